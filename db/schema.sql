@@ -110,7 +110,7 @@ CREATE TABLE device_throttle (
 -- Seconds that a device was held for comparisons, by step.
 CREATE TABLE device_step (
 	device        INTEGER NOT NULL REFERENCES device(id),
-	step          TEXT    NOT NULL,                -- start context load inputs forward plan reference check warm timed between end program sentinel audit profile
+	step          TEXT    NOT NULL,                -- start context load inputs forward plan reference check warm timed between sustained end program sentinel audit profile
 	seconds       REAL    NOT NULL,                -- monotonic
 	PRIMARY KEY (device, step)
 ) STRICT, WITHOUT ROWID;

@@ -33,7 +33,7 @@ int64_t follow_deadline(const struct options *o)
 
 static void follow_pause(void)
 {
-	nanosleep(&(struct timespec){ .tv_nsec = POLL_MS * 1000000 }, NULL);
+	nanosleep(&(struct timespec){ .tv_nsec = POLL_MS * 1000000L }, NULL);
 }
 
 /* Jobs continue after a restart of the daemon. */

@@ -53,7 +53,7 @@ static void print_json(const char *path, const struct proposal *p, const struct 
 	struct buf out;
 	struct jsonw j;
 
-	buf_init(&out, 4 * MANIFEST_MAX);
+	buf_init(&out, (size_t)4 * MANIFEST_MAX);
 	jsonw_init(&j, &out);
 	jsonw_object(&j);
 	jsonw_kv_string(&j, "file", path);

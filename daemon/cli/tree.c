@@ -97,7 +97,7 @@ static int find_inputs(struct tree *t, struct fw_err *err)
 	const struct manifest *m = &t->manifest;
 	const char *args[2 * MANIFEST_LIST_MAX + 1] = { NULL };
 
-	for (int i = 0; i < m->n_inputs; i++) {
+	for (size_t i = 0; i < (size_t)m->n_inputs; i++) {
 		args[2 * i] = "--oid";
 		args[2 * i + 1] = m->input[i];
 	}

@@ -176,7 +176,7 @@ static int find(struct client *c, struct wanted *w, struct fw_err *err)
 
 static void pause_a_moment(void)
 {
-	nanosleep(&(struct timespec){ .tv_nsec = PAUSE_MS * 1000000 }, NULL);
+	nanosleep(&(struct timespec){ .tv_nsec = PAUSE_MS * 1000000L }, NULL);
 }
 
 static int begin_look(struct client *c, struct look *look, struct fw_err *err)

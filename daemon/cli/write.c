@@ -24,7 +24,7 @@ static void put_build(struct buf *out, const struct proposal *p)
 		if (p->step_why[i][0])
 			buf_printf(out, "# %s.\n", p->step_why[i]);
 	if (is_shell) {
-		buf_init(&line, 4 * COMMAND_WORD_SIZE);
+		buf_init(&line, (size_t)4 * COMMAND_WORD_SIZE);
 		write_shell(p, &line);
 		command_add(&c, "sh");
 		command_add(&c, "-c");

@@ -134,7 +134,7 @@ static int read_providers(const struct job_request *r, struct store_job *job, st
 			"both sides would be the same commit with the same provider; give a base, or two providers");
 	if (!has_config)
 		add_base(job);
-	if (strcmp(names[0], names[1]))
+	if (strcmp(names[0], names[1]) != 0)
 		job->kind = JOBKIND_PEER;
 	return 0;
 }

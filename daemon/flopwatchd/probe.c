@@ -179,7 +179,7 @@ static int read_branches(const struct config_repo *r, struct buf *out, struct fw
 	argv[n++] = r->is_local ? "--repo" : "--url";
 	argv[n++] = r->url;
 	if (!r->is_local)
-		n += config_repo_access(r, argv + n);
+		(void)config_repo_access(r, argv + n);
 	struct proc_spec spec = { .argv = argv };
 	buf_init(&errors, ERRORS_MAX_BYTES);
 	int result = proc_run(&spec, NULL, out, &errors, REQUEST_MS, &how, err);

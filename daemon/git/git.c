@@ -81,7 +81,7 @@ static const char *explain_format(const char *message)
 int git_lib_fail(struct fw_err *err, int rc, const char *format, ...)
 {
 	const git_error *last = git_error_last();
-	const char *sentence = explain_format(last && last->message ? last->message : "");
+	const char *reason = last && last->message ? last->message : "", *sentence = explain_format(reason);
 	char what[600];
 	va_list args;
 
@@ -89,8 +89,8 @@ int git_lib_fail(struct fw_err *err, int rc, const char *format, ...)
 	vsnprintf(what, sizeof what, format, args);
 	va_end(args);
 	if (sentence)
-		return err_set(err, ERR_UNSUPPORTED, "%s: %s (libgit2: %s)", what, sentence, last->message);
-	return err_set(err, code_of(rc, last), "%s: %s", what, last && last->message ? last->message : "git gives no reason");
+		return err_set(err, ERR_UNSUPPORTED, "%s: %s (libgit2: %s)", what, sentence, reason);
+	return err_set(err, code_of(rc, last), "%s: %s", what, *reason ? reason : "git gives no reason");
 }
 
 /*
@@ -735,7 +735,7 @@ static int read_header(struct git_repo *r, const char *oid, size_t *len, git_obj
 
 int git_repo_kind(struct git_repo *r, const char *oid, enum git_kind *out, struct fw_err *err)
 {
-	git_object_t type;
+	git_object_t type = GIT_OBJECT_INVALID;
 	size_t len;
 	int rc = read_header(r, oid, &len, &type, err);
 
@@ -800,7 +800,7 @@ int git_repo_blob(struct git_repo *r, const char *oid, size_t max, struct buf *o
 int git_repo_small_blob(struct git_repo *r, const char *oid, size_t max, struct buf *out, struct fw_err *err)
 {
 	git_object_t type;
-	size_t len;
+	size_t len = 0;
 	int rc = read_header(r, oid, &len, &type, err);
 
 	if (rc < 0 && rc != GIT_ENOTFOUND)

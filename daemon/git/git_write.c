@@ -122,7 +122,7 @@ static int port_of(const struct sockaddr_storage *address)
 static int check_server(struct transfer *t, const char *host)
 {
 	char name[HOST_BYTES];
-	struct sockaddr_storage address;
+	struct sockaddr_storage address = { 0 };
 	int port;
 
 	if (url_server(t->url, name, sizeof name, &port, t->err) != 0)

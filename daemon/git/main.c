@@ -52,7 +52,7 @@ static const struct verb verbs[] = {
 
 static int usage(const char *what, const char *about)
 {
-	fprintf(stderr, "flopwatch-git: %s%s%s; see --help\n", what, *about ? " " : "", about);
+	fprintf(stderr, "flopwatch-git: %s%s%s; see --help\n", what, about && *about ? " " : "", about ? about : "");
 	return 2;
 }
 
@@ -123,7 +123,7 @@ static int parse(struct verb_args *a, const struct verb *verb, char **argv, int 
 		known[i] = (struct option){ .name = verb->option[i] + 2,
 			.has_arg = strcmp(verb->option[i], "--first-parent") == 0 ? no_argument : required_argument,
 			.val = i };
-	for (; (found = getopt_long(argc, argv, "+:", known, NULL)) != -1; word = argv[optind]) {
+	for (; word && (found = getopt_long(argc, argv, "+:", known, NULL)) != -1; word = argv[optind]) {
 		i = found == ':' ? optopt : found;
 		if (found == '?' || strcspn(word + 2, "=") != strlen(known[i].name))
 			return usage("unknown option", word);

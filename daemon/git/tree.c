@@ -247,7 +247,7 @@ struct level {
 
 static int problem(struct walk *w, const char *what)
 {
-	if (w->problem->len)
+	if (!w->problem || w->problem->len)
 		return 0;
 	name_display(w->problem, w->label, strlen(w->label), 200);
 	if (*w->label && w->path.len)

@@ -278,7 +278,7 @@ static int print_blob(
 		return 0;
 	}
 	buf_init(&data, BLOB_MAX);
-	buf_init(&text, 2 * BLOB_MAX);
+	buf_init(&text, (size_t)2 * BLOB_MAX);
 	if (git_repo_blob(repo, item.oid, BLOB_MAX, &data, &why) == 0) {
 		buf_base64(&text, data.data, data.len);
 		jsonw_string(j, text.data);

@@ -135,7 +135,7 @@ int child_start(struct loop *l, const struct child_spec *spec, child_fn *fn, voi
 	/* Twice the errors' size: output and errors are files of the same kind, and one limit applies to both. */
 	struct proc_spec run = { .argv = argv, .env = spec->env, .is_careful = spec->is_careful };
 	if (!spec->writes_files)
-		run.file_size_bytes = (int64_t)spec->out_max + 2 * ERRORS_MAX;
+		run.file_size_bytes = (int64_t)spec->out_max + INT64_C(2) * ERRORS_MAX;
 	if (in_fd >= 0)
 		run.fd[run.n_fd++] = (struct proc_fd){ in_fd, 0 };
 	run.fd[run.n_fd++] = (struct proc_fd){ spec->out_fd < 0 ? c->out_fd : spec->out_fd, 1 };

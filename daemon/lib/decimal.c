@@ -60,17 +60,17 @@ static inline __attribute__((always_inline)) size_t write_eight(
 	if (decimals >= EIGHT) { /* no digit before the point */
 		memcpy(out, "0.000000", EIGHT);
 		put_eight(out + 2 + decimals - EIGHT, x);
-		return (size_t)(is_negative + 2 + decimals - zeros);
+		return (size_t)is_negative + 2 + (size_t)(decimals - zeros);
 	}
 	decimals -= zeros;
 	first = min(first, end - decimals - 1);
 	int whole = end - decimals - first;
 	put_eight(out, x >> EIGHT * first);
 	if (decimals == 0)
-		return (size_t)(is_negative + whole);
+		return (size_t)is_negative + (size_t)whole;
 	out[whole] = '.';
 	put_eight(out + whole + 1, x >> EIGHT * (end - decimals));
-	return (size_t)(is_negative + whole + 1 + decimals);
+	return (size_t)is_negative + (size_t)whole + 1 + (size_t)decimals;
 }
 
 /* ---- more digits -------------------------------------------------------------------------------------------------------- */

@@ -20,7 +20,7 @@ static void put(struct fw_err *e, enum err_code code, const char *format, va_lis
 	keep_one_line(e->text);
 }
 
-int err_set(struct fw_err *e, enum err_code code, const char *format, ...)
+int(err_set)(struct fw_err *e, enum err_code code, const char *format, ...)
 {
 	va_list args;
 
@@ -32,7 +32,7 @@ int err_set(struct fw_err *e, enum err_code code, const char *format, ...)
 	return -1;
 }
 
-int err_sys(struct fw_err *e, const char *format, ...)
+int(err_sys)(struct fw_err *e, const char *format, ...)
 {
 	int number = errno;
 	enum err_code code = ERR_IO;
@@ -53,7 +53,7 @@ int err_sys(struct fw_err *e, const char *format, ...)
 	return -1;
 }
 
-int err_context(struct fw_err *e, const char *format, ...)
+int(err_context)(struct fw_err *e, const char *format, ...)
 {
 	char before[sizeof e->text / 2];
 	size_t len, keep;

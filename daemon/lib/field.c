@@ -223,7 +223,7 @@ static void clean_text(struct fields *f, const char *key, const char *kept_chara
 {
 	json_t *v = value_of(f, key);
 	const char *text = json_string_value(v);
-	size_t len = json_string_length(v);
+	size_t len = text ? json_string_length(v) : 0;
 
 	if (v && !text)
 		field_fail(f, key, "must be a string");

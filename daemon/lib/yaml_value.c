@@ -117,7 +117,7 @@ int yaml_bool(struct yaml *y, struct yaml_node *n, bool *out)
 
 	if (!text)
 		return n ? -1 : 0;
-	if (strcmp(text, "true") && strcmp(text, "false")) {
+	if (strcmp(text, "true") != 0 && strcmp(text, "false") != 0) {
 		yaml_mistake(y, n, "`%.60s` is neither true nor false", text);
 		return -1;
 	}

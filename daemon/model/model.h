@@ -575,10 +575,11 @@ struct job_request {
 	X(DEVICE_STEP_FORWARD, "forward")     /* whose results backward cells use, with its check */                             \
 	X(DEVICE_STEP_PLAN, "plan")           /* plan and bind of a module */                                                    \
 	X(DEVICE_STEP_REFERENCE, "reference") /* fp64 results */                                                                 \
-	X(DEVICE_STEP_CHECK, "check")         /* checked calls outside the timed passes */                                       \
+	X(DEVICE_STEP_CHECK, "check")         /* checks of calls outside and inside the timed passes */                          \
 	X(DEVICE_STEP_WARM, "warm")           /* warm-up calls */                                                                \
 	X(DEVICE_STEP_TIMED, "timed")         /* calls whose times are used */                                                   \
-	X(DEVICE_STEP_BETWEEN, "between")     /* the rest of timed passes: cache displacement, watched calls, device readings */ \
+	X(DEVICE_STEP_BETWEEN, "between")     /* the rest of timed passes: cache displacement, inputs, device readings */        \
+	X(DEVICE_STEP_SUSTAINED, "sustained") /* sustained runs: calls without pause, timed together */                          \
 	X(DEVICE_STEP_END, "end")             /* freeing memory, end of the process */                                           \
 	X(DEVICE_STEP_PROGRAM, "program")     /* benchmark programs, outside their timed calls */                                \
 	X(DEVICE_STEP_SENTINEL, "sentinel")   /* known computations, readings, waiting until the device is idle */               \

@@ -19,7 +19,7 @@ static bool section_header(const struct elf *e, size_t i, Elf64_Shdr *out)
 int elf_open(struct elf *e, const void *data, size_t len, struct fw_err *err)
 {
 	Elf64_Ehdr h;
-	Elf64_Shdr first;
+	Elf64_Shdr first = { 0 };
 	struct elf_section names;
 	*e = (struct elf){ .data = data, .len = len, .names = "", .names_len = 1 };
 	if (len < sizeof h)

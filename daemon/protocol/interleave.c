@@ -36,7 +36,7 @@ static void clean(const char *text, char *out, size_t size)
 {
 	struct buf shown;
 
-	buf_init(&shown, 8 * INTERLEAVE_LINE_MAX);
+	buf_init(&shown, (size_t)8 * INTERLEAVE_LINE_MAX);
 	utf8_show(&shown, text ? text : "", text ? strlen(text) : 0, "");
 	snprintf(out, size, "%s", shown.data);
 	buf_fini(&shown);

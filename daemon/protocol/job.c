@@ -404,7 +404,8 @@ const struct row protocol_run_rows[] = {
 	{ ROW_LIST(struct msg_run, subject, n_subjects, "subjects", 0, side_rows) },
 	{ ROW_OWNED_LIST(struct msg_run, cell, n_cells, "cells", REQUIRED, 0, JOB_CELLS_MAX, protocol_cell_rows),
 		.index = offsetof(struct msg_run, index) },
-	{ ROW_OWNED_LIST(struct msg_run, pin, n_pins, "pins", SPARSE, 0, JOB_CELLS_MAX *PROTOCOL_SUBJECTS_MAX, pin_rows) },
+	{ ROW_OWNED_LIST(
+		struct msg_run, pin, n_pins, "pins", SPARSE, 0, (size_t)JOB_CELLS_MAX *PROTOCOL_SUBJECTS_MAX, pin_rows) },
 	{ ROW_OBJECT(struct msg_run, rule, "rule", REQUIRED, protocol_rule_rows) },
 	{ ROW_DOUBLE(struct msg_run, warm_s, "warm_s", REQUIRED, 0, 3600) },
 	{ ROW_DOUBLE(struct msg_run, cell_warm_s, "cell_warm_s", REQUIRED, 0, 3600) },

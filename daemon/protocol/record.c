@@ -265,7 +265,7 @@ const struct row protocol_process_run_rows[] = {
 };
 
 static const char *const steps[] = { "context", "load", "inputs", "forward", "plan", "reference", "check", "warm", "time",
-	"phase", "end", "count", "sample", "look", NULL };
+	"sustained", "phase", "end", "count", "sample", "look", NULL };
 
 const struct row protocol_at_rows[] = {
 	{ ROW_INT(struct msg_at, process_run, "run", REQUIRED, 0, INT_MAX) },

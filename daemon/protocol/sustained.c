@@ -26,5 +26,5 @@ void sustained_order(int n, int rounds, int first, char *order)
 {
 	for (int i = 0; i < 2 * n; i++)
 		order[i] = (char)('A' + sustained_side_of(first, i / (n / rounds)));
-	order[2 * n] = '\0';
+	order[(size_t)2 * (size_t)n] = '\0';
 }

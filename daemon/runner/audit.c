@@ -97,7 +97,7 @@ static struct subject *base_of(struct runner *r)
 
 static int measure(struct runner *r, int i, struct problem *p, struct subject **who, struct failure *f)
 {
-	struct audited a[PROTOCOL_SUBJECTS_MAX];
+	struct audited a[PROTOCOL_SUBJECTS_MAX] = { 0 };
 	struct spot_check w = { 0 };
 	int result = 0;
 	leaked_state_enter(r);

@@ -422,7 +422,7 @@ static int cpu_settings(struct device *d, bool quick, struct device_setting *out
 	struct mallinfo2 heap = mallinfo2();
 	for (int i = 0; i < CPU_BUFFERS_MAX; i++)
 		if (d->buffer[i].block)
-			ours += (int64_t)d->buffer[i].bytes + 2 * DEVICE_REDZONE_BYTES;
+			ours += (int64_t)d->buffer[i].bytes + INT64_C(2) * DEVICE_REDZONE_BYTES;
 	out[SETTING_HEAP] =
 		(struct device_setting){ "heap bytes", (int64_t)(heap.uordblks + heap.hblkhd) - ours, HEAP_SLACK, false };
 	return SETTINGS;
@@ -457,7 +457,7 @@ static int64_t cpu_taken_bytes(struct device *d)
 		return -1;
 	resident *= sysconf(_SC_PAGESIZE);
 	for (int i = 0; i < CPU_BUFFERS_MAX; i++)
-		resident -= d->buffer[i].block ? (long long)(d->buffer[i].bytes + 2 * DEVICE_REDZONE_BYTES) : 0;
+		resident -= d->buffer[i].block ? (long long)(d->buffer[i].bytes + (size_t)2 * DEVICE_REDZONE_BYTES) : 0;
 	return resident;
 }
 

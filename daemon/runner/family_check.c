@@ -52,21 +52,21 @@ int check_read_rows(const struct check_io *io, int slot, int64_t first, int64_t 
 	int32_t dtype = dtype_of(io, slot);
 	size_t bytes = family_element_bytes(dtype);
 	int64_t part = width > READ_ELEMENTS ? 1 : READ_ELEMENTS / width;
+	const unsigned char *host = io->host[slot];
 	unsigned char *raw = NULL;
 	int result = 0;
 
 	if (part > n)
 		part = n;
-	if (!io->host[slot] && !(raw = malloc((size_t)(part * width) * bytes + 1)))
+	if (!host && !(raw = malloc((size_t)(part * width) * bytes + 1)))
 		return err_set(err, ERR_FULL, "reference: out of memory");
 	for (int64_t at = 0, count; result == 0 && at < n; at += count) {
 		int64_t from = first + at * pitch;
 
 		count = n - at < part ? n - at : part;
-		if (io->host[slot]) {
+		if (host) {
 			count = 1;
-			to_floats(dtype, (const unsigned char *)io->host[slot] + (size_t)from * bytes, (size_t)width,
-				out + at * width);
+			to_floats(dtype, host + (size_t)from * bytes, (size_t)width, out + at * width);
 			continue;
 		}
 		if (pitch != width && io->read_rows) {

@@ -1207,9 +1207,14 @@ struct timing {
 	int start;         /* subject that begins round 0 */
 	bool target_first; /* the target begins sustained runs */
 	double pair_ms;    /* device time of one round: of the solo calls, then of the last warm-up round */
+	bool has_opening;  /* `opening` was read during the warm-up, for the first pass */
+	struct msg_device_check opening;
 	struct spot_check *spot_check;
 	struct subject *culprit; /* whose failure ended a pass; NULL: unknown */
 };
+
+/** A reading of the device takes some 15 ms: two calls of this length hide it. Before shorter ones it is part of the warm-up. */
+#define TIMING_UNSEEN_MS 20
 
 /** Calls in flight: two hide the host, more only deepen the queue. */
 enum { TIMING_AHEAD = 6 };

@@ -73,7 +73,7 @@ void spot_check_vary(struct runner *r, struct problem *p)
 
 static void free_copy(const struct spot_check *w, struct spot_check_copy *c)
 {
-	for (int i = 0; i < FAMILY_SLOTS_MAX; i++)
+	for (int i = 0; w->runner && i < FAMILY_SLOTS_MAX; i++)
 		w->runner->ops->release(w->runner->dev, c->data[i]);
 	memset(c, 0, sizeof *c);
 }

@@ -194,7 +194,7 @@ enum { CALLS = 20, INSTRUCTION_BYTES = 16 };
 static int sample(const struct stalls_call *c, struct sampler *s, struct failure *f, struct fw_err *err)
 {
 	double sum_ms = 0;
-	for (int call = 0; call < CALLS && (call == 0 || sum_ms < ENOUGH_MS); call++, sum_ms += c->call_ms) {
+	for (int call = 0; call < CALLS && (call == 0 || sum_ms < ENOUGH_MS); call++) {
 		if (settle_state(c->runner, c->subject, f) != 0)
 			return -1;
 		runner_at(c->runner, c->i, c->subject, "sample");
@@ -204,6 +204,7 @@ static int sample(const struct stalls_call *c, struct sampler *s, struct failure
 			return -1;
 		if (sampler_end(s, err) != 0)
 			return -1;
+		sum_ms += c->call_ms;
 	}
 	return 0;
 }

@@ -245,7 +245,7 @@ int sustained_run(struct timing *t, double busy_since_us, struct failure *f)
 	struct sustained_calls *b = mem_alloc_zero(SUSTAINED_RUNS_MAX, sizeof *b);
 	struct sustained_side *side = mem_alloc_zero(2, sizeof *side);
 	struct look look[2][LOOKS] = { 0 };
-	double energy_j[SUSTAINED_RUNS_MAX], of_side_j[2];
+	double energy_j[SUSTAINED_RUNS_MAX] = { 0 }, of_side_j[2];
 	int result = -1;
 
 	if (base < 0 || target < 0) {
@@ -255,7 +255,7 @@ int sustained_run(struct timing *t, double busy_since_us, struct failure *f)
 	struct subject *const sides[2] = { t->subject[base], t->subject[target] };
 	int first = t->target_first;
 	int rounds = t->runner->run->sustained_rounds;
-	runner_at(t->runner, t->cell, NULL, "time");
+	runner_at(t->runner, t->cell, NULL, "sustained");
 	int redo = 0;
 	for (bool again = true; again; redo += again) {
 		struct msg_device_check after;

@@ -141,7 +141,7 @@ static int take_task(int fd, struct msg *m, struct fw_err *err)
 
 static int run_mode(const struct msg_run *run, struct records *records, struct fw_err *err)
 {
-	struct runner runner;
+	struct runner runner = { 0 };
 	volatile int status = RUNNER_ERROR; /* pthread_cleanup_push may use setjmp */
 	if (run->mode == RUN_IDLE || run->mode == RUN_DEVICE_CHECK)
 		return mode_look_run(run, records);

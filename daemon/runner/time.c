@@ -12,15 +12,19 @@
 
 enum { DEVICE_CHECK_BEHIND = 2 }; /* queued calls during a reading */
 
-#define UNSEEN_MS 20 /* a reading takes some 15 ms, which two calls of this length hide */
-
 static int device_pass(struct timing *t, struct timing_pass *p, struct samples *x, struct failure *f)
 {
 	const struct device_ops *ops = t->runner->ops;
 	struct device *dev = t->runner->dev;
 	struct fw_err err = { 0 };
 	struct timing_watch watch;
-	int calls = 0, device_check_at = t->pair_ms > UNSEEN_MS * t->n ? DEVICE_CHECK_BEHIND : 0;
+	int calls = 0, device_check_at = t->pair_ms > TIMING_UNSEEN_MS * t->n ? DEVICE_CHECK_BEHIND : 0;
+
+	if (t->has_opening) {
+		p->device_check = t->opening;
+		t->has_opening = false;
+		device_check_at = -1;
+	}
 
 	timing_choose_watched(t, p->rounds, &watch);
 	for (int round = 0; round < p->rounds; round++) {
@@ -41,6 +45,8 @@ static int device_pass(struct timing *t, struct timing_pass *p, struct samples *
 				return -1;
 			if (look && timing_look(t, t->subject[who], "between the timed calls: ", f) != 0)
 				return -1;
+			if (look && ops->queues) /* the check is a step of its own */
+				runner_at(t->runner, t->cell, NULL, "time");
 		}
 	}
 	if (ops->wait(dev, &err) != 0)
@@ -288,7 +294,7 @@ static void choose_order(struct timing *t)
 	int turn = r->run->turn ? r->run->turn + r->run->index[t->cell] : (int)runner_random(r, ORDER_INTERLEAVE);
 
 	t->target_first = turn % 2;
-	t->start = base < 0 || target < 0 ? turn % t->n : order_first(t->n, base, target, turn);
+	t->start = base < 0 || target < 0 ? (t->n > 1 ? turn % t->n : 0) : order_first(t->n, base, target, turn);
 }
 
 static void time_cell(struct timing *t, const struct verifier *verifier, double warm_s)

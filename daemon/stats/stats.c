@@ -288,7 +288,7 @@ static double mean_of(const double *v, int n)
 	double sum = 0;
 
 	for (int i = 0; i < n; i++)
-		sum += v[i];
+		sum += v[i]; // take_logs fills n: NOLINT(clang-analyzer-core.uninitialized.Assign)
 	return sum / n;
 }
 
@@ -339,6 +339,7 @@ static struct slope least_squares(const struct rule *r, const struct logs *l)
 		double y_mean = mean_of(l->y[i], l->n[i]), z_mean = mean_of(l->z[i], l->n[i]);
 
 		for (int j = 0; j < l->n[i]; j++) {
+			// take_logs fills them: NOLINTNEXTLINE(clang-analyzer-core.UndefinedBinaryOperatorResult)
 			double y = l->y[i][j] - y_mean, z = l->z[i][j] - z_mean;
 
 			zz += z * z;

@@ -33,7 +33,7 @@ static void time_or_null(struct jsonw *j, const char *key, int64_t utc_ms)
 static void write_branch(struct jsonw *j, const char *key)
 {
 	struct buf text;
-	buf_init(&text, 16 * BRANCH_KEY_MAX);
+	buf_init(&text, (size_t)16 * BRANCH_KEY_MAX);
 	branch_text(&text, key);
 	text_or_null(j, "branch", key);
 	text_or_null(j, "branch_display", text.data);
@@ -66,7 +66,7 @@ static void write_suite(struct jsonw *j, const struct commit_suite *s)
 void commit_verdict_write_suites(struct jsonw *j, const struct commit_verdict *v)
 {
 	jsonw_kv_array(j, "suites");
-	for (int i = 0; i < v->n; i++)
+	for (int i = 0; v->suite && i < v->n; i++)
 		write_suite(j, &v->suite[i]);
 	jsonw_array_end(j);
 }
@@ -74,7 +74,7 @@ void commit_verdict_write_suites(struct jsonw *j, const struct commit_verdict *v
 void commit_verdict_write_unfinished(struct jsonw *j, const struct commit_verdict *v)
 {
 	jsonw_kv_array(j, "unfinished");
-	for (int i = 0; i < v->n; i++)
+	for (int i = 0; v->suite && i < v->n; i++)
 		if (commit_verdict_is_open(&v->suite[i]) && v->suite[i].job.suite[0])
 			jsonw_string(j, v->suite[i].job.suite);
 	jsonw_array_end(j);

@@ -128,7 +128,8 @@ void bench_code(struct bench_subject *s, const char *symbol_sha256, int sm, char
 
 int bench_send(struct bench *b, const struct msg *m, struct fw_err *err)
 {
-	if (m->t == MSG_CELL)
+	/* sustained runs of modules are a step of their own */
+	if (m->t == MSG_CELL && (m->u.cell->series != SERIES_SUSTAINED || b->cells[m->u.cell->cell].decide == SERIES_PROCESS))
 		b->calls_s += msg_cell_seconds(m->u.cell);
 	return b->emit ? b->emit(b->emit_arg, m, err) : 0;
 }

@@ -291,8 +291,11 @@ static int take(struct child *c, struct msg *m, struct fw_err *err)
 	c->forged = fit > 0 && of_other_inputs(c, m);
 	if (fit <= 0 || c->forged)
 		return refuse(c, m, fit, err);
-	if (m->t == MSG_AT && strcmp(m->u.at.step, "look") == 0)
+	if (m->t == MSG_AT && strcmp(m->u.at.step, "look") == 0) {
+		if (c->step == DEVICE_STEP_BETWEEN) /* the result of a watched call is checked next */
+			begin_step(c, DEVICE_STEP_CHECK);
 		return compare_processes(c, &m->u.at, err);
+	}
 	if (m->t == MSG_AT) {
 		c->last = m->u.at;
 		begin_step(c, step_from_record(m->u.at.step));
@@ -437,8 +440,8 @@ static void read_guards(char *out, size_t size)
  * A device that timed calls a moment ago has the temperature and the clock of load: its first cell needs little more warm-up than the
  * others. Calls of a pair follow each other, so both sides have what is left of a drift.
  */
-#define WARM_FOR_S 3.0
-#define WARM_AGAIN 3 /* warm-ups of a cell */
+#define WARM_FOR_S   3.0
+#define WARM_AGAIN_S 0.15
 
 static bool is_warm(const struct bench *b, const struct runner_task *t)
 {
@@ -468,8 +471,8 @@ static void fill_message(const struct bench *b, const struct runner_task *t, con
 	run->samples = t->samples;
 	if (!gpu)
 		read_guards(run->guards, sizeof run->guards);
-	run->cell_warm_s = gpu ? 0.05 : sim ? 0 : 0.02;
-	run->warm_s = sim ? 0 : is_warm(b, t) ? WARM_AGAIN * run->cell_warm_s : gpu ? 1.5 : 0.2;
+	run->cell_warm_s = sim ? 0 : 0.02;
+	run->warm_s = sim ? 0 : is_warm(b, t) ? WARM_AGAIN_S : gpu ? 1.5 : 0.2;
 	run->n_subjects = t->n_subjects;
 	for (i = 0; i < t->n_subjects; i++) {
 		const struct bench_subject *s = &b->subject[t->subject[i]];

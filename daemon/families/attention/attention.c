@@ -41,7 +41,8 @@ static void label(const void *shape, struct family_label *out)
 		return;
 	}
 	snprintf(out->line, sizeof out->line, "%s%sblock %d", pattern, has_pattern ? ", " : "", a->block);
-	out->pieces = (double)(a->seqlen / a->block) * attention_kept_blocks(a);
+	int64_t rows = a->seqlen / a->block;
+	out->pieces = (double)rows * attention_kept_blocks(a);
 	snprintf(out->title, sizeof out->title, "%s%skeep %g, block %d", pattern, has_pattern ? ", " : "", a->sparsity_ratio,
 		a->block);
 	snprintf(out->key, sizeof out->key, "attention/block_sparse%s%s/s%d/r%g/b%d/hq%d/hk%d/d%d/bf16", has_pattern ? "/" : "",

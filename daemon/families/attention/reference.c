@@ -77,7 +77,7 @@ struct draw {
 static int32_t draw_below(struct draw *d, int32_t n)
 {
 	d->state = inputs_mix(d->state);
-	return (int32_t)(d->state % (uint64_t)n);
+	return n > 0 ? (int32_t)(d->state % (uint64_t)n) : 0;
 }
 
 static int compare_positions(const void *a, const void *b)
@@ -135,7 +135,7 @@ static int special_tokens(const struct attention_case *a, int32_t *list)
 static int draw_positions(
 	const struct attention_case *a, struct draw *d, const int32_t *head, int heads, int n, struct reference_position *out)
 {
-	int32_t special[SPECIAL_MAX];
+	int32_t special[SPECIAL_MAX] = { 0 };
 	int n_special = special_tokens(a, special);
 	for (int i = 0; i < n; i++) {
 		out[i].head = head[draw_below(d, heads)];

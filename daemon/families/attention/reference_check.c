@@ -64,11 +64,12 @@ static int read_outputs(struct compared *c, const struct reference_io *out, stru
 	int64_t elements = reference_slot_elements(c->cell, t->slot);
 	bool whole = (int64_t)count == elements; /* one copy instead of one for each position */
 	size_t room = (whole ? count : width) + 1;
-	uint16_t *bits = calloc(room, sizeof(float));
+	float *words = calloc(room, sizeof *words);
+	uint16_t *bits = (uint16_t *)words;
 	int status = 0;
 
 	c->x = calloc(count + 1, sizeof *c->x);
-	if (!bits || !c->x)
+	if (!words || !c->x)
 		status = err_set(err, ERR_FULL, "accept: out of memory");
 	if (status == 0 && whole)
 		status = reference_read(out, t->slot, 0, count, bits, err);
@@ -76,7 +77,7 @@ static int read_outputs(struct compared *c, const struct reference_io *out, stru
 		int64_t offset = reference_slot_offset(c->cell, t->slot, t->at[i]);
 		const uint16_t *from = bits;
 		if (whole)
-			from = t->slot == FW_LSE ? (const uint16_t *)((const float *)bits + offset) : bits + offset;
+			from = t->slot == FW_LSE ? (const uint16_t *)(words + offset) : bits + offset;
 		else
 			status = reference_read(out, t->slot, offset, width, bits, err);
 		if (t->slot == FW_LSE)
@@ -85,7 +86,7 @@ static int read_outputs(struct compared *c, const struct reference_io *out, stru
 			for (size_t j = 0; j < width; j++)
 				c->x[(size_t)i * width + j] = reference_from_bf16(from[j]);
 	}
-	free(bits);
+	free(words);
 	return status;
 }
 

@@ -235,16 +235,16 @@ int block_compute(const struct check_io *io, uint64_t seed, double visits, struc
 	const struct linear_case *c = (const void *)io->cell->shape.bytes;
 	struct block b = { .io = io };
 	double budget = visits > 0 ? visits : VISITS, k = c->k;
-	int64_t square = (int64_t)c->k * c->k;
+	int64_t width = c->k, square = width * width;
 	int result = 0;
 
 	linear_abi(c, DIRECTION_FORWARD, &b.s);
 	budget /= is_in_bf16(&b) ? 1 : 2; /* once more for what bf16 gives */
 	b.is_rounded = b.s.w.dtype != 0 && b.s.x.dtype == 0;
-	b.qkv = (struct block_matrix){ 0, 3 * c->k, c->k };
-	b.project = (struct block_matrix){ 3 * square, c->k, c->k };
-	b.up = (struct block_matrix){ 4 * square, WIDENS * c->k, c->k };
-	b.down = (struct block_matrix){ 8 * square, c->k, WIDENS * c->k };
+	b.qkv = (struct block_matrix){ 0, 3 * width, width };
+	b.project = (struct block_matrix){ 3 * square, width, width };
+	b.up = (struct block_matrix){ 4 * square, WIDENS * width, width };
+	b.down = (struct block_matrix){ 8 * square, width, WIDENS * width };
 	if (c->m * TOKENS * 12 * k * k <= budget) {
 		for (int32_t i = 0; result == 0 && i < c->m; i++)
 			result = compare_sequence(&b, i, 0, TOKENS, out, err);

@@ -56,10 +56,10 @@ static void attend_head(const struct line_set *q, const struct line_set *kv, int
 	double p[TOKENS], noise[TOKENS], most = -INFINITY, sum = 0;
 	int64_t k = q->width;
 
-	for (int u = 0; u < TOKENS; u++) {
+	for (int64_t u = 0; u < TOKENS; u++) {
 		p[u] = noise[u] = 0;
 		for (int64_t c = at; c < at + width; c++) {
-			double key = kv->value[u * 2 * k + c], key_noise = kv->variance[u * 2 * k + c];
+			double key = kv->value[2 * u * k + c], key_noise = kv->variance[2 * u * k + c];
 
 			p[u] += q->value[c] * key;
 			noise[u] += q->variance[c] * key * key + q->value[c] * q->value[c] * key_noise;
@@ -68,18 +68,18 @@ static void attend_head(const struct line_set *q, const struct line_set *kv, int
 		noise[u] /= (double)width;
 		most = fmax(most, p[u]);
 	}
-	for (int u = 0; u < TOKENS; u++)
+	for (int64_t u = 0; u < TOKENS; u++)
 		sum += p[u] = exp(p[u] - most);
 	for (int64_t c = at; c < at + width; c++) {
 		double value = 0, variance = 0;
 
-		for (int u = 0; u < TOKENS; u++)
-			value += p[u] / sum * kv->value[u * 2 * k + k + c];
-		for (int u = 0; u < TOKENS; u++) { /* a share that moves takes from all others */
-			double v = kv->value[u * 2 * k + k + c], share = p[u] / sum;
+		for (int64_t u = 0; u < TOKENS; u++)
+			value += p[u] / sum * kv->value[(2 * u + 1) * k + c];
+		for (int64_t u = 0; u < TOKENS; u++) { /* a share that moves takes from all others */
+			double v = kv->value[(2 * u + 1) * k + c], share = p[u] / sum;
 
 			variance += share * share *
-				    (noise[u] * (v - value) * (v - value) + kv->variance[u * 2 * k + k + c] +
+				    (noise[u] * (v - value) * (v - value) + kv->variance[(2 * u + 1) * k + c] +
 					    LINE_SET_SPREAD * v * v);
 		}
 		rounded(value, &variance);

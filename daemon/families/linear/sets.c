@@ -43,9 +43,9 @@ static void each_of_model(enum linear_set set, linear_shape_fn *fn, void *arg)
 				fn(arg, tokens[t], layer[i].k, layer[i].n);
 }
 
-static void each_cube(int min, int max, bool is_extended, linear_shape_fn *fn, void *arg)
+static void each_cube(unsigned min, unsigned max, bool is_extended, linear_shape_fn *fn, void *arg)
 {
-	for (int p = min; p <= max; p++) {
+	for (unsigned p = min; p <= max; p++) {
 		int32_t edge = 1 << p, more = edge + edge / 2;
 
 		fn(arg, edge, edge, edge);
@@ -67,7 +67,7 @@ void linear_set_each(enum linear_set set, int64_t min, int64_t max, linear_shape
 	if (set >= LINEAR_SET_LLAMA && set < LINEAR_SET_POW2)
 		each_of_model(set, fn, arg);
 	else if (set == LINEAR_SET_POW2 || set == LINEAR_SET_POW2_EXTENDED)
-		each_cube((int)min, (int)max, set == LINEAR_SET_POW2_EXTENDED, fn, arg);
+		each_cube(min, max, set == LINEAR_SET_POW2_EXTENDED, fn, arg);
 	else if (set == LINEAR_SET_SMALL_SWEEP || set == LINEAR_SET_SWEEP)
 		each_combination((int)min, (int)max, set == LINEAR_SET_SMALL_SWEEP, fn, arg);
 }

@@ -168,7 +168,7 @@ static bool is_contradicted(const struct bisect_track *t, int n, const double *c
 static int proofs_needed(const struct bisect_track *t, int n, const struct stretch *s)
 {
 	const struct bisect_direct *d = find_direct(t, s->from, s->to);
-	double curve[BISECT_COMMITS_MAX];
+	double curve[BISECT_COMMITS_MAX] = { 0 };
 	for (int i = 0; i <= n; i++)
 		curve[i] = t->point[i].m;
 	bool differ = d && fabs(d->e.m - s->loss) > FAR_ERRORS * hypot(d->e.se, se_between(t, s->from, s->to));
@@ -348,7 +348,7 @@ static int compare_findings(const void *a, const void *b)
 
 int bisect_findings(const struct bisect_search *s, struct bisect_finding *out)
 {
-	double curve[BISECT_COMMITS_MAX];
+	double curve[BISECT_COMMITS_MAX] = { 0 };
 	int n = 0;
 	for (int k = 0; k < s->n_tracks; k++) {
 		if (s->track[k].point[0].state != BISECT_KNOWN || s->track[k].point[s->n].state != BISECT_KNOWN)

@@ -9,7 +9,11 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-enum { FILE_BYTES_MAX = 1 << 20, MINUTE_MS = 60000, HOUR_MS = 3600000 };
+#define MINUTE_MS INT64_C(60000)
+#define HOUR_MS   INT64_C(3600000)
+#define DAY_MS    INT64_C(86400000)
+
+enum { FILE_BYTES_MAX = 1 << 20 };
 
 /* Check an HTTP address. Pages and logs show it, so it must contain no secret; `instead` names the setting for the secret. */
 static void check_web_url(struct yaml *y, struct yaml_node *n, const char *url, const char *instead)
@@ -188,7 +192,7 @@ static void read_repo(struct yaml *y, struct yaml_node *map, struct config *c)
 	r->has_peers = yaml_get(y, map, "peers") != NULL;
 	peers_read(y, yaml_get(y, map, "peers"), &r->peers);
 	r->poll_ms = r->is_local ? 30000 : 60000;
-	yaml_duration_ms(y, yaml_get(y, map, "poll"), 1000, 24 * HOUR_MS, &r->poll_ms);
+	yaml_duration_ms(y, yaml_get(y, map, "poll"), 1000, DAY_MS, &r->poll_ms);
 	r->fetch_timeout_ms = 2 * MINUTE_MS;
 	yaml_duration_ms(y, yaml_get(y, map, "fetch_timeout"), 1000, HOUR_MS, &r->fetch_timeout_ms);
 	config_secret(y, map, "secret_file", r->secret, sizeof r->secret);
@@ -249,14 +253,14 @@ static void read_limits(struct yaml *y, struct yaml_node *map, struct config *c)
 		const char *key;
 		int64_t min_ms, max_ms, normal_ms;
 	} row[] = {
-		{ "build", 1000, 24 * HOUR_MS, 15 * MINUTE_MS },
-		{ "check", 1000, 24 * HOUR_MS, 5 * MINUTE_MS },
-		{ "run", 1000, 24 * HOUR_MS, 5 * MINUTE_MS },
-		{ "job", 1000, 7 * 24 * (int64_t)HOUR_MS, HOUR_MS },
-		{ "wait", 0, 24 * HOUR_MS, 10 * MINUTE_MS },
-		{ "offline_after", 1000, 7 * 24 * (int64_t)HOUR_MS, 15 * MINUTE_MS },
-		{ "again", 0, 7 * 24 * (int64_t)HOUR_MS, 10 * MINUTE_MS },
-		{ "hello", 1000, 24 * HOUR_MS, 5 * MINUTE_MS },
+		{ "build", 1000, DAY_MS, 15 * MINUTE_MS },
+		{ "check", 1000, DAY_MS, 5 * MINUTE_MS },
+		{ "run", 1000, DAY_MS, 5 * MINUTE_MS },
+		{ "job", 1000, 7 * DAY_MS, HOUR_MS },
+		{ "wait", 0, DAY_MS, 10 * MINUTE_MS },
+		{ "offline_after", 1000, 7 * DAY_MS, 15 * MINUTE_MS },
+		{ "again", 0, 7 * DAY_MS, 10 * MINUTE_MS },
+		{ "hello", 1000, DAY_MS, 5 * MINUTE_MS },
 	};
 	enum { ROWS = sizeof row / sizeof row[0] };
 	int64_t ms[ROWS], queue_max = 10000;
@@ -291,22 +295,22 @@ static void read_cores(struct yaml *y, struct yaml_node *map, struct config *c)
 
 static void read_calibrate(struct yaml *y, struct yaml_node *map, struct config *c)
 {
-	c->calibrate_every_ms = 24 * (int64_t)HOUR_MS;
+	c->calibrate_every_ms = DAY_MS;
 	if (map && !yaml_is_map(map)) {
 		yaml_mistake(y, map, "is not a mapping; e.g. {idle: true, every: 24h}");
 		return;
 	}
 	yaml_bool(y, yaml_get(y, map, "idle"), &c->calibrate_idle);
-	yaml_duration_ms(y, yaml_get(y, map, "every"), 1000, 365 * 24 * (int64_t)HOUR_MS, &c->calibrate_every_ms);
+	yaml_duration_ms(y, yaml_get(y, map, "every"), 1000, 365 * DAY_MS, &c->calibrate_every_ms);
 	yaml_finish(y, map);
 }
 
 static void read_keep(struct yaml *y, struct yaml_node *root, struct config *c)
 {
-	const int64_t day_ms = 24 * (int64_t)HOUR_MS, century_ms = 36525 * day_ms;
-	c->keep_samples_ms = 14 * day_ms;
+	const int64_t century_ms = 36525 * DAY_MS;
+	c->keep_samples_ms = 14 * DAY_MS;
 	yaml_duration_ms(y, yaml_get(y, root, "keep_samples"), 0, century_ms, &c->keep_samples_ms);
-	yaml_duration_ms(y, yaml_get(y, root, "keep_archive"), day_ms, century_ms, &c->keep_archive_ms);
+	yaml_duration_ms(y, yaml_get(y, root, "keep_archive"), DAY_MS, century_ms, &c->keep_archive_ms);
 }
 
 /* Parse "02:30" at the start of `text` into minutes, -1 invalid; `*end` is set to the text after it. */

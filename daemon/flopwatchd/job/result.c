@@ -214,7 +214,7 @@ static int add_cell(struct result *r, struct msg *m, struct fw_err *err)
 	for (int i = r->n_cells - 1; i >= 0; i--) {
 		struct msg_cell *old = r->cell[i];
 		if (old->process_run != c->process_run || old->cell != c->cell || old->series != c->series ||
-			strcmp(old->phase, c->phase))
+			strcmp(old->phase, c->phase) != 0)
 			continue;
 		if (c->redo <= old->redo)
 			return err_set(err, ERR_PROTOCOL, "cell %d of run %d was sent twice", c->cell, c->process_run);

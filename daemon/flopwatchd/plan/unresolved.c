@@ -16,7 +16,7 @@ void unresolved_fini(struct unresolved *u)
 int unresolved_next(struct unresolved *u, struct db *db, const int64_t *busy, int n, struct store_job *out, struct fw_err *err)
 {
 	struct buf busy_ids;
-	buf_init(&busy_ids, 2 * PASSED_BYTES);
+	buf_init(&busy_ids, (size_t)2 * PASSED_BYTES);
 	buf_printf(&busy_ids, "[%s", u->passed.len ? u->passed.data : "");
 	for (int i = 0; i < n; i++)
 		buf_printf(&busy_ids, "%lld,", (long long)busy[i]);

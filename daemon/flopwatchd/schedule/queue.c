@@ -289,7 +289,7 @@ static void on_answer(void *arg, struct resolve_answer *a)
 	struct git_task *e = arg;
 	struct queue *q = e->queue;
 	struct store_job job = e->job;
-	struct judge_outcome outcome;
+	struct judge_outcome outcome = { 0 };
 	struct fw_err err = { 0 };
 	bool is_judged = a->state == JOBSTATE_N && !plan_needs_worker(&a->plan) && job.kind != JOBKIND_PROFILE;
 	e->resolve = NULL;

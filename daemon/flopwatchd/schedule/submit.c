@@ -81,10 +81,13 @@ static int get_priority(const struct slot_range *r, struct slot *s, int *worth, 
 {
 	struct store_job job;
 	*worth = slot_request(s)->priority;
-	if (slot_waits(s) == SLOT_WAITS_JOB && store_job_get(r->host->txn->db, slot_request(s)->job, &job, err) != 0)
-		return -1;
-	if (slot_waits(s) == SLOT_WAITS_HEALTH_CHECK || job.state != JOBSTATE_QUEUED)
-		*worth = INT_MIN;
+	if (slot_waits(s) == SLOT_WAITS_JOB) {
+		if (store_job_get(r->host->txn->db, slot_request(s)->job, &job, err) != 0)
+			return -1;
+		if (job.state == JOBSTATE_QUEUED)
+			return 0;
+	}
+	*worth = INT_MIN;
 	return 0;
 }
 

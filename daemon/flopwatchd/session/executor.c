@@ -190,9 +190,10 @@ void executors_free(struct executors *x)
 	if (!x)
 		return;
 	end_all(x);
-	while (x->first) {
-		loop_remove(x->loop, x->first->child);
-		free_executor(x->first);
+	for (struct executor *e = x->first, *next; e; e = next) {
+		next = e->next;
+		loop_remove(x->loop, e->child);
+		free_executor(e);
 	}
 	for (int i = 0; i < x->config->n_workers; i++)
 		slurm_free(x->slurm[i]);

@@ -16,7 +16,7 @@ void slot_set_pending(struct slot *s, enum pending_write pending_write, enum job
 static int write_pending(struct slot *s, struct fw_err *err)
 {
 	struct txn *g = s->host->txn;
-	struct judge_outcome outcome;
+	struct judge_outcome outcome = { 0 };
 	int64_t profile = 0, now = clock_utc_ms();
 	int result = 0;
 	if (s->pending_write == PENDING_WRITE_NONE)

@@ -204,7 +204,7 @@ static int start_child(struct watched *r, struct fw_err *err)
 		args[n++] = r->conf->url;
 		args[n++] = "--mirror";
 		args[n++] = r->path;
-		n += config_repo_access(r->conf, args + n);
+		(void)config_repo_access(r->conf, args + n);
 		spec.out_max = FETCH_MAX_BYTES;
 	}
 	return child_start(r->watch->loop, &spec, on_tips, r, &r->child, err);
