@@ -7,7 +7,7 @@
 #include "lib/lib.h"
 
 static const char USAGE[] =
-	"flopwatch-git - every git operation of flopwatch, one a run; prints JSON lines\n"
+	"flopwatch-git - run one git operation of flopwatch; prints JSON lines\n"
 	"\n"
 	"  tips     --repo PATH                                   branches and their commits\n"
 	"  heads    --url URL [ACCESS]                            the same of a server, without fetching\n"
@@ -22,7 +22,7 @@ static const char USAGE[] =
 	"ACCESS: [--ssh-key FILE] [--known-hosts FILE] [--host-keys SHA256:...,SHA256:...] for ssh://,\n"
 	"[--token-file FILE] [--token-user NAME] [--ca-file FILE] for https://. Keys and tokens are read from files of mode 600.\n"
 	"Branch names are percent-encoded, hashes are full. Exit: 0 done, 1 error, 2 usage,\n"
-	"3 what was asked for is not there, 75 the system or the other side said no, and may say yes later.\n";
+	"3 the requested object does not exist, 75 a failure of system or network: a later attempt may succeed.\n";
 
 enum { OPTIONS_MAX = 10 };
 

@@ -30,7 +30,7 @@ int main(int argc, char **argv)
 		fputs("usage: flopwatch-send < delivery.json\n"
 		      "  {\"url\":\"https://...\",\"headers\":{\"Name\":\"value\"},\"body\":\"...\",\"allow_internal\":false}\n"
 		      "prints {\"status\":200,\"duration_ms\":12,\"retry_after_s\":0}, status 0 without an answer\n"
-		      "exit 0 delivered, 1 not, 2 the notification is not understood\n",
+		      "exit 0 delivered, 1 not delivered, 2 the notification is invalid\n",
 			help ? stdout : stderr);
 		return help ? 0 : 2;
 	}
