@@ -79,11 +79,11 @@ static void warning(const json_t *cell, FILE *out)
 			value_number(cell, "change_pct"),
 			json_is_true(json_object_get(cell, "borderline")) ? ", borderline" : "");
 	else if (has_flag(cell, "sustained") && verdict == VERDICT_IMPROVEMENT)
-		plain_line(out, "%s gained %.2f %% %s once clocks settle under its power draw (in pairs %+.2f %%)%s%s", name,
+		plain_line(out, "%s gained %.2f %% %s once clocks stabilise under its power draw (in pairs %+.2f %%)%s%s", name,
 			value_number(sustained_runs, "change_pct"), rate_word(cell), value_number(cell, "change_pct"),
 			*why ? ": " : "", why);
 	else if (has_flag(cell, "sustained"))
-		plain_line(out, "WARNING %s lost %.2f %% %s once clocks settle under its power draw (in pairs %+.2f %%)%s%s",
+		plain_line(out, "WARNING %s lost %.2f %% %s once clocks stabilise under its power draw (in pairs %+.2f %%)%s%s",
 			name, -value_number(sustained_runs, "change_pct"), rate_word(cell), value_number(cell, "change_pct"),
 			*why ? ": " : "", why);
 	else if (verdict == VERDICT_REGRESSION && !has_flops(cell))

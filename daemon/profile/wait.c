@@ -18,7 +18,7 @@ static const struct {
 	{ CAUSE_MEMORY_WAIT, 1u << STALL_LONG_SCOREBOARD | 1u << STALL_LG_THROTTLE, WEIGHT_SYMPTOM, "for global memory" },
 	{ CAUSE_SHARED_WAIT, 1u << STALL_SHORT_SCOREBOARD | 1u << STALL_MIO_THROTTLE, WEIGHT_SYMPTOM, "for shared memory" },
 	{ CAUSE_WAIT, 1u << STALL_MATH_PIPE_THROTTLE, WEIGHT_SYMPTOM, "for a free arithmetic pipe" },
-	{ CAUSE_WAIT, 1u << STALL_WAIT, WEIGHT_SYMPTOM, "for the instruction before" },
+	{ CAUSE_WAIT, 1u << STALL_WAIT, WEIGHT_SYMPTOM, "for the previous instruction" },
 };
 
 /* Count instructions that begin with `word`. Shape: of[base, target]. Opcodes with equal counts are not listed. */

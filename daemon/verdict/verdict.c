@@ -182,7 +182,7 @@ static void explain_open(
 	} else if (d == DECISION_MORE) {
 		explain_more(r, theta, which, e, out);
 	} else if (r->runs_max < r->runs_regression_min) {
-		snprintf(look, sizeof look, "in a quick look of %d run%s", e->runs, plural(e->runs));
+		snprintf(look, sizeof look, "in a quick comparison of %d run%s", e->runs, plural(e->runs));
 		explain_distance(theta, e, e->margin, look, out);
 	} else {
 		noisy(out, "%sruns vary too much: standard error %.2f %% after %d runs, %.2f %% is allowed", which, 100 * e->se,

@@ -81,5 +81,5 @@ git -C "$tmp/lines" checkout -q --detach main
 row one 1.30 >"$tmp/lines/bench.sh"
 commit lines "in no branch"
 git -C "$tmp/lines" push -q origin "HEAD:refs/tags/look"
-fails "a quick look shows the loss" 3 fw compare main "$(head_of lines)" --quick --quiet --timeout 150
+fails "a quick comparison shows the regression" 3 fw compare main "$(head_of lines)" --quick --quiet --timeout 150
 fails "4: but the commit has no verdict by it" 4 fw wait "$(head_of lines)" --quiet

@@ -129,7 +129,7 @@ is "the same" "$(bodies)" "$before"
 # ---- damage ----
 at=$(sql "SELECT at FROM archived WHERE comparison = $lost")
 printf 'XXXX' | dd of="$file" bs=1 seek=$((at + 40)) conv=notrunc status=none
-like "a damaged archive is named on the page" "$(curl -s "http://127.0.0.1:$(port)/comparisons/$lost")" "Its single calls cannot be shown: .*/samples/$month.zst is damaged at byte $at"
+like "a damaged archive is named on the page" "$(curl -s "http://127.0.0.1:$(port)/comparisons/$lost")" "The single calls of this cell cannot be shown: .*/samples/$month.zst is damaged at byte $at"
 fails "and where it is judged again" 1 fw judge --again "$lost"
 like "in one line" "$out" "^flopwatch: .*/samples/$month.zst is damaged at byte $at \(.*\); put a backup of the file there$"
 is "and no other comparison is touched" "$(fw judge --again 1)" "1 judged again, 0 changed"

@@ -92,7 +92,7 @@ underpowered=$(sql 'SELECT max(id) FROM comparison')
 is "also in the comparison" "$(api "comparisons/$underpowered" | jq -c '[.cells[].flags | index("underpowered") != null] | unique')" "[true]"
 is "with what is remembered" "$(api "comparisons/$underpowered" | jq -c '[.cells[].underpowered | .noise_pct > 2 and .seen >= 5 and .below_pct > 3] | unique')" "[true]"
 curl -s "http://127.0.0.1:$(port)/comparisons/$underpowered" >"$tmp/page"
-like "the page tells the noise, and where it was measured" "$(cat "$tmp/page")" 'cannot be seen here:</b> runs of equal builds vary by [0-9.]+ % here, as [0-9]+ of them showed, so a loss below [0-9.]+ % has to be clear; measured on '
+like "the page tells the noise, and where it was measured" "$(cat "$tmp/page")" 'cannot be detected here:</b> runs of equal builds vary by [0-9.]+ % here, as [0-9]+ of them showed, so a loss below [0-9.]+ % has to be clear; measured on '
 like "and the next command" "$(cat "$tmp/page")" 'flopwatch calibrate forget --repo'
 fw wait "$(sql "SELECT job FROM comparison WHERE id = $underpowered")" >"$tmp/said" 2>&1
 like "as does the command line" "$(cat "$tmp/said")" 'WARNING 2 cells are underpowered on .*: runs of equal builds vary by [0-9.]+ % here'

@@ -47,8 +47,8 @@ alert=$(api alerts | jq -c '.items[0]')
 like "its alert tells the sustained loss" "$(jq -r .title <<<"$alert")" '^attention forward \(sustained\) -[78]\.[0-9] % in 1 cell$'
 is "as its worst and of its cell" "$(jq -c '[.worst_pct < -7, .cells[0].change_pct < -7, .cells[0].sustained]' <<<"$alert")" "[true,true,true]"
 is "and the culprit is found and confirmed" "$(jq -c '[.culprits[] | [.to, .commits, .confirmed, .change_pct < -7]]' <<<"$alert")" "[[\"$culprit\",1,true,true]]"
-like "the page says what it means" "$(curl -s "http://127.0.0.1:$(port)/alerts/$(jq .id <<<"$alert")")" 'once clocks settle under its power draw'
-like "as does that of the comparison" "$(curl -s "http://127.0.0.1:$(port)/comparisons/$(jq .comparison <<<"$alert")")" 'the worst is [^%]*[78]\.[0-9]+[^%]*% in sustained runs, once clocks settle'
+like "the page says what it means" "$(curl -s "http://127.0.0.1:$(port)/alerts/$(jq .id <<<"$alert")")" 'once clocks stabilise under its power draw'
+like "as does that of the comparison" "$(curl -s "http://127.0.0.1:$(port)/comparisons/$(jq .comparison <<<"$alert")")" 'the worst is [^%]*[78]\.[0-9]+[^%]*% in sustained runs, once clocks stabilise under its power draw'
 is "the history of pairs has no step" "$(sql 'SELECT count(*) FROM change_point')" 0
 
 # ---- accepted ----
@@ -79,7 +79,7 @@ id=$(job_field "$(job_of "$(head_of kernels)")" comparison)
 is "the list tells its best cell" "$(api 'comparisons?limit=1' | jq -c '.items[0] | [.id == '"$id"', .best_pct > 15, (.best_cell | endswith("forward"))]')" "[true,true,true]"
 is "as does that of branches" "$(api 'branches?repo=kernels' | jq -c '.items[] | select(.name == "lean") | [.best_pct > 15, .suites[0].best_pct > 15, (.suites[0].best_cell | endswith("forward"))]')" "[true,true,true]"
 like "and the overview" "$(curl -s "http://127.0.0.1:$(port)/" | grep -A4 '>lean</a>')" '\+[12][0-9]\.[0-9]+'
-like "as does the page" "$(curl -s "http://127.0.0.1:$(port)/comparisons/$id")" '1 of 1 cells are faster by more than their threshold, and none is slower; the best is [^%]*[12][0-9]\.[0-9]+[^%]*% in sustained runs, once clocks settle'
+like "as does the page" "$(curl -s "http://127.0.0.1:$(port)/comparisons/$id")" '1 of 1 cells are faster by more than their threshold, and none is slower; the best is [^%]*[12][0-9]\.[0-9]+[^%]*% in sustained runs, once clocks stabilise under its power draw'
 like "and its row in the list" "$(curl -s "http://127.0.0.1:$(port)/comparisons?verdict=improvement")" '\+[12][0-9]\.[0-9]+'
 like "and a report to paste" "$(curl -s "http://127.0.0.1:$(port)/api/v1/comparisons/$id.md" | head -n 1)" '^\*\*flopwatch: improvement\*\*, best \+[12][0-9]\.[0-9]+ % of 1 cells$'
 stop_daemon

@@ -144,7 +144,7 @@ static void quick_is_a_look(void **state)
 	judge(&r, 1, 0.02, 0, 0, &j);
 	assert_int_equal(j.verdict, VERDICT_UNDECIDED);
 	assert_int_equal(j.want_set, 0);
-	assert_non_null(strstr(j.reason, "quick look"));
+	assert_non_null(strstr(j.reason, "quick comparison"));
 }
 
 /* A row shows one interval; its reason describes the same change and what a decision still requires. */

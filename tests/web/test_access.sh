@@ -10,7 +10,7 @@ write_config 'workers: [{name: sim, command: [flopwatch-worker, serve], device: 
 start_daemon || exit 1
 server=http://127.0.0.1:$(port)
 new_admin() { curl -s "$@" -H 'Content-Type: application/json' -d '{"name":"mine","scope":"admin"}' "$server/api/v1/tokens"; }
-like "under access: local no token is made" "$(new_admin)" '"status":409,.*nobody can vouch for a token'
+like "under access: local no token is made" "$(new_admin)" '"status":409,.*no token can be created'
 is "none is there" "$(sql 'SELECT count(*) FROM token')" 0
 like "answers are the same for everybody there" "$(curl -sI "$server/")" 'Cache-Control: no-cache.'
 stop_daemon

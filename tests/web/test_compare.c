@@ -47,7 +47,7 @@ static void what_nobody_knows_is_said(void **state)
 	fill(run);
 	struct answer a = request(run, "nobody%3Cb%3E", "main");
 	assert_int_equal(a.status, 200);
-	assert_non_null(strstr(a.body, "Base: no branch and no commit is called <b>nobody&lt;b&gt;</b>"));
+	assert_non_null(strstr(a.body, "Base: no branch or commit matches <b>nobody&lt;b&gt;</b>"));
 	assert_null(strstr(a.body, "Target: "));
 	assert_null(strstr(a.body, "id=measure"));
 	answer_free(&a);

@@ -227,9 +227,9 @@ static void test_no_webhook(void **state)
 	struct run *run = *state;
 	struct answer a = request_with(
 		run, "POST", "/api/v1/hooks/other", "X-Hub-Signature-256: sha256=" VECTOR "\r\n", "Hello, World!", 13);
-	assert_problem(a, 404, "takes no webhooks");
+	assert_problem(a, 404, "accepts no webhooks");
 	run->requested.secret = NULL;
-	assert_problem(hook(run, "X-Hub-Signature-256: sha256=" VECTOR "\r\n", "Hello, World!"), 404, "takes no webhooks");
+	assert_problem(hook(run, "X-Hub-Signature-256: sha256=" VECTOR "\r\n", "Hello, World!"), 404, "accepts no webhooks");
 	assert_problem(get(run, HOOK), 405, "Allow");
 	assert_string_equal(run->requested.what, "");
 }

@@ -102,7 +102,7 @@ static void what_is_typed_becomes_a_choice(void **state)
 	/* in the field of a further cell, list and links are for that cell, and preserve the first one */
 	snprintf(target, sizeof target, "/history?repo=kernels&cell=%s&also=s80/&also=&axis=date", key);
 	a = page(run, target);
-	assert_non_null(strstr(a.body, "Which cell over it?"));
+	assert_non_null(strstr(a.body, "Which additional cell?"));
 	assert_int_equal(count(a.body, "<option value=\"attention/"), 4);
 	assert_int_equal(count(a.body, "</a></li>"), 4);
 	assert_int_equal(count(a.body, "&amp;axis=date"), 4);

@@ -405,7 +405,7 @@ static void nobody_knows_when_a_job_behind_a_late_one_begins(void **state)
 		(long long)now - 1800000, (long long)job[0]);
 	ok(db_script(run->f->db, text, &err));
 	struct answer a = get(run, "/jobs");
-	expect_start(a.body, job[1], "<span class=words>not known: the running job is late</span>");
+	expect_start(a.body, job[1], "<span class=words>unknown: the running job is late</span>");
 	answer_free(&a);
 }
 

@@ -109,7 +109,7 @@ static void test_as_json(void **state)
 	assert_int_equal(json_array_size(json_object_get(root, "items")), 0);
 	json_decref(root);
 	assert_problem(get(run, "/api/v1/profiles/2"), 404, "there is no profile 2");
-	assert_problem(get(run, "/api/v1/profiles?alert=1&comparison=2"), 400, "not both");
+	assert_problem(get(run, "/api/v1/profiles?alert=1&comparison=2"), 400, "exclude each other");
 }
 
 /* Two kernels a call, counted by two processes of each side: values of the call. */

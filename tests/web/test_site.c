@@ -50,12 +50,12 @@ static void test_pages(void **state)
 	expect_page(run, "/comparisons/2", WORDS("no peer was timed for this cell"));
 	expect_page(run, "/comparisons/2?open=none", WORDS("aria-expanded=false"));
 	expect_page(run, "/comparisons/2?show=regression&sort=-change&q=causal", WORDS("aria-sort=descending", "id=c0"));
-	expect_page(run, "/comparisons/2?q=sparse", WORDS("No cell fits."));
+	expect_page(run, "/comparisons/2?q=sparse", WORDS("No cell matches."));
 	expect_page(run, "/heat?branch=team/a%2Bb", WORDS("<td class=b2>\u22123.1</td>", "causal"));
 	expect_page(run, "/search?q=team", WORDS("branch <a"));
 	expect_page(run, "/search?q=zebra", WORDS("Nothing found."));
-	expect_page(run, "/help", WORDS("A worked example", "regression", "These runs detect any loss"));
-	expect_page(run, "/bisects", WORDS("No search yet."));
+	expect_page(run, "/help", WORDS("A worked example", "regression", "These runs detect any slowdown"));
+	expect_page(run, "/bisects", WORDS("No bisect yet."));
 	expect_page(run, "/api", WORDS("/api/v1/history"));
 	expect_page(run, "/history", WORDS("Which cell?", CELL));
 	expect_page(run, "/history?cell=" CELL, WORDS("2 points, 1 regression", "<svg", "class=\"loss\"", "value=\"kernels\""));
@@ -111,7 +111,7 @@ static void test_pages_refuse(void **state)
 		{ "/comparisons/x", 404, "a comparison is named by its number" },
 		{ "/jobs/99", 404, "there is no job 99" },
 		{ "/bisects/99", 404, "99" },
-		{ "/commits/abcdef", 404, "no commit that flopwatch has seen" },
+		{ "/commits/abcdef", 404, "no known commit begins with" },
 		{ "/heat?repo=other", 404, "there is no repository other" },
 		{ "/jobs/-1", 404, "a job is named by its number" },
 		/* an empty list would be mistaken for a good result */
@@ -130,7 +130,7 @@ static void test_pages_refuse(void **state)
 		{ "/jobs?cursor=x", 400, "cursor must be" },
 		{ "/alerts?state=asleep", 400, "state must be one of" },
 		{ "/alerts/99", 404, "there is no alert 99" },
-		{ "/alerts/x", 404, "an alert is named by its number" },
+		{ "/alerts/x", 404, "the address of an alert needs its number" },
 		{ "/comparisons?verdict=good", 400, "verdict must be one of" },
 		{ "/comparisons?branch=main", 400, "need a repo" },
 		{ "/history?cell=x&repo=other", 404, "there is no repository other" },
@@ -509,19 +509,19 @@ static void test_api_refuses(void **state)
 	} cases[] = {
 		{ "/api/v1/nothing", 404, "no such address" },
 		{ "/api/v1/comparisons/99", 404, "there is no comparison 99" },
-		{ "/api/v1/comparisons/abc", 404, "named by its number" },
-		{ "/api/v1/comparisons/1e3", 404, "named by its number" },
-		{ "/api/v1/comparisons/99999999999999999999", 404, "named by its number" },
+		{ "/api/v1/comparisons/abc", 404, "needs its number" },
+		{ "/api/v1/comparisons/1e3", 404, "needs its number" },
+		{ "/api/v1/comparisons/99999999999999999999", 404, "needs its number" },
 		{ "/api/v1/comparisons/99.csv", 404, "there is no comparison 99" },
 		{ "/api/v1/jobs/99", 404, "there is no job 99" },
 		{ "/api/v1/jobs/99/log", 404, "there is no job 99" },
 		{ "/api/v1/commits/abcdef", 404, "no commit" },
 		{ "/api/v1/commits/XYZ", 404, "no commit" },
 		{ "/api/v1/branches?repo=other", 404, "there is no repository other" },
-		{ "/api/v1/history", 400, "cell is needed" },
+		{ "/api/v1/history", 400, "cell is required" },
 		{ "/api/v1/history?cell=x&limit=10001", 400, "limit must be" },
 		{ "/api/v1/history?cell=x&repo=other", 404, "there is no repository other" },
-		{ "/api/v1/compare?repo=kernels", 400, "repo, base and target are needed" },
+		{ "/api/v1/compare?repo=kernels", 400, "repo, base and target are required" },
 		{ "/api/v1/compare?repo=kernels&base=1&target=2", 404, "were not compared" },
 		{ "/api/v1/comparisons?limit=0", 400, "limit must be" },
 		{ "/api/v1/comparisons?limit=501", 400, "limit must be" },

@@ -19,7 +19,7 @@ static void test_health_and_metrics(void **state)
 	}
 	a = get(run, "/healthz");
 	assert_int_equal(a.status, 200);
-	assert_string_equal(a.body, "ok\nwarning: 1 notifications failed 5 times or more; /notifications says why\n");
+	assert_string_equal(a.body, "ok\nwarning: 1 notifications failed 5 times or more; see /notifications\n");
 	answer_free(&a);
 	a = get(run, "/metrics");
 	assert_string_equal(header_of(&a, "Content-Type"), "text/plain; version=0.0.4; charset=utf-8");

@@ -60,7 +60,7 @@ bool access_allows(struct site *site, struct http_request *r, struct http_respon
 	}
 	if (found == 0)
 		return answer_problem(r, response, 401,
-			       "show an access token as \"Authorization: Bearer fwt_...\"; flopwatch token add makes one") == 0;
+			       "send an access token as \"Authorization: Bearer fwt_...\"; flopwatch token add creates one") == 0;
 	/* both enums have the same order: read, trigger, admin */
 	if ((int)token_scope_of(row.scope) - TOKEN_READ < (int)scope - HTTP_READ) {
 		char detail[256];
@@ -84,7 +84,7 @@ static void draw_login(struct http_response *response, const char *next, const c
 {
 	struct buf *out = &response->body;
 	layout_begin(response, "Log in", "", NULL);
-	emit_raw(out, "<p class=lead>This dashboard is reachable from other machines, so it asks who you are. "
+	emit_raw(out, "<p class=lead>This dashboard is reachable from other machines, so it requires an access token. "
 		      "A user with an admin token creates yours: <code>flopwatch token add NAME --scope trigger</code>.</p>");
 	if (diagnostic)
 		emit_format(out, "<p class=banner role=alert>%s</p>", diagnostic);

@@ -13,21 +13,21 @@ static const struct refusal {
 	int status;
 	const char *title, *detail; /* detail: used if the handler passes none; "": that of the last row */
 } refusals[] = {
-	{ 400, "The request is not understood", "a header, an escape or an argument of the request is malformed" },
+	{ 400, "The request is malformed", "a header, an escape or an argument of the request is malformed" },
 	{ 401, "A signature or token is missing or wrong", "" },
-	{ 403, "Not allowed", "writes are taken from pages of this daemon and from programs, not from other sites" },
-	{ 404, "There is nothing here", "no such address; / is the overview and /api/v1/ the list of routes" },
-	{ 405, "This address does not take that method", "see the Allow header for the methods of this address" },
-	{ 406, "Not in that form", "the Accept header rules out every form that this address has" },
+	{ 403, "Not allowed", "writes are accepted from pages of this daemon and from programs, not from other sites" },
+	{ 404, "Not found", "no such address; / is the overview and /api/v1/ the list of routes" },
+	{ 405, "This address does not support this method", "see the Allow header for the methods of this address" },
+	{ 406, "Not available in this format", "the Accept header excludes every format of this address" },
 	{ 409, "Not possible in this state", "" },
-	{ 413, "The request is too large", "the body is larger than this address takes" },
-	{ 415, "The body has a type that is not taken", "" },
-	{ 416, "There are not so many bytes", "" },
-	{ 421, "This address is not served under that name",
+	{ 413, "The request is too large", "the body is larger than this address accepts" },
+	{ 415, "The type of the body is not supported", "" },
+	{ 416, "The requested range is beyond the end", "" },
+	{ 421, "The Host header is not a name of this daemon",
 		"use the address and port that the daemon printed at its start, or a name listed under `names` in its "
 		"configuration (see doc/troubleshooting.md#host-names)" },
-	{ 422, "The request cannot be carried out", "" },
-	{ 503, "Not now", "more is asked for than can be answered at once; try again in a few seconds" },
+	{ 422, "The request cannot be processed", "" },
+	{ 503, "Not now", "too many requests at once; try again in a few seconds" },
 	{ 0, "The daemon failed", "see the daemon's log" },
 };
 enum { REFUSALS = sizeof refusals / sizeof refusals[0] };
@@ -167,7 +167,7 @@ int64_t answer_path_id(struct http_request *r, const char *what, struct fw_err *
 {
 	int64_t id = answer_number(http_segment(r, 0));
 	if (id < 0)
-		err_set(err, ERR_NOT_FOUND, "a%s %s is named by its number", strchr("aeiou", what[0]) ? "n" : "", what);
+		err_set(err, ERR_NOT_FOUND, "the address of a%s %s needs its number", strchr("aeiou", what[0]) ? "n" : "", what);
 	return id;
 }
 
@@ -175,7 +175,7 @@ int answer_cursor(struct http_request *r, int64_t *before, struct fw_err *err)
 {
 	const char *cursor = http_query(r, "cursor");
 	*before = cursor ? answer_number(cursor) : 0;
-	return *before >= 0 ? 0 : err_set(err, ERR_INVALID, "cursor must be a next_cursor that this list gave");
+	return *before >= 0 ? 0 : err_set(err, ERR_INVALID, "cursor must be a next_cursor of this list");
 }
 
 int answer_choice(struct http_request *r, const char *name, const char *words, const char **value, struct fw_err *err)

@@ -27,7 +27,7 @@ static int replay(struct site *site, struct http_request *r, const char *key, st
 		return found;
 	fingerprint(r, requested);
 	if (strcmp(requested, kept.fingerprint) != 0)
-		return answer_problem(r, response, 422, "this Idempotency-Key was used for another request; take a new one");
+		return answer_problem(r, response, 422, "this Idempotency-Key was used for another request; use a new one");
 	response->status = kept.status;
 	response->type = "application/json; charset=utf-8";
 	snprintf(response->location, sizeof response->location, "%s", kept.location);

@@ -35,7 +35,7 @@ int scope_read(struct site *site, struct http_request *r, struct scope *out, str
 	if (is_given ? view_repo_id(site->db, given, &id, err) != 0 : view_repos(site->db, count_repo, &choice, err) != 0)
 		return -1;
 	if (!is_given && choice.n != 1)
-		return err_set(err, ERR_INVALID, "%d repositories are watched; say which one: repo=NAME", choice.n);
+		return err_set(err, ERR_INVALID, "%d repositories are watched; select one with repo=NAME", choice.n);
 	snprintf(out->repo, sizeof out->repo, "%s", is_given ? given : choice.name);
 	return 0;
 }

@@ -29,7 +29,7 @@ static json_t *read_form(struct http_request *r, struct http_response *response)
 	if (result == 0)
 		return root;
 	json_decref(root);
-	answer_problem(r, response, 400, "the body is no form: it holds a field twice, or what is not UTF-8");
+	answer_problem(r, response, 400, "the body is not a valid form: it has a field twice, or is not UTF-8");
 	return NULL;
 }
 
@@ -43,7 +43,7 @@ static json_t *read_object(struct http_request *r, struct http_response *respons
 	if (len == 0)
 		return json_object();
 	if (len > OBJECT_MAX) {
-		answer_problem(r, response, 413, "an object is at most 64 KiB");
+		answer_problem(r, response, 413, "the body must be at most 64 KiB");
 		return NULL;
 	}
 	if (answer_is_form(r))
@@ -91,7 +91,7 @@ static void refuse(struct http_request *r, struct http_response *response, const
 {
 	struct buf detail;
 	buf_init(&detail, 1024);
-	buf_printf(&detail, "key %.60s is not known, of another type or %s; known: ", name,
+	buf_printf(&detail, "key %.60s is unknown, of the wrong type or %s; known: ", name,
 		key->number ? "out of range" : "too long");
 	for (const struct write_key *k = known; k->name; k++) {
 		buf_printf(&detail, "%s%s", k == known ? "" : ", ", k->name);

@@ -86,7 +86,7 @@ int api_alert_change(struct site *site, struct http_request *r, struct http_resp
 	if (!root)
 		return -1;
 	int result = !write_is_readable(reason, "\r\n\t")
-			     ? err_set(err, ERR_INVALID, "reason holds a character that cannot be seen; write it in plain text")
+			     ? err_set(err, ERR_INVALID, "reason contains an invisible character; write plain text")
 			     : site->act->alert(site->control, id, state, http_who(r), reason ? reason : "", err);
 	if (result == 0 && !write_back_to(r, response, back ? access_next(back) : "/alerts"))
 		answer_state(response, id, alertstate_name(state));

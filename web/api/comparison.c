@@ -77,7 +77,7 @@ int api_compare(struct site *site, struct http_request *r, struct http_response 
 	const char *repo = http_query(r, "repo"), *base = http_query(r, "base"), *target = http_query(r, "target");
 	int64_t id;
 	if (!repo || !base || !target)
-		return err_set(err, ERR_INVALID, "repo, base and target are needed, both commits in full");
+		return err_set(err, ERR_INVALID, "repo, base and target are required, base and target as full commit ids");
 	if (view_compare(site->db, repo, base, target, http_query(r, "suite"), &id, err) != 0)
 		return -1;
 	return send_body(site, r, response, id, err);

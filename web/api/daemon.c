@@ -116,7 +116,7 @@ int api_healthz(struct site *site, struct http_request *r, struct http_response 
 	response->type = "text/plain; charset=utf-8";
 	buf_puts(&response->body, "ok\n");
 	if (stuck) /* without details: every client may read this */
-		buf_printf(&response->body, "warning: %lld notifications failed %d times or more; /notifications says why\n",
+		buf_printf(&response->body, "warning: %lld notifications failed %d times or more; see /notifications\n",
 			(long long)stuck, STORE_OUTBOX_STUCK);
 	return 0;
 }

@@ -102,10 +102,9 @@ static int write_profile(struct db *db, int64_t comparison, bool sparse, int sid
 	if (view_cells(db, comparison, take_cell, &p, err) != 0 || p.failed)
 		return -1;
 	if (p.timed == 0)
-		return err_set(err, ERR_NOT_FOUND,
-			"comparison %lld has no times of %s attention, which is all that this file can hold",
+		return err_set(err, ERR_NOT_FOUND, "comparison %lld has no times of %s attention, the only rows of this file",
 			(long long)comparison, sparse ? "block-sparse" : "dense");
-	return out->failed ? err_set(err, ERR_FULL, "the file does not fit") : 0;
+	return out->failed ? err_set(err, ERR_FULL, "the file is too large") : 0;
 }
 
 static int write_comparison(struct db *db, int64_t comparison, bool sparse, struct buf *out, struct fw_err *err)
@@ -163,7 +162,7 @@ int api_comparison_ffa(struct site *site, struct http_request *r, struct http_re
 		return result;
 	}
 	return answer_problem(r, response, 404,
-		"there is no such file; profile_dense_base, profile_dense_target, profile_block_sparse_base, "
+		"unknown file; known: profile_dense_base, profile_dense_target, profile_block_sparse_base, "
 		"profile_block_sparse_target, "
-		"compare_dense and compare_block_sparse are");
+		"compare_dense, compare_block_sparse");
 }

@@ -116,7 +116,7 @@ int api_history(struct site *site, struct http_request *r, struct http_response 
 	const char *cell = http_query(r, "cell"), *limit_text = http_query(r, "limit");
 	int64_t limit = limit_text ? answer_number(limit_text) : POINTS_DEFAULT;
 	if (!cell || !*cell)
-		return answer_problem(r, response, 400, "cell is needed, a key as comparisons show it");
+		return answer_problem(r, response, 400, "cell is required: a key as shown in comparisons");
 	if (limit < 1 || limit > VIEW_HISTORY_MAX)
 		return answer_problem(r, response, 400, "limit must be a whole number from 1 to 10000");
 	if (period_read(r, &period, err) != 0 || scope_read(site, r, &scope, err) != 0)

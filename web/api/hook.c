@@ -111,7 +111,8 @@ int api_hook(struct site *site, struct http_request *r, struct http_response *re
 {
 	const char *repo = http_segment(r, 0), *secret;
 	if (site->act->secret(site->control, repo, &secret, err) != 0)
-		return answer_problem(r, response, 404, "no such repository, or it has no secret_file and so takes no webhooks");
+		return answer_problem(
+			r, response, 404, "unknown repository, or it has no secret_file and so accepts no webhooks");
 	struct mark mark;
 	bool has_id;
 	if (!is_signed(r, secret, &has_id))

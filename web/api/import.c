@@ -60,9 +60,9 @@ static int read_rows(const json_t *rows, struct foreign_row *out, struct fw_err 
 		if (!wrong && (!out[i].cell || !out[i].cell[0]))
 			wrong = "cell";
 		if (!wrong && !write_is_readable(out[i].cell, ""))
-			wrong = "cell (it holds a character that cannot be seen)";
+			wrong = "cell (it contains an invisible character)";
 		if (!wrong && !write_is_readable(out[i].failure, ""))
-			wrong = "failure (it holds a character that cannot be seen)";
+			wrong = "failure (it contains an invisible character)";
 		if (!wrong && !out[i].failure && out[i].target_ms == 0 && out[i].base_ms == 0)
 			wrong = "ms";
 		if (!wrong && out[i].failure && (!out[i].failure[0] || out[i].target_ms > 0))
@@ -73,7 +73,7 @@ static int read_rows(const json_t *rows, struct foreign_row *out, struct fw_err 
 		if (wrong)
 			return err_set(err, ERR_INVALID,
 				"rows[%zu].%.60s: a row is {\"cell\":text,\"ms\":number}, or \"failure\":text instead of ms, with "
-				"base_ms, tflops and base_tflops where known",
+				"base_ms, tflops and base_tflops if known",
 				i, wrong);
 	}
 	return 0;
@@ -99,7 +99,7 @@ static int import_post(struct site *site, struct http_request *r, struct http_re
 		return -1;
 	if (answer_is_form(r))
 		return answer_problem(
-			r, response, 415, "rows do not fit into a form; send JSON, with Content-Type: application/json");
+			r, response, 415, "a form cannot contain rows; send JSON, with Content-Type: application/json");
 	json_t *root = len <= BODY_BYTES_MAX ? json_loadb(body, len, JSON_REJECT_DUPLICATES, NULL) : NULL;
 	const json_t *rows = json_object_get(root, "rows");
 	struct foreign_figures figures = { .repo = write_text(root, "repo", TEXT_MAX, &wrong),
@@ -115,13 +115,13 @@ static int import_post(struct site *site, struct http_request *r, struct http_re
 	if (!json_is_object(root))
 		result = err_set(err, ERR_INVALID, "the body must be a JSON object of at most 1 MiB");
 	else if (unknown)
-		result = err_set(
-			err, ERR_INVALID, "key %.60s is not known; known: repo, commit, base, branch, name, rows", unknown);
+		result =
+			err_set(err, ERR_INVALID, "key %.60s is unknown; known: repo, commit, base, branch, name, rows", unknown);
 	else if (wrong || !figures.repo || !figures.commit || !figures.name)
 		result = err_set(
-			err, ERR_INVALID, "repo, commit and name are needed; branch and base may be given; all are texts");
+			err, ERR_INVALID, "repo, commit and name are required, branch and base optional; all are strings");
 	else if (figures.n < 1 || figures.n > JOB_CELLS_MAX)
-		result = err_set(err, ERR_INVALID, "rows must hold 1 to 400 rows");
+		result = err_set(err, ERR_INVALID, "rows must have 1 to 400 elements");
 	else if (read_rows(rows, row, err) != 0)
 		result = -1;
 	else

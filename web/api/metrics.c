@@ -102,10 +102,10 @@ static void fetched_row(void *arg, const char *repo, int64_t failures, int64_t f
 
 static int write_fetches(struct metrics *m)
 {
-	family(m, "fetch_failures_total", "counter", "Times that a repository could not be read.");
+	family(m, "fetch_failures_total", "counter", "Failed reads of a repository.");
 	if (view_fetches(m->db, failure_row, m, m->err) != 0)
 		return -1;
-	family(m, "last_fetch_timestamp_seconds", "gauge", "When a repository was last read.");
+	family(m, "last_fetch_timestamp_seconds", "gauge", "Time of the last read of a repository.");
 	return view_fetches(m->db, fetched_row, m, m->err);
 }
 
@@ -120,9 +120,9 @@ static const struct gauge {
 	{ "gpu_temperature_celsius", "gauge", "Temperature at the device's last run.", "gpu", "temp_c", 1 },
 	{ "gpu_power_watts", "gauge", "Power at the device's last run.", "gpu", "power_w", 1 },
 	{ "gpu_sm_clock_hertz", "gauge", "SM clock at the device's last run.", "gpu", "sm_mhz", 1e6 },
-	{ "device_stands_out", "gauge", "Whether the device does not fit its class and is left out.", "device", NULL, 1 },
+	{ "device_stands_out", "gauge", "1 if the device is an outlier of its class and gets no jobs.", "device", NULL, 1 },
 	{ "aa_comparisons_total", "counter", "Comparisons of equal builds.", "device", NULL, 1 },
-	{ "aa_alarms_total", "counter", "Comparisons of equal builds that would have alerted.", "device", NULL, 1 },
+	{ "aa_alarms_total", "counter", "Comparisons of equal builds that would have opened an alert.", "device", NULL, 1 },
 };
 enum { GAUGES_SEEN = 3, GAUGE_STANDS_OUT = 3, GAUGE_COMPARISONS, GAUGES = sizeof gauges / sizeof gauges[0] };
 
@@ -177,7 +177,7 @@ static int write_devices(struct metrics *m)
 		m->gauge = &gauges[i];
 		if (i == GAUGES_SEEN) {
 			family(m, "gpu_throttle_seconds_total", "counter",
-				"Device time of timed calls while the driver gave this reason for lower clocks, before or after them.");
+				"Device time of timed calls while the driver reported this reason for lower clocks, before or after them.");
 			if (store_throttle_each(m->db, throttle_row, m, m->err) != 0)
 				return -1;
 			family(m, "device_step_seconds_total", "counter",
@@ -242,11 +242,11 @@ static void write_workers(struct metrics *m, const struct site *site)
 	struct workers all = { .m = m };
 	if (!site->act->workers)
 		return;
-	family(m, "workers", "gauge", "Jobs at once that a worker may have, by how each of these stands.");
+	family(m, "workers", "gauge", "Job slots of a worker by state.");
 	site->act->workers(site->control, count_worker, &all);
 	write_worker(&all);
 	family(m, "worker_pending_position", "gauge",
-		"Place of an allocation in its scheduler's queue, from 1; 0 not known yet.");
+		"Position of an allocation in its scheduler's queue, from 1; 0 if not known yet.");
 	site->act->workers(site->control, pending_row, m);
 }
 
@@ -317,8 +317,8 @@ static void write_process(struct buf *out)
 	process_value(out, "resident_memory_bytes", "gauge", "Resident memory of the daemon.", (double)resident * page);
 	process_value(out, "virtual_memory_bytes", "gauge", "Virtual memory of the daemon.", (double)pages * page);
 	process_value(out, "open_fds", "gauge", "Open descriptors of the daemon.", open_descriptors());
-	process_value(out, "max_fds", "gauge", "Descriptors that the daemon may open.", (double)files.rlim_cur);
-	process_value(out, "start_time_seconds", "gauge", "When the daemon started.", started_s());
+	process_value(out, "max_fds", "gauge", "Limit of open descriptors of the daemon.", (double)files.rlim_cur);
+	process_value(out, "start_time_seconds", "gauge", "Start time of the daemon.", started_s());
 }
 
 static int write_all(struct metrics *m, const struct site *site, const struct http_request *r)
@@ -329,11 +329,11 @@ static int write_all(struct metrics *m, const struct site *site, const struct ht
 	sample(m, "build_info", "version", FW_VERSION, 1);
 	if (view_counts(m->db, count_row, m, m->err) != 0)
 		return -1;
-	family(m, "jobs_total", "counter", "Jobs that ended, by how.");
+	family(m, "jobs_total", "counter", "Ended jobs by result.");
 	if (view_counts(m->db, result_row, m, m->err) != 0 || write_durations(m) != 0 || write_fetches(m) != 0 ||
 		write_devices(m) != 0 || view_size(m->db, &bytes, m->err) != 0)
 		return -1;
-	family(m, "db_size_bytes", "gauge", "The database without its log.");
+	family(m, "db_size_bytes", "gauge", "Size of the database without its log.");
 	sample(m, "db_size_bytes", NULL, NULL, (double)bytes);
 	write_workers(m, site);
 	if (unschedulable_count(site, &n_unschedulable, m->err) != 0)

@@ -49,9 +49,10 @@ int api_look(struct site *site, struct http_request *r, struct http_response *re
 	const char *error = "", *held = "";
 	bool ended = false;
 	if (look < 0)
-		return err_set(err, ERR_NOT_FOUND, "a look has a number, which POST /api/v1/repos/{repo}/looks gives");
+		return err_set(
+			err, ERR_NOT_FOUND, "the address of a fetch needs its number, from POST /api/v1/repos/{repo}/looks");
 	if (!site->act->looked)
-		return err_set(err, ERR_NOT_FOUND, "nothing is watched here");
+		return err_set(err, ERR_NOT_FOUND, "this daemon watches no repository");
 	if (site->act->looked(site->control, repo, look, &ended, &held, &error, err) != 0)
 		return -1;
 	answer_json(response, &j);
@@ -111,7 +112,7 @@ static int first_of(struct db *db, const struct ids *ids, int64_t after, struct 
 	if (err->code && err->code != ERR_NOT_FOUND)
 		return -1;
 	err_clear(err);
-	return err_set(err, ERR_INVALID, "cursor must be a next_cursor that this list gave");
+	return err_set(err, ERR_INVALID, "cursor must be a next_cursor of this list");
 }
 
 static int write_branches(

@@ -176,7 +176,7 @@ static void send_table(struct http_response *response, struct report *report)
 			report->verdict == VERDICT_NONE ? "" : " ");
 		buf_puts(out, report->list.n == 1 ? "comparison" : "comparisons");
 		describe_period(out, &report->list.period);
-		buf_printf(out, "**%s\n\n", response->link[0] ? ", and more before them" : "");
+		buf_printf(out, "**%s\n\n", response->link[0] ? ", older ones on the next page" : "");
 	}
 	if (report->form == ANSWER_CSV || report->list.n)
 		buf_append(out, report->table.data, report->table.len);

@@ -140,7 +140,7 @@ static void heading(void *arg, const struct view_comparison *row)
 	const char *peer = comparison_is_side_by_side(review->c) ? review->c->base.provider : "";
 	buf_printf(out, "**flopwatch: %s**", verdict_word(row->kind, row->verdict));
 	if (*peer)
-		markdown_format(out, " beside %s", peer);
+		markdown_format(out, " next to %s", peer);
 	else if (row->kind == JOBKIND_ENVIRONMENT)
 		toolchain_words(out, review->c);
 	else if (row->kind == JOBKIND_CONFIG)

@@ -62,9 +62,9 @@ int api_samples_month(struct site *site, struct http_request *r, struct http_res
 	if (archived_each(site->db, find_month, &w, err) != 0 || archived_folder(site->db, folder, sizeof folder, err) != 0)
 		return -1;
 	if (w.bytes == 0)
-		return err_set(err, ERR_NOT_FOUND, "no single times of such a month are archived");
+		return err_set(err, ERR_NOT_FOUND, "no single times of this month are archived");
 	if (at >= w.bytes)
-		return answer_problem(r, response, 416, "the file ends before");
+		return answer_problem(r, response, 416, "the file is shorter");
 	if (archive_path(folder, w.month, response->file, sizeof response->file, err) != 0)
 		return -1;
 	response->status = at > 0 ? 206 : 200;

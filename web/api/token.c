@@ -33,7 +33,7 @@ static int make_token(struct site *site, struct http_request *r, struct http_res
 		return err_set(err, ERR_INVALID, "scope must be read, trigger or admin");
 	if (!site->needs_token)
 		return err_set(err, ERR_CONFLICT,
-			"under `access: local` nobody shows who he is, so nobody can vouch for a token; set `access: token`, and "
+			"requests are anonymous under `access: local`, so no token can be created; set `access: token`, and create "
 			"make "
 			"it with the daemon's own, STATE_DIR/admin.token");
 	if (access_new_token(token, err) != 0)
@@ -51,7 +51,7 @@ int api_token_post(struct site *site, struct http_request *r, struct http_respon
 {
 	if (http_header(r, "Idempotency-Key"))
 		return answer_problem(
-			r, response, 400, "a new token takes no Idempotency-Key: an answer that holds a secret is not kept");
+			r, response, 400, "a new token accepts no Idempotency-Key: an answer with a secret is not stored");
 	const char *name = NULL, *scope = NULL;
 	const struct write_key known[] = { { "name", .text = &name }, { "scope", .text = &scope }, { 0 } };
 	json_t *root = write_take(r, response, known);

@@ -22,10 +22,10 @@ int api_commit_verdict(struct site *site, struct http_request *r, struct http_re
 		return -1;
 	int result = store_commit_find(site->db, http_query(r, "repo"), prefix, &found, err);
 	if (result == 0 && found.n == 0)
-		result = err_set(err, ERR_NOT_FOUND, "no commit that was asked for begins with %.64s", prefix);
+		result = err_set(err, ERR_NOT_FOUND, "no measured commit begins with %.64s", prefix);
 	if (result == 0 && found.n > 1)
 		result = err_set(err, ERR_CONFLICT,
-			"several commits begin with %.64s; write more digits, or say which repository with repo=NAME", prefix);
+			"several commits begin with %.64s; write more digits, or select the repository with repo=NAME", prefix);
 	struct fw_err why = { 0 };
 	if (result == 0 && waits && site->act->await(site->control, found.repo, found.sha, &why) != 0)
 		log_warning("job.raise", "commit=%s err=%s", found.sha, log_quote(why.text)); /* the verdict is answered anyway */

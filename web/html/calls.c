@@ -128,7 +128,7 @@ void course_draw(struct buf *out, const struct store_runs *l)
 		has_clock && has_power ? "Clock and power"
 		: has_clock            ? "Clock"
 				       : "Power",
-		has_clock ? "; base drawn through, target dashed" : "", WIDTH, HEIGHT);
+		has_clock ? "; base solid, target dashed" : "", WIDTH, HEIGHT);
 	if (has_clock)
 		emit_rawf(out, "clock from %.0f to %.0f MHz", clock.low, clock.high);
 	if (has_power)
@@ -227,7 +227,7 @@ static void ticks(struct buf *out, const struct axis *axis)
 static void draw(struct buf *out, const struct axis *axis, const struct ratios_about *about, const float *pct, int n)
 {
 	emit_format(out,
-		"<figure><figcaption>%d pairs by their change; above them the change of all with its interval"
+		"<figure><figcaption>%d pairs by their change; above them the change of all pairs with its interval"
 		"</figcaption>"
 		"<svg class=dots viewBox=\"0 0 %d %d\" role=img aria-label=\"distribution of the change of %d pairs: half of them between %.2f and %.2f percent\">"
 		"<path class=z d=\"M%.1f %dV%d\"/>",
@@ -327,7 +327,7 @@ static void strip_frame(struct buf *out)
 {
 	static const char *const side[] = { "base", "target" };
 	emit_rawf(out,
-		"<figure><figcaption>Every call over its run's median; right of the line it counts as slow</figcaption>"
+		"<figure><figcaption>Every call over its run's median; a call right of the line counts as slow</figcaption>"
 		"<svg class=dots viewBox=\"0 0 %d %d\" role=img aria-label=\"every timed call of base and target\">",
 		STRIP_WIDTH, STRIP_HEIGHT);
 	for (int i = 0; i < 2; i++)
@@ -369,7 +369,7 @@ int calls_draw(
 	buf_fini(&l.values);
 	/* the rest of the page does not need them */
 	if (result != 0 && (lost.code == ERR_NOT_FOUND || lost.code == ERR_INVALID)) {
-		emit_format(out, "<p><small>Its single calls cannot be shown: %s</small></p>\n", lost.text);
+		emit_format(out, "<p><small>The single calls of this cell cannot be shown: %s</small></p>\n", lost.text);
 		return 0;
 	}
 	return result == 0 ? 0 : err_set(err, lost.code, "%s", lost.text);

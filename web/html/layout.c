@@ -66,8 +66,8 @@ int layout_end(struct http_response *response, const char *data, int result)
 		"<span><kbd>c</kbd> comparisons</span> <span><kbd>h</kbd> history</span> <span><kbd>m</kbd> heat map</span> "
 		"<span><kbd>p</kbd> peers</span> <span><kbd>a</kbd> alerts</span> <span><kbd>q</kbd> queue</span> "
 		"<span><kbd>d</kbd> devices</span> <span><kbd>w</kbd> glossary</span>"
-		"<dt><kbd>?</kbd><dd>these keys<dt><kbd>Esc</kbd><dd>close them</dl><form method=dialog><p><label><input type=checkbox> keys are "
-		"on</label></p><button>Close</button></form></dialog></body></html>\n");
+		"<dt><kbd>?</kbd><dd>these keys<dt><kbd>Esc</kbd><dd>close them</dl><form method=dialog><p><label><input type=checkbox> keys "
+		"enabled</label></p><button>Close</button></form></dialog></body></html>\n");
 	return 0;
 }
 

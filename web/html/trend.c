@@ -109,7 +109,7 @@ static void take_point(void *arg, const struct view_point *row)
 {
 	struct trend *t = arg;
 	struct chart_line *line = &t->chart.line[t->chart.n_lines - 1];
-	char at[32], change[32] = "no change known";
+	char at[32], change[32] = "change unknown";
 	if (line->n == CHART_POINTS_MAX) {
 		t->is_cut = true;
 		return;

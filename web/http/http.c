@@ -197,7 +197,7 @@ static int watch_all(struct http *h, struct fw_err *err)
 	struct epoll_event ready = { .events = EPOLLIN };
 	h->fd = epoll_create1(EPOLL_CLOEXEC);
 	if (!info || h->fd < 0 || epoll_ctl(h->fd, EPOLL_CTL_ADD, info->epoll_fd, &ready) != 0)
-		return err_sys(err, "cannot watch the sockets of HTTP");
+		return err_sys(err, "cannot poll the HTTP sockets");
 	return 0;
 }
 

@@ -249,7 +249,7 @@ static void alert_groups(struct buf *out, const struct view_alert *row)
 			comparison_number(group, "worst_pct"), true, comparison_text(group, "family"),
 			comparison_text(group, "direction"));
 		if (json_is_true(json_object_get(group, "sustained")))
-			emit_raw(out, ", once clocks settle under its power draw");
+			emit_raw(out, ", once clocks stabilise under its power draw");
 		if (*comparison_text(group, "slow_calls"))
 			emit_format(out, ", on average: %s", comparison_text(group, "slow_calls"));
 		if (*comparison_text(group, "phase"))
@@ -277,8 +277,9 @@ static void next_steps(struct buf *out, int64_t id, bool alone)
 	static const struct {
 		const char *verb, *label, *title;
 	} steps[] = { { "acknowledge", "Acknowledge", "a user works on it" },
-		{ "accept", "Accept the new level", "the loss is intended; the new level is the base from now on" },
-		{ "resolve", "Resolve", "the loss is fixed" }, { "invalidate", "Not real", "the measurement was wrong" } };
+		{ "accept", "Accept the new level", "the regression is intended; the new level is the base from now on" },
+		{ "resolve", "Resolve", "the regression is fixed" },
+		{ "invalidate", "False alarm", "the measurement was wrong" } };
 	emit_rawf(out,
 		"<form method=post class=filter><label class=grow>Reason <input name=reason maxlength=2000 id=why-%lld></label>",
 		(long long)id);
@@ -307,7 +308,7 @@ static void alert_head(struct buf *out, const struct view_alert *row, bool alone
 		emit_format(out, "device <a href=/devices>%s</a>", row->device);
 	if (row->comparison)
 		emit_format(out, " %lld{comparison}", (long long)row->comparison);
-	emit_format(out, "%lld{? <a href=\"/bisects/*\">search * for the culprit</a>}</p>", (long long)row->bisect);
+	emit_format(out, "%lld{? <a href=\"/bisects/*\">bisect *</a>}</p>", (long long)row->bisect);
 }
 
 static void alert_section(void *arg, const struct view_alert *row)

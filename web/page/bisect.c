@@ -31,14 +31,14 @@ int page_bisects(struct site *site, struct http_request *r, struct http_response
 	int64_t before;
 	if (answer_cursor(r, &before, err) != 0)
 		return -1;
-	layout_begin(response, "Searches for culprits", "alerts", "bisect. job.done");
+	layout_begin(response, "Bisects", "alerts", "bisect. job.done");
 	layout_live(d.out, "bisects", "A search moved");
-	layout_table(d.out, "No.|State|Between|~>Commits|~>Jobs|~Begun (UTC)");
+	layout_table(d.out, "No.|State|Between|~>Commits|~>Jobs|~Started (UTC)");
 	if (view_bisects(site->db, before, ROWS, list_line, &d, err) != 0)
 		return -1;
 	layout_table_end(d.out);
 	if (d.n == 0)
-		layout_empty(d.out, "", "No search yet.",
+		layout_empty(d.out, "", "No bisect yet.",
 			"The daemon starts one for an alert with several commits; <code>flopwatch bisect GOOD "
 			"BAD</code>.");
 	layout_older(d.out, r, d.n, ROWS, d.last);
@@ -70,8 +70,8 @@ static void facts(void *arg, const struct store_bisect *row)
 		row->suite, (long long)row->alert);
 	if (row->comparison)
 		emit_format(out, "<dt>Both ends</dt><dd>%lld{comparison}</dd>", (long long)row->comparison);
-	emit_format(out, "<dt>Begun</dt><dd>%lld{time}</dd><dt>Ended</dt><dd>%lld{time}</dd></dl>\n", (long long)row->created_at,
-		(long long)row->ended_at);
+	emit_format(out, "<dt>Started</dt><dd>%lld{time}</dd><dt>Ended</dt><dd>%lld{time}</dd></dl>\n",
+		(long long)row->created_at, (long long)row->ended_at);
 }
 
 struct measured {
@@ -129,10 +129,10 @@ int page_bisect(struct site *site, struct http_request *r, struct http_response 
 	int64_t id = answer_path_id(r, "search", err);
 	if (id < 0)
 		return -1;
-	snprintf(title, sizeof title, "Search %lld for a culprit", (long long)id);
+	snprintf(title, sizeof title, "Bisect %lld", (long long)id);
 	snprintf(data, sizeof data, "/api/v1/bisects/%lld", (long long)id);
 	layout_begin(response, title, "alerts", "bisect. job.done job.queued");
-	layout_live(&response->body, "bisect", "The search moved");
+	layout_live(&response->body, "bisect", "The bisect changed");
 	int result =
 		view_bisect(site->db, id, facts, &response->body, err) || measurements(site, &response->body, id, err) ? -1 : 0;
 	emit_raw(&response->body, "</div>");

@@ -90,7 +90,7 @@ static int draw(struct site *site, struct buf *out, const struct found *f, struc
 		emit_raw(out, "\u2013 a root");
 	emit_format(out, "</dd><dt>Tree</dt><dd>%s{sha}</dd></dl>\n", f->tree);
 	layout_follow(out, "job. alert.");
-	layout_live(out, "commit", "Something moved for this commit");
+	layout_live(out, "commit", "This commit changed");
 	if (view_alert_of(site->db, f->repo, f->sha, alert_banner, out, err))
 		return -1;
 	if (draw_verdict(site, out, f, err))
@@ -119,8 +119,8 @@ int page_commit(struct site *site, struct http_request *r, struct http_response 
 	buf_init(&list, 1 << 20);
 	int result = strlen(prefix) >= 4 ? view_commits(site->db, prefix, 20, take_commit, &found, err) : 0;
 	if (result == 0 && found.n == 0)
-		result = err_set(err, ERR_NOT_FOUND,
-			"no commit that flopwatch has seen begins with %.64s; four digits at least are needed", prefix);
+		result = err_set(
+			err, ERR_NOT_FOUND, "no known commit begins with %.64s; at least four digits are required", prefix);
 	if (result == 0 && found.n > 1) {
 		layout_begin(response, "Which commit?", "", NULL);
 		emit_raw(&response->body, "<ul>");

@@ -74,12 +74,12 @@ static void report_unknown(struct buf *out, const struct side *s)
 {
 	emit_rawf(out, "<p class=\"banner warn\">%s: ", s->label);
 	if (s->n > 1)
-		emit_rawf(out, "%d commits or branches are called ", s->n);
+		emit_rawf(out, "%d commits or branches match ", s->n);
 	else
-		emit_raw(out, "no branch and no commit is called ");
+		emit_raw(out, "no branch or commit matches ");
 	emit_format(out, "<b>%s%-s", s->requested,
-		s->n > 1 ? "</b>; say more of it.</p>\n"
-			 : "</b>; a commit needs four digits, and has to have been pushed.</p>\n");
+		s->n > 1 ? "</b>; add more characters.</p>\n"
+			 : "</b>; a commit needs at least four digits and must have been pushed.</p>\n");
 }
 
 static void hidden(struct buf *out, const char *name, const char *value)

@@ -341,7 +341,7 @@ const char *comparison_cause(struct comparison_cell *cell)
 void comparison_above_peak(struct buf *out, const struct comparison *c, double gb_s)
 {
 	if (gb_s > c->environment.peak_gb_s)
-		emit_rawf(out, "<span class=why title=\"caches serve a part of it\">above the memory\u2019s %.0f</span>",
+		emit_rawf(out, "<span class=why title=\"caches serve a share of it\">above the memory\u2019s %.0f</span>",
 			c->environment.peak_gb_s);
 }
 

@@ -62,7 +62,7 @@ static void work_options(struct buf *out, const char *work)
 {
 	emit_raw(out, "<label>Measured for <select name=work data-go>");
 	layout_option(out, WORK_REQUESTED, "pushes and requests", work);
-	layout_option(out, WORK_UPKEEP, "peers, noise, histories", work);
+	layout_option(out, WORK_UPKEEP, "peers, calibration, history", work);
 	layout_option(out, WORK_ALL, "anything", work);
 	emit_raw(out, "</select></label>");
 }
@@ -94,7 +94,7 @@ static int filter_form(
 		emit_raw(out, "?repo=");
 		emit_argument(out, filter->repo);
 	}
-	emit_raw(out, "\">Compare any two</a></form>\n");
+	emit_raw(out, "\">Compare two commits</a></form>\n");
 	return result;
 }
 

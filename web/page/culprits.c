@@ -20,7 +20,7 @@ static void show_one(struct buf *out, const json_t *culprit)
 		emit_rawf(out, ", named with probability %s%.4f", probability > PROBABILITY_SHOWN ? "above " : "",
 			fmin(probability, PROBABILITY_SHOWN));
 	else if (json_is_false(json_object_get(culprit, "confirmed")))
-		emit_raw(out, ", and the measurements name no commit");
+		emit_raw(out, ", but the measurements do not confirm a commit");
 	if (comparison)
 		emit_format(out, " %lld{comparison}", (long long)comparison);
 	emit_raw(out, "</p>");

@@ -57,7 +57,7 @@ static void phases_draw(struct buf *out, struct comparison_cell *cell)
 	layout_table_end(out);
 	if (!cause)
 		emit_raw(out,
-			"<p><small>No phase is named as the cause: none has an interval that leaves out 0 and covers half of the "
+			"<p><small>No phase is named as the cause: none has an interval that excludes 0 and covers half of the "
 			"change.</small></p>");
 	emit_raw(out, "</div>");
 }
@@ -81,7 +81,7 @@ static void side(struct buf *out, const char *name, const json_t *tried, const c
 		return;
 	emit_rawf(out, "<details><summary>%s tried %.0f configuration%s", name, of, of == 1 ? "" : "s");
 	if ((double)json_array_size(list) < of)
-		emit_rawf(out, "; %zu of them", json_array_size(list));
+		emit_rawf(out, ", %zu of them listed", json_array_size(list));
 	emit_raw(out, "</summary>");
 	layout_table(out, "Configuration|>A call, as reported");
 	json_array_foreach(list, i, one) row(out, one, chosen);
@@ -148,7 +148,7 @@ static void claimed_note(struct buf *out, const struct comparison *c, double mos
 	if (!(most_gb_s > c->environment.peak_gb_s))
 		return;
 	emit_rawf(out,
-		"<tr><td class=\"dim wrap\" colspan=4>claimed traffic is above the device\u2019s memory bandwidth of %.0f GB/s, so that caches serve a part, or the module counts too much</td></tr>\n",
+		"<tr><td class=\"dim wrap\" colspan=4>claimed traffic is above the device\u2019s memory bandwidth of %.0f GB/s, so either caches serve a share of it, or the module counts too much</td></tr>\n",
 		c->environment.peak_gb_s);
 }
 
@@ -182,15 +182,15 @@ static void module_rows(struct buf *out, const struct comparison *c, const struc
 	double peak_base = comparison_peak_pct(c, cell->base_tflops, cell->base_mhz);
 	double peak_target = comparison_peak_pct(c, cell->target_tflops, cell->target_mhz);
 	rate_row(out, "issued", rate(issued_base, cell->base_ms, 1e12), rate(issued_target, cell->target_ms, 1e12), NAN,
-		"the module does not count them");
+		"the module does not count FLOPs");
 	double claimed_base = rate(moved_base, cell->base_ms, 1e9), claimed_target = rate(moved_target, cell->target_ms, 1e9);
 	pair_row(out, "claimed traffic", "GB/s", claimed_base, claimed_target, NAN, "%.0f", "the module does not count bytes");
 	claimed_note(out, c, unit_more(claimed_base, claimed_target));
-	pair_row(out, "SM clock", "MHz", cell->base_mhz, cell->target_mhz, NAN, "%.0f", "the device shows no clock of a call");
+	pair_row(out, "SM clock", "MHz", cell->base_mhz, cell->target_mhz, NAN, "%.0f", "the device reports no clock of a call");
 	bool has_clock = isfinite(cell->base_mhz) || isfinite(cell->target_mhz);
 	pair_row(out, "of peak at that clock", "%", peak_base, peak_target, NAN, "%.1f",
 		!c->chip     ? "this device\u2019s peak is not known"
-		: !has_clock ? "the device shows no clock of a call"
+		: !has_clock ? "the device reports no clock of a call"
 			     : "its FLOPs or times are not known");
 	comparison_peer_rows(out, cell);
 	pair_row(out, "sustained", "ms", of_side(cell, "sustained", "base_ms"), of_side(cell, "sustained", "target_ms"),
@@ -209,7 +209,7 @@ static void module_rows(struct buf *out, const struct comparison *c, const struc
 		of_side(cell, "workspace", "target_bytes") / 1e6, NAN, "", "not reported");
 	pair_row(out, "tensors and workspace, as allocated", "MB", of_side(cell, "peak", "base_bytes") / 1e6,
 		of_side(cell, "peak", "target_bytes") / 1e6, NAN, "%.1f", "not counted");
-	pair_row(out, "further memory, measured", "MB", of_side(cell, "taken", "base_bytes") / 1e6,
+	pair_row(out, "additional memory, measured", "MB", of_side(cell, "taken", "base_bytes") / 1e6,
 		of_side(cell, "taken", "target_bytes") / 1e6, NAN, "%.1f", "not reported by this device");
 	pair_row(out, "against its dense case", "times as fast", cell->base_over_baseline, cell->target_over_baseline, NAN, "",
 		NULL);
@@ -244,7 +244,7 @@ static int few_calls(struct db *db, struct buf *out, int64_t id, struct fw_err *
 		return -1;
 	if (pairs > 0 && pairs < FLAG_CALL_PAIRS_MIN)
 		emit_rawf(out,
-			"<p><small>Whole calls: %lld pair%s, too few for a warning, which takes %d; calls of this cell are "
+			"<p><small>Whole calls: %lld pair%s, too few for a warning, which needs %d; calls of this cell are "
 			"long.</small></p>",
 			(long long)pairs, pairs == 1 ? "" : "s", FLAG_CALL_PAIRS_MIN);
 	return 0;
@@ -475,12 +475,14 @@ static void what_decides(struct buf *out, const struct comparison *c, const stru
 	if (isfinite(half) && isfinite(k) && cell->runs)
 		needed = derive_runs(m, half / stats_t95(5 + cell->runs), m < -theta / 2 ? -theta : theta, k, cell->runs, most);
 	if (needed && total > 0)
-		emit_rawf(out, "about %d runs in all, %d more, with some %.0f s of device time, if the estimate does not move.",
+		emit_rawf(out,
+			"about %d runs in total, %d more, with about %.0f s of device time, if the estimate does not change.",
 			needed, needed - cell->runs, (needed - cell->runs) * held_s / total);
 	else if (isfinite(half))
-		emit_raw(out, "more runs alone hardly suffice: the estimate is on the threshold, or the runs vary too much.");
+		emit_raw(
+			out, "more runs alone will hardly suffice: the estimate is on the threshold, or the runs vary too much.");
 	else
-		emit_raw(out, "it was not measured; measure it again with a larger budget.");
+		emit_raw(out, "the cell was not measured; measure it again with a larger budget.");
 	emit_raw(out, "</p>");
 }
 
@@ -530,7 +532,7 @@ static void underpowered_note(struct buf *out, const struct comparison *c, const
 	if (!*why)
 		return;
 	emit_format(out,
-		"<p><b>A loss of the threshold cannot be seen here:</b> %s; measured on %s. Measure the noise again while the machine is idle, or delete the calibration:</p>",
+		"<p><b>A slowdown of the size of the threshold cannot be detected here:</b> %s; measured on %s. Measure the noise again while the machine is idle, or delete the calibration:</p>",
 		why, c->environment.name);
 	buf_init(&line, 4096);
 	reproduce_calibrate(c, NULL, &line);
@@ -553,7 +555,7 @@ static void how_sure(struct buf *out, const struct comparison *c, const struct c
 		return;
 	emit_format(out, "<p>%f{decided %d}", cell->change_pct, verdict_is_change(cell->verdict));
 	emit_format(out, " with a 95 %% interval of %.2f{signed} \u2026 %.2f{signed}", cell->ci_low_pct, cell->ci_high_pct);
-	emit_rawf(out, ", threshold %.3g %%; a loss of %.2f %% or more would have been called. %d runs, %d pairs.</p>",
+	emit_rawf(out, ", threshold %.3g %%; a slowdown of %.2f %% or more would have been detected. %d runs, %d pairs.</p>",
 		cell->threshold_pct, cell->mde_pct, cell->runs, cell->samples);
 	in_words(out, "Of that ", comparison_text(cell->json, "parts"));
 	underpowered_note(out, c, cell);
@@ -566,7 +568,7 @@ static void how_sure(struct buf *out, const struct comparison *c, const struct c
 	const json_t *sustained_runs = json_object_get(cell->json, "sustained");
 	if (!json_is_object(sustained_runs))
 		return;
-	emit_format(out, "<p>In sustained runs, each side at the clock that its own power draw allows: %f{change}",
+	emit_format(out, "<p>In sustained runs, each side at the clock that its power draw permits: %f{change}",
 		comparison_number(sustained_runs, "change_pct"));
 	interval(out, sustained_runs);
 	in_words(out, "", comparison_text(sustained_runs, "why"));

@@ -44,12 +44,12 @@ static void last_seen_doing(struct drawing *d, int64_t device)
 	if (device_check) {
 		const char *regime = json_string_value(json_object_get(device_check, "regime"));
 		figure(d->out, "SM clock at its last run", comparison_number(device_check, "sm_mhz"), "MHz", 1);
-		figure(d->out, "Power then", comparison_number(device_check, "power_w"), "W", 0);
-		figure(d->out, "Temperature then", comparison_number(device_check, "temp_c"), "\u00b0C", 0);
+		figure(d->out, "Power at its last run", comparison_number(device_check, "power_w"), "W", 0);
+		figure(d->out, "Temperature at its last run", comparison_number(device_check, "temp_c"), "\u00b0C", 0);
 		reasons(d->out, device_check);
 		if (regime && *regime)
 			emit_format(d->out, "<dt>Regime</dt><dd>%s{name}</dd>", regime);
-		figure(d->out, "Other processes then", comparison_number(device_check, "foreign"), "", 0);
+		figure(d->out, "Other processes during the last run", comparison_number(device_check, "foreign"), "", 0);
 	} else {
 		emit_raw(d->out, "<dt>Last run</dt><dd class=dim>\u2013 none yet</dd>");
 	}
@@ -84,11 +84,11 @@ static void false_alarms(struct drawing *d, int64_t device, const char *uuid)
 		emit_rawf(
 			d->out, "%d of %d comparisons of equal builds; below %.1f\u00a0%%", f.alarms, f.comparisons, f.upper_pct);
 	else
-		emit_raw(d->out, "<span class=dim>\u2013 not measured; <code>flopwatch calibrate</code> does</span>");
+		emit_raw(d->out, "<span class=dim>\u2013 not measured; run <code>flopwatch calibrate</code></span>");
 	emit_raw(d->out, "</dd>");
 	if (known.cells)
 		emit_rawf(d->out,
-			"<dt>Calibrated</dt><dd>%d cells; in %d of them runs of equal builds vary too much to show a loss of the threshold</dd>",
+			"<dt>Calibrated</dt><dd>%d cells; in %d of them runs of equal builds vary too much to detect a slowdown of the size of the threshold</dd>",
 			known.cells, known.underpowered);
 }
 
@@ -151,7 +151,7 @@ static void calibration_line(void *arg, const struct view_calibration *row)
 	if (row->underpowered)
 		emit_raw(out, "<span class=\"v warn\"><i aria-hidden=true>?</i>varies too much</span>");
 	else
-		emit_raw(out, "<span class=\"v plain\"><i aria-hidden=true>\u2713</i>shows a loss</span>");
+		emit_raw(out, "<span class=\"v plain\"><i aria-hidden=true>\u2713</i>can detect it</span>");
 	emit_format(out, "</td><td class=w>%lld{time}</td></tr>\n", (long long)row->updated_at);
 }
 
@@ -165,10 +165,10 @@ static int draw_calibration(struct drawing *d, struct fw_err *err)
 	d->out = page;
 	if (d->n) {
 		emit_rawf(page,
-			"<h2>Calibration</h2><p>Comparisons of equal builds in the last %d days. The runs of some cells vary so much that a full set of them would miss a loss of the threshold; if the runs of a comparison vary less, they count. <code>flopwatch calibrate</code> measures the noise again, <code>flopwatch calibrate forget</code> deletes it.</p>",
+			"<h2>Calibration</h2><p>Comparisons of equal builds in the last %d days. The runs of some cells vary so much that a full set of them would miss a slowdown of the size of the threshold; if the runs of a comparison vary less, the comparison counts. <code>flopwatch calibrate</code> measures the noise again, <code>flopwatch calibrate forget</code> deletes it.</p>",
 			CALIBRATION_DAYS_MAX);
 		layout_table(page,
-			"Cell|^Repository|^Device|^>Comparisons|^>False alarms|~>Runs|>Noise|>Loss it calls||~Newest (UTC)");
+			"Cell|^Repository|^Device|^>Comparisons|^>False alarms|~>Runs|>Noise|>Detectable slowdown||~Newest (UTC)");
 		buf_append(page, rows.data, rows.len);
 		layout_table_end(page);
 	}

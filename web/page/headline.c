@@ -60,7 +60,7 @@ void headline_change(struct buf *out, const struct headline *t, enum verdict ver
 {
 	double change_pct = isfinite(t->change_pct) ? t->change_pct : pct;
 	if (verdict == VERDICT_UNDECIDED && isfinite(change_pct))
-		emit_raw(out, "<span class=\"dim words\">not decided: </span>");
+		emit_raw(out, "<span class=\"dim words\">undecided: </span>");
 	layout_decided(out, change_pct, verdict_is_change(verdict));
 	if (!isfinite(t->change_pct) || !isfinite(t->low_pct) || !isfinite(t->high_pct))
 		return;

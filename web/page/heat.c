@@ -95,11 +95,12 @@ static void square(struct buf *out, enum verdict verdict, double pct)
 
 static void draw(struct buf *out, const struct heat *h, const char *repo, const char *branch)
 {
-	emit_raw(out, "<p><small>Oldest push to the left. A figure is the change against the base where one was called: \u2212 "
-		      "slower, + faster, in percent. \u00b7 unchanged, \u2261 identical, ? undecided, \u2715 failed, \u2296 "
-		      "removed, \u2295 added, \u2205 done by neither side.</small></p>"
-		      "<div class=scroll tabindex=0><table class=heat><caption class=gone>Changes of every cell, a column a "
-		      "push</caption><thead><tr><th scope=col>Cell</th>");
+	emit_raw(out,
+		"<p><small>Oldest push to the left. A number is the change against the base, shown for regressions and improvements: \u2212 "
+		"slower, + faster, in percent. \u00b7 unchanged, \u2261 identical, ? undecided, \u2715 failed, \u2296 "
+		"removed, \u2295 added, \u2205 supported by neither side.</small></p>"
+		"<div class=scroll tabindex=0><table class=heat><caption class=gone>Changes of every cell, one column per "
+		"push</caption><thead><tr><th scope=col>Cell</th>");
 	for (int k = h->n_columns - 1; k >= 0; k--)
 		emit_format(out, "<th scope=col title=\"%-.10s %s\"><a href=\"/comparisons/%lld\"><code>%-.8s</code> %s</a></th>",
 			h->column[k].target, h->column[k].subject, (long long)h->column[k].id, h->column[k].target,

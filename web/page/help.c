@@ -43,7 +43,7 @@ static void worked_example(struct buf *out)
 		"%.2f{signed}",
 		j.all.m, exp(j.all.m), j.all.se, theta, (j.all.m - theta) / j.all.se, rule.k, verdict_name(j.verdict),
 		stats_change_pct(j.all.m), stats_change_pct(j.all.ci_high), stats_change_pct(j.all.ci_low));
-	emit_rawf(out, ". These runs detect any loss from %.2f %% on.</p>\n", j.mde_pct);
+	emit_rawf(out, ". These runs detect any slowdown of %.2f %% or more.</p>\n", j.mde_pct);
 }
 
 static void verdict_item(struct buf *out, const char *word, const char *meaning)
@@ -64,7 +64,7 @@ int page_help(struct site *site, struct http_request *r, struct http_response *r
 		"pairs become one "
 		"trimmed mean, because processes differ from each other more than calls do.<li><b>Runs are added</b> until "
 		"3.5 standard "
-		"errors clear the threshold on one side or the other, or the budget ends.<li><b>Overwhelming evidence decides at once:</b> a loss or a gain that chance produces less than once in a million.<li><b>Any other change is measured twice.</b> A loss or gain of a module gets a second set of runs; if the sets disagree, a loss is undecided and a gain is no improvement. Programs, whose processes differ in speed, get up to 32 runs instead.</ol>");
+		"errors clear the threshold on one side or the other, or the budget ends.<li><b>Overwhelming evidence decides at once:</b> a slowdown or speedup that chance produces less than once in a million.<li><b>Any other change is measured twice.</b> A slowdown or speedup of a module gets a second set of runs; if the sets disagree, a slowdown is undecided and a speedup is no improvement. Programs, whose processes differ in speed, get up to 32 runs instead.</ol>");
 	worked_example(out);
 	emit_raw(out,
 		"<h2>The verdicts</h2><p>The <a href=/glossary>glossary</a> has all other terms, <a href=/troubleshooting>troubleshooting</a> the fixes by message.</p><dl class=\"facts card\">");
@@ -77,7 +77,7 @@ int page_help(struct site *site, struct http_request *r, struct http_response *r
 	verdict_item(out, "not_comparable", "the base failed, or the two sides had different inputs");
 	verdict_item(out, "improvement", "faster by more than the threshold");
 	verdict_item(out, "unchanged",
-		"no loss beyond the threshold; <b>Loss it calls</b> is the smallest loss that its runs can detect");
+		"no slowdown beyond the threshold; <b>Detectable slowdown</b> is the smallest one that its runs can detect");
 	verdict_item(out, "identical", "the same source tree or the same compiled module on both sides; nothing had to run");
 	verdict_item(out, "removed", "a row that only the base\u2019s program writes; on the upstream branch it opens an alert");
 	verdict_item(out, "added", "only the target supports it; the next comparison has both");
@@ -86,7 +86,7 @@ int page_help(struct site *site, struct http_request *r, struct http_response *r
 	emit_raw(out,
 		"</dl><p>A comparison has the first of these verdicts that any of its cells has, a commit the first that any of its suites has; the last three alone mean that nothing was compared. <b>Borderline</b>: decided by its sign "
 		"at the last "
-		"run. <b>More slow calls</b>: the typical call, which pairs compare, did not move, but calls that take more "
+		"run. <b>More slow calls</b>: the typical call, which pairs compare, did not change, but calls that take more "
 		"than "
 		"1.04 times as long became more frequent, in a cell or in all that run the same kernel together. The change of the mean call is judged like any other: beyond the threshold, in two sets of runs, it is a regression.</p>"
 		"<h2>Metrics</h2><dl class=\"facts card\"><dt>Change</dt><dd>of throughput, or of speed if FLOPs are not known, in percent; negative is slower</dd>"
@@ -101,7 +101,7 @@ int page_help(struct site *site, struct http_request *r, struct http_response *r
 		"multiplied. <i>Scaled</i>: another module was, in the same environment; times are divided, at one clock where "
 		"it is "
 		"known, and there is no interval. No verdict follows from it</dd>"
-		"<dt>Phase</dt><dd>named as the one that moved only if its own interval leaves out 0 and it covers half of the "
+		"<dt>Phase</dt><dd>named as the cause only if its own interval excludes 0 and it covers half of the "
 		"change</dd></dl>");
 	return layout_end(response, NULL, 0);
 }

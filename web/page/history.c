@@ -148,7 +148,7 @@ static void cell_input(struct buf *out, const char *label, const char *name, con
 {
 	emit_format(out,
 		"<label class=grow>%-s "
-		"<input name=%-s list=cells value=\"%s\" placeholder=\"FAMILY/.../forward, or words of it\"></label>",
+		"<input name=%-s list=cells value=\"%s\" placeholder=\"FAMILY/.../forward, or terms of it\"></label>",
 		label, name, value);
 }
 
@@ -157,11 +157,11 @@ static int over_fields(struct site *site, struct buf *out, const struct requeste
 {
 	int result = 0, room = OVER_MAX - a->n_also - a->n_overlay;
 	for (int i = 0; i < a->n_also; i++)
-		cell_input(out, "Over it", "also", a->also[i]);
+		cell_input(out, "Additional cell", "also", a->also[i]);
 	if (room > 0)
-		cell_input(out, "Cell over it", "also", "");
+		cell_input(out, "Additional cell", "also", "");
 	for (int i = 0; i < a->n_overlay + (room > 0) && result == 0; i++)
-		result = picker_branch(out, site->db, a->scope.repo, "overlay", "Branch over it",
+		result = picker_branch(out, site->db, a->scope.repo, "overlay", "Additional branch",
 			i < a->n_overlay ? a->overlay[i] : "", "none", err);
 	return result;
 }
@@ -198,13 +198,13 @@ static int form(struct site *site, struct buf *out, const struct requested *a, c
 static void offer_cells(struct buf *out, const struct choice *c)
 {
 	if (!c->found) {
-		layout_empty(out, "", "No cell has been measured here yet.",
-			"Follow one from any <a href=/comparisons>comparison</a>.");
+		layout_empty(out, "", "No cell has been measured yet.",
+			"Open the history of a cell from any <a href=/comparisons>comparison</a>.");
 		return;
 	}
-	emit_raw(out, c->at < 0 ? "<p class=lead>Which cell?</p>" : "<p class=lead>Which cell over it?</p>");
+	emit_raw(out, c->at < 0 ? "<p class=lead>Which cell?</p>" : "<p class=lead>Which additional cell?</p>");
 	if (c->given < c->found)
-		emit_rawf(out, "<p>%d of %d; type more of the name above: words of it, in any order.</p>", c->given, c->found);
+		emit_rawf(out, "<p>%d of %d; type more terms of the name above, in any order.</p>", c->given, c->found);
 	emit_raw(out, "<ul>");
 	buf_append(out, c->links.data, c->links.len);
 	emit_raw(out, "</ul>");
@@ -238,7 +238,7 @@ static void list_marks(struct buf *out, const struct trend *t)
 	for (int i = 0; i < t->chart.n_marks; i++)
 		emit_format(out, "<li>%lld{time} %s</li>", (long long)t->chart.mark[i].at, t->chart.mark[i].label);
 	if (t->marks_left)
-		emit_rawf(out, "<li>%d more event%s, not drawn; a shorter time shows them</li>", t->marks_left,
+		emit_rawf(out, "<li>%d more event%s, not drawn; a shorter period shows them</li>", t->marks_left,
 			t->marks_left == 1 ? "" : "s");
 	emit_raw(out, "</ul>\n");
 	/* a step needs earlier points, and a baseline period has none before its first commit */
@@ -263,7 +263,7 @@ static void draw(struct buf *out, const struct requested *a, struct trend *t, co
 	why_empty(out, t);
 	list_marks(out, t);
 	if (t->chart.line[0].n) {
-		emit_raw(out, "<h2>The same as a table</h2>");
+		emit_raw(out, "<h2>As a table</h2>");
 		layout_table(out, columns);
 		buf_append(out, t->table.data, t->table.len);
 		layout_table_end(out);
@@ -323,7 +323,7 @@ int page_history_svg(struct site *site, struct http_request *r, struct http_resp
 	bool flops;
 	struct unit unit;
 	if (!a.cell || !*a.cell)
-		return answer_problem(r, response, 400, "cell is needed, a key as comparisons show it");
+		return answer_problem(r, response, 400, "cell is required: a key as shown in comparisons");
 	if (answer_choice(r, "axis", "push date", &axis, err) != 0 ||
 		answer_choice(r, "metric", TREND_WORDS, &metric, err) != 0 || scope_read(site, r, &a.scope, err) != 0)
 		return -1;

@@ -275,12 +275,12 @@ static void running_card(void *arg, const struct view_job *row)
 	emit_format(out, "<br>running for %f{duration}", elapsed_s);
 	if (usual > 0) {
 		emit_format(out, "%-s%f{duration}",
-			elapsed_s > 1.5 * usual ? ", <b class=warn>! longer than usual</b>, which is " : "; such jobs take ",
+			elapsed_s > 1.5 * usual ? ", <b class=warn>! longer than usual</b>, which is " : "; similar jobs take ",
 			usual);
 		if (elapsed_s < usual)
 			emit_format(out, ", so done in about %f{duration}", usual - elapsed_s);
 	} else {
-		emit_raw(out, "; how long such jobs take is not known");
+		emit_raw(out, "; no similar job has ended yet");
 	}
 	emit_raw(out, "</small></p>");
 	layout_button(out, "jobs", id, "cancel", "Cancel");
@@ -315,7 +315,7 @@ static void waiting_line(void *arg, const struct view_job *row)
 		if (in_s >= 1)
 			layout_duration(out, in_s);
 	} else if (forecast_is_late(d->forecast, row->id)) {
-		emit_raw(out, "<span class=words>not known: the running job is late</span>");
+		emit_raw(out, "<span class=words>unknown: the running job is late</span>");
 	} else {
 		emit_raw(out, "\u2013");
 	}
@@ -421,7 +421,7 @@ static int draw_ended(struct drawing *d, struct http_request *r, const char *sta
 static void work_tabs(struct buf *out, const char *work, const char *state)
 {
 	static const char *const tabs[][2] = { { WORK_REQUESTED, "pushes and requests" },
-		{ WORK_UPKEEP, "peers, noise, histories" }, { WORK_ALL, "all" } };
+		{ WORK_UPKEEP, "peers, calibration, history" }, { WORK_ALL, "all" } };
 	emit_raw(out, "<nav class=tabs aria-label=\"Jobs by origin\">");
 	for (size_t i = 0; i < sizeof tabs / sizeof tabs[0]; i++)
 		emit_rawf(out, "<a href=\"/jobs?work=%s%s%s\"%s>%s</a>", tabs[i][0], state ? "&amp;state=" : "",
@@ -442,7 +442,7 @@ int page_jobs(struct site *site, struct http_request *r, struct http_response *r
 	int result = 0;
 	layout_begin(response, "Queue", "jobs", "job.");
 	emit_raw(d.out, "<noscript><p><small>This page does not refresh by itself without scripts.</small></p></noscript>");
-	layout_live(d.out, "queue", "The queue moved");
+	layout_live(d.out, "queue", "The queue changed");
 	d.skip_open = is_whole;
 	if (is_whole)
 		result = draw_queue(&d, err);
@@ -510,7 +510,7 @@ static void job_facts(void *arg, const struct view_job *row)
 		row->target, row->subject);
 	if (*row->base)
 		layout_commit(out, row->base);
-	emit_format(out, " %s</dd>", *row->base ? row->base_how : "\u2013 not found yet");
+	emit_format(out, " %s</dd>", *row->base ? row->base_how : "\u2013 not resolved yet");
 	fact(out, "Suite", row->suite);
 	fact(out, "Device", row->device);
 	fact(out, "Origin", row->origin);

@@ -329,9 +329,8 @@ int page_overview(struct site *site, struct http_request *r, struct http_respons
 		result = view_devices(site->db, device_banner, &devices, err);
 	page_worker_banners(site, out);
 	if (devices.n == 0 && devices.absent)
-		emit_raw(out,
-			"<p class=\"banner warn\" role=status>No device that was seen before is there now, so nothing can be measured. "
-			"<a href=/devices>Devices</a></p>");
+		emit_raw(out, "<p class=\"banner warn\" role=status>All known devices are absent, so nothing can be measured. "
+			      "<a href=/devices>Devices</a></p>");
 	else if (devices.n == 0)
 		emit_raw(out, "<p class=\"banner warn\" role=status>No device has reported yet, so nothing can be measured. "
 			      "List workers "
@@ -344,7 +343,7 @@ int page_overview(struct site *site, struct http_request *r, struct http_respons
 	if (all->n_left)
 		emit_rawf(out,
 			"<p>%d more repositor%s watched: <code>/?repo=NAME</code> shows one of the first %d, <a "
-			"href=\"/comparisons\">comparisons</a> are of all.</p>\n",
+			"href=\"/comparisons\">comparisons</a> are listed for all.</p>\n",
 			all->n_left, all->n_left == 1 ? "y is" : "ies are", REPOS_MAX);
 	emit_raw(out, "</div>");
 	free(all);

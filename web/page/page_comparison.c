@@ -27,7 +27,8 @@ static void moved_cell(struct buf *out, struct comparison_cell *cell)
 {
 	struct comparison_judged judged = comparison_judged(cell);
 	emit_format(out, "%f{decided %d}%-s", judged.change_pct, true,
-		cell->decided_by == DECIDER_SUSTAINED_RUNS ? " in sustained runs, once clocks settle under its power draw," : "");
+		cell->decided_by == DECIDER_SUSTAINED_RUNS ? " in sustained runs, once clocks stabilise under its power draw,"
+							   : "");
 	if (cell->decided_by == DECIDER_MEAN)
 		emit_format(out, " on average, since %s,", comparison_text(comparison_decided(cell), "text"));
 	emit_raw(out, " in ");
@@ -58,7 +59,7 @@ static void regression_sentence(struct buf *out, const struct comparison *c)
 	emit_raw(out, "; the worst is ");
 	moved_cell(out, w);
 	if (cause)
-		emit_format(out, ", where phase <b>%s</b> moved", cause);
+		emit_format(out, ", because of phase <b>%s</b>", cause);
 	if (w->borderline)
 		emit_raw(out, " (borderline: decided at the last run, by its sign or its interval)");
 }
@@ -100,13 +101,13 @@ static void sentence(struct buf *out, const struct comparison *c)
 			: comparison_is_of_programs(c)       ? "run the same files in the same way"
 							     : "are the same compiled module");
 	else if (c->verdict == VERDICT_UNCHANGED && c->kind == JOBKIND_SELFCHECK)
-		emit_rawf(out, "Against itself none of %d cells differs; there was no base to compare with", n_compared(c));
+		emit_rawf(out, "None of %d cells differs from itself; there was no base to compare with", n_compared(c));
 	else if (c->verdict == VERDICT_UNCHANGED)
 		emit_rawf(out, "None of %d cells is slower by more than its threshold", n_compared(c));
 	else if (c->verdict == VERDICT_IMPROVEMENT)
 		improvement_sentence(out, c);
 	else if (c->verdict == VERDICT_UNDECIDED)
-		emit_rawf(out, "%d of %d cells are undecided; open one to see how many runs it needs",
+		emit_rawf(out, "%d of %d cells are undecided; each cell shows how many runs it needs",
 			comparison_count(c, VERDICT_UNDECIDED), c->n_cells);
 	else if (c->verdict == VERDICT_FAILED)
 		emit_rawf(out, "%d of %d cells of the target failed", comparison_count(c, VERDICT_FAILED), c->n_cells);
@@ -125,7 +126,7 @@ static void sentence(struct buf *out, const struct comparison *c)
 
 static void count_runs(struct buf *out, const struct comparison *c)
 {
-	emit_rawf(out, " (%d run%s%s)", c->runs, c->runs == 1 ? "" : "s", c->quick ? ", a quick look" : "");
+	emit_rawf(out, " (%d run%s%s)", c->runs, c->runs == 1 ? "" : "s", c->quick ? ", a quick comparison" : "");
 }
 
 static bool has_flag(const struct comparison_cell *cell, const char *flag)
@@ -144,7 +145,7 @@ static bool has_flag(const struct comparison_cell *cell, const char *flag)
 static const char *evidence_of(const struct comparison_cell *cell, double sign)
 {
 	if (has_flag(cell, "overwhelming"))
-		return ", and chance produces as much less than once in a million";
+		return ", which chance produces less than once in a million";
 	if (cell->confirmed)
 		return ", and a second set of fresh runs confirms it";
 	return sign < 0 ? ", in one set of runs" : "";
@@ -217,7 +218,8 @@ static void how_sure(struct buf *out, const struct comparison *c)
 	for (int i = 0; i < c->n_cells; i++)
 		n_underpowered += has_flag(&c->cell[i], "underpowered");
 	if (n_underpowered)
-		emit_rawf(out, ". In %d cell%s runs of equal builds vary too much to show a loss of the threshold",
+		emit_rawf(out,
+			". In %d cell%s runs of equal builds vary too much to detect a slowdown of the size of the threshold",
 			n_underpowered, n_underpowered == 1 ? "" : "s");
 	emit_raw(out, ".</p>\n");
 }
@@ -406,7 +408,7 @@ static void run_facts(struct buf *out, const struct comparison *c)
 		const char *baseline_period = c->environment.baseline_period;
 		emit_format(out, "<a href=\"/comparisons/%lld\">%lld</a> %s{verdict}%-s", (long long)c->around->previous,
 			(long long)c->around->previous, verdict_name(around->previous_verdict),
-			!comparable ? "<br>had another base, so the two are not set against each other" : "");
+			!comparable ? "<br>had another base, so the two are not compared" : "");
 		if (*baseline_period && *around->previous_baseline_period &&
 			strcmp(baseline_period, around->previous_baseline_period) != 0)
 			emit_raw(out, "<br><span class=warn>! measured in another environment</span>");
@@ -538,7 +540,7 @@ static void fits(struct buf *out, const struct comparison *c)
 			continue;
 		if (!begun)
 			emit_raw(out,
-				"<div><div class=scroll tabindex=0><table><caption>Sparse cells as a line, t = a + b \u00d7 kept "
+				"<div><div class=scroll tabindex=0><table><caption>Sparse cells as a line, t = a + b \u00d7 used "
 				"blocks: the fixed cost of a call, and the cost of a block</caption><thead><tr><th scope=col>Line</th><th "
 				"scope=col "
 				"class=n>Base a, ms</th><th scope=col class=n>b, ns</th><th scope=col class=n>Target a, "
@@ -566,7 +568,7 @@ static void comparison_summary(struct buf *out, const struct comparison *c)
 	comparison_beside_dense(&part, c);
 	comparison_lengths(&part, c);
 	if (part.len) {
-		emit_raw(out, "<section><h2>In sum <small>without a verdict</small></h2><div class=\"cards wide\">");
+		emit_raw(out, "<section><h2>Summary <small>without a verdict</small></h2><div class=\"cards wide\">");
 		buf_append(out, part.data, part.len);
 		emit_raw(out, "</div></section>\n");
 	}
@@ -611,7 +613,7 @@ static void cost(struct buf *out, const struct comparison *c, const json_t *cost
 	char text[320];
 	cost_text(comparison_text(cost, "what"), json_array_size(cells), comparison_number(most, "base"),
 		comparison_number(most, "target"), text, sizeof text);
-	emit_format(out, "<p>Besides its time %s, in ", text);
+	emit_format(out, "<p>Besides time: %s, in ", text);
 	const char *key = comparison_text(most, "cell");
 	const struct comparison_cell *cell = comparison_find(c, key);
 	if (cell)
@@ -675,7 +677,7 @@ static void crumbs(struct buf *out, const struct comparison *c)
 			out, " / <a href=\"/comparisons?repo=%s&amp;branch=%s\">%s{branch}</a>", c->repo, c->branch, c->branch);
 	if (c->kind != JOBKIND_COMPARE)
 		emit_format(out, ", a %s", jobkind_name(c->kind));
-	emit_format(out, "%-s: %s{commit} %s%-s", c->quick ? ", a quick look" : "", c->target.commit, c->target.subject,
+	emit_format(out, "%-s: %s{commit} %s%-s", c->quick ? ", a quick comparison" : "", c->target.commit, c->target.subject,
 		c->kind == JOBKIND_ENVIRONMENT  ? ", against itself in another environment</p>\n"
 		: comparison_is_side_by_side(c) ? ", against another implementation</p>\n"
 						: ", against ");

@@ -118,7 +118,7 @@ static void before(struct drawing *d, const struct beside *now)
 		pct[0], pct[n - 1]);
 	emit_raw(d->out, "<p>");
 	mark_spark(d->out, pct, loss, n, label);
-	emit_rawf(d->out, " %.1f\u00a0%% \u2192 %.1f\u00a0%% over %d commits</p><details><summary>each of them</summary><ol>",
+	emit_rawf(d->out, " %.1f\u00a0%% \u2192 %.1f\u00a0%% over %d commits</p><details><summary>all commits</summary><ol>",
 		pct[0], pct[n - 1], n);
 	for (int i = 0; i < d->n; i++) {
 		if (!is_series(&d->all[i], now))
@@ -141,7 +141,7 @@ static int draw_peer(struct drawing *d, const struct beside *b, struct fw_err *e
 		emit_rawf(out, "<b>%.1f\u00a0%%</b> of its speed, geometric mean of %d of %d cells.", b->geomean_pct, b->timed,
 			b->cells);
 	else
-		emit_rawf(out, "None of %d cells has times of both.", b->cells);
+		emit_rawf(out, "None of %d cells has times of both providers.", b->cells);
 	emit_format(out, "</p><p>%s{commit} %s, suite %s on %s, %lld{comparison} of %lld{time} UTC</p>", b->commit, b->subject,
 		b->suite, b->device_name, (long long)b->id, (long long)b->finished_at);
 	before(d, b);

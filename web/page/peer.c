@@ -88,7 +88,7 @@ void comparison_peer_sentence(struct buf *out, const struct comparison *c)
 	}
 	emit_raw(out, known ? "; this opens no alert" : "; no cell has times of both");
 	if (c->kind == JOBKIND_CONFIG)
-		emit_raw(out, ". A configuration by hand is not part of a commit, so this sets no commit\u2019s verdict");
+		emit_raw(out, ". A manually given configuration is not part of a commit, so this sets no commit\u2019s verdict");
 }
 
 /* ---- values relative to peers -------------------------------------------------------------------------------------- */

@@ -208,7 +208,7 @@ static int64_t filter(struct http_request *r, const char *name, struct fw_err *e
 	int64_t id = answer_number(text);
 	if (id > 0 && id <= INT32_MAX)
 		return id;
-	return err_set(err, ERR_INVALID, "%s is the number of one", name);
+	return err_set(err, ERR_INVALID, "%s must be a number", name);
 }
 
 int api_profiles(struct site *site, struct http_request *r, struct http_response *response, struct fw_err *err)
@@ -222,7 +222,7 @@ int api_profiles(struct site *site, struct http_request *r, struct http_response
 	if (f.comparison < 0)
 		return -1;
 	if (f.alert && f.comparison)
-		return answer_problem(r, response, 400, "alert or comparison, not both");
+		return answer_problem(r, response, 400, "alert and comparison exclude each other");
 	if (answer_list_begin(site->db, r, response, &list, &f.before, err) != 0)
 		return -1;
 	do {
@@ -263,8 +263,9 @@ static int profile_post(struct site *site, struct http_request *r, struct http_r
 	bool is_of = request.alert || request.comparison, has_sides = request.repo && request.base && request.target;
 	bool is_unclear = (request.alert && request.comparison) || (is_of && (request.repo || request.base || request.target)) ||
 			  (!is_of && !has_sides);
-	int result = is_unclear ? err_set(err, ERR_INVALID, "an alert, or a comparison, or repo, base and target are needed")
-				: site->act->profile(site->control, &request, &id, err);
+	int result =
+		is_unclear ? err_set(err, ERR_INVALID, "exactly one is required: alert, comparison, or repo with base and target")
+			   : site->act->profile(site->control, &request, &id, err);
 	if (result == 0 && !write_back_to(r, response, "/jobs"))
 		answer_new(response, "profiles", id, jobstate_name(JOBSTATE_QUEUED));
 	json_decref(root);

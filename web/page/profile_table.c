@@ -81,7 +81,7 @@ static void md_sides(void *arg, const struct view_profile *row)
 	buf_printf(t->out, "**flopwatch: configurations** of `%.10s`", row->target);
 	if (*row->target_provider)
 		markdown_format(t->out, " by %s", row->target_provider);
-	buf_printf(t->out, " beside `%.10s`", row->base);
+	buf_printf(t->out, " next to `%.10s`", row->base);
 	if (*row->base_provider)
 		markdown_format(t->out, " by %s", row->base_provider);
 	if (*row->suite)
@@ -93,7 +93,7 @@ static void md_diagnostic(void *arg, const struct profile_diagnostic *row)
 {
 	struct table *t = arg;
 	if (row->n == 0)
-		buf_puts(t->out, "\nWhat ptxas says of one build and not of the other:\n\n");
+		buf_puts(t->out, "\nDiagnostics of ptxas for one build only:\n\n");
 	buf_printf(t->out, "- %s: ", row->change);
 	if (*row->code)
 		markdown_format(t->out, "(%s) ", row->code);

@@ -12,19 +12,19 @@ static const char *const words[STALLS] = {
 	[STALL_DRAIN] = "stores to drain",
 	[STALL_GMMA] = "tensor instructions",
 	[STALL_IMC_MISS] = "constants",
-	[STALL_LG_THROTTLE] = "room for memory instructions",
+	[STALL_LG_THROTTLE] = "space in the queue of memory instructions",
 	[STALL_LONG_SCOREBOARD] = "global memory",
 	[STALL_MATH_PIPE_THROTTLE] = "a free arithmetic pipe",
 	[STALL_MEMBAR] = "a memory fence",
-	[STALL_MIO_THROTTLE] = "room for shared memory instructions",
+	[STALL_MIO_THROTTLE] = "space in the queue of shared memory instructions",
 	[STALL_MISC] = "other things",
 	[STALL_NO_INSTRUCTION] = "instructions to be fetched",
 	[STALL_NOT_SELECTED] = "other warps that issued",
 	[STALL_SELECTED] = "nothing: it issued",
 	[STALL_SHORT_SCOREBOARD] = "shared memory",
 	[STALL_SLEEPING] = "its sleep to end",
-	[STALL_TEX_THROTTLE] = "room for texture instructions",
-	[STALL_WAIT] = "the instruction before",
+	[STALL_TEX_THROTTLE] = "space in the queue of texture instructions",
+	[STALL_WAIT] = "the previous instruction",
 };
 
 static void bars(struct buf *out, double base, double target, double most)
@@ -71,7 +71,7 @@ static void draw(struct buf *out, const struct kernel_pair *p, const struct stal
 	}
 	layout_table_end(out);
 	emit_raw(out,
-		"<p><small>Shares of the time that warps are there, over all warps; two shares may stay the same while both sides wait "
+		"<p><small>Shares of the time that warps are resident, over all warps; a share may be equal on both sides while the target waits "
 		"longer.</small></p>\n");
 }
 
@@ -225,8 +225,8 @@ static void picture(struct buf *out, const struct level *level, int n, double pe
 	s.low_x = fmin(s.low_x, log(peak / level[n - 1].tb_s)) - 1;
 	s.high_x = fmax(s.high_x, log(peak / level[0].tb_s)) + 0.7;
 	emit_rawf(out,
-		"<svg class=\"chart roofline\" viewBox=\"0 0 %d %d\" role=img aria-label=\"useful TFLOP/s against FLOP a byte; the figures "
-		"stand below\">",
+		"<svg class=\"chart roofline\" viewBox=\"0 0 %d %d\" role=img aria-label=\"useful TFLOP/s against FLOP a byte; the values "
+		"are below\">",
 		ROOFLINE_WIDTH, ROOFLINE_HEIGHT);
 	ticks(out, &s, true);
 	ticks(out, &s, false);
@@ -282,7 +282,7 @@ static void roofline_draw(struct buf *out, const struct why *w, const struct scr
 			digits(whole[i].base.intensity), whole[i].base.intensity, whole[i].target.tflops,
 			digits(whole[i].target.intensity), whole[i].target.intensity);
 	emit_raw(out,
-		"A point below a slope waits for that level of memory at least in part; below the peak alone it computes.</figcaption></figure>\n");
+		"A point below a slope is at least partly limited by that level of memory; a point below the peak only is limited by computation.</figcaption></figure>\n");
 }
 
 /* ---- code ---- */
@@ -402,7 +402,7 @@ static void code_diagnostics(struct buf *out, const struct why *w)
 
 	if (w->n_diagnostics == 0)
 		return;
-	emit_raw(out, "<h3>What ptxas says</h3><ul class=ptxas>");
+	emit_raw(out, "<h3>Diagnostics of ptxas</h3><ul class=ptxas>");
 	for (size_t i = 0; i < w->n_diagnostics; i++)
 		if (is_launched(w, w->diagnostic[i].kernel))
 			diagnostic(out, &w->diagnostic[i]);
@@ -451,7 +451,7 @@ static void code_raw(struct buf *out, const struct why *w)
 		return;
 	emit_raw(out,
 		"<details><summary>All values as they were read</summary><p><small>The base\u2019s two processes, then the target\u2019s; "
-		"what two processes of one side differ in is noise.</small></p>");
+		"differences between two processes of one side are noise.</small></p>");
 	for (size_t i = 0; i < w->pairing.n; i++)
 		values(out, &w->pairing.pair[i]);
 	emit_raw(out, "</details>\n");
@@ -508,10 +508,10 @@ static void uncounted(struct buf *out, const struct why *w)
 	if (w->evidence.is_counted)
 		return;
 	emit_format(out,
-		"<p class=\"banner warn\"><b>%s:</b> %s. What follows comes from %smachine code and launches alone, so "
-		"hardly a cause has its milliseconds. <b>Remedy:</b> <code>flopwatch doctor</code> tries it and says "
-		"what to change%-s",
-		is_denied ? "Counters were denied" : "Nothing was counted", *w->why ? w->why : "the worker did not say why",
+		"<p class=\"banner warn\"><b>%s:</b> %s. The following is from %smachine code and launches only, so "
+		"hardly a cause has its milliseconds. <b>Remedy:</b> <code>flopwatch doctor</code> tests this and prints "
+		"the fix%-s",
+		is_denied ? "Counters were denied" : "Nothing was counted", *w->why ? w->why : "the worker reported no reason",
 		is_timed ? "times of kernels, " : "",
 		is_denied ? "; mostly the driver leaves counters to administrators until its module is loaded with "
 			    "<code>NVreg_RestrictProfilingToAdminUsers=0</code>.</p>\n"
@@ -579,7 +579,7 @@ static void configurations(struct buf *out, const struct why *w)
 	if (!*w->with_config)
 		return;
 	emit_format(out,
-		"<p>The target in the base\u2019s configuration takes %f{ms}, beside %f{ms} in its own and %f{ms} of the "
+		"<p>The target in the base\u2019s configuration takes %f{ms}, against %f{ms} in its own and %f{ms} of the "
 		"base.</p>\n",
 		w->evidence.with_ms, w->evidence.with_target_ms, w->evidence.with_base_ms);
 }
@@ -593,8 +593,8 @@ static void how(struct buf *out, const struct why *w)
 	if (w->gpu_s > 0)
 		emit_rawf(out, ", the device was held for %.1f s", w->gpu_s);
 	emit_raw(out,
-		". Counters were read in processes of their own, which ran the branch\u2019s code and timed nothing: they explain "
-		"the verdict and have no part in it.</small></p>\n");
+		". Counters were read in separate processes, which ran the branch\u2019s code and timed nothing: they explain "
+		"the verdict and do not affect it.</small></p>\n");
 }
 
 void screen_draw(struct buf *out, const struct why *w, const struct screen_facts *facts)

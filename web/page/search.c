@@ -106,12 +106,12 @@ int page_search(struct site *site, struct http_request *r, struct http_response 
 	}
 	emit_raw(s.out, "</ul>");
 	if (s.found > FOUND_MAX)
-		emit_rawf(s.out, "<p>%d of %d; say more of the name.</p>", FOUND_MAX, s.found);
+		emit_rawf(s.out, "<p>%d of %d; type more of the name.</p>", FOUND_MAX, s.found);
 	if (s.n_left)
 		emit_rawf(s.out, "<p>%d more repositor%s not searched.</p>", s.n_left, s.n_left == 1 ? "y was" : "ies were");
 	if (s.found == 0)
 		layout_empty(s.out, "", "Nothing found.",
-			"A commit by four or more of its digits, a comparison by its number, a branch or a cell by a part of its "
+			"Search for a commit by four or more of its digits, a comparison by its number, a branch or a cell by a substring of its "
 			"name.");
 	return layout_end(response, NULL, result);
 }

@@ -17,7 +17,7 @@ void comparison_sparsity(struct buf *out, const struct comparison_cell *cell)
 	}
 	if (isfinite(cell->ideal_over_baseline))
 		emit_rawf(out,
-			"<p><small>Its work would make it %.3g times as fast as the case that it is held against.</small></p>",
+			"<p><small>Its work would make it %.3g times as fast as the case that it is compared with.</small></p>",
 			cell->ideal_over_baseline);
 }
 
@@ -51,7 +51,7 @@ void comparison_beside_dense(struct buf *out, const struct comparison *c)
 		if (!isfinite(cell->ideal_over_baseline))
 			continue;
 		if (!begun) {
-			emit_raw(out, "<div><h3>Cells, times as fast as the one that they are held against</h3>");
+			emit_raw(out, "<div><h3>Cells, times as fast as the one that they are compared with</h3>");
 			layout_table(out, "Case|>Base|>Target|>By its work");
 		}
 		begun = true;

@@ -155,12 +155,12 @@ static bool has_change(struct comparison *c)
 static void caption(const struct spread *s)
 {
 	emit_rawf(s->out,
-		"<figcaption>%d cell%s by change of speed, %sthe greatest loss first; the line is the 95\u00a0%% interval",
+		"<figcaption>%d cell%s by change of speed, %sthe greatest slowdown first; the line is the 95\u00a0%% interval",
 		s->c->n_cells, s->c->n_cells == 1 ? "" : "s", comparison_is_side_by_side(s->c) ? "side by side, " : "");
 	if (isfinite(s->threshold_pct))
 		emit_rawf(s->out, ", the band a change below the threshold of %.3g\u00a0%%", s->threshold_pct);
 	if (s->axis.bend_pct > 0)
-		emit_rawf(s->out, "; beyond it the axis goes by powers of ten");
+		emit_rawf(s->out, "; beyond it the axis is logarithmic");
 	emit_raw(s->out, "</figcaption>");
 }
 

@@ -32,16 +32,16 @@ static void row_head(struct buf *out, const struct row_shape *shape, const char 
 		{ "Case", "case", "", "" },
 		{ "Verdict", "verdict", "", "" },
 		{ "Change", "change", "n",
-			"of speed, the middle of paired ratios: the quotient of the two medians may read a little "
-			"otherwise; negative is "
+			"of speed, the trimmed mean of paired ratios: the quotient of the two medians may differ a "
+			"little; negative is "
 			"slower" },
 		{ "95 % interval", "", "n ci", "range of the change" },
 		{ "Base ms", "base", "n ms", "" },
 		{ "Target ms", "target", "n ms", "" },
 		{ "TFLOP/s", "", "n w", "useful FLOPs of the target" },
-		{ "% peak", "", "n x", "of the tensor cores' peak at the clock that was held" },
+		{ "% peak", "", "n x", "of the tensor cores' peak at the held clock" },
 		{ "Since last", "", "n x", "against the push before this one, without a verdict" },
-		{ "Loss it calls", "", "n x", "smallest loss that these runs can detect" },
+		{ "Detectable slowdown", "", "n x", "smallest slowdown that these runs can detect" },
 		{ "Runs", "", "n x", "sets of fresh processes that timed both sides" },
 	};
 	bool falling = *sort == '-';
@@ -94,14 +94,15 @@ static void flags(struct buf *out, const struct comparison_cell *cell)
 		const char *word, *entry, *says;
 	} known[] = {
 		{ "borderline", "borderline", "decided at the last run, by its sign or its interval" },
-		{ "overwhelming", "overwhelming", "decided at once: chance shows as much less than once in a million" },
+		{ "overwhelming", "overwhelming", "decided at once: chance produces this less than once in a million" },
 		{ "tail", "tail", "slow calls became more frequent" },
 		{ "sustained", "sustained", "in sustained runs, at the clock of its power draw" },
 		{ "call", "call", "slower from the host" },
-		{ "enqueue", "enqueue", "the host works longer to start it" },
-		{ "underpowered", "underpowered", "runs of equal builds vary too much here to show a loss of the threshold" },
+		{ "enqueue", "enqueue", "the host takes longer to enqueue it" },
+		{ "underpowered", "underpowered",
+			"runs of equal builds vary too much here to detect a slowdown of the size of the threshold" },
 		{ "noisy", "noisy", "its runs varied too much this time" },
-		{ "clock", "clock-part", "the clock causes a part of the change" },
+		{ "clock", "clock-part", "the clock causes a share of the change" },
 	};
 	for (const char *word = cell->flags; *word; word += strspn(word, " ")) {
 		size_t len = strcspn(word, " ");
@@ -374,8 +375,8 @@ static int moved(struct tables *t, struct fw_err *err)
 	if (t->rows.n == 0)
 		return 0;
 	emit_rawf(t->out, "<section><h2>%s <small>%d of %d cells</small></h2>",
-		t->c->verdict == VERDICT_REGRESSION    ? "Changes, greatest loss first"
-		: t->c->verdict == VERDICT_IMPROVEMENT ? "Changes, greatest gain first"
+		t->c->verdict == VERDICT_REGRESSION    ? "Changes, greatest slowdown first"
+		: t->c->verdict == VERDICT_IMPROVEMENT ? "Changes, greatest speedup first"
 						       : "Findings",
 		t->rows.n, t->c->n_cells);
 	int result = table(t, true, err);
@@ -457,7 +458,7 @@ int comparison_tables(struct buf *out, const struct comparison *c, const struct 
 	int result = moved(t, err) || quiet(t, err) ? -1 : 0;
 	if (result == 0 && c->n_cells)
 		emit_rawf(out,
-			"<div id=no-match class=empty%s><p class=lead>No cell fits.</p><p><a href=\"/comparisons/%lld\">Show all "
+			"<div id=no-match class=empty%s><p class=lead>No cell matches.</p><p><a href=\"/comparisons/%lld\">Show all "
 			"%d</a></p></div>\n",
 			t->shown ? " hidden" : "", (long long)c->id, c->n_cells);
 	free(t);

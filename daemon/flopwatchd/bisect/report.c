@@ -78,7 +78,8 @@ static int write_probability(const struct culprit *c, char *out, size_t size)
 		return snprintf(out, size, ", named with probability above %.4f", PROBABILITY_SHOWN);
 	if (isfinite(c->probability))
 		return snprintf(out, size, ", named with probability %.4f", c->probability);
-	return c->confirmed ? snprintf(out, size, "%s", "") : snprintf(out, size, ", and the measurements name no commit");
+	return c->confirmed ? snprintf(out, size, "%s", "")
+			    : snprintf(out, size, ", but the measurements do not confirm a commit");
 }
 
 int bisect_report_line(struct db *db, const struct store_bisect *b, const struct bisect_search *s,
