@@ -137,7 +137,7 @@ like "are no range" "$out" 'is not among the first [0-9]+ first-parent ancestors
 fails "an unknown commit" 4 "$bin/flopwatch" bisect nowhere "$last"
 fails "one end" 2 "$bin/flopwatch" bisect "$last"
 like "the same end twice is refused" "$(post bisects "{\"repo\":\"kernels\",\"good\":\"$last\",\"bad\":\"$last\"}" | jq -r .detail)" 'the same commit'
-like "and a key that no request has" "$(post bisects '{"repo":"kernels","base":"x"}' | jq -r .detail)" 'key base is not known'
+like "and a key that no request has" "$(post bisects '{"repo":"kernels","base":"x"}' | jq -r .detail)" 'key base is unknown'
 
 # ---- interrupted ----
 branch kernels long "$last"

@@ -171,7 +171,7 @@ static void phases_are_as_long_as_they_take(void **state)
 	assert_int_equal(count(out.data, " moved"), 1);
 	double base = number_after(strstr(out.data, "p1"), "width="), target = number_after(strstr(out.data, "moved"), "width=");
 	assert_true(fabs(target / base - 4.0 / 3) < 0.01);
-	assert_non_null(strstr(out.data, "phases of the base, 4 ms in all, above those of the target, 6 ms"));
+	assert_non_null(strstr(out.data, "phases of the base, 4 ms in total, above those of the target, 6 ms"));
 	out.len = 0;
 	stack_draw(&out, &(struct stack_part){ "run", NAN, NAN, false }, 1);
 	assert_int_equal(out.len, 0);

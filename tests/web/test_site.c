@@ -108,12 +108,12 @@ static void test_pages_refuse(void **state)
 	} cases[] = {
 		{ "/nothing", 404, "no such address" },
 		{ "/comparisons/99", 404, "there is no comparison 99" },
-		{ "/comparisons/x", 404, "a comparison is named by its number" },
+		{ "/comparisons/x", 404, "the address of a comparison needs its number" },
 		{ "/jobs/99", 404, "there is no job 99" },
 		{ "/bisects/99", 404, "99" },
 		{ "/commits/abcdef", 404, "no known commit begins with" },
 		{ "/heat?repo=other", 404, "there is no repository other" },
-		{ "/jobs/-1", 404, "a job is named by its number" },
+		{ "/jobs/-1", 404, "the address of a job needs its number" },
 		/* an empty list would be mistaken for a good result */
 		{ "/api/v1/comparisons?verdikt=regression", 400,
 			"no argument verdikt; it takes: repo branch verdict since until limit cursor" },

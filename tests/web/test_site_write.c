@@ -36,13 +36,13 @@ static void test_job_post(void **state)
 	static const struct {
 		const char *body, *says;
 	} wrong[] = {
-		{ "", "repo and target are needed" },
-		{ "{}", "repo and target are needed" },
-		{ "{\"repo\":\"kernels\"}", "repo and target are needed" },
+		{ "", "repo and target are required" },
+		{ "{}", "repo and target are required" },
+		{ "{\"repo\":\"kernels\"}", "repo and target are required" },
 		{ "[]", "must be a JSON object" },
 		{ "{\"repo\":", "is not JSON: line 1" },
 		{ "{\"repo\":\"a\",\"repo\":\"b\",\"target\":\"x\"}", "is not JSON" },
-		{ "{\"repo\":7,\"target\":\"x\"}", "key repo is not known, of another type" },
+		{ "{\"repo\":7,\"target\":\"x\"}", "key repo is unknown, of the wrong type" },
 		{ "{\"repo\":\"a\",\"target\":\"x\",\"quick\":\"yes\"}", "key quick" },
 		{ "{\"repo\":\"a\",\"target\":\"x\",\"cell\":\"*\"}", "key cell " },
 		{ "{\"repo\":\"a\xff\",\"target\":\"x\"}", "is not JSON" },
@@ -60,7 +60,7 @@ static void test_job_post(void **state)
 	for (int i = 0; i < 2000; i++)
 		buf_putc(&large, 'a');
 	buf_puts(&large, "\",\"target\":\"x\"}");
-	assert_problem(post(run, "/api/v1/jobs", large.data), 400, "key repo is not known, of another type or too long");
+	assert_problem(post(run, "/api/v1/jobs", large.data), 400, "key repo is unknown, of the wrong type or too long");
 	buf_fini(&large);
 	assert_string_equal(run->requested.what, "");
 }
@@ -105,7 +105,7 @@ static void test_job_and_device_verbs(void **state)
 	assert_string_equal(header_of(&a, "Location"), "/devices");
 	answer_free(&a);
 	assert_string_equal(run->requested.what, "cancel 3 local\nretry 3\npause sim-0 local\nresume sim-0 local\n");
-	assert_problem(post(run, "/api/v1/jobs/x/cancel", ""), 404, "a job is named by its number");
+	assert_problem(post(run, "/api/v1/jobs/x/cancel", ""), 404, "the address of a job needs its number");
 	/* a page of another site cannot do it */
 	a = request_with(run, "POST", "/api/v1/jobs/3/cancel", "Origin: http://evil.example\r\n", "", 0);
 	assert_problem(a, 403, "not from other sites");
@@ -140,8 +140,8 @@ static void test_bisects(void **state)
 	assert_int_equal(a.status, 201);
 	assert_string_equal(header_of(&a, "Location"), "/api/v1/bisects/5");
 	answer_free(&a);
-	assert_problem(post(run, "/api/v1/bisects", "{\"repo\":\"a\",\"good\":\"b\"}"), 400, "repo, good and bad are needed");
-	assert_problem(post(run, "/api/v1/bisects", "{\"repo\":\"a\",\"quick\":true}"), 400, "key quick is not known");
+	assert_problem(post(run, "/api/v1/bisects", "{\"repo\":\"a\",\"good\":\"b\"}"), 400, "repo, good and bad are required");
+	assert_problem(post(run, "/api/v1/bisects", "{\"repo\":\"a\",\"quick\":true}"), 400, "key quick is unknown");
 	a = post(run, "/api/v1/bisects/5/cancel", "");
 	assert_int_equal(a.status, 200);
 	answer_free(&a);
@@ -166,7 +166,7 @@ static void test_import_of_hidden_names(void **state)
 	static const char stray[] =
 		"{\"repo\":\"kernels\",\"commit\":\"c\",\"name\":\"n\",\"branche\":\"main\",\"rows\":[{\"cell\":\"a\",\"ms\":1}]}";
 	assert_problem(post(run, "/api/v1/imports", stray), 400,
-		"key branche is not known; known: repo, commit, base, branch, name, rows");
+		"key branche is unknown; known: repo, commit, base, branch, name, rows");
 	static const char row[] =
 		"{\"repo\":\"kernels\",\"commit\":\"c\",\"name\":\"n\",\"rows\":[{\"cell\":\"a\",\"ms\":1,\"unit\":\"s\"}]}";
 	assert_problem(post(run, "/api/v1/imports", row), 400, "rows[0].unit: a row is");

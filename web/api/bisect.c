@@ -69,7 +69,7 @@ static int bisect_post(struct site *site, struct http_request *r, struct http_re
 	if (!root)
 		return -1;
 	int result = !request.repo || !request.base || !request.target
-			     ? err_set(err, ERR_INVALID, "repo, good and bad are needed")
+			     ? err_set(err, ERR_INVALID, "repo, good and bad are required")
 			     : site->act->bisect(site->control, &request, &id, err);
 	if (result == 0)
 		answer_new(response, "bisects", id, "listing");

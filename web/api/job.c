@@ -146,7 +146,7 @@ static int job_post(struct site *site, struct http_request *r, struct http_respo
 	json_t *root = write_take_request(r, response, WRITE_SIDES " quick", NULL, &request);
 	if (!root)
 		return -1;
-	int result = !request.repo || !request.target ? err_set(err, ERR_INVALID, "repo and target are needed")
+	int result = !request.repo || !request.target ? err_set(err, ERR_INVALID, "repo and target are required")
 						      : site->act->enqueue(site->control, &request, &id, err);
 	json_decref(root);
 	if (result != 0)

@@ -298,7 +298,7 @@ int api_badge(struct site *site, struct http_request *r, struct http_response *r
 	struct view_branch_filter filter = { .name = branch ? branch : "main", .limit = 1 };
 	struct badge badge = { .worst_pct = NAN };
 	if (!repo || !*repo)
-		return err_set(err, ERR_INVALID, "repo is needed, and branch unless it is main");
+		return err_set(err, ERR_INVALID, "repo is required, and branch unless it is main");
 	if (view_repo_id(site->db, repo, &filter.repo, err) != 0 || view_branches(site->db, &filter, newest, &badge, err) != 0)
 		return -1;
 	if (!badge.found)
