@@ -65,7 +65,7 @@ static int put_backward_row(const struct inputs *in, int64_t row, const float *x
 	return 0;
 }
 
-/* `n` rows of X and DY, which each add to the gradients. Shape: x, dy [n][columns]; sums as of sum_columns. */
+/* Add `n` rows of X and DY to the gradients. Shape: x, dy [n][columns]; sums as in sum_columns. */
 static void sum_rows(
 	int64_t n, int64_t columns, const float *x, const float *dy, const float *mean, const float *rstd, double *sums)
 {
@@ -82,7 +82,7 @@ static void sum_rows(
 			}
 }
 
-/* Sum up all rows, and put those that are drawn. Shape: sums[3][columns]: dgamma, dbeta, and the magnitudes that they are sums of. */
+/* Sum up all rows, and add those that are sampled. Shape: sums[3][columns]: dgamma, dbeta, and the sums of magnitudes. */
 static int take_rows(const struct check_io *io, const struct inputs *in, uint64_t seed, int drawn, double *sums,
 	struct values *out, struct fw_err *err)
 {

@@ -1,6 +1,6 @@
 /*
- * reference_cuda.cu - layer normalisation in fp64 on the GPU, at every position of all outputs, and the comparison with them there:
- * only the worst element crosses the bus.
+ * reference_cuda.cu - layer normalisation in fp64 on the GPU, at every position of all outputs. Results are compared there too,
+ * so only the worst element crosses the bus.
  */
 #ifdef FW_HAVE_CUDA
 
@@ -15,7 +15,7 @@ extern "C" {
 }
 #include "runner/reference_memory.cuh"
 
-enum { THREADS = 256, WARPS = THREADS / 32, CHUNK = 128 /* rows that a block adds up */, COMPARE_GRID = 2048 };
+enum { THREADS = 256, WARPS = THREADS / 32, CHUNK = 128 /* rows summed by one block */, COMPARE_GRID = 2048 };
 
 #define HOPELESS 1e9f /* error ratio of NaN and infinite results, as in accept_result */
 
@@ -30,13 +30,13 @@ static __device__ struct wanted want(double exact, double noise)
 	return w;
 }
 
-/* Every thread of the block gets the sum. */
+/* Return the sum in every thread of the block. */
 static __device__ double block_sum(double v)
 {
 	__shared__ double warp[WARPS];
 	for (int lane = 16; lane > 0; lane /= 2)
 		v += __shfl_xor_sync(0xffffffffu, v, lane);
-	__syncthreads(); /* the last sum has been read */
+	__syncthreads(); /* until every thread has read the previous sum */
 	if (threadIdx.x % 32 == 0)
 		warp[threadIdx.x / 32] = v;
 	__syncthreads();
@@ -51,7 +51,7 @@ static __device__ double value(const uint16_t *x, int64_t i)
 	return (double)inputs_bf16_to_float(x[i]);
 }
 
-/* One block a row. Shape: y[rows][columns], mean and rstd [rows]. */
+/* One block per row. Shape: y[rows][columns], mean and rstd [rows]. */
 static __global__ void forward_rows(const uint16_t *x, const uint16_t *gamma, const uint16_t *beta, int columns, double epsilon,
 	struct wanted *y, struct wanted *mean, struct wanted *rstd)
 {
@@ -74,7 +74,7 @@ static __global__ void forward_rows(const uint16_t *x, const uint16_t *gamma, co
 	}
 }
 
-/* One block a row. Shape: dx[rows][columns]. */
+/* One block per row. Shape: dx[rows][columns]. */
 static __global__ void backward_rows(const uint16_t *x, const uint16_t *gamma, const uint16_t *dy, const float *mean,
 	const float *rstd, int columns, struct wanted *dx)
 {
@@ -95,7 +95,7 @@ static __global__ void backward_rows(const uint16_t *x, const uint16_t *gamma, c
 	}
 }
 
-/* Shape: sums[3][columns]: dgamma, dbeta, and the magnitudes that they are sums of. */
+/* Shape: sums[3][columns]: dgamma, dbeta, and the sums of magnitudes. */
 static __global__ void sum_columns(
 	const uint16_t *x, const uint16_t *dy, const float *mean, const float *rstd, int rows, int columns, double *sums)
 {
@@ -124,7 +124,10 @@ static __global__ void finish_columns(const double *sums, int columns, struct wa
 	dbeta[j] = want(sums[columns + j], sums[2 * columns + j]);
 }
 
-/* `worst`: the error ratio as bits in the upper half, in the lower one the complement of the index, so that the first element wins. */
+/*
+ * `worst`: upper half: the bits of the error ratio; lower half: the complement of the index, so that ties select the first
+ * element.
+ */
 static __global__ void compare_results(
 	const void *data, bool is_fp32, const struct wanted *wanted, size_t n, unsigned long long *worst)
 {
@@ -147,7 +150,7 @@ static __global__ void compare_results(
 struct expected {
 	const struct check_io *io;
 	struct memory memory;
-	struct wanted *wanted[FW_LAYERNORM_SLOTS]; /* of outputs, on the device */
+	struct wanted *wanted[FW_LAYERNORM_SLOTS]; /* of the outputs, on the device */
 	unsigned long long *worst;
 };
 

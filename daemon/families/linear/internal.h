@@ -11,12 +11,12 @@
 #include "runner/runner.h"
 
 /*
- * ---- reference_block ----
- * A transformer block in fp64, at a few tokens of a large one, at all of a small one.
+ * ---- reference_block ---- A transformer block in fp64, at a few tokens of a large one, at all of a small one.
  *
- * Every value has the variance of what an honest kernel makes of it: roundings to bf16 where it may round, and of fp8 values that go to a
- * neighbour because of them. What a result may be off by is six standard deviations, and its own rounding. That is more than a recipe
- * changes where values go to neighbours, so all results together must lie nearer to what the recipe gives than to what bf16 does.
+ * Every value has the variance of what an honest kernel makes of it: roundings to bf16 where it may round, and of fp8 values that
+ * go to a neighbour because of them. What a result may be off by is six standard deviations, and its own rounding. That is more
+ * than a recipe changes where values go to neighbours, so all results together must lie nearer to what the recipe gives than to
+ * what bf16 does.
  */
 
 /** As values_fn; of cells of model transformer_block. */
@@ -47,7 +47,10 @@ struct line_set line_set_one(const struct line_set *l, int i);
 
 /** RMS normalisation of each. */
 void line_set_rms(const struct line_set *x, struct line_set *out);
-/** Queries over the keys and values of their sequence. Shape: kv FW_LINEAR_BLOCK_TOKENS lines, twice as wide as q: keys, then values. */
+/**
+ * Queries over the keys and values of their sequence. Shape: kv FW_LINEAR_BLOCK_TOKENS lines, twice as wide as q: keys, then
+ * values.
+ */
 void line_set_attend(const struct line_set *q, const struct line_set *kv, struct line_set *out);
 /** to += from */
 void line_set_add(struct line_set *to, const struct line_set *from);
@@ -94,13 +97,13 @@ struct linear_sums {
 
 #ifdef FW_HAVE_CUDA
 /**
- * Compute the sums from B at a device address, whole and in bf16. Waits for the whole device first. Err: ERR_FULL no device memory,
- * so that the host has to compute them; else the device failed.
+ * Compute the sums from B at a device address, whole and in bf16. Waits for the whole device first. Err: ERR_FULL no device
+ * memory, so that the host has to compute them; else the device failed.
  */
 int linear_cuda_sum(const void *b, const struct linear_sums *s, struct fw_err *err);
 #endif
 
-/* ---- torchao_shapes: Matrix_shapes of a configuration of torchao become sets of ours, each case once and each one possible. ---- */
+/* ---- torchao_shapes: Conversion of matrix_shapes of torchao to our sets, without duplicates and impossible cases. ---- */
 
 struct torchao_shape {
 	int32_t m, k, n, model;

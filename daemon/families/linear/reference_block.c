@@ -1,4 +1,4 @@
-/* reference_block.c - documented in internal.h. */
+/* reference_block.c - reference of a transformer block; documented in internal.h. */
 #include "families/linear/internal.h"
 
 #include <math.h>
@@ -6,18 +6,21 @@
 
 #include "model/model.h"
 
-/* ---- reference_block_product: A matrix is read once, in pieces, and takes all lines that it has to multiply along. ---- */
+/* ---- reference_block_product: Each matrix is read once, in pieces, and multiplied by all lines. ---- */
 
 #define FP32_SUM 1e-6
-/* From one e4m3 value to the next is this share of it, 1/16 to 1/8, and never less than that of the largest. */
+/*
+ * Step between neighbouring e4m3 values, as a share of the value (between 1/16 and 1/8), and the least step, as a share of the
+ * largest value.
+ */
 #define E4M3_STEP  0.09
 #define E4M3_LEAST (1.0 / 512 / 448)
 
 enum { PIECE = 1 << 18 };
 
 /*
- * What a line is multiplied as. A value that is off by d goes to its neighbour with a probability of d over the step between them; and
- * the scale follows the largest value, which moves all of them together: by how much is returned, as the variance of a factor.
+ * Quantise a line. A value with error d is rounded to a neighbouring value with probability d / step. The scale depends on the
+ * largest value, whose error changes all values by a common factor: returns the variance of this factor.
  */
 static double quantise_line(const struct fw_linear_operand *as, const struct line_set *x, struct line_set *out)
 {
@@ -41,7 +44,7 @@ static double quantise_line(const struct fw_linear_operand *as, const struct lin
 	return drift;
 }
 
-/* A row of a matrix as it is multiplied. */
+/* Quantise a row of a matrix. */
 static void take_row(const struct fw_linear_operand *as, const float *row, int64_t depth, double *out)
 {
 	float amax = 0;
@@ -81,7 +84,7 @@ static void multiply_row(const struct block *b, const struct line_set *in, const
 	}
 }
 
-/* Rows [first, first + out->width) of a matrix times lines that are as they are multiplied; rounded. */
+/* Multiply rows [first, first + out->width) of a matrix by quantised lines, and round the results. */
 static int multiply(const struct block *b, const struct block_matrix *m, int64_t first, const struct line_set *in,
 	const double *drift, struct line_set *out, struct fw_err *err)
 {
@@ -109,7 +112,7 @@ static int multiply(const struct block *b, const struct block_matrix *m, int64_t
 	return result;
 }
 
-/* Rows [first, first + out->width) of a matrix times lines as they come, which are quantised first where they have to be. */
+/* Multiply rows [first, first + out->width) of a matrix by lines, which are quantised first if the recipe requires it. */
 static int block_product(const struct block *b, const struct block_matrix *m, int64_t first, const struct line_set *in,
 	struct line_set *out, struct fw_err *err)
 {
@@ -152,7 +155,7 @@ static int put(struct values *out, int64_t first, const struct line_set *y, stru
 	return 0;
 }
 
-/* Tokens [token, token + n) of a sequence. Shape: y n lines. */
+/* Compute tokens [token, token + n) of a sequence. Shape: y n lines. */
 static int sequence(const struct block *b, int64_t which, int token, int n, struct line_set *y, struct fw_err *err)
 {
 	enum { X, NORMALISED, Q, KV, ATTENDED, BRANCH, WIDE, H, HN, ALL };
@@ -203,7 +206,7 @@ static bool is_in_bf16(const struct block *b)
 	return b->s.w.dtype == 0 && b->s.x.dtype == 0;
 }
 
-/* What they are, and beside it what they are in bf16. */
+/* Add the reference of these tokens, and with a quantised recipe also their values in bf16. */
 static int compare_sequence(const struct block *b, int64_t which, int token, int n, struct values *out, struct fw_err *err)
 {
 	struct line_set y = { 0 }, plain = { 0 };
@@ -239,7 +242,7 @@ int block_compute(const struct check_io *io, uint64_t seed, double visits, struc
 	int result = 0;
 
 	linear_abi(c, DIRECTION_FORWARD, &b.s);
-	budget /= is_in_bf16(&b) ? 1 : 2; /* once more for what bf16 gives */
+	budget /= is_in_bf16(&b) ? 1 : 2; /* the second computation is in bf16 */
 	b.is_rounded = b.s.w.dtype != 0 && b.s.x.dtype == 0;
 	b.qkv = (struct block_matrix){ 0, 3 * width, width };
 	b.project = (struct block_matrix){ 3 * square, width, width };
@@ -250,9 +253,10 @@ int block_compute(const struct check_io *io, uint64_t seed, double visits, struc
 			result = compare_sequence(&b, i, 0, TOKENS, out, err);
 		return result;
 	}
-	int few = (int)fmax(1, fmin(SEQUENCES_FEW, budget / (42 * k * k))); /* 32 for keys and values, 10 for a token */
+	/* 42 k * k products: 32 for keys and values, 10 for a token */
+	int few = (int)fmax(1, fmin(SEQUENCES_FEW, budget / (42 * k * k)));
 
-	for (int i = 0; result == 0 && i < few; i++) { /* the last one, and any */
+	for (int i = 0; result == 0 && i < few; i++) { /* the last sequence, and random ones */
 		uint64_t drawn = inputs_mix(seed + (uint64_t)i * INPUTS_INCREMENT);
 
 		result = compare_sequence(&b, i == 0 ? c->m - 1 : (int64_t)(drawn % (uint64_t)c->m),

@@ -1,9 +1,10 @@
 /*
- * reference_check.c - a linear layer in fp64, of operands as they are after quantisation. A few rows of the output are checked,
- * of a small problem all, each over as many columns as there is time for.
+ * reference_check.c - a linear layer in fp64, computed from the quantised operands. A few rows of the output are checked (all
+ * rows of a small problem), each over as many columns as the budget of products permits.
  *
- * Direction total is three of these. Output O[i, j] is the sum over l of A(i, l) B(j, l). Forward: A rows of X, B rows of W. Dgrad: A rows of dY, B columns of W. Wgrad:
- * A columns of dY, B columns of X. B is read row by row as it lies: where j goes along a row, all sums grow together.
+ * Output O[i, j] is the sum over l of A(i, l) B(j, l). Forward: A rows of X, B rows of W. Dgrad: A rows of dY, B columns of W.
+ * Wgrad: A columns of dY, B columns of X. Direction total is these three. B is read row by row in memory order: if j runs along a
+ * row, all sums are computed together.
  */
 #include "families/linear/internal.h"
 
@@ -14,12 +15,12 @@
 #include "model/model.h"
 #include "runner/runner.h"
 
-/* ---- reference_activation: What follows a sum, in fp64, and how far a sum that is off by a little may take it. ---- */
+/* ---- reference_activation: The activation in fp64, and its error from an error of its argument. ---- */
 
-/* 0.5 v (1 + erf) in fp32 is off by a unit in the last place of 1, times v. */
+/* Error of 0.5 v (1 + erf) in fp32: a unit in the last place of 1, times v. */
 #define FP32_ACTIVATED 1e-6
 
-/* enum fw_linear_activation of a value. */
+/* `activation`: of enum fw_linear_activation. */
 static double activation_of(int activation, double v)
 {
 	switch (activation) {
@@ -42,7 +43,7 @@ static double activation_of(int activation, double v)
 	}
 }
 
-/* Where it is smallest, of those that fall before they rise; the others rise everywhere. */
+/* Return the position of the minimum of a non-monotonic activation; INFINITY for the monotonic ones. */
 static double lowest_at(int activation)
 {
 	return activation == FW_LINEAR_GELU        ? -0.7517916
@@ -52,8 +53,8 @@ static double lowest_at(int activation)
 }
 
 /*
- * The largest distance from activation_of(v) at which a value within `noise` of `v` comes out: as steep as it is there, nothing where it
- * is flat. What fp32 loses on its way is in it.
+ * Return the largest difference between activation_of(v) and the activation of a value within `noise` of `v`, plus the error of
+ * fp32 arithmetic.
  */
 static double activation_reach(int activation, double v, double noise)
 {
@@ -98,7 +99,7 @@ void normalise(float *x, int64_t n)
 		x[i] = normalised(&m, x[i]);
 }
 
-/* The largest magnitude that it leaves, for much less; x stays. Shape: x[n]. */
+/* Return the largest magnitude of the normalised line without normalising it. Shape: x[n]. */
 static float normalised_largest(const float *x, int64_t n)
 {
 	struct moments m = moments_of(x, n);
@@ -113,17 +114,18 @@ static float normalised_largest(const float *x, int64_t n)
 
 /* ---- reference_check ---- */
 
-/* Of the rounding of a result twice what it takes; of sums in fp32 a share of the magnitudes. */
+/* Allowed errors: twice the rounding of a result to bf16; of sums in fp32 a share of the sum of magnitudes. */
 #define BF16_ROUNDED 0.00390625
 #define FP32_SUM     1e-5
 /*
- * Sums that stay in the tensor core: it cuts 32 products and the sum so far to 13 bits below the largest of them. Which is lost in each of l
- * products, so errors grow with the root of l and with how large the sum was on its way. Worked out for 20,000 sums of 64 to 16,384 products
- * of normal, uniform and heavy-tailed values they are 0.80 at most of 2^-13 sqrt(l) (|sum| + root of squares), and with the rounding to bf16
- * have the norm that an H200 shows: 2.6e-3 of the result for 8,192.
+ * Allowed error of sums that stay in the tensor core, which truncates 32 products and the partial sum to 13 bits below the
+ * largest of them. Each truncation adds an error, so errors grow with the root of the number l of products and with the size of
+ * the partial sums. Simulated for 20,000 sums of 64 to 16,384 products of normal, uniform and heavy-tailed values, they are at
+ * most 0.80 of 2^-13 sqrt(l) (|sum| + root of squares). With the rounding to bf16, their norm is that measured on an H200: 2.6e-3
+ * of the result for 8,192 products.
  */
 #define FAST_SUM (1.2 / 8192)
-/* Of products that are rounded before they are added (q s to bf16), or whose factors may have gone to a neighbouring value. */
+/* Errors of products that are rounded before they are added (q s to bf16), or with a factor rounded to a neighbouring value. */
 #define ROUNDED_FACTOR 0.0078125
 #define NEIGHBOURS     0.02
 #define MARGIN         1.2
@@ -137,12 +139,12 @@ struct problem {
 	enum direction d;
 	int a_slot, b_slot, out_slot;
 	struct fw_linear_operand a, b;
-	int64_t rows, columns, length; /* of the output, and what is summed over */
+	int64_t rows, columns, length; /* of the output; length of the sums */
 	int64_t first, n_columns;      /* columns that are checked */
 	int n_rows;
-	int64_t row[ROWS_FEW];       /* where not all are */
-	float a_scale, b_scale;      /* by tensor */
-	double *left;                /* A's rows as they are multiplied: [n_rows][length] */
+	int64_t row[ROWS_FEW];       /* if not all are checked */
+	float a_scale, b_scale;      /* of scaling by tensor */
+	double *left;                /* A's quantised rows: [n_rows][length] */
 	double *sum, *size, *square; /* of products, their magnitudes and squares: [n_rows][n_columns] */
 };
 
@@ -158,7 +160,7 @@ static float largest_of(const float *x, int64_t n, float amax)
 	return amax;
 }
 
-/* Of X after the prologue. */
+/* Find the largest magnitude of X after the prologue. */
 static int find_normalised_largest(const struct problem *p, float *largest, struct fw_err *err)
 {
 	int64_t width = p->s.k, many = READ_ELEMENTS / width + 1;
@@ -178,7 +180,7 @@ static int find_normalised_largest(const struct problem *p, float *largest, stru
 	return result;
 }
 
-/* Scale of a whole tensor, where operands have one; of X as it is after the prologue. */
+/* Compute the scale of a whole tensor, if it is scaled by tensor; of X after the prologue. */
 static int tensor_scale(const struct problem *p, int slot, const struct fw_linear_operand *as, float *s, struct fw_err *err)
 {
 	float amax = 0;
@@ -191,7 +193,7 @@ static int tensor_scale(const struct problem *p, int slot, const struct fw_linea
 	return 0;
 }
 
-/* A line that is summed over, as it is multiplied. */
+/* Quantise a line of a sum. */
 static void take_line(const struct fw_linear_operand *as, const float *x, int64_t n, float tensor, double *out)
 {
 	float s = as->scaling == FW_LINEAR_BY_TENSOR ? tensor : quantise_scale(as, largest_of(x, n, 0));
@@ -246,7 +248,7 @@ static void add(struct problem *p, int i, int64_t j, double product)
 	p->square[at] += product * product;
 }
 
-/* B's rows are summed over one by one. Shape: rows[many][length], lines[many][length]. */
+/* Compute sums over B's rows. Shape: rows[many][length], lines[many][length]. */
 static int forward(struct problem *p, int64_t many, float *rows, double *lines, struct fw_err *err)
 {
 	for (int64_t at = 0; at < p->n_columns; at += many) {
@@ -267,7 +269,7 @@ static int forward(struct problem *p, int64_t many, float *rows, double *lines, 
 	return 0;
 }
 
-/* Columns [first, end) of rows [at, at + n) of B: the first pass finds the scales of columns, the second one adds. */
+/* Process columns [first, end) of rows [at, at + n) of B: pass 0 finds the scales of columns, pass 1 adds the products. */
 static void add_columns(
 	struct problem *p, int pass, int64_t first, int64_t end, int64_t at, int64_t n, const float *rows, float *amax)
 {
@@ -287,7 +289,10 @@ static void add_columns(
 		}
 }
 
-/* B's rows go along the output's columns; the scale of a column is known once all rows were seen. Shape: rows[many][n_columns]. */
+/*
+ * Compute sums over B's columns, which correspond to the output's columns; a column's scale is known after all rows were read.
+ * Shape: rows[many][n_columns].
+ */
 static int gradient(struct problem *p, int64_t many, float *rows, float *amax, struct fw_err *err)
 {
 	for (int pass = p->b.scaling == FW_LINEAR_BY_ROW ? 0 : 1; pass < 2; pass++)
@@ -351,7 +356,7 @@ static void set_up(struct problem *p, const struct check_io *io, enum direction 
 														  : ROWS_FEW;
 	p->n_columns = (int64_t)fmin((double)p->columns, fmax(COLUMNS_MIN, budget / ((double)p->length * p->n_rows)));
 	p->first = (int64_t)(inputs_mix(seed) % (uint64_t)(p->columns - p->n_columns + 1));
-	for (int i = 0; i < ROWS_FEW; i++) { /* the last one, and one of each quarter */
+	for (int i = 0; i < ROWS_FEW; i++) { /* the last row, and one of each quarter */
 		int64_t drawn =
 			p->rows * i / ROWS_FEW + (int64_t)(inputs_mix(seed + (uint64_t)i) % (uint64_t)(p->rows / ROWS_FEW + 1));
 

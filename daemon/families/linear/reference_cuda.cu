@@ -1,4 +1,4 @@
-/* reference_cuda.cu - sums of products in fp64 where the operands are; documented in internal.h. */
+/* reference_cuda.cu - sums of products in fp64 on the GPU, where the operands are; documented in internal.h. */
 #ifdef FW_HAVE_CUDA
 
 #include <cuda_runtime.h>
@@ -15,11 +15,11 @@ extern "C" {
 enum {
 	THREADS = 256,
 	WARPS = THREADS / 32,
-	LINES = 4 /* of A at once */,
-	PIECE = 128 /* rows of B that a block of add_columns takes */
+	LINES = 4 /* of A in one launch */,
+	PIECE = 128 /* rows of B in a block of add_columns */
 };
 
-/* Lines [at, at + n) of A are added. */
+/* Arguments of a launch, which adds the products of lines [at, at + n) of A. */
 struct task {
 	struct fw_linear_operand as;
 	float scale;
@@ -54,7 +54,7 @@ static __device__ void block_add(struct totals *to, const struct totals *mine)
 	}
 }
 
-/* The largest magnitude of a line; every thread of the block gets it. */
+/* Return the largest magnitude of a line, in every thread of the block. */
 static __device__ float largest_of(const uint16_t *x, int64_t n)
 {
 	__shared__ float warp[WARPS];
@@ -71,7 +71,7 @@ static __device__ float largest_of(const uint16_t *x, int64_t n)
 	return most;
 }
 
-/* One block a column of the output, which is a row of B. Shape: to[lines][n_columns]. */
+/* One block per column of the output, which is a row of B. Shape: to[lines][n_columns]. */
 static __global__ void add_rows(struct task t, struct totals *to)
 {
 	const uint16_t *b = t.b + (t.first + blockIdx.x) * t.length;
@@ -121,7 +121,7 @@ static __global__ void find_largest_of_columns(struct task t, unsigned *largest)
 	atomicMax(&largest[j], most);
 }
 
-/* One thread a column of the output, over a piece of B's rows. */
+/* One thread per column of the output, for a piece of B's rows. */
 static __global__ void add_columns(struct task t, const unsigned *largest, struct totals *to)
 {
 	int64_t j = blockIdx.x * (int64_t)THREADS + threadIdx.x, end = min((blockIdx.y + 1) * (int64_t)PIECE, t.length);

@@ -1,4 +1,4 @@
-/* reference_lines.c - documented in internal.h. */
+/* reference_lines.c - operations on lines with variances; documented in internal.h. */
 #include "families/linear/internal.h"
 
 #include <math.h>
@@ -50,7 +50,7 @@ void line_set_rms(const struct line_set *x, struct line_set *out)
 	}
 }
 
-/* One head of one token: q[width] over the keys and values of its sequence, lines of 2 k: keys, then values. */
+/* Compute attention of one head and token: q[width] over the lines of its sequence, each k keys, then k values. */
 static void attend_head(const struct line_set *q, const struct line_set *kv, int64_t at, int64_t width, struct line_set *out)
 {
 	double p[TOKENS], noise[TOKENS], most = -INFINITY, sum = 0;
@@ -73,10 +73,10 @@ static void attend_head(const struct line_set *q, const struct line_set *kv, int
 	for (int64_t c = at; c < at + width; c++) {
 		double value = 0, variance = 0;
 
-		for (int64_t u = 0; u < TOKENS; u++)
-			value += p[u] / sum * kv->value[(2 * u + 1) * k + c];
-		for (int64_t u = 0; u < TOKENS; u++) { /* a share that moves takes from all others */
-			double v = kv->value[(2 * u + 1) * k + c], share = p[u] / sum;
+		for (int u = 0; u < TOKENS; u++)
+			value += p[u] / sum * kv->value[u * 2 * k + k + c];
+		for (int u = 0; u < TOKENS; u++) { /* an error of one weight changes all others, since they are normalised */
+			double v = kv->value[u * 2 * k + k + c], share = p[u] / sum;
 
 			variance += share * share *
 				    (noise[u] * (v - value) * (v - value) + kv->variance[(2 * u + 1) * k + c] +
@@ -109,7 +109,7 @@ void line_set_add(struct line_set *to, const struct line_set *from)
 	}
 }
 
-/* It rises by 1.13 at most. */
+/* The slope of GELU is at most 1.13. */
 void line_set_gelu(struct line_set *x)
 {
 	for (int64_t j = 0; j < x->n * x->width; j++) {

@@ -1,6 +1,6 @@
 /**
- * reference_quantise.h - the values that a kernel multiplies for an operand, as kernels/fw_linear.h defines them: scales and roundings
- * in fp32, one value after the other, on the host and on a GPU. Written independently of the kernels that it checks.
+ * reference_quantise.h - the values that a kernel multiplies for an operand, as kernels/fw_linear.h defines them: scales and
+ * roundings in fp32, one value after the other, on the host and on a GPU. Written independently of the kernels that it checks.
  */
 #ifndef FAMILIES_LINEAR_REFERENCE_QUANTISE_H
 #define FAMILIES_LINEAR_REFERENCE_QUANTISE_H
