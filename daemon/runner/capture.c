@@ -16,7 +16,7 @@ static const struct {
 	{ "CUDA_INJECTION64_PATH", "a CUDA injection" },
 };
 
-/* Parts of library names that profilers, tracers and sanitizers load into a process. */
+/* Substrings of names of libraries that profilers, tracers and sanitizers load into a process. */
 static const struct {
 	const char *part, *who;
 } libraries[] = {

@@ -333,7 +333,7 @@ static int64_t clock_us(clockid_t clock)
 	return (int64_t)t.tv_sec * 1000000 + t.tv_nsec / 1000;
 }
 
-/* Spinning threads look like working threads: then nothing is reported about them. */
+/* Spinning threads cannot be distinguished from working ones: then nothing is reported about them. */
 static int cpu_settle(struct device *d, double *late_us, struct fw_err *err)
 {
 	const char *policy = getenv("OMP_WAIT_POLICY");
@@ -498,7 +498,7 @@ const struct device_ops device_cpu = {
 /*
  * ---- sim_trace ----
  * Noise of a real GPU: 256 calls in a row of cuDNN's attention forward (64:8 heads, headdim 128, 8192 tokens) on
- * an H200 at its power limit, five key lengths interleaved and scaled to one level. Never edited by hand.
+ * an H200 at its power limit, five key lengths interleaved and scaled to one level. Never edited manually.
  */
 
 enum { SIM_TRACE_CALLS = 256 };
@@ -592,7 +592,8 @@ static int sim_number(int index)
 }
 
 /*
- * Find a word of FLOPWATCH_SIM_ENVIRONMENT, "driver=551.2 vbios=96 power_w=650 slower=1.05 swing=0.1"; "" none. Shape: out[32].
+ * Find a setting in FLOPWATCH_SIM_ENVIRONMENT, "driver=551.2 vbios=96 power_w=650 slower=1.05 swing=0.1"; "" none. Shape:
+ * out[32].
  */
 static void sim_setting(const char *name, char *out)
 {

@@ -217,7 +217,7 @@ static __global__ void stamp_kernel(ulonglong2 *table)
 static int cuda_stamp(struct device *d, int slot, int end, struct fw_err *err)
 {
 	ulonglong2 *table = d->stamps + (size_t)slot * 2 * STAMP_WIDTH;
-	if (end == 0) /* an SM without a block must not keep the stamp of an earlier cell */
+	if (end == 0) /* an SM without a block must not retain the stamp of an earlier cell */
 		TRY(cudaMemsetAsync(table, 0, sizeof(*table) * 2 * STAMP_WIDTH, d->stream), "cannot clear clock stamps");
 	stamp_kernel<<<2 * d->sms, 32, 0, d->stream>>>(table + (size_t)end * STAMP_WIDTH);
 	TRY(cudaGetLastError(), "cannot stamp clocks");

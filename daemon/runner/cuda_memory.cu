@@ -50,7 +50,9 @@ static __global__ void checksum_kernel(const uint64_t *data, size_t bytes, unsig
 		atomicAdd(total, sum);
 }
 
-/* EXPONENT: the bits that are all set in NaN and infinite values. `first` is the least index of one, left alone if there is none. */
+/*
+ * EXPONENT: the bits that are all set in NaN and infinite values. `first` is the least index of one, left alone if there is none.
+ */
 template <class T, T EXPONENT> static __global__ void find_nonfinite_kernel(const T *data, size_t n, unsigned long long *first)
 {
 	for (size_t i = blockIdx.x * (size_t)blockDim.x + threadIdx.x; i < n; i += (size_t)gridDim.x * blockDim.x)

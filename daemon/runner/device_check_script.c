@@ -1,4 +1,4 @@
-/* device_check_script.c - rules of a few words a line. */
+/* device_check_script.c - injected readings: one rule per line. */
 #include "runner/internal.h"
 
 struct word {

@@ -89,7 +89,8 @@ struct phase_times {
 };
 
 /*
- * Whether phase `b` is part of the call's time: a phase that is done once is not, unless the cell times it, and then only it.
+ * Return whether phase `b` counts in the call's time. A phase that is done once does not count, unless the cell times it: then no
+ * other phase counts.
  */
 static bool is_timed(const struct subject *u, int b)
 {

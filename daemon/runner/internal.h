@@ -24,7 +24,7 @@
 extern "C" {
 #endif
 
-/* ---- cupti: NVIDIA's library that reads a GPU's counters, loaded on first use: a runner must start, and time, without it. ---- */
+/* ---- cupti: NVIDIA's library for GPU counters, loaded on first use: a runner must start, and time, without it. ---- */
 
 /** Its functions; all are set once cupti_open has returned 0. They return a code for cupti_check. */
 struct cupti {
@@ -289,14 +289,17 @@ struct device_ops {
 	int (*checksum)(struct device *, const void *data, size_t bytes, uint64_t *sum, struct fw_err *err);
 
 	/*
-	 * Searches and copies that would otherwise read a whole tensor over the bus. NULL where host memory is the device's own. Each
-	 * waits for the stream first, and ends before it returns.
+	 * Searches and copies that would otherwise read a whole tensor over the bus. NULL where host memory is the device's own.
+	 * Each waits for the stream first, and ends before it returns.
 	 */
 	/** Find the first NaN or infinite element among `n` of bf16, or of fp32 if `is_fp32`; `*index` -1: none. */
 	int (*find_nonfinite)(struct device *, const void *data, size_t n, bool is_fp32, int64_t *index, struct fw_err *err);
 	/** Find the largest magnitude among `n` elements of bf16. NaN counts as the largest. */
 	int (*find_largest)(struct device *, const void *data, size_t n, float *largest, struct fw_err *err);
-	/** Copy `rows` rows of `width` bytes, `pitch` bytes apart, to the host. Units: width and pitch are multiples of 2. Shape: to[rows][width]. */
+	/**
+	 * Copy `rows` rows of `width` bytes, `pitch` bytes apart, to the host. Units: width and pitch are multiples of 2. Shape:
+	 * to[rows][width].
+	 */
 	int (*download_rows)(
 		struct device *, void *to, const void *from, size_t pitch, size_t width, size_t rows, struct fw_err *err);
 
@@ -683,7 +686,7 @@ int mode_check_run(struct runner *r);
 /* ---- config_contains: Comparison of a plan's configuration with the requested one. Pure. ---- */
 
 /**
- * Return whether every word of `asked` ("STAGES=2") is in `chosen` ("BLOCK_M=128 STAGES=2"), in any order: a provider of a
+ * Return whether every term of `asked` ("STAGES=2") is in `chosen` ("BLOCK_M=128 STAGES=2"), in any order: a provider of a
  * later commit may have more keys.
  */
 bool config_contains_all(const char *requested, const char *chosen);
@@ -779,7 +782,7 @@ void cudnn_version(char *out, size_t size);
  * ---- device_check_script ----
  * Readings that a test injects for devices sim and cpu, which have no driver.
  *
- * One rule a line, words NAME=VALUE. `at` (time idle health_check clocks; default time), `run`, `cell` and `pass` select when
+ * One rule per line, terms NAME=VALUE. `at` (time idle health_check clocks; default time), `run`, `cell` and `pass` select when
  * it applies ("2", or "1-3"; missing: always). The others are readings: reasons foreign xid ecc temp_c power_w sm_mhz, and
  * lost=1 for a failed context. No rule changes a time.
  */
@@ -792,7 +795,7 @@ struct device_check_moment {
 	int process_run, cell, pass;
 };
 
-/** Write the readings of every rule that applies into `g`. Returns whether the context failed. Unknown words are ignored. */
+/** Write the readings of every rule that applies into `g`. Returns whether the context failed. Unknown terms are ignored. */
 bool device_check_script_apply(const char *script, const struct device_check_moment *when, struct msg_device_check *g);
 
 /* ---- forward: The forward call that a backward problem starts from; its accepted results become inputs. ---- */
@@ -886,7 +889,7 @@ struct nvml_reading {
 /** Load the library once. Returns 0, or -1 when it is absent; every other function then returns "unknown". */
 int nvml_open(void);
 /**
- * List UUIDs of computing devices: whole GPUs ("GPU-...") and, in place of a partitioned one, its instances ("MIG-..."). Shape:
+ * List UUIDs of computing devices: whole GPUs ("GPU-...") and, instead of a partitioned one, its instances ("MIG-..."). Shape:
  * uuid[max]. Returns their number; 0 if the driver does not report them.
  */
 int nvml_list(char (*uuid)[NVML_UUID_SIZE], int max);
@@ -996,7 +999,7 @@ int mode_profile_run(struct runner *r);
 
 /*
  * ---- range ----
- * Names of parts of a run for profilers, by NVTX if built with its headers, else nothing.
+ * Names of stages of a run for profilers, by NVTX if built with its headers, else nothing.
  *
  * All ranges are in domain "flopwatch". A cell's range has its key as registered string, so tools can select it (`nsys -c nvtx
  * -p 'KEY@flopwatch'`, `ncu --nvtx --nvtx-include 'flopwatch@KEY/'`, where each / of the key is written \/). Its category is

@@ -67,7 +67,7 @@ static struct {
 	int (*listen)(void *device, unsigned long long kinds, void *set);
 	int (*wait)(void *set, struct event *out, unsigned timeout_ms);
 	void *events;  /* of `device`; NULL: not listening */
-	char uuid[96]; /* of the last handle looked up */
+	char uuid[96]; /* of the last requested handle */
 	void *device;
 	void *gpu;         /* its GPU, or itself: has clock and temperature */
 	unsigned instance; /* its number there */

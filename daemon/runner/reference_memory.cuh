@@ -1,6 +1,6 @@
 /**
- * reference_memory.cuh - device memory of a reference that a family computes on the GPU. The first failure stays in `status`; later
- * calls do nothing.
+ * reference_memory.cuh - device memory of a reference that a family computes on the GPU. The first failure stays in `status`;
+ * later calls do nothing.
  */
 #ifndef RUNNER_REFERENCE_MEMORY_CUH
 #define RUNNER_REFERENCE_MEMORY_CUH

@@ -22,8 +22,8 @@ struct accept_result {
 	bool ok;
 	double error_ratio; /* largest error over its allowed error; accepted results are <= 1; 1e9 for NaN and Inf */
 	int slot;           /* tensor that has it */
-	char detail
-		[256]; /* "dK[key 17, head 3, 64] is 0.123, should be 0.124 (allowed error 0.0004)"; set for accepted results too */
+	/* "dK[key 17, head 3, 64] is 0.123, should be 0.124 (allowed error 0.0004)"; set for accepted results too */
+	char detail[256];
 };
 
 /** Location of one cell's tensors. Own: borrows everything. */

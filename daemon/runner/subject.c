@@ -1,7 +1,7 @@
 /* subject.c - the five steps of the kernel ABI, with checked answers. */
 #include "runner/internal.h"
 
-/* ---- config_contains: Word-wise comparison of configurations. ---- */
+/* ---- config_contains: Comparison of configurations term by term. ---- */
 
 static const char separators[] = " ,;\t\n";
 
@@ -27,7 +27,7 @@ bool config_contains_all(const char *requested, const char *chosen)
 	return true;
 }
 
-/* ---- sim_traits: Five words, found by name. ---- */
+/* ---- sim_traits: Five traits, found by name. ---- */
 
 /* The number after NAME=, else 0. */
 static double trait(const char *config, const char *name)
@@ -42,7 +42,7 @@ static double trait(const char *config, const char *name)
 	return 0;
 }
 
-/* Fill the traits of `out` from `config`, except its flops. Unreadable words are ignored. */
+/* Fill the traits of `out` from `config`, except its flops. Unreadable values are ignored. */
 static void sim_traits_read(const char *config, struct device_work *out)
 {
 	out->power_w = trait(config, "SIM_POWER_W");

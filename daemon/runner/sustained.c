@@ -36,11 +36,10 @@ static double meter_power_w(const struct meter *m)
 
 enum { REDO_MAX = 3, AHEAD_MIN = 2, FLIGHT = 8 /* slots of unrecorded calls */ };
 
-#define SUSTAINED_US (SUSTAINED_S * 1e6)
-#define SETTLE_US    (SUSTAINED_SETTLES_S * 1e6)
-#define INTERLEAVE_US                                                                                                            \
-	0.6e6 /* interleaved calls before the first sustained run: an idle GPU starts above its power limit's clock for about so long */
-#define PACE_ROOM     1.1 /* factor on the predicted number of calls: a rising clock must not leave the end unrecorded */
+#define SUSTAINED_US  (SUSTAINED_S * 1e6)
+#define SETTLE_US     (SUSTAINED_SETTLES_S * 1e6)
+#define INTERLEAVE_US 0.6e6 /* before the first sustained run: an idle GPU starts above its power limit's clock for this time */
+#define PACE_ROOM     1.1   /* factor on the predicted number of calls: a rising clock must not leave the end unrecorded */
 #define ENERGY_AGREES 0.015
 #define POLL_NS       500000
 #define QUEUE_US      2e4 /* of queued calls, by which the sustained run may outlast its end */

@@ -130,7 +130,7 @@ static int take_task(int fd, struct msg *m, struct fw_err *err)
 	if (result != 0)
 		return -1;
 	int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
-	(void)!ftruncate(fd, 0); /* a task written by hand may be a pipe or a read-only file */
+	(void)!ftruncate(fd, 0); /* a manually written task may be a pipe or a read-only file */
 	if (nothing >= 0 && dup2(nothing, fd) == fd) {
 		close(nothing);
 		return 0;

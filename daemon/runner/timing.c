@@ -24,7 +24,7 @@ int timing_rounds(const struct rule *r, double round_ms, int n_subjects, const s
 	return n > most ? most - most % 4 : n;
 }
 
-/* Random, because a branch that can tell checked from timed calls can cheat. 0x01..0x7e makes no NaN. */
+/* Random, because a branch that can distinguish checked from timed calls can cheat. 0x01..0x7e makes no NaN. */
 static int random_byte(struct runner *r)
 {
 	return 1 + (int)runner_random(r, 126);
