@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-/* ---- baseline periods ---------------------------------------------------------------------------------------------------------- */
+/* ---- baseline periods -------------------------------------------------------------------------------------------------- */
 
 #define BASELINE_PERIOD_COLUMNS                                                                                                  \
 	"SELECT id, repo, environment, suite, reference_sha, held_mhz, started_at, first_sha FROM baseline_period "

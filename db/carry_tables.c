@@ -126,7 +126,7 @@ const struct carry_table carry_tables[] = {
 	  "INSERT INTO main.environment_change (id, repo, suite, device, baseline_period, " ENVIRONMENT_CHANGE_REST ") "
 	  "SELECT id, repo, suite, device, epoch, " ENVIRONMENT_CHANGE_REST " FROM old.environment_change" },
 	SAME(environment_effect),
-	{ "change_point", /* the job referred to the change point that requested it; now a change point refers to its latest job */
+	{ "change_point", /* old: a job refers to the change point that requested it; new: a change point to its latest job */
 	  "INSERT INTO main.change_point (id, repo, baseline_period, key, kind, job, " CHANGE_POINT_REST ") "
 	  "SELECT id, repo, epoch, key, iif(kind = 'creep', 'drift', kind), "
 	  "(SELECT max(j.id) FROM old.job j WHERE j.change_point = c.id), " CHANGE_POINT_REST " FROM old.change_point c" },

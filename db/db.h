@@ -518,9 +518,9 @@ int archived_stray(struct db *db, const char *before, char *month, struct fw_err
 /* ---- base: Whether a commit of the upstream branch can be the base of later commits. Loop only; reads only. ---- */
 
 enum store_base_word {
-	STORE_BASE_UNKNOWN, /* never compared, or only by a job without a verdict of the commit (quick, some cells, a given base) */
+	STORE_BASE_UNKNOWN, /* never compared, or only by jobs without a verdict of the commit (quick, some cells, given base) */
 	STORE_BASE_OPEN,    /* compared, with cells whose verdict is open */
-	STORE_BASE_SETTLED /* every cell has a verdict, so later commits can be compared with this one and no regression is missed */
+	STORE_BASE_SETTLED  /* every cell has a verdict: later commits can be compared with it and no regression is missed */
 };
 
 /** Number of consecutive undecided comparisons after which a cell counts as settled. */
@@ -1639,8 +1639,8 @@ enum { STORE_STANDINGS_MAX = 64 /* at once */, STORE_CHANGED_SIZE = 2048 };
 struct store_current_baseline {
 	int64_t repo, device, baseline_period, environment;
 	char suite[64], reference_sha[65];
-	struct msg_device
-		was; /* its environment: uuid, driver, toolkit, cudnn, cublas, image, vbios, power limit; other fields are zeros */
+	/* its environment: uuid, driver, toolkit, cudnn, cublas, image, vbios, power limit; other fields are zeros */
+	struct msg_device was;
 };
 
 /** Set the latest baseline period of the device `uuid`. */

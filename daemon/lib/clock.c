@@ -35,7 +35,9 @@ static void two_digits(char *to, int value)
 	to[1] = (char)('0' + value % 10);
 }
 
-/* Days since 1970-01-01 as a date of the Gregorian calendar. Source: H. Hinnant, "chrono-compatible low-level date algorithms". */
+/*
+ * Days since 1970-01-01 as a date of the Gregorian calendar. Source: H. Hinnant, "chrono-compatible low-level date algorithms".
+ */
 static void civil_date(int64_t days, int64_t *year, int *month, int *day)
 {
 	int64_t z = days + 719468, era = (z >= 0 ? z : z - 146096) / 146097, of_era = z - era * 146097;

@@ -437,8 +437,8 @@ static void read_guards(char *out, size_t size)
 }
 
 /*
- * A device that timed calls a moment ago has the temperature and the clock of load: its first cell needs little more warm-up than the
- * others. Calls of a pair follow each other, so both sides have what is left of a drift.
+ * A device that timed calls a moment ago has the temperature and the clock of load: its first cell needs little more warm-up than
+ * the others. Calls of a pair follow each other, so both sides have what is left of a drift.
  */
 #define WARM_FOR_S   3.0
 #define WARM_AGAIN_S 0.15

@@ -455,7 +455,9 @@ static void backup_is_whole_and_atomic(void **state)
 	refused(ERR_NOT_FOUND, db_backup(f->db, part, &err));
 }
 
-/* Two backups into one file, or a second one that removes the first one's file, would leave a torn file under the backup's name. */
+/*
+ * Two backups into one file, or a second one that removes the first one's file, would leave a torn file under the backup's name.
+ */
 static void a_backup_that_is_being_made_is_not_disturbed(void **state)
 {
 	struct fixture *f = *state;

@@ -1,4 +1,7 @@
-/* Requests to schedulers: which job waits for which, which requests are withdrawn for more important jobs, and which jobs never wait. */
+/*
+ * Requests to schedulers: which job waits for which, which requests are withdrawn for more important jobs, and which jobs never
+ * wait.
+ */
 /* Left to `make check`: starts our programs, takes seconds. */
 #include "fixture_cluster.h"
 

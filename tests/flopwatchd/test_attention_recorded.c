@@ -1,6 +1,6 @@
 /*
- * Attention's history before families existed: tests/data/attention/history.txt contains what flopwatch stored of these results, and
- * displayed of each cell, at f4fe411. After an upgrade the old rows have the same keys and the same values.
+ * Attention's history before families existed: tests/data/attention/history.txt contains what flopwatch stored of these results,
+ * and displayed of each cell, at f4fe411. After an upgrade the old rows have the same keys and the same values.
  */
 #include "judge_run.h"
 

@@ -63,7 +63,9 @@ static void measure(struct bisect_search *s, const struct history *h, int base, 
 	}
 }
 
-/** Run the search; its result in `found` as "from-to from-to", '?' after unconfirmed ranges. Returns the number of measurements. */
+/**
+ * Run the search; its result in `found` as "from-to from-to", '?' after unconfirmed ranges. Returns the number of measurements.
+ */
 static int play(const struct history *h, int n_tracks, char *found, size_t size)
 {
 	struct bisect_search *s = malloc(sizeof *s);

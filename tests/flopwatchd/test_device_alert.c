@@ -1,4 +1,6 @@
-/* A device without a heartbeat while jobs wait for it: one alert, until it reconnects; and devices that are offline on purpose. */
+/*
+ * A device without a heartbeat while jobs wait for it: one alert, until it reconnects; and devices that are offline on purpose.
+ */
 #include "fixture_db.h"
 
 #include "db/db.h"

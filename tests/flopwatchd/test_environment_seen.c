@@ -1,4 +1,7 @@
-/* Each changed component of a device's environment is named, and requests a measurement: a build against the old module, or the reference commit. */
+/*
+ * Each changed component of a device's environment is named, and requests a measurement: a build against the old module, or the
+ * reference commit.
+ */
 #include "fixture_db.h"
 
 #include "db/db.h"

@@ -1,6 +1,7 @@
 /*
- * Rows of a program on main, after pushes in every order: real changes, comments, builds and runs that fail, commits that were never
- * measured, and rows that are removed and come back. A row is reported as gone once if a measured commit misses it, and at no other time.
+ * Rows of a program on main, after pushes in every order: real changes, comments, builds and runs that fail, commits that were
+ * never measured, and rows that are removed and come back. A row is reported as gone once if a measured commit misses it, and at
+ * no other time.
  */
 /* Left to `make check`: takes seconds. */
 #include "judge_run.h"

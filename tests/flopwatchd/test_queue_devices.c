@@ -1,4 +1,7 @@
-/* Devices of the queue's workers: a device being tried, one that differs from the expected one, and a job whose worker is exiting. */
+/*
+ * Devices of the queue's workers: a device being tried, one that differs from the expected one, and a job whose worker is
+ * exiting.
+ */
 /* Left to `make check`: starts our programs, takes seconds. */
 #include "fixture_daemon.h"
 

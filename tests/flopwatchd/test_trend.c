@@ -205,7 +205,9 @@ static void drift_from_below_what_was_accepted(void **state)
 	assert_int_equal(a.commits, 1);
 }
 
-/* A newer baseline period shows a larger regression: the title has its amount, the range is that of the period that reported it. */
+/*
+ * A newer baseline period shows a larger regression: the title has its amount, the range is that of the period that reported it.
+ */
 static void drift_that_grows_in_another_baseline_period(void **state)
 {
 	struct fixture *f = *state;

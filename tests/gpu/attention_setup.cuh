@@ -237,7 +237,7 @@ static void poison(const struct setup *u, int backward, int workspace_value)
 			fill(u->slot[s], ALL_ONES);
 	if (u->workspace.bytes)
 		fill(u->workspace, workspace_value);
-	CUDA(cudaDeviceSynchronize()); /* memset is asynchronous, and the calls run on a stream that does not wait for the default one */
+	CUDA(cudaDeviceSynchronize()); /* memset is asynchronous, and the calls do not wait for the default stream */
 }
 
 static bool finished(struct outcome *o, const struct fw_provider *v, const struct fw_plan *plan, int status, const char *what)

@@ -72,8 +72,10 @@ static const char new_text[] =
 
 /* ---- the runner -------------------------------------------------------------------------------------------------------- */
 
-/* `body` is Python, run once per profiling process: run, role, repeat, counters, cells; say(t, ...), kernel(cell, n, symbol, ...),
- * end(cell, ...). */
+/*
+ * `body` is Python, run once per profiling process: run, role, repeat, counters, cells; say(t, ...), kernel(cell, n, symbol,
+ * ...), end(cell, ...).
+ */
 static const char runner_head[] =
 	"#!/usr/bin/env python3\n"
 	"import hashlib, hmac, json, os, sys, time\n"

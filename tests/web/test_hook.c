@@ -165,7 +165,9 @@ static void test_replay(void **state)
 	accepted(run, hook(run, signature, "Hello, World!"), "poke kernels\n");
 	for (int i = 0; i < 20; i++)
 		accepted(run, hook(run, signature, "Hello, World!"), "");
-	/* the id is not signed: with another, or none, or in another forge's format, the body is recognised as the captured one */
+	/*
+	 * the id is not signed: with another, or none, or in another forge's format, the body is recognised as the captured one
+	 */
 	static const char *const disguises[] = { "X-Hub-Signature-256: sha256=" VECTOR "\r\nX-GitHub-Delivery: another\r\n",
 		"X-Hub-Signature-256: sha256=" VECTOR "\r\n", "X-Gitea-Signature: " VECTOR "\r\nX-Gitea-Delivery: 1\r\n",
 		"X-Forgejo-Signature: " VECTOR "\r\n" };

@@ -518,7 +518,7 @@ static void a_queue_without_devices_is_no_picture(void **state)
 	expect(run, "/jobs", "timeline", false);
 }
 
-/* ---- jobs that no worker has a device for ----------------------------------------------------------------------------------- */
+/* ---- jobs that no worker has a device for ------------------------------------------------------------------------------ */
 
 static int requested;
 

@@ -421,7 +421,10 @@ static void missing_tree_is_ours(void **state)
 #define MAIN(words) "#include <stdio.h>\n" words "int main(void) { return puts(\"" ANSWER "\") < 0; }\n"
 #define ANSWER      "7"
 
-/* Build a program from `text`; its hash is returned. The folder stays in the cache as side-target. Other contents have another name. */
+/*
+ * Build a program from `text`; its hash is returned. The folder stays in the cache as side-target. Other contents have another
+ * name.
+ */
 static void program(struct scene *s, const char *text, const char *data, char hash[HASH_HEX])
 {
 	static const char makefile[] = "all:\n\tgcc -g -O1 -o bench bench.c\n\tmkdir -p made\n\tcp data made/data\n";

@@ -156,7 +156,9 @@ static int build_arguments(const struct config *c, const struct config_worker *w
 	return v->is_full ? err_set(err, ERR_FULL, "the command is too long") : 0;
 }
 
-/* Choose the cores of a worker's process: those of its builds, or those for measuring without them. Returns 1 chosen, 0 all, -1. */
+/*
+ * Choose the cores of a worker's process: those of its builds, or those for measuring without them. Returns 1 chosen, 0 all, -1.
+ */
 static int choose_cores(const struct config *c, const struct config_worker *w, cpu_set_t *out, struct fw_err *err)
 {
 	cpu_set_t builds, common;

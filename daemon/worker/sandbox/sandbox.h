@@ -544,8 +544,8 @@ struct room_usage workdir_usage(int parent_fd, const char *name);
  */
 int workdir_hash(int fd, char sha256[65], struct fw_err *err);
 /**
- * Copy folder `from` to `to`, which is made fresh, with links, times and permissions; at most `max_bytes` of files. Returns 0, or -1
- * without a copy.
+ * Copy folder `from` to `to`, which is made fresh, with links, times and permissions; at most `max_bytes` of files. Returns 0, or
+ * -1 without a copy.
  */
 int workdir_copy(int from_parent, const char *from, int to_parent, const char *to, int64_t max_bytes);
 /** Compute the same over files that were not unpacked, or were written after unpacking; "" if there are none. */
