@@ -11,24 +11,24 @@
 #include "runner/runner.h"
 
 /*
- * ---- reference_block ---- A transformer block in fp64, at a few tokens of a large one, at all of a small one.
+ * ---- reference_block ---- A transformer block in fp64, at a few tokens of a large problem and at all tokens of a small one.
  *
- * Every value has the variance of what an honest kernel makes of it: roundings to bf16 where it may round, and of fp8 values that
- * go to a neighbour because of them. What a result may be off by is six standard deviations, and its own rounding. That is more
- * than a recipe changes where values go to neighbours, so all results together must lie nearer to what the recipe gives than to
- * what bf16 does.
+ * Every value has the variance that a correct kernel's value may have: from roundings to bf16, and from fp8 values that are
+ * therefore rounded to a neighbouring value. The allowed error of a result is six standard deviations plus the rounding of the
+ * result. If values are rounded to neighbours, this is more than the effect of a recipe, so all results together must also be
+ * closer to the reference of the recipe than to that of bf16.
  */
 
-/** As values_fn; of cells of model transformer_block. */
+/** As values_fn, for cells of model transformer_block. */
 int block_compute(const struct check_io *io, uint64_t seed, double visits, struct values *out, struct fw_err *err);
 
 /*
  * ---- reference_lines ----
- * Rows of values with the variance of what an honest kernel makes of them, and what a transformer block does to them between
- * its products. Every result may be rounded to bf16, and its variance includes that.
+ * Lines of values with the variance of a correct kernel's values, and the operations of a transformer block between its matrix
+ * products. Every result may be rounded to bf16, and its variance includes this rounding.
  */
 
-/** Half a unit in the last place of bf16 is at most this share of a value, at least half of it; errors spread evenly over it. */
+/** Largest rounding error of bf16 as a share of the value (the smallest is half of it); errors are uniformly distributed. */
 #define LINE_SET_ROUNDING 0.00390625
 #define LINE_SET_SPREAD   (LINE_SET_ROUNDING * LINE_SET_ROUNDING / 3 / 2)
 
@@ -39,16 +39,16 @@ struct line_set {
 	double *value, *variance;
 };
 
-/** Zeros. Own: lines_free, also after an error. */
+/** Make lines of zeros. Own: line_set_free, also after an error. */
 int line_set_make(struct line_set *l, int n, int64_t width, struct fw_err *err);
 void line_set_free(struct line_set *l);
-/** One of them, which stays theirs. */
+/** Return line `i`. Own: borrowed from `l`. */
 struct line_set line_set_one(const struct line_set *l, int i);
 
-/** RMS normalisation of each. */
+/** Apply RMS normalisation to each line. */
 void line_set_rms(const struct line_set *x, struct line_set *out);
 /**
- * Queries over the keys and values of their sequence. Shape: kv FW_LINEAR_BLOCK_TOKENS lines, twice as wide as q: keys, then
+ * Compute attention of queries over their sequence. Shape: kv FW_LINEAR_BLOCK_TOKENS lines, twice as wide as q: keys, then
  * values.
  */
 void line_set_attend(const struct line_set *q, const struct line_set *kv, struct line_set *out);
@@ -56,9 +56,9 @@ void line_set_attend(const struct line_set *q, const struct line_set *kv, struct
 void line_set_add(struct line_set *to, const struct line_set *from);
 void line_set_gelu(struct line_set *x);
 
-/* ---- reference_block_product: Lines times a matrix of a transformer block, both as a recipe has them multiplied. ---- */
+/* ---- reference_block_product: Lines times a matrix of a transformer block, both quantised by the recipe. ---- */
 
-/** One of the four matrices of W. Units: `first` values behind W. */
+/** One of the four matrices in W, which begins at value `first` of W. */
 struct block_matrix {
 	int64_t first, rows, depth;
 };
@@ -66,13 +66,13 @@ struct block_matrix {
 struct block {
 	const struct check_io *io;
 	struct fw_linear_shape s;
-	bool is_rounded; /* W is multiplied as what 8 or 4 bits stand for, beside bf16 */
+	bool is_rounded; /* W is dequantised from 8 or 4 bits and multiplied by bf16 */
 	struct block_matrix qkv, project, up, down;
 };
 
-/* ---- reference_normalise: Prologue LAYERNORM of kernels/fw_linear.h, of a row. ---- */
+/* ---- reference_normalise: Prologue LAYERNORM of kernels/fw_linear.h, for one row. ---- */
 
-/** In place, rounded to bf16. Shape: x[n]. */
+/** Normalise in place, rounded to bf16. Shape: x[n]. */
 void normalise(float *x, int64_t n);
 
 /** Round a group of 4-bit values. Shape: x[n], out[n]. */
@@ -80,19 +80,19 @@ void quantise_group(const float *x, int n, double *out);
 
 /*
  * ---- reference_cuda ----
- * Sums of products on a GPU, where B is too large to read over the bus for every check.
+ * Sums of products on a GPU, since B is too large to read over the bus for every check.
  */
 
 /** Sums over `length` of n_rows lines of A and n_columns columns of the output. */
 struct linear_sums {
 	struct fw_linear_operand b;
 	float b_scale;
-	bool is_forward; /* B's rows are summed over one by one; else they go along the output's columns */
+	bool is_forward; /* sums run over B's rows; else over its columns */
 	int64_t columns; /* of the output */
 	int64_t first, n_columns, length;
 	int64_t n_rows;
-	const double *left;          /* A's lines as they are multiplied. Shape: [n_rows][length] */
-	double *sum, *size, *square; /* products, their magnitudes and squares. Shape: [n_rows][n_columns] */
+	const double *left;          /* A's quantised lines. Shape: [n_rows][length] */
+	double *sum, *size, *square; /* of products, their magnitudes and squares. Shape: [n_rows][n_columns] */
 };
 
 #ifdef FW_HAVE_CUDA
