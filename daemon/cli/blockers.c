@@ -87,7 +87,8 @@ static void print_devices(const json_t *devices)
 			warn("device %s is paused (%s): it gets jobs again with flopwatch resume %s", uuid, why, uuid);
 			break;
 		case DEVICESTATE_QUARANTINED:
-			warn("device %s is quarantined (%s): flopwatch resume %s tries it (see doc/troubleshooting.md#quarantined)",
+			warn("device %s is quarantined (%s): flopwatch resume %s tries it (see "
+			     "doc/troubleshooting.md#quarantined)",
 				uuid, why, uuid);
 			break;
 		case DEVICESTATE_HEALTH_CHECK:

@@ -90,8 +90,8 @@ const struct catalog_verb catalog_verbs[] = {
 		"repository that the daemon reads. With two files it prints two benchmark outputs side by side, without the daemon and without "
 		"a verdict: it lists the rows that differ by over 1.5 %, and writes OUT.csv; status 7 when a row is slower, missing or failed in "
 		"the second file only, or when no row has a time in both, else 0.\nTwo providers or two configurations are compared without a "
-		"verdict: this sets no commit status, opens no alert, and exits 0 even if slower. A provider that does not run its given "
-		"configuration has failed. Two toolchains or two sets of flags set no commit status either, but a loss is status 3.",
+		"verdict: this sets no commit status, opens no alert, and exits 0 even if slower. A provider that does not run "
+		"its given configuration has failed. Two toolchains or two sets of flags set no commit status either, but a loss is status 3.",
 		"repo suite cells device quick timeout progress format unit results time metric kernel ids launches warmup threshold base-provider target-provider base-config target-config "
 		"base-toolchain target-toolchain base-flags target-flags",
 		.example =
@@ -113,8 +113,9 @@ const struct catalog_verb catalog_verbs[] = {
 		"commit, once all jobs have ended; for a job, the verdict of the jobs of the same request. 3 for a regression, unless a user "
 		"accepted it (alerts accept) and --strict is not given. The daemon first fetches the repository, so that the newest push counts. "
 		"For a branch or commit that the daemon does not know yet it waits five seconds, or --timeout; if the daemon cannot read the "
-		"repository: status 1. Inside a checkout, the repository is that of the checkout or of its remotes; if the daemon watches "
-		"another: status 4. --repo overrides it. A name that several repositories have needs --repo: status 2 lists them.",
+		"repository: status 1. Inside a checkout, the repository is that of the checkout or of its remotes; if the "
+		"daemon watches another: status 4. --repo overrides it. A name that several repositories have needs --repo: "
+		"status 2 lists them.",
 		"repo timeout progress strict",
 		.example = "flopwatch wait my-branch  # 0 no regression, 3 regression, 7 undecided\n"
 			   "flopwatch wait \"$(git rev-parse HEAD)\" --timeout 900 --quiet  # in a hook",
@@ -159,8 +160,8 @@ const struct catalog_verb catalog_verbs[] = {
 		.kind = CATALOG_FILE },
 	{ "export", 1, 2, verb_export, "export COMPARISON [DIR]", "write a comparison as other benchmarks' CSV files",
 		"File names contain the names of the sides. --format ffa, the default: MagiAttention's files, for attention only. torchao: the columns "
-		"of torchao's microbenchmarks, for cells with recipes: the speedup over baseline in the runs that timed both, in columns "
-		"of compiled models; a failed cell is a row with its reason in the last column.",
+		"of torchao's microbenchmarks, for cells with recipes: the speedup over baseline in the runs that timed both, in "
+		"columns of compiled models; a failed cell is a row with its reason in the last column.",
 		"format",
 		.example = "flopwatch export 17 out  # profile_dense_main.csv and others\n"
 			   "flopwatch export 18 --format torchao  # results_main.csv, results_my-branch.csv",
@@ -175,8 +176,8 @@ const struct catalog_verb catalog_verbs[] = {
 		.kind = CATALOG_WORDS, .words = "import" },
 	{ "reproduce", 1, 2, verb_reproduce, "reproduce COMPARISON [CELL]",
 		"print commands that rerun a cell, alone or under ncu or nsys",
-		"Default: the worst cell. The commands name the device, the provider and the modules that were measured, and run on the "
-		"worker's machine.",
+		"Default: the worst cell. The commands name the device, the provider and the modules that were measured, and run "
+		"on the worker's machine.",
 		"", .example = "flopwatch reproduce 17 | less", .asks = "comparisons cells" },
 	{ "history", 1, 1, verb_history, "history CELL", "print the history of a cell", "", "repo branch device limit",
 		.example = "flopwatch history attention/dense/full/s8192/hq64/hk8/d128/bf16/forward --branch main",
@@ -219,17 +220,16 @@ const struct catalog_verb catalog_verbs[] = {
 		.kind = CATALOG_WORDS, .words = "show forget" },
 	{ "peer", 0, 1, verb_peer, "peer [BRANCH|COMMIT]\npeer show", "compare a branch with its peers, such as NVIDIA's library",
 		"Queues one comparison a peer: the same commit with another provider of its module. The daemon does the same for the upstream "
-		"branch while the queue is empty, for the peers in flopwatchd.yml or .flopwatch.yaml. show: the speed of each repository "
-		"against its peers.",
+		"branch while the queue is empty, for the peers in flopwatchd.yml or .flopwatch.yaml. show: the speed of each "
+		"repository against its peers.",
 		"repo suite device cells provider",
-		.example =
-			"flopwatch peer  # main against the repository's peers\nflopwatch peer my-branch --provider cudnn\nflopwatch peer "
-			"show",
+		.example = "flopwatch peer  # main against the repository's peers\nflopwatch peer my-branch --provider "
+			   "cudnn\nflopwatch peer show",
 		.kind = CATALOG_WORDS, .words = "show", .asks = "branches" },
 	{ "init", 0, 1, verb_init, "init [FOLDER]", "scan a checkout and write its .flopwatch.yaml",
-		"Finds modules, programs with the kit, Google Benchmark, nvbench, hyperfine, Triton and PyTorch by their includes, "
-		"and their builds by Makefile or CMakeLists.txt. It never overwrites an existing file. Status 4 if it finds no benchmark; "
-		"needs no daemon.",
+		"Finds modules, programs with the kit, Google Benchmark, nvbench, hyperfine, Triton and PyTorch by their "
+		"includes, and their builds by Makefile or CMakeLists.txt. It never overwrites an existing file. Status 4 if it "
+		"finds no benchmark; needs no daemon.",
 		"", .example = "flopwatch init  # then: flopwatch try", .kind = CATALOG_FILE },
 	{ "try", 0, 1, verb_try, "try [FOLDER]", "build, check and run the working tree once, without a daemon or a commit",
 		"Takes the files that a push would hold, tracked or new, and runs a worker on this machine with them, as for a push: prints "
@@ -241,8 +241,8 @@ const struct catalog_verb catalog_verbs[] = {
 	{ "doctor", 0, 1, verb_doctor, "doctor [FILE]", "check this machine and the daemon, and print how to fix problems",
 		"Checks units and users of an installed service; the contents of FILE (/etc/flopwatch/flopwatchd.yml) as `flopwatch config check` "
 		"does, with repositories and their credentials; a module that is built and run in the sandbox; GPU and driver, nvcc, performance "
-		"counters, disk, clock; the daemon, its repositories, failures of all their newest jobs, and its workers. Status 1 when "
-		"something fails, else 0.",
+		"counters, disk, clock; the daemon, its repositories, failures of all their newest jobs, and its workers. Status "
+		"1 when something fails, else 0.",
 		"", .example = "flopwatch doctor  # a line a check: ok, warn or fail" },
 	{ "backup", 1, 1, verb_backup, "backup FILE", "copy the daemon's database, and its archive of single times",
 		"FILE is a complete database or does not exist. Months of single times go to the folder samples next to FILE; only new ones are copied.",

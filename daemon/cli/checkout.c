@@ -115,8 +115,8 @@ static int no_match(struct client *c, const json_t *repos, const char *worktree,
 			buf_printf(&theirs, "%s%s (%s)", n++ ? ", " : "", value_text(repo, "name"), value_text(repo, "url"));
 	}
 	err_set(err, ERR_NOT_FOUND,
-		"the daemon at %s does not watch the repository of this checkout, %s (%s); it watches %s; name another daemon with "
-		"--server URL, or one of its repositories with --repo NAME (see doc/troubleshooting.md#other-repository)",
+		"the daemon at %s does not watch the repository of this checkout, %s (%s); it watches %s; name another daemon "
+		"with --server URL, or one of its repositories with --repo NAME (see doc/troubleshooting.md#other-repository)",
 		client_server(c), worktree, ours, n ? theirs.data : "none");
 	buf_fini(&theirs);
 	return -1;

@@ -174,8 +174,8 @@ static void check_namespaces(struct answers *a, const char *root)
 		answers_add(a, FAIL, "sandbox",
 			"add an AppArmor profile with `userns,` for /usr/bin/bwrap in /etc/apparmor.d (see "
 			"doc/troubleshooting.md#namespaces)",
-			"AppArmor blocks user namespaces of bubblewrap (kernel.apparmor_restrict_unprivileged_userns=1), so that no "
-			"worker with `sandbox: required` starts");
+			"AppArmor blocks user namespaces of bubblewrap (kernel.apparmor_restrict_unprivileged_userns=1), so that "
+			"no worker with `sandbox: required` starts");
 }
 
 void service_look(struct answers *a, const char *root)
@@ -359,8 +359,8 @@ static const char *advice_for(const struct failures *f)
 	if (!f->is_one)
 		return "flopwatch log JOB prints the log of each; flopwatch try does the same with a local checkout";
 	if (strcmp(f->class, "build") == 0)
-		return "builds run in a sandbox on the worker's machine, which must have their dependencies; flopwatch try builds a "
-		       "checkout alike";
+		return "builds run in a sandbox on the worker's machine, which must have their dependencies; flopwatch try "
+		       "builds a checkout alike";
 	if (strcmp(f->class, "no result") == 0)
 		return "check .flopwatch.yaml, its suites and the messages of the worker; flopwatch log JOB prints them";
 	return "flopwatch log JOB prints all messages; flopwatch try does the same with a local checkout";

@@ -34,8 +34,8 @@ static int store(const char *path, const struct buf *text, struct fw_err *err)
 
 	if (fd < 0 && errno == EEXIST)
 		return err_set(err, ERR_CONFLICT,
-			"%s is there already, and is never overwritten: change it by hand and run flopwatch try, or move it away and run "
-			"flopwatch init again",
+			"%s is there already, and is never overwritten: change it by hand and run flopwatch try, or move it away "
+			"and run flopwatch init again",
 			path);
 	if (fd < 0)
 		return err_sys(err, "%s", path);
@@ -139,9 +139,9 @@ int verb_init(struct client *c, const struct options *o)
 		status = write_it(l, p, is_checkout, o);
 	} else {
 		fprintf(stderr,
-			"flopwatch: nothing in %s is a benchmark that is known: no module with fw_entry, no program with flopwatch.h, "
-			"flopwatch.py, Google Benchmark or nvbench, no script around hyperfine, Triton's or PyTorch's timers; "
-			"doc/guide.md lists the benchmarks of a branch\n",
+			"flopwatch: nothing in %s is a benchmark that is known: no module with fw_entry, no program with "
+			"flopwatch.h, flopwatch.py, Google Benchmark or nvbench, no script around hyperfine, Triton's or "
+			"PyTorch's timers; doc/guide.md lists the benchmarks of a branch\n",
 			root);
 		for (int i = 0; i < p->n_notes; i++)
 			fprintf(stderr, "flopwatch: %s\n", p->note[i]);

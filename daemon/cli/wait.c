@@ -352,8 +352,8 @@ static int find_newest(struct client *c, struct wanted *w, struct fw_err *err)
 	if (held) {
 		buf_clear(&w->path);
 		return err_set(err, ERR_BUSY,
-			"the daemon has not taken the newest push of %s to repository %s: its queue is full, or git cannot read the "
-			"branch; see flopwatch doctor",
+			"the daemon has not taken the newest push of %s to repository %s: its queue is full, or git cannot read "
+			"the branch; see flopwatch doctor",
 			w->what, held);
 	}
 	return 0;

@@ -57,11 +57,11 @@ static const char *explain_format(const char *message)
 		const char *word, *sentence;
 	} known[] = {
 		{ "unsupported extension name extensions.objectformat",
-			"it stores SHA-256 objects (extensions.objectFormat), which flopwatch cannot read; watch a repository of SHA-1 "
-			"objects, e.g. one that `git fast-export --all | git fast-import` makes" },
+			"it stores SHA-256 objects (extensions.objectFormat), which flopwatch cannot read; watch a repository of "
+			"SHA-1 objects, e.g. one that `git fast-export --all | git fast-import` makes" },
 		{ "object format",
-			"it stores objects of another hash than SHA-1 (extensions.objectFormat), which flopwatch cannot read; watch a "
-			"repository of SHA-1 objects, e.g. one that `git fast-export --all | git fast-import` makes" },
+			"it stores objects of another hash than SHA-1 (extensions.objectFormat), which flopwatch cannot read; "
+			"watch a repository of SHA-1 objects, e.g. one that `git fast-export --all | git fast-import` makes" },
 		{ "unsupported extension name extensions.refstorage",
 			"it stores refs as reftable (extensions.refStorage), which flopwatch cannot read; run `git refs migrate "
 			"--ref-format=files` there, or watch a clone with `--ref-format=files`" },

@@ -133,8 +133,8 @@ static int check_server(struct transfer *t, const char *host)
 
 		if ((is && is != port) || strcasecmp(host, name) != 0)
 			return err_set(t->err, ERR_INVALID,
-				       "%s port %d sends on to %s port %d, and redirects to another server are not followed; write the "
-				       "address that it names as url",
+				       "%s port %d sends on to %s port %d, and redirects to another server are not followed; "
+				       "write the address that it names as url",
 				       name, port, host, is ? is : port),
 			       GIT_ECERTIFICATE;
 	}

@@ -201,7 +201,7 @@ void part_text(const struct part_words *p, char *text, size_t size)
 			p->of, p->cells, p->suite_cells);
 	else
 		snprintf(text, size,
-			"A push measures %d of the %d cells of this suite; the others are measured at night, in %d parts within %d nights. "
-			"%d of them had been when this was measured.",
+			"A push measures %d of the %d cells of this suite; the others are measured at night, in %d parts within "
+			"%d nights. %d of them had been when this was measured.",
 			p->cells, p->suite_cells, p->of, p->nights, p->measured);
 }

@@ -266,13 +266,13 @@ static void explain(const struct middle *b, const struct middle *t, const struct
 {
 	if (b->interleave < FEW || t->interleave < FEW)
 		snprintf(why, INTERLEAVE_WHY_SIZE,
-			"calls of %.4g instead of %.4g ms cannot be held against the worker's clock: the programs repeat calls as often as "
-			"they choose, also where the worker asks for single ones (repeats=1, see doc/interleave.md)",
+			"calls of %.4g instead of %.4g ms cannot be held against the worker's clock: the programs repeat calls "
+			"as often as they choose, also where the worker asks for single ones (repeats=1, see doc/interleave.md)",
 			t->ms, b->ms);
 	else
 		snprintf(why, INTERLEAVE_WHY_SIZE,
-			"calls of %.4g instead of %.4g ms are said to make a turn %.4g ms shorter; by the worker's clock it became %.4g ms "
-			"%s (%.4g and %.4g ms)",
+			"calls of %.4g instead of %.4g ms are said to make a turn %.4g ms shorter; by the worker's clock it "
+			"became %.4g ms %s (%.4g and %.4g ms)",
 			t->ms, b->ms, claimed_ms(b, t, how), fabs(b->turn_ms - t->turn_ms),
 			b->turn_ms > t->turn_ms ? "shorter" : "longer", b->turn_ms, t->turn_ms);
 }

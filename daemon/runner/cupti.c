@@ -168,8 +168,8 @@ static const struct {
 	{ 2, "the driver knows no such device" },
 	{ 8, "there is no memory left for counters on the device" },
 	{ 14, "CUPTI and the driver do not match: install the CUPTI of the driver's CUDA version, or a newer driver" },
-	{ 15, "CUPTI could not start: libnvperf_host.so and libnvperf_target.so must be next to libcupti, and the driver must not be older "
-	      "than it" },
+	{ 15, "CUPTI could not start: libnvperf_host.so and libnvperf_target.so must be next to libcupti, and the driver must "
+	      "not be older than it" },
 	{ 17, "this GPU has not all of the counters" },
 	{ 26, "another process reads the GPU's counters; if that is DCGM, `dcgmi profile --pause` stops it" },
 	{ 27, "counters of this GPU cannot be read by this CUPTI" },

@@ -90,7 +90,8 @@ int module_open(struct module *m, const char *path, struct fw_err *err)
 	memcpy(&entry, &symbol, sizeof entry); /* ISO C has no cast from object to function pointer */
 	if (!entry) {
 		err_set(err, ERR_INVALID,
-			"%s: no function fw_entry; a module exports it (kernels/fw_kernel.h; see doc/troubleshooting.md#fw-entry)",
+			"%s: no function fw_entry; a module exports it (kernels/fw_kernel.h; see "
+			"doc/troubleshooting.md#fw-entry)",
 			path);
 		goto fail;
 	}

@@ -64,7 +64,8 @@ static void write_error(const char *text, char *why, size_t size)
 	if (strstr(text, "ERR_NVGPUCTRPERM")) {
 		snprintf(why, size,
 			"the driver shows counters to administrators only (ERR_NVGPUCTRPERM): load it with "
-			"NVreg_RestrictProfilingToAdminUsers=0 (/etc/modprobe.d), then reboot (see doc/troubleshooting.md#counters)");
+			"NVreg_RestrictProfilingToAdminUsers=0 (/etc/modprobe.d), then reboot (see "
+			"doc/troubleshooting.md#counters)");
 		return;
 	}
 	if (line)

@@ -149,7 +149,8 @@ void report_work_json(const struct bench *b, int cell, struct jsonw *j)
 			sparsity_contradiction(&mask, &claim, wrong);
 		}
 		jsonw_format(j,
-			"{ provider=%s configuration=%s claimed_gb_s=%f allocated_mb=%f taken_mb=%f sparsity?=%s contradiction?=%s }",
+			"{ provider=%s configuration=%s claimed_gb_s=%f allocated_mb=%f taken_mb=%f sparsity?=%s "
+			"contradiction?=%s }",
 			w->provider, w->config, claimed_gb_s(b, cell, side), allocated_mb(w), taken_mb(w), words, wrong);
 	}
 	jsonw_object_end(j);

@@ -15,7 +15,8 @@ static void write_false_alarms(struct jsonw *j, const struct view_false_alarms *
 {
 	jsonw_key(j, "aa");
 	jsonw_format(j,
-		"{ comparisons=%d alarms=%d alarm_rate_pct=%g alarm_rate_upper_pct=%g cells=%d underpowered=%d last_at=%lld{time} }",
+		"{ comparisons=%d alarms=%d alarm_rate_pct=%g alarm_rate_upper_pct=%g cells=%d underpowered=%d "
+		"last_at=%lld{time} }",
 		f->comparisons, f->alarms, f->comparisons ? 100.0 * f->alarms / f->comparisons : NAN, f->upper_pct, known->cells,
 		known->underpowered, (long long)f->last_at);
 }

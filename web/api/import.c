@@ -72,8 +72,8 @@ static int read_rows(const json_t *rows, struct foreign_row *out, struct fw_err 
 				wrong = "cell (it appears twice)";
 		if (wrong)
 			return err_set(err, ERR_INVALID,
-				"rows[%zu].%.60s: a row is {\"cell\":text,\"ms\":number}, or \"failure\":text instead of ms, with "
-				"base_ms, tflops and base_tflops if known",
+				"rows[%zu].%.60s: a row is {\"cell\":text,\"ms\":number}, or \"failure\":text instead of ms, "
+				"with base_ms, tflops and base_tflops if known",
 				i, wrong);
 	}
 	return 0;

@@ -33,8 +33,8 @@ static int make_token(struct site *site, struct http_request *r, struct http_res
 		return err_set(err, ERR_INVALID, "scope must be read, trigger or admin");
 	if (!site->needs_token)
 		return err_set(err, ERR_CONFLICT,
-			"requests are anonymous under `access: local`, so no token can be created; set `access: token`, and create "
-			"make "
+			"requests are anonymous under `access: local`, so no token can be created; set `access: token`, and "
+			"create make "
 			"it with the daemon's own, STATE_DIR/admin.token");
 	if (access_new_token(token, err) != 0)
 		return -1;

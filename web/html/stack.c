@@ -39,8 +39,9 @@ void stack_draw(struct buf *out, const struct stack_part *part, int n)
 		return;
 	double unit = (WIDTH - LEFT - RIGHT) / longest;
 	emit_rawf(out,
-		"<svg class=\"dots stack\" viewBox=\"0 0 %d %d\" role=img aria-label=\"phases of the base, %.4g ms in total, above "
-		"those of the target, %.4g ms\"><text class=tick x=%d y=%d>base</text><text class=tick x=%d y=%d>target</text>",
+		"<svg class=\"dots stack\" viewBox=\"0 0 %d %d\" role=img aria-label=\"phases of the base, %.4g ms in total, "
+		"above those of the target, %.4g ms\"><text class=tick x=%d y=%d>base</text><text class=tick x=%d "
+		"y=%d>target</text>",
 		WIDTH, HEIGHT, total(part, n, false), total(part, n, true), LEFT - 8, TOP + BAR / 2 + 4, LEFT - 8,
 		TOP + BAR + GAP + BAR / 2 + 4);
 	for (int i = 0; i < n; i++) {

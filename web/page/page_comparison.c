@@ -541,8 +541,8 @@ static void fits(struct buf *out, const struct comparison *c)
 		if (!begun)
 			emit_raw(out,
 				"<div><div class=scroll tabindex=0><table><caption>Sparse cells as a line, t = a + b \u00d7 used "
-				"blocks: the fixed cost of a call, and the cost of a block</caption><thead><tr><th scope=col>Line</th><th "
-				"scope=col "
+				"blocks: the fixed cost of a call, and the cost of a block</caption><thead><tr><th "
+				"scope=col>Line</th><th scope=col "
 				"class=n>Base a, ms</th><th scope=col class=n>b, ns</th><th scope=col class=n>Target a, "
 				"ms</th><th "
 				"scope=col class=n>b, ns</th></tr></thead><tbody>\n");
@@ -657,10 +657,10 @@ static void tools(struct buf *out, const struct comparison *c, const struct comp
 	emit_raw(out, "<div class=tools>");
 	request_counter(out, c, view);
 	emit_format(out,
-		"<form class=filter action=\"/comparisons/%lld\"><input type=search name=q data-filter placeholder=\"filter cells\" "
-		"aria-label=\"Filter cells\" value=\"%s\"><button>Filter</button></form><div class=row><a class=button href=\"/api/v1/comparisons/%lld.csv\">CSV</a><a class=button "
-		"href=\"/api/v1/comparisons/%lld.md\" title=\"to paste into a review\">Markdown</a><a class=button "
-		"href=\"/api/v1/comparisons/%lld\">JSON</a>",
+		"<form class=filter action=\"/comparisons/%lld\"><input type=search name=q data-filter placeholder=\"filter "
+		"cells\" aria-label=\"Filter cells\" value=\"%s\"><button>Filter</button></form><div class=row><a class=button "
+		"href=\"/api/v1/comparisons/%lld.csv\">CSV</a><a class=button href=\"/api/v1/comparisons/%lld.md\" title=\"to "
+		"paste into a review\">Markdown</a><a class=button href=\"/api/v1/comparisons/%lld\">JSON</a>",
 		(long long)c->id, view->find, (long long)c->id, (long long)c->id, (long long)c->id);
 	layout_button(out, "jobs", id, "retry", "Measure again");
 	emit_format(out,

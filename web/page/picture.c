@@ -197,6 +197,6 @@ void comparison_picture(struct buf *out, struct comparison *c)
 		d.y += ROW;
 	}
 	begin_text(&d, "s", EDGE, d.y + 18);
-	emit_raw(out,
-		"change of speed, the trimmed mean of paired ratios, with its 95 % interval; dashed: the threshold</text></svg>\n");
+	emit_raw(out, "change of speed, the trimmed mean of paired ratios, with its 95 % interval; dashed: the "
+		      "threshold</text></svg>\n");
 }

@@ -225,8 +225,8 @@ static void picture(struct buf *out, const struct level *level, int n, double pe
 	s.low_x = fmin(s.low_x, log(peak / level[n - 1].tb_s)) - 1;
 	s.high_x = fmax(s.high_x, log(peak / level[0].tb_s)) + 0.7;
 	emit_rawf(out,
-		"<svg class=\"chart roofline\" viewBox=\"0 0 %d %d\" role=img aria-label=\"useful TFLOP/s against FLOP a byte; the values "
-		"are below\">",
+		"<svg class=\"chart roofline\" viewBox=\"0 0 %d %d\" role=img aria-label=\"useful TFLOP/s against FLOP a byte; "
+		"the values are below\">",
 		ROOFLINE_WIDTH, ROOFLINE_HEIGHT);
 	ticks(out, &s, true);
 	ticks(out, &s, false);
@@ -449,9 +449,8 @@ static void code_raw(struct buf *out, const struct why *w)
 {
 	if (!w->evidence.is_counted)
 		return;
-	emit_raw(out,
-		"<details><summary>All values as they were read</summary><p><small>The base\u2019s two processes, then the target\u2019s; "
-		"differences between two processes of one side are noise.</small></p>");
+	emit_raw(out, "<details><summary>All values as they were read</summary><p><small>The base\u2019s two processes, then the "
+		      "target\u2019s; differences between two processes of one side are noise.</small></p>");
 	for (size_t i = 0; i < w->pairing.n; i++)
 		values(out, &w->pairing.pair[i]);
 	emit_raw(out, "</details>\n");

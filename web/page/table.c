@@ -458,8 +458,8 @@ int comparison_tables(struct buf *out, const struct comparison *c, const struct 
 	int result = moved(t, err) || quiet(t, err) ? -1 : 0;
 	if (result == 0 && c->n_cells)
 		emit_rawf(out,
-			"<div id=no-match class=empty%s><p class=lead>No cell matches.</p><p><a href=\"/comparisons/%lld\">Show all "
-			"%d</a></p></div>\n",
+			"<div id=no-match class=empty%s><p class=lead>No cell matches.</p><p><a href=\"/comparisons/%lld\">Show "
+			"all %d</a></p></div>\n",
 			t->shown ? " hidden" : "", (long long)c->id, c->n_cells);
 	free(t);
 	return result;

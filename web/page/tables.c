@@ -94,8 +94,8 @@ void tables_kernels(struct buf *out, const struct why *w)
 	}
 	layout_table_end(out);
 	emit_raw(out,
-		"<p><small>Times under a profiler, one kernel after the other: they show where a difference is, the verdict how large "
-		"it is.");
+		"<p><small>Times under a profiler, one kernel after the other: they show where a difference is, the verdict how "
+		"large it is.");
 	if (w->pairing.n > TABLES_KERNELS)
 		emit_rawf(out, " The first %d of %zu.", TABLES_KERNELS, w->pairing.n);
 	emit_raw(out, "</small></p>\n");

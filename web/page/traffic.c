@@ -104,6 +104,6 @@ void traffic_draw(struct buf *out, const struct why *w, const struct screen_fact
 	}
 	layout_table_end(out);
 	emit_raw(out,
-		"<p><small>Of one call. L2 and L1 in sectors of 32 bytes, shared memory in passes of 128; bold where the target differs "
-		"from the base by more than 5 %.</small></p>\n");
+		"<p><small>Of one call. L2 and L1 in sectors of 32 bytes, shared memory in passes of 128; bold where the target "
+		"differs from the base by more than 5 %.</small></p>\n");
 }

@@ -450,8 +450,8 @@ static int read_model_type(struct import *p, struct yaml_node *n)
 		return i;
 	}
 	yaml_mistake(p->y, n,
-		"\"%.40s\" is unknown; use linear, transformer_block, or ln_linear_ with relu, sigmoid, leakyrelu, relu6, gelu, silu "
-		"or hardswish",
+		"\"%.40s\" is unknown; use linear, transformer_block, or ln_linear_ with relu, sigmoid, leakyrelu, relu6, gelu, "
+		"silu or hardswish",
 		text);
 	return -1;
 }

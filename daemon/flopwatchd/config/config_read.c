@@ -420,8 +420,8 @@ static void read_all(struct yaml *y, struct config *c)
 	}
 	if (yaml_has(root, "suite")) {
 		yaml_mistake(y, root,
-			"is a suite, not a configuration; `flopwatch config check` reads those in the configuration's suites_dir, "
-			"`flopwatch try` those of a checkout");
+			"is a suite, not a configuration; `flopwatch config check` reads those in the configuration's "
+			"suites_dir, `flopwatch try` those of a checkout");
 		return;
 	}
 	config_text_folder(y, root, "state_dir", c->state_dir, sizeof c->state_dir);

@@ -32,8 +32,8 @@ static bool find_credential(struct yaml *y, struct yaml_node *n, char *path, siz
 		yaml_mistake(y, n, "is not credential:NAME, with letters, digits and . _ - in NAME");
 	else if (!dir)
 		yaml_mistake(y, n,
-			"names a systemd credential, but the service has none: add LoadCredential=%s:FILE to flopwatchd.service by "
-			"`systemctl edit flopwatchd` and restart it",
+			"names a systemd credential, but the service has none: add LoadCredential=%s:FILE to flopwatchd.service "
+			"by `systemctl edit flopwatchd` and restart it",
 			name);
 	else if ((size_t)snprintf(full, sizeof full, "%s/%s", dir, name) >= size)
 		yaml_mistake(y, n, "is longer than %zu bytes", size - 1);

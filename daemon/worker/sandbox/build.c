@@ -799,7 +799,8 @@ static int blame_for_space(
 	if (!room_was_taken(full, took))
 		return err_set(err, ERR_FULL, "only %s; the build took %lld MiB of it", text, (long long)(took.bytes >> 20));
 	snprintf(out->detail, sizeof out->detail,
-		"build took %lld MiB and %lld files of the disk of the cache, until it was full (see doc/troubleshooting.md#build-disk)",
+		"build took %lld MiB and %lld files of the disk of the cache, until it was full (see "
+		"doc/troubleshooting.md#build-disk)",
 		(long long)(took.bytes >> 20), (long long)took.files);
 	return 0;
 }
