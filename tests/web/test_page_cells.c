@@ -85,7 +85,7 @@ static void what_is_typed_becomes_a_choice(void **state)
 	assert_non_null(strstr(a.body, " of 8192; type more terms of the name above"));
 	answer_free(&a);
 	a = page(run, "/history?repo=kernels&cell=backward&branch=main");
-	assert_non_null(strstr(a.body, " of 4096; type more of the name above"));
+	assert_non_null(strstr(a.body, " of 4096; type more terms of the name above"));
 	assert_null(strstr(a.body, "forward</a></li>"));
 	assert_non_null(strstr(a.body, "&amp;branch=main"));
 	answer_free(&a);

@@ -116,8 +116,8 @@ static void test_pages_refuse(void **state)
 		{ "/jobs/-1", 404, "the address of a job needs its number" },
 		/* an empty list would be mistaken for a good result */
 		{ "/api/v1/comparisons?verdikt=regression", 400,
-			"no argument verdikt; it takes: repo branch verdict since until limit cursor" },
-		{ "/api/v1/repos?repo=kernels", 400, "no argument repo; it takes none" },
+			"no argument verdikt; known: repo branch verdict since until limit cursor" },
+		{ "/api/v1/repos?repo=kernels", 400, "no argument repo; it has none" },
 		{ "/api/v1/comparisons?repo=unknown", 404, "there is no repository unknown" },
 		{ "/api/v1/alerts?repo=unknown", 404, "there is no repository unknown" },
 		{ "/api/v1/jobs?repo=unknown", 404, "there is no repository unknown" },
