@@ -156,7 +156,7 @@ commit kernels "calls that are so long that they are few"
 push kernels long
 is "long calls" "$(result_of "$(head_of kernels)")" "done regression"
 page=$(curl -s "http://127.0.0.1:$(port)/comparisons/$(job_field "$(job_of "$(head_of kernels)")" comparison)?open=0")
-like "the page says that they are too few to warn of" "$page" 'Whole calls: 1 pair, too few for a warning, which takes 4'
+like "the page says that they are too few to warn of" "$page" 'Whole calls: 1 pair, too few for a warning, which needs 4'
 page=$(curl -s "http://127.0.0.1:$(port)/comparisons/$(job_field "$(job_of "$host")" comparison)?open=0")
 unlike "and only there" "$page" 'too few for a warning'
 
