@@ -319,7 +319,7 @@ class Replay:
             needed = {n: self.value_of(facts, p, resolve(self.document, p["schema"]))[0] for n, p in query.items() if p.get("required")}
             if (method, path) != HOOK:
                 problem = self.expect(method, path, urllib.parse.urlencode({**needed, "colour": "red"}), 400, **segments)
-                check(problem is not None and "no argument colour; it takes" in problem["detail"] and all(n in problem["detail"] for n in query),
+                check(problem is not None and "no argument colour; " in problem["detail"] and all(n in problem["detail"] for n in query),
                       f"{method} {path} says which argument, and which there are", problem)
             if "repo" in query:
                 self.expect(method, path, urllib.parse.urlencode({**needed, "repo": "nobody"}), 404, **segments)
