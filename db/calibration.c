@@ -3,7 +3,7 @@
 
 #include <stdio.h>
 
-#define DAY_MS (24 * 3600 * INT64_C(1000))
+#define DAY_MS (INT64_C(24) * 3600 * 1000)
 
 static int64_t oldest_at(int64_t now_ms)
 {

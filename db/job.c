@@ -147,7 +147,7 @@ int store_job_report_state(
 /** Write event and log line of a job's current state. */
 static int report_state(struct db *db, int64_t id, int64_t now_ms, struct fw_err *err)
 {
-	struct store_job job;
+	struct store_job job = { 0 };
 	return store_job_get(db, id, &job, err) != 0 ? -1
 						     : store_job_report_state(db, &job, job.state, job.state_why, now_ms, err);
 }

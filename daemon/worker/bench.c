@@ -283,13 +283,14 @@ int bench_add(struct bench *b, const struct msg_cell *m, struct fw_err *err)
 static struct run_pairs pairs_of(const struct bench_run *l)
 {
 	const float *v = l->values;
+	size_t n = (size_t)l->n;
 
 	return (struct run_pairs){ .set = l->set,
 		.n = l->n,
 		.base_ms = v,
-		.target_ms = v + l->n,
-		.base_mhz = l->clocks ? v + 2 * l->n : NULL,
-		.target_mhz = l->clocks ? v + 3 * l->n : NULL };
+		.target_ms = v + n,
+		.base_mhz = l->clocks ? v + 2 * n : NULL,
+		.target_mhz = l->clocks ? v + 3 * n : NULL };
 }
 
 static void take_runs(const struct bench_run *list, int n, struct cell_runs *out)

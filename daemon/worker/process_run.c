@@ -282,7 +282,7 @@ int measure_process_run(struct bench *b, const struct run_order *o, char *why, s
 		.takes_kills = true,
 		.record = take_record,
 		.arg = &state };
-	struct runner_end end;
+	struct runner_end end = { 0 };
 	int status, i, before = 0, after = 0;
 
 	for (i = 0; i < b->n_subjects; i++)

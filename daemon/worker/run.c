@@ -15,7 +15,7 @@ static void output_path(const struct build_context *c, const struct msg_subject 
 	char name[BENCHMARK_TEXT_SIZE + 16];
 
 	manifest_expand(s->run.output[i], device_kind_name(c->device), name, sizeof name);
-	snprintf(out, 3 * BENCHMARK_TEXT_SIZE, "%s/%s", s->build.dir, name);
+	snprintf(out, (size_t)3 * BENCHMARK_TEXT_SIZE, "%s/%s", s->build.dir, name);
 }
 
 static void forget_output(int folder, const char *path)

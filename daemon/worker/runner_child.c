@@ -291,11 +291,8 @@ static int take(struct child *c, struct msg *m, struct fw_err *err)
 	c->forged = fit > 0 && of_other_inputs(c, m);
 	if (fit <= 0 || c->forged)
 		return refuse(c, m, fit, err);
-	if (m->t == MSG_AT && strcmp(m->u.at.step, "look") == 0) {
-		if (c->step == DEVICE_STEP_BETWEEN) /* the result of a watched call is checked next */
-			begin_step(c, DEVICE_STEP_CHECK);
+	if (m->t == MSG_AT && strcmp(m->u.at.step, "look") == 0)
 		return compare_processes(c, &m->u.at, err);
-	}
 	if (m->t == MSG_AT) {
 		c->last = m->u.at;
 		begin_step(c, step_from_record(m->u.at.step));

@@ -36,6 +36,12 @@ for suite in "$@"; do
 			steps = ", ".join("%s %.1f" % s for s in sorted(c.get("steps", {}).items(), key=lambda s: -s[1]))
 			print("%s %s: %s, %d cells, %d runs, device held %.1f s, wall %.1f s; %s" % (
 			    sys.argv[1], sys.argv[2], c["verdict"], len(c["cells"]), c.get("runs", 0), c["gpu_s"], c["wall_s"], steps))
+			known = [x for x in c["cells"] if x.get("ci_low_pct") is not None and x.get("ci_high_pct") is not None]
+			half = [(x["ci_high_pct"] - x["ci_low_pct"]) / 2 for x in known]
+			if half:
+			    print("  %d cells not unchanged; half-width mean %.3f %%, largest %.3f %%; largest change %.2f %%" % (
+			        sum(x["verdict"] != "unchanged" for x in c["cells"]), sum(half) / len(half), max(half),
+			        max((x["change_pct"] for x in known), key=abs)))
 		PY
 		tail -n 2 "$work/err"
 	done

@@ -6,7 +6,7 @@ enum { AGE_DIGITS = 6 };
 static int64_t age_of(const char *text)
 {
 	static const char units[] = "mhdw";
-	static const int64_t minutes[] = { 1, 60, 24 * 60, 7 * 24 * 60 };
+	static const int64_t minutes[] = { 1, 60, INT64_C(24) * 60, INT64_C(7) * 24 * 60 };
 	size_t digits = strspn(text, "0123456789");
 	const char *unit = digits >= 1 && digits <= AGE_DIGITS && text[digits] ? strchr(units, text[digits]) : NULL;
 	return unit && !text[digits + 1] ? strtoll(text, NULL, 10) * minutes[unit - units] * 60 * 1000 : 0;

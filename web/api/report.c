@@ -62,7 +62,7 @@ static void csv_line(struct buf *out, const struct view_comparison *of, const st
 static void markdown_branch(struct buf *out, const char *key)
 {
 	struct buf text;
-	buf_init(&text, 16 * BRANCH_KEY_MAX);
+	buf_init(&text, (size_t)16 * BRANCH_KEY_MAX);
 	branch_text(&text, key);
 	markdown_text(out, text.data);
 	buf_fini(&text);

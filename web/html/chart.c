@@ -65,9 +65,12 @@ static void axes(struct buf *out, const struct scale *s, const char *unit)
 {
 	double step = tick_step(s->high - s->low);
 	int digits = step >= 1 ? 0 : (int)fmin(9, ceil(-log10(step)));
-	for (double t = ceil(s->low / step) * step; t <= s->high; t += step)
+	double first_tick = ceil(s->low / step) * step;
+	for (int i = 0; first_tick + i * step <= s->high; i++) {
+		double t = first_tick + i * step;
 		emit_rawf(out, "<path class=\"grid\" d=\"M%d %.1fH%d\"/><text class=\"tick\" x=\"%d\" y=\"%.1f\">%.*f</text>",
 			LEFT, y_of(s, t), WIDTH - RIGHT, LEFT - 8, y_of(s, t) + 4, digits, fabs(t) < step / 1e6 ? 0 : t);
+	}
 	char first[32], last[32];
 	clock_format(s->first_at, first);
 	clock_format(s->last_at, last);

@@ -249,7 +249,7 @@ void layout_sha(struct buf *out, const char *sha)
 void layout_branch(struct buf *out, const char *key)
 {
 	struct buf text;
-	buf_init(&text, 16 * BRANCH_KEY_MAX);
+	buf_init(&text, (size_t)16 * BRANCH_KEY_MAX);
 	branch_text(&text, key);
 	emit_text(out, text.data);
 	buf_fini(&text);

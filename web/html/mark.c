@@ -20,11 +20,12 @@ void mark_spark(struct buf *out, const double *y, const bool *is_loss, int n, co
 	emit_format(out, "<svg class=spark viewBox=\"0 0 %d %d\" role=img aria-label=\"%s\"><path d=\"", SPARK_WIDTH,
 		SPARK_HEIGHT, label);
 	bool pen_up = true;
-	double x = SPARK_EDGE, step = n > 1 ? (SPARK_WIDTH - 2.0 * SPARK_EDGE) / (n - 1) : 0;
+	double step = n > 1 ? (SPARK_WIDTH - 2.0 * SPARK_EDGE) / (n - 1) : 0;
 	double last_x = 0, last_y = 0;
 	struct buf marks;
 	buf_init(&marks, 1 << 16);
-	for (int i = 0; i < n; i++, x += step) {
+	for (int i = 0; i < n; i++) {
+		double x = SPARK_EDGE + i * step;
 		double at = SPARK_HEIGHT / 2.0 - (y[i] - middle) / half * (SPARK_HEIGHT / 2.0 - SPARK_EDGE);
 		if (isfinite(y[i])) {
 			emit_rawf(out, "%c%.0f %.1f", pen_up ? 'M' : 'L', x, at);

@@ -35,7 +35,7 @@ static void branch_option(void *arg, const char *name, const char *display, cons
 	struct choosing *c = arg;
 	c->n++;
 	struct buf text;
-	buf_init(&text, 16 * BRANCH_KEY_MAX);
+	buf_init(&text, (size_t)16 * BRANCH_KEY_MAX);
 	branch_text(&text, name);
 	layout_option(c->out, name, text.data, c->chosen);
 	buf_fini(&text);

@@ -150,7 +150,7 @@ static int draw_chart(struct db *db, struct buf *out, const struct view_alert *r
 		return -1;
 	struct trend *t = trend_new(trend_metric(NULL, flops), flops, unit);
 	struct buf branch;
-	buf_init(&branch, 16 * BRANCH_KEY_MAX);
+	buf_init(&branch, (size_t)16 * BRANCH_KEY_MAX);
 	branch_text(&branch, past->upstream);
 	int result = trend_first(db, t, &upstream, branch.data, err);
 	if (result == 0 && !is_upstream) {

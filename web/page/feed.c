@@ -46,7 +46,7 @@ static void entry(struct feed *f, const char *kind, int64_t id, const char *page
 static void position(struct buf *out, const char *repo, const char *branch)
 {
 	struct buf shown;
-	buf_init(&shown, 4 * BRANCH_KEY_MAX);
+	buf_init(&shown, (size_t)4 * BRANCH_KEY_MAX);
 	branch_text(&shown, branch);
 	emit_text(out, repo);
 	if (*branch)

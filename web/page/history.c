@@ -274,7 +274,7 @@ static void draw(struct buf *out, const struct requested *a, struct trend *t, co
 static void line_name(const struct requested *a, const char *cell, const char *branch, char *name, size_t size)
 {
 	struct buf text;
-	buf_init(&text, 16 * BRANCH_KEY_MAX);
+	buf_init(&text, (size_t)16 * BRANCH_KEY_MAX);
 	branch_text(&text, branch);
 	if (!a->n_also)
 		snprintf(name, size, "%s", *branch ? text.data : "all branches");

@@ -39,7 +39,7 @@ static struct bar *add(struct timeline *t, const struct view_job *row, int64_t f
 	}
 	struct bar *b = &t->bar[t->n++];
 	*b = (struct bar){ .job = row->id, .from = from, .to = to };
-	buf_init(&branch, 16 * BRANCH_KEY_MAX);
+	buf_init(&branch, (size_t)16 * BRANCH_KEY_MAX);
 	branch_text(&branch, row->branch);
 	snprintf(b->device, sizeof b->device, "%s", row->device);
 	snprintf(b->word, sizeof b->word, "%s", word);

@@ -373,7 +373,7 @@ void cache_trim_folder(int folder_fd, int keep)
 		list[n++].used = st.st_mtim;
 	}
 	closedir(dir);
-	if (n > keep)
+	if (n > keep && list)
 		qsort(list, (size_t)n, sizeof *list, newest_first);
 	for (i = keep; i < n; i++)
 		(void)workdir_remove(folder_fd, list[i].name, NULL);

@@ -96,7 +96,7 @@ static int attend(struct pump *p, struct proc *child, struct proc_exit *how, str
 		fd[1] = (struct pollfd){ .fd = child->pidfd, .events = POLLIN };
 		for (i = 0; i < p->n_streams; i++)
 			fd[2 + i] = (struct pollfd){ .fd = p->stream[i].fd, .events = POLLIN };
-		if (poll(fd, (nfds_t)(2 + p->n_streams), wait_ms) < 0)
+		if (poll(fd, (nfds_t)p->n_streams + 2, wait_ms) < 0)
 			memset(fd, 0, sizeof fd);
 		if (peer_attend(p->peer, &fd[0], err) != 0)
 			return -1;

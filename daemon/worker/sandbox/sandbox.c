@@ -273,7 +273,7 @@ static void process_limit(struct sandbox_argv *v)
 
 	if (threads < 0 || access(prlimit_path, X_OK) != 0 || getrlimit(RLIMIT_NPROC, &now) < 0)
 		return;
-	wanted = (rlim_t)(threads + procs_of_a_build() + SANDBOX_SPARE);
+	wanted = (rlim_t)threads + (rlim_t)procs_of_a_build() + SANDBOX_SPARE;
 	if (now.rlim_max != RLIM_INFINITY && now.rlim_max < wanted)
 		wanted = now.rlim_max;
 	snprintf(limit, sizeof limit, "--nproc=%llu", (unsigned long long)wanted);
