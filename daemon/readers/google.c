@@ -9,67 +9,6 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <strings.h>
-
-/* ---- bare: Replacement by strings of a character that no program writes. ---- */
-
-enum { MARK = 0x7f };
-
-static const char *const words[] = { "infinity", "nan", "inf" };
-
-/* Length of a bare value that begins here, with its sign; 0: none. */
-static size_t length_at(const char *at, const char *end)
-{
-	size_t sign = *at == '-';
-
-	for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
-		size_t n = strlen(words[i]);
-
-		if ((size_t)(end - at) < sign + n || strncasecmp(at + sign, words[i], n) != 0)
-			continue;
-		return at + sign + n == end || strchr(",]} \t\r\n", at[sign + n]) ? sign + n : 0;
-	}
-	return 0;
-}
-
-/*
- * Copy a text, replacing each bare NaN and Infinity in a value's position by another value of the same length, so that lines
- * and columns stay valid. Shape: [len]. Own: free.
- */
-static char *bare_replace(const char *text, size_t len)
-{
-	char *copy = mem_alloc(len + 1), *end = copy + len, before = '\0';
-	bool in_text = false;
-
-	memcpy(copy, text, len);
-	copy[len] = '\0';
-	for (char *at = copy; at < end; at++) {
-		size_t n = !in_text && before && strchr(":[,", before) ? length_at(at, end) : 0;
-
-		if (n > 0) {
-			memset(at, MARK, n);
-			at[0] = at[n - 1] = '"';
-			at += n - 1;
-		} else if (*at == '"') {
-			in_text = !in_text;
-		} else if (in_text && *at == '\\') {
-			at++;
-		}
-		if (at < end && !strchr(" \t\r\n", *at))
-			before = *at;
-	}
-	return copy;
-}
-
-/* Return whether a value replaces one. */
-static bool bare_is(const json_t *value)
-{
-	const char *text = json_string_value(value);
-
-	return text && *text && text[strspn(text, (const char[]){ MARK, '\0' })] == '\0';
-}
-
-/* ---- google ---- */
 
 enum { NONE = -1 };
 
@@ -114,7 +53,7 @@ static int read_run(struct fields *f, struct run *r)
 	char type[32], run_name[OBJECT_NAME_SIZE], ignored[64];
 
 	field_text(f, "name", r->name, sizeof r->name);
-	if (bare_is(json_object_get(f->object, "name")))
+	if (object_is_bare(json_object_get(f->object, "name")))
 		field_fail(f, "name", "is no text");
 	field_text(f, "run_name", run_name, sizeof run_name);
 	field_text(f, "run_type", type, sizeof type);
@@ -244,7 +183,7 @@ static bool has_time(json_t *object, const struct run *r, const char *time, doub
 	*ms = json_number_value(value) * unit;
 	if (!value || json_is_null(value))
 		snprintf(why, READING_WHY_SIZE, "it has no %s", time);
-	else if (bare_is(value))
+	else if (object_is_bare(value))
 		snprintf(why, READING_WHY_SIZE, "its %s is NaN or infinite", time);
 	else if (!json_is_number(value))
 		snprintf(why, READING_WHY_SIZE, "its %s is no number", time);
@@ -348,11 +287,9 @@ int read_google(
 	struct reading *out, const char *text, size_t len, const char *file, const struct reading_how *how, struct fw_err *err)
 {
 	const char *time = strcmp(how->time, "cpu") == 0 ? "cpu_time" : "real_time";
-	char *copy = bare_replace(text, len);
-	json_t *root = object_load(copy, len, file, err);
+	json_t *root = object_load_bare(text, len, file, err);
 	struct fields f;
 
-	free(copy);
 	if (!root)
 		return -1;
 	field_begin(&f, root, err, "file");

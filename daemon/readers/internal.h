@@ -104,6 +104,10 @@ enum { OBJECT_NAME_SIZE = 512, OBJECT_TEXT_SIZE = 4 * OBJECT_NAME_SIZE };
 
 /** Parse the whole text as one object. Own: json_decref. Err: NULL, with the line. */
 json_t *object_load(const char *text, size_t len, const char *file, struct fw_err *err);
+/** The same for programs that write NaN and Infinity as bare words: each becomes a string, see object_is_bare. */
+json_t *object_load_bare(const char *text, size_t len, const char *file, struct fw_err *err);
+/** Return whether a value replaces a bare NaN or Infinity. */
+bool object_is_bare(const json_t *value);
 /** Add the file to a mistake found by lib/field.c; leave others. Returns -1. */
 int object_mistake(struct fw_err *err, const char *file);
 /** Format "file: benchmarks[0].real_time", for messages. Shape: out[OBJECT_TEXT_SIZE]. */
@@ -149,6 +153,18 @@ int table_each(struct reading *out, struct csv *c, const struct table_header *h,
 /** Return why a cell is no time or rate; NULL: it is one, *value. Shape: why[READING_WHY_SIZE]. */
 const char *table_unfit(const char *cell, double *value, char why[READING_WHY_SIZE]);
 const char *table_position(char out[TABLE_POSITION_SIZE], const struct csv *c, const char *name);
+/** Go to the beginning of the next line that contains `mark`; false: there is none. */
+bool table_seek(struct csv *c, const char *mark);
+/** Refuse a row whose last cell may be cut because the text ends without an end of line. 0, -1. */
+int table_check_end(const struct csv *c, const struct table_header *h, struct fw_err *err);
+/** Append "/name=value" to a key; nothing for an empty value. Spellings of one number become equal. Shape: key[TABLE_KEY_SIZE]. */
+void table_put(char key[TABLE_KEY_SIZE], const char *name, const char *value);
+/**
+ * Add the time or rate of a cell, in a unit known to unit_convert, to the row of `key`, to which the suffix of a rate is added; a
+ * cell without one is left out. `tflops` NAN: those of the unit. Err: as reading_add.
+ */
+int table_add(struct reading *out, const struct csv *c, const struct table_header *h, int column, const char *unit,
+	const char *key, double tflops, struct fw_err *err);
 
 /* ---- torchao: CSV files of torchao's benchmarks; called by reading_parse. ---- */
 

@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <strings.h>
 
 json_t *object_load(const char *text, size_t len, const char *file, struct fw_err *err)
 {
@@ -13,6 +14,70 @@ json_t *object_load(const char *text, size_t len, const char *file, struct fw_er
 	if (!root)
 		err_set(err, ERR_INVALID, "%s:%d: is no JSON: %.200s; is the file cut off?", file, where.line, where.text);
 	return root;
+}
+
+enum { MARK = 0x7f }; /* replaces bare values; no program writes it */
+
+static const char *const words[] = { "infinity", "nan", "inf" };
+
+/* Length of a bare value that begins here, with its sign; 0: none. */
+static size_t length_at(const char *at, const char *end)
+{
+	size_t sign = *at == '-';
+
+	for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
+		size_t n = strlen(words[i]);
+
+		if ((size_t)(end - at) < sign + n || strncasecmp(at + sign, words[i], n) != 0)
+			continue;
+		return at + sign + n == end || strchr(",]} \t\r\n", at[sign + n]) ? sign + n : 0;
+	}
+	return 0;
+}
+
+/*
+ * Copy a text, replacing each bare NaN and Infinity in a value's position by another value of the same length, so that lines
+ * and columns stay valid. Shape: [len]. Own: free.
+ */
+static char *bare_replace(const char *text, size_t len)
+{
+	char *copy = mem_alloc(len + 1), *end = copy + len, before = '\0';
+	bool in_text = false;
+
+	memcpy(copy, text, len);
+	copy[len] = '\0';
+	for (char *at = copy; at < end; at++) {
+		size_t n = !in_text && before && strchr(":[,", before) ? length_at(at, end) : 0;
+
+		if (n > 0) {
+			memset(at, MARK, n);
+			at[0] = at[n - 1] = '"';
+			at += n - 1;
+		} else if (*at == '"') {
+			in_text = !in_text;
+		} else if (in_text && *at == '\\') {
+			at++;
+		}
+		if (at < end && !strchr(" \t\r\n", *at))
+			before = *at;
+	}
+	return copy;
+}
+
+json_t *object_load_bare(const char *text, size_t len, const char *file, struct fw_err *err)
+{
+	char *copy = bare_replace(text, len);
+	json_t *root = object_load(copy, len, file, err);
+
+	free(copy);
+	return root;
+}
+
+bool object_is_bare(const json_t *value)
+{
+	const char *text = json_string_value(value);
+
+	return text && *text && text[strspn(text, (const char[]){ MARK, '\0' })] == '\0';
 }
 
 int object_mistake(struct fw_err *err, const char *file)

@@ -1,6 +1,7 @@
 /* table.c - CSV tables. */
 #include "readers/internal.h"
 
+#include <math.h>
 #include <stdio.h>
 
 int table_header_read(struct csv *c, struct table_header *h, struct fw_err *err)
@@ -57,6 +58,18 @@ static int leave_line(struct csv *c, struct reading *out, const struct fw_err *w
 	return out ? reading_leave(out, row, err, "%s", what ? what + 2 : wrong->text) : 0;
 }
 
+int table_check_end(const struct csv *c, const struct table_header *h, struct fw_err *err)
+{
+	if (c->is_open && c->n != h->n)
+		return err_set(err, ERR_INVALID, "%s:%d: has %d cells, the header has %d; is the file cut off?", c->file, c->line,
+			c->n, h->n);
+	if (c->is_open)
+		return err_set(err, ERR_INVALID,
+			"%s:%d: has no end of line, so its last cell, `%.20s`, may be cut; let the benchmark write it again",
+			c->file, c->line, c->cell[c->n - 1]);
+	return 0;
+}
+
 int table_next(struct csv *c, const struct table_header *h, struct reading *out, struct fw_err *err)
 {
 	for (;;) {
@@ -70,13 +83,8 @@ int table_next(struct csv *c, const struct table_header *h, struct reading *out,
 			continue;
 		if (got == 0)
 			return 0;
-		if (c->is_open && c->n != h->n)
-			return err_set(err, ERR_INVALID, "%s:%d: has %d cells, the header has %d; is the file cut off?", c->file,
-				c->line, c->n, h->n);
-		if (c->is_open)
-			return err_set(err, ERR_INVALID,
-				"%s:%d: has no end of line, so its last cell, `%.20s`, may be cut; let the benchmark write it again",
-				c->file, c->line, c->cell[c->n - 1]);
+		if (table_check_end(c, h, err) != 0)
+			return -1;
 		if (out)
 			out->line = c->line;
 		if (c->n == h->n)
@@ -125,4 +133,52 @@ const char *table_position(char out[TABLE_POSITION_SIZE], const struct csv *c, c
 {
 	snprintf(out, TABLE_POSITION_SIZE, "%.500s:%d: column %s", c->file, c->line, name);
 	return out;
+}
+
+bool table_seek(struct csv *c, const char *mark)
+{
+	const char *from = c->text + c->at, *found = memmem(from, c->len - c->at, mark, strlen(mark));
+
+	if (!found)
+		return false;
+	while (found > from && found[-1] != '\n')
+		found--;
+	for (; from < found; from++)
+		c->next_line += *from == '\n';
+	c->at = (size_t)(found - c->text);
+	return true;
+}
+
+void table_put(char key[TABLE_KEY_SIZE], const char *name, const char *value)
+{
+	char trimmed[TABLE_KEY_SIZE], spelled[TABLE_KEY_SIZE];
+	size_t used = strlen(key), n;
+
+	value += strspn(value, " ");
+	n = strlen(value);
+	while (n > 0 && value[n - 1] == ' ')
+		n--;
+	if (n == 0)
+		return;
+	snprintf(trimmed, sizeof trimmed, "%.*s", (int)(n < sizeof trimmed ? n : sizeof trimmed - 1), value);
+	reading_spell(trimmed, spelled, sizeof spelled);
+	snprintf(key + used, TABLE_KEY_SIZE - used, "%s%s=%s", used ? "/" : "", name, spelled);
+}
+
+int table_add(struct reading *out, const struct csv *c, const struct table_header *h, int column, const char *unit,
+	const char *key, double tflops, struct fw_err *err)
+{
+	char full[TABLE_KEY_SIZE + 32], where[TABLE_POSITION_SIZE], why[READING_WHY_SIZE];
+	double value = 1, ms, of_unit;
+	const char *suffix, *unfit = table_unfit(c->cell[column], &value, why);
+
+	(void)unit_convert(unfit ? 1 : value, unit, &ms, &of_unit, &suffix);
+	if (!unfit && !reading_is_time(ms)) {
+		snprintf(why, sizeof why, "%g %s is no time", value, unit);
+		unfit = why;
+	}
+	snprintf(full, sizeof full, "%s%s", key, suffix);
+	return unfit ? reading_leave(out, full, err, "%s", unfit)
+		     : reading_add(
+			       out, full, ms, isnan(tflops) ? of_unit : tflops, table_position(where, c, h->name[column]), err);
 }

@@ -306,29 +306,15 @@ static int triton_row(
 	struct reading *out, const struct csv *c, const struct table_header *h, const void *columns, struct fw_err *err)
 {
 	const struct triton_columns *t = columns;
-	char x[TABLE_KEY_SIZE / 2] = "", key[TABLE_KEY_SIZE], where[TABLE_POSITION_SIZE], cell[TABLE_NAME_SIZE],
-				why[READING_WHY_SIZE];
-	size_t used = 0;
+	char key[TABLE_KEY_SIZE];
 
-	for (int i = 0; i < t->n_x && used < sizeof x; i++) {
-		reading_spell(c->cell[i], cell, sizeof cell);
-		used += (size_t)snprintf(x + used, sizeof x - used, "/%s=%s", h->name[i], cell);
-	}
 	for (int i = t->n_x; i < h->n; i++) {
-		double v = 1, ms, tflops;
-		const char *suffix, *unfit;
-
 		if (!t->is_result[i])
 			continue;
-		unfit = table_unfit(c->cell[i], &v, why);
-		(void)unit_convert(unfit ? 1 : v, t->unit[i], &ms, &tflops, &suffix);
-		if (!unfit && !reading_is_time(ms)) {
-			snprintf(why, sizeof why, "%g %s is no time", v, t->unit[i]);
-			unfit = why;
-		}
-		snprintf(key, sizeof key, "%s%s%s", t->series[i], x, suffix);
-		if (unfit ? reading_leave(out, key, err, "%s", unfit)
-			  : reading_add(out, key, ms, tflops, table_position(where, c, h->name[i]), err))
+		snprintf(key, sizeof key, "%s", t->series[i]);
+		for (int x = 0; x < t->n_x; x++)
+			table_put(key, h->name[x], c->cell[x]);
+		if (table_add(out, c, h, i, t->unit[i], key, NAN, err) != 0)
 			return -1;
 	}
 	return 0;

@@ -44,19 +44,20 @@ static int see(void *arg, const struct ncu_stall *s, struct fw_err *err)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	static const char *const formats[] = { "flopwatch", "ffa", "nvbench", "google-benchmark", "hyperfine", "triton",
-		"torchao", "ncu" };
+	char formats[] = FORMAT_NAMES, *rest = formats, *format;
 	const char *guess = reading_guess((const char *)data, size, "flops.csv");
 
 	must(!guess || (format_from_name(guess) != FORMAT_N), "an unknown format is guessed");
 	struct fw_err ignored = { 0 };
 	int launches;
 	(void)ncu_source_each((const char *)data, size, "file", see, NULL, &launches, &ignored);
-	for (size_t i = 0; i < sizeof formats / sizeof formats[0]; i++) {
+	while ((format = strsep(&rest, ", ")) != NULL) {
 		struct fw_err err = { 0 };
 		struct reading r;
 
-		struct reading_how how = { .format = formats[i],
+		if (!*format)
+			continue;
+		struct reading_how how = { .format = format,
 			.unit = size % 3 ? "GB/s" : "",
 			.time = size % 2 ? "cpu" : "real",
 			.metrics = size % 5 ? NULL : "*",
