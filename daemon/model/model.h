@@ -339,11 +339,12 @@ enum format {
 	FORMAT_TRITON,
 	FORMAT_TORCHAO,
 	FORMAT_NCU,
+	FORMAT_NSYS,
 	FORMAT_N
 };
 
 /** All formats, separated by ", ", for messages. */
-#define FORMAT_NAMES "flopwatch, ffa, nvbench, google-benchmark, hyperfine, triton, torchao, ncu"
+#define FORMAT_NAMES "flopwatch, ffa, nvbench, google-benchmark, hyperfine, triton, torchao, ncu, nsys"
 
 /** Return FORMAT_N for an unknown name. */
 enum format format_from_name(const char *name);

@@ -62,6 +62,7 @@ static const char *const format_names[FORMAT_N] = {
 	[FORMAT_TRITON] = "triton",
 	[FORMAT_TORCHAO] = "torchao",
 	[FORMAT_NCU] = "ncu",
+	[FORMAT_NSYS] = "nsys",
 };
 
 enum format format_from_name(const char *name)

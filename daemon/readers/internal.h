@@ -88,6 +88,14 @@ reading_fn read_lines;
  */
 reading_fn read_ncu;
 
+/* ---- nsys: Sums of kernels of nsys stats; called by reading_parse. ---- */
+
+/**
+ * Read the CSV of the report cuda_gpu_kern_sum, or cuda_gpu_kern_gb_sum with grid and block, alone or among other reports: a row
+ * for each kernel, with the median of its instances, else their mean. Lines before the table are skipped.
+ */
+reading_fn read_nsys;
+
 /* ---- nvbench: JSON of nvbench; called by reading_parse. ---- */
 
 /**

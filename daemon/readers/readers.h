@@ -105,8 +105,7 @@ int ncu_source_each(
  * ---- reading ----
  * Output of a foreign benchmark as rows: a cell's key and its times.
  *
- * Formats: "flopwatch" (JSON lines), "ffa" (CSV of MagiAttention: its profile, old and new columns, and flops.csv), "nvbench",
- * "google-benchmark", "hyperfine" (JSON), "triton" (CSV of perf_report), "torchao" (CSV of its benchmarks), "ncu" (its --csv).
+ * FORMAT_NAMES are the formats; internal.h describes what is read of each.
  * An error names the line or the JSON path, the fault and the remedy; a truncated file is refused. Pure: opens no files.
  */
 

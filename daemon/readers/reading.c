@@ -17,6 +17,7 @@ static reading_fn *const readers[FORMAT_N] = {
 	[FORMAT_TRITON] = read_triton,
 	[FORMAT_TORCHAO] = read_torchao,
 	[FORMAT_NCU] = read_ncu,
+	[FORMAT_NSYS] = read_nsys,
 };
 
 static bool has(const char *text, size_t len, const char *word)
@@ -30,6 +31,31 @@ static bool is_flops_file(const char *file)
 	const char *slash = strrchr(file, '/');
 
 	return strncmp(slash ? slash + 1 : file, "flops", 5) == 0;
+}
+
+/* Return whether one line of a text has all the words, which are separated by '|'. */
+static bool has_line(const char *text, size_t len, const char *words)
+{
+	const char *first_end = strchr(words, '|'), *end = text + len;
+	size_t n = first_end ? (size_t)(first_end - words) : strlen(words);
+
+	for (const char *at = text; (at = memmem(at, (size_t)(end - at), words, n)); at += n) {
+		const char *from = memrchr(text, '\n', (size_t)(at - text)), *to = memchr(at, '\n', (size_t)(end - at));
+		bool found = true;
+
+		from = from ? from + 1 : text;
+		to = to ? to : end;
+		for (const char *word = first_end; word && found;) {
+			const char *next = strchr(++word, '|');
+
+			found = memmem(from, (size_t)(to - from), word, next ? (size_t)(next - word) : strlen(word)) != NULL;
+			word = next;
+		}
+		if (found)
+			return true;
+		at = to - n; /* another line */
+	}
+	return false;
 }
 
 /* A JSON key, not a string in a text. */
@@ -108,6 +134,9 @@ static const char *guess_table(const struct table_header *h, const char *file)
 const char *reading_guess(const char *text, size_t len, const char *file)
 {
 	static const char *const ncu[] = { "\"ID\",\"Process ID\"", "==PROF==", "\nID,Process ID," };
+	static const struct {
+		const char *words, *format;
+	} lines[] = { { "Total Time (|Instances|Name", "nsys" } };
 	size_t i = len >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
 	const char *found = NULL;
 	struct fw_err ignored = { 0 };
@@ -130,6 +159,9 @@ const char *reading_guess(const char *text, size_t len, const char *file)
 			return "ncu";
 	if (strncmp(text, "ID,Process ID,", len < 14 ? len : 14) == 0 && len >= 14)
 		return "ncu";
+	for (size_t k = 0; k < sizeof lines / sizeof lines[0]; k++)
+		if (has_line(text, len, lines[k].words))
+			return lines[k].format;
 	csv_init(&c, text, head + (end != NULL), file);
 	if (memchr(text, ',', head) && table_header_read(&c, &h, &ignored) == 0)
 		found = guess_table(&h, file);

@@ -665,7 +665,7 @@ static void a_table_is_known_by_positive_marks(void **state)
 		"kernel,grid,avg_us,calls\nscale,132,12.35,10\n",
 		"a,b\n1,2\n",
 		"date,open,close\n2024-01-01,1.5,2.5\n",
-		"Time (%),Total Time (ns),Instances,Avg (ns),Med (ns),Min (ns),Max (ns),StdDev (ns),Name\n1,2,3,4,5,6,7,8,k\n",
+		"Time (%),Total Time (ns),Num Calls,Avg (ns),Med (ns),Min (ns),Max (ns),StdDev (ns),Name\n1,2,3,4,5,6,7,8,k\n",
 		"name,iterations,real_time,cpu_time,time_unit,bytes_per_second\nBM,1,2,3,ns,\n",
 		"command,mean,stddev,median,user,system,min,max\nls,1,2,3,4,5,6,7\n",
 		"Benchmark,Device,Skipped,Samples,CPU Time (sec),Noise (%),GPU Time (sec)\nb,0,No,3,1,2,3\n",

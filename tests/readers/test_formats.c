@@ -1,0 +1,209 @@
+/* Formats of profilers and of benchmarks of libraries: what each sample states, how damage is reported, and that no format is taken
+ * for another. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/lib.h"
+#include "readers/readers.h"
+#include "reading_file.h"
+
+/* Samples in tests/data/readers, for the tests of all formats. */
+static const struct sample {
+	const char *name, *format;
+} samples[] = {
+	{ "nsys.csv", "nsys" },
+};
+
+enum { SAMPLES = sizeof samples / sizeof samples[0] };
+
+static struct reading reading;
+
+static int tear_down(void **state)
+{
+	(void)state;
+	reading_fini(&reading);
+	return 0;
+}
+
+static int parse(const char *format, const char *text, size_t len, const char *file, struct reading *out, struct fw_err *err)
+{
+	return reading_parse(&(struct reading_how){ .format = format, .unit = "", .time = "" }, text, len, file, out, err);
+}
+
+static void read_text(const char *format, const char *text)
+{
+	struct fw_err err = { 0 };
+	const char *guess = reading_guess(text, strlen(text), "out");
+
+	reading_fini(&reading);
+	if (!guess || strcmp(guess, format) != 0)
+		fail_msg("it is taken for %s: %s", guess ? guess : "no format", text);
+	if (parse(format, text, strlen(text), "out", &reading, &err) != 0)
+		fail_msg("%s", err.text);
+}
+
+static void sample(const char *name, const char *format)
+{
+	struct fw_err err = { 0 };
+	struct buf text;
+
+	reading_fini(&reading);
+	reading_file_load(name, &text);
+	assert_string_equal(reading_guess(text.data, text.len, name), format);
+	if (parse(format, text.data, text.len, name, &reading, &err) != 0)
+		fail_msg("%s", err.text);
+	buf_fini(&text);
+}
+
+static void rows(int n, int left)
+{
+	assert_int_equal(reading.n_rows, n);
+	assert_int_equal(reading.n_left, left);
+}
+
+static const struct reading_row *has(const char *key, int n, double ms)
+{
+	return reading_has_row(&reading, key, n, ms, 1e-9);
+}
+
+static void lacks(const char *key, const char *why)
+{
+	reading_lacks(&reading, key, why);
+}
+
+static void refused(const char *format, const char *text, const char *why)
+{
+	struct fw_err err = { 0 };
+	struct reading r;
+
+	if (parse(format, text, strlen(text), "out", &r, &err) == 0)
+		fail_msg("it is read, and should say \"%s\"", why);
+	assert_int_equal(err.code, ERR_INVALID);
+	if (!strstr(err.text, why))
+		fail_msg("\"%s\" lacks \"%s\"", err.text, why);
+}
+
+/* ---- nsys ------------------------------------------------------------------------------------------------------------------ */
+
+#define NSYS "Time (%),Total Time (ns),Instances,Avg (ns),Med (ns),Min (ns),Max (ns),StdDev (ns),Name\n"
+
+static void nsys_has_the_median_of_each_kernel(void **state)
+{
+	(void)state;
+	sample("nsys.csv", "nsys");
+	rows(2, 0);
+	has("void_tile_gemm<float,_(int)64>(const_T1_*,_const_T1_*,_T1_*,_int)", 1, 0.01425);
+	has("row_softmax(float_*,_int)", 1, 0.0028);
+}
+
+static void nsys_of_other_versions_and_reports(void **state)
+{
+	(void)state;
+	read_text("nsys", "\"Time(%)\",\"Total Time (ns)\",\"Instances\",\"Average\",\"Minimum\",\"Maximum\",\"Name\"\n"
+			  "100.0,5000,2,2500.0,2000,3000,\"k\"\n");
+	assert_string_equal(has("k", 1, 0.0025)->statistic, READING_MEAN);
+	read_text("nsys", "Time (%),Total Time (ms),Instances,Avg (ms),Med (ms),GridXYZ,BlockXYZ,Name\n"
+			  "50,4,2,2,2,  16    1    1, 128    1    1,k\n50,4,2,3,3,  32    1    1, 128    1    1,k\n");
+	rows(2, 0);
+	has("k/grid=16____1____1/block=128____1____1", 1, 2);
+	has("k/grid=32____1____1/block=128____1____1", 1, 3);
+	/* other reports before and after it */
+	read_text("nsys", "Time (%),Total Time (ns),Num Calls,Avg (ns),Name\n9,9,9,9,cudaFree\n\nProcessing\n" NSYS
+			  "1,2,3,4000,5000,6,7,8,k\n\nProcessing\nTime (%),Total Time (ns),Count,Avg (ns),Med (ns),Operation\n"
+			  "9,9,9,9,9,[CUDA memcpy]\n");
+	rows(1, 0);
+	has("k", 1, 0.005);
+	read_text("nsys", "Processing\r\n" NSYS "1,2,3,4000,5000,6,7,8,k\r\n\r\nProcessing\r\n");
+	rows(1, 0);
+}
+
+static void nsys_damaged(void **state)
+{
+	(void)state;
+	read_text("nsys", NSYS "1,2,3,4,abc,6,7,8,a\n1,2,3,nan,,6,7,8,b\n1,2,3,4,5\n1,2,3,4,1e300,6,7,8,c\n");
+	rows(2, 2);
+	assert_string_equal(has("a", 1, 4e-6)->statistic, READING_MEAN);
+	has("c", 1, 4e-6);
+	lacks("b", "`nan` is no number");
+	lacks("line_4", "it has 5 cells, the header has 9");
+	refused("nsys", NSYS "1,2,3,4,5,6,7,8,k", "out:2: has no end of line");
+	refused("nsys", NSYS "1,2,3,4,5", "out:2: has 5 cells, the header has 9; is the file cut off?");
+	refused("nsys", NSYS, "out: holds no measured row");
+	refused("nsys", "Time (%),Total Time (ns),Num Calls,Avg (ns),Name\n9,9,9,9,cudaFree\n",
+		"out: holds no sums of kernels; let nsys write them: nsys stats --report cuda_gpu_kern_sum");
+	refused("nsys", "hello", "out: holds no sums of kernels");
+}
+
+/* ---- all formats ----------------------------------------------------------------------------------------------------------- */
+
+static void no_sample_is_another_format(void **state)
+{
+	char formats[] = FORMAT_NAMES, *rest = formats, *format;
+
+	(void)state;
+	while ((format = strsep(&rest, ", ")) != NULL)
+		for (int i = 0; i < SAMPLES && *format; i++) {
+			struct fw_err err = { 0 };
+			struct buf text;
+			struct reading r = { 0 };
+
+			if (strcmp(samples[i].format, format) == 0 || strcmp(format, "triton") == 0)
+				continue; /* triton reads any table if a user says so */
+			reading_file_load(samples[i].name, &text);
+			if (parse(format, text.data, text.len, "out", &r, &err) == 0)
+				fail_msg("%s is read as %s: %s", samples[i].name, format, r.row[0].key);
+			assert_int_equal(err.code, ERR_INVALID);
+			buf_fini(&text);
+		}
+}
+
+/* However a file is cut, what remains of it is what the whole file states. */
+static void no_cut_changes_a_value(void **state)
+{
+	(void)state;
+	for (int i = 0; i < SAMPLES; i++) {
+		struct buf text;
+
+		sample(samples[i].name, samples[i].format);
+		reading_file_load(samples[i].name, &text);
+		for (size_t len = 0; len < text.len; len++) {
+			struct fw_err err = { 0 };
+			struct reading r;
+			char *part = malloc(len + 1); /* so that a sanitizer sees a read behind its end */
+
+			assert_non_null(part);
+			memcpy(part, text.data, len);
+			if (parse(samples[i].format, part, len, samples[i].name, &r, &err) == 0)
+				for (int k = 0; k < r.n_rows; k++) {
+					const struct reading_row *whole = reading_find(&reading, r.row[k].key);
+
+					if (!whole || whole->n != r.row[k].n || fabs(whole->median_ms - r.row[k].median_ms) > 0)
+						fail_msg("%s, cut after %zu bytes: %s", samples[i].name, len, r.row[k].key);
+				}
+			reading_fini(&r);
+			free(part);
+		}
+		buf_fini(&text);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_teardown(nsys_has_the_median_of_each_kernel, tear_down),
+		cmocka_unit_test_teardown(nsys_of_other_versions_and_reports, tear_down),
+		cmocka_unit_test_teardown(nsys_damaged, tear_down),
+		cmocka_unit_test(no_sample_is_another_format),
+		cmocka_unit_test_teardown(no_cut_changes_a_value, tear_down),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
