@@ -340,11 +340,12 @@ enum format {
 	FORMAT_TORCHAO,
 	FORMAT_NCU,
 	FORMAT_NSYS,
+	FORMAT_CUTLASS,
 	FORMAT_N
 };
 
 /** All formats, separated by ", ", for messages. */
-#define FORMAT_NAMES "flopwatch, ffa, nvbench, google-benchmark, hyperfine, triton, torchao, ncu, nsys"
+#define FORMAT_NAMES "flopwatch, ffa, nvbench, google-benchmark, hyperfine, triton, torchao, ncu, nsys, cutlass"
 
 /** Return FORMAT_N for an unknown name. */
 enum format format_from_name(const char *name);

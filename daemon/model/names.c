@@ -63,6 +63,7 @@ static const char *const format_names[FORMAT_N] = {
 	[FORMAT_TORCHAO] = "torchao",
 	[FORMAT_NCU] = "ncu",
 	[FORMAT_NSYS] = "nsys",
+	[FORMAT_CUTLASS] = "cutlass",
 };
 
 enum format format_from_name(const char *name)

@@ -40,6 +40,15 @@ bool column_is_subject(const char *name);
 /** Return whether a name has a term of profilers and similar tools, whose tables are no triton reports. */
 bool column_is_statistic(const char *name);
 
+/* ---- cutlass: CSV of cutlass_profiler; called by reading_parse. ---- */
+
+/**
+ * Read its --output, or its standard output: a row for each result, named by provider, operation, tags and arguments of the
+ * problem. Only the dispositions passed and, with a note, not_verified have times; failed and incorrect are failures, others are
+ * left out.
+ */
+reading_fn read_cutlass;
+
 /* ---- ffa: CSV files of MagiAttention; called by reading_parse. ---- */
 
 /**

@@ -18,6 +18,7 @@ static reading_fn *const readers[FORMAT_N] = {
 	[FORMAT_TORCHAO] = read_torchao,
 	[FORMAT_NCU] = read_ncu,
 	[FORMAT_NSYS] = read_nsys,
+	[FORMAT_CUTLASS] = read_cutlass,
 };
 
 static bool has(const char *text, size_t len, const char *word)
@@ -136,7 +137,8 @@ const char *reading_guess(const char *text, size_t len, const char *file)
 	static const char *const ncu[] = { "\"ID\",\"Process ID\"", "==PROF==", "\nID,Process ID," };
 	static const struct {
 		const char *words, *format;
-	} lines[] = { { "Total Time (|Instances|Name", "nsys" } };
+	} lines[] = { { "Total Time (|Instances|Name", "nsys" },
+		{ "Problem,Provider,|OperationKind,Operation,Disposition", "cutlass" } };
 	size_t i = len >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
 	const char *found = NULL;
 	struct fw_err ignored = { 0 };

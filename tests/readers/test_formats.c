@@ -20,6 +20,7 @@ static const struct sample {
 	const char *name, *format;
 } samples[] = {
 	{ "nsys.csv", "nsys" },
+	{ "cutlass.csv", "cutlass" },
 };
 
 enum { SAMPLES = sizeof samples / sizeof samples[0] };
@@ -74,9 +75,22 @@ static const struct reading_row *has(const char *key, int n, double ms)
 	return reading_has_row(&reading, key, n, ms, 1e-9);
 }
 
+static void has_tflops(const char *key, double ms, double tflops)
+{
+	assert_float_equal(has(key, 1, ms)->tflops, tflops, 1e-9 * tflops);
+}
+
 static void lacks(const char *key, const char *why)
 {
 	reading_lacks(&reading, key, why);
+}
+
+static void says(const char *note)
+{
+	for (int i = 0; i < reading.n_notes; i++)
+		if (strstr(reading.note[i], note))
+			return;
+	fail_msg("it does not say \"%s\"", note);
 }
 
 static void refused(const char *format, const char *text, const char *why)
@@ -142,6 +156,56 @@ static void nsys_damaged(void **state)
 	refused("nsys", "hello", "out: holds no sums of kernels");
 }
 
+/* ---- cutlass ---------------------------------------------------------------------------------------------------------------- */
+
+#define CUTLASS "Problem,Provider,OperationKind,Operation,Disposition,Status,m,op_class,stages,Bytes,Flops,Runtime,GB/s,GFLOPs\n"
+#define GEMM    "cutlass_tensorop_h16816gemm_128x128_32x4_tn_align8"
+
+static void cutlass_has_times_of_results_that_are_right(void **state)
+{
+	(void)state;
+	sample("cutlass.csv", "cutlass");
+	rows(3, 1);
+	has_tflops("CUTLASS/" GEMM "/m=1024/n=1024/k=512", 0.0125, 85.9832);
+	has_tflops("cuBLAS/" GEMM "/m=1024/n=1024/k=512", 0.01, 107.479);
+	says("not_verified");
+	assert_int_equal(reading_find(&reading, "CUTLASS/" GEMM "/m=2048/n=1024/k=512")->n, 0);
+	lacks("CUTLASS/" GEMM "/m=2048/n=1024/k=512", "its disposition is incorrect, its status success");
+	lacks("CUTLASS/" GEMM "/m=1025/n=1024/k=512", "its disposition is not_supported, its status invalid_problem");
+}
+
+static void cutlass_printed_after_other_lines(void **state)
+{
+	(void)state;
+	read_text("cutlass", "\n  Problem ID: 1\n     Runtime: 1  ms\n\nCSV Results:\n\nteam," CUTLASS
+			     "ours,1,CUTLASS,gemm,a,passed,success,1024.0,simt,2,1,1,0.5,1,\n"
+			     "theirs,1,CUTLASS,gemm,a,passed,success,1024,simt,2,1,1,0.25,1,x\n");
+	rows(2, 0);
+	assert_true(isnan(has("CUTLASS/a/team=ours/m=1024", 1, 0.5)->tflops));
+	has("CUTLASS/a/team=theirs/m=1024", 1, 0.25);
+	assert_int_equal(reading.n_notes, 0);
+}
+
+static void cutlass_damaged(void **state)
+{
+	(void)state;
+	read_text("cutlass", CUTLASS
+		"1,CUTLASS,gemm,a,passed,success,1,simt,2,1,1,0,1,1\n1,CUTLASS,gemm,b,passed,success,1,simt,2,1,1,1,1,1\n"
+		"1,CUTLASS,gemm,c,passed,error_internal,1,simt,2,1,1,1,1,1\n1,CUTLASS,gemm,d,,success,1,simt,2,1,1,1,1,1\n"
+		"1,CUTLASS,gemm,e,failed,success,1,simt,2,1,1,1,1,1\n1,CUTLASS,gemm,f,Passed!,success,1,simt,2,1,1,1,1,1\n");
+	rows(2, 4);
+	has("CUTLASS/b/m=1", 1, 1);
+	lacks("CUTLASS/a/m=1", "0 is no time and no rate");
+	lacks("CUTLASS/c/m=1", "its disposition is passed, its status error_internal");
+	lacks("CUTLASS/d/m=1", "its disposition is , its status success");
+	lacks("CUTLASS/e/m=1", "its disposition is failed, its status success");
+	lacks("CUTLASS/f/m=1", "its disposition is Passed!, its status success");
+	refused("cutlass", CUTLASS "1,CUTLASS,gemm,a,passed,success,1,simt,2,1,1,0.5,1,1", "out:2: has no end of line");
+	refused("cutlass", "Problem,Provider,OperationKind,Operation,Disposition,Status,m,Bytes\n",
+		"out:1: has no column Runtime");
+	refused("cutlass", "m,n\n1,2\n", "out: holds no table of cutlass_profiler");
+}
+
 /* ---- all formats ----------------------------------------------------------------------------------------------------------- */
 
 static void no_sample_is_another_format(void **state)
@@ -201,6 +265,9 @@ int main(void)
 		cmocka_unit_test_teardown(nsys_has_the_median_of_each_kernel, tear_down),
 		cmocka_unit_test_teardown(nsys_of_other_versions_and_reports, tear_down),
 		cmocka_unit_test_teardown(nsys_damaged, tear_down),
+		cmocka_unit_test_teardown(cutlass_has_times_of_results_that_are_right, tear_down),
+		cmocka_unit_test_teardown(cutlass_printed_after_other_lines, tear_down),
+		cmocka_unit_test_teardown(cutlass_damaged, tear_down),
 		cmocka_unit_test(no_sample_is_another_format),
 		cmocka_unit_test_teardown(no_cut_changes_a_value, tear_down),
 	};
