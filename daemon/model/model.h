@@ -341,11 +341,12 @@ enum format {
 	FORMAT_NCU,
 	FORMAT_NSYS,
 	FORMAT_CUTLASS,
+	FORMAT_ROCPROF,
 	FORMAT_N
 };
 
 /** All formats, separated by ", ", for messages. */
-#define FORMAT_NAMES "flopwatch, ffa, nvbench, google-benchmark, hyperfine, triton, torchao, ncu, nsys, cutlass"
+#define FORMAT_NAMES "flopwatch, ffa, nvbench, google-benchmark, hyperfine, triton, torchao, ncu, nsys, cutlass, rocprof"
 
 /** Return FORMAT_N for an unknown name. */
 enum format format_from_name(const char *name);

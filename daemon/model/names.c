@@ -64,6 +64,7 @@ static const char *const format_names[FORMAT_N] = {
 	[FORMAT_NCU] = "ncu",
 	[FORMAT_NSYS] = "nsys",
 	[FORMAT_CUTLASS] = "cutlass",
+	[FORMAT_ROCPROF] = "rocprof",
 };
 
 enum format format_from_name(const char *name)

@@ -138,6 +138,11 @@ int object_add_times(struct reading *out, struct fields *f, const char *file, co
 /** Add all conditions (reading_report) among the texts, numbers and booleans of an object. */
 void object_report_conditions(struct reading *out, json_t *object);
 
+/* ---- rocprof: Statistics of rocprof; called by reading_parse. ---- */
+
+/** Read the CSV of --stats of all versions: the mean of the calls of each kernel (or function of an API, in its statistics). */
+reading_fn read_rocprof;
+
 /* ---- table: Functions shared by CSV readers: header names, whole rows, numbers in columns. ---- */
 
 enum { TABLE_COLUMNS_MAX = 64, TABLE_KEY_SIZE = 2048, TABLE_NAME_SIZE = 160, TABLE_POSITION_SIZE = 1024 };

@@ -19,6 +19,7 @@ static reading_fn *const readers[FORMAT_N] = {
 	[FORMAT_NCU] = read_ncu,
 	[FORMAT_NSYS] = read_nsys,
 	[FORMAT_CUTLASS] = read_cutlass,
+	[FORMAT_ROCPROF] = read_rocprof,
 };
 
 static bool has(const char *text, size_t len, const char *word)
@@ -105,6 +106,8 @@ static const char *guess_table(const struct table_header *h, const char *file)
 	int times = 0;
 	char series[TABLE_NAME_SIZE], unit[COLUMN_UNIT_SIZE];
 
+	if (table_column(h, "TotalDurationNs") >= 0 && table_column(h, "AverageNs") >= 0)
+		return "rocprof";
 	if (table_column(h, "latency_ms") >= 0 && table_column(h, "direction") >= 0)
 		return "ffa";
 	for (int i = 0; i < h->n; i++) {

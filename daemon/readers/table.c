@@ -173,6 +173,10 @@ int table_add(struct reading *out, const struct csv *c, const struct table_heade
 	const char *suffix, *unfit = table_unfit(c->cell[column], &value, why);
 
 	(void)unit_convert(unfit ? 1 : value, unit, &ms, &of_unit, &suffix);
+	if (!key[0]) {
+		snprintf(full, sizeof full, "line %d", c->line);
+		return reading_leave(out, full, err, "it has no name");
+	}
 	if (!unfit && !reading_is_time(ms)) {
 		snprintf(why, sizeof why, "%g %s is no time", value, unit);
 		unfit = why;

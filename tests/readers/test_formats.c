@@ -21,6 +21,7 @@ static const struct sample {
 } samples[] = {
 	{ "nsys.csv", "nsys" },
 	{ "cutlass.csv", "cutlass" },
+	{ "rocprof.csv", "rocprof" },
 };
 
 enum { SAMPLES = sizeof samples / sizeof samples[0] };
@@ -206,6 +207,41 @@ static void cutlass_damaged(void **state)
 	refused("cutlass", "m,n\n1,2\n", "out: holds no table of cutlass_profiler");
 }
 
+/* ---- rocprof ---------------------------------------------------------------------------------------------------------------- */
+
+static void rocprof_has_the_mean_of_each_kernel(void **state)
+{
+	(void)state;
+	sample("rocprof.csv", "rocprof");
+	rows(2, 0);
+	has("void_tile_gemm<float,_64>(float_const*,_float_const*,_float*,_int)_[clone_.kd]", 1, 0.0143);
+	has("row_softmax.kd", 1, 0.00285);
+	/* of the first version; a name without quotes that has a comma */
+	read_text("rocprof",
+		"\"Name\",\"Calls\",\"TotalDurationNs\",\"AverageNs\",\"Percentage\"\nhipFree,1,5000,5000,1.5\na<1,2>,1,2,3,4\n");
+	rows(1, 1);
+	has("hipFree", 1, 0.005);
+	lacks("line_3", "it has 6 cells, the header has 5");
+}
+
+static void rocprof_damaged(void **state)
+{
+	(void)state;
+	read_text("rocprof",
+		"Name,Calls,TotalDurationNs,AverageNs\na,1,2,NaN\nb,1,2,-3\nc,1,2,1e999\nd,0,0,1e99\n,1,2,3\nf,1,2,4\n");
+	rows(1, 5);
+	has("f", 1, 4e-6);
+	lacks("a", "`NaN` is no number");
+	lacks("b", "-3 is no time and no rate");
+	lacks("c", "`1e999` is no number");
+	lacks("d", "1e+99 ns is no time");
+	lacks("line_6", "it has no name");
+	refused("rocprof", "Name,Calls\na,1\n", "out:1: has no column AverageNs");
+	refused("rocprof", "AverageNs,TotalDurationNs\n1,2\n", "out:1: has no column Name");
+	refused("rocprof", "Name,Calls,TotalDurationNs,AverageNs\na,1,2,30", "out:2: has no end of line");
+	refused("rocprof", "", "out: is empty");
+}
+
 /* ---- all formats ----------------------------------------------------------------------------------------------------------- */
 
 static void no_sample_is_another_format(void **state)
@@ -268,6 +304,8 @@ int main(void)
 		cmocka_unit_test_teardown(cutlass_has_times_of_results_that_are_right, tear_down),
 		cmocka_unit_test_teardown(cutlass_printed_after_other_lines, tear_down),
 		cmocka_unit_test_teardown(cutlass_damaged, tear_down),
+		cmocka_unit_test_teardown(rocprof_has_the_mean_of_each_kernel, tear_down),
+		cmocka_unit_test_teardown(rocprof_damaged, tear_down),
 		cmocka_unit_test(no_sample_is_another_format),
 		cmocka_unit_test_teardown(no_cut_changes_a_value, tear_down),
 	};
