@@ -342,11 +342,14 @@ enum format {
 	FORMAT_NSYS,
 	FORMAT_CUTLASS,
 	FORMAT_ROCPROF,
+	FORMAT_HIPBLASLT,
 	FORMAT_N
 };
 
 /** All formats, separated by ", ", for messages. */
-#define FORMAT_NAMES "flopwatch, ffa, nvbench, google-benchmark, hyperfine, triton, torchao, ncu, nsys, cutlass, rocprof"
+#define FORMAT_NAMES \
+	"flopwatch, ffa, nvbench, google-benchmark, hyperfine, triton, torchao, ncu, nsys, cutlass, rocprof, " \
+	"hipblaslt"
 
 /** Return FORMAT_N for an unknown name. */
 enum format format_from_name(const char *name);

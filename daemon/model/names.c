@@ -65,6 +65,7 @@ static const char *const format_names[FORMAT_N] = {
 	[FORMAT_NSYS] = "nsys",
 	[FORMAT_CUTLASS] = "cutlass",
 	[FORMAT_ROCPROF] = "rocprof",
+	[FORMAT_HIPBLASLT] = "hipblaslt",
 };
 
 enum format format_from_name(const char *name)

@@ -69,6 +69,14 @@ reading_fn read_ffa;
  */
 reading_fn read_google;
 
+/* ---- hipblaslt: Output of hipblaslt-bench; called by reading_parse. ---- */
+
+/**
+ * Read a row for each line of results, also among other output, named by its arguments without those of usual values (alpha=1,
+ * no activation). Several solutions of one problem are several rows; the repeated best one is solution=winner.
+ */
+reading_fn read_hipblaslt;
+
 /* ---- hyperfine: JSON of hyperfine; called by reading_parse. ---- */
 
 /**

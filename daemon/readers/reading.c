@@ -20,6 +20,7 @@ static reading_fn *const readers[FORMAT_N] = {
 	[FORMAT_NSYS] = read_nsys,
 	[FORMAT_CUTLASS] = read_cutlass,
 	[FORMAT_ROCPROF] = read_rocprof,
+	[FORMAT_HIPBLASLT] = read_hipblaslt,
 };
 
 static bool has(const char *text, size_t len, const char *word)
@@ -141,7 +142,8 @@ const char *reading_guess(const char *text, size_t len, const char *file)
 	static const struct {
 		const char *words, *format;
 	} lines[] = { { "Total Time (|Instances|Name", "nsys" },
-		{ "Problem,Provider,|OperationKind,Operation,Disposition", "cutlass" } };
+		{ "Problem,Provider,|OperationKind,Operation,Disposition", "cutlass" },
+		{ "hipblaslt-Gflops|transA,|,us", "hipblaslt" } };
 	size_t i = len >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
 	const char *found = NULL;
 	struct fw_err ignored = { 0 };

@@ -22,6 +22,7 @@ static const struct sample {
 	{ "nsys.csv", "nsys" },
 	{ "cutlass.csv", "cutlass" },
 	{ "rocprof.csv", "rocprof" },
+	{ "hipblaslt.txt", "hipblaslt" },
 };
 
 enum { SAMPLES = sizeof samples / sizeof samples[0] };
@@ -242,6 +243,49 @@ static void rocprof_damaged(void **state)
 	refused("rocprof", "", "out: is empty");
 }
 
+/* ---- hipblaslt -------------------------------------------------------------------------------------------------------------- */
+
+#define HIPBLASLT "[0]:transA,transB,batch_count,m,hipblaslt-Gflops,hipblaslt-GB/s,us\n"
+
+static void hipblaslt_has_a_row_for_each_result(void **state)
+{
+	(void)state;
+	sample("hipblaslt.txt", "hipblaslt");
+	rows(2, 0);
+	has_tflops("transA=T/transB=N/m=2048/n=1024/k=512/lda=512/ldb=512/ldc=2048/a_type=f16_r/b_type=f16_r/compute_type=f32_r",
+		0.01, 214.748);
+	assert_int_equal(strncmp(reading.row[1].key, "transA=T/transB=N/batch_count=4/m=2048/", 39), 0);
+	assert_float_equal(reading.row[1].median_ms, 0.032, 1e-12);
+	read_text("hipblaslt",
+		HIPBLASLT "N,N,1,8,1,1,3\n[1]:transA,transB,batch_count,m,hipblaslt-Gflops,hipblaslt-GB/s,us\nN,N,1,8,1,1,2\n"
+			  "Winner:\n" HIPBLASLT " N,N,1,8,1,1,2\n");
+	rows(3, 0);
+	has("transA=N/transB=N/m=8#1", 1, 0.003);
+	has("transA=N/transB=N/m=8#2", 1, 0.002);
+	has("transA=N/transB=N/m=8/solution=winner", 1, 0.002);
+	/* a table of results; an old header */
+	read_text("hipblaslt",
+		"[0]transA,M,hipblaslt-Gflops,us,solution_index,gcnArchName,CUs\n N,8.0,x,1,9,gfx942:sramecc+,304\n\nT,16,1000, 2.5,8,gfx942:sramecc+,304\n");
+	rows(2, 0);
+	assert_true(isnan(has("transA=N/M=8", 1, 0.001)->tflops));
+	has_tflops("transA=T/M=16", 0.0025, 1);
+	assert_string_equal(reading.fact[0].value, "gfx942:sramecc+");
+}
+
+static void hipblaslt_damaged(void **state)
+{
+	(void)state;
+	read_text("hipblaslt", HIPBLASLT "N,N,1,8,1,1,inf\nN,N,1,9,1,1,0\nN,N,1,7,1,1,1\n" HIPBLASLT "N,N,1\n" HIPBLASLT "\"\n");
+	rows(1, 3);
+	has("transA=N/transB=N/m=7", 1, 0.001);
+	lacks("transA=N/transB=N/m=8", "`inf` is no number");
+	lacks("line_6", "it has 3 cells, the header has 7");
+	refused("hipblaslt", HIPBLASLT "N,N,1,8,1,1,25", "out:2: has no end of line");
+	refused("hipblaslt", HIPBLASLT "N,N,1,8", "out:2: has 4 cells, the header has 7; is the file cut off?");
+	refused("hipblaslt", "transA,hipblaslt-Gflops\nN,1\n", "out:1: has no column us");
+	refused("hipblaslt", "transA,us\nN,1\n", "out: holds no results of hipblaslt-bench");
+}
+
 /* ---- all formats ----------------------------------------------------------------------------------------------------------- */
 
 static void no_sample_is_another_format(void **state)
@@ -306,6 +350,8 @@ int main(void)
 		cmocka_unit_test_teardown(cutlass_damaged, tear_down),
 		cmocka_unit_test_teardown(rocprof_has_the_mean_of_each_kernel, tear_down),
 		cmocka_unit_test_teardown(rocprof_damaged, tear_down),
+		cmocka_unit_test_teardown(hipblaslt_has_a_row_for_each_result, tear_down),
+		cmocka_unit_test_teardown(hipblaslt_damaged, tear_down),
 		cmocka_unit_test(no_sample_is_another_format),
 		cmocka_unit_test_teardown(no_cut_changes_a_value, tear_down),
 	};
