@@ -3,53 +3,22 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "lib/lib.h"
 
-enum { PARAMETERS_MAX = 64, KEY_MAX = 1 << 20 };
-
-static int by_name(const void *a, const void *b)
-{
-	return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
-/* Write a value canonically: 4, "4" and 4.0 are one, true is true. */
-static void put_value(struct buf *key, const json_t *value)
-{
-	const char *text = json_string_value(value);
-	double number = json_number_value(value);
-
-	if (json_is_number(value) || (text && reading_number(text, &number)))
-		buf_printf(key, "%.15g", number);
-	else if (text)
-		buf_puts(key, text);
-	else {
-		char *dump = json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT | JSON_SORT_KEYS);
-
-		buf_puts(key, dump ? dump : "?");
-		free(dump);
-	}
-}
+enum { KEY_MAX = 1 << 20 };
 
 /* Write the command with its parameters in the order of their names: "sort data.txt [threads=4]". */
 static void put_key(struct buf *key, const json_t *object)
 {
-	const char *command = json_string_value(json_object_get(object, "command")), *name[PARAMETERS_MAX], *each;
-	json_t *parameters = json_object_get(object, "parameters"), *value;
-	size_t n = 0;
+	const char *command = json_string_value(json_object_get(object, "command")), *name[OBJECT_PARAMETERS_MAX];
+	json_t *parameters = json_object_get(object, "parameters");
+	size_t n = object_sort_names(parameters, name);
 
 	buf_puts(key, command ? command : "");
-	json_object_foreach(parameters, each, value)
-	{
-		if (n < PARAMETERS_MAX)
-			name[n++] = each;
-	}
-	if (n > 1)
-		qsort(name, n, sizeof *name, by_name);
 	for (size_t i = 0; i < n; i++) {
 		buf_printf(key, " [%s=", name[i]);
-		put_value(key, json_object_get(parameters, name[i]));
+		object_put_value(key, json_object_get(parameters, name[i]));
 		buf_putc(key, ']');
 	}
 	for (size_t i = 0; i < key->len; i++) /* a command over several lines */

@@ -9,6 +9,8 @@
 #include "lib/lib.h"
 #include "readers/readers.h"
 
+enum { TABLE_KEY_SIZE = 2048 }; /* of a name, before reading_clean_key cuts it */
+
 /* ---- column: Meaning of a column's name: its series, its unit, or that it contains no times. ---- */
 
 enum { COLUMN_UNIT_SIZE = 32 };
@@ -125,7 +127,7 @@ reading_fn read_nvbench;
 
 /* ---- object: Functions shared by JSON readers: loading, positions for messages, lists of times. ---- */
 
-enum { OBJECT_NAME_SIZE = 512, OBJECT_TEXT_SIZE = 4 * OBJECT_NAME_SIZE };
+enum { OBJECT_NAME_SIZE = 512, OBJECT_TEXT_SIZE = 4 * OBJECT_NAME_SIZE, OBJECT_PARAMETERS_MAX = 64 };
 
 /** Parse the whole text as one object. Own: json_decref. Err: NULL, with the line. */
 json_t *object_load(const char *text, size_t len, const char *file, struct fw_err *err);
@@ -145,6 +147,12 @@ int object_add_times(struct reading *out, struct fields *f, const char *file, co
 	double unit_to_ms, double tflops, struct fw_err *err);
 /** Add all conditions (reading_report) among the texts, numbers and booleans of an object. */
 void object_report_conditions(struct reading *out, json_t *object);
+/** Write a value in one spelling: 4, "4" and 4.0 are one, true is true. */
+void object_put_value(struct buf *key, const json_t *value);
+/** Sort the names of an object, or of its first ones. Returns their number. Own: borrowed. */
+size_t object_sort_names(json_t *object, const char *name[OBJECT_PARAMETERS_MAX]);
+/** Append "/name=value" for each member, in the order of their names, as table_put does. `object` may be NULL. */
+void object_put_parameters(char key[TABLE_KEY_SIZE], json_t *object);
 
 /* ---- rocprof: Statistics of rocprof; called by reading_parse. ---- */
 
@@ -153,7 +161,7 @@ reading_fn read_rocprof;
 
 /* ---- table: Functions shared by CSV readers: header names, whole rows, numbers in columns. ---- */
 
-enum { TABLE_COLUMNS_MAX = 64, TABLE_KEY_SIZE = 2048, TABLE_NAME_SIZE = 160, TABLE_POSITION_SIZE = 1024 };
+enum { TABLE_COLUMNS_MAX = 64, TABLE_NAME_SIZE = 160, TABLE_POSITION_SIZE = 1024 };
 
 /** The header's names, stored while rows are read. Columns may have any order. */
 struct table_header {

@@ -152,3 +152,56 @@ void object_report_conditions(struct reading *out, json_t *object)
 		free(dump);
 	}
 }
+
+static int by_name(const void *a, const void *b)
+{
+	return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+void object_put_value(struct buf *key, const json_t *value)
+{
+	const char *text = json_string_value(value);
+	double number = json_number_value(value);
+
+	if (json_is_number(value) || (text && reading_number(text, &number)))
+		buf_printf(key, "%.15g", number);
+	else if (text)
+		buf_puts(key, text);
+	else {
+		char *dump = json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT | JSON_SORT_KEYS);
+
+		buf_puts(key, dump ? dump : "?");
+		free(dump);
+	}
+}
+
+size_t object_sort_names(json_t *object, const char *name[OBJECT_PARAMETERS_MAX])
+{
+	const char *each;
+	json_t *value;
+	size_t n = 0;
+
+	json_object_foreach(object, each, value)
+	{
+		if (n < OBJECT_PARAMETERS_MAX)
+			name[n++] = each;
+	}
+	if (n > 1)
+		qsort(name, n, sizeof *name, by_name);
+	return n;
+}
+
+void object_put_parameters(char key[TABLE_KEY_SIZE], json_t *object)
+{
+	const char *name[OBJECT_PARAMETERS_MAX];
+	size_t n = object_sort_names(object, name);
+	struct buf value;
+
+	buf_init(&value, 1 << 20);
+	for (size_t i = 0; i < n; i++) {
+		buf_clear(&value);
+		object_put_value(&value, json_object_get(object, name[i]));
+		table_put(key, name[i], value.failed || value.len == 0 ? "" : value.data);
+	}
+	buf_fini(&value);
+}
