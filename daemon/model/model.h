@@ -343,13 +343,14 @@ enum format {
 	FORMAT_CUTLASS,
 	FORMAT_ROCPROF,
 	FORMAT_HIPBLASLT,
+	FORMAT_LIGER,
 	FORMAT_N
 };
 
 /** All formats, separated by ", ", for messages. */
 #define FORMAT_NAMES \
 	"flopwatch, ffa, nvbench, google-benchmark, hyperfine, triton, torchao, ncu, nsys, cutlass, rocprof, " \
-	"hipblaslt"
+	"hipblaslt, liger"
 
 /** Return FORMAT_N for an unknown name. */
 enum format format_from_name(const char *name);

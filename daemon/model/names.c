@@ -66,6 +66,7 @@ static const char *const format_names[FORMAT_N] = {
 	[FORMAT_CUTLASS] = "cutlass",
 	[FORMAT_ROCPROF] = "rocprof",
 	[FORMAT_HIPBLASLT] = "hipblaslt",
+	[FORMAT_LIGER] = "liger",
 };
 
 enum format format_from_name(const char *name)

@@ -88,6 +88,14 @@ reading_fn read_hipblaslt;
  */
 reading_fn read_hyperfine;
 
+/* ---- liger: CSV of Liger-Kernel's benchmarks; called by reading_parse. ---- */
+
+/**
+ * Read the medians of all metrics of time: a row for each kernel, provider, mode, size and configuration, and GPU if the file has
+ * several. Other metrics (memory) are left out with a note.
+ */
+reading_fn read_liger;
+
 /* ---- lines: Flopwatch's own format, JSON lines; called by reading_parse. ---- */
 
 /**

@@ -21,6 +21,7 @@ static reading_fn *const readers[FORMAT_N] = {
 	[FORMAT_CUTLASS] = read_cutlass,
 	[FORMAT_ROCPROF] = read_rocprof,
 	[FORMAT_HIPBLASLT] = read_hipblaslt,
+	[FORMAT_LIGER] = read_liger,
 };
 
 static bool has(const char *text, size_t len, const char *word)
@@ -109,6 +110,8 @@ static const char *guess_table(const struct table_header *h, const char *file)
 
 	if (table_column(h, "TotalDurationNs") >= 0 && table_column(h, "AverageNs") >= 0)
 		return "rocprof";
+	if (table_column(h, "kernel_provider") >= 0 && table_column(h, "y_value_50") >= 0)
+		return "liger";
 	if (table_column(h, "latency_ms") >= 0 && table_column(h, "direction") >= 0)
 		return "ffa";
 	for (int i = 0; i < h->n; i++) {

@@ -23,6 +23,7 @@ static const struct sample {
 	{ "cutlass.csv", "cutlass" },
 	{ "rocprof.csv", "rocprof" },
 	{ "hipblaslt.txt", "hipblaslt" },
+	{ "liger.csv", "liger" },
 };
 
 enum { SAMPLES = sizeof samples / sizeof samples[0] };
@@ -286,6 +287,46 @@ static void hipblaslt_damaged(void **state)
 	refused("hipblaslt", "transA,us\nN,1\n", "out: holds no results of hipblaslt-bench");
 }
 
+/* ---- liger ------------------------------------------------------------------------------------------------------------------ */
+
+#define LIGER                                                                                                                     \
+	"kernel_name,kernel_provider,kernel_operation_mode,metric_name,metric_unit,x_name,x_label,x_value,y_value_50,y_value_20," \
+	"y_value_80,extra_benchmark_config_str,gpu_name\n"
+
+static void liger_has_medians_of_times(void **state)
+{
+	(void)state;
+	sample("liger.csv", "liger");
+	rows(2, 0);
+	has("row_norm/liger/forward/H=1024/M=2048/dtype=torch.bfloat16/eps=1e-06", 1, 0.125);
+	has("row_norm/huggingface/forward/H=1024/M=2048/dtype=torch.bfloat16/eps=1e-06", 1, 0.5);
+	says("rows of the metric memory are left out: MB is no unit of time");
+	assert_string_equal(reading.fact[0].value, "NVIDIA H100 80GB HBM3");
+	/* members in any order are one configuration; several GPUs */
+	read_text("liger", LIGER
+		"k,liger,full,speed,us,T,t,1,5,5,5,\"{\"\"b\"\":1.0,\"\"a\"\":\"\"x\"\"}\",A\n"
+		"k,liger,full,speed,us,T,t,1,6,5,5,\"{\"\"a\"\":\"\"x\"\",\"\"b\"\":1}\",B\nk,torch,full,tail,us,T,t,1,7,5,5,[1],B\n");
+	rows(3, 0);
+	has("k/liger/full/T=1/a=x/b=1/gpu=A", 1, 0.005);
+	has("k/liger/full/T=1/a=x/b=1/gpu=B", 1, 0.006);
+	has("k/torch/full/metric=tail/T=1/config=[1]/gpu=B", 1, 0.007);
+}
+
+static void liger_damaged(void **state)
+{
+	(void)state;
+	read_text("liger",
+		LIGER "k,a,full,speed,ms,T,t,1,nan,1,1,,\nk,b,full,speed,ms,T,t,1,0,1,1,,\nk,c,full,speed,ms,T,t,1,-1,1,1,,\n"
+		      "k,d,full,speed,ms,T,t,1\nk,e,full,speed,ms,T,t,1,2,1,1,,\n");
+	rows(1, 4);
+	has("k/e/full/T=1", 1, 2);
+	lacks("k/a/full/T=1", "`nan` is no number");
+	lacks("k/b/full/T=1", "0 is no time and no rate");
+	refused("liger", LIGER "k,e,full,speed,ms,T,t,1,2,1,1,,A", "out:2: has no end of line");
+	refused("liger", "kernel_name,kernel_provider,y_value_50\na,b,1\n", "out:1: has no column kernel_operation_mode");
+	refused("liger", LIGER "k,a,full,memory,MB,T,t,1,5,1,1,,\n", "out: holds no measured row");
+}
+
 /* ---- all formats ----------------------------------------------------------------------------------------------------------- */
 
 static void no_sample_is_another_format(void **state)
@@ -352,6 +393,8 @@ int main(void)
 		cmocka_unit_test_teardown(rocprof_damaged, tear_down),
 		cmocka_unit_test_teardown(hipblaslt_has_a_row_for_each_result, tear_down),
 		cmocka_unit_test_teardown(hipblaslt_damaged, tear_down),
+		cmocka_unit_test_teardown(liger_has_medians_of_times, tear_down),
+		cmocka_unit_test_teardown(liger_damaged, tear_down),
 		cmocka_unit_test(no_sample_is_another_format),
 		cmocka_unit_test_teardown(no_cut_changes_a_value, tear_down),
 	};
