@@ -344,13 +344,14 @@ enum format {
 	FORMAT_ROCPROF,
 	FORMAT_HIPBLASLT,
 	FORMAT_LIGER,
+	FORMAT_PYTEST,
 	FORMAT_N
 };
 
 /** All formats, separated by ", ", for messages. */
 #define FORMAT_NAMES \
 	"flopwatch, ffa, nvbench, google-benchmark, hyperfine, triton, torchao, ncu, nsys, cutlass, rocprof, " \
-	"hipblaslt, liger"
+	"hipblaslt, liger, pytest-benchmark"
 
 /** Return FORMAT_N for an unknown name. */
 enum format format_from_name(const char *name);

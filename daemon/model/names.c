@@ -67,6 +67,7 @@ static const char *const format_names[FORMAT_N] = {
 	[FORMAT_ROCPROF] = "rocprof",
 	[FORMAT_HIPBLASLT] = "hipblaslt",
 	[FORMAT_LIGER] = "liger",
+	[FORMAT_PYTEST] = "pytest-benchmark",
 };
 
 enum format format_from_name(const char *name)

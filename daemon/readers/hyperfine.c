@@ -46,27 +46,6 @@ static const char *unusable_reason(const json_t *object)
 	return NULL;
 }
 
-/* A result without its list of times, which was removed. */
-static int add_statistics(struct reading *out, const struct fields *f, const char *file, const char *key, struct fw_err *err)
-{
-	static const struct {
-		const char *field, *name;
-	} statistics[] = { { "median", READING_MEDIAN }, { "mean", READING_MEAN } };
-	struct reading_time time[2];
-	char where[OBJECT_TEXT_SIZE];
-	int n = 0;
-
-	for (int i = 0; i < 2; i++) {
-		double ms = 1e3 * json_number_value(json_object_get(f->object, statistics[i].field));
-
-		if (reading_is_time(ms))
-			time[n++] = (struct reading_time){ .name = statistics[i].name, .rank = i, .ms = ms };
-	}
-	if (n == 0)
-		return reading_leave(out, key, err, "it has neither times nor a median or mean");
-	return reading_state(out, key, time, n, object_position(where, file, f, "median"), err);
-}
-
 static int read_result(struct reading *out, json_t *object, size_t i, const char *file, struct fw_err *err)
 {
 	struct fields f;
@@ -88,7 +67,7 @@ static int read_result(struct reading *out, json_t *object, size_t i, const char
 	else if (json_array_size(json_object_get(object, "times")) > 0)
 		result = object_add_times(out, &f, file, "times", key.data, 1e3, NAN, err);
 	else
-		result = add_statistics(out, &f, file, key.data, err);
+		result = object_add_statistics(out, &f, file, key.data, 1e3, err);
 	buf_fini(&key);
 	return result;
 }

@@ -153,6 +153,9 @@ const char *object_position(char out[OBJECT_TEXT_SIZE], const char *file, const 
  */
 int object_add_times(struct reading *out, struct fields *f, const char *file, const char *name, const char *key,
 	double unit_to_ms, double tflops, struct fw_err *err);
+/** Add the numbers `median` and `mean` of an object as the row of `key`; without both it is left out. Units: as above. */
+int object_add_statistics(
+	struct reading *out, const struct fields *f, const char *file, const char *key, double unit_to_ms, struct fw_err *err);
 /** Add all conditions (reading_report) among the texts, numbers and booleans of an object. */
 void object_report_conditions(struct reading *out, json_t *object);
 /** Write a value in one spelling: 4, "4" and 4.0 are one, true is true. */
@@ -161,6 +164,14 @@ void object_put_value(struct buf *key, const json_t *value);
 size_t object_sort_names(json_t *object, const char *name[OBJECT_PARAMETERS_MAX]);
 /** Append "/name=value" for each member, in the order of their names, as table_put does. `object` may be NULL. */
 void object_put_parameters(char key[TABLE_KEY_SIZE], json_t *object);
+
+/* ---- pytest: JSON of pytest-benchmark; called by reading_parse. ---- */
+
+/**
+ * Read --benchmark-json: the times of all rounds if the file has them (--benchmark-save-data), else the median and the mean of
+ * each benchmark, named by its fullname. The machine becomes conditions (reading_report).
+ */
+reading_fn read_pytest;
 
 /* ---- rocprof: Statistics of rocprof; called by reading_parse. ---- */
 

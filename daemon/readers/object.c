@@ -135,6 +135,25 @@ int object_add_times(struct reading *out, struct fields *f, const char *file, co
 	return 0;
 }
 
+int object_add_statistics(
+	struct reading *out, const struct fields *f, const char *file, const char *key, double unit_to_ms, struct fw_err *err)
+{
+	static const char *const statistics[] = { READING_MEDIAN, READING_MEAN };
+	struct reading_time time[2];
+	char where[OBJECT_TEXT_SIZE];
+	int n = 0;
+
+	for (int i = 0; i < 2; i++) {
+		double ms = unit_to_ms * json_number_value(json_object_get(f->object, statistics[i]));
+
+		if (reading_is_time(ms))
+			time[n++] = (struct reading_time){ .name = statistics[i], .rank = i, .ms = ms };
+	}
+	if (n == 0)
+		return reading_leave(out, key, err, "it has neither times nor a median or mean");
+	return reading_state(out, key, time, n, object_position(where, file, f, READING_MEDIAN), err);
+}
+
 void object_report_conditions(struct reading *out, json_t *object)
 {
 	const char *name;

@@ -22,6 +22,7 @@ static reading_fn *const readers[FORMAT_N] = {
 	[FORMAT_ROCPROF] = read_rocprof,
 	[FORMAT_HIPBLASLT] = read_hipblaslt,
 	[FORMAT_LIGER] = read_liger,
+	[FORMAT_PYTEST] = read_pytest,
 };
 
 static bool has(const char *text, size_t len, const char *word)
@@ -84,6 +85,8 @@ static const char *guess_object(const char *text, size_t len, size_t head)
 	/* a whole object on the first line, with flopwatch's keys: JSON lines */
 	if (has_key(text, head, "\"cell\"") || has_key(text, head, "\"bench\""))
 		return "flopwatch";
+	if (has_key(text, len, "\"machine_info\"") && has_key(text, len, "\"benchmarks\"") && has_key(text, len, "\"stats\""))
+		return "pytest-benchmark";
 	if (has(text, len, "nvbench") || has_key(text, len, "\"sm_version\"") || has_key(text, len, "\"summaries\""))
 		return "nvbench";
 	if (has_key(text, len, "\"results\"") && has_key(text, len, "\"command\""))

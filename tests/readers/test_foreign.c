@@ -671,7 +671,7 @@ static void a_table_is_known_by_positive_marks(void **state)
 		"Benchmark,Device,Skipped,Samples,CPU Time (sec),Noise (%),GPU Time (sec)\nb,0,No,3,1,2,3\n",
 		"\"Type\",\"Time(%)\",\"Time\",\"Calls\",\"Avg\",\"Min\",\"Max\",\"Name\"\n",
 		"{\"results\":[{\"name\":\"a\",\"ms\":1}]}",
-		"{\"benchmarks\":[{\"name\":\"a\",\"stats\":{\"mean\":1}}],\"machine_info\":{}}",
+		"{\"benchmarks\":[{\"name\":\"a\",\"stats\":{\"mean\":1}}],\"machine\":{}}",
 		"{\"context\":\"of a story\",\"rows\":[]}",
 		"{\"cells\":[{\"cell_type\":\"code\"}]}",
 		"[{\"name\":\"a\",\"ms\":1}]",

@@ -24,6 +24,7 @@ static const struct sample {
 	{ "rocprof.csv", "rocprof" },
 	{ "hipblaslt.txt", "hipblaslt" },
 	{ "liger.csv", "liger" },
+	{ "pytest-benchmark.json", "pytest-benchmark" },
 };
 
 enum { SAMPLES = sizeof samples / sizeof samples[0] };
@@ -327,6 +328,62 @@ static void liger_damaged(void **state)
 	refused("liger", LIGER "k,a,full,memory,MB,T,t,1,5,1,1,,\n", "out: holds no measured row");
 }
 
+/* ---- pytest-benchmark ------------------------------------------------------------------------------------------------------- */
+
+#define PYTEST(benchmarks) "{\"machine_info\":{},\"benchmarks\":[" benchmarks "]}"
+
+static void pytest_benchmark_has_rounds_or_statistics(void **state)
+{
+	(void)state;
+	sample("pytest-benchmark.json", "pytest-benchmark");
+	rows(2, 0);
+	has("tests/test_sort.py::test_sort[1024]", 3, 2.2);
+	assert_int_equal(has("tests/test_sort.py::test_copy", 1, 0.0015)->n_times, 2);
+	assert_string_equal(reading.fact[reading.n_facts - 1].value, "Example CPU @ 3.00GHz");
+	read_text("pytest-benchmark",
+		PYTEST("{\"name\":\"a\",\"stats\":{\"mean\":2}},{\"name\":\"a\",\"stats\":{\"mean\":3,\"median\":null}}"));
+	assert_string_equal(has("a#1", 1, 2000)->statistic, READING_MEAN);
+	has("a#2", 1, 3000);
+}
+
+static void pytest_benchmark_damaged(void **state)
+{
+	(void)state;
+	read_text("pytest-benchmark",
+		PYTEST("{\"name\":\"a\",\"stats\":{\"median\":NaN,\"mean\":Infinity}},{\"name\":\"b\",\"stats\":{\"data\":[1,0]}},"
+		       "{\"name\":\"c\",\"stats\":{\"data\":[1,\"2\"]}},{\"name\":\"d\",\"stats\":{\"data\":[],\"median\":1}},"
+		       "{\"name\":\"e\",\"stats\":{\"median\":-1,\"mean\":1e300}}"));
+	rows(1, 4);
+	has("d", 1, 1000);
+	lacks("a", "it has neither times nor a median or mean");
+	lacks("b", "0 ms is no time");
+	lacks("c", "data must be a number or a list of numbers");
+	refused("pytest-benchmark", PYTEST("{\"stats\":{}}"), "out: benchmarks[0].fullname: is missing");
+	refused("pytest-benchmark", PYTEST("{\"name\":\"a\"}"), "out: benchmarks[0].stats: must be an object");
+	refused("pytest-benchmark", PYTEST("{\"name\":\"a\",\"stats\":7}"), "out: benchmarks[0].stats: must be an object");
+	refused("pytest-benchmark", PYTEST("7"), "out: benchmarks[0]: must be an object");
+	refused("pytest-benchmark", "{\"machine_info\":{}}", "out: file.benchmarks");
+	refused("pytest-benchmark", "{\"benchmarks\":\n[", "out:2: is no JSON");
+	refused("pytest-benchmark", "[]", "out: file: must be an object");
+}
+
+static void pytest_benchmark_of_many_rounds(void **state)
+{
+	struct fw_err err = { 0 };
+	struct buf text;
+
+	(void)state;
+	buf_init(&text, 8 << 20);
+	buf_puts(&text, "{\"machine_info\":{},\"benchmarks\":[{\"name\":\"a\",\"stats\":{\"median\":1,\"data\":[1");
+	for (int i = 0; i < READING_VALUES_MAX; i++)
+		buf_puts(&text, ",2");
+	buf_puts(&text, "]}}]}");
+	assert_int_equal(parse("pytest-benchmark", text.data, text.len, "out", &reading, &err), 0);
+	has("a", 1, 1000);
+	says("the median of each benchmark is read, because the file has more than");
+	buf_fini(&text);
+}
+
 /* ---- all formats ----------------------------------------------------------------------------------------------------------- */
 
 static void no_sample_is_another_format(void **state)
@@ -395,6 +452,9 @@ int main(void)
 		cmocka_unit_test_teardown(hipblaslt_damaged, tear_down),
 		cmocka_unit_test_teardown(liger_has_medians_of_times, tear_down),
 		cmocka_unit_test_teardown(liger_damaged, tear_down),
+		cmocka_unit_test_teardown(pytest_benchmark_has_rounds_or_statistics, tear_down),
+		cmocka_unit_test_teardown(pytest_benchmark_damaged, tear_down),
+		cmocka_unit_test_teardown(pytest_benchmark_of_many_rounds, tear_down),
 		cmocka_unit_test(no_sample_is_another_format),
 		cmocka_unit_test_teardown(no_cut_changes_a_value, tear_down),
 	};
