@@ -345,13 +345,14 @@ enum format {
 	FORMAT_HIPBLASLT,
 	FORMAT_LIGER,
 	FORMAT_PYTEST,
+	FORMAT_ASV,
 	FORMAT_N
 };
 
 /** All formats, separated by ", ", for messages. */
 #define FORMAT_NAMES \
 	"flopwatch, ffa, nvbench, google-benchmark, hyperfine, triton, torchao, ncu, nsys, cutlass, rocprof, " \
-	"hipblaslt, liger, pytest-benchmark"
+	"hipblaslt, liger, pytest-benchmark, asv"
 
 /** Return FORMAT_N for an unknown name. */
 enum format format_from_name(const char *name);

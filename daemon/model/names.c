@@ -68,6 +68,7 @@ static const char *const format_names[FORMAT_N] = {
 	[FORMAT_HIPBLASLT] = "hipblaslt",
 	[FORMAT_LIGER] = "liger",
 	[FORMAT_PYTEST] = "pytest-benchmark",
+	[FORMAT_ASV] = "asv",
 };
 
 enum format format_from_name(const char *name)

@@ -42,6 +42,15 @@ bool column_is_subject(const char *name);
 /** Return whether a name has a term of profilers and similar tools, whose tables are no triton reports. */
 bool column_is_statistic(const char *name);
 
+/* ---- asv: Results of airspeed velocity; called by reading_parse. ---- */
+
+/**
+ * Read a result file of version 2: the samples of each benchmark of time and combination of parameters if they were recorded,
+ * else its median. The file has no units, so the kind of a benchmark is known by its name, as asv does; others are left out with
+ * a note. null is a failure; NaN, a skipped benchmark, is left out.
+ */
+reading_fn read_asv;
+
 /* ---- cutlass: CSV of cutlass_profiler; called by reading_parse. ---- */
 
 /**
@@ -153,6 +162,9 @@ const char *object_position(char out[OBJECT_TEXT_SIZE], const char *file, const 
  */
 int object_add_times(struct reading *out, struct fields *f, const char *file, const char *name, const char *key,
 	double unit_to_ms, double tflops, struct fw_err *err);
+/** The same for a value or list that is no member of an object; `name` and `where` are for messages. */
+int object_add_values(struct reading *out, json_t *values, const char *name, const char *key, double unit_to_ms, double tflops,
+	const char *where, struct fw_err *err);
 /** Add the numbers `median` and `mean` of an object as the row of `key`; without both it is left out. Units: as above. */
 int object_add_statistics(
 	struct reading *out, const struct fields *f, const char *file, const char *key, double unit_to_ms, struct fw_err *err);

@@ -115,24 +115,31 @@ static const char *unusable_reason(json_t *v, double unit_ms, char why[READING_W
 	return NULL;
 }
 
-int object_add_times(struct reading *out, struct fields *f, const char *file, const char *name, const char *key, double unit_ms,
-	double tflops, struct fw_err *err)
+int object_add_values(struct reading *out, json_t *values, const char *name, const char *key, double unit_ms, double tflops,
+	const char *where, struct fw_err *err)
 {
-	json_t *v = json_object_get(f->object, name);
-	char where[OBJECT_TEXT_SIZE], text[READING_WHY_SIZE];
-	const char *why = unusable_reason(v, unit_ms, text, name);
-	size_t n = json_is_array(v) ? json_array_size(v) : 1;
+	char text[READING_WHY_SIZE];
+	const char *why = unusable_reason(values, unit_ms, text, name);
+	size_t n = json_is_array(values) ? json_array_size(values) : 1;
 
 	if (why)
 		return reading_leave(out, key, err, "%s", why);
-	object_position(where, file, f, name);
 	for (size_t i = 0; i < n; i++) {
-		const json_t *item = json_is_array(v) ? json_array_get(v, i) : v;
+		const json_t *item = json_is_array(values) ? json_array_get(values, i) : values;
 
 		if (reading_add(out, key, json_number_value(item) * unit_ms, tflops, where, err))
 			return -1;
 	}
 	return 0;
+}
+
+int object_add_times(struct reading *out, struct fields *f, const char *file, const char *name, const char *key, double unit_ms,
+	double tflops, struct fw_err *err)
+{
+	char where[OBJECT_TEXT_SIZE];
+
+	return object_add_values(
+		out, json_object_get(f->object, name), name, key, unit_ms, tflops, object_position(where, file, f, name), err);
 }
 
 int object_add_statistics(

@@ -23,6 +23,7 @@ static reading_fn *const readers[FORMAT_N] = {
 	[FORMAT_HIPBLASLT] = read_hipblaslt,
 	[FORMAT_LIGER] = read_liger,
 	[FORMAT_PYTEST] = read_pytest,
+	[FORMAT_ASV] = read_asv,
 };
 
 static bool has(const char *text, size_t len, const char *word)
@@ -87,6 +88,8 @@ static const char *guess_object(const char *text, size_t len, size_t head)
 		return "flopwatch";
 	if (has_key(text, len, "\"machine_info\"") && has_key(text, len, "\"benchmarks\"") && has_key(text, len, "\"stats\""))
 		return "pytest-benchmark";
+	if (has_key(text, len, "\"result_columns\"") && has_key(text, len, "\"commit_hash\""))
+		return "asv";
 	if (has(text, len, "nvbench") || has_key(text, len, "\"sm_version\"") || has_key(text, len, "\"summaries\""))
 		return "nvbench";
 	if (has_key(text, len, "\"results\"") && has_key(text, len, "\"command\""))

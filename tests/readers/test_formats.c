@@ -25,6 +25,7 @@ static const struct sample {
 	{ "hipblaslt.txt", "hipblaslt" },
 	{ "liger.csv", "liger" },
 	{ "pytest-benchmark.json", "pytest-benchmark" },
+	{ "asv.json", "asv" },
 };
 
 enum { SAMPLES = sizeof samples / sizeof samples[0] };
@@ -384,6 +385,55 @@ static void pytest_benchmark_of_many_rounds(void **state)
 	buf_fini(&text);
 }
 
+/* ---- asv -------------------------------------------------------------------------------------------------------------------- */
+
+#define ASV(results)                                                                                                             \
+	"{\"commit_hash\":\"0\",\"version\":2,\"result_columns\":[\"result\",\"params\",\"samples\"],\"results\":{" results "}}"
+
+static void asv_has_samples_or_medians_of_times(void **state)
+{
+	(void)state;
+	sample("asv.json", "asv");
+	rows(5, 1);
+	has("sums.Rows.time_sum(1024,'f4')", 1, 2);
+	has("sums.Rows.time_sum(1024,'f8')", 1, 4);
+	lacks("sums.Rows.time_sum(4096,'f4')", "it failed: asv stored no result");
+	lacks("sums.Rows.time_sum(4096,'f8')", "skipped by the benchmark suite");
+	has("sums.time_all", 3, 1.5);
+	lacks("sums.time_broken", "it failed: asv stored no result");
+	says("sums.peakmem_all is left out: by its name it is no benchmark of time");
+	read_text("asv",
+		ASV("\"a.TimeAll\":[[1]],\"a.Timeout\":[[1]],\"time_b\":[[1,2],[[\"x\",\"y\"]]],\"a.timeraw_c\":[[3],[],[null]]"));
+	rows(4, 0);
+	has("a.TimeAll", 1, 1000);
+	has("time_b(y)", 1, 2000);
+	has("a.timeraw_c", 1, 3000);
+}
+
+static void asv_damaged(void **state)
+{
+	(void)state;
+	read_text("asv",
+		ASV("\"time_a\":[[0]],\"time_b\":[[-1]],\"time_c\":[[\"1\"]],\"time_d\":[[1],[],[[1,-1]]],\"time_e\":[[1e300]],\"time_f\":[[1]],"
+		    "\"time_g\":[[Infinity]],\"time_h\":[[[1,{}]]]"));
+	rows(1, 7);
+	has("time_f", 1, 1000);
+	lacks("time_a", "0 ms is no time");
+	lacks("time_c", "result must be a number or a list of numbers");
+	lacks("time_d", "-1000 ms is no time");
+	refused("asv", ASV("\"time_a\":7"), "out: results.time_a: must be a list with a list of results");
+	refused("asv", ASV("\"time_a\":[7]"), "out: results.time_a: must be a list with a list of results");
+	refused("asv", ASV("\"time_a\":[[1,2]]"), "out: results.time_a: result 1 has no combination of parameters");
+	refused("asv", ASV("\"time_a\":[[1,2],[[\"x\"]]]"), "out: results.time_a: result 1 has no combination of parameters");
+	refused("asv", ASV("\"time_a\":[[1],[[]]]"), "out: results.time_a: result 0 has no combination of parameters");
+	refused("asv", ASV("\"time_a\":[[1],[[7]]]"), "out: results.time_a: result 0 has no combination of parameters");
+	refused("asv", ASV("\"mem_a\":[[1]]"), "out: holds no measured row");
+	refused("asv", "{\"version\":1,\"results\":{}}", "out: is of version 1 of asv's results; 2 is read");
+	refused("asv", "{\"version\":2,\"result_columns\":[\"x\"],\"results\":{}}", "out: file.result_columns: has no result");
+	refused("asv", "{\"version\":2,\"result_columns\":[\"result\"]}", "out: file.results");
+	refused("asv", "{\"results\":", "out:1: is no JSON");
+}
+
 /* ---- all formats ----------------------------------------------------------------------------------------------------------- */
 
 static void no_sample_is_another_format(void **state)
@@ -455,6 +505,8 @@ int main(void)
 		cmocka_unit_test_teardown(pytest_benchmark_has_rounds_or_statistics, tear_down),
 		cmocka_unit_test_teardown(pytest_benchmark_damaged, tear_down),
 		cmocka_unit_test_teardown(pytest_benchmark_of_many_rounds, tear_down),
+		cmocka_unit_test_teardown(asv_has_samples_or_medians_of_times, tear_down),
+		cmocka_unit_test_teardown(asv_damaged, tear_down),
 		cmocka_unit_test(no_sample_is_another_format),
 		cmocka_unit_test_teardown(no_cut_changes_a_value, tear_down),
 	};
