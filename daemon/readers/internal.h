@@ -152,6 +152,11 @@ json_t *object_load(const char *text, size_t len, const char *file, struct fw_er
 json_t *object_load_bare(const char *text, size_t len, const char *file, struct fw_err *err);
 /** Return whether a value replaces a bare NaN or Infinity. */
 bool object_is_bare(const json_t *value);
+/** Take the object of one line. `where` is "file:line". Returns 0, -1. */
+typedef int object_line_fn(struct reading *out, json_t *object, const char *where, struct fw_err *err);
+/** Give the object of each line to `take`; empty lines are skipped. Err: a line is no JSON, and those of `take`. */
+int object_each_line(
+	struct reading *out, const char *text, size_t len, const char *file, object_line_fn *take, struct fw_err *err);
 /** Add the file to a mistake found by lib/field.c; leave others. Returns -1. */
 int object_mistake(struct fw_err *err, const char *file);
 /** Format "file: benchmarks[0].real_time", for messages. Shape: out[OBJECT_TEXT_SIZE]. */

@@ -64,52 +64,23 @@ static int bench_line(struct reading *out, struct fields *f, const char *file, s
 				   : reading_leave(out, key, err, "%g %s is no measured value", json_number_value(value), unit);
 }
 
-static int read_line(struct reading *out, const char *line, size_t len, int number, const char *file, struct fw_err *err)
+static int read_line(struct reading *out, json_t *object, const char *where, struct fw_err *err)
 {
-	json_error_t why;
-	json_t *object = json_loadb(line, len, JSON_REJECT_DUPLICATES, &why);
 	struct fields f;
-	char name[OBJECT_TEXT_SIZE];
 
-	snprintf(name, sizeof name, "%.500s:%d", file, number);
-	if (!object)
-		return err_set(err, ERR_INVALID, "%s: is no JSON object: %.200s", name, why.text);
 	field_begin(&f, object, err, "row");
 	reading_entry(out, 0); /* lines of one cell are its repetitions */
 	if (!f.failed)
 		object_report_conditions(out, object);
-	int result = f.failed                 ? -1
-		     : field_has(&f, "bench") ? bench_line(out, &f, name, err)
-		     : !field_has(&f, "cell") ? field_fail(&f, "cell", "is missing; a row is {\"cell\":\"name\",\"ms\":[...]}")
-					      : cell_line(out, &f, name, err);
-
-	json_decref(object);
-	return result != 0 ? object_mistake(err, name) : 0;
-}
-
-static bool is_blank(const char *text, size_t n)
-{
-	for (size_t i = 0; i < n; i++)
-		if (text[i] != ' ' && text[i] != '\t' && text[i] != '\r')
-			return false;
-	return true;
+	return f.failed                 ? -1
+	       : field_has(&f, "bench") ? bench_line(out, &f, where, err)
+	       : !field_has(&f, "cell") ? field_fail(&f, "cell", "is missing; a row is {\"cell\":\"name\",\"ms\":[...]}")
+					: cell_line(out, &f, where, err);
 }
 
 int read_lines(
 	struct reading *out, const char *text, size_t len, const char *file, const struct reading_how *how, struct fw_err *err)
 {
-	const char *end = text + len;
-
 	(void)how;
-	if (len >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0)
-		text += 3;
-	for (int number = 1; text < end; number++) {
-		const char *stop = memchr(text, '\n', (size_t)(end - text));
-		size_t n = stop ? (size_t)(stop - text) : (size_t)(end - text);
-
-		if (!is_blank(text, n) && read_line(out, text, n, number, file, err))
-			return -1;
-		text += n + (stop != NULL);
-	}
-	return 0;
+	return object_each_line(out, text, len, file, read_line, err);
 }
