@@ -69,6 +69,7 @@ static const char *const format_names[FORMAT_N] = {
 	[FORMAT_LIGER] = "liger",
 	[FORMAT_PYTEST] = "pytest-benchmark",
 	[FORMAT_ASV] = "asv",
+	[FORMAT_CRITERION] = "criterion",
 };
 
 enum format format_from_name(const char *name)

@@ -51,6 +51,15 @@ bool column_is_statistic(const char *name);
  */
 reading_fn read_asv;
 
+/* ---- criterion: Results of Criterion.rs; called by reading_parse. ---- */
+
+/**
+ * Read estimates.json (the median and the mean) or sample.json (all samples) of one benchmark, named by its folders below
+ * criterion/; the JSON lines of cargo-criterion (all samples, else median and mean), named by `id`; or the text of bencher and of
+ * Rust's own benchmarks, "test NAME ... bench: 1,234 ns/iter".
+ */
+reading_fn read_criterion;
+
 /* ---- cutlass: CSV of cutlass_profiler; called by reading_parse. ---- */
 
 /**

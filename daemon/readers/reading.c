@@ -24,6 +24,7 @@ static reading_fn *const readers[FORMAT_N] = {
 	[FORMAT_LIGER] = read_liger,
 	[FORMAT_PYTEST] = read_pytest,
 	[FORMAT_ASV] = read_asv,
+	[FORMAT_CRITERION] = read_criterion,
 };
 
 static bool has(const char *text, size_t len, const char *word)
@@ -90,6 +91,10 @@ static const char *guess_object(const char *text, size_t len, size_t head)
 		return "pytest-benchmark";
 	if (has_key(text, len, "\"result_columns\"") && has_key(text, len, "\"commit_hash\""))
 		return "asv";
+	if ((has_key(text, len, "\"reason\"") && has(text, len, "\"benchmark-complete\"")) ||
+		(has_key(text, len, "\"point_estimate\"") && has_key(text, len, "\"confidence_interval\"")) ||
+		(has_key(text, len, "\"sampling_mode\"") && has_key(text, len, "\"iters\"")))
+		return "criterion";
 	if (has(text, len, "nvbench") || has_key(text, len, "\"sm_version\"") || has_key(text, len, "\"summaries\""))
 		return "nvbench";
 	if (has_key(text, len, "\"results\"") && has_key(text, len, "\"command\""))
@@ -152,7 +157,7 @@ const char *reading_guess(const char *text, size_t len, const char *file)
 		const char *words, *format;
 	} lines[] = { { "Total Time (|Instances|Name", "nsys" },
 		{ "Problem,Provider,|OperationKind,Operation,Disposition", "cutlass" },
-		{ "hipblaslt-Gflops|transA,|,us", "hipblaslt" } };
+		{ "hipblaslt-Gflops|transA,|,us", "hipblaslt" }, { " ... bench:| ns/iter|test ", "criterion" } };
 	size_t i = len >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
 	const char *found = NULL;
 	struct fw_err ignored = { 0 };

@@ -26,6 +26,10 @@ static const struct sample {
 	{ "liger.csv", "liger" },
 	{ "pytest-benchmark.json", "pytest-benchmark" },
 	{ "asv.json", "asv" },
+	{ "criterion-sample.json", "criterion" },
+	{ "criterion-estimates.json", "criterion" },
+	{ "criterion-lines.json", "criterion" },
+	{ "criterion-bencher.txt", "criterion" },
 };
 
 enum { SAMPLES = sizeof samples / sizeof samples[0] };
@@ -434,6 +438,74 @@ static void asv_damaged(void **state)
 	refused("asv", "{\"results\":", "out:1: is no JSON");
 }
 
+/* ---- criterion -------------------------------------------------------------------------------------------------------------- */
+
+static void criterion_has_samples_or_estimates(void **state)
+{
+	struct fw_err err = { 0 };
+
+	(void)state;
+	sample("criterion-sample.json", "criterion");
+	has("benchmark", 3, 0.0015);
+	sample("criterion-estimates.json", "criterion");
+	assert_int_equal(has("benchmark", 1, 0.0015)->n_times, 2);
+	sample("criterion-lines.json", "criterion");
+	rows(1, 0);
+	has("sort/1024", 3, 0.0015);
+	sample("criterion-bencher.txt", "criterion");
+	rows(2, 0);
+	has("sort/1024", 1, 0.0015);
+	has("sort/2048", 1, 0.00325075);
+	read_text("criterion", "{\"reason\":\"benchmark-complete\",\"id\":\"a\",\"mean\":{\"estimate\":2,\"unit\":\"us\"}}\n\n"
+			       "{\"reason\":\"benchmark-complete\",\"id\":\"a\",\"median\":{\"estimate\":3}}");
+	assert_string_equal(has("a#1", 1, 0.002)->statistic, READING_MEAN);
+	has("a#2", 1, 3e-6);
+	/* the folder below criterion/ is the name */
+	static const char *const files[][2] = { { "target/criterion/sort/16/new/estimates.json", "sort/16" },
+		{ "/x/criterion/target/criterion/sort/base/sample.json", "sort" }, { "criterion/sort/new/s.json", "sort" },
+		{ "criterion/new/s.json", "benchmark" }, { "my-criterion/sort/new/s.json", "benchmark" },
+		{ "a/b.json", "benchmark" } };
+
+	for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
+		static const char text[] = "{\"median\":{\"point_estimate\":5}}";
+
+		reading_fini(&reading);
+		assert_int_equal(parse("criterion", text, strlen(text), files[i][0], &reading, &err), 0);
+		has(files[i][1], 1, 5e-6);
+	}
+}
+
+static void criterion_damaged(void **state)
+{
+	(void)state;
+	read_text("criterion",
+		"{\"reason\":\"benchmark-complete\",\"id\":\"a\",\"measured_values\":[1,2],\"iteration_count\":[1]}\n"
+		"{\"reason\":\"benchmark-complete\",\"id\":\"b\",\"measured_values\":[1],\"iteration_count\":[0],\"unit\":\"ns\"}\n"
+		"{\"reason\":\"benchmark-complete\",\"id\":\"c\",\"measured_values\":[1],\"iteration_count\":[1],\"unit\":\"cycles\"}\n"
+		"{\"reason\":\"benchmark-complete\",\"id\":\"d\",\"measured_values\":[1],\"iteration_count\":[1]}\n");
+	rows(1, 3);
+	has("d", 1, 1e-6);
+	lacks("a", "it has neither a median nor a mean");
+	read_text("criterion",
+		"test a ... bench: x ns/iter (+/- 1)\ntest b ... bench: 0 ns/iter\ntest c ... bench: 12\ntest d ... bench: 5 ns/iter\n"
+		"test  ... bench: 5 ns/iter\n ... bench: 5 ns/iter\ntest e ... bench: 1,2,3,4,5,6,7,8,9,1,2,3,4,5,6,7,8,9,1,2,3,4,5,6,7,8,9,1,2,3,4,5,6,7,8,9,1,2,3,4,5 ns/iter");
+	rows(1, 4);
+	has("d", 1, 5e-6);
+	lacks("a", "it has no time in ns/iter");
+	lacks("c", "it has no time in ns/iter");
+	refused("criterion", "{\"reason\":\"benchmark-complete\",\"measured_values\":[1]}", "out:1: line.id: is missing");
+	refused("criterion", "{\"reason\":\"benchmark-complete\",\"id\":\"a\"}\n{\"reason\":\"benchm",
+		"out:2: is no JSON object");
+	refused("criterion", "{\"iters\":[1],\"times\":[]}", "benchmark (it has samples without a time or number of iterations)");
+	refused("criterion", "{\"iters\":[1],\"times\":[\"1\"]}",
+		"benchmark (it has samples without a time or number of iterations)");
+	refused("criterion", "{\"iters\":{},\"times\":7}", "benchmark (it has samples without a time or number of iterations)");
+	refused("criterion", "{\"mean\":{\"point_estimate\":-1}}", "benchmark (it has neither a median nor a mean)");
+	refused("criterion", "{\"x\":1}", "out: is neither estimates.json nor sample.json of Criterion");
+	refused("criterion", "[1]", "out: is neither estimates.json nor sample.json of Criterion");
+	refused("criterion", "{\"mean\":", "out:1: is no JSON");
+}
+
 /* ---- all formats ----------------------------------------------------------------------------------------------------------- */
 
 static void no_sample_is_another_format(void **state)
@@ -507,6 +579,8 @@ int main(void)
 		cmocka_unit_test_teardown(pytest_benchmark_of_many_rounds, tear_down),
 		cmocka_unit_test_teardown(asv_has_samples_or_medians_of_times, tear_down),
 		cmocka_unit_test_teardown(asv_damaged, tear_down),
+		cmocka_unit_test_teardown(criterion_has_samples_or_estimates, tear_down),
+		cmocka_unit_test_teardown(criterion_damaged, tear_down),
 		cmocka_unit_test(no_sample_is_another_format),
 		cmocka_unit_test_teardown(no_cut_changes_a_value, tear_down),
 	};
