@@ -70,6 +70,7 @@ static const char *const format_names[FORMAT_N] = {
 	[FORMAT_PYTEST] = "pytest-benchmark",
 	[FORMAT_ASV] = "asv",
 	[FORMAT_CRITERION] = "criterion",
+	[FORMAT_JMH] = "jmh",
 };
 
 enum format format_from_name(const char *name)

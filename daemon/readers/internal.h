@@ -106,6 +106,14 @@ reading_fn read_hipblaslt;
  */
 reading_fn read_hyperfine;
 
+/* ---- jmh: JSON of JMH; called by reading_parse. ---- */
+
+/**
+ * Read the file of -rf json: the score of each iteration and fork, else (mode sample) the median and the mean. The name has the
+ * parameters, the mode, and threads if there are several. Rates (thrpt) become the time of an operation, "/per-op".
+ */
+reading_fn read_jmh;
+
 /* ---- liger: CSV of Liger-Kernel's benchmarks; called by reading_parse. ---- */
 
 /**

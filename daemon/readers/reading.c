@@ -25,6 +25,7 @@ static reading_fn *const readers[FORMAT_N] = {
 	[FORMAT_PYTEST] = read_pytest,
 	[FORMAT_ASV] = read_asv,
 	[FORMAT_CRITERION] = read_criterion,
+	[FORMAT_JMH] = read_jmh,
 };
 
 static bool has(const char *text, size_t len, const char *word)
@@ -175,6 +176,8 @@ const char *reading_guess(const char *text, size_t len, const char *file)
 		return NULL;
 	if (text[0] == '{')
 		return guess_object(text, len, head);
+	if (text[0] == '[' && has_key(text, len, "\"primaryMetric\"") && has_key(text, len, "\"benchmark\""))
+		return "jmh";
 	for (size_t k = 0; k < sizeof ncu / sizeof ncu[0]; k++)
 		if (has(text, len, ncu[k]))
 			return "ncu";

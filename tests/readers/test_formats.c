@@ -30,6 +30,7 @@ static const struct sample {
 	{ "criterion-estimates.json", "criterion" },
 	{ "criterion-lines.json", "criterion" },
 	{ "criterion-bencher.txt", "criterion" },
+	{ "jmh.json", "jmh" },
 };
 
 enum { SAMPLES = sizeof samples / sizeof samples[0] };
@@ -506,6 +507,54 @@ static void criterion_damaged(void **state)
 	refused("criterion", "{\"mean\":", "out:1: is no JSON");
 }
 
+/* ---- jmh -------------------------------------------------------------------------------------------------------------------- */
+
+#define JMH(metric) "[{\"benchmark\":\"a\",\"mode\":\"thrpt\",\"primaryMetric\":{" metric "}}]"
+
+static void jmh_has_times_and_rates(void **state)
+{
+	(void)state;
+	sample("jmh.json", "jmh");
+	rows(3, 0);
+	has("org.example.SortBench.sort/kind=random/size=1024/mode=avgt", 3, 0.0021);
+	has("org.example.SortBench.sort/kind=random/size=1024/mode=thrpt/threads=4/per-op", 3, 0.002); /* 500 in a ms */
+	assert_int_equal(has("org.example.SortBench.copy/mode=sample", 1, 1.25)->n_times, 2);
+	assert_string_equal(reading.fact[0].name, "jdkVersion");
+	static const struct {
+		const char *metric;
+		double ms;
+	} units[] = { { "\"scoreUnit\":\"ops/s\",\"score\":4", 250 }, { "\"scoreUnit\":\"ops/us\",\"score\":4", 0.00025 },
+		{ "\"scoreUnit\":\"ops/ns\",\"rawData\":[[2]]", 5e-7 }, { "\"scoreUnit\":\"ops/min\",\"score\":3", 20000 } };
+
+	for (size_t i = 0; i < sizeof units / sizeof units[0]; i++) {
+		char text[200];
+
+		snprintf(text, sizeof text, JMH("%s"), units[i].metric);
+		read_text("jmh", text);
+		has("a/mode=thrpt/per-op", 1, units[i].ms);
+	}
+	read_text("jmh", JMH("\"scoreUnit\":\"ns/op\",\"score\":7"));
+	has("a/mode=thrpt", 1, 7e-6);
+}
+
+static void jmh_damaged(void **state)
+{
+	(void)state;
+	refused("jmh", JMH("\"scoreUnit\":\"ops/s\",\"score\":0"), "a/mode=thrpt/per-op (its score is no time and no rate)");
+	refused("jmh", JMH("\"scoreUnit\":\"ops/s\",\"score\":\"NaN\""), "its score is no time and no rate");
+	refused("jmh", JMH("\"scoreUnit\":\"ms/op\",\"score\":NaN"), "its score is no time and no rate");
+	refused("jmh", JMH("\"scoreUnit\":\"ms/op\",\"rawData\":[[1,-1]]"), "a score of its raw data is no time and no rate");
+	refused("jmh", JMH("\"scoreUnit\":\"ops/s\",\"rawData\":[[1,1e300]]"), "a score of its raw data is no time and no rate");
+	refused("jmh", JMH("\"scoreUnit\":\"MB/sec\",\"score\":1"), "its unit `MB/sec` is neither a time of an operation nor");
+	refused("jmh", JMH("\"scoreUnit\":\"ms/x\",\"score\":1"), "its unit `ms/x` is neither");
+	refused("jmh", JMH("\"score\":1"), "its unit `` is neither");
+	refused("jmh", "[{\"benchmark\":\"a\"}]", "out: [0].primaryMetric");
+	refused("jmh", "[{\"primaryMetric\":{}}]", "out: [0].benchmark: is missing");
+	refused("jmh", "[7]", "out: [0]: must be an object");
+	refused("jmh", "{}", "out: is no list of benchmarks; let JMH write one with -rf json");
+	refused("jmh", "[", "out:1: is no JSON");
+}
+
 /* ---- all formats ----------------------------------------------------------------------------------------------------------- */
 
 static void no_sample_is_another_format(void **state)
@@ -581,6 +630,8 @@ int main(void)
 		cmocka_unit_test_teardown(asv_damaged, tear_down),
 		cmocka_unit_test_teardown(criterion_has_samples_or_estimates, tear_down),
 		cmocka_unit_test_teardown(criterion_damaged, tear_down),
+		cmocka_unit_test_teardown(jmh_has_times_and_rates, tear_down),
+		cmocka_unit_test_teardown(jmh_damaged, tear_down),
 		cmocka_unit_test(no_sample_is_another_format),
 		cmocka_unit_test_teardown(no_cut_changes_a_value, tear_down),
 	};
