@@ -71,6 +71,7 @@ static const char *const format_names[FORMAT_N] = {
 	[FORMAT_ASV] = "asv",
 	[FORMAT_CRITERION] = "criterion",
 	[FORMAT_JMH] = "jmh",
+	[FORMAT_LLAMA_BENCH] = "llama-bench",
 };
 
 enum format format_from_name(const char *name)

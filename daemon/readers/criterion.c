@@ -76,8 +76,9 @@ static int add_estimates(
 		     : reading_leave(out, key, err, "it has neither a median nor a mean");
 }
 
-static int read_line(struct reading *out, json_t *object, const char *where, struct fw_err *err)
+static int read_line(struct reading *out, json_t *object, const char *where, void *arg, struct fw_err *err)
 {
+	(void)arg;
 	char key[OBJECT_NAME_SIZE], reason[64], unit[16];
 	struct fields f;
 
@@ -152,7 +153,7 @@ int read_criterion(
 
 	(void)how;
 	if (memmem(text, len, "-complete\"", 10))
-		return object_each_line(out, text, len, file, read_line, err);
+		return object_each_line(out, text, len, file, read_line, NULL, err);
 	if (!memmem(text, len, " ... bench:", 11))
 		return read_file(out, text, len, file, err);
 	for (int number = 1; line < end; number++) {

@@ -132,6 +132,15 @@ reading_fn read_liger;
  */
 reading_fn read_lines;
 
+/* ---- llama: Output of llama-bench; called by reading_parse. ---- */
+
+/**
+ * Read JSON, JSON lines, CSV or Markdown: tokens per second of each repetition, else their mean, as the time of a token,
+ * "/per-token". The name has the model, the test ("pp512", "tg128@d4096") and the settings that vary in this file or the other
+ * one; the other settings become conditions (reading_report), because they differ between versions.
+ */
+reading_fn read_llama;
+
 /* ---- ncu: Times and other metrics of kernels in an export of `ncu --csv`; called by reading_parse. ---- */
 
 /**
@@ -170,10 +179,10 @@ json_t *object_load_bare(const char *text, size_t len, const char *file, struct 
 /** Return whether a value replaces a bare NaN or Infinity. */
 bool object_is_bare(const json_t *value);
 /** Take the object of one line. `where` is "file:line". Returns 0, -1. */
-typedef int object_line_fn(struct reading *out, json_t *object, const char *where, struct fw_err *err);
+typedef int object_line_fn(struct reading *out, json_t *object, const char *where, void *arg, struct fw_err *err);
 /** Give the object of each line to `take`; empty lines are skipped. Err: a line is no JSON, and those of `take`. */
 int object_each_line(
-	struct reading *out, const char *text, size_t len, const char *file, object_line_fn *take, struct fw_err *err);
+	struct reading *out, const char *text, size_t len, const char *file, object_line_fn *take, void *arg, struct fw_err *err);
 /** Add the file to a mistake found by lib/field.c; leave others. Returns -1. */
 int object_mistake(struct fw_err *err, const char *file);
 /** Format "file: benchmarks[0].real_time", for messages. Shape: out[OBJECT_TEXT_SIZE]. */

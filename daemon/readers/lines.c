@@ -64,8 +64,9 @@ static int bench_line(struct reading *out, struct fields *f, const char *file, s
 				   : reading_leave(out, key, err, "%g %s is no measured value", json_number_value(value), unit);
 }
 
-static int read_line(struct reading *out, json_t *object, const char *where, struct fw_err *err)
+static int read_line(struct reading *out, json_t *object, const char *where, void *arg, struct fw_err *err)
 {
+	(void)arg;
 	struct fields f;
 
 	field_begin(&f, object, err, "row");
@@ -82,5 +83,5 @@ int read_lines(
 	struct reading *out, const char *text, size_t len, const char *file, const struct reading_how *how, struct fw_err *err)
 {
 	(void)how;
-	return object_each_line(out, text, len, file, read_line, err);
+	return object_each_line(out, text, len, file, read_line, NULL, err);
 }

@@ -89,7 +89,7 @@ static bool is_blank(const char *text, size_t n)
 }
 
 int object_each_line(
-	struct reading *out, const char *text, size_t len, const char *file, object_line_fn *take, struct fw_err *err)
+	struct reading *out, const char *text, size_t len, const char *file, object_line_fn *take, void *arg, struct fw_err *err)
 {
 	const char *end = text + len;
 
@@ -107,7 +107,7 @@ int object_each_line(
 			snprintf(where, sizeof where, "%.500s:%d", file, number);
 			if (!object)
 				return err_set(err, ERR_INVALID, "%s: is no JSON object: %.200s", where, why.text);
-			int result = take(out, object, where, err);
+			int result = take(out, object, where, arg, err);
 
 			json_decref(object);
 			if (result != 0)

@@ -26,6 +26,7 @@ static reading_fn *const readers[FORMAT_N] = {
 	[FORMAT_ASV] = read_asv,
 	[FORMAT_CRITERION] = read_criterion,
 	[FORMAT_JMH] = read_jmh,
+	[FORMAT_LLAMA_BENCH] = read_llama,
 };
 
 static bool has(const char *text, size_t len, const char *word)
@@ -41,27 +42,24 @@ static bool is_flops_file(const char *file)
 	return strncmp(slash ? slash + 1 : file, "flops", 5) == 0;
 }
 
-/* Return whether one line of a text has all the words, which are separated by '|'. */
-static bool has_line(const char *text, size_t len, const char *words)
-{
-	const char *first_end = strchr(words, '|'), *end = text + len;
-	size_t n = first_end ? (size_t)(first_end - words) : strlen(words);
+enum { MARKS = 4 };
 
-	for (const char *at = text; (at = memmem(at, (size_t)(end - at), words, n)); at += n) {
+/* Return whether one line of a text has all the marks. */
+static bool has_line(const char *text, size_t len, const char *const mark[MARKS])
+{
+	const char *end = text + len, *at;
+
+	while ((at = memmem(text, (size_t)(end - text), mark[0], strlen(mark[0])))) {
 		const char *from = memrchr(text, '\n', (size_t)(at - text)), *to = memchr(at, '\n', (size_t)(end - at));
-		bool found = true;
+		int found = 1;
 
 		from = from ? from + 1 : text;
 		to = to ? to : end;
-		for (const char *word = first_end; word && found;) {
-			const char *next = strchr(++word, '|');
-
-			found = memmem(from, (size_t)(to - from), word, next ? (size_t)(next - word) : strlen(word)) != NULL;
-			word = next;
-		}
-		if (found)
+		while (found < MARKS && mark[found] && has(from, (size_t)(to - from), mark[found]))
+			found++;
+		if (found == MARKS || !mark[found])
 			return true;
-		at = to - n; /* another line */
+		text = to;
 	}
 	return false;
 }
@@ -82,6 +80,11 @@ static bool has_key(const char *text, size_t len, const char *key)
 	return false;
 }
 
+static bool is_llama(const char *text, size_t len)
+{
+	return has_key(text, len, "\"model_type\"") && has_key(text, len, "\"avg_ts\"");
+}
+
 /* Guess by keys that no other program writes; other keys mean no known format. */
 static const char *guess_object(const char *text, size_t len, size_t head)
 {
@@ -96,6 +99,8 @@ static const char *guess_object(const char *text, size_t len, size_t head)
 		(has_key(text, len, "\"point_estimate\"") && has_key(text, len, "\"confidence_interval\"")) ||
 		(has_key(text, len, "\"sampling_mode\"") && has_key(text, len, "\"iters\"")))
 		return "criterion";
+	if (is_llama(text, head))
+		return "llama-bench";
 	if (has(text, len, "nvbench") || has_key(text, len, "\"sm_version\"") || has_key(text, len, "\"summaries\""))
 		return "nvbench";
 	if (has_key(text, len, "\"results\"") && has_key(text, len, "\"command\""))
@@ -122,6 +127,8 @@ static const char *guess_table(const struct table_header *h, const char *file)
 
 	if (table_column(h, "TotalDurationNs") >= 0 && table_column(h, "AverageNs") >= 0)
 		return "rocprof";
+	if (table_column(h, "avg_ts") >= 0 && table_column(h, "model_type") >= 0)
+		return "llama-bench";
 	if (table_column(h, "kernel_provider") >= 0 && table_column(h, "y_value_50") >= 0)
 		return "liger";
 	if (table_column(h, "latency_ms") >= 0 && table_column(h, "direction") >= 0)
@@ -155,10 +162,15 @@ const char *reading_guess(const char *text, size_t len, const char *file)
 {
 	static const char *const ncu[] = { "\"ID\",\"Process ID\"", "==PROF==", "\nID,Process ID," };
 	static const struct {
-		const char *words, *format;
-	} lines[] = { { "Total Time (|Instances|Name", "nsys" },
-		{ "Problem,Provider,|OperationKind,Operation,Disposition", "cutlass" },
-		{ "hipblaslt-Gflops|transA,|,us", "hipblaslt" }, { " ... bench:| ns/iter|test ", "criterion" } };
+		const char *format, *mark[MARKS];
+	} lines[] = {
+		/* marks of one line, wherever it is */
+		{ "nsys", { "Total Time (", "Instances", "Name" } },
+		{ "cutlass", { "Problem,Provider,", "OperationKind,Operation,Disposition" } },
+		{ "hipblaslt", { "hipblaslt-Gflops", "transA,", ",us" } },
+		{ "criterion", { " ... bench:", " ns/iter", "test " } },
+		{ "llama-bench", { "| model ", " params |", " test |", " t/s |" } },
+	};
 	size_t i = len >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
 	const char *found = NULL;
 	struct fw_err ignored = { 0 };
@@ -178,13 +190,15 @@ const char *reading_guess(const char *text, size_t len, const char *file)
 		return guess_object(text, len, head);
 	if (text[0] == '[' && has_key(text, len, "\"primaryMetric\"") && has_key(text, len, "\"benchmark\""))
 		return "jmh";
+	if (text[0] == '[' && is_llama(text, len))
+		return "llama-bench";
 	for (size_t k = 0; k < sizeof ncu / sizeof ncu[0]; k++)
 		if (has(text, len, ncu[k]))
 			return "ncu";
 	if (strncmp(text, "ID,Process ID,", len < 14 ? len : 14) == 0 && len >= 14)
 		return "ncu";
 	for (size_t k = 0; k < sizeof lines / sizeof lines[0]; k++)
-		if (has_line(text, len, lines[k].words))
+		if (has_line(text, len, lines[k].mark))
 			return lines[k].format;
 	csv_init(&c, text, head + (end != NULL), file);
 	if (memchr(text, ',', head) && table_header_read(&c, &h, &ignored) == 0)

@@ -31,6 +31,10 @@ static const struct sample {
 	{ "criterion-lines.json", "criterion" },
 	{ "criterion-bencher.txt", "criterion" },
 	{ "jmh.json", "jmh" },
+	{ "llama-bench.json", "llama-bench" },
+	{ "llama-bench.jsonl", "llama-bench" },
+	{ "llama-bench.csv", "llama-bench" },
+	{ "llama-bench.md", "llama-bench" },
 };
 
 enum { SAMPLES = sizeof samples / sizeof samples[0] };
@@ -555,6 +559,74 @@ static void jmh_damaged(void **state)
 	refused("jmh", "[", "out:1: is no JSON");
 }
 
+/* ---- llama-bench ------------------------------------------------------------------------------------------------------------ */
+
+static void llama_bench_in_all_its_formats(void **state)
+{
+	static const char *const names[] = { "llama-bench.jsonl", "llama-bench.csv", "llama-bench.md" };
+
+	(void)state;
+	sample("llama-bench.json", "llama-bench");
+	rows(2, 0);
+	has("llama_1B_Q4_0/pp512/flash_attn=false/per-token", 3, 0.125);
+	assert_string_equal(has("llama_1B_Q4_0/tg128@d1024/flash_attn=true/per-token", 1, 5)->statistic, READING_MEAN);
+	for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+		sample(names[i], "llama-bench");
+		rows(2, 0);
+		has("llama_1B_Q4_0/pp512/per-token", i == 0 ? 3 : 1, 0.125);
+		has("llama_1B_Q4_0/tg128/per-token", 1, 5);
+	}
+	read_text("llama-bench",
+		"ggml: found 1 device\n| model | size | params | ngl | test | t/s |\n| - | -: | - | - | - | -: |\r\n"
+		"| a | 1 | 1 | 33 | pp 512+tg 128 @ d64 | 100.00 ± 1.00 |\r\n| a | 1 | 1 | 34 | tg 8 | 50 |");
+	rows(2, 0);
+	has("a/pp512+tg128@d64/n_gpu_layers=33/per-token", 1, 10);
+	has("a/tg8/n_gpu_layers=34/per-token", 1, 20);
+}
+
+/* A setting that varies in one file belongs to the names of both. Others, which a version may not know, are conditions. */
+static void llama_bench_names_what_varies(void **state)
+{
+	static const char one[] = "[{\"model_type\":\"a\",\"n_gen\":1,\"avg_ts\":1,\"n_threads\":4}]";
+	static const char two[] = "[{\"model_type\":\"a\",\"n_gen\":1,\"avg_ts\":1,\"n_threads\":4,\"poll\":50},"
+				  "{\"model_type\":\"a\",\"n_gen\":1,\"avg_ts\":2,\"n_threads\":8,\"poll\":50}]";
+	struct reading_how how = { .format = "llama-bench", .unit = "", .time = "", .other = two, .other_len = strlen(two) };
+	struct fw_err err = { 0 };
+
+	(void)state;
+	assert_int_equal(reading_parse(&how, one, strlen(one), "out", &reading, &err), 0);
+	has("a/tg1/n_threads=4/per-token", 1, 1000);
+	read_text("llama-bench", two);
+	has("a/tg1/n_threads=8/per-token", 1, 500);
+	assert_string_equal(reading.fact[0].name, "poll");
+	assert_string_equal(reading.fact[0].value, "50");
+}
+
+static void llama_bench_damaged(void **state)
+{
+	(void)state;
+	read_text("llama-bench",
+		"[{\"model_type\":\"a\",\"n_gen\":1,\"avg_ts\":0},{\"model_type\":\"a\",\"n_gen\":2,\"avg_ts\":null},"
+		"{\"model_type\":\"a\",\"n_gen\":3,\"avg_ts\":1,\"samples_ts\":[1,0]},{\"model_type\":\"a\",\"n_gen\":4,\"avg_ts\":4,\"samples_ts\":7}]");
+	rows(1, 3);
+	has("a/tg4/per-token", 1, 250);
+	lacks("a/tg1/per-token", "its tokens per second, `0`, are no rate");
+	lacks("a/tg3/per-token", "a rate of its samples_ts is none");
+	read_text("llama-bench",
+		"| model | size | params | test | t/s |\n| a | 1 | 1 | tg 8 | nan |\n| a | 1 | 1 | tg\n| a | 1 | 1 | tg 9 | 1 |\n| a |\n");
+	rows(1, 3);
+	lacks("a/tg8/per-token", "its tokens per second, `nan`, are no rate");
+	lacks("line_3", "it is no whole row of the table");
+	refused("llama-bench", "[{\"model_type\":\"a\",\"avg_ts\":1}]", "out: [0].test: is missing");
+	refused("llama-bench", "[{\"n_gen\":1,\"avg_ts\":1}]", "out: [0].model_type: is missing");
+	refused("llama-bench", "[7]", "out: [0]: must be an object");
+	refused("llama-bench", "[]", "out: holds no results of llama-bench");
+	refused("llama-bench", "hello", "out: holds no results of llama-bench");
+	refused("llama-bench", "{\"model_type\":\"a\",\"n_gen\":1,\"avg_ts\":1}\n{\"mod", "out:2: is no JSON object");
+	refused("llama-bench", "model_type,n_gen,avg_ts\na,1,20", "out:2: has no end of line");
+	refused("llama-bench", "x,avg_ts_of\n", "out:1: has no column avg_ts");
+}
+
 /* ---- all formats ----------------------------------------------------------------------------------------------------------- */
 
 static void no_sample_is_another_format(void **state)
@@ -632,6 +704,9 @@ int main(void)
 		cmocka_unit_test_teardown(criterion_damaged, tear_down),
 		cmocka_unit_test_teardown(jmh_has_times_and_rates, tear_down),
 		cmocka_unit_test_teardown(jmh_damaged, tear_down),
+		cmocka_unit_test_teardown(llama_bench_in_all_its_formats, tear_down),
+		cmocka_unit_test_teardown(llama_bench_names_what_varies, tear_down),
+		cmocka_unit_test_teardown(llama_bench_damaged, tear_down),
 		cmocka_unit_test(no_sample_is_another_format),
 		cmocka_unit_test_teardown(no_cut_changes_a_value, tear_down),
 	};
