@@ -3,7 +3,7 @@
 
 void csv_init(struct csv *c, const char *text, size_t len, const char *file)
 {
-	*c = (struct csv){ .text = text, .len = len, .file = file, .next_line = 1 };
+	*c = (struct csv){ .text = text, .len = len, .file = file, .next_line = 1, .separator = ',' };
 	buf_init(&c->bytes, CSV_ROW_BYTES_MAX);
 	if (len >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0)
 		c->at = 3;
@@ -43,7 +43,7 @@ static int quoted(struct csv *c, struct fw_err *err)
 			c->at++;
 		} else if (b == '"') {
 			c->at++;
-			return c->at == c->len || c->text[c->at] == ',' || at_end_of_line(c)
+			return c->at == c->len || c->text[c->at] == c->separator || at_end_of_line(c)
 				       ? 0
 				       : wrong(c, "text follows a closing quote; double a quote that belongs to a cell", err);
 		}
@@ -59,7 +59,7 @@ static int take_cell(struct csv *c, struct fw_err *err)
 		c->at++;
 		return quoted(c, err);
 	}
-	for (; c->at < c->len && c->text[c->at] != ',' && !at_end_of_line(c); c->at++)
+	for (; c->at < c->len && c->text[c->at] != c->separator && !at_end_of_line(c); c->at++)
 		buf_putc(&c->bytes, c->text[c->at]);
 	return 0;
 }
@@ -84,7 +84,7 @@ int csv_next(struct csv *c, struct fw_err *err)
 		if (memchr(c->bytes.data + start[c->n - 1], 0, c->bytes.len - start[c->n - 1]))
 			return wrong(c, "holds a NUL byte; this is no text", err);
 		buf_putc(&c->bytes, '\0');
-		if (c->at >= c->len || c->text[c->at] != ',')
+		if (c->at >= c->len || c->text[c->at] != c->separator)
 			break;
 		c->at++;
 	}

@@ -399,6 +399,7 @@ enum { CSV_COLUMNS_MAX = 2048, CSV_ROW_BYTES_MAX = 64 << 10 };
 
 struct csv {
 	const char *text, *file;
+	char separator; /* ','; a caller may set another after csv_init */
 	size_t len, at;
 	int line; /* of the row from csv_next, from 1 */
 	int n;    /* cells of that row */

@@ -72,6 +72,7 @@ static const char *const format_names[FORMAT_N] = {
 	[FORMAT_CRITERION] = "criterion",
 	[FORMAT_JMH] = "jmh",
 	[FORMAT_LLAMA_BENCH] = "llama-bench",
+	[FORMAT_TRITONBENCH] = "tritonbench",
 };
 
 enum format format_from_name(const char *name)

@@ -286,4 +286,15 @@ reading_fn read_torchao;
  */
 reading_fn read_triton;
 
+/* ---- tritonbench: CSV and JSON of tritonbench; called by reading_parse. ---- */
+
+/**
+ * Read --output (cells separated by semicolons) or --output-json: latency with its TFLOP/s, walltime and cuda_time of each
+ * provider and x; without a latency TFLOP/s or GB/s. A text in place of a number is a failure. Averages are not read, other
+ * metrics are left out with a note.
+ */
+reading_fn read_tritonbench;
+/** Return whether a line is the header of such a CSV. Shape: line[len]. */
+bool tritonbench_is_header(const char *line, size_t len);
+
 #endif

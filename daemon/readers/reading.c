@@ -27,6 +27,7 @@ static reading_fn *const readers[FORMAT_N] = {
 	[FORMAT_CRITERION] = read_criterion,
 	[FORMAT_JMH] = read_jmh,
 	[FORMAT_LLAMA_BENCH] = read_llama,
+	[FORMAT_TRITONBENCH] = read_tritonbench,
 };
 
 static bool has(const char *text, size_t len, const char *word)
@@ -101,6 +102,8 @@ static const char *guess_object(const char *text, size_t len, size_t head)
 		return "criterion";
 	if (is_llama(text, head))
 		return "llama-bench";
+	if (has(text, len, "\"tritonbench_") && has(text, len, "[x_"))
+		return "tritonbench";
 	if (has(text, len, "nvbench") || has_key(text, len, "\"sm_version\"") || has_key(text, len, "\"summaries\""))
 		return "nvbench";
 	if (has_key(text, len, "\"results\"") && has_key(text, len, "\"command\""))
@@ -197,6 +200,8 @@ const char *reading_guess(const char *text, size_t len, const char *file)
 			return "ncu";
 	if (strncmp(text, "ID,Process ID,", len < 14 ? len : 14) == 0 && len >= 14)
 		return "ncu";
+	if (tritonbench_is_header(text, head))
+		return "tritonbench";
 	for (size_t k = 0; k < sizeof lines / sizeof lines[0]; k++)
 		if (has_line(text, len, lines[k].mark))
 			return lines[k].format;

@@ -35,6 +35,8 @@ static const struct sample {
 	{ "llama-bench.jsonl", "llama-bench" },
 	{ "llama-bench.csv", "llama-bench" },
 	{ "llama-bench.md", "llama-bench" },
+	{ "tritonbench.csv", "tritonbench" },
+	{ "tritonbench.json", "tritonbench" },
 };
 
 enum { SAMPLES = sizeof samples / sizeof samples[0] };
@@ -627,6 +629,66 @@ static void llama_bench_damaged(void **state)
 	refused("llama-bench", "x,avg_ts_of\n", "out:1: has no column avg_ts");
 }
 
+/* ---- tritonbench ------------------------------------------------------------------------------------------------------------ */
+
+static void tritonbench_has_latencies_with_their_rates(void **state)
+{
+	(void)state;
+	sample("tritonbench.csv", "tritonbench");
+	rows(4, 0);
+	has_tflops("aten_matmul/(M,_N,_K)=(256,_256,_256)", 0.008, 4.194304);
+	has_tflops("aten_matmul/(M,_N,_K)=(1024,_1024,_1024)", 0.02, 107.3741824);
+	has_tflops("triton_matmul/(M,_N,_K)=(256,_256,_256)", 0.01, 3.3554432);
+	lacks("triton_matmul/(M,_N,_K)=(1024,_1024,_1024)", "CUDA out of memory");
+	says("column `triton_matmul-speedup` is left out: its metric is no time and no rate");
+	sample("tritonbench.json", "tritonbench");
+	rows(2, 0);
+	has_tflops("gemm_fwd/aten_matmul/x=(256,_256,_256)", 0.008, 4.194304);
+	has_tflops("gemm_fwd/triton_matmul/x=(256,_256,_256)", 0.01, 3.3554432);
+}
+
+static void tritonbench_has_rates_without_latencies(void **state)
+{
+	(void)state;
+	read_text("tritonbench", "x_val;flops;a-b-tflops;a-b-gbps;c-gbps;c-walltime\n1024.0;7;2;3;4;5\n");
+	rows(3, 0);
+	has_tflops("a-b/x_val=1024/per-TFLOP", 500, 2);
+	has("c/x_val=1024/per-GB", 1, 250);
+	has("c/x_val=1024/walltime", 1, 5);
+	read_text("tritonbench",
+		"{\"environ\":{\"device\":\"H100\"},\"metrics\":{\"tritonbench_a_fwd[x_16-b]_tflops\":4,\"tritonbench_a_fwd[x_16-b]_gbps\":4,"
+		"\"tritonbench_a_fwd[x_-1-b]_cuda_time\":4,\"x\":1}}");
+	rows(2, 0);
+	has("a_fwd/b/x=16/per-TFLOP", 1, 250);
+	has("a_fwd/b/x=-1/cuda_time", 1, 4);
+	assert_string_equal(reading.fact[0].value, "H100");
+}
+
+static void tritonbench_damaged(void **state)
+{
+	(void)state;
+	read_text("tritonbench", "x;a-latency\n1;nan\n2;0\n3;-1\n4;\n5;1e300\n6;2\n7\nhashes;abc\n");
+	rows(1, 6);
+	has("a/x=6", 1, 2);
+	lacks("a/x=1", "`nan` is no time and no rate");
+	lacks("a/x=4", "it has no value");
+	lacks("line_8", "it has 1 cells, the header has 2");
+	read_text("tritonbench",
+		"{\"tritonbench_g[x_1-a]_latency\":NaN,\"tritonbench_g[x_2-a]_latency\":null,\"tritonbench_g[x_3-a]_latency\":\"no device 7\","
+		"\"tritonbench_g[x_4-a]_latency\":[1],\"tritonbench_g[x_5-a]_latency\":5,\"tritonbench_g[x_]_latency\":5,\"tritonbench_g]_[x_6-a]\":1}");
+	rows(2, 3);
+	has("g/a/x=5", 1, 5);
+	lacks("g/a/x=1", "`nan` is no time and no rate");
+	lacks("g/a/x=2", "it has no value");
+	lacks("g/a/x=3", "no device 7");
+	refused("tritonbench", "x;a-latency\n1;25", "out:2: has no end of line");
+	refused("tritonbench", "x;a-speedup\n1;2\n", "out:1: has no metric of time or rate");
+	refused("tritonbench", "{\"x\":1}", "out: holds no measured row");
+	refused("tritonbench", "{\"tritonbench_g[x_1-a]_latency\":", "out:1: is no JSON");
+	assert_null(reading_guess("low-latency; cheap", 18, "out"));
+	assert_null(reading_guess("x;y-speedup\n", 12, "out"));
+}
+
 /* ---- all formats ----------------------------------------------------------------------------------------------------------- */
 
 static void no_sample_is_another_format(void **state)
@@ -707,6 +769,9 @@ int main(void)
 		cmocka_unit_test_teardown(llama_bench_in_all_its_formats, tear_down),
 		cmocka_unit_test_teardown(llama_bench_names_what_varies, tear_down),
 		cmocka_unit_test_teardown(llama_bench_damaged, tear_down),
+		cmocka_unit_test_teardown(tritonbench_has_latencies_with_their_rates, tear_down),
+		cmocka_unit_test_teardown(tritonbench_has_rates_without_latencies, tear_down),
+		cmocka_unit_test_teardown(tritonbench_damaged, tear_down),
 		cmocka_unit_test(no_sample_is_another_format),
 		cmocka_unit_test_teardown(no_cut_changes_a_value, tear_down),
 	};
