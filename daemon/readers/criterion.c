@@ -121,26 +121,26 @@ static int read_file(struct reading *out, const char *text, size_t len, const ch
 }
 
 /* "test sort/16 ... bench:       1,234 ns/iter (+/- 56)". The unit after the number shows that it is whole. */
-static int read_text_line(struct reading *out, const char *line, size_t len, int number, const char *file, struct fw_err *err)
+static int read_text_line(struct reading *out, const struct text_line *line, const char *file, struct fw_err *err)
 {
 	static const char mark[] = " ... bench:", unit[] = " ns/iter";
-	const char *bench = memmem(line, len, mark, strlen(mark)), *at, *end;
+	const char *bench = memmem(line->at, line->n, mark, strlen(mark)), *name = line->at + 5, *at, *end;
 	char key[TABLE_KEY_SIZE], digits[40], where[OBJECT_TEXT_SIZE];
 	size_t n = 0;
 	double ns;
 
-	if (!bench || len < 5 || strncmp(line, "test ", 5) != 0 || bench <= line + 5)
+	if (!bench || !text_begins(line, "test ") || bench <= name)
 		return 0;
 	at = bench + strlen(mark);
-	end = memmem(at, (size_t)(line + len - at), unit, strlen(unit));
-	snprintf(key, sizeof key, "%.*s", (int)(bench - line - 5), line + 5);
-	out->line = number;
-	reading_entry(out, number);
+	end = memmem(at, (size_t)(line->at + line->n - at), unit, strlen(unit));
+	text_trim(name, bench, key, sizeof key);
+	out->line = line->number;
+	reading_entry(out, line->number);
 	for (; end && at < end && n + 1 < sizeof digits; at++)
 		if (*at != ',' && *at != ' ')
 			digits[n++] = *at;
 	digits[n] = '\0';
-	snprintf(where, sizeof where, "%.500s:%d", file, number);
+	snprintf(where, sizeof where, "%.500s:%d", file, line->number);
 	if (!end || !reading_number(digits, &ns) || !reading_is_time(ns * unit_to_ms("ns")))
 		return reading_leave(out, key, err, "it has no time in ns/iter");
 	return reading_add(out, key, ns * unit_to_ms("ns"), NAN, where, err);
@@ -149,20 +149,15 @@ static int read_text_line(struct reading *out, const char *line, size_t len, int
 int read_criterion(
 	struct reading *out, const char *text, size_t len, const char *file, const struct reading_how *how, struct fw_err *err)
 {
-	const char *end = text + len, *line = text;
+	struct text_line line = text_begin(text, len);
 
 	(void)how;
 	if (memmem(text, len, "-complete\"", 10))
 		return object_each_line(out, text, len, file, read_line, NULL, err);
 	if (!memmem(text, len, " ... bench:", 11))
 		return read_file(out, text, len, file, err);
-	for (int number = 1; line < end; number++) {
-		const char *stop = memchr(line, '\n', (size_t)(end - line));
-
-		stop = stop ? stop : end;
-		if (read_text_line(out, line, (size_t)(stop - line), number, file, err) != 0)
+	while (text_next(&line))
+		if (read_text_line(out, &line, file, err) != 0)
 			return -1;
-		line = stop < end ? stop + 1 : end;
-	}
 	return 0;
 }

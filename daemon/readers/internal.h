@@ -266,6 +266,24 @@ void table_put(char key[TABLE_KEY_SIZE], const char *name, const char *value);
 int table_add(struct reading *out, const struct csv *c, const struct table_header *h, int column, const char *unit,
 	const char *key, double tflops, struct fw_err *err);
 
+/* ---- text: Lines of a text, for formats that are neither JSON nor CSV. ---- */
+
+struct text_line {
+	const char *at; /* without spaces and the end of line at its end; not terminated. Shape: at[n] */
+	size_t n;
+	int number; /* in the text, from 1 */
+	/* internal */
+	const char *next, *end;
+};
+
+/** Return the state before the first line. Own: borrows the text. */
+struct text_line text_begin(const char *text, size_t len);
+/** Go to the next line; false: there is none. */
+bool text_next(struct text_line *line);
+bool text_begins(const struct text_line *line, const char *with);
+/** Copy a part of a line without spaces around it, cut to fit. Shape: out[size]. */
+void text_trim(const char *from, const char *to, char *out, size_t size);
+
 /* ---- torchao: CSV files of torchao's benchmarks; called by reading_parse. ---- */
 
 /**

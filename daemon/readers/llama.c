@@ -67,22 +67,16 @@ static int load_csv(struct reading *out, const char *text, size_t len, const cha
 }
 
 /* Split "| a | b |" into trimmed cells. Returns their number; 0: it is no whole row. Shape: cell[CELLS_MAX]. */
-static int split_row(const char *line, size_t len, char cell[CELLS_MAX][CELL_SIZE])
+static int split_row(const struct text_line *line, char cell[CELLS_MAX][CELL_SIZE])
 {
 	int n = 0;
 
-	while (len > 0 && strchr(" \r", line[len - 1]))
-		len--;
-	if (len < 2 || line[0] != '|' || line[len - 1] != '|')
+	if (line->n < 2 || line->at[0] != '|' || line->at[line->n - 1] != '|')
 		return 0;
-	for (const char *at = line + 1, *end = line + len; at < end && n < CELLS_MAX; n++) {
-		const char *bar = memchr(at, '|', (size_t)(end - at)), *last = bar;
+	for (const char *at = line->at + 1, *end = line->at + line->n; at < end && n < CELLS_MAX; n++) {
+		const char *bar = memchr(at, '|', (size_t)(end - at));
 
-		while (at < last && *at == ' ')
-			at++;
-		while (last > at && last[-1] == ' ')
-			last--;
-		snprintf(cell[n], CELL_SIZE, "%.*s", (int)(last - at), at);
+		text_trim(at, bar, cell[n], CELL_SIZE);
 		at = bar + 1;
 	}
 	return n;
@@ -91,13 +85,12 @@ static int split_row(const char *line, size_t len, char cell[CELLS_MAX][CELL_SIZ
 static int load_markdown(struct reading *out, const char *text, size_t len, json_t *list, struct fw_err *err)
 {
 	char header[CELLS_MAX][CELL_SIZE], cell[CELLS_MAX][CELL_SIZE], row[32];
-	const char *name[CELLS_MAX], *value[CELLS_MAX], *end = text + len;
+	const char *name[CELLS_MAX], *value[CELLS_MAX];
+	struct text_line line = text_begin(text, len);
 	int n = 0;
 
-	for (int number = 1; text < end; number++) {
-		const char *stop = memchr(text, '\n', (size_t)(end - text));
-		size_t size = stop ? (size_t)(stop - text) : (size_t)(end - text);
-		int cells = split_row(text, size, cell);
+	while (text_next(&line)) {
+		int cells = split_row(&line, cell);
 
 		if (cells > 0 && strcmp(cell[0], "model") == 0) {
 			memcpy(header, cell, sizeof header);
@@ -109,13 +102,12 @@ static int load_markdown(struct reading *out, const char *text, size_t len, json
 			}
 			if (add_cells(list, n, name, value, err) != 0)
 				return -1;
-		} else if (n > 0 && size > 0 && text[0] == '|' && cells != n && out) {
-			snprintf(row, sizeof row, "line %d", number);
-			out->line = number;
+		} else if (n > 0 && text_begins(&line, "|") && cells != n && out) {
+			snprintf(row, sizeof row, "line %d", line.number);
+			out->line = line.number;
 			if (reading_leave(out, row, err, "it is no whole row of the table") != 0)
 				return -1;
 		}
-		text += size + (stop != NULL);
 	}
 	return 0;
 }

@@ -80,40 +80,26 @@ bool object_is_bare(const json_t *value)
 	return text && *text && text[strspn(text, (const char[]){ MARK, '\0' })] == '\0';
 }
 
-static bool is_blank(const char *text, size_t n)
-{
-	for (size_t i = 0; i < n; i++)
-		if (text[i] != ' ' && text[i] != '\t' && text[i] != '\r')
-			return false;
-	return true;
-}
-
 int object_each_line(
 	struct reading *out, const char *text, size_t len, const char *file, object_line_fn *take, void *arg, struct fw_err *err)
 {
-	const char *end = text + len;
+	struct text_line line = text_begin(text, len);
+	char where[OBJECT_TEXT_SIZE];
+	json_error_t why;
 
-	if (len >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0)
-		text += 3;
-	for (int number = 1; text < end; number++) {
-		const char *stop = memchr(text, '\n', (size_t)(end - text));
-		size_t n = stop ? (size_t)(stop - text) : (size_t)(end - text);
-		char where[OBJECT_TEXT_SIZE];
-		json_error_t why;
+	while (text_next(&line)) {
+		if (line.n == 0)
+			continue;
+		json_t *object = json_loadb(line.at, line.n, JSON_REJECT_DUPLICATES, &why);
 
-		if (!is_blank(text, n)) {
-			json_t *object = json_loadb(text, n, JSON_REJECT_DUPLICATES, &why);
+		snprintf(where, sizeof where, "%.500s:%d", file, line.number);
+		if (!object)
+			return err_set(err, ERR_INVALID, "%s: is no JSON object: %.200s", where, why.text);
+		int result = take(out, object, where, arg, err);
 
-			snprintf(where, sizeof where, "%.500s:%d", file, number);
-			if (!object)
-				return err_set(err, ERR_INVALID, "%s: is no JSON object: %.200s", where, why.text);
-			int result = take(out, object, where, arg, err);
-
-			json_decref(object);
-			if (result != 0)
-				return object_mistake(err, where);
-		}
-		text += n + (stop != NULL);
+		json_decref(object);
+		if (result != 0)
+			return object_mistake(err, where);
 	}
 	return 0;
 }
