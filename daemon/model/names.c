@@ -73,6 +73,7 @@ static const char *const format_names[FORMAT_N] = {
 	[FORMAT_JMH] = "jmh",
 	[FORMAT_LLAMA_BENCH] = "llama-bench",
 	[FORMAT_TRITONBENCH] = "tritonbench",
+	[FORMAT_TORCH_COMPARE] = "torch-compare",
 };
 
 enum format format_from_name(const char *name)

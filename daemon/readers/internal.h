@@ -284,6 +284,14 @@ bool text_begins(const struct text_line *line, const char *with);
 /** Copy a part of a line without spaces around it, cut to fit. Shape: out[size]. */
 void text_trim(const char *from, const char *to, char *out, size_t size);
 
+/* ---- torch_compare: Tables of torch.utils.benchmark.Compare; called by reading_parse. ---- */
+
+/**
+ * Read each table that it prints, also among other lines and with colours: the median of each row and column, named by label,
+ * row, column, environment and number of threads. A table without its last line, which has the unit, is cut and refused.
+ */
+reading_fn read_torch_compare;
+
 /* ---- torchao: CSV files of torchao's benchmarks; called by reading_parse. ---- */
 
 /**

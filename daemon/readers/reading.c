@@ -28,6 +28,7 @@ static reading_fn *const readers[FORMAT_N] = {
 	[FORMAT_JMH] = read_jmh,
 	[FORMAT_LLAMA_BENCH] = read_llama,
 	[FORMAT_TRITONBENCH] = read_tritonbench,
+	[FORMAT_TORCH_COMPARE] = read_torch_compare,
 };
 
 static bool has(const char *text, size_t len, const char *word)
@@ -195,6 +196,9 @@ const char *reading_guess(const char *text, size_t len, const char *file)
 		return "jmh";
 	if (text[0] == '[' && is_llama(text, len))
 		return "llama-bench";
+	if (has(text, len, " threads: -") && has(text, len, "Times are in ") &&
+		(has(text, len, "\n[-") || strncmp(text, "[-", 2) == 0))
+		return "torch-compare";
 	for (size_t k = 0; k < sizeof ncu / sizeof ncu[0]; k++)
 		if (has(text, len, ncu[k]))
 			return "ncu";

@@ -37,6 +37,7 @@ static const struct sample {
 	{ "llama-bench.md", "llama-bench" },
 	{ "tritonbench.csv", "tritonbench" },
 	{ "tritonbench.json", "tritonbench" },
+	{ "torch-compare.txt", "torch-compare" },
 };
 
 enum { SAMPLES = sizeof samples / sizeof samples[0] };
@@ -689,6 +690,53 @@ static void tritonbench_damaged(void **state)
 	assert_null(reading_guess("x;y-speedup\n", 12, "out"));
 }
 
+/* ---- torch-compare ---------------------------------------------------------------------------------------------------------- */
+
+#define COMPARE(rows, unit) "[-- l --]\n      |  a  |  b\n1 threads: --\n" rows "\nTimes are in x (" unit ").\n"
+
+static void torch_compare_has_medians_of_all_tables(void **state)
+{
+	(void)state;
+	sample("torch-compare.txt", "torch-compare");
+	rows(6, 0);
+	has("row_sum/(256,_64)/torch.sum/threads=1", 1, 0.0125);
+	has("row_sum/(256,_64)/einsum/threads=1", 1, 0.025);
+	has("row_sum/(1024,_64)/torch.sum/threads=1", 1, 0.04);
+	has("row_sum/(256,_64)/torch.sum/threads=4", 1, 0.005);
+	has("row_sum/(256,_64)/einsum/threads=4", 1, 0.0075);
+	has("copy/x[:]/tensor/threads=1", 1, 1.5);
+	/* environments, colours, a statement of two lines, and rows of one name */
+	read_text(
+		"torch-compare", COMPARE("  (base)    x  |  \033[92m\033[1m 1.5 \033[0m\033[0m  |  2\n            y  |  3  |  4\n"
+					 "  (new)     x  |  5  |\n      u = 1\n      u + 1  |    |  6\n",
+					 "s"));
+	rows(6, 0);
+	has("l/x/a/env=(base)/threads=1", 1, 1500);
+	has("l/y/b/env=(base)/threads=1", 1, 4000);
+	has("l/x/a/env=(new)/threads=1", 1, 5000);
+	has("l/u_=_1_u_+_1/b/env=(new)/threads=1", 1, 6000);
+	read_text("torch-compare", COMPARE("      x  |  1  |  2\n      x  |  3  |  4\n", "ns"));
+	has("l/x/a/threads=1#1", 1, 1e-6);
+	has("l/x/a/threads=1#2", 1, 3e-6);
+}
+
+static void torch_compare_damaged(void **state)
+{
+	(void)state;
+	read_text("torch-compare",
+		COMPARE("      x  |  nan  |  0\n      y  |  1.5  |  -1\n      z  |  1.2.3  |  2  |  3  |\n", "us"));
+	rows(2, 4);
+	has("l/y/a/threads=1", 1, 0.0015);
+	has("l/z/b/threads=1", 1, 0.002);
+	lacks("l/x/a/threads=1", "`nan` is no time");
+	lacks("l/x/b/threads=1", "`0` is no time");
+	refused("torch-compare", COMPARE("      x  |  1  |  2\n", "h"), "out:1: the unit `h` of the table is unknown");
+	refused("torch-compare", "\n[-- l --]\n   |  a\n1 threads: --\n   x  |  1\n",
+		"out:2: the table has no line `Times are in ...` below it; is the file cut off?");
+	refused("torch-compare", "[-- l --]\n\nTimes are in x (us).\n", "out: holds no measured row");
+	refused("torch-compare", "hello", "out: holds no table of torch.utils.benchmark.Compare");
+}
+
 /* ---- all formats ----------------------------------------------------------------------------------------------------------- */
 
 static void no_sample_is_another_format(void **state)
@@ -772,6 +820,8 @@ int main(void)
 		cmocka_unit_test_teardown(tritonbench_has_latencies_with_their_rates, tear_down),
 		cmocka_unit_test_teardown(tritonbench_has_rates_without_latencies, tear_down),
 		cmocka_unit_test_teardown(tritonbench_damaged, tear_down),
+		cmocka_unit_test_teardown(torch_compare_has_medians_of_all_tables, tear_down),
+		cmocka_unit_test_teardown(torch_compare_damaged, tear_down),
 		cmocka_unit_test(no_sample_is_another_format),
 		cmocka_unit_test_teardown(no_cut_changes_a_value, tear_down),
 	};
