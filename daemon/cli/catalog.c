@@ -44,7 +44,7 @@ const struct catalog_option catalog_options[] = {
 	{ "base", "SHA", "full hash of the base commit", TEXT(base) },
 	{ "format", "F", "format of a file: " FORMAT_NAMES, TEXT(format), .kind = CATALOG_WORDS,
 		.words = "flopwatch ffa nvbench google-benchmark hyperfine triton torchao ncu nsys cutlass rocprof "
-			 "hipblaslt liger pytest-benchmark asv criterion jmh llama-bench tritonbench torch-compare" },
+			 "hipblaslt liger pytest-benchmark asv criterion jmh llama-bench tritonbench torch-compare catch2" },
 	{ "unit", "U", "unit of a triton file without units: ms us ns s TFLOPS GB/s", TEXT(unit), .kind = CATALOG_WORDS,
 		.words = "ms us ns s TFLOPS GB/s" },
 	{ "results", "COLUMNS", "result columns of a triton file, by comma; the columns before them are sizes", TEXT(results) },

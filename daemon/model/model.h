@@ -351,13 +351,15 @@ enum format {
 	FORMAT_LLAMA_BENCH,
 	FORMAT_TRITONBENCH,
 	FORMAT_TORCH_COMPARE,
+	FORMAT_CATCH2,
 	FORMAT_N
 };
 
 /** All formats, separated by ", ", for messages. */
 #define FORMAT_NAMES \
 	"flopwatch, ffa, nvbench, google-benchmark, hyperfine, triton, torchao, ncu, nsys, cutlass, rocprof, " \
-	"hipblaslt, liger, pytest-benchmark, asv, criterion, jmh, llama-bench, tritonbench, torch-compare"
+	"hipblaslt, liger, pytest-benchmark, asv, criterion, jmh, llama-bench, tritonbench, torch-compare, " \
+	"catch2"
 
 /** Return FORMAT_N for an unknown name. */
 enum format format_from_name(const char *name);

@@ -74,6 +74,7 @@ static const char *const format_names[FORMAT_N] = {
 	[FORMAT_LLAMA_BENCH] = "llama-bench",
 	[FORMAT_TRITONBENCH] = "tritonbench",
 	[FORMAT_TORCH_COMPARE] = "torch-compare",
+	[FORMAT_CATCH2] = "catch2",
 };
 
 enum format format_from_name(const char *name)

@@ -51,6 +51,14 @@ bool column_is_statistic(const char *name);
  */
 reading_fn read_asv;
 
+/* ---- catch2: Benchmarks of Catch2; called by reading_parse. ---- */
+
+/**
+ * Read the text of the console reporter, with or without analysis: the mean of each benchmark, named by its test case, sections
+ * and itself. "Benchmark failed" is a failure; a benchmark without its mean is left out. XML is refused.
+ */
+reading_fn read_catch2;
+
 /* ---- criterion: Results of Criterion.rs; called by reading_parse. ---- */
 
 /**
@@ -280,6 +288,8 @@ struct text_line {
 struct text_line text_begin(const char *text, size_t len);
 /** Go to the next line; false: there is none. */
 bool text_next(struct text_line *line);
+/** Return whether a line ends at the end of the text, without an end of line, so that its last word may be cut. */
+bool text_is_open(const struct text_line *line);
 bool text_begins(const struct text_line *line, const char *with);
 /** Copy a part of a line without spaces around it, cut to fit. Shape: out[size]. */
 void text_trim(const char *from, const char *to, char *out, size_t size);

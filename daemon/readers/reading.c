@@ -29,6 +29,7 @@ static reading_fn *const readers[FORMAT_N] = {
 	[FORMAT_LLAMA_BENCH] = read_llama,
 	[FORMAT_TRITONBENCH] = read_tritonbench,
 	[FORMAT_TORCH_COMPARE] = read_torch_compare,
+	[FORMAT_CATCH2] = read_catch2,
 };
 
 static bool has(const char *text, size_t len, const char *word)
@@ -173,6 +174,7 @@ const char *reading_guess(const char *text, size_t len, const char *file)
 		{ "cutlass", { "Problem,Provider,", "OperationKind,Operation,Disposition" } },
 		{ "hipblaslt", { "hipblaslt-Gflops", "transA,", ",us" } },
 		{ "criterion", { " ... bench:", " ns/iter", "test " } },
+		{ "catch2", { "benchmark name  ", "samples", "iterations" } },
 		{ "llama-bench", { "| model ", " params |", " test |", " t/s |" } },
 	};
 	size_t i = len >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
@@ -204,6 +206,8 @@ const char *reading_guess(const char *text, size_t len, const char *file)
 			return "ncu";
 	if (strncmp(text, "ID,Process ID,", len < 14 ? len : 14) == 0 && len >= 14)
 		return "ncu";
+	if (text[0] == '<' && has(text, len, "<Catch") && has(text, len, "<BenchmarkResults"))
+		return "catch2"; /* whose reader says what to do */
 	if (tritonbench_is_header(text, head))
 		return "tritonbench";
 	for (size_t k = 0; k < sizeof lines / sizeof lines[0]; k++)

@@ -25,6 +25,11 @@ bool text_next(struct text_line *line)
 	return true;
 }
 
+bool text_is_open(const struct text_line *line)
+{
+	return line->next == line->end && line->next[-1] != '\n';
+}
+
 bool text_begins(const struct text_line *line, const char *with)
 {
 	return line->n >= strlen(with) && strncmp(line->at, with, strlen(with)) == 0;

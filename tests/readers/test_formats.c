@@ -38,6 +38,7 @@ static const struct sample {
 	{ "tritonbench.csv", "tritonbench" },
 	{ "tritonbench.json", "tritonbench" },
 	{ "torch-compare.txt", "torch-compare" },
+	{ "catch2.txt", "catch2" },
 };
 
 enum { SAMPLES = sizeof samples / sizeof samples[0] };
@@ -737,6 +738,55 @@ static void torch_compare_damaged(void **state)
 	refused("torch-compare", "hello", "out: holds no table of torch.utils.benchmark.Compare");
 }
 
+/* ---- catch2 ----------------------------------------------------------------------------------------------------------------- */
+
+/* Columns as wide as in the table of Catch2. */
+#define RULE    "-------------------------------------------------------------------------------\n"
+#define CATCH2  "benchmark name                       samples       iterations    est run time\n" RULE
+#define NO_MEAN "benchmark name                       samples       iterations    mean\n" RULE
+#define SPACES  "                                          "
+#define COUNTS  "                                           100             1       1.5 ms\n"
+
+static void catch2_has_the_mean_of_each_benchmark(void **state)
+{
+	(void)state;
+	sample("catch2.txt", "catch2");
+	rows(3, 0);
+	has("Rows/softmax/1024_columns", 1, 0.1805);
+	has("Rows/softmax/4096_columns_of_a_matrix_that_is_not_aligned", 1, 1.25);
+	has("Sums/sum", 1, 0.00095);
+	read_text("catch2", NO_MEAN "a" COUNTS "b" COUNTS);
+	rows(2, 0);
+	has("a", 1, 1.5);
+	read_text("catch2", CATCH2 "a" COUNTS SPACES "2 s 1 s 3 s\n" SPACES "1 s 1 s 1 s\n\na" COUNTS SPACES "1 m 1 m 1 m\n");
+	rows(2, 0);
+	has("a#1", 1, 2000);
+	has("a#2", 1, 60000);
+}
+
+static void catch2_damaged(void **state)
+{
+	(void)state;
+	read_text("catch2",
+		RULE "T\n" RULE CATCH2 "a" COUNTS SPACES "nan ns 1 ns 1 ns\n\n" RULE "U\n" RULE CATCH2 "b" COUNTS
+		     "Benchmark failed (no device)\nc" COUNTS SPACES "1 us 1 us 1 us\n" SPACES "1 us 1 us 1 us\n"
+		     "a line of another program that is longer than any name\nd" COUNTS SPACES "0 ns 0 ns 0 ns\ne" COUNTS);
+	rows(2, 3);
+	has("U/c", 1, 0.001);
+	lacks("T/a", "its mean is missing");
+	lacks("U/b", "no device");
+	lacks("U/d", "a mean of 0 ms is no time");
+	lacks("U/e", "its mean is missing; is the file cut off?");
+	refused("catch2", NO_MEAN "a" SPACES "100             1      1.5 m",
+		"a (line 3: its line has no end, so that its mean may be cut)");
+	refused("catch2", "<?xml version=\"1.0\"?>\n<Catch2TestRun><BenchmarkResults/></Catch2TestRun>",
+		"out:1: is XML, which is not read; let Catch2 write its text");
+	refused("catch2", "hello", "out: holds no benchmarks of Catch2's console reporter");
+	refused("catch2", CATCH2, "out: holds no measured row");
+	assert_string_equal(reading_guess("<Catch2TestRun>\n<BenchmarkResults", 33, "out"), "catch2");
+	assert_null(reading_guess("<html>", 6, "out"));
+}
+
 /* ---- all formats ----------------------------------------------------------------------------------------------------------- */
 
 static void no_sample_is_another_format(void **state)
@@ -822,6 +872,8 @@ int main(void)
 		cmocka_unit_test_teardown(tritonbench_damaged, tear_down),
 		cmocka_unit_test_teardown(torch_compare_has_medians_of_all_tables, tear_down),
 		cmocka_unit_test_teardown(torch_compare_damaged, tear_down),
+		cmocka_unit_test_teardown(catch2_has_the_mean_of_each_benchmark, tear_down),
+		cmocka_unit_test_teardown(catch2_damaged, tear_down),
 		cmocka_unit_test(no_sample_is_another_format),
 		cmocka_unit_test_teardown(no_cut_changes_a_value, tear_down),
 	};
