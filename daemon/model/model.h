@@ -356,9 +356,9 @@ enum format {
 };
 
 /** All formats, separated by ", ", for messages. */
-#define FORMAT_NAMES \
-	"flopwatch, ffa, nvbench, google-benchmark, hyperfine, triton, torchao, ncu, nsys, cutlass, rocprof, " \
-	"hipblaslt, liger, pytest-benchmark, asv, criterion, jmh, llama-bench, tritonbench, torch-compare, " \
+#define FORMAT_NAMES                                                                                                             \
+	"flopwatch, ffa, nvbench, google-benchmark, hyperfine, triton, torchao, ncu, nsys, cutlass, rocprof, "                   \
+	"hipblaslt, liger, pytest-benchmark, asv, criterion, jmh, llama-bench, tritonbench, torch-compare, "                     \
 	"catch2"
 
 /** Return FORMAT_N for an unknown name. */

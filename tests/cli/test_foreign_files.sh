@@ -135,6 +135,42 @@ like "is said to be empty" "$out" 'empty: is empty$'
 ok "a training table of torchao" "$bin/flopwatch" compare "$data/torchao-training-ms.csv" "$data/torchao-training-ms.csv"
 like "has the rate of both passes" "$out" '/total +1\.5 +549\.8 +1\.5 +549\.8 '
 
+# ---- formats of profilers and libraries: a slower row, whichever way its numbers point -----------------------------------------
+slower() { # FILE SED ROW CHANGE: a sample, made slower by SED, loses CHANGE percent in one row
+	sed "$2" "$data/$1" >"$tmp/slower.$1"
+	fails "$1: a slower row ends with 7" 7 "$bin/flopwatch" compare "$data/$1" "$tmp/slower.$1"
+	like "with its change" "$out" "^  $3 .* -$4 %"
+	like "as the only one" "$out" '1 slower and 0 faster'
+	ok "the other way round it is faster" "$bin/flopwatch" compare "$tmp/slower.$1" "$data/$1"
+	like "as the only one" "$out" '0 slower and 1 faster'
+}
+slower nsys.csv 's/14250.0/15000.0/' 'void_tile_gemm<float,_\(int\)64>\(.*\)' '5\.00'
+slower cutlass.csv 's/,0.0125,/,0.0150,/' 'CUTLASS/cutlass_tensorop_.*/m=1024/n=1024/k=512' '16\.67'
+slower rocprof.csv 's/2850.000000/3000.000000/' 'row_softmax.kd' '5\.00'
+slower hipblaslt.txt 's/1000.5,10$/1000.5,12.5/' 'transA=T/transB=N/m=2048/.*' '20\.00'
+slower liger.csv 's/1024,0.125,/1024,0.25,/' 'row_norm/liger/forward/H=1024/.*' '50\.00'
+slower pytest-benchmark.json 's/0.002, 0.0022, 0.003/0.004, 0.0044, 0.006/' 'tests/test_sort.py::test_sort\[1024\]' '50\.00'
+slower asv.json 's/\[\[0.002, 0.004/[[0.0025, 0.004/' "sums.Rows.time_sum\\(1024,'f4'\\)" '20\.00'
+slower criterion-sample.json 's/15000.0,32000.0,42000.0/30000.0,64000.0,84000.0/' 'benchmark' '50\.00'
+slower criterion-estimates.json 's/1500.0/2000.0/' 'benchmark' '25\.00'
+slower criterion-lines.json 's/15000.0,32000.0,56000.0/30000.0,64000.0,112000.0/' 'sort/1024' '50\.00'
+slower criterion-bencher.txt 's/1,500 ns/1,600 ns/' 'sort/1024' '6\.25'
+slower jmh.json 's/400.0, 500.0, 625.0/200.0, 250.0, 312.5/' 'org.example.SortBench.sort/.*/mode=thrpt/threads=4/per-op' '50\.00'
+slower llama-bench.json 's/8000, 8000, 10000/4000, 4000, 5000/' 'llama_1B_Q4_0/pp512/flash_attn=false/per-token' '50\.00'
+slower llama-bench.jsonl 's/"avg_ts": 200.0/"avg_ts": 160.0/' 'llama_1B_Q4_0/tg128/per-token' '20\.00'
+slower llama-bench.csv 's/"200.000000"/"160.000000"/' 'llama_1B_Q4_0/tg128/per-token' '20\.00'
+slower llama-bench.md 's/200.00 ± 1.50/160.00 ± 1.50/' 'llama_1B_Q4_0/tg128/per-token' '20\.00'
+slower tritonbench.csv 's/0.02;107/0.04;53/' 'aten_matmul/\(M,_N,_K\)=\(1024,_1024,_1024\)' '50\.00'
+slower tritonbench.json 's/_latency": "0.008"/_latency": "0.016"/' 'gemm_fwd/aten_matmul/x=.*' '50\.00'
+slower torch-compare.txt 's/     12.5 /     25.0 /' 'row_sum/\(256,_64\)/torch.sum/threads=1' '50\.00'
+slower catch2.txt 's/180.5 us/361.0 us/' 'Rows/softmax/1024_columns' '50\.00'
+sed 's/,passed,success,/,incorrect,success,/' "$data/cutlass.csv" >"$tmp/wrong.csv"
+fails "cutlass: a result that is wrong is no time" 7 "$bin/flopwatch" compare "$data/cutlass.csv" "$tmp/wrong.csv"
+like "but a failure" "$out" "WARNING CUTLASS/.* failed in $tmp/wrong.csv: its disposition is incorrect"
+printf '<?xml version="1.0"?>\n<Catch2TestRun>\n<BenchmarkResults name="a"/></Catch2TestRun>\n' >"$tmp/catch2.xml"
+fails "catch2: XML" 1 "$bin/flopwatch" compare "$tmp/catch2.xml" "$tmp/catch2.xml"
+like "is not read" "$out" 'catch2.xml:1: is XML, which is not read; let Catch2 write its text: --reporter console$'
+
 # ---- import ------------------------------------------------------------------------------------------------------------------
 new_repo kernels
 write_config
