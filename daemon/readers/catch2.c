@@ -149,7 +149,7 @@ static int read_table_line(
 
 	if (message) {
 		text_trim(message + strlen(failed), line->at + line->n - (line->at[line->n - 1] == ')'), why, sizeof why);
-		return leave_unfinished(out, t, why, true, file, err);
+		return leave_unfinished(out, t, why[0] ? why : "Benchmark failed", true, file, err);
 	}
 	if (has_estimate(line, &ms)) {
 		/* after the mean there is no name, so that the deviation, of the same shape, is none */
