@@ -76,11 +76,12 @@ static int read_kernel(
 /* An empty line ends a report; others may follow. */
 static size_t end_of_report(const char *text, size_t at, size_t len)
 {
-	const char *unix_end = memmem(text + at, len - at, "\n\n", 2);
-	const char *windows_end = memmem(text + at, len - at, "\n\r\n", 3);
-	const char *end = !unix_end || (windows_end && windows_end < unix_end) ? windows_end : unix_end;
+	struct text_line line = text_begin(text + at, len - at);
 
-	return end ? (size_t)(end + 1 - text) : len;
+	while (text_next(&line))
+		if (line.n == 0)
+			return (size_t)(line.at - text);
+	return len;
 }
 
 int read_nsys(
@@ -100,6 +101,7 @@ int read_nsys(
 			tables++;
 			result = table_each(out, &c, &h, read_kernel, &sums, err);
 		}
+		c.at = c.len;
 		c.len = len;
 	}
 	csv_fini(&c);

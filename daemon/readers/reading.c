@@ -91,9 +91,6 @@ static bool is_llama(const char *text, size_t len)
 /* Guess by keys that no other program writes; other keys mean no known format. */
 static const char *guess_object(const char *text, size_t len, size_t head)
 {
-	/* a whole object on the first line, with flopwatch's keys: JSON lines */
-	if (has_key(text, head, "\"cell\"") || has_key(text, head, "\"bench\""))
-		return "flopwatch";
 	if (has_key(text, len, "\"machine_info\"") && has_key(text, len, "\"benchmarks\"") && has_key(text, len, "\"stats\""))
 		return "pytest-benchmark";
 	if (has_key(text, len, "\"result_columns\"") && has_key(text, len, "\"commit_hash\""))
@@ -106,6 +103,9 @@ static const char *guess_object(const char *text, size_t len, size_t head)
 		return "llama-bench";
 	if (has(text, len, "\"tritonbench_") && has(text, len, "[x_"))
 		return "tritonbench";
+	/* a whole object on the first line, with flopwatch's keys: JSON lines */
+	if (has_key(text, head, "\"cell\"") || has_key(text, head, "\"bench\""))
+		return "flopwatch";
 	if (has(text, len, "nvbench") || has_key(text, len, "\"sm_version\"") || has_key(text, len, "\"summaries\""))
 		return "nvbench";
 	if (has_key(text, len, "\"results\"") && has_key(text, len, "\"command\""))

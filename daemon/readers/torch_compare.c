@@ -16,7 +16,9 @@ struct compare {
 	char label[TABLE_NAME_SIZE], env[TABLE_NAME_SIZE], before[TABLE_NAME_SIZE]; /* of a row: its name's earlier lines */
 	char column[COLUMNS_MAX][TABLE_NAME_SIZE];
 	int n_columns, threads;
-	double unit_ms; /* 0: outside a table */
+	double unit_ms;    /* 0: outside a table */
+	const char *times; /* the last line found that has a unit, so that it is searched once; NULL none */
+	char unit[16];     /* of that line */
 };
 
 /* "[------ label ------]" */
@@ -61,29 +63,40 @@ static int split(const struct text_line *line, char cell[COLUMNS_MAX][TABLE_NAME
 	return n;
 }
 
-/* The unit stands below the table, in brackets. */
+/* Find the unit, which stands below the table in brackets. */
+static bool find_unit(struct compare *t, const struct text_line *title)
+{
+	if (t->times && t->times >= title->next)
+		return true;
+	t->times = memmem(title->next, (size_t)(title->end - title->next), times_are_in, strlen(times_are_in));
+	const char *open = t->times ? memchr(t->times, '(', (size_t)(title->end - t->times)) : NULL;
+	const char *close = open ? memchr(open, ')', (size_t)(title->end - open)) : NULL;
+
+	if (close)
+		text_trim(open + 1, close, t->unit, sizeof t->unit);
+	return close != NULL;
+}
+
 static int begin_table(struct compare *t, const struct text_line *title, const char *file, struct fw_err *err)
 {
-	const char *end = memmem(title->next, (size_t)(title->end - title->next), times_are_in, strlen(times_are_in));
-	const char *open = end ? memchr(end, '(', (size_t)(title->end - end)) : NULL;
-	const char *close = open ? memchr(open, ')', (size_t)(title->end - open)) : NULL;
 	const char *from = title->at + 1, *to = title->at + title->n - 1;
-	char unit[16];
 
-	if (!close)
+	if (!find_unit(t, title))
 		return err_set(err, ERR_INVALID, "%s:%d: the table has no line `%s...` below it; is the file cut off?", file,
 			title->number, times_are_in);
-	text_trim(open + 1, close, unit, sizeof unit);
 	while (from < to && *from == '-')
 		from++;
 	while (to > from && to[-1] == '-')
 		to--;
-	*t = (struct compare){ .unit_ms = unit_to_ms(unit), .threads = 1 };
 	text_trim(from, to, t->label, sizeof t->label);
+	t->env[0] = t->before[0] = '\0';
+	t->n_columns = 0;
+	t->threads = 1;
+	t->unit_ms = unit_to_ms(t->unit);
 	return t->unit_ms > 0
 		       ? 0
 		       : err_set(err, ERR_INVALID, "%s:%d: the unit `%s` of the table is unknown; s, ms, us and ns are read",
-				 file, title->number, unit);
+				 file, title->number, t->unit);
 }
 
 /* Rows are indented by six; "(env)" stands further left, in the first row of an environment. */
