@@ -49,14 +49,22 @@
 
 enum { FLOPWATCH_KEY_SIZE = 160, FLOPWATCH_AHEAD = 2, FLOPWATCH_SLOTS = 4, FLOPWATCH_ALONE_MAX = 400, FLOPWATCH_ALONE_MIN = 10 };
 
+enum { FLOPWATCH_PROBES = 5 /* calls that measure the host */, FLOPWATCH_PLAIN_PROBES = 2 /* those of them without a spin */ };
+
+/* Units: us. The device waits for the host for at most the first time, ahead of calls that are queued within the second one. */
+#define FLOPWATCH_SPIN_MAX_US 10000.0
+#define FLOPWATCH_HOST_MAX_US 8000.0
+#define FLOPWATCH_PROBE_US    500000.0 /* a call of this length measures the host only once */
+
 /* Functions that time a device's calls. Shape: slots 0 to FLOPWATCH_SLOTS - 1 of calls in flight. */
 struct flopwatch_ops {
 	void (*open)(void);
 	double (*idle_us)(void *stream); /* waits until the device is idle; returns how long */
 	void (*scrub)(void *stream);     /* displaces its cache */
-	void (*hold)(void *stream);      /* keeps it busy until the call is enqueued */
+	int (*can_spin)(void);
+	void (*spin)(void *stream, double us); /* keeps it busy for that time, so that the host can queue the next call before */
 	void (*start)(void *stream, int slot);
-	void (*stop)(void *stream, int slot);
+	int (*stop)(void *stream, int slot); /* whether the device began the call before it was queued, despite a spin */
 	void (*finish)(int slot, double *ms, double *mhz); /* waits for the call */
 	void (*wait)(void *stream);
 };
@@ -76,6 +84,20 @@ struct flopwatch_state {
 
 FLOPWATCH_SHARED struct flopwatch_state flopwatch_now;
 
+/*
+ * How long the device is kept busy ahead of the timed calls of a cell: twice the time in which the host queued recent ones.
+ * Otherwise the device would wait for the host during the call, and the wait would count as time of the call. Some extra calls
+ * measure the host first. A call that waits for the device cannot be primed: its host time contains the spin.
+ */
+struct flopwatch_spin {
+	int step;            /* extra calls so far */
+	const char *why_not; /* why the calls are not primed; NULL: they are, after the extra calls */
+	double host_us;      /* until a recent call was queued */
+	double factor;       /* grows with late calls */
+	double probe_us;     /* ahead of the current extra call */
+	double least_us;     /* ahead of each call of this turn */
+};
+
 /* The current cell. */
 struct flopwatch_run {
 	char key[FLOPWATCH_KEY_SIZE];
@@ -90,6 +112,9 @@ struct flopwatch_run {
 	int warm, calls, is_sustained; /* calls of this turn that remain */
 	int is_single; /* in this turn each call is made once, also by libraries that otherwise choose a number of repetitions */
 	int made, issued, finished, is_over;
+	int is_probe, is_primed; /* the current call measures the host; the device spins ahead of it */
+	struct flopwatch_spin spin;
+	int64_t spin_ns; /* when the current call began, its spin included */
 	int64_t start_ns[FLOPWATCH_SLOTS];
 	double host_us[FLOPWATCH_SLOTS], idle_us, first_ms;
 	double reported_ms[FLOPWATCH_SLOTS]; /* time of a call by another clock; 0: use this header's; below 0: no time */
@@ -97,9 +122,10 @@ struct flopwatch_run {
 	long switches;
 	int64_t opened_ns, waited_ns, cpu_ns; /* before the clock starts: time, waiting and processor time of this thread */
 	int is_cut[FLOPWATCH_SLOTS];          /* another task took the processor during the call */
+	int is_early[FLOPWATCH_SLOTS];        /* the device began a primed call before it was queued: it has no time */
 	/* state of a program that runs alone */
-	int n, n_untimed;
-	double ms[FLOPWATCH_ALONE_MAX], spent_ms;
+	int n, n_untimed, n_late;
+	double ms[FLOPWATCH_ALONE_MAX], queued_us[FLOPWATCH_ALONE_MAX], spent_ms;
 };
 
 static inline int64_t flopwatch_ns(void)
@@ -262,6 +288,7 @@ static inline void flopwatch_open(void)
 static inline int flopwatch_request_turn(struct flopwatch_run *r)
 {
 	char line[FLOPWATCH_KEY_SIZE + 16];
+	const char *spin;
 
 	snprintf(line, sizeof(line), "turn %s\n", r->key);
 	flopwatch_send_line(line);
@@ -272,6 +299,8 @@ static inline int flopwatch_request_turn(struct flopwatch_run *r)
 	flopwatch_now.in_turn = 1;
 	r->is_sustained = r->calls > 1;
 	r->is_single = strstr(line, " repeats=1") != NULL;
+	spin = strstr(line, " spin_us=");
+	r->spin.least_us = spin ? atof(spin + 9) : 0;
 	r->idle_us = r->ops ? r->ops->idle_us(r->stream) : 0;
 	return 1;
 }
@@ -340,7 +369,7 @@ static inline void flopwatch_send_output(const void *address, size_t bytes)
 }
 
 /* Check and report the result after the first call of a cell in this program. */
-static inline void flopwatch_look(struct flopwatch_run *r)
+static inline void flopwatch_check_result(struct flopwatch_run *r)
 {
 	const char *wrong = NULL;
 	char line[512];
@@ -372,7 +401,75 @@ static inline void flopwatch_look(struct flopwatch_run *r)
 			(int)strcspn(wrong, "\n") < 400 ? (int)strcspn(wrong, "\n") : 400, wrong);
 		flopwatch_send_line(line);
 		r->warm = r->calls = 0;
+		r->spin.step = FLOPWATCH_PROBES;
 	}
+}
+
+/* ---- spin ---------------------------------------------------------------------------------------------------------------- */
+
+static inline int flopwatch_is_probing(const struct flopwatch_run *r)
+{
+	return r->ops && r->ops->can_spin() && r->made > 0 && r->spin.step < FLOPWATCH_PROBES;
+}
+
+static inline double flopwatch_spin_limit(double us)
+{
+	return us < FLOPWATCH_SPIN_MAX_US ? us : FLOPWATCH_SPIN_MAX_US;
+}
+
+static inline double flopwatch_spin_us(const struct flopwatch_spin *s)
+{
+	return flopwatch_spin_limit(2 * s->host_us * s->factor + 20);
+}
+
+static inline void flopwatch_begin_probe(struct flopwatch_run *r)
+{
+	static const struct {
+		double times, more_us;
+	} spins[FLOPWATCH_PROBES] = { { 0, 0 }, { 0, 0 }, { 2, 200 }, { 4, 1000 }, { 3, 2000 } };
+	struct flopwatch_spin *s = &r->spin;
+
+	s->probe_us = flopwatch_spin_limit(spins[s->step].times * s->host_us + spins[s->step].more_us);
+	r->spin_ns = flopwatch_ns();
+	if (s->probe_us > 0)
+		r->ops->spin(r->stream, s->probe_us);
+}
+
+/* Note an extra call: the host's time with its spin, and the time until the device was idle again. The last one decides. */
+static inline void flopwatch_end_probe(struct flopwatch_run *r, double host_us, double all_us)
+{
+	struct flopwatch_spin *s = &r->spin;
+	int is_long = all_us > FLOPWATCH_PROBE_US, is_plain = ++s->step <= FLOPWATCH_PLAIN_PROBES;
+	char line[96];
+
+	if (is_plain) {
+		s->host_us = s->host_us > 0 && s->host_us < host_us ? s->host_us : host_us;
+		if ((is_long || s->step == FLOPWATCH_PLAIN_PROBES) && s->host_us > FLOPWATCH_HOST_MAX_US)
+			s->why_not = "the call keeps the host for more than 8 ms";
+		if (is_long || s->why_not) /* a long call that is queued at once does not wait at its end */
+			s->step = FLOPWATCH_PROBES;
+	} else if (host_us < 0.9 * s->probe_us) {
+		s->step = FLOPWATCH_PROBES; /* queued while the device was still busy */
+	} else if (s->step == FLOPWATCH_PROBES) {
+		s->why_not = "the call waits for the device";
+	}
+	if (s->step < FLOPWATCH_PROBES || !s->why_not)
+		return;
+	if (flopwatch_now.fd < 0) {
+		fprintf(stderr, "%s: not primed: %s\n", r->key, s->why_not);
+	} else if (flopwatch_now.is_list) {
+		snprintf(line, sizeof(line), "fact unprimed %s\n", s->why_not);
+		flopwatch_send_line(line);
+	}
+}
+
+static inline void flopwatch_note_spin(struct flopwatch_spin *s, double host_us, int is_late)
+{
+	s->host_us = host_us > 0.9 * s->host_us ? host_us : 0.9 * s->host_us;
+	if (!is_late)
+		s->factor = s->factor > 1 / 0.95 ? 0.95 * s->factor : 1;
+	else if (flopwatch_spin_us(s) < FLOPWATCH_SPIN_MAX_US)
+		s->factor *= 2;
 }
 
 /* ---- program run alone -------------------------------------------------------------------------------------------------- */
@@ -388,7 +485,7 @@ static inline int flopwatch_by_size(const void *a, const void *b)
 static inline int flopwatch_alone(struct flopwatch_run *r)
 {
 	if (r->is_over || (r->n >= FLOPWATCH_ALONE_MIN && r->spent_ms > 500) || r->n == FLOPWATCH_ALONE_MAX ||
-		r->n_untimed == FLOPWATCH_ALONE_MAX)
+		r->n_untimed + r->n_late >= FLOPWATCH_ALONE_MAX)
 		return 0;
 	r->warm = r->made > 0 && r->made < 1000 && r->n == 0 && r->spent_ms < 50;
 	r->calls = 1;
@@ -401,8 +498,9 @@ static inline void flopwatch_print(struct flopwatch_run *r)
 	int i;
 
 	if (r->n == 0) {
-		if (r->n_untimed > 0)
-			printf("{\"cell\":\"%s\",\"error\":\"all of its calls were interrupted, so none has a time\"}\n", r->key);
+		if (r->n_untimed + r->n_late > 0)
+			printf("{\"cell\":\"%s\",\"error\":\"all of its calls %s, so none has a time\"}\n", r->key,
+				r->n_late > 0 ? "began before they were queued" : "were interrupted");
 		return;
 	}
 	printf("{\"cell\":\"%s\",\"ms\":[", r->key);
@@ -415,6 +513,11 @@ static inline void flopwatch_print(struct flopwatch_run *r)
 	printf("]");
 	if (r->flops > 0)
 		printf(",\"tflops\":%.6g", r->flops / (ms * 1e9));
+	if (r->ops && r->ops->can_spin()) {
+		qsort(r->queued_us, (size_t)r->n, sizeof(r->queued_us[0]), flopwatch_by_size);
+		printf(",\"host_us\":%.6g,\"late\":%d,\"primed\":%s", r->queued_us[r->n / 2], r->n_late,
+			r->spin.step == FLOPWATCH_PROBES && !r->spin.why_not ? "true" : "false");
+	}
 	printf("}\n");
 	fflush(stdout);
 	if (flopwatch_now.rows++ == 0)
@@ -457,6 +560,7 @@ static inline struct flopwatch_run flopwatch_begin_on(
 	r.output = s->output;
 	r.output_bytes = s->output_bytes;
 	r.keeps_cache = s->keeps_cache;
+	r.spin.factor = 1;
 	s->check = NULL;
 	s->output = NULL;
 	s->keeps_cache = 0;
@@ -474,6 +578,11 @@ static inline int flopwatch_call(struct flopwatch_run *r)
 {
 	int slot = r->issued % FLOPWATCH_SLOTS;
 
+	r->is_probe = r->warm == 0 && r->calls == 0 && !r->is_over && flopwatch_is_probing(r);
+	if (r->is_probe) {
+		flopwatch_begin_probe(r);
+		return 1;
+	}
 	if (flopwatch_now.fd < 0) {
 		if (!flopwatch_alone(r)) {
 			if (r->is_over != 2)
@@ -487,8 +596,14 @@ static inline int flopwatch_call(struct flopwatch_run *r)
 		if (r->ops && !r->is_sustained && !r->keeps_cache)
 			r->ops->scrub(r->stream);
 		r->switches = flopwatch_switches(r);
-		if (r->ops && !r->is_sustained)
-			r->ops->hold(r->stream);
+		r->is_primed =
+			r->ops && r->ops->can_spin() && !r->is_sustained && r->spin.step == FLOPWATCH_PROBES && !r->spin.why_not;
+		r->spin_ns = flopwatch_ns();
+		if (r->is_primed) {
+			double us = flopwatch_spin_us(&r->spin);
+
+			r->ops->spin(r->stream, flopwatch_spin_limit(us > r->spin.least_us ? us : r->spin.least_us));
+		}
 		if (r->ops) {
 			r->ops->start(r->stream, slot);
 		} else {
@@ -504,32 +619,41 @@ static inline int flopwatch_call(struct flopwatch_run *r)
 /* Report the time of the oldest call in flight. */
 static inline void flopwatch_finish(struct flopwatch_run *r)
 {
-	int slot = r->finished++ % FLOPWATCH_SLOTS;
+	int slot = r->finished++ % FLOPWATCH_SLOTS, is_late;
 	double ms = r->host_us[slot] * 1e-3, mhz = 0;
-	char line[160], repeats[40] = "";
+	char line[200], more[40] = "";
 
 	if (r->ops)
 		r->ops->finish(slot, &ms, &mhz);
 	if (r->reported_ms[slot] != 0)
 		ms = r->reported_ms[slot];
-	if (!(ms > 0)) { /* without a time the call is not counted */
+	is_late = r->is_early[slot] && !r->is_cut[slot];
+	if (r->is_early[slot])
+		ms = 0;
+	else if (!(ms > 0)) { /* without a time the call is not counted */
 		ms = 0;
 		r->is_cut[slot] = 1;
 	}
 	if (flopwatch_now.fd < 0) {
-		if (ms > 0)
+		if (ms > 0) {
+			r->queued_us[r->n] = r->host_us[slot];
 			r->ms[r->n++] = ms;
-		else
+		} else if (is_late) {
+			r->n_late++;
+		} else {
 			r->n_untimed++;
+		}
 		r->spent_ms += ms;
 		return;
 	}
 	if (r->repeats[slot] > 0)
-		snprintf(repeats, sizeof(repeats), " repeats=%ld", r->repeats[slot]);
-	snprintf(line, sizeof(line), "done %.9g%s%s\n", ms, repeats, r->is_cut[slot] ? " cut=1" : "");
+		snprintf(more, sizeof(more), " repeats=%ld", r->repeats[slot]);
+	if (r->is_primed)
+		snprintf(more, sizeof(more), " spin_us=%.6g", flopwatch_spin_us(&r->spin));
+	snprintf(line, sizeof(line), "done %.9g%s%s\n", ms, more, r->is_cut[slot] ? " cut=1" : "");
 	if (r->ops)
-		snprintf(line, sizeof(line), "done %.9g host_us=%.6g mhz=%.7g idle_us=%.6g%s\n", ms, r->host_us[slot], mhz,
-			r->idle_us, r->is_cut[slot] ? " cut=1" : "");
+		snprintf(line, sizeof(line), "done %.9g%s host_us=%.6g mhz=%.7g idle_us=%.6g%s%s\n", ms, is_late ? " late=1" : "",
+			r->host_us[slot], mhz, r->idle_us, r->is_cut[slot] ? " cut=1" : "", more);
 	flopwatch_send_line(line);
 }
 
@@ -550,6 +674,11 @@ static inline void flopwatch_done(struct flopwatch_run *r)
 	int slot = r->issued % FLOPWATCH_SLOTS, is_first = r->made++ == 0;
 	int64_t end_ns = flopwatch_ns();
 
+	if (r->is_probe) {
+		r->ops->wait(r->stream);
+		flopwatch_end_probe(r, (double)(end_ns - r->spin_ns) * 1e-3, (double)(flopwatch_ns() - r->spin_ns) * 1e-3);
+		return;
+	}
 	r->host_us[slot] = (double)(end_ns - r->start_ns[slot]) * 1e-3;
 	if (r->warm > 0) {
 		r->warm--;
@@ -562,12 +691,14 @@ static inline void flopwatch_done(struct flopwatch_run *r)
 			return;
 		}
 	} else {
-		r->is_cut[slot] = 0;
+		r->is_cut[slot] = r->is_early[slot] = 0;
 		if (r->ops)
-			r->ops->stop(r->stream, slot);
+			r->is_early[slot] = r->ops->stop(r->stream, slot) && r->is_primed;
 		else
 			flopwatch_close_host(r, slot, end_ns);
 		r->is_cut[slot] = r->is_cut[slot] || flopwatch_switches(r) != r->switches;
+		if (r->is_primed && !r->is_cut[slot])
+			flopwatch_note_spin(&r->spin, (double)(end_ns - r->spin_ns) * 1e-3, r->is_early[slot]);
 		r->issued++;
 		r->calls--;
 		while (r->issued - r->finished > (r->calls > 0 ? FLOPWATCH_AHEAD : 0))
@@ -579,10 +710,10 @@ static inline void flopwatch_done(struct flopwatch_run *r)
 		r->ops->wait(r->stream);
 	r->first_ms = (double)(flopwatch_ns() - r->start_ns[slot]) * 1e-6;
 	if (flopwatch_now.fd < 0) {
-		r->n = r->n_untimed = 0; /* a cold call: reported separately */
+		r->n = r->n_untimed = r->n_late = 0; /* a cold call: reported separately */
 		r->spent_ms = 0;
 	}
-	flopwatch_look(r);
+	flopwatch_check_result(r);
 }
 
 #define FLOPWATCH_LOOP(begin)                                                                                                    \
@@ -601,14 +732,12 @@ static inline void flopwatch_done(struct flopwatch_run *r)
 #include <cuda_runtime_api.h>
 #include <dlfcn.h>
 
-enum { FLOPWATCH_SMS = 256, FLOPWATCH_HOLD_MAX_US = 300 };
+enum { FLOPWATCH_SMS = 256 };
 
 struct flopwatch_cuda {
 	int is_open, sms, value;
 	size_t scrub_bytes;
-	void *scrub, *stamps, *kernel, *hold;
-	int64_t held_ns; /* when the hold kernel was launched; 0: it is not running */
-	double ahead_us; /* time that the host needs to enqueue a call, from recent calls */
+	void *scrub, *stamps, *kernel, *spinner;
 	cudaEvent_t idle, event[FLOPWATCH_SLOTS][2];
 	int (*launch)(void *kernel, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz, unsigned shared,
 		void *stream, void **parameters, void **extra);
@@ -616,7 +745,7 @@ struct flopwatch_cuda {
 
 FLOPWATCH_SHARED struct flopwatch_cuda flopwatch_gpu;
 
-static inline void flopwatch_must(cudaError_t e, const char *what)
+static inline void flopwatch_cuda_must(cudaError_t e, const char *what)
 {
 	if (e == cudaSuccess)
 		return;
@@ -625,8 +754,9 @@ static inline void flopwatch_must(cudaError_t e, const char *what)
 }
 
 /*
- * Each SM writes its cycle counter and the time: two such stamps give the clock in between. A second kernel only waits. If the
- * driver does not accept the kernels: no clocks, and no wait.
+ * Each SM writes its cycle counter and the time: two such stamps give the clock in between. A second kernel only waits; its loop
+ * ends after 2^22 readings, more than 10 ms take, if the timer should stand still. If the driver does not accept the kernels:
+ * no clocks, and no wait.
  */
 static inline void flopwatch_cuda_stamps(struct flopwatch_cuda *d)
 {
@@ -639,9 +769,9 @@ static inline void flopwatch_cuda_stamps(struct flopwatch_cuda *d)
 				  "mul.wide.u32 %d2, %r2, 16; add.s64 %d1, %d1, %d2;\n"
 				  "mov.u64 %d3, %globaltimer; mov.u64 %d4, %clock64;\n"
 				  "st.global.v2.u64 [%d1], {%d4, %d3};\nEND:\nret;\n}\n"
-				  ".visible .entry flopwatch_hold(.param .u64 ns)\n{\n"
+				  ".visible .entry flopwatch_spin(.param .u64 ns)\n{\n"
 				  ".reg .pred %p; .reg .b32 %r1; .reg .b64 %d<5>;\n"
-				  "ld.param.u64 %d1, [ns]; mov.u64 %d2, %globaltimer; mov.u32 %r1, 65536;\nWAIT:\n"
+				  "ld.param.u64 %d1, [ns]; mov.u64 %d2, %globaltimer; mov.u32 %r1, 4194304;\nWAIT:\n"
 				  "mov.u64 %d3, %globaltimer; sub.s64 %d4, %d3, %d2; sub.s32 %r1, %r1, 1;\n"
 				  "setp.lt.s64 %p, %d4, %d1; setp.gt.and.s32 %p, %r1, 0, %p; @%p bra WAIT;\nret;\n}\n";
 	void *driver = dlopen("libcuda.so.1", RTLD_NOW), *module = NULL;
@@ -655,10 +785,10 @@ static inline void flopwatch_cuda_stamps(struct flopwatch_cuda *d)
 	*(void **)&d->launch = dlsym(driver, "cuLaunchKernel");
 	if (!load || !find || !d->launch || load(&module, ptx) != 0 || find(&d->kernel, module, "flopwatch_stamp") != 0)
 		d->kernel = NULL;
-	if (d->kernel && find(&d->hold, module, "flopwatch_hold") != 0)
-		d->hold = NULL;
+	if (d->kernel && find(&d->spinner, module, "flopwatch_spin") != 0)
+		d->spinner = NULL;
 	if (d->kernel)
-		flopwatch_must(cudaMalloc(&d->stamps, FLOPWATCH_SLOTS * 2 * FLOPWATCH_SMS * 16), "memory for clocks");
+		flopwatch_cuda_must(cudaMalloc(&d->stamps, FLOPWATCH_SLOTS * 2 * FLOPWATCH_SMS * 16), "memory for clocks");
 }
 
 static inline void flopwatch_cuda_open(void)
@@ -669,14 +799,14 @@ static inline void flopwatch_cuda_open(void)
 	if (d->is_open)
 		return;
 	d->is_open = 1;
-	flopwatch_must(cudaGetDevice(&device), "no device");
-	flopwatch_must(cudaDeviceGetAttribute(&l2, cudaDevAttrL2CacheSize, device), "size of the cache");
-	flopwatch_must(cudaDeviceGetAttribute(&d->sms, cudaDevAttrMultiProcessorCount, device), "number of SMs");
+	flopwatch_cuda_must(cudaGetDevice(&device), "no device");
+	flopwatch_cuda_must(cudaDeviceGetAttribute(&l2, cudaDevAttrL2CacheSize, device), "size of the cache");
+	flopwatch_cuda_must(cudaDeviceGetAttribute(&d->sms, cudaDevAttrMultiProcessorCount, device), "number of SMs");
 	d->scrub_bytes = 2 * (size_t)(l2 > 0 ? l2 : 64 << 20);
-	flopwatch_must(cudaMalloc(&d->scrub, d->scrub_bytes), "memory to displace the cache");
-	flopwatch_must(cudaEventCreateWithFlags(&d->idle, cudaEventDisableTiming), "event");
+	flopwatch_cuda_must(cudaMalloc(&d->scrub, d->scrub_bytes), "memory to displace the cache");
+	flopwatch_cuda_must(cudaEventCreateWithFlags(&d->idle, cudaEventDisableTiming), "event");
 	for (i = 0; i < 2 * FLOPWATCH_SLOTS; i++)
-		flopwatch_must(cudaEventCreateWithFlags(&d->event[i / 2][i % 2], cudaEventDefault), "event");
+		flopwatch_cuda_must(cudaEventCreateWithFlags(&d->event[i / 2][i % 2], cudaEventDefault), "event");
 	flopwatch_cuda_stamps(d);
 }
 
@@ -684,8 +814,8 @@ static inline double flopwatch_cuda_idle_us(void *stream)
 {
 	int64_t began = flopwatch_ns();
 
-	flopwatch_must(cudaEventRecord(flopwatch_gpu.idle, (cudaStream_t)stream), "event");
-	flopwatch_must(cudaEventSynchronize(flopwatch_gpu.idle), "the device");
+	flopwatch_cuda_must(cudaEventRecord(flopwatch_gpu.idle, (cudaStream_t)stream), "event");
+	flopwatch_cuda_must(cudaEventSynchronize(flopwatch_gpu.idle), "the device");
 	return (double)(flopwatch_ns() - began) * 1e-3;
 }
 
@@ -694,7 +824,7 @@ static inline void flopwatch_cuda_scrub(void *stream)
 	struct flopwatch_cuda *d = &flopwatch_gpu;
 
 	d->value = (d->value + 1) & 0xff;
-	flopwatch_must(cudaMemsetAsync(d->scrub, d->value, d->scrub_bytes, (cudaStream_t)stream), "displace the cache");
+	flopwatch_cuda_must(cudaMemsetAsync(d->scrub, d->value, d->scrub_bytes, (cudaStream_t)stream), "displace the cache");
 }
 
 static inline void flopwatch_cuda_stamp(void *stream, int slot, int end)
@@ -707,42 +837,42 @@ static inline void flopwatch_cuda_stamp(void *stream, int slot, int end)
 		return;
 	parameters[0] = &table;
 	if (end == 0)
-		flopwatch_must(cudaMemsetAsync(table, 0, 2 * FLOPWATCH_SMS * 16, (cudaStream_t)stream), "clear clocks");
+		flopwatch_cuda_must(cudaMemsetAsync(table, 0, 2 * FLOPWATCH_SMS * 16, (cudaStream_t)stream), "clear clocks");
 	if (d->launch(d->kernel, 2 * (unsigned)d->sms, 1, 1, 32, 1, 1, 0, stream, parameters, NULL) != 0)
 		d->kernel = NULL;
 }
 
-/* If the device waited for the host, the wait would be part of the call's time. */
-static inline void flopwatch_cuda_hold(void *stream)
+static inline int flopwatch_cuda_can_spin(void)
+{
+	return flopwatch_gpu.spinner != NULL;
+}
+
+static inline void flopwatch_cuda_spin(void *stream, double us)
 {
 	struct flopwatch_cuda *d = &flopwatch_gpu;
-	double us = 1.2 * d->ahead_us + 5;
-	uint64_t ns = (uint64_t)(1e3 * (us < FLOPWATCH_HOLD_MAX_US ? us : FLOPWATCH_HOLD_MAX_US));
+	uint64_t ns = (uint64_t)(1e3 * us);
 	void *parameters[1];
 
-	if (!d->hold)
-		return;
 	parameters[0] = &ns;
-	d->held_ns = flopwatch_ns();
-	if (d->launch(d->hold, 1, 1, 1, 1, 1, 1, 0, stream, parameters, NULL) != 0)
-		d->hold = NULL;
+	if (d->launch(d->spinner, 1, 1, 1, 1, 1, 1, 0, stream, parameters, NULL) != 0)
+		d->spinner = NULL;
 }
 
 static inline void flopwatch_cuda_start(void *stream, int slot)
 {
 	flopwatch_cuda_stamp(stream, slot, 0);
-	flopwatch_must(cudaEventRecord(flopwatch_gpu.event[slot][0], (cudaStream_t)stream), "event");
+	flopwatch_cuda_must(cudaEventRecord(flopwatch_gpu.event[slot][0], (cudaStream_t)stream), "event");
 }
 
-static inline void flopwatch_cuda_stop(void *stream, int slot)
+static inline int flopwatch_cuda_stop(void *stream, int slot)
 {
 	struct flopwatch_cuda *d = &flopwatch_gpu;
-	double took_us = d->held_ns ? (double)(flopwatch_ns() - d->held_ns) * 1e-3 : 0;
+	int has_begun;
 
-	d->ahead_us = took_us > 0.9 * d->ahead_us ? took_us : 0.9 * d->ahead_us;
-	d->held_ns = 0;
-	flopwatch_must(cudaEventRecord(flopwatch_gpu.event[slot][1], (cudaStream_t)stream), "event");
+	flopwatch_cuda_must(cudaEventRecord(d->event[slot][1], (cudaStream_t)stream), "event");
+	has_begun = cudaEventQuery(d->event[slot][0]) == cudaSuccess;
 	flopwatch_cuda_stamp(stream, slot, 1);
+	return has_begun;
 }
 
 static inline double flopwatch_cuda_mhz(int slot)
@@ -754,7 +884,8 @@ static inline double flopwatch_cuda_mhz(int slot)
 
 	if (!d->kernel)
 		return 0;
-	flopwatch_must(cudaMemcpy(table, (char *)d->stamps + (size_t)slot * sizeof(table), sizeof(table), cudaMemcpyDeviceToHost),
+	flopwatch_cuda_must(
+		cudaMemcpy(table, (char *)d->stamps + (size_t)slot * sizeof(table), sizeof(table), cudaMemcpyDeviceToHost),
 		"clocks");
 	for (i = 0; i < FLOPWATCH_SMS; i++)
 		if (table[0][i][1] && table[1][i][1] > table[0][i][1] && table[1][i][0] > table[0][i][0])
@@ -767,8 +898,8 @@ static inline void flopwatch_cuda_finish(int slot, double *ms, double *mhz)
 {
 	float elapsed = 0;
 
-	flopwatch_must(cudaEventSynchronize(flopwatch_gpu.event[slot][1]), "the call");
-	flopwatch_must(
+	flopwatch_cuda_must(cudaEventSynchronize(flopwatch_gpu.event[slot][1]), "the call");
+	flopwatch_cuda_must(
 		cudaEventElapsedTime(&elapsed, flopwatch_gpu.event[slot][0], flopwatch_gpu.event[slot][1]), "time of the call");
 	*ms = (double)elapsed;
 	*mhz = flopwatch_cuda_mhz(slot);
@@ -776,14 +907,15 @@ static inline void flopwatch_cuda_finish(int slot, double *ms, double *mhz)
 
 static inline void flopwatch_cuda_wait(void *stream)
 {
-	flopwatch_must(cudaStreamSynchronize((cudaStream_t)stream), "the call");
+	flopwatch_cuda_must(cudaStreamSynchronize((cudaStream_t)stream), "the call");
 }
 
 /** Begin a cell of kernels on a stream. */
 static inline struct flopwatch_run flopwatch_begin_cuda(const char *key, double flops, double bytes, cudaStream_t stream)
 {
 	static const struct flopwatch_ops ops = { flopwatch_cuda_open, flopwatch_cuda_idle_us, flopwatch_cuda_scrub,
-		flopwatch_cuda_hold, flopwatch_cuda_start, flopwatch_cuda_stop, flopwatch_cuda_finish, flopwatch_cuda_wait };
+		flopwatch_cuda_can_spin, flopwatch_cuda_spin, flopwatch_cuda_start, flopwatch_cuda_stop, flopwatch_cuda_finish,
+		flopwatch_cuda_wait };
 
 	return flopwatch_begin_on(key, flops, bytes, &ops, (void *)stream);
 }

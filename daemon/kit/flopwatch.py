@@ -42,7 +42,8 @@ __version__ = "0.1.0"
 __all__ = ["cell", "compare", "main"]
 
 _AHEAD, _SLOTS, _SMS, _SM_STEP = 2, 4, 256, 3  # every third SM represents the clock of all
-_HOLD_MAX_US = 300
+_SPIN_MAX_US, _HOST_MAX_US = 10000, 8000  # the device waits for the host: at most, and for calls that are queued within
+_PROBES, _PLAIN_PROBES, _PROBE_S = 5, 2, 0.5  # calls that measure the host; those without a spin; longer calls get only one
 _ALONE_MIN, _ALONE_MAX, _ALONE_S, _WARM_S = 10, 400, 0.5, 0.05
 
 
@@ -64,17 +65,17 @@ class _Turns:
         self.link = socket.socket(fileno=int(number))
         self.link.setblocking(True)
         self.input = b""
-        self.say("flopwatch 1 flopwatch.py " + __version__)
-        self.is_list = self.hear() == "welcome 1 list"
+        self.send("flopwatch 1 flopwatch.py " + __version__)
+        self.is_list = self.receive() == "welcome 1 list"
         atexit.register(self.close)
 
-    def say(self, *lines):
+    def send(self, *lines):
         try:
             self.link.sendall("".join(line + "\n" for line in lines).encode())
         except OSError:
             os._exit(1)  # the other end is closed
 
-    def hear(self):
+    def receive(self):
         while b"\n" not in self.input:
             data = self.link.recv(4096)
             if not data:
@@ -83,27 +84,28 @@ class _Turns:
         line, self.input = self.input.split(b"\n", 1)
         return line.decode()
 
-    def ask(self, key):
-        """Number of warm-up and of timed calls of the next turn; None: no turns remain for the cell."""
+    def request_turn(self, key):
+        """Number of warm-up and of timed calls of the next turn, and the shortest spin in us; None: no turns remain for the cell."""
         if self.in_turn:
-            self.leave("the program left the cell before its calls were made")
-        self.say("turn " + key)
-        answer = self.hear().split(" ")
+            self.fail("the program left the cell before its calls were made")
+        self.send("turn " + key)
+        answer = self.receive().split(" ")
         if answer[0] != "go":
             return None
         self.in_turn = True
-        return int(answer[1]), int(answer[2])
+        spin = [float(word[8:]) for word in answer[3:] if word.startswith("spin_us=")]
+        return int(answer[1]), int(answer[2]), spin[0] if spin else 0
 
-    def leave(self, why, failure="reported"):
+    def fail(self, why, failure="reported"):
         self.in_turn = False
-        self.say("fail %s %s" % (failure, _line(why)))
+        self.send("fail %s %s" % (failure, _line(why)))
 
     def close(self):
         if self.pid != os.getpid() or not self.link:
             return
         if self.in_turn:
-            self.leave("the program ended in the middle of a cell")
-        self.say("bye")
+            self.fail("the program ended in the middle of a cell")
+        self.send("bye")
         self.link = None
 
 
@@ -166,6 +168,7 @@ class _Host:
     """Calls timed by the host's clock."""
 
     who = resource.RUSAGE_SELF
+    spins = False
 
     def __init__(self):
         self.took = [None] * _SLOTS  # ns
@@ -175,9 +178,6 @@ class _Host:
         return 0
 
     def scrub(self):
-        pass
-
-    def hold(self):
         pass
 
     def start(self, slot):
@@ -202,7 +202,8 @@ class _Host:
         pass
 
 
-# Each SM writes its cycle counter and the time: two such stamps give the clock in between. The other kernel only waits.
+# Each SM writes its cycle counter and the time: two such stamps give the clock in between. The other kernel only waits; its loop ends
+# after 2^22 readings, more than 10 ms take, if the timer should stand still.
 _PTX = b"""
 .version 7.0
 .target sm_70
@@ -228,14 +229,14 @@ _PTX = b"""
 END:
 	ret;
 }
-.visible .entry flopwatch_hold(.param .u64 ns)
+.visible .entry flopwatch_spin(.param .u64 ns)
 {
 	.reg .pred %p;
 	.reg .b32 %r1;
 	.reg .b64 %d<5>;
 	ld.param.u64 %d1, [ns];
 	mov.u64 %d2, %globaltimer;
-	mov.u32 %r1, 65536;
+	mov.u32 %r1, 4194304;
 WAIT:
 	mov.u64 %d3, %globaltimer;
 	sub.s64 %d4, %d3, %d2;
@@ -314,14 +315,14 @@ class _Cuda:
         self.began = [0] * _SLOTS
         self.table = (ctypes.c_uint64 * (2 * _SMS * 2))()
         self.kernel = None
-        self.held = self.ahead_us = 0  # when the hold kernel was launched; recent time to enqueue a call
-        module, kernel, self.waiter = ctypes.c_void_p(), ctypes.c_void_p(), ctypes.c_void_p()
+        self.has_begun = [False] * _SLOTS  # before the host had queued all of the call
+        module, kernel, self.spinner = ctypes.c_void_p(), ctypes.c_void_p(), ctypes.c_void_p()
         if self.driver.cuModuleLoadData(ctypes.byref(module), _PTX) == 0:
             self.must("cuModuleGetFunction", ctypes.byref(kernel), module, b"flopwatch_stamp")
-            self.must("cuModuleGetFunction", ctypes.byref(self.waiter), module, b"flopwatch_hold")
+            self.must("cuModuleGetFunction", ctypes.byref(self.spinner), module, b"flopwatch_spin")
             self.kernel = kernel
-            self.hold_ns = ctypes.c_uint64()
-            self.hold_parameters = (ctypes.c_void_p * 1)(ctypes.cast(ctypes.byref(self.hold_ns), ctypes.c_void_p))
+            self.spin_ns = ctypes.c_uint64()
+            self.spin_parameters = (ctypes.c_void_p * 1)(ctypes.cast(ctypes.byref(self.spin_ns), ctypes.c_void_p))
             self.stamps = self.memory(_SLOTS * 2 * _SMS * 16)
             self.parameter = ctypes.c_uint64()
             self.parameters = (ctypes.c_void_p * 1)(ctypes.cast(ctypes.byref(self.parameter), ctypes.c_void_p))
@@ -359,13 +360,14 @@ class _Cuda:
             self.must("cuMemsetD8Async", self.parameter, ctypes.c_ubyte(0), ctypes.c_size_t(2 * _SMS * 16), self.stream)
         self.must("cuLaunchKernel", self.kernel, 2 * self.sms, 1, 1, 32, 1, 1, 0, self.stream, self.parameters, None)
 
-    def hold(self):
-        """Keep the device busy until the call is enqueued: a wait for the host would be part of the call's time."""
-        if not self.kernel:
-            return
-        self.hold_ns.value = int(1e3 * min(1.2 * self.ahead_us + 5, _HOLD_MAX_US))
-        self.held = time.perf_counter_ns()
-        self.must("cuLaunchKernel", self.waiter, 1, 1, 1, 1, 1, 1, 0, self.stream, self.hold_parameters, None)
+    @property
+    def spins(self):
+        return self.kernel is not None
+
+    def spin(self, us):
+        """Keep the device busy for that time, so that the host can queue the next call before the device begins it."""
+        self.spin_ns.value = int(1e3 * us)
+        self.must("cuLaunchKernel", self.spinner, 1, 1, 1, 1, 1, 1, 0, self.stream, self.spin_parameters, None)
 
     def start(self, slot):
         self.stamp(slot, 0)
@@ -373,11 +375,9 @@ class _Cuda:
         self.began[slot] = time.perf_counter_ns()
 
     def stop(self, slot):
-        now = time.perf_counter_ns()
-        self.host[slot] = (now - self.began[slot]) * 1e-3
-        self.ahead_us = max((now - self.held) * 1e-3 if self.held else 0, 0.9 * self.ahead_us)
-        self.held = 0
+        self.host[slot] = (time.perf_counter_ns() - self.began[slot]) * 1e-3
         self.must("cuEventRecord", self.events[slot][1], self.stream)
+        self.has_begun[slot] = self.driver.cuEventQuery(self.events[slot][0]) == 0
         self.stamp(slot, 1)
 
     def finish(self, slot):
@@ -506,6 +506,59 @@ def _clean(key):
     return text or "_"
 
 
+class _Spin:
+    """How long the device is kept busy ahead of the timed calls of a cell: twice the time in which the host queued recent ones.
+
+    Otherwise the device would wait for the host during the call, and the wait would count as time of the call. Some extra calls measure the host
+    first. A call that waits for the device cannot be primed: its host time contains the spin.
+    """
+
+    def __init__(self):
+        self.step = 0  # extra calls so far
+        self.why_not = ""  # why the calls are not primed
+        self.host_us = 0.0  # until a recent call was queued
+        self.factor = 1.0  # grows with late calls
+
+    def is_probing(self):
+        return self.step < _PROBES
+
+    def is_on(self):
+        return self.step >= _PROBES and not self.why_not
+
+    def wanted_us(self):
+        return min(2 * self.host_us * self.factor + 20, _SPIN_MAX_US)
+
+    def probe_us(self):
+        """Spin ahead of the next extra call."""
+        times, more = ((0, 0), (0, 0), (2, 200), (4, 1000), (3, 2000))[self.step]
+        return min(times * self.host_us + more, _SPIN_MAX_US)
+
+    def note_probe(self, spin_us, host_us, all_s):
+        """Note an extra call: its spin, the host's time with it, and the time until the device was idle again."""
+        self.step += 1
+        if self.step <= _PLAIN_PROBES:
+            self.host_us = min(host_us, self.host_us or host_us)
+            is_last = self.step == _PLAIN_PROBES or all_s > _PROBE_S
+            if is_last and self.host_us > _HOST_MAX_US:
+                self.end("the call keeps the host for more than %d ms" % (_HOST_MAX_US // 1000))
+            elif all_s > _PROBE_S:
+                self.end("")  # far longer than the host's time: it does not wait at its end
+        elif host_us < 0.9 * spin_us:
+            self.end("")  # queued while the device was still busy
+        elif self.step == _PROBES:
+            self.end("the call waits for the device")
+
+    def end(self, why_not):
+        self.step, self.why_not = _PROBES, why_not
+
+    def note_call(self, host_us, is_late):
+        self.host_us = max(host_us, 0.9 * self.host_us)
+        if not is_late:
+            self.factor = max(1.0, 0.95 * self.factor)
+        elif self.wanted_us() < _SPIN_MAX_US:
+            self.factor *= 2
+
+
 _seen = {}
 
 
@@ -526,8 +579,13 @@ class _Cell:
         self.warm = self.calls = self.made = self.issued = self.finished = 0
         self.is_sustained = self.is_over = False
         self.is_cut = [False] * _SLOTS  # another task took the processor during the call
+        self.is_early = [False] * _SLOTS  # the device began a primed call before it was queued: it has no time
         self.times = []
         self.untimed = 0  # calls without a valid time because of interruptions
+        self.late = 0  # calls that began before they were queued, which have no time either
+        self.host_us = []
+        self.spin, self.least_us = _Spin(), 0
+        self.is_probe = self.is_primed = False  # the current call measures the host; the device spins ahead of it
         self.first_ms = self.spent = 0
         self.interleave = _open()
 
@@ -540,17 +598,20 @@ class _Cell:
             gc.collect()
         if self.is_over:
             return False
+        self.is_probe = self.made > 0 and self.warm == 0 and self.calls == 0 and self.clock.spins and self.spin.is_probing()
+        if self.is_probe:
+            return True
         if self.interleave.link:
             if self.warm == 0 and self.calls == 0:
-                asked = self.interleave.ask(self.key)
+                asked = self.interleave.request_turn(self.key)
                 if asked is None:
                     return False
-                self.warm, self.calls = asked
+                self.warm, self.calls, self.least_us = asked
                 self.is_sustained = self.calls > 1
                 self.idle = self.clock.idle_us()
             return True
         done = len(self.times)
-        if _ALONE_MAX in (done, self.untimed) or (done >= _ALONE_MIN and self.spent > _ALONE_S):
+        if _ALONE_MAX in (done, self.untimed + self.late) or (done >= _ALONE_MIN and self.spent > _ALONE_S):
             return False
         self.warm = int(0 < self.made < 1000 and done == 0 and self.spent < _WARM_S)
         self.calls = 1
@@ -567,28 +628,39 @@ class _Cell:
                 torch.cuda.reset_peak_memory_stats()
         self.collects = gc.isenabled()
         gc.disable()
-        if self.warm == 0:
+        if self.is_probe:
+            self.probe_us = self.spin.probe_us()
+            self.entered = time.perf_counter_ns()
+            if self.probe_us:
+                self.clock.spin(self.probe_us)
+        elif self.warm == 0:
             if self.scrub and not self.is_sustained:
                 self.clock.scrub()
             self.switches = _switches(self.clock.who)
+            self.is_primed = not self.is_sustained and self.clock.spins and self.spin.is_on()
             self.entered = time.perf_counter_ns()
-            if not self.is_sustained:
-                self.clock.hold()
+            if self.is_primed:
+                self.clock.spin(min(max(self.spin.wanted_us(), self.least_us), _SPIN_MAX_US))
             self.clock.start(self.slot)
         else:
             self.entered = time.perf_counter_ns()
         return given
 
     def __exit__(self, kind, problem, trace):
-        if kind is None and self.warm == 0:
+        queued = time.perf_counter_ns()
+        if kind is None and self.warm == 0 and not self.is_probe:
             self.clock.stop(self.slot)
         if self.collects:
             gc.enable()
         if kind is not None:
             if self.interleave.link and self.interleave.in_turn and issubclass(kind, Exception):
-                self.interleave.leave("%s: %s" % (kind.__name__, problem))
+                self.interleave.fail("%s: %s" % (kind.__name__, problem))
             return False
         self.made += 1
+        if self.is_probe:
+            self.clock.wait()
+            self.note_probe((queued - self.entered) * 1e-3, (time.perf_counter_ns() - self.entered) * 1e-9)
+            return False
         if self.warm > 0:
             self.warm -= 1
             if not self.interleave.link:
@@ -596,6 +668,9 @@ class _Cell:
                 self.spent += (time.perf_counter_ns() - self.entered) * 1e-9
         else:
             self.is_cut[self.slot] = _switches(self.clock.who) != self.switches or self.clock.was_cut[self.slot]
+            self.is_early[self.slot] = self.is_primed and self.clock.has_begun[self.slot]
+            if self.is_primed and not self.is_cut[self.slot]:
+                self.spin.note_call((queued - self.entered) * 1e-3, self.is_early[self.slot])
             self.issued += 1
             self.calls -= 1
             while self.issued - self.finished > (_AHEAD if self.calls > 0 else 0):
@@ -604,18 +679,36 @@ class _Cell:
             self.clock.wait()
             self.first_ms = (time.perf_counter_ns() - self.entered) * 1e-6
             if not self.interleave.link:
-                self.times, self.untimed, self.spent = [], 0, 0  # a cold call: reported separately
-            self.look()
-        if self.interleave.link and self.warm == 0 and self.calls == 0:
+                self.times, self.host_us, self.untimed, self.spent = [], [], 0, 0  # a cold call: reported separately
+            self.check_result()
+        if self.interleave.link and self.warm == 0 and self.calls == 0 and not (self.clock.spins and self.spin.is_probing()):
             self.interleave.in_turn = False
         return False
+
+    def note_probe(self, host_us, all_s):
+        """Note a call that measured the host; the last one decides whether the calls are primed."""
+        self.spin.note_probe(self.probe_us, host_us, all_s)
+        if self.spin.is_probing():
+            return
+        if self.interleave.link:
+            if self.spin.why_not and self.interleave.is_list:
+                self.interleave.send("fact unprimed " + self.spin.why_not)
+            self.interleave.in_turn = False
+        elif self.spin.why_not:
+            print("%s: not primed: %s" % (self.key, self.spin.why_not), file=sys.stderr)
 
     def finish(self):
         slot = self.finished % _SLOTS
         self.finished += 1
         ms, host_us, mhz = self.clock.finish(slot)
-        if ms > 0:
+        is_late = self.is_early[slot] and not self.is_cut[slot]
+        if self.is_early[slot]:
+            ms = mhz = 0
+        if is_late:
+            self.late += 1
+        elif ms > 0:
             self.times.append(ms)
+            self.host_us.append(host_us)
         else:  # without a time the call is not counted
             self.untimed += 1
             self.is_cut[slot] = True
@@ -623,12 +716,14 @@ class _Cell:
         if not self.interleave.link:
             return
         line = "done %.9g" % ms
-        for name, value in (("host_us", host_us), ("mhz", mhz), ("idle_us", self.idle), ("cut", int(self.is_cut[slot]))):
+        facts = (("late", int(is_late)), ("host_us", host_us), ("mhz", mhz), ("idle_us", self.idle), ("cut", int(self.is_cut[slot])),
+            ("spin_us", self.spin.wanted_us() if self.is_primed else 0))
+        for name, value in facts:
             if value:
                 line += " %s=%.7g" % (name, value)
-        self.interleave.say(line)
+        self.interleave.send(line)
 
-    def look(self):
+    def check_result(self):
         """Check the result after the first call, and report facts about the cell."""
         wrong = None
         if self.check:
@@ -646,24 +741,28 @@ class _Cell:
             return
         if self.interleave.is_list:
             facts = (("flops", self.flops), ("bytes", self.bytes), ("first_ms", self.first_ms), ("memory_bytes", memory))
-            self.interleave.say(*("fact %s %.9g" % fact for fact in facts if fact[1]))
+            self.interleave.send(*("fact %s %.9g" % fact for fact in facts if fact[1]))
             if self.output and not wrong:
-                self.interleave.say("fact output " + _hash(self.output()))
+                self.interleave.send("fact output " + _hash(self.output()))
         if wrong:
-            self.interleave.leave(wrong, "wrong")
+            self.interleave.fail(wrong, "wrong")
             self.warm = self.calls = 0
+            self.spin.end("")
 
     # -- program run alone
 
-    def tell(self):
+    def print_row(self):
         """Print the JSON line, and a row of the table."""
         if self.interleave.link or self.is_over:
             return
         if not self.times:
-            if self.untimed:
-                print(json.dumps({"cell": self.key, "error": "all of its calls were interrupted, so none has a time"}), file=_rows, flush=True)
+            if self.untimed or self.late:
+                why = "began before they were queued" if self.late else "were interrupted"
+                print(json.dumps({"cell": self.key, "error": "all of its calls %s, so none has a time" % why}), file=_rows, flush=True)
             return
         row = {"cell": self.key, "ms": self.times}
+        if self.clock.spins:
+            row.update(host_us=sorted(self.host_us)[len(self.host_us) // 2], late=self.late, primed=self.spin.is_on())
         ordered = sorted(self.times)
         n = len(ordered)
         ms = ordered[n // 2]
@@ -688,7 +787,7 @@ def cell(key, flops=None, bytes=None, check=None, output=None, inputs=None, scru
         yield it
         if it.made == made:
             raise RuntimeError("flopwatch: the loop over cell %r made no call: put the work into `with call:`" % key)
-    it.tell()
+    it.print_row()
 
 
 # ---- scripts that use other timers ---------------------------------------------------------------------------------------------
@@ -702,7 +801,7 @@ def _times(key, fn, before=None, scrub=True):
             before()
         with it:
             fn()
-    it.tell()
+    it.print_row()
     return it.times or [math.nan]
 
 

@@ -75,18 +75,42 @@ mkdir "$tmp/lib"
 cp "$root/build/tests/modules/fake_cuda.so" "$tmp/lib/libcuda.so.1"
 on_device() { LD_LIBRARY_PATH=$tmp/lib "$python" "$root/tests/support/interleave_alone.py" "$@"; }
 cat >"$tmp/device.py" <<'PY'
-import flopwatch, time
+import ctypes, flopwatch
+driver = ctypes.CDLL("libcuda.so.1")
 for call in flopwatch.cell("k", flops=1e9, device="cuda"):
     with call:
-        time.sleep(0.002)
+        driver.fake_cuda_work(2000)
 PY
 FAKE_CUDA_TELL=1 on_device "$python" "$tmp/device.py" >"$tmp/said" 2>"$tmp/printed"
 is "calls on a device have its clock" "$(grep -c '^done [0-9.]* host_us=[0-9.]* mhz=1500 idle_us=' "$tmp/said")" 10
 is "and facts" "$(grep -cE '^fact (flops 1e\+09|first_ms)' "$tmp/said")" 2
 is "and an end" "$(tail -n 1 "$tmp/said")" "exit 0"
-# two turns of one call; those of a third are enqueued one after the other. 2 ms of host time: the device is never held up that
-# long
-is "it is held up before a call alone" "$(tail -n 1 "$tmp/printed")" "held 2 times, 300 us at most"
+# after the first turn one call shows that the kernel can be queued while the device spins; the second turn's call is primed; the
+# calls of a third turn are queued one after the other
+is "it spins before a call alone" "$(tail -n 1 "$tmp/printed" | sed 's/,.*//')" "spun 2 times"
+
+# ---- primed: the host needs longer than the device
+ok "gcc takes the header with CUDA" gcc -std=c99 -O1 -Wall -Wextra -Wshadow -Werror -I"$kit" -I"$examples/stand_in/cuda" -o "$tmp/primed" \
+	"$examples/primed.c" -L"$tmp/lib" -l:libcuda.so.1 -lm
+ok "g++ too" g++ -x c++ -std=c++20 -fsyntax-only -Wall -Wextra -Wshadow -Werror -I"$kit" -I"$examples/stand_in/cuda" "$examples/primed.c"
+primed_rows() { # cells with whether they are primed; on a busy machine calls of the first one may be late, too
+	jq -r '"\(.cell) \(.primed) \(if .primed then (.ms | sort | "\(.[length / 10 | floor] * 1e4 | round / 1e4)..\(.[length * 9 / 10 | floor] * 1e4 | round / 1e4)") else .ms[0] > 0.1 end) \(.host_us > 100) \(.late > 0)"' |
+		sed '1s/ [a-z]*$//' | paste -sd';'
+}
+for program in "$tmp/primed" "$python $examples/primed.py"; do
+	name=${program##*/}
+	# shellcheck disable=SC2086
+	LD_LIBRARY_PATH=$tmp/lib $program >"$tmp/said" 2>"$tmp/printed"
+	is "calls of $name have the device's time" "$(primed_rows <"$tmp/said")" \
+		"a true 0.05..0.05 true;waits false true true false;long false true true false;grows true 0.05..0.05 true true"
+	is "and why not" "$(grep -c 'waits: not primed: the call waits for the device\|long: not primed: the call keeps the host for more than 8 ms' "$tmp/printed")" 2
+	# shellcheck disable=SC2086
+	on_device $program >"$tmp/said" 2>"$tmp/printed"
+	is "it reports which are not primed" "$(grep '^fact unprimed' "$tmp/said" | paste -sd';')" \
+		"fact unprimed the call waits for the device;fact unprimed the call keeps the host for more than 8 ms"
+	is "and one that began too early" "$(grep -cE '^done 0 (late=1 host_us=1[0-9.]+ .*spin_us=[0-9.]+|host_us=.* cut=1 spin_us=[0-9.]+)$' "$tmp/said")" 1
+	is "all in turns" "$(grep '^turn' "$tmp/said" | uniq -c | awk '{ print $1, $3 }' | paste -sd';')" "4 a;4 waits;4 long;4 grows"
+done
 
 # ---- interleaved, with a child that ends by itself
 cat >"$tmp/forks.c" <<'C'

@@ -1,6 +1,7 @@
 /*
- * fake_cuda.c - the subset of libcuda.so.1 that flopwatch.py uses, on the host: events are host clock times, and a run of the
- * stamp kernel writes stamps that advance at 1500 MHz; runs of the waiting kernel are counted, and with FAKE_CUDA_TELL printed at
+ * fake_cuda.c - the subset of libcuda.so.1 that the kit uses, on the host: a device with one queue. Work takes time only if it is
+ * the waiting kernel or was added with fake_cuda_work; events have the time at which the device reaches them, and a run of the
+ * stamp kernel writes stamps that advance at 1500 MHz. Runs of the waiting kernel are counted, and with FAKE_CUDA_TELL printed at
  * exit. A launch or write that violates the driver's rules ends the program.
  */
 #include <stdint.h>
@@ -11,11 +12,12 @@
 
 #define EXPORT __attribute__((visibility("default")))
 
-enum { SMS = 132, NO_CONTEXT = 201 };
+enum { SMS = 132, NO_CONTEXT = 201, NOT_READY = 600 };
 
 static int context, current;
-static const char stamp[] = "flopwatch_stamp", hold[] = "flopwatch_hold";
-static uint64_t holds, longest_ns;
+static const char stamp[] = "flopwatch_stamp", spin[] = "flopwatch_spin";
+static uint64_t spins, longest_ns;
+static int64_t idle_ns; /* when the device will have done all that is queued */
 
 static int64_t now_ns(void)
 {
@@ -23,6 +25,20 @@ static int64_t now_ns(void)
 
 	clock_gettime(CLOCK_MONOTONIC, &t);
 	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+static void add_work(int64_t ns)
+{
+	int64_t now = now_ns();
+
+	idle_ns = (idle_ns > now ? idle_ns : now) + ns;
+}
+
+/* Wait for the device as the driver does: without sleeping longer than needed. */
+static void wait_until(int64_t ns)
+{
+	while (now_ns() < ns)
+		;
 }
 
 static void must(int good, const char *what)
@@ -94,14 +110,22 @@ EXPORT int cuEventCreate(void **out, unsigned flags)
 EXPORT int cuEventRecord(int64_t *event, void *stream)
 {
 	must(stream == NULL, "an event on another stream");
-	*event = now_ns();
+	add_work(0);
+	*event = idle_ns;
 	return 0;
 }
 
 EXPORT int cuEventSynchronize(int64_t *event)
 {
 	must(*event != 0, "an event that was not recorded is waited for");
+	wait_until(*event);
 	return 0;
+}
+
+EXPORT int cuEventQuery(int64_t *event)
+{
+	must(*event != 0, "an event that was not recorded is queried");
+	return now_ns() >= *event ? 0 : NOT_READY;
 }
 
 EXPORT int cuEventElapsedTime(float *ms, int64_t *from, int64_t *to)
@@ -126,34 +150,36 @@ EXPORT int cuMemcpyDtoH_v2(void *to, uint64_t from, size_t n)
 
 EXPORT int cuModuleLoadData(void **module, const char *image)
 {
-	must(strstr(image, ".version") && strstr(image, stamp) && strstr(image, hold), "no PTX");
+	must(strstr(image, ".version") && strstr(image, stamp) && strstr(image, spin), "no PTX");
 	*module = (void *)stamp;
 	return 0;
 }
 
 EXPORT int cuModuleGetFunction(void **function, void *module, const char *name)
 {
-	must(module == stamp && (strcmp(name, stamp) == 0 || strcmp(name, hold) == 0), "cuModuleGetFunction");
-	*function = strcmp(name, hold) == 0 ? (void *)hold : module;
+	must(module == stamp && (strcmp(name, stamp) == 0 || strcmp(name, spin) == 0), "cuModuleGetFunction");
+	*function = strcmp(name, spin) == 0 ? (void *)spin : module;
 	return 0;
 }
 
 EXPORT int cuLaunchKernel(void *function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
 	unsigned shared, void *stream, void **parameters, void **extra)
 {
-	unsigned blocks = function == hold ? 1 : 2 * SMS, threads = function == hold ? 1 : 32;
+	unsigned blocks = function == spin ? 1 : 2 * SMS, threads = function == spin ? 1 : 32;
 
 	must(gx == blocks && gy == 1 && gz == 1 && bx == threads && by == 1 && bz == 1, "a run of another shape");
 	must(shared == 0 && stream == NULL && extra == NULL, "a run with other arguments");
-	if (function == hold) {
+	if (function == spin) {
 		uint64_t wait_ns = *(uint64_t *)parameters[0];
 
-		holds++;
+		add_work((int64_t)wait_ns);
+		spins++;
 		longest_ns = wait_ns > longest_ns ? wait_ns : longest_ns;
 		return 0;
 	}
 	uint64_t *table = (uint64_t *)(uintptr_t) * (uint64_t *)parameters[0];
-	uint64_t ns = (uint64_t)now_ns();
+	add_work(0);
+	uint64_t ns = (uint64_t)idle_ns;
 
 	for (int sm = 0; sm < SMS; sm++) {
 		table[2 * sm] = ns * 3 / 2;
@@ -165,14 +191,22 @@ EXPORT int cuLaunchKernel(void *function, unsigned gx, unsigned gy, unsigned gz,
 __attribute__((destructor)) static void tell(void)
 {
 	if (getenv("FAKE_CUDA_TELL"))
-		fprintf(stderr, "held %llu times, %llu us at most\n", (unsigned long long)holds,
+		fprintf(stderr, "spun %llu times, %llu us at most\n", (unsigned long long)spins,
 			(unsigned long long)(longest_ns / 1000));
 }
 
 EXPORT int cuStreamSynchronize(void *stream)
 {
 	(void)stream;
+	wait_until(idle_ns);
 	return 0;
+}
+
+/* Queue work of a program. */
+EXPORT void fake_cuda_work(unsigned us);
+EXPORT void fake_cuda_work(unsigned us)
+{
+	add_work(1000 * (int64_t)us);
 }
 
 EXPORT int cuGetErrorName(int error, const char **out)
