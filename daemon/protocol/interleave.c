@@ -15,7 +15,8 @@ static const struct {
 	[INTERLEAVE_FIRST_MS] = { "first_ms", false },
 	[INTERLEAVE_MEMORY_BYTES] = { "memory_bytes", false },
 	[INTERLEAVE_OUTPUT] = { "output", true },
-	[INTERLEAVE_CONFIG] = { "config", true } };
+	[INTERLEAVE_CONFIG] = { "config", true },
+	[INTERLEAVE_UNPRIMED] = { "unprimed", true } };
 
 /* Return the next token, terminated in place; NULL: none. */
 static char *word(char **at)
@@ -82,7 +83,7 @@ static int read_done(char *rest, struct interleave_line *out, struct fw_err *err
 		return -1;
 	while ((item = word(&rest))) {
 		char *equals = strchr(item, '=');
-		double flag = 0;
+		double cut = 0, late = 0;
 		double *to = NULL;
 
 		if (!equals)
@@ -92,14 +93,16 @@ static int read_done(char *rest, struct interleave_line *out, struct fw_err *err
 		     : strcmp(item, "mhz") == 0     ? &out->mhz
 		     : strcmp(item, "idle_us") == 0 ? &out->idle_us
 		     : strcmp(item, "repeats") == 0 ? &out->repeats
-		     : strcmp(item, "cut") == 0     ? &flag
+		     : strcmp(item, "spin_us") == 0 ? &out->spin_us
+		     : strcmp(item, "cut") == 0     ? &cut
+		     : strcmp(item, "late") == 0    ? &late
 						    : NULL;
 		if (to && read_number(equals + 1, 0, MS_MAX, to, err) != 0)
 			return -1;
-		if (to == &flag)
-			out->cut = flag != 0;
+		out->cut = out->cut || cut != 0;
+		out->late = out->late || late != 0;
 	}
-	if (out->ms <= 0 && !out->cut)
+	if (out->ms <= 0 && !out->cut && !out->late)
 		return refuse(err, "says that a call took no time", ms);
 	return 0;
 }
@@ -201,9 +204,12 @@ void interleave_write_welcome(struct buf *out, bool is_list)
 	buf_printf(out, "welcome %d %s\n", INTERLEAVE_VERSION, is_list ? "list" : "pairs");
 }
 
-void interleave_write_go(struct buf *out, int warm, int calls, bool is_single)
+void interleave_write_go(struct buf *out, const struct interleave_go *go)
 {
-	buf_printf(out, "go %d %d%s\n", warm, calls, is_single ? " repeats=1" : "");
+	buf_printf(out, "go %d %d%s", go->warm, go->calls, go->is_single ? " repeats=1" : "");
+	if (go->spin_us > 0)
+		buf_printf(out, " spin_us=%.0f", go->spin_us < INTERLEAVE_SPIN_US_MAX ? go->spin_us : INTERLEAVE_SPIN_US_MAX);
+	buf_puts(out, "\n");
 }
 
 void interleave_write_next(struct buf *out)

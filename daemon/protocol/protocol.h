@@ -643,7 +643,8 @@ enum {
 	INTERLEAVE_LINE_MAX = 4096,
 	INTERLEAVE_TEXT_SIZE = 400,
 	INTERLEAVE_CALLS_MAX = 1 << 16, /* of one turn */
-	INTERLEAVE_FACTS_MAX = 64       /* lines of a program in one turn, except times */
+	INTERLEAVE_FACTS_MAX = 64,      /* lines of a program in one turn, except times */
+	INTERLEAVE_SPIN_US_MAX = 10000  /* for which a device waits for its host */
 };
 
 enum interleave_word { INTERLEAVE_HELLO, INTERLEAVE_TURN, INTERLEAVE_DONE, INTERLEAVE_FACT, INTERLEAVE_FAIL, INTERLEAVE_BYE };
@@ -654,17 +655,21 @@ enum interleave_fact {
 	INTERLEAVE_FIRST_MS,
 	INTERLEAVE_MEMORY_BYTES,
 	INTERLEAVE_OUTPUT,
-	INTERLEAVE_CONFIG
+	INTERLEAVE_CONFIG,
+	INTERLEAVE_UNPRIMED
 };
 
 struct interleave_line {
 	enum interleave_word word;
-	char text[INTERLEAVE_TEXT_SIZE]; /* hello: the program's name; fail: the reason; facts output and config: the value */
-	char key[CASE_KEY_SIZE];         /* turn: of the cell */
-	double ms, host_us, mhz;         /* done: of the call; ms 0: no time, and `cut`; host_us, mhz 0: unknown */
-	double repeats;                  /* done: calls that the program chose to make, with mean `ms`; 0: not reported, one */
-	double idle_us;                  /* done: time until the device answered before the call; 0: not reported */
-	bool cut;                        /* done: an external interrupt during the call */
+	char text
+		[INTERLEAVE_TEXT_SIZE]; /* hello: the program's name; fail: the reason; facts output, config, unprimed: the value */
+	char key[CASE_KEY_SIZE];        /* turn: of the cell */
+	double ms, host_us, mhz;        /* done: of the call; ms 0: no time, and `cut` or `late`; host_us, mhz 0: unknown */
+	double repeats;                 /* done: calls that the program chose to make, with mean `ms`; 0: not reported, one */
+	double idle_us;                 /* done: time until the device answered before the call; 0: not reported */
+	double spin_us;                 /* done: time for which the device should wait for the next call; 0: not primed */
+	bool cut;                       /* done: an external interrupt during the call */
+	bool late;                      /* done: the device began a primed call before the host had queued it: no time */
 	enum interleave_fact fact;
 	double value;     /* fact: of the others */
 	char failure[16]; /* fail: "wrong" "unsupported" "reported" */
@@ -678,11 +683,13 @@ int interleave_parse(const char *line, size_t len, struct interleave_line *out, 
 
 /** Write the worker's welcome. `is_list`: only list the cells, compare nothing. */
 void interleave_write_welcome(struct buf *out, bool is_list);
-/**
- * Write one turn: `warm` untimed calls, then `calls` timed ones, back to back if several. `is_single`: a program that chooses
- * repetitions must make each call once.
- */
-void interleave_write_go(struct buf *out, int warm, int calls, bool is_single);
+/** One turn: `warm` untimed calls, then `calls` timed ones, back to back if several. */
+struct interleave_go {
+	int warm, calls;
+	bool is_single; /* a program that chooses repetitions must make each call once */
+	double spin_us; /* the device waits at least this long for a timed call, at most INTERLEAVE_SPIN_US_MAX; 0: not said */
+};
+void interleave_write_go(struct buf *out, const struct interleave_go *go);
 void interleave_write_next(struct buf *out);
 
 enum interleave_state {

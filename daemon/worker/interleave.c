@@ -9,7 +9,8 @@ enum { REDO_MAX = 3, EMPTY_RUNS_MAX = 3, MISSED_MAX = 3, DEATHS_MAX = 3, PAIRS_M
 struct interleave_known {
 	struct interleave_evidence evidence[INTERLEAVE_SIDES_MAX];
 	struct interleave_cost cost;
-	int calls; /* of a turn, warm-up included */
+	int calls;                                                  /* of a turn that a gain makes shorter */
+	int made[INTERLEAVE_SIDES_MAX], late[INTERLEAVE_SIDES_MAX]; /* timed calls; those that began before they were queued */
 };
 
 struct all_interleave {
@@ -52,7 +53,8 @@ int interleave_listed(struct command *m, int side, int cell, struct fw_err *err)
 	if (!reported)
 		return bench_fault(m->bench, cell, role, "unsupported", err, "the benchmark does not have this cell");
 	if (reported->failure[0])
-		return bench_fault(m->bench, cell, role, reported->failure, err, "%s", reported->detail);
+		return bench_fault(m->bench, cell, strcmp(reported->failure, "unsure") == 0 ? ROLE_DEVICE : role,
+			reported->failure, err, "%s", reported->detail);
 	return reported->ms > 0 ? 1 : bench_fault(m->bench, cell, role, "reported", err, "the benchmark made no call of it");
 }
 
@@ -152,7 +154,6 @@ static void request_cell(const struct interleave_run *l, struct interleave_sessi
 			.cell = cell, .key = m->bench->cells[cell].key, .alone_ms = ms, .failed_side = -1
 		};
 		c->warm = interleave_warm(ms);
-		l->all->known[cell].calls = 1 + c->warm;
 		c->pairs = l->only_sustained_runs ? 0 : pairs_of(l, cell, s->n_sides * (1 + c->warm) * ms, most);
 		c->budget_ms = interleave_budget_ms(l->n, most);
 		c->sustained_rounds = l->sustained_run[cell] ? l->sustained_rounds : 0;
@@ -185,6 +186,11 @@ static int take_cells(struct interleave_run *l, struct interleave_session *s, co
 		if (belief == INTERLEAVE_REFERENCE_FAULTY) {
 			leave_reference_out(a, c->cell, why);
 			continue;
+		}
+		a->known[c->cell].calls = interleave_shown_calls(c);
+		for (int side = 0; side < s->n_sides; side++) {
+			a->known[c->cell].made[side] += c->calls[side];
+			a->known[c->cell].late[side] += c->late[side];
 		}
 		l->timed += belief == INTERLEAVE_DOUBTED;
 		if (belief == INTERLEAVE_BELIEVED)
@@ -401,6 +407,15 @@ static int plan_next(struct interleave_run *l)
 	return l->n > 0 ? l->n : next_doubtful(l);
 }
 
+static int end_without_times(struct all_interleave *a, int cell, struct fw_err *err)
+{
+	int late = interleave_judge_late(a->command, cell, a->known[cell].made, a->known[cell].late, err);
+
+	if (late != 0)
+		return late < 0 ? -1 : 0;
+	return bench_fault(a->command->bench, cell, ROLE_DEVICE, "device", err, "interleaved sessions produce no times");
+}
+
 static int run_all(struct interleave_run *l, struct fw_err *err)
 {
 	struct all_interleave *a = l->all;
@@ -421,7 +436,7 @@ static int run_all(struct interleave_run *l, struct fw_err *err)
 		if (empty == EMPTY_RUNS_MAX && l->only_sustained_runs)
 			break; /* the cell ends without sustained runs */
 		for (int i = 0; i < l->n && empty == EMPTY_RUNS_MAX && status == 0; i++)
-			status = bench_fault(b, l->list[i], ROLE_DEVICE, "device", err, "interleaved sessions produce no times");
+			status = end_without_times(a, l->list[i], err);
 	}
 	return status;
 }
@@ -468,8 +483,12 @@ int interleave_measure(struct command *m, struct fw_err *err)
 		status = run_all(&l, err);
 	if (status == 0 && !all.no_room)
 		bench_end(m->bench);
-	for (int i = 0; i < m->bench->n_cells && status == 0; i++)
-		status = interleave_judge_gain(m, i, all.known[i].evidence, all.known[i].calls, err);
+	for (int i = 0; i < m->bench->n_cells && status == 0; i++) {
+		status = interleave_judge_late(m, i, all.known[i].made, all.known[i].late, err);
+		if (status == 0)
+			status = interleave_judge_gain(m, i, all.known[i].evidence, all.known[i].calls, err);
+		status = status < 0 ? -1 : 0;
+	}
 	if (status == 0)
 		status = note_end(&all, err);
 	free(l.list);

@@ -165,13 +165,13 @@ int interleave_child_attend(struct interleave_child *c, const struct pollfd *fd,
 	return 0;
 }
 
-void interleave_child_go(struct interleave_child *c, int warm, int calls, bool is_single)
+void interleave_child_go(struct interleave_child *c, const struct interleave_go *go)
 {
 	struct buf text;
 
 	buf_init(&text, 64);
-	interleave_write_go(&text, warm, calls, is_single);
-	interleave_granted(&c->side, calls);
+	interleave_write_go(&text, go);
+	interleave_granted(&c->side, go->calls);
 	answer(c, &text);
 }
 

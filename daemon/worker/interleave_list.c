@@ -56,7 +56,7 @@ static int begin_cell(struct interleave_list *l, bool *is_new, struct fw_err *er
 	}
 	l->cell[l->n] = (struct interleave_reported){ .ms = 0 };
 	snprintf(l->cell[l->n++].key, CASE_KEY_SIZE, "%s", l->side.key);
-	l->calls = l->untimed = 0;
+	l->calls = l->untimed = l->late = 0;
 	l->spent_ms = 0;
 	l->is_slow_to_begin = false;
 	return 0;
@@ -72,7 +72,7 @@ static int answer(struct interleave_list *l, struct fw_err *err)
 	buf_init(&text, 256);
 	if (l->calls < CALLS && l->spent_ms < SPENT_MS_MAX && !l->cell[l->n - 1].failure[0]) {
 		interleave_granted(&l->side, 1);
-		interleave_write_go(&text, l->calls > 0 && !l->is_slow_to_begin, 1, false);
+		interleave_write_go(&text, &(struct interleave_go){ .warm = l->calls > 0 && !l->is_slow_to_begin, .calls = 1 });
 	} else {
 		interleave_sent_on(&l->side);
 		interleave_write_next(&text);
@@ -104,7 +104,22 @@ static void take_fact(struct interleave_reported *cell, const struct interleave_
 	case INTERLEAVE_CONFIG:
 		snprintf(cell->config, sizeof cell->config, "%.159s", line->text);
 		break;
+	case INTERLEAVE_UNPRIMED:
+		snprintf(cell->unprimed, sizeof cell->unprimed, "%.95s", line->text);
+		break;
 	}
+}
+
+/* End a cell without times, which none of its calls has. */
+static void give_up(const struct interleave_list *l, struct interleave_reported *cell)
+{
+	snprintf(cell->failure, sizeof cell->failure, "%s", l->late > 0 ? "unsure" : "reported");
+	if (l->late > 0)
+		snprintf(cell->detail, sizeof cell->detail, "could not be primed: %d of %d calls began before they were queued",
+			l->late, l->untimed);
+	else
+		snprintf(cell->detail, sizeof cell->detail,
+			"%d calls were interrupted so that none has a time: the machine is too busy", l->untimed);
 }
 
 static int take(struct interleave_list *l, const struct interleave_line *line, struct fw_err *err)
@@ -125,12 +140,10 @@ static int take(struct interleave_list *l, const struct interleave_line *line, s
 	case INTERLEAVE_TURN:
 		return answer(l, err);
 	case INTERLEAVE_DONE:
-		if (line->ms <= 0) { /* an interrupted call without a time: repeat it */
-			if (++l->untimed > UNTIMED_MAX && cell->ms <= 0 && !cell->failure[0]) {
-				snprintf(cell->failure, sizeof cell->failure, "reported");
-				snprintf(cell->detail, sizeof cell->detail,
-					"%d calls were interrupted so that none has a time: the machine is too busy", l->untimed);
-			}
+		if (line->ms <= 0) { /* an interrupted or late call without a time: repeat it */
+			l->late += line->late;
+			if (++l->untimed > UNTIMED_MAX && cell->ms <= 0 && !cell->failure[0])
+				give_up(l, cell);
 			l->calls += l->untimed > UNTIMED_MAX;
 			return 0;
 		}

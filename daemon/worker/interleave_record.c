@@ -1,6 +1,8 @@
 /* interleave_record.c - checks of a session's results, and their records. */
 #include "worker/internal.h"
 
+enum { LATE_SHARE = 5 /* a cell with more than one late call in this number has no verdict */ };
+
 /*
  * Reject a side. A reference commit is excluded from this cell, or from all cells if it computes in the turns of others.
  */
@@ -73,9 +75,29 @@ enum interleave_belief interleave_judge(struct command *m, const struct interlea
 	}
 	for (int side = 0; side < s->n_sides; side++)
 		interleave_evidence_add_times(&evidence[side], &c->seen[side]);
-	if (interleave_gain(&evidence[COMMAND_BASE], &evidence[COMMAND_TARGET], 1 + c->warm, why) == INTERLEAVE_GAIN_MISSING)
+	if (interleave_gain(&evidence[COMMAND_BASE], &evidence[COMMAND_TARGET], interleave_shown_calls(c), why) ==
+		INTERLEAVE_GAIN_MISSING)
 		return refuse(m, COMMAND_TARGET, c->cell, "clock", why, err);
 	return INTERLEAVE_BELIEVED;
+}
+
+int interleave_shown_calls(const struct interleave_cell *c)
+{
+	return c->spin_us[COMMAND_BASE] > 0 && c->spin_us[COMMAND_TARGET] > 0 ? 1 : 1 + c->warm;
+}
+
+int interleave_judge_late(struct command *m, int cell, const int *calls, const int *late, struct fw_err *err)
+{
+	int side = late[COMMAND_TARGET] * calls[COMMAND_BASE] > late[COMMAND_BASE] * calls[COMMAND_TARGET] ? COMMAND_TARGET
+													   : COMMAND_BASE;
+
+	if (!m->bench->cell[cell].open || late[side] * LATE_SHARE <= calls[side])
+		return 0;
+	return bench_fault(m->bench, cell, ROLE_DEVICE, "unsure", err,
+		       "could not be primed: %d of %d calls of the %s began before they were queued", late[side], calls[side],
+		       role_name(m->side[side]->role)) < 0
+		       ? -1
+		       : 1;
 }
 
 int interleave_judge_gain(struct command *m, int cell, const struct interleave_evidence *evidence, int calls, struct fw_err *err)
@@ -149,7 +171,7 @@ static int record_pairs(struct command *m, const struct interleave_session *s, c
 	for (int side = 0; side < s->n_sides; side++)
 		fill(message->u.cell, side, c->ms[side], c->mhz[side], clocks, c->host_us[side], hosts);
 	message->u.cell->device_check = *device_check;
-	message->u.cell->redo = redo + c->cut;
+	message->u.cell->redo = redo + c->cut + c->late_pairs;
 	for (int pair = 0; pair < c->n; pair++)
 		for (int k = 0; k < s->n_sides; k++)
 			message->u.cell->order[at++] = (char)('A' + interleave_session_side(s, pair, k));
@@ -227,6 +249,21 @@ static int send_first_call_note(struct command *m, int cell, const struct interl
 		target->first_ms, base->first_ms);
 }
 
+/* Report calls that could not be primed, so that their times include waits of the device for the host. */
+static int send_unprimed_notes(struct command *m, int cell, const struct interleave_reported *const *reported, struct fw_err *err)
+{
+	const struct interleave_reported *base = reported[COMMAND_BASE], *target = reported[COMMAND_TARGET];
+	int result = 0;
+
+	if (base && target && base->unprimed[0] && strcmp(base->unprimed, target->unprimed) == 0)
+		return bench_send_note(m->bench, cell, ROLE_NONE, err, "not primed: %s", base->unprimed);
+	for (int side = 0; side < COMMAND_REFERENCE && result == 0; side++)
+		if (reported[side] && reported[side]->unprimed[0])
+			result = bench_send_note(
+				m->bench, cell, m->side[side]->role, err, "not primed: %s", reported[side]->unprimed);
+	return result;
+}
+
 int interleave_report_lists(struct command *m, struct fw_err *err)
 {
 	struct bench *b = m->bench;
@@ -240,6 +277,8 @@ int interleave_report_lists(struct command *m, struct fw_err *err)
 				send_work(m, side, cell, reported[side], err) < 0)
 				return -1;
 		}
+		if (send_unprimed_notes(m, cell, reported, err) != 0)
+			return -1;
 		if (reported[COMMAND_BASE] && reported[COMMAND_TARGET] &&
 			(send_output_note(m, cell, reported[COMMAND_BASE], reported[COMMAND_TARGET], err) != 0 ||
 				send_first_call_note(m, cell, reported[COMMAND_BASE], reported[COMMAND_TARGET], err) != 0))

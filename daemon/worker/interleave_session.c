@@ -12,7 +12,7 @@ enum {
 #define CALL_LIMIT_TIMES    100
 #define SUSTAINED_TURN_S    0.1 /* of its turns; the first one shows the full time of a call */
 #define SUSTAINED_CALLS_MAX 4096
-#define CUT_TIMES           2 /* limit of repeated pairs after an interrupt, as a multiple of the pairs */
+#define CUT_TIMES           2 /* limit of repeated pairs after an interrupt, or with a late call, as a multiple of the pairs */
 #define UNTIMED_TIMES       4 /* the same for pairs without a time, which never count */
 
 int interleave_session_side(const struct interleave_session *s, int pair, int k)
@@ -54,11 +54,14 @@ static void add_call(struct interleave_session *s, const struct interleave_line 
 	s->turn.mhz = (float)line->mhz;
 	if (s->sustained_run && line->ms > 0)
 		add_sustained(s->sustained_run, s->turn.ms, s->turn.mhz);
-	s->turn.host_us = (float)line->host_us;
+	s->turn.host_us = line->spin_us > 0 ? (float)line->host_us : 0; /* else it may include a wait for the device */
+	if (line->spin_us > 0)
+		s->at->spin_us[s->turn.side] = line->spin_us;
 	s->turn.sum_ms += line->ms * fmax(1, line->repeats);
 	s->turn.repeats = line->repeats;
 	s->turn.idle_us = line->idle_us;
 	s->turn.cut += line->cut;
+	s->turn.late += line->late;
 	s->turn.done_ns = clock_mono_ns();
 }
 
@@ -173,13 +176,18 @@ static void note_rest(struct interleave_session *s, int side, const struct resti
 		}
 }
 
-struct order_of_turn {
-	int warm, calls;
-	bool is_single; /* a program that chooses repetitions must make each call once */
-};
+/* Return the longest spin that a side requested: with the same one on all sides, it changes no difference between their turns. */
+static double common_spin_us(const struct interleave_session *s)
+{
+	double longest = 0;
+
+	for (int k = 0; k < s->n_sides; k++)
+		longest = fmax(longest, s->at->spin_us[k]);
+	return longest;
+}
 
 /* Give a turn and wait for its end. Returns 1 with times, and *turn_ms until the end of its last call; 0 without; -1 on error. */
-static int give_turn(struct interleave_session *s, int side, const struct order_of_turn *o, double *turn_ms, struct fw_err *err)
+static int give_turn(struct interleave_session *s, int side, struct interleave_go go, double *turn_ms, struct fw_err *err)
 {
 	struct interleave_child *c = &s->child[side];
 	struct resting resting = { 0 };
@@ -189,7 +197,8 @@ static int give_turn(struct interleave_session *s, int side, const struct order_
 	interleave_wait_begin(&s->wait[side], s->wait[side].is_counted ? interleave_child_queued_s(c) : 0);
 	memset(&s->turn, 0, sizeof s->turn);
 	s->turn.side = side;
-	interleave_child_go(c, o->warm, o->calls, o->is_single);
+	go.spin_us = common_spin_us(s);
+	interleave_child_go(c, &go);
 	int64_t began = c->since_ns;
 
 	while (result == 1 && c->side.state == INTERLEAVE_HOLDING)
@@ -197,7 +206,7 @@ static int give_turn(struct interleave_session *s, int side, const struct order_
 	note_rest(s, side, &resting, (double)(clock_mono_ns() - began) * 1e-9);
 	while (result == 1 && interleave_holds(&c->side))
 		result = attend(s, err);
-	if (result != 1 || s->at->failed_side >= 0 || s->turn.n != o->calls)
+	if (result != 1 || s->at->failed_side >= 0 || s->turn.n != go.calls)
 		return result < 0 ? -1 : 0;
 	*turn_ms = (double)(s->turn.done_ns - began) * 1e-6;
 	s->turn.all_s = (double)(clock_mono_ns() - began) * 1e-9;
@@ -219,6 +228,7 @@ enum pair_result {
 	PAIR_OVER,        /* a side does not continue with this cell */
 	PAIR_TAKEN,
 	PAIR_CUT,    /* an external interrupt during a call */
+	PAIR_LATE,   /* the device began a call before it was queued: it has no time */
 	PAIR_UNTIMED /* a call has no time */
 };
 
@@ -251,7 +261,7 @@ static enum pair_result take_pair(struct interleave_session *s, struct fw_err *e
 		double turn_ms;
 
 		if (result == 1)
-			result = give_turn(s, side, &(struct order_of_turn){ .warm = at->warm, .calls = 1 }, &turn_ms, err);
+			result = give_turn(s, side, (struct interleave_go){ .warm = at->warm, .calls = 1 }, &turn_ms, err);
 		if (result != 1)
 			return result < 0 ? PAIR_BROKEN : PAIR_OVER;
 		at->ms[side][at->n] = s->turn.ms;
@@ -260,8 +270,12 @@ static enum pair_result take_pair(struct interleave_session *s, struct fw_err *e
 		at->interleave++;
 		at->interleave_s += s->turn.all_s;
 		at->calls_s += s->turn.sum_ms * 1e-3 * (1 + at->warm);
-		if (s->turn.ms <= 0)
-			pair = PAIR_UNTIMED;
+		at->calls[side]++;
+		at->late[side] += s->turn.late;
+		if (s->turn.late > 0)
+			pair = PAIR_LATE;
+		else if (s->turn.ms <= 0)
+			pair = pair == PAIR_LATE ? PAIR_LATE : PAIR_UNTIMED;
 		else if (pair == PAIR_TAKEN && s->turn.cut > 0)
 			pair = PAIR_CUT;
 		if (s->turn.ms > 0) {
@@ -283,7 +297,7 @@ static int give_uncounted(struct interleave_session *s, int rounds, int warm, st
 			double turn_ms;
 
 			result = all_at_cell(s) ? give_turn(s, interleave_session_side(s, i, k),
-							  &(struct order_of_turn){ .warm = warm, .calls = 1 }, &turn_ms, err)
+							  (struct interleave_go){ .warm = warm, .calls = 1 }, &turn_ms, err)
 						: 0;
 			if (result == 1)
 				interleave_bound(&s->at->seen[s->turn.side], s->turn.sum_ms, turn_ms);
@@ -302,7 +316,7 @@ static bool hides_calls(const struct interleave_cell *at)
 /* Give turns of single calls. Returns as give_turn. */
 static int give_singles(struct interleave_session *s, struct fw_err *err)
 {
-	const struct order_of_turn single = { .warm = s->at->warm, .calls = 1, .is_single = true };
+	const struct interleave_go single = { .warm = s->at->warm, .calls = 1, .is_single = true };
 	int result = 1;
 
 	for (int i = 0; i < SINGLES; i++)
@@ -310,7 +324,7 @@ static int give_singles(struct interleave_session *s, struct fw_err *err)
 			int side = interleave_session_side(s, i, k);
 			double turn_ms;
 
-			result = all_at_cell(s) ? give_turn(s, side, &single, &turn_ms, err) : 0;
+			result = all_at_cell(s) ? give_turn(s, side, single, &turn_ms, err) : 0;
 			if (result == 1 && s->turn.ms > 0) {
 				struct interleave_one turn = turn_of(s, side, turn_ms);
 
@@ -335,7 +349,7 @@ static int take_sustained(
 		double turn_ms;
 
 		s->sustained_run = clock_mono_ns() >= settled_ns ? &sustained_run : NULL;
-		result = all_at_cell(s) ? give_turn(s, side, &(struct order_of_turn){ .calls = calls }, &turn_ms, err) : 0;
+		result = all_at_cell(s) ? give_turn(s, side, (struct interleave_go){ .calls = calls }, &turn_ms, err) : 0;
 		s->sustained_run = NULL;
 		if (result != 1)
 			return result;
@@ -411,10 +425,12 @@ static int run_cell(struct interleave_session *s, struct fw_err *err)
 
 	if (status >= 1) /* the threads of the first call exist by now */
 		position_programs(s);
-	while (status >= 1 && !is_enough(at, began) && at->untimed < UNTIMED_TIMES * at->pairs) {
+	while (status >= 1 && !is_enough(at, began) && at->untimed < UNTIMED_TIMES * at->pairs &&
+		at->late_pairs < CUT_TIMES * at->pairs) {
 		enum pair_result pair = take_pair(s, err);
 
 		at->untimed += pair == PAIR_UNTIMED;
+		at->late_pairs += pair == PAIR_LATE;
 		if (pair == PAIR_CUT && at->cut < CUT_TIMES * at->pairs)
 			at->cut++;
 		else if (pair == PAIR_TAKEN || pair == PAIR_CUT)

@@ -801,7 +801,7 @@ struct interleave_reported {
 	double ms;       /* shortest call except the first; the first if it is the only one */
 	double first_ms; /* of the very first call */
 	double flops, bytes, memory_bytes;
-	char output[96], config[160];
+	char output[96], config[160], unprimed[96];
 	char failure[16], detail[INTERLEAVE_TEXT_SIZE]; /* why it has no times */
 };
 
@@ -814,7 +814,7 @@ struct interleave_list {
 	struct interleave_side side;
 	struct lines lines;
 	const int *fd;
-	int calls, untimed, room;
+	int calls, untimed, late, room;
 	double spent_ms;       /* in calls of this cell except the first, */
 	bool is_slow_to_begin; /* which took so long that no warm call follows */
 };
@@ -985,7 +985,7 @@ void interleave_child_poll(const struct interleave_child *c, struct pollfd *fd);
 int interleave_child_attend(struct interleave_child *c, const struct pollfd *fd, const struct bench *b,
 	const struct build_context *build, struct fw_err *err);
 /** Answer with a turn (interleave_write_go), or with the end of the cell (interleave_child_next). */
-void interleave_child_go(struct interleave_child *c, int warm, int calls, bool is_single);
+void interleave_child_go(struct interleave_child *c, const struct interleave_go *go);
 void interleave_child_next(struct interleave_child *c);
 /** Record the problem that the program did not do `what` within `limit_s`. */
 void interleave_child_late(struct interleave_child *c, const char *what, double limit_s);
@@ -1023,7 +1023,10 @@ struct interleave_cell {
 	int sustained_rounds; /* 0: no sustained runs */
 	/* results */
 	bool reached, missed; /* all sides reached it; a side did not */
-	int n, cut, untimed;  /* pairs; pairs repeated because of an interrupt, or of a missing time */
+	int n, cut, untimed;  /* pairs; pairs repeated because of an interrupt, or of a missing time, */
+	int late_pairs;       /* or because the device began a call before it was queued */
+	int calls[INTERLEAVE_SIDES_MAX], late[INTERLEAVE_SIDES_MAX]; /* of all pairs; those that began early */
+	double spin_us[INTERLEAVE_SIDES_MAX];                        /* requested by each side; 0: its calls are not primed */
 	float ms[INTERLEAVE_SIDES_MAX][STATS_PAIRS_MAX], mhz[INTERLEAVE_SIDES_MAX][STATS_PAIRS_MAX],
 		host_us[INTERLEAVE_SIDES_MAX][STATS_PAIRS_MAX];
 	struct interleave_seen seen[INTERLEAVE_SIDES_MAX];
@@ -1054,7 +1057,7 @@ struct interleave_session {
 	/* internal */
 	struct interleave_child child[INTERLEAVE_SIDES_MAX];
 	struct {
-		int side, n, cut;
+		int side, n, cut, late;
 		int64_t done_ns;
 		float ms, mhz, host_us; /* of the last call */
 		double sum_ms, repeats, idle_us, all_s;
@@ -1086,6 +1089,16 @@ enum interleave_belief {
 enum interleave_belief interleave_judge(struct command *m, const struct interleave_session *s, const struct interleave_cell *c,
 	struct interleave_evidence *evidence, char *why, struct fw_err *err);
 /**
+ * Return the calls of a turn that become shorter with a gain: of primed calls only the timed one, since the warm-up call before it
+ * may wait for the host.
+ */
+int interleave_shown_calls(const struct interleave_cell *c);
+/**
+ * Close a cell as `unsure` if over a fifth of a side's calls were late. Returns 1 if so, else 0. Shape: by side, of all runs.
+ * Err: -1.
+ */
+int interleave_judge_late(struct command *m, int cell, const int *calls, const int *late, struct fw_err *err);
+/**
  * Verify a gain after the last run, by turns of `calls` calls. If the worker's clock does not confirm it, it is neither an
  * improvement nor a fault: the cell is closed as `unsure` and reported. Err: -1.
  */
@@ -1093,7 +1106,7 @@ int interleave_judge_gain(struct command *m, int cell, const struct interleave_e
 /** Judge the cell by its pairs and any sustained runs, and send them. Err: -1. */
 int interleave_record(struct command *m, const struct interleave_session *s, const struct interleave_cell *c, int set,
 	const struct msg_device_check *device_check, int redo, struct fw_err *err);
-/** Send the programs' reports from their lists: first calls, memory, configurations, and differing outputs. */
+/** Send the programs' reports from their lists: first calls, memory, configurations, differing outputs, calls not primed. */
 int interleave_report_lists(struct command *m, struct fw_err *err);
 
 /* ---- kernels: `flopwatch-worker kernels`: the GPU kernels in a module. ---- */

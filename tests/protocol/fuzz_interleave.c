@@ -14,9 +14,11 @@
 
 static void check_line(const struct interleave_line *l)
 {
-	must(isfinite(l->ms) && isfinite(l->host_us) && isfinite(l->mhz) && isfinite(l->idle_us) && isfinite(l->value),
+	must(isfinite(l->ms) && isfinite(l->host_us) && isfinite(l->mhz) && isfinite(l->idle_us) && isfinite(l->spin_us) &&
+			isfinite(l->value),
 		"a number is none");
-	must(l->word != INTERLEAVE_DONE || l->ms > 0 || (l->ms == 0 && l->cut), "a call of no time that nothing interrupted");
+	must(l->word != INTERLEAVE_DONE || l->ms > 0 || (l->ms == 0 && (l->cut || l->late)),
+		"a call of no time that nothing interrupted");
 	must(l->word != INTERLEAVE_TURN || (l->key[0] && !strpbrk(l->key, " \n\r\033")), "a key that hides something");
 	must(!strpbrk(l->text, "\n\r\033"), "a text that is no clean line");
 }

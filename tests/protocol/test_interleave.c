@@ -48,6 +48,11 @@ static void lines_are_read(void **state)
 	assert_false(good("done 1 cut=0").cut);
 	l = good("done 0 cut=1"); /* so interrupted that it has no time */
 	assert_true(l.ms == 0 && l.cut);
+	l = good("done 0 late=1 host_us=361 spin_us=742"); /* begun before it was queued */
+	assert_true(l.ms == 0 && l.late && !l.cut && l.host_us == 361 && l.spin_us == 742);
+	l = good("fact unprimed the call waits for the device");
+	assert_true(l.fact == INTERLEAVE_UNPRIMED);
+	assert_string_equal(l.text, "the call waits for the device");
 	l = good("fact flops 1e12");
 	assert_true(l.fact == INTERLEAVE_FLOPS && l.value == 1e12);
 	l = good("fact config BLOCK=64 num_stages=3");
@@ -76,6 +81,8 @@ static void nonsense_is_refused(void **state)
 	bad("done", "a number that cannot be");
 	bad("done 0", "no time");
 	bad("done 0 cut=0", "no time");
+	bad("done 0 late=0", "no time");
+	bad("done 1 spin_us=-1", "a number that cannot be");
 	bad("done -1", "a number that cannot be");
 	bad("done nan", "a number that cannot be");
 	bad("done inf", "a number that cannot be");
@@ -177,10 +184,13 @@ static void answers_are_lines(void **state)
 	buf_init(&out, 1000);
 	interleave_write_welcome(&out, true);
 	interleave_write_welcome(&out, false);
-	interleave_write_go(&out, 1, 16, false);
-	interleave_write_go(&out, 0, 1, true);
+	interleave_write_go(&out, &(struct interleave_go){ .warm = 1, .calls = 16 });
+	interleave_write_go(&out, &(struct interleave_go){ .calls = 1, .is_single = true });
+	interleave_write_go(&out, &(struct interleave_go){ .warm = 1, .calls = 1, .spin_us = 742.4 });
+	interleave_write_go(&out, &(struct interleave_go){ .warm = 1, .calls = 1, .spin_us = 1e6 });
 	interleave_write_next(&out);
-	assert_string_equal(out.data, "welcome 1 list\nwelcome 1 pairs\ngo 1 16\ngo 0 1 repeats=1\nnext\n");
+	assert_string_equal(out.data,
+		"welcome 1 list\nwelcome 1 pairs\ngo 1 16\ngo 0 1 repeats=1\ngo 1 1 spin_us=742\ngo 1 1 spin_us=10000\nnext\n");
 	buf_fini(&out);
 }
 
