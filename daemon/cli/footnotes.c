@@ -110,10 +110,36 @@ static void warning(const json_t *cell, FILE *out)
 	if (has_flag(cell, "call"))
 		plain_line(out, "WARNING %s: a call from an idle stream, host time included, lost %.2f %%", name,
 			-value_number(json_object_get(cell, "call"), "change_pct"));
-	if (has_flag(cell, "enqueue"))
-		plain_line(out, "WARNING %s: enqueue takes the host %.1f us instead of %.1f us", name,
-			value_number(json_object_get(cell, "enqueue"), "target_us"),
-			value_number(json_object_get(cell, "enqueue"), "base_us"));
+	if (has_flag(cell, "enqueue")) {
+		const json_t *enqueue = json_object_get(cell, "enqueue");
+		char text[EXPLAIN_SIZE];
+		explain_host_time(value_number(enqueue, "base_us"), value_number(enqueue, "target_us"), text);
+		plain_line(out, "WARNING %s: %s", name, text);
+	}
+}
+
+/* Programs whose calls take the host longer than the device: a line with the first one. */
+static void print_host_bound(const json_t *cells, FILE *out)
+{
+	char text[EXPLAIN_SIZE], first[EXPLAIN_SIZE] = "";
+	const char *name = "";
+	size_t i, n = 0;
+	json_t *cell;
+	json_array_foreach(cells, i, cell)
+	{
+		if (series_from_name(value_text(cell, "series")) != SERIES_PROCESS)
+			continue;
+		explain_host_bound(value_number(json_object_get(cell, "enqueue"), "target_us"),
+			value_number(json_object_get(cell, "target"), "median_ms"), text);
+		if (*text && n++ == 0) {
+			memcpy(first, text, sizeof first);
+			name = value_text(cell, "cell");
+		}
+	}
+	if (n == 1)
+		plain_line(out, "%s: %s", name, first);
+	else if (n > 1)
+		plain_line(out, "%s: %s; so %s %zu other cell%s", name, first, n == 2 ? "is" : "are", n - 1, n == 2 ? "" : "s");
 }
 
 /* Costs other than time: a line per kind, with the cell with the largest increase. */
@@ -306,6 +332,7 @@ void footnotes_print(const json_t *comparison, FILE *out)
 	if (!beside_peer)
 		print_blindness(comparison, out);
 	print_absences(cells, out);
+	print_host_bound(cells, out);
 	warn_of_costs(comparison, out);
 	if (!beside_peer && kind != JOBKIND_IMPORT)
 		print_remedies(cells, out);

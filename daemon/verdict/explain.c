@@ -36,6 +36,33 @@ void explain_sustained_runs(const struct sustained_level *base, const struct sus
 		snprintf(out + used, EXPLAIN_SIZE - (size_t)used, ", at %.0f W instead of %.0f", target_w, base_w);
 }
 
+/* Shape: out[24]. */
+static const char *us_text(double us, char *out)
+{
+	snprintf(out, 24, "%.*f us", us < 10 ? 1 : 0, us);
+	return out;
+}
+
+void explain_host_time(double base_us, double target_us, char out[EXPLAIN_SIZE])
+{
+	char base[24], target[24];
+
+	out[0] = '\0';
+	if (base_us > 0 && target_us > 0)
+		snprintf(out, EXPLAIN_SIZE, "host time of a call: %s to %s (%+.0f %%)", us_text(base_us, base),
+			us_text(target_us, target), 100 * (target_us / base_us - 1));
+}
+
+void explain_host_bound(double host_us, double device_ms, char out[EXPLAIN_SIZE])
+{
+	char host[24], device[24];
+
+	out[0] = '\0';
+	if (device_ms > 0 && host_us > 1000 * device_ms)
+		snprintf(out, EXPLAIN_SIZE, "host-bound: host %s, device %s", us_text(host_us, host),
+			us_text(1000 * device_ms, device));
+}
+
 void explain_underpowered(double noise_pct, double seen, double below_pct, char out[EXPLAIN_SIZE])
 {
 	char noise[40] = "so much", showed[40] = "";

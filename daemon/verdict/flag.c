@@ -4,6 +4,8 @@
 #define CALL_LOSS_PCT   1.5
 #define ENQUEUE_MORE_US 2.0
 #define ENQUEUE_RATIO   1.10
+#define PROGRAM_MORE_US 5.0
+#define PROGRAM_RATIO   1.05
 #define CLOCK_PART_PCT  0.1
 #define CLOCK_PART_SE   3
 
@@ -44,9 +46,10 @@ int flag_call(const struct estimate *call)
 	return slower ? FLAG_CALL : 0;
 }
 
-int flag_enqueue(double base_us, double target_us, double at_least)
+int flag_enqueue(double base_us, double target_us, double at_least, bool is_program)
 {
-	bool more = target_us - base_us > ENQUEUE_MORE_US && target_us > ENQUEUE_RATIO * base_us && at_least > 0;
+	double more_us = is_program ? PROGRAM_MORE_US : ENQUEUE_MORE_US, ratio = is_program ? PROGRAM_RATIO : ENQUEUE_RATIO;
+	bool more = target_us - base_us > more_us && target_us > ratio * base_us && at_least > 0;
 
 	return more ? FLAG_ENQUEUE : 0; /* NAN compares false */
 }

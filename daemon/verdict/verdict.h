@@ -39,10 +39,10 @@ int flag_call(const struct estimate *call);
 #define FLAG_HOST_TAU0 0.05
 #define FLAG_HOST_NU0  6 /* its weight, in runs */
 /**
- * Return FLAG_ENQUEUE if enqueue became longer by more than 2 us and by more than 10 %, and runs agree. Units: medians in us,
- * NAN: unknown; `at_least` the log ratio minus its standard errors.
+ * Return FLAG_ENQUEUE if enqueue became longer by more than 2 us and by more than 10 %, of a program's call 5 us and 5 %, and runs
+ * agree. Units: medians in us, NAN: unknown; `at_least` the log ratio minus its standard errors.
  */
-int flag_enqueue(double base_us, double target_us, double at_least);
+int flag_enqueue(double base_us, double target_us, double at_least, bool is_program);
 /** Return FLAG_CLOCK if the clock part of the change is more than 0.1 points and three of its standard errors. */
 int flag_clock(const struct estimate *e);
 
@@ -418,6 +418,15 @@ struct sustained_level {
  * (690 W)". "" if clocks are unknown or differ by less than 0.5 %.
  */
 void explain_sustained_runs(const struct sustained_level *base, const struct sustained_level *target, char out[EXPLAIN_SIZE]);
+
+/** Write "host time of a call: 311 us to 361 us (+16 %)". "" if a time is unknown. Shape: out[EXPLAIN_SIZE]. */
+void explain_host_time(double base_us, double target_us, char out[EXPLAIN_SIZE]);
+
+/**
+ * Write "host-bound: host 361 us, device 42 us" if the host takes longer to queue a call than the device takes for it; else "".
+ * Unknown times are NAN. Shape: out[EXPLAIN_SIZE].
+ */
+void explain_host_bound(double host_us, double device_ms, char out[EXPLAIN_SIZE]);
 
 /**
  * Write the noise of an underpowered cell: "runs of equal builds vary by 6.20 % here, as 20 of them showed, so a loss below 9.3

@@ -55,12 +55,32 @@ static void what_underpowered_cells_remember(void **state)
 	assert_string_equal(text, "runs of equal builds vary so much here that a loss below 27.9 % has to be clear");
 }
 
+static void where_the_host_is_slower(void **state)
+{
+	char text[EXPLAIN_SIZE];
+
+	(void)state;
+	explain_host_time(311, 361, text);
+	assert_string_equal(text, "host time of a call: 311 us to 361 us (+16 %)");
+	explain_host_time(7.3, 11.7, text);
+	assert_string_equal(text, "host time of a call: 7.3 us to 12 us (+60 %)");
+	explain_host_time(NAN, 361, text);
+	assert_string_equal(text, "");
+	explain_host_bound(361, 0.042, text);
+	assert_string_equal(text, "host-bound: host 361 us, device 42 us");
+	explain_host_bound(41, 0.042, text);
+	assert_string_equal(text, "");
+	explain_host_bound(NAN, 0.042, text);
+	assert_string_equal(text, "");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(parts_of_a_change),
 		cmocka_unit_test(what_sustained_runs_settle_at),
 		cmocka_unit_test(what_underpowered_cells_remember),
+		cmocka_unit_test(where_the_host_is_slower),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -40,12 +40,16 @@ static void host_time_is_flagged_when_it_surely_grew(void **state)
 	assert_int_equal(flag_call(&sure), FLAG_CALL);
 	assert_int_equal(flag_call(&unsure), 0);
 	assert_int_equal(flag_call(&none), 0);
-	assert_int_equal(flag_enqueue(5, 7.1, 0.1), FLAG_ENQUEUE);
-	assert_int_equal(flag_enqueue(5, 7.1, -0.1), 0);  /* runs do not agree */
-	assert_int_equal(flag_enqueue(5, 6.9, 0.1), 0);   /* 2 us or less */
-	assert_int_equal(flag_enqueue(30, 32.5, 0.1), 0); /* 10 % or less */
-	assert_int_equal(flag_enqueue(7.1, 5, 0.1), 0);
-	assert_int_equal(flag_enqueue(NAN, 50, 0.1), 0);
+	assert_int_equal(flag_enqueue(5, 7.1, 0.1, false), FLAG_ENQUEUE);
+	assert_int_equal(flag_enqueue(5, 7.1, -0.1, false), 0);  /* runs do not agree */
+	assert_int_equal(flag_enqueue(5, 6.9, 0.1, false), 0);   /* 2 us or less */
+	assert_int_equal(flag_enqueue(30, 32.5, 0.1, false), 0); /* 10 % or less */
+	assert_int_equal(flag_enqueue(7.1, 5, 0.1, false), 0);
+	assert_int_equal(flag_enqueue(NAN, 50, 0.1, false), 0);
+	assert_int_equal(flag_enqueue(311, 361, 0.1, true), FLAG_ENQUEUE);
+	assert_int_equal(flag_enqueue(311, 361, -0.1, true), 0); /* runs do not agree */
+	assert_int_equal(flag_enqueue(311, 326, 0.1, true), 0);  /* 5 % or less */
+	assert_int_equal(flag_enqueue(30, 34.9, 0.1, true), 0);  /* 5 us or less */
 }
 
 static void a_part_may_be_the_clocks(void **state)

@@ -40,6 +40,7 @@ static const struct jsonr_field cell_target[] = { CELL("median_ms", JSONR_NUMBER
 	CELL("provider", JSONR_TEXT, target_provider), CELL("configuration", JSONR_TEXT, target_config), LAST };
 static const struct jsonr_field cell_over_baseline[] = { CELL("base", JSONR_NUMBER, base_over_baseline),
 	CELL("target", JSONR_NUMBER, target_over_baseline), CELL("ideal", JSONR_NUMBER, ideal_over_baseline), LAST };
+static const struct jsonr_field cell_enqueue[] = { PASSED("base_us"), CELL("target_us", JSONR_NUMBER, enqueue_us), LAST };
 static const struct jsonr_field cell_clock[] = { CELL("base_mhz", JSONR_NUMBER, base_mhz),
 	CELL("target_mhz", JSONR_NUMBER, target_mhz), LAST };
 static const struct jsonr_field peer_fields[] = { PEER("provider", JSONR_TEXT, provider),
@@ -86,9 +87,9 @@ static const struct jsonr_field cell_fields[] = { CELL("cell", JSONR_TEXT, key),
 	CELL("mde_pct", JSONR_NUMBER, mde_pct), PASSED("underpowered"), PASSED("code_pct"), PASSED("clock_pct"),
 	PASSED("clock_se_pct"), PASSED("parts"), PASSED("change_raw_pct"), PASSED("beta"), CELL("runs", JSONR_WHOLE, runs),
 	CELL("samples", JSONR_WHOLE, samples), PASSED("mean"), PASSED("phases"), PASSED("call"), PASSED("sustained"),
-	PASSED("slow_calls"), PASSED("enqueue"), INNER("clock", cell_clock), PASSED("error_ratio"), PASSED("flops_issued"),
-	PASSED("moved"), PASSED("workspace"), CELL("blocks_kept", JSONR_NUMBER, blocks_kept), PASSED("peak"), PASSED("taken"),
-	PASSED("sparsity"), INNER("over_baseline", cell_over_baseline),
+	PASSED("slow_calls"), INNER("enqueue", cell_enqueue), INNER("clock", cell_clock), PASSED("error_ratio"),
+	PASSED("flops_issued"), PASSED("moved"), PASSED("workspace"), CELL("blocks_kept", JSONR_NUMBER, blocks_kept),
+	PASSED("peak"), PASSED("taken"), PASSED("sparsity"), INNER("over_baseline", cell_over_baseline),
 	{ JSONR_KEY("peers"), .kind = JSONR_OTHER, .read = read_peers }, PASSED("nodes"), LAST };
 
 #define SIDE(side)                                                                                                               \

@@ -559,6 +559,11 @@ static void how_sure(struct buf *out, const struct comparison *c, const struct c
 		cell->threshold_pct, cell->mde_pct, cell->runs, cell->samples);
 	in_words(out, "Of that ", comparison_text(cell->json, "parts"));
 	underpowered_note(out, c, cell);
+	if (strstr(cell->flags, "enqueue")) {
+		char host[EXPLAIN_SIZE];
+		explain_host_time(of_side(cell, "enqueue", "base_us"), of_side(cell, "enqueue", "target_us"), host);
+		in_words(out, "Longer from the host: ", host);
+	}
 	const json_t *mean = json_object_get(cell->json, "mean");
 	if (json_is_object(mean)) {
 		emit_format(out, "<p>Slow calls: %s. With them the change of the mean call is %f{change}",

@@ -68,7 +68,7 @@ struct comparison_cell {
 	int64_t size;
 	int runs, samples;
 	double pieces, threshold_pct, base_ms, target_ms, base_tflops, target_tflops, base_gb_s, target_gb_s;
-	double change_pct, ci_low_pct, ci_high_pct, mde_pct, base_mhz, target_mhz, blocks_kept;
+	double change_pct, ci_low_pct, ci_high_pct, mde_pct, base_mhz, target_mhz, blocks_kept, enqueue_us /* of the target */;
 	double base_over_baseline, target_over_baseline, ideal_over_baseline; /* speed relative to its baseline; NAN none */
 	bool borderline, confirmed;                                           /* confirmed: a second set of fresh runs timed it */
 	int n_peers;

@@ -124,6 +124,11 @@ static void verdict(struct buf *out, enum jobkind kind, const struct comparison_
 		explain_undecided(cell->ci_low_pct, cell->ci_high_pct, cell->threshold_pct, lacks);
 	if (*cell->reason || *lacks)
 		emit_format(out, "<span class=why>%s</span>", *cell->reason ? cell->reason : lacks);
+	char host[EXPLAIN_SIZE] = "";
+	if (comparison_is_program(cell))
+		explain_host_bound(cell->enqueue_us, cell->target_ms, host);
+	if (*host)
+		emit_format(out, "<span class=why>%s</span>", host);
 	emit_raw(out, "</td>");
 }
 

@@ -165,7 +165,7 @@ static void collect_all(const struct result *r, int cell, struct judge_timed *ou
 	if (!by_call)
 		collect_runs(r, cell, SERIES_CALL, ROLE_BASE, false, &out->call);
 	if (!by_call)
-		collect_runs(r, cell, SERIES_DEVICE, ROLE_BASE, true, &out->host);
+		collect_runs(r, cell, decides, ROLE_BASE, true, &out->host);
 }
 
 /** Return the median over all runs of one side; NAN if samples are missing. */
@@ -281,7 +281,7 @@ static int call_flag(const struct rule *rule, struct judge_timed *t)
 }
 
 /** `before`: the old flag, unchanged if samples were deleted. */
-static int enqueue_flag(const struct rule *rule, const struct judge_timed *t, int before)
+static int enqueue_flag(const struct rule *rule, const struct judge_timed *t, bool is_program, int before)
 {
 	struct counted counted;
 	struct rule host = *rule;
@@ -296,7 +296,7 @@ static int enqueue_flag(const struct rule *rule, const struct judge_timed *t, in
 		return before & FLAG_ENQUEUE;
 	const struct cell_runs *good = &counted.good;
 	stats_combine(&host, good->estimate, good->n, &e);
-	return flag_enqueue(side_median(good, false), side_median(good, true), e.m - host.k * e.se);
+	return flag_enqueue(side_median(good, false), side_median(good, true), e.m - host.k * e.se, is_program);
 }
 
 static void explain_void(const struct judge_timed *t, int counted, const char *why, struct store_cell *c)
@@ -351,7 +351,7 @@ void judge_timings(const struct rule *general, bool sparse, struct judge_timed *
 	}
 	copy_estimates(&pairs, &t->decides);
 	copy_estimates(&sustained_runs, &t->sustained_runs);
-	t->found.typical.flags |= call_flag(general, t) | enqueue_flag(general, t, flags);
+	t->found.typical.flags |= call_flag(general, t) | enqueue_flag(general, t, c->series == SERIES_PROCESS, flags);
 	cell_decide(general, c->threshold_pct, &t->found, NULL, &v);
 	set_change(&t->found.typical, c);
 	set_verdict(&v, c);

@@ -61,7 +61,7 @@ static void put_device_extras(struct sink *s, const struct result *r, int i)
 		snprintf(name, sizeof name, "%s_mhz", role_name(sides[k]));
 		put_metric(s, "clock", name, "mhz", judge_median(r, i, clocked, "", sides[k], JUDGE_MHZ));
 		snprintf(name, sizeof name, "%s_us", role_name(sides[k]));
-		put_metric(s, "enqueue", name, "us", judge_median(r, i, SERIES_DEVICE, "", sides[k], JUDGE_HOST_US));
+		put_metric(s, "enqueue", name, "us", judge_median(r, i, clocked, "", sides[k], JUDGE_HOST_US));
 	}
 }
 
