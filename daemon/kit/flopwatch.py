@@ -24,12 +24,15 @@ Arguments of a cell, in addition to the flops and bytes of a call (None: not kno
 runs an unmodified script. Everything that it times with triton.testing.do_bench, do_bench_cudagraph, perf_report or
 torch.utils.benchmark.Timer becomes a cell. The script's output is written to standard error, since standard output is for the JSON lines.
 """
+import ast
 import atexit
 import ctypes
+import dataclasses
 import gc
 import hashlib
 import importlib.abc
 import importlib.machinery
+import inspect
 import json
 import math
 import os
@@ -498,10 +501,13 @@ def _hash(result):
 # ---- cells ------------------------------------------------------------------------------------------------------------------
 
 
-def _clean(key):
-    """A name without spaces and control characters, at most 159 bytes."""
+_KEY_MAX = 159
+
+
+def _clean(key, size=_KEY_MAX):
+    """A name without spaces and control characters, at most `size` bytes (None: of any length)."""
     text = "".join(c if c.isprintable() and not c.isspace() and c not in '"\\' else "_" for c in str(key))
-    while len(text.encode()) > 159:
+    while size and len(text.encode()) > size:
         text = text[:-1]
     return text or "_"
 
@@ -832,20 +838,107 @@ def _describe(value):
     return text.replace("torch.", "")
 
 
-def _name_of_caller():
-    """Name for a call without one: the calling function, and its arguments of simple types."""
-    if _context:
-        return _context[-1]
-    frame = sys._getframe(2)
+_LIBRARIES = ("triton", "torch", "flopwatch")
+_STANDARD = os.path.dirname(os.path.abspath(os.__file__)) + os.sep
+_VALUE_MAX = 40  # a longer text is a description, and no argument of a benchmark
+
+
+def _is_own(frame):
+    """Whether a frame is one of the script or of a module next to it, not of a library."""
+    path = frame.f_code.co_filename
+    library = frame.f_globals.get("__name__", "").partition(".")[0] in _LIBRARIES
+    return not (library or path.startswith(("<", _STANDARD)) or "site-packages" in path or "dist-packages" in path)
+
+
+def _own_frames(frame):
+    """The frames of the script's own functions down to `frame`, outermost first, without its function `main`; and its module's frame."""
+    frames = []
+    while frame and not (frame.f_code.co_name == "<module>" and frame.f_globals.get("__name__") == "__main__"):
+        if _is_own(frame):
+            frames.insert(0, frame)
+        frame = frame.f_back
+    functions = [each for each in frames if not each.f_code.co_name.startswith("<")]
+    return [each for each in functions if each.f_code.co_name != "main"] or functions, frames, frame
+
+
+def _fields(value):
+    """Names and values of a container of arguments; None: it is none."""
+    if isinstance(value, dict):
+        return [(name, field) for name, field in value.items() if isinstance(name, str)]
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return [(field.name, getattr(value, field.name, None)) for field in dataclasses.fields(value)]
+    if isinstance(value, tuple) and hasattr(value, "_fields"):
+        return list(zip(value._fields, value))
+    return list(vars(value).items()) if type(value).__name__ in ("SimpleNamespace", "Namespace") else None
+
+
+def _add_word(words, name, value, depth=2):
+    """Append NAME=VALUE if the value has a simple type, and those of the fields of a container."""
+    if isinstance(value, (bool, int, float, str)) or type(value).__name__ == "dtype":
+        text = _describe(value)
+        # a path differs between two checkouts
+        if not name.startswith("_") and len(text) <= _VALUE_MAX and not os.path.isabs(text) and "%s=%s" % (name, text) not in words:
+            words.append("%s=%s" % (name, text))
+    elif depth > 0:
+        for field, inner in _fields(value) or ():
+            _add_word(words, field, inner, depth - 1)
+
+
+def _add_arguments(words, frame):
     code = frame.f_code
-    if code.co_name in ("<module>", "<lambda>"):
-        return os.path.basename(code.co_filename).rsplit(".", 1)[0]
-    words = [getattr(code, "co_qualname", code.co_name).replace("<locals>.", "")]
-    for name in code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]:
-        value = frame.f_locals.get(name)
-        if isinstance(value, (bool, int, float, str)) or type(value).__name__ == "dtype":
-            words.append("%s=%s" % (name, _describe(value)))
-    return "/".join(words)
+    n = code.co_argcount + code.co_kwonlyargcount
+    n_all = n + bool(code.co_flags & inspect.CO_VARARGS) + bool(code.co_flags & inspect.CO_VARKEYWORDS)
+    for name in code.co_varnames[:n_all]:
+        _add_word(words, name, frame.f_locals.get(name))
+
+
+def _add_loops(words, frame):
+    """Append the variables of the loops around the current line of a frame."""
+    try:
+        with open(frame.f_code.co_filename, "rb") as source:
+            tree = ast.parse(source.read())
+    except (OSError, SyntaxError, ValueError):
+        return
+    for node in ast.walk(tree):
+        if not getattr(node, "lineno", math.inf) <= frame.f_lineno <= (getattr(node, "end_lineno", 0) or 0):
+            continue
+        loops = [node] if isinstance(node, (ast.For, ast.AsyncFor)) else getattr(node, "generators", ())
+        for loop in loops:
+            for target in ast.walk(loop.target):
+                if isinstance(target, ast.Name) and target.id in frame.f_locals:
+                    _add_word(words, target.id, frame.f_locals[target.id])
+
+
+def _bounded(words):
+    """A name of at most _KEY_MAX bytes: of a longer one a hash remains of what does not fit."""
+    text = _clean("/".join(words), None)
+    if len(text.encode()) <= _KEY_MAX:
+        return text
+    return _clean(text, _KEY_MAX - 9) + "~" + hashlib.sha256(text.encode()).hexdigest()[:8]
+
+
+def _name_of_caller():
+    """Name for a call without one: the function of the script, and the arguments of simple types of all its functions that are running.
+
+    The variables of loops around the calls are added only if the name would not be unique otherwise.
+    """
+    functions, frames, module = _own_frames(sys._getframe(2))
+    script = module.f_code.co_filename if module else ""
+    if _context:
+        words = [_context[-1]]
+    elif functions:
+        lead = next((each for each in reversed(functions) if each.f_code.co_filename == script), functions[0]).f_code
+        words = [getattr(lead, "co_qualname", lead.co_name).replace("<locals>.", "")]
+    else:
+        words = [os.path.basename(script or sys._getframe(2).f_code.co_filename).rsplit(".", 1)[0]]
+    names = [_bounded(words)]
+    for frame in functions:
+        _add_arguments(words, frame)
+    names.append(_bounded(words))
+    for frame in ([module] if module else []) + frames:
+        _add_loops(words, frame)
+    names.append(_bounded(words))
+    return next((name for name in (names if _context else names[1:]) if name not in _seen), names[-1])
 
 
 def _asked_by(prefix):

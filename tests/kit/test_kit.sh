@@ -137,7 +137,7 @@ is "what a program forks says nothing in its place" "$(sed 's/ .*//' "$tmp/said"
 	"1 flopwatch;1 turn;1 done;1 fact;1 turn;1 done;1 turn;8 done;2 turn;1 done;1 fact;1 turn;1 done;1 turn;8 done;1 turn;1 bye;1 exit"
 
 # ---- around scripts
-for script in triton_script timer_script; do
+for script in triton_script timer_script suite_script; do
 	PYTHONPATH=$kit:$root/tests/interleave/stand_in on_device "$python" -m flopwatch "$examples/$script.py" >"$tmp/said" 2>"$tmp/printed"
 	is "$script asks for its cells" "$(grep '^turn' "$tmp/said" | sort -u | cut -c6- | paste -sd' ')" "$(sed -n 's/^# cells: //p' "$examples/$script.py")"
 	like "and goes on with its times" "$(cat "$tmp/printed")" 'took [0-9.]+ ms'
