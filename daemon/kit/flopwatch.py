@@ -53,7 +53,7 @@ _ALONE_MIN, _ALONE_MAX, _ALONE_S, _WARM_S = 10, 400, 0.5, 0.05
 # ---- protocol ---------------------------------------------------------------------------------------------------------------
 
 
-class _Turns:
+class _Channel:
     """The socket that grants turns; None without one."""
 
     def __init__(self):
@@ -123,7 +123,7 @@ _rows = None  # output of the JSON lines, if that is not sys.stdout
 def _open():
     global _interleave
     if _interleave is None:
-        _interleave = _Turns()
+        _interleave = _Channel()
     return _interleave
 
 
@@ -609,10 +609,10 @@ class _Cell:
             return True
         if self.interleave.link:
             if self.warm == 0 and self.calls == 0:
-                asked = self.interleave.request_turn(self.key)
-                if asked is None:
+                turn = self.interleave.request_turn(self.key)
+                if turn is None:
                     return False
-                self.warm, self.calls, self.least_us = asked
+                self.warm, self.calls, self.least_us = turn
                 self.is_sustained = self.calls > 1
                 self.idle = self.clock.idle_us()
             return True
