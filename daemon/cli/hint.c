@@ -52,7 +52,7 @@ static void about_missing(const struct tree *t, const char *name, struct hints *
 		add(h, "%s was not copied: it is outside `inputs`; name its folder, or the file, there", path);
 	else
 		add(h, "%s was copied, but the build searches another path: it runs in %s of a separate folder", path,
-			t->manifest.dir);
+			t->manifest.build.dir);
 }
 
 /* The text before `mark` in its line: the last word, without quotes. Shape: out[size]. */
@@ -134,11 +134,11 @@ static void about_program(const struct tree *t, const struct outcome *o, const s
 	snprintf(path, sizeof path, "%s", program + (is_ours ? 2 : 0));
 	if (strcmp(o->build_state, "failed") == 0 || tree_holds(t, path))
 		return;
-	if (t->manifest.n_command == 0)
+	if (t->manifest.build.n_command == 0)
 		add(h, "%s is not in the tree, and nothing builds it: add it to git, or build it in build.command", path);
 	else
 		add(h, "%s is not in the tree, so the build has to make it: in %s, by the name that benchmarks.%s.command runs",
-			path, t->manifest.dir, run->name);
+			path, t->manifest.build.dir, run->name);
 }
 
 void hint_all(const struct tree *t, const struct outcome *o, const struct benchmark *run, struct hints *out)

@@ -54,7 +54,7 @@ static void print_build(const struct report *r, FILE *out)
 	if (strcmp(o->build_state, "failed") == 0) {
 		fprintf(out, "  build    failed: %s\n", o->build_detail);
 		print_tail(&o->log, out);
-	} else if (r->tree->manifest.n_command == 0) {
+	} else if (r->tree->manifest.build.n_command == 0) {
 		fputs("  build    none\n", out);
 	} else if (strcmp(o->build_state, "cached") == 0) {
 		fputs("  build    ok, cached\n", out);

@@ -27,7 +27,7 @@ static void fill_subjects(struct attempt *a)
 
 		s->role = roles[i];
 		snprintf(s->commit, sizeof s->commit, "%s", a->tree->commit);
-		s->build = a->tree->manifest;
+		s->build = a->tree->manifest.build;
 		s->n_inputs = a->tree->manifest.n_inputs;
 		for (int k = 0; k < s->n_inputs; k++) {
 			snprintf(s->input[k].path, sizeof s->input[k].path, "%s", a->tree->manifest.input[k]);

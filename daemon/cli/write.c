@@ -40,7 +40,7 @@ static void put_build(struct buf *out, const struct proposal *p)
 		struct manifest usual;
 
 		manifest_default(&usual);
-		buf_printf(out, "  # %s.\n  outputs: {%s: ", p->module_why, usual.family[0]);
+		buf_printf(out, "  # %s.\n  outputs: {%s: ", p->module_why, usual.build.family[0]);
 		command_put_word(p->module, out);
 		buf_puts(out, "}\n");
 	}

@@ -322,7 +322,7 @@ int url_server(const char *url, char *host, size_t size, int *port, struct fw_er
 
 /* ---- verbs: The verbs of flopwatch-git: each does one task and prints JSON lines (or an archive) on stdout. ---- */
 
-enum { VERBS_PATHS_MAX = 64 };
+enum { VERBS_PATHS_MAX = 160 }; /* above a manifest's 64 suites in two folders each, and the manifest */
 
 /** Options of all verbs; those that are not set are NULL or 0. */
 struct verb_args {

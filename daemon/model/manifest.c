@@ -12,20 +12,22 @@
 
 void manifest_default(struct manifest *m)
 {
+	struct build *b = &m->build;
+
 	*m = (struct manifest){
 		.n_inputs = 1,
 		.input = { "kernels" },
-		.dir = "kernels",
-		.n_command = 2,
-		.command = { "make", "DEVICE={device}" },
-		.n_outputs = 1,
+		.build = { .dir = "kernels",
+			.n_command = 2,
+			.command = { "make", "DEVICE={device}" },
+			.n_outputs = 1,
+			.timeout_s = TIMEOUT_DEFAULT_S },
 		.n_suites = 1,
 		.suite = { "ffa" },
-		.timeout_s = TIMEOUT_DEFAULT_S,
 		.peers = { .n = 1, .of = { { .provider = "cudnn", .device = DEVICE_CUDA } } },
 	};
-	snprintf(m->family[0], sizeof m->family[0], "%s", family_default()->name);
-	snprintf(m->output[0], sizeof m->output[0], "build/{device}/lib%s.so", family_default()->name);
+	snprintf(b->family[0], sizeof b->family[0], "%s", family_default()->name);
+	snprintf(b->output[0], sizeof b->output[0], "build/{device}/lib%s.so", family_default()->name);
 }
 
 bool manifest_path_ok(const char *path)
@@ -83,27 +85,27 @@ static void check_once(struct yaml *y, struct yaml_node *list, const char *rows,
 				yaml_mistake(y, yaml_item(y, list, i), "is named twice");
 }
 
-static void read_outputs(struct yaml *y, struct yaml_node *map, struct manifest *m)
+static void read_outputs(struct yaml *y, struct yaml_node *map, struct build *b)
 {
-	int max = (int)(sizeof m->family / sizeof m->family[0]);
+	int max = (int)(sizeof b->family / sizeof b->family[0]);
 
 	if (yaml_map(y, map, 1, max,
 		    "must name 1 to %d modules, as in {%s: build/{device}/lib%s.so}; what a benchmark runs from is its artifacts",
 		    max, family_default()->name, family_default()->name) < 0)
 		return;
-	m->n_outputs = yaml_count(map);
-	for (int i = 0; i < m->n_outputs; i++) {
+	b->n_outputs = yaml_count(map);
+	for (int i = 0; i < b->n_outputs; i++) {
 		const char *family = "";
 		struct yaml_node *path = yaml_pair(y, map, i, &family);
 
-		m->family[i][0] = m->output[i][0] = 0;
-		if (!family[0] || strlen(family) >= sizeof m->family[i] ||
+		b->family[i][0] = b->output[i][0] = 0;
+		if (!family[0] || strlen(family) >= sizeof b->family[i] ||
 			strspn(family, "abcdefghijklmnopqrstuvwxyz_") != strlen(family))
 			yaml_mistake(
-				y, path, "\"%.32s\" is no family; use a-z and _, at most %zu", family, sizeof m->family[i] - 1);
+				y, path, "\"%.32s\" is no family; use a-z and _, at most %zu", family, sizeof b->family[i] - 1);
 		else
-			snprintf(m->family[i], sizeof m->family[i], "%s", family);
-		manifest_read_text(y, path, true, m->output[i], sizeof m->output[i]);
+			snprintf(b->family[i], sizeof b->family[i], "%s", family);
+		manifest_read_text(y, path, true, b->output[i], sizeof b->output[i]);
 	}
 }
 
@@ -123,20 +125,30 @@ static void read_benchmarks(struct yaml *y, struct yaml_node *map, struct manife
 		snprintf(m->suite[i], sizeof m->suite[i], "%s", m->benchmark[i].name);
 	}
 	snprintf(m->input[0], sizeof m->input[0], ".");
-	snprintf(m->dir, sizeof m->dir, ".");
-	m->n_command = m->n_outputs = 0;
+	snprintf(m->build.dir, sizeof m->build.dir, ".");
+	m->build.n_command = m->build.n_outputs = 0;
 }
 
 static void read_suites(struct yaml *y, struct yaml_node *list, struct manifest *m)
 {
-	int max = (int)(sizeof m->suite / sizeof m->suite[0]);
-
-	m->n_suites = manifest_read_list(y, list, false, m->suite[0], sizeof m->suite[0], max, m->n_suites);
+	m->n_suites = manifest_read_list(y, list, false, m->suite[0], sizeof m->suite[0], MANIFEST_SUITES_MAX, m->n_suites);
 	if (!list || m->n_suites != yaml_count(list))
 		return;
 	for (int i = 0; i < m->n_suites; i++)
 		m->suite_at[i] = yaml_position(yaml_item(y, list, i));
 	check_once(y, list, m->suite[0], sizeof m->suite[0]);
+}
+
+static void read_build(struct yaml *y, struct yaml_node *map, struct build *b)
+{
+	if (yaml_map(y, map, 0, INT_MAX, "must be a mapping with dir, command and outputs") < 0)
+		return;
+	manifest_read_text(y, yaml_get(y, map, "dir"), true, b->dir, sizeof b->dir);
+	b->n_command = manifest_read_list(
+		y, yaml_get(y, map, "command"), false, b->command[0], sizeof b->command[0], MANIFEST_LIST_MAX, b->n_command);
+	read_outputs(y, yaml_get(y, map, "outputs"), b);
+	yaml_seconds(y, yaml_get(y, map, "timeout_s"), 1, TIMEOUT_MAX_S, &b->timeout_s);
+	yaml_finish(y, map);
 }
 
 static void read_root(struct yaml *y, struct yaml_node *root, struct manifest *m)
@@ -158,14 +170,7 @@ static void read_root(struct yaml *y, struct yaml_node *root, struct manifest *m
 	if (yaml_count(yaml_get(y, root, "inputs")) == m->n_inputs)
 		check_once(y, yaml_get(y, root, "inputs"), m->input[0], sizeof m->input[0]);
 	read_suites(y, yaml_get(y, root, "suites"), m);
-	if (yaml_map(y, build, 0, INT_MAX, "must be a mapping with dir, command and outputs") >= 0) {
-		manifest_read_text(y, yaml_get(y, build, "dir"), true, m->dir, sizeof m->dir);
-		m->n_command = manifest_read_list(y, yaml_get(y, build, "command"), false, m->command[0], sizeof m->command[0],
-			MANIFEST_LIST_MAX, m->n_command);
-		read_outputs(y, yaml_get(y, build, "outputs"), m);
-		yaml_seconds(y, yaml_get(y, build, "timeout_s"), 1, TIMEOUT_MAX_S, &m->timeout_s);
-		yaml_finish(y, build);
-	}
+	read_build(y, build, &m->build);
 	yaml_finish(y, root);
 }
 

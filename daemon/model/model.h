@@ -740,21 +740,26 @@ int peers_next(const struct peers *p, int i, enum device_kind kind);
  * names.
  */
 
-enum { MANIFEST_LIST_MAX = 32, MANIFEST_TEXT_SIZE = 256, MANIFEST_BENCHMARKS_MAX = 4 };
+enum { MANIFEST_LIST_MAX = 32, MANIFEST_TEXT_SIZE = 256, MANIFEST_BENCHMARKS_MAX = 64, MANIFEST_SUITES_MAX = 64 };
 
-struct manifest {
-	int n_inputs;
-	char input[MANIFEST_LIST_MAX][MANIFEST_TEXT_SIZE];   /* paths in the tree, relative, no ".." */
+/** The key `build`. A job has a copy for each side, so this has no lists of suites or benchmarks. */
+struct build {
 	char dir[MANIFEST_TEXT_SIZE];                        /* working folder of the command */
 	int n_command;                                       /* 0: no build */
 	char command[MANIFEST_LIST_MAX][MANIFEST_TEXT_SIZE]; /* argument vector; "{device}" becomes cuda, cpu or sim's cpu */
 	int n_outputs;
 	char family[8][16];                 /* "attention" */
 	char output[8][MANIFEST_TEXT_SIZE]; /* path of the module, relative to dir */
-	int n_suites;
-	char suite[8][64];
-	struct yaml_position suite_at[8]; /* position of each name in the file; none for defaults */
-	double timeout_s;                 /* of the build; default 900 */
+	double timeout_s;                   /* default 900 */
+};
+
+struct manifest {
+	int n_inputs;
+	char input[MANIFEST_LIST_MAX][MANIFEST_TEXT_SIZE]; /* paths in the tree, relative, no ".." */
+	struct build build;
+	int n_suites; /* suites and benchmarks to measure */
+	char suite[MANIFEST_SUITES_MAX][64];
+	struct yaml_position suite_at[MANIFEST_SUITES_MAX]; /* position of each name in the file; none for defaults */
 	int n_benchmarks;
 	struct benchmark benchmark[MANIFEST_BENCHMARKS_MAX];
 	struct peers peers; /* peers of the upstream branch */

@@ -162,45 +162,45 @@ static const char *wrong_device(const char *uuid)
 	return *uuid && field_is(FIELD_WORD, uuid) ? NULL : "must be the uuid of a device";
 }
 
-static int read_outputs(struct fields *f, const struct row *r, void *build)
+static int read_outputs(struct fields *f, const struct row *r, void *object)
 {
 	json_t *outputs = field_object(f, r->key), *path;
-	struct manifest *m = build;
+	struct build *b = object;
 	const char *family;
 
 	if (!outputs)
 		return -1;
-	if (json_object_size(outputs) > sizeof m->family / sizeof m->family[0])
-		return field_fail(f, r->key, "has more than %zu items", sizeof m->family / sizeof m->family[0]);
+	if (json_object_size(outputs) > sizeof b->family / sizeof b->family[0])
+		return field_fail(f, r->key, "has more than %zu items", sizeof b->family / sizeof b->family[0]);
 	json_object_foreach(outputs, family, path)
 	{
 		const char *text = json_string_value(path);
 
-		if (!field_is(FIELD_WORD, family) || !family[0] || strlen(family) >= sizeof m->family[0])
+		if (!field_is(FIELD_WORD, family) || !family[0] || strlen(family) >= sizeof b->family[0])
 			return field_fail(f, r->key, "holds a family name that is none");
-		if (!text || strlen(text) >= sizeof m->output[0] || wrong_output(text))
+		if (!text || strlen(text) >= sizeof b->output[0] || wrong_output(text))
 			return field_fail(f, r->key, "%s must be a path that is relative and stays inside", family);
-		snprintf(m->family[m->n_outputs], sizeof m->family[0], "%s", family);
-		snprintf(m->output[m->n_outputs++], sizeof m->output[0], "%s", text);
+		snprintf(b->family[b->n_outputs], sizeof b->family[0], "%s", family);
+		snprintf(b->output[b->n_outputs++], sizeof b->output[0], "%s", text);
 	}
 	return 0;
 }
 
-static void write_outputs(struct jsonw *j, const struct row *r, const void *build)
+static void write_outputs(struct jsonw *j, const struct row *r, const void *object)
 {
-	const struct manifest *m = build;
+	const struct build *b = object;
 
 	jsonw_kv_object(j, r->key);
-	for (int i = 0; i < m->n_outputs; i++)
-		jsonw_kv_string(j, m->family[i], m->output[i]);
+	for (int i = 0; i < b->n_outputs; i++)
+		jsonw_kv_string(j, b->family[i], b->output[i]);
 	jsonw_object_end(j);
 }
 
 static const struct row build_rows[] = {
-	{ ROW_TOKEN(struct manifest, dir, "dir", REQUIRED, FIELD_PATH, 1), .wrong = wrong_path },
-	{ ROW_TEXTS(struct manifest, command, n_command, "command", REQUIRED, 0) },
-	{ ROW_CUSTOM(struct manifest, output, "outputs", REQUIRED, read_outputs, write_outputs) },
-	{ ROW_DOUBLE(struct manifest, timeout_s, "timeout_s", REQUIRED, 0.001, SECONDS_MAX) },
+	{ ROW_TOKEN(struct build, dir, "dir", REQUIRED, FIELD_PATH, 1), .wrong = wrong_path },
+	{ ROW_TEXTS(struct build, command, n_command, "command", REQUIRED, 0) },
+	{ ROW_CUSTOM(struct build, output, "outputs", REQUIRED, read_outputs, write_outputs) },
+	{ ROW_DOUBLE(struct build, timeout_s, "timeout_s", REQUIRED, 0.001, SECONDS_MAX) },
 	{ .key = NULL },
 };
 

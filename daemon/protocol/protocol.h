@@ -288,7 +288,7 @@ struct msg_subject {
 		char path[MANIFEST_TEXT_SIZE];
 		char oid[65];
 	} input[MANIFEST_LIST_MAX];
-	struct manifest build;           /* only dir, command, outputs, timeout_s are used */
+	struct build build;
 	char provider[48];               /* "": the module's default */
 	char config[160];                /* configuration for the provider's plan of every cell; "": it chooses */
 	struct toolchain_override tools; /* its toolchain, if not the worker's own */

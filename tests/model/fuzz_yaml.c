@@ -27,7 +27,7 @@ static void check_manifest(const char *text, size_t len)
 		check_refusal(&err);
 		return;
 	}
-	must(m.n_inputs <= MANIFEST_LIST_MAX && m.n_command <= MANIFEST_LIST_MAX, "a list is out of range");
+	must(m.n_inputs <= MANIFEST_LIST_MAX && m.build.n_command <= MANIFEST_LIST_MAX, "a list is out of range");
 	for (i = 0; i < m.n_inputs; i++)
 		must(m.input[i][0] != '/' && strcmp(m.input[i], "..") != 0 && strncmp(m.input[i], "../", 3) != 0 &&
 				!strstr(m.input[i], "/../"),

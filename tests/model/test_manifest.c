@@ -18,14 +18,14 @@ static void defaults(void **state)
 	assert_int_equal(manifest_parse(NULL, 0, ".flopwatch.yaml", &m, &err), 0);
 	assert_int_equal(m.n_inputs, 1);
 	assert_string_equal(m.input[0], "kernels");
-	assert_string_equal(m.dir, "kernels");
-	assert_int_equal(m.n_command, 2);
-	assert_string_equal(m.command[0], "make");
-	assert_string_equal(m.command[1], "DEVICE={device}");
-	assert_string_equal(m.family[0], "attention");
-	assert_string_equal(m.output[0], "build/{device}/libattention.so");
+	assert_string_equal(m.build.dir, "kernels");
+	assert_int_equal(m.build.n_command, 2);
+	assert_string_equal(m.build.command[0], "make");
+	assert_string_equal(m.build.command[1], "DEVICE={device}");
+	assert_string_equal(m.build.family[0], "attention");
+	assert_string_equal(m.build.output[0], "build/{device}/libattention.so");
 	assert_string_equal(m.suite[0], "ffa");
-	assert_true(m.timeout_s == 900);
+	assert_true(m.build.timeout_s == 900);
 	assert_int_equal(m.peers.n, 1);
 	assert_string_equal(m.peers.of[0].provider, "cudnn");
 	assert_int_equal(m.peers.of[0].device, DEVICE_CUDA);
@@ -61,16 +61,16 @@ static void a_whole_file(void **state)
 	assert_int_equal(m.n_inputs, 2);
 	assert_string_equal(m.input[0], "src/kernels");
 	assert_string_equal(m.input[1], "cmake");
-	assert_string_equal(m.dir, "src");
-	assert_int_equal(m.n_command, 3);
-	assert_string_equal(m.command[2], ".");
-	assert_int_equal(m.n_outputs, 2);
-	assert_string_equal(m.family[1], "linear");
-	assert_string_equal(m.output[0], "out/{device}.so");
+	assert_string_equal(m.build.dir, "src");
+	assert_int_equal(m.build.n_command, 3);
+	assert_string_equal(m.build.command[2], ".");
+	assert_int_equal(m.build.n_outputs, 2);
+	assert_string_equal(m.build.family[1], "linear");
+	assert_string_equal(m.build.output[0], "out/{device}.so");
 	assert_int_equal(m.n_suites, 2);
 	assert_int_equal(m.suite_at[1].line, 8);
 	assert_int_equal(m.suite_at[1].column, 15);
-	assert_true(m.timeout_s == 60);
+	assert_true(m.build.timeout_s == 60);
 }
 
 static void absent_keys_keep_defaults(void **state)
@@ -81,9 +81,9 @@ static void absent_keys_keep_defaults(void **state)
 
 	(void)state;
 	assert_int_equal(manifest_parse(text, strlen(text), "m.yaml", &m, &err), 0);
-	assert_string_equal(m.dir, ".");
+	assert_string_equal(m.build.dir, ".");
 	assert_int_equal(m.peers.n, 0); /* another build is another module */
-	assert_string_equal(m.command[0], "make");
+	assert_string_equal(m.build.command[0], "make");
 	assert_string_equal(m.input[0], "kernels");
 	assert_string_equal(m.suite[0], "demo");
 }
@@ -122,8 +122,8 @@ static void programs(void **state)
 		fail_msg("%s", err.text);
 	assert_int_equal(m.n_benchmarks, 2);
 	assert_string_equal(m.input[0], "."); /* the defaults suit a repository of scripts */
-	assert_string_equal(m.dir, ".");
-	assert_int_equal(m.n_command, 0);
+	assert_string_equal(m.build.dir, ".");
+	assert_int_equal(m.build.n_command, 0);
 	assert_int_equal(m.n_suites, 2);
 	assert_string_equal(m.suite[1], "gemm");
 	const struct benchmark *sums = manifest_benchmark(&m, "sums"), *gemm = manifest_benchmark(&m, "gemm");
@@ -141,6 +141,29 @@ static void programs(void **state)
 	assert_int_equal(gemm->n_artifacts, 0);
 	assert_string_equal(sums->time, "cpu");
 	assert_string_equal(gemm->time, "");
+}
+
+static void many_programs(void **state)
+{
+	struct fw_err err = { 0 };
+	struct manifest m;
+	struct buf text;
+
+	(void)state;
+	buf_init(&text, 64 << 10);
+	buf_puts(&text, "flopwatch: 1\nbenchmarks:\n");
+	for (int i = 0; i < MANIFEST_BENCHMARKS_MAX; i++)
+		buf_printf(&text, "  b%d: {command: [python3, b%d.py], reader: flopwatch}\n", i, i);
+	if (manifest_parse(text.data, text.len, "m.yaml", &m, &err))
+		fail_msg("%s", err.text);
+	assert_int_equal(m.n_benchmarks, 64);
+	assert_int_equal(m.n_suites, 64);
+	assert_string_equal(m.suite[63], "b63");
+	assert_string_equal(manifest_benchmark(&m, "b63")->command[1], "b63.py");
+	buf_puts(&text, "  more: {command: [python3, b.py], reader: flopwatch}\n");
+	assert_int_equal(manifest_parse(text.data, text.len, "m.yaml", &m, &err), -1);
+	assert_non_null(strstr(err.text, "m.yaml:3:3: benchmarks: must name 1 to 64 benchmarks"));
+	buf_fini(&text);
 }
 
 static void mistakes(void **state)
@@ -184,7 +207,7 @@ static void mistakes(void **state)
 	mistake("flopwatch: 1\nbenchmarks: {x: {command: [a], reader: ffa, artifacts: [a, a]}}",
 		"artifacts[1]: is in a, which is another one");
 	mistake("flopwatch: 1\nbenchmarks: {\"a b\": {command: [a], reader: ffa}}", "is no name of a benchmark");
-	mistake("flopwatch: 1\nbenchmarks: [x]", "must name 1 to 4 benchmarks");
+	mistake("flopwatch: 1\nbenchmarks: [x]", "must name 1 to 64 benchmarks");
 	mistake("flopwatch: 1\nbenchmarks: {x: {command: [a], reader: ffa, timeout: 3}}", "did you mean");
 	/* all at once */
 	mistake("flopwatch: 1\ninputs: [/a]\nbuild: {dir: /b}\n", "inputs[0]: must be a path inside");
@@ -228,6 +251,7 @@ int main(void)
 		cmocka_unit_test(a_whole_file),
 		cmocka_unit_test(absent_keys_keep_defaults),
 		cmocka_unit_test(programs),
+		cmocka_unit_test(many_programs),
 		cmocka_unit_test(mistakes),
 		cmocka_unit_test(paths),
 		cmocka_unit_test(expand),

@@ -82,7 +82,10 @@ static inline void fill_job(struct msg_job *job, struct cell *cells)
 		s->n_inputs = 1;
 		COPY(s->input[0].path, "kernels");
 		COPY(s->input[0].oid, OID);
-		manifest_default(&s->build);
+		struct manifest usual;
+
+		manifest_default(&usual);
+		s->build = usual.build;
 	}
 	COPY(job->subject[1].provider, "hopper.v1");
 	job->cell = cells;

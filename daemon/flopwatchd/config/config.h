@@ -44,8 +44,8 @@ struct config_repo {
 	char branch[CONFIG_LIST_MAX]
 		   [256]; /* globs; the last that matches decides, "!" excludes (branch_patterns.c); default "*" */
 	int n_suites;
-	char suite[8][64]; /* "": the manifest decides */
-	struct yaml_position suite_at[8];
+	char suite[MANIFEST_SUITES_MAX][64]; /* "": the manifest decides */
+	struct yaml_position suite_at[MANIFEST_SUITES_MAX];
 	bool has_peers; /* false: the manifest decides */
 	struct peers peers;
 	int64_t poll_ms; /* default: remote 60 s, local 30 s (inotify reports earlier) */

@@ -63,7 +63,7 @@ int plan_subject(
 		snprintf(s->input[k].oid, sizeof s->input[k].oid, "%s", oid);
 	}
 	s->n_inputs = m->n_inputs;
-	s->build = *m;
+	s->build = m->build;
 	if (p->request.n_subjects <= i)
 		p->request.n_subjects = i + 1;
 	return 0;

@@ -60,16 +60,16 @@ int environment_seen(struct db *db, const struct config *config, const char *wor
 
 /* ---- suites_requested: The suites of a job, before and after its manifests are known. Pure. ---- */
 
-enum { SUITES_REQUESTED_MAX = 8 };
 enum suites_side { SUITES_OF_TARGET, SUITES_OF_BASE, SUITES_OF_REFERENCE };
 
 /* ---- tree_question: The query for a commit's tree, and the check that its response is complete. ---- */
 
-enum { TREE_QUESTION_ARGS_MAX = 110, TREE_QUESTION_SUITES_MAX = 8 };
+/* the command and the manifest, then an option and its value for each input and for each of a suite's two files */
+enum { TREE_QUESTION_ARGS_MAX = 8 + 2 * MANIFEST_LIST_MAX + 4 * MANIFEST_SUITES_MAX };
 
 struct tree_question {
 	const char *arg[TREE_QUESTION_ARGS_MAX]; /* arguments of flopwatch-git, NULL-ended */
-	char suite_path[TREE_QUESTION_SUITES_MAX][2][MANIFEST_TEXT_SIZE];
+	char suite_path[MANIFEST_SUITES_MAX][2][MANIFEST_TEXT_SIZE];
 };
 
 #endif

@@ -80,7 +80,7 @@ struct resolve;
 
 struct resolve_suites {
 	int n;
-	char name[8][64];
+	char name[MANIFEST_SUITES_MAX][64];
 };
 
 enum { RESOLVE_RANGE_MAX = 256 };
@@ -99,7 +99,7 @@ struct resolve_answer {
 	char range[RESOLVE_RANGE_MAX][65];
 	struct peers peers; /* of the base */
 	int n_suites;       /* suites of the commit; [0] is the plan's */
-	char suite[8][64];
+	char suite[MANIFEST_SUITES_MAX][64];
 	struct resolve_suites before, after; /* named by the manifests of base and target; none if the configuration names them */
 };
 

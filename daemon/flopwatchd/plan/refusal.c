@@ -140,7 +140,7 @@ int refusal_of_build(
 {
 	char position[REFUSAL_SIZE];
 
-	if (m->n_command > 0)
+	if (m->build.n_command > 0)
 		return 0;
 	refusal_suite_position(repo, m, commit, suite, position);
 	return err_set(err, ERR_INVALID,

@@ -155,7 +155,7 @@ static void set_measurement_options(struct plan *p, const struct store_job *job,
 
 /* ---- suites_requested ---- */
 
-static int copy_requested_suites(const char (*names)[64], int n, char out[SUITES_REQUESTED_MAX][64])
+static int copy_requested_suites(const char (*names)[64], int n, char out[MANIFEST_SUITES_MAX][64])
 {
 	memcpy(out, names, (size_t)n * sizeof *names);
 	return n;
@@ -169,10 +169,10 @@ static bool suites_of_target(const struct store_job *job, const struct config_re
 
 /*
  * List suites whose files are needed of a side: for the base the job's, else the configured ones, else those of its manifest
- * `m`. Returns their number. Shape: out[SUITES_REQUESTED_MAX].
+ * `m`. Returns their number. Shape: out[MANIFEST_SUITES_MAX].
  */
 static int suites_requested(const struct store_job *job, const struct config_repo *repo, enum suites_side side,
-	const struct manifest *m, char out[SUITES_REQUESTED_MAX][64])
+	const struct manifest *m, char out[MANIFEST_SUITES_MAX][64])
 {
 	if (side == SUITES_OF_REFERENCE || (side == SUITES_OF_TARGET && !suites_of_target(job, repo)))
 		return 0;
@@ -195,14 +195,15 @@ static const char *suites_likely(const struct store_job *job, const struct confi
 
 /* ---- tree_question ---- */
 
-static bool is_suite_name(const char *name)
+/* A benchmark of the manifest has no file, and an invalid name is refused later. */
+static bool has_suite_file(const struct manifest *m, const char *name)
 {
-	return name[0] && name[0] != '.' && !strchr(name, '/');
+	return name[0] && name[0] != '.' && !strchr(name, '/') && !manifest_benchmark(m, name);
 }
 
 /*
  * Query the commit's manifest, the inputs that `m` names and the files of these suites. Own: borrows all texts, which must
- * outlive `q`. Shape: suite[n_suites <= TREE_QUESTION_SUITES_MAX].
+ * outlive `q`. Shape: suite[n_suites <= MANIFEST_SUITES_MAX].
  */
 static void tree_question(
 	struct tree_question *q, const char *repo_path, const char *sha, const struct manifest *m, char suite[][64], int n_suites)
@@ -215,7 +216,7 @@ static void tree_question(
 		q->arg[n++] = m->input[i];
 	}
 	for (int i = 0; i < n_suites; i++) {
-		if (!is_suite_name(suite[i])) /* refused later */
+		if (!has_suite_file(m, suite[i]))
 			continue;
 		plan_suite_paths(suite[i], q->suite_path[i]);
 		for (int k = 0; k < 2; k++) {
@@ -244,7 +245,7 @@ static bool tree_is_covered(const struct gitread_commit *c, const struct manifes
 			return false;
 	for (int i = 0; i < n_suites; i++) {
 		plan_suite_paths(suite[i], path);
-		if (is_suite_name(suite[i]) && !was_requested(c, path[0]))
+		if (has_suite_file(m, suite[i]) && !was_requested(c, path[0]))
 			return false;
 	}
 	return true;
@@ -347,7 +348,7 @@ static void start_git(struct resolve *r, const char *const *args, child_fn *fn)
 		end_for_error(r, &err);
 }
 
-static int get_suites(const struct resolve *r, const struct side *s, const struct manifest *m, char out[SUITES_REQUESTED_MAX][64])
+static int get_suites(const struct resolve *r, const struct side *s, const struct manifest *m, char out[MANIFEST_SUITES_MAX][64])
 {
 	enum suites_side side = s == &r->target ? SUITES_OF_TARGET : s == &r->base ? SUITES_OF_BASE : SUITES_OF_REFERENCE;
 	return suites_requested(&r->job, r->repo, side, m, out);
@@ -361,7 +362,7 @@ static void list_suites(struct resolve *r)
 /* Query a commit: its manifest, and the inputs and suites that the manifest names or probably names. */
 static void query_tree(struct resolve *r, struct side *s, const char *sha, child_fn *fn)
 {
-	char suite[SUITES_REQUESTED_MAX][64];
+	char suite[MANIFEST_SUITES_MAX][64];
 	struct tree_question question;
 	struct manifest guess;
 	manifest_default(&guess);
@@ -373,7 +374,7 @@ static void query_tree(struct resolve *r, struct side *s, const char *sha, child
 
 static bool is_covered(struct resolve *r, const struct side *s)
 {
-	char suite[SUITES_REQUESTED_MAX][64];
+	char suite[MANIFEST_SUITES_MAX][64];
 	int n = get_suites(r, s, &s->manifest, suite);
 	return tree_is_covered(s->commit, &s->manifest, suite, n);
 }

@@ -501,12 +501,12 @@ static int open_output(int job_fd, const char *path, struct msg_build *out, cons
 	return -1;
 }
 
-static int output_index(const struct manifest *m, const char *family)
+static int output_index(const struct build *b, const char *family)
 {
 	int i;
 
-	for (i = 0; i < m->n_outputs; i++)
-		if (strcmp(m->family[i], family) == 0)
+	for (i = 0; i < b->n_outputs; i++)
+		if (strcmp(b->family[i], family) == 0)
 			return i;
 	return -1;
 }
