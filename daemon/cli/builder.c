@@ -1,6 +1,8 @@
 /* builder.c - documented in internal.h. */
 #include "cli/internal.h"
 
+#include <fnmatch.h>
+
 static void stem_of(const char *path, char *out, size_t size)
 {
 	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path, *dot = strrchr(name, '.');
@@ -53,8 +55,10 @@ static int by_make(const struct scan *l, const struct scan_program *program, str
 	}
 	if (device)
 		command_add(&step->command, "DEVICE={device}");
-	if (target[0])
+	if (target[0]) {
+		step->n_before_targets = step->command.n;
 		command_add(&step->command, target);
+	}
 	scan_join(dir, strncmp(made, "./", 2) == 0 ? made + 2 : made, file, COMMAND_WORD_SIZE);
 	char shown[SCAN_PATH_SIZE];
 
@@ -65,27 +69,203 @@ static int by_make(const struct scan *l, const struct scan_program *program, str
 
 /* ---- CMake ---------------------------------------------------------------------------------------------------------------- */
 
-/* The first argument of a call of `command` that has `source` among its arguments. Shape: name[size]. */
-static bool cmake_target(const char *text, const char *command, const char *source, char *name, size_t size)
+static const char spaces[] = " \t\r\n";
+
+/* One call in a CMakeLists.txt. */
+struct cmake_call {
+	char name[48];
+	const char *text; /* text[len], its arguments */
+	size_t len;
+};
+
+/* The next call. False: none. */
+static bool next_call(const char **at, struct cmake_call *out)
 {
-	size_t len = strlen(command);
+	static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
 
-	for (const char *at = text; (at = strstr(at, command)); at += len) {
-		const char *open = at + len + strspn(at + len, " \t");
-		size_t n = *open == '(' ? strcspn(open, ")") : 0;
-		const char *hit = n ? memmem(open, n, source, strlen(source)) : NULL;
+	for (const char *open = *at; (open = strchr(open, '(')); open++) {
+		const char *end = open, *begin;
 
-		if (!hit)
+		while (end > *at && (end[-1] == ' ' || end[-1] == '\t'))
+			end--;
+		for (begin = end; begin > *at && strchr(letters, begin[-1]); begin--) {
+		}
+		if (begin == end || (size_t)(end - begin) >= sizeof out->name)
 			continue;
-		open++;
-		open += strspn(open, " \t\r\n");
-		n = strcspn(open, " \t\r\n)");
-		if (n == 0 || n >= size || memchr(open, '$', n))
-			continue;
-		snprintf(name, size, "%.*s", (int)n, open);
+		snprintf(out->name, sizeof out->name, "%.*s", (int)(end - begin), begin);
+		out->text = open + 1;
+		out->len = 0;
+		for (int depth = 1; out->text[out->len]; out->len++) {
+			depth += out->text[out->len] == '(' ? 1 : out->text[out->len] == ')' ? -1 : 0;
+			if (depth == 0)
+				break;
+		}
+		*at = out->text + out->len;
 		return true;
 	}
 	return false;
+}
+
+/* Argument `i` of a call, without quotes. False: there are fewer. */
+static bool get_argument(const struct cmake_call *c, int i, char *out, size_t size)
+{
+	const char *at = c->text, *end = c->text + c->len;
+
+	for (;; i--) {
+		at += strspn(at, " \t\r\n\"");
+		size_t n = strcspn(at, " \t\r\n\")");
+
+		if (at >= end || n == 0 || n >= size)
+			return false;
+		snprintf(out, size, "%.*s", (int)n, at);
+		if (i == 0)
+			return true;
+		at += n;
+	}
+}
+
+/* Whether `word` is an argument, also the end of a path. */
+static bool has_argument(const struct cmake_call *c, const char *word)
+{
+	size_t n = strlen(word);
+	const char *end = c->text + c->len;
+
+	for (const char *at = c->text; (at = memmem(at, (size_t)(end - at), word, n)); at += n)
+		if ((at == c->text || strchr(" \t\r\n\"/;", at[-1])) && strchr(" \t\r\n\");", at[n]))
+			return true;
+	return false;
+}
+
+/* Commands of CMake, and functions of the project that make benchmarks by their names. */
+static bool makes_program(const char *name)
+{
+	size_t n = strlen(name), end = strlen("add_executable");
+
+	if (strcasecmp(name, "target_sources") == 0 || (n >= end && strcasecmp(name + n - end, "add_executable") == 0))
+		return true;
+	return strcasestr(name, "bench") != NULL;
+}
+
+/* "bench_${name}" with the file's stem in place of the variable. False: there are several variables, or none. */
+static bool fill_variable(const char *pattern, const char *stem, char *out, size_t size)
+{
+	const char *open = strstr(pattern, "${"), *close = open ? strchr(open, '}') : NULL;
+
+	if (!close || strchr(close, '$'))
+		return false;
+	return (size_t)snprintf(out, size, "%.*s%s%s", (int)(open - pattern), pattern, stem, close + 1) < size;
+}
+
+/* The variable that holds `source`, as "${NAME}". False: none. */
+static bool find_variable(const char *text, const char *source, char *out, size_t size)
+{
+	char name[64];
+	struct cmake_call c;
+
+	while (next_call(&text, &c)) {
+		int position = strcmp(c.name, "set") == 0 ? 0 : strcmp(c.name, "list") == 0 ? 1 : -1;
+
+		if (position >= 0 && has_argument(&c, source) && get_argument(&c, position, name, sizeof name)) {
+			snprintf(out, size, "${%s}", name);
+			return true;
+		}
+	}
+	return false;
+}
+
+/* Whether file(GLOB ...) finds `source`. */
+static bool is_globbed(const char *text, const char *source)
+{
+	const char *slash = strrchr(source, '/'), *begin;
+	char pattern[256];
+	struct cmake_call c;
+
+	while (next_call(&text, &c)) {
+		bool is_recursive = memmem(c.text, c.len, "GLOB_RECURSE", strlen("GLOB_RECURSE")) != NULL;
+
+		if (strcmp(c.name, "file") != 0 || !memmem(c.text, c.len, "GLOB", strlen("GLOB")))
+			continue;
+		for (int i = 2; get_argument(&c, i, pattern, sizeof pattern); i++) {
+			begin = strrchr(pattern, '}');
+			begin = begin ? begin + 1 + strspn(begin + 1, "/") : pattern;
+			if (fnmatch(begin, source, FNM_PATHNAME) == 0)
+				return true;
+			begin = strrchr(begin, '/') ? strrchr(begin, '/') + 1 : begin;
+			if (is_recursive && fnmatch(begin, slash ? slash + 1 : source, 0) == 0)
+				return true;
+		}
+	}
+	return false;
+}
+
+/*
+ * The target that a CMakeLists.txt makes from `source`: a call names the file, or a variable with it, or the call is in a loop
+ * over files or names. Shape: name[size].
+ */
+static bool cmake_target(const char *text, bool is_module, const char *source, char *name, size_t size)
+{
+	char variable[80], names[80], stem[128], first[96];
+	bool has_variable = find_variable(text, source, variable, sizeof variable), has_loop = false;
+	const char *at = text;
+	struct cmake_call c;
+
+	stem_of(source, stem, sizeof stem);
+	bool has_names = find_variable(text, stem, names, sizeof names), has_glob = is_globbed(text, source);
+
+	while (next_call(&at, &c)) {
+		bool makes = is_module ? strcmp(c.name, "add_library") == 0 : makes_program(c.name);
+
+		if (strcmp(c.name, "foreach") == 0)
+			has_loop = has_glob || has_argument(&c, source) || has_argument(&c, stem) ||
+				   (has_variable && has_argument(&c, variable)) || (has_names && has_argument(&c, names));
+		if (!makes || !get_argument(&c, 0, first, sizeof first) || strstr(first, "::"))
+			continue;
+		if ((strcmp(first, "NAME") == 0 || strcmp(first, "TARGET") == 0) && !get_argument(&c, 1, first, sizeof first))
+			continue; /* a keyword of a function */
+		bool is_named = has_argument(&c, source) || (has_variable && has_argument(&c, variable));
+
+		if (is_named && !strchr(first, '$') && strlen(first) < size) {
+			snprintf(name, size, "%s", first);
+			return true;
+		}
+		if (has_loop && fill_variable(first, stem, name, size))
+			return true;
+	}
+	return false;
+}
+
+/* Whether option() is on without a request: its last argument is the default. */
+static bool is_on(const struct cmake_call *c)
+{
+	const char *end = c->text + c->len;
+
+	while (end > c->text && strchr(spaces, end[-1]))
+		end--;
+	return (end - c->text > 3 && strncmp(end - 3, " ON", 3) == 0) || (end - c->text > 5 && strncmp(end - 5, " TRUE", 5) == 0);
+}
+
+/* Add the options of the project that enable benchmarks, unless they are on: "-DX_BUILD_BENCHMARKS=ON". */
+static void add_options(struct command *c, const struct scan *l)
+{
+	for (int i = 0; i < l->n_builders; i++) {
+		const char *at = l->builder[i].text.data;
+		struct cmake_call call;
+		char name[80], word[COMMAND_WORD_SIZE];
+
+		while (strcmp(l->builder[i].name, "CMakeLists.txt") == 0 && next_call(&at, &call)) {
+			bool depends = strcmp(call.name, "cmake_dependent_option") == 0, is_there = false;
+
+			if ((!depends && (strcmp(call.name, "option") != 0 || is_on(&call))) ||
+				!get_argument(&call, 0, name, sizeof name) || !strcasestr(name, "bench") ||
+				strcasestr(name, "test") || strchr(name, '$'))
+				continue;
+			snprintf(word, sizeof word, "-D%s=ON", name);
+			for (int k = 0; k < c->n; k++)
+				is_there = is_there || strcmp(c->word[k], word) == 0;
+			if (!is_there)
+				command_add(c, word);
+		}
+	}
 }
 
 /* The topmost folder above `dir` that contains a project() call. */
@@ -116,7 +296,7 @@ static int by_cmake(const struct scan *l, const struct scan_program *program, st
 		const struct scan_builder *b = scan_builder(l, dir, "CMakeLists.txt");
 		const char *source = strcmp(dir, ".") == 0 ? program->path : program->path + strlen(dir) + 1;
 
-		if (b && !cmake_target(b->text.data, is_module ? "add_library" : "add_executable", source, name, sizeof name))
+		if (b && !cmake_target(b->text.data, is_module, source, name, sizeof name))
 			name[0] = '\0';
 	} while (!name[0] && go_up(dir));
 	if (!name[0] || !cmake_root(l, dir, root))
@@ -137,8 +317,9 @@ static int by_cmake(const struct scan *l, const struct scan_program *program, st
 		command_add(&step[0].command, configure[i]);
 	for (size_t i = 0; i < sizeof make / sizeof make[0]; i++)
 		command_add(&step[1].command, make[i]);
-	snprintf(step[1].why, sizeof step[1].why, "CMakeLists.txt in %.100s has the target %.60s, from %.100s", dir, name,
-		program->path);
+	add_options(&step[0].command, l);
+	step[1].n_before_targets = step[1].command.n - 1;
+	snprintf(step[1].why, sizeof step[1].why, "CMakeLists.txt in %.100s has the target %.60s", dir, name);
 	if (top && strstr(top->text.data, "FetchContent"))
 		snprintf(step[0].why, sizeof step[0].why,
 			"FetchContent downloads, and builds have no network: have it found on the machine, or in the repository");

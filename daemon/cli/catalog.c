@@ -228,9 +228,11 @@ const struct catalog_verb catalog_verbs[] = {
 			   "cudnn\nflopwatch peer show",
 		.kind = CATALOG_WORDS, .words = "show", .asks = "branches" },
 	{ "init", 0, 1, verb_init, "init [FOLDER]", "scan a checkout and write its .flopwatch.yaml",
-		"Finds modules, programs with the kit, Google Benchmark, nvbench, hyperfine, Triton and PyTorch by their "
-		"includes, and their builds by Makefile or CMakeLists.txt. It never overwrites an existing file. Status 4 if it "
-		"finds no benchmark; needs no daemon.",
+		"Finds modules, programs with the kit, Google Benchmark, nvbench and hyperfine, scripts that time with Triton or PyTorch, "
+		"tests with pytest-benchmark, and their builds by Makefile or CMakeLists.txt; the most certain benchmark is the first. "
+		"Prints the Python environment that they need, missing modules and programs, and each similar file that it left out, with "
+		"the reason. It never overwrites an existing file and runs nothing of the checkout. Status 4 if it finds no benchmark; "
+		"needs no daemon.",
 		"", .example = "flopwatch init  # then: flopwatch try", .kind = CATALOG_FILE },
 	{ "try", 0, 1, verb_try, "try [FOLDER]", "build, check and run the working tree once, without a daemon or a commit",
 		"Takes the files that a push would hold, tracked or new, and runs a worker on this machine with them, as for a push: prints "

@@ -9,7 +9,7 @@
 #include "lib/lib.h"
 #include "model/model.h"
 
-enum { MANIFEST_MAX = 64 << 10 };
+enum { MANIFEST_MAX = 256 << 10 };
 
 static const char file_name[] = ".flopwatch.yaml";
 
@@ -68,10 +68,30 @@ static void print_json(const char *path, const struct proposal *p, const struct 
 	for (int i = 0; i < p->n_notes; i++)
 		jsonw_string(&j, p->note[i]);
 	jsonw_array_end(&j);
+	jsonw_kv_string(&j, "environment", p->environment);
+	jsonw_kv_array(&j, "missing");
+	for (int i = 0; i < p->n_missing; i++)
+		jsonw_string(&j, p->missing[i]);
+	jsonw_array_end(&j);
+	jsonw_kv_array(&j, "left_out");
+	for (int i = 0; i < p->n_left; i++) {
+		jsonw_object(&j);
+		jsonw_kv_string(&j, "file", p->left[i].path);
+		jsonw_kv_string(&j, "why", p->left[i].why);
+		jsonw_object_end(&j);
+	}
+	jsonw_array_end(&j);
 	jsonw_kv_string(&j, "text", text->data);
 	jsonw_object_end(&j);
 	puts(out.data);
 	buf_fini(&out);
+}
+
+/* Names come from the checkout, which may not be the user's own. */
+static void print_left(const struct proposal *p, FILE *out, const char *before)
+{
+	for (int i = 0; i < p->n_left; i++)
+		plain_line(out, "%s%s: left out: %s", before, p->left[i].path, p->left[i].why);
 }
 
 static void print_text(const char *path, const struct proposal *p, bool is_checkout)
@@ -80,12 +100,16 @@ static void print_text(const char *path, const struct proposal *p, bool is_check
 	if (p->module[0])
 		printf("  module %s: %s\n", p->module, p->module_why);
 	for (int i = 0; i < p->n_benchmarks; i++)
-		printf("  benchmark %s: %s\n", p->benchmark[i].name, p->benchmark[i].why);
-	for (int i = 0; i < p->n_steps; i++)
-		if (p->step_why[i][0])
-			printf("  build: %s\n", p->step_why[i]);
+		plain_line(stdout, "  benchmark %s: %s", p->benchmark[i].name, p->benchmark[i].why);
+	for (int i = 0; i < p->n_whys; i++)
+		plain_line(stdout, "  build: %s", p->why[i]);
+	if (p->environment[0])
+		plain_line(stdout, "  environment: %s", p->environment);
+	for (int i = 0; i < p->n_missing; i++)
+		plain_line(stdout, "  %s", p->missing[i]);
 	for (int i = 0; i < p->n_notes; i++)
-		printf("  note: %s\n", p->note[i]);
+		plain_line(stdout, "  note: %s", p->note[i]);
+	print_left(p, stdout, "  ");
 	puts(is_checkout ? "next: flopwatch try" : "next: git init, for this is no checkout yet; then flopwatch try");
 }
 
@@ -136,15 +160,17 @@ int verb_init(struct client *c, const struct options *o)
 	} else if (scan_at(l, root, &err) != 0) {
 		status = verb_fail_here(&err);
 	} else if (propose(l, p)) {
+		missing_find(p);
 		status = write_it(l, p, is_checkout, o);
 	} else {
 		fprintf(stderr,
-			"flopwatch: nothing in %s is a benchmark that is known: no module with fw_entry, no program with "
-			"flopwatch.h, flopwatch.py, Google Benchmark or nvbench, no script around hyperfine, Triton's or "
-			"PyTorch's timers; doc/guide.md lists the benchmarks of a branch\n",
+			"flopwatch: nothing in %s is a benchmark that is known: no module with fw_entry, no program with flopwatch.h, "
+			"flopwatch.py, Google Benchmark or nvbench, no script around hyperfine, Triton's or PyTorch's timers, no test "
+			"with pytest-benchmark; doc/guide.md lists the benchmarks of a branch\n",
 			root);
 		for (int i = 0; i < p->n_notes; i++)
 			fprintf(stderr, "flopwatch: %s\n", p->note[i]);
+		print_left(p, stderr, "flopwatch: ");
 		status = EXIT_NOT_FOUND;
 	}
 	scan_free(l);

@@ -156,15 +156,25 @@ void command_put_word(const char *word, struct buf *out);
  * A program is recognised by what it includes or imports. Hidden folders and build folders are skipped.
  */
 
-enum { SCAN_PROGRAMS_MAX = 32, SCAN_BUILDERS_MAX = 32, SCAN_SUITES_MAX = 8, SCAN_PATH_SIZE = 256 };
+enum {
+	SCAN_PROGRAMS_MAX = 128,
+	SCAN_BUILDERS_MAX = 64,
+	SCAN_SUITES_MAX = 8,
+	SCAN_ENVIRONMENTS_MAX = 24,
+	SCAN_LEFT_MAX = 96,
+	SCAN_PATH_SIZE = 256,
+	SCAN_TEXT_MAX = 256 << 10
+};
 
 enum probe_kind {
+	SCAN_NONE,
 	SCAN_MODULE,       /* a shared object that exports fw_entry */
 	SCAN_KIT_C,        /* a program that includes flopwatch.h */
 	SCAN_KIT_GOOGLE,   /* Google Benchmark with flopwatch_benchmark.h */
 	SCAN_KIT_PYTHON,   /* a script that imports flopwatch */
 	SCAN_TIMED_PYTHON, /* a script that times with Triton's or PyTorch's own functions */
 	SCAN_LINES_PYTHON, /* a script that prints a JSON object per cell */
+	SCAN_PYTEST,       /* tests with the fixture of pytest-benchmark */
 	SCAN_GOOGLE,
 	SCAN_NVBENCH,
 	SCAN_HYPERFINE /* a shell script that runs hyperfine */
@@ -173,13 +183,24 @@ enum probe_kind {
 struct scan_program {
 	enum probe_kind kind;
 	char path[SCAN_PATH_SIZE]; /* relative to the root */
-	const char *why;           /* how it was recognised: "includes flopwatch.h" */
+	char why[192];             /* how it was recognised: "includes flopwatch.h" */
 	char output[128];          /* the file that it writes, according to its source; "" none */
 	bool uses_gpu;
-	struct buf text;
+	bool is_indirect;         /* a script that times with functions of another file of the checkout */
+	struct command arguments; /* that a script requires, each with its first choice */
+	char choices[400];        /* of those arguments, for people; "" none */
+	char search[64];          /* folders with the script's packages, separated by ":"; "" none */
+	char modules[400];        /* that a script imports and the checkout does not have, separated by spaces */
+	struct buf text;          /* without comments */
 };
 
-/** A build file: Makefile, CMakeLists.txt, setup.py. */
+/** A file that is similar to a benchmark, and the reason why it cannot be proposed. */
+struct scan_left {
+	char path[SCAN_PATH_SIZE];
+	char why[256];
+};
+
+/** A build file: Makefile, CMakeLists.txt, setup.py, pyproject.toml. */
 struct scan_builder {
 	char dir[SCAN_PATH_SIZE]; /* relative to the root, "." the root itself */
 	char name[32];
@@ -188,7 +209,9 @@ struct scan_builder {
 
 struct scan {
 	char root[4096];
-	int n_programs, n_builders, n_suites;
+	int n_programs, n_builders, n_suites, n_environments, n_left;
+	struct scan_left left[SCAN_LEFT_MAX];
+	char environment[SCAN_ENVIRONMENTS_MAX][SCAN_PATH_SIZE]; /* files of requirements, and lock files */
 	struct scan_program program[SCAN_PROGRAMS_MAX];
 	struct scan_builder builder[SCAN_BUILDERS_MAX];
 	char suite[SCAN_SUITES_MAX][64];                /* from etc/suites or .flopwatch/suites */
@@ -202,6 +225,8 @@ void scan_free(struct scan *l);
 
 /** The build file `name` of folder `dir`, NULL none. */
 const struct scan_builder *scan_builder(const struct scan *l, const char *dir, const char *name);
+/** Read a regular file of the checkout; empty if it cannot be read, is no text or is too long for a source. Own: buf_fini. */
+void scan_read(const struct scan *l, const char *path, struct buf *out);
 /** Whether `path`, relative to the root, exists. */
 bool scan_is_there(const struct scan *l, const char *path);
 
@@ -210,12 +235,25 @@ void scan_dir(const char *path, char *dir, size_t size);
 /** name` in folder `dir`, without a leading "./". Shape: out[size]. */
 void scan_join(const char *dir, const char *name, char *out, size_t size);
 
+/** A step of a build. Steps with equal words before their targets can become one with all targets. */
+struct builder_step {
+	struct command command;
+	int n_before_targets; /* number of words; 0: the step has no targets */
+	char why[320];
+};
+
 /*
  * ---- propose ----
  * Proposes a manifest for a checkout, with a reason for each line. Pure except for checks whether a file exists.
  */
 
-enum { PROPOSE_BENCHMARKS_MAX = 4, PROPOSE_STEPS_MAX = 12, PROPOSE_NOTES_MAX = 12 };
+enum {
+	PROPOSE_BENCHMARKS_MAX = MANIFEST_BENCHMARKS_MAX,
+	PROPOSE_STEPS_MAX = 12,
+	PROPOSE_WHYS_MAX = 32,
+	PROPOSE_NOTES_MAX = 12,
+	PROPOSE_LEFT_MAX = SCAN_LEFT_MAX + SCAN_PROGRAMS_MAX
+};
 
 struct propose_benchmark {
 	char name[64], why[320];
@@ -223,7 +261,9 @@ struct propose_benchmark {
 	const char *reader;
 	char output[128];   /* "" it prints its results */
 	char artifact[256]; /* "" the whole folder */
-	bool uses_gpu;
+	char choices[400];  /* of required arguments; "" none */
+	char modules[424];  /* of Python that it imports, separated by spaces */
+	bool uses_gpu, needs_nvcc;
 };
 
 struct proposal {
@@ -233,16 +273,32 @@ struct proposal {
 	char suite_why[160];
 	int n_suites;
 	int n_steps; /* of the build */
-	struct command step[PROPOSE_STEPS_MAX];
-	char step_why[PROPOSE_STEPS_MAX][320];
-	int n_benchmarks;
+	struct builder_step step[PROPOSE_STEPS_MAX];
+	int n_whys;
+	char why[PROPOSE_WHYS_MAX][320]; /* reasons for the build */
+	int n_benchmarks;                /* the most certain first */
 	struct propose_benchmark benchmark[PROPOSE_BENCHMARKS_MAX];
-	int n_notes; /* for the user: what was found and not used, and what may be missing */
+	int n_left; /* files that are not proposed, with their reasons */
+	struct scan_left left[PROPOSE_LEFT_MAX];
+	char environment[320]; /* of Python, "" none is described */
+	int n_notes;           /* for the user: what was found and not used, and what may be missing */
 	char note[PROPOSE_NOTES_MAX][400];
+	int n_missing; /* modules and programs that this machine does not have: see missing_find */
+	char missing[PROPOSE_NOTES_MAX][400];
 };
 
 /** Propose a manifest. False: nothing measurable was recognised. The notes then contain what was found. */
 bool propose(const struct scan *l, struct proposal *out);
+
+/* ---- environment: The files of a checkout that describe the Python environment of its benchmarks. Pure. ---- */
+
+/** Write a line about the requirements of benchmarks, with `is_tests` also of tests; "": there are none. Shape: line[size]. */
+void environment_describe(const struct scan *l, bool is_tests, char *line, size_t size);
+
+/* ---- missing: Modules and programs that the commands of a proposal need and the sandbox of this machine does not have. ---- */
+
+/** Fill `p->missing`. Runs the sandbox's python3, which searches the modules but does not import them. */
+void missing_find(struct proposal *p);
 
 /*
  * ---- builder: How a program of a checkout is built: by a Makefile with a rule for it, by CMake, or by the compiler directly.
@@ -250,11 +306,6 @@ bool propose(const struct scan *l, struct proposal *out);
  */
 
 enum { BUILDER_STEPS_MAX = 2 };
-
-struct builder_step {
-	struct command command;
-	char why[320];
-};
 
 /**
  * Steps that build `program`, to be run at the root, and the file that they build. 0: no way is known. Shape:
@@ -663,12 +714,59 @@ void plain_line(FILE *out, const char *format, ...) __attribute__((format(printf
 /** Print a text of many lines: line ends and tabs are retained. Err: ERR_FULL it is too large. */
 int plain_print_lines(FILE *out, const char *text, size_t len, struct fw_err *err);
 
+/*
+ * ---- python ----
+ * Facts about a Python script, from its text: imports, required arguments, timers, whether it runs by itself. Pure.
+ *
+ * Statements are one a line, with their indentation and without comments and docstrings.
+ */
+
+enum { PYTHON_IMPORTS_MAX = 64, PYTHON_NEEDS_MAX = 8 };
+
+/** A required argument without a default. */
+struct python_need {
+	char name[48];                /* "--kernel-name"; of a positional argument, its name */
+	char first[64], choices[200]; /* the first and all of its choices; "" none are known */
+};
+
+struct python_script {
+	bool has_guard;   /* if __name__ == "__main__" */
+	bool has_work;    /* a statement outside of functions that runs something */
+	bool has_fixture; /* a test with the parameter `benchmark` */
+	bool is_relative; /* imports from its package */
+	int n_imports, n_needs;
+	char import[PYTHON_IMPORTS_MAX][128]; /* modules; of "from a import b" both a and a.b */
+	struct python_need need[PYTHON_NEEDS_MAX];
+};
+
+/** Write the statements of `text`. */
+void python_statements(const char *text, struct buf *out);
+void python_read(const char *statements, struct python_script *out);
+/** The module with the timer that is called, such as "triton.testing"; NULL none. Own: a constant. */
+const char *python_timer(const char *statements);
+/** Whether a function of `helper`, the statements of another file, is called that uses such a timer. */
+bool python_calls_timer_of(const char *statements, const char *helper);
+
+/* ---- script: Whether a Python script is a benchmark that one command runs, and what that command needs. ---- */
+
+enum script_position { SCRIPT_ELSEWHERE, SCRIPT_BENCHMARKS, SCRIPT_TESTS };
+
+/** Position of a file, by the names of its folders and its own. */
+enum script_position script_position(const char *path);
+/**
+ * Complete `p`, recognised or not: kind, arguments, folders to search, modules. False: it cannot be proposed, with the reason;
+ * `why` is "" if it is not similar to a benchmark. Shape: why[size].
+ */
+bool script_judge(const struct scan *l, struct scan_program *p, char *why, size_t size);
+
 /* ---- recognise: Whether a source file is a benchmark, and of which kind, from its includes or imports. Pure. ---- */
 
 /** Whether files with this suffix, such as ".cu", may be benchmarks. */
 bool recognise_suffix(const char *suffix);
 /** Recognise from p->path and p->text; fills kind, why, output, uses_gpu. */
 bool recognise(struct scan_program *p);
+/** Remove the comments of C and C++ from `text`. */
+void recognise_without_comments(const char *text, struct buf *out);
 /**
  * The argument of `option` in `text`, after a space or "=": the file of "--export-json FILE". False: it is missing, or computed
  * by the shell. Shape: out[size].

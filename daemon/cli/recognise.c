@@ -15,25 +15,21 @@ static const struct sign c_signs[] = {
 		"includes flopwatch_benchmark.h, so calls are interleaved" },
 	{ SCAN_KIT_C, "flopwatch.h", "main(", "includes flopwatch.h, so calls are interleaved" },
 	{ SCAN_NVBENCH, "nvbench/nvbench", "NVBENCH_BENCH", "includes nvbench" },
+	{ SCAN_NVBENCH, "NVBENCH_BENCH(", NULL, "has benchmarks of nvbench" },
 	{ SCAN_GOOGLE, "benchmark/benchmark.h", "BENCHMARK", "includes benchmark/benchmark.h" },
-	{ SCAN_MODULE, NULL, NULL, NULL },
+	{ SCAN_NONE, NULL, NULL, NULL },
 };
 
 static const struct sign python_signs[] = {
 	{ SCAN_KIT_PYTHON, "\nimport flopwatch", NULL, "imports flopwatch, so calls are interleaved" },
 	{ SCAN_KIT_PYTHON, "\nfrom flopwatch import", NULL, "imports flopwatch, so calls are interleaved" },
-	{ SCAN_TIMED_PYTHON, "triton", "do_bench", "times with triton.testing, which `python3 -m flopwatch` converts to cells" },
-	{ SCAN_TIMED_PYTHON, "triton.testing", "perf_report",
-		"times with triton.testing, which `python3 -m flopwatch` converts to cells" },
-	{ SCAN_TIMED_PYTHON, "torch.utils.benchmark", "Timer",
-		"times with torch.utils.benchmark, which `python3 -m flopwatch` converts to cells" },
 	{ SCAN_LINES_PYTHON, "\"cell\"", "\"ms\"", "prints JSON with \"cell\" and \"ms\"" },
-	{ SCAN_MODULE, NULL, NULL, NULL },
+	{ SCAN_NONE, NULL, NULL, NULL },
 };
 
 static const struct sign shell_signs[] = {
 	{ SCAN_HYPERFINE, "hyperfine", "--export-json", "runs hyperfine with --export-json" },
-	{ SCAN_MODULE, NULL, NULL, NULL },
+	{ SCAN_NONE, NULL, NULL, NULL },
 };
 
 static bool is_one_of(const char *suffix, const char *const *list)
@@ -92,10 +88,15 @@ static bool says_gpu(const struct scan_program *p, const char *suffix)
 	return false;
 }
 
-/* Tests and the kit itself contain the same strings. */
+/* The kit itself and files that never run alone. */
 static bool is_other(const char *name)
 {
-	return strncmp(name, "test_", 5) == 0 || strcmp(name, "flopwatch.py") == 0 || strcmp(name, "conftest.py") == 0;
+	static const char *const names[] = { "flopwatch.py", "conftest.py", "setup.py", "__init__.py", NULL };
+
+	for (const char *const *n = names; *n; n++)
+		if (strcmp(name, *n) == 0)
+			return true;
+	return false;
 }
 
 static bool has(const char *text, const char *sign)
@@ -104,22 +105,56 @@ static bool has(const char *text, const char *sign)
 	return strstr(text, sign) || (*sign == '\n' && strncmp(text, sign + 1, strlen(sign + 1)) == 0);
 }
 
+void recognise_without_comments(const char *text, struct buf *out)
+{
+	while (*text) {
+		if (strncmp(text, "//", 2) == 0) {
+			text += strcspn(text, "\n");
+		} else if (strncmp(text, "/*", 2) == 0) {
+			const char *end = strstr(text + 2, "*/");
+
+			buf_putc(out, ' ');
+			text = end ? end + 2 : text + strlen(text);
+		} else if (strncmp(text, "'\"'", 3) == 0) {
+			buf_puts(out, "'\"'");
+			text += 3;
+		} else if (*text == '"') {
+			buf_putc(out, *text++);
+			while (*text && *text != '"' && *text != '\n') {
+				if (*text == '\\' && text[1])
+					buf_putc(out, *text++);
+				buf_putc(out, *text++);
+			}
+			if (*text)
+				buf_putc(out, *text++);
+		} else {
+			buf_putc(out, *text++);
+		}
+	}
+}
+
 bool recognise(struct scan_program *p)
 {
 	const char *slash = strrchr(p->path, '/'), *name = slash ? slash + 1 : p->path, *dot = strrchr(name, '.');
 	const struct sign *sign = dot ? signs_of(dot) : NULL;
+	const char *timer = sign == python_signs ? python_timer(p->text.data) : NULL;
 
-	if (!sign || is_other(name) || p->text.len == 0)
+	if (!sign || is_other(name))
+		buf_clear(&p->text);
+	if (!sign || p->text.len == 0)
 		return false;
+	p->uses_gpu = says_gpu(p, dot);
 	for (; sign->first; sign++)
 		if (has(p->text.data, sign->first) && (!sign->second || has(p->text.data, sign->second)))
 			break;
-	if (!sign->first)
-		return false;
-	p->kind = sign->kind;
-	p->why = sign->why;
-	p->uses_gpu = says_gpu(p, dot);
+	if (sign->kind == SCAN_KIT_PYTHON || !timer) {
+		p->kind = sign->kind;
+		snprintf(p->why, sizeof p->why, "%s", sign->why ? sign->why : "");
+	} else {
+		p->kind = SCAN_TIMED_PYTHON;
+		snprintf(p->why, sizeof p->why, "times with %s, which `python3 -m flopwatch` converts to cells", timer);
+	}
 	if (p->kind == SCAN_HYPERFINE && !recognise_option(p->text.data, "--export-json", p->output, sizeof p->output))
 		return false;
-	return true;
+	return p->kind != SCAN_NONE;
 }

@@ -9,7 +9,7 @@
 
 #include "readers/readers.h"
 
-enum { DEPTH_MAX = 6, FILES_MAX = 8000, TEXT_MAX = 256 << 10 };
+enum { DEPTH_MAX = 6, FILES_MAX = 8000 };
 
 struct walk {
 	struct scan *scan;
@@ -53,18 +53,17 @@ bool scan_is_there(const struct scan *l, const char *path)
 	return (size_t)snprintf(whole, sizeof whole, "%s/%s", l->root, path) < sizeof whole && access(whole, F_OK) == 0;
 }
 
-/* Text of a regular file; empty if it cannot be read, is not text or is too long for a source. */
-static void read_text(const struct scan *l, const char *path, struct buf *out)
+void scan_read(const struct scan *l, const char *path, struct buf *out)
 {
 	char whole[sizeof l->root + SCAN_PATH_SIZE];
 	struct stat st;
 	int fd = -1;
 
-	buf_init(out, TEXT_MAX);
+	buf_init(out, SCAN_TEXT_MAX);
 	if ((size_t)snprintf(whole, sizeof whole, "%s/%s", l->root, path) < sizeof whole)
 		fd = open(whole, O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC);
 	bool is_read =
-		fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size < TEXT_MAX && buf_read_fd(out, fd) == 0;
+		fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size < SCAN_TEXT_MAX && buf_read_fd(out, fd) == 0;
 
 	if (fd >= 0)
 		close(fd);
@@ -78,6 +77,23 @@ static bool is_builder(const char *name)
 	       strcmp(name, "CMakeLists.txt") == 0 || strcmp(name, "setup.py") == 0 || strcmp(name, "pyproject.toml") == 0;
 }
 
+/* CMake's comments would give targets that do not exist. */
+static void remove_comments(struct buf *text)
+{
+	struct buf out;
+
+	buf_init(&out, SCAN_TEXT_MAX);
+	for (const char *at = text->data; *at;) {
+		size_t n = strcspn(at, "\n"), code = strcspn(at, "#\n");
+
+		buf_append(&out, at, code);
+		buf_putc(&out, '\n');
+		at += n + (at[n] == '\n');
+	}
+	buf_fini(text);
+	*text = out;
+}
+
 static void take_builder(struct scan *l, const char *path, const char *name)
 {
 	if (l->n_builders == SCAN_BUILDERS_MAX) {
@@ -88,23 +104,72 @@ static void take_builder(struct scan *l, const char *path, const char *name)
 
 	scan_dir(path, b->dir, sizeof b->dir);
 	snprintf(b->name, sizeof b->name, "%s", strcasecmp(name, "makefile") == 0 || *name == 'G' ? "Makefile" : name);
-	read_text(l, path, &b->text);
+	scan_read(l, path, &b->text);
+	if (strcmp(name, "CMakeLists.txt") == 0)
+		remove_comments(&b->text);
+}
+
+static void leave(struct scan *l, const char *path, const char *why)
+{
+	struct scan_left *left = &l->left[l->n_left];
+
+	if (l->n_left == SCAN_LEFT_MAX)
+		return;
+	l->n_left++;
+	snprintf(left->path, sizeof left->path, "%s", path);
+	snprintf(left->why, sizeof left->why, "%s", why);
 }
 
 static void take_source(struct scan *l, const char *path)
 {
-	struct scan_program found = { .why = "" };
+	struct scan_program found = { .kind = SCAN_NONE };
+	char why[sizeof l->left[0].why] = "";
+	struct buf text;
 
-	read_text(l, path, &found.text);
+	scan_read(l, path, &text);
 	snprintf(found.path, sizeof found.path, "%s", path);
-	if (!recognise(&found)) {
-		buf_fini(&found.text);
-	} else if (l->n_programs == SCAN_PROGRAMS_MAX) {
-		l->is_cut = true;
-		buf_fini(&found.text);
-	} else {
+	buf_init(&found.text, SCAN_TEXT_MAX);
+	bool is_python = strcmp(suffix_of(path), ".py") == 0, is_found;
+
+	if (is_python)
+		python_statements(text.data, &found.text);
+	else if (strcmp(suffix_of(path), ".sh") == 0 || strcmp(suffix_of(path), ".bash") == 0)
+		buf_puts(&found.text, text.data);
+	else
+		recognise_without_comments(text.data, &found.text);
+	buf_fini(&text);
+	is_found = recognise(&found);
+	if (is_python && found.text.len)
+		is_found = script_judge(l, &found, why, sizeof why);
+	if (why[0])
+		leave(l, path, why);
+	if (is_found && l->n_programs < SCAN_PROGRAMS_MAX) {
 		l->program[l->n_programs++] = found;
+		return;
 	}
+	l->is_cut = l->is_cut || is_found;
+	buf_fini(&found.text);
+}
+
+/* Files that name the packages of a Python environment. */
+static bool is_environment(const char *path, const char *name)
+{
+	static const char *const names[] = { "uv.lock", "poetry.lock", "pdm.lock", "Pipfile.lock", "pixi.lock", "environment.yml",
+		"environment.yaml", NULL };
+	const char *suffix = suffix_of(name), *slash = strrchr(path, '/');
+
+	for (const char *const *n = names; *n; n++)
+		if (strcmp(name, *n) == 0)
+			return true;
+	if (strcmp(suffix, ".txt") != 0)
+		return false;
+	return strstr(name, "requirements") || (slash && slash - path >= 12 && strncmp(slash - 12, "requirements", 12) == 0);
+}
+
+static void take_environment(struct scan *l, const char *path)
+{
+	if (l->n_environments < SCAN_ENVIRONMENTS_MAX)
+		snprintf(l->environment[l->n_environments++], sizeof l->environment[0], "%s", path);
 }
 
 /* Add a suite of the repository, by its name. */
@@ -125,7 +190,7 @@ static void take_result(struct scan *l, const char *path, const char *name)
 
 	if (l->result[0])
 		return;
-	read_text(l, path, &text);
+	scan_read(l, path, &text);
 	const char *format = text.len ? reading_guess(text.data, text.len, name) : NULL;
 
 	if (format) {
@@ -139,8 +204,13 @@ static void take_file(struct scan *l, const char *path, const char *name)
 {
 	const char *suffix = suffix_of(name);
 
+	for (const char *c = name; *c; c++)
+		if ((unsigned char)*c < ' ' || *c == 127)
+			return; /* a comment of the manifest cannot name it */
 	if (is_builder(name))
 		take_builder(l, path, name);
+	else if (is_environment(path, name))
+		take_environment(l, path);
 	else if (strcmp(suffix, ".yaml") == 0)
 		take_suite(l, path, name);
 	else if (strcmp(suffix, ".json") == 0 || strcmp(suffix, ".jsonl") == 0 || strcmp(suffix, ".csv") == 0)

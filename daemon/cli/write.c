@@ -7,22 +7,21 @@ void write_shell(const struct proposal *p, struct buf *out)
 {
 	for (int i = 0; i < p->n_steps; i++) {
 		buf_puts(out, i ? " && " : "");
-		command_put_shell(&p->step[i], out);
+		command_put_shell(&p->step[i].command, out);
 	}
 }
 
 static void put_build(struct buf *out, const struct proposal *p)
 {
-	bool is_shell = p->n_steps > 1 || (p->n_steps == 1 && p->step[0].is_shell);
+	bool is_shell = p->n_steps > 1 || (p->n_steps == 1 && p->step[0].command.is_shell);
 	struct command c = { 0 };
 	struct buf line;
 
 	if (p->n_steps == 0)
 		return;
 	buf_puts(out, "\n# How it is built: in a sandbox without a network, from the inputs alone.\n");
-	for (int i = 0; i < p->n_steps; i++)
-		if (p->step_why[i][0])
-			buf_printf(out, "# %s.\n", p->step_why[i]);
+	for (int i = 0; i < p->n_whys; i++)
+		buf_printf(out, "# %s.\n", p->why[i]);
 	if (is_shell) {
 		buf_init(&line, (size_t)4 * COMMAND_WORD_SIZE);
 		write_shell(p, &line);
@@ -31,7 +30,7 @@ static void put_build(struct buf *out, const struct proposal *p)
 		command_add(&c, line.data);
 		buf_fini(&line);
 	} else {
-		c = p->step[0];
+		c = p->step[0].command;
 	}
 	buf_puts(out, "build:\n  dir: .\n  command: ");
 	command_put_yaml(&c, out);
@@ -48,7 +47,10 @@ static void put_build(struct buf *out, const struct proposal *p)
 
 static void put_benchmark(struct buf *out, const struct propose_benchmark *b)
 {
-	buf_printf(out, "  # %s.\n  %s:\n    command: ", b->why, b->name);
+	buf_printf(out, "  # %s.\n", b->why);
+	if (b->choices[0])
+		buf_printf(out, "  # %s; copy the entry for the others.\n", b->choices);
+	buf_printf(out, "  %s:\n    command: ", b->name);
 	command_put_yaml(&b->command, out);
 	buf_printf(out, "\n    reader: %s\n", b->reader);
 	if (b->output[0]) {
@@ -84,9 +86,13 @@ void write_manifest(const struct proposal *p, struct buf *out)
 		buf_puts(out, "]\n");
 	}
 	if (p->n_benchmarks)
-		buf_puts(out, "\n# Programs of their own; every row that one gives is a cell.\nbenchmarks:\n");
+		buf_puts(out, "\n# Benchmark programs, the most certain first; every row that one reports is a cell.\nbenchmarks:\n");
 	for (int i = 0; i < p->n_benchmarks; i++)
 		put_benchmark(out, &p->benchmark[i]);
+	if (p->environment[0])
+		buf_printf(out, "\n# Environment: %s.\n", p->environment);
 	for (int i = 0; i < p->n_notes; i++)
-		buf_printf(out, "%s# Not in here: %s.\n", i ? "" : "\n", p->note[i]);
+		buf_printf(out, "%s# Note: %s.\n", i ? "" : "\n", p->note[i]);
+	for (int i = 0; i < p->n_left; i++)
+		buf_printf(out, "%s# Left out: %s: %s.\n", i ? "" : "\n", p->left[i].path, p->left[i].why);
 }

@@ -742,6 +742,9 @@ int peers_next(const struct peers *p, int i, enum device_kind kind);
 
 enum { MANIFEST_LIST_MAX = 32, MANIFEST_TEXT_SIZE = 256, MANIFEST_BENCHMARKS_MAX = 64, MANIFEST_SUITES_MAX = 64 };
 
+/** PATH of builds and benchmark programs in the sandbox. */
+#define BUILD_PATH "/usr/local/cuda/bin:/usr/local/bin:/usr/bin:/bin"
+
 /** The key `build`. A job has a copy for each side, so this has no lists of suites or benchmarks. */
 struct build {
 	char dir[MANIFEST_TEXT_SIZE];                        /* working folder of the command */

@@ -73,10 +73,10 @@ printf '#include <benchmark/benchmark.h>\nvoid f(benchmark::State &s) { for (aut
 printf 'cmake_minimum_required(VERSION 3.10)\nproject(x CXX)\nadd_subdirectory(bench)\n' >CMakeLists.txt
 printf 'add_executable(speed_bench\n  speed.cc)\ntarget_link_libraries(speed_bench benchmark pthread)\n' >bench/CMakeLists.txt
 init
-is "Google Benchmark under CMake" "$(value speed reader)" google-benchmark
-is "in the folder of its target" "$(value speed command)" '[./build/bench/speed_bench, --benchmark_out=speed.json, --benchmark_out_format=json]'
+is "Google Benchmark under CMake" "$(value speed_bench reader)" google-benchmark
+is "in the folder of its target" "$(value speed_bench command)" '[./build/bench/speed_bench, --benchmark_out=speed_bench.json, --benchmark_out_format=json]'
 like "is configured and built" "$(value command)" 'cmake -S \. -B build -DCMAKE_BUILD_TYPE=Release && cmake --build build .*--target speed_bench'
-is "writes a file that is read" "$(value speed outputs)" '[speed.json]'
+is "writes a file that is read" "$(value speed_bench outputs)" '[speed_bench.json]'
 
 # ---- only a compiler
 new alone
@@ -88,7 +88,7 @@ init
 line=$(value command | jq -r '(. | sub("^\\[sh, -c, "; "") | sub("\\]$"; "") | fromjson)' -R)
 like "no rule: the compiler, with what belongs to it" "$line" '^gcc .*-o one one.c mine.c'
 ok "which is so" env FLOPWATCH_KIT="$root/daemon/kit" sh -c "$line"
-like "what is not understood is told" "$(cat .flopwatch.yaml)" '# Not in here: nv.cu includes nvbench'
+like "a program without a build is named" "$(cat .flopwatch.yaml)" '# Left out: nv.cu: includes nvbench'
 
 # ---- scripts
 new scripts

@@ -88,8 +88,6 @@ static int sockets_limit(struct fw_err *err)
 
 enum { TRY_MS = 10000 };
 
-#define BUILD_PATH "/usr/local/cuda/bin:/usr/local/bin:/usr/bin:/bin"
-
 /* util-linux, on every Debian and Ubuntu */
 static const char prlimit_path[] = "/usr/bin/prlimit", setpriv[] = "/usr/bin/setpriv";
 static const char *const closed_proc[] = { "/proc/sys", "/proc/sysrq-trigger", "/proc/irq", "/proc/bus", "/proc/acpi",
