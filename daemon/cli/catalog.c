@@ -236,7 +236,8 @@ const struct catalog_verb catalog_verbs[] = {
 		"", .example = "flopwatch init  # then: flopwatch try", .kind = CATALOG_FILE },
 	{ "try", 0, 1, verb_try, "try [FOLDER]", "build, check and run the working tree once, without a daemon or a commit",
 		"Takes the files that a push would hold, tracked or new, and runs a worker on this machine with them, as for a push: prints "
-		"the cells, the device time of a comparison, failures with their position, and how to fix them. Status 0 if every supported cell "
+		"the cells, the device time of a comparison, failures with their position, and how to fix them; at the end the number of cells and "
+		"the device time of a push. Status 0 if every supported cell "
 		"has a time, 1 if something failed, 7 if there is nothing to compare.",
 		"suite cells device read-only",
 		.example = "flopwatch try  # try this checkout\nflopwatch try --suite ffa-smoke --device cpu",

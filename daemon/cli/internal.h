@@ -801,6 +801,26 @@ void report_comparison(const json_t *comparison, FILE *out);
  */
 void service_look(struct answers *a, const char *root);
 
+/* ---- progress: The current step of a long command, as one line on a terminal, with its time. ---- */
+
+enum { PROGRESS_TEXT_SIZE = 320 };
+
+struct progress {
+	FILE *out;
+	bool is_shown; /* false: all functions do nothing */
+	int64_t begun_ns;
+	char step[PROGRESS_TEXT_SIZE]; /* "" none is shown */
+};
+
+/** Show steps on `out` if they are wanted and it is a terminal. */
+void progress_start(struct progress *p, bool is_wanted, FILE *out);
+/** Show a step in place of the previous one; its time begins now, unless it is the same. */
+void progress_step(struct progress *p, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/** Show the time of the step; to be called about once a second. */
+void progress_tick(const struct progress *p);
+/** Remove the line, so that other output can follow. */
+void progress_clear(struct progress *p);
+
 /* ---- session: One job, sent to a flopwatch-worker of this machine in place of the daemon. ---- */
 
 struct session_request {
@@ -808,7 +828,8 @@ struct session_request {
 	const char *device;    /* kind or uuid; NULL: the best local device */
 	const char *read_only; /* a folder that branch code may read; NULL none */
 	struct msg_job *job;   /* as sent, except the device */
-	bool is_shown;         /* show the current step as one line on standard error */
+	const char *label;     /* of the suite or benchmark, for steps */
+	struct progress *progress;
 };
 
 /** Run the job to its end. Err: the worker cannot be started, has no such device, or ended early, with its last line. */
@@ -895,6 +916,17 @@ struct report {
 };
 
 void report_print(const struct report *r, bool is_quiet, FILE *out);
+
+/** Device time of one comparison, summed over suites and benchmarks. */
+struct report_total {
+	int n_cells; /* with a time */
+	double least_s, most_s;
+	int n_untimed; /* suites and benchmarks without a time */
+};
+
+void report_add(const struct report *r, struct report_total *t);
+/** Print the sum as one line; nothing if no cell has a time. */
+void report_print_total(const struct report_total *t, FILE *out);
 /** Own: json_decref. */
 json_t *report_json(const struct report *r);
 

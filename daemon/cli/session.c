@@ -4,12 +4,13 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include "lib/lib.h"
 
-enum { CHUNK = 64 << 10 };
+enum { CHUNK = 64 << 10, TICK_MS = 1000 };
 
 struct session {
 	const struct session_request *request;
@@ -98,14 +99,21 @@ static int take_hello(struct session *s, const struct msg_hello *h, struct fw_er
 
 static void show(const struct session *s, const struct msg *m)
 {
+	struct progress *p = s->request->progress;
+	const char *label = s->request->label;
 	const struct msg_at *at = &m->u.at;
 
-	if (!s->request->is_shown)
-		return;
-	if (m->t == MSG_BUILD)
-		fprintf(stderr, "\r\033[Kbuild: %s", m->u.build.state);
-	if (m->t == MSG_AT && at->cell >= 0 && at->cell < s->out->n_cells)
-		fprintf(stderr, "\r\033[K%s: %s", s->out->runs ? "run" : "check", s->out->cell[at->cell].key);
+	if (m->t == MSG_HELLO)
+		progress_step(p, "%s: preparing", label);
+	else if (m->t == MSG_BUILD && strcmp(m->u.build.state, "start") == 0)
+		progress_step(p, "%s: building", label);
+	else if (m->t == MSG_BUILD)
+		progress_step(p, "%s: built; starting", label);
+	else if (m->t == MSG_AT && at->cell >= 0 && at->cell < s->out->n_cells)
+		progress_step(p, "%s: %s %d of %d: %s", label, s->out->runs ? "running" : "checking", at->cell + 1,
+			s->out->n_cells, s->out->cell[at->cell].key);
+	else if (m->t == MSG_AT || m->t == MSG_PROCESS_RUN)
+		progress_step(p, "%s: running", label);
 }
 
 /* Handle one message. 1: it was the last. */
@@ -113,6 +121,7 @@ static int take(struct session *s, const struct msg *m, struct fw_err *err)
 {
 	if (m->t == MSG_PING)
 		return 0;
+	show(s, m);
 	if (m->t == MSG_HELLO)
 		return take_hello(s, &m->u.hello, err);
 	if (s->out->device.kind == DEVICE_ANY)
@@ -120,7 +129,6 @@ static int take(struct session *s, const struct msg *m, struct fw_err *err)
 	for (int i = 0; m->t == MSG_NEED && i < m->u.need.n; i++)
 		if (send_tree(s, m->u.need.oid[i], err) != 0)
 			return -1;
-	show(s, m);
 	outcome_receive(s->out, m);
 	return m->t == MSG_DONE;
 }
@@ -140,6 +148,15 @@ static void last_line(const struct session *s, char *out, size_t size)
 	snprintf(out, size, "%.*s", (int)size - 1, line ? line + 1 : text);
 }
 
+/* Wait for input while the time of the step is shown. */
+static void wait_for_input(const struct session *s)
+{
+	struct pollfd input = { .fd = s->fd, .events = POLLIN };
+
+	while (s->request->progress->is_shown && poll(&input, 1, TICK_MS) == 0)
+		progress_tick(s->request->progress);
+}
+
 static int converse(struct session *s, struct fw_err *err)
 {
 	char bytes[CHUNK], *line, why[400];
@@ -147,6 +164,7 @@ static int converse(struct session *s, struct fw_err *err)
 	size_t len;
 
 	while (status == 0) {
+		wait_for_input(s);
 		ssize_t n = read(s->fd, bytes, sizeof bytes);
 
 		if (n < 0 && errno == EINTR)
@@ -180,6 +198,7 @@ int session_run(const struct session_request *request, struct outcome *out, stru
 	const char *argv[10] = { program, "serve" };
 	int pair[2] = { -1, -1 }, n = 2, result = -1;
 
+	progress_step(request->progress, "%s: starting a worker", request->label);
 	lines_init(&s.in, PROTOCOL_LINE_MAX);
 	if (request->device) {
 		snprintf(device, sizeof device, "%s", request->device);
@@ -212,8 +231,7 @@ int session_run(const struct session_request *request, struct outcome *out, stru
 			usleep(10000);
 		proc_end(&s.worker);
 	}
-	if (request->is_shown)
-		fputs("\r\033[K", stderr);
+	progress_clear(request->progress);
 	if (s.fd >= 0)
 		close(s.fd);
 	if (s.errors_fd >= 0)

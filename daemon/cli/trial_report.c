@@ -131,6 +131,42 @@ void report_print(const struct report *r, bool is_quiet, FILE *out)
 			timed, o->n_cells, device_kind_name(o->device.kind), ceil(least), ceil(most));
 }
 
+void report_add(const struct report *r, struct report_total *t)
+{
+	int timed, unsupported, failed;
+	double least, most;
+
+	outcome_count(r->outcome, &timed, &unsupported, &failed);
+	if (timed && report_cost(r, &least, &most)) {
+		t->n_cells += timed;
+		t->least_s += least;
+		t->most_s += most;
+	} else {
+		t->n_untimed++;
+	}
+}
+
+/* "40 s", from two minutes on "3 min". Shape: text[size]. */
+static const char *duration(double s, char *text, size_t size)
+{
+	snprintf(text, size, s < 120 ? "%.0f s" : "%.0f min", s < 120 ? ceil(s) : ceil(s / 60));
+	return text;
+}
+
+void report_print_total(const struct report_total *t, FILE *out)
+{
+	char least[32], most[32];
+
+	if (t->n_cells == 0)
+		return;
+	fprintf(out, "%d cell%s, about %s of device a push, at most %s", t->n_cells, t->n_cells == 1 ? "" : "s",
+		duration(t->least_s, least, sizeof least), duration(t->most_s, most, sizeof most));
+	if (t->n_untimed)
+		fprintf(out, "; %d other suite%s or benchmark%s without a time", t->n_untimed, t->n_untimed == 1 ? "" : "s",
+			t->n_untimed == 1 ? "" : "s");
+	fputc('\n', out);
+}
+
 static json_t *cells_json(const struct outcome *o)
 {
 	json_t *list = json_array();

@@ -16,6 +16,9 @@ struct attempt {
 	struct msg_job *job;
 	struct rule rule; /* of a complete comparison */
 	double budget_s;
+	struct progress *progress;
+	struct report_total *total;
+	int number, n_all; /* among the suites and benchmarks that are tried */
 };
 
 static void fill_subjects(struct attempt *a)
@@ -97,15 +100,20 @@ static int attempt(struct attempt *a, const char *name, json_t *list, struct fw_
 	const struct options *o = a->options;
 	struct outcome outcome;
 	struct hints hints;
+	char label[96];
 	int status = -1;
 
+	snprintf(label, sizeof label, "%s", name);
+	if (a->n_all > 1)
+		snprintf(label, sizeof label, "%d of %d, %.63s", a->number, a->n_all, name);
 	outcome_init(&outcome);
 	fill_job(a);
 	struct session_request request = { .tree = a->tree,
 		.device = o->device,
 		.read_only = o->read_only,
 		.job = a->job,
-		.is_shown = !o->quiet && terminal_width(stderr) > 0 };
+		.label = label,
+		.progress = a->progress };
 
 	outcome_cells(&outcome, a->suite.cell, a->suite.n_cells);
 	if (session_run(&request, &outcome, err) == 0) {
@@ -118,6 +126,7 @@ static int attempt(struct attempt *a, const char *name, json_t *list, struct fw_
 			.budget_s = a->budget_s,
 			.hints = &hints };
 
+		report_add(&report, a->total);
 		if (o->json)
 			json_array_append_new(list, report_json(&report));
 		else
@@ -129,11 +138,11 @@ static int attempt(struct attempt *a, const char *name, json_t *list, struct fw_
 }
 
 /* Try one suite or benchmark of the manifest, by its name. Returns the exit status, or -1 with err. */
-static int try_one(const struct options *o, const struct tree *t, const char *name, json_t *list, struct fw_err *err)
+static int try_one(struct attempt a, const char *name, json_t *list, struct fw_err *err)
 {
-	struct attempt a = { .options = o, .tree = t, .run = manifest_benchmark(&t->manifest, name) };
 	int status = -1;
 
+	a.run = manifest_benchmark(&a.tree->manifest, name);
 	a.job = mem_alloc_zero(1, sizeof *a.job);
 	if (a.run) {
 		benchmark_rule(a.run, 0, &a.rule);
@@ -163,16 +172,25 @@ int verb_try(struct client *c, const struct options *o)
 {
 	struct tree *t = mem_alloc(sizeof *t);
 	json_t *list = json_array();
+	struct report_total total = { 0 };
+	struct progress progress;
+	struct attempt a = { .options = o, .tree = t, .progress = &progress, .total = &total };
 	struct fw_err err = { 0 };
 	int status = EXIT_OK;
 
 	(void)c;
+	progress_start(&progress, !o->quiet, stderr);
+	progress_step(&progress, "reading the files of the checkout");
 	bool is_open = tree_open(t, o->n_arg ? o->arg[0] : ".", &err) == 0;
 
+	progress_clear(&progress);
 	if (!is_open)
 		status = fail(&err);
-	for (int i = 0; is_open && i < (o->suite ? 1 : t->manifest.n_suites); i++) {
-		int one = try_one(o, t, o->suite ? o->suite : t->manifest.suite[i], list, &err);
+	a.n_all = o->suite ? 1 : t->manifest.n_suites;
+	for (int i = 0; is_open && i < a.n_all; i++) {
+		a.number = i + 1;
+
+		int one = try_one(a, o->suite ? o->suite : t->manifest.suite[i], list, &err);
 
 		if (one < 0) {
 			status = fail(&err);
@@ -182,6 +200,8 @@ int verb_try(struct client *c, const struct options *o)
 	}
 	if (o->json && is_open && json_array_size(list))
 		verb_print_json(list);
+	else if (!o->json && !o->suite)
+		report_print_total(&total, stdout);
 	json_decref(list);
 	tree_free(t);
 	free(t);

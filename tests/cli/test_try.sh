@@ -32,7 +32,22 @@ is "an unchanged program is not built again" "$status $(of .build.state)" "0 cac
 echo "/* changed */" >>sums.c
 attempt --device cpu
 is "a changed one is" "$status $(of .build.state)" "0 ok"
-like "for people as a table" "$("$bin/flopwatch" try --device cpu)" 'sum/20000 +[0-9.]+ ms.*'
+body=$("$bin/flopwatch" try --device cpu 2>"$tmp/errors")
+like "for people as a table" "$body" 'sum/20000 +[0-9.]+ ms.*'
+like "with the cost of a push at its end" "$(tail -n 1 <<<"$body")" '^2 cells, about [0-9]+ s of device a push, at most [0-9]+ s$'
+is "a pipe gets no progress" "$(cat "$tmp/errors")" ""
+if command -v script >/dev/null; then
+	COLUMNS=60 script -qec "$bin/flopwatch try --device cpu >$tmp/table" "$tmp/screen" >/dev/null </dev/null
+	tr '\r' '\n' <"$tmp/screen" | sed -n 's/^.\[K//p' >"$tmp/steps"
+	is "a terminal gets the first step at once" "$(head -n 1 "$tmp/steps")" "reading the files of the checkout"
+	for step in 'sums: starting a worker' 'sums: running'; do
+		ok "and $step" grep -q "^$step" "$tmp/steps"
+	done
+	is "no step is longer than a line" "$(awk 'length > 59' "$tmp/steps" | wc -l)" 0
+	like "the table is the same" "$(tail -n 1 "$tmp/table")" '^2 cells, about '
+else
+	skip "a terminal gets steps" "there is no script"
+fi
 is "a name that the manifest does not have is a suite, which is not there" "$("$bin/flopwatch" try --suite none >"$tmp/out" 2>&1; echo $?) $(cat "$tmp/out")" \
 	"4 flopwatch: there is no suite none: not at etc/suites/none.yaml of the checkout, and none is installed"
 echo 'int x = y;' >>sums.c

@@ -33,6 +33,7 @@ is "init says what the page shows" "$said" "$(shows 4 | sed "s|/tmp/first|$tmp/f
 is_step 5 "flopwatch try"
 said=$(type_step 5)
 like "try gives both cells a time" "$said" '2 of 2 cells have a time'
+like "and prints the cost of a push" "$(tail -n 1 <<<"$said")" '^2 cells, about [0-9]+ s of device a push, at most [0-9]+ s$'
 is_step 6 "flopwatchd --config"
 type_step 6 >"$tmp/said"
 daemon_pid=$!
