@@ -2,7 +2,7 @@
 
 #include <stdio.h>
 
-enum { TEXT_MAX = 48 << 10, PAYLOAD_MAX = 128 << 10, SUITES_MAX = 16, CELLS_MAX = 200 };
+enum { TEXT_MAX = 48 << 10, PAYLOAD_MAX = 128 << 10, CELLS_MAX = 200 };
 
 static void write_cell(void *arg, const struct store_cell *c)
 {
@@ -50,11 +50,11 @@ static int write_summary(struct db *db, const struct store_comparison *c, struct
 static int write_text(
 	struct db *db, const struct config *config, const struct store_comparison *c, struct buf *text, struct fw_err *err)
 {
-	struct find_notification_suite judged[SUITES_MAX];
+	struct find_notification_suite judged[MANIFEST_SUITES_MAX];
 	int n;
 	if (write_summary(db, c, text, err) != 0)
 		return -1;
-	if (find_notification_suites(db, c->repo, c->target_sha, judged, SUITES_MAX, &n, err) != 0)
+	if (find_notification_suites(db, c->repo, c->target_sha, judged, MANIFEST_SUITES_MAX, &n, err) != 0)
 		return -1;
 	for (int i = 0; i < n; i++) {
 		const struct find_notification_suite *j = &judged[i];
