@@ -7,7 +7,7 @@ new() { # an empty checkout, as the current folder
 	cd "$tmp/$1" || exit 1
 	git init -q -b main .
 }
-put() { # file: its text is standard input
+write() { # file: its text is standard input
 	mkdir -p "$(dirname "$1")"
 	cat >"$1"
 }
@@ -32,16 +32,16 @@ is_valid() { # the manifest's reader accepts it: a suite is only searched after 
 
 # ---- a library of Triton kernels
 new triton
-put src/rows/__init__.py </dev/null
-put src/rows/layer_norm.py <<<'import triton'
-put setup.py <<<'from setuptools import setup
+write src/rows/__init__.py </dev/null
+write src/rows/layer_norm.py <<<'import triton'
+write setup.py <<<'from setuptools import setup
 setup(name="rows", extras_require={"dev": ["pytest"], "bench": ["pandas"]})'
-put docs/conf.py <<<'project = "rows"'
-put benchmark/requirements.txt <<<'pandas'
-put docs/requirements.txt <<<'sphinx'
-put benchmark/data/all_benchmark_data.csv <<<'kernel_name,x_value,y_value_50
+write docs/conf.py <<<'project = "rows"'
+write benchmark/requirements.txt <<<'pandas'
+write docs/requirements.txt <<<'sphinx'
+write benchmark/data/all_benchmark_data.csv <<<'kernel_name,x_value,y_value_50
 layer_norm,1024,0.5'
-put benchmark/benchmarks_visualizer.py <<<'import argparse
+write benchmark/benchmarks_visualizer.py <<<'import argparse
 import pandas as pd
 import matplotlib.pyplot as plt
 def main():
@@ -54,19 +54,19 @@ def main():
     parser.add_argument("--overwrite", action="store_true")
 if __name__ == "__main__":
     main()'
-put benchmark/plot_all.py <<<'import matplotlib.pyplot as plt
+write benchmark/plot_all.py <<<'import matplotlib.pyplot as plt
 plt.plot([1])
 plt.show()
 draw_all()'
-put benchmark/scripts/__init__.py </dev/null
-put benchmark/scripts/utils.py <<<'import triton
+write benchmark/scripts/__init__.py </dev/null
+write benchmark/scripts/utils.py <<<'import triton
 def _time(fn):
     return triton.testing.do_bench(fn, quantiles=[0.5])
 def run_speed(fn):
     return _time(fn)
 def describe():
     return "x"'
-put benchmark/scripts/benchmark_layer_norm.py <<<'"""Times layer norm."""
+write benchmark/scripts/benchmark_layer_norm.py <<<'"""Times layer norm."""
 import nowhere_rows_needs
 import triton
 from rows.layer_norm import norm
@@ -75,20 +75,20 @@ def bench(n):
     return triton.testing.do_bench(lambda: norm(n))
 if __name__ == "__main__":
     bench(4096)'
-put benchmark/scripts/benchmark_softmax.py <<<'import triton
+write benchmark/scripts/benchmark_softmax.py <<<'import triton
 import triton.testing
 @triton.testing.perf_report(
     triton.testing.Benchmark(x_names=["n"], x_vals=[1024], line_arg="p", line_vals=["a"], line_names=["a"], plot_name="s", args={}))
 def benchmark(n, p):
     return triton.testing.do_bench(lambda: None)
 benchmark.run(print_data=True)'
-put benchmark/scripts/benchmark_swiglu.py <<<'from utils import run_speed
+write benchmark/scripts/benchmark_swiglu.py <<<'from utils import run_speed
 if __name__ == "__main__":
     run_speed(print)'
-put benchmark/scripts/benchmark_describe.py <<<'from utils import describe  # not the function that times
+write benchmark/scripts/benchmark_describe.py <<<'from utils import describe  # not the function that times
 if __name__ == "__main__":
     describe()'
-put benchmark/scripts/benchmark_rope.py <<<'import argparse, triton
+write benchmark/scripts/benchmark_rope.py <<<'import argparse, triton
 OPS = ["forward", "backward"]
 parser = argparse.ArgumentParser()
 parser.add_argument("--op", required=True, choices=OPS)
@@ -97,26 +97,26 @@ parser.add_argument("--size", type=int, default=1024)
 parser.add_argument("files", nargs="*")
 if __name__ == "__main__":
     triton.testing.do_bench(parser.parse_args)'
-put benchmark/scripts/benchmark_embedding.py <<<'import argparse, triton
+write benchmark/scripts/benchmark_embedding.py <<<'import argparse, triton
 parser = argparse.ArgumentParser()
 parser.add_argument("--kernel-name", required=True)
 if __name__ == "__main__":
     triton.testing.do_bench(parser.parse_args)'
-put benchmark/scripts/benchmark_old.py <<<'"""Once used triton.testing.do_bench(fn)."""
+write benchmark/scripts/benchmark_old.py <<<'"""Once used triton.testing.do_bench(fn)."""
 import time
 # import triton; triton.testing.do_bench(f)
 if __name__ == "__main__":
     print(time.perf_counter())'
-put benchmark/scripts/benchmark_package.py <<<'import triton
+write benchmark/scripts/benchmark_package.py <<<'import triton
 from . import utils
 if __name__ == "__main__":
     triton.testing.do_bench(print)'
-put test/test_layer_norm.py <<<'import triton
+write test/test_layer_norm.py <<<'import triton
 def test_speed():
     assert triton.testing.do_bench(print) < 1
 if __name__ == "__main__":
     test_speed()'
-put examples/train.py <<<'if __name__ == "__main__":
+write examples/train.py <<<'if __name__ == "__main__":
     print("no timer")'
 init
 is "benchmark scripts, those that time themselves first" "$status $(names)" \
@@ -145,12 +145,12 @@ is_valid
 
 # ---- a CUDA C++ library
 new cuda
-put CMakeLists.txt <<<'cmake_minimum_required(VERSION 3.20)
+write CMakeLists.txt <<<'cmake_minimum_required(VERSION 3.20)
 project(scan LANGUAGES CXX CUDA)
 option(SCAN_BUILD_BENCHMARKS "Build the benchmarks (slow)" OFF)
 option(SCAN_BUILD_TESTS "Build the tests" OFF)
 add_subdirectory(benchmarks)'
-put benchmarks/CMakeLists.txt <<<'function(ConfigureNVBench NAME)
+write benchmarks/CMakeLists.txt <<<'function(ConfigureNVBench NAME)
   add_executable(${NAME} ${ARGN})
   target_link_libraries(${NAME} PRIVATE nvbench::main)
 endfunction()
@@ -170,19 +170,19 @@ NVBENCH_BENCH(f);'
 google='#include <benchmark/benchmark.h>
 static void f(benchmark::State &s) { for (auto _ : s) {} }
 BENCHMARK(f);'
-put benchmarks/scan/inclusive.cu <<<"$nvbench"
-put benchmarks/scan/exclusive.cu <<<"$nvbench"
-put benchmarks/old.cu <<<"$nvbench"
-put benchmarks/host.cpp <<<"$google"
-put benchmarks/other.cpp <<<"$google"
-put benchmarks/single/sort.cu <<<"$nvbench"
-put include/scan.cuh <<<'template <class T> void scan(T *);'
-put third_party/benchmark/bench.cc <<<"$google"
-put tests/scan_test.cu <<<'// #include <nvbench/nvbench.cuh> and NVBENCH_BENCH(f) are in benchmarks
+write benchmarks/scan/inclusive.cu <<<"$nvbench"
+write benchmarks/scan/exclusive.cu <<<"$nvbench"
+write benchmarks/old.cu <<<"$nvbench"
+write benchmarks/host.cpp <<<"$google"
+write benchmarks/other.cpp <<<"$google"
+write benchmarks/single/sort.cu <<<"$nvbench"
+write include/scan.cuh <<<'template <class T> void scan(T *);'
+write third_party/benchmark/bench.cc <<<"$google"
+write tests/scan_test.cu <<<'// #include <nvbench/nvbench.cuh> and NVBENCH_BENCH(f) are in benchmarks
 /* #include <benchmark/benchmark.h>
    BENCHMARK(f); */
 int main() { return 0; }'
-put tests/CMakeLists.txt <<<'add_executable(scan_test scan_test.cu)'
+write tests/CMakeLists.txt <<<'add_executable(scan_test scan_test.cu)'
 init
 is "each program once" "$status $(names)" "0 host_bench scan_nvbench single_sort"
 is "a target of add_executable, by a variable" "$(value host_bench command)" \
@@ -198,9 +198,9 @@ is_valid
 
 # ---- a PyTorch extension
 new extension
-put setup.py <<<'from torch.utils.cpp_extension import BuildExtension, CUDAExtension
+write setup.py <<<'from torch.utils.cpp_extension import BuildExtension, CUDAExtension
 setup(ext_modules=[CUDAExtension("fused_C", ["csrc/fused.cu"])], cmdclass={"build_ext": BuildExtension})'
-put pyproject.toml <<<'[build-system]
+write pyproject.toml <<<'[build-system]
 requires = ["setuptools", "torch"]
 [project]
 name = "fused"
@@ -209,32 +209,32 @@ docs = ["sphinx"]
 perf = ["pytest", "pytest-benchmark"]
 [tool.black]
 bench = 1'
-put uv.lock <<<'version = 1'
-put csrc/fused.cu <<<'__global__ void f() { }'
-put fused/__init__.py <<<'import fused_C'
-put benchmarks/bench_attention.py <<<'import torch
+write uv.lock <<<'version = 1'
+write csrc/fused.cu <<<'__global__ void f() { }'
+write fused/__init__.py <<<'import fused_C'
+write benchmarks/bench_attention.py <<<'import torch
 import fused
 from torch.utils import benchmark
 def run(n):
     return benchmark.Timer(stmt="f(n)", globals={"f": fused.f, "n": n}).blocked_autorange()
 for n in [1024, 4096]:
     run(n)'
-put benchmarks/conftest.py <<<'import pytest'
-put tests/test_speed.py <<<'import pytest
+write benchmarks/conftest.py <<<'import pytest'
+write tests/test_speed.py <<<'import pytest
 import fused
 @pytest.mark.parametrize("n", [16, 32])
 def test_speed(benchmark, n):
     benchmark(fused.f, n)'
-put tests/test_values.py <<<'def test_values():
+write tests/test_values.py <<<'def test_values():
     """Has no benchmark(f)."""
     assert True'
-put tests/own/conftest.py <<<'import pytest
+write tests/own/conftest.py <<<'import pytest
 @pytest.fixture
 def benchmark():
     return print'
-put tests/own/test_own.py <<<'def test_own(benchmark):
+write tests/own/test_own.py <<<'def test_own(benchmark):
     benchmark(1)'
-put tests/test_pairs.py <<<'import pytest
+write tests/test_pairs.py <<<'import pytest
 @pytest.mark.parametrize("benchmark", ["a", "b"])
 def test_pair(benchmark):
     assert benchmark'
@@ -251,18 +251,18 @@ is_valid
 
 # ---- a repository without any benchmark
 new none
-put README.md <<<'Run do_bench() yourself.'
-put CMakeLists.txt <<<'project(x CUDA)
+write README.md <<<'Run do_bench() yourself.'
+write CMakeLists.txt <<<'project(x CUDA)
 add_library(x src/x.cu)'
-put src/x.cu <<<'#include "x.h" // NVBENCH_BENCH(f) is elsewhere
+write src/x.cu <<<'#include "x.h" // NVBENCH_BENCH(f) is elsewhere
 __global__ void x() { }'
-put setup.py <<<'setup(name="x")'
-put docs/conf.py <<<'import sys
+write setup.py <<<'setup(name="x")'
+write docs/conf.py <<<'import sys
 main()'
-put tests/test_x.py <<<'def test_x(bench):
+write tests/test_x.py <<<'def test_x(bench):
     pass'
-put benchmarks/README.md <<<'None yet.'
-put benchmarks/compare.py <<<'import sys
+write benchmarks/README.md <<<'None yet.'
+write benchmarks/compare.py <<<'import sys
 import matplotlib.pyplot
 print(open(sys.argv[1]).read())'
 init
@@ -274,7 +274,7 @@ is "in two messages" "$(wc -l <"$tmp/errors")" 2
 # ---- many benchmarks
 new many
 for i in $(seq 70); do
-	put "bench/bench_$i.py" <<<'import triton
+	write "bench/bench_$i.py" <<<'import triton
 triton.testing.do_bench(print)'
 done
 init
