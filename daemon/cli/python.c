@@ -108,14 +108,19 @@ static const char *find_call(const char *line, size_t len, const char *name)
 
 /* ---- timers -------------------------------------------------------------------------------------------------------------- */
 
+static bool calls_triton(const char *code, size_t len)
+{
+	static const char *const names[] = { "do_bench", "do_bench_cudagraph", "perf_report", NULL };
+
+	for (const char *const *n = names; *n; n++)
+		if (find_call(code, len, *n))
+			return true;
+	return false;
+}
+
 static bool calls_timer(const char *code, size_t len)
 {
-	static const char *const triton[] = { "do_bench", "do_bench_cudagraph", "perf_report", NULL };
-
-	for (const char *const *t = triton; *t; t++)
-		if (find_call(code, len, *t))
-			return true;
-	return find_call(code, len, "Timer") != NULL;
+	return calls_triton(code, len) || find_call(code, len, "Timer");
 }
 
 const char *python_timer(const char *statements)
@@ -123,9 +128,7 @@ const char *python_timer(const char *statements)
 	size_t len = strlen(statements);
 	bool has_torch = strstr(statements, "torch.utils.benchmark") || strstr(statements, "torch.utils import benchmark");
 
-	if (strstr(statements, "triton") && (find_call(statements, len, "do_bench") ||
-						    find_call(statements, len, "do_bench_cudagraph") ||
-						    find_call(statements, len, "perf_report")))
+	if (strstr(statements, "triton") && calls_triton(statements, len))
 		return "triton.testing";
 	return has_torch && find_call(statements, len, "Timer") ? "torch.utils.benchmark" : NULL;
 }
@@ -376,8 +379,8 @@ static bool does_work(const char *line, size_t len)
 
 	if (begins_with(line, "for ") || begins_with(line, "while "))
 		return true;
-	if (*line != '@' && (find_call(line, len, "do_bench") || find_call(line, len, "timeit") ||
-				    find_call(line, len, "blocked_autorange")))
+	if (*line != '@' &&
+		(find_call(line, len, "do_bench") || find_call(line, len, "timeit") || find_call(line, len, "blocked_autorange")))
 		return true;
 	for (const char *const *m = modules; *m; m++)
 		if (begins_with(line, *m))

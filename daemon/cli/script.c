@@ -143,8 +143,8 @@ static void find_modules(const struct scan *l, const struct python_script *s, st
 /* ---- judge ---------------------------------------------------------------------------------------------------------------- */
 
 /* The timer that the script uses through functions of other files of the checkout. Shape: file[size]. */
-static const char *find_timer(const struct scan *l, const struct scan_program *p, const struct python_script *s, char *file,
-	size_t size)
+static const char *find_timer(
+	const struct scan *l, const struct scan_program *p, const struct python_script *s, char *file, size_t size)
 {
 	const char *timer = NULL;
 	int n = 0;
@@ -247,8 +247,7 @@ bool script_judge(const struct scan *l, struct scan_program *p, char *why, size_
 	if (p->kind == SCAN_NONE && s->has_fixture && !has_other_fixture(l, p->path)) {
 		p->kind = SCAN_PYTEST;
 		snprintf(p->why, sizeof p->why, "has tests with the fixture of pytest-benchmark");
-	} else if (p->kind == SCAN_NONE && position == SCRIPT_BENCHMARKS &&
-		   (timer = find_timer(l, p, s, file, sizeof file))) {
+	} else if (p->kind == SCAN_NONE && position == SCRIPT_BENCHMARKS && (timer = find_timer(l, p, s, file, sizeof file))) {
 		p->kind = SCAN_TIMED_PYTHON;
 		p->is_indirect = true;
 		snprintf(p->why, sizeof p->why, "times with %s in %.100s", timer, file);

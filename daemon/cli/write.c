@@ -86,7 +86,8 @@ void write_manifest(const struct proposal *p, struct buf *out)
 		buf_puts(out, "]\n");
 	}
 	if (p->n_benchmarks)
-		buf_puts(out, "\n# Benchmark programs, the most certain first; every row that one reports is a cell.\nbenchmarks:\n");
+		buf_puts(out,
+			"\n# Benchmark programs, the most certain first; every row that one reports is a cell.\nbenchmarks:\n");
 	for (int i = 0; i < p->n_benchmarks; i++)
 		put_benchmark(out, &p->benchmark[i]);
 	if (p->environment[0])
