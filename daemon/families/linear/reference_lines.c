@@ -73,10 +73,10 @@ static void attend_head(const struct line_set *q, const struct line_set *kv, int
 	for (int64_t c = at; c < at + width; c++) {
 		double value = 0, variance = 0;
 
-		for (int u = 0; u < TOKENS; u++)
-			value += p[u] / sum * kv->value[u * 2 * k + k + c];
-		for (int u = 0; u < TOKENS; u++) { /* an error of one weight changes all others, since they are normalised */
-			double v = kv->value[u * 2 * k + k + c], share = p[u] / sum;
+		for (int64_t u = 0; u < TOKENS; u++)
+			value += p[u] / sum * kv->value[(2 * u + 1) * k + c];
+		for (int64_t u = 0; u < TOKENS; u++) { /* an error of one weight changes all others, since they are normalised */
+			double v = kv->value[(2 * u + 1) * k + c], share = p[u] / sum;
 
 			variance += share * share *
 				    (noise[u] * (v - value) * (v - value) + kv->variance[(2 * u + 1) * k + c] +
