@@ -892,6 +892,13 @@ def _add_arguments(words, frame):
         _add_word(words, name, frame.f_locals.get(name))
 
 
+def _gets_case(frame):
+    """Whether a function has an argument that describes the measured case: a dataclass, a named tuple or a namespace."""
+    code = frame.f_code
+    values = (frame.f_locals.get(name) for name in code.co_varnames[: code.co_argcount + code.co_kwonlyargcount])
+    return any(not isinstance(value, dict) and _fields(value) for value in values)
+
+
 def _add_loops(words, frame):
     """Append the variables of the loops around the current line of a frame."""
     try:
@@ -918,9 +925,10 @@ def _bounded(words):
 
 
 def _name_of_caller():
-    """Name for a call without one: the function of the script, and the arguments of simple types of all its functions that are running.
+    """Name for a call without one: the function of the script, and the arguments of simple types of its functions that are running.
 
-    The variables of loops around the calls are added only if the name would not be unique otherwise.
+    If one of them gets the case to measure as an object, the arguments of the functions around it are added only if the name would not be unique
+    otherwise, and then the variables of loops around the calls.
     """
     functions, frames, module = _own_frames(sys._getframe(2))
     script = module.f_code.co_filename if module else ""
@@ -932,7 +940,11 @@ def _name_of_caller():
     else:
         words = [os.path.basename(script or sys._getframe(2).f_code.co_filename).rsplit(".", 1)[0]]
     names = [_bounded(words)]
-    for frame in functions:
+    case = next((i for i in reversed(range(len(functions))) if _gets_case(functions[i])), 0)
+    for frame in functions[case:]:
+        _add_arguments(words, frame)
+    names.append(_bounded(words))
+    for frame in functions[:case]:
         _add_arguments(words, frame)
     names.append(_bounded(words))
     for frame in ([module] if module else []) + frames:

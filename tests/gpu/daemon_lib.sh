@@ -31,7 +31,7 @@ state_dir: $state/state
 cache_dir: $state/cache
 suites_dir: $bundle/share/suites
 listen: 127.0.0.1:0
-sandbox: auto
+sandbox: ${SANDBOX:-auto}
 workers:
   - {name: gpu, command: ${WORKER:-["$bundle/bin/flopwatch-worker", serve]}, device: ${DEVICE:-cuda}}
 repos:

@@ -1,5 +1,5 @@
 """suite_script.py - the way of public suites of Triton kernels: do_bench is called by helpers, with closures, far below the arguments."""
-# cells: bench_speed/kernel_name=norm/M=2048/dtype=bf16/x=1024/kernel_provider=liger/x_name=T/mode=forward/rep=10 bench_speed/kernel_name=norm/M=2048/dtype=bf16/x=1024/kernel_provider=liger/x_name=T/mode=full/rep=10 bench_speed/kernel_name=norm/M=2048/dtype=bf16/x=1024/kernel_provider=torch/x_name=T/mode=forward/rep=10 bench_speed/kernel_name=norm/M=2048/dtype=bf16/x=1024/kernel_provider=torch/x_name=T/mode=full/rep=10 sweep sweep/n=2 sweep/n=2/how=b sweep/n=2/how=b#2 timed/size=8 timed/size=8/text=a
+# cells: bench_speed/x=1024/kernel_provider=liger/x_name=T/mode=forward/M=2048/dtype=bf16/rep=10 bench_speed/x=1024/kernel_provider=liger/x_name=T/mode=full/M=2048/dtype=bf16/rep=10 bench_speed/x=1024/kernel_provider=torch/x_name=T/mode=forward/M=2048/dtype=bf16/rep=10 bench_speed/x=1024/kernel_provider=torch/x_name=T/mode=full/M=2048/dtype=bf16/rep=10 sweep sweep/n=2 sweep/n=2/how=b sweep/n=2/how=b#2 timed/size=8 timed/size=8/text=a
 import argparse
 import time
 
