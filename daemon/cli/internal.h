@@ -765,6 +765,8 @@ bool script_judge(const struct scan *l, struct scan_program *p, char *why, size_
 bool recognise_suffix(const char *suffix);
 /** Recognise from p->path and p->text; fills kind, why, output, uses_gpu. */
 bool recognise(struct scan_program *p);
+/** Whether `text` names something of CUDA, or a library that uses it. */
+bool recognise_gpu(const char *text);
 /** Remove the comments of C and C++ from `text`. */
 void recognise_without_comments(const char *text, struct buf *out);
 /**

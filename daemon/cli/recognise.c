@@ -76,14 +76,12 @@ bool recognise_option(const char *text, const char *option, char *out, size_t si
 	return false;
 }
 
-static bool says_gpu(const struct scan_program *p, const char *suffix)
+bool recognise_gpu(const char *text)
 {
 	static const char *const words[] = { "<<<", "cuda", "CUDA", "triton", "torch", "cupy", "nvbench", NULL };
 
-	if (strcmp(suffix, ".cu") == 0)
-		return true;
 	for (const char *const *w = words; *w; w++)
-		if (strstr(p->text.data, *w))
+		if (strstr(text, *w))
 			return true;
 	return false;
 }
@@ -143,7 +141,7 @@ bool recognise(struct scan_program *p)
 		buf_clear(&p->text);
 	if (!sign || p->text.len == 0)
 		return false;
-	p->uses_gpu = says_gpu(p, dot);
+	p->uses_gpu = strcmp(dot, ".cu") == 0 || recognise_gpu(p->text.data);
 	for (; sign->first; sign++)
 		if (has(p->text.data, sign->first) && (!sign->second || has(p->text.data, sign->second)))
 			break;

@@ -2,6 +2,7 @@
 #include "cli/internal.h"
 
 #include <ctype.h>
+#include <stdlib.h>
 
 enum { HELPERS_MAX = 24 };
 
@@ -142,27 +143,35 @@ static void find_modules(const struct scan *l, const struct python_script *s, st
 
 /* ---- judge ---------------------------------------------------------------------------------------------------------------- */
 
-/* The timer that the script uses through functions of other files of the checkout. Shape: file[size]. */
-static const char *find_timer(
-	const struct scan *l, const struct scan_program *p, const struct python_script *s, char *file, size_t size)
+/* Read the files of the checkout that the script imports: their timers, their modules, and whether they use a GPU. */
+static void read_helpers(const struct scan *l, const struct python_script *s, struct scan_program *p)
 {
-	const char *timer = NULL;
+	struct python_script *helper = mem_alloc(sizeof *helper);
+	bool is_benchmark = script_position(p->path) == SCRIPT_BENCHMARKS;
+	char file[2 * SCAN_PATH_SIZE];
 	int n = 0;
 
-	for (int i = 0; i < s->n_imports && !timer; i++) {
+	for (int i = 0; i < s->n_imports && n < HELPERS_MAX; i++) {
 		struct buf text, code;
 
-		if (!find_local(l, p->path, s->import[i], file, size) || strcmp(file, p->path) == 0 || n++ == HELPERS_MAX)
+		if (!find_local(l, p->path, s->import[i], file, sizeof file) || strcmp(file, p->path) == 0)
 			continue;
+		n++;
 		scan_read(l, file, &text);
 		buf_init(&code, SCAN_TEXT_MAX);
 		python_statements(text.data, &code);
-		if (python_calls_timer_of(p->text.data, code.data))
-			timer = python_timer(code.data);
+		if (p->kind == SCAN_NONE && is_benchmark && python_calls_timer_of(p->text.data, code.data)) {
+			p->kind = SCAN_TIMED_PYTHON;
+			p->is_indirect = true;
+			snprintf(p->why, sizeof p->why, "times with %s in %.100s", python_timer(code.data), file);
+		}
+		python_read(code.data, helper);
+		find_modules(l, helper, p);
+		p->uses_gpu = p->uses_gpu || recognise_gpu(code.data);
 		buf_fini(&code);
 		buf_fini(&text);
 	}
-	return timer;
+	free(helper);
 }
 
 static bool imports_any(const struct python_script *s, const char *const *names)
@@ -238,23 +247,19 @@ bool script_judge(const struct scan *l, struct scan_program *p, char *why, size_
 {
 	enum script_position position = script_position(p->path);
 	struct python_script *s = mem_alloc(sizeof *s);
-	char file[2 * SCAN_PATH_SIZE] = "";
 	bool result = false;
-	const char *timer;
 
 	why[0] = '\0';
 	python_read(p->text.data, s);
 	if (p->kind == SCAN_NONE && s->has_fixture && !has_other_fixture(l, p->path)) {
 		p->kind = SCAN_PYTEST;
 		snprintf(p->why, sizeof p->why, "has tests with the fixture of pytest-benchmark");
-	} else if (p->kind == SCAN_NONE && position == SCRIPT_BENCHMARKS && (timer = find_timer(l, p, s, file, sizeof file))) {
-		p->kind = SCAN_TIMED_PYTHON;
-		p->is_indirect = true;
-		snprintf(p->why, sizeof p->why, "times with %s in %.100s", timer, file);
 	}
+	find_modules(l, s, p);
+	if (p->kind != SCAN_NONE || position == SCRIPT_BENCHMARKS)
+		read_helpers(l, s, p);
 	bool is_known = p->kind != SCAN_NONE;
 
-	find_modules(l, s, p);
 	if (p->kind == SCAN_PYTEST)
 		result = true;
 	else if (!is_known && position != SCRIPT_BENCHMARKS)
@@ -262,7 +267,7 @@ bool script_judge(const struct scan *l, struct scan_program *p, char *why, size_
 	else if (position == SCRIPT_TESTS)
 		snprintf(why, size, "is a test");
 	else if (p->kind != SCAN_KIT_PYTHON && !s->has_guard && !s->has_work)
-		snprintf(why, size, "defines functions and runs none of them");
+		snprintf(why, size, "%s", is_known ? "defines functions and runs none of them" : ""); /* a module */
 	else if (!fill_arguments(s, p, why, size))
 		result = false;
 	else if (!is_known)

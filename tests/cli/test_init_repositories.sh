@@ -66,6 +66,9 @@ def run_speed(fn):
     return _time(fn)
 def describe():
     return "x"'
+write benchmark/scripts/shapes.py <<<'SHAPES = [1024]
+def shape(i):
+    return SHAPES[i]'
 write benchmark/scripts/benchmark_layer_norm.py <<<'"""Times layer norm."""
 import nowhere_rows_needs
 import triton
@@ -270,6 +273,35 @@ is "nothing is proposed" "$status $(test -e .flopwatch.yaml; echo $?)" "4 1"
 like "and a similar file is named" "$(cat "$tmp/errors")" \
 	'flopwatch: benchmarks/compare.py: left out: needs argument sys.argv\[1\], which has no default'
 is "in two messages" "$(wc -l <"$tmp/errors")" 2
+
+# ---- a proposal as a whole, with a replacement of Triton in the repository
+new runs
+cp -r "$root/tests/interleave/stand_in/triton" .
+write benchmark/timing.py <<<'import triton
+def measure(fn):
+    return triton.testing.do_bench(fn)'
+write benchmark/benchmark_sum.py <<<'import argparse
+import dataclasses
+import time
+from timing import measure
+@dataclasses.dataclass
+class Case:
+    n: int
+    provider: str
+def speed(case):
+    return measure(lambda: time.sleep(case.n * 1e-6))
+parser = argparse.ArgumentParser()
+parser.add_argument("--mode", choices=["forward", "full"], required=True)
+if __name__ == "__main__":
+    assert parser.parse_args().mode == "forward"
+    for n in [64, 128]:
+        speed(Case(n, "ours"))'
+init
+is "a script that times in another file" "$status $(names)" "0 benchmark_sum"
+export XDG_CACHE_HOME=$tmp/cache
+mkdir "$XDG_CACHE_HOME"
+is "try runs it as it is written" "$("$bin/flopwatch" try --device cpu --json 2>&1 | jq -r '[.[0].cells[] | .cell, (.ms > 0)] | map(tostring) | join(" ")')" \
+	"measure/n=64/provider=ours true measure/n=128/provider=ours true"
 
 # ---- many benchmarks
 new many
