@@ -147,7 +147,7 @@ int verb_init(struct client *c, const struct options *o)
 	int status = EXIT_ERROR;
 
 	(void)c;
-	l->n_programs = l->n_builders = 0;
+	l->n_programs = l->n_builders = l->n_helpers = 0;
 	if (find_root(o->n_arg ? o->arg[0] : ".", root, &is_checkout, &err) != 0) {
 		status = verb_fail_here(&err);
 	} else if (snprintf(path, sizeof path, "%s/%s", root, file_name) > 0 && access(path, F_OK) == 0) {

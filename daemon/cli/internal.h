@@ -162,6 +162,7 @@ enum {
 	SCAN_SUITES_MAX = 8,
 	SCAN_ENVIRONMENTS_MAX = 24,
 	SCAN_LEFT_MAX = 96,
+	SCAN_HELPERS_MAX = 256,
 	SCAN_PATH_SIZE = 256,
 	SCAN_TEXT_MAX = 256 << 10
 };
@@ -190,7 +191,7 @@ struct scan_program {
 	struct command arguments; /* that a script requires, each with its first choice */
 	char choices[400];        /* of those arguments, for people; "" none */
 	char search[64];          /* folders with the script's packages, separated by ":"; "" none */
-	char modules[400];        /* that a script imports and the checkout does not have, separated by spaces */
+	char modules[1024];       /* that a script imports and the checkout does not have, separated by spaces */
 	struct buf text;          /* without comments */
 };
 
@@ -217,6 +218,8 @@ struct scan {
 	char suite[SCAN_SUITES_MAX][64];                /* from etc/suites or .flopwatch/suites */
 	char result[SCAN_PATH_SIZE], result_format[24]; /* an existing output file of a benchmark; "" none */
 	bool is_cut;                                    /* there are more files than the scan reads */
+	int n_helpers;
+	struct script_helper *helper[SCAN_HELPERS_MAX]; /* files that scripts import, read once; see script.c */
 };
 
 /** Scan the checkout at `root`. Own: scan_free, also after an error. Err: `root` cannot be read. */
@@ -262,7 +265,7 @@ struct propose_benchmark {
 	char output[128];   /* "" it prints its results */
 	char artifact[256]; /* "" the whole folder */
 	char choices[400];  /* of required arguments; "" none */
-	char modules[424];  /* of Python that it imports, separated by spaces */
+	char modules[1056]; /* of Python that it imports, separated by spaces */
 	bool uses_gpu, needs_nvcc;
 };
 
@@ -757,7 +760,9 @@ enum script_position script_position(const char *path);
  * Complete `p`, recognised or not: kind, arguments, folders to search, modules. False: it cannot be proposed, with the reason;
  * `why` is "" if it is not similar to a benchmark. Shape: why[size].
  */
-bool script_judge(const struct scan *l, struct scan_program *p, char *why, size_t size);
+bool script_judge(struct scan *l, struct scan_program *p, char *why, size_t size);
+/** Free the files that script_judge has read for `l`. */
+void script_forget(struct scan *l);
 
 /* ---- recognise: Whether a source file is a benchmark, and of which kind, from its includes or imports. Pure. ---- */
 

@@ -303,6 +303,7 @@ void scan_free(struct scan *l)
 	for (int i = 0; i < l->n_builders; i++)
 		buf_fini(&l->builder[i].text);
 	l->n_programs = l->n_builders = 0;
+	script_forget(l);
 }
 
 const struct scan_builder *scan_builder(const struct scan *l, const char *dir, const char *name)

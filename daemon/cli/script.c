@@ -104,17 +104,22 @@ static bool is_package(const struct scan *l, const char *dir, const char *name)
 	return strcmp(dir, ".") != 0 && scan_is_there(l, path); /* a package without __init__.py */
 }
 
-/* Add `word` to a list separated by `separator`, unless it is there. */
-static void add_once(char *list, size_t size, const char *word, char separator)
+static bool has_item(const char *list, const char *word, char separator)
 {
 	size_t n = strlen(word);
 
 	for (const char *at = list; *at; at += strcspn(at, (char[]){ separator, '\0' }), at += *at == separator)
 		if (strncmp(at, word, n) == 0 && (at[n] == '\0' || at[n] == separator))
-			return;
+			return true;
+	return false;
+}
+
+/* Add `word` to a list separated by `separator`, unless it is there. */
+static void add_once(char *list, size_t size, const char *word, char separator)
+{
 	size_t used = strlen(list);
 
-	if (used + n + 2 <= size)
+	if (!has_item(list, word, separator) && used + strlen(word) + 2 <= size)
 		snprintf(list + used, size - used, "%s%s", used ? (char[]){ separator, '\0' } : "", word);
 }
 
@@ -129,6 +134,8 @@ static void find_modules(const struct scan *l, const struct python_script *s, st
 		bool is_ours = false;
 
 		snprintf(name, sizeof name, "%.*s", (int)strcspn(s->import[i], "."), s->import[i]);
+		if (has_item(p->modules, name, ' '))
+			continue;             /* most are imported by many files */
 		if (is_package(l, dir, name)) /* Python searches the script's own folder */
 			continue;
 		for (const char *const *at = package_positions; *at && !is_ours; at++) {
@@ -143,35 +150,66 @@ static void find_modules(const struct scan *l, const struct python_script *s, st
 
 /* ---- judge ---------------------------------------------------------------------------------------------------------------- */
 
-/* Read the files of the checkout that the script imports: their timers, their modules, and whether they use a GPU. */
-static void read_helpers(const struct scan *l, const struct python_script *s, struct scan_program *p)
+/* A file that scripts import. */
+struct script_helper {
+	char path[2 * SCAN_PATH_SIZE];
+	struct buf code;
+	struct python_script facts;
+};
+
+/* The file, read once; NULL: there are too many. */
+static const struct script_helper *read_helper(struct scan *l, const char *path)
 {
-	struct python_script *helper = mem_alloc(sizeof *helper);
+	struct buf text;
+
+	for (int i = 0; i < l->n_helpers; i++)
+		if (strcmp(l->helper[i]->path, path) == 0)
+			return l->helper[i];
+	if (l->n_helpers == SCAN_HELPERS_MAX)
+		return NULL;
+	struct script_helper *h = l->helper[l->n_helpers++] = mem_alloc(sizeof *h);
+
+	snprintf(h->path, sizeof h->path, "%s", path);
+	scan_read(l, path, &text);
+	buf_init(&h->code, SCAN_TEXT_MAX);
+	python_statements(text.data, &h->code);
+	python_read(h->code.data, &h->facts);
+	buf_fini(&text);
+	return h;
+}
+
+void script_forget(struct scan *l)
+{
+	for (int i = 0; i < l->n_helpers; i++) {
+		buf_fini(&l->helper[i]->code);
+		free(l->helper[i]);
+	}
+	l->n_helpers = 0;
+}
+
+/* Read the files of the checkout that the script imports: their timers, their modules, and whether they use a GPU. */
+static void read_helpers(struct scan *l, const struct python_script *s, struct scan_program *p)
+{
 	bool is_benchmark = script_position(p->path) == SCRIPT_BENCHMARKS;
+	const struct script_helper *helper[HELPERS_MAX];
 	char file[2 * SCAN_PATH_SIZE];
 	int n = 0;
 
-	for (int i = 0; i < s->n_imports && n < HELPERS_MAX; i++) {
-		struct buf text, code;
-
-		if (!find_local(l, p->path, s->import[i], file, sizeof file) || strcmp(file, p->path) == 0)
+	for (int i = 0; i < s->n_imports && n < HELPERS_MAX; i++)
+		if (find_local(l, p->path, s->import[i], file, sizeof file) && strcmp(file, p->path) != 0 &&
+			(helper[n] = read_helper(l, file)))
+			n++;
+	for (int i = 0; i < n && p->kind == SCAN_NONE && is_benchmark; i++) {
+		if (!python_calls_timer_of(p->text.data, helper[i]->code.data))
 			continue;
-		n++;
-		scan_read(l, file, &text);
-		buf_init(&code, SCAN_TEXT_MAX);
-		python_statements(text.data, &code);
-		if (p->kind == SCAN_NONE && is_benchmark && python_calls_timer_of(p->text.data, code.data)) {
-			p->kind = SCAN_TIMED_PYTHON;
-			p->is_indirect = true;
-			snprintf(p->why, sizeof p->why, "times with %s in %.100s", python_timer(code.data), file);
-		}
-		python_read(code.data, helper);
-		find_modules(l, helper, p);
-		p->uses_gpu = p->uses_gpu || recognise_gpu(code.data);
-		buf_fini(&code);
-		buf_fini(&text);
+		p->kind = SCAN_TIMED_PYTHON;
+		p->is_indirect = true;
+		snprintf(p->why, sizeof p->why, "times with %s in %.100s", python_timer(helper[i]->code.data), helper[i]->path);
 	}
-	free(helper);
+	for (int i = 0; i < n && p->kind != SCAN_NONE; i++) {
+		find_modules(l, &helper[i]->facts, p);
+		p->uses_gpu = p->uses_gpu || recognise_gpu(helper[i]->code.data);
+	}
 }
 
 static bool imports_any(const struct python_script *s, const char *const *names)
@@ -243,7 +281,7 @@ static bool has_other_fixture(const struct scan *l, const char *path)
 	return is_found;
 }
 
-bool script_judge(const struct scan *l, struct scan_program *p, char *why, size_t size)
+bool script_judge(struct scan *l, struct scan_program *p, char *why, size_t size)
 {
 	enum script_position position = script_position(p->path);
 	struct python_script *s = mem_alloc(sizeof *s);
