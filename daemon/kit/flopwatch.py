@@ -939,18 +939,18 @@ def _name_of_caller():
         words = [getattr(lead, "co_qualname", lead.co_name).replace("<locals>.", "")]
     else:
         words = [os.path.basename(script or sys._getframe(2).f_code.co_filename).rsplit(".", 1)[0]]
-    names = [_bounded(words)]
+    if _context and _bounded(words) not in _seen:
+        return words[0]
     case = next((i for i in reversed(range(len(functions))) if _gets_case(functions[i])), 0)
     for frame in functions[case:]:
         _add_arguments(words, frame)
-    names.append(_bounded(words))
-    for frame in functions[:case]:
-        _add_arguments(words, frame)
-    names.append(_bounded(words))
-    for frame in ([module] if module else []) + frames:
-        _add_loops(words, frame)
-    names.append(_bounded(words))
-    return next((name for name in (names if _context else names[1:]) if name not in _seen), names[-1])
+    if _bounded(words) in _seen:
+        for frame in functions[:case]:
+            _add_arguments(words, frame)
+    if _bounded(words) in _seen:
+        for frame in ([module] if module else []) + frames:
+            _add_loops(words, frame)
+    return _bounded(words)
 
 
 def _asked_by(prefix):

@@ -18,7 +18,6 @@ int cuDeviceGetAttribute(int *out, int which, int device);
 int cuMemAlloc_v2(uint64_t *out, size_t size);
 int cuEventCreate(void **out, unsigned flags);
 int cuEventRecord(int64_t *event, void *stream);
-int cuEventQuery(int64_t *event);
 int cuEventSynchronize(int64_t *event);
 int cuEventElapsedTime(float *ms, int64_t *from, int64_t *to);
 int cuMemsetD8Async(uint64_t to, unsigned char value, size_t n, void *stream);
@@ -63,6 +62,5 @@ static inline cudaError_t cudaEventElapsedTime(float *ms, cudaEvent_t from, cuda
 }
 #define cudaDeviceGetAttribute      cuDeviceGetAttribute
 #define cudaEventCreateWithFlags    cuEventCreate
-#define cudaEventQuery(event)       cuEventQuery((int64_t *)(event))
 #define cudaEventSynchronize(event) cuEventSynchronize((int64_t *)(event))
 #define cudaStreamSynchronize       cuStreamSynchronize
