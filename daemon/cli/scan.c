@@ -166,6 +166,16 @@ static bool is_environment(const char *path, const char *name)
 	return strstr(name, "requirements") || (slash && slash - path >= 12 && strncmp(slash - 12, "requirements", 12) == 0);
 }
 
+static void take_cargo(struct scan *l, const char *path)
+{
+	struct buf text;
+
+	scan_read(l, path, &text);
+	if (strstr(text.data, "criterion"))
+		leave(l, path, "names criterion, whose output has no known format");
+	buf_fini(&text);
+}
+
 static void take_environment(struct scan *l, const char *path)
 {
 	if (l->n_environments < SCAN_ENVIRONMENTS_MAX)
@@ -209,6 +219,8 @@ static void take_file(struct scan *l, const char *path, const char *name)
 			return; /* a comment of the manifest cannot name it */
 	if (is_builder(name))
 		take_builder(l, path, name);
+	else if (strcmp(name, "Cargo.toml") == 0)
+		take_cargo(l, path);
 	else if (is_environment(path, name))
 		take_environment(l, path);
 	else if (strcmp(suffix, ".yaml") == 0)

@@ -265,6 +265,8 @@ main()'
 write tests/test_x.py <<<'def test_x(bench):
     pass'
 write benchmarks/README.md <<<'None yet.'
+write rust/Cargo.toml <<<'[dev-dependencies]
+criterion = "0.5"'
 write benchmarks/compare.py <<<'import sys
 import matplotlib.pyplot
 print(open(sys.argv[1]).read())'
@@ -272,7 +274,8 @@ init
 is "nothing is proposed" "$status $(test -e .flopwatch.yaml; echo $?)" "4 1"
 like "and a similar file is named" "$(cat "$tmp/errors")" \
 	'flopwatch: benchmarks/compare.py: left out: needs argument sys.argv\[1\], which has no default'
-is "in two messages" "$(wc -l <"$tmp/errors")" 2
+like "so is a benchmark of Rust" "$(cat "$tmp/errors")" 'rust/Cargo.toml: left out: names criterion, whose output has no known format'
+is "and nothing else" "$(wc -l <"$tmp/errors")" 3
 
 # ---- a proposal as a whole, with a replacement of Triton in the repository
 new runs
