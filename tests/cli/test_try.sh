@@ -45,6 +45,16 @@ if command -v script >/dev/null; then
 	done
 	is "no step is longer than a line" "$(awk 'length > 59' "$tmp/steps" | wc -l)" 0
 	like "the table is the same" "$(tail -n 1 "$tmp/table")" '^2 cells, about '
+	cp .flopwatch.yaml "$tmp/cached.yaml"
+	for i in 1 2 3; do
+		printf 'echo "{\\"cell\\":\\"row\\",\\"ms\\":[%s,%s]}"\n' "$i" "$i" >"b$i.sh"
+		echo "  b$i: {command: [sh, b$i.sh], reader: flopwatch, gpu: false}"
+	done | sed '1i flopwatch: 1\nbenchmarks:' >.flopwatch.yaml
+	script -qec "$bin/flopwatch try --device cpu >$tmp/table" "$tmp/screen" >/dev/null </dev/null
+	like "of several benchmarks the number is shown" "$(tr '\r' '\n' <"$tmp/screen" | sed -n 's/^.\[K//p')" '2 of 3, b2: running'
+	like "and the cost is that of all" "$(tail -n 1 "$tmp/table")" '^3 cells, about '
+	mv "$tmp/cached.yaml" .flopwatch.yaml
+	rm b?.sh
 else
 	skip "a terminal gets steps" "there is no script"
 fi

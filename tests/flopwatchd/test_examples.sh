@@ -59,7 +59,7 @@ else
 	skip "nvcc builds it" "there is no CUDA toolkit that works"
 fi
 example nvbench "$examples"/nvbench/*
-is "nvbench under CMake" "$(says nvbench reader) $(says nvbench outputs)" "nvbench [fill.json]"
+is "nvbench under CMake" "$(says nvbench reader) $(says nvbench outputs)" "nvbench [fill_bench.json]"
 example triton "$examples"/triton/*
 is "Triton's script as it is" "$(says triton command) $(says triton reader)" "[python3, -m, flopwatch, softmax.py] flopwatch"
 example pytorch "$examples"/pytorch/*
