@@ -1026,7 +1026,8 @@ struct interleave_cell {
 	int n, cut, untimed;  /* pairs; pairs repeated because of an interrupt, or of a missing time, */
 	int late_pairs;       /* or because the device began a call before it was queued */
 	int calls[INTERLEAVE_SIDES_MAX], late[INTERLEAVE_SIDES_MAX]; /* of all pairs; those that began early */
-	double spin_us[INTERLEAVE_SIDES_MAX];                        /* requested by each side; 0: its calls are not primed */
+	int primed, host_bound;               /* primed calls; those that took the host longer than the device */
+	double spin_us[INTERLEAVE_SIDES_MAX]; /* requested by each side; 0: its calls are not primed */
 	float ms[INTERLEAVE_SIDES_MAX][STATS_PAIRS_MAX], mhz[INTERLEAVE_SIDES_MAX][STATS_PAIRS_MAX],
 		host_us[INTERLEAVE_SIDES_MAX][STATS_PAIRS_MAX];
 	struct interleave_seen seen[INTERLEAVE_SIDES_MAX];

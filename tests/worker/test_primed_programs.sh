@@ -53,8 +53,11 @@ for cell, late_every in ("few", 10), ("often", OFTEN), ("never", 1), ("waits", 0
             continue
         calls += 1
         for _ in range(int(go[2])):
-            host = "host_us=%.3f" % (HOST * random.uniform(0.99, 1.01))
-            if cell == "waits":
+            host = "host_us=%.3f" % (HOST * random.uniform(0.999, 1.001))
+            if int(go[2]) > 1 and cell != "waits":  # of a sustained run: the device waits for the host
+                time.sleep(HOST * 1.1e-6)
+                send("done %.6f %s" % (HOST * 1e-3 * random.uniform(0.99, 1.01), host))
+            elif cell == "waits":
                 time.sleep(0.001)
                 send("done %.6f %s" % (0.355 * random.uniform(0.99, 1.01), host))
             elif late_every and calls % late_every == 0:
@@ -66,7 +69,7 @@ PY
 notes() {
 	api "comparisons/$(sql "SELECT $newest")" | jq -r '.notes[]? | "\(.cell // "") \(.text)"'
 }
-write_config "sandbox: auto" "workers: [{name: cpu, command: [flopwatch-worker, serve], device: cpu}]" "repos: [{name: one, url: $tmp/one.git}]"
+write_config "sandbox: none" "workers: [{name: sim, command: [flopwatch-worker, serve], device: sim}]" "repos: [{name: one, url: $tmp/one.git}]"
 start_daemon || exit 1
 on_main one first >"$tmp/verdict"
 is "late calls are no failure; without any other one the cell has no verdict" "$(cells | tr '\n' ';')" \
@@ -84,6 +87,7 @@ is "many late calls leave a cell undecided, a slower host no device" "$(cells | 
 	"few unchanged ;often undecided ;never undecided ;waits unchanged ;"
 like "with their number" "$(why often)" '^could not be primed: [0-9]+ of [0-9]+ calls of the target began before they were queued$'
 is "the host's time is a finding" "$(api "comparisons/$(sql "SELECT $newest")" | jq -r '.cells[] | select(.cell == "few") | .flags | join(" ")')" enqueue
+is "no sustained run has timed the host instead of the device" "$(sql "SELECT count(*) FROM sample s JOIN sample_kind k ON k.id = s.kind JOIN cell c ON c.id = s.cell WHERE k.series = 'sustained' AND c.key = 'few'")" 0
 is "of primed calls only" "$(api "comparisons/$(sql "SELECT $newest")" | jq -r '.cells[] | select(.cell == "waits") | "\(.flags | length) \(.enqueue)"')" "0 null"
 # as text, and on the page
 said=$("$bin/flopwatch" --server "http://127.0.0.1:$(port)" wait "$(sql "SELECT job FROM comparison WHERE id = $newest")" 2>&1)
