@@ -62,7 +62,7 @@ struct flopwatch_ops {
 	double (*idle_us)(void *stream); /* waits until the device is idle; returns how long */
 	void (*scrub)(void *stream);     /* displaces its cache */
 	int (*can_spin)(void);
-	void (*spin)(void *stream, double us); /* keeps it busy for that time, so that the host can queue the next call before */
+	void (*spin)(void *stream, double us); /* keeps it busy for that time, in which the host can queue the next call */
 	void (*start)(void *stream, int slot);
 	int (*stop)(void *stream, int slot); /* whether the device began the call before it was queued, despite a spin */
 	void (*finish)(int slot, double *ms, double *mhz); /* waits for the call */

@@ -884,28 +884,24 @@ def _add_word(words, name, value, depth=2):
             _add_word(words, field, inner, depth - 1)
 
 
-def _add_arguments(words, frame):
-    code = frame.f_code
+def _arguments(frame):
+    """The arguments of a function as words."""
+    code, words = frame.f_code, []
     n = code.co_argcount + code.co_kwonlyargcount
     n_all = n + bool(code.co_flags & inspect.CO_VARARGS) + bool(code.co_flags & inspect.CO_VARKEYWORDS)
     for name in code.co_varnames[:n_all]:
         _add_word(words, name, frame.f_locals.get(name))
+    return words
 
 
-def _gets_case(frame):
-    """Whether a function has an argument that describes the measured case: a dataclass, a named tuple or a namespace."""
-    code = frame.f_code
-    values = (frame.f_locals.get(name) for name in code.co_varnames[: code.co_argcount + code.co_kwonlyargcount])
-    return any(not isinstance(value, dict) and _fields(value) for value in values)
-
-
-def _add_loops(words, frame):
-    """Append the variables of the loops around the current line of a frame."""
+def _loops(frame):
+    """The variables of the loops around the current line of a frame as words."""
+    words = []
     try:
         with open(frame.f_code.co_filename, "rb") as source:
             tree = ast.parse(source.read())
     except (OSError, SyntaxError, ValueError):
-        return
+        return words
     for node in ast.walk(tree):
         if not getattr(node, "lineno", math.inf) <= frame.f_lineno <= (getattr(node, "end_lineno", 0) or 0):
             continue
@@ -914,43 +910,46 @@ def _add_loops(words, frame):
             for target in ast.walk(loop.target):
                 if isinstance(target, ast.Name) and target.id in frame.f_locals:
                     _add_word(words, target.id, frame.f_locals[target.id])
+    return words
 
 
-def _bounded(words):
-    """A name of at most _KEY_MAX bytes: of a longer one a hash remains of what does not fit."""
-    text = _clean("/".join(words), None)
-    if len(text.encode()) <= _KEY_MAX:
-        return text
-    return _clean(text, _KEY_MAX - 9) + "~" + hashlib.sha256(text.encode()).hexdigest()[:8]
+def _bounded(lead, groups):
+    """A name of at most _KEY_MAX bytes, from the words of each function, outermost first.
+
+    If it would be longer, it begins with a later function; a hash distinguishes names that differ only in what is omitted.
+    """
+
+    def text_from(first):
+        return _clean("/".join(dict.fromkeys([lead] + [word for group in groups[first:] for word in group])), None)
+
+    digest = "~" + hashlib.sha256(text_from(0).encode()).hexdigest()[:8]
+    for first in range(max(len(groups), 1)):
+        text = text_from(first)
+        if len(text.encode()) <= _KEY_MAX - (len(digest) if first else 0):
+            return text + digest if first and text in _seen else text
+    return _clean(text, _KEY_MAX - len(digest)) + digest
 
 
 def _name_of_caller():
-    """Name for a call without one: the function of the script, and the arguments of simple types of its functions that are running.
+    """Name for a call without one: the function of the script, and the arguments of simple types of all its functions that are running.
 
-    If one of them gets the case to measure as an object, the arguments of the functions around it are added only if the name would not be unique
-    otherwise, and then the variables of loops around the calls.
+    The variables of loops around the calls are added only if the name would not be unique otherwise.
     """
     functions, frames, module = _own_frames(sys._getframe(2))
-    script = module.f_code.co_filename if module else ""
+    script = module.f_code.co_filename if module else sys._getframe(2).f_code.co_filename
+    codes = [each.f_code for each in reversed(functions) if each.f_code.co_filename == script]
     if _context:
-        words = [_context[-1]]
-    elif functions:
-        lead = next((each for each in reversed(functions) if each.f_code.co_filename == script), functions[0]).f_code
-        words = [getattr(lead, "co_qualname", lead.co_name).replace("<locals>.", "")]
+        lead = _context[-1]
+        if _clean(lead) not in _seen:
+            return lead
+    elif codes:
+        lead = getattr(codes[0], "co_qualname", codes[0].co_name).replace("<locals>.", "")
     else:
-        words = [os.path.basename(script or sys._getframe(2).f_code.co_filename).rsplit(".", 1)[0]]
-    if _context and _bounded(words) not in _seen:
-        return words[0]
-    case = next((i for i in reversed(range(len(functions))) if _gets_case(functions[i])), 0)
-    for frame in functions[case:]:
-        _add_arguments(words, frame)
-    if _bounded(words) in _seen:
-        for frame in functions[:case]:
-            _add_arguments(words, frame)
-    if _bounded(words) in _seen:
-        for frame in ([module] if module else []) + frames:
-            _add_loops(words, frame)
-    return _bounded(words)
+        lead = os.path.basename(script).rsplit(".", 1)[0]
+    groups = [_arguments(frame) for frame in functions]
+    if _bounded(lead, groups) in _seen:
+        groups += [_loops(frame) for frame in ([module] if module else []) + frames]
+    return _bounded(lead, groups)
 
 
 def _asked_by(prefix):

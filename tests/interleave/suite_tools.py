@@ -13,7 +13,7 @@ class Input:
     extra_benchmark_config: dict = None
 
 
-def run_benchmarks(bench, kernel_name, providers, modes, x_values, extra):
+def run_benchmarks(bench, kernel_name, metric_name, x_label, providers, modes, x_values, extra, overwrite=False):
     for x in x_values:
         for mode in modes:
             for provider in providers:
