@@ -125,7 +125,7 @@ static int parse(struct verb_args *a, const struct verb *verb, char **argv, int 
 			.val = i };
 	for (; word && (found = getopt_long(argc, argv, "+:", known, NULL)) != -1; word = argv[optind]) {
 		i = found == ':' ? optopt : found;
-		if (found == '?' || strcspn(word + 2, "=") != strlen(known[i].name))
+		if (found == '?' || !known[i].name || strcspn(word + 2, "=") != strlen(known[i].name))
 			return usage("unknown option", word);
 		if (found == ':')
 			return usage("no value after", word);

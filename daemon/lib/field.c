@@ -228,7 +228,7 @@ static void clean_text(struct fields *f, const char *key, const char *kept_chara
 	if (v && !text)
 		field_fail(f, key, "must be a string");
 
-	if (len >= size) {
+	if (text && len >= size) {
 		len = size - 1;
 		while (len > 0 && ((unsigned char)text[len] & 0xc0) == 0x80) /* never end inside a UTF-8 character */
 			len--;

@@ -196,9 +196,10 @@ void loop_free(struct loop *l)
 		return;
 	while (l->all) {
 		struct loop_source *s = l->all;
+		// source_free takes it out of l->all: NOLINTNEXTLINE(clang-analyzer-unix.Malloc)
 		if (s->kind == SOURCE_CHILD)
 			proc_end(&s->child);
-		source_free(l, s); // takes it out of l->all: NOLINT(clang-analyzer-unix.Malloc)
+		source_free(l, s);
 	}
 	free(l->heap);
 	if (l->epoll_fd >= 0)

@@ -132,7 +132,7 @@ void marks_learn(struct marks *m, const char *cell, const char *unit, int line)
 	int shown = split(cell, &p) ? mark_shown_by(&p) : -1;
 
 	if (shown == '?' && strcmp(unit, "%") == 0)
-		shown = p.mark[0];
+		shown = (unsigned char)p.mark[0];
 	m->has_grouping = m->has_grouping || (shown > 0 && count(&p, 'g') > 0);
 	if (shown == '.' && m->line_point == 0)
 		m->line_point = line;

@@ -199,7 +199,7 @@ static int cpu_alloc(struct device *d, size_t bytes, void **out, struct fw_err *
 		if (b->block)
 			continue;
 		void *block;
-		if (posix_memalign(&block, ALIGN, bytes + 2 * DEVICE_REDZONE_BYTES) != 0)
+		if (posix_memalign(&block, ALIGN, bytes + (size_t)2 * DEVICE_REDZONE_BYTES) != 0)
 			return err_set(err, ERR_FULL, "no memory for a buffer of %zu bytes", bytes);
 		b->block = block;
 		b->bytes = bytes;

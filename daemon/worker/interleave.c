@@ -69,7 +69,7 @@ static int cell_of(const struct bench *b, const char *key)
 /* Continue this cell with base and target only. */
 static void leave_reference_out(struct all_interleave *a, int cell, const char *why)
 {
-	int *position = a->position + COMMAND_REFERENCE * a->n_cells, kept = 0;
+	int *position = a->position + (size_t)COMMAND_REFERENCE * (size_t)a->n_cells, kept = 0;
 
 	for (int i = 0; i < a->n_position[COMMAND_REFERENCE]; i++)
 		if (position[i] != cell)
@@ -107,7 +107,8 @@ static int next_chain(const struct interleave_run *l, int n_sides, struct fw_err
 	struct interleave_order order[INTERLEAVE_SIDES_MAX];
 
 	for (int side = 0; side < n_sides; side++)
-		order[side] = (struct interleave_order){ .n = a->n_position[side], .cell = a->position + side * a->n_cells };
+		order[side] = (struct interleave_order){ .n = a->n_position[side],
+			.cell = a->position + (size_t)side * (size_t)a->n_cells };
 	int n = interleave_chain(order, n_sides, l->todo, a->n_cells, l->chain);
 
 	return n < 0 ? err_set(err, ERR_INTERNAL, "out of memory") : n;

@@ -126,6 +126,8 @@ static int take(struct interleave_list *l, const struct interleave_line *line, s
 {
 	struct interleave_reported *cell = l->n ? &l->cell[l->n - 1] : NULL;
 
+	if (!cell && line->word != INTERLEAVE_HELLO && line->word != INTERLEAVE_TURN)
+		return 0; /* bye: interleave_receive accepts no other line before the first turn */
 	switch (line->word) {
 	case INTERLEAVE_HELLO: {
 		struct buf text;

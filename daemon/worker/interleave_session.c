@@ -35,7 +35,7 @@ static void add_sustained(struct interleave_sustained *b, float ms, float mhz)
 
 	if (c->kept == SUSTAINED_KEPT_MAX && b->n % b->stride == 0) {
 		c->kept /= 2;
-		for (int i = 0; i < c->kept; i++) {
+		for (size_t i = 0; i < (size_t)c->kept; i++) {
 			c->ms[i] = c->ms[2 * i];
 			c->mhz[i] = c->mhz[2 * i];
 		}
@@ -139,7 +139,7 @@ static int attend(struct interleave_session *s, struct fw_err *err)
 	peer_poll(peer, &fd[0], &wait_ms);
 	for (int k = 0; k < s->n_sides; k++)
 		interleave_child_poll(&s->child[k], &fd[1 + k * INTERLEAVE_CHILD_FDS]);
-	if (poll(fd, (nfds_t)(1 + s->n_sides * INTERLEAVE_CHILD_FDS), wait_ms) < 0)
+	if (poll(fd, (nfds_t)1 + (nfds_t)s->n_sides * INTERLEAVE_CHILD_FDS, wait_ms) < 0)
 		memset(fd, 0, sizeof fd);
 	if (peer_attend(peer, &fd[0], err) != 0)
 		return -1;

@@ -30,7 +30,7 @@ int scope_read(struct site *site, struct http_request *r, struct scope *out, str
 	int64_t id;
 	const char *given = http_query(r, "repo");
 	if (!scope_branch(r, out->branch))
-		out->branch[0] = '\0';
+		out->branch[0] = '\0'; // NOLINT(clang-analyzer-core.NullDereference): the caller's
 	bool is_given = given && *given;
 	if (is_given ? view_repo_id(site->db, given, &id, err) != 0 : view_repos(site->db, count_repo, &choice, err) != 0)
 		return -1;
@@ -62,7 +62,7 @@ int scope_offer(struct site *site, struct http_request *r, struct scope *out, st
 	struct offer offer = { .scope = out, .wants_branch = !scope_branch(r, out->branch) };
 	snprintf(out->repo, sizeof out->repo, "%s", given ? given : "");
 	if (offer.wants_branch)
-		out->branch[0] = '\0';
+		out->branch[0] = '\0'; // NOLINT(clang-analyzer-core.NullDereference): the caller's
 	return out->repo[0] && view_repo_id(site->db, out->repo, &id, err) != 0 ? -1
 										: view_repos(site->db, take_offer, &offer, err);
 }
