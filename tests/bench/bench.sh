@@ -50,6 +50,10 @@ target interleave.same.called 0 of_1
 
 mkdir -p "$work/state" "$work/cache"
 
+# ---- a push whose build fails
+tests/bench/bench_failed_build.sh
+target push.failed_build_after_make 5000 ms
+
 # ---- one comparison over two devices
 tests/bench/bench_split.sh
 target split.ratio 0.6 of_1
