@@ -250,7 +250,7 @@ screenshots: ## every page at two widths in two lights, under build/screenshots
 picture: ## doc/comparison.svg, drawn from a recorded comparison
 	@$(MAKE) --no-print-directory -j2 build/tests/web/test_picture
 	@PICTURE=doc/comparison.svg build/tests/web/test_picture
-.PHONY: demo bench gpu-bench gpu-verdicts gpu-demo gpu-check gpu-linear gpu-linear-peers gpu-integrity gpu-modules gpu-interleave gpu-package bundle install uninstall clean help
+.PHONY: demo bench gpu-bench gpu-verdicts gpu-demo gpu-check gpu-linear gpu-linear-peers gpu-integrity gpu-modules gpu-interleave gpu-prime gpu-package bundle install uninstall clean help
 demo: ## a daemon, a pushed regression, a harmless push, a dashboard; DEMO_EXIT=1 ends by itself
 	@etc/install-dependencies.sh demo
 	@$(MAKE) --no-print-directory -j2 all
@@ -269,6 +269,8 @@ gpu-verdicts: bundle ## the daemon judges equal and slower kernels on this GPU; 
 gpu-interleave: bundle ## interleaved programs on this GPU, against the pairs of one process; results under tests/data/gpu. PYTHON=one with PyTorch and Triton
 	@tests/gpu/interleave.sh build/bundle build/gpu-interleave
 	@for file in interleave.jsonl interleave.txt; do cp build/gpu-interleave/$$file tests/data/gpu/$$(date +%F)-$$file; done
+gpu-prime: ## plain and primed times of host-bound calls on this GPU; within 120 s. PYTHON=one with PyTorch and Triton
+	@tests/gpu/prime.sh build/gpu-prime
 gpu-demo: bundle ## the daemon builds and judges real pushes on this GPU
 	@tests/gpu/daemon.sh build/bundle build/gpu-demo
 gpu-package: bundle ## daemon and worker as two users, by the ExecStart of their units, judge a push on this GPU. As root; within 120 s

@@ -13,7 +13,8 @@
  *
  *     FLOPWATCH_CUDA("gemm/4096", flops, bytes, stream) { gemm<<<grid, block, 0, stream>>>(a, b, c); }
  *
- * measures device time and the clock during the call. Options of the next cell, to be set before it:
+ * measures device time and the clock during the call, which the device begins when the host has queued all of it. Options of the
+ * next cell, to be set before it:
  *
  *     flopwatch_check(function, argument);   called after the first call: returns an error of its result, NULL none
  *     flopwatch_output(address, bytes);      host memory with the result, which is compared between versions

@@ -9,7 +9,8 @@ SPDX-License-Identifier: MIT-0  (take it into any project, changed or not, witho
 The body of `with` is one call of the cell "softmax/4096". It is repeated as often as needed. Run alone, the program prints a JSON line per
 cell on standard output and a table on standard error. Run by flopwatch, its calls alternate with those of another version of the program, and
 it prints nothing (doc/interleave.md). If the thread has a CUDA context (PyTorch, CuPy, Triton), calls are timed on the device, with the clock
-during each call.
+during each call; the device begins a timed call when the host has queued all of it. Then a JSON line also has the median time of the host, the
+number of calls that began too early and are left out, and whether the calls could be primed in this way.
 
 Arguments of a cell, in addition to the flops and bytes of a call (None: not known):
   check     called after the first call; its return value, or an AssertionError, is an error of the result: see compare
