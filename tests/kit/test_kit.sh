@@ -112,6 +112,43 @@ for program in "$tmp/primed" "$python $examples/primed.py"; do
 	is "all in turns" "$(grep '^turn' "$tmp/said" | uniq -c | awk '{ print $1, $3 }' | paste -sd';')" "4 a;4 waits;4 long;4 grows"
 done
 
+# ---- the length of the spin, in both languages: after each call its host time and whether it was late
+cat >"$tmp/spin.c" <<'C'
+#include "flopwatch.h"
+int main(void)
+{
+	struct flopwatch_spin s = { FLOPWATCH_PROBES, NULL, 0, 1, 0, 0 };
+	double host_us;
+	int late;
+
+	while (scanf("%lf %d", &host_us, &late) == 2) {
+		flopwatch_note_spin(&s, host_us, late);
+		printf("%.1f\n", flopwatch_spin_us(&s));
+	}
+	return 0;
+}
+C
+cat >"$tmp/spin.py" <<'PY'
+import sys
+import flopwatch
+spin = flopwatch._Spin()
+for line in sys.stdin:
+    host_us, late = line.split()
+    spin.note_call(float(host_us), late == "1")
+    print("%.1f" % spin.wanted_us())
+PY
+printf '%s\n' "100 0" "200 0" "100 0" "100 1" "100 0" "2000 1" "2000 1" "2000 1" "100 0" >"$tmp/calls"
+gcc -O1 -Wall -Wextra -Werror -I"$kit" -o "$tmp/spin" "$tmp/spin.c" -lm
+# twice the host's time, which falls by a tenth; doubled after a late call, never above 10 ms
+is "a spin follows the host" "$("$tmp/spin" <"$tmp/calls" | paste -sd' ')" "220.0 420.0 380.0 668.0 574.0 10000.0 10000.0 10000.0 10000.0"
+is "in Python as well" "$("$python" "$tmp/spin.py" <"$tmp/calls")" "$("$tmp/spin" <"$tmp/calls")"
+is "a call that takes long measures the host once" "$("$python" -c '
+import flopwatch
+for host_us, all_s in (100, 0.6), (9000, 0.6), (100, 0.1):
+    spin = flopwatch._Spin()
+    spin.note_probe(0, host_us, all_s)
+    print(spin.is_on(), spin.is_probing(), spin.why_not)' | paste -sd';')" "True False ;False False the call keeps the host for more than 8 ms;False True "
+
 # ---- interleaved, with a child that ends by itself
 cat >"$tmp/forks.c" <<'C'
 #include "flopwatch.h"
