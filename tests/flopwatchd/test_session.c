@@ -41,6 +41,8 @@ static void make_plan(struct plan *p)
 	p->request.kind = JOBKIND_COMPARE;
 	snprintf(p->request.device, sizeof p->request.device, "sim-1");
 	p->request.n_subjects = 2;
+	struct manifest usual;
+	manifest_default(&usual);
 	for (int i = 0; i < 2; i++) {
 		struct msg_subject *s = &p->request.subject[i];
 		s->role = i ? ROLE_TARGET : ROLE_BASE;
@@ -48,7 +50,7 @@ static void make_plan(struct plan *p)
 		s->n_inputs = 1;
 		snprintf(s->input[0].path, sizeof s->input[0].path, "kernels");
 		snprintf(s->input[0].oid, sizeof s->input[0].oid, "%s", OID);
-		manifest_default(&s->build);
+		s->build = usual.build;
 	}
 	const char *suite = "suite: t\nfamily: attention\ncommon: {nhq: 2, nhk: 1, headdim: 64, dtype: bf16}\n"
 			    "dense: {seqlens: [64], masks: [full]}\ndirections: [forward]\nseed: 1\n";
