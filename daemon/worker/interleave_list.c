@@ -40,6 +40,7 @@ static int send(struct interleave_list *l, struct buf *text, struct fw_err *err)
 /* Start a cell; a cell that the program reached before is listed already. */
 static int begin_cell(struct interleave_list *l, bool *is_new, struct fw_err *err)
 {
+	// there are n cells: NOLINTNEXTLINE(clang-analyzer-core.NonNullParamChecker)
 	*is_new = l->n == 0 || strcmp(l->cell[l->n - 1].key, l->side.key) != 0;
 	if (!*is_new)
 		return 0;
