@@ -95,6 +95,7 @@ struct child {
 	struct lines lines;
 	size_t bytes;
 	struct msg_at last;
+	bool has_run; /* branch code has run: its threads may still do so while no side is named */
 	struct lastwords words;
 	bool broken; /* the process broke the protocol, so the error is its fault */
 	bool stopped;
@@ -295,6 +296,7 @@ static int take(struct child *c, struct msg *m, struct fw_err *err)
 		return compare_processes(c, &m->u.at, err);
 	if (m->t == MSG_AT) {
 		c->last = m->u.at;
+		c->has_run = c->has_run || m->u.at.role != ROLE_NONE;
 		begin_step(c, step_from_record(m->u.at.step));
 	} else if (m->t == MSG_FAULT) {
 		name_modules(c, m->u.fault.detail, sizeof m->u.fault.detail);
@@ -374,12 +376,12 @@ static bool had_memory(const struct child *c)
 static bool was_interrupted(struct child *c, const struct proc_exit *given, struct fw_err *err)
 {
 	struct proc_exit how = sandbox_exit(c->bench->sandbox, given);
-	bool began = c->last.role != ROLE_NONE || c->task->n_subjects == 0;
+	bool is_named = c->last.role != ROLE_NONE || c->task->n_subjects == 0;
 	char ended[64], said[LASTWORDS_QUOTE];
 
-	if (!proc_is_outside(&how) && (began || how.timed_out || how.status == 0 || how.status == EXIT_LOST))
+	if (!proc_is_outside(&how) && (is_named || c->has_run || how.timed_out || how.status == 0 || how.status == EXIT_LOST))
 		return false;
-	c->end->killed = c->task->takes_kills && began && proc_is_outside(&how) && had_memory(c);
+	c->end->killed = c->task->takes_kills && is_named && proc_is_outside(&how) && had_memory(c);
 	if (c->end->killed)
 		return false;
 	proc_describe(&how, ended);

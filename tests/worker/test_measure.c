@@ -158,6 +158,20 @@ static void the_budget_ends_it(void **state)
 	assert_int_equal(bench_verdict(&s->bench, 0), VERDICT_UNDECIDED);
 }
 
+/* A thread of the target that is still running crashes while no side is named: what was found before counts. */
+static void a_crash_after_a_fault_does_not_hide_it(void **state)
+{
+	struct scene *s = *state;
+
+	runner(s, "pass", "if [ $i = 1 ]; then fault target escaped; else timings 1.0; fi; at '' end; [ $i != 2 ] || kill -FPE $$");
+	check_all(s);
+	measure_all(s);
+	assert_string_equal(bench_failure(&s->bench, 1)->failure, "escaped");
+	assert_int_equal(bench_failure(&s->bench, 1)->role, ROLE_TARGET);
+	assert_null(bench_failure(&s->bench, 0));
+	assert_int_equal(bench_verdict(&s->bench, 0), VERDICT_UNCHANGED);
+}
+
 static int spend_the_budget(void *arg, const struct msg *m, struct fw_err *err)
 {
 	struct scene *s = arg;
@@ -449,6 +463,7 @@ int main(void)
 		T(quick_is_one_run),
 		T(the_budget_ends_it),
 		T(the_budget_ends_a_run_between_cells),
+		T(a_crash_after_a_fault_does_not_hide_it),
 		T(wrong_results_are_not_timed),
 		T(what_both_sides_share_is_the_bases),
 		T(what_one_commit_fails_at_twice_is_its_own),

@@ -41,7 +41,7 @@ static void row_head(struct buf *out, const struct row_shape *shape, const char 
 		{ "TFLOP/s", "", "n w", "useful FLOPs of the target" },
 		{ "% peak", "", "n x", "of the tensor cores' peak at the held clock" },
 		{ "Since last", "", "n x", "against the push before this one, without a verdict" },
-		{ "Detectable slowdown", "", "n x", "smallest slowdown that these runs can detect" },
+		{ "Detects", "", "n x", "smallest slowdown that these runs can detect" },
 		{ "Runs", "", "n x", "sets of fresh processes that timed both sides" },
 	};
 	bool falling = *sort == '-';
