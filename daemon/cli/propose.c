@@ -203,7 +203,7 @@ static void add_search(struct command *c, const char *folders)
 	struct command plain = *c;
 	struct buf line;
 
-	buf_init(&line, 16 * COMMAND_WORD_SIZE);
+	buf_init(&line, (size_t)16 * COMMAND_WORD_SIZE);
 	buf_printf(&line, "PYTHONPATH=%s:$PYTHONPATH exec ", folders);
 	command_put_shell(&plain, &line);
 	c->n = 0;
