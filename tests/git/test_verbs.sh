@@ -44,7 +44,7 @@ refuses "missing --mirror" fetch --url x --ssh-key y
 refuses "missing --repo" log --first-parent --from x
 refuses "bad or too many values of --count" log --repo . --from x --count 100001
 refuses "bad or too many values of --first-parents" base --repo . --target x --first-parents 0
-refuses "bad or too many values of --oid" tree --repo . --commit x $(printf -- '--oid x %.0s' {1..65})
+refuses "bad or too many values of --oid" tree --repo . --commit x $(printf -- '--oid x %.0s' {1..161})
 refuses "bad or too many values of --count" log --repo=. --from=x --count=1x
 
 # ---- a repository with history ----

@@ -56,7 +56,7 @@ next=$(grep -o '/?repo=gone&amp;cursor=[0-9]*' <<<"$page" | sed 's/&amp;/\&/')
 is "then the next" "$(curl -s "$server$next" | grep -o 'branch=b[0-9]*"' | sed -n '1p;$p' | tr '\n' ' ')" 'branch=b0101" branch=b0200" '
 is "who chooses among so many types" "$(curl -s "$server/comparisons?repo=gone" | grep -c '<input name=branch value=""')" 1
 is "a search shows what fits" "$(curl -s "$server/search?q=b0" | grep -c '<li>branch')" 1
-like "and says what it left out" "$(curl -s "$server/search?q=b0")" '200 of 999; say more'
+like "and says what it left out" "$(curl -s "$server/search?q=b0")" '200 of 999; type more of the name'
 timeout -k 5 160 python3 "$root/tests/support/streams.py" "http://127.0.0.1:$(port)" "$(sql 'SELECT max(id) FROM event')" >"$tmp/streams" 2>&1
 status=$?
 while IFS= read -r line; do
