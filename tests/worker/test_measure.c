@@ -163,7 +163,8 @@ static void a_crash_after_a_fault_does_not_hide_it(void **state)
 {
 	struct scene *s = *state;
 
-	runner(s, "pass", "if [ $i = 1 ]; then fault target escaped; else timings 1.0; fi; at '' end; [ $i != 2 ] || kill -FPE $$");
+	runner(s, "pass",
+		"if [ $i = 1 ]; then fault target escaped; else timings 1.0; fi; at '' end; [ $i != 2 ] || kill -FPE $$");
 	check_all(s);
 	measure_all(s);
 	assert_string_equal(bench_failure(&s->bench, 1)->failure, "escaped");

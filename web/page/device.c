@@ -167,8 +167,7 @@ static int draw_calibration(struct drawing *d, struct fw_err *err)
 		emit_rawf(page,
 			"<h2>Calibration</h2><p>Comparisons of equal builds in the last %d days. The runs of some cells vary so much that a full set of them would miss a slowdown of the size of the threshold; if the runs of a comparison vary less, the comparison counts. <code>flopwatch calibrate</code> measures the noise again, <code>flopwatch calibrate forget</code> deletes it.</p>",
 			CALIBRATION_DAYS_MAX);
-		layout_table(page,
-			"Cell|^Repository|^Device|^>Comparisons|^>False alarms|~>Runs|>Noise|>Detects||~Newest (UTC)");
+		layout_table(page, "Cell|^Repository|^Device|^>Comparisons|^>False alarms|~>Runs|>Noise|>Detects||~Newest (UTC)");
 		buf_append(page, rows.data, rows.len);
 		layout_table_end(page);
 	}
