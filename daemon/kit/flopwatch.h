@@ -538,20 +538,34 @@ static inline void flopwatch_print(struct flopwatch_run *r)
 
 /* ---- calls --------------------------------------------------------------------------------------------------------------- */
 
+/* Names contain only visible characters. A longer one ends with a hash of all of it, so that names stay different. */
+static inline void flopwatch_set_key(struct flopwatch_run *r, const char *key)
+{
+	size_t n = strlen(key), end = sizeof(r->key) - 1, i;
+	uint32_t hash = 2166136261u; /* FNV-1a */
+
+	for (i = 0; i < n; i++)
+		hash = (hash ^ (unsigned char)key[i]) * 16777619u;
+	if (n > end)
+		for (end -= 9; ((unsigned char)key[end] & 0xc0) == 0x80;) /* not inside a character */
+			end--;
+	for (i = 0; i < n && i < end; i++)
+		r->key[i] = (unsigned char)key[i] <= ' ' || key[i] == '"' || key[i] == '\\' || key[i] == 127 ? '_' : key[i];
+	if (n > end)
+		snprintf(r->key + end, 10, "~%08x", (unsigned)hash);
+}
+
 static inline struct flopwatch_run flopwatch_begin_on(
 	const char *key, double flops, double bytes, const struct flopwatch_ops *ops, void *stream)
 {
 	struct flopwatch_state *s = &flopwatch_now;
 	struct flopwatch_run r;
-	size_t i;
 
 	memset(&r, 0, sizeof(r));
 	flopwatch_open();
 	if (ops)
 		ops->open();
-	/* names contain only visible characters */
-	for (i = 0; key[i] && i + 1 < sizeof(r.key); i++)
-		r.key[i] = (unsigned char)key[i] <= ' ' || key[i] == '"' || key[i] == '\\' || key[i] == 127 ? '_' : key[i];
+	flopwatch_set_key(&r, key);
 	r.flops = flops;
 	r.bytes = bytes;
 	r.ops = ops;

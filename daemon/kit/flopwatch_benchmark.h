@@ -11,22 +11,84 @@
 
 #include <benchmark/benchmark.h>
 
+#include <set>
 #include <sstream>
 #include <string>
 #include <vector>
 
 /*
- * flopwatch needs many short runs, and a benchmark's own MinTime would make each of them long. It is reduced when the benchmark
- * is registered: include this file above the benchmarks.
+ * flopwatch needs many short runs, and a benchmark's own MinTime would make each of them long. So it is stored when the benchmark
+ * is registered, and replaced for each run: include this file above the benchmarks. It is a part of the benchmark's name, of which
+ * the cell has the original.
  */
-static inline double flopwatch_google_min_time(double seconds)
-{
-	return getenv("FLOPWATCH_INTERLEAVE") ? 0.002 : seconds;
-}
-#define MinTime(seconds)       MinTime(flopwatch_google_min_time(seconds))
-#define MinWarmUpTime(seconds) MinWarmUpTime(flopwatch_google_min_time(seconds))
+struct flopwatch_google_time {
+	benchmark::internal::Benchmark *benchmark;
+	double seconds; /* the original */
+	void (*set)(benchmark::internal::Benchmark *b, double seconds);
+};
 
-/* Stores the time of an iteration, or the reason why there is none; its field differs between releases. */
+/* Shared by all files of the program. */
+inline std::vector<flopwatch_google_time> &flopwatch_google_times(void)
+{
+	static std::vector<flopwatch_google_time> times;
+
+	return times;
+}
+
+/* Of the call of MinTime or MinWarmUpTime that is being evaluated. */
+inline double &flopwatch_google_seconds(int is_warm_up)
+{
+	static double seconds[2];
+
+	return seconds[is_warm_up];
+}
+
+static inline auto flopwatch_google_note(int is_warm_up, double seconds, void (*store)(benchmark::internal::Benchmark *b))
+	-> decltype(store)
+{
+	flopwatch_google_seconds(is_warm_up) = seconds;
+	return store;
+}
+
+static inline void flopwatch_google_store(const flopwatch_google_time &time)
+{
+	time.set(time.benchmark, time.seconds);
+	if (getenv("FLOPWATCH_INTERLEAVE"))
+		flopwatch_google_times().push_back(time);
+}
+
+/* Templates, since releases before 1.7.1 have no MinWarmUpTime. */
+template <class B> static void flopwatch_google_set_min_time(B *b, double seconds)
+{
+	b->MinTime(seconds);
+}
+template <class B> static void flopwatch_google_set_warm_up(B *b, double seconds)
+{
+	b->MinWarmUpTime(seconds);
+}
+template <class B> static void flopwatch_google_store_min_time(B *b)
+{
+	flopwatch_google_store({ b, flopwatch_google_seconds(0), flopwatch_google_set_min_time<B> });
+}
+template <class B> static void flopwatch_google_store_warm_up(B *b)
+{
+	flopwatch_google_store({ b, flopwatch_google_seconds(1), flopwatch_google_set_warm_up<B> });
+}
+
+/* Aggregates have no number of iterations, so flopwatch gets each repetition. */
+static inline bool flopwatch_google_aggregates(bool value = true)
+{
+	return value && !getenv("FLOPWATCH_INTERLEAVE");
+}
+
+#define FLOPWATCH_GOOGLE_STORE(is_warm_up, seconds, store)                                                                       \
+	Apply(flopwatch_google_note(is_warm_up, seconds, store<benchmark::internal::Benchmark>))
+#define MinTime(seconds)           FLOPWATCH_GOOGLE_STORE(0, seconds, flopwatch_google_store_min_time)
+#define MinWarmUpTime(seconds)     FLOPWATCH_GOOGLE_STORE(1, seconds, flopwatch_google_store_warm_up)
+#define ReportAggregatesOnly(...)  ReportAggregatesOnly(flopwatch_google_aggregates(__VA_ARGS__))
+#define DisplayAggregatesOnly(...) DisplayAggregatesOnly(flopwatch_google_aggregates(__VA_ARGS__))
+
+/* Stores the mean time of an iteration over all repetitions, or the reason why there is none, whose field differs between releases. */
 class flopwatch_reporter : public benchmark::BenchmarkReporter
 {
       public:
@@ -43,15 +105,17 @@ class flopwatch_reporter : public benchmark::BenchmarkReporter
 		for (const Run &run : runs) {
 			if (run.run_type != Run::RT_Iteration)
 				continue;
-			why = problem(run, 0);
-			if (!why.empty() || run.iterations <= 0)
-				continue;
-			iterations = (long)run.iterations;
-			ms = run.real_accumulated_time * 1e3 / (double)iterations;
+			if (why.empty())
+				why = problem(run, 0);
+			iterations += (long)run.iterations;
+			total_ms += run.real_accumulated_time * 1e3;
 		}
+		ms = why.empty() && iterations > 0 ? total_ms / (double)iterations : 0;
 	}
 
       private:
+	double total_ms = 0;
+
 	template <class R> static auto problem(const R &run, int) -> decltype(std::string(run.error_message))
 	{
 		return run.error_occurred ? "failed: " + run.error_message : std::string();
@@ -72,24 +136,72 @@ static inline void flopwatch_google_set(const char *option)
 	benchmark::Initialize(&n, words);
 }
 
-#define FLOPWATCH_GOOGLE_TIME "--benchmark_min_time=0.002"
+/* Lengths of a run of which one call is made, also if it is short, and of other runs. Units: s. */
+static const double flopwatch_google_single = 1e-9, flopwatch_google_short = 0.002;
 
-/* One benchmark as a cell: every call is one short run of it. */
+/* MinTime of benchmark `i` while it is not measured, which identifies it in a name. */
+static inline double flopwatch_google_mark(size_t i)
+{
+	return 1000 + (double)i;
+}
+
+/* As it is written in a name. */
+static inline std::string flopwatch_google_text(double seconds)
+{
+	char text[64];
+
+	snprintf(text, sizeof(text), "_time:%0.3f", seconds);
+	return text;
+}
+
+/* Replace the marks in a name by `seconds`, or by the original times if it is 0. */
+static inline std::string flopwatch_google_name(std::string name, double seconds)
+{
+	const std::vector<flopwatch_google_time> &times = flopwatch_google_times();
+
+	for (size_t i = 0; i < times.size(); i++) {
+		std::string mark = flopwatch_google_text(flopwatch_google_mark(i));
+		size_t at = name.find(mark);
+
+		if (at != std::string::npos)
+			name.replace(at, mark.size(), flopwatch_google_text(seconds > 0 ? seconds : times[i].seconds));
+	}
+	return name;
+}
+
+/* Set the times of the benchmark with a name that has marks, and marks as those of all others. */
+static inline void flopwatch_google_set_times(const std::string &name, double seconds)
+{
+	const std::vector<flopwatch_google_time> &times = flopwatch_google_times();
+
+	for (size_t i = 0; i < times.size(); i++)
+		times[i].set(times[i].benchmark, flopwatch_google_mark(i));
+	for (size_t i = 0; i < times.size(); i++)
+		if (name.find(flopwatch_google_text(flopwatch_google_mark(i))) != std::string::npos)
+			times[i].set(times[i].benchmark, seconds);
+	flopwatch_google_set(
+		seconds < flopwatch_google_short ? "--benchmark_min_time=0.000000001" : "--benchmark_min_time=0.002");
+}
+
+/* One benchmark, by its name with marks, as a cell: every call is one short run of it. */
 static inline void flopwatch_google_cell(const std::string &name)
 {
-	struct flopwatch_run r = flopwatch_begin(name.c_str(), 0, 0);
-	std::string pattern = "^";
-	int is_single = 0;
+	struct flopwatch_run r = flopwatch_begin(flopwatch_google_name(name, 0).c_str(), 0, 0);
+	double seconds = 0;
+	std::string pattern;
 
-	for (char c : name)
-		pattern += strchr(".^$*+?()[]{}|\\", c) ? std::string("\\") + c : std::string(1, c);
-	pattern += "$";
 	while (flopwatch_call(&r)) {
 		flopwatch_reporter reporter;
+		double needed = r.is_single ? flopwatch_google_single : flopwatch_google_short;
 
-		if (r.is_single != is_single) /* any time is sufficient, so that there is only one iteration */
-			flopwatch_google_set(r.is_single ? "--benchmark_min_time=0.000000001" : FLOPWATCH_GOOGLE_TIME);
-		is_single = r.is_single;
+		if (needed != seconds) {
+			seconds = needed;
+			flopwatch_google_set_times(name, seconds);
+			pattern = "^";
+			for (char c : flopwatch_google_name(name, seconds))
+				pattern += strchr(".^$*+?()[]{}|\\", c) ? std::string("\\") + c : std::string(1, c);
+			pattern += "$";
+		}
 		benchmark::RunSpecifiedBenchmarks(&reporter, pattern);
 		r.reported_ms[r.issued % FLOPWATCH_SLOTS] = reporter.ms;
 		r.repeats[r.issued % FLOPWATCH_SLOTS] = reporter.iterations;
@@ -104,14 +216,16 @@ static inline void flopwatch_google_cell(const std::string &name)
 		flopwatch_send_line((line + "\n").c_str());
 		r.warm = r.calls = 0;
 	}
-	if (is_single)
-		flopwatch_google_set(FLOPWATCH_GOOGLE_TIME);
 }
 
-/* Under flopwatch each run is short; otherwise the program is unchanged. */
+/* Under flopwatch each run is short, and its options are those below; otherwise the program is unchanged. */
 static inline int flopwatch_google(int argc, char **argv)
 {
+	static const char *const options[] = { "--benchmark_out=", "--benchmark_repetitions=1",
+		"--benchmark_report_aggregates_only=false", "--benchmark_display_aggregates_only=false",
+		"--benchmark_list_tests=true" };
 	std::ostringstream names;
+	std::set<std::string> seen;
 	flopwatch_reporter lister;
 	std::string name;
 
@@ -123,13 +237,15 @@ static inline int flopwatch_google(int argc, char **argv)
 		benchmark::RunSpecifiedBenchmarks();
 		return 0;
 	}
+	for (const char *option : options)
+		flopwatch_google_set(option);
+	flopwatch_google_set_times("", flopwatch_google_short);
 	lister.SetOutputStream(&names);
-	flopwatch_google_set("--benchmark_list_tests=true");
 	benchmark::RunSpecifiedBenchmarks(&lister);
 	flopwatch_google_set("--benchmark_list_tests=false");
-	flopwatch_google_set(FLOPWATCH_GOOGLE_TIME);
 	for (std::istringstream lines(names.str()); std::getline(lines, name);)
-		flopwatch_google_cell(name);
+		if (seen.insert(name).second) /* equal arguments of a benchmark are measured together */
+			flopwatch_google_cell(name);
 	return 0;
 }
 
