@@ -242,8 +242,11 @@ static void add_python(struct proposal *p, const struct scan *l, const struct sc
 		command_add(&b->command, "-m");
 	if (program->kind == SCAN_TIMED_PYTHON)
 		command_add(&b->command, "flopwatch");
-	if (program->kind == SCAN_PYTEST)
+	if (program->kind == SCAN_PYTEST) {
 		command_add(&b->command, "pytest");
+		command_add(&b->command, "-p"); /* the kit's plugin */
+		command_add(&b->command, "flopwatch");
+	}
 	command_add(&b->command, program->path);
 	for (int i = 0; i < program->arguments.n; i++)
 		command_add(&b->command, program->arguments.word[i]);

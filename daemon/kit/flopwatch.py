@@ -24,6 +24,10 @@ Arguments of a cell, in addition to the flops and bytes of a call (None: not kno
 
 runs an unmodified script. Everything that it times with triton.testing.do_bench, do_bench_cudagraph, perf_report or
 torch.utils.benchmark.Timer becomes a cell. The script's output is written to standard error, since standard output is for the JSON lines.
+
+    python3 -m pytest -p flopwatch --benchmark-json=FILE ...
+
+writes also the tests that failed to the JSON of pytest-benchmark, and at most 2000 rounds of each test.
 """
 import ast
 import atexit
@@ -1078,6 +1082,53 @@ class _Finder(importlib.abc.MetaPathFinder):
 
         spec.loader.exec_module = load_and_change
         return spec
+
+
+# ---- pytest -----------------------------------------------------------------------------------------------------------------
+
+
+_ROUNDS_MAX = 2000  # of a test; fast functions have so many that a few tests would fill a file of the largest permitted size
+
+
+class _Tests:
+    """Writes failed tests with the fixture of pytest-benchmark to its JSON; then they are rows, and not a failure of all tests.
+    Of many rounds each n-th is written."""
+
+    def __init__(self):
+        self._session, self._timed, self._failed, self._is_other = None, set(), {}, False
+
+    def pytest_sessionstart(self, session):
+        self._session = session
+
+    def pytest_itemcollected(self, item):
+        if "benchmark" in getattr(item, "fixturenames", ()):
+            self._timed.add(item.nodeid)
+
+    def pytest_runtest_logreport(self, report):
+        if not report.failed:
+            return
+        if report.nodeid not in self._timed:
+            self._is_other = True
+            return
+        crash = getattr(report.longrepr, "reprcrash", None)
+        lines = (crash.message if crash else str(report.longrepr)).strip().splitlines() or ["failed"]
+        self._failed.setdefault(report.nodeid, ("" if report.when == "call" else report.when + ": ") + lines[0])
+
+    def pytest_benchmark_update_json(self, config, benchmarks, output_json):
+        rows = [row for row in output_json["benchmarks"] if row["fullname"] not in self._failed]
+        for row in rows:
+            times = row["stats"].get("data", ())
+            if len(times) > _ROUNDS_MAX:
+                row["stats"]["data"] = times[::-(-len(times) // _ROUNDS_MAX)]
+        output_json["benchmarks"] = rows + [{"fullname": name, "stats": {}, "error": why} for name, why in self._failed.items()]
+        if self._failed and not self._is_other and self._session.exitstatus == 1:
+            self._session.exitstatus = 0
+
+
+def pytest_configure(config):
+    """With `pytest -p flopwatch`."""
+    if config.pluginmanager.hasplugin("benchmark"):
+        config.pluginmanager.register(_Tests())
 
 
 def main(words):

@@ -20,7 +20,7 @@ static int read_stats(struct reading *out, json_t *stats, const char *file, cons
 
 static int read_benchmark(struct reading *out, json_t *object, size_t i, bool has_data, const char *file, struct fw_err *err)
 {
-	char key[OBJECT_NAME_SIZE], where[40];
+	char key[OBJECT_NAME_SIZE], where[40], why[READING_WHY_SIZE], position[OBJECT_TEXT_SIZE];
 	struct fields f;
 
 	snprintf(where, sizeof where, "benchmarks[%zu]", i);
@@ -31,6 +31,11 @@ static int read_benchmark(struct reading *out, json_t *object, size_t i, bool ha
 	if (!key[0])
 		return field_fail(&f, "fullname", "is missing");
 	reading_entry(out, (int)i);
+	if (json_object_get(object, "error")) { /* by the kit's plugin */
+		field_text(&f, "error", why, sizeof why);
+		object_position(position, file, &f, "error");
+		return f.failed ? -1 : reading_fail(out, key, why[0] ? why : "failed", position, err);
+	}
 	return read_stats(out, json_object_get(object, "stats"), file, key, has_data, where, err);
 }
 

@@ -244,7 +244,7 @@ def test_pair(benchmark):
 init
 is "a script and tests with the fixture" "$status $(names)" "0 bench_attention test_speed"
 is "a test writes a file" "$(value test_speed command) $(value test_speed reader) $(value test_speed outputs)" \
-	'[python3, -m, pytest, tests/test_speed.py, --benchmark-only, --benchmark-json=test_speed.json] pytest-benchmark [test_speed.json]'
+	'[python3, -m, pytest, -p, flopwatch, tests/test_speed.py, --benchmark-only, --benchmark-json=test_speed.json] pytest-benchmark [test_speed.json]'
 is "a script in a folder gets the package of the root" "$(value bench_attention command)" \
 	'[sh, -c, "PYTHONPATH=.:$PYTHONPATH exec python3 -m flopwatch benchmarks/bench_attention.py"]'
 is "the extension is built" "$(value command)" '[python3, setup.py, build_ext, --inplace]'

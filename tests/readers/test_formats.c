@@ -358,6 +358,11 @@ static void pytest_benchmark_has_rounds_or_statistics(void **state)
 		PYTEST("{\"name\":\"a\",\"stats\":{\"mean\":2}},{\"name\":\"a\",\"stats\":{\"mean\":3,\"median\":null}}"));
 	assert_string_equal(has("a#1", 1, 2000)->statistic, READING_MEAN);
 	has("a#2", 1, 3000);
+	read_text("pytest-benchmark",
+		PYTEST("{\"fullname\":\"a\",\"stats\":{},\"error\":\"assert 1 == 2\"},{\"name\":\"b\",\"error\":\"\"}"));
+	rows(2, 0);
+	assert_string_equal(reading_find(&reading, "a")->failure, "assert 1 == 2");
+	assert_string_equal(reading_find(&reading, "b")->failure, "failed");
 }
 
 static void pytest_benchmark_damaged(void **state)
@@ -375,6 +380,7 @@ static void pytest_benchmark_damaged(void **state)
 	refused("pytest-benchmark", PYTEST("{\"stats\":{}}"), "out: benchmarks[0].fullname: is missing");
 	refused("pytest-benchmark", PYTEST("{\"name\":\"a\"}"), "out: benchmarks[0].stats: must be an object");
 	refused("pytest-benchmark", PYTEST("{\"name\":\"a\",\"stats\":7}"), "out: benchmarks[0].stats: must be an object");
+	refused("pytest-benchmark", PYTEST("{\"name\":\"a\",\"error\":7}"), "out: benchmarks[0].error: must be a string");
 	refused("pytest-benchmark", PYTEST("7"), "out: benchmarks[0]: must be an object");
 	refused("pytest-benchmark", "{\"machine_info\":{}}", "out: file.benchmarks");
 	refused("pytest-benchmark", "{\"benchmarks\":\n[", "out:2: is no JSON");
