@@ -10,7 +10,7 @@ wish="" # optional packages; tests skip without them
 case "${1:-build}" in
 build) want="$build" ;;
 demo) want="$build $demo" ;;
-test) want="$build $demo $test" wish="zsh fish hyperfine systemd" ;;
+test) want="$build $demo $test" wish="zsh fish hyperfine systemd g++ libbenchmark-dev python3-pytest-benchmark" ;;
 *) echo "usage: install-dependencies.sh build|demo|test" >&2; exit 2 ;;
 esac
 
