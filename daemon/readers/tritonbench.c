@@ -149,7 +149,7 @@ struct name {
 static bool split_name(const char *text, struct name *out)
 {
 	static const char prefix[] = "tritonbench_";
-	const char *open = strstr(text, "[x_"), *close = open ? strstr(open, "]_") : NULL, *dash = close;
+	const char *open = strstr(text, "[x_"), *close = open ? strstr(open, "]_") : NULL, *dash;
 
 	for (const char *next = close; next && (next = strstr(next + 1, "]_"));)
 		close = next;

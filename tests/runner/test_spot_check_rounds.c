@@ -1,4 +1,5 @@
 /* Which calls of a pass are checked: also some that differ from all others only in their inputs. */
+/* Left to `make check`: loads test modules, takes seconds. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>

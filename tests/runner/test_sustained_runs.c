@@ -1,5 +1,6 @@
 /* Sustained runs, each as long as one oscillation of a GPU's clock, on the CPU: their calls are watched like those of other
  * passes. */
+/* Left to `make check`: loads test modules, takes seconds. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
