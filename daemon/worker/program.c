@@ -58,7 +58,7 @@ int program_blame(struct command_failure *t, const struct lastwords *w, const ch
 	return 0;
 }
 
-/* Of a shell that does not find a program. */
+/* Of a shell that does not find a program, and of the loader without a library. */
 enum { EXIT_NOT_FOUND = 127 };
 
 int program_end(const struct build_context *c, const struct msg_subject *s, const struct proc_exit *how,
@@ -80,9 +80,8 @@ int program_end(const struct build_context *c, const struct msg_subject *s, cons
 		return err_set(err, ERR_FULL, "the benchmark of the %s %s while only %s", role_name(s->role), ended, what);
 	}
 	snprintf(what, sizeof what, "ended with %s%s", ended,
-		how->status != EXIT_NOT_FOUND ? ""
-		: c->sandbox->active ? ": a program is not in the sandbox, which has /usr and the folders of sandbox.read_only "
-				       "(see doc/troubleshooting.md#not-in-the-sandbox)"
-				     : ": a program was not found");
+		how->status == EXIT_NOT_FOUND && c->sandbox->active ? ": a program or library may be missing in the sandbox "
+								      "(see doc/troubleshooting.md#not-in-the-sandbox)"
+								    : "");
 	return program_blame(t, w, "crash", what);
 }

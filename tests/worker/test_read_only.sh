@@ -38,7 +38,7 @@ push tools main
 write_config 'workers: [{name: cpu, command: [flopwatch-worker, serve], device: cpu}]' "repos: [{name: tools, url: $tmp/tools.git}]"
 start_daemon || exit 1
 await job_ended "$(head_of tools)"
-like "without it the toolchain is not there" "$(why_of "$(head_of tools)")$(api comparisons/1 | jq -r '.cells[0].reason')" 'exit 127: a program is not in the sandbox|a program was not found|No such file'
+like "without it the toolchain is not there" "$(why_of "$(head_of tools)")$(api comparisons/1 | jq -r '.cells[0].reason')" 'exit 127: a program or library may be missing|a program was not found|No such file'
 stop_daemon
 
 # ---- shown ---------------------------------------------------------------------------------------------------------------------
