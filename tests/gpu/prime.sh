@@ -1,6 +1,6 @@
 #!/bin/bash
 # Primed calls on a GPU: host-bound calls of Triton and PyTorch in three processes, each call plain and primed: medians, interquartile
-# ranges, the host's time, late calls, the largest difference between processes, and the time of the kernels by CUPTI.
+# ranges, the host's time, late calls, the largest difference between processes, and the same calls by CUPTI.
 # Usage: tests/gpu/prime.sh OUT        OUT gets prime.txt, the table, and N.jsonl of each process
 #   It needs python3 with PyTorch and Triton; PYTHON=path of it. LIMIT=seconds for all (110).
 set -u
@@ -42,15 +42,20 @@ def figures(found):
 
 
 print("%d processes; us: median, interquartile range in %%, largest difference between processes in %%" % len(sys.argv[1:]))
-print("%-22s %26s  %26s %8s %9s %7s %9s" % ("cell", "plain", "primed", "host", "late/of", "primed", "kernels"))
+print("recorded: primed calls in one process while CUPTI records them: median by the kit's events, by CUPTI from the first kernel's start to the last one's end")
+print("%-22s %26s  %26s %8s %9s %7s %26s" % ("cell", "plain", "primed", "host", "late/of", "primed", "recorded"))
 for cell, ways in rows.items():
     primed = ways.get("primed", [])
     timed = [row for row in primed if "ms" in row]
     late = "%d/%d" % (sum(row["late"] for row in timed), sum(row["late"] + len(row["ms"]) for row in timed))
     host = "%8.1f" % statistics.median(row["host_us"] for row in timed) if timed else "-"
-    kernels = ["%9.2f" % row["kernels_us"] for row in primed if "kernels_us" in row] or ["-"]
-    print("%-22s %26s  %26s %8s %9s %7s %9s" % (cell, figures(ways["plain"]), figures(primed) if primed else "-", host, late,
-        "/".join("yes" if row["primed"] else "no" for row in timed[:1]), kernels[0]))
+    recorded = "-"
+    for row in ways.get("recorded", []):
+        if "ms" in row and row["spans_us"]:
+            events, spans = 1e3 * statistics.median(row["ms"]), statistics.median(row["spans_us"])
+            recorded = "%8.2f %8.2f %+6.2f %%" % (events, spans, 100 * (events / spans - 1))
+    print("%-22s %26s  %26s %8s %9s %7s %26s" % (cell, figures(ways["plain"]), figures(primed) if primed else "-", host, late,
+        "/".join("yes" if row["primed"] else "no" for row in timed[:1]), recorded))
 PY
 cat "$out/errors.log" 2>/dev/null
 [ ! -s "$out/errors.log" ]

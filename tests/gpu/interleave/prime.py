@@ -1,6 +1,7 @@
 """prime.py - host-bound calls in the kit's way, each plain and primed, for tests/gpu/prime.sh. usage: prime.py OUT [profile]
 
-Writes a JSON line per cell and way to OUT: times, the host's time, late calls. With `profile` also the time of the kernels of a call, by CUPTI.
+Writes a JSON line per cell and way to OUT: times, the host's time, late calls. With `profile` primed calls are also made while CUPTI
+records them: `spans_us`.
 """
 import contextlib
 import io
@@ -134,32 +135,39 @@ class Plain(flopwatch._Spin):
         return False
 
 
-def kernels_us(call, n=20):
-    """Mean time of all kernels of a call, each after a displaced L2: their sum, by CUPTI."""
-    displaced = torch.zeros(256 << 20, dtype=torch.uint8, device="cuda")
-    with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CUDA]) as profile:
-        for _ in range(n):
-            displaced.bitwise_not_()  # the only kernel of this name
-            call()
-        torch.cuda.synchronize()
-    events = [e for e in profile.events() if str(e.device_type).endswith("CUDA") and "bitwise_not" not in e.name]
-    return sum(e.time_range.elapsed_us() for e in events) / n
+def spans_us(profile):
+    """What CUPTI recorded of each primed call: from the start of its first kernel until the end of its last one."""
+    events = sorted((e for e in profile.events() if str(e.device_type).endswith("CUDA")), key=lambda e: e.time_range.start)
+    calls, call = [], None
+    for e in events:
+        if "flopwatch_spin" in e.name:
+            call = []
+            calls.append(call)
+        elif e.name.startswith("Memset"):  # the kit displaces the L2
+            call = None
+        elif call is not None:
+            call.append(e.time_range)
+    return [max(t.end for t in call) - min(t.start for t in call) for call in calls if call]
 
 
 def main(path, *more):
-    primed = flopwatch._Spin
+    ways = [("plain", Plain), ("primed", flopwatch._Spin)] + [("recorded", flopwatch._Spin)] * bool(more)
     with open(path, "w") as out:
         for name, call in cells():
-            for way, spin in ("plain", Plain), ("primed", primed):
+            for way, spin in ways:
                 flopwatch._Spin, text = spin, io.StringIO()
-                with contextlib.redirect_stdout(text):
+                recorded = contextlib.nullcontext()
+                if way == "recorded":
+                    recorded = torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CUDA])
+                with contextlib.redirect_stdout(text), recorded as profile:
                     for timed in flopwatch.cell("%s/%s" % (way, name)):
                         with timed:
                             call()
+                    torch.cuda.synchronize()
                 row = json.loads(text.getvalue())
                 row.update(cell=name, way=way)
-                if more and way == "primed":
-                    row["kernels_us"] = kernels_us(call)
+                if way == "recorded":
+                    row["spans_us"] = spans_us(profile)
                 print(json.dumps(row), file=out, flush=True)
 
 
