@@ -140,11 +140,10 @@ def spans_us(profile):
     events = sorted((e for e in profile.events() if str(e.device_type).endswith("CUDA")), key=lambda e: e.time_range.start)
     calls, call = [], None
     for e in events:
-        if "flopwatch_spin" in e.name:
-            call = []
-            calls.append(call)
-        elif e.name.startswith("Memset"):  # the kit displaces the L2
-            call = None
+        if "flopwatch_stamp" in e.name:  # one ahead of each timed call, one after it
+            call = [] if call is None else None
+            if call is not None:
+                calls.append(call)
         elif call is not None:
             call.append(e.time_range)
     return [max(t.end for t in call) - min(t.start for t in call) for call in calls if call]
