@@ -23,14 +23,16 @@ forward good cheat_nice
 like "cheat_nice: a priority is set back, or its times are not believed" "$(cell '.role, .verdict, .class') $(cat "$tmp/err")" \
 	"(^target rejected slowed|nice value, which was set back)"
 
-# This leaves no state after a call. Only the base's times show it, unless the machine is too busy for a finding: then repeat
+# These leave no state after a call. Only the base's times show it, unless the machine is too busy for a finding: then repeat
 # once.
-is_caught() {
-	forward good cheat_saboteur
+is_caught() { # module
+	forward good "$1"
 	[ "$(cell '.role, .verdict, .class')" = "target rejected slowed" ]
 }
-ok "cheat_saboteur is caught" await is_caught
-like "cheat_saboteur: the reason is named" "$(cell .detail)" "times the base's speed next to it, .* when each is alone: the base is slowed"
+for module in saboteur first_call constructor; do
+	ok "cheat_$module is caught" await is_caught "cheat_$module"
+	like "cheat_$module: the reason is named" "$(cell .detail)" "times the base's speed next to it, .* when each is alone: the base is slowed"
+done
 
 # ---- honest ones with similar behaviour ----
 for module in lists pool signal constructor child settings curious content timer; do
