@@ -41,10 +41,12 @@ import inspect
 import json
 import math
 import os
+import random
 import resource
 import socket
 import sys
 import time
+import warnings
 
 __version__ = "0.1.0"
 __all__ = ["cell", "compare", "main"]
@@ -63,6 +65,7 @@ class _Channel:
 
     def __init__(self):
         number = os.environ.pop("FLOPWATCH_INTERLEAVE", "")  # child processes must not use the socket
+        may_fork = os.environ.pop("FLOPWATCH_FORK", "")
         self.link = None
         self.in_turn = False
         self.pid = os.getpid()
@@ -73,9 +76,27 @@ class _Channel:
         self.link = socket.socket(fileno=int(number))
         self.link.setblocking(True)
         self.input = b""
+        if may_fork:
+            self.serve_runs()
         self.send("flopwatch 1 flopwatch.py " + __version__)
         self.is_list = self.receive() == "welcome 1 list"
         atexit.register(self.close)
+
+    def serve_runs(self):
+        """Fork a child process for each run that the worker requests. Returns only in a child, or if this process cannot fork safely."""
+        why_not = _why_not_fork()
+        if why_not:
+            self.send("fresh " + _line(why_not))
+            return
+        self.send("parent")
+        while True:
+            if self.receive() != "fork":
+                continue  # an answer to a child that was ended before it read it
+            status = _fork()
+            if status is None:
+                self.pid = os.getpid()
+                return
+            self.send("ended " + ("signal %d" % os.WTERMSIG(status) if os.WIFSIGNALED(status) else "exit %d" % os.WEXITSTATUS(status)))
 
     def send(self, *lines):
         try:
@@ -121,6 +142,65 @@ def _line(text):
     return " ".join(str(text).split())[:380]
 
 
+_unseeded = random.getstate()
+_numpy_unseeded = None
+
+
+def _numpy_random():
+    module = sys.modules.get("numpy.random")
+    return module if hasattr(module, "get_state") else None
+
+
+def _keep_numpy_state(module):
+    global _numpy_unseeded
+    _numpy_unseeded = str(module.get_state())
+
+
+def _why_not_fork():
+    """Why children of this process would not run as fresh processes do; "": they would."""
+    if "/libcuda.so." in _loaded():
+        count = ctypes.c_int()
+        if ctypes.CDLL("libcuda.so.1").cuDeviceGetCount(ctypes.byref(count)) != 3:  # CUDA_ERROR_NOT_INITIALIZED
+            return "it uses CUDA before its first call or PyTorch's initialisation, and CUDA does not survive a fork"
+    try:
+        os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+        return "it has child processes before its first call"
+    except ChildProcessError:
+        pass
+    # a first fork ends the threads of libraries that end theirs before a fork and start them again, such as OpenBLAS
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        child = os.fork()
+    if child == 0:
+        os._exit(0)
+    os.waitpid(child, 0)
+    try:
+        threads = len(os.listdir("/proc/self/task")) - 1
+    except OSError:
+        return "the system does not list its threads"
+    return "it has %d other threads before its first call" % threads if threads else ""
+
+
+def _fork():
+    """Fork. Returns None in the child, and in the parent the child's wait status."""
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except (AttributeError, OSError, ValueError):
+            pass
+    ctypes.CDLL(None).fflush(None)
+    state, child = random.getstate(), os.fork()
+    if child:
+        return os.waitpid(child, 0)[1]
+    if state != _unseeded:
+        random.setstate(state)  # the fork has seeded the generator at random, as a fresh process does; the script had seeded it otherwise
+    numpy_random = _numpy_random()
+    if numpy_random and str(numpy_random.get_state()) == _numpy_unseeded:
+        numpy_random.seed()
+    _waits.file = None  # of the parent's thread
+    return None
+
+
 _interleave = None
 _rows = None  # output of the JSON lines, if that is not sys.stdout
 
@@ -137,6 +217,8 @@ if os.environ.get("FLOPWATCH_INTERLEAVE"):
     for _name, _folder in (("TRITON_CACHE_DIR", "triton"), ("TORCHINDUCTOR_CACHE_DIR", "inductor")):
         os.environ.setdefault(_name, os.path.join(os.getcwd(), ".flopwatch", _folder))
     os.environ.setdefault("TRITON_CACHE_AUTOTUNING", "1")
+if os.environ.get("FLOPWATCH_FORK"):
+    os.environ.setdefault("PYTORCH_NVML_BASED_CUDA_CHECK", "1")  # torch.cuda.is_available() would initialise CUDA, which prevents forks
 
 
 # ---- clocks -----------------------------------------------------------------------------------------------------------------
@@ -1062,14 +1144,36 @@ def _patch_timer(module):
             setattr(timer, way, measure(getattr(timer, way)))
 
 
+def _patch_cuda(module):
+    """Fork at the latest when the script uses the device for the first time."""
+    plain, parent = module._lazy_init, os.getpid()
+
+    def lazy_init():
+        if os.getpid() == parent and not module.is_initialized():
+            _open()
+        plain()
+
+    for name, other in list(sys.modules.items()):
+        if name.partition(".")[0] == "torch" and getattr(other, "_lazy_init", None) is plain:
+            other._lazy_init = lazy_init
+
+
 _PATCHES = {"triton.testing": _patch_triton, "torch.utils.benchmark.utils.timer": _patch_timer}
+_FORK_PATCHES = {"torch.cuda": _patch_cuda, "numpy.random": _keep_numpy_state}
 
 
 class _Finder(importlib.abc.MetaPathFinder):
-    """Finds modules as usual, and patches the known ones after they are loaded."""
+    """Finds modules as usual, and patches those of a table after they are loaded."""
+
+    def __init__(self, patches):
+        self._patches = patches
+        sys.meta_path.insert(0, self)
+        for name in patches:
+            if name in sys.modules:
+                patches[name](sys.modules[name])
 
     def find_spec(self, name, path, target=None):
-        if name not in _PATCHES:
+        if name not in self._patches:
             return None
         spec = importlib.machinery.PathFinder.find_spec(name, path, target)
         if spec is None or spec.loader is None:
@@ -1078,10 +1182,14 @@ class _Finder(importlib.abc.MetaPathFinder):
 
         def load_and_change(module):
             load(module)
-            _PATCHES[name](module)
+            self._patches[name](module)
 
         spec.loader.exec_module = load_and_change
         return spec
+
+
+if os.environ.get("FLOPWATCH_FORK") and __name__ != "__main__":
+    _Finder(_FORK_PATCHES)
 
 
 # ---- pytest -----------------------------------------------------------------------------------------------------------------
@@ -1140,10 +1248,7 @@ def main(words):
         print("usage: python3 -m flopwatch SCRIPT [ARGUMENTS]\n\nWhat SCRIPT times with triton.testing or torch.utils.benchmark becomes cells.\n"
               "What it prints goes to standard error, the JSON lines to standard output.")
         return 0 if words else 2
-    sys.meta_path.insert(0, _Finder())
-    for name in _PATCHES:
-        if name in sys.modules:
-            _PATCHES[name](sys.modules[name])
+    _Finder(_PATCHES)
     sys.argv = list(words)
     sys.path[0] = os.path.dirname(os.path.abspath(words[0]))
     _rows, sys.stdout = sys.stdout, sys.stderr

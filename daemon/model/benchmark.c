@@ -86,6 +86,8 @@ void benchmark_read(struct yaml *y, struct yaml_node *node, const char *name, st
 	yaml_int(y, yaml_get(y, node, "pairs"), BENCHMARK_INTERLEAVE_MIN, BENCHMARK_INTERLEAVE_MAX, &pairs);
 	out->pairs = (int)pairs;
 	yaml_bool(y, yaml_get(y, node, "gpu"), &out->gpu);
+	out->fork = out->gpu;
+	yaml_bool(y, yaml_get(y, node, "fork"), &out->fork);
 	yaml_finish(y, node);
 }
 

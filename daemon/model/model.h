@@ -416,6 +416,7 @@ struct benchmark {
 	double budget_s;                    /* of a comparison; 600 */
 	int pairs;                          /* maximum for a cell in one interleaved session; 0 the default */
 	bool gpu;                           /* it may use the GPU of its device; true */
+	bool fork;                          /* one process that has imported its modules may fork its runs; as gpu */
 };
 
 /** Read one item of `benchmarks:`; mistakes go into `y`. */

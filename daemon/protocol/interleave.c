@@ -149,13 +149,29 @@ static int read_hello(char *rest, struct interleave_line *out, struct fw_err *er
 	return 0;
 }
 
+static int read_ended(char *rest, struct interleave_line *out, struct fw_err *err)
+{
+	const char *how = word(&rest);
+	bool is_signal = how && strcmp(how, "signal") == 0;
+	double number;
+
+	if (!is_signal && (!how || strcmp(how, "exit") != 0))
+		return refuse(err, "reports an end that is neither exit nor signal", how);
+	if (read_number(rest, is_signal, is_signal ? 64 : 255, &number, err) != 0)
+		return -1;
+	out->status = is_signal ? -1 : (int)number;
+	out->signal = is_signal ? (int)number : 0;
+	return 0;
+}
+
 static int parse(char *line, struct interleave_line *out, struct fw_err *err)
 {
 	static const struct {
 		const char *name;
 		enum interleave_word word;
 	} words[] = { { "flopwatch", INTERLEAVE_HELLO }, { "turn", INTERLEAVE_TURN }, { "done", INTERLEAVE_DONE },
-		{ "fact", INTERLEAVE_FACT }, { "fail", INTERLEAVE_FAIL }, { "bye", INTERLEAVE_BYE } };
+		{ "fact", INTERLEAVE_FACT }, { "fail", INTERLEAVE_FAIL }, { "bye", INTERLEAVE_BYE }, { "parent", INTERLEAVE_PARENT },
+		{ "fresh", INTERLEAVE_FRESH }, { "ended", INTERLEAVE_ENDED } };
 	char *rest = line;
 	const char *first = word(&rest);
 	size_t i = 0, n = sizeof words / sizeof words[0];
@@ -176,8 +192,13 @@ static int parse(char *line, struct interleave_line *out, struct fw_err *err)
 		return read_fact(rest, out, err);
 	case INTERLEAVE_FAIL:
 		return read_fail(rest, out, err);
+	case INTERLEAVE_FRESH:
+		clean(rest, out->text, sizeof out->text);
+		return 0;
+	case INTERLEAVE_ENDED:
+		return read_ended(rest, out, err);
 	default:
-		return rest ? refuse(err, "says more than `bye`", rest) : 0;
+		return rest ? refuse(err, "says more than one word", rest) : 0;
 	}
 }
 
@@ -217,6 +238,11 @@ void interleave_write_next(struct buf *out)
 	buf_puts(out, "next\n");
 }
 
+void interleave_write_fork(struct buf *out)
+{
+	buf_puts(out, "fork\n");
+}
+
 bool interleave_holds(const struct interleave_side *s)
 {
 	return s->state == INTERLEAVE_HOLDING || s->state == INTERLEAVE_AFTER;
@@ -234,6 +260,12 @@ void interleave_sent_on(struct interleave_side *s)
 	s->state = INTERLEAVE_BUSY;
 }
 
+void interleave_requested(struct interleave_side *s)
+{
+	s->state = INTERLEAVE_STARTING;
+	s->is_forked = true;
+}
+
 static int find_violation(struct fw_err *err, const char *what)
 {
 	return err_set(err, ERR_PROTOCOL, "%s", what);
@@ -241,6 +273,16 @@ static int find_violation(struct fw_err *err, const char *what)
 
 int interleave_receive(struct interleave_side *s, const struct interleave_line *line, struct fw_err *err)
 {
+	if (line->word == INTERLEAVE_ENDED)
+		return s->is_forked ? 0 : find_violation(err, "reports the end of a run that was not requested");
+	if (s->state == INTERLEAVE_WAITING)
+		return find_violation(err, "says something before a run is requested");
+	if (s->state == INTERLEAVE_STARTING && !s->is_forked && line->word == INTERLEAVE_FRESH)
+		return 0;
+	if (s->state == INTERLEAVE_STARTING && !s->is_forked && line->word == INTERLEAVE_PARENT) {
+		s->state = INTERLEAVE_WAITING;
+		return 0;
+	}
 	if (s->state == INTERLEAVE_GONE)
 		return find_violation(err, "speaks after its `bye`");
 	if ((s->state == INTERLEAVE_STARTING) != (line->word == INTERLEAVE_HELLO))
@@ -273,6 +315,8 @@ int interleave_receive(struct interleave_side *s, const struct interleave_line *
 			s->state = INTERLEAVE_AFTER;
 		return 0;
 	default:
+		if (line->word != INTERLEAVE_BYE)
+			return find_violation(err, "says after its hello how it starts runs");
 		if (s->state == INTERLEAVE_RESTING || s->state == INTERLEAVE_HOLDING)
 			return find_violation(err, "says bye in the middle of a turn");
 		s->state = INTERLEAVE_GONE;

@@ -219,6 +219,7 @@ static const struct row benchmark_rows[] = {
 	{ ROW_DOUBLE(struct benchmark, budget_s, "budget_s", REQUIRED, 0.001, SECONDS_MAX) },
 	{ ROW_INT(struct benchmark, pairs, "pairs", SPARSE, BENCHMARK_INTERLEAVE_MIN, BENCHMARK_INTERLEAVE_MAX) },
 	{ ROW_BOOL(struct benchmark, gpu, "gpu", REQUIRED) },
+	{ ROW_BOOL(struct benchmark, fork, "fork", SPARSE) },
 	{ .key = NULL },
 };
 

@@ -638,6 +638,8 @@ bool device_check_xid_breaks(int xid);
 #define INTERLEAVE_VERSION 1
 /** Environment variable with the descriptor of the program's socket. */
 #define INTERLEAVE_VARIABLE "FLOPWATCH_INTERLEAVE"
+/** Environment variable that lets a program fork its runs. */
+#define INTERLEAVE_FORK_VARIABLE "FLOPWATCH_FORK"
 
 enum {
 	INTERLEAVE_LINE_MAX = 4096,
@@ -647,7 +649,17 @@ enum {
 	INTERLEAVE_SPIN_US_MAX = 10000  /* for which a device waits for its host */
 };
 
-enum interleave_word { INTERLEAVE_HELLO, INTERLEAVE_TURN, INTERLEAVE_DONE, INTERLEAVE_FACT, INTERLEAVE_FAIL, INTERLEAVE_BYE };
+enum interleave_word {
+	INTERLEAVE_HELLO,
+	INTERLEAVE_TURN,
+	INTERLEAVE_DONE,
+	INTERLEAVE_FACT,
+	INTERLEAVE_FAIL,
+	INTERLEAVE_BYE,
+	INTERLEAVE_PARENT, /* of a process that forks a child for each run */
+	INTERLEAVE_FRESH,  /* why it cannot; it is the run itself */
+	INTERLEAVE_ENDED   /* of the parent: how its child ended */
+};
 
 enum interleave_fact {
 	INTERLEAVE_FLOPS,
@@ -662,7 +674,7 @@ enum interleave_fact {
 struct interleave_line {
 	enum interleave_word word;
 	char text
-		[INTERLEAVE_TEXT_SIZE]; /* hello: the program's name; fail: the reason; facts output, config, unprimed: the value */
+		[INTERLEAVE_TEXT_SIZE]; /* hello: the program's name; fail, fresh: the reason; facts output, config, unprimed: the value */
 	char key[CASE_KEY_SIZE];        /* turn: of the cell */
 	double ms, host_us, mhz;        /* done: of the call; ms 0: no time, and `cut` or `late`; host_us, mhz 0: unknown */
 	double repeats;                 /* done: calls that the program chose to make, with mean `ms`; 0: not reported, one */
@@ -673,6 +685,8 @@ struct interleave_line {
 	enum interleave_fact fact;
 	double value;     /* fact: of the others */
 	char failure[16]; /* fail: "wrong" "unsupported" "reported" */
+	int status;       /* ended: exit status; -1 by a signal, */
+	int signal;       /* which is this one */
 };
 
 /**
@@ -691,9 +705,12 @@ struct interleave_go {
 };
 void interleave_write_go(struct buf *out, const struct interleave_go *go);
 void interleave_write_next(struct buf *out);
+/** Request a run of a parent. */
+void interleave_write_fork(struct buf *out);
 
 enum interleave_state {
-	INTERLEAVE_STARTING, /* no line yet */
+	INTERLEAVE_STARTING, /* no line yet, or only the reason why it forks no runs */
+	INTERLEAVE_WAITING,  /* a parent: waits for the request of a run */
 	INTERLEAVE_BUSY,     /* between cells: may compute, concurrently with others */
 	INTERLEAVE_RESTING,  /* requested a turn and waits */
 	INTERLEAVE_HOLDING,  /* has the turn and calls left */
@@ -706,12 +723,15 @@ struct interleave_side {
 	enum interleave_state state;
 	char key[CASE_KEY_SIZE]; /* of the last requested cell */
 	int calls_left, facts;   /* of this turn */
+	bool is_forked;          /* its lines are those of a child that the parent forked for this run */
 };
 
 /** Apply a line to the state. Err: ERR_PROTOCOL the line is not allowed now; do not trust further lines of the program. */
 int interleave_receive(struct interleave_side *s, const struct interleave_line *line, struct fw_err *err);
 void interleave_granted(struct interleave_side *s, int calls);
 void interleave_sent_on(struct interleave_side *s);
+/** Note that a waiting parent was sent the request of a run. */
+void interleave_requested(struct interleave_side *s);
 /** Return whether the program may compute. */
 bool interleave_holds(const struct interleave_side *s);
 

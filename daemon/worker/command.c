@@ -174,21 +174,35 @@ static int note_incomparable(struct command *m, struct reading *base, struct rea
 	return result;
 }
 
-/* Run every side once. Returns 1 with the cells, 0 if there are too many, -1 on error. */
+/*
+ * Fork the runs only if all sides can: forked and fresh processes may differ in speed. Otherwise every run starts fresh processes.
+ */
+static int choose_start(struct command *m, const struct command_check *check, struct fw_err *err)
+{
+	int without = -1;
+
+	for (int side = BASE; side < m->n_sides; side++)
+		if (m->parent[side].proc.pid <= 0 && (without < 0 || !check->why_fresh[without][0]))
+			without = side;
+	if (!m->forks || without < 0)
+		return 0;
+	m->forks = false;
+	interleave_parents_end(m->parent, COMMAND_SIDES_MAX);
+	if (!check->why_fresh[without][0])
+		return 0; /* it ends after its list as any program without the Python kit does */
+	return bench_send_note(m->bench, -1, m->side[without]->role, err,
+		"every run starts the benchmark again, because its process cannot fork runs: %.300s", check->why_fresh[without]);
+}
+
+/* Run all sides once. Returns 1 with the cells, 0 if there are too many, -1 on error. */
 static int discover(struct command *m, struct cell **cells, struct fw_err *err)
 {
-	struct reading reading[COMMAND_SIDES_MAX] = { 0 };
-	struct command_failure problem[COMMAND_SIDES_MAX];
+	struct command_check check;
+	struct reading *reading = check.reading;
 	struct msg message = { .t = MSG_FOUND, .u.found = mem_alloc_zero(1, sizeof(struct msg_found)) };
-	int ran[COMMAND_SIDES_MAX] = { 0 }, status = 0;
+	const int *ran = check.ran;
+	int status = command_check(m, &check, err);
 
-	for (int side = BASE; side < m->n_sides && status == 0; side++) {
-		status = command_report(m, side, "check", err);
-		if (status == 0)
-			ran[side] = command_run(
-				m->bench, m->build, m->side[side], &m->list[side], NULL, &reading[side], &problem[side], err);
-		status = ran[side] < 0 ? -1 : status;
-	}
 	if (status == 0 && ran[BASE] && ran[TARGET])
 		status = note_incomparable(m, &reading[BASE], &reading[TARGET], err);
 	if (status == 0)
@@ -197,8 +211,10 @@ static int discover(struct command *m, struct cell **cells, struct fw_err *err)
 		make_cells(m, message.u.found, cells);
 		status = bench_send(m->bench, &message, err) < 0 ? -1 : 1;
 	}
+	if (status == 1 && choose_start(m, &check, err) != 0)
+		status = -1;
 	for (int side = m->n_sides - 1; side >= BASE && status == 1; side--)
-		if (!ran[side] && command_failed(m, side, &problem[side], err) < 0)
+		if (!ran[side] && command_failed(m, side, &check.problem[side], err) < 0)
 			status = -1;
 	if (status == 1 && ran[BASE] && ran[TARGET] && note_absent(m, &reading[BASE], &reading[TARGET], err) != 0)
 		status = -1;
@@ -309,6 +325,7 @@ int command_measure(
 	*cells = NULL;
 	if (command_open(&m, request, err) != 0)
 		return -1;
+	m.forks = m.side[BASE]->run.fork;
 	if (note_sources_alone(&m, err) < 0)
 		return -1;
 	if (m.side[BASE]->run.gpu)
@@ -317,6 +334,7 @@ int command_measure(
 		status = discover(&m, cells, err);
 	if (status == 1 && interleave_taken(&m))
 		by_interleave = interleave_measure(&m, err);
+	interleave_parents_end(m.parent, COMMAND_SIDES_MAX);
 	if (status == 1 && by_interleave == 0)
 		status = measure_processes(&m, err);
 	if (status >= 0 && by_interleave >= 0)

@@ -308,6 +308,7 @@ static int run_session(struct interleave_run *l, int n, int n_sides, struct fw_e
 
 	*s = (struct interleave_session){ .bench = m->bench,
 		.build = m->build,
+		.parent = m->forks ? m->parent : NULL,
 		.n_sides = n_sides,
 		.n = n,
 		.seed = l->seed,
@@ -321,6 +322,8 @@ static int run_session(struct interleave_run *l, int n, int n_sides, struct fw_e
 	forget_closed(l);
 	if (result >= 0 && health_check_xid(m->bench, device_check.xid, err) < 0)
 		result = -1;
+	if (device_check.foreign > 0 && m->forks)
+		interleave_parents_end(m->parent, COMMAND_SIDES_MAX); /* one of them may be the other process on the device */
 	if (result >= 0 && device_check.foreign > 0 && !m->bench->lost && health_check_wait_idle(m->bench, err) < 0)
 		result = -1;
 	free(s->cell);

@@ -6,65 +6,13 @@
 #include <sys/socket.h>
 #include <time.h>
 
+enum { DRAIN_READS = 256, SETTLE_MS = 3000 };
+
 /* Record a failure, unless there is one already. */
 static void blame(struct interleave_child *c, const char *failure, const char *what)
 {
 	if (!c->problem.failure[0])
 		program_blame(&c->problem, &c->words, failure, what);
-}
-
-int interleave_child_start(struct interleave_child *c, const struct bench *b, const struct build_context *build,
-	const struct msg_subject *s, struct fw_err *err)
-{
-	struct program *program = mem_alloc(sizeof *program);
-	int talk[2] = { -1, -1 }, words[2] = { -1, -1 }, result = -1;
-	struct fw_err e = { 0 };
-
-	*c = (struct interleave_child){ .subject = s, .lines_fd = -1, .words_fd = -1, .on_line = c->on_line, .arg = c->arg };
-	c->proc.pidfd = -1;
-	lines_init(&c->lines, INTERLEAVE_LINE_MAX);
-	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, talk) < 0 || pipe2(words, O_CLOEXEC) < 0) {
-		err_sys(err, "cannot write to the benchmark of the %s", role_name(s->role));
-	} else if (program_prepare(program, b, build, s, true, err) == 0) {
-		program->spec.fd[0] = (struct proc_fd){ words[1], 1 };
-		program->spec.fd[1] = (struct proc_fd){ words[1], 2 };
-		program->spec.fd[2] = (struct proc_fd){ talk[1], PROGRAM_INTERLEAVE_FD };
-		program->spec.n_fd = 3;
-		result = proc_spawn(&program->spec, &c->proc, &e);
-		if (result != 0)
-			err_set(err, e.code, "%s", e.text);
-	}
-	free(program);
-	fd_close(&talk[1]);
-	fd_close(&words[1]);
-	c->lines_fd = talk[0];
-	c->words_fd = words[0];
-	if (result != 0) {
-		interleave_child_end(c);
-		return -1;
-	}
-	fcntl(c->lines_fd, F_SETFL, O_NONBLOCK);
-	fcntl(c->words_fd, F_SETFL, O_NONBLOCK);
-	c->runs = true;
-	c->since_ns = clock_mono_ns();
-	return 0;
-}
-
-void interleave_child_end(struct interleave_child *c)
-{
-	if (c->runs)
-		proc_end(&c->proc);
-	c->runs = false;
-	fd_close(&c->lines_fd);
-	fd_close(&c->words_fd);
-	lines_fini(&c->lines);
-}
-
-void interleave_child_poll(const struct interleave_child *c, struct pollfd *fd)
-{
-	fd[0] = (struct pollfd){ .fd = c->runs ? c->lines_fd : -1, .events = POLLIN };
-	fd[1] = (struct pollfd){ .fd = c->runs ? c->words_fd : -1, .events = POLLIN };
-	fd[2] = (struct pollfd){ .fd = c->runs ? c->proc.pidfd : -1, .events = POLLIN };
 }
 
 static void answer(struct interleave_child *c, struct buf *text)
@@ -76,24 +24,186 @@ static void answer(struct interleave_child *c, struct buf *text)
 	buf_fini(text);
 }
 
+static void request_run(struct interleave_child *c)
+{
+	struct buf text;
+
+	buf_init(&text, 64);
+	interleave_write_fork(&text);
+	interleave_requested(&c->side);
+	answer(c, &text);
+}
+
+/* Continue with the parent's process, which forks this run. */
+static void take_parent(struct interleave_child *c)
+{
+	struct interleave_parent *p = c->parent;
+
+	c->proc = p->proc;
+	c->lines_fd = p->lines_fd;
+	c->out_fd = p->out_fd;
+	c->err_fd = p->err_fd;
+	c->n_kept = p->n_pids;
+	memcpy(c->kept, p->pid, sizeof c->kept);
+	*p = (struct interleave_parent){ .n_pids = 0 };
+	request_run(c);
+}
+
+static void leave_parent(struct interleave_child *c)
+{
+	struct interleave_parent *p = c->parent;
+
+	*p = (struct interleave_parent){ .proc = c->proc,
+		.lines_fd = c->lines_fd,
+		.out_fd = c->out_fd,
+		.err_fd = c->err_fd,
+		.is_busy = !c->has_ended,
+		.n_pids = c->n_kept };
+	memcpy(p->pid, c->kept, sizeof p->pid);
+	c->proc = (struct proc){ .pid = 0, .pidfd = -1 };
+	c->lines_fd = c->out_fd = c->err_fd = -1;
+}
+
+static int start_process(
+	struct interleave_child *c, const struct bench *b, const struct build_context *build, const int *theirs, struct fw_err *err)
+{
+	struct program *program = mem_alloc(sizeof *program);
+	struct fw_err e = { 0 };
+	int result = program_prepare(program, b, build, c->subject, c->parent ? PROGRAM_FORKED : PROGRAM_INTERLEAVED, err);
+
+	if (result == 0) {
+		program->spec.fd[0] = (struct proc_fd){ theirs[1], 1 };
+		program->spec.fd[1] = (struct proc_fd){ theirs[2], 2 };
+		program->spec.fd[2] = (struct proc_fd){ theirs[0], PROGRAM_INTERLEAVE_FD };
+		program->spec.n_fd = 3;
+		result = proc_spawn(&program->spec, &c->proc, &e);
+		if (result != 0 && e.code == ERR_NOT_FOUND && !build->sandbox->active) {
+			blame(c, "abi", e.text);
+			result = 0;
+		} else if (result != 0) {
+			err_set(err, e.code, "%s", e.text);
+		}
+	}
+	free(program);
+	return result;
+}
+
+int interleave_child_start(struct interleave_child *c, const struct bench *b, const struct build_context *build,
+	const struct msg_subject *s, struct fw_err *err)
+{
+	int talk[2] = { -1, -1 }, out[2] = { -1, -1 }, errors[2] = { -1, -1 }, result = -1;
+
+	*c = (struct interleave_child){ .subject = s,
+		.is_list = c->is_list,
+		.lines_fd = -1,
+		.out_fd = -1,
+		.err_fd = -1,
+		.on_line = c->on_line,
+		.arg = c->arg,
+		.parent = c->parent,
+		.printed = c->printed };
+	c->proc.pidfd = -1;
+	c->since_ns = clock_mono_ns();
+	lines_init(&c->lines, INTERLEAVE_LINE_MAX);
+	if (c->parent && c->parent->proc.pid > 0) {
+		c->runs = true;
+		take_parent(c);
+		return 0;
+	}
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, talk) < 0 || pipe2(out, O_CLOEXEC) < 0 ||
+		pipe2(errors, O_CLOEXEC) < 0)
+		err_sys(err, "cannot write to the benchmark of the %s", role_name(s->role));
+	else
+		result = start_process(c, b, build, (int[]){ talk[1], out[1], errors[1] }, err);
+	fd_close(&talk[1]);
+	fd_close(&out[1]);
+	fd_close(&errors[1]);
+	c->lines_fd = talk[0];
+	c->out_fd = out[0];
+	c->err_fd = errors[0];
+	if (result != 0) {
+		interleave_child_end(c);
+		return -1;
+	}
+	fcntl(c->lines_fd, F_SETFL, O_NONBLOCK);
+	fcntl(c->out_fd, F_SETFL, O_NONBLOCK);
+	fcntl(c->err_fd, F_SETFL, O_NONBLOCK);
+	c->runs = c->proc.pid > 0;
+	return 0;
+}
+
+void interleave_child_end(struct interleave_child *c)
+{
+	if (c->proc.pid > 0 && c->parent && c->side.is_forked && !c->problem.failure[0])
+		leave_parent(c);
+	else
+		proc_end(&c->proc);
+	c->runs = false;
+	fd_close(&c->lines_fd);
+	fd_close(&c->out_fd);
+	fd_close(&c->err_fd);
+	lines_fini(&c->lines);
+}
+
+void interleave_child_poll(const struct interleave_child *c, struct pollfd *fd)
+{
+	fd[0] = (struct pollfd){ .fd = c->runs ? c->lines_fd : -1, .events = POLLIN };
+	fd[1] = (struct pollfd){ .fd = c->runs ? c->out_fd : -1, .events = POLLIN };
+	fd[2] = (struct pollfd){ .fd = c->runs ? c->err_fd : -1, .events = POLLIN };
+	fd[3] = (struct pollfd){ .fd = c->runs ? c->proc.pidfd : -1, .events = POLLIN };
+}
+
 static void hello(struct interleave_child *c)
 {
 	struct buf text;
 
 	buf_init(&text, 64);
-	interleave_write_welcome(&text, false);
+	interleave_write_welcome(&text, c->is_list);
 	answer(c, &text);
 }
 
-static void take_output(struct interleave_child *c)
+static void take_output(struct interleave_child *c, int *fd, struct buf *printed)
 {
 	char chunk[16384];
-	ssize_t n = read(c->words_fd, chunk, sizeof chunk);
+	ssize_t n = read(*fd, chunk, sizeof chunk);
 
-	if (n > 0)
+	if (n <= 0) {
+		if (n == 0 || (errno != EAGAIN && errno != EINTR))
+			fd_close(fd);
+	} else if (!printed) {
 		lastwords_keep(&c->words, chunk, (size_t)n);
-	else if (n == 0 || (errno != EAGAIN && errno != EINTR))
-		fd_close(&c->words_fd);
+	} else {
+		buf_append(printed, chunk, (size_t)n);
+		if (printed->failed) {
+			snprintf(chunk, sizeof chunk, "printed more than %d MiB", READING_BYTES_MAX >> 20);
+			blame(c, "abi", chunk);
+		}
+	}
+}
+
+/* Handle the lines about the start and the end of a run. Returns 1 if it was one, 0 if not, -1 on a violation. */
+static int take_start(struct interleave_child *c, const struct interleave_line *line, struct fw_err *err)
+{
+	switch (line->word) {
+	case INTERLEAVE_HELLO:
+		hello(c);
+		return 0;
+	case INTERLEAVE_PARENT:
+		if (!c->parent)
+			return err_set(err, ERR_PROTOCOL, "offers to fork its runs, which the worker did not request");
+		c->n_kept = procs_below(c->proc.pid, c->kept, INTERLEAVE_CHILD_PIDS);
+		request_run(c);
+		return 1;
+	case INTERLEAVE_FRESH:
+		snprintf(c->why_fresh, sizeof c->why_fresh, "%s", line->text);
+		return 1;
+	case INTERLEAVE_ENDED:
+		c->has_ended = true;
+		c->how = (struct proc_exit){ .status = line->status, .signal = line->signal };
+		return 1;
+	default:
+		return 0;
+	}
 }
 
 static void take_lines(struct interleave_child *c)
@@ -111,12 +221,13 @@ static void take_lines(struct interleave_child *c)
 		return;
 	}
 	status = lines_feed(&c->lines, chunk, (size_t)n, &err);
-	while (status == 0 && lines_next(&c->lines, &text, &len)) {
-		status = interleave_parse(text, len, &line, &err) != 0 || interleave_receive(&c->side, &line, &err) != 0 ? -1 : 0;
-		if (status == 0 && line.word == INTERLEAVE_HELLO)
-			hello(c);
-		else if (status == 0)
+	while (status == 0 && !c->has_ended && lines_next(&c->lines, &text, &len)) {
+		status = interleave_parse(text, len, &line, &err) != 0 || interleave_receive(&c->side, &line, &err) != 0
+				 ? -1
+				 : take_start(c, &line, &err);
+		if (status == 0)
 			status = c->on_line(c->arg, c, &line, &err);
+		status = status < 0 ? -1 : 0;
 	}
 	if (status < 0)
 		blame(c, "protocol", err.text);
@@ -125,16 +236,17 @@ static void take_lines(struct interleave_child *c)
 /* After the program's end, read only the data that is already in its pipes. */
 static void drain(struct interleave_child *c)
 {
-	for (int i = 0; i < 64 && c->words_fd >= 0; i++)
-		take_output(c);
-	for (int i = 0; i < 64 && c->lines_fd >= 0 && !c->problem.failure[0]; i++)
+	for (int i = 0; i < DRAIN_READS && c->out_fd >= 0 && !c->problem.failure[0]; i++)
+		take_output(c, &c->out_fd, c->printed);
+	for (int i = 0; i < DRAIN_READS && c->err_fd >= 0; i++)
+		take_output(c, &c->err_fd, NULL);
+	for (int i = 0; i < DRAIN_READS && c->lines_fd >= 0 && !c->has_ended && !c->problem.failure[0]; i++)
 		take_lines(c);
 }
 
 static int note_end(
-	struct interleave_child *c, const struct proc_exit *given, const struct build_context *build, struct fw_err *err)
+	struct interleave_child *c, struct proc_exit how, const struct build_context *build, struct fw_err *err)
 {
-	struct proc_exit how = sandbox_exit(build->sandbox, given);
 	struct command_failure end;
 	int result;
 
@@ -143,7 +255,7 @@ static int note_end(
 	result = program_end(build, c->subject, &how, &c->words, &end, err);
 	if (result == 0 && !c->problem.failure[0])
 		c->problem = end;
-	else if (result == 1 && c->side.state != INTERLEAVE_GONE)
+	else if (result == 1 && c->side.state != INTERLEAVE_GONE && !c->is_list)
 		blame(c, "crash", "ended without a `bye`");
 	return result < 0 ? -1 : 0;
 }
@@ -156,12 +268,16 @@ int interleave_child_attend(struct interleave_child *c, const struct pollfd *fd,
 	(void)b;
 	if (!c->runs)
 		return 0;
-	if (fd[1].revents && c->words_fd >= 0)
-		take_output(c);
+	if (fd[1].revents && c->out_fd >= 0 && !c->problem.failure[0])
+		take_output(c, &c->out_fd, c->printed);
+	if (fd[2].revents && c->err_fd >= 0)
+		take_output(c, &c->err_fd, NULL);
 	if (fd[0].revents && c->lines_fd >= 0 && !c->problem.failure[0])
 		take_lines(c);
-	if (fd[2].revents && proc_reap(&c->proc, &how))
-		return note_end(c, &how, build, err);
+	if (c->has_ended)
+		return note_end(c, c->how, build, err);
+	if (fd[3].revents && proc_reap(&c->proc, &how))
+		return note_end(c, sandbox_exit(build->sandbox, &how), build, err);
 	return 0;
 }
 
@@ -228,6 +344,14 @@ bool interleave_child_is_single(const struct interleave_child *c)
 	return true;
 }
 
+static bool is_listed(const pid_t *list, int n, pid_t pid)
+{
+	for (int i = 0; i < n; i++)
+		if (list[i] == pid)
+			return true;
+	return false;
+}
+
 static void pin(pid_t thread, void *cores)
 {
 	(void)sched_setaffinity(thread, sizeof(cpu_set_t), (const cpu_set_t *)cores);
@@ -237,8 +361,10 @@ void interleave_child_pin(const struct interleave_child *c, const cpu_set_t *cor
 {
 	cpu_set_t set = *cores;
 
+	/* the cores of its parent are those of every later run */
 	for (int i = 0; i < c->n_pids; i++)
-		(void)threads_of(c->pid[i], pin, &set);
+		if (!is_listed(c->kept, c->n_kept, c->pid[i]))
+			(void)threads_of(c->pid[i], pin, &set);
 }
 
 double interleave_child_cpu_s(const struct interleave_child *c)
@@ -277,4 +403,79 @@ double interleave_child_queued_s(const struct interleave_child *c)
 	for (int i = 0; i < c->n_pids; i++)
 		(void)threads_of(c->pid[i], add_queued, &s);
 	return s;
+}
+
+/* Read the lines of a parent's child, which has ended, until the parent reports that end. */
+static bool await_end(const struct interleave_parent *p)
+{
+	int64_t deadline = clock_mono_ns() + SETTLE_MS * 1000000LL;
+	struct lines lines;
+	bool is_over = false, is_broken = false;
+
+	lines_init(&lines, INTERLEAVE_LINE_MAX);
+	while (!is_over && !is_broken && clock_mono_ns() < deadline) {
+		struct pollfd fd = { .fd = p->lines_fd, .events = POLLIN };
+		struct fw_err ignored = { 0 };
+		char chunk[4096], *text;
+		size_t len;
+		ssize_t n = poll(&fd, 1, SETTLE_MS) > 0 ? read(p->lines_fd, chunk, sizeof chunk) : 0;
+
+		is_broken = n <= 0 || lines_feed(&lines, chunk, (size_t)n, &ignored) != 0;
+		while (!is_broken && !is_over && lines_next(&lines, &text, &len))
+			is_over = len > 6 && memcmp(text, "ended ", 6) == 0;
+	}
+	lines_fini(&lines);
+	return is_over;
+}
+
+/* Whether the processes of a waiting parent are exactly those that it had when it was ready. */
+static bool is_whole(const struct interleave_parent *p)
+{
+	pid_t now[INTERLEAVE_CHILD_PIDS];
+	int n = procs_below(p->proc.pid, now, INTERLEAVE_CHILD_PIDS);
+
+	for (int i = 0; i < n; i++)
+		if (!is_listed(p->pid, p->n_pids, now[i]))
+			return false;
+	return n == p->n_pids;
+}
+
+static void end_parent(struct interleave_parent *p)
+{
+	if (p->proc.pid <= 0)
+		return;
+	proc_end(&p->proc);
+	fd_close(&p->lines_fd);
+	fd_close(&p->out_fd);
+	fd_close(&p->err_fd);
+	*p = (struct interleave_parent){ .n_pids = 0 };
+}
+
+void interleave_parents_settle(struct interleave_parent *parent, int n)
+{
+	pid_t spared[PROCS_SPARED_MAX] = { 0 };
+	int n_spared = 0;
+
+	for (int i = 0; i < n; i++)
+		for (int k = 0; parent[i].proc.pid > 0 && k < parent[i].n_pids && n_spared < PROCS_SPARED_MAX; k++)
+			spared[n_spared++] = parent[i].pid[k];
+	procs_spare(spared, n_spared);
+	int left = procs_end_all();
+
+	for (int i = 0; i < n; i++) {
+		if (parent[i].proc.pid <= 0)
+			continue;
+		if (left > 0 || (parent[i].is_busy && !await_end(&parent[i])) || !is_whole(&parent[i]))
+			end_parent(&parent[i]);
+		else
+			parent[i].is_busy = false;
+	}
+}
+
+void interleave_parents_end(struct interleave_parent *parent, int n)
+{
+	for (int i = 0; i < n; i++)
+		end_parent(&parent[i]);
+	procs_spare(NULL, 0);
+	(void)procs_end_all();
 }

@@ -6,15 +6,8 @@ enum { CALLS = 4 /* of a cell; the first one is cold */, UNTIMED_MAX = 60 /* cal
 #define SPENT_MS_MAX                                                                                                             \
 	2000 /* no further call after this time, not counting the first call, which may include compilation or tuning */
 
-void interleave_list_begin(struct interleave_list *l, const int *fd)
-{
-	*l = (struct interleave_list){ .fd = fd };
-	lines_init(&l->lines, INTERLEAVE_LINE_MAX);
-}
-
 void interleave_list_fini(struct interleave_list *l)
 {
-	lines_fini(&l->lines);
 	free(l->cell);
 	*l = (struct interleave_list){ .n = 0 };
 }
@@ -27,24 +20,14 @@ const struct interleave_reported *interleave_list_find(const struct interleave_l
 	return NULL;
 }
 
-static int send(struct interleave_list *l, struct buf *text, struct fw_err *err)
-{
-	ssize_t n = write(*l->fd, text->data, text->len);
-
-	/* the program waits for this answer, so the buffer has space; if it has exited, the exit is reported later */
-	if (n >= 0 && n != (ssize_t)text->len)
-		return err_set(err, ERR_PROTOCOL, "does not read the answer that it requested");
-	return 0;
-}
-
 /* Start a cell; a cell that the program reached before is listed already. */
-static int begin_cell(struct interleave_list *l, bool *is_new, struct fw_err *err)
+static int begin_cell(struct interleave_list *l, const char *key, bool *is_new, struct fw_err *err)
 {
 	// there are n cells: NOLINTNEXTLINE(clang-analyzer-core.NonNullParamChecker)
-	*is_new = l->n == 0 || strcmp(l->cell[l->n - 1].key, l->side.key) != 0;
+	*is_new = l->n == 0 || strcmp(l->cell[l->n - 1].key, key) != 0;
 	if (!*is_new)
 		return 0;
-	if (interleave_list_find(l, l->side.key)) {
+	if (interleave_list_find(l, key)) {
 		*is_new = false;
 		l->calls = CALLS;
 		return 0;
@@ -56,32 +39,24 @@ static int begin_cell(struct interleave_list *l, bool *is_new, struct fw_err *er
 		l->cell = mem_grow(l->cell, (size_t)l->room, sizeof *l->cell);
 	}
 	l->cell[l->n] = (struct interleave_reported){ .ms = 0 };
-	snprintf(l->cell[l->n++].key, CASE_KEY_SIZE, "%s", l->side.key);
+	snprintf(l->cell[l->n++].key, CASE_KEY_SIZE, "%s", key);
 	l->calls = l->untimed = l->late = 0;
 	l->spent_ms = 0;
 	l->is_slow_to_begin = false;
 	return 0;
 }
 
-static int answer(struct interleave_list *l, struct fw_err *err)
+static int answer(struct interleave_list *l, struct interleave_child *c, struct fw_err *err)
 {
 	bool is_new;
-	struct buf text;
 
-	if (begin_cell(l, &is_new, err) != 0)
+	if (begin_cell(l, c->side.key, &is_new, err) != 0)
 		return -1;
-	buf_init(&text, 256);
-	if (l->calls < CALLS && l->spent_ms < SPENT_MS_MAX && !l->cell[l->n - 1].failure[0]) {
-		interleave_granted(&l->side, 1);
-		interleave_write_go(&text, &(struct interleave_go){ .warm = l->calls > 0 && !l->is_slow_to_begin, .calls = 1 });
-	} else {
-		interleave_sent_on(&l->side);
-		interleave_write_next(&text);
-	}
-	int result = send(l, &text, err);
-
-	buf_fini(&text);
-	return result;
+	if (l->calls < CALLS && l->spent_ms < SPENT_MS_MAX && !l->cell[l->n - 1].failure[0])
+		interleave_child_go(c, &(struct interleave_go){ .warm = l->calls > 0 && !l->is_slow_to_begin, .calls = 1 });
+	else
+		interleave_child_next(c);
+	return 0;
 }
 
 static void take_fact(struct interleave_reported *cell, const struct interleave_line *line)
@@ -123,25 +98,19 @@ static void give_up(const struct interleave_list *l, struct interleave_reported 
 			"%d calls were interrupted so that none has a time: the machine is too busy", l->untimed);
 }
 
-static int take(struct interleave_list *l, const struct interleave_line *line, struct fw_err *err)
+int interleave_list_take(void *list, struct interleave_child *c, const struct interleave_line *line, struct fw_err *err)
 {
+	struct interleave_list *l = list;
 	struct interleave_reported *cell = l->n ? &l->cell[l->n - 1] : NULL;
 
 	if (!cell && line->word != INTERLEAVE_HELLO && line->word != INTERLEAVE_TURN)
 		return 0; /* bye: interleave_receive accepts no other line before the first turn */
 	switch (line->word) {
-	case INTERLEAVE_HELLO: {
-		struct buf text;
-
+	case INTERLEAVE_HELLO:
 		l->speaks = true;
-		buf_init(&text, 256);
-		interleave_write_welcome(&text, true);
-		int result = send(l, &text, err);
-		buf_fini(&text);
-		return result;
-	}
+		return 0;
 	case INTERLEAVE_TURN:
-		return answer(l, err);
+		return answer(l, c, err);
 	case INTERLEAVE_DONE:
 		if (line->ms <= 0) { /* an interrupted or late call without a time: repeat it */
 			l->late += line->late;
@@ -169,23 +138,6 @@ static int take(struct interleave_list *l, const struct interleave_line *line, s
 	default:
 		return 0;
 	}
-}
-
-int interleave_list_read(void *arg, const char *data, size_t len, struct fw_err *err)
-{
-	struct interleave_list *l = arg;
-	struct interleave_line line;
-	char *text;
-	size_t n;
-	int result = lines_feed(&l->lines, data, len, err);
-
-	while (result == 0 && lines_next(&l->lines, &text, &n)) {
-		result = interleave_parse(text, n, &line, err) != 0 || interleave_receive(&l->side, &line, err) != 0 ? -1 : 0;
-		if (result == 0)
-			result = take(l, &line, err);
-	}
-	l->broken = l->broken || result != 0;
-	return result;
 }
 
 int interleave_list_reading(const struct interleave_list *l, struct reading *out, struct fw_err *err)

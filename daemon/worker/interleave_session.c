@@ -496,6 +496,8 @@ static int run_cells(struct interleave_session *s, struct fw_err *err)
 		s->cell[i].missed = status == 2;
 		if (status != 1)
 			continue;
+		if (!s->started_ns)
+			s->started_ns = clock_mono_ns();
 		s->at = &s->cell[i];
 		s->at->reached = true;
 		if (record_outcome(s, s->at->cell, err) < 0 || run_cell(s, err) != 0)
@@ -508,16 +510,22 @@ static int run_cells(struct interleave_session *s, struct fw_err *err)
 
 int interleave_session_run(struct interleave_session *s, struct fw_err *err)
 {
-	int64_t began = clock_mono_ns();
 	int result = 0;
 
+	s->began_ns = clock_mono_ns();
+	s->started_ns = 0;
 	s->failure_side = s->failure_cell = -1;
 	s->no_room = s->is_pinned = false;
 	s->at = NULL;
 	for (int i = 0; i < s->n; i++)
 		s->cell[i].failed_side = -1;
 	for (int k = 0; k < s->n_sides; k++) {
-		s->child[k] = (struct interleave_child){ .on_line = on_line, .arg = s, .lines_fd = -1, .words_fd = -1 };
+		s->child[k] = (struct interleave_child){ .on_line = on_line,
+			.arg = s,
+			.parent = s->parent ? &s->parent[k] : NULL,
+			.lines_fd = -1,
+			.out_fd = -1,
+			.err_fd = -1 };
 		s->child[k].proc.pidfd = -1;
 	}
 	for (int k = 0; k < s->n_sides && result == 0; k++)
@@ -526,9 +534,11 @@ int interleave_session_run(struct interleave_session *s, struct fw_err *err)
 		result = run_cells(s, err);
 	for (int k = 0; k < s->n_sides; k++)
 		interleave_child_end(&s->child[k]);
-	(void)procs_end_all();
+	interleave_parents_settle(s->parent, s->parent ? INTERLEAVE_SIDES_MAX : 0);
 	keyring_clear(s->build->sandbox);
-	s->all_s = (double)(clock_mono_ns() - began) * 1e-9;
-	bench_hold(s->bench, DEVICE_STEP_PROGRAM, s->all_s);
+	s->all_s = (double)(clock_mono_ns() - s->began_ns) * 1e-9;
+	s->start_s = s->started_ns ? (double)(s->started_ns - s->began_ns) * 1e-9 : s->all_s;
+	bench_hold(s->bench, DEVICE_STEP_START, s->start_s);
+	bench_hold(s->bench, DEVICE_STEP_PROGRAM, s->all_s - s->start_s);
 	return result;
 }

@@ -807,27 +807,93 @@ struct interleave_reported {
 
 struct interleave_list {
 	bool speaks; /* it sent hello: it can be interleaved */
-	bool broken; /* it sent an invalid line */
 	int n;
 	struct interleave_reported *cell; /* cell[n] in the order in which the program reached them */
 	/* internal */
-	struct interleave_side side;
-	struct lines lines;
-	const int *fd;
 	int calls, untimed, late, room;
 	double spent_ms;       /* in calls of this cell except the first, */
 	bool is_slow_to_begin; /* which took so long that no warm call follows */
 };
 
-/** Initialise an empty list. `fd`: descriptor for answers, set by the code that starts the program. */
-void interleave_list_begin(struct interleave_list *l, const int *fd);
+struct interleave_child;
+
 void interleave_list_fini(struct interleave_list *l);
-/** Parse the program's lines and answer immediately (a pump_read_fn). Err: an invalid line. */
-int interleave_list_read(void *arg, const char *data, size_t len, struct fw_err *err);
+/** Take a line of the program and answer it at once (an interleave_line_fn). `list`: starts zeroed. Err: too many cells. */
+int interleave_list_take(
+	void *list, struct interleave_child *c, const struct interleave_line *line, struct fw_err *err);
 /** Convert the list to a reading, as if from an output file. Own: reading_fini. Err: more cells than a benchmark may have. */
 int interleave_list_reading(const struct interleave_list *l, struct reading *out, struct fw_err *err);
 /** Return the program's data of a cell; NULL none. */
 const struct interleave_reported *interleave_list_find(const struct interleave_list *l, const char *key);
+
+/** Reason why a process gave no times. */
+struct command_failure {
+	char failure[16]; /* "crash" "timeout" "abi" (its output cannot be read) */
+	char detail[512];
+};
+
+/*
+ * ---- interleave_parent ----
+ * The process of a side that has imported its modules and does not use the device: it forks a child for each run.
+ *
+ * Between two runs it waits for the worker's next request; all other processes of its sandbox are ended. Base and target have
+ * separate parents in separate sandboxes.
+ */
+
+enum { INTERLEAVE_CHILD_FDS = 4, INTERLEAVE_CHILD_PIDS = 64 };
+
+/** Zeroed: no process. */
+struct interleave_parent {
+	struct proc proc;
+	int lines_fd, out_fd, err_fd;
+	bool is_busy; /* its child's end is not reported yet */
+	int n_pids;   /* its processes when it was ready: with its sandbox and shells */
+	pid_t pid[INTERLEAVE_CHILD_PIDS];
+};
+
+/**
+ * End all processes of the runs, and every parent that does not wait for its next request or has lost a process. Shape: parent[n].
+ */
+void interleave_parents_settle(struct interleave_parent *parent, int n);
+/** End all parents. */
+void interleave_parents_end(struct interleave_parent *parent, int n);
+
+/*
+ * ---- interleave_child ----
+ * One program of an interleaved session or a check: its start, its lines, its end.
+ *
+ * The callback receives only lines that the protocol allows at that moment. Any other line ends the program, with the reason in
+ * its problem.
+ */
+
+struct interleave_child;
+/** Receive a line. Err: the program is ended, with the error as its problem. */
+typedef int interleave_line_fn(void *arg, struct interleave_child *c, const struct interleave_line *line, struct fw_err *err);
+
+struct interleave_child {
+	const struct msg_subject *subject;
+	struct interleave_side side;
+	bool runs;                      /* started, and not known to have ended */
+	bool is_list;                   /* lists its cells, or uses no turns at all */
+	struct command_failure problem; /* reason why it accepts no more answers; failure "": it does */
+	int64_t since_ns;               /* start of the deadline: start of the program, or the last answer to it */
+	interleave_line_fn *on_line;
+	void *arg;
+	struct interleave_parent *parent; /* may fork the run, and remain there after it; NULL: a fresh process */
+	struct buf *printed;              /* receives standard output; NULL: it belongs to the last words */
+	char why_fresh[INTERLEAVE_TEXT_SIZE]; /* why it forks no runs; "": not reported */
+	/* internal */
+	struct proc proc;
+	int lines_fd, out_fd, err_fd;
+	struct lines lines;
+	struct lastwords words;
+	int n_pids;
+	pid_t pid[INTERLEAVE_CHILD_PIDS];
+	int n_kept; /* processes of its parent */
+	pid_t kept[INTERLEAVE_CHILD_PIDS];
+	bool has_ended; /* its parent reported its end */
+	struct proc_exit how;
+};
 
 /*
  * ---- run ----
@@ -836,24 +902,35 @@ const struct interleave_reported *interleave_list_find(const struct interleave_l
  * Old outputs are removed first, so that all outputs are those of this process.
  */
 
-/** Reason why a process gave no times. */
-struct command_failure {
-	char failure[16]; /* "crash" "timeout" "abi" (its output cannot be read) */
-	char detail[512];
-};
-
 struct command_clock {
 	int process; /* number of earlier processes of its run */
 	double mhz;  /* 0: unknown */
 };
 
 /**
- * Run subject `s` once. Returns 1 if `out` has its output (own: reading_fini); 0 if the subject is at fault, see `problem`; -1 if
- * cancelled, or on an error of the worker. Adds its wall time to the bench. With a `list` (else NULL) the program may use the
- * interleave protocol; then `out` has its list. `clock` (else NULL) receives the device's clock.
+ * Run subject `s` once, as a whole process. Returns 1 if `out` has its output (own: reading_fini); 0 if the subject is at fault,
+ * see `problem`; -1 if cancelled, or on an error of the worker. Adds its wall time to the bench. `clock` (else NULL) receives the
+ * device's clock.
  */
-int command_run(struct bench *b, const struct build_context *c, const struct msg_subject *s, struct interleave_list *list,
-	struct command_clock *clock, struct reading *out, struct command_failure *problem, struct fw_err *err);
+int command_run(struct bench *b, const struct build_context *c, const struct msg_subject *s, struct command_clock *clock,
+	struct reading *out, struct command_failure *problem, struct fw_err *err);
+
+struct command;
+
+/** The first process of each side. Shape: by side. */
+struct command_check {
+	int ran[INTERLEAVE_SIDES_MAX];            /* 1: `reading` has its output or list; 0: the side is at fault, see `problem` */
+	struct reading reading[INTERLEAVE_SIDES_MAX]; /* own: reading_fini */
+	struct command_failure problem[INTERLEAVE_SIDES_MAX];
+	char why_fresh[INTERLEAVE_SIDES_MAX][INTERLEAVE_TEXT_SIZE]; /* why its runs cannot be forked; "": not reported */
+};
+
+/**
+ * Run all sides once, at the same time: no time of these processes is used. A side that fails because the sides share the device
+ * or the machine runs once more, alone. A program that uses the interleave protocol fills its list in `m`, and may remain as the
+ * parent of its runs. Adds the wall time to the bench. Err: -1 cancelled, or an error of the worker.
+ */
+int command_check(struct command *m, struct command_check *out, struct fw_err *err);
 
 /*
  * ---- program_run ----
@@ -874,6 +951,8 @@ struct command {
 	int n_sides; /* 3 with a reference commit that runs */
 	const struct msg_subject *side[COMMAND_SIDES_MAX];
 	struct interleave_list list[COMMAND_SIDES_MAX]; /* each interleaved program's list from its first run */
+	bool forks;                                     /* programs may fork their runs */
+	struct interleave_parent parent[COMMAND_SIDES_MAX];
 	struct command_settled *settled;                /* settled[n_cells] while whole processes are measured, else NULL */
 };
 
@@ -927,52 +1006,25 @@ struct program {
 	char device[96], libraries[4096];
 };
 
+enum program_use { PROGRAM_WHOLE, PROGRAM_INTERLEAVED, PROGRAM_FORKED /* interleaved; may fork its runs */ };
+
 /**
- * Prepare subject `s` for a start. `interleave`: its environment names the socket, which the caller puts on descriptor
- * PROGRAM_INTERLEAVE_FD. Err: too many arguments.
+ * Prepare subject `s` for a start. Unless `use` is PROGRAM_WHOLE, its environment names the socket, which the caller puts on
+ * descriptor PROGRAM_INTERLEAVE_FD. Err: too many arguments.
  */
 int program_prepare(struct program *p, const struct bench *b, const struct build_context *c, const struct msg_subject *s,
-	bool interleave, struct fw_err *err);
+	enum program_use use, struct fw_err *err);
 /** Fill `t` with a failure of the program and its last output. Returns 0. */
 int program_blame(struct command_failure *t, const struct lastwords *w, const char *failure, const char *what);
 /** Evaluate the end of the program. Returns 1 if it ended well; 0 if it is at fault, see `t`; -1 if not. */
 int program_end(const struct build_context *c, const struct msg_subject *s, const struct proc_exit *how,
 	const struct lastwords *w, struct command_failure *t, struct fw_err *err);
 
-/*
- * ---- interleave_child ----
- * One program of an interleaved session: its start, its lines, its end.
- *
- * The callback receives only lines that the protocol allows at that moment. Any other line ends the program, with the reason in
- * its problem.
- */
-
-enum { INTERLEAVE_CHILD_FDS = 3, INTERLEAVE_CHILD_PIDS = 64 };
-
-struct interleave_child;
-/** Receive a line. Err: the program is ended, with the error as its problem. */
-typedef int interleave_line_fn(void *arg, struct interleave_child *c, const struct interleave_line *line, struct fw_err *err);
-
-struct interleave_child {
-	const struct msg_subject *subject;
-	struct interleave_side side;
-	bool runs;                      /* started, and not known to have ended */
-	struct command_failure problem; /* reason why it accepts no more answers; failure "": it does */
-	int64_t since_ns;               /* start of the deadline: start of the program, or the last answer to it */
-	interleave_line_fn *on_line;
-	void *arg;
-	/* internal */
-	struct proc proc;
-	int lines_fd, words_fd;
-	struct lines lines;
-	struct lastwords words;
-	int n_pids;
-	pid_t pid[INTERLEAVE_CHILD_PIDS];
-};
+/* ---- interleave_child: functions. ---- */
 
 /**
- * Start subject `s`. Err: an error of the worker or the machine; a program that cannot start has a problem instead. Own:
- * interleave_child_end.
+ * Start subject `s`, as a child of its parent if that waits for a request. Err: an error of the worker or the machine; a program
+ * that cannot start has a problem instead. Own: interleave_child_end.
  */
 int interleave_child_start(struct interleave_child *c, const struct bench *b, const struct build_context *build,
 	const struct msg_subject *s, struct fw_err *err);
@@ -996,7 +1048,10 @@ void interleave_child_pin(const struct interleave_child *c, const cpu_set_t *cor
 double interleave_child_cpu_s(const struct interleave_child *c);
 /** Return the time for which its threads were runnable and waited for a core; reads one file per thread. Units: s. */
 double interleave_child_queued_s(const struct interleave_child *c);
-/** Kill the program and close all descriptors. Accepts one that was never started. */
+/**
+ * End the program and close all descriptors; a parent whose run had no problem remains as c->parent. Accepts one that was never
+ * started.
+ */
 void interleave_child_end(struct interleave_child *c);
 
 /*
@@ -1045,6 +1100,7 @@ struct interleave_session {
 	const struct build_context *build;
 	int n_sides;
 	const struct msg_subject *subject[INTERLEAVE_SIDES_MAX];
+	struct interleave_parent *parent; /* parent[INTERLEAVE_SIDES_MAX] fork the runs; NULL: fresh processes */
 	int n;
 	int first;         /* the side that begins */
 	bool target_first; /* the target begins sustained runs */
@@ -1054,8 +1110,9 @@ struct interleave_session {
 	int failure_side, failure_cell; /* side that ended it, -1: none; cell of the bench at that turn, -1: none */
 	struct command_failure problem;
 	bool no_room; /* the sides do not fit on the device together */
-	double all_s; /* its duration */
+	double all_s, start_s; /* its duration; until all programs reached its first cell */
 	/* internal */
+	int64_t began_ns, started_ns;
 	struct interleave_child child[INTERLEAVE_SIDES_MAX];
 	struct {
 		int side, n, cut, late;
@@ -1071,7 +1128,7 @@ struct interleave_session {
 
 /** Return the side of turn k in a pair, in the same order as calls of modules (order.c). */
 int interleave_session_side(const struct interleave_session *s, int pair, int k);
-/** Run the session. Adds its wall time to the bench. Err: cancelled, or an error of the worker or the machine. */
+/** Run the session. Adds its wall time to the bench: `start` until all programs reached its first cell, then `program`. Err: cancelled, or an error of the worker or the machine. */
 int interleave_session_run(struct interleave_session *s, struct fw_err *err);
 
 /* ---- interleave_record: Checks of a session's results for a cell, and their records. ---- */

@@ -5,10 +5,11 @@ static const int64_t file_max_bytes = 2LL << 30;
 
 /* Prevent idle threads from spinning, which would look like work in the other side's turn. */
 static const char *const interleave_env[] = { INTERLEAVE_VARIABLE "=3", "OMP_WAIT_POLICY=passive", "KMP_BLOCKTIME=0", NULL };
+static const char fork_env[] = INTERLEAVE_FORK_VARIABLE "=1";
 _Static_assert(PROGRAM_INTERLEAVE_FD == 3, "interleave_env names it");
 
 int program_prepare(struct program *p, const struct bench *b, const struct build_context *c, const struct msg_subject *s,
-	bool interleave, struct fw_err *err)
+	enum program_use use, struct fw_err *err)
 {
 	bool gpu = s->run.gpu && b->device.kind == DEVICE_CUDA;
 	char side[128], word[BENCHMARK_TEXT_SIZE + 16];
@@ -32,8 +33,10 @@ int program_prepare(struct program *p, const struct bench *b, const struct build
 		snprintf(p->device, sizeof p->device, "CUDA_VISIBLE_DEVICES=%s", b->device.uuid);
 		more[n++] = p->device;
 	}
-	for (int i = 0; interleave && interleave_env[i]; i++)
+	for (int i = 0; use != PROGRAM_WHOLE && interleave_env[i]; i++)
 		more[n++] = interleave_env[i];
+	if (use == PROGRAM_FORKED)
+		more[n++] = fork_env;
 	more[n] = NULL;
 	sandbox_benchmark(c->sandbox, &p->words, p->job, s->build.dir, gpu, more);
 	for (int i = 0; i < s->run.n_command; i++) {

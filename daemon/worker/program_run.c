@@ -191,7 +191,7 @@ static int run_sides(struct taken *l, int round, struct fw_err *err)
 
 		if (command_report(m, side, "time", err) < 0)
 			return -1;
-		ran = command_run(m->bench, m->build, m->side[side], NULL, m->side[side]->run.gpu ? &clock : NULL,
+		ran = command_run(m->bench, m->build, m->side[side], m->side[side]->run.gpu ? &clock : NULL,
 			&l->reading[round][side], &problem, err);
 		l->mhz[round][side] = clock.mhz;
 		if (ran < 0 || (ran == 0 && command_failed(m, side, &problem, err) < 0))

@@ -1,5 +1,5 @@
 /*
- * run.c - one process and its output. The program may have made links in the folder, so paths are never followed through links.
+ * run.c - processes and their output. The program may have made links in the folder, so paths are never followed through links.
  */
 #include "worker/internal.h"
 
@@ -63,7 +63,7 @@ static int blame(struct command_failure *t, const struct running *r, const char 
 
 /* Run the process. Returns 1 if it ended well, 0 if not, -1 if the program is not at fault. */
 static int run_process(struct bench *b, const struct build_context *c, const struct msg_subject *s, struct running *r,
-	struct interleave_list *list, struct command_clock *clock, struct command_failure *problem, struct fw_err *err)
+	struct command_clock *clock, struct command_failure *problem, struct fw_err *err)
 {
 	struct pump pump = { .peer = c->peer,
 		.stream = { { .read = on_stdout, .arg = r, .child_fd = 1 }, { .read = on_stderr, .arg = r, .child_fd = 2 } },
@@ -75,14 +75,7 @@ static int run_process(struct bench *b, const struct build_context *c, const str
 	struct fw_err e = { 0 };
 	int result;
 
-	if (list) {
-		interleave_list_begin(list, &pump.stream[2].fd);
-		pump.stream[2] = (struct pump_stream){
-			.read = interleave_list_read, .arg = list, .child_fd = PROGRAM_INTERLEAVE_FD, .socket = true
-		};
-		pump.n_streams = 3;
-	}
-	result = program_prepare(program, b, c, s, list != NULL, &e);
+	result = program_prepare(program, b, c, s, PROGRAM_WHOLE, &e);
 	if (result == 0 && clock)
 		result = clocks_begin(&r->clocks, b, clock->process, &e);
 	if (result == 0) {
@@ -94,8 +87,6 @@ static int run_process(struct bench *b, const struct build_context *c, const str
 	}
 	keyring_clear(c->sandbox);
 	free(program);
-	if (result != 0 && list && list->broken)
-		return blame(problem, r, "protocol", e.text);
 	if (result != 0 && (r->too_much || (e.code == ERR_NOT_FOUND && !c->sandbox->active)))
 		return blame(problem, r, "abi", e.text);
 	if (result != 0)
@@ -172,33 +163,47 @@ static int read_all(const struct build_context *c, const struct msg_subject *s, 
 	return status;
 }
 
-int command_run(struct bench *b, const struct build_context *c, const struct msg_subject *s, struct interleave_list *list,
-	struct command_clock *clock, struct reading *out, struct command_failure *problem, struct fw_err *err)
+/* Open the folder of a side, and remove earlier outputs. Own: close. Err: -1. */
+static int open_side(const struct build_context *c, const struct msg_subject *s, struct fw_err *err)
 {
 	char side[128], path[3 * BENCHMARK_TEXT_SIZE];
-	int64_t started = clock_mono_ns();
-	struct running *r = mem_alloc_zero(1, sizeof *r);
-	int folder, result;
+	int folder;
 
-	memset(out, 0, sizeof *out);
-	memset(problem, 0, sizeof *problem);
 	build_side(c, s, side);
 	folder = openat(c->cache->fd, side, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	if (folder < 0) {
-		free(r);
+	if (folder < 0)
 		return err_sys(err, "folder of the %s", role_name(s->role));
-	}
-	buf_init(&r->printed, READING_BYTES_MAX + 1);
-	r->reads_stdout = s->run.n_outputs == 0;
 	for (int i = 0; i < s->run.n_outputs; i++) {
 		output_path(c, s, i, path);
 		forget_output(folder, path);
 	}
-	result = run_process(b, c, s, r, list, clock, problem, err);
+	return folder;
+}
+
+static void begin_running(struct running *r, const struct msg_subject *s)
+{
+	memset(r, 0, sizeof *r);
+	buf_init(&r->printed, READING_BYTES_MAX + 1);
+	r->reads_stdout = s->run.n_outputs == 0;
+}
+
+int command_run(struct bench *b, const struct build_context *c, const struct msg_subject *s, struct command_clock *clock,
+	struct reading *out, struct command_failure *problem, struct fw_err *err)
+{
+	int64_t started = clock_mono_ns();
+	struct running *r;
+	int folder, result;
+
+	memset(out, 0, sizeof *out);
+	memset(problem, 0, sizeof *problem);
+	folder = open_side(c, s, err);
+	if (folder < 0)
+		return -1;
+	r = mem_alloc(sizeof *r);
+	begin_running(r, s);
+	result = run_process(b, c, s, r, clock, problem, err);
 	bench_hold(b, DEVICE_STEP_PROGRAM, (double)(clock_mono_ns() - started) * 1e-9);
-	if (result == 1 && list && list->speaks)
-		result = interleave_list_reading(list, out, err) != 0 ? -1 : 1;
-	else if (result == 1)
+	if (result == 1)
 		result = read_all(c, s, folder, r, out, problem);
 	if (result != 1)
 		reading_fini(out);
@@ -206,4 +211,162 @@ int command_run(struct bench *b, const struct build_context *c, const struct msg
 	buf_fini(&r->printed);
 	free(r);
 	return result;
+}
+
+/* ---- check: The first process of each side. ---- */
+
+enum { CHECK_WAIT_MS = 100 };
+
+struct check {
+	struct command *command;
+	struct command_check *out;
+	int n, side[COMMAND_SIDES_MAX]; /* the sides that run now */
+	int folder[COMMAND_SIDES_MAX];
+	int64_t began_ns, started_ns; /* all of them use the device, or have ended; 0: not yet */
+	struct interleave_child child[COMMAND_SIDES_MAX];
+	struct running running[COMMAND_SIDES_MAX];
+};
+
+static int start_side(struct check *k, int i, struct fw_err *err)
+{
+	struct command *m = k->command;
+	struct interleave_child *child = &k->child[i];
+	int side = k->side[i];
+
+	begin_running(&k->running[i], m->side[side]);
+	interleave_list_fini(&m->list[side]);
+	*child = (struct interleave_child){ .is_list = true,
+		.on_line = interleave_list_take,
+		.arg = &m->list[side],
+		.parent = m->forks ? &m->parent[side] : NULL,
+		.printed = k->running[i].reads_stdout ? &k->running[i].printed : NULL,
+		.lines_fd = -1,
+		.out_fd = -1,
+		.err_fd = -1 };
+	child->proc.pidfd = -1;
+	k->folder[i] = open_side(m->build, m->side[side], err);
+	if (k->folder[i] < 0 || command_report(m, side, "check", err) < 0)
+		return -1;
+	return interleave_child_start(child, m->bench, m->build, m->side[side], err);
+}
+
+static bool has_started(const struct interleave_child *c)
+{
+	return !c->runs || c->side.state > INTERLEAVE_BUSY;
+}
+
+/* Wait for the next event. Returns 1; 0 when all processes have ended; -1 on error. */
+static int attend_check(struct check *k, struct fw_err *err)
+{
+	struct pollfd fd[1 + COMMAND_SIDES_MAX * INTERLEAVE_CHILD_FDS];
+	struct peer *peer = k->command->build->peer;
+	int wait_ms = CHECK_WAIT_MS, running = 0, starting = 0;
+
+	peer_poll(peer, &fd[0], &wait_ms);
+	for (int i = 0; i < k->n; i++)
+		interleave_child_poll(&k->child[i], &fd[1 + i * INTERLEAVE_CHILD_FDS]);
+	if (poll(fd, (nfds_t)1 + (nfds_t)k->n * INTERLEAVE_CHILD_FDS, wait_ms) < 0)
+		memset(fd, 0, sizeof fd);
+	if (peer_attend(peer, &fd[0], err) != 0)
+		return -1;
+	for (int i = 0; i < k->n; i++) {
+		struct interleave_child *c = &k->child[i];
+		double limit_s = c->subject->run.timeout_s;
+
+		if (interleave_child_attend(c, &fd[1 + i * INTERLEAVE_CHILD_FDS], k->command->bench, k->command->build, err) != 0)
+			return -1;
+		if (c->runs && (double)(clock_mono_ns() - k->began_ns) * 1e-9 > limit_s)
+			interleave_child_late(c, "end", limit_s);
+		if (c->runs && c->problem.failure[0])
+			interleave_child_end(c);
+		running += c->runs;
+		starting += !has_started(c);
+	}
+	if (starting == 0 && !k->started_ns)
+		k->started_ns = clock_mono_ns();
+	return running > 0;
+}
+
+/* Evaluate a process that has ended. Err: -1. */
+static int take_side(struct check *k, int i, struct fw_err *err)
+{
+	struct command *m = k->command;
+	struct running *r = &k->running[i];
+	int side = k->side[i], *ran = &k->out->ran[side];
+
+	k->out->problem[side] = k->child[i].problem;
+	memcpy(k->out->why_fresh[side], k->child[i].why_fresh, sizeof k->out->why_fresh[side]);
+	*ran = !k->child[i].problem.failure[0];
+	r->words = k->child[i].words;
+	if (*ran && m->list[side].speaks)
+		*ran = interleave_list_reading(&m->list[side], &k->out->reading[side], err) != 0 ? -1 : 1;
+	else if (*ran)
+		*ran = read_all(m->build, m->side[side], k->folder[i], r, &k->out->reading[side], &k->out->problem[side]);
+	if (*ran != 1)
+		reading_fini(&k->out->reading[side]);
+	return *ran < 0 ? -1 : 0;
+}
+
+/* Whether a side may have failed only because another one ran at the same time. */
+static bool may_be_crowded(const struct interleave_child *c)
+{
+	return strcmp(c->problem.failure, "timeout") == 0 || lastwords_of_no_room(&c->words);
+}
+
+/* Run the listed sides. `again` receives those that failed and may succeed alone; returns their number, or -1. */
+static int run_check(struct check *k, int *again, struct fw_err *err)
+{
+	struct command *m = k->command;
+	int result = 1, n_again = 0;
+
+	k->began_ns = clock_mono_ns();
+	k->started_ns = 0;
+	for (int i = 0; i < k->n; i++)
+		k->folder[i] = k->child[i].lines_fd = k->child[i].out_fd = k->child[i].err_fd = -1;
+	for (int i = 0; i < k->n && result == 1; i++)
+		result = start_side(k, i, err) != 0 ? -1 : 1;
+	while (result == 1)
+		result = attend_check(k, err);
+	for (int i = 0; i < k->n; i++)
+		interleave_child_end(&k->child[i]);
+	interleave_parents_settle(m->parent, COMMAND_SIDES_MAX);
+	keyring_clear(m->build->sandbox);
+
+	int64_t ended_ns = clock_mono_ns(), started_ns = k->started_ns ? k->started_ns : ended_ns;
+	bool speaks = false;
+
+	for (int i = 0; i < k->n; i++)
+		speaks = speaks || m->list[k->side[i]].speaks;
+	bench_hold(m->bench, speaks ? DEVICE_STEP_START : DEVICE_STEP_PROGRAM, (double)(started_ns - k->began_ns) * 1e-9);
+	bench_hold(m->bench, DEVICE_STEP_PROGRAM, (double)(ended_ns - started_ns) * 1e-9);
+	for (int i = 0; i < k->n; i++) {
+		if (result == 0 && k->n > 1 && may_be_crowded(&k->child[i]))
+			again[n_again++] = k->side[i];
+		else if (result == 0)
+			result = take_side(k, i, err);
+		fd_close(&k->folder[i]);
+		buf_fini(&k->running[i].printed);
+	}
+	return result < 0 ? -1 : n_again;
+}
+
+int command_check(struct command *m, struct command_check *out, struct fw_err *err)
+{
+	struct check *k = mem_alloc_zero(1, sizeof *k);
+	int again[COMMAND_SIDES_MAX], n, ignored[COMMAND_SIDES_MAX];
+
+	memset(out, 0, sizeof *out);
+	k->command = m;
+	k->out = out;
+	for (int side = 0; side < m->n_sides; side++)
+		k->side[k->n++] = side;
+	n = run_check(k, again, err);
+	for (int i = 0; i < n; i++) {
+		k->n = 1;
+		k->side[0] = again[i];
+		if (run_check(k, ignored, err) < 0)
+			n = -1;
+	}
+	free(k);
+	return n < 0 ? -1 : 0;
 }

@@ -12,9 +12,9 @@
 
 #define EXPORT __attribute__((visibility("default")))
 
-enum { SMS = 132, NO_CONTEXT = 201, NOT_READY = 600 };
+enum { SMS = 132, NOT_INITIALISED = 3, NO_CONTEXT = 201, NOT_READY = 600 };
 
-static int context, current;
+static int context, current, is_initialised;
 static const char stamp[] = "flopwatch_stamp", spin[] = "flopwatch_spin";
 static uint64_t spins, longest_ns;
 static int64_t idle_ns; /* when the device will have done all that is queued */
@@ -52,7 +52,14 @@ static void must(int good, const char *what)
 EXPORT int cuInit(unsigned flags)
 {
 	must(flags == 0, "cuInit");
+	is_initialised = 1;
 	return 0;
+}
+
+EXPORT int cuDeviceGetCount(int *count)
+{
+	*count = is_initialised;
+	return is_initialised ? 0 : NOT_INITIALISED;
 }
 
 EXPORT int cuDeviceGet(int *device, int ordinal)

@@ -190,8 +190,9 @@ static void write_settings(const struct benchmark *b, struct buf *out)
 	jsonw_init(&j, out);
 	jsonw_format(&j,
 		"{ benchmark=%s reader=%s unit=%s time~=%s threshold_pct=%f timeout_s=%f budget_s=%f pairs~=%d "
-		"gpu=%i }",
-		b->name, b->reader, b->unit, b->time, b->threshold_pct, b->timeout_s, b->budget_s, b->pairs, b->gpu);
+		"gpu=%i fork=%i }",
+		b->name, b->reader, b->unit, b->time, b->threshold_pct, b->timeout_s, b->budget_s, b->pairs, b->gpu,
+		b->fork);
 }
 
 int plan_run(struct plan *p, int i, const struct manifest *own, struct fw_err *err)
@@ -208,6 +209,7 @@ int plan_run(struct plan *p, int i, const struct manifest *own, struct fw_err *e
 	run->budget_s = base->budget_s;
 	run->pairs = base->pairs;
 	run->gpu = base->gpu;
+	run->fork = base->fork;
 	snprintf(run->time, sizeof run->time, "%s", base->time); /* a GPU time and a CPU time are not comparable */
 	return 0;
 }

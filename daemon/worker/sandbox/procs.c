@@ -9,7 +9,7 @@
 #include <sys/wait.h>
 #include <time.h>
 
-enum { LOWEST_NICE = 19, PROCESSES_A_CORE = 64, PROCESSES_MIN = 400, PROCESSES_MAX = 1000 };
+enum { QUIET_ROUNDS = 2, LOWEST_NICE = 19, PROCESSES_A_CORE = 64, PROCESSES_MIN = 400, PROCESSES_MAX = 1000 };
 
 struct process {
 	pid_t pid, parent;
@@ -161,16 +161,39 @@ int procs_threads(void)
 	return slash && sscanf(slash + 1, "%d", &threads) == 1 ? threads : -1;
 }
 
+static pid_t spared[PROCS_SPARED_MAX];
+static int n_spared;
+
+void procs_spare(const pid_t *pid, int n)
+{
+	n_spared = n < PROCS_SPARED_MAX ? n : PROCS_SPARED_MAX;
+	if (n_spared > 0)
+		memcpy(spared, pid, (size_t)n_spared * sizeof *pid);
+}
+
+static bool is_spared(pid_t pid)
+{
+	for (int i = 0; i < n_spared; i++)
+		if (spared[i] == pid)
+			return true;
+	return false;
+}
+
+/* Returns the number of killed processes, or -1. */
 static int kill_round(void)
 {
 	struct table t = { 0 };
 	int n = -1, i;
 
-	if (read_table(&t) == 0)
-		n = t.n ? mark(&t) : 0;
+	if (read_table(&t) == 0) {
+		n = 0;
+		(void)mark(&t);
+	}
 	for (i = 0; i < t.n; i++)
-		if (t.p[i].ours)
+		if (t.p[i].ours && !is_spared(t.p[i].pid)) {
 			kill(t.p[i].pid, SIGKILL);
+			n += !t.p[i].ended;
+		}
 	free(t.p);
 	return n;
 }
@@ -191,10 +214,14 @@ static bool none_left(void)
 int procs_end_all(void)
 {
 	int64_t deadline = clock_mono_ns() + 3000000000LL;
-	int left;
+	int left, quiet = 0;
 
 	while (!none_left()) {
 		left = kill_round();
+		quiet = left == 0 ? quiet + 1 : 0;
+		/* spared processes remain, so only rounds that find no other process show that none is left */
+		if (n_spared > 0 && quiet == QUIET_ROUNDS)
+			return 0;
 		if (clock_mono_ns() >= deadline)
 			return none_left() ? 0 : left < 1 ? 1 : left;
 		nanosleep(&(struct timespec){ .tv_nsec = 2000000 }, NULL);

@@ -440,7 +440,10 @@ int procs_count_or_yield(int many);
 int procs_of_a_build(void);
 /** Return the number of threads on the machine; -1: unknown. Reads one small file: fast enough for 100 calls a second. */
 int procs_threads(void);
-/** Kill and reap all descendants, for at most 3 s. Requires procs_adopt. Returns the minimum number that remains. */
+enum { PROCS_SPARED_MAX = 256 };
+/** Exclude `n` processes, at most PROCS_SPARED_MAX, from procs_end_all until the next call; n 0: none. */
+void procs_spare(const pid_t *pid, int n);
+/** Kill and reap all other descendants, for at most 3 s. Requires procs_adopt. Returns the minimum number that remains. */
 int procs_end_all(void);
 
 /*

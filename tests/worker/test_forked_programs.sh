@@ -1,0 +1,89 @@
+#!/bin/bash
+# Start-up is paid once: a Python benchmark imports its modules once a side, and forks each run. What prevents forks, what runs leave
+# behind, and how runs end.
+. "$(dirname "$0")/../support/tap.sh"
+. "$(dirname "$0")/../support/daemon.sh"
+. "$(dirname "$0")/../support/interleave.sh"
+
+notes() {
+	api "comparisons/$(sql "SELECT $newest")" | jq -r '.notes[]?.text'
+}
+starts() { # lines of NAME in the log of the last push; the log is new for each push
+	grep -c "^$1\$" "$tmp/log" || true
+}
+git init -q --bare -b main "$tmp/one.git"
+git init -q -b main "$tmp/one"
+git -C "$tmp/one" remote add origin "$tmp/one.git"
+# without a sandbox the program can write its log, and left processes are no longer below its parent
+write_config "sandbox: ${FW_TEST_SANDBOX:-none}" "workers: [{name: cpu, command: [flopwatch-worker, serve], device: cpu}]" \
+	"repos: [{name: one, url: $tmp/one.git}]"
+cat >"$tmp/one/.flopwatch.yaml" <<'YAML'
+flopwatch: 1
+benchmarks:
+  one: {command: [/usr/bin/python3, bench.py], reader: flopwatch, gpu: false, fork: true, timeout_s: 60, budget_s: 60}
+YAML
+cat >"$tmp/one/slow.py" <<PY
+import os
+import sys
+def note(what):
+    with open("$tmp/log", "a") as log:
+        log.write(what + "\n")
+note("import")
+PY
+bench() { # LINES ahead of the cells, in the body of a call
+	printf '%s\n' "import os, subprocess, sys, threading, time" "import flopwatch, slow" "$1" "slow.note('start')" \
+		"def spend(ms):" "    end = time.perf_counter_ns() + ms * 1e6" "    while time.perf_counter_ns() < end: pass" \
+		"for key in 'a', 'b':" "    for call in flopwatch.cell(key):" "        if call.made == 0: slow.note('run')" "        with call:" "            spend(1)" "        ${2:-pass}" >"$tmp/one/bench.py"
+}
+pushed() { # NAME: on a branch
+	: >"$tmp/log"
+	branch one "$1" main
+	commit one "$1"
+	push one "$1"
+	in_the_end "$(head_of one)"
+	git -C "$tmp/one" checkout -q main
+}
+start_daemon
+bench ""
+: >"$tmp/log"
+is "a program is compared with itself" "$(on_main one first)" "done unchanged"
+is "each side imports once" "$(starts import)" 2
+is "and its lists and runs are forked" "$(sql "SELECT 2 * 2 * (1 + max(runs)) FROM cell WHERE comparison = $newest")" "$(starts run)"
+is "its start is a step of device time" "$(api "comparisons/$(sql "SELECT $newest")" | jq '.steps.start > 0')" true
+bench "" "x = 1"
+is "so does a branch" "$(pushed harmless) $(starts import)" "done unchanged 2"
+
+# ---- fresh processes
+bench "threading.Thread(target=time.sleep, args=(100,), daemon=True).start()"
+is "a program with threads is not forked" "$(pushed threads)" "done unchanged"
+is "nor is its base" "$(sql "SELECT 2 * (1 + max(runs)) FROM cell WHERE comparison = $newest")" "$(starts import)"
+like "with a note" "$(notes)" 'every run starts the benchmark again, because its process cannot fork runs: it has 1 other threads before its first call'
+bench "subprocess.Popen(['sleep', '100'])"
+is "one with child processes, too" "$(pushed children)" "done unchanged"
+like "with another reason" "$(notes)" 'cannot fork runs: it has child processes before its first call'
+
+# ---- ends
+bench "" "if call.made == 3 and key == 'b' and not call.interleave.is_list: os.abort()"
+is "a run that dies fails its cell" "$(pushed dies) $(cells | tr '\n' ';')" "done failed a unchanged ;b failed crash;"
+like "with its signal" "$(why b)" 'killed by SIGABRT'
+is "and the next one imports again" "$(($(starts import) > 2))" 1
+bench "" "if call.made == 3 and key == 'b' and not call.interleave.is_list: call.interleave.send('fork')"
+is "a line of another kind ends a run" "$(pushed odd) $(cells | tr '\n' ';')" 'done failed a failed protocol;b failed protocol;'
+
+# ---- left processes
+left=/bin/sleep\ 1$$
+leave="subprocess.Popen('$left'.split(), start_new_session=True)"
+bench "" "if key == 'b' and call.made == 1: $leave"
+is "what a run leaves" "$(pushed leaves)" "done unchanged"
+is "is ended" "$(pgrep -cfx "$left" || true)" 0
+bench "" "if key == 'a' and call.made == 1 and subprocess.run(['pgrep', '-fx', '$left'], stdout=subprocess.DEVNULL).returncode == 0: os.abort()
+            if key == 'b' and call.made == 1: $leave"
+is "before the next run begins" "$(pushed finds) $(starts import)" "done unchanged 2"
+
+# ---- a manifest's choice
+sed -i 's/fork: true/fork: false/' "$tmp/one/.flopwatch.yaml"
+bench ""
+: >"$tmp/log"
+is "without forks" "$(on_main one fresh)" "done unchanged"
+is "every run imports" "$(starts import)" "$(starts start)"
+is "also if the branch allows them" "$(sed -i 's/fork: false/fork: true/' "$tmp/one/.flopwatch.yaml"; pushed allows >"$tmp/verdict"; echo "$(($(starts import) > 2))")" 1
