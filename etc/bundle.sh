@@ -23,7 +23,7 @@ mkdir -p "$to.new/bin" "$to.new/lib" "$to.new/share/suites" "$to.new/share/kit" 
 cp build/bin/* "$to.new/bin/"
 cp "$(command -v bwrap)" "$to.new/bin/"
 cp etc/suites/*.yaml "$to.new/share/suites/"
-cp daemon/kit/flopwatch*.h daemon/kit/flopwatch.py "$to.new/share/kit/"
+cp -r daemon/kit/flopwatch*.h daemon/kit/flopwatch.py daemon/kit/before "$to.new/share/kit/"
 cp LICENSE "$to.new/share/licences/flopwatch/"
 cp -r kernels "$to.new/kernels"
 find "$to.new/kernels" \( -name build -o -name __pycache__ \) -type d -prune -exec rm -rf {} +

@@ -56,6 +56,7 @@ done
 for header in kernels/fw_*.h; do put 644 "$header" "$prefix/include/flopwatch"; done
 for file in flopwatch.h flopwatch_benchmark.h flopwatch_nvbench.h; do put 644 "daemon/kit/$file" "$prefix/include/flopwatch"; done
 for file in flopwatch.h flopwatch_benchmark.h flopwatch_nvbench.h flopwatch.py; do put 644 "daemon/kit/$file" "$prefix/share/flopwatch/kit"; done
+put 644 daemon/kit/before/benchmark/benchmark.h "$prefix/share/flopwatch/kit/before/benchmark"
 for suite in etc/suites/*.yaml; do put 644 "$suite" "$prefix/share/flopwatch/suites"; done
 put 755 etc/ci/comment.sh "$prefix/share/flopwatch/ci"
 # systemd reads this folder for every prefix

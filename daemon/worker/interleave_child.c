@@ -69,13 +69,14 @@ static int start_process(
 {
 	struct program *program = mem_alloc(sizeof *program);
 	struct fw_err e = { 0 };
-	int result = program_prepare(program, b, build, c->subject, c->parent ? PROGRAM_FORKED : PROGRAM_INTERLEAVED, err);
+	enum program_use use = !c->on_line ? PROGRAM_WHOLE : c->parent ? PROGRAM_FORKED : PROGRAM_INTERLEAVED;
+	int result = program_prepare(program, b, build, c->subject, use, err);
 
 	if (result == 0) {
 		program->spec.fd[0] = (struct proc_fd){ theirs[1], 1 };
 		program->spec.fd[1] = (struct proc_fd){ theirs[2], 2 };
 		program->spec.fd[2] = (struct proc_fd){ theirs[0], PROGRAM_INTERLEAVE_FD };
-		program->spec.n_fd = 3;
+		program->spec.n_fd = c->on_line ? 3 : 2;
 		result = proc_spawn(&program->spec, &c->proc, &e);
 		if (result != 0 && e.code == ERR_NOT_FOUND && !build->sandbox->active) {
 			blame(c, "abi", e.text);

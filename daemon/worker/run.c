@@ -227,6 +227,12 @@ struct check {
 	struct running running[COMMAND_SIDES_MAX];
 };
 
+/* Whether a side's calls may decide. Not if the deciding time is in its file: its calls have the other one. */
+static bool is_interleaved(const struct msg_subject *s)
+{
+	return strcmp(s->run.time, "cpu") != 0;
+}
+
 static int start_side(struct check *k, int i, struct fw_err *err)
 {
 	struct command *m = k->command;
@@ -236,9 +242,9 @@ static int start_side(struct check *k, int i, struct fw_err *err)
 	begin_running(&k->running[i], m->side[side]);
 	interleave_list_fini(&m->list[side]);
 	*child = (struct interleave_child){ .is_list = true,
-		.on_line = interleave_list_take,
+		.on_line = is_interleaved(m->side[side]) ? interleave_list_take : NULL,
 		.arg = &m->list[side],
-		.parent = m->forks ? &m->parent[side] : NULL,
+		.parent = m->forks && is_interleaved(m->side[side]) ? &m->parent[side] : NULL,
 		.printed = k->running[i].reads_stdout ? &k->running[i].printed : NULL,
 		.lines_fd = -1,
 		.out_fd = -1,

@@ -327,6 +327,8 @@ static void in_job(const struct sandbox *s, struct sandbox_argv *v, const char *
 		environment(v, sandbox_build_env);
 		if (*s->kit)
 			args(v, "--setenv", SANDBOX_KIT_VARIABLE, s->kit);
+		if (*s->before)
+			args(v, "--setenv", SANDBOX_BEFORE_VARIABLE, s->before);
 		if (more && more->variable)
 			environment(v, more->variable);
 		if (gpu)
@@ -379,6 +381,10 @@ void sandbox_environment(const struct sandbox *s, const char *const *more, struc
 	if (*s->kit) {
 		snprintf(out->kit, sizeof out->kit, SANDBOX_KIT_VARIABLE "=%s", s->kit);
 		out->list[n++] = out->kit;
+	}
+	if (*s->before) {
+		snprintf(out->before, sizeof out->before, SANDBOX_BEFORE_VARIABLE "=%s", s->before);
+		out->list[n++] = out->before;
 	}
 	while (more && *more && n + 1 < (int)(sizeof out->list / sizeof out->list[0]))
 		out->list[n++] = *more++;
@@ -501,6 +507,20 @@ static void find_cuda(struct sandbox *s)
 		snprintf(s->cuda, sizeof s->cuda, "%s", path);
 }
 
+/* Of libraries for which the kit has a replacement; without its library a replacement would only hide that it is missing. */
+static const char *const replaced_headers[] = { "/usr/include/benchmark/benchmark.h",
+	"/usr/local/include/benchmark/benchmark.h" };
+
+static void find_before(struct sandbox *s)
+{
+	bool is_there = false;
+
+	for (size_t i = 0; i < sizeof replaced_headers / sizeof replaced_headers[0]; i++)
+		is_there = is_there || access(replaced_headers[i], R_OK) == 0;
+	if (is_there && *s->kit)
+		snprintf(s->before, sizeof s->before, "%s/before", s->kit);
+}
+
 /* Find the kit: at its installed path, next to the bundle, or in the source tree of the build. */
 static void find_kit(struct sandbox *s)
 {
@@ -606,6 +626,7 @@ int sandbox_open(struct sandbox *s, enum sandbox_want want, struct fw_err *err)
 
 	memset(s, 0, sizeof *s);
 	find_kit(s);
+	find_before(s);
 	if (want == SANDBOX_NONE) {
 		snprintf(s->why, sizeof s->why, "switched off (--sandbox none)");
 		return 0;

@@ -147,14 +147,16 @@ struct sandbox {
 	bool drops_root;     /* the worker is root, so code inside runs as SANDBOX_NOBODY, who must own the work folder */
 	bool keeps_counters; /* the driver restricts counters to administrators and the worker is root: add CAP_PERFMON */
 	char bwrap[PATH_MAX];
-	char cuda[PATH_MAX]; /* CUDA toolkit folder with links resolved, if outside /usr; else "" */
-	char why[256];       /* reason why it is not active, or why the user inside is the machine's root */
-	char kit[PATH_MAX];  /* kit folder, readable inside; "" not found */
-	int n_shown;         /* folders of this machine that all code inside may read */
+	char cuda[PATH_MAX];       /* CUDA toolkit folder with links resolved, if outside /usr; else "" */
+	char why[256];             /* reason why it is not active, or why the user inside is the machine's root */
+	char kit[PATH_MAX];        /* kit folder, readable inside; "" not found */
+	char before[PATH_MAX + 8]; /* its headers that replace a library's; "" no such library is installed */
+	int n_shown;               /* folders of this machine that all code inside may read */
 	char shown[READONLY_MAX][READONLY_PATH_SIZE];
 };
 
-#define SANDBOX_KIT_VARIABLE "FLOPWATCH_KIT"
+#define SANDBOX_KIT_VARIABLE    "FLOPWATCH_KIT"
+#define SANDBOX_BEFORE_VARIABLE "CPLUS_INCLUDE_PATH"
 
 /** An argument vector under construction; it owns the strings that it allocates. */
 struct sandbox_argv {
@@ -235,7 +237,7 @@ extern const char sandbox_build_path[];
  */
 struct sandbox_environment {
 	const char *list[24];
-	char kit[PATH_MAX + 32];
+	char kit[PATH_MAX + 32], before[PATH_MAX + 32];
 };
 void sandbox_environment(const struct sandbox *s, const char *const *more, struct sandbox_environment *out);
 
