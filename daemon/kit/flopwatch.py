@@ -27,7 +27,8 @@ torch.utils.benchmark.Timer becomes a cell. The script's output is written to st
 
     python3 -m pytest -p flopwatch --benchmark-json=FILE ...
 
-writes also the tests that failed to the JSON of pytest-benchmark, and at most 2000 rounds of each test.
+makes a cell of each test with the fixture of pytest-benchmark when flopwatch runs it. Run alone, it writes also the tests that failed to the
+JSON of pytest-benchmark, and at most 2000 rounds of each test.
 """
 import ast
 import atexit
@@ -114,7 +115,8 @@ class _Channel:
         return line.decode()
 
     def request_turn(self, key):
-        """Number of warm-up and of timed calls of the next turn, and the shortest spin in us; None: no turns remain for the cell."""
+        """Number of warm-up and of timed calls of the next turn, the shortest spin in us, and whether each call must be made once; None: no
+        turns remain for the cell."""
         if self.in_turn:
             self.fail("the program left the cell before its calls were made")
         self.send("turn " + key)
@@ -123,7 +125,7 @@ class _Channel:
             return None
         self.in_turn = True
         spin = [float(word[8:]) for word in answer[3:] if word.startswith("spin_us=")]
-        return int(answer[1]), int(answer[2]), spin[0] if spin else 0
+        return int(answer[1]), int(answer[2]), spin[0] if spin else 0, "repeats=1" in answer[3:]
 
     def fail(self, why, failure="reported"):
         self.in_turn = False
@@ -670,7 +672,8 @@ class _Cell:
         self.inputs, self.scrub, self.device, self.stream = inputs, scrub, device, stream
         self.clock = None
         self.warm = self.calls = self.made = self.issued = self.finished = 0
-        self.is_sustained = self.is_over = False
+        self.is_sustained = self.is_over = self.is_single = False
+        self.repeats = 0  # how often the program repeats a call in its present turn; 0: it does not choose
         self.is_cut = [False] * _SLOTS  # another task took the processor during the call
         self.is_early = [False] * _SLOTS  # the device began a primed call before it was queued: it has no time
         self.times = []
@@ -699,7 +702,7 @@ class _Cell:
                 turn = self.interleave.request_turn(self.key)
                 if turn is None:
                     return False
-                self.warm, self.calls, self.least_us = turn
+                self.warm, self.calls, self.least_us, self.is_single = turn
                 self.is_sustained = self.calls > 1
                 self.idle = self.clock.idle_us()
             return True
@@ -794,6 +797,7 @@ class _Cell:
         slot = self.finished % _SLOTS
         self.finished += 1
         ms, host_us, mhz = self.clock.finish(slot)
+        ms /= self.repeats or 1
         is_late = self.is_early[slot] and not self.is_cut[slot]
         if self.is_early[slot]:
             ms = mhz = 0
@@ -805,12 +809,12 @@ class _Cell:
         else:  # without a time the call is not counted
             self.untimed += 1
             self.is_cut[slot] = True
-        self.spent += ms * 1e-3
+        self.spent += ms * (self.repeats or 1) * 1e-3
         if not self.interleave.link:
             return
         line = "done %.9g" % ms
         facts = (("late", int(is_late)), ("host_us", host_us), ("mhz", mhz), ("idle_us", self.idle), ("cut", int(self.is_cut[slot])),
-            ("spin_us", self.spin.wanted_us() if self.is_primed else 0))
+            ("spin_us", self.spin.wanted_us() if self.is_primed else 0), ("repeats", self.repeats))
         for name, value in facts:
             if value:
                 line += " %s=%.7g" % (name, value)
@@ -1195,15 +1199,66 @@ if os.environ.get("FLOPWATCH_FORK") and __name__ != "__main__":
 # ---- pytest -----------------------------------------------------------------------------------------------------------------
 
 
+_LISTED_CALLS = 2  # of a test, while the cells are listed: fewer than flopwatch grants, so that a failure of the test can follow
+_REPEATED_MS, _REPEATS_MAX = 1, 1 << 20  # shorter functions are called several times, so that the clock's resolution does not matter
 _ROUNDS_MAX = 2000  # of a test; fast functions have so many that a few tests would fill a file of the largest permitted size
 
 
 class _Tests:
-    """Writes failed tests with the fixture of pytest-benchmark to its JSON; then they are rows, and not a failure of all tests.
-    Of many rounds each n-th is written."""
+    """Makes cells of the tests with the fixture of pytest-benchmark. Without flopwatch it writes those that failed to the JSON of
+    pytest-benchmark; then they are rows, and not a failure of all tests. Of many rounds each n-th is written."""
 
     def __init__(self):
         self._session, self._timed, self._failed, self._is_other = None, set(), {}, False
+        self._cells = {}  # by the test's id
+
+    def replace_timer(self, fixture):
+        """Replace the two ways of a fixture to time a function."""
+        plain, plain_pedantic = fixture._raw, fixture._raw_pedantic
+
+        def raw(fixed, function, *args, **kwargs):
+            if fixed.disabled:
+                return plain(fixed, function, *args, **kwargs)
+            return self.time_calls(fixed.fullname, lambda: (args, kwargs), function, 0)
+
+        def raw_pedantic(fixed, target, args=(), kwargs=None, setup=None, rounds=1, warmup_rounds=0, iterations=1):
+            if fixed.disabled:
+                return plain_pedantic(fixed, target, args, kwargs, setup, rounds, warmup_rounds, iterations)
+            return self.time_calls(fixed.fullname, lambda: setup and setup() or (args, kwargs or {}), target, iterations)
+
+        fixture._raw, fixture._raw_pedantic = raw, raw_pedantic
+
+    def add_cell(self, key):
+        it = self._cells[key] = _Cell(key, None, None, None, None, None, True, None, None)
+        return it
+
+    def time_calls(self, key, make_arguments, function, iterations):
+        """Time a function as a cell: `iterations` calls at a time, 0: as many as take _REPEATED_MS. Returns the result of the last call."""
+        it = self.add_cell(key)
+        repeats, result = 1, None
+        limit = _LISTED_CALLS if it.interleave.is_list else math.inf
+        while (it.interleave.in_turn or it.issued < limit) and it.wants():
+            args, kwargs = make_arguments()
+            # the first call may be cold, and calls on a device need no repetition
+            it.repeats = iterations or (0 if it.clock.spins else 1 if it.is_single or it.made == 0 else repeats)
+            with it:
+                for _ in range(it.repeats or 1):
+                    result = function(*args, **kwargs)
+            if it.calls == 0 and it.times and it.times[-1] * repeats < _REPEATED_MS / 2:
+                repeats = min(math.ceil(_REPEATED_MS / it.times[-1]), _REPEATS_MAX)
+        if it.made == 0:  # a cell that is not measured: the test checks the result
+            args, kwargs = make_arguments()
+            result = function(*args, **kwargs)
+        return result
+
+    def report_failure(self, key, why):
+        """Report a test that failed before or after its calls, while the cells are listed."""
+        link = _open()
+        if not link.is_list or link.in_turn:
+            return
+        it = self._cells.get(key) or self.add_cell(key)
+        if link.request_turn(it.key):
+            link.fail(why)
 
     def pytest_sessionstart(self, session):
         self._session = session
@@ -1220,7 +1275,9 @@ class _Tests:
             return
         crash = getattr(report.longrepr, "reprcrash", None)
         lines = (crash.message if crash else str(report.longrepr)).strip().splitlines() or ["failed"]
-        self._failed.setdefault(report.nodeid, ("" if report.when == "call" else report.when + ": ") + lines[0])
+        if report.nodeid not in self._failed:
+            self._failed[report.nodeid] = ("" if report.when == "call" else report.when + ": ") + lines[0]
+            self.report_failure(report.nodeid, self._failed[report.nodeid])
 
     def pytest_benchmark_update_json(self, config, benchmarks, output_json):
         rows = [row for row in output_json["benchmarks"] if row["fullname"] not in self._failed]
@@ -1229,14 +1286,28 @@ class _Tests:
             if len(times) > _ROUNDS_MAX:
                 row["stats"]["data"] = times[::-(-len(times) // _ROUNDS_MAX)]
         output_json["benchmarks"] = rows + [{"fullname": name, "stats": {}, "error": why} for name, why in self._failed.items()]
+        self.forgive()
+
+    def pytest_sessionfinish(self):
+        if self._cells:
+            self.forgive()
+
+    def forgive(self):
+        """End with status 0 if only tests failed that are reported."""
         if self._failed and not self._is_other and self._session.exitstatus == 1:
             self._session.exitstatus = 0
 
 
 def pytest_configure(config):
     """With `pytest -p flopwatch`."""
-    if config.pluginmanager.hasplugin("benchmark"):
-        config.pluginmanager.register(_Tests())
+    if not config.pluginmanager.hasplugin("benchmark"):
+        return
+    tests = _Tests()
+    config.pluginmanager.register(tests)
+    if _open().link:
+        from pytest_benchmark.fixture import BenchmarkFixture
+
+        tests.replace_timer(BenchmarkFixture)
 
 
 def main(words):
