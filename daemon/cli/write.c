@@ -65,6 +65,7 @@ static void put_benchmark(struct buf *out, const struct propose_benchmark *b)
 		command_put_word(b->artifact, out);
 		buf_puts(out, "]\n");
 	}
+	buf_puts(out, "    budget_s: 60 # of device time a push; what is not decided by then is undecided\n");
 	if (!b->uses_gpu)
 		buf_puts(out, "    gpu: false # nothing of CUDA was seen in it\n");
 }
