@@ -1,7 +1,7 @@
 /* interleave.c - sessions of a run: their cells, their results, and the side at fault if a session ends early. */
 #include "worker/internal.h"
 
-enum { REDO_MAX = 3, EMPTY_RUNS_MAX = 3, MISSED_MAX = 3, DEATHS_MAX = 3, PAIRS_MIN = 4, DOUBTED_MAX = 8 /* runs */ };
+enum { FORKED_RUNS_MAX = 4 /* of one parent */, REDO_MAX = 3, EMPTY_RUNS_MAX = 3, MISSED_MAX = 3, DEATHS_MAX = 3, PAIRS_MIN = 4, DOUBTED_MAX = 8 /* runs */ };
 
 #define HALF_WIDTH_PCT 0.3
 
@@ -360,6 +360,9 @@ static int process_run(struct interleave_run *l, struct fw_err *err)
 	struct bench *b = l->all->command->bench;
 	uint64_t seed = inputs_mix(b->seed + (uint64_t)++b->runs);
 
+	/* runs of one parent share its address layout and hash seed, which may favour a side */
+	if (b->runs > 1 && b->runs % FORKED_RUNS_MAX == 1)
+		interleave_parents_end(l->all->command->parent, COMMAND_SIDES_MAX);
 	l->seed = seed;
 	l->timed = 0;
 	l->sustained_rounds = sustain_rounds(b, l->set);

@@ -113,18 +113,21 @@ static void programs(void **state)
 		"    threshold_pct: 3\n"
 		"    timeout_s: 20\n"
 		"    budget_s: 90\n"
-		"    pairs: 240\n";
+		"    pairs: 240\n"
+		"  fresh: {command: [./bench], reader: triton, fork: false}\n"
+		"  forked: {command: [./bench], reader: triton, gpu: false, fork: true}\n";
 	struct manifest m;
 	struct fw_err err = { 0 };
 
 	(void)state;
 	if (manifest_parse(text, strlen(text), "m.yaml", &m, &err))
 		fail_msg("%s", err.text);
-	assert_int_equal(m.n_benchmarks, 2);
+	assert_int_equal(m.n_benchmarks, 4);
+	assert_true(!manifest_benchmark(&m, "fresh")->fork && manifest_benchmark(&m, "forked")->fork);
 	assert_string_equal(m.input[0], "."); /* the defaults suit a repository of scripts */
 	assert_string_equal(m.build.dir, ".");
 	assert_int_equal(m.build.n_command, 0);
-	assert_int_equal(m.n_suites, 2);
+	assert_int_equal(m.n_suites, 4);
 	assert_string_equal(m.suite[1], "gemm");
 	const struct benchmark *sums = manifest_benchmark(&m, "sums"), *gemm = manifest_benchmark(&m, "gemm");
 
@@ -132,6 +135,7 @@ static void programs(void **state)
 	assert_int_equal(sums->n_command, 2);
 	assert_string_equal(sums->output[0], "out.json");
 	assert_true(!sums->gpu && gemm->gpu);
+	assert_true(!sums->fork && gemm->fork); /* start-up holds a GPU */
 	assert_true(sums->threshold_pct == 1.5 && sums->timeout_s == 300 && sums->budget_s == 600 && sums->pairs == 0);
 	assert_true(gemm->threshold_pct == 3 && gemm->timeout_s == 20 && gemm->budget_s == 90 && gemm->pairs == 240);
 	assert_int_equal(gemm->n_outputs, 0);

@@ -62,6 +62,13 @@ static void lines_are_read(void **state)
 	assert_string_equal(l.failure, "wrong");
 	assert_null(strchr(l.text, '\033'));
 	assert_int_equal(good("bye").word, INTERLEAVE_BYE);
+	assert_int_equal(good("parent").word, INTERLEAVE_PARENT);
+	l = good("fresh it has 2 other threads");
+	assert_true(l.word == INTERLEAVE_FRESH && strcmp(l.text, "it has 2 other threads") == 0);
+	l = good("ended exit 3");
+	assert_true(l.word == INTERLEAVE_ENDED && l.status == 3 && l.signal == 0);
+	l = good("ended signal 11");
+	assert_true(l.status == -1 && l.signal == 11);
 }
 
 static void nonsense_is_refused(void **state)
@@ -92,7 +99,13 @@ static void nonsense_is_refused(void **state)
 	bad("fact weight 3", "is no fact");
 	bad("fact flops -1", "a number that cannot be");
 	bad("fail slow x", "wrong, unsupported or reported");
-	bad("bye bye", "more than `bye`");
+	bad("bye bye", "more than one word");
+	bad("parent 1", "more than one word");
+	bad("ended", "neither exit nor signal");
+	bad("ended exit", "number");
+	bad("ended exit 256", "number");
+	bad("ended signal 0", "number");
+	bad("ended well 0", "neither exit nor signal");
 	memset(key, 'k', sizeof key);
 	snprintf(line, sizeof line, "turn %.159s", key);
 	assert_int_equal(good(line).word, INTERLEAVE_TURN);
@@ -122,6 +135,30 @@ static void not_now(struct interleave_side s, const char *text, const char *why)
 	assert_int_equal(err.code, ERR_PROTOCOL);
 	if (!strstr(err.text, why))
 		fail_msg("%s: %s lacks %s", text, err.text, why);
+}
+
+static void parents_have_an_order(void **state)
+{
+	struct interleave_side s = { .state = INTERLEAVE_STARTING };
+
+	(void)state;
+	not_now(s, "ended exit 0", "not requested");
+	receive(&s, "fresh it has 2 other threads");
+	assert_int_equal(s.state, INTERLEAVE_STARTING);
+	receive(&s, "parent");
+	assert_int_equal(s.state, INTERLEAVE_WAITING);
+	assert_false(interleave_holds(&s));
+	not_now(s, "flopwatch 1 x", "before a run is requested");
+	not_now(s, "parent", "before a run is requested");
+	not_now(s, "ended exit 0", "not requested");
+	interleave_requested(&s);
+	not_now(s, "parent", "before its hello");
+	not_now(s, "fresh x", "before its hello");
+	receive(&s, "flopwatch 1 x");
+	not_now(s, "parent", "after its hello");
+	not_now(s, "fresh x", "after its hello");
+	receive(&s, "turn a");
+	receive(&s, "ended signal 9"); /* a child may end at any time */
 }
 
 static void interleave_have_an_order(void **state)
@@ -199,7 +236,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(lines_are_read),
 		cmocka_unit_test(nonsense_is_refused),
-		cmocka_unit_test(interleave_have_an_order),
+		cmocka_unit_test(parents_have_an_order), cmocka_unit_test(interleave_have_an_order),
 		cmocka_unit_test(a_talkative_program_is_refused),
 		cmocka_unit_test(answers_are_lines),
 	};

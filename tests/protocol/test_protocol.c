@@ -197,6 +197,7 @@ static void programs(void **state)
 		b->timeout_s = 60;
 		b->budget_s = 120;
 		b->pairs = 240;
+		b->fork = true;
 		body->subject[i].build.n_command = 0; /* nothing to build */
 	}
 	round_trip(&in, &out);
