@@ -92,7 +92,7 @@ static inline bool flopwatch_google_aggregates(bool value = true)
 class flopwatch_reporter : public benchmark::BenchmarkReporter
 {
       public:
-	double ms = 0;
+	double ms = 0, real_s = 0, cpu_s = 0; /* of all iterations; of an iteration in ms */
 	long iterations = 0;
 	std::string why;
 
@@ -108,14 +108,13 @@ class flopwatch_reporter : public benchmark::BenchmarkReporter
 			if (why.empty())
 				why = problem(run, 0);
 			iterations += (long)run.iterations;
-			total_ms += run.real_accumulated_time * 1e3;
+			real_s += run.real_accumulated_time;
+			cpu_s += run.cpu_accumulated_time;
 		}
-		ms = why.empty() && iterations > 0 ? total_ms / (double)iterations : 0;
+		ms = why.empty() && iterations > 0 ? real_s * 1e3 / (double)iterations : 0;
 	}
 
       private:
-	double total_ms = 0;
-
 	template <class R> static auto problem(const R &run, int) -> decltype(std::string(run.error_message))
 	{
 		return run.error_occurred ? "failed: " + run.error_message : std::string();
@@ -137,7 +136,7 @@ static inline void flopwatch_google_set(const char *option)
 }
 
 /* Lengths of a run of which one call is made, also if it is short, and of other runs. Units: s. */
-static const double flopwatch_google_single = 1e-9, flopwatch_google_short = 0.002;
+static const double flopwatch_google_single = 1e-9, flopwatch_google_short = 0.0005;
 
 /* MinTime of benchmark `i` while it is not measured, which identifies it in a name. */
 static inline double flopwatch_google_mark(size_t i)
@@ -180,7 +179,24 @@ static inline void flopwatch_google_set_times(const std::string &name, double se
 		if (name.find(flopwatch_google_text(flopwatch_google_mark(i))) != std::string::npos)
 			times[i].set(times[i].benchmark, seconds);
 	flopwatch_google_set(
-		seconds < flopwatch_google_short ? "--benchmark_min_time=0.000000001" : "--benchmark_min_time=0.002");
+		seconds < flopwatch_google_short ? "--benchmark_min_time=0.000000001" : "--benchmark_min_time=0.0005");
+}
+
+/*
+ * Subtract the time for which the thread waited for a processor during the iterations: the part of their time in which it did not
+ * compute, at most as long as the system says that it waited. Interruptions before or after the iterations do not count.
+ */
+static inline void flopwatch_google_subtract_waits(struct flopwatch_run *r, flopwatch_reporter *reporter)
+{
+	double waited_s = (double)(flopwatch_waited_ns() - r->waited_ns) * 1e-9, idle_s = reporter->real_s - reporter->cpu_s;
+	double off_s = idle_s < waited_s ? idle_s : waited_s;
+
+	if (off_s > 0 && off_s < reporter->real_s)
+		reporter->ms *= 1 - off_s / reporter->real_s;
+	if (fabs(idle_s) < 0.01 * reporter->real_s) {
+		r->waited_ns = flopwatch_waited_ns();
+		r->switches = flopwatch_switches(r);
+	}
 }
 
 /* One benchmark, by its name with marks, as a cell: every call is one short run of it. */
@@ -192,7 +208,8 @@ static inline void flopwatch_google_cell(const std::string &name)
 
 	while (flopwatch_call(&r)) {
 		flopwatch_reporter reporter;
-		double needed = r.is_single ? flopwatch_google_single : flopwatch_google_short;
+		/* iterations that warm up precede those that count, so one more is enough */
+		double needed = r.is_single || r.warm > 0 ? flopwatch_google_single : flopwatch_google_short;
 
 		if (needed != seconds) {
 			seconds = needed;
@@ -203,6 +220,8 @@ static inline void flopwatch_google_cell(const std::string &name)
 			pattern += "$";
 		}
 		benchmark::RunSpecifiedBenchmarks(&reporter, pattern);
+		if (r.warm == 0)
+			flopwatch_google_subtract_waits(&r, &reporter);
 		r.reported_ms[r.issued % FLOPWATCH_SLOTS] = reporter.ms;
 		r.repeats[r.issued % FLOPWATCH_SLOTS] = reporter.iterations;
 		if (reporter.ms > 0) {
