@@ -58,7 +58,7 @@ is "so does a branch" "$(pushed harmless) $(starts import)" "done unchanged $(sq
 bench "threading.Thread(target=time.sleep, args=(100,), daemon=True).start()"
 is "a program with threads is not forked" "$(pushed threads)" "done unchanged"
 is "nor is its base" "$(sql "SELECT 2 * (1 + max(runs)) FROM cell WHERE comparison = $newest")" "$(starts import)"
-like "with a note" "$(notes)" 'every run starts the benchmark again, because its process cannot fork runs: it has 1 other threads before its first call'
+like "with a note" "$(notes)" 'every run starts the benchmark again, because its process cannot fork runs: it has other threads before its first call: '
 bench "subprocess.Popen(['sleep', '100'])"
 is "one with child processes, too" "$(pushed children)" "done unchanged"
 like "with another reason" "$(notes)" 'cannot fork runs: it has child processes before its first call'
