@@ -112,6 +112,12 @@ static void nvbench(void **state)
 	assert_int_equal(reading.n_rows, 1);
 	has("copy_sweep/Elements=2^20", 1, 0.0125, NAN); /* isolated calls, by the GPU's clock */
 	lacks("copy_sweep/Elements=2^40", "skipped: out of memory");
+	reading_fini(&reading);
+	sample("nvbench-2026.json", "nvbench", ""); /* of tests/gpu/nvbench_copy.cu on an H200 */
+	assert_int_equal(reading.n_rows, 8);
+	has("copy/T=F32_Elements=2^20", 1, 7.455999962985516e-3, NAN);
+	has("scaled_sum/Elements=2^24_Grid=small", 1, 0.24268800020217895, NAN);
+	assert_int_equal(reading.n_left, 0);
 }
 
 static void google_benchmark(void **state)
