@@ -1,7 +1,7 @@
 """Do runs that one process forks agree more than runs in fresh processes? For each cell of a CPU benchmark: the scatter between N fresh
 and N forked processes (standard deviation of the logarithm of their fastest calls), and the difference between both kinds.
 
-usage: python3 tests/bench/bench_fork.py [N] [TURNS]     (12 processes of each kind, 30 calls a cell)
+usage: python3 tests/bench/bench_fork.py [N] [TURNS]     (12 processes of each kind, 120 calls a cell)
 
 Fresh and forked runs alternate, so that a drift of the machine affects both; the fastest call is the one that other load disturbs least. A ratio of variances below 1 means that forked runs agree
 more; the probability is that of such a ratio, or a smaller one, if both kinds scatter equally (a permutation of the processes).
@@ -23,10 +23,10 @@ def benchmark():
     """Cells whose time may depend on the hash seed, on addresses of objects and code, or on physical pages."""
     import flopwatch
 
-    names = {"name-%d" % i: i for i in range(20000)}
+    names = {"name-%d" % i: i for i in range(2000)}
     keys = list(names)
-    objects = [[i] for i in range(200000)]
-    data = bytearray(24 << 20)
+    objects = [[i] for i in range(20000)]
+    data = bytearray(2 << 20)
 
     def lookup():
         for key in keys:
@@ -39,7 +39,7 @@ def benchmark():
 
     def loop():
         x = 0
-        for i in range(100000):
+        for i in range(10000):
             x = (x + i * i) & 0xFFFF
 
     for key, work in (("loop", loop), ("lookup", lookup), ("follow", follow), ("copy", lambda: bytes(data)), ("sort", lambda: sorted(keys))):
@@ -101,7 +101,7 @@ def share_below(a, b, ratio):
 
 def main():
     n = int(sys.argv[1]) if len(sys.argv) > 1 else 12
-    turns = int(sys.argv[2]) if len(sys.argv) > 2 else 30
+    turns = int(sys.argv[2]) if len(sys.argv) > 2 else 120
     os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})  # all processes on one core
     parent, parent_link = start(True)
     first = parent_link.readline().strip()
