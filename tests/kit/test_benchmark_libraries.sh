@@ -1,5 +1,5 @@
 #!/bin/bash
-# Google Benchmark and pytest-benchmark as Debian has them: read from their files, and timed call by call with the kit.
+# Google Benchmark and pytest-benchmark as Debian has them: read from their files, and timed call by call, as they are and with the kit.
 . "$(dirname "$0")/../support/tap.sh"
 . "$(dirname "$0")/../support/daemon.sh"
 export XDG_CACHE_HOME=$tmp/home
@@ -41,7 +41,7 @@ if g++ -fsyntax-only "$tmp/there.cc" 2>"$tmp/errors"; then
 	sed -i 's/MIN_TIME + 1/MIN_TIME + 0.001/' bench.cc
 	cat >.flopwatch.yaml <<-'YAML'
 		flopwatch: 1
-		build: {dir: ., command: [g++, -O1, -o, bench, bench.cc, -lbenchmark, -lpthread]}
+		build: {dir: ., command: [env, -u, CPLUS_INCLUDE_PATH, g++, -O1, -o, bench, bench.cc, -lbenchmark, -lpthread]}
 		benchmarks:
 		  one:
 		    command: [./bench, --benchmark_min_time=0.004, --benchmark_format=json, --benchmark_out=result.json]
@@ -52,8 +52,17 @@ if g++ -fsyntax-only "$tmp/there.cc" 2>"$tmp/errors"; then
 		    budget_s: 25
 	YAML
 	attempt
-	is "an unchanged program: each name of its file" "$(timed)" "$(google_names 0.004 0.005)"
+	is "a file: each of its names" "$(timed)" "$(google_names 0.004 0.005)"
 	is "what it skips with an error has failed" "$(failed)" "BM_fails/8: the benchmark reports: no memory left"
+	sed -i 's/env, -u, CPLUS_INCLUDE_PATH, //; s/budget_s: 25/budget_s: 20/' .flopwatch.yaml
+	attempt
+	like "an unchanged program is timed call by call" "$(jq -r '.notes | tostring' <<<"$body")" 'interleaved programs: [0-9]+ turns'
+	is "and has the same names" "$(timed)" "$(google_names 0.004 0.005)"
+	is "and the same failure" "$(failed)" "BM_fails/8: failed: no memory left"
+	sed -i 's/^    reader:/    time: cpu\n&/' .flopwatch.yaml
+	attempt
+	unlike "but not where the time of the processor decides" "$(jq -r '.notes | tostring' <<<"$body")" 'interleaved programs'
+	is "which its file has" "$(timed | wc -l)" 12
 
 	new kit google_bench.cc bench.cc
 	sed -i 's/<benchmark.benchmark.h>/"flopwatch_benchmark.h"/; s/^BENCHMARK_MAIN();/FLOPWATCH_MAIN()/' bench.cc
@@ -66,15 +75,6 @@ if g++ -fsyntax-only "$tmp/there.cc" 2>"$tmp/errors"; then
 	is "each repetition counts, once in a single call" "$(awk '/^turn/ { turn[$2]++; at = $2 } /^done/ && turn[at] == 2 { print at, $3 }' "$tmp/said" |
 		grep -E '^(long|repeated|BM_work)' | LC_ALL=C sort -u | paste -sd';')" \
 		"BM_work/manual_time repeats=1;long/2048/min_time:5.000/manual_time repeats=1;long/2048/min_time:6.000/manual_time repeats=1;repeated/512/repeats:3/manual_time repeats=3"
-	cat >.flopwatch.yaml <<-'YAML'
-		flopwatch: 1
-		build: {dir: ., command: [sh, -c, "g++ -O1 -I$FLOPWATCH_KIT -o bench bench.cc -lbenchmark -lpthread"]}
-		benchmarks:
-		  one: {command: [./bench], reader: flopwatch, gpu: false, threshold_pct: 20, budget_s: 25}
-	YAML
-	attempt
-	is "timed call by call, it has the same names" "$(timed)" "$(google_names 5.000 6.000)"
-	is "and the same failure" "$(failed)" "BM_fails/8: failed: no memory left"
 else
 	skip "Google Benchmark" "it is not installed"
 fi
@@ -85,16 +85,22 @@ if /usr/bin/python3 -c 'import pytest, pytest_benchmark' 2>"$tmp/errors"; then
 	printf '[pytest]\naddopts = --benchmark-max-time=0.05\n' >pytest.ini
 	printf '__pycache__\n.benchmarks\n.pytest_cache\n' >.gitignore
 	ok "init proposes a manifest" "$bin/flopwatch" init
-	sed -i 's/^    reader: pytest-benchmark/&\n    threshold_pct: 20\n    budget_s: 25/' .flopwatch.yaml
-	attempt
-	is "tests: each name, with its parameters" "$(timed)" "test_speed.py::TestPedantic::test_work
+	sed -i 's/^    reader: pytest-benchmark/&\n    threshold_pct: 20/; s/budget_s: 60.*/budget_s: 25/' .flopwatch.yaml
+	names="test_speed.py::TestPedantic::test_work
 test_speed.py::test_add[flat-200]
 test_speed.py::test_add[flat-400]
 test_speed.py::test_add[two_words-200]
 test_speed.py::test_add[two_words-400]
 test_speed.py::test_grouped[once]
 test_speed.py::test_grouped[twice]"
-	is "a test that fails after its times has none" "$(failed)" "test_speed.py::test_fails: the benchmark reports: assert 328350 == 0"
+	attempt
+	like "tests are timed call by call" "$(jq -r '.notes | tostring' <<<"$body")" 'interleaved programs: [0-9]+ turns'
+	is "each with its name and its parameters" "$(timed)" "$names"
+	is "a test that fails after its times has none" "$(failed)" "test_speed.py::test_fails: assert 328350 == 0"
+	sed -i 's/command: \[python3/command: [env, -u, FLOPWATCH_INTERLEAVE, python3/' .flopwatch.yaml
+	attempt
+	is "their file has the same names" "$(timed)" "$names"
+	is "and the same failure" "$(failed)" "test_speed.py::test_fails: the benchmark reports: assert 328350 == 0"
 	export PYTHONPATH=$root/daemon/kit PYTHONDONTWRITEBYTECODE=1
 	pytest() { /usr/bin/python3 -m pytest -q -p no:cacheprovider -p flopwatch --benchmark-json="$tmp/$1" "${@:2}"; }
 	sed 's/add(3) == 5/add(3) == 6/' test_speed.py >"$tmp/test_untimed.py"
