@@ -26,9 +26,9 @@ start_daemon || exit 1
 
 edit() { # tree, kind, number: an edit of that kind; equal programs with other bytes for the kind `equal`
 	case $1-$2 in
-	google-equal) printf '__attribute__((used)) static const char revision[] = "%06d";\n' "$3" >>include/fastnum/prefix.h ;;
-	google-loss) sed -i 's/terms = 200/terms = 210/' include/fastnum/polynomial.h ;;
-	google-comment) sed -i '1a // It is short.' include/fastnum/polynomial.h ;;
+	google-equal) printf '__attribute__((used)) static const char revision[] = "%06d";\n' "$3" >>include/fastnum/prefix.hpp ;;
+	google-loss) sed -i 's/terms = 200/terms = 210/' include/fastnum/polynomial.hpp ;;
+	google-comment) sed -i '1a // It is short.' include/fastnum/polynomial.hpp ;;
 	pytest-equal) printf '_REVISION = %d\n' "$3" >>textkit/__init__.py ;;
 	pytest-loss) sed -i 's/ROUNDS = 100/ROUNDS = 105/' textkit/rolling.py ;;
 	pytest-comment) sed -i '1a # It is short.' textkit/rolling.py ;;

@@ -42,8 +42,8 @@ trees=
 if printf '#include <benchmark/benchmark.h>\n' | g++ -fsyntax-only -x c++ - 2>"$tmp/errors"; then
 	trees+=" google"
 	new_tree tests/bench/repositories/google
-	edit google slower include/fastnum/polynomial.h 's/terms = 200/terms = 260/'
-	edit google equal include/fastnum/prefix.h '$a __attribute__((used)) static const char revision[] = "2";'
+	edit google slower include/fastnum/polynomial.hpp 's/terms = 200/terms = 260/'
+	edit google equal include/fastnum/prefix.hpp '$a __attribute__((used)) static const char revision[] = "2";'
 else
 	skip "Google Benchmark" "it is not installed"
 fi

@@ -1,9 +1,9 @@
 // bench_fastnum.cc - benchmarks of fastnum.
 #include <benchmark/benchmark.h>
 
-#include "fastnum/checksum.h"
-#include "fastnum/polynomial.h"
-#include "fastnum/prefix.h"
+#include "fastnum/checksum.hpp"
+#include "fastnum/polynomial.hpp"
+#include "fastnum/prefix.hpp"
 
 static void polynomial(benchmark::State &state)
 {

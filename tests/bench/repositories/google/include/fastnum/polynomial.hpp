@@ -1,4 +1,4 @@
-// polynomial.h - value of a polynomial with equal coefficients.
+// polynomial.hpp - value of a polynomial with equal coefficients.
 #pragma once
 
 #include <vector>

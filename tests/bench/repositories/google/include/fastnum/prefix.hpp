@@ -1,4 +1,4 @@
-// prefix.h - running sums, and the first position at which one exceeds a limit.
+// prefix.hpp - running sums, and the first position at which one exceeds a limit.
 #pragma once
 
 #include <algorithm>

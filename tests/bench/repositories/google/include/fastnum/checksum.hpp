@@ -1,4 +1,4 @@
-// checksum.h - CRC-32 of bytes, by a table.
+// checksum.hpp - CRC-32 of bytes, by a table.
 #pragma once
 
 #include <array>
