@@ -65,7 +65,9 @@ static void put_benchmark(struct buf *out, const struct propose_benchmark *b)
 		command_put_word(b->artifact, out);
 		buf_puts(out, "]\n");
 	}
-	buf_puts(out, "    budget_s: 60 # of device time a push; what is not decided by then is undecided\n");
+	/* with build and check about a minute a push; a process that uses a GPU takes longer to start */
+	buf_printf(out, "    budget_s: %d # of device time a push; what is not decided by then is undecided\n",
+		b->uses_gpu ? 60 : 45);
 	if (!b->uses_gpu)
 		buf_puts(out, "    gpu: false # nothing of CUDA was seen in it\n");
 }

@@ -59,7 +59,7 @@ def main():
         line("half_width_max", max(widths), "pct")
     for cell in cells:
         if cell["verdict"] == "undecided":
-            line("undecided." + cell["cell"], half_width(cell), "pct_half_width")
+            line("undecided." + cell["cell"], cell["mde_pct"] or math.nan, "pct_could_be_shown")
             print("# %s" % cell.get("reason", cell.get("detail", "")))
     scatter = [value for push in equal for value in run_scatter(db, push["id"])]
     if scatter:
