@@ -168,6 +168,38 @@ static void other_files_are_their_bytes(void **state)
 	assert_string_not_equal(a, b);
 }
 
+/* Compile `text` to an object file `to`. */
+static void compile_object(const char *text, const char *to)
+{
+	char source[200];
+
+	snprintf(source, sizeof source, "%s/object.c", folder.path);
+	write_file(source, text, strlen(text));
+	run((const char *const[]){ "gcc", "-g", "-O1", "-c", "-o", to, source, NULL });
+}
+
+static void objects_are_compared_without_lines(void **state)
+{
+	char first[200], hex[HASH_HEX], other[HASH_HEX];
+
+	(void)state;
+	snprintf(first, sizeof first, "%s/first.o", folder.path);
+	compile_object("int seven(void);\nint f(void) { return seven(); }\n", first);
+	hash_of(first, hex);
+	compile_object("/* Lines\n of a comment. */\nint seven(void);\nint f(void) { return seven(); }\n", changed);
+	hash_of(changed, other);
+	assert_string_equal(hex, other);
+	compile_object("int eight(void);\nint f(void) { return eight(); }\n", changed);
+	hash_of(changed, other);
+	assert_string_not_equal(hex, other);
+	compile_object("int seven(void);\nint g(void) { return seven(); }\n", changed);
+	hash_of(changed, other);
+	assert_string_not_equal(hex, other);
+	compile_object("int seven(void);\nint f(void) { return 1 + seven(); }\n", changed);
+	hash_of(changed, other);
+	assert_string_not_equal(hex, other);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -175,6 +207,7 @@ int main(void)
 		cmocka_unit_test(the_rest_does),
 		cmocka_unit_test(every_loaded_byte),
 		cmocka_unit_test(other_files_are_their_bytes),
+		cmocka_unit_test(objects_are_compared_without_lines),
 	};
 
 	return cmocka_run_group_tests(tests, open_program, close_program);

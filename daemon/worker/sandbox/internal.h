@@ -32,9 +32,10 @@ void buildlog_text(const struct buildlog *l, struct buf *out);
  * ---- loadable ----
  * Hash of the contents of a file that can affect its execution.
  *
- * For a program or library (ELF, 64 bit, little-endian) the hash excludes data that only debuggers read and that changes with
- * every added comment line: debug sections, the unloaded symbol table, compiler notes, the build id. It includes segments, all
- * other sections and appended data. Other files, and files with malformed tables, are hashed completely.
+ * For a program, library or object file (ELF, 64 bit, little-endian) the hash excludes data that only debuggers read and that
+ * changes with every added comment line: debug sections, compiler notes, the build id, and except in object files the unloaded
+ * symbol table. It includes segments, all other sections and appended data. Other files, and files with malformed tables, are
+ * hashed completely.
  */
 
 /** Hash the regular file `fd` from its start. Err: the file cannot be read. */

@@ -79,13 +79,15 @@ static bool open_image(struct image *m)
 
 	if (!read_at(m, 0, &m->head, sizeof m->head) || memcmp(h->e_ident, ELFMAG, SELFMAG) != 0 ||
 		h->e_ident[EI_CLASS] != ELFCLASS64 || h->e_ident[EI_DATA] != ELFDATA2LSB ||
-		(h->e_type != ET_EXEC && h->e_type != ET_DYN))
+		(h->e_type != ET_EXEC && h->e_type != ET_DYN && h->e_type != ET_REL))
 		return false;
 	size_t segments = h->e_phnum * sizeof(Elf64_Phdr), sections = h->e_shnum * sizeof(Elf64_Shdr);
 
-	if (h->e_phnum == 0 || h->e_phnum > SEGMENTS_MAX || h->e_phentsize != sizeof(Elf64_Phdr) || h->e_shnum == 0 ||
-		h->e_shnum > SECTIONS_MAX || h->e_shentsize != sizeof(Elf64_Shdr) || h->e_shstrndx >= h->e_shnum ||
-		!covers(m, 0, sizeof *h) || !covers(m, h->e_phoff, segments) || !covers(m, h->e_shoff, sections))
+	bool has_segments = h->e_phnum > 0 && h->e_phnum <= SEGMENTS_MAX && h->e_phentsize == sizeof(Elf64_Phdr);
+
+	if ((h->e_type == ET_REL ? h->e_phnum > 0 : !has_segments) || h->e_shnum == 0 || h->e_shnum > SECTIONS_MAX ||
+		h->e_shentsize != sizeof(Elf64_Shdr) || h->e_shstrndx >= h->e_shnum || !covers(m, 0, sizeof *h) ||
+		!covers(m, h->e_phoff, segments) || !covers(m, h->e_shoff, sections))
 		return false;
 	m->section = malloc(sections);
 	if (!m->section || !read_at(m, h->e_phoff, m->segment, segments) || !read_at(m, h->e_shoff, m->section, sections))
@@ -155,7 +157,40 @@ static bool is_debug(const char *name)
 	return false;
 }
 
-static int hash_image(struct hash_state *s, const struct image *m, struct fw_err *err)
+/*
+ * An object file has no segments, and a linker also reads its symbols and relocations. All of its sections count except those of
+ * debuggers and the relocations of these.
+ */
+static int hash_object(struct hash_state *s, const struct image *m, struct fw_err *err)
+{
+	int result = 0;
+
+	hash_update(s, "object", 7);
+	hash_update(s, &m->head.e_machine, sizeof m->head.e_machine);
+	hash_update(s, &m->head.e_flags, sizeof m->head.e_flags);
+	for (int i = 0; i < m->head.e_shnum && result == 0; i++) {
+		const Elf64_Shdr *section = &m->section[i];
+		const char *name = section->sh_name < m->names_len ? m->names + section->sh_name : "";
+		const char *of = section->sh_type == SHT_RELA && strncmp(name, ".rela", 5) == 0 ? name + 5 : name;
+
+		if (section->sh_type != SHT_SYMTAB && section->sh_type != SHT_NOBITS && is_debug(of) &&
+			strcmp(name, ".strtab") != 0)
+			continue;
+		hash_text(s, name);
+		hash_update(s, &section->sh_type, sizeof section->sh_type);
+		hash_update(s, &section->sh_flags, sizeof section->sh_flags);
+		hash_update(s, &section->sh_size, sizeof section->sh_size);
+		hash_update(s, &section->sh_link, sizeof section->sh_link);
+		hash_update(s, &section->sh_info, sizeof section->sh_info);
+		hash_update(s, &section->sh_addralign, sizeof section->sh_addralign);
+		hash_update(s, &section->sh_entsize, sizeof section->sh_entsize);
+		if (section->sh_type != SHT_NOBITS)
+			result = hash_range(s, m, section->sh_offset, section->sh_size, err);
+	}
+	return result;
+}
+
+static int hash_program(struct hash_state *s, const struct image *m, struct fw_err *err)
 {
 	int result = 0;
 
@@ -174,6 +209,13 @@ static int hash_image(struct hash_state *s, const struct image *m, struct fw_err
 		hash_update(s, &section->sh_size, sizeof section->sh_size);
 		result = hash_range(s, m, section->sh_offset, section->sh_size, err);
 	}
+	return result;
+}
+
+static int hash_image(struct hash_state *s, const struct image *m, struct fw_err *err)
+{
+	int result = m->head.e_type == ET_REL ? hash_object(s, m, err) : hash_program(s, m, err);
+
 	hash_update(s, "appended", 9);
 	return result ? -1 : hash_range(s, m, m->end, m->size - m->end, err);
 }
