@@ -72,7 +72,7 @@ DAEMON_SRC  := $(call src,daemon/flopwatchd)
 DB_SRC      := $(call src,db)
 WEB_SRC     := $(call src,web)
 NPM        := build/npm/uplot.js build/npm/uplot.css
-EMBED      := $(sort $(wildcard db/schema.sql db/migrations/*.sql) $(wildcard web/static/* web/openapi/*) doc/glossary.md doc/troubleshooting.md $(NPM))
+EMBED      := $(sort $(wildcard db/schema.sql db/migrations/*.sql) $(wildcard web/static/* web/openapi/*) doc/glossary.md doc/troubleshooting.md daemon/worker/comments.py $(NPM))
 
 lib      = $(O)/lib/lib$(1).a
 CORE     := protocol verdict profile readers model stats lib
@@ -95,7 +95,7 @@ $(call lib,profile): $(call obj,$(PROFILE_SRC))
 $(call lib,verdict): $(call obj,$(VERDICT_SRC))
 $(call lib,protocol): $(call obj,$(PROTOCOL_SRC))
 $(call lib,git):    $(call obj,$(GIT_SRC))
-$(call lib,worker): $(call obj,$(WORKER_SRC))
+$(call lib,worker): $(call obj,$(WORKER_SRC) $(filter daemon/worker/%,$(EMBED)))
 $(call lib,runner): $(call obj,$(RUNNER_SRC))
 $(call lib,send):   $(call obj,$(SEND_SRC))
 $(call lib,cli):    $(call obj,$(CLI_SRC))

@@ -294,7 +294,7 @@ CREATE TABLE comparison (
 	suite         INTEGER NOT NULL REFERENCES suite(id),
 	environment   INTEGER REFERENCES environment(id), -- NULL: nothing ran
 	device        INTEGER REFERENCES device(id),   -- NULL: nothing ran; the first of several
-	identical_by  TEXT    NOT NULL DEFAULT '',     -- "", tree, module
+	identical_by  TEXT    NOT NULL DEFAULT '',     -- "", tree, module, comment
 	rows_unknown  INTEGER NOT NULL DEFAULT 0,      -- 1: no run of the benchmark program wrote all rows; its one cell may have the benchmark's name
 	verdict       TEXT    NOT NULL,
 	n_cells       INTEGER NOT NULL DEFAULT 0,

@@ -269,7 +269,9 @@ static void tables(const json_t *cells, enum jobkind kind, FILE *out)
 static const char *identity(const char *identical_by, const json_t *cells)
 {
 	bool module = *value_text(json_array_get(cells, 0), "mask");
+	const char *reason = value_text(json_array_get(cells, 0), "reason");
 	return !*identical_by                      ? ""
+	       : *reason                           ? reason
 	       : strcmp(identical_by, "tree") == 0 ? "same code by tree"
 	       : module                            ? "same code by module"
 						   : "the same files, run in the same way";

@@ -37,6 +37,7 @@ static const struct message {
 	[MSG_COUNTERFACTUAL] = { "counterfactual", protocol_counterfactual_rows, 0 },
 	[MSG_PROFILE] = { "profile", protocol_profile_rows, 0 },
 	[MSG_STALLS] = { "stalls", protocol_stalls_rows, 0 },
+	[MSG_SAME] = { "same", protocol_same_rows, 0 },
 };
 
 enum { MESSAGES = sizeof messages / sizeof messages[0] };

@@ -238,6 +238,7 @@ enum msg_type {
 	MSG_CODE,
 	MSG_COUNTERFACTUAL,
 	MSG_PROFILE,
+	MSG_SAME,
 	MSG_STALLS
 };
 
@@ -461,6 +462,11 @@ struct msg_note {
 	char text[400];
 };
 
+/** Two benchmark programs with different files execute the same code, so nothing is measured. */
+struct msg_same {
+	char why[400]; /* a phrase that names the files in which they differ */
+};
+
 struct msg_state {
 	enum run_mode what; /* from RUN_IDLE on */
 	bool ok;
@@ -549,6 +555,7 @@ struct msg {
 		struct msg_counterfactual counterfactual;
 		struct msg_profile profile;
 		struct msg_stalls stalls;
+		struct msg_same same;
 	} u;
 };
 

@@ -478,6 +478,11 @@ const struct row protocol_note_rows[] = {
 	{ .key = NULL },
 };
 
+const struct row protocol_same_rows[] = {
+	{ ROW_TEXT(struct msg_same, why, "why", REQUIRED) },
+	{ .key = NULL },
+};
+
 const struct row protocol_state_rows[] = {
 	{ ROW_ENUM(struct msg_state, what, "what", REQUIRED, run_mode_names, RUN_IDLE, RUN_CLOCKS) },
 	{ ROW_BOOL(struct msg_state, ok, "ok", REQUIRED) },

@@ -1167,6 +1167,35 @@ int interleave_record(struct command *m, const struct interleave_session *s, con
 /** Send the programs' reports from their lists: first calls, memory, configurations, differing outputs, calls not primed. */
 int interleave_report_lists(struct command *m, struct fw_err *err);
 
+/*
+ * ---- c_form ----
+ * Form of a C, C++ or CUDA source without comments and layout: sources with the same form have the same tokens, so every compiler
+ * makes the same code of them. Pure.
+ */
+
+/**
+ * Append the form of `text`: each run of blanks and comments becomes one blank, or one line end at the begin and end of a
+ * directive. Returns false if there is none: the text depends on its line numbers, or is unclear (an open literal, a spliced
+ * comment, control characters), or `out` is full.
+ */
+bool c_form(const char *text, size_t len, struct buf *out);
+
+/*
+ * ---- comments ----
+ * Comparison of two built benchmark programs that differ only in comments or layout: their runs would execute the same code.
+ *
+ * Only contents of Python files, and of C sources of builds that made equal files, may differ. An interpreter in the sandbox
+ * compares the syntax trees of Python files (comments.py); without one, programs are measured as usual. Docstrings must be equal,
+ * since programs can read them. A program that reads the comments of its own sources is not detected.
+ */
+
+/**
+ * Compare base and target after both builds and before any run. Returns 1, with a phrase that names the files in `text`, if they
+ * differ only in comments or layout; 0 if not. Err: -1 cancelled, no interpreter, or an error of the worker. Shape: text[size].
+ */
+int comments_compare(const struct build_context *c, const struct msg_subject *base, const struct msg_subject *target, char *text,
+	size_t size, struct fw_err *err);
+
 /* ---- kernels: `flopwatch-worker kernels`: the GPU kernels in a module. ---- */
 
 /** Append a line for each kernel of the module or cubin at `path`, or one JSON object. Err: unreadable file or content. */

@@ -269,6 +269,34 @@ static int measure(struct job *j, struct fw_err *err)
 	return result;
 }
 
+/*
+ * Compare base and target of benchmark programs, whose builds differ. Returns 1 if they must be measured; 0 after a message that
+ * they execute the same code; -1 if cancelled.
+ */
+static int find_difference(struct job *j, struct fw_err *err)
+{
+	struct msg same = { .t = MSG_SAME };
+	struct command m = { .bench = &j->bench };
+	struct fw_err unknown = { 0 };
+
+	if (!command_is(j->request) || j->bench.selfcheck)
+		return 1;
+	if (bench_ready(&j->bench, err) != 0 || command_open(&m, j->request, err) != 0)
+		return -1;
+	if (bench_identical(&j->bench))
+		return 1;
+	int result = comments_compare(
+		&j->build, m.side[COMMAND_BASE], m.side[COMMAND_TARGET], same.u.same.why, sizeof same.u.same.why, &unknown);
+
+	if (result < 0 && j->peer->cancelled)
+		return err_set(err, unknown.code, "%s", unknown.text);
+	if (result < 0)
+		log_warning("comments.unknown", "job=%lld err=%s", (long long)j->request->job, log_quote(unknown.text));
+	if (result != 1)
+		return 1;
+	return bench_send(&j->bench, &same, err) < 0 ? -1 : 0;
+}
+
 static bool may_run_concurrently(const struct msg_job *request, const struct msg_device *device)
 {
 	for (int i = 0; i < request->n_beside; i++)
@@ -387,6 +415,8 @@ static int run_job(const struct serve_options *o, struct peer *peer, struct cach
 		restrict_to_share(hello, j->device, request);
 	if (j->device && start_job(j, &why) == 0) {
 		result = build_all(j, &why);
+		if (result == 1)
+			result = find_difference(j, &why);
 		if (result == 1 && !o->build_only)
 			result = measure(j, &why);
 	}

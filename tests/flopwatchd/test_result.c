@@ -208,6 +208,30 @@ static void test_equal_modules_are_identical_except_in_a_selfcheck(void **state)
 	}
 }
 
+static void test_only_programs_are_the_same_except_for_comments(void **state)
+{
+	(void)state;
+	static const char line[] = "{\"t\":\"same\",\"why\":\"Python files differ only in comments or layout: a.py\"}";
+	struct result *r = requested();
+	add(r, line, "same was sent for a job that is not of a program, or was measured");
+	result_free(r);
+	r = requested();
+	r->plan.request.n_cells = 0;
+	r->plan.request.subject[0].run = (struct benchmark){ .name = "sums", .threshold_pct = 4 };
+	add(r, line, NULL);
+	result_end(r);
+	assert_string_equal(r->identical_by, ""); /* nothing was built */
+	memset(r->build[0].module_sha256, 'a', 64);
+	memset(r->build[1].module_sha256, 'b', 64);
+	result_end(r);
+	assert_string_equal(r->identical_by, "comment");
+	struct store_cell cell;
+	struct judge_timed timed;
+	judge_cell(r, 0, &timed, &cell);
+	assert_string_equal(cell.reason, "Python files differ only in comments or layout: a.py");
+	result_free(r);
+}
+
 #define CASE(name) cmocka_unit_test(name)
 
 int main(void)
@@ -219,6 +243,7 @@ int main(void)
 		CASE(test_what_the_job_does_not_have_is_refused),
 		CASE(test_faults_belong_to_a_cell_or_to_all),
 		CASE(test_equal_modules_are_identical_except_in_a_selfcheck),
+		CASE(test_only_programs_are_the_same_except_for_comments),
 	};
 	return cmocka_run_group_tests_name("result", tests, NULL, NULL);
 }

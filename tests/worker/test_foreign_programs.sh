@@ -131,10 +131,20 @@ ok "a change beside the program accuses nobody" holds '.regressions == 0 and (.v
 # ---- a push that changes nothing that runs ------------------------------------------------------------------------------------
 branch sums undeclared main
 sed -i '1i // a comment' "$tmp/sums/bench.c"
-commit sums "a comment, and nobody says what the benchmark reads"
+commit sums "a comment, without artifacts"
 push sums undeclared
 run_to_end "$(head_of sums)"
-ok "without a word about what it reads it is measured" holds '.identical_by == null and (.cells | length) == 2 and .runs > 0'
+is "a comment of C is identical if the builds made the same files" "$(jq -c '[.verdict, .identical_by, .cells[0].reason, .runs]' <<<"$body")" \
+	'["identical","comment","C and C++ files differ only in comments or layout: bench.c",0]'
+like "its page names the file" "$(curl -s "http://127.0.0.1:$(port)/comparisons/$(jq .id <<<"$body")")" \
+	'C and C\+\+ files differ only in comments or layout: bench.c, so nothing was timed'
+like "the command line, too" "$(fw wait undeclared)" 'verdict: identical, C and C\+\+ files differ only in comments or layout: bench.c'
+branch sums renamed main
+sed -i 's/WORK/AMOUNT/g' "$tmp/sums/bench.c" "$tmp/sums/work.h"
+commit sums "another name in the sources, without artifacts"
+push sums renamed
+run_to_end "$(head_of sums)"
+ok "other changes of sources are measured, since it may read them" holds '.identical_by == null and (.cells | length) == 2 and .runs > 0'
 like "and a note says how it need not be" "$(jq -r '.notes[].text' <<<"$body")" 'made the same files, and only sources differ, which sums may read: .* as its artifacts'
 branch sums artifacts main
 sed -i 's/    outputs:/    artifacts: [bench]\n&/; s/-O1/-O1, -g/' "$tmp/sums/.flopwatch.yaml"
@@ -167,6 +177,24 @@ push sums gone
 run_to_end "$(head_of sums)"
 is "what is declared and not made is the build's fault" "$(jq -c '.cells[0] | [.verdict, .failure, .reason]' <<<"$body")" \
 	'["failed","build","artifact table is missing after the build (see doc/troubleshooting.md#artifact)"]'
+
+# ---- a push that changes only comments of Python ---------------------------------------------------------------------------
+branch lines comment main
+sed -i '1i """Squares."""\n# a comment' "$tmp/lines/bench.py"
+commit lines "a docstring and a comment"
+push lines comment
+run_to_end "$(head_of lines)"
+ok "a docstring is measured, since a program can read it" holds '.identical_by == null and .runs > 0'
+branch lines more comment
+sed -i 's/# a comment/# another comment\n/; s/    return/    return  /' "$tmp/lines/bench.py"
+mkdir "$tmp/lines/pkg"
+git -C "$tmp/lines" push -q origin HEAD~0:refs/heads/comment
+commit lines "comments and layout"
+git -C "$tmp/lines" push -q origin HEAD~1:refs/heads/main
+push lines more
+run_to_end "$(head_of lines)"
+is "comments and layout are not" "$(jq -c '[.verdict, .identical_by, .cells[0].reason, .runs]' <<<"$body")" \
+	'["identical","comment","Python files differ only in comments or layout: bench.py",0]'
 
 # ---- programs that misbehave ------------------------------------------------------------------------------------------------
 branch sums broken main

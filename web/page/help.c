@@ -78,7 +78,8 @@ int page_help(struct site *site, struct http_request *r, struct http_response *r
 	verdict_item(out, "improvement", "faster by more than the threshold");
 	verdict_item(out, "unchanged",
 		"no slowdown beyond the threshold; <b>Detects</b> is the smallest one that its runs can detect");
-	verdict_item(out, "identical", "the same source tree or the same compiled module on both sides; nothing had to run");
+	verdict_item(out, "identical",
+		"the same source tree, the same compiled module, or programs that differ only in comments; nothing had to run");
 	verdict_item(out, "removed", "a row that only the base\u2019s program writes; on the upstream branch it opens an alert");
 	verdict_item(out, "added", "only the target supports it; the next comparison has both");
 	verdict_item(out, "unsupported",

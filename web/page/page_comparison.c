@@ -88,6 +88,12 @@ static int n_compared(const struct comparison *c)
 	       comparison_count(c, VERDICT_UNSUPPORTED);
 }
 
+/* Whether both programs execute the same code although files differ; the reason of the only cell names these. */
+static bool is_equal_by_comment(const struct comparison *c)
+{
+	return strcmp(c->identical_by, "comment") == 0 && c->n_cells > 0;
+}
+
 static void sentence(struct buf *out, const struct comparison *c)
 {
 	emit_format(out, "<p class=lead>%s{verdict} ", verdict_word(c->kind, c->verdict));
@@ -95,6 +101,8 @@ static void sentence(struct buf *out, const struct comparison *c)
 		comparison_peer_sentence(out, c);
 	else if (c->verdict == VERDICT_REGRESSION)
 		regression_sentence(out, c);
+	else if (is_equal_by_comment(c))
+		emit_format(out, "%s, so nothing was timed", c->cell[0].reason);
 	else if (*c->identical_by)
 		emit_rawf(out, "Both sides %s, so nothing was timed",
 			strcmp(c->identical_by, "tree") == 0 ? "are the same source tree"
@@ -312,7 +320,9 @@ static void environment(struct buf *out, const struct comparison *c)
 	fact(out, "Suite", c->suite);
 	emit_format(out, "%-s<dt>Differs</dt><dd>",
 		!*c->environment.baseline_period ? "<dt>Device</dt><dd>\u2013 nothing ran</dd>" : "");
-	if (*c->identical_by)
+	if (is_equal_by_comment(c))
+		emit_raw(out, "comments or layout of source files");
+	else if (*c->identical_by)
 		emit_raw(out, "nothing");
 	else if (comparison_is_side_by_side(c))
 		beside_differs(out, c);

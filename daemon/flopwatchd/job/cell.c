@@ -571,6 +571,7 @@ void judge_cell(const struct result *r, int i, struct judge_timed *t, struct sto
 	if (r->identical_by[0]) {
 		clear_change(c);
 		c->verdict = VERDICT_IDENTICAL;
+		snprintf(c->reason, sizeof c->reason, "%s", r->same_why);
 		return;
 	}
 	if (r->plan.dropped) {

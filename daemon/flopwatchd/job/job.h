@@ -148,8 +148,10 @@ struct result {
 	char isolation[8];     /* "bwrap" "none" */
 	char worker_version[32];
 
-	char identical_by[8]; /* "", "tree" (nothing was built), "module" (equal builds; set by result_end) */
-	bool is_named;        /* a benchmark whose rows are unknown: its only cell has the benchmark's name */
+	/* "", "tree" (nothing was built), "module" (equal builds), "comment" (programs that differ only in comments or layout) */
+	char identical_by[8];
+	char same_why[sizeof((struct msg_same *)0)->why]; /* of "comment": a phrase that names the files; else "" */
+	bool is_named; /* a benchmark whose rows are unknown: its only cell has the benchmark's name */
 
 	/* last message about each subject's build; build[i].role is ROLE_NONE without one */
 	struct msg_build build[PROTOCOL_SUBJECTS_MAX];
@@ -174,9 +176,9 @@ struct result *result_new(struct plan *plan);
 void result_free(struct result *r);
 
 /**
- * Add one message of the worker: build, found, check, work, node, run, cell, kernel, code, counterfactual, profile, fault,
- * done; others are ignored. Own: takes over what `m` owns, and clears it there. Err: ERR_PROTOCOL an index, role or number that
- * the job does not have; ERR_FULL more than RESULT_BYTES_MAX.
+ * Add one message of the worker: build, same, found, check, work, node, run, cell, kernel, code,
+ * counterfactual, profile, fault, done; others are ignored. Own: takes over what `m` owns, and clears it there. Err:
+ * ERR_PROTOCOL an index, role or number that the job does not have; ERR_FULL more than RESULT_BYTES_MAX.
  */
 int result_add(struct result *r, struct msg *m, struct fw_err *err);
 /** Give a benchmark without rows (not built, not run) one cell with its name, which stores the failure. */
@@ -185,7 +187,7 @@ int result_name_cell(struct result *r, struct fw_err *err);
 bool result_rows_unknown(const struct result *r);
 /** Store why a plan needs no worker, and add a cell for it. */
 int result_unrun(struct result *r, struct fw_err *err);
-/** Call it after done: adds a cell if there is none, and sets identical_by if base and target built the same module. */
+/** Call it after done: adds a cell if there is none, and sets identical_by if both builds are known to run the same code. */
 void result_end(struct result *r);
 
 enum { RESULT_NOTES_MAX = 64 };

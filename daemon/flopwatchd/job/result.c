@@ -282,6 +282,14 @@ int result_unrun(struct result *r, struct fw_err *err)
 	return result_name_cell(r, err);
 }
 
+static int add_same(struct result *r, const struct msg_same *same, struct fw_err *err)
+{
+	if (!plan_is_benchmark(&r->plan) || r->n_runs > 0)
+		return err_set(err, ERR_PROTOCOL, "same was sent for a job that is not of a program, or was measured");
+	snprintf(r->same_why, sizeof r->same_why, "%s", same->why);
+	return 0;
+}
+
 static int add_note(struct result *r, const struct msg_note *n, struct fw_err *err)
 {
 	if (check_cell(r, n->cell, true, "note", err) != 0)
@@ -317,6 +325,8 @@ int result_add(struct result *r, struct msg *m, struct fw_err *err)
 		return add_work(r, &m->u.work, err);
 	case MSG_NODE:
 		return add_node(r, &m->u.node, err);
+	case MSG_SAME:
+		return add_same(r, &m->u.same, err);
 	case MSG_FOUND:
 		return add_found(r, m->u.found, err);
 	case MSG_PROCESS_RUN:
@@ -344,6 +354,8 @@ void result_end(struct result *r)
 	const char *a = r->build[base].module_sha256, *b = r->build[target].module_sha256;
 	if (a[0] && !plan_is_named(&r->plan) && !strcmp(a, b))
 		snprintf(r->identical_by, sizeof r->identical_by, "module");
+	else if (a[0] && b[0] && r->same_why[0])
+		snprintf(r->identical_by, sizeof r->identical_by, "comment");
 }
 
 int64_t result_device(const struct result *r, const struct msg_cell *m)

@@ -241,7 +241,7 @@ static int describe_verdict(struct db *db, const struct store_comparison *c, con
 		return found;
 	int len = snprintf(text, size, "%s: %lld of %lld cells", verdict, (long long)cells.n, (long long)cells.all);
 	if (c->verdict == VERDICT_IDENTICAL)
-		snprintf(text, size, "identical: nothing that is measured changed");
+		snprintf(text, size, "identical: %s", cells.reason[0] ? cells.reason : "nothing that is measured changed");
 	else if (c->verdict == VERDICT_REGRESSION || c->verdict == VERDICT_IMPROVEMENT)
 		snprintf(text + len, size - (size_t)len, ", %s %+.2f %% in %s",
 			c->verdict == VERDICT_REGRESSION ? "worst" : "best", cells.decided_pct, cells.key);

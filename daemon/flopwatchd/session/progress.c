@@ -179,6 +179,9 @@ void progress_receive(struct progress *c, const struct msg *m)
 	case MSG_NOTE:
 		on_note(c, &m->u.note);
 		break;
+	case MSG_SAME:
+		add_line(c, "identical: %s", m->u.same.why);
+		break;
 	case MSG_KERNEL:
 		c->cell = m->u.kernel.cell;
 		c->role = m->u.kernel.role;

@@ -162,6 +162,15 @@ static void artifacts_name(const struct msg_subject *s, char hex[HASH_HEX])
 	hash_end(&h, hex);
 }
 
+bool build_runs_equally(const struct msg_subject *a, const struct msg_subject *b)
+{
+	char hex[2][HASH_HEX] = { "", "" };
+
+	artifacts_name(a, hex[0]);
+	artifacts_name(b, hex[1]);
+	return strcmp(hex[0], hex[1]) == 0;
+}
+
 /* ---- buildlog: First half in a buffer, second half in a ring. ---- */
 
 void buildlog_init(struct buildlog *l, size_t max)

@@ -8,6 +8,7 @@
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "lib/lib.h"
@@ -288,6 +289,9 @@ int build_lookup(const struct build_context *c, const struct msg_subject *s, str
 /** Write the path of a side's module, as in its manifest; "" if it names none. */
 void build_output(const struct build_context *c, const struct msg_subject *s, char *out, size_t size);
 
+/** Return whether two benchmark programs are run in the same way: command line, folder, outputs and their format. */
+bool build_runs_equally(const struct msg_subject *a, const struct msg_subject *b);
+
 /** Write the folder, below the cache, in which a benchmark program is built and run. Shape: name[128]. */
 void build_side(const struct build_context *c, const struct msg_subject *s, char name[128]);
 
@@ -531,6 +535,25 @@ int sealed_open(const char *path, char sha256[HASH_HEX], struct fw_err *err);
 int sealed_once(const char *name, const void *data, size_t len, struct fw_err *err);
 
 /*
+ * ---- treediff ----
+ * The files in which two built folders differ.
+ */
+
+enum { TREEDIFF_MAX = 64, TREEDIFF_PATH_SIZE = 512 };
+
+struct treediff {
+	int n;
+	char path[TREEDIFF_MAX][TREEDIFF_PATH_SIZE]; /* relative to the folders, in the order of their bytes */
+};
+
+/**
+ * List the regular files below both folders with contents that have different effects (loadable.c). Returns 1 if the folders
+ * are equal except for these; 0 if entries are missing, have other kinds or links, or more than TREEDIFF_MAX files differ: the
+ * list is then incomplete. Err: -1 a folder or file cannot be read.
+ */
+int treediff_find(int base, int target, struct treediff *out, struct fw_err *err);
+
+/*
  * ---- workdir ----
  * The work folder of a build: created empty, and removed with everything that the build left in it.
  *
@@ -553,6 +576,8 @@ int workdir_hash(int fd, char sha256[65], struct fw_err *err);
  * -1 without a copy.
  */
 int workdir_copy(int from_parent, const char *from, int to_parent, const char *to, int64_t max_bytes);
+/** Return whether a file has the time stamp of unpacked files: no build wrote it. */
+bool workdir_is_unpacked(const struct stat *st);
 /** Compute the same over files that were not unpacked, or were written after unpacking; "" if there are none. */
 int workdir_hash_made(int fd, char sha256[65], struct fw_err *err);
 /**

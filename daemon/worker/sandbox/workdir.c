@@ -172,6 +172,11 @@ struct folder_hash {
 	int n_files;
 };
 
+bool workdir_is_unpacked(const struct stat *st)
+{
+	return st->st_mtime == UNPACK_TIME_S;
+}
+
 static int hash_below(struct folder_hash *f, int fd, int depth, struct fw_err *err);
 
 static int hash_entry(struct folder_hash *f, int fd, const char *name, int depth, struct fw_err *err)
@@ -182,7 +187,7 @@ static int hash_entry(struct folder_hash *f, int fd, const char *name, int depth
 
 	if (fstatat(fd, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
 		return err_sys(err, "%s of the built folder", name);
-	if (f->made_alone && S_ISREG(st.st_mode) && st.st_mtime == UNPACK_TIME_S)
+	if (f->made_alone && S_ISREG(st.st_mode) && workdir_is_unpacked(&st))
 		return 0;
 	f->n_files += S_ISREG(st.st_mode);
 	bool program = S_ISREG(st.st_mode) && (st.st_mode & S_IXUSR);
