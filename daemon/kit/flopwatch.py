@@ -43,6 +43,7 @@ import json
 import math
 import os
 import random
+import re
 import resource
 import socket
 import sys
@@ -598,6 +599,135 @@ def _hash(result):
     return digest.hexdigest()[:32]
 
 
+# ---- kernels ----------------------------------------------------------------------------------------------------------------
+
+
+_KERNELS_MAX, _NAME_MAX, _CONFIG_MAX = 16, 120, 240
+_DEBUG_LINE = re.compile(r"\s*(//.*|\.loc\b.*|\.file\b.*|\$L__(tmp|func_begin|func_end)\d+:\s*)?")
+
+
+def _code_of(assembly):
+    """Hash of PTX without comments, line numbers and debug sections; None without PTX."""
+    text = assembly.get("ptx") if isinstance(assembly, dict) else None
+    if not isinstance(text, str):
+        return None
+    lines, is_debug = [], False
+    for line in text.splitlines():
+        is_debug = is_debug or line.lstrip().startswith(".section\t.debug") or line.lstrip().startswith(".section .debug")
+        if not is_debug and not _DEBUG_LINE.fullmatch(line):
+            lines.append(line.strip())
+        is_debug = is_debug and line.strip() != "}"
+    return hashlib.sha256("\n".join(lines).encode()).hexdigest()
+
+
+def _config_text(config):
+    """A configuration of an autotuner as NAME=VALUE,NAME=VALUE."""
+    values = dict(config.kwargs)
+    for name in ("num_warps", "num_stages", "num_ctas", "maxnreg"):
+        value = getattr(config, name, None)
+        if value is not None and (name, value) != ("num_ctas", 1):
+            values[name] = value
+    return _clean(",".join("%s=%s" % (name, str(value).replace(",", ";")) for name, value in values.items()), _CONFIG_MAX)
+
+
+def _source_of(function, configs):
+    """Hash of a kernel's syntax tree and of the configurations that its autotuner chooses from; None without source."""
+    try:
+        tree = ast.dump(ast.parse(function.src))
+    except (AttributeError, SyntaxError, TypeError, ValueError, RecursionError):
+        return None
+    return hashlib.sha256("\n".join([tree] + [_config_text(config) for config in configs]).encode()).hexdigest()
+
+
+class _Launches:
+    """The Triton kernels that are launched while it records. Recording wraps methods of Triton 3, so it is only done in untimed calls.
+
+    An autotuner launches every configuration in its search, and then the chosen one: only that counts.
+    """
+
+    def __init__(self):
+        self.found, self.last, self.undo = {}, None, []
+
+    def begin(self):
+        jit, tuner = sys.modules.get("triton.runtime.jit"), sys.modules.get("triton.runtime.autotuner")
+        inductor = sys.modules.get("torch._inductor.runtime.triton_heuristics")
+        for module, name, wrap in ((jit, "JITFunction", self.of_function), (tuner, "Autotuner", self.of_tuner),
+                                   (inductor, "CachingAutotuner", self.of_inductor)):
+            kind = getattr(module, name, None)
+            plain = getattr(kind, "run", None)
+            if callable(plain) and "run" in vars(kind):
+                self.undo.append((kind, plain))
+                kind.run = wrap(plain)
+
+    def end(self):
+        for kind, plain in self.undo:
+            kind.run = plain
+        self.undo = []
+
+    def add(self, function, kernel, config=None, configs=()):
+        self.last = function, kernel
+        entry = self.found.setdefault((id(kernel), config and id(config)), [function, kernel, config, configs, 0])
+        entry[4] += 1
+
+    def of_function(self, plain):
+        def run(function, *arguments, **words):
+            kernel = plain(function, *arguments, **words)
+            if kernel is not None and not words.get("warmup"):
+                self.add(function, kernel)
+            return kernel
+
+        return run
+
+    def of_tuner(self, plain):
+        def run(tuner, *arguments, **words):
+            outer, self.found, self.last = self.found, {}, None
+            try:
+                result = plain(tuner, *arguments, **words)
+            finally:
+                self.found = outer
+            config = getattr(tuner, "best_config", None)
+            if self.last and config is not None:
+                self.add(*self.last, config, getattr(tuner, "configs", ()))
+            return result
+
+        return run
+
+    def of_inductor(self, plain):
+        def run(tuner, *arguments, **words):
+            result = plain(tuner, *arguments, **words)
+            launchers = getattr(tuner, "launchers", None)
+            if launchers:
+                self.add(getattr(tuner, "fn", None), launchers[0], getattr(launchers[0], "config", None), getattr(tuner, "configs", None) or ())
+            return result
+
+        return run
+
+    def lines(self):
+        """One line of facts for each kernel, in the order of their first launches."""
+        kernels = {}
+        for function, kernel, config, configs, launches in self.found.values():
+            words = _kernel_words(function, kernel, config, configs)
+            kernels[words] = kernels.get(words, 0) + launches
+        return ["fact kernel %s launches=%d of=%d" % (words, n, len(kernels)) for words, n in list(kernels.items())[:_KERNELS_MAX]]
+
+
+def _kernel_words(function, kernel, config, configs):
+    metadata = getattr(kernel, "metadata", None)
+    binary = getattr(kernel, "bin", kernel)  # of a launcher of inductor
+    name = getattr(metadata, "name", None) or getattr(kernel, "name", None) or getattr(function, "__name__", None) or "kernel"
+    words = [_clean(name, _NAME_MAX)]
+    for word, owner, key in (("num_warps", metadata or config, "num_warps"), ("num_stages", metadata or config, "num_stages"),
+                             ("shared", metadata or kernel, "shared"), ("registers", kernel, "n_regs"), ("spills", kernel, "n_spills")):
+        value = getattr(owner, key, None)
+        if isinstance(value, int) and value >= 0:
+            words.append("%s=%d" % (word, value))
+    for word, value in (("code", _code_of(getattr(binary, "asm", None))), ("source", _source_of(function, configs)),
+                        ("config", _config_text(config) if config is not None else None)):
+        if value:
+            words.append("%s=%s" % (word, value))
+    return " ".join(words)
+
+
 # ---- cells ------------------------------------------------------------------------------------------------------------------
 
 
@@ -694,6 +824,7 @@ class _Cell:
         self.spin, self.least_us = _Spin(), 0
         self.is_probe = self.is_primed = False  # the current call measures the host; the device spins ahead of it
         self.first_ms = self.spent = 0
+        self.launches = None  # records the kernels of the first call
         self.interleave = _open()
 
     # -- number of calls
@@ -733,6 +864,9 @@ class _Cell:
             torch = _torch()
             if torch:
                 torch.cuda.reset_peak_memory_stats()
+            if self.interleave.link:
+                self.launches = _Launches()
+                self.launches.begin()
         self.collects = gc.isenabled()
         gc.disable()
         if self.is_probe:
@@ -755,6 +889,8 @@ class _Cell:
 
     def __exit__(self, kind, problem, trace):
         queued = time.perf_counter_ns()
+        if self.launches:
+            self.launches.end()
         if kind is None and self.warm == 0 and not self.is_probe:
             self.clock.stop(self.slot)
         if self.collects:
@@ -852,10 +988,22 @@ class _Cell:
             self.interleave.send(*("fact %s %.9g" % fact for fact in facts if fact[1]))
             if self.output and not wrong:
                 self.interleave.send("fact output " + _hash(self.output()))
+        self.report_kernels()
         if wrong:
             self.interleave.fail(wrong, "wrong")
             self.warm = self.calls = 0
             self.spin.end("")
+
+    def report_kernels(self):
+        """Report what the first call launched. A later Triton may have other names: then nothing is reported."""
+        try:
+            lines = self.launches.lines()
+        except Exception as problem:
+            print("flopwatch: the kernels of %s are not reported: %s" % (self.key, problem), file=sys.stderr)
+            lines = []
+        self.launches = None
+        if lines:
+            self.interleave.send(*lines)
 
     # -- program run alone
 

@@ -5,7 +5,8 @@
 
 #include "readers/readers.h"
 
-#define MS_MAX 1e9
+#define MS_MAX            1e9
+#define KERNEL_NUMBER_MAX 2147483647.0
 
 static const struct {
 	const char *name;
@@ -16,7 +17,8 @@ static const struct {
 	[INTERLEAVE_MEMORY_BYTES] = { "memory_bytes", false },
 	[INTERLEAVE_OUTPUT] = { "output", true },
 	[INTERLEAVE_CONFIG] = { "config", true },
-	[INTERLEAVE_UNPRIMED] = { "unprimed", true } };
+	[INTERLEAVE_UNPRIMED] = { "unprimed", true },
+	[INTERLEAVE_KERNEL] = { "kernel", true } };
 
 /* Return the next token, terminated in place; NULL: none. */
 static char *word(char **at)
@@ -107,6 +109,60 @@ static int read_done(char *rest, struct interleave_line *out, struct fw_err *err
 	return 0;
 }
 
+/* Copy a text of a kernel, cleaned for display; hashes must be exact. */
+static int read_kernel_text(struct reported_kernel *k, const char *name, const char *value, struct fw_err *err)
+{
+	char *hash = strcmp(name, "code") == 0 ? k->code_sha256 : strcmp(name, "source") == 0 ? k->source_sha256 : NULL;
+
+	if (strcmp(name, "config") == 0)
+		clean(value, k->config, sizeof k->config);
+	if (hash && (strlen(value) != HASH_HEX - 1 || strspn(value, "0123456789abcdef") != HASH_HEX - 1))
+		return refuse(err, "reports a kernel with what is no hash", value);
+	if (hash)
+		memcpy(hash, value, HASH_HEX);
+	return 0;
+}
+
+/* Read "NAME name=value ...". Unknown names are ignored. */
+static int read_kernel(char *rest, struct interleave_line *out, struct fw_err *err)
+{
+	struct reported_kernel *k = &out->kernel;
+	double warps = -1, stages = -1, shared = -1, registers = -1, spills = -1, launches = -1, of = 0;
+	const char *name = word(&rest);
+	char *item;
+
+	clean(name, k->name, sizeof k->name);
+	if (!k->name[0])
+		return refuse(err, "reports a kernel without a name", name);
+	while ((item = word(&rest))) {
+		char *equals = strchr(item, '=');
+		double *to = NULL;
+
+		if (!equals)
+			return refuse(err, "says more of a kernel than name=value", item);
+		*equals = '\0';
+		to = strcmp(item, "num_warps") == 0    ? &warps
+		     : strcmp(item, "num_stages") == 0 ? &stages
+		     : strcmp(item, "shared") == 0     ? &shared
+		     : strcmp(item, "registers") == 0  ? &registers
+		     : strcmp(item, "spills") == 0     ? &spills
+		     : strcmp(item, "launches") == 0   ? &launches
+		     : strcmp(item, "of") == 0         ? &of
+						       : NULL;
+		if (to ? read_number(equals + 1, 0, KERNEL_NUMBER_MAX, to, err) != 0
+		       : read_kernel_text(k, item, equals + 1, err) != 0)
+			return -1;
+	}
+	k->num_warps = (int)warps;
+	k->num_stages = (int)stages;
+	k->registers = (int)registers;
+	k->spills = (int)spills;
+	k->launches = (int)launches;
+	k->shared_bytes = (int64_t)shared;
+	out->kernels = (int)of;
+	return 0;
+}
+
 static int read_fact(char *rest, struct interleave_line *out, struct fw_err *err)
 {
 	const char *name = word(&rest);
@@ -115,6 +171,8 @@ static int read_fact(char *rest, struct interleave_line *out, struct fw_err *err
 		if (strcmp(name, facts[i].name) != 0)
 			continue;
 		out->fact = (enum interleave_fact)i;
+		if (out->fact == INTERLEAVE_KERNEL)
+			return read_kernel(rest, out, err);
 		if (!facts[i].is_text)
 			return read_number(rest, 0, 1e30, &out->value, err);
 		clean(rest, out->text, sizeof out->text);

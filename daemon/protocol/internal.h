@@ -143,8 +143,9 @@ extern const struct row protocol_job_rows[], protocol_subjects_rows[], protocol_
 extern const struct row protocol_hello_rows[], protocol_need_rows[], protocol_tree_rows[], protocol_build_rows[],
 	protocol_check_rows[], protocol_found_rows[], protocol_process_run_rows[], protocol_at_rows[], protocol_samples_rows[],
 	protocol_work_rows[], protocol_node_rows[], protocol_fault_rows[], protocol_done_rows[], protocol_ping_rows[],
-	protocol_cancel_rows[], protocol_note_rows[], protocol_same_rows[], protocol_state_rows[], protocol_health_check_rows[],
-	protocol_audit_rows[], protocol_location_rows[], protocol_device_check_rows[];
+	protocol_cancel_rows[], protocol_note_rows[], protocol_same_rows[], protocol_reported_kernels_rows[],
+	protocol_state_rows[], protocol_health_check_rows[], protocol_audit_rows[], protocol_location_rows[],
+	protocol_device_check_rows[];
 extern const struct row protocol_kernel_rows[], protocol_code_rows[], protocol_counterfactual_rows[], protocol_profile_rows[];
 extern const struct row protocol_stalls_rows[], protocol_hot_rows[], protocol_tried_rows[];
 

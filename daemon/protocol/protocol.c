@@ -38,6 +38,7 @@ static const struct message {
 	[MSG_PROFILE] = { "profile", protocol_profile_rows, 0 },
 	[MSG_STALLS] = { "stalls", protocol_stalls_rows, 0 },
 	[MSG_SAME] = { "same", protocol_same_rows, 0 },
+	[MSG_REPORTED_KERNELS] = { "reported_kernels", protocol_reported_kernels_rows, 0 },
 };
 
 enum { MESSAGES = sizeof messages / sizeof messages[0] };

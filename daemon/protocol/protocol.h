@@ -31,6 +31,46 @@ void tried_fini(struct tried *t);
 void tried_write(struct jsonw *j, const struct tried *t);
 
 /*
+ * ---- reported_kernels ----
+ * Triton kernels that a benchmark program reports to have launched in a call of a cell: unverified, they decide nothing.
+ */
+
+enum { REPORTED_KERNELS_MAX = 16 };
+
+/** A kernel with one configuration. Numbers -1 and texts "": not reported. */
+struct reported_kernel {
+	char name[128];
+	char config[256];       /* that an autotuner chose: "BLOCK_N=128,num_warps=8"; "": none was searched for */
+	char code_sha256[65];   /* of its PTX without lines of debuggers */
+	char source_sha256[65]; /* of its syntax tree and all configurations of its autotuner, without functions that it calls */
+	int num_warps, num_stages, registers, spills, launches;
+	int64_t shared_bytes;
+};
+
+struct reported_kernels {
+	int of, n;                      /* number of different kernels; number in the list */
+	struct reported_kernel *kernel; /* kernel[n] in the order of their first launches; owned */
+};
+
+void reported_kernels_fini(struct reported_kernels *k);
+/** Append a kernel, `of` it of all; beyond REPORTED_KERNELS_MAX it is dropped. */
+void reported_kernels_add(struct reported_kernels *k, const struct reported_kernel *kernel, int of);
+/** Return whether both lists have the same kernels with the same configurations and code. */
+bool reported_kernels_equal(const struct reported_kernels *a, const struct reported_kernels *b);
+
+/** Worker to daemon: the kernels of one side. */
+struct msg_reported_kernels {
+	int cell;
+	enum role role;
+	int processes;                /* timed processes that reported kernels; 0: only the one that listed the cells did */
+	int unlike;                   /* of these, those with other kernels than the first */
+	struct reported_kernels list; /* owned by the message */
+};
+
+/** Write {"processes":4,"unlike":0,"of":1,"list":[{"kernel":"matmul",..}]}; null: `m` is NULL. */
+void reported_kernels_write(struct jsonw *j, const struct msg_reported_kernels *m);
+
+/*
  * ---- evidence ----
  * Evidence of a profile of two builds: counters of each kernel, differences of machine code, effect of a configuration. Most of
  * it comes from processes that run branch code, so it has no effect on verdicts.
@@ -239,6 +279,7 @@ enum msg_type {
 	MSG_COUNTERFACTUAL,
 	MSG_PROFILE,
 	MSG_SAME,
+	MSG_REPORTED_KERNELS,
 	MSG_STALLS
 };
 
@@ -556,6 +597,7 @@ struct msg {
 		struct msg_profile profile;
 		struct msg_stalls stalls;
 		struct msg_same same;
+		struct msg_reported_kernels reported_kernels;
 	} u;
 };
 
@@ -675,7 +717,8 @@ enum interleave_fact {
 	INTERLEAVE_MEMORY_BYTES,
 	INTERLEAVE_OUTPUT,
 	INTERLEAVE_CONFIG,
-	INTERLEAVE_UNPRIMED
+	INTERLEAVE_UNPRIMED,
+	INTERLEAVE_KERNEL
 };
 
 struct interleave_line {
@@ -690,10 +733,12 @@ struct interleave_line {
 	bool cut;                       /* done: an external interrupt during the call */
 	bool late;                      /* done: the device began a primed call before the host had queued it: no time */
 	enum interleave_fact fact;
-	double value;     /* fact: of the others */
-	char failure[16]; /* fail: "wrong" "unsupported" "reported" */
-	int status;       /* ended: exit status; -1 by a signal, */
-	int signal;       /* which is this one */
+	struct reported_kernel kernel; /* fact kernel */
+	int kernels;                   /* fact kernel: number of different kernels of the call */
+	double value;                  /* fact: of the others */
+	char failure[16];              /* fail: "wrong" "unsupported" "reported" */
+	int status;                    /* ended: exit status; -1 by a signal, */
+	int signal;                    /* which is this one */
 };
 
 /**

@@ -11,6 +11,7 @@ struct interleave_known {
 	struct interleave_cost cost;
 	int calls;                                                  /* of a turn that a gain makes shorter */
 	int made[INTERLEAVE_SIDES_MAX], late[INTERLEAVE_SIDES_MAX]; /* timed calls; those that began before they were queued */
+	struct interleave_kernels kernels[INTERLEAVE_SIDES_MAX];
 };
 
 struct all_interleave {
@@ -141,6 +142,12 @@ static int pairs_of(const struct interleave_run *l, int cell, double call_ms, in
 				  cost, b->cells[cell].tau0 > 0 ? b->cells[cell].tau0 : b->rule.look[PAIRING_INTERLEAVE].s0, n);
 }
 
+static void free_kernels(struct interleave_cell *c)
+{
+	for (int side = 0; side < INTERLEAVE_SIDES_MAX; side++)
+		reported_kernels_fini(&c->kernels[side]);
+}
+
 static void request_cell(const struct interleave_run *l, struct interleave_session *s)
 {
 	struct command *m = l->all->command;
@@ -151,6 +158,7 @@ static void request_cell(const struct interleave_run *l, struct interleave_sessi
 		int cell = l->chain[i];
 		double ms = alone_ms(m, s->n_sides, cell);
 
+		free_kernels(c);
 		*c = (struct interleave_cell){
 			.cell = cell, .key = m->bench->cells[cell].key, .alone_ms = ms, .failed_side = -1
 		};
@@ -190,6 +198,7 @@ static int take_cells(struct interleave_run *l, struct interleave_session *s, co
 		}
 		a->known[c->cell].calls = interleave_shown_calls(c);
 		for (int side = 0; side < s->n_sides; side++) {
+			interleave_kernels_add(&a->known[c->cell].kernels[side], &c->kernels[side]);
 			a->known[c->cell].made[side] += c->calls[side];
 			a->known[c->cell].late[side] += c->late[side];
 		}
@@ -326,6 +335,8 @@ static int run_session(struct interleave_run *l, int n, int n_sides, struct fw_e
 		interleave_parents_end(m->parent, COMMAND_SIDES_MAX); /* one of them may be the other process on the device */
 	if (result >= 0 && device_check.foreign > 0 && !m->bench->lost && health_check_wait_idle(m->bench, err) < 0)
 		result = -1;
+	for (int i = 0; i < n; i++)
+		free_kernels(&s->cell[i]);
 	free(s->cell);
 	free(s);
 	return result;
@@ -467,6 +478,24 @@ static int note_end(struct all_interleave *a, struct fw_err *err)
 		a->n_without_reference, a->n_cells, a->without_reference);
 }
 
+static int report_kernels(struct all_interleave *a, struct fw_err *err)
+{
+	int result = 0;
+
+	for (int cell = 0; cell < a->n_cells && result == 0; cell++)
+		for (int side = 0; side < COMMAND_REFERENCE && result == 0; side++)
+			result = interleave_report_kernels(a->command, side, cell, &a->known[cell].kernels[side], err);
+	return result;
+}
+
+static void free_known(struct all_interleave *a)
+{
+	for (int cell = 0; cell < a->n_cells; cell++)
+		for (int side = 0; side < INTERLEAVE_SIDES_MAX; side++)
+			reported_kernels_fini(&a->known[cell].kernels[side].list);
+	free(a->known);
+}
+
 int interleave_measure(struct command *m, struct fw_err *err)
 {
 	struct all_interleave all = { .command = m };
@@ -497,6 +526,8 @@ int interleave_measure(struct command *m, struct fw_err *err)
 		status = status < 0 ? -1 : 0;
 	}
 	if (status == 0)
+		status = report_kernels(&all, err);
+	if (status == 0)
 		status = note_end(&all, err);
 	free(l.list);
 	free(l.chain);
@@ -504,6 +535,6 @@ int interleave_measure(struct command *m, struct fw_err *err)
 	free(l.sustained_run);
 	free(all.position);
 	free(all.missed);
-	free(all.known);
+	free_known(&all);
 	return status < 0 ? -1 : !all.no_room;
 }

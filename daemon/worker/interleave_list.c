@@ -8,6 +8,8 @@ enum { CALLS = 4 /* of a cell; the first one is cold */, UNTIMED_MAX = 60 /* cal
 
 void interleave_list_fini(struct interleave_list *l)
 {
+	for (int i = 0; i < l->n; i++)
+		reported_kernels_fini(&l->cell[i].kernels);
 	free(l->cell);
 	*l = (struct interleave_list){ .n = 0 };
 }
@@ -82,6 +84,9 @@ static void take_fact(struct interleave_reported *cell, const struct interleave_
 		break;
 	case INTERLEAVE_UNPRIMED:
 		snprintf(cell->unprimed, sizeof cell->unprimed, "%.95s", line->text);
+		break;
+	case INTERLEAVE_KERNEL:
+		reported_kernels_add(&cell->kernels, &line->kernel, line->kernels);
 		break;
 	}
 }

@@ -264,6 +264,34 @@ static int send_unprimed_notes(struct command *m, int cell, const struct interle
 	return result;
 }
 
+void interleave_kernels_add(struct interleave_kernels *k, struct reported_kernels *from)
+{
+	if (from->n == 0)
+		return;
+	if (k->processes++ == 0) {
+		k->list = *from;
+		*from = (struct reported_kernels){ 0 };
+		return;
+	}
+	k->unlike += !reported_kernels_equal(&k->list, from);
+	reported_kernels_fini(from);
+}
+
+int interleave_report_kernels(struct command *m, int side, int cell, const struct interleave_kernels *k, struct fw_err *err)
+{
+	const struct interleave_reported *listed = interleave_list_find(&m->list[side], m->bench->cells[cell].key);
+	struct msg kernels = { .t = MSG_REPORTED_KERNELS,
+		.u.reported_kernels = { .cell = cell,
+			.role = m->side[side]->role,
+			.processes = k->processes,
+			.unlike = k->unlike,
+			.list = k->list } };
+
+	if (k->processes == 0 && listed)
+		kernels.u.reported_kernels.list = listed->kernels;
+	return kernels.u.reported_kernels.list.n > 0 ? bench_send(m->bench, &kernels, err) : 0;
+}
+
 int interleave_report_lists(struct command *m, struct fw_err *err)
 {
 	struct bench *b = m->bench;

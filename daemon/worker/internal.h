@@ -802,6 +802,7 @@ struct interleave_reported {
 	double first_ms; /* of the very first call */
 	double flops, bytes, memory_bytes;
 	char output[96], config[160], unprimed[96];
+	struct reported_kernels kernels;                /* owned by the list */
 	char failure[16], detail[INTERLEAVE_TEXT_SIZE]; /* why it has no times */
 };
 
@@ -1081,8 +1082,9 @@ struct interleave_cell {
 	int n, cut, untimed;  /* pairs; pairs repeated because of an interrupt, or of a missing time, */
 	int late_pairs;       /* or because the device began a call before it was queued */
 	int calls[INTERLEAVE_SIDES_MAX], late[INTERLEAVE_SIDES_MAX]; /* of all pairs; those that began early */
-	int primed, host_bound;               /* primed calls; those that took the host longer than the device */
-	double spin_us[INTERLEAVE_SIDES_MAX]; /* requested by each side; 0: its calls are not primed */
+	int primed, host_bound;                                /* primed calls; those that took the host longer than the device */
+	double spin_us[INTERLEAVE_SIDES_MAX];                  /* requested by each side; 0: its calls are not primed */
+	struct reported_kernels kernels[INTERLEAVE_SIDES_MAX]; /* of the process; owned by the creator of the session */
 	float ms[INTERLEAVE_SIDES_MAX][STATS_PAIRS_MAX], mhz[INTERLEAVE_SIDES_MAX][STATS_PAIRS_MAX],
 		host_us[INTERLEAVE_SIDES_MAX][STATS_PAIRS_MAX];
 	struct interleave_seen seen[INTERLEAVE_SIDES_MAX];
@@ -1166,6 +1168,20 @@ int interleave_record(struct command *m, const struct interleave_session *s, con
 	const struct msg_device_check *device_check, int redo, struct fw_err *err);
 /** Send the programs' reports from their lists: first calls, memory, configurations, differing outputs, calls not primed. */
 int interleave_report_lists(struct command *m, struct fw_err *err);
+
+/** Kernels of one side in one cell over all timed processes. Starts zeroed. */
+struct interleave_kernels {
+	int processes, unlike;        /* that reported kernels; of these, those with others than the first */
+	struct reported_kernels list; /* of the first; owned */
+};
+
+/** Add the kernels of a timed process. Own: takes over the list of `from`, and clears it. */
+void interleave_kernels_add(struct interleave_kernels *k, struct reported_kernels *from);
+/**
+ * Send the kernels of a side of a cell: of its timed processes, else of the process that listed the cells; nothing if none
+ * reported any. Err: -1.
+ */
+int interleave_report_kernels(struct command *m, int side, int cell, const struct interleave_kernels *k, struct fw_err *err);
 
 /*
  * ---- c_form ----

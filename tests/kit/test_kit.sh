@@ -183,6 +183,26 @@ done
 alone=$(cd "$tmp" && PYTHONPATH=$kit:$root/tests/interleave/stand_in "$python" -m flopwatch "$examples/timer_script.py" 2>"$tmp/printed" | rows)
 is "by itself its lines are alone" "$alone" "sum(x) true;sums/many true"
 like "with what it prints beside them" "$(cat "$tmp/printed")" 'took [0-9.]+ ms'
+
+# ---- kernels of Triton
+kernels() { # options of env: the program's kernels
+	(cd "$tmp" && PYTHONPATH=$kit:$root/tests/interleave/stand_in env "$@" "$python" "$root/tests/support/interleave_alone.py" "$python" kernels.py) | grep '^fact kernel'
+}
+cp "$examples/kernels_script.py" "$tmp/kernels.py"
+kernels FAKE_TRITON_CHOICE=0 >"$tmp/first"
+kernels FAKE_TRITON_CHOICE=1 >"$tmp/second"
+is "the kernels of a call are reported, with the autotuner's choice, without its search" "$(sed 's/ \(code\|source\)=[0-9a-f]\{64\}//g' "$tmp/first" "$tmp/second" | paste -sd';')" \
+	"$(printf 'fact kernel product num_warps=%s num_stages=3 shared=%s registers=40 spills=0 config=%s launches=1 of=2;fact kernel scale num_warps=4 num_stages=3 shared=16 registers=40 spills=0 launches=2 of=2;' \
+		8 2048 BLOCK=128,num_warps=8,num_stages=3 4 1024 BLOCK=64,num_warps=4,num_stages=3,maxnreg=96 | sed 's/;$//')"
+hashes() { grep -oE "$1=[0-9a-f]{64}" "$2"; }
+is "their source is the same" "$(hashes source "$tmp/first")" "$(hashes source "$tmp/second")"
+unlike "their code is not" "$(hashes code "$tmp/first" | head -n 1)" "$(hashes code "$tmp/second" | head -n 1)"
+sed -i 's/^    time.sleep/    # a comment\n\n&/; s/^import time/# another\n&/' "$tmp/kernels.py"
+kernels FAKE_TRITON_CHOICE=0 >"$tmp/second"
+is "comments and lines change neither" "$(cat "$tmp/second")" "$(cat "$tmp/first")"
+sed -i 's/1e-6/2e-6/' "$tmp/kernels.py"
+unlike "a change does" "$(kernels FAKE_TRITON_CHOICE=0 | grep -oE 'source=[0-9a-f]+' | head -n 1)" "$(hashes source "$tmp/first" | head -n 1)"
+
 is "a search of a compiler is no cell" "$(grep -c searched "$tmp/said")" 0
 fails "without a script" 2 "$python" -m flopwatch
 

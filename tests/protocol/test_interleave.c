@@ -71,6 +71,51 @@ static void lines_are_read(void **state)
 	assert_true(l.status == -1 && l.signal == 11);
 }
 
+#define HASH "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
+
+static void kernels_are_read(void **state)
+{
+	(void)state;
+	struct interleave_line l =
+		good("fact kernel matmul num_warps=8 num_stages=3 shared=98304 registers=168 spills=2 code=" HASH " source=" HASH
+		     " config=BLOCK_N=128,num_warps=8 launches=3 of=2 later=x");
+
+	assert_int_equal(l.fact, INTERLEAVE_KERNEL);
+	assert_string_equal(l.kernel.name, "matmul");
+	assert_string_equal(l.kernel.config, "BLOCK_N=128,num_warps=8");
+	assert_string_equal(l.kernel.code_sha256, HASH);
+	assert_string_equal(l.kernel.source_sha256, HASH);
+	assert_true(l.kernel.num_warps == 8 && l.kernel.num_stages == 3 && l.kernel.shared_bytes == 98304);
+	assert_true(l.kernel.registers == 168 && l.kernel.spills == 2 && l.kernel.launches == 3 && l.kernels == 2);
+	l = good("fact kernel scale");
+	assert_true(l.kernel.num_warps == -1 && l.kernel.spills == -1 && l.kernel.launches == -1 && !l.kernel.config[0]);
+	bad("fact kernel", "without a name");
+	bad("fact kernel a b", "name=value");
+	bad("fact kernel a num_warps=x", "a number that cannot be");
+	bad("fact kernel a shared=1e12", "a number that cannot be");
+	bad("fact kernel a code=12", "no hash");
+	bad("fact kernel a source=" HASH "0", "no hash");
+}
+
+static void lists_of_kernels_are_bounded(void **state)
+{
+	struct reported_kernels a = { 0 }, b = { 0 };
+	struct reported_kernel k = { .name = "scale" };
+
+	(void)state;
+	for (int i = 0; i < 2 * REPORTED_KERNELS_MAX; i++)
+		reported_kernels_add(&a, &k, 40);
+	assert_true(a.n == REPORTED_KERNELS_MAX && a.of == 40);
+	reported_kernels_fini(&a);
+	reported_kernels_add(&a, &k, 1);
+	reported_kernels_add(&b, &k, 1);
+	assert_true(reported_kernels_equal(&a, &b));
+	b.kernel[0].config[0] = 'x';
+	assert_false(reported_kernels_equal(&a, &b));
+	reported_kernels_fini(&a);
+	reported_kernels_fini(&b);
+}
+
 static void nonsense_is_refused(void **state)
 {
 	char key[200], line[300];
@@ -235,6 +280,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(lines_are_read),
+		cmocka_unit_test(kernels_are_read),
+		cmocka_unit_test(lists_of_kernels_are_bounded),
 		cmocka_unit_test(nonsense_is_refused),
 		cmocka_unit_test(parents_have_an_order), cmocka_unit_test(interleave_have_an_order),
 		cmocka_unit_test(a_talkative_program_is_refused),

@@ -1,5 +1,7 @@
 """As much of Triton as its benchmarks need, for tests on machines without it."""
-from . import testing
+from . import runtime, testing
+from .runtime.autotuner import Config, autotune
+from .runtime.jit import jit
 
 
 def searched():
