@@ -492,7 +492,7 @@ CREATE TABLE artifact (
 	id            INTEGER PRIMARY KEY,
 	owner_kind    TEXT    NOT NULL,                -- cell comparison device
 	owner         INTEGER NOT NULL,
-	kind          TEXT    NOT NULL,                -- nodes nodes_changed tried notes costs steps place
+	kind          TEXT    NOT NULL,                -- nodes nodes_changed tried kernels notes costs steps place
 	sha           TEXT    NOT NULL,
 	bytes         BLOB    NOT NULL,
 	UNIQUE (owner_kind, owner, kind)

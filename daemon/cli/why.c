@@ -203,6 +203,49 @@ int why_print(const struct options *o, const json_t *profile, const char *cell)
 	return EXIT_OK;
 }
 
+/* ---- programs, which have no profile --------------------------------------------------------------------------------------- */
+
+/* Print the sentences about the kernels that a program reports. Returns the number of cells. */
+static int print_choices(const json_t *comparison, const char *cell)
+{
+	const json_t *row, *cause;
+	size_t i, k;
+	int shown = 0;
+	json_array_foreach(json_object_get(comparison, "cells"), i, row)
+	{
+		const json_t *causes = json_object_get(json_object_get(row, "kernels"), "causes");
+		if (json_array_size(causes) == 0 || (cell && strcmp(cell, value_text(row, "cell")) != 0))
+			continue;
+		shown++;
+		plain_line(stdout, "%s", value_text(row, "cell"));
+		json_array_foreach(causes, k, cause) plain_line(
+			stdout, "why, as the program reports: %s", json_string_value(cause) ? json_string_value(cause) : "");
+	}
+	return shown;
+}
+
+/* Print what is known without a profile. Returns 1; 0 if nothing is; -1. */
+static int print_without_profile(struct client *c, const char *of, const char *id, const char *cell, struct fw_err *err)
+{
+	char path[96];
+	json_t *alert = NULL, *comparison = NULL;
+	long long number = strtoll(id, NULL, 10);
+	int result = 0;
+	if (strcmp(of, "alert") == 0) {
+		snprintf(path, sizeof path, "/api/v1/alerts/%s", id);
+		result = client_get(c, path, &alert, err);
+		number = value_integer(alert, "comparison");
+	}
+	snprintf(path, sizeof path, "/api/v1/comparisons/%lld", number);
+	if (result == 0 && number > 0)
+		result = client_get(c, path, &comparison, err);
+	if (result == 0)
+		result = print_choices(comparison, cell) > 0;
+	json_decref(alert);
+	json_decref(comparison);
+	return result;
+}
+
 /* ---- the verb ------------------------------------------------------------------------------------------------------------ */
 
 /* The most useful profile: the newest with an explanation, else the newest. */
@@ -229,6 +272,13 @@ int verb_why(struct client *c, const struct options *o)
 	snprintf(path, sizeof path, "/api/v1/profiles?%s=%s", of, id);
 	int result = client_get(c, path, &list, &err);
 	const json_t *row = result == 0 ? choose(list) : NULL;
+	int known = result == 0 && !row && !o->json ? print_without_profile(c, of, id, cell, &err) : 0;
+	if (known == 1) {
+		json_decref(list);
+		return EXIT_OK;
+	}
+	if (known < 0)
+		result = -1;
 	if (result == 0 && !row)
 		result = err_set(&err, ERR_NOT_FOUND, "no profile yet; write: flopwatch profile %s %s", of, id);
 	if (result == 0) {

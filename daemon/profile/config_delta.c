@@ -61,6 +61,28 @@ size_t config_delta(const char *base, const char *target, struct config_change o
 	return n;
 }
 
+void config_choice_text(const char *base, const char *target, char out[CONFIG_DELTA_SIZE])
+{
+	struct config_change change[CONFIG_DELTA_MAX];
+	size_t n = config_delta(base, target, change), used = 0;
+
+	out[0] = '\0';
+	for (int side = 1; side >= 0 && n > 0; side--) {
+		for (size_t i = 0; i < n && used < CONFIG_DELTA_SIZE; i++) {
+			const char *value = side ? change[i].target : change[i].base;
+			int added = snprintf(out + used, CONFIG_DELTA_SIZE - used, "%s%s %s", i ? ", " : "", change[i].key,
+				value[0] ? value : "unset");
+
+			used += added > 0 ? (size_t)added : 0;
+		}
+		if (side && used < CONFIG_DELTA_SIZE) {
+			int added = snprintf(out + used, CONFIG_DELTA_SIZE - used, " instead of ");
+
+			used += added > 0 ? (size_t)added : 0;
+		}
+	}
+}
+
 void config_delta_text(const char *base, const char *target, char out[CONFIG_DELTA_SIZE])
 {
 	struct config_change change[CONFIG_DELTA_MAX];

@@ -259,6 +259,12 @@ size_t config_delta(const char *base, const char *target, struct config_change o
 /** Format the same: "TILE 3 -> 2, PARTS 2 -> 1, SPLIT none -> 4". "" without differences. Shape: out[CONFIG_DELTA_SIZE]. */
 void config_delta_text(const char *base, const char *target, char out[CONFIG_DELTA_SIZE]);
 
+/**
+ * Format the target's choice: "TILE 2, PARTS 1 instead of TILE 3, PARTS 2", only keys that differ. "" without differences. Shape:
+ * out[CONFIG_DELTA_SIZE].
+ */
+void config_choice_text(const char *base, const char *target, char out[CONFIG_DELTA_SIZE]);
+
 /* ---- elf: The section table of a 64-bit little-endian ELF file. Files may be hostile: every offset is checked. ---- */
 
 struct elf {

@@ -32,6 +32,23 @@ static void keys_whose_values_differ(void **state)
 	differ("URL=a=b", "URL=a=c", "URL a=b -> a=c");
 }
 
+static void choice(const char *base, const char *target, const char *as)
+{
+	char out[CONFIG_DELTA_SIZE];
+
+	config_choice_text(base, target, out);
+	assert_string_equal(out, as);
+}
+
+static void the_choice_of_the_target(void **state)
+{
+	(void)state;
+	choice("BLOCK_M=128,BLOCK_N=128,num_warps=8", "BLOCK_M=128,BLOCK_N=64,num_warps=4",
+		"BLOCK_N 64, num_warps 4 instead of BLOCK_N 128, num_warps 8");
+	choice("BLOCK_N=64", "BLOCK_N=64,maxnreg=128", "maxnreg 128 instead of maxnreg unset");
+	choice("BLOCK_N=64", "BLOCK_N=64", "");
+}
+
 static void what_is_long_is_cut(void **state)
 {
 	char base[2000] = "", target[2000] = "", out[CONFIG_DELTA_SIZE];
@@ -49,6 +66,8 @@ static void what_is_long_is_cut(void **state)
 	assert_int_equal(config_delta(base, target, change), CONFIG_DELTA_MAX);
 	config_delta_text(base, target, out);
 	assert_int_equal(strlen(out), CONFIG_DELTA_SIZE - 1);
+	config_choice_text(base, target, out);
+	assert_int_equal(strlen(out), CONFIG_DELTA_SIZE - 1);
 	memset(base, 'x', 500);
 	base[500] = '\0';
 	assert_int_equal(config_delta(base, "", change), 1);
@@ -59,6 +78,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(keys_whose_values_differ),
+		cmocka_unit_test(the_choice_of_the_target),
 		cmocka_unit_test(what_is_long_is_cut),
 	};
 

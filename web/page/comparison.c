@@ -82,15 +82,16 @@ static const struct jsonr_field cell_fields[] = { CELL("cell", JSONR_TEXT, key),
 	CELL("group", JSONR_TEXT, group), CELL("title", JSONR_TEXT, title), CELL("direction", JSONR_TEXT, direction),
 	CELL("size", JSONR_ID, size), CELL("line", JSONR_TEXT, line), CELL("pieces", JSONR_NUMBER, pieces), PASSED("shape"),
 	PASSED("flops_useful"), PASSED("bytes_useful"), CELL("threshold_pct", JSONR_NUMBER, threshold_pct),
-	INNER("base", cell_base), INNER("target", cell_target), PASSED("tried"), CELL("change_pct", JSONR_NUMBER, change_pct),
-	CELL("ci_low_pct", JSONR_NUMBER, ci_low_pct), CELL("ci_high_pct", JSONR_NUMBER, ci_high_pct),
-	CELL("mde_pct", JSONR_NUMBER, mde_pct), PASSED("underpowered"), PASSED("code_pct"), PASSED("clock_pct"),
-	PASSED("clock_se_pct"), PASSED("parts"), PASSED("change_raw_pct"), PASSED("beta"), CELL("runs", JSONR_WHOLE, runs),
-	CELL("samples", JSONR_WHOLE, samples), PASSED("mean"), PASSED("phases"), PASSED("call"), PASSED("sustained"),
-	PASSED("slow_calls"), INNER("enqueue", cell_enqueue), INNER("clock", cell_clock), PASSED("error_ratio"),
-	PASSED("flops_issued"), PASSED("moved"), PASSED("workspace"), CELL("blocks_kept", JSONR_NUMBER, blocks_kept),
-	PASSED("peak"), PASSED("taken"), PASSED("sparsity"), INNER("over_baseline", cell_over_baseline),
-	{ JSONR_KEY("peers"), .kind = JSONR_OTHER, .read = read_peers }, PASSED("nodes"), LAST };
+	INNER("base", cell_base), INNER("target", cell_target), PASSED("tried"), PASSED("kernels"),
+	CELL("change_pct", JSONR_NUMBER, change_pct), CELL("ci_low_pct", JSONR_NUMBER, ci_low_pct),
+	CELL("ci_high_pct", JSONR_NUMBER, ci_high_pct), CELL("mde_pct", JSONR_NUMBER, mde_pct), PASSED("underpowered"),
+	PASSED("code_pct"), PASSED("clock_pct"), PASSED("clock_se_pct"), PASSED("parts"), PASSED("change_raw_pct"),
+	PASSED("beta"), CELL("runs", JSONR_WHOLE, runs), CELL("samples", JSONR_WHOLE, samples), PASSED("mean"), PASSED("phases"),
+	PASSED("call"), PASSED("sustained"), PASSED("slow_calls"), INNER("enqueue", cell_enqueue), INNER("clock", cell_clock),
+	PASSED("error_ratio"), PASSED("flops_issued"), PASSED("moved"), PASSED("workspace"),
+	CELL("blocks_kept", JSONR_NUMBER, blocks_kept), PASSED("peak"), PASSED("taken"), PASSED("sparsity"),
+	INNER("over_baseline", cell_over_baseline), { JSONR_KEY("peers"), .kind = JSONR_OTHER, .read = read_peers },
+	PASSED("nodes"), LAST };
 
 #define SIDE(side)                                                                                                               \
 	{                                                                                                                        \

@@ -97,6 +97,61 @@ static void searched_draw(struct buf *out, const struct comparison_cell *cell)
 	side(out, "Target", json_object_get(tried, "target"), cell->target_config);
 }
 
+/* ---- reported kernels ---- */
+
+static void draw_causes(struct buf *out, const json_t *causes)
+{
+	const json_t *cause;
+	size_t i;
+	if (json_array_size(causes) == 0)
+		return;
+	emit_raw(out, "<section class=whys><h3>Why</h3><ul>");
+	json_array_foreach(causes, i, cause)
+		emit_format(out, "<li>%s</li>", json_string_value(cause) ? json_string_value(cause) : "");
+	emit_raw(out, "</ul><p><small>As the program reports.</small></p></section>\n");
+}
+
+static void draw_number(struct buf *out, const json_t *kernel, const char *key)
+{
+	emit_format(out, "<td class=n>%.0f{known}</td>", comparison_number(kernel, key));
+}
+
+static void draw_reported(struct buf *out, const char *name, const json_t *side)
+{
+	static const char *const keys[] = { "num_warps", "num_stages", "shared_bytes", "registers", "spills", "launches" };
+	const json_t *kernel, *list = json_object_get(side, "list");
+	double of = comparison_number(side, "of");
+	char hash[13];
+	size_t i;
+	if (json_array_size(list) == 0)
+		return;
+	emit_rawf(out, "<details><summary>%s launched %.0f kernel%s", name, of, of == 1 ? "" : "s");
+	if ((double)json_array_size(list) < of)
+		emit_rawf(out, ", %zu of them listed", json_array_size(list));
+	emit_raw(out, ", as the program reports</summary>");
+	layout_table(
+		out, "Kernel|Chosen by the autotuner|>Warps|>Stages|>Shared bytes|>Registers|>Spills|>Launches|~Hash of its PTX");
+	json_array_foreach(list, i, kernel)
+	{
+		emit_format(out, "<tr><th scope=row>%s</th><td><code>%s</code></td>", comparison_text(kernel, "kernel"),
+			comparison_text(kernel, "config"));
+		for (size_t k = 0; k < sizeof keys / sizeof keys[0]; k++)
+			draw_number(out, kernel, keys[k]);
+		snprintf(hash, sizeof hash, "%s", comparison_text(kernel, "code_sha256"));
+		emit_format(out, "<td class=w><code>%s</code></td></tr>\n", hash);
+	}
+	layout_table_end(out);
+	emit_raw(out, "</details>\n");
+}
+
+/* Draw the kernels that a program reports. The cell was opened. */
+static void reported_kernels_draw(struct buf *out, const struct comparison_cell *cell)
+{
+	const json_t *kernels = json_object_get(cell->json, "kernels");
+	draw_reported(out, "Base", json_object_get(kernels, "base"));
+	draw_reported(out, "Target", json_object_get(kernels, "target"));
+}
+
 /* ---- detail ---- */
 
 enum { NODES_MAX_BYTES = 4 << 20, NODES_SHOWN = 12 };
@@ -607,6 +662,7 @@ int comparison_detail(void *arg, struct buf *out, const struct comparison *c, st
 	emit_raw(out, "</div>");
 	how_sure(out, c, cell);
 	what_decides(out, c, cell);
+	draw_causes(out, json_object_get(json_object_get(cell->json, "kernels"), "causes"));
 	if (explained_cell(db, out, c, cell, err) != 0)
 		return -1;
 	emit_raw(out, "<div class=\"cards wide\">");
@@ -622,6 +678,7 @@ int comparison_detail(void *arg, struct buf *out, const struct comparison *c, st
 	emit_raw(out, "</div></div>");
 	if (result == 0 && !comparison_is_program(cell))
 		result = kernels(db, out, c, cell, id, err);
+	reported_kernels_draw(out, cell);
 	if (result == 0)
 		result = commands(site, out, c, cell, err);
 	return result;

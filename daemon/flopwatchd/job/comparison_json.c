@@ -532,6 +532,7 @@ static void write_cell(void *arg, const struct store_cell *c)
 	write_side(j, "base", c->base_median_ms, c->flops, c->bytes, &ran, RAN_BASE);
 	write_side(j, "target", c->target_median_ms, c->flops, c->bytes, &ran, RAN_TARGET);
 	write_artifact(b, "tried", "cell", c->id, "tried");
+	write_artifact(b, "kernels", "cell", c->id, "kernels");
 	jsonw_format(j, "change_pct=%g ci_low_pct=%g ci_high_pct=%g mde_pct=%g", c->change_pct, c->ci_low_pct, c->ci_high_pct,
 		c->mde_pct);
 	write_underpowered(j, c);

@@ -3,7 +3,9 @@
 
 #include <stdio.h>
 
-enum { NODES_MAX_BYTES = 4 << 20, TRIED_MAX_BYTES = 1 << 18, CHANGED_MAX = 4 };
+#include "profile/profile.h"
+
+enum { NODES_MAX_BYTES = 4 << 20, TRIED_MAX_BYTES = 1 << 18, KERNELS_MAX_BYTES = 1 << 18, CHANGED_MAX = 4 };
 
 static const enum role sides[] = { ROLE_BASE, ROLE_TARGET };
 
@@ -296,6 +298,75 @@ static void put_tried(struct sink *s, const struct result *r, int i)
 	buf_fini(&text);
 }
 
+static const struct reported_kernel *find_kernel(const struct msg_reported_kernels *m, const char *name)
+{
+	for (int i = 0; m && i < m->list.n; i++)
+		if (strcmp(m->list.kernel[i].name, name) == 0)
+			return &m->list.kernel[i];
+	return NULL;
+}
+
+/* Whether autotuners chose between the same configurations for the same source. */
+static const char *describe_equality(
+	const struct result *r, const struct reported_kernel *base, const struct reported_kernel *target)
+{
+	int of_base = result_subject(r, ROLE_BASE), of_target = result_subject(r, ROLE_TARGET);
+
+	if (strcmp(r->plan.request.subject[of_base].commit, r->plan.request.subject[of_target].commit) == 0)
+		return ": both sides are the same commit, so equal kernels choose differently";
+	if (base->source_sha256[0] && strcmp(base->source_sha256, target->source_sha256) == 0)
+		return ": its source and configurations are equal on both sides, so equal kernels choose differently";
+	return "";
+}
+
+/* Write one sentence for each kernel with another choice of the autotuner, and for processes with other kernels. */
+static void write_choices(struct jsonw *j, const struct result *r, const struct msg_reported_kernels *const m[2])
+{
+	jsonw_kv_array(j, "causes");
+	for (int i = 0; m[0] && i < m[0]->list.n; i++) {
+		const struct reported_kernel *base = &m[0]->list.kernel[i], *target = find_kernel(m[1], base->name);
+		char choice[CONFIG_DELTA_SIZE] = "", text[CONFIG_DELTA_SIZE + 400];
+
+		if (target && base->config[0] && target->config[0] && find_kernel(m[0], base->name) == base)
+			config_choice_text(base->config, target->config, choice);
+		if (!choice[0])
+			continue;
+		snprintf(text, sizeof text, "the autotuner chose %s in %s%s", choice, base->name,
+			describe_equality(r, base, target));
+		jsonw_string(j, text);
+	}
+	for (int k = 0; k < 2; k++) {
+		char text[160];
+
+		if (!m[k] || m[k]->unlike == 0)
+			continue;
+		snprintf(text, sizeof text, "%d of %d processes of the %s ran other kernels or configurations than the first",
+			m[k]->unlike, m[k]->processes, role_name(sides[k]));
+		jsonw_string(j, text);
+	}
+	jsonw_array_end(j);
+}
+
+static void put_kernels(struct sink *s, const struct result *r, int i)
+{
+	const struct msg_reported_kernels *const m[2] = { result_kernels(r, sides[0], i), result_kernels(r, sides[1], i) };
+	struct buf text;
+	struct jsonw j;
+	if (s->failed || (!m[0] && !m[1]))
+		return;
+	buf_init(&text, KERNELS_MAX_BYTES);
+	jsonw_init(&j, &text);
+	jsonw_object(&j);
+	write_choices(&j, r, m);
+	for (int k = 0; k < 2; k++) {
+		jsonw_key(&j, role_name(sides[k]));
+		reported_kernels_write(&j, m[k]);
+	}
+	jsonw_object_end(&j);
+	s->failed = put_artifact(s, "kernels", &text);
+	buf_fini(&text);
+}
+
 int judge_facts(struct db *db, const struct result *r, int i, int64_t cell, struct fw_err *err)
 {
 	struct sink s = { .db = db, .cell = cell, .err = err };
@@ -307,5 +378,6 @@ int judge_facts(struct db *db, const struct result *r, int i, int64_t cell, stru
 		put_side(&s, r, i, sides[k]);
 	put_nodes(&s, r, i);
 	put_tried(&s, r, i);
+	put_kernels(&s, r, i);
 	return s.failed;
 }

@@ -156,14 +156,15 @@ struct result {
 	/* last message about each subject's build; build[i].role is ROLE_NONE without one */
 	struct msg_build build[PROTOCOL_SUBJECTS_MAX];
 
-	int n_checks, n_works, n_nodes, n_runs, n_cells, n_faults, n_notes;
+	int n_checks, n_works, n_nodes, n_runs, n_cells, n_faults, n_notes, n_kernels;
 	struct msg_check *check; /* in order of arrival; a later one for the same role and cell replaces the earlier one */
 	struct msg_work *work;   /* as `check` */
 	struct msg_node *node;   /* in order of the graph; new work of a role and cell replaces its nodes */
 	struct msg_process_run **process_run; /* run numbers are unique */
 	struct msg_cell **cell;               /* timings: unique by run, cell, series, phase; a redo replaces */
 	struct msg_fault *fault;
-	struct msg_note *note; /* the first RESULT_NOTES_MAX */
+	struct msg_note *note;                /* the first RESULT_NOTES_MAX */
+	struct msg_reported_kernels *kernels; /* of a program's cells, at most one of each role and cell */
 
 	struct profiled profiled; /* of a job of kind profile */
 
@@ -176,7 +177,7 @@ struct result *result_new(struct plan *plan);
 void result_free(struct result *r);
 
 /**
- * Add one message of the worker: build, same, found, check, work, node, run, cell, kernel, code,
+ * Add one message of the worker: build, same, found, check, work, node, reported kernels, run, cell, kernel, code,
  * counterfactual, profile, fault, done; others are ignored. Own: takes over what `m` owns, and clears it there. Err:
  * ERR_PROTOCOL an index, role or number that the job does not have; ERR_FULL more than RESULT_BYTES_MAX.
  */
@@ -198,6 +199,8 @@ enum { RESULT_NOTES_MAX = 64 };
 int result_subject(const struct result *r, enum role role);
 /** Return the check of (role, cell), NULL none. */
 const struct msg_check *result_check(const struct result *r, enum role role, int cell);
+/** Return the kernels that a program reports for (role, cell), NULL none. */
+const struct msg_reported_kernels *result_kernels(const struct result *r, enum role role, int cell);
 /** Return the first fault of (cell, role): of that cell, or of no particular cell. NULL none. */
 const struct msg_fault *result_fault(const struct result *r, enum role role, int cell);
 

@@ -28,6 +28,9 @@ void result_free(struct result *r)
 	}
 	for (int i = 0; i < r->n_works; i++)
 		tried_fini(&r->work[i].tried);
+	for (int i = 0; i < r->n_kernels; i++)
+		reported_kernels_fini(&r->kernels[i].list);
+	free(r->kernels);
 	free(r->check);
 	free(r->work);
 	free(r->node);
@@ -55,6 +58,14 @@ const struct msg_check *result_check(const struct result *r, enum role role, int
 	for (int i = 0; i < r->n_checks; i++)
 		if (r->check[i].cell == cell && r->check[i].role == role)
 			return &r->check[i];
+	return NULL;
+}
+
+const struct msg_reported_kernels *result_kernels(const struct result *r, enum role role, int cell)
+{
+	for (int i = 0; i < r->n_kernels; i++)
+		if (r->kernels[i].cell == cell && r->kernels[i].role == role)
+			return &r->kernels[i];
 	return NULL;
 }
 
@@ -282,6 +293,21 @@ int result_unrun(struct result *r, struct fw_err *err)
 	return result_name_cell(r, err);
 }
 
+static int add_kernels(struct result *r, struct msg_reported_kernels *k, struct fw_err *err)
+{
+	if (check_role(r, k->role, "reported_kernels", err) != 0 || check_cell(r, k->cell, false, "reported_kernels", err) != 0)
+		return -1;
+	if (result_kernels(r, k->role, k->cell))
+		return err_set(err, ERR_PROTOCOL, "the kernels of cell %d were sent twice", k->cell);
+	struct msg_reported_kernels *mine =
+		grow(r, (void **)&r->kernels, &r->n_kernels, sizeof *k, (size_t)k->list.n * sizeof *k->list.kernel, err);
+	if (!mine)
+		return -1;
+	*mine = *k;
+	k->list = (struct reported_kernels){ 0 };
+	return 0;
+}
+
 static int add_same(struct result *r, const struct msg_same *same, struct fw_err *err)
 {
 	if (!plan_is_benchmark(&r->plan) || r->n_runs > 0)
@@ -325,6 +351,8 @@ int result_add(struct result *r, struct msg *m, struct fw_err *err)
 		return add_work(r, &m->u.work, err);
 	case MSG_NODE:
 		return add_node(r, &m->u.node, err);
+	case MSG_REPORTED_KERNELS:
+		return add_kernels(r, &m->u.reported_kernels, err);
 	case MSG_SAME:
 		return add_same(r, &m->u.same, err);
 	case MSG_FOUND:
