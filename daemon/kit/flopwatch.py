@@ -228,8 +228,9 @@ def _open():
 
 if os.environ.get("FLOPWATCH_INTERLEAVE"):
     # results of compilers and searches are cached for further processes of this version
-    for _name, _folder in (("TRITON_CACHE_DIR", "triton"), ("TORCHINDUCTOR_CACHE_DIR", "inductor")):
+    for _name, _folder in (("TRITON_CACHE_DIR", "triton"), ("TORCHINDUCTOR_CACHE_DIR", "inductor"), ("CUDA_CACHE_PATH", "cuda")):
         os.environ.setdefault(_name, os.path.join(os.getcwd(), ".flopwatch", _folder))
+    os.environ["CUDA_CACHE_DISABLE"] = "0"  # 1 in the sandbox, where the default folder is lost
     os.environ.setdefault("TRITON_CACHE_AUTOTUNING", "1")
 if os.environ.get("FLOPWATCH_FORK"):
     os.environ.setdefault("PYTORCH_NVML_BASED_CUDA_CHECK", "1")  # torch.cuda.is_available() would initialise CUDA, which prevents forks

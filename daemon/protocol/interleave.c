@@ -228,8 +228,8 @@ static int parse(char *line, struct interleave_line *out, struct fw_err *err)
 		const char *name;
 		enum interleave_word word;
 	} words[] = { { "flopwatch", INTERLEAVE_HELLO }, { "turn", INTERLEAVE_TURN }, { "done", INTERLEAVE_DONE },
-		{ "fact", INTERLEAVE_FACT }, { "fail", INTERLEAVE_FAIL }, { "bye", INTERLEAVE_BYE }, { "parent", INTERLEAVE_PARENT },
-		{ "fresh", INTERLEAVE_FRESH }, { "ended", INTERLEAVE_ENDED } };
+		{ "fact", INTERLEAVE_FACT }, { "fail", INTERLEAVE_FAIL }, { "bye", INTERLEAVE_BYE },
+		{ "parent", INTERLEAVE_PARENT }, { "fresh", INTERLEAVE_FRESH }, { "ended", INTERLEAVE_ENDED } };
 	char *rest = line;
 	const char *first = word(&rest);
 	size_t i = 0, n = sizeof words / sizeof words[0];

@@ -725,13 +725,13 @@ struct interleave_line {
 	enum interleave_word word;
 	char text
 		[INTERLEAVE_TEXT_SIZE]; /* hello: the program's name; fail, fresh: the reason; facts output, config, unprimed: the value */
-	char key[CASE_KEY_SIZE];        /* turn: of the cell */
-	double ms, host_us, mhz;        /* done: of the call; ms 0: no time, and `cut` or `late`; host_us, mhz 0: unknown */
-	double repeats;                 /* done: calls that the program chose to make, with mean `ms`; 0: not reported, one */
-	double idle_us;                 /* done: time until the device answered before the call; 0: not reported */
-	double spin_us;                 /* done: time for which the device should wait for the next call; 0: not primed */
-	bool cut;                       /* done: an external interrupt during the call */
-	bool late;                      /* done: the device began a primed call before the host had queued it: no time */
+	char key[CASE_KEY_SIZE]; /* turn: of the cell */
+	double ms, host_us, mhz; /* done: of the call; ms 0: no time, and `cut` or `late`; host_us, mhz 0: unknown */
+	double repeats;          /* done: calls that the program chose to make, with mean `ms`; 0: not reported, one */
+	double idle_us;          /* done: time until the device answered before the call; 0: not reported */
+	double spin_us;          /* done: time for which the device should wait for the next call; 0: not primed */
+	bool cut;                /* done: an external interrupt during the call */
+	bool late;               /* done: the device began a primed call before the host had queued it: no time */
 	enum interleave_fact fact;
 	struct reported_kernel kernel; /* fact kernel */
 	int kernels;                   /* fact kernel: number of different kernels of the call */

@@ -328,6 +328,9 @@ int command_measure(
 	m.forks = m.side[BASE]->run.fork;
 	if (note_sources_alone(&m, err) < 0)
 		return -1;
+	for (int side = BASE; side < COMMAND_SIDES_MAX; side++)
+		if (m.side[side])
+			compiled_take(c, m.side[side]);
 	if (m.side[BASE]->run.gpu)
 		status = health_check_wait_idle(b, err);
 	if (status == 1)
@@ -339,6 +342,9 @@ int command_measure(
 		status = measure_processes(&m, err);
 	if (status >= 0 && by_interleave >= 0)
 		bench_end(m.bench);
+	for (int side = 0; side < COMMAND_SIDES_MAX; side++)
+		if (m.side[side])
+			compiled_store(c, m.side[side]);
 	for (int side = 0; side < COMMAND_SIDES_MAX; side++)
 		interleave_list_fini(&m.list[side]);
 	return status < 0 || by_interleave < 0 ? -1 : 0;

@@ -1,7 +1,15 @@
 /* interleave.c - sessions of a run: their cells, their results, and the side at fault if a session ends early. */
 #include "worker/internal.h"
 
-enum { FORKED_RUNS_MAX = 4 /* of one parent */, REDO_MAX = 3, EMPTY_RUNS_MAX = 3, MISSED_MAX = 3, DEATHS_MAX = 3, PAIRS_MIN = 4, DOUBTED_MAX = 8 /* runs */ };
+enum {
+	FORKED_RUNS_MAX = 4 /* of one parent */,
+	REDO_MAX = 3,
+	EMPTY_RUNS_MAX = 3,
+	MISSED_MAX = 3,
+	DEATHS_MAX = 3,
+	PAIRS_MIN = 4,
+	DOUBTED_MAX = 8 /* runs */
+};
 
 #define HALF_WIDTH_PCT 0.3
 

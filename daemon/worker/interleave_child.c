@@ -64,8 +64,8 @@ static void leave_parent(struct interleave_child *c)
 	c->lines_fd = c->out_fd = c->err_fd = -1;
 }
 
-static int start_process(
-	struct interleave_child *c, const struct bench *b, const struct build_context *build, const int *theirs, struct fw_err *err)
+static int start_process(struct interleave_child *c, const struct bench *b, const struct build_context *build, const int *theirs,
+	struct fw_err *err)
 {
 	struct program *program = mem_alloc(sizeof *program);
 	struct fw_err e = { 0 };
@@ -245,8 +245,7 @@ static void drain(struct interleave_child *c)
 		take_lines(c);
 }
 
-static int note_end(
-	struct interleave_child *c, struct proc_exit how, const struct build_context *build, struct fw_err *err)
+static int note_end(struct interleave_child *c, struct proc_exit how, const struct build_context *build, struct fw_err *err)
 {
 	struct command_failure end;
 	int result;

@@ -820,8 +820,7 @@ struct interleave_child;
 
 void interleave_list_fini(struct interleave_list *l);
 /** Take a line of the program and answer it at once (an interleave_line_fn). `list`: starts zeroed. Err: too many cells. */
-int interleave_list_take(
-	void *list, struct interleave_child *c, const struct interleave_line *line, struct fw_err *err);
+int interleave_list_take(void *list, struct interleave_child *c, const struct interleave_line *line, struct fw_err *err);
 /** Convert the list to a reading, as if from an output file. Own: reading_fini. Err: more cells than a benchmark may have. */
 int interleave_list_reading(const struct interleave_list *l, struct reading *out, struct fw_err *err);
 /** Return the program's data of a cell; NULL none. */
@@ -880,8 +879,8 @@ struct interleave_child {
 	int64_t since_ns;               /* start of the deadline: start of the program, or the last answer to it */
 	interleave_line_fn *on_line; /* NULL: not interleaved, so that the process gets no socket */
 	void *arg;
-	struct interleave_parent *parent; /* may fork the run, and remain there after it; NULL: a fresh process */
-	struct buf *printed;              /* receives standard output; NULL: it belongs to the last words */
+	struct interleave_parent *parent;     /* may fork the run, and remain there after it; NULL: a fresh process */
+	struct buf *printed;                  /* receives standard output; NULL: it belongs to the last words */
 	char why_fresh[INTERLEAVE_TEXT_SIZE]; /* why it forks no runs; "": not reported */
 	/* internal */
 	struct proc proc;
@@ -920,7 +919,7 @@ struct command;
 
 /** The first process of each side. Shape: by side. */
 struct command_check {
-	int ran[INTERLEAVE_SIDES_MAX];            /* 1: `reading` has its output or list; 0: the side is at fault, see `problem` */
+	int ran[INTERLEAVE_SIDES_MAX]; /* 1: `reading` has its output or list; 0: the side is at fault, see `problem` */
 	struct reading reading[INTERLEAVE_SIDES_MAX]; /* own: reading_fini */
 	struct command_failure problem[INTERLEAVE_SIDES_MAX];
 	char why_fresh[INTERLEAVE_SIDES_MAX][INTERLEAVE_TEXT_SIZE]; /* why its runs cannot be forked; "": not reported */
@@ -954,7 +953,7 @@ struct command {
 	struct interleave_list list[COMMAND_SIDES_MAX]; /* each interleaved program's list from its first run */
 	bool forks;                                     /* programs may fork their runs */
 	struct interleave_parent parent[COMMAND_SIDES_MAX];
-	struct command_settled *settled;                /* settled[n_cells] while whole processes are measured, else NULL */
+	struct command_settled *settled; /* settled[n_cells] while whole processes are measured, else NULL */
 };
 
 /**
@@ -993,6 +992,17 @@ int interleave_listed(struct command *m, int side, int cell, struct fw_err *err)
  * the other. Err: -1 cancelled, or an error of the worker.
  */
 int interleave_measure(struct command *m, struct fw_err *err);
+
+/*
+ * ---- compiled ----
+ * Caches of Triton and of the driver's compiler, which a side of a commit finds again in later jobs: code, without choices that
+ * were measured. A side never gets those of another side or commit.
+ */
+
+/** Move the caches of the last job with this commit and side into the program's folder. Call it before the first run. */
+void compiled_take(const struct build_context *c, const struct msg_subject *s);
+/** Move them from there to the worker's cache, if they are not too large. Call it when no process of the program is left. */
+void compiled_store(const struct build_context *c, const struct msg_subject *s);
 
 /* ---- program: Start of a benchmark program: command line, sandbox, environment. ---- */
 
@@ -1111,7 +1121,7 @@ struct interleave_session {
 	/* outcome */
 	int failure_side, failure_cell; /* side that ended it, -1: none; cell of the bench at that turn, -1: none */
 	struct command_failure problem;
-	bool no_room; /* the sides do not fit on the device together */
+	bool no_room;          /* the sides do not fit on the device together */
 	double all_s, start_s; /* its duration; until all programs reached its first cell */
 	/* internal */
 	int64_t began_ns, started_ns;

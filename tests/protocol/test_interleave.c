@@ -283,7 +283,8 @@ int main(void)
 		cmocka_unit_test(kernels_are_read),
 		cmocka_unit_test(lists_of_kernels_are_bounded),
 		cmocka_unit_test(nonsense_is_refused),
-		cmocka_unit_test(parents_have_an_order), cmocka_unit_test(interleave_have_an_order),
+		cmocka_unit_test(parents_have_an_order),
+		cmocka_unit_test(interleave_have_an_order),
 		cmocka_unit_test(a_talkative_program_is_refused),
 		cmocka_unit_test(answers_are_lines),
 	};

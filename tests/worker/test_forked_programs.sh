@@ -9,7 +9,7 @@ notes() {
 	api "comparisons/$(sql "SELECT $newest")" | jq -r '.notes[]?.text'
 }
 starts() { # lines of NAME in the log of the last push; the log is new for each push
-	grep -c "^$1\$" "$tmp/log" || true
+	grep -c "^$1\$" "${2:-$tmp/log}" || true
 }
 git init -q --bare -b main "$tmp/one.git"
 git init -q -b main "$tmp/one"
@@ -29,11 +29,14 @@ def note(what):
     with open("$tmp/log", "a") as log:
         log.write(what + "\n")
 note("import")
+pid = os.getpid()
+def note_run():
+    note("fresh" if os.getpid() == pid else "forked")
 PY
 bench() { # LINES ahead of the cells, in the body of a call
-	printf '%s\n' "import os, subprocess, sys, threading, time" "import flopwatch, slow" "$1" "slow.note('start')" \
+	printf '%s\n' "import os, subprocess, sys, threading, time" "import flopwatch, slow" "$1" \
 		"def spend(ms):" "    end = time.perf_counter_ns() + ms * 1e6" "    while time.perf_counter_ns() < end: pass" \
-		"for key in 'a', 'b':" "    for call in flopwatch.cell(key):" "        if call.made == 0: slow.note('run')" "        with call:" "            spend(1)" "        ${2:-pass}" >"$tmp/one/bench.py"
+		"for key in 'a', 'b':" "    for call in flopwatch.cell(key):" "        if call.made == 0: slow.note_run()" "        with call:" "            spend(1)" "        ${2:-pass}" >"$tmp/one/bench.py"
 }
 pushed() { # NAME: on a branch
 	: >"$tmp/log"
@@ -47,17 +50,21 @@ start_daemon
 bench ""
 : >"$tmp/log"
 is "a program is compared with itself" "$(on_main one first)" "done unchanged"
-imports="SELECT 2 * ((max(runs) + 3) / 4) FROM cell WHERE comparison = $newest" # a process forks the list and four runs
-is "each side imports once for the list and four runs" "$(starts import)" "$(sql "$imports")"
-is "and its lists and runs are forked" "$(sql "SELECT 2 * 2 * (1 + max(runs)) FROM cell WHERE comparison = $newest")" "$(starts run)"
+imports() { # that the runs in the log need: a process forks the list and four runs, of two cells and sides
+	echo $((2 * (($(starts forked) / 4 - 1 + 3) / 4)))
+}
+is "its lists and runs are as many as recorded, or some are repeated" \
+	"$(($(starts forked) >= $(sql "SELECT 2 * 2 * (1 + max(runs)) FROM cell WHERE comparison = $newest")))" 1
+is "each side imports once for the list and four of them" "$(starts import)" "$(imports)"
 is "its start is a step of device time" "$(api "comparisons/$(sql "SELECT $newest")" | jq '.steps.start > 0')" true
 bench "" "x = 1"
-is "so does a branch" "$(pushed harmless) $(starts import)" "done unchanged $(sql "$imports")"
+is "so does a branch" "$(pushed harmless)" "done unchanged"
+is "with as few imports" "$(starts import)" "$(imports)"
 
 # ---- fresh processes
 bench "threading.Thread(target=time.sleep, args=(100,), daemon=True).start()"
 is "a program with threads is not forked" "$(pushed threads)" "done unchanged"
-is "nor is its base" "$(sql "SELECT 2 * (1 + max(runs)) FROM cell WHERE comparison = $newest")" "$(starts import)"
+is "after its list, base neither" "$(($(starts fresh) > $(starts forked)))" 1
 like "with a note" "$(notes)" 'every run starts the benchmark again, because its process cannot fork runs: it has other threads before its first call: '
 bench "subprocess.Popen(['sleep', '100'])"
 is "one with child processes, too" "$(pushed children)" "done unchanged"
@@ -67,7 +74,7 @@ like "with another reason" "$(notes)" 'cannot fork runs: it has child processes 
 bench "" "if call.made == 3 and key == 'b' and not call.interleave.is_list: os.abort()"
 is "a run that dies fails its cell" "$(pushed dies) $(cells | tr '\n' ';')" "done failed a unchanged ;b failed crash;"
 like "with its signal" "$(why b)" 'killed by SIGABRT'
-is "and the next one imports again" "$(($(starts import) > $(sql "$imports")))" 1
+is "and the next one imports again" "$(($(starts import) > 2))" 1
 bench "" "if call.made == 3 and key == 'b' and not call.interleave.is_list: call.interleave.send('fork')"
 is "a line of another kind ends a run" "$(pushed odd) $(cells | tr '\n' ';')" 'done failed a failed protocol;b failed protocol;'
 
@@ -85,8 +92,39 @@ is "before the next run begins" "$(pushed finds)" "done unchanged"
 sed -i 's/fork: true/fork: false/' "$tmp/one/.flopwatch.yaml"
 bench ""
 : >"$tmp/log"
-is "without forks" "$(on_main one fresh)" "done unchanged"
-is "every run imports" "$(starts import)" "$(starts start)"
+sed -i "s:$tmp/log:$tmp/fresh.log:" "$tmp/one/slow.py" # a job for main's history may run older commits, with their log
+is "main without forks" "$(on_main one fresh)" "done unchanged"
+is "as long as its base has forks" "$(starts fresh) $(starts fresh "$tmp/fresh.log")" "0 0"
+: >"$tmp/fresh.log"
 sed -i 's/fork: false/fork: true/' "$tmp/one/.flopwatch.yaml"
 pushed allows >"$tmp/verdict"
-is "also if the branch allows them" "$(starts import)" "$(starts start)"
+is "then nothing is forked, also if the branch allows it" "$(starts forked "$tmp/fresh.log")" 0
+is "but runs" "$(($(starts fresh "$tmp/fresh.log") > 4))" 1
+
+# ---- in the sandbox, whose folder alone the program can write
+stop_daemon
+write_config "sandbox: auto" "workers: [{name: cpu, command: [flopwatch-worker, serve], device: cpu}]" \
+	"repos: [{name: two, url: $tmp/two.git}]"
+git init -q --bare -b main "$tmp/two.git"
+git init -q -b main "$tmp/two"
+git -C "$tmp/two" remote add origin "$tmp/two.git"
+sed 's/fork: false/fork: true/' "$tmp/one/.flopwatch.yaml" >"$tmp/two/.flopwatch.yaml"
+cp "$tmp/one/bench.py" "$tmp/two"
+cat >"$tmp/two/slow.py" <<'PY'
+def note(what):
+    with open(what, "a") as log:
+        log.write(what + "\n")
+def note_run():
+    note("run")
+def count(what):
+    try:
+        with open(what) as log:
+            return len(log.readlines())
+    except OSError:
+        return 0
+if count("run") < 2 * 5 * count("import"):  # two cells, and five runs of a parent, the list included
+    raise SystemExit("imported again")
+note("import")
+PY
+start_daemon
+is "a parent in the sandbox forks, too" "$(on_main two sandbox)" "done unchanged"

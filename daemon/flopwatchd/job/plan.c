@@ -191,8 +191,7 @@ static void write_settings(const struct benchmark *b, struct buf *out)
 	jsonw_format(&j,
 		"{ benchmark=%s reader=%s unit=%s time~=%s threshold_pct=%f timeout_s=%f budget_s=%f pairs~=%d "
 		"gpu=%i fork=%i }",
-		b->name, b->reader, b->unit, b->time, b->threshold_pct, b->timeout_s, b->budget_s, b->pairs, b->gpu,
-		b->fork);
+		b->name, b->reader, b->unit, b->time, b->threshold_pct, b->timeout_s, b->budget_s, b->pairs, b->gpu, b->fork);
 }
 
 int plan_run(struct plan *p, int i, const struct manifest *own, struct fw_err *err)
