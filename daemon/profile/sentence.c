@@ -97,9 +97,9 @@ void sentence_write(struct cause *c, const char *what, double own_ms)
 	if (c->confidence == CAUSE_SEEN && own_ms * c->of_ms > 0)
 		snprintf(to, room, "; the kernel is %s of %s ms %s", own, of, c->of_ms < 0 ? "faster" : "slower");
 	else if (c->confidence == CAUSE_SEEN)
-		snprintf(to, room, "; what that costs was not measured");
+		snprintf(to, room, "; cost not measured");
 	else if (c->confidence == CAUSE_FOLLOWS)
-		snprintf(to, room, "; that goes with what is named before");
+		snprintf(to, room, "; a consequence of the causes above");
 	else if (c->kind == CAUSE_CONFIG && c->explained_ms / c->of_ms > NEARLY_ALL)
 		snprintf(to, room, ": %s%s of %s ms; with the base's configuration the %s is gone", saves, explained, of,
 			c->of_ms < 0 ? "gain" : "loss");

@@ -164,7 +164,7 @@ static void test_programs_are_not_profiled(void **state)
 	fixture_until("SELECT count(*) FROM job WHERE state IN ('done', 'failed')");
 	assert_string_equal(fixture_text("SELECT state || state_why FROM job"), "done");
 	assert_string_equal(fixture_text("SELECT key || ' ' || state FROM profile_cell"), "gemm unsupported");
-	assert_int_equal(fixture_number("SELECT count(*) FROM profile_cell WHERE why LIKE 'A benchmark gives only times%'"), 1);
+	assert_int_equal(fixture_number("SELECT count(*) FROM profile_cell WHERE why LIKE 'A program shows only its times%'"), 1);
 }
 
 static void test_a_push_goes_first(void **state)

@@ -42,9 +42,8 @@ static void a_profile_without_a_result(void **state)
 static void a_cell_without_a_profile(void **state)
 {
 	(void)state;
-	struct cause_known k =
-		done("unsupported", "A benchmark gives only times; counters and machine code are read from modules");
-	says(&k, "not known. A benchmark gives only times; counters and machine code are read from modules");
+	struct cause_known k = done("unsupported", "A program shows only its times: profiles need a module");
+	says(&k, "not known. A program shows only its times: profiles need a module");
 	k = done("unsupported", "base does not support it: not this direction");
 	says(&k, "not known: base does not support it: not this direction");
 	k = done("failed", "target: crash: killed by SIGSEGV");
@@ -81,8 +80,8 @@ static void a_cause_is_the_reason_only_where_it_explains_half(void **state)
 	k.sentence = "forward reads more: 0.2 of 3 ms";
 	says(&k, "known in part: forward reads more: 0.2 of 3 ms");
 	k.confidence = "seen";
-	k.sentence = "TILE_Q 64 -> 16; what that costs was not measured";
-	says(&k, "not known; also changed: TILE_Q 64 -> 16; what that costs was not measured");
+	k.sentence = "TILE_Q 64 -> 16; cost not measured";
+	says(&k, "not known; also changed: TILE_Q 64 -> 16; cost not measured");
 }
 
 int main(void)

@@ -303,7 +303,7 @@ static void a_program_shows_only_its_times_wherever_one_asks_why(void **state)
 	struct store_profile_cell cell = { .profile = profile,
 		.key = CELL,
 		.state = STORE_PROFILE_UNSUPPORTED,
-		.why = "A benchmark gives only times; counters and machine code are read from modules",
+		.why = "A program shows only its times: profiles need a module",
 		.base_ms = 1,
 		.target_ms = 4 };
 
@@ -312,7 +312,7 @@ static void a_program_shows_only_its_times_wherever_one_asks_why(void **state)
 		struct answer a = get(run, where[i]);
 
 		assert_int_equal(a.status, 200);
-		shows(a.body, "not known. A benchmark gives only times; counters and machine code are read from modules");
+		shows(a.body, "not known. A program shows only its times: profiles need a module");
 		hides(a.body, "do not differ");
 		answer_free(&a);
 	}

@@ -132,7 +132,7 @@ static enum store_profile_state get_state(const struct result *r, int cell, char
 	const struct msg_profile *end = profiled_end(&r->profiled, cell);
 	why[0] = 0;
 	if (plan_is_benchmark(&r->plan)) {
-		snprintf(why, WHY_SIZE, "A benchmark gives only times; counters and machine code are read from modules");
+		snprintf(why, WHY_SIZE, "A program shows only its times: profiles need a module");
 		return STORE_PROFILE_UNSUPPORTED;
 	}
 	if (r->plan.identical || (!end && r->identical_by[0])) {
