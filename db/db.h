@@ -2337,6 +2337,7 @@ int store_peer_named(struct db *db, int64_t repo, const char *branch, char *peer
 struct profile_answer {
 	char text[CAUSE_ANSWER_SIZE];
 	bool has_cause; /* the text names a cause */
+	char cause[32]; /* name of its class, such as "spills"; "" none, or one that only changed too */
 };
 
 /**
@@ -2642,6 +2643,7 @@ struct view_profile {
 	const char *cells_glob, *device, *origin; /* device: uuid, once assigned */
 	const char *answer;                       /* profile_answer: a sentence in every state */
 	const char *sentence;                     /* the same where it names a cause, else "" */
+	const char *cause;                        /* class of that cause; "" none, or one that only changed too */
 	int64_t queued_at, started_at, ended_at;
 };
 typedef void view_profile_fn(void *arg, const struct view_profile *row);

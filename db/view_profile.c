@@ -34,6 +34,7 @@ static int each_profile(struct db *db, struct stmt *s, view_profile_fn *each, vo
 			return -1;
 		}
 		row.sentence = answer.has_cause ? answer.text : "";
+		row.cause = answer.cause;
 		each(arg, &row);
 	}
 	return result < 0 ? -1 : n;
@@ -87,8 +88,8 @@ static void write_why(void *arg, const struct view_profile *row)
 	struct jsonw *j = arg;
 	char href[48];
 	snprintf(href, sizeof href, "/api/v1/profiles/%lld", (long long)row->id);
-	jsonw_format(j, "{ profile=%ld state=%s state_why?=%s answer=%s sentence?=%s href=%s }", row->id,
-		jobstate_name(row->state), row->state_why, row->answer, row->sentence, href);
+	jsonw_format(j, "{ profile=%ld state=%s state_why?=%s answer=%s sentence?=%s cause?=%s href=%s }", row->id,
+		jobstate_name(row->state), row->state_why, row->answer, row->sentence, row->cause, href);
 }
 
 int view_profile_why(struct db *db, int64_t alert, int64_t comparison, struct jsonw *j, struct fw_err *err)
