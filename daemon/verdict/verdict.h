@@ -441,6 +441,27 @@ void explain_underpowered(double noise_pct, double seen, double below_pct, char 
  */
 void explain_slow_calls(const double share[2], double longer, char out[EXPLAIN_SIZE]);
 
+/* ---- finding: The first sentence about a comparison, a commit or a branch. Pure. ---- */
+
+enum { FINDING_SIZE = 512 };
+
+/** Counts of cells, over all suites; 0 also if unknown. Texts are borrowed. */
+struct finding {
+	const char *subject; /* display name of the branch, or a commit */
+	enum verdict verdict;
+	int cells, regressions, improvements, undecided, unchanged;
+	int failed;                 /* cells that failed, or have rejected or no comparable times */
+	double worst_pct, best_pct; /* change of throughput; NAN unknown */
+	const char *why;            /* class of the failure, such as "build"; "" unknown or several */
+	bool is_quick;              /* one run a cell: a loss is not confirmed */
+};
+
+/**
+ * Write the sentence, without a full stop: "ada/three-stages is 4.0 % slower in 6 of 20 cells". The percentage is that of the
+ * worst cell. Shape: out[FINDING_SIZE].
+ */
+void finding_text(const struct finding *f, char out[FINDING_SIZE]);
+
 /*
  * ---- peer_ratio ----
  * Speed in percent of a peer's: measured side by side, through a base that both were measured with, or at

@@ -1,0 +1,68 @@
+/* The first sentence about a comparison or a branch, for every verdict. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "verdict/verdict.h"
+
+static void reads(struct finding f, const char *wanted)
+{
+	char text[FINDING_SIZE];
+	f.subject = "ada/tiles";
+	f.why = f.why ? f.why : "";
+	finding_text(&f, text);
+	assert_string_equal(text, wanted);
+}
+
+static void changes_have_a_size_and_a_place(void **state)
+{
+	(void)state;
+	reads((struct finding){ .verdict = VERDICT_REGRESSION, .cells = 20, .regressions = 6, .worst_pct = -4.02 },
+		"ada/tiles is 4.0 % slower in 6 of 20 cells");
+	reads((struct finding){ .verdict = VERDICT_REGRESSION, .cells = 1, .regressions = 1, .worst_pct = -75.15 },
+		"ada/tiles is 75.2 % slower in 1 of 1 cell");
+	reads((struct finding){ .verdict = VERDICT_ACCEPTED, .cells = 4, .regressions = 4, .worst_pct = -4 },
+		"ada/tiles is 4.0 % slower in 4 of 4 cells (accepted)");
+	reads((struct finding){ .verdict = VERDICT_IMPROVEMENT, .cells = 20, .improvements = 3, .best_pct = 12.04 },
+		"ada/tiles is 12.0 % faster in 3 of 20 cells");
+	reads((struct finding){ .verdict = VERDICT_REGRESSION, .worst_pct = NAN }, "ada/tiles is slower");
+	reads((struct finding){ .verdict = VERDICT_REGRESSION, .cells = 2, .regressions = 1, .worst_pct = -3, .is_quick = true },
+		"ada/tiles is 3.0 % slower in 1 of 2 cells (quick look, not confirmed)");
+}
+
+static void no_change_is_never_claimed_without_one(void **state)
+{
+	(void)state;
+	reads((struct finding){ .verdict = VERDICT_UNCHANGED, .cells = 20, .unchanged = 20 },
+		"ada/tiles is unchanged in 20 of 20 cells");
+	reads((struct finding){ .verdict = VERDICT_IDENTICAL, .cells = 20 }, "ada/tiles is identical to its base");
+	reads((struct finding){ .verdict = VERDICT_UNDECIDED, .cells = 20, .undecided = 5, .unchanged = 15 },
+		"ada/tiles: too close to call in 5 of 20 cells; 15 are unchanged");
+	reads((struct finding){ .verdict = VERDICT_UNDECIDED }, "ada/tiles is undecided");
+	reads((struct finding){ .verdict = VERDICT_NONE }, "ada/tiles has no verdict yet");
+	reads((struct finding){ .verdict = VERDICT_ADDED }, "ada/tiles has nothing to compare: its cells are added");
+}
+
+static void failures_name_their_class(void **state)
+{
+	(void)state;
+	reads((struct finding){ .verdict = VERDICT_FAILED, .cells = 20, .failed = 2, .why = "wrong" },
+		"ada/tiles failed in 2 of 20 cells: wrong");
+	reads((struct finding){ .verdict = VERDICT_FAILED, .why = "build" }, "ada/tiles failed: build");
+	reads((struct finding){ .verdict = VERDICT_REJECTED, .cells = 2, .failed = 1, .why = "clock" },
+		"ada/tiles: times are rejected in 1 of 2 cells: clock");
+	reads((struct finding){ .verdict = VERDICT_NOT_COMPARABLE, .cells = 2, .failed = 2 },
+		"ada/tiles: not comparable in 2 of 2 cells");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(changes_have_a_size_and_a_place),
+		cmocka_unit_test(no_change_is_never_claimed_without_one),
+		cmocka_unit_test(failures_name_their_class),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
