@@ -104,7 +104,7 @@ slower=$status
 say "alerts"
 "$bin/flopwatch" alerts --repo kernels --state open
 "$bin/flopwatch" status --repo kernels
-open=$("$bin/flopwatch" alerts --repo kernels --state open | tail -n +2 | wc -l)
+open=$("$bin/flopwatch" alerts --repo kernels --state open | grep -c '^A[0-9]') || open=0
 
 if [ -n "${DEMO_EXIT-}" ]; then
 	stop_daemon || :

@@ -5,14 +5,14 @@
 
 int verb_cancel(struct client *c, const struct options *o)
 {
-	return verb_step(c, "jobs", o->arg[0], "cancel");
+	return verb_step(c, "jobs", verb_id(o->arg[0], 'J'), "cancel");
 }
 
 int verb_retry(struct client *c, const struct options *o)
 {
 	struct fw_err err = { 0 };
 	json_t *job = NULL;
-	int result = client_post_step(c, "jobs", o->arg[0], "retry", "", &job, &err);
+	int result = client_post_step(c, "jobs", verb_id(o->arg[0], 'J'), "retry", "", &job, &err);
 	return verb_new_job(o, result, job, &err);
 }
 

@@ -13,9 +13,9 @@ static bool describe(const json_t *bisect, char *text, size_t size)
 	if (!job)
 		snprintf(text, size, "%s", state);
 	else if (!*value_text(bisect, "goal"))
-		snprintf(text, size, "%lld commits: measuring both ends, job %lld", value_integer(bisect, "commits"), job);
+		snprintf(text, size, "%lld commits: measuring both ends, J%lld", value_integer(bisect, "commits"), job);
 	else
-		snprintf(text, size, "%lld commits: job %lld, the %lld. measurement", value_integer(bisect, "commits"), job,
+		snprintf(text, size, "%lld commits: J%lld, the %lld. measurement", value_integer(bisect, "commits"), job,
 			value_integer(bisect, "jobs"));
 	return strcmp(state, "listing") == 0 || strcmp(state, "measuring") == 0;
 }

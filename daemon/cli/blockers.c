@@ -111,7 +111,7 @@ static void print_jobs(const json_t *open)
 	{
 		const char *note = value_text(json_object_get(job, "progress"), "note");
 		if (*note && jobstate_from_name(value_text(job, "state")) != JOBSTATE_QUEUED)
-			warn("job %lld: %s", value_integer(job, "id"), note);
+			warn("J%lld: %s", value_integer(job, "id"), note);
 	}
 }
 
@@ -138,7 +138,7 @@ static void print_unschedulable(const json_t *open)
 			continue;
 		if (json_integer_value(count))
 			snprintf(more, sizeof more, " (and %lld more)", (long long)json_integer_value(count));
-		warn("job %lld%s %s", value_integer(job, "id"), more, what);
+		warn("J%lld%s %s", value_integer(job, "id"), more, what);
 		json_object_del(reported, what);
 	}
 	json_decref(reported);

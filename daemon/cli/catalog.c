@@ -24,7 +24,6 @@ const struct catalog_option catalog_options[] = {
 	{ "limit", "N", "at most N rows", COUNT(limit) },
 	{ "quick", NULL, "one run a cell: a first estimate, not a verdict", FLAG(quick) },
 	{ "timeout", "S", "stop waiting after S seconds; the job continues", COUNT(timeout_s) },
-	{ "progress", NULL, "print one line a step, from the start", FLAG(progress) },
 	{ "reason", "TEXT", "reason, for the alert's history", TEXT(reason) },
 	{ "runs", "N", "number of comparisons", COUNT(runs) },
 	{ "provider", "NAME", "provider of the module to compare with; default: the repository's peers", TEXT(provider) },
@@ -62,12 +61,15 @@ const struct catalog_option catalog_options[] = {
 	{ "output", "FILE", "write to this file instead of standard output; -o FILE", TEXT(output), .kind = CATALOG_FILE },
 	{ "scope", "SCOPE", "permission of a token: read, trigger or admin", TEXT(scope), .kind = CATALOG_WORDS,
 		.words = "read trigger admin" },
-	{ "browser", NULL, "also open the address, with xdg-open", FLAG(browser) },
+	{ "build", NULL, "also print the text of builds that succeeded", FLAG(build) },
+	{ "watch", NULL, "print again after each change, until Ctrl-C or --timeout", FLAG(watch) },
 	{ "server", "URL", "address of flopwatchd (or FLOPWATCH_SERVER); default http://127.0.0.1:8451", TEXT(server),
 		.everywhere = true },
 	{ "token-file", "FILE", "file with the access token on its first line (or FLOPWATCH_TOKEN)", TEXT(token_file),
 		.kind = CATALOG_FILE, .everywhere = true },
-	{ "json", NULL, "print the API's answer instead of tables", FLAG(json), .everywhere = true },
+	{ "long", NULL, "print every cell, wide columns and further details", FLAG(is_long), .everywhere = true },
+	{ "json", NULL, "print the API's answer instead of text", FLAG(json), .everywhere = true },
+	{ "progress", NULL, "print one line a step, from the start", FLAG(progress), .everywhere = true },
 	{ "color", "WHEN", "auto (default: on a terminal, without NO_COLOR), always or never", TEXT(color), .kind = CATALOG_WORDS,
 		.words = "auto always never", .everywhere = true },
 	{ "quiet", NULL, "print no progress", FLAG(quiet), .everywhere = true },
@@ -79,21 +81,22 @@ const struct catalog_option catalog_options[] = {
 _Static_assert(sizeof catalog_options / sizeof *catalog_options <= CATALOG_OPTIONS_MAX, "CATALOG_OPTIONS_MAX");
 
 const struct catalog_verb catalog_verbs[] = {
-	{ "status", 0, 0, verb_status, "status", "list branches with their verdicts and jobs",
-		"A verdict is the worst over all suites and benchmarks of the commit in the same row. Inside a checkout of a repository that the "
+	{ "status", 0, 0, verb_status, "status", "list branches with their verdicts, the most urgent first",
+		"A line has the verdict, the worst change, the slower cells, the cause, the alert and the age. A verdict is the worst over all suites and benchmarks of the commit in the same row. Inside a checkout of a repository that the "
 		"daemon does not watch: status 4, unless --repo or --all is given.",
-		"repo all strict",
-		.example = "flopwatch status  # every watched branch with its tip and verdict\n"
-			   "flopwatch status --all  # also branches that are not watched any more" },
+		"repo all strict watch timeout",
+		.example = "flopwatch status  # every watched branch with its verdict\n"
+			   "flopwatch status --watch  # again after each change\n"
+			   "flopwatch status --long --all  # with tips and jobs, also branches that are not watched any more" },
 	{ "compare", 2, 3, verb_compare, "compare BASE TARGET\ncompare FILE FILE [OUT.csv]",
-		"measure TARGET against BASE and print the tables",
+		"measure TARGET against BASE and print the finding",
 		"BASE and TARGET are branches or commits. A TARGET of \".\" is the uncommitted tree of the current checkout, which must be the "
 		"repository that the daemon reads. With two files it prints two benchmark outputs side by side, without the daemon and without "
 		"a verdict: it lists the rows that differ by over 1.5 %, and writes OUT.csv; status 7 when a row is slower, missing or failed in "
 		"the second file only, or when no row has a time in both, else 0.\nTwo providers or two configurations are compared without a "
 		"verdict: this sets no commit status, opens no alert, and exits 0 even if slower. A provider that does not run "
 		"its given configuration has failed. Two toolchains or two sets of flags set no commit status either, but a loss is status 3.",
-		"repo suite cells device quick timeout progress format unit results time metric kernel ids launches warmup threshold base-provider target-provider base-config target-config "
+		"repo suite cells device quick timeout format unit results time metric kernel ids launches warmup threshold base-provider target-provider base-config target-config "
 		"base-toolchain target-toolchain base-flags target-flags",
 		.example =
 			"flopwatch compare main my-branch  # measure a branch against main\n"
@@ -109,7 +112,8 @@ const struct catalog_verb catalog_verbs[] = {
 		"", "repo suite cells device quick", .example = "flopwatch submit my-branch  # prints the job",
 		.asks = "branches" },
 	{ "wait", 1, 1, verb_wait, "wait BRANCH|COMMIT|JOB",
-		"wait for the verdict of a branch, commit or job and print the tables",
+		"wait for the verdict of a branch, commit or job and print the finding",
+		"Prints the finding, the worst five cells, the cause and the next command; --long prints all cells. "
 		"For scripts and hooks: the exit status is the verdict, the worst over all suites and benchmarks of the branch's tip or of the "
 		"commit, once all jobs have ended; for a job, the verdict of the jobs of the same request. 3 for a regression, unless a user "
 		"accepted it (alerts accept) and --strict is not given. The daemon first fetches the repository, so that the newest push counts. "
@@ -117,7 +121,7 @@ const struct catalog_verb catalog_verbs[] = {
 		"repository: status 1. Inside a checkout, the repository is that of the checkout or of its remotes; if the "
 		"daemon watches another: status 4. --repo overrides it. A name that several repositories have needs --repo: "
 		"status 2 lists them.",
-		"repo timeout progress strict",
+		"repo timeout strict",
 		.example = "flopwatch wait my-branch  # 0 no regression, 3 regression, 7 undecided\n"
 			   "flopwatch wait \"$(git rev-parse HEAD)\" --timeout 900 --quiet  # in a hook",
 		.asks = "branches" },
@@ -125,34 +129,36 @@ const struct catalog_verb catalog_verbs[] = {
 		"On a terminal it redraws the running jobs; in a pipe it writes one line an event. Ends with Ctrl-C or after "
 		"--timeout.",
 		"repo timeout", .example = "flopwatch watch  # running jobs\nflopwatch watch | tee log  # a line an event" },
-	{ "open", 0, 2, verb_open, "open [comparison|job|alert|commit|cell|device ID]", "print the address of a page",
-		"Without an argument: the dashboard.", "repo branch browser",
-		.example = "flopwatch open comparison 17  # http://127.0.0.1:8451/comparisons/17\n"
-			   "flopwatch open cell attention/dense/full/s8192/hq64/hk8/d128/bf16/forward --browser",
-		.kind = CATALOG_WORDS, .words = "comparison job alert commit cell device" },
+	{ "open", 0, 2, verb_open, "open [A3|C32|J32|COMMIT]\nopen comparison|job|alert|commit|cell|device ID",
+		"print the address of a page, and open it on a desktop",
+		"A3 is an alert, C32 a comparison, J32 a job. Without an argument: the dashboard. If standard output is a terminal and there is a "
+		"display, it also opens the address with xdg-open.",
+		"repo branch",
+		.example = "flopwatch open C17  # http://127.0.0.1:8451/comparisons/17\n"
+			   "flopwatch open cell attention/dense/full/s8192/hq64/hk8/d128/bf16/forward",
+		.kind = CATALOG_WORDS, .words = "comparison job alert commit cell device", .asks = "alerts" },
 	{ "bisect", 2, 3, verb_bisect, "bisect GOOD BAD [CELL]", "find the commit between two that made cells slower",
 		"Along first parents; CELL is a pattern, default all. Exits 3 for a slowdown, 1 for a failed build or a "
 		"wrong result.",
-		"repo suite device timeout progress", .example = "flopwatch bisect v1.4 main '*/forward'  # the slow commit",
+		"repo suite device timeout", .example = "flopwatch bisect v1.4 main '*/forward'  # the slow commit",
 		.asks = "branches branches cells" },
-	{ "profile", 0, 2, verb_profile,
-		"profile BASE TARGET\nprofile [BASE TARGET] --suite SUITE\nprofile ALERT\nprofile comparison COMPARISON",
+	{ "profile", 0, 2, verb_profile, "profile BASE TARGET\nprofile [BASE TARGET] --suite SUITE\nprofile ALERT|COMPARISON",
 		"find the causes of a slowdown, from counters and machine code",
 		"Runs the kernels of at most three cells again on both sides, after all other jobs, and prints the causes, as why does: the worst "
 		"cells of the alert or comparison, or those that --cells names. The daemon does the same after an alert (profile: on).\nWith "
 		"--suite it times and profiles every cell, one run a cell, and prints a table of configurations: ms, TFLOP/s, speedup, counters, "
 		"the longest over the shortest. Both sides are then the upstream branch unless they are named. It is no verdict.",
-		"repo suite cells device timeout progress base-provider target-provider base-config target-config",
+		"repo suite cells device timeout base-provider target-provider base-config target-config",
 		.example =
 			"flopwatch profile main my-branch --cells '*/backward'  # of two commits\n"
 			"flopwatch profile --suite ws --base-provider hopper.v1 --target-provider hopper  # configurations, cell by cell\n"
-			"flopwatch profile 3  # of an alert\nflopwatch profile comparison 17",
+			"flopwatch profile A3  # of an alert\nflopwatch profile C17  # of a comparison",
 		.kind = CATALOG_WORDS, .words = "alert comparison", .asks = "branches branches" },
-	{ "why", 1, 3, verb_why, "why ALERT [CELL]\nwhy comparison COMPARISON [CELL]",
+	{ "why", 1, 3, verb_why, "why ALERT|COMPARISON [CELL]",
 		"print the causes of a slowdown in milliseconds, and the kernels of both sides",
 		"Reads the newest profile of the cell. Status 7 while the profile is not done, 4 if there is none.", "",
-		.example = "flopwatch why 3\nflopwatch why comparison 17 --json", .kind = CATALOG_WORDS,
-		.words = "alert comparison", .asks = "alerts cells" },
+		.example = "flopwatch why A3\nflopwatch why C17 --json", .kind = CATALOG_WORDS, .words = "alert comparison",
+		.asks = "alerts cells" },
 	{ "import", 1, 2, verb_import, "import FILE [BASE_FILE]", "store results of another benchmark",
 		"Stored as a comparison of kind import; its cells are undecided. The same file again stores nothing.",
 		"repo commit base branch suite format unit results time kernel ids launches warmup",
@@ -164,8 +170,8 @@ const struct catalog_verb catalog_verbs[] = {
 		"of torchao's microbenchmarks, for cells with recipes: the speedup over baseline in the runs that timed both, in "
 		"columns of compiled models; a failed cell is a row with its reason in the last column.",
 		"format",
-		.example = "flopwatch export 17 out  # profile_dense_main.csv and others\n"
-			   "flopwatch export 18 --format torchao  # results_main.csv, results_my-branch.csv",
+		.example = "flopwatch export C17 out  # profile_dense_main.csv and others\n"
+			   "flopwatch export C18 --format torchao  # results_main.csv, results_my-branch.csv",
 		.asks = "comparisons" },
 	{ "suite", 2, 2, verb_suite, "suite import FILE", "write a suite from a public suite's configuration",
 		"Reads a benchmark_config.yml of torchao's microbenchmarks unchanged, and writes a suite of the linear family with the same "
@@ -179,24 +185,25 @@ const struct catalog_verb catalog_verbs[] = {
 		"print commands that rerun a cell, alone or under ncu or nsys",
 		"Default: the worst cell. The commands name the device, the provider and the modules that were measured, and run "
 		"on the worker's machine.",
-		"", .example = "flopwatch reproduce 17 | less", .asks = "comparisons cells" },
+		"", .example = "flopwatch reproduce C17 | less", .asks = "comparisons cells" },
 	{ "history", 1, 1, verb_history, "history CELL", "print the history of a cell", "", "repo branch device limit",
 		.example = "flopwatch history attention/dense/full/s8192/hq64/hk8/d128/bf16/forward --branch main",
 		.asks = "cells" },
 	{ "jobs", 0, 0, verb_jobs, "jobs", "list queued and recent jobs, with the reasons of waiting",
-		"Below the table, one line for each obstacle: a full queue, a repository that cannot be read, a worker that is down, a device "
+		"Running jobs come first. Below the table, one line for each obstacle: a full queue, a repository that cannot be read, a worker that is down, a device "
 		"that is paused, quarantined or used by other processes, a full disk.",
 		"state repo limit", .example = "flopwatch jobs --state open  # queued and running jobs" },
-	{ "log", 1, 1, verb_log, "log JOB", "print the log of a job, and its build logs", "", "", .example = "flopwatch log 12",
-		.asks = "jobs" },
-	{ "cancel", 1, 1, verb_cancel, "cancel JOB", "cancel a job", "", "", .example = "flopwatch cancel 12", .asks = "jobs" },
-	{ "retry", 1, 1, verb_retry, "retry JOB", "queue the same comparison again", "", "", .example = "flopwatch retry 12",
+	{ "log", 1, 1, verb_log, "log JOB", "print what a job did, and the text of a failed build",
+		"A line covers all runs of a set. --build also prints the text of builds that succeeded, --long every line.",
+		"build", .example = "flopwatch log J12", .asks = "jobs" },
+	{ "cancel", 1, 1, verb_cancel, "cancel JOB", "cancel a job", "", "", .example = "flopwatch cancel J12", .asks = "jobs" },
+	{ "retry", 1, 1, verb_retry, "retry JOB", "queue the same comparison again", "", "", .example = "flopwatch retry J12",
 		.asks = "jobs" },
 	{ "alerts", 0, 2, verb_alerts, "alerts\nalerts acknowledge|accept|resolve|invalidate ID", "list alerts, or answer one",
-		"accept and invalidate need a --reason. Inside a checkout of a repository that the daemon does not watch the list is status 4, "
+		"An alert has two lines: its finding, and its repository, culprit, age and answer. accept and invalidate need a --reason. Inside a checkout of a repository that the daemon does not watch the list is status 4, "
 		"unless --repo or --all is given.",
 		"state repo all limit reason",
-		.example = "flopwatch alerts --state open\nflopwatch alerts accept 3 --reason 'wider tiles, worth it'",
+		.example = "flopwatch alerts --state open\nflopwatch alerts accept A3 --reason 'wider tiles, worth it'",
 		.kind = CATALOG_WORDS, .words = "acknowledge accept resolve invalidate", .asks = "- alerts" },
 	{ "notifications", 0, 0, verb_notifications, "notifications", "list notifications and their delivery attempts", "",
 		"state limit", .example = "flopwatch notifications --state failed  # undelivered ones" },
@@ -209,7 +216,7 @@ const struct catalog_verb catalog_verbs[] = {
 		"give jobs to a device again; a quarantined one gets a health check first", "", "",
 		.example = "flopwatch resume GPU-1a2b", .asks = "devices" },
 	{ "judge", 0, 1, verb_judge, "judge --again [COMPARISON]", "compute verdicts again from stored samples",
-		"For one comparison or the whole history.", "again", .example = "flopwatch judge --again 17",
+		"For one comparison or the whole history.", "again", .example = "flopwatch judge --again C17",
 		.asks = "comparisons" },
 	{ "calibrate", 0, 1, verb_calibrate, "calibrate\ncalibrate show\ncalibrate forget",
 		"compare main with itself, to measure the noise of each cell",

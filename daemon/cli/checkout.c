@@ -201,6 +201,11 @@ static bool find_itself(const json_t *repos, const char *main_checkout, struct c
 	return false;
 }
 
+void checkout_origin(const char *worktree, char *url, size_t size)
+{
+	read_config(worktree, "remote.origin.url", url, size);
+}
+
 int checkout_find(struct client *c, struct checkout *out, struct fw_err *err)
 {
 	static const char *const list_remotes[] = { "remote", "-v", NULL };

@@ -6,16 +6,16 @@
 enum { HURRY_MS = 1500 };
 
 static const struct kind {
-	const char *name, *path, *key;
-	bool takes_repo, wants_repo; /* wants: requested separately for each repository */
+	const char *name, *path, *key, *letter; /* letter: before a number */
+	bool takes_repo, wants_repo;            /* wants: requested separately for each repository */
 } kinds[] = {
-	{ "branches", "/api/v1/branches?limit=500", "display", true, false },
-	{ "cells", "/api/v1/cells", "cell", true, true },
-	{ "alerts", "/api/v1/alerts?limit=100", "id", true, false },
-	{ "jobs", "/api/v1/jobs?limit=100", "id", true, false },
-	{ "comparisons", "/api/v1/comparisons?limit=100", "id", true, false },
-	{ "devices", "/api/v1/devices", "uuid", false, false },
-	{ "repos", "/api/v1/repos", "name", false, false },
+	{ "branches", "/api/v1/branches?limit=500", "display", "", true, false },
+	{ "cells", "/api/v1/cells", "cell", "", true, true },
+	{ "alerts", "/api/v1/alerts?limit=100", "id", "A", true, false },
+	{ "jobs", "/api/v1/jobs?limit=100", "id", "J", true, false },
+	{ "comparisons", "/api/v1/comparisons?limit=100", "id", "C", true, false },
+	{ "devices", "/api/v1/devices", "uuid", "", false, false },
+	{ "repos", "/api/v1/repos", "name", "", false, false },
 };
 
 /* NULL: unknown kind of names */
@@ -27,7 +27,7 @@ static const struct kind *find(const char *name)
 	return NULL;
 }
 
-static void print_items(const json_t *items, const char *key)
+static void print_items(const json_t *items, const char *key, const char *letter)
 {
 	size_t i;
 	json_t *item;
@@ -35,7 +35,7 @@ static void print_items(const json_t *items, const char *key)
 	{
 		const json_t *name = json_object_get(item, key);
 		if (json_is_integer(name))
-			printf("%lld", (long long)json_integer_value(name));
+			printf("%s%lld", letter, (long long)json_integer_value(name));
 		else
 			plain_print(stdout, value_text(item, key));
 		putchar('\n');
@@ -49,7 +49,7 @@ static void print_of(struct client *c, const struct kind *kind, const char *repo
 	struct fw_err ignored = { 0 };
 	json_t *answer = NULL;
 	if (client_get_query(c, kind->path, query, &answer, &ignored) == 0)
-		print_items(json_object_get(answer, "items"), kind->key);
+		print_items(json_object_get(answer, "items"), kind->key, kind->letter);
 	json_decref(answer);
 }
 

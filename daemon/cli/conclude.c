@@ -39,30 +39,7 @@ static void print_accepted_json(const json_t *comparison, const json_t *suite, c
 	json_decref(all);
 }
 
-/* "commit 0123456789ab branch topic": with the branch if the verdict is on one. */
-static void print_commit(const json_t *verdict)
-{
-	const char *branch = value_text(verdict, "branch");
-	printf("\ncommit %.12s  ", value_text(verdict, "commit"));
-	if (!*branch)
-		return;
-	fputs("branch ", stdout);
-	plain_print(stdout, branch);
-	fputs("  ", stdout);
-}
-
-/* "commit 0123456789ab branch topic verdict: regression (accepted)", and the user who accepted. */
-static void print_acceptance(const json_t *verdict, const json_t *accepted, bool alone)
-{
-	if (alone) {
-		print_commit(verdict);
-		printf("verdict: %s\n", value_text(verdict, "verdict"));
-	}
-	plain_line(stdout, "alert %lld was accepted by %s: %s", value_integer(accepted, "alert"), value_text(accepted, "by"),
-		value_text(accepted, "reason"));
-}
-
-/* Fetch a comparison, print it, and add it to the combined result. */
+/* Fetch a comparison and add it to the combined result. With --json a single one is printed as it is. */
 static int take(struct sum *s, const json_t *suite, const json_t *accepted, bool alone, struct fw_err *err)
 {
 	char path[64];
@@ -78,11 +55,9 @@ static int take(struct sum *s, const json_t *suite, const json_t *accepted, bool
 		enum verdict verdict = value_verdict(value);
 		enum jobkind kind = jobkind_from_name(value_text(value, "kind"));
 		bool beside_peer = jobkind_is_side_by_side(kind) && kind != JOBKIND_ENVIRONMENT;
-		if (!s->o->json)
-			report_comparison(value, stdout);
-		else if (alone && json_is_object(accepted))
+		if (s->o->json && alone && json_is_object(accepted))
 			print_accepted_json(value, suite, accepted);
-		else if (alone)
+		else if (s->o->json && alone)
 			printf("%s\n", body.data);
 		if (!beside_peer)
 			s->lost = s->lost || value_integer(value, "regressions") > n_accepted ||
@@ -101,8 +76,8 @@ static int take(struct sum *s, const json_t *suite, const json_t *accepted, bool
 static void explain(const json_t *suite, bool alone, char *text, size_t size)
 {
 	const char *name = value_text(suite, "suite");
-	snprintf(text, size, "%s%sjob %lld is %s: %s", alone ? "" : name, alone || !*name ? "" : ": ",
-		value_integer(suite, "job"), value_text(suite, "state"), value_text(suite, "state_why"));
+	snprintf(text, size, "%s%sJ%lld is %s: %s", alone ? "" : name, alone || !*name ? "" : ": ", value_integer(suite, "job"),
+		value_text(suite, "state"), value_text(suite, "state_why"));
 }
 
 static void print_suite(const json_t *suite, bool first)
@@ -117,17 +92,33 @@ static void print_suite(const json_t *suite, bool first)
 		printf(" %+.2f %%", reported);
 }
 
-/* One line about several suites, after their tables. */
+/* One line about several suites. */
 static void print_sum(const json_t *verdict)
 {
 	const json_t *suites = json_object_get(verdict, "suites");
 	const char *word = value_text(verdict, "verdict");
 	size_t i;
 	json_t *suite;
-	print_commit(verdict);
-	printf("%zu suites  verdict: %s", json_array_size(suites), *word ? word : "none");
+	printf("commit %.12s  %zu suites  verdict: %s", value_text(verdict, "commit"), json_array_size(suites),
+		*word ? word : "none");
 	json_array_foreach(suites, i, suite) print_suite(suite, i == 0);
 	putchar('\n');
+}
+
+/* The finding first, the next command last; with --long the tables of every comparison in between. */
+static void print_all(const struct sum *s, const json_t *verdict, bool alone)
+{
+	const json_t *accepted = json_object_get(verdict, "accepted");
+	size_t i;
+	json_t *comparison;
+	summary_begin(s->c, s->o, verdict, s->comparisons);
+	json_array_foreach(s->comparisons, i, comparison) if (s->o->is_long) report_comparison(comparison, stdout);
+	if (!alone)
+		print_sum(verdict);
+	if (json_is_object(accepted))
+		plain_line(stdout, "A%lld was accepted by %s: %s", value_integer(accepted, "alert"), value_text(accepted, "by"),
+			value_text(accepted, "reason"));
+	summary_end(s->c, s->o, verdict, s->comparisons);
 }
 
 int conclude(struct client *c, const struct options *o, const json_t *verdict, struct fw_err *err)
@@ -159,14 +150,12 @@ int conclude(struct client *c, const struct options *o, const json_t *verdict, s
 		json_object_set(all, "comparisons", s.comparisons);
 		verb_print_json(all);
 		json_decref(all);
-	} else if (result == 0 && !alone) {
-		print_sum(verdict);
+	} else if (result == 0 && !o->json) {
+		print_all(&s, verdict, alone);
 	}
 	json_decref(s.comparisons);
 	if (result != 0)
 		return -1;
-	if (!o->json && json_is_object(accepted))
-		print_acceptance(verdict, accepted, alone);
 	if (s.beside_peers)
 		return s.peer_status;
 	return s.lost ? EXIT_REGRESSION : verb_status_of_verdict(value_verdict(verdict));

@@ -371,8 +371,8 @@ static void check_jobs(struct doctor *d, const char *repo)
 	struct failures f;
 	if (!failures_find(d->c, repo, &f))
 		return;
-	answers_add(&d->answers, FAIL, "jobs", advice_for(&f), "%s: its last %d jobs all failed%s%s; the newest, job %lld: %s",
-		repo, f.n, f.is_one ? " alike, " : ", in several ways", f.is_one ? f.class : "", f.job, f.text);
+	answers_add(&d->answers, FAIL, "jobs", advice_for(&f), "%s: its last %d jobs all failed%s%s; the newest, J%lld: %s", repo,
+		f.n, f.is_one ? " alike, " : ", in several ways", f.is_one ? f.class : "", f.job, f.text);
 }
 
 static void check_repos(struct doctor *d, const json_t *repos)
@@ -400,9 +400,10 @@ static void check_daemon_devices(struct doctor *d, const json_t *devices)
 		const char *state = value_text(device, "state");
 		enum devicestate is = devicestate_from_name(state);
 		answers_add(&d->answers, is == DEVICESTATE_OK ? OK : WARN, "device",
-			is == DEVICESTATE_OK       ? ""
-			: is == DEVICESTATE_ABSENT ? "nothing where it was taken out; else see doc/operating.md#absent-devices"
-						   : "flopwatch resume DEVICE gives it jobs again",
+			is == DEVICESTATE_OK ? ""
+			: is == DEVICESTATE_ABSENT
+				? "nothing where it was taken out; else see doc/howto/several-machines.md#absent-devices"
+				: "flopwatch resume DEVICE gives it jobs again",
 			"%s is %s%s%s", value_text(device, "uuid"), state, *value_text(device, "state_why") ? ": " : "",
 			value_text(device, "state_why"));
 		if (*value_text(device, "stands_out"))

@@ -155,7 +155,7 @@ int verb_export(struct client *c, const struct options *o)
 	struct fw_err err = { 0 };
 	json_t *comparison = NULL;
 	char path[64];
-	const char *id = o->arg[0], *dir = o->n_arg == 2 ? o->arg[1] : ".", *format = o->format ? o->format : "ffa";
+	const char *id = verb_id(o->arg[0], 'C'), *dir = o->n_arg == 2 ? o->arg[1] : ".", *format = o->format ? o->format : "ffa";
 	bool is_torchao = strcmp(format, "torchao") == 0;
 	struct buf text;
 	if (!*id || strspn(id, "0123456789") != strlen(id) || strlen(id) > 18)

@@ -76,7 +76,7 @@ static struct follow_said follow_begin(const struct options *o)
 	return s;
 }
 
-/* Print `what`, such as "job 7", and `text`, unless it was printed last or it is too early. */
+/* Print `what`, such as "J7", and `text`, unless it was printed last or it is too early. */
 static void follow_print(struct follow_said *s, const char *what, const char *text)
 {
 	if (strcmp(text, s->last) == 0 || clock_mono_ns() < s->quiet_until_ns)
@@ -101,9 +101,10 @@ static void print(struct follow_said *s, const json_t *job, long long id)
 	char text[512], what[32];
 	describe_job(job, text, sizeof text);
 	if (interrupt_came())
-		fprintf(stderr, "%sjob %lld goes on without us; Ctrl-C again stops waiting, flopwatch cancel %lld ends it\n",
+		fprintf(stderr,
+			"%sJ%lld continues in the daemon; Ctrl-C again stops waiting, flopwatch cancel J%lld ends the job\n",
 			s->terminal ? "\r\033[K" : "", id, id);
-	snprintf(what, sizeof what, "job %lld", id);
+	snprintf(what, sizeof what, "J%lld", id);
 	follow_print(s, what, text);
 }
 
@@ -133,7 +134,7 @@ int follow_one(struct client *c, const struct options *o, const char *kind, long
 		err_clear(err); /* jobs continue after a restart of the daemon */
 		json_decref(one);
 		if (clock_mono_ns() > end_ns)
-			return err_set(err, ERR_TIMEOUT, "%s has not ended after %d s; it goes on", what, o->timeout_s);
+			return err_set(err, ERR_TIMEOUT, "%s has not ended after %d s and continues", what, o->timeout_s);
 		follow_pause();
 	}
 }
@@ -157,7 +158,7 @@ static int follow_job(
 			return 0;
 		}
 		if (clock_mono_ns() > end_ns)
-			return err_set(err, ERR_TIMEOUT, "job %lld has not ended after %d s; it goes on: flopwatch jobs", id,
+			return err_set(err, ERR_TIMEOUT, "J%lld has not ended after %d s and continues: flopwatch jobs", id,
 				o->timeout_s);
 		follow_pause();
 	}

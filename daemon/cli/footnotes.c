@@ -57,6 +57,15 @@ static double more_time_pct(const json_t *cell)
 	return 100 * (1 / (1 + value_number(cell, "change_pct") / 100) - 1);
 }
 
+void footnotes_undecided(const json_t *cell, char *out, size_t size)
+{
+	const char *reason = value_text(cell, "reason");
+	char text[EXPLAIN_SIZE];
+	explain_undecided(
+		value_number(cell, "ci_low_pct"), value_number(cell, "ci_high_pct"), value_number(cell, "threshold_pct"), text);
+	snprintf(out, size, "%s", *reason ? reason : *text ? text : "the interval is not known");
+}
+
 /* One line for a cell that the user has to check. */
 static void warning(const json_t *cell, FILE *out)
 {
@@ -65,9 +74,7 @@ static void warning(const json_t *cell, FILE *out)
 	const char *failure = value_text(cell, "failure");
 	const json_t *sustained_runs = json_object_get(cell, "sustained");
 	const char *parts = value_text(cell, "parts"), *why = value_text(sustained_runs, "why");
-	char phase[128], lacks[EXPLAIN_SIZE];
-	explain_undecided(
-		value_number(cell, "ci_low_pct"), value_number(cell, "ci_high_pct"), value_number(cell, "threshold_pct"), lacks);
+	char phase[128], lacks[400];
 	worst_phase(cell, phase, sizeof phase);
 	const json_t *mean = json_object_get(cell, "mean");
 	bool by_mean = decider_from_name(value_text(cell, "decided_by")) == DECIDER_MEAN;
@@ -97,11 +104,10 @@ static void warning(const json_t *cell, FILE *out)
 	else if (verdict == VERDICT_FAILED || verdict == VERDICT_REJECTED || verdict == VERDICT_NOT_COMPARABLE)
 		plain_line(out, "WARNING %s %s: %s%s%s", name, verdict_name(verdict), failure, *reason && *failure ? ": " : "",
 			reason);
-	else if (verdict == VERDICT_UNDECIDED)
-		plain_line(out, "WARNING %s undecided: %s", name,
-			*reason  ? reason
-			: *lacks ? lacks
-				 : "the interval is not known");
+	else if (verdict == VERDICT_UNDECIDED) {
+		footnotes_undecided(cell, lacks, sizeof lacks);
+		plain_line(out, "WARNING %s undecided: %s", name, lacks);
+	}
 	if (has_flag(cell, "tail") && !json_is_object(mean)) /* comparison of an older version, which did not judge means */
 		plain_line(out, "WARNING %s has more slow calls than its base", name);
 	else if (has_flag(cell, "tail") && !by_mean)
@@ -157,10 +163,10 @@ static void warn_of_costs(const json_t *comparison, FILE *out)
 	}
 }
 
-/* Underpowered cells: the largest noise, where it was measured, and what to do. */
-static void print_blindness(const json_t *comparison, FILE *out)
+/* Underpowered cells, and the largest loss that they may hide. */
+static void print_noise(const json_t *comparison, FILE *out)
 {
-	const json_t *environment = json_object_get(comparison, "environment"), *most = NULL, *cell;
+	const json_t *most = NULL, *cell;
 	size_t i;
 	int n = 0;
 	json_array_foreach(json_object_get(comparison, "cells"), i, cell)
@@ -172,14 +178,29 @@ static void print_blindness(const json_t *comparison, FILE *out)
 		if (!most || value_number(underpowered, "below_pct") > value_number(most, "below_pct"))
 			most = underpowered;
 	}
-	if (!most)
+	if (most)
+		plain_line(out, "note: noisy machine; losses below %.1f %% may be missed in %d cell%s",
+			value_number(most, "below_pct"), n, n == 1 ? "" : "s");
+}
+
+/* What the noise is, and how to measure it again. */
+static void print_noise_measured(const json_t *comparison, FILE *out)
+{
+	const json_t *environment = json_object_get(comparison, "environment"), *cell;
+	size_t i;
+	json_array_foreach(json_object_get(comparison, "cells"), i, cell)
+	{
+		const json_t *underpowered = json_object_get(cell, "underpowered");
+		if (!json_is_object(underpowered))
+			continue;
+		plain_line(out, "%s: %s, on %s", value_text(cell, "cell"), value_text(underpowered, "why"),
+			value_text(environment, "name"));
+		plain_line(out,
+			"flopwatch calibrate --repo %s --device %s measures the noise again; flopwatch calibrate forget --repo %s "
+			"deletes it",
+			value_text(comparison, "repo"), value_text(environment, "device"), value_text(comparison, "repo"));
 		return;
-	plain_line(out, "WARNING %d cell%s underpowered on %s: %s", n, n == 1 ? " is" : "s are", value_text(environment, "name"),
-		value_text(most, "why"));
-	plain_line(out,
-		"flopwatch calibrate --repo %s --device %s measures the noise again; flopwatch calibrate forget --repo %s "
-		"deletes it",
-		value_text(comparison, "repo"), value_text(environment, "device"), value_text(comparison, "repo"));
+	}
 }
 
 /* Why a side does not compute cells: each reason once, with the first cell that has it. */
@@ -312,6 +333,20 @@ static void print_remedies(const json_t *cells, FILE *out)
 		plain_line(out, "why times are rejected: see doc/troubleshooting.md#rejected");
 }
 
+void footnotes_notes(const json_t *comparison, FILE *out)
+{
+	const json_t *cells = json_object_get(comparison, "cells"), *cell;
+	size_t i;
+	int n = 0;
+	if (!jobkind_is_side_by_side(jobkind_from_name(value_text(comparison, "kind"))))
+		print_noise(comparison, out);
+	json_array_foreach(cells, i, cell) n += has_flag(cell, "call");
+	if (n)
+		plain_line(
+			out, "note: %d cell%s also slower from an idle stream, host time included", n, n == 1 ? " is" : "s are");
+	print_absences(cells, out);
+}
+
 void footnotes_print(const json_t *comparison, FILE *out)
 {
 	const json_t *cells = json_object_get(comparison, "cells");
@@ -329,16 +364,18 @@ void footnotes_print(const json_t *comparison, FILE *out)
 			warning(cell, out);
 		build = build || strcmp(value_text(cell, "failure"), "build") == 0;
 	}
-	if (!beside_peer)
-		print_blindness(comparison, out);
+	if (!beside_peer) {
+		print_noise(comparison, out);
+		print_noise_measured(comparison, out);
+	}
 	print_absences(cells, out);
 	print_host_bound(cells, out);
 	warn_of_costs(comparison, out);
 	if (!beside_peer && kind != JOBKIND_IMPORT)
 		print_remedies(cells, out);
 	if (build)
-		plain_line(out, "flopwatch log %lld prints the build log", value_integer(comparison, "job"));
+		plain_line(out, "flopwatch log J%lld prints the build log", value_integer(comparison, "job"));
 	if (kernels && !beside_peer && value_verdict(comparison) == VERDICT_REGRESSION)
-		plain_line(out, "flopwatch reproduce %lld prints commands that rerun its worst cell",
+		plain_line(out, "flopwatch reproduce C%lld prints commands that rerun its worst cell",
 			value_integer(comparison, "id"));
 }

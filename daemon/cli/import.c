@@ -83,7 +83,7 @@ int verb_import(struct client *c, const struct options *o)
 	if (result == 0 && o->json)
 		verb_print_json(answer);
 	else if (result == 0)
-		printf("%d rows %s as comparison %lld\n", target->n_rows,
+		printf("%d rows %s as C%lld\n", target->n_rows,
 			json_is_true(json_object_get(answer, "new")) ? "stored" : "were stored before",
 			value_integer(answer, "comparison"));
 	reading_fini(target);

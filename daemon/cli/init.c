@@ -94,7 +94,26 @@ static void print_left(const struct proposal *p, FILE *out, const char *before)
 		plain_line(out, "%s%s: left out: %s", before, p->left[i].path, p->left[i].why);
 }
 
-static void print_text(const char *path, const struct proposal *p, bool is_checkout)
+/* The steps after a trial: the daemon's configuration, and CI. */
+static void print_steps(const char *root)
+{
+	const char *slash = strrchr(root, '/');
+	char url[1024];
+	struct buf name, address;
+	checkout_origin(root, url, sizeof url);
+	buf_init(&name, 8192);
+	buf_init(&address, 8192);
+	command_put_word(slash && slash[1] ? slash + 1 : root, &name);
+	command_put_word(url[0] ? url : root, &address);
+	puts("to watch it, under repos: in flopwatchd.yml (man flopwatchd.yml):");
+	plain_line(stdout, "  - {name: %s, url: %s, upstream: main}", name.data, address.data);
+	puts("to wait for the verdict of a push in CI, with status 3 for a regression:\n"
+	     "  flopwatch wait \"$(git rev-parse HEAD)\" --timeout 900");
+	buf_fini(&name);
+	buf_fini(&address);
+}
+
+static void print_text(const char *root, const char *path, const struct proposal *p, bool is_checkout)
 {
 	printf("wrote %s\n", path);
 	if (p->module[0])
@@ -110,7 +129,9 @@ static void print_text(const char *path, const struct proposal *p, bool is_check
 	for (int i = 0; i < p->n_notes; i++)
 		plain_line(stdout, "  note: %s", p->note[i]);
 	print_left(p, stdout, "  ");
-	puts(is_checkout ? "next: flopwatch try" : "next: git init, for this is no checkout yet; then flopwatch try");
+	if (is_checkout)
+		print_steps(root);
+	puts(is_checkout ? "next: flopwatch try" : "next: git init, because this is no checkout yet; then flopwatch try");
 }
 
 static int write_it(const struct scan *l, const struct proposal *p, bool is_checkout, const struct options *o)
@@ -132,7 +153,7 @@ static int write_it(const struct scan *l, const struct proposal *p, bool is_chec
 	if (result == 0 && o->json)
 		print_json(path, p, &text);
 	else if (result == 0)
-		print_text(path, p, is_checkout);
+		print_text(l->root, path, p, is_checkout);
 	buf_fini(&text);
 	return result == 0 ? EXIT_OK : verb_fail_here(&err);
 }
@@ -166,7 +187,7 @@ int verb_init(struct client *c, const struct options *o)
 		fprintf(stderr,
 			"flopwatch: nothing in %s is a benchmark that is known: no module with fw_entry, no program with flopwatch.h, "
 			"flopwatch.py, Google Benchmark or nvbench, no script around hyperfine, Triton's or PyTorch's timers, no test "
-			"with pytest-benchmark; doc/guide.md lists the benchmarks of a branch\n",
+			"with pytest-benchmark; doc/howto/add-a-repository.md lists the benchmarks of a branch\n",
 			root);
 		for (int i = 0; i < p->n_notes; i++)
 			fprintf(stderr, "flopwatch: %s\n", p->note[i]);

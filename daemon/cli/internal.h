@@ -13,6 +13,11 @@
 #include "readers/readers.h"
 #include "verdict/verdict.h"
 
+/* ---- alerts ---- */
+
+/** Write what an alert (the API's object) reports: "ada/three-stages is 4.0 % slower in 6 cells"; without a loss, its title. */
+void alert_finding(const json_t *alert, char out[FINDING_SIZE]);
+
 /* ---- answers: Results of checks, each with its state and advice, as text or as JSON. ---- */
 
 enum health { OK, WARN, FAIL, HEALTH_N };
@@ -345,7 +350,7 @@ struct options {
 	const char *output;                                                        /* NULL: not given */
 	const char *results, *metric, *kernel, *ids;                               /* for files; NULL: not given */
 	const char *color;
-	bool json, quick, progress, quiet, again, all, strict, browser, help, version;
+	bool json, is_long, build, quick, progress, quiet, again, all, strict, watch, help, version;
 	double threshold_pct; /* 0: not given */
 	int timeout_s;        /* 0: none */
 	int runs;             /* 0: the daemon's default */
@@ -372,6 +377,11 @@ int verb_show(struct client *c, const struct options *o, const char *path, const
 	const char *none);
 /** Whether an argument is a valid number of an alert, a comparison or another object. */
 bool verb_is_number(const char *text);
+/**
+ * The digits of an object's number with its letter, such as "C32" or "c32" for 'C' (comparison), 'J' (job), 'A' (alert); any other
+ * text as it is. Own: `text`.
+ */
+const char *verb_id(const char *text, char letter);
 /** POST to /api/v1/COLLECTION/ID/STEP; the answer is not printed. */
 int verb_step(struct client *c, const char *collection, const char *id, const char *step);
 /** Print the API's answer about a job that was just queued, or the error. Own: releases `job`. */
@@ -452,6 +462,9 @@ bool catalog_takes(const struct catalog_verb *verb, const struct catalog_option 
 bool checkout_climb(char *path);
 /** The checkout of the current directory. Err: ERR_NOT_FOUND there is none. Shape: path[size]. */
 int checkout_worktree(char *path, size_t size, struct fw_err *err);
+
+/** The address of the remote origin of a checkout, "" none. Shape: url[size]. */
+void checkout_origin(const char *worktree, char *url, size_t size);
 
 /** The checkout of the current directory, and its watched repository. */
 struct checkout {
@@ -572,6 +585,10 @@ int follow_verdict(struct client *c, const struct options *o, const char *path, 
 
 /** Print the footnotes of a comparison (the API's body), a line each. */
 void footnotes_print(const json_t *comparison, FILE *out);
+/** Print those of them that limit every result of the comparison, a line each. */
+void footnotes_notes(const json_t *comparison, FILE *out);
+/** Write why a cell is undecided. Shape: out[size]. */
+void footnotes_undecided(const json_t *cell, char *out, size_t size);
 
 /* ---- help: Help texts generated from the catalog: --help, man pages, completions. ---- */
 
@@ -799,6 +816,10 @@ bool remote_is_same(const char *a, const char *b);
  * regression is beyond its threshold or that has no verdict. Absent numbers are dashes.
  */
 void report_comparison(const json_t *comparison, FILE *out);
+/** Print the conditions of a comparison and what limits its result, a line each: settings, noise, cells that were not compared. */
+void report_notes(const json_t *comparison, FILE *out);
+/** Write the flags of a cell that a reader has to know, by comma. Shape: out[size]. */
+void report_flags(const json_t *cell, char *out, size_t size);
 
 /* ---- service: System objects that an installed service needs: units, users, groups, user namespaces. ---- */
 
@@ -842,13 +863,25 @@ struct session_request {
 /** Run the job to its end. Err: the worker cannot be started, has no such device, or ended early, with its last line. */
 int session_run(const struct session_request *request, struct outcome *out, struct fw_err *err);
 
+/* ---- summary: A verdict in a few lines: the finding first, the worst five cells, the cause, the next command last. ---- */
+
+/**
+ * Print the finding, and without --long the worst cells, the reasons of cells without a clear result, and notes. `comparisons`:
+ * their bodies, not empty.
+ */
+void summary_begin(struct client *c, const struct options *o, const json_t *verdict, const json_t *comparisons);
+/** Write the finding of one comparison (the API's body). */
+void summary_finding(const json_t *comparison, char out[FINDING_SIZE]);
+/** Print the cause of a regression, the numbers of the objects, and the next command. */
+void summary_end(struct client *c, const struct options *o, const json_t *verdict, const json_t *comparisons);
+
 /* ---- table: Columns for a terminal. ---- */
 
 enum { TABLE_COLUMNS_MAX = 12 };
 
 /**
  * Rows of cells, aligned when printed. A column whose title begins with '>' is right-aligned; one with '~' before that is dropped
- * if the terminal is too narrow, the last such column first.
+ * if the terminal is too narrow, the last such column first. Without any title there is no line of titles.
  */
 struct table {
 	int n_column;
@@ -920,6 +953,7 @@ struct report {
 	const struct rule *rule;
 	double budget_s;
 	const struct hints *hints;
+	bool is_long; /* also print the cost of a turn */
 };
 
 void report_print(const struct report *r, bool is_quiet, FILE *out);
@@ -949,13 +983,33 @@ long long value_integer(const json_t *o, const char *key);
 enum verdict value_verdict(const json_t *o);
 /** The rate that the cell's family shows: "tflops", "gb_s"; NULL: only the time. */
 const char *value_rate(const json_t *cell);
+enum { VALUE_AGE_SIZE = 32 };
+/** Write the age of a time: "6 h ago"; "" when absent. Shape: out[VALUE_AGE_SIZE]. */
+void value_age(const json_t *o, const char *key, char out[VALUE_AGE_SIZE]);
 /** Display name of a branch, which may differ from its key. */
 const char *value_branch(const json_t *o);
 
+/* ---- watch: Draw again after each event of the daemon. ---- */
+
+typedef void watch_draw_fn(struct client *c, const struct options *o);
+/**
+ * Call `draw` now and after each change, on an empty screen if standard output is a terminal, until Ctrl-C or --timeout; NULL: as
+ * the verb watch. Returns the exit status.
+ */
+int watch_redraw(struct client *c, const struct options *o, watch_draw_fn *draw);
+
 /* ---- why: Print a profile: what explains each cell's difference, and its kernels side by side. ---- */
 
-/** Print an answer of GET /api/v1/profiles/{id}; `cell` NULL: all of its cells. Returns the exit status. */
-int why_print(const struct options *o, const json_t *profile, const char *cell);
+/**
+ * Print an answer of GET /api/v1/profiles/{id}, after the finding of its alert or comparison; `cell` NULL: all of its cells, the
+ * worst first. Returns the exit status.
+ */
+int why_print(struct client *c, const struct options *o, const json_t *profile, const char *cell);
+/**
+ * The object that a profile explains: "alert" or "comparison", by its `kind` or, if that is "", by the letter of its number. NULL:
+ * it has no number. *id gets the digits. Own: constants and `number`.
+ */
+const char *why_object(const char *kind, const char *number, const char **id);
 
 /* ---- write: A proposal as the text of .flopwatch.yaml, with comments that explain the guesses. Pure. ---- */
 

@@ -24,7 +24,7 @@ static int judge_one(struct client *c, long long id, struct request_counter *t, 
 	if (changed && t->changes)
 		json_array_append_new(t->changes, json_integer(id));
 	else if (changed)
-		printf("comparison %lld has another verdict now\n", id);
+		printf("C%lld has another verdict now\n", id);
 	return 0;
 }
 
@@ -36,7 +36,7 @@ static int judge_or_name(struct client *c, long long id, struct request_counter 
 		return 0;
 	if (why.code != ERR_INVALID && why.code != ERR_NOT_FOUND)
 		return err_set(err, why.code, "%s", why.text);
-	err_context(&why, "comparison %lld", id);
+	err_context(&why, "C%lld", id);
 	(void)verb_fail(&why);
 	t->failed++;
 	return 0;
@@ -86,9 +86,9 @@ int verb_judge(struct client *c, const struct options *o)
 {
 	struct fw_err err = { 0 };
 	struct request_counter t = { 0 };
-	char *end = NULL;
-	long long id = o->n_arg ? strtoll(o->arg[0], &end, 10) : 0;
-	if (!o->again || (o->n_arg && (*end || id < 1)))
+	const char *number = o->n_arg ? verb_id(o->arg[0], 'C') : "0";
+	long long id = strtoll(number, NULL, 10);
+	if (!o->again || !verb_is_number(number) || (o->n_arg && id < 1))
 		return verb_usage("flopwatch: write: flopwatch judge --again [COMPARISON]");
 	t.changes = o->json ? json_array() : NULL;
 	int result = id ? judge_one(c, id, &t, &err) : judge_all(c, &t, &err);

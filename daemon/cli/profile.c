@@ -87,7 +87,7 @@ static void configurations_print(const json_t *profile, FILE *out)
 	fputc('\n', out);
 	print_lengths(json_object_get(profile, "long_over_short"), out);
 	print_reasons(json_object_get(profile, "cells"), out);
-	fprintf(out, "flopwatch why comparison %lld prints the cause of each difference\n", value_integer(profile, "comparison"));
+	fprintf(out, "next: flopwatch why C%lld\n", value_integer(profile, "comparison"));
 }
 
 /* ---- profile ---- */
@@ -137,7 +137,7 @@ static int time_suite(struct client *c, const struct options *o, const char *rep
 	const json_t *suite = json_array_get(json_object_get(verdict, "suites"), 0);
 	*comparison = value_integer(suite, "comparison");
 	if (result == 0 && !*comparison)
-		result = err_set(err, ERR_INVALID, "suite %s was not timed: job %lld is %s: %s", o->suite,
+		result = err_set(err, ERR_INVALID, "suite %s was not timed: J%lld is %s: %s", o->suite,
 			value_integer(suite, "job"), value_text(suite, "state"), value_text(suite, "state_why"));
 	json_decref(job);
 	json_decref(verdict);
@@ -156,9 +156,10 @@ static int request_suite(struct client *c, const struct options *o, const char *
 }
 
 /* of`: number of an alert or a comparison; NULL: two commits of a repository. */
-static int request(struct client *c, const struct options *o, const char *repo, const char *of, json_t **out, struct fw_err *err)
+static int request(struct client *c, const struct options *o, const char *repo, const char *of, const char *id, json_t **out,
+	struct fw_err *err)
 {
-	long number = strtol(o->arg[o->n_arg - 1], NULL, 10);
+	long number = id ? strtol(id, NULL, 10) : 0;
 	const struct member one[] = { { of, .number = number, .is_zero = number == 0 }, { "cells", .text = o->cells }, { 0 } };
 	const struct member commits[] = { { "repo", .text = repo }, { "base", .text = o->arg[0] },
 		{ "target", .text = o->arg[1] }, { "device", .text = o->device }, { "cells", .text = o->cells },
@@ -181,33 +182,30 @@ int verb_profile(struct client *c, const struct options *o)
 {
 	struct fw_err err = { 0 };
 	json_t *requested = NULL, *profile = NULL;
-	const char *of = NULL;
+	const char *of = NULL, *id = NULL;
 	char repo[256] = "";
 	int status = EXIT_OK;
 	if (o->n_arg == 0 && !o->suite)
 		return verb_usage("flopwatch: profile takes two commits, an alert or a comparison, or a --suite");
-	if (o->n_arg == 1)
-		of = "alert";
-	else if (o->n_arg == 2 && verb_is_number(o->arg[1]) &&
-		 (strcmp(o->arg[0], "alert") == 0 || strcmp(o->arg[0], "comparison") == 0))
-		of = o->arg[0];
-	if (of && !verb_is_number(o->arg[o->n_arg - 1]))
-		return verb_usage(
-			"flopwatch: profile takes two commits, the number of an alert, or the word comparison and its number");
+	bool is_named = o->n_arg == 2 && (strcmp(o->arg[0], "alert") == 0 || strcmp(o->arg[0], "comparison") == 0);
+	if (o->n_arg == 1 || is_named)
+		of = why_object(is_named ? o->arg[0] : "", o->arg[o->n_arg - 1], &id);
+	if (o->n_arg == 1 && !of)
+		return verb_usage("flopwatch: profile takes two commits, A3 (an alert) or C32 (a comparison)");
 	if (!of)
 		status = checkout_repo(c, o, o->n_arg ? o->arg[1] : NULL, repo, sizeof repo);
 	if (status != EXIT_OK)
 		return status;
 	status = -1;
 	bool is_suite = !of && o->suite;
-	if ((is_suite ? request_suite(c, o, repo, &requested, &err) : request(c, o, repo, of, &requested, &err)) == 0 &&
+	if ((is_suite ? request_suite(c, o, repo, &requested, &err) : request(c, o, repo, of, id, &requested, &err)) == 0 &&
 		follow_one(c, o, "profile", value_integer(requested, "id"), describe, &profile, &err) == 0) {
 		bool is_table = is_suite && !o->json && strcmp(value_text(profile, "state"), "done") == 0;
 		status = EXIT_OK;
 		if (is_table)
 			configurations_print(profile, stdout);
 		else
-			status = why_print(o, profile, NULL);
+			status = why_print(c, o, profile, NULL);
 		if (status == EXIT_UNDECIDED) /* it ended without a result */
 			status = EXIT_ERROR;
 	}

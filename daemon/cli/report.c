@@ -45,17 +45,23 @@ static void verdict_cell(struct table *t, enum jobkind kind, const json_t *cell)
 	table_cell(t, "%s%s%s", verdict_word(kind, value_verdict(cell)), *failure ? ": " : "", failure);
 }
 
-static void flags_cell(struct table *t, const json_t *cell)
+void report_flags(const json_t *cell, char *out, size_t size)
 {
 	const json_t *flags = json_object_get(cell, "flags"), *flag;
-	char words[128] = "";
 	size_t i, used = 0;
+	out[0] = '\0';
 	json_array_foreach(flags, i, flag)
 	{
 		const char *word = json_string_value(flag);
-		if (used < sizeof words && strcmp(word, "overwhelming") != 0) /* this flag is not a caution for the reader */
-			used += (size_t)snprintf(words + used, sizeof words - used, "%s%s", used ? ", " : "", word);
+		if (used < size && strcmp(word, "overwhelming") != 0) /* this flag is not a caution for the reader */
+			used += (size_t)snprintf(out + used, size - used, "%s%s", used ? ", " : "", word);
 	}
+}
+
+static void flags_cell(struct table *t, const json_t *cell)
+{
+	char words[128];
+	report_flags(cell, words, sizeof words);
 	table_cell(t, "%s", words);
 }
 
@@ -278,7 +284,7 @@ static const char *identity(const char *identical_by, const json_t *cells)
 }
 
 /* Choices that the user made for this run, so that its results are not mistaken for the commit's. */
-static void pins(const json_t *comparison, FILE *out)
+static void print_pins(const json_t *comparison, FILE *out)
 {
 	static const char *const sides[] = { "base", "target" };
 	for (int i = 0; i < 2; i++) {
@@ -289,7 +295,7 @@ static void pins(const json_t *comparison, FILE *out)
 }
 
 /* The compilers of both sides, if they differ. */
-static void toolchains(const json_t *comparison, FILE *out)
+static void print_toolchains(const json_t *comparison, FILE *out)
 {
 	plain_line(out, "environment: the base is built by %s", value_text(json_object_get(comparison, "base"), "toolchain"));
 	plain_line(out, "environment: the target is built by %s, which is no commit's verdict",
@@ -309,6 +315,32 @@ static void print_part(const json_t *comparison, FILE *out)
 	plain_line(out, "%s", text);
 }
 
+static void print_selfcheck(const json_t *comparison, FILE *out)
+{
+	plain_line(out, "no base: the commit is compared with itself to learn the noise; flopwatch log J%lld gives the reason",
+		value_integer(comparison, "job"));
+}
+
+/* Conditions that a result depends on and that are not the commits. */
+static void print_conditions(const json_t *comparison, FILE *out)
+{
+	print_pins(comparison, out);
+	print_part(comparison, out);
+	if (jobkind_from_name(value_text(comparison, "kind")) == JOBKIND_ENVIRONMENT)
+		print_toolchains(comparison, out);
+}
+
+void report_notes(const json_t *comparison, FILE *out)
+{
+	const char *identical = value_text(comparison, "identical_by");
+	print_conditions(comparison, out);
+	if (*identical)
+		plain_line(out, "%s: nothing was timed", identity(identical, json_object_get(comparison, "cells")));
+	if (jobkind_from_name(value_text(comparison, "kind")) == JOBKIND_SELFCHECK)
+		print_selfcheck(comparison, out);
+	footnotes_notes(comparison, out);
+}
+
 void report_comparison(const json_t *comparison, FILE *out)
 {
 	const json_t *cells = json_object_get(comparison, "cells");
@@ -318,7 +350,7 @@ void report_comparison(const json_t *comparison, FILE *out)
 	bool beside_peer = jobkind_is_side_by_side(kind);
 	const char *peer = value_text(json_object_get(comparison, "base"), "provider");
 	const char *branch = value_text(comparison, "branch");
-	plain_line(out, "comparison %lld  %s  %s%s%s  %.12s..%.12s  %s: %s%s%s", value_integer(comparison, "id"),
+	plain_line(out, "C%lld  %s  %s%s%s  %.12s..%.12s  %s: %s%s%s", value_integer(comparison, "id"),
 		value_text(comparison, "repo"), branch, *branch ? "  " : "", value_text(comparison, "suite"),
 		value_text(json_object_get(comparison, "base"), "commit"),
 		value_text(json_object_get(comparison, "target"), "commit"), beside_peer ? "result" : "verdict",
@@ -327,10 +359,7 @@ void report_comparison(const json_t *comparison, FILE *out)
 		: kind == JOBKIND_CONFIG || kind == JOBKIND_ENVIRONMENT ? "the base"
 									: "the default provider",
 		*identical ? ", " : "", identity(identical, cells));
-	pins(comparison, out);
-	print_part(comparison, out);
-	if (kind == JOBKIND_ENVIRONMENT)
-		toolchains(comparison, out);
+	print_conditions(comparison, out);
 	if (!*identical) {
 		tables(cells, kind, out);
 		sparse_table(cells, out);
@@ -339,8 +368,7 @@ void report_comparison(const json_t *comparison, FILE *out)
 	}
 	fputc('\n', out);
 	if (kind == JOBKIND_SELFCHECK)
-		plain_line(out, "a commit against itself: there was no base; flopwatch log %lld gives the reason",
-			value_integer(comparison, "job"));
+		print_selfcheck(comparison, out);
 	plain_line(out, "%lld runs, device held %.1f s%s%s", value_integer(comparison, "runs"), isnan(gpu_s) ? 0 : gpu_s,
 		*isolation ? ", isolation " : "", isolation);
 	footnotes_print(comparison, out);

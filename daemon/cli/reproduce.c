@@ -26,7 +26,7 @@ int verb_reproduce(struct client *c, const struct options *o)
 {
 	struct fw_err err = { 0 };
 	json_t *answer = NULL;
-	const char *id = o->arg[0];
+	const char *id = verb_id(o->arg[0], 'C');
 	const struct member query[] = { { "cell", .text = o->n_arg == 2 ? o->arg[1] : NULL }, { 0 } };
 	char path[96];
 	if (!*id || strspn(id, "0123456789") != strlen(id))

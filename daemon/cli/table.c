@@ -188,7 +188,12 @@ void table_print(struct table *t, FILE *out)
 	measure(t, &l);
 	if (columns)
 		fit(t, &l, columns);
-	for (bool is_title = true; s < end; is_title = false)
+	bool has_titles = false;
+	for (int i = 0; i < t->n_column; i++, s += strlen(s) + 1)
+		has_titles = has_titles || *title(s);
+	if (has_titles)
+		s = t->cells.data;
+	for (bool is_title = has_titles; s < end; is_title = false)
 		print_row(t, &l, &s, is_title, colors, out);
 }
 

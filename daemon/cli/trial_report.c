@@ -104,6 +104,9 @@ static void print_cells(const struct outcome *o, FILE *out)
 	}
 }
 
+/* The note about the cost of a turn, which only --long prints. */
+static const char turns[] = "interleaved programs: ";
+
 void report_print(const struct report *r, bool is_quiet, FILE *out)
 {
 	const struct outcome *o = r->outcome;
@@ -120,7 +123,8 @@ void report_print(const struct report *r, bool is_quiet, FILE *out)
 		if (strcmp(o->fault[i].failure, "build") != 0)
 			fprintf(out, "  %s: %s\n", o->fault[i].failure, o->fault[i].detail);
 	for (int i = 0; i < o->n_notes && !is_quiet; i++)
-		fprintf(out, "  note: %s\n", o->note[i]);
+		if (r->is_long || strncmp(o->note[i], turns, sizeof turns - 1) != 0)
+			fprintf(out, "  note: %s\n", o->note[i]);
 	if (o->n_left)
 		fprintf(out, "  and %d more faults or notes, which are not shown\n", o->n_left);
 	for (int i = 0; i < r->hints->n; i++)

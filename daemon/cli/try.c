@@ -124,6 +124,7 @@ static int attempt(struct attempt *a, const char *name, json_t *list, struct fw_
 			.run = a->run,
 			.rule = &a->rule,
 			.budget_s = a->budget_s,
+			.is_long = o->is_long,
 			.hints = &hints };
 
 		report_add(&report, a->total);

@@ -3,6 +3,8 @@
 
 #include <math.h>
 
+#include "lib/lib.h"
+
 const char *value_text(const json_t *o, const char *key)
 {
 	const char *s = json_string_value(json_object_get(o, key));
@@ -38,4 +40,22 @@ const char *value_rate(const json_t *cell)
 		if (!isnan(value_number(json_object_get(cell, sides[i % 2]), rates[i / 2])))
 			return rates[i / 2];
 	return NULL;
+}
+
+void value_age(const json_t *o, const char *key, char out[VALUE_AGE_SIZE])
+{
+	static const struct {
+		const char *unit;
+		int64_t ms;
+	} units[] = { { "d", 86400000 }, { "h", 3600000 }, { "min", 60000 }, { "s", 1000 } };
+	struct fw_err ignored = { 0 };
+	int64_t at;
+	out[0] = '\0';
+	if (!*value_text(o, key) || clock_parse(value_text(o, key), &at, &ignored) != 0)
+		return;
+	int64_t past = clock_utc_ms() - at;
+	snprintf(out, VALUE_AGE_SIZE, "now");
+	for (size_t i = sizeof units / sizeof units[0]; i-- > 0;)
+		if (past >= units[i].ms)
+			snprintf(out, VALUE_AGE_SIZE, "%lld %s ago", (long long)(past / units[i].ms), units[i].unit);
 }

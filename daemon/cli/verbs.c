@@ -60,6 +60,12 @@ bool verb_is_number(const char *text)
 	return *text && strspn(text, "0123456789") == strlen(text) && strlen(text) < 10;
 }
 
+const char *verb_id(const char *text, char letter)
+{
+	bool has_letter = text[0] == letter || text[0] == letter + ('a' - 'A');
+	return has_letter && verb_is_number(text + 1) ? text + 1 : text;
+}
+
 int verb_step(struct client *c, const char *collection, const char *id, const char *step)
 {
 	struct fw_err err = { 0 };
@@ -68,7 +74,7 @@ int verb_step(struct client *c, const char *collection, const char *id, const ch
 
 static void print_queued(long long id)
 {
-	printf("job %lld queued; follow it with: flopwatch wait %lld\n", id, id);
+	printf("J%lld queued\nnext: flopwatch wait J%lld\n", id, id);
 }
 
 int verb_new_job(const struct options *o, int result, json_t *job, const struct fw_err *err)

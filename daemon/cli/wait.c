@@ -153,13 +153,16 @@ static int find_commit(struct client *c, struct wanted *w, struct fw_err *err)
 
 static int find_job(struct client *c, struct wanted *w, struct fw_err *err)
 {
-	size_t len = strlen(w->what);
-	if (!len || len >= 19 || strspn(w->what, "0123456789") != len)
+	const char *number = verb_id(w->what, 'J');
+	size_t len = strlen(number);
+	if (!len || len >= 19 || strspn(number, "0123456789") != len)
 		return 0;
 	buf_clear(&w->path);
-	buf_printf(&w->path, "/api/v1/jobs/%lld/verdict", strtoll(w->what, NULL, 10));
+	buf_printf(&w->path, "/api/v1/jobs/%lld/verdict", strtoll(number, NULL, 10));
 	client_query(&w->path, "strict", w->is_strict ? "yes" : NULL);
-	return len < COMMIT_MIN ? 0 : keep_if_requested(c, w, err); /* else it may be a commit that the daemon has not seen yet */
+	return number != w->what || len < COMMIT_MIN
+		       ? 0
+		       : keep_if_requested(c, w, err); /* else it may be a commit that the daemon has not seen yet */
 }
 
 static int find(struct client *c, struct wanted *w, struct fw_err *err)

@@ -14,6 +14,7 @@ enum { RESTART_TRIES = 20, ROWS = 20 };
 struct watching {
 	struct client *c;
 	const struct options *o;
+	watch_draw_fn *draw;  /* NULL: the open jobs and the last event */
 	bool terminal, stale; /* stale: events were received since the last drawing */
 	int64_t end_ns;
 	char last[512]; /* text of the last event */
@@ -34,9 +35,9 @@ static void describe(const char *kind, const json_t *data, char *text, size_t si
 	const char *const words[] = { value_text(data, "repo"), value_branch(data), value_text(data, "suite"),
 		value_text(data, "device"), value_text(data, "state"), verdict, title, why };
 	if (job && n < (int)size)
-		n += snprintf(text + n, size - (size_t)n, " job %lld", job);
+		n += snprintf(text + n, size - (size_t)n, " J%lld", job);
 	if (comparison && n < (int)size)
-		n += snprintf(text + n, size - (size_t)n, " comparison %lld", comparison);
+		n += snprintf(text + n, size - (size_t)n, " C%lld", comparison);
 	if ((*commit || *target) && n < (int)size)
 		n += snprintf(text + n, size - (size_t)n, " %.10s", *commit ? commit : target);
 	for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
@@ -52,7 +53,7 @@ static int on_event(void *arg, const char *kind, const json_t *data)
 		return 0;
 	describe(kind, data, w->last, sizeof w->last);
 	w->stale = true;
-	if (w->terminal)
+	if (w->terminal || w->draw)
 		return 0;
 	if (w->o->json) {
 		printf("{\"event\":\"%s\",\"data\":", kind);
@@ -69,9 +70,14 @@ static const char *cell_of(const json_t *job)
 	return value_text(json_object_get(job, "progress"), "cell");
 }
 
+static void id_cell(struct table *t, const json_t *job)
+{
+	table_cell(t, "J%lld", value_integer(job, "id"));
+}
+
 static void draw_jobs(const json_t *items)
 {
-	static const struct column columns[] = { { ">job", .integer = "id" }, { "repo", .key = "repo" },
+	static const struct column columns[] = { { ">job", .cell = id_cell }, { "repo", .key = "repo" },
 		{ "branch", .text = value_branch }, { "~commit", .key = "target", .cut = 10 }, { "~suite", .key = "suite" },
 		{ "state", .key = "state" }, { "~cell", .text = cell_of } };
 	json_t *rows = json_array();
@@ -86,6 +92,14 @@ static void draw(struct watching *w)
 {
 	struct fw_err err = { 0 };
 	json_t *jobs = NULL, *alerts = NULL;
+	w->stale = false;
+	if (w->draw) {
+		if (w->terminal)
+			fputs("\033[H\033[J", stdout);
+		w->draw(w->c, w->o);
+		fflush(stdout);
+		return;
+	}
 	if (client_get(w->c, "/api/v1/jobs?state=open", &jobs, &err) == 0 &&
 		client_get(w->c, "/api/v1/alerts?state=open", &alerts, &err) == 0) {
 		const json_t *items = json_object_get(jobs, "items");
@@ -101,28 +115,27 @@ static void draw(struct watching *w)
 	}
 	json_decref(jobs);
 	json_decref(alerts);
-	w->stale = false;
 }
 
 static int on_idle(void *arg)
 {
 	struct watching *w = arg;
-	if (w->terminal && w->stale)
+	if ((w->terminal || w->draw) && w->stale)
 		draw(w);
 	return interrupt_came() || (w->end_ns && clock_mono_ns() > w->end_ns);
 }
 
-int verb_watch(struct client *c, const struct options *o)
+int watch_redraw(struct client *c, const struct options *o, watch_draw_fn *draw_fn)
 {
 	struct fw_err err = { 0 };
-	struct watching w = { .o = o, .terminal = isatty(STDOUT_FILENO) && !o->json, .stale = true };
+	struct watching w = { .o = o, .draw = draw_fn, .terminal = isatty(STDOUT_FILENO) && !o->json, .stale = true };
 	long long last = 0;
 	int result = -1;
 	if (client_again(c, &w.c, &err) != 0)
 		return verb_fail(&err);
 	w.end_ns = o->timeout_s ? clock_mono_ns() + (int64_t)o->timeout_s * 1000000000 : 0;
 	interrupt_arm();
-	if (w.terminal)
+	if (w.terminal || w.draw)
 		draw(&w);
 	/* the daemon continues after a restart, and so does this program */
 	for (int tries = 0; result != 0 && tries < RESTART_TRIES; tries++) {
@@ -141,4 +154,9 @@ int verb_watch(struct client *c, const struct options *o)
 	}
 	client_close(w.c);
 	return result == 0 ? EXIT_OK : verb_fail(&err);
+}
+
+int verb_watch(struct client *c, const struct options *o)
+{
+	return watch_redraw(c, o, NULL);
 }

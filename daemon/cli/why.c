@@ -135,7 +135,8 @@ static void print_code(const json_t *codes)
 	}
 }
 
-static void print_cell(const json_t *cell)
+/* `once`: a reason that was printed for all cells. */
+static void print_cell(const json_t *cell, const char *once)
 {
 	const char *state = value_text(cell, "state"), *why = value_text(cell, "why"), *path = value_text(cell, "path");
 	double base = value_number(cell, "base_ms"), target = value_number(cell, "target_ms");
@@ -147,12 +148,14 @@ static void print_cell(const json_t *cell)
 		printf("  read by %s", path);
 	else
 		printf("  %s", state);
-	if (*why && strcmp(state, "done") == 0) {
+	bool is_known = *why && strcmp(why, once) == 0;
+	if (*why && strcmp(state, "done") == 0 && !is_known) {
 		fputs(": ", stdout);
 		plain_print(stdout, why);
 	}
 	putchar('\n');
-	plain_line(stdout, "why: %s", value_text(cell, "answer"));
+	if (!is_known || strcmp(state, "done") == 0)
+		plain_line(stdout, "why: %s", value_text(cell, "answer"));
 	print_tried(cell, "base");
 	print_tried(cell, "target");
 	if (json_array_size(json_object_get(cell, "causes")))
@@ -174,8 +177,49 @@ static void print_diagnostics(const json_t *diagnostics)
 	}
 }
 
-int why_print(const struct options *o, const json_t *profile, const char *cell)
+/* The reason that all cells have in common, such as missing counters; "": none. Own: the profile. */
+static const char *common_reason(const json_t *cells)
 {
+	const char *first = value_text(json_array_get(cells, 0), "why");
+	size_t i;
+	json_t *cell;
+	json_array_foreach(cells, i, cell) if (strcmp(value_text(cell, "why"), first) != 0) return "";
+	return json_array_size(cells) > 1 ? first : "";
+}
+
+/* The sentence about what the profile explains; without an alert and a comparison, its two commits. */
+static void print_finding(struct client *c, const json_t *profile)
+{
+	long long alert = value_integer(profile, "alert"), comparison = value_integer(profile, "comparison");
+	struct fw_err ignored = { 0 };
+	json_t *one = NULL;
+	char path[64], text[FINDING_SIZE] = "";
+	snprintf(path, sizeof path, alert ? "/api/v1/alerts/%lld" : "/api/v1/comparisons/%lld", alert ? alert : comparison);
+	if ((alert || comparison) && client_get(c, path, &one, &ignored) == 0 && alert)
+		alert_finding(one, text);
+	else if (one)
+		summary_finding(one, text);
+	if (*text)
+		plain_line(stdout, "%s", text);
+	else
+		plain_line(stdout, "%.12s against %.12s", value_text(profile, "target"), value_text(profile, "base"));
+	json_decref(one);
+}
+
+static void print_next(const json_t *profile)
+{
+	long long alert = value_integer(profile, "alert"), comparison = value_integer(profile, "comparison");
+	if (alert)
+		printf("next: flopwatch alerts accept A%lld --reason ...\n", alert);
+	else if (comparison)
+		printf("next: flopwatch reproduce C%lld\n", comparison);
+	else
+		printf("next: flopwatch log J%lld\n", value_integer(profile, "job"));
+}
+
+int why_print(struct client *c, const struct options *o, const json_t *profile, const char *cell)
+{
+	const json_t *cells = json_object_get(profile, "cells");
 	const char *state = value_text(profile, "state");
 	bool is_done = strcmp(state, "done") == 0;
 	size_t i;
@@ -185,15 +229,22 @@ int why_print(const struct options *o, const json_t *profile, const char *cell)
 		verb_print_json(profile);
 		return is_done ? EXIT_OK : EXIT_UNDECIDED;
 	}
-	printf("profile %lld  %s  %.12s against %.12s: ", value_integer(profile, "id"), value_text(profile, "repo"),
-		value_text(profile, "target"), value_text(profile, "base"));
-	plain_line(stdout, "%s", value_text(profile, "answer"));
+	print_finding(c, profile);
+	plain_line(stdout, "why: %s", value_text(profile, "answer"));
+	if (o->is_long)
+		plain_line(stdout, "profile %lld  %s  %.12s against %.12s", value_integer(profile, "id"),
+			value_text(profile, "repo"), value_text(profile, "target"), value_text(profile, "base"));
+	const char *once = common_reason(cells);
+	if (*once)
+		plain_line(stdout, "all cells: %s", once);
 	print_diagnostics(json_object_get(profile, "diagnostics"));
-	json_array_foreach(json_object_get(profile, "cells"), i, row) if (!cell || strcmp(cell, value_text(row, "cell")) == 0)
+	json_array_foreach(cells, i, row) if (!cell || strcmp(cell, value_text(row, "cell")) == 0)
 	{
-		print_cell(row);
+		print_cell(row, once);
 		shown++;
 	}
+	if (shown || !cell)
+		print_next(profile);
 	if (!is_done)
 		return EXIT_UNDECIDED;
 	if (!shown && cell) {
@@ -258,17 +309,24 @@ static const json_t *choose(const json_t *list)
 	return json_array_get(items, 0);
 }
 
+const char *why_object(const char *kind, const char *number, const char **id)
+{
+	bool has_c = verb_id(number, 'C') != number;
+	const char *of = *kind ? kind : has_c ? "comparison" : "alert";
+	*id = verb_id(number, strcmp(of, "alert") == 0 ? 'A' : 'C');
+	return verb_is_number(*id) ? of : NULL;
+}
+
 int verb_why(struct client *c, const struct options *o)
 {
 	struct fw_err err = { 0 };
 	char path[96];
 	json_t *list = NULL, *profile = NULL;
 	bool is_named = o->n_arg > 1 && (strcmp(o->arg[0], "alert") == 0 || strcmp(o->arg[0], "comparison") == 0);
-	const char *of = is_named ? o->arg[0] : "alert", *id = o->arg[is_named],
-		   *cell = o->n_arg > 1 + is_named ? o->arg[1 + is_named] : NULL;
-	if (!verb_is_number(id) || o->n_arg > 2 + is_named)
-		return verb_usage(
-			"flopwatch: why takes the number of an alert, or the word comparison and its number; then perhaps a cell");
+	const char *id, *of = why_object(is_named ? o->arg[0] : "", o->arg[is_named], &id),
+			*cell = o->n_arg > 1 + is_named ? o->arg[1 + is_named] : NULL;
+	if (!of || o->n_arg > 2 + is_named)
+		return verb_usage("flopwatch: why takes A3 (an alert) or C32 (a comparison); then perhaps a cell");
 	snprintf(path, sizeof path, "/api/v1/profiles?%s=%s", of, id);
 	int result = client_get(c, path, &list, &err);
 	const json_t *row = result == 0 ? choose(list) : NULL;
@@ -280,12 +338,13 @@ int verb_why(struct client *c, const struct options *o)
 	if (known < 0)
 		result = -1;
 	if (result == 0 && !row)
-		result = err_set(&err, ERR_NOT_FOUND, "no profile yet; write: flopwatch profile %s %s", of, id);
+		result = err_set(
+			&err, ERR_NOT_FOUND, "no profile yet; write: flopwatch profile %c%s", of[0] == 'a' ? 'A' : 'C', id);
 	if (result == 0) {
 		snprintf(path, sizeof path, "/api/v1/profiles/%lld", value_integer(row, "id"));
 		result = client_get(c, path, &profile, &err);
 	}
-	int status = result == 0 ? why_print(o, profile, cell) : verb_fail(&err);
+	int status = result == 0 ? why_print(c, o, profile, cell) : verb_fail(&err);
 	json_decref(list);
 	json_decref(profile);
 	return status;

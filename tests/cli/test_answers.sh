@@ -28,7 +28,7 @@ push kernels slow
 begun=$SECONDS
 fw wait slow --timeout 600 >"$tmp/waited" 2>"$tmp/steps"
 is "waiting in a pipe ends with the verdict" $? 3
-ok "there is a line" grep -qE '^job [0-9]+: (building|checking|measuring)' "$tmp/steps"
+ok "there is a line" grep -qE '^J[0-9]+: (building|checking|measuring)' "$tmp/steps"
 ok "and at most one in ten seconds" test "$(wc -l <"$tmp/steps")" -le $(((SECONDS - begun) / 10 + 1))
 
 # ---- which of two repositories ----

@@ -47,10 +47,10 @@ like "says where" "$out" 'bad.yml:1:1: listne: unknown key; did you mean .listen
 fails "config of another word" 2 fw config chekc
 start_daemon || exit 1
 main=$(head_of kernels)
-run fw wait main --timeout 100 --progress
+run fw wait main --timeout 100 --progress --long
 is "wait for the first push" "$status" 0
-like "progress is one line a step on standard error" "$errors" '^job 1: (sent|building|checking|measuring)'
-is "up to its end" "$(tail -n 1 <<<"$errors")" "job 1: done"
+like "progress is one line a step on standard error" "$errors" '^J1: (sent|building|checking|measuring)'
+is "up to its end" "$(tail -n 1 <<<"$errors")" "J1: done"
 like "the table shows the cells" "$out" 'attention/dense/full/s64/hq2/hk1/d64/bf16/backward +[0-9.]+ +[0-9.]+ '
 branch kernels slow main
 echo 1.05 >"$tmp/kernels/kernels/factor"
@@ -63,12 +63,22 @@ git -C "$tmp/kernels" checkout -q main
 
 run fw wait slow --timeout 100 --quiet
 is "a slower branch ends with 3" "$status" 3
-like "the head line says so" "$out" "^comparison [0-9]+  kernels  slow  tiny  ${main:0:12}\.\.${slow:0:12}  verdict: regression"
-is "each cell has its warning" "$(grep -cE '^WARNING attention/.* lost [45]\.[0-9]+ % TFLOP/s \(threshold 1\.50 %\)' <<<"$out")" 4
+like "the first line is the finding" "$(head -n 1 <<<"$out")" '^slow is [45]\.[0-9] % slower in 4 of 4 cells$'
+is "the worst cells follow" "$(grep -cE '^  attention/.* -[45]\.[0-9]+ %  regression' <<<"$out")" 4
+like "how sure it is" "$out" '^(confirmed twice|chance produces this less than once in a million|seen in one set of runs): at least [0-9.]+ % slower in the worst cell, threshold 1\.5 % \([0-9]+ runs\)$'
+like "the cause, or that none is known" "$out" '^why: '
+like "the numbers with their letters" "$out" "^A[0-9]+ open  C[0-9]+  J[0-9]+  kernels  tiny  ${main:0:12}\.\.${slow:0:12}  "
+like "the last line is the next command" "$(tail -n 1 <<<"$out")" '^next: flopwatch alerts accept A[0-9]+ --reason \.\.\.$'
 is "and progress is not in the output" "$errors" ""
+run fw wait slow --timeout 100 --quiet --long
+is "--long has the same first line" "$(head -n 1 <<<"$out" | cut -c1-8)" "slow is "
+like "and the tables" "$out" "^C[0-9]+  kernels  slow  tiny  ${main:0:12}\.\.${slow:0:12}  verdict: regression"
+is "each cell has its warning" "$(grep -cE '^WARNING attention/.* lost [45]\.[0-9]+ % TFLOP/s \(threshold 1\.50 %\)' <<<"$out")" 4
+like "and the same last line" "$(tail -n 1 <<<"$out")" '^next: flopwatch alerts accept A'
 run fw wait 'team/a+b' --timeout 100 --quiet
 is "a harmless one with 0" "$status" 0
-like "because it is the same tree" "$out" 'verdict: identical, same code by tree'
+like "the finding" "$(head -n 1 <<<"$out")" '^team/a\+b is identical to its base$'
+like "because it is the same tree" "$out" '^same code by tree: nothing was timed$'
 run fw wait "${slow:0:10}" --timeout 100 --quiet --json
 is "a commit's digits do too" "$status" 3
 ok "--json is the API's body" json '.verdict == "regression" and (.cells | length) == 4'
@@ -78,7 +88,7 @@ git -C "$tmp/kernels" branch again "$main"
 await branches_are 4
 run fw wait again --timeout 2 --quiet
 is "a new branch at a commit that was measured has its verdict" "$status" 0
-like "which is that of the commit" "$out" "^comparison [0-9]+  kernels  main  tiny  ${main:0:12}\.\."
+like "which is that of the commit" "$out" "^C[0-9]+  J[0-9]+  kernels  tiny  ${main:0:12}\.\."
 git -C "$tmp/kernels" branch -q -D again
 await branches_are 3
 fails "a job that is not there" 4 fw wait 999
@@ -97,7 +107,7 @@ echo 1.08 >"$tmp/kernels/kernels/factor"
 in_tree() { (cd "$tmp/kernels/kernels" && fw "$@"); }
 run in_tree compare main . --quiet --timeout 100
 is "compare main . sees what is not committed" "$status" 3
-like "and how much slower it is" "$out" 'lost 7\.[0-9]+ %'
+like "and how much slower it is" "$(head -n 1 <<<"$out")" '^[0-9a-f]{12} is 7\.[0-9] % slower in 4 of 4 cells$'
 is "the work tree is as it was" "$(git -C "$tmp/kernels" status --short)" " M kernels/factor"
 git -C "$tmp/kernels" checkout -q kernels/factor
 run in_tree compare main . --quiet --timeout 100
@@ -112,7 +122,12 @@ like "says what to do" "$out" 'not inside a git checkout'
 
 # ---- reading ----
 ok "status" fw status
-like "lists branches as people write them" "$out" '^ +kernels +team/a\+b +[0-9a-f]{10} +identical'
+like "begins with the counts" "$(head -n 1 <<<"$out")" '^3 branches: 1 regression, 1 unchanged, 1 identical$'
+like "the worst branch is first" "$(sed -n 2p <<<"$out")" '^  slow +regression +-[45]\.[0-9] % +4/4 cells +A[0-9]+ open +([0-9]+ (s|min) ago|now)$'
+like "lists branches as people write them" "$out" '^ +team/a\+b +identical'
+like "ends with the next command" "$(tail -n 1 <<<"$out")" '^next: flopwatch why A[0-9]+$'
+ok "status --long" fw status --long
+like "has tips and jobs" "$out" '^ +kernels +team/a\+b +[0-9a-f]{10} +identical'
 ok "status --json" fw status --json
 ok "is JSON" json '.items | length == 3'
 cell=attention/dense/full/s64/hq2/hk1/d64/bf16/forward
@@ -122,7 +137,7 @@ ok "history --branch --limit --json" fw history "$cell" --branch slow --limit 1 
 ok "is one point" json '(.items | length) == 1 and .items[0].verdict == "regression"'
 fails "history in a repository that is not there" 4 fw history "$cell" --repo other
 ok "jobs" fw jobs
-like "lists them" "$out" 'kernels +slow +.*done'
+like "lists them" "$out" '^ +J[0-9]+ +compare +slow +done: regression'
 ok "jobs --state done --json --repo" fw jobs --state done --json --repo kernels
 ok "is JSON" json '.items | length > 3'
 fails "jobs of a state that is none" 1 fw jobs --state asleep
@@ -130,22 +145,27 @@ like "says which there are" "$out" 'state must be one of: open queued'
 ok "devices" fw devices
 like "names the simulator" "$out" 'sim-0 +sim'
 job=$(job_of "$slow")
-ok "log of a job" fw log "$job"
-like "holds its steps and its build" "$out" 'target build'
+ok "log of a job" fw log "J$job"
+like "begins with the result" "$(head -n 1 <<<"$out")" "^J$job compare (slow|${slow:0:10}): done, regression, C[0-9]+"
+like "has a line for the runs of a set" "$out" 'Z  run [0-9]+( to [0-9]+)?, set 1: [0-9]+ cells?(, [0-9]+ at the end)?$'
+is "and one line of a build that succeeded" "$(grep -A 1 '^target build' <<<"$out" | sed -n 2p | cut -c1-5)" "next:"
+short=$(wc -l <<<"$out")
+ok "log --build" fw log "$job" --build
+ok "has more lines" test "$(wc -l <<<"$out")" -gt "$short"
 fails "log of none" 4 fw log 999
 
 # ---- writing ----
 ok "pause" fw pause sim-0
 ok "submit" fw submit slow
-like "says the job" "$out" '^job [0-9]+ queued; follow it with'
-waiting=$(sed -E 's/job ([0-9]+).*/\1/' <<<"$out")
+like "says the job" "$out" '^J[0-9]+ queued$'
+waiting=$(sed -nE 's/^J([0-9]+) queued$/\1/p' <<<"$out")
 fails "wait with a deadline" 6 fw wait "$waiting" --timeout 1 --quiet
-like "says that the job goes on" "$out" 'has not ended after 1 s; it goes on'
-ok "cancel" fw cancel "$waiting"
+like "says that the job goes on" "$out" 'has not ended after 1 s and continues'
+ok "cancel" fw cancel "J$waiting"
 fails "cancel it again" 1 fw cancel "$waiting"
 like "which it says" "$out" 'has ended already'
 fails "wait for a cancelled job" 1 fw wait "$waiting"
-like "says who did it" "$out" "job $waiting is cancelled: cancelled by local"
+like "says who did it" "$out" "J$waiting is cancelled: cancelled by local"
 fails "cancel none" 4 fw cancel 999
 ok "submit --json" fw submit slow --json
 waiting=$(jq -r .id <<<"$out")
@@ -153,16 +173,20 @@ ok "resume" fw resume sim-0
 run fw wait "$waiting" --quiet --timeout 100
 is "now it runs" "$status" 3
 ok "retry" fw retry "$waiting"
-like "says the new job" "$out" '^job [0-9]+ queued; follow it with: flopwatch wait'
-run fw wait "$(sed -E 's/job ([0-9]+).*/\1/' <<<"$out")" --quiet --timeout 100
+like "says the new job" "$out" '^next: flopwatch wait J[0-9]+$'
+run fw wait "$(sed -nE 's/^(J[0-9]+) queued$/\1/p' <<<"$out")" --quiet --timeout 100
 is "and runs again" "$status" 3
 fails "pause of none" 4 fw pause sim-9
 ok "alerts" fw alerts --state open
-like "shows the slow branch" "$out" "open +kernels +slow +${slow:0:10}"
+like "begins with the number" "$(head -n 1 <<<"$out")" '^[0-9]+ open alerts?$'
+like "shows the slow branch" "$out" '^A[0-9]+ +slow is [45]\.[0-9] % slower in 4 cells'
+like "and how to answer" "$out" "kernels  culprit ${slow:0:10} .*open ([0-9]+ (s|min) ago|now)  answer: flopwatch alerts accept A[0-9]+ --reason"
+ok "alerts --long" fw alerts --state open --long
+like "is a table" "$out" "A[0-9]+ +regression +open +kernels +slow +${slow:0:10}"
 alert=$(fw alerts --json | jq ".items[] | select(.target == \"$slow\") | .id")
 fails "accept wants a reason" 1 fw alerts accept "$alert"
 ok "acknowledge does not" fw alerts acknowledge "$alert"
-ok "accept with a reason" fw alerts accept "$alert" --reason "known: \"wider\" tiles"
+ok "accept with a reason" fw alerts accept "A$alert" --reason "known: \"wider\" tiles"
 ok "alerts --state accepted --json" fw alerts --state accepted --json
 ok "hold who and why" json '.items[0].events | length == 3 and .[2].who == "local" and .[2].reason == "known: \"wider\" tiles"'
 fails "a step that is none" 2 fw alerts forget "$alert"
@@ -171,7 +195,7 @@ fails "an alert that is none" 4 fw alerts resolve 999
 # an accepted regression counts as none for `wait`, except with --strict
 run fw wait slow --quiet --timeout 100
 is "wait for what was accepted" "$status" 0
-like "names the acceptance and its reason" "$out" "^alert $alert was accepted by local: known: \"wider\" tiles"
+like "names the acceptance and its reason" "$out" "^A$alert was accepted by local: known: \"wider\" tiles"
 run fw wait slow --quiet --timeout 100 --strict
 is "wait --strict for it" "$status" 3
 
@@ -189,7 +213,7 @@ start_daemon
 fw resume sim-0
 wait "$waiter"
 is "wait goes on over a restart" "$?" 3
-like "to the verdict" "$(cat "$tmp/waited")" 'verdict: regression'
+like "to the verdict" "$(head -n 1 "$tmp/waited")" '^[^ ]+ is [45]\.[0-9] % slower in 4 of 4 cells$'
 
 # ---- on a terminal ----
 on_terminal() { # columns, command...: its output on a terminal
@@ -198,15 +222,15 @@ on_terminal() { # columns, command...: its output on a terminal
 fwt() { on_terminal "$1" "$bin/flopwatch" --server "http://127.0.0.1:$(port)" "${@:2}"; }
 widest() { sed 's/\x1b\[[0-9;]*[mKJH]//g' <<<"$1" | tr -d '\r' | wc -L; }
 for columns in 120 80 60 40; do
-	for what in jobs alerts status devices "history $cell" "wait slow"; do
+	for what in jobs "alerts --long" status devices "history $cell" "wait slow --long"; do
 		# shellcheck disable=SC2086 # split into arguments on purpose
-		seen=$(TERM=xterm fwt $columns $what --quiet | grep -v -e '^WARNING' -e ' runs, device held' -e '^comparison ' -e '^commit ' -e '^alert ') # sentences, which a terminal breaks
+		seen=$(TERM=xterm fwt $columns $what --quiet | grep -v -e '^WARNING' -e ' runs, device held' -e '^[AC][0-9]' -e '^next: ' -e ' branches: ' -e ' points: ' -e '^why: ' -e ' is .* slower ') # sentences, which a terminal breaks
 		ok "$what fits $columns columns" test "$(widest "$seen")" -gt 10 -a "$(widest "$seen")" -le $columns
 	done
 done
-like "a wide terminal shows intervals" "$(fwt 160 wait slow --quiet)" '95 % interval'
-unlike "a narrow one leaves them out" "$(fwt 50 wait slow --quiet)" '95 % interval'
-like "but never the verdict" "$(NO_COLOR=1 fwt 50 wait slow --quiet)" '% +regression'
+like "a wide terminal shows intervals" "$(fwt 160 wait slow --quiet --long)" '95 % interval'
+unlike "a narrow one leaves them out" "$(fwt 50 wait slow --quiet --long)" '95 % interval'
+like "but never the verdict" "$(NO_COLOR=1 fwt 50 wait slow --quiet --long)" '% +regression'
 esc=$(printf '\033')
 like "verdicts are coloured" "$(TERM=xterm fwt 120 status)" "$esc\[31mregression \(accepted\)$esc\[0m"
 unlike "not with NO_COLOR" "$(TERM=xterm NO_COLOR=1 fwt 120 status)" "$esc\[3"
@@ -217,9 +241,9 @@ like "where --color always gives them" "$(fw status --color always)" "$esc\[31mr
 fails "--color sometimes" 2 fw status --color sometimes
 fw pause sim-0
 waiting=$(fw submit slow --json | jq -r .id)
-out=$(on_terminal 100 --interrupts 2 "job $waiting" "$bin/flopwatch" --server "http://127.0.0.1:$(port)" wait "$waiting")
+out=$(on_terminal 100 --interrupts 2 "J$waiting" "$bin/flopwatch" --server "http://127.0.0.1:$(port)" wait "$waiting")
 is "the second Ctrl-C ends it with 130" "$(tail -n 1 <<<"$out")" "exit 130"
-like "the first says what happens" "$out" "job $waiting goes on without us; Ctrl-C again stops waiting, flopwatch cancel $waiting ends it"
+like "the first says what happens" "$out" "J$waiting continues in the daemon; Ctrl-C again stops waiting, flopwatch cancel J$waiting ends the job"
 ok "the job goes on" job_is "$waiting" queued
 
 # ---- watch ----
@@ -229,9 +253,9 @@ on_terminal 100 --interrupts 1 "1 open job" "$bin/flopwatch" --server "http://12
 fw resume sim-0
 fw wait "$waiting" --strict --timeout 60 >"$tmp/waited" 2>"$tmp/steps"
 is "wait in a pipe ends with the verdict" $? 3
-seen_done() { grep -q "job.done job $waiting" "$tmp/watched"; }
+seen_done() { grep -q "job.done J$waiting" "$tmp/watched"; }
 ok "watch in a pipe has a line an event" await seen_done
-like "with the step" "$(cat "$tmp/watched")" "^[0-9:]{8} job.state job $waiting ${slow:0:10} kernels (slow )?measuring"
+like "with the step" "$(cat "$tmp/watched")" "^[0-9:]{8} job.state J$waiting ${slow:0:10} kernels (slow )?measuring"
 kill -INT "$watcher"
 wait "$watcher"
 like "watch on a terminal draws the queue" "$(cat "$tmp/watched.terminal")" '1 open job, [0-9]+ open alert'
@@ -243,6 +267,8 @@ is "open" "$(fw open)" "$server/"
 is "open comparison" "$(fw open comparison 1)" "$server/comparisons/1"
 is "open job" "$(fw open job "$waiting")" "$server/jobs/$waiting"
 is "open alert" "$(fw open alert 1)" "$server/alerts/1"
+is "open by a letter and a number" "$(fw open A1) $(fw open c1) $(fw open "J$waiting")" "$server/alerts/1 $server/comparisons/1 $server/jobs/$waiting"
+is "open of a commit" "$(fw open "${slow:0:12}")" "$server/commits/${slow:0:12}"
 is "open cell" "$(fw open cell 'a/b c' --branch slow)" "$server/history?cell=a%2Fb%20c&branch=slow"
 fails "open of what is not there" 4 fw open comparison 4711
 fails "open of another kind" 2 fw open window 3
@@ -268,7 +294,7 @@ completes() { # bash's completions of the last argument
 }
 is "a verb" "$(completes wa)" "wait watch"
 is "after an option with a value" "$(completes --server http://x ca)" "cancel calibrate"
-like "options of a verb" "$(completes wait --)" '--repo --timeout --progress .*--json'
+like "options of a verb" "$(completes wait --)" '--repo --timeout .*--long --json --progress'
 unlike "and not those of others" "$(completes wait --)" '--scope'
 is "words of an option" "$(completes jobs --state m)" "measuring"
 is "words of a verb" "$(completes alerts ac)" "acknowledge accept"

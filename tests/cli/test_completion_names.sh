@@ -24,7 +24,7 @@ is "branches" "$(names branches | sort | paste -sd' ')" 'main team/slow$(id>evil
 like "cells" "$(names cells | paste -sd' ')" "(^| )$cell( |\$)"
 is "of one repository" "$(names cells --repo kernels)" "$(names cells)"
 is "of one that is none" "$(names cells --repo other 2>&1)" ""
-is "alerts" "$(names alerts)" 1
+is "alerts, with their letter" "$(names alerts)" A1
 is "devices" "$(names devices)" sim-0
 is "repositories" "$(names repos)" kernels
 ok "nothing without a daemon" flopwatch --server http://127.0.0.1:1 completion branches
@@ -41,7 +41,7 @@ is "bash: nothing was run" "$(ls "$tmp/evil" 2>&1 | grep -c 'No such')" 1
 is "bash: the second side" "$(completes --server "$server" compare main ma)" main
 is "bash: a cell, after an option" "$(completes --server "$server" history --limit 3 attention/dense/full/s64/hq2/hk1/d64/bf16/f)" "$cell"
 is "bash: a cell of an option" "$(completes --server "$server" compare --cells attention/dense/full/s64/hq2/hk1/d64/bf16/f)" "$cell"
-is "bash: an alert" "$(completes --server "$server" alerts accept '')" 1
+is "bash: an alert" "$(completes --server "$server" alerts accept '')" A1
 is "bash: a step comes before it" "$(completes --server "$server" alerts acc)" accept
 is "bash: a device" "$(completes --server "$server" pause s)" sim-0
 is "bash: a word beside branches" "$(completes --server "$server" peer '' | tr ' ' '\n' | grep -xE 'show|main' | sort | paste -sd' ')" "main show"
@@ -69,7 +69,7 @@ if command -v fish >/dev/null; then
 		HOME=$tmp timeout 60 fish --no-config -c "source '$tmp/flopwatch.fish'; complete -C \$argv[1]" "flopwatch $*" | cut -f1 | paste -sd' '
 	}
 	is "fish: a branch" "$(fish_offers --server "$server" wait ma)" main
-	is "fish: an alert" "$(fish_offers --server "$server" alerts accept "''")" 1
+	is "fish: an alert" "$(fish_offers --server "$server" alerts accept "''")" A1
 	is "fish: a cell of an option" "$(fish_offers --server "$server" submit main --cells attention/dense/full/s64/hq2/hk1/d64/bf16/f)" "$cell"
 	is "fish: silence without a daemon" "$(fish_offers --server http://127.0.0.1:1 wait ma 2>&1)" ""
 else

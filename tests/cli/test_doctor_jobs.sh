@@ -20,7 +20,7 @@ echo 'echo there is no such compiler; exit 4' >"$tmp/kernels/kernels/recipe"
 is "so does the next" "$(pushed "another compiler")" "done failed"
 fails "two are" 1 fw doctor
 like "told with the newest message" "$out" \
-	"^fail  jobs        kernels: its last [2-9] jobs all failed alike, build; the newest, job [0-9]+: make DEVICE=cpu: exit 2\$"
+	"^fail  jobs        kernels: its last [2-9] jobs all failed alike, build; the newest, J[0-9]+: make DEVICE=cpu: exit 2\$"
 like "and with what to do" "$out" '^ +-> builds run in a sandbox'
 fails "--json" 1 fw doctor --json
 ok "says it, too" jq -e '.checks[] | select(.what == "jobs" and .health == "fail") | .advice' <<<"$out"
@@ -28,7 +28,7 @@ ok "says it, too" jq -e '.checks[] | select(.what == "jobs" and .health == "fail
 echo : >"$tmp/kernels/kernels/recipe"
 echo 'int nothing;' >"$tmp/kernels/kernels/good.c"
 is "a module that is none" "$(pushed "nothing in it")" "done failed"
-like "fails in another way" "$(fw doctor)" '^fail  jobs        kernels: its last [3-9] jobs all failed, in several ways; the newest, job [0-9]+: '
+like "fails in another way" "$(fw doctor)" '^fail  jobs        kernels: its last [3-9] jobs all failed, in several ways; the newest, J[0-9]+: '
 
 echo "$good" >"$tmp/kernels/kernels/good.c"
 is "one that works" "$(pushed "it works" | cut -d' ' -f1)" done

@@ -1,5 +1,5 @@
 #!/bin/bash
-# The exit statuses of doc/guide.md, by the program: a commit without a verdict never ends with 0.
+# The exit statuses of doc/howto/ci-and-forges.md, by the program: a commit without a verdict never ends with 0.
 . "$(dirname "$0")/../support/tap.sh"
 . "$(dirname "$0")/../support/daemon.sh"
 fw() { "$bin/flopwatch" --server "http://127.0.0.1:$(port)" "$@"; }

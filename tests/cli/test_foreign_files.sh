@@ -275,7 +275,7 @@ git -C "$tmp/kernels" push -q --force origin slow:refs/heads/base
 git -C "$tmp/kernels" push -q --force origin HEAD:refs/heads/tiles
 await job_ended "$(head_of kernels)"
 is "a push is named by its branch, its merge-base by the branch that it lies on" "$(api "comparisons/$(job_field "$(job_of "$(head_of kernels)")" comparison)" | jq -c '[.base_how, .base.name, .target.name]')" '["merge-base","main","tiles"]'
-fw compare base tiles --timeout 100 --quiet >"$tmp/said"
+fw compare base tiles --timeout 100 --long --quiet >"$tmp/said"
 like "another configuration is named" "$(cat "$tmp/said")" '^configuration: NAIVE=1 -> BLOCK_M=128 BLOCK_N=96 STAGES=2 in 4 cells, first attention/dense/causal/'
 id=$(api comparisons | jq '[.items[] | select(.kind == "compare")][0].id')
 is "stands in the body" "$(api "comparisons/$id" | jq -c '[.cells[] | [.base.configuration, .target.configuration]] | unique')" '[["NAIVE=1","BLOCK_M=128 BLOCK_N=96 STAGES=2"]]'

@@ -17,7 +17,7 @@ refuses() { # name, command...
 }
 
 ok "status" fw status
-like "tells the story" "$out" 'ada/three-stages'
+like "tells the story" "$out" '^ +ada/three-stages +regression +-[0-9.]+ % +[0-9]+/[0-9]+ cells +spills +A[0-9]+ open +[0-9]+ (min|h|d) ago$'
 refuses "submit" submit main
 refuses "peer" peer main
 refuses "calibrate" calibrate
@@ -35,6 +35,10 @@ ok "which leaves no file" test ! -e "$tmp/copy.db" -a ! -e "$tmp/copy.db.part"
 printf '{"cell": "x", "ms": [1, 2]}\n' >"$tmp/theirs"
 refuses "import" import "$tmp/theirs" --repo kernels --commit "$(fw status --json | jq -r '.items[0].commit')"
 is "a webhook is of nobody" "$(curl -s -o /dev/null -w '%{http_code}' -X POST "$server/api/v1/hooks/kernels")" 404
-ok "why an alert was opened" fw why 3
-like "is told" "$out" 'spilled registers'
+ok "why an alert was opened" fw why A3
+like "begins with branch and loss" "$(head -n 1 <<<"$out")" '^[a-z/-]+ is [0-9.]+ % slower in [0-9]+ cells?$'
+like "states the cause" "$out" 'spilled registers'
+like "ends with the next command" "$(tail -n 1 <<<"$out")" '^next: flopwatch alerts accept A3 --reason'
+ok "alerts" fw alerts
+ok "have two lines each" test "$(grep -c '^A[0-9]' <<<"$out")" -eq "$(grep -c '^     ' <<<"$out")"
 ok "and it still serves" fw status

@@ -134,7 +134,7 @@ fails "and where it is judged again" 1 fw judge --again "$lost"
 like "in one line" "$out" "^flopwatch: .*/samples/$month.zst is damaged at byte $at \(.*\); put a backup of the file there$"
 is "and no other comparison is touched" "$(fw judge --again 1)" "1 judged again, 0 changed"
 fails "all others are judged again" 1 fw judge --again
-like "and it is named among them" "$out" "comparison $lost: .*is damaged at byte $at"
+like "and it is named among them" "$out" "C$lost: .*is damaged at byte $at"
 like "with the count of the rest" "$out" '[0-9]+ judged again, 0 changed, 1 not'
 is "the daemon is well" "$(curl -s "http://127.0.0.1:$(port)/healthz")" ok
 mv "$file" "$file.away"

@@ -57,7 +57,7 @@ is "the work that it claims more is an event" "$(sql "SELECT payload ->> 'what' 
 costly=$(sql "SELECT payload ->> 'comparison' FROM event WHERE kind = 'cost.up' LIMIT 1")
 is "which its comparison says, too" "$(api "comparisons/$costly" | jq -c '[.costs[] | .what, (.cells | length)]')" '["flops_issued",4]'
 like "its page" "$(curl -s "$FLOPWATCH_SERVER/comparisons/$costly")" 'a call does more arithmetic for the same result in 4 cells, at most [0-9.e+]* instead of [0-9.e+]* GFLOP, in <a href="[^"]*" data-cell=c[0-9]*>attention/'
-like "and the command line" "$("$bin/flopwatch" wait main --quiet 2>&1)" '^WARNING besides its time a call does more arithmetic for the same result in 4 cells, at most .* GFLOP, in attention/'
+like "and the command line" "$("$bin/flopwatch" wait main --long --quiet 2>&1)" '^WARNING besides its time a call does more arithmetic for the same result in 4 cells, at most .* GFLOP, in attention/'
 
 # ---- two culprits, one of them behind a commit that does not build ----
 factor 1.05 "two-1"
@@ -112,7 +112,7 @@ is "and right again" "$(result_of "$(head_of kernels)")" "done identical"
 # ---- by hand ----
 last=$(head_of kernels)
 fails "flopwatch bisect" 3 "$bin/flopwatch" bisect "$first" "$last" '*/causal/*/forward' --progress
-like "tells how it goes" "$out" 'bisect [0-9]+: 23 commits: job [0-9]+, the [0-9]+\. measurement'
+like "tells how it goes" "$out" 'bisect [0-9]+: 23 commits: J[0-9]+, the [0-9]+\. measurement'
 like "names the first" "$out" '[0-9a-f]{12} +1 +-4\.[0-9] % +1 +[0-9]+ +measured +>?0\.999[0-9] +one-6'
 like "the second" "$out" 'two-2'
 like "and the third, as far as can be" "$out" '[0-9a-f]{12}\.\.[0-9a-f]{12} +3 +-8\.[0-9] % .*two-6 builds again'
@@ -194,7 +194,7 @@ await silent_is open
 like "a device of which nothing is heard while jobs wait is an alert" "$(api 'alerts?state=open' | jq -r '.items[] | select(.kind == "device_offline") | .title')" 'device sim-0 sent nothing for [0-9]+ s while 1 jobs wait'
 is "about the device" "$(api 'alerts?state=open' | jq -r '.items[] | select(.kind == "device_offline") | "\(.device) \(.repo)"')" "sim-0 null"
 like "the page shows it" "$(curl -s "http://127.0.0.1:$(port)/alerts")" 'sim-0 sent nothing'
-like "and the command line" "$("$bin/flopwatch" alerts --state open)" 'device_offline +open +sim-0'
+like "and the command line" "$("$bin/flopwatch" alerts --state open --long)" 'device_offline +open +sim-0'
 stop_daemon
 write_config "workers: [{name: sim, command: [flopwatch-worker, serve], device: sim}]" "$repos" "limits: {offline_after: 1 s}"
 start

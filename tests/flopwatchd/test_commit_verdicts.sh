@@ -72,10 +72,10 @@ for what in lossy "${lossy:0:9}" "$lossy"; do
 	"$bin/flopwatch" --server "http://127.0.0.1:$(port)" wait "$what" --progress --timeout 100 >"$tmp/out.$n" 2>"$tmp/err.$n" &
 	waiting[n]=$!
 done
-follows() { grep -q "^job $held: " "$tmp/err.1" && grep -q "^job $held: " "$tmp/err.2" && grep -q "^job $held: " "$tmp/err.3"; }
+follows() { grep -q "^J$held: " "$tmp/err.1" && grep -q "^J$held: " "$tmp/err.2" && grep -q "^J$held: " "$tmp/err.3"; }
 ok "whoever waits waits for the second" await follows
 ok "and has not ended" kill -0 "${waiting[@]}"
-like "status names it" "$(fw status)" "^ +pair +lossy +${lossy:0:10} +regression +${lossy:0:10} +gemm, 1 of 2 +second "
+like "status names it" "$(fw status --long)" "^ +pair +lossy +${lossy:0:10} +regression +${lossy:0:10} +gemm, 1 of 2 +second "
 like "the overview too" "$(row lossy)" "regression.*/commits/$lossy\">gemm, 1 of 2 suites</a>.*waits for second<.*8\.[0-9]"
 like "the badge is red" "$(badge lossy)" 'regression -[89]\.[0-9] %'
 ok "the forge hears of gemm" await says flopwatch/gemm "$lossy" '^failure regression: 1 of 1 cells, worst -8'
@@ -92,7 +92,7 @@ is "the second was the last to end" "$(sql "SELECT j.suite FROM comparison c JOI
 
 everywhere() { # branch, commit, suite with a regression, the other, per cent
 	local branch=$1 sha=$2 suite=$3 other=$4 pct=$5
-	like "$branch: status" "$(fw status)" "^ +pair +$branch +${sha:0:10} +regression +${sha:0:10} +$suite, 1 of 2 +- "
+	like "$branch: status" "$(fw status --long)" "^ +pair +$branch +${sha:0:10} +regression +${sha:0:10} +$suite, 1 of 2 +- "
 	is "$branch: API" "$(api "branches?repo=pair" | jq -c --arg name "$branch" '.items[] | select(.name == $name) | [.verdict, .unfinished, .compared, ([.suites[].verdict] | sort)]')" \
 		"[\"regression\",[],\"$sha\",[\"regression\",\"unchanged\"]]"
 	is "$branch: its commit" "$(api "commits/${sha:0:12}" | jq -c '[.verdict.verdict, .verdict.final, .verdict.suite, .verdict.worst_suite]')" "[\"regression\",true,\"$suite\",\"$suite\"]"
@@ -131,7 +131,7 @@ first_ended() { [ "$(api "commits/$later/verdict" | jq -r '.suites[0].verdict')"
 await first_ended
 is "what is well so far is no verdict" "$(api "commits/$later/verdict" | jq -c '[.verdict, .final, .unfinished]')" '[null,false,["second"]]'
 is "nor on a badge" "$(badge later)" 'aria-label="flopwatch: being measured"'
-like "nor in status" "$(fw status)" "^ +pair +later +${later:0:10} +- +- +- +second "
+like "nor in status" "$(fw status --long)" "^ +pair +later +${later:0:10} +- +- +- +second "
 touch "$tmp/go2"
 run fw wait later --timeout 100 --quiet
 is "then it is" "$status" 3
@@ -144,10 +144,10 @@ like "and says so" "$out" '^commit [0-9a-f]{12}  (branch [a-z]+  )?2 suites  ver
 run fw compare main lossy --timeout 100 --quiet --json
 ok "in JSON with both comparisons" jq -e '.verdict == "regression" and (.comparisons | length) == 2 and all(.comparisons[]; .cells | length == 1)' <<<"$out"
 job=$(fw submit lossy --json | jq .id)
-run fw wait "$job" --timeout 100 --quiet
-is "wait for the job of a run waits for both" "$status $(grep -c '^comparison ' <<<"$out")" "3 2"
-run fw wait "$held" --timeout 100 --quiet
-is "and for one job for that alone" "$status $(grep -c '^comparison ' <<<"$out")" "0 1"
+run fw wait "J$job" --timeout 100 --quiet --long
+is "wait for the job of a run waits for both" "$status $(grep -cE '^C[0-9]+  pair' <<<"$out")" "3 2"
+run fw wait "$held" --timeout 100 --quiet --long
+is "and for one job for that alone" "$status $(grep -cE '^C[0-9]+  pair' <<<"$out")" "0 1"
 is "compared commits have the worst comparison" "$(api "compare?repo=pair&base=$main&target=$lossy" | jq -r '.suite + " " + .verdict')" "gemm regression"
 is "or that of a suite" "$(api "compare?repo=pair&base=$main&target=$lossy&suite=second" | jq -r '.suite + " " + .verdict')" "second unchanged"
 
@@ -172,8 +172,8 @@ await half
 fw cancel "$(api "commits/$halted/verdict" | jq '.suites[1].job')" >/dev/null
 run fw wait halted --timeout 100 --quiet
 is "a suite that was cancelled leaves it open" "$status" 7
-like "and is named" "$(cat "$tmp/errors")" '^flopwatch: second: job [0-9]+ is cancelled: cancelled by local$'
-like "in status" "$(fw status)" "^ +pair +halted +${halted:0:10} +undecided +${halted:0:10} +second, 1 of 2 +-"
+like "and is named" "$(cat "$tmp/errors")" '^flopwatch: second: J[0-9]+ is cancelled: cancelled by local$'
+like "in status" "$(fw status --long)" "^ +pair +halted +${halted:0:10} +undecided +${halted:0:10} +second, 1 of 2 +-"
 ok "the forge hears the same" await says flopwatch "$halted" '^success undecided: gemm unchanged, second not measured: cancelled by local$|^success undecided: second not measured: cancelled by local, gemm unchanged$'
 
 branch pair broken main
@@ -194,8 +194,8 @@ unplanned=$(head_of pair)
 push pair unplanned
 run fw wait unplanned --timeout 100 --quiet
 is "a commit of which no plan can be made is an error" "$status" 1
-like "with the reason" "$(cat "$tmp/errors")" '^flopwatch: job [0-9]+ is failed: .*\.flopwatch\.yaml:[0-9]+:[0-9]+: .*speed'
-like "in status" "$(fw status)" "^ +pair +unplanned +${unplanned:0:10} +failed "
+like "with the reason" "$(cat "$tmp/errors")" '^flopwatch: J[0-9]+ is failed: .*\.flopwatch\.yaml:[0-9]+:[0-9]+: .*speed'
+like "in status" "$(fw status --long)" "^ +pair +unplanned +${unplanned:0:10} +failed "
 like "on its badge" "$(badge unplanned)" 'failed'
 ok "and for the forge" await says flopwatch "$unplanned" '^error not measured: .*speed'
 

@@ -116,7 +116,7 @@ echo 1.8 >"$tmp/kernels/kernels/factor"
 commit kernels "slower still"
 push kernels other2
 await job_ended "$(head_of kernels)"
-fw compare "$(git -C "$tmp/kernels" rev-parse HEAD~1)" "$(head_of kernels)" --quiet >"$tmp/out" 2>&1
+fw compare "$(git -C "$tmp/kernels" rev-parse HEAD~1)" "$(head_of kernels)" --long --quiet >"$tmp/out" 2>&1
 scaled=$(comparison_of "$(head_of kernels)")
 is "two commits that no peer knows are set beside it by their times" "$(standing "$scaled" full/.*/forward)" "yardstick scaled 50"
 is "without an interval" "$(api "comparisons/$scaled" | jq -c --arg c "$cell" '.cells[] | select(.cell == $c) | .peers[0] | [.ci_low_pct, .ci_high_pct, .comparison > 0]')" "[null,null,true]"

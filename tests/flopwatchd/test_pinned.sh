@@ -40,8 +40,9 @@ like "with the one that was chosen" "$(cat "$tmp/page")" '<code>TILE=2</code> <b
 
 # ---- two configurations of one commit ----
 verdict=$(api "commits/$main/verdict?repo=kernels")
-fw compare main main --base-config TILE=0 --target-config TILE=4 --cells '*/full/*' >"$tmp/said" 2>&1
+fw compare main main --base-config TILE=0 --target-config TILE=4 --cells '*/full/*' --long >"$tmp/said" 2>&1
 is "nobody is called for a slower configuration" $? 0
+like "the finding names both" "$(head -n 1 "$tmp/said")" '^main with TILE=4 next to TILE=0 is [78]\.[0-9] % slower in 2 of 2 cells$'
 like "it says what was pinned" "$(cat "$tmp/said")" "pinned: the base runs TILE=0, which is no commit's verdict"
 like "on both sides" "$(cat "$tmp/said")" 'pinned: the target runs TILE=4'
 like "beside, not as a verdict" "$(cat "$tmp/said")" ' result: the base$'

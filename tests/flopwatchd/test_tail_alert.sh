@@ -34,7 +34,7 @@ body=$(api "comparisons/$id")
 is "lost it on average, not in the typical call" "$(jq -c '[.cells[] | [.verdict, .decided_by, (.flags | index("tail")) != null, .change_pct > -1, .mean.change_pct < -1.5]] | unique' <<<"$body")" '[["regression","mean",true,true,true]]'
 like "in words" "$(jq -r '.cells[0].mean.text' <<<"$body")" "^$words"
 is "a second set of runs says so, too" "$(sql "SELECT count(DISTINCT set_number) FROM run WHERE comparison = $id")" 2
-like "the report says it" "$(flow wait "$(head_of kernels)")" "WARNING attention/dense/.* lost 2\.[0-9]+ % TFLOP/s on average \(threshold 1\.50 %\): $words.*; the typical call"
+like "the report says it" "$(flow wait "$(head_of kernels)" --long)" "WARNING attention/dense/.* lost 2\.[0-9]+ % TFLOP/s on average \(threshold 1\.50 %\): $words.*; the typical call"
 like "the page says it" "$(curl -s "http://127.0.0.1:$(port)/comparisons/$id")" "on average, since $words"
 like "an open row, too" "$(curl -s "http://127.0.0.1:$(port)/comparisons/$id?open=0")" "Slow calls: $words.*With them the change of the mean call is"
 like "the table for spreadsheets" "$(api "comparisons/$id.csv" | sed -n 2p)" ",mean,-2\.[0-9]*,\"?$words"

@@ -38,10 +38,10 @@ sleep 2
 for job in $(curl -sf "$FLOPWATCH_SERVER/api/v1/jobs?state=open" | jq -r '.items[].id'); do
 	flopwatch cancel "$job" || true
 done
-asked pins flopwatch compare main main --suite ffa --cells "$backward" --base-config "$one PARTS=4 PASSES=1" --target-config "$one PARTS=1 PASSES=1" --quiet
+asked pins flopwatch compare --long main main --suite ffa --cells "$backward" --base-config "$one PARTS=4 PASSES=1" --target-config "$one PARTS=1 PASSES=1" --quiet
 asked pins-why flopwatch profile main main --suite ffa --cells "$backward" --base-config "$one PARTS=4 PASSES=1" --target-config "$one PARTS=1 PASSES=1" --quiet
-asked pins-refused flopwatch compare main main --suite ffa --cells "$backward" --target-config "$one PARTS=3 PASSES=1" --quiet
-asked cudnn flopwatch compare main main --suite traffic --cells '*/full/s4096/*' --base-provider cudnn --target-provider hopper --quick --quiet
+asked pins-refused flopwatch compare --long main main --suite ffa --cells "$backward" --target-config "$one PARTS=3 PASSES=1" --quiet
+asked cudnn flopwatch compare --long main main --suite traffic --cells '*/full/s4096/*' --base-provider cudnn --target-provider hopper --quick --quiet
 asked suite flopwatch profile --suite "$suite" --base-provider hopper.v1 --target-provider hopper --quiet ${CELLS:+--cells "$CELLS"}
 asked suite-json flopwatch profile --suite "$suite" --base-provider hopper.v1 --target-provider hopper --quiet --json --cells '*/full/s1024/*'
 for id in $(curl -sf "$FLOPWATCH_SERVER/api/v1/comparisons?limit=50" | jq -r '.items[].id'); do

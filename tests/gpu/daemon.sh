@@ -27,7 +27,7 @@ git push -q origin slower harmless
 daemon_judge slower "$out"
 daemon_judge harmless "$out"
 cat "$out"/{main,slower,harmless}.txt
-flopwatch alerts | tee "$out/alerts.txt"
+flopwatch alerts --long | tee "$out/alerts.txt"
 flopwatch backup "$out/flopwatch.db"
 flopwatch devices
 "$root/tests/gpu/daemon_figures.py" "$out" daemon "$(git -C "$root" rev-parse --verify -q HEAD 2>/dev/null || echo unknown)" main slower harmless

@@ -54,7 +54,7 @@ YML
 # Returns 1 if there is none in time.
 daemon_judge() {
 	local status=0
-	flopwatch wait "$1" --quiet --timeout "${3:-1500}" >"$2/$1.txt" || status=$?
+	flopwatch wait "$1" --long --quiet --timeout "${3:-1500}" >"$2/$1.txt" || status=$?
 	echo "$1: exit $status after $SECONDS s"
 	if [ $status = 6 ]; then
 		rm -f "$2/$1.txt"

@@ -95,7 +95,7 @@ daemon_start "$out/before.log" "$suite"
 git push -q origin main
 daemon_judge main "$out"
 if ! jq -e '.target.build != "failed"' "$out/main.json" >/dev/null; then
-	flopwatch log 1 | tail -n 60
+	flopwatch log 1 --build | tail -n 60
 	echo "main does not build by $old"
 	exit 1
 fi
@@ -108,7 +108,7 @@ until [ "$(newest)" != 0 ] && [ "$(api "jobs?state=open" | jq '.items | length')
 done
 found=$(newest)
 code "$found" found
-flopwatch alerts | tee "$out/alerts.txt"
+flopwatch alerts --long | tee "$out/alerts.txt"
 for alert in $(api alerts | jq -r '.items[] | select(.kind == "environment") | .id'); do
 	status=0
 	timeout 120 flopwatch why "$alert" >"$out/why-$alert.txt" || status=$?
@@ -122,7 +122,7 @@ api "history?repo=kernels&cell=$cell" >"$out/history.json"
 
 # ---- on request ----
 status=0
-flopwatch compare main main "${by_hand[@]}" --quiet >"$out/by-hand.txt" || status=$?
+flopwatch compare main main "${by_hand[@]}" --long --quiet >"$out/by-hand.txt" || status=$?
 cat "$out/by-hand.txt"
 echo "by hand: exit $status after $SECONDS s"
 code "$(newest)" by-hand

@@ -44,9 +44,9 @@ push() {
 	git -C "$at" commit -q -m "$2"
 	git -C "$at" push -q origin "$2" || return 1
 	sha=$(git -C "$at" rev-parse HEAD)
-	flopwatch wait "$sha" --repo "$1" --quiet --timeout "${5:-150}" >>"$out/interleave.txt" 2>&1
+	flopwatch wait "$sha" --repo "$1" --long --quiet --timeout "${5:-150}" >>"$out/interleave.txt" 2>&1
 	say "$1 $2: exit $? after $((SECONDS - began)) s"
-	flopwatch wait "$sha" --repo "$1" --quiet --timeout 1 --json >"$state/comparison.json" 2>>"$out/interleave.txt"
+	flopwatch wait "$sha" --repo "$1" --long --quiet --timeout 1 --json >"$state/comparison.json" 2>>"$out/interleave.txt"
 	"$programs/figures.py" "$state/comparison.json" "$state/state/flopwatch.db" "$1/$2" >>"$out/interleave.jsonl" || say "$1 $2: no figures"
 }
 

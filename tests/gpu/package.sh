@@ -149,7 +149,7 @@ export FLOPWATCH_SERVER
 flopwatch=$state/bundle/bin/flopwatch
 judge() { # commit, OUT file
 	local status=0
-	timeout $((115 - SECONDS)) "$flopwatch" wait "$1" --quiet --timeout 100 >"$out/$2.txt" || status=$?
+	timeout $((115 - SECONDS)) "$flopwatch" wait "$1" --long --quiet --timeout 100 >"$out/$2.txt" || status=$?
 	"$flopwatch" wait "$1" --quiet --json >"$out/$2.json" || true
 	say "$2: exit $status after $SECONDS s"
 	[ "$status" = 0 ] || [ "$status" = 7 ] || { "$flopwatch" jobs | tee -a "$out/summary.txt"; fail "$2 has no verdict"; }

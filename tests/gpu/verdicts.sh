@@ -71,7 +71,7 @@ for branch in main $branches; do
 	judged="$judged $branch"
 	tail -n 3 "$out/$branch.txt"
 done
-flopwatch alerts | tee "$out/alerts.txt"
+flopwatch alerts --long | tee "$out/alerts.txt"
 for alert in $(seq "$(grep -c 'kernels' "$out/alerts.txt")"); do
 	status=7
 	while [ $status = 7 ] && [ $SECONDS -lt "${LIMIT_S:-86400}" ]; do # its profile comes after all pushes

@@ -29,7 +29,7 @@ action() { PATH=$bin:$PATH python3 "$root/tests/support/action_steps.py" "$root/
 ok "a harmless commit passes" action "commit=$words" timeout=300
 like "its output says how it ended" "$out" '^status=0$'
 like "and where its page is" "$out" "^page=$server/commits/$words$"
-like "its summary has the tables, as text" "$out" '^    comparison [0-9]+  kernels  [a-z/+]+  tiny .*verdict: identical'
+like "its summary has the tables, as text" "$out" '^    C[0-9]+  kernels  [a-z/+]+  tiny .*verdict: identical'
 unlike "nothing is an error" "$out" '^::(error|warning)'
 fails "a slower one fails with the status of the verdict" 3 action "commit=$slow" timeout=300 repository=kernels
 like "the log says so" "$out" '^::error title=flopwatch::throughput was lost; '"$server/commits/$slow"'$'

@@ -104,8 +104,8 @@ fails "it has nothing for MagiAttention's files" 1 fw export "$id" "$tmp/ffa"
 is "there is an alert" "$(api alerts | jq -r '.items | length')" 1
 is "its samples are stored as what they are" "$(sql "SELECT DISTINCT k.series FROM sample s JOIN sample_kind k ON k.id = s.kind")" process
 fails "the command line ends as for kernels" 3 fw wait slower --json
-like "in a table of its own" "$(fw wait slower)" '^sums *$'
-shown=$(fw wait slower)
+like "in a table of its own" "$(fw wait slower --long)" '^sums *$'
+shown=$(fw wait slower --long)
 like "of times and changes" "$shown" 'sum/4096 +[0-9.]+ +[0-9.]+ +-[0-9.]+ %'
 like "a loss is time" "$shown" 'WARNING sum/4096 takes [0-9.]+ % more time \(speed -[0-9.]+ %, threshold 10.00 %\)'
 # a program has no counted FLOPs, no kernels and no phases: no output mentions them
@@ -163,7 +163,7 @@ is "and nothing was timed" "$(jq '[.cells[].runs] | add' <<<"$body")" 0
 page=$(curl -s "http://127.0.0.1:$(port)/comparisons/$(jq .id <<<"$body")")
 like "its page says so" "$page" 'Both sides run the same files in the same way, so nothing was timed'
 unlike "and has no row without anything in it" "$page" '<table'
-like "the command line, too" "$(fw wait comment)" 'verdict: identical, the same files, run in the same way'
+like "the command line, too" "$(fw wait comment --long)" 'verdict: identical, the same files, run in the same way'
 branch sums reads artifacts
 sed -i 's/static const int sizes/if (!fopen("work.h", "r")) return 9;\n\tstatic const int sizes/' "$tmp/sums/bench.c"
 commit sums "reads what it does not declare"

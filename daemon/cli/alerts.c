@@ -1,0 +1,245 @@
+/* alerts: lists alerts, two lines each, or answers one. */
+#include <math.h>
+
+#include "cli/internal.h"
+#include "lib/lib.h"
+#include "model/model.h"
+
+/* ---- the list ---------------------------------------------------------------------------------------------------------- */
+
+/* "89abcdef01", or the range of suspected commits, or that a bisect is running. */
+static void culprit_text(const json_t *alert, char *out, size_t size)
+{
+	const json_t *culprits = json_object_get(alert, "culprits"), *first = json_array_get(culprits, 0);
+	size_t n = json_array_size(culprits);
+	char more[32] = "";
+	if (n > 1)
+		snprintf(more, sizeof more, " and %zu more", n - 1);
+	if (n == 0)
+		snprintf(out, size, "%s", value_integer(alert, "bisect") ? "searching" : "-");
+	else if (value_integer(first, "commits") == 1)
+		snprintf(out, size, "%.10s%s", value_text(first, "to"), more);
+	else
+		snprintf(out, size, "%.10s..%.10s%s", value_text(first, "from"), value_text(first, "to"), more);
+}
+
+static void culprit_cell(struct table *t, const json_t *alert)
+{
+	char text[80];
+	culprit_text(alert, text, sizeof text);
+	table_cell(t, "%s", text);
+}
+
+static const char *device_or_repo(const json_t *alert)
+{
+	const char *device = value_text(alert, "device");
+	return *device ? device : value_text(alert, "repo");
+}
+
+static void cells_cell(struct table *t, const json_t *alert)
+{
+	table_cell(t, "%zu", json_array_size(json_object_get(alert, "cells")));
+}
+
+static void id_cell(struct table *t, const json_t *alert)
+{
+	table_cell(t, "A%lld", value_integer(alert, "id"));
+}
+
+static void print_table(const json_t *items)
+{
+	static const struct column columns[] = { { ">alert", .cell = id_cell }, { "~kind", .key = "kind" },
+		{ "state", .key = "state" }, { "~repo", .text = device_or_repo }, { "branch", .text = value_branch },
+		{ "~commit", .key = "target", .cut = 10 }, { "~culprit", .cell = culprit_cell },
+		{ ">worst", .percent = "worst_pct", .digits = 2, .is_change = true }, { "~>cells", .cell = cells_cell },
+		{ "~opened", .key = "opened_at", .cut = 19 }, { "~title", .key = "title" } };
+	table_print_rows(items, 11, columns, stdout);
+}
+
+void alert_finding(const json_t *alert, char out[FINDING_SIZE])
+{
+	size_t n = json_array_size(json_object_get(alert, "cells"));
+	const char *branch = value_branch(alert);
+	double worst = value_number(alert, "worst_pct");
+	if (*branch && worst < 0)
+		snprintf(out, FINDING_SIZE, "%.300s is %.1f %% slower in %zu cell%s", branch, -worst, n, n == 1 ? "" : "s");
+	else
+		snprintf(out, FINDING_SIZE, "%.200s%s%.250s", *branch ? branch : device_or_repo(alert), ": ",
+			value_text(alert, "title"));
+}
+
+/* "open 6 h ago", or the answer: "accepted 2 d ago by local: known". */
+static void print_answer(const json_t *alert)
+{
+	const json_t *events = json_object_get(alert, "events");
+	const json_t *last = json_array_get(events, json_array_size(events) ? json_array_size(events) - 1 : 0);
+	enum alertstate state = alertstate_from_name(value_text(alert, "state"));
+	const char *who = value_text(last, "who"), *reason = value_text(last, "reason");
+	char age[VALUE_AGE_SIZE];
+	value_age(alert, state == ALERTSTATE_OPEN ? "opened_at" : "changed_at", age);
+	printf("%s %s", alertstate_name(state), age);
+	if (state == ALERTSTATE_OPEN)
+		printf("  answer: flopwatch alerts accept A%lld --reason ...\n", value_integer(alert, "id"));
+	else
+		plain_line(stdout, "%s%s%s%s", *who ? " by " : "", who, *reason ? ": " : "", reason);
+}
+
+/* Print `before` and the first `n` bytes of untrusted text. */
+static void print_start(const char *before, const char *text, size_t n)
+{
+	char part[160];
+	snprintf(part, sizeof part, "%s%.*s", before, (int)(n < 120 ? n : 120), text);
+	plain_print(stdout, part);
+}
+
+static void print_alert(const json_t *alert)
+{
+	char finding[FINDING_SIZE], culprit[80], id[24];
+	const char *cause = value_text(json_object_get(alert, "why"), "sentence"), *author = value_text(alert, "author");
+	alert_finding(alert, finding);
+	culprit_text(alert, culprit, sizeof culprit);
+	snprintf(id, sizeof id, "A%lld", value_integer(alert, "id"));
+	plain_line(stdout, "%-4s %s%s%s", id, finding, *cause ? "; " : "", cause);
+	fputs("     ", stdout);
+	plain_print(stdout, device_or_repo(alert));
+	if (strcmp(culprit, "-") != 0) {
+		printf("  culprit %s", culprit);
+		size_t n = strcspn(author, "<");
+		if (n > 0)
+			print_start(" by ", author, n - (n > 1 && author[n] && author[n - 1] == ' '));
+	}
+	fputs("  ", stdout);
+	print_answer(alert);
+}
+
+static bool is_open(const json_t *alert)
+{
+	return alertstate_from_name(value_text(alert, "state")) == ALERTSTATE_OPEN;
+}
+
+static void print_alerts(const json_t *items, bool is_long)
+{
+	const json_t *first = NULL;
+	size_t i, n = json_array_size(items), open = 0;
+	json_t *alert;
+	json_array_foreach(items, i, alert)
+	{
+		first = first ? first : is_open(alert) ? alert : NULL;
+		open += is_open(alert);
+	}
+	if (n == 0)
+		printf("no alerts\n");
+	else if (open == n)
+		printf("%zu open alert%s\n", n, n == 1 ? "" : "s");
+	else
+		printf("%zu alert%s: %zu open\n", n, n == 1 ? "" : "s", open);
+	if (is_long && n)
+		print_table(items);
+	json_array_foreach(items, i, alert) if (!is_long) print_alert(alert);
+	if (first)
+		printf("next: flopwatch why A%lld\n", value_integer(first, "id"));
+	else
+		puts("next: flopwatch status");
+}
+
+/* ---- answers ------------------------------------------------------------------------------------------------------------- */
+
+/* The current verdict on the alert's commit; "" not known. Shape: word[size]. */
+static void find_word(struct client *c, const json_t *alert, char *word, size_t size)
+{
+	struct fw_err ignored = { 0 };
+	json_t *verdict = NULL;
+	struct buf path;
+	word[0] = '\0';
+	buf_init(&path, 1 << 16);
+	buf_puts(&path, "/api/v1/commits/");
+	client_argument(&path, value_text(alert, "target"));
+	buf_puts(&path, "/verdict");
+	client_query(&path, "repo", value_text(alert, "repo"));
+	if (*value_text(alert, "branch"))
+		client_query(&path, "branch", value_text(alert, "branch"));
+	if (*value_text(alert, "target") && client_get(c, path.data, &verdict, &ignored) == 0)
+		snprintf(word, size, "%s", value_text(verdict, "verdict"));
+	json_decref(verdict);
+	buf_fini(&path);
+}
+
+/* Result of the step: "A3 accepted: exact now passes; the next push is held to -75.15 %". */
+static void print_step(struct client *c, const json_t *alert)
+{
+	enum alertstate state = alertstate_from_name(value_text(alert, "state"));
+	const char *branch = value_branch(alert);
+	char word[64];
+	double worst = value_number(alert, "worst_pct");
+	find_word(c, alert, word, sizeof word);
+	printf("A%lld %s: ", value_integer(alert, "id"), alertstate_name(state));
+	plain_print(stdout, *branch ? branch : value_text(alert, "device"));
+	if (state == ALERTSTATE_ACCEPTED && verdict_from_name(word) == VERDICT_ACCEPTED)
+		fputs(" now passes", stdout);
+	else if (state == ALERTSTATE_ACKNOWLEDGED)
+		printf(" stays %s until the alert is answered", *word ? word : "as it is");
+	else if (*word)
+		printf(" is %s", word);
+	else
+		fputs(" has no verdict", stdout);
+	if (state == ALERTSTATE_ACCEPTED && alertkind_from_name(value_text(alert, "kind")) == ALERTKIND_REGRESSION &&
+		!isnan(worst))
+		printf("; the next push is held to %.1f %%", worst);
+	else if (state == ALERTSTATE_RESOLVED)
+		fputs("; a new measurement of the same loss opens it again", stdout);
+	else if (state == ALERTSTATE_INVALID)
+		fputs("; the measurement stays, and flopwatch retry JOB makes another", stdout);
+	putchar('\n');
+}
+
+static int show_step(struct client *c, const struct options *o, struct fw_err *err)
+{
+	json_t *alert = NULL;
+	int result = client_get_at(c, "/api/v1/alerts/", verb_id(o->arg[1], 'A'), "", &alert, err);
+	if (result == 0 && o->json)
+		verb_print_json(alert);
+	else if (result == 0)
+		print_step(c, alert);
+	json_decref(alert);
+	return result;
+}
+
+static int change_alert(struct client *c, const struct options *o)
+{
+	static const char *const steps[] = { "acknowledge", "accept", "resolve", "invalidate" };
+	struct fw_err err = { 0 };
+	bool known = false;
+	for (size_t i = 0; i < sizeof steps / sizeof steps[0]; i++)
+		known |= strcmp(o->arg[0], steps[i]) == 0;
+	if (!known || o->n_arg != 2)
+		return verb_usage("usage: flopwatch alerts acknowledge|accept|resolve|invalidate ID [--reason TEXT]");
+	struct buf request;
+	buf_init(&request, 65536);
+	client_write(&request, (const struct member[]){ { "reason", .text = o->reason ? o->reason : "" }, { 0 } });
+	int result = request.failed ? err_set(&err, ERR_INVALID, "the reason is too long")
+				    : client_post_step(c, "alerts", verb_id(o->arg[1], 'A'), o->arg[0], request.data, NULL, &err);
+	buf_fini(&request);
+	if (result == 0)
+		result = show_step(c, o, &err);
+	return result == 0 ? EXIT_OK : verb_fail(&err);
+}
+
+int verb_alerts(struct client *c, const struct options *o)
+{
+	if (o->n_arg > 0)
+		return change_alert(c, o);
+	struct fw_err err = { 0 };
+	const struct member query[] = { { "state", .text = o->state }, { "repo", .text = o->repo },
+		{ "limit", .number = o->limit }, { 0 } };
+	if (!o->all && checkout_check(c, o, &err) != 0)
+		return verb_fail(&err);
+	json_t *answer = NULL;
+	if (client_get_query(c, "/api/v1/alerts", query, &answer, &err) != 0)
+		return verb_fail(&err);
+	if (o->json)
+		verb_print_json(answer);
+	else
+		print_alerts(json_object_get(answer, "items"), o->is_long);
+	json_decref(answer);
+	return EXIT_OK;
+}

@@ -1,0 +1,355 @@
+/* summary.c - documented in internal.h. */
+#include "cli/internal.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "lib/lib.h"
+#include "model/model.h"
+#include "verdict/verdict.h"
+
+enum { CELLS_SHOWN = 5, SUBJECT_SIZE = 600 };
+
+/* A cell of one of the comparisons. */
+struct shown {
+	const json_t *cell, *comparison;
+	enum verdict verdict;
+	double change_pct; /* that decides; NAN unknown */
+};
+
+struct summary {
+	struct client *c;
+	const json_t *verdict, *comparisons;
+	const json_t *worst; /* the comparison with the first of the cells, else the first comparison */
+	json_t *alert;       /* the live alert of the commit; NULL none */
+	char subject[SUBJECT_SIZE], why[32];
+	struct finding finding;
+	bool is_beside; /* no comparison concerns the commit as it is */
+	struct shown *cell;
+	int n_cells; /* cells that are not unchanged, the worst first */
+};
+
+/* ---- cells ------------------------------------------------------------------------------------------------------------- */
+
+/* The series that decides: the cell itself, its sustained runs or its mean. */
+static const json_t *deciding(const json_t *cell)
+{
+	enum decider by = decider_from_name(value_text(cell, "decided_by"));
+	return by == DECIDER_MEAN             ? json_object_get(cell, "mean")
+	       : by == DECIDER_SUSTAINED_RUNS ? json_object_get(cell, "sustained")
+					      : cell;
+}
+
+static bool is_obstacle(enum verdict v)
+{
+	return v == VERDICT_FAILED || v == VERDICT_REJECTED || v == VERDICT_NOT_COMPARABLE;
+}
+
+/* The class of failures; "" once two differ. */
+static void take_class(struct summary *s, const json_t *cell)
+{
+	const char *class = value_text(cell, "failure");
+	if (s->finding.failed++ == 0)
+		snprintf(s->why, sizeof s->why, "%s", class);
+	else if (strcmp(s->why, class) != 0)
+		s->why[0] = '\0';
+}
+
+static void take_cell(struct summary *s, const json_t *comparison, const json_t *cell)
+{
+	struct finding *f = &s->finding;
+	struct shown one = { cell, comparison, value_verdict(cell), value_number(deciding(cell), "change_pct") };
+	bool absent = verdict_is_absence(one.verdict);
+	f->cells += !absent;
+	f->regressions += one.verdict == VERDICT_REGRESSION;
+	f->improvements += one.verdict == VERDICT_IMPROVEMENT;
+	f->undecided += one.verdict == VERDICT_UNDECIDED;
+	f->unchanged += one.verdict == VERDICT_UNCHANGED;
+	if (is_obstacle(one.verdict))
+		take_class(s, cell);
+	if (one.verdict == VERDICT_REGRESSION && !(one.change_pct >= f->worst_pct))
+		f->worst_pct = one.change_pct;
+	if (one.verdict == VERDICT_IMPROVEMENT && !(one.change_pct <= f->best_pct))
+		f->best_pct = one.change_pct;
+	if (absent || one.verdict == VERDICT_UNCHANGED || one.verdict == VERDICT_IDENTICAL || one.verdict == VERDICT_NONE)
+		return;
+	s->cell = mem_grow_one(s->cell, (size_t)s->n_cells, sizeof *s->cell);
+	s->cell[s->n_cells++] = one;
+}
+
+static int by_urgency(const void *a, const void *b)
+{
+	const struct shown *x = a, *y = b;
+	if (x->verdict != y->verdict)
+		return x->verdict < y->verdict ? -1 : 1;
+	if (isnan(x->change_pct) || isnan(y->change_pct))
+		return isnan(x->change_pct) - isnan(y->change_pct);
+	int order = (x->change_pct > y->change_pct) - (x->change_pct < y->change_pct);
+	return x->verdict == VERDICT_IMPROVEMENT ? -order : order;
+}
+
+/* ---- the finding ------------------------------------------------------------------------------------------------------- */
+
+static const char *name_of_side(const json_t *comparison, const char *role, char out[16])
+{
+	const json_t *side = json_object_get(comparison, role);
+	const char *name = value_text(side, "name");
+	if (*name && !oid_is_whole(name))
+		return name;
+	snprintf(out, 16, "%.12s", value_text(side, "commit"));
+	return out;
+}
+
+/* The configuration or the provider that was requested for a side; "" none. */
+static const char *setting_of(const json_t *comparison, const char *role)
+{
+	const json_t *side = json_object_get(comparison, role);
+	return *value_text(side, "pinned") ? value_text(side, "pinned") : value_text(side, "provider");
+}
+
+/* The branch, else the name of the target; next to a peer or another setting, with the base. */
+static void name_subject(struct summary *s)
+{
+	const json_t *first = json_array_get(s->comparisons, 0);
+	const char *branch = value_branch(s->verdict);
+	char commit[16];
+	const char *name = *branch ? branch : name_of_side(first, "target", commit);
+	const char *base = setting_of(first, "base"), *target = setting_of(first, "target");
+	if (!s->is_beside)
+		snprintf(s->subject, sizeof s->subject, "%.500s", name);
+	else if (jobkind_from_name(value_text(first, "kind")) == JOBKIND_ENVIRONMENT)
+		snprintf(s->subject, sizeof s->subject, "%.250s in the environment of the target", name);
+	else
+		snprintf(s->subject, sizeof s->subject, "%.200s%s%.150s next to %.150s", name, *target ? " with " : "", target,
+			*base ? base : "the default");
+}
+
+static void take_comparisons(struct summary *s)
+{
+	size_t i, k;
+	json_t *comparison, *cell;
+	s->finding = (struct finding){ .worst_pct = NAN, .best_pct = NAN, .why = s->why, .subject = s->subject };
+	s->is_beside = true;
+	json_array_foreach(s->comparisons, i, comparison)
+	{
+		s->is_beside = s->is_beside && jobkind_is_side_by_side(jobkind_from_name(value_text(comparison, "kind")));
+		s->finding.is_quick = s->finding.is_quick || json_is_true(json_object_get(comparison, "quick"));
+		json_array_foreach(json_object_get(comparison, "cells"), k, cell) take_cell(s, comparison, cell);
+	}
+	if (s->n_cells)
+		qsort(s->cell, (size_t)s->n_cells, sizeof *s->cell, by_urgency);
+	s->worst = s->n_cells ? s->cell[0].comparison : json_array_get(s->comparisons, 0);
+	s->finding.verdict = value_verdict(s->verdict);
+	if (s->finding.verdict == VERDICT_NONE)
+		s->finding.verdict = value_verdict(s->worst);
+	name_subject(s);
+}
+
+/* Own: the reference; NULL if the commit has none, or none can be read. */
+static json_t *find_alert(struct client *c, const json_t *verdict)
+{
+	const struct member query[] = { { "repo", .text = value_text(verdict, "repo") }, { 0 } };
+	struct fw_err ignored = { 0 };
+	json_t *answer = NULL, *alert, *found = NULL;
+	size_t i;
+	if (client_get_query(c, "/api/v1/alerts", query, &answer, &ignored) != 0)
+		return NULL;
+	json_array_foreach(json_object_get(answer, "items"), i, alert)
+	{
+		bool is_of_it = strcmp(value_text(alert, "target"), value_text(verdict, "commit")) == 0;
+		if (is_of_it && !found && alertstate_is_live(alertstate_from_name(value_text(alert, "state"))))
+			found = json_incref(alert);
+	}
+	json_decref(answer);
+	return found;
+}
+
+/* ---- lines ------------------------------------------------------------------------------------------------------------- */
+
+static void flags_cell(struct table *t, const json_t *cell)
+{
+	char words[128];
+	report_flags(cell, words, sizeof words);
+	table_cell(t, "%s", words);
+}
+
+static void print_cells(const struct summary *s)
+{
+	static const char *const titles[] = { "cell", ">change", "verdict", "~flags" };
+	struct table t;
+	int n = s->n_cells < CELLS_SHOWN ? s->n_cells : CELLS_SHOWN;
+	bool has_flags = false;
+	if (n == 0)
+		return;
+	for (int i = 0; i < n; i++) {
+		char words[128];
+		report_flags(s->cell[i].cell, words, sizeof words);
+		has_flags = has_flags || *words;
+	}
+	table_init(&t, has_flags ? 4 : 3, titles);
+	for (int i = 0; i < n; i++) {
+		const struct shown *one = &s->cell[i];
+		const char *failure = value_text(one->cell, "failure");
+		enum jobkind kind = jobkind_from_name(value_text(one->comparison, "kind"));
+		table_cell(&t, "%s", value_text(one->cell, "cell"));
+		table_cell_if(&t, isfinite(one->change_pct), "%+.2f %%", one->change_pct);
+		table_cell(&t, "%s%s%s", verdict_word(kind, one->verdict), *failure ? ": " : "", failure);
+		if (has_flags)
+			flags_cell(&t, one->cell);
+	}
+	table_print(&t, stdout);
+	table_fini(&t);
+	if (s->n_cells > n)
+		printf("  and %d more cell%s; --long prints all\n", s->n_cells - n, s->n_cells - n == 1 ? "" : "s");
+}
+
+/* Why the shown cells have no clear result: each reason once, with the first cell. */
+static void print_reasons(const struct summary *s)
+{
+	char reported[CELLS_SHOWN][400];
+	int n = 0;
+	for (int i = 0; i < s->n_cells && i < CELLS_SHOWN; i++) {
+		const json_t *cell = s->cell[i].cell;
+		char text[400];
+		bool is_new = true;
+		if (s->cell[i].verdict == VERDICT_UNDECIDED)
+			footnotes_undecided(cell, text, sizeof text);
+		else
+			snprintf(text, sizeof text, "%s", is_obstacle(s->cell[i].verdict) ? value_text(cell, "reason") : "");
+		for (int k = 0; k < n; k++)
+			is_new = is_new && strcmp(reported[k], text) != 0;
+		if (!*text || !is_new)
+			continue;
+		snprintf(reported[n++], sizeof reported[0], "%s", text);
+		plain_line(stdout, "%s: %s", value_text(cell, "cell"), text);
+	}
+}
+
+static const char *evidence_of(const json_t *cell)
+{
+	const json_t *flags = json_object_get(cell, "flags"), *flag;
+	size_t i;
+	json_array_foreach(flags, i, flag)
+	{
+		if (strcmp(json_string_value(flag), "overwhelming") == 0)
+			return "chance produces this less than once in a million";
+	}
+	return json_is_true(json_object_get(cell, "confirmed")) ? "confirmed twice" : "seen in one set of runs";
+}
+
+/* The bound of the worst loss: the smallest loss that the interval of the deciding series allows. */
+static void print_certainty(const struct summary *s)
+{
+	const struct shown *worst = s->cell;
+	if (s->n_cells == 0 || worst->verdict != VERDICT_REGRESSION || s->finding.is_quick)
+		return;
+	double bound = value_number(deciding(worst->cell), "ci_high_pct");
+	long long runs = value_integer(worst->cell, "runs");
+	if (!isnan(bound))
+		printf("%s: at least %.2f %% slower in the worst cell, threshold %.4g %% (%lld run%s)\n",
+			evidence_of(worst->cell), -bound, value_number(worst->cell, "threshold_pct"), runs, runs == 1 ? "" : "s");
+}
+
+/* Own: the reference; NULL none. */
+static json_t *find_profile(struct client *c, long long comparison)
+{
+	const struct member query[] = { { "comparison", .number = comparison }, { "limit", .number = 1 }, { 0 } };
+	struct fw_err ignored = { 0 };
+	json_t *answer = NULL, *found = NULL;
+	if (client_get_query(c, "/api/v1/profiles", query, &answer, &ignored) == 0)
+		found = json_incref(json_array_get(json_object_get(answer, "items"), 0));
+	json_decref(answer);
+	return found;
+}
+
+static void print_why(const struct summary *s)
+{
+	json_t *profile = NULL;
+	const json_t *why = json_object_get(s->alert, "why");
+	if (s->finding.regressions == 0 || s->is_beside)
+		return;
+	if (!json_is_object(why))
+		why = profile = find_profile(s->c, value_integer(s->worst, "id"));
+	plain_line(stdout, "why: %s", *value_text(why, "answer") ? value_text(why, "answer") : "not known: no profile was made");
+	json_decref(profile);
+}
+
+static void print_numbers(const struct summary *s)
+{
+	const json_t *one = s->worst;
+	double gpu_s = value_number(one, "gpu_s");
+	bool alone = json_array_size(s->comparisons) == 1;
+	if (s->alert)
+		printf("A%lld %s%s", value_integer(s->alert, "id"), value_text(s->alert, "state"), alone ? "  " : "\n");
+	if (alone)
+		plain_line(stdout, "C%lld  J%lld  %s  %s  %.12s..%.12s  %lld runs, device held %.1f s", value_integer(one, "id"),
+			value_integer(one, "job"), value_text(one, "repo"), value_text(one, "suite"),
+			value_text(json_object_get(one, "base"), "commit"), value_text(json_object_get(one, "target"), "commit"),
+			value_integer(one, "runs"), isnan(gpu_s) ? 0 : gpu_s);
+}
+
+/* ---- the summary --------------------------------------------------------------------------------------------------------- */
+
+void summary_begin(struct client *c, const struct options *o, const json_t *verdict, const json_t *comparisons)
+{
+	struct summary s = { .c = c, .verdict = verdict, .comparisons = comparisons };
+	char text[FINDING_SIZE];
+	size_t i;
+	json_t *comparison;
+	take_comparisons(&s);
+	finding_text(&s.finding, text);
+	plain_line(stdout, "%s", text);
+	if (!o->is_long) {
+		print_cells(&s);
+		print_reasons(&s);
+		print_certainty(&s);
+		json_array_foreach(comparisons, i, comparison) report_notes(comparison, stdout);
+	}
+	free(s.cell);
+}
+
+void summary_finding(const json_t *comparison, char out[FINDING_SIZE])
+{
+	json_t *list = json_pack("[O]", comparison);
+	struct summary s = { .verdict = comparison, .comparisons = list };
+	take_comparisons(&s);
+	finding_text(&s.finding, out);
+	free(s.cell);
+	json_decref(list);
+}
+
+/* One command that follows from the finding. */
+static void print_next(const struct summary *s)
+{
+	const struct finding *f = &s->finding;
+	long long id = value_integer(s->worst, "id"), job = value_integer(s->worst, "job");
+	bool is_kernel = *value_text(s->n_cells ? s->cell[0].cell : NULL, "mask");
+	fputs("next: flopwatch ", stdout);
+	if (s->alert)
+		printf("alerts accept A%lld --reason ...\n", value_integer(s->alert, "id"));
+	else if (f->is_quick)
+		plain_line(stdout, "compare %.64s %.64s", value_text(json_object_get(s->worst, "base"), "commit"),
+			value_text(json_object_get(s->worst, "target"), "commit"));
+	else if (f->failed > 0)
+		printf("log J%lld\n", job);
+	else if (f->regressions > 0 && is_kernel)
+		printf("reproduce C%lld\n", id);
+	else if (f->undecided > 0 && !s->is_beside)
+		printf("retry J%lld\n", job);
+	else
+		printf("open C%lld\n", id);
+}
+
+void summary_end(struct client *c, const struct options *o, const json_t *verdict, const json_t *comparisons)
+{
+	struct summary s = { .c = c, .verdict = verdict, .comparisons = comparisons };
+	take_comparisons(&s);
+	if (!s.is_beside && !s.finding.is_quick && (s.finding.regressions > 0 || s.finding.failed > 0))
+		s.alert = find_alert(c, verdict);
+	print_why(&s);
+	if (!o->is_long || s.alert)
+		print_numbers(&s);
+	print_next(&s);
+	json_decref(s.alert);
+	free(s.cell);
+}
