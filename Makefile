@@ -250,7 +250,7 @@ screenshots: ## every page at two widths in two lights, under build/screenshots
 picture: ## doc/comparison.svg, drawn from a recorded comparison
 	@$(MAKE) --no-print-directory -j2 build/tests/web/test_picture
 	@PICTURE=doc/comparison.svg build/tests/web/test_picture
-.PHONY: demo bench gpu-bench gpu-verdicts gpu-demo gpu-check gpu-linear gpu-linear-peers gpu-integrity gpu-modules gpu-interleave gpu-prime gpu-package bundle install uninstall clean help
+.PHONY: demo bench gpu-bench gpu-verdicts gpu-demo gpu-check gpu-linear gpu-linear-peers gpu-integrity gpu-modules gpu-interleave gpu-prime gpu-package bundle reference install uninstall clean help
 demo: ## a daemon, a pushed regression, a harmless push, a dashboard; DEMO_EXIT=1 ends by itself
 	@etc/install-dependencies.sh demo
 	@$(MAKE) --no-print-directory -j2 all
@@ -308,6 +308,8 @@ build/gpu/modules/%.so: tests/gpu/modules/%.cu $(wildcard tests/gpu/modules/*.cu
 bundle: all ## build/bundle and its tarball: programs with their libraries, licences and SBOM, for another machine
 	@VERSION=$(VERSION) STATIC="$(patsubst -l%,%,$(filter -l%,$(STATIC) $(SECCOMP))) $(if $(NVCC),stdc++ cudart_static)" CUDA_LIBRARIES=$(CUDA_LIBRARIES) \
 	  etc/bundle.sh build/bundle
+reference: build/bin/flopwatch ## build/doc/reference: the man pages and the verbs as Markdown
+	@etc/reference.py build/doc/reference build/bin/flopwatch
 install: all ## into DESTDIR, FHS paths
 	@PREFIX=$(PREFIX) etc/install.sh
 uninstall: ## from DESTDIR, the files of make install; a changed file, the state and the users stay
@@ -322,8 +324,8 @@ deb: dist ## build/deb/flopwatch_VERSION_ARCH.deb, of that tarball, and its SBOM
 	@VERSION=$(VERSION) SOURCE_DATE_EPOCH=$$(git log -1 --format=%ct) etc/sbom.py deb build/deb/flopwatch_$(VERSION)_*.deb
 check-deb: deb ## lintian on the package; in a bare Debian that boots: install, measure, upgrade and purge it. As root, with lintian and mmdebstrap
 	@tests/lint/deb_in_bare_root.sh
-first-hour: ## doc/first-hour.md: the commands of README in that bare Debian, until three repositories have a verdict. As root
-	@tests/lint/first_hour_in_bare_root.sh >build/first-hour.md && mv build/first-hour.md doc/first-hour.md
+first-hour: ## tests/data/first-hour.md: the commands of README in that bare Debian, until three repositories have a verdict. As root
+	@tests/lint/first_hour_in_bare_root.sh >build/first-hour.md && mv build/first-hour.md tests/data/first-hour.md
 check-container: ## build etc/Containerfile on the bare Debian of check-deb, and request a page. As root, with buildah
 	@tests/lint/container_runs.sh
 clean: ## remove build/

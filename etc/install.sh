@@ -69,8 +69,12 @@ fi
 put 644 README.md "$prefix/share/doc/flopwatch"
 for page in ARCHITECTURE.md CONTRIBUTING.md SECURITY.md LICENSE; do put 644 "$page" "$prefix/share/doc/flopwatch"; done
 for page in doc/*.*; do put 644 "$page" "$prefix/share/doc/flopwatch/doc"; done
-for page in doc/families/*.md doc/internals/*.md; do put 644 "$page" "$prefix/share/doc/flopwatch/${page%/*}"; done
+for page in doc/families/*.md doc/howto/*.md doc/internals/*.md; do put 644 "$page" "$prefix/share/doc/flopwatch/${page%/*}"; done
 find doc/examples -type f | while read -r file; do put 644 "$file" "$prefix/share/doc/flopwatch/$(dirname "$file")"; done
+if command -v python3 >/dev/null; then
+	etc/reference.py build/doc/reference build/bin/flopwatch
+	for page in build/doc/reference/*.md; do put 644 "$page" "$prefix/share/doc/flopwatch/doc/reference"; done
+fi
 if command -v scdoc >/dev/null; then
 	for page in etc/man/*.scd; do
 		name=$(basename "$page" .scd)

@@ -26,7 +26,7 @@ block() { # file of a block, its name
 
 n=0
 cd "$root" || exit 1
-for page in README.md doc/*.md; do
+for page in README.md doc/*.md doc/howto/*.md; do
 	awk -v to="$tmp/$(basename "$page")" '/^ *```yaml$/ { n++; i = 1; next } /^ *```$/ { i = 0 } i { print > (to "." n ".yaml") }' "$page"
 	for file in "$tmp/$(basename "$page")".*.yaml; do
 		[ -e "$file" ] || continue

@@ -9,7 +9,6 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 LINES_MAX = {"README.md": 150, "ARCHITECTURE.md": 100, "doc/STYLE.md": 80, "CONTRIBUTING.md": 50, "SECURITY.md": 50}
 WIDTH_MAX = 120
-TRANSCRIPTS = {"doc/first-hour.md"}  # output of a terminal is not wrapped
 SHAPES = {"etc/suites/NAME.yaml", "kernels/fw_NAME.h", "fw_NAME.h", "doc/families/NAME.md", "etc/suites/MINE.yaml", "tests/FOLDER/test_NAME.c", "test_NAME.sh"}  # example names
 SOURCE = re.compile(r"[\w./*<>-]+\.(?:c|h|cu|sh|py|sql|md|txt|yaml|yml|js|svg)\b")
 
@@ -44,10 +43,8 @@ for page in pages:
     lines = text.splitlines()
     if len(lines) > LINES_MAX.get(page, len(lines)):
         wrong.append(f"{page}: {len(lines)} lines, {LINES_MAX[page]} are allowed")
-    is_said = False
     for n, line in enumerate(lines, 1):
-        is_said ^= line.startswith("```") and page in TRANSCRIPTS
-        if len(line) > WIDTH_MAX and not line.startswith("|") and not is_said:
+        if len(line) > WIDTH_MAX and not line.startswith("|"):
             wrong.append(f"{page}:{n}: {len(line)} characters, {WIDTH_MAX} are allowed")
         for link, anchor in re.findall(r"\]\(([^)#]*)(?:#([^)]*))?\)", line):
             file = (ROOT / page).parent.joinpath(link) if link else ROOT / page

@@ -1,6 +1,6 @@
 #!/bin/bash
 # `make first-hour`: runs README's commands in a bare Debian, until three foreign repositories have a first verdict and a push of theirs is found
-# slower. Prints commands, output and seconds in the format of doc/first-hour.md. As root. Takes minutes and the network, so `make test` leaves it
+# slower. Prints commands, output and seconds in the format of tests/data/first-hour.md. As root. Takes minutes and the network, so `make test` leaves it
 # out. BARE_ROOT names a tarball of such a Debian; without it mmdebstrap makes one from this machine's package sources.
 set -eu
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)

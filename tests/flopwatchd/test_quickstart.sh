@@ -1,13 +1,13 @@
 #!/bin/bash
-# Every block of commands of doc/tutorial.md, in its order, with another folder and a free port.
+# Every block of commands of doc/quickstart.md, in its order, with another folder and a free port.
 . "$(dirname "$0")/../support/tap.sh"
 . "$(dirname "$0")/../support/daemon.sh"
 export XDG_CACHE_HOME=$tmp/try-cache
 mkdir "$XDG_CACHE_HOME"
-page=$root/doc/tutorial.md
+page=$root/doc/quickstart.md
 
 awk -v to="$tmp/step" '/^```sh$/ { n++; inside = 1; next } /^```$/ { inside = 0 } inside { print > (to "." n) }' "$page"
-sed -i "s|/tmp/first|$tmp/first|g; s|127.0.0.1:8451|127.0.0.1:0|; /^rm -rf /d; s|^kill %1|kill \$!|" "$tmp"/step.*
+sed -i "s|/tmp/first|$tmp/first|g; s|127.0.0.1:8461|127.0.0.1:0|; /^rm -rf /d; s|^kill %1|kill \$!|" "$tmp"/step.*
 
 set +u
 type_step() { # its number; the exit status is that of its last command
@@ -43,14 +43,14 @@ export FLOPWATCH_SERVER=http://127.0.0.1:$(cat "$tmp/first/state/port")
 is_step 7 "wait main"
 said=$(type_step 7)
 status=$?
-like "main is measured beside itself" "$status $(tr '\n' ' ' <<<"$said")" '^(0|7) comparison 1 .*a commit against itself'
+like "main is measured beside itself" "$status $(tr '\n' ' ' <<<"$said")" '^(0|7) main is .*no base: the commit is compared with itself to learn the noise.* C1  J1  sums'
 is_step 8 "wait exact"
 type_step 8 >"$tmp/said"
 status=$?
-like "the slower push is no unchanged one" "$status $(tr '\n' ' ' <"$tmp/said")" '^(3|7) comparison 2 .*sum/100000'
+like "the slower push is no unchanged one" "$status $(tr '\n' ' ' <"$tmp/said")" '^(3|7) exact is .*sum/100000.* C2  J2 '
 is_step 9 "wait comment"
 type_step 9 >"$tmp/said"
-like "a comment is identical" "$? $(tr '\n' ' ' <"$tmp/said")" '^0 comparison 3 .*verdict: identical'
+like "a comment is identical" "$? $(tr '\n' ' ' <"$tmp/said")" '^0 comment is identical to its base.*: nothing was timed .*next: flopwatch open C3'
 is_step 10 "flopwatch status"
 ok "the looks are answered" type_step 10
 like "with what the page shows" "$out" "comment .*identical"
