@@ -95,14 +95,20 @@ static void print_start(const char *before, const char *text, size_t n)
 static void print_alert(const json_t *alert)
 {
 	char finding[FINDING_SIZE], culprit[80], id[24];
-	const char *cause = value_text(json_object_get(alert, "why"), "sentence"), *author = value_text(alert, "author");
+	char cause[VALUE_WORD_SIZE];
+	const json_t *first = json_array_get(json_object_get(alert, "culprits"), 0);
+	bool is_target = strcmp(value_text(first, "to"), value_text(alert, "target")) == 0;
+	const char *author = is_target ? value_text(alert, "author") : "";
 	alert_finding(alert, finding);
+	value_words(json_object_get(alert, "why"), "cause", cause);
 	culprit_text(alert, culprit, sizeof culprit);
 	snprintf(id, sizeof id, "A%lld", value_integer(alert, "id"));
-	plain_line(stdout, "%-4s %s%s%s", id, finding, *cause ? "; " : "", cause);
+	plain_line(stdout, "%-4s %s%s%s", id, finding, *cause ? ": " : "", cause);
 	fputs("     ", stdout);
 	plain_print(stdout, device_or_repo(alert));
-	if (strcmp(culprit, "-") != 0) {
+	if (strcmp(culprit, "searching") == 0)
+		fputs("  the culprit is being searched", stdout);
+	else if (strcmp(culprit, "-") != 0) {
 		printf("  culprit %s", culprit);
 		size_t n = strcspn(author, "<");
 		if (n > 0)

@@ -983,7 +983,9 @@ long long value_integer(const json_t *o, const char *key);
 enum verdict value_verdict(const json_t *o);
 /** The rate that the cell's family shows: "tflops", "gb_s"; NULL: only the time. */
 const char *value_rate(const json_t *cell);
-enum { VALUE_AGE_SIZE = 32 };
+enum { VALUE_AGE_SIZE = 32, VALUE_WORD_SIZE = 64 };
+/** Write a name with spaces instead of underscores; "" when absent. Shape: out[VALUE_WORD_SIZE]. */
+void value_words(const json_t *o, const char *key, char out[VALUE_WORD_SIZE]);
 /** Write the age of a time: "6 h ago"; "" when absent. Shape: out[VALUE_AGE_SIZE]. */
 void value_age(const json_t *o, const char *key, char out[VALUE_AGE_SIZE]);
 /** Display name of a branch, which may differ from its key. */

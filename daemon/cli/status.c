@@ -151,10 +151,8 @@ static void cells_cell(struct table *t, const json_t *branch)
 /* The class of the first cause of the alert's profile: "spills". */
 static void cause_cell(struct table *t, const json_t *branch)
 {
-	char words[64];
-	snprintf(words, sizeof words, "%s", value_text(json_object_get(json_object_get(branch, "alert"), "why"), "cause"));
-	for (char *p = words; *p; p++)
-		*p = *p == '_' ? ' ' : *p;
+	char words[VALUE_WORD_SIZE];
+	value_words(json_object_get(json_object_get(branch, "alert"), "why"), "cause", words);
 	table_cell(t, "%s", words);
 }
 

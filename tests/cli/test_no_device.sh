@@ -35,7 +35,7 @@ restart '{name: other, command: ["false"], device: cuda}' || exit 1
 ok "a kind that no worker has is told" await says "^WARNING J$kind waits for a device of kind sim, which no worker has: add one that does to \`workers\`, or cancel the job \($see\)\$"
 like "so is a device" "$(cat "$tmp/said")" "^WARNING J$this waits for device sim-0, which no worker has:"
 ok "what a worker may have that is down is told with it" await says "^WARNING J$any waits for a device, and worker other, which may have it, is down: \`flopwatch doctor\` shows the cause \($see\)\$"
-like "the table says it, too" "$(cat "$tmp/said")" "^ *$kind .* queued .*waits for a device of kind sim, which no worker has"
+like "the table says it, too" "$(cat "$tmp/said")" "^ *J$kind .* queued .*waits for a device of kind sim, which no worker has"
 like "the API says it of one" "$(lacks "$kind")" '^waits for a device of kind sim, which no worker has:'
 like "and in the list" "$(api 'jobs?state=queued' | jq -r ".items[] | select(.id == $this) | .no_device")" '^waits for device sim-0, which no worker has:'
 like "the page of the queue" "$(page jobs)" 'waits for a device of kind sim, which no worker has'

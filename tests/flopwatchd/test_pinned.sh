@@ -82,7 +82,7 @@ push kernels deaf
 is "one that runs one tile alone is" "$(result_of "$(head_of kernels)")" "done unchanged"
 fw compare main deaf --target-config TILE=4 --cells '*/full/*' >"$tmp/said" 2>&1
 fails "pinned to another nothing is timed" 1 grep -q 'faster\|level' "$tmp/said"
-like "in as many words" "$(cat "$tmp/said")" 'WARNING .* failed: abi: .*naive: plan was handed the configuration `TILE=4` and chose `TILE=2`'
+like "in as many words" "$(cat "$tmp/said")" '^attention/.*: naive: plan was handed the configuration `TILE=4` and chose `TILE=2`'
 is "and neither has a time" "$(sql "SELECT count(*) FROM cell WHERE comparison = $(pinned) AND m IS NOT NULL")" 0
 fw profile main deaf --base-config TILE=4 --cells '*/full/*/forward' >"$tmp/said" 2>&1
 like "why tells what was tried" "$(cat "$tmp/said")" '^the target tried 9 configurations: TILE=0 1 ms, TILE=1 1.02 ms, TILE=2 1.04 ms \(chosen\), .* 1 more in --json$'
