@@ -378,8 +378,8 @@ int verb_show(struct client *c, const struct options *o, const char *path, const
 /** Whether an argument is a valid number of an alert, a comparison or another object. */
 bool verb_is_number(const char *text);
 /**
- * The digits of an object's number with its letter, such as "C32" or "c32" for 'C' (comparison), 'J' (job), 'A' (alert); any other
- * text as it is. Own: `text`.
+ * The digits of an object's number with its letter, such as "C32" or "c32" for 'C' (comparison), 'J' (job), 'A' (alert); any
+ * other text as it is. Own: `text`.
  */
 const char *verb_id(const char *text, char letter);
 /** POST to /api/v1/COLLECTION/ID/STEP; the answer is not printed. */
@@ -816,7 +816,7 @@ bool remote_is_same(const char *a, const char *b);
  * regression is beyond its threshold or that has no verdict. Absent numbers are dashes.
  */
 void report_comparison(const json_t *comparison, FILE *out);
-/** Print the conditions of a comparison and what limits its result, a line each: settings, noise, cells that were not compared. */
+/** Print the conditions of a comparison and the limits of its result, a line each: settings, noise, cells without a pair. */
 void report_notes(const json_t *comparison, FILE *out);
 /** Write the flags of a cell that a reader has to know, by comma. Shape: out[size]. */
 void report_flags(const json_t *cell, char *out, size_t size);
@@ -995,8 +995,8 @@ const char *value_branch(const json_t *o);
 
 typedef void watch_draw_fn(struct client *c, const struct options *o);
 /**
- * Call `draw` now and after each change, on an empty screen if standard output is a terminal, until Ctrl-C or --timeout; NULL: as
- * the verb watch. Returns the exit status.
+ * Call `draw` now and after each change, on an empty screen if standard output is a terminal, until Ctrl-C or --timeout; NULL:
+ * as the verb watch. Returns the exit status.
  */
 int watch_redraw(struct client *c, const struct options *o, watch_draw_fn *draw);
 
@@ -1008,8 +1008,8 @@ int watch_redraw(struct client *c, const struct options *o, watch_draw_fn *draw)
  */
 int why_print(struct client *c, const struct options *o, const json_t *profile, const char *cell);
 /**
- * The object that a profile explains: "alert" or "comparison", by its `kind` or, if that is "", by the letter of its number. NULL:
- * it has no number. *id gets the digits. Own: constants and `number`.
+ * The object that a profile explains: "alert" or "comparison", by its `kind` or, if that is "", by the letter of its number.
+ * NULL: it has no number. *id gets the digits. Own: constants and `number`.
  */
 const char *why_object(const char *kind, const char *number, const char **id);
 

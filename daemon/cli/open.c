@@ -8,7 +8,7 @@
 #define BROWSER "/usr/bin/xdg-open"
 enum { BROWSER_MS = 10000, COMMIT_MIN = 7 };
 
-/* Page for `flopwatch open WHAT ID`, the API's path to check that the object exists ("" no check), and the letter of its number. */
+/* Page for `flopwatch open WHAT ID`, the API's path that shows whether the object exists ("" none), the letter of its number. */
 static const struct {
 	const char *what, *page, *api;
 	char letter; /* 0: none */
