@@ -130,6 +130,8 @@ ok "status --long" fw status --long
 like "has tips and jobs" "$out" '^ +kernels +team/a\+b +[0-9a-f]{10} +identical'
 ok "status --json" fw status --json
 ok "is JSON" json '.items | length == 3'
+ok "status --watch ends with its timeout" fw status --watch --timeout 1
+like "and has printed the list" "$(head -n 1 <<<"$out")" '^3 branches: '
 cell=attention/dense/full/s64/hq2/hk1/d64/bf16/forward
 ok "history of a cell" fw history "$cell"
 like "shows the regression" "$out" "${slow:0:10} .* -4\.[0-9]+ % .*regression"
