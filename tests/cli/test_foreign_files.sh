@@ -181,9 +181,9 @@ is "a comparison of our own" "$(result_of "$first")" "done unchanged"
 other=$(printf '%040d' 7)
 fails "import says what is missing" 2 fw import "$data/ffa-dense.csv"
 ok "import of absolute figures" fw import "$data/ffa-dense.csv" --repo kernels --commit "$first"
-like "stores them" "$out" '^4 rows stored as comparison 2$'
+like "stores them" "$out" '^4 rows stored as C2$'
 ok "the same again" fw import "$data/ffa-dense.csv" --repo kernels --commit "$first"
-like "stores nothing" "$out" '^4 rows were stored before as comparison 2$'
+like "stores nothing" "$out" '^4 rows were stored before as C2$'
 is "one comparison holds them" "$(sql "SELECT count(*) FROM comparison WHERE kind = 'import'")" 1
 body=$(api comparisons/2)
 is "with the file's own TFLOP/s" "$(jq -c '[.kind, .suite, .verdict, .cells[0].cell, .cells[0].target.median_ms, (.cells[0].target.tflops | round), .cells[0].base.median_ms]' <<<"$body")" \
