@@ -172,7 +172,7 @@ static void the_sentence_is_of_the_cell_that_lost_most(void **state)
 	ok(view_profile_why(f->db, 0, 2, &j, &err));
 	assert_string_equal(out.data,
 		"{\"profile\":1,\"state\":\"done\",\"state_why\":null,\"answer\":\"in attention/dense/causal/s8192/backward: it spills\",\"sentence\":"
-		"\"in attention/dense/causal/s8192/backward: it spills\",\"href\":\"/api/v1/profiles/1\"}");
+		"\"in attention/dense/causal/s8192/backward: it spills\",\"cause\":\"dram\",\"href\":\"/api/v1/profiles/1\"}");
 	buf_clear(&out);
 	jsonw_init(&j, &out);
 	ok(view_profile_why(f->db, 0, 3, &j, &err));
