@@ -64,6 +64,10 @@ static void test_format(void **state)
 	assert_string_equal(out.data,
 		"a in <b title=\"a&lt;b&gt;&amp;&quot;c&#39;\">a&lt;b&gt;&amp;\"c'</b>, <a href=\"/7\">7</a>, 2.2 s 1.0 \u2013 "
 		"a&lt;b&gt;&amp;\"c'");
+	buf_clear(&out);
+	emit_format(&out, "%lld{comparison} %lld{job} %lld{alert}", 32LL, 33LL, 3LL);
+	assert_string_equal(
+		out.data, "<a href=\"/comparisons/32\">C32</a> <a href=\"/jobs/33\">J33</a> <a href=\"/alerts/3\">A3</a>");
 	/* an unknown conversion fails instead of writing text unescaped */
 	buf_clear(&out);
 	emit_format(&out, "%.3s", "<b>");

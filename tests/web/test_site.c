@@ -23,6 +23,14 @@ static void expect_page(struct run *run, const char *target, const char *const *
 	answer_free(&a);
 }
 
+static void expect_redirect(struct run *run, const char *target, const char *location)
+{
+	struct answer a = get(run, target);
+	assert_int_equal(a.status, 303);
+	assert_string_equal(header_of(&a, "Location"), location);
+	answer_free(&a);
+}
+
 #define WORDS(...) ((const char *const[]){ __VA_ARGS__, NULL })
 
 static void test_pages(void **state)
@@ -64,6 +72,10 @@ static void test_pages(void **state)
 	expect_page(run, "/jobs", WORDS("/jobs/2", "done"));
 	expect_page(run, "/jobs?state=queued", WORDS("</table>"));
 	expect_page(run, "/jobs/2", WORDS("queued: pushed", "action=\"/api/v1/jobs/2/retry\"", "Measure again"));
+	expect_redirect(run, "/search?q=C2", "/comparisons/2");
+	expect_redirect(run, "/search?q=J2", "/jobs/2");
+	expect_redirect(run, "/search?q=%20A1%20", "/alerts/1");
+	expect_redirect(run, "/search?q=2", "/comparisons/2");
 	expect_page(run, "/alerts", WORDS("team/a+b", "formaction=\"/api/v1/alerts/1/accept\"", CELL));
 	expect_page(run, "/devices", WORDS("simulated", "sim-0", "action=\"/api/v1/devices/sim-0/pause\""));
 	struct answer a = get(run, "/static/style.css");

@@ -163,11 +163,17 @@ int64_t answer_number(const char *text)
 	return *end == '\0' && strlen(text) < 19 ? (int64_t)v : -1;
 }
 
+int64_t answer_id(const char *text, const char *what)
+{
+	return answer_number(text && *text == what[0] - 'a' + 'A' ? text + 1 : text);
+}
+
 int64_t answer_path_id(struct http_request *r, const char *what, struct fw_err *err)
 {
-	int64_t id = answer_number(http_segment(r, 0));
+	int64_t id = answer_id(http_segment(r, 0), what);
 	if (id < 0)
-		err_set(err, ERR_NOT_FOUND, "the address of a%s %s needs its number", strchr("aeiou", what[0]) ? "n" : "", what);
+		err_set(err, ERR_NOT_FOUND, "the address of a%s %s needs its number, such as %c1",
+			strchr("aeiou", what[0]) ? "n" : "", what, what[0] - 'a' + 'A');
 	return id;
 }
 

@@ -136,7 +136,12 @@ int answer_choice(struct http_request *r, const char *name, const char *words, c
 
 /** Parse a whole number of at most 18 digits; -1 if `text` (may be NULL) is not one. */
 int64_t answer_number(const char *text);
-/** The id in the path. `what` names the kind of object in the error: "job". Err: ERR_NOT_FOUND, -1. */
+/**
+ * Parse the id of an object: its number, alone or as pages show it, after the capital of `what`, its kind: "32" and "C32" are
+ * comparison 32. Returns -1 for another text, or NULL.
+ */
+int64_t answer_id(const char *text, const char *what);
+/** The id in the path. `what` names the kind of object: "job". Err: ERR_NOT_FOUND, -1. */
 int64_t answer_path_id(struct http_request *r, const char *what, struct fw_err *err);
 
 /* Values of the parameters "state" and "verdict" of lists, separated by spaces; "open" means every state that is not final. */

@@ -191,12 +191,17 @@ static void draw_signed(struct buf *out, double v)
 
 static void draw_comparison(struct buf *out, int64_t id)
 {
-	emit_rawf(out, "<a href=\"/comparisons/%lld\">comparison %lld</a>", (long long)id, (long long)id);
+	emit_rawf(out, "<a href=\"/comparisons/%lld\">C%lld</a>", (long long)id, (long long)id);
 }
 
 static void draw_job(struct buf *out, int64_t id)
 {
-	emit_rawf(out, "<a href=\"/jobs/%lld\">job %lld</a>", (long long)id, (long long)id);
+	emit_rawf(out, "<a href=\"/jobs/%lld\">J%lld</a>", (long long)id, (long long)id);
+}
+
+static void draw_alert(struct buf *out, int64_t id)
+{
+	emit_rawf(out, "<a href=\"/alerts/%lld\">A%lld</a>", (long long)id, (long long)id);
 }
 
 /*
@@ -216,7 +221,7 @@ static const char *draw_value(struct buf *out, const char *format, va_list *args
 		{ "f{duration}", .number = layout_duration }, { "f{ms}", .number = layout_ms },
 		{ ".2f{signed}", .number = draw_signed }, { "lld{time}", .whole = layout_time },
 		{ "lld{comparison}", .whole = draw_comparison }, { "lld{job}", .whole = draw_job },
-		{ "f{decided %d}", .number = NULL }, { "s{case %s %lld}", .text = NULL } };
+		{ "lld{alert}", .whole = draw_alert }, { "f{decided %d}", .number = NULL }, { "s{case %s %lld}", .text = NULL } };
 	for (size_t i = 0; i < sizeof drawn / sizeof drawn[0]; i++) {
 		size_t len = strlen(drawn[i].conversion);
 		if (strncmp(format, drawn[i].conversion, len) != 0)

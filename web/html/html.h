@@ -194,7 +194,7 @@ static inline void emit_raw(struct buf *out, const char *markup)
  *
  * A name in braces after a conversion selects the function of layout that draws the value: %s{author} %s{branch} %s{commit}
  * %s{name} %s{sha} %s{verdict} %f{change} %f{duration} %f{ms} %.2f{signed} %f{decided %d} %lld{time} %lld{comparison} %lld{job}
- * %s{case %s %lld}.
+ * %lld{alert} %s{case %s %lld}. An id is a link, named by its number after the letter of its kind: C32, J32, A3.
  *
  * Text in braces after a question mark is written only where there is a value: %s{? in <b>*</b>} for a text that is not "", %d{?,
  * run *} for a number that is not 0, %.1f{?, * s} for one that is finite. Each '*' in it is replaced with the value. %.1f{known}

@@ -126,7 +126,7 @@ static int measurements(struct site *site, struct buf *out, int64_t id, struct f
 int page_bisect(struct site *site, struct http_request *r, struct http_response *response, struct fw_err *err)
 {
 	char title[64], data[64];
-	int64_t id = answer_path_id(r, "search", err);
+	int64_t id = answer_path_id(r, "bisect", err);
 	if (id < 0)
 		return -1;
 	snprintf(title, sizeof title, "Bisect %lld", (long long)id);

@@ -28,10 +28,8 @@ static void take_commit(void *arg, const struct view_commit *row)
 static void comparison_row(void *arg, const struct view_comparison *row)
 {
 	struct buf *out = arg;
-	emit_format(out,
-		"<tr><th scope=row><a href=\"/comparisons/%lld\">%lld</a></th><td>%s{verdict}</td><td class=n>"
-		"%f{decided %d}</td><td>%s",
-		(long long)row->id, (long long)row->id, verdict_word(row->kind, row->verdict),
+	emit_format(out, "<tr><th scope=row>%lld{comparison}</th><td>%s{verdict}</td><td class=n>%f{decided %d}</td><td>%s",
+		(long long)row->id, verdict_word(row->kind, row->verdict),
 		isfinite(row->best_pct) ? row->best_pct : row->worst_pct, verdict_is_change(row->verdict), row->suite);
 	if (row->kind != JOBKIND_COMPARE)
 		emit_format(out, " <small>%s</small>", jobkind_name(row->kind));
@@ -44,9 +42,8 @@ static void job_row(void *arg, const struct view_job *row)
 {
 	struct buf *out = arg;
 	emit_format(out,
-		"<tr><th scope=row><a href=\"/jobs/%lld\">%lld</a></th><td>%s{verdict}</td><td>%s</td><td>%s</td>"
-		"<td class=wrap>%s</td><td class=n>",
-		(long long)row->id, (long long)row->id, jobstate_name(row->state), row->suite, row->origin, row->state_why);
+		"<tr><th scope=row>%lld{job}</th><td>%s{verdict}</td><td>%s</td><td>%s</td><td class=wrap>%s</td><td class=n>",
+		(long long)row->id, jobstate_name(row->state), row->suite, row->origin, row->state_why);
 	if (row->started_at && row->ended_at)
 		layout_duration(out, (double)(row->ended_at - row->started_at) / 1000);
 	emit_format(out, "</td><td class=w>%lld{time}</td></tr>\n", (long long)row->queued_at);
@@ -55,8 +52,8 @@ static void job_row(void *arg, const struct view_job *row)
 static void alert_banner(void *arg, const struct view_alert *row)
 {
 	struct buf *out = arg;
-	emit_format(out, "<p class=\"banner warn\"><a href=\"/alerts/%lld\">Alert %lld</a> %s{verdict}", (long long)row->id,
-		(long long)row->id, alertstate_name(row->state));
+	emit_format(
+		out, "<p class=\"banner warn\">Alert %lld{alert} %s{verdict}", (long long)row->id, alertstate_name(row->state));
 	if (isfinite(row->worst_pct))
 		emit_format(out, " its worst cell: %f{decided %d}", row->worst_pct, true);
 	emit_raw(out, "</p>\n");

@@ -27,10 +27,8 @@ static bool is_wanted(const struct drawing *d, const struct view_comparison *row
 static void draw_line(struct drawing *d, const struct view_comparison *row, const struct headline *headline)
 {
 	struct buf *out = d->out;
-	emit_format(out,
-		"<tr><th scope=row class=n><a href=\"/comparisons/%lld\">%lld</a></th><td><a href=\"/comparisons/%lld\">"
-		"%s{verdict}</a>",
-		(long long)row->id, (long long)row->id, (long long)row->id, verdict_word(row->kind, row->verdict));
+	emit_format(out, "<tr><th scope=row class=n>%lld{comparison}</th><td><a href=\"/comparisons/%lld\">%s{verdict}</a>",
+		(long long)row->id, (long long)row->id, verdict_word(row->kind, row->verdict));
 	reported_why(out, headline, row->verdict);
 	emit_raw(out, "</td><td class=n>");
 	headline_change(out, headline, row->verdict, isfinite(row->best_pct) ? row->best_pct : row->worst_pct);

@@ -205,7 +205,7 @@ static int64_t filter(struct http_request *r, const char *name, struct fw_err *e
 	const char *text = http_query(r, name);
 	if (!text || !*text)
 		return 0;
-	int64_t id = answer_number(text);
+	int64_t id = answer_id(text, name);
 	if (id > 0 && id <= INT32_MAX)
 		return id;
 	return err_set(err, ERR_INVALID, "%s must be a number", name);

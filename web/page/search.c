@@ -1,4 +1,4 @@
-/* Search: a commit or the number of a comparison leads directly to its page; other terms find branches and cells. */
+/* Search: a commit, or an id such as C32, J32 or A3, leads directly to its page; other terms find branches and cells. */
 #include "web/page/internal.h"
 
 #include <ctype.h>
@@ -71,13 +71,17 @@ static void cell_hit(void *arg, const char *key)
 /* The address of the only result where the terms identify one object; "" otherwise. */
 static int straight_to(struct search *s, char *location, size_t size, struct fw_err *err)
 {
+	static const struct {
+		const char *what, *path;
+	} kinds[] = { { "comparison", "comparisons" }, { "job", "jobs" }, { "alert", "alerts" }, { "bisect", "bisects" } };
 	size_t len = strlen(s->words), digits = strspn(s->words, "0123456789abcdef");
 	if (len >= 4 && len == digits && view_commits(s->site->db, s->words, 2, take_commit, s, err))
 		return -1;
 	if (s->commits)
 		snprintf(location, size, "/commits/%s", s->commits == 1 ? s->sha : s->words);
-	else if (len && len < 12 && strspn(s->words, "0123456789") == len)
-		snprintf(location, size, "/comparisons/%s", s->words);
+	for (size_t i = 0; i < sizeof kinds / sizeof kinds[0] && !*location; i++)
+		if (answer_id(s->words, kinds[i].what) >= 0)
+			snprintf(location, size, "/%s/%lld", kinds[i].path, (long long)answer_id(s->words, kinds[i].what));
 	return 0;
 }
 
@@ -111,7 +115,7 @@ int page_search(struct site *site, struct http_request *r, struct http_response 
 		emit_rawf(s.out, "<p>%d more repositor%s not searched.</p>", s.n_left, s.n_left == 1 ? "y was" : "ies were");
 	if (s.found == 0)
 		layout_empty(s.out, "", "Nothing found.",
-			"Search for a commit by four or more of its digits, a comparison by its number, a branch or a cell by a substring of its "
+			"Search for a commit by four or more of its digits, a comparison, job or alert by its number (C32, J32, A3), a branch or a cell by a substring of its "
 			"name.");
 	return layout_end(response, NULL, result);
 }
