@@ -1157,6 +1157,9 @@ int view_alert(struct db *db, int64_t id, view_alert_fn *each, void *arg, struct
 /** The alert of a commit, if there is one. */
 int view_alert_of(struct db *db, const char *repo, const char *target, view_alert_fn *each, void *arg, struct fw_err *err);
 
+/** Count the alerts in state open. */
+int view_alerts_open(struct db *db, int *n, struct fw_err *err);
+
 struct view_alert_event {
 	int64_t at;
 	enum alertstate state;

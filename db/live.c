@@ -50,6 +50,13 @@ int view_alert_of(struct db *db, const char *repo, const char *target, view_aler
 	return each_alert(s, each, arg, err) < 0 ? -1 : 0;
 }
 
+int view_alerts_open(struct db *db, int *n, struct fw_err *err)
+{
+	*n = 0;
+	return stmt_first(db_stmt(db, "SELECT n FROM counted WHERE what = 'alerts' AND label = 'open'", err), err, *n) < 0 ? -1
+															   : 0;
+}
+
 int view_alert_events(struct db *db, int64_t alert, view_alert_event_fn *each, void *arg, struct fw_err *err)
 {
 	struct stmt *s = db_query(

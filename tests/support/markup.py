@@ -8,7 +8,7 @@ import re, subprocess, sys, urllib.error, urllib.parse, urllib.request
 
 EACH, MOST = 4, 120
 # HTML that tidy 5.6 does not know, or removes in its unused output.
-UNKNOWN = re.compile(r'trimming empty <|attribute "method" has invalid value "dialog"|proprietary attribute "(aria-[a-z]+|href|role)"'
+UNKNOWN = re.compile(r'trimming empty <|attribute "method" has invalid value "dialog"|proprietary attribute "(aria-[a-z]+|href|role|popover|popovertarget)"'
                      r'|<(svg|path|line|circle|rect|text|g|title|polyline|polygon|defs|marker)> (proprietary|unexpected)')
 
 

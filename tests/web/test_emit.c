@@ -108,6 +108,27 @@ static struct chart a_chart(const char *summary, int n)
 	return c;
 }
 
+static void test_age(void **state)
+{
+	(void)state;
+	enum { NOW_S = 1700000000 };
+	static const struct {
+		int before_s;
+		const char *text;
+	} cases[] = { { 0, "just now" }, { 59, "just now" }, { -59, "just now" }, { 60, "1 min ago" }, { 3599, "59 min ago" },
+		{ 3600, "1 h ago" }, { 2 * 86400 - 1, "47 h ago" }, { 2 * 86400, "2 d ago" }, { 60 * 86400 - 1, "59 d ago" },
+		{ 60 * 86400, "2023-09-15" }, { -300, "in 5 min" }, { -7200, "in 2 h" } };
+	char age[LAYOUT_AGE_SIZE];
+	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+		layout_age((NOW_S - cases[i].before_s) * INT64_C(1000), NOW_S * INT64_C(1000), age);
+		assert_string_equal(age, cases[i].text);
+	}
+	buf_clear(&out);
+	layout_time(&out, 1000);
+	assert_string_equal(
+		out.data, "<time datetime=\"1970-01-01T00:00:01Z\" title=\"1970-01-01 00:00:01 UTC\">1970-01-01</time>");
+}
+
 static void test_chart(void **state)
 {
 	(void)state;
@@ -176,6 +197,7 @@ int main(void)
 		cmocka_unit_test(test_text),
 		cmocka_unit_test(test_argument),
 		cmocka_unit_test(test_format),
+		cmocka_unit_test(test_age),
 		cmocka_unit_test(test_chart),
 		cmocka_unit_test(test_chart_lines),
 	};

@@ -27,11 +27,12 @@ static int64_t add(struct fixture *f, const char *branch, unsigned base, unsigne
 
 static void stamp_of(struct fixture *f, int64_t id, bool logged_in, char *stamp)
 {
+	struct http_response response = { .logged_in = logged_in };
 	struct view_around around;
 	char profile[WHY_STAMP_SIZE];
 	ok(view_around(f->db, id, &around, &err));
 	ok(why_stamp(f->db, id, profile, &err));
-	page_stamp(id, &around, profile, logged_in, stamp);
+	page_stamp(id, &around, profile, &response, stamp);
 }
 
 /* The stamp differs from the earlier one, and is the same when it is computed again. */

@@ -43,7 +43,7 @@ static bool is_page(const struct http_request *r)
 	return strncmp(path, "/api/", 5) != 0 && strcmp(path, "/metrics") != 0;
 }
 
-bool access_allows(struct site *site, struct http_request *r, struct http_response *response, enum http_scope scope)
+static bool is_allowed(struct site *site, struct http_request *r, struct http_response *response, enum http_scope scope)
 {
 	struct fw_err err = { 0 };
 	struct token_row row;
@@ -70,6 +70,16 @@ bool access_allows(struct site *site, struct http_request *r, struct http_respon
 	}
 	http_set_who(r, row.name);
 	response->logged_in = true;
+	return true;
+}
+
+bool access_allows(struct site *site, struct http_request *r, struct http_response *response, enum http_scope scope)
+{
+	struct fw_err err = { 0 };
+	if (!is_allowed(site, r, response, scope))
+		return false;
+	if (is_page(r) && view_alerts_open(site->db, &response->open_alerts, &err) != 0)
+		return answer_error(r, response, &err) == 0;
 	return true;
 }
 

@@ -227,8 +227,9 @@ void glossary_foot(struct buf *out, size_t begin);
 /* ---- layout: The frame of every page, and small elements that pages share. ---- */
 
 /**
- * Head, navigation and the h1. `here` is the navigation entry to mark ("overview", "jobs", ...); `kinds` is for layout_follow,
- * NULL: the page is not updated.
+ * Head, navigation and the h1. `title` is the finding of the page in a few words. `here` is the navigation entry to mark
+ * ("overview", "jobs", ...); those of a list of pages, such as "heat", also get tabs. `kinds` is for layout_follow, NULL: the page
+ * is not updated.
  */
 void layout_begin(struct http_response *response, const char *title, const char *here, const char *kinds);
 /**
@@ -255,10 +256,19 @@ void layout_name(struct buf *out, const char *name);
 const char *layout_tone(const char *word);
 /** The symbol before that text, so that the meaning never depends on colour alone. Own: a constant. */
 const char *layout_sign(const char *word);
-/** "2026-11-21 03:04" in UTC inside <time>; a dash for 0. */
+/** The age of a time, "6 h ago", inside <time> with the time itself in UTC as its title; a dash for 0. */
 void layout_time(struct buf *out, int64_t utc_ms);
+enum { LAYOUT_AGE_SIZE = 24 };
+/**
+ * Write the distance of a time to now: "just now", "5 min ago", "in 6 h", "12 d ago"; its day in UTC beyond two months. Units: ms
+ * UTC. Shape: out[LAYOUT_AGE_SIZE].
+ */
+void layout_age(int64_t utc_ms, int64_t now_ms, char out[LAYOUT_AGE_SIZE]);
 /** "45 s", "3 min 20 s", "2 h 5 min". */
 void layout_duration(struct buf *out, double seconds);
+enum { LAYOUT_DURATION_SIZE = 48 };
+/** The same as text. Shape: out[LAYOUT_DURATION_SIZE]. */
+void layout_duration_text(double seconds, char out[LAYOUT_DURATION_SIZE]);
 /** "3.180", with digits by size; a dash when not finite. */
 void layout_ms(struct buf *out, double ms);
 /** "691.0" in a table's unit; a dash when not finite. */

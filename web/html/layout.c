@@ -1,21 +1,69 @@
 #include "web/html/html.h"
 
+struct entry {
+	const char *name, *path, *label;
+};
+
+/* The first three are in the bar of a phone, the others behind its button "More": style.css knows their positions. */
+static const struct entry entries[] = { { "overview", "/", "Overview" }, { "alerts", "/alerts", "Alerts" },
+	{ "branches", "/branches", "Branches" }, { "history", "/history", "History" }, { "jobs", "/jobs", "Queue" },
+	{ "devices", "/devices", "Devices" }, { "help", "/help", "Help" } };
+
+/* Pages that are reached from an entry of the navigation. Those with a path are tabs of each other, below the h1. */
+static const struct tab {
+	const char *entry;
+	struct entry page;
+} tabs[] = { { "branches", { "branches", "/branches", "Branches" } },
+	{ "branches", { "comparison_list", "/comparisons", "Comparisons" } }, { "branches", { .name = "comparisons" } },
+	{ "branches", { .name = "branch" } }, { "history", { "history", "/history", "Cells" } },
+	{ "history", { "heat", "/heat", "Heat map" } }, { "history", { "peers", "/peers", "Peers" } } };
+enum { TABS = sizeof tabs / sizeof tabs[0] };
+
+static const struct tab *tab_of(const char *here)
+{
+	for (int i = 0; i < TABS; i++)
+		if (strcmp(here, tabs[i].page.name) == 0)
+			return &tabs[i];
+	return NULL;
+}
+
+static void draw_entry(struct buf *out, const struct entry *entry, const char *here, int count)
+{
+	emit_rawf(out, "<a href=\"%s\"%s>%s", entry->path, strcmp(here, entry->name) == 0 ? " aria-current=page" : "",
+		entry->label);
+	if (count)
+		emit_rawf(out, " <b class=count title=open>%d</b>", count);
+	emit_raw(out, "</a>");
+}
+
+static void draw_navigation(struct buf *out, const char *here, int open_alerts)
+{
+	emit_raw(out, "<nav aria-label=Pages>");
+	for (size_t i = 0; i < sizeof entries / sizeof entries[0]; i++)
+		draw_entry(out, &entries[i], here, strcmp(entries[i].name, "alerts") == 0 ? open_alerts : 0);
+	emit_raw(out, "<button popovertarget=more>More</button><div id=more popover>");
+	for (size_t i = 0; i < sizeof entries / sizeof entries[0]; i++)
+		if (!strstr("overview alerts jobs", entries[i].name))
+			draw_entry(out, &entries[i], here, 0);
+	emit_raw(out, "</div></nav>");
+}
+
+static void draw_tabs(struct buf *out, const char *here)
+{
+	const struct tab *tab = tab_of(here);
+	if (!tab || !tab->page.path)
+		return;
+	emit_rawf(out, "<nav class=tabs aria-label=\"Pages of %s\">", tab->entry);
+	for (int i = 0; i < TABS; i++)
+		if (strcmp(tabs[i].entry, tab->entry) == 0 && tabs[i].page.path)
+			draw_entry(out, &tabs[i].page, here, 0);
+	emit_raw(out, "</nav>\n");
+}
+
 void layout_begin(struct http_response *response, const char *title, const char *here, const char *kinds)
 {
-	static const struct {
-		const char *name, *path, *label;
-	} entries[] = {
-		{ "overview", "/", "Overview" },
-		{ "comparisons", "/comparisons", "Comparisons" },
-		{ "history", "/history", "History" },
-		{ "heat", "/heat", "Heat map" },
-		{ "peers", "/peers", "Peers" },
-		{ "alerts", "/alerts", "Alerts" },
-		{ "jobs", "/jobs", "Queue" },
-		{ "devices", "/devices", "Devices" },
-		{ "help", "/help", "Help" },
-	};
 	struct buf *out = &response->body;
+	const struct tab *tab = tab_of(here);
 	response->type = "text/html; charset=utf-8";
 	emit_rawf(out,
 		"<!doctype html>\n<html lang=en><head><meta charset=utf-8><meta name=viewport "
@@ -27,18 +75,17 @@ void layout_begin(struct http_response *response, const char *title, const char 
 	emit_format(out,
 		"<script type=module src=\"%s\"></script><title>%s - flopwatch</title></head>\n<body><a class=skip href=#main>Skip to content</a><header class=top><a class=brand "
 		"href=/><svg viewBox=\"0 0 24 24\" aria-hidden=true><path d=\"M2 9h6l2-4 3 6\"/><path class=drop "
-		"d=\"M13 11l2 7 2-3h5\"/></svg>flopwatch</a><nav aria-label=Pages>",
+		"d=\"M13 11l2 7 2-3h5\"/></svg>flopwatch</a>",
 		asset_address("app.js"), title);
-	for (size_t i = 0; i < sizeof entries / sizeof entries[0]; i++)
-		emit_rawf(out, "<a href=\"%s\"%s>%s</a>", entries[i].path,
-			strcmp(here, entries[i].name) == 0 ? " aria-current=page" : "", entries[i].label);
+	draw_navigation(out, tab ? tab->entry : here, response->open_alerts);
 	emit_raw(out,
-		"</nav><form class=find role=search action=/search><input type=search name=q placeholder=\"commit, branch, "
+		"<form class=find role=search action=/search><input type=search name=q placeholder=\"commit, branch, "
 		"cell\" aria-label=\"Find a commit, branch or cell\"></form><span class=live hidden></span><button class=quiet "
 		"data-switch=light hidden></button>");
 	if (response->logged_in)
 		emit_raw(out, "<form method=post action=/logout><button class=quiet>Log out</button></form>");
 	emit_format(out, "</header>\n<main id=main><h1>%s</h1>\n", title);
+	draw_tabs(out, here);
 	if (kinds)
 		layout_follow(out, kinds);
 }
@@ -57,17 +104,9 @@ int layout_end(struct http_response *response, const char *data, int result)
 	if (data)
 		emit_format(out, "<a href=\"%s\">This page as JSON</a>", data);
 	emit_raw(out,
-		"<a href=/glossary>Glossary</a><a href=/api>API</a><a href=/metrics>Metrics</a><a href=/notifications>Notifications</a><button class=quiet data-keys "
-		"data-js hidden>Keys: "
-		"<kbd>?</kbd></button></footer><div id=voice class=gone role=status></div>"
-		"<dialog id=keys aria-label=Keys><h2>Keys</h2><dl class=facts><dt><kbd>/</kbd><dd>find, or filter the cells of "
-		"this page<dt><kbd>j</kbd> <kbd>k</kbd><dd>next, previous row<dt><kbd>Enter</kbd><dd>open it<dt><kbd>[</kbd> "
-		"<kbd>]</kbd><dd>previous, next comparison<dt><kbd>g</kbd>, then<dd>a page: <span><kbd>o</kbd> overview</span> "
-		"<span><kbd>c</kbd> comparisons</span> <span><kbd>h</kbd> history</span> <span><kbd>m</kbd> heat map</span> "
-		"<span><kbd>p</kbd> peers</span> <span><kbd>a</kbd> alerts</span> <span><kbd>q</kbd> queue</span> "
-		"<span><kbd>d</kbd> devices</span> <span><kbd>w</kbd> glossary</span>"
-		"<dt><kbd>?</kbd><dd>these keys<dt><kbd>Esc</kbd><dd>close them</dl><form method=dialog><p><label><input type=checkbox> keys "
-		"enabled</label></p><button>Close</button></form></dialog></body></html>\n");
+		"<a href=/glossary>Glossary</a><a href=/api>API</a><a href=/metrics>Metrics</a><a href=/notifications>Notifications</a>"
+		"<a href=/settings>Settings</a><button class=quiet data-keys data-js hidden>Keys: <kbd>?</kbd></button></footer>"
+		"<div id=voice class=gone role=status></div></body></html>\n");
 	return 0;
 }
 
@@ -167,28 +206,52 @@ void layout_verdict(struct buf *out, const char *word)
 	emit_format(out, "<span class=\"v %-s\"><i aria-hidden=true>%-s</i>%s{name}</span>", w->tone, w->sign, word);
 }
 
+void layout_age(int64_t utc_ms, int64_t now_ms, char out[LAYOUT_AGE_SIZE])
+{
+	enum { MINUTE = 60, HOUR = 60 * MINUTE, DAY = 24 * HOUR };
+	long long s = llabs(now_ms - utc_ms) / 1000, n = s < HOUR ? s / MINUTE : s < 2 * DAY ? s / HOUR : s / DAY;
+	const char *unit = s < HOUR ? "min" : s < 2 * DAY ? "h" : "d";
+	char day[32];
+	if (s >= 60 * DAY) {
+		clock_format(utc_ms, day);
+		snprintf(out, LAYOUT_AGE_SIZE, "%.10s", day);
+	} else if (s < MINUTE) {
+		snprintf(out, LAYOUT_AGE_SIZE, "just now");
+	} else {
+		snprintf(out, LAYOUT_AGE_SIZE, utc_ms > now_ms ? "in %lld %s" : "%lld %s ago", n, unit);
+	}
+}
+
 void layout_time(struct buf *out, int64_t utc_ms)
 {
-	char text[32];
+	char text[32], age[LAYOUT_AGE_SIZE];
 	if (utc_ms == 0) {
 		emit_raw(out, "\u2013");
 		return;
 	}
 	clock_format(utc_ms, text);
-	emit_rawf(out, "<time datetime=\"%s\">%.10s %.5s</time>", text, text, text + 11);
+	layout_age(utc_ms, clock_utc_ms(), age);
+	emit_rawf(out, "<time datetime=\"%.19sZ\" title=\"%.10s %.8s UTC\">%s</time>", text, text, text + 11, age);
+}
+
+void layout_duration_text(double seconds, char out[LAYOUT_DURATION_SIZE])
+{
+	long s = lround(seconds);
+	if (!isfinite(seconds))
+		snprintf(out, LAYOUT_DURATION_SIZE, "\u2013");
+	else if (s < 60)
+		snprintf(out, LAYOUT_DURATION_SIZE, s < 10 ? "%.1f\u00a0s" : "%.0f\u00a0s", seconds);
+	else if (s < 3600)
+		snprintf(out, LAYOUT_DURATION_SIZE, "%ld\u00a0min %ld\u00a0s", s / 60, s % 60);
+	else
+		snprintf(out, LAYOUT_DURATION_SIZE, "%ld\u00a0h %ld\u00a0min", s / 3600, s / 60 % 60);
 }
 
 void layout_duration(struct buf *out, double seconds)
 {
-	long s = lround(seconds);
-	if (!isfinite(seconds))
-		emit_raw(out, "\u2013");
-	else if (s < 60)
-		emit_rawf(out, s < 10 ? "%.1f\u00a0s" : "%.0f\u00a0s", seconds);
-	else if (s < 3600)
-		emit_rawf(out, "%ld\u00a0min %ld\u00a0s", s / 60, s % 60);
-	else
-		emit_rawf(out, "%ld\u00a0h %ld\u00a0min", s / 3600, s / 60 % 60);
+	char text[LAYOUT_DURATION_SIZE];
+	layout_duration_text(seconds, text);
+	emit_raw(out, text);
 }
 
 static void figure(struct buf *out, const char *text)

@@ -42,6 +42,7 @@ struct http_response {
 	char link[512];              /* Link header, "" none */
 	char cookie[256];            /* Set-Cookie, "" none */
 	bool logged_in;              /* set by the guard: pages have a log-out button */
+	int open_alerts;             /* set by the guard for pages: shown in the navigation */
 	bool is_private;             /* set by the guard: the answer depends on the user; shared caches must not store it */
 	bool is_picture;             /* for embedding in pages of other sites */
 	/** Set for an event stream: append the events after *cursor and advance *cursor. Called again after every http_notify. */

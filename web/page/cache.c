@@ -33,15 +33,16 @@ void page_cache_free(struct page_cache *cache)
 	free(cache);
 }
 
-void page_stamp(int64_t comparison, const struct view_around *around, const char *profile, bool logged_in, char *stamp)
+void page_stamp(int64_t comparison, const struct view_around *around, const char *profile, const struct http_response *response,
+	char *stamp)
 {
 	char text[1024], hex[HASH_HEX];
 	/* another version of flopwatch may draw the same data in another way */
-	int len = snprintf(text, sizeof text, "%lld %s %s %lld %s %s %s %lld %lld %s %d [%s] " FW_VERSION " %s",
+	int len = snprintf(text, sizeof text, "%lld %s %s %lld %s %s %s %lld %lld %s %d %d [%s] " FW_VERSION " %s",
 		(long long)comparison, around->etag, verdict_name(around->verdict), (long long)around->previous,
 		around->previous_etag, verdict_name(around->previous_verdict), around->previous_baseline_period,
-		(long long)around->next, (long long)around->alert, alertstate_name(around->alert_state), logged_in, profile,
-		asset_address("style.css"));
+		(long long)around->next, (long long)around->alert, alertstate_name(around->alert_state), response->logged_in,
+		response->open_alerts, profile, asset_address("style.css"));
 	hash_hex(text, (size_t)len, hex);
 	memcpy(stamp, hex, PAGE_STAMP_MAX);
 }

@@ -94,12 +94,12 @@ static int draw(struct site *site, struct buf *out, const struct found *f, struc
 		return -1;
 	struct view_filter filter = { .repo = f->repo, .target = f->sha, .limit = 50 };
 	emit_raw(out, "<h2>Comparisons</h2>");
-	layout_table(out, "No.|Verdict|>Worst / best|Suite|Base|~Branch|~Finished (UTC)");
+	layout_table(out, "No.|Verdict|>Worst / best|Suite|Base|~Branch|~Finished");
 	if (view_comparisons(site->db, &filter, comparison_row, out, err))
 		return -1;
 	layout_table_end(out);
 	emit_raw(out, "<h2>Jobs</h2>");
-	layout_table(out, "Job|State|Suite|Origin|Why|>Took|~Queued (UTC)");
+	layout_table(out, "Job|State|Suite|Origin|Why|>Took|~Queued");
 	if (view_jobs_of(site->db, f->repo_id, f->sha, 20, job_row, out, err))
 		return -1;
 	layout_table_end(out);

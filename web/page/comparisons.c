@@ -133,10 +133,10 @@ int page_comparisons(struct site *site, struct http_request *r, struct http_resp
 	const char *since = http_query(r, "since");
 	if (read_requested(&d, r, &filter, err) != 0)
 		return -1;
-	layout_begin(response, "Comparisons", "comparisons", "job.done");
+	layout_begin(response, "Comparisons", "comparison_list", "job.done");
 	int result = filter_form(&d, d.out, &filter, since ? since : "", err);
 	layout_live(d.out, "list", "A comparison finished");
-	layout_table(d.out, ">No.|Verdict|>Worst / best|Branch|~Target|~Base|~Repository|~Suite|~Finished (UTC)");
+	layout_table(d.out, ">No.|Verdict|>Worst / best|Branch|~Target|~Base|~Repository|~Suite|~Finished");
 	if (result == 0)
 		result = draw_rows(&d, &filter);
 	if (result != 0)

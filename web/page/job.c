@@ -378,7 +378,7 @@ static int draw_waiting(struct drawing *d, struct fw_err *err)
 	d->out = page;
 	if (d->n) {
 		emit_raw(page, "<h2>Waiting</h2>");
-		layout_table(page, "~>Position|Job|For|~Reason|~Queued (UTC)|>Starts in|");
+		layout_table(page, "~>Position|Job|For|~Reason|~Queued|>Starts in|");
 		buf_append(page, rows.data, rows.len);
 		layout_table_end(page);
 	}
@@ -406,7 +406,7 @@ static int draw_ended(struct drawing *d, struct http_request *r, const char *sta
 	int result;
 	d->list.limit = ROWS;
 	d->list.rows = ROWS + 1;
-	layout_table(d->out, "Job|~State|Outcome|For|~Suite|~>Took|~Ended (UTC)");
+	layout_table(d->out, "Job|~State|Outcome|For|~Suite|~>Took|~Ended");
 	do {
 		result = view_jobs(d->site->db, state, before, d->list.rows, ended_line, d, err);
 	} while (result == 0 && answer_list_more(&d->list, &before));

@@ -26,10 +26,11 @@ struct page_cache *page_cache_new(void);
 void page_cache_free(struct page_cache *cache);
 
 /**
- * Everything that a comparison's page depends on, as a hash. `profile`: state of its profile; `logged_in`: the page has a button
- * to log out. Shape: stamp[PAGE_STAMP_MAX].
+ * Everything that a comparison's page depends on, as a hash. `profile`: state of its profile; `response`: what the guard set for
+ * the frame of the page. Shape: stamp[PAGE_STAMP_MAX].
  */
-void page_stamp(int64_t comparison, const struct view_around *around, const char *profile, bool logged_in, char *stamp);
+void page_stamp(int64_t comparison, const struct view_around *around, const char *profile, const struct http_response *response,
+	char *stamp);
 
 /** Append the page drawn for this stamp. False: it is not cached. */
 bool page_cache_get(struct page_cache *cache, int64_t id, const char *stamp, struct buf *out);

@@ -766,7 +766,7 @@ static int answer(struct site *site, struct http_request *r, struct http_respons
 	char stamp[PAGE_STAMP_MAX], profile[WHY_STAMP_SIZE];
 	if (view_around(site->db, id, &around, err) != 0 || why_stamp(site->db, id, profile, err) != 0)
 		return -1;
-	page_stamp(id, &around, profile, response->logged_in, stamp);
+	page_stamp(id, &around, profile, response, stamp);
 	if (!is_plain(&view))
 		return draw(site, response, id, &around, &view, err);
 	if (page_cache_get(site->pages, id, stamp, &response->body)) {

@@ -142,7 +142,7 @@ static int draw_peer(struct drawing *d, const struct beside *b, struct fw_err *e
 			b->cells);
 	else
 		emit_rawf(out, "None of %d cells has times of both providers.", b->cells);
-	emit_format(out, "</p><p>%s{commit} %s, suite %s on %s, %lld{comparison} of %lld{time} UTC</p>", b->commit, b->subject,
+	emit_format(out, "</p><p>%s{commit} %s, suite %s on %s, %lld{comparison}, %lld{time}</p>", b->commit, b->subject,
 		b->suite, b->device_name, (long long)b->id, (long long)b->finished_at);
 	before(d, b);
 	int result = view_cells(d->site->db, b->id, take_most, &lines, err);

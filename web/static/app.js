@@ -44,6 +44,19 @@ function copyOnClick() {
 	});
 }
 
+// As layout_age: an open page becomes older.
+function age(at) {
+	const s = Math.floor(Math.abs(Date.now() - at) / 1000);
+	const text = s < 3600 ? `${Math.floor(s / 60)} min` : s < 172800 ? `${Math.floor(s / 3600)} h` : `${Math.floor(s / 86400)} d`;
+	return s >= 5184000 ? new Date(at).toISOString().slice(0, 10) : s < 60 ? "just now" : at > Date.now() ? `in ${text}` : `${text} ago`;
+}
+
+function keepAges() {
+	setInterval(() => {
+		for (const time of document.querySelectorAll("time[title]")) time.textContent = age(Date.parse(time.dateTime));
+	}, 60000);
+}
+
 // Set up a region again after newer HTML replaced it.
 function enhance(root) {
 	for (const element of root.querySelectorAll("[data-copy], [data-js]")) element.hidden = false;
@@ -54,6 +67,7 @@ function enhance(root) {
 
 switchLight();
 copyOnClick();
+keepAges();
 enhance(document);
 document.addEventListener("replaced", (event) => enhance(event.target));
 document.addEventListener("change", (event) => {

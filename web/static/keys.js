@@ -1,6 +1,10 @@
 // Shortcuts: / searches, j and k select rows, Enter opens, [ and ] go to neighbours, g and a letter to a page, ? for help.
 
-const pages = { o: "/", c: "/comparisons", h: "/history", m: "/heat", p: "/peers", a: "/alerts", q: "/jobs", d: "/devices", w: "/glossary" };
+const pages = {
+	o: ["/", "overview"], a: ["/alerts", "alerts"], b: ["/branches", "branches"], c: ["/comparisons", "comparisons"], h: ["/history", "history"],
+	m: ["/heat", "heat map"], q: ["/jobs", "queue"], d: ["/devices", "devices"], w: ["/glossary", "glossary"],
+};
+const keys = [["/", "find, or filter the cells of this page"], ["j k", "next, previous row"], ["Enter", "open it"], ["[ ]", "previous, next comparison"]];
 let went = false;
 
 function isOff() {
@@ -22,9 +26,21 @@ function walk(step) {
 	next.scrollIntoView({ block: "nearest" });
 }
 
+const kbd = (names) => names.split(" ").map((name) => `<kbd>${name}</kbd>`).join(" ");
+
+// The dialog of keys, which only scripts can show, so that no page contains it. All of its text is constant.
+function draw() {
+	const dialog = document.createElement("dialog");
+	dialog.id = "keys";
+	dialog.ariaLabel = "Keys";
+	dialog.innerHTML = `<h2>Keys</h2><dl class=facts>${keys.map(([key, text]) => `<dt>${kbd(key)}<dd>${text}`).join("")}<dt>${kbd("g")}, then<dd>a page: ${
+		Object.entries(pages).map(([key, [, name]]) => `<span>${kbd(key)} ${name}</span>`).join(" ")}<dt>${kbd("?")}<dd>these keys<dt>${
+		kbd("Esc")}<dd>close them</dl><form method=dialog><p><label><input type=checkbox> keys enabled</label></p><button>Close</button></form>`;
+	return document.body.appendChild(dialog);
+}
+
 function help() {
-	const dialog = document.getElementById("keys");
-	if (!dialog) return;
+	const dialog = document.getElementById("keys") ?? draw();
 	const box = dialog.querySelector("input");
 	box.checked = !isOff();
 	box.onchange = () => {
@@ -52,7 +68,7 @@ export function listenToKeys() {
 		if (event.key !== "?" && isOff()) return;
 		if (went) {
 			went = false;
-			if (pages[event.key]) location.href = pages[event.key];
+			if (pages[event.key]) [location.href] = pages[event.key];
 			return;
 		}
 		went = event.key === "g";

@@ -33,10 +33,11 @@ function put(fresh) {
 			location.reload(); // the page has another structure now, such as a job that ended
 			return;
 		}
-		if (next.innerHTML === region.dataset.drawn || isBusy(region)) continue;
+		const drawn = next.innerHTML.replace(/(<time [^>]*>)[^<]*/g, "$1"); // an age alone is no change
+		if (drawn === region.dataset.drawn || isBusy(region)) continue;
 		const open = [...region.querySelectorAll("details[open][id]")].map((d) => d.id);
 		const focus = document.activeElement?.id;
-		region.dataset.drawn = next.innerHTML;
+		region.dataset.drawn = drawn;
 		region.replaceChildren(...document.importNode(next, true).childNodes);
 		for (const id of open) document.getElementById(id)?.setAttribute("open", "");
 		if (focus) document.getElementById(focus)?.focus();
