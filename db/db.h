@@ -2666,7 +2666,9 @@ int view_profile(struct db *db, int64_t id, view_profile_fn *each, void *arg, st
  */
 int view_profile_of(struct db *db, int64_t alert, int64_t comparison, view_profile_fn *each, void *arg, struct fw_err *err);
 
-/** The same as JSON: {"profile","state","state_why","answer","sentence","href"}; null: no profile was requested. */
+/** The profile that a job measures. 1, 0 it measures none, -1. */
+int view_profile_of_job(struct db *db, int64_t job, view_profile_fn *each, void *arg, struct fw_err *err);
+/** As view_profile_of, as JSON: {"profile","state","state_why","answer","sentence","href"}; null: no profile was requested. */
 int view_profile_why(struct db *db, int64_t alert, int64_t comparison, struct jsonw *j, struct fw_err *err);
 /** Whether an alert's profile names a cause. 1, 0, -1. */
 int view_profile_explains(struct db *db, int64_t alert, struct fw_err *err);

@@ -83,6 +83,11 @@ int view_profile_of(struct db *db, int64_t alert, int64_t comparison, view_profi
 	return each_profile(db, s, each, arg, err);
 }
 
+int view_profile_of_job(struct db *db, int64_t job, view_profile_fn *each, void *arg, struct fw_err *err)
+{
+	return each_profile(db, db_query(db, err, PROFILE_SELECT "WHERE p.job = :job", "job=%ld", job), each, arg, err);
+}
+
 static void write_why(void *arg, const struct view_profile *row)
 {
 	struct jsonw *j = arg;

@@ -405,7 +405,7 @@ static void nobody_knows_when_a_job_behind_a_late_one_begins(void **state)
 		(long long)now - 1800000, (long long)job[0]);
 	ok(db_script(run->f->db, text, &err));
 	struct answer a = get(run, "/jobs");
-	expect_start(a.body, job[1], "<span class=words>unknown: the running job is late</span>");
+	expect_start(a.body, job[1], "<span class=words>next; the running job is late</span>");
 	answer_free(&a);
 }
 
@@ -481,7 +481,7 @@ static void a_flood_does_not_hide_what_runs(void **state)
 	ok(db_commit(run->f->db, &err));
 	struct answer a = get(run, "/jobs");
 	assert_null(strstr(a.body, "No running job."));
-	snprintf(text, sizeof text, "<h3><a href=\"/jobs/%lld\">Job %lld</a>", running, running);
+	snprintf(text, sizeof text, "<h3><a href=\"/jobs/%lld\">J%lld</a>", running, running);
 	assert_non_null(strstr(a.body, text));
 	assert_int_equal(count(a.body, "<rect class=now"), 1);
 	answer_free(&a);

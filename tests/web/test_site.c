@@ -86,6 +86,7 @@ static void test_pages(void **state)
 }
 
 static void test_page_peer(void **state)
+	expect_page(run, "/jobs/J2", WORDS("regression, C2</h1>"));
 {
 	struct run *run = *state;
 	fill(run);

@@ -43,7 +43,7 @@ static struct bar *add(struct timeline *t, const struct view_job *row, int64_t f
 	branch_text(&branch, row->branch);
 	snprintf(b->device, sizeof b->device, "%s", row->device);
 	snprintf(b->word, sizeof b->word, "%s", word);
-	snprintf(b->about, sizeof b->about, "job %lld, %s %.60s %.8s", (long long)row->id,
+	snprintf(b->about, sizeof b->about, "J%lld, %s %.60s %.8s", (long long)row->id,
 		row->kind == JOBKIND_COMPARE ? "" : jobkind_name(row->kind), branch.len ? branch.data : "", row->target);
 	buf_fini(&branch);
 	return b;
@@ -264,8 +264,7 @@ static void running_card(void *arg, const struct view_job *row)
 	       usual = forecast_usual_s(d->forecast, row);
 	snprintf(id, sizeof id, "%lld", (long long)row->id);
 	d->n++;
-	emit_format(out, "<section class=card><h3><a href=\"/jobs/%-s\">Job %-s</a> %s{verdict}</h3><p>", id, id,
-		jobstate_name(row->state));
+	emit_format(out, "<section class=card><h3>%lld{job} %s{verdict}</h3><p>", (long long)row->id, jobstate_name(row->state));
 	job_name(out, row);
 	emit_raw(out, "</p>");
 	stage_list(out, row->state);
@@ -301,7 +300,7 @@ static void waiting_line(void *arg, const struct view_job *row)
 	bool is_stuck = *unschedulable;
 	double in_s = forecast_start_s(d->forecast, row->id, &device);
 	snprintf(id, sizeof id, "%lld", (long long)row->id);
-	emit_rawf(out, "<tr><td class=\"n w\">%d</td><th scope=row><a href=\"/jobs/%s\">%s</a></th><td>", ++d->n, id, id);
+	emit_format(out, "<tr><td class=\"n w\">%d</td><th scope=row>%lld{job}</th><td>", ++d->n, (long long)row->id);
 	job_name(out, row);
 	emit_raw(out, "</td><td class=\"w wrap\">");
 	const char *why = *row->state_why ? row->state_why : unschedulable_hold(&d->unschedulable);
@@ -315,7 +314,7 @@ static void waiting_line(void *arg, const struct view_job *row)
 		if (in_s >= 1)
 			layout_duration(out, in_s);
 	} else if (forecast_is_late(d->forecast, row->id)) {
-		emit_raw(out, "<span class=words>unknown: the running job is late</span>");
+		emit_rawf(out, "<span class=words>%sthe running job is late</span>", d->n == 1 ? "next; " : "unknown: ");
 	} else {
 		emit_raw(out, "\u2013");
 	}
@@ -341,8 +340,8 @@ static void ended_line(void *arg, const struct view_job *row)
 	}
 	if (!answer_list_take(&d->list, row->id, 0, NULL))
 		return;
-	emit_format(out, "<tr><th scope=row><a href=\"/jobs/%lld\">%lld</a></th><td class=w>%s{verdict}</td><td>",
-		(long long)row->id, (long long)row->id, jobstate_name(row->state));
+	emit_format(out, "<tr><th scope=row>%lld{job}</th><td class=w>%s{verdict}</td><td>", (long long)row->id,
+		jobstate_name(row->state));
 	if (row->comparison)
 		emit_format(out, "<a href=\"/comparisons/%lld\">%s{verdict}</a>", (long long)row->comparison,
 			verdict_word(row->kind, row->verdict));
@@ -429,6 +428,37 @@ static void work_tabs(struct buf *out, const char *work, const char *state)
 	emit_raw(out, "</nav>\n");
 }
 
+struct queue_size {
+	int running, waiting;
+};
+
+static void count_jobs(void *arg, const char *what, const char *state, int64_t n)
+{
+	struct queue_size *size = arg;
+	enum jobstate one = jobstate_from_name(state);
+	if (strcmp(what, "jobs") == 0 && one == JOBSTATE_QUEUED)
+		size->waiting += (int)n;
+	else if (strcmp(what, "jobs") == 0 && !jobstate_is_final(one))
+		size->running += (int)n;
+}
+
+/* "Queue: 1 job running, 2 waiting". Shape: title[size]. */
+static int write_queue_title(struct db *db, const char *state, char *title, size_t size, struct fw_err *err)
+{
+	struct queue_size n = { .running = 0 };
+	if (state) {
+		snprintf(title, size, "Jobs in state %s", state);
+		return 0;
+	}
+	if (view_counts(db, count_jobs, &n, err) != 0)
+		return -1;
+	if (n.running || n.waiting)
+		snprintf(title, size, "Queue: %d job%s running, %d waiting", n.running, n.running == 1 ? "" : "s", n.waiting);
+	else
+		snprintf(title, size, "Queue: idle");
+	return 0;
+}
+
 int page_jobs(struct site *site, struct http_request *r, struct http_response *response, struct fw_err *err)
 {
 	struct drawing d = { .site = site, .out = &response->body, .unschedulable = { .site = site } };
@@ -439,8 +469,11 @@ int page_jobs(struct site *site, struct http_request *r, struct http_response *r
 		return -1;
 	d.work = work ? work : WORK_REQUESTED;
 	bool is_whole = !state && !before;
+	char title[64];
+	if (write_queue_title(site->db, state, title, sizeof title, err) != 0)
+		return -1;
 	int result = 0;
-	layout_begin(response, "Queue", "jobs", "job.");
+	layout_begin(response, title, "jobs", "job.");
 	emit_raw(d.out, "<noscript><p><small>This page does not refresh by itself without scripts.</small></p></noscript>");
 	layout_live(d.out, "queue", "The queue changed");
 	d.skip_open = is_whole;
@@ -462,64 +495,136 @@ enum { LOG_LINES = 2000, BUILD_LOG_BYTES = 32768 }; /* shown on the page; the li
 
 struct job_page {
 	struct unschedulable unschedulable;
-	struct buf *out;
-	int64_t comparison;
+	struct http_response *response;
+	struct buf *out;                                       /* its body */
+	int64_t comparison, profile_alert, profile_comparison; /* the latter: that a profile explains; 0 none */
 	const char *side;
+	int result;
+	struct fw_err *err;
 };
 
 static void fact(struct buf *out, const char *name, const char *value)
 {
-	emit_format(out, "<dt>%s</dt><dd>%s</dd>", name, *value ? value : "\u2013");
+	if (*value)
+		emit_format(out, "<dt>%s</dt><dd>%s</dd>", name, value);
 }
 
 static void moment(struct buf *out, const char *name, int64_t at)
 {
-	emit_format(out, "<dt>%-s</dt><dd>%lld{time}</dd>", name, (long long)at);
+	if (at)
+		emit_format(out, "<dt>%-s</dt><dd>%lld{time}</dd>", name, (long long)at);
+}
+
+static void take_profile(void *arg, const struct view_profile *row)
+{
+	struct job_page *page = arg;
+	page->profile_alert = row->alert;
+	page->profile_comparison = row->comparison;
+}
+
+/* What the job is for, in plain text: its branch, else the subject of its commit. */
+static void write_object(struct buf *out, const struct job_page *page, const struct view_job *row)
+{
+	if (row->kind == JOBKIND_PROFILE && page->profile_alert)
+		buf_printf(out, "A%lld", (long long)page->profile_alert);
+	else if (row->kind == JOBKIND_PROFILE && page->profile_comparison)
+		buf_printf(out, "C%lld", (long long)page->profile_comparison);
+	else if (*row->branch)
+		branch_text(out, row->branch);
+	else
+		buf_printf(out, "%.60s", *row->target_name ? row->target_name : *row->subject ? row->subject : row->target);
+	if (row->kind != JOBKIND_COMPARE && row->kind != JOBKIND_PROFILE)
+		buf_printf(out, " (%s)", jobkind_name(row->kind));
+}
+
+/* "Measured ada/three-stages in 1 min 14 s: regression, C32" */
+static void write_title(struct buf *out, const struct job_page *page, const struct view_job *row)
+{
+	bool is_profile = row->kind == JOBKIND_PROFILE, is_over = row->state == JOBSTATE_DONE && row->started_at && row->ended_at;
+	if (is_over || row->state == JOBSTATE_MEASURING)
+		buf_puts(out, is_profile ? is_over ? "Profiled " : "Profiling " : is_over ? "Measured " : "Measuring ");
+	write_object(out, page, row);
+	if (is_over) {
+		char took[LAYOUT_DURATION_SIZE];
+		layout_duration_text((double)(row->ended_at - row->started_at) / 1000, took);
+		buf_printf(out, " in %s", took);
+	} else if (row->state == JOBSTATE_QUEUED) {
+		buf_puts(out, is_profile ? " waits for its profile" : " waits to be measured");
+	} else if (row->state != JOBSTATE_MEASURING && row->state != JOBSTATE_DONE) {
+		buf_printf(out, is_profile ? ": profile %s" : ": %s", jobstate_name(row->state));
+	}
+	if (row->comparison)
+		buf_printf(out, ": %s, C%lld", verdict_word(row->kind, row->verdict), (long long)row->comparison);
+}
+
+/* The results that the job led to, and the state of an open one. */
+static void job_lead(struct buf *out, struct job_page *page, const struct view_job *row, const char *unschedulable)
+{
+	emit_format(out, "<p class=lead>%s{verdict} J%lld %s%s{? <b class=warn>*</b>}", jobstate_name(row->state),
+		(long long)row->id,
+		*row->state_why || row->state != JOBSTATE_QUEUED ? row->state_why : unschedulable_hold(&page->unschedulable),
+		unschedulable);
+	if (row->comparison)
+		emit_format(
+			out, " %s{verdict} %lld{comparison}", verdict_word(row->kind, row->verdict), (long long)row->comparison);
+	if (page->profile_alert)
+		emit_format(out, " explains %lld{alert}", (long long)page->profile_alert);
+	if (page->profile_comparison)
+		emit_format(out, "%-s %lld{comparison}", page->profile_alert ? "," : " explains",
+			(long long)page->profile_comparison);
+	emit_raw(out, "</p>");
+	if (jobstate_is_final(row->state))
+		return;
+	json_t *p = *row->progress ? json_loads(row->progress, 0, NULL) : NULL;
+	stage_list(out, row->state);
+	emit_raw(out, "<p><small>");
+	progress_text(out, p);
+	emit_raw(out, "</small></p>");
+	json_decref(p);
 }
 
 static void job_facts(void *arg, const struct view_job *row)
 {
 	struct job_page *page = arg;
-	struct buf *out = page->out;
+	struct buf *out = page->out, title;
 	char id[24];
 	const char *unschedulable = row->state == JOBSTATE_QUEUED ? unschedulable_of(&page->unschedulable, row->id) : "";
 	bool is_open = !jobstate_is_final(row->state);
 	snprintf(id, sizeof id, "%lld", (long long)row->id);
 	page->comparison = row->comparison;
+	if (row->kind == JOBKIND_PROFILE &&
+		view_profile_of_job(page->unschedulable.site->db, row->id, take_profile, page, page->err) < 0)
+		page->result = -1;
+	buf_init(&title, (size_t)16 * BRANCH_KEY_MAX + 512);
+	write_title(&title, page, row);
+	layout_begin(page->response, title.data, "jobs", "job.");
+	out->failed |= title.failed;
+	buf_fini(&title);
 	layout_live(out, "job", jobstate_name(row->state));
-	emit_format(out, "<p class=lead>%s{verdict} %s%s{? <b class=warn>*</b>}", jobstate_name(row->state),
-		*row->state_why || row->state != JOBSTATE_QUEUED ? row->state_why : unschedulable_hold(&page->unschedulable),
-		unschedulable);
-	if (row->comparison)
-		emit_format(out, " <a href=\"/comparisons/%lld\">%s{verdict} comparison %lld</a>", (long long)row->comparison,
-			verdict_word(row->kind, row->verdict), (long long)row->comparison);
-	emit_raw(out, "</p>");
-	if (is_open) {
-		json_t *p = *row->progress ? json_loads(row->progress, 0, NULL) : NULL;
-		stage_list(out, row->state);
-		emit_raw(out, "<p><small>");
-		progress_text(out, p);
-		emit_raw(out, "</small></p>");
-		json_decref(p);
-	}
+	job_lead(out, page, row, unschedulable);
 	emit_raw(out, "<div class=row>");
-	layout_button(out, "jobs", id, is_open ? "cancel" : "retry", is_open ? "Cancel" : "Measure again");
+	if (is_open)
+		layout_button(out, "jobs", id, "cancel", "Cancel");
+	else if (row->kind != JOBKIND_PROFILE) /* a profile is requested again at its alert or comparison */
+		layout_button(out, "jobs", id, "retry", "Measure again");
 	emit_raw(out, "</div><dl class=\"facts card\">");
 	fact(out, "Repository", row->repo);
-	emit_format(out, "<dt>Branch</dt><dd>%s{branch}</dd><dt>Target</dt><dd>%s{commit} %s</dd><dt>Base</dt><dd>", row->branch,
-		row->target, row->subject);
+	if (*row->branch)
+		emit_format(out, "<dt>Branch</dt><dd><a href=\"/branches?repo=%s&amp;branch=%s\">%s{branch}</a></dd>", row->repo,
+			row->branch, row->branch);
+	emit_format(out, "<dt>Target</dt><dd>%s{commit} %s</dd><dt>Base</dt><dd>", row->target, row->subject);
 	if (*row->base)
 		layout_commit(out, row->base);
 	emit_format(out, " %s</dd>", *row->base ? row->base_how : "\u2013 not resolved yet");
 	fact(out, "Suite", row->suite);
 	fact(out, "Device", row->device);
 	fact(out, "Origin", row->origin);
-	emit_rawf(out, "<dt>Attempt</dt><dd>%d</dd>", row->attempt);
+	if (row->attempt)
+		emit_rawf(out, "<dt>Attempt</dt><dd>%d</dd>", row->attempt);
 	moment(out, "Queued", row->queued_at);
 	moment(out, "Started", row->started_at);
 	moment(out, "Ended", row->ended_at);
-	if (row->again_at)
-		moment(out, "Retry", row->again_at);
+	moment(out, "Retry", row->again_at);
 	if (row->again_of)
 		emit_format(out, "<dt>Retry of</dt><dd>%lld{job}: its runs varied too much</dd>", (long long)row->again_of);
 	emit_rawf(out,
@@ -537,7 +642,7 @@ static void log_line(void *arg, int64_t id, int64_t at, const char *line)
 	emit_format(out, "%-.8s  %s\n", text + 11, line);
 }
 
-/* The end of a build's log, which contains the error. */
+/* The end of a build's log, which contains the error; folded where the build succeeded. */
 static void build_section(void *arg, const struct view_build *row)
 {
 	struct job_page *page = arg;
@@ -548,8 +653,12 @@ static void build_section(void *arg, const struct view_build *row)
 	for (size_t i = 0; i < tail.len; i++)
 		if (tail.data[i] == '\0')
 			tail.data[i] = '?';
-	emit_format(out, "<h2>Build of %-s</h2><p>%s{verdict} %.1f s, %s %s</p><pre class=log tabindex=0>%s</pre>\n", page->side,
-		row->state, (double)row->duration_ms / 1000, row->toolchain, row->detail, tail.data);
+	bool is_good = strcmp(row->state, "ok") == 0;
+	emit_format(out,
+		"<details id=build-%-s%-s><summary>Build of %-s: %s{verdict} %.1f s, %s %s</summary><pre class=log tabindex=0>%s</pre>"
+		"</details>\n",
+		page->side, is_good ? "" : " open", page->side, row->state, (double)row->duration_ms / 1000, row->toolchain,
+		row->detail, tail.data ? tail.data : "");
 	buf_fini(&tail);
 }
 
@@ -569,14 +678,14 @@ static int draw_builds(struct site *site, struct job_page *page, struct fw_err *
 int page_job(struct site *site, struct http_request *r, struct http_response *response, struct fw_err *err)
 {
 	int64_t id = answer_path_id(r, "job", err);
-	struct job_page page = { .unschedulable = { .site = site, .job = id }, .out = &response->body };
-	char title[64], data[64];
+	struct job_page page = {
+		.unschedulable = { .site = site, .job = id }, .response = response, .out = &response->body, .err = err
+	};
+	char data[64];
 	if (id < 0)
 		return -1;
-	snprintf(title, sizeof title, "Job %lld", (long long)id);
 	snprintf(data, sizeof data, "/api/v1/jobs/%lld", (long long)id);
-	layout_begin(response, title, "jobs", "job.");
-	int result = view_job(site->db, id, job_facts, &page, err);
+	int result = view_job(site->db, id, job_facts, &page, err) != 0 ? -1 : page.result;
 	unschedulable_fini(&page.unschedulable);
 	if (result == 0) {
 		layout_live(page.out, "log", NULL);
