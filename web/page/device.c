@@ -1,21 +1,23 @@
 /* Devices: their properties, state and last device check, and the button that enables or disables them. */
 #include "web/page/internal.h"
 
+enum { ALARMS_FROM = 20, BAR_WIDTH = 96, BAR_HEIGHT = 10 }; /* ALARMS_FROM: comparisons, with fewer the rate shows nothing */
+
 struct drawing {
 	struct buf *out;
 	struct site *site;
-	int n;
+	int n, ready, absent;
+	char other[192];     /* a device that is neither ready nor absent, with its state */
+	struct buf absences; /* names of values that the device does not report */
 };
 
-/* A value of a device, or a dash with the reason. An unknown value is -1 in a device check and 0 in the device's hello. */
-static void figure(struct buf *out, const char *name, double v, const char *unit, double from)
+/* A value of a device. An unknown value is -1 in a device check and 0 in the device's hello. */
+static void figure(struct drawing *d, const char *name, double v, const char *unit, double from)
 {
-	emit_rawf(out, "<dt>%s</dt><dd>", name);
 	if (isfinite(v) && v >= from)
-		emit_rawf(out, "%.4g\u00a0%s", v, unit);
+		emit_rawf(d->out, "<dt>%s</dt><dd>%.4g\u00a0%s</dd>", name, v, unit);
 	else
-		emit_raw(out, "<span class=dim>\u2013 not reported</span>");
-	emit_raw(out, "</dd>");
+		buf_printf(&d->absences, "%s%s", d->absences.len ? ", " : "", name);
 }
 
 /* Harmless bits come last. */
@@ -43,13 +45,13 @@ static void last_seen_doing(struct drawing *d, int64_t device)
 	json_t *device_check = text.len ? json_loads(text.data, 0, NULL) : NULL;
 	if (device_check) {
 		const char *regime = json_string_value(json_object_get(device_check, "regime"));
-		figure(d->out, "SM clock at its last run", comparison_number(device_check, "sm_mhz"), "MHz", 1);
-		figure(d->out, "Power at its last run", comparison_number(device_check, "power_w"), "W", 0);
-		figure(d->out, "Temperature at its last run", comparison_number(device_check, "temp_c"), "\u00b0C", 0);
+		figure(d, "SM clock at its last run", comparison_number(device_check, "sm_mhz"), "MHz", 1);
+		figure(d, "Power at its last run", comparison_number(device_check, "power_w"), "W", 0);
+		figure(d, "Temperature at its last run", comparison_number(device_check, "temp_c"), "\u00b0C", 0);
 		reasons(d->out, device_check);
 		if (regime && *regime)
 			emit_format(d->out, "<dt>Regime</dt><dd>%s{name}</dd>", regime);
-		figure(d->out, "Other processes during the last run", comparison_number(device_check, "foreign"), "", 0);
+		figure(d, "Other processes during the last run", comparison_number(device_check, "foreign"), "", 0);
 	} else {
 		emit_raw(d->out, "<dt>Last run</dt><dd class=dim>\u2013 none yet</dd>");
 	}
@@ -57,14 +59,14 @@ static void last_seen_doing(struct drawing *d, int64_t device)
 	buf_fini(&text);
 }
 
-static void hardware(struct buf *out, const char *info_json)
+static void hardware(struct drawing *d, const char *info_json)
 {
 	json_t *info = json_loads(info_json, 0, NULL);
-	figure(out, "Cores", comparison_number(info, "cores"), "", 1);
-	figure(out, "Memory", comparison_number(info, "memory_bytes") / (1 << 30), "GiB", 1e-3);
-	figure(out, "L2 cache", comparison_number(info, "l2_bytes") / (1 << 20), "MiB", 1e-3);
-	figure(out, "Highest clock", comparison_number(info, "clock_max_mhz"), "MHz", 1);
-	figure(out, "Power limit", comparison_number(info, "power_limit_w"), "W", 1);
+	figure(d, "Cores", comparison_number(info, "cores"), "", 1);
+	figure(d, "Memory", comparison_number(info, "memory_bytes") / (1 << 30), "GiB", 1e-3);
+	figure(d, "L2 cache", comparison_number(info, "l2_bytes") / (1 << 20), "MiB", 1e-3);
+	figure(d, "Highest clock", comparison_number(info, "clock_max_mhz"), "MHz", 1);
+	figure(d, "Power limit", comparison_number(info, "power_limit_w"), "W", 1);
 	json_decref(info);
 }
 
@@ -79,13 +81,14 @@ static void false_alarms(struct drawing *d, int64_t device, const char *uuid)
 		d->out->failed = true;
 		return;
 	}
-	emit_raw(d->out, "<dt>False alarms</dt><dd>");
-	if (f.comparisons)
-		emit_rawf(
-			d->out, "%d of %d comparisons of equal builds; below %.1f\u00a0%%", f.alarms, f.comparisons, f.upper_pct);
+	if (f.comparisons >= ALARMS_FROM)
+		emit_rawf(d->out, "<dt>False alarms</dt><dd>%d of %d comparisons of equal builds; below %.1f\u00a0%%</dd>",
+			f.alarms, f.comparisons, f.upper_pct);
 	else
-		emit_raw(d->out, "<span class=dim>\u2013 not measured; run <code>flopwatch calibrate</code></span>");
-	emit_raw(d->out, "</dd>");
+		emit_rawf(d->out,
+			"<dt>False alarms</dt><dd class=dim>not known yet: %d of %d comparisons of equal builds, which <code>flopwatch "
+			"calibrate</code> measures</dd>",
+			f.comparisons, ALARMS_FROM);
 	if (known.cells)
 		emit_rawf(d->out,
 			"<dt>Calibrated</dt><dd>%d cells; in %d of them runs of equal builds vary too much to detect a slowdown of the size of the threshold</dd>",
@@ -97,6 +100,11 @@ static void device_card(void *arg, const struct view_device *row)
 	struct drawing *d = arg;
 	struct buf *out = d->out;
 	d->n++;
+	d->ready += row->state == DEVICESTATE_OK;
+	d->absent += row->state == DEVICESTATE_ABSENT;
+	if (row->state != DEVICESTATE_OK && row->state != DEVICESTATE_ABSENT && !*d->other)
+		snprintf(d->other, sizeof d->other, "%.120s is %s", row->name, devicestate_name(row->state));
+	buf_clear(&d->absences);
 	emit_format(out,
 		"<section class=card><h3>%s %s{verdict}</h3><p class=dim>%s <code>%s</code></p>"
 		"%s{?<p class=\"banner warn\">*</p>}"
@@ -108,13 +116,14 @@ static void device_card(void *arg, const struct view_device *row)
 	else
 		emit_raw(out, "nothing");
 	emit_format(out,
-		"</dd><dt>Last report</dt><dd>%lld{time} (%f{duration} ago)</dd><dt>Class</dt><dd>%lld: %s</dd><dt>Driver"
-		"</dt><dd>%s</dd><dt>Toolkit</dt><dd>%s%s{?</dd><dt>cuDNN</dt><dd>*}</dd>",
-		(long long)row->seen_at, (double)(clock_utc_ms() - row->seen_at) / 1000, (long long)row->class, row->model,
-		*row->driver ? row->driver : "\u2013", *row->toolkit ? row->toolkit : "\u2013", row->cudnn);
-	hardware(out, row->info_json);
+		"</dd><dt>Last report</dt><dd>%lld{time}</dd><dt>Class</dt><dd>%lld: %s</dd>%s{?<dt>Driver</dt><dd>*</dd>}"
+		"%s{?<dt>Toolkit</dt><dd>*</dd>}%s{?<dt>cuDNN</dt><dd>*</dd>}",
+		(long long)row->seen_at, (long long)row->class, row->model, row->driver, row->toolkit, row->cudnn);
+	hardware(d, row->info_json);
 	false_alarms(d, row->id, row->uuid);
 	last_seen_doing(d, row->id);
+	if (d->absences.len)
+		emit_format(out, "<dt>Not reported</dt><dd class=dim>%s</dd>", d->absences.data);
 	emit_raw(out, "</dl><div class=row>");
 	if (row->state == DEVICESTATE_QUARANTINED)
 		layout_button(out, "devices", row->uuid, "resume", "Try with a health check");
@@ -134,44 +143,82 @@ static void percent(struct buf *out, double pct)
 		emit_raw(out, "\u2013");
 }
 
+struct calibrated {
+	double mde_pct;
+	bool underpowered;
+	size_t begin, bar, end; /* of its row in the text; the bar is drawn at `bar` */
+};
+
+struct calibrations {
+	struct buf text;
+	struct calibrated *cell; /* cell[n] */
+	int n, underpowered;
+	double most_pct; /* largest minimum detectable slowdown */
+};
+
 /* Calibration of each cell from equal builds: the smallest detectable slowdown, and cells where none can be detected. */
 static void calibration_line(void *arg, const struct view_calibration *row)
 {
-	struct drawing *d = arg;
-	struct buf *out = d->out;
-	d->n++;
+	struct calibrations *all = arg;
+	struct buf *out = &all->text;
+	all->cell = mem_grow(all->cell, (size_t)all->n + 1, sizeof *all->cell);
+	struct calibrated *cell = &all->cell[all->n++];
+	*cell = (struct calibrated){ .mde_pct = row->mde_pct, .underpowered = row->underpowered, .begin = out->len };
+	all->underpowered += row->underpowered;
+	all->most_pct = fmax(all->most_pct, row->mde_pct);
 	emit_format(out,
 		"<tr><th scope=row class=wrap>%s</th><td class=x>%s</td><td class=x>%s</td><td class=\"n x\">%d</td>"
-		"<td class=\"n x\">%d</td><td class=\"n w\">%d</td><td class=n>",
+		"<td class=\"n x\">%d</td><td class=\"n w\">%d</td><td class=\"n w\">",
 		row->cell, row->repo, row->model, row->comparisons, row->alarms, row->runs);
 	percent(out, row->tau0_pct);
 	emit_raw(out, "</td><td class=n>");
+	cell->bar = out->len;
 	percent(out, row->mde_pct);
-	emit_raw(out, "</td><td>");
-	if (row->underpowered)
-		emit_raw(out, "<span class=\"v warn\"><i aria-hidden=true>?</i>varies too much</span>");
-	else
-		emit_raw(out, "<span class=\"v plain\"><i aria-hidden=true>\u2713</i>can detect it</span>");
+	emit_rawf(out, "</td><td>%s",
+		row->underpowered ? "<span class=\"v warn\"><i aria-hidden=true>?</i>varies too much</span>"
+				  : "<span class=\"v plain\"><i aria-hidden=true>\u2713</i>can detect it</span>");
 	emit_format(out, "</td><td class=w>%lld{time}</td></tr>\n", (long long)row->updated_at);
+	cell->end = out->len;
+}
+
+/* The longer the bar, the larger a slowdown has to be before it is found. */
+static void draw_bar(struct buf *out, const struct calibrated *cell, double most_pct)
+{
+	if (!isfinite(cell->mde_pct) || !(most_pct > 0))
+		return;
+	emit_rawf(out,
+		"<svg class=\"share %s\" viewBox=\"0 0 %d %d\" aria-hidden=true><path class=all d=\"M0 5H%d\"/><path class=part "
+		"d=\"M0 5H%.1f\"/></svg> ",
+		cell->underpowered ? "warn" : "dim", BAR_WIDTH, BAR_HEIGHT, BAR_WIDTH,
+		BAR_WIDTH * fmax(0, cell->mde_pct / most_pct));
 }
 
 static int draw_calibration(struct drawing *d, struct fw_err *err)
 {
-	struct buf *page = d->out, rows;
-	buf_init(&rows, 4 << 20);
-	d->out = &rows;
-	d->n = 0;
-	int result = view_calibrations(d->site->db, NULL, NULL, clock_utc_ms(), calibration_line, d, err);
-	d->out = page;
-	if (d->n) {
-		emit_rawf(page,
-			"<h2>Calibration</h2><p>Comparisons of equal builds in the last %d days. The runs of some cells vary so much that a full set of them would miss a slowdown of the size of the threshold; if the runs of a comparison vary less, the comparison counts. <code>flopwatch calibrate</code> measures the noise again, <code>flopwatch calibrate forget</code> deletes it.</p>",
-			CALIBRATION_DAYS_MAX);
-		layout_table(page, "Cell|^Repository|^Device|^>Comparisons|^>False alarms|~>Runs|>Noise|>Detects||~Newest (UTC)");
-		buf_append(page, rows.data, rows.len);
-		layout_table_end(page);
+	struct buf *out = d->out;
+	struct calibrations all = { .n = 0 };
+	buf_init(&all.text, 4 << 20);
+	int result = view_calibrations(d->site->db, NULL, NULL, clock_utc_ms(), calibration_line, &all, err);
+	if (all.n) {
+		emit_rawf(out,
+			"<h2>The smallest slowdown that each cell can show</h2><p>From comparisons of equal builds in the last %d days. "
+			"The runs of %d of %d cells vary so much that a full set of them would miss a slowdown of the size of the "
+			"threshold; if the runs of a comparison vary less, the comparison counts. <code>flopwatch calibrate</code> "
+			"measures the noise again, <code>flopwatch calibrate forget</code> deletes it.</p>",
+			CALIBRATION_DAYS_MAX, all.underpowered, all.n);
+		layout_table(out,
+			"Cell|^Repository|^Device|^>Comparisons|^>False alarms|~>Runs|~>Noise|>Smallest slowdown|Threshold|~Newest");
+		for (int i = 0; i < all.n; i++) {
+			const struct calibrated *cell = &all.cell[i];
+			buf_append(out, all.text.data + cell->begin, cell->bar - cell->begin);
+			draw_bar(out, cell, all.most_pct);
+			buf_append(out, all.text.data + cell->bar, cell->end - cell->bar);
+		}
+		layout_table_end(out);
 	}
-	buf_fini(&rows);
+	out->failed |= all.text.failed;
+	free(all.cell);
+	buf_fini(&all.text);
 	return result;
 }
 
@@ -212,22 +259,43 @@ void page_worker_banners(struct site *site, struct buf *out)
 		site->act->workers(site->control, worker_banner, &b);
 }
 
+/* "1 device ready", and the first that is not. */
+static void write_title(struct buf *out, const struct drawing *d)
+{
+	if (*d->other)
+		buf_printf(out, "%s; ", d->other);
+	if (d->n)
+		buf_printf(out, "%d of %d device%s ready", d->ready, d->n, d->n == 1 ? "" : "s");
+	else
+		buf_puts(out, "No device has reported yet");
+}
+
 int page_devices(struct site *site, struct http_request *r, struct http_response *response, struct fw_err *err)
 {
 	(void)r;
-	struct drawing d = { .out = &response->body, .site = site };
-	layout_begin(response, "Devices", "devices", "device. worker. job.state job.done");
-	layout_live(d.out, "devices", "A device changed");
-	page_worker_banners(site, d.out);
-	emit_raw(d.out, "<div class=\"cards wide\">");
-	if (view_devices(site->db, device_card, &d, err) != 0)
-		return -1;
-	emit_raw(d.out, "</div>");
+	struct buf cards, title, *out = &response->body;
+	struct drawing d = { .out = &cards, .site = site };
+	buf_init(&cards, 8 << 20);
+	buf_init(&title, 512);
+	buf_init(&d.absences, 1024);
+	int result = view_devices(site->db, device_card, &d, err);
+	write_title(&title, &d);
+	layout_begin(response, title.data, "devices", "device. worker. job.state job.done");
+	layout_live(out, "devices", "A device changed");
+	page_worker_banners(site, out);
+	emit_raw(out, "<div class=\"cards wide\">");
+	buf_append(out, cards.data, cards.len);
+	emit_raw(out, "</div>");
 	if (d.n == 0)
-		layout_empty(d.out, "", "No device has reported yet.",
+		layout_empty(out, "", "No device has reported yet.",
 			"List workers under <code>workers</code> in flopwatchd.yml; they report their devices.");
-	if (draw_calibration(&d, err) != 0)
-		return -1;
-	emit_raw(d.out, "</div>");
-	return layout_end(response, "/api/v1/devices", 0);
+	d.out = out;
+	if (result == 0)
+		result = draw_calibration(&d, err);
+	emit_raw(out, "</div>");
+	out->failed |= cards.failed || title.failed || d.absences.failed;
+	buf_fini(&d.absences);
+	buf_fini(&title);
+	buf_fini(&cards);
+	return layout_end(response, "/api/v1/devices", result);
 }
