@@ -232,6 +232,17 @@ int view_suite_text(struct db *db, int64_t comparison, struct buf *out, struct f
 	return stmt_require(stmt_first_bytes(s, out, err), err, "there is no comparison %lld", (long long)comparison);
 }
 
+int view_suite_versions(struct db *db, view_suite_version_fn *each, void *arg, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db,
+		"SELECT name, origin, sha FROM suite WHERE id IN (SELECT max(id) FROM suite GROUP BY name) ORDER BY name", err);
+	struct view_suite_version row = { 0 };
+	int result;
+	while ((result = stmt_next(s, err, row.name, row.origin, row.sha)) == 1)
+		each(arg, &row);
+	return result;
+}
+
 int view_environment(struct db *db, int64_t comparison, view_environment_fn *each, void *arg, struct fw_err *err)
 {
 	struct stmt *s = db_query(db, err,

@@ -1327,6 +1327,13 @@ int view_suite(struct db *db, int64_t comparison, int64_t *suite, struct fw_err 
 /** Append the text of a comparison's suite. ERR_NOT_FOUND. */
 int view_suite_text(struct db *db, int64_t comparison, struct buf *out, struct fw_err *err);
 
+struct view_suite_version {
+	const char *name, *origin, *sha; /* origin: "installed", or repository and commit */
+};
+typedef void view_suite_version_fn(void *arg, const struct view_suite_version *row);
+/** The newest version of each suite that was measured, by name. */
+int view_suite_versions(struct db *db, view_suite_version_fn *each, void *arg, struct fw_err *err);
+
 struct view_environment {
 	int64_t id, first_at;
 	const char *hash, *uuid, *kind, *name, *driver, *toolkit, *cudnn, *timing, *isolation, *suite_sha;
@@ -2242,6 +2249,9 @@ typedef void view_notification_fn(void *arg, const struct view_notification *row
 /** Newest first, before id `before` (0: all); `state` NULL: any. */
 int view_notifications(
 	struct db *db, const char *state, int64_t before, int limit, view_notification_fn *each, void *arg, struct fw_err *err);
+/** The last notification of a kind to a receiver, among the newest 5,000 of all; none where there is no row. */
+int view_notification_last(
+	struct db *db, const char *kind, const char *target, view_notification_fn *each, void *arg, struct fw_err *err);
 /** Count the waiting rows with at least STORE_OUTBOX_STUCK attempts. */
 int view_outbox_stuck(struct db *db, int64_t *n, struct fw_err *err);
 typedef void view_attempt_fn(void *arg, const struct store_attempt *row);

@@ -114,18 +114,34 @@ static struct stmt *notifications_in(struct db *db, const char *state, struct fw
 	return stmt_bind(s, err, "state=%s", state);
 }
 
-int view_notifications(
-	struct db *db, const char *state, int64_t before, int limit, view_notification_fn *each, void *arg, struct fw_err *err)
+static int each_notification(struct stmt *s, view_notification_fn *each, void *arg, struct fw_err *err)
 {
-	struct stmt *s = store_page_given(state) ? notifications_in(db, state, err)
-						 : db_stmt(db, NOTIFICATIONS "WHERE id < :before ORDER BY id DESC LIMIT :n", err);
-	s = stmt_bind(s, err, "before=%ld n=%d", store_page_before(before), store_page_size(limit, VIEW_ROWS_MAX));
 	int result;
 	struct view_notification row = { 0 };
 	while ((result = stmt_next(s, err, row.id, row.message_id, row.kind, row.target, row.payload, row.state, row.last_error,
 			row.attempts, row.next_at, row.created_at)) == 1)
 		each(arg, &row);
 	return result;
+}
+
+int view_notifications(
+	struct db *db, const char *state, int64_t before, int limit, view_notification_fn *each, void *arg, struct fw_err *err)
+{
+	struct stmt *s = store_page_given(state) ? notifications_in(db, state, err)
+						 : db_stmt(db, NOTIFICATIONS "WHERE id < :before ORDER BY id DESC LIMIT :n", err);
+	s = stmt_bind(s, err, "before=%ld n=%d", store_page_before(before), store_page_size(limit, VIEW_ROWS_MAX));
+	return each_notification(s, each, arg, err);
+}
+
+int view_notification_last(
+	struct db *db, const char *kind, const char *target, view_notification_fn *each, void *arg, struct fw_err *err)
+{
+	enum { NEWEST = 5000 }; /* a receiver without notifications would cost a scan of all */
+	struct stmt *s = db_query(db, err,
+		NOTIFICATIONS
+		"WHERE id > (SELECT max(id) FROM outbox) - :newest AND kind = :kind AND target = :target ORDER BY id DESC LIMIT 1",
+		"newest=%d kind=%s target=%s", (int)NEWEST, kind, target);
+	return each_notification(s, each, arg, err);
 }
 
 int view_attempts(struct db *db, int64_t notification, view_attempt_fn *each, void *arg, struct fw_err *err)

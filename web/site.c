@@ -37,6 +37,7 @@ static const struct http_route routes[] = {
 	{ "GET", "/troubleshooting", page_troubleshooting, HTTP_READ, NULL, NULL },
 	{ "GET", "/api", page_api, HTTP_READ, NULL, NULL },
 	{ "GET", "/notifications", page_notifications, HTTP_READ, NULL, NULL },
+	{ "GET", "/settings", page_settings, HTTP_ADMIN, NULL, NULL },
 	{ "GET", "/alerts.atom", feed_alerts, HTTP_READ, NULL, NULL },
 	{ "GET", "/comparisons.atom", feed_comparisons, HTTP_READ, NULL, NULL },
 	{ "GET", "/search", page_search, HTTP_READ, NULL, NULL },

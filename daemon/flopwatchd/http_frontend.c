@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include "flopwatchd/schedule/schedule.h"
@@ -30,6 +31,50 @@ static int control_unschedulable(
 	const struct control *c, int64_t job, worker_unschedulable_fn *each, void *to, struct fw_err *err)
 {
 	return queue_unschedulable(c->queue, job, each, to, err);
+}
+
+static void report_receivers(const struct config *c, const struct site_settings *out)
+{
+	for (int i = 0; i < c->n_webhooks; i++) {
+		const struct config_webhook *hook = &c->webhook[i];
+		const char *host = strstr(hook->url, "://");
+		char address[sizeof hook->url]; /* without the path, which is a secret of many services */
+		host = host ? host + 3 : hook->url;
+		snprintf(address, sizeof address, "%.*s", (int)(host - hook->url + (ptrdiff_t)strcspn(host, "/?#")), hook->url);
+		out->receiver(out->to_receiver,
+			&(struct site_receiver){
+				.name = hook->name, .kind = "webhook", .address = address, .has_secret = hook->secret[0] });
+	}
+	for (int i = 0; i < c->n_repos; i++) {
+		const struct config_repo *repo = &c->repo[i];
+		if (repo->status.kind[0])
+			out->receiver(out->to_receiver, &(struct site_receiver){ .name = repo->name,
+								.kind = "status",
+								.address = repo->status.api,
+								.has_secret = repo->status.token[0] });
+		if (repo->notes[0] && strcmp(repo->notes, "none") != 0)
+			out->receiver(out->to_receiver, &(struct site_receiver){ .name = repo->name,
+								.kind = "note",
+								.address = repo->url,
+								.has_secret = repo->token_file[0] || repo->ssh_key[0] });
+	}
+}
+
+/* Report the configuration, its receivers, and the disk of state_dir. */
+static int control_settings(const struct control *c, struct site_settings *out, struct fw_err *err)
+{
+	const struct config *config = c->config;
+	struct statvfs disk;
+	if (statvfs(config->state_dir, &disk) != 0)
+		return err_sys(err, "cannot read the free space of %s", config->state_dir);
+	out->file = config->file;
+	out->folder = config->state_dir;
+	out->restart = config->restart;
+	out->free_bytes = (int64_t)disk.f_bavail * (int64_t)disk.f_frsize;
+	out->total_bytes = (int64_t)disk.f_blocks * (int64_t)disk.f_frsize;
+	config_settings_each(config, out->setting, out->to);
+	report_receivers(config, out);
+	return 0;
 }
 
 /* ---- http_frontend ---- */
@@ -97,6 +142,7 @@ static const struct site_actions actions = {
 	.alert = control_alert,
 	.workers = control_workers,
 	.unschedulable = control_unschedulable,
+	.settings = control_settings,
 	.peer = control_peer,
 	.backup = control_backup,
 	.backup_take = control_backup_take,

@@ -518,6 +518,28 @@ static void no_workers(const struct control *c, worker_status_fn *each, void *to
 {
 	(void)c, (void)each, (void)to;
 }
+static int made_up_settings(const struct control *c, struct site_settings *out, struct fw_err *e)
+{
+	(void)c, (void)e;
+	static const struct {
+		const char *name, *value;
+		int line;
+	} settings[] = { { "state_dir", "/var/lib/flopwatch", 5 }, { "listen", "127.0.0.1:8451", 13 },
+		{ "sandbox", "required", 22 }, { "workers[0].name", "gpu", 67 }, { "repos[0].name", "kernels", 88 },
+		{ "repos[0].url", "/srv/git/kernels.git", 89 }, { "repos[0].branches", "main, */*", 90 },
+		{ "webhooks[0].name", "chat", 108 }, { "webhooks[0].url", "https://chat.example.org", 109 },
+		{ "webhooks[0].secret_file", "set", 110 } };
+	out->file = "/etc/flopwatch/flopwatchd.yml";
+	out->folder = "/var/lib/flopwatch";
+	out->free_bytes = INT64_C(412) << 30;
+	out->total_bytes = INT64_C(960) << 30;
+	for (size_t i = 0; i < sizeof settings / sizeof settings[0]; i++)
+		out->setting(out->to, settings[i].name, settings[i].value, settings[i].line);
+	out->receiver(out->to_receiver,
+		&(struct site_receiver){
+			.name = "chat", .kind = "webhook", .address = "https://chat.example.org", .has_secret = true });
+	return 0;
+}
 static int no_peers(struct control *c, const struct job_request *q, int64_t *jobs, int *n, struct fw_err *e)
 {
 	(void)c, (void)q, (void)jobs, (void)n;
@@ -562,6 +584,7 @@ static const struct site_actions actions = {
 	.redeliver = no_notification,
 	.alert = no_step,
 	.workers = no_workers,
+	.settings = made_up_settings,
 	.peer = no_peers,
 	.backup = no_backup,
 	.backup_take = no_copy,

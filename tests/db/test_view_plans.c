@@ -31,6 +31,18 @@ static void see_nothing_alert(void *arg, const struct view_alert *row)
 {
 	(void)arg, (void)row;
 }
+static void see_nothing_profile(void *arg, const struct view_profile *row)
+{
+	(void)arg, (void)row;
+}
+static void see_nothing_notification(void *arg, const struct view_notification *row)
+{
+	(void)arg, (void)row;
+}
+static void see_nothing_suite(void *arg, const struct view_suite_version *row)
+{
+	(void)arg, (void)row;
+}
 static void see_nothing_event(void *arg, const struct view_alert_event *row)
 {
 	(void)arg, (void)row;
@@ -164,11 +176,17 @@ static void take_live_statements(struct fixture *f)
 	static const char *const states[] = { NULL, "open", "done" };
 	struct store_runs runs;
 	struct store_cell cell;
+	int open_alerts;
 	int64_t id;
 	for (int i = 0; i < 3; i++) {
 		ok(view_alerts(f->db, states[i], 0, 10, see_nothing_alert, NULL, &err));
 		ok(view_jobs(f->db, states[i], 0, 10, see_nothing_job, NULL, &err));
 	}
+	ok(view_alert_of(f->db, "kernels", fixture_sha(3), see_nothing_alert, NULL, &err));
+	ok(view_alerts_open(f->db, &open_alerts, &err));
+	assert_true(view_profile_of_job(f->db, 1, see_nothing_profile, NULL, &err) >= 0);
+	ok(view_notification_last(f->db, "webhook", "chat", see_nothing_notification, NULL, &err));
+	ok(view_suite_versions(f->db, see_nothing_suite, NULL, &err));
 	ok(view_alert_events(f->db, 1, see_nothing_event, NULL, &err));
 	ok(view_job(f->db, 1, see_nothing_job, NULL, &err));
 	ok(view_log(f->db, 1, 0, 10, see_nothing_log, NULL, &err));

@@ -160,6 +160,22 @@ struct captures;
 enum { SITE_PEERS_MAX = 8 };
 enum { SITE_CALIBRATIONS = 2, SITE_CALIBRATIONS_MAX = 50 }; /* A/A comparisons of one request */
 
+/** A receiver of notifications. */
+struct site_receiver {
+	const char *name, *kind, *address; /* kind: webhook, status or note, as of its notifications */
+	bool has_secret;
+};
+
+/** The configuration. The caller sets the callbacks and their arguments, the daemon the other members. */
+struct site_settings {
+	const char *file, *folder;       /* that was read; state_dir. Own: the daemon's */
+	const char *restart;             /* changed settings that apply after a restart, "" none */
+	int64_t free_bytes, total_bytes; /* of the disk of `folder` */
+	void (*setting)(void *to, const char *name, const char *value, int line);
+	void (*receiver)(void *to_receiver, const struct site_receiver *row);
+	void *to, *to_receiver;
+};
+
 /** Operations of the daemon; each gets `control` of the site. Err: see flopwatchd/control.c. */
 struct site_actions {
 	int (*enqueue)(struct control *c, const struct job_request *request, int64_t *job, struct fw_err *err);
@@ -199,6 +215,8 @@ struct site_actions {
 	void (*workers)(const struct control *c, worker_status_fn *each, void *to);
 	/** Call `each` for each queued job (`job` 0: of all) that no worker has a device for. NULL: not known. */
 	int (*unschedulable)(const struct control *c, int64_t job, worker_unschedulable_fn *each, void *to, struct fw_err *err);
+	/** Report the configuration, without secrets. NULL: not known. */
+	int (*settings)(const struct control *c, struct site_settings *out, struct fw_err *err);
 	/**
 	 * Compare the target (absent: the upstream branch) with base_provider (absent: each of the repository's peers);
 	 * device_kind as for calibrate. Shape: jobs[SITE_PEERS_MAX], *n of them.

@@ -13,6 +13,7 @@ void config_free(struct config *c)
 			explicit_bzero(c->repo[i].status.token, sizeof c->repo[i].status.token);
 	for (int i = 0; i < c->n_webhooks; i++)
 		explicit_bzero(c->webhook[i].secret, sizeof c->webhook[i].secret);
+	buf_fini(&c->settings);
 	free(c);
 }
 
@@ -43,6 +44,9 @@ void config_update(struct config *live, const struct config *fresh, char *restar
 	append_setting(shown || strcmp(live->sandbox, fresh->sandbox) != 0, "sandbox", restart, size);
 	append_setting(strcmp(live->measure_cores, fresh->measure_cores) != 0, "cores", restart, size);
 	append_setting(workers, "workers", restart, size);
+	snprintf(live->restart, sizeof live->restart, "%s", restart);
+	buf_clear(&live->settings);
+	buf_append(&live->settings, fresh->settings.data, fresh->settings.len);
 	/* Copy entry by entry: untouched entries of these arrays take no memory. */
 	for (int i = 0; i < fresh->n_repos; i++)
 		live->repo[i] = fresh->repo[i];

@@ -106,6 +106,9 @@ struct config_webhook {
 };
 
 struct config {
+	char file[512];      /* that it was read from */
+	char restart[256];   /* settings of the file that need a restart, joined by commas (config_update); "" none */
+	struct buf settings; /* of the file: config_settings_each */
 	char state_dir[512]; /* database, mirrors */
 	char cache_dir[512];
 	char suites_dir[512];
@@ -176,6 +179,13 @@ int config_repo_access(const struct config_repo *r, const char **args);
 
 /** Path of a repository for flopwatch-git: its own path if local, else its mirror. Shape: path[size]. Err: ERR_FULL too long. */
 int config_repo_path(const struct config *c, const struct config_repo *r, char *path, size_t size, struct fw_err *err);
+
+/* ---- config_settings: The settings of the file as text, for a page. ---- */
+
+/** `name`: "repos[0].url"; `value`: a list is joined by commas, the file of a secret is "set"; `line`: in the file. */
+typedef void config_setting_fn(void *arg, const char *name, const char *value, int line);
+/** Pass each setting that the file has, in its order. Own: the texts are valid inside the callback only. */
+void config_settings_each(const struct config *c, config_setting_fn *each, void *arg);
 
 /* ---- branch_patterns: The globs of `branches`, which select the branches that the daemon watches. ---- */
 

@@ -483,6 +483,10 @@ int config_read(const char *path, struct config **out, struct buf *mistakes, str
 	read_all(y, c);
 	int n = yaml_mistakes(y);
 	buf_puts(mistakes, yaml_mistake_text(y));
+	snprintf(c->file, sizeof c->file, "%s", path);
+	buf_init(&c->settings, 4 * FILE_BYTES_MAX);
+	if (n == 0)
+		config_settings_write(y, &c->settings);
 	yaml_free(y);
 	buf_fini(&text);
 	if (n) {

@@ -41,6 +41,11 @@ void config_text_name(struct yaml *y, struct yaml_node *map, char *out, size_t s
 /** Read a list of texts, or a single text; returns their number. Shape: out[max][size]. */
 int config_text_list(struct yaml *y, struct yaml_node *map, const char *key, char *out, size_t size, int max);
 
+/* ---- config_settings ---- */
+
+/** Append the settings of a document without mistakes, as config_settings_each reads them. */
+void config_settings_write(struct yaml *y, struct buf *out);
+
 /* ---- config_url: Checks of repository addresses: neither git, ssh nor a shell may treat one as an option or a command. ---- */
 
 /** Return the text after `prefix`, NULL if `text` does not begin with it. */
