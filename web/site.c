@@ -18,6 +18,8 @@
 /* clang-format off */
 static const struct http_route routes[] = {
 	{ "GET", "/", page_overview, HTTP_READ, NULL, NULL },
+	{ "GET", "/branches", page_branches, HTTP_READ, NULL, NULL },
+	{ "GET", "/repos/{repo}", page_repo, HTTP_READ, NULL, NULL },
 	{ "GET", "/comparisons", page_comparisons, HTTP_READ, NULL, NULL },
 	{ "GET", "/comparisons/{id}", page_comparison, HTTP_READ, NULL, NULL },
 	{ "GET", "/compare", page_compare, HTTP_READ, NULL, NULL },

@@ -32,6 +32,10 @@ export async function pagesOf(server, { comparison, cell, items }) {
 	const history = `/history?repo=${comparison.repo}&cell=${encodeURIComponent(cell.cell)}`;
 	const pages = {
 		overview: "/",
+		branches: "/branches",
+		branch: `/branches?repo=${comparison.repo}&branch=${encodeURIComponent(comparison.branch)}`,
+		repo: `/repos/${comparison.repo}`,
+		settings: "/settings",
 		comparisons: "/comparisons",
 		comparison: `/comparisons/${comparison.id}`,
 		history: `${history}&branch=main&overlay=${encodeURIComponent(comparison.branch)}`,

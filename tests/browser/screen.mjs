@@ -85,7 +85,32 @@ for (const width of [390, 900, 1440])
 		await page2.context().close();
 		await page.context().close();
 	}
-for (const address of ["/", "/comparisons", "/jobs", "/devices", "/alerts"])
+await test("one screen of home says which branch, how much, which cells, why and what to do", async () => {
+	const page = await open(1280, "light", "/", false), missing = []; // scripts would draw the page again meanwhile
+	for (const selector of [".alarm b", ".alarm .why a", ".alarm a.button", "tr:has-text('three-stages') .why", "tr:has-text('failed')", ".heat.small tbody tr"])
+		if (!await isAbove(page.locator(selector), 800)) missing.push(selector);
+	const bar = (await page.locator(".alarm").first().innerText()).replace(/\s+/g, " "), title = (await page.title()).replace(/\s+/g, " ");
+	const rows = await page.locator("table").first().locator("tbody tr").allInnerTexts();
+	await page.context().close();
+	if (missing.length) throw new Error(`below: ${missing.join(", ")}`);
+	return /three-stages is \d\.\d % slower in 6 of 20 cells/.test(title) && /worst: .+ backward; .+ ago Answer A\d+/.test(bar) && /failed/.test(rows[0]) && /regression/.test(rows[1]);
+});
+await test("a phone has a bar of three pages and More, which has the others", async () => {
+	const page = await open(390, "light", "/", false);
+	const shown = async () => (await page.locator(".top nav a:visible").allInnerTexts()).map((text) => text.replace(/\s*\d+$/, "")).join();
+	const before = await shown();
+	await page.getByRole("button", { name: "More" }).click();
+	const after = await shown();
+	await page.context().close();
+	return before === "Overview,Alerts,Queue" && after === "Overview,Alerts,Queue,Branches,History,Devices,Help";
+});
+await test("a time is an age, with the time itself as its title", async () => {
+	const page = await open(1280, "light", "/comparisons");
+	const time = page.locator("td time").first(), text = await time.innerText(), title = await time.getAttribute("title");
+	await page.context().close();
+	return /^(just now|\d+ (min|h|d) ago)$/.test(text) && /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/.test(title);
+});
+for (const address of ["/", "/branches", `/branches?repo=kernels&branch=${encodeURIComponent(comparison.branch)}`, "/repos/kernels", "/settings", "/comparisons", "/jobs", "/devices", "/alerts"])
 	for (const width of [390, 900]) {
 		const page = await open(width, "light", address);
 		const out = await page.evaluate(() => [...document.querySelectorAll(".scroll, main")]

@@ -1,5 +1,5 @@
 #!/bin/bash
-# Every page at 390, 900 and 1440 pixels, light and dark, as PNGs under build/screenshots. Arguments: only pages whose name contains one.
+# Every page at 390, 768 and 1280 pixels, light and dark, as PNGs under build/screenshots. Arguments: only pages whose name contains one.
 set -eu
 cd "$(dirname "$0")/../.."
 story=$(mktemp -d)

@@ -1,4 +1,4 @@
-// Screenshots of every page at 390, 900 and 1440 pixels, light and dark. Usage: node shots.mjs SERVER FOLDER [WORD...]
+// Screenshots of every page at 390, 768 and 1280 pixels, light and dark. Usage: node shots.mjs SERVER FOLDER [WORD...]
 import { mkdirSync } from "node:fs";
 import { chooseCell, openBrowser, pagesOf } from "./browser.mjs";
 
@@ -8,7 +8,7 @@ const browser = await openBrowser();
 const pages = await pagesOf(server, await chooseCell(server));
 for (const [name, path] of Object.entries(pages)) {
 	if (words.length && !words.some((w) => name.includes(w))) continue;
-	for (const width of [390, 900, 1440])
+	for (const width of [390, 768, 1280])
 		for (const colorScheme of ["light", "dark"]) {
 			const page = await browser.newPage({ viewport: { width, height: 800 }, colorScheme, deviceScaleFactor: 1 });
 			await page.goto(server + path, { waitUntil: "load" });

@@ -43,6 +43,6 @@ for name in "${!key[@]}"; do
 	done
 done
 is "links of the overview lead to comparisons of that branch" "$(curl -s --max-time 60 "$FLOPWATCH_SERVER/" |
-	grep -oE 'href="/comparisons\?repo=r&amp;branch=[^"&]+' | sed 's/.*branch=//' | sort -u | while read -r asked; do
+	grep -oE 'href="/branches\?repo=r&amp;branch=[^"&]+' | sed 's/.*branch=//' | sort -u | while read -r asked; do
 		api "comparisons?repo=r&branch=$asked" | jq -r '.items | length'
 	done | sort -u)" 1

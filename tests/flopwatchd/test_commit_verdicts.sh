@@ -17,7 +17,7 @@ said() { # context, commit: the last status, state and description
 }
 says() { [[ "$(said "$1" "$2")" =~ $3 ]]; }
 row() { # of the overview, by branch
-	page "" | grep -o "<tr><th scope=row><a href=\"/comparisons?repo=pair&amp;branch=$1\".*" | sed 's/<\/tr>.*//'
+	page "" | grep -o "<tr><th scope=row class=branch><a href=\"/branches?repo=pair&amp;branch=$1\".*" | sed 's/<\/tr>.*//'
 }
 
 git init -q --bare -b main "$tmp/pair.git"

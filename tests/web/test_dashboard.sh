@@ -66,7 +66,7 @@ await comes_back
 is "a client that comes back gets what it missed" "$(grep -m1 '^id: ' <<<"$again")" "id: $last"
 
 # ---- pages ----
-for path in / /comparisons "/comparisons/$comparison" /jobs "/jobs/$job" /alerts /devices /history /heat /peers /help /api "/commits/$slow" \
+for path in / /branches "/branches?repo=kernels&branch=slow" /repos/kernels /settings /comparisons "/comparisons/$comparison" /jobs "/jobs/$job" /alerts /devices /history /heat /peers /help /api "/commits/$slow" \
 	"/comparisons/$comparison?open=0.1.2.3" "/comparisons/$comparison?q=%3Cscript%3E\&sort=-change" "/search?q=%3Cimg%20src=x%3E" \
 	"/history?cell=attention/dense/full/s64/hq2/hk1/d64/bf16/forward&repo=kernels"; do
 	page "$path"
@@ -83,12 +83,34 @@ like "the odd name is shown escaped" "$body" 'odd/&lt;img/src=x/onerror=alert\(1
 like "the invisible mark is visible" "$body" 'rtl\\u202egnp'
 like "broken bytes are marked" "$body" $'bad\xef\xbf\xbd'
 like "subjects are escaped" "$body" '&lt;/td&gt;&lt;script&gt;'
-like "the open alert is counted" "$body" '1 open alert<'
+like "the title is the finding" "$body" '<h1>slow is 4\.[0-9].{1,2}% slower in 4 of 4 cells</h1>'
+like "the open alert is counted" "$body" '>Alerts <b class=count>1</b></a>'
+like "and can be answered" "$body" '<a class=button href="/alerts/1">Answer A1</a>'
+like "unchanged branches are folded" "$body" '<summary>[0-9] unchanged</summary>'
+like "main is a heat map" "$body" '<table class="heat small">'
 page "/comparisons/$comparison"
 like "the comparison says what happened" "$body" '4 of 4 cells are slower by more than their threshold'
 like "and where" "$body" '<dt>Isolation</dt><dd>(bwrap|none)</dd>'
 page "/jobs/$job"
-like "the job shows its build" "$body" 'Build of target'
+like "the job shows its build" "$body" '<summary>Build of target: '
+like "and its result as the title" "$body" "<h1>Measured slow in [0-9].*: regression, C$comparison</h1>"
+is "its id has a letter" "$(status "$server/jobs/J$job")" 200
+is "also in the API" "$(status "$server/api/v1/comparisons/C$comparison")" 200
+is "but only its own" "$(status "$server/jobs/C$comparison")" 404
+page "/branches?repo=kernels&branch=slow"
+like "a branch has its verdict as the title" "$body" '<h1>slow is 4\.[0-9].{1,2}% slower in 4 of 4 cells</h1>'
+like "its open alert" "$body" 'Answer A1'
+like "its worst cell as a chart" "$body" '<svg class=chart'
+like "and its pushes" "$body" "<th scope=row class=branch><a href=\"/comparisons/$comparison\">C$comparison</a>"
+page /repos/kernels
+like "a repository counts its branches by urgency" "$body" '<h1>kernels: 1 slower, [0-9] unchanged</h1>'
+like "names its address" "$body" "<dt>Address</dt><dd><code>$tmp/kernels.git</code>"
+like "and its last fetch" "$body" '<dt>Last fetch</dt><dd><time datetime=2'
+page /settings
+like "the settings have their lines" "$body" '<td class=n>[0-9]+</td><th scope=row class=wrap>repos\[1\]\.poll</th><td class=wrap>1 h</td>'
+like "and no secret" "$body" '>repos\[1\]\.secret_file</th><td class=wrap>set</td>'
+lacks "nor the path of one" "$tmp/secret"
+like "the disk" "$body" '<dt>Free disk space</dt><dd>[0-9.]+'
 page "/history?cell=attention/dense/full/s64/hq2/hk1/d64/bf16/forward&repo=kernels&branch=slow"
 like "history is a chart" "$body" '<svg class=chart'
 is "/nothing is a page of refusal" "$(status "$server/nothing")" 404

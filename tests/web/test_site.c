@@ -36,13 +36,24 @@ static void expect_redirect(struct run *run, const char *target, const char *loc
 static void test_pages(void **state)
 {
 	struct run *run = *state;
-	expect_page(run, "/", WORDS("kernels", "Overview"));
+	expect_page(run, "/", WORDS("kernels", "<h1>No open alert: no branch yet</h1>"));
 	expect_page(run, "/comparisons", WORDS("Comparisons"));
 	expect_page(run, "/alerts", WORDS("No alert."));
 	fill(run);
 	expect_page(run, "/",
-		WORDS("team/a+b", "href=\"/comparisons?repo=kernels&amp;branch=team%2Fa%252Bb\"", "regression", "a faster tile",
-			"1 open alert<"));
+		WORDS("<h1>team/a+b is 3.1\u00a0% slower in 1 of 1 cells</h1>", "Answer A1", "regression", "a faster tile",
+			"href=\"/branches?repo=kernels&amp;branch=team%2Fa%252Bb\"", "<summary>1 unchanged</summary>",
+			"<table class=\"heat small\">", "Alerts <b class=count>1</b>"));
+	expect_page(run, "/repos/kernels",
+		WORDS("<h1>kernels: 1 slower, 1 unchanged</h1>", "Answer A1", "<dt>Last fetch</dt><dd>none yet", "Suites of main",
+			"<table class=\"heat small\">"));
+	expect_page(run, "/branches", WORDS("<h1>Branches: 1 slower, 1 unchanged</h1>", "href=\"/repos/kernels\""));
+	expect_page(run, "/branches?repo=kernels&branch=team/a%252Bb",
+		WORDS("<h1>team/a+b is 3.1\u00a0% slower in 1 of 1 cells</h1>", "Answer A1", "a faster tile", "<svg class=chart",
+			"href=\"/comparisons/2\">C2</a>"));
+	expect_page(run, "/branches?repo=kernels&branch=team/a%2Bb", WORDS("<h1>team/a+b is 3.1"));
+	expect_page(run, "/branches?repo=kernels&branch=former", WORDS("<h1>former is no branch of the repository now</h1>"));
+	expect_page(run, "/settings", WORDS("<dt>Version</dt><dd>" FW_VERSION "</dd>", "No receiver."));
 	expect_page(run, "/alerts", WORDS("href=\"/alerts/1\"", "Acknowledge"));
 	expect_page(run, "/alerts/1",
 		WORDS("<h1>Alert 1</h1>", "a faster tile", "Acknowledge", "name=back value=\"/alerts/1\"", "/api/v1/alerts/1",
@@ -61,6 +72,10 @@ static void test_pages(void **state)
 	expect_page(run, "/comparisons/2?q=sparse", WORDS("No cell matches."));
 	expect_page(run, "/heat?branch=team/a%2Bb", WORDS("<td class=b2>\u22123.1</td>", "causal"));
 	expect_page(run, "/search?q=team", WORDS("branch <a"));
+	expect_redirect(run, "/search?q=C2", "/comparisons/2");
+	expect_redirect(run, "/search?q=J2", "/jobs/2");
+	expect_redirect(run, "/search?q=%20A1%20", "/alerts/1");
+	expect_redirect(run, "/search?q=2", "/comparisons/2");
 	expect_page(run, "/search?q=zebra", WORDS("Nothing found."));
 	expect_page(run, "/help", WORDS("A worked example", "regression", "These runs detect any slowdown"));
 	expect_page(run, "/bisects", WORDS("No bisect yet."));
@@ -71,11 +86,8 @@ static void test_pages(void **state)
 	expect_page(run, "/history?cell=other", WORDS("0 points", "No timed points yet."));
 	expect_page(run, "/jobs", WORDS("/jobs/2", "done"));
 	expect_page(run, "/jobs?state=queued", WORDS("</table>"));
+	expect_page(run, "/jobs/J2", WORDS("regression, C2</h1>"));
 	expect_page(run, "/jobs/2", WORDS("queued: pushed", "action=\"/api/v1/jobs/2/retry\"", "Measure again"));
-	expect_redirect(run, "/search?q=C2", "/comparisons/2");
-	expect_redirect(run, "/search?q=J2", "/jobs/2");
-	expect_redirect(run, "/search?q=%20A1%20", "/alerts/1");
-	expect_redirect(run, "/search?q=2", "/comparisons/2");
 	expect_page(run, "/alerts", WORDS("team/a+b", "formaction=\"/api/v1/alerts/1/accept\"", CELL));
 	expect_page(run, "/devices", WORDS("simulated", "sim-0", "action=\"/api/v1/devices/sim-0/pause\""));
 	struct answer a = get(run, "/static/style.css");
@@ -86,7 +98,6 @@ static void test_pages(void **state)
 }
 
 static void test_page_peer(void **state)
-	expect_page(run, "/jobs/J2", WORDS("regression, C2</h1>"));
 {
 	struct run *run = *state;
 	fill(run);
@@ -126,7 +137,11 @@ static void test_pages_refuse(void **state)
 		{ "/bisects/99", 404, "99" },
 		{ "/commits/abcdef", 404, "no known commit begins with" },
 		{ "/heat?repo=other", 404, "there is no repository other" },
-		{ "/jobs/-1", 404, "the address of a job needs its number" },
+		{ "/jobs/-1", 404, "the address of a job needs its number, such as J1" },
+		{ "/jobs/C2", 404, "the address of a job needs its number, such as J1" },
+		{ "/repos/other", 404, "there is no repository other" },
+		{ "/branches?branch=main", 400, "needs its repository" },
+		{ "/branches?repo=other&branch=main", 404, "there is no repository other" },
 		/* an empty list would be mistaken for a good result */
 		{ "/api/v1/comparisons?verdikt=regression", 400,
 			"no argument verdikt; known: repo branch verdict since until limit cursor" },

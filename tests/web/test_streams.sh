@@ -52,7 +52,7 @@ ok "it waits for one by its name" "$bin/flopwatch" --server "$server" --quiet wa
 fails "and for none of another" 4 "$bin/flopwatch" --server "$server" wait b1201
 page=$(curl -s "$server/")
 is "the overview shows a hundred of a repository" "$(grep -c 'branch=b[0-9]*"' <<<"$page")" 100
-next=$(grep -o '/?repo=gone&amp;cursor=[0-9]*' <<<"$page" | sed 's/&amp;/\&/')
+next=$(grep -o '/repos/gone?cursor=[0-9]*' <<<"$page")
 is "then the next" "$(curl -s "$server$next" | grep -o 'branch=b[0-9]*"' | sed -n '1p;$p' | tr '\n' ' ')" 'branch=b0101" branch=b0200" '
 is "who chooses among so many types" "$(curl -s "$server/comparisons?repo=gone" | grep -c '<input name=branch value=""')" 1
 is "a search shows what fits" "$(curl -s "$server/search?q=b0" | grep -c '<li>branch')" 1

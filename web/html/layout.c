@@ -29,10 +29,9 @@ static const struct tab *tab_of(const char *here)
 
 static void draw_entry(struct buf *out, const struct entry *entry, const char *here, int count)
 {
-	emit_rawf(out, "<a href=\"%s\"%s>%s", entry->path, strcmp(here, entry->name) == 0 ? " aria-current=page" : "",
-		entry->label);
+	emit_rawf(out, "<a href=%s%s>%s", entry->path, strcmp(here, entry->name) == 0 ? " aria-current=page" : "", entry->label);
 	if (count)
-		emit_rawf(out, " <b class=count title=open>%d</b>", count);
+		emit_rawf(out, " <b class=count>%d</b>", count);
 	emit_raw(out, "</a>");
 }
 
@@ -53,7 +52,7 @@ static void draw_tabs(struct buf *out, const char *here)
 	const struct tab *tab = tab_of(here);
 	if (!tab || !tab->page.path)
 		return;
-	emit_rawf(out, "<nav class=tabs aria-label=\"Pages of %s\">", tab->entry);
+	emit_rawf(out, "<nav class=tabs aria-label=%s>", tab->entry);
 	for (int i = 0; i < TABS; i++)
 		if (strcmp(tabs[i].entry, tab->entry) == 0 && tabs[i].page.path)
 			draw_entry(out, &tabs[i].page, here, 0);
@@ -231,7 +230,7 @@ void layout_time(struct buf *out, int64_t utc_ms)
 	}
 	clock_format(utc_ms, text);
 	layout_age(utc_ms, clock_utc_ms(), age);
-	emit_rawf(out, "<time datetime=\"%.19sZ\" title=\"%.10s %.8s UTC\">%s</time>", text, text, text + 11, age);
+	emit_rawf(out, "<time datetime=%.19sZ title=%.19sZ>%s</time>", text, text, age);
 }
 
 void layout_duration_text(double seconds, char out[LAYOUT_DURATION_SIZE])

@@ -168,15 +168,14 @@ static void calibration_line(void *arg, const struct view_calibration *row)
 	all->most_pct = fmax(all->most_pct, row->mde_pct);
 	emit_format(out,
 		"<tr><th scope=row class=wrap>%s</th><td class=x>%s</td><td class=x>%s</td><td class=\"n x\">%d</td>"
-		"<td class=\"n x\">%d</td><td class=\"n w\">%d</td><td class=\"n w\">",
-		row->cell, row->repo, row->model, row->comparisons, row->alarms, row->runs);
+		"<td class=\"n w\">%d</td><td class=\"n w\">",
+		row->cell, row->repo, row->model, row->comparisons, row->runs);
 	percent(out, row->tau0_pct);
 	emit_raw(out, "</td><td class=n>");
 	cell->bar = out->len;
 	percent(out, row->mde_pct);
 	emit_rawf(out, "</td><td>%s",
-		row->underpowered ? "<span class=\"v warn\"><i aria-hidden=true>?</i>varies too much</span>"
-				  : "<span class=\"v plain\"><i aria-hidden=true>\u2713</i>can detect it</span>");
+		row->underpowered ? "<span class=\"v warn\"><i aria-hidden=true>?</i>varies too much</span>" : "");
 	emit_format(out, "</td><td class=w>%lld{time}</td></tr>\n", (long long)row->updated_at);
 	cell->end = out->len;
 }
@@ -186,11 +185,8 @@ static void draw_bar(struct buf *out, const struct calibrated *cell, double most
 {
 	if (!isfinite(cell->mde_pct) || !(most_pct > 0))
 		return;
-	emit_rawf(out,
-		"<svg class=\"share %s\" viewBox=\"0 0 %d %d\" aria-hidden=true><path class=all d=\"M0 5H%d\"/><path class=part "
-		"d=\"M0 5H%.1f\"/></svg> ",
-		cell->underpowered ? "warn" : "dim", BAR_WIDTH, BAR_HEIGHT, BAR_WIDTH,
-		BAR_WIDTH * fmax(0, cell->mde_pct / most_pct));
+	emit_rawf(out, "<svg class=\"share %s\" viewBox=\"0 0 %d %d\" aria-hidden=true><path class=part d=\"M0 5H%.0f\"/></svg> ",
+		cell->underpowered ? "warn" : "dim", BAR_WIDTH, BAR_HEIGHT, BAR_WIDTH * fmax(0, cell->mde_pct / most_pct));
 }
 
 static int draw_calibration(struct drawing *d, struct fw_err *err)
@@ -201,13 +197,17 @@ static int draw_calibration(struct drawing *d, struct fw_err *err)
 	int result = view_calibrations(d->site->db, NULL, NULL, clock_utc_ms(), calibration_line, &all, err);
 	if (all.n) {
 		emit_rawf(out,
-			"<h2>The smallest slowdown that each cell can show</h2><p>From comparisons of equal builds in the last %d days. "
-			"The runs of %d of %d cells vary so much that a full set of them would miss a slowdown of the size of the "
-			"threshold; if the runs of a comparison vary less, the comparison counts. <code>flopwatch calibrate</code> "
-			"measures the noise again, <code>flopwatch calibrate forget</code> deletes it.</p>",
-			CALIBRATION_DAYS_MAX, all.underpowered, all.n);
-		layout_table(out,
-			"Cell|^Repository|^Device|^>Comparisons|^>False alarms|~>Runs|~>Noise|>Smallest slowdown|Threshold|~Newest");
+			"<h2>The smallest slowdown that each cell can show</h2><p>From comparisons of equal builds in the last %d days. ",
+			CALIBRATION_DAYS_MAX);
+		if (all.underpowered)
+			emit_rawf(out,
+				"The runs of %d of %d cells vary so much that a full set of them would miss a slowdown of the size of the "
+				"threshold; if the runs of a comparison vary less, the comparison counts. ",
+				all.underpowered, all.n);
+		emit_raw(out,
+			"<code>flopwatch calibrate</code> measures the noise again, <code>flopwatch calibrate forget</code> "
+			"deletes it.</p>");
+		layout_table(out, "Cell|^Repository|^Device|^>Comparisons|~>Runs|~>Noise|>Smallest slowdown|Threshold|~Newest");
 		for (int i = 0; i < all.n; i++) {
 			const struct calibrated *cell = &all.cell[i];
 			buf_append(out, all.text.data + cell->begin, cell->bar - cell->begin);

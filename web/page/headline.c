@@ -33,27 +33,75 @@ static bool is_failure(enum verdict verdict)
 	return verdict == VERDICT_FAILED || verdict == VERDICT_REJECTED;
 }
 
-/* Why the cell is undecided, with the reason of the verdict where there is one. */
-static void undecided(struct buf *out, const struct headline *t)
+void headline_cells(struct buf *out, const struct headline *t)
 {
-	char text[EXPLAIN_SIZE];
-	explain_undecided(t->low_pct, t->high_pct, t->threshold_pct, text);
-	const char *why = *t->reason ? t->reason : text;
-	if (*why)
-		emit_format(out, ", %s", why);
+	if (!t->comparison || t->alike == 0)
+		return;
+	emit_format(out, "%d of %d: <a href=\"/comparisons/%lld?open=%d#c%d\">%s{case %s %lld} %s</a>", t->alike, t->cells,
+		(long long)t->comparison, t->n, t->n, t->key, t->title, (long long)t->size, t->direction);
+}
+
+bool headline_cause(struct buf *out, const struct headline *t, enum verdict verdict)
+{
+	char text[EXPLAIN_SIZE] = "";
+	const char *why = t->reason;
+	if (!t->comparison || (!is_failure(verdict) && verdict != VERDICT_UNDECIDED))
+		return false;
+	if (is_failure(verdict)) {
+		emit_format(out, "%s%-s%s", t->failure, *t->failure && *why ? ": " : "", why);
+		return *t->failure || *why;
+	}
+	if (!*why) {
+		explain_undecided(t->low_pct, t->high_pct, t->threshold_pct, text);
+		why = text;
+	}
+	emit_text(out, why);
+	return *why;
 }
 
 void reported_why(struct buf *out, const struct headline *t, enum verdict verdict)
 {
+	struct buf cause;
 	if (!t->comparison || t->alike == 0)
 		return;
-	emit_format(out, "<span class=why>%d of %d: <a href=\"/comparisons/%lld?open=%d#c%d\">%s{case %s %lld} %s</a>", t->alike,
-		t->cells, (long long)t->comparison, t->n, t->n, t->key, t->title, (long long)t->size, t->direction);
-	if (is_failure(verdict) && (*t->failure || *t->reason))
-		emit_format(out, ", %s%-s%s", t->failure, *t->failure && *t->reason ? ": " : "", t->reason);
-	else if (verdict == VERDICT_UNDECIDED)
-		undecided(out, t);
+	buf_init(&cause, 1 << 14);
+	emit_raw(out, "<span class=why>");
+	headline_cells(out, t);
+	if (headline_cause(&cause, t, verdict))
+		emit_format(out, ", %-s", cause.data);
 	emit_raw(out, "</span>");
+	out->failed |= cause.failed;
+	buf_fini(&cause);
+}
+
+/* Part of the sentence after the branch's name. */
+static void write_finding(struct buf *out, const struct headline *t, enum verdict verdict)
+{
+	bool has_cells = t->comparison && t->cells > 0;
+	if (verdict_is_change(verdict) && isfinite(t->change_pct))
+		buf_printf(out, " is %.1f\u00a0%% %s", fabs(t->change_pct), t->change_pct < 0 ? "slower" : "faster");
+	else if (verdict == VERDICT_FAILED || verdict == VERDICT_REJECTED)
+		buf_printf(out, " %s%s%s", verdict == VERDICT_FAILED ? "failed" : "was rejected", *t->failure ? ": " : "",
+			t->failure);
+	else if (verdict == VERDICT_UNDECIDED)
+		buf_puts(out, " is too close to call");
+	else if (verdict == VERDICT_NONE)
+		buf_puts(out, " is not measured yet");
+	else if (verdict == VERDICT_ACCEPTED)
+		buf_puts(out, " is slower, which was accepted");
+	else
+		buf_printf(out, " is %s",
+			verdict == VERDICT_NOT_COMPARABLE ? "not comparable with its base" : verdict_name(verdict));
+	if (has_cells && t->alike > 0)
+		buf_printf(out, " in %d of %d cells", t->alike, t->cells);
+	else if (has_cells && verdict == VERDICT_UNCHANGED)
+		buf_printf(out, " in %d cell%s", t->cells, t->cells == 1 ? "" : "s");
+}
+
+void headline_sentence(struct buf *out, const char *branch, const struct headline *t, enum verdict verdict)
+{
+	branch_text(out, branch);
+	write_finding(out, t, verdict);
 }
 
 void headline_change(struct buf *out, const struct headline *t, enum verdict verdict, double pct)

@@ -1,6 +1,8 @@
 /* Heat map: every cell of a branch over its last comparisons, one square each. */
 #include "web/page/internal.h"
 
+#include <limits.h>
+
 enum { COLUMNS_MAX = 40 };
 
 struct heat_cell {
@@ -17,18 +19,25 @@ struct heat {
 		int64_t id;
 		char target[65], subject[160];
 	} column[COLUMNS_MAX]; /* newest first */
-	int n_columns;
-	struct heat_cell *cell; /* cell[n_cells] */
-	int n_cells, room;
+	int n_columns, columns_max, cells_max;
+	struct heat_cell *cell;  /* cell[n_cells] */
+	int n_cells, room, next; /* next: position of the row that follows in the order of the suite */
+	int n_left;              /* cells that did not fit */
 };
 
 static int cell_of(struct heat *h, const struct view_grid *row)
 {
+	if (h->next < h->n_cells && strcmp(h->cell[h->next].key, row->key) == 0)
+		return h->next;
 	for (int i = 0; i < h->n_cells; i++)
 		if (strcmp(h->cell[i].key, row->key) == 0)
 			return i;
 	if (h->n_columns > 1) /* the newest comparison defines the list of cells */
 		return -1;
+	if (h->n_cells == h->cells_max) {
+		h->n_left++;
+		return -1;
+	}
 	if (h->n_cells == h->room) {
 		h->room = h->room ? 2 * h->room : 64;
 		h->cell = mem_grow(h->cell, (size_t)h->room, sizeof *h->cell);
@@ -48,8 +57,9 @@ static void take(void *arg, const struct view_grid *row)
 {
 	struct heat *h = arg;
 	if (h->n_columns == 0 || h->column[h->n_columns - 1].id != row->comparison) {
-		if (h->n_columns == COLUMNS_MAX)
+		if (h->n_columns == h->columns_max)
 			return;
+		h->next = 0;
 		h->column[h->n_columns].id = row->comparison;
 		snprintf(h->column[h->n_columns].target, sizeof h->column[0].target, "%s", row->target);
 		snprintf(h->column[h->n_columns++].subject, sizeof h->column[0].subject, "%s", row->subject);
@@ -57,6 +67,7 @@ static void take(void *arg, const struct view_grid *row)
 	int i = cell_of(h, row);
 	if (i < 0)
 		return;
+	h->next = i + 1;
 	h->cell[i].at[h->n_columns - 1].change_pct = row->change_pct;
 	h->cell[i].at[h->n_columns - 1].verdict = row->verdict;
 }
@@ -93,18 +104,16 @@ static void square(struct buf *out, enum verdict verdict, double pct)
 			signs[verdict].text);
 }
 
-static void draw(struct buf *out, const struct heat *h, const char *repo, const char *branch)
+static void draw(struct buf *out, const struct heat *h, const char *repo, const char *branch, bool is_small)
 {
-	emit_raw(out,
-		"<p><small>Oldest push to the left. A number is the change against the base, shown for regressions and improvements: \u2212 "
-		"slower, + faster, in percent. \u00b7 unchanged, \u2261 identical, ? undecided, \u2715 failed, \u2296 "
-		"removed, \u2295 added, \u2205 supported by neither side.</small></p>"
-		"<div class=scroll tabindex=0><table class=heat><caption class=gone>Changes of every cell, one column per "
-		"push</caption><thead><tr><th scope=col>Cell</th>");
+	emit_rawf(out,
+		"<div class=scroll tabindex=0><table class=\"heat%s\"><caption class=gone>Changes of every cell, one column per "
+		"push</caption><thead><tr><th scope=col>Cell</th>",
+		is_small ? " small" : "");
 	for (int k = h->n_columns - 1; k >= 0; k--)
-		emit_format(out, "<th scope=col title=\"%-.10s %s\"><a href=\"/comparisons/%lld\"><code>%-.8s</code> %s</a></th>",
+		emit_format(out, "<th scope=col title=\"%-.10s %s\"><a href=\"/comparisons/%lld\"><code>%-.7s</code> %s</a></th>",
 			h->column[k].target, h->column[k].subject, (long long)h->column[k].id, h->column[k].target,
-			h->column[k].subject);
+			is_small ? "" : h->column[k].subject);
 	emit_raw(out, "</tr></thead><tbody>\n");
 	for (int i = 0; i < h->n_cells; i++) {
 		emit_format(out,
@@ -117,6 +126,21 @@ static void draw(struct buf *out, const struct heat *h, const char *repo, const 
 		emit_raw(out, "</tr>\n");
 	}
 	layout_table_end(out);
+	if (h->n_left)
+		emit_format(out, "<p>%d more cell%-s in %lld{comparison}.</p>\n", h->n_left, h->n_left == 1 ? "" : "s",
+			(long long)h->column[0].id);
+	emit_raw(out,
+		"<p><small>Oldest push to the left. A number is the change against the base of a regression or improvement, in percent. "
+		"\u00b7 unchanged, \u2261 identical, ? undecided, \u2715 failed, \u2296 removed, \u2295 added, \u2205 supported by neither "
+		"side.</small></p>\n");
+}
+
+static void draw_head(struct buf *out, const struct heat *h, const char *repo, const char *branch, const char *suite)
+{
+	emit_format(out,
+		"<h3>Cells of %s{branch} in suite %s<span class=w>, last %d push%-s</span> <a class=aside href=\"/heat?repo=%s&amp;branch=%s\">"
+		"Heat map</a></h3>",
+		branch, suite, h->n_columns, h->n_columns == 1 ? "" : "es", repo, branch);
 }
 
 static void remember_suite(void *arg, const char *suite)
@@ -125,23 +149,28 @@ static void remember_suite(void *arg, const char *suite)
 }
 
 /* One map per suite, since suites are measured at different times. */
-static int draw_all(struct site *site, struct buf *out, const struct scope *scope, int *drawn, struct fw_err *err)
+int heat_draw(struct site *site, struct buf *out, const char *repo, const char *branch, const struct heat_size *size, int *drawn,
+	struct fw_err *err)
 {
 	struct buf suites; /* names, each with a final NUL */
 	struct heat *h = mem_alloc_zero(1, sizeof *h);
-	buf_init(&suites, 1 << 12);
-	int result = view_branch_suites(site->db, scope->repo, scope->branch, remember_suite, &suites, err);
+	h->columns_max = size->columns;
+	h->cells_max = size->cells ? size->cells : INT_MAX;
+	buf_init(&suites, 1 << 16);
+	int result = view_branch_suites(site->db, repo, branch, remember_suite, &suites, err);
 	if (result == 0 && suites.failed)
-		result = err_set(err, ERR_FULL, "the suites of branch %s do not fit on the heat map", scope->branch);
+		result = err_set(err, ERR_FULL, "the suites of branch %s do not fit on the heat map", branch);
 	for (size_t at = 0; result == 0 && at < suites.len; at += strlen(suites.data + at) + 1) {
 		const char *suite = suites.data + at;
-		h->n_columns = h->n_cells = 0;
-		result = view_grid(site->db, scope->repo, scope->branch, suite, COLUMNS_MAX, take, h, err);
+		h->n_columns = h->n_cells = h->n_left = 0;
+		result = view_grid(site->db, repo, branch, suite, size->columns, take, h, err);
 		if (result != 0 || h->n_cells == 0)
 			continue;
-		if (strlen(suite) + 1 < suites.len)
+		if (size->is_small)
+			draw_head(out, h, repo, branch, suite);
+		else if (strlen(suite) + 1 < suites.len)
 			emit_format(out, "<h2>%s</h2>", suite);
-		draw(out, h, scope->repo, scope->branch);
+		draw(out, h, repo, branch, size->is_small);
 		(*drawn)++;
 	}
 	buf_fini(&suites);
@@ -164,7 +193,8 @@ int page_heat(struct site *site, struct http_request *r, struct http_response *r
 	emit_raw(out, "<button>Show</button></form>\n");
 	layout_live(out, "heat", "A comparison finished");
 	if (result == 0 && scope.repo[0])
-		result = draw_all(site, out, &scope, &drawn, err);
+		result = heat_draw(
+			site, out, scope.repo, scope.branch, &(struct heat_size){ .columns = COLUMNS_MAX }, &drawn, err);
 	if (result == 0 && !drawn)
 		layout_empty(
 			out, "", "No cell of this branch has been measured yet.", "Choose another branch, or push this one.");

@@ -98,6 +98,59 @@ void why_fini(struct why *w);
 enum { WHY_STAMP_SIZE = 64 };
 int why_stamp(struct db *db, int64_t comparison, char *out, struct fw_err *err);
 
+/* ---- alarm: Open alerts as bars: branch, loss, cells, cause, age, and the link to answer. ---- */
+
+struct alarms {
+	struct site *site;
+	const char *repo, *branch; /* name and key of those to read; NULL: all */
+	/* set by alarms_read */
+	int n;
+	double worst_pct;   /* the largest slowdown; NAN none */
+	struct buf finding; /* the alert with it as a sentence, in plain text: the title of a page */
+	struct buf bars;    /* HTML of the newest */
+};
+
+/** Read open alerts. Own: alarms_fini, also after an error. */
+int alarms_read(struct alarms *a, struct fw_err *err);
+/** Draw them; nothing where there is none. */
+void alarms_draw(struct buf *out, const struct alarms *a);
+void alarms_fini(struct alarms *a);
+/**
+ * Write the cause of a commit's regression as its profile names it, else the slower phase and kernel; nothing where its alert
+ * names neither. Err: the database's.
+ */
+int alarm_cause(struct db *db, struct buf *out, const char *repo, const char *commit, struct fw_err *err);
+
+/* ---- branch: Branches by urgency. ---- */
+
+enum urgency {
+	URGENCY_FAILED,
+	URGENCY_REGRESSION,
+	URGENCY_UNDECIDED,
+	URGENCY_MEASURING, /* not judged yet, or measured again */
+	URGENCY_IMPROVEMENT,
+	URGENCY_UNCHANGED,
+	URGENCY_N
+};
+
+/** What a table of branches shows. */
+struct branches {
+	int n[URGENCY_N];
+	int64_t last; /* id of the last branch by name; 0 none */
+	bool more;    /* branches follow it */
+};
+
+/**
+ * Draw the watched branches of a repository after branch `after` (an id; 0: from the first), the most urgent first; unchanged
+ * ones below a summary where `is_folded`. Err: the database's.
+ */
+int branches_table(struct site *site, struct buf *out, int64_t repo, bool is_folded, int64_t after, struct branches *found,
+	struct fw_err *err);
+/** Append their number by urgency, in plain text: "1 failed, 1 slower, 2 unchanged". */
+void branches_summary(struct buf *out, const struct branches *found);
+/** Links to the other pages of a long table. */
+void branches_paging(struct buf *out, const char *repo, const struct branches *found, int64_t after);
+
 /*
  * ---- configurations ----
  * A profile as a table of configurations: for each cell the configurations that both sides ran, their speed, and the traffic and
@@ -161,6 +214,15 @@ struct headline {
  * Read it; an empty one where `comparison` is 0. `cell`: the key of its cell; NULL: chosen by the verdict. Err: the database's.
  */
 int reported_read(struct db *db, int64_t comparison, const char *cell, struct headline *out, struct fw_err *err);
+/** "6 of 20: keep 0.2, block 64 backward", of which the cell is a link; nothing where the verdict has no cells. */
+void headline_cells(struct buf *out, const struct headline *t);
+/** The reason of a failure, or why the cell is undecided. False: nothing was written. */
+bool headline_cause(struct buf *out, const struct headline *t, enum verdict verdict);
+/**
+ * Append the verdict of a branch (its key) as a sentence, in plain text: "ada/three-stages is 4.0 % slower in 6 of 20 cells". It is
+ * the title of pages.
+ */
+void headline_sentence(struct buf *out, const char *branch, const struct headline *t, enum verdict verdict);
 /**
  * "6 of 20: keep 0.2, block 64 backward"; for a failure the reason, for an undecided cell why it is undecided. A separate line
  * below the verdict.
@@ -228,6 +290,16 @@ struct screen_facts {
 void screen_draw(struct buf *out, const struct why *w, const struct screen_facts *facts);
 /** The first cause as a line: "Why: ...", or the state of the profile; nothing where no profile was requested. */
 void screen_line(struct buf *out, const struct why *w);
+
+/* ---- heat: The cells of a branch over its last comparisons, one square each. ---- */
+
+struct heat_size {
+	int columns, cells; /* maximum of both; 0 cells: all */
+	bool is_small;      /* the head has only the commits */
+};
+/** Draw a map for each suite; *drawn counts them. Err: the database's. */
+int heat_draw(struct site *site, struct buf *out, const char *repo, const char *branch, const struct heat_size *size, int *drawn,
+	struct fw_err *err);
 
 /*
  * ---- row ----

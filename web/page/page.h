@@ -186,7 +186,7 @@ int captures_cell(struct captures *captures, struct db *db, const struct compari
 http_handler_fn page_overview, page_comparisons, page_comparison, page_history, page_history_svg, page_heat, page_commit,
 	page_jobs, page_job;
 http_handler_fn page_alerts, page_alert, page_bisects, page_bisect, page_devices, page_peers, page_help, page_api, page_search;
-http_handler_fn page_notifications, page_glossary, page_troubleshooting, page_compare, page_settings;
+http_handler_fn page_notifications, page_glossary, page_troubleshooting, page_compare, page_branches, page_repo, page_settings;
 struct site;
 /* ?work= of lists: jobs that users pushed or requested; jobs that update histories, peers and noise (jobkind_is_upkeep); both. */
 #define WORK_REQUESTED "requested"
