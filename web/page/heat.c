@@ -138,8 +138,8 @@ static void draw(struct buf *out, const struct heat *h, const char *repo, const 
 static void draw_head(struct buf *out, const struct heat *h, const char *repo, const char *branch, const char *suite)
 {
 	emit_format(out,
-		"<h3>Cells of %s{branch} in suite %s<span class=w>, last %d push%-s</span> <a class=aside href=\"/heat?repo=%s&amp;branch=%s\">"
-		"Heat map</a></h3>",
+		"<h2>Cells of %s{branch} in suite %s<span class=w>, last %d push%-s</span> <a class=aside href=\"/heat?repo=%s&amp;branch=%s\">"
+		"Heat map</a></h2>",
 		branch, suite, h->n_columns, h->n_columns == 1 ? "" : "es", repo, branch);
 }
 
