@@ -57,7 +57,7 @@ static void of_cell(const struct cause_known *k, char *out)
 	else if (!*or_else(k->sentence, ""))
 		without_causes(k, out);
 	else if (is_seen)
-		snprintf(out, CAUSE_ANSWER_SIZE, "not known; also changed: %.900s", k->sentence);
+		snprintf(out, CAUSE_ANSWER_SIZE, "%s: %.900s", k->is_counted ? "not known; also changed" : "likely", k->sentence);
 	else
 		snprintf(out, CAUSE_ANSWER_SIZE, "%s%.900s", k->is_open ? "known in part: " : "", k->sentence);
 }
