@@ -33,11 +33,20 @@ static void two_that_were_not_can_be_measured(void **state)
 	assert_int_equal(a.status, 200);
 	assert_non_null(strstr(a.body, "These two were not compared yet"));
 	assert_non_null(strstr(a.body, "<form method=post action=/api/v1/jobs>"));
+	assert_non_null(strstr(a.body, "name=quick> quick: fewer runs"));
+	assert_non_null(strstr(a.body, "name=cells"));
 	snprintf(wanted, sizeof wanted, "name=base value=\"%s\"", fixture_sha(0xb2));
 	assert_non_null(strstr(a.body, wanted));
 	snprintf(wanted, sizeof wanted, "name=target value=\"%s\"", fixture_sha(0xb1));
 	assert_non_null(strstr(a.body, wanted));
 	assert_non_null(strstr(a.body, "<option value=\"team/a+b\">a faster tile</option>"));
+	assert_non_null(strstr(a.body, "Cost: not known, no comparison of this repository has used a device yet; 0 jobs ahead."));
+	answer_free(&a);
+	ok(db_script(run->f->db, "UPDATE comparison SET gpu_s = 50 + 10 * id", &err));
+	fixture_job(run->f, "main", 1, 0xe1, 1000);
+	a = request(run, "team/a%2Bb", "main");
+	assert_non_null(
+		strstr(a.body, "Cost: about 1\u00a0min 5\u00a0s of a device, the median of the last 2 comparisons here; 1 job ahead."));
 	answer_free(&a);
 }
 

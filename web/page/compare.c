@@ -87,7 +87,48 @@ static void hidden(struct buf *out, const char *name, const char *value)
 	emit_format(out, "<input type=hidden name=%-s value=\"%s\">", name, value);
 }
 
-static void offer_to_measure(struct buf *out, const char *repo, const struct side *side)
+/* ---- cost ------------------------------------------------------------------------------------------------------------- */
+
+enum { RECENT = 20 };
+
+struct cost {
+	float gpu_s[RECENT];
+	int n, ahead;
+};
+
+static void take_cost(void *arg, const struct view_comparison *row)
+{
+	struct cost *cost = arg;
+	if (row->kind == JOBKIND_COMPARE && row->gpu_s > 0 && cost->n < RECENT)
+		cost->gpu_s[cost->n++] = (float)row->gpu_s;
+}
+
+static void count_ahead(void *arg, const struct view_job *row)
+{
+	(void)row;
+	((struct cost *)arg)->ahead++;
+}
+
+/* The usual device time of the repository's comparisons, and the jobs that are queued or run. */
+static int say_cost(struct db *db, struct buf *out, const char *repo, struct fw_err *err)
+{
+	const struct view_filter recent = { .repo = repo, .limit = RECENT };
+	struct cost cost = { .n = 0 };
+	if (view_comparisons(db, &recent, take_cost, &cost, err) != 0 ||
+		view_running(db, VIEW_ROWS_MAX, count_ahead, &cost, err) != 0 ||
+		view_waiting(db, VIEW_ROWS_MAX, count_ahead, &cost, err) != 0)
+		return -1;
+	emit_raw(out, "<p id=cost>Cost: ");
+	if (cost.n)
+		emit_format(out, "about %f{duration} of a device, the median of the last %d comparisons here",
+			stats_median(cost.gpu_s, cost.n), cost.n);
+	else
+		emit_raw(out, "not known, no comparison of this repository has used a device yet");
+	emit_rawf(out, "; %d job%s ahead.</p>", cost.ahead, cost.ahead == 1 ? "" : "s");
+	return 0;
+}
+
+static int offer_to_measure(struct db *db, struct buf *out, const char *repo, const struct side *side, struct fw_err *err)
 {
 	emit_raw(out, "<section class=card id=measure><h2>These two were not compared yet</h2><dl class=facts>");
 	for (int i = 0; i < 2; i++)
@@ -96,7 +137,12 @@ static void offer_to_measure(struct buf *out, const char *repo, const struct sid
 	hidden(out, "repo", repo);
 	hidden(out, "base", side[0].sha);
 	hidden(out, "target", side[1].sha);
+	emit_raw(out,
+		"<p class=row><label><input type=checkbox name=quick> quick: fewer runs, sets no commit status and opens no alert</label>"
+		"<label>Cells <input name=cells placeholder=\"all, or a pattern: *backward\" maxlength=1000></label></p>");
+	int result = say_cost(db, out, repo, err);
 	emit_raw(out, "<p><button>Measure them</button></p></form></section>\n");
+	return result;
 }
 
 /* Redirect to the comparison of the two commits if there is one, else draw the page. */
@@ -132,9 +178,8 @@ static int answer(struct site *site, struct http_request *r, struct http_respons
 	for (int i = 0; i < 2; i++)
 		if (*side[i].requested && side[i].n != 1)
 			report_unknown(out, &side[i]);
-	if (requested && known)
-		offer_to_measure(out, repo, side);
-	return layout_end(response, NULL, 0);
+	int result = requested && known ? offer_to_measure(site->db, out, repo, side, err) : 0;
+	return layout_end(response, NULL, result);
 }
 
 int page_compare(struct site *site, struct http_request *r, struct http_response *response, struct fw_err *err)
