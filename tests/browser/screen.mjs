@@ -33,12 +33,25 @@ for (const scripts of [true, false]) {
 		await isAbove(lead.locator(`a[data-cell=c${cells.indexOf(worst)}]`), 900) && (await lead.innerText()).includes(signed(worst.change_pct)));
 	await test(`${name} they hold its interval`, async () =>
 		(await lead.innerText()).includes(`${signed(worst.ci_low_pct)} … ${signed(worst.ci_high_pct)}`) && isAbove(lead, 900));
-	await test(`${name} they hold how many cells lost`, async () => (await lead.innerText()).includes(`${lost.length} of ${cells.length} cells`));
+	await test(`${name} the title is the finding`, async () =>
+		(await page.locator("h1").innerText()) === `${comparison.branch} is ${Math.abs(worst.change_pct).toFixed(1)} % slower in ${lost.length} of ${cells.length} cells`
+		&& (await page.title()).startsWith(await page.locator("h1").innerText()));
+	await test(`${name} they hold what to do: answer the alert, measure again, reproduce, copy`, async () => {
+		const act = page.locator("#act");
+		return await isAbove(act.locator(".v", { hasText: "open" }), 900) && await act.getByRole("link", { name: "Answer" }).isVisible()
+			&& await act.getByRole("button", { name: "Measure again" }).isVisible() && await act.getByRole("link", { name: "Reproduce" }).isVisible()
+			&& await act.getByRole("link", { name: scripts ? "Copy Markdown" : "Markdown" }).isVisible();
+	});
+	await test(`${name} groups that lost are first, the others are one line`, async () => {
+		const first = await page.locator("#spread .panel").first().locator("li a").evaluateAll((all) => all.map((a) => Number(a.dataset.cell.slice(1))));
+		return first.some((n) => cells[n].verdict === "regression") && /^10 forward cells: [−+]0\.\d\d to [−+]0\.\d\d/.test(await page.locator("#spread details.rest:not([open]) > summary").innerText());
+	});
 	await test(`${name} they say how sure that is`, () => isAbove(page.getByText("How sure:"), 900));
 	await test(`${name} they hold the whole picture, a link a cell`, async () =>
 		await isAbove(page.locator("#spread"), 900) && await page.locator("#spread li a").count() === cells.length);
 	await test(`${name} the picture leads to the opened cell`, async () => {
 		const quiet = cells.findIndex((c) => c.verdict === "unchanged");
+		await page.locator("#spread details.rest > summary").click();
 		await page.locator(`#spread a[data-cell=c${quiet}]`).click();
 		await page.locator(`tr[data-of=c${quiet}] td.open`).waitFor({ timeout: 20000 });
 		return page.locator(`#c${quiet}`).isVisible();
@@ -48,6 +61,7 @@ for (const scripts of [true, false]) {
 
 await test("each direction goes from the greatest loss to the greatest gain, and all intervals lie on the axis", async () => {
 	const page = await open(1440, "light");
+	await page.locator("#spread details.rest > summary").click();
 	const panels = await page.locator("#spread .panel").evaluateAll((all) => all.map((panel) => {
 		const inside = panel.querySelector("svg.axis").getBoundingClientRect();
 		const lines = [...panel.querySelectorAll(".strip line, .strip circle")].map((line) => line.getBoundingClientRect());

@@ -89,7 +89,8 @@ like "and can be answered" "$body" '<a class=button href="/alerts/1">Answer A1</
 like "unchanged branches are folded" "$body" '<summary>[0-9] unchanged</summary>'
 like "main is a heat map" "$body" '<table class="heat small">'
 page "/comparisons/$comparison"
-like "the comparison says what happened" "$body" '4 of 4 cells are slower by more than their threshold'
+like "the comparison says what happened" "$body" '<h1>slow is [45]\.[0-9] % slower in 4 of 4 cells</h1>'
+like "and leads to the answer" "$body" '<a class=button href="/alerts/1#answer">Answer</a>'
 like "and where" "$body" '<dt>Isolation</dt><dd>(bwrap|none)</dd>'
 page "/jobs/$job"
 like "the job shows its build" "$body" '<summary>Build of target: '
@@ -138,7 +139,11 @@ is "Host localhost is not" "$(status -H "Host: localhost:$port" "$server/")" 200
 # ---- for reviews and READMEs ----
 is "a comparison as Markdown" "$(status "$server/api/v1/comparisons/$comparison.md")" 200
 like "has its type" "$(cat "$tmp/head")" '[Cc]ontent-[Tt]ype: text/markdown'
-like "begins with the verdict" "$(head -n 1 "$tmp/body")" '^\*\*flopwatch: regression\*\* in [0-9]+ of 4 cells, worst -[0-9.]+ %$'
+like "begins with the finding" "$(head -n 1 "$tmp/body")" '^\*\*flopwatch: regression\*\*: slow is [0-9.]+ % slower in [0-9]+ of 4 cells$'
+ok "is short" test "$(wc -l <"$tmp/body")" -lt 25
+like "says how sure that is" "$(cat "$tmp/body")" '^How sure: .*: at least [0-9.]+ % slower, threshold 1.5 % \([0-9]+ runs\)\.$'
+like "says what to do" "$(cat "$tmp/body")" '^What to do: push a fix, or accept the loss: `flopwatch alerts accept 1 --reason ...`'
+like "links to the page" "$(cat "$tmp/body")" "^More: \\[C$comparison\\]\\(http://127.0.0.1:$port/comparisons/$comparison\\)$"
 like "and names the cells" "$(cat "$tmp/body")" '^\| `attention/dense/full/s64/.*/forward` \| [0-9.]+ \| [0-9.]+ \| -[0-9.]+ % \| .* \*\*regression\*\*'
 is "and as a picture" "$(status "$server/api/v1/comparisons/$comparison.svg")" 200
 like "of its cells" "$(python3 -c 'import sys, xml.dom.minidom as x; print(len(x.parse(sys.argv[1]).getElementsByTagName("g")))' "$tmp/body")" '^4$'

@@ -112,6 +112,43 @@ static void a_change_explains_itself(void **state)
 	answer_free(&a);
 }
 
+/* Eight regressions and two unchanged cells: the comment has the five worst, and fewer than 25 lines. */
+static void a_comment_is_short(void **state)
+{
+	struct run *run = *state;
+	struct fixture *f = run->f;
+	char key[80], line[100];
+	ok(db_begin(f->db, &err));
+	int64_t id = fixture_comparison(f, "team/tiles", 0xa1, 0xb1, VERDICT_REGRESSION, 6000);
+	for (int i = 0; i < 10; i++) {
+		snprintf(key, sizeof key, "attention/dense/causal/s%d/hq64/hk8/d128/bf16/forward", 8 * (i + 1));
+		fixture_cell(f, id, i, key, i < 8 ? 0.02 + 0.01 * i : 0.001, i < 8 ? VERDICT_REGRESSION : VERDICT_UNCHANGED);
+	}
+	ok(store_comparison_verdict(f->db, id, VERDICT_REGRESSION, &err));
+	ok(body_store(f->db, id, &err));
+	ok(db_commit(f->db, &err));
+	struct answer a = get(run, "/api/v1/comparisons/1.md");
+	assert_int_equal(a.status, 200);
+	static const char first[] = "**flopwatch: regression**: team/tiles is 8.6 % slower in 8 of 10 cells\n";
+	assert_int_equal(strncmp(a.body, first, strlen(first)), 0);
+	const char *last = a.body;
+	for (int i = 7; i >= 3; i--) {
+		snprintf(line, sizeof line, "\n| `attention/dense/causal/s%d/", 8 * (i + 1));
+		last = strstr(last, line);
+		assert_non_null(last);
+	}
+	assert_int_equal(count(a.body, "\n| `"), 5);
+	assert_non_null(strstr(a.body, "\n3 more cells with a finding, 2 unchanged or identical. "));
+	assert_non_null(strstr(a.body, "\nHow sure: seen in one set of runs: at least 8.33 % slower, threshold 1.5 %"));
+	assert_non_null(strstr(a.body, "\nWhat to do: push a fix; `flopwatch reproduce 1`"));
+	assert_non_null(strstr(a.body, "\nMore: [C1](http://"));
+	assert_true(count(a.body, "\n") < 25);
+	answer_free(&a);
+	a = get(run, "/comparisons/1");
+	assert_non_null(strstr(a.body, "<h1>team/tiles is 8.6 % slower in 8 of 10 cells</h1>"));
+	answer_free(&a);
+}
+
 static int64_t insert_cell(struct fixture *f, int64_t comparison, int n, const char *key, const char *mask, int block, int seqlen)
 {
 	struct store_cell c = { .comparison = comparison,
@@ -172,6 +209,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(kernels_are_compared_one_by_one, run_setup, run_teardown),
 		cmocka_unit_test_setup_teardown(masks_are_reported, run_setup, run_teardown),
 		cmocka_unit_test_setup_teardown(a_change_explains_itself, run_setup, run_teardown),
+		cmocka_unit_test_setup_teardown(a_comment_is_short, run_setup, run_teardown),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,33 +3,65 @@
 
 /* ---- Markdown --------------------------------------------------------------------------------------------------------- */
 
-enum { SHOWN_MAX = 60 };
+enum { WORST = 5 /* cells in the table, so that a comment has fewer than 25 lines */ };
+
+/* A cell of the table: its position in the comparison, what decides its place, and its line. */
+struct worst {
+	int n;
+	enum verdict verdict;
+	double change_pct;
+	struct buf line;
+};
 
 struct review {
-	struct buf *out;
 	const struct comparison *c;
-	int n, n_shown, left_out, n_peers;
-	int n_folded, n_identical; /* unchanged cells, in a folded table; identical ones of these */
-	bool folded;               /* write the folded table, else the other one */
-	bool separate;             /* the change of a cell differs from that of its medians */
-	bool flops;                /* FLOPs of the rows are known; else show times */
+	int n;                     /* position of the next cell */
+	int n_quiet;               /* cells without a finding */
+	int n_worst, n_left;       /* cells in the table; cells with a finding that are not */
+	struct worst worst[WORST]; /* the worst first */
+	int n_peers;
+	bool separate; /* the change of a cell differs from that of its medians */
+	bool flops;    /* FLOPs of the rows are known; else show times */
 	struct unit unit;
 	const char *peer[COMPARISON_PEERS_MAX];
 };
 
-/* Whether a cell is in the folded table: in a comparison with a peer, none is. */
-static bool is_folded(const struct review *review, const struct store_cell *row)
+/* In a comparison with a peer every cell is a result. */
+static bool is_quiet(const struct review *review, const struct store_cell *row)
 {
 	return !jobkind_is_side_by_side(review->c->kind) &&
 	       (row->verdict == VERDICT_UNCHANGED || row->verdict == VERDICT_IDENTICAL);
 }
 
-static void count_folded(void *arg, const struct store_cell *row)
+/* By verdict, then by change; an unknown change is last. */
+static bool is_worse(const struct store_cell *row, const struct worst *other)
+{
+	if (row->verdict != other->verdict)
+		return row->verdict < other->verdict;
+	if (isnan(row->change_pct) || isnan(other->change_pct))
+		return isnan(other->change_pct) && !isnan(row->change_pct);
+	return row->verdict == VERDICT_IMPROVEMENT ? row->change_pct > other->change_pct : row->change_pct < other->change_pct;
+}
+
+static void choose(void *arg, const struct store_cell *row)
 {
 	struct review *review = arg;
-	review->n++;
-	review->n_folded += is_folded(review, row);
-	review->n_identical += is_folded(review, row) && row->verdict == VERDICT_IDENTICAL;
+	int n = review->n++, at = review->n_worst;
+	if (is_quiet(review, row)) {
+		review->n_quiet++;
+		return;
+	}
+	while (at > 0 && is_worse(row, &review->worst[at - 1]))
+		at--;
+	if (review->n_worst < WORST)
+		review->n_worst++;
+	else
+		review->n_left++;
+	if (at == WORST)
+		return;
+	for (int i = review->n_worst - 1; i > at; i--)
+		review->worst[i] = review->worst[i - 1];
+	review->worst[at] = (struct worst){ .n = n, .verdict = row->verdict, .change_pct = row->change_pct };
 }
 
 static void rates(struct buf *out, struct unit unit, double base, double target)
@@ -40,41 +72,9 @@ static void rates(struct buf *out, struct unit unit, double base, double target)
 	buf_printf(out, "%s | %s | ", text[0], text[1]);
 }
 
-static void cell_line(void *arg, const struct store_cell *row)
+/* Why the cell has its verdict, behind it. */
+static void remarks(struct buf *out, const struct review *review, const struct store_cell *row, int n)
 {
-	struct review *review = arg;
-	struct buf *out = review->out;
-	double base_tflops = view_tflops(row->flops, row->base_median_ms);
-	double target_tflops = view_tflops(row->flops, row->target_median_ms);
-	int n = review->n++;
-	if (is_folded(review, row) != review->folded)
-		return;
-	if (review->n_shown++ >= SHOWN_MAX) {
-		review->left_out++;
-		return;
-	}
-	review->separate = review->separate || (n < review->c->n_cells && comparison_is_paired_separate(&review->c->cell[n]));
-	markdown_format(out, "| %s{code} | ", row->key);
-	if (isfinite(base_tflops) && isfinite(target_tflops))
-		rates(out, review->unit, base_tflops, target_tflops);
-	else if (isfinite(row->base_median_ms) && isfinite(row->target_median_ms))
-		buf_printf(out, review->flops ? "%.4g ms | %.4g ms | " : "%.4g | %.4g | ", row->base_median_ms,
-			row->target_median_ms);
-	else
-		buf_puts(out, "– | – | ");
-	markdown_change(out, row->change_pct);
-	buf_puts(out, " | ");
-	markdown_interval(out, row->ci_low_pct, row->ci_high_pct);
-	buf_puts(out, " | ");
-	for (int i = 0; i < review->n_peers; i++) {
-		const struct comparison_peer *peer =
-			n < review->c->n_cells ? comparison_peer(&review->c->cell[n], review->peer[i]) : NULL;
-		double pct = peer ? peer->target_pct : NAN;
-		buf_printf(out, isfinite(pct) ? "%.1f | " : "– | ", pct);
-	}
-	const char *word = verdict_word(review->c->kind, row->verdict);
-	bool is_loss = row->verdict == VERDICT_REGRESSION && !jobkind_is_side_by_side(review->c->kind);
-	buf_printf(out, is_loss ? "**%s**" : "%s", word);
 	if (row->flags & FLAG_BORDERLINE)
 		buf_puts(out, ", borderline");
 	if (row->flags & FLAG_TAIL)
@@ -97,17 +97,51 @@ static void cell_line(void *arg, const struct store_cell *row)
 		explain_undecided(row->ci_low_pct, row->ci_high_pct, review->c->cell[n].threshold_pct, lacks);
 	if (*row->reason || *lacks)
 		markdown_format(out, ": %s", *row->reason ? row->reason : lacks);
-	if (n < review->c->n_cells && comparison_is_reconfigured(&review->c->cell[n]))
-		markdown_format(
-			out, "; configuration: %s → %s", review->c->cell[n].base_config, review->c->cell[n].target_config);
+}
+
+static void cell_line(struct buf *out, struct review *review, const struct store_cell *row, int n)
+{
+	const struct comparison_cell *cell = n < review->c->n_cells ? &review->c->cell[n] : NULL;
+	double base_tflops = view_tflops(row->flops, row->base_median_ms);
+	double target_tflops = view_tflops(row->flops, row->target_median_ms);
+	review->separate = review->separate || (cell && comparison_is_paired_separate(cell));
+	markdown_format(out, "| %s{code} | ", row->key);
+	if (isfinite(base_tflops) && isfinite(target_tflops))
+		rates(out, review->unit, base_tflops, target_tflops);
+	else if (isfinite(row->base_median_ms) && isfinite(row->target_median_ms))
+		buf_printf(out, review->flops ? "%.4g ms | %.4g ms | " : "%.4g | %.4g | ", row->base_median_ms,
+			row->target_median_ms);
+	else
+		buf_puts(out, "– | – | ");
+	markdown_change(out, row->change_pct);
+	buf_puts(out, " | ");
+	markdown_interval(out, row->ci_low_pct, row->ci_high_pct);
+	buf_puts(out, " | ");
+	for (int i = 0; i < review->n_peers; i++) {
+		const struct comparison_peer *peer = cell ? comparison_peer(cell, review->peer[i]) : NULL;
+		double pct = peer ? peer->target_pct : NAN;
+		buf_printf(out, isfinite(pct) ? "%.1f | " : "– | ", pct);
+	}
+	const char *word = verdict_word(review->c->kind, row->verdict);
+	bool is_loss = row->verdict == VERDICT_REGRESSION && !jobkind_is_side_by_side(review->c->kind);
+	buf_printf(out, is_loss ? "**%s**" : "%s", word);
+	remarks(out, review, row, n);
 	buf_puts(out, " |\n");
 }
 
-static void table_head(const struct review *review)
+static void draw_chosen(void *arg, const struct store_cell *row)
 {
-	struct buf *out = review->out;
+	struct review *review = arg;
+	int n = review->n++;
+	for (int i = 0; i < review->n_worst; i++)
+		if (review->worst[i].n == n)
+			cell_line(&review->worst[i].line, review, row, n);
+}
+
+static void table_head(struct buf *out, const struct review *review)
+{
 	const char *unit = review->flops ? review->unit.name : "ms";
-	buf_printf(out, "| cell | base %s | target %s | change | 95 %% interval | ", unit, unit);
+	buf_printf(out, "\n| cell | base %s | target %s | change | 95 %% interval | ", unit, unit);
 	for (int i = 0; i < review->n_peers; i++)
 		markdown_format(out, "%% of %s | ", review->peer[i]);
 	buf_puts(out, "verdict |\n|---|--:|--:|--:|--:|");
@@ -116,7 +150,7 @@ static void table_head(const struct review *review)
 	buf_puts(out, "---|\n");
 }
 
-/* Write the pinned options of both sides: the result is not that of the plain commits. */
+/* The pinned options of both sides: the result is not that of the plain commits. */
 static void pinned_words(struct buf *out, const struct comparison *c)
 {
 	const char *const pinned[] = { c->base.pinned, c->target.pinned };
@@ -128,32 +162,23 @@ static void pinned_words(struct buf *out, const struct comparison *c)
 	}
 }
 
-static void toolchain_words(struct buf *out, const struct comparison *c)
+static void heading(struct buf *out, const struct comparison *c)
 {
-	markdown_format(out, ", environment: %s{code} to %s{code}", c->base.toolchain, c->target.toolchain);
-}
-
-static void heading(void *arg, const struct view_comparison *row)
-{
-	const struct review *review = arg;
-	struct buf *out = review->out;
-	const char *peer = comparison_is_side_by_side(review->c) ? review->c->base.provider : "";
-	buf_printf(out, "**flopwatch: %s**", verdict_word(row->kind, row->verdict));
-	if (*peer)
-		markdown_format(out, " next to %s", peer);
-	else if (row->kind == JOBKIND_ENVIRONMENT)
-		toolchain_words(out, review->c);
-	else if (row->kind == JOBKIND_CONFIG)
-		pinned_words(out, review->c);
-	else if (row->regressions)
-		buf_printf(out, " in %d of %d cells, worst ", row->regressions, row->cells), markdown_change(out, row->worst_pct);
-	else if (isfinite(row->best_pct))
-		buf_printf(out, ", best %+.2f %% of %d cells", row->best_pct, row->cells);
+	struct buf finding;
+	buf_init(&finding, FINDING_BYTES);
+	comparison_finding(c, &finding);
+	buf_printf(out, "**flopwatch: %s**", verdict_word(c->kind, c->verdict));
+	if (c->kind == JOBKIND_ENVIRONMENT)
+		markdown_format(out, ", environment: %s{code} to %s{code}", c->base.toolchain, c->target.toolchain);
+	else if (c->kind == JOBKIND_CONFIG)
+		pinned_words(out, c);
 	else
-		buf_printf(out, ", %d cell%s", row->cells, row->cells == 1 ? "" : "s");
-	markdown_format(out, "\n\n`%-.10s` against `%-.10s` on %s, suite %s, %d run%-s, %.0f s of device time\n", row->target,
-		row->base, *row->device ? row->device : "no device", row->suite, row->runs, row->runs == 1 ? "" : "s",
-		row->gpu_s);
+		markdown_format(out, ": %s", finding.data);
+	buf_fini(&finding);
+	const char *device = *c->environment.name ? c->environment.name : "no device";
+	markdown_format(out, "\n\n`%-.10s` against `%-.10s` on %s, suite %s, %d run%-s, %.0f s of device time\n",
+		c->target.commit, c->base.commit, device, c->suite, c->runs, c->runs == 1 ? "" : "s",
+		isfinite(c->gpu_s) ? c->gpu_s : 0);
 }
 
 /* The answer of a profile, if one was requested. */
@@ -162,58 +187,95 @@ static void why_line(void *arg, const struct view_profile *row)
 	markdown_format(arg, "\nWhy: %s\n", row->answer);
 }
 
-/* Write the changed cells, then the unchanged ones, folded. */
-static int tables(struct db *db, int64_t id, struct review *review, struct fw_err *err)
+/* The worst cells, and one line about the others. */
+static int table(struct db *db, struct buf *out, struct review *review, struct fw_err *err)
 {
-	if (view_cells(db, id, count_folded, review, err) != 0)
-		return -1;
-	int n_cells = review->n, result = 0;
-	for (int part = 0; part < 2 && result == 0; part++) {
-		review->folded = part == 1;
-		review->n = review->n_shown = 0;
-		if ((review->folded ? review->n_folded : n_cells - review->n_folded) == 0)
-			continue;
-		if (review->folded)
-			buf_printf(review->out, "\n<details><summary>%d %s</summary>\n", review->n_folded,
-				review->n_identical == 0                  ? "unchanged"
-				: review->n_identical == review->n_folded ? "identical"
-									  : "unchanged or identical");
-		buf_putc(review->out, '\n');
-		table_head(review);
-		result = view_cells(db, id, cell_line, review, err);
-		if (review->folded)
-			buf_puts(review->out, "\n</details>\n");
+	int result = view_cells(db, review->c->id, choose, review, err);
+	review->n = 0;
+	for (int i = 0; i < review->n_worst; i++)
+		buf_init(&review->worst[i].line, 1 << 16);
+	if (result == 0 && review->n_worst)
+		result = view_cells(db, review->c->id, draw_chosen, review, err);
+	if (result == 0 && review->n_worst)
+		table_head(out, review);
+	for (int i = 0; i < review->n_worst; i++) {
+		buf_append(out, review->worst[i].line.data, review->worst[i].line.len);
+		out->failed |= review->worst[i].line.failed;
+		buf_fini(&review->worst[i].line);
 	}
+	if (review->n_left || review->n_quiet || review->separate)
+		buf_puts(out, "\n");
+	if (review->n_left)
+		buf_printf(out, "%d more cells with a finding%s", review->n_left, review->n_quiet ? ", " : ". ");
+	if (review->n_quiet)
+		buf_printf(out, "%d unchanged or identical. ", review->n_quiet);
+	if (review->separate)
+		buf_puts(out, "Changes are trimmed means of paired ratios, not quotients of these medians.");
+	if (review->n_left || review->n_quiet || review->separate)
+		buf_puts(out, "\n");
 	return result;
+}
+
+/* An alert of the comparison is the place to answer. */
+static void what_to_do(struct buf *out, const struct comparison *c, int64_t alert)
+{
+	long long id = (long long)c->id;
+	bool is_loss = c->verdict == VERDICT_REGRESSION && !comparison_is_side_by_side(c);
+	if (is_loss && alert)
+		buf_printf(out,
+			"\nWhat to do: push a fix, or accept the loss: `flopwatch alerts accept %lld --reason ...`; "
+			"`flopwatch reproduce %lld` prints how to run the worst cell.\n",
+			(long long)alert, id);
+	else if (is_loss)
+		buf_printf(out, "\nWhat to do: push a fix; `flopwatch reproduce %lld` prints how to run the worst cell.\n", id);
+	else if (c->verdict == VERDICT_FAILED || c->verdict == VERDICT_REJECTED)
+		buf_printf(out, "\nWhat to do: `flopwatch log %lld` prints the log of the job.\n", (long long)c->job);
+	else if (c->verdict == VERDICT_UNDECIDED)
+		buf_printf(out, "\nWhat to do: `flopwatch retry %lld` measures again.\n", (long long)c->job);
+}
+
+static void links(struct buf *out, const struct site *site, struct http_request *r, const struct comparison *c)
+{
+	const char *host = http_header(r, "Host");
+	bool is_public = site->public_url && *site->public_url;
+	buf_printf(out, "\nMore: [C%lld](%s%s/comparisons/%lld)\n", (long long)c->id, is_public ? "" : "http://",
+		is_public ? site->public_url
+		: host    ? host
+			  : "localhost",
+		(long long)c->id);
 }
 
 int api_comparison_md(struct site *site, struct http_request *r, struct http_response *response, struct fw_err *err)
 {
 	struct comparison c;
-	struct review review = { .out = &response->body, .c = &c };
+	struct view_around around;
+	struct buf sure, *out = &response->body;
+	struct review review = { .c = &c };
 	int64_t id = answer_path_id(r, "comparison", err);
-	if (id < 0)
+	if (id < 0 || view_around(site->db, id, &around, err) != 0)
 		return -1;
 	response->type = "text/markdown; charset=utf-8";
-	int result = comparison_read(site->db, id, NULL, &c, err);
+	buf_init(&sure, FINDING_BYTES);
+	int result = comparison_read(site->db, id, &around, &c, err);
 	if (result == 0) {
 		review.n_peers = comparison_peers(&c, review.peer);
 		review.flops = comparison_has_flops(&c);
 		review.unit = comparison_unit(&c);
-		result = view_comparison(site->db, id, heading, &review, err);
+		heading(out, &c);
+		result = table(site->db, out, &review, err);
 	}
-	if (result == 0 && view_profile_of(site->db, 0, id, why_line, &response->body, err) < 0)
+	if (result == 0 && view_profile_of(site->db, 0, id, why_line, out, err) < 0)
 		result = -1;
-	if (result == 0)
-		result = tables(site->db, id, &review, err);
+	if (result == 0) {
+		comparison_sureness(&c, &sure);
+		if (sure.len)
+			markdown_format(out, "\nHow sure: %s.\n", sure.data);
+		what_to_do(out, &c, around.alert);
+		links(out, site, r, &c);
+	}
+	buf_fini(&sure);
 	comparison_free(&c);
-	if (result != 0)
-		return -1;
-	if (review.separate)
-		buf_puts(&response->body, "\nChanges are trimmed means of paired ratios, not quotients of these medians.\n");
-	if (review.left_out)
-		buf_printf(&response->body, "\n%d more cells: /comparisons/%lld\n", review.left_out, (long long)id);
-	return 0;
+	return result;
 }
 
 /* ---- picture ---------------------------------------------------------------------------------------------------------- */

@@ -36,15 +36,13 @@ bool asset_has(const char *name);
 
 /*
  * ---- axis ----
- * Positions of changes on a drawn axis that contains all of them: linear where they are of similar size, logarithmic beyond a
- * bend where one is many times the others. Nothing is cut off, and small changes stay visible.
+ * Positions of changes on a drawn linear axis that contains all of them.
  */
 
 enum { AXIS_TICKS_MAX = 25 };
 
 struct axis {
 	double low_pct, high_pct; /* its ends */
-	double bend_pct;          /* linear up to here, by powers of ten beyond; 0: linear everywhere */
 };
 
 /** An empty axis; axis_cover widens it. */
@@ -101,12 +99,18 @@ struct chart_point {
 	int64_t comparison; /* comparison that the point links to, 0 none */
 	char label[160];    /* shown on hover and to screen readers */
 	bool is_loss;       /* drawn as a filled triangle instead of a dot */
+	bool is_gain;
+	double change_pct;       /* against its base; NAN unknown */
+	double base_y;           /* y of its base, by that change; NAN unknown */
+	int64_t baseline_period; /* the line is broken where it changes; 0 unknown */
 };
 
 struct chart_line {
 	char name[128];            /* display name */
 	struct chart_point *point; /* oldest first */
 	int n;
+	int after;       /* points of the first line up to the one that this branch leaves from; 0: it leaves from none */
+	char origin[11]; /* first digits of that commit; "" none */
 };
 
 /** An event on the axis, such as a step or a new environment. */
@@ -126,6 +130,8 @@ struct chart {
 	const char *summary; /* text alternative of the picture */
 	const char *data;    /* address of the points as JSON, for a script; NULL none */
 	int64_t from, to;    /* requested period, which a script shows first; 0 open */
+	bool has_limit;      /* the threshold is drawn: */
+	double loss, gain;   /* the y beyond which a push is slower or faster */
 	const char *field;   /* field of those points that is drawn, times `scale` */
 	double scale;
 };
@@ -453,7 +459,11 @@ struct trend {
 	struct unit unit;       /* of rates */
 	char unit_text[64];
 	char summary[1200];
-	struct buf table; /* rows of the first line's table */
+	bool has_table;         /* set by the caller before the first line: fill the two tables */
+	struct buf table, over; /* rows of the first line, and of the other lines, each below its name */
+	struct db *db;          /* of the line that is read */
+	int64_t repo;           /* its repository, 0 unknown */
+	const char *branch;     /* of the first line; NULL or "": all */
 };
 
 /** `flops`: whether they are known; `unit`: of the rates (trend_flops). Own: trend_free, which accepts NULL. */
@@ -469,6 +479,13 @@ int trend_flops(struct db *db, const struct view_scope *of, bool *flops, struct 
 int trend_first(struct db *db, struct trend *t, const struct view_scope *of, const char *name, struct fw_err *err);
 /** Add another line; none where the chart is full. */
 int trend_over(struct db *db, struct trend *t, const struct view_scope *of, const char *name, struct fw_err *err);
+/** Draw the threshold around a y, after the lines were added; nothing where either is unknown. Units: percent. */
+void trend_limit(struct trend *t, double around, double threshold_pct);
+/**
+ * Append what the first line shows, as a sentence after the cell's `name`: "NAME: 264 TFLOP/s, flat for 22 pushes". The line is
+ * flat where its points differ by no more than the threshold.
+ */
+void trend_finding(const struct trend *t, const char *name, double threshold_pct, struct buf *out);
 /** Write the text alternative of the chart, after its lines were added. */
 void trend_label(struct trend *t, const char *cell, bool by_date);
 

@@ -158,6 +158,11 @@ enum { NODES_MAX_BYTES = 4 << 20, NODES_SHOWN = 12 };
 
 /* ---- rows of "base, target, change" ------------------------------------------------------------------------------------ */
 
+/* A table of these rows. Measurements that neither side has are named below it. */
+struct pairs {
+	struct buf *out, missing;
+};
+
 static void value(struct buf *out, double v, const char *format)
 {
 	emit_raw(out, "<td class=n>");
@@ -173,28 +178,39 @@ static void value(struct buf *out, double v, const char *format)
 	emit_raw(out, "</td>");
 }
 
-/* `why` is the reason that is shown where neither side has the value; NULL: no row in that case. */
-static void pair_row(struct buf *out, const char *name, const char *unit, double base, double target, double change_pct,
-	const char *format, const char *why)
+static void pair_row(
+	struct pairs *t, const char *name, const char *unit, double base, double target, double change_pct, const char *format)
 {
-	bool known = isfinite(base) || isfinite(target);
-	if (!known && !why)
-		return;
-	emit_format(out, "<tr><th scope=row>%s <span class=dim>%s</span></th>", name, unit);
-	if (!known) {
-		emit_rawf(out, "<td class=\"n dim wrap\" colspan=3>\u2013 %s</td></tr>\n", why);
+	if (!isfinite(base) && !isfinite(target)) {
+		buf_printf(&t->missing, "%s%s", t->missing.len ? ", " : "", name);
 		return;
 	}
-	value(out, base, format);
-	value(out, target, format);
-	emit_format(out, "<td class=n>%f{change}</td></tr>\n", change_pct);
+	emit_format(t->out, "<tr><th scope=row>%s <span class=dim>%s</span></th>", name, unit);
+	value(t->out, base, format);
+	value(t->out, target, format);
+	emit_format(t->out, "<td class=n>%f{change}</td></tr>\n", change_pct);
 }
 
 /* Rates, in a unit that suits them. Units: TFLOP/s. */
-static void rate_row(struct buf *out, const char *name, double base, double target, double change_pct, const char *why)
+static void rate_row(struct pairs *t, const char *name, double base, double target, double change_pct)
 {
 	struct unit unit = unit_of_rates(unit_more(base, target));
-	pair_row(out, name, unit.name, base * unit.factor, target * unit.factor, change_pct, "%.1f", why);
+	pair_row(t, name, unit.name, base * unit.factor, target * unit.factor, change_pct, "%.1f");
+}
+
+static void pairs_begin(struct pairs *t, struct buf *out)
+{
+	t->out = out;
+	buf_init(&t->missing, 4096);
+	layout_table(out, "|>Base|>Target|>Change");
+}
+
+static void pairs_end(struct pairs *t, bool with_missing)
+{
+	layout_table_end(t->out);
+	if (with_missing && t->missing.len)
+		emit_format(t->out, "<p><small>Not measured: %s.</small></p>", t->missing.data);
+	buf_fini(&t->missing);
 }
 
 /* Bytes that a module requests may come from caches, too: a rate above that of the memory is no bandwidth. */
@@ -230,65 +246,76 @@ static const char *time_of_series(enum series series)
 }
 
 /* Values that a module reports in addition to its times. */
-static void module_rows(struct buf *out, const struct comparison *c, const struct comparison_cell *cell)
+static void module_rows(struct pairs *t, const struct comparison *c, const struct comparison_cell *cell)
 {
 	double issued_base = of_side(cell, "flops_issued", "base"), issued_target = of_side(cell, "flops_issued", "target");
 	double moved_base = of_side(cell, "moved", "base_bytes"), moved_target = of_side(cell, "moved", "target_bytes");
-	double peak_base = comparison_peak_pct(c, cell->base_tflops, cell->base_mhz);
-	double peak_target = comparison_peak_pct(c, cell->target_tflops, cell->target_mhz);
-	rate_row(out, "issued", rate(issued_base, cell->base_ms, 1e12), rate(issued_target, cell->target_ms, 1e12), NAN,
-		"the module does not count FLOPs");
+	rate_row(t, "issued", rate(issued_base, cell->base_ms, 1e12), rate(issued_target, cell->target_ms, 1e12), NAN);
 	double claimed_base = rate(moved_base, cell->base_ms, 1e9), claimed_target = rate(moved_target, cell->target_ms, 1e9);
-	pair_row(out, "claimed traffic", "GB/s", claimed_base, claimed_target, NAN, "%.0f", "the module does not count bytes");
-	claimed_note(out, c, unit_more(claimed_base, claimed_target));
-	pair_row(out, "SM clock", "MHz", cell->base_mhz, cell->target_mhz, NAN, "%.0f", "the device reports no clock of a call");
-	bool has_clock = isfinite(cell->base_mhz) || isfinite(cell->target_mhz);
-	pair_row(out, "of peak at that clock", "%", peak_base, peak_target, NAN, "%.1f",
-		!c->chip     ? "this device\u2019s peak is not known"
-		: !has_clock ? "the device reports no clock of a call"
-			     : "its FLOPs or times are not known");
-	comparison_peer_rows(out, cell);
-	pair_row(out, "sustained", "ms", of_side(cell, "sustained", "base_ms"), of_side(cell, "sustained", "target_ms"),
-		of_side(cell, "sustained", "change_pct"), "", "not timed in sustained runs");
-	pair_row(out, "energy of a call in sustained runs", "J", of_side(cell, "sustained", "base_j"),
-		of_side(cell, "sustained", "target_j"), NAN, "", "not timed in sustained runs, or the device counts no energy");
-	pair_row(out, "slow calls", "%", of_side(cell, "slow_calls", "base_pct"), of_side(cell, "slow_calls", "target_pct"), NAN,
-		"%.1f", "not counted");
-	pair_row(out, "whole call, host clock", "\u00b5s", of_side(cell, "call", "base_us"), of_side(cell, "call", "target_us"),
-		of_side(cell, "call", "change_pct"), "%.1f", "not timed from the host");
-	pair_row(out, "enqueue, host", "\u00b5s", of_side(cell, "enqueue", "base_us"), of_side(cell, "enqueue", "target_us"), NAN,
-		"%.1f", "not timed from the host");
-	pair_row(out, "numerical error", "of plain bf16", of_side(cell, "error_ratio", "base"),
-		of_side(cell, "error_ratio", "target"), NAN, "", "not checked");
-	pair_row(out, "workspace", "MB", of_side(cell, "workspace", "base_bytes") / 1e6,
-		of_side(cell, "workspace", "target_bytes") / 1e6, NAN, "", "not reported");
-	pair_row(out, "tensors and workspace, as allocated", "MB", of_side(cell, "peak", "base_bytes") / 1e6,
-		of_side(cell, "peak", "target_bytes") / 1e6, NAN, "%.1f", "not counted");
-	pair_row(out, "additional memory, measured", "MB", of_side(cell, "taken", "base_bytes") / 1e6,
-		of_side(cell, "taken", "target_bytes") / 1e6, NAN, "%.1f", "not reported by this device");
-	pair_row(out, "against its dense case", "times as fast", cell->base_over_baseline, cell->target_over_baseline, NAN, "",
-		NULL);
+	pair_row(t, "claimed traffic", "GB/s", claimed_base, claimed_target, NAN, "%.0f");
+	claimed_note(t->out, c, unit_more(claimed_base, claimed_target));
+	pair_row(t, "of peak at that clock", "%", comparison_peak_pct(c, cell->base_tflops, cell->base_mhz),
+		comparison_peak_pct(c, cell->target_tflops, cell->target_mhz), NAN, "%.1f");
+	comparison_peer_rows(t->out, cell);
+	pair_row(t, "sustained", "ms", of_side(cell, "sustained", "base_ms"), of_side(cell, "sustained", "target_ms"),
+		of_side(cell, "sustained", "change_pct"), "");
+	pair_row(t, "energy of a call in sustained runs", "J", of_side(cell, "sustained", "base_j"),
+		of_side(cell, "sustained", "target_j"), NAN, "");
+	pair_row(t, "slow calls", "%", of_side(cell, "slow_calls", "base_pct"), of_side(cell, "slow_calls", "target_pct"), NAN,
+		"%.1f");
+	pair_row(t, "whole call, host clock", "\u00b5s", of_side(cell, "call", "base_us"), of_side(cell, "call", "target_us"),
+		of_side(cell, "call", "change_pct"), "%.1f");
+	pair_row(t, "enqueue, host", "\u00b5s", of_side(cell, "enqueue", "base_us"), of_side(cell, "enqueue", "target_us"), NAN,
+		"%.1f");
+	pair_row(t, "numerical error", "of plain bf16", of_side(cell, "error_ratio", "base"),
+		of_side(cell, "error_ratio", "target"), NAN, "");
+	pair_row(t, "workspace", "MB", of_side(cell, "workspace", "base_bytes") / 1e6,
+		of_side(cell, "workspace", "target_bytes") / 1e6, NAN, "");
+	pair_row(t, "tensors and workspace, as allocated", "MB", of_side(cell, "peak", "base_bytes") / 1e6,
+		of_side(cell, "peak", "target_bytes") / 1e6, NAN, "%.1f");
+	pair_row(t, "additional memory, measured", "MB", of_side(cell, "taken", "base_bytes") / 1e6,
+		of_side(cell, "taken", "target_bytes") / 1e6, NAN, "%.1f");
+	if (isfinite(cell->base_over_baseline) || isfinite(cell->target_over_baseline))
+		pair_row(t, "against its dense case", "times as fast", cell->base_over_baseline, cell->target_over_baseline, NAN,
+			"");
 }
 
-/* The card stays open: the caller adds notes about the values. */
-static void times(struct buf *out, const struct comparison *c, const struct comparison_cell *cell)
+/* The largest value among the kernels of a side; NAN where none is known. */
+static double most_of(const json_t *sides, const char *side, const char *key)
+{
+	const json_t *node;
+	double most = NAN;
+	size_t i;
+	json_array_foreach(json_object_get(json_object_get(sides, side), "nodes"), i, node) most =
+		fmax(most, comparison_number(node, key)); /* ignores a NAN */
+	return most;
+}
+
+/* `sides`: the kernels that each side reported, NULL none. */
+static void times(struct buf *out, const struct comparison_cell *cell, const json_t *sides)
 {
 	bool flops = isfinite(cell->base_tflops) || isfinite(cell->target_tflops), program = comparison_is_program(cell);
+	struct pairs t;
 	emit_raw(out, flops || !program ? "<div><h3>Throughput</h3>" : "<div><h3>Time</h3>");
-	layout_table(out, "|>Base|>Target|>Change");
+	pairs_begin(&t, out);
 	double change = isfinite(cell->change_pct) ? cell->change_pct : derive_change_pct(cell->base_ms, cell->target_ms);
-	pair_row(out, time_of_series(series_of(cell)), "ms", cell->base_ms, cell->target_ms, change, "", "not timed");
-	rate_row(out, "useful", cell->base_tflops, cell->target_tflops, change,
-		program ? NULL : "its FLOPs or times are not known");
-	if (!program)
-		module_rows(out, c, cell);
-	layout_table_end(out);
+	pair_row(&t, time_of_series(series_of(cell)), "ms", cell->base_ms, cell->target_ms, change, "");
+	rate_row(&t, "useful", cell->base_tflops, cell->target_tflops, change);
+	if (!program) {
+		pair_row(&t, "registers", "of a thread", most_of(sides, "base", "registers"),
+			most_of(sides, "target", "registers"), NAN, "%.0f");
+		pair_row(&t, "spills and local arrays", "bytes a thread", most_of(sides, "base", "local_bytes"),
+			most_of(sides, "target", "local_bytes"), NAN, "%.0f");
+		pair_row(&t, "SM clock", "MHz", cell->base_mhz, cell->target_mhz, NAN, "%.0f");
+	}
+	pairs_end(&t, !program);
 	comparison_sparsity(out, cell);
 	if (comparison_is_paired_separate(cell))
 		emit_format(out,
 			"<p><small>The change is the trimmed mean of paired ratios, each call with the next call of the other "
 			"side; the quotient of the two medians is %.2f{signed}\u00a0%%.</small></p>",
 			derive_change_pct(cell->base_ms, cell->target_ms));
+	emit_raw(out, "</div>");
 }
 
 /* Long cells have few whole calls, so their regressions are shown without a flag. */
@@ -494,25 +521,26 @@ static void draw_kernels(struct buf *out, const struct comparison *c, const stru
 		emit_rawf(out, "<p><small>The first %d of %zu.</small></p>", NODES_SHOWN, json_array_size(nodes));
 }
 
-static int kernels(struct db *db, struct buf *out, const struct comparison *c, const struct comparison_cell *cell, int64_t id,
-	struct fw_err *err)
+/* The kernels that both sides reported; NULL: none. Own: json_decref. Err: the database's. */
+static int read_kernels(struct db *db, int64_t id, json_t **sides, struct fw_err *err)
 {
 	struct buf text;
 	struct fw_err why = { 0 };
 	buf_init(&text, NODES_MAX_BYTES);
 	int found = view_artifact(db, "cell", id, "nodes", &text, &why);
-	json_t *sides = found == 0 ? jsonr_tree(text.data, text.len) : NULL;
+	*sides = found == 0 ? jsonr_tree(text.data, text.len) : NULL;
 	buf_fini(&text);
-	if (found != 0 && why.code != ERR_NOT_FOUND)
-		return err_set(err, why.code, "%s", why.text);
-	emit_raw(out, "<div><h3>Kernels</h3>");
+	return found != 0 && why.code != ERR_NOT_FOUND ? err_set(err, why.code, "%s", why.text) : 0;
+}
+
+static void kernels(struct buf *out, const struct comparison *c, const struct comparison_cell *cell, const json_t *sides)
+{
+	emit_raw(out, "<details><summary>Kernels and configurations</summary>");
 	if (sides)
 		draw_kernels(out, c, cell, sides);
 	else
 		emit_raw(out, "<p><small>Neither side reported its kernels.</small></p>");
-	emit_raw(out, "</div>");
-	json_decref(sides);
-	return 0;
+	emit_raw(out, "</details>");
 }
 
 /* ---- next steps ------------------------------------------------------------------------------------------------------- */
@@ -544,6 +572,7 @@ static void what_decides(struct buf *out, const struct comparison *c, const stru
 struct commands {
 	struct buf *out;
 	const char *where;
+	int cell; /* its position in the suite */
 	bool begun;
 };
 
@@ -551,7 +580,7 @@ static void command(void *arg, const char *what, const char *line)
 {
 	struct commands *l = arg;
 	if (!l->begun)
-		emit_raw(l->out, "<div><h3>Reproduce</h3>");
+		emit_rawf(l->out, "<details><summary>Reproduce</summary><div id=reproduce-%d>", l->cell);
 	if (!l->begun && *l->where)
 		emit_format(l->out,
 			"<p><small>Commands with kernels run %s. The worker caches its builds there until newer ones need the space; the commands run outside the sandbox.</small></p>",
@@ -565,10 +594,10 @@ static int commands(
 	struct site *site, struct buf *out, const struct comparison *c, const struct comparison_cell *cell, struct fw_err *err)
 {
 	char where[REPRODUCE_WHERE_SIZE];
-	struct commands l = { .out = out, .where = where };
+	struct commands l = { .out = out, .where = where, .cell = cell->n };
 	int result = reproduce_lines(site, c, cell, where, command, &l, err);
 	if (l.begun)
-		emit_raw(out, "</div>");
+		emit_raw(out, "</div></details>");
 	return result;
 }
 
@@ -644,11 +673,35 @@ static int draw_past(
 	return past_begin(db, c->repo, c->branch, c->id, &past, err) != 0 ? -1 : past_draw(out, db, &past, cell->key, err);
 }
 
+/* All other measurements of the cell, folded. */
+static int measurements(
+	struct db *db, struct buf *out, const struct comparison *c, struct comparison_cell *cell, int64_t id, struct fw_err *err)
+{
+	struct ratios_about about = { cell->change_pct, cell->ci_low_pct, cell->ci_high_pct, cell->threshold_pct };
+	struct pairs t;
+	emit_raw(out, "<details><summary>Runs, calls and all measurements</summary><div class=\"cards wide\"><div>");
+	if (!comparison_is_program(cell)) {
+		pairs_begin(&t, out);
+		module_rows(&t, c, cell);
+		pairs_end(&t, true);
+	}
+	int result = few_calls(db, out, id, err);
+	emit_raw(out, "</div><div>");
+	if (!comparison_is_program(cell))
+		phases_draw(out, cell);
+	if (result == 0)
+		result = runs(db, out, cell, id, err);
+	if (result == 0)
+		result = calls_draw(out, db, id, series_of(cell), &about, err);
+	emit_raw(out, "</div></div></details>");
+	return result;
+}
+
 int comparison_detail(void *arg, struct buf *out, const struct comparison *c, struct comparison_cell *cell, struct fw_err *err)
 {
 	struct site *site = arg;
 	struct db *db = site->db;
-	struct ratios_about about = { cell->change_pct, cell->ci_low_pct, cell->ci_high_pct, cell->threshold_pct };
+	json_t *sides = NULL;
 	int64_t id;
 	if (view_cell_id(db, c->id, cell->key, &id, err) != 0)
 		return -1;
@@ -660,26 +713,16 @@ int comparison_detail(void *arg, struct buf *out, const struct comparison *c, st
 	if (draw_past(db, out, c, cell, err) != 0)
 		return -1;
 	emit_raw(out, "</div>");
-	how_sure(out, c, cell);
-	what_decides(out, c, cell);
 	draw_causes(out, json_object_get(json_object_get(cell->json, "kernels"), "causes"));
-	if (explained_cell(db, out, c, cell, err) != 0)
+	if (explained_cell(db, out, c, cell, err) != 0 || read_kernels(db, id, &sides, err) != 0)
 		return -1;
-	emit_raw(out, "<div class=\"cards wide\">");
-	times(out, c, cell);
-	int result = few_calls(db, out, id, err);
-	emit_raw(out, "</div><div>");
-	if (!comparison_is_program(cell))
-		phases_draw(out, cell);
-	if (result == 0)
-		result = runs(db, out, cell, id, err);
-	if (result == 0)
-		result = calls_draw(out, db, id, series_of(cell), &about, err);
-	emit_raw(out, "</div></div>");
+	what_decides(out, c, cell);
+	how_sure(out, c, cell);
+	times(out, cell, sides);
+	int result = measurements(db, out, c, cell, id, err);
 	if (result == 0 && !comparison_is_program(cell))
-		result = kernels(db, out, c, cell, id, err);
+		kernels(out, c, cell, sides);
 	reported_kernels_draw(out, cell);
-	if (result == 0)
-		result = commands(site, out, c, cell, err);
-	return result;
+	json_decref(sides);
+	return result == 0 ? commands(site, out, c, cell, err) : -1;
 }

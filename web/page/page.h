@@ -166,6 +166,24 @@ bool comparison_is_reconfigured(const struct comparison_cell *cell);
 const char *comparison_cause(struct comparison_cell *cell);
 
 /*
+ * ---- finding ----
+ * What a comparison found, as plain text: the title of its page and the first line of its review comment.
+ */
+
+/** Append "ada/three-stages is 4.0 % slower in 6 of 20 cells". */
+void comparison_finding(const struct comparison *c, struct buf *out);
+/** Append the evidence of the verdict, without a full stop; nothing where the verdict has no interval. */
+void comparison_sureness(const struct comparison *c, struct buf *out);
+/** Of the cells with this verdict the one with the largest change; NULL none. */
+struct comparison_cell *comparison_first(const struct comparison *c, enum verdict verdict);
+/** Whether a cell has this flag. */
+bool comparison_has_flag(const struct comparison_cell *cell, const char *flag);
+
+enum { FINDING_PERCENT_SIZE = 32, FINDING_BYTES = 16 * BRANCH_KEY_MAX /* that a finding may have */ };
+/** Write the size of a change without its sign: "4.0 %". */
+void finding_percent(double pct, char out[FINDING_PERCENT_SIZE]);
+
+/*
  * ---- capture ----
  * A cell as its job had it: the JSON that runs its calls again. It is in the suite, which takes longer to read than everything
  * else in an opened row, so the suites read last are cached. A suite never changes, so no entry can be out of date.

@@ -6,17 +6,6 @@
 
 /* ---- the sentence ----------------------------------------------------------------------------------------------------- */
 
-/* Of the cells with this verdict the one with the largest change. */
-static struct comparison_cell *first_of(const struct comparison *c, enum verdict verdict)
-{
-	struct comparison_cell *most = NULL;
-	for (int i = 0; i < c->n_cells; i++)
-		if (c->cell[i].verdict == verdict &&
-			(!most || fabs(comparison_judged(&c->cell[i]).change_pct) > fabs(comparison_judged(most).change_pct)))
-			most = &c->cell[i];
-	return most;
-}
-
 static void name_cell(struct buf *out, const struct comparison_cell *cell)
 {
 	emit_format(out, "<a href=\"?open=%d#c%d\" data-cell=c%d>%s{case %s %lld} %s</a>", cell->n, cell->n, cell->n, cell->key,
@@ -37,30 +26,16 @@ static void moved_cell(struct buf *out, struct comparison_cell *cell)
 		emit_format(out, " (95 %% interval %.2f{signed} \u2026 %.2f{signed})", judged.ci_low_pct, judged.ci_high_pct);
 }
 
-static void improvement_sentence(struct buf *out, const struct comparison *c)
+/* The cell that gives the title its number. */
+static void moved_sentence(struct buf *out, const struct comparison *c)
 {
-	struct comparison_cell *best = first_of(c, VERDICT_IMPROVEMENT);
-	emit_rawf(out, "%d of %d cells are faster by more than their threshold, and none is slower",
-		comparison_count(c, VERDICT_IMPROVEMENT), c->n_cells);
-	if (!best)
+	struct comparison_cell *most = comparison_first(c, c->verdict);
+	bool is_loss = c->verdict == VERDICT_REGRESSION;
+	if (!most)
 		return;
-	emit_raw(out, "; the best is ");
-	moved_cell(out, best);
-}
-
-static void regression_sentence(struct buf *out, const struct comparison *c)
-{
-	struct comparison_cell *w = first_of(c, VERDICT_REGRESSION);
-	emit_rawf(out, "%d of %d cells are slower by more than their threshold", comparison_count(c, VERDICT_REGRESSION),
-		c->n_cells);
-	if (!w)
-		return;
-	const char *cause = comparison_decided(w) ? NULL : comparison_cause(w);
-	emit_raw(out, "; the worst is ");
-	moved_cell(out, w);
-	if (cause)
-		emit_format(out, ", because of phase <b>%s</b>", cause);
-	if (w->borderline)
+	emit_raw(out, is_loss ? "The worst is " : "No cell is slower; the best is ");
+	moved_cell(out, most);
+	if (most->borderline)
 		emit_raw(out, " (borderline: decided at the last run, by its sign or its interval)");
 }
 
@@ -99,8 +74,8 @@ static void sentence(struct buf *out, const struct comparison *c)
 	emit_format(out, "<p class=lead>%s{verdict} ", verdict_word(c->kind, c->verdict));
 	if (comparison_is_side_by_side(c))
 		comparison_peer_sentence(out, c);
-	else if (c->verdict == VERDICT_REGRESSION)
-		regression_sentence(out, c);
+	else if (c->verdict == VERDICT_REGRESSION || c->verdict == VERDICT_IMPROVEMENT)
+		moved_sentence(out, c);
 	else if (is_equal_by_comment(c))
 		emit_format(out, "%s, so nothing was timed", c->cell[0].reason);
 	else if (*c->identical_by)
@@ -112,11 +87,9 @@ static void sentence(struct buf *out, const struct comparison *c)
 		emit_rawf(out, "None of %d cells differs from itself; there was no base to compare with", n_compared(c));
 	else if (c->verdict == VERDICT_UNCHANGED)
 		emit_rawf(out, "None of %d cells is slower by more than its threshold", n_compared(c));
-	else if (c->verdict == VERDICT_IMPROVEMENT)
-		improvement_sentence(out, c);
 	else if (c->verdict == VERDICT_UNDECIDED)
-		emit_rawf(out, "%d of %d cells are undecided; each cell shows how many runs it needs",
-			comparison_count(c, VERDICT_UNDECIDED), c->n_cells);
+		emit_rawf(out, "%d of %d cells are undecided, %d are unchanged; an opened cell shows what would decide it",
+			comparison_count(c, VERDICT_UNDECIDED), c->n_cells, comparison_count(c, VERDICT_UNCHANGED));
 	else if (c->verdict == VERDICT_FAILED)
 		emit_rawf(out, "%d of %d cells of the target failed", comparison_count(c, VERDICT_FAILED), c->n_cells);
 	else if (c->verdict == VERDICT_REJECTED)
@@ -131,67 +104,6 @@ static void sentence(struct buf *out, const struct comparison *c)
 }
 
 /* ---- how sure, and why ------------------------------------------------------------------------------------------------ */
-
-static void count_runs(struct buf *out, const struct comparison *c)
-{
-	emit_rawf(out, " (%d run%s%s)", c->runs, c->runs == 1 ? "" : "s", c->quick ? ", a quick comparison" : "");
-}
-
-static bool has_flag(const struct comparison_cell *cell, const char *flag)
-{
-	size_t len = strlen(flag);
-	for (const char *word = cell->flags; *word; word += strspn(word, " ")) {
-		size_t n = strcspn(word, " ");
-		if (n == len && memcmp(word, flag, n) == 0)
-			return true;
-		word += n;
-	}
-	return false;
-}
-
-/* The evidence of the verdict, shown next to its interval. */
-static const char *evidence_of(const struct comparison_cell *cell, double sign)
-{
-	if (has_flag(cell, "overwhelming"))
-		return ", which chance produces less than once in a million";
-	if (cell->confirmed)
-		return ", and a second set of fresh runs confirms it";
-	return sign < 0 ? ", in one set of runs" : "";
-}
-
-/* Distance of the interval of the change beyond its threshold; `sign` -1 for a regression. */
-static void clearance(struct buf *out, const struct comparison *c, struct comparison_cell *cell, double sign)
-{
-	struct comparison_judged judged = comparison_judged(cell);
-	double near_pct = sign < 0 ? -judged.ci_high_pct : judged.ci_low_pct, beyond = near_pct - cell->threshold_pct;
-	if (!isfinite(beyond))
-		return;
-	emit_raw(out, sign < 0 ? "<p><b>How sure:</b> the interval of the worst cell "
-			       : "<p><b>How sure:</b> the interval of the best cell ");
-	if (beyond >= 0)
-		emit_rawf(out, "is beyond its threshold of %.3g\u00a0%% by %.2f points", cell->threshold_pct, beyond);
-	else
-		emit_rawf(out, "still reaches into its threshold of %.3g\u00a0%%, by %.2f points", cell->threshold_pct, -beyond);
-	emit_raw(out, evidence_of(cell, sign));
-	count_runs(out, c);
-}
-
-/* The smallest slowdown that would have been detected in every cell; nothing where it is unknown for one of them. */
-static void sight(struct buf *out, const struct comparison *c)
-{
-	double least_pct = 0;
-	for (int i = 0; i < c->n_cells; i++) {
-		if (c->cell[i].verdict != VERDICT_UNCHANGED)
-			continue;
-		if (!isfinite(c->cell[i].mde_pct))
-			return;
-		least_pct = fmax(least_pct, c->cell[i].mde_pct);
-	}
-	if (!(least_pct > 0))
-		return;
-	emit_rawf(out, "<p><b>How sure:</b> a slowdown of %.2f\u00a0%% or more would be detected in any of them", least_pct);
-	count_runs(out, c);
-}
 
 /* The reason of the first cell with this verdict. */
 static void first_reason(struct buf *out, const struct comparison *c, enum verdict verdict)
@@ -211,39 +123,16 @@ static void first_reason(struct buf *out, const struct comparison *c, enum verdi
 static void how_sure(struct buf *out, const struct comparison *c)
 {
 	size_t begin = out->len;
-	int n_underpowered = 0;
-	if (c->verdict == VERDICT_REGRESSION || c->verdict == VERDICT_IMPROVEMENT) {
-		struct comparison_cell *most = first_of(c, c->verdict);
-		if (most)
-			clearance(out, c, most, c->verdict == VERDICT_REGRESSION ? -1 : 1);
-	} else if (c->verdict == VERDICT_UNCHANGED) {
-		sight(out, c);
-	} else {
+	struct buf text;
+	buf_init(&text, FINDING_BYTES);
+	comparison_sureness(c, &text);
+	if (text.len)
+		emit_format(out, "<p><b>How sure:</b> %s", text.data);
+	else
 		first_reason(out, c, c->verdict);
-	}
-	if (out->len == begin)
-		return;
-	for (int i = 0; i < c->n_cells; i++)
-		n_underpowered += has_flag(&c->cell[i], "underpowered");
-	if (n_underpowered)
-		emit_rawf(out,
-			". In %d cell%s runs of equal builds vary too much to detect a slowdown of the size of the threshold",
-			n_underpowered, n_underpowered == 1 ? "" : "s");
-	emit_raw(out, ".</p>\n");
-}
-
-/* A different configuration of the same provider is visible without a profile. */
-static void reconfigured(struct buf *out, const struct comparison *c)
-{
-	struct comparison_cell *most = first_of(c, c->verdict);
-	int n = 0;
-	if (c->verdict != VERDICT_REGRESSION || !most || !comparison_is_reconfigured(most))
-		return;
-	for (int i = 0; i < c->n_cells; i++)
-		n += c->cell[i].verdict == VERDICT_REGRESSION && comparison_is_reconfigured(&c->cell[i]);
-	emit_format(out,
-		"<p><b>Another configuration</b> in %d of them; the worst ran <code>%s</code>, now <code>%s</code>.</p>\n", n,
-		most->base_config, most->target_config);
+	buf_fini(&text);
+	if (out->len > begin)
+		emit_raw(out, ".</p>\n");
 }
 
 /* Draw. Err: the database's. */
@@ -254,7 +143,6 @@ static int comparison_lead(struct db *db, struct buf *out, const struct comparis
 	sentence(out, c);
 	if (!comparison_is_side_by_side(c)) {
 		how_sure(out, c);
-		reconfigured(out, c);
 		result = c->around->alert ? explained_line(db, out, c->around->alert, err) : 0;
 	}
 	emit_raw(out, "</div>\n");
@@ -476,32 +364,34 @@ static void figures(struct buf *out, double base_ms, double target_ms)
 		target_ms, derive_change_pct(base_ms, target_ms));
 }
 
-static void totals(struct buf *out, const struct comparison *c)
+/* Sums over the cases that have both directions. */
+struct sums {
+	double base_ms, target_ms;
+	int n;
+};
+
+static struct sums totals(struct buf *out, const struct comparison *c)
 {
-	bool begun = false;
-	double base_sum = 0, target_sum = 0;
+	struct sums sum = { .n = 0 };
 	for (int i = 0; i < c->n_cells; i++) {
 		const struct comparison_cell *forward = &c->cell[i],
 					     *backward = is_forward(forward) ? backward_of(c, forward) : NULL;
 		if (!backward || !isfinite(forward->base_ms + forward->target_ms + backward->base_ms + backward->target_ms))
 			continue;
-		if (!begun) {
+		if (sum.n++ == 0) {
 			emit_raw(out, "<div>");
 			layout_table(out, "Forward and backward of|~>Base ms|>Target ms|>Change");
 		}
-		begun = true;
 		double base_ms = forward->base_ms + backward->base_ms, target_ms = forward->target_ms + backward->target_ms;
 		emit_format(
 			out, "<tr><th scope=row>%s{case %s %lld}</th>", forward->key, forward->title, (long long)forward->size);
 		figures(out, base_ms, target_ms);
-		base_sum += base_ms;
-		target_sum += target_ms;
+		sum.base_ms += base_ms;
+		sum.target_ms += target_ms;
 	}
-	if (!begun)
-		return;
-	emit_raw(out, "</tbody><tfoot><tr><th scope=row>All of them</th>");
-	figures(out, base_sum, target_sum);
-	emit_raw(out, "</tfoot></table></div></div>\n");
+	if (sum.n)
+		emit_raw(out, "</tbody></table></div></div>\n");
+	return sum;
 }
 
 /* ---- t = a + b x pieces ------------------------------------------------------------------------------------------------ */
@@ -524,7 +414,10 @@ static void fit_line(struct buf *out, const double *x, const double *ms, int n)
 	emit_rawf(out, "</td><td class=n>%.4g</td>", b * 1e6);
 }
 
-/* Cells that differ only in their number of pieces are fitted by a line: the fixed cost of a call, and the cost of a piece. */
+/*
+ * Cells that differ only in their number of pieces are fitted by a line: the fixed cost of a call, and the cost of a piece. Only
+ * lines with a changed cell are shown.
+ */
 static void fits(struct buf *out, const struct comparison *c)
 {
 	size_t room = (size_t)c->n_cells + 1;
@@ -533,20 +426,21 @@ static void fits(struct buf *out, const struct comparison *c)
 	for (int i = 0; i < c->n_cells; i++) {
 		const struct comparison_cell *like = &c->cell[i];
 		int n = 0;
-		bool is_first = *like->line != '\0';
+		bool is_first = *like->line != '\0', has_changed = false;
 		for (int k = 0; k < c->n_cells && is_first; k++) {
 			const struct comparison_cell *cell = &c->cell[k];
 			if (strcmp(cell->line, like->line) != 0 || cell->size != like->size ||
 				strcmp(cell->group, like->group) != 0 || strcmp(cell->direction, like->direction) != 0)
 				continue;
 			is_first = k >= i;
+			has_changed |= verdict_is_change(cell->verdict);
 			if (isfinite(cell->base_ms + cell->target_ms)) {
 				x[n] = pieces_of(cell);
 				base[n] = cell->base_ms;
 				target[n++] = cell->target_ms;
 			}
 		}
-		if (!is_first || n < 2)
+		if (!is_first || n < 2 || !has_changed)
 			continue;
 		if (!begun)
 			emit_raw(out,
@@ -568,19 +462,23 @@ static void fits(struct buf *out, const struct comparison *c)
 		emit_raw(out, "</tbody></table></div></div>\n");
 }
 
-/* Forward and backward together, geometric means and the fit through the sparse cells; all without a verdict. */
+/* Forward and backward together, and the fit through the sparse cells: one line that unfolds, without a verdict. */
 static void comparison_summary(struct buf *out, const struct comparison *c)
 {
 	struct buf part;
 	buf_init(&part, 1 << 20);
-	totals(&part, c);
+	struct sums sum = totals(&part, c);
 	fits(&part, c);
 	comparison_beside_dense(&part, c);
 	comparison_lengths(&part, c);
 	if (part.len) {
-		emit_raw(out, "<section><h2>Summary <small>without a verdict</small></h2><div class=\"cards wide\">");
+		emit_raw(out, "<details class=card id=totals><summary>Totals, for information");
+		if (sum.n)
+			emit_format(out, ": forward and backward of %d cases %f{ms} \u2192 %f{ms} ms, %f{change}", sum.n,
+				sum.base_ms, sum.target_ms, derive_change_pct(sum.base_ms, sum.target_ms));
+		emit_raw(out, "</summary><div class=\"cards wide\">");
 		buf_append(out, part.data, part.len);
-		emit_raw(out, "</div></section>\n");
+		emit_raw(out, "</div></details>\n");
 	}
 	buf_fini(&part);
 }
@@ -616,33 +514,81 @@ static void notes(struct buf *out, const struct comparison *c)
 	json_decref(list);
 }
 
-/* Increased costs of the target other than time, one sentence per kind, with the cell of the largest increase. */
-static void cost(struct buf *out, const struct comparison *c, const json_t *cost)
+/* ---- what differs: one list, the costs that were measured in time first ---- */
+
+/* The phase of the worst cell that grew, with its time. */
+static void differing_phase(struct buf *out, struct comparison_cell *worst)
+{
+	const char *cause = worst && !comparison_decided(worst) ? comparison_cause(worst) : NULL;
+	const json_t *phase;
+	size_t i;
+	json_array_foreach(json_object_get(worst ? worst->json : NULL, "phases"), i, phase)
+	{
+		if (!cause || strcmp(comparison_text(phase, "phase"), cause) != 0)
+			continue;
+		double base_ms = comparison_number(phase, "base_ms"), target_ms = comparison_number(phase, "target_ms");
+		emit_format(out, "<li>Phase <b>%s</b> of the worst cell: %f{ms} \u2192 %f{ms} ms, %.3g of ", cause, base_ms,
+			target_ms, target_ms - base_ms);
+		emit_rawf(out, "%.3g ms</li>\n", worst->target_ms - worst->base_ms);
+	}
+}
+
+/* A different configuration of the same provider is visible without a profile. */
+static void differing_configuration(struct buf *out, const struct comparison *c, const struct comparison_cell *worst)
+{
+	const struct comparison_cell *cell = worst && comparison_is_reconfigured(worst) ? worst : NULL;
+	int n = 0;
+	for (int i = 0; i < c->n_cells; i++) {
+		if (!comparison_is_reconfigured(&c->cell[i]))
+			continue;
+		n++;
+		cell = cell ? cell : &c->cell[i];
+	}
+	if (n)
+		emit_format(out,
+			"<li>Configuration of %d cell%-s: <code>%s</code> \u2192 <code>%s</code>; its cost was not timed</li>\n",
+			n, n == 1 ? "" : "s", cell->base_config, cell->target_config);
+}
+
+/* Increased costs of the target other than time, one item per kind, with the cell of the largest increase. */
+static void differing_cost(struct buf *out, const struct comparison *c, const json_t *cost)
 {
 	const json_t *cells = json_object_get(cost, "cells"), *most = json_array_get(cells, 0);
 	char text[320];
 	cost_text(comparison_text(cost, "what"), json_array_size(cells), comparison_number(most, "base"),
 		comparison_number(most, "target"), text, sizeof text);
-	emit_format(out, "<p>Besides time: %s, in ", text);
+	emit_format(out, "<li>Besides time: %s, in ", text);
 	const char *key = comparison_text(most, "cell");
 	const struct comparison_cell *cell = comparison_find(c, key);
 	if (cell)
-		emit_format(out, "<a href=\"?open=%d#c%d\" data-cell=c%d>%s</a>.</p>\n", cell->n, cell->n, cell->n, key);
+		name_cell(out, cell);
 	else
-		emit_format(out, "%s.</p>\n", key);
+		emit_text(out, key);
+	emit_raw(out, "</li>\n");
 }
 
-static void costs(struct buf *out, const struct comparison *c)
+static void differences(struct buf *out, const struct comparison *c)
 {
+	struct comparison_cell *worst = comparison_first(c, VERDICT_REGRESSION);
+	struct buf list;
 	size_t i;
 	const json_t *one;
-	json_t *list = open_list(c->costs);
-	if (!list)
+	json_t *costs = open_list(c->costs);
+	if (comparison_is_side_by_side(c)) {
+		json_decref(costs);
 		return;
-	emit_raw(out, "<section id=costs class=said>");
-	json_array_foreach(list, i, one) cost(out, c, one);
-	emit_raw(out, "</section>\n");
-	json_decref(list);
+	}
+	buf_init(&list, 1 << 20);
+	differing_phase(&list, worst);
+	differing_configuration(&list, c, worst);
+	json_array_foreach(costs, i, one) differing_cost(&list, c, one);
+	if (list.len)
+		emit_raw(out, "<section id=differs><h2>What differs</h2><ul>");
+	buf_append(out, list.data, list.len);
+	if (list.len)
+		emit_raw(out, "</ul></section>\n");
+	buf_fini(&list);
+	json_decref(costs);
 }
 
 static void request_counter(struct buf *out, const struct comparison *c, const struct comparison_view *view)
@@ -662,26 +608,46 @@ static void request_counter(struct buf *out, const struct comparison *c, const s
 
 static void tools(struct buf *out, const struct comparison *c, const struct comparison_view *view)
 {
-	char id[24];
-	snprintf(id, sizeof id, "%lld", (long long)c->job);
 	emit_raw(out, "<div class=tools>");
 	request_counter(out, c, view);
 	emit_format(out,
 		"<form class=filter action=\"/comparisons/%lld\"><input type=search name=q data-filter placeholder=\"filter "
 		"cells\" aria-label=\"Filter cells\" value=\"%s\"><button>Filter</button></form><div class=row><a class=button "
-		"href=\"/api/v1/comparisons/%lld.csv\">CSV</a><a class=button href=\"/api/v1/comparisons/%lld.md\" title=\"to "
-		"paste into a review\">Markdown</a><a class=button href=\"/api/v1/comparisons/%lld\">JSON</a>",
-		(long long)c->id, view->find, (long long)c->id, (long long)c->id, (long long)c->id);
-	layout_button(out, "jobs", id, "retry", "Measure again");
+		"href=\"/api/v1/comparisons/%lld.csv\">CSV</a><a class=button href=\"/api/v1/comparisons/%lld\">JSON</a>",
+		(long long)c->id, view->find, (long long)c->id, (long long)c->id);
 	emit_format(out,
-		"%lld{?<a rel=prev href=\"/comparisons/*\">\u2190 comparison *</a>}"
-		"%lld{?<a rel=next href=\"/comparisons/*\">comparison * \u2192</a>}</div></div>\n",
+		"%lld{?<a rel=prev href=\"/comparisons/*\">\u2190 C*</a>}%lld{?<a rel=next href=\"/comparisons/*\">C* \u2192</a>}"
+		"</div></div>\n",
 		(long long)c->around->previous, (long long)c->around->next);
+}
+
+/* What a user can do about the finding. */
+static void actions(struct buf *out, const struct comparison *c)
+{
+	const struct comparison_cell *worst = reproduce_worst(c);
+	long long id = (long long)c->id, alert = (long long)c->around->alert;
+	char job[24];
+	snprintf(job, sizeof job, "%lld", (long long)c->job);
+	emit_raw(out, "<div class=row id=act>");
+	if (alert) {
+		emit_format(out, "<a href=\"/alerts/%lld\">A%lld %s{verdict}</a>", alert, alert,
+			alertstate_name(c->around->alert_state));
+		if (alertstate_is_live(c->around->alert_state))
+			emit_rawf(out, "<a class=button href=\"/alerts/%lld#answer\">Answer</a>", alert);
+	}
+	layout_button(out, "jobs", job, "retry", "Measure again");
+	if (worst)
+		emit_rawf(out, "<a class=button href=\"?open=%d#reproduce-%d\">Reproduce</a>", worst->n, worst->n);
+	emit_rawf(out,
+		"<a class=button data-copies=\"Copy Markdown\" href=\"/api/v1/comparisons/%lld.md\" title=\"a comment for a "
+		"review\">Markdown</a></div>\n",
+		id);
 }
 
 static void crumbs(struct buf *out, const struct comparison *c)
 {
-	emit_format(out, "<p class=\"dim crumbs\"><a href=\"/comparisons?repo=%s\">%s</a>", c->repo, c->repo);
+	emit_format(out, "<p class=\"dim crumbs\">C%lld: <a href=\"/comparisons?repo=%s\">%s</a>", (long long)c->id, c->repo,
+		c->repo);
 	if (*c->branch)
 		emit_format(
 			out, " / <a href=\"/comparisons?repo=%s&amp;branch=%s\">%s{branch}</a>", c->repo, c->branch, c->branch);
@@ -727,18 +693,21 @@ static int draw(struct site *site, struct http_response *response, int64_t id, c
 	enum { USUAL_BYTES = 40 << 10 }; /* reserve once instead of growing by copies */
 	struct comparison c;
 	struct buf *out = &response->body;
-	char title[64], data[64];
+	struct buf title;
+	char data[64];
+	buf_init(&title, FINDING_BYTES);
 	int result = comparison_read(site->db, id, around, &c, err);
 	if (result == 0) {
-		snprintf(title, sizeof title, "Comparison %lld", (long long)id);
+		comparison_finding(&c, &title);
 		snprintf(data, sizeof data, "/api/v1/comparisons/%lld", (long long)id);
 		buf_room(out, USUAL_BYTES);
-		layout_begin(response, title, "comparisons", "alert. job.done profile.");
+		layout_begin(response, title.data, "comparisons", "alert. job.done profile.");
+		actions(out, &c);
 		crumbs(out, &c);
 		part(out, &c);
 		result = comparison_lead(site->db, out, &c, err);
 		comparison_spread(out, &c);
-		costs(out, &c);
+		differences(out, &c);
 		tools(out, &c, view);
 		if (result == 0 && (!*c.identical_by || !comparison_is_of_programs(
 								&c))) { /* the program was not run, so its rows are unknown */
@@ -752,6 +721,7 @@ static int draw(struct site *site, struct http_response *response, int64_t id, c
 		}
 		layout_end(response, data, 0);
 	}
+	buf_fini(&title);
 	comparison_free(&c);
 	return result;
 }

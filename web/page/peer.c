@@ -157,9 +157,6 @@ void comparison_peer_card(struct buf *out, const struct comparison *c)
 
 void comparison_peer_rows(struct buf *out, const struct comparison_cell *cell)
 {
-	if (!cell->n_peers)
-		emit_raw(out, "<tr><th scope=row>of a peer\u2019s speed <span class=dim>%</span></th><td class=\"n dim wrap\" "
-			      "colspan=3>\u2013 no peer was timed for this cell</td></tr>\n");
 	for (int i = 0; i < cell->n_peers; i++) {
 		const struct comparison_peer *peer = &cell->peer[i];
 		emit_format(out, "<tr><th scope=row>of the speed of %s <span class=dim>%%</span><br><small>", peer->provider);

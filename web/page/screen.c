@@ -517,6 +517,12 @@ static void uncounted(struct buf *out, const struct why *w)
 			  : ".</p>\n");
 }
 
+/* The confidence of a cause, in words; another version's name stays. */
+static const char *confidence_text(const char *name)
+{
+	return strcmp(name, "follows") == 0 ? "consequence" : strcmp(name, "seen") == 0 ? "seen, cost unknown" : name;
+}
+
 static void bar(struct buf *out, const struct why_cause *c)
 {
 	double share = fmin(1, fmax(0, c->explained_ms / c->of_ms));
@@ -532,28 +538,36 @@ static void bar(struct buf *out, const struct why_cause *c)
 		BAR_WIDTH, BAR_HEIGHT, BAR_WIDTH, share * BAR_WIDTH);
 }
 
+static void cause_row(struct buf *out, const struct why_cause *c)
+{
+	emit_format(out, "<tr><th scope=row>%s<span class=why>%s</span></th>", c->kind < CAUSE_KINDS ? labels[c->kind] : c->word,
+		c->sentence);
+	if (strcmp(c->confidence, "seen") == 0 || !isfinite(c->explained_ms)) {
+		emit_raw(out, "<td class=n>\u2013</td><td class=w></td>");
+	} else {
+		emit_rawf(out, "<td class=n>%.3g <span class=dim>of %.3g</span></td><td class=w>", fabs(c->explained_ms),
+			fabs(c->of_ms));
+		bar(out, c);
+		emit_raw(out, "</td>");
+	}
+	emit_format(out, "<td>%s</td></tr>\n", confidence_text(c->confidence));
+}
+
+/* What is not explained comes last. Without counters nothing could be explained, so it is left out. */
 static void causes(struct buf *out, const struct why *w)
 {
+	size_t n = 0;
 
-	if (w->n_causes == 0)
-		return;
-	layout_table(out, "Cause|>Explains ms|~Share|How sure");
-	for (size_t i = 0; i < w->n_causes; i++) {
-		const struct why_cause *c = &w->cause[i];
-
-		emit_format(out, "<tr><th scope=row>%s<span class=why>%s</span></th>",
-			c->kind < CAUSE_KINDS ? labels[c->kind] : c->word, c->sentence);
-		if (strcmp(c->confidence, "seen") == 0 || !isfinite(c->explained_ms)) {
-			emit_raw(out, "<td class=n>\u2013</td><td class=w></td>");
-		} else {
-			emit_rawf(out, "<td class=n>%.3g <span class=dim>of %.3g</span></td><td class=w>", fabs(c->explained_ms),
-				fabs(c->of_ms));
-			bar(out, c);
-			emit_raw(out, "</td>");
+	for (int is_rest = 0; is_rest <= (w->evidence.is_counted ? 1 : 0); is_rest++)
+		for (size_t i = 0; i < w->n_causes; i++) {
+			if ((w->cause[i].kind == CAUSE_NOT_EXPLAINED) != is_rest)
+				continue;
+			if (n++ == 0)
+				layout_table(out, "Cause|>Explains ms|~Share|How sure");
+			cause_row(out, &w->cause[i]);
 		}
-		emit_format(out, "<td>%s</td></tr>\n", c->confidence);
-	}
-	layout_table_end(out);
+	if (n)
+		layout_table_end(out);
 }
 
 static void configurations(struct buf *out, const struct why *w)
@@ -591,9 +605,7 @@ static void how(struct buf *out, const struct why *w)
 		emit_rawf(out, ", %d passes", w->passes);
 	if (w->gpu_s > 0)
 		emit_rawf(out, ", the device was held for %.1f s", w->gpu_s);
-	emit_raw(out,
-		". Counters were read in separate processes, which ran the branch\u2019s code and timed nothing: they explain "
-		"the verdict and do not affect it.</small></p>\n");
+	emit_raw(out, ". Counters were read in separate processes: they explain the verdict and do not affect it.</small></p>\n");
 }
 
 void screen_draw(struct buf *out, const struct why *w, const struct screen_facts *facts)
@@ -603,16 +615,20 @@ void screen_draw(struct buf *out, const struct why *w, const struct screen_facts
 	screen_line(out, w);
 	if (strcmp(w->state, "done") != 0)
 		return;
-	uncounted(out, w);
 	causes(out, w);
-	configurations(out, w);
+	uncounted(out, w);
 	tables_kernels(out, w);
-	traffic_draw(out, w, facts);
-	tables_use(out, w);
-	waits_draw(out, w);
-	roofline_draw(out, w, facts);
+	configurations(out, w);
 	code_diagnostics(out, w);
 	code_draw(out, w);
+	if (w->evidence.is_counted) {
+		emit_raw(out, "<details class=counted><summary>Traffic, waits and roofline</summary>");
+		traffic_draw(out, w, facts);
+		tables_use(out, w);
+		waits_draw(out, w);
+		roofline_draw(out, w, facts);
+		emit_raw(out, "</details>\n");
+	}
 	code_raw(out, w);
 	how(out, w);
 }

@@ -121,17 +121,34 @@ static void backdrop(const struct spread *s)
 	emit_raw(s->out, "</svg>");
 }
 
-static void panel(const struct spread *s, const char *direction, struct row *row)
+/* "10 forward cells: -0.06 to +0.07 %" */
+static void fold_line(struct buf *out, const char *direction, const struct row *row, int n)
+{
+	double low = INFINITY, high = -INFINITY;
+	for (int i = 0; i < n; i++) {
+		low = isfinite(row[i].judged.change_pct) ? fmin(low, row[i].judged.change_pct) : low;
+		high = isfinite(row[i].judged.change_pct) ? fmax(high, row[i].judged.change_pct) : high;
+	}
+	emit_format(out, "<details class=rest><summary>%d %s cell%-s", n, direction, n == 1 ? "" : "s");
+	if (isfinite(low))
+		emit_format(out, ": %.2f{signed} to %.2f{signed}\u00a0%%", low, high);
+	emit_raw(out, "</summary><div class=panel>");
+}
+
+static void panel(const struct spread *s, const char *direction, struct row *row, bool is_folded)
 {
 	int n = gather(s->c, direction, row);
-	emit_raw(s->out, "<div class=panel>");
-	if (*direction)
+	if (is_folded)
+		fold_line(s->out, direction, row, n);
+	else
+		emit_raw(s->out, "<div class=panel>");
+	if (*direction && !is_folded)
 		emit_format(s->out, "<h3>%s <small>%d cell%-s</small></h3>", direction, n, n == 1 ? "" : "s");
 	backdrop(s);
 	emit_raw(s->out, "<ol>\n");
 	for (int i = 0; i < n; i++)
 		draw_row(s, &row[i], n <= ROWS_NAMED_MAX || !comparison_is_quiet(row[i].cell->verdict));
-	emit_raw(s->out, "</ol></div>\n");
+	emit_raw(s->out, is_folded ? "</ol></div></details>\n" : "</ol></div>\n");
 }
 
 /* ---- all of it -------------------------------------------------------------------------------------------------------- */
@@ -142,6 +159,16 @@ static bool is_first_of_direction(const struct comparison *c, int n)
 		if (strcmp(c->cell[i].direction, c->cell[n].direction) == 0)
 			return false;
 	return true;
+}
+
+/* The first verdict, in order of precedence, among the cells of a direction; NULL: of all cells. */
+static enum verdict worst_of(const struct comparison *c, const char *direction)
+{
+	enum verdict worst = VERDICT_NONE;
+	for (int i = 0; i < c->n_cells; i++)
+		if (!direction || strcmp(c->cell[i].direction, direction) == 0)
+			worst = verdict_worse(worst, c->cell[i].verdict);
+	return worst;
 }
 
 static bool has_change(struct comparison *c)
@@ -159,8 +186,6 @@ static void caption(const struct spread *s)
 		s->c->n_cells, s->c->n_cells == 1 ? "" : "s", comparison_is_side_by_side(s->c) ? "side by side, " : "");
 	if (isfinite(s->threshold_pct))
 		emit_rawf(s->out, ", the band a change below the threshold of %.3g\u00a0%%", s->threshold_pct);
-	if (s->axis.bend_pct > 0)
-		emit_rawf(s->out, "; beyond it the axis is logarithmic");
 	emit_raw(s->out, "</figcaption>");
 }
 
@@ -174,9 +199,11 @@ void comparison_spread(struct buf *out, struct comparison *c)
 	emit_raw(out, "<figure class=spread id=spread>");
 	caption(&s);
 	emit_raw(out, "<div class=panels>");
-	for (int i = 0; i < c->n_cells; i++)
-		if (is_first_of_direction(c, i))
-			panel(&s, c->cell[i].direction, row);
+	bool all_quiet = comparison_is_quiet(worst_of(c, NULL));
+	for (unsigned verdict = 0; verdict <= VERDICT_NONE; verdict++)
+		for (int i = 0; i < c->n_cells; i++)
+			if (is_first_of_direction(c, i) && worst_of(c, c->cell[i].direction) == (enum verdict)verdict)
+				panel(&s, c->cell[i].direction, row, !all_quiet && comparison_is_quiet((enum verdict)verdict));
 	emit_raw(out, "</div></figure>\n");
 	free(row);
 }

@@ -117,8 +117,6 @@ static void verdict(struct buf *out, enum jobkind kind, const struct comparison_
 {
 	emit_format(out, "<td>%s{verdict}%s{? *}", verdict_word(kind, cell->verdict), cell->failure);
 	flags(out, cell);
-	if (comparison_is_reconfigured(cell))
-		emit_format(out, "<span class=why>configuration: %s \u2192 %s</span>", cell->base_config, cell->target_config);
 	char lacks[EXPLAIN_SIZE] = "";
 	if (cell->verdict == VERDICT_UNDECIDED && !*cell->reason)
 		explain_undecided(cell->ci_low_pct, cell->ci_high_pct, cell->threshold_pct, lacks);
@@ -380,8 +378,8 @@ static int moved(struct tables *t, struct fw_err *err)
 	if (t->rows.n == 0)
 		return 0;
 	emit_rawf(t->out, "<section><h2>%s <small>%d of %d cells</small></h2>",
-		t->c->verdict == VERDICT_REGRESSION    ? "Changes, greatest slowdown first"
-		: t->c->verdict == VERDICT_IMPROVEMENT ? "Changes, greatest speedup first"
+		t->c->verdict == VERDICT_REGRESSION    ? "Slower cells, worst first"
+		: t->c->verdict == VERDICT_IMPROVEMENT ? "Faster cells, best first"
 						       : "Findings",
 		t->rows.n, t->c->n_cells);
 	int result = table(t, true, err);
@@ -441,7 +439,7 @@ static int quiet(struct tables *t, struct fw_err *err)
 		if (t->rows.n == 0)
 			continue;
 		if (n++ == 0)
-			emit_rawf(t->out, "<section><h2>No change <small>%d of %d cells</small></h2>", all, t->c->n_cells);
+			emit_rawf(t->out, "<section><h2>Unchanged cells <small>%d of %d cells</small></h2>", all, t->c->n_cells);
 		emit_rawf(t->out, "<details class=fold id=fold-%d%s>", i, is_unfolded(t) ? " open" : "");
 		summary(t, &t->c->cell[i]);
 		result = table(t, false, err);
