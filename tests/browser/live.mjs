@@ -57,7 +57,7 @@ await overview.close();
 // ---- acknowledge
 await test("a person acknowledges it, with a reason", async () => {
 	await alerts.fill("input[name=reason]", "the tile is on purpose");
-	await alerts.getByRole("button", { name: "Acknowledge" }).click();
+	await alerts.getByRole("button", { name: "on it" }).click();
 	await alerts.locator("section.card .life", { hasText: "the tile is on purpose" }).waitFor({ timeout: 30000 });
 });
 const alert = (await json(`${server}/api/v1/alerts`)).items[0];
@@ -94,10 +94,11 @@ await test("a row opens in place and closes again", async () => {
 	const open = query(page, "open");
 	const text = await page.locator("td.open").innerText();
 	await link.click();
-	return /^\d+$/.test(open) && /Throughput[\s\S]*Phases[\s\S]*Runs[\s\S]*Kernels/.test(text) && await page.locator("td.open").count() === 0;
+	return /^\d+$/.test(open) && /Throughput[\s\S]*SM clock[\s\S]*Runs, calls[\s\S]*Kernels[\s\S]*Reproduce/.test(text) && !/Phases/.test(text) && await page.locator("td.open").count() === 0;
 });
 await test("a command is copied", async () => {
 	await page.locator("a[data-open]").first().click();
+	await page.locator("td.open summary", { hasText: "Reproduce" }).click();
 	await page.locator("td.open [data-copy]").first().click();
 	return (await page.evaluate(() => navigator.clipboard.readText())).startsWith("flopwatch compare ");
 });

@@ -50,15 +50,18 @@ for (const [name, path] of Object.entries(pages)) {
 	await test(`${name} without scripts: sentence, causes, traffic, bars and roofline are there`, async () => {
 		const page = await plain.newPage();
 		await page.goto(server + path);
-		const why = page.locator(".whys").first();
+		const why = page.locator(".whys").first(), folded = page.locator("details.whys > summary").first();
+		if (await folded.count()) await folded.click();
 		return /^Why: \S/.test(await why.locator("p.why").first().innerText())
-			&& await why.locator(".share").count() > 0 && await why.getByText("Memory traffic").isVisible()
+			&& await why.locator(".share").count() > 0 && !await why.getByText("Memory traffic").isVisible()
+			&& await why.locator("details.counted > summary").click().then(() => why.getByText("Memory traffic").isVisible())
 			&& await why.locator("svg.wait").count() > 4 && await why.locator("svg.roofline path.roof").count() === 3;
 	});
 }
 await test("without scripts what is folded unfolds", async () => {
 	const page = await plain.newPage();
 	await page.goto(server + pages.alert);
+	await page.locator("details.whys > summary").first().click();
 	const raw = page.getByText("gpc__cycles_elapsed.max").first();
 	if (await raw.isVisible()) return false;
 	await page.getByText("All values as they were read").first().click();

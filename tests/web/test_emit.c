@@ -137,7 +137,7 @@ static void test_chart(void **state)
 	chart_draw(&out, &chart);
 	assert_int_equal(count("<circle"), 3);
 	assert_int_equal(count("class=\"loss\""), 1);
-	assert_int_equal(count("&lt;p"), 4);
+	assert_int_equal(count("class=tip>&lt;p") + count("<title>&lt;p"), 4);
 	assert_int_equal(count("href=\"/comparisons/"), 3); /* the first belongs to none */
 	assert_int_equal(count("<figcaption>a &amp; b</figcaption>"), 1);
 	assert_int_equal(count("data-chart"), 0);
@@ -158,6 +158,32 @@ static void test_chart(void **state)
 	assert_int_equal(count("<circle"), 1);
 	assert_int_equal(count("nan"), 0);
 	assert_int_equal(count("inf"), 0);
+}
+
+/* Points of two environments are not joined; the threshold is on the axis, also where no point is near it. */
+static void test_chart_breaks(void **state)
+{
+	(void)state;
+	struct chart chart = a_chart("moved", 5);
+	for (int i = 0; i < 5; i++) {
+		points[i].y = 600;
+		points[i].is_loss = false;
+		points[i].baseline_period = i < 3 ? 7 : 8;
+	}
+	chart.has_limit = true;
+	chart.loss = 400;
+	chart.gain = 800;
+	buf_clear(&out);
+	chart_draw(&out, &chart);
+	const char *line = strstr(out.data, "class=\"line l0\" d=\""), *limit = strstr(out.data, "class=\"limit\" d=\"M84 ");
+	assert_non_null(line);
+	assert_non_null(limit);
+	int moves = 0;
+	for (const char *s = line + 19; *s != '"'; s++)
+		moves += *s == 'M';
+	assert_int_equal(moves, 2);
+	double y = strtod(limit + strlen("class=\"limit\" d=\"M84 "), NULL);
+	assert_true(y > 200 && y < 260); /* near the lower end of the plot */
 }
 
 /* A second line, intervals, and marks on both axes. */
@@ -199,6 +225,7 @@ int main(void)
 		cmocka_unit_test(test_age),
 		cmocka_unit_test(test_chart),
 		cmocka_unit_test(test_chart_lines),
+		cmocka_unit_test(test_chart_breaks),
 	};
 	buf_init(&out, 1 << 20);
 	int failed = cmocka_run_group_tests(tests, NULL, NULL);

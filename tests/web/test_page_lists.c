@@ -241,7 +241,23 @@ static void a_history_holds_several_cells_and_branches(void **state)
 	assert_int_equal(count(a.body, "class=\"line l2\""), 2); /* the key's and the chart's */
 	assert_int_equal(count(a.body, "<a href=\"/comparisons/6\"><path class=\"loss\""), 1);
 	answer_free(&a);
+	a = get(run,
+		HISTORY "&branch=main&overlay=kim/tile"); /* the branch leaves from its base, and its pushes are in the table */
+	assert_int_equal(count(a.body, "class=\"leave\""), 1);
+	assert_int_equal(count(a.body, "class=tip>"), 6);
+	assert_int_equal(count(a.body, "<td><a href=\"/comparisons/"), 6);
+	assert_non_null(strstr(a.body, "<tr><th scope=colgroup colspan=5>kim/tile</th></tr>"));
+	assert_non_null(strstr(a.body, ": main 5 points, no regression; kim/tile 1 point, 1 regression</figcaption>"));
+	answer_free(&a);
+	a = get(run, HISTORY "&branch=kim/tile");
+	assert_non_null(strstr(a.body, " TFLOP/s, 9.5 % slower by the newest push</h1>"));
+	answer_free(&a);
 	a = get(run, HISTORY "&branch=main");
+	assert_non_null(strstr(a.body, "<h1>causal, 8192 forward: 643 TFLOP/s, flat for 5 pushes</h1>"));
+	assert_int_equal(count(a.body, "class=\"within\""), 1);
+	assert_int_equal(count(a.body, "class=\"leave\""), 0);
+	assert_non_null(strstr(a.body, "aria-current=true>main</a>"));
+	assert_non_null(strstr(a.body, "<details><summary>Compare with</summary>"));
 	assert_int_equal(count(a.body, "class=chart-key"), 0); /* one line needs no key */
 	assert_int_equal(count(a.body, "class=\"dot d0\""), 5);
 	assert_non_null(strstr(a.body, ": 5 points, no regression; first"));
@@ -262,7 +278,7 @@ static void a_stretch_of_a_history_stands_in_its_address(void **state)
 	struct answer a = get(run, HISTORY "&branch=main&since=150m");
 	assert_int_equal(count(a.body, "class=\"dot d0\""), 2);
 	assert_null(strstr(a.body, "data-from=0"));
-	assert_non_null(strstr(a.body, "<option value=\"150m\" selected>"));
+	assert_non_null(strstr(a.body, "aria-current=true>150m</a>"));
 	answer_free(&a);
 	a = get(run, HISTORY "&branch=main&until=150m");
 	assert_int_equal(count(a.body, "class=\"dot d0\""), 3);
@@ -286,8 +302,9 @@ static void an_alert_shows_its_cells_with_interval_and_past(void **state)
 	assert_int_equal(count(a.body, "class=\"loss\""), 1);
 	const char *table = strstr(a.body, "<h3>2 cells</h3>");
 	assert_non_null(table);
-	const char *worst = strstr(table, CELL), *other = strstr(table, OTHER);
+	const char *worst = strstr(table, "causal%2F"), *other = strstr(table, "full%2F");
 	assert_true(worst && other && worst < other); /* whatever their order in the alert */
+	assert_int_equal(count(table, ">causal<span class=\"dim w\">, 8192</span> forward</a>"), 2); /* named by what they are */
 	assert_int_equal(count(table, "over 6 pushes, the last 1 of this branch"), 2);
 	assert_int_equal(count(table, "strip scaled"), 2);
 	assert_non_null(strstr(table, "\u22129.79\u00a0\u2026\u00a0\u22129.24"));

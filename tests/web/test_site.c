@@ -54,19 +54,21 @@ static void test_pages(void **state)
 	expect_page(run, "/branches?repo=kernels&branch=team/a%2Bb", WORDS("<h1>team/a+b is 3.1"));
 	expect_page(run, "/branches?repo=kernels&branch=former", WORDS("<h1>former is no branch of the repository now</h1>"));
 	expect_page(run, "/settings", WORDS("<dt>Version</dt><dd>" FW_VERSION "</dd>", "No receiver."));
-	expect_page(run, "/alerts", WORDS("href=\"/alerts/1\"", "Acknowledge"));
+	expect_page(run, "/alerts", WORDS("href=\"/alerts/1\"", "Not real (measurement)"));
 	expect_page(run, "/alerts/1",
-		WORDS("<h1>Alert 1</h1>", "a faster tile", "Acknowledge", "name=back value=\"/alerts/1\"", "/api/v1/alerts/1",
-			"/comparisons/2"));
+		WORDS("<h1>team/a+b is 3.1 % slower in 1 cell</h1>", "<title>team/a+b is 3.1 % slower in 1 cell", "a faster tile",
+			"<form id=answer", "Accept: this loss is wanted</button>",
+			"/api/v1/alerts/1/acknowledge\">I\u2019m on it", "name=back value=\"/alerts/1\"", "/api/v1/alerts/1",
+			"/comparisons/2", "class=\"limit\""));
 	expect_page(run, "/comparisons", WORDS("team/a+b", "regression", "unchanged", "/comparisons/2"));
 	expect_page(run, "/comparisons?repo=kernels&branch=team/a%252Bb", WORDS("/comparisons/2"));
 	expect_page(run, "/comparisons?repo=kernels&branch=team/a%2Bb", WORDS("/comparisons/2"));
 	expect_page(run, "/comparisons/2",
-		WORDS("1 of 1 cells are slower by more than their threshold", "team/a+b", "Changes, greatest", "id=spread",
-			"simulated", "<dt>Isolation</dt><dd>none</dd>", "1.7100", "95 % interval", "/api/v1/comparisons/2.csv",
-			"aria-expanded=true", "numerical error", "0.31", "No phase is named as the cause", "<th scope=row>run",
-			"1.66", "Reproduce", "flopwatch compare 000000000000"));
-	expect_page(run, "/comparisons/2", WORDS("no peer was timed for this cell"));
+		WORDS("<h1>team/a+b is 3.1 % slower in 1 of 1 cell</h1>", ">A1 <span", "href=\"/alerts/1#answer\">Answer</a>",
+			"Slower cells, worst first", "id=spread", "simulated", "<dt>Isolation</dt><dd>none</dd>", "1.7100",
+			"95 % interval", "/api/v1/comparisons/2.csv", "aria-expanded=true", "numerical error", "0.31",
+			"No phase is named as the cause", "<th scope=row>run", "1.66", "Reproduce",
+			"flopwatch compare 000000000000"));
 	expect_page(run, "/comparisons/2?open=none", WORDS("aria-expanded=false"));
 	expect_page(run, "/comparisons/2?show=regression&sort=-change&q=causal", WORDS("aria-sort=descending", "id=c0"));
 	expect_page(run, "/comparisons/2?q=sparse", WORDS("No cell matches."));
@@ -81,7 +83,9 @@ static void test_pages(void **state)
 	expect_page(run, "/bisects", WORDS("No bisect yet."));
 	expect_page(run, "/api", WORDS("/api/v1/history"));
 	expect_page(run, "/history", WORDS("Which cell?", CELL));
-	expect_page(run, "/history?cell=" CELL, WORDS("2 points, 1 regression", "<svg", "class=\"loss\"", "value=\"kernels\""));
+	expect_page(run, "/history?cell=" CELL,
+		WORDS("2 points, 1 regression", "<svg", "class=\"loss\"", "value=\"kernels\"", ", the newest of 2 pushes</h1>",
+			"<small>a faster tile</small>"));
 	expect_page(run, "/history?cell=" CELL "&branch=team/a%2Bb", WORDS("1 point, 1 regression"));
 	expect_page(run, "/history?cell=other", WORDS("0 points", "No timed points yet."));
 	expect_page(run, "/jobs", WORDS("/jobs/2", "done"));

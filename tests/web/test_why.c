@@ -85,7 +85,7 @@ static void everything_of_a_profile_is_on_the_opened_cell(void **state)
 	shows(part,
 		"with 216 registers instead of 240: 0.36 of 0.36 ms</span></th><td class=n>0.36 <span class=dim>of 0.36</span></td>");
 	shows(part, "<td>measured</td>");
-	shows(part, "<td>follows</td>");
+	shows(part, "<td>consequence</td>");
 	free(part);
 	part = table(a.body, "Kernels of a call");
 	shows(part, "<code>cast_kernel&lt;__nv_bfloat16&gt;</code> <span class=dim>cast</span>");
@@ -331,7 +331,7 @@ static void the_cell_that_lost_most_comes_first(void **state)
 	profile_case_free(little);
 	profile_case_free(much);
 	struct answer a = get(run, "/alerts/1");
-	const char *first = strstr(a.body, " open><summary>Why, in " CELL),
+	const char *first = strstr(a.body, "<summary>Why, in " CELL),
 		   *second = strstr(a.body, "<summary>Why, in attention/little");
 
 	assert_true(first && second && first < second);

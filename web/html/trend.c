@@ -93,16 +93,30 @@ static void set_interval(struct chart_point *p, const struct trend_metric *metri
 	}
 }
 
-static void table_row(struct buf *out, const struct view_point *row, bool flops, struct unit unit)
+static void table_row(struct trend *t, const struct view_point *row)
 {
-	emit_format(out, "<tr><td class=w>%lld{time}</td><td>%s{commit}%-s%f{ms}", (long long)row->finished_at, row->commit,
-		flops ? "</td><td class=\"n w\">" : "</td><td class=n>", row->median_ms);
-	if (flops) {
-		emit_raw(out, "</td><td class=n>");
-		layout_rate(out, unit, row->tflops);
-	}
+	struct buf *out = t->chart.n_lines == 1 ? &t->table : &t->over;
+	struct store_commit commit;
+	struct fw_err unknown = { 0 };
+	if (!t->repo || store_commit_get(t->db, t->repo, row->commit, &commit, &unknown) != 0)
+		commit.subject[0] = '\0';
+	emit_format(out, "<tr><td class=w>%lld{time}</td><td>%s{commit}%s{? <small>*</small>}</td><td class=n>",
+		(long long)row->finished_at, row->commit, commit.subject);
+	if (t->flops)
+		layout_rate(out, t->unit, row->tflops);
+	else
+		layout_ms(out, row->median_ms);
 	emit_format(out, "</td><td class=n>%f{decided %d}</td><td><a href=\"/comparisons/%lld\">%s{verdict}</a></td></tr>\n",
 		row->change_pct, verdict_is_change(row->verdict), (long long)row->comparison, verdict_name(row->verdict));
+}
+
+/* y of the base of a point, by the paired change. */
+static double base_of(const struct trend_metric *metric, double y, double change_pct)
+{
+	double change = 1 + change_pct / 100;
+	return is_metric(metric, "change") || is_metric(metric, "reference") ? 0
+	       : is_metric(metric, "ms")                                     ? y * change
+									     : y / change;
 }
 
 static void take_point(void *arg, const struct view_point *row)
@@ -120,14 +134,18 @@ static void take_point(void *arg, const struct view_point *row)
 	p->at = row->finished_at;
 	p->comparison = row->comparison;
 	p->is_loss = row->verdict == VERDICT_REGRESSION;
+	p->is_gain = row->verdict == VERDICT_IMPROVEMENT;
+	p->change_pct = row->change_pct;
+	p->base_y = base_of(t->metric, p->y, row->change_pct);
+	p->baseline_period = row->baseline_period;
 	clock_format(row->finished_at, at);
 	if (isfinite(row->change_pct))
 		snprintf(change, sizeof change, "%+.2f %%", row->change_pct);
 	snprintf(p->label, sizeof p->label, "%.10s: %.4g %s, %s, %.16s, %.16s", row->commit,
 		t->flops ? row->tflops * t->unit.factor : row->median_ms, t->flops ? t->unit.name : "ms", change,
 		verdict_name(row->verdict), at);
-	if (t->chart.n_lines == 1)
-		table_row(&t->table, row, t->flops, t->unit);
+	if (t->has_table)
+		table_row(t, row);
 }
 
 /* Points are read newest first; a chart needs the oldest first. */
@@ -265,32 +283,135 @@ struct trend *trend_new(const struct trend_metric *metric, bool flops, struct un
 	t->flops = flops;
 	t->unit = unit;
 	buf_init(&t->table, 1 << 20);
+	buf_init(&t->over, 1 << 20);
 	return t;
 }
 
 void trend_free(struct trend *t)
 {
-	if (t)
+	if (t) {
 		buf_fini(&t->table);
+		buf_fini(&t->over);
+	}
 	free(t);
+}
+
+static void take_base(void *arg, const struct view_comparison *row)
+{
+	struct chart_line *line = arg;
+	snprintf(line->origin, sizeof line->origin, "%s", row->base);
+}
+
+/* The point of the first line that a branch leaves from: the base of its first push. */
+static int find_origin(struct db *db, struct trend *t, const struct view_scope *of, struct chart_line *line, struct fw_err *err)
+{
+	const struct chart_line *first = &t->chart.line[0];
+	bool is_branch = line != first && of->branch && *of->branch && t->branch && strcmp(of->branch, t->branch) != 0;
+	if (!is_branch || line->n == 0)
+		return 0;
+	if (view_comparison(db, line->point[0].comparison, take_base, line, err) != 0)
+		return -1;
+	for (int i = 0; i < first->n; i++)
+		if (strncmp(first->point[i].label, line->origin, sizeof line->origin - 1) == 0)
+			line->after = i + 1;
+	if (!line->after)
+		line->origin[0] = '\0';
+	return 0;
 }
 
 int trend_over(struct db *db, struct trend *t, const struct view_scope *of, const char *name, struct fw_err *err)
 {
 	if (t->chart.n_lines == CHART_LINES_MAX)
 		return 0;
+	if (t->chart.n_lines && t->has_table)
+		emit_format(&t->over, "<tr><th scope=colgroup colspan=5>%s</th></tr>\n", name);
 	struct chart_line *line = &t->chart.line[t->chart.n_lines];
 	line->point = t->point[t->chart.n_lines++];
 	snprintf(line->name, sizeof line->name, "%s", name);
+	t->db = db;
+	if (t->has_table && store_repo_find(db, of->repo, &t->repo, err) < 0)
+		return -1;
 	int result = view_history(db, of, CHART_POINTS_MAX + 1, take_point, t, err);
 	reverse(line);
-	return result;
+	return result == 0 ? find_origin(db, t, of, line, err) : -1;
 }
 
 int trend_first(struct db *db, struct trend *t, const struct view_scope *of, const char *name, struct fw_err *err)
 {
 	t->is_one_branch = of->branch && *of->branch;
+	t->branch = of->branch;
 	return find_scale(db, t, of, err) || trend_over(db, t, of, name, err) || add_marks(db, t, of, err) ? -1 : 0;
+}
+
+void trend_limit(struct trend *t, double around, double threshold_pct)
+{
+	bool is_change = is_metric(t->metric, "change") || is_metric(t->metric, "reference");
+	double share = threshold_pct / 100;
+	if (is_metric(t->metric, "change"))
+		around = 0;
+	t->chart.has_limit = isfinite(around) && share > 0 && share < 1;
+	t->chart.loss = is_change                    ? around - threshold_pct
+			: is_metric(t->metric, "ms") ? around / (1 - share)
+						     : around * (1 - share);
+	t->chart.gain = is_change                    ? around + threshold_pct
+			: is_metric(t->metric, "ms") ? around / (1 + share)
+						     : around * (1 + share);
+}
+
+/* ---- the finding ------------------------------------------------------------------------------------------------------ */
+
+static void put_value(const struct trend *t, double y, struct buf *out)
+{
+	buf_printf(out, fabs(y) >= 100 ? "%.0f %s" : "%.3g %s", y, is_rate(t->metric) ? t->unit.name : t->metric->unit);
+}
+
+/* The points since the newest change, that one included: they have one level. */
+static int level_of(const struct chart_line *line)
+{
+	int i = line->n - 1;
+	while (i > 0 && !line->point[i].is_loss && !line->point[i].is_gain)
+		i--;
+	return i;
+}
+
+static bool is_flat(const struct chart_line *line, int from, double threshold_pct)
+{
+	double low = INFINITY, high = -INFINITY;
+	for (int i = from; i < line->n; i++) {
+		low = isfinite(line->point[i].y) ? fmin(low, line->point[i].y) : low;
+		high = isfinite(line->point[i].y) ? fmax(high, line->point[i].y) : high;
+	}
+	return low > 0 && (high / low - 1) * 100 <= threshold_pct;
+}
+
+void trend_finding(const struct trend *t, const char *name, double threshold_pct, struct buf *out)
+{
+	const struct chart_line *line = &t->chart.line[0];
+	const struct chart_point *newest = line->n ? &line->point[line->n - 1] : NULL;
+	bool is_level = is_rate(t->metric) || is_metric(t->metric, "ms");
+	buf_printf(out, "%s: ", name);
+	if (!newest || !isfinite(newest->y)) {
+		buf_puts(out, newest ? "no value at the newest push" : "not measured yet");
+		return;
+	}
+	put_value(t, newest->y, out);
+	int from = level_of(line), n = line->n - from;
+	const struct chart_point *since = &line->point[from];
+	bool is_change = since->is_loss || since->is_gain;
+	if (!t->is_one_branch || !is_level || n == 0)
+		buf_printf(out, ", the newest of %d push%s", line->n, line->n == 1 ? "" : "es");
+	else if (n == 1 && is_change)
+		buf_printf(out, ", %.1f %% %s by the newest push", fabs(since->change_pct), since->is_loss ? "slower" : "faster");
+	else if (is_flat(line, from, threshold_pct) && is_change)
+		buf_printf(out, ", flat for %d pushes since %.7s was %.1f %% %s", n, since->label, fabs(since->change_pct),
+			since->is_loss ? "slower" : "faster");
+	else if (is_flat(line, from, threshold_pct))
+		buf_printf(out, ", flat for %d push%s", n, n == 1 ? "" : "es");
+	else if (isfinite(since->y)) {
+		buf_puts(out, ", from ");
+		put_value(t, since->y, out);
+		buf_printf(out, " in %d pushes", n);
+	}
 }
 
 /* Counts the drawn points of a line: a point without this value is not drawn. */

@@ -78,7 +78,9 @@ static int table_row(struct db *db, struct buf *out, const struct view_alert *ro
 {
 	int result = 0;
 	emit_raw(out, "<tr><th scope=row class=wrap>");
-	layout_cell_link(out, row->repo, row->branch, comparison_text(l->cell, "cell"));
+	emit_format(out, "<a href=\"/history?cell=%s&amp;repo=%s&amp;branch=%s\">%s{case %s %lld}%s{? *}</a>",
+		comparison_text(l->cell, "cell"), row->repo, row->branch, comparison_text(l->cell, "cell"), l->headline.title,
+		(long long)l->headline.size, *l->headline.title ? l->headline.direction : "");
 	marks(out, row, l);
 	emit_raw(out, "</th><td class=w>");
 	if (past)
@@ -138,6 +140,19 @@ static int alert_cells_table(struct db *db, struct buf *out, const struct view_a
 
 /* ---- the worst -------------------------------------------------------------------------------------------------------- */
 
+/* The threshold that the cell crossed, as a boundary around its base. */
+static int draw_threshold(struct db *db, struct trend *t, const struct view_alert *row, const char *cell, struct fw_err *err)
+{
+	const struct chart_line *line = &t->chart.line[t->chart.n_lines - 1];
+	struct headline headline;
+	if (reported_read(db, row->comparison, cell, &headline, err) != 0)
+		return -1;
+	for (int i = 0; i < line->n; i++)
+		if (line->point[i].comparison == row->comparison)
+			trend_limit(t, line->point[i].base_y, headline.threshold_pct);
+	return 0;
+}
+
 static int draw_chart(struct db *db, struct buf *out, const struct view_alert *row, const char *cell, const struct past *past,
 	struct fw_err *err)
 {
@@ -159,6 +174,8 @@ static int draw_chart(struct db *db, struct buf *out, const struct view_alert *r
 		snprintf(name, sizeof name, "%.120s", branch.data);
 		result = trend_over(db, t, &own, name, err);
 	}
+	if (result == 0)
+		result = draw_threshold(db, t, row, cell, err);
 	if (result == 0) {
 		trend_label(t, cell, false);
 		chart_draw(out, &t->chart);
@@ -204,7 +221,7 @@ enum { ROWS = 50, CELLS_SHOWN = 8, CELLS_LISTED = 40 };
 struct alert_page {
 	struct buf *out;
 	struct site *site;
-	bool alone; /* the page shows only this alert */
+	struct http_response *response; /* of the page of one alert */
 	int n;
 	int64_t last;
 };
@@ -272,36 +289,35 @@ static void alert_event_line(void *arg, const struct view_alert_event *row)
 		row->who, row->reason);
 }
 
-static void next_steps(struct buf *out, int64_t id, bool alone)
+/* The answers of a user; each button sends one of the API's changes of state. */
+static void answers(struct buf *out, int64_t id, bool alone)
 {
 	static const struct {
 		const char *verb, *label, *title;
-	} steps[] = { { "acknowledge", "Acknowledge", "a user works on it" },
-		{ "accept", "Accept the new level", "the regression is intended; the new level is the base from now on" },
-		{ "resolve", "Resolve", "the regression is fixed" },
-		{ "invalidate", "False alarm", "the measurement was wrong" } };
-	emit_rawf(out,
-		"<form method=post class=filter><label class=grow>Reason <input name=reason maxlength=2000 id=why-%lld></label>",
-		(long long)id);
+	} known[] = { { "accept", "Accept: this loss is wanted", "the new level is the base from now on" },
+		{ "resolve", "Fixed", "the loss is gone" },
+		{ "invalidate", "Not real (measurement)", "the measurement was wrong" },
+		{ "acknowledge", "I\u2019m on it", "the alert stays open" } };
+	emit_raw(out, alone ? "<form id=answer method=post class=filter>" : "<form method=post class=filter>");
+	emit_rawf(out, "<label class=grow>Reason <input name=reason maxlength=2000 id=why-%lld></label>", (long long)id);
 	if (alone) /* where the button returns to */
 		emit_rawf(out, "<input type=hidden name=back value=\"/alerts/%lld\">", (long long)id);
-	for (size_t i = 0; i < sizeof steps / sizeof steps[0]; i++)
-		emit_rawf(out, "<button title=\"%s\" formaction=\"/api/v1/alerts/%lld/%s\">%s</button>", steps[i].title,
-			(long long)id, steps[i].verb, steps[i].label);
+	for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
+		emit_rawf(out, "<button title=\"%s\" formaction=\"/api/v1/alerts/%lld/%s\">%s</button>", known[i].title,
+			(long long)id, known[i].verb, known[i].label);
 	emit_raw(out, "</form>");
 }
 
-static void alert_head(struct buf *out, const struct view_alert *row, bool alone)
+/* `with_title`: draw its sentence, too. */
+static void alert_head(struct buf *out, const struct view_alert *row, bool with_title)
 {
-	emit_format(out, "<section class=card id=a%lld><h2>%s{verdict}", (long long)row->id, alertstate_name(row->state));
-	if (alone)
-		emit_raw(out, " <small>");
-	else
-		emit_rawf(out, " <a href=\"/alerts/%lld\">Alert %lld</a> <small>", (long long)row->id, (long long)row->id);
-	emit_format(out, "%s{name}</small> ", alertkind_name(row->kind));
+	emit_format(out,
+		"<section class=card id=a%lld><h2>%s{verdict} <a href=\"/alerts/%lld\">A%lld</a> <small>%s{name}</small> ",
+		(long long)row->id, alertstate_name(row->state), (long long)row->id, (long long)row->id,
+		alertkind_name(row->kind));
 	if (isfinite(row->worst_pct))
 		layout_decided(out, row->worst_pct, true);
-	emit_format(out, "</h2>%s{?<p class=lead>*</p>}<p>", row->title);
+	emit_format(out, "</h2>%s{?<p class=lead>*</p>}<p>", with_title ? row->title : "");
 	if (*row->repo)
 		emit_format(out, "%s %s{branch} %s{commit} %s", row->repo, row->branch, row->target, row->subject);
 	else
@@ -311,33 +327,76 @@ static void alert_head(struct buf *out, const struct view_alert *row, bool alone
 	emit_format(out, "%lld{? <a href=\"/bisects/*\">bisect *</a>}</p>", (long long)row->bisect);
 }
 
+static bool draw_events(struct site *site, struct buf *out, int64_t id, struct fw_err *err)
+{
+	emit_raw(out, "<ol class=life>");
+	int result = view_alert_events(site->db, id, alert_event_line, out, err);
+	emit_raw(out, "</ol>");
+	return result == 0;
+}
+
 static void alert_section(void *arg, const struct view_alert *row)
 {
 	struct alert_page *page = arg;
 	struct buf *out = page->out;
+	struct db *db = page->site->db;
 	struct fw_err err = { 0 };
 	page->n++;
 	page->last = row->id;
-	alert_head(out, row, page->alone);
+	alert_head(out, row, true);
 	culprits_show(out, row->culprits_json);
-	if (!page->alone && explained_line(page->site->db, out, row->id, &err) != 0)
-		out->failed = true;
+	bool is_drawn = explained_line(db, out, row->id, &err) == 0;
 	alert_groups(out, row);
-	if (page->alone ? alert_cells_chart(page->site->db, out, row, &err) != 0 ||
-				  alert_cells_table(page->site->db, out, row, &err) != 0
-			: alert_cells_past(page->site->db, out, row, &err) != 0)
-		out->failed = true;
-	if (!page->alone)
-		alert_cells(out, row);
-	if (page->alone && explained_alert(page->site->db, out, row->id, row->comparison, &err) != 0)
-		out->failed = true;
-	emit_raw(out, "<ol class=life>");
-	if (view_alert_events(page->site->db, row->id, alert_event_line, out, &err) != 0)
-		out->failed = true;
-	emit_raw(out, "</ol>");
+	is_drawn = is_drawn && alert_cells_past(db, out, row, &err) == 0;
+	alert_cells(out, row);
+	is_drawn = is_drawn && draw_events(page->site, out, row->id, &err);
 	if (alertstate_is_live(row->state))
-		next_steps(out, row->id, page->alone);
+		answers(out, row->id, false);
+	out->failed |= !is_drawn;
 	emit_raw(out, "</section>\n");
+}
+
+/* "ada/three-stages is 4.0 % slower in 6 cells"; for other kinds than a regression their own sentence. */
+static void alert_finding(const struct view_alert *row, struct buf *out)
+{
+	json_t *cells = json_loads(row->cells_json, 0, NULL);
+	size_t n = json_array_size(cells);
+	char pct[FINDING_PERCENT_SIZE];
+	if (row->kind == ALERTKIND_REGRESSION && *row->repo && isfinite(row->worst_pct) && n) {
+		finding_percent(row->worst_pct, pct);
+		branch_text(out, row->branch);
+		buf_printf(out, " is %s slower in %zu cell%s", pct, n, n == 1 ? "" : "s");
+	} else if (*row->title) {
+		buf_puts(out, row->title);
+	} else {
+		buf_printf(out, "Alert %lld", (long long)row->id);
+	}
+	json_decref(cells);
+}
+
+/* The page of one alert: the answer first, then the cause, the cells, the plot, and the profile folded. */
+static void alert_whole(void *arg, const struct view_alert *row)
+{
+	struct alert_page *page = arg;
+	struct buf *out = page->out, title;
+	struct db *db = page->site->db;
+	struct fw_err err = { 0 };
+	buf_init(&title, FINDING_BYTES);
+	alert_finding(row, &title);
+	layout_begin(page->response, title.data, "alerts", "alert. profile.");
+	buf_fini(&title);
+	layout_live(out, "alert", "The alert changed");
+	alert_head(out, row, row->kind == ALERTKIND_REGRESSION); /* else the title of the page has it */
+	if (alertstate_is_live(row->state))
+		answers(out, row->id, true);
+	bool is_drawn = draw_events(page->site, out, row->id, &err);
+	culprits_show(out, row->culprits_json);
+	is_drawn = is_drawn && explained_line(db, out, row->id, &err) == 0;
+	alert_groups(out, row);
+	is_drawn = is_drawn && alert_cells_table(db, out, row, &err) == 0 && alert_cells_chart(db, out, row, &err) == 0 &&
+		   explained_alert(db, out, row->id, row->comparison, &err) == 0;
+	out->failed |= !is_drawn;
+	emit_raw(out, "</section>\n</div>");
 }
 
 static void state_tabs(struct buf *out, const char *state)
@@ -372,18 +431,11 @@ int page_alerts(struct site *site, struct http_request *r, struct http_response 
 
 int page_alert(struct site *site, struct http_request *r, struct http_response *response, struct fw_err *err)
 {
-	struct alert_page page = { .out = &response->body, .site = site, .alone = true };
-	char title[48], data[64];
+	struct alert_page page = { .out = &response->body, .site = site, .response = response };
+	char data[64];
 	int64_t id = answer_path_id(r, "alert", err);
-	if (id < 0)
+	if (id < 0 || view_alert(page.site->db, id, alert_whole, &page, err) != 0)
 		return -1;
-	snprintf(title, sizeof title, "Alert %lld", (long long)id);
 	snprintf(data, sizeof data, "/api/v1/alerts/%lld", (long long)id);
-	layout_begin(response, title, "alerts", "alert. profile.");
-	emit_raw(page.out, "<p><a href=/alerts>All alerts</a></p>");
-	layout_live(page.out, "alert", "The alert changed");
-	if (view_alert(page.site->db, id, alert_section, &page, err) != 0)
-		return -1;
-	emit_raw(page.out, "</div>");
 	return layout_end(response, data, 0);
 }

@@ -109,12 +109,10 @@ static int alert_cell(struct db *db, struct buf *out, int64_t alert, int n, cons
 	if (found == 1 && read_facts(db, c, cell, x, err) != 0)
 		found = -1;
 	if (found == 1) {
-		emit_format(out, "<details class=whys id=\"why-%lld-%d\"%-s><summary>Why, in %s</summary>", (long long)alert, n,
-			n == 0 ? " open" : "", x->why.key);
+		emit_format(out, "<details class=whys id=\"why-%lld-%d\"><summary>Why, in %s</summary>", (long long)alert, n,
+			x->why.key);
 		screen_draw(out, &x->why, &x->facts);
 		emit_raw(out, "</details>\n");
-	} else if (found == 0 && n == 0) {
-		screen_line(out, &x->why);
 	}
 	forget(x);
 	return found;

@@ -77,28 +77,87 @@ static void argument(struct buf *out, const char *name, const char *value)
 	emit_argument(out, value);
 }
 
-/* The address of this page with `key` in place of the typed text. */
-static void link_to(struct buf *out, const struct choice *c, const char *key)
+/* What a link of this page changes; NULL: as requested. `key` replaces the first cell, or also[at] where `at` is not negative. */
+struct other {
+	const char *key, *branch, *since;
+	int at;
+};
+
+static void page_address(struct buf *out, const struct requested *a, const struct other *other)
 {
-	const struct requested *a = c->requested;
-	emit_format(out, "<li><a href=\"/history?cell=%s", c->at < 0 ? key : a->cell);
+	emit_raw(out, "/history?cell=");
+	emit_argument(out, other->key && other->at < 0 ? other->key : a->cell);
 	argument(out, "repo", a->scope.repo);
-	argument(out, "branch", a->scope.branch);
+	argument(out, "branch", other->branch ? other->branch : a->scope.branch);
 	for (int i = 0; i < a->n_also; i++)
-		argument(out, "also", i == c->at ? key : a->also[i]);
+		argument(out, "also", other->key && i == other->at ? other->key : a->also[i]);
 	for (int i = 0; i < a->n_overlay; i++)
 		argument(out, "overlay", a->overlay[i]);
 	argument(out, "device", a->device ? a->device : "");
-	argument(out, "since", a->since);
+	argument(out, "since", other->since ? other->since : a->since);
 	argument(out, "axis", strcmp(a->axis, "push") == 0 ? "" : a->axis);
 	argument(out, "metric", a->metric ? a->metric : "");
+}
+
+/* The address of this page with `key` in place of the typed text. */
+static void link_to(struct buf *out, const struct choice *c, const char *key)
+{
+	emit_raw(out, "<li><a href=\"");
+	page_address(out, c->requested, &(struct other){ .key = key, .at = c->at });
 	emit_format(out, "\">%s</a></li>", key);
+}
+
+/* ---- chips: the branch and the period ---------------------------------------------------------------------------------- */
+
+static void chip(struct buf *out, const struct requested *a, const struct other *other, const char *label, bool is_current)
+{
+	emit_raw(out, "<a href=\"");
+	page_address(out, a, other);
+	emit_format(out, is_current ? "\" aria-current=true>%s</a>" : "\">%s</a>", label);
+}
+
+static void branch_chip(struct buf *out, const struct requested *a, const char *branch)
+{
+	struct buf text;
+	buf_init(&text, (size_t)16 * BRANCH_KEY_MAX);
+	branch_text(&text, branch);
+	chip(out, a, &(struct other){ .branch = branch }, *branch ? text.data : "all branches",
+		strcmp(a->scope.branch, branch) == 0);
+	buf_fini(&text);
+}
+
+/* Upstream, all branches, the branches that are drawn, and four periods. */
+static int chips(struct db *db, struct buf *out, const struct requested *a, struct fw_err *err)
+{
+	static const char *const periods[][2] = { { "", "all time" }, { "7d", "last week" }, { "30d", "last month" },
+		{ "13w", "last quarter" } };
+	char upstream[BRANCH_KEY_MAX] = "";
+	int64_t repo;
+	bool is_named = false;
+	int found = store_repo_find(db, a->scope.repo, &repo, err);
+	if (found < 0 || (found == 1 && store_repo_upstream_branch(db, repo, upstream, err) < 0))
+		return -1;
+	emit_raw(out, "<nav class=tabs aria-label=\"Branch and period\">");
+	if (*upstream)
+		branch_chip(out, a, upstream);
+	branch_chip(out, a, "");
+	if (*a->scope.branch && strcmp(a->scope.branch, upstream) != 0)
+		branch_chip(out, a, a->scope.branch);
+	for (size_t i = 0; i < sizeof periods / sizeof periods[0]; i++) {
+		bool is_current = strcmp(a->since, periods[i][0]) == 0;
+		chip(out, a, &(struct other){ .since = periods[i][0] }, periods[i][1], is_current);
+		is_named |= is_current;
+	}
+	if (!is_named)
+		chip(out, a, &(struct other){ .since = a->since }, a->since, true);
+	emit_raw(out, "</nav>\n");
+	return 0;
 }
 
 static void take_choice(void *arg, const char *key)
 {
 	struct choice *c = arg;
-	layout_option(&c->options, key, NULL, NULL);
+	emit_format(&c->options, "<option value=\"%s\"></option>", key);
 	if (c->is_offered)
 		link_to(&c->links, c, key);
 }
@@ -169,7 +228,8 @@ static int over_fields(struct site *site, struct buf *out, const struct requeste
 static int form(struct site *site, struct buf *out, const struct requested *a, const struct choice *cells,
 	const struct trend_metric *metric, bool flops, struct fw_err *err)
 {
-	emit_raw(out, "<form class=filter action=/history>");
+	emit_raw(out, cells->is_offered || !*a->cell ? "<details open>" : "<details>");
+	emit_raw(out, "<summary>Compare with</summary><form class=filter action=/history>");
 	cell_input(out, "Cell", "cell", a->cell);
 	emit_raw(out, "<datalist id=cells>");
 	buf_append(out, cells->options.data, cells->options.len);
@@ -185,12 +245,10 @@ static int form(struct site *site, struct buf *out, const struct requested *a, c
 	emit_raw(out, "</select></label><label>Axis <select name=axis data-go>");
 	layout_option(out, "push", "by push", a->axis);
 	layout_option(out, "date", "by date", a->axis);
-	emit_raw(out, "</select></label>");
-	picker_since(out, (const char *const[]){ "", "ever", "7d", "last week", "30d", "last month", "13w", "last quarter" },
-		a->since);
+	emit_format(out, "</select></label>%s{?<input type=hidden name=since value=\"*\">}", a->since);
 	if (a->device && *a->device)
 		emit_format(out, "<label>Device <input name=device value=\"%s\"></label>", a->device);
-	emit_raw(out, "<button>Show</button></form>\n");
+	emit_raw(out, "<button>Show</button></form></details>\n");
 	return 0;
 }
 
@@ -247,16 +305,28 @@ static void list_marks(struct buf *out, const struct trend *t)
 			"<p>Each environment begins a new series, and steps are detected only within a series. The first commit of an environment is judged by its comparison, with both sides in that environment.</p>\n");
 }
 
+/* The first line as a file; a script saves it as PNG. */
+static void offer_picture(struct buf *out, const struct requested *a)
+{
+	struct buf address;
+	buf_init(&address, 65536);
+	api_address(&address, a, a->cell, a->scope.branch);
+	const char *query = address.len ? strchr(address.data, '?') : NULL;
+	if (query)
+		emit_format(out, "<p><a data-png href=\"/api/v1/history.svg%s\">SVG</a></p>\n", query);
+	buf_fini(&address);
+}
+
 static void draw(struct buf *out, const struct requested *a, struct trend *t, const char *data)
 {
-	char columns[80] = "~Finished (UTC)|Commit|>ms|>Change|Verdict";
-	if (t->flops)
-		snprintf(columns, sizeof columns, "~Finished (UTC)|Commit|~>ms|>%s|>Change|Verdict", t->unit.name);
+	char columns[80];
+	snprintf(columns, sizeof columns, "~Finished (UTC)|Commit|>%s|>Change|Verdict", t->flops ? t->unit.name : "ms");
 	trend_label(t, a->cell, strcmp(a->axis, "date") == 0);
 	t->chart.data = data;
 	t->chart.from = a->period.since;
 	t->chart.to = a->period.until;
 	chart_draw(out, &t->chart);
+	offer_picture(out, a);
 	if (a->n_left)
 		emit_rawf(out, "<p class=\"banner warn\">A chart shows %d lines; %d more %s requested.</p>\n", CHART_LINES_MAX,
 			a->n_left, a->n_left == 1 ? "was" : "were");
@@ -265,6 +335,9 @@ static void draw(struct buf *out, const struct requested *a, struct trend *t, co
 	if (t->chart.line[0].n) {
 		emit_raw(out, "<h2>As a table</h2>");
 		layout_table(out, columns);
+		buf_append(out, t->over.data, t->over.len);
+		if (t->over.len)
+			emit_format(out, "<tr><th scope=colgroup colspan=5>%s</th></tr>\n", t->chart.line[0].name);
 		buf_append(out, t->table.data, t->table.len);
 		layout_table_end(out);
 	}
@@ -298,22 +371,35 @@ static int add(struct site *site, struct trend *t, const struct requested *a, co
 	return is_first ? trend_first(site->db, t, &of, name, err) : trend_over(site->db, t, &of, name, err);
 }
 
-static int show(struct site *site, struct buf *out, const struct requested *a, const struct trend_metric *metric, bool flops,
-	struct unit unit, struct fw_err *err)
+/* Read all lines. `data`: the addresses of their points, separated by spaces. */
+static int read_lines(struct site *site, struct trend *t, const struct requested *a, struct buf *data, struct fw_err *err)
 {
-	struct trend *t = trend_new(metric, flops, unit);
-	struct buf data; /* of all lines, separated by spaces */
-	buf_init(&data, 65536);
-	int result = add(site, t, a, a->cell, a->scope.branch, &data, err);
+	t->has_table = true;
+	int result = add(site, t, a, a->cell, a->scope.branch, data, err);
 	for (int i = 0; i < a->n_overlay && result == 0; i++)
-		result = add(site, t, a, a->cell, a->overlay[i], &data, err);
+		result = add(site, t, a, a->cell, a->overlay[i], data, err);
 	for (int i = 0; i < a->n_also && result == 0; i++)
-		result = add(site, t, a, a->also[i], a->scope.branch, &data, err);
-	if (result == 0)
-		draw(out, a, t, data.data);
-	buf_fini(&data);
-	trend_free(t);
+		result = add(site, t, a, a->also[i], a->scope.branch, data, err);
 	return result;
+}
+
+/* The title of the page, and the threshold in the chart: both as of the newest point. */
+static int find(struct site *site, struct trend *t, const struct requested *a, struct buf *title, struct fw_err *err)
+{
+	const struct chart_line *line = &t->chart.line[0];
+	const struct chart_point *newest = line->n ? &line->point[line->n - 1] : NULL;
+	struct headline headline;
+	char name[512];
+	if (reported_read(site->db, newest ? newest->comparison : 0, a->cell, &headline, err) != 0)
+		return -1;
+	if (*headline.title && headline.size)
+		snprintf(name, sizeof name, "%s, %lld %s", headline.title, (long long)headline.size, headline.direction);
+	else
+		snprintf(name, sizeof name, "%s", a->cell);
+	trend_finding(t, name, headline.threshold_pct, title);
+	if (newest)
+		trend_limit(t, newest->y, headline.threshold_pct);
+	return 0;
 }
 
 int page_history_svg(struct site *site, struct http_request *r, struct http_response *response, struct fw_err *err)
@@ -366,36 +452,51 @@ static int read_requested(struct site *site, struct http_request *r, struct requ
 	return 0;
 }
 
+static int answer(struct site *site, struct http_response *response, struct requested *a, struct choice *cells, struct trend **t,
+	struct fw_err *err)
+{
+	struct buf *out = &response->body, data, title;
+	bool flops = true, is_chosen = *a->cell && !(cells->is_offered && cells->at < 0);
+	struct unit unit = unit_of_rates(NAN);
+	struct view_scope of = scope_of(a, a->cell, a->scope.branch);
+	int result = is_chosen ? trend_flops(site->db, &of, &flops, &unit, err) : 0;
+	const struct trend_metric *metric = trend_metric(a->metric, flops);
+	buf_init(&data, 65536);
+	buf_init(&title, FINDING_BYTES);
+	if (result == 0 && is_chosen) {
+		*t = trend_new(metric, flops, unit);
+		result = read_lines(site, *t, a, &data, err) != 0 || find(site, *t, a, &title, err) != 0 ? -1 : 0;
+	}
+	if (result == 0) {
+		layout_begin(response, title.len ? title.data : "History", "history", NULL);
+		result = is_chosen && !cells->is_offered ? chips(site->db, out, a, err) : 0;
+	}
+	if (result == 0)
+		result = form(site, out, a, cells, metric, flops, err);
+	if (result == 0 && (cells->is_offered || !*a->cell))
+		offer_cells(out, cells);
+	if (result == 0 && is_chosen)
+		draw(out, a, *t, data.data);
+	buf_clear(&data);
+	if (is_chosen)
+		api_address(&data, a, a->cell, a->scope.branch);
+	if (result == 0)
+		layout_end(response, data.len ? data.data : NULL, 0);
+	buf_fini(&title);
+	buf_fini(&data);
+	return result;
+}
+
 int page_history(struct site *site, struct http_request *r, struct http_response *response, struct fw_err *err)
 {
-	struct buf *out = &response->body, data;
 	struct requested a = { .n_also = 0 };
-	bool flops = true;
-	struct unit unit = unit_of_rates(NAN);
+	struct choice cells;
+	struct trend *t = NULL;
 	if (read_requested(site, r, &a, err) != 0)
 		return -1;
-	struct view_scope of = scope_of(&a, a.cell, a.scope.branch);
-	struct choice cells;
-	layout_begin(response, "History", "history", NULL);
 	choice_init(&cells, &a);
-	int result = choose(site, &a, &cells, err);
-	bool is_chosen = *a.cell && !(cells.is_offered && cells.at < 0);
-	if (result == 0 && is_chosen)
-		result = trend_flops(site->db, &of, &flops, &unit, err);
-	const struct trend_metric *metric = trend_metric(a.metric, flops);
-	if (result == 0)
-		result = form(site, out, &a, &cells, metric, flops, err);
-	if (result == 0 && (cells.is_offered || !*a.cell))
-		offer_cells(out, &cells);
-	if (result == 0 && is_chosen)
-		result = show(site, out, &a, metric, flops, unit, err);
+	int result = choose(site, &a, &cells, err) != 0 ? -1 : answer(site, response, &a, &cells, &t, err);
+	trend_free(t);
 	choice_fini(&cells);
-	if (result != 0)
-		return -1;
-	buf_init(&data, 16384);
-	if (is_chosen)
-		api_address(&data, &a, a.cell, a.scope.branch);
-	layout_end(response, data.len ? data.data : NULL, 0);
-	buf_fini(&data);
-	return 0;
+	return result;
 }

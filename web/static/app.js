@@ -29,18 +29,34 @@ function switchLight() {
 	show();
 }
 
+// The text of a button is next to it, that of a link with data-copies at its address.
 function copyOnClick() {
 	document.addEventListener("click", async (event) => {
-		const button = event.target.closest("[data-copy]");
-		if (!button) return;
-		const text = button.parentElement.querySelector("pre, code").textContent;
+		const button = event.target.closest("[data-copy], [data-copies]");
+		if (!button || event.ctrlKey || event.metaKey || event.shiftKey) return;
+		const label = button.textContent;
+		if (button.href) event.preventDefault();
 		try {
-			await navigator.clipboard.writeText(text);
+			await navigator.clipboard.writeText(button.href ? await (await fetch(button.href)).text() : button.parentElement.querySelector("pre, code").textContent);
 			button.textContent = "Copied";
 		} catch {
 			button.textContent = "Not allowed";
 		}
-		setTimeout(() => { button.textContent = "Copy"; }, 1500);
+		setTimeout(() => { button.textContent = label; }, 1500);
+	});
+}
+
+// A link with data-png to an SVG file gets a button that saves it as a PNG file of twice its size.
+function savePictures() {
+	document.addEventListener("click", async (event) => {
+		const link = event.target.matches("[data-png] + button") && event.target.previousElementSibling;
+		if (!link) return;
+		const image = new Image();
+		image.src = link.href;
+		await image.decode();
+		const canvas = Object.assign(document.createElement("canvas"), { width: 2 * image.width, height: 2 * image.height });
+		canvas.getContext("2d").drawImage(image, 0, 0, canvas.width, canvas.height);
+		Object.assign(document.createElement("a"), { href: canvas.toDataURL("image/png"), download: "flopwatch.png" }).click();
 	});
 }
 
@@ -60,6 +76,8 @@ function keepAges() {
 // Set up a region again after newer HTML replaced it.
 function enhance(root) {
 	for (const element of root.querySelectorAll("[data-copy], [data-js]")) element.hidden = false;
+	for (const link of root.querySelectorAll("[data-png]")) link.after(Object.assign(document.createElement("button"), { className: "quiet", textContent: "PNG" }));
+	for (const link of root.querySelectorAll("[data-copies]")) link.textContent = link.dataset.copies;
 	enhanceTables(root);
 	const charts = root.querySelectorAll("[data-chart]");
 	if (charts.length) import("./chart.js").then(({ drawCharts }) => drawCharts(charts));
@@ -68,6 +86,7 @@ function enhance(root) {
 switchLight();
 copyOnClick();
 keepAges();
+savePictures();
 enhance(document);
 document.addEventListener("replaced", (event) => enhance(event.target));
 document.addEventListener("change", (event) => {

@@ -59,18 +59,19 @@ function marksOf({ items, baseline_periods = [], change_points = [] }, place) {
 	return marks.filter((m) => m.x !== undefined);
 }
 
-// One x for all lines: time, or the number of a push counted from the newest, so that lines end together.
-function join(lines, field, scale, byDate) {
-	const longest = Math.max(...lines.map((l) => l.length));
+// One x for all lines: time, or the number of a push. A branch begins behind the commit that it leaves from, others end together.
+function join(lines, field, scale, byDate, origins) {
+	const after = lines.map((_, k) => (origins[k] ? lines[0].findIndex((p) => p.commit.startsWith(origins[k])) + 1 : 0));
+	const longest = Math.max(...lines.map((l, k) => (after[k] ? 0 : l.length)));
 	const places = new Map();
 	lines.forEach((line, k) => line.forEach((p, i) => {
-		const x = byDate ? Date.parse(p.finished_at) / 1000 : longest - line.length + i;
+		const x = byDate ? Date.parse(p.finished_at) / 1000 : i + (after[k] ? longest - lines[0].length + after[k] : longest - line.length);
 		if (!places.has(x)) places.set(x, []);
 		places.get(x)[k] = p;
 	}));
 	const xs = [...places.keys()].sort((a, b) => a - b);
 	const points = lines.map((_, k) => xs.map((x) => places.get(x)[k]));
-	return { xs, points, ys: points.map((line) => line.map((p) => (p?.[field] == null ? null : p[field] * scale))) };
+	return { xs, points, after, ys: points.map((line) => line.map((p) => (p?.[field] == null ? null : p[field] * scale))) };
 }
 
 // The ends of a point's interval, in the displayed unit.
@@ -95,7 +96,8 @@ async function draw(figure) {
 	const histories = await Promise.all(figure.dataset.chart.split(" ").map(historyOf)), lines = histories.map((h) => h.items);
 	await load();
 	if (!lines[0].length) return;
-	const { xs, points, ys } = join(lines, field, scale, byDate);
+	const { xs, points, after, ys } = join(lines, field, scale, byDate, (figure.dataset.origins ?? "").split(","));
+	const limits = (figure.dataset.limit ?? "").split(" ").filter(Boolean).map(Number); // y of a loss, y of a gain
 	const edges = points[0].map((p) => ends(p, field, scale));
 	const strokes = ["--link", "--bad", "--warn", "--good", "--dim", "--ink"].map(ink), grid = { stroke: ink("--line"), width: 1 }, dim = ink("--dim");
 	const say = Object.assign(document.createElement("p"), { className: "dim", ariaLive: "polite" });
@@ -121,6 +123,38 @@ async function draw(figure) {
 		});
 		ctx.restore();
 	};
+	const threshold = (u) => { // below everything else
+		if (limits.length < 2) return;
+		const { ctx } = u, { left, width } = u.bbox, [loss_y, gain_y] = limits.map((y) => u.valToPos(y, "y", true));
+		ctx.save();
+		ctx.fillStyle = ink("--sunk");
+		ctx.fillRect(left, Math.min(loss_y, gain_y), width, Math.abs(loss_y - gain_y));
+		ctx.strokeStyle = strokes[1];
+		ctx.setLineDash([2 * devicePixelRatio, 3 * devicePixelRatio]);
+		ctx.beginPath();
+		ctx.moveTo(left, loss_y);
+		ctx.lineTo(left + width, loss_y);
+		ctx.stroke();
+		ctx.restore();
+	};
+	const leave = (u) => { // from the first line to a branch's first point
+		const { ctx } = u;
+		ctx.save();
+		ctx.strokeStyle = dim;
+		ctx.setLineDash([2 * devicePixelRatio, 4 * devicePixelRatio]);
+		after.forEach((n, k) => {
+			const from = points[0].indexOf(lines[0][n - 1]), to = points[k].indexOf(lines[k][0]);
+			if (!n || ys[0][from] == null || ys[k][to] == null) return;
+			ctx.beginPath();
+			ctx.moveTo(u.valToPos(xs[from], "x", true), u.valToPos(ys[0][from], "y", true));
+			ctx.lineTo(u.valToPos(xs[to], "x", true), u.valToPos(ys[k][to], "y", true));
+			ctx.stroke();
+		});
+		ctx.restore();
+	};
+	// Points of two environments are not joined.
+	const breaks = points[0].flatMap((p, i) => (i && p?.baseline_period && points[0][i - 1]?.baseline_period && p.baseline_period !== points[0][i - 1].baseline_period ? [i] : []));
+	const gaps = (u, k, from, to, other) => [...other, ...breaks.filter((i) => i > from && i <= to).map((i) => [u.valToPos(xs[i - 1], "x", true), u.valToPos(xs[i], "x", true)])].sort((a, b) => a[0] - b[0]);
 	const happened = marksOf(histories[0], (p) => xs[points[0].indexOf(p)]);
 	const marks = (u) => {
 		const { ctx } = u, { left, top, width, height } = u.bbox;
@@ -143,7 +177,10 @@ async function draw(figure) {
 	const hidden = { stroke: "transparent", points: { show: false } };
 	const chart = new window.uPlot({
 		width: figure.clientWidth, height: 340,
-		scales: { x: { time: byDate } },
+		scales: { x: { time: byDate }, y: { range: (_, low, high) => {
+			const [a, b] = [Math.min(low, ...limits), Math.max(high, ...limits)], pad = (b - a) * 0.1 || Math.abs(b) * 0.01 || 1;
+			return [a - pad, b + pad];
+		} } },
 		legend: { show: false },
 		cursor: { points: { size: 9 } },
 		bands: [{ series: [lines.length + 2, lines.length + 1], fill: strokes[0].replace("rgb(", "rgba(").replace(")", ", .14)") }],
@@ -151,8 +188,8 @@ async function draw(figure) {
 			{ stroke: dim, grid: { show: false }, ticks: grid, values: byDate ? undefined : (_, v) => v.map((x) => (Number.isInteger(x) ? points[0][xs.indexOf(x)]?.commit.slice(0, 7) ?? "" : "")), space: 70 },
 			{ stroke: dim, grid, ticks: grid, size: 64, label: unit, labelSize: 18 },
 		],
-		series: [{}, ...lines.map((_, k) => ({ label: names[k] ?? "", stroke: strokes[k % 6], width: 1.75, dash: dashes[k % 6], points: { show: xs.length < 120, size: 6, fill: strokes[k % 6] } })), { ...hidden }, { ...hidden }],
-		hooks: { draw: [loss, marks], setCursor: [(u) => show(u.cursor.idx)], setScale: [(u, key) => {
+		series: [{}, ...lines.map((_, k) => ({ ...(k ? {} : { gaps }), label: names[k] ?? "", stroke: strokes[k % 6], width: 1.75, dash: dashes[k % 6], points: { show: xs.length < 120, size: 6, fill: strokes[k % 6] } })), { ...hidden }, { ...hidden }],
+		hooks: { drawClear: [threshold], draw: [leave, loss, marks], setCursor: [(u) => show(u.cursor.idx)], setScale: [(u, key) => {
 			if (key !== "x") return;
 			const { min, max } = u.scales.x;
 			figure.dataset.shown = `${min} ${max}`;
