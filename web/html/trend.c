@@ -100,8 +100,11 @@ static void table_row(struct trend *t, const struct view_point *row)
 	struct fw_err unknown = { 0 };
 	if (!t->repo || store_commit_get(t->db, t->repo, row->commit, &commit, &unknown) != 0)
 		commit.subject[0] = '\0';
-	emit_format(out, "<tr><td class=w>%lld{time}</td><td>%s{commit}%s{? <small>*</small>}</td><td class=n>",
-		(long long)row->finished_at, row->commit, commit.subject);
+	char digits[13]; /* enough for a link, which a history has many of */
+	snprintf(digits, sizeof digits, "%.12s", row->commit);
+	emit_format(out,
+		"<tr><td class=w>%lld{time}</td><td><a href=\"/commits/%s\">%s{sha}</a>%s{? <small>*</small>}</td><td class=n>",
+		(long long)row->finished_at, digits, row->commit, commit.subject);
 	if (t->flops)
 		layout_rate(out, t->unit, row->tflops);
 	else

@@ -293,18 +293,16 @@ static void alert_event_line(void *arg, const struct view_alert_event *row)
 static void answers(struct buf *out, int64_t id, bool alone)
 {
 	static const struct {
-		const char *verb, *label, *title;
-	} known[] = { { "accept", "Accept: this loss is wanted", "the new level is the base from now on" },
-		{ "resolve", "Fixed", "the loss is gone" },
-		{ "invalidate", "Not real (measurement)", "the measurement was wrong" },
-		{ "acknowledge", "I\u2019m on it", "the alert stays open" } };
+		const char *verb, *label;
+	} known[] = { { "accept", "Accept: this loss is wanted" }, { "resolve", "Fixed" },
+		{ "invalidate", "Not real (measurement)" }, { "acknowledge", "I\u2019m on it" } };
 	emit_raw(out, alone ? "<form id=answer method=post class=filter>" : "<form method=post class=filter>");
 	emit_rawf(out, "<label class=grow>Reason <input name=reason maxlength=2000 id=why-%lld></label>", (long long)id);
 	if (alone) /* where the button returns to */
 		emit_rawf(out, "<input type=hidden name=back value=\"/alerts/%lld\">", (long long)id);
 	for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
-		emit_rawf(out, "<button title=\"%s\" formaction=\"/api/v1/alerts/%lld/%s\">%s</button>", known[i].title,
-			(long long)id, known[i].verb, known[i].label);
+		emit_rawf(out, "<button formaction=\"/api/v1/alerts/%lld/%s\">%s</button>", (long long)id, known[i].verb,
+			known[i].label);
 	emit_raw(out, "</form>");
 }
 
@@ -386,7 +384,7 @@ static void alert_whole(void *arg, const struct view_alert *row)
 	layout_begin(page->response, title.data, "alerts", "alert. profile.");
 	buf_fini(&title);
 	layout_live(out, "alert", "The alert changed");
-	alert_head(out, row, row->kind == ALERTKIND_REGRESSION); /* else the title of the page has it */
+	alert_head(out, row, false);
 	if (alertstate_is_live(row->state))
 		answers(out, row->id, true);
 	bool is_drawn = draw_events(page->site, out, row->id, &err);

@@ -111,9 +111,13 @@ static void link_to(struct buf *out, const struct choice *c, const char *key)
 
 static void chip(struct buf *out, const struct requested *a, const struct other *other, const char *label, bool is_current)
 {
+	if (is_current) { /* no link to the page itself */
+		emit_format(out, "<a aria-current=true>%s</a>", label);
+		return;
+	}
 	emit_raw(out, "<a href=\"");
 	page_address(out, a, other);
-	emit_format(out, is_current ? "\" aria-current=true>%s</a>" : "\">%s</a>", label);
+	emit_format(out, "\">%s</a>", label);
 }
 
 static void branch_chip(struct buf *out, const struct requested *a, const char *branch)

@@ -638,10 +638,7 @@ static void actions(struct buf *out, const struct comparison *c)
 	layout_button(out, "jobs", job, "retry", "Measure again");
 	if (worst)
 		emit_rawf(out, "<a class=button href=\"?open=%d#reproduce-%d\">Reproduce</a>", worst->n, worst->n);
-	emit_rawf(out,
-		"<a class=button data-copies=\"Copy Markdown\" href=\"/api/v1/comparisons/%lld.md\" title=\"a comment for a "
-		"review\">Markdown</a></div>\n",
-		id);
+	emit_rawf(out, "<a class=button data-copies href=\"/api/v1/comparisons/%lld.md\">Markdown</a></div>\n", id);
 }
 
 static void crumbs(struct buf *out, const struct comparison *c)

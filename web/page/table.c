@@ -378,7 +378,8 @@ static int moved(struct tables *t, struct fw_err *err)
 	if (t->rows.n == 0)
 		return 0;
 	emit_rawf(t->out, "<section><h2>%s <small>%d of %d cells</small></h2>",
-		t->c->verdict == VERDICT_REGRESSION    ? "Slower cells, worst first"
+		comparison_is_side_by_side(t->c)       ? "Cells, slowest first"
+		: t->c->verdict == VERDICT_REGRESSION  ? "Slower cells, worst first"
 		: t->c->verdict == VERDICT_IMPROVEMENT ? "Faster cells, best first"
 						       : "Findings",
 		t->rows.n, t->c->n_cells);

@@ -77,7 +77,7 @@ function keepAges() {
 function enhance(root) {
 	for (const element of root.querySelectorAll("[data-copy], [data-js]")) element.hidden = false;
 	for (const link of root.querySelectorAll("[data-png]")) link.after(Object.assign(document.createElement("button"), { className: "quiet", textContent: "PNG" }));
-	for (const link of root.querySelectorAll("[data-copies]")) link.textContent = link.dataset.copies;
+	for (const link of root.querySelectorAll("[data-copies]")) link.textContent = "Copy Markdown";
 	enhanceTables(root);
 	const charts = root.querySelectorAll("[data-chart]");
 	if (charts.length) import("./chart.js").then(({ drawCharts }) => drawCharts(charts));
