@@ -45,8 +45,8 @@ static void two_that_were_not_can_be_measured(void **state)
 	ok(db_script(run->f->db, "UPDATE comparison SET gpu_s = 50 + 10 * id", &err));
 	fixture_job(run->f, "main", 1, 0xe1, 1000);
 	a = request(run, "team/a%2Bb", "main");
-	assert_non_null(
-		strstr(a.body, "Cost: about 1\u00a0min 5\u00a0s of a device, the median of the last 2 comparisons here; 1 job ahead."));
+	assert_non_null(strstr(
+		a.body, "Cost: about 1\u00a0min 5\u00a0s of a device, the median of the last 2 comparisons here; 1 job ahead."));
 	answer_free(&a);
 }
 

@@ -206,7 +206,8 @@ static int table(struct db *db, struct buf *out, struct review *review, struct f
 	if (review->n_left || review->n_quiet || review->separate)
 		buf_puts(out, "\n");
 	if (review->n_left)
-		buf_printf(out, "%d more cells with a finding%s", review->n_left, review->n_quiet ? ", " : ". ");
+		buf_printf(out, "%d more cell%s with a finding%s", review->n_left, review->n_left == 1 ? "" : "s",
+			review->n_quiet ? ", " : ". ");
 	if (review->n_quiet)
 		buf_printf(out, "%d unchanged or identical. ", review->n_quiet);
 	if (review->separate)
