@@ -189,8 +189,8 @@ int explained_cell(
 	struct db *db, struct buf *out, const struct comparison *c, const struct comparison_cell *cell, struct fw_err *err);
 
 /**
- * Draw the cells of an alert's profile with the largest slowdowns, folded; nothing while the profile is not finished. `comparison`:
- * the alert's, 0 none. Err: the database's.
+ * Draw the cells of an alert's profile with the largest slowdowns, folded; nothing while the profile is not finished.
+ * `comparison`: the alert's, 0 none. Err: the database's.
  */
 int explained_alert(struct db *db, struct buf *out, int64_t alert, int64_t comparison, struct fw_err *err);
 
