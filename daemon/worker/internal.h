@@ -877,7 +877,7 @@ struct interleave_child {
 	bool is_list;                   /* lists its cells, or uses no turns at all */
 	struct command_failure problem; /* reason why it accepts no more answers; failure "": it does */
 	int64_t since_ns;               /* start of the deadline: start of the program, or the last answer to it */
-	interleave_line_fn *on_line; /* NULL: not interleaved, so that the process gets no socket */
+	interleave_line_fn *on_line;    /* NULL: not interleaved, so that the process gets no socket */
 	void *arg;
 	struct interleave_parent *parent;     /* may fork the run, and remain there after it; NULL: a fresh process */
 	struct buf *printed;                  /* receives standard output; NULL: it belongs to the last words */
