@@ -74,7 +74,7 @@ static void warning(const json_t *cell, FILE *out)
 	const char *failure = value_text(cell, "failure");
 	const json_t *sustained_runs = json_object_get(cell, "sustained");
 	const char *parts = value_text(cell, "parts"), *why = value_text(sustained_runs, "why");
-	char phase[128], lacks[400];
+	char host[EXPLAIN_SIZE], phase[128], lacks[400];
 	worst_phase(cell, phase, sizeof phase);
 	const json_t *mean = json_object_get(cell, "mean");
 	bool by_mean = decider_from_name(value_text(cell, "decided_by")) == DECIDER_MEAN;
@@ -116,12 +116,17 @@ static void warning(const json_t *cell, FILE *out)
 	if (has_flag(cell, "call"))
 		plain_line(out, "WARNING %s: a call from an idle stream, host time included, lost %.2f %%", name,
 			-value_number(json_object_get(cell, "call"), "change_pct"));
-	if (has_flag(cell, "enqueue")) {
-		const json_t *enqueue = json_object_get(cell, "enqueue");
-		char text[EXPLAIN_SIZE];
-		explain_host_time(value_number(enqueue, "base_us"), value_number(enqueue, "target_us"), text);
-		plain_line(out, "WARNING %s: %s", name, text);
-	}
+	footnotes_host_time(cell, host);
+	if (*host)
+		plain_line(out, "WARNING %s: %s", name, host);
+}
+
+void footnotes_host_time(const json_t *cell, char *out)
+{
+	const json_t *enqueue = json_object_get(cell, "enqueue");
+	out[0] = '\0';
+	if (has_flag(cell, "enqueue"))
+		explain_host_time(value_number(enqueue, "base_us"), value_number(enqueue, "target_us"), out);
 }
 
 /* Programs whose calls take the host longer than the device: a line with the first one. */

@@ -590,6 +590,9 @@ void footnotes_notes(const json_t *comparison, FILE *out);
 /** Write why a cell is undecided. Shape: out[size]. */
 void footnotes_undecided(const json_t *cell, char *out, size_t size);
 
+/** Write how much the host's time of a call grew, if the cell has that flag, else "". Shape: out[EXPLAIN_SIZE]. */
+void footnotes_host_time(const json_t *cell, char *out);
+
 /* ---- help: Help texts generated from the catalog: --help, man pages, completions. ---- */
 
 /** Print all verbs, one per line, after some examples. */

@@ -26,7 +26,7 @@ struct summary {
 	struct finding finding;
 	bool is_beside; /* no comparison concerns the commit as it is */
 	struct shown *cell;
-	int n_cells; /* cells that are not unchanged, the worst first */
+	int n_cells; /* cells that are not unchanged, or whose host time grew, the worst first */
 };
 
 /* ---- cells ------------------------------------------------------------------------------------------------------------- */
@@ -60,6 +60,7 @@ static void take_cell(struct summary *s, const json_t *comparison, const json_t 
 	struct finding *f = &s->finding;
 	struct shown one = { cell, comparison, value_verdict(cell), value_number(deciding(cell), "change_pct") };
 	bool absent = verdict_is_absence(one.verdict);
+	char host[EXPLAIN_SIZE];
 	f->cells += !absent;
 	f->regressions += one.verdict == VERDICT_REGRESSION;
 	f->improvements += one.verdict == VERDICT_IMPROVEMENT;
@@ -71,7 +72,8 @@ static void take_cell(struct summary *s, const json_t *comparison, const json_t 
 		f->worst_pct = one.change_pct;
 	if (one.verdict == VERDICT_IMPROVEMENT && !(one.change_pct <= f->best_pct))
 		f->best_pct = one.change_pct;
-	if (absent || one.verdict == VERDICT_UNCHANGED || one.verdict == VERDICT_IDENTICAL || one.verdict == VERDICT_NONE)
+	footnotes_host_time(cell, host);
+	if (!*host && (absent || one.verdict == VERDICT_UNCHANGED || one.verdict == VERDICT_IDENTICAL || one.verdict == VERDICT_NONE))
 		return;
 	s->cell = mem_grow_one(s->cell, (size_t)s->n_cells, sizeof *s->cell);
 	s->cell[s->n_cells++] = one;
@@ -203,7 +205,7 @@ static void print_cells(const struct summary *s)
 		printf("  and %d more cell%s; --long prints all\n", s->n_cells - n, s->n_cells - n == 1 ? "" : "s");
 }
 
-/* Why the shown cells have no clear result: each reason once, with the first cell. */
+/* Why the shown cells have no clear result, or that their host time grew: each text once, with the first cell. */
 static void print_reasons(const struct summary *s)
 {
 	char reported[CELLS_SHOWN][400];
@@ -214,8 +216,10 @@ static void print_reasons(const struct summary *s)
 		bool is_new = true;
 		if (s->cell[i].verdict == VERDICT_UNDECIDED)
 			footnotes_undecided(cell, text, sizeof text);
+		else if (is_obstacle(s->cell[i].verdict))
+			snprintf(text, sizeof text, "%s", value_text(cell, "reason"));
 		else
-			snprintf(text, sizeof text, "%s", is_obstacle(s->cell[i].verdict) ? value_text(cell, "reason") : "");
+			footnotes_host_time(cell, text);
 		for (int k = 0; k < n; k++)
 			is_new = is_new && strcmp(reported[k], text) != 0;
 		if (!*text || !is_new)

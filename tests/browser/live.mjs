@@ -166,7 +166,7 @@ const plain = await (await browser.newContext({ javaScriptEnabled: false })).new
 await test("without scripts the alert is resolved by a form", async () => {
 	await plain.goto(`${server}/alerts?state=acknowledged`);
 	await plain.fill("input[name=reason]", "done by hand");
-	await plain.getByRole("button", { name: "Resolve" }).click();
+	await plain.getByRole("button", { name: "Fixed" }).click();
 	await plain.waitForURL(/\/alerts/, { timeout: 20000 });
 	return (await json(`${server}/api/v1/alerts`)).items[0].state === "resolved";
 });

@@ -51,7 +51,7 @@ like "so does doctor" "$(cli doctor)" "^fail  daemon +$full"
 like "so does the page of jobs" "$(page /jobs)" "The daemon waits: +no job begins: +$full"
 is "a job that waits has a reason" "$(job_field "$waiting" state)" queued
 like "in the API" "$(job_field "$waiting" state_why)" "^no job begins: $full"
-like "and on its page" "$(page "/jobs/$waiting")" "queued +no job begins: $full"
+like "and on its page" "$(page "/jobs/$waiting")" "queued +J$waiting no job begins: $full"
 await test -d "$tmp/cache/job/kernels"
 end_build() { touch "$tmp/cache/job/kernels/go" 2>/dev/null; grep -q 'ev=db.down' "$tmp/log/log"; }
 ok "the running job ends and cannot be stored, which is logged" await end_build

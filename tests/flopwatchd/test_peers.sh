@@ -81,7 +81,6 @@ ok "and not the old one" [ "$before" != "$after" ]
 is "who asks with the old one gets the new body" "$(curl -s -o /dev/null -w '%{http_code}' -H "If-None-Match: \"$before\"" "http://127.0.0.1:$(port)/api/v1/comparisons/$first")" 200
 like "the table has it too" "$(api "comparisons/$first.csv" | head -1)" ',of_yardstick_pct,of_yardstick_ci_low_pct,of_yardstick_ci_high_pct,of_yardstick_basis'
 like "with its figures" "$(api "comparisons/$first.csv" | grep "^$cell")" ',(89|90)\.[0-9]+,8[0-9.]+,9[0-9.]+,paired'
-like "and the review comment" "$(api "comparisons/$first.md")" '% of yardstick'
 like "the page has a column" "$(page "comparisons/$first")" '% yardstick</th>'
 like "and says what it is" "$(page "comparisons/$first")" 'timed side by side in <a href="/comparisons/'"$peer"
 like "the page against the peer says slower, not regression" "$(page "comparisons/$peer")" 'slower</span> Against <b>yardstick</b>'
@@ -101,6 +100,7 @@ is "a slower branch is a regression" "$(result_of "$slow")" "done regression"
 on_slow=$(comparison_of "$slow")
 is "and stands beside the peer over its base" "$(standing "$on_slow" full/.*/forward)" "yardstick chained 75"
 is "with an interval and the base's own" "$(api "comparisons/$on_slow" | jq -c --arg c "$cell" '.cells[] | select(.cell == $c) | .peers[0] | [(.base_pct | round), .ci_low_pct < 75.5, .ci_high_pct > 74.5]')" "[90,true,true]"
+like "its review comment has it, too" "$(api "comparisons/$on_slow.md")" '% of yardstick'
 is "it has one alert" "$(sql "SELECT count(*) FROM alert")" 1
 ok "by hand" fw peer slow --provider yardstick
 await peers_done 2

@@ -138,7 +138,7 @@ is "a comment of C is identical if the builds made the same files" "$(jq -c '[.v
 	'["identical","comment","C and C++ files differ only in comments or layout: bench.c",0]'
 like "its page names the file" "$(curl -s "http://127.0.0.1:$(port)/comparisons/$(jq .id <<<"$body")")" \
 	'C and C\+\+ files differ only in comments or layout: bench.c, so nothing was timed'
-like "the command line, too" "$(fw wait undeclared)" 'verdict: identical, C and C\+\+ files differ only in comments or layout: bench.c'
+like "the command line, too" "$(fw wait undeclared --long)" 'verdict: identical, C and C\+\+ files differ only in comments or layout: bench.c'
 branch sums renamed main
 sed -i 's/WORK/AMOUNT/g' "$tmp/sums/bench.c" "$tmp/sums/work.h"
 commit sums "another name in the sources, without artifacts"

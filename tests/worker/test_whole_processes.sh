@@ -69,8 +69,11 @@ stop_daemon TERM
 
 # ---- processes that the device ran at different clocks: the time of a process follows its clock, of four in a run
 repository clocks <<SH
+exec 9>"$tmp/runs.lock" # both sides are listed at the same time
+flock 9
 runs=\$(cat "$tmp/runs" 2>/dev/null || echo 0)
 echo \$((runs + 1)) >"$tmp/runs"
+flock -u 9
 work=\$(cat work)
 [ \$((runs % 2)) = 0 ] && mhz=1500 || mhz=1400
 echo "{\"cell\":\"bound\",\"us\":[\$((1500 * work / mhz))]}"
