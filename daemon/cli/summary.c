@@ -73,7 +73,8 @@ static void take_cell(struct summary *s, const json_t *comparison, const json_t 
 	if (one.verdict == VERDICT_IMPROVEMENT && !(one.change_pct <= f->best_pct))
 		f->best_pct = one.change_pct;
 	footnotes_host_time(cell, host);
-	if (!*host && (absent || one.verdict == VERDICT_UNCHANGED || one.verdict == VERDICT_IDENTICAL || one.verdict == VERDICT_NONE))
+	if (!*host &&
+		(absent || one.verdict == VERDICT_UNCHANGED || one.verdict == VERDICT_IDENTICAL || one.verdict == VERDICT_NONE))
 		return;
 	s->cell = mem_grow_one(s->cell, (size_t)s->n_cells, sizeof *s->cell);
 	s->cell[s->n_cells++] = one;

@@ -48,7 +48,7 @@ like "its alert tells the sustained loss" "$(jq -r .title <<<"$alert")" '^attent
 is "as its worst and of its cell" "$(jq -c '[.worst_pct < -7, .cells[0].change_pct < -7, .cells[0].sustained]' <<<"$alert")" "[true,true,true]"
 is "and the culprit is found and confirmed" "$(jq -c '[.culprits[] | [.to, .commits, .confirmed, .change_pct < -7]]' <<<"$alert")" "[[\"$culprit\",1,true,true]]"
 like "the page says what it means" "$(curl -s "http://127.0.0.1:$(port)/alerts/$(jq .id <<<"$alert")")" 'once clocks stabilise under its power draw'
-like "as does that of the comparison" "$(curl -s "http://127.0.0.1:$(port)/comparisons/$(jq .comparison <<<"$alert")")" 'the worst is [^%]*[78]\.[0-9]+[^%]*% in sustained runs, once clocks stabilise under its power draw'
+like "as does that of the comparison" "$(curl -s "http://127.0.0.1:$(port)/comparisons/$(jq .comparison <<<"$alert")")" '[Tt]he worst is [^%]*[78]\.[0-9]+[^%]*% in sustained runs, once clocks stabilise under its power draw'
 is "the history of pairs has no step" "$(sql 'SELECT count(*) FROM change_point')" 0
 
 # ---- accepted ----

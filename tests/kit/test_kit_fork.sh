@@ -53,7 +53,7 @@ is "its exit status" "$(runs 1 | head -n 1)" "parent flopwatch bye ended exit 3"
 
 # ---- what prevents a fork
 script "import slow, threading, time" "threading.Thread(target=time.sleep, args=(100,), daemon=True).start()"
-is "a thread" "$(runs 3)" "fresh it has 1 other threads before its first call $one
+is "a thread" "$(runs 3)" "fresh it has other threads before its first call: python3 $one
 import"
 script "import subprocess" "child = subprocess.Popen(['sleep', '5'])"
 is "a child process" "$(runs 3 | head -n 1)" "fresh it has child processes before its first call $one"

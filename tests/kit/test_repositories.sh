@@ -1,6 +1,7 @@
 #!/bin/bash
-# Repositories whose benchmarks have no code for flopwatch, with the manifests that init writes: a loss of 30 % is found through a push, in
+# Repositories whose benchmarks have no code for flopwatch, with the manifests that init writes: a doubled time is found through a push, in
 # its cells alone, and an equal push is not accused. And the cells of those for a GPU (tests/gpu/repositories).
+# Runs beside one other.
 . "$(dirname "$0")/../support/tap.sh"
 . "$(dirname "$0")/../support/daemon.sh"
 new_tree() { # folder: a checkout with a manifest, whose first commit is not measured
@@ -10,7 +11,7 @@ new_tree() { # folder: a checkout with a manifest, whose first commit is not mea
 	git -C "$tmp/$name" init -q -b main
 	git -C "$tmp/$name" remote add origin "$tmp/$name.git"
 	ok "init of $name" "$bin/flopwatch" init "$tmp/$name"
-	sed -i 's/^    budget_s: .*/&\n    threshold_pct: 10/' "$tmp/$name/.flopwatch.yaml" # so that few runs are enough
+	sed -i 's/^    budget_s: .*/&\n    threshold_pct: 25/' "$tmp/$name/.flopwatch.yaml" # so that few runs are enough
 	commit "$name" "first [skip flopwatch]"
 	push "$name" main
 }
@@ -42,7 +43,7 @@ trees=
 if printf '#include <benchmark/benchmark.h>\n' | g++ -fsyntax-only -x c++ - 2>"$tmp/errors"; then
 	trees+=" google"
 	new_tree tests/bench/repositories/google
-	edit google slower include/fastnum/polynomial.hpp 's/terms = 200/terms = 260/'
+	edit google slower include/fastnum/polynomial.hpp 's/terms = 200/terms = 400/'
 	edit google equal include/fastnum/prefix.hpp '$a __attribute__((used)) static const char revision[] = "2";'
 else
 	skip "Google Benchmark" "it is not installed"
@@ -50,7 +51,7 @@ fi
 if /usr/bin/python3 -c 'import pytest, pytest_benchmark' 2>"$tmp/errors"; then
 	trees+=" pytest"
 	new_tree tests/bench/repositories/pytest
-	edit pytest slower textkit/rolling.py 's/ROUNDS = 100/ROUNDS = 130/'
+	edit pytest slower textkit/rolling.py 's/ROUNDS = 100/ROUNDS = 200/'
 	edit pytest equal textkit/__init__.py '$a _REVISION = 2'
 else
 	skip "pytest-benchmark" "it is not installed"

@@ -77,7 +77,7 @@ is "which is written" "$(cat "$tmp/forge/requests")" "POST /repos/team/kernels/i
 like "and says what was found" "$(said '.[-1].body')" '^\*\*flopwatch: identical\*\*'
 fails "a slower one that follows fails" 3 reviewed "commit=$slow"
 is "its comment takes the place of the first" "$(tail -n 1 "$tmp/forge/requests")" "PATCH /repos/team/kernels/issues/comments/41 Bearer secret"
-like "and says what was found" "$(said '.[-1].body')" '^\*\*flopwatch: regression\*\* in 4 of 4 cells, worst -[45]\.'
+like "and says what was found" "$(said '.[-1].body')" '^\*\*flopwatch: regression\*\*: slow is [45]\.[0-9]+ % slower in 4 of 4 cells'
 is "all others are as they were" "$(said length) $(said '[.[] | select(.body == "I like it, <!-- flopwatch  -->")] | length')" "41 40"
 unlike "no token is in the log" "$out" secret
 ok "without a review" action "commit=$words" github-token=secret timeout=300

@@ -42,7 +42,7 @@ start_daemon
 is "nothing is cached first" "$(on_main one first) $(differs)" "done unchanged 0"
 is "the code of each side is cached, its choices are not" "$(kept)" "2 triton/abc/kernel.cubin"
 branch one other main
-echo "# other" >>"$tmp/one/bench.py"
+echo "other = 1" >>"$tmp/one/bench.py"
 commit one other
 push one other
 is "a push has its base's cache of the job before" "$(in_the_end "$(head_of one)") $(differs)" "done unchanged 1"

@@ -25,10 +25,8 @@ int main(void) {
 	FLOPWATCH("c", 1e6, 0) take(1000);
 	return 0; }'
 later='int main(void) { FLOPWATCH("a", 1e6, 0) take(1000); FLOPWATCH("b", 1e6, 0) take(1000); FLOPWATCH("c", 1e6, 0) take(1000); return 0; }'
-n=0
 beside() { # TOKEN: the reference commit does this, while another commit of main is measured with it
-	n=$((n + 1))
-	echo "enum { COMMIT_$n };" >>"$tmp/one/prog.c"
+	echo "extern int another_commit;" >>"$tmp/one/prog.c"
 	printf '%s' "$1" >"$tmp/does"
 	on_main one "beside a reference commit that is $1"
 }
