@@ -32,9 +32,9 @@ unlike "and nothing else is said" "$(cat "$tmp/said")" 'which no worker has|may 
 
 # ---- no worker of that kind ----
 restart '{name: other, command: ["false"], device: cuda}' || exit 1
-ok "a kind that no worker has is told" await says "^WARNING J$kind waits for a device of kind sim, which no worker has: add one that does to \`workers\`, or cancel the job \($see\)\$"
+ok "a kind that no worker has is reported" await says "^WARNING J$kind waits for a device of kind sim, which no worker has: add one that does to \`workers\`, or cancel the job \($see\)\$"
 like "so is a device" "$(cat "$tmp/said")" "^WARNING J$this waits for device sim-0, which no worker has:"
-ok "what a worker may have that is down is told with it" await says "^WARNING J$any waits for a device, and worker other, which may have it, is down: \`flopwatch doctor\` shows the cause \($see\)\$"
+ok "a worker that may have it and is down is reported with it" await says "^WARNING J$any waits for a device, and worker other, which may have it, is down: \`flopwatch doctor\` shows the cause \($see\)\$"
 like "the table says it, too" "$(cat "$tmp/said")" "^ *J$kind .* queued .*waits for a device of kind sim, which no worker has"
 like "the API says it of one" "$(lacks "$kind")" '^waits for a device of kind sim, which no worker has:'
 like "and in the list" "$(api 'jobs?state=queued' | jq -r ".items[] | select(.id == $this) | .no_device")" '^waits for device sim-0, which no worker has:'
@@ -44,7 +44,7 @@ is "Prometheus counts them" "$(stuck)" 3
 
 # ---- its worker is down ----
 restart '{name: gone, command: ["false"], device: sim}' || exit 1
-ok "alike jobs are told once" await says "^WARNING J$this waits for device sim-0, and worker gone, which may have it, is down:"
+ok "equal jobs are reported once" await says "^WARNING J$this waits for device sim-0, and worker gone, which may have it, is down:"
 is "a line for each thing that is wanted" "$(grep -c '^WARNING J.*worker gone' "$tmp/said")" 3
 more=$(post jobs '{"repo": "kernels", "target": "main", "device": "sim"}' | jq -r .id)
 ok "with how many more there are" await says "^WARNING J$more \(and 1 more\) waits for a device of kind sim, and worker gone"

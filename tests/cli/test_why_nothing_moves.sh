@@ -48,7 +48,7 @@ ok "a full queue is told with the branch" await says '^WARNING lines: branch thi
 # ---- other processes on the device ----
 echo 'at=idle run=1-1000000 foreign=2' >"$guards"
 fw resume sim-0
-ok "other processes that are waited for are told" await says '^WARNING J[0-9]+: waiting for 2 other processes on sim-0; [0-9]+ of at most 600 s$'
+ok "processes that are waited for are reported" await says '^WARNING J[0-9]+: waiting for 2 other processes on sim-0; [0-9]+ of at most 600 s$'
 like "and stand in the table" "$(cat "$tmp/said")" ' (sent|building|checking|measuring) .*waiting for 2 other processes'
 : >"$guards"
 is "when they have left it is measured" "$(result_of "$waiting" | cut -d' ' -f1)" done

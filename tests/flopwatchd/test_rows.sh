@@ -72,7 +72,7 @@ branch kernels slow main
 factor 1.2 "slower"
 is "a loss is a loss" "$(pushed slow)" "done regression: regression 2, unsupported 2"
 fails "where nothing is left to compare nobody passes" 7 fw compare main slow --repo kernels --cells '*backward'
-like "and is told so" "$out" 'nothing to compare: its cells are unsupported'
+like "and is informed of it" "$out" 'nothing to compare: its cells are unsupported'
 
 # ---- kernels: cells of one side ----
 branch kernels full main
