@@ -69,6 +69,7 @@ pushed cheat_records rejected forged "wrote into the runner's records"
 pushed cheat_lazy failed wrong '^(between|after) the timed calls: '
 pushed cheat_clock rejected clock "the supervisor's clock"
 fails "the command line says it, and no success" 1 "$bin/flopwatch" wait cheat_clock --repo kernels --server "http://127.0.0.1:$(port)"
-like "with the reason" "$out" "by the supervisor's clock"
+like "with its class" "$out" "rejected: clock"
+like "and the reason" "$out" "by the supervisor's clock"
 like "the page says it" "$(curl -s "http://127.0.0.1:$(port)/comparisons/$(jq -r .id "$tmp/json")")" "rejected.*supervisor.*s clock"
 stop_daemon
