@@ -98,15 +98,12 @@ int store_accepted_step(struct db *db, int64_t repo, const char *branch, const c
 /* The worst verdict of the other cells. */
 static int find_worst_other(struct db *db, int64_t comparison, enum verdict *out, struct fw_err *err)
 {
-	int result;
 	*out = VERDICT_ACCEPTED;
 	struct stmt *s =
 		db_query(db, err, "SELECT DISTINCT verdict FROM cell WHERE comparison = :comparison AND verdict <> 'regression'",
 			"comparison=%ld", comparison);
 	enum verdict other;
-	while ((result = stmt_next(s, err, COLUMN_NAMED(other, verdict_from_name))) == 1)
-		*out = verdict_worse(*out, other);
-	return result;
+	return stmt_each(s, err, *out = verdict_worse(*out, other), COLUMN_NAMED(other, verdict_from_name));
 }
 
 int store_accepted_of(struct db *db, int64_t comparison, struct store_accepted *out, struct fw_err *err)

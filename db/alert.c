@@ -1,6 +1,7 @@
 /** alert.c - alerts and their changes of state, each with an alert_event. */
 #include "db/db.h"
 
+#include <math.h>
 #include <stdio.h>
 
 enum { CELLS_BYTES_MAX = 1 << 21 };
@@ -120,7 +121,7 @@ static int gather(struct db *db, struct store_alert *a, struct gathered *g, stru
 static int extend(struct db *db, const struct store_alert *a, int64_t now_ms, struct fw_err *err)
 {
 	char why[64];
-	snprintf(why, sizeof why, "%d more cell%s, by comparison %lld", a->n_alert_update, a->n_alert_update == 1 ? "" : "s",
+	snprintf(why, sizeof why, "%d more cell%s, by C%lld", a->n_alert_update, a->n_alert_update == 1 ? "" : "s",
 		(long long)a->comparison);
 	return add_event(db, a->id, now_ms, "flopwatch", a->state, a->comparison ? why : "more cells, by the history", err);
 }
@@ -174,7 +175,7 @@ int store_alert_open(struct db *db, struct store_alert *a, int64_t now_ms, bool 
 int store_alert_cells(struct db *db, int64_t id, struct buf *out, struct fw_err *err)
 {
 	struct stmt *s = db_query(db, err, "SELECT cells FROM alert WHERE id = :id", "id=%ld", id);
-	return stmt_require(stmt_first_bytes(s, out, err), err, "there is no alert %lld", (long long)id);
+	return stmt_require(stmt_first_bytes(s, out, err), err, "there is no A%lld", (long long)id);
 }
 
 int store_alert_describe(
@@ -226,16 +227,14 @@ int store_alert_change(
 {
 	struct stmt *s = db_query(db, err, "SELECT state FROM alert WHERE id = :id", "id=%ld", id);
 	enum alertstate from;
-	if (stmt_require(
-		    stmt_first(s, err, COLUMN_NAMED(from, alertstate_from_name)), err, "there is no alert %lld", (long long)id))
+	if (stmt_require(stmt_first(s, err, COLUMN_NAMED(from, alertstate_from_name)), err, "there is no A%lld", (long long)id))
 		return -1;
 	if (!allowed(from, state))
-		return err_set(err, ERR_CONFLICT, "alert %lld is %s and cannot become %s", (long long)id, alertstate_name(from),
+		return err_set(err, ERR_CONFLICT, "A%lld is %s and cannot become %s", (long long)id, alertstate_name(from),
 			alertstate_name(state));
 	bool reason_due = state == ALERTSTATE_ACCEPTED || state == ALERTSTATE_INVALID;
 	if (reason_due && (!reason || !reason[0]))
-		return err_set(
-			err, ERR_INVALID, "alert %lld: give a reason to call it %s", (long long)id, alertstate_name(state));
+		return err_set(err, ERR_INVALID, "A%lld: give a reason to call it %s", (long long)id, alertstate_name(state));
 	return set_state(db, id, state, now_ms, err) || add_event(db, id, now_ms, who, state, reason ? reason : "", err) ? -1 : 0;
 }
 
@@ -251,7 +250,7 @@ int store_alert_culprits(
 	if (result < 0)
 		return -1;
 	if (state == ALERTSTATE_N)
-		return err_set(err, ERR_NOT_FOUND, "there is no alert %lld", (long long)id);
+		return err_set(err, ERR_NOT_FOUND, "there is no A%lld", (long long)id);
 	return add_event(db, id, now_ms, "flopwatch", state, reason, err);
 }
 
@@ -269,8 +268,8 @@ int store_alert_culprits(
 
 /* Comparison `p` of job `j` counts for its branch: it has every cell of its suite or shard. */
 #define COUNTS_FOR_BRANCH                                                                                                        \
-	"p.repo = a.repo AND p.branch = a.branch AND p.id <= x.id AND p.kind = 'compare' AND t.name = v.suite AND "              \
-	"j.quick = 0 "
+	"p.repo = a.repo AND p.branch = a.branch AND p.id <= x.id AND (p.kind = 'compare' OR (p.kind = 'selfcheck' AND "         \
+	"a.kind = 'failing')) AND t.name = v.suite AND j.quick = 0 "
 
 /**
  * The cells `c` of alert `a` (key and suite in `v`) in the branch's latest whole comparison `y` of their suite, or of a sharded
@@ -309,12 +308,16 @@ static const char sql_recovered[] =
 	"('regression', 'improvement', 'unchanged', 'identical') WHERE q.id = h.comparison)), 0) > -ln(1 - c.threshold_pct / "
 	"100))) "
 	"WHEN 'failing' THEN a.cells <> '[]' AND NOT EXISTS (SELECT 1 " LATEST_CELLS
-	"WHERE iif(c.id IS NULL, y.id IS NULL OR y.rows_unknown OR NOT (SELECT o.rows_unknown FROM comparison o WHERE o.id = "
-	"coalesce(v.reported, a.comparison)), "
-	"c.verdict NOT IN ('improvement', 'unchanged', 'identical', 'regression', 'undecided', 'added', 'removed'))) "
+	"WHERE y.id < coalesce(v.reported, a.comparison) OR iif(c.id IS NULL, y.id IS NULL OR y.rows_unknown OR NOT (SELECT "
+	"o.rows_unknown FROM comparison o WHERE o.id = coalesce(v.reported, a.comparison)), "
+	"c.verdict NOT IN ('improvement', 'unchanged', 'identical', 'regression', 'undecided', 'added', 'removed') OR "
+	/* the same files as a commit that fails, such as the one that added the benchmark */
+	"(c.verdict = 'identical' AND EXISTS (SELECT 1 FROM comparison b JOIN suite t ON t.id = b.suite JOIN cell k ON "
+	"k.comparison = b.id AND k.key = v.key WHERE b.repo = x.repo AND b.branch = x.branch AND b.target_sha = y.base_sha AND "
+	"t.name = v.suite AND k.verdict IN ('failed', 'rejected'))))) "
 	"WHEN 'missing' THEN NOT EXISTS (SELECT 1 " LATEST_CELLS
-	"WHERE c.id IS NULL OR c.verdict = 'removed' OR y.rows_unknown OR y.id <= coalesce(v.reported, a.comparison) OR (v.reported AND y.target_sha = "
-	"a.target_sha)) "
+	"WHERE c.id IS NULL OR c.verdict = 'removed' OR y.rows_unknown OR y.id <= coalesce(v.reported, a.comparison) OR "
+	"(v.reported AND y.target_sha = a.target_sha)) "
 	"ELSE 0 END ORDER BY a.id LIMIT :limit";
 
 int store_alert_recovered(struct db *db, int64_t comparison, int64_t *ids, int *n, struct fw_err *err)
@@ -342,9 +345,29 @@ int store_alert_covers(struct db *db, int64_t repo, const char *branch, enum ale
 	return db_any(db, err,
 		"SELECT 1 FROM alert a JOIN json_each(a.cells) w WHERE a.repo = :repo AND a.branch = :branch AND a.kind = :kind "
 		"AND a.state IN ('open', 'acknowledged', 'accepted') AND a.target_sha <> :target AND w.value ->> 'cell' = :cell "
-		"AND " SUITE_OF_CELL "= :suite LIMIT 1",
+		"AND " SUITE_OF_CELL "= :suite AND (a.state <> 'accepted' OR NOT EXISTS (SELECT 1 FROM cell k JOIN comparison p "
+		"ON p.id = k.comparison JOIN suite t ON t.id = p.suite WHERE k.key = :cell AND k.repo = :repo AND k.branch = "
+		":branch AND k.comparison > coalesce(w.value ->> 'comparison', a.comparison) AND p.kind = 'compare' AND t.name = "
+		":suite AND k.verdict IN ('improvement', 'unchanged', 'identical', 'regression', 'undecided', 'added'))) LIMIT 1",
 		"repo=%ld branch=%s kind=%s target=%s suite=%s cell=%s", repo, branch, alertkind_name(kind), target_sha, suite,
 		cell);
+}
+
+int store_cost_alerts(struct db *db, int64_t repo, store_cost_alert_fn *each, void *arg, struct fw_err *err)
+{
+	struct store_cost_alert row;
+	struct stmt *s = db_query(db, err,
+		"SELECT id, coalesce(comparison, 0), state, branch, target_sha, changed, cells FROM alert WHERE repo = :repo AND kind = "
+		"'cost' AND state IN ('open', 'acknowledged', 'accepted') ORDER BY id",
+		"repo=%ld", repo);
+	return stmt_each(s, err, each(arg, &row), row.id, row.comparison, COLUMN_NAMED(row.state, alertstate_from_name),
+		row.branch, row.target_sha, row.changed, row.cells_json);
+}
+
+int store_cost_alert_cells(struct db *db, int64_t id, const char *cells_json, const char *title, struct fw_err *err)
+{
+	return db_exec(db, err, "UPDATE alert SET cells = :cells, title = :title WHERE id = :id", "cells=%s title=%s id=%ld",
+		cells_json, title, id);
 }
 
 int store_alert_is_invalid(struct db *db, int64_t id, struct fw_err *err)

@@ -65,7 +65,7 @@ static int read_rows(struct db *db, int64_t comparison, struct buf *rows, struct
 		buf_append(rows, &row, sizeof row);
 	}
 	if (result == 0 && (rows->failed || floats->failed))
-		return err_set(err, ERR_FULL, "the samples of comparison %lld do not fit in memory", (long long)comparison);
+		return err_set(err, ERR_FULL, "the samples of C%lld do not fit in memory", (long long)comparison);
 	return result;
 }
 
@@ -107,8 +107,7 @@ static int append(struct db *db, int64_t comparison, const struct buf *rows, con
 	buf_append(&data, &head, sizeof head);
 	buf_append(&data, rows->data, rows->len);
 	char *planes = buf_room(&data, floats->len);
-	int result =
-		planes ? 0 : err_set(err, ERR_FULL, "the samples of comparison %lld do not fit in memory", (long long)comparison);
+	int result = planes ? 0 : err_set(err, ERR_FULL, "the samples of C%lld do not fit in memory", (long long)comparison);
 	if (result == 0) {
 		split(floats->data, floats->len / FLOAT, planes);
 		buf_grown(&data, floats->len);
@@ -246,8 +245,8 @@ static int read_frame(
 		result = archive_read(folder, position, &data, err);
 	if (result == 0 && !take_frame(&data, comparison, out))
 		result = err_set(err, ERR_INVALID,
-			"%s/%s.zst holds something else than comparison %lld at byte %lld; put a backup of the file there",
-			folder, position->month, (long long)comparison, (long long)position->at);
+			"%s/%s.zst holds something else than C%lld at byte %lld; put a backup of the file there", folder,
+			position->month, (long long)comparison, (long long)position->at);
 	buf_fini(&data);
 	return result;
 }
@@ -346,16 +345,13 @@ const float *archived_values(
 int archived_each(struct db *db, archived_fn *each, void *arg, struct fw_err *err)
 {
 	/* skips from month to month through the index, instead of reading all rows */
-	int result;
 	struct stmt *s = db_stmt(db,
 		"WITH RECURSIVE m(month) AS (SELECT min(month) FROM archived UNION ALL SELECT (SELECT min(month) FROM archived "
 		"WHERE month > m.month) FROM m WHERE m.month IS NOT NULL) SELECT a.month, a.at, a.bytes FROM m JOIN archived a "
 		"ON a.month = m.month AND a.at = (SELECT max(at) FROM archived WHERE month = m.month)",
 		err);
 	struct archive_position last;
-	while ((result = stmt_next(s, err, last.month, last.at, last.bytes)) == 1)
-		each(arg, &last);
-	return result;
+	return stmt_each(s, err, each(arg, &last), last.month, last.at, last.bytes);
 }
 
 int archived_forget(struct db *db, const char *before, char *month, int *n, struct fw_err *err)

@@ -54,11 +54,12 @@ int store_base_reported(struct db *db, int64_t comparison, const char *key, stru
 	*out = (struct store_base_reported){ .m = 0 };
 	return stmt_optional(db_first(db, err, (out->m, out->decided_m, out->sha),
 		"SELECT iif(k.verdict IN ('regression', 'improvement') AND k.decided_by = '', k.m, 0.0), iif(k.verdict IN "
-		"('regression', 'improvement'), k.decided_m, 0.0), p.target_sha FROM comparison c JOIN comparison p ON p.repo = "
-		"c.repo AND p.branch = c.branch AND p.base_sha = c.base_sha AND p.id < c.id AND p.target_sha <> c.target_sha AND "
-		"p.kind = 'compare' JOIN suite t ON t.id = p.suite JOIN suite u ON u.id = c.suite AND u.name = t.name JOIN job j "
-		"ON j.id = p.job AND j.quick = 0 AND NOT j.some_cells JOIN cell k ON k.comparison = p.id AND (k.key = :key OR "
-		"p.rows_unknown) AND k.verdict IN ('regression', 'improvement', 'unchanged', 'identical') WHERE c.id = "
-		":comparison AND c.branch <> '' ORDER BY p.id DESC LIMIT 1",
-		"comparison=%ld key=%s", comparison, key));
+		"('regression', 'improvement'), k.decided_m, 0.0), p.target_sha FROM comparison c JOIN (SELECT w.id FROM comparison "
+		"x JOIN comparison w ON w.repo = x.repo AND w.branch = x.branch AND w.id < x.id AND w.kind = 'compare' JOIN job j "
+		"ON j.id = w.job AND j.quick = 0 AND NOT j.some_cells JOIN suite u ON u.id = x.suite JOIN suite t ON t.id = w.suite "
+		"AND t.name = u.name WHERE x.id = :comparison AND x.branch <> '' ORDER BY w.id "
+		"DESC LIMIT :newest) n CROSS JOIN comparison p ON p.id = n.id AND p.base_sha = c.base_sha AND p.target_sha <> "
+		"c.target_sha JOIN cell k ON k.comparison = p.id AND (k.key = :key OR p.rows_unknown) AND k.verdict IN ('regression', 'improvement', "
+		"'unchanged', 'identical') WHERE c.id = :comparison ORDER BY p.id DESC LIMIT 1",
+		"comparison=%ld key=%s newest=%d", comparison, key, (int)STORE_BASE_LOOK));
 }

@@ -126,14 +126,19 @@ int store_line_put(struct db *db, int64_t repo, const char (*sha)[65], int n, bo
 	return 0;
 }
 
-int store_line_unmeasured(struct db *db, int64_t repo, int64_t after, int64_t before, char *sha, struct fw_err *err)
+int store_line_unmeasured(struct db *db, const struct store_baseline_period *e, const char *key, int64_t after, int64_t before,
+	char *sha, struct fw_err *err)
 {
 	return db_first_text(db, sha, 65, err,
 		"SELECT sha, count(*) OVER () AS n, row_number() OVER (ORDER BY position) AS i FROM mainline l WHERE repo = :repo "
-		"AND position > :after AND position < :before AND NOT dropped AND NOT EXISTS (SELECT 1 FROM comparison c WHERE c.repo "
-		"= l.repo AND c.target_sha = l.sha AND c.kind NOT IN ('peer', 'config', 'environment')) ORDER BY abs(2 * i - n - "
-		"1) LIMIT 1",
-		"repo=%ld after=%ld before=%ld", repo, after, before);
+		"AND position > :after AND position < :before AND NOT dropped AND NOT EXISTS (SELECT 1 FROM ratio r WHERE "
+		"r.baseline_period = :baseline_period AND r.key = :key AND r.target_sha = l.sha) AND NOT EXISTS (SELECT 1 FROM "
+		"comparison c JOIN suite u ON u.id = c.suite JOIN job j ON j.id = c.job WHERE c.repo = l.repo AND c.target_sha = "
+		"l.sha AND u.name = :suite AND c.kind NOT IN ('peer', 'config', 'environment', 'import') AND j.quick = 0 AND "
+		"j.base_provider = '' AND j.target_provider = '' AND (c.rows_unknown OR EXISTS (SELECT 1 FROM cell k WHERE "
+		"k.comparison = c.id AND k.key = :key))) ORDER BY abs(2 * i - n - 1) LIMIT 1",
+		"baseline_period=%ld key=%s suite=%s repo=%ld after=%ld before=%ld", e->id, key, e->suite, e->repo, after,
+		before);
 }
 
 /* ---- ratios ---------------------------------------------------------------------------------------------------------- */

@@ -128,12 +128,9 @@ int store_bisect_wait(struct db *db, int64_t id, int64_t job, int base_n, int ta
 /** Rows of (base_n, target_n, comparison, key, verdict, decided_m, decided_se, decided_pct, threshold_pct). */
 static int each_point(struct stmt *s, store_bisect_point_fn *each, void *arg, struct fw_err *err)
 {
-	int result;
 	struct store_bisect_point row = { 0 };
-	while ((result = stmt_next(s, err, row.base_n, row.target_n, row.comparison, row.key,
-			COLUMN_NAMED(row.verdict, verdict_from_name), row.m, row.se, row.change_pct, row.threshold_pct)) == 1)
-		each(arg, &row);
-	return result;
+	return stmt_each(s, err, each(arg, &row), row.base_n, row.target_n, row.comparison, row.key,
+		COLUMN_NAMED(row.verdict, verdict_from_name), row.m, row.se, row.change_pct, row.threshold_pct);
 }
 
 int store_bisect_points(struct db *db, const struct store_bisect *b, store_bisect_point_fn *each, void *arg, struct fw_err *err)
@@ -144,6 +141,7 @@ int store_bisect_points(struct db *db, const struct store_bisect *b, store_bisec
 		"k.sha JOIN bisect_commit o ON o.bisect = k.bisect AND o.sha = x.base_sha JOIN suite u ON u.id = x.suite JOIN "
 		"job j ON j.id = x.job LEFT JOIN device d ON d.id = x.device JOIN cell c ON c.comparison = x.id WHERE k.bisect = "
 		":id AND o.n < k.n AND u.name = :suite AND j.quick = 0 AND j.kind IN ('compare', 'selfcheck', 'bisect') AND "
+		"j.base_provider = '' AND j.target_provider = '' AND "
 		"(d.kind IS NULL OR :kind = '' OR d.kind = :kind) ORDER BY x.id",
 		"id=%ld repo=%ld suite=%s kind=%s", b->id, b->repo, b->suite, device_kind_name(b->device_kind));
 	return each_point(s, each, arg, err);
@@ -155,10 +153,9 @@ int store_bisect_ended_jobs(struct db *db, int64_t id, store_bisect_job_fn *each
 		"SELECT k.base_n, k.target_n, " STORE_JOB_CELLS " FROM bisect_job k JOIN job j ON j.id = k.job WHERE k.bisect = "
 		":id AND j.state IN " ENDED_JOB,
 		"id=%ld", id);
-	int result;
-	while ((result = stmt_step(s, err)) == 1)
-		each(arg, (int)row_int(s, 0), (int)row_int(s, 1), row_text(s, 2));
-	return result;
+	int base_n, target_n;
+	const char *cells;
+	return stmt_each(s, err, each(arg, base_n, target_n, cells), base_n, target_n, cells);
 }
 
 int store_bisect_cells(struct db *db, int64_t comparison, store_bisect_point_fn *each, void *arg, struct fw_err *err)

@@ -1,6 +1,8 @@
 /** branch.c - one row a branch: the open job of its tip, and its newest verdict. */
 #include "db/db.h"
 
+#include <math.h>
+
 /** Job of a branch's row: the one that its tip waits for, else the latest. */
 static int64_t job_to_show(const struct commit_verdict *tip, int64_t latest)
 {
@@ -68,6 +70,7 @@ static int pass_branch(struct db *db, const struct view_branch_filter *f, struct
 		row->verdict = v->verdict;
 		row->suite = v->decides >= 0 ? v->suite[v->decides].job.suite : "";
 		row->comparison = v->decides >= 0 ? v->suite[v->decides].word.comparison : 0;
+		row->finished_at = 0;
 		row->best_pct = v->best >= 0 ? v->suite[v->best].word.best_pct : NAN;
 		row->worst_pct = v->worst >= 0 ? v->suite[v->worst].word.worst_pct : NAN;
 		for (int i = 0; i < v->n; i++)
@@ -139,10 +142,8 @@ int view_branch_names(struct db *db, int64_t repo, int limit, view_branch_name_f
 		"SELECT b.name, b.display, coalesce(m.subject, '') FROM branch_tip b LEFT JOIN git_commit m ON m.repo = b.repo "
 		"AND m.sha = b.commit_sha WHERE b.repo = :repo AND b.gone = 0 ORDER BY b.name LIMIT :limit",
 		"repo=%ld limit=%d", repo, limit);
-	int result;
-	while ((result = stmt_step(s, err)) == 1)
-		each(arg, row_text(s, 0), row_text(s, 1), row_text(s, 2));
-	return result;
+	const char *name, *display, *subject;
+	return stmt_each(s, err, each(arg, name, display, subject), name, display, subject);
 }
 
 static bool was_named(const struct commit_verdict *v, int n)
@@ -172,10 +173,8 @@ static int name_newest_suite(struct db *db, int64_t repo, const char *branch, vi
 		"SELECT t.name FROM comparison c JOIN suite t ON t.id = c.suite WHERE c.repo = :repo AND c.branch = :branch "
 		"ORDER BY c.id DESC LIMIT 1",
 		"repo=%ld branch=%s", repo, branch);
-	int result;
-	while ((result = stmt_step(s, err)) == 1)
-		each(arg, row_text(s, 0));
-	return result;
+	const char *suite;
+	return stmt_each(s, err, each(arg, suite), suite);
 }
 
 int view_branch_suites(struct db *db, const char *repo, const char *branch, view_suite_fn *each, void *arg, struct fw_err *err)

@@ -1,7 +1,7 @@
 /** calibration.c - noise of cells, pooled by each query, and false alarms of devices. */
 #include "db/db.h"
 
-#include <stdio.h>
+#include <math.h>
 
 #define DAY_MS (INT64_C(24) * 3600 * 1000)
 
@@ -148,8 +148,7 @@ static int apply_rule(struct db *db, struct gathered *g, struct fw_err *err)
 		result = protocol_parse_rule(text, strlen(text), &rule, err) ? -1 : 1;
 	stmt_reset(s);
 	if (result != 1)
-		return result < 0 ? -1
-				  : err_set(err, ERR_INTERNAL, "comparison %lld has no cell %s", (long long)g->newest, g->cell);
+		return result < 0 ? -1 : err_set(err, ERR_INTERNAL, "C%lld has no cell %s", (long long)g->newest, g->cell);
 	g->row.runs = known.runs;
 	g->row.tau0_pct = calibration_learned(&known, &tau0, &nu0) ? 100 * tau0 : NAN;
 	g->row.underpowered = !calibration_sees(&known, &rule, stats_theta(threshold_pct), &g->row.mde_pct);

@@ -168,8 +168,9 @@ const struct carry_table carry_tables[] = {
 	{ "idempotency_key",
 	  "INSERT INTO main.idempotency_key (key, fingerprint, status, location, body, at) "
 	  "SELECT key, fingerprint, status, location, today(body), at FROM old.idempotency_key" },
-	SAME(token),
-	SAME(session),
+	{ "token", "INSERT INTO main.token (id, name, hash, scope, made_by, created_at, used_at, revoked_at) SELECT id, name, hash, "
+		   "scope, made_by, created_at, used_at, revoked_at FROM old.token" },
+	{ "session", "INSERT INTO main.session (hash, token, expires_at) SELECT hash, token, expires_at FROM old.session" },
 	/*
 	 * triggers filled `counted` while rows were inserted. The tables below count deleted rows, too, or rows that no INSERT
 	 * counts.

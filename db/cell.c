@@ -1,6 +1,8 @@
 /** cell.c - queries of single pages; each reads an index from its newest end, and only the rows that are drawn. */
 #include "db/db.h"
 
+#include <math.h>
+
 #define NORMAL_95 1.96 /* standard errors of a 95 % interval */
 enum { GRID_MAX = 100, GRID_SUITES = 8 /* suites of one branch */, KEYS_WINDOW = 64 };
 
@@ -17,10 +19,16 @@ int view_around(struct db *db, int64_t comparison, struct view_around *out, stru
 		"x.suite = c.suite ORDER BY x.id LIMIT 1) FROM comparison c LEFT JOIN comparison p ON p.id = (SELECT x.id FROM "
 		"comparison x WHERE x.repo = c.repo AND x.branch = c.branch AND x.branch <> '' AND x.id < c.id AND x.suite = "
 		"c.suite ORDER BY x.id DESC LIMIT 1) LEFT JOIN environment e ON e.id = p.environment LEFT JOIN alert a ON a.id = "
-		"(SELECT max(y.id) FROM alert y WHERE y.repo = c.repo AND y.target_sha = c.target_sha AND iif(y.kind = "
+		"(SELECT y.id FROM alert y WHERE y.repo = c.repo AND y.target_sha = c.target_sha AND iif(y.kind = "
 		"'environment', EXISTS (SELECT 1 FROM json_each(y.cells) w WHERE w.value ->> 'comparison' = c.id), c.kind NOT IN "
-		"('peer', 'config', 'environment'))) WHERE c.id = :id",
+		"('peer', 'config', 'environment')) ORDER BY y.kind = 'cost', y.state IN ('open', 'acknowledged') DESC, y.id DESC LIMIT 1) WHERE "
+		"c.id = :id",
 		"id=%ld", comparison);
+	struct store_accepted accepted = { .verdict = VERDICT_REGRESSION };
+	if (result == 1 && out->verdict == VERDICT_REGRESSION && store_accepted_of(db, comparison, &accepted, err) != 0)
+		return -1;
+	out->standing = accepted.verdict;
+	out->is_accepted = accepted.verdict != VERDICT_REGRESSION;
 	return store_page_one(result, "comparison", comparison, err);
 }
 
@@ -28,26 +36,23 @@ int view_cell_changes(struct db *db, int64_t comparison, view_cell_change_fn *ea
 {
 	struct stmt *s = db_query(
 		db, err, "SELECT key, change_pct FROM cell WHERE comparison = :comparison", "comparison=%ld", comparison);
-	int result;
-	while ((result = stmt_step(s, err)) == 1)
-		each(arg, row_text(s, 0), row_double(s, 1));
-	return result;
+	const char *key;
+	double change_pct;
+	return stmt_each(s, err, each(arg, key, change_pct), key, change_pct);
 }
 
 int view_cell_id(struct db *db, int64_t comparison, const char *key, int64_t *id, struct fw_err *err)
 {
 	struct stmt *s = db_query(db, err, "SELECT id FROM cell WHERE comparison = :comparison AND key = :key",
 		"comparison=%ld key=%s", comparison, key);
-	return stmt_require(stmt_first_int(s, id, err), err, "comparison %lld has no cell %s", (long long)comparison, key);
+	return stmt_require(stmt_first_int(s, id, err), err, "C%lld has no cell %s", (long long)comparison, key);
 }
 
 int view_device_info(struct db *db, const char *uuid, view_info_fn *each, void *arg, struct fw_err *err)
 {
 	struct stmt *s = db_query(db, err, "SELECT info FROM device WHERE uuid = :uuid", "uuid=%s", uuid);
-	int result;
-	while ((result = stmt_step(s, err)) == 1)
-		each(arg, row_text(s, 0));
-	return result;
+	const char *info_json;
+	return stmt_each(s, err, each(arg, info_json), info_json);
 }
 
 int view_grid(struct db *db, const char *repo, const char *branch, const char *suite, int n, view_grid_fn *each, void *arg,
@@ -225,8 +230,6 @@ int view_cell_keys(struct db *db, const char *repo, const char *branch, view_wor
 	s = stmt_bind(s, err, "repo=%ld window=%d", repo_row, KEYS_WINDOW);
 	if (store_page_given(branch))
 		s = stmt_bind(s, err, "branch=%s", branch);
-	int result;
-	while ((result = stmt_step(s, err)) == 1)
-		each(arg, row_text(s, 0));
-	return result;
+	const char *word;
+	return stmt_each(s, err, each(arg, word), word);
 }

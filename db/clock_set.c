@@ -25,6 +25,7 @@ int store_clock_set(struct db *db, int64_t by_ms, int64_t session_ms, int64_t no
 		"UPDATE environment_change SET seen_at = min(seen_at + :by, :now) WHERE seen_at > :now",
 		"UPDATE webhook_seen SET at = min(at + :by, :now)",
 		"UPDATE idempotency_key SET at = min(at + :by, :now)",
+		"UPDATE account SET checked_at = min(checked_at + :by, :now), tried_at = min(tried_at + :by, :now)",
 		"UPDATE token SET used_at = min(used_at + :by, :now) WHERE used_at > :now",
 	};
 	for (size_t i = 0; i < sizeof moves / sizeof moves[0]; i++)

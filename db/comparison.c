@@ -5,23 +5,24 @@
  */
 #include "db/internal.h"
 
-#include <stdio.h>
+double view_tflops(double flops, double ms)
+{
+	return ms > 0 && flops > 0 ? flops / ms * 1e-9 : NAN;
+}
 
 /* ---- repositories, branches, commits --------------------------------------------------------------------------------- */
 
 int view_repos(struct db *db, view_repo_fn *each, void *arg, struct fw_err *err)
 {
-	int result;
 	struct stmt *s = db_stmt(db,
 		"SELECT id, name, url, upstream, state, error, is_local, fetched_at, (SELECT count(*) FROM branch_tip b WHERE "
-		"b.repo = r.id AND b.watched AND NOT b.gone), (SELECT count(*) FROM alert a WHERE a.repo = r.id AND a.state IN "
-		"('open', 'acknowledged')) FROM repo r ORDER BY name",
+		"b.repo = r.id AND b.watched AND NOT b.gone), coalesce(open.n, 0) FROM repo r LEFT JOIN (SELECT repo, count(*) "
+		"AS n FROM alert INDEXED BY alert_by_state WHERE state IN ('open', 'acknowledged') GROUP BY repo) open ON "
+		"open.repo = r.id ORDER BY name",
 		err);
 	struct view_repo row = { 0 };
-	while ((result = stmt_next(s, err, row.id, row.name, row.url, row.upstream, row.state, row.error, row.is_local,
-			row.fetched_at, row.branches, row.open_alerts)) == 1)
-		each(arg, &row);
-	return result;
+	return stmt_each(s, err, each(arg, &row), row.id, row.name, row.url, row.upstream, row.state, row.error, row.is_local,
+		row.fetched_at, row.branches, row.open_alerts);
 }
 
 int view_repo_id(struct db *db, const char *name, int64_t *id, struct fw_err *err)
@@ -42,12 +43,9 @@ int view_commits(struct db *db, const char *prefix, int limit, view_commit_fn *e
 		"SELECT m.repo, r.name, m.sha, m.tree, m.first_parent, m.author, m.subject, m.committed_at FROM repo r CROSS "
 		"JOIN git_commit m ON m.repo = r.id AND m.sha >= :first AND m.sha < :last ORDER BY r.id, m.sha LIMIT :limit",
 		"first=%s last=%s limit=%d", prefix, last, store_page_size(limit, VIEW_ROWS_MAX));
-	int result;
 	struct view_commit row = { 0 };
-	while ((result = stmt_next(s, err, row.repo_id, row.repo, row.sha, row.tree, row.first_parent, row.author, row.subject,
-			row.committed_at)) == 1)
-		each(arg, &row);
-	return result;
+	return stmt_each(s, err, each(arg, &row), row.repo_id, row.repo, row.sha, row.tree, row.first_parent, row.author,
+		row.subject, row.committed_at);
 }
 
 /* ---- comparisons ----------------------------------------------------------------------------------------------------- */
@@ -154,7 +152,7 @@ int view_body(struct db *db, int64_t id, struct buf *body, char *etag, struct fw
 		int unpacked = unpack(data, len, (size_t)row_int(s, 2), body, err);
 		stmt_reset(s);
 		if (unpacked)
-			return err_context(err, "the body of comparison %lld", (long long)id);
+			return err_context(err, "the body of C%lld", (long long)id);
 	}
 	return store_page_one(result, "comparison", id, err);
 }
@@ -165,6 +163,14 @@ int view_body_tag(struct db *db, int64_t id, size_t *len, char *etag, struct fw_
 	return store_page_one(stmt_first(s, err, *(char(*)[65])etag, *len), "comparison", id, err);
 }
 
+/*
+ * Of job `j`: all cells of a suite, as a push measures them. A verify, bisect or backfill measures the cells in question, a night
+ * one shard, and another provider or toolchain is another program.
+ */
+#define WHOLE                                                                                                                    \
+	"j.kind IN ('compare', 'selfcheck', 'import') AND NOT j.quick AND NOT j.some_cells AND j.base_provider = '' AND "        \
+	"j.target_provider = '' AND j.base_toolchain = '' AND j.target_toolchain = '' "
+
 int view_compare(
 	struct db *db, const char *repo, const char *base, const char *target, const char *suite, int64_t *id, struct fw_err *err)
 {
@@ -172,9 +178,11 @@ int view_compare(
 	if (view_repo_id(db, repo, &repo_row, err))
 		return -1;
 	struct stmt *s = db_query(db, err,
-		"SELECT max(c.id), c.verdict FROM comparison c JOIN suite t ON t.id = c.suite WHERE c.repo = :repo AND "
+		"WITH pair(id, verdict, suite, is_whole) AS MATERIALIZED (SELECT c.id, c.verdict, t.name, " WHOLE
+		"FROM comparison c JOIN job j ON j.id = c.job JOIN suite t ON t.id = c.suite WHERE c.repo = :repo AND "
 		"c.target_sha = :target AND c.base_sha = :base AND c.kind NOT IN ('peer', 'config', 'environment') AND :suite IN "
-		"('', t.name) GROUP BY t.name ORDER BY 1",
+		"('', t.name)) SELECT max(id), verdict FROM pair WHERE is_whole = (SELECT max(is_whole) FROM pair) GROUP BY suite "
+		"ORDER BY 1",
 		"repo=%ld base=%s target=%s suite=%s", repo_row, base, target, store_page_given(suite) ? suite : "");
 	enum verdict worst = VERDICT_NONE, v;
 	int64_t comparison;
@@ -196,10 +204,9 @@ int view_metrics(struct db *db, int64_t cell, view_metric_fn *each, void *arg, s
 		"SELECT m.name, m.unit, f.value FROM metric f JOIN metric_name m ON m.id = f.name WHERE f.cell = :cell ORDER BY "
 		"f.n",
 		"cell=%ld", cell);
-	int result;
-	while ((result = stmt_step(s, err)) == 1)
-		each(arg, row_text(s, 0), row_text(s, 1), row_double(s, 2));
-	return result;
+	const char *name, *unit;
+	double value;
+	return stmt_each(s, err, each(arg, name, unit, value), name, unit, value);
 }
 
 int view_artifact(struct db *db, const char *owner_kind, int64_t owner, const char *kind, struct buf *out, struct fw_err *err)
@@ -207,7 +214,9 @@ int view_artifact(struct db *db, const char *owner_kind, int64_t owner, const ch
 	struct stmt *s =
 		db_query(db, err, "SELECT bytes FROM artifact WHERE owner_kind = :owner_kind AND owner = :owner AND kind = :kind",
 			"owner_kind=%s owner=%ld kind=%s", owner_kind, owner, kind);
-	return stmt_require(stmt_first_bytes(s, out, err), err, "there is no %s of %s %lld", kind, owner_kind, (long long)owner);
+	char name[STORE_NAME_SIZE];
+	store_name(owner_kind, owner, name);
+	return stmt_require(stmt_first_bytes(s, out, err), err, "there is no %s of %s", kind, name);
 }
 
 int view_position(struct db *db, const char *device_uuid, struct buf *out, struct fw_err *err)
@@ -229,7 +238,7 @@ int view_suite_text(struct db *db, int64_t comparison, struct buf *out, struct f
 	struct stmt *s = db_query(db, err,
 		"SELECT CAST(s.text AS BLOB) FROM comparison c JOIN suite s ON s.id = c.suite WHERE c.id = :comparison",
 		"comparison=%ld", comparison);
-	return stmt_require(stmt_first_bytes(s, out, err), err, "there is no comparison %lld", (long long)comparison);
+	return stmt_require(stmt_first_bytes(s, out, err), err, "there is no C%lld", (long long)comparison);
 }
 
 int view_suite_versions(struct db *db, view_suite_version_fn *each, void *arg, struct fw_err *err)
@@ -237,10 +246,7 @@ int view_suite_versions(struct db *db, view_suite_version_fn *each, void *arg, s
 	struct stmt *s = db_stmt(db,
 		"SELECT name, origin, sha FROM suite WHERE id IN (SELECT max(id) FROM suite GROUP BY name) ORDER BY name", err);
 	struct view_suite_version row = { 0 };
-	int result;
-	while ((result = stmt_next(s, err, row.name, row.origin, row.sha)) == 1)
-		each(arg, &row);
-	return result;
+	return stmt_each(s, err, each(arg, &row), row.name, row.origin, row.sha);
 }
 
 int view_environment(struct db *db, int64_t comparison, view_environment_fn *each, void *arg, struct fw_err *err)
@@ -253,7 +259,7 @@ int view_environment(struct db *db, int64_t comparison, view_environment_fn *eac
 	struct view_environment row;
 	if (stmt_require(stmt_next(s, err, row.id, row.first_at, row.hash, row.uuid, row.kind, row.name, row.driver, row.toolkit,
 				 row.timing, row.isolation, row.suite_sha, row.power_limit_w, row.cudnn, row.peak_gb_s),
-		    err, "comparison %lld was not measured", (long long)comparison))
+		    err, "C%lld was not measured", (long long)comparison))
 		return -1;
 	each(arg, &row);
 	stmt_reset(s);
@@ -270,7 +276,7 @@ int view_build(struct db *db, int64_t comparison, const char *side, view_build_f
 	struct view_build row;
 	if (stmt_require(stmt_next(s, err, row.id, row.inputs_hash, row.toolchain, row.device_kind, row.module_sha, row.state,
 				 row.detail, row.exit_status, row.exit_signal, row.duration_ms, row.built_at),
-		    err, "comparison %lld has no build of its %s", (long long)comparison, side))
+		    err, "C%lld has no build of its %s", (long long)comparison, side))
 		return -1;
 	row.log = row_blob(s, 11, &row.log_len);
 	each(arg, &row);

@@ -39,6 +39,7 @@ enum err_code db_code_of(sqlite3 *handle, int rc)
 	case SQLITE_READONLY:
 	case SQLITE_PERM:
 	case SQLITE_AUTH:
+	case SQLITE_NOMEM: /* may succeed later, as after a failure of the disk */
 		return ERR_IO;
 	case SQLITE_BUSY:
 	case SQLITE_LOCKED:
@@ -139,10 +140,12 @@ static int check_application(struct db *db, bool read_only, struct fw_err *err)
 		return err_set(err, ERR_INVALID, "it is a database of another program; move it away or configure another path");
 	if (read_only)
 		return err_set(err, ERR_INVALID, "it is empty; start flopwatchd once to create it");
-	/* takes effect only before the first table */
-	if (pragma(db, "PRAGMA auto_vacuum = INCREMENTAL", NULL, err))
+	/* Both or neither, also when the power fails in between: a file with a page and without our id is refused above. Deferred, since
+	   auto_vacuum takes effect only before the first page. */
+	if (pragma(db, "BEGIN DEFERRED", NULL, err) || pragma(db, "PRAGMA auto_vacuum = INCREMENTAL", NULL, err) ||
+		pragma(db, "PRAGMA application_id = 1718382711", NULL, err))
 		return -1;
-	return pragma(db, "PRAGMA application_id = 1718382711", NULL, err);
+	return pragma(db, "COMMIT", NULL, err);
 }
 _Static_assert(APPLICATION_ID == 1718382711, "the pragma above spells the number out");
 
@@ -286,6 +289,8 @@ static void reset_all(struct db *db)
 
 static int begin(struct db *db, const char *file, int line, const char *sql, struct fw_err *err)
 {
+	if (db->rollback_failed)
+		db_rollback(db);
 	if (db_in_transaction(db))
 		return err_set(err, ERR_INTERNAL, "database: %s:%d begins a transaction inside the one of %s:%d", file, line,
 			db->begin_file ? db->begin_file : "?", db->begin_line);
@@ -336,13 +341,14 @@ void db_rollback(struct db *db)
 	const char *file = db->begin_file ? db->begin_file : __FILE__;
 	bool was_inside = db->is_inside;
 	db->is_inside = false;
+	db->rollback_failed = false;
 	if (!db_in_transaction(db))
 		return;
 	reset_all(db);
 	if (was_inside && run_plain(db, file, db->begin_line, sql_undo, NULL) == 0 &&
 		run_plain(db, file, db->begin_line, sql_leave, NULL) == 0)
 		return;
-	run_plain(db, file, db->begin_line, sql_rollback, NULL);
+	db->rollback_failed = run_plain(db, file, db->begin_line, sql_rollback, NULL) != 0 && db_in_transaction(db);
 }
 
 int db_outer_begin_at(struct db *db, const char *file, int line, struct fw_err *err)

@@ -2,7 +2,6 @@
 #ifndef DB_DB_H
 #define DB_DB_H
 
-#include <math.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -185,6 +184,15 @@ void row_read_columns(struct stmt *s, const struct column *columns);
 /** stmt_step, and row_read where there is a row: for loops over rows. */
 #define stmt_next(s, err, ...) stmt_next_columns(s, COLUMN_LIST(__VA_ARGS__), err)
 int stmt_next_columns(struct stmt *s, const struct column *columns, struct fw_err *err);
+/** Do `call` after stmt_next of each row: `each(arg, &row)`. 0, -1. */
+#define stmt_each(s, err, call, ...)                                                                                             \
+	({                                                                                                                       \
+		struct stmt *stmt_each_of = s;                                                                                   \
+		int stmt_each_result;                                                                                            \
+		while ((stmt_each_result = stmt_next(stmt_each_of, err, __VA_ARGS__)) == 1)                                      \
+			call;                                                                                                    \
+		stmt_each_result;                                                                                                \
+	})
 /** stmt_next and stmt_reset: 1 a row, 0 none (the variables are unchanged), -1. Borrowed texts are not valid. */
 #define stmt_first(s, err, ...) stmt_first_columns(s, COLUMN_LIST(__VA_ARGS__), err)
 int stmt_first_columns(struct stmt *s, const struct column *columns, struct fw_err *err);
@@ -389,10 +397,23 @@ int store_alert_older_tips(struct db *db, int64_t comparison, int64_t *ids, int 
 
 /**
  * Whether an open, acknowledged or accepted alert of `kind` about another commit than `target_sha` already contains this failing
- * (or missing) cell of the branch. 1, 0, -1.
+ * (or missing) cell of the branch. An accepted one counts only until a later comparison of the branch measures the cell without
+ * a failure; a failure after that is a new one. 1, 0, -1.
  */
 int store_alert_covers(struct db *db, int64_t repo, const char *branch, enum alertkind kind, const char *suite, const char *cell,
 	const char *target_sha, struct fw_err *err);
+
+/** An alert of kind cost; `changed` is the cost's name. */
+struct store_cost_alert {
+	int64_t id, comparison;
+	enum alertstate state;
+	const char *branch, *target_sha, *changed, *cells_json;
+};
+typedef void store_cost_alert_fn(void *arg, const struct store_cost_alert *row);
+/** Alerts of kind cost of a repository that are open, acknowledged or accepted, oldest first. */
+int store_cost_alerts(struct db *db, int64_t repo, store_cost_alert_fn *each, void *arg, struct fw_err *err);
+/** Replace the cells and the title of an alert of kind cost. */
+int store_cost_alert_cells(struct db *db, int64_t id, const char *cells_json, const char *title, struct fw_err *err);
 
 /** Whether a user called the alert invalid. 1, 0 (also where there is no such alert), -1. */
 int store_alert_is_invalid(struct db *db, int64_t id, struct fw_err *err);
@@ -552,10 +573,11 @@ struct store_base_reported {
 	double decided_m; /* log ratio that the verdict is based on */
 	char sha[65];     /* of the commit; "" none */
 };
+enum { STORE_BASE_LOOK = 64 };
 /**
  * Several commits are compared with one base where the commits between were open or came during the measurement. The change of
- * this cell in the newest earlier commit was reported already, so only the difference is new. Whole comparisons of the branch and
- * suite of `comparison` count. Err: -1.
+ * this cell in the newest earlier commit was reported already, so only the difference is new. Of the branch the STORE_BASE_LOOK
+ * whole comparisons of the same suite before `comparison` are searched. Err: -1.
  */
 int store_base_reported(struct db *db, int64_t comparison, const char *key, struct store_base_reported *out, struct fw_err *err);
 
@@ -618,10 +640,11 @@ int store_line_put(struct db *db, int64_t repo, const char (*sha)[65], int n, bo
 /** Position of a commit on the upstream branch; 0 not on it. */
 int store_line_position(struct db *db, int64_t repo, const char *sha, int64_t *position, struct fw_err *err);
 /**
- * The middle one of the commits strictly between two positions that are no comparison's target yet (of any kind, failed ones
- * included). Shape: sha[65]. 1, 0, -1.
+ * The middle one of the commits strictly between two positions without a result of cell `key` in this period and without another
+ * comparison that measured the cell or tried to; failed ones count, quick ones and imported ones do not. Shape: sha[65]. 1, 0, -1.
  */
-int store_line_unmeasured(struct db *db, int64_t repo, int64_t after, int64_t before, char *sha, struct fw_err *err);
+int store_line_unmeasured(struct db *db, const struct store_baseline_period *e, const char *key, int64_t after, int64_t before,
+	char *sha, struct fw_err *err);
 
 struct store_ratio {
 	int64_t baseline_period, comparison;
@@ -750,7 +773,9 @@ int store_job_drop(struct db *db, int64_t repo, const char *branch, enum jobstat
 	struct fw_err *err);
 /** Number of queued jobs. */
 int store_job_waiting(struct db *db, int64_t *n, struct fw_err *err);
-/** Whether a plan of all suites exists for a commit of a branch, with a job that is open or done. 1, 0, -1. */
+/**
+ * Whether a plan of all suites exists for a commit of a branch, with a job that is open or done for each of them. 1, 0, -1.
+ */
 int store_job_planned(struct db *db, int64_t repo, const char *target_sha, struct fw_err *err);
 /**
  * Whether another job that counts measures the target of `like` for its branch with `suite`: an open one, or, for a push, a done
@@ -835,6 +860,9 @@ int store_job_report_state(
 /** Store the id of a received webhook. 1 new, 0 seen before, -1. */
 int store_notification(struct db *db, const char *id, int64_t now_ms, struct fw_err *err);
 
+/** Delete the id of a webhook, so that it counts as new again. */
+int store_notification_delete(struct db *db, const char *id, struct fw_err *err);
+
 /** Delete ids of webhooks before `before`, and of later ones all but the newest `kept`; at most `limit`. *n counts them. */
 int store_notification_prune(struct db *db, int64_t before, int kept, int limit, int *n, struct fw_err *err);
 
@@ -887,7 +915,7 @@ struct store_bisect_point {
 	double m, se, change_pct, threshold_pct;
 };
 typedef void store_bisect_point_fn(void *arg, const struct store_bisect_point *p);
-/** Every measurement of two of the bisect's commits, of any origin; the latest of a pair comes last. */
+/** Every measurement of two of the bisect's commits by their default provider, of any origin; the latest of a pair comes last. */
 int store_bisect_points(struct db *db, const struct store_bisect *b, store_bisect_point_fn *each, void *arg, struct fw_err *err);
 /** Jobs of the bisect that have ended, with their cells. */
 typedef void store_bisect_job_fn(void *arg, int base_n, int target_n, const char *cells);
@@ -924,7 +952,7 @@ struct view_branch {
 	enum verdict verdict; /* its verdict */
 	const char *suite;    /* that decides it, "" none */
 	int64_t comparison;   /* that decides it, 0 none */
-	double worst_pct;     /* lowest change of a timed cell of any suite */
+	double worst_pct;     /* largest loss of the regressions of any suite; without one the lowest change of a timed cell */
 	double best_pct;      /* of an improvement the highest; NAN: it is none */
 	int64_t finished_at;  /* last of its comparisons */
 };
@@ -1126,6 +1154,10 @@ static inline int store_page_size(int limit, int most)
 	return limit <= 0 ? VIEW_LIMIT_DEFAULT : limit < most ? limit : most;
 }
 
+enum { STORE_NAME_SIZE = 48 };
+
+/** Write an object as pages do: "J32" for a job, "C32" for a comparison, "A3" for an alert, "bisect 7" for others. */
+void store_name(const char *what, int64_t id, char out[STORE_NAME_SIZE]);
 /** Map the number of rows of one id (-1 error) to 0 or -1. Err: ERR_NOT_FOUND. */
 int store_page_one(int found, const char *what, int64_t id, struct fw_err *err);
 
@@ -1144,6 +1176,7 @@ struct view_alert {
 	enum alertkind kind;
 	enum alertstate state;
 	const char *title, *device;         /* device: uuid, of alerts about a device */
+	const char *changed;                /* of kind cost its name, of kind environment what changed */
 	const char *repo, *branch, *target; /* "" where it is about a device */
 	const char *subject, *author, *cells_json, *groups_json, *culprits_json;
 	double worst_pct;
@@ -1154,8 +1187,26 @@ typedef void view_alert_fn(void *arg, const struct view_alert *row);
 int view_alerts(struct db *db, const char *state, int64_t before, int limit, view_alert_fn *each, void *arg, struct fw_err *err);
 /** ERR_NOT_FOUND. */
 int view_alert(struct db *db, int64_t id, view_alert_fn *each, void *arg, struct fw_err *err);
-/** The alert of a commit, if there is one. */
+/** The alert of a commit, if there is one: an open or acknowledged one, else the newest; none of its environment. */
 int view_alert_of(struct db *db, const char *repo, const char *target, view_alert_fn *each, void *arg, struct fw_err *err);
+
+/**
+ * Open alerts of a repository (its name) and a branch (its key), NULL: all. The one with the largest slowdown, then the newest;
+ * *n counts all of them.
+ */
+int view_alarms(struct db *db, const char *repo, const char *branch, int limit, view_alert_fn *each, void *arg, int *n,
+	struct fw_err *err);
+
+/** The largest slowdown of a branch among its live alerts. */
+struct view_slow_branch {
+	int64_t alert;
+	enum alertstate state;
+	double worst_pct;
+	const char *repo, *branch, *target; /* name and key; the commit since which it is slower */
+};
+typedef void view_slow_branch_fn(void *arg, const struct view_slow_branch *row);
+/** Each branch with a live alert of slower cells, by repository and branch (as strcmp). */
+int view_slow_branches(struct db *db, view_slow_branch_fn *each, void *arg, struct fw_err *err);
 
 /** Count the alerts in state open. */
 int view_alerts_open(struct db *db, int *n, struct fw_err *err);
@@ -1245,10 +1296,7 @@ int view_counts(struct db *db, view_count_fn *each, void *arg, struct fw_err *er
  */
 
 /** Useful FLOPs in a time. Units: TFLOP/s; NAN when either is unknown. */
-static inline double view_tflops(double flops, double ms)
-{
-	return ms > 0 && flops > 0 ? flops / ms * 1e-9 : NAN;
-}
+double view_tflops(double flops, double ms);
 
 /* ---- repositories, commits --------------------------------------------------------------------------------- */
 
@@ -1283,7 +1331,7 @@ struct view_comparison {
 	const char *repo, *branch, *suite, *base, *base_how, *target, *subject, *author; /* both of the target */
 	const char *identical_by, *device, *etag;
 	int cells, regressions, runs;
-	double worst_pct; /* lowest change of a timed cell */
+	double worst_pct; /* largest loss of its regressions; without one the lowest change of a timed cell */
 	const char *worst_cell;
 	double best_pct; /* highest change, where the verdict is improvement; else NAN */
 	const char *best_cell;
@@ -1308,8 +1356,9 @@ int view_body(struct db *db, int64_t id, struct buf *body, char *etag, struct fw
 /** ETag and length of the body, without reading it. Shape: etag[65]. Units: *len in bytes. ERR_NOT_FOUND. */
 int view_body_tag(struct db *db, int64_t id, size_t *len, char *etag, struct fw_err *err);
 /**
- * Latest comparison of two commits (whole shas) with a suite, not of kind peer, config or environment. `suite` NULL or "": the
- * latest of each suite, of these the one with the worst verdict. ERR_NOT_FOUND.
+ * Latest comparison of two commits (whole shas) with a suite, not of kind peer, config or environment. Only if no comparison of
+ * the pair has all cells of a suite: the latest of the others (quick, some cells, a step of a search, a provider or toolchain).
+ * `suite` NULL or "": the latest of each suite, of these the one with the worst verdict. ERR_NOT_FOUND.
  */
 int view_compare(struct db *db, const char *repo, const char *base, const char *target, const char *suite, int64_t *id,
 	struct fw_err *err);
@@ -1369,8 +1418,10 @@ struct view_around {
 	enum verdict verdict, previous_verdict; /* the latter of `previous` */
 	int64_t previous, next;                 /* of its branch and suite; `previous` is of the push before */
 	char previous_base[65], previous_target[65], previous_baseline_period[65], previous_etag[65];
-	int64_t alert;               /* the newest of its target; 0 for a comparison with a peer, which opens no alert */
+	int64_t alert; /* of its target: as view_alert_of; of a comparison of environments its own; 0 of one with a peer */
 	enum alertstate alert_state; /* of `alert` */
+	bool is_accepted;            /* users accepted every regression of it */
+	enum verdict standing;       /* if so, the verdict of store_accepted_of */
 };
 /** ERR_NOT_FOUND: no such comparison. */
 int view_around(struct db *db, int64_t comparison, struct view_around *out, struct fw_err *err);
@@ -1935,6 +1986,9 @@ struct view_headline {
 	double threshold_pct;
 	double change_pct, low_pct, high_pct; /* that the verdict is based on, with its 95 % interval; NAN not timed */
 	int alike, cells;                     /* cells with the comparison's verdict, 0 where it is unchanged; all cells */
+	int close;                            /* undecided: cells whose reason is a distance from the threshold; else 0 */
+	int removed, added;                   /* where nothing was timed: cells of one side; else 0 */
+	double least_pct;                     /* regression, improvement: the smallest change of these cells; else NAN */
 };
 typedef void view_headline_fn(void *arg, const struct view_headline *row);
 /** One row; none for an unknown comparison, or one without cells. */
@@ -1949,6 +2003,7 @@ struct view_scope {
 	const char *repo, *branch, *cell, *device;
 	int64_t since, until; /* of points: from `since` on and before `until`, 0 open */
 	int64_t last;         /* the newest comparison that counts, 0 any; later ones are not read */
+	const char *metric;   /* a metric to read in addition (store_metric), NULL none */
 };
 
 /**
@@ -1959,11 +2014,12 @@ int view_cell_known(struct db *db, const struct view_scope *of, struct fw_err *e
 
 struct view_point {
 	int64_t comparison, finished_at, baseline_period; /* baseline period 0: none */
-	const char *commit, *device;                      /* device: uuid */
+	const char *commit, *device, *branch;             /* device: uuid; branch "": requested by commit */
 	double base_median_ms, median_ms, tflops, change_pct, ci_low_pct, ci_high_pct;
 	double held_tflops; /* at the baseline period's clock */
 	double reference_change_pct, reference_ci_low_pct,
 		reference_ci_high_pct; /* throughput relative to the reference commit */
+	double metric;                 /* that of the scope; NAN: none, or not stored */
 	enum verdict verdict;
 	bool borderline;
 };
@@ -2017,6 +2073,14 @@ struct view_durations {
 };
 /** Durations of done and failed jobs from start to end. */
 int view_durations(struct db *db, struct view_durations *out, struct fw_err *err);
+
+struct view_exemplar {
+	int64_t job, ended_at; /* job 0: none */
+	double seconds;
+};
+enum { VIEW_EXEMPLARS = VIEW_DURATION_BUCKETS + 1 /* jobs beyond all bounds */ };
+/** The newest job of each bucket, among those that ended last. Shape: out[VIEW_EXEMPLARS]. */
+int view_exemplars(struct db *db, struct view_exemplar *out, struct fw_err *err);
 
 typedef void view_fetch_fn(void *arg, const char *repo, int64_t failures, int64_t fetched_at);
 /** Configured repositories by name, with failed fetches and the time of the last successful one (0 never). */
@@ -2110,12 +2174,12 @@ typedef void find_night_suite_fn(void *arg, const struct find_night_suite *row);
 /** `branch` is percent-encoded. Benchmark programs have no shards. */
 int find_night_suites(struct db *db, int64_t repo, const char *branch, find_night_suite_fn *each, void *arg, struct fw_err *err);
 
-/** A shard that was measured, or has a job for the newest commit. */
+/** A shard that has a job. */
 struct find_night_part {
 	int part;
-	int64_t measured_at;    /* 0: never */
-	const char *target_sha; /* of its last comparison; "" none */
-	bool is_alert_update;   /* its last comparison found a change, or failed */
+	int64_t measured_at;    /* by its newest job with a comparison; 0: never */
+	const char *target_sha; /* of that comparison; "" none */
+	bool is_alert_update;   /* that comparison found a change, or failed */
 	bool is_requested;      /* a job exists for like->target_sha */
 };
 typedef void find_night_part_fn(void *arg, const struct find_night_part *row);
@@ -2198,22 +2262,39 @@ int find_offline_back(struct db *db, struct find_offline_over *out, int max, int
 
 enum { STORE_OUTBOX_BUSY_MAX = 4, STORE_OUTBOX_STUCK = 5 /* failed attempts */, STORE_OUTBOX_PAUSE_MAX_MS = 3600000 };
 
-/** One notification: `kind` webhook, status or note; `target` the receiver's or repository's name in the configuration. */
+/**
+ * One notification: `kind` webhook, status, note, comment or approval; `target` the receiver's or repository's name in the
+ * configuration.
+ */
 struct store_outbox {
 	int64_t id;
-	char message_id[40]; /* the same in every attempt */
+	char message_id[64]; /* the same in every attempt */
 	char kind[16], target[128];
-	int attempts; /* failed ones */
+	char subject[300]; /* of notifications of which only the newest counts; "": none */
+	char thread[256];  /* equal for messages about one culprit; "": none */
+	int attempts;      /* failed ones */
+	int n_sent;        /* delivered ones; above 0: a user sends it again */
 };
+
+/** A receiver whose notifications wait: all of them until `until` (0: not), new ones about alerts for `group_ms`. Tests are exempt. */
+struct store_outbox_hold {
+	char target[64];
+	int64_t until, group_ms;
+};
+enum { STORE_OUTBOX_HOLDS_MAX = 32 };
 
 /** How an attempt ended. */
 struct store_attempt {
 	int64_t at, duration_ms;
-	int status;        /* HTTP status; 0: no response */
-	const char *error; /* NULL: delivered */
+	int status;         /* HTTP status; 0: no response */
+	const char *error;  /* NULL: delivered */
+	const char *answer; /* id of the message at the receiver; NULL: none, or not read */
 };
 
-/** Enqueue a notification, due at once. */
+/**
+ * Enqueue a notification, due at once. A payload with `alert` joins the thread of the alert's earlier notifications to this target,
+ * else that of its only culprit, or of its `target` commit.
+ */
 int store_outbox_insert(
 	struct db *db, const char *kind, const char *target, const char *payload, int64_t now_ms, struct fw_err *err);
 /**
@@ -2222,19 +2303,57 @@ int store_outbox_insert(
  */
 int store_outbox_replace(struct db *db, const char *kind, const char *target, const char *subject, const char *payload,
 	int64_t now_ms, struct fw_err *err);
+/** Id of the newest notification about a subject. Err: ERR_NOT_FOUND. */
+int store_outbox_newest(
+	struct db *db, const char *kind, const char *target, const char *subject, int64_t *id, struct fw_err *err);
 /**
- * The next due row whose kind and target is none of `busy` ("webhook chat"). 1, 0, -1. Appends to `payload`.
- * A row without an attempt is always due, and so is one due later than the longest pause from now: the clock was set back.
+ * Find the mark of the comment about a subject: the message_id of its oldest stored notification, after an answer of 404 (a user
+ * deleted the comment, whose mark others may have copied) of that notification. 1, 0, -1. Shape: mark[64].
  */
-int store_outbox_due(struct db *db, int64_t now_ms, const char (*busy)[160], int n_busy, struct store_outbox *out,
-	struct buf *payload, struct fw_err *err);
-/** Earliest due time of waiting rows after `after`; 0: none. */
-int store_outbox_next_at(struct db *db, int64_t after, int64_t *at, struct fw_err *err);
+int store_outbox_mark(struct db *db, const char *kind, const char *target, const char *subject, char *mark, struct fw_err *err);
+/** Count the waiting notifications whose subject begins with `prefix`. */
+int store_outbox_waiting(struct db *db, const char *kind, const char *target, const char *prefix, int64_t *n, struct fw_err *err);
+/**
+ * The next due row whose kind and target is none of `busy` ("webhook chat"), and that no hold delays. 1, 0, -1. Appends to
+ * `payload`. A row without an attempt is always due, and so is one due later than the longest pause from now: the clock was set
+ * back.
+ */
+int store_outbox_due(struct db *db, int64_t now_ms, const char (*busy)[160], int n_busy, const struct store_outbox_hold *hold,
+	int n_hold, struct store_outbox *out, struct buf *payload, struct fw_err *err);
+/** Earliest due time of waiting rows after `after`, holds included; 0: none. */
+int store_outbox_next_at(
+	struct db *db, int64_t after, const struct store_outbox_hold *hold, int n_hold, int64_t *at, struct fw_err *err);
+/**
+ * The rows that go out in one message with `leader`: those that wait for its target in its thread, and of a repeated message the
+ * same ones again. Their payloads are appended as a JSON array, oldest first. Shape: ids[max], *n of them, the leader's included.
+ */
+int store_outbox_group(struct db *db, const struct store_outbox *leader, int64_t *ids, int max, int *n, struct buf *payloads,
+	struct fw_err *err);
+
+/** The first message of a thread that arrived. */
+struct store_outbox_first {
+	int64_t at;
+	char answer[256]; /* its id at the receiver; "": unknown */
+};
+/**
+ * Find the first sent message before the row in its thread. 1, 0, -1. Appends its payload. After a refused reply (HTTP status 400 or
+ * 404) the receiver no longer has the thread: the first message is one sent later.
+ */
+int store_outbox_first(
+	struct db *db, const struct store_outbox *row, struct store_outbox_first *out, struct buf *payload, struct fw_err *err);
+/**
+ * Id of the newest sent message about a subject at its receiver, and the `state` of its payload; not of one that the receiver
+ * no longer has (404). 1, 0 none, -1. Shape: answer[256], state[16].
+ */
+int store_outbox_sent(
+	struct db *db, const char *kind, const char *target, const char *subject, char *answer, char *state, struct fw_err *err);
 /** Store an attempt, and mark the row sent, or due again at `next_at` (0: failed for good). */
 int store_outbox_result(struct db *db, int64_t id, const struct store_attempt *attempt, int64_t next_at, struct fw_err *err);
 /** Make a row due at once, with a reset count of attempts and the same message_id. Err: ERR_NOT_FOUND. */
 int store_outbox_again(struct db *db, int64_t id, int64_t now_ms, struct fw_err *err);
-/** Delete ended rows created before `before` among the oldest `limit`; *n counts them. */
+/** The newest sent comment of a request has its id at the forge, so it is deleted this much later than other rows: 275 days. */
+#define STORE_OUTBOX_COMMENT_MS (INT64_C(275) * 86400000)
+/** Delete ended rows created before `before` among the oldest `limit` that may be deleted; *n counts them. */
 int store_outbox_prune(struct db *db, int64_t before, int limit, int *n, struct fw_err *err);
 
 /* ---- views ------------------------------------------------------------------------------------------------------------ */
@@ -2376,7 +2495,7 @@ int ran_number(const char *config, const char *name);
 
 /* ---- range: The range of commits that contains the cause of a slowdown, and the jobs that narrow it. Loop only. ---- */
 
-/** Count the commits after `from` up to `to`, and those among them without a point. */
+/** Count the commits after `from` up to `to`, also where a force-push removed them, and those among them without a point. */
 int find_range_commits(struct db *db, const struct store_change *c, const char *from, const char *to, int *commits,
 	int *unmeasured, struct fw_err *err);
 
@@ -2412,6 +2531,79 @@ int store_repo_fetched(struct db *db, int64_t repo, int64_t now_ms, struct fw_er
 /** Count a failed fetch. */
 int store_repo_failed(struct db *db, int64_t repo, struct fw_err *err);
 
+/*
+ * ---- pull ----
+ * Pull and merge requests. Anyone may push to their refs, so a head is measured only if it is the tip of a branch of the
+ * repository (`own`) or a user approved this very commit.
+ */
+
+/* A request is stored as a branch of this name, which no branch of git can have; percent-encoded. */
+#define PULL_BRANCH "pull%3A"
+
+struct store_pull {
+	int64_t id;
+	const char *repo;
+	int number;
+	const char *head, *problem; /* problem: why the head has no commit to measure, "" none */
+	bool own, approved;
+	const char *who; /* who approved the head; "" nobody */
+	int64_t seen_at, approved_at;
+	const char *commit; /* that measures the head, and is the tip of the request's branch; "" not fetched yet */
+};
+typedef void store_pull_fn(void *arg, const struct store_pull *row);
+
+/** Call `each` for the requests of a repository that are waiting (`all`: all), the newest first, at most `limit`. */
+int store_pull_each(struct db *db, int64_t repo, bool all, int limit, store_pull_fn *each, void *arg, struct fw_err *err);
+/**
+ * Call `each` for the requests whose head may be measured and has no commit yet, the newest approval first and those with a
+ * problem last, at most `limit`.
+ */
+int store_pull_ready(struct db *db, int64_t repo, int limit, store_pull_fn *each, void *arg, struct fw_err *err);
+/** Store the head of a request. 1 it may be measured: it is own, or was approved before; 0, -1. */
+int store_pull_head(struct db *db, int64_t repo, int number, const char *head, bool own, int64_t now_ms, struct fw_err *err);
+/** Store the commit that measures the head of a request, or the problem why there is none. */
+int store_pull_commit(struct db *db, int64_t repo, int number, const char *head, const char *sha, const char *problem,
+	int64_t now_ms, struct fw_err *err);
+/** A branch of the repository has this tip now: requests with this head need no approval. Returns the number of heads, -1. */
+int store_pull_own(struct db *db, int64_t repo, const char *sha, struct fw_err *err);
+/**
+ * Approve the newest head of a request. Err: ERR_NOT_FOUND no such request, or no head was this commit; ERR_CONFLICT it is an
+ * older head; the message names the newest.
+ */
+int store_pull_approve(
+	struct db *db, int64_t repo, int number, const char *head, const char *who, int64_t now_ms, struct fw_err *err);
+/**
+ * Whether a commit is that of a fork: a head or merge result of requests, but not of an own branch or the upstream branch.
+ * `out` gets one of the requests, approved if any of them is. 1, 0, -1.
+ */
+struct store_fork {
+	int number;
+	char head[65];
+	bool approved;
+};
+int store_pull_fork(struct db *db, int64_t repo, const char *sha, struct store_fork *out, struct fw_err *err);
+/** Whether a commit is stored as own: its head was the tip of an own branch, or it is on the upstream branch. 1, 0, -1. */
+int store_pull_is_own(struct db *db, int64_t repo, const char *sha, struct fw_err *err);
+/** The head of which a commit is the merge result, and the request's number; the commit itself and 0 for others. */
+int store_pull_head_of(struct db *db, int64_t repo, const char *sha, char head[65], int *number, struct fw_err *err);
+/** Number of the newest request whose newest head this commit measures: the head or its merge result, not both. 1, 0 none, -1. */
+int store_pull_of(struct db *db, int64_t repo, const char *sha, int *number, struct fw_err *err);
+/**
+ * The commit that measures the head of a request that may be measured; "": not fetched yet. 1, 0 no such request, or its problem is
+ * that it has no such commit, -1.
+ */
+int store_pull_measured(struct db *db, int64_t repo, const char *head, char sha[65], struct fw_err *err);
+/**
+ * Device time of jobs of forks' commits that run, or ended since `since`, by a comparison or not. A running job counts for at
+ * least `job_s`, its limit, and so does each earlier attempt of a job. Units: s.
+ */
+struct store_pull_use {
+	int64_t repo, since, now_ms;
+	int64_t except; /* job that does not count; 0 none */
+	double job_s;
+};
+int store_pull_device_s(struct db *db, const struct store_pull_use *use, double *device_s, struct fw_err *err);
+
 /** Stored tip of a branch. ERR_NOT_FOUND when it was never seen. Shape: sha[65]. */
 int store_tip_get(struct db *db, int64_t repo, const char *name, char *sha, bool *gone, struct fw_err *err);
 int store_tip_put(struct db *db, int64_t repo, const char *name, const char *display, const char *sha, bool watched,
@@ -2426,6 +2618,13 @@ int store_tip_each(
 int store_commit_put(struct db *db, int64_t repo, const struct store_commit *c, struct fw_err *err);
 /** ERR_NOT_FOUND when unknown. */
 int store_commit_get(struct db *db, int64_t repo, const char *sha, struct store_commit *out, struct fw_err *err);
+
+/** Store the number of files that differ between two commits, and the first of them as a JSON list; stored ones stay. */
+int store_changed_files_put(
+	struct db *db, int64_t repo, const char *base, const char *target, const char *paths_json, int files, struct fw_err *err);
+int store_changed_files_known(struct db *db, int64_t repo, const char *base, const char *target, struct fw_err *err);
+/** Append {"number","paths"}. Returns 1, 0 unknown, -1. */
+int store_changed_files(struct db *db, int64_t repo, const char *base, const char *target, struct buf *out, struct fw_err *err);
 
 int store_suite_put(struct db *db, const char *sha, const char *name, const char *text, size_t len, const char *origin,
 	int64_t *id, struct fw_err *err);
@@ -2487,7 +2686,14 @@ int store_slow_calls_get(struct db *db, int64_t cell, struct tail *tail, struct 
 /* ---- seek: Position of a time in a list. ---- */
 
 /* Times of the rows: end, queueing, opening, creation. */
-enum view_list { VIEW_LIST_COMPARISONS, VIEW_LIST_JOBS, VIEW_LIST_ALERTS, VIEW_LIST_BISECTS, VIEW_LIST_NOTIFICATIONS };
+enum view_list {
+	VIEW_LIST_COMPARISONS,
+	VIEW_LIST_JOBS,
+	VIEW_LIST_ALERTS,
+	VIEW_LIST_BISECTS,
+	VIEW_LIST_NOTIFICATIONS,
+	VIEW_LIST_AUDIT
+};
 
 /**
  * Find the first id whose row is not older than `at`, provided that times increase with ids. One above the newest where every row
@@ -2576,8 +2782,8 @@ struct token_row {
 	int64_t id;
 	char name[64];
 	char scope[16];
-	char made_by[64];                        /* token that its creator used, "flopwatchd" the daemon's own; "" unknown */
-	int64_t created_at, used_at, revoked_at; /* 0: never */
+	char made_by[64]; /* token that its creator used, "flopwatchd" the daemon's own; "" unknown */
+	int64_t created_at, used_at, revoked_at, expires_at; /* 0: never */
 };
 
 /** "read", "trigger", "admin"; TOKEN_NONE for any other text. */
@@ -2585,10 +2791,11 @@ enum token_scope token_scope_of(const char *word);
 
 struct token_new {
 	const char *name, *hash, *scope, *made_by;
+	int64_t expires_at; /* ms UTC; 0: never */
 };
 /** Err: ERR_CONFLICT a token of that name exists. */
 int store_token_insert(struct db *db, const struct token_new *token, int64_t now_ms, struct fw_err *err);
-/** The token with this hash that is not revoked; updates used_at once an hour. 1, 0, -1. */
+/** The token with this hash that is neither revoked nor expired; updates used_at once an hour. 1, 0, -1. */
 int store_token_find(struct db *db, const char *hash, int64_t now_ms, struct token_row *out, struct fw_err *err);
 /** All tokens by name, revoked ones too. */
 int store_token_list(struct db *db, void (*each)(void *arg, const struct token_row *row), void *arg, struct fw_err *err);
@@ -2599,12 +2806,84 @@ int store_token_replace(struct db *db, const struct token_new *token, int64_t no
 /** Revoke tokens with scope admin whose creator is unknown. *n counts them. */
 int store_token_revoke_unvouched(struct db *db, int64_t now_ms, int *n, struct fw_err *err);
 
-/** Insert a session, and delete expired ones. */
-int store_session_insert(struct db *db, const char *hash, int64_t token, int64_t expires_at, int64_t now_ms, struct fw_err *err);
-/** The token of a session. 1, 0, -1. */
+/*
+ * ---- audit ----
+ * Requests of users that may have changed something: when, who, which address, with which status. Never their contents.
+ */
+
+enum { STORE_AUDIT_DAYS = 400 };
+
+struct view_audit {
+	int64_t id, at;
+	const char *who, *path;
+	int status;
+};
+typedef void view_audit_fn(void *arg, const struct view_audit *row);
+/** Add a row, and delete some that are older than STORE_AUDIT_DAYS. */
+int store_audit_add(struct db *db, const char *who, const char *path, int status, int64_t now_ms, struct fw_err *err);
+/** Newest first. */
+int view_audits(struct db *db, int64_t before, int limit, view_audit_fn *each, void *arg, struct fw_err *err);
+
+/** Insert a session, and delete expired ones. `log_out`: encrypted, for the log-out at the provider; NULL none. */
+int store_session_insert(struct db *db, const char *hash, int64_t token, const char *log_out, int64_t expires_at, int64_t now_ms,
+	struct fw_err *err);
+/** Append the `log_out` of a session; nothing without one. */
+int store_session_log_out(struct db *db, const char *hash, struct buf *out, struct fw_err *err);
+/** The token of a session; its expires_at is the end of the session, if that is earlier. 1, 0, -1. */
 int store_session_find(struct db *db, const char *hash, int64_t now_ms, struct token_row *out, struct fw_err *err);
 /** End a session. *was_open: it existed. */
 int store_session_end(struct db *db, const char *hash, bool *was_open, struct fw_err *err);
+
+/*
+ * ---- account ----
+ * Users who logged in at the OpenID Connect provider. Each has a row in `token` with its name and scope. Loop only.
+ */
+
+enum { STORE_REFRESH_MAX = 16 << 10 /* an encrypted refresh token, or what a log-out needs */ };
+
+struct store_account {
+	const char *issuer, *subject;
+	const char *name, *scope; /* of its token */
+	const char *hash;         /* of random bytes: nobody has this token */
+	const char *refresh;      /* encrypted; "" none */
+};
+
+/**
+ * Insert or update an account and its token; *token gets the token's id. Without a refresh token in `a`, the one that is stored
+ * stays. Err: ERR_CONFLICT another user has the name, and it was not revoked.
+ */
+int store_account_put(struct db *db, const struct store_account *a, int64_t *token, int64_t now_ms, struct fw_err *err);
+
+/** The account whose groups must be requested next, and when. Units: ms UTC. */
+struct store_account_due {
+	int64_t id, at, checked_at;
+	char subject[256], name[64], scope[16];
+	char refresh[STORE_REFRESH_MAX];
+};
+/**
+ * Find it: of those with an open session and a refresh token, the earliest of `every_ms` after the last answer or `again_ms` after
+ * a failed request. 1, 0 none, -1.
+ */
+int store_account_due(
+	struct db *db, int64_t every_ms, int64_t again_ms, int64_t now_ms, struct store_account_due *out, struct fw_err *err);
+/** Note that a request begins. A last answer in the future is one of now: the clock was set back. */
+int store_account_try(struct db *db, int64_t id, int64_t now_ms, struct fw_err *err);
+/** Let all accounts be due as if none was checked later than `checked_before_ms`. */
+int store_account_hurry(struct db *db, int64_t checked_before_ms, struct fw_err *err);
+/**
+ * Store the answer to the request with the refresh token of `used`. *is_current false: the user has logged in or out since, and
+ * nothing was changed.
+ */
+int store_account_check(struct db *db, const struct store_account_due *used, const char *scope, const char *refresh,
+	int64_t now_ms, bool *is_current, struct fw_err *err);
+/** Store only a new refresh token, unless the user has logged in or out since. */
+int store_account_renew(struct db *db, const struct store_account_due *used, const char *refresh, struct fw_err *err);
+/** End all sessions of the account, and delete its refresh token; *is_current as above. */
+int store_account_end(struct db *db, const struct store_account_due *used, bool *is_current, struct fw_err *err);
+/** End the sessions of all accounts of other issuers ("": of all accounts), and revoke their tokens. */
+int store_account_end_others(struct db *db, const char *issuer, int64_t now_ms, struct fw_err *err);
+/** Delete the refresh tokens of accounts without a session. */
+int store_account_forget(struct db *db, int64_t now_ms, struct fw_err *err);
 
 /* ---- unschedulable: Queued jobs that no worker can run, with the reason. Loop only. ---- */
 
@@ -2631,9 +2910,10 @@ int find_unschedulable(struct db *db, const char *devices, const char *workers, 
 struct view_measured {
 	int64_t cell; /* a view_profile_cell's id */
 	const char *key, *state, *path, *base_config, *target_config;
-	const char *group, *title, *direction; /* "" where the profile explains no comparison */
-	int size;                              /* 0 in that case */
-	double flops, base_ms, target_ms;      /* NAN unknown */
+	const char *group, *title, *direction;     /* "" where the profile explains no comparison */
+	int size;                                  /* 0 in that case */
+	double flops, base_ms, target_ms;          /* NAN unknown */
+	double base_peak_bytes, target_peak_bytes; /* tensors and workspace as allocated; NAN unknown */
 };
 typedef void view_measured_fn(void *arg, const struct view_measured *row);
 /** In the order of the job. */

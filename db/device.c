@@ -1,7 +1,6 @@
 #include "db/db.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 
 /* Memory in whole GiB: the size that the driver reserves differs by some pages between equal devices. */
 static void name_model(const struct msg_device *d, char model[STORE_MODEL_SIZE])
@@ -77,16 +76,13 @@ int store_reference_time_put(struct db *db, const struct store_reference_time *t
 
 int store_reference_times(struct db *db, int64_t class, store_reference_time_fn *each, void *arg, struct fw_err *err)
 {
-	int result;
 	struct stmt *s = db_query(db, err,
 		"SELECT a.device, a.baseline_period, a.comparison, a.key, a.ln_ms FROM environment v JOIN baseline_period e ON "
 		"e.environment = v.id JOIN reference_time a ON a.baseline_period = e.id JOIN device d ON d.id = a.device AND "
 		"d.class = v.class WHERE v.class = :class ORDER BY a.baseline_period, a.key",
 		"class=%ld", class);
 	struct store_reference_time t;
-	while ((result = stmt_next(s, err, t.device, t.baseline_period, t.comparison, t.key, t.ln_ms)) == 1)
-		each(arg, &t);
-	return result;
+	return stmt_each(s, err, each(arg, &t), t.device, t.baseline_period, t.comparison, t.key, t.ln_ms);
 }
 
 int store_class_devices(struct db *db, int64_t class, struct store_class_device **out, struct fw_err *err)
@@ -124,13 +120,12 @@ int store_device_step_add(struct db *db, int64_t device, enum device_step step, 
 
 int store_device_step_each(struct db *db, store_device_step_fn *each, void *arg, struct fw_err *err)
 {
-	int result;
 	struct stmt *s = db_stmt(db,
 		"SELECT d.uuid, t.step, t.seconds FROM device d JOIN device_step t ON t.device = d.id ORDER BY d.uuid, t.step",
 		err);
-	while ((result = stmt_step(s, err)) == 1)
-		each(arg, row_text(s, 0), row_text(s, 1), row_double(s, 2));
-	return result;
+	const char *device_uuid, *step;
+	double seconds;
+	return stmt_each(s, err, each(arg, device_uuid, step, seconds), device_uuid, step, seconds);
 }
 
 /* ---- throttling ------------------------------------------------------------------------------------------------------------ */
@@ -145,14 +140,13 @@ int store_throttle_add(struct db *db, int64_t device, const char *reason, double
 
 static int each_of(struct db *db, const char *reason, store_throttle_fn *each, void *arg, struct fw_err *err)
 {
-	int result;
 	struct stmt *s = db_query(db, err,
 		"SELECT d.uuid, coalesce(t.seconds, 0) FROM device d LEFT JOIN device_throttle t ON t.device = d.id AND t.reason "
 		"= :reason WHERE d.kind <> 'cpu' ORDER BY d.uuid",
 		"reason=%s", reason);
-	while ((result = stmt_step(s, err)) == 1)
-		each(arg, row_text(s, 0), reason, row_double(s, 1));
-	return result;
+	const char *device_uuid;
+	double seconds;
+	return stmt_each(s, err, each(arg, device_uuid, reason, seconds), device_uuid, seconds);
 }
 
 int store_throttle_each(struct db *db, store_throttle_fn *each, void *arg, struct fw_err *err)

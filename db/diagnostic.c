@@ -11,12 +11,9 @@ int store_profile_diagnostic_put(struct db *db, int64_t profile, const struct pr
 
 int view_profile_diagnostics(struct db *db, int64_t profile, view_profile_diagnostic_fn *each, void *arg, struct fw_err *err)
 {
-	int result;
 	struct stmt *s = db_query(db, err,
 		"SELECT n, change, kind, code, kernel, what FROM profile_diagnostic WHERE profile = :profile ORDER BY n",
 		"profile=%ld", profile);
 	struct profile_diagnostic row = { 0 };
-	while ((result = stmt_next(s, err, row.n, row.change, row.kind, row.code, row.kernel, row.what)) == 1)
-		each(arg, &row);
-	return result;
+	return stmt_each(s, err, each(arg, &row), row.n, row.change, row.kind, row.code, row.kernel, row.what);
 }

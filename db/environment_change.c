@@ -1,5 +1,6 @@
 #include "db/db.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 enum { REFERENCE_TIMES = 9, AROUND_MAX = 4096 };
@@ -211,15 +212,14 @@ int store_environment_effect_put(struct db *db, const struct store_environment_e
 int store_environment_lost(
 	struct db *db, int64_t change, double beyond_pct, store_environment_lost_fn *each, void *arg, struct fw_err *err)
 {
-	int result;
 	struct stmt *s = db_query(db, err,
 		"SELECT e.key, e.change_pct FROM cell c JOIN environment_effect e ON e.key = c.key AND e.change = :change AND "
 		"e.is_paired = 0 WHERE c.comparison = (SELECT unpaired FROM environment_change WHERE id = :change) AND "
 		"e.change_pct < -:beyond ORDER BY e.key",
 		"change=%ld beyond=%f", change, beyond_pct);
-	while ((result = stmt_step(s, err)) == 1)
-		each(arg, row_text(s, 0), row_double(s, 1));
-	return result;
+	const char *key;
+	double change_pct;
+	return stmt_each(s, err, each(arg, key, change_pct), key, change_pct);
 }
 
 int store_environment_has_pairs(struct db *db, int64_t change, struct fw_err *err)

@@ -2,10 +2,9 @@
 
 static int each_cell(struct stmt *s, find_gone_fn *each, void *arg, struct fw_err *err)
 {
-	int result;
-	while ((result = stmt_step(s, err)) == 1)
-		each(arg, row_text(s, 0), row_int(s, 1));
-	return result;
+	const char *key;
+	int64_t comparison;
+	return stmt_each(s, err, each(arg, key, comparison), key, comparison);
 }
 
 /* The branch's last whole comparison `p` with the suite of `t` and known rows. */

@@ -5,12 +5,23 @@
 	"CASE k.decided_by WHEN 'sustained' THEN (SELECT t.value FROM metric t JOIN metric_name w ON w.id = t.name "             \
 	"WHERE t.cell = k.id AND w.name = 'sustained." which "') ELSE k." which " END"
 
-#define HEADLINE_SELECT                                                                                                                      \
-	"SELECT k.key, k.title, k.direction, k.size, k.n, coalesce(k.decided_pct, k.change_pct), " END_OF("ci_low_pct") ", " END_OF(         \
-		"ci_high_pct") ", k.failure, k.reason, CASE WHEN c.verdict = 'regression' THEN c.n_regressions "                             \
-			       "WHEN c.verdict IN ('unchanged', 'identical') THEN 0 ELSE (SELECT count(*) FROM cell b WHERE b.comparison = " \
-			       "c.id AND b.verdict = c.verdict) END, c.n_cells, k.decided_by, k.mean_m, k.mean_se, k.threshold_pct FROM "    \
-			       "comparison c JOIN cell k ON k."
+#define CHANGED "FROM cell b WHERE b.comparison = c.id AND b.verdict = c.verdict) "
+
+#define ABSENT(verdict)                                                                                                          \
+	"CASE WHEN c.verdict IN ('identical', 'removed', 'added', 'unsupported') THEN (SELECT count(*) FROM cell b WHERE "       \
+	"b.comparison = c.id AND b.verdict = '" verdict "') ELSE 0 END"
+
+#define HEADLINE_SELECT                                                                                                                       \
+	"SELECT k.key, k.title, k.direction, k.size, k.n, coalesce(k.decided_pct, k.change_pct), " END_OF("ci_low_pct") ", " END_OF(          \
+		"ci_high_pct") ", k.failure, k.reason, CASE WHEN c.verdict = 'regression' THEN c.n_regressions "                              \
+			       "WHEN c.verdict IN ('unchanged', 'identical') THEN 0 ELSE (SELECT count(*) FROM cell b WHERE b.comparison = "  \
+			       "c.id AND b.verdict = c.verdict) END, c.n_cells, k.decided_by, k.mean_m, k.mean_se, k.threshold_pct, "         \
+			       "CASE c.verdict WHEN 'regression' THEN (SELECT max(coalesce(b.decided_pct, b.change_pct)) " CHANGED            \
+			       "WHEN 'improvement' THEN (SELECT min(coalesce(b.decided_pct, b.change_pct)) " CHANGED "END, "                  \
+			       "CASE WHEN c.verdict = 'undecided' THEN (SELECT count(*) FROM cell b WHERE b.comparison = c.id AND b.verdict " \
+			       "= 'undecided' AND substr(b.reason, 1, length('" VERDICT_CLOSE "')) = '" VERDICT_CLOSE                         \
+			       "') ELSE 0 END, " ABSENT("removed") ", " ABSENT("added") " FROM "                                              \
+											"comparison c JOIN cell k ON k."
 
 static int pass_first(struct stmt *s, view_headline_fn *each, void *arg, struct fw_err *err)
 {
@@ -19,7 +30,7 @@ static int pass_first(struct stmt *s, view_headline_fn *each, void *arg, struct 
 	double m, se;
 	int result = stmt_next(s, err, row.key, row.title, row.direction, row.size, row.n, row.change_pct, row.low_pct,
 		row.high_pct, row.failure, row.reason, row.alike, row.cells, COLUMN_NAMED(decider, decider_from_name), m, se,
-		row.threshold_pct);
+		row.threshold_pct, row.least_pct, row.close, row.removed, row.added);
 	if (result != 1)
 		return result;
 	if (decider == DECIDER_MEAN && isfinite(m) && isfinite(se)) {

@@ -1,13 +1,16 @@
 /** history.c - a cell's history: its points from one index, and the rows that explain them. */
 #include "db/internal.h"
 
-/* Only columns of the index cell_history, newest first. */
-#define POINTS                                                                                                                   \
-	"SELECT comparison, finished_at, target_sha, device, target_median_ms, verdict, point FROM cell INDEXED BY "             \
-	"cell_history WHERE key = :key AND repo = :repo AND target_median_ms IS NOT NULL "
-#define SOME   "AND (:device = 0 OR device = :device) AND finished_at >= :since AND finished_at < :until "
-#define UP_TO  "AND comparison <= :last "
-#define NEWEST "ORDER BY comparison DESC LIMIT :limit"
+/* Only columns of the index cell_history, newest first; a metric is read by the cell's id, which the index has, too. */
+#define COLUMNS "SELECT comparison, finished_at, target_sha, device, target_median_ms, verdict, point, branch, "
+#define METRIC  "(SELECT m.value FROM metric m JOIN metric_name n ON n.id = m.name WHERE m.cell = cell.id AND n.name = :metric) "
+#define OF_CELL "FROM cell INDEXED BY cell_history WHERE key = :key AND repo = :repo AND target_median_ms IS NOT NULL "
+#define POINTS  COLUMNS "NULL " OF_CELL
+#define SOME    "AND (:device = 0 OR device = :device) AND finished_at >= :since AND finished_at < :until "
+#define UP_TO   "AND comparison <= :last "
+#define NEWEST  "ORDER BY comparison DESC LIMIT :limit"
+#define NOT_SIDE_BY_SIDE                                                                                                         \
+	"AND comparison NOT IN (SELECT id FROM comparison WHERE kind IN ('peer', 'config', 'environment') AND repo = :repo) "
 
 /* Classes of the device's model, with other drivers and settings, too. */
 #define MODEL_OF_DEVICE                                                                                                          \
@@ -74,18 +77,19 @@ int view_history(struct db *db, const struct view_scope *of, int limit, view_poi
 	if (found < 1)
 		return found;
 	bool has_branch = store_page_given(of->branch), wants_all = device == 0 && of->since == 0 && of->until == 0;
-	struct stmt *s = has_branch && wants_all ? db_stmt(db, POINTS "AND branch = :branch " UP_TO NEWEST, err)
-			 : has_branch
-				 ? db_stmt(db, POINTS SOME "AND branch = :branch " UP_TO NEWEST, err)
-				 : db_stmt(db,
-					   POINTS SOME UP_TO "AND comparison NOT IN (SELECT id FROM comparison WHERE kind IN "
-							     "('peer', 'config', 'environment') AND repo = :repo) " NEWEST,
-					   err);
+	struct stmt *s = of->metric && has_branch
+				 ? db_stmt(db, COLUMNS METRIC OF_CELL SOME "AND branch = :branch " UP_TO NEWEST, err)
+			 : of->metric              ? db_stmt(db, COLUMNS METRIC OF_CELL SOME UP_TO NOT_SIDE_BY_SIDE NEWEST, err)
+			 : has_branch && wants_all ? db_stmt(db, POINTS "AND branch = :branch " UP_TO NEWEST, err)
+			 : has_branch              ? db_stmt(db, POINTS SOME "AND branch = :branch " UP_TO NEWEST, err)
+						   : db_stmt(db, POINTS SOME UP_TO NOT_SIDE_BY_SIDE NEWEST, err);
 	s = stmt_bind(s, err, "key=%s repo=%ld last=%ld limit=%d", of->cell, repo, of->last ? of->last : INT64_MAX,
 		store_page_size(limit, VIEW_HISTORY_MAX));
 	if (has_branch)
 		s = stmt_bind(s, err, "branch=%s", of->branch);
-	if (!has_branch || !wants_all)
+	if (of->metric)
+		s = stmt_bind(s, err, "metric=%s", of->metric);
+	if (!has_branch || !wants_all || of->metric)
 		s = stmt_bind(s, err, "device=%ld since=%ld until=%ld", device, of->since, of->until ? of->until : INT64_MAX);
 	struct device_name name = { 0 };
 	enum verdict verdict = VERDICT_UNCHANGED;
@@ -98,7 +102,7 @@ int view_history(struct db *db, const struct view_scope *of, int limit, view_poi
 		size_t len;
 		const unsigned char *point = row_blob(s, 6, &len);
 		if (len != POINT_BYTES) {
-			result = err_set(err, ERR_DAMAGED, "database: a cell of comparison %lld has no values; restore a backup",
+			result = err_set(err, ERR_DAMAGED, "database: a cell of C%lld has no values; restore a backup",
 				(long long)row_int(s, 0));
 			stmt_reset(s);
 			return result;
@@ -115,6 +119,8 @@ int view_history(struct db *db, const struct view_scope *of, int limit, view_poi
 				  .change_pct = point_get(point, POINT_change_pct),
 				  .ci_low_pct = point_get(point, POINT_ci_low_pct),
 				  .ci_high_pct = point_get(point, POINT_ci_high_pct),
+				  .branch = row_text(s, 7),
+				  .metric = row_double(s, 8),
 				  .verdict = verdict,
 				  .borderline = (point_get_whole(point, POINT_FLAGS_AT, 2) & FLAG_BORDERLINE) != 0,
 				  .baseline_period = (int64_t)point_get_whole(point, POINT_BASELINE_PERIOD_AT, 4),

@@ -5,6 +5,7 @@
  */
 #include "db/db.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -53,7 +54,7 @@ static int change_one(struct db *db, struct stmt *s, int64_t id, const char *wha
 {
 	if (stmt_run(s, err))
 		return -1;
-	return db_changes(db) == 1 ? 0 : err_set(err, ERR_CONFLICT, "job %lld %s", (long long)id, what);
+	return db_changes(db) == 1 ? 0 : err_set(err, ERR_CONFLICT, "J%lld %s", (long long)id, what);
 }
 
 static int put_cells(struct db *db, const struct store_job *j, struct fw_err *err)
@@ -118,7 +119,7 @@ int store_job_add_cell(struct db *db, struct store_job *j, const char *key, stru
 int store_job_get(struct db *db, int64_t id, struct store_job *out, struct fw_err *err)
 {
 	struct stmt *s = db_query(db, err, "SELECT " JOB_COLUMNS "WHERE j.id = :id", "id=%ld", id);
-	return stmt_require(first_job(s, out, err), err, "there is no job %lld", (long long)id);
+	return stmt_require(first_job(s, out, err), err, "there is no J%lld", (long long)id);
 }
 
 int store_job_report(struct db *db, const struct store_job *job, const char *kind, enum jobstate state, const char *why,
@@ -173,10 +174,12 @@ static int change_states(struct db *db, struct stmt *s, int64_t now_ms, int *n, 
 
 int store_job_supersede(struct db *db, int64_t newer, int64_t now_ms, int *n, struct fw_err *err)
 {
+	/* From the oldest queued job on: the branch may have thousands of ended ones before. */
 	struct stmt *s = db_query(db, err,
-		"UPDATE job SET state = 'superseded', state_why = 'superseded by job ' || :newer, ended_at = :now FROM (SELECT "
+		"UPDATE job SET state = 'superseded', state_why = 'superseded by J' || :newer, ended_at = :now FROM (SELECT "
 		"repo, branch, suite, target_sha FROM job WHERE id = :newer) AS n WHERE job.repo = n.repo AND job.branch = "
-		"n.branch AND job.branch <> '' AND job.state = 'queued' AND job.id < :newer AND job.origin IN ('push', 'retry') "
+		"n.branch AND job.branch <> '' AND job.state = 'queued' AND job.id >= (SELECT min(id) FROM job WHERE state = "
+		"'queued') AND job.id < :newer AND job.origin IN ('push', 'retry') "
 		"AND job.target_sha <> n.target_sha AND (job.suite = n.suite OR job.suite = '' OR n.suite = '') RETURNING "
 		"job.id",
 		"newer=%ld now=%ld", newer, now_ms);
@@ -198,11 +201,18 @@ int store_job_waiting(struct db *db, int64_t *n, struct fw_err *err)
 	return stmt_first_int(db_stmt(db, "SELECT count(*) FROM job WHERE state = 'queued'", err), n, err) == 1 ? 0 : -1;
 }
 
+#define OPEN_OR_DONE_JOB "('queued', 'assigned', 'building', 'checking', 'measuring', 'done') "
+
 int store_job_planned(struct db *db, int64_t repo, const char *target_sha, struct fw_err *err)
 {
 	return db_any(db, err,
 		"SELECT 1 FROM job WHERE repo = :repo AND target_sha = :target AND branch <> '' AND plan > 0 AND " STORE_JOB_COUNTS
-		"AND state IN ('queued', 'assigned', 'building', 'checking', 'measuring', 'done') LIMIT 1",
+		"AND state IN " OPEN_OR_DONE_JOB
+		"AND NOT EXISTS (SELECT 1 FROM job d WHERE d.repo = :repo AND d.target_sha = :target "
+		"AND d.branch <> '' AND d.plan > 0 AND " STORE_JOB_COUNTS
+		"AND d.state IN ('superseded', 'target_missing') AND NOT EXISTS (SELECT 1 FROM job o WHERE o.repo = :repo AND "
+		"o.target_sha = :target AND o.branch <> '' AND o.suite = d.suite AND o.device_kind = d.device_kind AND " STORE_JOB_COUNTS
+		"AND o.state IN " OPEN_OR_DONE_JOB ")) LIMIT 1",
 		"repo=%ld target=%s", repo, target_sha);
 }
 
@@ -307,7 +317,7 @@ int store_plan_get(struct db *db, int64_t job, struct store_plan *p, struct fw_e
 		buf_puts(p->suite_text, suite_text);
 		stmt_reset(s);
 	}
-	return stmt_require(result, err, "job %lld has no plan", (long long)job);
+	return stmt_require(result, err, "J%lld has no plan", (long long)job);
 }
 
 #define PLAIN_PUSH                                                                                                               \
@@ -405,6 +415,11 @@ int store_notification(struct db *db, const char *id, int64_t now_ms, struct fw_
 		    id, now_ms))
 		return -1;
 	return db_changes(db) > 0;
+}
+
+int store_notification_delete(struct db *db, const char *id, struct fw_err *err)
+{
+	return db_exec(db, err, "DELETE FROM webhook_seen WHERE id = :id", "id=%s", id);
 }
 
 int store_notification_prune(struct db *db, int64_t before, int kept, int limit, int *n, struct fw_err *err)

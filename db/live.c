@@ -3,11 +3,11 @@
 
 /* ---- alerts ---------------------------------------------------------------------------------------------------------- */
 
-#define ALERT_SELECT                                                                                                             \
-	"SELECT a.id, a.comparison, coalesce(r.name, ''), a.branch, a.target_sha, coalesce(m.subject, ''), a.state, "            \
-	"a.cells, a.worst_pct, a.opened_at, a.changed_at, a.kind, a.title, coalesce(d.uuid, ''), a.grouped, "                    \
-	"a.culprits, (SELECT max(b.id) FROM bisect b WHERE b.alert = a.id), coalesce(m.author, '') FROM alert a LEFT "           \
-	"JOIN repo r ON r.id = a.repo LEFT JOIN device d ON d.id = a.device LEFT JOIN git_commit m ON m.repo = a.repo "          \
+#define ALERT_SELECT                                                                                                              \
+	"SELECT a.id, a.comparison, coalesce(r.name, ''), a.branch, a.target_sha, coalesce(m.subject, ''), a.state, "             \
+	"a.cells, a.worst_pct, a.opened_at, a.changed_at, a.kind, a.title, coalesce(d.uuid, ''), a.grouped, "                     \
+	"a.culprits, (SELECT max(b.id) FROM bisect b WHERE b.alert = a.id), coalesce(m.author, ''), a.changed FROM alert a LEFT " \
+	"JOIN repo r ON r.id = a.repo LEFT JOIN device d ON d.id = a.device LEFT JOIN git_commit m ON m.repo = a.repo "           \
 	"AND m.sha = a.target_sha "
 
 static int each_alert(struct stmt *s, view_alert_fn *each, void *arg, struct fw_err *err)
@@ -17,7 +17,7 @@ static int each_alert(struct stmt *s, view_alert_fn *each, void *arg, struct fw_
 	for (; (result = stmt_next(s, err, row.id, row.comparison, row.repo, row.branch, row.target, row.subject,
 			COLUMN_NAMED(row.state, alertstate_from_name), row.cells_json, row.worst_pct, row.opened_at,
 			row.changed_at, COLUMN_NAMED(row.kind, alertkind_from_name), row.title, row.device, row.groups_json,
-			row.culprits_json, row.bisect, row.author)) == 1;
+			row.culprits_json, row.bisect, row.author, row.changed)) == 1;
 		n++)
 		each(arg, &row);
 	return result < 0 ? -1 : n;
@@ -45,9 +45,46 @@ int view_alert(struct db *db, int64_t id, view_alert_fn *each, void *arg, struct
 
 int view_alert_of(struct db *db, const char *repo, const char *target, view_alert_fn *each, void *arg, struct fw_err *err)
 {
-	struct stmt *s = db_query(
-		db, err, ALERT_SELECT "WHERE r.name = :repo AND a.target_sha = :target", "repo=%s target=%s", repo, target);
+	struct stmt *s = db_query(db, err,
+		ALERT_SELECT "WHERE r.name = :repo AND a.target_sha = :target AND a.kind <> 'environment' ORDER BY a.kind "
+			     "= 'cost', a.state IN ('open', 'acknowledged') DESC, a.id DESC LIMIT 1",
+		"repo=%s target=%s", repo, target);
 	return each_alert(s, each, arg, err) < 0 ? -1 : 0;
+}
+
+/* Open alerts `a` of :repo and :branch; "" is all. */
+#define IS_OPEN(a)                                                                                                               \
+	a ".state = 'open' AND (:repo = '' OR " a ".repo = (SELECT id FROM repo WHERE name = :repo)) AND (:branch = '' OR " a    \
+	  ".branch = :branch) "
+
+int view_alarms(struct db *db, const char *repo, const char *branch, int limit, view_alert_fn *each, void *arg, int *n,
+	struct fw_err *err)
+{
+	const char *of = repo ? repo : "", *on = branch ? branch : "";
+	struct stmt *s = db_query(db, err, "SELECT count(*) FROM alert a WHERE " IS_OPEN("a"), "repo=%s branch=%s", of, on);
+	*n = 0;
+	if (stmt_first(s, err, *n) < 0)
+		return -1;
+	s = db_query(db, err,
+		"WITH known AS MATERIALIZED (SELECT o.id, o.worst_pct FROM alert o WHERE " IS_OPEN(
+			"o") "), worst AS (SELECT id FROM known WHERE worst_pct IS NOT NULL ORDER BY worst_pct, id DESC LIMIT 1), newest AS "
+			     "(SELECT id FROM known ORDER BY id DESC LIMIT :limit) " ALERT_SELECT
+			     "WHERE a.id IN (SELECT id FROM worst UNION SELECT id FROM newest) ORDER BY a.id = (SELECT id FROM worst) DESC, a.id "
+			     "DESC LIMIT :limit",
+		"repo=%s branch=%s limit=%d", of, on, store_page_size(limit, VIEW_ROWS_MAX));
+	return each_alert(s, each, arg, err) < 0 ? -1 : 0;
+}
+
+int view_slow_branches(struct db *db, view_slow_branch_fn *each, void *arg, struct fw_err *err)
+{
+	struct view_slow_branch row = { 0 };
+	struct stmt *s = db_stmt(db, /* the other columns are those of the row with the least worst_pct */
+		"SELECT a.id, a.state, min(a.worst_pct), r.name, a.branch, a.target_sha FROM alert a CROSS JOIN repo r ON r.id = "
+		"a.repo WHERE a.state IN ('open', 'acknowledged') AND a.kind IN ('regression', 'drift') AND a.branch <> '' AND a.worst_pct "
+		"IS NOT NULL GROUP BY r.name, a.branch ORDER BY r.name, a.branch",
+		err);
+	return stmt_each(s, err, each(arg, &row), row.alert, COLUMN_NAMED(row.state, alertstate_from_name), row.worst_pct,
+		row.repo, row.branch, row.target);
 }
 
 int view_alerts_open(struct db *db, int *n, struct fw_err *err)
@@ -61,11 +98,8 @@ int view_alert_events(struct db *db, int64_t alert, view_alert_event_fn *each, v
 {
 	struct stmt *s = db_query(
 		db, err, "SELECT at, who, state, reason FROM alert_event WHERE alert = :alert ORDER BY id", "alert=%ld", alert);
-	int result;
 	struct view_alert_event row = { 0 };
-	while ((result = stmt_next(s, err, row.at, row.who, COLUMN_NAMED(row.state, alertstate_from_name), row.reason)) == 1)
-		each(arg, &row);
-	return result;
+	return stmt_each(s, err, each(arg, &row), row.at, row.who, COLUMN_NAMED(row.state, alertstate_from_name), row.reason);
 }
 
 /* ---- jobs ------------------------------------------------------------------------------------------------------------ */
@@ -164,17 +198,15 @@ int view_log(struct db *db, int64_t job, int64_t after, int limit, view_log_fn *
 	struct stmt *s =
 		db_query(db, err, "SELECT id, at, line FROM job_log WHERE job = :job AND id > :after ORDER BY id LIMIT :limit",
 			"job=%ld after=%ld limit=%d", job, after, store_page_size(limit, VIEW_HISTORY_MAX));
-	int result;
-	while ((result = stmt_step(s, err)) == 1)
-		each(arg, row_int(s, 0), row_int(s, 1), row_text(s, 2));
-	return result;
+	int64_t id, at;
+	const char *line;
+	return stmt_each(s, err, each(arg, id, at, line), id, at, line);
 }
 
 /* ---- devices, events, counts ----------------------------------------------------------------------------------------- */
 
 int view_devices(struct db *db, view_device_fn *each, void *arg, struct fw_err *err)
 {
-	int result;
 	struct stmt *s = db_stmt(db,
 		"SELECT d.id, d.seen_at, d.uuid, d.kind, d.name, d.state, d.state_why, d.driver, d.toolkit, d.info, d.cudnn, "
 		"(SELECT j.id FROM job j WHERE j.state IN ('assigned', 'building', 'checking', 'measuring') AND j.device = d.id "
@@ -182,21 +214,18 @@ int view_devices(struct db *db, view_device_fn *each, void *arg, struct fw_err *
 		"d.name, d.uuid",
 		err);
 	struct view_device row = { 0 };
-	while ((result = stmt_next(s, err, row.id, row.seen_at, row.uuid, row.kind, row.name,
-			COLUMN_NAMED(row.state, devicestate_from_name), row.state_why, row.driver, row.toolkit, row.info_json,
-			row.cudnn, row.job, row.class, row.model, row.stands_out)) == 1)
-		each(arg, &row);
-	return result;
+	return stmt_each(s, err, each(arg, &row), row.id, row.seen_at, row.uuid, row.kind, row.name,
+		COLUMN_NAMED(row.state, devicestate_from_name), row.state_why, row.driver, row.toolkit, row.info_json, row.cudnn,
+		row.job, row.class, row.model, row.stands_out);
 }
 
 int view_events(struct db *db, int64_t after, int limit, view_event_fn *each, void *arg, struct fw_err *err)
 {
 	struct stmt *s = db_query(db, err, "SELECT id, at, kind, payload FROM event WHERE id > :after ORDER BY id LIMIT :limit",
 		"after=%ld limit=%d", after, store_page_size(limit, VIEW_ROWS_MAX));
-	int result;
-	while ((result = stmt_step(s, err)) == 1)
-		each(arg, row_int(s, 0), row_int(s, 1), row_text(s, 2), row_text(s, 3));
-	return result;
+	int64_t id, at;
+	const char *kind, *payload_json;
+	return stmt_each(s, err, each(arg, id, at, kind, payload_json), id, at, kind, payload_json);
 }
 
 int view_event_ends(struct db *db, int64_t *first, int64_t *last, struct fw_err *err)

@@ -5,13 +5,28 @@
 
 extern const char _binary_db_schema_sql_start[];
 extern const char _binary_db_schema_sql_end[];
+extern const char _binary_db_migrations_0002_notification_thread_sql_start[];
+extern const char _binary_db_migrations_0002_notification_thread_sql_end[];
+extern const char _binary_db_migrations_0003_changed_files_sql_start[];
+extern const char _binary_db_migrations_0003_changed_files_sql_end[];
+extern const char _binary_db_migrations_0004_account_sql_start[];
+extern const char _binary_db_migrations_0004_account_sql_end[];
+extern const char _binary_db_migrations_0005_session_log_out_sql_start[];
+extern const char _binary_db_migrations_0005_session_log_out_sql_end[];
 
 /*
- * The tables of the first release. To change them, add db/migrations/NNNN_<what>.sql, numbered from 0002, whose symbols are
+ * The tables, and their changes. To change them, add db/migrations/NNNN_<what>.sql with the next number, whose symbols are
  * _binary_db_migrations_NNNN_<what>_sql_start and _end, and a row here.
  */
 static const struct migration embedded[] = {
 	{ 1, "schema", _binary_db_schema_sql_start, _binary_db_schema_sql_end },
+	{ 2, "notification_thread", _binary_db_migrations_0002_notification_thread_sql_start,
+		_binary_db_migrations_0002_notification_thread_sql_end },
+	{ 3, "changed_files", _binary_db_migrations_0003_changed_files_sql_start,
+		_binary_db_migrations_0003_changed_files_sql_end },
+	{ 4, "account", _binary_db_migrations_0004_account_sql_start, _binary_db_migrations_0004_account_sql_end },
+	{ 5, "session_log_out", _binary_db_migrations_0005_session_log_out_sql_start,
+		_binary_db_migrations_0005_session_log_out_sql_end },
 };
 
 static int apply(struct db *db, const struct migration *m, struct fw_err *err)
@@ -50,8 +65,8 @@ int migrate_list(struct db *db, const struct migration *list, int n, struct fw_e
 	return 0;
 }
 
-/* Check that `db` has every column of `wanted`. */
-static int compare_columns(struct db *db, struct db *wanted, struct fw_err *err)
+/* Check that `db` has every column of `wanted`, which is of this version. */
+static int compare_columns(struct db *db, struct db *wanted, int version, struct fw_err *err)
 {
 	struct stmt *want = db_stmt(wanted,
 		"SELECT t.name, c.name FROM pragma_table_list AS t JOIN pragma_table_info(t.name) AS c "
@@ -69,7 +84,7 @@ static int compare_columns(struct db *db, struct db *wanted, struct fw_err *err)
 			return err_set(err, ERR_UNSUPPORTED,
 				"its tables are not those of version %d, as it was written between releases (no such column: %s.%s); move it "
 				"away or restore a backup (see doc/troubleshooting.md#database-between)",
-				migrate_latest(), row_text(want, 0), row_text(want, 1));
+				version, row_text(want, 0), row_text(want, 1));
 		if (stmt_step(have, err) != 0)
 			return -1;
 	}
@@ -77,13 +92,13 @@ static int compare_columns(struct db *db, struct db *wanted, struct fw_err *err)
 }
 
 /* The version alone is not enough: before a release a script may change without a new number. */
-static int check_tables(struct db *db, struct fw_err *err)
+static int check_tables(struct db *db, int version, struct fw_err *err)
 {
 	struct db *wanted;
 
 	if (db_open_scratch(&wanted, err) != 0)
 		return -1;
-	int result = migrate_list(wanted, embedded, migrate_latest(), err) == 0 ? compare_columns(db, wanted, err) : -1;
+	int result = migrate_list(wanted, embedded, version, err) == 0 ? compare_columns(db, wanted, version, err) : -1;
 
 	db_close(wanted);
 	return result;
@@ -91,7 +106,14 @@ static int check_tables(struct db *db, struct fw_err *err)
 
 int migrate(struct db *db, struct fw_err *err)
 {
-	return migrate_list(db, embedded, migrate_latest(), err) == 0 ? check_tables(db, err) : -1;
+	int version;
+
+	if (db_version(db, &version, err) != 0)
+		return -1;
+	/* a script must not change tables that it was not written for */
+	if (version > 0 && version < migrate_latest() && check_tables(db, version, err) != 0)
+		return -1;
+	return migrate_list(db, embedded, migrate_latest(), err) == 0 ? check_tables(db, migrate_latest(), err) : -1;
 }
 
 int migrate_check(struct db *db, struct fw_err *err)
@@ -101,7 +123,9 @@ int migrate_check(struct db *db, struct fw_err *err)
 	if (db_version(db, &version, err) != 0)
 		return -1;
 	/* where scripts are missing, they are run once it is opened to be written */
-	return version >= 0 && version < migrate_latest() ? 0 : migrate(db, err);
+	if (version >= 0 && version < migrate_latest())
+		return version > 0 ? check_tables(db, version, err) : 0;
+	return migrate(db, err);
 }
 
 int migrate_first(struct db *db, struct fw_err *err)

@@ -13,12 +13,9 @@ int find_night_suites(struct db *db, int64_t repo, const char *branch, find_nigh
 		"age = 1 AND parts > 1 AND EXISTS (SELECT 1 FROM device d WHERE d.class = s.class AND d.state = 'ok') ORDER BY "
 		"name, class",
 		"repo=%ld branch=%s newest=%d", repo, branch, NEWEST_OF_BRANCH);
-	int result;
 	struct find_night_suite row = { 0 };
-	while ((result = stmt_next(s, err, row.suite, row.name, row.target_sha, row.device_class, row.size.cells, row.size.parts,
-			row.size.nights)) == 1)
-		each(arg, &row);
-	return result;
+	return stmt_each(s, err, each(arg, &row), row.suite, row.name, row.target_sha, row.device_class, row.size.cells,
+		row.size.parts, row.size.nights);
 }
 
 /* Comparisons from before the branch's suite changed do not count: their commits have the other suite in their trees. */
@@ -27,16 +24,31 @@ int find_night_suites(struct db *db, int64_t repo, const char *branch, find_nigh
 	":branch AND z.suite IN (SELECT id FROM suite WHERE name = :name AND id <> :suite) AND z.kind IN ('compare', "           \
 	"'selfcheck') AND NOT y.quick AND NOT y.some_cells ORDER BY z.id DESC LIMIT 1), 0)"
 
+#define JOB_OF_SUITE "j.repo = :repo AND j.suite = :name AND "
+
+/*
+ * Shards that have a job, each found by a search: grouping would read the jobs of all nights. The index has only parts above 0;
+ * without `likely` SQLite would search by that condition alone.
+ */
+#define PARTS                                                                                                                    \
+	"p(part) AS (SELECT min(j.part) FROM job j WHERE " JOB_OF_SUITE "j.part > 0 UNION ALL SELECT (SELECT j.part FROM job j " \
+	"WHERE " JOB_OF_SUITE "likely(j.part > 0) AND j.part > p.part ORDER BY j.part LIMIT 1) FROM p WHERE p.part IS NOT NULL)"
+
+#define JOB_OF_PART JOB_OF_SUITE "j.part = p.part AND likely(j.part > 0) AND j.device_class = :class "
+
+#define NEWEST_OF_PART                                                                                                           \
+	"(SELECT o.id FROM job j CROSS JOIN comparison o ON o.job = j.id WHERE " JOB_OF_PART                                     \
+	"AND o.suite = :suite AND o.id > " SINCE_SUITE_CHANGED " ORDER BY j.id DESC LIMIT 1)"
+
+#define IS_REQUESTED "EXISTS (SELECT 1 FROM job j INDEXED BY job_by_target WHERE " JOB_OF_PART "AND j.target_sha = :target)"
+
 int find_night_parts(struct db *db, int64_t repo, const char *branch, const struct find_night_suite *like,
 	find_night_part_fn *each, void *arg, struct fw_err *err)
 {
 	struct stmt *s = db_query(db, err,
-		"SELECT p.part, coalesce(c.finished_at, 0), coalesce(c.target_sha, ''), coalesce(c.verdict IN ('regression', "
-		"'improvement', 'failed', 'rejected'), 0), p.is_requested FROM (SELECT j.part, max(j.target_sha = :target) AS "
-		"is_requested, (SELECT max(o.id) FROM job w JOIN comparison o ON o.job = w.id WHERE w.repo = :repo AND w.suite = "
-		":name AND w.part = j.part AND w.part > 0 AND w.device_class = :class AND o.suite = :suite AND o.id > " SINCE_SUITE_CHANGED
-		") AS newest FROM job j WHERE j.repo = :repo AND j.suite = :name AND j.part > 0 AND "
-		"j.device_class = :class GROUP BY j.part) p LEFT JOIN comparison c ON c.id = p.newest ORDER BY p.part",
+		"WITH RECURSIVE " PARTS " SELECT p.part, coalesce(c.finished_at, 0), coalesce(c.target_sha, ''), "
+		"coalesce(c.verdict IN ('regression', 'improvement', 'failed', 'rejected'), 0), " IS_REQUESTED
+		" FROM p LEFT JOIN comparison c ON c.id = " NEWEST_OF_PART " WHERE p.part IS NOT NULL ORDER BY p.part",
 		"repo=%ld branch=%s suite=%ld name=%s target=%s class=%ld", repo, branch, like->suite, like->name,
 		like->target_sha, like->device_class);
 	int result;

@@ -3,7 +3,6 @@
 int find_notification_ended(struct db *db, int64_t ended_at, const char *repo_name, struct find_notification_job *out, int max,
 	int *n, struct fw_err *err)
 {
-	int result;
 	*n = 0;
 	struct stmt *s = db_query(db, err,
 		"SELECT o.id, o.repo, r.name, o.target_sha, o.suite, o.state, o.state_why FROM job o JOIN repo r ON r.id = "
@@ -12,10 +11,8 @@ int find_notification_ended(struct db *db, int64_t ended_at, const char *repo_na
 		") ORDER BY o.id DESC LIMIT :max",
 		"now=%ld repo=%s max=%d", ended_at, repo_name, max);
 	struct find_notification_job job;
-	while ((result = stmt_next(s, err, job.id, job.repo, job.repo_name, job.sha, job.suite,
-			COLUMN_NAMED(job.state, jobstate_from_name), job.why)) == 1)
-		out[(*n)++] = job;
-	return result;
+	return stmt_each(s, err, out[(*n)++] = job, job.id, job.repo, job.repo_name, job.sha, job.suite,
+		COLUMN_NAMED(job.state, jobstate_from_name), job.why);
 }
 
 int find_notification_cells(
@@ -31,7 +28,6 @@ int find_notification_cells(
 int find_notification_suites(
 	struct db *db, int64_t repo, const char *sha, struct find_notification_suite *out, int max, int *n, struct fw_err *err)
 {
-	int result;
 	*n = 0;
 	struct stmt *s = db_query(db, err,
 		"SELECT max(c.id), t.name, c.verdict, c.base_sha, c.kind FROM comparison c JOIN suite t ON t.id = c.suite JOIN "
@@ -39,10 +35,8 @@ int find_notification_suites(
 		"NOT j.quick AND NOT j.some_cells GROUP BY t.name ORDER BY t.name LIMIT :max",
 		"repo=%ld sha=%s max=%d", repo, sha, max);
 	struct find_notification_suite suite;
-	while ((result = stmt_next(s, err, suite.comparison, suite.suite, COLUMN_NAMED(suite.verdict, verdict_from_name),
-			suite.base_sha, COLUMN_NAMED(suite.kind, jobkind_from_name))) == 1)
-		out[(*n)++] = suite;
-	return result;
+	return stmt_each(s, err, out[(*n)++] = suite, suite.comparison, suite.suite,
+		COLUMN_NAMED(suite.verdict, verdict_from_name), suite.base_sha, COLUMN_NAMED(suite.kind, jobkind_from_name));
 }
 
 int find_notification_each(struct db *db, int64_t comparison, int max, view_cell_fn *each, void *arg, struct fw_err *err)

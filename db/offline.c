@@ -19,12 +19,9 @@
 
 static int each_waiting(struct stmt *s, struct find_waiting *out, int *n, struct fw_err *err)
 {
-	int result;
 	*n = 0;
 	struct find_waiting w;
-	while ((result = stmt_next(s, err, w.device, w.uuid, w.why, w.seen_at, w.jobs)) == 1)
-		out[(*n)++] = w;
-	return result;
+	return stmt_each(s, err, out[(*n)++] = w, w.device, w.uuid, w.why, w.seen_at, w.jobs);
 }
 
 int find_silent_devices(struct db *db, int64_t since, struct find_waiting *out, int max, int *n, struct fw_err *err)
@@ -54,12 +51,9 @@ int find_quarantined_devices(struct db *db, int64_t since, struct find_waiting *
 
 static int each_over(struct stmt *s, struct find_offline_over *out, int *n, struct fw_err *err)
 {
-	int result;
 	*n = 0;
 	struct find_offline_over o;
-	while ((result = stmt_next(s, err, o.alert, COLUMN_NAMED(o.state, devicestate_from_name))) == 1)
-		out[(*n)++] = o;
-	return result;
+	return stmt_each(s, err, out[(*n)++] = o, o.alert, COLUMN_NAMED(o.state, devicestate_from_name));
 }
 
 int find_offline_received(struct db *db, struct find_offline_over *out, int max, int *n, struct fw_err *err)

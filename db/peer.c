@@ -1,6 +1,8 @@
 /* peer.c - comparisons of kind peer are few, so the queries read the index of these and join the rest. */
 #include "db/db.h"
 
+#include <math.h>
+
 enum { NEWEST_OF_BRANCH = 32 };
 
 /* Conditions for a comparison that counts. `j` is the job. */
@@ -21,12 +23,9 @@ int store_peer_targets(struct db *db, int64_t repo, const char *branch, store_pe
 		"(SELECT 1 FROM device d WHERE d.class = t.class AND d.state = 'ok') AND state = 'ok' AND module_sha <> '' AND "
 		"NOT EXISTS (SELECT 1 FROM cell k WHERE k.comparison = t.id AND k.series = 'process')",
 		"repo=%ld branch=%s newest=%d", repo, branch, NEWEST_OF_BRANCH);
-	int result;
 	struct store_peer_target row = { 0 };
-	while ((result = stmt_next(s, err, row.comparison, row.environment, row.target_sha, row.module_sha, row.suite,
-			row.device_class, row.device_kind, row.peers)) == 1)
-		each(arg, &row);
-	return result;
+	return stmt_each(s, err, each(arg, &row), row.comparison, row.environment, row.target_sha, row.module_sha, row.suite,
+		row.device_class, row.device_kind, row.peers);
 }
 
 int store_peer_known(

@@ -6,7 +6,8 @@ int find_range_commits(struct db *db, const struct store_change *c, const char *
 	*commits = *unmeasured = 0;
 	return stmt_optional(db_first(db, err, (*commits, *unmeasured),
 		"SELECT count(*), total(NOT EXISTS (SELECT 1 FROM ratio r WHERE r.baseline_period = :baseline_period AND r.key = "
-		":key AND r.target_sha = l.sha)) FROM mainline l WHERE l.repo = :repo AND NOT l.dropped AND l.position > (SELECT "
+		":key AND r.target_sha = l.sha)) FROM mainline l WHERE l.repo = :repo AND l.dropped = (SELECT "
+		"dropped FROM mainline WHERE repo = :repo AND sha = :to) AND l.position > (SELECT "
 		"position FROM mainline WHERE repo = :repo AND sha = :from) AND l.position <= (SELECT position FROM mainline WHERE repo = "
 		":repo AND sha = :to)",
 		"baseline_period=%ld key=%s repo=%ld from=%s to=%s", c->baseline_period, c->key, c->repo, from, to));

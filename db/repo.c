@@ -1,5 +1,7 @@
 #include "db/db.h"
 
+#include <math.h>
+
 /* ---- repositories ---------------------------------------------------------------------------------------------------- */
 
 int store_repo_put(
@@ -122,6 +124,29 @@ int store_commit_get(struct db *db, int64_t repo, const char *sha, struct store_
 	return stmt_require(
 		stmt_first(s, err, out->sha, out->tree, out->first_parent, out->author, out->subject, out->committed_at), err,
 		"commit %s is not stored", sha);
+}
+
+int store_changed_files_put(
+	struct db *db, int64_t repo, const char *base, const char *target, const char *paths_json, int files, struct fw_err *err)
+{
+	return db_exec(db, err,
+		"INSERT INTO changed_files (repo, base_sha, target_sha, files, paths) VALUES (:repo, :base, :target, :files, :paths) "
+		"ON CONFLICT DO NOTHING",
+		"repo=%ld base=%s target=%s files=%d paths=%s", repo, base, target, files, paths_json);
+}
+
+#define CHANGED_FILES "FROM changed_files WHERE repo = :repo AND base_sha = :base AND target_sha = :target"
+
+int store_changed_files_known(struct db *db, int64_t repo, const char *base, const char *target, struct fw_err *err)
+{
+	return db_any(db, err, "SELECT 1 " CHANGED_FILES, "repo=%ld base=%s target=%s", repo, base, target);
+}
+
+int store_changed_files(struct db *db, int64_t repo, const char *base, const char *target, struct buf *out, struct fw_err *err)
+{
+	return stmt_first_bytes(db_query(db, err, "SELECT json_object('number', files, 'paths', json(paths)) " CHANGED_FILES,
+					"repo=%ld base=%s target=%s", repo, base, target),
+		out, err);
 }
 
 int store_suite_put(struct db *db, const char *sha, const char *name, const char *text, size_t len, const char *origin,

@@ -64,13 +64,16 @@ int store_comparison_body(struct db *db, int64_t id, const void *body, size_t le
 	return result;
 }
 
+/* The largest loss; a cell that is not decided may show a larger one, which no text calls slower. */
+#define CELL_WORST                                                                                                               \
+	"FROM cell WHERE comparison = :id AND decided_pct IS NOT NULL ORDER BY verdict <> 'regression', decided_pct, n LIMIT 1"
+
 int store_comparison_verdict(struct db *db, int64_t id, enum verdict v, struct fw_err *err)
 {
 	return db_exec(db, err,
 		"UPDATE comparison SET verdict = :verdict, n_cells = (SELECT count(*) FROM cell WHERE comparison = :id), "
 		"n_regressions = (SELECT count(*) FROM cell WHERE comparison = :id AND verdict = 'regression'), worst_pct = "
-		"(SELECT min(decided_pct) FROM cell WHERE comparison = :id), worst_key = coalesce((SELECT key FROM cell WHERE "
-		"comparison = :id AND decided_pct IS NOT NULL ORDER BY decided_pct, n LIMIT 1), '') WHERE id = :id",
+		"(SELECT decided_pct " CELL_WORST "), worst_key = coalesce((SELECT key " CELL_WORST "), '') WHERE id = :id",
 		"id=%ld verdict=%s", id, verdict_name(v));
 }
 
@@ -86,13 +89,13 @@ int store_comparison_get(struct db *db, int64_t id, struct store_comparison *out
 		out->environment, out->branch, COLUMN_NAMED(out->kind, jobkind_from_name), out->base_sha, out->base_how,
 		out->target_sha, out->identical_by, COLUMN_NAMED(out->verdict, verdict_from_name), out->gpu_s, out->wall_s,
 		out->finished_at, rule_json, out->device, out->rows_unknown);
-	if (stmt_require(found, err, "there is no comparison %lld", (long long)id))
+	if (stmt_require(found, err, "there is no C%lld", (long long)id))
 		return -1;
 	size_t start = rule->len;
 	buf_puts(rule, rule_json);
 	stmt_reset(s);
 	if (rule->failed)
-		return err_set(err, ERR_FULL, "the rule of comparison %lld is too long", (long long)id);
+		return err_set(err, ERR_FULL, "the rule of C%lld is too long", (long long)id);
 	out->rule_json = rule->data + start;
 	return 0;
 }
@@ -152,7 +155,7 @@ int store_cell_insert(struct db *db, struct store_cell *c, struct fw_err *err)
 		(const void *)point, sizeof point);
 	if (stmt_insert(bind_verdict(bind_form(s, c, err), c, err), &c->id, err))
 		return -1;
-	return db_changes(db) == 1 ? 0 : err_set(err, ERR_NOT_FOUND, "there is no comparison %lld", (long long)c->comparison);
+	return db_changes(db) == 1 ? 0 : err_set(err, ERR_NOT_FOUND, "there is no C%lld", (long long)c->comparison);
 }
 
 /** Read the point of a cell. Err: ERR_DAMAGED it has none. */

@@ -1,6 +1,8 @@
 /* sample.c - runs and samples. */
 #include "db/db.h"
 
+#include <math.h>
+
 int store_run_insert(struct db *db, int64_t comparison, int n, int set, uint64_t seed, int64_t *id, struct fw_err *err)
 {
 	/* SQLite has no unsigned integers: the seed is stored as the int64_t of the same bits */
@@ -208,7 +210,6 @@ int store_slow_calls_put(struct db *db, int64_t cell, const struct tail *tail, s
 
 int store_slow_calls_get(struct db *db, int64_t cell, struct tail *tail, struct fw_err *err)
 {
-	int result;
 	memset(tail, 0, MEAN_SETS * sizeof *tail);
 	struct stmt *s = db_query(db, err,
 		"SELECT set_number, runs, calls, base, base_longer, base_squares, base_spread, target, target_longer, "
@@ -217,8 +218,6 @@ int store_slow_calls_get(struct db *db, int64_t cell, struct tail *tail, struct 
 	int set;
 	struct tail row;
 	struct tail_side *a = &row.side[0], *b = &row.side[1];
-	while ((result = stmt_next(s, err, set, row.runs, row.calls, a->slow, a->longer, a->squares, a->spread, b->slow,
-			b->longer, b->squares, b->spread)) == 1)
-		tail[set - 1] = row;
-	return result;
+	return stmt_each(s, err, tail[set - 1] = row, set, row.runs, row.calls, a->slow, a->longer, a->squares, a->spread,
+		b->slow, b->longer, b->squares, b->spread);
 }

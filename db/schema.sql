@@ -30,6 +30,37 @@ CREATE TABLE branch_tip (
 	UNIQUE (repo, name)
 ) STRICT;
 
+-- Pull and merge requests that the configuration watches: refs to which anyone may push.
+CREATE TABLE pull (
+	id            INTEGER PRIMARY KEY,
+	repo          INTEGER NOT NULL REFERENCES repo(id),
+	number        INTEGER NOT NULL,                -- of the forge
+	head_sha      TEXT    NOT NULL,                -- newest head that the daemon read
+	problem       TEXT    NOT NULL DEFAULT '',     -- why that head has no commit to measure
+	seen_at       INTEGER NOT NULL,                -- first time that this head was seen
+	UNIQUE (repo, number)
+) STRICT;
+
+-- Heads of requests, and the merge results of heads: their manifest, suites and thresholds come from the base, unless `own`.
+CREATE TABLE pull_commit (
+	repo          INTEGER NOT NULL REFERENCES repo(id),
+	sha           TEXT    NOT NULL,
+	pull          INTEGER NOT NULL REFERENCES pull(id),
+	head_sha      TEXT    NOT NULL,                -- of the merge result; else the commit itself
+	own           INTEGER NOT NULL,                -- the head was the tip of one of the repository's branches
+	seen_at       INTEGER NOT NULL,
+	PRIMARY KEY (repo, sha, pull)
+) STRICT, WITHOUT ROWID;
+
+-- A user's permission to measure one head of a request; it holds for no other commit.
+CREATE TABLE pull_approval (
+	pull          INTEGER NOT NULL REFERENCES pull(id),
+	head_sha      TEXT    NOT NULL,
+	who           TEXT    NOT NULL,                -- name of the access token, "local", or "bob at github"
+	at            INTEGER NOT NULL,
+	PRIMARY KEY (pull, head_sha)
+) STRICT, WITHOUT ROWID;
+
 CREATE TABLE git_commit (
 	id            INTEGER PRIMARY KEY,
 	repo          INTEGER NOT NULL REFERENCES repo(id),
@@ -642,12 +673,12 @@ CREATE INDEX change_point_open ON change_point(state) WHERE state IN ('candidate
 
 CREATE TABLE alert (
 	id            INTEGER PRIMARY KEY,
-	kind          TEXT    NOT NULL DEFAULT 'regression', -- regression drift failing missing device_offline quarantined environment
+	kind          TEXT    NOT NULL DEFAULT 'regression', -- regression drift failing missing device_offline quarantined environment cost
 	repo          INTEGER REFERENCES repo(id),     -- NULL: about a device
 	device        INTEGER REFERENCES device(id),   -- NULL: about a commit
 	branch        TEXT    NOT NULL DEFAULT '',
 	target_sha    TEXT    NOT NULL DEFAULT '',
-	changed       TEXT    NOT NULL DEFAULT '',     -- of kind environment: environment_change.changed; '' else
+	changed       TEXT    NOT NULL DEFAULT '',     -- of kind environment: environment_change.changed; of kind cost: its name; '' else
 	comparison    INTEGER REFERENCES comparison(id), -- that opened it; NULL none
 	state         TEXT    NOT NULL DEFAULT 'open'
 	              CHECK (state IN ('open','acknowledged','accepted','resolved','invalid')),
@@ -841,7 +872,7 @@ CREATE TABLE cause (
 CREATE TABLE outbox (
 	id            INTEGER PRIMARY KEY,
 	message_id    TEXT    NOT NULL UNIQUE,         -- webhook-id of every attempt
-	kind          TEXT    NOT NULL,                -- webhook status note
+	kind          TEXT    NOT NULL,                -- webhook status note comment approval
 	target        TEXT    NOT NULL,                -- name of the receiver or repository in the configuration
 	subject       TEXT    NOT NULL DEFAULT '',     -- of notifications of which only the newest counts
 	payload       TEXT    NOT NULL,                -- JSON
@@ -898,7 +929,17 @@ CREATE TABLE token (
 	made_by       TEXT    NOT NULL DEFAULT '',     -- token that its creator used; '' unknown
 	created_at    INTEGER NOT NULL,
 	used_at       INTEGER,                         -- to the hour
-	revoked_at    INTEGER
+	revoked_at    INTEGER,
+	expires_at    INTEGER                          -- NULL: never
+) STRICT;
+
+-- Requests of users that may have changed something, without their contents; rows older than 400 days are deleted.
+CREATE TABLE audit (
+	id            INTEGER PRIMARY KEY,
+	at            INTEGER NOT NULL,
+	who           TEXT    NOT NULL,                -- name of the token; local: a user of the daemon's machine
+	path          TEXT    NOT NULL,                -- "/api/v1/alerts/3/accept"
+	status        INTEGER NOT NULL                 -- of the answer
 ) STRICT;
 
 -- Browser sessions opened with a token.

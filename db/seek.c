@@ -5,6 +5,7 @@ static const char *const newest_up_to[] = {
 	[VIEW_LIST_JOBS] = "SELECT id, queued_at FROM job WHERE id <= :id ORDER BY id DESC LIMIT 1",
 	[VIEW_LIST_ALERTS] = "SELECT id, opened_at FROM alert WHERE id <= :id ORDER BY id DESC LIMIT 1",
 	[VIEW_LIST_BISECTS] = "SELECT id, created_at FROM bisect WHERE id <= :id ORDER BY id DESC LIMIT 1",
+	[VIEW_LIST_AUDIT] = "SELECT id, at FROM audit WHERE id <= :id ORDER BY id DESC LIMIT 1",
 	[VIEW_LIST_NOTIFICATIONS] = "SELECT id, created_at FROM outbox WHERE id <= :id ORDER BY id DESC LIMIT 1",
 };
 

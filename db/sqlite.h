@@ -23,6 +23,7 @@ struct stmt {
 struct db {
 	sqlite3 *handle;
 	struct stmt *bucket[STATEMENT_BUCKETS];
+	bool rollback_failed;   /* for want of memory: the next transaction tries it again */
 	const char *begin_file; /* of the open transaction */
 	int begin_line;
 	bool is_hurried, is_held;  /* db_hurry was called; another process holds the lock */

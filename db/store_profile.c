@@ -1,8 +1,6 @@
 /* store_profile.c - rows of profiles. */
 #include "db/internal.h"
 
-#include <stdio.h>
-
 enum { TEXT_MAX = 1 << 16 };
 
 static const char *const states[] = { "done", "identical", "unsupported", "failed" };
@@ -59,14 +57,13 @@ int store_profile_read_comparison(struct db *db, int64_t comparison, struct stor
 		out->target_provider, out->device_uuid, is_imported, out->base_config, out->target_config, out->base_tools.dir,
 		out->target_tools.dir, out->base_tools.flags, out->target_tools.flags, out->base_tools.module,
 		out->base_tools.made_by);
-	if (stmt_require(found, err, "there is no comparison %lld", (long long)comparison))
+	if (stmt_require(found, err, "there is no C%lld", (long long)comparison))
 		return -1;
 	if (is_imported)
-		return err_set(err, ERR_INVALID, "comparison %lld has imported results; there is nothing to profile",
-			(long long)comparison);
+		return err_set(
+			err, ERR_INVALID, "C%lld has imported results; there is nothing to profile", (long long)comparison);
 	if (!out->device_uuid[0])
-		return err_set(err, ERR_INVALID, "nothing ran for comparison %lld, so there is nothing to profile",
-			(long long)comparison);
+		return err_set(err, ERR_INVALID, "nothing ran for C%lld, so there is nothing to profile", (long long)comparison);
 	return 0;
 }
 

@@ -31,9 +31,6 @@ int find_unschedulable(struct db *db, const char *devices, const char *workers, 
 		")))) SELECT id.value, device_kind, device_uuid, model, driver, toolkit, down FROM want, json_each(ids) id "
 		"ORDER BY id.value",
 		"devices=%s workers=%s first=%ld last=%ld", devices, workers, job, job ? job : INT64_MAX);
-	int result;
 	struct find_unschedulable row = { 0 };
-	while ((result = stmt_next(s, err, row.job, row.kind, row.uuid, row.model, row.driver, row.toolkit, row.down)) == 1)
-		each(arg, &row);
-	return result;
+	return stmt_each(s, err, each(arg, &row), row.job, row.kind, row.uuid, row.model, row.driver, row.toolkit, row.down);
 }

@@ -1,8 +1,6 @@
 /* view_profile.c - queries over profiles; one statement a filter, so that each reads one index. */
 #include "db/internal.h"
 
-#include <stdio.h>
-
 enum { HUNKS_MAX = 1 << 20 };
 
 /* ---- requests ---------------------------------------------------------------------------------------------------------- */
@@ -120,59 +118,48 @@ int view_profile_explains(struct db *db, int64_t alert, struct fw_err *err)
 
 int view_profile_cells(struct db *db, int64_t profile, view_profile_cell_fn *each, void *arg, struct fw_err *err)
 {
-	int result;
 	struct stmt *s = db_query(db, err,
 		"SELECT id, n, key, state, why, path, tool, base_config, target_config, with_config, with_config IS NOT NULL, passes, "
 		"base_ms, target_ms, gpu_s, with_base_ms, with_target_ms, with_ms, base_tried, target_tried, stalls_why FROM profile_cell WHERE "
 		"profile = :profile ORDER BY coalesce(target_ms / base_ms, 0) DESC, n",
 		"profile=%ld", profile);
 	struct view_profile_cell row = { 0 };
-	while ((result = stmt_next(s, err, row.id, row.n, row.key, row.state, row.why, row.path, row.tool, row.base_config,
-			row.target_config, row.with_config, row.has_with, row.passes, row.base_ms, row.target_ms, row.gpu_s,
-			row.with_base_ms, row.with_target_ms, row.with_ms, row.base_tried_json, row.target_tried_json,
-			row.stalls_why)) == 1)
-		each(arg, &row);
-	return result;
+	return stmt_each(s, err, each(arg, &row), row.id, row.n, row.key, row.state, row.why, row.path, row.tool, row.base_config,
+		row.target_config, row.with_config, row.has_with, row.passes, row.base_ms, row.target_ms, row.gpu_s,
+		row.with_base_ms, row.with_target_ms, row.with_ms, row.base_tried_json, row.target_tried_json, row.stalls_why);
 }
 
 int view_profile_causes(struct db *db, int64_t cell, view_cause_fn *each, void *arg, struct fw_err *err)
 {
-	int result;
 	struct stmt *s = db_query(db, err,
 		"SELECT rank, code, kernel, sentence, explained_ms, of_ms, confidence FROM cause WHERE profile_cell = :cell "
 		"ORDER BY rank",
 		"cell=%ld", cell);
 	struct view_cause row = { 0 };
-	while ((result = stmt_next(
-			s, err, row.rank, row.code, row.kernel, row.sentence, row.explained_ms, row.of_ms, row.confidence)) == 1)
-		each(arg, &row);
-	return result;
+	return stmt_each(s, err, each(arg, &row), row.rank, row.code, row.kernel, row.sentence, row.explained_ms, row.of_ms,
+		row.confidence);
 }
 
 int view_profile_kernels(struct db *db, int64_t cell, view_profile_kernel_fn *each, void *arg, struct fw_err *err)
 {
-	int result;
 	struct stmt *s = db_query(db, err,
 		"SELECT id, side, repeat, n, phase, kernel, code_sha, ms, grid, block, registers, local_bytes, shared_bytes, "
 		"ctas_per_sm FROM profile_kernel WHERE profile_cell = :cell ORDER BY side, repeat, n",
 		"cell=%ld", cell);
 	struct view_profile_kernel row = { 0 };
-	while ((result = stmt_next(s, err, row.id, row.side, row.repeat, row.n, row.phase, row.kernel, row.code_sha, row.ms,
-			row.grid, row.block, row.registers, row.local_bytes, row.shared_bytes, row.ctas_per_sm)) == 1)
-		each(arg, &row);
-	return result;
+	return stmt_each(s, err, each(arg, &row), row.id, row.side, row.repeat, row.n, row.phase, row.kernel, row.code_sha,
+		row.ms, row.grid, row.block, row.registers, row.local_bytes, row.shared_bytes, row.ctas_per_sm);
 }
 
 int view_profile_values(struct db *db, int64_t kernel, view_profile_value_fn *each, void *arg, struct fw_err *err)
 {
-	int result;
 	struct stmt *s = db_query(db, err,
 		"SELECT m.name, v.value FROM profile_value v JOIN metric_name m ON m.id = v.name WHERE v.kernel = :kernel ORDER "
 		"BY m.name",
 		"kernel=%ld", kernel);
-	while ((result = stmt_step(s, err)) == 1)
-		each(arg, row_text(s, 0), row_double(s, 1));
-	return result;
+	const char *metric;
+	double value;
+	return stmt_each(s, err, each(arg, metric, value), metric, value);
 }
 
 int view_profile_codes(struct db *db, int64_t cell, view_profile_code_fn *each, void *arg, struct fw_err *err)

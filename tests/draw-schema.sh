@@ -1,13 +1,17 @@
 #!/bin/bash
-# Print which tables of db/schema.sql refer to which, as Mermaid text, section by section; doc/schema.md contains this output. With
-# a file: exit 1 with a message unless that file contains it.
+# Print which tables of db/schema.sql and of the migrations refer to which, as Mermaid text, section by section; doc/schema.md
+# contains this output. With a file: exit 1 with a message unless that file contains it.
 set -eu
 cd "$(dirname "$0")/.."
 export LC_ALL=C.UTF-8
-schema=$(ls db/schema.sql db/*/schema.sql 2>/dev/null | head -n 1)
+tables=$(mktemp)
+trap 'rm -f "$tables"' EXIT
+cat db/schema.sql >"$tables"
+printf '%s\n' '-- ---- added by migrations --' >>"$tables"
+cat db/migrations/*.sql >>"$tables"
 
 references() { # table: lines "TABLE one-or-none REFERRED column"
-	sqlite3 -bail -separator ' ' :memory: ".read $schema" "
+	sqlite3 -bail -separator ' ' :memory: ".read $tables" "
 		SELECT '$1', iif(c.\"notnull\" OR c.pk, '||', 'o|'), f.\"table\", group_concat(f.\"from\", ', ')
 		FROM pragma_foreign_key_list('$1') f JOIN pragma_table_info('$1') c ON c.name = f.\"from\"
 		GROUP BY f.\"table\", 2 ORDER BY min(c.cid)"
@@ -31,7 +35,7 @@ drawing() {
 			done
 			;;
 		esac
-	done <"$schema"
+	done <"$tables"
 	printf '```\n'
 }
 if [ $# = 0 ]; then

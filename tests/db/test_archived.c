@@ -427,7 +427,7 @@ static void damage_is_named(void **state)
 		&err));
 	refused(ERR_INVALID, store_cell_runs(f->db, c.id, SERIES_DEVICE, &l, &err));
 	buf_fini(&l.values);
-	assert_non_null(strstr(err.text, "holds something else than comparison 2"));
+	assert_non_null(strstr(err.text, "holds something else than C2"));
 }
 
 static void see_last(void *arg, const struct archive_position *last)

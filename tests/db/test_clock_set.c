@@ -23,6 +23,7 @@ static void put(struct fixture *f)
 		"INSERT INTO outbox (message_id, kind, target, payload, attempts, next_at, created_at) VALUES ('m', 'webhook', 'w', '{}', 1, "
 		"360060000, 1), ('n', 'webhook', 'w', '{}', 0, 1, 1)",
 		"INSERT INTO token (id, name, hash, scope, created_at, used_at) VALUES (1, 't', 'h', 'read', 1, NULL)",
+		"INSERT INTO account (token, issuer, subject, refresh, checked_at, tried_at) VALUES (1, 'i', '1', 'x', 359800000, 359900000)",
 		"INSERT INTO session (hash, token, expires_at) VALUES ('s', 1, 530000000)",
 		"INSERT INTO webhook_seen (id, at) VALUES ('seen', 359000000)",
 		"UPDATE device SET seen_at = 359500000, state_at = 359400000",
@@ -64,6 +65,8 @@ static void an_hour_back_moves_what_waits_and_what_is_ahead(void **state)
 	is(60000, "SELECT next_at - 356400000 FROM outbox WHERE message_id = 'm'");
 	is(1, "SELECT next_at FROM outbox WHERE message_id = 'n'");
 	is(530000000 - HOUR, "SELECT expires_at FROM session");
+	is(359800000 - HOUR, "SELECT checked_at FROM account");
+	is(359900000 - HOUR, "SELECT tried_at FROM account");
 	is(359000000 - HOUR, "SELECT at FROM webhook_seen");
 	is(500000, "SELECT 356400000 - seen_at FROM device");
 	is(359400000 - HOUR, "SELECT state_at FROM device");

@@ -8,6 +8,7 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <signal.h>
+#include <sqlite3.h>
 
 #include "lib/lib.h"
 
@@ -358,6 +359,23 @@ static void a_look_sees_one_state(void **state)
 	assert_int_equal(rows_of_t(f), 2);
 }
 
+/* Without memory a rollback fails, too; it must not leave a transaction in which nothing can begin any more. */
+static void a_rollback_that_failed_is_done_by_the_next_transaction(void **state)
+{
+	struct fixture *f = *state;
+	ok(db_script(f->db, "CREATE TABLE r (a INTEGER) STRICT", &err));
+	ok(db_begin(f->db, &err));
+	ok(db_script(f->db, "INSERT INTO r VALUES (1)", &err));
+	sqlite3_hard_heap_limit64(1);
+	db_rollback(f->db);
+	sqlite3_hard_heap_limit64(0);
+	assert_true(db_in_transaction(f->db)); /* it did fail */
+	ok(db_begin(f->db, &err));
+	assert_int_equal(fixture_number(f, "SELECT count(*) FROM r"), 0);
+	db_rollback(f->db);
+	assert_false(db_in_transaction(f->db));
+}
+
 static void rollback_ends_open_readers(void **state)
 {
 	struct fixture *f = *state;
@@ -607,6 +625,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_file_that_was_deleted_takes_nothing, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(an_outer_transaction_decides, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(a_look_sees_one_state, fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(
+			a_rollback_that_failed_is_done_by_the_next_transaction, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(rollback_ends_open_readers, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(errors_report_where, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(second_writer_waits_and_is_reported, fixture_setup, fixture_teardown),

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <sqlite3.h>
 #include <sys/wait.h>
 #include <time.h>
 
@@ -135,9 +136,76 @@ static void interrupted_job_is_queued_once(void **state)
 		fixture_number(f, "SELECT count(*) FROM job WHERE state = 'queued' AND attempt = 0 AND daemon_ends = 1"), 1);
 }
 
+static int calls_until_end;
+
+static void end_at_call(void)
+{
+	if (calls_until_end-- == 0)
+		_exit(9);
+}
+
+static ssize_t ending_write(int fd, const void *data, size_t n)
+{
+	end_at_call();
+	return write(fd, data, n);
+}
+
+static ssize_t ending_pwrite(int fd, const void *data, size_t n, off_t at)
+{
+	end_at_call();
+	return pwrite(fd, data, n, at);
+}
+
+static int ending_unlink(const char *path)
+{
+	end_at_call();
+	return unlink(path);
+}
+
+/* Without a commit that leaves a file which is neither empty nor known as ours. */
+static void a_creation_that_was_interrupted_is_done_by_the_next_start(void **state)
+{
+	struct fixture *f = *state;
+	static const struct {
+		const char *name;
+		sqlite3_syscall_ptr call;
+	} calls[] = { { "write", (sqlite3_syscall_ptr)ending_write }, { "pwrite", (sqlite3_syscall_ptr)ending_pwrite },
+		{ "pwrite64", (sqlite3_syscall_ptr)ending_pwrite }, { "unlink", (sqlite3_syscall_ptr)ending_unlink } };
+	char path[160], name[176];
+	int status = -1, ends = 0;
+
+	for (; status != 0; ends++) {
+		struct db *db;
+		snprintf(path, sizeof path, "%s/new%d.db", f->folder, ends);
+		pid_t child = fork();
+		assert_true(child >= 0);
+		if (child == 0) {
+			struct fw_err why = { 0 };
+			sqlite3_vfs *vfs = sqlite3_vfs_find(NULL);
+			calls_until_end = ends;
+			for (size_t i = 0; i < sizeof calls / sizeof calls[0]; i++)
+				if (vfs->xSetSystemCall(vfs, calls[i].name, calls[i].call) != SQLITE_OK)
+					_exit(2);
+			_exit(db_open(path, false, &db, &why) ? 3 : 0);
+		}
+		assert_int_equal(waitpid(child, &status, 0), child);
+		assert_true(WIFEXITED(status) && (WEXITSTATUS(status) == 9 || WEXITSTATUS(status) == 0));
+		ok(db_open(path, false, &db, &err));
+		struct stmt *s = db_stmt(db, "PRAGMA auto_vacuum", &err);
+		assert_int_equal(stmt_step(s, &err), 1);
+		row_copy(s, 0, name, sizeof name);
+		assert_string_equal(name, "2");
+		stmt_reset(s);
+		db_close(db);
+	}
+	assert_true(ends > 4);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(
+			a_creation_that_was_interrupted_is_done_by_the_next_start, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(acknowledged_rows_survive_kill, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(interrupted_job_is_queued_once, fixture_setup, fixture_teardown),
 	};

@@ -101,6 +101,36 @@ static void which_parts_of_a_suite_a_night_is_to_measure(void **state)
 	costs_the_same(f, request_parts);
 }
 
+/** Nights that each measured part 1 of another commit. */
+static void fill_nights(struct fixture *f, unsigned n)
+{
+	fill(f, n);
+	ok(stmt_run(db_stmt(f->db,
+			    "UPDATE job SET part = 1, device_class = (SELECT class FROM device) WHERE branch = 'main' AND id > 4",
+			    &err),
+		&err));
+}
+
+static void request_newest_night(struct fixture *f, unsigned n)
+{
+	const struct find_night_suite like = { .suite = f->suite,
+		.device_class = fixture_number(f, "SELECT class FROM device"),
+		.name = "ffa",
+		.target_sha = fixture_sha(n) };
+	int64_t sum = 0;
+	ok(find_night_parts(f->db, f->repo, "none", &like, see_part, &sum, &err));
+	assert_int_equal(sum, 100 + n);
+}
+
+static void which_parts_of_a_suite_years_of_nights_measured(void **state)
+{
+	struct fixture *f = *state;
+	fill_nights(f, SOME);
+	int64_t few = steps_beside(f, SOME, request_newest_night);
+	fill_nights(f, MANY);
+	assert_int_equal(steps_beside(f, MANY, request_newest_night), few);
+}
+
 static void see_point(void *arg, const struct store_bisect_point *p)
 {
 	(void)p;
@@ -153,6 +183,109 @@ static void whether_figures_were_imported_before(void **state)
 	fill(f, 2);
 	ok(stmt_run(db_stmt(f->db, "UPDATE job SET kind = 'import', nonce = 'figures' WHERE id = 2", &err), &err));
 	costs_the_same(f, request_import);
+}
+
+static void request_supersession(struct fixture *f, unsigned n)
+{
+	int superseded;
+	ok(db_begin(f->db, &err));
+	ok(store_job_supersede(f->db, 2 * n, 1, &superseded, &err)); /* the newest of main */
+	ok(db_commit(f->db, &err));
+	assert_int_equal(superseded, 0);
+}
+
+static void which_older_jobs_of_its_branch_a_push_supersedes(void **state)
+{
+	costs_the_same(*state, request_supersession);
+}
+
+static void request_report(struct fixture *f, unsigned n)
+{
+	struct store_base_reported reported;
+	ok(store_base_reported(f->db, 2 * n, "cell", &reported, &err));
+	assert_string_equal(reported.sha, "");
+}
+
+static void whether_a_change_was_reported_before(void **state)
+{
+	struct fixture *f = *state;
+	int64_t few = steps_beside(f, STORE_BASE_LOOK + SOME, request_report);
+	assert_int_equal(steps_beside(f, MANY, request_report), few);
+}
+
+/* A loss is found behind more comparisons of another suite than are searched. */
+static void a_change_reported_behind_other_suites(void **state)
+{
+	struct fixture *f = *state;
+	struct store_base_reported reported;
+	char suite[] = "INSERT INTO suite (id, sha, name, text, origin) VALUES (900, 'other', 'other', '', 'installed')";
+	fill(f, 1);
+	ok(db_begin(f->db, &err));
+	int64_t first = fixture_comparison(f, "topic", 1, 50, VERDICT_REGRESSION, 50);
+	fixture_cell(f, first, 0, "cell", -0.05, VERDICT_REGRESSION);
+	ok(stmt_run(db_stmt(f->db, suite, &err), &err));
+	int64_t own = f->suite;
+	f->suite = 900;
+	for (unsigned i = 0; i < STORE_BASE_LOOK + SOME; i++)
+		fixture_comparison(f, "topic", 1, 100 + i, VERDICT_UNCHANGED, 100 + i);
+	f->suite = own;
+	int64_t last = fixture_comparison(f, "topic", 1, 500, VERDICT_REGRESSION, 500);
+	ok(db_commit(f->db, &err));
+	ok(store_base_reported(f->db, last, "cell", &reported, &err));
+	assert_string_equal(reported.sha, fixture_sha(50));
+}
+
+static void see_repo(void *arg, const struct view_repo *row)
+{
+	*(int64_t *)arg += row->open_alerts;
+}
+
+static void request_repos(struct fixture *f, unsigned n)
+{
+	int64_t open = 0;
+	(void)n;
+	ok(view_repos(f->db, see_repo, &open, &err));
+	assert_int_equal(open, 1);
+}
+
+/** An alert of each commit of the upstream branch, of which only the first is open. */
+static void fill_alerts(struct fixture *f, unsigned n)
+{
+	struct stmt *s = db_stmt(f->db,
+		"INSERT INTO alert (repo, branch, target_sha, state, opened_at, changed_at, cells) SELECT l.repo, 'main', l.sha, "
+		"iif(l.position = 1, 'open', 'resolved'), 1, 1, '[]' FROM mainline l WHERE NOT EXISTS (SELECT 1 FROM alert a WHERE "
+		"a.target_sha = l.sha)",
+		&err);
+	fill(f, n);
+	ok(stmt_run(s, &err));
+}
+
+static void how_many_alerts_of_a_repository_are_open(void **state)
+{
+	struct fixture *f = *state;
+	fill_alerts(f, SOME);
+	int64_t few = steps_beside(f, SOME, request_repos);
+	fill_alerts(f, MANY);
+	assert_int_equal(steps_beside(f, MANY, request_repos), few);
+}
+
+static void request_measured_parts(struct fixture *f, unsigned n)
+{
+	struct view_part part;
+	(void)n;
+	ok(view_part(f->db, 2, &part, &err));
+	assert_int_equal(part.parts, 3);
+	assert_int_equal(part.measured, 1);
+}
+
+static void how_many_parts_of_a_suite_are_measured(void **state)
+{
+	struct fixture *f = *state;
+	ok(stmt_run(db_stmt(f->db, "UPDATE suite SET parts = 4", &err), &err));
+	fill_nights(f, SOME);
+	int64_t few = steps_beside(f, SOME, request_measured_parts);
+	fill_nights(f, MANY);
+	assert_int_equal(steps_beside(f, MANY, request_measured_parts), few);
 }
 
 static void request_cover(struct fixture *f, unsigned n)
@@ -231,8 +364,14 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(what_was_judged_before_an_environment_changed, setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(which_parts_of_a_suite_a_night_is_to_measure, setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(which_parts_of_a_suite_years_of_nights_measured, setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(what_a_search_knows_already, setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(whether_another_job_measures_the_same_commit, setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(which_older_jobs_of_its_branch_a_push_supersedes, setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(whether_a_change_was_reported_before, setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(a_change_reported_behind_other_suites, setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(how_many_alerts_of_a_repository_are_open, setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(how_many_parts_of_a_suite_are_measured, setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(whether_another_reference_was_requested_for, setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(which_comparisons_lost_something, setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(whether_figures_were_imported_before, setup, fixture_teardown),

@@ -1,4 +1,6 @@
 /* Regressions that an accepted alert covers: by comparison, suite and amount. */
+#include "failing_statements.h"
+
 #include "fixture_transaction.h"
 
 #include "db/db.h"
@@ -49,6 +51,9 @@ static void check(struct fixture *f, int64_t comparison, bool is_covered)
 	ok(store_accepted_of(f->db, comparison, &a, &err));
 	assert_int_equal(a.covered, is_covered);
 	assert_int_equal(a.verdict, is_covered ? VERDICT_ACCEPTED : VERDICT_REGRESSION);
+	struct view_around around; /* its page says the same, whichever alert its commit has */
+	ok(view_around(f->db, comparison, &around, &err));
+	assert_int_equal(around.is_accepted, is_covered);
 }
 
 static void only_what_a_change_lost(void **state)
@@ -148,5 +153,5 @@ int main(void)
 		cmocka_unit_test_setup_teardown(the_amount_is_of_the_suite, setup, teardown),
 		cmocka_unit_test_setup_teardown(only_its_own_alerts_are_over, setup, teardown),
 	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return run_twice(tests);
 }

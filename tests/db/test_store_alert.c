@@ -1,4 +1,6 @@
 /* Alerts: allowed steps, their authors, and conditions that reopen an alert. (Recovery is in test_judge.) */
+#include "failing_statements.h"
+
 #include "fixture_transaction.h"
 
 #include <math.h>
@@ -200,6 +202,36 @@ static void drift_that_comes_again(void **state)
 	assert_int_equal(store_alert_open_drift(f->db, f->repo, "x", sha, &err), 0);
 }
 
+/* An accepted failure covers the cell until it works again: its next failure is a new one. */
+static void accepted_failure_that_was_repaired(void **state)
+{
+	struct fixture *f = *state;
+	bool is_new;
+	struct store_alert a = {
+		.repo = f->repo, .kind = ALERTKIND_FAILING, .cells_json = "[{\"cell\":\"x\"},{\"cell\":\"y\"}]", .worst_pct = NAN
+	};
+	a.comparison = fixture_comparison(f, "main", 1, 2, VERDICT_FAILED, 1);
+	fixture_cell(f, a.comparison, 0, "x", 0, VERDICT_FAILED);
+	snprintf(a.branch, sizeof a.branch, "main");
+	snprintf(a.target_sha, sizeof a.target_sha, "%s", fixture_sha(2));
+	ok(store_alert_open(f->db, &a, 1, &is_new, &err));
+	char suite[64];
+	struct stmt *s = db_stmt(f->db, "SELECT name FROM suite WHERE id = :id", &err);
+	stmt_int(s, ":id", f->suite);
+	assert_int_equal(stmt_first_text(s, suite, sizeof suite, &err), 1);
+	int64_t still = fixture_comparison(f, "main", 2, 3, VERDICT_FAILED, 2);
+	fixture_cell(f, still, 0, "x", 0, VERDICT_FAILED);
+	ok(store_alert_change(f->db, a.id, ALERTSTATE_ACCEPTED, "me", "known", 3, &err));
+	assert_int_equal(store_alert_covers(f->db, f->repo, "main", ALERTKIND_FAILING, suite, "x", fixture_sha(3), &err), 1);
+	int64_t elsewhere = fixture_comparison(f, "topic", 3, 4, VERDICT_UNCHANGED, 4);
+	fixture_cell(f, elsewhere, 0, "x", 0, VERDICT_UNCHANGED);
+	assert_int_equal(store_alert_covers(f->db, f->repo, "main", ALERTKIND_FAILING, suite, "x", fixture_sha(5), &err), 1);
+	int64_t repaired = fixture_comparison(f, "main", 3, 4, VERDICT_ADDED, 5);
+	fixture_cell(f, repaired, 0, "x", 0, VERDICT_ADDED);
+	assert_int_equal(store_alert_covers(f->db, f->repo, "main", ALERTKIND_FAILING, suite, "x", fixture_sha(5), &err), 0);
+	assert_int_equal(store_alert_covers(f->db, f->repo, "main", ALERTKIND_FAILING, suite, "y", fixture_sha(5), &err), 1);
+}
+
 struct list {
 	int n;
 	int64_t last;
@@ -245,7 +277,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(culprits_of_several_searches, setup, teardown),
 		cmocka_unit_test_setup_teardown(what_it_says_of_a_cell, setup, teardown),
 		cmocka_unit_test_setup_teardown(drift_that_comes_again, setup, teardown),
+		cmocka_unit_test_setup_teardown(accepted_failure_that_was_repaired, setup, teardown),
 		cmocka_unit_test_setup_teardown(lists_by_state, setup, teardown),
 	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return run_twice(tests);
 }

@@ -1,4 +1,6 @@
 /* The first-parent history of main through force-pushes, series with repeated measurements, skipped commits, change points. */
+#include "failing_statements.h"
+
 #include "fixture_transaction.h"
 
 #include <math.h>
@@ -100,13 +102,23 @@ static void middle_of_the_skipped_commits(void **state)
 	LINE(f, 7, 6, 5, 4, 3, 2, 1);
 	measured(f, &e, 1, 0);
 	measured(f, &e, 7, 0.01);
-	assert_int_equal(store_line_unmeasured(f->db, f->repo, position(f, 1), position(f, 7), sha, &err), 1);
+	assert_int_equal(store_line_unmeasured(f->db, &e, key, position(f, 1), position(f, 7), sha, &err), 1);
+	assert_string_equal(sha, fixture_sha(4));
+	/* a comparison of other cells, and a quick one, measured nothing of this cell */
+	int64_t other = fixture_comparison(f, "main", 1, 4, VERDICT_UNCHANGED, 2000);
+	fixture_cell(f, other, 0, "another", 0, VERDICT_UNCHANGED);
+	int64_t quick = fixture_comparison(f, "main", 1, 4, VERDICT_UNCHANGED, 2001);
+	fixture_cell(f, quick, 0, key, 0, VERDICT_UNCHANGED);
+	ok(db_exec(
+		f->db, &err, "UPDATE job SET quick = 1 WHERE id = (SELECT job FROM comparison WHERE id = :id)", "id=%ld", quick));
+	assert_int_equal(store_line_unmeasured(f->db, &e, key, position(f, 1), position(f, 7), sha, &err), 1);
 	assert_string_equal(sha, fixture_sha(4));
 	measured(f, &e, 4, 0.01);
-	assert_int_equal(store_line_unmeasured(f->db, f->repo, position(f, 1), position(f, 4), sha, &err), 1);
+	assert_int_equal(store_line_unmeasured(f->db, &e, key, position(f, 1), position(f, 4), sha, &err), 1);
 	measured(f, &e, 2, 0);
-	measured(f, &e, 3, 0);
-	assert_int_equal(store_line_unmeasured(f->db, f->repo, position(f, 1), position(f, 4), sha, &err), 0);
+	int64_t failed = fixture_comparison(f, "main", 1, 3, VERDICT_FAILED, 2002);
+	fixture_cell(f, failed, 0, key, 0, VERDICT_FAILED);
+	assert_int_equal(store_line_unmeasured(f->db, &e, key, position(f, 1), position(f, 4), sha, &err), 0);
 }
 
 static struct store_change change(struct fixture *f, const struct store_baseline_period *e, const char *kind, const char *state,
@@ -121,6 +133,30 @@ static struct store_change change(struct fixture *f, const struct store_baseline
 	snprintf(c.commit_sha, sizeof c.commit_sha, "%s", fixture_sha(commit));
 	ok(store_change_insert(f->db, &c, &err));
 	return c;
+}
+
+static int commits_between(struct fixture *f, const struct store_change *c, unsigned from, unsigned to)
+{
+	int commits = -1, unmeasured = -1;
+	char sha[2][65];
+	snprintf(sha[0], sizeof sha[0], "%s", fixture_sha(from));
+	snprintf(sha[1], sizeof sha[1], "%s", fixture_sha(to));
+	ok(find_range_commits(f->db, c, sha[0], sha[1], &commits, &unmeasured, &err));
+	return commits;
+}
+
+/* A step between commits that a force-push removed has as many commits as before. */
+static void commits_of_a_range(void **state)
+{
+	struct fixture *f = *state;
+	struct store_baseline_period e = baseline_period(f);
+	struct store_change c = { .repo = f->repo, .baseline_period = e.id };
+	snprintf(c.key, sizeof c.key, "%s", key);
+	LINE(f, 5, 4, 3, 2, 1);
+	assert_int_equal(commits_between(f, &c, 2, 5), 3);
+	LINE(f, 7, 6, 1);
+	assert_int_equal(commits_between(f, &c, 2, 5), 3);
+	assert_int_equal(commits_between(f, &c, 1, 7), 2);
 }
 
 static void change_points(void **state)
@@ -322,6 +358,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(line_follows_pushes_and_force_pushes, setup, teardown),
 		cmocka_unit_test_setup_teardown(series_in_the_order_of_commits, setup, teardown),
 		cmocka_unit_test_setup_teardown(middle_of_the_skipped_commits, setup, teardown),
+		cmocka_unit_test_setup_teardown(commits_of_a_range, setup, teardown),
 		cmocka_unit_test_setup_teardown(change_points, setup, teardown),
 		cmocka_unit_test_setup_teardown(one_job_compares_several_cells, setup, teardown),
 		cmocka_unit_test_setup_teardown(accepted_drift_is_expected, setup, teardown),
@@ -329,5 +366,5 @@ int main(void)
 		cmocka_unit_test_setup_teardown(losses_last_until_they_end, setup, teardown),
 		cmocka_unit_test_setup_teardown(references_are_chained, setup, teardown),
 	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return run_twice(tests);
 }

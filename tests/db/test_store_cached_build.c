@@ -1,4 +1,6 @@
 /* Separate builds: jobs that wait for a build, jobs that wait only for a device, and the assumed contents of a worker's cache. */
+#include "failing_statements.h"
+
 #include "fixture_transaction.h"
 
 #include "db/db.h"
@@ -175,5 +177,5 @@ int main(void)
 		KEPT_TEST(a_build_is_forgotten),
 		KEPT_TEST(a_build_takes_nobody_s_turn),
 	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return run_twice(tests);
 }

@@ -1,4 +1,6 @@
 /* Jobs that count for a commit, a branch and a plan, and the state of a branch while its tip is measured. */
+#include "failing_statements.h"
+
 #include "fixture_db.h"
 
 #include <math.h>
@@ -180,6 +182,31 @@ static void a_branch_stands_where_its_last_whole_push_did(void **state)
 	assert_string_equal(of_branch(f, 0xd6), "regression of d5, 0 of tip open, job queued, decided by gemm");
 }
 
+struct times {
+	int64_t first, second, none;
+};
+
+static void see_time(void *arg, const struct view_branch *row)
+{
+	struct times *t = arg;
+	*(strcmp(row->name, "a") == 0 ? &t->first : strcmp(row->name, "b") == 0 ? &t->second : &t->none) = row->finished_at;
+}
+
+static void each_branch_has_its_own_time(void **state)
+{
+	struct fixture *f = *state;
+	struct times t = { -1, -1, -1 };
+	int64_t older = put(f, (struct request){ .branch = "b", .suite = "gemm", .target = 0xe2, .verdict = VERDICT_UNCHANGED });
+	int64_t newer = put(f, (struct request){ .branch = "a", .suite = "gemm", .target = 0xe1, .verdict = VERDICT_UNCHANGED });
+	ok(store_tip_put(f->db, f->repo, "a", "a", fixture_sha(0xe1), true, 1, &err));
+	ok(store_tip_put(f->db, f->repo, "b", "b", fixture_sha(0xe2), true, 1, &err));
+	ok(store_tip_put(f->db, f->repo, "c", "c", fixture_sha(0xe3), true, 1, &err));
+	ok(view_branches(f->db, &(struct view_branch_filter){ .repo = f->repo }, see_time, &t, &err));
+	assert_int_equal(t.first, 1000 + newer);
+	assert_int_equal(t.second, 1000 + older);
+	assert_int_equal(t.none, 0); /* it has no verdict */
+}
+
 static void commits_are_found_before_they_are_read(void **state)
 {
 	struct fixture *f = *state;
@@ -220,7 +247,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_branch_has_its_own_word, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_plan_is_its_jobs, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_branch_stands_where_its_last_whole_push_did, setup, teardown),
+		cmocka_unit_test_setup_teardown(each_branch_has_its_own_time, setup, teardown),
 		cmocka_unit_test_setup_teardown(commits_are_found_before_they_are_read, setup, teardown),
 	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return run_twice(tests);
 }

@@ -1,4 +1,6 @@
 /* State of repositories and devices: inserted once, updated, and preserved through pauses. */
+#include "failing_statements.h"
+
 #include "fixture_transaction.h"
 
 #include "db/db.h"
@@ -172,5 +174,5 @@ int main(void)
 		cmocka_unit_test_setup_teardown(the_host_of_a_health_check_is_found, setup, teardown),
 		cmocka_unit_test_setup_teardown(anything_that_matters_is_a_new_baseline_period, setup, teardown),
 	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return run_twice(tests);
 }

@@ -1,4 +1,6 @@
 /* Jobs, logs, devices, events and counts as pages show them. */
+#include "failing_statements.h"
+
 #include "fixture_transaction.h"
 
 #include "db/db.h"
@@ -230,7 +232,7 @@ static void counts_report_every_state(void **state)
 		fixture_job(f, "main", i, i + 1, 1);
 	for (unsigned i = 0; i < 3; i++)
 		fixture_comparison(f, "dev", i, i + 1, VERDICT_REGRESSION, 5);
-	ok(view_counts(f->db, see_count, &s, &err));
+	ok_once(view_counts(f->db, see_count, &s, &err));
 	assert_int_equal(s.first, 4);
 	assert_int_equal(s.last, 3);
 	assert_int_equal(s.n, 10 + 11 + 5 + 4 + 1 + 1); /* states without jobs are listed with 0 */
@@ -247,5 +249,5 @@ int main(void)
 		cmocka_unit_test_setup_teardown(devices_show_their_job, setup, teardown),
 		cmocka_unit_test_setup_teardown(counts_report_every_state, setup, teardown),
 	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return run_twice(tests);
 }

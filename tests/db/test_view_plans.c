@@ -31,6 +31,10 @@ static void see_nothing_alert(void *arg, const struct view_alert *row)
 {
 	(void)arg, (void)row;
 }
+static void see_nothing_slow_branch(void *arg, const struct view_slow_branch *row)
+{
+	(void)arg, (void)row;
+}
 static void see_nothing_profile(void *arg, const struct view_profile *row)
 {
 	(void)arg, (void)row;
@@ -184,6 +188,8 @@ static void take_live_statements(struct fixture *f)
 	}
 	ok(view_alert_of(f->db, "kernels", fixture_sha(3), see_nothing_alert, NULL, &err));
 	ok(view_alerts_open(f->db, &open_alerts, &err));
+	ok(view_alarms(f->db, "kernels", "main", 10, see_nothing_alert, NULL, &open_alerts, &err));
+	ok(view_slow_branches(f->db, see_nothing_slow_branch, NULL, &err));
 	assert_true(view_profile_of_job(f->db, 1, see_nothing_profile, NULL, &err) >= 0);
 	ok(view_notification_last(f->db, "webhook", "chat", see_nothing_notification, NULL, &err));
 	ok(view_suite_versions(f->db, see_nothing_suite, NULL, &err));
@@ -202,7 +208,7 @@ static void take_live_statements(struct fixture *f)
 	assert_int_equal(store_cell_next(f->db, 3, -1, &cell, &err), 1);
 	ok(store_cell_runs(f->db, cell.id, SERIES_DEVICE, &runs, &err));
 	buf_fini(&runs.values);
-	ok(store_outbox_next_at(f->db, 0, &id, &err));
+	ok(store_outbox_next_at(f->db, 0, NULL, 0, &id, &err));
 }
 
 static int scans, accepted_by_index;

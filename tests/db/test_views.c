@@ -1,4 +1,6 @@
 /* Queries of pages: lists, their cursors and filters. */
+#include "failing_statements.h"
+
 #include "fixture_views.h"
 
 #include <math.h>
@@ -180,6 +182,43 @@ static void filters_combine(void **state)
 	refused(ERR_NOT_FOUND, view_compare(f->db, "nobody", fixture_sha(6), fixture_sha(7), NULL, &id, &err));
 }
 
+/* Add a later comparison of commits 1 and 2, whose job has the columns `job`. */
+static int64_t measure_again(struct fixture *f, enum verdict verdict, const char *job)
+{
+	int64_t id = fixture_comparison(f, "", 1, 2, verdict, 2000);
+	char sql[256];
+	snprintf(
+		sql, sizeof sql, "UPDATE job SET %s WHERE id = (SELECT job FROM comparison WHERE id = %lld)", job, (long long)id);
+	ok(db_script(f->db, sql, &err));
+	return id;
+}
+
+static void expect_pair(struct fixture *f, int64_t wanted)
+{
+	int64_t id;
+	ok(view_compare(f->db, "kernels", fixture_sha(1), fixture_sha(2), NULL, &id, &err));
+	assert_int_equal(id, wanted);
+}
+
+static void a_pair_has_its_newest_whole_comparison(void **state)
+{
+	struct fixture *f = *state;
+	static const char *const partial[] = { "kind = 'verify'", "kind = 'bisect'", "kind = 'backfill'", "kind = 'reference'",
+		"quick = 1", "some_cells = 1", "base_provider = 'cudnn', target_provider = 'cudnn'",
+		"base_toolchain = '/opt/cuda', target_toolchain = '/opt/cuda'" };
+	commit(f, 1, "a subject");
+	commit(f, 2, "a subject");
+	for (size_t i = 0; i < sizeof partial / sizeof partial[0]; i++) /* without a whole one, the newest of these */
+		expect_pair(f, measure_again(f, VERDICT_UNCHANGED, partial[i]));
+	int64_t whole = measure_again(f, VERDICT_UNCHANGED, "kind = 'compare'");
+	for (size_t i = 0; i < sizeof partial / sizeof partial[0]; i++) {
+		measure_again(f, VERDICT_REGRESSION, partial[i]);
+		expect_pair(f, whole);
+	}
+	expect_pair(f, measure_again(f, VERDICT_REGRESSION, "kind = 'import'"));
+	expect_pair(f, measure_again(f, VERDICT_UNCHANGED, "kind = 'compare'"));
+}
+
 static void see_commit(void *arg, const struct view_commit *row)
 {
 	struct seen *s = arg;
@@ -244,14 +283,14 @@ static void branches_show_their_latest(void **state)
 	ok(store_tip_gone(f->db, f->repo, "old", &err));
 	int64_t waiting = fixture_job(f, "main", 12, 13, 9);
 	ok(db_commit(f->db, &err));
-	ok(view_branches(f->db, &(struct view_branch_filter){ .repo = f->repo }, see_branch, &s, &err));
+	ok_once(view_branches(f->db, &(struct view_branch_filter){ .repo = f->repo }, see_branch, &s, &err));
 	assert_int_equal(s.n, 2);
 	assert_string_equal(s.text, "new a subject job 0  comparison 12 unchanged"); /* as the commit was measured on main */
 	ok(db_begin(f->db, &err));
 	ok(store_tip_gone(f->db, f->repo, "new", &err));
 	ok(db_commit(f->db, &err));
 	s = (struct seen){ 0 };
-	ok(view_branches(f->db, &(struct view_branch_filter){ .repo = f->repo }, see_branch, &s, &err));
+	ok_once(view_branches(f->db, &(struct view_branch_filter){ .repo = f->repo }, see_branch, &s, &err));
 	char want[128];
 	snprintf(want, sizeof want, "main a subject job %lld queued comparison 12 unchanged", (long long)waiting);
 	assert_string_equal(s.text, want);
@@ -267,8 +306,9 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_verdict_is_reported_by_the_cell_that_it_is_about, setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(lists_read_no_cells_where_none_improved, setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(filters_combine, setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(a_pair_has_its_newest_whole_comparison, setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(commits_are_found_by_prefix, setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(branches_show_their_latest, setup, fixture_teardown),
 	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return run_twice(tests);
 }
