@@ -133,7 +133,12 @@ int child_start(struct loop *l, const struct child_spec *spec, child_fn *fn, voi
 	if (spec->in && (in_fd = memory_file_of(spec->in, err)) < 0)
 		goto end;
 	/* Twice the errors' size: output and errors are files of the same kind, and one limit applies to both. */
-	struct proc_spec run = { .argv = argv, .env = spec->env, .is_careful = spec->is_careful };
+	struct proc_spec run = { .argv = argv,
+		.env = spec->env,
+		.is_careful = spec->is_careful,
+		.has_no_network = spec->has_no_network,
+		.address_space_bytes = spec->address_space_bytes,
+		.cpu_s = spec->cpu_s };
 	if (!spec->writes_files)
 		run.file_size_bytes = (int64_t)spec->out_max + INT64_C(2) * ERRORS_MAX;
 	if (in_fd >= 0)

@@ -2,7 +2,6 @@
 #include "lib/lib.h"
 
 #include <ctype.h>
-#include <stdio.h>
 #include <time.h>
 
 int64_t clock_mono_ns(void)

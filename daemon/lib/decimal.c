@@ -105,6 +105,18 @@ size_t decimal_fixed(char *out, double v, int decimals)
 				  : write_many(out, (uint64_t)scaled, decimals, signbit(v));
 }
 
+void decimal_text(char *out, size_t size, double v, int decimals)
+{
+	char text[DECIMAL_MAX];
+	size_t len = decimal_fixed(text, v, decimals);
+	if (len && len < size) {
+		memcpy(out, text, len);
+		out[len] = '\0';
+	} else {
+		snprintf(out, size, "%.*f", decimals, v);
+	}
+}
+
 /* Return the decimal exponent of a number from 10^-4 on and below 10^9: its binary exponent leaves two candidates. */
 static inline int exponent_of(double a)
 {

@@ -1,4 +1,4 @@
-/* hash.c - the only file that uses nettle. */
+/* hash.c - with seal.c the only file that uses nettle. */
 #include "lib/lib.h"
 
 #include <errno.h>

@@ -200,6 +200,8 @@ struct proc_spec {
 	int64_t address_space_bytes; /* RLIMIT_AS; 0: no limit; never for a CUDA process */
 	int cpu_s;                   /* RLIMIT_CPU; 0: no limit */
 	bool is_careful;             /* it changes data of others: it gets SIGTERM and is not killed, also when the parent dies */
+	bool ends_with_parent;       /* a careful one gets SIGTERM when the parent dies */
+	bool has_no_network;         /* it cannot create a socket, gain privileges, or read the memory of other processes */
 	const cpu_set_t *cores;      /* cores that it may use; NULL: the parent's */
 };
 
@@ -235,7 +237,7 @@ void proc_end(struct proc *p);
 /**
  * Run to the end: write `in` (may be NULL), collect stdout and stderr (NULL: not collected, /dev/null; both may be the same buf),
  * kill the group at the deadline. Units: deadline_ms from now, 0 none. Output beyond a buf's max sets its `failed`. Err: -1 only
- * if the program could not be run at all.
+ * if the program could not be run, or its output could not be read.
  */
 int proc_run(const struct proc_spec *spec, const struct buf *in, struct buf *out, struct buf *errors, int64_t deadline_ms,
 	struct proc_exit *how, struct fw_err *err);
@@ -318,7 +320,10 @@ struct child_spec {
 	int out_fd;              /* receives its output; -1: memory */
 	size_t out_max;          /* bytes of output */
 	bool writes_files;       /* writes other files too, so no file size limit applies */
-	bool is_careful;         /* as of proc_spec */
+	bool is_careful;         /* as of proc_spec, like the next three */
+	bool has_no_network;
+	int64_t address_space_bytes;
+	int cpu_s;
 	int64_t deadline_ms;
 };
 
@@ -440,13 +445,16 @@ void csv_number(struct buf *out, double v);
  * most of the time of a response.
  */
 
-enum { DECIMAL_MAX = 32 };
+/* Bytes of a number in the format of decimal_fixed or decimal_general; of any number as text with up to 9 decimals. */
+enum { DECIMAL_MAX = 32, DECIMAL_TEXT_MAX = 352 };
 
 /**
  * Write the same as "%.*f", without a NUL. Returns the number of characters, 0 for a number that only printf can format: a huge
  * or non-finite one. Shape: out[DECIMAL_MAX]; decimals 0 to 9.
  */
 size_t decimal_fixed(char *out, double v, int decimals);
+/** Write the same as snprintf with "%.*f", for any number. */
+void decimal_text(char *out, size_t size, double v, int decimals);
 /** Write the same as "%.*g", likewise, for numbers that need no exponent; digits 1 to 9. */
 size_t decimal_general(char *out, double v, int digits);
 
@@ -557,6 +565,19 @@ void hash_bytes(const void *data, size_t len, unsigned char digest[32]);
 bool hash_equal(const void *a, const void *b, size_t len);
 /** Write `len` bytes in lower-case hex. Shape: hex[2 * len + 1]. */
 void hash_to_hex(const void *data, size_t len, char *hex);
+
+/*
+ * ---- seal ----
+ * Encryption of a secret that has to be stored: AES-256-GCM by nettle, with a random nonce.
+ */
+
+/**
+ * Append base64 of the nonce, the tag and the ciphertext of `text`. The key is derived from `secret`; `about` names what the text
+ * belongs to, and opening needs the same. Err: ERR_INTERNAL no random bytes.
+ */
+int seal_text(const char *secret, const char *about, const char *text, struct buf *out, struct fw_err *err);
+/** Append the text. Err: ERR_INVALID sealed with another secret, for something else, or changed. */
+int seal_open(const char *secret, const char *about, const char *sealed, struct buf *out, struct fw_err *err);
 
 /** Incremental form. */
 struct hash_state {

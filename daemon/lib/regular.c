@@ -1,7 +1,6 @@
 /* regular.c - documented in lib.h. */
 #include "lib/lib.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <unistd.h>
 

@@ -1,7 +1,6 @@
 /* sd_notify.c - one datagram for each message, without libsystemd. */
 #include "lib/lib.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <sys/socket.h>
 #include <sys/un.h>

@@ -2,7 +2,6 @@
 #include "lib/lib.h"
 
 #include <math.h>
-#include <stdio.h>
 
 enum { DECIMALS_MAX = 15 };
 
@@ -33,7 +32,7 @@ static void write_figure(double v, int digits, int least, char *out)
 	}
 	if (v != 0)
 		decimals = (int)fmax(least, fmin(DECIMALS_MAX, digits - 1 - floor(log10(fabs(v)))));
-	snprintf(out, UNIT_FIGURE_SIZE, "%.*f", decimals, v);
+	decimal_text(out, UNIT_FIGURE_SIZE, v, decimals);
 }
 
 void unit_rate(struct unit unit, double tflops, char *out)

@@ -60,6 +60,7 @@ static void read_reader(struct yaml *y, struct yaml_node *node, struct benchmark
 void benchmark_read(struct yaml *y, struct yaml_node *node, const char *name, struct benchmark *out)
 {
 	*out = (struct benchmark){ .threshold_pct = 1.5, .timeout_s = 300, .budget_s = 600, .gpu = true };
+	cost_limits_default(&out->costs);
 	if (!name[0] || strlen(name) >= sizeof out->name ||
 		strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789_-") != strlen(name))
 		yaml_mistake(
@@ -81,6 +82,7 @@ void benchmark_read(struct yaml *y, struct yaml_node *node, const char *name, st
 	read_artifacts(y, yaml_get(y, node, "artifacts"), out);
 	read_reader(y, node, out);
 	yaml_double(y, yaml_get(y, node, "threshold_pct"), 0.1, 99, &out->threshold_pct);
+	cost_limits_read(y, yaml_get(y, node, "costs"), &out->costs);
 	yaml_seconds(y, yaml_get(y, node, "timeout_s"), 1, 86400, &out->timeout_s);
 	yaml_seconds(y, yaml_get(y, node, "budget_s"), 1, 86400, &out->budget_s);
 	yaml_int(y, yaml_get(y, node, "pairs"), BENCHMARK_INTERLEAVE_MIN, BENCHMARK_INTERLEAVE_MAX, &pairs);

@@ -13,3 +13,9 @@ void inputs_fill(uint64_t seed, uint32_t tensor, uint64_t first, size_t n, uint1
 	for (size_t i = 0; i < n; i++)
 		out[i] = inputs_element(stream, first + i);
 }
+
+void inputs_to_f16(uint16_t *bits, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		bits[i] = inputs_float_to_f16(inputs_bf16_to_float(bits[i]));
+}

@@ -20,6 +20,7 @@ enum alertkind {
 	ALERTKIND_DEVICE_OFFLINE,
 	ALERTKIND_QUARANTINED,
 	ALERTKIND_ENVIRONMENT, /* cells became slower by another compiler, library, driver or setting */
+	ALERTKIND_COST,        /* a cost besides time grew: memory, error, energy... */
 	ALERTKIND_N
 };
 
@@ -42,6 +43,56 @@ const char *alertstate_name(enum alertstate v);
 /** Return ALERTSTATE_N for an unknown name. */
 enum alertstate alertstate_from_name(const char *name);
 bool alertstate_is_live(enum alertstate v);
+
+/*
+ * ---- cost ----
+ * Values of a cell besides its time, of which more is worse. The first COST_JUDGED have a limit: growth beyond it opens an alert
+ * of kind cost, and each has a history.
+ */
+
+enum cost {
+	COST_MEMORY,   /* workspace of a call, as the module requests it; of a program what it reports */
+	COST_ERROR,    /* largest error of a result, relative to that of the plain data type */
+	COST_FIRST,    /* time of plan, bind and first call, which includes tuning */
+	COST_ENERGY,   /* of a call in sustained runs */
+	COST_HOST,     /* host time of enqueue, of a program of a call */
+	COST_LAUNCHES, /* kernels of a call */
+	COST_JUDGED,
+	COST_LOCAL_BYTES = COST_JUDGED, /* local memory of all kernels, where registers spill */
+	COST_FLOPS_ISSUED,
+	COST_UNREPEATABLE, /* 1: two calls with the same inputs give different bits */
+	COST_N
+};
+
+/** Limits where a suite or benchmark sets none. Units: percent. */
+enum {
+	COST_LIMIT_MEMORY = 1,
+	COST_LIMIT_ERROR = 50, /* each side is checked at its own secret positions */
+	COST_LIMIT_FIRST = 50, /* of the base in the check of another job, which is cached */
+	COST_LIMIT_ENERGY = 3,
+	COST_LIMIT_HOST = 10,
+	COST_LIMIT_LAUNCHES = 0
+};
+/** Growth of one cost. */
+struct cost_kind {
+	const char *name, *unit;   /* "memory", "bytes" */
+	const char *base, *target; /* names of its metrics, one for each side; NULL: not stored */
+	double limit_pct, least;   /* growth that does not count: up to so much of the base, and up to so many units */
+};
+extern const struct cost_kind cost_kinds[COST_N];
+enum { COST_OFF = -1 };
+/** Limits of a suite or benchmark. Units: percent of growth; COST_OFF: no alert. */
+struct cost_limits {
+	double pct[COST_JUDGED];
+};
+
+/** Return COST_N for an unknown name. */
+enum cost cost_from_name(const char *name);
+void cost_limits_default(struct cost_limits *out);
+/** Read `costs:`, a mapping of names to percents or `off`; missing names keep their limit. Mistakes go into `y`. */
+void cost_limits_read(struct yaml *y, struct yaml_node *node, struct cost_limits *out);
+/** Return whether `target` is more than `base` by more than `limit_pct` percent and by more than the least growth. NAN: false. */
+bool cost_grows(enum cost c, double base, double target, double limit_pct);
 
 /* ---- direction: The computation of one call of a case. A family lists its directions. ---- */
 
@@ -72,7 +123,9 @@ struct reader {
 	struct yaml *y;
 	/** Add one case in every direction of the suite. Mistakes are reported at `at`, once. */
 	void (*add)(struct reader *r, struct yaml_node *at, const void *shape);
-	void *arg; /* argument of add: the suite's */
+	void *arg;          /* argument of add: the suite's */
+	uint64_t seed;      /* of the suite's inputs and masks */
+	const char *folder; /* folder of a local suite, where the files that it names are; NULL: it may name none */
 };
 
 void reader_add(struct reader *r, struct yaml_node *at, const void *shape);
@@ -101,12 +154,12 @@ void reader_require(struct yaml *y, const struct yaml_node *map, const struct ya
  */
 
 enum {
-	FAMILY_SHAPE_BYTES = 1152, /* maximum size of a shape */
+	FAMILY_SHAPE_BYTES = 1408, /* maximum size of a shape */
 	FAMILY_ABI_BYTES = 128,    /* and of its struct in the kernel ABI */
 	FAMILY_KEY_SIZE = 160,
 	FAMILY_SLOTS_MAX = 16,
 	FAMILY_PHASES_MAX = 6,
-	FAMILY_GROUPS_MAX = 4
+	FAMILY_GROUPS_MAX = 5
 };
 
 /** The metric of speed that is displayed for a cell. */
@@ -114,8 +167,9 @@ enum family_metric { METRIC_TFLOPS, METRIC_GBPS, METRIC_US };
 
 /** A table of a comparison. */
 struct family_group {
-	const char *name, *title; /* its runs are noisier: wider intervals are still a result */
-	bool is_irregular;        /* runs noise more: wider intervals are still an answer */
+	const char *name, *title;
+	bool is_irregular; /* its runs are noisier: wider intervals are still a result */
+	bool is_by_bytes;  /* its cells are bound by memory: their speed is in GB/s, whatever the family's metric */
 };
 
 /** Names of a case. */
@@ -139,15 +193,28 @@ enum slot_use {
 
 /** How an input is filled, and how it changes from call to call. */
 enum slot_fill {
-	SLOT_DRAWN, /* bf16, by model/inputs.c */
+	SLOT_DRAWN, /* by model/inputs.c, bf16 or the same values in f16 */
 	SLOT_LAID   /* written by the family on the host; a module gets it for count() */
 };
 enum slot_change {
 	SLOT_STAYS,
-	SLOT_ROLLS,        /* by whole rows, or within rows if they are few, in every call */
+	SLOT_ROLLS,        /* by rows and a part of one, or by elements if rows are few, in every call */
 	SLOT_ROLLS_FIRST,  /* as SLOT_ROLLS; the one to change if only one can; work done once does not depend on it */
 	SLOT_ROLLS_FORWARD /* as SLOT_ROLLS if no slot is SLOT_FORWARD; else it is rolled for the forward */
 };
+
+/**
+ * A mask counted in tokens: over the heads that have separate masks, key heads of a block mask, query heads of a token mask.
+ * Tiles are MASK_TILE queries x MASK_TILE keys of one sequence and head, whatever the mask's own blocks.
+ */
+struct mask_counts {
+	int64_t pairs, pairs_kept;           /* of a query and a key of its sequence */
+	int64_t rows, rows_empty;            /* queries; those without a key */
+	int64_t tiles, tiles_masked;         /* those without a kept pair */
+	int64_t common_tiles, common_masked; /* tiles of one head; those masked in all heads and sequences. 0: only one of them */
+};
+
+enum { MASK_TILE = 64 };
 
 struct family_slot {
 	const char *name;  /* "dQ" */
@@ -212,11 +279,15 @@ struct family {
 	 * direction needs the forward.
 	 */
 	enum slot_change (*change)(const void *shape, enum direction d, int slot);
-	bool keeps_rows; /* rows are never rolled within: a tensor of one row does not change */
 	/** Set strides and type of a used slot; returns its bytes. */
 	size_t (*lay_out)(const void *shape, int slot, struct fw_tensor *t);
-	/** Fill a SLOT_LAID slot. Shape: out[bytes of lay_out]. NULL if there is no such slot. */
-	void (*lay)(const void *shape, uint64_t seed, int slot, void *out);
+	/**
+	 * Fill a SLOT_LAID slot. Shape: out[bytes of lay_out]. NULL if there is no such slot. Err: a file of the shape cannot be
+	 * read, or is not the one that the suite named.
+	 */
+	int (*lay)(const void *shape, uint64_t seed, int slot, void *out, struct fw_err *err);
+	/** Return the path of a file that `lay` reads, "" if it reads none; NULL: no shape has one. */
+	const char *(*file)(const void *shape);
 	/** True if there is another problem of these sizes, which a plan does not know; NULL: none. */
 	bool (*has_second)(const void *shape);
 	const char *second_words; /* "another mask of the same size" */
@@ -226,6 +297,8 @@ struct family {
 	 * Count the work that the laid slots keep, and the total, from the buffers themselves; NULL: all. Shape: laid[n_slots].
 	 */
 	int64_t (*kept)(const void *shape, const void *const *laid, int64_t *of);
+	/** Count a mask in tokens; `out` stays 0 without a mask. NULL: the family has no masks. Shape: laid[n_slots]. */
+	void (*count_mask)(const void *shape, const void *const *laid, struct mask_counts *out);
 };
 
 /** Return NULL for an unknown name. */
@@ -276,7 +349,7 @@ enum series series_from_name(const char *name);
  * it is a cell.
  */
 
-enum { CASE_KEY_SIZE = FAMILY_KEY_SIZE };
+enum { CASE_KEY_SIZE = FAMILY_KEY_SIZE, CELL_CONFIG_SIZE = 64 };
 
 union shape {
 	unsigned char bytes[FAMILY_SHAPE_BYTES];
@@ -285,7 +358,7 @@ union shape {
 
 /** Self-contained: all data that the runner needs to create the inputs. */
 struct cell {
-	char key[CASE_KEY_SIZE]; /* case key + "/" + direction */
+	char key[CASE_KEY_SIZE]; /* case key + "/" + direction; with a configuration: case key + "/ISA=v3,TILE=2/" + direction */
 	char case_key[CASE_KEY_SIZE];
 	char baseline[CASE_KEY_SIZE]; /* key of the baseline cell, if the suite has both; "" none */
 	char family[16];              /* "attention" */
@@ -295,20 +368,24 @@ struct cell {
 	int64_t size;                 /* 0: none */
 	double pieces;
 	enum direction direction;
-	double threshold_pct;    /* minimum loss of throughput that is a regression */
-	double flops;            /* of a call of a benchmark program (family "command"); 0 unknown */
-	enum series decide;      /* the deciding series: call, if host time counts */
-	double tau0;             /* learned noise of runs, log ratio; 0: the rule's */
-	double nu0;              /* degrees of freedom of tau0; 0: tau0 is a prior in addition to pairs */
-	double underpowered_pct; /* smallest regression that noisy equal builds allow to detect; 0: the threshold */
-	uint64_t seed;           /* of the inputs */
+	double threshold_pct;          /* minimum loss of throughput that is a regression */
+	double flops;                  /* of a call of a benchmark program (family "command"); 0 unknown */
+	enum series decide;            /* the deciding series: call, if host time counts */
+	double tau0;                   /* learned noise of runs, log ratio; 0: the rule's */
+	double nu0;                    /* degrees of freedom of tau0; 0: tau0 is a prior in addition to pairs */
+	double underpowered_pct;       /* smallest regression that noisy equal builds allow to detect; 0: the threshold */
+	uint64_t seed;                 /* of the inputs */
+	char config[CELL_CONFIG_SIZE]; /* configuration that the suite requests for both sides, "ISA=v3 TILE=2"; "": none */
 	union shape shape;
 };
 
 /** Return its family; NULL for a benchmark program. */
 const struct family *case_family(const struct cell *c);
 
-/** Fill keys, group, title and size from `c->family`, `c->shape` and `c->direction`. */
+/**
+ * Fill keys, group, title and size from `c->family`, `c->shape`, `c->direction` and `c->config`. A key that does not fit is cut;
+ * case_check reports it.
+ */
 void case_name(struct cell *c);
 
 /** Return the useful FLOPs of one call, for a benchmark program as reported. NAN unknown. */
@@ -412,11 +489,12 @@ struct benchmark {
 	char reader[24], unit[16];          /* format of readers/reading.c; unit "" unless a triton file needs it */
 	char time[8];                       /* google-benchmark: "real" or "cpu"; "" real */
 	double threshold_pct;               /* 1.5 */
-	double timeout_s;                   /* of one process; 300 */
-	double budget_s;                    /* of a comparison; 600 */
-	int pairs;                          /* maximum for a cell in one interleaved session; 0 the default */
-	bool gpu;                           /* it may use the GPU of its device; true */
-	bool fork;                          /* one process that has imported its modules may fork its runs; as gpu */
+	struct cost_limits costs;
+	double timeout_s; /* of one process; 300 */
+	double budget_s;  /* of a comparison; 600 */
+	int pairs;        /* maximum for a cell in one interleaved session; 0 the default */
+	bool gpu;         /* it may use the GPU of its device; true */
+	bool fork;        /* one process that has imported its modules may fork its runs; as gpu */
 };
 
 /** Read one item of `benchmarks:`; mistakes go into `y`. */
@@ -544,6 +622,47 @@ INPUTS_FN float inputs_bf16_to_float(uint16_t bits)
 	v.u = (uint32_t)bits << 16;
 	return v.f;
 }
+
+INPUTS_FN float inputs_f16_to_float(uint16_t bits)
+{
+	union {
+		float f;
+		uint32_t u;
+	} v;
+	uint32_t magnitude = bits & 0x7fffu;
+	if (magnitude >= 0x7c00u)
+		v.u = 0x7f800000u | (magnitude & 0x3ffu) << 13;
+	else if (magnitude < 0x400u)
+		v.f = (float)magnitude * 5.9604644775390625e-8f; /* subnormal: units of 2^-24 */
+	else
+		v.u = (magnitude << 13) + 0x38000000u;
+	v.u |= (uint32_t)(bits & 0x8000u) << 16;
+	return v.f;
+}
+
+/** Round to the nearest f16, ties to even; from 65520 on to infinity. NaN stays NaN. */
+INPUTS_FN uint16_t inputs_float_to_f16(float x)
+{
+	union {
+		float f;
+		uint32_t u;
+	} v;
+	v.f = x;
+	uint32_t sign = v.u >> 16 & 0x8000u, magnitude = v.u & 0x7fffffffu;
+	if (magnitude > 0x7f800000u)
+		return (uint16_t)(sign | 0x7e00u);
+	if (magnitude >= 0x477ff000u)
+		return (uint16_t)(sign | 0x7c00u);
+	if (magnitude < 0x38800000u) { /* subnormal: in 0.5 the last bit is 2^-24 */
+		v.u = magnitude;
+		v.f += 0.5f;
+		return (uint16_t)(sign | (v.u - 0x3f000000u));
+	}
+	return (uint16_t)(sign | (magnitude + 0xfffu + (magnitude >> 13 & 1u) - 0x38000000u) >> 13);
+}
+
+/** Convert drawn bf16 in place to f16, which has each of their values. */
+void inputs_to_f16(uint16_t *bits, size_t n);
 
 /** Round to the nearest bf16, ties to even. NaN stays NaN. */
 INPUTS_FN uint16_t inputs_float_to_bf16(float x)
@@ -822,6 +941,26 @@ const char *role_name(enum role role);
 enum role role_from_name(const char *name);
 
 /*
+ * ---- config ----
+ * Terms of a provider's configuration: "BLOCK_M=128 STAGES=2", separated by spaces, commas or semicolons. Pure.
+ */
+
+/**
+ * Return whether every term of `requested` ("STAGES=2") is in `chosen` ("BLOCK_M=128 STAGES=2"), in any order: a provider of a
+ * later commit may have more keys.
+ */
+bool config_contains_all(const char *requested, const char *chosen);
+/**
+ * Write the terms of `requested` whose key is not in `own`, separated by spaces and cut to fit. Returns their number. Shape:
+ * out[size].
+ */
+size_t config_unfit(const char *requested, const char *own, char *out, size_t size);
+/**
+ * Write `own` with the values of `requested` for the keys that both have. Returns false if it does not fit. Shape: out[size].
+ */
+bool config_fit(const char *requested, const char *own, char *out, size_t size);
+
+/*
  * ---- rotation ----
  * The choice of the next shard of a large suite to measure off-peak. Pure.
  *
@@ -866,6 +1005,20 @@ enum run_mode {
  */
 extern const char *const run_mode_names[RUN_MODES + 1];
 
+/* ---- side_names: Names of a comparison's sides for names of files. Pure. ---- */
+
+enum { SIDE_NAME_SIZE = 128 };
+
+struct side_label {
+	const char *name, *commit, *provider; /* "" none */
+};
+
+/**
+ * Write the display name of each side, else the first digits of its commit, with the provider if one was requested, as a part of
+ * a file's name. Equal names are made different by the target's commit, else by "again".
+ */
+void side_names(const struct side_label side[2], char name[2][SIDE_NAME_SIZE]);
+
 /*
  * ---- suite ----
  * A suite file as a list of cells, in the order of the file: dense before block-sparse, each case forward then
@@ -878,10 +1031,11 @@ struct suite {
 	char name[64];
 	char family[16];
 	double threshold_pct; /* of cells without their own threshold */
-	double budget_s;      /* device seconds a comparison may use */
-	int push_cells;       /* number of cells that a push measures, at least those of `always`; 0: all */
-	int nights;           /* number of nights in which the others are measured */
-	char *always;         /* globs of cells that every push measures, separated by spaces; NULL none */
+	struct cost_limits costs;
+	double budget_s; /* device seconds a comparison may use */
+	int push_cells;  /* number of cells that a push measures, at least those of `always`; 0: all */
+	int nights;      /* number of nights in which the others are measured */
+	char *always;    /* globs of cells that every push measures, separated by spaces; NULL none */
 	int n_cells;
 	struct cell *cell; /* cell[n_cells] */
 };
@@ -891,6 +1045,8 @@ struct suite {
  * of them, separated by " | " and cut to fit, and `out` is then empty. Own: suite_fini frees.
  */
 int suite_parse(const char *text, size_t len, const char *file, struct suite *out, struct fw_err *err);
+/** As suite_parse, for the text of the local file `path`, which may name files in its own folder. */
+int suite_parse_local(const char *text, size_t len, const char *path, struct suite *out, struct fw_err *err);
 void suite_fini(struct suite *s);
 
 /** Return whether a key matches one of `globs`, separated by spaces (fnmatch; '*' also crosses '/'). */

@@ -170,6 +170,7 @@ static const char *const alertkind_names[ALERTKIND_N] = {
 	[ALERTKIND_DEVICE_OFFLINE] = "device_offline",
 	[ALERTKIND_QUARANTINED] = "quarantined",
 	[ALERTKIND_ENVIRONMENT] = "environment",
+	[ALERTKIND_COST] = "cost",
 };
 
 NAMED(alertkind, ALERTKIND_N)

@@ -8,9 +8,6 @@
 #include <fnmatch.h>
 #include <limits.h>
 #include <stdio.h>
-#include <stdlib.h>
-
-#include "lib/lib.h"
 
 enum {
 	FAMILIES_MAX = 16,
@@ -18,8 +15,10 @@ enum {
 	PUSH_CELLS = 40, /* default */
 	NIGHTS = 7,
 	THRESHOLDS_MAX = 400,
+	DECIDE_MAX = 32,
 	ALWAYS_MAX = 32,
 	ALWAYS_BYTES_MAX = 4096,
+	CONFIGS_MAX = 32,
 	POSITIONS = 2 * SUITE_CELLS_MAX /* size of the hash table of keys; a power of two */
 };
 
@@ -28,9 +27,12 @@ struct draft {
 	struct suite *suite;
 	const struct family *family;
 	uint64_t seed;
+	const char *folder; /* of a local suite, else NULL */
 	int n_directions;
 	enum direction direction[DIRECTIONS];
-	enum series decide;                  /* of every cell */
+	enum series decide; /* of every cell */
+	int n_configs;      /* at least 1: without a list one empty configuration */
+	char config[CONFIGS_MAX][CELL_CONFIG_SIZE];
 	short position[POSITIONS];           /* 1 + the cell with that key, 0 none */
 	const struct yaml_node *reported_at; /* list with reported mistakes, reported once */
 };
@@ -116,10 +118,53 @@ static void refuse_case(struct draft *d, struct yaml_node *at, const char *forma
 	d->reported_at = at;
 }
 
-static void add_case(struct reader *r, struct yaml_node *at, const void *shape)
+/* Copy a configuration with one space between its terms. Returns false if it is no configuration, or does not fit. */
+static bool copy_config(const char *text, char out[CELL_CONFIG_SIZE])
 {
-	struct draft *d = r->arg;
+	static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_=.:+-";
+	size_t used = 0;
 
+	for (text += strspn(text, " "); *text; text += strspn(text, " ")) {
+		size_t n = strspn(text, letters), gap = used > 0;
+
+		if (n == 0 || (text[n] && text[n] != ' ') || used + gap + n >= CELL_CONFIG_SIZE)
+			return false;
+		if (gap)
+			out[used++] = ' ';
+		memcpy(out + used, text, n);
+		used += n;
+		text += n;
+	}
+	out[used] = '\0';
+	return used > 0;
+}
+
+/* Every case is measured in each configuration of the list. */
+static void read_configs(struct draft *d, struct yaml_node *root)
+{
+	struct yaml_node *list = yaml_get(d->y, root, "configs");
+	int n = yaml_list(d->y, list, 1, CONFIGS_MAX, "must be a list of 1 to %d configurations", CONFIGS_MAX);
+
+	d->n_configs = 1;
+	for (int i = 0; i < n; i++) {
+		struct yaml_node *item = yaml_item(d->y, list, i);
+		const char *text = NULL;
+
+		if (yaml_string(d->y, item, &text) || !text)
+			continue;
+		if (!copy_config(text, d->config[i]))
+			yaml_mistake(d->y, item,
+				"must be terms such as BLOCK_M=128 STAGES=2, separated by spaces, of at most %d bytes",
+				CELL_CONFIG_SIZE - 1);
+		for (int k = 0; k < i; k++)
+			if (d->config[i][0] && strcmp(d->config[k], d->config[i]) == 0)
+				yaml_mistake(d->y, item, "%s appears twice", d->config[i]);
+		d->n_configs = i + 1;
+	}
+}
+
+static void add_cells(struct draft *d, struct yaml_node *at, const void *shape, const char *config)
+{
 	for (int i = 0; i < d->n_directions && d->reported_at != at; i++) {
 		struct suite *s = d->suite;
 
@@ -131,6 +176,7 @@ static void add_case(struct reader *r, struct yaml_node *at, const void *shape)
 		struct fw_err why = { 0 };
 
 		snprintf(c.family, sizeof c.family, "%s", d->family->name);
+		snprintf(c.config, sizeof c.config, "%s", config);
 		memcpy(c.shape.bytes, shape, d->family->shape_bytes);
 		if (s->n_cells == SUITE_CELLS_MAX) {
 			refuse_case(d, at, "the suite has more than %d cells", SUITE_CELLS_MAX);
@@ -148,6 +194,14 @@ static void add_case(struct reader *r, struct yaml_node *at, const void *shape)
 		s->cell = mem_grow_one(s->cell, (size_t)s->n_cells, sizeof *s->cell);
 		s->cell[s->n_cells++] = c;
 	}
+}
+
+static void add_case(struct reader *r, struct yaml_node *at, const void *shape)
+{
+	struct draft *d = r->arg;
+
+	for (int i = 0; i < d->n_configs; i++)
+		add_cells(d, at, shape, d->config[i]);
 }
 
 static void read_thresholds(struct draft *d, struct yaml_node *root)
@@ -180,6 +234,31 @@ static void read_thresholds(struct draft *d, struct yaml_node *root)
 		if (!bad && hits == 0 && yaml_mistakes(d->y) == 0)
 			yaml_mistake(d->y, cell, "\"%.80s\" matches no cell of this suite", glob);
 	}
+}
+
+/* {call: [PATTERN]}: the time of the whole call decides in the cells that match. */
+static void read_decide(struct draft *d, struct yaml_node *map)
+{
+	struct yaml_node *list = yaml_get(d->y, map, "call");
+	int n = yaml_list(d->y, list, 1, DECIDE_MAX, "must be a list of 1 to %d patterns of cells", DECIDE_MAX);
+
+	reader_require(d->y, map, list, "call");
+	for (int i = 0; i < n; i++) {
+		struct yaml_node *item = yaml_item(d->y, list, i);
+		const char *glob = NULL;
+		int hits = 0;
+
+		if (yaml_string(d->y, item, &glob) || !glob)
+			continue;
+		for (int c = 0; c < d->suite->n_cells; c++)
+			if (fnmatch(glob, d->suite->cell[c].key, 0) == 0) {
+				d->suite->cell[c].decide = SERIES_CALL;
+				hits++;
+			}
+		if (hits == 0 && yaml_mistakes(d->y) == 0)
+			yaml_mistake(d->y, item, "\"%.80s\" matches no cell of this suite", glob);
+	}
+	yaml_finish(d->y, map);
 }
 
 /* Read a list of globs, each of which must match, into "a b". */
@@ -261,23 +340,27 @@ static void read_root(struct draft *d, struct yaml_node *root)
 {
 	static const char *const decides[] = { "device", "call", NULL };
 	struct yaml_node *decide = yaml_get(d->y, root, "decide");
-	struct reader reader = { .y = d->y, .add = add_case, .arg = d };
+	struct reader reader = { .y = d->y, .add = add_case, .arg = d, .folder = d->folder };
 	int64_t seed = 42;
 
 	read_name(d, root, "suite", d->suite->name, sizeof d->suite->name);
 	d->family = read_family(d, root);
 	yaml_int(d->y, yaml_get(d->y, root, "seed"), 0, INT64_MAX, &seed);
-	d->seed = (uint64_t)seed;
+	d->seed = reader.seed = (uint64_t)seed;
 	yaml_percent(d->y, yaml_get(d->y, root, "threshold_pct"), 0.01, 99, &d->suite->threshold_pct);
 	yaml_seconds(d->y, yaml_get(d->y, root, "budget_s"), 1, 86400, &d->suite->budget_s);
-	if (decide && reader_word(d->y, decide, decides, "device or call") == 1)
+	cost_limits_read(d->y, yaml_get(d->y, root, "costs"), &d->suite->costs);
+	if (decide && !yaml_is_map(decide) && reader_word(d->y, decide, decides, "device, call or {call: [PATTERN]}") == 1)
 		d->decide = SERIES_CALL;
 	if (!d->family)
 		return;
 	snprintf(d->suite->family, sizeof d->suite->family, "%s", d->family->name);
 	read_directions(d, root);
+	read_configs(d, root);
 	if (d->family->read(&reader, root)) {
 		read_thresholds(d, root);
+		if (yaml_is_map(decide))
+			read_decide(d, decide);
 		read_parts(d, root);
 		if (d->suite->n_cells == 0 && yaml_mistakes(d->y) == 0)
 			yaml_mistake(d->y, root, "holds no cell; give %s", d->family->keys);
@@ -285,16 +368,18 @@ static void read_root(struct draft *d, struct yaml_node *root)
 	}
 }
 
-int suite_parse(const char *text, size_t len, const char *file, struct suite *out, struct fw_err *err)
+static int parse(const char *text, size_t len, const char *file, const char *folder, struct suite *out, struct fw_err *err)
 {
 	struct yaml *y = yaml_new(text, len, file);
 	struct yaml_node *root = yaml_root(y);
 	struct draft *d = mem_alloc_zero(1, sizeof *d);
 
 	*out = (struct suite){ .threshold_pct = 1.5, .budget_s = 600 };
+	cost_limits_default(&out->costs);
 	if (yaml_is_map(root)) {
 		d->y = y;
 		d->suite = out;
+		d->folder = folder;
 		read_root(d, root);
 	} else if (yaml_mistakes(y) == 0) {
 		yaml_mistake(y, root, "must be a mapping that begins with \"suite: NAME\"");
@@ -307,6 +392,24 @@ int suite_parse(const char *text, size_t len, const char *file, struct suite *ou
 		mistakes_report(y, err);
 	}
 	yaml_free(y);
+	return result;
+}
+
+int suite_parse(const char *text, size_t len, const char *file, struct suite *out, struct fw_err *err)
+{
+	return parse(text, len, file, NULL, out, err);
+}
+
+int suite_parse_local(const char *text, size_t len, const char *path, struct suite *out, struct fw_err *err)
+{
+	const char *slash = strrchr(path, '/');
+	size_t n = slash ? (size_t)(slash - path) + 1 : 0;
+	char *folder = mem_alloc_zero(1, n + 3);
+
+	snprintf(folder, n + 3, "%.*s", (int)(n ? n : 2), n ? path : "./");
+	int result = parse(text, len, path, folder, out, err);
+
+	free(folder);
 	return result;
 }
 

@@ -203,12 +203,44 @@ static void hidden_characters(void **state)
 		assert_false(utf8_is_hidden(shown[i]));
 }
 
+static void a_sealed_text_opens_only_with_its_secret(void **state)
+{
+	struct buf sealed, again, open;
+	struct fw_err err = { 0 };
+
+	(void)state;
+	buf_init(&sealed, 1024);
+	buf_init(&again, 1024);
+	buf_init(&open, 1024);
+	assert_int_equal(seal_text("secret of a client", "ann", "refresh1", &sealed, &err), 0);
+	assert_int_equal(seal_text("secret of a client", "ann", "refresh1", &again, &err), 0);
+	assert_string_not_equal(sealed.data, again.data); /* no nonce is used twice */
+	assert_int_equal(seal_open("secret of a client", "ann", sealed.data, &open, &err), 0);
+	assert_string_equal(open.data, "refresh1");
+	buf_clear(&open);
+	assert_int_equal(seal_open("another secret", "ann", sealed.data, &open, &err), -1);
+	assert_int_equal(seal_open("secret of a client", "bob", sealed.data, &open, &err), -1);
+	assert_int_equal(seal_open("secret of a client", "ann", "", &open, &err), -1);
+	assert_int_equal(seal_open("secret of a client", "ann", "AAAA", &open, &err), -1);
+	for (size_t i = 0; i < sealed.len; i++) { /* no byte can be changed; 36 bytes have no unused bits in base64 */
+		char was = sealed.data[i];
+		sealed.data[i] = was == 'A' ? 'B' : 'A';
+		assert_int_equal(seal_open("secret of a client", "ann", sealed.data, &open, &err), -1);
+		sealed.data[i] = was;
+	}
+	assert_int_equal(open.len, 0);
+	buf_fini(&sealed);
+	buf_fini(&again);
+	buf_fini(&open);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = { cmocka_unit_test(sha256_vectors), cmocka_unit_test(hmac_vector_of_the_forges),
 		cmocka_unit_test(files_hash_as_their_bytes), cmocka_unit_test(times_are_utc),
 		cmocka_unit_test(nobody_waits_for_a_reader_of_the_log), cmocka_unit_test(log_values_stay_one_word),
-		cmocka_unit_test(one_event_is_one_line), cmocka_unit_test(hidden_characters) };
+		cmocka_unit_test(one_event_is_one_line), cmocka_unit_test(a_sealed_text_opens_only_with_its_secret),
+		cmocka_unit_test(hidden_characters) };
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -13,7 +13,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/pidfd.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "lib/lib.h"
@@ -214,6 +216,27 @@ static void limits_hold(void **state)
 	buf_fini(&out);
 }
 
+/* In the child and its own children, which exec other programs; nothing else is refused. */
+static void a_child_without_network_makes_no_socket(void **state)
+{
+	static const char script[] = "bash -c 'exec 3<>/dev/tcp/127.0.0.1/9' 2>&1 | grep -om1 'Operation not permitted';"
+				     "grep -E '^(NoNewPrivs|Seccomp):' /proc/self/status; cat /dev/null && echo reads";
+	struct proc_spec spec = { .argv = (const char *const[]){ "sh", "-c", script, NULL }, .has_no_network = true };
+	struct proc_exit how;
+	struct fw_err err = { 0 };
+	struct buf out;
+
+	(void)state;
+	buf_init(&out, 1000);
+	assert_int_equal(proc_run(&spec, NULL, &out, &out, 20000, &how, &err), 0);
+	assert_string_equal(out.data, "Operation not permitted\nNoNewPrivs:\t1\nSeccomp:\t2\nreads\n");
+	buf_clear(&out);
+	spec.has_no_network = false;
+	assert_int_equal(proc_run(&spec, NULL, &out, &out, 20000, &how, &err), 0);
+	assert_null(strstr(out.data, "not permitted")); /* the port is closed, so the connection is refused */
+	buf_fini(&out);
+}
+
 /* Not SIGKILL, which could come from another process. */
 static void used_up_time_has_a_signal_of_its_own(void **state)
 {
@@ -254,6 +277,36 @@ static void a_careful_child_is_requested_and_not_killed(void **state)
 		continue;
 	assert_int_equal(how.status, 7);
 	close(in[0]), close(in[1]), close(out[0]), close(out[1]);
+}
+
+/* A program that starts the careful child prints its id and is killed. */
+static void a_careful_child_can_end_with_its_parent(void **state)
+{
+	struct proc_spec spec = {
+		.argv = (const char *const[]){ "sleep", "1000", NULL }, .is_careful = true, .ends_with_parent = true
+	};
+	struct fw_err err = { 0 };
+	int out[2];
+	struct proc p;
+	pid_t child;
+
+	(void)state;
+	assert_int_equal(pipe(out), 0);
+	pid_t parent = fork();
+	assert_true(parent >= 0);
+	if (parent == 0) {
+		bool is_sent = proc_spawn(&spec, &p, &err) == 0 && write(out[1], &p.pid, sizeof p.pid) == sizeof p.pid;
+		raise(is_sent ? SIGKILL : SIGABRT);
+	}
+	assert_int_equal(read(out[0], &child, sizeof child), sizeof child);
+	assert_int_equal(waitpid(parent, NULL, 0), parent);
+	int fd = pidfd_open(child, 0);
+	struct pollfd end = { .fd = fd, .events = POLLIN };
+	if (fd >= 0) {
+		assert_int_equal(poll(&end, 1, 180000), 1);
+		close(fd);
+	}
+	close(out[0]), close(out[1]);
 }
 
 static void start_errors_are_reported(void **state)
@@ -420,8 +473,10 @@ int main(void)
 		cmocka_unit_test(input_is_fed_and_arguments_are_no_shell), cmocka_unit_test(output_beyond_the_maximum_is_dropped),
 		cmocka_unit_test(only_listed_descriptors), cmocka_unit_test(descriptors_may_swap_positions),
 		cmocka_unit_test(environment_is_clean), cmocka_unit_test(own_session_and_default_signals),
-		cmocka_unit_test(limits_hold), cmocka_unit_test(used_up_time_has_a_signal_of_its_own),
-		cmocka_unit_test(a_careful_child_is_requested_and_not_killed), cmocka_unit_test(start_errors_are_reported),
+		cmocka_unit_test(limits_hold), cmocka_unit_test(a_child_without_network_makes_no_socket),
+		cmocka_unit_test(used_up_time_has_a_signal_of_its_own),
+		cmocka_unit_test(a_careful_child_is_requested_and_not_killed),
+		cmocka_unit_test(a_careful_child_can_end_with_its_parent), cmocka_unit_test(start_errors_are_reported),
 		cmocka_unit_test(deadline_ends_the_whole_group), cmocka_unit_test(leftovers_of_an_ended_child_go_with_it),
 		cmocka_unit_test(reap_does_not_block_and_end_kills), cmocka_unit_test(death_of_the_parent_is_passed_on),
 		cmocka_unit_test(siblings_are_found_beside_us_then_in_path) };

@@ -1,11 +1,10 @@
 /*
- * fuzz_yaml.c - the two YAML files that a branch may contain, its manifest and its suite, as arbitrary bytes.
+ * fuzz_yaml.c - the two YAML files that a branch may contain, its manifest and its suite, as arbitrary bytes; and the files that
+ * families import as suites.
  *
- * As a test it reads good files and mutates them, a fixed number of times from a fixed seed; a finding aborts. To search, in
- * bash:
- *   clang-14 -g -O1 -std=c17 -D_GNU_SOURCE -DFUZZ_SEARCH -fsanitize=fuzzer,address,undefined -Idaemon -I. -Itests \
- *     -o build/fuzz_yaml tests/model/fuzz_yaml.c daemon/{base,core}/[a-z]*.c -ljansson -lyaml -lnettle -lm
- *   mkdir -p build/corpus-yaml && build/fuzz_yaml -max_len=4096 build/corpus-yaml etc/suites
+ * As a test it replays files (tests/data/fuzz/yaml, etc/suites), and mutates good ones a fixed number of times from a fixed seed.
+ *
+ * Attacks: daemon/model daemon/families daemon/lib
  */
 #include "fuzz_replay.h"
 #include "lib/lib.h"
@@ -50,8 +49,33 @@ static void check_suite(const char *text, size_t len)
 	suite_fini(&s);
 }
 
+/* An imported file without a mistake is a suite. */
+static void check_import(const char *text, size_t len)
+{
+	static struct suite s;
+	const struct family *f = family_find("linear");
+	struct fw_err err = { 0 };
+	struct yaml *y = yaml_new(text, len, "i.yaml");
+	struct buf out;
+
+	must(f && f->import && y, "a family that imports nothing");
+	buf_init(&out, 1 << 20);
+	if (!yaml_mistakes(y))
+		f->import(y, yaml_root(y), "imported", &out);
+	must(!out.failed, "an imported suite does not fit");
+	if (!yaml_mistakes(y)) {
+		if (suite_parse(out.data, out.len, "s.yaml", &s, &err) == 0)
+			suite_fini(&s);
+		else
+			check_refusal(&err);
+	}
+	yaml_free(y);
+	buf_fini(&out);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
+	check_import((const char *)data, size);
 	check_manifest((const char *)data, size);
 	check_suite((const char *)data, size);
 	return 0;
@@ -139,23 +163,29 @@ static void run(const char *good, size_t good_len)
 	}
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+	static const char *const folders[] = { "tests/data/fuzz/yaml", "etc/suites", NULL };
 	static struct manifest m;
 	static struct suite s;
 	struct fw_err err = { 0 };
+	struct fuzz_replay f = { 0 };
 
+	if (argc > 1)
+		return fuzz_replay_main(argc, argv, folders);
+	for (int i = 0; folders[i]; i++)
+		fuzz_replay(&f, folders[i]);
 	/* mutations of input that is refused as a whole would test little */
 	must(manifest_parse(manifest_text, sizeof manifest_text - 1, "m.yaml", &m, &err) == 0, err.text);
 	must(suite_parse(suite_text, sizeof suite_text - 1, "s.yaml", &s, &err) == 0, err.text);
 	suite_fini(&s);
-	printf("ok 1 - the files that are mutated are good\n");
+	printf("ok %d - the files that are mutated are good\n", ++f.count);
 	fflush(stdout);
 	run(manifest_text, sizeof manifest_text - 1);
-	printf("ok 2 - %d mutated manifests\n", ROUNDS);
+	printf("ok %d - %d mutated manifests\n", ++f.count, ROUNDS);
 	fflush(stdout);
 	run(suite_text, sizeof suite_text - 1);
-	printf("ok 3 - %d mutated suites\n1..3\n", ROUNDS);
-	return 0;
+	printf("ok %d - %d mutated suites\n1..%d\n", f.count + 1, ROUNDS, f.count + 1);
+	return f.failures > 0;
 }
 #endif

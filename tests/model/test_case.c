@@ -260,6 +260,43 @@ static void possible_sizes(void **state)
 	assert_int_equal(attention_kept_blocks(attention_of(&cases[5])), 384);
 }
 
+static void what_families_say(void **state)
+{
+	struct cell c = dense(FW_CAUSAL, 8192), program;
+	const struct family *f = case_family(&c);
+	struct benchmark b = { .name = "a_benchmark_of_sums", .threshold_pct = 2 };
+
+	(void)state;
+	case_name(&c);
+	assert_string_equal(family_slot_name(f, 0), f->slot[0].name);
+	assert_string_equal(family_slot_name(f, f->n_slots), "?");
+	assert_string_equal(family_slot_name(f, -1), "?");
+	assert_string_equal(family_phase_name(f, FW_ALL), "all");
+	assert_string_equal(family_phase_name(f, 1), f->phase[0]);
+	assert_string_equal(family_phase_name(f, 3), "phases");
+	assert_false(family_needs_forward(f, c.shape.bytes, DIRECTION_FORWARD));
+	assert_true(family_needs_forward(f, c.shape.bytes, DIRECTION_BACKWARD));
+	assert_int_equal(family_element_bytes(FW_F32), 4);
+	assert_int_equal(family_element_bytes(FW_BF16), 2);
+	assert_int_equal(family_element_bytes(FW_E4M3), 1);
+	assert_string_equal(family_dtype_name(FW_E5M2), "e5m2");
+	assert_string_equal(family_dtype_name(-7), "unknown");
+	assert_string_equal(family_default()->name, "attention");
+	assert_null(family_find("convolution"));
+	assert_null(family_group("convolution"));
+	assert_int_equal(case_metric(&c), f->metric);
+	c.direction = DIRECTION_ONCE;
+	assert_int_equal(case_metric(&c), METRIC_GBPS);
+	benchmark_cell(&b, "sums/n1024", 1e6, &program);
+	assert_string_equal(program.key, "sums/n1024");
+	assert_string_equal(program.case_key, "sums/n1024");
+	assert_string_equal(program.group, "a_benchmark_of_"); /* cut */
+	assert_int_equal(case_metric(&program), METRIC_TFLOPS);
+	assert_true(case_flops(&program) == 1e6 && isnan(case_bytes(&program)));
+	snprintf(program.family, sizeof program.family, "convolution");
+	refuse(program, "family \"convolution\" is unknown");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -270,6 +307,7 @@ int main(void)
 		cmocka_unit_test(bytes_count_what_nobody_can_leave_out),
 		cmocka_unit_test(impossible_sizes),
 		cmocka_unit_test(possible_sizes),
+		cmocka_unit_test(what_families_say),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

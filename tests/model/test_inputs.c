@@ -25,6 +25,8 @@ static const struct {
 	{ "strided_seed42_384_keep38", "4a59787b89bcd13cb41fab0f7a2e88c891b6adc9a85833c473c0ecbaf6201676" },
 	{ "bigbird_seed42_128_keep16", "ad4c649f2b2bafb76bb37664117e59f8227a1411466e12e7079f28b291f20e9c" },
 	{ "random_tokens_seed42_8x512_keep51", "0c40433ac8a8bb23e8fb4a861cf14f4dbaddba8565f9e5f9bc8c07f3ee756856" },
+	{ "tokens_seed42_4x2x100_density0.3", "948ff7dea95e96596fc8faa7cd0e2932c9a900d6b882f1f0ffc0284481e739bb" },
+	{ "pages_seed42_100_17_1_page16", "126359b1ec7a50aaa2ac5661ca32562b655b531696e21d2a3b62c75b1e04416d" },
 };
 
 enum { MILLION = 1 << 20 };
@@ -72,6 +74,40 @@ static void blocks_are_golden(void **state)
 	check_blocks(PATTERN_STRIDED, 384, 384, 38, golden[4].hash);
 	check_blocks(PATTERN_BIGBIRD, 128, 128, 16, golden[5].hash);
 	check_blocks(PATTERN_RANDOM_TOKENS, 8, 512, 51, golden[6].hash);
+}
+
+static void tokens_are_golden(void **state)
+{
+	const struct attention_case a = { .mask = FW_TOKENS,
+		.seqlen = 200,
+		.nhq = 4,
+		.nhk = 4,
+		.n_seqs = 2,
+		.length = { 100, 100 },
+		.source = TOKENS_RANDOM,
+		.density = 0.3 };
+	uint32_t bits[4 * 200 * 4];
+	struct fw_err err = { 0 };
+	char hex[HASH_HEX];
+
+	(void)state;
+	memset(bits, 0xff, sizeof bits); /* earlier contents must not matter */
+	assert_int_equal(attention_token_bits(&a, 42, bits, &err), 0);
+	hash_hex(bits, sizeof bits, hex);
+	assert_string_equal(hex, golden[7].hash);
+}
+
+static void pages_are_golden(void **state)
+{
+	const struct attention_case a = { .mask = FW_CACHE, .seqlen = 118, .n_seqs = 3, .length = { 100, 17, 1 }, .page = 16 };
+	int32_t table[3 * 7];
+	char hex[HASH_HEX];
+
+	(void)state;
+	memset(table, 0xff, sizeof table);
+	attention_page_table(&a, 42, table);
+	hash_hex(table, sizeof table, hex);
+	assert_string_equal(hex, golden[8].hash);
 }
 
 static bool is_kept(const uint32_t *bits, int row, int block)
@@ -222,17 +258,68 @@ static void keep_all_and_one(void **state)
 		assert_int_equal(__builtin_popcount(bits[2 * row]) + __builtin_popcount(bits[2 * row + 1]), 1);
 }
 
+/* The compiler's own type is the reference: every f16 value, and the values between two of them. */
+static void f16_is_that_of_the_compiler(void **state)
+{
+	(void)state;
+	for (uint32_t bits = 0; bits < 1u << 16; bits++) {
+		union {
+			uint16_t u;
+			_Float16 h;
+		} v = { .u = (uint16_t)bits }, next = { .u = (uint16_t)(bits + 1) };
+		float x = inputs_f16_to_float(v.u);
+
+		if ((bits & 0x7fffu) > 0x7c00u) {
+			assert_true(isnan(x) && (inputs_float_to_f16(x) & 0x7fffu) > 0x7c00u);
+			continue;
+		}
+		assert_true(x == (float)v.h);
+		assert_int_equal(inputs_float_to_f16(x), v.u);
+		for (int part = 1; part < 8 && (bits & 0x7fffu) < 0x7bffu; part++) {
+			float between = (float)v.h + ((float)next.h - (float)v.h) * (float)part / 8;
+			union {
+				_Float16 h;
+				uint16_t u;
+			} wanted = { .h = (_Float16)between };
+
+			assert_int_equal(inputs_float_to_f16(between), wanted.u);
+		}
+	}
+	assert_int_equal(inputs_float_to_f16(65519.0f), 0x7bff);
+	assert_int_equal(inputs_float_to_f16(65520.0f), 0x7c00);
+	assert_int_equal(inputs_float_to_f16(-1e30f), 0xfc00);
+	assert_int_equal(inputs_float_to_f16(1e-30f), 0);
+}
+
+/* Drawn values are exact in both types. */
+static void f16_inputs_have_the_values_of_bf16(void **state)
+{
+	enum { N = 1 << 16 };
+	static uint16_t wide[N], narrow[N];
+
+	(void)state;
+	inputs_fill(42, FW_Q, 0, N, wide);
+	memcpy(narrow, wide, sizeof wide);
+	inputs_to_f16(narrow, N);
+	for (int i = 0; i < N; i++)
+		assert_true(inputs_f16_to_float(narrow[i]) == inputs_bf16_to_float(wide[i]));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(fill_is_golden),
 		cmocka_unit_test(blocks_are_golden),
+		cmocka_unit_test(tokens_are_golden),
+		cmocka_unit_test(pages_are_golden),
 		cmocka_unit_test(patterns_lie_as_they_are_named),
 		cmocka_unit_test(every_pattern_keeps_what_it_shall),
 		cmocka_unit_test(windows_agree),
 		cmocka_unit_test(tensors_and_seeds_differ),
 		cmocka_unit_test(looks_normal),
 		cmocka_unit_test(bf16_rounds_to_even),
+		cmocka_unit_test(f16_is_that_of_the_compiler),
+		cmocka_unit_test(f16_inputs_have_the_values_of_bf16),
 		cmocka_unit_test(keep_all_and_one),
 	};
 

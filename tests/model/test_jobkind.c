@@ -34,12 +34,29 @@ static void test_peers_pins_and_environments_stand_beside_a_side(void **state)
 			k == JOBKIND_PEER || k == JOBKIND_CONFIG || k == JOBKIND_ENVIRONMENT);
 }
 
+/* Lists show these kinds separately, and no others. */
+static void test_upkeep(void **state)
+{
+	static const enum jobkind upkeep[] = { JOBKIND_REFERENCE, JOBKIND_VERIFY, JOBKIND_BACKFILL, JOBKIND_CALIBRATE,
+		JOBKIND_BISECT, JOBKIND_PEER, JOBKIND_PROFILE };
+
+	(void)state;
+	for (int k = 0; k < JOBKIND_N; k++) {
+		bool is_listed = false;
+
+		for (size_t i = 0; i < sizeof upkeep / sizeof upkeep[0]; i++)
+			is_listed |= (int)upkeep[i] == k;
+		assert_int_equal(jobkind_is_upkeep((enum jobkind)k), is_listed);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_names_read_back),
 		cmocka_unit_test(test_peers_pins_and_environments_stand_beside_a_side),
 		cmocka_unit_test(test_a_module_is_timed_beside_itself_to_see_what_noises),
+		cmocka_unit_test(test_upkeep),
 	};
 	return cmocka_run_group_tests_name("jobkind", tests, NULL, NULL);
 }

@@ -147,6 +147,43 @@ static void programs(void **state)
 	assert_string_equal(gemm->time, "");
 }
 
+static void a_program_has_a_rule(void **state)
+{
+	struct rule r, of_modules;
+
+	(void)state;
+	rule_default(&of_modules, 61);
+	benchmark_rule(&(struct benchmark){ .n_command = 1 }, 61, &r);
+	assert_true(r.programs && !of_modules.programs);
+	assert_true(r.k == of_modules.k && r.version == of_modules.version && r.tau0 == of_modules.tau0);
+	assert_int_equal(r.runs_max, BENCHMARK_RUNS_MAX);
+	assert_int_equal(r.pairs_min, BENCHMARK_PAIRS);
+	assert_int_equal(r.pairs_max, BENCHMARK_PAIRS);
+	assert_int_equal(r.pairs_short, 0);
+}
+
+/* The first and the last value of each number, and those next to them. */
+static void numbers_of_a_program_have_bounds(void **state)
+{
+	static const struct {
+		const char *key, *least, *most, *less, *more;
+	} row[] = { { "threshold_pct", "0.1", "99", "0.09", "99.1" }, { "timeout_s", "1", "86400", "0", "86401" },
+		{ "budget_s", "1", "86400", "0", "86401" } };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof row / sizeof *row; i++)
+		for (int k = 0; k < 4; k++) {
+			const char *value = k == 0 ? row[i].least : k == 1 ? row[i].most : k == 2 ? row[i].less : row[i].more;
+			char text[200];
+			struct manifest m;
+			struct fw_err err = { 0 };
+			snprintf(text, sizeof text, "flopwatch: 1\nbenchmarks:\n  a: {command: [a], reader: flopwatch, %s: %s}\n",
+				row[i].key, value);
+			if (manifest_parse(text, strlen(text), "m.yaml", &m, &err) != (k < 2 ? 0 : -1))
+				fail_msg("%s: %s: %s", row[i].key, value, err.text);
+		}
+}
+
 static void many_programs(void **state)
 {
 	struct fw_err err = { 0 };
@@ -210,7 +247,10 @@ static void mistakes(void **state)
 		"artifacts[2]: is in a, which is another one");
 	mistake("flopwatch: 1\nbenchmarks: {x: {command: [a], reader: ffa, artifacts: [a, a]}}",
 		"artifacts[1]: is in a, which is another one");
-	mistake("flopwatch: 1\nbenchmarks: {\"a b\": {command: [a], reader: ffa}}", "is no name of a benchmark");
+	mistake("flopwatch: 1\nbenchmarks: {\"a b\": {command: [a], reader: ffa}}",
+		"\"a b\" is no name of a benchmark; use 1 to 63 of a-z 0-9 _ -");
+	mistake("flopwatch: 1\nbenchmarks: {a123456789012345678901234567890123456789012345678901234567890123: {command: [a], reader: ffa}}",
+		"use 1 to 63 of");
 	mistake("flopwatch: 1\nbenchmarks: [x]", "must name 1 to 64 benchmarks");
 	mistake("flopwatch: 1\nbenchmarks: {x: {command: [a], reader: ffa, timeout: 3}}", "did you mean");
 	/* all at once */
@@ -244,8 +284,31 @@ static void expand(void **state)
 	assert_string_equal(out, "0123456789012345678901c"); /* truncated, never beyond */
 	manifest_expand("{device}", "a name that is longer than the room for it", out, sizeof out);
 	assert_int_equal(strlen(out), sizeof out - 1);
+	memset(out, '#', sizeof out);
+	manifest_expand("{device}", "cuda", out, 4); /* as long as the room: nothing behind it is written */
+	assert_string_equal(out, "cud");
+	assert_int_equal(out[4], '#');
 	manifest_expand("", "cpu", out, sizeof out);
 	assert_string_equal(out, "");
+}
+
+static void providers_to_compare_with(void **state)
+{
+	static const char one[] = "flopwatch: 1\nsuites: [demo]\npeers: [cudnn@cuda, naive, torch]\n";
+	struct fw_err err = { 0 };
+	static struct manifest m;
+	char longer[400];
+
+	(void)state;
+	assert_int_equal(manifest_parse(one, strlen(one), "m.yaml", &m, &err), 0);
+	assert_int_equal(peers_find(&m.peers, "naive"), 1);
+	assert_int_equal(peers_find(&m.peers, "cudnn"), 0);
+	assert_int_equal(peers_find(&m.peers, "cutlass"), -1);
+	snprintf(longer, sizeof longer, "flopwatch: 1\nsuites: [demo]\npeers: [%0300d]\n", 7);
+	mistake(longer, "m.yaml:3:9: ");
+	mistake("flopwatch: 1\nsuites: [demo]\npeers: [[x]]\n", "m.yaml:3:9: ");
+	mistake("flopwatch: 1\nbenchmarks: {sums: ./b}\n",
+		"m.yaml:2:20: benchmarks.sums: must be a mapping with command and reader");
 }
 
 int main(void)
@@ -255,10 +318,13 @@ int main(void)
 		cmocka_unit_test(a_whole_file),
 		cmocka_unit_test(absent_keys_keep_defaults),
 		cmocka_unit_test(programs),
+		cmocka_unit_test(a_program_has_a_rule),
+		cmocka_unit_test(numbers_of_a_program_have_bounds),
 		cmocka_unit_test(many_programs),
 		cmocka_unit_test(mistakes),
 		cmocka_unit_test(paths),
 		cmocka_unit_test(expand),
+		cmocka_unit_test(providers_to_compare_with),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

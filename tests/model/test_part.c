@@ -127,6 +127,70 @@ static void small_suites_have_one_part(void **state)
 	suite_fini(&s);
 }
 
+static void cells_are_chosen_by_globs(void **state)
+{
+	struct suite s;
+	struct fw_err err = { 0 };
+
+	(void)state;
+	parse(SWEEP, &s);
+	assert_int_equal(suite_choose(&s, "*/none/*", 0, &err), -1);
+	assert_non_null(strstr(err.text, "no cell of suite s matches */none/*"));
+	suite_fini(&s);
+	for (int more = 0; more < 2; more++) {
+		err_clear(&err);
+		parse(SWEEP, &s);
+		s.n_cells = JOB_CELLS_MAX + more;
+		assert_int_equal(suite_choose(&s, "*", 0, &err), -more);
+		assert_int_equal(s.n_cells, JOB_CELLS_MAX + more);
+		suite_fini(&s);
+	}
+	assert_non_null(strstr(err.text, "one comparison takes at most 400"));
+	err_clear(&err);
+	parse(SWEEP, &s);
+	assert_int_equal(suite_choose(&s, "*/int8wo/*", 0, &err), 0);
+	assert_true(s.n_cells > 0 && s.n_cells < 576);
+	for (int i = 0; i < s.n_cells; i++)
+		assert_non_null(strstr(s.cell[i].key, "/int8wo/"));
+	suite_fini(&s);
+	parse(SWEEP, &s);
+	assert_int_equal(suite_choose(&s, "", 0, &err), 0); /* that of a push */
+	assert_int_equal(s.n_cells, 40);
+	suite_fini(&s);
+}
+
+/* Another draw would leave each cell of a push without its history. */
+static void a_push_draws_the_same_cells_in_each_version(void **state)
+{
+	struct suite s;
+
+	(void)state;
+	take(SWEEP, 0, &s);
+	static const char *const drawn[] = { "int4wo-32/m256/k256/n2048", "int4wo-64/m256/k256/n2048", "float8wo/m256/k512/n2048",
+		"int4wo-256/m512/k256/n2048", "float8dq-row/m512/k256/n2048", "int8wo/m512/k1024/n1024" };
+	for (size_t i = 0; i < sizeof drawn / sizeof *drawn; i++) {
+		char key[100];
+		snprintf(key, sizeof key, "linear/linear/%s/bf16/forward", drawn[i]);
+		assert_true(holds(&s, key));
+	}
+	suite_fini(&s);
+}
+
+static void a_part_has_words(void **state)
+{
+	struct part_words p = { .cells = 40, .suite_cells = 576, .of = 14, .nights = 7, .measured = 3 };
+	char text[300];
+
+	(void)state;
+	part_text(&p, text, sizeof text);
+	assert_string_equal(text,
+		"A push measures 40 of the 576 cells of this suite; the others are measured at night, in 14 parts "
+		"within 7 nights. 3 of them had been when this was measured.");
+	p.number = 2;
+	part_text(&p, text, sizeof text);
+	assert_string_equal(text, "Part 2 of the 14 that are measured at night: 40 of the 576 cells of this suite.");
+}
+
 /* Parts are numbered by what a push measures, so that their histories are never mixed up. */
 static void the_hash_knows_the_parts(void **state)
 {
@@ -147,6 +211,52 @@ static void the_hash_knows_the_parts(void **state)
 	assert_string_not_equal(two, three);
 }
 
+static void globs_choose_cells_of_the_whole(void **state)
+{
+	struct suite s;
+	struct fw_err err = { 0 };
+
+	(void)state;
+	parse(SWEEP, &s);
+	assert_int_equal(suite_size(&s).cells, s.n_cells);
+	assert_true(suite_size(&s).parts > 1);
+	assert_int_equal(suite_choose(&s, "*/m1/* *nothing*", 3, &err), -1);
+	assert_int_equal(err.code, ERR_INVALID);
+	assert_non_null(strstr(err.text, "no cell of suite"));
+	suite_fini(&s);
+	err_clear(&err);
+	parse(SWEEP, &s);
+	assert_int_equal(suite_choose(&s, "*", 0, &err), s.n_cells > JOB_CELLS_MAX ? -1 : 0);
+	assert_true(err.code == ERR_NONE || strstr(err.text, "one comparison takes at most") != NULL);
+	suite_fini(&s);
+	err_clear(&err);
+	parse(SWEEP, &s);
+	int whole = s.n_cells;
+	assert_int_equal(suite_choose(&s, "*/baseline/*", 3, &err), 0); /* of every part */
+	assert_true(s.n_cells > 0 && s.n_cells < whole);
+	suite_fini(&s);
+	parse(SWEEP, &s);
+	assert_int_equal(suite_choose(&s, "", 0, &err), 0);
+	assert_int_equal(s.n_cells, 40);
+	assert_int_equal(suite_take_part(&s, -1, &err), -1);
+	assert_non_null(strstr(err.text, "has no part -1, only 0 to"));
+	suite_fini(&s);
+}
+
+static void a_part_in_words(void **state)
+{
+	char text[240];
+
+	(void)state;
+	part_text(&(struct part_words){ .number = 2, .of = 5, .cells = 40, .suite_cells = 200 }, text, sizeof text);
+	assert_string_equal(text, "Part 2 of the 5 that are measured at night: 40 of the 200 cells of this suite.");
+	part_text(
+		&(struct part_words){ .of = 5, .cells = 40, .suite_cells = 200, .nights = 3, .measured = 4 }, text, sizeof text);
+	assert_string_equal(text,
+		"A push measures 40 of the 200 cells of this suite; the others are measured at night, in 5 parts "
+		"within 3 nights. 4 of them had been when this was measured.");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -154,7 +264,12 @@ int main(void)
 		cmocka_unit_test(a_push_is_drawn_by_keys),
 		cmocka_unit_test(some_are_always_measured),
 		cmocka_unit_test(small_suites_have_one_part),
+		cmocka_unit_test(cells_are_chosen_by_globs),
+		cmocka_unit_test(a_push_draws_the_same_cells_in_each_version),
+		cmocka_unit_test(a_part_has_words),
 		cmocka_unit_test(the_hash_knows_the_parts),
+		cmocka_unit_test(globs_choose_cells_of_the_whole),
+		cmocka_unit_test(a_part_in_words),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -59,6 +59,23 @@ static void what_changed_last_comes_after_the_share(void **state)
 	assert_int_equal(rotation_next(part, PARTS, NIGHTS, DAY), SHARE);
 }
 
+/* Of equally old parts the first, of those that changed the one measured last, in any order. */
+static void parts_in_any_order(void **state)
+{
+	struct rotation_part part[3] = { { .measured_at = 30 }, { .measured_at = 10 }, { .measured_at = 10 } };
+
+	(void)state;
+	assert_int_equal(rotation_next(part, 3, 1, 100), 1);
+	for (int i = 0; i < 3; i++)
+		part[i] = (struct rotation_part){ .measured_at = 30 - 10 * i, .is_alert_update = true };
+	assert_false(rotation_is_behind(part, 3, 3, 30)); /* one of three parts in each of three nights */
+	assert_true(rotation_is_behind(part, 3, 2, 30));
+	assert_int_equal(rotation_next(part, 3, 3, 30), 1); /* the first was measured in this night */
+	part[0].measured_at = 29;
+	part[2] = (struct rotation_part){ .measured_at = 31 };
+	assert_int_equal(rotation_next(part, 3, 3, 30), 0);
+}
+
 static void a_night_ends_when_all_are_measured(void **state)
 {
 	struct rotation_part part[PARTS] = { 0 };
@@ -74,6 +91,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_part_has_its_night),
 		cmocka_unit_test(what_changed_last_comes_after_the_share),
+		cmocka_unit_test(parts_in_any_order),
 		cmocka_unit_test(a_night_ends_when_all_are_measured),
 	};
 

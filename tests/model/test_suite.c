@@ -105,7 +105,8 @@ static void suites_of_public_systems(void **state)
 	static const struct {
 		const char *file;
 		int n_cells;
-	} files[] = { { "bubble", 126 }, { "ws", 32 }, { "ws-2x16x64", 32 }, { "traffic", 16 }, { "ffa-nearly-dense", 4 } };
+	} files[] = { { "bubble", 126 }, { "ws", 32 }, { "ws-2x16x64", 32 }, { "traffic", 16 }, { "ffa-nearly-dense", 4 },
+		{ "serving", 23 } };
 	char path[64];
 	struct suite s;
 
@@ -136,14 +137,20 @@ static void suites_of_public_systems(void **state)
 	load("etc/suites/traffic.yaml", &s);
 	assert_int_equal(count(&s, "*/bigbird/*"), 8);
 	suite_fini(&s);
+	load("etc/suites/serving.yaml", &s);
+	assert_int_equal(count(&s, "attention/decode/*"), 20);
+	for (int i = 0; i < s.n_cells; i++) /* calls of less than 50 us at the speed of an H200 */
+		assert_true(s.cell[i].decide == SERIES_DEVICE || case_bytes(&s.cell[i]) / 4e12 < 50e-6);
+	suite_fini(&s);
 }
 
 static void small_suites_fit_a_cpu(void **state)
 {
-	static const char *const files[] = { "etc/suites/ffa-smoke.yaml", "etc/suites/demo.yaml" };
+	static const char *const files[] = { "etc/suites/ffa-smoke.yaml", "etc/suites/demo.yaml",
+		"etc/suites/serving-smoke.yaml" };
 
 	(void)state;
-	for (int f = 0; f < 2; f++) {
+	for (int f = 0; f < 3; f++) {
 		struct suite s;
 
 		load(files[f], &s);
@@ -176,6 +183,29 @@ static void thresholds_and_directions(void **state)
 	assert_true(s.cell[2].threshold_pct == 4);
 	assert_int_equal(s.cell[2].seed, 9);
 	assert_true(s.budget_s == 30);
+	suite_fini(&s);
+}
+
+static void each_case_in_each_configuration(void **state)
+{
+	struct suite s;
+
+	(void)state;
+	parse(HEAD
+		"dense: {seqlens: [128], masks: [full]}\nblock_sparse: {seqlens: [128], sparsity_ratios: [0.5], block_sizes: [64]}\n"
+		"configs: [ISA=base, 'TILE=2   STAGES=3']\ndirections: [forward, backward]\n"
+		"thresholds: [{cell: '*/ISA=base/*', pct: 3}]\n",
+		&s);
+	assert_int_equal(s.n_cells, 8);
+	assert_string_equal(s.cell[0].key, "attention/dense/full/s128/hq8/hk2/d64/bf16/ISA=base/forward");
+	assert_string_equal(s.cell[0].config, "ISA=base");
+	assert_string_equal(s.cell[0].title, "full, ISA=base");
+	assert_string_equal(s.cell[3].key, "attention/dense/full/s128/hq8/hk2/d64/bf16/TILE=2,STAGES=3/backward");
+	assert_string_equal(s.cell[3].config, "TILE=2 STAGES=3");
+	assert_true(s.cell[0].threshold_pct == 3 && s.cell[3].threshold_pct == 1.5);
+	/* a sparse case is compared with the dense case in the same configuration */
+	assert_string_equal(s.cell[4].baseline, s.cell[0].key);
+	assert_string_equal(s.cell[7].baseline, s.cell[3].key);
 	suite_fini(&s);
 }
 
@@ -288,6 +318,26 @@ static void mistake(const char *text, const char *words)
 		fail_msg("\"%s\" does not say \"%s\"", err.text, words);
 }
 
+static void the_call_decides_some_cells(void **state)
+{
+	static const char cells[] = HEAD "dense: {seqlens: [128, 256], masks: [full]}\ndirections: [forward]\n";
+	char text[400];
+	struct suite s;
+
+	(void)state;
+	snprintf(text, sizeof text, "%sdecide: {call: ['*/s256/*']}\n", cells);
+	parse(text, &s);
+	assert_int_equal(s.cell[0].decide, SERIES_DEVICE);
+	assert_int_equal(s.cell[1].decide, SERIES_CALL);
+	suite_fini(&s);
+	snprintf(text, sizeof text, "%sdecide: {call: ['*/s512/*']}\n", cells);
+	mistake(text, ":7:17: decide.call[0]: \"*/s512/*\" matches no cell of this suite");
+	snprintf(text, sizeof text, "%sdecide: {device: ['*']}\n", cells);
+	mistake(text, ":7:9: decide: call is missing");
+	snprintf(text, sizeof text, "%sdecide: host\n", cells);
+	mistake(text, ":7:9: decide: \"host\" is unknown; use device, call or {call: [PATTERN]}");
+}
+
 static void many_thresholds(void)
 {
 	struct buf text;
@@ -298,6 +348,18 @@ static void many_thresholds(void)
 		buf_puts(&text, "  - {cell: '*', pct: 2}\n");
 	mistake(text.data, "must be a list of at most");
 	buf_fini(&text);
+}
+
+static void costs_have_limits(void **state)
+{
+	struct suite s;
+	struct fw_err err;
+	const char *text = HEAD "dense: {seqlens: [128], masks: [full]}\ncosts: {memory: 5, first: off, launches: 12.5}\n";
+	(void)state;
+	assert_int_equal(suite_parse(text, strlen(text), "s.yaml", &s, &err), 0);
+	assert_true(s.costs.pct[COST_MEMORY] == 5 && s.costs.pct[COST_FIRST] == COST_OFF && s.costs.pct[COST_LAUNCHES] == 12.5);
+	assert_true(s.costs.pct[COST_ERROR] == 50 && s.costs.pct[COST_HOST] == 10); /* the defaults */
+	suite_fini(&s);
 }
 
 static void mistakes(void **state)
@@ -317,6 +379,9 @@ static void mistakes(void **state)
 		"the lengths in varlen.full sum to 128, but seqlen is 129");
 	mistake(HEAD "dense: {seqlens: [128, 128], masks: [full]}\n", "appears twice");
 	mistake(HEAD "dense: {seqlens: [1.5], masks: [full]}\n", "dense.seqlens[0]");
+	mistake(HEAD "dense: {seqlens: [128], masks: [full]}\ncosts: {memory: -1}\n", "s.yaml:6:17: costs.memory: ");
+	mistake(HEAD "dense: {seqlens: [128], masks: [full]}\ncosts: {memory: 5, colour: 2}\n", "s.yaml:6:20: costs.colour: ");
+	mistake(HEAD "dense: {seqlens: [128], masks: [full]}\ncosts: 5\n", "e.g. {memory: 5, first: off}");
 	mistake(HEAD "block_sparse: {seqlens: [1000], sparsity_ratios: [0.5], block_sizes: [64]}\n",
 		"no multiple of block size 64");
 	mistake(HEAD "block_sparse: {seqlens: [1024], sparsity_ratios: [1.5], block_sizes: [64]}\n", "sparsity_ratios[0]");
@@ -335,17 +400,23 @@ static void mistakes(void **state)
 		"appears twice");
 	mistake(HEAD "dense: {seqlens: [1048576], masks: [full], batch: 2}\n", "seqlen 2097152 is outside");
 	mistake(HEAD "dense: {seqlens: [128], masks: [full], batch: 0}\n", "dense.batch");
-	mistake(HEAD "dense: {seqlens: [128], masks: [full]}\ndirections: [sideways]\n", "forward or backward");
+	mistake(HEAD "dense: {seqlens: [128], masks: [full]}\ndirections: [sideways]\n", "forward, backward or total");
 	mistake(HEAD "dense: {seqlens: [128], masks: [full]}\nthreshold_pct: 0\n", "threshold_pct");
 	mistake(HEAD "dense: {seqlens: [128], masks: [full]}\nthresholds: [{cell: '*/nope', pct: 2}]\n", "matches no cell");
 	mistake(HEAD "dense: {seqlens: [128], masks: [full]}\nthresholds: [{cell: '*'}]\n", "pct is missing");
+	mistake(HEAD "dense: {seqlens: [128], masks: [full]}\nconfigs: [A=1, A=1]\n", "A=1 appears twice");
+	mistake(HEAD "dense: {seqlens: [128], masks: [full]}\nconfigs: ['A=1/2']\n", "must be terms such as");
+	mistake(HEAD
+		"dense: {seqlens: [128], masks: [full]}\nconfigs: [A=1234567890123456789012345678901234567890123456789012345678901234]\n",
+		"must be terms such as");
+	mistake(HEAD "dense: {seqlens: [128], masks: [full]}\nconfigs: []\n", "must be a list of 1 to 32 configurations");
 	many_thresholds();
 	mistake("suite: s\nfamily: gemm\ncommon: {nhq: 8, nhk: 2, headdim: 64}\n", "use attention");
 	mistake("suite: s\nfamily: attention\ncommon: {nhq: 8, nhk: 3, headdim: 64}\ndense: {seqlens: [128], masks: [full]}\n",
 		"nhq 8 is no multiple of nhk 3");
 	mistake("suite: s\nfamily: attention\ncommon: {nhq: 8, nhk: 2, headdim: 64}\nvarlen: {full: [128]}\n",
 		"at least two lengths");
-	mistake("suite: s\nfamily: attention\ncommon: {nhq: 8, nhk: 2, headdim: 64, dtype: fp8}\n", "use bf16");
+	mistake("suite: s\nfamily: attention\ncommon: {nhq: 8, nhk: 2, headdim: 64, dtype: fp8}\n", "use bf16 or f16");
 	mistake("suite: ../etc\nfamily: attention\ncommon: {nhq: 8, nhk: 2, headdim: 64}\n", "characters of a-z");
 	mistake("suite: s\nfamily: attention\ncommon: {nhq: 8, nhk: 2, headdim: 64}\ndense: {seqlens: [128], masks: "
 		"[varlen_full]}\n",
@@ -360,6 +431,22 @@ static void too_many_cells(void **state)
 		"more than 8192 cells");
 }
 
+/* `push.always` names cells, each pattern by itself. */
+static void patterns_of_a_push(void **state)
+{
+#define PUSH(always)                                                                                                             \
+	"suite: s\nfamily: linear\ndirections: [forward]\nshapes: [{name: sweep, max_power: 11}]\nrecipes: [baseline, int8wo]\n" \
+	"push: {cells: 3, always: " always "}\n"
+	(void)state;
+	mistake(PUSH("['*/int8wo/* */m1/*']"), "s.yaml:6:27: push.always[0]: \"*/int8wo/* */m1/*\" has a space");
+	mistake(PUSH("['*/nothing/*']"), "s.yaml:6:27: push.always[0]: \"*/nothing/*\" matches no cell of this suite");
+	mistake(PUSH("[[x]]"), "push.always[0]");
+	mistake(HEAD "dense: {seqlens: [128], masks: [full, [x]]}\n", "s.yaml:5:39: dense.masks[1]: is a list; must be text");
+	mistake(HEAD "dense: {seqlens: [128], masks: [full]}\nthresholds: [7]\n",
+		"s.yaml:6:14: thresholds[0]: must be {cell: GLOB");
+	mistake(HEAD "dense: {seqlens: [128], masks: [full]}\ndecide: gut\n", "s.yaml:6:9: decide: ");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -367,12 +454,16 @@ int main(void)
 		cmocka_unit_test(suites_of_public_systems),
 		cmocka_unit_test(small_suites_fit_a_cpu),
 		cmocka_unit_test(thresholds_and_directions),
+		cmocka_unit_test(each_case_in_each_configuration),
+		cmocka_unit_test(the_call_decides_some_cells),
 		cmocka_unit_test(patterns_of_block_masks),
 		cmocka_unit_test(sparse_lengths_have_a_dense_case),
 		cmocka_unit_test(filter_keeps_order),
 		cmocka_unit_test(hash_is_of_the_cells),
+		cmocka_unit_test(costs_have_limits),
 		cmocka_unit_test(mistakes),
 		cmocka_unit_test(too_many_cells),
+		cmocka_unit_test(patterns_of_a_push),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
