@@ -11,8 +11,6 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "lib/lib.h"
-
 enum { HEX_DIGITS = 40, HEADS_LEN = 11 /* length of "refs/heads/" */ };
 
 /*
@@ -359,11 +357,15 @@ static void add_loose(struct ref_names *names, const char *common, const char *n
 	buf_fini(&path);
 }
 
-/* Lines "HASH NAME". libgit2 rejects invalid lines: it reads the same file for the first ref that is looked up. */
-static int add_packed(struct git_repo *r, struct ref_names *names, struct fw_err *err)
+/*
+ * Lines "HASH NAME"; adds the names that begin with `folder` and a slash. libgit2 rejects invalid lines: it reads the same file for
+ * the first ref that is looked up.
+ */
+static int add_packed(struct git_repo *r, const char *folder, struct ref_names *names, struct fw_err *err)
 {
 	struct buf path, text;
 	char *rest, *line;
+	size_t len = strlen(folder);
 	int fd = -1, result = 0;
 
 	buf_init(&path, 8192);
@@ -380,7 +382,8 @@ static int add_packed(struct git_repo *r, struct ref_names *names, struct fw_err
 		size_t hash = strspn(line, "0123456789abcdef");
 
 		line[strcspn(line, "\r")] = '\0';
-		if (hash == HEX_DIGITS && strncmp(line + hash, " refs/heads/", HEADS_LEN + 1) == 0)
+		if (hash == HEX_DIGITS && line[hash] == ' ' && strncmp(line + hash + 1, folder, len) == 0 &&
+			line[hash + 1 + len] == '/')
 			buf_append(&names->text, line + hash + 1, strlen(line + hash + 1) + 1);
 	}
 out:
@@ -396,14 +399,14 @@ static int compare_names(const void *a, const void *b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* Own: names_fini, also after an error. */
-static int list_names(struct git_repo *r, struct ref_names *names, struct fw_err *err)
+/* List the refs below `folder` ("refs/heads"). Own: names_fini, also after an error. */
+static int list_names(struct git_repo *r, const char *folder, struct ref_names *names, struct fw_err *err)
 {
 	size_t n = 0;
 
 	buf_init(&names->text, NAMES_MAX_BYTES);
-	add_loose(names, git_repository_commondir(r->lib), "refs/heads", 0, 0);
-	if (add_packed(r, names, err) != 0)
+	add_loose(names, git_repository_commondir(r->lib), folder, 0, 0);
+	if (add_packed(r, folder, names, err) != 0)
 		return -1;
 	if (names->text.failed)
 		return err_set(err, ERR_UNSUPPORTED, "%s has more branches than can be read", r->path);
@@ -433,13 +436,34 @@ int git_repo_branches(struct git_repo *r, git_branch_fn *each, void *arg, struct
 	struct ref_names names = { 0 };
 	git_odb *odb = NULL;
 	char sha[GIT_HEX], problem[256];
-	int rc, status = list_names(r, &names, err);
+	int rc, status = list_names(r, "refs/heads", &names, err);
 
 	if (status == 0 && (rc = git_repository_odb(&odb, r->lib)) < 0)
 		status = git_lib_fail(err, rc, "read the objects of %s", r->path);
 	for (size_t i = 0; status == 0 && i < names.n; i++)
 		if (read_branch(r, odb, names.name[i], sha, problem, sizeof problem))
 			status = each(arg, names.name[i] + HEADS_LEN, sha, problem, err) < 0 ? -1 : 0;
+	git_odb_free(odb);
+	names_fini(&names);
+	return status;
+}
+
+int git_repo_pulls(struct git_repo *r, struct pulls *p, struct fw_err *err)
+{
+	struct ref_names names = { 0 };
+	git_odb *odb = NULL;
+	char folder[32], sha[GIT_HEX], problem[256];
+	int rc, status;
+
+	snprintf(folder, sizeof folder, "refs/%s", p->space);
+	status = list_names(r, folder, &names, err);
+	if (status == 0 && (rc = git_repository_odb(&odb, r->lib)) < 0)
+		status = git_lib_fail(err, rc, "read the objects of %s", r->path);
+	pulls_clear(p);
+	for (size_t i = 0; status == 0 && i < names.n; i++)
+		if (read_branch(r, odb, names.name[i], sha, problem, sizeof problem))
+			pulls_add(p, names.name[i], sha);
+	pulls_sort(p);
 	git_odb_free(odb);
 	names_fini(&names);
 	return status;
@@ -515,6 +539,43 @@ int git_repo_merge_base(struct git_repo *r, const char *a, const char *b, char *
 out:
 	git_commit_free(one);
 	git_commit_free(two);
+	return result;
+}
+
+struct tips {
+	git_oid *oid;
+	size_t n;
+};
+
+static int add_tip(void *arg, const char *name, const char *commit, const char *problem, struct fw_err *err)
+{
+	struct tips *tips = arg;
+	git_oid oid;
+
+	(void)name;
+	(void)err;
+	if (*problem || git_oid_fromstr(&oid, commit) < 0)
+		return 0;
+	tips->oid = mem_grow_one(tips->oid, tips->n, sizeof *tips->oid);
+	tips->oid[tips->n++] = oid;
+	return 0;
+}
+
+int git_repo_on_branch(struct git_repo *r, const char *sha, bool *is_on_branch, struct fw_err *err)
+{
+	struct tips tips = { .n = 0 };
+	git_commit *commit = NULL;
+	int rc = 0, result = git_lib_commit(r, sha, &commit, err);
+
+	if (result == 0)
+		result = git_repo_branches(r, add_tip, &tips, err);
+	if (result == 0 && tips.n)
+		rc = git_graph_reachable_from_any(r->lib, git_commit_id(commit), tips.oid, tips.n);
+	if (rc < 0)
+		result = git_lib_fail(err, rc, "find the branches of %s that contain %s", r->path, sha);
+	*is_on_branch = rc == 1;
+	free(tips.oid);
+	git_commit_free(commit);
 	return result;
 }
 
@@ -671,6 +732,44 @@ out:
 	git_commit_free(end);
 	git_commit_free(start);
 	return status;
+}
+
+static int tree_of_commit(struct git_repo *r, const char *sha, git_tree **out, struct fw_err *err)
+{
+	git_commit *commit;
+	char tree[GIT_HEX];
+
+	if (git_lib_commit(r, sha, &commit, err) != 0)
+		return -1;
+	git_lib_format_oid(tree, git_commit_tree_id(commit));
+	git_commit_free(commit);
+	return look_up_tree(r, tree, out, err);
+}
+
+int git_repo_changes(
+	struct git_repo *r, const char *from, const char *to, int count, git_changes_fn *each, void *arg, struct fw_err *err)
+{
+	git_tree *old = NULL, *now = NULL;
+	git_diff *diff = NULL;
+	int rc, n = -1;
+
+	if (tree_of_commit(r, from, &old, err) != 0 || tree_of_commit(r, to, &now, err) != 0)
+		goto out;
+	rc = git_diff_tree_to_tree(&diff, r->lib, old, now, NULL);
+	if (rc < 0) {
+		git_lib_fail(err, rc, "compare %s with %s", from, to);
+		goto out;
+	}
+	n = (int)git_diff_num_deltas(diff);
+	for (int i = 0; i < n && i < count; i++) {
+		const git_diff_delta *d = git_diff_get_delta(diff, (size_t)i);
+		each(arg, d->status == GIT_DELTA_DELETED ? d->old_file.path : d->new_file.path);
+	}
+out:
+	git_diff_free(diff);
+	git_tree_free(now);
+	git_tree_free(old);
+	return n;
 }
 
 /* ---- trees and blobs ---- */

@@ -1,15 +1,11 @@
 /* git_write.c - fetches, pushes and writes; documented in internal.h. */
 #include <netinet/in.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <strings.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include "git/internal.h"
-#include "lib/lib.h"
 
-static const char SNAPSHOT_REF[] = "refs/flopwatch/snapshot";
 #define NOTES_REF "refs/notes/flopwatch"
 static const char FETCH_SPEC[] = "+refs/heads/*:refs/heads/*";
 
@@ -300,10 +296,41 @@ int git_server_branches(const char *url, const struct git_access *access, git_br
 	return result;
 }
 
-int git_repo_fetch(struct git_repo *r, const char *url, const struct git_access *access, struct fw_err *err)
+/* What to fetch of a connected server: its branches, and wanted requests. */
+struct wanted_refs {
+	char text[PULLS_WANTED_MAX][128];
+	char *spec[1 + PULLS_WANTED_MAX];
+	git_strarray list;
+};
+
+static int list_wanted(git_remote *remote, struct pulls *pulls, struct wanted_refs *out, struct fw_err *err)
+{
+	const git_remote_head **head;
+	char sha[GIT_HEX];
+	size_t n;
+	int rc = git_remote_ls(&head, &n, remote), n_text = 0;
+
+	if (rc < 0)
+		return git_lib_fail(err, rc, "read the refs of %s", git_remote_url(remote));
+	out->list = (git_strarray){ .strings = out->spec, .count = 1 };
+	out->spec[0] = (char *)FETCH_SPEC;
+	pulls_clear(pulls);
+	for (size_t i = 0; i < n; i++) {
+		git_oid_tostr(sha, sizeof sha, &head[i]->oid);
+		pulls_add(pulls, head[i]->name, sha);
+	}
+	pulls_sort(pulls);
+	for (int i = 0; i < pulls->n && n_text < PULLS_WANTED_MAX; i++)
+		if (pulls_spec(pulls, i, out->text[n_text], sizeof out->text[0]))
+			out->spec[out->list.count++] = out->text[n_text++];
+	return 0;
+}
+
+int git_repo_fetch(struct git_repo *r, const char *url, const struct git_access *access, struct pulls *pulls, struct fw_err *err)
 {
 	git_remote_connect_options connect;
 	git_fetch_options fetch;
+	struct wanted_refs refs = { .list = { .count = 0 } };
 	struct transfer t = { .access = access ? access : &no_access, .url = url, .err = err };
 	git_remote *remote = NULL;
 	int rc, result = -1;
@@ -323,7 +350,9 @@ int git_repo_fetch(struct git_repo *r, const char *url, const struct git_access 
 		git_lib_fail(err, rc, "connect to %s", url);
 		goto out;
 	}
-	if ((rc = git_remote_download(remote, NULL, &fetch)) < 0) {
+	if (pulls && list_wanted(remote, pulls, &refs, err) != 0)
+		goto out;
+	if ((rc = git_remote_download(remote, pulls ? &refs.list : NULL, &fetch)) < 0) {
 		git_lib_fail(err, rc, "fetch from %s", url);
 		goto out;
 	}
@@ -566,7 +595,7 @@ int git_repo_snapshot(struct git_repo *r, char *commit, char *head, struct fw_er
 		goto out;
 	}
 	git_lib_format_oid(commit, &oid);
-	result = set_ref(r, SNAPSHOT_REF, &oid, err);
+	result = 0; /* without a ref: a user who pushes all refs must not publish it */
 out:
 	git_signature_free(who);
 	git_tree_free(tree);

@@ -2,14 +2,10 @@
 #include "git/internal.h"
 
 #include <ctype.h>
-#include <errno.h>
 #include <fnmatch.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <strings.h>
 #include <unistd.h>
-
-#include "lib/lib.h"
 
 enum { FILE_BYTES_MAX = 4 << 20, NAME_BYTES = 300, TYPE_BYTES = 64, POSITION_BYTES = 640, SHA1_BYTES = 20 };
 #define SYSTEM_FILE "/etc/ssh/ssh_known_hosts"

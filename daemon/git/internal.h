@@ -56,11 +56,60 @@ int git_repo_create(const char *path, struct git_repo **out, struct fw_err *err)
 typedef int git_branch_fn(void *arg, const char *name, const char *commit, const char *problem, struct fw_err *err);
 /** Call `each` for every branch, with its name without refs/heads/. */
 int git_repo_branches(struct git_repo *r, git_branch_fn *each, void *arg, struct fw_err *err);
+
+/*
+ * ---- pulls ----
+ * Refs of pull and merge requests: refs/pull/N/head, refs/merge-requests/N/head and the forge's merge results next to them.
+ *
+ * Anyone may push to these refs, so their commits are listed and not fetched. Only the requests that the caller names are
+ * fetched, each at one head: if the ref has another commit meanwhile, nothing of the request is fetched or reported.
+ */
+
+enum { PULLS_MAX = 1000 /* the newest requests are listed */, PULLS_WANTED_MAX = 64 };
+
+struct pulls {
+	char space[16]; /* "pull" or "merge-requests" */
+	bool is_merge;  /* measure the merge result, not the head */
+	int n_wanted;
+	struct {
+		int number;
+		char head[GIT_HEX];
+	} wanted[PULLS_WANTED_MAX];
+	int n, n_omitted; /* n_omitted: older requests that are not listed */
+	struct pull {
+		int number;
+		char head[GIT_HEX], merge[GIT_HEX]; /* "" no such ref */
+	} * pull;                                   /* pull[n], the newest first after pulls_sort */
+};
+
+/**
+ * Read the options --pulls ("pull:merge") and --pull ("7=HASH"). Shape: wanted[n_wanted <= PULLS_WANTED_MAX]. Own: pulls_fini.
+ * Err: ERR_INVALID.
+ */
+int pulls_begin(struct pulls *p, const char *what, const char *const *wanted, int n_wanted, struct fw_err *err);
+/** Also after an error of pulls_begin. */
+void pulls_fini(struct pulls *p);
+/** Remove the listed refs. */
+void pulls_clear(struct pulls *p);
+/** Take a ref, if it is one of a request. Both refs of a request must be adjacent. */
+void pulls_add(struct pulls *p, const char *ref, const char *sha);
+/** Sort them after all were added, and leave out all but the newest and the wanted ones. */
+void pulls_sort(struct pulls *p);
+/** Write the refspec that fetches listed request `i`. False: it is not wanted with its current head. Shape: spec[size]. */
+bool pulls_spec(const struct pulls *p, int i, char *spec, size_t size);
+/**
+ * Print a line for each request: its number and head; for a wanted one with that head also the commit to measure, or the problem
+ * why there is none. A last line has the number of requests that are not listed, if there are any.
+ */
+void pulls_print(struct git_repo *r, const struct pulls *p, struct buf *out);
+/** Add the refs of a local repository's requests, and sort them. */
+int git_repo_pulls(struct git_repo *r, struct pulls *p, struct fw_err *err);
+
 /**
  * Fetch refs/heads/ of `url` into refs/heads/, delete branches that no longer exist there, and point HEAD at its default branch.
- * `access` may be NULL, here and below.
+ * `pulls` (NULL: none) gets the server's requests; those that it wants are fetched. `access` may be NULL, here and below.
  */
-int git_repo_fetch(struct git_repo *r, const char *url, const struct git_access *access, struct fw_err *err);
+int git_repo_fetch(struct git_repo *r, const char *url, const struct git_access *access, struct pulls *pulls, struct fw_err *err);
 /** As git_repo_branches, for a server and without a fetch. */
 int git_server_branches(const char *url, const struct git_access *access, git_branch_fn *each, void *arg, struct fw_err *err);
 
@@ -68,6 +117,9 @@ int git_server_branches(const char *url, const struct git_access *access, git_br
 int git_repo_branch(struct git_repo *r, const char *branch, char *sha, struct fw_err *err);
 /** Find the best common ancestor; "" if there is none. Err: ERR_UNSUPPORTED it may be beyond the end of a shallow repository. */
 int git_repo_merge_base(struct git_repo *r, const char *a, const char *b, char *sha, struct fw_err *err);
+
+/** Find out whether a branch is at this commit, or contains it. Err: ERR_NOT_FOUND for an unknown hash. */
+int git_repo_on_branch(struct git_repo *r, const char *sha, bool *is_on_branch, struct fw_err *err);
 
 /** Check that the parents of a commit are present. Err: ERR_UNSUPPORTED, with a remedy: a shallow repository ends at it. */
 int git_repo_whole(struct git_repo *r, const char *sha, struct fw_err *err);
@@ -91,6 +143,15 @@ typedef int git_log_fn(void *arg, const char *sha, struct fw_err *err);
  */
 int git_repo_log(struct git_repo *r, const char *from, const char *without, int count, bool first_parent, git_log_fn *each,
 	void *arg, struct fw_err *err);
+
+/** Receives the path of a changed file, in raw bytes. */
+typedef void git_changes_fn(void *arg, const char *path);
+/**
+ * Call `each` for the first `count` files, in git's order, that differ between two commits; a renamed file is two. Returns the
+ * number of all, -1. Err: ERR_NOT_FOUND for an unknown hash.
+ */
+int git_repo_changes(
+	struct git_repo *r, const char *from, const char *to, int count, git_changes_fn *each, void *arg, struct fw_err *err);
 
 enum git_kind { GIT_KIND_TREE, GIT_KIND_BLOB, GIT_KIND_EXECUTABLE, GIT_KIND_LINK, GIT_KIND_SUBMODULE };
 struct git_item {
@@ -118,9 +179,9 @@ int git_repo_notes_push(struct git_repo *r, const char *url, const struct git_ac
 /** Write `text` as the note of a commit on refs/notes/flopwatch, replacing an older one. */
 int git_repo_note(struct git_repo *r, const char *sha, const char *text, struct fw_err *err);
 /**
- * Store the worktree's files, including new ones that are not ignored, as a commit on refs/flopwatch/snapshot. The user's index
- * and files are not changed. The same files on the same head give the same commit; unchanged files give head itself. `head` is ""
- * if unborn.
+ * Store the worktree's files, including new ones that are not ignored, as a commit. No ref names it, so that no push publishes
+ * it; git deletes it after gc.pruneExpire (two weeks). The user's index and files are not changed. The same files on the same
+ * head give the same commit; unchanged files give head itself. `head` is "" if unborn.
  */
 int git_repo_snapshot(struct git_repo *r, char *commit, char *head, struct fw_err *err);
 
@@ -192,10 +253,10 @@ void limits_object(const char *oid);
 
 /**
  * Create or update the mirror in folder `dir`. A new mirror is built next to it and replaces it by a rename. Removes files of an
- * interrupted run, and rebuilds a mirror that cannot be read any more. Err: ERR_INVALID for a URL or a folder that is not
+ * interrupted run, and rebuilds a mirror that cannot be read any more. `pulls` as in git_repo_fetch. Err: ERR_INVALID for a URL or a folder that is not
  * flopwatch's, ERR_BUSY while another run updates it.
  */
-int mirror_update(const char *url, const char *dir, const struct git_access *access, struct fw_err *err);
+int mirror_update(const char *url, const char *dir, const struct git_access *access, struct pulls *pulls, struct fw_err *err);
 
 /*
  * ---- mirror_rebuild ----
@@ -333,11 +394,15 @@ struct verb_args {
 	int n_blobs, n_oids;
 	const char *blob[VERBS_PATHS_MAX]; /* paths in the tree */
 	const char *oids[VERBS_PATHS_MAX];
+	const char *pulls; /* "pull:merge" */
+	int n_pull;
+	const char *pull[PULLS_WANTED_MAX]; /* "7=HASH" */
+	const struct pulls *found;          /* requests of the server that was fetched; NULL: those of the repository */
 };
 
 /** Fill the response about an open repository. */
 typedef int verb_body_fn(struct git_repo *repo, const struct verb_args *a, struct buf *out, struct fw_err *err);
-verb_body_fn body_tips, body_base, body_tree, body_log, body_note, body_snapshot;
+verb_body_fn body_tips, body_base, body_contains, body_tree, body_log, body_changes, body_note, body_snapshot;
 /** Open the repository, or the one around the work tree, let `body` fill the response, and print it. */
 int verb_answer(const struct verb_args *a, verb_body_fn *body, struct fw_err *err);
 

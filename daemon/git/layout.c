@@ -2,14 +2,11 @@
 #include "git/internal.h"
 
 #include <dirent.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
-
-#include "lib/lib.h"
 
 enum { ALTERNATES_MAX = 5 /* depth of alternates, as in git */, DEPTH_MAX = 128 /* depth of folders */, TEXT_BYTES = 64 << 10 };
 

@@ -4,23 +4,25 @@
 #include <stdlib.h>
 
 #include "git/internal.h"
-#include "lib/lib.h"
 
 static const char USAGE[] =
 	"flopwatch-git - run one git operation of flopwatch; prints JSON lines\n"
 	"\n"
-	"  tips     --repo PATH                                   branches and their commits\n"
+	"  tips     --repo PATH [PULLS]                           branches and their commits\n"
 	"  heads    --url URL [ACCESS]                            the same of a server, without fetching\n"
-	"  fetch    --url URL --mirror DIR [ACCESS]               make or update a bare mirror, then as tips\n"
+	"  fetch    --url URL --mirror DIR [ACCESS] [PULLS]       make or update a bare mirror, then as tips\n"
 	"  base     --repo PATH --target SHA [--upstream NAME | --with SHA] [--first-parents N]\n"
+	"  contains --repo PATH --commit SHA                      whether a branch contains a commit\n"
 	"  tree     --repo PATH --commit SHA [--blob FILE]... [--oid FILE]...\n"
 	"  tar      --repo PATH --oid OID                         a tree (or one file) as ustar\n"
 	"  log      --repo PATH --from SHA [--not SHA | --first-parent] [--count N]\n"
+	"  changes  --repo PATH --from SHA --commit SHA [--count N]  files that differ between two commits\n"
 	"  note     --repo PATH --commit SHA --file FILE [--push URL [ACCESS]]  write refs/notes/flopwatch, and push it\n"
-	"  snapshot --worktree DIR                                store uncommitted files on refs/flopwatch/snapshot\n"
+	"  snapshot --worktree DIR                                store uncommitted files as a commit without a ref\n"
 	"\n"
 	"ACCESS: [--ssh-key FILE] [--known-hosts FILE] [--host-keys SHA256:...,SHA256:...] for ssh://,\n"
 	"[--token-file FILE] [--token-user NAME] [--ca-file FILE] for https://. Keys and tokens are read from files of mode 600.\n"
+	"PULLS: --pulls pull|merge-requests:head|merge [--pull N=SHA]... lists requests, and has the commit of those at these heads.\n"
 	"Branch names are percent-encoded, hashes are full. Exit: 0 done, 1 error, 2 usage,\n"
 	"3 the requested object does not exist, 75 a failure of system or network: a later attempt may succeed.\n";
 
@@ -38,14 +40,18 @@ struct verb {
 /* As struct git_access. */
 #define ACCESS "--ssh-key", "--known-hosts", "--host-keys", "--token-file", "--token-user", "--ca-file"
 
+#define PULLS "--pulls", "--pull"
+
 static const struct verb verbs[] = {
-	{ "tips", NULL, body_tips, 20, 1, { "--repo" } },
+	{ "tips", NULL, body_tips, 20, 1, { "--repo", PULLS } },
 	{ "heads", verb_heads, NULL, 20, 1, { "--url", ACCESS } },
-	{ "fetch", verb_fetch, NULL, 300, 2, { "--url", "--mirror", ACCESS } },
+	{ "fetch", verb_fetch, NULL, 300, 2, { "--url", "--mirror", ACCESS, PULLS } },
 	{ "base", NULL, body_base, 20, 2, { "--repo", "--target", "--upstream", "--with", "--first-parents" } },
+	{ "contains", NULL, body_contains, 20, 2, { "--repo", "--commit" } },
 	{ "tree", NULL, body_tree, 20, 2, { "--repo", "--commit", "--blob", "--oid" } },
 	{ "tar", verb_tar, NULL, 60, 2, { "--repo", "--oid" } },
 	{ "log", NULL, body_log, 20, 2, { "--repo", "--from", "--count", "--first-parent", "--not" } },
+	{ "changes", NULL, body_changes, 20, 3, { "--repo", "--from", "--commit", "--count" } },
 	{ "note", NULL, body_note, 60, 3, { "--repo", "--commit", "--file", "--push", ACCESS } },
 	{ "snapshot", NULL, body_snapshot, 60, 1, { "--worktree" } },
 };
@@ -67,15 +73,15 @@ static int number(const char *text, int *out)
 	return 0;
 }
 
-static int add_path(const char **list, int *n, const char *path)
+static int add_value(const char **list, int *n, int max, const char *path)
 {
-	if (*n >= VERBS_PATHS_MAX)
+	if (*n >= max)
 		return -1;
 	list[(*n)++] = path;
 	return 0;
 }
 
-/* Store the value of an option. Returns -1 if it is no number, or exceeds the number of paths. */
+/* Store the value of an option. Returns -1 if it is no number, or one value too many. */
 static int set_option(struct verb_args *a, const struct verb *verb, const char *name, const char *value)
 {
 	struct {
@@ -86,7 +92,8 @@ static int set_option(struct verb_args *a, const struct verb *verb, const char *
 		{ "--host-keys", &a->access.host_keys }, { "--token-file", &a->access.token_file },
 		{ "--token-user", &a->access.token_user }, { "--ca-file", &a->access.ca_file }, { "--target", &a->target },
 		{ "--upstream", &a->upstream }, { "--with", &a->with }, { "--commit", &a->commit }, { "--from", &a->from },
-		{ "--not", &a->without }, { "--file", &a->file }, { "--worktree", &a->worktree }, { "--push", &a->push } };
+		{ "--not", &a->without }, { "--file", &a->file }, { "--worktree", &a->worktree }, { "--push", &a->push },
+		{ "--pulls", &a->pulls } };
 	size_t i;
 
 	for (i = 0; i < sizeof texts / sizeof texts[0]; i++)
@@ -102,13 +109,15 @@ static int set_option(struct verb_args *a, const struct verb *verb, const char *
 		return number(value, &a->first_parents);
 	if (strcmp(name, "--count") == 0)
 		return number(value, &a->count);
+	if (strcmp(name, "--pull") == 0)
+		return add_value(a->pull, &a->n_pull, PULLS_WANTED_MAX, value);
 	if (strcmp(name, "--blob") == 0)
-		return add_path(a->blob, &a->n_blobs, value);
+		return add_value(a->blob, &a->n_blobs, VERBS_PATHS_MAX, value);
 	if (verb->run == verb_tar) {
 		a->oid = value;
 		return 0;
 	}
-	return add_path(a->oids, &a->n_oids, value);
+	return add_value(a->oids, &a->n_oids, VERBS_PATHS_MAX, value);
 }
 
 /* Accept only options of the verb, and no abbreviations, whose meaning would change with the names. */

@@ -14,6 +14,7 @@
 struct mirror {
 	const char *url, *dir;
 	const struct git_access *access;
+	struct pulls *pulls;  /* NULL none */
 	char fresh[PATH_MAX]; /* where a new mirror is built */
 	int lock_fd;
 };
@@ -181,7 +182,7 @@ static int grow_new(struct mirror *m, const char *broken, struct fw_err *err)
 	if (result == 0)
 		result = git_repo_create(m->fresh, &repo, err);
 	if (result == 0)
-		result = git_repo_fetch(repo, m->url, m->access, err);
+		result = git_repo_fetch(repo, m->url, m->access, m->pulls, err);
 	git_repo_close(repo);
 	if (result == 0 && broken)
 		result = mirror_rebuild_note(m->dir, m->fresh, broken, err);
@@ -212,7 +213,7 @@ static int update(struct mirror *m, struct fw_err *err)
 		return grow_new(m, broken.text, err);
 	nftw(m->dir, delete_leaked_state, 32, FTW_PHYS | FTW_MOUNT);
 	if (git_repo_open(m->dir, false, &repo, &broken) != 0 || git_repo_branches(repo, note_broken, repo, &broken) < 0 ||
-		git_repo_fetch(repo, m->url, m->access, &broken) != 0)
+		git_repo_fetch(repo, m->url, m->access, m->pulls, &broken) != 0)
 		result = -1;
 	git_repo_close(repo);
 	if (result == 0)
@@ -223,9 +224,9 @@ static int update(struct mirror *m, struct fw_err *err)
 	return err_set(err, broken.code, "%s", broken.text);
 }
 
-int mirror_update(const char *url, const char *dir, const struct git_access *access, struct fw_err *err)
+int mirror_update(const char *url, const char *dir, const struct git_access *access, struct pulls *pulls, struct fw_err *err)
 {
-	struct mirror m = { .url = url, .dir = dir, .access = access, .lock_fd = -1 };
+	struct mirror m = { .url = url, .dir = dir, .access = access, .pulls = pulls, .lock_fd = -1 };
 	int result;
 
 	if (url_check(url, err) != 0)

@@ -3,8 +3,6 @@
 
 #include <stdio.h>
 
-#include "lib/lib.h"
-
 void name_encode(struct buf *out, const char *bytes, size_t len)
 {
 	percent_encode(out, bytes, len, "-._~/");

@@ -7,8 +7,6 @@
 #include <sys/file.h>
 #include <unistd.h>
 
-#include "lib/lib.h"
-
 enum { FILE_MODE = 0666, FOLDER_MODE = 0777 }; /* as created by git; the umask removes bits */
 
 static int join(char *out, const char *a, const char *b, const char *c, struct fw_err *err)

@@ -3,7 +3,8 @@
 
 #include <ctype.h>
 #include <stdio.h>
-#include <stdlib.h>
+
+enum { PORT_MAX = 65535 };
 
 static int check_bytes(const char *url, struct fw_err *err)
 {
@@ -62,7 +63,7 @@ static int is_short_ssh(const char *url)
 	const char *path = url + user + 1 + host;
 
 	return user && host && url[0] != '-' && url[user + 1] != '-' && path[0] == ':' && path[1] && path[1] != '-' &&
-	       !strpbrk(path, "'!`$\\\"");
+	       strncmp(path, "://", 3) != 0 && !strpbrk(path, "'!`$\\\"");
 }
 
 bool url_is_remote(const char *url)
@@ -85,9 +86,20 @@ int url_check(const char *url, struct fw_err *err)
 	return err_set(err, ERR_INVALID, "url %s: must be https://, ssh://, user@host:path, file:/// or an absolute path", url);
 }
 
+/* 0: none. */
+static int read_port(const char *text, const char *end)
+{
+	int port = 0;
+
+	for (; text < end && isdigit((unsigned char)*text) && port <= PORT_MAX; text++)
+		port = port * 10 + (*text - '0');
+	return text == end && port <= PORT_MAX ? port : 0;
+}
+
 int url_server(const char *url, char *host, size_t size, int *port, struct fw_err *err)
 {
-	const char *scheme = strstr(url, "://"), *authority = scheme ? scheme + 3 : url;
+	size_t scheme = strncmp(url, "https://", 8) == 0 ? 8 : strncmp(url, "ssh://", 6) == 0 ? 6 : 0;
+	const char *authority = url + scheme;
 	size_t len = strcspn(authority, scheme ? "/" : ":"); /* user@host:path has no port */
 	const char *end = authority + len, *at = memchr(authority, '@', len), *begin = at ? at + 1 : authority;
 	const char *bracket = *begin == '[' ? memchr(begin, ']', (size_t)(end - begin)) : NULL;
@@ -95,9 +107,11 @@ int url_server(const char *url, char *host, size_t size, int *port, struct fw_er
 	const char *colon = memchr(rest, ':', (size_t)(end - rest));
 	const char *name_end = bracket ? bracket : colon ? colon : end;
 
-	*port = strncmp(url, "https://", 8) == 0 ? 443 : 22;
-	if (colon && isdigit((unsigned char)colon[1]))
-		*port = atoi(colon + 1);
+	*port = scheme == 8 ? 443 : 22;
+	if (colon && colon + 1 < end)
+		*port = read_port(colon + 1, end);
+	if (!*port)
+		return err_set(err, ERR_INVALID, "url %s: the port is not a number from 1 to 65535", url);
 	begin += bracket != NULL;
 	if (name_end <= begin || (size_t)snprintf(host, size, "%.*s", (int)(name_end - begin), begin) >= size)
 		return err_set(err, ERR_INVALID, "url %s: has no host name", url);

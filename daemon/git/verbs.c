@@ -7,13 +7,12 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include "lib/lib.h"
-
 enum {
 	OUTPUT_MAX = 256 << 20,
 	DISPLAY_MAX = 1024, /* bytes of a branch's displayed form */
 	AUTHOR_MAX = 200,
 	SUBJECT_MAX = 400,
+	PATH_DISPLAY_MAX = 160,
 	BLOB_MAX = 1 << 20, /* bytes of a file requested by --blob: manifests and suites */
 	NOTE_MAX = 1 << 20,
 	PROBLEM_MAX = 2048
@@ -103,8 +102,22 @@ static int print_tip(void *arg, const char *name, const char *commit, const char
 
 int body_tips(struct git_repo *repo, const struct verb_args *a, struct buf *out, struct fw_err *err)
 {
-	(void)a;
-	return git_repo_branches(repo, print_tip, out, err);
+	struct pulls pulls;
+	int result = git_repo_branches(repo, print_tip, out, err);
+
+	if (result != 0 || !a->pulls)
+		return result;
+	if (a->found) {
+		pulls_print(repo, a->found, out);
+		return 0;
+	}
+	result = pulls_begin(&pulls, a->pulls, a->pull, a->n_pull, err);
+	if (result == 0)
+		result = git_repo_pulls(repo, &pulls, err);
+	if (result == 0)
+		pulls_print(repo, &pulls, out);
+	pulls_fini(&pulls);
+	return result;
 }
 
 int verb_heads(const struct verb_args *a, struct fw_err *err)
@@ -124,9 +137,17 @@ int verb_heads(const struct verb_args *a, struct fw_err *err)
 
 int verb_fetch(const struct verb_args *a, struct fw_err *err)
 {
-	if (mirror_update(a->url, a->mirror, &a->access, err) != 0)
-		return -1;
-	return answer(a->mirror, false, body_tips, a, err);
+	struct verb_args fetched = *a;
+	struct pulls pulls = { .n = 0 };
+	int result = a->pulls ? pulls_begin(&pulls, a->pulls, a->pull, a->n_pull, err) : 0;
+
+	fetched.found = &pulls;
+	if (result == 0)
+		result = mirror_update(a->url, a->mirror, &a->access, a->pulls ? &pulls : NULL, err);
+	if (result == 0)
+		result = answer(a->mirror, false, body_tips, &fetched, err);
+	pulls_fini(&pulls);
+	return result;
 }
 
 /* ---- base ---- */
@@ -209,6 +230,19 @@ int body_base(struct git_repo *repo, const struct verb_args *a, struct buf *out,
 		git_repo_whole(repo, a->target, err) != 0)
 		return -1;
 	jsonw_array_end(&j);
+	return end_line(&j);
+}
+
+int body_contains(struct git_repo *repo, const struct verb_args *a, struct buf *out, struct fw_err *err)
+{
+	struct jsonw j;
+	bool is_on_branch;
+
+	if (git_repo_on_branch(repo, a->commit, &is_on_branch, err) != 0)
+		return -1;
+	jsonw_init(&j, out);
+	jsonw_object(&j);
+	jsonw_kv_bool(&j, "on_branch", is_on_branch);
 	return end_line(&j);
 }
 
@@ -390,6 +424,30 @@ int body_log(struct git_repo *repo, const struct verb_args *a, struct buf *out, 
 	struct log_out l = { .repo = repo, .out = out };
 
 	return git_repo_log(repo, a->from, a->without, a->count ? a->count : 100, a->first_parent, log_commit, &l, err);
+}
+
+static void print_path(void *arg, const char *path)
+{
+	struct buf text;
+
+	buf_init(&text, PATH_DISPLAY_MAX + 16);
+	name_display(&text, path, strlen(path), PATH_DISPLAY_MAX);
+	jsonw_string(arg, text.data);
+	buf_fini(&text);
+}
+
+int body_changes(struct git_repo *repo, const struct verb_args *a, struct buf *out, struct fw_err *err)
+{
+	struct jsonw j;
+	int n;
+
+	jsonw_init(&j, out);
+	jsonw_object(&j);
+	jsonw_kv_array(&j, "paths");
+	n = git_repo_changes(repo, a->from, a->commit, a->count ? a->count : 100, print_path, &j, err);
+	jsonw_array_end(&j);
+	jsonw_kv_int(&j, "number", n);
+	return n < 0 ? -1 : end_line(&j);
 }
 
 /* ---- tar, note, snapshot ---- */

@@ -119,6 +119,17 @@ for count in "--count 1" --count=1; do
 	is "stops there" "$(j .commit)" "$third"
 done
 
+ok "changes" "$git_" changes --repo co --from "$first" --commit "$second"
+is "the file that differs" "$(j '(.number | tostring) + " " + (.paths | join(" "))')" "1 kernels/a"
+ok "changes from a commit without it" "$git_" changes --repo bare.git --from "$second" --commit "$second"
+is "none" "$(j '(.number | tostring) + " " + (.paths | tostring)')" "0 []"
+(cd co && git checkout -q --detach "$second" && for i in 1 2 3; do echo "$i" >"new$i"; done && git rm -q kernels/a && git add . && git commit -qm several)
+several=$(git -C co rev-parse HEAD)
+git -C co checkout -q main
+ok "changes with --count" "$git_" changes --repo co --from "$second" --commit "$several" --count 2
+is "names the first ones, and the number of all, removed files included" "$(j '(.number | tostring) + " " + (.paths | join(" "))')" "4 kernels/a new1"
+fails "changes from an unknown commit" 3 "$git_" changes --repo co --from 0123456789012345678901234567890123456789 --commit "$second"
+
 # ---- tar ----
 tree=$(git -C co rev-parse "$second:kernels")
 "$git_" tar --repo co --oid "$tree" >1.tar && "$git_" tar --repo bare.git --oid "$tree" >2.tar
@@ -254,7 +265,7 @@ is "every line is JSON" "$(jq -s length <<<"$out")" "$(wc -l <<<"$out")"
 for pair in "-x|-x" "it%27s|it's" "a%22b|a\"b" "%3Cb%3E|<b>" "a%26b|a&b" "50%2541|50%41" "%E2%80%AErtl|\\u202ertl" "%FF%FE|$(printf '\xef\xbf\xbd\xef\xbf\xbd')" 'a%3B%24%28id%29%7C%60id%60|a;$(id)|`id`' "x/-/y|x/-/y" "%C3%BC|ü"; do
 	is "display of ${pair%%|*}" "$(jq -r --arg n "${pair%%|*}" 'select(.name==$n).display' <<<"$out")" "${pair#*|}"
 done
-like "4000 bytes are told as too long" "$(jq -r --arg n "$long" 'select(.name==$n).commit+"|"+.problem' <<<"$out")" '^\|.+'
+like "4000 bytes are reported as too long" "$(jq -r --arg n "$long" 'select(.name==$n).commit+"|"+.problem' <<<"$out")" '^\|.+'
 is "and shown short" "$(jq -r --arg n "$long" 'select(.name==$n).display|length' <<<"$out")" 1024
 for name in -x %FF%FE 50%2541 'it%27s' %E2%80%AErtl; do
 	ok "--upstream $name" "$git_" base --repo names.git --target "$c" --upstream "$name"
@@ -280,7 +291,7 @@ fails "a commit that is lost" 3 "$git_" tree --repo lost.git --commit "$second"
 cp -r bare.git cut.git && for f in cut.git/objects/pack/*.pack cut.git/objects/??/*; do [ -f "$f" ] && chmod u+w "$f" && head -c 40 "$f" >"$f.x" && mv "$f.x" "$f"; done
 # zlib in libgit2 1.5 never ends on these; a low limit of processor time replaces the usual one
 fails "cut objects" 1 bash -c 'ulimit -S -t 2; exec "$@"' bash "$git_" tree --repo cut.git --commit "$second"
-like "are told in one line" "$out" '^flopwatch-git: .*(broken|corrupt|read commit)'
+like "are reported in one line" "$out" '^flopwatch-git: .*(broken|corrupt|read commit)'
 if [ "$(id -u)" = 0 ]; then
 	cp -r co theirs && chown -R 12345 theirs && ok "somebody else's" "$git_" tips --repo theirs
 	ok "somebody else's by fetch" "$git_" fetch --url "file://$tmp/theirs" --mirror "$tmp/theirs.mirror"
@@ -485,7 +496,7 @@ is "head is named" "$(j .head)" "$(git rev-parse HEAD)"
 is "the files are those of the worktree" "$(git ls-tree -r --name-only "$snap" | tr '\n' ' ')" ".gitignore kernels/a kernels/deep/link kernels/deep/run kernels/new "
 is "with their contents" "$(git show "$snap:kernels/a")" changed-more
 is "its parent is head" "$(git rev-parse "$snap^")" "$(git rev-parse HEAD)"
-is "it is kept by a ref" "$(git rev-parse refs/flopwatch/snapshot)" "$snap"
+is "no ref names it, which a push of all refs would publish" "$(git for-each-ref --contains "$snap")" ""
 is "index and files are untouched" "$(git status --porcelain; git diff --cached; sha256sum .git/index)" "$before"
 ok "snapshot from a folder inside" "$git_" snapshot --worktree kernels
 is "the same files give the same commit" "$(j .commit)" "$snap"
