@@ -127,7 +127,7 @@ struct fw_work {
 	double bytes_moved;  /* that the kernels request from memory, cache hits included */
 	int64_t tiles_total, tiles_skipped,
 		tiles_partial; /* of the configuration: without a mask; skipped; masked element by element */
-	int64_t blocks_kept;   /* set blocks of a block mask, over all key heads */
+	int64_t blocks_kept; /* set blocks of a block mask, over all key heads, or pairs of a token mask, over all query heads */
 };
 
 struct fw_provider {

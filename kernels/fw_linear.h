@@ -45,11 +45,11 @@ extern "C" {
  * Phases of one call, in the order in which they run.
  *   QUANTISE_WEIGHT      `once`: convert W to the multiplied form, in persist. Runs again when W changes. In forward W is constant,
  *                        and the time of this phase is not part of a call's time; in training W changes in every step, and it is
- *   NORMALISE            prologue(X), if it is a separate pass
+ *   NORMALISE            prologue(X), and in gradients DY activation'(S), if they are separate passes
  *   QUANTISE_ACTIVATION  convert X or DY to the multiplied form, including a transposed copy
  *   RUN                  the product and everything that is fused with it
  *   REDUCE               add the partial sums of a split k
- *   ACTIVATE             bias and activation, if they are a separate pass
+ *   ACTIVATE             bias and activation, in dgrad the gradient of the prologue, if they are a separate pass
  */
 enum fw_linear_phase {
 	FW_LINEAR_QUANTISE_WEIGHT = 1,
@@ -68,10 +68,16 @@ enum fw_linear_phase {
 
 /**
  * Buffers. Row-major unless strides are set (stride[0] between rows, stride[1] 1); all bf16.
- * Shape: X, DX (m, k); W, DW (n, k); Y, DY (m, n); BIAS (n), if the shape has one. For BLOCK see below.
- * Forward reads X W BIAS and writes Y. Dgrad reads DY W and writes DX = DY W. Wgrad reads DY X and writes DW = DY^T X. Gradients
- * are of the product alone: prologue, activation and bias are not set in their shape. Total computes all three from one X, W and
- * DY in one call: it writes Y, DX and DW, also without prologue, activation and bias.
+ * Shape: X, DX (m, k); W, DW (n, k); Y, DY, S (m, n); BIAS (n), if the shape has one. For BLOCK see below.
+ * Forward reads X W BIAS and writes Y. Dgrad reads DY W and writes DX = DY W. Wgrad reads DY X and writes DW = DY^T X. Bias is
+ * not set in the shape of gradients.
+ * With a prologue or an activation, gradients go through both. S contains the sums before the activation, as a forward of
+ * training stores them; dgrad, wgrad and total read it, only if the shape has an activation. U = prologue(X), rounded to bf16.
+ *     G   DY activation'(S), rounded to bf16: takes the place of DY, also as the quantised operand
+ *     DW  G^T U
+ *     DX  (D - mean(D) - V mean(D V)) / sqrt(variance + 1e-5) of each row, D = G W and V = U before its rounding; means are
+ *         over k. D and V may be rounded to bf16. Dgrad reads X for it. Without prologue DX = D
+ * Total computes all three from one X, W, DY and S in one call: it writes Y, DX and DW.
  */
 enum fw_linear_buffer {
 	FW_LINEAR_X,
@@ -81,6 +87,7 @@ enum fw_linear_buffer {
 	FW_LINEAR_DY,
 	FW_LINEAR_DX,
 	FW_LINEAR_DW,
+	FW_LINEAR_S,
 	FW_LINEAR_N_SLOTS
 };
 
@@ -105,7 +112,10 @@ enum fw_linear_operand_flag { FW_LINEAR_ASYMMETRIC = 1, FW_LINEAR_POWER_OF_TWO =
 enum fw_linear_prologue { FW_LINEAR_NO_PROLOGUE = 0, FW_LINEAR_LAYERNORM = 1, FW_LINEAR_BLOCK = 2 };
 enum fw_linear_block { FW_LINEAR_BLOCK_TOKENS = 16, FW_LINEAR_BLOCK_HEADS = 8, FW_LINEAR_BLOCK_WIDENS = 4 };
 
-/** Applied to the fp32 sum, rounded once. LEAKYRELU: slope 0.01. GELU: with erf. HARDSWISH: x clamp(x + 3, 0, 6) / 6. */
+/**
+ * Applied to the fp32 sum, rounded once. LEAKYRELU: slope 0.01. GELU: with erf. HARDSWISH: x clamp(x + 3, 0, 6) / 6.
+ * Derivatives where the slope changes: RELU 0 and LEAKYRELU 0.01 at 0, RELU6 0 at 0 and 6, HARDSWISH 0 at -3 and 1 at 3.
+ */
 enum fw_linear_activation {
 	FW_LINEAR_NO_ACTIVATION = 0,
 	FW_LINEAR_RELU = 1,

@@ -4,6 +4,7 @@
 
 static const struct fw_provider *const providers[] = {
 #ifdef ATTENTION_CUDA
+	&attention_decode, /* first: it computes nothing but decoding */
 	&attention_hopper,
 	&attention_hopper_v2,
 	&attention_hopper_v1,

@@ -11,6 +11,7 @@ extern "C" {
 #endif
 
 extern const struct fw_provider attention_cpu;       /* "cpu", cpu/cpu.c */
+extern const struct fw_provider attention_decode;    /* "decode", decode/: few queries on many keys, split over the keys */
 extern const struct fw_provider attention_hopper;    /* "hopper", hopper/: the newest of the following */
 extern const struct fw_provider attention_hopper_v2; /* "hopper.v2", hopper/: wgmma and TMA, compute capability 9.0 */
 extern const struct fw_provider attention_hopper_v0; /* "hopper.v0", hopper/: CUDA cores */

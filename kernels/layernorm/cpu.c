@@ -7,7 +7,7 @@
 #include "common/cpu.h"
 #include "layernorm/plan.h"
 
-enum { PARTS = 16 };
+enum { PARTS = 16 /* default */, PARTS_MAX = 256 };
 
 static float wide(uint16_t bits)
 {
@@ -97,12 +97,19 @@ static void add_parts(const struct fw_plan *p, int j)
 static int cpu_plan(const struct fw_problem *problem, const char *config, int index, struct fw_plan **out, struct fw_info *info,
 	char *why, size_t why_size)
 {
-	if (config && strcmp(config, "PARTS=16") != 0)
-		return contract_refuse(FW_UNSUPPORTED, why, why_size, "there is no %s", config);
-	int status = layernorm_plan(problem, PARTS, "PARTS=16", out, info, why, why_size);
-	if (status == FW_OK)
-		(*out)->device = cpu_threads(index);
-	return status;
+	int parts = PARTS, used = 0;
+	if (config && (sscanf(config, "PARTS=%d%n", &parts, &used) != 1 || config[used] || parts < 1 || parts > PARTS_MAX))
+		return contract_refuse(FW_UNSUPPORTED, why, why_size, "there is no %s; PARTS is 1 to %d", config, (int)PARTS_MAX);
+	char chosen[LAYERNORM_CONFIG_BYTES];
+	snprintf(chosen, sizeof chosen, "PARTS=%d", parts);
+	int status = layernorm_plan(problem, parts, chosen, out, info, why, why_size);
+	if (status != FW_OK)
+		return status;
+	struct fw_plan *p = *out;
+	memcpy(p->config, chosen, sizeof chosen);
+	info->config = p->config;
+	p->device = cpu_threads(index);
+	return FW_OK;
 }
 
 static int cpu_enqueue(struct fw_plan *p, uint32_t phases, void *stream)

@@ -7,6 +7,8 @@
 #include "common/contract.h"
 #include "layernorm/providers.h"
 
+enum { LAYERNORM_CONFIG_BYTES = 24 };
+
 struct fw_plan {
 	struct fw_layernorm a;
 	int32_t direction;
@@ -14,6 +16,7 @@ struct fw_plan {
 	void *slot[FW_LAYERNORM_SLOTS];
 	float *partial; /* workspace: [2][parts][columns] */
 	int is_bound;
+	char config[LAYERNORM_CONFIG_BYTES]; /* of a provider with several */
 	char error[CONTRACT_TEXT_BYTES];
 };
 

@@ -95,7 +95,7 @@ static inline int product_make(const struct fw_problem *problem, struct product 
  */
 static inline int matrix_take(const struct fw_io *io, int slot, int32_t columns, struct contract_matrix *m, char *error)
 {
-	static const char *const names[] = { "X", "W", "BIAS", "Y", "DY", "DX", "DW" };
+	static const char *const names[] = { "X", "W", "BIAS", "Y", "DY", "DX", "DW", "S" };
 	if (!io || !io->slot || (uint32_t)slot >= io->n_slots || !io->slot[slot].data)
 		return contract_refuse(FW_INVALID, error, CONTRACT_TEXT_BYTES, "bind: %s is missing", names[slot]);
 	const struct fw_tensor *t = &io->slot[slot];

@@ -115,4 +115,29 @@ ROUNDING float rounding_activate(int activation, float v)
 	}
 }
 
+/** The derivative of rounding_activate at v. */
+ROUNDING float rounding_slope(int activation, float v)
+{
+	const float e = expf(-fabsf(v)), sigmoid = v < 0.0f ? e / (1.0f + e) : 1.0f / (1.0f + e);
+	const float slope = e / ((1.0f + e) * (1.0f + e)); /* of the sigmoid, without a difference of almost equal numbers */
+	switch (activation) {
+	case FW_LINEAR_RELU:
+		return v > 0.0f ? 1.0f : 0.0f;
+	case FW_LINEAR_SIGMOID:
+		return slope;
+	case FW_LINEAR_LEAKYRELU:
+		return v > 0.0f ? 1.0f : 0.01f;
+	case FW_LINEAR_RELU6:
+		return v > 0.0f && v < 6.0f ? 1.0f : 0.0f;
+	case FW_LINEAR_GELU:
+		return 0.5f * erfcf(v * -0.70710678118654752f) + v * 0.39894228040143268f * expf(-0.5f * v * v);
+	case FW_LINEAR_SILU:
+		return sigmoid + v * slope;
+	case FW_LINEAR_HARDSWISH:
+		return v <= -3.0f ? 0.0f : v >= 3.0f ? 1.0f : (2.0f * v + 3.0f) / 6.0f;
+	default:
+		return 1.0f;
+	}
+}
+
 #endif

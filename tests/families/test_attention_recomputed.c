@@ -99,7 +99,7 @@ static double noise_of(const struct reference_tensor *t, int row)
 
 	for (int e = row * t->width; e < (row + 1) * t->width; e++)
 		sum += square((double)t->noise[e]) + square((double)t->naive[e] - t->exact[e]) +
-		       square((double)reference_round((float)t->exact[e]) - t->exact[e]);
+		       square((double)reference_round(FW_BF16, (float)t->exact[e]) - t->exact[e]);
 	return sqrt(sum);
 }
 

@@ -2,9 +2,9 @@
 # Layer normalisation from end to end on the CPU: equal modules are unchanged, added work is found in its cell, and a wrong
 # element by its index; the unit is GB/s. The results are computed on the CPU, the times are those of device sim.
 . "$(dirname "$0")/../support/tap.sh"
+. "$(dirname "$0")/../support/kernels.sh"
 worker=$bin/flopwatch-worker
-cp -r "$root/kernels" "$tmp/kernels"
-rm -rf "$tmp/kernels/build"
+copy_kernels "$tmp/kernels"
 module=build/cpu/liblayernorm.so
 cat >"$tmp/tiny.yaml" <<'YAML'
 suite: tiny
@@ -35,7 +35,7 @@ compare slower
 is "it is found in backward alone" "$(jq -r '[.cells[] | select(.verdict == "regression") | .cell | split("/") | last] | unique | join(" ")' "$tmp/out.json")" backward
 is "in all of its cells" "$(verdicts)" "4 regression, 4 unchanged"
 "$worker" compare --suite "$tmp/tiny.yaml" --device sim --base "$tmp/base.so" --target "$tmp/slower.so" >"$tmp/out" 2>&1
-is "and told as a loss of GB/s, as the table has them" "$(grep -cE '^warning: .* % less GB/s than the base' "$tmp/out") $(grep -c TFLOP "$tmp/out")" "4 0"
+is "and reported as a loss of GB/s, as the table has them" "$(grep -cE '^warning: .* % less GB/s than the base' "$tmp/out") $(grep -c TFLOP "$tmp/out")" "4 0"
 
 ok "a forward with one wrong element builds" build wrong cpu.c \
 	's/^\t((float \*)p->slot\[FW_LAYERNORM_MEAN\])\[row\] = mean;/\tif (row == 2)\n\t\ty[17] = narrow(wide(y[17]) + 0.25f);\n&/'

@@ -3,9 +3,9 @@
 # scale of one group is found by its element, and unsuitable shapes of a recipe are unsupported. Times are those of device sim.
 # Starts early.
 . "$(dirname "$0")/../support/tap.sh"
+. "$(dirname "$0")/../support/kernels.sh"
 worker=$bin/flopwatch-worker
-cp -r "$root/kernels" "$tmp/kernels"
-rm -rf "$tmp/kernels/build"
+copy_kernels "$tmp/kernels"
 module=build/cpu/liblinear.so
 suite() { # name, further lines
 	printf 'suite: %s\nfamily: linear\nseed: 3\n%s\n' "$1" "$2" >"$tmp/$1.yaml"
@@ -89,6 +89,29 @@ is "so is a forward with its gradients in one call" "$(verdicts)$(details)" "3 a
 ok "a module that adds up dW one row short builds" build short operands.h 's/p->right = operand_make(FW_LINEAR_X, true, s->k, s->m, /p->left.depth -= s->m > 1;\n\t\tp->right = operand_make(FW_LINEAR_X, true, s->k, s->m, /'
 look total short
 like "the tensor that is wrong is named" "$(at linear/linear/baseline/m48/k64/n40/bf16/total .detail)" 'dW\[[0-9]+, [0-9]+\] is .*, should be '
+suite through 'shapes: [{name: custom, shapes: [[48, 64, 40]]}]
+recipes: [baseline, float8dq-tensor, float8dq-row]
+model_types: [ln_linear_relu, ln_linear_sigmoid, ln_linear_leakyrelu, ln_linear_relu6, ln_linear_gelu, ln_linear_silu, ln_linear_hardswish]
+directions: [dgrad, wgrad, total]'
+look through same
+is "gradients through normalisation and every activation are accepted" "$(verdicts)$(details)" "63 accepted"
+suite behind 'shapes: [{name: custom, shapes: [[48, 64, 40], [300, 1024, 96]]}]
+recipes: [baseline, float8dq-row]
+model_types: [ln_linear_gelu, ln_linear_silu]
+directions: [forward, dgrad, wgrad, total]'
+look behind same
+is "also where some rows are checked" "$(verdicts)$(details)" "32 accepted"
+wrong() { # name, file, sed script, directions whose cells fail, all of them: the tensor with the wrong element
+	ok "a module that forgets $1 builds" build forgets "$2" "$3"
+	look behind forgets
+	is "it is found in all of $4" "$(jq -r '[.cells[] | select(.verdict == "failed") | .cell | split("/")[-1]] | group_by(.) | map("\(length) \(.[0])") | join(", ")' "$tmp/out.json")" "$4"
+	like "by the tensor" "$(details)" ": $5(\\[[0-9]+, [0-9]+\\] is .*, should be | is [0-9]+ % of the way to what a gradient without mean)"
+}
+wrong "the derivative of the activation" cpu/gradient.c 's/rounding_slope(activation, at(s, row, i))/(activation ? 1.0f : at(s, row, i))/' "8 dgrad, 8 total, 8 wgrad" dX
+wrong "that the normalisation has a gradient" cpu/gradient.c 's/(double)rounding_widen(from\[i\]) - mean - v \* along) \* moments.inverse/(double)rounding_widen(from[i]) + 0 * (mean + v * along))/' "8 dgrad, 8 total" dX
+wrong "that deviations have a gradient" cpu/gradient.c 's/ - v \* along)/ - 0 * v * along)/' "8 dgrad, 8 total" dX
+wrong "that means have a gradient" cpu/gradient.c 's/ - mean - v \* along)/ - 0 * mean - v * along)/' "8 dgrad, 8 total" dX
+wrong "to normalise X behind which weights have a gradient" cpu/cpu.c 's/^\t\ts->right = (struct contract_matrix){ g->u, shape->k };//' "8 total, 8 wgrad" dW
 suite disabled 'shapes: [{name: custom, shapes: [[48, 64, 40]]}]
 recipes: [baseline, float8dq]
 scaling_granularity: row
@@ -126,7 +149,7 @@ recipes: [baseline, int8wo, int4wo-64, float8dq]
 directions: [forward, once]'
 look once same
 is "what quantises weights has a cell of its own" "$(verdicts)$(details)" "7 accepted"
-is "named in its key, told in GB/s" "$(jq -r '[.cells[] | select(.cell | endswith("/once")) | (.cell | split("/")[2]), (has("tflops") | not), .base.gb_s > 0] | join(" ")' "$tmp/out.json")" \
+is "named in its key, reported in GB/s" "$(jq -r '[.cells[] | select(.cell | endswith("/once")) | (.cell | split("/")[2]), (has("tflops") | not), .base.gb_s > 0] | join(" ")' "$tmp/out.json")" \
 	"int8wo true true int4wo-64 true true float8dq-tensor true true"
 ok "a module that takes a tenth longer to quantise weights builds" build costly cpu/cpu.c 's/"ISA=%s", isa->name/"ISA=%s SIM_ONCE_FACTOR=1.1", isa->name/'
 compare once costly

@@ -177,6 +177,51 @@ static void work_that_is_done_once_has_cells(void **state)
 	suite_fini(&s);
 }
 
+/* A gradient through normalisation and activation reads S, and for dX also X; its FLOPs are those of its product. */
+static void gradients_of_models_read_what_forward_stored(void **state)
+{
+	static const struct {
+		const char *name;
+		double flops, bytes;
+		enum slot_use x, w, s;
+	} directions[] = { { "forward", 2, 0, SLOT_INPUT, SLOT_INPUT, SLOT_UNUSED },
+		{ "dgrad", 2, 2.0 * 16 * 512 + 2.0 * 16 * 32, SLOT_INPUT, SLOT_INPUT, SLOT_INPUT },
+		{ "wgrad", 2, 2.0 * 16 * 32, SLOT_INPUT, SLOT_UNUSED, SLOT_INPUT },
+		{ "total", 6, 2.0 * 16 * 32, SLOT_INPUT, SLOT_INPUT, SLOT_INPUT } };
+	static const char text[] =
+		"suite: s\nfamily: linear\ndirections: [forward, dgrad, wgrad, total]\nshapes: [{name: custom, shapes: "
+		"[[16, 512, 32]]}]\nmodel_types: [linear, ln_linear_silu]\n";
+	struct suite s;
+	struct fw_err err = { 0 };
+
+	(void)state;
+	if (suite_parse(text, strlen(text), "s.yaml", &s, &err) != 0)
+		fail_msg("%s", err.text);
+	assert_int_equal(s.n_cells, 8);
+	for (int i = 0; i < 4; i++) {
+		const struct cell *alone = &s.cell[i], *c = &s.cell[4 + i];
+		const struct family *f = case_family(c);
+		struct fw_linear_shape shape;
+		struct fw_problem p;
+		struct fw_tensor t;
+		char key[CASE_KEY_SIZE];
+
+		snprintf(key, sizeof key, "linear/ln_linear_silu/baseline/m16/k512/n32/bf16/%s", directions[i].name);
+		assert_string_equal(c->key, key);
+		case_problem(c, &shape, &p);
+		assert_int_equal(shape.prologue, FW_LINEAR_LAYERNORM);
+		assert_int_equal(shape.activation, FW_LINEAR_SILU);
+		assert_true(case_flops(c) == directions[i].flops * 16 * 512 * 32);
+		assert_true(case_bytes(c) == case_bytes(alone) + directions[i].bytes);
+		assert_int_equal(f->use(c->shape.bytes, c->direction, FW_LINEAR_X), directions[i].x);
+		assert_int_equal(f->use(c->shape.bytes, c->direction, FW_LINEAR_W), directions[i].w);
+		assert_int_equal(f->use(c->shape.bytes, c->direction, FW_LINEAR_S), directions[i].s);
+		assert_int_equal(f->use(alone->shape.bytes, c->direction, FW_LINEAR_S), SLOT_UNUSED);
+		assert_int_equal(f->lay_out(c->shape.bytes, FW_LINEAR_S, &t), 2 * 16 * 32);
+	}
+	suite_fini(&s);
+}
+
 static void suites_hash_as_they_always_did(void **state)
 {
 	struct suite s;
@@ -230,6 +275,7 @@ int main(void)
 		cmocka_unit_test(recipes_become_operands),
 		cmocka_unit_test(options_become_operands),
 		cmocka_unit_test(work_that_is_done_once_has_cells),
+		cmocka_unit_test(gradients_of_models_read_what_forward_stored),
 		cmocka_unit_test(suites_hash_as_they_always_did),
 		cmocka_unit_test(a_block_has_no_n),
 	};

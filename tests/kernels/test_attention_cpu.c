@@ -119,6 +119,159 @@ static void empty_blocks(void **state)
 	run_fini(&r);
 }
 
+static const struct attention_case token_masks[] = {
+	{ .source = TOKENS_RANDOM, .density = 0.3 },
+	{ .source = TOKENS_RANDOM, .density = 0.02 }, /* rows and tiles without a key */
+	{ .source = TOKENS_RANDOM, .density = 0 },
+	{ .source = TOKENS_RANDOM, .density = 1 },
+	{ .source = TOKENS_CORNER, .corner_rows = 16, .corner_keys = 16 },
+};
+
+/* A mask for each query head, in sequences that do not end with a tile. */
+static void tokens(void **state)
+{
+	(void)state;
+	static const int sizes[][3] = { { 128, 1, 1 }, { 130, 2, 1 }, { 65, 3, 4 }, { 33, 1, 6 } }; /* tokens, sequences, heads */
+	for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++)
+		for (size_t m = 0; m < sizeof token_masks / sizeof token_masks[0]; m++) {
+			int length[] = { sizes[i][0], sizes[i][0], sizes[i][0] };
+			struct attention_run r;
+			run_init(&r, FW_FULL, sizes[i][0] * sizes[i][1], length, sizes[i][1], sizes[i][2],
+				i == 1 ? 1 : (sizes[i][2] + 1) / 2, i % 2 ? 64 : 128, 0, 0);
+			run_tokens(&r, &token_masks[m]);
+			check(&r, NULL, 0);
+			run_fini(&r);
+		}
+}
+
+/* Queries outside the corner have no key: O and gradients 0, LSE -inf. */
+static void rows_without_keys(void **state)
+{
+	(void)state;
+	struct attention_run r;
+	run_init(&r, FW_FULL, 128, NULL, 1, 1, 1, 64, 0, 0);
+	run_tokens(&r, &token_masks[4]);
+	check(&r, NULL, 0);
+	for (int row = 0; row < 128; row++)
+		assert_int_equal(((float *)r.buffer[FW_LSE])[row] == -INFINITY, row >= 16);
+	for (int i = 16 * 64; i < 128 * 64; i++) {
+		assert_int_equal(((uint16_t *)r.buffer[FW_O])[i], 0);
+		assert_int_equal(((uint16_t *)r.buffer[FW_DQ])[i], 0);
+		assert_int_equal(((uint16_t *)r.buffer[FW_DK])[i], 0);
+		assert_int_equal(((uint16_t *)r.buffer[FW_DV])[i], 0);
+	}
+	run_fini(&r);
+}
+
+/* Queries of the last tokens, a window, pages, and all of them: sequences of several lengths, odd sizes, groups of 1 and 8. */
+static void serving(void **state)
+{
+	(void)state;
+	static const struct {
+		int queries, window, page, nhq, nhk, headdim, n_seqs, length[4];
+	} shape[] = {
+		{ 1, 0, 0, 8, 1, 128, 3, { 130, 64, 300 } },
+		{ 1, 0, 0, 4, 4, 256, 1, { 513 } },
+		{ 5, 0, 0, 2, 2, 64, 2, { 5, 200 } },
+		{ 16, 7, 0, 4, 2, 64, 2, { 40, 200 } }, /* the window ends within a tile, and before the last query's */
+		{ 1, 100, 0, 8, 1, 128, 3, { 99, 100, 300 } },
+		{ 0, 65, 0, 2, 1, 64, 2, { 200, 70 } },
+		{ 1, 0, 16, 8, 1, 128, 3, { 130, 64, 300 } },
+		{ 3, 0, 1, 2, 2, 32, 2, { 70, 3 } },
+		{ 2, 0, 100, 2, 1, 64, 4, { 100, 2, 201, 99 } },
+		{ 4, 33, 24, 8, 1, 256, 2, { 300, 150 } },
+	};
+	for (size_t i = 0; i < sizeof shape / sizeof shape[0]; i++) {
+		struct attention_case a = { .mask = shape[i].window || shape[i].page ? FW_CACHE : FW_CAUSAL,
+			.nhq = shape[i].nhq,
+			.nhk = shape[i].nhk,
+			.headdim = shape[i].headdim,
+			.dtype = FW_BF16,
+			.n_seqs = shape[i].n_seqs,
+			.queries = shape[i].queries,
+			.window = shape[i].window,
+			.page = shape[i].page };
+		struct attention_run r;
+		struct fw_err err = { 0 };
+		for (int s = 0; s < a.n_seqs; s++)
+			a.seqlen += a.length[s] = shape[i].length[s];
+		if (attention_check(&a, DIRECTION_FORWARD, &err) != 0)
+			fail_msg("shape %zu: %s", i, err.text);
+		run_open(&r, &a);
+		assert_int_equal(run_once(&r, cpu, NULL, 0), FW_OK);
+		judge(&r, "");
+		if (attention_has_second(&a)) { /* pages in another order, other lengths, on the same sizes */
+			struct bound_plan b;
+			assert_int_equal(plan_bind(&b, cpu, &r, NULL, 0), FW_OK);
+			attention_second(attention_of(&r.cell), 0);
+			run_lay(&r);
+			plan_release(&b);
+			assert_int_equal(run_once(&r, cpu, NULL, 0), FW_OK);
+			judge(&r, "second");
+		}
+		run_fini(&r);
+	}
+}
+
+/* Pages outside the tensor are an error, not a read beyond it. */
+static void a_wrong_page_is_reported(void **state)
+{
+	(void)state;
+	struct attention_case a = { .mask = FW_CACHE,
+		.seqlen = 100,
+		.nhq = 1,
+		.nhk = 1,
+		.headdim = 64,
+		.dtype = FW_BF16,
+		.n_seqs = 1,
+		.length = { 100 },
+		.queries = 1,
+		.page = 16 };
+	struct attention_run r;
+	struct bound_plan b;
+	run_open(&r, &a);
+	for (int wrong = 0; wrong < 2; wrong++) {
+		assert_int_equal(plan_bind(&b, cpu, &r, NULL, 0), FW_OK);
+		r.pages[6] = wrong ? -1 : 7;
+		assert_int_equal(cpu->enqueue(b.plan, FW_ALL, NULL), FW_INVALID);
+		assert_string_equal(cpu->error(b.plan), "cpu: the table of pages does not fit the planned sizes");
+		plan_release(&b);
+	}
+	run_direction(&r, DIRECTION_BACKWARD);
+	struct fw_attention sizes;
+	struct fw_problem p;
+	char why[200] = "";
+	case_problem(&r.cell, &sizes, &p);
+	assert_int_equal(cpu->can(&p, why, sizeof why), FW_UNSUPPORTED);
+	assert_string_equal(why, "cpu: a window or pages have only forward");
+	run_fini(&r);
+}
+
+/* A total writes the bits of a forward and its backward. */
+static void total_is_forward_and_backward(void **state)
+{
+	(void)state;
+	static const int outputs[] = { FW_O, FW_LSE, FW_DQ, FW_DK, FW_DV };
+	for (int mask = 0; mask < 3; mask++) {
+		static const int length[] = { 70, 70 };
+		struct attention_run apart, total;
+		run_init(&apart, mask == 1 ? FW_CAUSAL : FW_FULL, 140, length, 2, 4, 2, 64, 0, 0);
+		run_init(&total, mask == 1 ? FW_CAUSAL : FW_FULL, 140, length, 2, 4, 2, 64, 0, 0);
+		if (mask == 2) {
+			run_tokens(&apart, &token_masks[0]);
+			run_tokens(&total, &token_masks[0]);
+		}
+		check(&apart, NULL, 0);
+		run_direction(&total, DIRECTION_TOTAL);
+		assert_int_equal(run_once(&total, cpu, NULL, 0), FW_OK);
+		for (int i = 0; i < 5; i++)
+			assert_memory_equal(total.buffer[outputs[i]], apart.buffer[outputs[i]], run_bytes(&apart, outputs[i]));
+		assert_true(run_guards_intact(&total));
+		run_fini(&apart);
+		run_fini(&total);
+	}
+}
+
 /* Both directions on one provider. Own: the caller frees out[0 .. FW_DV]. */
 static void run_unequal(const struct fw_provider *which, int total_q, int total_k, void *out[FW_ATTENTION_SLOTS])
 {
@@ -356,8 +509,9 @@ static struct fw_work work_of(struct attention_run *r)
 	struct fw_tensor slot[FW_ATTENTION_SLOTS] = { 0 };
 	struct fw_work work = { .struct_size = sizeof work };
 	case_problem(&r->cell, &a, &p);
-	slot[FW_CU_Q].data = slot[FW_CU_K].data = attention_of(&r->cell)->n_seqs > 1 ? r->cu : NULL;
-	slot[FW_BLOCK_BITS].data = r->bits;
+	slot[FW_CU_Q].data = attention_of(&r->cell)->n_seqs > 1 ? r->cu_q : NULL;
+	slot[FW_CU_K].data = attention_of(&r->cell)->n_seqs > 1 ? r->cu_k : NULL;
+	slot[attention_of(&r->cell)->mask == FW_TOKENS ? FW_TOKEN_BITS : FW_BLOCK_BITS].data = r->bits;
 	struct fw_io host = { .struct_size = sizeof host, .n_slots = FW_ATTENTION_SLOTS, .slot = slot };
 	assert_int_equal(cpu->count(&p, NULL, &host, &work), FW_OK);
 	return work;
@@ -391,6 +545,41 @@ static void counts_are_exact(void **state)
 	assert_int_equal(work.blocks_kept, 2 * 8 * 2);
 	assert_true(work.flops_issued == case_flops(&r.cell));
 	run_fini(&r);
+
+	/* 2 queries of 4 heads, padded to 4 rows: keys 171 - 64 .. 300 in tiles from the first seen one */
+	run_open(&r, &(struct attention_case){ .mask = FW_CACHE,
+			     .seqlen = 300,
+			     .nhq = 4,
+			     .nhk = 1,
+			     .headdim = 64,
+			     .dtype = FW_BF16,
+			     .n_seqs = 1,
+			     .length = { 300 },
+			     .queries = 2,
+			     .window = 128,
+			     .page = 16 });
+	work = work_of(&r);
+	assert_int_equal(work.tiles_total, 4 * 5); /* a kernel without a window visits 5 tiles of keys */
+	assert_int_equal(work.tiles_skipped, 4 * 2);
+	assert_true(work.flops_issued == 4 * 3 * 4.0 * 4 * 64 * 64);
+	assert_true(work.bytes_moved == 2.0 * 64 * (2 * 129 + 2 * 2 * 4));
+	assert_true(case_flops(&r.cell) == 4.0 * (128 + 128) * 4 * 64);
+	assert_true(case_bytes(&r.cell) == 2.0 * 64 * (2 * 2 * 4 + 2 * 129) + 4.0 * 2 * 4);
+	run_fini(&r);
+
+	run_init(&r, FW_FULL, 128, NULL, 1, 2, 1, 64, 0, 0);
+	run_tokens(&r, &token_masks[4]);
+	work = work_of(&r);
+	assert_int_equal(work.blocks_kept, 2 * 256);
+	assert_int_equal(work.tiles_total, 2 * 4);
+	assert_int_equal(work.tiles_skipped, 2 * 3);
+	assert_int_equal(work.tiles_partial, 2);
+	assert_true(work.flops_issued == 2 * 4.0 * 64 * 64 * 64);
+	assert_true(case_flops(&r.cell) == 2 * 4.0 * 256 * 64);
+	run_direction(&r, DIRECTION_TOTAL);
+	assert_true(work_of(&r).flops_issued == 2 * 18.0 * 64 * 64 * 64);
+	assert_true(case_flops(&r.cell) == 2 * 14.0 * 256 * 64);
+	run_fini(&r);
 }
 
 static void refuses_what_it_cannot_do(void **state)
@@ -403,11 +592,11 @@ static void refuses_what_it_cannot_do(void **state)
 	run_init(&r, FW_FULL, 8, NULL, 1, 1, 1, 64, 0, 0);
 	case_problem(&r.cell, &a, &p);
 	assert_int_equal(cpu->can(&p, why, sizeof why), FW_OK);
-	a.headdim = a.headdim_v = 256;
+	a.headdim = a.headdim_v = 288;
 	assert_int_equal(cpu->can(&p, why, sizeof why), FW_UNSUPPORTED);
-	assert_string_equal(why, "cpu: head dimensions must be equal, a multiple of 32, at most 128");
+	assert_string_equal(why, "cpu: head dimensions must be equal, a multiple of 32, at most 256");
 	case_problem(&r.cell, &a, &p);
-	a.dtype = FW_F16;
+	a.dtype = FW_F32;
 	assert_int_equal(cpu->can(&p, why, sizeof why), FW_UNSUPPORTED);
 	case_problem(&r.cell, &a, &p);
 	p.direction = FW_WGRAD;
@@ -503,7 +692,7 @@ static void a_broken_contract_is_reported(void **state)
 	run_init(&r, FW_FULL, 64, lengths, 2, 1, 1, 64, 0, 0);
 	case_problem(&r.cell, &a, &p);
 	assert_int_equal(cpu->count(&p, NULL, &host, &work), FW_INVALID); /* two sequences, and no offsets */
-	a.headdim = a.headdim_v = 256;
+	a.headdim = a.headdim_v = 288;
 	assert_int_equal(cpu->count(&p, NULL, &host, &work), FW_UNSUPPORTED);
 	assert_int_equal(cpu->can(NULL, NULL, 0), FW_UNSUPPORTED);
 	assert_int_equal(cpu->enqueue(NULL, FW_ALL, NULL), FW_INVALID);
@@ -520,6 +709,11 @@ int main(void)
 		cmocka_unit_test(sequences),
 		cmocka_unit_test(blocks),
 		cmocka_unit_test(empty_blocks),
+		cmocka_unit_test(tokens),
+		cmocka_unit_test(rows_without_keys),
+		cmocka_unit_test(serving),
+		cmocka_unit_test(a_wrong_page_is_reported),
+		cmocka_unit_test(total_is_forward_and_backward),
 		cmocka_unit_test(causal_with_unequal_lengths),
 		cmocka_unit_test(large_scores),
 		cmocka_unit_test(every_instruction_set),

@@ -1,6 +1,7 @@
 /* The linear family's CPU kernels, built like those of a branch, against a reference in fp64: every recipe, direction and
  * activation. */
 /* Left to `make check`: takes seconds. */
+#include <math.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -79,7 +80,7 @@ static void start(struct run *r, struct fw_linear_shape s, int direction)
 	memset(r, 0, sizeof *r);
 	r->shape = s;
 	r->direction = direction;
-	const int64_t rows[] = { s.m, s.n, 1, s.m, s.m, s.m, s.n }, columns[] = { s.k, s.k, s.n, s.n, s.n, s.k, s.k };
+	const int64_t rows[] = { s.m, s.n, 1, s.m, s.m, s.m, s.n, s.m }, columns[] = { s.k, s.k, s.n, s.n, s.n, s.k, s.k, s.n };
 	for (int slot = 0; slot < FW_LINEAR_N_SLOTS; slot++) {
 		r->elements[slot] = rows[slot] * columns[slot];
 		r->tensor[slot] = malloc((size_t)(r->elements[slot] + DEVICE_CHECK) * sizeof(uint16_t));
@@ -148,6 +149,120 @@ static void run_it(struct run *r, const char *config, int threads)
 	ready(r, config, threads);
 	poison(r);
 	assert_int_equal(cpu->enqueue(r->plan, FW_ALL, NULL), FW_OK);
+}
+
+/* The bf16 that is nearest to `v`, as bits. */
+static uint16_t shorten(double v)
+{
+	const float nearest = (float)linear_to_bf16(v);
+	uint32_t bits;
+	memcpy(&bits, &nearest, sizeof bits);
+	return (uint16_t)(bits >> 16);
+}
+
+/* The slope by differences; `v` is no point where it changes. */
+static double slope_at(int activation, double v)
+{
+	const double step = 1e-6;
+	return (linear_activate(activation, v + step) - linear_activate(activation, v - step)) / (2 * step);
+}
+
+/* G of fw_linear.h. Own: free. */
+static uint16_t *make_g(const struct run *r)
+{
+	const int64_t n = r->elements[FW_LINEAR_DY];
+	uint16_t *const g = malloc((size_t)n * sizeof *g);
+	for (int64_t i = 0; i < n; i++)
+		g[i] = shorten(linear_widen(r->tensor[FW_LINEAR_DY][i]) *
+			       slope_at(r->shape.activation, linear_widen(r->tensor[FW_LINEAR_S][i])));
+	return g;
+}
+
+static void moments_of(const struct run *r, int row, double *mean, double *deviation)
+{
+	const int k = r->shape.k;
+	const uint16_t *const x = r->tensor[FW_LINEAR_X] + (int64_t)row * k;
+	double squares = 0;
+	*mean = 0;
+	for (int i = 0; i < k; i++)
+		*mean += linear_widen(x[i]) / k;
+	for (int i = 0; i < k; i++)
+		squares += (linear_widen(x[i]) - *mean) * (linear_widen(x[i]) - *mean) / k;
+	*deviation = sqrt(squares + 1e-5);
+}
+
+/* U of fw_linear.h, X without a prologue. Own: free. */
+static uint16_t *make_u(const struct run *r)
+{
+	const int64_t n = r->elements[FW_LINEAR_X];
+	uint16_t *const u = malloc((size_t)n * sizeof *u);
+	memcpy(u, r->tensor[FW_LINEAR_X], (size_t)n * sizeof *u);
+	for (int row = 0; r->shape.prologue && row < r->shape.m; row++) {
+		double mean, deviation;
+		moments_of(r, row, &mean, &deviation);
+		for (int64_t i = (int64_t)row * r->shape.k; i < (int64_t)(row + 1) * r->shape.k; i++)
+			u[i] = shorten((linear_widen(u[i]) - mean) / deviation);
+	}
+	return u;
+}
+
+/* Replace a row of D by the gradient of the prologue, and the errors of D by those of the result. Shape: d[k], error[k]. */
+static void unnormalise(const struct run *r, int row, double *d, double *error)
+{
+	const int k = r->shape.k;
+	const uint16_t *const x = r->tensor[FW_LINEAR_X] + (int64_t)row * k;
+	double mean, deviation, of_d = 0, along = 0, size = 0;
+	moments_of(r, row, &mean, &deviation);
+	for (int i = 0; i < k; i++) {
+		of_d += d[i] / k;
+		along += d[i] * (linear_widen(x[i]) - mean) / deviation / k;
+		size += (fabs(d[i]) / 256 + error[i]) / k;
+	}
+	for (int i = 0; i < k; i++) {
+		const double v = (linear_widen(x[i]) - mean) / deviation;
+		error[i] = (fabs(d[i]) / 256 + error[i] + 2 * size * (1 + fabs(v)) / sqrt(k)) / deviation;
+		d[i] = (d[i] - of_d - v * along) / deviation;
+	}
+}
+
+/* Every element of a gradient through prologue and activation. */
+static void judge_gradient(const struct run *r, const char *what)
+{
+	uint16_t *const g = make_g(r), *const u = make_u(r);
+	const struct linear_tensors t = { .x = u, .w = r->tensor[FW_LINEAR_W], .dy = g };
+	struct linear_side left, right;
+	linear_sides(&r->shape, r->direction, &t, &left, &right);
+	const size_t depth = (size_t)left.depth, across = (size_t)right.rows;
+	double *a = malloc(depth * sizeof *a), *b = malloc(across * depth * sizeof *b), *d = malloc(2 * across * sizeof *d);
+	for (int column = 0; column < right.rows; column++)
+		linear_row(&right, column, b + (size_t)column * depth);
+	for (int row = 0; row < left.rows; row++) {
+		double *const error = d + across;
+		linear_row(&left, row, a);
+		for (size_t column = 0; column < across; column++) {
+			d[column] = error[column] = 0;
+			double largest = 0;
+			for (size_t i = 0; i < depth; i++) {
+				d[column] += a[i] * b[column * depth + i];
+				error[column] += 2e-5 * fabs(a[i] * b[column * depth + i]);
+				largest = fmax(largest, fabs(a[i] * b[column * depth + i]));
+			}
+			error[column] += r->shape.activation ? largest / 128 : 0; /* one value of G halfway between two */
+		}
+		if (r->direction == FW_DGRAD && r->shape.prologue)
+			unnormalise(r, row, d, error);
+		for (size_t column = 0; column < across; column++) {
+			const double got = linear_widen(r->tensor[out_slot(r)][(size_t)row * across + column]);
+			if (!(fabs(got - d[column]) <= fabs(d[column]) / 256 + error[column]))
+				fail_msg("%s, activation %d, direction %d: row %d, column %zu is %g and should be %g", what,
+					r->shape.activation, r->direction, row, column, got, d[column]);
+		}
+	}
+	free(a);
+	free(b);
+	free(d);
+	free(g);
+	free(u);
 }
 
 /* Every element of the result. */
@@ -270,6 +385,63 @@ static void layernorm_bias_and_every_activation(void **state)
 			s.prologue = activation % 3 ? FW_LINEAR_LAYERNORM : FW_LINEAR_NO_PROLOGUE;
 			check(s, FW_FORWARD, recipes[i].name);
 		}
+}
+
+/* Move values of S off the points where a slope changes. */
+static void leave_kinks(struct run *r)
+{
+	for (int64_t i = 0; i < r->elements[FW_LINEAR_S]; i++) {
+		const double v = linear_widen(r->tensor[FW_LINEAR_S][i]);
+		if (fabs(v) < 1e-3 || fabs(fabs(v) - 3) < 1e-3 || fabs(v - 6) < 1e-3)
+			r->tensor[FW_LINEAR_S][i] = 0x3f00; /* 0.5 */
+	}
+}
+
+static void gradients_go_through_normalisation_and_activation(void **state)
+{
+	(void)state;
+	for (int direction = FW_DGRAD; direction <= FW_WGRAD; direction++)
+		for (int activation = 0; activation < FW_LINEAR_N_ACTIVATIONS; activation++)
+			for (int i = 0; i < N_RECIPES; i++)
+				for (int prologue = FW_LINEAR_NO_PROLOGUE; prologue <= FW_LINEAR_LAYERNORM; prologue++) {
+					struct run r;
+					struct fw_linear_shape s = with(&recipes[i], 40, 33, 64);
+					s.activation = activation;
+					s.prologue = prologue;
+					start(&r, s, direction);
+					leave_kinks(&r);
+					run_it(&r, NULL, 0);
+					judge_gradient(&r, recipes[i].name);
+					poison(&r);
+					for (uint32_t phase = 1; phase <= FW_LINEAR_ACTIVATE; phase <<= 1)
+						assert_int_equal(cpu->enqueue(r.plan, phase, NULL), FW_OK);
+					judge_gradient(&r, recipes[i].name);
+					finish(&r);
+				}
+}
+
+/* What one value of dY gives in dX of W = 1, without prologue. */
+static void slopes_at_their_kinks(void **state)
+{
+	static const struct {
+		int activation;
+		uint16_t at;
+		double slope;
+	} kinks[] = { { FW_LINEAR_RELU, 0, 0 }, { FW_LINEAR_LEAKYRELU, 0, 0.01 }, { FW_LINEAR_RELU6, 0, 0 },
+		{ FW_LINEAR_RELU6, 0x40c0, 0 }, { FW_LINEAR_HARDSWISH, 0xc040, 0 }, { FW_LINEAR_HARDSWISH, 0x4040, 1 },
+		{ FW_LINEAR_SIGMOID, 0x42c8, 3.7e-44 }, { FW_LINEAR_SILU, 0xc2c8, -3.7e-42 }, { FW_LINEAR_GELU, 0x42c8, 1 } };
+	(void)state;
+	for (size_t i = 0; i < sizeof kinks / sizeof kinks[0]; i++) {
+		struct run r;
+		struct fw_linear_shape s = shape(1, 1, 1);
+		s.activation = kinks[i].activation;
+		start(&r, s, FW_DGRAD);
+		r.tensor[FW_LINEAR_W][0] = r.tensor[FW_LINEAR_DY][0] = 0x3f80;
+		r.tensor[FW_LINEAR_S][0] = kinks[i].at;
+		run_it(&r, NULL, 0);
+		assert_true(fabs(linear_widen(r.tensor[FW_LINEAR_DX][0]) - kinks[i].slope) <= 0.004 * kinks[i].slope + 1e-38);
+		finish(&r);
+	}
 }
 
 static void values_that_are_hard_to_round(void **state)
@@ -496,8 +668,11 @@ static void what_cannot_be_computed_is_refused_with_its_reason(void **state)
 	refused(shape(4, 8, 8), FW_BACKWARD, "only forward, dgrad, wgrad and total");
 	s = shape(4, 8, 8);
 	s.bias = 1;
-	refused(s, FW_DGRAD, "without prologue, activation and bias");
-	refused(s, FW_TOTAL, "dgrad: gradients come without prologue");
+	refused(s, FW_DGRAD, "without bias");
+	refused(s, FW_TOTAL, "dgrad: gradients come without bias");
+	s.bias = 0;
+	s.prologue = FW_LINEAR_LAYERNORM + 1;
+	refused(s, FW_WGRAD, "transformer block");
 	s = shape(4, 8, 8);
 	s.activation = FW_LINEAR_N_ACTIVATIONS;
 	refused(s, FW_FORWARD, "activation");
@@ -517,6 +692,8 @@ int main(void)
 		cmocka_unit_test(odd_sizes),
 		cmocka_unit_test(groups_of_other_sizes),
 		cmocka_unit_test(layernorm_bias_and_every_activation),
+		cmocka_unit_test(gradients_go_through_normalisation_and_activation),
+		cmocka_unit_test(slopes_at_their_kinks),
 		cmocka_unit_test(values_that_are_hard_to_round),
 		cmocka_unit_test(rounding_to_127_5_is_to_even),
 		cmocka_unit_test(any_number_of_threads_and_every_call_give_the_same_bits),

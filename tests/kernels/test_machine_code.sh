@@ -128,7 +128,7 @@ fails "a kernel and a variable more" 3 "$bin/flopwatch-worker" sassdiff --json "
 is "are one that was added, and a file's own kernel is found again" "$(jq -c '[.functions[] | select(.sm == 90) | .verdict] | sort' <<<"$out")" \
 	'["added","same code","same code","same code"]'
 fails "one module is too few" 2 "$bin/flopwatch-worker" sassdiff "$tmp/first.so"
-fails "a missing one is told" 1 "$bin/flopwatch-worker" sassdiff "$tmp/first.so" "$tmp/none.so"
+fails "a missing one is reported" 1 "$bin/flopwatch-worker" sassdiff "$tmp/first.so" "$tmp/none.so"
 like "by name" "$out" 'none.so: '
 if command -v nvdisasm >/dev/null || [ -x "$(dirname "$(readlink -f "$nvcc")")/nvdisasm" ]; then
 	fails "with a disassembler" 3 "$bin/flopwatch-worker" sassdiff --json "$tmp/first.so" "$tmp/factor.so"

@@ -1,6 +1,7 @@
 #!/bin/bash
 # The scripts that drive a kernel module through ctypes agree with the header, and really run a module.
 . "$(dirname "$0")/../support/tap.sh"
+. "$(dirname "$0")/../support/kernels.sh"
 peers="python3 $root/tests/gpu/peers.py"
 export PYTHONDONTWRITEBYTECODE=1
 
@@ -28,8 +29,7 @@ for name in fw_tensor fw_attention fw_problem fw_info fw_io fw_work; do
 	is "$name has all its members" "$(awk -v s="$name" '$2 == s { print NF - 3 }' <<<"$mirror")" "$(members $name)"
 done
 
-cp -r "$root/kernels" "$tmp/kernels"
-rm -rf "$tmp/kernels/build"
+copy_kernels "$tmp/kernels"
 ok "the module for CPUs builds" make -s -C "$tmp/kernels" DEVICE=cpu
 cat >"$tmp/drive.py" <<'PY'
 import array, ctypes, math, random, struct, sys

@@ -16,11 +16,12 @@
 
 /*
  * ---- reference ----
- * Expected result of a kernel at chosen positions of one cell, computed in fp64 from the bf16 inputs.
+ * Expected result of a kernel at chosen positions of one cell, computed in fp64 from the inputs, bf16 or f16.
  *
  * A plan lists the positions: all of a small problem, else seeded samples that include sequence ends, block borders, first and
- * last rows. Three values are computed for each position: the exact result, the result of a naive bf16 implementation (S, P, dP
- * and dS rounded to bf16, sums in fp32), and the expected error of one bf16 rounding of P or dS. reference_check.c compares.
+ * last rows. Three values are computed for each position: the exact result, the result of a naive implementation (S, P, dP and
+ * dS rounded to the type of the tensors, sums in fp32), and the expected error of one such rounding of P or dS.
+ * reference_check.c compares.
  *
  * Backward uses the given O and LSE: P = exp(scale * s - LSE), delta = rowsum(dO * O). A kernel may instead recompute both from
  * Q, K, V and dO, which the rounding of O does not affect. The resulting difference is computed for each dQ, and is included in
@@ -37,11 +38,13 @@
  */
 struct reference_io {
 	const struct cell *cell;
-	const int32_t *cu;                         /* cu[n_seqs + 1], for both queries and keys; NULL: one sequence */
+	const int32_t *cu_q, *cu_k;                /* FW_CU_Q, FW_CU_K; NULL: one sequence */
 	const uint32_t *block_bits;                /* FW_BLOCK_BITS; NULL unless FW_BLOCKS */
+	const uint32_t *token_bits;                /* FW_TOKEN_BITS; NULL unless FW_TOKENS */
+	const int32_t *pages;                      /* FW_PAGES; NULL without pages */
 	const void *host[FW_ATTENTION_SLOTS];      /* whole tensor in host memory, or NULL */
 	const void *on_device[FW_ATTENTION_SLOTS]; /* device addresses, for reference_cuda */
-	/** Copy elements [first, first + n) of a slot to `out` (bf16 bits, LSE float). May be NULL if `host` has all tensors. */
+	/** Copy elements [first, first + n) of a slot to `out` (16 bits, LSE float). May be NULL if `host` has all tensors. */
 	int (*read)(void *arg, int slot, int64_t first, size_t n, void *out, struct fw_err *err);
 	void *arg;
 };
@@ -51,7 +54,7 @@ int reference_read(const struct reference_io *io, int slot, int64_t first, size_
 
 struct reference_position {
 	int32_t head; /* query head for O LSE DQ, key head for DK DV */
-	int32_t row;  /* token over all sequences */
+	int32_t row;  /* query or key over all sequences; of K and V a row of the tensor (reference_key_row) */
 };
 
 /** Positions sorted by head, then row, without duplicates. */
@@ -76,8 +79,8 @@ struct reference_tensor {
 	int n, width;
 	const struct reference_position *at; /* at[n], the plan's */
 	double *exact;
-	float *naive; /* already rounded to bf16 */
-	float *noise; /* standard deviation of this element if each P (each dS) is rounded to bf16 */
+	float *naive; /* already rounded */
+	float *noise; /* standard deviation of this element if each P (each dS) is rounded */
 	float *shift; /* of DQ: change of `exact` if the kernel recomputes softmax and delta; NULL for others */
 };
 
@@ -104,8 +107,8 @@ struct reference_ops {
 extern const struct reference_ops reference_cpu;
 #ifdef FW_HAVE_CUDA
 /**
- * On the GPU, headdim up to 256. Reads Q K V, and O LSE DO for backward, at their on_device addresses; masks from `cu` and
- * `block_bits`. Synchronises the device first, because another stream writes the tensors.
+ * On the GPU, headdim up to 256. Reads Q K V, and O LSE DO for backward, at their on_device addresses; masks and pages from the
+ * host. Synchronises the device first, because another stream writes the tensors.
  */
 extern const struct reference_ops reference_cuda;
 #endif
@@ -119,6 +122,8 @@ void reference_fini(struct reference *r);
 const char *reference_slot_name(int slot);
 /** Return the number of elements of a slot's tensor. */
 int64_t reference_slot_elements(const struct cell *cell, int slot);
+/** Return the row of K and V that has key `key`, of all sequences: another one if they are in pages. */
+int32_t reference_key_row(const struct reference_io *io, int32_t key);
 /** Return the index of the first element of a position. */
 int64_t reference_slot_offset(const struct cell *cell, int slot, struct reference_position at);
 
@@ -126,9 +131,9 @@ int64_t reference_slot_offset(const struct cell *cell, int slot, struct referenc
  * ---- reference_accept ----
  * Compare a kernel's result with the reference at the planned positions.
  *
- * Every tensor must pass, with R the exact value, N the naive bf16 one and X the kernel's:
+ * Every tensor must pass, with R the exact value, N the naive one and X the kernel's:
  *   all elements of the whole tensor are finite (the caller fills outputs with NaN before the call);
- *   |X - R| <= 2 max|N - R| + 2 max|bf16(bf16(R + 0.3) - 0.3) - R|, maxima over the planned positions;
+ *   |X - R| <= 2 max|N - R| + 2 max|round(round(R + 0.3) - 0.3) - R|, maxima over the planned positions;
  *   ||X - R|| <= 1.1 ||N - R||, with a margin for the noise of a norm over few rows;
  *   at most twice as many mismatches (errors above rtol |R| + 1e-8; rtol 0.05 for O and dV, 0.15 dK, 0.3 dQ) as N has or as
  *   its noise predicts, with a margin for noise, and at most three quarters of the elements;
@@ -152,41 +157,55 @@ struct reference_range {
 	int32_t begin, end;
 };
 
+/** Return the sequence of a token. Shape: cu[n_seqs + 1], the offsets of queries or keys; NULL: one sequence. */
+int reference_sequence(const struct attention_case *a, const int32_t *cu, int token);
+
 /** Return the maximum number of ranges of one row or key of this case. */
 int reference_mask_room(const struct attention_case *a);
 
-/** List the keys that query token `row` sees in `kv_head`, ascending. Shape: out[reference_mask_room]. Returns their number. */
-int reference_mask_keys(const struct reference_io *io, int kv_head, int row, struct reference_range *out);
+/**
+ * List the keys that query token `row` sees in query head `head`, ascending. Shape: out[reference_mask_room]. Returns their
+ * number.
+ */
+int reference_mask_keys(const struct reference_io *io, int head, int row, struct reference_range *out);
 
-/** List the query tokens that see key token `key`. Shape and result as above. */
-int reference_mask_rows(const struct reference_io *io, int kv_head, int key, struct reference_range *out);
+/** List the query tokens that see key token `key` in query head `head`. Shape and result as above. */
+int reference_mask_rows(const struct reference_io *io, int head, int key, struct reference_range *out);
 
-/* ---- reference_math: Contribution of one (query, key) pair, exact and in naive bf16; for the CPU and the GPU. ---- */
+/* ---- reference_math: Contribution of one (query, key) pair, exact and naive; for the CPU and the GPU. ---- */
 
 /* Root mean square of the relative error of rounding to bf16 (half an ulp is at most 2^-9); upper estimate for fp32 sums. */
 #define REFERENCE_BF16_NOISE 0.0009765625
 #define REFERENCE_FP32_NOISE 9.5367431640625e-07
 
 /*
- * Relative noise of delta after O was rounded to bf16. The factor 1.5 is a margin: all pairs of a row have the same error, which
- * does not average out for a key that only one row sees. Without it, one of 16,000 such keys would exceed the check's four
- * standard deviations.
+ * Noise of delta after O was rounded, times that of one rounding. The factor is a margin: all pairs of a row have the same
+ * error, which does not average out for a key that only one row sees. Without it, one of 16,000 such keys would exceed the
+ * check's four standard deviations.
  */
-#define REFERENCE_DELTA_NOISE (1.5 * REFERENCE_BF16_NOISE)
+#define REFERENCE_DELTA_NOISE 1.5
 
-INPUTS_FN float reference_from_bf16(uint16_t bits)
+/* The same of f16, with three more bits, and what rounding to its subnormals adds: units of 2^-24. */
+#define REFERENCE_F16_NOISE     (REFERENCE_BF16_NOISE / 8)
+#define REFERENCE_F16_SUBNORMAL 1.73e-8
+
+/** A value of a tensor of `dtype`, FW_BF16 or FW_F16. */
+INPUTS_FN float reference_value(int32_t dtype, uint16_t bits)
 {
-	union {
-		uint32_t u;
-		float f;
-	} v;
-	v.u = (uint32_t)bits << 16;
-	return v.f;
+	return dtype == FW_F16 ? inputs_f16_to_float(bits) : inputs_bf16_to_float(bits);
 }
 
-/** Return the nearest bf16 value. */
-INPUTS_FN float reference_round(float x)
+/** Return the standard deviation of `x` if it is rounded to `dtype`. */
+INPUTS_FN double reference_noise(int32_t dtype, double x)
 {
+	return dtype == FW_F16 ? REFERENCE_F16_NOISE * fabs(x) + REFERENCE_F16_SUBNORMAL : REFERENCE_BF16_NOISE * fabs(x);
+}
+
+/** Return the nearest value of `dtype`. */
+INPUTS_FN float reference_round(int32_t dtype, float x)
+{
+	if (dtype == FW_F16)
+		return inputs_f16_to_float(inputs_float_to_f16(x));
 	union {
 		float f;
 		uint32_t u;
@@ -202,7 +221,7 @@ INPUTS_FN float reference_round(float x)
 struct reference_pair {
 	double p, ds;
 	float naive_p, naive_ds;
-	double noise_p, noise_ds; /* standard deviations of p and ds if each is rounded to bf16 once */
+	double noise_p, noise_ds; /* standard deviations of p and ds if each is rounded once */
 };
 
 /**
@@ -211,21 +230,21 @@ struct reference_pair {
  * row: there delta has a single error, which reference_own_shift accounts for.
  */
 INPUTS_FN struct reference_pair reference_backward_pair(
-	double score, double dp, double scale, double lse, double delta, double delta_noise)
+	int32_t dtype, double score, double dp, double scale, double lse, double delta, double delta_noise)
 {
 	struct reference_pair r;
-	float naive_score = reference_round((float)(score * scale)), naive_dp = reference_round((float)dp);
+	float naive_score = reference_round(dtype, (float)(score * scale)), naive_dp = reference_round(dtype, (float)dp);
 	r.p = exp(score * scale - lse);
 	r.ds = r.p * (dp - delta);
-	r.naive_p = reference_round(expf(naive_score - (float)lse));
-	r.naive_ds = reference_round(r.naive_p * (naive_dp - (float)delta));
-	r.noise_p = REFERENCE_BF16_NOISE * r.p;
-	double rounding = REFERENCE_BF16_NOISE * fabs(r.ds) + REFERENCE_FP32_NOISE * r.p * (fabs(dp) + fabs(delta));
+	r.naive_p = reference_round(dtype, expf(naive_score - (float)lse));
+	r.naive_ds = reference_round(dtype, r.naive_p * (naive_dp - (float)delta));
+	r.noise_p = reference_noise(dtype, r.p);
+	double rounding = reference_noise(dtype, r.ds) + REFERENCE_FP32_NOISE * r.p * (fabs(dp) + fabs(delta));
 	r.noise_ds = sqrt(rounding * rounding + r.p * r.p * delta_noise * delta_noise);
 	return r;
 }
 
-/** Sums of p and p * dP over the pairs of a row, and its given delta, which differs because O was rounded to bf16. */
+/** Sums of p and p * dP over the pairs of a row, and its given delta, which differs because O was rounded. */
 struct reference_row {
 	double p, p_dp, delta;
 };
@@ -276,23 +295,23 @@ static inline void sums_add(struct sums s, const float *x, int n, double factor,
 	}
 }
 
-static inline void sums_finish(struct sums s, int n, double scale)
+static inline void sums_finish(int32_t dtype, struct sums s, int n, double scale)
 {
 	for (int i = 0; i < n; i++) {
 		s.exact[i] *= scale;
-		s.naive[i] = reference_round(s.naive[i] * (float)scale);
+		s.naive[i] = reference_round(dtype, s.naive[i] * (float)scale);
 		s.noise[i] = sqrtf(s.noise[i]) * (float)scale;
 	}
 }
 
-/* Return the standard deviation of delta = rowsum(dO * O) if each element of O is rounded to bf16. */
-static inline double delta_noise(const float *dout, const float *o, int n)
+/* Return the standard deviation of delta = rowsum(dO * O) if each element of O is rounded. */
+static inline double delta_noise(int32_t dtype, const float *dout, const float *o, int n)
 {
 	double sum = 0;
 #pragma omp simd reduction(+ : sum)
 	for (int i = 0; i < n; i++)
 		sum += (double)dout[i] * (double)dout[i] * (double)o[i] * (double)o[i];
-	return REFERENCE_DELTA_NOISE * sqrt(sum);
+	return REFERENCE_DELTA_NOISE * reference_noise(dtype, sqrt(sum));
 }
 
 static inline struct sums sums_of(const struct reference_tensor *t, int64_t i)
@@ -305,20 +324,20 @@ static inline struct sums sums_of(const struct reference_tensor *t, int64_t i)
 static inline void load_row(const struct reference_io *io, int slot, struct reference_position at, float *out)
 {
 	uint16_t bits[REFERENCE_HEADDIM_MAX] = { 0 };
-	int d = attention_in(io->cell)->headdim;
+	int d = attention_in(io->cell)->headdim, dtype = attention_in(io->cell)->dtype;
 	(void)reference_read(io, slot, reference_slot_offset(io->cell, slot, at), (size_t)d, bits, NULL);
 	for (int j = 0; j < d; j++)
-		out[j] = reference_from_bf16(bits[j]);
+		out[j] = reference_value(dtype, bits[j]);
 }
 
 static inline int read_row(const struct reference_io *io, int slot, struct reference_position at, float *out, struct fw_err *err)
 {
 	uint16_t bits[REFERENCE_HEADDIM_MAX];
-	int d = attention_in(io->cell)->headdim;
+	int d = attention_in(io->cell)->headdim, dtype = attention_in(io->cell)->dtype;
 	if (reference_read(io, slot, reference_slot_offset(io->cell, slot, at), (size_t)d, bits, err))
 		return -1;
 	for (int j = 0; j < d; j++)
-		out[j] = reference_from_bf16(bits[j]);
+		out[j] = reference_value(dtype, bits[j]);
 	return 0;
 }
 

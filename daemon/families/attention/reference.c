@@ -4,8 +4,6 @@
  */
 #include "families/attention/internal.h"
 
-#include "model/model.h"
-
 enum {
 	ROWS_MIN = 64,
 	ROWS_MAX = 512,
@@ -21,7 +19,7 @@ static const double big_elements = 33554432.0;    /* elements of K above which o
 const char *reference_slot_name(int slot)
 {
 	static const char *const name[FW_ATTENTION_SLOTS] = { "Q", "K", "V", "O", "LSE", "dO", "dQ", "dK", "dV", "cu_q", "cu_k",
-		"block_bits" };
+		"block_bits", "token_bits", "pages" };
 	return slot >= 0 && slot < FW_ATTENTION_SLOTS ? name[slot] : "?";
 }
 
@@ -39,15 +37,26 @@ int64_t reference_slot_elements(const struct cell *cell, int slot)
 {
 	const struct attention_case *a = attention_in(cell);
 	if (slot == FW_LSE)
-		return (int64_t)a->seqlen * a->nhq;
-	return (int64_t)a->seqlen * (of_keys(slot) ? a->nhk : a->nhq) * a->headdim;
+		return (int64_t)attention_total_q(a) * a->nhq;
+	return (of_keys(slot) ? attention_key_rows(a) * a->nhk : (int64_t)attention_total_q(a) * a->nhq) * a->headdim;
+}
+
+int32_t reference_key_row(const struct reference_io *io, int32_t key)
+{
+	const struct attention_case *a = attention_in(io->cell);
+	if (!io->pages)
+		return key;
+	int sequence = reference_sequence(a, io->cu_k, key);
+	int32_t token = key - (sequence > 0 ? io->cu_k[sequence] : 0);
+	int32_t page = io->pages[(int64_t)sequence * attention_page_entries(a) + token / a->page];
+	return page * a->page + token % a->page;
 }
 
 int64_t reference_slot_offset(const struct cell *cell, int slot, struct reference_position at)
 {
 	const struct attention_case *a = attention_in(cell);
 	if (slot == FW_LSE)
-		return (int64_t)at.head * a->seqlen + at.row;
+		return (int64_t)at.head * attention_total_q(a) + at.row;
 	return ((int64_t)at.row * (of_keys(slot) ? a->nhk : a->nhq) + at.head) * a->headdim;
 }
 
@@ -60,6 +69,8 @@ int reference_read(const struct reference_io *io, int slot, int64_t first, size_
 	}
 	if (is_input(slot)) {
 		inputs_fill(io->cell->seed, (uint32_t)slot, (uint64_t)first, n, out);
+		if (attention_in(io->cell)->dtype == FW_F16)
+			inputs_to_f16(out, n);
 		return 0;
 	}
 	if (!io->read)
@@ -108,13 +119,13 @@ static void add_special(int32_t *list, int *n, int32_t seqlen, int32_t token)
 static int special_tokens(const struct attention_case *a, int32_t *list)
 {
 	int n = 0;
-	int32_t begin = 0;
-	add_special(list, &n, a->seqlen, 0);
-	add_special(list, &n, a->seqlen, a->seqlen - 1);
+	int32_t begin = 0, total = attention_total_q(a);
+	add_special(list, &n, total, 0);
+	add_special(list, &n, total, total - 1);
 	for (int i = 0; i < a->n_seqs; i++) {
-		int32_t length = a->n_seqs == 1 ? a->seqlen : a->length[i];
-		add_special(list, &n, a->seqlen, begin);
-		add_special(list, &n, a->seqlen, begin + length - 1);
+		int32_t length = a->n_seqs == 1 ? total : attention_queries(a, i);
+		add_special(list, &n, total, begin);
+		add_special(list, &n, total, begin + length - 1);
 		for (int32_t tile = 64; tile <= 192; tile += 64) {
 			add_special(list, &n, begin + length, begin + tile - 1);
 			add_special(list, &n, begin + length, begin + tile);
@@ -125,6 +136,11 @@ static int special_tokens(const struct attention_case *a, int32_t *list)
 		add_special(list, &n, a->seqlen, border - 1);
 		add_special(list, &n, a->seqlen, border);
 	}
+	for (int i = 0; i < a->n_seqs && a->source == TOKENS_CORNER; i++)
+		for (int border = -1; border < 1; border++) {
+			add_special(list, &n, a->seqlen, i * a->length[0] + a->corner_rows + border);
+			add_special(list, &n, a->seqlen, i * a->length[0] + a->corner_keys + border);
+		}
 	return n;
 }
 
@@ -144,7 +160,7 @@ static int draw_positions(
 		else if (i % 3 == 0)
 			out[i].row = special[draw_below(d, n_special)];
 		else
-			out[i].row = draw_below(d, a->seqlen);
+			out[i].row = draw_below(d, attention_total_q(a)); /* backward has as many keys */
 	}
 	return sort_unique(out, n);
 }
@@ -173,7 +189,7 @@ int reference_plan_make(const struct cell *cell, uint64_t seed, double visits, s
 
 	memset(out, 0, sizeof *out);
 	out->complete = area * a->nhq * a->headdim * (backward ? 3 : 1) <= budget;
-	size_t max_rows = out->complete ? (size_t)a->nhq * (size_t)a->seqlen : ROWS_MAX;
+	size_t max_rows = out->complete ? (size_t)a->nhq * (size_t)attention_total_q(a) : ROWS_MAX;
 	size_t max_keys = out->complete ? (size_t)a->nhk * (size_t)a->seqlen : KEYS_MAX;
 	int32_t *heads = calloc((size_t)a->nhq, sizeof *heads);
 	int32_t *key_heads = calloc((size_t)a->nhk, sizeof *key_heads);
@@ -186,10 +202,10 @@ int reference_plan_make(const struct cell *cell, uint64_t seed, double visits, s
 		return err_set(err, ERR_FULL, "reference: out of memory");
 	}
 	if (out->complete) {
-		out->n_rows = all_positions(a->nhq, a->seqlen, out->row);
+		out->n_rows = all_positions(a->nhq, attention_total_q(a), out->row);
 		out->n_keys = backward ? all_positions(a->nhk, a->seqlen, out->key) : 0;
 	} else {
-		double per_row = area / a->seqlen * a->headdim;
+		double per_row = area / attention_total_q(a) * a->headdim;
 		bool big = (double)a->seqlen * a->nhk * a->headdim > big_elements;
 		int n_key_heads = big && a->nhk > KEY_HEADS_MAX ? KEY_HEADS_MAX : a->nhk, n_heads = 0;
 		for (int i = 0; i < a->nhk; i++)

@@ -8,7 +8,7 @@
  * Compare a kernel's outputs with the reference, tensor by tensor, and record the worst position.
  *
  * A norm over a whole tensor hides a missing block in rows with small values (late rows of a causal mask). So each position is
- * also compared with its own noise: the errors of naive bf16 code, of one rounding of P or dS, and of rounding the result. A
+ * also compared with its own noise: the errors of naive code, of one rounding of P or dS, and of rounding the result. A
  * position of dQ may in addition differ by the shift of a recomputed softmax and delta.
  */
 
@@ -84,7 +84,7 @@ static int read_outputs(struct compared *c, const struct reference_io *out, stru
 			memcpy(&c->x[i], from, sizeof(float));
 		else
 			for (size_t j = 0; j < width; j++)
-				c->x[(size_t)i * width + j] = reference_from_bf16(from[j]);
+				c->x[(size_t)i * width + j] = reference_value(attention_in(c->cell)->dtype, from[j]);
 	}
 	free(words);
 	return status;
@@ -103,11 +103,11 @@ static void compare_lse(const struct compared *c, struct accept_result *r)
 	}
 }
 
-/* Return the error of adding and subtracting 0.3 in bf16: a rounding error that any implementation may have. */
-static double rounding_floor(double exact)
+/* Return the error of adding and subtracting 0.3 in the tensors' type: a rounding error that any implementation may have. */
+static double rounding_floor(int32_t dtype, double exact)
 {
 	float offset = (float)floor_offset;
-	return fabs((double)reference_round(reference_round((float)exact + offset) - offset) - exact);
+	return fabs((double)reference_round(dtype, reference_round(dtype, (float)exact + offset) - offset) - exact);
 }
 
 /* Relative error from which an element is a mismatch; larger for gradients, whose sums cancel more. */
@@ -116,7 +116,7 @@ static double relative_tolerance(int slot)
 	return slot == FW_DQ ? 0.3 : slot == FW_DK ? 0.15 : 0.05;
 }
 
-/* Numbers of elements beyond their tolerance: of the kernel, of naive bf16 code, and expected from its noise. */
+/* Numbers of elements beyond their tolerance: of the kernel, of naive code, and expected from its noise. */
 struct mismatches {
 	int kernel, naive, worst, worst_column;
 	double expected, worst_excess;
@@ -165,6 +165,7 @@ static void compare_tensor(const struct compared *c, struct accept_result *r)
 	struct mismatches mismatches = { 0 };
 	double max_naive = 0, max_floor = 0, max_error = -1;
 	int worst = 0, worst_column = 0;
+	int32_t dtype = attention_in(c->cell)->dtype;
 
 	for (int i = 0; i < t->n; i++) {
 		struct norms one = { 0 };
@@ -174,14 +175,14 @@ static void compare_tensor(const struct compared *c, struct accept_result *r)
 			size_t e = (size_t)i * (size_t)t->width + (size_t)j;
 			double exact = t->exact[e], error = fabs((double)c->x[e] - exact),
 			       naive = fabs((double)t->naive[e] - exact);
-			double rounding = fabs((double)reference_round((float)exact) - exact), noise = (double)t->noise[e];
+			double rounding = fabs((double)reference_round(dtype, (float)exact) - exact), noise = (double)t->noise[e];
 			if (!isfinite(c->x[e])) {
 				note(r, c, hopeless, i, j, 0);
 				return;
 			}
 			count_mismatch(&mismatches, t, i, j, error);
 			max_naive = fmax(max_naive, naive);
-			max_floor = fmax(max_floor, noise > 0 ? rounding_floor(exact) : 0);
+			max_floor = fmax(max_floor, noise > 0 ? rounding_floor(dtype, exact) : 0);
 			if (error > position_error) {
 				position_error = error;
 				position_column = j;
@@ -227,10 +228,10 @@ static int search_nonfinite(const struct compared *c, const struct reference_ops
 	char name[96];
 	int column = 0;
 	if (c->t->slot == FW_LSE) {
-		at = (struct reference_position){ (int32_t)(index / a->seqlen), (int32_t)(index % a->seqlen) };
+		at = (struct reference_position){ (int32_t)(index / attention_total_q(a)),
+			(int32_t)(index % attention_total_q(a)) };
 	} else {
-		int64_t vector = index / a->headdim,
-			heads = reference_slot_elements(c->cell, c->t->slot) / a->headdim / a->seqlen;
+		int64_t vector = index / a->headdim, heads = c->t->slot == FW_DK || c->t->slot == FW_DV ? a->nhk : a->nhq;
 		column = (int)(index % a->headdim);
 		at = (struct reference_position){ (int32_t)(vector % heads), (int32_t)(vector / heads) };
 	}
@@ -267,12 +268,24 @@ int accept_check(const struct reference *reference, const struct reference_ops *
 
 /* ---- reference_check ---- */
 
-struct expected {
-	const struct check_io *from;
+/* Reference of one direction. */
+struct half {
+	struct cell cell;
 	struct reference_io io;
-	const struct reference_ops *ops;
 	struct reference_plan plan;
 	struct reference reference;
+};
+
+/*
+ * A total is checked as its forward, then as a backward of the O and LSE that the call wrote: they are known only when results
+ * are compared, so that its reference is computed then.
+ */
+struct expected {
+	const struct check_io *from;
+	const struct reference_ops *ops;
+	struct half half;  /* the direction's, of a total its forward */
+	bool has_backward; /* a total */
+	struct half backward;
 };
 
 static int read_slot(void *arg, int slot, int64_t first, size_t n, void *out, struct fw_err *err)
@@ -288,9 +301,29 @@ static void close_expected(struct expected *e)
 {
 	if (!e)
 		return;
-	reference_fini(&e->reference);
-	reference_plan_fini(&e->plan);
+	reference_fini(&e->half.reference);
+	reference_plan_fini(&e->half.plan);
+	reference_fini(&e->backward.reference);
+	reference_plan_fini(&e->backward.plan);
 	free(e);
+}
+
+static int plan_half(
+	const struct check_io *io, enum direction d, uint64_t seed, double visits, struct half *h, struct fw_err *err)
+{
+	h->cell = *io->cell;
+	h->cell.direction = d;
+	h->io = (struct reference_io){ .cell = &h->cell,
+		.cu_q = io->laid[FW_CU_Q],
+		.cu_k = io->laid[FW_CU_K],
+		.block_bits = io->laid[FW_BLOCK_BITS],
+		.token_bits = io->laid[FW_TOKEN_BITS],
+		.pages = io->laid[FW_PAGES],
+		.read = read_slot,
+		.arg = (void *)(uintptr_t)io };
+	memcpy(h->io.host, io->host, sizeof h->io.host);
+	memcpy(h->io.on_device, io->on_device, sizeof h->io.on_device);
+	return reference_plan_make(&h->cell, seed, visits, &h->plan, err);
 }
 
 static struct expected *open_expected(const struct check_io *io, uint64_t seed, double visits, struct fw_err *err)
@@ -302,20 +335,17 @@ static struct expected *open_expected(const struct check_io *io, uint64_t seed, 
 		return NULL;
 	}
 	e->from = io;
-	e->io = (struct reference_io){ .cell = io->cell,
-		.cu = io->laid[FW_CU_Q],
-		.block_bits = io->laid[FW_BLOCK_BITS],
-		.read = read_slot,
-		.arg = (void *)(uintptr_t)io };
-	memcpy(e->io.host, io->host, sizeof e->io.host);
-	memcpy(e->io.on_device, io->on_device, sizeof e->io.on_device);
+	e->has_backward = io->cell->direction == DIRECTION_TOTAL;
 	e->ops = &reference_cpu;
 #ifdef FW_HAVE_CUDA
 	if (io->on_device[FW_Q])
 		e->ops = &reference_cuda;
 #endif
-	if (reference_plan_make(io->cell, seed, visits, &e->plan, err) == 0 &&
-		reference_compute(e->ops, &e->plan, &e->io, &e->reference, err) == 0)
+	enum direction d = e->has_backward ? DIRECTION_FORWARD : io->cell->direction;
+
+	if (plan_half(io, d, seed, visits, &e->half, err) == 0 &&
+		reference_compute(e->ops, &e->half.plan, &e->half.io, &e->half.reference, err) == 0 &&
+		(!e->has_backward || plan_half(io, DIRECTION_BACKWARD, seed, visits, &e->backward, err) == 0))
 		return e;
 	close_expected(e);
 	return NULL;
@@ -323,7 +353,21 @@ static struct expected *open_expected(const struct check_io *io, uint64_t seed, 
 
 static int compare(struct expected *e, struct accept_result *result, struct fw_err *err)
 {
-	return accept_check(&e->reference, e->ops, &e->io, result, err);
+	struct half *b = &e->backward;
+	struct accept_result backward;
+
+	if (accept_check(&e->half.reference, e->ops, &e->half.io, result, err) != 0)
+		return -1;
+	if (!e->has_backward || !result->ok)
+		return 0;
+	if (reference_compute(e->ops, &b->plan, &b->io, &b->reference, err) != 0)
+		return -1;
+	int status = accept_check(&b->reference, e->ops, &b->io, &backward, err);
+
+	reference_fini(&b->reference);
+	if (status == 0 && backward.error_ratio > result->error_ratio)
+		*result = backward;
+	return status;
 }
 
 const struct family_check family_check_attention = { .open = open_expected, .compare = compare, .close = close_expected };

@@ -21,8 +21,8 @@ struct key_work {
 	struct head_task *task;
 	float *lse, *k, *v;             /* [n_tasks][seqlen]; [n_keys][d] */
 	double *delta, *delta_noise;    /* [n_tasks][seqlen] */
-	struct reference_range *range;  /* [n_keys][room] */
-	int *ranges;                    /* [n_keys] */
+	struct reference_range *range;  /* [keys of each task][room] */
+	int *ranges;                    /* [keys of each task] */
 	struct reference_tensor dk, dv; /* partial sums, one element for each key of each task */
 };
 
@@ -73,8 +73,8 @@ static int key_work_init(const struct reference_plan *plan, const struct referen
 	}
 	w->k = array(n * d, sizeof *w->k);
 	w->v = array(n * d, sizeof *w->v);
-	w->range = array(n * room, sizeof *w->range);
-	w->ranges = array(n, sizeof *w->ranges);
+	w->range = array((size_t)positions * room, sizeof *w->range);
+	w->ranges = array((size_t)positions, sizeof *w->ranges);
 	w->lse = array((size_t)w->n_tasks * s, sizeof *w->lse);
 	w->delta = array((size_t)w->n_tasks * s, sizeof *w->delta);
 	w->delta_noise = array((size_t)w->n_tasks * s, sizeof *w->delta_noise);
@@ -85,8 +85,12 @@ static int key_work_init(const struct reference_plan *plan, const struct referen
 		struct reference_position at = plan->key[i];
 		if (read_row(io, FW_K, at, w->k + i * d, err) || read_row(io, FW_V, at, w->v + i * d, err))
 			return -1;
-		w->ranges[i] = reference_mask_rows(io, at.head, at.row, w->range + i * room);
 	}
+	for (const struct head_task *t = w->task; t < w->task + w->n_tasks; t++)
+		for (int key = t->first; key < t->end; key++) {
+			size_t at = (size_t)(t->at + key - t->first);
+			w->ranges[at] = reference_mask_rows(io, t->head, plan->key[key].row, w->range + at * room);
+		}
 	return 0;
 }
 
@@ -114,9 +118,9 @@ static int read_statistics(const struct reference_io *io, struct key_work *w, st
 				struct reference_position at = { w->task[t].head, first + i };
 				load_row(io, FW_DO, at, dout);
 				for (int j = 0; j < d; j++)
-					row[j] = reference_from_bf16(o[(size_t)i * token + (size_t)(at.head * d + j)]);
+					row[j] = reference_value(a->dtype, o[(size_t)i * token + (size_t)(at.head * d + j)]);
 				w->delta[(int64_t)t * a->seqlen + first + i] = sums_dot(dout, row, d);
-				w->delta_noise[(int64_t)t * a->seqlen + first + i] = delta_noise(dout, row, d);
+				w->delta_noise[(int64_t)t * a->seqlen + first + i] = delta_noise(a->dtype, dout, row, d);
 			}
 	}
 	free(o);
@@ -129,8 +133,9 @@ static void add_pair(
 {
 	int d = attention_in(io->cell)->headdim;
 	int64_t at = w->task[t].at + key - w->task[t].first, s = (int64_t)t * attention_in(io->cell)->seqlen + row;
-	struct reference_pair pair = reference_backward_pair(sums_dot(q, w->k + (int64_t)key * d, d),
-		sums_dot(dout, w->v + (int64_t)key * d, d), 1 / sqrt(d), (double)w->lse[s], w->delta[s], w->delta_noise[s]);
+	struct reference_pair pair = reference_backward_pair(attention_in(io->cell)->dtype,
+		sums_dot(q, w->k + (int64_t)key * d, d), sums_dot(dout, w->v + (int64_t)key * d, d), 1 / sqrt(d),
+		(double)w->lse[s], w->delta[s], w->delta_noise[s]);
 	sums_add(sums_of(&w->dk, at), q, d, pair.ds, pair.naive_ds, pair.noise_ds);
 	sums_add(sums_of(&w->dv, at), dout, d, pair.p, pair.naive_p, pair.noise_p);
 }
@@ -146,8 +151,8 @@ static void run_task(const struct reference_io *io, struct key_work *w, int t, f
 		int last = a->seqlen - first < CHUNK ? a->seqlen : first + CHUNK;
 		bool loaded = false;
 		for (int key = task->first; key < task->end; key++)
-			for (int r = 0; r < w->ranges[key]; r++) {
-				struct reference_range range = w->range[(int64_t)key * room + r];
+			for (int r = 0; r < w->ranges[task->at + key - task->first]; r++) {
+				struct reference_range range = w->range[(task->at + key - task->first) * room + r];
 				int begin = range.begin > first ? range.begin : first, end = range.end < last ? range.end : last;
 				for (int row = first; row < last && begin < end && !loaded; row++) {
 					struct reference_position at = { task->head, row };
@@ -200,7 +205,7 @@ static void collect(const struct key_work *w, const struct reference_tensor *fro
 static int reference_keys_compute(
 	const struct reference_plan *plan, const struct reference_io *io, struct reference *out, struct fw_err *err)
 {
-	int d = attention_in(io->cell)->headdim;
+	int d = attention_in(io->cell)->headdim, dtype = attention_in(io->cell)->dtype;
 	struct key_work w = { 0 };
 	int status = key_work_init(plan, io, &w, err);
 	if (status == 0)
@@ -211,8 +216,8 @@ static int reference_keys_compute(
 		collect(&w, &w.dk, &out->tensor[1]);
 		collect(&w, &w.dv, &out->tensor[2]);
 		for (int i = 0; i < plan->n_keys; i++) {
-			sums_finish(sums_of(&out->tensor[1], i), d, 1 / sqrt(d));
-			sums_finish(sums_of(&out->tensor[2], i), d, 1);
+			sums_finish(dtype, sums_of(&out->tensor[1], i), d, 1 / sqrt(d));
+			sums_finish(dtype, sums_of(&out->tensor[2], i), d, 1);
 		}
 	}
 	key_work_fini(&w);
@@ -228,8 +233,10 @@ static void load_head(const struct reference_io *io, int slot, int head, float *
 {
 	const struct attention_case *a = attention_in(io->cell);
 #pragma omp parallel for schedule(static)
-	for (int row = 0; row < a->seqlen; row++)
-		load_row(io, slot, (struct reference_position){ head, row }, out + (int64_t)row * a->headdim);
+	for (int key = 0; key < a->seqlen; key++) {
+		struct reference_position at = { head, reference_key_row(io, key) };
+		load_row(io, slot, at, out + (int64_t)key * a->headdim);
+	}
 }
 
 /* Rows of Q, and of dO and O for backward; read before threads start, because `read` is not thread-safe. */
@@ -274,7 +281,7 @@ static int read_rows(const struct reference_io *io, const struct reference_plan 
 }
 
 /* Compute one row of O and its LSE from the scores of the keys it sees. Shape: score[n]. */
-static void forward_row(struct sums o, double *lse, int d, double scale, double *score, int n,
+static void forward_row(int32_t dtype, struct sums o, double *lse, int d, double scale, double *score, int n,
 	const struct reference_range *range, int ranges, const float *v)
 {
 	double top = -INFINITY, sum = 0;
@@ -283,23 +290,24 @@ static void forward_row(struct sums o, double *lse, int d, double scale, double 
 		score[i] *= scale;
 		top = fmax(top, score[i]);
 	}
-	naive_top = reference_round((float)top);
+	naive_top = reference_round(dtype, (float)top);
 	for (int i = 0; i < n; i++) {
 		sum += exp(score[i] - top);
-		naive_sum += expf(reference_round((float)score[i]) - naive_top);
+		naive_sum += expf(reference_round(dtype, (float)score[i]) - naive_top);
 	}
 	for (int r = 0, i = 0; r < ranges; r++)
 		for (int key = range[r].begin; key < range[r].end; key++, i++) {
 			double p = exp(score[i] - top) / sum;
-			float naive_p = reference_round(expf(reference_round((float)score[i]) - naive_top) / naive_sum);
-			sums_add(o, v + (int64_t)key * d, d, p, naive_p, p * REFERENCE_BF16_NOISE);
+			float naive_p =
+				reference_round(dtype, expf(reference_round(dtype, (float)score[i]) - naive_top) / naive_sum);
+			sums_add(o, v + (int64_t)key * d, d, p, naive_p, reference_noise(dtype, p));
 		}
-	sums_finish(o, d, 1);
+	sums_finish(dtype, o, d, 1);
 	*lse = n > 0 ? top + log(sum) : -INFINITY;
 }
 
 /* Compute one row of dQ from the scores of the keys it sees, and its shift if a kernel recomputes softmax and delta. */
-static void backward_row(struct sums dq, float *shift, const struct row_inputs *in, int i, int d, double scale,
+static void backward_row(int32_t dtype, struct sums dq, float *shift, const struct row_inputs *in, int i, int d, double scale,
 	const double *score, const struct reference_range *range, int ranges, const float *k, const float *v)
 {
 	double p_k[REFERENCE_HEADDIM_MAX] = { 0 };
@@ -309,7 +317,8 @@ static void backward_row(struct sums dq, float *shift, const struct row_inputs *
 		for (int key = range[r].begin; key < range[r].end; key++, j++) {
 			const float *x = k + (int64_t)key * d;
 			double dp = sums_dot(in->dout + (int64_t)i * d, v + (int64_t)key * d, d);
-			struct reference_pair pair = reference_backward_pair(score[j], dp, scale, in->lse[i], row.delta, 0);
+			struct reference_pair pair =
+				reference_backward_pair(dtype, score[j], dp, scale, in->lse[i], row.delta, 0);
 			sums_add(dq, x, d, pair.ds, pair.naive_ds, pair.noise_ds);
 			row.p += pair.p;
 			row.p_dp += pair.p * dp;
@@ -319,14 +328,14 @@ static void backward_row(struct sums dq, float *shift, const struct row_inputs *
 		}
 	for (int c = 0; c < d; c++)
 		shift[c] = (float)(reference_own_shift(dq.exact[c], p_k[c], row) * scale);
-	sums_finish(dq, d, scale);
+	sums_finish(dtype, dq, d, scale);
 }
 
 static int compute_head_rows(const struct reference_plan *plan, const struct reference_io *io, const struct row_inputs *in,
 	int first, int end, const float *k, const float *v, struct reference *out)
 {
 	const struct attention_case *a = attention_in(io->cell);
-	int d = a->headdim, kv_head = plan->row[first].head / (a->nhq / a->nhk), failed = 0;
+	int d = a->headdim, failed = 0;
 	double scale = 1 / sqrt(d);
 	bool backward = io->cell->direction == DIRECTION_BACKWARD;
 
@@ -341,16 +350,16 @@ static int compute_head_rows(const struct reference_plan *plan, const struct ref
 			if (!range || !score)
 				continue;
 			const float *q = in->q + (int64_t)i * d;
-			int ranges = reference_mask_keys(io, kv_head, plan->row[i].row, range), n = 0;
+			int ranges = reference_mask_keys(io, plan->row[i].head, plan->row[i].row, range), n = 0;
 			struct sums s = sums_of(&out->tensor[0], i);
 			for (int r = 0; r < ranges; r++)
 				for (int key = range[r].begin; key < range[r].end; key++, n++)
 					score[n] = sums_dot(q, k + (int64_t)key * d, d);
 			if (backward)
-				backward_row(
-					s, out->tensor[0].shift + (int64_t)i * d, in, i, d, scale, score, range, ranges, k, v);
+				backward_row(a->dtype, s, out->tensor[0].shift + (int64_t)i * d, in, i, d, scale, score, range,
+					ranges, k, v);
 			else
-				forward_row(s, &out->tensor[1].exact[i], d, scale, score, n, range, ranges, v);
+				forward_row(a->dtype, s, &out->tensor[1].exact[i], d, scale, score, n, range, ranges, v);
 		}
 		free(range);
 		free(score);
@@ -403,8 +412,9 @@ static int compute(const struct reference_plan *plan, const struct reference_io 
 
 /* ---- search for NaN and Inf -------------------------------------------------------------------------------------- */
 
-static int64_t first_bad(int slot, const void *data, int64_t n)
+static int64_t first_bad(int slot, int32_t dtype, const void *data, int64_t n)
 {
+	uint16_t exponent = dtype == FW_F16 ? 0x7c00u : 0x7f80u;
 	int64_t bad = n;
 #pragma omp parallel for schedule(static) reduction(min : bad)
 	for (int64_t i = 0; i < n; i++) {
@@ -413,7 +423,7 @@ static int64_t first_bad(int slot, const void *data, int64_t n)
 			float x = ((const float *)data)[i];
 			finite = x < INFINITY;
 		} else {
-			finite = (((const uint16_t *)data)[i] & 0x7f80u) != 0x7f80u;
+			finite = (((const uint16_t *)data)[i] & exponent) != exponent;
 		}
 		if (!finite && i < bad)
 			bad = i;
@@ -426,7 +436,7 @@ static int find_nonfinite(const struct reference_io *io, int slot, int64_t *inde
 	int64_t n = reference_slot_elements(io->cell, slot);
 	*index = -1;
 	if (io->host[slot]) {
-		*index = first_bad(slot, io->host[slot], n);
+		*index = first_bad(slot, attention_in(io->cell)->dtype, io->host[slot], n);
 		return 0;
 	}
 	void *part = malloc(SCAN * sizeof(float));
@@ -435,7 +445,7 @@ static int find_nonfinite(const struct reference_io *io, int slot, int64_t *inde
 		int64_t count = n - at < SCAN ? n - at : SCAN;
 		status = reference_read(io, slot, at, (size_t)count, part, err);
 		if (status == 0) {
-			int64_t bad = first_bad(slot, part, count);
+			int64_t bad = first_bad(slot, attention_in(io->cell)->dtype, part, count);
 			*index = bad < 0 ? -1 : at + bad;
 		}
 	}

@@ -28,9 +28,16 @@ struct problem {
 	double scale;
 };
 
-/* Tokens that each position sees: token[first[i]] .. token[first[i + 1] - 1]. */
+/* enum fw_dtype of the tensors of the problem that is computed. */
+static __constant__ int32_t tensors_dtype;
+
+/*
+ * Tokens that each position sees: token[first[i]] .. token[first[i + 1] - 1]. Keys under a token mask have a list for each of the
+ * `heads` query heads of their group, i * heads + head; else heads is 1.
+ */
 struct lists {
 	const reference_position *at;
+	int heads;
 	const int64_t *first;
 	const int32_t *token;
 };
@@ -51,7 +58,7 @@ static __device__ double warp_dot(const uint16_t *x, const uint16_t *y, int n)
 {
 	double sum = 0;
 	for (int i = threadIdx.x % 32; i < n; i += 32)
-		sum += (double)reference_from_bf16(x[i]) * (double)reference_from_bf16(y[i]);
+		sum += (double)reference_value(tensors_dtype, x[i]) * (double)reference_value(tensors_dtype, y[i]);
 	for (int lane = 16; lane > 0; lane /= 2)
 		sum += __shfl_xor_sync(0xffffffffu, sum, lane);
 	return sum;
@@ -62,12 +69,12 @@ static __device__ double warp_delta_noise(const uint16_t *dout, const uint16_t *
 {
 	double sum = 0;
 	for (int i = threadIdx.x % 32; i < n; i += 32) {
-		double product = (double)reference_from_bf16(dout[i]) * (double)reference_from_bf16(o[i]);
+		double product = (double)reference_value(tensors_dtype, dout[i]) * (double)reference_value(tensors_dtype, o[i]);
 		sum += product * product;
 	}
 	for (int lane = 16; lane > 0; lane /= 2)
 		sum += __shfl_xor_sync(0xffffffffu, sum, lane);
-	return REFERENCE_DELTA_NOISE * sqrt(sum);
+	return REFERENCE_DELTA_NOISE * reference_noise(tensors_dtype, sqrt(sum));
 }
 
 /* Reduce one value per warp, equal in all its lanes; every thread receives the sum, or the maximum. */
@@ -108,7 +115,8 @@ static __device__ void add_tile(struct column *c, const struct factors *f, const
 	if ((int)threadIdx.x >= groups * headdim)
 		return;
 	for (int i = threadIdx.x / headdim; i < n; i += groups) {
-		float x = reference_from_bf16(vector_of(tensor, heads, headdim, token[i], head)[threadIdx.x % headdim]);
+		float x =
+			reference_value(tensors_dtype, vector_of(tensor, heads, headdim, token[i], head)[threadIdx.x % headdim]);
 		c->exact += f->exact[i] * (double)x;
 		c->naive += f->naive[i] * x;
 		c->noise += f->noise[i] * f->noise[i] * x * x;
@@ -149,14 +157,14 @@ static __global__ void forward_rows(struct problem p, struct lists l, struct tot
 	for (int i = warp; i < n; i += WARPS)
 		top = fmax(top, p.scale * warp_dot(q, vector_of(p.k, p.nhk, d, token[i], kv_head), d));
 	top = block_reduce(top, true);
-	float naive_top = reference_round((float)top);
+	float naive_top = reference_round(tensors_dtype, (float)top);
 
 	double sum = 0;
 	float naive_part = 0;
 	for (int i = warp; i < n; i += WARPS) {
 		double score = p.scale * warp_dot(q, vector_of(p.k, p.nhk, d, token[i], kv_head), d);
 		sum += exp(score - top);
-		naive_part += expf(reference_round((float)score) - naive_top);
+		naive_part += expf(reference_round(tensors_dtype, (float)score) - naive_top);
 	}
 	sum = block_reduce(sum, false);
 	float naive_sum = (float)block_reduce((double)naive_part, false);
@@ -170,8 +178,9 @@ static __global__ void forward_rows(struct problem p, struct lists l, struct tot
 			double weight = exp(score - top) / sum;
 			if (threadIdx.x % 32 == 0) {
 				f.exact[i] = weight;
-				f.naive[i] = reference_round(expf(reference_round((float)score) - naive_top) / naive_sum);
-				f.noise[i] = (float)(weight * REFERENCE_BF16_NOISE);
+				f.naive[i] = reference_round(tensors_dtype,
+					expf(reference_round(tensors_dtype, (float)score) - naive_top) / naive_sum);
+				f.noise[i] = (float)reference_noise(tensors_dtype, weight);
 			}
 		}
 		__syncthreads();
@@ -209,7 +218,7 @@ static __global__ void backward_rows(
 		for (int i = threadIdx.x / 32; i < tile; i += WARPS) {
 			double score = warp_dot(q, vector_of(p.k, p.nhk, d, token[base + i], kv_head), d);
 			double dp = warp_dot(dout, vector_of(p.v, p.nhk, d, token[base + i], kv_head), d);
-			struct reference_pair pair = reference_backward_pair(score, dp, p.scale, lse, delta, 0);
+			struct reference_pair pair = reference_backward_pair(tensors_dtype, score, dp, p.scale, lse, delta, 0);
 			sum_p += pair.p;
 			sum_p_dp += pair.p * dp;
 			if (threadIdx.x % 32 == 0) {
@@ -237,8 +246,9 @@ static __global__ void backward_keys(struct problem p, struct lists l, struct to
 {
 	__shared__ struct factors to_k, to_v;
 	reference_position at = l.at[blockIdx.x];
-	const int32_t *token = l.token + l.first[blockIdx.x];
-	int n = (int)(l.first[blockIdx.x + 1] - l.first[blockIdx.x]), d = p.headdim;
+	int list = (int)blockIdx.x * l.heads + (l.heads > 1 ? (int)blockIdx.y : 0);
+	const int32_t *token = l.token + l.first[list];
+	int n = (int)(l.first[list + 1] - l.first[list]), d = p.headdim;
 	int head = at.head * (p.nhq / p.nhk) + blockIdx.y;
 	const uint16_t *k = vector_of(p.k, p.nhk, d, at.row, at.head), *v = vector_of(p.v, p.nhk, d, at.row, at.head);
 
@@ -253,7 +263,7 @@ static __global__ void backward_keys(struct problem p, struct lists l, struct to
 			const uint16_t *o = vector_of(p.o, p.nhq, d, row, head);
 			double dp = warp_dot(dout, v, d), delta = warp_dot(dout, o, d), noise = warp_delta_noise(dout, o, d);
 			struct reference_pair pair = reference_backward_pair(
-				score, dp, p.scale, (double)p.lse[(int64_t)head * p.seqlen + row], delta, noise);
+				tensors_dtype, score, dp, p.scale, (double)p.lse[(int64_t)head * p.seqlen + row], delta, noise);
 			if (threadIdx.x % 32 == 0) {
 				store_factors(&to_k, i, pair.ds, pair.naive_ds, pair.noise_ds);
 				store_factors(&to_v, i, pair.p, pair.naive_p, pair.noise_p);
@@ -268,10 +278,10 @@ static __global__ void backward_keys(struct problem p, struct lists l, struct to
 	store_row(cv, dv, out, d);
 }
 
-static __global__ void find_bad(const void *data, int is_lse, int64_t n, unsigned long long *first)
+static __global__ void find_bad(const void *data, int is_lse, uint16_t exponent, int64_t n, unsigned long long *first)
 {
 	for (int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; i < n; i += (int64_t)gridDim.x * blockDim.x) {
-		bool finite = is_lse ? ((const float *)data)[i] < INFINITY : (((const uint16_t *)data)[i] & 0x7f80u) != 0x7f80u;
+		bool finite = is_lse ? ((const float *)data)[i] < INFINITY : (((const uint16_t *)data)[i] & exponent) != exponent;
 		if (!finite)
 			atomicMin(first, (unsigned long long)i);
 	}
@@ -288,31 +298,32 @@ static struct totals reserve_totals(struct memory *m, size_t elements)
 	return t;
 }
 
-/* Upload the token lists of the positions. Err: -1 out of host memory. */
+/* Upload the lists of the positions: of keys their rows in K and V, of queries their tokens. Err: -1 out of host memory. */
 static int upload_lists(struct memory *m, const struct reference_io *io, const struct reference_position *at, int n, bool keys,
 	struct lists *out, struct fw_err *err)
 {
 	const struct attention_case *a = attention_in(io->cell);
-	int group = a->nhq / a->nhk;
+	int group = a->nhq / a->nhk, heads = keys && a->mask == FW_TOKENS ? group : 1;
 	struct reference_range *range =
 		(struct reference_range *)calloc((size_t)reference_mask_room(a) + 1, sizeof(struct reference_range));
-	int64_t *first = (int64_t *)calloc((size_t)n + 1, sizeof(int64_t));
+	int64_t *first = (int64_t *)calloc((size_t)n * (size_t)heads + 1, sizeof(int64_t));
 	int32_t *token = NULL;
 	int status = range && first ? 0 : -1;
 
 	/* first count, then fill */
 	for (int pass = 0; status == 0 && pass < 2; pass++) {
 		int64_t used = 0;
-		for (int i = 0; i < n; i++) {
-			int ranges = keys ? reference_mask_rows(io, at[i].head, at[i].row, range)
-					  : reference_mask_keys(io, at[i].head / group, at[i].row, range);
+		for (int i = 0; i < n * heads; i++) {
+			struct reference_position of = at[i / heads];
+			int ranges = keys ? reference_mask_rows(io, of.head * group + i % heads, of.row, range)
+					  : reference_mask_keys(io, of.head, of.row, range);
 			first[i] = used;
 			for (int r = 0; r < ranges; r++)
 				for (int32_t t = range[r].begin; t < range[r].end; t++, used++)
 					if (pass == 1)
-						token[used] = t;
+						token[used] = keys ? t : reference_key_row(io, t);
 		}
-		first[n] = used;
+		first[n * heads] = used;
 		if (pass == 0) {
 			token = (int32_t *)calloc((size_t)used + 1, sizeof(int32_t));
 			status = token ? 0 : -1;
@@ -320,8 +331,9 @@ static int upload_lists(struct memory *m, const struct reference_io *io, const s
 	}
 	if (status == 0) {
 		out->at = (const reference_position *)memory_upload(m, at, (size_t)n * sizeof *at);
-		out->first = (const int64_t *)memory_upload(m, first, ((size_t)n + 1) * sizeof *first);
-		out->token = (const int32_t *)memory_upload(m, token, (size_t)first[n] * sizeof *token);
+		out->heads = heads;
+		out->first = (const int64_t *)memory_upload(m, first, ((size_t)n * (size_t)heads + 1) * sizeof *first);
+		out->token = (const int32_t *)memory_upload(m, token, (size_t)first[n * heads] * sizeof *token);
 	}
 	free(range);
 	free(first);
@@ -330,11 +342,11 @@ static int upload_lists(struct memory *m, const struct reference_io *io, const s
 }
 
 /* Convert sums to values, as reference_cpu.c does. */
-static void finish(struct reference_tensor *t, double scale)
+static void finish(int32_t dtype, struct reference_tensor *t, double scale)
 {
 	for (size_t i = 0; i < (size_t)t->n * (size_t)t->width; i++) {
 		t->exact[i] *= scale;
-		t->naive[i] = reference_round(t->naive[i] * (float)scale);
+		t->naive[i] = reference_round(dtype, t->naive[i] * (float)scale);
 		t->noise[i] = sqrtf(t->noise[i]) * (float)scale;
 	}
 }
@@ -419,7 +431,7 @@ static int compute_rows(struct memory *m, const struct problem *p, const struct 
 		memory_download(m, out->tensor[1].exact, lse, n * sizeof(double));
 	else if (download_shift(m, p_k, row, p->scale, &out->tensor[0], err))
 		return -1;
-	finish(&out->tensor[0], forward ? 1 : p->scale);
+	finish(attention_in(io->cell)->dtype, &out->tensor[0], forward ? 1 : p->scale);
 	return 0;
 }
 
@@ -440,8 +452,8 @@ static int compute_keys(struct memory *m, const struct problem *p, const struct 
 	m->status = cudaGetLastError();
 	if (download_keys(m, dk, group, &out->tensor[1], err) || download_keys(m, dv, group, &out->tensor[2], err))
 		return -1;
-	finish(&out->tensor[1], p->scale);
-	finish(&out->tensor[2], 1);
+	finish(attention_in(io->cell)->dtype, &out->tensor[1], p->scale);
+	finish(attention_in(io->cell)->dtype, &out->tensor[2], 1);
 	return 0;
 }
 
@@ -454,7 +466,6 @@ static int compute(const struct reference_plan *plan, const struct reference_io 
 	struct problem p;
 
 	memset(&m, 0, sizeof m);
-	m.status = cudaSuccess;
 	if (a->headdim > THREADS)
 		return err_set(err, ERR_UNSUPPORTED, "reference: headdim %d is above %d", a->headdim, (int)THREADS);
 	for (int i = 0; i < (backward ? 6 : 3); i++)
@@ -473,7 +484,9 @@ static int compute(const struct reference_plan *plan, const struct reference_io 
 	p.headdim = a->headdim;
 	p.scale = 1 / sqrt((double)a->headdim);
 
-	m.status = cudaDeviceSynchronize(); /* another stream writes the tensors */
+	m.status = cudaMemcpyToSymbol(tensors_dtype, &a->dtype, sizeof a->dtype);
+	if (m.status == cudaSuccess)
+		m.status = cudaDeviceSynchronize(); /* another stream writes the tensors */
 	int status = compute_rows(&m, &p, plan, io, out, err);
 	if (status == 0 && backward)
 		status = compute_keys(&m, &p, plan, io, out, err);
@@ -493,7 +506,8 @@ static int find_nonfinite(const struct reference_io *io, int slot, int64_t *inde
 	m.status = cudaDeviceSynchronize();
 	unsigned long long *found = (unsigned long long *)memory_upload(&m, &first, sizeof first);
 	if (m.status == cudaSuccess) {
-		find_bad<<<1024, THREADS>>>(data, slot == FW_LSE, reference_slot_elements(io->cell, slot), found);
+		find_bad<<<1024, THREADS>>>(data, slot == FW_LSE, attention_in(io->cell)->dtype == FW_F16 ? 0x7c00u : 0x7f80u,
+			reference_slot_elements(io->cell, slot), found);
 		m.status = cudaGetLastError();
 	}
 	memory_download(&m, &first, found, sizeof first);

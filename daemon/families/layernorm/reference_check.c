@@ -2,7 +2,6 @@
 #include "families/layernorm/internal.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 #define VISITS 2.7e8
 enum { BAND = 64, BLOCK = 1 << 20 };

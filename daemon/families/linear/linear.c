@@ -96,7 +96,8 @@ static int check(const void *shape, enum direction d, struct fw_err *err)
 		return err_set(err, ERR_INVALID, "operands %d are unknown", a->plain);
 	if (d == DIRECTION_ONCE && !once(a, d))
 		return err_set(err, ERR_INVALID, "%s quantises no weights; leave once out", linear_recipes[a->recipe]);
-	if (d != DIRECTION_FORWARD && d != DIRECTION_ONCE && (a->model || (a->recipe != LINEAR_BASELINE && !linear_is_fp8(a))))
+	if (d != DIRECTION_FORWARD && d != DIRECTION_ONCE &&
+		(linear_is_block(a) || (a->recipe != LINEAR_BASELINE && !linear_is_fp8(a))))
 		return err_set(err, ERR_INVALID, "%s %s is inference alone; give directions: [forward]", linear_models[a->model],
 			linear_recipes[a->recipe]);
 	return check_options(a, d, err);
@@ -186,7 +187,11 @@ static void parse(struct fields *f, void *shape)
 	a->is_exact = !field_bool(f, "fast_accumulation") && linear_is_fp8(a);
 }
 
-/* FLOPs of a block: its products with weights, queries by keys, and attention weights by values. */
+/*
+ * A gradient is one product, also through normalisation and activation: it reads the sums that the forward stored. These two and
+ * their derivatives are not counted. FLOPs of a block: its products with weights, queries by keys, and attention weights by
+ * values.
+ */
 static double flops(const void *shape, enum direction d)
 {
 	const struct linear_case *a = shape;
@@ -205,6 +210,7 @@ static double bytes(const void *shape, enum direction d)
 	double rows = (double)linear_tokens(a), x = 2 * rows * a->k, y = 2 * rows * a->n;
 	double w = (linear_is_block(a) ? 24.0 : 2.0) * a->n * a->k;
 	double quantised = !once(a, DIRECTION_FORWARD) ? w : w / (linear_group(a) ? 4 : 2);
+	double s = a->model ? y : 0; /* sums before the activation, which gradients read */
 
 	switch (d) {
 	case DIRECTION_ONCE:
@@ -212,9 +218,11 @@ static double bytes(const void *shape, enum direction d)
 	case DIRECTION_FORWARD:
 		return x + y + quantised;
 	case DIRECTION_TOTAL:
-		return 2 * (x + y + w);
+		return 2 * (x + y + w) + s;
+	case DIRECTION_DGRAD:
+		return x + y + w + s + (a->model ? x : 0); /* of X also the normalisation's gradient depends */
 	default:
-		return x + y + w;
+		return x + y + w + s;
 	}
 }
 
@@ -231,7 +239,7 @@ static int32_t flags(const void *shape, enum direction d)
 }
 
 static const struct family_slot slots[FW_LINEAR_N_SLOTS] = { { .name = "X" }, { .name = "W" }, { .name = "bias" },
-	{ .name = "Y" }, { .name = "dY" }, { .name = "dX" }, { .name = "dW" } };
+	{ .name = "Y" }, { .name = "dY" }, { .name = "dX" }, { .name = "dW" }, { .name = "S" } };
 
 const struct family family_linear = {
 	.number = FW_LINEAR,

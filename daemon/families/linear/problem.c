@@ -50,11 +50,11 @@ enum slot_use linear_use(const void *shape, enum direction d, int slot)
 {
 	bool total = d == DIRECTION_TOTAL, forward = d == DIRECTION_FORWARD || d == DIRECTION_ONCE, dgrad = d == DIRECTION_DGRAD,
 	     wgrad = d == DIRECTION_WGRAD;
+	bool has_more = ((const struct linear_case *)shape)->model; /* normalisation and activation, or a block */
 
-	(void)shape;
 	switch (slot) {
 	case FW_LINEAR_X:
-		return dgrad ? SLOT_UNUSED : SLOT_INPUT;
+		return dgrad && !has_more ? SLOT_UNUSED : SLOT_INPUT;
 	case FW_LINEAR_W:
 		return !wgrad ? SLOT_INPUT : SLOT_UNUSED;
 	case FW_LINEAR_DY:
@@ -65,6 +65,8 @@ enum slot_use linear_use(const void *shape, enum direction d, int slot)
 		return dgrad || total ? SLOT_OUTPUT : SLOT_UNUSED;
 	case FW_LINEAR_DW:
 		return wgrad || total ? SLOT_OUTPUT : SLOT_UNUSED;
+	case FW_LINEAR_S:
+		return has_more && !forward ? SLOT_INPUT : SLOT_UNUSED;
 	default:
 		return SLOT_UNUSED;
 	}
@@ -82,7 +84,8 @@ enum slot_change linear_change(const void *shape, enum direction d, int slot)
 size_t linear_lay_out(const void *shape, int slot, struct fw_tensor *t)
 {
 	const struct linear_case *a = shape;
-	bool is_weight = slot == FW_LINEAR_W || slot == FW_LINEAR_DW, is_out = slot == FW_LINEAR_Y || slot == FW_LINEAR_DY;
+	bool is_weight = slot == FW_LINEAR_W || slot == FW_LINEAR_DW,
+	     is_out = slot == FW_LINEAR_Y || slot == FW_LINEAR_DY || slot == FW_LINEAR_S;
 	int64_t rows = !is_weight ? linear_tokens(a) : linear_is_block(a) ? 12 * (int64_t)a->k : a->n;
 	int64_t columns = is_out ? a->n : a->k;
 

@@ -1,11 +1,6 @@
 /* reference_block.c - reference of a transformer block; documented in internal.h. */
 #include "families/linear/internal.h"
 
-#include <math.h>
-#include <stdlib.h>
-
-#include "model/model.h"
-
 /* ---- reference_block_product: Each matrix is read once, in pieces, and multiplied by all lines. ---- */
 
 #define FP32_SUM 1e-6
@@ -225,7 +220,7 @@ static int compare_sequence(const struct block *b, int64_t which, int token, int
 		double *other;
 
 		result = put(out, (which * TOKENS + token + i) * b->s.k, &line, err);
-		if (result == 0 && has_other && (result = values_other(out, &other, err)) == 0)
+		if (result == 0 && has_other && (result = values_other(out, "another precision", &other, err)) == 0)
 			memcpy(other, plain.value + i * plain.width, (size_t)plain.width * sizeof *other);
 	}
 	line_set_free(&y);

@@ -4,16 +4,10 @@
  *
  * Output O[i, j] is the sum over l of A(i, l) B(j, l). Forward: A rows of X, B rows of W. Dgrad: A rows of dY, B columns of W.
  * Wgrad: A columns of dY, B columns of X. Direction total is these three. B is read row by row in memory order: if j runs along a
- * row, all sums are computed together.
+ * row, all sums are computed together. In gradients through an activation G takes the place of dY, behind a normalisation U that
+ * of X, as kernels/fw_linear.h defines them; then dX follows from whole rows of sums.
  */
 #include "families/linear/internal.h"
-
-#include <math.h>
-#include <stdlib.h>
-
-#include "kernels/fw_linear.h"
-#include "model/model.h"
-#include "runner/runner.h"
 
 /* ---- reference_activation: The activation in fp64, and its error from an error of its argument. ---- */
 
@@ -41,6 +35,39 @@ static double activation_of(int activation, double v)
 	default:
 		return v;
 	}
+}
+
+/* Return the derivative of activation_of at `v`. */
+static double slope_of(int activation, double v)
+{
+	double sigmoid = 1 / (1 + exp(-v));
+
+	switch (activation) {
+	case FW_LINEAR_RELU:
+		return v > 0;
+	case FW_LINEAR_SIGMOID:
+		return sigmoid * (1 / (1 + exp(v)));
+	case FW_LINEAR_LEAKYRELU:
+		return v > 0 ? 1 : 0.01;
+	case FW_LINEAR_RELU6:
+		return v > 0 && v < 6;
+	case FW_LINEAR_GELU:
+		return 0.5 * erfc(-v / sqrt(2)) + v * exp(-v * v / 2) / sqrt(2 * M_PI);
+	case FW_LINEAR_SILU:
+		return sigmoid * (1 + v * (1 / (1 + exp(v))));
+	case FW_LINEAR_HARDSWISH:
+		return v <= -3 ? 0 : v >= 3 ? 1 : (2 * v + 3) / 6;
+	default:
+		return 1;
+	}
+}
+
+/* Multiply gradients of results by the derivative at `sums`, rounded to bf16. Shape: dy[n], sums[n]. */
+static void differentiate(int activation, float *dy, const float *sums, int64_t n)
+{
+	for (int64_t i = 0; i < n; i++)
+		dy[i] = inputs_bf16_to_float(
+			inputs_float_to_bf16((float)((double)dy[i] * slope_of(activation, (double)sums[i]))));
 }
 
 /* Return the position of the minimum of a non-monotonic activation; INFINITY for the monotonic ones. */
@@ -144,6 +171,8 @@ struct problem {
 	int n_rows;
 	int64_t row[ROWS_FEW];       /* if not all are checked */
 	float a_scale, b_scale;      /* of scaling by tensor */
+	bool derives, unnormalises;  /* A is G instead of dY; the output is dX behind a normalisation */
+	struct moments *moments;     /* B is U instead of X: those of X's rows [length]; else NULL */
 	double *left;                /* A's quantised rows: [n_rows][length] */
 	double *sum, *size, *square; /* of products, their magnitudes and squares: [n_rows][n_columns] */
 };
@@ -160,34 +189,44 @@ static float largest_of(const float *x, int64_t n, float amax)
 	return amax;
 }
 
-/* Find the largest magnitude of X after the prologue. */
-static int find_normalised_largest(const struct problem *p, float *largest, struct fw_err *err)
+/* Find the largest magnitude of X after the prologue, or of G. */
+static int find_changed_largest(const struct problem *p, int slot, float *largest, struct fw_err *err)
 {
-	int64_t width = p->s.k, many = READ_ELEMENTS / width + 1;
+	bool is_x = slot == FW_LINEAR_X;
+	int64_t width = is_x ? p->s.k : p->s.n, many = READ_ELEMENTS / width + 1;
 	float *rows = calloc((size_t)(many * width), sizeof *rows), most = 0;
-	int result = rows ? 0 : err_set(err, ERR_FULL, "reference: out of memory");
+	float *sums = calloc(is_x ? 1 : (size_t)(many * width), sizeof *sums);
+	int result = rows && sums ? 0 : err_set(err, ERR_FULL, "reference: out of memory");
 
 	for (int64_t at = 0; result == 0 && at < p->s.m; at += many) {
 		int64_t n = p->s.m - at < many ? p->s.m - at : many;
 
-		result = check_read(p->io, FW_LINEAR_X, at * width, (size_t)(n * width), rows, err);
+		result = check_read(p->io, slot, at * width, (size_t)(n * width), rows, err);
+		if (result == 0 && !is_x)
+			result = check_read(p->io, FW_LINEAR_S, at * width, (size_t)(n * width), sums, err);
 #pragma omp parallel for reduction(max : most)
-		for (int64_t i = 0; i < n; i++)
-			most = fmaxf(most, normalised_largest(rows + i * width, width));
+		for (int64_t i = 0; i < n; i++) {
+			float *row = rows + i * width;
+
+			if (!is_x)
+				differentiate(p->s.activation, row, sums + i * width, width);
+			most = fmaxf(most, is_x ? normalised_largest(row, width) : largest_of(row, width, 0));
+		}
 	}
 	free(rows);
+	free(sums);
 	*largest = most;
 	return result;
 }
 
-/* Compute the scale of a whole tensor, if it is scaled by tensor; of X after the prologue. */
+/* Compute the scale of a whole tensor, if it is scaled by tensor; of X after the prologue, of G instead of dY. */
 static int tensor_scale(const struct problem *p, int slot, const struct fw_linear_operand *as, float *s, struct fw_err *err)
 {
+	bool is_changed = (p->s.prologue && slot == FW_LINEAR_X) || (p->derives && slot == FW_LINEAR_DY);
 	float amax = 0;
 
 	if (as->scaling == FW_LINEAR_BY_TENSOR &&
-		(p->s.prologue && slot == FW_LINEAR_X ? find_normalised_largest(p, &amax, err)
-						      : check_find_largest(p->io, slot, &amax, err)) != 0)
+		(is_changed ? find_changed_largest(p, slot, &amax, err) : check_find_largest(p->io, slot, &amax, err)) != 0)
 		return -1;
 	*s = quantise_scale(as, amax);
 	return 0;
@@ -206,22 +245,31 @@ static void take_line(const struct fw_linear_operand *as, const float *x, int64_
 			out[i] = quantise_value(as, x[i], s);
 }
 
+/* Read row `row` of A from a tensor of A's shape. Shape: line[length]. */
+static int read_line(const struct problem *p, int slot, int64_t row, float *line, struct fw_err *err)
+{
+	return p->d == DIRECTION_WGRAD ? check_read_rows(p->io, slot, row, p->rows, p->length, 1, line, err)
+				       : check_read(p->io, slot, row * p->length, (size_t)p->length, line, err);
+}
+
 static int take_left(struct problem *p, struct fw_err *err)
 {
-	float *line = calloc((size_t)p->length, sizeof *line);
-	bool by_column = p->d == DIRECTION_WGRAD;
-	int result = line ? 0 : err_set(err, ERR_FULL, "reference: out of memory");
+	float *line = calloc((size_t)p->length, sizeof *line), *sums = calloc((size_t)p->length, sizeof *sums);
+	int result = line && sums ? 0 : err_set(err, ERR_FULL, "reference: out of memory");
 
 	for (int i = 0; result == 0 && i < p->n_rows; i++) {
 		int64_t row = row_at(p, i);
 
-		result = by_column ? check_read_rows(p->io, p->a_slot, row, p->rows, p->length, 1, line, err)
-				   : check_read(p->io, p->a_slot, row * p->length, (size_t)p->length, line, err);
-		if (p->s.prologue && result == 0)
+		result = read_line(p, p->a_slot, row, line, err);
+		if (result == 0 && p->derives && (result = read_line(p, FW_LINEAR_S, row, sums, err)) == 0)
+			differentiate(p->s.activation, line, sums, p->length);
+		if (result == 0 && p->s.prologue && p->d == DIRECTION_FORWARD)
 			normalise(line, p->length);
-		take_line(&p->a, line, p->length, p->a_scale, p->left + i * p->length);
+		if (result == 0)
+			take_line(&p->a, line, p->length, p->a_scale, p->left + i * p->length);
 	}
 	free(line);
+	free(sums);
 	return result;
 }
 
@@ -289,6 +337,39 @@ static void add_columns(
 		}
 }
 
+/* Compute the moments of all rows of X, of which B's columns read a part each. */
+static int find_moments(struct problem *p, struct fw_err *err)
+{
+	int64_t width = p->s.k, many = READ_ELEMENTS / width + 1;
+	float *rows = calloc((size_t)(many * width), sizeof *rows);
+	int result = -1;
+
+	p->moments = calloc((size_t)p->s.m, sizeof *p->moments);
+	if (!rows || !p->moments)
+		err_set(err, ERR_FULL, "reference: out of memory");
+	else
+		result = 0;
+	for (int64_t at = 0; result == 0 && at < p->s.m; at += many) {
+		int64_t n = p->s.m - at < many ? p->s.m - at : many;
+
+		result = check_read(p->io, FW_LINEAR_X, at * width, (size_t)(n * width), rows, err);
+#pragma omp parallel for
+		for (int64_t i = 0; i < n; i++)
+			p->moments[at + i] = moments_of(rows + i * width, width);
+	}
+	free(rows);
+	return result;
+}
+
+/* Normalise the checked columns of rows [at, at + n) of X. Shape: rows[n][n_columns]. */
+static void normalise_window(const struct problem *p, int64_t at, int64_t n, float *rows)
+{
+#pragma omp parallel for
+	for (int64_t l = 0; l < n; l++)
+		for (int64_t j = 0; j < p->n_columns; j++)
+			rows[l * p->n_columns + j] = normalised(&p->moments[at + l], rows[l * p->n_columns + j]);
+}
+
 /*
  * Compute sums over B's columns, which correspond to the output's columns; a column's scale is known after all rows were read.
  * Shape: rows[many][n_columns].
@@ -302,6 +383,8 @@ static int gradient(struct problem *p, int64_t many, float *rows, float *amax, s
 			if (check_read_rows(
 				    p->io, p->b_slot, at * p->columns + p->first, p->columns, n, p->n_columns, rows, err) != 0)
 				return -1;
+			if (p->moments)
+				normalise_window(p, at, n, rows);
 #pragma omp parallel for
 			for (int64_t j = 0; j < p->n_columns; j += COLUMNS_MIN)
 				add_columns(p, pass, j, j + COLUMNS_MIN < p->n_columns ? j + COLUMNS_MIN : p->n_columns, at, n,
@@ -310,32 +393,119 @@ static int gradient(struct problem *p, int64_t many, float *rows, float *amax, s
 	return 0;
 }
 
-static int put(const struct problem *p, struct values *out, struct fw_err *err)
+/* Return the error that the sum at `at` of a correct kernel may have. */
+static double noise_of(const struct problem *p, int64_t at)
 {
 	const struct linear_case *c = (const void *)p->io->cell->shape.bytes;
-	bool a_short = p->a.dtype != 0, b_short = p->b.dtype != 0;
-	bool is_fast = a_short && b_short && !c->is_exact;
-	double factor = (a_short != b_short || p->s.prologue ? ROUNDED_FACTOR : 0) + (a_short && p->s.prologue ? NEIGHBOURS : 0);
+	bool a_short = p->a.dtype != 0, b_short = p->b.dtype != 0, a_changed = p->derives, b_changed = p->moments != NULL;
 
-	for (int i = 0; i < p->n_rows; i++) {
-		double *exact, *allowed;
+	if (p->d == DIRECTION_FORWARD)
+		a_changed = p->s.prologue != FW_LINEAR_NO_PROLOGUE;
+	double factor = (a_short != b_short || a_changed || b_changed ? ROUNDED_FACTOR : 0) +
+			((a_short && a_changed) || (b_short && b_changed) ? NEIGHBOURS : 0);
+	double root = sqrt(p->square[at]), noise = FP32_SUM * p->size[at] + factor * root;
 
-		if (values_add(out, p->out_slot, row_at(p, i) * p->columns + p->first, (size_t)p->n_columns, &exact, &allowed,
-			    err) != 0)
+	if (a_short && b_short && !c->is_exact)
+		noise += FAST_SUM * sqrt((double)p->length) * (fabs(p->sum[at]) + root);
+	return MARGIN * noise;
+}
+
+/* Return the largest error of a mean of k values from their errors: six standard deviations, or all errors of one sign. */
+static double mean_error(double errors, double squares, int64_t k)
+{
+	return fmin(errors / (double)k, 6 * sqrt(squares) / (double)k);
+}
+
+/*
+ * Compute a row of dX = (D - mean(D) - V mean(D V)) / deviation, where D are the sums and V the normalised X, both perhaps
+ * rounded to bf16. `means`: of D and D V. Shape: x[k].
+ */
+static void unnormalise(const struct problem *p, const float *x, int64_t at, double *exact, double *allowed, double means[2])
+{
+	int64_t k = p->s.k;
+	struct moments m = moments_of(x, k);
+	double mean = 0, along = 0, errors[2] = { 0, 0 }, squares[2] = { 0, 0 };
+
+	for (int64_t j = 0; j < k; j++) {
+		double d = p->sum[at + j], v = ((double)x[j] - m.mean) / m.deviation;
+		double error = noise_of(p, at + j) + BF16_ROUNDED * fabs(d);
+		double beside = fabs(v) * (error + BF16_ROUNDED * fabs(d));
+
+		allowed[j] = error;
+		mean += d / (double)k;
+		along += d * v / (double)k;
+		errors[0] += error;
+		squares[0] += error * error;
+		errors[1] += beside;
+		squares[1] += beside * beside;
+	}
+	double of_mean = mean_error(errors[0], squares[0], k), of_along = mean_error(errors[1], squares[1], k);
+
+	means[0] = mean;
+	means[1] = along;
+
+	for (int64_t j = 0; j < k; j++) {
+		double v = ((double)x[j] - m.mean) / m.deviation;
+
+		exact[j] = (p->sum[at + j] - mean - v * along) / m.deviation;
+		allowed[j] = BF16_ROUNDED * fabs(exact[j]) +
+			     (allowed[j] + of_mean + fabs(v) * (of_along + BF16_ROUNDED * fabs(along))) / m.deviation;
+	}
+}
+
+/*
+ * Add a row of dX. In a long row a mean may be less than the allowed error of an element, so the row is added once for each mean,
+ * with the result of a kernel without it. Shape: x[k], room for a row.
+ */
+static int put_row(const struct problem *p, int i, float *x, struct values *out, struct fw_err *err)
+{
+	static const char *const without[2] = { "a gradient without mean(D)", "a gradient without mean(D V)" };
+	int64_t k = p->s.k, first = row_at(p, i) * k;
+
+	if (check_read(p->io, FW_LINEAR_X, first, (size_t)k, x, err) != 0)
+		return -1;
+	struct moments m = moments_of(x, k);
+
+	for (int which = 0; which < 2; which++) {
+		double *exact, *allowed, *other, means[2];
+
+		if (values_add(out, p->out_slot, first, (size_t)k, &exact, &allowed, err) != 0 ||
+			values_other(out, without[which], &other, err) != 0)
 			return -1;
-		for (int64_t j = 0; j < p->n_columns; j++) {
-			int64_t at = i * p->n_columns + j;
-			double root = sqrt(p->square[at]), noise = FP32_SUM * p->size[at] + factor * root;
+		unnormalise(p, x, i * p->n_columns, exact, allowed, means);
+		for (int64_t j = 0; j < k; j++) {
+			double v = ((double)x[j] - m.mean) / m.deviation;
 
-			if (is_fast)
-				noise += FAST_SUM * sqrt((double)p->length) * (fabs(p->sum[at]) + root);
-
-			exact[j] = activation_of(p->s.activation, p->sum[at]);
-			allowed[j] =
-				BF16_ROUNDED * fabs(exact[j]) + activation_reach(p->s.activation, p->sum[at], MARGIN * noise);
+			other[j] = exact[j] + means[which] * (which == 0 ? 1 : v) / m.deviation;
 		}
 	}
 	return 0;
+}
+
+static int put(const struct problem *p, struct values *out, struct fw_err *err)
+{
+	float *x = calloc(p->unnormalises ? (size_t)p->s.k : 1, sizeof *x);
+	int result = x ? 0 : err_set(err, ERR_FULL, "reference: out of memory");
+
+	for (int i = 0; result == 0 && i < p->n_rows; i++) {
+		int activation = p->d == DIRECTION_FORWARD ? p->s.activation : FW_LINEAR_NO_ACTIVATION;
+		double *exact, *allowed;
+
+		if (p->unnormalises) {
+			result = put_row(p, i, x, out, err);
+			continue;
+		}
+		result = values_add(
+			out, p->out_slot, row_at(p, i) * p->columns + p->first, (size_t)p->n_columns, &exact, &allowed, err);
+		for (int64_t j = 0; result == 0 && j < p->n_columns; j++) {
+			int64_t at = i * p->n_columns + j;
+
+			exact[j] = activation_of(activation, p->sum[at]);
+			allowed[j] = BF16_ROUNDED * fabs(exact[j]) + activation_reach(activation, p->sum[at], noise_of(p, at));
+		}
+	}
+	free(x);
+	return result;
 }
 
 static void set_up(struct problem *p, const struct check_io *io, enum direction d, uint64_t seed, double budget)
@@ -354,7 +524,13 @@ static void set_up(struct problem *p, const struct check_io *io, enum direction 
 	p->length = dgrad ? p->s.n : wgrad ? p->s.m : p->s.k;
 	p->n_rows = (double)p->rows * (double)p->columns * (double)p->length <= budget / 16 || p->rows < ROWS_FEW ? (int)p->rows
 														  : ROWS_FEW;
-	p->n_columns = (int64_t)fmin((double)p->columns, fmax(COLUMNS_MIN, budget / ((double)p->length * p->n_rows)));
+	p->derives = (dgrad || wgrad) && p->s.activation;
+	p->unnormalises = dgrad && p->s.prologue; /* fewer rows, but whole ones */
+	if (p->unnormalises && p->n_rows < p->rows)
+		p->n_rows = (int)fmax(1, fmin(ROWS_FEW, budget / ((double)p->length * (double)p->columns)));
+	p->n_columns = p->unnormalises
+			       ? p->columns
+			       : (int64_t)fmin((double)p->columns, fmax(COLUMNS_MIN, budget / ((double)p->length * p->n_rows)));
 	p->first = (int64_t)(inputs_mix(seed) % (uint64_t)(p->columns - p->n_columns + 1));
 	for (int i = 0; i < ROWS_FEW; i++) { /* the last row, and one of each quarter */
 		int64_t drawn =
@@ -398,9 +574,9 @@ static int sum_products(struct problem *p, struct fw_err *err)
 		.size = p->size,
 		.square = p->square };
 
-	if (b && linear_cuda_sum(b, &s, &on_device) == 0)
+	if (b && !p->moments && linear_cuda_sum(b, &s, &on_device) == 0)
 		return 0;
-	if (b && on_device.code != ERR_FULL) {
+	if (b && !p->moments && on_device.code != ERR_FULL) {
 		*err = on_device;
 		return -1;
 	}
@@ -423,9 +599,11 @@ static int compute_one(
 	p.square = p.sum ? p.sum + 2 * sums : NULL;
 	if (!p.left || !p.sum)
 		err_set(err, ERR_FULL, "reference: out of memory");
-	else if (tensor_scale(&p, p.a_slot, &p.a, &p.a_scale, err) == 0 &&
+	else if ((d != DIRECTION_WGRAD || !p.s.prologue || find_moments(&p, err) == 0) &&
+		 tensor_scale(&p, p.a_slot, &p.a, &p.a_scale, err) == 0 &&
 		 tensor_scale(&p, p.b_slot, &p.b, &p.b_scale, err) == 0 && take_left(&p, err) == 0 && sum_products(&p, err) == 0)
 		result = put(&p, out, err);
+	free(p.moments);
 	free(p.left);
 	free(p.sum);
 	return result;

@@ -1,11 +1,6 @@
 /* reference_lines.c - operations on lines with variances; documented in internal.h. */
 #include "families/linear/internal.h"
 
-#include <math.h>
-#include <stdlib.h>
-
-#include "kernels/fw_linear.h"
-
 enum { TOKENS = FW_LINEAR_BLOCK_TOKENS, HEADS = FW_LINEAR_BLOCK_HEADS };
 
 int line_set_make(struct line_set *l, int n, int64_t width, struct fw_err *err)

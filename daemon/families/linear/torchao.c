@@ -4,10 +4,12 @@
 #include <ctype.h>
 #include <limits.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <strings.h>
 
-#include "model/model.h"
+/* Forward is all of inference. */
+enum { TORCHAO_DIRECTIONS = 4, LINEAR_PROBED = 256 };
+static const enum direction torchao_directions[TORCHAO_DIRECTIONS] = { DIRECTION_FORWARD, DIRECTION_DGRAD, DIRECTION_WGRAD,
+	DIRECTION_TOTAL };
 
 /* ---- torchao_options: Keys of the whole configuration: mode and recipes. ---- */
 
@@ -103,10 +105,12 @@ static void read_recipe(struct import *p, struct yaml_node *n)
 	int which = config_has_granularity(p, n, find_recipe(p, text));
 	bool trains = which == LINEAR_BASELINE || which == LINEAR_FLOAT8DQ_TENSOR || which == LINEAR_FLOAT8DQ_ROW;
 
-	if (which < 0)
-		yaml_mistake(p->y, n,
-			"\"%.40s\" is unknown; use baseline, int8wo, int4wo-32, int4wo-64, int4wo-128, int4wo-256, float8wo, "
-			"float8dq-tensor or float8dq-row",
+	if (which < 0 && !strncmp(text, "int4wo-", 7) && isdigit((unsigned char)text[7]))
+		import_note(p, n, "%.40s is left out: groups have 32, 64, 128 or 256 weights here", text);
+	else if (which < 0)
+		import_note(p, n,
+			"%.40s is left out: it is unknown; use baseline, int8wo, int4wo-32, int4wo-64, int4wo-128, int4wo-256, "
+			"float8wo, float8dq-tensor or float8dq-row",
 			text);
 	else if (which == LINEAR_RECIPES)
 		import_note(p, n, "%.40s is left out: there is no such recipe here", text);
@@ -165,7 +169,7 @@ static void read_mode(struct import *p, struct yaml_node *root)
 static void read_scaling(struct import *p, struct yaml_node *root)
 {
 	static const char *const types[] = { "dynamic", "disabled", NULL };
-	static const char *const granularities[] = { "tensorwise", "rowwise", "axiswise", NULL };
+	static const char *const granularities[] = { "tensorwise", "rowwise", "axiswise", "columnwise", NULL };
 	struct yaml_node *fast = yaml_get(p->y, root, "use_fast_accum"), *by = yaml_get(p->y, root, "scaling_granularity");
 	bool is_fast = true;
 
@@ -179,7 +183,7 @@ static void read_scaling(struct import *p, struct yaml_node *root)
 		import_note_key(p, root, "scaling_type_grad_output", "inference multiplies no gradient");
 		p->plain &= ~LINEAR_DY;
 	}
-	int granularity = by ? reader_word(p->y, by, granularities, "tensorwise, rowwise or axiswise") : -1;
+	int granularity = by ? reader_word(p->y, by, granularities, "tensorwise, rowwise, axiswise or columnwise") : -1;
 
 	p->granularity = granularity >= 0 ? granularities[granularity] : NULL;
 	p->by_row = p->is_training && granularity > 0;
@@ -207,12 +211,44 @@ static void note_unused(struct import *p, struct yaml_node *root)
 		import_note_key(p, root, "scaling_granularity", why);
 }
 
+/* Note that scales of columns are those of rows: only values that are added up can share a scale. */
+static void note_columns(struct import *p, struct yaml_node *root)
+{
+	if (p->by_row && p->takes[LINEAR_FLOAT8DQ_ROW] && !strcmp(p->granularity, "columnwise"))
+		import_note(p, yaml_get(p->y, root, "scaling_granularity"),
+			"columnwise is rowwise here: the columns of W^T are the rows of W, and a scale for a column of X is no factor of "
+			"a sum");
+}
+
+/* Leave out recipes that the scaling of the file does not allow in any size. */
+static void leave_refused(struct import *p, struct yaml_node *root)
+{
+	struct yaml_node *list = yaml_get(p->y, root, "quantization_config_recipe_names");
+
+	for (int i = 0; i < LINEAR_RECIPES; i++) {
+		struct linear_case a = { .m = LINEAR_PROBED, .k = LINEAR_PROBED, .n = LINEAR_PROBED, .recipe = i };
+		struct fw_err err = { 0 };
+
+		if (!p->takes[i] || !linear_is_fp8(&a))
+			continue;
+		a.is_exact = p->is_exact;
+		a.plain = p->plain;
+		for (int d = 0; d < (p->is_training ? TORCHAO_DIRECTIONS : 1) && p->takes[i]; d++)
+			if (family_linear.check(&a, torchao_directions[d], &err) != 0) {
+				import_note(p, list, "%s is left out: %s", linear_recipes[i], err.text);
+				p->takes[i] = false;
+			}
+	}
+}
+
 /* Read the keys of the whole configuration: benchmark_mode, scaling, recipes, sparsities. */
 static void import_read_options(struct import *p, struct yaml_node *root)
 {
 	read_mode(p, root);
 	read_scaling(p, root);
 	read_recipes(p, root);
+	leave_refused(p, root);
+	note_columns(p, root);
 	read_sparsity(p, root);
 	note_unused(p, root);
 }
@@ -270,7 +306,6 @@ static void note_unsupported(struct found *f, const struct linear_case *a)
 
 static void check(struct found *f, int32_t m, int32_t k, int32_t n)
 {
-	static const enum direction directions[] = { DIRECTION_FORWARD, DIRECTION_DGRAD, DIRECTION_WGRAD, DIRECTION_TOTAL };
 	struct fw_err err = { 0 };
 
 	for (int i = 0; i < LINEAR_RECIPES && !f->is_reported; i++) {
@@ -282,8 +317,8 @@ static void check(struct found *f, int32_t m, int32_t k, int32_t n)
 			a.is_exact = f->all->is_exact;
 			a.plain = f->all->plain;
 		}
-		for (int d = 0; d < (f->all->is_training ? 4 : 1); d++)
-			if (family_linear.check(&a, directions[d], &err) != 0)
+		for (int d = 0; d < (f->all->is_training ? TORCHAO_DIRECTIONS : 1); d++)
+			if (family_linear.check(&a, torchao_directions[d], &err) != 0)
 				mistake(f, err.text);
 		note_unsupported(f, &a);
 	}
@@ -443,14 +478,15 @@ static int read_model_type(struct import *p, struct yaml_node *n)
 	for (int i = 0; linear_models[i]; i++) {
 		if (strcmp(text, linear_models[i]) != 0)
 			continue;
-		if (i > 0 && p->is_training) {
+		if (i == LINEAR_BLOCK && p->is_training) {
 			import_note(p, n, "%.40s is left out: it is inference alone", text);
 			return -1;
 		}
 		return i;
 	}
-	yaml_mistake(p->y, n,
-		"\"%.40s\" is unknown; use linear, transformer_block, or ln_linear_ with relu, sigmoid, leakyrelu, relu6, gelu, "
+	import_note(p, n,
+		"left out with its model: model_type %.40s is unknown; use linear, transformer_block, or ln_linear_ with relu, "
+		"sigmoid, leakyrelu, relu6, gelu, "
 		"silu or hardswish",
 		text);
 	return -1;
@@ -458,8 +494,6 @@ static int read_model_type(struct import *p, struct yaml_node *n)
 
 static void read_model(struct import *p, struct yaml_node *map)
 {
-	static const char *const dtypes[] = { "torch.bfloat16", "bfloat16", "torch.float32", "float32", "torch.float16",
-		"float16", "torch.float64", "float64", NULL };
 	struct yaml *y = p->y;
 
 	if (yaml_map(y, map, 0, INT_MAX, "must be {name: ..., matrix_shapes: [...], ...}") < 0)
@@ -470,10 +504,11 @@ static void read_model(struct import *p, struct yaml_node *map)
 
 	if (name && yaml_string(y, name, &text) == 0 && text && !p->name[0])
 		take_name(p, text);
-	int precision = dtype ? reader_word(y, dtype, dtypes, "torch.bfloat16, which is all that is measured here") : 0;
+	bool is_measured = !dtype || yaml_string(y, dtype, &text) != 0 || !text || !strcmp(text, "torch.bfloat16") ||
+			   !strcmp(text, "bfloat16");
 
-	if (precision > 1)
-		import_note(p, dtype, "left out with its model: %s is not measured here", dtypes[precision]);
+	if (!is_measured)
+		import_note(p, dtype, "left out with its model: %.40s is not measured here; use torch.bfloat16", text);
 
 	import_note_key(p, map, "torch_compile_mode", "kernels are compiled by the build of their repository");
 	import_note_key(p, map, "use_torch_compile", "kernels are compiled by the build of their repository");
@@ -484,7 +519,7 @@ static void read_model(struct import *p, struct yaml_node *map)
 	import_note_key(p, map, "enable_memory_profiler", "memory stands beside the times of every comparison");
 	int model = read_model_type(p, type);
 
-	if (precision > 1)
+	if (!is_measured)
 		model = -1;
 
 	reader_require(y, map, sets, "matrix_shapes");
@@ -556,8 +591,11 @@ void torchao_import(struct yaml *y, struct yaml_node *root, const char *name, st
 	if (p.shapes.n_sets > LINEAR_SETS_MAX)
 		yaml_mistake(y, yaml_get(y, root, "model_params"), "make %d sets of shapes; a suite has at most %d",
 			p.shapes.n_sets, LINEAR_SETS_MAX);
-	if (yaml_mistakes(y) == 0 && p.shapes.n == 0)
+	if (yaml_mistakes(y) == 0 && p.shapes.n == 0) {
 		yaml_mistake(y, root, "nothing of it can be measured here");
+		buf_append(out, p.notes.data, p.notes.len); /* the reasons */
+		buf_append(out, p.shapes.notes.data, p.shapes.notes.len);
+	}
 	if (p.notes.failed || p.shapes.notes.failed || p.shapes.sets.failed)
 		yaml_mistake(y, root, "is too large for a suite");
 	if (yaml_mistakes(y) == 0)

@@ -63,7 +63,7 @@ void ISA_NAME(backward_preprocess)(const struct attention_task *t)
 			const uint16_t *o = element(&t->slot[FW_O], i, head), *dout = element(&t->slot[FW_DO], i, head);
 			float lse = ((const float *)t->slot[FW_LSE].data)[head * t->slot[FW_LSE].stride[0] + i], delta = 0;
 			for (int j = 0; j < t->a.headdim; j++)
-				delta += bf16_to_float(o[j]) * bf16_to_float(dout[j]);
+				delta += to_float(is_f16(t), o[j]) * to_float(is_f16(t), dout[j]);
 			t->lse2[head * total + i] = lse == -INFINITY ? INFINITY : lse * (float)LOG2E;
 			t->delta[head * total + i] = delta;
 		}
@@ -73,8 +73,8 @@ void ISA_NAME(backward_preprocess)(const struct attention_task *t)
  * P and dS of one tile into s->p and s->ds; hidden pairs and padding rows give 0 in both. Expects q (scaled), dout, kt and vt
  * unpacked.
  */
-static void gradients_of_scores(const struct attention_task *t, const struct scratch *s, int head, int first_row, int n_rows,
-	int first_key, int n_keys, int diagonal)
+static void gradients_of_scores(const struct attention_task *t, const struct item *item, const struct scratch *s, int head,
+	int first_row, int n_rows, int first_key, int n_keys)
 {
 	const float *lse2 = t->lse2 + (int64_t)head * t->a.total_q + first_row;
 	const float *delta = t->delta + (int64_t)head * t->a.total_q + first_row;
@@ -83,9 +83,12 @@ static void gradients_of_scores(const struct attention_task *t, const struct scr
 
 	multiply(rows, TILE_K, d, q, s->kt, s->key_row, s->p, s->key_row, false);
 	multiply(rows, TILE_K, d, dout, s->vt, s->key_row, s->ds, s->key_row, false);
+	if (t->a.mask == FW_TOKENS && tile_at(t, item, head, first_row, first_key) == TILE_PARTIAL)
+		hide_pairs(token_bits(t, head, first_row), token_words(&t->a), first_key - item->k_begin, n_rows, n_keys, s->p,
+			s->key_row);
 	for (int i = 0; i < rows; i++) {
 		float *p = s->p + i * s->key_row, *ds = s->ds + i * s->key_row;
-		int seen = i < n_rows ? first_row + i + diagonal - first_key : 0;
+		int seen = i < n_rows ? first_row + i + item->diagonal - first_key : 0;
 		seen = seen < 0 ? 0 : seen > n_keys ? n_keys : seen;
 		for (int j = seen; j < TILE_K; j++)
 			p[j] = -INFINITY;
@@ -101,17 +104,18 @@ static void gradients_of_scores(const struct attention_task *t, const struct scr
 static void unpack_queries(const struct attention_task *t, const struct scratch *s, int head, int first, int count)
 {
 	int rows = round_up(count, BLOCK_ROWS), d = t->a.headdim;
-	unpack_rows(element(&t->slot[FW_Q], first, head), t->slot[FW_Q].stride[0], count, rows, d, (float)(t->a.scale * LOG2E),
-		s->q, s->row);
-	unpack_rows(element(&t->slot[FW_DO], first, head), t->slot[FW_DO].stride[0], count, rows, d, 1.0f, s->dout, s->row);
+	unpack_rows(is_f16(t), element(&t->slot[FW_Q], first, head), t->slot[FW_Q].stride[0], count, rows, d,
+		(float)(t->a.scale * LOG2E), s->q, s->row);
+	unpack_rows(is_f16(t), element(&t->slot[FW_DO], first, head), t->slot[FW_DO].stride[0], count, rows, d, 1.0f, s->dout,
+		s->row);
 }
 
 static void unpack_keys(const struct attention_task *t, const struct scratch *s, int kv_head, int first, int count)
 {
-	unpack_columns(
-		element(&t->slot[FW_K], first, kv_head), t->slot[FW_K].stride[0], count, TILE_K, t->a.headdim, s->kt, s->key_row);
-	unpack_columns(
-		element(&t->slot[FW_V], first, kv_head), t->slot[FW_V].stride[0], count, TILE_K, t->a.headdim, s->vt, s->key_row);
+	unpack_columns(is_f16(t), element(&t->slot[FW_K], first, kv_head), t->slot[FW_K].stride[0], count, TILE_K, t->a.headdim,
+		s->kt, s->key_row);
+	unpack_columns(is_f16(t), element(&t->slot[FW_V], first, kv_head), t->slot[FW_V].stride[0], count, TILE_K, t->a.headdim,
+		s->vt, s->key_row);
 }
 
 static void run_key_item(const struct attention_task *t, const struct item *item, const struct scratch *s)
@@ -129,8 +133,10 @@ static void run_key_item(const struct attention_task *t, const struct item *item
 				int count = range.end - row < TILE_Q ? range.end - row : TILE_Q,
 				    rows = round_up(count, BLOCK_ROWS);
 				struct view p = { s->p, 1, s->key_row }, ds = { s->ds, 1, s->key_row };
+				if (tile_at(t, item, head, row, item->first) == TILE_EMPTY)
+					continue;
 				unpack_queries(t, s, head, row, count);
-				gradients_of_scores(t, s, head, row, count, item->first, item->count, item->diagonal);
+				gradients_of_scores(t, item, s, head, row, count, item->first, item->count);
 				multiply(TILE_K, d, rows, p, s->dout, s->row, s->dv, s->row, true);
 				multiply(TILE_K, d, rows, ds, s->q, s->row, s->dk, s->row, true);
 			}
@@ -138,8 +144,8 @@ static void run_key_item(const struct attention_task *t, const struct item *item
 	}
 	/* q carries scale * log2(e); dK wants scale. */
 	for (int i = 0; i < item->count; i++) {
-		pack_row(s->dk + i * s->row, d, LN2, element(&t->slot[FW_DK], item->first + i, item->kv_head));
-		pack_row(s->dv + i * s->row, d, 1.0f, element(&t->slot[FW_DV], item->first + i, item->kv_head));
+		pack_row(is_f16(t), s->dk + i * s->row, d, LN2, element(&t->slot[FW_DK], item->first + i, item->kv_head));
+		pack_row(is_f16(t), s->dv + i * s->row, d, 1.0f, element(&t->slot[FW_DV], item->first + i, item->kv_head));
 	}
 }
 
@@ -153,20 +159,26 @@ static void run_row_item(const struct attention_task *t, const struct item *item
 		struct range range = t->rows->range[item->range_first + r];
 		for (int key = range.begin; key < range.end; key += TILE_K) {
 			int count = range.end - key < TILE_K ? range.end - key : TILE_K;
-			unpack_keys(t, s, item->kv_head, key, count);
-			unpack_rows(element(&t->slot[FW_K], key, item->kv_head), t->slot[FW_K].stride[0], count, TILE_K, d, 1.0f,
-				s->k, s->row);
+			bool unpacked = false;
 			for (int h = 0; h < heads; h++) {
 				struct view ds = { s->ds, s->key_row, 1 };
+				if (tile_at(t, item, head0 + h, item->first, key) == TILE_EMPTY)
+					continue;
+				if (!unpacked) {
+					unpack_keys(t, s, item->kv_head, key, count);
+					unpack_rows(is_f16(t), element(&t->slot[FW_K], key, item->kv_head),
+						t->slot[FW_K].stride[0], count, TILE_K, d, 1.0f, s->k, s->row);
+					unpacked = true;
+				}
 				unpack_queries(t, s, head0 + h, item->first, item->count);
-				gradients_of_scores(t, s, head0 + h, item->first, item->count, key, count, item->diagonal);
+				gradients_of_scores(t, item, s, head0 + h, item->first, item->count, key, count);
 				multiply(rows, d, TILE_K, ds, s->k, s->row, s->dq + (size_t)h * head_size, s->row, true);
 			}
 		}
 	}
 	for (int h = 0; h < heads; h++)
 		for (int i = 0; i < item->count; i++)
-			pack_row(s->dq + (size_t)h * head_size + i * s->row, d, (float)t->a.scale,
+			pack_row(is_f16(t), s->dq + (size_t)h * head_size + i * s->row, d, (float)t->a.scale,
 				element(&t->slot[FW_DQ], item->first + i, head0 + h));
 }
 

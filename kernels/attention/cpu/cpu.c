@@ -1,8 +1,9 @@
 /*
  * Provider "cpu": attention in plain C with OpenMP. Chooses the instruction set, lays out the workspace, runs the phases.
  *
- * Phases: RANGE_MERGE builds the work lists, PREPROCESS (backward) row sums and rescaled LSE, RUN everything else. Results do
- * not depend on the number of threads: each output element is summed by one thread in one order.
+ * Phases: RANGE_MERGE builds the work lists, PREPROCESS (backward) row sums and rescaled LSE, RUN everything else. A total
+ * is a forward and a backward with one pair of lists; row sums need its O, so they are part of its RUN. Results do not
+ * depend on the number of threads: each output element is summed by one thread in one order.
  */
 #include "attention/contract.h"
 #include "attention/cpu/cpu.h"
@@ -21,7 +22,7 @@ struct fw_plan {
 	struct attention_task task;
 	const struct attention_passes *passes;
 	struct list rows, keys;
-	int backward;
+	int forward, backward; /* both for a total */
 	int bound;
 	char config[CONFIG_SIZE];
 	char error[ERROR_SIZE];
@@ -67,23 +68,32 @@ int task_attention(const struct fw_problem *problem, struct fw_attention *a, cha
 	if (!problem || !fw_attention_of(problem))
 		return contract_refuse(FW_UNSUPPORTED, why, why_size, "cpu: only attention");
 	*a = contract_attention(problem);
-	if (problem->direction != FW_FORWARD && problem->direction != FW_BACKWARD)
-		return contract_refuse(FW_UNSUPPORTED, why, why_size, "cpu: only forward and backward");
-	if (a->dtype != FW_BF16)
-		return contract_refuse(FW_UNSUPPORTED, why, why_size, "cpu: only bf16");
+	if (problem->direction != FW_FORWARD && problem->direction != FW_BACKWARD && problem->direction != FW_TOTAL)
+		return contract_refuse(FW_UNSUPPORTED, why, why_size, "cpu: only forward, backward and total");
+	if (a->dtype != FW_BF16 && a->dtype != FW_F16)
+		return contract_refuse(FW_UNSUPPORTED, why, why_size, "cpu: only bf16 and f16");
 	if (a->headdim != a->headdim_v || a->headdim % 32 || a->headdim < 32 || a->headdim > HEADDIM_MAX)
 		return contract_refuse(
-			FW_UNSUPPORTED, why, why_size, "cpu: head dimensions must be equal, a multiple of 32, at most 128");
+			FW_UNSUPPORTED, why, why_size, "cpu: head dimensions must be equal, a multiple of 32, at most 256");
 	if (a->nhk < 1 || a->nhq < a->nhk || a->nhq % a->nhk)
 		return contract_refuse(FW_UNSUPPORTED, why, why_size, "cpu: query heads must be a multiple of key heads");
 	if (a->total_q < 1 || a->total_k < 1 || a->n_seqs < 1)
 		return contract_refuse(FW_UNSUPPORTED, why, why_size, "cpu: no tokens");
 	if (!(a->scale > 0) || !isfinite(a->scale))
 		return contract_refuse(FW_UNSUPPORTED, why, why_size, "cpu: the scale must be positive");
-	if (a->mask != FW_FULL && a->mask != FW_CAUSAL && a->mask != FW_BLOCKS)
+	if (a->mask != FW_FULL && a->mask != FW_CAUSAL && a->mask != FW_BLOCKS && a->mask != FW_TOKENS && a->mask != FW_CACHE)
 		return contract_refuse(FW_UNSUPPORTED, why, why_size, "cpu: unknown mask");
 	if (a->mask == FW_BLOCKS && (a->block_q < 1 || a->block_k < 1 || a->n_seqs != 1))
 		return contract_refuse(FW_UNSUPPORTED, why, why_size, "cpu: a block mask needs block sizes and one sequence");
+	if (a->mask == FW_CACHE && problem->direction != FW_FORWARD)
+		return contract_refuse(FW_UNSUPPORTED, why, why_size, "cpu: a window or pages have only forward");
+	if (a->mask == FW_CACHE && (a->window < 0 || a->page < 0 || (a->page > 0 && (a->n_pages < 1 || a->max_k < 1))))
+		return contract_refuse(
+			FW_UNSUPPORTED, why, why_size, "cpu: pages need their number and the longest sequence's length");
+	if (a->mask != FW_CACHE)
+		a->window = a->page = a->n_pages = 0;
+	if (a->mask == FW_TOKENS && a->max_k < 1)
+		return contract_refuse(FW_UNSUPPORTED, why, why_size, "cpu: a token mask needs the longest sequence's length");
 	return FW_OK;
 }
 
@@ -107,6 +117,7 @@ static size_t lay_out(struct fw_plan *p, uintptr_t base)
 	uintptr_t at = base;
 	p->rows.item = place(&at, (size_t)p->rows.max_items * sizeof(struct item));
 	p->rows.range = place(&at, (size_t)p->rows.max_ranges * sizeof(struct range));
+	t->tiles.state = place(&at, (size_t)t->a.nhq * (size_t)t->tiles.q_tiles * (size_t)t->tiles.k_tiles);
 	if (p->backward) {
 		size_t rows = (size_t)t->a.nhq * (size_t)t->a.total_q;
 		p->keys.item = place(&at, (size_t)p->keys.max_items * sizeof(struct item));
@@ -138,14 +149,18 @@ static int cpu_plan(const struct fw_problem *problem, const char *config, int in
 	t->rows = &p->rows;
 	t->keys = &p->keys;
 	p->passes = passes;
-	p->backward = problem->direction == FW_BACKWARD;
-	t->scratch_bytes = p->backward ? passes->backward_scratch(&t->a) : passes->forward_scratch(&t->a);
+	p->forward = problem->direction != FW_BACKWARD;
+	p->backward = problem->direction != FW_FORWARD;
+	t->scratch_bytes = p->forward ? passes->forward_scratch(&t->a) : 0;
+	if (p->backward && passes->backward_scratch(&t->a) > t->scratch_bytes)
+		t->scratch_bytes = passes->backward_scratch(&t->a);
+	tiles_room(&t->a, &t->tiles);
 	lists_room(&t->a, 0, &p->rows.max_items, &p->rows.max_ranges);
 	lists_room(&t->a, 1, &p->keys.max_items, &p->keys.max_ranges);
 	describe(p->config, passes);
 
 	struct fw_info answer = { .struct_size = contract_answer_bytes(info->struct_size, sizeof answer),
-		.phases = FW_RANGE_MERGE | FW_RUN | (p->backward ? FW_PREPROCESS : 0),
+		.phases = FW_RANGE_MERGE | FW_RUN | (p->forward ? 0 : FW_PREPROCESS),
 		.workspace_bytes = lay_out(p, 0),
 		.config = p->config };
 	memcpy(info, &answer, answer.struct_size);
@@ -186,9 +201,11 @@ static int cpu_bind(struct fw_plan *p, const struct fw_io *io)
 
 	p->bound = 0;
 	p->error[0] = 0;
-	if (!io || !io->slot || io->n_slots < FW_ATTENTION_SLOTS || !io->workspace)
+	if (!io || !io->slot || io->n_slots < FW_TOKEN_BITS || !io->workspace) /* an older runner has no token masks */
 		return fail(p, FW_INVALID, "bind needs every slot and a workspace");
-	memcpy(slot, io->slot, sizeof p->task.slot);
+	memset(slot, 0, sizeof p->task.slot);
+	for (uint32_t i = 0; i < io->n_slots && i < FW_ATTENTION_SLOTS; i++)
+		slot[i] = io->slot[i];
 	for (size_t i = 0; i < n; i++) {
 		struct fw_tensor *t = &slot[needed[i]];
 		if (!t->data)
@@ -201,6 +218,10 @@ static int cpu_bind(struct fw_plan *p, const struct fw_io *io)
 		return fail(p, FW_INVALID, "bind: sequence offsets are missing");
 	if (a->mask == FW_BLOCKS && !slot[FW_BLOCK_BITS].data)
 		return fail(p, FW_INVALID, "bind: block bits are missing");
+	if (a->mask == FW_TOKENS && !slot[FW_TOKEN_BITS].data)
+		return fail(p, FW_INVALID, "bind: token bits are missing");
+	if (a->page && !slot[FW_PAGES].data)
+		return fail(p, FW_INVALID, "bind: the table of pages is missing");
 	lay_out(p, (uintptr_t)io->workspace);
 	p->bound = 1;
 	return FW_OK;
@@ -208,13 +229,17 @@ static int cpu_bind(struct fw_plan *p, const struct fw_io *io)
 
 static int merge_ranges(struct fw_plan *p)
 {
-	const struct attention_task *t = &p->task;
+	struct attention_task *t = &p->task;
 	const int32_t *cu_q = t->slot[FW_CU_Q].data, *cu_k = t->slot[FW_CU_K].data;
 	const uint32_t *bits = t->slot[FW_BLOCK_BITS].data;
 	if (lists_build(&t->a, cu_q, cu_k, bits, 0, &p->rows))
 		return fail(p, FW_INVALID, "offsets or block bits do not fit the planned sizes");
 	if (p->backward && lists_build(&t->a, cu_q, cu_k, bits, 1, &p->keys))
 		return fail(p, FW_INVALID, "offsets or block bits do not fit the planned sizes");
+	if (t->a.page && pages_fit(&t->a, cu_k, t->slot[FW_PAGES].data))
+		return fail(p, FW_INVALID, "the table of pages does not fit the planned sizes");
+	if (t->a.mask == FW_TOKENS && tiles_build(&t->a, cu_q, cu_k, t->slot[FW_TOKEN_BITS].data, &t->tiles) < 0)
+		return fail(p, FW_INVALID, "offsets do not fit the planned sizes");
 	return FW_OK;
 }
 
@@ -231,15 +256,13 @@ static int cpu_enqueue(struct fw_plan *p, uint32_t phases, void *stream)
 		if (status != FW_OK)
 			return status;
 	}
-	if (p->backward && (phases & FW_PREPROCESS))
+	if (p->forward && (phases & FW_RUN))
+		p->passes->forward(&p->task);
+	if (p->backward && (phases & (p->forward ? FW_RUN : FW_PREPROCESS)))
 		p->passes->preprocess(&p->task);
-	if (phases & FW_RUN) {
-		if (!p->backward) {
-			p->passes->forward(&p->task);
-		} else {
-			p->passes->backward_keys(&p->task);
-			p->passes->backward_rows(&p->task);
-		}
+	if (p->backward && (phases & FW_RUN)) {
+		p->passes->backward_keys(&p->task);
+		p->passes->backward_rows(&p->task);
 	}
 	return FW_OK;
 }

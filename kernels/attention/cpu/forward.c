@@ -44,14 +44,31 @@ size_t ISA_NAME(forward_scratch)(const struct fw_attention *a)
 	return lay_out(a, 0, &s);
 }
 
-/* -inf for keys beyond the range's end and beyond the row's diagonal. */
-static void hide(float *s, int key_row, int rows, int first_row, int first_key, int count, int diagonal)
+/* -inf for keys beyond the range's end and beyond the row's diagonal, and for those before its window, if there is one. */
+static void hide(float *s, int key_row, int rows, int first_row, int first_key, int count, int diagonal, int window)
 {
 	for (int i = 0; i < rows; i++) {
-		int seen = first_row + i + diagonal - first_key;
-		seen = seen < 0 ? 0 : seen > count ? count : seen;
+		int end = first_row + i + diagonal - first_key, begin = window ? end - window : 0;
+		int seen = end < 0 ? 0 : end > count ? count : end;
+		for (int j = 0; j < begin && j < TILE_K; j++)
+			s[i * key_row + j] = -INFINITY;
 		for (int j = seen; j < TILE_K; j++)
 			s[i * key_row + j] = -INFINITY;
+	}
+}
+
+/* Unpack keys and values [key, key + count), one page after the other. */
+static void unpack_keys(const struct attention_task *t, const struct item *item, int key, int count, const struct scratch *s)
+{
+	for (int done = 0, n; done < count; done += n) {
+		int32_t run;
+		int64_t row = row_of_key(t, item, key + done, &run);
+		n = run < count - done ? run : count - done;
+		int padded = done + n < count ? n : TILE_K - done;
+		unpack_columns(is_f16(t), element(&t->slot[FW_K], row, item->kv_head), t->slot[FW_K].stride[0], n, padded,
+			t->a.headdim, s->kt + done, s->key_row);
+		unpack_rows(is_f16(t), element(&t->slot[FW_V], row, item->kv_head), t->slot[FW_V].stride[0], n, padded,
+			t->a.headdim, 1.0f, s->v + (size_t)done * (size_t)s->row, s->row);
 	}
 }
 
@@ -89,8 +106,8 @@ static void finish(const struct attention_task *t, const struct item *item, int 
 	float *lse = (float *)t->slot[FW_LSE].data + head * t->slot[FW_LSE].stride[0];
 	for (int i = 0; i < item->count; i++) {
 		float sum = s->sum[h * TILE_Q + i], top = s->top[h * TILE_Q + i];
-		pack_row(s->o + ((size_t)h * TILE_Q + (size_t)i) * (size_t)s->row, t->a.headdim, sum > 0 ? 1.0f / sum : 0,
-			element(&t->slot[FW_O], item->first + i, head));
+		pack_row(is_f16(t), s->o + ((size_t)h * TILE_Q + (size_t)i) * (size_t)s->row, t->a.headdim,
+			sum > 0 ? 1.0f / sum : 0, element(&t->slot[FW_O], item->first + i, head));
 		lse[item->first + i] = sum > 0 ? (top + log2f(sum)) * LN2 : -INFINITY;
 	}
 }
@@ -102,8 +119,8 @@ static void run_item(const struct attention_task *t, const struct item *item, in
 	size_t head_size = (size_t)TILE_Q * (size_t)s->row;
 
 	for (int h = 0; h < heads; h++)
-		unpack_rows(element(&t->slot[FW_Q], item->first, head0 + h), t->slot[FW_Q].stride[0], item->count, rows, d,
-			(float)(a->scale * LOG2E), s->q + (size_t)h * head_size, s->row);
+		unpack_rows(is_f16(t), element(&t->slot[FW_Q], item->first, head0 + h), t->slot[FW_Q].stride[0], item->count,
+			rows, d, (float)(a->scale * LOG2E), s->q + (size_t)h * head_size, s->row);
 	memset(s->o, 0, (size_t)heads * head_size * sizeof(float));
 	for (int i = 0; i < heads * TILE_Q; i++)
 		s->top[i] = -INFINITY, s->sum[i] = 0;
@@ -112,17 +129,24 @@ static void run_item(const struct attention_task *t, const struct item *item, in
 		struct range range = t->rows->range[item->range_first + r];
 		for (int key = range.begin; key < range.end; key += TILE_K) {
 			int count = range.end - key < TILE_K ? range.end - key : TILE_K;
-			int partial = count < TILE_K || item->first + item->diagonal < key + TILE_K;
-			unpack_columns(element(&t->slot[FW_K], key, item->kv_head), t->slot[FW_K].stride[0], count, TILE_K, d,
-				s->kt, s->key_row);
-			unpack_rows(element(&t->slot[FW_V], key, item->kv_head), t->slot[FW_V].stride[0], count, TILE_K, d, 1.0f,
-				s->v, s->row);
+			int partial = count < TILE_K || a->window || item->first + item->diagonal < key + TILE_K;
+			bool unpacked = false;
 			for (int h = 0; h < heads; h++) {
 				float *o = s->o + (size_t)h * head_size;
+				enum tile_state state = tile_at(t, item, head0 + h, item->first, key);
+				if (state == TILE_EMPTY)
+					continue;
+				if (!unpacked) {
+					unpack_keys(t, item, key, count, s);
+					unpacked = true;
+				}
 				struct view q = { s->q + (size_t)h * head_size, s->row, 1 }, p = { s->s, s->key_row, 1 };
 				multiply(rows, TILE_K, d, q, s->kt, s->key_row, s->s, s->key_row, false);
 				if (partial)
-					hide(s->s, s->key_row, rows, item->first, key, count, item->diagonal);
+					hide(s->s, s->key_row, rows, item->first, key, count, item->diagonal, a->window);
+				if (a->mask == FW_TOKENS && state == TILE_PARTIAL)
+					hide_pairs(token_bits(t, head0 + h, item->first), token_words(a), key - item->k_begin,
+						item->count, count, s->s, s->key_row);
 				for (int i = 0; i < rows; i++)
 					soften(s->s + i * s->key_row, o + (size_t)i * (size_t)s->row, d, &s->top[h * TILE_Q + i],
 						&s->sum[h * TILE_Q + i]);

@@ -41,8 +41,12 @@ static int add_items(
 	for (; first < end; first += tile) {
 		if (l->n_items == l->max_items)
 			return -1;
-		l->item[l->n_items++] = (struct item){ kv_head, first, min32(tile, end - first), range_first,
-			l->n_ranges - range_first, diagonal };
+		l->item[l->n_items++] = (struct item){ .kv_head = kv_head,
+			.first = first,
+			.count = min32(tile, end - first),
+			.range_first = range_first,
+			.ranges = l->n_ranges - range_first,
+			.diagonal = diagonal };
 	}
 	return 0;
 }
@@ -86,21 +90,24 @@ static int build_blocks(const struct fw_attention *a, const uint32_t *bits, int 
 	return 0;
 }
 
-/* Tiles of one sequence for every head. Causal tiles stop at the diagonal. */
-static int build_sequence(const struct fw_attention *a, struct range q, struct range k, int keys, struct list *l)
+/* Tiles of sequence `i` for every head. Causal tiles stop at the diagonal. */
+static int build_sequence(const struct fw_attention *a, int32_t i, struct range q, struct range k, int keys, struct list *l)
 {
 	int32_t tile = keys ? TILE_K : TILE_Q;
-	int32_t diagonal = a->mask == FW_CAUSAL ? k.end - q.end + 1 : NO_DIAGONAL;
+	const int is_causal = a->mask == FW_CAUSAL || a->mask == FW_CACHE;
+	int32_t diagonal = is_causal ? k.end - q.end + 1 : NO_DIAGONAL;
 	struct range outer = keys ? k : q;
 
 	for (int32_t head = 0; head < a->nhk; head++) {
 		for (int32_t first = outer.begin; first < outer.end; first += tile) {
 			int32_t end = min32(first + tile, outer.end), range_first = l->n_ranges;
 			struct range seen = keys ? q : k;
-			if (a->mask == FW_CAUSAL && keys && first - diagonal + 1 > seen.begin)
+			if (is_causal && keys && first - diagonal + 1 > seen.begin)
 				seen.begin = first - diagonal + 1;
-			if (a->mask == FW_CAUSAL && !keys && end - 1 + diagonal < seen.end)
+			if (is_causal && !keys && end - 1 + diagonal < seen.end)
 				seen.end = end - 1 + diagonal;
+			if (a->window && !keys && first + diagonal - a->window > seen.begin)
+				seen.begin = first + diagonal - a->window;
 			if (seen.begin < seen.end) {
 				if (l->n_ranges == l->max_ranges)
 					return -1;
@@ -108,9 +115,26 @@ static int build_sequence(const struct fw_attention *a, struct range q, struct r
 			}
 			if (add_items(l, head, first, end, tile, range_first, diagonal))
 				return -1;
+			l->item[l->n_items - 1].q_begin = q.begin;
+			l->item[l->n_items - 1].k_begin = k.begin;
+			l->item[l->n_items - 1].q_tile = first_q_tile(i, q.begin);
+			l->item[l->n_items - 1].sequence = i;
 		}
 	}
 	return 0;
+}
+
+/* Whether offsets ascend from 0 to the totals; NULL: one sequence. */
+static int offsets_fit(const struct fw_attention *a, const int32_t *cu_q, const int32_t *cu_k)
+{
+	if (!cu_q || !cu_k)
+		return a->n_seqs == 1;
+	if (cu_q[0] != 0 || cu_k[0] != 0 || cu_q[a->n_seqs] != a->total_q || cu_k[a->n_seqs] != a->total_k)
+		return 0;
+	for (int32_t i = 0; i < a->n_seqs; i++)
+		if (cu_q[i + 1] < cu_q[i] || cu_k[i + 1] < cu_k[i])
+			return 0;
+	return 1;
 }
 
 int lists_build(
@@ -120,14 +144,84 @@ int lists_build(
 	if (a->mask == FW_BLOCKS)
 		return build_blocks(a, bits, keys, l);
 	if (a->n_seqs == 1)
-		return build_sequence(a, (struct range){ 0, a->total_q }, (struct range){ 0, a->total_k }, keys, l);
-	if (cu_q[0] != 0 || cu_k[0] != 0 || cu_q[a->n_seqs] != a->total_q || cu_k[a->n_seqs] != a->total_k)
+		cu_q = cu_k = NULL;
+	if (!offsets_fit(a, cu_q, cu_k))
 		return -1;
+	for (int32_t i = 0; i < a->n_seqs; i++)
+		if (build_sequence(a, i, sequence_tokens(cu_q, i, a->total_q), sequence_tokens(cu_k, i, a->total_k), keys, l))
+			return -1;
+	return 0;
+}
+
+int pages_fit(const struct fw_attention *a, const int32_t *cu_k, const int32_t *pages)
+{
+	if (a->n_seqs == 1)
+		cu_k = NULL;
 	for (int32_t i = 0; i < a->n_seqs; i++) {
-		if (cu_q[i + 1] < cu_q[i] || cu_k[i + 1] < cu_k[i])
+		struct range k = sequence_tokens(cu_k, i, a->total_k);
+		if (k.end - k.begin > a->max_k)
 			return -1;
-		if (build_sequence(a, (struct range){ cu_q[i], cu_q[i + 1] }, (struct range){ cu_k[i], cu_k[i + 1] }, keys, l))
-			return -1;
+		for (int32_t entry = 0; entry < ceil_div(k.end - k.begin, a->page); entry++) {
+			int32_t page = pages[(int64_t)i * page_entries(a) + entry];
+			if (page < 0 || page >= a->n_pages)
+				return -1;
+		}
 	}
 	return 0;
+}
+
+void tiles_room(const struct fw_attention *a, struct tile_map *map)
+{
+	const int has_tokens = a->mask == FW_TOKENS;
+	map->q_tiles = has_tokens ? a->total_q / TILE_Q + a->n_seqs : 0;
+	map->k_tiles = has_tokens ? ceil_div(a->max_k, TILE_K) : 0;
+}
+
+/* Set bits of [first, first + n). */
+static int32_t count_bits(const uint32_t *bits, int32_t first, int32_t n)
+{
+	int32_t sum = 0;
+	for (int32_t end = first + n; first < end;) {
+		int32_t here = min32(32 - first % 32, end - first);
+		uint32_t word = bits[first / 32] >> (first % 32);
+		sum += __builtin_popcount(here < 32 ? word & ((UINT32_C(1) << here) - 1) : word);
+		first += here;
+	}
+	return sum;
+}
+
+/* One row of tiles: queries [first, first + rows) of a sequence of `keys` keys. Returns the number of set pairs. */
+static int64_t build_tiles(int64_t words, const uint32_t *bits, int32_t rows, int32_t keys, uint8_t *state)
+{
+	int64_t sum = 0;
+	for (int32_t key = 0; key < keys; key += TILE_K) {
+		int32_t n = min32(TILE_K, keys - key), set = 0;
+		for (int32_t row = 0; row < rows; row++)
+			set += count_bits(bits + row * words, key, n);
+		state[key / TILE_K] = set == 0 ? TILE_EMPTY : set == rows * n ? TILE_WHOLE : TILE_PARTIAL;
+		sum += set;
+	}
+	return sum;
+}
+
+int64_t tiles_build(
+	const struct fw_attention *a, const int32_t *cu_q, const int32_t *cu_k, const uint32_t *bits, struct tile_map *map)
+{
+	int64_t words = token_words(a), sum = 0;
+	if (a->n_seqs == 1)
+		cu_q = cu_k = NULL;
+	if (!offsets_fit(a, cu_q, cu_k))
+		return -1;
+	for (int32_t i = 0; i < a->n_seqs; i++) {
+		struct range q = sequence_tokens(cu_q, i, a->total_q), k = sequence_tokens(cu_k, i, a->total_k);
+		if (k.end - k.begin > a->max_k)
+			return -1;
+		for (int32_t head = 0; head < a->nhq; head++)
+			for (int32_t row = q.begin; row < q.end; row += TILE_Q) {
+				int64_t tile = (int64_t)head * map->q_tiles + first_q_tile(i, q.begin) + (row - q.begin) / TILE_Q;
+				sum += build_tiles(words, bits + ((int64_t)head * a->total_q + row) * words,
+					min32(TILE_Q, q.end - row), k.end - k.begin, map->state + tile * map->k_tiles);
+			}
+	}
+	return sum;
 }

@@ -63,6 +63,41 @@ INLINE uint16_t bf16_from_float(float f)
 	return (uint16_t)((u + 0x7fffu + ((u >> 16) & 1u)) >> 16);
 }
 
+/** Finite values only. */
+INLINE float f16_to_float(uint16_t bits)
+{
+	uint32_t u = (uint32_t)(bits & 0x7fffu) << 13;
+	float f;
+	memcpy(&f, &u, sizeof f);
+	f *= 0x1p112f; /* the difference of the exponents' offsets; exact, also for subnormals */
+	return bits & 0x8000u ? -f : f;
+}
+
+INLINE uint16_t f16_from_float(float f)
+{
+	uint32_t u;
+	memcpy(&u, &f, sizeof u);
+	uint32_t sign = u >> 16 & 0x8000u, magnitude = u & 0x7fffffffu;
+	if (magnitude > 0x7f800000u)
+		return 0x7e00;
+	if (magnitude >= 0x477ff000u)
+		return (uint16_t)(sign | 0x7c00u);
+	if (magnitude < 0x38800000u) { /* subnormal: in 0.5 the last bit is 2^-24 */
+		float x;
+		memcpy(&x, &magnitude, sizeof x);
+		x += 0.5f;
+		memcpy(&magnitude, &x, sizeof magnitude);
+		return (uint16_t)(sign | (magnitude - 0x3f000000u));
+	}
+	return (uint16_t)(sign | (magnitude + 0xfffu + (magnitude >> 13 & 1u) - 0x38000000u) >> 13);
+}
+
+/** A value of a tensor: f16, else bf16. */
+INLINE float to_float(bool half, uint16_t bits)
+{
+	return half ? f16_to_float(bits) : bf16_to_float(bits);
+}
+
 /** 2^x for x <= 0. Values below -126.5, including -inf, give exactly 0. Relative error 2e-7. */
 INLINE vec exp2_vec(vec x)
 {
@@ -153,16 +188,18 @@ INLINE void multiply(int rows, int columns, int inner, struct view a, const floa
 }
 
 /**
- * Unpack `count` bf16 rows to fp32 times `factor`, and zero the rows up to `padded`.
+ * Unpack `count` rows of f16 or bf16 to fp32 times `factor`, and zero the rows up to `padded`.
  * Shape: from (count, width), rows `stride` apart; to (padded, width), rows `to_row` apart; width a multiple of LANES.
  */
 INLINE void unpack_rows(
-	const uint16_t *from, int64_t stride, int count, int padded, int width, float factor, float *to, int to_row)
+	bool half, const uint16_t *from, int64_t stride, int count, int padded, int width, float factor, float *to, int to_row)
 {
 	for (int i = 0; i < count; i++)
 		for (int j = 0; j < width; j += LANES) {
 			hvec bits = *(const hvec *)(from + i * stride + j);
-			vec v = (vec)(__builtin_convertvector(bits, ivec) << 16);
+			ivec wide = __builtin_convertvector(bits, ivec);
+			vec v = half ? (vec)((ivec)((vec)((wide & 0x7fff) << 13) * 0x1p112f) | (wide & 0x8000) << 16)
+				     : (vec)(wide << 16);
 			store(to + (int64_t)i * to_row + j, v * factor);
 		}
 	for (int i = count; i < padded; i++)
@@ -170,22 +207,35 @@ INLINE void unpack_rows(
 }
 
 /** As unpack_rows, transposed: to[j][i] is element j of row i. Shape: to (width, padded), rows `to_row` apart. */
-INLINE void unpack_columns(const uint16_t *from, int64_t stride, int count, int padded, int width, float *to, int to_row)
+INLINE void unpack_columns(
+	bool half, const uint16_t *from, int64_t stride, int count, int padded, int width, float *to, int to_row)
 {
 	for (int j = 0; j < width; j++) {
 		float *out = to + (int64_t)j * to_row;
 		for (int i = 0; i < count; i++)
-			out[i] = bf16_to_float(from[i * stride + j]);
+			out[i] = to_float(half, from[i * stride + j]);
 		for (int i = count; i < padded; i++)
 			out[i] = 0;
 	}
 }
 
-/** Pack one fp32 row times `factor` to bf16. */
-INLINE void pack_row(const float *from, int width, float factor, uint16_t *to)
+/** Pack one fp32 row times `factor` to f16 or bf16. */
+INLINE void pack_row(bool half, const float *from, int width, float factor, uint16_t *to)
 {
 	for (int j = 0; j < width; j++)
-		to[j] = bf16_from_float(from[j] * factor);
+		to[j] = half ? f16_from_float(from[j] * factor) : bf16_from_float(from[j] * factor);
+}
+
+/**
+ * Set the scores of pairs outside a token mask to -inf. Shape: s (rows, count), rows `key_row` apart; bits of the first row, rows
+ * `words` apart; `first` is the bit of the first key.
+ */
+INLINE void hide_pairs(const uint32_t *bits, int64_t words, int first, int rows, int count, float *s, int key_row)
+{
+	for (int i = 0; i < rows; i++)
+		for (int j = 0; j < count; j++)
+			if (!(bits[i * words + (first + j) / 32] >> ((first + j) % 32) & 1u))
+				s[i * key_row + j] = -INFINITY;
 }
 
 /** The next `n` floats of a thread's scratch, on a cache line. Own: the scratch. */

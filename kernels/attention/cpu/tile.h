@@ -18,7 +18,7 @@
 #define BLOCK_ROWS    4
 #define BLOCK_VECTORS 2
 
-#define HEADDIM_MAX 128
+#define HEADDIM_MAX 256
 
 /* Elements between the starts of two consecutive panels' rows, so that rows do not fall on the same cache sets. */
 #define PANEL_PAD 16

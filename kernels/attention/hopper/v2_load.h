@@ -97,7 +97,7 @@ SM90_DEVICE void load_items(const struct job &work, const struct walk_maps &maps
 {
 	const uint32_t barrier = base + SHARED::barriers;
 	const uint32_t items = (uint32_t)job_items(&work, job_forward_units(&work));
-	uint32_t told = 0, row_loads = 0, k_loads = 0, v_loads = 0;
+	uint32_t announced = 0, row_loads = 0, k_loads = 0, v_loads = 0;
 
 #pragma unroll
 	for (int r = 0; r < SHARED::row_tensors; r++)
@@ -107,11 +107,11 @@ SM90_DEVICE void load_items(const struct job &work, const struct walk_maps &maps
 	struct item item;
 	uint32_t i = fetch_item(work, blockIdx.x, items, &item);
 	for (;;) {
-		const uint32_t slot = told & 1;
-		sm90_barrier_wait(barrier + (ITEM_EMPTY + slot) * 8, ((told >> 1) & 1) ^ 1);
+		const uint32_t slot = announced & 1;
+		sm90_barrier_wait(barrier + (ITEM_EMPTY + slot) * 8, ((announced >> 1) & 1) ^ 1);
 		tell_item(memory + SHARED::items + slot * ITEM_BYTES, item, i >= items);
 		sm90_barrier_arrive(barrier + (ITEM_FULL + slot) * 8);
-		told++;
+		announced++;
 		if (i >= items)
 			return;
 

@@ -35,7 +35,21 @@ product_fn product_v4; /* AVX-512 */
  */
 void quantise(const struct operand *operand, const struct contract_matrix *from, uint16_t *to, float *factor, int threads);
 
+/** Mean of a row, and 1 / sqrt(variance + 1e-5). */
+struct cpu_moments {
+	double mean, inverse;
+};
+struct cpu_moments cpu_moments(const struct contract_matrix *x, int64_t row, int32_t k);
+
 /** Prologue LAYERNORM. Shape: x (m, k), to (m, k) packed. */
 void normalise(const struct contract_matrix *x, int32_t m, int32_t k, uint16_t *to, int threads);
+
+/** to = dy activation'(s), rounded to bf16. Shape: dy, s (m, n), to (m, n) packed. */
+void differentiate(const struct contract_matrix *dy, const struct contract_matrix *s, int activation, int32_t m, int32_t n,
+	uint16_t *to, int threads);
+
+/** The gradient of prologue LAYERNORM. Shape: x, dx (m, k), d (m, k) packed: the gradient of its result. */
+void normalise_backward(
+	const struct contract_matrix *x, const uint16_t *d, int32_t m, int32_t k, const struct contract_matrix *dx, int threads);
 
 #endif

@@ -79,18 +79,25 @@ void quantise(const struct operand *operand, const struct contract_matrix *from,
 		quantise_8bit(operand, from, to, factor, threads);
 }
 
+struct cpu_moments cpu_moments(const struct contract_matrix *x, int64_t row, int32_t k)
+{
+	double sum = 0, squares = 0;
+	for (int32_t i = 0; i < k; i++)
+		sum += (double)at(x, row, i);
+	const double mean = sum / k;
+	for (int32_t i = 0; i < k; i++)
+		squares += ((double)at(x, row, i) - mean) * ((double)at(x, row, i) - mean);
+	const struct cpu_moments moments = { mean, 1.0 / sqrt(squares / k + 1e-5) };
+	return moments;
+}
+
 void normalise(const struct contract_matrix *x, int32_t m, int32_t k, uint16_t *to, int threads)
 {
 #pragma omp parallel for num_threads(threads) schedule(static)
 	for (int32_t row = 0; row < m; row++) {
-		double sum = 0, squares = 0;
+		const struct cpu_moments moments = cpu_moments(x, row, k);
 		for (int32_t i = 0; i < k; i++)
-			sum += (double)at(x, row, i);
-		const double mean = sum / k;
-		for (int32_t i = 0; i < k; i++)
-			squares += ((double)at(x, row, i) - mean) * ((double)at(x, row, i) - mean);
-		const double inverse = 1.0 / sqrt(squares / k + 1e-5);
-		for (int32_t i = 0; i < k; i++)
-			to[(int64_t)row * k + i] = rounding_bf16((float)(((double)at(x, row, i) - mean) * inverse));
+			to[(int64_t)row * k + i] =
+				rounding_bf16((float)(((double)at(x, row, i) - moments.mean) * moments.inverse));
 	}
 }

@@ -2,54 +2,14 @@
  * v1.cu - the product with mma.sync, ldmatrix and cp.async: tensor cores from sm_80 on, without TMA or warp specialisation.
  *
  *     out[row][column] += left[row][j] * right[column][j], 128 x 128 per block, 64 x 32 per warp, j in steps of 64
- * Double-buffered: while one tile is multiplied the next is loaded. A tile of an operand is rows of 64 bf16 in the swizzle of
- * sm80.h; if stored across, it is two panels of 64 columns, and ldmatrix transposes it.
+ * Double-buffered: while one tile is multiplied the next is loaded. tile.h describes the tiles.
  */
 #include "v1.h"
 
 #include "hopper/launch.h"
-#include "hopper/sm80.h"
+#include "hopper/tile.h"
 
-enum { SIDE = 128, STEP = 64, THREADS = 256, CHUNKS = STEP / 8, TILE = SIDE * STEP * 2, SHARED = 4 * TILE };
-
-/** Load a tile: rows `first` on of the operand, `step` on along depth. Zeros beyond its ends. */
-template <int ACROSS>
-SM80_DEVICE void v1_fill(uint32_t to, const __nv_bfloat16 *from, int64_t stride, int rows, int depth, int first, int step)
-{
-#pragma unroll
-	for (int i = 0; i < SIDE * CHUNKS / THREADS; i++) {
-		const int at = (int)threadIdx.x + i * THREADS, row = at / CHUNKS, chunk = at % CHUNKS;
-		/* the tile's row r and its eight columns, as stored; across, rows 64 on are the second panel */
-		const int y = ACROSS ? step + row % STEP : first + row;
-		const int x = ACROSS ? first + row / STEP * 64 + chunk * 8 : step + chunk * 8;
-		const bool valid = y < (ACROSS ? depth : rows) && x < (ACROSS ? rows : depth);
-		sm80_copy16(to + row * 128 + ((chunk ^ (row & 7)) << 4), valid ? from + y * stride + x : from, valid);
-	}
-}
-
-/** Load fragment A of 16 rows from `row` on, 16 along depth from `k` on. */
-template <int ACROSS> SM80_DEVICE void v1_left(uint32_t r[4], uint32_t tile, int row, int k, int lane)
-{
-	if (ACROSS) {
-		const int y = k + lane % 8 + lane / 16 * 8, chunk = row % 64 / 8 + lane / 8 % 2;
-		sm80_load4_transposed(r, tile + row / 64 * (TILE / 2) + y * 128 + ((chunk ^ (y & 7)) << 4));
-	} else {
-		const int y = row + lane % 16, chunk = k / 8 + lane / 16;
-		sm80_load4(r, tile + y * 128 + ((chunk ^ (y & 7)) << 4));
-	}
-}
-
-/** Load two adjacent fragments B: columns `column` to + 7 in r[0], r[1], the next eight in r[2], r[3]. */
-template <int ACROSS> SM80_DEVICE void v1_right(uint32_t r[4], uint32_t tile, int column, int k, int lane)
-{
-	if (ACROSS) {
-		const int y = k + lane % 16, chunk = column % 64 / 8 + lane / 16;
-		sm80_load4_transposed(r, tile + column / 64 * (TILE / 2) + y * 128 + ((chunk ^ (y & 7)) << 4));
-	} else {
-		const int y = column + lane % 8 + lane / 16 * 8, chunk = k / 8 + lane / 8 % 2;
-		sm80_load4(r, tile + y * 128 + ((chunk ^ (y & 7)) << 4));
-	}
-}
+enum { SIDE = 128, STEP = TILE_STEP, THREADS = 256, TILE = TILE_BYTES(SIDE), SHARED = 4 * TILE };
 
 template <int LEFT, int RIGHT> static __global__ void __launch_bounds__(THREADS, 2) v1_kernel(const v1_job job)
 {
@@ -59,16 +19,18 @@ template <int LEFT, int RIGHT> static __global__ void __launch_bounds__(THREADS,
 	const int first_row = (int)blockIdx.x * SIDE, first_column = (int)blockIdx.y * SIDE,
 		  steps = (job.depth + STEP - 1) / STEP;
 	float c[4][4][4] = {};
-	v1_fill<LEFT>(base, job.left, job.left_stride, job.m, job.depth, first_row, 0);
-	v1_fill<RIGHT>(base + TILE, job.right, job.right_stride, job.n, job.depth, first_column, 0);
+	tile_fill<LEFT, SIDE, THREADS>(base, job.left, job.left_stride, job.m, job.depth, first_row, 0);
+	tile_fill<RIGHT, SIDE, THREADS>(base + TILE, job.right, job.right_stride, job.n, job.depth, first_column, 0);
 	sm80_copy_commit();
 	for (int s = 0; s < steps; s++) {
 		const uint32_t left = base + (uint32_t)(s % 2) * 2 * TILE, next = base + (uint32_t)((s + 1) % 2) * 2 * TILE;
 		sm80_copy_wait();
 		__syncthreads();
 		if (s + 1 < steps) {
-			v1_fill<LEFT>(next, job.left, job.left_stride, job.m, job.depth, first_row, (s + 1) * STEP);
-			v1_fill<RIGHT>(next + TILE, job.right, job.right_stride, job.n, job.depth, first_column, (s + 1) * STEP);
+			tile_fill<LEFT, SIDE, THREADS>(
+				next, job.left, job.left_stride, job.m, job.depth, first_row, (s + 1) * STEP);
+			tile_fill<RIGHT, SIDE, THREADS>(
+				next + TILE, job.right, job.right_stride, job.n, job.depth, first_column, (s + 1) * STEP);
 			sm80_copy_commit();
 		}
 #pragma unroll
@@ -76,10 +38,10 @@ template <int LEFT, int RIGHT> static __global__ void __launch_bounds__(THREADS,
 			uint32_t a[4][4], b[2][4];
 #pragma unroll
 			for (int i = 0; i < 4; i++)
-				v1_left<LEFT>(a[i], left, row + 16 * i, k, lane);
+				tile_left<LEFT>(a[i], left, row + 16 * i, k, lane);
 #pragma unroll
 			for (int j = 0; j < 2; j++)
-				v1_right<RIGHT>(b[j], left + TILE, column + 16 * j, k, lane);
+				tile_right<RIGHT>(b[j], left + TILE, column + 16 * j, k, lane);
 #pragma unroll
 			for (int i = 0; i < 4; i++)
 #pragma unroll
