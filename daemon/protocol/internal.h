@@ -3,7 +3,6 @@
 #define PROTOCOL_INTERNAL_H
 
 #include <limits.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 

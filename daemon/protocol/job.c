@@ -137,6 +137,7 @@ const struct row protocol_cell_rows[] = {
 	{ ROW_DOUBLE(struct cell, underpowered_pct, "underpowered_pct", SPARSE, 0, 100) },
 	{ ROW_CUSTOM(struct cell, shape, "shape", REQUIRED, read_shape, write_shape) },
 	{ ROW_SEED(struct cell, seed, "seed") },
+	{ ROW_TOKEN(struct cell, config, "config", SPARSE, FIELD_PATH, 0) },
 	{ .check = check_cell },
 };
 
@@ -206,6 +207,21 @@ static const struct row build_rows[] = {
 
 static const char *const clocks[] = { "real", "cpu", NULL };
 
+#define COST_ROW(cost, name)                                                                                                     \
+	{                                                                                                                        \
+		ROW_DOUBLE(struct cost_limits, pct[COST_##cost], name, OPTIONAL, COST_OFF, 10000), .absent = COST_LIMIT_##cost   \
+	}
+
+static const struct row cost_rows[] = {
+	COST_ROW(MEMORY, "memory"),
+	COST_ROW(ERROR, "error"),
+	COST_ROW(FIRST, "first"),
+	COST_ROW(ENERGY, "energy"),
+	COST_ROW(HOST, "host"),
+	COST_ROW(LAUNCHES, "launches"),
+	{ .key = NULL },
+};
+
 static const struct row benchmark_rows[] = {
 	{ ROW_TOKEN(struct benchmark, name, "name", REQUIRED, FIELD_WORD, 1) },
 	{ ROW_TEXTS(struct benchmark, command, n_command, "command", REQUIRED, 1) },
@@ -215,6 +231,7 @@ static const struct row benchmark_rows[] = {
 	{ ROW_TOKEN(struct benchmark, unit, "unit", REQUIRED, FIELD_PATH, 0) },
 	{ ROW_WORD(struct benchmark, time, "time", SPARSE, clocks) },
 	{ ROW_DOUBLE(struct benchmark, threshold_pct, "threshold_pct", REQUIRED, 0.01, 99) },
+	{ ROW_OBJECT(struct benchmark, costs, "costs", OPTIONAL, cost_rows) },
 	{ ROW_DOUBLE(struct benchmark, timeout_s, "timeout_s", REQUIRED, 0.001, SECONDS_MAX) },
 	{ ROW_DOUBLE(struct benchmark, budget_s, "budget_s", REQUIRED, 0.001, SECONDS_MAX) },
 	{ ROW_INT(struct benchmark, pairs, "pairs", SPARSE, BENCHMARK_INTERLEAVE_MIN, BENCHMARK_INTERLEAVE_MAX) },
@@ -251,6 +268,7 @@ static const struct row subject_rows[] = {
 	{ ROW_DIGEST(struct msg_subject, commit, "commit", REQUIRED), .may_be_empty = true },
 	{ ROW_LIST(struct msg_subject, input, n_inputs, "inputs", 0, input_rows) },
 	{ ROW_OBJECT(struct msg_subject, build, "build", REQUIRED, build_rows) },
+	{ ROW_BOOL(struct msg_subject, untrusted, "untrusted", SPARSE) },
 	{ ROW_TOKEN(struct msg_subject, provider, "provider", REQUIRED, FIELD_WORD, 0) },
 	{ ROW_TOKEN(struct msg_subject, config, "config", SPARSE, FIELD_PATH, 1) },
 	{ ROW_OBJECT(struct msg_subject, tools, "tools", SPARSE, tools_rows) },
@@ -331,6 +349,7 @@ static const struct row pin_rows[] = {
 	{ ROW_INT(struct msg_pin, cell, "cell", REQUIRED, 0, JOB_CELLS_MAX - 1) },
 	{ ROW_INT(struct msg_pin, subject, "subject", REQUIRED, 0, PROTOCOL_SUBJECTS_MAX - 1) },
 	{ ROW_TOKEN(struct msg_pin, config, "config", REQUIRED, FIELD_PATH, 1) },
+	{ ROW_BOOL(struct msg_pin, is_request, "request", SPARSE) },
 	{ .key = NULL },
 };
 

@@ -1,6 +1,8 @@
 /* plan.c - longest common chain of cells, and numbers of pairs. */
 #include "protocol/protocol.h"
 
+#include <math.h>
+
 #define WARM_BELOW_MS  20
 #define CELL_BUDGET_MS 500
 #define ALL_BUDGET_MS  12000

@@ -331,6 +331,7 @@ struct msg_subject {
 		char oid[65];
 	} input[MANIFEST_LIST_MAX];
 	struct build build;
+	bool untrusted;                  /* code of a fork: its builds have separate entries in the cache */
 	char provider[48];               /* "": the module's default */
 	char config[160];                /* configuration for the provider's plan of every cell; "": it chooses */
 	struct toolchain_override tools; /* its toolchain, if not the worker's own */
@@ -454,12 +455,14 @@ struct msg_work {
 	enum role role;
 	int cell;
 	char provider[48], config[160];
-	double flops_issued, bytes_moved; /* -1 unknown */
-	int64_t tiles_total, tiles_skipped, tiles_partial, blocks_kept, workspace_bytes;
+	double flops_issued, bytes_moved;                                                /* -1 unknown */
+	int64_t tiles_total, tiles_skipped, tiles_partial, blocks_kept, workspace_bytes; /* -1 unknown */
 	int64_t persist_bytes,
 		tensor_bytes;           /* observed: memory allocated for the module, and for the tensors of a call; 0 unknown */
+	double first_ms;                /* observed: of plan, bind and first call, with its inputs ready; -1 unknown */
 	int64_t taken_bytes;            /* observed: other device memory of plan, bind and the first call; -1 unknown */
-	int64_t mask_blocks, mask_kept; /* counted blocks of a mask, over all key heads; 0 none */
+	int64_t mask_blocks, mask_kept; /* counted blocks of a mask, over all key heads, or pairs of a token mask; 0 none */
+	struct mask_counts mask;        /* the same mask in tokens; 0 none, or from an older runner */
 	uint32_t phases;
 	bool tunes;         /* the configuration was searched for: later processes receive it */
 	struct tried tried; /* owned by the message */
@@ -529,10 +532,13 @@ struct msg_audit {
 	double ms; /* if done: device time of all its calls */
 };
 
-/** A configuration that a provider found by searching, passed to later processes so that all run the same one. */
+/**
+ * A configuration that a provider found by searching, or that a user requested, passed to processes so that all run the same one.
+ */
 struct msg_pin {
 	int cell, subject; /* the cell's number in the job; position among the run's subjects */
 	char config[160];
+	bool is_request; /* by a user: terms whose key the provider's configuration does not have are left out */
 };
 
 /** Worker to runner, on the runner's standard input: the whole task of one process. */
@@ -812,6 +818,7 @@ int order_side(int n, int first, int round, int k);
 
 enum {
 	INTERLEAVE_SIDES_MAX = 3,
+	INTERLEAVE_FORKED_RUNS_MAX = 8, /* of one parent */
 	INTERLEAVE_PAIRS_MIN = 8,
 	INTERLEAVE_PAIRS = 60 /* default */,
 	INTERLEAVE_PAIRS_FIRST = 20 /* before the first run */

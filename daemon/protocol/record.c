@@ -6,6 +6,8 @@
  */
 #include "protocol/internal.h"
 
+#include <math.h>
+
 #define BYTES_MAX   (INT64_C(1) << 50)
 #define COUNT_MAX   (INT64_C(1) << 53)
 #define MS_MAX      1e8
@@ -193,6 +195,19 @@ const struct row protocol_check_rows[] = {
 	{ .check = check_check },
 };
 
+static const struct row mask_rows[] = {
+	{ ROW_INT(struct mask_counts, pairs, "pairs", REQUIRED, 0, COUNT_MAX) },
+	{ ROW_INT(struct mask_counts, pairs_kept, "pairs_kept", REQUIRED, 0, COUNT_MAX) },
+	{ ROW_INT(struct mask_counts, rows, "rows", REQUIRED, 0, COUNT_MAX) },
+	{ ROW_INT(struct mask_counts, rows_empty, "rows_empty", REQUIRED, 0, COUNT_MAX) },
+	{ ROW_INT(struct mask_counts, tiles, "tiles", REQUIRED, 0, COUNT_MAX) },
+	{ ROW_INT(struct mask_counts, tiles_masked, "tiles_masked", REQUIRED, 0, COUNT_MAX) },
+	{ ROW_INT(struct mask_counts, common_tiles, "common_tiles", SPARSE, 0, COUNT_MAX) },
+	{ ROW_INT(struct mask_counts, common_masked, "common_masked", OPTIONAL, 0, COUNT_MAX),
+		ROW_IF(struct mask_counts, common_tiles) },
+	{ .key = NULL },
+};
+
 const struct row protocol_work_rows[] = {
 	{ ROW_ROLE(struct msg_work, ROLE_BASE) },
 	{ ROW_CELL(struct msg_work) },
@@ -204,12 +219,14 @@ const struct row protocol_work_rows[] = {
 	{ ROW_INT(struct msg_work, tiles_skipped, "tiles_skipped", OPTIONAL, -1, COUNT_MAX) },
 	{ ROW_INT(struct msg_work, tiles_partial, "tiles_partial", OPTIONAL, -1, COUNT_MAX) },
 	{ ROW_INT(struct msg_work, blocks_kept, "blocks_kept", OPTIONAL, -1, COUNT_MAX) },
-	{ ROW_INT(struct msg_work, workspace_bytes, "workspace_bytes", OPTIONAL, 0, BYTES_MAX) },
+	{ ROW_INT(struct msg_work, workspace_bytes, "workspace_bytes", OPTIONAL, -1, BYTES_MAX) },
 	{ ROW_INT(struct msg_work, persist_bytes, "persist_bytes", OPTIONAL, 0, BYTES_MAX) },
 	{ ROW_INT(struct msg_work, tensor_bytes, "tensor_bytes", OPTIONAL, 0, BYTES_MAX) },
+	{ ROW_DOUBLE(struct msg_work, first_ms, "first_ms", SPARSE, 0, HUGE_VAL), .absent = -1 },
 	{ ROW_INT(struct msg_work, taken_bytes, "taken_bytes", SPARSE, 0, BYTES_MAX), .absent = -1 },
 	{ ROW_INT(struct msg_work, mask_blocks, "mask_blocks", SPARSE, 0, COUNT_MAX) },
 	{ ROW_INT(struct msg_work, mask_kept, "mask_kept", OPTIONAL, 0, COUNT_MAX), ROW_IF(struct msg_work, mask_blocks) },
+	{ ROW_OBJECT(struct msg_work, mask, "mask", OPTIONAL, mask_rows), ROW_IF(struct msg_work, mask.pairs) },
 	{ ROW_INT(struct msg_work, phases, "phases", OPTIONAL, 0, UINT32_MAX) },
 	{ ROW_BOOL(struct msg_work, tunes, "tunes", SPARSE) },
 	{ ROW_OBJECT(struct msg_work, tried, "tried", OPTIONAL, protocol_tried_rows), ROW_IF(struct msg_work, tried.n) },

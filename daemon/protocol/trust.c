@@ -1,6 +1,7 @@
 /* trust.c - statistics of turns, and thresholds for the rejection of reported times. */
 #include "protocol/protocol.h"
 
+#include <math.h>
 #include <stdio.h>
 
 enum {
@@ -266,7 +267,7 @@ static void explain(const struct middle *b, const struct middle *t, const struct
 {
 	if (b->interleave < FEW || t->interleave < FEW)
 		snprintf(why, INTERLEAVE_WHY_SIZE,
-			"calls of %.4g instead of %.4g ms cannot be held against the worker's clock: the programs repeat calls "
+			"calls of %.4g instead of %.4g ms cannot be compared with the worker's clock: the programs repeat calls "
 			"as often as they choose, also where the worker asks for single ones (repeats=1, see doc/interleave.md)",
 			t->ms, b->ms);
 	else

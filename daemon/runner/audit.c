@@ -73,7 +73,7 @@ static int prepare(struct runner *r, int i, struct spot_check *w, struct audited
 {
 	struct problem *p = w->problem;
 	runner_at(r, i, a->subject, "plan");
-	a->subject->pin = runner_pin(r, i, a->subject);
+	runner_pin(r, i, a->subject);
 	if (subject_plan(a->subject, p, p->cell.direction, f) != 0 || subject_bind(a->subject, f) != 0)
 		return -1;
 	runner_at(r, i, a->subject, "warm");

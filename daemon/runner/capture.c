@@ -103,7 +103,7 @@ static int read_suite(const char *path, struct suite *out, struct fw_err *err)
 	if (buf_read_fd(&text, fd) != 0 || text.failed)
 		err_sys(err, "%s", path);
 	else
-		result = suite_parse(text.data, text.len, path, out, err);
+		result = suite_parse_local(text.data, text.len, path, out, err);
 	buf_fini(&text);
 	close(fd);
 	return result;
@@ -177,26 +177,82 @@ static void print_result(const struct subject *u, const struct cell *cell, const
 		case_flops(cell) / (double)median * 1e-9);
 }
 
+/* Memory in use at a moment. Units: bytes; -1 unknown. */
+struct moment {
+	const char *name;
+	int64_t tensors, workspace, other; /* other: the module's own, and that of the driver and of other processes */
+};
+
+enum { BEFORE, PREPARED, PLANNED, AFTER, MOMENTS, MEMORY_TEXT_MAX = 16 << 10 };
+
+static void read_moment(struct runner *r, const struct problem *p, const char *name, struct moment *out)
+{
+	const struct subject *u = &r->subject[0];
+	bool has_plan = p && u->plan;
+	*out = (struct moment){ .name = name,
+		.tensors = p ? problem_tensor_bytes(p) : 0,
+		.workspace = has_plan ? (int64_t)(u->workspace_bytes + u->persist_bytes) : 0,
+		.other = r->ops->taken_bytes ? r->ops->taken_bytes(r->dev) : -1 };
+}
+
+static void print_memory(const struct cell *cell, const struct moment *moment)
+{
+	struct buf text;
+	struct jsonw j;
+	buf_init(&text, MEMORY_TEXT_MAX);
+	jsonw_init(&j, &text);
+	jsonw_object(&j);
+	jsonw_format(&j, "cell=%s", cell->key);
+	jsonw_kv_array(&j, "moments");
+	for (int i = 0; i < MOMENTS; i++) {
+		jsonw_object(&j);
+		jsonw_format(&j, "moment=%s tensor_bytes=%lld workspace_bytes=%lld", moment[i].name, (long long)moment[i].tensors,
+			(long long)moment[i].workspace);
+		if (moment[i].other < 0)
+			jsonw_kv_null(&j, "other_bytes");
+		else
+			jsonw_kv_int(&j, "other_bytes", moment[i].other);
+		jsonw_object_end(&j);
+	}
+	jsonw_array_end(&j);
+	jsonw_object_end(&j);
+	printf("%s\n", text.data);
+	buf_fini(&text);
+}
+
 static int capture_cell(struct runner *r, const struct cell *cell, const struct capture_options *o, float *ms, struct failure *f)
 {
 	struct subject *u = &r->subject[0];
 	struct fw_err err = { 0 };
+	struct moment moment[MOMENTS];
 	struct problem p;
+	read_moment(r, NULL, "before", &moment[BEFORE]);
 	int result = problem_open(&p, r->ops, r->dev, cell, &err);
 	if (result != 0)
 		failure_set(f, "device", "%.500s", err.text);
 	if (result == 0 && p.needs_forward)
 		result = forward_run(u, &p, NULL, f);
-	u->pin = o->config[0] ? o->config : NULL;
+	if (result == 0)
+		read_moment(r, &p, "inputs", &moment[PREPARED]);
+	u->pin = o->config[0] ? o->config : cell->config[0] ? cell->config : NULL;
+	u->is_request = true;
 	if (result == 0)
 		result = subject_plan(u, &p, cell->direction, f);
 	if (result == 0)
 		result = subject_bind(u, f);
 	u->pass_time = result == 0 && r->ops->work;
 	if (result == 0)
+		read_moment(r, &p, "plan", &moment[PLANNED]);
+	if (result == 0)
 		result = run_calls(r, &p, o, ms, f);
 	if (result == 0)
+		read_moment(r, &p, "after", &moment[AFTER]);
+	if (result == 0)
 		print_result(u, cell, o, ms);
+	if (result == 0 && o->memory)
+		print_memory(cell, moment);
+	if (result == 0 && o->trace)
+		result = trace_print(r, u, &p, o->device, f);
 	r->lost = f->lost;
 	if (!r->lost) {
 		subject_unplan(u);

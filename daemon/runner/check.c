@@ -41,20 +41,21 @@ static int64_t taken_bytes(const struct checker *c)
 	return r->ops->taken_bytes ? r->ops->taken_bytes(r->dev) : -1;
 }
 
-/* Report the device memory of plan, bind and a call besides their buffers. */
-static void report_taken(struct checker *c, int64_t before)
+/* Report the time of plan, bind and the first call, and the device memory that they take besides their buffers. */
+static void report_first(struct checker *c, double ms, int64_t before)
 {
 	int64_t after = before < 0 ? -1 : taken_bytes(c);
-	if (after < 0)
-		return;
-	c->work.taken_bytes = after > before ? after - before : 0;
+	c->work.first_ms = ms;
+	if (after >= 0)
+		c->work.taken_bytes = after > before ? after - before : 0;
 	record_send(c->runner->records, &(struct msg){ .t = MSG_WORK, .u.work = c->work });
 }
 
 static void report_work(struct checker *c, int i)
 {
 	struct subject *u = c->subject;
-	int64_t blocks, kept = problem_kept(u->problem, &blocks); /* before a module can change the laid data */
+	struct mask_counts counts;
+	int64_t blocks, kept = problem_kept(u->problem, &blocks, &counts); /* before a module can change the laid data */
 	subject_count(u);
 	struct msg_work m = {
 		.cell = c->runner->run->index[i],
@@ -67,9 +68,11 @@ static void report_work(struct checker *c, int i)
 		.workspace_bytes = (int64_t)u->workspace_bytes,
 		.persist_bytes = (int64_t)u->persist_bytes,
 		.tensor_bytes = problem_tensor_bytes(u->problem),
+		.first_ms = -1,
 		.taken_bytes = -1,
 		.mask_blocks = blocks,
 		.mask_kept = kept,
+		.mask = counts,
 		.phases = u->phases,
 		.tunes = (u->provider->flags & FW_TUNES) != 0,
 		.tried = u->tried, /* borrowed */
@@ -320,10 +323,11 @@ static int examine(struct checker *c, int i, struct problem *p, struct accept_re
 	struct verifier v;
 
 	runner_at(c->runner, i, u, "plan");
-	u->pin = runner_pin(c->runner, i, u);
+	runner_pin(c->runner, i, u);
 	if (problem_poison(p, POISON_PLAIN, f) != 0) /* unwritten buffers may take no memory yet */
 		return -1;
 	int64_t before = taken_bytes(c);
+	int64_t begin_ns = clock_mono_ns();
 	if (subject_plan(u, p, p->cell.direction, f) != 0)
 		return -1;
 	if ((u->provider->flags & FW_TUNES) && subject_plan_again(u, f) != 0)
@@ -333,7 +337,7 @@ static int examine(struct checker *c, int i, struct problem *p, struct accept_re
 	if (subject_bind(u, f) != 0 || subject_call(u, &plain, f) != 0)
 		return -1;
 	note_time(c);
-	report_taken(c, before);
+	report_first(c, 1e-6 * (double)(clock_mono_ns() - begin_ns), before);
 	runner_at(c->runner, i, u, "reference");
 	/* positions that were drawn only after the call */
 	int rc = verifier_open(&v, p, p->cell.direction, runner_secret(c->runner), 0, f);
@@ -393,7 +397,7 @@ static void check_cell(struct checker *c, int i)
 		memcpy(c->forward[i].failure, f.name, sizeof f.name);
 	}
 	memcpy(m.input_sha256, p.input_sha256, sizeof m.input_sha256);
-	if (strcmp(f.name, "device") == 0) {
+	if (strcmp(f.name, "device") == 0 || f.by == ROLE_DEVICE) {
 		runner_fault(r, i, NULL, &f);
 	} else {
 		m.ok = rc == 0;

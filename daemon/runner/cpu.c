@@ -6,6 +6,7 @@
 
 #include <fenv.h>
 #include <malloc.h>
+#include <math.h>
 #include <omp.h>
 #include <strings.h>
 #include <time.h>

@@ -1,6 +1,8 @@
 /* family_check.c - the generated table of families' checks, and reading of tensors. */
 #include "runner/runner.h"
 
+#include <math.h>
+
 #define FAMILY(name) extern const struct family_check family_check_##name;
 #include "families.h"
 #undef FAMILY
@@ -42,7 +44,7 @@ static void to_floats(int32_t dtype, const unsigned char *raw, size_t n, float *
 		uint16_t bits;
 
 		memcpy(&bits, raw + i * sizeof bits, sizeof bits);
-		out[i] = inputs_bf16_to_float(bits);
+		out[i] = dtype == FW_F16 ? inputs_f16_to_float(bits) : inputs_bf16_to_float(bits);
 	}
 }
 
@@ -90,7 +92,7 @@ int check_read(const struct check_io *io, int slot, int64_t first, size_t n, flo
 
 int check_find_largest(const struct check_io *io, int slot, float *largest, struct fw_err *err)
 {
-	if (!io->host[slot] && io->find_largest)
+	if (!io->host[slot] && io->find_largest && dtype_of(io, slot) != FW_F16) /* devices search bf16 and fp32 */
 		return io->find_largest(io->arg, slot, largest, err);
 
 	struct fw_tensor t;
@@ -122,7 +124,8 @@ static bool is_finite(int32_t dtype, const unsigned char *element)
 		return (wide & 0x7f800000u) != 0x7f800000u;
 	}
 	memcpy(&narrow, element, sizeof narrow);
-	return (narrow & 0x7f80u) != 0x7f80u;
+	uint16_t exponent = dtype == FW_F16 ? 0x7c00u : 0x7f80u;
+	return (narrow & exponent) != exponent;
 }
 
 /* Position of the first non-finite element, `n` if all are finite. */
@@ -139,7 +142,7 @@ static int64_t first_bad(int32_t dtype, const unsigned char *data, int64_t n)
 
 int check_find_nonfinite(const struct check_io *io, int slot, int64_t *index, struct fw_err *err)
 {
-	if (!io->host[slot] && io->find_nonfinite)
+	if (!io->host[slot] && io->find_nonfinite && dtype_of(io, slot) != FW_F16)
 		return io->find_nonfinite(io->arg, slot, index, err);
 
 	struct fw_tensor t;

@@ -12,6 +12,11 @@
 /* More than any process limit allows. */
 enum { CHILDREN_MAX = 10000 };
 
+static enum hoststate_end end_of(bool is_restored)
+{
+	return is_restored ? HOSTSTATE_RESTORED : HOSTSTATE_STAYS;
+}
+
 static const int interval_timers[] = { ITIMER_REAL, ITIMER_VIRTUAL, ITIMER_PROF };
 
 /* List the timers that timer_create made in this process. Returns their number; 0 if unknown. */
@@ -69,23 +74,26 @@ void hoststate_take(struct hoststate *s)
 	s->no_new_privs = prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0);
 	s->adopts = read_adopts();
 	s->filters = count_filters();
+	s->timer_slack = prctl(PR_GET_TIMERSLACK, 0, 0, 0, 0);
+	for (int i = 0; i < HOSTSTATE_LIMITS; i++)
+		(void)getrlimit(i, &s->limit[i]);
 }
 
 /* First stop the timers: a signal without its handler would end the process. */
-static void stop_timers(const struct hoststate *s, hoststate_changed_fn *changed, void *arg)
+static void stop_timers(struct hoststate *s, hoststate_changed_fn *changed, void *arg)
 {
 	int timer[HOSTSTATE_TIMERS_MAX], n = list_timers(timer);
 	struct itimerval at, none = { 0 };
 
 	for (size_t i = 0; i < sizeof interval_timers / sizeof interval_timers[0]; i++)
 		if (getitimer(interval_timers[i], &at) == 0 && (at.it_value.tv_sec || at.it_value.tv_usec))
-			changed(arg, "an interval timer", setitimer(interval_timers[i], &none, NULL) == 0);
+			changed(arg, "an interval timer", end_of(setitimer(interval_timers[i], &none, NULL) == 0));
 	for (int i = 0; i < n; i++) {
 		bool known = false;
 		for (int k = 0; k < s->n_timers; k++)
 			known = known || s->timer[k] == timer[i];
 		if (!known)
-			changed(arg, "a timer", syscall(SYS_timer_delete, timer[i]) == 0);
+			changed(arg, "a timer", end_of(syscall(SYS_timer_delete, timer[i]) == 0));
 	}
 }
 
@@ -96,7 +104,7 @@ static bool same_handler(const struct sigaction *a, const struct sigaction *b)
 	return a->sa_handler == SIG_DFL || a->sa_handler == SIG_IGN || a->sa_flags == b->sa_flags;
 }
 
-static void restore_signals(const struct hoststate *s, hoststate_changed_fn *changed, void *arg)
+static void restore_signals(struct hoststate *s, hoststate_changed_fn *changed, void *arg)
 {
 	struct sigaction now;
 	sigset_t blocked;
@@ -107,52 +115,80 @@ static void restore_signals(const struct hoststate *s, hoststate_changed_fn *cha
 			continue;
 		(void)signal(i, SIG_IGN); /* drops pending signals meant for that handler */
 		snprintf(what, sizeof what, "the handler of signal %d", i);
-		changed(arg, what, sigaction(i, &s->handler[i], NULL) == 0);
+		changed(arg, what, end_of(sigaction(i, &s->handler[i], NULL) == 0));
 	}
 	pthread_sigmask(SIG_SETMASK, &s->blocked, &blocked);
 	for (int i = 1; i < HOSTSTATE_SIGNALS; i++) {
 		if (sigismember(&blocked, i) == sigismember(&s->blocked, i))
 			continue;
 		snprintf(what, sizeof what, "whether signal %d is blocked", i);
-		changed(arg, what, true);
+		changed(arg, what, HOSTSTATE_RESTORED);
 	}
 }
 
-static void restore_thread(const struct hoststate *s, hoststate_changed_fn *changed, void *arg)
+static void restore_thread(struct hoststate *s, hoststate_changed_fn *changed, void *arg)
 {
 	const struct sched_param param = { .sched_priority = s->priority };
 	struct sched_param now = { 0 };
 	cpu_set_t cores;
 
 	if (sched_getaffinity(0, sizeof cores, &cores) == 0 && !CPU_EQUAL(&cores, &s->cores))
-		changed(arg, "the cores of the measuring thread", sched_setaffinity(0, sizeof s->cores, &s->cores) == 0);
+		changed(arg, "the cores of the measuring thread", end_of(sched_setaffinity(0, sizeof s->cores, &s->cores) == 0));
 	(void)sched_getparam(0, &now);
 	if (sched_getscheduler(0) != s->policy || now.sched_priority != s->priority)
-		changed(arg, "how the measuring thread is scheduled", sched_setscheduler(0, s->policy, &param) == 0);
+		changed(arg, "how the measuring thread is scheduled", end_of(sched_setscheduler(0, s->policy, &param) == 0));
 	if (read_nice() != s->nice)
-		changed(arg, "the measuring thread's nice value", setpriority(PRIO_PROCESS, 0, s->nice) == 0);
+		changed(arg, "the measuring thread's nice value", end_of(setpriority(PRIO_PROCESS, 0, s->nice) == 0));
 	if (prctl(PR_GET_THP_DISABLE, 0, 0, 0, 0) != s->huge_pages)
-		changed(arg, "the use of huge pages", prctl(PR_SET_THP_DISABLE, s->huge_pages, 0, 0, 0) == 0);
+		changed(arg, "the use of huge pages", end_of(prctl(PR_SET_THP_DISABLE, s->huge_pages, 0, 0, 0) == 0));
 	if (prctl(PR_GET_SPECULATION_CTRL, PR_SPEC_STORE_BYPASS, 0, 0, 0) != s->store_bypass)
 		changed(arg, "how loads are speculated past stores",
-			prctl(PR_SET_SPECULATION_CTRL, PR_SPEC_STORE_BYPASS, PR_SPEC_ENABLE, 0, 0) == 0);
+			end_of(prctl(PR_SET_SPECULATION_CTRL, PR_SPEC_STORE_BYPASS, PR_SPEC_ENABLE, 0, 0) == 0));
 }
 
-static void restore_process(const struct hoststate *s, hoststate_changed_fn *changed, void *arg)
+/* Whether a lower limit can make threads, allocations or files of the base fail, so that it takes a slower way, or ends. */
+static bool can_slow(int limit)
+{
+	return limit != RLIMIT_CORE && limit != RLIMIT_RSS && limit != RLIMIT_LOCKS && limit != RLIMIT_MSGQUEUE;
+}
+
+static void restore_limits(struct hoststate *s, hoststate_changed_fn *changed, void *arg)
+{
+	struct rlimit now;
+
+	for (int i = 0; i < HOSTSTATE_LIMITS; i++) {
+		if (getrlimit(i, &now) != 0 || (now.rlim_cur == s->limit[i].rlim_cur && now.rlim_max == s->limit[i].rlim_max))
+			continue;
+		if (setrlimit(i, &s->limit[i]) == 0) {
+			changed(arg, "a limit of the process", HOSTSTATE_RESTORED);
+		} else if (can_slow(i)) {
+			changed(arg, "a limit of the process", HOSTSTATE_STAYS);
+		} else {
+			s->limit[i] = now;
+			changed(arg, "a limit of the process", HOSTSTATE_HARMLESS);
+		}
+	}
+	if (prctl(PR_GET_TIMERSLACK, 0, 0, 0, 0) != s->timer_slack)
+		changed(arg, "how exactly the measuring thread's sleeps end",
+			end_of(prctl(PR_SET_TIMERSLACK, s->timer_slack, 0, 0, 0) == 0));
+}
+
+static void restore_process(struct hoststate *s, hoststate_changed_fn *changed, void *arg)
 {
 	if (read_adopts() != s->adopts)
-		changed(arg, "who takes in orphaned processes", prctl(PR_SET_CHILD_SUBREAPER, s->adopts, 0, 0, 0) == 0);
+		changed(arg, "who takes in orphaned processes", end_of(prctl(PR_SET_CHILD_SUBREAPER, s->adopts, 0, 0, 0) == 0));
 	if (prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) != s->no_new_privs)
-		changed(arg, "whether it may gain privileges (no_new_privs)", false);
+		changed(arg, "whether it may gain privileges (no_new_privs)", HOSTSTATE_STAYS);
 	if (count_filters() != s->filters)
-		changed(arg, "which system calls it may make (seccomp)", false);
+		changed(arg, "which system calls it may make (seccomp)", HOSTSTATE_STAYS);
 }
 
-void hoststate_set_back(const struct hoststate *s, hoststate_changed_fn *changed, void *arg)
+void hoststate_set_back(struct hoststate *s, hoststate_changed_fn *changed, void *arg)
 {
 	stop_timers(s, changed, arg);
 	restore_signals(s, changed, arg);
 	restore_thread(s, changed, arg);
+	restore_limits(s, changed, arg);
 	restore_process(s, changed, arg);
 }
 

@@ -25,16 +25,25 @@ size_t variant_step(const struct problem *p, int slot)
 	size_t element = family_element_bytes(p->tensor[slot].dtype), row = (size_t)p->tensor[slot].stride[0] * element;
 	size_t bytes = p->slot[slot].bytes, wide = STEP_ELEMENTS * element;
 
-	if (p->family->keeps_rows || bytes / row >= STEPS_FEW)
+	if (bytes / row >= STEPS_FEW)
 		return row;
 	return bytes % wide == 0 && bytes / wide >= STEPS_FEW ? wide : element;
+}
+
+size_t variant_shifts(const struct problem *p, int slot)
+{
+	size_t row = (size_t)p->tensor[slot].stride[0] * family_element_bytes(p->tensor[slot].dtype);
+
+	return variant_step(p, slot) == row && p->slot[slot].bytes > row && row % VARIANT_SHIFT_BYTES == 0
+		       ? row / VARIANT_SHIFT_BYTES
+		       : 1;
 }
 
 int variant_slot(struct problem *p, int slot, const struct input_variant *a, struct fw_err *err)
 {
 	const struct problem_slot *s = &p->slot[slot];
 	const char *from = a->second && s->second ? s->second : s->master;
-	size_t ahead = a->roll[slot] ? (size_t)a->roll[slot] * variant_step(p, slot) : 0;
+	size_t ahead = (a->roll[slot] ? (size_t)a->roll[slot] * variant_step(p, slot) : 0) + a->shift[slot];
 
 	if (p->ops->copy(p->dev, s->data, from + ahead, s->bytes - ahead, err) != 0)
 		return -1;
@@ -75,6 +84,7 @@ int variant_add_second(struct problem *p, const struct input_variant *rolled, st
 		return -1;
 	p->second = (struct input_variant){ .second = true };
 	memcpy(p->second.roll, rolled->roll, sizeof rolled->roll);
+	memcpy(p->second.shift, rolled->shift, sizeof rolled->shift);
 	p->varied = true;
 	return 0;
 }

@@ -4,10 +4,10 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <math.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "kernels/fw_kernel.h"
@@ -104,13 +104,13 @@ struct activity {
 /*
  * ---- hoststate ----
  * Process state that a module can change besides its device: signal handlers, blocked signals, timers, the
- * measuring thread's cores and priority, system call filters, children.
+ * measuring thread's cores and priority, limits, system call filters, children.
  *
  * A snapshot is the required state; hoststate_set_back restores it and reports differences. Without a difference that takes
  * some ten microseconds, so it can follow every timed call.
  */
 
-enum { HOSTSTATE_SIGNALS = 65, HOSTSTATE_TIMERS_MAX = 16 };
+enum { HOSTSTATE_SIGNALS = 65, HOSTSTATE_TIMERS_MAX = 16, HOSTSTATE_LIMITS = RLIM_NLIMITS };
 
 struct hoststate {
 	struct sigaction handler[HOSTSTATE_SIGNALS]; /* [signal number] */
@@ -122,18 +122,47 @@ struct hoststate {
 	int huge_pages, store_bypass; /* prctl: transparent huge pages are off; speculative store bypass */
 	int no_new_privs, adopts;     /* prctl: no new privileges; orphans become its children */
 	int filters;                  /* seccomp filters of the calling thread; below 0: number unknown */
+	int timer_slack;              /* prctl; ns */
+	struct rlimit limit[HOSTSTATE_LIMITS];
 };
 
 void hoststate_take(struct hoststate *s);
-/** Report one difference, such as "its handler of signal 14". `back`: it was restored. */
-typedef void hoststate_changed_fn(void *arg, const char *what, bool back);
+enum hoststate_end { HOSTSTATE_STAYS, HOSTSTATE_RESTORED, HOSTSTATE_HARMLESS /* it stays, but slows no call; `s` has it now */ };
+/** Report one difference, such as "its handler of signal 14". */
+typedef void hoststate_changed_fn(void *arg, const char *what, enum hoststate_end end);
 /** Compare with `s`, restore what differs, and report each difference. */
-void hoststate_set_back(const struct hoststate *s, hoststate_changed_fn *changed, void *arg);
+void hoststate_set_back(struct hoststate *s, hoststate_changed_fn *changed, void *arg);
 
 /** Make orphaned descendants children of this process, so that none is hidden. Call once, before any module is loaded. */
 void hoststate_adopt(void);
 /** End every child that still runs or sleeps. Returns the pid of one; 0 none. Children that exited stay zombies. */
 pid_t hoststate_end_children(void);
+
+/*
+ * ---- own_code ----
+ * Whether a module changed the runner's table of imported functions, its code or that of its libraries: then the runner's clock,
+ * copies or records could be another's.
+ *
+ * Imports are compared between a call's end and its mark, so that a replaced clock is seen; code that changes itself back before
+ * the next comparison is not.
+ */
+
+struct failure;
+
+/* What is compared: the addresses of imported functions, 0.2 us; all constant tables, 11 us; all code too, 0.3 ms. */
+enum own_code_depth { OWN_CODE_IMPORTS, OWN_CODE_TABLES, OWN_CODE_ALL };
+
+/** Take the sums of this process's objects. Call it before any module is loaded. */
+void own_code_take(void);
+/** Note that code of a side runs: a change that is found later may be its own. */
+void own_code_ran(enum role role);
+/**
+ * Return 0 if nothing has changed, or no sums were taken, else -1 with failure "forged" and f->lost: later calls would run the
+ * changed code. Of changed code f->by is the side that ran since the last comparison of all code; of several the target, since the
+ * base ran alone before. If only single bytes became breakpoints, as a debugger or a probe of the kernel sets them, the failure is
+ * "unsure", of no side: a module may set them too, so nothing is decided.
+ */
+int own_code_check(enum own_code_depth depth, struct failure *f);
 
 /*
  * ---- record ----
@@ -411,11 +440,15 @@ enum slot_change variant_change(const struct problem *p, int slot);
 struct input_variant {
 	bool second;                    /* use the second forward's results */
 	int32_t roll[FAMILY_SLOTS_MAX]; /* offset of the first element in the master, in steps */
+	size_t shift[FAMILY_SLOTS_MAX]; /* bytes in addition, less than a row: then no row is one of the master's */
 	uint64_t sum[FAMILY_SLOTS_MAX]; /* checksums of these inputs, set by variant_sum */
 };
 
 /** Return the bytes of a step: a row, or part of one if there are too few rows. */
 size_t variant_step(const struct problem *p, int slot);
+/** Return the number of shifts of a slot, which are multiples of 16 bytes; 1: only 0, since a step is no row, or there is one row. */
+size_t variant_shifts(const struct problem *p, int slot);
+enum { VARIANT_SHIFT_BYTES = 16 };
 /** Set all inputs. Asynchronous. */
 int variant_inputs(struct problem *p, const struct input_variant *a, struct fw_err *err);
 /** Set one input. Asynchronous. */
@@ -481,8 +514,11 @@ void problem_close(struct problem *p);
 int problem_second(struct problem *p, struct fw_err *err);
 bool problem_has_second(const struct problem *p);
 
-/** Return the amount of work that the laid slots retain, and the total in `*of`; 0 if none is left out. */
-int64_t problem_kept(const struct problem *p, int64_t *of);
+/**
+ * Return the amount of work that the laid slots retain, and the total in `*of`, 0 if none is left out; and count the mask in
+ * tokens.
+ */
+int64_t problem_kept(const struct problem *p, int64_t *of, struct mask_counts *counts);
 /** Return the bytes of the tensors that a call reads and writes. */
 int64_t problem_tensor_bytes(const struct problem *p);
 
@@ -520,7 +556,8 @@ void problem_check_io(const struct problem *p, enum direction direction, struct 
 struct failure {
 	char name[16]; /* "abi" "unsupported" "provider" "crash" "wrong" "oob", or "device" if the device itself refuses */
 	char detail[512];
-	bool lost; /* the device's context failed: nothing more can run in this process */
+	bool lost;    /* the device's context failed, or the process is not as it was: nothing more can run in it */
+	enum role by; /* who caused it, if not the subject of the call; ROLE_NONE: that subject */
 };
 
 /** Set a failure unless one is set already. Returns -1. */
@@ -532,6 +569,7 @@ struct subject {
 	enum role role;
 	char provider_name[48]; /* "": the module's default */
 	const char *pin;        /* configuration for plan of the problem itself; NULL: it chooses. Own: the caller's */
+	bool is_request;        /* `pin` is a user's: its terms without a key in the provider's configuration are left out */
 	struct module module;
 	bool loaded;
 
@@ -633,8 +671,8 @@ uint64_t runner_secret(const struct runner *r);
 /** Make a random order of 0..n-1. Shape: order[n]. */
 void runner_shuffle(struct runner *r, int *order, int n);
 
-/** Return the pinned configuration of a subject in cell position `i`; NULL: none. Own: the run's. */
-const char *runner_pin(const struct runner *r, int i, const struct subject *subject);
+/** Set the pinned configuration of a subject in cell position `i`. Own: the run's. */
+void runner_pin(const struct runner *r, int i, struct subject *subject);
 
 /** Report the current step. `i` is a position in run->cell (-1: none), `subject` NULL: no single subject. */
 void runner_at(struct runner *r, int i, const struct subject *subject, const char *step);
@@ -665,6 +703,8 @@ struct capture_options {
 	const char *module, *suite, *device, *provider;
 	const char *config; /* passed to the provider; "" it chooses */
 	int calls, warmup;
+	bool memory; /* print a line of JSON: the memory in use before, during and after the calls */
+	bool trace;  /* print another: a trace of further calls */
 };
 
 /**
@@ -672,6 +712,14 @@ struct capture_options {
  * stderr.
  */
 int mode_capture_run(const struct capture_options *o);
+
+/* ---- trace: A timeline of a few calls, phase by phase, on the host and on the device. ---- */
+
+/**
+ * Make five calls of a planned and bound subject, with an event mark after each phase, and print their timeline as one line of
+ * JSON in Chrome's Trace Event Format. Marks separate the phases, so a call takes longer than a timed one.
+ */
+int trace_print(struct runner *r, struct subject *u, const struct problem *p, const char *device, struct failure *f);
 
 /*
  * ---- check ----
@@ -682,14 +730,6 @@ int mode_capture_run(const struct capture_options *o);
 
 /** Check all cells of all loaded subjects. Returns the exit status of the process. */
 int mode_check_run(struct runner *r);
-
-/* ---- config_contains: Comparison of a plan's configuration with the requested one. Pure. ---- */
-
-/**
- * Return whether every term of `asked` ("STAGES=2") is in `chosen` ("BLOCK_M=128 STAGES=2"), in any order: a provider of a
- * later commit may have more keys.
- */
-bool config_contains_all(const char *requested, const char *chosen);
 
 /* ---- schedule: Assignment of counters to replays by CUPTI's host half, which needs no GPU. ---- */
 
@@ -847,7 +887,7 @@ int kerneltimes_take(struct runner *r, int i, struct subject *u, struct launched
  * memory, signal handlers, timers, priorities (hoststate.c).
  *
  * Each change is reported with its module in a `note` record and restored if possible before the next module runs. A permanent
- * change would affect the calls of others: "slowed". A process left running works outside the timed calls: "escaped".
+ * change would affect the calls of others: "slowed", and the process ends, so that no other side is accused of it. A process left running works outside the timed calls: "escaped".
  */
 
 /** Take a snapshot before one module runs alone, and before interleaved calls. */
@@ -1117,11 +1157,14 @@ struct spot_check {
 	struct input_variant known; /* inputs of `verifier` */
 	struct verifier verifier;
 	struct spot_check_copy copy;
-	struct {
+	struct spot_check_later {
 		bool has_room, is_taken;
+		bool is_any; /* its inputs are drawn as those of any unwatched call, and their reference is computed afterwards */
+		struct input_variant any;
 		struct spot_check_copy copy;
-	} later[PROTOCOL_SUBJECTS_MAX][SPOT_CHECK_LATER_MAX]; /* by position in runner->subject */
-	int n_belongings;                                     /* workspaces of the subjects that do not run */
+	} * next, /* of the call that is made now, if its inputs are drawn; else NULL */
+		later[PROTOCOL_SUBJECTS_MAX][SPOT_CHECK_LATER_MAX]; /* by position in runner->subject */
+	int n_belongings;                                           /* workspaces of the subjects that do not run */
 	struct {
 		const struct subject *owner;
 		const void *data;
@@ -1163,7 +1206,10 @@ int spot_check_after(struct spot_check *w, struct subject *u, const char *when, 
  * later: the call itself does not wait. With less memory there are fewer, which is noted. Own: spot_check_close.
  */
 void spot_check_make_later(struct spot_check *w, int n);
-/** Give the next call, of `u`, the known inputs. Returns false if copy `k` does not exist or holds an unchecked call. */
+/**
+ * Give the next call, of `u`, the known inputs, or for one `k` any inputs, which no module can know. Returns false if copy `k` does
+ * not exist or holds an unchecked call.
+ */
 bool spot_check_later_before(struct spot_check *w, const struct subject *u, int k);
 /** Copy the results, right after that call. Asynchronous. */
 int spot_check_later_after(struct spot_check *w, const struct subject *u, int k, struct failure *f);
@@ -1278,6 +1324,8 @@ int timing_later_after(struct timing *t, struct subject *u, int k, struct failur
 int timing_later_look(struct timing *t, struct failure *f);
 /** Finish a watched call. `when` precedes the message. Returns -1 with `f`, and t->culprit. */
 int timing_look(struct timing *t, struct subject *u, const char *when, struct failure *f);
+/** Set t->culprit to `u` if its call changed what the runner uses; other failures may be those of an earlier queued call. */
+void timing_blame_forger(struct timing *t, struct subject *u, const struct failure *f);
 /** Make one cold call, between marks 2c and 2c + 1 and in stamp c; `host_us` receives the host's time of enqueue. */
 int timing_one(struct timing *t, struct subject *u, int c, float *host_us, struct failure *f);
 struct timing_pass {

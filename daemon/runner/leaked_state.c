@@ -22,14 +22,19 @@ static void name(struct look *l, const char *text)
 		record_note(l->runner->records, l->cell < 0 ? -1 : l->runner->run->index[l->cell], l->subject->role, text);
 }
 
-static void host_changed(void *arg, const char *what, bool back)
+static void host_changed(void *arg, const char *what, enum hoststate_end end)
 {
 	struct look *l = arg;
 	char text[200];
-	snprintf(text, sizeof text, "changed %s, which %s", what, back ? "was set back" : "cannot be undone");
+	snprintf(text, sizeof text, "changed %s, which %s", what,
+		end == HOSTSTATE_RESTORED   ? "was set back"
+		: end == HOSTSTATE_HARMLESS ? "cannot be undone, and slows no call"
+					    : "cannot be undone");
 	name(l, text);
-	if (!back)
-		failure_set(l->failure, "slowed", "%s: later calls run under it, the base's too", text);
+	if (end != HOSTSTATE_STAYS)
+		return;
+	failure_set(l->failure, "slowed", "%s: later calls run under it, the base's too", text);
+	l->failure->lost = true; /* the next side would be accused of it */
 }
 
 static void update_account(struct look *l, const struct device_setting *was, const struct device_setting *now, bool end)
@@ -70,6 +75,7 @@ static void compare_device(struct look *l, bool quick, bool end)
 
 static int look(struct look *l, bool quick, bool end)
 {
+	(void)own_code_check(quick ? OWN_CODE_TABLES : OWN_CODE_ALL, l->failure); /* before any function that could be replaced */
 	pid_t child = hoststate_end_children();
 	compare_device(l, quick, end);
 	hoststate_set_back(&l->runner->host, host_changed, l);

@@ -10,7 +10,7 @@ static const char help[] =
 	"       flopwatch-runner --counters [--device cuda:0]\n"
 	"                                           whether its counters can be read here, as a profile line\n"
 	"       flopwatch-runner --capture CELL --module M.so [--suite FILE] [--calls N] [--warmup M]\n"
-	"                        [--device cuda:0] [--provider P] [--config C]\n"
+	"                        [--device cuda:0] [--provider P] [--config C] [--memory] [--trace]\n"
 	"                                           N calls between cudaProfilerStart and Stop, for ncu and nsys;\n"
 	"                                           CELL is a key in FILE, or a cell as JSON. `flopwatch reproduce`\n"
 	"                                           prints such lines\n"
@@ -63,6 +63,8 @@ static const struct option_row options[] = {
 	{ "module", .text = &capture.module },
 	{ "suite", .text = &capture.suite },
 	{ "calls", .take = take_calls },
+	{ "memory", .flag = &capture.memory },
+	{ "trace", .flag = &capture.trace },
 	{ "warmup", .take = take_warmup },
 	{ "device", .take = take_device },
 	{ "provider", .text = &capture.provider },

@@ -5,6 +5,7 @@
  */
 #include "runner/internal.h"
 
+#include <math.h>
 #include <time.h>
 
 enum {

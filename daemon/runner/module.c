@@ -7,13 +7,15 @@
 static const size_t provider_least = offsetof(struct fw_provider, enqueue) + sizeof(((struct fw_provider *)0)->enqueue);
 static const size_t module_least = offsetof(struct fw_module, provider) + sizeof(((struct fw_module *)0)->provider);
 
-enum { ABI_1 = 1, ABI_1_FAMILIES = 2 };
+enum { ABI_1 = 1, ABI_1_FAMILIES = 2, ABI_1_SIZES = 72 /* bytes of its sizes then */ };
+enum { ABI_1_MASK = 24 /* position of the mask in them */, ABI_1_MASKS = 3 /* the last mask that it has */ };
 
 /* struct fw_problem of ABI 1: each family has its own pointer to its sizes, the others are NULL. */
 struct problem_abi_1 {
 	uint32_t struct_size;
 	int32_t family, direction, flags;
 	const void *shape[ABI_1_FAMILIES]; /* of families 1 and 2 */
+	uint64_t sizes[ABI_1_SIZES / sizeof(uint64_t)];
 };
 
 /* Convert the problem to the module's ABI, in `old` for ABI 1; NULL: that ABI has no such problem. */
@@ -23,7 +25,14 @@ static const struct fw_problem *problem_for(const struct module *m, const struct
 		return problem;
 	if (problem->family != 1) /* the sizes of family 2 have changed since */
 		return NULL;
-	*old = (struct problem_abi_1){ sizeof *old, problem->family, problem->direction, problem->flags, { problem->shape } };
+	int32_t mask;
+	memcpy(&mask, (const char *)problem->shape + ABI_1_MASK, sizeof mask);
+	if (mask > ABI_1_MASKS)
+		return NULL;
+	*old = (struct problem_abi_1){ offsetof(struct problem_abi_1, sizes), problem->family, problem->direction, problem->flags,
+		{ old->sizes }, { 0 } };
+	memcpy(old->sizes, problem->shape, sizeof old->sizes);
+	memcpy(old->sizes, &(uint32_t){ ABI_1_SIZES }, sizeof(uint32_t)); /* their struct_size */
 	return (const struct fw_problem *)(const void *)old;
 }
 
@@ -34,7 +43,7 @@ int module_can(const struct module *m, const struct fw_provider *p, const struct
 
 	if (theirs)
 		return p->can(theirs, why, why_size);
-	snprintf(why, why_size, "is of ABI %u, which has no such problem", m->abi);
+	snprintf(why, why_size, "is of ABI %u, which has no such problem; build it for ABI %u", m->abi, FW_ABI);
 	return FW_UNSUPPORTED;
 }
 

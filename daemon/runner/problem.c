@@ -50,11 +50,33 @@ static int lay_slots(struct problem *p, struct fw_err *err)
 
 		if (!s->laid)
 			continue;
-		p->family->lay(p->cell.shape.bytes, p->cell.seed, i, s->laid);
+		if (p->family->lay(p->cell.shape.bytes, p->cell.seed, i, s->laid, err) != 0)
+			return -1;
 		if (p->ops->upload(p->dev, s->master, s->laid, s->bytes, err) != 0 || make_input(p, i, err) != 0)
 			return -1;
 	}
 	return 0;
+}
+
+/* Convert drawn bf16 to f16: devices draw bf16 alone. */
+static int convert_to_f16(const struct problem *p, struct problem_slot *s, struct fw_err *err)
+{
+	enum { PART = 1 << 20 };
+	uint16_t *part = malloc(PART * sizeof *part);
+	int result = part ? 0 : err_set(err, ERR_FULL, "inputs: out of memory");
+
+	for (size_t at = 0; result == 0 && at < s->bytes; at += PART * sizeof *part) {
+		size_t bytes = s->bytes - at < PART * sizeof *part ? s->bytes - at : PART * sizeof *part;
+		char *master = (char *)s->master + at;
+
+		result = p->ops->download(p->dev, part, master, bytes, err);
+		if (result != 0)
+			break;
+		inputs_to_f16(part, bytes / sizeof *part);
+		result = p->ops->upload(p->dev, master, part, bytes, err);
+	}
+	free(part);
+	return result;
 }
 
 static int draw_slots(struct problem *p, struct fw_err *err)
@@ -65,7 +87,7 @@ static int draw_slots(struct problem *p, struct fw_err *err)
 		if ((s->use == SLOT_INPUT || s->is_forwards) && !s->laid &&
 			(p->ops->fill_inputs(p->dev, s->master, p->cell.seed, (uint32_t)i, s->bytes / sizeof(uint16_t), err) !=
 					0 ||
-				make_input(p, i, err) != 0))
+				(p->tensor[i].dtype == FW_F16 && convert_to_f16(p, s, err) != 0) || make_input(p, i, err) != 0))
 			return -1;
 	}
 	return 0;
@@ -158,16 +180,17 @@ int problem_second(struct problem *p, struct fw_err *err)
 	return 0;
 }
 
-int64_t problem_kept(const struct problem *p, int64_t *of)
+int64_t problem_kept(const struct problem *p, int64_t *of, struct mask_counts *counts)
 {
 	const void *laid[FAMILY_SLOTS_MAX] = { NULL };
 
 	*of = 0;
-	if (!p->family->kept)
-		return 0;
+	*counts = (struct mask_counts){ 0 };
 	for (int i = 0; i < p->family->n_slots; i++)
 		laid[i] = p->slot[i].laid;
-	return p->family->kept(p->cell.shape.bytes, laid, of);
+	if (p->family->count_mask)
+		p->family->count_mask(p->cell.shape.bytes, laid, counts);
+	return p->family->kept ? p->family->kept(p->cell.shape.bytes, laid, of) : 0;
 }
 
 int64_t problem_tensor_bytes(const struct problem *p)

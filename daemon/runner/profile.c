@@ -214,7 +214,7 @@ static int profile_cell(struct profiled *p, struct failure *f)
 	u->pin = NULL;
 	if (p->problem->needs_forward && forward_run(u, p->problem, NULL, f) != 0)
 		return -1;
-	u->pin = runner_pin(r, p->i, u);
+	runner_pin(r, p->i, u);
 	if (subject_plan(u, p->problem, p->problem->cell.direction, f) != 0 || subject_bind(u, f) != 0)
 		return -1;
 	p->about.tunes = (u->provider->flags & FW_TUNES) != 0;

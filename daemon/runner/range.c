@@ -2,10 +2,6 @@
 #include "runner/internal.h"
 
 #if defined(FW_HAVE_CUDA) && __has_include(<nvtx3/nvToolsExt.h>)
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <string.h>
 
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wshadow"

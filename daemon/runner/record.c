@@ -2,6 +2,7 @@
 #include "runner/internal.h"
 
 #include <poll.h>
+#include <sys/socket.h>
 
 enum { LOOK_MS = 20000 };
 
@@ -69,15 +70,20 @@ void record_look(struct records *r, int cell, enum role role)
 	struct pollfd answer = { .fd = r->fd, .events = POLLIN };
 	char byte;
 	int ready;
+	ssize_t n;
 
 	if (!r->waits || r->failed)
 		return;
+	while (recv(r->fd, &byte, 1, MSG_DONTWAIT) == 1) /* the late answer to an earlier one */
+		continue;
 	record_at(r, cell, role, "look");
 	do
 		ready = poll(&answer, 1, LOOK_MS);
 	while (ready < 0 && errno == EINTR);
-	/* a late or intercepted answer still means that the worker has compared */
-	r->waits = ready == 1 && read(r->fd, &byte, 1) == 1;
+	do /* no answer in time: the worker has compared, or its answer was intercepted */
+		n = ready == 1 ? recv(r->fd, &byte, 1, MSG_DONTWAIT) : 1;
+	while (n < 0 && errno == EINTR);
+	r->failed = n == 0; /* the worker is gone, or a module closed this end */
 }
 
 void record_fault(struct records *r, int cell, enum role role, const char *failure, const char *detail)

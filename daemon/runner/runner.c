@@ -33,18 +33,24 @@ static int job_cell(const struct runner *r, int i)
 	return i < 0 ? -1 : r->run->index[i];
 }
 
-const char *runner_pin(const struct runner *r, int i, const struct subject *subject)
+void runner_pin(const struct runner *r, int i, struct subject *subject)
 {
+	subject->pin = NULL;
+	subject->is_request = false;
 	for (int k = 0; k < r->run->n_pins; k++)
-		if (r->run->pin[k].cell == r->run->index[i] && subject == &r->subject[r->run->pin[k].subject])
-			return r->run->pin[k].config;
-	return NULL;
+		if (r->run->pin[k].cell == r->run->index[i] && subject == &r->subject[r->run->pin[k].subject]) {
+			subject->pin = r->run->pin[k].config;
+			subject->is_request = r->run->pin[k].is_request;
+			return;
+		}
 }
 
 void runner_at(struct runner *r, int i, const struct subject *subject, const char *step)
 {
 	r->at_cell = job_cell(r, i);
 	r->at_role = subject ? subject->role : ROLE_NONE;
+	if (subject)
+		own_code_ran(subject->role);
 	record_at(r->records, r->at_cell, r->at_role, step);
 }
 
@@ -61,7 +67,8 @@ void runner_device_check(struct runner *r, int i, int pass, struct msg_device_ch
 
 void runner_fault(struct runner *r, int i, const struct subject *subject, const struct failure *f)
 {
-	record_fault(r->records, job_cell(r, i), subject ? subject->role : ROLE_DEVICE, f->name, f->detail);
+	enum role by = f->by != ROLE_NONE ? f->by : subject ? subject->role : ROLE_DEVICE;
+	record_fault(r->records, job_cell(r, i), by, f->name, f->detail);
 	r->lost = r->lost || f->lost;
 }
 
@@ -90,6 +97,7 @@ int runner_open(struct runner *r, const struct msg_run *run, struct records *rec
 	r->random = inputs_mix(runner_secret(r));
 	crash_watch();
 	hoststate_take(&r->host);
+	own_code_take();
 	record_look(records, -1, ROLE_NONE);
 	runner_shuffle(r, order, run->n_subjects);
 	for (int k = 0; k < run->n_subjects; k++) {

@@ -107,10 +107,11 @@ void values_describe(const struct check_io *io, int slot, int64_t i, double x, d
 int values_add(struct values *v, int slot, int64_t first, size_t n, double **exact, double **allowed, struct fw_err *err);
 
 /**
- * Add the result of another precision for the last span; the caller fills it in. A result nearer to it, over all such spans, is
- * wrong even within the allowed error. Shape: (*other)[n]. Own: the values'. Err: out of memory.
+ * Add a wrong result for the last span, that of `what` ("another precision"); the caller fills it in. A result nearer to it,
+ * over all spans with the same `what`, is wrong even within the allowed error. Spans may overlap.
+ * Shape: (*other)[n]. Own: the values'; `what` is borrowed, a pointer that all of these spans share. Err: out of memory.
  */
-int values_other(struct values *v, double **other, struct fw_err *err);
+int values_other(struct values *v, const char *what, double **other, struct fw_err *err);
 
 /** Return sampled row `i` of `n` among `rows`: all rows if n is rows, else random ones, including the first and the last. */
 int64_t values_row(uint64_t seed, int i, int n, int64_t rows);

@@ -7,9 +7,13 @@
 #define WRITER_WAIT_US 1e6
 
 enum {
-	LATE_AGAIN = 2,   /* an interrupted host also sees late work, but not in two calls in a row */
-	POISON_AGAIN = 63 /* of the calls that this takes */
+	LATE_AGAIN = 2,    /* an interrupted host also sees late work, but not in two calls in a row */
+	POISON_AGAIN = 63, /* of the calls that this takes */
+	LATER_LEAST = 2    /* copies of any pass */
 };
+
+/* Positions of the reference of a call with any inputs, which is used once. */
+#define ANY_VISITS 1.0
 
 /* A random number of steps except 0 and `other`, if there are enough. */
 static int32_t draw_roll(struct runner *r, const struct problem *p, int slot, int32_t other)
@@ -23,13 +27,23 @@ static int32_t draw_roll(struct runner *r, const struct problem *p, int slot, in
 	return roll;
 }
 
+/*
+ * Rows that only change places have results that do so, too, and a module could keep those: so elements also move from row to
+ * row.
+ */
+static void draw_offset(struct runner *r, const struct problem *p, int slot, int32_t other, struct input_variant *out)
+{
+	out->roll[slot] = draw_roll(r, p, slot, other);
+	out->shift[slot] = VARIANT_SHIFT_BYTES * (size_t)runner_random(r, (uint32_t)variant_shifts(p, slot));
+}
+
 /* Inputs of a forward roll by different steps each, or their pairs would not change. */
 static void roll_forward(struct runner *r, const struct problem *p, struct input_variant *out)
 {
 	int32_t other = 0;
 	for (int i = 0; i < p->family->n_slots; i++)
 		if (variant_change(p, i) == SLOT_ROLLS_FORWARD)
-			other = out->roll[i] = draw_roll(r, p, i, other);
+			draw_offset(r, p, i, other, out), other = out->roll[i];
 }
 
 void spot_check_draw(struct runner *r, const struct problem *p, enum spot_check_change change, struct input_variant *out)
@@ -41,7 +55,7 @@ void spot_check_draw(struct runner *r, const struct problem *p, enum spot_check_
 	for (int i = 0; i < p->family->n_slots; i++) {
 		enum slot_change how = variant_change(p, i);
 		if ((how == SLOT_ROLLS_FIRST && change != SPOT_CHECK_OTHERS) || (how == SLOT_ROLLS && change != SPOT_CHECK_FIRST))
-			out->roll[i] = draw_roll(r, p, i, 0);
+			draw_offset(r, p, i, 0, out);
 	}
 	if (!p->needs_forward && change != SPOT_CHECK_FIRST)
 		roll_forward(r, p, out);
@@ -94,6 +108,8 @@ static bool make_copy(const struct spot_check *w, struct spot_check_copy *c)
 void spot_check_make_later(struct spot_check *w, int n)
 {
 	bool room = w->active;
+	for (int i = 0; room && i < w->runner->n_subjects; i++)
+		w->later[i][runner_random(w->runner, LATER_LEAST)].is_any = true;
 	for (int k = 0; k < n; k++)
 		for (int i = 0; i < w->runner->n_subjects; i++)
 			room = w->later[i][k].has_room = room && make_copy(w, &w->later[i][k].copy);
@@ -105,7 +121,9 @@ void spot_check_make_later(struct spot_check *w, int n)
 bool spot_check_later_before(struct spot_check *w, const struct subject *u, int k)
 {
 	size_t i = (size_t)(u - w->runner->subject);
-	w->watching = w->later[i][k].has_room && !w->later[i][k].is_taken;
+	struct spot_check_later *later = &w->later[i][k];
+	w->watching = later->has_room && !later->is_taken;
+	w->next = w->watching && later->is_any ? later : NULL;
 	return w->watching;
 }
 
@@ -116,6 +134,7 @@ int spot_check_later_after(struct spot_check *w, const struct subject *u, int k,
 	const struct problem *p = w->problem;
 	struct fw_err err = { 0 };
 	w->watching = false;
+	w->next = NULL;
 	w->later[at][k].is_taken = true;
 	for (int i = 0; i < p->family->n_slots; i++)
 		if (c->data[i] && p->ops->copy(p->dev, c->data[i], p->slot[i].data, p->slot[i].bytes, &err) != 0)
@@ -123,7 +142,8 @@ int spot_check_later_after(struct spot_check *w, const struct subject *u, int k,
 	return 0;
 }
 
-static int compare_copy(const struct spot_check *w, const struct spot_check_copy *c, const char *when, struct failure *f)
+static int compare_copy(const struct spot_check *w, const struct verifier *v, const struct spot_check_copy *c, const char *when,
+	struct failure *f)
 {
 	const struct problem *p = w->problem;
 	struct accept_result result;
@@ -131,7 +151,28 @@ static int compare_copy(const struct spot_check *w, const struct spot_check_copy
 	for (int i = 0; i < p->family->n_slots; i++)
 		if (c->data[i] && p->ops->copy(p->dev, p->slot[i].data, c->data[i], p->slot[i].bytes, &err) != 0)
 			return failure_device(f, p, &err);
-	return verifier_result(&w->verifier, when, &result, f);
+	return verifier_result(v, when, &result, f);
+}
+
+/* Compute the reference of a call's own inputs, and compare its outputs. */
+static int compare_any(struct spot_check *w, const struct spot_check_later *later, const char *when, struct failure *f)
+{
+	struct problem *p = w->problem;
+	struct fw_err err = { 0 };
+	struct verifier v;
+	if (forward_hold_inputs(p, f) != 0) { /* or the reference would be computed from inputs that any side has modified */
+		w->unnamed = true;
+		return -1;
+	}
+	if (variant_inputs(p, &later->any, &err) != 0)
+		return failure_device(f, p, &err);
+	int rc = verifier_open(&v, p, p->cell.direction, runner_secret(w->runner), ANY_VISITS, f);
+	if (rc == 0)
+		rc = compare_copy(w, &v, &later->copy, when, f);
+	verifier_close(&v);
+	if (variant_inputs(p, &w->known, &err) != 0 && rc == 0) /* a check of a total reads them */
+		return failure_device(f, p, &err);
+	return rc;
 }
 
 int spot_check_later_look(struct spot_check *w, const struct subject *u, const char *when, struct failure *f)
@@ -141,7 +182,8 @@ int spot_check_later_look(struct spot_check *w, const struct subject *u, const c
 		if (!w->later[i][k].is_taken)
 			continue;
 		w->later[i][k].is_taken = false;
-		if (compare_copy(w, &w->later[i][k].copy, when, f) != 0)
+		const struct spot_check_later *later = &w->later[i][k];
+		if ((later->is_any ? compare_any(w, later, when, f) : compare_copy(w, &w->verifier, &later->copy, when, f)) != 0)
 			return -1;
 	}
 	return 0;
@@ -189,9 +231,11 @@ int spot_check_set_inputs(struct spot_check *w, struct failure *f)
 
 	if (!w->active)
 		return problem_restore(p, f);
-	if (!w->watching)
+	if (!w->watching || w->next)
 		spot_check_draw(w->runner, p, w->change, &any);
-	const struct input_variant *a = w->watching ? &w->known : &any;
+	if (w->next)
+		w->next->any = any;
+	const struct input_variant *a = w->watching && !w->next ? &w->known : &any;
 	if (w->change != SPOT_CHECK_FIRST)
 		return variant_inputs(p, a, &err) == 0 ? 0 : failure_device(f, p, &err);
 	p->now = *a;
@@ -220,6 +264,7 @@ int spot_check_before(struct spot_check *w, const struct subject *u, struct fail
 	if (!w->active)
 		return 0;
 	w->watching = true;
+	w->next = NULL;
 	w->n_belongings = 0;
 	if (r->ops->guards(r->dev, &which, &err) != 0) {
 		w->anyones = which != NULL;
@@ -358,8 +403,10 @@ int spot_check_after(struct spot_check *w, struct subject *u, const char *when, 
 	if (!w->active)
 		return 0;
 	w->watching = false;
+	if (own_code_check(OWN_CODE_TABLES, f) != 0) /* quick: work that goes on would have more time to be right */
+		return -1;
 	record_look(w->runner->records, w->runner->at_cell, u->role);
-	if (check_escaped(w, u, f) != 0)
+	if (check_escaped(w, u, f) != 0 || own_code_check(OWN_CODE_ALL, f) != 0)
 		return -1;
 	if (w->runner->ops->queues) /* a step of its own, now that the queued calls have ended */
 		record_at(w->runner->records, w->runner->at_cell, w->runner->at_role, "check");

@@ -1,32 +1,6 @@
 /* subject.c - the five steps of the kernel ABI, with checked answers. */
 #include "runner/internal.h"
 
-/* ---- config_contains: Comparison of configurations term by term. ---- */
-
-static const char separators[] = " ,;\t\n";
-
-static bool has_word(const char *text, const char *word, size_t len)
-{
-	for (text += strspn(text, separators); *text; text += strspn(text, separators)) {
-		size_t n = strcspn(text, separators);
-		if (n == len && memcmp(text, word, len) == 0)
-			return true;
-		text += n;
-	}
-	return false;
-}
-
-bool config_contains_all(const char *requested, const char *chosen)
-{
-	for (requested += strspn(requested, separators); *requested; requested += strspn(requested, separators)) {
-		size_t n = strcspn(requested, separators);
-		if (!has_word(chosen, requested, n))
-			return false;
-		requested += n;
-	}
-	return true;
-}
-
 /* ---- sim_traits: Five traits, found by name. ---- */
 
 /* The number after NAME=, else 0. */
@@ -55,7 +29,7 @@ static void sim_traits_read(const char *config, struct device_work *out)
 /* ---- subject ---- */
 
 /* Number of recorded configurations of a search; the first ones count. */
-enum { CANDIDATES_MAX = 4096 };
+enum { CANDIDATES_MAX = 4096, WHY_SIZE = 256 };
 #define CANDIDATE_MS_MAX 1e6
 
 /* sim: share of a call's time that each phase other than the main kernel takes. */
@@ -193,6 +167,43 @@ static int divide_phases(struct subject *s, enum direction direction, uint32_t o
 	return 0;
 }
 
+/* Plan with `config`; NULL: the provider chooses. Returns the provider's status. Shape: why[WHY_SIZE]. */
+static int plan_once(struct subject *s, const char *config, struct fw_info *info, char *why)
+{
+	const struct device_ops *ops = s->problem->ops;
+
+	*info = (struct fw_info){ .struct_size = sizeof *info };
+	why[0] = '\0';
+	int status = module_plan(
+		&s->module, s->provider, s->abi, config, ops->plan_index(s->problem->dev), &s->plan, info, why, WHY_SIZE);
+	why[WHY_SIZE - 1] = '\0';
+	if (status != FW_OK)
+		s->plan = NULL;
+	return status;
+}
+
+/*
+ * A request that is no whole configuration of the provider: plan with the provider's own configuration, in which the requested
+ * values replace those of the keys that it has. Writes that configuration to `fitted`.
+ */
+static int plan_fitted(struct subject *s, struct fw_info *info, char *why, char fitted[sizeof s->config])
+{
+	char own[sizeof s->config];
+	int status = plan_once(s, NULL, info, why);
+
+	if (status != FW_OK || !s->plan)
+		return status;
+	snprintf(own, sizeof own, "%s", info->config ? info->config : "");
+	if (!config_fit(s->pin, own, fitted, sizeof s->config))
+		snprintf(fitted, sizeof s->config, "%s", own);
+	if (strcmp(own, fitted) == 0)
+		return FW_OK;
+	if (s->provider->destroy)
+		s->provider->destroy(s->plan);
+	s->plan = NULL;
+	return plan_once(s, fitted, info, why);
+}
+
 int subject_plan(struct subject *s, struct problem *p, enum direction direction, struct failure *f)
 {
 	struct fw_err err = { 0 };
@@ -204,16 +215,16 @@ int subject_plan(struct subject *s, struct problem *p, enum direction direction,
 	if (!s->provider)
 		return failure_set(f, err.code == ERR_NOT_FOUND ? "provider" : "unsupported", "%.500s", err.text);
 
-	struct fw_info info = { .struct_size = sizeof info };
-	char why[256] = "";
+	struct fw_info info;
+	char why[WHY_SIZE], fitted[sizeof s->config] = "";
 	const char *pin = direction == p->cell.direction ? s->pin : NULL;
-	int status =
-		module_plan(&s->module, s->provider, s->abi, pin, p->ops->plan_index(p->dev), &s->plan, &info, why, sizeof why);
-	why[sizeof why - 1] = '\0';
-	if (status != FW_OK) {
-		s->plan = NULL;
-		return set_refused(s, pin ? "plan with the configuration that it was handed" : "plan", status, why, f);
+	int status = plan_once(s, pin, &info, why);
+	if (status == FW_UNSUPPORTED && pin && s->is_request) {
+		status = plan_fitted(s, &info, why, fitted);
+		pin = fitted[0] ? fitted : NULL;
 	}
+	if (status != FW_OK)
+		return set_refused(s, pin ? "plan with the configuration that it was handed" : "plan", status, why, f);
 	if (!s->plan)
 		return failure_set(f, "abi", "%.40s: plan returned FW_OK but no plan", s->provider->name);
 	if (check_info(s, &info, f) != 0)
@@ -272,6 +283,7 @@ int subject_plan_again(struct subject *s, struct failure *f)
 	s->tried = (struct tried){ 0 };
 	subject_unplan(s);
 	s->pin = chosen;
+	s->is_request = false;
 	int result = subject_plan(s, p, p->cell.direction, f);
 	s->pin = NULL;
 	tried_fini(&s->tried);
@@ -317,6 +329,7 @@ static double flops_of(const struct subject *s, uint32_t phases)
 int subject_enqueue(struct subject *s, uint32_t phases, struct failure *f)
 {
 	const struct problem *p = s->problem;
+	own_code_ran(s->role);
 	if (s->pass_time && p->ops->work) {
 		struct device_work work = { .flops = phases == FW_ALL ? s->flops : flops_of(s, phases) };
 		sim_traits_read(s->config, &work);
@@ -354,7 +367,7 @@ int subject_ahead(struct subject *s, int filler, struct failure *f)
 
 int subject_timed(struct subject *s, struct failure *f)
 {
-	return subject_enqueue(s, s->timed, f);
+	return subject_enqueue(s, s->timed, f) == 0 ? own_code_check(OWN_CODE_IMPORTS, f) : -1;
 }
 
 int subject_behind(struct subject *s, struct failure *f)

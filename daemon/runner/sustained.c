@@ -1,6 +1,7 @@
 /* sustained.c - sustained runs by the host's clock. Each begins at the same phase of the power limiter's oscillation. */
 #include "runner/internal.h"
 
+#include <math.h>
 #include <time.h>
 
 /* ---- meter: Readings of the energy counter. ---- */

@@ -148,7 +148,7 @@ static int plan_all(struct timing *t)
 		runner_at(t->runner, t->cell, order[k], "plan");
 		t->runner->held[order[k] - t->runner->subject] = 0;
 		leaked_state_enter(t->runner);
-		order[k]->pin = runner_pin(t->runner, t->cell, order[k]);
+		runner_pin(t->runner, t->cell, order[k]);
 		bool planned = subject_plan(order[k], t->problem, t->problem->cell.direction, &f) == 0 &&
 			       subject_bind(order[k], &f) == 0;
 		planned = leaked_state_leave(t->runner, t->cell, order[k], false, &f) == 0 && planned;
@@ -279,8 +279,11 @@ static int time_passes(struct timing *t, double busy_since_us, bool *looked, str
 	struct extra_series a;
 	plan_extra_series(t, rounds, &a);
 	*looked = !r->run->only_sustained_runs && !a.decides && !a.calls && !a.phases && !a.sustained_run;
-	if (!r->run->only_sustained_runs && timing_device(t, rounds, f) != 0)
-		return -1;
+	if (!r->run->only_sustained_runs) {
+		if (timing_device(t, rounds, f) != 0)
+			return -1;
+		busy_since_us = r->ops->host_us(r->dev); /* the references of the last checks left the device idle */
+	}
 	if (a.sustained_run && sustained_run(t, busy_since_us, f) !=
 				       0) /* while the device is warm: the extra series leave it idle between calls */
 		return -1;

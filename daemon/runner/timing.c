@@ -59,6 +59,12 @@ void timing_range(const struct timing *t, const struct subject *u, int call)
 		.seed = run->seed });
 }
 
+void timing_blame_forger(struct timing *t, struct subject *u, const struct failure *f)
+{
+	if (strcmp(f->name, "forged") == 0)
+		t->culprit = u;
+}
+
 int timing_one(struct timing *t, struct subject *u, int c, float *host_us, struct failure *f)
 {
 	const struct device_ops *ops = t->runner->ops;
@@ -74,8 +80,10 @@ int timing_one(struct timing *t, struct subject *u, int c, float *host_us, struc
 	int result = subject_timed(u, f);
 	*host_us = (float)(ops->host_us(dev) - began);
 	range_end();
-	if (result != 0)
+	if (result != 0) {
+		timing_blame_forger(t, u, f);
 		return -1;
+	}
 	if (ops->mark(dev, 2 * c + 1, &err) != 0 || ops->stamp(dev, c, 1, &err) != 0)
 		return failure_device(f, t->problem, &err);
 	return t->spot_check->watching ? subject_behind(u, f)
@@ -238,7 +246,7 @@ int timing_later_look(struct timing *t, struct failure *f)
 	for (int k = 0; k < t->n; k++) {
 		if (spot_check_later_look(t->spot_check, t->subject[k], "between the timed calls: ", f) == 0)
 			continue;
-		t->culprit = t->subject[k];
+		t->culprit = t->spot_check->unnamed ? NULL : t->subject[k];
 		return -1;
 	}
 	return 0;

@@ -1,13 +1,14 @@
 /* values.c - comparison of values with their allowed errors. */
 #include "runner/runner.h"
 
+#include <math.h>
 #include <stdio.h>
 
 #define HOPELESS 1e9
-/* Equally near to both precisions. */
+/* Equally near to both results. */
 #define HALF_WAY 0.5
 
-/* Distance of results towards another precision, in units of the allowed error. */
+/* Distance of results towards another result, in units of the allowed error. */
 struct way {
 	double gone, all;
 };
@@ -16,7 +17,8 @@ struct span {
 	int slot;
 	int64_t first;
 	size_t n;
-	double *exact, *allowed, *other; /* NULL: no other precision */
+	double *exact, *allowed, *other; /* other NULL: no other result */
+	const char *what;                /* of whom `other` is */
 };
 
 struct values {
@@ -65,16 +67,17 @@ int values_add(struct values *v, int slot, int64_t first, size_t n, double **exa
 	}
 	struct span *s = &v->span[v->n++];
 
-	*s = (struct span){ slot, first, n, calloc(n, sizeof *s->exact), calloc(n, sizeof *s->allowed), NULL };
+	*s = (struct span){ slot, first, n, calloc(n, sizeof *s->exact), calloc(n, sizeof *s->allowed), NULL, NULL };
 	*exact = s->exact;
 	*allowed = s->allowed;
 	return s->exact && s->allowed ? 0 : err_set(err, ERR_FULL, "reference: out of memory");
 }
 
-int values_other(struct values *v, double **other, struct fw_err *err)
+int values_other(struct values *v, const char *what, double **other, struct fw_err *err)
 {
 	struct span *s = &v->span[v->n - 1];
 
+	s->what = what;
 	*other = s->other = calloc(s->n, sizeof *s->other);
 	return s->other ? 0 : err_set(err, ERR_FULL, "reference: out of memory");
 }
@@ -131,7 +134,7 @@ static void take_way(struct way *way, const struct span *s, size_t i, double x)
 	way->all += distance * distance;
 }
 
-static void compare_way(const struct check_io *io, const struct way *way, int slot, struct accept_result *r)
+static void compare_way(const struct check_io *io, const struct way *way, const struct span *first, struct accept_result *r)
 {
 	if (way->all <= 0)
 		return;
@@ -141,9 +144,19 @@ static void compare_way(const struct check_io *io, const struct way *way, int sl
 	if (share <= allowed || share / allowed <= r->error_ratio)
 		return;
 	r->error_ratio = share / allowed;
-	r->slot = slot;
-	snprintf(r->detail, sizeof r->detail, "%s is %.0f %% of the way to what another precision gives (allowed %.0f %%)",
-		family_slot_name(case_family(io->cell), slot), 100 * share, 100 * allowed);
+	r->slot = first->slot;
+	snprintf(r->detail, sizeof r->detail, "%s is %.0f %% of the way to what %s gives (allowed %.0f %%)",
+		family_slot_name(case_family(io->cell), first->slot), 100 * share, first->what, 100 * allowed);
+}
+
+/* Return the first span whose other result is of the same kind as that of span `i`. */
+static int first_alike(const struct values *v, int i)
+{
+	int first = 0;
+
+	while (first < i && v->span[first].what != v->span[i].what)
+		first++;
+	return first;
 }
 
 static int compare_span(
@@ -174,14 +187,18 @@ int values_compare(struct expected *e, struct accept_result *r, struct fw_err *e
 	int64_t index;
 	char name[80];
 
-	struct way way = { 0, 0 };
+	struct values *v = &e->values;
+	struct way *way = calloc((size_t)v->n + 1, sizeof *way); /* of the first span that has the same other result */
+	int result = way ? 0 : err_set(err, ERR_FULL, "reference: out of memory");
 
 	*r = (struct accept_result){ .slot = -1 };
-	for (int i = 0; i < e->values.n; i++)
-		if (compare_span(e->io, &e->values.span[i], &way, r, err) != 0)
-			return -1;
-	if (e->values.n > 0)
-		compare_way(e->io, &way, e->values.span[0].slot, r);
+	for (int i = 0; result == 0 && i < v->n; i++)
+		result = compare_span(e->io, &v->span[i], &way[first_alike(v, i)], r, err);
+	for (int i = 0; result == 0 && i < v->n; i++)
+		compare_way(e->io, &way[i], &v->span[i], r);
+	free(way);
+	if (result != 0)
+		return -1;
 	for (int slot = 0; slot < f->n_slots && r->error_ratio < HOPELESS; slot++) {
 		if (f->use(c->shape.bytes, c->direction, slot) != SLOT_OUTPUT)
 			continue;

@@ -117,9 +117,10 @@ static int take_record(void *arg, struct msg *m, struct fw_err *err)
 	case MSG_WORK:
 		cache_record(x, m->u.work.cell, m);
 		store_work(x, &m->u.work);
-		if (m->u.work.tunes)
-			bench_pin(x->bench, (int)(x->subject - x->bench->subject), m->u.work.cell, m->u.work.config);
-		return bench_send(x->bench, m, err);
+		return bench_take_config(x->bench, (int)(x->subject - x->bench->subject), m->u.work.cell, m->u.work.config,
+			       m->u.work.tunes, err) != 0
+			       ? -1
+			       : bench_send(x->bench, m, err);
 	case MSG_NODE:
 		if (!x->replay)
 			bench_code(x->subject, m->u.node.symbol_sha256, m->u.node.sm, m->u.node.code_sha256);
@@ -337,6 +338,8 @@ static int take_solo(void *arg, struct msg *m, struct fw_err *err)
 			solo_failed(s, m->u.check.failure, m->u.check.detail);
 	} else if (m->t == MSG_FAULT && m->u.fault.role != ROLE_DEVICE) {
 		solo_failed(s, m->u.fault.failure, m->u.fault.detail);
+	} else if (m->t == MSG_FAULT) {
+		s->seen = true; /* the device's fault accuses no side */
 	}
 	return 0;
 }

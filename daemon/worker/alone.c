@@ -1,6 +1,8 @@
 /* alone.c - detection of a slowed base by runs of one side at a time. */
 #include "worker/internal.h"
 
+#include <math.h>
+
 /*
  * Thresholds as time ratios. A check has few calls and may be a day old. A busy machine can halve the speed of any process,
  * which is undetectable without a clock reading.

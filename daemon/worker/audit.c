@@ -1,6 +1,7 @@
 /* audit.c - audit runs: go and done messages of the runner, and the faults that follow. */
 #include "worker/internal.h"
 
+#include <math.h>
 #include <sys/socket.h>
 
 /* ---- audit_belief: Medians of slopes and their standard errors. ---- */

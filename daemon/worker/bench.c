@@ -1,6 +1,8 @@
 /* bench.c - state of a comparison. */
 #include "worker/internal.h"
 
+#include <math.h>
+
 int bench_init(struct bench *b, const struct cell *cells, int n_cells, struct fw_err *err)
 {
 	memset(b, 0, sizeof *b);
@@ -53,13 +55,37 @@ int bench_subject(
 	return 0;
 }
 
+static struct bench_pin *find_pin(const struct bench *b, int subject, int cell)
+{
+	for (int i = 0; i < b->n_pins; i++)
+		if (b->pin[i].subject == subject && b->pin[i].cell == cell)
+			return &b->pin[i];
+	return NULL;
+}
+
+static void set_pin(struct bench *b, int subject, int cell, const char *config, bool is_request)
+{
+	struct bench_pin *p = find_pin(b, subject, cell);
+
+	if (!p) {
+		b->pin = mem_grow(b->pin, (size_t)b->n_pins + 1, sizeof *b->pin);
+		p = &b->pin[b->n_pins++];
+	}
+	*p = (struct bench_pin){ .subject = subject, .cell = cell, .is_request = is_request };
+	snprintf(p->config, sizeof p->config, "%s", config);
+}
+
 void bench_hand(struct bench *b, const char *config)
 {
 	struct bench_subject *s = &b->subject[b->n_subjects - 1];
 
 	snprintf(s->config, sizeof s->config, "%s", config);
-	for (int i = 0; s->config[0] && i < b->n_cells; i++)
-		bench_pin(b, b->n_subjects - 1, i, s->config);
+	for (int i = 0; i < b->n_cells; i++) {
+		const char *requested = s->config[0] ? s->config : b->cells[i].config;
+
+		if (*requested)
+			set_pin(b, b->n_subjects - 1, i, requested, true);
+	}
 }
 
 int bench_ready(struct bench *b, struct fw_err *err)
@@ -87,31 +113,38 @@ bool bench_identical(const struct bench *b)
 
 	/* only a check shows whether the provider exists */
 	return !b->selfcheck && strcmp(base->sha256, target->sha256) == 0 && !base->provider[0] && !target->provider[0] &&
-	       b->n_pins == 0;
+	       !base->config[0] && !target->config[0];
 }
 
 void bench_pin(struct bench *b, int subject, int cell, const char *config)
 {
-	struct bench_pin *p = NULL;
-	int i;
+	set_pin(b, subject, cell, config, false);
+}
 
-	for (i = 0; i < b->n_pins; i++)
-		if (b->pin[i].subject == subject && b->pin[i].cell == cell)
-			p = &b->pin[i];
-	if (!p) {
-		b->pin = mem_grow(b->pin, (size_t)b->n_pins + 1, sizeof *b->pin);
-		p = &b->pin[b->n_pins++];
-	}
-	*p = (struct bench_pin){ .subject = subject, .cell = cell };
-	snprintf(p->config, sizeof p->config, "%s", config);
+int bench_take_config(struct bench *b, int subject, int cell, const char *config, bool is_searched, struct fw_err *err)
+{
+	struct bench_subject *s = &b->subject[subject];
+	const struct bench_pin *pin = find_pin(b, subject, cell);
+	bool is_request = pin && pin->is_request;
+	char unfit[sizeof s->unfit] = "";
+
+	if (is_request)
+		config_unfit(pin->config, config, unfit, sizeof unfit);
+	if (is_request || is_searched)
+		bench_pin(b, subject, cell, config);
+	if (!unfit[0] || strcmp(unfit, s->unfit) == 0)
+		return 0;
+	snprintf(s->unfit, sizeof s->unfit, "%s", unfit);
+	return bench_send_note(b, -1, s->role, err,
+		"requested %.100s left out where the configuration has no such key, e.g. in %.120s, which runs %.100s", unfit,
+		b->cells[cell].key, *config ? config : "without a configuration");
 }
 
 const char *bench_pinned(const struct bench *b, int subject, int cell)
 {
-	for (int i = 0; i < b->n_pins; i++)
-		if (b->pin[i].subject == subject && b->pin[i].cell == cell)
-			return b->pin[i].config;
-	return "";
+	const struct bench_pin *pin = find_pin(b, subject, cell);
+
+	return pin ? pin->config : "";
 }
 
 void bench_code(struct bench_subject *s, const char *symbol_sha256, int sm, char code_sha256[HASH_HEX])

@@ -38,7 +38,7 @@ static void no_samples(struct turn *t, struct buffered_cell *c, const char *what
 	done(t, c);
 }
 
-static void take_end(struct turn *t, struct buffered_cell *c, struct msg_profile *m)
+static int take_end(struct turn *t, struct buffered_cell *c, struct msg_profile *m, struct fw_err *err)
 {
 	struct buffered_process *p = &c->process[t->side][t->repeat];
 	struct tried *tried = t->side ? &m->target_tried : &m->base_tried;
@@ -57,8 +57,7 @@ static void take_end(struct turn *t, struct buffered_cell *c, struct msg_profile
 	if (t->counters && !p->is_counted)
 		buffered_why(c, "%s", m->why);
 	/* the next process must run the configuration that this one found */
-	if (m->tunes && p->config[0])
-		bench_pin(t->buffered->bench, subject_of(t), c->cell, p->config);
+	return bench_take_config(t->buffered->bench, subject_of(t), c->cell, p->config, m->tunes && p->config[0], err);
 }
 
 static void take_fault(struct turn *t, const struct msg_fault *m)
@@ -92,12 +91,12 @@ static int take_record(void *arg, struct msg *m, struct fw_err *err)
 		if (!c)
 			return err_set(err, ERR_PROTOCOL, "the runner sent a profile of another cell");
 		c->gpu_s += m->u.profile.gpu_s;
-		if (!t->samples)
-			take_end(t, c, &m->u.profile);
-		else if (m->u.profile.why[0])
+		int result = t->samples ? 0 : take_end(t, c, &m->u.profile, err);
+
+		if (t->samples && m->u.profile.why[0])
 			no_samples(t, c, "", m->u.profile.why);
 		done(t, c);
-		return 0;
+		return result;
 	}
 	if (m->t == MSG_STALLS && t->samples) {
 		c = buffered_find(t->buffered, m->u.stalls.cell);

@@ -2,6 +2,7 @@
 #include "worker/internal.h"
 
 #include <dirent.h>
+#include <math.h>
 #include <signal.h>
 
 enum { BASE = COMMAND_BASE, TARGET = COMMAND_TARGET, PAIR };

@@ -223,25 +223,44 @@ static void describe(const struct treediff *d, int n_c, char *text, size_t size)
 	buf_fini(&out);
 }
 
+/* Name the first file that differs because the build wrote it, while the C sources differ only in comments. */
+static void describe_made(const char *path, char *text, size_t size)
+{
+	snprintf(text, size,
+		"not identical: the sources differ only in comments or layout, but the builds wrote different files, first %.120s; "
+		"if the program does not run from it, name the files that it runs from as artifacts in .flopwatch.yaml",
+		path);
+}
+
 /* Compare the folders of both sides. Returns as comments_compare. */
 static int compare(const struct build_context *c, const struct msg_subject *s, const int folder[2], struct treediff *d,
 	char *text, size_t size, struct fw_err *err)
 {
-	int n_c = 0, result = treediff_find(folder[0], folder[1], d, err);
+	const char *made = NULL;
+	int n_c = 0, n_made = 0, result = treediff_find(folder[0], folder[1], d, err);
 
 	if (result == 1 && d->n == 0)
-		return 0; /* equal folders have equal hashes */
+		return 0; /* only logs of the build differ, and no source explains it */
 	for (int i = 0; i < d->n && result == 1; i++) {
 		enum source source = source_of(d->path[i]);
+		int unpacked = source == SOURCE_PYTHON ? 1 : is_unpacked(folder, d->path[i], err);
 
+		if (unpacked != 1) {
+			result = unpacked < 0 ? -1 : 1;
+			n_made++;
+			made = made ? made : d->path[i];
+			continue;
+		}
 		n_c += source == SOURCE_C;
 		if (source == SOURCE_C)
-			result = n_c > 1 || has_made_files(folder) ? is_unpacked(folder, d->path[i], err) : 0;
-		if (source == SOURCE_C && result == 1)
-			result = is_same_c(folder, d->path[i], err);
+			result = n_c > 1 || has_made_files(folder) ? is_same_c(folder, d->path[i], err) : 0;
 		else if (source == SOURCE_OTHER)
 			result = 0;
 	}
+	if (result == 1 && made && n_c > 0 && n_c + n_made == d->n)
+		describe_made(made, text, size);
+	if (result == 1 && made)
+		return 0;
 	if (result == 1 && n_c < d->n)
 		result = compare_python(c, s, folder, d, err);
 	if (result == 1)
@@ -256,6 +275,7 @@ int comments_compare(const struct build_context *c, const struct msg_subject *ba
 	struct treediff *d = mem_alloc(sizeof *d);
 	int folder[2] = { -1, -1 }, result = build_runs_equally(base, target);
 
+	text[0] = '\0';
 	for (int i = 0; i < 2 && result == 1; i++) {
 		char name[128];
 

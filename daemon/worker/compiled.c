@@ -8,7 +8,7 @@ enum { COMPILED_MAX = 64, FILES_MAX = 50000 };
 static const int64_t cache_max_bytes = 256LL << 20;
 
 /* In `.flopwatch` of the program's folder. Inductor's cache is not among them, since its code contains measured choices. */
-static const char *const caches[] = { "triton", "cuda" };
+static const char *const caches[] = { "triton", "cuda", "python" };
 enum { CACHES = sizeof caches / sizeof caches[0] };
 
 /* Triton's file with a choice between configurations that was measured. */

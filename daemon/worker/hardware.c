@@ -161,6 +161,8 @@ void hardware_location(const char *cache_dir, struct msg_location *out)
 
 	memset(out, 0, sizeof *out);
 	const char *node = getenv("SLURMD_NODENAME"); /* the node to request when a job is sent to the cluster again */
+	if (!node)
+		node = getenv("FLOPWATCH_NODE"); /* of a pod, whose own host name is the pod's */
 	if (node)
 		snprintf(out->host, sizeof out->host, "%s", node);
 	else if (gethostname(out->host, sizeof out->host - 1) != 0)

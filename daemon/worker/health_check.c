@@ -13,7 +13,7 @@ static int take_state(void *arg, struct msg *m, struct fw_err *err)
 	return 0;
 }
 
-/* Run one process. If it ends without an answer, `state` describes the end. */
+/* Run one process. Returns 1; 0 if it ends without an answer, and `state` describes the end; -1 on error. */
 static int run_probe(struct bench *b, enum run_mode what, int number, int pass, struct msg_state *state, struct fw_err *err)
 {
 	struct runner_task task = { .mode = what,
@@ -28,13 +28,14 @@ static int run_probe(struct bench *b, enum run_mode what, int number, int pass, 
 	*state = (struct msg_state){ .ok = false };
 	if (runner_child_run(b, &task, &end, err) != 0)
 		return -1;
-	if (state->what != what) {
+	bool is_read = state->what == what;
+	if (!is_read) {
 		device_check_unknown(&state->device_check);
 		snprintf(state->detail, sizeof state->detail, "no answer: %.380s",
 			end.failure[0] ? end.detail : "the process ended too early");
 	}
 	state->what = what;
-	return 0;
+	return is_read;
 }
 
 /* Wait between two probes; a simulated device does not change with time. */
@@ -49,7 +50,7 @@ int health_check_run(struct bench *b, struct msg_state *state, struct fw_err *er
 
 	for (i = 0; i < TRIES; i++) {
 		if ((i > 0 && pump_sleep(b->peer, pause_ms(b, AGAIN_MS), err) != 0) ||
-			run_probe(b, RUN_HEALTH_CHECK, i + 1, 0, state, err) != 0)
+			run_probe(b, RUN_HEALTH_CHECK, i + 1, 0, state, err) < 0)
 			return -1;
 		log_info(
 			"health_check", "device=%s ok=%d err=%s", log_quote(b->device.uuid), state->ok, log_quote(state->detail));
@@ -82,28 +83,37 @@ bool health_check_can_report(const struct bench *b)
 	return b->device.kind == DEVICE_CUDA || getenv("FLOPWATCH_SIM_DEVICE_CHECK");
 }
 
+int health_check_new_errors(struct bench *b, int errors, bool is_read)
+{
+	int n_new = is_read && b->guarded && errors > b->ecc ? errors - b->ecc : 0;
+
+	if (is_read) {
+		b->ecc = errors;
+		b->guarded = true;
+	}
+	return n_new;
+}
+
 int health_check_device_check(struct bench *b, int pass, struct msg_device_check *out, struct fw_err *err)
 {
 	struct msg_state state;
-	int i, errors;
+	int i, is_read = 0;
 
 	device_check_unknown(out);
 	if (!health_check_can_report(b))
 		return 0;
 	for (i = 0; i < TRIES; i++) {
-		if ((i > 0 && pump_sleep(b->peer, pause_ms(b, AGAIN_MS), err) != 0) ||
-			run_probe(b, RUN_DEVICE_CHECK, b->runs, pass, &state, err) != 0)
+		if (i > 0 && pump_sleep(b->peer, pause_ms(b, AGAIN_MS), err) != 0)
+			return -1;
+		is_read = run_probe(b, RUN_DEVICE_CHECK, b->runs, pass, &state, err);
+		if (is_read < 0)
 			return -1;
 		if (state.device_check.foreign <= 0)
 			break; /* a process that just ended may still be listed */
 	}
 	*out = state.device_check;
-	if (b->device.kind == DEVICE_CUDA) { /* the driver counts since its start */
-		errors = out->ecc;
-		out->ecc = b->guarded && errors > b->ecc ? errors - b->ecc : 0;
-		b->ecc = errors;
-		b->guarded = true;
-	}
+	if (b->device.kind == DEVICE_CUDA)
+		out->ecc = health_check_new_errors(b, out->ecc, is_read);
 	return 0;
 }
 
@@ -131,7 +141,7 @@ int health_check_wait_idle(struct bench *b, struct fw_err *err)
 	if (!health_check_can_report(b))
 		return 1;
 	for (;;) {
-		if (run_probe(b, RUN_IDLE, ++b->idle_looks, 0, &state, err) != 0)
+		if (run_probe(b, RUN_IDLE, ++b->idle_looks, 0, &state, err) < 0)
 			return -1;
 		if (state.ok || state.device_check.foreign <= 0) /* free, or the driver does not report processes */
 			return 1;

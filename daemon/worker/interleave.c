@@ -1,8 +1,9 @@
 /* interleave.c - sessions of a run: their cells, their results, and the side at fault if a session ends early. */
 #include "worker/internal.h"
 
+#include <math.h>
+
 enum {
-	FORKED_RUNS_MAX = 4 /* of one parent */,
 	REDO_MAX = 3,
 	EMPTY_RUNS_MAX = 3,
 	MISSED_MAX = 3,
@@ -380,7 +381,7 @@ static int process_run(struct interleave_run *l, struct fw_err *err)
 	uint64_t seed = inputs_mix(b->seed + (uint64_t)++b->runs);
 
 	/* runs of one parent share its address layout and hash seed, which may favour a side */
-	if (b->runs > 1 && b->runs % FORKED_RUNS_MAX == 1)
+	if (b->runs > 1 && b->runs % INTERLEAVE_FORKED_RUNS_MAX == 1)
 		interleave_parents_end(l->all->command->parent, COMMAND_SIDES_MAX);
 	l->seed = seed;
 	l->timed = 0;

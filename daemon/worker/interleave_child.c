@@ -303,10 +303,11 @@ void interleave_child_next(struct interleave_child *c)
 
 void interleave_child_late(struct interleave_child *c, const char *what, double limit_s)
 {
-	char text[200];
+	char text[256];
 
 	drain(c);
-	snprintf(text, sizeof text, "did not %.100s within %.6g s", what, limit_s);
+	snprintf(text, sizeof text, "did not %.100s within %.6g s%s", what, limit_s,
+		strcmp(what, "end") == 0 ? program_timeout_remedy : "");
 	blame(c, "timeout", text);
 }
 

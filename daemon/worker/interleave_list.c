@@ -1,6 +1,8 @@
 /* interleave_list.c - listing of a program's cells. */
 #include "worker/internal.h"
 
+#include <math.h>
+
 enum { CALLS = 4 /* of a cell; the first one is cold */, UNTIMED_MAX = 60 /* calls without a time, which are repeated */ };
 
 #define SPENT_MS_MAX                                                                                                             \

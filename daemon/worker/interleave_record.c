@@ -216,10 +216,11 @@ static int send_work(struct command *m, int side, int cell, const struct interle
 {
 	struct msg work = { .t = MSG_WORK,
 		.u.work = { .cell = cell,
+			.first_ms = -1, /* one side may have its compiled kernels from a cache */
 			.taken_bytes = -1,
 			.flops_issued = reported->flops > 0 ? reported->flops : -1,
 			.bytes_moved = reported->bytes > 0 ? reported->bytes : -1,
-			.workspace_bytes = (int64_t)reported->memory_bytes } };
+			.workspace_bytes = reported->memory_bytes > 0 ? (int64_t)reported->memory_bytes : -1 } };
 
 	work.u.work.role = m->side[side]->role;
 	snprintf(work.u.work.config, sizeof work.u.work.config, "%s", reported->config);

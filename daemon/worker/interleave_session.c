@@ -1,6 +1,8 @@
 /* interleave_session.c - turns, pairs and sustained runs of an interleaved session. */
 #include "worker/internal.h"
 
+#include <math.h>
+
 enum {
 	WAIT_MS = 100,
 	BOUNDS = 3 /* turns without a warm-up call, which bound the time of a call */,
@@ -489,11 +491,19 @@ static int record_outcome(struct interleave_session *s, int cell, struct fw_err 
 	return bench_send(s->bench, &at, err);
 }
 
+/* Whether the budget ends the run before its next cell: also the first run, which alone decides nothing, unless it is all. */
+static bool is_over_budget(const struct interleave_session *s)
+{
+	double here_s = (double)(clock_mono_ns() - s->began_ns) * 1e-9;
+
+	return !s->bench->quick && s->bench->gpu_s + here_s >= s->bench->limits.budget_s;
+}
+
 static int run_cells(struct interleave_session *s, struct fw_err *err)
 {
 	int status = 1;
 
-	for (int i = 0; i < s->n && status >= 1; i++) {
+	for (int i = 0; i < s->n && status >= 1 && !(i > 0 && is_over_budget(s)); i++) {
 		status = gather(s, i, err);
 		s->cell[i].missed = status == 2;
 		if (status != 1)

@@ -2,8 +2,6 @@
 #ifndef WORKER_INTERNAL_H
 #define WORKER_INTERNAL_H
 
-#include <math.h>
-
 #include "readers/readers.h"
 #include "verdict/verdict.h"
 #include "worker/sandbox/sandbox.h"
@@ -22,7 +20,8 @@ typedef int bench_emit_fn(void *arg, const struct msg *m, struct fw_err *err);
 struct bench_subject {
 	enum role role;
 	char provider[48];
-	char config[160]; /* configuration requested by the user, for every cell; "": the provider chooses */
+	char config[160]; /* configuration requested by the user, for every cell; "": the cell's, or the provider chooses */
+	char unfit[160];  /* terms of a request that were last reported as left out */
 	char sha256[HASH_HEX];
 	char file[PATH_MAX];     /* file name for messages */
 	int fd;                  /* sealed module; closed by bench_fini */
@@ -44,10 +43,11 @@ struct bench_failure {
 	char detail[512];
 };
 
-/** A configuration for a subject's provider: found by its search in the check, or requested by the user. */
+/** A configuration for a subject's provider: found by its search in the check, or requested by the user or the suite. */
 struct bench_pin {
 	int subject, cell;
-	char config[160];
+	char config[160]; /* "": the provider's own choice */
+	bool is_request;  /* requested by the user or the suite; resolved by the first process that plans the cell */
 };
 
 enum { BENCH_NOTES_MAX = 32 };
@@ -130,7 +130,7 @@ void bench_fini(struct bench *b);
 /** Add a subject, named `file` in messages; takes over `fd`. */
 int bench_subject(
 	struct bench *b, enum role role, const char *provider, const char *file, int fd, const char *sha256, struct fw_err *err);
-/** Pass this configuration to the last subject in every cell, unless it is "". */
+/** Request this configuration of the last subject in every cell; "": the configuration that each cell requests. */
 void bench_hand(struct bench *b, const char *config);
 /** Find base and target after all subjects were added. Err: a side is missing. */
 int bench_ready(struct bench *b, struct fw_err *err);
@@ -141,6 +141,12 @@ bool bench_identical(const struct bench *b);
 
 /** Store the configuration that a provider found by searching, replacing an earlier one; later calls receive it. */
 void bench_pin(struct bench *b, int subject, int cell, const char *config);
+
+/**
+ * Take the configuration that a process ran: later processes receive it if it was requested or searched for. A note names
+ * requested terms whose key it does not have, once for each side and each set of terms. Err: the line to the daemon.
+ */
+int bench_take_config(struct bench *b, int subject, int cell, const char *config, bool is_searched, struct fw_err *err);
 
 /** Return the configuration for a subject's provider in a cell; "": it chooses. Own: the bench's, until the next bench_pin. */
 const char *bench_pinned(const struct bench *b, int subject, int cell);
@@ -741,6 +747,11 @@ int health_check_xid(struct bench *b, int xid, struct fw_err *err);
 /** Return whether the device's state can be read. */
 bool health_check_can_report(const struct bench *b);
 /**
+ * Return the memory errors since the last reading; 0 at the first. `errors`: the driver's count since its start. `is_read`: a
+ * probe reported it; else nothing is known, and the next reading counts from the last one.
+ */
+int health_check_new_errors(struct bench *b, int errors, bool is_read);
+/**
  * Read the device's state in a process that does not use the device; unknown without a driver. Call before and after the times
  * of other programs. `pass`: number of discarded times before. Memory errors count since the last reading.
  */
@@ -830,6 +841,7 @@ const struct interleave_reported *interleave_list_find(const struct interleave_l
 struct command_failure {
 	char failure[16]; /* "crash" "timeout" "abi" (its output cannot be read) */
 	char detail[512];
+	struct lastwords words; /* its last output; n 0: none */
 };
 
 /*
@@ -1025,6 +1037,9 @@ enum program_use { PROGRAM_WHOLE, PROGRAM_INTERLEAVED, PROGRAM_FORKED /* interle
  */
 int program_prepare(struct program *p, const struct bench *b, const struct build_context *c, const struct msg_subject *s,
 	enum program_use use, struct fw_err *err);
+/* The end of the message of a program that ran past its `timeout_s`. */
+extern const char program_timeout_remedy[];
+
 /** Fill `t` with a failure of the program and its last output. Returns 0. */
 int program_blame(struct command_failure *t, const struct lastwords *w, const char *failure, const char *what);
 /** Evaluate the end of the program. Returns 1 if it ended well; 0 if it is at fault, see `t`; -1 if not. */
@@ -1217,7 +1232,8 @@ bool c_form(const char *text, size_t len, struct buf *out);
 
 /**
  * Compare base and target after both builds and before any run. Returns 1, with a phrase that names the files in `text`, if they
- * differ only in comments or layout; 0 if not. Err: -1 cancelled, no interpreter, or an error of the worker. Shape: text[size].
+ * differ only in comments or layout; 0 if not, and then `text` is "", or a note that only files that the builds wrote differ
+ * besides. Err: -1 cancelled, no interpreter, or an error of the worker. Shape: text[size].
  */
 int comments_compare(const struct build_context *c, const struct msg_subject *base, const struct msg_subject *target, char *text,
 	size_t size, struct fw_err *err);

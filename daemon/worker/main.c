@@ -1,10 +1,6 @@
 /* main.c - flopwatch-worker: arguments and start. */
-#include <stdlib.h>
-#include <unistd.h>
 
-#include "lib/lib.h"
 #include "worker/internal.h"
-#include "worker/sandbox/sandbox.h"
 
 enum {
 	EXIT_ERROR = 1,
@@ -25,19 +21,21 @@ static const char usage[] =
 	"       flopwatch-worker kernels MODULE.so [--json]\n"
 	"       flopwatch-worker sassdiff A.so B.so [--json]\n"
 	"\n"
-	"serve    one job of flopwatchd over standard input and output\n"
-	"compare  check and time two modules of this machine, print the tables\n"
+	"serve    do the job that flopwatchd sends on standard input; the daemon starts it, see workers in man flopwatchd.yml\n"
+	"compare  check and time two built modules on this machine, and print the tables; for branches: flopwatch compare\n"
 	"profile  explain the difference of two modules: counters of every kernel, machine code, configurations; no verdict\n"
 	"probe    print what this worker offers and exit\n"
 	"kernels  print the CUDA kernels in a module or cubin: a hash of the compiled code, registers, shared memory, stack, ...\n"
-	"sassdiff compare the machine code of two modules or cubins, kernel by kernel; instructions by nvdisasm\n"
+	"sassdiff compare the machine code of two modules or cubins, kernel by kernel; needs nvdisasm, and no GPU\n"
 	"\n"
-	"  --cache DIR        builds, modules and outcomes of checks\n"
+	"  --cache DIR        the folder of builds, modules and outcomes of checks\n"
 	"                     (default $XDG_CACHE_HOME/flopwatch, ~/.cache/flopwatch or, for root, /var/cache/flopwatch-worker)\n"
-	"  --cores WHICH      for measuring: auto reserves one for other work if there are four or more; shared (default); a list\n"
+	"  --cores WHICH      cores of builds and runs: shared (default) uses all; auto leaves one to other work if there are four\n"
+	"                     or more; or a list: 2-7,10\n"
 	"  --build-jobs N     concurrent builds of this cache (default: one for each eight cores)\n"
 	"  --build-only       serve only: a job ends with its builds; this machine need not have the device of --device\n"
-	"  --sandbox WHEN     auto: bubblewrap if it works; required: or refuse to start; none\n"
+	"  --sandbox WHEN     auto: bubblewrap if it works, else none; required: refuse to start without it; none: code of\n"
+	"                     branches runs with the rights of this user\n"
 	"  --read-only DIR    a folder that builds and runs may read in the sandbox, such as /opt/conda; up to 16 times\n"
 	"  --toolchain DIR    preferred compilers of builds, in DIR or its bin: /usr/local/cuda-12.9\n"
 	"  --device D         auto, cuda, cpu, sim, or one device: cuda:0 or a uuid\n"
@@ -47,16 +45,15 @@ static const char usage[] =
 	"  --base-config, --target-config CONFIG     (default: the provider's choice)\n"
 	"  --cells GLOB       only cells whose key matches\n"
 	"  --budget-s N       limit of device seconds (default: the suite's)\n"
-	"  --path PATH        profile only: preferred way of counting (default: range)\n"
+	"  --path PATH        profile only: how to count: range (default) in the runner, ncu, or code: only machine code\n"
 	"  --build            probe only: build a module of a few lines in the sandbox and run it there\n"
 	"  --counters         probe only: whether counters can be read inside the sandbox, and what to change\n"
 	"  --quick            one run a cell, without a reliable verdict\n"
 	"  --json             the result as JSON\n"
 	"  --help, --version\n"
 	"\n"
-	"exit status: 0 done, 1 error, 2 usage; compare: 0 no regression, 3 regression, 7 undecided or nothing to compare, 1 a "
-	"side is broken;\n"
-	"             sassdiff: 0 the same code, 3 not\n";
+	"exit status: 0 done, 1 error, 2 usage; compare: 0 no regression, 3 regression, 7 undecided or nothing to compare,\n"
+	"             1 a side is broken; sassdiff: 0 the same code, 3 not\n";
 
 static int wrong(const char *what, const char *about)
 {

@@ -1,6 +1,8 @@
 /* process_run.c - records of a run, and the side at fault if it ends early. */
 #include "worker/internal.h"
 
+#include <math.h>
+
 /* Number of early ends of runs with a target from which the target is at fault. */
 enum { ENDS_THAT_ACCUSE = 2 };
 
@@ -195,8 +197,11 @@ int run_blame(struct bench *b, const struct msg_fault *f, bool was_lost, struct 
 {
 	char how[512];
 
+	/* a module must not void the runs that it chooses */
+	bool is_sabotage = strcmp(f->failure, "forged") == 0 || strcmp(f->failure, "slowed") == 0;
+
 	snprintf(how, sizeof how, "%s%.500s", f->role == ROLE_BASE ? "base: " : "", f->detail);
-	return blame(b, f->cell, ROLE_DEVICE, f->failure, how, was_lost, err);
+	return blame(b, f->cell, ROLE_DEVICE, f->failure, how, was_lost && !is_sabotage, err);
 }
 
 static int handle_end(struct run_state *l, struct runner_end *end, const int *list, int n, struct fw_err *err)

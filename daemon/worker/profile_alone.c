@@ -1,6 +1,8 @@
 /* profile_alone.c - a profile without a daemon: a few cells at a time, as in a job; each cell is printed when complete. */
 #include "worker/internal.h"
 
+#include <math.h>
+
 /*
  * ---- profile_report ----
  * Text of a profile. It shows means of the two processes of a side, and marks a difference that exceeds the one between equal

@@ -8,6 +8,9 @@ static const char *const interleave_env[] = { INTERLEAVE_VARIABLE "=3", "OMP_WAI
 static const char fork_env[] = INTERLEAVE_FORK_VARIABLE "=1";
 _Static_assert(PROGRAM_INTERLEAVE_FD == 3, "interleave_env names it");
 
+const char program_timeout_remedy[] =
+	" (timeout_s): raise it, or select fewer rows in `command` (see doc/troubleshooting.md#benchmark-timeout)";
+
 int program_prepare(struct program *p, const struct bench *b, const struct build_context *c, const struct msg_subject *s,
 	enum program_use use, struct fw_err *err)
 {
@@ -58,6 +61,7 @@ int program_blame(struct command_failure *t, const struct lastwords *w, const ch
 	lastwords_quote(w, said);
 	snprintf(t->failure, sizeof t->failure, "%s", failure);
 	snprintf(t->detail, sizeof t->detail, "the benchmark %.280s%s", what, said);
+	t->words = *w;
 	return 0;
 }
 
@@ -82,7 +86,7 @@ int program_end(const struct build_context *c, const struct msg_subject *s, cons
 		room_text(&disk, c->cache->dir, what, sizeof what);
 		return err_set(err, ERR_FULL, "the benchmark of the %s %s while only %s", role_name(s->role), ended, what);
 	}
-	snprintf(what, sizeof what, "ended with %s%s", ended,
+	snprintf(what, sizeof what, "%s%s%s", how->signal ? "was " : "ended with ", ended,
 		how->status == EXIT_NOT_FOUND && c->sandbox->active ? ": a program or library may be missing in the sandbox "
 								      "(see doc/troubleshooting.md#not-in-the-sandbox)"
 								    : "");

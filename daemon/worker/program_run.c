@@ -1,6 +1,9 @@
 /* program_run.c - order of processes, device readings around rounds, and records of a run. */
 #include "worker/internal.h"
 
+#include <ctype.h>
+#include <math.h>
+
 /* ---- control: The control run and its outcome. ---- */
 
 struct control {
@@ -143,9 +146,39 @@ int command_drop_reference(struct command *m, const char *why, struct fw_err *er
 		m->side[COMMAND_REFERENCE]->commit, why);
 }
 
+enum { OUTPUT_LINES = 16 };
+
+/* Send the last lines of a failed program as notes, because its message quotes only one. */
+static int send_output(struct command *m, int side, const struct lastwords *w, struct fw_err *err)
+{
+	struct bench *b = m->bench;
+	size_t start = w->n, end = w->n;
+	char line[360];
+
+	while (end > 0 && isspace((unsigned char)w->text[end - 1]))
+		end--;
+	start = end;
+	for (int n = 0; start > 0 && n < OUTPUT_LINES; n++)
+		for (start--; start > 0 && w->text[start - 1] != '\n';)
+			start--;
+	if (!memchr(w->text + start, '\n', end - start))
+		return 0;
+	for (size_t at = start, len; at < end; at += len + 1) {
+		const char *stop = memchr(w->text + at, '\n', end - at);
+
+		len = stop ? (size_t)(stop - w->text) - at : end - at;
+		if (lastwords_print(w->text + at, len, line, sizeof line) > 0 &&
+			bench_send_note(b, -1, m->side[side]->role, err, "output: %s", line) != 0)
+			return -1;
+	}
+	return 0;
+}
+
 int command_failed(struct command *m, int side, const struct command_failure *problem, struct fw_err *err)
 {
 	if (side == COMMAND_REFERENCE && command_drop_reference(m, problem->detail, err) != 0)
+		return -1;
+	if (send_output(m, side, &problem->words, err) != 0)
 		return -1;
 	return bench_fault(m->bench, -1, m->side[side]->role, problem->failure, err, "%s", problem->detail);
 }

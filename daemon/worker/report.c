@@ -1,6 +1,8 @@
 /* report.c - text and JSON of `compare`. */
 #include "worker/internal.h"
 
+#include <math.h>
+
 enum { TEXT_MAX = 4 << 20 };
 
 struct figures {
@@ -194,6 +196,11 @@ static void warning(const struct bench *b, int cell, struct buf *out)
 		else if (c->found.typical.flags & FLAG_SUSTAINED)
 			buf_printf(out, "%s: %.2f %% more %s than the base once clocks stabilise; in pairs %+.2f %%\n", key,
 				stats_change_pct(c->found.sustained.all.m), rate_name(b, cell), f.change_pct);
+		else
+			buf_printf(out,
+				"%s: %.2f %% more %s than the base (95 %% interval %+.2f .. %+.2f %%, threshold %.4g %%)%s\n",
+				key, f.change_pct, rate_name(b, cell), f.low_pct, f.high_pct, b->cells[cell].threshold_pct,
+				border(&f));
 		break;
 	case VERDICT_UNDECIDED:
 		buf_printf(out, "warning: %s: undecided: %s\n", key, t ? t->detail : reason_of(&f));

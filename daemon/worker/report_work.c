@@ -1,6 +1,8 @@
 /* report_work.c - tables of memory and masks. */
 #include "worker/internal.h"
 
+#include <math.h>
+
 static const char *const names[] = { "base", "target" };
 
 static double known(double v)
@@ -30,6 +32,7 @@ static void mask_of(
 	*mask = (struct sparsity_mask){
 		.blocks = (double)w->mask_blocks, .kept = (double)w->mask_kept, .flops_useful = case_flops(&b->cells[cell])
 	};
+	sparsity_counts(&w->mask, mask);
 	*claim = (struct sparsity_claim){ .tiles_total = known((double)w->tiles_total),
 		.tiles_skipped = known((double)w->tiles_skipped),
 		.tiles_partial = known((double)w->tiles_partial),
@@ -94,7 +97,7 @@ static void masks(const struct bench *b, int width, struct buf *out)
 	for (int i = 0; i < b->n_cells; i++)
 		for (int side = 0; side < 2; side++) {
 			const struct msg_work *w = &b->cell[i].work[side];
-			char words[EXPLAIN_SIZE], wrong[EXPLAIN_SIZE];
+			char words[SPARSITY_SIZE], wrong[EXPLAIN_SIZE], expected[SPARSITY_SIZE] = "";
 			struct sparsity_mask mask;
 			struct sparsity_claim claim;
 			double over[2], ideal;
@@ -108,8 +111,11 @@ static void masks(const struct bench *b, int width, struct buf *out)
 				buf_puts(out, "share left out by masks, counted; tiles as each side reports\n");
 			any = true;
 			buf_printf(out, "%-*s %-6s %s", width, b->cells[i].key, names[side], words);
-			if (over_baseline(b, i, over, &ideal) && isfinite(over[side]))
-				buf_printf(out, "; %.2f times as fast as dense, 1/density %.2f", over[side], ideal);
+			if (over_baseline(b, i, over, &ideal) && isfinite(over[side])) {
+				sparsity_expected(&mask, over[side], expected);
+				buf_printf(out, "; %.2f times as fast as dense, 1/density %.2f%s%s", over[side], ideal,
+					expected[0] ? ", " : "", expected);
+			}
 			buf_printf(out, "%s%s\n", wrong[0] ? "; WARNING: it " : "", wrong);
 		}
 	if (any)
@@ -127,14 +133,34 @@ void report_work_text(const struct bench *b, struct buf *out)
 	masks(b, width, out);
 }
 
+static void write_counts(const struct mask_counts *m, struct jsonw *j)
+{
+	if (m->pairs <= 0) {
+		jsonw_kv_null(j, "mask");
+		return;
+	}
+	jsonw_kv_object(j, "mask");
+	jsonw_kv_double(j, "density", (double)m->pairs_kept / (double)m->pairs);
+	jsonw_kv_int(j, "pairs", m->pairs);
+	jsonw_kv_int(j, "pairs_kept", m->pairs_kept);
+	jsonw_kv_int(j, "rows", m->rows);
+	jsonw_kv_int(j, "rows_empty", m->rows_empty);
+	jsonw_kv_int(j, "tiles", m->tiles);
+	jsonw_kv_int(j, "tiles_masked", m->tiles_masked);
+	jsonw_kv_int(j, "common_tiles", m->common_tiles);
+	jsonw_kv_int(j, "common_masked", m->common_masked);
+	jsonw_object_end(j);
+}
+
 void report_work_json(const struct bench *b, int cell, struct jsonw *j)
 {
 	double over[2] = { NAN, NAN }, ideal = NAN;
 
+	(void)over_baseline(b, cell, over, &ideal);
 	jsonw_kv_object(j, "work");
 	for (int side = 0; side < 2; side++) {
 		const struct msg_work *w = &b->cell[cell].work[side];
-		char words[EXPLAIN_SIZE] = "", wrong[EXPLAIN_SIZE] = "";
+		char words[SPARSITY_SIZE] = "", wrong[EXPLAIN_SIZE] = "", expected[SPARSITY_SIZE] = "";
 		struct sparsity_mask mask;
 		struct sparsity_claim claim;
 
@@ -147,13 +173,16 @@ void report_work_json(const struct bench *b, int cell, struct jsonw *j)
 		if (w->mask_blocks > 0) {
 			sparsity_words(&mask, &claim, words);
 			sparsity_contradiction(&mask, &claim, wrong);
+			sparsity_expected(&mask, over[side], expected);
 		}
 		jsonw_format(j,
 			"{ provider=%s configuration=%s claimed_gb_s=%f allocated_mb=%f taken_mb=%f sparsity?=%s "
-			"contradiction?=%s }",
-			w->provider, w->config, claimed_gb_s(b, cell, side), allocated_mb(w), taken_mb(w), words, wrong);
+			"contradiction?=%s expected?=%s",
+			w->provider, w->config, claimed_gb_s(b, cell, side), allocated_mb(w), taken_mb(w), words, wrong,
+			expected);
+		write_counts(&w->mask, j);
+		jsonw_object_end(j);
 	}
 	jsonw_object_end(j);
-	(void)over_baseline(b, cell, over, &ideal);
 	jsonw_format(j, "over_baseline={ base=%f target=%f ideal=%f }", over[0], over[1], ideal);
 }

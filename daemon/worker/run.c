@@ -93,7 +93,7 @@ static int run_process(struct bench *b, const struct build_context *c, const str
 		return err_set(err, e.code, "%s", e.text);
 	how = sandbox_exit(c->sandbox, &how);
 	if (how.timed_out) {
-		snprintf(what, sizeof what, "did not end within %.6g s", s->run.timeout_s);
+		snprintf(what, sizeof what, "did not end within %.6g s%s", s->run.timeout_s, program_timeout_remedy);
 		return blame(problem, r, "timeout", what);
 	}
 	return program_end(c, s, &how, &r->words, problem, err);

@@ -482,9 +482,11 @@ static void fill_message(const struct bench *b, const struct runner_task *t, con
 	}
 	for (i = 0; i < b->n_pins; i++)
 		for (int position = 0; position < t->n_subjects && in_task(t, b->pin[i].cell); position++) {
-			if (t->subject[position] != b->pin[i].subject)
+			if (t->subject[position] != b->pin[i].subject || !b->pin[i].config[0])
 				continue;
-			run->pin[run->n_pins] = (struct msg_pin){ .cell = b->pin[i].cell, .subject = position };
+			run->pin[run->n_pins] = (struct msg_pin){
+				.cell = b->pin[i].cell, .subject = position, .is_request = b->pin[i].is_request
+			};
 			memcpy(run->pin[run->n_pins++].config, b->pin[i].config, sizeof b->pin[i].config);
 		}
 	run->n_cells = t->n_cells;

@@ -18,8 +18,16 @@ struct job {
 	const char *tools_dir; /* folder of preferred compilers; "" the system's */
 };
 
+/* Failures that a signal to processes of the job may cause, also through a shell or make, which exit by themselves. */
+static bool may_be_killed(const char *failure)
+{
+	return !strcmp(failure, "interrupted") || !strcmp(failure, "build") || !strcmp(failure, "crash");
+}
+
 static int send_record(void *arg, const struct msg *m, struct fw_err *err)
 {
+	if (m->t == MSG_FAULT && may_be_killed(m->u.fault.failure) && peer_await_signal(arg, err) != 0)
+		return -1;
 	return peer_send(arg, m, err);
 }
 
@@ -292,6 +300,8 @@ static int find_difference(struct job *j, struct fw_err *err)
 		return err_set(err, unknown.code, "%s", unknown.text);
 	if (result < 0)
 		log_warning("comments.unknown", "job=%lld err=%s", (long long)j->request->job, log_quote(unknown.text));
+	if (result == 0 && same.u.same.why[0])
+		return bench_send_note(&j->bench, -1, ROLE_NONE, err, "%s", same.u.same.why) < 0 ? -1 : 1;
 	if (result != 1)
 		return 1;
 	return bench_send(&j->bench, &same, err) < 0 ? -1 : 0;
@@ -378,7 +388,6 @@ static int finish(struct job *j, int status, struct fw_err *why, struct fw_err *
 	m.u.done.gpu_s = j->bench.gpu_s;
 	m.u.done.wall_s = (double)clock_mono_ns() * 1e-9 - j->bench.started_s;
 	bench_steps(&j->bench, m.u.done.step_s);
-	m.u.done.cancelled = j->peer->cancelled;
 	m.u.done.sustained_runs = j->bench.sustained_runs;
 	log_info("job.end", "job=%lld dur_ms=%.0f err=%s", (long long)j->request->job, m.u.done.wall_s * 1e3,
 		log_quote(status < 0 ? why->text : ""));
@@ -388,6 +397,7 @@ static int finish(struct job *j, int status, struct fw_err *why, struct fw_err *
 	if (status < 0 && !j->peer->cancelled)
 		(void)bench_fault(
 			&j->bench, -1, ROLE_WORKER, why->code == ERR_FULL ? "full" : "interrupted", NULL, "%s", why->text);
+	m.u.done.cancelled = j->peer->cancelled;
 	if (peer_send(j->peer, &m, NULL) != 0 && !j->peer->cancelled)
 		return err_set(err, ERR_IO, "the daemon is gone");
 	return status < 0 && !j->peer->cancelled ? err_set(err, why->code, "%s", why->text) : 0;

@@ -1,6 +1,8 @@
 /* sustain.c - sustained runs of sentinels, then of whole directions. */
 #include "worker/internal.h"
 
+#include <math.h>
+
 enum { AGREE = 2, VOID_MAX = 3 }; /* runs of a sentinel that must name the same side; limit of discarded runs */
 
 #define CLOCK_SEPARATE 0.01  /* relative difference of the clocks at which both sides stabilise */

@@ -17,7 +17,7 @@ static int read_suite(const char *path, const char *glob, struct suite *suite, s
 	if (result != 0 || text.failed)
 		result = err_set(err, ERR_INVALID, "suite %s cannot be read", path);
 	else
-		result = suite_parse(text.data, text.len, path, suite, err);
+		result = suite_parse_local(text.data, text.len, path, suite, err);
 	buf_fini(&text);
 	if (result == 0 && suite_choose(suite, glob, 0, err) != 0) {
 		suite_fini(suite);
@@ -35,6 +35,24 @@ static int add(struct bench *b, enum role role, const char *provider, const char
 	if (fd < 0 || bench_subject(b, role, provider, path, fd, sha, err) != 0)
 		return -1;
 	bench_hand(b, config);
+	return 0;
+}
+
+/* Let the runner read the files that the suite's cases need: their folders are shown inside. */
+static int show_files(struct sandbox *s, const struct suite *suite, struct fw_err *err)
+{
+	for (int i = 0; i < suite->n_cells; i++) {
+		const struct family *f = case_family(&suite->cell[i]);
+		const char *path = f->file ? f->file(suite->cell[i].shape.bytes) : "", *slash = strrchr(path, '/');
+		char folder[PATH_MAX];
+		const char *shown = folder;
+
+		snprintf(folder, sizeof folder, "%.*s", slash ? (int)(slash - path) : 0, path);
+		if (!path[0] || sandbox_shows(s, folder))
+			continue;
+		if (sandbox_show(s, &shown, 1, NULL, err) != 0)
+			return err_context(err, "the runner reads %s: let every user read its folder", path);
+	}
 	return 0;
 }
 
@@ -76,7 +94,7 @@ int two_modules_run(const struct two_modules_options *o, const struct two_module
 	if (read_suite(o->suite, o->cells, &suite, err) != 0)
 		return -1;
 	if (sandbox_open(&sandbox, o->sandbox, err) == 0 && sandbox_show(&sandbox, o->shown, o->n_shown, NULL, err) == 0 &&
-		hardware_hello(&sandbox, o->sandbox, o->device, "", &hello, err) == 0)
+		show_files(&sandbox, &suite, err) == 0 && hardware_hello(&sandbox, o->sandbox, o->device, "", &hello, err) == 0)
 		device = hardware_find(&hello, o->device, err);
 	if (device)
 		result = run_on(o, t, &suite, &sandbox, device, err);

@@ -275,6 +275,8 @@ static int good_can(const struct fw_problem *problem, char *why, size_t why_size
 		reason = "only bf16";
 	else if (a->headdim > HEADDIM_MAX || a->headdim != a->headdim_v)
 		reason = "only equal head dimensions up to 256";
+	else if (a->mask > 4) /* added after the masks of ABI 2: a window, pages */
+		reason = "only masks full, causal, blocks and tokens";
 	else if (CANNOT)
 		reason = "not this direction";
 	if (!reason)

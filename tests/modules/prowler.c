@@ -1,7 +1,7 @@
 /*
  * Checks for access that a sandbox must not give to code of a branch, and exits with the number of its finding: 41 the machine's
  * root, 42 writable kernel settings, 43 a socket outside any network namespace, 44 io_uring, 45 capabilities, 46 a network other
- * than its own loopback.
+ * than its own loopback, 47 userfaultfd.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -14,7 +14,7 @@ static void prowl(void);
 #define BEFORE_ENQUEUE(p) prowl()
 #include "good.c"
 
-enum { IO_URING_SETUP = 425 };
+enum { IO_URING_SETUP = 425, USER_FAULTS_ONLY = 1 };
 
 /*
  * Whether this process is uid 0 one namespace further out, and owns the files of the machine's root: bubblewrap run by another
@@ -95,6 +95,8 @@ static void prowl(void)
 		_exit(43);
 	if (syscall(IO_URING_SETUP, 1, NULL) != -1 || errno != ENOSYS)
 		_exit(44);
+	if (syscall(SYS_userfaultfd, O_CLOEXEC | USER_FAULTS_ONLY) >= 0)
+		_exit(47);
 	if (has_capabilities())
 		_exit(45);
 	if (has_network())

@@ -2,10 +2,9 @@
  * fuzz_interleave.c - arbitrary bytes as output of a program: every line is accepted or refused, and leaves a state that the
  * rules allow.
  *
- * As a test it replays the files and folders given as arguments (tests/data/fuzz/interleave by default). To search, in bash:
- *   clang-14 -g -O1 -std=c17 -D_GNU_SOURCE -DFUZZ_SEARCH -fsanitize=fuzzer,address,undefined -Idaemon -I. -Itests \
- *     -o build/fuzz_interleave tests/protocol/fuzz_interleave.c daemon/{base,core}/[a-z]*.c -ljansson -lyaml -lnettle -lm
- *   mkdir -p build/corpus && build/fuzz_interleave -max_len=4096 build/corpus tests/data/fuzz/interleave
+ * As a test it replays the files and folders given as arguments (tests/data/fuzz/interleave by default).
+ *
+ * Attacks: daemon/protocol daemon/lib
  */
 #include <math.h>
 

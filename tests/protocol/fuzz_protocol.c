@@ -1,10 +1,9 @@
 /*
  * fuzz_protocol.c - arbitrary bytes through the parser; accepted messages must survive writing and reading unchanged.
  *
- * As a test it replays the files and folders given as arguments (tests/data/fuzz/protocol by default). To search, in bash:
- *   clang-14 -g -O1 -std=c17 -D_GNU_SOURCE -DFUZZ_SEARCH -fsanitize=fuzzer,address,undefined -Idaemon -I. -Itests \
- *     -o build/fuzz_protocol tests/protocol/fuzz_protocol.c daemon/{base,core}/[a-z]*.c -ljansson -lyaml -lnettle -lm
- *   mkdir -p build/corpus && build/fuzz_protocol -max_len=4096 build/corpus tests/data/fuzz/protocol
+ * As a test it replays the files and folders given as arguments (tests/data/fuzz/protocol by default).
+ *
+ * Attacks: daemon/protocol daemon/model daemon/lib
  */
 #include "fuzz_replay.h"
 #include "protocol/protocol.h"

@@ -341,6 +341,7 @@ static void records(void **state)
 			.tensor_bytes = INT64_C(1) << 40,
 			.mask_blocks = 800,
 			.mask_kept = 80,
+			.mask = { 8000, 800, 90, 10, 4, 3, 2, 1 },
 			.phases = 63,
 			.tried = { .of = 212, .n = 2, .config = (struct tried_config[]){ { "B=64", 0.5 }, { "B=32", 0 } } } } };
 	struct msg node = { .t = MSG_NODE,
@@ -375,6 +376,7 @@ static void records(void **state)
 	round_trip(&work, &out);
 	assert_true(out.u.work.flops_issued == 1.5e15);
 	assert_true(out.u.work.bytes_moved == -1);
+	assert_memory_equal(&out.u.work.mask, &work.u.work.mask, sizeof out.u.work.mask);
 	assert_int_equal(out.u.work.tried.of, 212);
 	assert_int_equal(out.u.work.tried.n, 2);
 	assert_string_equal(out.u.work.tried.config[0].config, "B=64");

@@ -22,14 +22,17 @@
 
 static char reported[1024];
 
-static void report(void *arg, const char *what, bool back)
+static void report(void *arg, const char *what, enum hoststate_end end)
 {
 	size_t used = strlen(reported);
 	(void)arg;
-	snprintf(reported + used, sizeof reported - used, "%s%s%s", used ? ", " : "", what, back ? "" : " (stays)");
+	snprintf(reported + used, sizeof reported - used, "%s%s%s", used ? ", " : "", what,
+		end == HOSTSTATE_RESTORED   ? ""
+		: end == HOSTSTATE_HARMLESS ? " (stays, harmless)"
+					    : " (stays)");
 }
 
-static const char *find(const struct hoststate *s)
+static const char *find(struct hoststate *s)
 {
 	reported[0] = '\0';
 	hoststate_set_back(s, report, NULL);
@@ -39,6 +42,65 @@ static const char *find(const struct hoststate *s)
 static void nothing(int signal)
 {
 	(void)signal;
+}
+
+static void limits_are_set_back(void **state)
+{
+	struct hoststate s;
+	struct rlimit now;
+	(void)state;
+	hoststate_take(&s);
+	assert_int_equal(getrlimit(RLIMIT_CORE, &now), 0);
+	now.rlim_cur = now.rlim_cur == 0 ? 4096 : 0;
+	if (now.rlim_cur > now.rlim_max)
+		now.rlim_cur = now.rlim_max;
+	assert_int_equal(prctl(PR_SET_TIMERSLACK, 40000000, 0, 0, 0), 0);
+	assert_int_equal(setrlimit(RLIMIT_CORE, &now), 0);
+	bool changed = now.rlim_cur != s.limit[RLIMIT_CORE].rlim_cur; /* false if a hard limit of 0 leaves no choice */
+	assert_string_equal(find(&s), changed ? "a limit of the process, how exactly the measuring thread's sleeps end"
+					      : "how exactly the measuring thread's sleeps end");
+	assert_string_equal(find(&s), "");
+	assert_int_equal(getrlimit(RLIMIT_CORE, &now), 0);
+	assert_int_equal(now.rlim_cur, s.limit[RLIMIT_CORE].rlim_cur);
+	assert_int_equal(prctl(PR_GET_TIMERSLACK, 0, 0, 0, 0), s.timer_slack);
+}
+
+/* A user cannot raise a hard limit again: only one that can slow calls is a fault, and one that cannot is reported once. */
+static void hard_limits_that_slow_stay(void **state)
+{
+	static const struct {
+		int limit;
+		const char *text;
+	} limits[] = { { RLIMIT_CORE, "a limit of the process (stays, harmless)" },
+		{ RLIMIT_MSGQUEUE, "a limit of the process (stays, harmless)" },
+		{ RLIMIT_NOFILE, "a limit of the process (stays)" }, { RLIMIT_MEMLOCK, "a limit of the process (stays)" } };
+	(void)state;
+	for (size_t i = 0; i < sizeof limits / sizeof limits[0]; i++) {
+		pid_t child = fork();
+		assert_true(child >= 0);
+		if (child == 0) {
+			struct hoststate s;
+			struct rlimit was;
+			if (geteuid() == 0 && setuid(65534) != 0)
+				_exit(77);
+			if (getrlimit(limits[i].limit, &was) != 0 || was.rlim_max < 2)
+				_exit(77);
+			hoststate_take(&s);
+			was.rlim_max = was.rlim_max == RLIM_INFINITY ? 1 << 20 : was.rlim_max - 1;
+			was.rlim_cur = was.rlim_cur < was.rlim_max ? was.rlim_cur : was.rlim_max;
+			if (setrlimit(limits[i].limit, &was) != 0)
+				_exit(77);
+			if (strcmp(find(&s), limits[i].text) != 0)
+				_exit(1);
+			bool is_once = strstr(limits[i].text, "harmless") != NULL;
+			_exit(strcmp(find(&s), is_once ? "" : limits[i].text) != 0);
+		}
+		int status = 0;
+		assert_int_equal(waitpid(child, &status, 0), child);
+		assert_true(WIFEXITED(status));
+		if (WEXITSTATUS(status) != 77)
+			assert_int_equal(WEXITSTATUS(status), 0);
+	}
 }
 
 static void handlers_and_masks_are_set_back(void **state)
@@ -349,6 +411,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(handlers_and_masks_are_set_back),
+		cmocka_unit_test(limits_are_set_back),
+		cmocka_unit_test(hard_limits_that_slow_stay),
 		cmocka_unit_test(a_signal_on_its_way_is_dropped_with_its_handler),
 		cmocka_unit_test(a_signal_of_another_thread_is_dropped_too),
 		cmocka_unit_test(timers_are_stopped),

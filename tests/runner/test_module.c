@@ -73,7 +73,8 @@ static void one_of_abi_1(void **state)
 		const struct msg_check *check = find_check(&result, index[i]);
 
 		assert_non_null(check);
-		assert_true(check->ok);
+		if (!check->ok)
+			fail_msg("%s: %s", check->failure, check->detail);
 	}
 	run_result_fini(&result);
 	run = small_run(RUN_TIME, "cpu", both, 2, c, index, 2);
@@ -96,6 +97,30 @@ static void abi_1_has_no_other_family(void **state)
 	assert_int_equal(module_open(&m, "build/tests/modules/abi_1.so", &err), 0);
 	assert_int_equal(module_can(&m, &m.provider[0], &p, why, sizeof why), FW_UNSUPPORTED);
 	assert_non_null(strstr(why, "ABI 1"));
+	module_close(&m);
+}
+
+/* ABI 1 has three masks, and its modules must not see a fourth. */
+static void abi_1_has_no_later_mask(void **state)
+{
+	static const int32_t masks[] = { FW_TOKENS, FW_CACHE };
+	struct fw_attention sizes = { .struct_size = sizeof sizes };
+	struct fw_problem p = { .struct_size = sizeof p, .family = FW_ATTENTION, .direction = FW_FORWARD, .shape = &sizes };
+	struct module m;
+	struct fw_err err = { 0 };
+	struct fw_plan *plan = NULL;
+	struct fw_info info = { .struct_size = sizeof info };
+	char why[100] = "";
+
+	(void)state;
+	assert_int_equal(module_open(&m, "build/tests/modules/abi_1.so", &err), 0);
+	for (size_t i = 0; i < sizeof masks / sizeof masks[0]; i++) {
+		sizes.mask = masks[i];
+		assert_int_equal(module_can(&m, &m.provider[0], &p, why, sizeof why), FW_UNSUPPORTED);
+		assert_string_equal(why, "is of ABI 1, which has no such problem; build it for ABI 2");
+		assert_int_equal(module_plan(&m, &m.provider[0], &p, NULL, 0, &plan, &info, why, sizeof why), FW_UNSUPPORTED);
+		assert_null(plan);
+	}
 	module_close(&m);
 }
 
@@ -138,6 +163,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_good_one),
+		cmocka_unit_test(abi_1_has_no_later_mask),
 		cmocka_unit_test(one_of_abi_1),
 		cmocka_unit_test(abi_1_has_no_other_family),
 		cmocka_unit_test(by_descriptor),

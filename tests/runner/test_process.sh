@@ -56,7 +56,7 @@ ok "cell numbers are the job's" records '[.[] | select(.t == "check") | .cell] =
 
 ok "and gives the same bits again" records 'all(.[] | select(.t == "check"); .repeats == "same")'
 run check cpu unsteady
-ok "one that does not is accepted too, and told" records '[.[] | select(.t == "check")] | length == 2 and all(.ok and .repeats == "differs")'
+ok "one that does not is accepted too, and reported" records '[.[] | select(.t == "check")] | length == 2 and all(.ok and .repeats == "differs")'
 run check cpu chatter
 ok "what branch code prints is no record" records '[.[] | select(.t == "check")] | length == 2 and all(.role == "base")'
 ok "and stays on stdout" grep -q '"role":"target"' "$tmp/out"
@@ -94,7 +94,7 @@ ok "a run times every cell and series" records \
 	'[.[] | select(.t == "cell") | "\(.cell) \(.series)"] | unique == ["3 call", "3 device", "3 phase", "4 call", "4 device", "4 phase"]'
 ok "5 % more work shows" records 'def median: sort | .[length / 2 | floor];
 	[.[] | select(.t == "cell" and .series == "device") | (.ms.target | median) / (.ms.base | median)] | all(. > 1.03 and . < 1.07)'
-ok "order and clocks are told" records '[.[] | select(.t == "cell" and .series == "device")] |
+ok "order and clocks are reported" records '[.[] | select(.t == "cell" and .series == "device")] |
 	all((.order | length) == 2 * .n and (.order[0:4] == "ABBA" or .order[0:4] == "BAAB") and (.mhz.base | length) == .n)'
 cp "$tmp/records" "$tmp/first"
 run time sim good slow
@@ -156,7 +156,26 @@ alone() { # the environment, the expected line
 		grep -q "$2" "$tmp/out" && [ "$(wc -l <"$tmp/out")" = 1 ] || { cat "$tmp/out" "$tmp/err"; return 1; }
 }
 ok "a cell as JSON needs no suite" alone "" "^$cell .* 2 calls, median"
-ok "of a cell that is none the place is told" usage "cell.family: " --capture '{"key":"x"}' --module "$modules/good.so"
+traced() { # device: five calls, whose phases follow each other on the device
+	"$runner" --capture $cell --module "$modules/good.so" --suite "$tmp/suite.yaml" --calls 2 --warmup 1 --device "$1" --trace >"$tmp/out" &&
+		tail -n 1 "$tmp/out" | python3 -c '
+import json, sys
+trace = json.load(sys.stdin)
+events = [e for e in trace["traceEvents"] if e["ph"] == "X"]
+calls, phases = [e for e in events if e["name"].startswith("call ")], [e for e in events if e["tid"] == 2]
+assert len(calls) == 5 and len(phases) % 5 == 0 and phases, events
+assert {e["name"] for e in phases} <= {e["name"] for e in events if e["tid"] == 1}
+for a, b in zip(calls, calls[1:]):
+    assert b["ts"] >= a["ts"] + a["dur"]
+for call in calls:
+    own = [e for e in phases if e["args"]["call"] == int(call["name"][5:])]
+    assert own and own[0]["ts"] == call["ts"] and all(e["dur"] > 0 for e in own)
+    assert all(abs(a["ts"] + a["dur"] - b["ts"]) < 0.01 for a, b in zip(own, own[1:]))
+'
+}
+ok "a timeline of calls on device sim" traced sim
+ok "and on a CPU" traced cpu
+ok "of a cell that is none the place is reported" usage "cell.family: " --capture '{"key":"x"}' --module "$modules/good.so"
 # A tool that receives NVTX ranges. It is loaded only where the runner is built with CUDA's headers.
 ranges() {
 	rm -f "$tmp/ranges"

@@ -146,7 +146,7 @@ static void range_i_is_kernel_i(void **state)
 		assert_string_equal(end->tool, "CUPTI 130099");
 		assert_int_equal(end->passes, 3);
 		assert_int_equal(kernel(&result, c, 0)->n_values, 0); /* a memset makes no range */
-		assert_int_equal(kernel(&result, c, 1)->n_values, 60);
+		assert_int_equal(kernel(&result, c, 1)->n_values, 64);
 		assert_string_equal(kernel(&result, c, 1)->value[4].metric, "dram__bytes_read.sum");
 		assert_true(kernel(&result, c, 1)->value[4].value == 4);
 		assert_true(kernel(&result, c, 2)->value[4].value == 1004);
@@ -167,7 +167,7 @@ static void what_the_system_fills_by_a_kernel_may_be_counted_too(void **state)
 	fake->ranges = 3;
 	profile(&result, true);
 	assert_int_equal(end_of(&result, 10)->path, EVIDENCE_RANGE);
-	assert_true(kernel(&result, 10, 0)->n_values == 60 && kernel(&result, 10, 2)->value[0].value == 2000);
+	assert_true(kernel(&result, 10, 0)->n_values == 64 && kernel(&result, 10, 2)->value[0].value == 2000);
 }
 
 static void a_range_too_many_or_too_few_voids_all(void **state)

@@ -2,12 +2,10 @@
  * fuzz_kernelcode.c - arbitrary bytes as a module and as a piece of device code: reads stay inside them, end, and report only
  * complete hashes.
  *
- * As a test it changes a good module 20,000 times (fixed seed). To search, in bash:
- *   clang-14 -g -O1 -std=c17 -D_GNU_SOURCE -DFUZZ_SEARCH -fsanitize=fuzzer,address,undefined -Idaemon -I. -Itests/support \
- *     -o build/fuzz_kernelcode tests/worker/fuzz_kernelcode.c daemon/worker/sandbox/kernelcode.c \
- *     daemon/profile/{fatbin,cubin,resources,occupancy}.c \
- *     daemon/lib/{elf,hash,err,buf}.c -llz4 -lnettle -lm
- *   mkdir -p build/corpus && build/fuzz_kernelcode -max_len=65536 build/corpus     # with a few of nvcc's .cubin files in it
+ * As a test it changes a good module 20,000 times (fixed seed), or replays the files and folders
+ * given as arguments.
+ *
+ * Attacks: daemon/worker/sandbox/kernelcode.c daemon/profile daemon/lib
  */
 #include <sys/mman.h>
 #include <unistd.h>
@@ -89,7 +87,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	return 0;
 }
 
-#ifndef FUZZ_SEARCH
 /* Two kernels that call each other, with constants, relocations and names that contain a file's numbers. */
 static void write_code(struct buf *out)
 {
@@ -135,11 +132,30 @@ static void write_module(struct buf *out)
 	buf_fini(&section);
 }
 
-int main(void)
+#ifdef FUZZ_SEARCH
+int LLVMFuzzerInitialize(int *argc, char ***argv)
+{
+	struct buf good;
+
+	(void)argc, (void)argv;
+	buf_init(&good, 1 << 18);
+	write_module(&good);
+	fuzz_first_input("module", good.data, good.len);
+	buf_clear(&good);
+	write_code(&good);
+	fuzz_first_input("code", good.data, good.len);
+	buf_fini(&good);
+	return 0;
+}
+#else
+int main(int argc, char **argv)
 {
 	static const uint64_t values[] = { 0, 1, 0xff, 0x7fffffff, 0xffffffff, UINT64_MAX, 1ull << 63, 64, 4096 };
 	struct buf good, bad;
 	uint64_t random = 1;
+
+	if (argc > 1)
+		return fuzz_replay_main(argc, argv, NULL);
 	buf_init(&good, 1 << 18);
 	buf_init(&bad, 1 << 18);
 	write_module(&good);

@@ -1,6 +1,6 @@
 #!/bin/bash
 # State that a module leaves does not slow the base's calls, and a base that is slower next to it than alone is not used.
-# Runs beside one other.
+# Runs beside three others.
 . "$(dirname "$0")/../support/tap.sh"
 . "$root/tests/support/integrity.sh"
 

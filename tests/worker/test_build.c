@@ -233,6 +233,41 @@ static void key_covers_what_can_change_the_result(void **state)
 	assert_string_not_equal(key, before);
 }
 
+/* A word of the command is no output, and an output is no reader. */
+static void programs_run_equally(void **state)
+{
+	struct scene *s = *state;
+	struct msg_subject a = s->subject, b;
+
+	a.run.n_command = 2;
+	snprintf(a.run.command[0], BENCHMARK_TEXT_SIZE, "one");
+	snprintf(a.run.command[1], BENCHMARK_TEXT_SIZE, "two");
+	snprintf(a.run.output[0], BENCHMARK_TEXT_SIZE, "two");
+	a.run.n_outputs = 0;
+	snprintf(a.run.reader, sizeof a.run.reader, "three");
+	snprintf(a.run.unit, sizeof a.run.unit, "ms");
+	b = a;
+	assert_true(build_runs_equally(&a, &b));
+	b.run.n_command = b.run.n_outputs = 1;
+	assert_false(build_runs_equally(&a, &b));
+	a = b;
+	snprintf(b.run.output[0], BENCHMARK_TEXT_SIZE, "three");
+	assert_false(build_runs_equally(&a, &b));
+	b = a;
+	snprintf(b.run.reader, sizeof b.run.reader, "four");
+	assert_false(build_runs_equally(&a, &b));
+	b = a;
+	snprintf(b.run.unit, sizeof b.run.unit, "s");
+	assert_false(build_runs_equally(&a, &b));
+	b = a;
+	snprintf(b.build.dir, sizeof b.build.dir, "elsewhere");
+	assert_false(build_runs_equally(&a, &b));
+	b = a;
+	snprintf(b.commit, sizeof b.commit, "c0ffee");
+	b.role = ROLE_BASE;
+	assert_true(build_runs_equally(&a, &b));
+}
+
 static void flags_reach_the_compiler_last(void **state)
 {
 	struct scene *s = *state;
@@ -598,6 +633,7 @@ int main(void)
 		BOTH(unremovable_leftovers_are_removed),
 		BOTH(artifacts_name_a_program),
 		cmocka_unit_test_setup_teardown(damaged_module_is_built_again, setup, teardown),
+		cmocka_unit_test_setup_teardown(programs_run_equally, setup, teardown),
 		cmocka_unit_test_setup_teardown(key_covers_what_can_change_the_result, setup, teardown),
 		cmocka_unit_test_setup_teardown(flags_reach_the_compiler_last, setup, teardown),
 		cmocka_unit_test_setup_teardown(flags_reach_the_compiler_last, setup_open, teardown),

@@ -45,6 +45,52 @@ static int teardown(void **state)
 	return 0;
 }
 
+/* Without a folder: that of the service, of the user, or none. */
+static void a_cache_has_a_usual_place(void **state)
+{
+	struct scene *s = *state;
+	char text[160], wanted[160];
+	struct cache c;
+	char *home = getenv("HOME") ? strdup(getenv("HOME")) : NULL;
+
+	snprintf(text, sizeof text, "%s/service:/elsewhere", s->folder.path);
+	setenv("CACHE_DIRECTORY", text, 1);
+	setenv("XDG_CACHE_HOME", s->folder.path, 1);
+	assert_int_equal(cache_open(&c, NULL, &s->err), 0);
+	snprintf(wanted, sizeof wanted, "%s/service", s->folder.path);
+	assert_string_equal(c.dir, wanted);
+	cache_close(&c);
+	setenv("CACHE_DIRECTORY", "relative", 1);
+	assert_int_equal(cache_open(&c, NULL, &s->err), 0);
+	snprintf(wanted, sizeof wanted, "%s/flopwatch", s->folder.path);
+	assert_string_equal(c.dir, wanted);
+	cache_close(&c);
+	unsetenv("CACHE_DIRECTORY");
+	setenv("XDG_CACHE_HOME", "relative", 1);
+	bool is_root = geteuid() == 0;
+	assert_int_equal(fchmod(s->folder.fd, 0777), 0);
+	if (is_root)
+		assert_int_equal(seteuid(65534), 0); /* root's has no HOME in its path */
+	setenv("HOME", s->folder.path, 1);
+	int in_home = cache_open(&c, NULL, &s->err);
+	snprintf(wanted, sizeof wanted, "%s/.cache/flopwatch", s->folder.path);
+	cache_close(&c);
+	setenv("HOME", "relative", 1);
+	struct cache none;
+	int nowhere = cache_open(&none, NULL, &s->err);
+	if (is_root)
+		assert_int_equal(seteuid(0), 0);
+	unsetenv("XDG_CACHE_HOME");
+	unsetenv("HOME");
+	if (home)
+		setenv("HOME", home, 1);
+	free(home);
+	assert_int_equal(in_home, 0);
+	assert_string_equal(c.dir, wanted);
+	assert_int_equal(nowhere, -1);
+	assert_string_equal(s->err.text, "no folder for the cache: give --cache DIR");
+}
+
 static void entries_come_back_whole(void **state)
 {
 	struct scene *s = *state;
@@ -115,6 +161,40 @@ static void locks_exclude_each_other(void **state)
 	first = cache_lock(&s->cache, "build", &s->err);
 	assert_true(first >= 0);
 	close(first);
+}
+
+/* Each of n builds has a slot; the first one that runs alone shares its lock. */
+static void builds_have_slots(void **state)
+{
+	struct scene *s = *state;
+	int position[3], fd[2];
+	bool alone;
+
+	for (int i = 0; i < 2; i++) {
+		fd[i] = cache_lock_position(&s->cache, 2, &position[i], &s->err);
+		assert_true(fd[i] >= 0);
+		assert_int_equal(position[i], i);
+	}
+	assert_int_equal(cache_lock_position(&s->cache, 2, &position[2], &s->err), -1);
+	assert_int_equal(s->err.code, ERR_BUSY);
+	close(fd[0]);
+	err_clear(&s->err);
+	assert_int_equal(cache_lock(&s->cache, "build-1", &s->err), -1);
+	fd[0] = cache_lock(&s->cache, "build", &s->err);
+	assert_true(fd[0] >= 0);
+	close(fd[0]);
+	close(fd[1]);
+	err_clear(&s->err);
+	fd[0] = cache_lock_beside(&s->cache, &alone, &s->err);
+	assert_true(fd[0] >= 0 && alone);
+	assert_int_equal(cache_lock_beside(&s->cache, &alone, &s->err), -1);
+	assert_int_equal(s->err.code, ERR_BUSY);
+	assert_int_equal(cache_lock_share(fd[0], &s->err), 0);
+	fd[1] = cache_lock_beside(&s->cache, &alone, &s->err);
+	assert_true(fd[1] >= 0 && !alone);
+	close(fd[0]);
+	close(fd[1]);
+	assert_int_equal(cache_lock_share(-1, &s->err), -1);
 }
 
 static void trim_keeps_the_newest(void **state)
@@ -283,10 +363,12 @@ static void each_user_has_a_cache(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(a_cache_has_a_usual_place, setup, teardown),
 		cmocka_unit_test_setup_teardown(entries_come_back_whole, setup, teardown),
 		cmocka_unit_test_setup_teardown(modules_are_named_by_their_hash, setup, teardown),
 		cmocka_unit_test_setup_teardown(sealed_open_refuses_what_is_no_file, setup, teardown),
 		cmocka_unit_test_setup_teardown(locks_exclude_each_other, setup, teardown),
+		cmocka_unit_test_setup_teardown(builds_have_slots, setup, teardown),
 		cmocka_unit_test_setup_teardown(trim_keeps_the_newest, setup, teardown),
 		cmocka_unit_test_setup_teardown(unusable_positions_are_named, setup, teardown),
 		cmocka_unit_test_setup_teardown(each_user_has_a_cache, setup, teardown),

@@ -1,6 +1,6 @@
 #!/bin/bash
 # Kernels that cheat are detected, each for its own reason; honest fast ones are not accused. Real processes, the real clock.
-# Runs beside one other.
+# Runs beside three others.
 . "$(dirname "$0")/../support/tap.sh"
 . "$root/tests/support/integrity.sh"
 

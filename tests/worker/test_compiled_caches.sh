@@ -1,5 +1,6 @@
 #!/bin/bash
 # Compiler caches of a benchmark program outlive its job, for the same commit and side only, and without measured choices.
+# Runs beside three others.  it asserts a verdict by the clock of this machine
 . "$(dirname "$0")/../support/tap.sh"
 . "$(dirname "$0")/../support/daemon.sh"
 . "$(dirname "$0")/../support/interleave.sh"
@@ -10,17 +11,20 @@ fi
 git init -q --bare -b main "$tmp/one.git"
 git init -q -b main "$tmp/one"
 git -C "$tmp/one" remote add origin "$tmp/one.git"
-write_config "sandbox: auto" "workers: [{name: cpu, command: [flopwatch-worker, serve], device: cpu}]" \
+mkdir -p "$tmp/libraries/torch"
+printf "class cuda:\n    is_available = is_initialized = staticmethod(lambda: False)\nclass Tensor:\n    pass\n" >"$tmp/libraries/torch/__init__.py"
+write_config "sandbox: {mode: auto, read_only: [$tmp/libraries]}" "workers: [{name: cpu, command: [flopwatch-worker, serve], device: cpu}]" \
 	"repos: [{name: one, url: $tmp/one.git}]"
-cat >"$tmp/one/.flopwatch.yaml" <<'YAML'
+cat >"$tmp/one/.flopwatch.yaml" <<YAML
 flopwatch: 1
 benchmarks:
-  one: {command: [/usr/bin/python3, bench.py], reader: flopwatch, gpu: false, fork: true, timeout_s: 60, budget_s: 30}
+  one: {command: [sh, -c, "PYTHONPATH=$tmp/libraries:\$PYTHONPATH exec /usr/bin/python3 bench.py"], reader: flopwatch, gpu: false, fork: true, timeout_s: 60, budget_s: 30}
 YAML
 # the list has the hash of an output that tells which files existed at the start, so a difference between sides becomes a note
 cat >"$tmp/one/bench.py" <<'PY'
 import os, time
 import flopwatch
+import torch
 cache = os.path.join(os.environ["TRITON_CACHE_DIR"], "abc")
 found = sorted(os.listdir(cache)) if os.path.isdir(cache) else []
 os.makedirs(cache, exist_ok=True)
@@ -36,11 +40,12 @@ differs() { # whether the outputs of the newest comparison differ
 	api "comparisons/$(sql "SELECT $newest")" | jq -r '[.notes[]?.text | select(test("the output differs"))] | length'
 }
 kept() { # files of the worker's cache
-	(cd "$tmp/cache/compiled" && find . -type f | sed 's:./[0-9a-f]*/::' | sort | uniq -c | awk '{ print $1, $2 }' | paste -sd';')
+	(cd "$tmp/cache/compiled" && find . -path ./\*/python -prune -o -type f -print | sed 's:./[0-9a-f]*/::' | sort | uniq -c | awk '{ print $1, $2 }' | paste -sd';')
 }
 start_daemon
 is "nothing is cached first" "$(on_main one first) $(differs)" "done unchanged 0"
 is "the code of each side is cached, its choices are not" "$(kept)" "2 triton/abc/kernel.cubin"
+is "and the bytecode of libraries that cannot be written" "$(find "$tmp/cache/compiled" -path '*/python/*/libraries/torch/__init__.*.pyc' | wc -l)" 2
 branch one other main
 echo "other = 1" >>"$tmp/one/bench.py"
 commit one other

@@ -1,7 +1,7 @@
 #!/bin/bash
 # Pushes of equal programs, in C and in Python, next to processes that use the same cores: none is accused, and none is slower or
 # faster.
-# Runs beside one other.
+# Runs beside three others.
 . "$(dirname "$0")/../support/tap.sh"
 mkdir -p "$tmp/bundle/share"
 ln -s "$bin" "$tmp/bundle/bin"

@@ -1,6 +1,6 @@
 #!/bin/bash
 # Benchmark programs: pushed, built, run alternately, judged and shown like kernels.
-# Runs beside one other.
+# Runs beside three others.
 . "$(dirname "$0")/../support/tap.sh"
 . "$(dirname "$0")/../support/daemon.sh"
 fw() { "$bin/flopwatch" --server "http://127.0.0.1:$(port)" "$@"; }
@@ -98,7 +98,7 @@ ok "by about what was added" holds 'all(.cells[]; .change_pct < -25 and .change_
 ok "decided at a look from the third run on, as overwhelming" holds 'all(.cells[]; .runs >= 3 and (.flags | index("overwhelming")) != null)'
 id=$(job_field "$(job_of "$(head_of sums)")" comparison)
 is "judged again from its stored samples it is the same" "$(post "comparisons/$id/judge" | jq -c .changed) $(api "comparisons/$id" | jq -r .verdict)" "false regression"
-like "the page shows its rows" "$(curl -s "http://127.0.0.1:$(port)/comparisons/$id")" 'sum/16384'
+like "the page shows its rows" "$(http GET "/comparisons/$id")" 'sum/16384'
 like "so does the CSV" "$(api "comparisons/$id.csv")" '^sum/4096,regression,[0-9.]+,[0-9.]+,,,-[0-9.]+'
 fails "it has nothing for MagiAttention's files" 1 fw export "$id" "$tmp/ffa"
 is "there is an alert" "$(api alerts | jq -r '.items | length')" 1
@@ -116,8 +116,8 @@ for page in "comparisons/$id" "history?repo=sums&branch=slower&cell=sum%2F4096" 
 done
 is "no page of a program speaks of FLOPs or of modules" "$(cat "$tmp/spoken")" ""
 unlike "nor the command line" "$shown$(fw history sum/4096 --repo sums --branch slower)$(fw alerts)$(fw compare "$root/tests/data/readers/hyperfine.json" "$root/tests/data/readers/hyperfine.json")" 'TFLOP'
-like "the page speaks of time" "$(curl -s "http://127.0.0.1:$(port)/comparisons/$id")" '<h3>Time</h3>'
-like "so does the history" "$(curl -s "http://127.0.0.1:$(port)/history?repo=sums&branch=slower&cell=sum%2F4096")" 'sum/4096: 1 point'
+like "the page speaks of time" "$(http GET "/comparisons/$id")" '<h3>Time</h3>'
+like "so does the history" "$(http GET "/history?repo=sums&branch=slower&cell=sum%2F4096")" 'sum/4096: 1 point'
 like "and Markdown" "$(api "comparisons/$id.md")" '\| cell \| base ms \| target ms \| change'
 
 branch sums words main
@@ -139,6 +139,22 @@ is "a comment of C is identical if the builds made the same files" "$(jq -c '[.v
 like "its page names the file" "$(curl -s "http://127.0.0.1:$(port)/comparisons/$(jq .id <<<"$body")")" \
 	'C and C\+\+ files differ only in comments or layout: bench.c, so nothing was timed'
 like "the command line, too" "$(fw wait undeclared --long)" 'verdict: identical, C and C\+\+ files differ only in comments or layout: bench.c'
+writes() { # files that a build writes with its time: two commits that differ in a comment, compared in $body
+	branch sums "writes-$1" main
+	sed -i "s/command: .gcc.*/command: [sh, -c, \"gcc -O1 -o bench bench.c; date +%s%N >$1\"]}/" "$tmp/sums/.flopwatch.yaml"
+	commit sums "a build that writes its time"
+	sed -i '1i // a comment' "$tmp/sums/bench.c"
+	commit sums "a comment"
+	push sums "writes-$1"
+	await job_of "$(head_of sums)"
+	fw compare "$(git -C "$tmp/sums" rev-parse HEAD~)" "$(head_of sums)" --repo sums --timeout 300 --quiet --json >"$tmp/body"
+	body=$(<"$tmp/body")
+}
+writes .ninja_log
+is "a log of the build makes no difference" "$(jq -c '[.verdict, .identical_by]' <<<"$body")" '["identical","comment"]'
+writes when
+ok "another file does" holds '.identical_by == null and .runs > 0'
+like "and a note names it" "$(jq -r '.notes[].text' <<<"$body")" 'not identical: the sources differ only in comments or layout, but the builds wrote different files, first when; if the program does not run from it, name .* as artifacts'
 branch sums renamed main
 sed -i 's/WORK/AMOUNT/g' "$tmp/sums/bench.c" "$tmp/sums/work.h"
 commit sums "another name in the sources, without artifacts"
@@ -210,7 +226,7 @@ commit sums "crashes"
 push sums crash
 run_to_end "$(head_of sums)"
 ok "so is a crash" holds '.verdict == "failed" and .cells[0].failure == "crash"'
-like "told in words" "$(jq -r '.cells[0].reason' <<<"$body")" 'SIGSEGV'
+like "reported in words" "$(jq -r '.cells[0].reason' <<<"$body")" 'SIGSEGV'
 
 branch sums mute main
 sed -i 's/"name\\":\\"sum/"naem\\":\\"sum/' "$tmp/sums/bench.c"

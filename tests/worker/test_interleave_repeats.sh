@@ -1,6 +1,6 @@
 #!/bin/bash
 # Programs that choose how often they repeat a call: their gains count if the worker's clock shows them in turns of single calls.
-# Runs beside one other.
+# Runs beside three others.
 . "$(dirname "$0")/../support/tap.sh"
 . "$(dirname "$0")/../support/daemon.sh"
 . "$(dirname "$0")/../support/interleave.sh"

@@ -1,5 +1,8 @@
 /* measure.c, acceptance.c, bench.c with a runner made of shell: the runs, how many, and the verdicts from them. */
 #include "measure_run.h"
+
+#include <math.h>
+
 #include "protocol/protocol.h"
 
 static void next_takes_sets_in_order(void **state)

@@ -404,7 +404,7 @@ static void a_base_that_fails_beside_the_target_is_not_blamed(void **state)
 	measure_all(s);
 	assert_int_equal(bench_verdict(&s->bench, 1), VERDICT_REJECTED);
 	assert_int_equal(bench_failure(&s->bench, 1)->role, ROLE_DEVICE);
-	assert_non_null(strstr(bench_failure(&s->bench, 1)->detail, "base: as told; alone both sides pass"));
+	assert_non_null(strstr(bench_failure(&s->bench, 1)->detail, "base: as written; alone both sides pass"));
 	assert_int_equal(bench_verdict(&s->bench, 0), VERDICT_UNCHANGED);
 }
 

@@ -1,6 +1,6 @@
 #!/bin/bash
 # Honest programs with unusual behaviour (tests/interleave/odd), each pushed against itself: none is accused, and none fails.
-# Runs beside one other.
+# Runs beside three others.
 . "$(dirname "$0")/../support/tap.sh"
 . "$(dirname "$0")/../support/daemon.sh"
 

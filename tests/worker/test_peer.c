@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include <fcntl.h>
+#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -141,6 +142,108 @@ static void a_daemon_that_is_gone_cancels(void **state)
 	s->daemon = -1;
 	assert_int_equal(peer_send(&s->peer, &m, &s->err), -1);
 	assert_int_equal(s->err.code, ERR_CANCELLED);
+}
+
+/* The reason of a write that fails is the daemon's end only if it is. */
+static void a_write_that_fails_names_the_reason(void **state)
+{
+	static const struct msg m = { .t = MSG_PING };
+	struct scene *s = *state;
+	struct peer closed, unwritable;
+	int unread[2], file = open("/dev/null", O_RDONLY | O_CLOEXEC);
+
+	peer_signals();
+	assert_int_equal(pipe(unread), 0);
+	close(unread[0]);
+	peer_init(&closed, -1, unread[1]);
+	assert_int_equal(peer_send(&closed, &m, &s->err), -1);
+	assert_string_equal(s->err.text, "the daemon closed its end");
+	assert_int_equal(s->err.code, ERR_CANCELLED);
+	err_clear(&s->err);
+	peer_init(&unwritable, -1, file);
+	assert_int_equal(peer_send(&unwritable, &m, &s->err), -1);
+	assert_string_equal(s->err.text, "write to the daemon: Bad file descriptor");
+	assert_true(unwritable.cancelled);
+	peer_fini(&closed);
+	peer_fini(&unwritable);
+	close(unread[1]);
+	close(file);
+}
+
+/* While a job runs, the daemon sends pings and the end of the job, and nothing else. */
+static void lines_during_a_job(void **state)
+{
+	struct scene *s = *state;
+	struct pollfd fd = { .fd = s->peer.in, .events = POLLIN, .revents = POLLIN };
+
+	s->peer.next_ping_ns = clock_mono_ns() + 60000000000LL;
+	report(s, "\n\n{\"t\":\"ping\"}\n\n");
+	assert_int_equal(peer_attend(&s->peer, &fd, &s->err), 0);
+	assert_false(s->peer.cancelled);
+	report(s, "\n{\"t\":\"cancel\"}\n");
+	assert_int_equal(peer_attend(&s->peer, &fd, &s->err), -1);
+	assert_string_equal(s->err.text, "cancelled by the daemon");
+	assert_int_equal(s->err.code, ERR_CANCELLED);
+	assert_true(s->peer.cancelled && !s->peer.stays);
+	fd.revents = 0; /* it stays so, with the first reason */
+	err_clear(&s->err);
+	assert_int_equal(peer_attend(&s->peer, &fd, &s->err), -1);
+	assert_string_equal(s->err.text, "cancelled by the daemon");
+	assert_false(peer_go_on(&s->peer));
+}
+
+static void other_lines_during_a_job_end_it(void **state)
+{
+	struct scene *s = *state;
+	struct pollfd fd = { .fd = s->peer.in, .events = POLLIN, .revents = POLLIN };
+
+	report(s, "{\"t\":\"tree\",\"oid\":\"0123456789012345678901234567890123456789\",\"bytes\":7}\n");
+	assert_int_equal(peer_attend(&s->peer, &fd, &s->err), -1);
+	assert_string_equal(s->err.text, "the daemon sent an unexpected line");
+	assert_int_equal(s->err.code, ERR_PROTOCOL);
+}
+
+/* A cancelled job whose worker stays can be followed by another one. */
+static void a_worker_that_stays(void **state)
+{
+	struct scene *s = *state;
+	struct pollfd fd = { .fd = s->peer.in, .events = POLLIN, .revents = POLLIN };
+
+	report(s, "{\"t\":\"cancel\",\"stay\":true}\n");
+	assert_int_equal(peer_attend(&s->peer, &fd, &s->err), -1);
+	assert_true(s->peer.cancelled && s->peer.stays);
+	assert_true(peer_go_on(&s->peer));
+	assert_false(s->peer.cancelled || s->peer.stays);
+	assert_false(peer_go_on(&s->peer));
+	report(s, "{\"t\":\"ping\"}\n");
+	err_clear(&s->err);
+	assert_int_equal(peer_attend(&s->peer, &fd, &s->err), 0);
+}
+
+static void a_pause_ends_with_the_job(void **state)
+{
+	struct scene *s = *state;
+	int64_t began_ns = clock_mono_ns();
+
+	assert_int_equal(pump_sleep(&s->peer, 30, &s->err), 0);
+	assert_true(clock_mono_ns() - began_ns >= 30000000);
+	report(s, "{\"t\":\"cancel\"}\n");
+	assert_int_equal(pump_sleep(&s->peer, 60000, &s->err), -1);
+	assert_int_equal(s->err.code, ERR_CANCELLED);
+}
+
+/* A handled signal stays known in this process, so this test comes last. */
+static void a_signal_to_all_processes_cancels(void **state)
+{
+	struct scene *s = *state;
+
+	peer_signals();
+	assert_int_equal(peer_await_signal(&s->peer, &s->err), 0);
+	assert_false(s->peer.cancelled);
+	assert_int_equal(raise(SIGTERM), 0);
+	assert_int_equal(peer_await_signal(&s->peer, &s->err), -1);
+	assert_int_equal(s->err.code, ERR_CANCELLED);
+	assert_true(s->peer.cancelled);
 }
 
 /* ---- children ---- */
@@ -287,6 +390,11 @@ int main(void)
 		T(nonsense_ends_the_session),
 		T(a_line_without_end_is_refused),
 		T(pings_when_due),
+		T(a_write_that_fails_names_the_reason),
+		T(lines_during_a_job),
+		T(other_lines_during_a_job_end_it),
+		T(a_worker_that_stays),
+		T(a_pause_ends_with_the_job),
 		T(a_daemon_that_is_gone_cancels),
 		T(every_stream_is_read_to_its_end),
 		T(the_deadline_ends_everything),
@@ -296,6 +404,7 @@ int main(void)
 		T(cancel_ends_the_child),
 		T(end_of_input_ends_the_child),
 		T(what_does_not_start_is_said),
+		T(a_signal_to_all_processes_cancels),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,7 +1,7 @@
 #!/bin/bash
 # Programs whose calls are primed: late calls are measured again, too many of them leave a cell undecided; calls that cannot be
 # primed are noted; a change of the host's time is a finding of its own; both sides get the same spin.
-# Runs beside one other.
+# Runs beside three others.
 . "$(dirname "$0")/../support/tap.sh"
 . "$(dirname "$0")/../support/daemon.sh"
 . "$(dirname "$0")/../support/interleave.sh"
@@ -63,6 +63,7 @@ for cell, late_every in ("few", 10), ("often", OFTEN), ("never", 1), ("waits", 0
             elif late_every and calls % late_every == 0:
                 send("done 0 late=1 %s spin_us=%d" % (host, SPIN))
             else:
+                time.sleep(1e-6 * HOST)  # no call can take longer than its turn
                 send("done %.6f %s spin_us=%d" % (0.042 * random.uniform(0.999, 1.001), host, SPIN))
 send("bye")
 PY

@@ -88,5 +88,5 @@ stop_daemon
 echo "--read-only $tmp/nowhere" >"$tmp/options"
 start_daemon
 await worker_is down
-like "a folder that is not there is told in the worker's words" "$(api workers | jq -r '.items[0].why')" "--read-only: $tmp/nowhere is not a folder on this machine"
+like "a folder that is not there is reported in the worker's words" "$(api workers | jq -r '.items[0].why')" "--read-only: $tmp/nowhere is not a folder on this machine"
 stop_daemon

@@ -5,10 +5,14 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <errno.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "lib/lib.h"
@@ -44,7 +48,7 @@ static void words(void **state)
 
 static void build_arguments(void **state)
 {
-	struct sandbox s = { .active = true, .bwrap = "/usr/bin/bwrap", .cuda = "/opt/cuda" };
+	struct sandbox s = { .active = true, .bwrap = "/usr/bin/bwrap", .cuda = "/opt/cuda", .ends_namespaces = true };
 	struct sandbox_argv *v = calloc(1, sizeof *v);
 	struct fw_err err = { 0 };
 
@@ -54,6 +58,7 @@ static void build_arguments(void **state)
 	assert_int_equal(sandbox_end(v, &err), 0);
 	assert_string_equal(v->arg[0], "/usr/bin/bwrap");
 	assert_true(position(v, "--unshare-all") > 0);
+	assert_true(has_pair(v, "--unshare-user", "--disable-userns"));
 	assert_true(position(v, "--die-with-parent") > 0);
 	assert_true(position(v, "--new-session") > 0);
 	assert_true(position(v, "--clearenv") > 0);
@@ -144,6 +149,22 @@ static void root_becomes_nobody(void **state)
 	free(v);
 }
 
+/* A run has the environment that is listed here, whatever the worker's is; scripts of benchmarks find the usual programs. */
+static void environment_of_a_run(void **state)
+{
+	struct sandbox s = { .active = true, .bwrap = "/usr/bin/bwrap" };
+	struct sandbox_argv *v = calloc(1, sizeof *v);
+
+	(void)state;
+	sandbox_run(&s, v, "/opt/flopwatch/flopwatch-runner", false);
+	assert_true(position(v, "--clearenv") > 0);
+	assert_true(has_pair(v, "PATH", sandbox_build_path));
+	assert_true(has_pair(v, "LANG", "C.UTF-8"));
+	assert_true(has_pair(v, "HOME", "/tmp"));
+	assert_true(has_pair(v, "OMP_WAIT_POLICY", "passive"));
+	free(v);
+}
+
 static void without_isolation_only_the_command_is_left(void **state)
 {
 	struct sandbox s = { .active = false };
@@ -198,6 +219,92 @@ static void required_without_bubblewrap_says_so(void **state)
 	free(s);
 }
 
+/* What bubblewrap prints shows why it does not work on this machine. */
+static void a_bubblewrap_that_fails_is_explained(void **state)
+{
+	static const struct {
+		const char *said, *why;
+		bool is_service;
+	} row[] = { { "bwrap: Can\'t mount proc on /newroot/proc: denied\nmore", "bubblewrap needs a whole /proc (bwrap:", true },
+		{ "bwrap: Can\'t mount proc on /newroot/proc: denied\nmore",
+			"bubblewrap does not work here: bwrap: Can't mount proc on /newroot/proc: denied", false },
+		{ "open /proc/sys/kernel/overflowuid", "bubblewrap needs a whole /proc (open", true },
+		{ "No permissions to create new namespace", "bubblewrap may not make namespaces (No permissions", false },
+		{ "setting up uid map: denied", "user.max_user_namespaces > 0; see", false },
+		{ "creating new namespace", "no RestrictNamespaces= in the worker's unit; see", true },
+		{ "", "bubblewrap does not work here: bwrap ended without a message", false } };
+	char *before = strdup(getenv("PATH") ? getenv("PATH") : "/usr/bin:/bin");
+	char folder[] = "/tmp/flopwatch-bwrap-XXXXXX", program[64], path[4096];
+	struct sandbox *s = calloc(1, sizeof *s);
+	struct fw_err err = { 0 };
+
+	(void)state;
+	if (geteuid() != 0 && access("/proc/sys/kernel/apparmor_restrict_unprivileged_userns", F_OK) == 0) {
+		free(before);
+		free(s);
+		skip();
+	}
+	assert_non_null(mkdtemp(folder));
+	snprintf(program, sizeof program, "%s/bwrap", folder);
+	snprintf(path, sizeof path, "%s:%.4000s", folder, before);
+	setenv("PATH", path, 1);
+	for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
+		FILE *f = fopen(program, "we");
+		assert_non_null(f);
+		fprintf(f, "#!/bin/sh\nprintf %%b \"%s\" >&2\nexit 1\n", row[i].said);
+		assert_int_equal(fclose(f) | chmod(program, 0755), 0);
+		if (row[i].is_service)
+			setenv("INVOCATION_ID", "1", 1);
+		else
+			unsetenv("INVOCATION_ID");
+		assert_int_equal(sandbox_open(s, SANDBOX_AUTO, &err), 0);
+		assert_false(s->active);
+		if (!strstr(s->why, row[i].why))
+			fail_msg("%s does not say %s", s->why, row[i].why);
+	}
+	unsetenv("INVOCATION_ID");
+	setenv("PATH", before, 1);
+	assert_int_equal(unlink(program) | rmdir(folder), 0);
+	free(before);
+	free(s);
+}
+
+/* A worker of root starts only with a runner that the user nobody may run. */
+static void a_runner_of_root_alone_is_refused(void **state)
+{
+	char *before = strdup(getenv("PATH") ? getenv("PATH") : "/usr/bin:/bin");
+	char folder[] = "/tmp/flopwatch-runner-XXXXXX", program[64], path[4096];
+	struct sandbox *s = calloc(1, sizeof *s);
+	struct fw_err err = { 0 };
+
+	(void)state;
+	assert_int_equal(sandbox_open(s, SANDBOX_AUTO, &err), 0);
+	if (!s->drops_root) {
+		free(before);
+		free(s);
+		skip();
+	}
+	assert_non_null(mkdtemp(folder));
+	assert_int_equal(chmod(folder, 0755), 0);
+	snprintf(program, sizeof program, "%s/flopwatch-runner", folder);
+	snprintf(path, sizeof path, "%s:%.4000s", folder, before);
+	FILE *f = fopen(program, "we");
+	assert_true(f && fputs("#!/bin/sh\n", f) >= 0 && fclose(f) == 0 && chmod(program, 0700) == 0);
+	setenv("PATH", path, 1);
+	int result = sandbox_open(s, SANDBOX_AUTO, &err);
+	assert_int_equal(chmod(program, 0755), 0);
+	struct fw_err none = { 0 };
+	int again = sandbox_open(s, SANDBOX_AUTO, &none);
+	setenv("PATH", before, 1);
+	assert_int_equal(unlink(program) | rmdir(folder), 0);
+	assert_int_equal(result, -1);
+	assert_int_equal(err.code, ERR_UNSUPPORTED);
+	assert_non_null(strstr(err.text, "cannot be run by nobody"));
+	assert_int_equal(again, 0);
+	free(before);
+	free(s);
+}
+
 /* A program of ours inside: it sees itself and no other process of ours; a signal that ends it is reported as 128 + n. */
 static void a_program_runs_inside(void **state)
 {
@@ -218,15 +325,96 @@ static void a_program_runs_inside(void **state)
 	setenv("FW_SECRET", "health_check", 1);
 	sandbox_run(s, v, "/bin/sh", false);
 	sandbox_arg(v, "-c");
-	sandbox_arg(v, "echo ${FW_SECRET:-clean} `id -u` `ls / | tr '\\n' ' '`; kill -SEGV $$");
+	sandbox_arg(v, "echo ${FW_SECRET:-clean} `id -u` `ls / | tr '\\n' ' '`; unshare -U echo nested; kill -SEGV $$");
 	assert_int_equal(sandbox_end(v, &err), 0);
 	assert_int_equal(proc_run(&(struct proc_spec){ .argv = v->arg }, NULL, &out, &out, 10000, &how, &err), 0);
 	assert_int_equal(how.status, 128 + 11);
 	assert_true(strncmp(out.data, "clean ", 6) == 0);
 	assert_null(strstr(out.data, "home"));
 	assert_null(strstr(out.data, "root"));
+	if (s->drops_root || s->ends_namespaces)
+		assert_null(strstr(out.data, "nested"));
 	buf_fini(&out);
 	free(v);
+	free(s);
+}
+
+/* Each folder in memory that a build or a program can write has a size limit, and there is no further one. */
+static void memory_of_folders_is_limited(void **state)
+{
+	(void)state;
+	for (int is_build = 0; is_build < 2; is_build++) {
+		struct sandbox *s = calloc(1, sizeof *s);
+		struct sandbox_argv *v = calloc(1, sizeof *v);
+		struct fw_err err = { 0 };
+		struct proc_exit how;
+		struct buf out;
+		char folder[] = "/tmp/fw-sandbox-XXXXXX";
+
+		assert_non_null(mkdtemp(folder));
+		assert_int_equal(sandbox_open(s, SANDBOX_AUTO, &err), 0);
+		if (!s->active) {
+			rmdir(folder);
+			free(v);
+			free(s);
+			skip();
+		}
+		buf_init(&out, 4000);
+		if (is_build)
+			sandbox_build(s, v, folder, ".");
+		else
+			sandbox_run(s, v, "/bin/sh", false);
+		if (is_build)
+			sandbox_arg(v, "/bin/sh");
+		sandbox_arg(v, "-c");
+		sandbox_arg(v,
+			"for f in /tmp /dev/shm; do echo $(($(stat -f -c '%b * %S' $f))) $f; done; echo x >/dev/shm/x && cat /dev/shm/x; "
+			"echo x >/dev/null && echo written; echo x >/dev/x");
+		assert_int_equal(sandbox_end(v, &err), 0);
+		assert_int_equal(proc_run(&(struct proc_spec){ .argv = v->arg }, NULL, &out, &out, 10000, &how, &err), 0);
+		assert_non_null(strstr(out.data, "4294967296 /tmp\n4294967296 /dev/shm\nx\nwritten\n"));
+		assert_non_null(strstr(out.data, "Read-only file system"));
+		buf_fini(&out);
+		rmdir(folder);
+		free(v);
+		free(s);
+	}
+}
+
+/* The filter applies to this process and its children: a family that is not needed, io_uring, namespaces of root's builds. */
+static void calls_of_branches_are_limited(void **state)
+{
+	static const int refused[] = { AF_UNSPEC, AF_PACKET, AF_ALG, AF_VSOCK, AF_BLUETOOTH, 63, 64, 65, 1000 };
+	static const int allowed[] = { AF_UNIX, AF_INET, AF_INET6, AF_NETLINK };
+	struct sandbox *s = calloc(1, sizeof *s);
+	struct fw_err err = { 0 };
+
+	(void)state;
+	assert_int_equal(sandbox_open(s, SANDBOX_AUTO, &err), 0);
+	if (!s->active) {
+		free(s);
+		skip();
+	}
+	for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
+		int pair[2];
+		assert_int_equal(socket(refused[i], SOCK_STREAM, 0), -1);
+		assert_int_equal(errno, EAFNOSUPPORT);
+		assert_int_equal(socketpair(refused[i], SOCK_STREAM, 0, pair), -1);
+		assert_int_equal(errno, EAFNOSUPPORT);
+	}
+	for (size_t i = 0; i < sizeof allowed / sizeof *allowed; i++) {
+		int fd = socket(allowed[i], allowed[i] == AF_NETLINK ? SOCK_RAW : SOCK_STREAM, 0);
+		assert_true(fd >= 0 || errno != EAFNOSUPPORT || allowed[i] == AF_INET6); /* a kernel may have no IPv6 */
+		close(fd);
+	}
+	assert_int_equal(syscall(SYS_io_uring_setup, 1, NULL), -1);
+	assert_int_equal(errno, ENOSYS);
+	if (s->drops_root) {
+		assert_int_equal(unshare(CLONE_NEWUSER), -1);
+		assert_int_equal(errno, EPERM);
+		assert_int_equal(syscall(SYS_clone3, NULL, 0), -1);
+		assert_int_equal(errno, ENOSYS);
+	}
 	free(s);
 }
 
@@ -303,12 +491,17 @@ int main(void)
 		cmocka_unit_test(words),
 		cmocka_unit_test(build_arguments),
 		cmocka_unit_test(root_becomes_nobody),
+		cmocka_unit_test(environment_of_a_run),
 		cmocka_unit_test(folders_that_are_shown),
 		cmocka_unit_test(without_isolation_only_the_command_is_left),
 		cmocka_unit_test(too_many_arguments_are_an_error),
 		cmocka_unit_test(required_without_bubblewrap_says_so),
+		cmocka_unit_test(a_bubblewrap_that_fails_is_explained),
+		cmocka_unit_test(a_runner_of_root_alone_is_refused),
 		cmocka_unit_test(a_program_runs_inside),
+		cmocka_unit_test(memory_of_folders_is_limited),
 		cmocka_unit_test(who_counts_keeps_one_capability),
+		cmocka_unit_test(calls_of_branches_are_limited),
 		cmocka_unit_test(compilers_have_versions),
 	};
 

@@ -7,7 +7,26 @@
 
 #include "tmp_folder.h"
 
+#include <errno.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
 static struct tmp_folder folder;
+static ino_t unreadable; /* the next read of this file fails; 0: none does */
+
+ssize_t pread(int fd, void *data, size_t size, off_t at)
+{
+	struct stat st;
+
+	if (unreadable && fstat(fd, &st) == 0 && st.st_ino == unreadable) {
+		unreadable = 0;
+		errno = EIO;
+		return -1;
+	}
+	return syscall(SYS_pread64, fd, data, size, at);
+}
+
 static int side[2]; /* base, target */
 
 static void write_file(int at, const char *path, const char *text, mode_t mode)
@@ -64,6 +83,49 @@ static void differing_files_are_listed(void **state)
 	assert_string_equal(d.path[1], "z.py");
 }
 
+/* A file that cannot be read is an error, and never a difference: that would be one of the commits. */
+static void a_file_that_cannot_be_read_is_an_error(void **state)
+{
+	struct fw_err err = { 0 };
+	struct treediff d;
+	struct stat st;
+
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		assert_int_equal(fstatat(side[i], "src/b.py", &st, 0), 0);
+		unreadable = st.st_ino;
+		err_clear(&err);
+		assert_int_equal(treediff_find(side[0], side[1], &d, &err), -1);
+		assert_non_null(strstr(err.text, "read a built file: Input/output error"));
+	}
+	assert_int_equal(find(&d), 1);
+	assert_int_equal(d.n, 2);
+}
+
+static void logs_of_the_build_are_left_out(void **state)
+{
+	static const char *const logs[] = { "CMakeOutput.log", "CMakeError.log", "CMakeConfigureLog.yaml", ".ninja_log",
+		".ninja_deps" };
+	const struct timespec unpacked[2] = { { .tv_sec = 946684800 }, { .tv_sec = 946684800 } };
+	char before[65], after[65];
+	struct treediff d;
+
+	(void)state;
+	assert_int_equal(workdir_hash_made(side[0], before, NULL), 0);
+	for (size_t i = 0; i < sizeof logs / sizeof logs[0]; i++)
+		for (int at = 0; at < 2; at++)
+			write_file(side[at], logs[i], at ? "12:01" : "12:00", 0644);
+	assert_int_equal(find(&d), 1);
+	assert_int_equal(d.n, 2); /* those of open_sides */
+	assert_int_equal(workdir_hash_made(side[0], after, NULL), 0);
+	assert_string_equal(after, before);
+	for (int at = 0; at < 2; at++) /* a file of the repository by that name */
+		assert_int_equal(utimensat(side[at], ".ninja_log", unpacked, 0), 0);
+	assert_int_equal(find(&d), 1);
+	assert_int_equal(d.n, 3);
+	assert_string_equal(d.path[0], ".ninja_log");
+}
+
 static void any_other_difference_is_found(void **state)
 {
 	struct treediff d;
@@ -103,6 +165,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(differing_files_are_listed, open_sides, close_sides),
+		cmocka_unit_test_setup_teardown(a_file_that_cannot_be_read_is_an_error, open_sides, close_sides),
+		cmocka_unit_test_setup_teardown(logs_of_the_build_are_left_out, open_sides, close_sides),
 		cmocka_unit_test_setup_teardown(any_other_difference_is_found, open_sides, close_sides),
 		cmocka_unit_test_setup_teardown(too_many_files_are_another_difference, open_sides, close_sides),
 	};

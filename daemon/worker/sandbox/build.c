@@ -118,24 +118,24 @@ static int keep_all(const struct build_context *c, const struct msg_subject *s, 
  * Returns 1; 0 if an artifact is missing or is neither file nor folder, see `detail` (detail[size]); -1 on an error of the
  * worker.
  */
-static int artifacts_keep(const struct build_context *c, const struct msg_subject *s, const char *name, char *detail, size_t size,
+static int keep_artifacts(const struct build_context *c, const struct msg_subject *s, const char *name, char *detail, size_t size,
 	struct fw_err *err)
 {
-	char aside[160];
+	char reduced[160];
 	int from = openat(c->cache->fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC), to, result;
 
-	snprintf(aside, sizeof aside, "%.128s-kept", name);
+	snprintf(reduced, sizeof reduced, "%.128s-reduced", name);
 	if (from < 0)
 		return err_sys(err, "folder %s of the cache", name);
-	to = workdir_fresh(c->cache->fd, aside, err);
+	to = workdir_fresh(c->cache->fd, reduced, err);
 	result = to < 0 ? -1 : keep_all(c, s, from, to, detail, size, err);
 	close(from);
 	fd_close(&to);
 	if (result == 1 &&
-		(workdir_remove(c->cache->fd, name, err) != 0 || renameat(c->cache->fd, aside, c->cache->fd, name) < 0))
+		(workdir_remove(c->cache->fd, name, err) != 0 || renameat(c->cache->fd, reduced, c->cache->fd, name) < 0))
 		result = err_sys(err, "folder %s of the cache", name);
 	if (result != 1)
-		(void)workdir_remove(c->cache->fd, aside, NULL);
+		(void)workdir_remove(c->cache->fd, reduced, NULL);
 	return result;
 }
 
@@ -282,6 +282,8 @@ static void key_of(const struct build_context *c, const struct msg_subject *s, c
 	hash_text(&h, sandbox_isolation(c->sandbox));
 	for (i = 0; i < c->sandbox->n_shown; i++)
 		hash_text(&h, c->sandbox->shown[i]);
+	if (s->untrusted) /* a build of a fork never becomes that of a branch, even with equal inputs */
+		hash_text(&h, "untrusted");
 	hash_end(&h, key);
 }
 
@@ -406,6 +408,22 @@ static void command_text(const struct build_context *c, const struct msg_subject
 	}
 }
 
+/* Add the first error of the log, if it has one, to the reason, which reports that the build failed, but not why. */
+static void quote_log(const struct run *r, struct msg_build *out)
+{
+	char line[sizeof out->detail];
+	size_t len, used = strlen(out->detail);
+	struct buf text;
+
+	buf_init(&text, r->log.half * 2 + 256);
+	buildlog_text(&r->log, &text);
+	const char *found = lastwords_telling(text.data ? text.data : "", text.len, true, &len);
+
+	if (lastwords_is_error(found, len) && lastwords_print(found, len, line, sizeof line) > 0)
+		snprintf(out->detail + used, sizeof out->detail - used, ": %.*s", (int)(sizeof out->detail - used - 3), line);
+	buf_fini(&text);
+}
+
 /*
  * Run one program in the build's sandbox. Returns 1 if it succeeded; 0 if not, with `out` filled; -1 if the build is not at
  * fault.
@@ -474,15 +492,17 @@ static int run_in_sandbox(struct run *r, const struct msg_subject *s, const char
 	if (proc_is_outside(&how))
 		return err_set(err, ERR_BUSY, "%.120s of the %s: %s; out of memory, or killed by another process on this machine",
 			name, role_name(s->role), ended);
-	if (how.timed_out)
+	if (how.timed_out) {
 		snprintf(out->detail, sizeof out->detail,
 			"%.120s: ran past %.6g s and was ended (see doc/troubleshooting.md#build-timeout)", name, timeout_s);
-	else
+	} else {
 		snprintf(out->detail, sizeof out->detail, "%.120s: %s%s", name, ended,
 			how.signal == 25    ? " (a file grew beyond 2 GiB)"
 			: how.signal == 24  ? " (CPU time used up)"
 			: how.status == 127 ? " (a program was not found)"
 					    : "");
+		quote_log(r, out);
+	}
 	return 0;
 }
 
@@ -610,7 +630,7 @@ static int take_output(
  */
 static int take_program(struct run *r, const struct msg_subject *s, struct msg_build *out, struct fw_err *err)
 {
-	int result = s->run.n_artifacts == 0 ? 1 : artifacts_keep(r->context, s, r->folder, out->detail, sizeof out->detail, err);
+	int result = s->run.n_artifacts == 0 ? 1 : keep_artifacts(r->context, s, r->folder, out->detail, sizeof out->detail, err);
 	struct fw_err e = { 0 };
 	int fd;
 

@@ -1,4 +1,6 @@
 /* lastwords.c - ring of the last output bytes. */
+#include <ctype.h>
+
 #include "worker/sandbox/sandbox.h"
 
 void lastwords_keep(struct lastwords *w, const char *data, size_t len)
@@ -17,18 +19,103 @@ void lastwords_keep(struct lastwords *w, const char *data, size_t len)
 	w->n += len;
 }
 
+static bool has(const char *line, size_t len, const char *word)
+{
+	return memmem(line, len, word, strlen(word)) != NULL;
+}
+
+static bool begins(const char *line, size_t len, const char *word)
+{
+	return len >= strlen(word) && memcmp(line, word, strlen(word)) == 0;
+}
+
+/* "module.NameError: text" or "NameError" alone, as Python ends a traceback. */
+static bool is_exception(const char *line, size_t len)
+{
+	static const char *const ends[] = { "Error", "Exception", "Interrupt", "Exit" };
+	size_t n = 0;
+
+	while (n < len && (isalnum((unsigned char)line[n]) || line[n] == '_' || line[n] == '.'))
+		n++;
+	for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+		size_t size = strlen(ends[i]);
+
+		if (n > size && memcmp(line + n - size, ends[i], size) == 0)
+			return n == len || line[n] == ':';
+	}
+	return false;
+}
+
+/* How much a line explains: 0 nothing; pytest marks the lines of an error with "E   ". */
+static int weigh_line(const char *line, size_t len)
+{
+	static const char *const begin[] = {
+		"error: ", "Error: ", "ERROR: ", "fatal: ", "Fatal Python error: ", "terminate called"
+	};
+	static const char *const inside[] = { ": error: ", ": fatal error: ", ": undefined reference to ", ": Assertion `",
+		"Assertion failed", "  what():  ", " panicked at ", "CUDA error", "HIP error" };
+	bool is_pytest = begins(line, len, "E   ");
+	size_t skip = is_pytest ? 1 : 0;
+
+	while (is_pytest && skip < len && line[skip] == ' ')
+		skip++;
+	if (is_exception(line + skip, len - skip))
+		return is_pytest ? 3 : 2;
+	if (is_pytest)
+		return has(line, len, "assert ") || has(line, len, ": error: ") ? 2 : 1;
+	for (size_t i = 0; i < sizeof begin / sizeof *begin; i++)
+		if (begins(line, len, begin[i]))
+			return 1; /* also of tools that go on, as pip's resolver */
+	for (size_t i = 0; i < sizeof inside / sizeof *inside; i++)
+		if (has(line, len, inside[i]))
+			return 2;
+	return 0;
+}
+
+bool lastwords_is_error(const char *line, size_t len)
+{
+	return weigh_line(line, len) > 0;
+}
+
+const char *lastwords_telling(const char *text, size_t size, bool is_first, size_t *len)
+{
+	const char *found = text;
+	int weight = -1;
+
+	*len = 0;
+	for (size_t at = 0, n; at < size; at += n + 1) {
+		const char *line = text + at, *end = memchr(line, '\n', size - at);
+		size_t shown = n = end ? (size_t)(end - line) : size - at;
+
+		while (shown > 0 && isspace((unsigned char)line[shown - 1]))
+			shown--;
+		int own = shown ? weigh_line(line, shown) : -1;
+		if (own < weight || own < 0 || (is_first && own == weight && own > 0))
+			continue;
+		weight = own;
+		found = line;
+		*len = shown;
+	}
+	return found;
+}
+
+size_t lastwords_print(const char *line, size_t len, char *out, size_t size)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < len && n + 1 < size; i++)
+		out[n++] = line[i] >= ' ' && line[i] < 127 ? line[i] : '?';
+	out[n] = '\0';
+	return n;
+}
+
 void lastwords_quote(const struct lastwords *w, char out[LASTWORDS_QUOTE])
 {
-	size_t end = w->n, start, n = 0;
 	char said[200];
+	size_t len;
+	const char *line = lastwords_telling(w->text, w->n, false, &len);
+	size_t n = lastwords_print(line, len, said, sizeof said);
 
-	while (end > 0 && (w->text[end - 1] == '\n' || w->text[end - 1] == ' '))
-		end--;
-	for (start = end; start > 0 && w->text[start - 1] != '\n';)
-		start--;
-	for (size_t i = start; i < end && n + 1 < sizeof said; i++)
-		said[n++] = w->text[i] >= ' ' && w->text[i] < 127 ? w->text[i] : '?';
-	said[n] = '\0';
 	snprintf(out, LASTWORDS_QUOTE, "%s%s%s", n ? "; last words: \"" : "", said, n ? "\"" : "");
 }
 

@@ -3,7 +3,7 @@
 
 #include <signal.h>
 
-enum { PING_S = 10, STALL_MS = 30000, TICK_MS = 500 };
+enum { PING_S = 10, STALL_MS = 30000, TICK_MS = 500, SAME_SIGNAL_MS = 100 };
 
 static volatile sig_atomic_t stopping;
 
@@ -70,6 +70,16 @@ static int cancel(struct peer *p, enum err_code code, const char *what, struct f
 	return err_set(err, p->why.code, "%s", p->why.text);
 }
 
+/* After a write that failed: errno says why. */
+static int cancel_unsent(struct peer *p, struct fw_err *err)
+{
+	bool is_closed = errno == EPIPE || errno == ECONNRESET;
+	char what[100];
+
+	snprintf(what, sizeof what, is_closed ? "the daemon closed its end" : "write to the daemon: %m");
+	return cancel(p, ERR_CANCELLED, what, err);
+}
+
 static int cancel_job(struct peer *p, const struct msg_cancel *m, struct fw_err *err)
 {
 	p->stays = m->stays && !p->cancelled;
@@ -81,6 +91,13 @@ static int check_signal(struct peer *p, struct fw_err *err)
 	if (p->cancelled)
 		return err_set(err, p->why.code, "%s", p->why.text);
 	return stopping ? cancel(p, ERR_CANCELLED, "stopped by a signal", err) : 0;
+}
+
+int peer_await_signal(struct peer *p, struct fw_err *err)
+{
+	if (!p->cancelled && !stopping)
+		(void)poll(NULL, 0, SAME_SIGNAL_MS); /* a signal ends it early */
+	return check_signal(p, err);
 }
 
 int peer_send(struct peer *p, const struct msg *m, struct fw_err *err)
@@ -101,7 +118,7 @@ int peer_send(struct peer *p, const struct msg *m, struct fw_err *err)
 		if (poll(&fd, 1, TICK_MS) > 0) {
 			n = write(p->out, p->sending.data + done, p->sending.len - done);
 			if (n < 0 && errno != EINTR && errno != EAGAIN)
-				return cancel(p, ERR_CANCELLED, "the daemon closed its end", err);
+				return cancel_unsent(p, err);
 			done += n > 0 ? (size_t)n : 0;
 		}
 		if (stopping)

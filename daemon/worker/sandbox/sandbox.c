@@ -7,11 +7,12 @@
 #include "worker/sandbox/internal.h"
 
 #include <glob.h>
+#include <sched.h>
 #include <seccomp.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 
-/* ---- sockets: The seccomp filter. ---- */
+/* ---- calls: The seccomp filter. ---- */
 
 enum { FAMILIES = 64 /* more than exist */ };
 
@@ -46,23 +47,39 @@ static int add_architectures(scmp_filter_ctx filter)
 	return rc;
 }
 
-static int fill(scmp_filter_ctx filter)
+/*
+ * A user namespace gives its maker all capabilities in it, and with them reach of kernel code that is closed to other users.
+ * clone3, whose flags are in memory, does not exist; the C library then uses clone.
+ */
+static int refuse_user_namespaces(scmp_filter_ctx filter)
+{
+	const struct scmp_arg_cmp flag = SCMP_A0(SCMP_CMP_MASKED_EQ, CLONE_NEWUSER, CLONE_NEWUSER);
+	int rc = seccomp_rule_add(filter, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(unshare), 1, flag);
+
+	rc = rc == 0 ? seccomp_rule_add(filter, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(clone), 1, flag) : rc;
+	return rc == 0 ? seccomp_rule_add(filter, SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(clone3), 0) : rc;
+}
+
+static int fill(scmp_filter_ctx filter, bool without_namespaces)
 {
 	int rc = add_architectures(filter);
 
 	/* 32-bit programs also have socketcall, whose family is in memory, where a filter cannot read it */
 	rc = rc == 0 ? seccomp_rule_add(filter, SCMP_ACT_ERRNO(EAFNOSUPPORT), SCMP_SYS(socketcall), 0) : rc;
 	rc = rc == 0 ? seccomp_rule_add(filter, SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(io_uring_setup), 0) : rc;
+	/* pages that a thread of the module fills when they are read: work after the end of a call */
+	rc = rc == 0 ? seccomp_rule_add(filter, SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(userfaultfd), 0) : rc;
 	rc = rc == 0 ? refuse_families(filter, SCMP_SYS(socket)) : rc;
+	rc = rc == 0 && without_namespaces ? refuse_user_namespaces(filter) : rc;
 	return rc == 0 ? refuse_families(filter, SCMP_SYS(socketpair)) : rc;
 }
 
 /*
  * Install a permanent seccomp filter in this process, which its children inherit: other families fail with EAFNOSUPPORT, io_uring
- * with ENOSYS. Sets no_new_privs. A second call does nothing. Err: ERR_UNSUPPORTED the kernel has no seccomp filters, or
- * libseccomp does not support this architecture.
+ * and userfaultfd with ENOSYS, with `without_namespaces` new user namespaces with EPERM. Sets no_new_privs. A second call does nothing. Err:
+ * ERR_UNSUPPORTED the kernel has no seccomp filters, or libseccomp does not support this architecture.
  */
-static int sockets_limit(struct fw_err *err)
+static int limit_calls(bool without_namespaces, struct fw_err *err)
 {
 	static bool is_limited;
 	scmp_filter_ctx filter = is_limited ? NULL : seccomp_init(SCMP_ACT_ALLOW);
@@ -71,12 +88,12 @@ static int sockets_limit(struct fw_err *err)
 		return 0;
 	if (!filter)
 		return err_set(err, ERR_FULL, "out of memory");
-	int rc = fill(filter);
+	int rc = fill(filter, without_namespaces);
 	rc = rc == 0 ? seccomp_load(filter) : rc; /* sets no_new_privs */
 	seccomp_release(filter);
 	if (rc != 0) {
 		errno = -rc;
-		err_sys(err, "limit the sockets of branches' code (seccomp)");
+		err_sys(err, "limit the system calls of branches' code (seccomp)");
 		err->code = ERR_UNSUPPORTED;
 		return -1;
 	}
@@ -92,7 +109,7 @@ enum { TRY_MS = 10000 };
 static const char prlimit_path[] = "/usr/bin/prlimit", setpriv[] = "/usr/bin/setpriv";
 static const char *const closed_proc[] = { "/proc/sys", "/proc/sysrq-trigger", "/proc/irq", "/proc/bus", "/proc/acpi",
 	"/proc/scsi" };
-static const char tmp_bytes[] = "4294967296"; /* size limit of /tmp; memory is allocated as it is used */
+static const char tmp_bytes[] = "4294967296"; /* size limit of /tmp and of /dev/shm; memory is allocated as it is used */
 
 const char *const sandbox_passed_env[] = { "FLOPWATCH_CPU_THREADS", "FLOPWATCH_SIM_DEVICES", "FLOPWATCH_SIM_ENVIRONMENT",
 	"CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER", NULL };
@@ -216,6 +233,8 @@ static void begin(const struct sandbox *s, struct sandbox_argv *v, bool as_nobod
 		args(v, "--cap-add", "CAP_SETPCAP", NULL);
 	} else {
 		sandbox_arg(v, "--unshare-all");
+		if (s->ends_namespaces)
+			args(v, "--unshare-user", "--disable-userns", NULL);
 	}
 	args(v, "--ro-bind", "/usr", "/usr");
 	system_folder(v, "/bin");
@@ -308,6 +327,15 @@ static void gpu_arguments(struct sandbox_argv *v)
 	}
 }
 
+/* All folders in memory have a size limit: /dev, which has none, becomes read-only when its nodes are there. */
+static void end_dev(struct sandbox_argv *v)
+{
+	args(v, "--perms", "1777", NULL);
+	args(v, "--size", tmp_bytes, NULL);
+	args(v, "--tmpfs", "/dev/shm", NULL);
+	args(v, "--remount-ro", "/dev", NULL);
+}
+
 static void become_nobody(struct sandbox_argv *v)
 {
 	args(v, setpriv, "--reuid=65534", "--regid=65534");
@@ -333,6 +361,7 @@ static void in_job(const struct sandbox *s, struct sandbox_argv *v, const char *
 			environment(v, more->variable);
 		if (gpu)
 			gpu_arguments(v);
+		end_dev(v);
 		args(v, "--bind", job_dir, "/job");
 		args(v, "--chdir", inside, NULL);
 		sandbox_arg(v, "--");
@@ -424,6 +453,7 @@ static void in_run(const struct sandbox *s, struct sandbox_argv *v, const char *
 	}
 	if (gpu)
 		gpu_arguments(v);
+	end_dev(v);
 	args(v, "--setenv", "PATH", BUILD_PATH);
 	args(v, "--setenv", "LANG", "C.UTF-8");
 	args(v, "--setenv", "HOME", "/tmp");
@@ -605,13 +635,14 @@ static int check_runner(const struct sandbox *s, struct fw_err *err)
 }
 
 /* Install the filter, then test bubblewrap again: no_new_privs disables a bubblewrap that is setuid root. */
-static void limit_sockets(struct sandbox *s, struct buf *said)
+static void limit_and_test(struct sandbox *s, struct buf *said)
 {
 	struct fw_err e = { 0 };
 
 	if (!s->active)
 		return;
-	if (sockets_limit(&e) != 0) {
+	/* bubblewrap makes no user namespace itself if root becomes nobody */
+	if (limit_calls(s->drops_root, &e) != 0) {
 		snprintf(s->why, sizeof s->why, "%.250s", e.text);
 	} else if (!works(s, AS_RUN, said, &e)) {
 		s->active = false;
@@ -637,14 +668,17 @@ int sandbox_open(struct sandbox *s, enum sandbox_want want, struct fw_err *err)
 	} else {
 		buf_init(&said, 4096);
 		s->active = true;
-		s->active = works(s, AS_RUN, &said, &e);
+		/* first, since a filter of an earlier call refuses the user namespaces of the second way */
+		s->drops_root = geteuid() == 0 && access(setpriv, X_OK) == 0;
+		s->drops_root = s->drops_root && works(s, AS_BUILD, &said, &e);
+		s->active = s->drops_root || works(s, AS_RUN, &said, &e);
 		if (!s->active)
 			explain_failure(s, e.text[0] ? e.text : said.data);
-		s->drops_root = s->active && geteuid() == 0 && access(setpriv, X_OK) == 0;
-		s->drops_root = s->drops_root && works(s, AS_BUILD, &said, &e);
+		s->ends_namespaces = s->active && !s->drops_root; /* bubblewrap 0.8 */
+		s->ends_namespaces = s->ends_namespaces && works(s, AS_RUN, &said, &e);
 		s->keeps_counters = s->drops_root && counters_are_closed();
 		s->keeps_counters = s->keeps_counters && works(s, AS_COUNT, &said, &e);
-		limit_sockets(s, &said);
+		limit_and_test(s, &said);
 		buf_fini(&said);
 	}
 	if (s->active && geteuid() == 0 && !s->drops_root)

@@ -113,6 +113,11 @@ void peer_fini(struct peer *p);
 /** Return whether the daemon cancelled the job in favour of another one and waits for a hello; if so, clear the cancel. */
 bool peer_go_on(struct peer *p);
 
+/**
+ * Wait a moment for a signal to this process before another process's end is reported as its fault: a scheduler that ends an
+ * allocation signals all its processes, in any order. Err: ERR_CANCELLED, there is one.
+ */
+int peer_await_signal(struct peer *p, struct fw_err *err);
 /** Send one message. Err: the daemon is gone or has not read for 30 s; the job is then cancelled. */
 int peer_send(struct peer *p, const struct msg *m, struct fw_err *err);
 /** Wait for the next message. Own: msg_fini. Err: ERR_TIMEOUT after `timeout_ms`, ERR_CANCELLED, ERR_PROTOCOL. */
@@ -131,8 +136,9 @@ int peer_attend(struct peer *p, const struct pollfd *fd, struct fw_err *err);
  * ---- sandbox ----
  * Isolation of branch code by bubblewrap.
  *
- * All namespaces are separate. Code inside has no network, no socket of other families (sandbox.c), no capability, and is never
- * the machine's root user. The system is read-only, and only explicitly listed files of flopwatch are visible.
+ * All namespaces are separate. Code inside has no network, no socket of other families (sandbox.c), no capability, cannot create
+ * user namespaces (with a worker that is not root this needs bubblewrap 0.8), and is never the machine's root user. The system is
+ * read-only, and only explicitly listed files of flopwatch are visible.
  *
  * There are two kinds: for builds (the work folder at /job, compilers, no GPU) and for the runner (flopwatch's programs, the
  * GPU's device nodes). A machine may forbid features that bubblewrap needs, so sandbox_open runs it once as a test.
@@ -145,8 +151,9 @@ enum { SANDBOX_NOBODY = 65534, SANDBOX_SPARE = 200 /* processes beyond those of 
 
 struct sandbox {
 	bool active;
-	bool drops_root;     /* the worker is root, so code inside runs as SANDBOX_NOBODY, who must own the work folder */
-	bool keeps_counters; /* the driver restricts counters to administrators and the worker is root: add CAP_PERFMON */
+	bool drops_root;      /* the worker is root, so code inside runs as SANDBOX_NOBODY, who must own the work folder */
+	bool ends_namespaces; /* bubblewrap can forbid user namespaces inside; where root becomes nobody the seccomp filter does */
+	bool keeps_counters;  /* the driver restricts counters to administrators and the worker is root: add CAP_PERFMON */
 	char bwrap[PATH_MAX];
 	char cuda[PATH_MAX];       /* CUDA toolkit folder with links resolved, if outside /usr; else "" */
 	char why[256];             /* reason why it is not active, or why the user inside is the machine's root */
@@ -406,7 +413,16 @@ struct lastwords {
 };
 
 void lastwords_keep(struct lastwords *w, const char *data, size_t len);
-/** Quote the last line, made printable, as the end of a message; "" if there is none. */
+/**
+ * Return the line of text[size] that explains a failure best: an exception of Python, an error of a compiler, a failed assertion;
+ * of several the last, or the first if `is_first`; else the last line. Without trailing spaces. `len` 0: there is none.
+ */
+const char *lastwords_telling(const char *text, size_t size, bool is_first, size_t *len);
+/** Whether a line names an error, and is not just the last one. */
+bool lastwords_is_error(const char *line, size_t len);
+/** Copy a line, made printable. Returns its length. Shape: out[size]. */
+size_t lastwords_print(const char *line, size_t len, char *out, size_t size);
+/** Quote that line, made printable, as the end of a message; "" if there is none. */
 void lastwords_quote(const struct lastwords *w, char out[LASTWORDS_QUOTE]);
 /** Return whether the device rejected the process because its memory is full or because it accepts only one process. */
 bool lastwords_of_no_room(const struct lastwords *w);
@@ -547,7 +563,8 @@ struct treediff {
 };
 
 /**
- * List the regular files below both folders with contents that have different effects (loadable.c). Returns 1 if the folders
+ * List the regular files below both folders with contents that have different effects (loadable.c), except for logs of the build
+ * (workdir_is_build_log). Returns 1 if the folders
  * are equal except for these; 0 if entries are missing, have other kinds or links, or more than TREEDIFF_MAX files differ: the
  * list is then incomplete. Err: -1 a folder or file cannot be read.
  */
@@ -578,7 +595,12 @@ int workdir_hash(int fd, char sha256[65], struct fw_err *err);
 int workdir_copy(int from_parent, const char *from, int to_parent, const char *to, int64_t max_bytes);
 /** Return whether a file has the time stamp of unpacked files: no build wrote it. */
 bool workdir_is_unpacked(const struct stat *st);
-/** Compute the same over files that were not unpacked, or were written after unpacking; "" if there are none. */
+/** Return whether a build wrote it as a log of CMake or Ninja: times and random names, which differ in each build. */
+bool workdir_is_build_log(const char *name, const struct stat *st);
+/**
+ * Compute the same over files that were not unpacked, or were written after unpacking, except for logs of the build; "" if there
+ * are none.
+ */
 int workdir_hash_made(int fd, char sha256[65], struct fw_err *err);
 /**
  * Make another user the owner of a tree that only the worker has written so far, with read and enter permissions (needs root).

@@ -15,14 +15,22 @@ void toolchain_path(const char *dir, char *path)
 		snprintf(path, TOOLCHAIN_PATH_SIZE, "%s", sandbox_build_path);
 }
 
+/* Whether the path is that of a program: a folder can have the name of a compiler, as /usr/share/gcc. */
+static bool is_program(const char *path)
+{
+	struct stat st;
+
+	return stat(path, &st) == 0 && S_ISREG(st.st_mode) && access(path, X_OK) == 0;
+}
+
 /* Find the program in `dir`; `path` is "" if it is missing. Shape: path[PATH_MAX]. */
 static void find(const char *dir, const char *program, char *path)
 {
 	snprintf(path, PATH_MAX, "%s/bin/%s", dir, program);
-	if (dir[0] && access(path, X_OK) == 0)
+	if (dir[0] && is_program(path))
 		return;
 	snprintf(path, PATH_MAX, "%s/%s", dir, program);
-	if (!dir[0] || access(path, X_OK) != 0)
+	if (!dir[0] || !is_program(path))
 		*path = '\0';
 }
 

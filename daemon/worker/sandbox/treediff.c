@@ -115,7 +115,7 @@ static int compare_entry(
 		return 0;
 	if (S_ISLNK(a.st_mode))
 		return has_same_target(base, target, name);
-	if (!S_ISREG(a.st_mode) && !S_ISDIR(a.st_mode))
+	if ((!S_ISREG(a.st_mode) && !S_ISDIR(a.st_mode)) || (workdir_is_build_log(name, &a) && workdir_is_build_log(name, &b)))
 		return 1;
 	if (snprintf(path, sizeof path, "%s%s%s", folder, *folder ? "/" : "", name) >= (int)sizeof path)
 		return 0;

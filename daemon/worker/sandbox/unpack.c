@@ -266,14 +266,14 @@ static int make_entry(struct tar_reader *r, struct entry *e, struct fw_err *err)
 /* An archive of one file named "blob": move `path`/blob to `path`. */
 static int lift_blob(struct tar_reader *r, struct fw_err *err)
 {
-	char path[PATH_SIZE] = "", from[PATH_SIZE + 16], aside[PATH_SIZE + 16];
+	char path[PATH_SIZE] = "", from[PATH_SIZE + 16], temporary[PATH_SIZE + 16];
 
 	if (clean_path(r->path, path, sizeof path, err) != 0 || !*path)
 		return 0;
 	snprintf(from, sizeof from, "%s/blob", path);
-	snprintf(aside, sizeof aside, "%s.flopwatch-blob", path);
-	if (renameat(r->root_fd, from, r->root_fd, aside) < 0 || unlinkat(r->root_fd, path, AT_REMOVEDIR) < 0 ||
-		renameat(r->root_fd, aside, r->root_fd, path) < 0)
+	snprintf(temporary, sizeof temporary, "%s.flopwatch-blob", path);
+	if (renameat(r->root_fd, from, r->root_fd, temporary) < 0 || unlinkat(r->root_fd, path, AT_REMOVEDIR) < 0 ||
+		renameat(r->root_fd, temporary, r->root_fd, path) < 0)
 		return err_sys(err, "place file %s", r->path);
 	return 0;
 }

@@ -33,10 +33,10 @@ static int remove_entry(struct removal *r, int fd, const char *name, int depth)
 	if (unlinkat(fd, name, AT_REMOVEDIR) == 0)
 		return 0;
 	if (depth == DEPTH_MAX) {
-		char aside[32];
+		char moved_name[32];
 
-		snprintf(aside, sizeof aside, "deep-%u", r->moved++);
-		if (renameat(fd, name, r->root, aside) == 0)
+		snprintf(moved_name, sizeof moved_name, "deep-%u", r->moved++);
+		if (renameat(fd, name, r->root, moved_name) == 0)
 			return 0;
 		return errno == ENOTEMPTY || errno == EEXIST ? 0
 							     : -1; /* the build used this name: the next pass uses another one */
@@ -177,6 +177,17 @@ bool workdir_is_unpacked(const struct stat *st)
 	return st->st_mtime == UNPACK_TIME_S;
 }
 
+bool workdir_is_build_log(const char *name, const struct stat *st)
+{
+	static const char *const names[] = { "CMakeOutput.log", "CMakeError.log", "CMakeConfigureLog.yaml", ".ninja_log",
+		".ninja_deps" };
+
+	for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+		if (strcmp(name, names[i]) == 0)
+			return S_ISREG(st->st_mode) && !workdir_is_unpacked(st);
+	return false;
+}
+
 static int hash_below(struct folder_hash *f, int fd, int depth, struct fw_err *err);
 
 static int hash_entry(struct folder_hash *f, int fd, const char *name, int depth, struct fw_err *err)
@@ -187,7 +198,7 @@ static int hash_entry(struct folder_hash *f, int fd, const char *name, int depth
 
 	if (fstatat(fd, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
 		return err_sys(err, "%s of the built folder", name);
-	if (f->made_alone && S_ISREG(st.st_mode) && workdir_is_unpacked(&st))
+	if (f->made_alone && ((S_ISREG(st.st_mode) && workdir_is_unpacked(&st)) || workdir_is_build_log(name, &st)))
 		return 0;
 	f->n_files += S_ISREG(st.st_mode);
 	bool program = S_ISREG(st.st_mode) && (st.st_mode & S_IXUSR);

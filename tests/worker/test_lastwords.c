@@ -1,0 +1,137 @@
+/* lastwords.c: which end of a process's output is stored, and how it is quoted. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <string.h>
+
+#include "worker/sandbox/sandbox.h"
+
+static void quoted(const char *text, size_t len, const char *wanted)
+{
+	struct lastwords w = { .n = 0 };
+	char out[LASTWORDS_QUOTE];
+
+	lastwords_keep(&w, text, len);
+	lastwords_quote(&w, out);
+	assert_string_equal(out, wanted);
+}
+
+static void the_last_line_is_quoted(void **state)
+{
+	char longer[300], wanted[LASTWORDS_QUOTE];
+
+	(void)state;
+	quoted("", 0, "");
+	quoted("\n \n", 3, "");
+	quoted("one", 3, "; last words: \"one\"");
+	quoted("one\ntwo words \n\n", 16, "; last words: \"two words\"");
+	quoted("a\tb\x1b[2J\x7f\xc3\xa9~", 11, "; last words: \"a?b?[2J???~\""); /* only what every terminal shows */
+	memset(longer, 'x', sizeof longer);
+	snprintf(wanted, sizeof wanted, "; last words: \"%.199s\"", longer);
+	quoted(longer, sizeof longer, wanted);
+}
+
+static void quoted_of(const char *text, const char *line)
+{
+	char wanted[LASTWORDS_QUOTE];
+
+	snprintf(wanted, sizeof wanted, "; last words: \"%s\"", line);
+	quoted(text, strlen(text), wanted);
+}
+
+/* pytest, Python, faulthandler, compilers, glibc and C++ write the reason before other lines */
+static void the_line_that_explains_the_failure_is_quoted(void **state)
+{
+	(void)state;
+	quoted_of(
+		"test_x.py:1: in <module>\n    import numpyx\nE   ModuleNotFoundError: No module named 'numpyx'\n=== short test "
+		"summary info ===\nERROR test_x.py\n=== 1 error in 2.79s ===\n  warner(PytestBenchmarkWarning(text))\n",
+		"E   ModuleNotFoundError: No module named 'numpyx'");
+	quoted_of(
+		"E     File \"t.py\", line 3\nE       f(\nE        ^\nE   SyntaxError: '(' was never closed\n=== 1 error in 2.79s ===\n",
+		"E   SyntaxError: '(' was never closed");
+	quoted_of("E       assert 1 == 2\nE        +  where 1 = f()\n=== 1 failed ===\n", "E       assert 1 == 2");
+	quoted_of("Traceback (most recent call last):\n  File \"b.py\", line 1\ntorch.OutOfMemoryError: no room\nbye\n",
+		"torch.OutOfMemoryError: no room");
+	quoted_of(
+		"Fatal Python error: Aborted\n\nCurrent thread (most recent call first):\n  File \"b.py\", line 2 in <module>\n",
+		"Fatal Python error: Aborted");
+	quoted_of(
+		"a.c:3:2: error: expected ';'\n    3 | x\n      |  ^\nmake: *** [a.o] Error 1\n", "a.c:3:2: error: expected ';'");
+	quoted_of("terminate called after throwing an instance of 'x'\n  what():  odd\nAborted\n", "  what():  odd");
+	quoted_of("max error: 0.1\nrow 7 is odd\n", "row 7 is odd"); /* a result is no reason */
+}
+
+static void of_a_build_the_first_error_is_telling(void **state)
+{
+	const char text[] = "make\na.c:3:2: error: one\na.c:9:2: error: two\nmake: *** [a.o] Error 1\n";
+	size_t len;
+	const char *line = lastwords_telling(text, sizeof text - 1, true, &len);
+
+	(void)state;
+	assert_int_equal(len, strlen("a.c:3:2: error: one"));
+	assert_memory_equal(line, "a.c:3:2: error: one", len);
+	line = lastwords_telling("one\ntwo\n", 8, true, &len);
+	assert_int_equal(len, 3);
+	assert_memory_equal(line, "two", len);
+}
+
+static void only_the_end_is_stored(void **state)
+{
+	static char text[3 * LASTWORDS_KEPT];
+	struct lastwords w = { .n = 0 };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof text; i++)
+		text[i] = (char)('a' + i % 23);
+	lastwords_keep(&w, text, 10);
+	lastwords_keep(&w, text + 10, LASTWORDS_KEPT - 10); /* exactly full */
+	assert_int_equal(w.n, LASTWORDS_KEPT);
+	assert_memory_equal(w.text, text, LASTWORDS_KEPT);
+	lastwords_keep(&w, text + LASTWORDS_KEPT, 100);
+	assert_int_equal(w.n, LASTWORDS_KEPT);
+	assert_memory_equal(w.text, text + 100, LASTWORDS_KEPT);
+	lastwords_keep(&w, text, sizeof text); /* more than fits at once */
+	assert_int_equal(w.n, LASTWORDS_KEPT);
+	assert_memory_equal(w.text, text + sizeof text - LASTWORDS_KEPT, LASTWORDS_KEPT);
+	lastwords_keep(&w, text, 0);
+	assert_memory_equal(w.text, text + sizeof text - LASTWORDS_KEPT, LASTWORDS_KEPT);
+}
+
+static bool is_no_room(const char *text)
+{
+	struct lastwords w = { .n = 0 };
+
+	lastwords_keep(&w, text, strlen(text));
+	return lastwords_of_no_room(&w);
+}
+
+static void a_full_device_is_recognized(void **state)
+{
+	(void)state;
+	assert_true(is_no_room("RuntimeError: CUDA error: out of memory"));
+	assert_true(is_no_room("torch.cuda.OutOfMemoryError"));
+	assert_true(is_no_room("CUDA_ERROR_OUT_OF_MEMORY\nat line 7\n"));
+	assert_true(is_no_room("cudaErrorMemoryAllocation"));
+	assert_true(is_no_room("all CUDA-capable devices are busy or unavailable"));
+	assert_true(is_no_room("CUDA_ERROR_DEVICE_UNAVAILABLE"));
+	assert_true(is_no_room("cudaErrorDevicesUnavailable"));
+	assert_false(is_no_room("out of luck"));
+	assert_false(is_no_room(""));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_last_line_is_quoted),
+		cmocka_unit_test(the_line_that_explains_the_failure_is_quoted),
+		cmocka_unit_test(of_a_build_the_first_error_is_telling),
+		cmocka_unit_test(only_the_end_is_stored),
+		cmocka_unit_test(a_full_device_is_recognized),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
