@@ -1,6 +1,8 @@
 /* calibration.c - pooled variances, and their effect on the rule. */
 #include "stats/stats.h"
 
+#include <math.h>
+
 enum { FREEDOM_SOME = 5, FREEDOM_ENOUGH = 20, FREEDOM_NEWEST = 10, FREEDOM_KEPT = 40 };
 
 #define NOISE_FLOOR 0.0001

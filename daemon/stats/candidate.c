@@ -1,7 +1,7 @@
 /* candidate.c - residuals of two levels, compared with those of a line and of a straight rise. */
 #include "stats/stats.h"
 
-#include <stddef.h>
+#include <math.h>
 
 enum { NEWEST = 16, RISE_MIN = 4, MANY = 24 /* from this number of points on, a wrong line leaves enough residual */ };
 

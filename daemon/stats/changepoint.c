@@ -4,6 +4,8 @@
  */
 #include "stats/stats.h"
 
+#include <math.h>
+
 enum { ODD_MIN = 12, ODD_BEFORE = 20, FAR_POINTS = 5, STEP_POINTS = 12 };
 
 #define NOISE_MIN      0.0005

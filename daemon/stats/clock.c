@@ -1,6 +1,8 @@
 /* clock.c - a posterior of two components. */
 #include "stats/stats.h"
 
+#include <math.h>
+
 #define WANDER_A_MS 0.002
 #define WANDER_MAX  0.02
 

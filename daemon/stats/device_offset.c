@@ -1,6 +1,8 @@
 /* device_offset.c - medians over a device class. */
 #include "stats/stats.h"
 
+#include <math.h>
+
 /* Time of the class for one cell; NAN: fewer than two devices have timed it. */
 static double class_time(const double *cell, int n_devices, double *room)
 {

@@ -6,6 +6,8 @@
  */
 #include "stats/stats.h"
 
+#include <math.h>
+
 static double ln_gamma(double x)
 {
 	int sign;

@@ -1,6 +1,7 @@
 /* interim.c - moderated and plain t tests at interim looks. */
 #include "stats/stats.h"
 
+#include <math.h>
 #include <stddef.h>
 
 #define P_LAST 1e-4 /* required of a change that varies too much, or has too few runs, for its interval */

@@ -1,6 +1,8 @@
 /* memory.c - F test of learned noise against the observed one. */
 #include "stats/stats.h"
 
+#include <math.h>
+
 #define CHANCE 0.001 /* at each end */
 
 static double ln_gamma(double x)

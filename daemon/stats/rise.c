@@ -1,6 +1,8 @@
 /* rise.c - fits of a rise by a line and by isotonic regression. */
 #include "stats/stats.h"
 
+#include <math.h>
+
 #define FREE_COST    3    /* in points, of a rise of any shape: a step must not be followed into its noise */
 #define NARROW_HOLDS 0.85 /* share of such a rise: the uncertainty of a known step resembles a pause and a small rise */
 

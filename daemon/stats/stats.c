@@ -7,6 +7,7 @@
  */
 #include "stats/stats.h"
 
+#include <math.h>
 #include <stddef.h>
 
 /* ---- interval: Quantiles of a mixture of normals by bisection and Newton's steps. ---- */
@@ -129,6 +130,7 @@ enum { MEDIAN_MAX = 4096, FITS = 3 };
 	0.001 /* noise of y - beta z, and its number of pairs: observed on an H200 for calls above 1 ms, 0.0001 to 0.002 */
 #define REST_PRIOR  2
 #define HOPE        0.67 /* share of the observed noise that remains if further runs are less noisy */
+#define SIGN_THETA  5    /* least size of a threshold in standard errors, for a decision by sign: 5.04 at 1.5 % and se_max */
 #define CLOCK_USUAL 1.1 /* factor on the usual effect of branches: above it runs may still show the cause of a clock difference */
 #define FAR         8   /* standard deviations of a run's pairs; a clock change within a call has smaller effects */
 
@@ -581,6 +583,11 @@ static bool gain_is_open(const struct rule *r, double theta, const struct estima
 	return r->p_look > 0 && all->m < -theta / 2 && all->m - all->margin < -theta;
 }
 
+double stats_se_max(const struct rule *r, double theta)
+{
+	return fmin(r->se_max, theta / SIGN_THETA);
+}
+
 enum decision stats_decide(const struct rule *r, double theta, const struct run_estimate *e, int n, bool *borderline)
 {
 	struct estimate all;
@@ -602,7 +609,7 @@ enum decision stats_decide(const struct rule *r, double theta, const struct run_
 	if (n < r->runs_max && !(n >= least && only_clock_is_open(r, excluded ? -theta : theta, &all)))
 		return DECISION_MORE;
 	/* A quick job has too few runs to decide by sign. */
-	if (all.se > r->se_max || r->runs_max < r->runs_regression_min)
+	if (all.se > stats_se_max(r, theta) || r->runs_max < r->runs_regression_min)
 		return excluded ? DECISION_OK : DECISION_UNDECIDED;
 	*borderline = true;
 	if (all.m > theta)

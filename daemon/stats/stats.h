@@ -2,7 +2,6 @@
 #ifndef STATS_STATS_H
 #define STATS_STATS_H
 
-#include <math.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -118,7 +117,7 @@ struct rule {
 	bool learned;             /* tau0 is the total noise of this cell's runs, with nu0 observations: only in a cell's rule */
 	double placement;         /* difference of two copies of one module that no number of runs reduces; 0.0001 */
 	double k;                 /* standard errors of a decision; 3.5 up to 20 cells, 3.8 up to 60, 4.1 beyond */
-	double se_max;            /* above it at the last run: undecided; 0.0030 */
+	double se_max;            /* above it at the last run: undecided; 0.0030. See stats_se_max for thresholds below 1.5 % */
 	int runs_ok_min;          /* 2 */
 	int runs_regression_min;  /* 4 */
 	int runs_max;             /* 12, per set; for programs 32 in all */
@@ -212,6 +211,15 @@ struct estimate {
  * influenced the number of runs, which takes a degree of freedom.
  */
 void stats_combine(const struct rule *r, const struct run_estimate *e, int n, struct estimate *out);
+
+/**
+ * Return the largest standard error with which runs of modules are decided by sign at the last run: se_max, but at most a fifth
+ * of the threshold. The 95 % interval then ends within two fifths of a threshold from the change, so that equal builds lie five
+ * standard errors below it. With se_max alone, at a threshold of 0.1 % and a standard error of 0.2 %, a tenth of all equal builds
+ * would be confirmed regressions, and a loss of several thresholds often be unchanged. From 1.5 % on it is se_max, 0.0030. Units:
+ * log ratio.
+ */
+double stats_se_max(const struct rule *r, double theta);
 
 enum decision { DECISION_MORE, DECISION_OK, DECISION_REGRESSION, DECISION_UNDECIDED, DECISION_IMPROVEMENT };
 

@@ -1,6 +1,7 @@
 /* tail.c - counts, lengths and significance of slow calls. */
 #include "stats/stats.h"
 
+#include <math.h>
 #include <stddef.h>
 
 #define SLOW_FACTOR 1.04

@@ -1,6 +1,8 @@
 /* transient.c - cut of a process's start by medians. */
 #include "stats/stats.h"
 
+#include <math.h>
+
 enum { CALLS_MIN = 8 };
 
 #define SEPARATE  4.0 /* standard errors of a difference of medians */

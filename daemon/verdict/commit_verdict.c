@@ -1,6 +1,8 @@
 /* commit_verdict.c - one verdict for each suite, and the worst of them. */
 #include "verdict/verdict.h"
 
+#include <math.h>
+
 void commit_verdict_init(struct commit_verdict *v)
 {
 	memset(v, 0, sizeof *v);
@@ -107,10 +109,14 @@ static bool is_worse(const struct commit_verdict *v, int i, int than)
 	return isfinite(x) && (!isfinite(y) || x < y);
 }
 
+/* True if suite `i` has the worse cell: a regression, else the lowest change. */
 static bool lost_more(const struct commit_verdict *v, int i, int than)
 {
 	double x = v->suite[i].word.id ? v->suite[i].word.worst_pct : NAN;
-	return isfinite(x) && (than < 0 || x < v->suite[than].word.worst_pct);
+	if (!isfinite(x) || than < 0)
+		return isfinite(x);
+	bool is_slower = v->suite[i].word.regressions > 0, was_slower = v->suite[than].word.regressions > 0;
+	return is_slower == was_slower ? x < v->suite[than].word.worst_pct : is_slower;
 }
 
 static int gained_most(const struct commit_verdict *v)

@@ -1,6 +1,8 @@
 /* commit_verdict_json.c - JSON of a commit's verdict. */
 #include "verdict/verdict.h"
 
+#include <math.h>
+
 static const struct commit_suite *at(const struct commit_verdict *v, int i)
 {
 	return i < 0 ? NULL : &v->suite[i];

@@ -7,9 +7,12 @@ static const struct words {
 } known[] = {
 	{ "local_bytes", "its kernels keep more in local memory, where registers spill", " bytes a thread", 1, true },
 	{ "launches", "a call launches more kernels", "", 1, true },
-	{ "workspace_bytes", "it asks for more workspace", " MB", 1e-6, true },
+	{ "memory", "a call needs more workspace", " MB", 1e-6, true },
+	{ "first", "the first call takes longer", " ms", 1, true },
+	{ "energy", "a call uses more energy", " J", 1, true },
+	{ "host", "the host takes longer to enqueue a call", " us", 1, true },
 	{ "flops_issued", "a call does more arithmetic for the same result", " GFLOP", 1e-9, true },
-	{ "error_ratio", "its results are less exact", " times the error of plain bf16", 1, true },
+	{ "error", "its results are less exact", " times the error of plain bf16", 1, true },
 	{ "unrepeatable", "two calls with the same inputs give different bits", "", 1, false },
 };
 

@@ -1,6 +1,8 @@
 /* explain.c - sentences from numbers. */
 #include "verdict/verdict.h"
 
+#include <math.h>
+
 #define CLOCK_SAME 0.005 /* of a clock */
 #define POWER_SAME 0.03  /* of a power: the resolution of the driver's counter */
 #define MANY       3.5   /* from this number on a share is written as one in how many */

@@ -1,6 +1,8 @@
 /* flag.c - one name per bit, and the thresholds of flags. */
 #include "verdict/verdict.h"
 
+#include <math.h>
+
 #define CALL_LOSS_PCT   1.5
 #define ENQUEUE_MORE_US 2.0
 #define ENQUEUE_RATIO   1.10

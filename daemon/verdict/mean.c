@@ -1,6 +1,8 @@
 /* mean.c - shares of a group, lengths of a cell, and the sequential decision on the mean. */
 #include "verdict/verdict.h"
 
+#include <math.h>
+
 #define P_FIRST    0.001 /* chance of more frequent slow calls, for the first set of runs */
 #define P_AGAIN    0.01  /* for the confirming one */
 #define P_SUSPECT  0.1   /* worth more runs */

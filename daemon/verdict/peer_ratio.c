@@ -1,6 +1,8 @@
 /* peer_ratio.c - ratios and intervals. */
 #include "verdict/verdict.h"
 
+#include <math.h>
+
 static double half_width(const struct peer_ratio_pair *p)
 {
 	return (log1p(p->ci_high_pct / 100) - log1p(p->ci_low_pct / 100)) / 2;

@@ -1,6 +1,8 @@
 /* verdict.c - names of verdicts, and the judgement of runs. */
 #include "verdict/verdict.h"
 
+#include <math.h>
+
 #define SUSTAINED_NOISE 0.004 /* between runs of sustained runs, log ratio: 0.12 to 0.59 % for eight kinds of cells on two H100 */
 #define SUSTAINED_NOISE_BRIEF                                                                                                    \
 	0.014 /* for those of 0.4 s, under rules before version 4: they covered only a share of the limiter's oscillation */
@@ -97,6 +99,11 @@ bool verdict_is_absence(enum verdict v)
 	return v == VERDICT_REMOVED || v == VERDICT_ADDED || v == VERDICT_UNSUPPORTED;
 }
 
+bool verdict_is_close(const char *reason)
+{
+	return strncmp(reason, VERDICT_CLOSE, strlen(VERDICT_CLOSE)) == 0;
+}
+
 static const char *const deciders[] = { [DECIDER_PAIRS] = "", [DECIDER_SUSTAINED_RUNS] = "sustained", [DECIDER_MEAN] = "mean" };
 
 const char *decider_name(enum decider d)
@@ -143,8 +150,9 @@ static double points(const struct estimate *e, double margin)
  */
 static void explain_distance(double limit, const struct estimate *e, double margin, const char *when, struct judgement *out)
 {
-	undecided(out, "too close to call %s: %.2f points from the threshold; %.2f needed at a standard error of %.2f %%", when,
-		fabs(stats_change_pct(e->m) - stats_change_pct(limit)), points(e, margin), 100 * e->se);
+	/* begins with VERDICT_CLOSE, in full so that a search for the message finds it */
+	undecided(out, "too close to call %s: %.2f points from the threshold, and %.2f are needed at a standard error of %.2f %%",
+		when, fabs(stats_change_pct(e->m) - stats_change_pct(limit)), points(e, margin), 100 * e->se);
 }
 
 static void report_runs(const struct rule *r, const char *which, int n, char *out, size_t size)
@@ -168,6 +176,15 @@ static void explain_more(const struct rule *r, double theta, const char *which, 
 			when);
 }
 
+/* A loss that the 95 % interval shows, although the runs vary too much for a verdict; else "". Shape: out[64]. */
+static const char *probable_loss(const struct estimate *e, double theta, char *out)
+{
+	out[0] = '\0';
+	if (e->runs >= 2 && e->ci_low > theta)
+		snprintf(out, 64, "probably slower, by at least %.1f %% (95 %%): ", -stats_change_pct(e->ci_low));
+	return out;
+}
+
 /* Explain a set without a decision, and whether more runs would help. */
 static void explain_open(
 	const struct rule *r, double theta, int set, enum decision d, const struct estimate *e, struct judgement *out)
@@ -185,8 +202,13 @@ static void explain_open(
 		snprintf(look, sizeof look, "in a quick comparison of %d run%s", e->runs, plural(e->runs));
 		explain_distance(theta, e, e->margin, look, out);
 	} else {
-		noisy(out, "%sruns vary too much: standard error %.2f %% after %d runs, %.2f %% is allowed", which, 100 * e->se,
-			e->runs, 100 * r->se_max);
+		double allowed = stats_se_max(r, theta);
+		char least[48] = "";
+		if (allowed < r->se_max)
+			snprintf(least, sizeof least, "; a loss from %.2f %% on would be shown", stats_mde_pct(theta, e));
+		noisy(out, "%s%sruns vary too much: standard error %.2f %% after %d runs, %.*f %% is allowed%s",
+			probable_loss(e, theta, look), which, 100 * e->se, e->runs, allowed < 0.0001 ? 4 : 2, 100 * allowed,
+			least);
 	}
 	if (d == DECISION_MORE)
 		out->want_set = set;
@@ -313,9 +335,16 @@ static void explain_programs(
 	const struct rule *r, double theta, const struct run_estimate *e, int n, bool is_over, struct judgement *out)
 {
 	struct interim l;
-	char when[80];
+	char when[80], loss[64], more[80] = "";
+
+	double se;
+	bool is_hopeless = is_over && n >= INTERIM_PROGRAMS_MIN && stats_is_hopeless(r, theta, e, n, &se);
 
 	report_runs(r, "", n, when, sizeof when);
+	if (is_hopeless) /* cli/summary.c and web/page/outcome.c search for this remedy */
+		snprintf(more, sizeof more, "; even %d would not decide: interleave the program", r->runs_max);
+	else if (n < r->runs_max)
+		snprintf(more, sizeof more, "; up to %d more may decide", r->runs_max - n);
 	interim_look(r, theta, e, n, &l);
 	if (n == 0)
 		undecided(out, "not measured yet");
@@ -323,13 +352,13 @@ static void explain_programs(
 		undecided(out, "%s: each process of a program has its own speed, which takes at least %d to see", when,
 			INTERIM_PROGRAMS_MIN);
 	else if (is_over && out->all.se > r->se_max)
-		undecided(out, "runs vary too much: standard error %.2f %% after %d runs, %.2f %% is allowed", 100 * out->all.se,
-			n, 100 * r->se_max);
+		undecided(out, "%sruns vary too much: standard error %.2f %% after %d runs, %.2f %% is allowed%s",
+			probable_loss(&out->all, theta, loss), 100 * out->all.se, n, 100 * r->se_max, more);
 	else
 		explain_distance(out->all.m < 0 ? -theta : theta, &out->all,
 			is_over ? (out->all.ci_high - out->all.ci_low) / 2 : stats_t_above(r->p_look, l.degrees) * l.se, when,
 			out);
-	out->want_set = n < r->runs_max ? 1 : 0;
+	out->want_set = n < r->runs_max && !is_hopeless ? 1 : 0;
 	out->flags |= n >= r->runs_max && out->all.se > r->se_max ? FLAG_NOISY : 0;
 }
 

@@ -2,7 +2,6 @@
 #ifndef VERDICT_VERDICT_H
 #define VERDICT_VERDICT_H
 
-#include <math.h>
 #include <stdio.h>
 
 #include "lib/lib.h"
@@ -38,6 +37,8 @@ int flag_call(const struct estimate *call);
 /** Noise of host time between runs of the same code, as a log ratio: caches and placement differ from process to process. */
 #define FLAG_HOST_TAU0 0.05
 #define FLAG_HOST_NU0  6 /* its weight, in runs */
+/** The same between parents that fork the runs of a program: doc/figures.md, forked runs. */
+#define FLAG_PARENT_TAU0 0.1
 /**
  * Return FLAG_ENQUEUE if enqueue became longer by more than 2 us and by more than 10 %, of a program's call 5 us and 5 %, and runs
  * agree. Units: medians in us, NAN: unknown; `at_least` the log ratio minus its standard errors.
@@ -102,6 +103,10 @@ enum verdict verdict_worse(enum verdict a, enum verdict b);
 enum verdict verdict_of_absence(const char *base, const char *target, bool rows);
 /** Return whether it is removed, added, or unsupported: nothing was compared. */
 bool verdict_is_absence(enum verdict v);
+
+#define VERDICT_CLOSE "too close to call" /* begins the reason of a cell whose change is near the threshold */
+/** Return whether this reason of an undecided cell is its distance from the threshold. */
+bool verdict_is_close(const char *reason);
 bool verdict_is_change(enum verdict v);
 
 /** The series that a cell's verdict is based on. */
@@ -328,7 +333,7 @@ struct commit_job {
 	int accepted;           /* cells of these regressions */
 	int64_t accepted_alert; /* accepted alert; 0 none */
 	char accepted_by[128], accepted_why[256];
-	double worst_pct; /* lowest change of a timed cell; NAN none */
+	double worst_pct; /* largest loss of the regressions; without one the lowest change of a timed cell; NAN none */
 	char worst_key[256];
 	double best_pct; /* improvement: the highest change; else NAN */
 	char best_key[256];
@@ -350,7 +355,7 @@ struct commit_verdict {
 	int n_open, n_unmeasured;
 	int regressions; /* cells of all suites */
 	int decides;     /* position of the suite with this verdict; -1 none */
-	int worst;       /* position of the suite with the lowest change; -1 none */
+	int worst;       /* position of the suite with the largest loss, without regressions the lowest change; -1 none */
 	int best;        /* improvement: position of the suite with the largest gain; -1 none */
 	int64_t planned; /* newest plan with known suites; 0 none */
 };
@@ -450,15 +455,18 @@ struct finding {
 	const char *subject; /* display name of the branch, or a commit */
 	enum verdict verdict;
 	int cells, regressions, improvements, undecided, unchanged;
+	int close; /* undecided cells whose reason is a distance (verdict_is_close) */
+	int removed, added;
 	int failed;                 /* cells that failed, or have rejected or no comparable times */
 	double worst_pct, best_pct; /* change of throughput; NAN unknown */
+	double least_pct;           /* the smallest change of the cells that changed; NAN or 0 unknown */
 	const char *why;            /* class of the failure, such as "build"; "" unknown or several */
 	bool is_quick;              /* one run a cell: a loss is not confirmed */
 };
 
 /**
  * Write the sentence, without a full stop: "ada/three-stages is 4.0 % slower in 6 of 20 cells". The percentage is that of the
- * worst cell. Shape: out[FINDING_SIZE].
+ * worst cell, after "up to" unless all cells changed by as much, as printed. Shape: out[FINDING_SIZE].
  */
 void finding_text(const struct finding *f, char out[FINDING_SIZE]);
 
@@ -498,9 +506,16 @@ double peer_ratio_at_clock(double ms, double beta, double mhz, double held_mhz);
 
 /* ---- sparsity: Work that a mask omits, counted by the runner and claimed by a module. Pure; unknown counts are NAN. ---- */
 
+enum { SPARSITY_SIZE = 320 };
+
+/** Density above which kernels of this kind skip no tiles. */
+#define SPARSITY_SKIPPED_BELOW 0.85
+
+/** As counted by the runner. The members of struct mask_counts are 0 or NAN if it did not report them. */
 struct sparsity_mask {
-	double blocks, kept; /* over all key heads */
+	double blocks, kept; /* over all key heads, or of a token mask pairs over all query heads */
 	double flops_useful; /* of a call */
+	double pairs, pairs_kept, rows, rows_empty, tiles, tiles_masked, common_tiles, common_masked;
 };
 
 /** Claimed by a module (struct fw_work). */
@@ -509,11 +524,30 @@ struct sparsity_claim {
 	double blocks_kept, flops_issued;
 };
 
+/** Return the share of kept pairs, NAN unknown. */
+double sparsity_density(const struct sparsity_mask *mask);
+
+/** Copy the counts of a mask. */
+void sparsity_counts(const struct mask_counts *counts, struct sparsity_mask *mask);
+
 /**
- * Format "fully masked blocks 720/800 (90 %), tiles skipped 51200/56320, partial 3 %"; without tiles if none are claimed.
- * Shape: out[EXPLAIN_SIZE].
+ * Format "density 0.299, tiles of 64x64 fully masked 0/128 (0 %), tiles skipped 51200/56320, partial 3 %; skipping on"; of a
+ * token mask "kept 256/16384 (1.56 %), rows without a key 112/128, tiles ..."; without the claimed tiles if none are claimed,
+ * and "fully masked blocks 720/800 (90 %)" if the runner counted blocks alone. Shape: out[SPARSITY_SIZE].
  */
-void sparsity_words(const struct sparsity_mask *mask, const struct sparsity_claim *claim, char out[EXPLAIN_SIZE]);
+void sparsity_words(const struct sparsity_mask *mask, const struct sparsity_claim *claim, char out[SPARSITY_SIZE]);
+
+/**
+ * Speedups over dense that systems of this kind promise for a density, by the nearest one that they name. False: the density is
+ * unknown. Shape: *low <= *high.
+ */
+bool sparsity_expected_range(const struct sparsity_mask *mask, double *low, double *high);
+
+/**
+ * Format "expected 1.5 to 3: below", "met" or "above", where `over` is the speedup over dense; 1 % of a bound is within it. ""
+ * if the density or the speedup is unknown. Shape: out[SPARSITY_SIZE].
+ */
+void sparsity_expected(const struct sparsity_mask *mask, double over, char out[SPARSITY_SIZE]);
 
 /**
  * Write the first contradiction in a claim: "says it keeps 90 blocks, the mask keeps 80". "" none. The module defines its

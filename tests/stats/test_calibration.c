@@ -37,6 +37,7 @@ static void pooled_by_hand(void **state)
 	assert_int_equal(c.runs, 12);
 	assert_int_equal(c.freedom, 10);
 	near(c.squares, 12 * 9e-6, 1e-12);
+	near(c.variance, 6 * 1e-6 + 6 * 3e-6, 1e-15); /* of the pairs inside runs */
 	near(calibration_noise(&c), sqrt(12 * 9e-6 / 10), 1e-9);
 }
 

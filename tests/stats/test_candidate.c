@@ -181,6 +181,50 @@ static void pairs_are_those_where_the_step_may_be(void **state)
 	assert_false(candidate_pair(x, 40, -1, 0, &first)); /* a commit that is no longer a point */
 }
 
+/* A straight rise over several commits is no step of one of them. */
+static void a_rise_over_commits_is_no_step(void **state)
+{
+	static const struct candidate_past none;
+	struct changepoint found;
+	double x[60];
+	(void)state;
+	for (int commits = 1; commits <= 12; commits += commits == 1 ? 7 : 2) { /* that of one commit is */
+		for (int i = 0; i < 60; i++)
+			x[i] = (i % 2 ? SD : -SD) + 0.016 * (i < 30 ? 0 : i >= 30 + commits - 1 ? 1 : (i - 29) / (double)commits);
+		assert_true(candidate_find(x, 60, 60, &none, &found) == (commits == 1));
+	}
+}
+
+/* Only the newest points count, and indices are those of the caller. */
+static void older_points_do_not_count(void **state)
+{
+	static const struct candidate_past none;
+	double x[POINTS];
+	struct changepoint newest, all;
+	int first_newest, first_all;
+	const int skipped = POINTS - CHANGEPOINT_POINTS_MAX;
+	(void)state;
+	for (int i = 0; i < POINTS; i++)
+		x[i] = (i % 2 ? SD : -SD) + (i >= 70 ? 0.01 : 0) + (i < skipped ? 1 : 0);
+	assert_true(candidate_find(x + skipped, POINTS - skipped, 60, &none, &newest));
+	assert_true(candidate_find(x, POINTS, 90, &none, &all));
+	assert_int_equal(all.at, 70);
+	assert_int_equal(newest.at, 70 - skipped);
+	assert_true(all.step == newest.step);
+	for (int tried = 0; tried < CHANGEPOINT_PAIRS; tried++) {
+		bool is_one = candidate_pair(x + skipped, POINTS - skipped, 70 - skipped, tried, &first_newest);
+		assert_true(candidate_pair(x, POINTS, 70, tried, &first_all) == is_one);
+		assert_int_equal(first_all, first_newest + skipped);
+	}
+	assert_false(candidate_pair(x, POINTS, skipped, 0, &first_all)); /* the first that counts has no neighbour before it */
+	/* a step on a slope is found in the newest points, of any number of points */
+	for (int i = 0; i < POINTS; i++)
+		x[i] = 0.0005 * i + (i % 2 ? SD : -SD) / 4 + (i >= 82 ? 0.01 : 0);
+	assert_true(candidate_find(x, POINTS, POINTS, &none, &all));
+	assert_int_equal(all.at, 82);
+	assert_true(fabs(all.step - 0.0135) < 0.002); /* with half of the slope of both sides */
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -192,6 +236,8 @@ int main(void)
 		cmocka_unit_test(one_bad_point_is_no_candidate),
 		cmocka_unit_test(a_pause_doubles_and_a_larger_step_ends_it),
 		cmocka_unit_test(pairs_are_those_where_the_step_may_be),
+		cmocka_unit_test(a_rise_over_commits_is_no_step),
+		cmocka_unit_test(older_points_do_not_count),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -36,6 +36,9 @@ static void noise_by_hand(void **state)
 	near(changepoint_noise(x, 1), 0.0005, 1e-12);
 	zigzag(x, 60, 60, 0);
 	near(changepoint_noise(x, 60), 1.4826 * 0.002 / sqrt(2), 1e-9);
+	const double three[] = { 0, 0.01, 0.04 }; /* the median of two differences is their mean */
+	near(changepoint_noise(three, 3), 1.4826 * 0.02 / sqrt(2), 1e-9);
+	near(changepoint_noise(three, 2), 1.4826 * 0.01 / sqrt(2), 1e-9);
 	x[30] = 0.5; /* one outlier moves two differences of 59 */
 	near(changepoint_noise(x, 60), 1.4826 * 0.002 / sqrt(2), 1e-9);
 }
@@ -109,6 +112,71 @@ static void odd_points_are_named(void **state)
 	x[38] = 0;
 	assert_true(changepoint_is_odd(x + 28, 12));
 	assert_false(changepoint_is_odd(x + 29, 11)); /* too few points */
+	/* of the twenty points before it, whose number is no more than there are */
+	for (int n = 12; n <= 23; n++) {
+		double *exact = malloc((size_t)n * sizeof *exact);
+		zigzag(exact, n, n, 0);
+		assert_false(changepoint_is_odd(exact, n));
+		exact[n - 1] = 0.02;
+		assert_true(changepoint_is_odd(exact, n));
+		free(exact);
+	}
+	/* below the older points, at the median of the newest twenty */
+	zigzag(x, 40, 18, 0.05);
+	x[39] = 0.1;
+	assert_true(changepoint_is_odd(x, 40));
+	x[39] = 0.053;
+	assert_false(changepoint_is_odd(x, 40));
+	x[39] = 0.058; /* noise 0.21 %, so the limit is 0.84 % */
+	assert_false(changepoint_is_odd(x, 40));
+	x[39] = 0.059;
+	assert_true(changepoint_is_odd(x, 40));
+}
+
+static void far_is_every_one_of_five(void **state)
+{
+	double x[8] = { 0, 0, 0, 0.06, 0.07, 0.06, 0.07, 0.06 };
+
+	(void)state;
+	assert_true(changepoint_is_far(x, 8, 0));
+	assert_true(changepoint_is_far(x, 8, 0.13)); /* in both directions */
+	assert_true(changepoint_is_far(x + 3, 5, 0));
+	assert_false(changepoint_is_far(x + 4, 4, 0)); /* four points are too few */
+	assert_false(changepoint_is_far(x, 8, 0.02));
+	assert_false(changepoint_is_far(x, 7, 0));
+	x[5] = 0.05;
+	assert_false(changepoint_is_far(x, 8, 0));
+}
+
+/* Equal points have a noise of 0.05 %; the level of w of them is known to 0.15 % / sqrt(w). */
+static void newest_points_are_below_a_limit(void **state)
+{
+	double x[20];
+
+	(void)state;
+	for (int i = 0; i < 20; i++)
+		x[i] = i < 10 ? 0.02 : 0.001;
+	assert_true(changepoint_is_below(x, 20, 17, 0.001 + 0.00087));
+	assert_false(changepoint_is_below(x, 20, 17, 0.001 + 0.00086));
+	assert_false(changepoint_is_below(x, 20, 16, 0.001 + 0.00086)); /* four points are no more than three */
+	assert_true(changepoint_is_below(x, 20, 15, 0.001 + 0.00068));
+	assert_false(changepoint_is_below(x, 20, 15, 0.001 + 0.00066));
+	assert_true(changepoint_is_below(x, 20, 12, 0.001 + 0.00054));
+	assert_false(changepoint_is_below(x, 20, 0, 0.001 + 0.00052));
+	assert_false(changepoint_is_below(x, 20, 18, 1)); /* two points since */
+	assert_true(changepoint_is_below(x, 20, 8, 0.001 + 0.00054));
+}
+
+static void level_of_the_newest_eight(void **state)
+{
+	double x[20];
+
+	(void)state;
+	for (int i = 0; i < 20; i++)
+		x[i] = i < 12 ? 1 : 0.0001 * (i - 12);
+	near(changepoint_level(x, 20), 0.00035, 1e-9);
+	near(changepoint_level(x + 12, 3), 0.0001, 1e-9);
+	assert_true(isnan(changepoint_level(x, 0)));
 }
 
 static void drift_by_hand(void **state)
@@ -259,6 +327,9 @@ int main(void)
 		cmocka_unit_test(ends_need_points),
 		cmocka_unit_test(small_steps_are_left),
 		cmocka_unit_test(odd_points_are_named),
+		cmocka_unit_test(far_is_every_one_of_five),
+		cmocka_unit_test(newest_points_are_below_a_limit),
+		cmocka_unit_test(level_of_the_newest_eight),
 		cmocka_unit_test(drift_by_hand),
 		cmocka_unit_test(more_points_report_more),
 		cmocka_unit_test(neighbours_confirm_a_step),

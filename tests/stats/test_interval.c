@@ -1,6 +1,8 @@
 /* Intervals of a sum of Student's t and a mixture of normals, compared with tables and with a numeric convolution. */
 #include "near.h"
 
+#include <math.h>
+
 #include "stats/stats.h"
 
 /* P(t + x < at) by integrating over t with Simpson's rule in a variable that reaches its tails. */

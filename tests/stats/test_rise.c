@@ -57,6 +57,22 @@ static void drift_that_pauses(void **state)
 	range_is(x, 40, 0.015, 7, 33, 0.02);
 }
 
+/* Nearly all of a rise at one commit, after or before a small one: that commit alone. */
+static void most_of_a_rise_at_one_commit(void **state)
+{
+	double x[40];
+	(void)state;
+	for (int i = 0; i < 40; i++)
+		x[i] = 1 + (i >= 30 ? 0.02 : i >= 8 ? 0.018 : 0);
+	range_is(x, 40, 0.015, 7, 8, 0.018);
+	for (int i = 8; i < 30; i++)
+		x[i] = 1.002;
+	range_is(x, 40, 0.015, 29, 30, 0.018);
+	for (int i = 8; i < 30; i++)
+		x[i] = 1.004; /* four fifths are not nearly all */
+	range_is(x, 40, 0.015, 7, 30, 0.02);
+}
+
 /* A reported step, removed by a quarter of a percent too little, is not included. */
 static void reported_step_taken_out_badly(void **state)
 {
@@ -159,6 +175,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(by_hand),
 		cmocka_unit_test(drift_that_pauses),
+		cmocka_unit_test(most_of_a_rise_at_one_commit),
 		cmocka_unit_test(reported_step_taken_out_badly),
 		cmocka_unit_test(what_is_not_there),
 		cmocka_unit_test(unmeasured_commits),

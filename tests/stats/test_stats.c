@@ -1,6 +1,7 @@
 /* Estimates compared with values computed by hand, and the clock as control variate. */
 #include "near.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -28,6 +29,52 @@ static void constants(void **state)
 	near(stats_change_pct(0), 0, 0);
 	assert_false(signbit(stats_change_pct(0)));
 	near(stats_change_pct(-log(1.02)), 2, 1e-12);
+}
+
+/* A stored verdict names the version of its rule, so other numbers need another version. */
+static void numbers_of_version_5(void **state)
+{
+	struct rule r;
+	struct clock_prior *clock = &r.clock;
+
+	(void)state;
+	rule_default(&r, 20);
+	assert_int_equal(r.version, 5);
+	near(r.tau0_clocked, 0.0005, 0);
+	near(r.nu0, 3, 0);
+	near(r.placement, 0.0001, 0);
+	near(r.se_max, 0.003, 0);
+	assert_int_equal(r.runs_ok_min, 2);
+	assert_int_equal(r.runs_regression_min, 4);
+	assert_int_equal(r.pairs_min, 4);
+	assert_int_equal(r.pairs_max, 32);
+	near(r.pair_budget_s, 0.4, 0);
+	assert_int_equal(r.pairs_short, 128);
+	near(r.short_budget_s, 0.02, 0);
+	near(r.beta_min, -1.1, 0);
+	near(r.half_width_dense_pct, 0.4, 0);
+	near(r.half_width_sparse_pct, 0.6, 0);
+	near(r.p_look, 1e-6, 0);
+	near(r.p_alone, 1e-5, 0);
+	near(r.cover.runs.s0, 0.001, 0);
+	near(r.cover.runs.nu0, 2, 0);
+	near(r.cover.usual, 0.0017, 0);
+	near(r.cover.odd, 0.03, 0);
+	near(r.cover.odd_share, 0.05, 0);
+	near(r.look[PAIRING_MODULES].s0, 0.0008, 0);
+	near(r.look[PAIRING_MODULES].nu0, 6, 0);
+	near(r.look[PAIRING_INTERLEAVE].s0, 0.004, 0);
+	near(r.look[PAIRING_INTERLEAVE].nu0, 2, 0);
+	near(r.look[PAIRING_PROCESSES].s0, 0.0025, 0);
+	near(r.look[PAIRING_PROCESSES].nu0, 2, 0);
+	near(clock->usual, 0.0015, 0);
+	near(clock->odd, 0.03, 0);
+	near(clock->odd_share, 0.01, 0);
+	near(clock->nu, 4, 0);
+	near(clock->k, 2, 0);
+	near(clock_wander(10, 4), 0.005, 1e-15);
+	near(clock_wander(10, 0), 0.02, 0); /* at most 2 % */
+	near(clock_wander(-1, 4), 0, 0);
 }
 
 static void pairs_follow_the_length(void **state)
@@ -228,6 +275,25 @@ static void interval_of_a_clock_that_is_not_seen(void **state)
 	assert_true(before.ci_high < 0.0035);
 	near(before.m, now.m, 0);
 	near(before.margin, now.margin, 0);
+}
+
+/* Copies of one module differ, and no number of runs reduces that: the interval is never narrower than this difference. */
+static void interval_of_copies_that_differ(void **state)
+{
+	struct run_estimate e[12];
+	struct estimate all;
+	struct rule r;
+
+	(void)state;
+	rule_default(&r, 20);
+	for (int i = 0; i < 12; i++)
+		e[i] = with_clock(0, 0, 0.0001);
+	stats_combine(&r, e, 12, &all);
+	assert_true(all.ci_high - all.ci_low < 2 * 1.96 * 0.002);
+	r.placement = 0.002;
+	stats_combine(&r, e, 12, &all);
+	assert_true(all.ci_high - all.ci_low > 2 * 1.96 * 0.002);
+	near(all.ci_high + all.ci_low, 0, 1e-6);
 }
 
 /* A clock that is lower in every run, by some of its standard errors: the interval includes the possible regression, and is not
@@ -505,6 +571,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(constants),
+		cmocka_unit_test(numbers_of_version_5),
 		cmocka_unit_test(pairs_follow_the_length),
 		cmocka_unit_test(trimmed_by_hand),
 		cmocka_unit_test(combined_by_hand),
@@ -514,6 +581,7 @@ int main(void)
 		cmocka_unit_test(clocks_that_may_be_either),
 		cmocka_unit_test(interval_of_a_clock_that_is_not_seen),
 		cmocka_unit_test(interval_of_a_clock_that_may_be_lower),
+		cmocka_unit_test(interval_of_copies_that_differ),
 		cmocka_unit_test(quantiles_of_t),
 		cmocka_unit_test(fisher),
 		cmocka_unit_test(medians),

@@ -65,6 +65,41 @@ static void most_runs_must_agree(void **state)
 	assert_int_equal(stats_decide(&r, stats_theta(1.5), e, 8, &b), DECISION_REGRESSION);
 }
 
+static void draw_runs(struct noise *noise, struct run_estimate *e, int n)
+{
+	for (int i = 0; i < n; i++) {
+		double d = 0.007 * noise_normal(noise);
+		e[i] = (struct run_estimate){ .set = 1, .n = 16, .d = d, .d_raw = d };
+	}
+}
+
+/* Equal builds with a standard error of two thresholds: neither set of runs can tell a loss, and no sign decides. */
+static void a_sign_needs_a_standard_error_below_the_threshold(void **state)
+{
+	enum { CELLS = 2000 };
+	struct run_estimate one[STATS_RUNS_MAX], two[STATS_RUNS_MAX];
+	struct rule r;
+	int confirmed = 0, unchanged = 0;
+	double theta = stats_theta(0.1);
+	struct noise noise = { .state = 1 };
+	bool b;
+
+	(void)state;
+	rule_default(&r, 20);
+	for (int i = 0; i < CELLS; i++) {
+		draw_runs(&noise, one, r.runs_max);
+		draw_runs(&noise, two, r.runs_max);
+		enum decision d = stats_decide(&r, theta, one, r.runs_max, &b);
+		unchanged += d == DECISION_OK;
+		confirmed += d == DECISION_REGRESSION && stats_decide(&r, theta, two, r.runs_max, &b) == DECISION_REGRESSION;
+	}
+	assert_int_equal(confirmed, 0);
+	assert_true(unchanged < CELLS / 50); /* those whose margin excludes the threshold */
+	/* no shipped threshold is lower */
+	assert_true(stats_se_max(&r, stats_theta(1.5)) == r.se_max && stats_se_max(&r, stats_theta(5)) == r.se_max);
+	near(stats_se_max(&r, theta), 0.0002, 1e-6);
+}
+
 static void a_quick_look(void **state)
 {
 	struct run_estimate e = { .set = 1, .n = 16 };
@@ -80,6 +115,13 @@ static void a_quick_look(void **state)
 	e.d = 0.016;
 	assert_int_equal(stats_decide(&r, stats_theta(1.5), &e, 1, &b), DECISION_UNDECIDED);
 	assert_false(b);
+	/* four runs decide by sign, three do not */
+	struct run_estimate four[4] = { e, e, e, e };
+	for (r.runs_max = 3; r.runs_max <= 4; r.runs_max++) {
+		assert_int_equal(stats_decide(&r, stats_theta(1.5), four, r.runs_max, &b),
+			r.runs_max == 3 ? DECISION_UNDECIDED : DECISION_REGRESSION);
+		assert_true(b == (r.runs_max == 4));
+	}
 }
 
 static void what_cannot_be_decided_is_known_early(void **state)
@@ -96,6 +138,13 @@ static void what_cannot_be_decided_is_known_early(void **state)
 	assert_true(stats_is_hopeless(&r, stats_theta(1.5), wild, 4, &se));
 	assert_true(se > 0.004 && se < 0.02);
 	assert_false(stats_is_hopeless(&r, stats_theta(1.5), calm, 4, &se));
+	for (int i = 0; i < 4; i++)
+		calm[i].d += stats_theta(1.5); /* at the threshold, but precise enough in the end */
+	assert_false(stats_is_hopeless(&r, stats_theta(1.5), calm, 4, &se));
+	assert_true(se < r.se_max);
+	r.runs_max = 4; /* nothing follows that could be saved */
+	assert_false(stats_is_hopeless(&r, stats_theta(1.5), wild, 4, &se));
+	r.runs_max = 12;
 	for (int i = 0; i < 4; i++)
 		wild[i].d += 0.3; /* a regression that is clear however runs vary */
 	assert_false(stats_is_hopeless(&r, stats_theta(1.5), wild, 4, &se));
@@ -135,6 +184,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(decisions),
 		cmocka_unit_test(most_runs_must_agree),
+		cmocka_unit_test(a_sign_needs_a_standard_error_below_the_threshold),
 		cmocka_unit_test(a_quick_look),
 		cmocka_unit_test(a_clock_of_a_process_is_none_of_a_call),
 		cmocka_unit_test(what_cannot_be_decided_is_known_early),

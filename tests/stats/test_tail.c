@@ -79,6 +79,11 @@ static void more_of_them_are_more_than_chance(void **state)
 	assert_true(tail_p(&t, TAIL_TARGET) < 1e-6 && !tail_matters(&t, TAIL_TARGET, 0.015));
 	t = of(0, 400, 20000, 1.0);
 	assert_true(tail_matters(&t, TAIL_TARGET, 0.015));
+	/* six percentage points matter at any cost, also of the base */
+	t = of(0, 12, 192, 0.05);
+	assert_true(tail_cost(&t) < 0.015 && tail_matters(&t, TAIL_TARGET, 0.015));
+	t = of(12, 0, 192, 0.05);
+	assert_true(tail_matters(&t, TAIL_BASE, 0.015) && !tail_matters(&t, TAIL_TARGET, 0.015));
 }
 
 /* Twelve runs of 8 calls, one of them slow in each, or all in one: the same share, with less certainty. */
@@ -103,6 +108,14 @@ static void a_share_is_known_by_its_runs(void **state)
 	double by_chance = 0.125 * 0.875 / 96;
 	assert_true(tail_share_variance(&even_ones, TAIL_TARGET) < 0.6 * by_chance);
 	assert_true(tail_share_variance(&together, TAIL_TARGET) > 1.3 * by_chance);
+	/* of twelve runs: 8 slow calls in 2 runs with 3 and 5 of them, (9 + 25) / 8 = 4.25 */
+	struct tail t = { .runs = 12, .calls = 96, .side = { { 0 }, { .slow = 8, .spread = 4.25 } } };
+	double share = 8 / 96.0, likely = 8.5 / 97;
+	double seen = (4.25 - 8 * share) / (share * (1 - share));
+	assert_true(
+		fabs(tail_share_variance(&t, TAIL_TARGET) / (likely * (1 - likely) / 96 * (6 + seen) / (6 + 11)) - 1) < 1e-12);
+	t.runs = 1; /* one run shows nothing about runs */
+	assert_true(fabs(tail_share_variance(&t, TAIL_TARGET) / (likely * (1 - likely) / 96) - 1) < 1e-12);
 	assert_true(tail_share_variance(&even_ones, TAIL_BASE) > 0); /* none seen does not mean none at all */
 }
 

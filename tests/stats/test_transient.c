@@ -56,12 +56,42 @@ static void few_calls_are_taken_as_they_are(void **state)
 	assert_true(transient_median(slow_first, 9, &cut) == 1);
 }
 
+/* Up to half of the calls may be cut. */
+static void half_of_the_calls_may_be_the_start(void **state)
+{
+	double ms[14];
+	int cut;
+
+	(void)state;
+	for (int i = 0; i < 14; i++)
+		ms[i] = i < 7 ? 2 : 1;
+	assert_true(transient_median(ms, 14, &cut) == 1);
+	assert_int_equal(cut, 7);
+}
+
+/* A difference of halves counts from four standard errors of a difference of medians on: 3.3 times the calls' deviation here. */
+static void a_difference_is_compared_with_the_noise(void **state)
+{
+	double ms[40];
+	int cut;
+
+	(void)state;
+	for (int step = 0; step < 2; step++) {
+		for (int i = 0; i < 40; i++)
+			ms[i] = 1 + 0.01 * (i % 2 ? 1 : -1) + (i < 20 ? (step ? 0.045 : 0.025) : 0);
+		transient_median(ms, 40, &cut);
+		assert_int_equal(cut > 0, step);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(steady_calls_stay),
 		cmocka_unit_test(what_settles_is_cut),
 		cmocka_unit_test(few_calls_are_taken_as_they_are),
+		cmocka_unit_test(half_of_the_calls_may_be_the_start),
+		cmocka_unit_test(a_difference_is_compared_with_the_noise),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

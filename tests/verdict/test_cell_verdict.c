@@ -155,6 +155,7 @@ static void the_mean_decides_and_takes_flags_of_pairs_away(void **state)
 	cell_decide(&rule, 1.5, &f, f.tail, &v);
 	assert_string_equal(v.reason, v.mean.reason);
 	f.tail[1] = slow;
+	snprintf(f.typical.reason, sizeof f.typical.reason, "too close to call"); /* which the mean has decided */
 	cell_decide(&rule, 1.5, &f, f.tail, &v);
 	assert_true(v.decider == DECIDER_MEAN && v.verdict == VERDICT_REGRESSION);
 	assert_int_equal(v.flags, FLAG_CALL | FLAG_TAIL);

@@ -170,6 +170,90 @@ static void plans_that_could_not_be_made(void **state)
 		judged(2, 2, "gemm", VERDICT_UNCHANGED, 0.1));
 }
 
+static struct commit_job accepted(int64_t id, const char *suite, int64_t alert)
+{
+	struct commit_job j = judged(id, 1, suite, VERDICT_ACCEPTED, -9);
+	j.measured = VERDICT_REGRESSION;
+	j.accepted = 77;
+	j.accepted_alert = alert;
+	return j;
+}
+
+/* Who wants to know what was measured gets no acceptance; who wants to know who accepted it, the newest one. */
+static void what_was_accepted(void **state)
+{
+	(void)state;
+	struct commit_verdict v;
+	const struct commit_job jobs[] = { accepted(1, "a", 4), accepted(2, "b", 9), accepted(3, "c", 6),
+		judged(4, 1, "d", VERDICT_UNCHANGED, 0.1), job(5, 1, "e", COMMIT_FAILED) };
+	commit_verdict_init(&v);
+	assert_null(commit_verdict_acceptance(&v));
+	for (int i = 0; i < 4; i++) {
+		commit_verdict_add(&v, &jobs[i]);
+		if (i == 3)
+			v.suite[3].word.measured = VERDICT_UNCHANGED;
+	}
+	commit_verdict_end(&v);
+	assert_int_equal(v.verdict, VERDICT_ACCEPTED);
+	assert_string_equal(commit_verdict_acceptance(&v)->suite, "b");
+	commit_verdict_strict(&v);
+	assert_int_equal(v.verdict, VERDICT_REGRESSION);
+	assert_null(commit_verdict_acceptance(&v));
+	for (int i = 0; i < v.n; i++)
+		assert_int_equal(v.suite[i].word.accepted, 0);
+	/* a failure has no measured verdict */
+	commit_verdict_add(&v, &jobs[4]);
+	commit_verdict_strict(&v);
+	assert_int_equal(v.verdict, VERDICT_FAILED);
+	commit_verdict_fini(&v);
+}
+
+static void json_is(const struct commit_verdict *v, const char *branch, const char *wanted)
+{
+	struct buf out;
+	struct jsonw j;
+	buf_init(&out, 1 << 16);
+	jsonw_init(&j, &out);
+	commit_verdict_write(&j, "kernels", "c0ffee", branch, v);
+	assert_string_equal(out.data, wanted);
+	buf_fini(&out);
+}
+
+static void a_commit_as_json(void **state)
+{
+	(void)state;
+	struct commit_verdict v;
+	struct commit_job lost = accepted(1, "gemm", 4), open = job(2, 1, "sums", COMMIT_OPEN);
+	commit_verdict_init(&v);
+	commit_verdict_end(&v);
+	json_is(&v, "",
+		"{\"repo\":\"kernels\",\"commit\":\"c0ffee\",\"branch\":null,\"branch_display\":null,\"verdict\":null,\"final\":false,"
+		"\"suite\":null,\"comparison\":null,\"regressions\":0,\"accepted\":null,\"worst_pct\":null,\"worst_suite\":null,"
+		"\"worst_cell\":null,\"best_pct\":null,\"best_suite\":null,\"best_cell\":null,\"unfinished\":[],\"suites\":[]}");
+	lost.regressions = 2;
+	lost.finished_at = 1000;
+	snprintf(lost.worst_key, sizeof lost.worst_key, "a/forward");
+	snprintf(lost.accepted_by, sizeof lost.accepted_by, "ada");
+	snprintf(lost.accepted_why, sizeof lost.accepted_why, "meant");
+	snprintf(open.why, sizeof open.why, "no device");
+	snprintf(open.device_kind, sizeof open.device_kind, "cuda");
+	commit_verdict_add(&v, &lost);
+	commit_verdict_add(&v, &open);
+	commit_verdict_end(&v);
+	json_is(&v, "main",
+		"{\"repo\":\"kernels\",\"commit\":\"c0ffee\",\"branch\":\"main\",\"branch_display\":\"main\",\"verdict\":null,"
+		"\"final\":false,\"suite\":null,\"comparison\":null,\"regressions\":2,"
+		"\"accepted\":{\"alert\":4,\"by\":\"ada\",\"reason\":\"meant\"},\"worst_pct\":-9,\"worst_suite\":\"gemm\","
+		"\"worst_cell\":\"a/forward\",\"best_pct\":null,\"best_suite\":null,\"best_cell\":null,\"unfinished\":[\"sums\"],"
+		"\"suites\":[{\"suite\":\"gemm\",\"device_kind\":null,\"job\":1,\"state\":\"done\",\"state_why\":null,"
+		"\"verdict\":\"regression (accepted)\",\"comparison\":101,\"cells\":3,\"regressions\":2,\"accepted\":77,\"worst_pct\":-9,"
+		"\"worst_cell\":\"a/forward\",\"best_pct\":null,\"best_cell\":null,\"finished_at\":\"1970-01-01T00:00:01.000Z\"},"
+		"{\"suite\":\"sums\",\"device_kind\":\"cuda\",\"job\":2,\"state\":\"measuring\",\"state_why\":\"no device\","
+		"\"verdict\":null,\"comparison\":null,\"cells\":0,\"regressions\":0,\"accepted\":0,\"worst_pct\":null,"
+		"\"worst_cell\":null,\"best_pct\":null,\"best_cell\":null,\"finished_at\":null}]}");
+	commit_verdict_fini(&v);
+}
+
 static void nothing_was_requested_for(void **state)
 {
 	(void)state;
@@ -181,6 +265,102 @@ static void nothing_was_requested_for(void **state)
 	commit_verdict_fini(&v);
 }
 
+static void write_json(const struct commit_verdict *v, const char *branch, struct buf *out)
+{
+	struct jsonw j;
+	buf_clear(out);
+	jsonw_init(&j, out);
+	commit_verdict_write(&j, "kernels", "b2", branch, v);
+}
+
+/* An undecided cell of another suite shows a larger change, which is not the loss of the commit. */
+static void the_worst_suite_has_a_regression(void **state)
+{
+	(void)state;
+	struct commit_job open = judged(1, 1, "norm", VERDICT_UNDECIDED, -9), slow = judged(2, 1, "gemm", VERDICT_REGRESSION, -4);
+	struct commit_verdict v;
+	open.regressions = 0;
+	slow.regressions = 1;
+	commit_verdict_init(&v);
+	commit_verdict_add(&v, &open);
+	commit_verdict_end(&v);
+	assert_int_equal(v.worst, 0);
+	commit_verdict_add(&v, &slow);
+	commit_verdict_end(&v);
+	assert_string_equal(v.suite[v.worst].job.suite, "gemm");
+	commit_verdict_fini(&v);
+}
+
+/* A user accepted the regression of gemm: the commit's verdict is `accepted`, and strictly still a regression. */
+static void an_acceptance_can_be_ignored(void **state)
+{
+	(void)state;
+	struct commit_job gemm = judged(1, 1, "gemm", VERDICT_ACCEPTED, -4.5), norm = judged(2, 1, "norm", VERDICT_ACCEPTED, -2);
+	struct commit_verdict v;
+	struct buf out;
+	gemm.measured = norm.measured = VERDICT_REGRESSION;
+	gemm.accepted = norm.accepted = gemm.regressions = norm.regressions = 1;
+	gemm.accepted_alert = 7, norm.accepted_alert = 9;
+	snprintf(gemm.accepted_by, sizeof gemm.accepted_by, "ann");
+	snprintf(norm.accepted_by, sizeof norm.accepted_by, "bob");
+	snprintf(norm.accepted_why, sizeof norm.accepted_why, "needed for \"correct\" results");
+	snprintf(gemm.worst_key, sizeof gemm.worst_key, "linear/gemm/forward");
+	gemm.finished_at = 1000;
+	commit_verdict_init(&v);
+	commit_verdict_add(&v, &gemm);
+	commit_verdict_add(&v, &norm);
+	commit_verdict_end(&v);
+	assert_int_equal(v.verdict, VERDICT_ACCEPTED);
+	assert_string_equal(commit_verdict_acceptance(&v)->accepted_by, "bob"); /* the newest */
+	buf_init(&out, 1 << 16);
+	write_json(&v, "team/a%2Bb", &out);
+	assert_non_null(strstr(out.data,
+		"\"branch\":\"team/a%2Bb\",\"branch_display\":\"team/a+b\",\"verdict\":\"regression (accepted)\",\"final\":true"));
+	assert_non_null(
+		strstr(out.data, "\"accepted\":{\"alert\":9,\"by\":\"bob\",\"reason\":\"needed for \\\"correct\\\" results\"}"));
+	assert_non_null(strstr(out.data, "\"worst_pct\":-4.5,\"worst_suite\":\"gemm\",\"worst_cell\":\"linear/gemm/forward\""));
+	assert_non_null(strstr(out.data, "\"finished_at\":\"1970-01-01T00:00:01.000Z\""));
+	commit_verdict_strict(&v);
+	assert_int_equal(v.verdict, VERDICT_REGRESSION);
+	assert_null(commit_verdict_acceptance(&v));
+	write_json(&v, "", &out);
+	assert_non_null(strstr(out.data, "\"branch\":null,\"branch_display\":null,\"verdict\":\"regression\""));
+	assert_non_null(strstr(out.data, "\"accepted\":null"));
+	commit_verdict_fini(&v);
+	buf_fini(&out);
+}
+
+static void what_is_unknown_is_null(void **state)
+{
+	(void)state;
+	struct commit_job open = job(1, 1, "gemm", COMMIT_OPEN), gain = judged(2, 1, "norm", VERDICT_IMPROVEMENT, 3);
+	struct commit_verdict v;
+	struct buf out;
+	snprintf(open.why, sizeof open.why, "waits for a device");
+	buf_init(&out, 1 << 16);
+	commit_verdict_init(&v);
+	commit_verdict_end(&v);
+	write_json(&v, "main", &out);
+	assert_non_null(strstr(out.data,
+		"\"verdict\":null,\"final\":false,\"suite\":null,\"comparison\":null,\"regressions\":0,\"accepted\":null,"
+		"\"worst_pct\":null,\"worst_suite\":null,\"worst_cell\":null,\"best_pct\":null,\"best_suite\":null,\"best_cell\":null,"
+		"\"unfinished\":[],\"suites\":[]}"));
+	commit_verdict_add(&v, &open);
+	commit_verdict_add(&v, &gain);
+	commit_verdict_end(&v);
+	write_json(&v, "main", &out);
+	assert_non_null(strstr(out.data, "\"unfinished\":[\"gemm\"]"));
+	assert_non_null(strstr(out.data,
+		"{\"suite\":\"gemm\",\"device_kind\":null,\"job\":1,\"state\":\"measuring\",\"state_why\":\"waits for a device\","
+		"\"verdict\":null,\"comparison\":null"));
+	assert_non_null(strstr(out.data, "\"verdict\":\"improvement\",\"comparison\":102"));
+	json_t *root = json_loads(out.data, JSON_REJECT_DUPLICATES, NULL);
+	assert_non_null(root);
+	json_decref(root);
+	commit_verdict_fini(&v);
+	buf_fini(&out);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -189,7 +369,12 @@ int main(void)
 		cmocka_unit_test(the_newest_word_of_a_suite_counts),
 		cmocka_unit_test(what_nobody_measured),
 		cmocka_unit_test(plans_that_could_not_be_made),
+		cmocka_unit_test(what_was_accepted),
+		cmocka_unit_test(a_commit_as_json),
 		cmocka_unit_test(nothing_was_requested_for),
+		cmocka_unit_test(the_worst_suite_has_a_regression),
+		cmocka_unit_test(an_acceptance_can_be_ignored),
+		cmocka_unit_test(what_is_unknown_is_null),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

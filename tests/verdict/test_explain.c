@@ -6,6 +6,7 @@
 #include <cmocka.h>
 
 #include <math.h>
+#include <string.h>
 
 #include "verdict/verdict.h"
 
@@ -74,9 +75,35 @@ static void where_the_host_is_slower(void **state)
 	assert_string_equal(text, "");
 }
 
+static void undecided(double low_pct, double high_pct, double threshold_pct, const char *wanted)
+{
+	char text[EXPLAIN_SIZE] = "before";
+
+	explain_undecided(low_pct, high_pct, threshold_pct, text);
+	if (!*wanted)
+		assert_string_equal(text, "");
+	assert_non_null(strstr(text, wanted));
+}
+
+static void why_a_cell_is_undecided(void **state)
+{
+	(void)state;
+	undecided(-3, -1.6, 1.5, "beyond the threshold, but too few runs say so to call it a loss");
+	undecided(1.6, 3, 1.5, "beyond the threshold, but too few runs say so to call it a gain");
+	undecided(-1.4, 1.4, 1.5, "inside the threshold, but the standard error is too large");
+	undecided(-1.6, 1.4, 1.5, "reaches across the threshold");
+	undecided(-1.4, 1.6, 1.5, "reaches across the threshold");
+	undecided(-3, -1.4, 1.5, "reaches across the threshold");
+	undecided(NAN, 1, 1.5, "");
+	undecided(1, INFINITY, 1.5, "");
+	undecided(-1, 1, 0, "");
+	undecided(-1, 1, NAN, "");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(why_a_cell_is_undecided),
 		cmocka_unit_test(parts_of_a_change),
 		cmocka_unit_test(what_sustained_runs_settle_at),
 		cmocka_unit_test(what_underpowered_cells_remember),

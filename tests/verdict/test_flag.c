@@ -50,6 +50,11 @@ static void host_time_is_flagged_when_it_surely_grew(void **state)
 	assert_int_equal(flag_enqueue(311, 361, -0.1, true), 0); /* runs do not agree */
 	assert_int_equal(flag_enqueue(311, 326, 0.1, true), 0);  /* 5 % or less */
 	assert_int_equal(flag_enqueue(30, 34.9, 0.1, true), 0);  /* 5 us or less */
+	assert_int_equal(flag_enqueue(5, 7, 0.1, false), 0);     /* exactly */
+	assert_int_equal(flag_enqueue(30, 35, 0.1, true), 0);
+	assert_int_equal(flag_enqueue(30, 33.5, 0.1, false), FLAG_ENQUEUE);
+	assert_int_equal(flag_enqueue(311, 327, 0.1, true), FLAG_ENQUEUE);
+	assert_int_equal(flag_enqueue(30, 35.1, 0.1, true), FLAG_ENQUEUE);
 }
 
 static void a_part_may_be_the_clocks(void **state)

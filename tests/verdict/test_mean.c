@@ -74,6 +74,54 @@ static void a_loss_of_the_mean_is_measured_twice(void **state)
 	assert_int_equal(alone(of(8, 32, 0, 26, 0.25), nothing).verdict, VERDICT_REGRESSION);
 }
 
+/* The standard errors that docs and pages show, by hand: 26 of 256 calls take 25 % longer, on average, +- 5 %. */
+static void errors_of_the_mean(void **state)
+{
+	struct tail t = of(8, 32, 0, 26, 0.25), few = of(8, 32, 0, 2, 0.25);
+	(void)state;
+	t.side[TAIL_TARGET].squares = 26 * (0.25 * 0.25 + 0.05 * 0.05);
+	struct mean_judgement j = alone(t, nothing);
+	double share = 26 / 256.0, lengths = 0.05 * 0.05 * 26 / 25 / 26;
+	double variance = (0.0625 * tail_share_variance(&t, TAIL_TARGET) + share * share * lengths) / pow(1 + share * 0.25, 2) +
+			  0.0625 * tail_share_variance(&t, TAIL_BASE);
+	assert_true(fabs(j.all.se / hypot(0.0002, sqrt(variance)) - 1) < 1e-9);
+	assert_true(fabs(j.all.margin / hypot(0.0007, 2 * sqrt(variance)) - 1) < 1e-9);
+	/* two slow calls show nothing of how their lengths vary: half as long, or twice */
+	j = alone(few, nothing);
+	share = 2 / 256.0;
+	variance = (0.0625 * tail_share_variance(&few, TAIL_TARGET) + share * share * 0.0625 / 2) / pow(1 + share * 0.25, 2) +
+		   0.0625 * tail_share_variance(&few, TAIL_BASE);
+	assert_true(fabs(j.all.se / hypot(0.0002, sqrt(variance)) - 1) < 1e-9);
+	/* those of the group do, for as many as the cell has */
+	const struct tail own[MEAN_SETS] = { few, nothing };
+	struct tail group[MEAN_SETS] = { few, nothing };
+	tail_pool(&group[0], &t);
+	tail_pool(&group[0], &t);
+	lengths = 0.05 * 0.05 * 52 / 53 / 2;
+	mean_judge(&rule, 1.5, &pairs, own, group, &j);
+	assert_true(fabs(j.all.share[TAIL_TARGET] - 2 / 256.0) < 1e-12); /* its share is not the group's */
+	variance = (0.0625 * tail_share_variance(&few, TAIL_TARGET) + share * share * lengths) / pow(1 + share * 0.25, 2) +
+		   0.0625 * tail_share_variance(&few, TAIL_BASE);
+	assert_true(fabs(j.all.se / hypot(0.0002, sqrt(variance)) - 1) < 1e-9);
+}
+
+/* A loss is borderline if either set decided by its sign. */
+static void either_set_may_be_borderline(void **state)
+{
+	const struct tail close = of(12, 32, 0, 26, 0.25), clear = of(12, 32, 0, 60, 0.25);
+	(void)state;
+	struct mean_judgement j = alone(close, clear);
+	assert_true(j.verdict == VERDICT_REGRESSION && j.borderline);
+	j = alone(clear, clear);
+	assert_true(j.verdict == VERDICT_REGRESSION && !j.borderline);
+	rule.confirm = false;
+	j = alone(close, nothing);
+	assert_true(j.verdict == VERDICT_REGRESSION && j.borderline);
+	rule.runs_max = 3; /* a quick job has too few runs to decide by sign */
+	j = alone(of(3, 128, 0, 26, 0.25), nothing);
+	assert_true(j.verdict == VERDICT_UNCHANGED && !j.borderline);
+}
+
 static void what_does_not_show_again_is_no_loss(void **state)
 {
 	(void)state;
@@ -209,6 +257,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(a_loss_of_the_mean_is_measured_twice, setup),
+		cmocka_unit_test_setup(errors_of_the_mean, setup),
+		cmocka_unit_test_setup(either_set_may_be_borderline, setup),
 		cmocka_unit_test_setup(what_does_not_show_again_is_no_loss, setup),
 		cmocka_unit_test_setup(a_suspicion_asks_for_more, setup),
 		cmocka_unit_test_setup(what_it_costs_decides, setup),

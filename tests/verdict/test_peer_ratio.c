@@ -78,6 +78,10 @@ static void names_go_both_ways(void **state)
 	assert_int_equal(peers_next(&p, 0, DEVICE_CPU), 1);
 	assert_int_equal(peers_next(&p, 0, DEVICE_CUDA), 0);
 	assert_int_equal(peers_next(&p, 3, DEVICE_CUDA), 3);
+	assert_int_equal(peers_find(&p, "cudnn"), 0);
+	assert_int_equal(peers_find(&p, "naive"), 1);
+	assert_int_equal(peers_find(&p, "hopper.v1"), 2);
+	assert_int_equal(peers_find(&p, "hopper"), -1);
 	peers_parse("cudnn@gpu a/b", &p);
 	assert_int_equal(p.n, 0);
 	peers_write(&p, text);

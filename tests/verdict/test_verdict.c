@@ -29,6 +29,18 @@ static void words(void **state)
 }
 
 /* Rows that one side lacks, or both: their verdict does not change those of the others. */
+static void disbelieved_times_are_rejected(void **state)
+{
+	static const char *const disbelief[] = { "escaped", "clock", "roofline", "forged", "slowed" };
+	static const char *const failures[] = { "wrong", "crash", "oob", "build", "timeout", "", "clocks" };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof disbelief / sizeof *disbelief; i++)
+		assert_int_equal(verdict_of_class(disbelief[i]), VERDICT_REJECTED);
+	for (size_t i = 0; i < sizeof failures / sizeof *failures; i++)
+		assert_int_equal(verdict_of_class(failures[i]), VERDICT_FAILED);
+}
+
 static void rows_of_one_side(void **state)
 {
 	static const enum verdict rows[] = { VERDICT_REMOVED, VERDICT_ADDED, VERDICT_UNSUPPORTED };
@@ -171,15 +183,15 @@ static void reasons_have_no_interval(void **state)
 		}
 	judge(&r, 1, 0.02, 0, 0, &j);
 	assert_string_equal(j.reason,
-		"too close to call after 1 of at most 12 runs: 0.48 points from the threshold; 0.87 needed at a "
+		"too close to call after 1 of at most 12 runs: 0.48 points from the threshold, and 0.87 are needed at a "
 		"standard error of 0.25 %");
 	judge(&r, 3, 0.02, 0, 0, &j);
 	assert_string_equal(j.reason,
 		"-1.98 % after 3 of at most 12 runs lies beyond the threshold, but is not overwhelming, and else a "
 		"change takes 4 runs");
 	judge(&r, 4, 0.02, 2, 0.018, &j);
-	assert_non_null(strstr(
-		j.reason, "too close to call after the confirming set's 2 of at most 12 runs: 0.28 points from the threshold; "));
+	assert_non_null(strstr(j.reason,
+		"too close to call after the confirming set's 2 of at most 12 runs: 0.28 points from the threshold, and "));
 }
 
 /* What a measurement at another hour may decide: runs that do not agree, in one set or between the two. Not what the budget or a
@@ -235,6 +247,57 @@ static void noise_is_no_verdict(void **state)
 	assert_int_equal(j.verdict, VERDICT_UNDECIDED);
 	assert_int_equal(j.want_set, 0);
 	assert_non_null(strstr(j.reason, "runs vary too much: standard error 0.54 %"));
+}
+
+/* Cells that the worker stops as hopeless: the remedy is another kind of program, not more runs of this one. */
+static void more_runs_are_not_promised_where_they_decide_nothing(void **state)
+{
+	struct verdict_options options = { .threshold_pct = 1.5, .tau0 = NAN, .nu0 = NAN, .is_over = true };
+	struct run_estimate e[9];
+	struct judgement j, sustained;
+	struct rule r;
+
+	(void)state;
+	rule_default(&r, 1);
+	r.programs = true;
+	r.confirm = false;
+	r.runs_max = 32;
+	for (int i = 0; i < 9; i++)
+		e[i] = (struct run_estimate){ .set = 1, .n = 2, .d = i % 2 ? 0.12 : -0.09, .q = 1e-6 };
+	for (int n = 4; n <= 9; n++) {
+		verdict_of_cell(&r, &options, e, n, NULL, 0, &j, &sustained);
+		assert_int_equal(j.verdict, VERDICT_UNDECIDED);
+		assert_int_equal(j.want_set, 0);
+		assert_non_null(strstr(j.reason, "; even 32 would not decide: interleave the program"));
+		assert_null(strstr(j.reason, "may decide"));
+	}
+}
+
+/* A loss that the interval shows, without the evidence of a verdict, is named with its bound. */
+static void a_probable_loss_is_said(void **state)
+{
+	struct verdict_options options = { .threshold_pct = 1.5, .tau0 = NAN, .nu0 = NAN, .is_over = true };
+	struct run_estimate e[12];
+	struct judgement j, sustained;
+	struct rule r;
+
+	(void)state;
+	rule_default(&r, 1);
+	r.programs = true;
+	r.confirm = false;
+	r.runs_max = 32;
+	for (int i = 0; i < 12; i++)
+		e[i] = (struct run_estimate){ .set = 1, .n = 2, .d = i % 2 ? 0.12 : 0.02, .q = 1e-6 };
+	verdict_of_cell(&r, &options, e, 12, NULL, 0, &j, &sustained);
+	assert_int_equal(j.verdict, VERDICT_UNDECIDED);
+	assert_int_equal(strncmp(j.reason, "probably slower, by at least 3.", 31), 0);
+	assert_non_null(strstr(j.reason, " % (95 %): runs vary too much: standard error 1."));
+	assert_non_null(strstr(j.reason, "; up to 20 more may decide"));
+	for (int i = 0; i < 12; i++)
+		e[i].d -= 0.07; /* no loss */
+	verdict_of_cell(&r, &options, e, 12, NULL, 0, &j, &sustained);
+	assert_int_equal(j.verdict, VERDICT_UNDECIDED);
+	assert_int_equal(strncmp(j.reason, "runs vary", 9), 0);
 }
 
 static void precision_while_budget_lasts(void **state)
@@ -380,6 +443,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(words),
 		cmocka_unit_test(words_beside_a_peer),
+		cmocka_unit_test(disbelieved_times_are_rejected),
 		cmocka_unit_test(rows_of_one_side),
 		cmocka_unit_test(one_set),
 		cmocka_unit_test(two_sets),
@@ -387,6 +451,8 @@ int main(void)
 		cmocka_unit_test(reasons_have_no_interval),
 		cmocka_unit_test(noise_has_a_word),
 		cmocka_unit_test(noise_is_no_verdict),
+		cmocka_unit_test(more_runs_are_not_promised_where_they_decide_nothing),
+		cmocka_unit_test(a_probable_loss_is_said),
 		cmocka_unit_test(precision_while_budget_lasts),
 		cmocka_unit_test(identical_builds_raise_no_alarm),
 		cmocka_unit_test(slower_builds_are_found),
