@@ -1,7 +1,6 @@
 /* answer.c - the sentence for each state of a profile. */
 #include "profile/profile.h"
 
-#include <math.h>
 #include <stdio.h>
 
 enum cause_cell cause_cell_from_name(const char *word)

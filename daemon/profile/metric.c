@@ -52,7 +52,12 @@ const char *const metric_names[METRICS] = {
 	/* spills */
 	"smsp__inst_executed_op_local_ld.sum",
 	"smsp__inst_executed_op_local_st.sum",
-	/* end of METRICS_BASIC. Kinds of bank conflicts */
+	/* end of METRICS_BASIC. Global memory: bytes that threads requested, and sectors of 32 bytes that these requests touched */
+	"smsp__sass_data_bytes_mem_global_op_ld.sum",
+	"smsp__sass_data_bytes_mem_global_op_st.sum",
+	"l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum",
+	"l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum",
+	/* kinds of bank conflicts */
 	"l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum",
 	"l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_st.sum",
 	"l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_gmma.sum",

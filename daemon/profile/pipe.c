@@ -2,7 +2,6 @@
  * pipe.c - instructions by the pipe that executes them, passes over the banks of shared memory, and additional passes by
  * conflicts (tensor instructions cause them too), and reductions.
  */
-#include <math.h>
 #include <stdio.h>
 
 #include "profile/internal.h"

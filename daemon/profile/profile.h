@@ -398,8 +398,8 @@ int fatbin_read(const void *module, size_t len, fatbin_fn *entry, void *arg, str
  * They are counts and sums: hit rates and shares are computed from them, since the ready-made ratios need extra replays.
  */
 
-/** The first METRICS_BASIC take 4 replays of a call on an H100, all of them 10. */
-enum { METRICS_BASIC = 38, METRICS = 60 };
+/** The first METRICS_BASIC take 4 replays of a call on an H100, all of them 11. */
+enum { METRICS_BASIC = 38, METRICS = 64 };
 
 /** Time and clocks, memory, pipes, occupancy, spills; then kinds of bank conflicts, and warp stalls. */
 extern const char *const metric_names[METRICS];

@@ -69,13 +69,18 @@ void sentence_ms(double ms, char *out)
 	snprintf(out, 16, fabs(ms) >= 999.5 ? "%.0f" : "%.3g", ms);
 }
 
+static const char *moved(const struct cause *c)
+{
+	return c->of_ms < 0 ? "gained" : "lost";
+}
+
 static void write_open(struct cause *c, const char *why)
 {
 	char left[16], of[16];
 
 	sentence_ms(fabs(c->explained_ms), left);
 	sentence_ms(fabs(c->of_ms), of);
-	snprintf(c->sentence, sizeof c->sentence, "%s of %s ms are not explained%.100s", left, of, why);
+	snprintf(c->sentence, sizeof c->sentence, "%s of %s ms %s are not explained%.100s", left, of, moved(c), why);
 }
 
 void sentence_write(struct cause *c, const char *what, double own_ms)
@@ -101,10 +106,10 @@ void sentence_write(struct cause *c, const char *what, double own_ms)
 	else if (c->confidence == CAUSE_FOLLOWS)
 		snprintf(to, room, "; a consequence of the causes above");
 	else if (c->kind == CAUSE_CONFIG && c->explained_ms / c->of_ms > NEARLY_ALL)
-		snprintf(to, room, ": %s%s of %s ms; with the base's configuration the %s is gone", saves, explained, of,
-			c->of_ms < 0 ? "gain" : "loss");
+		snprintf(to, room, ": %s%s of %s ms %s; with the base's configuration the %s is gone", saves, explained, of,
+			moved(c), c->of_ms < 0 ? "gain" : "loss");
 	else
-		snprintf(to, room, ": %s%s of %s ms", saves, explained, of);
+		snprintf(to, room, ": %s%s of %s ms %s", saves, explained, of, moved(c));
 }
 
 void sentence_add_how(struct cause *c, const char *kernel, const char *what)

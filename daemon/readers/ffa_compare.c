@@ -161,7 +161,7 @@ static int first_figure(const struct table *t)
 	return tflops >= 0 ? tflops : latency >= 0 ? latency : t->n_columns;
 }
 
-static void put_pair(struct buf *out, const char *base, const char *target)
+static void put_pair(struct buf *out, const char *base, const char *target, const char *unknown)
 {
 	double a = number(base), b = number(target);
 	buf_putc(out, ',');
@@ -171,9 +171,11 @@ static void put_pair(struct buf *out, const char *base, const char *target)
 	buf_putc(out, ',');
 	if (a > 0 && b > 0)
 		buf_printf(out, "%.4f", 100 * (b - a) / a);
+	else if (*base && *target)
+		buf_puts(out, unknown);
 }
 
-static int compare(const struct table *a, const struct table *b, struct buf *out)
+static int compare(const struct table *a, const struct table *b, const char *unknown, struct buf *out)
 {
 	bool with_settings = needs_settings(a) || needs_settings(b), square = is_square(a) && is_square(b);
 	const char *name[5 + SETTINGS];
@@ -203,14 +205,15 @@ static int compare(const struct table *a, const struct table *b, struct buf *out
 		for (int i = first; i < a->n_columns; i++) {
 			int counterpart = column_of(b, cell(a, -1, i));
 			if (counterpart >= 0)
-				put_pair(out, cell(a, row, i), cell(b, other, counterpart));
+				put_pair(out, cell(a, row, i), cell(b, other, counterpart), unknown);
 		}
 		buf_putc(out, '\n');
 	}
 	return rows;
 }
 
-int ffa_compare(const struct ffa_file *base, const struct ffa_file *target, struct buf *out, int *rows, struct fw_err *err)
+int ffa_compare(const struct ffa_file *base, const struct ffa_file *target, const char *unknown, struct buf *out, int *rows,
+	struct fw_err *err)
 {
 	struct table a = { 0 }, b = { 0 };
 	int result = read_table(&a, base, err) || read_table(&b, target, err) ? -1 : 0;
@@ -218,7 +221,7 @@ int ffa_compare(const struct ffa_file *base, const struct ffa_file *target, stru
 		result = err_set(err, ERR_INVALID, "%s is %s and %s is %s; only files of one kind compare", base->name,
 			a.mask < 0 ? "block-sparse" : "dense", target->name, b.mask < 0 ? "block-sparse" : "dense");
 	if (result == 0)
-		*rows = compare(&a, &b, out);
+		*rows = compare(&a, &b, unknown, out);
 	if (result == 0 && out->failed)
 		result = err_set(err, ERR_FULL, "the comparison of %s and %s does not fit", base->name, target->name);
 	free_table(&a);

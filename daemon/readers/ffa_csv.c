@@ -75,3 +75,31 @@ void ffa_csv_put(struct buf *out, bool sparse, const struct ffa_csv_row *row)
 			buf_putc(out, ',');
 	buf_putc(out, '\n');
 }
+
+const struct ffa_csv_file ffa_csv_files[FFA_CSV_FILES] = {
+	{ "profile_dense_base", false, true, false },
+	{ "profile_dense_target", false, false, true },
+	{ "profile_block_sparse_base", true, true, false },
+	{ "profile_block_sparse_target", true, false, true },
+	{ "compare_dense", false, true, true },
+	{ "compare_block_sparse", true, true, true },
+};
+
+bool ffa_csv_takes(bool sparse, const char *key)
+{
+	const char *kind =
+		sparse ? "attention/block_sparse/s" : "attention/dense/"; /* patterns that are not uniform precede the size */
+	const char *direction = strrchr(key, '/');
+	/* a row is forward or backward, and does not name a configuration: those of `configs:` have a "=" */
+	return strncmp(key, kind, strlen(kind)) == 0 && strcmp(direction, "/total") != 0 && !strchr(key, '=');
+}
+
+void ffa_csv_name(int file, const char *base, const char *target, char out[FFA_CSV_NAME_SIZE])
+{
+	const struct ffa_csv_file *f = &ffa_csv_files[file];
+	const char *kind = f->sparse ? "block_sparse" : "dense";
+	if (f->base && f->target)
+		snprintf(out, FFA_CSV_NAME_SIZE, "compare_%s_%s_%s", base, target, kind);
+	else
+		snprintf(out, FFA_CSV_NAME_SIZE, "profile_%s_%s", kind, f->base ? base : target);
+}

@@ -2,9 +2,6 @@
 #include "readers/internal.h"
 
 #include <math.h>
-#include <stdio.h>
-
-#include "lib/lib.h"
 
 enum { KEY_MAX = 1 << 20 };
 

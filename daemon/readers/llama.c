@@ -6,7 +6,6 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <strings.h>
 
 enum { CELLS_MAX = 64, CELL_SIZE = 256 };
 

@@ -8,9 +8,12 @@
 #include <fnmatch.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 enum { KEY_SIZE = 1024, WHERE_SIZE = 512, FIELDS = 5, FIELD_SIZE = 40, CELL_SIZE = 24 };
+
+/* Traffic of DRAM, L2 and L1: of the section MemoryWorkloadAnalysis on page details, and sums on page raw. */
+static const char traffic[] = "Memory Throughput,Mem Busy,Max Bandwidth,L1/TEX Hit Rate,L2 Hit Rate,Mem Pipes Busy,"
+			      "dram__*.sum,lts__*.sum,l1tex__*.sum";
 
 static const char *const field_names[FIELDS] = { "grid", "block", "device", "context", "process" };
 
@@ -175,7 +178,7 @@ static int take_time(struct launches *l, struct launch *one, const struct ncu_va
 
 static int take_figure(struct launches *l, struct launch *one, const struct ncu_value *v, struct fw_err *err)
 {
-	if (v->kind == MARKS_UNDECIDED)
+	if (v->kind == MARKS_UNDECIDED && l->how->metrics)
 		return undecided(l, v, err);
 	if (v->kind != MARKS_NUMBER)
 		return 0; /* counted by launches that have it */
@@ -200,7 +203,8 @@ static int collect(void *arg, const struct ncu_value *v, struct fw_err *err)
 		return 0;
 	if (is_time)
 		return take_time(l, one, v, err);
-	return l->how->metrics && fits(l->how->metrics, v->metric) ? take_figure(l, one, v, err) : 0;
+	const char *wanted = l->how->metrics ? l->how->metrics : l->how->traffic ? traffic : "";
+	return fits(wanted, v->metric) ? take_figure(l, one, v, err) : 0;
 }
 
 static void forget(struct launches *l)

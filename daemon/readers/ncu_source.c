@@ -104,8 +104,8 @@ static const char *find_table(const char *text, size_t len)
 	for (const char *end = text + len; text && (size_t)(end - text) >= sizeof begin - 1;) {
 		if (memcmp(text, begin, sizeof begin - 1) == 0)
 			return text;
-		text = memchr(text, '\n', (size_t)(end - text));
-		text += text != NULL;
+		const char *newline = memchr(text, '\n', (size_t)(end - text));
+		text = newline ? newline + 1 : NULL;
 	}
 	return NULL;
 }

@@ -3,7 +3,6 @@
 
 #include <ctype.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <strings.h>
 
 void reading_note(struct reading *r, const char *sentence, ...)

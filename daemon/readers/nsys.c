@@ -1,7 +1,6 @@
 /* nsys.c - CSV of nsys stats. */
 #include "readers/internal.h"
 
-#include <math.h>
 #include <stdio.h>
 
 struct sums {

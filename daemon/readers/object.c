@@ -2,7 +2,6 @@
 #include "readers/internal.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <strings.h>
 
 json_t *object_load(const char *text, size_t len, const char *file, struct fw_err *err)
@@ -12,7 +11,8 @@ json_t *object_load(const char *text, size_t len, const char *file, struct fw_er
 	json_t *root = json_loadb(text + mark, len - mark, 0, &where);
 
 	if (!root)
-		err_set(err, ERR_INVALID, "%s:%d: is no JSON: %.200s; is the file cut off?", file, where.line, where.text);
+		err_set(err, ERR_INVALID, "%s:%d:%d: is no JSON: %.200s; is the file cut off?", file, where.line, where.column,
+			where.text);
 	return root;
 }
 
@@ -94,7 +94,7 @@ int object_each_line(
 
 		snprintf(where, sizeof where, "%.500s:%d", file, line.number);
 		if (!object)
-			return err_set(err, ERR_INVALID, "%s: is no JSON object: %.200s", where, why.text);
+			return err_set(err, ERR_INVALID, "%s:%d: is no JSON object: %.200s", where, why.column, why.text);
 		int result = take(out, object, where, arg, err);
 
 		json_decref(object);

@@ -18,10 +18,11 @@ struct ffa_file {
 
 /**
  * Write each common row, with every result of base and target and its change in percent: a longer time is positive, a lower
- * throughput negative; empty if a side has none. Rows are matched by their inputs, and by kernel settings if only those
- * distinguish two rows of a file. `rows` receives the number. Err: ERR_INVALID with file and line.
+ * throughput negative; `unknown` ("", "identical") if a side has none. Rows are matched by their inputs, and by kernel settings
+ * if only those distinguish two rows of a file. `rows` receives the number. Err: ERR_INVALID with file and line.
  */
-int ffa_compare(const struct ffa_file *base, const struct ffa_file *target, struct buf *out, int *rows, struct fw_err *err);
+int ffa_compare(const struct ffa_file *base, const struct ffa_file *target, const char *unknown, struct buf *out, int *rows,
+	struct fw_err *err);
 
 /*
  * ---- ffa_csv ----
@@ -50,6 +51,19 @@ int ffa_csv_phase(const char *name, size_t len, bool backward);
 
 void ffa_csv_head(struct buf *out, bool sparse);
 void ffa_csv_put(struct buf *out, bool sparse, const struct ffa_csv_row *row);
+
+enum { FFA_CSV_FILES = 6, FFA_CSV_NAME_SIZE = 320 };
+
+/** A file of a comparison. `role`: its name without names of sides. */
+struct ffa_csv_file {
+	const char *role;
+	bool sparse, base, target; /* both sides: the comparison of both profiles */
+};
+extern const struct ffa_csv_file ffa_csv_files[FFA_CSV_FILES];
+/** Whether files of this kind have rows for the cell `key`. */
+bool ffa_csv_takes(bool sparse, const char *key);
+/** Write the name, without ".csv", of ffa_csv_files[file] for these names of the sides. */
+void ffa_csv_name(int file, const char *base, const char *target, char out[FFA_CSV_NAME_SIZE]);
 
 /*
  * ---- marks ----
@@ -125,12 +139,14 @@ struct reading_how {
 	/* The rest may be NULL or 0. */
 	const char *results; /* triton: the result columns, comma-separated; columns before them are sizes */
 	const char *metrics; /* ncu: metrics to read besides times, names or patterns, comma-separated */
+	bool traffic;        /* ncu: without `metrics`, read those of memory traffic */
 	const char *kernel;  /* ncu: only kernels that match this pattern */
 	const char *ids;     /* ncu: only launches of these IDs, "3-5,9" */
 	int launches;        /* ncu: only rows with exactly this number of launches */
 	int warmup;          /* ncu: number of first launches of each row to leave out */
 	const char *other;   /* text of the file to compare with: both name a case alike. Shape: other[other_len] */
 	size_t other_len;
+	bool may_be_empty; /* a text without a measured row is no mistake */
 };
 
 /** One of several statistics of one result: a median, a mean, the time of another clock. */
@@ -268,9 +284,55 @@ void reading_show(const char *text, char *out, size_t size);
 bool reading_number(const char *text, double *value);
 /** Normalise a text in a key: spellings of one number (0.1, 0.100000, 1e-1; 4096, 4096.0) become equal. Shape: out[size]. */
 void reading_spell(const char *text, char *out, size_t size);
+/** Complete a reading to which all rows were added: drop left out ones that have a time elsewhere, compute medians. Err: as below. */
+int reading_finish(struct reading *r, struct fw_err *err);
 /** Number the results of one name, once all rows exist. Err: out of memory. */
 int reading_number_twins(struct reading *r, struct fw_err *err);
 const struct reading_left *reading_find_left(const struct reading *r, const char *key);
+
+/*
+ * ---- history ----
+ * Files with the results of many commits: of one benchmark program, or the archive of a service. Pure.
+ *
+ * asv                      a result file of one commit and machine; give all of results/MACHINE; its machine.json is left out
+ * bencher                  the answer of Bencher's API to a query of metrics (`bencher perf --format json`)
+ * github-action-benchmark  data.js, or the JSON in it
+ * lnt                      a test report of LLVM LNT, version 1 or 2, of one run whose revision is a commit; give all files
+ * rustc-perf               CSV with a row for each result: commit, benchmark, value, and if needed date, suite, profile, scenario,
+ *                          backend, and metric or unit
+ */
+
+#define HISTORY_FORMATS "asv, bencher, github-action-benchmark, lnt, rustc-perf"
+
+enum { HISTORY_POINTS_MAX = 20000, HISTORY_NAME_SIZE = 64 };
+
+/** The results of one commit in one suite. */
+struct history_point {
+	char commit[65];               /* full hash */
+	char suite[HISTORY_NAME_SIZE]; /* letters, digits, . _ -; "" the file has no suites */
+	int64_t at_ms;                 /* time of the measurement, ms UTC; 0 unknown */
+	struct reading reading;        /* in it `format`, and after history_finish the medians */
+	/* internal */
+	int order;
+};
+
+struct history {
+	int n;
+	struct history_point *point; /* point[n]; after history_finish by suite, then oldest first */
+	struct reading notes;        /* only its notes: what was left out */
+};
+
+/** Guess the format of a text, NULL none. */
+const char *history_guess(const char *text, size_t len);
+/**
+ * Add the results of a file. Results of one cell and commit are repetitions. Results that are no times are left out with a note.
+ * Err: ERR_INVALID unknown format, no result, or "FILE:LINE:COLUMN: ..." of the first mistake: no JSON, no full hash of a commit, a
+ * value that is no time. `h` then has to be freed. Own: history_fini frees; *h is zero before the first file.
+ */
+int history_add(struct history *h, const char *format, const char *text, size_t len, const char *file, struct fw_err *err);
+/** Sort the points of all files by time, those without one first, in the order of the files; compute medians. Err: as reading_finish. */
+int history_finish(struct history *h, struct fw_err *err);
+void history_fini(struct history *h);
 
 /*
  * ---- ncu_table ----

@@ -3,10 +3,7 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <strings.h>
-
-#include "lib/lib.h"
 
 static reading_fn *const readers[FORMAT_N] = {
 	[FORMAT_FLOPWATCH] = read_lines,
@@ -303,6 +300,18 @@ static int check_text(const char *text, size_t len, const char *file, struct fw_
 	return 0;
 }
 
+int reading_finish(struct reading *r, struct fw_err *err)
+{
+	drop_left(r);
+	if (reading_number_twins(r, err) != 0)
+		return -1;
+	for (int i = 0; i < r->n_rows; i++)
+		fill_median(&r->row[i]);
+	for (int i = 0; i < r->n_figures; i++)
+		r->figure[i].median = row_median(r->figure[i].value, r->figure[i].n);
+	return 0;
+}
+
 int reading_parse(
 	const struct reading_how *how, const char *text, size_t len, const char *file, struct reading *out, struct fw_err *err)
 {
@@ -318,17 +327,12 @@ int reading_parse(
 
 	if (rc == 0)
 		rc = readers[format](out, text, len, file, how, err);
-	drop_left(out);
 	if (rc == 0)
-		rc = reading_number_twins(out, err);
-	if (rc == 0 && out->n_rows == 0 && out->n_figures == 0) {
+		rc = reading_finish(out, err);
+	if (rc == 0 && out->n_rows == 0 && out->n_figures == 0 && !how->may_be_empty) {
 		reading_report_left(out, left, sizeof left);
 		rc = err_set(err, ERR_INVALID, "%s: holds no measured row%s%s", file, left[0] ? "; " : "", left);
 	}
-	for (int i = 0; i < out->n_rows && rc == 0; i++)
-		fill_median(&out->row[i]);
-	for (int i = 0; i < out->n_figures && rc == 0; i++)
-		out->figure[i].median = row_median(out->figure[i].value, out->figure[i].n);
 	if (rc != 0)
 		reading_fini(out);
 	return rc;

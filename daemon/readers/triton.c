@@ -3,8 +3,6 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <strings.h>
 
 enum { KNOWN_ROWS_MAX = 4096 };
 

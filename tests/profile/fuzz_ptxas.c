@@ -2,12 +2,9 @@
  * fuzz_ptxas.c - arbitrary bytes as a build log: reads stay inside the log, a log does not differ from itself, and its
  * diagnostics are new compared with an empty log and gone in the opposite comparison. Each line is read as a symbol, too.
  *
- * As a test it runs the inputs under tests/data/fuzz/ptxas, and each of them with a hundred changes (fixed seed). To search, in
- * bash:
- *   clang-14 -g -O1 -std=c17 -D_GNU_SOURCE -DFUZZ_SEARCH -fsanitize=fuzzer,address,undefined -Idaemon -I. -Itests/support \
- *     -o build/fuzz_ptxas tests/profile/fuzz_ptxas.c daemon/profile/{ptxas*,symbolname,cubin,resources}.c \
- *     daemon/model/inputs.c daemon/lib/{err,buf,hash,elf}.c -lm -lnettle
- *   mkdir -p build/corpus && build/fuzz_ptxas -max_len=4096 build/corpus tests/data/fuzz/ptxas
+ * As a test it runs the inputs under tests/data/fuzz/ptxas, and each of them with a hundred changes (fixed seed).
+ *
+ * Attacks: daemon/profile daemon/lib
  */
 #include "fuzz_replay.h"
 #include "model/model.h"
@@ -66,7 +63,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	must(n == most && m == most, "diagnostics that come and go are not the same");
 	for (size_t i = 0; i < n; i++) {
-		must(change[i].how == PTXAS_NEW && back[i].how == PTXAS_GONE, "what is new is not told so");
+		must(change[i].how == PTXAS_NEW && back[i].how == PTXAS_GONE, "what is new is not reported so");
 		must(change[i].kind == back[i].kind && strcmp(change[i].what, back[i].what) == 0, "another diagnostic");
 		check_text(change[i].kernel, sizeof change[i].kernel);
 	}

@@ -1,11 +1,9 @@
 /*
  * fuzz_sass.c - arbitrary bytes as output of a disassembler: reads stay inside it, and the differences of two functions add up.
  *
- * As a test it runs the inputs under tests/data/fuzz/sass, and each of them with a hundred changes (fixed seed). To search, in
- * bash:
- *   clang-14 -g -O1 -std=c17 -D_GNU_SOURCE -DFUZZ_SEARCH -fsanitize=fuzzer,address,undefined -Idaemon -I. -Itests/support \
- *     -o build/fuzz_sass tests/profile/fuzz_sass.c daemon/profile/sass*.c daemon/model/inputs.c daemon/lib/{err,buf}.c -lm
- *   mkdir -p build/corpus && build/fuzz_sass -max_len=4096 build/corpus tests/data/fuzz/sass
+ * As a test it runs the inputs under tests/data/fuzz/sass, and each of them with a hundred changes (fixed seed).
+ *
+ * Attacks: daemon/profile daemon/lib
  */
 #include "fuzz_replay.h"
 #include "model/model.h"

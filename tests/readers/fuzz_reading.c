@@ -1,11 +1,9 @@
 /*
  * fuzz_reading.c - arbitrary bytes through every reader of foreign benchmarks; accepted input must satisfy the readers' contract.
  *
- * As a test it replays the files and folders given as arguments (the readers' samples and tests/data/fuzz/reading by default). To
- * search, in bash:
- *   clang-14 -g -O1 -std=c17 -D_GNU_SOURCE -DFUZZ_SEARCH -fsanitize=fuzzer,address,undefined -Idaemon -I. -Itests \
- *     -o build/fuzz_reading tests/readers/fuzz_reading.c daemon/{base,core}/[a-z]*.c -ljansson -lyaml -lnettle -lm
- *   mkdir -p build/corpus && build/fuzz_reading -max_len=4096 build/corpus tests/data/readers tests/data/fuzz/reading
+ * As a test it replays the files and folders given as arguments (the readers' samples and tests/data/fuzz/reading by default).
+ *
+ * Attacks: daemon/readers daemon/lib
  */
 #include <math.h>
 

@@ -60,7 +60,7 @@ static int compare(const char *base, const char *target, int *rows, struct fw_er
 {
 	struct ffa_file a = { base, "a.csv", strlen(base) }, b = { target, "b.csv", strlen(target) };
 	buf_clear(&out);
-	return ffa_compare(&a, &b, &out, rows, err);
+	return ffa_compare(&a, &b, "", &out, rows, err);
 }
 
 static void test_compare_dense(void **state)
@@ -112,6 +112,17 @@ static void test_compare_sparse(void **state)
 	says("49152,0.1,64,False,False,False,128,64,fwd,4.0,2.0,-50.0000,");
 }
 
+/* Rows are forward or backward: a total has none. */
+static void test_cells(void **state)
+{
+	(void)state;
+	assert_true(ffa_csv_takes(false, "attention/dense/full/s64/hq1/hk1/d64/bf16/forward"));
+	assert_true(ffa_csv_takes(true, "attention/block_sparse/s64/r0.5/b32/hq1/hk1/d64/bf16/backward"));
+	assert_false(ffa_csv_takes(false, "attention/dense/full/s64/hq1/hk1/d64/bf16/total"));
+	assert_false(ffa_csv_takes(false, "attention/dense/full/s64/hq1/hk1/d64/bf16/ISA=v3/forward"));
+	assert_false(ffa_csv_takes(true, "attention/token_mask/random/r0.3/s64/n1/hq1/hk1/d64/bf16/forward"));
+}
+
 static void test_refused(void **state)
 {
 	(void)state;
@@ -137,6 +148,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_short_times, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_compare_dense, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_compare_sparse, setup, teardown),
+		cmocka_unit_test(test_cells),
 		cmocka_unit_test_setup_teardown(test_refused, setup, teardown),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

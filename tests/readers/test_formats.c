@@ -383,7 +383,7 @@ static void pytest_benchmark_damaged(void **state)
 	refused("pytest-benchmark", PYTEST("{\"name\":\"a\",\"error\":7}"), "out: benchmarks[0].error: must be a string");
 	refused("pytest-benchmark", PYTEST("7"), "out: benchmarks[0]: must be an object");
 	refused("pytest-benchmark", "{\"machine_info\":{}}", "out: file.benchmarks");
-	refused("pytest-benchmark", "{\"benchmarks\":\n[", "out:2: is no JSON");
+	refused("pytest-benchmark", "{\"benchmarks\":\n[", "out:2:1: is no JSON");
 	refused("pytest-benchmark", "[]", "out: file: must be an object");
 }
 
@@ -450,7 +450,7 @@ static void asv_damaged(void **state)
 	refused("asv", "{\"version\":1,\"results\":{}}", "out: is of version 1 of asv's results; 2 is read");
 	refused("asv", "{\"version\":2,\"result_columns\":[\"x\"],\"results\":{}}", "out: file.result_columns: has no result");
 	refused("asv", "{\"version\":2,\"result_columns\":[\"result\"]}", "out: file.results");
-	refused("asv", "{\"results\":", "out:1: is no JSON");
+	refused("asv", "{\"results\":", "out:1:11: is no JSON");
 }
 
 /* ---- criterion -------------------------------------------------------------------------------------------------------------- */
@@ -510,7 +510,7 @@ static void criterion_damaged(void **state)
 	lacks("c", "it has no time in ns/iter");
 	refused("criterion", "{\"reason\":\"benchmark-complete\",\"measured_values\":[1]}", "out:1: line.id: is missing");
 	refused("criterion", "{\"reason\":\"benchmark-complete\",\"id\":\"a\"}\n{\"reason\":\"benchm",
-		"out:2: is no JSON object");
+		"out:2:17: is no JSON object");
 	refused("criterion", "{\"iters\":[1],\"times\":[]}", "benchmark (it has samples without a time or number of iterations)");
 	refused("criterion", "{\"iters\":[1],\"times\":[\"1\"]}",
 		"benchmark (it has samples without a time or number of iterations)");
@@ -518,7 +518,7 @@ static void criterion_damaged(void **state)
 	refused("criterion", "{\"mean\":{\"point_estimate\":-1}}", "benchmark (it has neither a median nor a mean)");
 	refused("criterion", "{\"x\":1}", "out: is neither estimates.json nor sample.json of Criterion");
 	refused("criterion", "[1]", "out: is neither estimates.json nor sample.json of Criterion");
-	refused("criterion", "{\"mean\":", "out:1: is no JSON");
+	refused("criterion", "{\"mean\":", "out:1:8: is no JSON");
 }
 
 /* ---- jmh -------------------------------------------------------------------------------------------------------------------- */
@@ -566,7 +566,7 @@ static void jmh_damaged(void **state)
 	refused("jmh", "[{\"primaryMetric\":{}}]", "out: [0].benchmark: is missing");
 	refused("jmh", "[7]", "out: [0]: must be an object");
 	refused("jmh", "{}", "out: is no list of benchmarks; let JMH write one with -rf json");
-	refused("jmh", "[", "out:1: is no JSON");
+	refused("jmh", "[", "out:1:1: is no JSON");
 }
 
 /* ---- llama-bench ------------------------------------------------------------------------------------------------------------ */
@@ -632,7 +632,7 @@ static void llama_bench_damaged(void **state)
 	refused("llama-bench", "[7]", "out: [0]: must be an object");
 	refused("llama-bench", "[]", "out: holds no results of llama-bench");
 	refused("llama-bench", "hello", "out: holds no results of llama-bench");
-	refused("llama-bench", "{\"model_type\":\"a\",\"n_gen\":1,\"avg_ts\":1}\n{\"mod", "out:2: is no JSON object");
+	refused("llama-bench", "{\"model_type\":\"a\",\"n_gen\":1,\"avg_ts\":1}\n{\"mod", "out:2:5: is no JSON object");
 	refused("llama-bench", "model_type,n_gen,avg_ts\na,1,20", "out:2: has no end of line");
 	refused("llama-bench", "x,avg_ts_of\n", "out:1: has no column avg_ts");
 }
@@ -692,7 +692,7 @@ static void tritonbench_damaged(void **state)
 	refused("tritonbench", "x;a-latency\n1;25", "out:2: has no end of line");
 	refused("tritonbench", "x;a-speedup\n1;2\n", "out:1: has no metric of time or rate");
 	refused("tritonbench", "{\"x\":1}", "out: holds no measured row");
-	refused("tritonbench", "{\"tritonbench_g[x_1-a]_latency\":", "out:1: is no JSON");
+	refused("tritonbench", "{\"tritonbench_g[x_1-a]_latency\":", "out:1:32: is no JSON");
 	assert_null(reading_guess("low-latency; cheap", 18, "out"));
 	assert_null(reading_guess("x;y-speedup\n", 12, "out"));
 }

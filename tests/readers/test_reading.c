@@ -330,11 +330,11 @@ static void bare_numbers_that_are_none(void **state)
 		"{\"benchmarks\":[\n{\"name\":\"a\",\"real_time\":NaN},\n{\"name\":\"b\",\"real_time\":\"NaN\"}]}",
 		"2 rows were left out: a (its real_time is NaN or infinite), b (its real_time is no number)");
 	refused("google-benchmark",
-		"{\"benchmarks\":[\n{\"name\":\"a\",\"real_time\":NaN},\n{\"name\":\"b\",\"real_time\":Nan1}]}", "out:3: ");
+		"{\"benchmarks\":[\n{\"name\":\"a\",\"real_time\":NaN},\n{\"name\":\"b\",\"real_time\":Nan1}]}", "out:3:27: ");
 	refused("google-benchmark", "{\"benchmarks\":[{\"name\":\"a\",\"real_time\":NaN NaN}]}", "near 'NaN'");
 	refused("google-benchmark", "{\"benchmarks\":[{\"name\":NaN,\"real_time\":1}]}", "benchmarks[0].name: is no text");
-	refused("google-benchmark", "NaN", "out:1: ");
-	refused("nvbench", "{\"benchmarks\":[NaN]}", "out:1: is no JSON");
+	refused("google-benchmark", "NaN", "out:1:3: ");
+	refused("nvbench", "{\"benchmarks\":[NaN]}", "out:1:18: is no JSON");
 }
 
 static void mistakes_have_a_position(void **state)
@@ -342,7 +342,7 @@ static void mistakes_have_a_position(void **state)
 	(void)state;
 	refused("fa", "x", "`fa` is no format that is read; use one of flopwatch, ffa");
 	refused("flopwatch", "", "out: holds no measured row");
-	refused("flopwatch", "{\"cell\":\"a\",\"ms\":1}\n{\"cell\":\"a\",\"ms\":", "out:2: is no JSON object");
+	refused("flopwatch", "{\"cell\":\"a\",\"ms\":1}\n{\"cell\":\"a\",\"ms\":", "out:2:17: is no JSON object");
 	refused("flopwatch", "{\"cell\":\"a\",\"ms\":0}", "out: holds no measured row; 1 row was left out: a (0 ms is no time)");
 	refused("flopwatch", "{\"cell\":\"a\",\"ms\":\"1\"}", "a (ms must be a number or a list of numbers)");
 	refused("flopwatch", "{\"cell\":\"a\",\"ms\":[]}", "a (an empty list; a row needs a time)");
