@@ -18,6 +18,7 @@
  *
  *     flopwatch_check(function, argument);   called after the first call: returns an error of its result, NULL none
  *     flopwatch_output(address, bytes);      host memory with the result, which is compared between versions
+ *     flopwatch_config("TILE=64 STAGES=2");  the configuration that a search of the program chose; shown with the times
  *     flopwatch_keep_cache();                do not displace the device's cache before each call
  *
  * A check may use flopwatch_compare(got, wanted, n, relative, absolute), which reports the worst of n floats. A cell must not be
@@ -80,6 +81,7 @@ struct flopwatch_state {
 	void *argument;
 	const void *output;
 	size_t output_bytes;
+	char config[FLOPWATCH_KEY_SIZE];
 	int keeps_cache;
 };
 
@@ -109,6 +111,7 @@ struct flopwatch_run {
 	void *argument;
 	const void *output;
 	size_t output_bytes;
+	char config[FLOPWATCH_KEY_SIZE];
 	int keeps_cache;
 	int warm, calls, is_sustained; /* calls of this turn that remain */
 	int is_single; /* in this turn each call is made once, also by libraries that otherwise choose a number of repetitions */
@@ -320,6 +323,17 @@ static inline void flopwatch_output(const void *address, size_t bytes)
 	flopwatch_now.output_bytes = bytes;
 }
 
+/** Copy the text. Longer ones are cut, and control characters become spaces. */
+static inline void flopwatch_config(const char *text)
+{
+	size_t i;
+
+	snprintf(flopwatch_now.config, sizeof(flopwatch_now.config), "%s", text);
+	for (i = 0; flopwatch_now.config[i]; i++)
+		if ((unsigned char)flopwatch_now.config[i] < ' ' || flopwatch_now.config[i] == 0x7f)
+			flopwatch_now.config[i] = ' ';
+}
+
 static inline void flopwatch_keep_cache(void)
 {
 	flopwatch_now.keeps_cache = 1;
@@ -348,7 +362,7 @@ static inline const char *flopwatch_compare(const float *got, const float *wante
 	}
 	if (at == n)
 		return NULL;
-	snprintf(text, sizeof(text), "worst element [%zu]: %.9g for %.9g, %.3g times what is allowed", at, (double)got[at],
+	snprintf(text, sizeof(text), "worst element [%zu]: %.9g instead of %.9g, %.3g times what is allowed", at, (double)got[at],
 		(double)wanted[at], worst);
 	return text;
 }
@@ -394,6 +408,10 @@ static inline void flopwatch_check_result(struct flopwatch_run *r)
 		flopwatch_send_fact("flops", r->flops);
 		flopwatch_send_fact("bytes", r->bytes);
 		flopwatch_send_fact("first_ms", r->first_ms);
+		if (r->config[0]) {
+			snprintf(line, sizeof(line), "fact config %s\n", r->config);
+			flopwatch_send_line(line);
+		}
 		if (r->output)
 			flopwatch_send_output(r->output, r->output_bytes);
 	}
@@ -482,9 +500,26 @@ static inline int flopwatch_by_size(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
+/** Number of calls of each cell if a profiler gives it, which are then not timed; else 0. */
+static inline int flopwatch_fixed_calls(void)
+{
+	const char *text = getenv("FLOPWATCH_CALLS");
+
+	int n = flopwatch_now.fd < 0 && text ? atoi(text) : 0;
+
+	return n < 1 ? 0 : n < FLOPWATCH_ALONE_MAX ? n : FLOPWATCH_ALONE_MAX;
+}
+
 /* Whether to make another call: some for warm-up, then half a second of timed calls. */
 static inline int flopwatch_alone(struct flopwatch_run *r)
 {
+	int fixed = flopwatch_fixed_calls();
+
+	if (fixed > 0) {
+		r->calls = 1;
+		r->is_over = r->made == fixed ? 2 : r->is_over; /* prints no times */
+		return !r->is_over;
+	}
 	if (r->is_over || (r->n >= FLOPWATCH_ALONE_MIN && r->spent_ms > 500) || r->n == FLOPWATCH_ALONE_MAX ||
 		r->n_untimed + r->n_late >= FLOPWATCH_ALONE_MAX)
 		return 0;
@@ -563,6 +598,8 @@ static inline struct flopwatch_run flopwatch_begin_on(
 
 	memset(&r, 0, sizeof(r));
 	flopwatch_open();
+	if (flopwatch_fixed_calls() > 0)
+		ops = NULL; /* a profiler counts kernels, so that a clock must launch none */
 	if (ops)
 		ops->open();
 	flopwatch_set_key(&r, key);
@@ -576,8 +613,10 @@ static inline struct flopwatch_run flopwatch_begin_on(
 	r.output_bytes = s->output_bytes;
 	r.keeps_cache = s->keeps_cache;
 	r.spin.factor = 1;
+	memcpy(r.config, s->config, sizeof(r.config));
 	s->check = NULL;
 	s->output = NULL;
+	s->config[0] = '\0';
 	s->keeps_cache = 0;
 	return r;
 }

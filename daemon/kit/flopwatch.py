@@ -15,6 +15,8 @@ number of calls that began too early and are left out, and whether the calls cou
 Arguments of a cell, in addition to the flops and bytes of a call (None: not known):
   check     called after the first call; its return value, or an AssertionError, is an error of the result: see compare
   output    called after the first call; returns the result, whose hash is compared between versions
+  config    the configuration that a search of the program chose: a text or a dict, or a function called after the first call; default: that of
+            Triton's autotuner, if it chose one
   inputs    a list: `with call as x:` gets its elements, one after the other
   scrub     displace the device's L2 cache before each call (True)
   device    "cuda" or "cpu"; default: depends on the thread's CUDA context
@@ -34,6 +36,7 @@ import ast
 import atexit
 import ctypes
 import dataclasses
+import functools
 import gc
 import hashlib
 import importlib.abc
@@ -47,6 +50,7 @@ import re
 import resource
 import socket
 import sys
+import threading
 import time
 import warnings
 
@@ -55,8 +59,11 @@ __all__ = ["cell", "compare", "main"]
 
 _AHEAD, _SLOTS, _SMS, _SM_STEP = 2, 4, 256, 3  # every third SM represents the clock of all
 _SPIN_MAX_US, _HOST_MAX_US = 10000, 8000  # the device waits for the host: at most, and for calls that are queued within
+_AFTER_WAIT_US, _REST_MAX_US, _GAP_MAX_US = 200, 50, 4  # of a probe that waits: the spin behind it, and what else the device may do
 _PROBES, _PLAIN_PROBES, _PROBE_S = 5, 2, 0.5  # calls that measure the host; those without a spin; longer calls get only one
+_WAIT_PROBES = 6  # further ones if a call waits once, because the device's clock may blur where it waits
 _ALONE_MIN, _ALONE_MAX, _ALONE_S, _WARM_S = 10, 400, 0.5, 0.05
+_CALLS = "FLOPWATCH_CALLS"  # a profiler's number of calls of each cell, which are then not timed
 
 
 # ---- protocol ---------------------------------------------------------------------------------------------------------------
@@ -150,6 +157,8 @@ def _line(text):
 
 _FORK_SAFE_THREADS = {"jemalloc_bg_thd"}  # jemalloc locks its state around a fork, and works without its thread in the child
 
+_DRIVER_THREAD = "cuda[0-9a-f]+"  # of the driver's library before its initialisation, which each child does; queried by PyTorch
+
 _unseeded = random.getstate()
 _numpy_unseeded = None
 
@@ -186,7 +195,7 @@ def _why_not_fork():
         threads = [_thread_name(thread) for thread in os.listdir("/proc/self/task") if int(thread) != os.getpid()]
     except OSError:
         return "the system does not list its threads"
-    threads = [name for name in threads if name not in _FORK_SAFE_THREADS]
+    threads = [name for name in threads if name not in _FORK_SAFE_THREADS and not re.fullmatch(_DRIVER_THREAD, name)]
     return "it has other threads before its first call: " + ", ".join(sorted(threads)) if threads else ""
 
 
@@ -226,12 +235,23 @@ def _open():
     return _interleave
 
 
+def _lacks_bytecode():
+    """Whether Python would compile all modules of PyTorch or Triton in each process: their folders have no bytecode and cannot be written."""
+    for name in ("torch", "triton"):
+        spec = importlib.machinery.PathFinder.find_spec(name)
+        if spec and spec.origin and spec.cached and not os.path.exists(spec.cached) and not os.access(os.path.dirname(spec.origin), os.W_OK):
+            return True
+    return False
+
+
 if os.environ.get("FLOPWATCH_INTERLEAVE"):
     # results of compilers and searches are cached for further processes of this version
     for _name, _folder in (("TRITON_CACHE_DIR", "triton"), ("TORCHINDUCTOR_CACHE_DIR", "inductor"), ("CUDA_CACHE_PATH", "cuda")):
         os.environ.setdefault(_name, os.path.join(os.getcwd(), ".flopwatch", _folder))
     os.environ["CUDA_CACHE_DISABLE"] = "0"  # 1 in the sandbox, where the default folder is lost
     os.environ.setdefault("TRITON_CACHE_AUTOTUNING", "1")
+    if _lacks_bytecode():
+        sys.pycache_prefix = os.path.join(os.getcwd(), ".flopwatch", "python")
 if os.environ.get("FLOPWATCH_FORK"):
     os.environ.setdefault("PYTORCH_NVML_BASED_CUDA_CHECK", "1")  # torch.cuda.is_available() would initialise CUDA, which prevents forks
 
@@ -285,14 +305,19 @@ class _Host:
     def scrub(self):
         pass
 
+    def enter(self, slot, is_probe, ends_in_wait):
+        pass
+
+    def leave(self):
+        return time.perf_counter_ns()
+
     def start(self, slot):
         self.opened = time.perf_counter_ns()
         self.waited = _waits()
         self.cpu = time.thread_time_ns()
         self.began = time.perf_counter_ns()
 
-    def stop(self, slot):
-        ended = time.perf_counter_ns()
+    def stop(self, slot, ended):
         cpu = time.thread_time_ns() - self.cpu
         waited = _waits() - self.waited
         gaps = self.began - self.opened + time.perf_counter_ns() - ended
@@ -360,6 +385,7 @@ class _Cuda:
     who = getattr(resource, "RUSAGE_THREAD", 1)
     driver = None
     shared = {}
+    inside = None  # the clock of the current call
 
     @classmethod
     def load(cls):
@@ -421,6 +447,7 @@ class _Cuda:
         self.table = (ctypes.c_uint64 * (2 * _SMS * 2))()
         self.kernel = None
         self.has_begun = [False] * _SLOTS  # before the host had queued all of the call
+        self.marks = [self.event(0) for _ in range(3)]  # of a probe: two when it has waited for the device, one at its end
         module, kernel, self.spinner = ctypes.c_void_p(), ctypes.c_void_p(), ctypes.c_void_p()
         if self.driver.cuModuleLoadData(ctypes.byref(module), _PTX) == 0:
             self.must("cuModuleGetFunction", ctypes.byref(kernel), module, b"flopwatch_stamp")
@@ -474,15 +501,64 @@ class _Cuda:
         self.spin_ns.value = int(1e3 * us)
         self.must("cuLaunchKernel", self.spinner, 1, 1, 1, 1, 1, 1, 0, self.stream, self.spin_parameters, None)
 
+    def enter(self, slot, is_probe, ends_in_wait):
+        """The program's call begins. `ends_in_wait`: it does nothing after it has waited for the device; its time ends before that."""
+        self.slot, self.is_probe, self.ends_in_wait = slot, is_probe, ends_in_wait
+        self.n_waits, self.waited_ns, self.rest_us, self.thread = 0, 0, 0, threading.get_ident()
+        _Cuda.inside = self
+
+    def leave(self):
+        """The program's call has returned. Returns when the host had queued its work, in ns."""
+        _Cuda.inside = None
+        if self.is_probe and self.n_waits == 1:
+            self.must("cuEventRecord", self.marks[2], self.stream)
+        return self.waited_ns if self.ends_in_wait and self.n_waits == 1 else time.perf_counter_ns()
+
+    def begin_wait(self):
+        """The program's call begins to wait for the device."""
+        self.n_waits += 1
+        self.waited_ns = time.perf_counter_ns()
+        if self.is_probe:
+            self.must("cuEventRecord", self.marks[2], self.stream)
+        elif self.ends_in_wait and self.n_waits == 1:
+            self.end(self.slot, self.waited_ns)
+
+    def end_wait(self, plain, *arguments):
+        """Wait for the device as the program does; in a probe so that the rest of the call is seen."""
+        if not self.is_probe or self.n_waits > 1:
+            return plain(*arguments)
+        self.must("cuEventSynchronize", self.marks[2])
+        times = [time.perf_counter_ns()]
+        for _ in range(2):  # the first one takes longer than the second if other streams are busy
+            plain(*arguments)
+            times.append(time.perf_counter_ns())
+        self.rest_us = (times[1] - times[0] - (times[2] - times[1])) * 1e-3
+        self.spin(_AFTER_WAIT_US)
+        for mark in self.marks[:2]:
+            self.must("cuEventRecord", mark, self.stream)
+
+    def ended_in_wait(self):
+        """Whether the last probe waited for the device once, for all that it had queued, and queued nothing after that. The device is idle."""
+        if self.n_waits != 1 or self.rest_us > _REST_MAX_US:
+            return False
+        gaps = [ctypes.c_float(), ctypes.c_float()]
+        for gap, mark, following in zip(gaps, self.marks, self.marks[1:]):
+            self.must("cuEventElapsedTime", ctypes.byref(gap), mark, following)
+        return gaps[1].value < gaps[0].value + 1e-3 * _GAP_MAX_US  # work would take longer
+
     def start(self, slot):
         self.stamp(slot, 0)
         self.must("cuEventRecord", self.events[slot][0], self.stream)
         self.began[slot] = time.perf_counter_ns()
 
-    def stop(self, slot):
-        self.host[slot] = (time.perf_counter_ns() - self.began[slot]) * 1e-3
+    def end(self, slot, queued_ns):
+        self.host[slot] = (queued_ns - self.began[slot]) * 1e-3
         self.must("cuEventRecord", self.events[slot][1], self.stream)
         self.has_begun[slot] = self.driver.cuEventQuery(self.events[slot][0]) == 0
+
+    def stop(self, slot, queued_ns):
+        if not self.ends_in_wait or self.n_waits != 1:
+            self.end(slot, queued_ns)
         self.stamp(slot, 1)
 
     def finish(self, slot):
@@ -517,6 +593,23 @@ def _torch():
         return None
 
 
+def _watch_waits(torch):
+    """A call that waits for the device at its end, as scripts do that read the host's clock, can be primed if that wait is known."""
+    plain = torch.cuda.synchronize
+    if hasattr(plain, "flopwatch"):
+        return
+
+    def synchronize(*arguments, **words):
+        clock = _Cuda.inside
+        if clock is None or clock.thread != threading.get_ident():
+            return plain(*arguments, **words)
+        clock.begin_wait()
+        return clock.end_wait(functools.partial(plain, *arguments, **words))
+
+    synchronize.flopwatch = True
+    torch.cuda.synchronize = synchronize
+
+
 def _clock_for(device, stream):
     torch = _torch()
     if device is None:
@@ -525,6 +618,8 @@ def _clock_for(device, stream):
         return _Host()
     if stream is None:
         stream = torch.cuda.current_stream().cuda_stream if torch else 0
+    if torch:
+        _watch_waits(torch)
     return _Cuda.of(stream)
 
 
@@ -577,7 +672,7 @@ def compare(got, wanted, relative=1e-5, absolute=0.0):
         values = (a[at], b[at]) if a else None
     if worst <= 1:
         return None
-    return "worst element [%s]: %.9g for %.9g, %.3g times what is allowed" % (",".join(map(str, place)), *values, worst)
+    return "worst element [%s]: %.9g instead of %.9g, %.3g times what is allowed" % (",".join(map(str, place)), *values, worst)
 
 
 def _hash(result):
@@ -703,6 +798,13 @@ class _Launches:
 
         return run
 
+    def config(self):
+        """The choices of the autotuners: of one kernel NAME=VALUE,..., of several each with its kernel; "" none."""
+        chosen = [(_kernel_name(function, kernel), _config_text(config)) for function, kernel, config, _, _ in self.found.values()
+                  if config is not None]
+        chosen = list(dict.fromkeys(chosen))
+        return chosen[0][1] if len(chosen) == 1 else " ".join("%s(%s)" % one for one in chosen)
+
     def lines(self):
         """One line of facts for each kernel, in the order of their first launches."""
         kernels = {}
@@ -712,11 +814,15 @@ class _Launches:
         return ["fact kernel %s launches=%d of=%d" % (words, n, len(kernels)) for words, n in list(kernels.items())[:_KERNELS_MAX]]
 
 
+def _kernel_name(function, kernel):
+    name = getattr(getattr(kernel, "metadata", None), "name", None) or getattr(kernel, "name", None)
+    return _clean(name or getattr(function, "__name__", None) or "kernel", _NAME_MAX)
+
+
 def _kernel_words(function, kernel, config, configs):
     metadata = getattr(kernel, "metadata", None)
     binary = getattr(kernel, "bin", kernel)  # of a launcher of inductor
-    name = getattr(metadata, "name", None) or getattr(kernel, "name", None) or getattr(function, "__name__", None) or "kernel"
-    words = [_clean(name, _NAME_MAX)]
+    words = [_kernel_name(function, kernel)]
     for word, owner, key in (("num_warps", metadata or config, "num_warps"), ("num_stages", metadata or config, "num_stages"),
                              ("shared", metadata or kernel, "shared"), ("registers", kernel, "n_regs"), ("spills", kernel, "n_spills")):
         value = getattr(owner, key, None)
@@ -751,28 +857,31 @@ class _Spin:
     """
 
     def __init__(self):
-        self.step = 0  # extra calls so far
+        self.step, self.probes = 0, _PROBES  # extra calls so far, and in all
         self.why_not = ""  # why the calls are not primed
         self.host_us = 0.0  # until a recent call was queued
         self.factor = 1.0  # grows with late calls
 
     def is_probing(self):
-        return self.step < _PROBES
+        return self.step < self.probes
 
     def is_on(self):
-        return self.step >= _PROBES and not self.why_not
+        return self.step >= self.probes and not self.why_not
 
     def wanted_us(self):
         return min(2 * self.host_us * self.factor + 20, _SPIN_MAX_US)
 
     def probe_us(self):
         """Spin ahead of the next extra call."""
-        times, more = ((0, 0), (0, 0), (2, 200), (4, 1000), (3, 2000))[self.step]
+        times, more = ((0, 0), (0, 0), (2, 200), (4, 1000), (3, 2000))[min(self.step, 4)]
         return min(times * self.host_us + more, _SPIN_MAX_US)
 
-    def note_probe(self, spin_us, host_us, all_s):
-        """Note an extra call: its spin, the host's time with it, and the time until the device was idle again."""
+    def note_probe(self, spin_us, host_us, all_s, waits_once=False):
+        """Note an extra call: its spin, the host's time with it, and the time until the device was idle again. `waits_once`: it waited for the
+        device, perhaps at its end."""
         self.step += 1
+        if waits_once:
+            self.probes = _PROBES + _WAIT_PROBES
         if self.step <= _PLAIN_PROBES:
             self.host_us = min(host_us, self.host_us or host_us)
             is_last = self.step == _PLAIN_PROBES or all_s > _PROBE_S
@@ -782,11 +891,11 @@ class _Spin:
                 self.end("")  # far longer than the host's time: it does not wait at its end
         elif host_us < 0.9 * spin_us:
             self.end("")  # queued while the device was still busy
-        elif self.step == _PROBES:
+        elif self.step == self.probes:
             self.end("the call waits for the device")
 
     def end(self, why_not):
-        self.step, self.why_not = _PROBES, why_not
+        self.step, self.why_not = self.probes, why_not
 
     def note_call(self, host_us, is_late):
         self.host_us = max(host_us, 0.9 * self.host_us)
@@ -808,9 +917,9 @@ def _unique(key):
 class _Cell:
     """The current cell, and the context manager of its calls."""
 
-    def __init__(self, key, flops, bytes, check, output, inputs, scrub, device, stream):
+    def __init__(self, key, flops, bytes, check, output, inputs, scrub, device, stream, config=None):
         self.key = _unique(_clean(key))
-        self.flops, self.bytes, self.check, self.output = flops, bytes, check, output
+        self.flops, self.bytes, self.check, self.output, self.config = flops, bytes, check, output, config
         self.inputs, self.scrub, self.device, self.stream = inputs, scrub, device, stream
         self.clock = None
         self.warm = self.calls = self.made = self.issued = self.finished = 0
@@ -823,9 +932,11 @@ class _Cell:
         self.late = 0  # calls that began before they were queued, which have no time either
         self.host_us = []
         self.spin, self.least_us = _Spin(), 0
+        self.ends_in_wait = False  # a call waits for the device once, at its end
         self.is_probe = self.is_primed = False  # the current call measures the host; the device spins ahead of it
         self.first_ms = self.spent = 0
         self.launches = None  # records the kernels of the first call
+        self.fixed = 0  # number of calls if a profiler gives it
         self.interleave = _open()
 
     # -- number of calls
@@ -833,7 +944,9 @@ class _Cell:
     def wants(self):
         """Whether to make another call."""
         if self.clock is None:
-            self.clock = _clock_for(self.device, self.stream)
+            self.fixed = 0 if self.interleave.link else max(0, int(os.environ.get(_CALLS) or 0))
+            # a profiler counts kernels, so that a clock must launch none
+            self.clock = _Host() if self.fixed else _clock_for(self.device, self.stream)
             gc.collect()
         if self.is_over:
             return False
@@ -849,6 +962,10 @@ class _Cell:
                 self.is_sustained = self.calls > 1
                 self.idle = self.clock.idle_us()
             return True
+        if self.fixed:
+            self.calls = 1
+            self.is_over = self.made == self.fixed
+            return not self.is_over
         done = len(self.times)
         if _ALONE_MAX in (done, self.untimed + self.late) or (done >= _ALONE_MIN and self.spent > _ALONE_S):
             return False
@@ -870,6 +987,7 @@ class _Cell:
                 self.launches.begin()
         self.collects = gc.isenabled()
         gc.disable()
+        self.clock.enter(self.slot, self.is_probe, self.ends_in_wait and self.warm == 0 and not self.is_probe)
         if self.is_probe:
             self.probe_us = self.spin.probe_us()
             self.entered = time.perf_counter_ns()
@@ -889,11 +1007,11 @@ class _Cell:
         return given
 
     def __exit__(self, kind, problem, trace):
-        queued = time.perf_counter_ns()
+        queued = self.clock.leave()
         if self.launches:
             self.launches.end()
         if kind is None and self.warm == 0 and not self.is_probe:
-            self.clock.stop(self.slot)
+            self.clock.stop(self.slot, queued)
         if self.collects:
             gc.enable()
         if kind is not None:
@@ -903,6 +1021,9 @@ class _Cell:
         self.made += 1
         if self.is_probe:
             self.clock.wait()
+            self.ends_in_wait = self.clock.ended_in_wait()
+            if self.ends_in_wait:
+                queued = self.clock.waited_ns
             self.note_probe((queued - self.entered) * 1e-3, (time.perf_counter_ns() - self.entered) * 1e-9)
             return False
         if self.warm > 0:
@@ -931,7 +1052,7 @@ class _Cell:
 
     def note_probe(self, host_us, all_s):
         """Note a call that measured the host; the last one decides whether the calls are primed."""
-        self.spin.note_probe(self.probe_us, host_us, all_s)
+        self.spin.note_probe(self.probe_us, host_us, all_s, self.clock.n_waits == 1)
         if self.spin.is_probing():
             return
         if self.interleave.link:
@@ -999,12 +1120,24 @@ class _Cell:
         """Report what the first call launched. A later Triton may have other names: then nothing is reported."""
         try:
             lines = self.launches.lines()
+            config = self.config_text() if self.interleave.is_list else ""
+            if config:
+                lines.insert(0, "fact config " + config)
         except Exception as problem:
             print("flopwatch: the kernels of %s are not reported: %s" % (self.key, problem), file=sys.stderr)
             lines = []
         self.launches = None
         if lines:
             self.interleave.send(*lines)
+
+    def config_text(self):
+        """The configuration that the program reports, else the choices of Triton's autotuners; "" none."""
+        config = self.config() if callable(self.config) else self.config
+        if config is None:
+            config = self.launches.config()
+        if isinstance(config, dict):
+            config = " ".join("%s=%s" % one for one in config.items())
+        return "".join(c if " " <= c <= "~" else " " for c in str(config)).strip()[:_KEY_MAX]
 
     # -- program run alone
 
@@ -1036,9 +1169,9 @@ class _Cell:
     rows = 0
 
 
-def cell(key, flops=None, bytes=None, check=None, output=None, inputs=None, scrub=True, device=None, stream=None):
+def cell(key, flops=None, bytes=None, check=None, output=None, inputs=None, scrub=True, device=None, stream=None, config=None):
     """Iterate over the calls of a cell: see the top of this file."""
-    it = _Cell(key, flops, bytes, check, output, inputs, scrub, device, stream)
+    it = _Cell(key, flops, bytes, check, output, inputs, scrub, device, stream, config)
     while it.wants():
         made = it.made
         yield it
@@ -1145,15 +1278,19 @@ def _arguments(frame):
     return words
 
 
+@functools.lru_cache(8)
+def _syntax(path):
+    try:
+        with open(path, "rb") as source:
+            return ast.parse(source.read())
+    except (OSError, SyntaxError, ValueError):
+        return ast.Module([], [])
+
+
 def _loops(frame):
     """The variables of the loops around the current line of a frame as words."""
     words = []
-    try:
-        with open(frame.f_code.co_filename, "rb") as source:
-            tree = ast.parse(source.read())
-    except (OSError, SyntaxError, ValueError):
-        return words
-    for node in ast.walk(tree):
+    for node in ast.walk(_syntax(frame.f_code.co_filename)):
         if not getattr(node, "lineno", math.inf) <= frame.f_lineno <= (getattr(node, "end_lineno", 0) or 0):
             continue
         loops = [node] if isinstance(node, (ast.For, ast.AsyncFor)) else getattr(node, "generators", ())
@@ -1164,21 +1301,28 @@ def _loops(frame):
     return words
 
 
-def _bounded(lead, groups):
+def _bounded(lead, groups, frames):
     """A name of at most _KEY_MAX bytes, from the words of each function, outermost first.
 
-    If it would be longer, it begins with a later function; a hash distinguishes names that differ only in what is omitted.
+    If it would be longer, it has the variables of the loops around the calls, which distinguish them, and of the other words those that fit,
+    the innermost function's first; a hash distinguishes names that differ only in what is omitted.
     """
 
-    def text_from(first):
-        return _clean("/".join(dict.fromkeys([lead] + [word for group in groups[first:] for word in group])), None)
+    def text_of(words):
+        return _clean("/".join(dict.fromkeys([lead] + words)), None)
 
-    digest = "~" + hashlib.sha256(text_from(0).encode()).hexdigest()[:8]
-    for first in range(max(len(groups), 1)):
-        text = text_from(first)
-        if len(text.encode()) <= _KEY_MAX - (len(digest) if first else 0):
-            return text + digest if first and text in _seen else text
-    return _clean(text, _KEY_MAX - len(digest)) + digest
+    words = [word for group in groups for word in group]
+    whole = text_of(words)
+    if len(whole.encode()) <= _KEY_MAX:
+        return whole
+    digest = "~" + hashlib.sha256(whole.encode()).hexdigest()[:8]
+    loops, chosen = list(dict.fromkeys(word for frame in frames for word in _loops(frame))), []
+    for word in dict.fromkeys(loops + [word for group in reversed(groups) for word in group]):
+        if len(text_of(chosen + [word]).encode()) <= _KEY_MAX - len(digest):
+            chosen.append(word)
+    text = _clean(text_of(chosen), _KEY_MAX - len(digest))
+    # without the hash, the name of a cell would depend on the order of the calls
+    return text if loops and set(loops) <= set(chosen) and text not in _seen else text + digest
 
 
 def _name_of_caller():
@@ -1197,10 +1341,10 @@ def _name_of_caller():
         lead = getattr(codes[0], "co_qualname", codes[0].co_name).replace("<locals>.", "")
     else:
         lead = os.path.basename(script).rsplit(".", 1)[0]
-    groups = [_arguments(frame) for frame in functions]
-    if _bounded(lead, groups) in _seen:
-        groups += [_loops(frame) for frame in ([module] if module else []) + frames]
-    return _bounded(lead, groups)
+    groups, frames = [_arguments(frame) for frame in functions], ([module] if module else []) + frames
+    if _bounded(lead, groups, frames) in _seen:
+        groups += [_loops(frame) for frame in frames]
+    return _bounded(lead, groups, frames)
 
 
 def _asked_by(prefix):
@@ -1299,6 +1443,9 @@ def _patch_timer(module):
                 exec(compile(spec.setup, "<setup>", "exec"), space)
                 code = compile(spec.stmt, "<stmt>", "exec")
                 times = _times("/".join(name), lambda: exec(code, space))
+            if math.isnan(times[0]):  # a cell without turns, which is decided; a Measurement of NaN cannot be printed
+                print("flopwatch: %s is not timed in this run: its Measurement of 1 ms is a placeholder" % "/".join(name), file=sys.stderr)
+                times = [1.0]
             return common.Measurement(number_per_run=1, raw_times=[ms * 1e-3 for ms in times], task_spec=spec)
 
         return by_cell

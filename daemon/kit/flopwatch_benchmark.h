@@ -138,6 +138,9 @@ static inline void flopwatch_google_set(const char *option)
 /* Lengths of a run of which one call is made, also if it is short, and of other runs. Units: s. */
 static const double flopwatch_google_single = 1e-9, flopwatch_google_short = 0.0005;
 
+/* A longer setup of a call is costly. Unit: s. */
+static const double flopwatch_google_setup = 0.002;
+
 /* MinTime of benchmark `i` while it is not measured, which identifies it in a name. */
 static inline double flopwatch_google_mark(size_t i)
 {
@@ -178,8 +181,10 @@ static inline void flopwatch_google_set_times(const std::string &name, double se
 	for (size_t i = 0; i < times.size(); i++)
 		if (name.find(flopwatch_google_text(flopwatch_google_mark(i))) != std::string::npos)
 			times[i].set(times[i].benchmark, seconds);
-	flopwatch_google_set(
-		seconds < flopwatch_google_short ? "--benchmark_min_time=0.000000001" : "--benchmark_min_time=0.0005");
+	char option[64];
+
+	snprintf(option, sizeof(option), "--benchmark_min_time=%.9f", seconds);
+	flopwatch_google_set(option);
 }
 
 /*
@@ -199,17 +204,35 @@ static inline void flopwatch_google_subtract_waits(struct flopwatch_run *r, flop
 	}
 }
 
+/*
+ * MinTime of the next call. Iterations that warm up precede those that count, so one more is enough. Google Benchmark repeats the
+ * whole benchmark with its setup until it finds the number of iterations; with a costly setup, the second attempt is the last one:
+ * its iterations take longer than this time, of which the first attempt's single one takes an eighth.
+ */
+static inline double flopwatch_google_needed(const struct flopwatch_run *r, bool is_setup_costly, double iteration_s)
+{
+	if (r->is_single || r->warm > 0)
+		return flopwatch_google_single;
+	return is_setup_costly ? fmin(flopwatch_google_short, fmax(flopwatch_google_single, 8 * iteration_s))
+			       : flopwatch_google_short;
+}
+
 /* One benchmark, by its name with marks, as a cell: every call is one short run of it. */
 static inline void flopwatch_google_cell(const std::string &name)
 {
 	struct flopwatch_run r = flopwatch_begin(flopwatch_google_name(name, 0).c_str(), 0, 0);
-	double seconds = 0;
+	double seconds = 0, iteration_s = 0;
+	bool is_setup_costly = false;
 	std::string pattern;
 
 	while (flopwatch_call(&r)) {
 		flopwatch_reporter reporter;
-		/* iterations that warm up precede those that count, so one more is enough */
-		double needed = r.is_single || r.warm > 0 ? flopwatch_google_single : flopwatch_google_short;
+		double needed = flopwatch_google_needed(&r, is_setup_costly, iteration_s);
+
+		if (r.warm > 0 && is_setup_costly) { /* the first attempt of the call warms up */
+			flopwatch_done(&r);
+			continue;
+		}
 
 		if (needed != seconds) {
 			seconds = needed;
@@ -219,7 +242,15 @@ static inline void flopwatch_google_cell(const std::string &name)
 				pattern += strchr(".^$*+?()[]{}|\\", c) ? std::string("\\") + c : std::string(1, c);
 			pattern += "$";
 		}
+		int64_t begun_ns = flopwatch_ns();
+
 		benchmark::RunSpecifiedBenchmarks(&reporter, pattern);
+		if (r.warm == 0 && reporter.iterations > 0) {
+			double setup_s = (double)(flopwatch_ns() - begun_ns) * 1e-9 - reporter.real_s;
+
+			is_setup_costly = setup_s > flopwatch_google_setup && setup_s > reporter.real_s;
+			iteration_s = reporter.real_s / (double)reporter.iterations;
+		}
 		if (r.warm == 0)
 			flopwatch_google_subtract_waits(&r, &reporter);
 		r.reported_ms[r.issued % FLOPWATCH_SLOTS] = reporter.ms;

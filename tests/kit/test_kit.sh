@@ -1,6 +1,6 @@
 #!/bin/bash
 # The kit: one header and one Python file, without a worker, on a simulated device, around unchanged scripts, and interleaved.
-# Runs beside one other.
+# Runs beside three others.
 . "$(dirname "$0")/../support/tap.sh"
 . "$(dirname "$0")/../support/daemon.sh"
 . "$(dirname "$0")/../support/interleave.sh"
@@ -22,11 +22,11 @@ ok "two files of one program" gcc -O1 -Wall -Wextra -Werror -DOTHER -I"$kit" -o 
 is "a C program prints its rows" "$("$tmp/sums" 2>"$tmp/table" | rows)" "sum/20000 true;dot/20000 true"
 like "and a table for people" "$(cat "$tmp/table")" '^sum/20000 +[0-9.]+ +[0-9.]+ \.\. +[0-9.]+ +[0-9]+ +[0-9.e-]+ +[0-9.]+ +[0-9.]+'
 is "a wrong result is a row without times" "$(WRONG=1 "$tmp/sums" 2>/dev/null | rows)" \
-	"sum/20000 worst element [0]: 20001 for 20000, 50 times what is allowed;dot/20000 true"
+	"sum/20000 worst element [0]: 20001 instead of 20000, 50 times what is allowed;dot/20000 true"
 is "a Python program prints its rows" "$("$python" "$examples/sums.py" 2>"$tmp/table" | rows)" "sum/200000 true;hash/200000 true"
 like "and a table, too" "$(cat "$tmp/table")" '^sum/200000 +[0-9.]+ '
 like "and says what is wrong" "$(WRONG=1 "$python" "$examples/sums.py" 2>/dev/null | rows)" \
-	'^sum/200000 worst element \[0\]: [0-9.e+]+ for [0-9.e+]+, 50 times what is allowed;hash/200000 true$'
+	'^sum/200000 worst element \[0\]: [0-9.e+]+ instead of [0-9.e+]+, 50 times what is allowed;hash/200000 true$'
 
 # ---- comparisons
 cat >"$tmp/compare.c" <<'C'
@@ -61,7 +61,7 @@ else:
 for got, wanted, relative, absolute in (0, 0, 1e-3, 0), (0, -0.0, 0, 0), (inf, inf, 1e-3, 0), (inf, -inf, 1e-3, 0), (1e-9, 0, 1e-3, 0), (nan, nan, 1e-3, 1), (1.5, 1, 0, 1):
     print(flopwatch.compare(many([1, got]), many([1, wanted]), relative, absolute) or "right")
 PY
-compared="right;right;right;worst element [1]: inf for -inf, inf times what is allowed;worst element [1]: 1e-09 for 0, inf times what is allowed;worst element [1]: nan for nan, inf times what is allowed;right"
+compared="right;right;right;worst element [1]: inf instead of -inf, inf times what is allowed;worst element [1]: 1e-09 instead of 0, inf times what is allowed;worst element [1]: nan instead of nan, inf times what is allowed;right"
 plainly() { # 1e-9 as a float
 	sed 's/9\.99999972e-10/1e-09/' | paste -sd';'
 }
@@ -111,6 +111,12 @@ for program in "$tmp/primed" "$python $examples/primed.py"; do
 	is "and one that began too early" "$(grep -cE '^done 0 (late=1 host_us=1[0-9.]+ .*spin_us=[0-9.]+|host_us=.* cut=1 spin_us=[0-9.]+)$' "$tmp/said")" 1
 	is "all in turns" "$(grep '^turn' "$tmp/said" | uniq -c | awk '{ print $1, $3 }' | paste -sd';')" "4 a;4 waits;4 long;4 grows"
 done
+
+LD_LIBRARY_PATH=$tmp/lib "$python" "$examples/waits.py" >"$tmp/said" 2>"$tmp/printed"
+is "a call that waits at its end has the time until it waits, another one cannot be primed" "$(primed_rows <"$tmp/said" | sed -E 's/ (true|false)(;|$)/\2/g')" \
+	"queue_work true 0.05..0.05;ends true 0.05..0.05 true;twice false true true;goes_on false true true"
+on_device "$python" "$examples/waits.py" >"$tmp/said" 2>"$tmp/printed"
+is "and says why" "$(grep -c '^fact unprimed the call waits for the device' "$tmp/said")" 2
 
 # ---- the length of the spin, in both languages: after each call its host time and whether it was late
 cat >"$tmp/spin.c" <<'C'
@@ -180,6 +186,8 @@ for script in triton_script timer_script suite_script; do
 	like "and goes on with its times" "$(cat "$tmp/printed")" 'took [0-9.]+ ms'
 	is "to its end" "$(tail -n 1 "$tmp/said")" "exit 0"
 done
+SKIP=1 PYTHONPATH=$kit:$root/tests/interleave/stand_in on_device "$python" -m flopwatch "$examples/timer_script.py" >"$tmp/said" 2>"$tmp/printed"
+is "a timer without turns has a time that can be printed" "$(grep -o 'took [0-9.]* ms' "$tmp/printed") $(tail -n 1 "$tmp/said")" "took 2.000000 ms exit 0"
 alone=$(cd "$tmp" && PYTHONPATH=$kit:$root/tests/interleave/stand_in "$python" -m flopwatch "$examples/timer_script.py" 2>"$tmp/printed" | rows)
 is "by itself its lines are alone" "$alone" "sum(x) true;sums/many true"
 like "with what it prints beside them" "$(cat "$tmp/printed")" 'took [0-9.]+ ms'
@@ -191,6 +199,20 @@ kernels() { # options of env: the program's kernels
 cp "$examples/kernels_script.py" "$tmp/kernels.py"
 kernels FAKE_TRITON_CHOICE=0 >"$tmp/first"
 kernels FAKE_TRITON_CHOICE=1 >"$tmp/second"
+is "the choice is the configuration of the cell" "$(cd "$tmp" && PYTHONPATH=$kit:$root/tests/interleave/stand_in FAKE_TRITON_CHOICE=0 "$python" "$root/tests/support/interleave_alone.py" "$python" kernels.py | grep '^fact config')" \
+	"fact config BLOCK=128,num_warps=8,num_stages=3"
+cat >"$tmp/chosen.py" <<'PY'
+import flopwatch
+for call in flopwatch.cell("own", config={"TILE": 64, "STAGES": 2}):
+    with call:
+        pass
+PY
+is "or what the program reports" "$(cd "$tmp" && PYTHONPATH=$kit "$python" "$root/tests/support/interleave_alone.py" "$python" chosen.py | grep '^fact config')" "fact config TILE=64 STAGES=2"
+printf '#include "flopwatch.h"\nint main(void)\n{\n\tflopwatch_config("TILE=64 STAGES=2");\n\tFLOPWATCH("own", 0, 0) { }\n\tFLOPWATCH("none", 0, 0) { }\n\treturn 0;\n}\n' >"$tmp/chosen.c"
+gcc -O1 -Wall -Wextra -Werror -I"$kit" -o "$tmp/chosen" "$tmp/chosen.c" -lm
+is "also in C, of one cell" "$("$python" "$root/tests/support/interleave_alone.py" "$tmp/chosen" | grep '^fact config')" "fact config TILE=64 STAGES=2"
+is "a profiler's number of calls is made, without times" "$(sed 's/{ }/{ puts("called"); }/' "$tmp/chosen.c" >"$tmp/calls.c" && gcc -O1 -I"$kit" -o "$tmp/fixed" "$tmp/calls.c" -lm && FLOPWATCH_CALLS=7 "$tmp/fixed" | sort | uniq -c | awk '{ print $1, $2 }')" "14 called"
+is "in Python as well" "$(cd "$tmp" && sed 's/pass/print("called")/' chosen.py >calls.py && FLOPWATCH_CALLS=7 PYTHONPATH=$kit "$python" calls.py | sort | uniq -c | awk '{ print $1, $2 }')" "7 called"
 is "the kernels of a call are reported, with the autotuner's choice, without its search" "$(sed 's/ \(code\|source\)=[0-9a-f]\{64\}//g' "$tmp/first" "$tmp/second" | paste -sd';')" \
 	"$(printf 'fact kernel product num_warps=%s num_stages=3 shared=%s registers=40 spills=0 config=%s launches=1 of=2;fact kernel scale num_warps=4 num_stages=3 shared=16 registers=40 spills=0 launches=2 of=2;' \
 		8 2048 BLOCK=128,num_warps=8,num_stages=3 4 1024 BLOCK=64,num_warps=4,num_stages=3,maxnreg=96 | sed 's/;$//')"
@@ -214,7 +236,7 @@ is "by itself it is as it was" "$("$tmp/nvbench" | paste -sd';')" "ran sum/Devic
 is "its states ask for turns" "$(grep '^turn' "$tmp/said" | sort | uniq -c | awk '{ print $1, $3 }' | paste -sd';')" \
 	"4 sum/Device=1_N=4000;2 sum/Device=1_N=8000;4 sum/N=1000;4 sum/N=2000"
 is "each sample of a turn is a call, warm ones are none" "$(grep -c '^done [0-9.e+-]*' "$tmp/said")" 21
-is "its bytes are told" "$(grep '^fact bytes' "$tmp/said" | sort -u | paste -sd';')" "fact bytes 16000;fact bytes 32000;fact bytes 4000"
+is "its bytes are reported" "$(grep '^fact bytes' "$tmp/said" | sort -u | paste -sd';')" "fact bytes 16000;fact bytes 32000;fact bytes 4000"
 is "a state that is skipped says why" "$(grep '^fail unsupported' "$tmp/said" | sort -u)" "fail unsupported too many for this device"
 is "one that throws in its turn does so there" "$(grep -A 9 '^turn.*N=8000' "$tmp/said" | sed 's/^\(done\|turn\) .*/\1/' | paste -sd';')" \
 	"turn;fact bytes 32000;done;turn;fail reported Unexpected error: no memory left;bye;exit 0"

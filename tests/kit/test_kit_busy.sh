@@ -1,7 +1,7 @@
 #!/bin/bash
 # Calls of the kit while other processes want the same core: none is reported below half of the processor time that
 # it used itself.
-# Runs beside one other.
+# Runs beside three others.
 . "$(dirname "$0")/../support/tap.sh"
 kit=$root/daemon/kit
 core=$(taskset -cp $$ | sed 's/.*: //; s/[-,].*//')

@@ -1,7 +1,7 @@
 #!/bin/bash
 # Repositories whose benchmarks have no code for flopwatch, with the manifests that init writes: a doubled time is found through a push, in
 # its cells alone, and an equal push is not accused. And the cells of those for a GPU (tests/gpu/repositories).
-# Runs beside one other.
+# Runs beside three others.
 . "$(dirname "$0")/../support/tap.sh"
 . "$(dirname "$0")/../support/daemon.sh"
 new_tree() { # folder: a checkout with a manifest, whose first commit is not measured
