@@ -6,8 +6,10 @@
 #include <netinet/in.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <time.h>
 
-enum { CONNECT_TIMEOUT_MS = 5000, TIMEOUT_MS = 15000, ANSWER_MAX = 1 << 20, RETRY_AFTER_MAX_S = 3600 };
+enum { CONNECT_TIMEOUT_MS = 5000, TIMEOUT_MS = 15000, ANSWER_MAX = 1 << 20, READ_MAX = 1 << 16, RETRY_AFTER_MAX_S = 3600 };
+enum { LIST_MAX = 8 << 20 /* bytes of a page of comments */, COMMENTS_MAX = 100, MEMBER_MAX = 128 };
 
 /* Read "Name: value" lines from an object of texts. */
 static int read_headers(json_t *headers, struct notification *out, struct fw_err *err)
@@ -31,12 +33,69 @@ static int read_headers(json_t *headers, struct notification *out, struct fw_err
 	return 0;
 }
 
+static bool begins_with(const char *text, const char *prefix)
+{
+	return strncmp(text, prefix, strlen(prefix)) == 0;
+}
+
+/* Copy an optional text; `*out` stays NULL without it. */
+static int copy_text(const json_t *o, const char *key, char **out, struct fw_err *err)
+{
+	const json_t *value = json_object_get(o, key);
+	const char *text = json_string_value(value);
+	if (!value || json_is_null(value))
+		return 0;
+	if (!text)
+		return err_set(err, ERR_INVALID, "notification: %s must be text", key);
+	*out = strdup(text);
+	return *out ? 0 : err_set(err, ERR_INTERNAL, "out of memory");
+}
+
+/* An address of the envelope becomes a line of SMTP. */
+static int copy_address(const json_t *value, const char *key, char **out, struct fw_err *err)
+{
+	const char *text = json_string_value(value);
+	if (!text || !strchr(text, '@') || strpbrk(text, "\r\n<> "))
+		return err_set(err, ERR_INVALID, "notification: mail.%s must be an address such as name@example.org", key);
+	*out = strdup(text);
+	return *out ? 0 : err_set(err, ERR_INTERNAL, "out of memory");
+}
+
+static int read_mail(const json_t *o, struct send_mail *m, struct fw_err *err)
+{
+	const json_t *to = json_object_get(o, "to"), *one;
+	const char *tls = json_string_value(json_object_get(o, "tls"));
+	size_t i;
+	if (json_array_size(to) == 0 || json_array_size(to) > SEND_RECIPIENTS_MAX)
+		return err_set(
+			err, ERR_INVALID, "notification: mail.to must be a list of 1 to %d addresses", SEND_RECIPIENTS_MAX);
+	if (tls && strcmp(tls, "none") != 0 && strcmp(tls, "required") != 0)
+		return err_set(err, ERR_INVALID, "notification: mail.tls must be required or none");
+	m->is_plain = tls && strcmp(tls, "none") == 0;
+	if (copy_address(json_object_get(o, "from"), "from", &m->from, err) != 0)
+		return -1;
+	json_array_foreach(to, i, one)
+	{
+		if (copy_address(one, "to", &m->to[m->n_to], err) != 0)
+			return -1;
+		m->n_to++;
+	}
+	return copy_text(o, "user", &m->user, err) != 0 ? -1 : copy_text(o, "password", &m->password, err);
+}
+
+static const char *const methods[] = { "POST", "PUT", "PATCH", "GET" };
+
 static int read_keys(json_t *root, struct notification *out, struct fw_err *err)
 {
 	const char *url = json_string_value(json_object_get(root, "url"));
 	const char *body = json_string_value(json_object_get(root, "body"));
+	const char *method = json_string_value(json_object_get(root, "method"));
 	json_t *headers = json_object_get(root, "headers"), *internal = json_object_get(root, "allow_internal");
-	if (!url || (strncmp(url, "https://", 8) != 0 && strncmp(url, "http://", 7) != 0))
+	json_t *mail = json_object_get(root, "mail");
+	out->is_mail = mail != NULL;
+	if (mail && (!json_is_object(mail) || !url || (!begins_with(url, "smtp://") && !begins_with(url, "smtps://"))))
+		return err_set(err, ERR_INVALID, "notification: url of a mail must begin with smtp:// or smtps://");
+	if (!mail && (!url || (!begins_with(url, "https://") && !begins_with(url, "http://"))))
 		return err_set(err, ERR_INVALID, "notification: url must begin with http:// or https://");
 	if (!body)
 		return err_set(err, ERR_INVALID, "notification: body must be text");
@@ -44,12 +103,20 @@ static int read_keys(json_t *root, struct notification *out, struct fw_err *err)
 		return err_set(err, ERR_INVALID, "notification: headers must be an object");
 	if (internal && !json_is_boolean(internal))
 		return err_set(err, ERR_INVALID, "notification: allow_internal must be true or false");
+	for (size_t i = 0; i < sizeof methods / sizeof methods[0]; i++)
+		if (strcmp(method ? method : "POST", methods[i]) == 0)
+			out->method = methods[i];
+	if (!out->method)
+		return err_set(err, ERR_INVALID, "notification: method must be POST, PUT, PATCH or GET");
 	out->url = strdup(url);
 	out->body = strdup(body);
 	out->allow_internal = json_is_true(internal);
 	if (!out->url || !out->body)
 		return err_set(err, ERR_INTERNAL, "out of memory");
-	return read_headers(headers, out, err);
+	if (copy_text(root, "answer", &out->answer_key, err) != 0 || copy_text(root, "ca_file", &out->ca_file, err) != 0 ||
+		copy_text(root, "line", &out->line, err) != 0)
+		return -1;
+	return mail ? read_mail(mail, &out->mail, err) : read_headers(headers, out, err);
 }
 
 int notification_read(const char *text, size_t len, struct notification *out, struct fw_err *err)
@@ -74,8 +141,16 @@ void notification_fini(struct notification *d)
 {
 	free(d->url);
 	free(d->body);
+	free(d->answer_key);
+	free(d->line);
+	free(d->ca_file);
 	for (int i = 0; i < d->n_header; i++)
 		free(d->header[i]);
+	free(d->mail.from);
+	free(d->mail.user);
+	free(d->mail.password);
+	for (int i = 0; i < d->mail.n_to; i++)
+		free(d->mail.to[i]);
 	memset(d, 0, sizeof *d);
 }
 
@@ -130,7 +205,10 @@ bool send_is_internal(const struct sockaddr *address)
 
 struct guard {
 	bool allow_internal, refused;
-	size_t answer_bytes;
+	int fd; /* of the newest connection, -1 none */
+	size_t answer_bytes, answer_max, read_max;
+	struct buf answer; /* start of the response */
+	const char *mail;  /* rest of the message to send */
 };
 
 static curl_socket_t open_socket(void *arg, curlsocktype purpose, struct curl_sockaddr *address)
@@ -141,44 +219,88 @@ static curl_socket_t open_socket(void *arg, curlsocktype purpose, struct curl_so
 		guard->refused = true;
 		return CURL_SOCKET_BAD;
 	}
-	return socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
+	guard->fd = socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
+	return guard->fd;
 }
 
-/* The response body is not used; an endless one is cut off. */
-static size_t discard(char *data, size_t size, size_t n, void *arg)
+/* Only the start of the response is stored; an endless one is cut off. */
+static size_t take_body(char *data, size_t size, size_t n, void *arg)
 {
-	(void)data;
 	struct guard *guard = arg;
-	guard->answer_bytes += size * n;
-	return guard->answer_bytes > ANSWER_MAX ? 0 : size * n;
+	size_t bytes = size * n, space = guard->read_max - guard->answer.len;
+	guard->answer_bytes += bytes;
+	buf_append(&guard->answer, data, bytes < space ? bytes : space);
+	return guard->answer_bytes > guard->answer_max ? 0 : bytes;
 }
 
-static bool set_options(CURL *curl, const struct notification *d, struct curl_slist *headers, struct guard *guard, char *why)
+static size_t give_mail(char *to, size_t size, size_t n, void *arg)
+{
+	struct guard *guard = arg;
+	size_t len = strlen(guard->mail), bytes = len < size * n ? len : size * n;
+	memcpy(to, guard->mail, bytes);
+	guard->mail += bytes;
+	return bytes;
+}
+
+static bool set_body(CURL *curl, const struct notification *d)
+{
+	if (strcmp(d->method, "GET") == 0)
+		return curl_easy_setopt(curl, CURLOPT_HTTPGET, 1L) == CURLE_OK;
+	return curl_easy_setopt(curl, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)strlen(d->body)) == CURLE_OK &&
+	       curl_easy_setopt(curl, CURLOPT_POSTFIELDS, d->body) == CURLE_OK &&
+	       (strcmp(d->method, "POST") == 0 || curl_easy_setopt(curl, CURLOPT_CUSTOMREQUEST, d->method) == CURLE_OK);
+}
+
+static bool set_http(CURL *curl, const struct notification *d, struct curl_slist *headers)
+{
+	return curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "http,https") == CURLE_OK &&
+	       curl_easy_setopt(curl, CURLOPT_FOLLOWLOCATION, 0L) == CURLE_OK &&
+	       curl_easy_setopt(curl, CURLOPT_USERAGENT, "flopwatch/" FW_VERSION) == CURLE_OK &&
+	       curl_easy_setopt(curl, CURLOPT_HTTPHEADER, headers) == CURLE_OK && set_body(curl, d);
+}
+
+static bool set_mail(CURL *curl, const struct notification *d, struct curl_slist *recipients, struct guard *guard)
+{
+	const struct send_mail *m = &d->mail;
+	guard->mail = d->body;
+	return curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "smtp,smtps") == CURLE_OK &&
+	       curl_easy_setopt(curl, CURLOPT_USE_SSL, m->is_plain ? (long)CURLUSESSL_NONE : (long)CURLUSESSL_ALL) == CURLE_OK &&
+	       curl_easy_setopt(curl, CURLOPT_MAIL_FROM, m->from) == CURLE_OK &&
+	       curl_easy_setopt(curl, CURLOPT_MAIL_RCPT, recipients) == CURLE_OK &&
+	       (!m->user || curl_easy_setopt(curl, CURLOPT_USERNAME, m->user) == CURLE_OK) &&
+	       (!m->password || curl_easy_setopt(curl, CURLOPT_PASSWORD, m->password) == CURLE_OK) &&
+	       curl_easy_setopt(curl, CURLOPT_UPLOAD, 1L) == CURLE_OK &&
+	       curl_easy_setopt(curl, CURLOPT_READFUNCTION, give_mail) == CURLE_OK &&
+	       curl_easy_setopt(curl, CURLOPT_READDATA, guard) == CURLE_OK;
+}
+
+/* `list`: headers of HTTP, or recipients of a mail. */
+static bool set_options(CURL *curl, const struct notification *d, struct curl_slist *list, struct guard *guard, char *why)
 {
 	return curl_easy_setopt(curl, CURLOPT_URL, d->url) == CURLE_OK &&
 	       curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L) == CURLE_OK &&
-	       curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "http,https") == CURLE_OK &&
-	       curl_easy_setopt(curl, CURLOPT_FOLLOWLOCATION, 0L) == CURLE_OK &&
 	       curl_easy_setopt(curl, CURLOPT_PROXY, "") == CURLE_OK &&
+	       (!d->ca_file || (curl_easy_setopt(curl, CURLOPT_CAINFO, d->ca_file) == CURLE_OK &&
+				       curl_easy_setopt(curl, CURLOPT_CAPATH, NULL) == CURLE_OK)) &&
 	       curl_easy_setopt(curl, CURLOPT_CONNECTTIMEOUT_MS, (long)CONNECT_TIMEOUT_MS) == CURLE_OK &&
 	       curl_easy_setopt(curl, CURLOPT_TIMEOUT_MS, (long)TIMEOUT_MS) == CURLE_OK &&
-	       curl_easy_setopt(curl, CURLOPT_USERAGENT, "flopwatch/" FW_VERSION) == CURLE_OK &&
-	       curl_easy_setopt(curl, CURLOPT_HTTPHEADER, headers) == CURLE_OK &&
-	       curl_easy_setopt(curl, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)strlen(d->body)) == CURLE_OK &&
-	       curl_easy_setopt(curl, CURLOPT_POSTFIELDS, d->body) == CURLE_OK &&
-	       curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, discard) == CURLE_OK &&
+	       curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, take_body) == CURLE_OK &&
 	       curl_easy_setopt(curl, CURLOPT_WRITEDATA, guard) == CURLE_OK &&
 	       curl_easy_setopt(curl, CURLOPT_OPENSOCKETFUNCTION, open_socket) == CURLE_OK &&
 	       curl_easy_setopt(curl, CURLOPT_OPENSOCKETDATA, guard) == CURLE_OK &&
-	       curl_easy_setopt(curl, CURLOPT_ERRORBUFFER, why) == CURLE_OK;
+	       curl_easy_setopt(curl, CURLOPT_ERRORBUFFER, why) == CURLE_OK &&
+	       (d->is_mail ? set_mail(curl, d, list, guard) : set_http(curl, d, list));
 }
 
 /* Set the result of a call that libcurl ended. */
-static int judge(CURL *curl, CURLcode code, const struct guard *guard, const char *why, struct fw_err *err)
+static int judge(
+	CURL *curl, const struct notification *d, CURLcode code, const struct guard *guard, const char *why, struct fw_err *err)
 {
 	long status = 0;
+	if (curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &status) != CURLE_OK)
+		status = 0;
 	if (code == CURLE_OK) {
-		if (curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &status) == CURLE_OK && status >= 200 && status <= 299)
+		if (d->is_mail || (status >= 200 && status <= 299) || (d->line && status == 304))
 			return 0;
 		return err_set(err, ERR_IO, "the receiver answered %ld%s", status,
 			status >= 300 && status < 400 ? ", and redirects are not followed" : "");
@@ -186,12 +308,157 @@ static int judge(CURL *curl, CURLcode code, const struct guard *guard, const cha
 	if (guard->refused)
 		return err_set(err, ERR_INVALID,
 			"the address is an internal one; set allow_internal for this receiver if that is meant");
-	if (guard->answer_bytes > ANSWER_MAX)
-		return err_set(err, ERR_IO, "the receiver's answer is longer than %d bytes", ANSWER_MAX);
+	if (guard->answer_bytes > guard->answer_max)
+		return err_set(err, ERR_IO, "the receiver's answer is longer than %zu bytes", guard->answer_max);
+	if (code == CURLE_USE_SSL_FAILED)
+		return err_set(err, ERR_IO, "the mail server offers no STARTTLS; tls: none sends mails unencrypted");
+	if (code == CURLE_PEER_FAILED_VERIFICATION)
+		return err_set(err, ERR_IO,
+			"the receiver's certificate is not trusted: %s; name a private authority's by ca_file",
+			why[0] ? why : curl_easy_strerror(code));
+	if (d->is_mail && status >= 400)
+		return err_set(err, ERR_IO, "the mail server answered %ld: %s", status, why[0] ? why : curl_easy_strerror(code));
 	return err_set(err, ERR_IO, "%s", why[0] ? why : curl_easy_strerror(code));
 }
 
-/* A response with status 429 or 503 may contain the delay before a retry. */
+/* A response without the member has no answer: the notification arrived all the same. */
+static void take_member(const struct notification *d, const struct guard *guard, struct send_answer *answer)
+{
+	if (!d->answer_key || guard->answer.failed)
+		return;
+	json_t *root = json_loadb(guard->answer.data, guard->answer.len, 0, NULL);
+	const json_t *value = json_object_get(root, d->answer_key);
+	const char *text = json_string_value(value);
+	if (text && strlen(text) < sizeof answer->answer)
+		snprintf(answer->answer, sizeof answer->answer, "%s", text);
+	else if (json_is_integer(value))
+		snprintf(answer->answer, sizeof answer->answer, "%lld", (long long)json_integer_value(value));
+	json_decref(root);
+}
+
+/* The number of the line of a body that is `text` and spaces; -1: none. */
+static int find_line(const char *body, const char *text)
+{
+	size_t len = strlen(text);
+	int n = 0;
+	for (const char *line = body; *line; line += strcspn(line, "\n"), line += *line == '\n', n++) {
+		size_t end = strncmp(line, text, len) == 0 ? len + strspn(line + len, " \r") : 0;
+		if (end && (line[end] == '\n' || !line[end]))
+			return n;
+	}
+	return -1;
+}
+
+/* Copy a short member. 0, -1: no memory. */
+static int copy_member(json_t *to, const json_t *from, const char *key)
+{
+	json_t *value = json_object_get(from, key);
+	bool is_short =
+		json_is_string(value) ? json_string_length(value) < MEMBER_MAX : json_is_integer(value) || json_is_boolean(value);
+	return is_short ? json_object_set(to, key, value) : 0;
+}
+
+/* Whether a member says nothing: absent, null, "", 0 or false. */
+static bool is_blank(const json_t *value)
+{
+	return !value || json_is_null(value) || json_is_false(value) || (json_is_string(value) && !json_string_length(value)) ||
+	       (json_is_integer(value) && json_integer_value(value) == 0);
+}
+
+/* Whether a migration wrote the comment: its author at this forge may be the user who migrated, and not the one who wrote it. */
+static bool is_imported(const json_t *comment)
+{
+	static const char *const keys[] = { "original_author", "original_author_id", "imported" };
+	for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
+		if (!is_blank(json_object_get(comment, keys[i])))
+			return true;
+	return false;
+}
+
+/* What the daemon needs to know about a comment, without its text. Own: caller. NULL: no memory. */
+static json_t *describe_comment(const json_t *comment, int line)
+{
+	static const char *const keys[] = { "id", "created_at", "updated_at", "system" };
+	static const char *const people[] = { "user", "author" };
+	json_t *out = json_pack("{s:i,s:b}", "line", line, "imported", is_imported(comment));
+	int result = out ? 0 : -1;
+	for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
+		result |= copy_member(out, comment, keys[i]);
+	for (size_t i = 0; i < sizeof people / sizeof people[0]; i++) {
+		const json_t *one = json_object_get(comment, people[i]);
+		json_t *person = json_object();
+		result |=
+			copy_member(person, one, "id") | copy_member(person, one, "login") | copy_member(person, one, "username");
+		result |= json_object_set_new(out, people[i], person);
+	}
+	if (result == 0)
+		return out;
+	json_decref(out);
+	return NULL;
+}
+
+/* Find the comments that have the line. Err: ERR_IO the response is no list. */
+static int take_comments(const struct notification *d, const struct guard *guard, struct send_answer *answer, struct fw_err *err)
+{
+	json_t *list = guard->answer.failed ? NULL : json_loadb(guard->answer.data, guard->answer.len, 0, NULL);
+	const json_t *one;
+	size_t i;
+	answer->comments = json_array();
+	int result = json_is_array(list) ? 0 : err_set(err, ERR_IO, "the receiver's answer is no list of comments");
+	json_array_foreach(list, i, one)
+	{
+		const char *body = json_string_value(json_object_get(one, "body"));
+		int line = body ? find_line(body, d->line) : -1;
+		if (result != 0 || line < 0 || json_array_size(answer->comments) == COMMENTS_MAX)
+			continue;
+		if (json_array_append_new(answer->comments, describe_comment(one, line)) != 0)
+			result = err_set(err, ERR_INTERNAL, "out of memory");
+	}
+	json_decref(list);
+	return result;
+}
+
+/* The number in a header; -1: none. */
+static long long read_number(CURL *curl, const char *name)
+{
+	struct curl_header *header;
+	char *end;
+	if (curl_easy_header(curl, name, 0, CURLH_HEADER, -1, &header) != CURLHE_OK)
+		return -1;
+	long long n = strtoll(header->value, &end, 10);
+	return end == header->value || *end ? -1 : n;
+}
+
+/* A forge whose limit is used up states the second in which it permits requests again. */
+static long long rate_limit_s(CURL *curl)
+{
+	static const char *const names[][2] = { { "x-ratelimit-remaining", "x-ratelimit-reset" },
+		{ "ratelimit-remaining", "ratelimit-reset" } };
+	long long now = (long long)time(NULL);
+	for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+		long long reset = read_number(curl, names[i][1]);
+		if (read_number(curl, names[i][0]) == 0 && reset > now)
+			return reset - now;
+	}
+	return 0;
+}
+
+/* Copy a header; "" if it does not fit. */
+static void copy_header(CURL *curl, const char *name, char out[SEND_ANSWER_SIZE])
+{
+	struct curl_header *header;
+	bool has = curl_easy_header(curl, name, 0, CURLH_HEADER, -1, &header) == CURLHE_OK;
+	snprintf(out, SEND_ANSWER_SIZE, "%s", has && strlen(header->value) < SEND_ANSWER_SIZE ? header->value : "");
+}
+
+static bool names_next_page(CURL *curl)
+{
+	struct curl_header *header;
+	return curl_easy_header(curl, "link", 0, CURLH_HEADER, -1, &header) == CURLHE_OK &&
+	       strstr(header->value, "rel=\"next\"") != NULL;
+}
+
+/* A response may contain the delay before a retry or a further request. */
 static void take_answer(CURL *curl, struct send_answer *answer)
 {
 	long status = 0;
@@ -200,27 +467,46 @@ static void take_answer(CURL *curl, struct send_answer *answer)
 		answer->status = (int)status;
 	if (curl_easy_getinfo(curl, CURLINFO_TOTAL_TIME_T, &us) == CURLE_OK)
 		answer->duration_ms = (int)(us / 1000);
-	if (curl_easy_getinfo(curl, CURLINFO_RETRY_AFTER, &wait_s) == CURLE_OK && wait_s > 0)
+	if (curl_easy_getinfo(curl, CURLINFO_RETRY_AFTER, &wait_s) != CURLE_OK || wait_s <= 0)
+		wait_s = rate_limit_s(curl);
+	if (wait_s > 0)
 		answer->retry_after_s = wait_s < RETRY_AFTER_MAX_S ? (int)wait_s : RETRY_AFTER_MAX_S;
+	copy_header(curl, "etag", answer->etag);
+	answer->has_next = names_next_page(curl);
 }
 
 int send_deliver(const struct notification *d, struct send_answer *answer, struct fw_err *err)
 {
+	_Static_assert(SEND_RECIPIENTS_MAX <= SEND_HEADERS_MAX + 1, "a list for either");
 	*answer = (struct send_answer){ 0 };
 	/* lists on the stack: libcurl only reads them */
-	struct curl_slist headers[SEND_HEADERS_MAX + 1] = { { .data = (char[]){ "Expect:" } } };
-	for (int i = 0; i < d->n_header; i++) {
-		headers[i].next = &headers[i + 1];
-		headers[i + 1].data = d->header[i];
-	}
+	struct curl_slist list[SEND_HEADERS_MAX + 1] = { { .data = (char[]){ "Expect:" } } };
+	int n = d->is_mail ? 0 : 1;
+	for (int i = 0; i < (d->is_mail ? d->mail.n_to : d->n_header); i++)
+		list[n++].data = d->is_mail ? d->mail.to[i] : d->header[i];
+	for (int i = 1; i < n; i++)
+		list[i - 1].next = &list[i];
 	CURL *curl = curl_easy_init();
 	if (!curl)
 		return err_set(err, ERR_INTERNAL, "libcurl did not start");
-	struct guard guard = { .allow_internal = d->allow_internal };
+	struct guard guard = { .allow_internal = d->allow_internal,
+		.fd = -1,
+		.answer_max = d->line ? LIST_MAX : ANSWER_MAX,
+		.read_max = d->line ? LIST_MAX : READ_MAX };
 	char why[CURL_ERROR_SIZE] = "";
-	int result = set_options(curl, d, headers, &guard, why) ? judge(curl, curl_easy_perform(curl), &guard, why, err)
-								: err_set(err, ERR_INTERNAL, "libcurl refused an option");
+	buf_init(&guard.answer, guard.read_max);
+	int result = set_options(curl, d, list, &guard, why) ? judge(curl, d, curl_easy_perform(curl), &guard, why, err)
+							     : err_set(err, ERR_INTERNAL, "libcurl refused an option");
 	take_answer(curl, answer);
+	take_member(d, &guard, answer);
+	if (d->body_out)
+		buf_append(d->body_out, guard.answer.data, guard.answer.len);
+	if (result == 0 && d->line && answer->status != 304)
+		result = take_comments(d, &guard, answer, err);
+	if (result != 0 && d->is_mail && guard.fd >= 0)
+		(void)shutdown(
+			guard.fd, SHUT_RDWR); /* else libcurl says QUIT and waits minutes for the reply of a stalled server */
+	buf_fini(&guard.answer);
 	curl_easy_cleanup(curl);
 	return result;
 }

@@ -8,7 +8,7 @@ class Receiver(http.server.BaseHTTPRequestHandler):
     def do_POST(self):
         body = self.rfile.read(int(self.headers.get("Content-Length", "0")))
         with open(sys.argv[1] + "/got", "a") as log:
-            log.write(json.dumps({"path": self.path, "headers": dict(self.headers), "body": body.decode()}) + "\n")
+            log.write(json.dumps({"method": self.command, "path": self.path, "headers": dict(self.headers), "body": body.decode()}) + "\n")
         if self.path == "/stall":
             time.sleep(60)
             return
@@ -29,6 +29,34 @@ class Receiver(http.server.BaseHTTPRequestHandler):
                     time.sleep(0.2)
             except OSError:
                 return
+        if self.path == "/limited":
+            self.send_response(403)
+            self.send_header("x-ratelimit-remaining", "0")
+            self.send_header("x-ratelimit-reset", str(int(time.time()) + 100))
+            self.send_header("Content-Length", "0")
+            self.end_headers()
+            return
+        if self.path == "/comments":
+            body = json.dumps([{"id": 4, "body": "one\nsay it \r\nx", "user": {"login": "ann", "bio": "x"}, "created_at": "t"},
+                               {"id": 5, "body": "say it twice", "user": {"login": "bob"}},
+                               {"id": 6, "body": "say it", "author": {"id": 5, "username": "u" * 200}, "system": False}, 7, {"body": 3}]).encode()
+            self.send_response(304 if self.headers.get("If-None-Match") == '"a"' else 200)
+            self.send_header("ETag", '"a"')
+            self.send_header("Link", '<http://x/?page=2>; rel="next"')
+            self.send_header("ratelimit-remaining", "0")
+            self.send_header("ratelimit-reset", str(int(time.time()) + 100))
+            if self.headers.get("If-None-Match") != '"a"':
+                self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            if self.headers.get("If-None-Match") != '"a"':
+                self.wfile.write(body)
+            return
+        if self.path == "/member":
+            self.send_response(200)
+            self.send_header("Content-Length", "19")
+            self.end_headers()
+            self.wfile.write(b'{"access_level":30}')
+            return
         code = {"/ok": 200, "/accepted": 202, "/moved": 302, "/error": 500, "/gone": 410}.get(self.path, 404)
         self.send_response(code)
         if code == 302:
@@ -36,7 +64,7 @@ class Receiver(http.server.BaseHTTPRequestHandler):
         self.send_header("Content-Length", "0")
         self.end_headers()
 
-    do_GET = do_POST
+    do_GET = do_PATCH = do_POST
 
     def log_message(self, *args):
         pass
@@ -120,3 +148,28 @@ is "and one that never ends" $? 1
 took=$((SECONDS - began))
 ok "are given up after 15 s ($took s), no sooner" test "$took" -ge 14
 like "and said" "$(cat "$tmp/stall" "$tmp/drip")" 'timed out'
+
+# ---- forges ----
+call() { # method, path
+	jq -cn --arg url "http://127.0.0.1:$port$2" --arg method "$1" '{url: $url, method: $method, answer: "access_level", body: "", allow_internal: true}' | "$bin/flopwatch-send"
+}
+ok "GET returns a member of the response" call GET /member
+is "also a number" "$(jq -r '.answer' <<<"$out") $(tail -n 1 "$tmp/got" | jq -r .method)" "30 GET"
+ok "PATCH is sent" call PATCH /ok
+is "as PATCH" "$(tail -n 1 "$tmp/got" | jq -r .method)" PATCH
+fails "no other method is" 2 call DELETE /ok
+call GET /limited >"$tmp/out" 2>/dev/null
+limit=$(jq .retry_after_s "$tmp/out")
+ok "the end of a forge's limit is the time of the next attempt" test "$limit" -gt 60 -a "$limit" -le 100
+list() { # path, headers
+	jq -cn --arg url "http://127.0.0.1:$port$1" --argjson headers "$2" '{url: $url, method: "GET", line: "say it", headers: $headers, body: "", allow_internal: true}' | "$bin/flopwatch-send"
+}
+ok "a list of comments" list /comments '{}'
+is "is searched for a line" "$(jq -c '[.comments[] | [.line, .id, .created_at, .system, .user, .author, .imported, length]]' <<<"$out")" \
+	'[[1,4,"t",null,{"login":"ann"},{},false,6],[0,6,null,false,{},{"id":5},false,6]]'
+is "its next page and tag are reported" "$(jq -c '[.has_next, .etag]' <<<"$out")" '[true,"\"a\""]'
+ok "as is a limit that is used up" test "$(jq .retry_after_s <<<"$out")" -gt 50
+ok "a list that is still known" list /comments '{"If-None-Match":"\"a\""}'
+is "is not searched again" "$(jq -c '[.status, .comments]' <<<"$out")" '[304,null]'
+fails "an answer that is no list" 1 list /ok '{}'
+like "is an error" "$out" 'is no list of comments$'
