@@ -2,8 +2,6 @@
 #include "flopwatchd/internal.h"
 
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <unistd.h>
 
 enum { DEADLINE_MS = 600000, PRINTED_MAX = 1024 };

@@ -1,8 +1,6 @@
 /* check.c - flopwatchd --check as a child. */
 #include "flopwatchd/internal.h"
 
-#include <stdio.h>
-#include <stdlib.h>
 #include <sys/resource.h>
 
 enum { DEADLINE_MS = 60000, PRINTED_MAX = 1024 };

@@ -2,7 +2,6 @@
 #include "flopwatchd/internal.h"
 
 #include <ctype.h>
-#include <stdio.h>
 
 #include "flopwatchd/alert/alert.h"
 #include "flopwatchd/history/history.h"
@@ -421,9 +420,9 @@ int control_retry(struct control *c, int64_t job, int64_t *new_job, struct fw_er
 	if (store_job_get(c->db, job, &row, err) != 0)
 		return -1;
 	if (!jobstate_is_final(row.state))
-		return err_set(err, ERR_CONFLICT, "job %lld is still open: %s", (long long)job, jobstate_name(row.state));
+		return err_set(err, ERR_CONFLICT, "J%lld is still open: %s", (long long)job, jobstate_name(row.state));
 	if (row.kind == JOBKIND_IMPORT)
-		return err_set(err, ERR_CONFLICT, "job %lld holds imported results and cannot be measured again", (long long)job);
+		return err_set(err, ERR_CONFLICT, "J%lld holds imported results and cannot be measured again", (long long)job);
 	if (config_repo_find(c->config, row.repo_name) < 0)
 		return err_set(err, ERR_CONFLICT, "repository %s is no longer configured", row.repo_name);
 	snprintf(row.origin, sizeof row.origin, "retry");
@@ -468,6 +467,17 @@ int control_bisect(struct control *c, const struct job_request *request, int64_t
 		return -1;
 	if (!strcmp(job.base_sha, job.target_sha))
 		return err_set(err, ERR_INVALID, "good and bad are the same commit %.12s", job.base_sha);
+	for (int i = 0; i < 2; i++) {
+		const char *sha = i ? job.target_sha : job.base_sha;
+		struct store_fork fork;
+		int is_fork = store_pull_fork(c->db, job.repo, sha, &fork, err);
+		if (is_fork)
+			return is_fork < 0 ? -1
+					   : err_set(err, ERR_INVALID,
+						     "%.12s is a commit of a fork (pull request %d), whose other commits are not "
+						     "approved",
+						     sha, fork.number);
+	}
 	b.repo = job.repo;
 	snprintf(b.good_sha, sizeof b.good_sha, "%s", job.base_sha);
 	snprintf(b.bad_sha, sizeof b.bad_sha, "%s", job.target_sha);
@@ -535,7 +545,7 @@ static int resolve_covered(struct control *c, int64_t alert, int64_t now, struct
 	int64_t ids[COVERED_MAX];
 	char why[64];
 	int n = store_accepted_alerts(c->db, alert, ids, COVERED_MAX, err), result = n < 0 ? -1 : 0;
-	snprintf(why, sizeof why, "accepted in alert %lld", (long long)alert);
+	snprintf(why, sizeof why, "accepted in A%lld", (long long)alert);
 	for (int i = 0; i < n && result == 0; i++)
 		result = alert_resolve(c->db, c->config, ids[i], 0, why, now, err);
 	return result;
@@ -584,6 +594,58 @@ int control_redeliver(struct control *c, int64_t notification, struct fw_err *er
 	return txn_end(g, store_outbox_again(c->db, notification, clock_utc_ms(), err), err);
 }
 
+int control_approve(struct control *c, const char *repo, int number, const char *commit, const char *who, bool *is_allowed,
+	struct fw_err *err)
+{
+	struct txn *g = queue_txn(c->queue);
+	struct fw_err ignored = { 0 };
+	int64_t id;
+	int at = config_repo_find(c->config, repo);
+	if (at < 0)
+		return err_set(err, ERR_NOT_FOUND, "there is no repository %.100s", repo);
+	const struct config_pulls *pulls = &c->config->repo[at].pulls;
+	if (!pulls->refs[0])
+		return err_set(
+			err, ERR_CONFLICT, "requests of %.100s are not watched; write pull_requests in flopwatchd.yml", repo);
+	*is_allowed = false;
+	for (int i = 0; i < pulls->n_approvers; i++)
+		*is_allowed = *is_allowed || strcmp(pulls->approver[i], who) == 0;
+	if (!*is_allowed) {
+		log_warning("pull.refused", "repo=%s pull=%d commit=%s who=%s", log_quote(repo), number, commit, log_quote(who));
+		return 0;
+	}
+	if (find_repo(c, repo, &id, err) != 0 || txn_begin(g, err) != 0)
+		return -1;
+	int result = txn_end(g, store_pull_approve(c->db, id, number, commit, who, clock_utc_ms(), err), err);
+	if (result == 0)
+		log_info("pull.approved", "repo=%s pull=%d commit=%s who=%s", log_quote(repo), number, commit, log_quote(who));
+	/* fetch its commit; or the head that a user named before the daemon read it */
+	(void)control_trigger(c, repo, NULL, &ignored);
+	return result;
+}
+
+int control_test_receiver(struct control *c, const char *name, int64_t *notification, struct fw_err *err)
+{
+	struct txn *g = queue_txn(c->queue);
+	const int64_t now = clock_utc_ms();
+	char at[32];
+	struct buf payload;
+	struct jsonw j;
+	if (config_webhook_find(c->config, name) < 0)
+		return err_set(err, ERR_NOT_FOUND, "there is no receiver %.100s under `webhooks` of flopwatchd.yml", name);
+	if (txn_begin(g, err) != 0)
+		return -1;
+	buf_init(&payload, 1024);
+	jsonw_init(&j, &payload);
+	clock_format(now, at);
+	jsonw_format(&j, "{ event=%s at=%s receiver=%s }", "test", at, name);
+	int result = store_outbox_replace(c->db, "webhook", name, "test", payload.data, now, err);
+	if (result == 0)
+		result = store_outbox_newest(c->db, "webhook", name, "test", notification, err);
+	buf_fini(&payload);
+	return txn_end(g, result, err);
+}
+
 int control_trigger(struct control *c, const char *repo, int64_t *look, struct fw_err *err)
 {
 	if (config_repo_find(c->config, repo) < 0)
@@ -623,6 +685,22 @@ int control_secret(struct control *c, const char *repo, const char **secret, str
 	return 0;
 }
 
+int control_forge_event(struct control *c, const char *repo, const char *body, size_t len, struct fw_err *err)
+{
+	struct txn *g = queue_txn(c->queue);
+	int at = config_repo_find(c->config, repo);
+	if (at < 0)
+		return err_set(err, ERR_NOT_FOUND, "there is no repository %.100s", repo);
+	const struct config_repo *conf = &c->config->repo[at];
+	if (!conf->pulls.refs[0] || (!conf->pulls.approve_by.label[0] && !conf->pulls.approve_by.comment[0]))
+		return 0;
+	if (approval_enqueue(c->db, conf, body, len, clock_utc_ms(), err) != 0)
+		return -1;
+	if (g->on_event) /* it acts in the loop, after the caller's commit */
+		g->on_event(g->arg);
+	return 0;
+}
+
 int control_backup(struct control *c, struct fw_err *err)
 {
 	return backup_begin(c->backup, err);
@@ -636,4 +714,59 @@ int control_backup_take(struct control *c, char *path, size_t size, struct fw_er
 void control_backup_over(struct control *c)
 {
 	backup_over(c->backup);
+}
+
+int control_compare_files(struct control *c, const struct site_files *files, const void *request, struct fw_err *err)
+{
+	return file_compare_begin(c->files, files, request, err);
+}
+
+int control_compared_files(struct control *c, const void *request, const struct buf **json, struct fw_err *err)
+{
+	return file_compare_take(c->files, request, json, err);
+}
+
+void control_compare_files_over(struct control *c, const void *request)
+{
+	file_compare_over(c->files, request);
+}
+
+static int check_provider(const struct control *c, struct fw_err *err)
+{
+	return c->oidc ? 0 : err_set(err, ERR_NOT_FOUND, "the configuration has no `oidc`");
+}
+
+int control_login_begin(struct control *c, const void *request, const char *client, struct fw_err *err)
+{
+	return check_provider(c, err) == 0 ? oidc_begin(c->oidc, request, client, err) : -1;
+}
+
+int control_login_address(struct control *c, const void *request, const char *next, struct site_login *out, struct fw_err *err)
+{
+	return check_provider(c, err) == 0 ? oidc_address(c->oidc, request, next, out, err) : -1;
+}
+
+int control_login_code(struct control *c, const void *request, const struct site_code *code, struct fw_err *err)
+{
+	return check_provider(c, err) == 0 ? oidc_exchange(c->oidc, request, code, err) : -1;
+}
+
+int control_login_user(struct control *c, const void *request, struct site_user *out, struct fw_err *err)
+{
+	return check_provider(c, err) == 0 ? oidc_user(c->oidc, request, out, err) : -1;
+}
+
+int control_log_out(struct control *c, int64_t token, const char *sealed, struct buf *location, struct fw_err *err)
+{
+	return check_provider(c, err) == 0 ? oidc_log_out(c->oidc, token, sealed, location, err) : -1;
+}
+
+bool control_is_logged_out(struct control *c, const char *state)
+{
+	return c->oidc && oidc_is_logged_out(c->oidc, state);
+}
+
+void control_login_over(struct control *c, const void *request)
+{
+	oidc_over(c->oidc, request);
 }

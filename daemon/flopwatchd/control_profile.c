@@ -1,7 +1,7 @@
 /* control_profile.c - requests for a profile of an alert, a comparison or two commits. */
 #include "flopwatchd/internal.h"
 
-#include <stdio.h>
+#include <math.h>
 
 #include "flopwatchd/alert/alert.h"
 #include "flopwatchd/job/job.h"
@@ -25,7 +25,7 @@ static int choose_cells(struct control *c, int64_t comparison, const char *globs
 	*out = lost.n ? lost : all;
 	profile_cells_choose(out, EVIDENCE_CELLS_MAX);
 	if (result == 0 && out->n == 0)
-		return err_set(err, ERR_INVALID, "comparison %lld timed no cell%s%.200s", (long long)comparison,
+		return err_set(err, ERR_INVALID, "C%lld timed no cell%s%.200s", (long long)comparison,
 			globs[0] ? " that matches " : "", globs);
 	return result;
 }
@@ -69,14 +69,13 @@ static int read_alert(struct control *c, int64_t alert, struct store_job *job, s
 	buf_init(&a.cells, CELLS_JSON_MAX);
 	int result = view_alert(c->db, alert, copy_alert, &a, err);
 	if (result == 0 && !a.comparison)
-		result = err_set(
-			err, ERR_INVALID, "alert %lld has no comparison, so there are no times to explain", (long long)alert);
+		result = err_set(err, ERR_INVALID, "A%lld has no comparison, so there are no times to explain", (long long)alert);
 	if (result == 0)
 		result = alert_profile_choose(c->db, a.comparison, a.cells.data, EVIDENCE_CELLS_MAX, &cells, err);
 	buf_fini(&a.cells);
 	if (result == 0 && cells.n == 0)
-		result = err_set(err, ERR_INVALID, "alert %lld holds no cell that was timed, so there is nothing to explain",
-			(long long)alert);
+		result = err_set(
+			err, ERR_INVALID, "A%lld holds no cell that was timed, so there is nothing to explain", (long long)alert);
 	if (result != 0 || read_comparison(c, a.comparison, "", job, p, err) != 0)
 		return -1;
 	profile_cells_words(&cells, job->cells_glob, sizeof job->cells_glob);
@@ -162,7 +161,7 @@ int control_profile_again(struct control *c, struct store_job *row, int64_t *new
 	struct store_profile p;
 	int found = store_profile_of_job(c->db, row->id, &p, err);
 	if (found == 0)
-		err_set(err, ERR_INTERNAL, "profile job %lld has no profile row", (long long)row->id);
+		err_set(err, ERR_INTERNAL, "profile J%lld has no profile row", (long long)row->id);
 	if (found != 1 || queue_profile(c, row, &p, err) != 0)
 		return -1;
 	*new_job = row->id;

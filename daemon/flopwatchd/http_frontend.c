@@ -2,8 +2,6 @@
 #include "flopwatchd/internal.h"
 
 #include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <sys/epoll.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
@@ -82,6 +80,7 @@ static int control_settings(const struct control *c, struct site_settings *out, 
 struct http_frontend {
 	struct loop *loop;
 	struct site site;
+	struct http_tls tls;
 	const char *name[CONFIG_LIST_MAX + 1];
 	struct http *http;
 	struct loop_source *io, *timer;
@@ -121,6 +120,12 @@ void http_frontend_wake(struct http_frontend *f)
 	schedule_serve(f, 0);
 }
 
+void http_frontend_end_streams(struct http_frontend *f)
+{
+	http_end_all_streams(f->http);
+	schedule_serve(f, 0);
+}
+
 static const struct site_actions actions = {
 	.enqueue = control_enqueue,
 	.calibrate = control_calibrate,
@@ -129,9 +134,11 @@ static const struct site_actions actions = {
 	.retry = control_retry,
 	.await = control_await,
 	.pause = control_pause,
+	.approve = control_approve,
 	.trigger = control_trigger,
 	.looked = control_looked,
 	.secret = control_secret,
+	.forge_event = control_forge_event,
 	.health = control_health,
 	.bisect = control_bisect,
 	.import = control_import,
@@ -139,6 +146,7 @@ static const struct site_actions actions = {
 	.profile = control_profile,
 	.judge = control_judge,
 	.redeliver = control_redeliver,
+	.test_receiver = control_test_receiver,
 	.alert = control_alert,
 	.workers = control_workers,
 	.unschedulable = control_unschedulable,
@@ -147,6 +155,16 @@ static const struct site_actions actions = {
 	.backup = control_backup,
 	.backup_take = control_backup_take,
 	.backup_over = control_backup_over,
+	.compare_files = control_compare_files,
+	.compared_files = control_compared_files,
+	.compare_files_over = control_compare_files_over,
+	.login_begin = control_login_begin,
+	.login_address = control_login_address,
+	.login_code = control_login_code,
+	.login_user = control_login_user,
+	.log_out = control_log_out,
+	.is_logged_out = control_is_logged_out,
+	.login_over = control_login_over,
 };
 
 /* Tests and scripts read the port from this file. */
@@ -196,6 +214,25 @@ static int begin_access(const struct http_frontend *f, const char *folder, struc
 	return 0;
 }
 
+static void name_tls(struct http_frontend *f, const struct config *c)
+{
+	f->tls = (struct http_tls){ c->tls.certificate, c->tls.key_file, c->tls.hsts_ms / 1000 };
+}
+
+int http_frontend_renew(struct http_frontend *f, const struct config *c, struct fw_err *err)
+{
+	name_tls(f, c);
+	int result = http_renew_tls(f->http, &f->tls, err);
+	f->site.certificate.is_rejected = result != 0;
+	f->site.certificate.expires_at = http_tls_expires_at(f->http);
+	return result;
+}
+
+int64_t http_frontend_expires_at(const struct http_frontend *f)
+{
+	return f->site.certificate.expires_at;
+}
+
 int http_frontend_start(struct loop *l, const struct config *c, struct db *db, struct control *control,
 	struct http_frontend **out, struct fw_err *err)
 {
@@ -205,7 +242,13 @@ int http_frontend_start(struct loop *l, const struct config *c, struct db *db, s
 	f->site.pages = page_cache_new();
 	f->site.captures = captures_new();
 	f->site.needs_token = c->needs_token;
+	f->site.requests_per_minute = c->per_minute;
 	f->site.public_url = c->public_url;
+	if (c->tls.certificate[0]) {
+		name_tls(f, c);
+		f->site.tls = &f->tls;
+	}
+	f->site.provider = c->oidc.issuer[0] ? c->oidc.issuer : NULL;
 	for (int i = 0; i < c->n_names; i++)
 		f->name[i] = c->name[i];
 	f->site.names = f->name;
@@ -218,6 +261,7 @@ int http_frontend_start(struct loop *l, const struct config *c, struct db *db, s
 		http_frontend_stop(f);
 		return -1;
 	}
+	f->site.certificate.expires_at = http_tls_expires_at(f->http);
 	schedule_serve(f, 0);
 	*out = f;
 	return 0;

@@ -1,9 +1,6 @@
 /* idle.c - a periodic check of the queue, which adds a little work if it is empty. */
 #include "flopwatchd/internal.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-
 #include "flopwatchd/history/history.h"
 #include "flopwatchd/record/record.h"
 

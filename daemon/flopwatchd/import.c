@@ -1,6 +1,6 @@
 #include "flopwatchd/internal.h"
 
-#include <stdio.h>
+#include <math.h>
 
 #include "flopwatchd/job/job.h"
 

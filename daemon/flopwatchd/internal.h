@@ -66,7 +66,13 @@ int check_run(const char *path);
  */
 
 struct backup;
+struct file_compare;
+struct oidc;
 struct queue;
+struct site_code;
+struct site_files;
+struct site_login;
+struct site_user;
 struct watch;
 
 struct control {
@@ -75,6 +81,8 @@ struct control {
 	struct watch *watch;
 	struct config *config;
 	struct backup *backup;
+	struct file_compare *files;
+	struct oidc *oidc; /* NULL: no provider is configured */
 };
 
 /** Queue a job. Err: ERR_NOT_FOUND repo or branch, ERR_CONFLICT ambiguous hash, ERR_INVALID, ERR_FULL queue_max. */
@@ -122,8 +130,16 @@ int control_alert(
 	struct control *c, int64_t alert, enum alertstate state, const char *who, const char *reason, struct fw_err *err);
 /** Send a notification again, with the same id. Err: ERR_NOT_FOUND. */
 int control_redeliver(struct control *c, int64_t notification, struct fw_err *err);
+/** Send a test message to a receiver under `webhooks`; replaces one that waits. *notification: its id. Err: ERR_NOT_FOUND. */
+int control_test_receiver(struct control *c, const char *name, int64_t *notification, struct fw_err *err);
 /** Judge a comparison again from its stored samples. `changed`: a verdict changed. Err: ERR_NOT_FOUND. */
 int control_judge(struct control *c, int64_t comparison, bool *changed, struct fw_err *err);
+/**
+ * Approve one commit of a request for the token `who`, and check the repository. *is_allowed false: pull_requests.approvers does
+ * not name `who`, and nothing is stored. Err: ERR_NOT_FOUND, ERR_CONFLICT requests of this repository are not watched.
+ */
+int control_approve(struct control *c, const char *repo, int number, const char *commit, const char *who, bool *is_allowed,
+	struct fw_err *err);
 /** Check a repository now. *look (may be NULL): number of that future check. Err: ERR_NOT_FOUND, ERR_BUSY. */
 int control_trigger(struct control *c, const char *repo, int64_t *look, struct fw_err *err);
 /**
@@ -135,6 +151,11 @@ int control_looked(struct control *c, const char *repo, int64_t look, bool *ende
 	struct fw_err *err);
 /** Return the webhook secret of a repository. Err: ERR_NOT_FOUND no such repo, or no webhook. Own: the config's. */
 int control_secret(struct control *c, const char *repo, const char **secret, struct fw_err *err);
+/**
+ * Queue the approval that an event of the forge states, if it states one; its signature is valid. Inside the caller's transaction.
+ * Err: ERR_NOT_FOUND.
+ */
+int control_forge_event(struct control *c, const char *repo, const char *body, size_t len, struct fw_err *err);
 /** Return 0 if the daemon can store results; -1 with the reason (disk full, ...). */
 int control_health(struct control *c, struct fw_err *err);
 /** Start a copy of the database. Err: as backup_begin. */
@@ -143,6 +164,21 @@ int control_backup(struct control *c, struct fw_err *err);
 int control_backup_take(struct control *c, char *path, size_t size, struct fw_err *err);
 /** Discard the copy: it was sent, or its client has disconnected. */
 void control_backup_over(struct control *c);
+/** Compare two files for an HTTP request. Err: as file_compare_begin. */
+int control_compare_files(struct control *c, const struct site_files *files, const void *request, struct fw_err *err);
+/** As file_compare_take. */
+int control_compared_files(struct control *c, const void *request, const struct buf **json, struct fw_err *err);
+/** The request has ended. */
+void control_compare_files_over(struct control *c, const void *request);
+
+/** Log-ins by the provider; as the functions of oidc. Err: ERR_NOT_FOUND none is configured. */
+int control_login_begin(struct control *c, const void *request, const char *client, struct fw_err *err);
+int control_login_address(struct control *c, const void *request, const char *next, struct site_login *out, struct fw_err *err);
+int control_login_code(struct control *c, const void *request, const struct site_code *code, struct fw_err *err);
+int control_login_user(struct control *c, const void *request, struct site_user *out, struct fw_err *err);
+int control_log_out(struct control *c, int64_t token, const char *sealed, struct buf *location, struct fw_err *err);
+bool control_is_logged_out(struct control *c, const char *state);
+void control_login_over(struct control *c, const void *request);
 
 /* ---- control_inside: Functions shared by control.c and control_profile.c. ---- */
 
@@ -170,7 +206,106 @@ int http_frontend_start(struct loop *l, const struct config *c, struct db *db, s
 int http_frontend_port(const struct http_frontend *f);
 /** Report that events were written, so that open streams send them. */
 void http_frontend_wake(struct http_frontend *f);
+/** End all event streams, because a user lost a role: clients that still have access connect again. */
+void http_frontend_end_streams(struct http_frontend *f);
 void http_frontend_stop(struct http_frontend *f);
+/** Read the files of `tls` again, for further connections. Err: -1 they cannot be used, and the present certificate stays. */
+int http_frontend_renew(struct http_frontend *f, const struct config *c, struct fw_err *err);
+/** End of the certificate's period. Units: ms UTC; 0: no TLS. */
+int64_t http_frontend_expires_at(const struct http_frontend *f);
+
+/* ---- certificate: The certificate of HTTPS is read again after a change of its files, at a reload, and while it is rejected. ---- */
+
+struct certificate_watch;
+
+/** Call before the first read of the files, so that no change is missed. NULL: no TLS. Own: certificate_watch_stop; borrows all. */
+struct certificate_watch *certificate_watch_new(struct loop *l, const struct config *c);
+/** Accepts NULL. Own: borrows `f`. */
+void certificate_watch_start(struct certificate_watch *w, struct http_frontend *f);
+/** Read the files now. Accepts NULL. */
+void certificate_watch_read(struct certificate_watch *w);
+/** Accepts NULL. */
+void certificate_watch_stop(struct certificate_watch *w);
+
+/*
+ * ---- file_compare ----
+ * Comparisons of two files that clients post. `flopwatch compare` reads them: a child without network, with limits of memory and
+ * time, since a file may be made to exploit its reader. The files are only in memory; nothing is stored.
+ */
+
+enum { FILE_COMPARE_MAX = 2 /* at the same time */ };
+
+struct file_compare;
+
+/** `fn` is called from the loop whenever a comparison has ended or failed. Own: file_compare_free. */
+struct file_compare *file_compare_new(struct loop *l, loop_timer_fn *fn, void *arg);
+/**
+ * Start a comparison for `request`, any address that identifies it until file_compare_over. Own: `files` may change after the
+ * call. Err: ERR_BUSY FILE_COMPARE_MAX are running, or their clients have not read them.
+ */
+int file_compare_begin(struct file_compare *f, const struct site_files *files, const void *request, struct fw_err *err);
+/**
+ * 1 in progress; 0 done, *json is the output of `flopwatch compare --json`; -1 failed. Own: *json until file_compare_over.
+ * Err: ERR_INVALID a file cannot be read; ERR_CRASHED, ERR_TIMEOUT, ERR_BUSY the child ended early.
+ */
+int file_compare_take(struct file_compare *f, const void *request, const struct buf **json, struct fw_err *err);
+/** Stop or discard the comparison of a request, if it has one. */
+void file_compare_over(struct file_compare *f, const void *request);
+/** Stop all of them. Call it before loop_free. Accepts NULL. */
+void file_compare_free(struct file_compare *f);
+
+/*
+ * ---- oidc ----
+ * The log-in by an OpenID Connect provider: authorization code with PKCE. The daemon opens no connection to the provider: each
+ * step is a run of flopwatch-send. While users are logged in, their groups are requested again every 5 minutes by their refresh
+ * tokens, so a role that the provider takes away ends here within 10 minutes; while the provider does not answer, it stays.
+ */
+
+struct oidc;
+
+struct oidc_hooks {
+	void (*answered)(void *arg);    /* a step has ended */
+	void (*end_streams)(void *arg); /* a user's role has changed */
+	void *arg;
+};
+
+/**
+ * End the log-ins of another issuer, and start; *out is NULL where no provider is configured. Own: borrows all until oidc_stop.
+ * Err: the database.
+ */
+int oidc_start(struct loop *l, const struct config *c, struct db *db, const struct oidc_hooks *hooks, struct oidc **out,
+	struct fw_err *err);
+/** Accepts NULL. Call it before loop_free. */
+void oidc_stop(struct oidc *o);
+/** Start the checks of users that are due. Accepts NULL. */
+void oidc_wake(struct oidc *o);
+/** Start no more checks of users who are logged in. Accepts NULL. */
+void oidc_start_no_more(struct oidc *o);
+/**
+ * After oidc_start_no_more: call `done` when the checks in progress have ended, at once if there are none: the provider may
+ * already have replaced a refresh token that is still in the row. Accepts NULL.
+ */
+void oidc_drain(struct oidc *o, void (*done)(void *arg), void *arg);
+/** Begin a log-in for `request`, any pointer that identifies it until oidc_over. Err: ERR_BUSY too many wait, or one of `client`. */
+int oidc_begin(struct oidc *o, const void *request, const char *client, struct fw_err *err);
+/** 1 in progress; 0 done, *out is where to send the browser; -1. Err: ERR_IO the provider does not answer as it should. */
+int oidc_address(struct oidc *o, const void *request, const char *next, struct site_login *out, struct fw_err *err);
+/** The browser returned. Err: ERR_INVALID not the browser that began, or not for the first time; ERR_CONFLICT the provider refused; ERR_BUSY. */
+int oidc_exchange(struct oidc *o, const void *request, const struct site_code *code, struct fw_err *err);
+/**
+ * 1 in progress; 0 done, *out is the user, whose account is stored now: insert the session at once. -1. Err: ERR_IO, ERR_CONFLICT
+ * no role; out->is_named: the provider has named a user.
+ */
+int oidc_user(struct oidc *o, const void *request, struct site_user *out, struct fw_err *err);
+/**
+ * Append the address at which a browser logs out of the provider: `sealed` is site_user.log_out of the session's log-in, `token` its
+ * account's. Err: ERR_INVALID of another configuration.
+ */
+int oidc_log_out(struct oidc *o, int64_t token, const char *sealed, struct buf *location, struct fw_err *err);
+/** Whether the provider sent the browser back from a log-out that this daemon began. */
+bool oidc_is_logged_out(const struct oidc *o, const char *state);
+/** The request has ended; call it after the session was inserted. Accepts NULL. */
+void oidc_over(struct oidc *o, const void *request);
 
 /*
  * ---- idle ----
@@ -201,9 +336,9 @@ int import_store(struct txn *g, int64_t repo, const struct foreign_figures *figu
  * ---- janitor ----
  * Limits the growth of the database: once an hour, in small steps with pauses. Single times move to the archive after
  * `keep_samples` (db/archived.c), whose months are deleted after `keep_archive`; each run's estimate stays, so that a verdict can
- * be computed again. Notifications are deleted after JANITOR_SENT_DAYS, events after JANITOR_EVENT_DAYS, and received webhook ids
- * (which prevent replays) after JANITOR_NOTIFICATION_DAYS and beyond the newest JANITOR_NOTIFICATIONS. All other rows stay. The
- * file shrinks if much of it is free.
+ * be computed again. Notifications are deleted after JANITOR_SENT_DAYS (see store_outbox_prune), events after JANITOR_EVENT_DAYS,
+ * and received webhook ids (which prevent replays) after JANITOR_NOTIFICATION_DAYS and beyond the newest JANITOR_NOTIFICATIONS.
+ * All other rows stay. The file shrinks if much of it is free.
  */
 
 enum { JANITOR_SENT_DAYS = 90, JANITOR_EVENT_DAYS = 7, JANITOR_NOTIFICATION_DAYS = 180, JANITOR_NOTIFICATIONS = 20000 };

@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <limits.h>
-#include <stdlib.h>
 #include <unistd.h>
 
 enum { STEP_ROWS = 500, STEP_PAUSE_MS = 250, FIRST_MS = 5000, ROUND_MS = 3600 * 1000 };
@@ -80,7 +79,7 @@ static int prune_rows(struct db *db, int64_t now_ms, struct fw_err *err)
 		store_notification_prune(db, now_ms - JANITOR_NOTIFICATION_DAYS * DAY_MS, JANITOR_NOTIFICATIONS, STEP_ROWS,
 			&notifications, err) != 0 ||
 		store_outbox_prune(db, now_ms - JANITOR_SENT_DAYS * DAY_MS, STEP_ROWS, &sent, err) != 0 ||
-		db_commit(db, err) != 0) {
+		store_account_forget(db, now_ms, err) != 0 || db_commit(db, err) != 0) {
 		db_rollback(db);
 		return -1;
 	}

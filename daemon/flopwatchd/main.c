@@ -1,24 +1,23 @@
 /* main.c - command line of flopwatchd; the daemon starts in server.c. */
 #include <getopt.h>
-#include <stdio.h>
-#include <stdlib.h>
 
 #include "flopwatchd/internal.h"
+#include "web/http/http.h"
 
 static const char usage[] =
 	"usage: flopwatchd --config FILE [--check-config | --probe]\n"
 	"       flopwatchd --backup DATABASE FILE\n"
 	"       flopwatchd --check DATABASE\n"
-	"  --config FILE   settings, see the commented flopwatchd.yml\n"
+	"The daemon of flopwatch: it watches repositories, queues jobs, runs workers, and serves the pages and the REST API.\n\n"
+	"  --config FILE   read the settings from FILE, such as /etc/flopwatch/flopwatchd.yml; every key: man flopwatchd.yml\n"
 	"  --check-config  print every mistake in FILE and exit\n"
-	"  --probe         check the folders, repositories and workers of FILE, a line of JSON each; see `flopwatch config check`\n"
-	"  --backup        copy DATABASE, in use or not, to FILE and exit; `flopwatch backup` uses it\n"
-	"  --check         check DATABASE, in use or not, for damage, ten seconds at most; the daemon does so at its start\n"
+	"  --probe         check the folders, repositories and workers of FILE, and print a line of JSON for each;\n"
+	"                  `flopwatch config check` prints them for people\n"
+	"  --backup        copy DATABASE, in use or not, to FILE and exit; `flopwatch backup` does it for a running daemon\n"
+	"  --check         check DATABASE, in use or not, for damage, for at most ten seconds; the daemon does so at its start\n"
 	"  --help, --version\n"
-	"Signals: HUP reads FILE again, TERM ends the daemon. Exit 0 done, 1 error, 2 usage or configuration,\n"
-	"3 damaged database, or one of another version.\n";
-
-enum { OPT_CHECK = 256, OPT_PROBE, OPT_BACKUP, OPT_CHECK_DATABASE, OPT_VERSION };
+	"\nSignals: HUP reads FILE again, TERM ends the daemon.\n"
+	"Exit status: 0 done, 1 error, 2 usage or configuration, 3 the database is damaged or of another version.\n";
 
 static int usage_error(const char *what, const char *word)
 {
@@ -35,6 +34,26 @@ static int count_workers(const struct config *c)
 	return n;
 }
 
+static void print_counts(const char *path, const struct config *config)
+{
+	int n_workers = count_workers(config);
+	printf("%s: fine; %d %s, %d worker%s, %d webhook%s\n", path, config->n_repos,
+		config->n_repos == 1 ? "repository" : "repositories", n_workers, n_workers == 1 ? "" : "s", config->n_webhooks,
+		config->n_webhooks == 1 ? "" : "s");
+}
+
+/* Check the files of HTTPS, which the daemon reads at each use. Appends a mistake. */
+static int check_certificate(const struct config *c, struct buf *mistakes, struct fw_err *err)
+{
+	const struct http_tls tls = { c->tls.certificate, c->tls.key_file, 0 };
+	struct fw_err wrong = { 0 };
+	int64_t expires_at;
+	if (!tls.certificate[0] || http_check_tls(&tls, &expires_at, &wrong) == 0)
+		return 0;
+	buf_printf(mistakes, "%s:%d:%d: tls: %s\n", c->file, c->tls.at.line, c->tls.at.column, wrong.text);
+	return err_set(err, ERR_INVALID, "1 mistake in %s", c->file);
+}
+
 static int check_config(const char *path, bool look)
 {
 	struct config *config = NULL;
@@ -42,11 +61,12 @@ static int check_config(const char *path, bool look)
 	struct buf mistakes;
 	buf_init(&mistakes, 1 << 20);
 	int result = config_read(path, &config, &mistakes, &err) == 0 ? 0 : 2;
+	if (result == 0 && !look && check_certificate(config, &mistakes, &err) != 0)
+		result = 2;
 	if (result == 0 && look)
 		check_config_names(config);
 	else if (result == 0)
-		printf("%s: fine; %d repositories, %d workers, %d webhooks\n", path, config->n_repos, count_workers(config),
-			config->n_webhooks);
+		print_counts(path, config);
 	else
 		fprintf(stderr, "%sflopwatchd: %s\n", mistakes.data, err.text);
 	buf_fini(&mistakes);
@@ -56,45 +76,21 @@ static int check_config(const char *path, bool look)
 
 int main(int argc, char **argv)
 {
-	static const struct option options[] = {
-		{ "config", required_argument, NULL, 'c' },
-		{ "check-config", no_argument, NULL, OPT_CHECK },
-		{ "probe", no_argument, NULL, OPT_PROBE },
-		{ "backup", no_argument, NULL, OPT_BACKUP },
-		{ "check", no_argument, NULL, OPT_CHECK_DATABASE },
-		{ "help", no_argument, NULL, 'h' },
-		{ "version", no_argument, NULL, OPT_VERSION },
-		{ 0 },
-	};
 	const char *path = NULL;
 	bool check = false, look = false, backup = false, check_database = false;
-	int option;
-	opterr = 0;
-	while ((option = getopt_long(argc, argv, "c:h", options, NULL)) != -1) {
-		switch (option) {
-		case 'c':
-			path = optarg;
-			break;
-		case OPT_CHECK:
-			check = true;
-			break;
-		case OPT_PROBE:
-			look = true;
-			break;
-		case OPT_BACKUP:
-			backup = true;
-			break;
-		case OPT_CHECK_DATABASE:
-			check_database = true;
-			break;
-		case 'h':
-			return fputs(usage, stdout) < 0;
-		case OPT_VERSION:
-			return puts("flopwatchd " FW_VERSION) < 0;
-		default:
-			return usage_error("unknown option, or missing value:  ", argv[optind - 1]);
-		}
-	}
+	const struct option_row options[] = {
+		{ "config", .text = &path },
+		{ "check-config", .flag = &check },
+		{ "probe", .flag = &look },
+		{ "backup", .flag = &backup },
+		{ "check", .flag = &check_database },
+		{ "help", .print = usage },
+		{ "version", .print = "flopwatchd " FW_VERSION "\n" },
+		{ .name = NULL },
+	};
+	int status = option_read(argc, argv, options);
+	if (status != OPTION_NEXT)
+		return status;
 	if (backup && !path && argc - optind == 2)
 		return backup_run(argv[optind], argv[optind + 1]);
 	if (check_database && !path && !backup && argc - optind == 1)

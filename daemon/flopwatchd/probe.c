@@ -6,14 +6,12 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <pwd.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <sys/file.h>
 #include <unistd.h>
 
 #include "flopwatchd/session/session.h"
 #include "flopwatchd/watch/watch.h"
-#include "web/http/http.h"
+#include "web/answer/answer.h"
 
 /* ---- probe_print ---- */
 
@@ -431,10 +429,116 @@ static void check_slurm(const struct config_worker *w)
 	buf_fini(&errors);
 }
 
+/* ---- check_kubernetes: As check_slurm: a pod would occupy a GPU. ---- */
+
+enum { KUBECTL_WORDS_MAX = 12, ANSWER_BYTES = 512, MANIFEST_MAX_BYTES = 1 << 20 };
+
+/* Run kubectl as the daemon would. Returns its exit status, -1 not run; `answer`: its output, or the last line of its errors. */
+static int run_kubectl(const struct config_kubernetes *k, const char *const *words, const struct buf *in,
+	char answer[ANSWER_BYTES], struct fw_err *err)
+{
+	const char *env[CONNECT_ENV_MAX], *argv[KUBECTL_WORDS_MAX + 1] = { "kubectl" };
+	char text[CONNECT_ENV_MAX][CONNECT_ENV_TEXT], namespace[160], context[160];
+	struct proc_exit how = { 0 };
+	struct buf out, errors;
+	int n = 1;
+	snprintf(namespace, sizeof namespace, "--namespace=%s", k->namespace);
+	snprintf(context, sizeof context, "--context=%s", k->context);
+	argv[n++] = namespace;
+	argv[n++] = "--request-timeout=20s";
+	if (k->context[0])
+		argv[n++] = context;
+	for (int i = 0; words[i] && n < KUBECTL_WORDS_MAX; i++)
+		argv[n++] = words[i];
+	buf_init(&out, MANIFEST_MAX_BYTES);
+	buf_init(&errors, WORKERS_ERRORS_MAX_BYTES);
+	connect_environment(env, text);
+	struct proc_spec spec = { .argv = argv, .env = env };
+	int result = proc_run(&spec, in, &out, &errors, hello_ns / 1000000, &how, err);
+	const char *last = errors.data ? errors.data : "";
+	for (const char *at = last; (at = strchr(at, '\n')) && at[1];)
+		last = ++at;
+	const char *shown = out.len ? out.data : last;
+	snprintf(answer, ANSWER_BYTES, "%.*s", (int)strcspn(shown, "\n"), shown);
+	if (result == 0 && !answer[0] && how.status != 0)
+		proc_describe(&how, answer);
+	buf_fini(&out);
+	buf_fini(&errors);
+	return result == 0 ? how.status : -1;
+}
+
+/* Ask the server for each right that the daemon needs. Returns -1 after a message. */
+static int check_rights(const struct config_worker *w)
+{
+	static const struct {
+		const char *verb, *subresource, *text;
+	} needed[] = {
+		{ "list", NULL, "list pods" },
+		{ "get", NULL, "get pods" },
+		{ "create", NULL, "create pods" },
+		{ "delete", NULL, "delete pods" },
+		{ "create", "--subresource=exec", "create pods/exec" },
+	};
+	char answer[ANSWER_BYTES], missing[200] = "";
+	for (size_t i = 0; i < sizeof needed / sizeof needed[0]; i++) {
+		struct fw_err err = { 0 };
+		const char *words[] = { "auth", "can-i", needed[i].verb, "pods", needed[i].subresource, NULL };
+		int status = run_kubectl(&w->kubernetes, words, NULL, answer, &err);
+		if (status == 0 && strncmp(answer, "yes", 3) == 0)
+			continue;
+		if (status < 0 || strncmp(answer, "no", 2) != 0 || (answer[2] && answer[2] != ' ')) {
+			probe_print(PROBE_FAIL, "worker",
+				"install kubectl (package kubernetes-client), and let KUBECONFIG name its configuration",
+				"%s: %s", w->name, status < 0 && err.text[0] ? err.text : answer);
+			return -1;
+		}
+		size_t used = strlen(missing);
+		snprintf(missing + used, sizeof missing - used, "%s%s", used ? ", " : "", needed[i].text);
+	}
+	if (!missing[0])
+		return 0;
+	probe_print(PROBE_FAIL, "worker", "give its account the role of doc/howto/kubernetes.md",
+		"%s: its account may not %s in namespace %s", w->name, missing, w->kubernetes.namespace);
+	return -1;
+}
+
+/* Let the server check a pod without creating it: the template, policies, quotas. */
+static void check_pod(const struct config_worker *w)
+{
+	struct fw_err err = { 0 };
+	struct buf manifest;
+	char path[300], answer[ANSWER_BYTES] = "";
+	snprintf(path, sizeof path, "--raw=/api/v1/namespaces/%s/pods?dryRun=All", w->kubernetes.namespace);
+	const char *words[] = { "create", path, "--filename=-", NULL };
+	buf_init(&manifest, MANIFEST_MAX_BYTES);
+	int status = pods_manifest(&w->kubernetes, "flopwatch-probe", "flopwatch-probe", "", &manifest, &err);
+	if (status == 0)
+		status = run_kubectl(&w->kubernetes, words, &manifest, answer, &err);
+	buf_fini(&manifest);
+	if (status == 0)
+		probe_print(PROBE_OK, "worker", "", "%s may create pods%s in namespace %s of Kubernetes", w->name,
+			w->builds ? " for its builds" : "", w->kubernetes.namespace);
+	else if (strstr(answer, "exceeded quota")) /* which its own running pods may use */
+		probe_print(PROBE_WARN, "worker", "jobs wait while the quota is used up", "%s: %s", w->name, answer);
+	else
+		probe_print(PROBE_FAIL, "worker", "fix its keys of kubernetes and its template",
+			"%s: the server rejects its pod: %s", w->name, status < 0 && err.text[0] ? err.text : answer);
+}
+
+static void check_kubernetes(const struct config_worker *w)
+{
+	if (check_rights(w) == 0)
+		check_pod(w);
+}
+
 static void check_worker(const struct config *c, const struct config_worker *configured)
 {
 	if (config_worker_is_slurm(configured)) {
 		check_slurm(configured);
+		return;
+	}
+	if (config_worker_is_kubernetes(configured)) {
+		check_kubernetes(configured);
 		return;
 	}
 
@@ -578,6 +682,36 @@ static void check_named_suites(const struct config *c)
 		}
 }
 
+/* Whether every worker that measures uses CPUs alone. */
+static bool measures_on_cpus(const struct config *c)
+{
+	int n = 0;
+	for (int i = 0; i < c->n_workers; i++) {
+		n += !c->worker[i].builds;
+		if (!c->worker[i].builds && c->worker[i].device != DEVICE_CPU)
+			return false;
+	}
+	return n > 0;
+}
+
+/* The default suite has sizes of GPUs: a call takes minutes on a CPU. */
+static void check_suites_of_cpus(const struct config *c)
+{
+	for (int i = 0; i < c->n_repos && measures_on_cpus(c); i++) {
+		const struct config_repo *r = &c->repo[i];
+		bool is_named = false;
+		for (int k = 0; k < r->n_suites; k++)
+			is_named = is_named || strcmp(r->suite[k], "ffa") == 0;
+		if (is_named)
+			probe_print(PROBE_WARN, "suite", "name ffa-smoke instead, the same matrix for a CPU",
+				"%s: suite ffa has sizes of GPUs, and all workers measure on CPUs", r->name);
+		else if (r->n_suites == 0)
+			probe_print(PROBE_WARN, "suite",
+				"no change needed if its .flopwatch.yaml names suites; else name suites: [ffa-smoke]",
+				"%s: the default suite ffa has sizes of GPUs, and all workers measure on CPUs", r->name);
+	}
+}
+
 static void check_suites(const struct config *c)
 {
 	struct dirent **entry;
@@ -600,6 +734,7 @@ static void check_suites(const struct config *c)
 	free(entry);
 	probe_print(PROBE_OK, "suites", "", "%d in %s can be read", good, c->suites_dir);
 	check_named_suites(c);
+	check_suites_of_cpus(c);
 }
 
 static void check_programs(void)
@@ -616,11 +751,36 @@ static void check_programs(void)
 	}
 }
 
+static void check_certificate(const struct config *c)
+{
+	const struct http_tls tls = { c->tls.certificate, c->tls.key_file, 0 };
+	const int64_t now_ms = clock_utc_ms();
+	struct fw_err err = { 0 };
+	char when[32];
+	int64_t expires_at;
+	if (!tls.certificate[0])
+		return;
+	if (http_check_tls(&tls, &expires_at, &err) != 0) {
+		probe_print(PROBE_FAIL, "tls", "see doc/howto/https.md", "%s", err.text);
+		return;
+	}
+	clock_format(expires_at, when);
+	if (expires_at <= now_ms)
+		probe_print(PROBE_FAIL, "tls", "renew it; the daemon reads a new one within seconds", "%s expired at %s",
+			tls.certificate, when);
+	else if (expires_at - now_ms < SITE_CERTIFICATE_WARN_MS)
+		probe_print(PROBE_WARN, "tls", "renew it; the daemon reads a new one within seconds", "%s expires at %s",
+			tls.certificate, when);
+	else
+		probe_print(PROBE_OK, "tls", "", "%s is valid until %s", tls.certificate, when);
+}
+
 void check_config_names(const struct config *c)
 {
 	check_folder("state_dir", c->state_dir);
 	check_folder("cache_dir", c->cache_dir);
 	check_port(c);
+	check_certificate(c);
 	check_suites(c);
 	check_programs();
 	check_repos(c);

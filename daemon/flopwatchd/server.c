@@ -4,8 +4,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <sys/file.h>
 #include <time.h>
 #include <unistd.h>
@@ -16,6 +14,7 @@
 #include "flopwatchd/schedule/schedule.h"
 #include "flopwatchd/watch/watch.h"
 #include "web/answer/answer.h"
+#include "web/api/api.h"
 
 enum { DRAIN_MS = 4000, WATCH_AGAIN_MS = 30000, LOCK_TRIES = 10, CARRY_REPORT_S = 5, EXIT_CONFIGURATION = 2, EXIT_DATABASE = 3 };
 
@@ -28,18 +27,37 @@ struct server {
 	struct queue *queue;
 	struct watch *watch;
 	struct sender *sender;
+	struct approval_poll *approval_poll;
+	struct sender_hooks sender_hooks;
 	struct janitor *janitor;
 	struct idle *idle;
 	struct bisects *bisects;
 	struct device_alert_watch *device_alerts;
 	struct backup *backup;
+	struct file_compare *files;
+	struct oidc *oidc;
+	struct oidc_hooks oidc_hooks;
 	struct check *check;
 	struct fw_err damage;
 	struct control control;
 	struct http_frontend *frontend;
+	struct certificate_watch *certificate;
 	struct loop_source *watchdog, *deadline, *watch_timer;
 	bool is_checked, is_ending;
 };
+
+static int write_comment(void *arg, int64_t comparison, struct buf *out, struct fw_err *err)
+{
+	struct server *s = arg;
+	return review_write(s->db, s->config->public_url, comparison, out, err);
+}
+
+static void on_approved(void *arg, const char *repo)
+{
+	struct server *s = arg;
+	if (s->watch)
+		(void)watch_trigger(s->watch, repo);
+}
 
 static void on_event(void *arg)
 {
@@ -52,11 +70,19 @@ static void on_event(void *arg)
 		bisects_wake(s->bisects);
 }
 
-static void on_backup(void *arg)
+/* A client waits for a result of a child process, such as a backup. */
+static void on_deferred(void *arg)
 {
 	struct server *s = arg;
 	if (s->frontend)
 		http_frontend_wake(s->frontend);
+}
+
+static void on_role_change(void *arg)
+{
+	struct server *s = arg;
+	if (s->frontend)
+		http_frontend_end_streams(s->frontend);
 }
 
 static void on_new_job(void *arg)
@@ -125,8 +151,13 @@ static void reload(void *arg)
 		stop_watch(s);
 		config_update(s->config, fresh, restart, sizeof restart);
 		start_watch_or_retry(s);
+		certificate_watch_read(s->certificate);
 		queue_wake(s->queue);
 		janitor_wake(s->janitor);
+		if (s->sender)
+			sender_wake(s->sender); /* quiet hours may have changed */
+		approval_poll_read_again(s->approval_poll);
+		oidc_wake(s->oidc);
 		log_info("config.read", "repos=%d webhooks=%d", s->config->n_repos, s->config->n_webhooks);
 		if (restart[0])
 			log_warning("config.restart", "needed_for=%s", log_quote(restart));
@@ -139,6 +170,12 @@ static void stop_loop(void *arg)
 {
 	struct server *s = arg;
 	loop_stop(s->loop);
+}
+
+static void drain_checks(void *arg)
+{
+	struct server *s = arg;
+	oidc_drain(s->oidc, stop_loop, s);
 }
 
 static void on_stop_deadline(void *arg)
@@ -165,7 +202,8 @@ static void on_stop_signal(void *arg)
 	s->idle = NULL;
 	bisects_stop(s->bisects); /* Queue no more jobs; the next start continues open searches. */
 	s->bisects = NULL;
-	queue_drain(s->queue, stop_loop, s);
+	oidc_start_no_more(s->oidc);
+	queue_drain(s->queue, drain_checks, s);
 	loop_after(s->loop, DRAIN_MS, on_stop_deadline, s, &s->deadline);
 }
 
@@ -376,18 +414,29 @@ static int start(struct server *s, struct fw_err *err)
 	if (divide_cores(s->config, err) != 0 || open_state(s, err) != 0 || loop_new(&s->loop, err) != 0)
 		return -1;
 	/* bind the port before starting workers: a second daemon must not disturb anything */
+	s->certificate = certificate_watch_new(s->loop, s->config);
 	if (http_frontend_start(s->loop, s->config, s->db, &s->control, &s->frontend, err) != 0 ||
 		queue_start(s->loop, s->config, s->db, on_event, s, &s->queue, err) != 0)
 		return -1;
+	certificate_watch_start(s->certificate, s->frontend);
 	s->sender = sender_start(s->loop, s->config, queue_txn(s->queue));
+	s->sender_hooks = (struct sender_hooks){ write_comment, on_approved, s };
+	sender_set_hooks(s->sender, &s->sender_hooks);
+	s->approval_poll = approval_poll_start(s->loop, s->config, queue_txn(s->queue), s->sender);
 	s->bisects = bisects_start(s->loop, s->config, queue_txn(s->queue), on_new_job, s);
-	s->backup = backup_new(s->loop, s->config->state_dir, on_backup, s);
+	s->backup = backup_new(s->loop, s->config->state_dir, on_deferred, s);
+	s->files = file_compare_new(s->loop, on_deferred, s);
+	s->oidc_hooks = (struct oidc_hooks){ on_deferred, on_role_change, s };
+	if (oidc_start(s->loop, s->config, s->db, &s->oidc_hooks, &s->oidc, err) != 0)
+		return -1;
 	s->device_alerts = device_alert_start(s->loop, s->config, queue_txn(s->queue));
 	s->janitor = janitor_start(s->loop, s->config, s->db);
 	s->idle = idle_start(s->loop, s->config, queue_txn(s->queue), on_new_job, s);
 	if (!s->is_checked && start_check(s, err) != 0)
 		return -1;
-	s->control = (struct control){ .db = s->db, .queue = s->queue, .config = s->config, .backup = s->backup };
+	s->control = (struct control){
+		.db = s->db, .queue = s->queue, .config = s->config, .backup = s->backup, .files = s->files, .oidc = s->oidc
+	};
 	if (start_watch(s, err) != 0)
 		return -1;
 	if (loop_signal(s->loop, SIGTERM, on_stop_signal, s, err) != 0 ||
@@ -402,16 +451,21 @@ static int start(struct server *s, struct fw_err *err)
 static void stop(struct server *s)
 {
 	if (s->loop) {
+		certificate_watch_stop(s->certificate);
+		http_frontend_stop(s->frontend); /* first: its handlers use all the others */
+		s->frontend = NULL;
 		stop_watch(s);
 		janitor_stop(s->janitor);
 		idle_stop(s->idle);
 		bisects_stop(s->bisects);
 		device_alert_stop(s->device_alerts);
+		approval_poll_stop(s->approval_poll);
 		sender_stop(s->sender);
 		queue_stop(s->queue);
 		backup_stop(s->backup);
 		check_stop(s->check);
-		http_frontend_stop(s->frontend);
+		file_compare_free(s->files);
+		oidc_stop(s->oidc);
 		loop_free(s->loop);
 		backup_free(s->backup);
 	}
@@ -450,8 +504,8 @@ int server_run(const char *config_path)
 	int result = start(&s, &err);
 	if (result == 0) {
 		bool v6 = strchr(s.config->listen_host, ':') != NULL;
-		fprintf(stderr, "listening on http://%s%s%s:%d\n", v6 ? "[" : "", s.config->listen_host, v6 ? "]" : "",
-			http_frontend_port(s.frontend));
+		fprintf(stderr, "listening on http%s://%s%s%s:%d\n", s.config->tls.certificate[0] ? "s" : "", v6 ? "[" : "",
+			s.config->listen_host, v6 ? "]" : "", http_frontend_port(s.frontend));
 		sd_notify("READY=1");
 		result = loop_run(s.loop, &err);
 	}

@@ -39,10 +39,18 @@ commit lines "exact rows, slower"
 exact=$(head_of lines)
 push lines exact
 fails "the branch lost" 3 answer exact
+fails "accepting without a reason is a usage mistake" 2 fw alerts accept 1
+like "that names the option" "$out" 'accept and invalidate need a reason: --reason'
+exact_c=$(job_field "$(job_of "$exact")" comparison)
+ok "the program of a row can be run by hand" fw reproduce "$exact_c"
+like "in a checkout, as a push builds and runs it" "$out" "git switch --detach ${exact:0:12} && flopwatch try --suite 'lines'"
+like "Markdown offers the answers" "$(http GET "/api/v1/comparisons/$exact_c.md")" 'What to do: push a fix, or accept the loss'
 ok "accepting answers" fw alerts accept 1 --reason "exact rows are worth it"
 like "with what changed" "$out" '^A1 accepted: exact now passes; the next push is held to -23\.1 %$'
 ok "the branch passes" answer exact
 like "and says so" "$out" 'slower in 1 of 2 cells \(accepted\)$'
+like "in the row, too" "$out" '^ +one .*regression \(accepted\)'
+like "Markdown has nothing more to do" "$(http GET "/api/v1/comparisons/$exact_c.md")" 'What to do: nothing; A1 is accepted'
 like "and by whom, and why" "$out" '^A1 was accepted by .*: exact rows are worth it'
 ok "by its commit, too" answer "$exact"
 ok "and by its job" answer "$(job_of "$exact")"
@@ -57,7 +65,7 @@ ok "the forge gets a status that passes" await says flopwatch "$exact" '^success
 ok "of the suite, too" await says flopwatch/lines "$exact" '^success regression \(accepted by .*\): 1 of 2 cells'
 noted() { [[ "$(git -C "$tmp/lines.git" notes --ref flopwatch show "$exact" 2>/dev/null)" == *"lines: regression (accepted)"* ]]; }
 ok "the note as well" await noted
-like "the commit's page" "$(curl -s "http://127.0.0.1:$(port)/commits/$exact")" 'regression \(accepted\)'
+like "the commit's page" "$(http GET "/commits/$exact")" 'slower in 1 of 2 cells \(accepted\)'
 
 bench 1.30 2.00
 echo "# a comment" >>"$tmp/lines/bench.sh"

@@ -38,6 +38,8 @@ static const char *text(struct fixture *f, const char *sql)
 	return found;
 }
 
+static const char *title = "causal"; /* of the cells; "": rows of a benchmark program */
+
 static int64_t put(
 	struct fixture *f, int64_t comparison, int n, const char *key, const char *group, const char *direction, double m)
 {
@@ -52,6 +54,7 @@ static int64_t put(
 		.series = SERIES_DEVICE };
 	snprintf(c.key, sizeof c.key, "%s", key);
 	snprintf(c.group, sizeof c.group, "%s", group);
+	snprintf(c.title, sizeof c.title, "%s", title);
 	snprintf(c.direction, sizeof c.direction, "%s", direction);
 	ok(store_cell_insert(f->db, &c, &err));
 	return c.id;
@@ -137,6 +140,17 @@ static void what_lost_no_time_is_not_requested(void **state)
 	assert_string_equal(text(f, "SELECT count(*) FROM profile"), "0");
 }
 
+static void a_program_has_no_profile(void **state)
+{
+	struct fixture *f = *state;
+	title = "";
+	int64_t id = compare(f);
+	title = "causal";
+	raise_it(f, id, ALERTKIND_REGRESSION, ALL);
+	assert_string_equal(text(f, "SELECT count(*) FROM alert"), "1");
+	assert_string_equal(text(f, "SELECT count(*) FROM profile"), "0");
+}
+
 static void cells_are_chosen_by_their_loss(void **state)
 {
 	struct profile_cells c = { .n = 0 };
@@ -170,6 +184,7 @@ int main(void)
 		CASE(an_alert_asks_of_three_cells_in_all),
 		CASE(off_is_off),
 		CASE(what_lost_no_time_is_not_requested),
+		CASE(a_program_has_no_profile),
 		cmocka_unit_test(cells_are_chosen_by_their_loss),
 	};
 	return cmocka_run_group_tests_name("alerts ask why", tests, NULL, NULL);

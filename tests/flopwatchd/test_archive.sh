@@ -8,7 +8,7 @@ samples() { [ "$(sql 'SELECT count(*) FROM sample WHERE ms IS NOT NULL')" = 0 ];
 all_archived() { [ "$(sql 'SELECT count(*) FROM comparison WHERE is_raw')" = 0 ] && samples; }
 look_again() { kill -HUP "$daemon_pid"; }
 calls_of() { # of a comparison's page, with the row of its first cell open: how many strips of calls
-	curl -s --max-time 60 "http://127.0.0.1:$(port)/comparisons/$1" | grep -c 'Every call over its run'
+	http GET "/comparisons/$1" | grep -c 'Every call over its run'
 }
 body_of() { api "comparisons/$1" | sha256sum; }
 
@@ -25,8 +25,8 @@ is "a slower branch, too" "$(result_of "$(head_of kernels)")" "done regression"
 lost=$(job_field "$(job_of "$(head_of kernels)")" comparison)
 strips=$(calls_of "$lost")
 ok "its page shows single calls" test "$strips" -gt 0
-ok "and clocks" test "$(curl -s "http://127.0.0.1:$(port)/comparisons/$lost" | grep -c MHz)" -gt 0
-page=$(curl -s "http://127.0.0.1:$(port)/comparisons/$lost" | grep -c MHz)
+ok "and clocks" test "$(http GET "/comparisons/$lost" | grep -c MHz)" -gt 0
+page=$(http GET "/comparisons/$lost" | grep -c MHz)
 body=$(body_of "$lost")
 look_again
 is "nothing is archived before its time" "$(api samples | jq -c .items)" "[]"
@@ -45,7 +45,7 @@ else
 	skip "and which is zstd's" "there is no zstd here"
 fi
 is "pages find them there" "$(calls_of "$lost")" "$strips"
-is "and the clocks" "$(curl -s "http://127.0.0.1:$(port)/comparisons/$lost" | grep -c MHz)" "$page"
+is "and the clocks" "$(http GET "/comparisons/$lost" | grep -c MHz)" "$page"
 like "judging again does" "$(fw judge --again)" '^[0-9]+ judged again, 0 changed$'
 is "and says the same to the last byte" "$(body_of "$lost")" "$body"
 like "the doctor sees it" "$(fw doctor)" 'archive +1 month of single times'
@@ -129,14 +129,14 @@ is "the same" "$(bodies)" "$before"
 # ---- damage ----
 at=$(sql "SELECT at FROM archived WHERE comparison = $lost")
 printf 'XXXX' | dd of="$file" bs=1 seek=$((at + 40)) conv=notrunc status=none
-like "a damaged archive is named on the page" "$(curl -s "http://127.0.0.1:$(port)/comparisons/$lost")" "The single calls of this cell cannot be shown: .*/samples/$month.zst is damaged at byte $at"
+like "a damaged archive is named on the page" "$(http GET "/comparisons/$lost")" "The single calls of this cell cannot be shown: .*/samples/$month.zst is damaged at byte $at"
 fails "and where it is judged again" 1 fw judge --again "$lost"
 like "in one line" "$out" "^flopwatch: .*/samples/$month.zst is damaged at byte $at \(.*\); put a backup of the file there$"
 is "and no other comparison is touched" "$(fw judge --again 1)" "1 judged again, 0 changed"
 fails "all others are judged again" 1 fw judge --again
 like "and it is named among them" "$out" "C$lost: .*is damaged at byte $at"
 like "with the count of the rest" "$out" '[0-9]+ judged again, 0 changed, 1 not'
-is "the daemon is well" "$(curl -s "http://127.0.0.1:$(port)/healthz")" ok
+is "the daemon is well" "$(http GET /healthz)" ok
 mv "$file" "$file.away"
 fails "a file that is gone" 1 fw doctor
 like "is named by the doctor" "$out" "samples/$month.zst is not there; put a backup of the file there"

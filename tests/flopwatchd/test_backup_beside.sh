@@ -57,7 +57,7 @@ commit kernels "other"
 push kernels other
 is "a push is seen and judged" "$(result_of "$(head_of kernels)")" "done identical"
 fails "another backup" 1 fw backup "$tmp/second.db"
-like "is told to wait" "$out" '^flopwatch: a backup is being made already; retry when it is done$'
+like "has to wait" "$out" '^flopwatch: a backup is being made already; retry when it is done$'
 is "with its status" "$(post backup | jq .status)" 409
 ok "and the first is not answered yet" kill -0 "$client"
 ok "the copy goes on" open_gate
@@ -72,7 +72,7 @@ ok "and nothing of it is left" await nothing_left
 begin "$tmp/none.db"
 ok "a backup is begun" await is_held
 kill "$client"
-ok "when whoever asked goes, the copying ends" await is_gone "$(cat "$tmp/held")"
+ok "when the client that asked goes, the copying ends" await is_gone "$(cat "$tmp/held")"
 no_gate
 ok "and another may begin" fw backup "$tmp/third.db"
 ok "of the same" cmp <(sqlite3 "$tmp/third.db" .schema) <(sqlite3 "$tmp/copy.db" .schema)
@@ -94,8 +94,8 @@ ok "a backup is begun" await is_held
 stop_daemon
 is "the daemon ends in order" $? 0
 wait "$client"
-is "whoever waited" $? 1
-like "is told why" "$(cat "$tmp/said")" '^flopwatch: flopwatchd stopped before the backup was done; retry when it runs$'
+is "a client that waited" $? 1
+like "is reported why" "$(cat "$tmp/said")" '^flopwatch: flopwatchd stopped before the backup was done; retry when it runs$'
 ok "the copying has ended" is_gone "$(cat "$tmp/held")"
 is "it leaves nothing" "$(left)$(ls "$tmp"/none.db* 2>/dev/null)" ""
 start || exit 1
@@ -103,7 +103,7 @@ begin "$tmp/none.db"
 until [ -e "$tmp/state/backup.download.part" ] || is_gone "$client"; do :; done
 stop_daemon KILL
 wait "$client"
-like "whoever waited for one that was killed has all or nothing" "$([ ! -e "$tmp/none.db" ] || sqlite3 "$tmp/none.db" 'PRAGMA integrity_check')" '^(ok)?$'
+like "a client that waited for one that was killed has all or nothing" "$([ ! -e "$tmp/none.db" ] || sqlite3 "$tmp/none.db" 'PRAGMA integrity_check')" '^(ok)?$'
 start || exit 1
 is "and nothing is left after its next start" "$(left)$(ls "$tmp"/*.part 2>/dev/null)" ""
 is "and the database is sound" "$(sql 'PRAGMA integrity_check')" ok

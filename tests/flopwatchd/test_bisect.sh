@@ -50,6 +50,8 @@ like "its title names what moved" "$(api "alerts?limit=500" | jq -r ".items[] | 
 for page in alerts/$alert bisects/$bisect; do
 	like "/$page names it with its probability" "$(curl -s "$FLOPWATCH_SERVER/$page")" '<b>Culprit:</b> <.*one-6 .*named with probability (above )?0\.999[0-9]'
 done
+culprit=$(api "bisects/$bisect" | jq -r '.culprits[0].to')
+like "the title of the bisect is its finding" "$(curl -s "$FLOPWATCH_SERVER/bisects/$bisect")" "<h1>Bisect $bisect: the culprit is ${culprit:0:10}</h1>"
 is "its cells are grouped by direction" "$(api "alerts?limit=500" | jq -c ".items[] | select(.id == $alert) | [.groups[] | [.direction, .cells]]")" '[["forward",2],["backward",2]]'
 is "webhook receivers would hear of both" "$(sql "SELECT count(*) FROM event WHERE kind IN ('alert.opened', 'alert.named')")" 2
 
@@ -113,7 +115,9 @@ is "and right again" "$(result_of "$(head_of kernels)")" "done identical"
 last=$(head_of kernels)
 fails "flopwatch bisect" 3 "$bin/flopwatch" bisect "$first" "$last" '*/causal/*/forward' --progress
 like "tells how it goes" "$out" 'bisect [0-9]+: 23 commits: J[0-9]+, the [0-9]+\. measurement'
-like "names the first" "$out" '[0-9a-f]{12} +1 +-4\.[0-9] % +1 +[0-9]+ +measured +>?0\.999[0-9] +one-6'
+like "names the first" "$out" '[0-9a-f]{12} +1 +-4\.[0-9] % +1 +C[0-9]+ +measured +>?0\.999[0-9] +one-6'
+comparison=$(grep -oE -m 1 ' C[0-9]+ +measured' <<<"$out" | grep -oE 'C[0-9]+')
+is "the next command shows its cause" "$(tail -n 1 <<<"$out")" "next: flopwatch why $comparison"
 like "the second" "$out" 'two-2'
 like "and the third, as far as can be" "$out" '[0-9a-f]{12}\.\.[0-9a-f]{12} +3 +-8\.[0-9] % .*two-6 builds again'
 is "only the cell that was asked for" "$(api 'bisects?limit=1' | jq -c '.items[0].cells')" '["attention/dense/causal/s64/hq2/hk1/d64/bf16/forward"]'
@@ -193,7 +197,7 @@ silent_is() { [ "$(sql "SELECT group_concat(state) FROM alert WHERE kind = 'devi
 await silent_is open
 like "a device of which nothing is heard while jobs wait is an alert" "$(api 'alerts?state=open' | jq -r '.items[] | select(.kind == "device_offline") | .title')" 'device sim-0 sent nothing for [0-9]+ s while 1 jobs wait'
 is "about the device" "$(api 'alerts?state=open' | jq -r '.items[] | select(.kind == "device_offline") | "\(.device) \(.repo)"')" "sim-0 null"
-like "the page shows it" "$(curl -s "http://127.0.0.1:$(port)/alerts")" 'sim-0 sent nothing'
+like "the page shows it" "$(http GET /alerts)" 'sim-0 sent nothing'
 like "and the command line" "$("$bin/flopwatch" alerts --state open --long)" 'device_offline +open +sim-0'
 stop_daemon
 write_config "workers: [{name: sim, command: [flopwatch-worker, serve], device: sim}]" "$repos" "limits: {offline_after: 1 s}"

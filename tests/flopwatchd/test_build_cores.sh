@@ -59,4 +59,4 @@ wrong() { # entry of a worker, message
 wrong "device: sim, command: [flopwatch-worker, serve], build: {cores: x}" 'build.cores: is no list of cores as 8-15,20'
 wrong "device: sim, command: [flopwatch-worker, serve], build: {}" 'needs `cores`, a list of cores for builds'
 wrong "command: [flopwatch-worker, serve], build: {cores: '$last'}" 'needs the `device` that modules are built for'
-wrong "device: sim, socket: $tmp/socket, build: {cores: '$last'}" 'applies only to a worker with `slurm` or with only a `command`'
+wrong "device: sim, socket: $tmp/socket, build: {cores: '$last'}" 'applies only to a worker with `slurm`, `kubernetes` or only a `command`'

@@ -40,12 +40,14 @@ is "the API tells each cell's noise and what it can see" \
 	"$(api calibration | jq -c --arg c "$cell" '.items[] | select(.cell == $c) | [.comparisons, .alarms, .runs >= 12, .tau0_pct > 0 and .tau0_pct < 1, .mde_pct > 1.5 and .mde_pct < 3, .underpowered]')" \
 	"[3,0,true,true,true,false]"
 is "and the device's false alarms" "$(api devices | jq -c '.items[0].aa | [.comparisons, .alarms, .alarm_rate_pct, .cells, .underpowered, .alarm_rate_upper_pct > 60]')" "[3,0,0,2,0,true]"
-curl -s "http://127.0.0.1:$(port)/metrics" >"$tmp/metrics"
+http GET /metrics >"$tmp/metrics"
 like "they stand in /metrics" "$(cat "$tmp/metrics")" 'flopwatch_aa_comparisons_total\{device="[^"]+"\} 3'
 like "with the alarms" "$(cat "$tmp/metrics")" 'flopwatch_aa_alarms_total\{device="[^"]+"\} 0'
-curl -s "http://127.0.0.1:$(port)/devices" >"$tmp/page"
+http GET /devices >"$tmp/page"
 unlike "which the page of devices does not show before there are 20" "$(cat "$tmp/page")" '0 of 3'
 like "the command line shows the cells" "$(fw calibrate show)" "$cell +kernels +3 +0 +1[0-9]"
+like "first the loss that they can show" "$(fw calibrate show | head -n 1)" '^[0-9]+ cells? can show a loss of [0-9]+\.[0-9]+ % or more$'
+is "last the next command" "$(fw calibrate show | tail -n 1)" "next: flopwatch calibrate"
 is "of one repository, too" "$(fw calibrate show --repo kernels)" "$(fw calibrate show)"
 fails "of one that is not there" 4 "$bin/flopwatch" --server "http://127.0.0.1:$(port)" calibrate show --repo nobody
 is "the smallest loss that is called is that of a full set of runs with that noise" \
@@ -91,7 +93,7 @@ is "it still calls what no noise explains" "$(sql "SELECT verdict FROM compariso
 underpowered=$(sql 'SELECT max(id) FROM comparison')
 is "also in the comparison" "$(api "comparisons/$underpowered" | jq -c '[.cells[].flags | index("underpowered") != null] | unique')" "[true]"
 is "with what is remembered" "$(api "comparisons/$underpowered" | jq -c '[.cells[].underpowered | .noise_pct > 2 and .seen >= 5 and .below_pct > 3] | unique')" "[true]"
-curl -s "http://127.0.0.1:$(port)/comparisons/$underpowered" >"$tmp/page"
+http GET "/comparisons/$underpowered" >"$tmp/page"
 like "the page tells the noise, and where it was measured" "$(cat "$tmp/page")" 'cannot be detected here:</b> runs of equal builds vary by [0-9.]+ % here, as [0-9]+ of them showed, so a loss below [0-9.]+ % has to be clear; measured on '
 like "and the next command" "$(cat "$tmp/page")" 'flopwatch calibrate forget --repo'
 fw wait "$(sql "SELECT job FROM comparison WHERE id = $underpowered")" --long >"$tmp/said" 2>&1

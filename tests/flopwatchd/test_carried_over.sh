@@ -47,11 +47,11 @@ is "a bisect" "$(api bisects/1 | jq -r '"\(.goal) \(.state) \(.commits)"')" "fai
 key=$(sql 'SELECT key FROM cell WHERE comparison = 5')
 is "the history of a cell" "$(api "history?repo=kernels&cell=$key" | jq -c '[(.baseline_periods | length) > 0, (.change_points | map(.kind) | sort)]')" '[true,["drift","step"]]'
 is "a profile" "$(api profiles/1 | jq -r '.diagnostics[0].what')" "spills 8 bytes"
-is "notifications" "$(api 'notifications?limit=10' | jq -c '[.items[] | select(.id < 3) | .state] | length')" 2
+is "notifications" "$(api 'notifications?limit=100' | jq -c '[.items[] | select(.id < 3) | .state] | length')" 2
 for path in / /comparisons/5 /comparisons/2 /alerts /alerts/2 /alerts/5 /jobs /jobs/8 /bisects/1 /devices "/history?repo=kernels&cell=$key" /notifications /metrics; do
 	is "$path answers" "$(status_of "$path")" 200
 done
-like "counters are those of the rows" "$(curl -s "http://127.0.0.1:$(port)/metrics")" "flopwatch_jobs\{state=\"target_missing\"\} $(sql "SELECT count(*) FROM job WHERE state = 'target_missing'")"
+like "counters are those of the rows" "$(http GET /metrics)" "flopwatch_jobs\{state=\"target_missing\"\} $(sql "SELECT count(*) FROM job WHERE state = 'target_missing'")"
 is "what stands in it is whole" "$(sql 'PRAGMA integrity_check') $(sql 'SELECT count(*) FROM pragma_foreign_key_check')" "ok 0"
 
 # ---- and continued ----

@@ -49,7 +49,7 @@ static struct git_task run(const char *script, const struct buf *in, size_t out_
 static void test_output_comes_back(void **state)
 {
 	(void)state;
-	struct git_task e = run("echo one; echo two; echo aside >&2", NULL, 100, 0, -1);
+	struct git_task e = run("echo one; echo two; echo diagnostics >&2", NULL, 100, 0, -1);
 	assert_string_equal(e.out, "one\ntwo\n");
 	assert_int_equal(e.failed.code, ERR_NONE);
 }

@@ -1,6 +1,7 @@
 #!/bin/bash
 # Children of flopwatchd that fail: every push is still judged, and no commit is blamed, if one of them was killed, crashed, or did not find its
 # repository for a moment. A program named flopwatch-git replaces the real one and executes, once, the order in order.VERB.
+# Starts first.  it waits most of its time
 . "$(dirname "$0")/../support/tap.sh"
 . "$(dirname "$0")/../support/daemon.sh"
 

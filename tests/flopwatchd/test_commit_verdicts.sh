@@ -9,7 +9,7 @@ on_exit kill $!
 await test -f "$tmp/r/port"
 at=http://127.0.0.1:$(cat "$tmp/r/port")
 fw() { "$bin/flopwatch" --server "http://127.0.0.1:$(port)" "$@"; }
-page() { curl -s "http://127.0.0.1:$(port)/$1" | tr '\n' ' '; }
+page() { http GET "/$1" | tr '\n' ' '; }
 badge() { api "badge.svg?repo=pair&branch=$1" | grep -o 'aria-label="[^"]*"'; }
 said() { # context, commit: the last status, state and description
 	jq -r --arg path "/hub/repos/team/pair/statuses/$2" --arg context "$1" \
@@ -73,10 +73,10 @@ for what in lossy "${lossy:0:9}" "$lossy"; do
 	waiting[n]=$!
 done
 follows() { grep -q "^J$held: " "$tmp/err.1" && grep -q "^J$held: " "$tmp/err.2" && grep -q "^J$held: " "$tmp/err.3"; }
-ok "whoever waits waits for the second" await follows
+ok "a client that waits, waits for the second" await follows
 ok "and has not ended" kill -0 "${waiting[@]}"
 like "status names it" "$(fw status --long)" "^ +pair +lossy +${lossy:0:10} +regression +${lossy:0:10} +gemm, 1 of 2 +second "
-like "the overview too" "$(row lossy)" "regression.*/commits/$lossy\">gemm, 1 of 2 suites</a>.*waits for second<.*8\.[0-9]"
+like "the overview too" "$(row lossy)" "regression.*/commits/$lossy\">gemm, 1 of 2 suites</a>.*next: second<.*8\.[0-9]"
 like "the badge is red" "$(badge lossy)" 'regression -[89]\.[0-9] %'
 ok "the forge hears of gemm" await says flopwatch/gemm "$lossy" '^failure regression: 1 of 1 cells, worst -8'
 ok "and the sum is pending" await says flopwatch "$lossy" '^pending 1 of 2 suites ended: gemm regression -8\.[0-9]+ %, second is being measured$'
@@ -232,6 +232,6 @@ is "nobody is called for a branch" "$(api alerts | jq '[.items[] | select(.kind 
 push pair main
 run fw wait "$(head_of pair)" --timeout 100 --quiet
 dropped() { [ "$(api alerts | jq -c '[.items[] | select(.kind == "missing" or .kind == "failing") | [.kind, .target, [.cells[].cell]]]')" = "[[\"missing\",\"$(head_of pair)\",[\"second/row\"]]]" ]; }
-ok "main's is told, once" await dropped
+ok "main's is reported, once" await dropped
 stop_daemon
 is "the daemon ends in order" $? 0

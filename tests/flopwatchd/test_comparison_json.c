@@ -144,6 +144,12 @@ static void report_mask(struct result *r, enum role role, int cell, int64_t clai
 			.persist_bytes = 20,
 			.tensor_bytes = 3000,
 			.mask_blocks = 4096,
+			.mask = { .pairs = 1000,
+				.pairs_kept = 250,
+				.rows = 8192,
+				.rows_empty = 3,
+				.tiles = 2048,
+				.tiles_masked = 1600 },
 			.mask_kept = 819 } };
 	m.u.work.role = role;
 	snprintf(m.u.work.provider, sizeof m.u.work.provider, "hopper");
@@ -198,13 +204,20 @@ static void masks_stand_beside_claims_and_dense_cases(void **state)
 		     *target = json_object_get(sparsity, "target");
 	assert_int_equal(number(sparsity, "blocks"), 4096);
 	assert_int_equal(number(sparsity, "masked"), 4096 - 819);
-	assert_string_equal(text(base, "text"), "fully masked blocks 3277/4096 (80 %), tiles skipped 800/1024, partial 3.12 %");
+	assert_true(fabs(number(sparsity, "density") - 0.25) < 1e-9);
+	assert_int_equal(number(sparsity, "tiles_masked"), 1600);
+	assert_int_equal(number(sparsity, "rows_empty"), 3);
+	assert_true(number(sparsity, "expected_low") == 1.5 && number(sparsity, "expected_high") == 3);
+	assert_string_equal(text(base, "text"),
+		"density 0.25, tiles of 64x64 fully masked 1600/2048 (78.1 %), tiles skipped 800/1024, "
+		"partial 3.12 %; skipping on");
 	assert_true(is_null(base, "contradiction"));
 	assert_int_equal(number(target, "blocks_kept"), 800);
 	assert_string_equal(text(target, "contradiction"), "says it keeps 800 blocks, the mask keeps 819");
 	assert_int_equal(number(json_object_get(sparse, "peak"), "target_bytes"), 3120);
 	const json_t *over = json_object_get(sparse, "over_baseline");
 	assert_true(fabs(number(over, "base") / expected - 1) < 1e-5);
+	assert_non_null(strstr(text(over, "base_expected"), "expected 1.5 to 3: "));
 	assert_int_equal(number(over, "runs"), number(sparse, "runs")); /* each run timed both */
 	assert_true(fabs(number(over, "ideal") - 64.0 / 12) < 1e-4);    /* 0.2 selects 12 of 64 blocks */
 	const json_t *lines = json_object_get(j, "long_over_short"), *line = json_array_get(lines, 0);

@@ -62,8 +62,11 @@ static void test_everything_set(void **state)
 		"public_url: https://bench.example.org//\n"
 		"webhooks:\n"
 		"  - {name: chat, url: \"https://chat.example.org/x\", kind: slack, comparisons: true}\n"
-		"  - {name: near, url: \"http://10.0.0.1/x\", allow_internal: true}\n",
-		secret, secret);
+		"  - {name: near, url: \"http://10.0.0.1/x\", allow_internal: true}\n"
+		"  - {name: team, url: \"smtp://mail.example.org:587\", kind: mail, from: fw@example.org, to: [a@example.org, "
+		"b@example.org], user: fw, password_file: %s, group: 5 min, quiet: \"22:00-07:00\"}\n"
+		"  - {name: room, url: \"https://matrix.example.org\", kind: matrix, room: \"!a:example.org\", token_file: %s}\n",
+		secret, secret, secret, secret);
 	struct config *c = good(text);
 	assert_string_equal(c->state_dir, "/srv/fw");
 	assert_string_equal(c->listen_host, "::1");
@@ -93,12 +96,22 @@ static void test_everything_set(void **state)
 	assert_string_equal(c->repo[1].suite[0], "ffa");
 	assert_int_equal(c->repo[1].poll_ms, 60000);
 	assert_string_equal(c->repo[1].secret, "");
-	assert_int_equal(c->n_webhooks, 2);
+	assert_int_equal(c->n_webhooks, 4);
 	assert_false(c->webhook[0].allow_internal);
 	assert_true(c->webhook[1].allow_internal);
-	assert_string_equal(c->webhook[0].kind, "slack");
-	assert_string_equal(c->webhook[1].kind, "webhook");
+	assert_int_equal(c->webhook[0].kind, RECEIVER_SLACK);
+	assert_int_equal(c->webhook[1].kind, RECEIVER_PROGRAM);
 	assert_true(c->webhook[0].comparisons && !c->webhook[1].comparisons);
+	const struct config_webhook *mail = &c->webhook[2];
+	assert_int_equal(mail->kind, RECEIVER_MAIL);
+	assert_int_equal(mail->n_to, 2);
+	assert_string_equal(mail->to[1], "b@example.org");
+	assert_string_equal(mail->secret, "It's a Secret to Everybody");
+	assert_false(mail->plain);
+	assert_int_equal(mail->group_ms, 300000);
+	assert_int_equal(mail->quiet_from, 22 * 60);
+	assert_int_equal(mail->quiet_to, 7 * 60);
+	assert_int_equal(c->webhook[3].kind, RECEIVER_MATRIX);
 	assert_string_equal(c->public_url, "https://bench.example.org");
 	assert_string_equal(c->repo[0].notes, "none");
 	assert_string_equal(c->repo[0].status.kind, "");
@@ -143,6 +156,7 @@ static void test_addresses_to_listen_on(void **state)
 	bad("listen: 127.0.0.1:65536\n", "1:9: listen: is not ADDRESS:PORT; e.g. 127.0.0.1:8451\n");
 	bad("listen: \"[::]:1\"\naccess: local\n", "2:9: access: is local, but `listen` accepts other machines: write access: "
 						   "token, or listen on 127.0.0.1\n");
+	bad("requests_per_minute: -1\n", "1:22: requests_per_minute: -1 is out of range; must be 0 to 1000000\n");
 	bad("access: everybody\n", "1:9: access: is not one of local, token\n");
 	bad("names: [\"http://gpu1\"]\n", "1:8: names: http://gpu1 is not HOST or HOST:PORT\n");
 	struct config *c = good("listen: 127.0.0.2:1\n");
@@ -152,6 +166,7 @@ static void test_addresses_to_listen_on(void **state)
 	c = good("listen: 192.168.1.2:8451\nnames: [gpu1, \"gpu1:8451\"]\n");
 	assert_true(c->needs_token);
 	assert_int_equal(c->n_names, 2);
+	assert_int_equal(c->per_minute, 1200);
 	assert_string_equal(c->name[1], "gpu1:8451");
 	config_free(c);
 	c = good("access: token\n");
@@ -236,10 +251,33 @@ static void test_ways_to_a_worker(void **state)
 		"1:33: workers[0].ssh.host: is not the name or address of a host\n"
 		"1:61: workers[0].command: the shell of the other host would change the argument sh -c x; put the command into a script there\n"
 		"1:91: workers[0].devices[0]: is neither all, the number of a device nor a uuid\n");
+	bad("workers: [{name: a, kubernetes: {namespace: x, resources: [gpu]}}, {name: b, kubernetes: x}]\n",
+		"1:33: workers[0].kubernetes: needs `image`\n"
+		"1:60: workers[0].kubernetes.resources[0]: gpu is not NAME=QUANTITY; e.g. nvidia.com/gpu=1\n"
+		"1:90: workers[1].kubernetes: is not a mapping; e.g. {image: registry.example.org/flopwatch, namespace: bench}\n");
+	bad("workers: [{name: a, kubernetes: {image: x, node_selector: [\"a/b=\", \"=c\"]}}]\n",
+		"1:68: workers[0].kubernetes.node_selector[1]: =c is not LABEL=VALUE; e.g. nvidia.com/gpu.product=NVIDIA-H200\n");
 	bad("workers: [{name: a, slurm: {partition: x, options: [-x]}}, {name: b, slurm: x, socket: /y}]\n",
-		"1:52: workers[0].slurm.options: -x is not an option of srun; e.g. --constraint=h200\n"
-		"1:60: workers[1]: needs one of `command`, `socket`, `ssh` and `slurm`, and a command next to it only with the last two\n"
+		"1:53: workers[0].slurm.options[0]: -x is not an option of srun; e.g. --constraint=h200\n"
+		"1:60: workers[1]: needs one of `command`, `socket`, `ssh`, `slurm` and `kubernetes`, and a command next to it only with the last three\n"
 		"1:77: workers[1].slurm: is not a mapping; e.g. {partition: gpu, gres: \"gpu:1\", time: 30 min}\n");
+}
+
+static void test_options_with_which_a_request_is_lost(void **state)
+{
+	(void)state;
+	config_free(
+		good("workers: [{name: a, slurm: {options: [--time-min=5, --nodes=1, --exclude=n1, --mem=0, --overcommit]}}]\n"));
+	bad("workers: [{name: a, slurm: {options: [--job-name=mine, --clusters=b, -J, --array=1-4]}}]\n",
+		"1:39: workers[0].slurm.options[0]: --job-name=mine gives the request another name than that by which the daemon finds it\n"
+		"1:56: workers[0].slurm.options[1]: --clusters=b sends the request to another cluster, whose queue the daemon does not read\n"
+		"1:70: workers[0].slurm.options[2]: -J is not an option of srun; e.g. --constraint=h200\n"
+		"1:74: workers[0].slurm.options[3]: --array=1-4 is an option of sbatch\n");
+	bad("workers: [{name: a, slurm: {options: --job-n=x}}, {name: b, slurm: {}, build: {options: [--partition, cpu, --]}}]\n",
+		"1:38: workers[0].slurm.options: --job-n=x is short for --job-name, which gives the request another name than that by which the daemon finds it\n"
+		"1:90: workers[1].build.options[0]: --partition sends the request to a partition whose queue the daemon does not read; use the key `partition`\n"
+		"1:103: workers[1].build.options[1]: cpu is not an option of srun; e.g. --constraint=h200\n"
+		"1:108: workers[1].build.options[2]: -- is not an option of srun; e.g. --constraint=h200\n");
 }
 
 static void test_names_lists_and_shapes(void **state)
@@ -264,9 +302,9 @@ static void test_names_lists_and_shapes(void **state)
 	bad("workers: []\n", "1:10: workers: is empty, so no job would run; name a worker, or leave `workers` out\n");
 	bad("cores: {mesure: shared}\n", "1:9: cores.mesure: unknown key; did you mean `measure`?\n");
 	bad("workers: [{name: a}, {name: a, command: [x], socket: /y, device: gpu}]\n",
-		"1:11: workers[0]: needs one of `command`, `socket`, `ssh` and `slurm`, and a command next to it only with the last two\n"
+		"1:11: workers[0]: needs one of `command`, `socket`, `ssh`, `slurm` and `kubernetes`, and a command next to it only with the last three\n"
 		"1:29: workers[1].name: there is another worker named a\n"
-		"1:22: workers[1]: needs one of `command`, `socket`, `ssh` and `slurm`, and a command next to it only with the last two\n"
+		"1:22: workers[1]: needs one of `command`, `socket`, `ssh`, `slurm` and `kubernetes`, and a command next to it only with the last three\n"
 		"1:66: workers[1].device: is not one of auto, cuda, cpu, sim\n");
 	bad("webhooks: [{name: a, url: \"ftp://x\"}, {name: a, url: \"https://x\"}]\n",
 		"1:27: webhooks[0].url: is not an https:// or http:// address\n"
@@ -281,9 +319,20 @@ static void test_names_lists_and_shapes(void **state)
 	bad("repos: [{name: a, url: /a, status: {kind: gitea, api: \"https://me:pw@x/api/v1\", project: a/b}}]\n",
 		"1:55: repos[0].status.api: holds a user name or password; put the forge's token into token_file\n"
 		"1:36: repos[0].status: needs `token_file`, a file with the forge's access token on its first line\n");
-	bad("webhooks: [{name: a, url: \"https://x\", kind: mail}]\npublic_url: bench\n",
+	bad("webhooks: [{name: a, url: \"https://x\", kind: fax}]\npublic_url: bench\n",
 		"2:13: public_url: is not an https:// or http:// address\n"
-		"1:46: webhooks[0].kind: is not one of webhook, slack\n");
+		"1:46: webhooks[0].kind: is not one of webhook, slack, teams, discord, matrix, mail\n");
+	bad("webhooks: [{name: a, url: \"https://x\", kind: mail}, {name: b, url: \"smtp://me@x\", kind: mail, from: x, to: y@z}]\n",
+		"1:27: webhooks[0].url: is not the address of a mail server: smtp://HOST:PORT, or smtps://HOST:PORT\n"
+		"1:12: webhooks[0]: needs `from`\n"
+		"1:12: webhooks[0]: needs `to`\n"
+		"1:68: webhooks[1].url: holds a user name or password; use `user` and `password_file` instead\n"
+		"1:101: webhooks[1].from: is not an address such as flopwatch@example.org\n");
+	bad("webhooks: [{name: a, url: \"https://x\", quiet: \"22:00-07:00\", room: \"!r\"}, {name: b, url: \"https://x\", kind: teams, "
+	    "quiet: night}]\n",
+		"1:68: webhooks[0].room: does not apply to kind webhook\n"
+		"1:47: webhooks[0].quiet: does not apply to kind webhook\n"
+		"1:123: webhooks[1].quiet: \"night\" is not two times of the day such as \"22:00-07:00\"\n");
 	bad("repos: [{name: a, url: /a, notes: push, status: {kind: gitea, project: ../x}}]\n",
 		"1:49: repos[0].status: needs `api`; e.g. https://git.example.org/api/v1\n"
 		"1:72: repos[0].status.project: is not OWNER/NAME\n"
@@ -508,6 +557,38 @@ static void test_access_control_lists(void **state)
 	unlink(token);
 }
 
+static void test_tls(void **state)
+{
+	(void)state;
+	char restart[128];
+	bad("tls: yes\n",
+		"1:6: tls: is not a mapping; e.g. {certificate: /etc/flopwatch/tls.pem, key_file: /etc/flopwatch/tls.key}\n");
+	bad("tls: {certificate: tls.pem, key_file: /k}\n",
+		"1:20: tls.certificate: is neither an absolute path nor credential:NAME\n");
+	bad("tls: {certificate: /c}\n", "1:6: tls: needs `key_file`, a file with the private key of the certificate\n");
+	bad("tls: {key_file: /k}\n", "1:6: tls: needs `certificate`, a file with the certificate and those of its issuers\n");
+	struct config *plain = good("{}\n");
+	struct config *live = good("tls: {certificate: /c, key_file: /k}\n");
+	struct config *fresh = good("\n\ntls: {certificate: /c2, key_file: /k2, hsts: 0 s}\n");
+	assert_string_equal(plain->tls.certificate, "");
+	assert_int_equal(live->tls.hsts_ms, 180 * INT64_C(86400000));
+	assert_int_equal(fresh->tls.at.line, 3);
+	config_update(live, fresh, restart, sizeof restart); /* the files may change */
+	assert_string_equal(restart, "");
+	assert_string_equal(live->tls.certificate, "/c2");
+	assert_string_equal(live->tls.key_file, "/k2");
+	assert_int_equal(live->tls.hsts_ms, 0);
+	config_update(live, plain, restart, sizeof restart); /* the port speaks TLS, or it does not */
+	assert_string_equal(restart, "tls");
+	assert_string_equal(live->tls.certificate, "/c2");
+	config_update(plain, fresh, restart, sizeof restart);
+	assert_string_equal(restart, "tls");
+	assert_string_equal(plain->tls.certificate, "");
+	config_free(plain);
+	config_free(live);
+	config_free(fresh);
+}
+
 static void test_what_may_change_at_run_time(void **state)
 {
 	(void)state;
@@ -657,9 +738,124 @@ static void test_profiles_are_on_unless_said_otherwise(void **state)
 	bad("profile: sometimes\n", "1:10: profile: is not one of on, off\n");
 }
 
+static void test_requests_are_watched_if_configured(void **state)
+{
+	(void)state;
+	struct config *c =
+		good("repos:\n"
+		     "  - {name: a, url: /a}\n"
+		     "  - {name: b, url: /b, pull_requests: {}}\n"
+		     "  - {name: c, url: /c, pull_requests: {measure: head, refs: merge-requests, approvers: [alice, bob], "
+		     "device_time: {job: 30s, day: 5min}}}\n");
+	assert_string_equal(c->repo[0].pulls.refs, "");
+	assert_string_equal(c->repo[1].pulls.refs, "pull");
+	assert_false(c->repo[1].pulls.measure_merge);      /* not every server stores merge results */
+	assert_int_equal(c->repo[1].pulls.n_approvers, 0); /* no one may approve a fork */
+	assert_int_equal(c->repo[1].pulls.job_ms, 600000);
+	assert_int_equal(c->repo[1].pulls.day_ms, 7200000);
+	assert_string_equal(c->repo[2].pulls.refs, "merge-requests");
+	assert_false(c->repo[2].pulls.measure_merge);
+	assert_int_equal(c->repo[2].pulls.n_approvers, 2);
+	assert_string_equal(c->repo[2].pulls.approver[1], "bob");
+	assert_int_equal(c->repo[2].pulls.job_ms, 30000);
+	assert_int_equal(c->repo[2].pulls.day_ms, 300000);
+	config_free(c);
+	bad("repos: [{name: a, url: /a, pull_requests: yes}]\n",
+		"1:43: repos[0].pull_requests: is not a mapping; e.g. {measure: merge, approvers: [alice]}\n");
+	bad("repos: [{name: a, url: /a, pull_requests: {measure: both}}]\n",
+		"1:53: repos[0].pull_requests.measure: is not one of merge, head\n");
+	bad("repos: [{name: a, url: /a, pull_requests: {device_time: 5min}}]\n",
+		"1:57: repos[0].pull_requests.device_time: is not a mapping; e.g. {job: 10min, day: 2h}\n");
+	bad("repos: [{name: a, url: /a, status: {kind: gitea, api: \"https://x/api/v1\", project: a/b}, pull_requests: "
+	    "{measure: merge}}]\n",
+		"1:36: repos[0].status: needs `token_file`, a file with the forge's access token on its first line\n"
+		"1:115: repos[0].pull_requests.measure: is merge, but gitea stores no merge results; use head\n");
+}
+
+static void test_approvals_at_the_forge_need_a_webhook_and_users(void **state)
+{
+	(void)state;
+	bad("repos: [{name: a, url: /a, pull_requests: {approve_by: {}}}]\n",
+		"1:56: repos[0].pull_requests.approve_by: needs `label` or `comment`; e.g. {comment: /flopwatch approve, permission: "
+		"write}\n"
+		"1:56: repos[0].pull_requests.approve_by: needs `users` or `permission`, or nobody could approve\n"
+		"1:56: repos[0].pull_requests.approve_by: needs `status` of the repository, which names the forge and its project\n");
+	bad("repos: [{name: a, url: /a, pull_requests: {approve_by: {label: measure, users: [ada]}}}]\n",
+		"1:56: repos[0].pull_requests.approve_by: needs `status` of the repository, which names the forge and its project\n"
+		"1:56: repos[0].pull_requests.approve_by: needs `secret_file` of the repository, because the forge's webhook reports "
+		"approvals\n");
+	/* comments are also read at intervals, labels are not */
+	bad("repos: [{name: a, url: /a, pull_requests: {approve_by: {comment: /go, users: [ada]}}}]\n",
+		"1:56: repos[0].pull_requests.approve_by: needs `status` of the repository, which names the forge and its project\n");
+	bad("repos: [{name: a, url: /a, pull_requests: {approve_by: {comment: /go, users: [ada], poll: 0s}}}]\n",
+		"1:56: repos[0].pull_requests.approve_by: needs `status` of the repository, which names the forge and its project\n"
+		"1:56: repos[0].pull_requests.approve_by: needs `secret_file` of the repository, because the forge's webhook reports "
+		"approvals\n");
+	bad("repos: [{name: a, url: /a, status: {kind: forgejo, api: https://f/api/v1, project: a/b}, pull_requests: {approve_by: "
+	    "{comment: /go, users: [ada]}}}]\n", /* not read at intervals unless `poll` says so */
+		"1:36: repos[0].status: needs `token_file`, a file with the forge's access token on its first line\n"
+		"1:118: repos[0].pull_requests.approve_by: needs `secret_file` of the repository, because the forge's webhook "
+		"reports approvals\n");
+	bad("repos: [{name: a, url: /a, status: {kind: forgejo, api: https://f/api/v1, project: a/b}, pull_requests: {approve_by: "
+	    "{comment: /go, users: [ada], poll: 5min}}}]\n",
+		"1:36: repos[0].status: needs `token_file`, a file with the forge's access token on its first line\n");
+	bad("repos: [{name: a, url: /a, pull_requests: {comment: true}}]\n",
+		"1:53: repos[0].pull_requests.comment: needs `status` of the repository, which names the forge\n");
+	bad("repos: [{name: a, url: /a, status: {kind: gitlab, project: a/b, checks: true}}]\n",
+		"1:36: repos[0].status: needs `token_file`, a file with the forge's access token on its first line\n"
+		"1:73: repos[0].status.checks: is true, but only github has check runs\n");
+}
+
+static void test_log_ins_by_a_provider(void **state)
+{
+	(void)state;
+	char text[2048], secret[160], lines[512];
+	snprintf(secret, sizeof secret, "%s/secret", folder);
+	write_file(secret, "client-secret\n");
+	assert_int_equal(chmod(secret, 0600), 0);
+	snprintf(text, sizeof text,
+		"access: token\npublic_url: https://bench.example.org\noidc:\n  issuer: https://id.example.org/realms/x\n"
+		"  client_id: flopwatch\n  client_secret_file: %s\n  roles: {kernels: trigger, \"ops team\": admin, all: read}\n",
+		secret);
+	struct config *c = good(text);
+	assert_string_equal(c->oidc.issuer, "https://id.example.org/realms/x");
+	assert_string_equal(c->oidc.client_secret, "client-secret");
+	assert_string_equal(c->oidc.scopes, "openid profile offline_access");
+	assert_string_equal(c->oidc.groups_claim, "groups");
+	assert_true(c->oidc.has_consent && !c->oidc.allow_internal);
+	assert_int_equal(config_oidc_scope(&c->oidc, "ops team"), TOKEN_ADMIN);
+	assert_int_equal(config_oidc_scope(&c->oidc, "kernels"), TOKEN_TRIGGER);
+	assert_int_equal(config_oidc_scope(&c->oidc, "others"), TOKEN_NONE);
+	config_free(c);
+	c = good("");
+	assert_string_equal(c->oidc.issuer, "");
+	config_free(c);
+	bad("oidc: {issuer: \"http://id.example.org\", scopes: [profile, \"a b\"], roles: {ops: root}, client: x}\n",
+		"1:16: oidc.issuer: does not begin with https://\n"
+		"1:7: oidc: needs `client_id`\n"
+		"1:7: oidc: needs `client_secret_file`, a file with the client's secret on its first line\n"
+		"1:49: oidc.scopes: a b is not one scope; write a list: [openid, profile]\n"
+		"1:49: oidc.scopes: lacks openid, without which the provider names no user\n"
+		"1:80: oidc.roles.ops: is not one of read, trigger, admin\n"
+		"1:7: oidc: needs `access: token`; otherwise no request needs a log-in\n"
+		"1:7: oidc: needs `public_url`, the address to which the provider returns the browser\n"
+		"1:87: oidc.client: unknown key; did you mean `client_id`?\n");
+	snprintf(text, sizeof text,
+		"access: token\npublic_url: https://b.example.org\noidc: {issuer: \"https://id.example.org/?a\", client_id: x, "
+		"client_secret_file: %s}\n",
+		secret);
+	snprintf(lines, sizeof lines,
+		"3:16: oidc.issuer: holds a query or fragment; write the `issuer` of the provider's description\n"
+		"3:7: oidc: needs `roles`; e.g. roles: {kernel-team: trigger}\n");
+	bad(text, lines);
+	bad("oidc: x\n", "1:7: oidc: is not a mapping; e.g. {issuer: \"https://id.example.org\", ...}\n");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		CASE(test_requests_are_watched_if_configured),
+		CASE(test_approvals_at_the_forge_need_a_webhook_and_users),
 		cmocka_unit_test(test_profiles_are_on_unless_said_otherwise),
 		CASE(test_an_empty_file_is_the_installed_default),
 		CASE(test_everything_set),
@@ -668,13 +864,16 @@ int main(void)
 		CASE(test_addresses_to_listen_on),
 		CASE(test_addresses_of_repositories),
 		CASE(test_ways_to_a_worker),
+		CASE(test_options_with_which_a_request_is_lost),
 		CASE(test_names_lists_and_shapes),
 		CASE(test_where_settings_stand),
 		CASE(test_secrets),
+		CASE(test_log_ins_by_a_provider),
 		CASE(test_access_to_servers),
 		CASE(test_access_that_cannot_work),
 		CASE(test_credentials_of_systemd),
 		CASE(test_access_control_lists),
+		CASE(test_tls),
 		CASE(test_what_may_change_at_run_time),
 		CASE(test_a_missing_file_is_named),
 		CASE(test_a_fifo_is_not_waited_for),

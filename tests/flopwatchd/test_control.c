@@ -125,7 +125,7 @@ static void test_cancel_and_retry(void **state)
 	(void)state;
 	int64_t id = requested((struct job_request){ .target = two, .base = one, .suite = "ffa" }), again = 0;
 	assert_int_equal(control_retry(&control, id, &again, &err), -1);
-	assert_string_equal(err.text, "job 1 is still open: queued");
+	assert_string_equal(err.text, "J1 is still open: queued");
 	ok(control_cancel(&control, id, "me", &err));
 	assert_string_equal(fixture_text("SELECT state || ': ' || state_why FROM job"), "cancelled: cancelled by me");
 	ok(control_retry(&control, id, &again, &err));

@@ -1,6 +1,6 @@
 #!/bin/bash
 # Separate measuring cores: the kernel's affinity of the real processes of a daemon, its build and its runners.
-# Runs alone.
+# Runs beside three others.  it must see runners, which live briefly
 . "$(dirname "$0")/../support/tap.sh"
 . "$(dirname "$0")/../support/daemon.sh"
 

@@ -42,11 +42,16 @@ static void run_sql(struct fixture *f, const char *sql)
 	ok(stmt_run(s, &err));
 }
 
-static int look(struct fixture *f, int64_t now_ms)
+static int look_since(struct fixture *f, int64_t awake_ms, int64_t now_ms)
 {
 	int changed;
-	ok(device_alert_look(f->db, config, now_ms, &changed, &err));
+	ok(device_alert_look(f->db, config, awake_ms, now_ms, &changed, &err));
 	return changed;
+}
+
+static int look(struct fixture *f, int64_t now_ms)
+{
+	return look_since(f, 0, now_ms);
 }
 
 static void hello(struct fixture *f, int64_t now_ms)
@@ -76,6 +81,17 @@ static void reported_once_until_it_is_received(void **state)
 	assert_int_equal(fixture_number(f, "SELECT count(*) FROM alert WHERE state = 'resolved'"), 1);
 	assert_int_equal(look(f, 7 * LIMIT_MS), 1); /* offline again: another alert */
 	assert_int_equal(fixture_number(f, "SELECT count(*) FROM alert"), 2);
+}
+
+static void not_silent_while_the_daemon_was_off(void **state)
+{
+	struct fixture *f = *state;
+	int64_t started_ms = 60 * LIMIT_MS;
+	hello(f, 1000);
+	fixture_job(f, "main", 1, 2, 2000);
+	assert_int_equal(look_since(f, started_ms, started_ms + 5000), 0);
+	assert_int_equal(look_since(f, started_ms, started_ms + LIMIT_MS - 1), 0);
+	assert_int_equal(look_since(f, started_ms, started_ms + LIMIT_MS), 1);
 }
 
 static void silent_on_purpose(void **state)
@@ -193,6 +209,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(reported_once_until_it_is_received, setup, teardown),
+		cmocka_unit_test_setup_teardown(not_silent_while_the_daemon_was_off, setup, teardown),
 		cmocka_unit_test_setup_teardown(silent_on_purpose, setup, teardown),
 		cmocka_unit_test_setup_teardown(quarantined_while_jobs_wait, setup, teardown),
 		cmocka_unit_test_setup_teardown(an_answered_quarantine_is_reported_again_when_it_is_new, setup, teardown),

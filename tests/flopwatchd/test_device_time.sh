@@ -44,8 +44,8 @@ api "comparisons/$comparison" >"$tmp/json"
 is "steps make up the time that the device was held" "$(jq '([.steps[]] | add) - .gpu_s | fabs < 0.01' "$tmp/json")" true
 is "calls are timed, references computed, processes started" "$(jq '[.steps.timed, .steps.reference, .steps.start, .steps.sustained] | map(. > 0)' -c "$tmp/json")" "[true,true,true,true]"
 like "the job's log says it" "$(api "jobs/$job/log")" 'measured: device held [0-9.]+ s, [0-9.]+ s in all; of the held time: [a-z]+ [0-9]+ %, '
-like "the page shows it" "$(curl -s "http://127.0.0.1:$(port)/comparisons/$comparison")" '<dt>Device time</dt><dd><svg [^>]*aria-label="[a-z]+ [0-9]+ %'
-like "/metrics counts it" "$(curl -s "http://127.0.0.1:$(port)/metrics")" '^flopwatch_device_step_seconds_total\{device="sim-0",step="timed"\} [0-9.e-]+$'
+like "the page shows it" "$(http GET "/comparisons/$comparison")" '<dt>Device time</dt><dd><svg [^>]*aria-label="[a-z]+ [0-9]+ %'
+like "/metrics counts it" "$(http GET /metrics)" '^flopwatch_device_step_seconds_total\{device="sim-0",step="timed"\} [0-9.e-]+$'
 
 # ---- a push that a client waits for ----
 api "commits/$main/verdict?repo=kernels&waits=no" -o "$tmp/said" -w '%{http_code}' >"$tmp/code"

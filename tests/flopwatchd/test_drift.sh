@@ -54,7 +54,7 @@ factor 1.01
 step=$(head_of kernels)
 ok "a step of 1 % is found" until_sql 14 1.01 "SELECT count(*) FROM change_point WHERE kind = 'step' AND state = 'confirmed'"
 history=$(alert_of regression)
-is "and told" "$(sql "SELECT target_sha || ' ' || state FROM alert WHERE id = $history")" "$step open"
+is "and reported" "$(sql "SELECT target_sha || ' ' || state FROM alert WHERE id = $history")" "$step open"
 ok "when main is back its alert ends by itself" until_sql 14 1.0 "SELECT state = 'resolved' FROM alert WHERE id = $history"
 like "and says why" "$(sql "SELECT reason FROM alert_event WHERE alert = $history AND state = 'resolved'")" "^recovered: the history is back"
 is "flopwatch did it" "$(sql "SELECT who FROM alert_event WHERE alert = $history AND state = 'resolved'")" flopwatch
@@ -64,18 +64,18 @@ is "nobody else is accused" "$(sql "SELECT count(*) FROM alert")" 1
 
 # ---- drift that is accepted, and more of it ----
 for i in 1 2 3 4 5 6 7; do factor "$(awk -v i="$i" 'BEGIN { printf "%.4f", 1 + i * 0.003 }')"; done
-ok "drift of 2.1 % is told" until_sql 14 1.021 "SELECT count(*) FROM alert WHERE kind = 'drift'"
+ok "drift of 2.1 % is reported" until_sql 14 1.021 "SELECT count(*) FROM alert WHERE kind = 'drift'"
 is "and no single commit is accused of it" "$(sql "SELECT count(*) FROM alert WHERE kind = 'regression'")" 1
 drift=$(alert_of drift)
 around 1.021 2
-is "it is told once, while it is open" "$(sql "SELECT count(*) FROM alert WHERE kind = 'drift'")" 1
+is "it is reported once, while it is open" "$(sql "SELECT count(*) FROM alert WHERE kind = 'drift'")" 1
 post "alerts/$drift/accept" '{"reason": "the price of a feature"}' >/dev/null
 around 1.022 6
 is "accepted, it is the new level" "$(sql "SELECT count(*) || ' ' || max(state) FROM alert WHERE kind = 'drift'")" "1 accepted"
 for i in 1 2 3 4 5 6 7; do factor "$(awk -v i="$i" 'BEGIN { printf "%.4f", 1.021 + i * 0.003 }')"; done
 ok "as much again goes beyond it" until_sql 14 1.042 "SELECT count(*) = 2 FROM alert WHERE kind = 'drift'"
 more=$(alert_of drift)
-is "what is told is what came on top" "$(sql "SELECT worst_pct BETWEEN -2.9 AND -1.5 FROM alert WHERE id = $more")" 1
+is "what is reported is what came on top" "$(sql "SELECT worst_pct BETWEEN -2.9 AND -1.5 FROM alert WHERE id = $more")" 1
 is "no single commit is accused of that either" "$(sql "SELECT count(*) FROM alert WHERE kind = 'regression'")" 1
 ok "it ends when main is back" until_sql 10 1.0 "SELECT state = 'resolved' FROM alert WHERE id = $more"
 is "what was accepted stays so" "$(state_of "$drift")" accepted

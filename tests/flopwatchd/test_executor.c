@@ -229,6 +229,15 @@ static const char *content(const char *name)
 	return text;
 }
 
+/* Enough lists to find a request lost. */
+static bool has_lists(void)
+{
+	int n = 0;
+	for (const char *at = content("looked"); (at = strstr(at, "--states=PENDING --sort")); at++)
+		n++;
+	return n > 3;
+}
+
 static void test_pending_has_a_reason_and_a_position(void **state)
 {
 	(void)state;
@@ -295,8 +304,8 @@ static void test_srun_is_reported_what_to_request_for(void **state)
 	submit("node7");
 	UNTIL(was_requested);
 	assert_non_null(strstr(content("requested"),
-		" --partition=gpu --gres=gpu:h200:1 --account=kernels --nodelist=node7 --exclusive --time=30 "
-		"--constraint=h200 worker"));
+		" --partition=gpu --gres=gpu:h200:1 --account=kernels --exclusive --time=30 --constraint=h200 --ntasks=1 --job-name="));
+	assert_non_null(strstr(content("requested"), " --nodelist=node7 worker")); /* the last of equal options counts */
 }
 
 static void test_a_controller_that_is_away(void **state)
@@ -307,6 +316,37 @@ static void test_a_controller_that_is_away(void **state)
 	submit("");
 	UNTIL(is_unreachable);
 	assert_int_equal(reported.n_end, 0);
+}
+
+/* A controller that was restarted without its state knows no request, but srun waits for its answer without an end. */
+static void test_a_request_that_the_controller_lost(void **state)
+{
+	(void)state;
+	char path[400];
+	begin();
+	submit("");
+	UNTIL(has_reason);
+	snprintf(path, sizeof path, "%s/queue", folder);
+	assert_int_equal(unlink(path), 0);
+	UNTIL(has_ended);
+	assert_int_equal(reported.how, SESSION_LOST);
+	if (!strstr(reported.why, "; last line: Slurm no longer has the request"))
+		fail_msg("%s", reported.why);
+	assert_true(is_there("term"));
+}
+
+static void test_a_request_that_starts_is_not_lost(void **state)
+{
+	(void)state;
+	script("squeue",
+		"echo \"$@\" >>looked\n"
+		"case \"$*\" in *RUNNING*) touch seen; [ -e queue ] && sed s/PENDING/CONFIGURING/ queue;; *) [ -e seen ] || cat queue;; esac; exit 0");
+	begin();
+	submit("");
+	UNTIL(has_lists);
+	assert_int_equal(reported.n_end, 0);
+	touch("go");
+	UNTIL(has_hello);
 }
 
 static void test_an_srun_that_is_killed_leaves_nothing(void **state)
@@ -346,6 +386,89 @@ static void test_ghosts_of_an_earlier_daemon(void **state)
 	assert_string_equal(content("cancelled"), "--quiet 17\n");
 }
 
+static bool has_failed_to_cancel(void)
+{
+	return is_there("refused");
+}
+
+/* While cancelling fails, the reasons of waiting requests are still reported. */
+static void test_a_cancellation_that_fails(void **state)
+{
+	(void)state;
+	begin();
+	submit("");
+	UNTIL(has_reason);
+	char text[400], path[400];
+	snprintf(text, sizeof text, "%s", content("queue"));
+	session_close(session);
+	session = NULL;
+	executors_free(executors);
+	snprintf(path, sizeof path, "%s/ghost", folder);
+	FILE *f = fopen(path, "w");
+	assert_non_null(f);
+	fprintf(f, "%s", text);
+	fclose(f);
+	script("squeue", "echo \"$@\" >>looked; cat ghost; cat queue 2>/dev/null; exit 0");
+	script("scancel", "touch refused; echo 'scancel: error: Access/permission denied' >&2; exit 1");
+	reported.reason[0] = '\0';
+	begin();
+	submit("");
+	UNTIL(has_failed_to_cancel);
+	UNTIL(has_reason);
+	assert_string_equal(reported.reason, "Resources");
+	script("scancel", "echo \"$@\" >cancelling; mv cancelling cancelled; rm -f ghost");
+	UNTIL(has_cancelled); /* it is tried again */
+	assert_string_equal(content("cancelled"), "--quiet 17\n");
+}
+
+static void test_pauses_grow(void **state)
+{
+	(void)state;
+	assert_int_equal(executors_pause_ms(3000, 0, 30000), 3000);
+	assert_int_equal(executors_pause_ms(3000, 1, 30000), 3000);
+	assert_int_equal(executors_pause_ms(3000, 2, 30000), 6000);
+	assert_int_equal(executors_pause_ms(3000, 4, 30000), 24000);
+	assert_int_equal(executors_pause_ms(3000, 5, 30000), 30000);
+	assert_int_equal(executors_pause_ms(3000, 2000000000, 30000), 30000);
+}
+
+static void check_manifest(const char *template, const char *node, const char *part)
+{
+	struct config_kubernetes k = { .image = "i", .n_selectors = 1, .selector = { "nvidia.com/gpu.product=H200" } };
+	struct buf out;
+	char path[400];
+	buf_init(&out, 1 << 16);
+	snprintf(path, sizeof path, "%s/template.json", folder);
+	FILE *f = fopen(path, "w");
+	assert_non_null(f);
+	fputs(template, f);
+	fclose(f);
+	snprintf(k.template, sizeof k.template, "%s", path);
+	err = (struct fw_err){ 0 };
+	int result = pods_manifest(&k, "owner", "name", node, &out, &err);
+	const char *text = result == 0 ? out.data : err.text;
+	if (!strstr(text, part))
+		fail_msg("%s has no %s", text, part);
+	buf_fini(&out);
+}
+
+static void test_manifests(void **state)
+{
+	(void)state;
+#define BY_NAME "\"matchFields\":[{\"key\":\"metadata.name\",\"operator\":\"In\",\"values\":[\"n-1\"]}]"
+	check_manifest("{}", "", "\"nodeSelector\":{\"nvidia.com/gpu.product\":\"H200\"}");
+	check_manifest("{\"spec\":{\"nodeSelector\":{\"pool\":\"a\"}}}", "",
+		"\"nodeSelector\":{\"pool\":\"a\",\"nvidia.com/gpu.product\":\"H200\"}");
+	check_manifest("{}", "n-1", "\"nodeSelectorTerms\":[{" BY_NAME "}]");
+	/* every alternative of the template requires the node */
+	check_manifest("{\"spec\":{\"affinity\":{\"nodeAffinity\":{\"requiredDuringSchedulingIgnoredDuringExecution\":"
+		       "{\"nodeSelectorTerms\":[{\"matchExpressions\":[]},{}]}}}}}",
+		"n-1", "\"nodeSelectorTerms\":[{\"matchExpressions\":[]," BY_NAME "},{" BY_NAME "}]");
+	check_manifest("{\"kind\":\"Deployment\"}", "", "template.json is no pod, but Deployment");
+	check_manifest("[]", "", "template.json is no pod, but another object");
+	check_manifest("{", "", "template.json is not JSON: line 1: ");
+}
+
 static void test_rows(void **state)
 {
 	(void)state;
@@ -360,6 +483,52 @@ static void test_rows(void **state)
 	assert_false(slurm_row_read(none, &row));
 }
 
+static void check_pod(const char *json, enum pod_step step, const char *reason)
+{
+	struct pod p;
+	json_t *item = json_loads(json, 0, NULL);
+	assert_non_null(item);
+	assert_true(pod_read(item, &p));
+	assert_string_equal(p.name, "p");
+	assert_string_equal(p.reason, reason);
+	assert_int_equal(p.step, step);
+	json_decref(item);
+}
+
+#define POD(meta, status) "{\"metadata\":{\"name\":\"p\"" meta "},\"status\":{" status "}}"
+#define CONTAINER(state)                                                                                                         \
+	"\"containerStatuses\":[{\"name\":\"a-sidecar\",\"state\":{\"running\":{}}},{\"name\":\"worker\",\"state\":{" state "}}]"
+
+static void test_pods(void **state)
+{
+	(void)state;
+	struct pod p;
+	json_t *none = json_object();
+	assert_false(pod_read(none, &p));
+	json_decref(none);
+	check_pod(POD("", "\"phase\":\"Pending\""), POD_WAITS, "");
+	check_pod(POD("", "\"phase\":\"Pending\",\"conditions\":[{\"type\":\"PodScheduled\",\"status\":\"False\",\"reason\":"
+			  "\"Unschedulable\",\"message\":\"0/3 nodes\\nare available\"}]"),
+		POD_WAITS, "Unschedulable: 0/3 nodes are available");
+	check_pod(POD("", "\"phase\":\"Pending\"," CONTAINER("\"waiting\":{\"reason\":\"ContainerCreating\"}")), POD_WAITS, "");
+	check_pod(POD("", "\"phase\":\"Pending\"," CONTAINER("\"waiting\":{\"reason\":\"ImagePullBackOff\",\"message\":\"m\"}")),
+		POD_ENDED, "ImagePullBackOff: m");
+	check_pod(POD("", "\"phase\":\"Running\"," CONTAINER("\"running\":{}")), POD_RUNS, "");
+	check_pod(POD("", "\"phase\":\"Failed\",\"reason\":\"Evicted\",\"message\":\"memory\"," CONTAINER(
+				  "\"terminated\":{\"reason\":\"Error\"}")),
+		POD_ENDED, "Evicted: memory");
+	check_pod(
+		POD("", "\"phase\":\"Running\"," CONTAINER("\"terminated\":{\"reason\":\"OOMKilled\"}")), POD_ENDED, "OOMKilled");
+	check_pod(POD(",\"deletionTimestamp\":\"t\"", "\"phase\":\"Running\"," CONTAINER("\"running\":{}")), POD_ENDED,
+		"the pod was deleted");
+	/* a node that is lost: its pods still run, as far as the server knows */
+	check_pod(POD(",\"deletionTimestamp\":\"t\"",
+			  "\"phase\":\"Running\",\"conditions\":[{\"type\":\"DisruptionTarget\",\"status\":\"True\",\"reason\":"
+			  "\"DeletionByTaintManager\",\"message\":\"node is unreachable\"}]," CONTAINER("\"running\":{}")),
+		POD_ENDED, "DeletionByTaintManager: node is unreachable");
+	check_pod(POD("", "\"phase\":\"Succeeded\""), POD_ENDED, "the pod ended");
+}
+
 #define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
@@ -371,9 +540,15 @@ int main(void)
 		CASE(test_what_is_pending_is_requested_to_end),
 		CASE(test_srun_is_reported_what_to_request_for),
 		CASE(test_a_controller_that_is_away),
+		CASE(test_a_request_that_the_controller_lost),
+		CASE(test_a_request_that_starts_is_not_lost),
 		CASE(test_an_srun_that_is_killed_leaves_nothing),
 		CASE(test_ghosts_of_an_earlier_daemon),
+		CASE(test_a_cancellation_that_fails),
+		CASE(test_manifests),
+		cmocka_unit_test(test_pauses_grow),
 		cmocka_unit_test(test_rows),
+		cmocka_unit_test(test_pods),
 	};
 	return cmocka_run_group_tests_name("executor", tests, NULL, NULL);
 }

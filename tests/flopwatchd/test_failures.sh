@@ -160,7 +160,7 @@ mount -o remount,nr_inodes=$(($(df --output=iused "$tmp/small" | tail -n 1) + 20
 git -C "$tmp/kernels" rm -q --cached kernels/weights && rm "$tmp/kernels/kernels/weights"
 another
 sick() { [ "$(curl -s -o "$tmp/health" -w '%{http_code}' "http://127.0.0.1:$(port)/healthz")" = 503 ]; }
-ok "a disk without inodes is told" await sick
+ok "a disk without inodes is reported" await sick
 like "in words" "$(cat "$tmp/health")" 'less than 64 MiB or [0-9]+ files are free'
 is "the job waits" "$(job_field "$(job_of "$sha")" 'state + " " + (.attempt | tostring)')" "queued 0"
 mount -o remount,nr_inodes=0 "$tmp/small"

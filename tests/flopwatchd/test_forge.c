@@ -110,9 +110,85 @@ static void test_signature(void **state)
 	buf_fini(&out);
 }
 
+static void test_a_check_run_is_updated(void **state)
+{
+	(void)state;
+	struct config_status forge = {
+		.kind = "github", .api = "https://forge.example", .project = "team/kernels", .checks = true
+	};
+	struct forge_word word = { "89ab", "running", "flopwatch/ffa", "is being measured", "" };
+	const char *method;
+	struct buf url, body;
+	buf_init(&url, 4096);
+	buf_init(&body, 4096);
+	assert_int_equal(forge_check_run(&forge, &word, NULL, "", &method, &url, &body, &err), 0);
+	assert_string_equal(method, "POST");
+	assert_string_equal(url.data, "https://forge.example/repos/team/kernels/check-runs");
+	assert_string_equal(body.data,
+		"{\"name\":\"flopwatch/ffa\",\"head_sha\":\"89ab\",\"status\":\"in_progress\",\"output\":{\"title\":\"is being "
+		"measured\",\"summary\":\"    is being measured\\n\"}}");
+	buf_clear(&url);
+	buf_clear(&body);
+	word = (struct forge_word){ "89ab", "failure", "flopwatch/ffa", "regression: [a](b)\n# c", "https://bench.example/c/7" };
+	json_t *findings = json_pack("[{s:s, s:s, s:b}]", "cell", "gemm", "text", "regression -9.00 %", "is_loss", 1);
+	assert_int_equal(forge_check_run(&forge, &word, findings, "81", &method, &url, &body, &err), 0);
+	assert_string_equal(method, "PATCH");
+	assert_string_equal(url.data, "https://forge.example/repos/team/kernels/check-runs/81");
+	assert_string_equal(body.data,
+		"{\"name\":\"flopwatch/ffa\",\"status\":\"completed\",\"conclusion\":\"failure\",\"details_url\":"
+		"\"https://bench.example/c/7\",\"output\":{\"title\":\"regression: [a](b)\\n# c\",\"summary\":\"    regression: "
+		"[a](b) # c\\n\",\"annotations\":[{"
+		"\"path\":\".flopwatch.yaml\",\"start_line\":1,\"end_line\":1,\"annotation_level\":\"failure\",\"title\":\"gemm\","
+		"\"message\":\"regression -9.00 %\"}]}}");
+	word.state = "odd";
+	assert_int_equal(forge_check_run(&forge, &word, NULL, "", &method, &url, &body, &err), -1);
+	assert_true(forge_check_run_has_ended("cancelled"));
+	assert_false(forge_check_run_has_ended("pending"));
+	assert_false(forge_check_run_has_ended(""));
+	json_decref(findings);
+	buf_fini(&url);
+	buf_fini(&body);
+}
+
+/* Whether the request for a status whose check run has this state has annotations. */
+static bool is_annotated(const char *sent_id, const char *sent_state)
+{
+	static const char payload[] = "{\"sha\":\"89ab\",\"state\":\"success\",\"context\":\"flopwatch/ffa\",\"description\":"
+				      "\"regression (accepted by ann)\",\"page\":\"/comparisons/7\",\"findings\":[{\"cell\":"
+				      "\"gemm\",\"text\":\"regression\",\"is_loss\":true}]}";
+	struct config *config = mem_alloc_zero(1, sizeof *config);
+	struct config_repo *repo = &config->repo[0];
+	struct store_outbox row = { .kind = "status", .target = "kernels" };
+	struct deliver out;
+	struct buf text;
+	buf_init(&text, 4096);
+	buf_puts(&text, payload);
+	config->n_repos = 1;
+	snprintf(repo->name, sizeof repo->name, "kernels");
+	snprintf(repo->status.kind, sizeof repo->status.kind, "github");
+	repo->status.checks = true;
+	struct deliver_what what = { .id = "msg_1", .payload = &text, .sent_id = sent_id, .sent_state = sent_state };
+	assert_int_equal(deliver_prepare(config, &row, &what, 1, &out, &err), 0);
+	bool has = strstr(out.in.data, "annotations") != NULL;
+	deliver_fini(&out);
+	buf_fini(&text);
+	free(config);
+	return has;
+}
+
+static void test_a_check_run_is_annotated_once(void **state)
+{
+	(void)state;
+	assert_true(is_annotated("", ""));
+	assert_true(is_annotated("81", "running"));
+	assert_false(is_annotated("81", "failure")); /* GitHub appends annotations to those of the earlier request */
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_a_check_run_is_updated),
+		cmocka_unit_test(test_a_check_run_is_annotated_once),
 		cmocka_unit_test(test_each_forge_has_its_words),
 		cmocka_unit_test(test_a_description_is_cut_between_characters),
 		cmocka_unit_test(test_an_unknown_state),

@@ -132,6 +132,30 @@ static void test_branch_names_are_encoded(void **state)
 	assert_int_equal(err.code, ERR_INVALID);
 }
 
+static void test_changed_files(void **state)
+{
+	(void)state;
+	struct fw_err err = { 0 };
+	char paths[64];
+	int number;
+	struct buf b = text_of("{\"paths\":[\"a.c\",\"dir/b.c\"],\"number\":7}\n");
+	assert_int_equal(gitread_changes(&b, paths, sizeof paths, &number, &err), 0);
+	assert_string_equal(paths, "[\"a.c\",\"dir/b.c\"]");
+	assert_int_equal(number, 7);
+	assert_int_equal(gitread_changes(&b, paths, 12, &number, &err), -1); /* they do not fit */
+	assert_string_equal(paths, "");
+	buf_fini(&b);
+	static const char *const bad[] = { "{\"paths\":[\"a.c\"]}", "{\"paths\":[1],\"number\":1}", "{\"paths\":{},\"number\":1}",
+		"[]" };
+	for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+		err_clear(&err);
+		b = text_of(bad[i]);
+		assert_int_equal(gitread_changes(&b, paths, sizeof paths, &number, &err), -1);
+		assert_int_equal(err.code, ERR_PROTOCOL);
+		buf_fini(&b);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -140,6 +164,7 @@ int main(void)
 		cmocka_unit_test(test_nonsense_is_refused),
 		cmocka_unit_test(test_a_base),
 		cmocka_unit_test(test_branch_names_are_encoded),
+		cmocka_unit_test(test_changed_files),
 	};
 	return cmocka_run_group_tests_name("gitread", tests, NULL, NULL);
 }

@@ -92,7 +92,7 @@ for i in 1 2 3 4; do
 	judged "$(factor "1.0$((330 + i))" "then still $i")"
 done
 await nothing_is_open
-is "what was lost bit by bit is told once" "$(sql "SELECT count(*) FROM change_point WHERE kind = 'drift'")" 1
+is "what was lost bit by bit is reported once" "$(sql "SELECT count(*) FROM change_point WHERE kind = 'drift'")" 1
 is "as an alert of its own kind" "$(sql "SELECT count(*) FROM alert WHERE kind = 'drift' AND state = 'open'")" 1
 like "that names the reference" "$(sql "SELECT title FROM alert WHERE kind = 'drift'")" "lost since the reference commit ${reference:0:12}, although no commit lost that much"
 is "no single commit is accused of it" "$(sql "SELECT count(*) FROM alert WHERE kind <> 'drift'")" 1

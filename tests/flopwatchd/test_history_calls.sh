@@ -35,7 +35,7 @@ is "whose ratio to the reference commit is that of the calls" \
 	"$(api "history?repo=kernels&branch=main&cell=$cell" | jq '.items[0].reference_change_pct | . < -5 and . > -11')" true
 is "and its times at the held clock, too" \
 	"$(api "history?repo=kernels&branch=main&cell=$cell" | jq '.items[-1].held_tflops / .items[0].held_tflops | . > 1.05 and . < 1.11')" true
-like "what they lost together is told" "$(sql "SELECT title FROM alert WHERE kind = 'drift'")" "lost since the reference commit ${reference:0:12}"
+like "what they lost together is reported" "$(sql "SELECT title FROM alert WHERE kind = 'drift'")" "lost since the reference commit ${reference:0:12}"
 page=$(curl -s "http://127.0.0.1:$(port)/comparisons/$(job_field "$(job_of "$(head_of kernels)")" comparison)?open=0")
 like "the page lists the runs of the series that decides" "$page" '<li>run 1: [-+][0-9.]+ % \([-+][0-9.]+ … [-+][0-9.]+\), 32 pairs'
 like "and calls its time what it is" "$page" '<th scope=row>whole call <span class=dim>ms'

@@ -50,13 +50,13 @@ is "the step among them is found and confirmed" \
 	"$(sql "SELECT before_sha || ' ' || commit_sha || ' ' || state FROM change_point WHERE kind = 'step'")" "$before $step confirmed"
 is "by two commits compared directly, with half of it as threshold" \
 	"$(sql "SELECT count(*) > 0 AND min(c.threshold_pct) > 0.3 AND max(c.threshold_pct) < 0.9 FROM comparison k JOIN cell c ON c.comparison = k.id WHERE k.kind = 'verify'")" 1
-like "and told" "$(sql "SELECT title FROM alert")" "^[01]\.[0-9]+ % lost at ${step:0:12}, seen in the history$"
+like "and reported" "$(sql "SELECT title FROM alert")" "^[01]\.[0-9]+ % lost at ${step:0:12}, seen in the history$"
 
 touch "$tmp/broken"
 is "a reference commit that does not run any more costs no verdict" "$(takes 1.013 "the reference commit fails now")" "done unchanged"
 is "only the place in the history" "$(sql "SELECT count(*) FROM ratio WHERE target_sha = '$(head_of lines)'")" 0
 rm "$tmp/broken"
-like "a loss is told by the benchmark's name" "$(takes 1.2 "much slower" && sql "SELECT title FROM alert ORDER BY id DESC LIMIT 1")" \
+like "a loss is reported by the benchmark's name" "$(takes 1.2 "much slower" && sql "SELECT title FROM alert ORDER BY id DESC LIMIT 1")" \
 	"one -1[0-9.]+ % in 1 cell$"
 stop_daemon
 is "the daemon ends in order" $? 0

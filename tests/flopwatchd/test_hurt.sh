@@ -34,8 +34,8 @@ cat <&9 >"$tmp/read" &
 reader=$!
 post devices/sim-0/pause >/dev/null
 post "jobs/$(asked x >/dev/null; sql "SELECT max(id) FROM job")/cancel" >/dev/null
-told() { grep -qa 'ev=log.lost .*lines=' "$tmp/read"; }
-ok "who reads later is told what is missing" await told
+is_reported() { grep -qa 'ev=log.lost .*lines=' "$tmp/read"; }
+ok "a later reader reads what is missing" await is_reported
 stop_daemon
 kill $reader
 exec 9>&-
@@ -56,7 +56,7 @@ for i in $(seq 12); do
 done
 ok "pages are answered while another process holds the database" curl -sf -o "$tmp/page" --max-time 15 "http://127.0.0.1:$(port)/"
 wait "${posts[@]}"
-is "what cannot be stored is told so" "$(cat "$tmp"/post* | tr '\n' ' ')" "$(printf '503%.0s' {1..12})"
+is "what cannot be stored is answered so" "$(cat "$tmp"/post* | tr '\n' ' ')" "$(printf '503%.0s' {1..12})"
 is "so does its health" "$(health)" 503
 like "in words" "$(cat "$tmp/answer")" 'another process holds the database'
 echo 'COMMIT;' >&8

@@ -1,6 +1,8 @@
 /* Sustained runs: regressions and gains that only a busy kernel has, their alert texts, and how they end. */
 #include "judge_run.h"
 
+#include <math.h>
+
 #include "flopwatchd/job/internal.h"
 
 /* A regression of sustained runs counts whatever the pairs show; one of an underpowered cell counts if it is clear. */

@@ -45,13 +45,13 @@ words() { # JSON of cells: number of cells by verdict and direction
 }
 is "of what is done once, and of no product" "$(api "comparisons/$id" | words)" "4 regression once, 6 unchanged forward"
 is "each with a row of its own" "$(sql "SELECT count(*) || ' ' || count(DISTINCT key) FROM cell WHERE comparison = $id AND direction = 'once'")" "4 4"
-is "told in GB/s" "$(api "comparisons/$id" | jq -r '[.cells[] | select(.direction == "once") | .base.gb_s > 0 and (.flops_useful == null)] | unique | join(" ")')" true
-like "the page shows it" "$(curl -s "http://127.0.0.1:$(port)/comparisons/$id")" 'once'
+is "reported in GB/s" "$(api "comparisons/$id" | jq -r '[.cells[] | select(.direction == "once") | .base.gb_s > 0 and (.flops_useful == null)] | unique | join(" ")')" true
+like "the page shows it" "$(http GET "/comparisons/$id")" 'once'
 like "so does the command line" "$(fw wait "$lost" 2>&1)" 'once'
 like "and the history of one" "$(fw history linear/linear/int8wo/m4/k256/n48/bf16/once 2>&1)" "${lost:0:7}"
 alert=$(api alerts | jq -c '.items[0]')
 is "phases are those of its time: what is done once is no part of forward, nor a product of it" \
 	"$(api "comparisons/$id" | jq -r '[.cells[] | .direction + " " + .phases[].phase] | unique | join(", ")')" \
 	"forward quantise_activa, forward run, once quantise_weight"
-like "an alert tells of it, by its name" "$(jq -r .title <<<"$alert")" '^linear once \(quantise_weight\) -[0-9.]+ % in 4 cells$'
+like "an alert tells of it, by its name" "$(jq -r .title <<<"$alert")" '^linear once \(quantise_weight\) (up to )?-[0-9.]+ % in 4 cells$'
 is "and of it alone" "$(jq -r '[.cells[].cell | split("/") | last] | unique | join(" ")' <<<"$alert")" once

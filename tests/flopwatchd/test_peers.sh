@@ -23,7 +23,7 @@ etag_of() {
 	curl -s -o "$tmp/body" -D - "http://127.0.0.1:$(port)/api/v1/comparisons/$1" | tr -d '\r"' | awk 'tolower($1) == "etag:" { print $2 }'
 }
 page() {
-	curl -s "http://127.0.0.1:$(port)/$1"
+	http GET "/$1"
 }
 
 new_repo kernels

@@ -199,7 +199,7 @@ static void test_a_push_interrupts_a_profile(void **state)
 	queue_wake(queue);
 	fixture_until("SELECT count(*) FROM comparison WHERE verdict = 'failed'");
 	assert_int_equal(push.id, 2);
-	assert_int_equal(fixture_number("SELECT count(*) FROM job_log WHERE line = 'queued: preempted by job 2'"), 1);
+	assert_int_equal(fixture_number("SELECT count(*) FROM job_log WHERE line = 'queued: preempted by J2'"), 1);
 	fixture_until(STATE_IS("done"));
 	assert_int_equal(fixture_number("SELECT attempt FROM job WHERE kind = 'profile'"), 1); /* the first did not count */
 	assert_int_equal(fixture_number("SELECT count(*) FROM profile_kernel"), 1);

@@ -22,6 +22,7 @@ static int setup(void **state)
 	request->cell = cells;
 	request->n_cells = 2;
 	request->n_subjects = 2;
+	request->limits.budget_s = 60;
 	progress_for(&progress, &j);
 	progress_begin(&progress, request);
 	free(request);
@@ -75,13 +76,15 @@ static void test_progress_says_where_it_is(void **state)
 	progress_flush(&progress);
 	assert_string_equal(fixture_text("SELECT progress FROM job"),
 		"{\"run\":0,\"set\":0,\"cell\":\"second/"
-		"forward\",\"role\":\"base\",\"step\":\"check\",\"checked\":1,\"checks\":4,\"note\":null}");
+		"forward\",\"role\":\"base\",\"step\":\"check\",\"checked\":1,\"checks\":4,"
+		"\"cells\":2,\"open\":0,\"budget_s\":60,\"note\":null}");
 	receive("{\"t\":\"process_run\",\"run\":3,\"set\":2,\"seed\":\"7\",\"cells\":[0]}");
 	receive("{\"t\":\"at\",\"run\":3,\"cell\":0,\"role\":\"target\",\"step\":\"time\"}");
 	progress_flush(&progress);
 	assert_string_equal(fixture_text("SELECT progress FROM job"),
 		"{\"run\":3,\"set\":2,\"cell\":\"first/"
-		"forward\",\"role\":\"target\",\"step\":\"time\",\"checked\":1,\"checks\":4,\"note\":null}");
+		"forward\",\"role\":\"target\",\"step\":\"time\",\"checked\":1,\"checks\":4,"
+		"\"cells\":2,\"open\":1,\"budget_s\":60,\"note\":null}");
 	assert_int_equal(fixture_number("SELECT count(*) FROM event WHERE kind = 'job.progress'"), 2);
 	progress_flush(&progress); /* nothing new, nothing written */
 	assert_int_equal(fixture_number("SELECT count(*) FROM event WHERE kind = 'job.progress'"), 2);
@@ -104,7 +107,8 @@ static void test_a_second_begin_counts_from_nothing(void **state)
 	progress_flush(&progress);
 	assert_string_equal(fixture_text("SELECT progress FROM job"),
 		"{\"run\":0,\"set\":0,\"cell\":\"second/"
-		"forward\",\"role\":\"target\",\"step\":\"check\",\"checked\":1,\"checks\":2,\"note\":null}");
+		"forward\",\"role\":\"target\",\"step\":\"check\",\"checked\":1,\"checks\":2,"
+		"\"cells\":1,\"open\":0,\"budget_s\":null,\"note\":null}");
 }
 
 static void test_a_device_that_is_waited_for_is_named_until_the_next_step(void **state)

@@ -1,5 +1,6 @@
 #!/bin/bash
 # flopwatchd with real pushes, real builds and the real worker on device sim: from push to verdict, and through all failures.
+# Starts first.  it waits most of its time
 . "$(dirname "$0")/../support/tap.sh"
 . "$(dirname "$0")/../support/daemon.sh"
 
@@ -22,7 +23,7 @@ is "the unit does not start it again after that, nor after a database that is of
 new_repo kernels
 write_config
 ok "--check-config of a good file" "$bin/flopwatchd" --check-config --config "$tmp/c.yml"
-is "it says what it holds" "$out" "$tmp/c.yml: fine; 1 repositories, 1 workers, 0 webhooks"
+is "it says what it holds" "$out" "$tmp/c.yml: fine; 1 repository, 1 worker, 0 webhooks"
 start_daemon
 is "the daemon starts" $? 0
 fails "a second one on the same state does not" 1 "$bin/flopwatchd" --config "$tmp/c.yml"
@@ -98,7 +99,7 @@ commit kernels "no common history"
 push kernels foreign
 foreign=$(head_of kernels)
 is "a branch without a base is not measured against itself" "$(result_of "$foreign")" "failed -"
-like "and is told why" "$(why_of "$foreign")" '^branch foreign has no commit in common with its upstream main, so there is nothing to compare it with; name a commit: flopwatch compare COMMIT foreign$'
+like "with the reason" "$(why_of "$foreign")" '^branch foreign has no commit in common with its upstream main, so there is nothing to compare it with; name a commit: flopwatch compare COMMIT foreign$'
 
 branch kernels 'odd/<b>&"$(id)-;é' main
 echo 0.9 >"$tmp/kernels/kernels/factor"
@@ -265,8 +266,8 @@ unlucky=$(head_of kernels)
 await has_job "$unlucky"
 await grep -q 'worker.down.*before its hello' "$tmp/log"
 is "a worker that never says hello costs no attempt" "$(job_field "$(job_of "$unlucky")" 'state + " " + (.attempt | tostring)')" "queued 0"
-like "the list of workers says why" "$(api workers | jq -c '.items[]')" '"name":"bad","state":"down","why":"the worker ended before its hello \(exit 3\)'
-like "so do the pages" "$(curl -s "http://127.0.0.1:$(port)/")" 'Worker <b>bad</b> is down; the daemon restarts it: the worker ended before its hello'
+like "the list of workers says why" "$(api workers | jq -r '.items[] | "\(.name) \(.state): \(.why)"')" '^bad down: the worker ended before its hello \(exit 3\)'
+like "so do the pages" "$(http GET /)" 'Worker <b>bad</b> is down; the daemon restarts it: the worker ended before its hello'
 like "and the command line" "$("$bin/flopwatch" --server "http://127.0.0.1:$(port)" status)" 'WARNING worker bad is down: the worker ended before'
 stop_daemon
 write_config

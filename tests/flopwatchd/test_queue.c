@@ -265,7 +265,7 @@ static void test_cancelling(void **state)
 	ok(queue_cancel(queue, 1, "cancelled by me", &err));
 	assert_string_equal(fixture_text("SELECT state || ': ' || state_why FROM job"), "cancelled: cancelled by me");
 	assert_int_equal(queue_cancel(queue, 1, "again", &err), -1);
-	assert_string_equal(err.text, "job 1 has ended already: cancelled");
+	assert_string_equal(err.text, "J1 has ended already: cancelled");
 	err_clear(&err);
 	assert_int_equal(queue_cancel(queue, 77, "x", &err), -1);
 	assert_int_equal(err.code, ERR_NOT_FOUND);

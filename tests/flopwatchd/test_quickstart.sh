@@ -33,11 +33,11 @@ is "init says what the page shows" "$said" "$(shows 4 | sed "s|/tmp/first|$tmp/f
 is_step 5 "flopwatch try"
 said=$(type_step 5)
 like "try gives both cells a time" "$said" '2 of 2 cells have a time'
-like "and prints the cost of a push" "$(tail -n 1 <<<"$said")" '^2 cells, about [0-9]+ s of device a push, at most [0-9]+ s$'
+like "and prints the cost of a push" "$(tail -n 2 <<<"$said" | tr '\n' ' ')" '^2 cells: a push holds the device for about [0-9]+ s if its runs agree; after 60 s \(budget_s\) no further run begins next: commit and push, then: flopwatch wait BRANCH $'
 is_step 6 "flopwatchd --config"
 type_step 6 >"$tmp/said"
 daemon_pid=$!
-ok "the configuration is fine" grep -q 'fine; 1 repositories, 1 workers, 0 webhooks' "$tmp/said"
+ok "the configuration is fine" grep -q 'fine; 1 repository, 1 worker, 0 webhooks' "$tmp/said"
 await test -s "$tmp/first/state/port"
 export FLOPWATCH_SERVER=http://127.0.0.1:$(cat "$tmp/first/state/port")
 is_step 7 "wait main"
@@ -47,6 +47,7 @@ like "main is measured beside itself" "$status $(tr '\n' ' ' <<<"$said")" '^(0|7
 is_step 8 "wait exact"
 type_step 8 >"$tmp/said"
 status=$?
+cp "$tmp/said" "$tmp/slower"
 like "the slower push is no unchanged one" "$status $(tr '\n' ' ' <"$tmp/said")" '^(3|7) exact is .*sum/100000.* C2  J2 '
 is_step 9 "wait comment"
 type_step 9 >"$tmp/said"
@@ -55,8 +56,17 @@ is_step 10 "flopwatch status"
 ok "the looks are answered" type_step 10
 like "with what the page shows" "$out" "comment .*identical"
 if [ "$status" = 3 ]; then
+	like "the cause of a program is in its commits" "$(grep -hE '^(why|next): ' "$tmp/slower" | tr '\n' ' ')" '^why: not known: a benchmark program is profiled only on request; changed: sums\.c; see git diff [0-9a-f]{12} [0-9a-f]{12} next: push a fix, or: flopwatch alerts accept A1 --reason'
+	ok "why says the same" "$bin/flopwatch" why A1
+	like "and what changed" "$out" '^why: not known: a benchmark program .*; changed: sums\.c; see git diff [0-9a-f]{12} [0-9a-f]{12}'
+	like "so does the page of the alert" "$(curl -s "$FLOPWATCH_SERVER/alerts/1")" '<b>Why:</b> not known: a benchmark program is profiled only on request; changed: sums\.c; '
+	like "the page of the comparison" "$(curl -s "$FLOPWATCH_SERVER/comparisons/2")" '<b>Why:</b> not known: .*; changed: sums\.c; '
+	like "and the review comment" "$(curl -s "$FLOPWATCH_SERVER/api/v1/comparisons/2.md")" 'Why: not known: .*; changed: sums'
+	like "the page says how programs that take turns were timed" "$(curl -s "$FLOPWATCH_SERVER/comparisons/2")" '<dt>Timing</dt><dd>both programs run at once and take turns: pairs of calls in the order A B B A</dd>'
+	is "no profile is queued" "$("$bin/flopwatch" jobs --json | jq '[.items[] | select(.kind == "profile")] | length')" 0
 	is_step 11 "alerts accept"
 	ok "the alert is accepted" type_step 11
+	is "why does not ask for the answer again" "$("$bin/flopwatch" why A1 | tail -n 1)" "next: flopwatch open A1"
 fi
 is_step 12 "kill"
 type_step 12

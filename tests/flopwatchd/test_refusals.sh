@@ -27,7 +27,7 @@ repos "$kernels, upstream: mian}"
 start_daemon || exit 1
 push kernels main
 refused "an upstream that there is not" "$first" "^$tmp/c\.yml:8:[0-9]+: repos\[0\]\.upstream: there is no branch mian to compare others with; push it, or set .upstream."
-fails "who waits is told" 1 fw wait main
+fails "a client that waits reads it" 1 fw wait main
 like "with the same words" "$out" 'repos\[0\]\.upstream: there is no branch mian'
 branch kernels slow main
 echo 1.3 >"$tmp/kernels/kernels/factor"
@@ -54,7 +54,7 @@ repos "$kernels, upstream: slow}"
 start_daemon || exit 1
 await job_ended "$first"
 is "an upstream that holds all of a branch is no base of it" "$(result_of "$first")" "cancelled -"
-like "which is told by name and place" "$(why_of "$first")" \
+like "which is reported by name and place" "$(why_of "$first")" \
 	"^branch main holds no commit that its upstream slow \($tmp/c\.yml:8:[0-9]+: repos\[0\]\.upstream\) lacks, so it would be compared with itself"
 fails "and is no good news" 1 fw wait main
 git -C "$tmp/kernels" checkout -q --orphan foreign main
@@ -85,7 +85,7 @@ commit kernels "a suite that there is not"
 push kernels typo
 refused "a suite that a branch misnames" "$(head_of kernels)" \
 	"^commit [0-9a-f]{12}: \.flopwatch\.yaml:4:10: suites\[0\]: there is no suite tinny: the commit has neither etc/suites/tinny\.yaml nor .*; did you mean .tiny.\?$"
-fails "who waits is told of that, too" 1 fw wait typo --repo kernels
+fails "a client that waits reads that, too" 1 fw wait typo --repo kernels
 branch kernels unread main
 sed -i 's/headdim/hedadim/' "$tmp/kernels/etc/suites/tiny.yaml"
 commit kernels "a suite with a mistake"
@@ -123,7 +123,7 @@ fails "is refused, too" 1 fw wait "$(sql "SELECT max(id) FROM job")"
 idle_peers() { [ "$(sql "SELECT count(*) FROM job WHERE kind = 'peer' AND origin = 'idle' AND state IN ('done', 'failed')")" = 2 ]; }
 ok "those of the configuration are tried while idle" await idle_peers
 is "the one that there is is measured" "$(sql "SELECT state FROM job WHERE origin = 'idle' AND base_provider = 'yardstick'")" "done"
-like "the other is told with its place" "$(sql "SELECT state || ': ' || state_why FROM job WHERE origin = 'idle' AND base_provider = 'nonesuch'")" \
+like "the other is reported with its place" "$(sql "SELECT state || ': ' || state_why FROM job WHERE origin = 'idle' AND base_provider = 'nonesuch'")" \
 	"^failed: $tmp/c\.yml:8:[0-9]+: repos\[0\]\.peers\[1\]: base ${first:0:12}: the module has no provider 'nonesuch'"
 is "nobody reads that there was no pair" "$(sql "SELECT count(*) FROM cell WHERE reason LIKE '%nonesuch%'")" 0
 

@@ -68,7 +68,7 @@ like "the daemon goes on" "$(result_of "$(head_of kernels)")" '^done regression'
 stop_daemon # the last one to close it: the log is gone
 start_daemon || exit 1
 ship "$tmp/replica"
-ok "whoever ships begins a new generation" test "$(find "$tmp/replica" -mindepth 1 -maxdepth 1 -type d | wc -l)" -gt 1
+ok "a program that ships begins a new generation" test "$(find "$tmp/replica" -mindepth 1 -maxdepth 1 -type d | wc -l)" -gt 1
 branch kernels later main
 commit kernels "later"
 push kernels later

@@ -27,7 +27,7 @@ stop_daemon
 
 sqlite3 "$tmp/state/flopwatch.db" "UPDATE comparison SET verdict = 'undecided' WHERE job = $first; UPDATE job SET again_at = 1000 * (unixepoch() + 3600) WHERE id = $first"
 start_daemon
-like "one that noise left undecided says when it will be" "$(curl -s "http://127.0.0.1:$(port)/jobs/$first")" 'Retry</dt>'
+like "one that noise left undecided says when it will be" "$(http GET "/jobs/$first")" 'Retry</dt>'
 stop_daemon
 sqlite3 "$tmp/state/flopwatch.db" "UPDATE job SET again_at = 1000 WHERE id = $first"
 start_daemon
@@ -35,8 +35,8 @@ ok "in that hour it is, by itself" await twice
 again=$(sql "SELECT max(id) FROM job")
 is "with the same question" "$(sql "SELECT a.base_sha = b.base_sha AND a.suite = b.suite AND a.branch = b.branch AND a.kind = b.kind FROM job a, job b WHERE a.id = $first AND b.id = $again")" 1
 is "which says what it asks" "$(api "jobs/$again" | jq -c '[.again_of, .again_at, .origin, .kind]')" "[$first,null,\"retry\",\"compare\"]"
-like "in its log" "$(api "jobs/$again/log")" "queued: retry of job $first, whose runs varied too much"
-like "and on its page" "$(curl -s "http://127.0.0.1:$(port)/jobs/$again")" "Retry of</dt><dd><a href=\"/jobs/$first\">"
+like "in its log" "$(api "jobs/$again/log")" "queued: retry of J$first, whose runs varied too much"
+like "and on its page" "$(http GET "/jobs/$again")" "Retry of</dt><dd><a href=\"/jobs/$first\">"
 ok "it is measured" await is_idle
 is "and its answer is that of the branch" "$(api 'branches?repo=kernels' | jq -r '.items[] | select(.name == "slow").verdict')" regression
 is "once is enough" "$(sql "SELECT count(*) FROM job WHERE again_at IS NOT NULL") $(asked)" "0 2"

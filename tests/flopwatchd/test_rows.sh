@@ -96,7 +96,7 @@ factor 1.0003 "no backward on main"
 is "also on main, where somebody is called" "$(pushed main) $(sql "SELECT kind || ' ' || state FROM alert WHERE branch = 'main'")" \
 	"done failed: failed 2, unchanged 2 failing open"
 factor 1.0004 "after the loss"
-is "and the next commit is held against what still did it" "$(pushed main)" "done failed: failed 2, unchanged 2"
+is "and the next commit is compared with what still did it" "$(pushed main)" "done failed: failed 2, unchanged 2"
 ok "a person accepts it" fw alerts accept "$(sql "SELECT id FROM alert WHERE branch = 'main'")" --reason "the backward is gone for good"
 factor 1.0006 "after that"
 is "then the base is without it, too" "$(pushed main)" "done unchanged: unchanged 2, unsupported 2"
@@ -110,7 +110,7 @@ rows() { # subject, rows: a commit whose program writes them
 	done >"$tmp/lines/bench.sh"
 	commit lines "$subject"
 }
-told() {
+missing_alert() {
 	sql "SELECT group_concat(kind || ' ' || state || ' ' || title, '; ') FROM (SELECT * FROM alert WHERE repo = (SELECT id FROM repo WHERE name = 'lines') ORDER BY id)"
 }
 rows first a b
@@ -121,7 +121,7 @@ rows "another name" a c
 push lines renamed
 is "a row of another name is one removed and one added" "$(judged lines)" "done unchanged: added 1, removed 1, unchanged 1"
 ok "which is no reason to stop" fw wait renamed
-like "and is told" "$(fw wait renamed)" '^not compared: 1 removed, 1 added$'
+like "and is reported" "$(fw wait renamed)" '^not compared: 1 removed, 1 added$'
 is "with its reason" "$(sql "SELECT key || ': ' || reason FROM cell WHERE key IN ('b', 'c') AND verdict <> 'unchanged' ORDER BY key")" \
 	"$(printf '%s\n' 'b: target: the benchmark does not write this row' 'c: base: the benchmark does not write this row')"
 branch lines others main
@@ -131,23 +131,26 @@ is "where all rows are others nothing was compared" "$(judged lines)" "done remo
 fails "which clears nobody" 7 fw wait others
 like "and the page says so" "$(curl -s "http://127.0.0.1:$(port)/comparisons/$(sql "SELECT max(id) FROM comparison")")" \
 	'No cell is supported by both sides; not compared: 2 removed, 2 added\.'
-is "no alert on a branch" "$(told)" ""
+is "no alert on a branch" "$(missing_alert)" ""
 
 git -C "$tmp/lines" checkout -q main
 rows "b goes" a
 push lines main
 is "main loses a row" "$(judged lines)" "done unchanged: removed 1, unchanged 1"
-is "which is told with the commit" "$(told) $(sql "SELECT target_sha FROM alert ORDER BY id DESC LIMIT 1")" \
+is "which is reported with the commit" "$(missing_alert) $(sql "SELECT target_sha FROM alert ORDER BY id DESC LIMIT 1")" \
 	"missing open 1 cell is gone from benchmark rows $(head_of lines)"
+why=$(fw why "A$(sql "SELECT max(id) FROM alert")")
+like "why gives the cause of a missing cell" "$why" 'why: commit [0-9a-f]{12} no longer measures these cells'
+like "and what accepting it accepts" "$why" '^next: restore the cells, or accept that they are gone: flopwatch alerts accept A'
 echo '# the same rows' >>"$tmp/lines/bench.sh"
 commit lines "as before"
 push lines main
 is "the next commit has what is left" "$(judged lines)" "done unchanged: unchanged 1"
-is "it neither tells it again nor ends it" "$(told)" "missing open 1 cell is gone from benchmark rows"
+is "it neither reports it again nor ends it" "$(missing_alert)" "missing open 1 cell is gone from benchmark rows"
 rows "b is back" a b
 push lines main
 is "a row that comes back is added" "$(judged lines)" "done unchanged: added 1, unchanged 1"
-is "and ends it" "$(told)" "missing resolved 1 cell is gone from benchmark rows"
+is "and ends it" "$(missing_alert)" "missing resolved 1 cell is gone from benchmark rows"
 
 # ---- a program whose comments change ----
 made() { # subject, lines of the program
@@ -167,7 +170,7 @@ is "a program is measured" "$(made first "$row_a" "$row_b")" "done unchanged: un
 is "a comment is identical" "$(made comment "# one" "$row_a" "$row_b")" "done identical: identical 1"
 is "another one, too" "$(made comments "# two" "$row_a" "$row_b")" "done identical: identical 1"
 is "no row is gone" "$(gone_of_made)" ""
-page=$(curl -s "http://127.0.0.1:$(port)/")
+page=$(http GET /)
 like "the overview shows the rows" "$page" 'history\?cell=b&amp;repo=made'
 unlike "and not what stands for them" "$page" 'history\?cell=made&amp;repo=made'
 is "a real change is measured" "$(made real "$row_a" ":" "$row_b")" "done unchanged: unchanged 2"

@@ -9,7 +9,7 @@ next() { # percent slower than before, subject; no commit is exactly as fast as 
 	n=$((n + 1))
 	level=$(awk -v l="$level" -v p="$1" 'BEGIN { printf "%.6f", l * (1 + p / 100) }')
 	awk -v l="$level" -v n="$n" 'BEGIN { printf "%.6f\n", l * (1 + (n * 7 % 5 - 2) * 1e-4) }' >"$tmp/kernels/kernels/factor"
-	sed -i "s/libattention.so.*-lm/libattention.so $include $source -lm/" "$tmp/kernels/kernels/Makefile"
+	sed -i "\$ s/libattention.so.*-lm/libattention.so $include $source -lm/" "$tmp/kernels/kernels/Makefile"
 	commit kernels "$n: $2"
 }
 harmless() { # number of commits

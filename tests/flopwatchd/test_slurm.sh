@@ -1,5 +1,6 @@
 #!/bin/bash
 # Jobs through a real Slurm: one node with two simulated GPUs, device sim. Interruptions by the cluster cost a job no attempt.
+# Starts first.  it waits most of its time
 . "$(dirname "$0")/../support/tap.sh"
 . "$(dirname "$0")/../support/daemon.sh"
 . "$(dirname "$0")/../support/slurm.sh"
@@ -73,13 +74,13 @@ busy=$!
 await n_of RUNNING 1
 new_push waits
 waits=$sha
-ok "the reason is told" await waits_for Resources
+ok "the reason is reported" await waits_for Resources
 is "to who listens as well" "$(sql "SELECT payload ->> 'worker' || ' ' || (payload ->> 'why') FROM event WHERE kind = 'worker.pending' ORDER BY id DESC LIMIT 1")" "cluster Resources"
 since=$SECONDS
 like "with its place" "$(workers 'select(.state == "pending") | "\(.position) \(.allocation)"')" '^1 [0-9]+'
 like "by the command line too" "$("$bin/flopwatch" --server "http://127.0.0.1:$(port)" jobs)" 'WARNING worker cluster waits for an allocation, job [0-9]+ at position 1 of its queue: Resources'
-like "and to Prometheus" "$(curl -s "http://127.0.0.1:$(port)/metrics")" 'flopwatch_worker_pending_position\{worker="cluster",slot="[01]",reason="Resources"\} 1'
-like "and on the page of the queue" "$(curl -s "http://127.0.0.1:$(port)/jobs")" 'waits for an allocation, job [0-9]+ at position 1 of its queue: Resources'
+like "and to Prometheus" "$(http GET /metrics)" 'flopwatch_worker_pending_position\{worker="cluster",slot="[01]",reason="Resources"\} 1'
+like "and on the page of the queue" "$(http GET /jobs)" 'waits for an allocation, job [0-9]+ at position 1 of its queue: Resources'
 beyond() { [ $((SECONDS - since)) -gt 12 ]; } # the longest limit of the configuration is 10 s
 await beyond
 is "nothing was lost meanwhile" "$(job_field "$(job_of "$waits")" state) $(workers 'select(.state == "pending") | .state')" "queued pending"

@@ -1,5 +1,6 @@
 #!/bin/bash
 # Builds in separate allocations, through a real Slurm: a partition without GPUs for them, one with two simulated ones to measure.
+# Starts first.  it waits most of its time
 . "$(dirname "$0")/../support/tap.sh"
 . "$(dirname "$0")/../support/daemon.sh"
 . "$(dirname "$0")/../support/slurm.sh"
@@ -106,7 +107,7 @@ new_push breaks 'echo this cannot be built; exit 3'
 is "a build that fails is the result" "$(result_of "$sha")" "done failed"
 like "with its log" "$(api "jobs/$(job_of "$sha")/log")" 'this cannot be built'
 comparison=$(sql "SELECT id FROM comparison WHERE job = $(job_of "$sha")")
-like "its page says why" "$(curl -s "http://127.0.0.1:$(port)/comparisons/$comparison")" 'build: make DEVICE=cpu: exit 2'
+like "its page says why" "$(http GET "/comparisons/$comparison")" 'build: make DEVICE=cpu: exit 2'
 peer=$(post jobs "{\"repo\": \"kernels\", \"target\": \"$sha\", \"base_provider\": \"other\"}" | jq -r .id)
 ok "so is that of a peer" await job_is "$peer" done
 like "with the same reason" "$(api "comparisons/$(job_field "$peer" comparison)" | jq -r '.cells[0] | .failure + ": " + .reason')" 'other build \(the target too\): make DEVICE=cpu: exit 2'
@@ -136,9 +137,9 @@ push kernels endless
 sha=$(head_of kernels)
 is "a build that takes longer than limits.build has failed" "$(result_of "$sha")" "done failed"
 comparison=$(sql "SELECT id FROM comparison WHERE job = $(job_of "$sha")")
-is "its reason is told" "$(api "comparisons/$comparison" | jq -r '[.cells[] | .failure + ": " + .reason] | unique[]')" \
+is "its reason is reported" "$(api "comparisons/$comparison" | jq -r '[.cells[] | .failure + ": " + .reason] | unique[]')" \
 	"build: make DEVICE=cpu: ran past 5 s and was ended (see doc/troubleshooting.md#build-timeout)"
-like "also on its page" "$(curl -s "http://127.0.0.1:$(port)/comparisons/$comparison")" 'ran past 5 s and was ended'
+like "also on its page" "$(http GET "/comparisons/$comparison")" 'ran past 5 s and was ended'
 like "with what it said until then" "$(log_of "$sha")" 'it compiles'
 is "it was tried once, in one allocation" "$(sql "SELECT attempt FROM job WHERE id = $(job_of "$sha")") $(($(n_of build) - builds))" "1 1"
 ok "which is gone" await slurm_has_none

@@ -61,7 +61,7 @@ await runs 1
 cli pause sim-0 >/dev/null
 new_push two
 ok "while the other is busy it is said what is of no use" await says 'the allocation has sim-0 (paused), which fits no queued job'
-like "on the page of the queue" "$(curl -s "http://127.0.0.1:$(port)/jobs")" 'waits for an allocation(, job [0-9]+)?: the allocation has sim-0 \(paused\)'
+like "on the page of the queue" "$(http GET /jobs)" 'waits for an allocation(, job [0-9]+)?: the allocation has sim-0 \(paused\)'
 like "by the command line" "$(cli jobs)" 'waits for an allocation(, job [0-9]+)?: the allocation has sim-0 \(paused\)'
 post "jobs/$(job_of "$sha")/cancel" >/dev/null
 ok "a job that is cancelled leaves what is busy alone" await runs 1

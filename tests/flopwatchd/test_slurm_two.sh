@@ -1,5 +1,6 @@
 #!/bin/bash
 # Two workers of one kind with separate builds, through a real Slurm: the second does not repeat builds of the first.
+# Starts first.  it waits most of its time
 . "$(dirname "$0")/../support/tap.sh"
 . "$(dirname "$0")/../support/daemon.sh"
 . "$(dirname "$0")/../support/slurm.sh"

@@ -46,7 +46,7 @@ commit kernels other
 push kernels other
 is "a push is judged all the same" "$(result_of "$(head_of kernels)")" "done unchanged"
 is "in the allocation of the profile" "$(allocations)" "$n"
-is "which made way for it, uncounted" "$(sql "SELECT attempt || ' ' || (SELECT count(*) FROM job_log l WHERE l.job = j.id AND l.line LIKE 'queued: preempted by job %') FROM job j WHERE kind = 'profile'")" "0 1"
+is "which made way for it, uncounted" "$(sql "SELECT attempt || ' ' || (SELECT count(*) FROM job_log l WHERE l.job = j.id AND l.line LIKE 'queued: preempted by J%') FROM job j WHERE kind = 'profile'")" "0 1"
 ok "the stranger has the GPU then" await strangers RUNNING 2
 
 # ---- once a device is free again ----

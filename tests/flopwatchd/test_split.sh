@@ -50,7 +50,7 @@ is "all of them were judged a loss" "$(sql "SELECT count(*) FROM cell WHERE comp
 is "no run timed cells of two devices" "$(sql "SELECT count(*) FROM (SELECT s.run FROM sample s JOIN cell x ON x.id = s.cell WHERE x.comparison = $id GROUP BY s.run HAVING count(DISTINCT x.device) > 1)")" 0
 like "the job's log says who had what" "$(sql "SELECT line FROM job_log WHERE line LIKE 'split:%' ORDER BY id DESC LIMIT 1")" '^split: [0-9]+ cells on sim-[01], [0-9]+ cells on sim-[01]$'
 is "every cell says it in JSON" "$(api "comparisons/$id" | jq -c '[.cells[].device] | unique')" '["sim-0","sim-1"]'
-like "and the page" "$(curl -s "http://127.0.0.1:$(port)/comparisons/$id")" '<dt>Split</dt><dd>[0-9]+ cells? on sim-[01], [0-9]+ cells? on sim-[01]</dd>'
+like "and the page" "$(http GET "/comparisons/$id")" '<dt>Split</dt><dd>[0-9]+ cells? on sim-[01], [0-9]+ cells? on sim-[01]</dd>'
 
 # ---- how it ends -------------------------------------------------------------------------------------------------------------
 await free 2
@@ -87,7 +87,7 @@ like "its second set is another device's" "$(confirmed "$id")" '^(sim-0 then sim
 is "and a set of its own" "$(sets "$id")" "1,2"
 is "no device has both" "$(sql "SELECT count(*) FROM job_log WHERE line LIKE 'confirming: % cells on sim-_' AND job = (SELECT job FROM comparison WHERE id = $id)")" 1
 is "JSON names it" "$(api "comparisons/$id" | jq -c '[.cells[] | .device != .confirmed_on and .confirmed_on != null] | unique')" '[true]'
-like "and the page" "$(curl -s "http://127.0.0.1:$(port)/comparisons/$id")" '<dt>Confirming set</dt><dd>[0-9]+ cells? on sim-[01]</dd>'
+like "and the page" "$(http GET "/comparisons/$id")" '<dt>Confirming set</dt><dd>[0-9]+ cells? on sim-[01]</dd>'
 await free 2
 post jobs "{\"repo\":\"kernels\",\"target\":\"$sha\",\"base\":\"$(sql "SELECT base_sha FROM comparison WHERE id = $id")\",\"cells\":\"$(sql "SELECT min(key) FROM cell WHERE comparison = $id")\"}" >/dev/null
 is "so is that of one cell" "$(result_of "$sha") $(sql "SELECT n_cells FROM comparison WHERE id = $(comparison_of "$sha")")" "done regression 1"

@@ -1,5 +1,8 @@
 /* Results as rows: builds found again, samples bit for bit, runs for judging again, thinning. */
 #include "db/db.h"
+
+#include <math.h>
+
 #include "fixture_result.h"
 #include "fixture_transaction.h"
 
@@ -82,6 +85,21 @@ static void cells_read_back(void **state)
 		fixture_number(f, "SELECT count(*) FROM cell WHERE device = 1 AND branch = 'main' AND finished_at = 77"), 2);
 	again.comparison = 99;
 	refused(ERR_NOT_FOUND, store_cell_insert(f->db, &again, &err));
+}
+
+/* A cell that is not decided may show a larger loss, as may one that failed; neither is the loss of the regression. */
+static void the_worst_cell_is_a_regression(void **state)
+{
+	struct fixture *f = *state;
+	int64_t id = fixture_comparison(f, "main", 1, 2, VERDICT_UNDECIDED, 77);
+	fixture_cell(f, id, 0, "open", 0.2, VERDICT_UNDECIDED);
+	fixture_cell(f, id, 1, "same", 0.001, VERDICT_UNCHANGED);
+	ok(store_comparison_verdict(f->db, id, VERDICT_UNDECIDED, &err));
+	assert_int_equal(fixture_number(f, "SELECT worst_key = 'open' AND worst_pct < -15 FROM comparison"), 1);
+	fixture_cell(f, id, 2, "slow", 0.03, VERDICT_REGRESSION);
+	fixture_cell(f, id, 3, "slower", 0.04, VERDICT_REGRESSION);
+	ok(store_comparison_verdict(f->db, id, VERDICT_REGRESSION, &err));
+	assert_int_equal(fixture_number(f, "SELECT worst_key = 'slower' AND worst_pct BETWEEN -4 AND -3.8 FROM comparison"), 1);
 }
 
 static void see_point(void *arg, const struct view_point *row)
@@ -219,6 +237,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(cached_builds_are_found_again, setup, teardown),
 		cmocka_unit_test_setup_teardown(comparisons_read_back, setup, teardown),
 		cmocka_unit_test_setup_teardown(cells_read_back, setup, teardown),
+		cmocka_unit_test_setup_teardown(the_worst_cell_is_a_regression, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_history_shows_what_judging_again_found_in_its_old_position, setup, teardown),
 		cmocka_unit_test_setup_teardown(samples_come_back_bit_for_bit, setup, teardown),
 		cmocka_unit_test_setup_teardown(forgetting_keeps_the_estimates, setup, teardown),

@@ -62,7 +62,7 @@ has_failed() { [ "$(sql "SELECT count(*) FROM job WHERE target_sha = '$(head_of 
 suites tiny
 factor "1.0003"
 pushed # by the suites of its base, which has both
-is "a suite that main drops is told" "$(news)" "missing open"
+is "a suite that main drops is reported" "$(news)" "missing open"
 is "with the cells that are not measured any more" "$(api alerts | jq -c '.items[] | select(.kind == "missing") | [.title, .target == "'"$(head_of kernels)"'", (.cells | length)]')" '["suite other is gone: .flopwatch.yaml no longer names it, so 2 cells are not measured",true,2]'
 factor "1.0004"
 pushed 1
@@ -76,7 +76,7 @@ suites nosuch
 factor "1.0006"
 push kernels main
 await has_failed
-is "a commit of which no plan can be made is told" "$(news)" "failing open, missing resolved"
+is "a commit of which no plan can be made is reported" "$(news)" "failing open, missing resolved"
 like "with the reason" "$(title_of failing)" '^cannot be measured: commit [0-9a-f]{12}: .flopwatch.yaml:4:10: suites\[0\]: there is no suite nosuch: '
 echo 'speed: high' >>"$tmp/kernels/.flopwatch.yaml"
 factor "1.0008"

@@ -78,8 +78,8 @@ is "by its sustained runs, not by its pairs" "$(cell_of_tip '.cells[0] | [(.flag
 id=$(job_field "$(job_of "$(head_of kernels)")" comparison)
 is "the list tells its best cell" "$(api 'comparisons?limit=1' | jq -c '.items[0] | [.id == '"$id"', .best_pct > 15, (.best_cell | endswith("forward"))]')" "[true,true,true]"
 is "as does that of branches" "$(api 'branches?repo=kernels' | jq -c '.items[] | select(.name == "lean") | [.best_pct > 15, .suites[0].best_pct > 15, (.suites[0].best_cell | endswith("forward"))]')" "[true,true,true]"
-like "and the overview" "$(curl -s "http://127.0.0.1:$(port)/" | grep -A4 '>lean</a>')" '\+[12][0-9]\.[0-9]+'
-like "as does the page" "$(curl -s "http://127.0.0.1:$(port)/comparisons/$id")" 'No cell is slower; the best is [^%]*[12][0-9]\.[0-9]+[^%]*% in sustained runs, once clocks stabilise under its power draw'
-like "and its row in the list" "$(curl -s "http://127.0.0.1:$(port)/comparisons?verdict=improvement")" '\+[12][0-9]\.[0-9]+'
-like "and a report to paste" "$(curl -s "http://127.0.0.1:$(port)/api/v1/comparisons/$id.md" | head -n 1)" '^\*\*flopwatch: improvement\*\*: lean is [12][0-9]\.[0-9]+ % faster in 1 of 1 cell$'
+like "and the overview" "$(http GET / | grep -A4 '>lean</a>')" '\+[12][0-9]\.[0-9]+'
+like "as does the page" "$(http GET "/comparisons/$id")" 'No cell is slower; the best is [^%]*[12][0-9]\.[0-9]+[^%]*% in sustained runs, once clocks stabilise under its power draw'
+like "and its row in the list" "$(http GET "/comparisons?verdict=improvement")" '\+[12][0-9]\.[0-9]+'
+like "and a report to paste" "$(http GET "/api/v1/comparisons/$id.md" | head -n 1)" '^\*\*flopwatch: improvement\*\*: lean is [12][0-9]\.[0-9]+ % faster in 1 of 1 cell$'
 stop_daemon

@@ -24,7 +24,7 @@ is "in each of its lines" "$(grep -c '^ok ' "$tmp/out/seen.txt") $(grep '^not ok
 export LIMIT_S=0
 fails "what takes too long does not end it" 1 two
 unset LIMIT_S
-is "and is told" "$(grep -c '^# [a-z0-9]* is not judged' "$tmp/out/seen.txt") $(tail -n 1 "$tmp/out/seen.txt")" "7 1..14"
+is "and is reported" "$(grep -c '^# [a-z0-9]* is not judged' "$tmp/out/seen.txt") $(tail -n 1 "$tmp/out/seen.txt")" "7 1..14"
 module slower 1.0 "nothing is planted, "
 fails "what was planted and is not found is noticed" 1 two
 is "in its lines" "$(grep '^not ok' "$tmp/out/seen.txt" | cut -c 1-46)" "not ok 10 - what was planted is a loss: slower

@@ -187,7 +187,7 @@ static void first_sight_queues_upstream_first(void **state)
 	assert_string_equal(text("SELECT target_sha FROM job ORDER BY id", NULL), main_sha);
 	assert_string_equal(text("SELECT branch FROM job ORDER BY id DESC", NULL), "a-topic");
 	assert_string_equal(text("SELECT origin || state || kind FROM job ORDER BY id DESC", NULL), "pushqueuedcompare");
-	assert_int_equal(number("SELECT count(*) FROM branch_tip", NULL), 3);
+	assert_int_equal(number("SELECT count(*) FROM branch_tip WHERE gone = 0", NULL), 3);
 	assert_int_equal(number("SELECT watched FROM branch_tip WHERE name = 'a-topic'", NULL), 1);
 	assert_int_equal(number("SELECT watched FROM branch_tip WHERE name = 'other/x'", NULL), 0);
 	assert_int_equal(number("SELECT count(*) FROM event WHERE kind = 'job.queued'", NULL), 2);
@@ -246,6 +246,40 @@ static void deleted_branch_takes_its_queued_job_along(void **state)
 	run_until("SELECT count(*) FROM job WHERE state = 'target_missing'", 1);
 	assert_string_equal(text("SELECT branch FROM job WHERE state = 'target_missing'", NULL), "topic");
 	assert_string_equal(text("SELECT state FROM job WHERE branch = 'main'", NULL), "queued");
+}
+
+/* A second branch at a commit waits for the first one's job. It gets a job of its own when that ends with its branch. */
+static void a_commit_stays_queued_for_its_other_branch(void **state)
+{
+	char first[65];
+
+	(void)state;
+	gitrepo_checkout("co");
+	GIT("co", "checkout", "-qb", "topic");
+	snprintf(first, sizeof first, "%s", gitrepo_commit("co", "two"));
+	GIT(".", "clone", "-q", "--bare", "co", "bare.git");
+	add_repo("kernels", "bare.git", false, "*");
+	begin();
+	RUN_UNTIL_JOBS(2);
+	number("UPDATE job SET plan = 1 WHERE branch = 'topic'", NULL);
+	GIT("bare.git", "update-ref", "refs/heads/release", first);
+	run_until("SELECT count(*) FROM branch_tip WHERE name = 'release'", 1);
+	assert_int_equal(jobs(), 2);
+	/* the first branch moves on */
+	GIT("co", "remote", "add", "origin", "../bare.git");
+	gitrepo_commit("co", "three");
+	GIT("co", "push", "-q", "origin", "topic");
+	run_until("SELECT count(*) FROM job WHERE branch = 'release' AND state = 'queued'", 1);
+	assert_string_equal(text("SELECT target_sha FROM job WHERE branch = 'release'", NULL), first);
+	assert_string_equal(text("SELECT state FROM job WHERE target_sha = :v AND branch = 'topic'", first), "superseded");
+	/* the second one is renamed */
+	number("UPDATE job SET plan = 1 WHERE branch = 'release'", NULL);
+	GIT("bare.git", "update-ref", "refs/heads/v2", first);
+	run_until("SELECT count(*) FROM branch_tip WHERE name = 'v2'", 1);
+	assert_int_equal(number("SELECT count(*) FROM job WHERE branch = 'v2'", NULL), 0);
+	GIT("bare.git", "update-ref", "-d", "refs/heads/release");
+	run_until("SELECT count(*) FROM job WHERE branch = 'v2' AND state = 'queued'", 1);
+	assert_string_equal(text("SELECT target_sha FROM job WHERE branch = 'v2'", NULL), first);
 }
 
 static void checkouts_worktrees_and_packed_refs(void **state)
@@ -442,7 +476,7 @@ static void hostile_names_travel_whole(void **state)
 	gitrepo_write("co/.git/packed-refs", packed);
 	add_repo("kernels", "co", false, "*");
 	begin();
-	run_until("SELECT count(*) FROM branch_tip", 10);
+	run_until("SELECT count(*) FROM branch_tip WHERE gone = 0", 10);
 	assert_int_equal(number("SELECT count(*) FROM branch_tip WHERE name = '%FF%FE'", NULL), 1);
 	assert_string_equal(text("SELECT display FROM branch_tip WHERE name = '%FF%FE'", NULL), "\xef\xbf\xbd\xef\xbf\xbd");
 	assert_string_equal(text("SELECT display FROM branch_tip WHERE name = '%E2%80%AEabc'", NULL), "\\u202eabc");
@@ -525,6 +559,37 @@ static struct branch_tips_result apply(const char *lines, int queue_max)
 #define C              "cccccccccccccccccccccccccccccccccccccccc"
 #define TIP(name, sha) "{\"name\":\"" name "\",\"display\":\"" name "\",\"commit\":\"" sha "\"}\n"
 
+/* The daemon answers no request while it stores branches, so that those of a large repository take several checks, main in the first. */
+static void many_branches_take_several_checks(void **state)
+{
+	enum { N = 2500 };
+	struct buf lines;
+	int checks = 0, jobs = 0;
+
+	(void)state;
+	buf_init(&lines, 1 << 20);
+	for (int i = 0; i < N; i++)
+		buf_printf(&lines, "{\"name\":\"a%04d\",\"display\":\"a%04d\",\"commit\":\"%040x\"}\n", i, i, i + 1);
+	buf_puts(&lines, TIP("main", A));
+	for (bool again = true; again && checks < 10; checks++) {
+		struct branch_tips_result result = apply(lines.data, 2 * N);
+
+		again = result.again;
+		jobs += result.jobs;
+		assert_string_equal(result.problem, "");
+		assert_int_equal(again, held[0] != '\0'); /* those that follow do not appear up to date */
+		assert_int_equal(number("SELECT count(*) FROM job WHERE target_sha = :v", A), 1);
+	}
+	assert_int_equal(checks, 3);
+	assert_int_equal(jobs, N + 1);
+	assert_true(apply(TIP("main", A), 2 * N).again);
+	assert_true(apply(TIP("main", A), 2 * N).again);
+	assert_int_equal(number("SELECT count(*) FROM branch_tip WHERE gone = 0", NULL), N + 1 - 2000);
+	assert_false(apply(TIP("main", A), 2 * N).again);
+	assert_int_equal(number("SELECT count(*) FROM branch_tip WHERE gone = 0", NULL), 1);
+	buf_fini(&lines);
+}
+
 static void nonsense_writes_nothing(void **state)
 {
 	static const char *const bad[] = { "hello\n", "{}\n", "[]\n", "{\"name\":1}\n", TIP("main", "xyz"), TIP("", A),
@@ -537,7 +602,7 @@ static void nonsense_writes_nothing(void **state)
 
 		snprintf(lines, sizeof lines, TIP("main", A) "%s", bad[i]);
 		assert_memory_equal(apply(lines, 10).problem, "protocol: ", 10);
-		assert_int_equal(number("SELECT count(*) FROM branch_tip", NULL), 0);
+		assert_int_equal(number("SELECT count(*) FROM branch_tip WHERE gone = 0", NULL), 0);
 		assert_int_equal(jobs(), 0);
 	}
 }
@@ -578,6 +643,46 @@ static void a_missing_upstream_branch_is_reported(void **state)
 	assert_string_equal(apply("", 10).problem, "");
 }
 
+#define PULL(number, head, more) "{\"pull\":" number ",\"head\":\"" head "\"" more "}\n"
+#define COMMIT(sha)              ",\"commit\":\"" sha "\""
+
+static void a_measured_request_stays_until_its_head_changes(void **state)
+{
+	struct fw_err err = { 0 };
+	struct branch_tips_result r;
+	int64_t id;
+
+	(void)state;
+	add_repo("r", "x", false, "*");
+	snprintf(config.repo[0].pulls.refs, sizeof config.repo[0].pulls.refs, "pull");
+	r = apply(TIP("main", A) PULL("7", B, ""), 9);
+	assert_int_equal(r.moved, 1);
+	assert_int_equal(store_repo_find(db, "r", &id, &err), 1);
+	assert_int_equal(store_pull_approve(db, id, 7, B, "alice", 1, &err), 0);
+	apply(TIP("main", A) PULL("7", B, ",\"problem\":\"it has conflicts\""), 9);
+	assert_string_equal(text("SELECT problem FROM pull", NULL), "it has conflicts");
+	apply(TIP("main", A) PULL("7", B, ""), 9); /* not its turn: the problem is still known */
+	assert_string_equal(text("SELECT problem FROM pull", NULL), "it has conflicts");
+	r = apply(TIP("main", A) PULL("7", B, COMMIT(C)), 9);
+	assert_int_equal(r.jobs, 1);
+	assert_string_equal(text("SELECT problem FROM pull", NULL), "");
+	/* it is not fetched again, or it is one of more requests than are listed */
+	r = apply(TIP("main", A) PULL("7", B, ""), 9);
+	assert_int_equal(r.moved + r.gone, 0);
+	r = apply(TIP("main", A) PULL("9", B, "") "{\"pulls_omitted\":3}\n", 9);
+	assert_int_equal(r.moved + r.gone, 0);
+	assert_string_equal(text("SELECT state FROM job WHERE target_sha = :v", C), "queued");
+	r = apply(TIP("main", A) PULL("7", A, ""), 9);
+	assert_int_equal(r.gone, 1);
+	assert_string_equal(
+		text("SELECT state_why FROM job WHERE target_sha = :v", C), "the request has another head, aaaaaaaaaaaa");
+	apply(TIP("main", A) PULL("7", B, COMMIT(C)), 9);
+	r = apply(TIP("main", A) PULL("9", B, ""), 9);
+	assert_int_equal(r.gone, 1);
+	assert_string_equal(
+		text("SELECT state_why FROM job WHERE target_sha = :v ORDER BY id DESC", C), "the request was deleted");
+}
+
 static void jobs_of_persons_stay(void **state)
 {
 	struct store_job j = { .branch = "x", .target_sha = A, .kind = JOBKIND_COMPARE, .origin = "api" };
@@ -611,12 +716,14 @@ int main(void)
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 	const struct CMUnitTest tests[] = { TEST(first_sight_queues_upstream_first), TEST(pushes_are_noticed_and_supersede),
 		TEST(deleted_branch_takes_its_queued_job_along), TEST(checkouts_worktrees_and_packed_refs),
+		TEST(a_commit_stays_queued_for_its_other_branch), TEST(checkouts_worktrees_and_packed_refs),
 		TEST(bad_repositories_show_their_error_and_the_others_go_on), TEST(a_look_names_the_branches_that_it_holds_back),
 		TEST(a_number_of_another_start_is_unknown), TEST(a_repository_that_is_replaced_is_watched_again),
 		TEST(heads_made_again_are_watched_below_a_path_like_them), TEST(remotes_are_mirrored),
 		TEST(hostile_names_travel_whole), TEST(globs), TEST(globs_that_exclude), TEST(patterns_that_match_nothing),
-		TEST(nonsense_writes_nothing), TEST(a_full_queue_is_reported_and_tried_again),
-		TEST(a_missing_upstream_branch_is_reported), TEST(jobs_of_persons_stay),
+		TEST(many_branches_take_several_checks), TEST(nonsense_writes_nothing),
+		TEST(a_full_queue_is_reported_and_tried_again), TEST(a_missing_upstream_branch_is_reported),
+		TEST(a_measured_request_stays_until_its_head_changes), TEST(jobs_of_persons_stay),
 		TEST(repositories_no_longer_configured_are_gone) };
 
 	gitrepo_use_our_programs();

@@ -65,7 +65,7 @@ struct alert_group {
 	enum decider decider;    /* phases explain neither sustained runs nor slow calls */
 	char slow[EXPLAIN_SIZE]; /* how many calls take how much longer, if those decided */
 	int cells;
-	double most_pct; /* of the cell with the largest change; NAN: none */
+	double most_pct, least_pct; /* of the cells with the largest and the smallest change; NAN: none */
 };
 
 struct alert_cells {
@@ -82,12 +82,13 @@ void alert_cells_init(struct alert_cells *a);
 void alert_cells_fini(struct alert_cells *a);
 /** Add cell `i` of `r`, judged as `c`. `c->failure` is the target's failure, whether the base failed or not. */
 void alert_cells_add(struct alert_cells *a, const struct result *r, int i, const struct store_cell *c);
-/** Add a cell of which only suite and key are known. Beyond STORE_ALERT_CELLS_MAX cells are only counted. */
-void alert_cells_add_key(struct alert_cells *a, const char *suite, const char *key, const char *verdict);
+/**
+ * Add a missing cell, of which only suite and key are known; `comparison` is the last with that cell, 0: not known. Beyond
+ * STORE_ALERT_CELLS_MAX cells are only counted.
+ */
+void alert_cells_add_missing(struct alert_cells *a, const char *suite, const char *key, int64_t comparison);
 /** Add a cell that an unpaired measurement reports as slower. */
 void alert_cells_add_unpaired(struct alert_cells *a, const char *suite, const char *key, int64_t comparison, double change_pct);
-/** Add a cell that vanished with its suite; `comparison` is the last with that cell. */
-void alert_cells_add_lost(struct alert_cells *a, const char *suite, const char *key, int64_t comparison);
 /** Count an alert's stored cells for groups, title and worst slowdown; alert_cells_end then gives no cells. */
 void alert_cells_count(struct alert_cells *a, const char *cells_json);
 /** Finish both texts. Err: ERR_FULL they do not fit. Own: valid until alert_cells_fini. */
@@ -99,7 +100,8 @@ void alert_cells_title(struct alert_cells *a, char *out, size_t size);
 
 /**
  * Call it after a comparison opened or extended the alert `a`: queues a profile of its worst cells, at most EVIDENCE_CELLS_MAX an
- * alert. Does nothing if the configuration disables profiles, if no cell is slower, or if no cell ran.
+ * alert. Does nothing if the configuration disables profiles, if no cell is slower, if no cell ran, or if the cells
+ * are rows of a benchmark program.
  */
 int alert_profile(struct db *db, const struct config *config, const struct store_alert *a, int64_t now_ms, struct fw_err *err);
 
@@ -123,9 +125,11 @@ void device_alert_stop(struct device_alert_watch *s);
 
 /**
  * Open and resolve the alerts that are due at `now_ms`, inside the caller's transaction. A paused device and one with a job are
- * never offline. *changed counts the opened and resolved alerts.
+ * never offline, nor is any device before the daemon has worked for offline_after; `awake_ms`: since when it has worked without a
+ * gap. *changed counts the opened and resolved alerts.
  */
-int device_alert_look(struct db *db, const struct config *config, int64_t now_ms, int *changed, struct fw_err *err);
+int device_alert_look(
+	struct db *db, const struct config *config, int64_t awake_ms, int64_t now_ms, int *changed, struct fw_err *err);
 
 /*
  * ---- gone_cells ----

@@ -1,6 +1,7 @@
 /* alert_cells.c - phase and kernel of each slower cell, and the groups of an alert. */
 #include "flopwatchd/alert/alert.h"
 
+#include <math.h>
 #include <stdio.h>
 
 #define EXPLAINS_LEAST 0.5 /* of the slowdown: a smaller share explains nothing */
@@ -108,6 +109,7 @@ static void merge_group(struct alert_group *to, const struct alert_group *g)
 	if (g->is_gain ? g->most_pct > to->most_pct : g->most_pct < to->most_pct)
 		memcpy(to->slow, g->slow, sizeof g->slow);
 	to->most_pct = (g->is_gain ? fmax : fmin)(to->most_pct, g->most_pct);
+	to->least_pct = (g->is_gain ? fmin : fmax)(to->least_pct, g->least_pct);
 	to->cells += g->cells;
 }
 
@@ -194,6 +196,7 @@ void alert_cells_add(struct alert_cells *a, const struct result *r, int i, const
 		if (!timed || g.phase[0]) /* a phase that explains nothing has no kernel that explains anything */
 			find_kernel(r, i, g.phase, g.kernel);
 	}
+	g.least_pct = g.most_pct;
 	count_group(a, &g);
 	a->n++;
 	jsonw_format(&a->j, "{ cell=%s suite=%s comparison=%ld verdict=%s change_pct=%f borderline=%i", c->key,
@@ -204,17 +207,12 @@ void alert_cells_add(struct alert_cells *a, const struct result *r, int i, const
 	jsonw_object_end(&a->j);
 }
 
-static void add_key(struct alert_cells *a, const char *suite, const char *key, const char *verdict, int64_t comparison)
+void alert_cells_add_missing(struct alert_cells *a, const char *suite, const char *key, int64_t comparison)
 {
 	if (a->n++ >= STORE_ALERT_CELLS_MAX) /* beyond the limit, cells are only counted */
 		return;
 	jsonw_format(&a->j, "{ cell=%s suite=%s comparison~=%ld verdict=%s change_pct=null borderline=%i }", key, suite,
-		comparison, verdict, false);
-}
-
-void alert_cells_add_key(struct alert_cells *a, const char *suite, const char *key, const char *verdict)
-{
-	add_key(a, suite, key, verdict, 0);
+		comparison, "missing", false);
 }
 
 void alert_cells_add_unpaired(struct alert_cells *a, const char *suite, const char *key, int64_t comparison, double change_pct)
@@ -223,11 +221,6 @@ void alert_cells_add_unpaired(struct alert_cells *a, const char *suite, const ch
 	a->worst_pct = fmin(a->worst_pct, change_pct);
 	jsonw_format(&a->j, "{ cell=%s suite=%s comparison=%ld verdict=%s change_pct=%f borderline=%i unpaired=%i }", key, suite,
 		comparison, verdict_name(VERDICT_REGRESSION), change_pct, false, true);
-}
-
-void alert_cells_add_lost(struct alert_cells *a, const char *suite, const char *key, int64_t comparison)
-{
-	add_key(a, suite, key, "missing", comparison);
 }
 
 static const char *text_of(const json_t *cell, const char *key)
@@ -244,6 +237,7 @@ void alert_cells_count(struct alert_cells *a, const char *cells_json)
 	{
 		const json_t *change = json_object_get(cell, "change_pct");
 		struct alert_group g = { .cells = 1, .most_pct = json_is_number(change) ? json_number_value(change) : NAN };
+		g.least_pct = g.most_pct;
 		snprintf(g.family, sizeof g.family, "%s", text_of(cell, "family"));
 		snprintf(g.direction, sizeof g.direction, "%s", text_of(cell, "direction"));
 		snprintf(g.phase, sizeof g.phase, "%s", text_of(cell, "phase"));
@@ -291,7 +285,7 @@ void alert_cells_title(struct alert_cells *a, char *out, size_t size)
 {
 	join_unexplained(a);
 	const struct alert_group *worst = &a->group[0];
-	char more[48] = "", phase[32] = "", slow[EXPLAIN_SIZE + 2] = "";
+	char more[48] = "", phase[32] = "", most[32], least[32], slow[EXPLAIN_SIZE + 2] = "";
 	for (int i = 1; i < a->n_groups; i++)
 		if (a->group[i].most_pct < worst->most_pct)
 			worst = &a->group[i];
@@ -304,6 +298,8 @@ void alert_cells_title(struct alert_cells *a, char *out, size_t size)
 		snprintf(phase, sizeof phase, " (%s)", by);
 	if (worst->slow[0])
 		snprintf(slow, sizeof slow, ": %s", worst->slow);
+	snprintf(most, sizeof most, "%+.1f", worst->most_pct);
+	snprintf(least, sizeof least, "%+.1f", worst->least_pct);
 	const char *gap = worst->direction[0] ? " " : "";
 	const char *cells = worst->cells == 1 ? "cell" : "cells";
 	if (a->n_groups == 0)
@@ -315,6 +311,6 @@ void alert_cells_title(struct alert_cells *a, char *out, size_t size)
 		snprintf(out, size, "%s%s%s%s: %d %s%s%s", worst->family, gap, worst->direction, phase, worst->cells, cells, slow,
 			more);
 	else
-		snprintf(out, size, "%s%s%s%s %+.1f %% in %d %s%s%s", worst->family, gap, worst->direction, phase,
-			worst->most_pct, worst->cells, cells, slow, more);
+		snprintf(out, size, "%s%s%s%s %s%s %% in %d %s%s%s", worst->family, gap, worst->direction, phase,
+			strcmp(most, least) != 0 ? "up to " : "", most, worst->cells, cells, slow, more);
 }

@@ -1,5 +1,6 @@
 #include "flopwatchd/alert/alert.h"
 
+#include <math.h>
 #include <stdio.h>
 
 static bool is_named(const json_t *cells, const char *key)
@@ -30,6 +31,14 @@ int alert_profile_choose(
 	return result;
 }
 
+/* Of a benchmark program only the times are known. Returns 1, 0, -1. */
+static int is_of_program(struct db *db, int64_t comparison, struct fw_err *err)
+{
+	struct store_cell first;
+	int found = store_cell_next(db, comparison, -1, &first, err);
+	return found == 1 ? !first.title[0] : found;
+}
+
 int alert_profile(struct db *db, const struct config *config, const struct store_alert *a, int64_t now_ms, struct fw_err *err)
 {
 	struct profile_cells cells;
@@ -53,10 +62,11 @@ int alert_profile(struct db *db, const struct config *config, const struct store
 		return 0;
 	if (alert_profile_choose(db, a->comparison, a->cells_json, EVIDENCE_CELLS_MAX - requested, &cells, err) != 0)
 		return -1;
-	if (cells.n == 0)
-		return 0;
+	int is_program = cells.n ? is_of_program(db, a->comparison, err) : 0;
+	if (cells.n == 0 || is_program)
+		return is_program < 0 ? -1 : 0;
 	profile_request_like(&of, &job);
 	profile_cells_words(&cells, job.cells_glob, sizeof job.cells_glob);
-	snprintf(line, sizeof line, "queued: alert %lld requests a profile", (long long)a->id);
+	snprintf(line, sizeof line, "queued: A%lld requests a profile", (long long)a->id);
 	return profile_request(db, &job, &p, line, now_ms, err);
 }

@@ -1,6 +1,7 @@
 /* device_alert.c - periodic checks for offline and quarantined devices. */
 #include "flopwatchd/alert/alert.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -9,6 +10,7 @@ enum {
 	PAUSE_MIN_MS = 250,
 	PAUSE_MAX_MS = 60000,
 	GLANCE_MS = 5000, /* period of the check for quarantined devices */
+	GAP_MAX_MS = 60000,
 	AT_ONCE_MAX = 16,
 };
 
@@ -17,6 +19,7 @@ struct device_alert_watch {
 	const struct config *config;
 	struct txn *txn;
 	struct loop_source *timer;
+	int64_t awake_ms, checked_ms;
 	int64_t due_ms; /* time of the next check of all devices; quarantined ones are checked more often */
 };
 
@@ -109,15 +112,16 @@ static int resolve_all(
 	return 0;
 }
 
-int device_alert_look(struct db *db, const struct config *config, int64_t now_ms, int *changed, struct fw_err *err)
+int device_alert_look(
+	struct db *db, const struct config *config, int64_t awake_ms, int64_t now_ms, int *changed, struct fw_err *err)
 {
 	struct found found[AT_ONCE_MAX];
 	int64_t since = now_ms - config->offline_after_ms;
-	int received, back, silent, quarantined;
+	int received, back, silent = 0, quarantined;
 	*changed = 0;
 	if (find_online_again(db, found, &received, err) != 0 || resolve_all(db, config, found, received, now_ms, err) != 0 ||
 		find_quarantine_over(db, found, &back, err) != 0 || resolve_all(db, config, found, back, now_ms, err) != 0 ||
-		find_offline(db, since, now_ms, found, &silent, err) != 0 ||
+		(awake_ms <= since && find_offline(db, since, now_ms, found, &silent, err) != 0) ||
 		open_all(db, config, ALERTKIND_DEVICE_OFFLINE, found, silent, now_ms, err) != 0 ||
 		find_quarantined(db, since, found, &quarantined, err) != 0 ||
 		open_all(db, config, ALERTKIND_QUARANTINED, found, quarantined, now_ms, err) != 0)
@@ -144,6 +148,13 @@ static bool is_quarantine_alert_due(const struct device_alert_watch *s, int64_t 
 	return rc == 0 && due + over > 0;
 }
 
+/* Time between two checks after which the daemon or the machine must have slept. */
+static int64_t gap_ms(const struct device_alert_watch *s)
+{
+	int64_t gap = s->config->offline_after_ms / 2 + GLANCE_MS;
+	return gap < GAP_MAX_MS ? gap : GAP_MAX_MS;
+}
+
 static void check_devices(void *arg)
 {
 	struct device_alert_watch *s = arg;
@@ -151,10 +162,13 @@ static void check_devices(void *arg)
 	int changed;
 	s->timer = NULL;
 	int64_t now_ms = clock_utc_ms(), pause_ms = check_interval_ms(s);
+	if (now_ms < s->checked_ms || now_ms - s->checked_ms > gap_ms(s)) /* nothing could be received meanwhile */
+		s->awake_ms = now_ms;
+	s->checked_ms = now_ms;
 	if (now_ms >= s->due_ms || s->due_ms > now_ms + pause_ms || is_quarantine_alert_due(s, now_ms)) {
 		s->due_ms = now_ms + pause_ms;
 		if (txn_begin(s->txn, &err) != 0 ||
-			txn_end(s->txn, device_alert_look(s->txn->db, s->config, now_ms, &changed, &err), &err) != 0)
+			txn_end(s->txn, device_alert_look(s->txn->db, s->config, s->awake_ms, now_ms, &changed, &err), &err) != 0)
 			log_warning("device.silence", "err=%s", log_quote(err.text));
 	}
 	loop_after(s->loop, pause_ms < GLANCE_MS ? pause_ms : GLANCE_MS, check_devices, s, &s->timer);

@@ -1,9 +1,6 @@
 /* bisect.c - one step of each open search at a time, each in one transaction. */
 #include "flopwatchd/bisect/internal.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-
 #include "flopwatchd/alert/alert.h"
 
 /* ---- load: Conversion of stored comparisons to a bisect_search. ---- */
@@ -419,6 +416,10 @@ int bisect_begin(struct db *db, const struct store_alert *a, const struct store_
 	int64_t now_ms, struct fw_err *err)
 {
 	struct store_bisect b = { .repo = a->repo, .alert = a->id, .comparison = c->id, .origin = "alert" };
+	struct store_fork fork;
+	int is_fork = store_pull_fork(db, a->repo, c->target_sha, &fork, err);
+	if (is_fork) /* its other commits are not approved */
+		return is_fork < 0 ? -1 : 0;
 	size_t i;
 	json_t *cell, *cells = json_loads(a->cells_json, 0, NULL);
 	snprintf(b.goal, sizeof b.goal, "%s", alertkind_name(a->kind));

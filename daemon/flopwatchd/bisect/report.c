@@ -1,6 +1,7 @@
 /* report.c - culprits as text and JSON. */
 #include "flopwatchd/bisect/bisect.h"
 
+#include <math.h>
 #include <stdio.h>
 
 /* A few runs cannot support more digits. */

@@ -1,6 +1,7 @@
 /* search.c - division of the cells' curves where they rise. */
 #include "flopwatchd/bisect/bisect.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 /* A range reported without a culprit contains at least this share of the regression. */

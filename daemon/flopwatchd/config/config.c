@@ -24,6 +24,18 @@ static void append_setting(bool differs, const char *name, char *list, size_t si
 		snprintf(list + n, size - n, "%s%s", n ? ", " : "", name);
 }
 
+static bool is_same_oidc(const struct config_oidc *a, const struct config_oidc *b)
+{
+	bool is_same = strcmp(a->issuer, b->issuer) == 0 && strcmp(a->client_id, b->client_id) == 0 &&
+		       strcmp(a->client_secret, b->client_secret) == 0 && strcmp(a->scopes, b->scopes) == 0 &&
+		       strcmp(a->groups_claim, b->groups_claim) == 0 && strcmp(a->ca_file, b->ca_file) == 0 &&
+		       a->allow_internal == b->allow_internal && a->has_consent == b->has_consent &&
+		       a->has_log_out == b->has_log_out && a->n_roles == b->n_roles;
+	for (int i = 0; is_same && i < a->n_roles; i++)
+		is_same = strcmp(a->role[i].group, b->role[i].group) == 0 && a->role[i].scope == b->role[i].scope;
+	return is_same;
+}
+
 void config_update(struct config *live, const struct config *fresh, char *restart, size_t size)
 {
 	bool workers = live->n_workers != fresh->n_workers;
@@ -38,6 +50,9 @@ void config_update(struct config *live, const struct config *fresh, char *restar
 	for (int i = 0; !names && i < live->n_names; i++)
 		names = strcmp(live->name[i], fresh->name[i]) != 0;
 	append_setting(names, "access and names", restart, size);
+	append_setting(!live->tls.certificate[0] != !fresh->tls.certificate[0], "tls", restart, size);
+	append_setting(!is_same_oidc(&live->oidc, &fresh->oidc), "oidc", restart, size);
+	append_setting(live->per_minute != fresh->per_minute, "requests_per_minute", restart, size);
 	bool shown = live->n_read_only != fresh->n_read_only;
 	for (int i = 0; !shown && i < live->n_read_only; i++)
 		shown = strcmp(live->read_only[i], fresh->read_only[i]) != 0;
@@ -54,6 +69,8 @@ void config_update(struct config *live, const struct config *fresh, char *restar
 	for (int i = 0; i < fresh->n_webhooks; i++)
 		live->webhook[i] = fresh->webhook[i];
 	live->n_webhooks = fresh->n_webhooks;
+	if (live->tls.certificate[0] && fresh->tls.certificate[0])
+		live->tls = fresh->tls;
 	memcpy(live->public_url, fresh->public_url, sizeof live->public_url);
 	memcpy(live->suites_dir, fresh->suites_dir, sizeof live->suites_dir);
 	live->build_s = fresh->build_s;

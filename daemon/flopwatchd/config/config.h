@@ -20,7 +20,8 @@ enum {
 	CONFIG_WAYS_MAX = 2 * CONFIG_WORKERS_MAX,
 	CONFIG_DEVICES_MAX = 64,
 	CONFIG_JOBS_MAX = 256, /* concurrent, of one worker */
-	CONFIG_HOOKS_MAX = 32
+	CONFIG_HOOKS_MAX = 32,
+	CONFIG_MAILS_MAX = 16
 };
 
 /** The forge that receives commit statuses. */
@@ -30,6 +31,29 @@ struct config_status {
 	char project[256];              /* "owner/name" */
 	char token[CONFIG_SECRET_SIZE]; /* from token_file */
 	bool allow_internal;            /* accept an address in a private network */
+	bool checks;                    /* write check runs of GitHub instead of statuses */
+};
+
+/** Approvals by users of the forge, which its webhook reports; comments are also read at intervals. */
+struct config_approve_by {
+	char label[128];   /* a user sets it; "": none */
+	char comment[128]; /* a user writes it, followed by the full hash of the commit; "": none */
+	int n_users;
+	char user[CONFIG_LIST_MAX][128]; /* names at the forge who may approve */
+	char permission[8]; /* "write" or "admin": who has it in the forge's repository may approve; "": nobody by that */
+	int64_t poll_ms;    /* between two requests for the comments of requests that wait; 0: never */
+};
+
+/** Watching of pull and merge requests, which anyone may open. */
+struct config_pulls {
+	char refs[16];      /* "pull" or "merge-requests": refs/REFS/N/head; "": requests are not watched */
+	bool measure_merge; /* measure the forge's merge result, not the head */
+	int n_approvers;
+	char approver[CONFIG_LIST_MAX]
+		     [128];     /* names of access tokens that may approve a fork's commit; "local": without a token */
+	int64_t job_ms, day_ms; /* device time of a fork's job, and of all jobs of forks in 24 hours */
+	struct config_approve_by approve_by;
+	bool comment; /* write the result as a comment on the request */
 };
 
 struct config_repo {
@@ -55,10 +79,11 @@ struct config_repo {
 	char ssh_key[512], known_hosts[512], host_keys[512]; /* host_keys: fingerprints, joined by commas */
 	char token_file[512], token_user[128], ca_file[512];
 	struct config_status status;
+	struct config_pulls pulls;
 	char notes[8]; /* git notes on judged commits: "none", "write" (to the local repository or mirror), "push" */
 };
 
-enum worker_kind { WORKER_COMMAND, WORKER_SOCKET, WORKER_SSH, WORKER_SLURM };
+enum worker_kind { WORKER_COMMAND, WORKER_SOCKET, WORKER_SSH, WORKER_SLURM, WORKER_KUBERNETES };
 
 /** The other host, on which `command` runs. Empty texts and port 0 leave the choice to ssh. */
 struct config_ssh {
@@ -77,6 +102,18 @@ struct config_slurm {
 	char option[8][256]; /* further srun options */
 };
 
+enum { CONFIG_PAIR_SIZE = 384 /* the longest label: a name of 317 bytes, a value of 63 */ };
+
+/** The pods in which `command` runs. */
+struct config_kubernetes {
+	char image[512], namespace[128], context[128]; /* context "": the current one */
+	int n_resources, n_selectors;
+	char resource[8][CONFIG_PAIR_SIZE]; /* limits, "NAME=QUANTITY" */
+	char selector[8][CONFIG_PAIR_SIZE]; /* labels of its nodes, "NAME=VALUE" */
+	int64_t time_ms;                    /* 0: no limit */
+	char template[512];                 /* file with a pod in JSON; "": none */
+};
+
 struct config_worker {
 	char name[64];
 	enum worker_kind kind;
@@ -85,6 +122,7 @@ struct config_worker {
 	char socket[108];                   /* or a Unix socket */
 	struct config_ssh ssh;
 	struct config_slurm slurm;
+	struct config_kubernetes kubernetes;
 	bool builds_separate; /* the next entry, of the same name, builds its jobs: in other allocations, or on build_cores */
 	bool builds;          /* such an entry: it only builds */
 	char build_cores[CORES_TEXT];         /* list of cores for its builds, which measurements do not use; "": none */
@@ -96,13 +134,53 @@ struct config_worker {
 	char cache[512];                      /* "": cache_dir for a command on this machine, else the worker's default */
 };
 
+/* The receivers under `webhooks`. All kinds but RECEIVER_PROGRAM show messages to people. */
+enum receiver_kind { RECEIVER_PROGRAM, RECEIVER_SLACK, RECEIVER_TEAMS, RECEIVER_DISCORD, RECEIVER_MATRIX, RECEIVER_MAIL };
+
 struct config_webhook {
 	char name[64];
-	char url[1024];                  /* https://, or http:// */
-	char kind[12];                   /* "webhook": flopwatch's JSON; "slack": {"text"} */
-	char secret[CONFIG_SECRET_SIZE]; /* signs each notification; "": unsigned */
+	char url[1024]; /* https://, or http://; of a mail server smtp:// or smtps:// */
+	enum receiver_kind kind;
+	char secret[CONFIG_SECRET_SIZE]; /* signs each notification; of mail the password, of Matrix the access token; "": none */
 	bool comparisons;                /* also send finished comparisons, not only alerts */
 	bool allow_internal;             /* accept an address in a private network */
+	char ca_file[512];               /* certificates of a private authority; "": the system's */
+	char room[256];                  /* of Matrix */
+	bool forum;                      /* the Discord channel is a forum, whose posts are threads */
+	char from[256], user[128];       /* of mail; user "": no login */
+	int n_to;
+	char to[CONFIG_MAILS_MAX][256];
+	bool plain;               /* mail without TLS */
+	int64_t group_ms;         /* an alert waits this long for others of its culprit */
+	int quiet_from, quiet_to; /* minutes of the local day in which nothing is sent; equal: none */
+};
+
+/** HTTPS by the daemon itself. The files are read at each use. */
+struct config_tls {
+	char certificate[512]; /* "": plain HTTP */
+	char key_file[512];
+	int64_t hsts_ms;
+	struct yaml_position at;
+};
+
+/** A group of the provider, and what its members may do. */
+struct config_role {
+	char group[128];
+	enum token_scope scope;
+};
+
+/** The log-in by an OpenID Connect provider. */
+struct config_oidc {
+	char issuer[512]; /* "": none */
+	char client_id[256], client_secret[CONFIG_SECRET_SIZE];
+	char scopes[512];      /* separated by spaces */
+	char groups_claim[64]; /* "groups"; also a path such as realm_access.roles */
+	bool has_log_out;      /* a log-out also ends the session at the provider, if it offers that */
+	bool has_consent;      /* request prompt=consent with offline_access, as OpenID Connect Core requires */
+	bool allow_internal;   /* accept an address in a private network */
+	char ca_file[512];     /* certificates of a private authority; "": the system's */
+	int n_roles;
+	struct config_role role[CONFIG_LIST_MAX];
 };
 
 struct config {
@@ -113,9 +191,12 @@ struct config {
 	char cache_dir[512];
 	char suites_dir[512];
 	char listen_host[64];
-	int listen_port;      /* 0: any free port; the daemon writes it to state_dir/port */
+	int listen_port; /* 0: any free port; the daemon writes it to state_dir/port */
+	struct config_tls tls;
+	int per_minute;       /* `requests_per_minute` of a token, or of an address without one; 0: no limit */
 	bool needs_token;     /* `access: token`, or other machines can reach the port */
 	char public_url[512]; /* address of the pages, without a final slash; "": unknown */
+	struct config_oidc oidc;
 	int n_names;
 	char name[CONFIG_LIST_MAX][128]; /* further accepted Host values: "gpu1.example.org", "gpu1:8451" */
 	int n_repos;
@@ -157,7 +238,7 @@ int config_read(const char *path, struct config **out, struct buf *mistakes, str
 void config_free(struct config *c);
 /**
  * Copy the settings that may change while the daemon runs: repositories, webhooks, limits, calibrate, night, profile, split,
- * confirm, keep_samples, keep_archive, suites_dir. `restart` gets the names of changed settings that need a restart, "" none.
+ * confirm, keep_samples, keep_archive, suites_dir, and the files of `tls` if it was there at the start. `restart` gets the names of changed settings that need a restart, "" none.
  * Shape: restart[size].
  */
 void config_update(struct config *live, const struct config *fresh, char *restart, size_t size);
@@ -169,6 +250,8 @@ void config_no_upstream(const struct config_repo *r, char *text, size_t size);
 /** Index of a repository or webhook by name, -1 if there is none. */
 int config_repo_find(const struct config *c, const char *name);
 int config_webhook_find(const struct config *c, const char *name);
+/** End of the receiver's quiet hours that contain `now_ms`, in ms UTC; 0: it is not quiet. Quiet hours are in local time. */
+int64_t config_quiet_until(const struct config_webhook *w, int64_t now_ms);
 
 enum { CONFIG_ACCESS_ARGS = 12 };
 /**
@@ -179,6 +262,9 @@ int config_repo_access(const struct config_repo *r, const char **args);
 
 /** Path of a repository for flopwatch-git: its own path if local, else its mirror. Shape: path[size]. Err: ERR_FULL too long. */
 int config_repo_path(const struct config *c, const struct config_repo *r, char *path, size_t size, struct fw_err *err);
+
+/** What the members of a group may do; TOKEN_NONE: `roles` does not name the group. */
+enum token_scope config_oidc_scope(const struct config_oidc *o, const char *group);
 
 /* ---- config_settings: The settings of the file as text, for a page. ---- */
 
@@ -212,7 +298,23 @@ bool branch_pattern_is_wrong(const char *pattern, char *why, size_t size);
 /** Append an entry to c->worker, and a second one after it if its builds run in separate allocations. Mistakes go to `y`. */
 void config_worker_read(struct yaml *y, struct yaml_node *map, struct config *c);
 
-/** True if the worker requests an allocation for each job, and has devices only while it has an allocation. */
+/** True if a scheduler starts the worker, so that its devices are known only while it has an allocation. */
+static inline bool config_worker_is_on_call(const struct config_worker *w)
+{
+	return w->kind == WORKER_SLURM || w->kind == WORKER_KUBERNETES;
+}
+
+static inline bool config_worker_is_kubernetes(const struct config_worker *w)
+{
+	return w->kind == WORKER_KUBERNETES;
+}
+
+/** The time limit of an allocation. Units: ms; 0: none. */
+static inline int64_t config_worker_time_ms(const struct config_worker *w)
+{
+	return w->kind == WORKER_KUBERNETES ? w->kubernetes.time_ms : w->slurm.time_ms;
+}
+
 static inline bool config_worker_is_slurm(const struct config_worker *w)
 {
 	return w->kind == WORKER_SLURM;

@@ -5,8 +5,6 @@
 #include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <unistd.h>
 
 #define MINUTE_MS INT64_C(60000)
@@ -14,21 +12,6 @@
 #define DAY_MS    INT64_C(86400000)
 
 enum { FILE_BYTES_MAX = 1 << 20 };
-
-/* Check an HTTP address. Pages and logs show it, so it must contain no secret; `instead` names the setting for the secret. */
-static void check_web_url(struct yaml *y, struct yaml_node *n, const char *url, const char *instead)
-{
-	const char *rest = config_after_prefix(url, "https://");
-	if (!rest)
-		rest = config_after_prefix(url, "http://");
-	size_t len = rest ? strcspn(rest, "/?#\\") : 0;
-	if (!rest)
-		yaml_mistake(y, n, "is not an https:// or http:// address");
-	else if (memchr(rest, '@', len))
-		yaml_mistake(y, n, "holds a user name or password; %s", instead);
-	else if (!isalnum((unsigned char)*rest) && *rest != '[')
-		yaml_mistake(y, n, "has no host");
-}
 
 static void read_listen(struct yaml *y, struct yaml_node *map, struct config *c)
 {
@@ -63,16 +46,43 @@ static void read_listen(struct yaml *y, struct yaml_node *map, struct config *c)
 	}
 }
 
+static void read_tls(struct yaml *y, struct yaml_node *map, struct config *c)
+{
+	struct config_tls *tls = &c->tls;
+	tls->hsts_ms = 180 * DAY_MS;
+	if (!map)
+		return;
+	if (!yaml_is_map(map)) {
+		yaml_mistake(
+			y, map, "is not a mapping; e.g. {certificate: /etc/flopwatch/tls.pem, key_file: /etc/flopwatch/tls.key}");
+		return;
+	}
+	tls->at = yaml_position(map);
+	config_file_path(y, map, "certificate", tls->certificate, sizeof tls->certificate);
+	config_file_path(y, map, "key_file", tls->key_file, sizeof tls->key_file);
+	if (!yaml_has(map, "certificate"))
+		yaml_mistake(y, map, "needs `certificate`, a file with the certificate and those of its issuers");
+	if (!yaml_has(map, "key_file"))
+		yaml_mistake(y, map, "needs `key_file`, a file with the private key of the certificate");
+	yaml_duration_ms(y, yaml_get(y, map, "hsts"), 0, 730 * DAY_MS, &tls->hsts_ms);
+	yaml_finish(y, map);
+}
+
+enum { REQUESTS_PER_MINUTE = 1200 };
+
 /* An address other than loopback requires tokens, independently of `access`. */
 static void read_access(struct yaml *y, struct yaml_node *root, struct config *c)
 {
 	static const char *const choices[] = { "local", "token", NULL };
 	char access[16] = "";
+	int64_t per_minute = REQUESTS_PER_MINUTE;
 	config_text_choice(y, root, "access", choices, "local, token", access, sizeof access);
 	if (!strcmp(access, "local") && c->needs_token)
 		yaml_mistake(y, yaml_get(y, root, "access"),
 			"is local, but `listen` accepts other machines: write access: token, or listen on 127.0.0.1");
 	c->needs_token |= !strcmp(access, "token");
+	yaml_int(y, yaml_get(y, root, "requests_per_minute"), 0, 1000000, &per_minute);
+	c->per_minute = (int)per_minute;
 	c->n_names = config_text_list(y, root, "names", c->name[0], sizeof c->name[0], CONFIG_LIST_MAX);
 	for (int i = 0; i < c->n_names; i++)
 		if (strpbrk(c->name[i], "/@ "))
@@ -83,7 +93,7 @@ static void read_web_url(struct yaml *y, struct yaml_node *map, const char *key,
 {
 	if (!config_text(y, map, key, out, size))
 		return;
-	check_web_url(y, yaml_get(y, map, key), out, instead);
+	config_web_url_check(y, yaml_get(y, map, key), out, instead);
 	for (size_t n = strlen(out); n && out[n - 1] == '/'; n--)
 		out[n - 1] = '\0';
 }
@@ -126,6 +136,73 @@ static void read_status(struct yaml *y, struct yaml_node *map, struct config_sta
 		yaml_mistake(y, map, "needs `token_file`, a file with the forge's access token on its first line");
 	config_secret(y, map, "token_file", s->token, sizeof s->token);
 	yaml_bool(y, yaml_get(y, map, "allow_internal"), &s->allow_internal);
+	yaml_bool(y, yaml_get(y, map, "checks"), &s->checks);
+	if (s->checks && s->kind[0] && strcmp(s->kind, "github") != 0)
+		yaml_mistake(y, yaml_get(y, map, "checks"), "is true, but only github has check runs");
+	yaml_finish(y, map);
+}
+
+static void read_approve_by(struct yaml *y, struct yaml_node *map, const struct config_repo *r, struct config_approve_by *a)
+{
+	static const char *const permissions[] = { "write", "admin", NULL };
+	if (!map)
+		return;
+	if (!yaml_is_map(map)) {
+		yaml_mistake(y, map, "is not a mapping; e.g. {label: measure, permission: write}");
+		return;
+	}
+	config_text(y, map, "label", a->label, sizeof a->label);
+	config_text(y, map, "comment", a->comment, sizeof a->comment);
+	a->n_users = config_text_list(y, map, "users", a->user[0], sizeof a->user[0], CONFIG_LIST_MAX);
+	config_text_choice(y, map, "permission", permissions, "write, admin", a->permission, sizeof a->permission);
+	/* owners of a project of Forgejo can set the time of a change, so a comment that they changed looks unchanged */
+	a->poll_ms = strcmp(r->status.kind, "forgejo") == 0 ? 0 : 5 * MINUTE_MS;
+	yaml_duration_ms(y, yaml_get(y, map, "poll"), 0, DAY_MS, &a->poll_ms);
+	if (!a->label[0] && !a->comment[0])
+		yaml_mistake(y, map, "needs `label` or `comment`; e.g. {comment: /flopwatch approve, permission: write}");
+	if (!a->n_users && !a->permission[0])
+		yaml_mistake(y, map, "needs `users` or `permission`, or nobody could approve");
+	if (!r->status.kind[0])
+		yaml_mistake(y, map, "needs `status` of the repository, which names the forge and its project");
+	yaml_finish(y, map);
+}
+
+static void read_pulls(struct yaml *y, struct yaml_node *map, struct config_repo *r)
+{
+	static const char *const refs[] = { "pull", "merge-requests", NULL };
+	static const char *const sides[] = { "merge", "head", NULL };
+	struct config_pulls *p = &r->pulls;
+	const char *kind = r->status.kind;
+	bool has_merge = !strcmp(kind, "github") || !strcmp(kind, "gitlab"), lacks_merge = kind[0] && !has_merge;
+	char side[8];
+	snprintf(side, sizeof side, "%s", has_merge ? "merge" : "head");
+	p->job_ms = 10 * MINUTE_MS;
+	p->day_ms = 2 * HOUR_MS;
+	if (!map)
+		return;
+	if (!yaml_is_map(map)) {
+		yaml_mistake(y, map, "is not a mapping; e.g. {measure: merge, approvers: [alice]}");
+		return;
+	}
+	snprintf(p->refs, sizeof p->refs, "%s", !strcmp(r->status.kind, "gitlab") ? "merge-requests" : "pull");
+	config_text_choice(y, map, "refs", refs, "pull, merge-requests", p->refs, sizeof p->refs);
+	config_text_choice(y, map, "measure", sides, "merge, head", side, sizeof side);
+	p->measure_merge = !strcmp(side, "merge");
+	if (p->measure_merge && lacks_merge)
+		yaml_mistake(y, yaml_get(y, map, "measure"), "is merge, but %s stores no merge results; use head", kind);
+	p->n_approvers = config_text_list(y, map, "approvers", p->approver[0], sizeof p->approver[0], CONFIG_LIST_MAX);
+	struct yaml_node *time = yaml_get(y, map, "device_time");
+	if (time && !yaml_is_map(time)) {
+		yaml_mistake(y, time, "is not a mapping; e.g. {job: 10min, day: 2h}");
+	} else {
+		yaml_duration_ms(y, yaml_get(y, time, "job"), 1000, DAY_MS, &p->job_ms);
+		yaml_duration_ms(y, yaml_get(y, time, "day"), 0, DAY_MS, &p->day_ms);
+		yaml_finish(y, time);
+	}
+	read_approve_by(y, yaml_get(y, map, "approve_by"), r, &p->approve_by);
+	yaml_bool(y, yaml_get(y, map, "comment"), &p->comment);
+	if (p->comment && !kind[0])
+		yaml_mistake(y, yaml_get(y, map, "comment"), "needs `status` of the repository, which names the forge");
 	yaml_finish(y, map);
 }
 
@@ -198,30 +275,17 @@ static void read_repo(struct yaml *y, struct yaml_node *map, struct config *c)
 	config_secret(y, map, "secret_file", r->secret, sizeof r->secret);
 	config_access(y, map, r);
 	read_status(y, yaml_get(y, map, "status"), &r->status);
+	read_pulls(y, yaml_get(y, map, "pull_requests"), r);
+	const struct config_approve_by *by = &r->pulls.approve_by;
+	/* not r->secret: an unreadable file is a mistake of its own */
+	if ((by->label[0] || (by->comment[0] && !by->poll_ms)) && !yaml_get(y, map, "secret_file"))
+		yaml_mistake(y, yaml_get(y, yaml_get(y, map, "pull_requests"), "approve_by"),
+			"needs `secret_file` of the repository, because the forge's webhook reports approvals");
 	snprintf(r->notes, sizeof r->notes, "none");
 	config_text_choice(y, map, "notes", notes, "none, write, push", r->notes, sizeof r->notes);
 	if (r->is_local && !strcmp(r->notes, "push"))
 		yaml_mistake(y, yaml_get(y, map, "notes"), "is push, but this repository is local: use write");
 	c->n_repos++;
-}
-
-static void read_webhook(struct yaml *y, struct yaml_node *map, struct config *c)
-{
-	static const char *const kinds[] = { "webhook", "slack", NULL };
-	struct config_webhook *w = &c->webhook[c->n_webhooks];
-	memset(w, 0, sizeof *w);
-	config_text_name(y, map, w->name, sizeof w->name);
-	if (w->name[0] && config_webhook_find(c, w->name) >= 0)
-		yaml_mistake(y, yaml_get(y, map, "name"), "there is another webhook named %s", w->name);
-	config_text_required(y, map, "url", w->url, sizeof w->url);
-	if (w->url[0])
-		check_web_url(y, yaml_get(y, map, "url"), w->url, "sign notifications with secret_file instead");
-	snprintf(w->kind, sizeof w->kind, "webhook");
-	config_text_choice(y, map, "kind", kinds, "webhook, slack", w->kind, sizeof w->kind);
-	config_secret(y, map, "secret_file", w->secret, sizeof w->secret);
-	yaml_bool(y, yaml_get(y, map, "comparisons"), &w->comparisons);
-	yaml_bool(y, yaml_get(y, map, "allow_internal"), &w->allow_internal);
-	c->n_webhooks++;
 }
 
 static void read_section(struct yaml *y, struct yaml_node *root, const char *key, int max, struct config *c,
@@ -313,31 +377,16 @@ static void read_keep(struct yaml *y, struct yaml_node *root, struct config *c)
 	yaml_duration_ms(y, yaml_get(y, root, "keep_archive"), DAY_MS, century_ms, &c->keep_archive_ms);
 }
 
-/* Parse "02:30" at the start of `text` into minutes, -1 invalid; `*end` is set to the text after it. */
-static int read_minute(const char *text, const char **end)
-{
-	bool is_time = strspn(text, "0123456789") == 2 && text[2] == ':' && strspn(text + 3, "0123456789") == 2;
-	int hour = is_time ? (text[0] - '0') * 10 + text[1] - '0' : 99,
-	    minute = is_time ? (text[3] - '0') * 10 + text[4] - '0' : 99;
-	*end = is_time ? text + 5 : text;
-	return hour < 24 && minute < 60 ? hour * 60 + minute : -1;
-}
-
 static void read_night(struct yaml *y, struct yaml_node *n, struct config *c)
 {
-	const char *text = "00:00-06:00", *rest;
+	const char *text = "00:00-06:00";
 	if (yaml_string(y, n, &text) != 0 || !strcmp(text, "off"))
 		return;
 	c->night.is_idle = !strcmp(text, "idle");
 	if (c->night.is_idle)
 		return;
-	int from = read_minute(text, &rest), to = *rest == '-' ? read_minute(rest + 1, &rest) : -1;
-	if (from < 0 || to < 0 || from == to || *rest) {
+	if (!config_day_range(text, &c->night.from, &c->night.to))
 		yaml_mistake(y, n, "\"%.40s\" is neither off, idle, nor two times of the day such as \"00:00-06:00\"", text);
-		return;
-	}
-	c->night.from = from;
-	c->night.to = to;
 }
 
 static void read_profile(struct yaml *y, struct yaml_node *root, struct config *c)
@@ -428,8 +477,10 @@ static void read_all(struct yaml *y, struct config *c)
 	config_text_folder(y, root, "cache_dir", c->cache_dir, sizeof c->cache_dir);
 	config_text_folder(y, root, "suites_dir", c->suites_dir, sizeof c->suites_dir);
 	read_listen(y, root, c);
+	read_tls(y, yaml_get(y, root, "tls"), c);
 	read_access(y, root, c);
 	read_web_url(y, root, "public_url", "users log in on the page", c->public_url, sizeof c->public_url);
+	config_oidc_read(y, root, c);
 	read_sandbox(y, root, c);
 	read_limits(y, yaml_get(y, root, "limits"), c);
 	read_calibrate(y, yaml_get(y, root, "calibrate"), c);
@@ -441,7 +492,7 @@ static void read_all(struct yaml *y, struct config *c)
 	read_cores(y, yaml_get(y, root, "cores"), c);
 	read_section(y, root, "workers", CONFIG_WORKERS_MAX, c, config_worker_read);
 	read_section(y, root, "repos", CONFIG_REPOS_MAX, c, read_repo);
-	read_section(y, root, "webhooks", CONFIG_HOOKS_MAX, c, read_webhook);
+	read_section(y, root, "webhooks", CONFIG_HOOKS_MAX, c, config_webhook_read);
 	if (yaml_is_list(yaml_get(y, root, "workers")) && yaml_count(yaml_get(y, root, "workers")) == 0)
 		yaml_mistake(
 			y, yaml_get(y, root, "workers"), "is empty, so no job would run; name a worker, or leave `workers` out");

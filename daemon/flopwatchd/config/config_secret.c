@@ -1,8 +1,6 @@
 #include "flopwatchd/config/internal.h"
 
 #include <ctype.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <unistd.h>
 
 enum { TOKEN_SIZE = 1024, HOST_KEYS_MAX = 8, FINGERPRINT_LEN = 50 /* of "SHA256:" and 43 digits */ };
@@ -64,6 +62,11 @@ static bool read_path(struct yaml *y, struct yaml_node *map, const char *key, ch
 	yaml_mistake(y, n, "is neither an absolute path nor credential:NAME");
 	out[0] = '\0';
 	return false;
+}
+
+bool config_file_path(struct yaml *y, struct yaml_node *map, const char *key, char *out, size_t size)
+{
+	return read_path(y, map, key, out, size);
 }
 
 bool config_file(struct yaml *y, struct yaml_node *map, const char *key, char *out, size_t size)

@@ -1,15 +1,13 @@
 /* config_settings.c - settings of a configuration file as text for a page, with their lines; secrets only as "set". */
 #include "flopwatchd/config/internal.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-
 enum { NAME_SIZE = 256, DEPTH_MAX = 6 };
 
 /* Keys that name a file with a secret. */
 static bool is_secret(const char *key)
 {
-	static const char *const keys[] = { "secret_file", "token_file", "ssh_key", "key" };
+	static const char *const keys[] = { "secret_file", "token_file", "password_file", "client_secret_file", "ssh_key", "key",
+		"key_file" };
 	for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
 		if (strcmp(key, keys[i]) == 0)
 			return true;

@@ -1,7 +1,6 @@
 #include "flopwatchd/config/internal.h"
 
 #include <ctype.h>
-#include <stdio.h>
 
 static bool has_control_byte(const char *text)
 {
@@ -93,4 +92,25 @@ int config_text_list(struct yaml *y, struct yaml_node *map, const char *key, cha
 		if (config_text_node(y, yaml_item(y, n, i), out + (size_t)count * size, size))
 			count++;
 	return count;
+}
+
+/* Parse "02:30" at the start of `text` into minutes, -1 invalid; `*end` is set to the text after it. */
+static int read_minute(const char *text, const char **end)
+{
+	bool is_time = strspn(text, "0123456789") == 2 && text[2] == ':' && strspn(text + 3, "0123456789") == 2;
+	int hour = is_time ? (text[0] - '0') * 10 + text[1] - '0' : 99,
+	    minute = is_time ? (text[3] - '0') * 10 + text[4] - '0' : 99;
+	*end = is_time ? text + 5 : text;
+	return hour < 24 && minute < 60 ? hour * 60 + minute : -1;
+}
+
+bool config_day_range(const char *text, int *from, int *to)
+{
+	const char *rest;
+	int start = read_minute(text, &rest), end = *rest == '-' ? read_minute(rest + 1, &rest) : -1;
+	if (start < 0 || end < 0 || start == end || *rest)
+		return false;
+	*from = start;
+	*to = end;
+	return true;
 }

@@ -8,6 +8,20 @@ const char *config_after_prefix(const char *text, const char *prefix)
 	return strncmp(text, prefix, n) ? NULL : text + n;
 }
 
+void config_web_url_check(struct yaml *y, struct yaml_node *n, const char *url, const char *instead)
+{
+	const char *rest = config_after_prefix(url, "https://");
+	if (!rest)
+		rest = config_after_prefix(url, "http://");
+	size_t len = rest ? strcspn(rest, "/?#\\") : 0;
+	if (!rest)
+		yaml_mistake(y, n, "is not an https:// or http:// address");
+	else if (memchr(rest, '@', len))
+		yaml_mistake(y, n, "holds a user name or password; %s", instead);
+	else if (!isalnum((unsigned char)*rest) && *rest != '[')
+		yaml_mistake(y, n, "has no host");
+}
+
 /* Describe the fault of "[user[:password]@]host[:port]/path", NULL none. */
 static const char *check_authority(const char *rest, bool user_allowed)
 {

@@ -1,9 +1,6 @@
 #include "flopwatchd/config/internal.h"
 
 #include <ctype.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <unistd.h>
 
 enum { MINUTE_MS = 60000, PORT_MAX = 65535, CPUS_MAX = 4096, BUILDS_MAX = 64 };
 
@@ -47,6 +44,53 @@ static void check_remote_words(struct yaml *y, struct yaml_node *map, const stru
 				w->command[i]);
 }
 
+/* Options of srun with which the daemon would not find its request again, or would not reach the worker. */
+static const struct {
+	const char *name, *why;
+} refused_options[] = {
+	{ "job-name", "gives the request another name than that by which the daemon finds it" },
+	{ "clusters", "sends the request to another cluster, whose queue the daemon does not read" },
+	{ "partition", "sends the request to a partition whose queue the daemon does not read; use the key `partition`" },
+	{ "uid", "sends the request as another user, whose requests the daemon does not find" },
+	{ "gid", "sends the request as another group; let the daemon run with it" },
+	{ "jobid", "starts the worker in another allocation than that of the request" },
+	{ "array", "is an option of sbatch" },
+	{ "wait", "applies to several tasks, and the worker is one" },
+	{ "time", "is a limit that the daemon must know; use the key `time`" },
+	{ "immediate", "ends a request that must wait" },
+	{ "test-only", "starts no worker" },
+	{ "no-allocate", "starts the worker without an allocation" },
+	{ "help", "starts no worker" },
+	{ "usage", "starts no worker" },
+	{ "version", "starts no worker" },
+	{ "ntasks", "starts several workers on one connection" },
+	{ "ntasks-per-node", "starts several workers on one connection" },
+	{ "multi-prog", "starts another program than the worker" },
+	{ "input", "replaces the worker's input, which is the connection" },
+	{ "output", "replaces the worker's output, which is the connection" },
+	{ "error", "replaces the worker's errors, which the daemon reads" },
+	{ "label", "changes the worker's output, which is the connection" },
+	{ "pty", "changes the worker's output, which is the connection" },
+};
+
+/* srun accepts the start of an option's name, too. */
+static void check_option(struct yaml *y, const struct yaml_node *node, const char *option)
+{
+	const char *name = option + 2;
+	size_t len = strncmp(option, "--", 2) ? 0 : strcspn(name, "=");
+	if (len == 0) {
+		yaml_mistake(y, node, "%s is not an option of srun; e.g. --constraint=h200", option);
+		return;
+	}
+	for (size_t i = 0; i < sizeof refused_options / sizeof refused_options[0]; i++)
+		if (!strncmp(refused_options[i].name, name, len)) {
+			bool is_short = refused_options[i].name[len];
+			yaml_mistake(y, node, "%s%s%s%s %s", option, is_short ? " is short for --" : "",
+				is_short ? refused_options[i].name : "", is_short ? ", which" : "", refused_options[i].why);
+			return;
+		}
+}
+
 static void read_allocation(struct yaml *y, struct yaml_node *map, struct config_slurm *s)
 {
 	int64_t cpus = 0;
@@ -58,10 +102,9 @@ static void read_allocation(struct yaml *y, struct yaml_node *map, struct config
 	yaml_duration_ms(y, yaml_get(y, map, "time"), MINUTE_MS, INT64_C(30) * 24 * 60 * MINUTE_MS, &s->time_ms);
 	s->n_options = config_text_list(
 		y, map, "options", s->option[0], sizeof s->option[0], (int)(sizeof s->option / sizeof s->option[0]));
+	struct yaml_node *options = yaml_get(y, map, "options");
 	for (int i = 0; i < s->n_options; i++)
-		if (strncmp(s->option[i], "--", 2) != 0)
-			yaml_mistake(y, yaml_get(y, map, "options"), "%s is not an option of srun; e.g. --constraint=h200",
-				s->option[i]);
+		check_option(y, yaml_is_list(options) ? yaml_item(y, options, i) : options, s->option[i]);
 	yaml_finish(y, map);
 }
 
@@ -79,6 +122,69 @@ static void read_slurm(struct yaml *y, struct yaml_node *map, struct config_work
 	read_allocation(y, map, s);
 }
 
+/* Read a list of NAME=VALUE; returns their number. `example` ends the message. */
+static int read_pairs(struct yaml *y, struct yaml_node *map, const char *key, char (*out)[CONFIG_PAIR_SIZE], int max,
+	bool may_be_empty, const char *example)
+{
+	struct yaml_node *list = yaml_get(y, map, key);
+	int n = list ? config_text_list(y, map, key, out[0], sizeof out[0], max) : 0;
+	for (int i = 0; i < n; i++) {
+		const char *equals = strchr(out[i], '=');
+		if (!equals || equals == out[i] || (!equals[1] && !may_be_empty))
+			yaml_mistake(y, yaml_is_list(list) ? yaml_item(y, list, i) : list, "%s is not %s", out[i], example);
+	}
+	return n;
+}
+
+/* The keys of a pod that its builds may set, too. */
+static void read_pod(struct yaml *y, struct yaml_node *map, struct config_kubernetes *k)
+{
+	enum {
+		RESOURCES_MAX = sizeof k->resource / sizeof k->resource[0],
+		SELECTORS_MAX = sizeof k->selector / sizeof k->selector[0]
+	};
+	config_text(y, map, "image", k->image, sizeof k->image);
+	k->n_resources =
+		read_pairs(y, map, "resources", k->resource, RESOURCES_MAX, false, "NAME=QUANTITY; e.g. nvidia.com/gpu=1");
+	k->n_selectors = read_pairs(y, map, "node_selector", k->selector, SELECTORS_MAX, true,
+		"LABEL=VALUE; e.g. nvidia.com/gpu.product=NVIDIA-H200");
+	yaml_duration_ms(y, yaml_get(y, map, "time"), MINUTE_MS, INT64_C(30) * 24 * 60 * MINUTE_MS, &k->time_ms);
+	config_file(y, map, "template", k->template, sizeof k->template);
+	yaml_finish(y, map);
+}
+
+static void read_kubernetes(struct yaml *y, struct yaml_node *map, struct config_worker *w)
+{
+	struct config_kubernetes *k = &w->kubernetes;
+	w->kind = WORKER_KUBERNETES;
+	if (!yaml_is_map(map)) {
+		yaml_mistake(y, map, "is not a mapping; e.g. {image: registry.example.org/flopwatch, namespace: bench}");
+		return;
+	}
+	snprintf(k->namespace, sizeof k->namespace, "default");
+	if (!yaml_get(y, map, "image"))
+		yaml_mistake(y, map, "needs `image`");
+	config_text(y, map, "namespace", k->namespace, sizeof k->namespace);
+	config_text(y, map, "context", k->context, sizeof k->context);
+	bool has_default = !yaml_get(y, map, "resources") && !yaml_get(y, map, "template"); /* which may name others */
+	read_pod(y, map, k);
+	if (has_default)
+		snprintf(k->resource[k->n_resources++], sizeof k->resource[0], "nvidia.com/gpu=1");
+}
+
+/* The pods of builds: where the pods that measure are, from the same image, without their devices. */
+static void read_build_pod(struct yaml *y, struct yaml_node *entry, struct yaml_node *map, const struct config_worker *w,
+	struct config_kubernetes *k)
+{
+	snprintf(k->image, sizeof k->image, "%s", w->kubernetes.image);
+	snprintf(k->namespace, sizeof k->namespace, "%s", w->kubernetes.namespace);
+	snprintf(k->context, sizeof k->context, "%s", w->kubernetes.context);
+	read_pod(y, map, k);
+	if (!yaml_get(y, entry, "cache"))
+		yaml_mistake(y, map,
+			"needs `cache` in the entry: a folder on a volume that the templates of both kinds of pods mount");
+}
+
 /* Builds of a worker on this machine use these cores, its measurements the others. */
 static void read_build_cores(struct yaml *y, struct yaml_node *map, struct config_worker *w)
 {
@@ -91,25 +197,34 @@ static void read_build_cores(struct yaml *y, struct yaml_node *map, struct confi
 		yaml_mistake(y, map, "needs the `device` that modules are built for: cuda, cpu or sim");
 }
 
-/* Append an entry for the builds of the previous one, with the same command: in other allocations, or on other cores. */
-static void read_build(struct yaml *y, struct yaml_node *map, struct config *c)
+static const char *build_example(const struct config_worker *w)
 {
+	return w->kind == WORKER_SLURM        ? "{partition: cpu, cpus: 16}"
+	       : w->kind == WORKER_KUBERNETES ? "{resources: [cpu=16, memory=32Gi], template: /etc/flopwatch/build-pod.json}"
+					      : "{cores: 8-15}";
+}
+
+/* Append an entry for the builds of the previous one, with the same command: in other allocations or pods, or on other cores. */
+static void read_build(struct yaml *y, struct yaml_node *entry, struct config *c)
+{
+	struct yaml_node *map = yaml_get(y, entry, "build");
 	struct config_worker *w = &c->worker[c->n_workers - 1];
 	struct config_slurm s = { .exclusive = false };
-	if (!map)
+	struct config_kubernetes k = { .n_resources = 0 };
+	if (!map || (w->kind == WORKER_COMMAND && !w->n_command)) /* read_connection has reported that it has no command */
 		return;
-	if (w->kind != WORKER_SLURM && w->kind != WORKER_COMMAND) {
-		yaml_mistake(y, map, "applies only to a worker with `slurm` or with only a `command`");
+	if (w->kind == WORKER_SOCKET || w->kind == WORKER_SSH) {
+		yaml_mistake(y, map, "applies only to a worker with `slurm`, `kubernetes` or only a `command`");
 		return;
 	}
 	if (!yaml_is_map(map)) {
-		yaml_mistake(y, map,
-			w->kind == WORKER_SLURM ? "is not a mapping; e.g. {partition: cpu, cpus: 16}"
-						: "is not a mapping; e.g. {cores: 8-15}");
+		yaml_mistake(y, map, "is not a mapping; e.g. %s", build_example(w));
 		return;
 	}
 	if (w->kind == WORKER_SLURM)
 		read_allocation(y, map, &s);
+	else if (w->kind == WORKER_KUBERNETES)
+		read_build_pod(y, entry, map, w, &k);
 	else
 		read_build_cores(y, map, w);
 	if (w->kind == WORKER_SLURM && !yaml_get(y, map, "account"))
@@ -122,7 +237,8 @@ static void read_build(struct yaml *y, struct yaml_node *map, struct config *c)
 	builder->builds_separate = false;
 	builder->builds = true;
 	builder->slurm = s;
-	if (w->kind == WORKER_SLURM && !builder->build_jobs) /* each allocation has its own cores, and all share one cache */
+	builder->kubernetes = k;
+	if (config_worker_is_on_call(w) && !builder->build_jobs) /* each has its own cores, and all share one cache */
 		builder->build_jobs = w->max_jobs < BUILDS_MAX ? w->max_jobs : BUILDS_MAX;
 }
 
@@ -158,18 +274,23 @@ static void read_connection(struct yaml *y, struct yaml_node *map, struct config
 {
 	struct yaml_node *command = yaml_get(y, map, "command"), *socket = yaml_get(y, map, "socket");
 	struct yaml_node *ssh = yaml_get(y, map, "ssh"), *slurm = yaml_get(y, map, "slurm");
+	struct yaml_node *kubernetes = yaml_get(y, map, "kubernetes");
+	bool is_elsewhere = ssh || slurm || kubernetes;
 	w->n_command = config_text_list(y, map, "command", w->command[0], sizeof w->command[0], CONFIG_LIST_MAX - 8);
 	config_text_folder(y, map, "socket", w->socket, sizeof w->socket);
 	if (socket)
 		w->kind = WORKER_SOCKET;
-	if (!!socket + !!ssh + !!slurm > 1 || (socket && command) || (!socket && !ssh && !slurm && !command))
+	if (!!socket + !!ssh + !!slurm + !!kubernetes > 1 || (socket && command) || (!socket && !is_elsewhere && !command))
 		yaml_mistake(y, map,
-			"needs one of `command`, `socket`, `ssh` and `slurm`, and a command next to it only with the last two");
+			"needs one of `command`, `socket`, `ssh`, `slurm` and `kubernetes`, and a command next to it only with the "
+			"last three");
 	if (ssh)
 		read_ssh(y, ssh, w);
 	if (slurm)
 		read_slurm(y, slurm, w);
-	if ((ssh || slurm) && !command) {
+	if (kubernetes)
+		read_kubernetes(y, kubernetes, w);
+	if (is_elsewhere && !command) {
 		snprintf(w->command[0], sizeof w->command[0], "flopwatch-worker");
 		snprintf(w->command[1], sizeof w->command[1], "serve");
 		w->n_command = 2;
@@ -193,12 +314,12 @@ void config_worker_read(struct yaml *y, struct yaml_node *map, struct config *c)
 	config_text_choice(y, map, "device", kinds, "auto, cuda, cpu, sim", device, sizeof device);
 	if (strcmp(device, "auto") != 0)
 		w->device = device_kind_from_name(device);
-	else if (config_worker_is_slurm(w)) /* no device can be queried before there is an allocation */
+	else if (config_worker_is_on_call(w)) /* no device can be queried before there is an allocation */
 		w->device = DEVICE_CUDA;
 	read_devices(y, map, w);
 	yaml_int(y, yaml_get(y, map, "max_jobs"), 1, CONFIG_JOBS_MAX, &max_jobs);
 	w->max_jobs = (int)max_jobs;
-	if (config_worker_is_slurm(w) && !w->max_jobs)
+	if (config_worker_is_on_call(w) && !w->max_jobs)
 		w->max_jobs = 1;
 	yaml_int(y, yaml_get(y, map, "build_jobs"), 1, BUILDS_MAX, &build_jobs);
 	w->build_jobs = (int)build_jobs;
@@ -208,7 +329,7 @@ void config_worker_read(struct yaml *y, struct yaml_node *map, struct config *c)
 	if (w->build_jobs && w->kind == WORKER_SOCKET)
 		yaml_mistake(y, yaml_get(y, map, "build_jobs"), "is an option of the socket's service: --build-jobs");
 	c->n_workers++;
-	read_build(y, yaml_get(y, map, "build"), c);
+	read_build(y, map, c);
 }
 
 static bool same_ssh(const struct config_ssh *a, const struct config_ssh *b)
@@ -227,13 +348,26 @@ static bool same_slurm(const struct config_slurm *a, const struct config_slurm *
 	return same;
 }
 
+static bool same_kubernetes(const struct config_kubernetes *a, const struct config_kubernetes *b)
+{
+	bool same = !strcmp(a->image, b->image) && !strcmp(a->namespace, b->namespace) && !strcmp(a->context, b->context) &&
+		    !strcmp(a->template, b->template) && a->time_ms == b->time_ms && a->n_resources == b->n_resources &&
+		    a->n_selectors == b->n_selectors;
+	for (int i = 0; same && i < a->n_resources; i++)
+		same = !strcmp(a->resource[i], b->resource[i]);
+	for (int i = 0; same && i < a->n_selectors; i++)
+		same = !strcmp(a->selector[i], b->selector[i]);
+	return same;
+}
+
 bool config_worker_same(const struct config_worker *a, const struct config_worker *b)
 {
 	bool same = a->kind == b->kind && a->n_command == b->n_command && !strcmp(a->name, b->name) &&
 		    !strcmp(a->socket, b->socket) && a->device == b->device && a->max_jobs == b->max_jobs &&
 		    a->build_jobs == b->build_jobs && a->builds == b->builds && a->builds_separate == b->builds_separate &&
 		    !strcmp(a->cache, b->cache) && !strcmp(a->build_cores, b->build_cores) && a->n_devices == b->n_devices &&
-		    same_ssh(&a->ssh, &b->ssh) && same_slurm(&a->slurm, &b->slurm);
+		    same_ssh(&a->ssh, &b->ssh) && same_slurm(&a->slurm, &b->slurm) &&
+		    same_kubernetes(&a->kubernetes, &b->kubernetes);
 	for (int i = 0; same && i < a->n_command; i++)
 		same = !strcmp(a->command[i], b->command[i]);
 	for (int i = 0; same && i < a->n_devices; i++)

@@ -14,6 +14,8 @@
  * secrets is refused if others than its owner may read it.
  */
 
+/** Read the path of a file that is opened later; false, and `out` "", if there is none. Shape: out[size]. */
+bool config_file_path(struct yaml *y, struct yaml_node *map, const char *key, char *out, size_t size);
 /** Read the path of a readable file; false, and `out` "", if there is none. Shape: out[size]. */
 bool config_file(struct yaml *y, struct yaml_node *map, const char *key, char *out, size_t size);
 /** Read the path of a private key without passphrase for ssh. */
@@ -41,6 +43,22 @@ void config_text_name(struct yaml *y, struct yaml_node *map, char *out, size_t s
 /** Read a list of texts, or a single text; returns their number. Shape: out[max][size]. */
 int config_text_list(struct yaml *y, struct yaml_node *map, const char *key, char *out, size_t size, int max);
 
+/**
+ * Parse "22:00-07:00" into two different minutes of the day, the second one excluded; it may be the next day's. False, and both
+ * unchanged, if the text is something else.
+ */
+bool config_day_range(const char *text, int *from, int *to);
+
+/* ---- config_webhook: One entry of `webhooks`, with the keys of its kind. ---- */
+
+/** Append an entry to c->webhook. Mistakes go to `y`. */
+void config_webhook_read(struct yaml *y, struct yaml_node *map, struct config *c);
+
+/* ---- config_oidc ---- */
+
+/** Read `oidc`, after `access` and `public_url`. Mistakes go to `y`. */
+void config_oidc_read(struct yaml *y, struct yaml_node *root, struct config *c);
+
 /* ---- config_settings ---- */
 
 /** Append the settings of a document without mistakes, as config_settings_each reads them. */
@@ -50,6 +68,8 @@ void config_settings_write(struct yaml *y, struct buf *out);
 
 /** Return the text after `prefix`, NULL if `text` does not begin with it. */
 const char *config_after_prefix(const char *text, const char *prefix);
+/** Check an HTTP address. Pages and logs show it, so it must contain no secret; `instead` names the setting for the secret. */
+void config_web_url_check(struct yaml *y, struct yaml_node *n, const char *url, const char *instead);
 /** Describe the fault of a repository address, NULL none. */
 const char *config_repo_url_wrong(const char *url);
 

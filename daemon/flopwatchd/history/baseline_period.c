@@ -1,6 +1,7 @@
 /* baseline_period.c - reference commits, and the position of a result in the history. */
 #include "flopwatchd/history/history.h"
 
+#include <math.h>
 #include <stdio.h>
 
 enum { PRIORITY_REFERENCE = -1 };
@@ -111,8 +112,9 @@ int baseline_period_enter(struct db *db, const struct result *r, const struct st
 	struct baseline_period *out, struct fw_err *err)
 {
 	*out = (struct baseline_period){ .against = ROLE_NONE, .clock_mhz = get_clock(r) };
-	/* Peer and configuration comparisons belong to no history: one commit on both sides, or requested options. */
-	if (!environment || !was_timed(r, ROLE_TARGET) || jobkind_is_side_by_side(r->plan.request.kind))
+	/* Peer and configuration comparisons belong to no history: one commit on both sides, or requested options or providers. */
+	if (!environment || !was_timed(r, ROLE_TARGET) || jobkind_is_side_by_side(r->plan.request.kind) ||
+		result_names_provider(r))
 		return 0;
 	int found = store_baseline_period_find(db, job->repo, environment, &out->row, err);
 	if (found < 0)

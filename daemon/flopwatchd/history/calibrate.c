@@ -1,6 +1,7 @@
 /* calibrate.c - noise (tau0) and detection limits from A/A comparisons. */
 #include "flopwatchd/history/history.h"
 
+#include <math.h>
 #include <stdio.h>
 
 static int max_int(int a, int b)
@@ -61,7 +62,10 @@ int calibrate_learn(struct db *db, const struct result *r, const struct store_co
 	int n = copy_estimates(l, e);
 	calibration_add(&shown.shown, e, n);
 	bool teaches = itself ? n > 0 : equal && n > 1;
-	return c->environment && teaches && isfinite(cell->m) ? store_noise_add(db, &shown, err) : 0;
+	bool is_fork = r->plan.request.subject[1].untrusted; /* its times may be invented */
+	return !is_fork && !result_names_provider(r) && c->environment && teaches && isfinite(cell->m)
+		       ? store_noise_add(db, &shown, err)
+		       : 0;
 }
 
 int calibrate_enqueue(struct db *db, const char *upstream, struct store_job *like, int64_t now_ms, struct fw_err *err)

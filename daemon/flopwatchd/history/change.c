@@ -1,7 +1,7 @@
 /* change.c - each measurement of a change point is a job with its id, each result an update of its row. */
 #include "flopwatchd/history/internal.h"
 
-#include <stdio.h>
+#include <math.h>
 
 enum { PRIORITY_VERIFY = -2, PRIORITY_BACKFILL = -10 };
 
@@ -109,7 +109,7 @@ static int locate_step(const struct trend *t, struct store_change *c, const stru
 	if (store_line_position(t->db, c->repo, c->before_sha, &before, err) ||
 		store_line_position(t->db, c->repo, c->commit_sha, &commit, err))
 		return -1;
-	int found = before && commit ? store_line_unmeasured(t->db, c->repo, before, commit, middle, err) : 0;
+	int found = before && commit ? store_line_unmeasured(t->db, e, c->key, before, commit, middle, err) : 0;
 	if (found < 1)
 		return found < 0 ? -1 : confirm(t, c, e, err);
 	snprintf(c->state, sizeof c->state, "placing");

@@ -1,5 +1,6 @@
 #include "flopwatchd/history/history.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -1,5 +1,6 @@
 #include "flopwatchd/history/history.h"
 
+#include <math.h>
 #include <stdio.h>
 
 enum { CHANGED_SIZE = 320, TITLE_SIZE = 600 };

@@ -1,7 +1,7 @@
 /* trend.c - processing of a new point in a series. changepoint.c has the scan, db/ the rows, change.c the results of jobs. */
 #include "flopwatchd/history/internal.h"
 
-#include <stdio.h>
+#include <math.h>
 
 /* ---- rereference: The job that replaces a reference commit, and its event. ---- */
 
@@ -176,7 +176,7 @@ static int end_loss(const struct trend *t, struct store_change *c, int64_t compa
 	if (store_change_update(t->db, c, err))
 		return -1;
 	int over = c->alert ? store_change_alert_over(t->db, c->alert, err) : 0;
-	snprintf(why, sizeof why, "recovered: the history is back where it was, seen in comparison %lld", (long long)comparison);
+	snprintf(why, sizeof why, "recovered: the history is back where it was, seen in C%lld", (long long)comparison);
 	return over < 1 ? over : alert_resolve(t->db, t->config, c->alert, comparison, why, t->now_ms, err);
 }
 

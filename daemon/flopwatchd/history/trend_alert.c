@@ -1,7 +1,7 @@
 /* trend_alert.c - cells and title of a history alert, and when they are rewritten. */
 #include "flopwatchd/history/internal.h"
 
-#include <stdio.h>
+#include <math.h>
 
 #include "flopwatchd/bisect/bisect.h"
 

@@ -1,6 +1,7 @@
 /* cell.c - checks, faults and timings of one cell to its verdict, by functions of core. */
 #include "flopwatchd/job/job.h"
 
+#include <math.h>
 #include <stdio.h>
 
 /* ---- lost: Judgement of a cell without its group or earlier comparisons. ---- */
@@ -160,6 +161,7 @@ static void collect_all(const struct result *r, int cell, struct judge_timed *ou
 	enum series decides = judge_series(r, cell);
 	bool by_call = decides == SERIES_CALL;
 	judge_timed_init(out);
+	out->are_forked = r->plan.request.subject[0].run.fork;
 	collect_runs(r, cell, decides, ROLE_BASE, false, &out->decides);
 	collect_runs(r, cell, SERIES_SUSTAINED, ROLE_BASE, false, &out->sustained_runs);
 	if (!by_call)
@@ -296,7 +298,12 @@ static int enqueue_flag(const struct rule *rule, const struct judge_timed *t, bo
 		return before & FLAG_ENQUEUE;
 	const struct cell_runs *good = &counted.good;
 	stats_combine(&host, good->estimate, good->n, &e);
-	return flag_enqueue(side_median(good, false), side_median(good, true), e.m - host.k * e.se, is_program);
+	double variance = e.se * e.se;
+	if (t->are_forked) { /* each side has its own parents */
+		int parents = (good->n + INTERLEAVE_FORKED_RUNS_MAX - 1) / INTERLEAVE_FORKED_RUNS_MAX;
+		variance += 2 * FLAG_PARENT_TAU0 * FLAG_PARENT_TAU0 / parents;
+	}
+	return flag_enqueue(side_median(good, false), side_median(good, true), e.m - host.k * sqrt(variance), is_program);
 }
 
 static void explain_void(const struct judge_timed *t, int counted, const char *why, struct store_cell *c)
@@ -314,8 +321,8 @@ static void explain_budget(const struct result *r, const struct judge_timed *t, 
 	bool given_up = t->decides.n - t->found.typical.all.runs >= DEVICE_CHECK_DISCARDED_MAX;
 	size_t at = strlen(c->reason);
 	if (c->verdict == VERDICT_UNDECIDED && t->found.typical.want_set && !given_up && !r->done.cancelled && budget_s > 0 &&
-		r->done.gpu_s >= budget_s)
-		snprintf(c->reason + at, sizeof c->reason - at, "; the budget of %.0f s ended first", budget_s);
+		r->done.gpu_s >= budget_s) /* cli/summary.c reads the number */
+		snprintf(c->reason + at, sizeof c->reason - at, "; the base's budget of %.0f s ended first", budget_s);
 }
 
 void judge_timings(const struct rule *general, bool sparse, struct judge_timed *t, struct store_cell *c)

@@ -1,8 +1,7 @@
 /** comparison_json.c - one comparison as JSON. Callbacks copy their data: the texts of a row are valid only during the call. */
 #include "flopwatchd/job/internal.h"
 
-#include <stdio.h>
-#include <stdlib.h>
+#include <math.h>
 
 /* ---- cell_metrics ---- */
 
@@ -15,6 +14,10 @@ struct metric {
 	{                                                                                                                        \
 		name, offsetof(struct figures, member)                                                                           \
 	}
+/* Both sides have the same mask. */
+#define MASK(member)               METRIC("base.mask_" #member, mask.member), METRIC("target.mask_" #member, mask.member)
+#define CLAIM(member)              METRIC("base." #member, claim_base.member), METRIC("target." #member, claim_target.member)
+#define SIDES_METRIC(name, member) METRIC("base." name, member##_base), METRIC("target." name, member##_target)
 static const struct metric metrics[] = {
 	METRIC("call.base_us", call_base_us),
 	METRIC("call.target_us", call_target_us),
@@ -23,30 +26,27 @@ static const struct metric metrics[] = {
 	METRIC("enqueue.target_us", enqueue_target_us),
 	METRIC("clock.base_mhz", clock_base_mhz),
 	METRIC("clock.target_mhz", clock_target_mhz),
-	METRIC("base.error_ratio", error_base),
-	METRIC("target.error_ratio", error_target),
-	METRIC("base.flops_issued", issued_base),
-	METRIC("target.flops_issued", issued_target),
-	METRIC("base.bytes_moved", bytes_base),
-	METRIC("target.bytes_moved", bytes_target),
-	METRIC("base.workspace_bytes", workspace_base),
-	METRIC("target.workspace_bytes", workspace_target),
+	SIDES_METRIC("error_ratio", error),
+	SIDES_METRIC("flops_issued", issued),
+	SIDES_METRIC("bytes_moved", bytes),
+	SIDES_METRIC("workspace_bytes", workspace),
 	METRIC("target.blocks_kept", kept),
-	METRIC("base.peak_bytes", peak_base),
-	METRIC("target.peak_bytes", peak_target),
-	METRIC("base.taken_bytes", taken_base),
-	METRIC("target.taken_bytes", taken_target),
-	METRIC("base.mask_blocks", mask.blocks),
-	METRIC("base.mask_kept", mask.kept),
-	METRIC("target.mask_blocks", mask.blocks),
-	METRIC("target.mask_kept", mask.kept),
-	METRIC("base.tiles_total", claim_base.tiles_total),
-	METRIC("base.tiles_skipped", claim_base.tiles_skipped),
-	METRIC("base.tiles_partial", claim_base.tiles_partial),
+	SIDES_METRIC("peak_bytes", peak),
+	SIDES_METRIC("taken_bytes", taken),
+	MASK(blocks),
+	MASK(kept),
+	MASK(pairs),
+	MASK(pairs_kept),
+	MASK(rows),
+	MASK(rows_empty),
+	MASK(tiles),
+	MASK(tiles_masked),
+	MASK(common_tiles),
+	MASK(common_masked),
+	CLAIM(tiles_total),
+	CLAIM(tiles_skipped),
+	CLAIM(tiles_partial),
 	METRIC("base.blocks_kept", claim_base.blocks_kept),
-	METRIC("target.tiles_total", claim_target.tiles_total),
-	METRIC("target.tiles_skipped", claim_target.tiles_skipped),
-	METRIC("target.tiles_partial", claim_target.tiles_partial),
 	METRIC("slow_calls.base_pct", slow_base_pct),
 	METRIC("slow_calls.target_pct", slow_target_pct),
 	METRIC("sustained.base_ms", sustained.base_ms),
@@ -135,7 +135,7 @@ static void write_pair(struct jsonw *j, const char *key, const char *unit, doubl
 static void write_claim(
 	struct jsonw *j, const char *key, const struct sparsity_mask *mask, struct sparsity_claim claim, double issued)
 {
-	char text[EXPLAIN_SIZE], contradiction[EXPLAIN_SIZE];
+	char text[SPARSITY_SIZE], contradiction[EXPLAIN_SIZE];
 	claim.flops_issued = issued;
 	sparsity_words(mask, &claim, text);
 	sparsity_contradiction(mask, &claim, contradiction);
@@ -154,7 +154,14 @@ static void write_sparsity(struct jsonw *j, const struct figures *f, double flop
 	mask.flops_useful = flops;
 	struct sparsity_claim target = f->claim_target;
 	target.blocks_kept = f->kept;
-	jsonw_format(j, "sparsity={ blocks=%g masked=%g", mask.blocks, mask.blocks - mask.kept);
+	double low = NAN, high = NAN;
+
+	(void)sparsity_expected_range(&mask, &low, &high);
+	jsonw_format(j, "sparsity={ blocks=%g masked=%g density=%g pairs=%g pairs_kept=%g rows=%g rows_empty=%g tiles=%g",
+		mask.blocks, mask.blocks - mask.kept, sparsity_density(&mask), mask.pairs, mask.pairs_kept, mask.rows,
+		mask.rows_empty, mask.tiles);
+	jsonw_format(j, "tiles_masked=%g common_tiles=%g common_masked=%g expected_low=%g expected_high=%g", mask.tiles_masked,
+		mask.common_tiles, mask.common_masked, low, high);
 	write_claim(j, "base", &mask, f->claim_base, f->issued_base);
 	write_claim(j, "target", &mask, target, f->issued_target);
 	jsonw_object_end(j);
@@ -279,7 +286,7 @@ struct body {
 	struct db *db;
 	struct jsonw j;
 	struct buf environment; /* finished JSON, because the comparison's row is open while the cells are read */
-	char isolation[8];
+	char isolation[8], suite[64];
 	char provider[2][48]; /* requested providers of base and target */
 	char pinned[2][160];  /* requested configurations */
 	struct buf name[2];   /* user names of base and target; empty: none */
@@ -335,7 +342,7 @@ static void write_artifact(struct body *b, const char *key, const char *owner_ki
 static bool get_peer_ratios(struct body *b, const struct store_cell *c, const struct store_peer_source *source,
 	struct peer_ratio *base, struct peer_ratio *target)
 {
-	struct store_peer_cell peer;
+	struct store_peer_cell peer = { 0 };
 	int there = b->failed ? 0 : store_peer_cell(b->db, source->comparison, c->key, &peer, b->err);
 	struct peer_ratio_pair ratio = { peer.m, peer.ci_low_pct, peer.ci_high_pct },
 			       own = { c->m, c->ci_low_pct, c->ci_high_pct };
@@ -477,7 +484,7 @@ static void write_long_over_short(struct body *b)
 }
 
 /* Write the speed relative to the baseline cell, run by run if calls are stored; `ideal` follows from the smaller work. */
-static void write_over_baseline(struct body *b, const struct store_cell *c)
+static void write_over_baseline(struct body *b, const struct store_cell *c, const struct sparsity_mask *mask)
 {
 	const struct cell_summary *d = NULL;
 	for (int i = 0; i < b->n_summaries && *c->baseline; i++)
@@ -490,9 +497,14 @@ static void write_over_baseline(struct body *b, const struct store_cell *c)
 	struct over_baseline over;
 	if (over_baseline_read(b->db, c->id, d->id, c->series, &over, b->err) != 0)
 		b->failed = -1;
-	jsonw_format(&b->j, "over_baseline={ base=%g target=%g ideal=%g runs=%d }",
-		over.runs ? over.speed[0] : d->ms[0] / c->base_median_ms,
-		over.runs ? over.speed[1] : d->ms[1] / c->target_median_ms, d->flops / c->flops, over.runs);
+	double base = over.runs ? over.speed[0] : d->ms[0] / c->base_median_ms;
+	double target = over.runs ? over.speed[1] : d->ms[1] / c->target_median_ms;
+	char expected[2][SPARSITY_SIZE];
+
+	sparsity_expected(mask, base, expected[0]);
+	sparsity_expected(mask, target, expected[1]);
+	jsonw_format(&b->j, "over_baseline={ base=%g target=%g ideal=%g runs=%d base_expected?=%s target_expected?=%s }", base,
+		target, d->flops / c->flops, over.runs, expected[0], expected[1]);
 }
 
 static void write_device(struct body *b, const char *key, int64_t device)
@@ -521,8 +533,10 @@ static void write_cell(void *arg, const struct store_cell *c)
 		c->decider == DECIDER_PAIRS ? "pairs" : decider_name(c->decider));
 	write_device(b, "device", c->device);
 	write_device(b, "confirmed_on", c->confirmed_on);
+	/* the group of a benchmark's cells is its name, which a stored group may cut */
 	jsonw_format(j, "confirmed=%i failure?=%s reason?=%s group=%s title=%s direction=%s size=%ld line=%s pieces=%f",
-		confirmed > 0, c->failure, c->reason, c->group, c->title, c->direction, c->size, c->line, c->pieces);
+		confirmed > 0, c->failure, c->reason, *c->title ? c->group : b->suite, c->title, c->direction, c->size, c->line,
+		c->pieces);
 	jsonw_key(j, "shape");
 	if (*c->shape)
 		jsonw_raw(j, c->shape, strlen(c->shape));
@@ -541,7 +555,7 @@ static void write_cell(void *arg, const struct store_cell *c)
 		c->beta, c->runs, c->samples);
 	write_mean(j, c);
 	figures_write(j, &f, c->flops);
-	write_over_baseline(b, c);
+	write_over_baseline(b, c, &f.mask);
 	write_peers(b, c);
 	write_artifact(b, "nodes", "cell", c->id, "nodes_changed");
 	jsonw_object_end(j);
@@ -579,6 +593,45 @@ static void write_commit(struct body *b, int which, int64_t repo, int64_t compar
 		"subject?=%s author?=%s }",
 		b->name[which].len ? b->name[which].data : "", sha, c.tree, side.module, side.state, side.toolchain,
 		b->provider[which], b->pinned[which], c.subject, c.author);
+}
+
+/* "not known: a benchmark program is profiled only on request; changed: PATH, PATH and 3 more files; see git diff BASE TARGET" */
+static void write_unprofiled(struct body *b, const char *base, const char *target, const json_t *files)
+{
+	const json_t *path, *paths = json_object_get(files, "paths");
+	long long more = json_integer_value(json_object_get(files, "number")) - (long long)json_array_size(paths);
+	struct buf text;
+	size_t i;
+	buf_init(&text, 1 << 16);
+	buf_puts(&text, "not known: a benchmark program is profiled only on request");
+	json_array_foreach(paths, i, path) buf_printf(&text, "%s%s", i ? ", " : "; changed: ", json_string_value(path));
+	if (more > 0)
+		buf_printf(&text, " and %lld more file%s", more, more == 1 ? "" : "s");
+	buf_printf(&text, "; see git diff %.12s %.12s", base, target);
+	jsonw_kv_string(&b->j, "unprofiled", text.data);
+	buf_fini(&text);
+}
+
+/* The changed files replace a profile, which no benchmark program has by itself. */
+static void write_changed_files(struct body *b, int64_t repo, const char *base, const char *target)
+{
+	struct buf text;
+	buf_init(&text, 1 << 16);
+	int found = store_changed_files(b->db, repo, base, target, &text, b->err);
+	json_t *files = found > 0 ? json_loads(text.data, 0, NULL) : NULL;
+	jsonw_key(&b->j, "changed_files");
+	if (files)
+		jsonw_raw(&b->j, text.data, text.len);
+	else
+		jsonw_null(&b->j);
+	if (files)
+		write_unprofiled(b, base, target, files);
+	else
+		jsonw_kv_null(&b->j, "unprofiled");
+	if (found < 0)
+		b->failed = -1;
+	json_decref(files);
+	buf_fini(&text);
 }
 
 static void copy_environment(void *arg, const struct view_environment *e)
@@ -643,6 +696,7 @@ static void write_head(void *arg, const struct view_comparison *c)
 	struct jsonw *j = &b->j;
 	char at[32];
 	clock_format(c->finished_at, at);
+	snprintf(b->suite, sizeof b->suite, "%s", c->suite);
 	jsonw_format(j, "id=%ld repo=%s branch?=%s kind=%s suite=%s verdict=%s identical_by?=%s job=%ld", c->id, c->repo,
 		c->branch, jobkind_name(c->kind), c->suite, verdict_name(c->verdict), c->identical_by, c->job);
 	if (view_job(b->db, c->job, copy_job, b, b->err))
@@ -651,6 +705,7 @@ static void write_head(void *arg, const struct view_comparison *c)
 	jsonw_format(j, "finished_at=%s base_how?=%s", at, c->base_how);
 	write_commit(b, 0, h->repo, c->id, c->base);
 	write_commit(b, 1, h->repo, c->id, c->target);
+	write_changed_files(b, h->repo, c->base, c->target);
 	write_environment(b, c->id);
 	jsonw_key(j, "rule");
 	jsonw_raw(j, h->rule, strlen(h->rule));
@@ -690,7 +745,7 @@ int body_comparison(struct db *db, int64_t comparison, struct buf *out, struct f
 	if (result == 0 && b.failed)
 		result = -1;
 	if (result == 0 && out->failed)
-		result = err_set(err, ERR_FULL, "the body of comparison %lld does not fit", (long long)comparison);
+		result = err_set(err, ERR_FULL, "the body of C%lld does not fit", (long long)comparison);
 	buf_fini(&rule);
 	buf_fini(&b.environment);
 	buf_fini(&b.name[0]);

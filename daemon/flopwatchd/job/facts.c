@@ -1,6 +1,7 @@
 /* facts.c - medians of the other series, results of checks, and changed kernels. */
 #include "flopwatchd/job/job.h"
 
+#include <math.h>
 #include <stdio.h>
 
 #include "profile/profile.h"
@@ -67,25 +68,44 @@ static void put_device_extras(struct sink *s, const struct result *r, int i)
 	}
 }
 
+struct sustained_energy result_energy(const struct result *r, int cell)
+{
+	struct sustained_energy e = { .least_ratio = INFINITY };
+	double sum[2] = { 0 };
+	for (int c = 0; c < r->n_cells; c++) {
+		const struct msg_cell *m = r->cell[c];
+		char why[DEVICE_CHECK_WHY_SIZE];
+		double j[2] = { NAN, NAN };
+		if (m->cell != cell || m->series != SERIES_SUSTAINED || device_check_discards(&m->device_check, why))
+			continue;
+		for (int i = 0; i < m->n_subjects; i++)
+			for (int k = 0; k < 2; k++)
+				if (m->role[i] == sides[k] && m->energy_j[i] > 0)
+					j[k] = m->energy_j[i];
+		if (!isfinite(j[0]) || !isfinite(j[1]))
+			continue;
+		sum[0] += j[0];
+		sum[1] += j[1];
+		e.least_ratio = fmin(e.least_ratio, j[1] / j[0]);
+		e.runs++;
+	}
+	e.base_j = e.runs ? sum[0] / e.runs : NAN;
+	e.target_j = e.runs ? sum[1] / e.runs : NAN;
+	return e;
+}
+
 /** Store medians of the sustained runs: time, clock of each side, energy of a call. The judge writes their change. */
 static void put_sustained_runs(struct sink *s, const struct result *r, int i)
 {
+	struct sustained_energy energy = result_energy(r, i);
 	for (int k = 0; k < 2; k++) {
 		char name[32];
-		double sum_j = 0;
-		int n = 0;
 		snprintf(name, sizeof name, "%s_ms", role_name(sides[k]));
 		put_metric(s, "sustained", name, "ms", judge_median(r, i, SERIES_SUSTAINED, "", sides[k], JUDGE_MS));
 		snprintf(name, sizeof name, "%s_mhz", role_name(sides[k]));
 		put_metric(s, "sustained_clock", name, "mhz", judge_median(r, i, SERIES_SUSTAINED, "", sides[k], JUDGE_MHZ));
-		for (int c = 0; c < r->n_cells; c++)
-			for (int m = 0; r->cell[c]->cell == i && m < r->cell[c]->n_subjects; m++)
-				if (r->cell[c]->role[m] == sides[k] && r->cell[c]->energy_j[m] > 0) {
-					sum_j += r->cell[c]->energy_j[m];
-					n++;
-				}
 		snprintf(name, sizeof name, "%s_j", role_name(sides[k]));
-		put_metric(s, "energy", name, "j", n ? sum_j / n : NAN);
+		put_metric(s, "energy", name, "j", k ? energy.target_j : energy.base_j);
 	}
 }
 
@@ -111,18 +131,10 @@ static double nan_if_unknown(double v) /* -1: unknown */
 	return v >= 0 ? v : NAN;
 }
 
-static const struct msg_work *find_work(const struct result *r, enum role role, int i)
-{
-	for (int k = 0; k < r->n_works; k++)
-		if (r->work[k].cell == i && r->work[k].role == role)
-			return &r->work[k];
-	return NULL;
-}
-
 static void put_side(struct sink *s, const struct result *r, int i, enum role role)
 {
 	const struct msg_check *check = result_check(r, role, i);
-	const struct msg_work *w = find_work(r, role, i);
+	const struct msg_work *w = result_work(r, role, i);
 	const char *side = role_name(role);
 	if (check)
 		put_metric(s, side, "error_ratio", "ratio", nan_if_unknown(check->error_ratio));
@@ -140,9 +152,21 @@ static void put_side(struct sink *s, const struct result *r, int i, enum role ro
 	if (w->tensor_bytes > 0)
 		put_metric(s, side, "peak_bytes", "bytes", (double)(w->tensor_bytes + w->workspace_bytes + w->persist_bytes));
 	put_metric(s, side, "taken_bytes", "bytes", nan_if_unknown((double)w->taken_bytes));
+	put_metric(s, side, "first_ms", "ms", nan_if_unknown(w->first_ms));
+	put_metric(s, side, "launches", "count", result_launches(r, role, i));
 	if (w->mask_blocks > 0) {
 		put_metric(s, side, "mask_blocks", "count", (double)w->mask_blocks);
 		put_metric(s, side, "mask_kept", "count", (double)w->mask_kept);
+	}
+	if (w->mask.pairs > 0) {
+		put_metric(s, side, "mask_pairs", "count", (double)w->mask.pairs);
+		put_metric(s, side, "mask_pairs_kept", "count", (double)w->mask.pairs_kept);
+		put_metric(s, side, "mask_rows", "count", (double)w->mask.rows);
+		put_metric(s, side, "mask_rows_empty", "count", (double)w->mask.rows_empty);
+		put_metric(s, side, "mask_tiles", "count", (double)w->mask.tiles);
+		put_metric(s, side, "mask_tiles_masked", "count", (double)w->mask.tiles_masked);
+		put_metric(s, side, "mask_common_tiles", "count", (double)w->mask.common_tiles);
+		put_metric(s, side, "mask_common_masked", "count", (double)w->mask.common_masked);
 	}
 }
 
@@ -170,7 +194,7 @@ static bool is_node(const struct msg_node *n, int cell, enum role role)
 
 static void write_nodes(struct jsonw *j, const struct result *r, int i, enum role role)
 {
-	const struct msg_work *w = find_work(r, role, i);
+	const struct msg_work *w = result_work(r, role, i);
 	jsonw_key(j, role_name(role));
 	jsonw_format(j, "{ provider=%s config=%s nodes=[", w ? w->provider : NULL, w ? w->config : NULL);
 	for (int k = 0; k < r->n_nodes; k++) {
@@ -260,7 +284,7 @@ static void put_nodes(struct sink *s, const struct result *r, int i)
 {
 	struct buf text;
 	struct jsonw j;
-	if (s->failed || (!find_work(r, ROLE_BASE, i) && !find_work(r, ROLE_TARGET, i)))
+	if (s->failed || (!result_work(r, ROLE_BASE, i) && !result_work(r, ROLE_TARGET, i)))
 		return;
 	buf_init(&text, NODES_MAX_BYTES);
 	jsonw_init(&j, &text);
@@ -280,7 +304,7 @@ static void put_nodes(struct sink *s, const struct result *r, int i)
 
 static void put_tried(struct sink *s, const struct result *r, int i)
 {
-	const struct msg_work *w[] = { find_work(r, ROLE_BASE, i), find_work(r, ROLE_TARGET, i) };
+	const struct msg_work *w[] = { result_work(r, ROLE_BASE, i), result_work(r, ROLE_TARGET, i) };
 	static const struct tried none;
 	struct buf text;
 	struct jsonw j;

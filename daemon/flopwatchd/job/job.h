@@ -32,6 +32,7 @@ struct plan {
 	char provider_position[1024];
 	int part;               /* shard of the suite, set before plan_suite; 0: the cells that a push measures */
 	struct suite_size size; /* of the suite; zeros for a benchmark */
+	struct cost_limits costs;
 	struct buf suite_text;  /* the file as read */
 	bool on_line;           /* the target is an upstream commit, measured for the history */
 	char line_branch[1024]; /* percent-encoded; "" unless on_line */
@@ -186,6 +187,8 @@ int result_add(struct result *r, struct msg *m, struct fw_err *err);
 int result_name_cell(struct result *r, struct fw_err *err);
 /** True if the rows of a benchmark are unknown: it did not run, or the target ended early in the run that discovers them. */
 bool result_rows_unknown(const struct result *r);
+/** True if a side's provider was requested: its times show nothing about the commit with its default provider. */
+bool result_names_provider(const struct result *r);
 /** Store why a plan needs no worker, and add a cell for it. */
 int result_unrun(struct result *r, struct fw_err *err);
 /** Call it after done: adds a cell if there is none, and sets identical_by if both builds are known to run the same code. */
@@ -199,6 +202,10 @@ enum { RESULT_NOTES_MAX = 64 };
 int result_subject(const struct result *r, enum role role);
 /** Return the check of (role, cell), NULL none. */
 const struct msg_check *result_check(const struct result *r, enum role role, int cell);
+/** Return the claims and observations of (role, cell), NULL none. */
+const struct msg_work *result_work(const struct result *r, enum role role, int cell);
+/** Return the number of kernels of a call of (role, cell). NAN without a graph: a CPU has none. */
+double result_launches(const struct result *r, enum role role, int cell);
 /** Return the kernels that a program reports for (role, cell), NULL none. */
 const struct msg_reported_kernels *result_kernels(const struct result *r, enum role role, int cell);
 /** Return the first fault of (cell, role): of that cell, or of no particular cell. NULL none. */
@@ -231,6 +238,7 @@ struct judge_timed {
 	struct judge_runs sustained_runs; /* series sustained */
 	struct judge_runs call;           /* series call, unless it decides */
 	struct judge_runs host;           /* host time of enqueue, in us instead of ms, if the device time decides */
+	bool are_forked;                  /* a process that has imported its modules forks the runs */
 
 	struct cell_finding found; /* the slow calls as counted before; used without samples */
 };
@@ -311,6 +319,13 @@ void devicestate_report(struct txn *g, const char *uuid, enum devicestate state,
  * (their numbers, and the kernels whose shape or registers differ). Inside the caller's transaction.
  */
 int judge_facts(struct db *db, const struct result *r, int i, int64_t cell, struct fw_err *err);
+
+/** Energy of a call in the sustained runs of a cell that count and have it on both sides. Units: J, NAN none; a ratio of a run. */
+struct sustained_energy {
+	double base_j, target_j, least_ratio;
+	int runs;
+};
+struct sustained_energy result_energy(const struct result *r, int cell);
 
 /** Store "sustained.change_pct", ".ci_low_pct", ".ci_high_pct", ".runs", "slow_calls.base_pct". Call it after each judgement. */
 int judge_facts_timed(struct db *db, int64_t cell, const struct judge_timed *t, struct fw_err *err);

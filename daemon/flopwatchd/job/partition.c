@@ -1,5 +1,6 @@
 #include "flopwatchd/job/job.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 void plan_part(const struct plan *whole, const int *cell, int n, struct plan *out)

@@ -151,6 +151,7 @@ static int read_suite(struct plan *p, const struct config *config, const char *f
 	suite_hash(&s, p->suite_sha);
 	snprintf(s.name, sizeof s.name, "%.63s", name); /* the requested name */
 	p->size = suite_size(&s);
+	p->costs = s.costs;
 	if (suite_choose(&s, cells_glob, p->part, err) != 0) {
 		suite_fini(&s);
 		return -1;
@@ -204,6 +205,7 @@ int plan_run(struct plan *p, int i, const struct manifest *own, struct fw_err *e
 			p->request.subject[i].commit, base->name);
 	*run = *found;
 	run->threshold_pct = base->threshold_pct;
+	run->costs = base->costs;
 	run->timeout_s = base->timeout_s;
 	run->budget_s = base->budget_s;
 	run->pairs = base->pairs;
@@ -218,6 +220,7 @@ static void read_settings(struct plan *p, const struct config *config)
 {
 	const struct benchmark *base = &p->request.subject[0].run;
 	hash_hex(p->suite_text.data, p->suite_text.len, p->suite_sha);
+	p->costs = base->costs;
 	set_limits(p, config, base->budget_s);
 	benchmark_rule(base, 0, &p->request.rule);
 }
@@ -234,7 +237,8 @@ void plan_benchmark(struct plan *p, const struct config *config, const char *rep
 	read_settings(p, config);
 }
 
-void plan_inputs_hash(const struct msg_subject *s, enum device_kind kind, char hex[65])
+/* With `untrusted` false, equal inputs of a fork and a branch have equal hashes. */
+static void hash_inputs(const struct msg_subject *s, enum device_kind kind, bool untrusted, char hex[65])
 {
 	struct hash_state h;
 	hash_begin(&h);
@@ -264,7 +268,14 @@ void plan_inputs_hash(const struct msg_subject *s, enum device_kind kind, char h
 		hash_update(&h, s->run.unit, strlen(s->run.unit) + 1);
 	}
 	hash_update(&h, device_kind_name(kind), strlen(device_kind_name(kind)) + 1);
+	if (untrusted)
+		hash_update(&h, "untrusted", sizeof "untrusted");
 	hash_end(&h, hex);
+}
+
+void plan_inputs_hash(const struct msg_subject *s, enum device_kind kind, char hex[65])
+{
+	hash_inputs(s, kind, s->untrusted, hex);
 }
 
 enum jobkind plan_kind(const struct store_job *job, const char *base_sha, const char *base_how)
@@ -284,8 +295,8 @@ bool plan_is_named(const struct plan *p)
 void plan_compare(struct plan *p)
 {
 	char base[65], target[65];
-	plan_inputs_hash(&p->request.subject[0], DEVICE_ANY, base);
-	plan_inputs_hash(&p->request.subject[1], DEVICE_ANY, target);
+	hash_inputs(&p->request.subject[0], DEVICE_ANY, false, base);
+	hash_inputs(&p->request.subject[1], DEVICE_ANY, false, target);
 	bool is_named = plan_is_named(p); /* a named provider may not exist */
 	bool has_tools = !toolchain_override_is_none(&p->request.subject[0].tools) ||
 			 !toolchain_override_is_none(&p->request.subject[1].tools);
@@ -313,7 +324,7 @@ int plan_store(struct db *db, int64_t job, const struct plan *p, struct fw_err *
 		buf_append(&text, p->suite_text.data, p->suite_text.len);
 	snprintf(stored.suite_origin, sizeof stored.suite_origin, "%s", p->suite_origin);
 	snprintf(stored.provider_position, sizeof stored.provider_position, "%s", p->provider_position);
-	int result = subjects.failed || text.failed ? err_set(err, ERR_FULL, "the plan of job %lld is too large", (long long)job)
+	int result = subjects.failed || text.failed ? err_set(err, ERR_FULL, "the plan of J%lld is too large", (long long)job)
 						    : store_plan_put(db, job, &stored, err);
 	buf_fini(&subjects);
 	buf_fini(&text);

@@ -1,6 +1,6 @@
-
 #include "flopwatchd/job/job.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 

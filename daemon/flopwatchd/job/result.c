@@ -1,6 +1,7 @@
 /* result.c - results of a job from its worker's messages; every number is checked against the request. */
 #include "flopwatchd/job/job.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -59,6 +60,22 @@ const struct msg_check *result_check(const struct result *r, enum role role, int
 		if (r->check[i].cell == cell && r->check[i].role == role)
 			return &r->check[i];
 	return NULL;
+}
+
+const struct msg_work *result_work(const struct result *r, enum role role, int cell)
+{
+	for (int i = 0; i < r->n_works; i++)
+		if (r->work[i].cell == cell && r->work[i].role == role)
+			return &r->work[i];
+	return NULL;
+}
+
+double result_launches(const struct result *r, enum role role, int cell)
+{
+	int n = 0;
+	for (int i = 0; i < r->n_nodes; i++)
+		n += r->node[i].cell == cell && r->node[i].role == role;
+	return n ? n : NAN;
 }
 
 const struct msg_reported_kernels *result_kernels(const struct result *r, enum role role, int cell)
@@ -284,6 +301,14 @@ bool result_rows_unknown(const struct result *r)
 	if (!plan_is_benchmark(&r->plan))
 		return false; /* its suite names the cells */
 	return r->is_named || (r->n_runs == 0 && result_fault(r, ROLE_TARGET, -1));
+}
+
+bool result_names_provider(const struct result *r)
+{
+	for (int i = 0; i < r->plan.request.n_subjects; i++)
+		if (r->plan.request.subject[i].provider[0])
+			return true;
+	return false;
 }
 
 int result_unrun(struct result *r, struct fw_err *err)

@@ -1,5 +1,6 @@
 #include "flopwatchd/job/job.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 static int last_run(const struct result *r)

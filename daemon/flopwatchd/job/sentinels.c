@@ -1,5 +1,7 @@
 #include "flopwatchd/job/job.h"
 
+#include <math.h>
+
 #define LONG_ENOUGH 0.5 /* of the longest call of its class */
 
 /* FLOPs of a partition's longest cell of a class, 0 unknown; -1: it has none. */

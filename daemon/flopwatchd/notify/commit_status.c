@@ -1,26 +1,86 @@
-
 #include "flopwatchd/notify/internal.h"
 
-#include <stdio.h>
-#include <stdlib.h>
+#include <math.h>
 
 /* ---- status_update ---- */
 
-enum { PAYLOAD_MAX = 64 << 10 };
+enum { PAYLOAD_MAX = 64 << 10, FINDINGS_MAX = 5 };
+
+/* The worst cells of a comparison, for the annotations of a check run. */
+struct bad_cells {
+	int n;
+	struct bad_cell {
+		char cell[160], text[EXPLAIN_SIZE];
+		double change_pct;
+		bool is_loss;
+	} worst[FINDINGS_MAX];
+};
+
+static bool is_worse(const struct bad_cell *one, const struct bad_cell *other)
+{
+	return one->is_loss != other->is_loss ? one->is_loss : one->change_pct < other->change_pct;
+}
+
+static void add_finding(void *arg, const struct store_cell *c)
+{
+	struct bad_cells *f = arg;
+	struct bad_cell one = { .change_pct = isfinite(c->change_pct) ? c->change_pct : 0,
+		.is_loss = c->verdict == VERDICT_REGRESSION || c->verdict == VERDICT_FAILED };
+	int at = f->n;
+	snprintf(one.cell, sizeof one.cell, "%s", c->key);
+	int len = snprintf(one.text, sizeof one.text, "%s", verdict_name(c->verdict));
+	if (isfinite(c->ci_low_pct) && isfinite(c->ci_high_pct) && isfinite(c->change_pct))
+		snprintf(one.text + len, sizeof one.text - (size_t)len, " %+.2f %% (%+.2f .. %+.2f)", c->change_pct,
+			c->ci_low_pct, c->ci_high_pct);
+	else if (c->failure[0])
+		snprintf(one.text + len, sizeof one.text - (size_t)len, ": %.200s", c->failure);
+	while (at > 0 && is_worse(&one, &f->worst[at - 1]))
+		at--;
+	if (at == FINDINGS_MAX)
+		return;
+	f->n += f->n < FINDINGS_MAX;
+	for (int i = f->n - 1; i > at; i--)
+		f->worst[i] = f->worst[i - 1];
+	f->worst[at] = one;
+}
+
+static int write_findings(struct db *db, int64_t comparison, struct jsonw *j, struct fw_err *err)
+{
+	enum { CELLS_MAX = 100000 };
+	struct bad_cells *f = mem_alloc_zero(1, sizeof *f);
+	int result = find_notification_each(db, comparison, CELLS_MAX, add_finding, f, err);
+	jsonw_kv_array(j, "findings");
+	for (int i = 0; i < f->n; i++)
+		jsonw_format(j, "{ cell=%s text=%s is_loss=%i }", f->worst[i].cell, f->worst[i].text, f->worst[i].is_loss);
+	jsonw_array_end(j);
+	free(f);
+	return result;
+}
 
 /* Queue the status for the forge of `repo`, inside the transaction that causes it. */
 static int status_update_enqueue(
-	struct db *db, const char *repo, const struct status_update *word, int64_t now_ms, struct fw_err *err)
+	struct db *db, int64_t repo_id, const char *repo, const struct status_update *word, int64_t now_ms, struct fw_err *err)
 {
-	char context[80], subject[160];
+	char context[100], subject[180], sha[65], request[20] = "";
+	int number;
 	struct buf text;
 	struct jsonw j;
-	snprintf(context, sizeof context, "flopwatch%s%.64s", word->suite[0] ? "/" : "", word->suite);
-	snprintf(subject, sizeof subject, "%.64s %s", word->sha, context);
+	/* a forge shows statuses of a request's head, not of its merge result; the head may have statuses, too */
+	if (store_pull_head_of(db, repo_id, word->sha, sha, &number, err) != 0)
+		return -1;
+	if (number)
+		snprintf(request, sizeof request, "/pull/%d", number);
+	snprintf(context, sizeof context, "flopwatch%s%s%.64s", request, word->suite[0] ? "/" : "", word->suite);
+	snprintf(subject, sizeof subject, "%.64s %s", sha, context);
 	buf_init(&text, PAYLOAD_MAX);
 	jsonw_init(&j, &text);
-	jsonw_format(&j, "{ sha=%s state=%s context=%s description=%s page=%s }", word->sha, word->state, context,
-		word->description, word->page);
+	jsonw_format(&j, "{ sha=%s state=%s context=%s description=%s page=%s", sha, word->state, context, word->description,
+		word->page);
+	if (word->comparison && write_findings(db, word->comparison, &j, err) != 0) {
+		buf_fini(&text);
+		return -1;
+	}
+	jsonw_object_end(&j);
 	int result = text.failed ? err_set(err, ERR_FULL, "the status of commit %.12s does not fit", word->sha)
 				 : store_outbox_replace(db, "status", repo, subject, text.data, now_ms, err);
 	buf_fini(&text);
@@ -130,9 +190,45 @@ static bool is_planned(const struct commit_verdict *v)
 	return false;
 }
 
-/* Queue the summary; no effect before the commit has a plan. `repo_name` as in outbox rows. */
+/* The profile whose cause a comment has. */
+static void take_profile(void *arg, const struct view_profile *row)
+{
+	if (jobstate_is_final(row->state))
+		*(int64_t *)arg = row->id;
+}
+
+/* Queue the comment on the request whose newest head this commit measures: the deciding suite, and `words` about all. */
+static int comment_enqueue(struct db *db, int64_t repo, const char *repo_name, const char *sha, const struct commit_verdict *v,
+	const char *words, int64_t now_ms, struct fw_err *err)
+{
+	int number, found = store_pull_of(db, repo, sha, &number, err);
+	int64_t comparison = 0, why = 0;
+	char subject[40];
+	struct buf text;
+	struct jsonw j;
+	if (found != 1)
+		return found;
+	const struct commit_suite *decides = v->decides >= 0 ? &v->suite[v->decides] : v->n ? &v->suite[0] : NULL;
+	if (decides)
+		comparison = decides->word.comparison;
+	bool has_others = v->n > 1 || !comparison;
+	/* with the cause, or after a user accepted a regression, the same comment is written again */
+	if (comparison && view_profile_of(db, 0, comparison, take_profile, &why, err) < 0)
+		return -1;
+	snprintf(subject, sizeof subject, "pull %d", number);
+	buf_init(&text, PAYLOAD_MAX);
+	jsonw_init(&j, &text);
+	jsonw_format(&j, "{ number=%d sha=%s comparison=%ld words=%s why=%ld state=%s }", number, sha, comparison,
+		has_others ? words : "", why, get_state(v));
+	int result = text.failed ? err_set(err, ERR_FULL, "the comment of request %d does not fit", number)
+				 : store_outbox_replace(db, "comment", repo_name, subject, text.data, now_ms, err);
+	buf_fini(&text);
+	return result;
+}
+
+/* Queue the summary; no effect before the commit has a plan. */
 static int status_summary_enqueue(
-	struct db *db, int64_t repo, const char *repo_name, const char *sha, int64_t now_ms, struct fw_err *err)
+	struct db *db, int64_t repo, const struct config_repo *conf, const char *sha, int64_t now_ms, struct fw_err *err)
 {
 	struct commit_verdict v;
 	struct buf text;
@@ -142,9 +238,11 @@ static int status_summary_enqueue(
 	if (result == 0 && is_planned(&v)) {
 		result = write_description(&v, &text, err);
 		find_page(&v, sha, page, sizeof page);
-		struct status_update word = { sha, "", get_state(&v), text.data, page };
+		struct status_update word = { sha, "", get_state(&v), text.data, page, 0 };
 		if (result == 0)
-			result = status_update_enqueue(db, repo_name, &word, now_ms, err);
+			result = status_update_enqueue(db, repo, conf->name, &word, now_ms, err);
+		if (result == 0 && conf->pulls.comment && v.n_open == 0)
+			result = comment_enqueue(db, repo, conf->name, sha, &v, text.data, now_ms, err);
 	}
 	commit_verdict_fini(&v);
 	buf_fini(&text);
@@ -170,9 +268,9 @@ static const struct config_repo *find_repo(const struct config *config, const ch
 static int queue_statuses(struct db *db, const struct config_repo *repo, int64_t repo_id, const struct status_update *word,
 	int64_t now_ms, struct fw_err *err)
 {
-	if (word->suite[0] && status_update_enqueue(db, repo->name, word, now_ms, err) != 0)
+	if (word->suite[0] && status_update_enqueue(db, repo_id, repo->name, word, now_ms, err) != 0)
 		return -1;
-	return status_summary_enqueue(db, repo_id, repo->name, word->sha, now_ms, err);
+	return status_summary_enqueue(db, repo_id, repo, word->sha, now_ms, err);
 }
 
 int status_job(struct db *db, const struct config *config, const struct store_job *job, const char *suite, enum jobstate state,
@@ -188,6 +286,7 @@ int status_job(struct db *db, const struct config *config, const struct store_jo
 		[JOBSTATE_FAILED] = { "error", "not measured" },
 		[JOBSTATE_CANCELLED] = { "cancelled", "cancelled" },
 		[JOBSTATE_SUPERSEDED] = { "cancelled", "not measured" },
+		[JOBSTATE_TARGET_MISSING] = { "cancelled", "not measured" },
 	};
 	const struct config_repo *repo = find_repo(config, job->repo_name);
 	char text[640], page[40];
@@ -198,7 +297,7 @@ int status_job(struct db *db, const struct config *config, const struct store_jo
 	bool has_reason = why[0] && (state == JOBSTATE_QUEUED || jobstate_is_final(state));
 	snprintf(text, sizeof text, "%s%s%s", words[state].text, has_reason ? ": " : "", has_reason ? why : "");
 	snprintf(page, sizeof page, "/jobs/%lld", (long long)job->id);
-	struct status_update word = { job->target_sha, suite, words[state].state, text, page };
+	struct status_update word = { job->target_sha, suite, words[state].state, text, page, 0 };
 	return queue_statuses(db, repo, job->repo, &word, now_ms, err);
 }
 
@@ -211,11 +310,11 @@ int status_ended(struct db *db, const struct config *config, const struct config
 	for (int i = 0; i < n && result == 0; i++) {
 		const struct config_repo *repo = only ? only : find_repo(config, ended[i].repo_name);
 		char text[640], page[40];
-		bool newer = strncmp(ended[i].why, "superseded by job ", 18) == 0;
+		bool newer = strncmp(ended[i].why, "superseded by ", 14) == 0;
 		snprintf(page, sizeof page, "/jobs/%lld", (long long)ended[i].id);
 		snprintf(text, sizeof text, "not measured: %s", newer ? "superseded by a newer push" : ended[i].why);
 		struct status_update word = { ended[i].sha, ended[i].suite,
-			ended[i].state == JOBSTATE_FAILED ? "error" : "cancelled", text, page };
+			ended[i].state == JOBSTATE_FAILED ? "error" : "cancelled", text, page, 0 };
 		if (repo)
 			result = queue_statuses(db, repo, ended[i].repo, &word, now_ms, err);
 	}
@@ -262,6 +361,14 @@ int status_verdict(struct db *db, const struct config *config, const struct stor
 		describe_verdict(db, c, &accepted, text, sizeof text, err))
 		return -1;
 	snprintf(page, sizeof page, "/comparisons/%lld", (long long)c->id);
-	struct status_update word = { c->target_sha, job->suite, status_update_of(accepted.verdict), text, page };
+	struct status_update word = { c->target_sha, job->suite, status_update_of(accepted.verdict), text, page,
+		repo->status.checks ? c->id : 0 };
 	return queue_statuses(db, repo, job->repo, &word, now_ms, err);
+}
+
+int status_cause(struct db *db, const struct config *config, const char *repo_name, int64_t repo_id, const char *sha,
+	int64_t now_ms, struct fw_err *err)
+{
+	const struct config_repo *repo = find_repo(config, repo_name);
+	return repo && repo->pulls.comment ? status_summary_enqueue(db, repo_id, repo, sha, now_ms, err) : 0;
 }

@@ -1,6 +1,6 @@
 #include "flopwatchd/notify/notify.h"
 
-#include <stdio.h>
+#include <math.h>
 
 enum { TEXT_MAX = 48 << 10, PAYLOAD_MAX = 128 << 10, CELLS_MAX = 200 };
 
@@ -62,10 +62,10 @@ static int write_text(
 		struct store_accepted accepted = { .verdict = j->verdict };
 		if (j->verdict == VERDICT_REGRESSION && store_accepted_of(db, j->comparison, &accepted, err) != 0)
 			return -1;
-		buf_printf(text, "%s: %s%s%.12s, comparison %lld\n", j->suite, verdict_name(accepted.verdict),
+		buf_printf(text, "%s: %s%s%.12s, C%lld\n", j->suite, verdict_name(accepted.verdict),
 			self ? ", measured alone " : " against ", self ? "" : j->base_sha, (long long)j->comparison);
 		if (accepted.covered)
-			buf_printf(text, "  %d of %d losses accepted by %s in alert %lld\n", accepted.covered,
+			buf_printf(text, "  %d of %d losses accepted by %s in A%lld\n", accepted.covered,
 				accepted.covered + accepted.lost, accepted.who, (long long)accepted.alert);
 		if (config->public_url[0])
 			buf_printf(text, "  %s/comparisons/%lld\n", config->public_url, (long long)j->comparison);
@@ -73,7 +73,7 @@ static int write_text(
 			return -1;
 	}
 	if (text->failed) /* thousands of cells: only the verdicts fit */
-		buf_clear(text), buf_printf(text, "comparison %lld: %s\n", (long long)c->id, verdict_name(c->verdict));
+		buf_clear(text), buf_printf(text, "C%lld: %s\n", (long long)c->id, verdict_name(c->verdict));
 	return 0;
 }
 

@@ -1,7 +1,4 @@
-
 #include "flopwatchd/notify/internal.h"
-
-#include <stdio.h>
 
 /* ---- forge ---- */
 
@@ -33,7 +30,7 @@ static const char *map_state(const struct config_status *forge, const char *stat
 }
 
 /* Write at most FORGE_DESCRIPTION_MAX characters; the last one is an ellipsis if the text is longer. */
-static void write_description(struct jsonw *j, const char *text)
+static void write_description(struct jsonw *j, const char *key, const char *text)
 {
 	char cut[4 * FORGE_DESCRIPTION_MAX + 8];
 	size_t n = 0, len = 0, keep = 0;
@@ -49,7 +46,19 @@ static void write_description(struct jsonw *j, const char *text)
 		snprintf(cut, sizeof cut, "%.*s\xe2\x80\xa6", (int)keep, text);
 		text = cut;
 	}
-	jsonw_kv_string(j, "description", text);
+	jsonw_kv_string(j, key, text);
+}
+
+/* Append the address of the project, with a final slash. */
+static void put_project(const struct config_status *forge, struct buf *url)
+{
+	buf_printf(url, "%s/%s/", forge->api, is_kind(forge, "gitlab") ? "projects" : "repos");
+	for (const char *c = forge->project; *c; c++) /* GitLab needs one path component, the others two */
+		if (*c == '/' && is_kind(forge, "gitlab"))
+			buf_puts(url, "%2F");
+		else
+			buf_putc(url, *c);
+	buf_putc(url, '/');
 }
 
 int forge_request(
@@ -59,18 +68,96 @@ int forge_request(
 	struct jsonw j;
 	if (!state)
 		return err_set(err, ERR_INVALID, "%.40s is not a state of a commit", word->state);
-	buf_printf(url, "%s/%s/", forge->api, is_kind(forge, "gitlab") ? "projects" : "repos");
-	for (const char *c = forge->project; *c; c++) /* GitLab needs one path component, the others two */
-		if (*c == '/' && is_kind(forge, "gitlab"))
-			buf_puts(url, "%2F");
-		else
-			buf_putc(url, *c);
-	buf_printf(url, "/statuses/%s", word->sha);
+	put_project(forge, url);
+	buf_printf(url, "statuses/%s", word->sha);
 	jsonw_init(&j, body);
 	jsonw_format(&j, "{ state=%s target_url~=%s", state, word->target_url);
-	write_description(&j, word->description);
+	write_description(&j, "description", word->description);
 	jsonw_kv_string(&j, is_kind(forge, "gitlab") ? "name" : "context", word->context);
 	jsonw_object_end(&j);
+	return 0;
+}
+
+enum { SUMMARY_MAX = 60000 /* characters; GitHub accepts 65535 */ };
+
+/* A check run ends with a conclusion; NULL: it has not ended. "error" is flopwatch's failure, which an administrator looks at. */
+static const struct {
+	const char *state, *status, *conclusion;
+} check_runs[] = {
+	{ "pending", "queued", NULL },
+	{ "running", "in_progress", NULL },
+	{ "success", "completed", "success" },
+	{ "failure", "completed", "failure" },
+	{ "neutral", "completed", "neutral" },
+	{ "error", "completed", "action_required" },
+	{ "cancelled", "completed", "cancelled" },
+};
+
+static int find_check_run(const char *state)
+{
+	for (int i = 0; i < (int)(sizeof check_runs / sizeof check_runs[0]); i++)
+		if (strcmp(check_runs[i].state, state) == 0)
+			return i;
+	return -1;
+}
+
+bool forge_check_run_has_ended(const char *state)
+{
+	int at = find_check_run(state);
+	return at >= 0 && check_runs[at].conclusion;
+}
+
+void forge_put_code_line(struct buf *out, const char *text)
+{
+	buf_puts(out, "    ");
+	for (; *text; text++)
+		buf_putc(out, *text == '\n' || *text == '\r' ? ' ' : *text);
+	buf_puts(out, "\n");
+}
+
+/* GitHub shows an annotation at a line of a file; a cell has none but the manifest that lists what is measured. */
+static void write_annotations(struct jsonw *j, const json_t *findings)
+{
+	const json_t *one;
+	size_t i;
+	jsonw_kv_array(j, "annotations");
+	json_array_foreach(findings, i, one)
+	{
+		const char *cell = json_string_value(json_object_get(one, "cell"));
+		const char *text = json_string_value(json_object_get(one, "text"));
+		jsonw_format(j, "{ path=%s start_line=%d end_line=%d annotation_level=%s title=%s message=%s }",
+			".flopwatch.yaml", 1, 1, json_is_true(json_object_get(one, "is_loss")) ? "failure" : "notice",
+			cell ? cell : "", text ? text : "");
+	}
+	jsonw_array_end(j);
+}
+
+int forge_check_run(const struct config_status *forge, const struct forge_word *word, const json_t *findings, const char *sent_id,
+	const char **method, struct buf *url, struct buf *body, struct fw_err *err)
+{
+	int at = find_check_run(word->state);
+	struct buf summary;
+	struct jsonw j;
+	if (at < 0)
+		return err_set(err, ERR_INVALID, "%.40s is not a state of a commit", word->state);
+	*method = *sent_id ? "PATCH" : "POST";
+	put_project(forge, url);
+	buf_printf(url, "check-runs%s%s", *sent_id ? "/" : "", sent_id);
+	jsonw_init(&j, body);
+	jsonw_format(&j, "{ name=%s", word->context);
+	if (!*sent_id)
+		jsonw_format(&j, "head_sha=%s", word->sha);
+	jsonw_format(&j, "status=%s conclusion~=%s details_url~=%s output={", check_runs[at].status,
+		check_runs[at].conclusion ? check_runs[at].conclusion : "", word->target_url);
+	write_description(&j, "title", word->description);
+	buf_init(&summary, SUMMARY_MAX);
+	forge_put_code_line(&summary, word->description); /* GitHub interprets a summary as Markdown, but no title */
+	jsonw_kv_string(&j, "summary", summary.data);
+	body->failed |= summary.failed;
+	buf_fini(&summary);
+	if (json_array_size(findings))
+		write_annotations(&j, findings);
+	jsonw_format(&j, "} }");
 	return 0;
 }
 
@@ -84,7 +171,7 @@ static void forge_token(const struct config_status *forge, const char **name, ch
 
 /* ---- request ---- */
 
-enum { NOTIFICATION_MAX = 4 << 20, BODY_MAX = 1 << 20 };
+enum { NOTIFICATION_MAX = 4 << 20, BODY_MAX = MESSAGE_TEXT_MAX };
 
 static const char *get_text(const json_t *o, const char *key)
 {
@@ -119,144 +206,211 @@ int deliver_sign(
 	return result;
 }
 
-/* Slack treats &, < and > as markup. */
-static void write_slack_text(struct buf *out, const char *text)
+/* Write the request of a program: the event as it is, or for Slack a sentence, both signed. */
+static int prepare_program(
+	const struct config_webhook *to, const struct deliver_what *what, int64_t now_ms, struct deliver *out, struct fw_err *err)
 {
-	for (; *text; text++)
-		if (*text == '&')
-			buf_puts(out, "&amp;");
-		else if (*text == '<')
-			buf_puts(out, "&lt;");
-		else if (*text == '>')
-			buf_puts(out, "&gt;");
-		else
-			buf_putc(out, *text);
-}
-
-static void write_slack_position(struct buf *out, const json_t *m)
-{
-	if (*get_text(m, "device"))
-		buf_puts(out, " device "), write_slack_text(out, get_text(m, "device"));
-	if (!*get_text(m, "repo"))
-		return;
-	buf_putc(out, ' ');
-	write_slack_text(out, get_text(m, "repo"));
-	buf_putc(out, ' ');
-	write_slack_text(out, get_text(m, "branch"));
-	buf_printf(out, " %.10s", get_text(m, "target"));
-	if (*get_text(m, "subject"))
-		buf_puts(out, " \""), write_slack_text(out, get_text(m, "subject")), buf_putc(out, '"');
-}
-
-static void write_slack_commit(struct buf *out, const json_t *m)
-{
-	const json_t *unfinished = json_object_get(m, "unfinished"), *name;
-	const char *verdict = get_text(m, "commit_verdict");
-	size_t i;
-	if (*verdict && strcmp(verdict, get_text(m, "verdict")) != 0)
-		buf_printf(out, ", the commit: %s", verdict);
-	json_array_foreach(unfinished, i, name)
-	{
-		buf_puts(out, i ? ", " : ", waits for ");
-		write_slack_text(out, json_string_value(name));
-	}
-}
-
-/* Write one sentence: event, location, change and link. */
-static void write_slack_body(const json_t *m, struct buf *out)
-{
-	const char *event = get_text(m, "event");
-	const json_t *worst = json_object_get(m, "worst_pct");
-	struct buf text;
-	struct jsonw j;
-	buf_init(&text, BODY_MAX);
-	if (strcmp(event, "job.done") == 0)
-		buf_printf(&text, "*%s* of suite ", get_text(m, "verdict")), write_slack_text(&text, get_text(m, "suite")),
-			buf_puts(&text, " in");
-	else
-		buf_printf(&text, "*%s* %s", get_text(m, "kind"), strncmp(event, "alert.", 6) == 0 ? event + 6 : event);
-	/* an automatic end has no user */
-	if (*get_text(m, "by") && strcmp(get_text(m, "by"), "flopwatch") != 0)
-		buf_puts(&text, " by "), write_slack_text(&text, get_text(m, "by"));
-	write_slack_position(&text, m);
-	if (*get_text(m, "title"))
-		buf_puts(&text, ": "), write_slack_text(&text, get_text(m, "title"));
-	if (json_is_number(worst))
-		buf_printf(&text, ", worst %+.2f %%", json_number_value(worst));
-	write_slack_commit(&text, m);
-	if (*get_text(json_object_get(m, "why"), "sentence"))
-		buf_puts(&text, ". Why: "), write_slack_text(&text, get_text(json_object_get(m, "why"), "sentence"));
-	if (*get_text(m, "reason"))
-		buf_puts(&text, " ("), write_slack_text(&text, get_text(m, "reason")), buf_putc(&text, ')');
-	if (*get_text(m, "url"))
-		buf_printf(&text, " <%s|look>", get_text(m, "url"));
-	jsonw_init(&j, out);
-	jsonw_format(&j, "{ text=%s }", text.data);
-	out->failed |= text.failed;
-	buf_fini(&text);
-}
-
-static int prepare_webhook(const struct config *config, const struct store_outbox *row, const struct buf *payload, int64_t now_ms,
-	struct deliver *out, struct fw_err *err)
-{
-	int at = config_webhook_find(config, row->target);
-	if (at < 0)
-		return err_set(err, ERR_NOT_FOUND, "webhook %s is no longer configured", row->target);
-	const struct config_webhook *to = &config->webhook[at];
 	char timestamp[24];
 	struct buf body, signature;
 	struct jsonw j;
 	int result = 0;
 	buf_init(&body, BODY_MAX);
 	buf_init(&signature, 128);
-	json_t *message = strcmp(to->kind, "slack") == 0 ? json_loadb(payload->data, payload->len, 0, NULL) : NULL;
-	if (message)
-		write_slack_body(message, &body);
+	if (to->kind == RECEIVER_SLACK)
+		result = message_slack(what, &body, err);
 	else
-		buf_append(&body, payload->data, payload->len);
-	json_decref(message);
+		buf_append(&body, what->payload->data, what->payload->len);
 	snprintf(timestamp, sizeof timestamp, "%lld", (long long)(now_ms / 1000));
-	if (to->secret[0])
-		result = deliver_sign(to->secret, row->message_id, now_ms / 1000, &body, &signature, err);
+	if (result == 0 && to->secret[0])
+		result = deliver_sign(to->secret, what->id, now_ms / 1000, &body, &signature, err);
 	jsonw_init(&j, &out->in);
-	jsonw_format(&j, "{ url=%s headers={ Content-Type=%s webhook-id=%s webhook-timestamp=%s", to->url, "application/json",
-		row->message_id, timestamp);
+	jsonw_format(&j, "{ url=%s ca_file~=%s headers={ Content-Type=%s webhook-id=%s webhook-timestamp=%s", to->url,
+		to->ca_file, "application/json", what->id, timestamp);
 	if (signature.len)
 		jsonw_kv_string(&j, "webhook-signature", signature.data);
 	jsonw_format(&j, "} body=%s allow_internal=%i }", body.data, to->allow_internal);
 	out->in.failed |= body.failed;
-	out->program = "flopwatch-send";
 	buf_fini(&body);
 	buf_fini(&signature);
 	return result;
 }
 
-static int prepare_status(
-	const struct config *config, const struct config_repo *repo, const json_t *m, struct deliver *out, struct fw_err *err)
+static int prepare_webhook(const struct config *config, const struct store_outbox *row, const struct deliver_what *what,
+	int64_t now_ms, struct deliver *out, struct fw_err *err)
+{
+	int at = config_webhook_find(config, row->target);
+	if (at < 0)
+		return err_set(err, ERR_NOT_FOUND, "webhook %s is no longer configured", row->target);
+	const struct config_webhook *to = &config->webhook[at];
+	out->program = "flopwatch-send";
+	if (to->kind == RECEIVER_PROGRAM || to->kind == RECEIVER_SLACK)
+		return prepare_program(to, what, now_ms, out, err);
+	return message_request(to, what, now_ms, out, err);
+}
+
+static int require_forge(const struct config_repo *repo, struct fw_err *err)
+{
+	return repo->status.kind[0] ? 0 : err_set(err, ERR_NOT_FOUND, "repository %s no longer has a status", repo->name);
+}
+
+/* What a request to the forge returns. */
+struct wanted {
+	const char *answer; /* member of the response to store; "" none */
+	const char *line;   /* comments with this line; "" none */
+	const char *etag;   /* of an earlier response, which is still known; "" none */
+};
+
+/* Write the input of flopwatch-send for a request to the forge. */
+static void write_call(const struct config_status *forge, const char *method, const struct wanted *wanted, const struct buf *url,
+	const struct buf *body, struct deliver *out)
+{
+	const char *header;
+	char token[CONFIG_SECRET_SIZE + 16];
+	struct jsonw j;
+	forge_token(forge, &header, token, sizeof token);
+	jsonw_init(&j, &out->in);
+	jsonw_format(&j, "{ url=%s method=%s answer~=%s line~=%s headers={ Content-Type=%s Accept=%s If-None-Match~=%s",
+		url->data, method, wanted->answer, wanted->line, "application/json",
+		is_kind(forge, "github") ? "application/vnd.github+json" : "application/json", wanted->etag);
+	jsonw_kv_string(&j, header, token);
+	jsonw_format(&j, "} body=%s allow_internal=%i }", body->data, forge->allow_internal);
+	out->in.failed |= url->failed || body->failed;
+	out->program = "flopwatch-send";
+	explicit_bzero(token, sizeof token);
+}
+
+/* Append the address of the comments on a request; of GitLab one of them has the same beginning. */
+static void put_comments(const struct config_status *forge, long long number, struct buf *url)
+{
+	put_project(forge, url);
+	buf_printf(url, is_kind(forge, "gitlab") ? "merge_requests/%lld/notes" : "issues/%lld/comments", number);
+}
+
+/* List a page of the comments on a request, the oldest first; `more`: further arguments. Gitea returns all of them. */
+static void prepare_list(const struct config_status *forge, long long number, int page, const char *more,
+	const struct wanted *wanted, struct deliver *out)
+{
+	struct buf url, body;
+	buf_init(&url, 2048);
+	buf_init(&body, 16);
+	put_comments(forge, number, &url);
+	buf_printf(&url, "?per_page=50&page=%d%s", page, more);
+	write_call(forge, "GET", wanted, &url, &body, out);
+	out->is_search = true;
+	buf_fini(&url);
+	buf_fini(&body);
+}
+
+/* One comment on the request, which later results replace. */
+static int prepare_comment(
+	const struct config_repo *repo, const json_t *m, const struct deliver_what *what, struct deliver *out, struct fw_err *err)
 {
 	const struct config_status *forge = &repo->status;
-	const char *header;
-	char target_url[700] = "", token[CONFIG_SECRET_SIZE + 16];
+	bool is_gitlab = is_kind(forge, "gitlab"), is_update = what->sent_id && *what->sent_id;
+	long long number = (long long)json_integer_value(json_object_get(m, "number"));
 	struct buf url, body;
 	struct jsonw j;
-	if (!forge->kind[0])
-		return err_set(err, ERR_NOT_FOUND, "repository %s no longer has a status", repo->name);
+	if (require_forge(repo, err) != 0)
+		return -1;
+	if (!is_update && what->mark) { /* an earlier one may be there: its answer did not arrive */
+		prepare_list(forge, number, what->page, is_gitlab ? "&order_by=created_at&sort=asc" : "",
+			&(struct wanted){ "", what->mark, "" }, out);
+		return 0;
+	}
+	buf_init(&url, 2048);
+	buf_init(&body, BODY_MAX);
+	if (is_update && !is_gitlab) {
+		put_project(forge, &url);
+		buf_printf(&url, "issues/comments/%s", what->sent_id);
+	} else {
+		put_comments(forge, number, &url);
+		if (is_update)
+			buf_printf(&url, "/%s", what->sent_id);
+	}
+	jsonw_init(&j, &body);
+	jsonw_format(&j, "{ body=%s }", what->text ? what->text->data : "");
+	write_call(forge, !is_update ? "POST" : is_gitlab ? "PUT" : "PATCH", &(struct wanted){ "id", "", "" }, &url, &body, out);
+	buf_fini(&url);
+	buf_fini(&body);
+	return 0;
+}
+
+int deliver_prepare_poll(const struct config_repo *repo, const struct deliver_poll *poll, struct deliver *out, struct fw_err *err)
+{
+	char line[256], since[32], more[64];
+	memset(out, 0, sizeof *out);
+	buf_init(&out->in, NOTIFICATION_MAX);
+	if (require_forge(repo, err) != 0)
+		return -1;
+	clock_format(poll->since_ms, since);
+	if (is_kind(&repo->status, "gitlab"))
+		snprintf(more, sizeof more, "&order_by=created_at&sort=desc");
+	else
+		snprintf(more, sizeof more, "&since=%.19sZ", since);
+	snprintf(line, sizeof line, "%s %s", repo->pulls.approve_by.comment, poll->head);
+	prepare_list(&repo->status, poll->number, poll->page, more, &(struct wanted){ "", line, poll->etag }, out);
+	return out->in.failed ? err_set(err, ERR_FULL, "the request does not fit") : 0;
+}
+
+/* Ask the forge for the permission of the user who approves. */
+static int prepare_approval(const struct config_repo *repo, const char *payload, struct deliver *out, struct fw_err *err)
+{
+	const struct config_status *forge = &repo->status;
+	struct forge_approval one;
+	struct buf url, body;
+	if (require_forge(repo, err) != 0 || approval_read(payload, &one, err) != 0)
+		return -1;
+	bool is_gitlab = is_kind(forge, "gitlab");
+	if (is_gitlab && one.who_id < 1)
+		return err_set(err, ERR_INVALID, "the event has no number of the user %.100s", one.who);
+	if (strspn(one.who, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-") != strlen(one.who) ||
+		strspn(one.who, ".") == strlen(one.who))
+		return err_set(err, ERR_INVALID, "`%.100s` is no name of a user", one.who);
+	buf_init(&url, 2048);
+	buf_init(&body, 16);
+	put_project(forge, &url);
+	if (is_gitlab)
+		buf_printf(&url, "members/all/%lld", (long long)one.who_id);
+	else
+		buf_printf(&url, "collaborators/%s/permission", one.who);
+	write_call(forge, "GET", &(struct wanted){ is_gitlab ? "access_level" : "permission", "", "" }, &url, &body, out);
+	buf_fini(&url);
+	buf_fini(&body);
+	return 0;
+}
+
+static int prepare_status(const struct config *config, const struct config_repo *repo, const json_t *m,
+	const struct deliver_what *what, struct deliver *out, struct fw_err *err)
+{
+	const struct config_status *forge = &repo->status;
+	const char *method = "POST", *sent_id = what->sent_id ? what->sent_id : "";
+	char target_url[700] = "";
+	struct buf url, body;
+	int result;
+	if (require_forge(repo, err) != 0)
+		return -1;
 	if (config->public_url[0])
 		snprintf(target_url, sizeof target_url, "%s%s", config->public_url, get_text(m, "page"));
 	struct forge_word word = { get_text(m, "sha"), get_text(m, "state"), get_text(m, "context"), get_text(m, "description"),
 		target_url };
 	buf_init(&url, 2048);
 	buf_init(&body, BODY_MAX);
-	int result = forge_request(forge, &word, &url, &body, err);
-	forge_token(forge, &header, token, sizeof token);
-	jsonw_init(&j, &out->in);
-	jsonw_format(&j, "{ url=%s headers={ Content-Type=%s Accept=%s", url.data, "application/json",
-		strcmp(forge->kind, "github") == 0 ? "application/vnd.github+json" : "application/json");
-	jsonw_kv_string(&j, header, token);
-	jsonw_format(&j, "} body=%s allow_internal=%i }", body.data, forge->allow_internal);
-	out->in.failed |= url.failed || body.failed;
-	out->program = "flopwatch-send";
-	explicit_bzero(token, sizeof token);
+	bool had_ended = *sent_id && what->sent_state && forge_check_run_has_ended(what->sent_state);
+	/* a check run that has ended cannot begin again; it has its annotations, and GitHub would append them again */
+	if (had_ended && !forge_check_run_has_ended(word.state))
+		sent_id = "";
+	if (forge->checks)
+		result = forge_check_run(
+			forge, &word, had_ended ? NULL : json_object_get(m, "findings"), sent_id, &method, &url, &body, err);
+	else
+		result = forge_request(forge, &word, &url, &body, err);
+	out->may_be_400 = is_kind(forge, "gitlab") && (!strcmp(word.state, "pending") || !strcmp(word.state, "running"));
+	write_call(forge, method,
+		&(struct wanted){ forge->checks     ? "id"
+				  : out->may_be_400 ? "message"
+						    : "",
+			"", "" },
+		&url, &body, out);
 	buf_fini(&url);
 	buf_fini(&body);
 	return result;
@@ -288,21 +442,26 @@ static int prepare_note(
 	return 0;
 }
 
-int deliver_prepare(const struct config *config, const struct store_outbox *row, const struct buf *payload, int64_t now_ms,
+int deliver_prepare(const struct config *config, const struct store_outbox *row, const struct deliver_what *what, int64_t now_ms,
 	struct deliver *out, struct fw_err *err)
 {
 	memset(out, 0, sizeof *out);
 	buf_init(&out->in, NOTIFICATION_MAX);
-	if (strcmp(row->kind, "webhook") == 0)
-		return prepare_webhook(config, row, payload, now_ms, out, err);
-	int at = config_repo_find(config, row->target);
-	if (at < 0)
-		return err_set(err, ERR_NOT_FOUND, "repository %s is no longer configured", row->target);
-	json_t *message = json_loadb(payload->data, payload->len, 0, NULL);
-	int result = !message                           ? err_set(err, ERR_INVALID, "the notification is not JSON")
-		     : strcmp(row->kind, "status") == 0 ? prepare_status(config, &config->repo[at], message, out, err)
-							: prepare_note(config, &config->repo[at], message, out, err);
-	json_decref(message);
+	int at = config_repo_find(config, row->target), result;
+	if (strcmp(row->kind, "webhook") == 0) {
+		result = prepare_webhook(config, row, what, now_ms, out, err);
+	} else if (at < 0) {
+		result = err_set(err, ERR_NOT_FOUND, "repository %s is no longer configured", row->target);
+	} else {
+		json_t *message = json_loadb(what->payload->data, what->payload->len, 0, NULL);
+		const struct config_repo *repo = &config->repo[at];
+		result = !message                             ? err_set(err, ERR_INVALID, "the notification is not JSON")
+			 : strcmp(row->kind, "status") == 0   ? prepare_status(config, repo, message, what, out, err)
+			 : strcmp(row->kind, "comment") == 0  ? prepare_comment(repo, message, what, out, err)
+			 : strcmp(row->kind, "approval") == 0 ? prepare_approval(repo, what->payload->data, out, err)
+							      : prepare_note(config, repo, message, out, err);
+		json_decref(message);
+	}
 	if (result == 0 && out->in.failed)
 		result = err_set(err, ERR_FULL, "the notification does not fit");
 	return result;

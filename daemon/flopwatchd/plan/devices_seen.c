@@ -1,8 +1,5 @@
 #include "flopwatchd/plan/internal.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-
 #include "flopwatchd/history/history.h"
 
 enum { NAMES_BYTES = 1 << 16, WHY_SIZE = 256 };
@@ -51,7 +48,7 @@ static int mark_missing(struct txn *g, const struct config_worker *w, const stru
 	struct find_missing *gone;
 	char why[WHY_SIZE];
 	const struct find_inventory has = { w->name, hello->location.host, named, now_ms - month_ms };
-	if (config_worker_is_slurm(w))
+	if (config_worker_is_on_call(w))
 		snprintf(why, sizeof why, "in a month worker %s got only other devices of %s", w->name, hello->location.host);
 	else
 		snprintf(why, sizeof why, "worker %s no longer has the device", w->name);
@@ -82,18 +79,13 @@ int devices_of_no_worker(struct txn *g, int64_t now_ms, struct fw_err *err)
 	return result;
 }
 
-static bool is_configured(const struct config_worker *w, const struct msg_device *d)
-{
-	return config_worker_wants(w, d->kind, d->index, d->uuid);
-}
-
 static int store_one(struct txn *g, const struct config_worker *w, const struct msg_hello *hello, const struct msg_device *d,
 	int64_t now_ms, bool *is_new, struct fw_err *err)
 {
 	struct fw_err unknown = { 0 };
 	enum devicestate state = DEVICESTATE_N;
 	int64_t id;
-	bool on_call = config_worker_is_slurm(w), is_known = store_device_get(g->db, d->uuid, &id, &state, &unknown) == 0;
+	bool on_call = config_worker_is_on_call(w), is_known = store_device_get(g->db, d->uuid, &id, &state, &unknown) == 0;
 	/* an allocation shows one of many devices, so a new one replaces none */
 	*is_new = !on_call && !is_known;
 	if (store_device_put(g->db, d, now_ms, &id, err) != 0 ||
@@ -116,7 +108,7 @@ static int store_devices(
 	jsonw_init(&named, &names);
 	jsonw_array(&named);
 	for (int i = 0; i < hello->n_devices && result == 0; i++) {
-		if (!is_configured(w, &hello->device[i]))
+		if (!claim_wants(w, &hello->device[i]))
 			continue;
 		n_its++;
 		jsonw_string(&named, hello->device[i].uuid);
@@ -124,7 +116,7 @@ static int store_devices(
 	}
 	jsonw_array_end(&named);
 	for (int i = 0; i < hello->n_devices && result == 0; i++)
-		if (is_configured(w, &hello->device[i]))
+		if (claim_wants(w, &hello->device[i]))
 			result = environment_seen(g->db, g->config, w->name, &hello->device[i], is_new[i], now_ms, n, err);
 	if (result == 0 && names.failed)
 		result = err_set(err, ERR_FULL, "too many devices");

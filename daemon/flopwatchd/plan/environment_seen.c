@@ -1,8 +1,4 @@
-
 #include "flopwatchd/plan/internal.h"
-
-#include <stdio.h>
-#include <stdlib.h>
 
 #include "flopwatchd/alert/alert.h"
 
@@ -23,7 +19,7 @@ static int queue_again(
 		return -1;
 	if (tries >= ENVIRONMENT_TRIES)
 		return 0;
-	snprintf(why, sizeof why, "queued: job %lld for this environment change failed", (long long)of);
+	snprintf(why, sizeof why, "queued: J%lld for this environment change failed", (long long)of);
 	job.plan = 0;
 	if (store_job_insert(db, &job, now_ms, err) || store_job_log(db, job.id, now_ms, why, err) ||
 		store_job_report(db, &job, "job.queued", JOBSTATE_QUEUED, NULL, now_ms, err))

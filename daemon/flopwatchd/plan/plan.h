@@ -83,7 +83,7 @@ struct resolve_suites {
 	char name[MANIFEST_SUITES_MAX][64];
 };
 
-enum { RESOLVE_RANGE_MAX = 256 };
+enum { RESOLVE_RANGE_MAX = 256, RESOLVE_FILES_MAX = 5, RESOLVE_FILES_SIZE = 4096 };
 
 struct resolve_answer {
 	enum jobstate state; /* JOBSTATE_N: the plan is good; else the job's final state: cancelled, failed, target_missing */
@@ -97,8 +97,10 @@ struct resolve_answer {
 	char line[GITREAD_PARENTS_MAX + 1][65];
 	int n_range; /* commits of the target that are not in the base, newest first; 0: not queried, or known before */
 	char range[RESOLVE_RANGE_MAX][65];
-	struct peers peers; /* of the base */
-	int n_suites;       /* suites of the commit; [0] is the plan's */
+	char files_json[RESOLVE_FILES_SIZE]; /* first changed files of a benchmark program; "": not queried, or known before */
+	int n_files;                         /* all changed files */
+	struct peers peers;                  /* of the base */
+	int n_suites;                        /* suites of the commit; [0] is the plan's */
 	char suite[MANIFEST_SUITES_MAX][64];
 	struct resolve_suites before, after; /* named by the manifests of base and target; none if the configuration names them */
 };

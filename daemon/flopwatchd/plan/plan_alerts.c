@@ -1,6 +1,7 @@
 /* plan_alerts.c - alerts for removed suites and failed plans. */
 #include "flopwatchd/plan/plan.h"
 
+#include <math.h>
 #include <stdio.h>
 
 #include "flopwatchd/alert/alert.h"
@@ -85,7 +86,7 @@ static void add_unknown(void *arg, const char *key, int64_t comparison)
 	if (known < 0)
 		g->rc = -1;
 	else if (!known)
-		alert_cells_add_lost(g->out, g->suite, key, comparison);
+		alert_cells_add_missing(g->out, g->suite, key, comparison);
 }
 
 /** Collect the measured cells of the suite, unless an alert of an older commit lists them. */

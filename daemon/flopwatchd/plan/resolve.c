@@ -4,8 +4,7 @@
  */
 #include "flopwatchd/plan/internal.h"
 
-#include <stdio.h>
-#include <stdlib.h>
+#include <math.h>
 
 #include "flopwatchd/history/history.h"
 
@@ -253,7 +252,7 @@ static bool tree_is_covered(const struct gitread_commit *c, const struct manifes
 
 /* ---- resolve ---- */
 
-enum { OUTPUT_MAX = 16 << 20, GIT_DEADLINE_MS = 60000, REQUEST_AGAIN_MAX = 3 };
+enum { OUTPUT_MAX = 16 << 20, GIT_DEADLINE_MS = 60000, REQUEST_AGAIN_MAX = 3, DAY_MS = 24 * 3600 * 1000 };
 
 /* One side: queried with guessed inputs first, and again if its manifest names other inputs. */
 struct side {
@@ -277,6 +276,7 @@ struct resolve {
 	char base_sha[65], last_judged[65];
 	struct gitread_base *ancestors; /* of an upstream commit whose base is not chosen yet; owned */
 	bool is_chosen_again;
+	bool is_fork; /* the target is code of a fork: the base's manifest applies to both sides */
 	struct side target, base, reference;
 	struct resolve_answer answer;
 };
@@ -350,13 +350,51 @@ static void start_git(struct resolve *r, const char *const *args, child_fn *fn)
 
 static int get_suites(const struct resolve *r, const struct side *s, const struct manifest *m, char out[MANIFEST_SUITES_MAX][64])
 {
+	if (s == &r->target && r->is_fork)
+		return 0; /* its own suites never apply */
 	enum suites_side side = s == &r->target ? SUITES_OF_TARGET : s == &r->base ? SUITES_OF_BASE : SUITES_OF_REFERENCE;
 	return suites_requested(&r->job, r->repo, side, m, out);
+}
+
+/* Shape: names[n]. */
+static bool has_suite(const char (*names)[64], int n, const char *name)
+{
+	for (int i = 0; i < n; i++)
+		if (!strcmp(names[i], name))
+			return true;
+	return false;
+}
+
+/*
+ * Benchmarks that only the target's manifest names are measured alone, so that the commit that adds a broken one is blamed. A
+ * base that a user named has nothing to replace it, so these are only named in the job's log.
+ */
+static void add_new_benchmarks(struct resolve *r)
+{
+	struct resolve_answer *a = &r->answer;
+	const struct manifest *own = &r->target.manifest;
+	bool is_given = !strcmp(a->plan.base_how, "given");
+	for (int i = 0; i < own->n_suites && a->n_suites < MANIFEST_SUITES_MAX; i++) {
+		if (!manifest_benchmark(own, own->suite[i]) || has_suite((const char(*)[64])a->suite, a->n_suites, own->suite[i]))
+			continue;
+		if (is_given && !a->note[0])
+			snprintf(a->note, sizeof a->note,
+				"benchmark %.64s is not measured: it is new, and base %.12s does not have it", own->suite[i],
+				r->base_sha);
+		else if (is_given)
+			snprintf(a->note, sizeof a->note, "new benchmarks are not measured: base %.12s does not have them",
+				r->base_sha);
+		else
+			snprintf(a->suite[a->n_suites++], sizeof a->suite[0], "%s", own->suite[i]);
+	}
 }
 
 static void list_suites(struct resolve *r)
 {
 	r->answer.n_suites = get_suites(r, &r->base, &r->base.manifest, r->answer.suite);
+	/* a fork's own manifest never applies */
+	if (!r->is_fork && suites_of_target(&r->job, r->repo))
+		add_new_benchmarks(r);
 }
 
 /* Query a commit: its manifest, and the inputs and suites that the manifest names or probably names. */
@@ -387,7 +425,8 @@ static int read_tree(struct resolve *r, struct side *s, const struct buf *out, c
 	s->commit = NULL;
 	if (gitread_tree(out, &s->commit, err) != 0)
 		return -1;
-	if (plan_manifest(s->commit, &s->manifest, err) != 0)
+	bool has_given = s == &r->target && r->is_fork; /* the manifest of a fork is not even parsed */
+	if (!has_given && plan_manifest(s->commit, &s->manifest, err) != 0)
 		return -1;
 	s->has_manifest = true;
 	if (s == &r->base)
@@ -602,8 +641,8 @@ static void on_range(void *arg, const struct buf *out, const struct fw_err *fail
 	finish(r);
 }
 
-/* Finish a valid plan. For a branch's own comparison query the range once, so that accepted regressions follow the commit. */
-static void finish_plan(struct resolve *r)
+/* For a branch's own comparison query the range once, so that accepted regressions follow the commit. */
+static void query_range(struct resolve *r)
 {
 	struct fw_err err = { 0 };
 	const struct plan *p = &r->answer.plan;
@@ -623,7 +662,51 @@ static void finish_plan(struct resolve *r)
 	}
 }
 
+static void on_changes(void *arg, const struct buf *out, const struct fw_err *failed)
+{
+	struct resolve *r = arg;
+	struct resolve_answer *a = &r->answer;
+	struct fw_err ignored = { 0 };
+	r->git_task = NULL;
+	if (failed || gitread_changes(out, a->files_json, sizeof a->files_json, &a->n_files, &ignored) != 0)
+		a->files_json[0] = '\0'; /* without names of files the comparison is still valid */
+	query_range(r);
+}
+
+/* Finish a valid plan. A benchmark program is profiled only on request: query the changed files instead, once. */
+static void finish_plan(struct resolve *r)
+{
+	struct fw_err err = { 0 };
+	const struct plan *p = &r->answer.plan;
+	const char *base = p->request.subject[0].commit, *target = p->request.subject[1].commit;
+	char count[16];
+	snprintf(count, sizeof count, "%d", RESOLVE_FILES_MAX);
+	bool is_needed =
+		p->request.kind == JOBKIND_COMPARE && plan_is_benchmark(p) && plan_needs_worker(p) && strcmp(base, target) != 0;
+	int known = is_needed ? store_changed_files_known(r->db, r->job.repo, base, target, &err) : 1;
+	if (known < 0) {
+		end_for_error(r, &err);
+	} else if (known) {
+		query_range(r);
+	} else {
+		const char *const args[] = { "changes", "--repo", r->repo_path, "--from", base, "--commit", target, "--count",
+			count, NULL };
+		start_git(r, args, on_changes);
+	}
+}
+
 /* Without its reference commit a commit is still compared with its base; only its position in the history is missing. */
+/* As read_tree, for the answer of flopwatch-git; a failed one ends the resolve. */
+static int receive_tree(
+	struct resolve *r, struct side *s, const struct buf *out, const struct fw_err *failed, child_fn *fn, struct fw_err *err)
+{
+	r->git_task = NULL;
+	if (!failed)
+		return read_tree(r, s, out, fn, err);
+	end_for_git(r, failed);
+	return 0;
+}
+
 static void on_reference_tree(void *arg, const struct buf *out, const struct fw_err *failed)
 {
 	struct resolve *r = arg;
@@ -651,15 +734,26 @@ static void on_reference_tree(void *arg, const struct buf *out, const struct fw_
 	finish(r);
 }
 
+/* True if only the target's manifest has the suite, as a benchmark; never of a fork, to which the base's manifest applies. */
+static bool is_new_benchmark(const struct resolve *r)
+{
+	const char *name = r->answer.suite[0];
+	const struct manifest *base = &r->base.manifest;
+	/* a suite of that name in the base's manifest or in the configuration still applies */
+	return !r->repo->n_suites && r->base.has_manifest && manifest_benchmark(&r->target.manifest, name) &&
+	       !manifest_benchmark(base, name) && !has_suite((const char(*)[64])base->suite, base->n_suites, name);
+}
+
 /* The base cannot be used: an error if a user requested it, else the commit itself replaces it. */
 static void replace_base(struct resolve *r, const struct fw_err *why)
 {
-	if (is_temporary(why) || !strcmp(r->answer.plan.base_how, "given") || !strcmp(r->base_sha, r->job.target_sha)) {
+	if (is_temporary(why) || !strcmp(r->answer.plan.base_how, "given") || !strcmp(r->base_sha, r->job.target_sha) ||
+		r->is_fork) {
 		end_for_error(r, why);
 		return;
 	}
-	snprintf(r->answer.note, sizeof r->answer.note, "measured against itself, because its base cannot be used: %.400s",
-		why->text);
+	snprintf(r->answer.note, sizeof r->answer.note, "measured against itself, because %s%.400s",
+		is_new_benchmark(r) ? "" : "its base cannot be used: ", why->text);
 	gitread_commit_free(r->base.commit);
 	memset(&r->base, 0, sizeof r->base);
 	use_base(r, r->job.target_sha, "self");
@@ -689,7 +783,7 @@ static void make_plan(struct resolve *r)
 	struct plan *p = &a->plan;
 	p->request.quick = r->job.quick;
 	p->part = r->job.part;
-	if (suites_of_target(&r->job, r->repo) &&
+	if (!r->is_fork && suites_of_target(&r->job, r->repo) &&
 		refusal_of_suites(r->config, r->target.commit, &r->target.manifest, &r->base.manifest, &err) != 0) {
 		end_for_error(r, &err);
 		return;
@@ -702,6 +796,7 @@ static void make_plan(struct resolve *r)
 		end_for_error(r, &err);
 		return;
 	}
+	p->request.subject[1].untrusted = r->is_fork;
 	if (a->n_suites == 0) {
 		end_job(r, JOBSTATE_FAILED, "neither the configuration nor .flopwatch.yaml of the base names a suite");
 		return;
@@ -729,6 +824,11 @@ static void make_plan(struct resolve *r)
 		snprintf(a->note, sizeof a->note, "all rows are measured: one run of a benchmark writes them all");
 	if (benchmark)
 		plan_benchmark(p, r->config, r->repo->name, benchmark, &r->target.manifest);
+	if (is_new_benchmark(r)) {
+		err_set(&err, ERR_NOT_FOUND, "benchmark %s is new: its base %.12s does not have it", a->suite[0], r->base_sha);
+		replace_base(r, &err);
+		return;
+	}
 	if (p->dropped && p->request.kind != JOBKIND_COMPARE) { /* gives a search for a change no information */
 		plan_run(p, 1, &r->target.manifest, &err);
 		end_for_error(r, &err);
@@ -764,16 +864,34 @@ static void make_plan(struct resolve *r)
 		finish_plan(r);
 }
 
+static void on_fork_tree(void *arg, const struct buf *out, const struct fw_err *failed)
+{
+	struct resolve *r = arg;
+	struct fw_err err = { 0 };
+	int got = receive_tree(r, &r->target, out, failed, on_fork_tree, &err);
+	if (got == 0)
+		return;
+	if (r->target.commit)
+		r->answer.target = r->target.commit->commit;
+	if (got < 0)
+		end_for_error(r, &err);
+	else
+		make_plan(r);
+}
+
+/* Read the inputs of a fork that the base's manifest names. */
+static void query_fork(struct resolve *r)
+{
+	r->target.manifest = r->base.manifest;
+	r->target.has_manifest = true;
+	query_tree(r, &r->target, r->job.target_sha, on_fork_tree);
+}
+
 static void on_base_tree(void *arg, const struct buf *out, const struct fw_err *failed)
 {
 	struct resolve *r = arg;
 	struct fw_err err = { 0 };
-	r->git_task = NULL;
-	if (failed) {
-		end_for_git(r, failed);
-		return;
-	}
-	int got = read_tree(r, &r->base, out, on_base_tree, &err);
+	int got = receive_tree(r, &r->base, out, failed, on_base_tree, &err);
 	if (got == 0)
 		return;
 	if (r->base.commit)
@@ -783,11 +901,103 @@ static void on_base_tree(void *arg, const struct buf *out, const struct fw_err *
 	if (got > 0) { /* check its inputs now, while the base can still be replaced */
 		struct plan *p = &r->answer.plan;
 		if (plan_subject(p, 0, ROLE_BASE, r->base.commit, &r->base.manifest, &err) == 0) {
-			make_plan(r);
+			if (r->is_fork)
+				query_fork(r);
+			else
+				make_plan(r);
 			return;
 		}
 	}
 	replace_base(r, &err);
+}
+
+/* ---- Commits of forks: a commit of which nothing is known is one, too. ---- */
+
+enum trust {
+	TRUST_OWN,
+	TRUST_FORK,    /* a commit of a request; `fork` has it */
+	TRUST_UNKNOWN, /* neither on a branch nor of a request */
+	TRUST_ENDED    /* the resolve ended */
+};
+
+/* Decide by the response of `contains`; by the database alone if both are NULL. */
+static enum trust read_trust(
+	struct resolve *r, const char *sha, const struct buf *out, const struct fw_err *failed, struct store_fork *fork)
+{
+	struct fw_err err = { 0 };
+	bool is_on_branch = false;
+	if (failed && failed->code != ERR_NOT_FOUND) {
+		end_for_git(r, failed);
+		return TRUST_ENDED;
+	}
+	if (out && !failed && gitread_contains(out, &is_on_branch, &err) != 0) {
+		end_for_error(r, &err);
+		return TRUST_ENDED;
+	}
+	int is_own = is_on_branch ? store_pull_own(r->db, r->job.repo, sha, &err) >= 0 ? 1 : -1
+				  : store_pull_is_own(r->db, r->job.repo, sha, &err);
+	int is_fork = is_own ? 0 : store_pull_fork(r->db, r->job.repo, sha, fork, &err);
+	if (is_own < 0 || is_fork < 0) {
+		end_for_error(r, &err);
+		return TRUST_ENDED;
+	}
+	if (is_own || is_fork || !out)
+		return is_fork ? TRUST_FORK : TRUST_OWN;
+	if (failed) { /* not in the repository */
+		end_for_git(r, failed);
+		return TRUST_ENDED;
+	}
+	return TRUST_UNKNOWN;
+}
+
+static void query_trust(struct resolve *r, const char *sha, child_fn *fn)
+{
+	const char *const args[] = { "contains", "--repo", r->repo_path, "--commit", sha, NULL };
+	if (r->repo->pulls.refs[0])
+		start_git(r, args, fn);
+	else
+		fn(r, NULL, NULL);
+}
+
+static const char *get_base_how(const struct resolve *r)
+{
+	return r->job.base_how[0] ? r->job.base_how : "given";
+}
+
+/* The manifest of a base applies to both sides, so it is never one of a fork, not even an approved one. */
+static void on_base_trust(void *arg, const struct buf *out, const struct fw_err *failed)
+{
+	struct resolve *r = arg;
+	struct store_fork fork;
+	char why[REFUSAL_SIZE];
+	r->git_task = NULL;
+	switch (read_trust(r, r->job.base_sha, out, failed, &fork)) {
+	case TRUST_OWN:
+		use_base(r, r->job.base_sha, get_base_how(r));
+		return;
+	case TRUST_FORK:
+		snprintf(why, sizeof why,
+			"the base %.12s is a commit of a fork (pull request %d); give a commit of a branch as base",
+			r->job.base_sha, fork.number);
+		break;
+	case TRUST_UNKNOWN:
+		snprintf(why, sizeof why,
+			"the base %.12s is on no branch, so it may be a commit of a fork; give a commit of a branch as base",
+			r->job.base_sha);
+		break;
+	default:
+		return;
+	}
+	end_job(r, JOBSTATE_CANCELLED, why);
+}
+
+/* A base that the daemon chooses is an ancestor of a branch. */
+static void find_base(struct resolve *r)
+{
+	if (!r->job.base_sha[0])
+		query_base(r);
+	else
+		query_trust(r, r->job.base_sha, on_base_trust);
 }
 
 static bool is_skipped(const struct resolve *r)
@@ -799,12 +1009,7 @@ static void on_target_tree(void *arg, const struct buf *out, const struct fw_err
 {
 	struct resolve *r = arg;
 	struct fw_err err = { 0 };
-	r->git_task = NULL;
-	if (failed) {
-		end_for_git(r, failed);
-		return;
-	}
-	int got = read_tree(r, &r->target, out, on_target_tree, &err);
+	int got = receive_tree(r, &r->target, out, failed, on_target_tree, &err);
 	if (got == 0)
 		return;
 	if (r->target.commit)
@@ -817,18 +1022,89 @@ static void on_target_tree(void *arg, const struct buf *out, const struct fw_err
 		end_for_error(r, &err);
 		return;
 	}
-	if (!r->job.base_sha[0])
-		query_base(r);
-	else
-		use_base(r, r->job.base_sha, r->job.base_how[0] ? r->job.base_how : "given");
+	find_base(r);
+}
+
+enum { FORK_LEAST_S = 10 }; /* a comparison in less time would be cut off at once, and count as a failed job */
+
+/* Set the device time that forks may still use today. Returns false if it is too little: then the resolve ended. */
+static bool find_time_left(struct resolve *r, double *left_s)
+{
+	struct fw_err err = { 0 };
+	char why[REFUSAL_SIZE];
+	const struct config_pulls *conf = &r->repo->pulls;
+	int64_t now_ms = clock_utc_ms();
+	double used_s = 0, day_s = (double)conf->day_ms / 1e3;
+	struct store_pull_use use = { .repo = r->job.repo,
+		.since = now_ms - DAY_MS,
+		.now_ms = now_ms,
+		.except = r->job.id,
+		.job_s = (double)conf->job_ms / 1e3 };
+	if (store_pull_device_s(r->db, &use, &used_s, &err) != 0) {
+		end_for_error(r, &err);
+		return false;
+	}
+	*left_s = day_s - used_s;
+	if (*left_s > 0 && *left_s >= fmin(FORK_LEAST_S, day_s))
+		return true;
+	snprintf(why, sizeof why,
+		"forks used %.0f s of device time in 24 hours, and the limit is %.0f s (pull_requests.device_time.day of %.100s); retry "
+		"later",
+		used_s, day_s, r->repo->name);
+	end_job(r, JOBSTATE_CANCELLED, why);
+	return false;
+}
+
+/* True if an approved commit of a fork may be measured now; else the resolve ended. */
+static bool check_fork(struct resolve *r, const struct store_fork *fork)
+{
+	char why[REFUSAL_SIZE];
+	double left_s;
+	if (fork->approved)
+		return find_time_left(r, &left_s);
+	snprintf(why, sizeof why, "pull request %d comes from a fork, and this commit is not approved: flopwatch approve %d %s",
+		fork->number, fork->number, fork->head);
+	end_job(r, JOBSTATE_CANCELLED, why);
+	return false;
+}
+
+static void on_target_trust(void *arg, const struct buf *out, const struct fw_err *failed)
+{
+	struct resolve *r = arg;
+	struct store_fork fork;
+	char why[REFUSAL_SIZE];
+	r->git_task = NULL;
+	switch (read_trust(r, r->job.target_sha, out, failed, &fork)) {
+	case TRUST_OWN:
+		query_tree(r, &r->target, r->job.target_sha, on_target_tree);
+		return;
+	case TRUST_FORK:
+		r->is_fork = true;
+		if (check_fork(r, &fork)) /* the base's manifest names what to read of it */
+			find_base(r);
+		return;
+	case TRUST_UNKNOWN:
+		snprintf(why, sizeof why,
+			"commit %.12s is on no branch, so it may be code of a fork; push it to a branch, or approve the request "
+			"whose head it is",
+			r->job.target_sha);
+		end_job(r, JOBSTATE_CANCELLED, why);
+		return;
+	default:
+		return;
+	}
 }
 
 /* No callback may run before resolve_start returns, so the first step waits for the loop. */
 static void on_start(void *arg)
 {
 	struct resolve *r = arg;
+	bool is_pull = strncmp(r->job.branch, PULL_BRANCH, sizeof PULL_BRANCH - 1) == 0;
 	r->start = NULL;
-	query_tree(r, &r->target, r->job.target_sha, on_target_tree);
+	if (!strcmp(r->job.origin, "push") && !is_pull) /* was the tip of a branch, which may have moved since */
+		query_tree(r, &r->target, r->job.target_sha, on_target_tree);
+	else
+		query_trust(r, r->job.target_sha, on_target_trust);
 }
 
 /* The inputs of the reference commit are probably those of the target. */
@@ -841,6 +1117,22 @@ static void guess_reference_manifest(struct resolve *r)
 	for (int i = 0; i < m->n_inputs; i++)
 		memcpy(m->input[i], target->input[i].path, sizeof m->input[i]);
 	r->target.has_manifest = true;
+}
+
+/*
+ * Limit the device time of a fork's job: the budget of its suite by the rest of the day, too; a single check or run only by the
+ * job's limit, because one that is cut off is a failure of the commit. Other jobs of forks may have started since it was planned.
+ * Returns false if the resolve ended.
+ */
+static bool limit_fork(struct resolve *r, struct msg_job *request)
+{
+	double left_s, job_s = (double)r->repo->pulls.job_ms / 1e3;
+	if (!find_time_left(r, &left_s))
+		return false;
+	request->limits.budget_s = fmin(request->limits.budget_s, fmin(job_s, left_s));
+	request->limits.check_s = fmin(request->limits.check_s, job_s);
+	request->limits.run_s = fmin(request->limits.run_s, job_s);
+	return true;
 }
 
 /* Read the stored plan and add the values that depend on the device and on the current configuration and history. */
@@ -856,6 +1148,8 @@ static void on_start_for_device(void *arg)
 		return;
 	}
 	set_measurement_options(p, &r->job, plan_is_benchmark(p));
+	if (p->request.subject[1].untrusted && !limit_fork(r, &p->request))
+		return;
 	if (calibrate_plan(r->db, p, r->job.repo, r->job.device, clock_utc_ms(), &err) != 0 || choose_reference(r, &err) != 0) {
 		end_for_error(r, &err);
 		return;

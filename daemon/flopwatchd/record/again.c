@@ -36,7 +36,7 @@ static int queue_retry(struct db *db, const struct store_job *first, int64_t now
 	snprintf(job.origin, sizeof job.origin, "retry");
 	job.plan = 0;
 	job.priority = PRIORITY_AGAIN;
-	snprintf(line, sizeof line, "queued: retry of job %lld, whose runs varied too much", (long long)first->id);
+	snprintf(line, sizeof line, "queued: retry of J%lld, whose runs varied too much", (long long)first->id);
 	return store_job_insert(db, &job, now_ms, err) || store_job_log(db, job.id, now_ms, line, err) ||
 			       store_again_settle(db, first->id, job.id, err)
 		       ? -1

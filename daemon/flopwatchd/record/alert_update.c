@@ -1,187 +1,10 @@
 /* alert_update.c - alerts and their notifications, in the verdict's transaction, so that none is missing or duplicated. */
 #include "flopwatchd/record/internal.h"
 
-#include <stdio.h>
-#include <stdlib.h>
+#include <math.h>
 
 #include "flopwatchd/bisect/bisect.h"
 #include "flopwatchd/notify/notify.h"
-
-/* ---- judge_costs: Costs of both sides of a cell, by kind. ---- */
-
-enum { TEXT_BYTES_MAX = 1 << 20 };
-
-#define ERROR_GROWS  1.10  /* factor over the base */
-#define ISSUED_GROWS 1.001 /* above the rounding of printed claims */
-
-/** Return the value of one side in one cell, NAN unknown. */
-typedef double cost_fn(const struct result *r, int cell, enum role role);
-
-static const struct msg_work *find_work(const struct result *r, int cell, enum role role)
-{
-	for (int k = 0; k < r->n_works; k++)
-		if (r->work[k].cell == cell && r->work[k].role == role)
-			return &r->work[k];
-	return NULL;
-}
-
-static double nan_if_unknown(double v) /* -1: unknown */
-{
-	return v >= 0 ? v : NAN;
-}
-
-/** Return the number of kernels of a call, or their local memory. NAN without a graph: a CPU has none. */
-static double sum_nodes(const struct result *r, int cell, enum role role, bool bytes)
-{
-	double sum = 0;
-	int n = 0;
-	for (int k = 0; k < r->n_nodes; k++) {
-		const struct msg_node *node = &r->node[k];
-		if (node->cell != cell || node->role != role)
-			continue;
-		n++;
-		sum += bytes ? (double)node->local_bytes : 1;
-	}
-	return n ? sum : NAN;
-}
-
-static double local_bytes(const struct result *r, int cell, enum role role)
-{
-	return sum_nodes(r, cell, role, true);
-}
-
-static double launches(const struct result *r, int cell, enum role role)
-{
-	return sum_nodes(r, cell, role, false);
-}
-
-static double workspace_bytes(const struct result *r, int cell, enum role role)
-{
-	const struct msg_work *w = find_work(r, cell, role);
-	return w ? nan_if_unknown((double)w->workspace_bytes) : NAN;
-}
-
-static double flops_issued(const struct result *r, int cell, enum role role)
-{
-	const struct msg_work *w = find_work(r, cell, role);
-	return w ? nan_if_unknown(w->flops_issued) : NAN; /* useful FLOPs are equal on both sides */
-}
-
-static double error_ratio(const struct result *r, int cell, enum role role)
-{
-	const struct msg_check *c = result_check(r, role, cell);
-	return c && c->ok ? nan_if_unknown(c->error_ratio) : NAN;
-}
-
-/** Return 1 if two calls on the same inputs gave different bits. */
-static double unrepeatable(const struct result *r, int cell, enum role role)
-{
-	const struct msg_check *c = result_check(r, role, cell);
-	return c && c->repeats[0] ? strcmp(c->repeats, "differs") == 0 : NAN;
-}
-
-static const struct cost {
-	const char *what, *unit;
-	cost_fn *of;
-	double grows; /* factor up to which a cost has not grown */
-} costs[] = {
-	{ "local_bytes", "bytes", local_bytes, 1 },
-	{ "launches", "count", launches, 1 },
-	{ "workspace_bytes", "bytes", workspace_bytes, 1 },
-	{ "flops_issued", "count", flops_issued, ISSUED_GROWS },
-	{ "error_ratio", "ratio", error_ratio, ERROR_GROWS },
-	{ "unrepeatable", "count", unrepeatable, 1 },
-};
-
-enum { COSTS = sizeof costs / sizeof costs[0] };
-
-struct grown {
-	int cell;
-	double base, target;
-};
-
-static int compare_growth(const void *a, const void *b)
-{
-	const struct grown *x = a, *y = b;
-	double left = x->target * y->base, right = y->target * x->base; /* cross products, because a base may be 0 */
-	return left != right ? (left < right) - (left > right) : x->cell - y->cell;
-}
-
-/** Shape: out[n_cells], largest growth first. Returns their number. */
-static int find_grown(const struct result *r, const struct cost *c, struct grown *out)
-{
-	int n = 0;
-	for (int i = 0; i < r->plan.request.n_cells; i++) {
-		double base = c->of(r, i, ROLE_BASE), target = c->of(r, i, ROLE_TARGET);
-		if (isfinite(base) && isfinite(target) && target > base * c->grows)
-			out[n++] = (struct grown){ i, base, target };
-	}
-	qsort(out, (size_t)n, sizeof *out, compare_growth);
-	return n;
-}
-
-static void write_cost(struct jsonw *j, const struct result *r, const struct cost *c, const struct grown *grown, int n)
-{
-	jsonw_format(j, "what=%s unit=%s cells=[", c->what, c->unit);
-	for (int i = 0; i < n; i++) {
-		jsonw_format(j, "{ cell=%s base=%g target=%g }", r->plan.request.cell[grown[i].cell].key, grown[i].base,
-			grown[i].target);
-	}
-	jsonw_array_end(j);
-}
-
-static int send_event(struct db *db, const struct result *r, const struct store_job *job, int64_t comparison,
-	const struct cost *c, const struct grown *grown, int n, int64_t now_ms, struct fw_err *err)
-{
-	struct store_event event;
-	struct jsonw *j = alert_message(&event, "cost.up");
-	jsonw_format(j, "comparison=%ld repo=%s branch=%s target=%s", comparison, job->repo_name, job->branch, job->target_sha);
-	write_cost(j, r, c, grown, n);
-	return alert_deliver(db, NULL, &event, now_ms, err);
-}
-
-/** Store the costs for the comparison's JSON: [{"what","unit","cells"}]. */
-static int store_costs(struct db *db, const struct result *r, int64_t comparison, struct grown *grown, struct fw_err *err)
-{
-	struct buf text;
-	struct jsonw j;
-	buf_init(&text, TEXT_BYTES_MAX);
-	jsonw_init(&j, &text);
-	jsonw_array(&j);
-	for (size_t i = 0; i < COSTS; i++) {
-		int n = find_grown(r, &costs[i], grown);
-		if (n == 0)
-			continue;
-		jsonw_object(&j);
-		write_cost(&j, r, &costs[i], grown, n);
-		jsonw_object_end(&j);
-	}
-	jsonw_array_end(&j);
-	int result = text.failed ? err_set(err, ERR_FULL, "the costs of a comparison do not fit")
-				 : store_artifact(db, "comparison", comparison, "costs", text.data, text.len, err);
-	buf_fini(&text);
-	return result;
-}
-
-/*
- * For each kind of cost that grew in some cell, send one event "cost.up" {"what","unit","comparison",
- * "repo","branch","target","cells":[{"cell","base","target"}]}: local_bytes (stack and spills, summed over a call's kernels),
- * launches, workspace_bytes, flops_issued (relative to useful ones, over 0.1 %), error_ratio (over 10 %), unrepeatable (1: two
- * calls on the same inputs give different bits, those of the base do not).
- */
-static int judge_costs(struct db *db, const struct result *r, const struct store_job *job, int64_t comparison, int64_t now_ms,
-	struct fw_err *err)
-{
-	struct grown *grown = mem_alloc_zero((size_t)r->plan.request.n_cells + 1, sizeof *grown);
-	int result = store_costs(db, r, comparison, grown, err);
-	for (size_t i = 0; i < COSTS && result == 0; i++) {
-		int n = find_grown(r, &costs[i], grown);
-		if (n > 0)
-			result = send_event(db, r, job, comparison, &costs[i], grown, n, now_ms, err);
-	}
-	free(grown);
-	return result ? -1 : 0;
-}
 
 /* ---- alert_update ---- */
 
@@ -190,6 +13,7 @@ enum { ALERT_UPDATE_MAX = 1 << 20 };
 void alert_update_init(struct alert_update *n)
 {
 	n->regressions = n->failures = 0;
+	n->judged = NULL;
 	alert_cells_init(&n->lost);
 	alert_cells_init(&n->broken);
 	alert_cells_init(&n->better);
@@ -200,6 +24,7 @@ void alert_update_fini(struct alert_update *n)
 	alert_cells_fini(&n->lost);
 	alert_cells_fini(&n->broken);
 	alert_cells_fini(&n->better);
+	free(n->judged);
 }
 
 /** True for a comparison of the repository's upstream branch. Returns 1, 0, -1. */
@@ -279,6 +104,9 @@ int alert_update_cell(struct alert_update *n, struct db *db, const struct result
 	const struct store_cell *cell, struct fw_err *err)
 {
 	int result = 0;
+	if (!n->judged)
+		n->judged = mem_alloc_zero((size_t)r->plan.request.n_cells, sizeof *n->judged);
+	n->judged[i] = (struct cost_cell){ cell->verdict, cell->flags, is_target_fault(cell) };
 	if (cell->verdict == VERDICT_REGRESSION) {
 		n->regressions++;
 		result = c->branch[0] ? store_accepted_cell(db, c->id, cell->key, err)
@@ -399,7 +227,7 @@ static int retire_older(
 		return -1;
 	if (!alert)
 		return 0;
-	snprintf(why, sizeof why, "the newer tip has alert %lld", (long long)alert);
+	snprintf(why, sizeof why, "the newer tip has A%lld", (long long)alert);
 	if (store_alert_older_tips(db, c->id, older, &n, err))
 		return -1;
 	for (int i = 0; i < n; i++)
@@ -417,7 +245,7 @@ static void add_lost(void *arg, const char *key, int64_t comparison)
 {
 	const struct lost *to = arg;
 	(void)comparison;
-	alert_cells_add_key(to->cells, to->suite, key, "missing");
+	alert_cells_add_missing(to->cells, to->suite, key, 0);
 }
 
 /** Missing cells: their culprit and suite or benchmark. */
@@ -476,7 +304,7 @@ static int end_alerts(struct db *db, const struct config *config, const struct s
 	struct judge_outcome *out, struct fw_err *err)
 {
 	char why[64];
-	snprintf(why, sizeof why, "recovered in comparison %lld", (long long)c->id);
+	snprintf(why, sizeof why, "recovered in C%lld", (long long)c->id);
 	if (store_alert_recovered(db, c->id, out->recovered, &out->n_recovered, err))
 		return -1;
 	for (int i = 0; i < out->n_recovered; i++)
@@ -491,12 +319,22 @@ int alert_update_publish(struct db *db, const struct config *config, struct aler
 {
 	if (send_job_done(db, config, job, c, n, now_ms, err))
 		return -1;
+	bool is_alone = job->kind == JOBKIND_SELFCHECK && !strcmp(job->base_how, "self") && !job->quick && !job->cells_glob[0];
+	/* without a base no change is known, and no commit to search for, but a failure is: this commit may have added it */
+	if (is_alone && n->broken.n && open_cells(db, config, ALERTKIND_FAILING, &n->broken, r, c, false, now_ms, out, err))
+		return -1;
+	if (is_alone && c->branch[0])
+		return end_alerts(db, config, c, now_ms, out, err);
 	if (!whole)
 		return 0;
+	int upstream = is_upstream(db, c, err);
+	if (upstream < 0)
+		return -1;
 	if ((!job->part && open_missing(db, config, r, c, now_ms, out, err)) ||
 		(n->broken.n && open_cells(db, config, ALERTKIND_FAILING, &n->broken, r, c, n->failures > 0, now_ms, out, err)) ||
 		(n->lost.n && open_cells(db, config, ALERTKIND_REGRESSION, &n->lost, r, c, true, now_ms, out, err)) ||
-		(!job->part && retire_older(db, config, c, now_ms, err)) || judge_costs(db, r, job, c->id, now_ms, err) ||
+		(!job->part && retire_older(db, config, c, now_ms, err)) ||
+		(n->judged && judge_costs(db, config, r, n->judged, job, c, upstream, now_ms, err)) ||
 		send_improvements(db, n, job, c, now_ms, err))
 		return -1;
 	return end_alerts(db, config, c, now_ms, out, err);

@@ -9,6 +9,23 @@
 #include "flopwatchd/record/record.h"
 #include "profile/profile.h"
 
+/* ---- costs: Costs of both sides of a cell besides time, by kind. ---- */
+
+/** The judgement of a cell's time. */
+struct cost_cell {
+	enum verdict verdict;
+	int flags;
+	bool is_fault; /* the target fails, or makes its times invalid */
+};
+
+/**
+ * Of each kind of cost that grew in some cell, store the cells for the comparison's JSON ([{"what","unit","cells"}]), send one
+ * event "cost.up" and, unless its limit is off or users accepted that growth, open an alert of kind cost; then resolve the
+ * branch's alerts of that kind that are over. Shape: judged[n_cells].
+ */
+int judge_costs(struct db *db, const struct config *config, const struct result *r, const struct cost_cell *judged,
+	const struct store_job *job, const struct store_comparison *c, bool is_upstream, int64_t now_ms, struct fw_err *err);
+
 /* ---- alert_update: Consequences of a verdict: alerts opened and resolved, events, notifications of webhooks. ---- */
 
 /** Cells of a comparison that may change alerts. */
@@ -16,6 +33,7 @@ struct alert_update {
 	int regressions; /* all, including accepted ones */
 	int failures;    /* newly failing cells; rejected ones do not count, since a search cannot find where they began */
 	struct alert_cells lost, broken, better;
+	struct cost_cell *judged; /* judged[n_cells] of the result; NULL: no cell was added */
 };
 
 void alert_update_init(struct alert_update *n);

@@ -1,8 +1,7 @@
 /* judge.c - storage of a finished job in one transaction: facts, verdicts, then alerts and notifications. */
 #include "flopwatchd/record/internal.h"
 
-#include <stdio.h>
-#include <stdlib.h>
+#include <math.h>
 
 #include "flopwatchd/history/history.h"
 #include "flopwatchd/notify/notify.h"
@@ -260,7 +259,7 @@ int judge_finish(struct db *db, const struct config *config, const struct result
 	alert_update_init(&alert_update);
 	int result = finish(db, config, r, &job, &alert_update, now_ms, out, err);
 	alert_update_fini(&alert_update);
-	return result ? err_context(err, "job %lld", (long long)job.id) : 0;
+	return result ? err_context(err, "J%lld", (long long)job.id) : 0;
 }
 
 int judge_unrun(struct db *db, const struct config *config, struct plan *plan, int64_t now_ms, struct judge_outcome *out,
@@ -337,7 +336,7 @@ static int read_again(struct db *db, const struct rule *rule, struct store_cell 
 		return 0;
 	if (store_slow_calls_get(db, c->id, t->found.tail, err))
 		return -1;
-	if (!by_call) {
+	if (!by_call && c->series != SERIES_PROCESS) { /* which runs of a program were forked is not stored: its flag remains */
 		t->host.n = a->stored[0].n;
 		memcpy(t->host.pairs, a->stored[0].host, sizeof t->host.pairs);
 		memcpy(t->host.device_check, a->stored[0].device_check, sizeof t->host.device_check);

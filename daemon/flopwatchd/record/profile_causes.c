@@ -1,7 +1,6 @@
-
 #include "flopwatchd/record/internal.h"
 
-#include <stdlib.h>
+#include <math.h>
 
 /* ---- profile_times ---- */
 

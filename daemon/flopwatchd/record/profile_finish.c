@@ -1,8 +1,8 @@
-
 #include "flopwatchd/record/internal.h"
 
-#include <stdio.h>
-#include <stdlib.h>
+#include <math.h>
+
+#include "flopwatchd/notify/notify.h"
 
 /* ---- diagnostics ---- */
 
@@ -132,7 +132,9 @@ static enum store_profile_state get_state(const struct result *r, int cell, char
 	const struct msg_profile *end = profiled_end(&r->profiled, cell);
 	why[0] = 0;
 	if (plan_is_benchmark(&r->plan)) {
-		snprintf(why, WHY_SIZE, "A program shows only its times: profiles need a module");
+		snprintf(why, WHY_SIZE,
+			"A program shows only its times, and profiles need a module: in a checkout, flopwatch profile --suite NAME counts its "
+			"memory traffic under ncu");
 		return STORE_PROFILE_UNSUPPORTED;
 	}
 	if (r->plan.identical || (!end && r->identical_by[0])) {
@@ -236,7 +238,7 @@ int profile_finish(
 		return -1;
 	int found = store_profile_of_job(db, job.id, &p, err);
 	if (found == 0)
-		err_set(err, ERR_INTERNAL, "profile job %lld has no profile row", (long long)job.id);
+		err_set(err, ERR_INTERNAL, "profile J%lld has no profile row", (long long)job.id);
 	if (found != 1)
 		return -1;
 	if (put_cells(db, r, &p, err) != 0)
@@ -244,7 +246,8 @@ int profile_finish(
 	*profile = p.id;
 	if (store_job_done(db, job.id, now_ms, err) != 0 ||
 		store_job_report_state(db, &job, JOBSTATE_DONE, "", now_ms, err) != 0 ||
-		send_event(db, &job, &p, now_ms, err) != 0)
+		send_event(db, &job, &p, now_ms, err) != 0 ||
+		(p.comparison && status_cause(db, config, job.repo_name, job.repo, job.target_sha, now_ms, err) != 0))
 		return -1;
 	return p.alert ? alert_explain(db, config, p.alert, now_ms, err) : 0;
 }

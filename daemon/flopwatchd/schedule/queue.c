@@ -1,8 +1,6 @@
 /* queue.c - assignment of jobs. Jobs are resolved while others are measured, because identical commits need no worker. */
 #include "flopwatchd/schedule/internal.h"
 
-#include <stdio.h>
-#include <stdlib.h>
 #include <sys/statvfs.h>
 
 #include "flopwatchd/notify/notify.h"
@@ -30,7 +28,7 @@ static const char *get_state(const struct slot *s)
 {
 	if (slot_is_down(s))
 		return "down";
-	if (config_worker_is_slurm(s->worker))
+	if (config_worker_is_on_call(s->worker))
 		return "on call";
 	return s->has_hello ? NULL : "starting";
 }
@@ -183,6 +181,9 @@ static int store_commits(struct queue *q, const struct store_job *job, const str
 		return -1;
 	if (a->n_range && store_range_put(q->txn.db, job->repo, a->plan.request.subject[0].commit,
 				  a->plan.request.subject[1].commit, (const char(*)[65])a->range, a->n_range, err) != 0)
+		return -1;
+	if (a->files_json[0] && store_changed_files_put(q->txn.db, job->repo, a->plan.request.subject[0].commit,
+					a->plan.request.subject[1].commit, a->files_json, a->n_files, err) != 0)
 		return -1;
 	return a->base.sha[0] ? store_commit_put(q->txn.db, job->repo, &a->base, err) : 0;
 }
@@ -480,7 +481,7 @@ int queue_start(struct loop *l, struct config *c, struct db *db, void (*on_event
 		has_disk_space, q->backoff };
 	for (int i = 0; i < c->n_workers; i++) {
 		/* other workers report their devices */
-		int n = config_worker_is_slurm(&c->worker[i]) ? c->worker[i].max_jobs : 1;
+		int n = config_worker_is_on_call(&c->worker[i]) ? c->worker[i].max_jobs : 1;
 		for (int k = 0; k < n; k++)
 			insert_slot(q, q->n_slots, slot_new(&q->host, &c->worker[i], c->worker[i].builds ? n + k : k));
 	}
@@ -503,17 +504,22 @@ int queue_cancel(struct queue *q, int64_t job, const char *why, struct fw_err *e
 			!slot_is_leaving(q->slot[i])) /* a job that a slot is leaving may already run elsewhere */
 			return slot_cancel(q->slot[i], why, err);
 	if (jobstate_is_final(row.state))
-		return err_set(err, ERR_CONFLICT, "job %lld has ended already: %s", (long long)job, jobstate_name(row.state));
+		return err_set(err, ERR_CONFLICT, "J%lld has ended already: %s", (long long)job, jobstate_name(row.state));
 	return job_move_now(&q->txn, &row, jobstate_next(row.state, JOBSTATE_ON_CANCEL), why, err);
 }
 
-void queue_forget_plans(struct queue *q)
+static void cancel_resolves(struct queue *q)
 {
 	for (int i = 0; i < RESOLVES_MAX; i++) {
 		resolve_cancel(q->git_task[i].resolve);
 		q->git_task[i].resolve = NULL;
 		q->git_task[i].job.id = 0;
 	}
+}
+
+void queue_forget_plans(struct queue *q)
+{
+	cancel_resolves(q);
 	for (int i = 0; i < q->n_slots; i++)
 		slot_release_plan(q->slot[i], "the configuration was reloaded");
 	unresolved_again(&q->unresolved);
@@ -524,11 +530,7 @@ void queue_drain(struct queue *q, void (*done)(void *arg), void *arg)
 	q->is_draining = true;
 	q->drained = done;
 	q->drained_arg = arg;
-	for (int i = 0; i < RESOLVES_MAX; i++) {
-		resolve_cancel(q->git_task[i].resolve);
-		q->git_task[i].resolve = NULL;
-		q->git_task[i].job.id = 0;
-	}
+	cancel_resolves(q);
 	for (int i = 0; i < q->n_slots; i++)
 		slot_release(q->slot[i], "the daemon was stopped");
 	queue_wake(q);
@@ -538,8 +540,7 @@ void queue_stop(struct queue *q)
 {
 	if (!q)
 		return;
-	for (int i = 0; i < RESOLVES_MAX; i++)
-		resolve_cancel(q->git_task[i].resolve);
+	cancel_resolves(q);
 	for (int i = 0; i < q->n_slots; i++)
 		slot_free(q->slot[i]);
 	executors_free(q->executors);
@@ -554,7 +555,7 @@ int queue_health(struct queue *q, struct fw_err *err)
 {
 	if (!txn_is_well(&q->txn))
 		return err_set(err, q->txn.why.code, "the database cannot be written: %s", q->txn.why.text);
-	if (q->is_full)
+	if (is_disk_full(q)) /* now, not at the last claim: nothing else may have happened since */
 		return err_set(err, ERR_FULL,
 			"less than %llu MiB or %llu files are free in %s (see doc/troubleshooting.md#disk-full)",
 			disk_free_min_bytes >> 20, disk_free_min_files, q->config->state_dir);

@@ -1,7 +1,6 @@
 #include "flopwatchd/schedule/internal.h"
 
 #include <limits.h>
-#include <stdio.h>
 
 /* The slots of one worker, which are adjacent. */
 struct slot_range {
@@ -230,7 +229,7 @@ int submit_all(const struct slot_host *host, struct fw_err *err)
 		r.worker = slot_worker(s);
 		for (r.last = r.first + 1; (s = get_slot(&r, r.last)) && slot_worker(s) == r.worker;)
 			r.last++;
-		if (config_worker_is_slurm(r.worker))
+		if (config_worker_is_on_call(r.worker))
 			result = submit_worker(&r, err);
 	}
 	return result;

@@ -1,5 +1,5 @@
 /* connect.c - one stream descriptor for each worker, independently of the kind of connection. */
-#include "flopwatchd/session/session.h"
+#include "flopwatchd/session/internal.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -25,8 +25,9 @@ static int connect_socket(const struct config_worker *w, struct connection *out,
 
 void connect_environment(const char *env[ENV_MAX], char (*text)[ENV_TEXT])
 {
-	static const char *const names[] = { "PATH", "HOME", "TZ", "SSH_AUTH_SOCK", "SLURM_CONF", "CUDA_VISIBLE_DEVICES",
-		"CUDA_DEVICE_ORDER", "LD_LIBRARY_PATH", "XDG_CACHE_HOME", "FLOPWATCH_CPU_THREADS", "FLOPWATCH_SIM_DEVICES",
+	static const char *const names[] = { "PATH", "HOME", "TZ", "SSH_AUTH_SOCK", "SLURM_CONF", "KUBECONFIG",
+		"KUBERNETES_SERVICE_HOST", "KUBERNETES_SERVICE_PORT", "CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER",
+		"LD_LIBRARY_PATH", "XDG_CACHE_HOME", "FLOPWATCH_CPU_THREADS", "FLOPWATCH_SIM_DEVICES",
 		"FLOPWATCH_SIM_ENVIRONMENT", NULL };
 	int n = 0;
 	for (int i = 0; names[i]; i++) {
@@ -94,13 +95,10 @@ static void add_srun(struct arguments *v, const struct config_slurm *s, const st
 	add_argument(v, "srun");
 	add_argument(v, "--quiet");
 	add_argument(v, "--unbuffered");
-	add_argument(v, "--ntasks=1");
-	add_option(v, "--job-name", as->name);
 	add_option(v, "--partition", s->partition);
 	add_option(v, "--gres", s->gres);
 	add_option(v, "--account", s->account);
 	add_option(v, "--qos", s->qos);
-	add_option(v, "--nodelist", as->node);
 	if (s->exclusive)
 		add_argument(v, "--exclusive");
 	if (s->cpus)
@@ -109,6 +107,20 @@ static void add_srun(struct arguments *v, const struct config_slurm *s, const st
 		add_argument(v, "--time=%lld", (long long)((s->time_ms + 59999) / 60000));
 	for (int i = 0; i < s->n_options; i++)
 		add_argument(v, "%s", s->option[i]);
+	add_argument(v, "--ntasks=1"); /* srun uses the last of equal options */
+	add_option(v, "--job-name", as->name);
+	add_option(v, "--nodelist", as->node);
+}
+
+static void add_kubectl_exec(struct arguments *v, const struct config_kubernetes *k, const struct connect_as *as)
+{
+	add_argument(v, "kubectl");
+	add_option(v, "--namespace", k->namespace);
+	add_option(v, "--context", k->context);
+	for (const char *const *word = (const char *const[]){ "exec", "--stdin", as->name, "--container=worker", "--", "sh", "-c",
+		     PODS_RUN, "sh", NULL };
+		*word; word++)
+		add_argument(v, "%s", *word);
 }
 
 static void add_serve_options(struct arguments *v, const struct config *c, const struct config_worker *w)
@@ -143,6 +155,8 @@ static int build_arguments(const struct config *c, const struct config_worker *w
 		add_ssh(v, &w->ssh);
 	else if (w->kind == WORKER_SLURM)
 		add_srun(v, &w->slurm, as);
+	else if (w->kind == WORKER_KUBERNETES)
+		add_kubectl_exec(v, &w->kubernetes, as);
 	else if (!strcmp(w->command[0], "flopwatch-worker")) {
 		if (proc_sibling(w->command[0], program, sizeof program, err) != 0)
 			return -1;
@@ -178,8 +192,8 @@ static int choose_cores(const struct config *c, const struct config_worker *w, c
 		w->build_cores);
 }
 
-static int start_command(const struct config *c, const struct config_worker *w, const struct connect_as *as, int line, int errors,
-	struct connection *out, struct fw_err *err)
+static int start_command(const struct config *c, const struct config_worker *w, const struct connect_as *as,
+	const struct connect_line *line, struct proc *out, struct fw_err *err)
 {
 	const char *env[ENV_MAX];
 	char env_text[ENV_MAX][ENV_TEXT];
@@ -191,45 +205,72 @@ static int start_command(const struct config *c, const struct config_worker *w, 
 		struct proc_spec spec = {
 			.argv = v->argv,
 			.env = env,
-			.fd = { { line, 0 }, { line, 1 }, { errors, 2 } },
+			.fd = { { line->both, 0 }, { line->both, 1 }, { line->errors, 2 } },
 			.n_fd = 3,
 			.is_careful = true,
+			/* A pending srun does not read its input, so it would not detect the end of a killed daemon. */
+			.ends_with_parent = config_worker_is_on_call(w),
 			.cores = chosen ? &cores : NULL,
 		};
-		result = proc_spawn(&spec, &out->child, err);
+		result = proc_spawn(&spec, out, err);
 	}
 	free(v);
 	return result;
 }
 
-static void close_both(const int pair[2])
+void connect_close(struct connect_line *line)
 {
-	if (pair[0] >= 0)
-		close(pair[0]);
-	if (pair[1] >= 0)
-		close(pair[1]);
+	if (line->both >= 0)
+		close(line->both);
+	if (line->errors >= 0)
+		close(line->errors);
+	*line = (struct connect_line){ -1, -1 };
+}
+
+int connect_start(const struct config *c, const struct config_worker *w, const struct connect_as *as,
+	const struct connect_line *line, struct proc *out, struct fw_err *err)
+{
+	if (start_command(c, w, as, line, out, err) == 0)
+		return 0;
+	err_context(err, "worker %s", w->name);
+	return -1;
+}
+
+int connect_open(const struct config_worker *w, struct connection *out, struct connect_line *line, struct fw_err *err)
+{
+	int both[2] = { -1, -1 }, errors[2] = { -1, -1 };
+	*out = (struct connection){ .fd = -1, .errors_fd = -1, .child = { .pidfd = -1 } };
+	int result = socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, both) != 0 || pipe2(errors, O_CLOEXEC) != 0 ||
+				     fcntl(errors[0], F_SETFL, O_NONBLOCK) != 0
+			     ? err_sys(err, "worker %s: cannot create its pipes", w->name)
+			     : 0;
+	struct connect_line here = { both[0], errors[0] };
+	*line = (struct connect_line){ both[1], errors[1] };
+	if (result == 0) {
+		out->fd = here.both;
+		out->errors_fd = here.errors;
+		return 0;
+	}
+	connect_close(&here);
+	connect_close(line);
+	return -1;
 }
 
 int connect_worker(const struct config *c, const struct config_worker *w, const struct connect_as *as, struct connection *out,
 	struct fw_err *err)
 {
-	int line[2] = { -1, -1 }, errors[2] = { -1, -1 };
+	struct connect_line line;
 	*out = (struct connection){ .fd = -1, .errors_fd = -1, .child = { .pidfd = -1 } };
 	if (w->socket[0])
 		return connect_socket(w, out, err);
-	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, line) != 0 || pipe2(errors, O_CLOEXEC) != 0 ||
-		fcntl(errors[0], F_SETFL, O_NONBLOCK) != 0) {
-		err_sys(err, "worker %s: cannot create its pipes", w->name);
-	} else if (start_command(c, w, as, line[1], errors[1], out, err) != 0) {
-		err_context(err, "worker %s", w->name);
-	} else {
-		out->fd = line[0];
-		out->errors_fd = errors[0];
-		close(line[1]);
-		close(errors[1]);
-		return 0;
+	if (connect_open(w, out, &line, err) != 0)
+		return -1;
+	int result = connect_start(c, w, as, &line, &out->child, err);
+	connect_close(&line);
+	if (result != 0) {
+		close(out->fd);
+		close(out->errors_fd);
+		out->fd = out->errors_fd = -1;
 	}
-	close_both(line);
-	close_both(errors);
-	return -1;
+	return result;
 }

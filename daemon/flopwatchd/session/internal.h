@@ -2,6 +2,7 @@
 #ifndef FLOPWATCHD_SESSION_INTERNAL_H
 #define FLOPWATCHD_SESSION_INTERNAL_H
 
+#include <jansson.h>
 #include <stdbool.h>
 
 #include "flopwatchd/config/config.h"
@@ -9,11 +10,12 @@
 #include "flopwatchd/session/session.h"
 #include "protocol/protocol.h"
 
-/* ---- executor_inside: State shared by executor.c and slurm.c: one squeue query serves all pending submissions. ---- */
+/* ---- executor_inside: State shared by executor.c, slurm.c and pods.c: one list serves all submissions of a worker. ---- */
 
 enum { EXECUTOR_NAME_SIZE = 64 };
 
 struct slurm;
+struct pods;
 
 struct executor {
 	struct executors *all;
@@ -23,8 +25,14 @@ struct executor {
 	void *arg;
 	char name[EXECUTOR_NAME_SIZE]; /* id of its allocation; "": none */
 	bool runs;
+	bool is_listed; /* its scheduler has had the request */
+	int n_missing;  /* consecutive lists of the scheduler without the request */
 	int fd, errors_fd;
-	struct proc process; /* valid while `child` watches it */
+	struct connect_line line;        /* of a pod without a process: the other ends of fd and errors_fd */
+	struct child *creating, *asking; /* requests about its pod */
+	char lost[300];                  /* why it was ended by executor_end_lost; "": it was not */
+	char exited[64];                 /* exit of its process, "" for success */
+	struct proc process;             /* valid while `child` watches it */
 	struct loop_source *waits, *errors, *child, *timer;
 };
 
@@ -33,8 +41,32 @@ struct executors {
 	const struct config *config;
 	struct executor *first;
 	struct slurm *slurm[CONFIG_WAYS_MAX]; /* by the worker's index; NULL: not a Slurm worker */
+	struct pods *pods[CONFIG_WAYS_MAX];   /* by the worker's index; NULL: not a Kubernetes worker */
 	unsigned n_submitted;
 };
+
+/** Whether a submission of worker `w` still waits for its allocation or pod. */
+bool executor_waits(const struct executor *e, const struct config_worker *w);
+bool executors_have_waiting(const struct executors *x, const struct config_worker *w);
+/** The submission with the id of an allocation or pod; NULL none. */
+struct executor *executors_find(const struct executors *x, const char *name);
+/** Report to all waiting submissions of a worker why they wait, such as a scheduler that does not answer. */
+void executors_report(const struct executors *x, const struct config_worker *w, const char *reason);
+/**
+ * Hash of the daemon (a random number in state_dir/instance) and the worker, the same after a restart, also on another host: the
+ * base of the names of its allocations and pods.
+ */
+void executors_hash(const struct executors *x, const struct config_worker *w, char sum[HASH_HEX]);
+/** The pause before the next request to a scheduler after `n_failed` failures in a row, each after the first doubles it up to `most_ms`. */
+int64_t executors_pause_ms(int64_t first_ms, int n_failed, int64_t most_ms);
+/** Start the worker in the pod of the submission, which runs. */
+void executor_start(struct executor *e);
+/** Report a line as one of the worker's errors. */
+void executor_say(struct executor *e, const char *text);
+/** Report the end of the submission's process. */
+void executor_report_end(struct executor *e);
+/** End a submission whose scheduler no longer has its request: say `why`, which counts as a line of its errors. */
+void executor_end_lost(struct executor *e, const char *why);
 
 /* ---- hello: The check of a worker's hello message. ---- */
 
@@ -64,6 +96,49 @@ struct slurm_row {
 };
 /** Split a line. Returns false if it has another format. */
 bool slurm_row_read(char *line, struct slurm_row *out);
+
+/*
+ * ---- pods ----
+ * The pods of a Kubernetes worker, by kubectl: creation, reason of each waiting pod, and deletion of those without an owner. A
+ * worker runs in its pod by `kubectl exec`, whose input and output are the protocol; unlike `attach`, it loses no output before
+ * it is connected.
+ */
+
+/** Searches at once and periodically for pods without an owner, such as those of an earlier daemon. Own: pods_free. */
+void pods_new(struct executors *x, const struct config_worker *w, struct pods **out);
+/** Accepts NULL. */
+void pods_free(struct pods *s);
+/** Delete all its pods and wait a moment for the answer; the loop no longer runs. */
+void pods_delete_all(struct pods *s);
+
+/** Name of the pod of submission `n` of this daemon. Shape: name[EXECUTOR_NAME_SIZE]. */
+void pods_name(const struct pods *s, unsigned n, char name[EXECUTOR_NAME_SIZE]);
+/** Create the submission's pod, on `node` if set. Err: the template, or kubectl cannot be started. */
+int pods_create(struct pods *s, struct executor *e, const char *node, struct fw_err *err);
+/** Poll the list while a submission waits. */
+void pods_look(struct pods *s);
+/** Search for pods without an owner until there is none. */
+void pods_search(struct pods *s);
+/** The worker's process ended: request the reason, report it with executor_say, and call executor_report_end. */
+int pods_ask_why(struct pods *s, struct executor *e, struct fw_err *err);
+
+#define PODS_OWNER_LABEL "flopwatch-owner"
+#define PODS_CONTAINER   "worker" /* name of the worker's container */
+
+/** Shell commands that run the words after them in a pod; the pod ends with them. */
+extern const char PODS_RUN[];
+
+enum pod_step { POD_WAITS, POD_RUNS, POD_ENDED /* or its container cannot start */ };
+
+/** One pod of a list. `name` points into the item. */
+struct pod {
+	const char *name;
+	enum pod_step step;
+	bool is_leaving; /* it is being deleted */
+	char reason[300];
+};
+/** Read an item of a list of pods. Returns false if it has no name. */
+bool pod_read(const json_t *item, struct pod *out);
 
 /* ---- split_group_inside: State and functions of split_group.c. ---- */
 

@@ -1,6 +1,7 @@
 /* progress.c - the log lines of a job, and its progress object for pages and CLI. */
 #include "flopwatchd/session/session.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -52,7 +53,8 @@ void progress_for(struct progress *c, const struct store_job *job)
 {
 	progress_end(c);
 	c->job = *job;
-	c->n_checked = c->process_run = c->set = 0;
+	c->n_checked = c->process_run = c->set = c->n_open = 0;
+	c->budget_s = 0;
 	c->cell = -1;
 	c->role = ROLE_NONE;
 	c->step[0] = c->note[0] = 0;
@@ -67,6 +69,7 @@ void progress_begin(struct progress *c, const struct msg_job *request)
 	c->n_cells = request->n_cells;
 	c->n_checked = 0;
 	c->n_subjects = request->n_subjects;
+	c->budget_s = request->limits.budget_s;
 	for (int i = 0; i < c->n_cells; i++)
 		snprintf(c->key[i], sizeof c->key[i], "%s", request->cell[i].key);
 }
@@ -126,6 +129,7 @@ static void on_run(struct progress *c, const struct msg_process_run *m)
 {
 	c->process_run = m->process_run;
 	c->set = m->set;
+	c->n_open = m->n_cells;
 	c->cell = -1;
 	c->role = ROLE_NONE;
 	snprintf(c->step, sizeof c->step, "run");
@@ -206,9 +210,10 @@ void progress_receive(struct progress *c, const struct msg *m)
 
 static void write_progress(const struct progress *c, struct jsonw *j)
 {
-	jsonw_format(j, "{ run=%d set=%d cell=%s role=%s step?=%s checked=%d checks=%ld note?=%s }", c->process_run, c->set,
-		c->cell >= 0 ? cell_key(c, c->cell) : NULL, c->role != ROLE_NONE ? role_name(c->role) : NULL, c->step,
-		c->n_checked, (int64_t)c->n_cells * c->n_subjects, c->note);
+	jsonw_format(j, "{ run=%d set=%d cell=%s role=%s step?=%s checked=%d checks=%ld cells=%d open=%d budget_s=%g note?=%s }",
+		c->process_run, c->set, c->cell >= 0 ? cell_key(c, c->cell) : NULL,
+		c->role != ROLE_NONE ? role_name(c->role) : NULL, c->step, c->n_checked, (int64_t)c->n_cells * c->n_subjects,
+		c->n_cells, c->n_open, c->budget_s > 0 ? c->budget_s : NAN, c->note);
 }
 
 static int send_progress(const struct progress *c, const struct buf *progress, int64_t now, struct fw_err *err)

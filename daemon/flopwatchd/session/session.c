@@ -6,8 +6,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -191,6 +189,11 @@ static void fail_session(struct session *s, const char *why)
 bool session_is_ending(const struct session *s)
 {
 	return s->phase == STEP_ENDING;
+}
+
+bool session_is_done(const struct session *s)
+{
+	return s->phase == STEP_ENDING && s->how == SESSION_DONE;
 }
 
 void session_cancel(struct session *s)

@@ -169,9 +169,9 @@ int build_claims_for(const struct slot_host *host, const struct config_worker *w
 /** Set *room: builds that `w` may still request; if other workers also build, no more than can be measured. Err: the database. */
 int build_claims_room(const struct slot_host *host, const struct config_worker *w, int *room, struct fw_err *err);
 
-/* ---- connect: Connections to workers: a command on this machine, on another host or in a Slurm allocation, or a socket. ---- */
+/* ---- connect: Connections to workers: a command on this machine, on another host or of a scheduler, or a socket. ---- */
 
-enum { CONNECT_ENV_MAX = 16, CONNECT_ENV_TEXT = 4096 };
+enum { CONNECT_ENV_MAX = 20, CONNECT_ENV_TEXT = 4096 };
 
 struct connection {
 	int fd;            /* both directions */
@@ -192,8 +192,30 @@ struct connect_as {
 int connect_worker(const struct config *c, const struct config_worker *w, const struct connect_as *as, struct connection *out,
 	struct fw_err *err);
 
+/** The worker's ends of a connection: its input and output, and its errors. -1: closed. */
+struct connect_line {
+	int both, errors;
+};
+
+/** Open a connection whose process connect_start starts later. Own: the caller closes both ends. Err: nothing is open. */
+int connect_open(const struct config_worker *w, struct connection *out, struct connect_line *line, struct fw_err *err);
+/** Start the worker at its ends of a connection, which stay open. Err: it cannot be started. */
+int connect_start(const struct config *c, const struct config_worker *w, const struct connect_as *as,
+	const struct connect_line *line, struct proc *out, struct fw_err *err);
+/** Close the worker's ends here. */
+void connect_close(struct connect_line *line);
+
 /** Set the environment variables of a worker; it gets no others. Shape: env[CONNECT_ENV_MAX], text[CONNECT_ENV_MAX]. */
 void connect_environment(const char *env[CONNECT_ENV_MAX], char (*text)[CONNECT_ENV_TEXT]);
+
+/* ---- pod_manifest: The manifest of a Kubernetes worker's pod. ---- */
+
+/**
+ * Append the manifest of a pod in JSON: the template with the daemon's settings. `owner`: value of the label by which the daemon
+ * finds its pods; `node`: the name of the node that it requires, "" any. Err: ERR_INVALID the template is no pod in JSON.
+ */
+int pods_manifest(const struct config_kubernetes *k, const char *owner, const char *name, const char *node, struct buf *out,
+	struct fw_err *err);
 
 /*
  * ---- progress ----
@@ -208,6 +230,8 @@ struct progress {
 	int n_cells, n_subjects;
 	char (*key)[CASE_KEY_SIZE];            /* key[n_cells] */
 	int n_checked, process_run, set, cell; /* cell -1: none */
+	int n_open;                            /* cells of the run; the others are decided */
+	double budget_s;                       /* of the device, of all runs; 0 unknown */
 	enum role role;
 	char step[16];
 	char note[400];   /* last note about the device in this step, such as a wait for other processes; "": none */
@@ -279,6 +303,8 @@ int session_health_check(struct session *s, const char *uuid, struct fw_err *err
 bool session_stay(struct session *s);
 /** True if the session has ended but the hook was not called yet. */
 bool session_is_ending(const struct session *s);
+/** As above, with a complete result, which the hook gets within seconds. */
+bool session_is_done(const struct session *s);
 /** Request the worker to end; send SIGTERM after 5 s and SIGKILL 5 s later. No effect if it is already ending. */
 void session_cancel(struct session *s);
 /** End the worker at once, without a hook. Must not be called from a hook. Accepts NULL. */
@@ -360,7 +386,7 @@ struct slot {
 	int64_t idle_allocation_ns;      /* start of the idle allocation */
 	int64_t allocated_ns;            /* start of the allocation */
 	struct slot_request request;     /* properties of the requested allocation */
-	char wait_id[32], wait_why[300]; /* the scheduler's id and reason */
+	char wait_id[64], wait_why[300]; /* the scheduler's id and reason */
 	int wait_position;
 
 	struct store_job job; /* id 0: none */

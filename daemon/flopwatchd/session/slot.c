@@ -1,15 +1,13 @@
 /* slot.c - the state machine of a slot, whose states are those of enum phase. */
 #include "flopwatchd/session/internal.h"
 
-#include <stdio.h>
-#include <stdlib.h>
 #include <sys/random.h>
 
 /* ---- concurrent ---- */
 
 static bool shares_machine(const struct slot *s, const struct slot *other)
 {
-	return other->has_hello && !other->worker->builds && !config_worker_is_slurm(other->worker) &&
+	return other->has_hello && !other->worker->builds && !config_worker_is_on_call(other->worker) &&
 	       (other->worker == s->worker ||
 		       (s->hello.location.host[0] && strcmp(s->hello.location.host, other->hello.location.host) == 0));
 }
@@ -32,7 +30,7 @@ static void concurrent_find(const struct slot *s, struct msg_job *request)
 	const struct slot *other;
 	bool is_alone = s->worker->max_jobs == 1;
 	request->n_beside = 0;
-	if (config_worker_is_slurm(s->worker))
+	if (config_worker_is_on_call(s->worker))
 		return;
 	for (int i = 0; (other = s->host->nth_slot(s->host->arg, i)); i++)
 		is_alone = is_alone && (other->worker == s->worker || !shares_machine(s, other));
@@ -186,7 +184,7 @@ static void on_retry(void *arg)
 	struct slot *s = arg;
 	s->timer = NULL;
 	s->n_backoff = 0;
-	if (!config_worker_is_slurm(s->worker)) {
+	if (!config_worker_is_on_call(s->worker)) {
 		query_devices(s);
 		return;
 	}
@@ -532,7 +530,8 @@ static void on_plan(void *arg, struct resolve_answer *a)
 		return;
 	}
 	if (a->state != JOBSTATE_N) {
-		slot_finish_job(s, PENDING_WRITE_MOVE, JOBSTATE_ON_FAIL, a->why);
+		slot_finish_job(
+			s, PENDING_WRITE_MOVE, a->state == JOBSTATE_CANCELLED ? JOBSTATE_ON_CANCEL : JOBSTATE_ON_FAIL, a->why);
 		return;
 	}
 	s->plan = a->plan;
@@ -599,7 +598,7 @@ static int start_work(struct slot *s, const char *freed, struct fw_err *err)
 
 int slot_claim(struct slot *s, struct fw_err *err)
 {
-	if (s->phase != PHASE_IDLE_ALLOCATION && (s->phase != PHASE_FREE || config_worker_is_slurm(s->worker)))
+	if (s->phase != PHASE_IDLE_ALLOCATION && (s->phase != PHASE_FREE || config_worker_is_on_call(s->worker)))
 		return 0;
 	bool is_idle_allocation = s->phase == PHASE_IDLE_ALLOCATION;
 	if (is_idle_allocation)

@@ -18,7 +18,7 @@ int slot_claim_build(struct slot *s, struct fw_err *err)
 	struct buf build_claims;
 	int room = INT_MAX, got = 0;
 	build_claims_begin(&build_claims);
-	if (!config_worker_is_slurm(s->worker)) /* allocations were requested only for jobs within the limit */
+	if (!config_worker_is_on_call(s->worker)) /* allocations were requested only for jobs within the limit */
 		got = build_claims_room(s->host, s->worker, &room, err);
 	if (got == 0)
 		got = build_claims_for(s->host, s->worker, &build_claims, err);

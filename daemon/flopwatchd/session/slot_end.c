@@ -122,11 +122,19 @@ void slot_lose_worker(struct slot *s, const char *why)
 	slot_count_attempt(s, why);
 }
 
+/* The result is complete and gets stored when the worker has exited, in seconds. */
+static bool has_result(const struct slot *s)
+{
+	return s->phase == PHASE_RUNNING && !s->split_group && s->session && session_is_done(s->session);
+}
+
 static void on_job_timeout(void *arg)
 {
 	struct slot *s = arg;
 	char why[128];
 	s->job_timer = NULL;
+	if (has_result(s))
+		return;
 	snprintf(why, sizeof why, "timeout: the job ran past its limit of %lld s (see doc/troubleshooting.md#job-timeout)",
 		(long long)(s->host->config->job_timeout_ms / 1000));
 	slot_finish_job(s, PENDING_WRITE_MOVE, JOBSTATE_ON_FAIL, why);
@@ -142,7 +150,7 @@ int slot_cancel(struct slot *s, const char *why, struct fw_err *err)
 {
 	s = split_group_leader(s);
 	if (s->phase == PHASE_LEAVING || s->phase == PHASE_STORING)
-		return err_set(err, ERR_CONFLICT, "job %lld has ended already", (long long)s->job.id);
+		return err_set(err, ERR_CONFLICT, "J%lld has ended already", (long long)s->job.id);
 	/* Write first: a cancellation that was confirmed to the user must survive a power failure. */
 	if (job_move_now(s->host->txn, &s->job, jobstate_next(s->state, JOBSTATE_ON_CANCEL), why, err) != 0)
 		return -1;
@@ -152,6 +160,8 @@ int slot_cancel(struct slot *s, const char *why, struct fw_err *err)
 
 void slot_release(struct slot *s, const char *why)
 {
+	if (has_result(s))
+		return;
 	if (s->phase == PHASE_PLANNING || s->phase == PHASE_OPENING || s->phase == PHASE_RUNNING || s->phase == PHASE_JOINING)
 		slot_finish_job(s, PENDING_WRITE_RELEASE, JOBSTATE_ON_WORKER_LOST, why);
 	else if (s->session)
@@ -161,9 +171,8 @@ void slot_release(struct slot *s, const char *why)
 /* True to pass the allocation to the preempting job; at least half of a limited time must remain. */
 static bool is_allocation_reusable(const struct slot *s)
 {
-	int64_t had_ms = (clock_mono_ns() - s->allocated_ns) / 1000000;
-	return s->phase == PHASE_RUNNING && !s->split_group &&
-	       (!s->worker->slurm.time_ms || had_ms <= s->worker->slurm.time_ms / 2);
+	int64_t had_ms = (clock_mono_ns() - s->allocated_ns) / 1000000, limit_ms = config_worker_time_ms(s->worker);
+	return s->phase == PHASE_RUNNING && !s->split_group && (!limit_ms || had_ms <= limit_ms / 2);
 }
 
 static void pass_allocation_on(struct slot *s, const char *why)
@@ -181,7 +190,7 @@ int slot_make_way(struct slot *s, struct fw_err *err)
 	struct store_job next;
 	char why[64];
 	bool works = s->phase == PHASE_RUNNING ||
-		     (!config_worker_is_slurm(s->worker) && (s->phase == PHASE_PLANNING || s->phase == PHASE_OPENING));
+		     (!config_worker_is_on_call(s->worker) && (s->phase == PHASE_PLANNING || s->phase == PHASE_OPENING));
 	enum devicestate state;
 	int64_t id;
 	if (!works || s->worker->builds || (s->job.kind != JOBKIND_PROFILE && !s->job.part))
@@ -196,8 +205,8 @@ int slot_make_way(struct slot *s, struct fw_err *err)
 		claim_cache(s->worker), &next, err);
 	if (got != 1 || next.priority < PROFILE_PRIORITY_YIELDS || next.priority <= s->job.priority)
 		return got < 0 ? -1 : 0;
-	snprintf(why, sizeof why, "preempted by job %lld", (long long)next.id);
-	if (config_worker_is_slurm(s->worker))
+	snprintf(why, sizeof why, "preempted by J%lld", (long long)next.id);
+	if (config_worker_is_on_call(s->worker))
 		pass_allocation_on(s, why);
 	else
 		slot_release(s, why);

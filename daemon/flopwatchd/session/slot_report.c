@@ -1,5 +1,4 @@
 /* slot_report.c - status queries of slot.c; none changes a slot. */
-#include <stdio.h>
 
 #include "flopwatchd/session/session.h"
 
@@ -7,7 +6,7 @@ int slot_devices(const struct slot *s)
 {
 	int n = 0;
 	enum device_kind kind = claim_kind(s->worker, &s->hello);
-	if (config_worker_is_slurm(s->worker))
+	if (config_worker_is_on_call(s->worker))
 		return s->worker->max_jobs;
 	for (int i = 0; s->has_hello && i < s->hello.n_devices; i++)
 		n += s->hello.device[i].kind == kind && claim_wants(s->worker, &s->hello.device[i]);
@@ -21,7 +20,7 @@ const struct config_worker *slot_worker(const struct slot *s)
 
 enum slot_wait slot_waits(const struct slot *s)
 {
-	if (!config_worker_is_slurm(s->worker))
+	if (!config_worker_is_on_call(s->worker))
 		return SLOT_WAITS_NEVER;
 	return s->phase == PHASE_FREE              ? SLOT_WAITS_NOT
 	       : s->phase == PHASE_IDLE_ALLOCATION ? SLOT_HAS_IDLE_ALLOCATION
@@ -60,7 +59,7 @@ const char *slot_device(const struct slot *s)
 void slot_report(const struct slot *s, struct worker_status *out)
 {
 	bool asks = s->phase == PHASE_DOWN || s->phase == PHASE_ASKING, down = slot_is_down(s);
-	bool on_call = config_worker_is_slurm(s->worker), rests = on_call && s->n_backoff && s->wait_why[0];
+	bool on_call = config_worker_is_on_call(s->worker), rests = on_call && s->n_backoff && s->wait_why[0];
 	bool pending = s->phase == PHASE_WAITING || s->phase == PHASE_IDLE_ALLOCATION || rests;
 	*out = (struct worker_status){
 		.name = s->worker->name,

@@ -1,17 +1,19 @@
 #include "flopwatchd/session/internal.h"
 
-#include <stdio.h>
-#include <stdlib.h>
 #include <sys/random.h>
 #include <unistd.h>
 
 enum {
 	LOOK_FIRST_MS = 250,
 	LOOK_MS = 3000,
+	LOOK_MOST_MS = 30000, /* between queries while they fail */
+	CANCEL_MOST_MS = 300000,
 	SEARCH_MS = 30000,
 	REQUEST_MS = 30000,
 	LIST_MAX = 16 << 20,
 	GHOSTS_MAX = 64,
+	MISSING_MAX = 3,          /* lists without a request that the controller had: it has lost it */
+	MISSING_MAX_UNSEEN = 200, /* ten minutes of lists without a request that it never had: a plugin may rename it */
 	PREFIX_SIZE = 40
 };
 
@@ -23,9 +25,10 @@ struct slurm {
 	const struct config_worker *worker;
 	char prefix[PREFIX_SIZE]; /* prefix of all names that this daemon gives for this worker, also after a restart */
 	unsigned run;             /* of the daemon */
-	struct loop_source *timer, *search_timer;
+	struct loop_source *timer, *search_timer, *cancel_timer; /* cancel_timer: nothing is cancelled before it */
 	struct child *asking;
-	bool searches; /* for allocations without an owner */
+	int n_queries_failed, n_cancels_failed; /* consecutive ones */
+	bool searches;                          /* for allocations without an owner */
 };
 
 bool slurm_row_read(char *line, struct slurm_row *out)
@@ -61,31 +64,37 @@ static int run_query(struct slurm *s, const char *program, const char *const *ar
 	return child_start(s->all->loop, &spec, fn, s, &s->asking, err);
 }
 
-static bool is_waiting(const struct slurm *s, const struct executor *e)
+static void schedule_next(struct slurm *s)
 {
-	return e->worker == s->worker && e->hooks && !e->runs;
+	if (s->searches || executors_have_waiting(s->all, s->worker))
+		schedule_query(s, executors_pause_ms(LOOK_MS, s->n_queries_failed, LOOK_MOST_MS));
 }
 
-static bool has_waiting(const struct slurm *s)
+static void note_query(struct slurm *s, const struct fw_err *failed)
+{
+	s->n_queries_failed = failed ? s->n_queries_failed + 1 : 0;
+	if (failed)
+		executors_report(s->all, s->worker, failed->text);
+}
+
+/* True if a request is not pending: its allocation may be starting, srun may be slow, or the controller has lost it. */
+static bool has_missing(const struct slurm *s)
 {
 	for (const struct executor *e = s->all->first; e; e = e->next)
-		if (is_waiting(s, e))
+		if (executor_waits(e, s->worker) && e->n_missing > !e->is_listed)
 			return true;
 	return false;
 }
 
-static void schedule_next(struct slurm *s)
+/*
+ * An srun whose request the controller has lost, e.g. with its state, waits for ever. End it, so that the slot requests again.
+ * Call it after `n_missing` was set to 0 for each request in a complete list.
+ */
+static void end_lost(struct slurm *s)
 {
-	if (s->searches || has_waiting(s))
-		schedule_query(s, LOOK_MS);
-}
-
-static void report_to_all(struct slurm *s, const char *reason)
-{
-	const struct executor_wait wait = { .id = "", .reason = reason };
 	for (struct executor *e = s->all->first; e; e = e->next)
-		if (is_waiting(s, e))
-			e->hooks->pending(e->arg, &wait);
+		if (executor_waits(e, s->worker) && e->n_missing >= (e->is_listed ? MISSING_MAX : MISSING_MAX_UNSEEN))
+			executor_end_lost(e, "Slurm no longer has the request (slurmctld may have lost its state)");
 }
 
 static void on_waiting(void *arg, const struct buf *out, const struct fw_err *failed)
@@ -95,8 +104,10 @@ static void on_waiting(void *arg, const struct buf *out, const struct fw_err *fa
 	char *rest = out->data, *line;
 	int position = 0;
 	s->asking = NULL;
-	if (failed)
-		report_to_all(s, failed->text);
+	note_query(s, failed);
+	for (struct executor *e = s->all->first; e && !failed; e = e->next)
+		if (executor_waits(e, s->worker))
+			e->n_missing++;
 	while (!failed && rest && (line = strsep(&rest, "\n"))) {
 		if (!slurm_row_read(line, &row))
 			continue;
@@ -104,9 +115,14 @@ static void on_waiting(void *arg, const struct buf *out, const struct fw_err *fa
 		bool is_looked_at = strcmp(row.reason, "None") != 0;
 		const struct executor_wait wait = { row.id, is_looked_at ? row.reason : "", position };
 		for (struct executor *e = s->all->first; e; e = e->next)
-			if (is_waiting(s, e) && !strcmp(e->name, row.name))
+			if (executor_waits(e, s->worker) && !strcmp(e->name, row.name)) {
+				e->is_listed = true;
+				e->n_missing = 0;
 				e->hooks->pending(e->arg, &wait);
+			}
 	}
+	s->searches = s->searches || has_missing(s);
+	end_lost(s);
 	schedule_next(s);
 }
 
@@ -120,12 +136,20 @@ static int query_pending(struct slurm *s, struct fw_err *err)
 	return run_query(s, "squeue", args, on_waiting, err);
 }
 
-static bool has_owner(const struct slurm *s, const char *name)
+static void cancel_again(void *arg)
 {
-	for (const struct executor *e = s->all->first; e; e = e->next)
-		if (!strcmp(e->name, name) && e->child)
-			return true;
-	return false;
+	struct slurm *s = arg;
+	s->cancel_timer = NULL;
+	slurm_search(s);
+}
+
+/* Allocations that could not be cancelled stay until a later attempt; queries for waiting submissions go on. */
+static void postpone_cancel(struct slurm *s, const char *why)
+{
+	int64_t pause_ms = executors_pause_ms(LOOK_MS, ++s->n_cancels_failed, CANCEL_MOST_MS);
+	log_warning("slurm.cancel", "worker=%s again_s=%lld err=%s", s->worker->name, (long long)pause_ms / 1000, log_quote(why));
+	s->searches = false;
+	loop_after(s->all->loop, pause_ms, cancel_again, s, &s->cancel_timer);
 }
 
 static void on_cancelled(void *arg, const struct buf *out, const struct fw_err *failed)
@@ -134,8 +158,20 @@ static void on_cancelled(void *arg, const struct buf *out, const struct fw_err *
 	(void)out;
 	s->asking = NULL;
 	if (failed)
-		log_warning("slurm.cancel", "worker=%s err=%s", s->worker->name, log_quote(failed->text));
+		postpone_cancel(s, failed->text);
+	else
+		s->n_cancels_failed = 0;
 	schedule_next(s); /* check that they are gone */
+}
+
+/* A request that is no longer pending, since its allocation is starting, is not missing. */
+static void note_starting(struct slurm *s, const char *name)
+{
+	for (struct executor *e = s->all->first; e && name; e = e->next)
+		if (executor_waits(e, s->worker) && !strcmp(e->name, name)) {
+			e->is_listed = true;
+			e->n_missing = 0;
+		}
 }
 
 static void on_own_allocations(void *arg, const struct buf *out, const struct fw_err *failed)
@@ -148,19 +184,25 @@ static void on_own_allocations(void *arg, const struct buf *out, const struct fw
 	int n = 0;
 	s->asking = NULL;
 	while (!failed && rest && n < GHOSTS_MAX && (line = strsep(&rest, "\n"))) {
-		if (!slurm_row_read(line, &row) || strncmp(row.name, s->prefix, strlen(s->prefix)) != 0 || has_owner(s, row.name))
+		bool is_row = slurm_row_read(line, &row);
+		const struct executor *owner = is_row ? executors_find(s->all, row.name) : NULL;
+		if (!is_row || strncmp(row.name, s->prefix, strlen(s->prefix)) != 0 || (owner && owner->child)) {
+			note_starting(s, row.name);
+			continue;
+		}
+		if (s->cancel_timer)
 			continue;
 		log_info("slurm.cancel", "worker=%s id=%s name=%s state=%s", s->worker->name, log_quote(row.id), row.name,
 			row.state);
 		args[++n] = row.id;
 	}
-	if (failed)
-		report_to_all(s, failed->text);
-	else if (n == 0)
-		s->searches = false;
-	else if (run_query(s, "scancel", args, on_cancelled, &err) == 0)
+	note_query(s, failed);
+	if (n && run_query(s, "scancel", args, on_cancelled, &err) == 0)
 		return;
-	if (has_waiting(s))
+	if (n)
+		postpone_cancel(s, err.text);
+	s->searches = s->searches && failed;
+	if (!failed && executors_have_waiting(s->all, s->worker))
 		schedule_query(s, LOOK_FIRST_MS);
 	else
 		schedule_next(s);
@@ -178,10 +220,12 @@ static void on_timer(void *arg)
 	struct slurm *s = arg;
 	struct fw_err err = { 0 };
 	s->timer = NULL;
-	int result = s->searches ? query_own_allocations(s, &err) : has_waiting(s) ? query_pending(s, &err) : 0;
+	int result = s->searches                                 ? query_own_allocations(s, &err)
+		     : executors_have_waiting(s->all, s->worker) ? query_pending(s, &err)
+								 : 0;
 	if (result == 0)
 		return;
-	report_to_all(s, err.text);
+	note_query(s, &err);
 	schedule_next(s);
 }
 
@@ -207,17 +251,11 @@ static void search_periodically(void *arg)
 
 void slurm_new(struct executors *x, const struct config_worker *w, struct slurm **out)
 {
-	struct hash_state h;
-	char host[64] = "", sum[HASH_HEX];
+	char sum[HASH_HEX];
 	struct slurm *s = mem_alloc_zero(1, sizeof *s);
 	s->all = x;
 	s->worker = w;
-	gethostname(host, sizeof host - 1);
-	hash_begin(&h);
-	hash_update(&h, host, strlen(host) + 1);
-	hash_update(&h, x->config->state_dir, strlen(x->config->state_dir) + 1);
-	hash_update(&h, w->name, strlen(w->name) + 1);
-	hash_end(&h, sum);
+	executors_hash(x, w, sum);
 	snprintf(s->prefix, sizeof s->prefix, "flopwatch-%.12s-", sum);
 	if (getrandom(&s->run, sizeof s->run, GRND_NONBLOCK) != sizeof s->run)
 		s->run = (unsigned)getpid();
@@ -231,6 +269,7 @@ void slurm_free(struct slurm *s)
 		return;
 	loop_remove(s->all->loop, s->timer);
 	loop_remove(s->all->loop, s->search_timer);
+	loop_remove(s->all->loop, s->cancel_timer);
 	child_cancel(s->asking);
 	free(s);
 }

@@ -1,8 +1,6 @@
-
 #include "flopwatchd/session/internal.h"
 
-#include <stdio.h>
-#include <stdlib.h>
+#include <math.h>
 
 /* ---- split_group_round: Rounds after the first set: repeated cells, and confirmation on another device. ---- */
 
@@ -183,18 +181,21 @@ static void split_group_free(struct split_group *c)
 	free(c);
 }
 
-/* True for kinds whose cells may be on different devices; a comparison of devices and a profile need one device. */
+/*
+ * True for kinds whose cells may be on different devices; a comparison of devices and a profile need one device. A job of a fork
+ * stays on one device, because each part of a split job has the job's whole limit of device time.
+ */
 static bool may_split(const struct slot *s)
 {
 	enum jobkind kind = s->job.kind;
 	return (kind == JOBKIND_COMPARE || kind == JOBKIND_BISECT) && !s->job.device_uuid[0] && !plan_is_benchmark(&s->plan) &&
-	       !config_worker_is_slurm(s->worker);
+	       !s->plan.request.subject[1].untrusted && !config_worker_is_on_call(s->worker);
 }
 
 int split_group_could_help(struct slot *s, const struct slot *leader, struct msg_device *device, int64_t *id, struct fw_err *err)
 {
 	struct store_job job;
-	if (s == leader || s->phase != PHASE_FREE || !s->has_hello || config_worker_is_slurm(s->worker) ||
+	if (s == leader || s->phase != PHASE_FREE || !s->has_hello || config_worker_is_on_call(s->worker) ||
 		strcmp(s->hello.isolation, leader->hello.isolation) != 0)
 		return 0;
 	const struct claim claim = { s->host->txn->db, s->worker, &s->hello, s->host->is_taken, s->host->arg,

@@ -184,6 +184,35 @@ int gitread_base(const struct buf *out, struct gitread_base *base, struct fw_err
 	return result;
 }
 
+int gitread_contains(const struct buf *out, bool *is_on_branch, struct fw_err *err)
+{
+	json_t *object = read_object(out, err);
+	if (!object)
+		return -1;
+	const json_t *value = json_object_get(object, "on_branch");
+	int result = json_is_boolean(value) ? 0 : set_error(err, "on_branch");
+	*is_on_branch = json_is_true(value);
+	json_decref(object);
+	return result;
+}
+
+int gitread_changes(const struct buf *out, char *paths_json, size_t size, int *number, struct fw_err *err)
+{
+	json_t *object = read_object(out, err);
+	if (!object)
+		return -1;
+	const json_t *paths = json_object_get(object, "paths"), *n = json_object_get(object, "number"), *path;
+	bool is_valid = json_is_array(paths) && json_is_integer(n);
+	size_t i;
+	json_array_foreach(paths, i, path) is_valid = is_valid && json_is_string(path);
+	size_t len = is_valid ? json_dumpb(paths, paths_json, size - 1, JSON_COMPACT) : 0;
+	int result = len && len < size ? 0 : set_error(err, "paths");
+	paths_json[result == 0 ? len : 0] = '\0';
+	*number = result == 0 ? (int)json_integer_value(n) : 0;
+	json_decref(object);
+	return result;
+}
+
 int gitread_encode(const char *name, char *out, size_t size, struct fw_err *err)
 {
 	struct buf text;

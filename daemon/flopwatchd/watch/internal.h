@@ -14,7 +14,8 @@
 
 struct branch_tips_result {
 	int jobs, superseded, moved, gone;
-	/* Branches, one a line, with an older stored tip: full queue, or unreadable tip. Own: the caller frees it. */
+	bool again; /* check again: a request may be measured now whose commit is not fetched, or further branches moved */
+	/* Branches, one a line, with an older stored tip: full queue, unreadable tip, or too many moved. Own: the caller frees it. */
 	struct buf held;
 	/* A problem to show although the run succeeded: an unreadable branch, a full queue, no upstream branch; "": none. */
 	char problem[1024];
@@ -23,7 +24,8 @@ struct branch_tips_result {
 /**
  * Compare the lines of `tips` (JSON, one a branch) with the stored tips of `repo` and write the difference: tips, jobs of watched
  * branches (the upstream branch first, and always when it is new), superseded and dropped jobs, events, log lines. A branch whose
- * job exceeds `queue_max` retains its stored tip, so that the next check finds it again. Runs its own transaction. Err:
+ * job exceeds `queue_max` retains its stored tip, so that the next check finds it again. A request, with a line of its own, has a tip
+ * while its current head may be measured. Runs its own transaction. Err:
  * ERR_PROTOCOL the lines are not output of flopwatch-git; nothing is written.
  */
 int branch_tips_apply(struct db *db, const struct config_repo *conf, int64_t repo, int queue_max, const struct buf *lines,

@@ -5,8 +5,6 @@
 #include "flopwatchd/watch/internal.h"
 
 #include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <sys/random.h>
 
 enum {
@@ -15,12 +13,18 @@ enum {
 	CROWDED_MS = 100,        /* delay of a check while CHILDREN_MAX run */
 	BACKOFF_FIRST_MS = 2000, /* doubled at each failure ... */
 	BACKOFF_MAX_MS = 300000, /* ... up to this */
-	ARGS_MAX = 6 + CONFIG_ACCESS_ARGS
+	PULLS_AT_ONCE = 64,      /* requests that one check fetches */
+	ARGS_MAX = 8 + CONFIG_ACCESS_ARGS + 2 * PULLS_AT_ONCE
 };
 
 /* limits of a child's output, and of the pack it may write */
 static const size_t TIPS_MAX_BYTES = (size_t)64 << 20;
 static const size_t FETCH_MAX_BYTES = (size_t)2 << 30;
+
+struct pull_suspect {
+	int number;
+	char head[65], problem[512];
+};
 
 struct watched {
 	struct watch *watch;
@@ -37,8 +41,16 @@ struct watched {
 	char last_error[1024]; /* result of the last check; see watch_looked */
 	struct buf last_held;
 	int failures;
-	char problem[1024];  /* as stored; "": none */
-	char no_notice[256]; /* inotify failure that was logged */
+	/*
+	 * One bad request would fail the fetch of all. After a failure the next check fetches no request; if that one succeeds, the
+	 * number that a check fetches grows again from one, so that each bad request fails alone, and its problem is stored.
+	 */
+	int pulls_max;               /* requests that the next check fetches */
+	int n_pulls;                 /* that the newest check fetches */
+	int moved;                   /* branches that it moved */
+	struct pull_suspect suspect; /* the only request of the last check, which failed; number 0: none */
+	char problem[1024];          /* as stored; "": none */
+	char no_notice[256];         /* inotify failure that was logged */
 };
 
 struct watch {
@@ -150,6 +162,42 @@ static void set_result(struct watched *r, struct buf *held, const char *error)
 	snprintf(r->last_error, sizeof r->last_error, "%s", error);
 }
 
+static void store_suspect(struct watched *r)
+{
+	struct fw_err err = { 0 };
+	const struct pull_suspect *one = &r->suspect;
+
+	if (one->number &&
+		store_pull_commit(r->watch->db, r->id, one->number, one->head, "", one->problem, clock_utc_ms(), &err) != 0)
+		log_error("pull.problem", "repo=%s pull=%d err=%s", log_quote(r->conf->name), one->number, log_quote(err.text));
+	r->suspect.number = 0;
+}
+
+/* After a check: how many requests the next one fetches. Returns true if it must follow now, to separate the bad requests. */
+static bool limit_pulls(struct watched *r, const struct fw_err *err)
+{
+	if (err->code && r->n_pulls) {
+		if (r->n_pulls == 1)
+			snprintf(r->suspect.problem, sizeof r->suspect.problem, "%.511s", err->text);
+		else
+			r->suspect.number = 0;
+		r->pulls_max = 0;
+		return true;
+	}
+	if (err->code) { /* the repository itself cannot be read */
+		r->suspect.number = 0;
+		return false;
+	}
+	if (!r->n_pulls && r->pulls_max == 0)
+		store_suspect(r);
+	bool more = r->n_pulls && r->n_pulls == r->pulls_max;
+	bool separates = r->pulls_max < PULLS_AT_ONCE;
+	r->pulls_max = r->pulls_max ? 2 * r->pulls_max : 1;
+	if (r->pulls_max > PULLS_AT_ONCE)
+		r->pulls_max = PULLS_AT_ONCE;
+	return more && (separates || r->moved);
+}
+
 static void on_tips(void *arg, const struct buf *out, const struct fw_err *failed)
 {
 	struct watched *r = arg;
@@ -159,16 +207,24 @@ static void on_tips(void *arg, const struct buf *out, const struct fw_err *faile
 	bool dirty = r->dirty;
 
 	r->child = NULL;
+	bool is_fetch_of_pulls = failed && r->n_pulls; /* another check follows, whose result counts */
+
 	r->dirty = false;
-	r->ended = r->begun;
+	if (!is_fetch_of_pulls)
+		r->ended = r->begun;
 	w->n_children--;
 	if (failed)
 		err = *failed;
 	else
 		branch_tips_apply(w->db, r->conf, r->id, w->conf->queue_max, out, clock_utc_ms(), &result, &err);
+	r->moved = result.moved;
+	bool at_once = failed || !err.code ? limit_pulls(r, &err) : false;
 	renew_ref_watch(r);
-	set_result(r, &result.held, err.code ? err.text : "");
-	if (err.code) {
+	if (!is_fetch_of_pulls)
+		set_result(r, &result.held, err.code ? err.text : "");
+	if (is_fetch_of_pulls) {
+		log_warning("pull.fetch", "repo=%s pulls=%d err=%s", log_quote(r->conf->name), r->n_pulls, log_quote(err.text));
+	} else if (err.code) {
 		set_problem(r, err.text);
 		schedule_retry(r);
 	} else {
@@ -176,7 +232,7 @@ static void on_tips(void *arg, const struct buf *out, const struct fw_err *faile
 		set_problem(r, result.problem[0] ? result.problem : out->len ? "" : "the repository has no branches; push one");
 		schedule_check(r, add_jitter(w, r->conf->poll_ms));
 	}
-	if (dirty)
+	if (dirty || result.again || at_once)
 		schedule_check(r, DEBOUNCE_MS);
 	if (result.moved || result.gone)
 		log_info("branch.moved", "repo=%s moved=%d gone=%d jobs=%d superseded=%d", log_quote(r->conf->name), result.moved,
@@ -185,8 +241,52 @@ static void on_tips(void *arg, const struct buf *out, const struct fw_err *faile
 		w->on_new_job(w->arg);
 }
 
+/* Options of flopwatch-git for requests: those whose head may be measured, each with that head. */
+struct pull_args {
+	char text[PULLS_AT_ONCE][80], what[32];
+	int n;
+	struct pull_suspect first;
+};
+
+static void add_pull(void *arg, const struct store_pull *row)
+{
+	struct pull_args *p = arg;
+
+	if (p->n == 0) {
+		p->first = (struct pull_suspect){ .number = row->number };
+		snprintf(p->first.head, sizeof p->first.head, "%s", row->head);
+	}
+	if (p->n < PULLS_AT_ONCE)
+		snprintf(p->text[p->n++], sizeof p->text[0], "%d=%s", row->number, row->head);
+}
+
+/* Returns the number of options, -1. */
+static int add_pulls(struct watched *r, struct pull_args *p, const char **args, struct fw_err *err)
+{
+	const struct config_pulls *conf = &r->conf->pulls;
+	int n = 0;
+
+	p->n = r->n_pulls = 0;
+	if (!conf->refs[0])
+		return 0;
+	if (r->pulls_max && store_pull_ready(r->watch->db, r->id, r->pulls_max, add_pull, p, err) != 0)
+		return -1;
+	r->n_pulls = p->n;
+	if (p->n)
+		r->suspect = p->first;
+	snprintf(p->what, sizeof p->what, "%s:%s", conf->refs, conf->measure_merge ? "merge" : "head");
+	args[n++] = "--pulls";
+	args[n++] = p->what;
+	for (int i = 0; i < p->n; i++) {
+		args[n++] = "--pull";
+		args[n++] = p->text[i];
+	}
+	return n;
+}
+
 static int start_child(struct watched *r, struct fw_err *err)
 {
+	struct pull_args pulls;
 	const char *args[ARGS_MAX] = { 0 };
 	struct child_spec spec = {
 		.program = "flopwatch-git", .args = args, .out_fd = -1, .deadline_ms = r->conf->fetch_timeout_ms
@@ -204,9 +304,11 @@ static int start_child(struct watched *r, struct fw_err *err)
 		args[n++] = r->conf->url;
 		args[n++] = "--mirror";
 		args[n++] = r->path;
-		(void)config_repo_access(r->conf, args + n);
+		n += config_repo_access(r->conf, args + n);
 		spec.out_max = FETCH_MAX_BYTES;
 	}
+	if (add_pulls(r, &pulls, args + n, err) < 0)
+		return -1;
 	return child_start(r->watch->loop, &spec, on_tips, r, &r->child, err);
 }
 
@@ -281,6 +383,7 @@ int watch_start(struct loop *l, const struct config *c, struct db *db, void (*on
 	for (i = 0; i < w->n; i++) {
 		w->repo[i].watch = w;
 		w->repo[i].conf = &c->repo[i];
+		w->repo[i].pulls_max = PULLS_AT_ONCE;
 		w->repo[i].first = w->repo[i].begun = w->repo[i].ended = draw_first_number();
 		if (config_repo_path(c, &c->repo[i], w->repo[i].path, sizeof w->repo[i].path, err) != 0)
 			goto failed;

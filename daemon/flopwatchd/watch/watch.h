@@ -55,6 +55,15 @@ struct gitread_base {
 };
 int gitread_base(const struct buf *out, struct gitread_base *base, struct fw_err *err);
 
+/** Parse the output of `contains`: whether a branch contains the commit. Err: ERR_PROTOCOL. */
+int gitread_contains(const struct buf *out, bool *is_on_branch, struct fw_err *err);
+
+/**
+ * Parse the output of `changes`: the first changed files as a JSON list of texts, and the number of all. Err: ERR_PROTOCOL.
+ * Shape: paths_json[size].
+ */
+int gitread_changes(const struct buf *out, char *paths_json, size_t size, int *number, struct fw_err *err);
+
 /** Percent-encode a branch name as flopwatch-git writes it. Shape: out[size]. Err: ERR_INVALID it does not fit. */
 int gitread_encode(const char *name, char *out, size_t size, struct fw_err *err);
 
@@ -65,6 +74,8 @@ int gitread_encode(const char *name, char *out, size_t size, struct fw_err *err)
  * (flopwatch-git) with deadlines do all git work, so the loop never blocks. The error of a failing repository is stored; it is
  * retried with growing delays (up to 5 minutes), and never delays the others.
  */
+
+#define PULL_DISPLAY "pull:" /* PULL_BRANCH for people */
 
 struct watch;
 
