@@ -15,43 +15,83 @@
 		}                                                                                                                \
 	}
 
+/* A page that is read from the cache until something that it shows changes. */
+#define CACHED(page)                                                                                                             \
+	static int cached_##page(struct site *site, struct http_request *r, struct http_response *response, struct fw_err *err)  \
+	{                                                                                                                        \
+		return page_get(site, r, response, page, err);                                                                   \
+	}
+
 /* clang-format off */
+CACHED(page_overview)
+CACHED(page_branches)
+CACHED(page_repo)
+CACHED(page_comparisons)
+CACHED(page_compare)
+CACHED(page_history)
+CACHED(page_jobs)
+CACHED(page_job)
+CACHED(page_alerts)
+CACHED(page_alert)
+CACHED(page_bisects)
+CACHED(page_bisect)
+CACHED(page_devices)
+CACHED(page_peers)
+CACHED(page_heat)
+CACHED(page_commit)
+CACHED(page_help)
+CACHED(page_glossary)
+CACHED(page_reference)
+CACHED(page_reference_entry)
+CACHED(page_troubleshooting)
+CACHED(page_api)
+CACHED(page_notifications)
+CACHED(feed_alerts)
+CACHED(feed_comparisons)
+CACHED(page_search)
+
 static const struct http_route routes[] = {
-	{ "GET", "/", page_overview, HTTP_READ, NULL, NULL },
-	{ "GET", "/branches", page_branches, HTTP_READ, NULL, NULL },
-	{ "GET", "/repos/{repo}", page_repo, HTTP_READ, NULL, NULL },
-	{ "GET", "/comparisons", page_comparisons, HTTP_READ, NULL, NULL },
+	{ "GET", "/", cached_page_overview, HTTP_READ, NULL, NULL },
+	{ "GET", "/branches", cached_page_branches, HTTP_READ, NULL, NULL },
+	{ "GET", "/repos/{repo}", cached_page_repo, HTTP_READ, NULL, NULL },
+	{ "GET", "/comparisons", cached_page_comparisons, HTTP_READ, NULL, NULL },
 	{ "GET", "/comparisons/{id}", page_comparison, HTTP_READ, NULL, NULL },
-	{ "GET", "/compare", page_compare, HTTP_READ, NULL, NULL },
-	{ "GET", "/history", page_history, HTTP_READ, NULL, NULL },
-	{ "GET", "/jobs", page_jobs, HTTP_READ, NULL, NULL },
-	{ "GET", "/jobs/{id}", page_job, HTTP_READ, NULL, NULL },
-	{ "GET", "/alerts", page_alerts, HTTP_READ, NULL, NULL },
-	{ "GET", "/alerts/{id}", page_alert, HTTP_READ, NULL, NULL },
-	{ "GET", "/bisects", page_bisects, HTTP_READ, NULL, NULL },
-	{ "GET", "/bisects/{id}", page_bisect, HTTP_READ, NULL, NULL },
-	{ "GET", "/devices", page_devices, HTTP_READ, NULL, NULL },
-	{ "GET", "/peers", page_peers, HTTP_READ, NULL, NULL },
-	{ "GET", "/heat", page_heat, HTTP_READ, NULL, NULL },
-	{ "GET", "/commits/{sha}", page_commit, HTTP_READ, NULL, NULL },
-	{ "GET", "/help", page_help, HTTP_READ, NULL, NULL },
-	{ "GET", "/glossary", page_glossary, HTTP_READ, NULL, NULL },
-	{ "GET", "/troubleshooting", page_troubleshooting, HTTP_READ, NULL, NULL },
-	{ "GET", "/api", page_api, HTTP_READ, NULL, NULL },
-	{ "GET", "/notifications", page_notifications, HTTP_READ, NULL, NULL },
+	{ "GET", "/compare", cached_page_compare, HTTP_READ, NULL, NULL },
+	{ "POST", "/compare", page_compare_files, HTTP_READ, "", NULL },
+	{ "GET", "/history", cached_page_history, HTTP_READ, NULL, NULL },
+	{ "GET", "/jobs", cached_page_jobs, HTTP_READ, NULL, NULL },
+	{ "GET", "/jobs/{id}", cached_page_job, HTTP_READ, NULL, NULL },
+	{ "GET", "/alerts", cached_page_alerts, HTTP_READ, NULL, NULL },
+	{ "GET", "/alerts/{id}", cached_page_alert, HTTP_READ, NULL, NULL },
+	{ "GET", "/bisects", cached_page_bisects, HTTP_READ, NULL, NULL },
+	{ "GET", "/bisects/{id}", cached_page_bisect, HTTP_READ, NULL, NULL },
+	{ "GET", "/devices", cached_page_devices, HTTP_READ, NULL, NULL },
+	{ "GET", "/peers", cached_page_peers, HTTP_READ, NULL, NULL },
+	{ "GET", "/heat", cached_page_heat, HTTP_READ, NULL, NULL },
+	{ "GET", "/commits/{sha}", cached_page_commit, HTTP_READ, NULL, NULL },
+	{ "GET", "/help", cached_page_help, HTTP_READ, NULL, NULL },
+	{ "GET", "/glossary", cached_page_glossary, HTTP_READ, NULL, NULL },
+	{ "GET", "/reference", cached_page_reference, HTTP_READ, NULL, NULL },
+	{ "GET", "/reference/{page}", cached_page_reference_entry, HTTP_READ, NULL, NULL },
+	{ "GET", "/troubleshooting", cached_page_troubleshooting, HTTP_READ, NULL, NULL },
+	{ "GET", "/api", cached_page_api, HTTP_READ, NULL, NULL },
+	{ "GET", "/notifications", cached_page_notifications, HTTP_READ, NULL, NULL },
 	{ "GET", "/settings", page_settings, HTTP_ADMIN, NULL, NULL },
-	{ "GET", "/alerts.atom", feed_alerts, HTTP_READ, NULL, NULL },
-	{ "GET", "/comparisons.atom", feed_comparisons, HTTP_READ, NULL, NULL },
-	{ "GET", "/search", page_search, HTTP_READ, NULL, NULL },
+	{ "GET", "/alerts.atom", cached_feed_alerts, HTTP_READ, NULL, NULL },
+	{ "GET", "/comparisons.atom", cached_feed_comparisons, HTTP_READ, NULL, NULL },
+	{ "GET", "/search", cached_page_search, HTTP_READ, NULL, NULL },
 	{ "GET", "/static/{file}", page_static, HTTP_OPEN, NULL, NULL },
 	{ "GET", "/login", page_login, HTTP_OPEN, NULL, NULL },
 	{ "POST", "/login", page_login_post, HTTP_OPEN, NULL, NULL },
+	{ "GET", "/login/oidc", page_login_oidc, HTTP_OPEN, NULL, NULL },
+	{ "GET", "/login/oidc/callback", page_login_callback, HTTP_OPEN, NULL, NULL },
+	{ "GET", "/login/oidc/logged-out", page_logged_out, HTTP_OPEN, NULL, NULL },
 	{ "POST", "/logout", page_logout, HTTP_OPEN, NULL, NULL },
 
 	API("GET", "/api/v1", api_index, HTTP_READ, "", "index", "daemon", "Index of all addresses", "index"),
 	{ "GET", "/api/v1/", api_index, HTTP_READ, "", NULL },
 	API("GET", "/api/v1/openapi.json", api_openapi, HTTP_READ, "",
-		"openapi", "daemon", "This document", "openapi", .result = "OpenAPI 3.1", .parameters = "if_none_match"),
+		"openapi", "daemon", "This document", "openapi", .result = "OpenAPI 3.1"),
 	API("GET", "/api/v1/repos", api_repos, HTTP_READ, "", "repos", "repositories", "Watched repositories", "repo_list"),
 	API("GET", "/api/v1/branches", api_branches, HTTP_READ, "repo branch watched strict limit cursor",
 		"branches", "repositories", "Branches with tip, verdict and job, by repository and name", "branch_list"),
@@ -78,22 +118,27 @@ static const struct http_route routes[] = {
 	API("GET", "/api/v1/comparisons/{id}/ffa/{file}.csv", api_comparison_ffa, HTTP_READ, "",
 		"comparison_ffa", "comparisons", "Cells in the columns of MagiAttention's profile_ffa", NULL,
 		.types = "text/csv",
-		.result = "Missing values are -1. Latency is that of the deciding series; the target's is computed from the base's and the judged change. 404: the comparison has no times of this kind of attention."),
+		.result = "`file` is profile_dense_SIDE, profile_block_sparse_SIDE, compare_BASE_TARGET_dense or compare_BASE_TARGET_block_sparse, with names of sides, or base and target. Missing values are -1; changes of an identical comparison are `identical`. Latency is that of the deciding series; the target's is computed from the base's and the judged change. 404: the comparison has no times of this kind of attention."),
 	API("GET", "/api/v1/badge.svg", api_badge, HTTP_READ, "repo branch",
 		"badge", "comparisons", "Verdict of a branch for a README: the worst over its suites", NULL,
 		.types = "image/svg+xml", .result = "A badge.", .parameters = "repo=required_repo branch=badge_branch"),
 	API("GET", "/api/v1/comparisons/{id}", api_comparison, HTTP_READ, "v",
 		"comparison", "comparisons", "One comparison with every cell", "comparison", .types = "text/csv text/markdown",
-		.parameters = "v=version if_none_match"),
+		.parameters = "v=version"),
 	API("GET", "/api/v1/compare", api_compare, HTTP_READ, "repo base target suite",
-		"compare", "comparisons", "The newest comparison of two commits: the worst over its suites", "comparison",
-		.parameters = "repo=required_repo if_none_match"),
+		"compare", "comparisons", "The newest comparison of two commits or tips of branches: the worst over its suites", "comparison",
+		.description = "A comparison of all cells of a suite precedes a newer one that was quick, requested only some cells, a provider or a toolchain, or belongs to a bisect, the history or a test of a suspected change; these are answered only for a pair without another.",
+		.parameters = "repo=required_repo"),
+	API("POST", "/api/v1/compare", api_compare_files, HTTP_READ, "",
+		"compare_files", "comparisons", "Two files of results side by side, without a verdict", "file_comparison",
+		.body = "file_pair", .is_multipart = true, .refusals = "unreadable not_now",
+		.description = "As `flopwatch compare FILE FILE --json`. A file has at most 16 MiB. Scope read suffices: nothing is stored. A child process reads the files; it has no network, and limits of memory and time."),
 	API("GET", "/api/v1/report", api_report, HTTP_READ, "repo branch verdict since until limit cursor format",
 		"report", "comparisons", "Changes by commit, with their cells", "report", .types = "text/csv text/markdown",
 		.description = "Comparisons of commits and imported results, newest first, without those of bisects, calibrations and peers. Each has the cells with the requested verdict; without one, all that are neither unchanged nor identical. A page also ends when its comparisons have 10000 cells. CSV has one row per cell, Markdown a table; the Link header has the address of their next page."),
 	API("GET", "/api/v1/cells", api_cells, HTTP_READ, "repo",
 		"cells", "history", "Cells of a repository's newest comparisons with each suite, or with each shard of a suite", "cell_list"),
-	API("GET", "/api/v1/history", api_history, HTTP_READ, "cell repo branch device since until limit",
+	API("GET", "/api/v1/history", api_history, HTTP_READ, "cell repo branch device metric since until limit",
 		"history", "history", "History of a cell", "history", .parameters = "limit=history_limit"),
 	API("GET", "/api/v1/history.svg", page_history_svg, HTTP_READ, "cell repo branch device metric axis",
 		"history_svg", "history", "History of a cell as a picture for a README", NULL, .types = "image/svg+xml",
@@ -152,6 +197,13 @@ static const struct http_route routes[] = {
 		"look", "repositories", "Fetch a repository now", "look_begun", .status = 202,
 		.result = "The daemon will fetch.", .parameters = "repo=path_repo",
 		.description = "The answer has the number of a fetch that begins after the request, so it includes every push that ended before the request. Scope read suffices."),
+	API("GET", "/api/v1/repos/{repo}/pulls", api_pulls, HTTP_READ, "all",
+		"pulls", "repositories", "Pull and merge requests that wait for approval", "pull_list", .parameters = "repo=path_repo all=all_pulls",
+		.description = "The newest 1000. A request is `own` if its head is the tip of a branch of the repository; others need an approval of their head."),
+	API("POST", "/api/v1/repos/{repo}/pulls/{number}/approvals", api_pull_approve, HTTP_TRIGGER, "",
+		"approve_pull", "repositories", "Approve one commit of a request", "pull_approved", .parameters = "repo=path_repo number=pull_number",
+		.body = "approval_request", .example = "{\"commit\": \"0123456789abcdef0123456789abcdef01234567\"}",
+		.description = "It holds for this commit only. The name of the token must be among `pull_requests.approvers`."),
 	API("POST", "/api/v1/jobs", api_job_post, HTTP_TRIGGER, "",
 		"request_job", "jobs", "Measure two commits", "accepted_job", .status = 201, .result = "Queued.",
 		.has_location = true, .parameters = "idempotency_key", .body = "job_request",
@@ -221,6 +273,9 @@ static const struct http_route routes[] = {
 		.parameters = "state=notification_state"),
 	API("POST", "/api/v1/notifications/{id}/redeliver", api_redeliver, HTTP_TRIGGER, "",
 		"redeliver", "alerts", "Send a notification again, under the same id", "changed_notification"),
+	API("POST", "/api/v1/receivers/{name}/test", api_receiver_test, HTTP_TRIGGER, "",
+		"test_receiver", "alerts", "Send a test message to a receiver", "changed_notification", .parameters = "name=path_receiver",
+		.description = "The answer has the id of the notification; GET /api/v1/notifications reports its attempts. Quiet hours do not delay it."),
 	API("GET", "/api/v1/samples", api_samples, HTTP_READ, "",
 		"samples", "daemon", "Archived single times by month", "samples_list",
 		.description = "`state` is `damaged` if the file is missing or its end cannot be read; `why` has the reason. `mark` distinguishes it from another daemon's file of the same month."),
@@ -233,10 +288,13 @@ static const struct http_route routes[] = {
 		.result = "An SQLite file.", .refusals = "conflict not_now",
 		.description = "The daemon copies in the background and answers when the copy is complete, for a large database after minutes. Only one backup runs at a time."),
 	API("POST", "/api/v1/hooks/{repo}", api_hook, HTTP_OPEN, NULL,
-		"hook", "daemon", "Webhook of a forge after a push", NULL, .types = "text/plain",
+		"hook", "daemon", "Webhook of a forge after a push or an approval", NULL, .types = "text/plain",
 		.result = "Answer to a ping.", .other = { 202, "The fetch started." }, .parameters = "repo=path_repo",
 		.refusals = "no_token",
-		.description = "The raw body is signed with the repository's secret: X-Hub-Signature-256, X-Gitea-Signature, X-Forgejo-Signature, webhook-signature (Standard Webhooks) or X-Gitlab-Token. The payload itself is not used. A body or delivery id that was already received starts no fetch (the daemon stores the last 20,000 deliveries of half a year). A script without a payload sends X-Gitlab-Token without a body."),
+		.description = "The raw body is signed with the repository's secret: X-Hub-Signature-256, X-Gitea-Signature, X-Forgejo-Signature, webhook-signature (Standard Webhooks) or X-Gitlab-Token. The payload of a push is not used; a label or a comment may approve a commit of a request (pull_requests.approve_by). A body or delivery id that was already received starts no fetch (the daemon stores the last 20,000 deliveries of half a year). A script without a payload sends X-Gitlab-Token without a body."),
+	API("GET", "/api/v1/audit", api_audit, HTTP_ADMIN, "since until limit cursor",
+		"audit", "access", "Requests of users that may have changed something", "audit_list",
+		.description = "When, who (the token's name, local without tokens), which address, with which status; never the contents. Rows older than 400 days are deleted."),
 	API("GET", "/api/v1/tokens", api_tokens, HTTP_ADMIN, "", "tokens", "access", "Access tokens", "token_list"),
 	API("POST", "/api/v1/tokens", api_token_post, HTTP_ADMIN, "",
 		"new_token", "access", "Create an access token", "new_token", .status = 201, .result = "Shown only once.",
@@ -250,10 +308,21 @@ static const struct http_route routes[] = {
 		.result = "A first line `ok`, then a line `warning: ...` for each problem that a user must fix.",
 		.refusals = "not_now"),
 	API("GET", "/metrics", api_metrics, HTTP_READ, "",
-		"metrics", "daemon", "Counters and gauges for Prometheus", NULL, .types = "text/plain",
-		.result = "Text format 0.0.4."),
+		"metrics", "daemon", "Counters and gauges for Prometheus", NULL, .types = "text/plain application/openmetrics-text",
+		.result = "Text format 0.0.4, or OpenMetrics 1.0 with the newest jobs as exemplars if Accept names it."),
 };
 /* clang-format on */
+
+/* Addresses that take two files. */
+static const char *const uploads[] = { "/compare", "/api/v1/compare", NULL };
+
+static bool is_upload(const char *path)
+{
+	const char *const *one = uploads;
+	while (*one && strcmp(*one, path) != 0)
+		one++;
+	return *one;
+}
 
 static int no_route(struct site *site, struct http_request *r, struct http_response *response, struct fw_err *err)
 {
@@ -265,7 +334,12 @@ static int no_route(struct site *site, struct http_request *r, struct http_respo
 	if (unknown)
 		snprintf(detail, sizeof detail, "this address has no argument %.60s; %s%s", unknown,
 			*known ? "known: " : "it has none", known);
-	return answer_problem(r, response, response->status, unknown ? detail : NULL);
+	else if (response->status == 413 && is_upload(http_path(r)))
+		snprintf(detail, sizeof detail, "the body is too large; each of the two files may have at most %d MiB",
+			HTTP_UPLOAD_FILE_MAX >> 20);
+	else
+		return answer_problem(r, response, response->status, NULL);
+	return answer_problem(r, response, response->status, detail);
 }
 
 int site_start(struct site *site, const char *host, int port, struct http **out, struct fw_err *err)
@@ -273,12 +347,16 @@ int site_start(struct site *site, const char *host, int port, struct http **out,
 	struct http_config config = {
 		.host = host,
 		.port = port,
+		.tls = site->tls,
 		.route = routes,
 		.n_route = sizeof routes / sizeof routes[0],
 		.site = site,
 		.no_route = no_route,
 		.names = site->names,
+		.requests_per_minute = site->requests_per_minute,
+		.uploads = uploads,
 		.guard = access_allows,
+		.after = access_record,
 	};
 	return http_start(&config, out, err);
 }

@@ -4,13 +4,14 @@ import { chromium } from "playwright-core";
 
 const places = [process.env.CHROMIUM, "/usr/bin/chromium-headless-shell", "/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
 
-export function openBrowser() {
+// `args`: further options of the browser.
+export function openBrowser(args = []) {
 	const executablePath = places.find((place) => place && existsSync(place));
 	if (!executablePath) throw new Error("no chromium; install the package or set CHROMIUM");
 	return chromium.launch({
 		executablePath,
 		args: ["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
-			"--disable-component-update", "--disable-sync", "--disable-dev-shm-usage"],
+			"--disable-component-update", "--disable-sync", "--disable-dev-shm-usage", ...args],
 	});
 }
 
@@ -48,7 +49,13 @@ export async function pagesOf(server, { comparison, cell, items }) {
 		job: `/jobs/${comparison.job}`,
 		devices: "/devices",
 		compare: "/compare",
+		"compare-pair": `/compare?repo=${comparison.repo}&base=main&target=${encodeURIComponent(comparison.branch)}`,
+		notifications: "/notifications",
+		bisects: "/bisects",
+		login: "/login",
 		help: "/help",
+		reference: "/reference",
+		"reference-config": "/reference/flopwatchd.yml.5",
 		glossary: "/glossary",
 		troubleshooting: "/troubleshooting",
 		api: "/api",
@@ -57,6 +64,11 @@ export async function pagesOf(server, { comparison, cell, items }) {
 	};
 	const [alert] = (await json(`${server}/api/v1/alerts?limit=1`)).items;
 	if (alert) pages.alert = `/alerts/${alert.id}`;
+	if (alert?.bisect) pages.bisect = `/bisects/${alert.bisect}`;
+	const [running] = (await json(`${server}/api/v1/jobs?state=measuring&limit=1`)).items;
+	if (running) pages["job-running"] = `/jobs/${running.id}`;
+	const peer = items.find((c) => c.kind === "peer");
+	if (peer) pages["comparison-peer"] = `/comparisons/${peer.id}`;
 	for (const verdict of ["undecided", "failed", "improvement", "identical"]) {
 		const other = items.find((c) => c.verdict === verdict);
 		if (other) pages[`comparison-${verdict}`] = `/comparisons/${other.id}`;

@@ -48,18 +48,47 @@ await test("and its verdict, by itself", () => queue.locator("#queue tr", { hasT
 const seen = await queue.evaluate(() => [...window.seen].join(" "));
 result(/building|checking|measuring|sent/.test(seen), "stages were seen on the way", seen);
 await test("the overview has the regression", () => overview.locator("#overview tr", { hasText: "slow" }).filter({ hasText: "regression" }).waitFor({ timeout: 30000 }));
+await test("its heading is the finding, without a reload", () => overview.locator("h1", { hasText: /^slow is (up to )?[0-9.]+ % slower/ }).waitFor({ timeout: 30000 }));
+await test("and that of its browser tab", async () => /^slow is (up to )?[0-9.]+ % slower/.test(await overview.title()));
 const steps = await overview.evaluate(() => [...window.steps]);
 result(steps.some((s) => /^(run \d+(, confirming)?|\d+ of \d+ checks)$/.test(s)), "and had said how far its job was", JSON.stringify(steps));
 await test("the alert appears by itself", () => alerts.locator("section.card", { hasText: "slow" }).waitFor({ timeout: 30000 }));
 await queue.close();
 await overview.close();
 
-// ---- acknowledge
-await test("a person acknowledges it, with a reason", async () => {
-	await alerts.fill("input[name=reason]", "the tile is on purpose");
-	await alerts.getByRole("button", { name: "on it" }).click();
-	await alerts.locator("section.card .life", { hasText: "the tile is on purpose" }).waitFor({ timeout: 30000 });
+// ---- acknowledge, by the keyboard alone: Tab reaches each element in a sensible order, with a visible focus
+const tabTo = async (page, wanted) => {
+	for (let i = 0; i < 150; i++) {
+		await page.keyboard.press("Tab");
+		const at = await page.evaluate(() => {
+			const e = document.activeElement, style = getComputedStyle(e), box = e.getBoundingClientRect();
+			return {
+				name: (e.labels?.[0] ?? e).innerText?.trim() ?? "",
+				isShown: e.matches(":focus-visible") && (style.outlineStyle !== "none" || style.boxShadow !== "none") && box.top >= 0 && box.bottom <= innerHeight,
+			};
+		});
+		if (!wanted.test(at.name)) continue;
+		if (!at.isShown) throw new Error(`the focus on "${at.name}" is not visible`);
+		return true;
+	}
+	throw new Error(`Tab does not reach ${wanted}`);
+};
+const typist = await context.newPage();
+await typist.goto(server);
+await test("the keyboard alone opens the alert from the overview", async () => {
+	await tabTo(typist, /^Answer A\d+$/);
+	await typist.keyboard.press("Enter");
+	await typist.waitForURL(/\/alerts\/\d+$/, { timeout: 30000 });
 });
+await test("and acknowledges it, with a reason", async () => {
+	await tabTo(typist, /^Reason$/);
+	await typist.keyboard.type("the tile is on purpose");
+	await tabTo(typist, /on it$/);
+	await typist.keyboard.press("Enter");
+	await typist.locator(".life", { hasText: "the tile is on purpose" }).waitFor({ timeout: 30000 });
+});
+await test("the list of alerts shows it by itself", () => alerts.locator("section.card .life", { hasText: "the tile is on purpose" }).waitFor({ timeout: 30000 }));
+await typist.close();
 const alert = (await json(`${server}/api/v1/alerts`)).items[0];
 result(alert.state === "acknowledged", "and the API says so", JSON.stringify(alert.events));
 

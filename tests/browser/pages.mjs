@@ -10,6 +10,12 @@ const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.mi
 const browser = await openBrowser();
 const pages = await pagesOf(server, await chooseCell(server));
 
+// A page that is missing in the list has neither tests nor screenshots.
+const routes = [...readFileSync(new URL("../../web/site.c", import.meta.url), "utf8").matchAll(/\{ "GET", "(\/[^"]*)", (?:cached_)?page_/g)].map(([, path]) => path)
+	.filter((path) => !/^\/(static|login\/oidc)|^\/bisects\/|\.atom$/.test(path)); // a search runs only for a culprit among several commits
+const drawn = (route) => Object.values(pages).some((path) => new RegExp(`^${route.replace(/\{[^}]*\}/g, "[^/]+")}$`).test(path.split("?")[0]));
+result(routes.length > 20 && routes.every(drawn), "the list of pages has every page of the site", routes.filter((route) => !drawn(route)).join(" "));
+
 function watch(page) { // events that fail the test: errors, policy violations, requests to other hosts
 	const seen = [];
 	page.on("pageerror", (error) => seen.push(`error: ${error.message}`));
@@ -19,30 +25,61 @@ function watch(page) { // events that fail the test: errors, policy violations, 
 }
 
 async function findings(page, only) { // undefined: every rule
-	await page.evaluate(axe);
 	const { violations } = await page.evaluate((runOnly) => window.axe.run(document, { resultTypes: ["violations"], runOnly }), only);
 	return violations
 		.filter((v) => v.impact === "serious" || v.impact === "critical")
 		.map((v) => `${v.id} (${v.impact}): ${v.nodes.slice(0, 3).map((node) => node.html.slice(0, 160)).join(" | ")}`);
 }
 
-// The other colour scheme changes only colours.
-for (const [width, colorScheme, only] of [[1280, "light"], [1280, "dark", { type: "rule", values: ["color-contrast"] }], [360, "light"]]) {
-	const context = await browser.newContext({ viewport: { width, height: 900 }, colorScheme });
+async function inspect(page, seen, name, only) {
+	const serious = await findings(page, only);
+	result(serious.length === 0, `${name}: axe finds nothing serious`, serious.join("\n"));
+	result(seen.length === 0, `${name}: no error, no policy broken, nobody else asked`, seen.join("\n"));
+	const wide = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+	result(wide <= 0, `${name}: nothing sticks out to the side`, `${wide} px`);
+}
+
+for (const width of [1280, 360]) {
+	const context = await browser.newContext({ viewport: { width, height: 900 }, colorScheme: "light" });
+	const page = await context.newPage(); // one for all, since each starts a process
+	const seen = watch(page);
 	for (const [name, path] of Object.entries(pages)) {
-		const page = await context.newPage();
-		const seen = watch(page);
+		await page.goto("about:blank");
+		seen.length = 0;
 		await page.goto(server + path);
 		if (path.startsWith("/history?")) await page.locator(".uplot, svg.chart").first().waitFor();
-		const serious = await findings(page, only);
-		result(serious.length === 0, `${name} at ${width} ${colorScheme}: axe finds nothing serious`, serious.join("\n"));
-		result(seen.length === 0, `${name} at ${width} ${colorScheme}: no error, no policy broken, nobody else asked`, seen.join("\n"));
-		const wide = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
-		result(wide <= 0, `${name} at ${width} ${colorScheme}: nothing sticks out to the side`, `${wide} px`);
-		await page.close();
+		await page.evaluate(axe);
+		await inspect(page, seen, `${name} at ${width} light`);
+		if (width === 1280) { // the other colour scheme changes only colours, by style sheets: the page needs no second load
+			await page.emulateMedia({ colorScheme: "dark" });
+			await inspect(page, seen, `${name} at ${width} dark`, { type: "rule", values: ["color-contrast"] });
+			await page.emulateMedia({ colorScheme: "light" });
+		}
 	}
 	await context.close();
 }
+
+// ---- text of twice the size, as users set it in the browser
+const large = await openBrowser(["--blink-settings=defaultFontSize=32,defaultFixedFontSize=26"]);
+const magnified = await large.newPage({ viewport: { width: 1280, height: 900 } });
+for (const [name, path] of Object.entries(pages)) {
+	await magnified.goto(server + path);
+	const { size, wide, cut } = await magnified.evaluate(() => {
+		const edge = document.documentElement.clientWidth;
+		const shown = [...document.querySelectorAll("h1, h2, a, button, label, summary, input, select")].filter((e) => e.checkVisibility() && !e.closest(".scroll, .gone, .skip, pre"));
+		const isCut = (e) => {
+			const box = e.getBoundingClientRect();
+			return box.left < -1 || box.right > edge + 1 || (!e.matches("input, select, a, label") && e.scrollWidth > e.clientWidth + 1 && getComputedStyle(e).overflowX !== "visible");
+		};
+		return {
+			size: getComputedStyle(document.documentElement).fontSize,
+			wide: document.documentElement.scrollWidth - edge,
+			cut: shown.filter(isCut).map((e) => e.outerHTML.slice(0, 120)),
+		};
+	});
+	result(size === "32px" && wide <= 0 && cut.length === 0, `${name} with text of 200 %: nothing sticks out or is cut`, `${size}, ${wide} px\n${cut.slice(0, 5).join("\n")}`);
+}
+await large.close();
 
 // ---- glossary
 const words = await browser.newPage();
@@ -88,15 +125,14 @@ for (const width of [390, 900])
 	});
 
 const plain = await browser.newContext({ javaScriptEnabled: false });
+const bare = await plain.newPage();
 for (const [name, path] of Object.entries(pages)) {
-	const page = await plain.newPage();
-	const answer = await page.goto(server + path);
+	const answer = await bare.goto(server + path);
 	const wanted = name === "nothing" ? 404 : 200;
-	const headings = await page.locator("h1").count();
-	const buttons = await page.locator("[data-copy]:visible, [data-js]:visible, [data-switch]:visible").count();
+	const headings = await bare.locator("h1").count();
+	const buttons = await bare.locator("[data-copy]:visible, [data-js]:visible, [data-switch]:visible").count();
 	result(answer.status() === wanted && headings === 1 && buttons === 0, `${name} without scripts: there, one heading, no dead button`,
 		`status ${answer.status()}, ${headings} headings, ${buttons} dead buttons`);
-	await page.close();
 }
 await test("without scripts a history is a drawing and a table", async () => {
 	const page = await plain.newPage();
@@ -117,6 +153,15 @@ await test("without scripts the filter is a form", async () => {
 	await page.press("input[data-filter]", "Enter");
 	const rows = await page.locator("tr[data-key]").evaluateAll((all) => all.map((tr) => tr.dataset.key));
 	return rows.length > 0 && rows.every((key) => key.includes("causal") && key.includes("backward"));
+});
+await test("without scripts two files are compared", async () => {
+	const page = await plain.newPage();
+	const file = (name, ms) => ({ name, mimeType: "application/json", buffer: Buffer.from(`{"cell": "copy/forward", "ms": ${ms}}\n`) });
+	await page.goto(`${server}/compare`);
+	await page.getByLabel("Base file").setInputFiles(file("before.jsonl", 1));
+	await page.getByLabel("Target file").setInputFiles(file("after.jsonl", 1.25));
+	await page.getByRole("button", { name: "Compare files" }).click();
+	return await page.locator("h1").innerText() === "after.jsonl is slower in 1 of 1 cells" && await page.locator("tbody tr", { hasText: "copy/forward" }).count() === 1;
 });
 await plain.close();
 

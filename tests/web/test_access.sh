@@ -64,7 +64,7 @@ fails "a scope that is none" 1 cli --token-file "$file" token add x --scope root
 fails "a name that is none" 1 cli --token-file "$file" token add 'a b' --scope read
 is "reading" "$(with "$read_token" "$server/api/v1/repos")" 200
 like "what he reads is his" "$(cat "$tmp/head")" '[Cc]ache-[Cc]ontrol: private, no-cache'
-like "as is a page" "$(with "$read_token" "$server/" >/dev/null && cat "$tmp/head")" '[Vv]ary: Accept, Authorization, Cookie'
+like "as is a page" "$(with "$read_token" "$server/" >/dev/null && cat "$tmp/head")" '[Vv]ary: Accept, Accept-Encoding, Authorization, Cookie'
 is "counts" "$(with "$read_token" "$server/metrics")" 200
 is "the command line by environment" "$(FLOPWATCH_TOKEN=$read_token "$bin/flopwatch" --server "$server" jobs >/dev/null && echo fine)" fine
 is "a reader starts nothing" "$(with "$read_token" -X POST -d '{"repo":"kernels","target":"main"}' "$server/api/v1/jobs")" 403
@@ -109,7 +109,7 @@ await grep -q '^retry' "$tmp/other"
 is "a stranger logs out" "$(status -X POST "$server/logout")" 303
 is "or with a session out of thin air" "$(status -b flopwatch_session=fwt_00 -X POST "$server/logout")" 303
 is "then something happens" "$(with "$(cat "$file")" -X POST "$server/api/v1/devices/sim-0/pause")" 200
-ok "and whoever listened hears it" await grep -q device.state "$tmp/listener"
+ok "and a client that listened receives it" await grep -q device.state "$tmp/listener"
 is "the log-out" "$(status -b "$tmp/jar" -X POST "$server/logout")" 303
 is "ends the session" "$(status -b "flopwatch_session=$session" "$server/alerts")" 303
 ok "and what it was listening to" await grep -q 'ended with 0' "$tmp/listener"
@@ -123,14 +123,55 @@ is "no other" "$(with "$read_token" -H 'Host: evil.example' "$server/api/v1/repo
 
 # ---- the end of a token ----
 status -c "$tmp/jar" -d "token=$read_token" "$server/login" >/dev/null
+# ---- tokens that expire, and their sessions ----
+short=$(cli --token-file "$file" --quiet token add short --scope trigger --expires 1h)
+is "a token may expire" "$(with "$short" "$server/api/v1/repos")" 200
+like "the list says when" "$(cli --token-file "$file" --json token list | jq -r '.items[] | select(.name == "short") | .expires_at')" '^20[0-9-]+T[0-9:.]+Z$'
+is "others never" "$(cli --token-file "$file" --json token list | jq '.items[] | select(.name == "pusher") | .expires_at')" null
+status -d "token=$short" "$server/login" >/dev/null
+short_session=$(grep -o 'flopwatch_session=[^;]*' "$tmp/head")
+is "it opens a session" "$(status -b "$short_session" "$server/alerts")" 200
+expire_soon() { # table, condition: its rows expire after a few seconds
+	sqlite3 "$tmp/state/flopwatch.db" "PRAGMA busy_timeout = 5000; UPDATE $1 SET expires_at = $(date +%s%3N) + 4000 WHERE $2" >/dev/null
+}
+expire_soon session "hash = '$(hash_of "${short_session#*=}")'"
+listen "$tmp/of_session" -b "$short_session"
+is "an event stream ends with its session" "$(sed -n '1p;$p' "$tmp/of_session" | paste -sd" ")" "retry: 3000 ended with 0"
+status -d "token=$short" "$server/login" >/dev/null
+short_session=$(grep -o 'flopwatch_session=[^;]*' "$tmp/head")
+expire_soon token "name = 'short'"
+listen "$tmp/of_token" -H "Authorization: Bearer $short"
+is "and with its token" "$(sed -n '1p;$p' "$tmp/of_token" | paste -sd" ")" "retry: 3000 ended with 0"
+is "an expired one is none" "$(with "$short" "$server/api/v1/repos")" 401
+is "nor is its session" "$(status -b "$short_session" "$server/alerts")" 303
+is "nor opens one" "$(status -d "token=$short" "$server/login")" 403
+for when in yesterday 2001-01-01 0d -5d 2026-99-01; do
+	fails "a token expires in the future, not '$when'" 1 cli --token-file "$file" token add late --scope read "--expires=$when"
+	like "with how to write it ('$when')" "$out" 'expires must be a time to come: 30d'
+done
+
+# ---- the audit log ----
+audit() { cli --token-file "$file" --json audit "$@" | jq -r '.items[] | "\(.who) \(.status) \(.path)"'; }
+like "requests that may change something are in the audit log" "$(audit)" 'admin.token 201 /api/v1/tokens'
+unlike "reads are not" "$(audit)" '/api/v1/repos'
+with "$trigger_token" -X POST "$server/api/v1/jobs/999999/cancel" >/dev/null
+is "with who, and the status" "$(audit --limit 1)" "pusher 404 /api/v1/jobs/999999/cancel"
+with "$read_token" -X POST "$server/api/v1/jobs/999999/cancel" >/dev/null
+is "a refused one changed nothing and is not" "$(audit --limit 1)" "pusher 404 /api/v1/jobs/999999/cancel"
+unlike "and never a secret" "$(sqlite3 "$tmp/state/flopwatch.db" 'SELECT * FROM audit')" 'fwt_'
+is "only admins read it" "$(with "$trigger_token" "$server/api/v1/audit")" 403
+sqlite3 "$tmp/state/flopwatch.db" "UPDATE audit SET at = at - 401 * 86400000"
+with "$trigger_token" -X POST "$server/api/v1/jobs/999999/cancel" >/dev/null
+is "rows older than 400 days are deleted" "$(audit)" "pusher 404 /api/v1/jobs/999999/cancel"
+
 ok "revoke" cli --token-file "$file" token revoke reader
 is "it works no more" "$(with "$read_token" "$server/api/v1/repos")" 401
 is "nor do its sessions" "$(status -b "$tmp/jar" "$server/alerts")" 303
 fails "once" 4 cli --token-file "$file" token revoke reader
 ok "the list" cli --token-file "$file" token list
-like "remembers it" "$out" '^reader +read .* 20[0-9-]+T'
+like "remembers it" "$out" '^  reader +read .* 20[0-9-]+T'
 is "no token is stored in clear" "$(sql "SELECT count(*) FROM token WHERE hash LIKE 'fwt%'")" 0
-like "and who made it" "$out" '^pusher .* admin.token'
+like "and who made it" "$out" '^  pusher .* admin.token'
 old=$(cat "$file")
 status -c "$tmp/own" -d "token=$old" "$server/login" >/dev/null
 is "a session of the daemon's own token" "$(status -b "$tmp/own" "$server/api/v1/tokens")" 200

@@ -206,6 +206,30 @@ static void test_replay(void **state)
 	}
 }
 
+static int note_event(struct control *a, const char *repo, const char *body, size_t len, struct fw_err *e)
+{
+	return note(a, e, "event %s %.*s\n", repo, (int)len, body);
+}
+
+/* An approval must not begin again when somebody sends its captured notification again. */
+static void test_a_replay_states_no_approval(void **state)
+{
+	struct run *run = *state;
+	struct site_actions with_events = actions;
+	char headers[160];
+	with_events.forge_event = note_event;
+	run->site.act = &with_events;
+	snprintf(headers, sizeof headers, "X-Hub-Signature-256: sha256=%s\r\n", hex_of(SECRET, "label", 5));
+	/* an event whose storing fails leaves no mark, so the forge can send it again */
+	run->requested.refuse = (struct fw_err){ .code = ERR_FULL, .text = "the disk is full" };
+	assert_problem(hook(run, headers, "label"), 503, "the disk is full");
+	run->requested.refuse = (struct fw_err){ 0 };
+	run->requested.what[0] = '\0';
+	accepted(run, hook(run, headers, "label"), "event kernels label\npoke kernels\n");
+	accepted(run, hook(run, headers, "label"), "");
+	run->site.act = &actions;
+}
+
 /* Whatever the body contains, only the configured repository is fetched: the body need not even be JSON. */
 static void test_payload_is_not_used(void **state)
 {
@@ -247,6 +271,7 @@ int main(void)
 		HOOK_TEST(test_gitlab_token),
 		HOOK_TEST(test_gitlab_signature),
 		HOOK_TEST(test_replay),
+		HOOK_TEST(test_a_replay_states_no_approval),
 		HOOK_TEST(test_payload_is_not_used),
 		HOOK_TEST(test_no_webhook),
 	};

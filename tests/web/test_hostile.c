@@ -5,6 +5,8 @@
 /* Left to `make check`: takes seconds. */
 #include "site_run.h"
 
+#include <math.h>
+
 #include "db/db.h"
 #include "lib/lib.h"
 

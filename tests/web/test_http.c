@@ -19,6 +19,7 @@
 
 #include "lib/lib.h"
 #include "web/http/http.h"
+#include "web/http/internal.h"
 
 static struct http *http;
 static int streams_filled;
@@ -83,6 +84,21 @@ static int empty(struct site *site, struct http_request *r, struct http_response
 	return 0;
 }
 
+static int at_last(struct site *site, struct http_request *r, struct http_response *response, struct fw_err *err)
+{
+	(void)site, (void)r, (void)err;
+	if (response)
+		buf_printf(&response->body, "logged in %d, %d alerts", response->logged_in, response->open_alerts);
+	return 0;
+}
+
+static int deferred(struct site *site, struct http_request *r, struct http_response *response, struct fw_err *err)
+{
+	(void)site, (void)r, (void)err;
+	response->later = at_last;
+	return 0;
+}
+
 enum { LARGE = 16 << 20 };
 
 static int large(struct site *site, struct http_request *r, struct http_response *response, struct fw_err *err)
@@ -109,6 +125,8 @@ static bool guard(struct site *site, struct http_request *r, struct http_respons
 {
 	(void)site, (void)r;
 	response->status = scope == HTTP_ADMIN ? 401 : 200;
+	response->logged_in = response->is_private = true;
+	response->open_alerts = 3;
 	buf_printf(&response->body, "guarded");
 	return scope != HTTP_ADMIN;
 }
@@ -125,8 +143,13 @@ static int set_up(void **state)
 		{ "GET", "/empty", empty, HTTP_OPEN, NULL, NULL },
 		{ "POST", "/guarded", echo, HTTP_ADMIN, NULL, NULL },
 		{ "GET", "/large", large, HTTP_OPEN, NULL, NULL },
+		{ "POST", "/upload", echo, HTTP_OPEN, NULL, NULL },
+		{ "GET", "/deferred", deferred, HTTP_READ, NULL, NULL },
 	};
-	struct http_config config = { .host = "127.0.0.1", .route = routes, .n_route = 8, .no_route = refuse, .guard = guard };
+	static const char *const uploads[] = { "/upload", NULL };
+	struct http_config config = {
+		.host = "127.0.0.1", .route = routes, .n_route = 10, .no_route = refuse, .guard = guard, .uploads = uploads
+	};
 	struct fw_err err = { 0 };
 	return http_start(&config, &http, &err);
 }
@@ -251,6 +274,35 @@ static void test_host(void **state)
 	assert_int_equal(status_of(ask("GET /hello HTTP/1.1\r\nConnection: close\r\n\r\n")), 400);
 }
 
+/* A listener of all addresses has the names of this machine, its own and the configured ones, each with its port. */
+static void test_host_of_all_addresses(void **state)
+{
+	(void)state;
+	static const char *const own[] = { "127.0.0.1", "localhost", "LOCALHOST", "[::1]", "0.0.0.0" };
+	static const char *const names[] = { "gpu1.example.org", "gpu2.example.org:8443", NULL };
+	static const struct http_route route = { "GET", "/hello", hello, HTTP_OPEN, NULL, NULL };
+	struct http_config config = { .host = "0.0.0.0", .route = &route, .n_route = 1, .no_route = refuse, .names = names };
+	struct http *before = http;
+	struct fw_err err = { 0 };
+	char request[256];
+	assert_int_equal(http_start(&config, &http, &err), 0);
+	for (size_t i = 0; i < sizeof own / sizeof own[0]; i++)
+		for (int is_whole = 0; is_whole < 2; is_whole++) {
+			int len = snprintf(request, sizeof request, "GET /hello HTTP/1.1\r\nHost: %s", own[i]);
+			if (is_whole)
+				len += snprintf(request + len, sizeof request - (size_t)len, ":%d", http_port(http));
+			snprintf(request + len, sizeof request - (size_t)len, "\r\nConnection: close\r\n\r\n");
+			assert_int_equal(status_of(ask(request)), is_whole ? 200 : 421);
+		}
+	for (int i = 0; i < 2; i++) {
+		snprintf(request, sizeof request, "GET /hello HTTP/1.1\r\nHost: %s\r\nConnection: close\r\n\r\n", names[i]);
+		assert_int_equal(status_of(ask(request)), 200);
+	}
+	assert_int_equal(status_of(ask("GET /hello HTTP/1.1\r\nHost: gpu2.example.org\r\nConnection: close\r\n\r\n")), 421);
+	http_stop(http);
+	http = before;
+}
+
 /* A request of bytes, sent in pieces; ~ is replaced by a zero byte, `$` as in ask(). */
 static int status_of_bytes(const char *request, size_t piece)
 {
@@ -354,6 +406,17 @@ static void test_framing(void **state)
 			"POST /things/1/echo HTTP/1.1\r\n$\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n")),
 		400);
 	assert_int_equal(status_of(ask("POST /things/1/echo HTTP/1.1\r\n$\r\nContent-Length: 9999999999\r\n\r\nx")), 413);
+	/* a proxy may read these names otherwise, and take what follows for a part of this request */
+	static const char *const names[] = { "Content-Length ", "Content-Length\t", "Transfer-Encoding ", "Trans(er",
+		"\xc3\xbc" };
+	for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+		char request[256];
+		snprintf(request, sizeof request, "GET /hello HTTP/1.1\r\n$\r\n%s: 0\r\n\r\nGET /hello HTTP/1.1\r\n$\r\n\r\n",
+			names[i]);
+		const char *answer = ask(request);
+		assert_int_equal(status_of(answer), 400);
+		assert_null(strstr(answer, "hello"));
+	}
 }
 
 static void test_paths(void **state)
@@ -393,16 +456,16 @@ static void test_cross_origin(void **state)
 		status_of(ask("GET /hello HTTP/1.1\r\n$\r\nOrigin: https://evil.example\r\nConnection: close\r\n\r\n")), 200);
 }
 
-static void test_large_body(void **state)
+/* Send a body of one chunk that is larger than 1 MiB. Returns the status. */
+static int send_chunk(const char *path)
 {
-	(void)state;
 	static char body[(1 << 20) + 4096], text[65536];
 	char head[256];
 	memset(body, 'x', sizeof body);
 	snprintf(head, sizeof head,
-		"POST /things/1/echo HTTP/1.1\r\nHost: 127.0.0.1:%d\r\nTransfer-Encoding: chunked\r\nConnection: "
+		"POST %s HTTP/1.1\r\nHost: 127.0.0.1:%d\r\nTransfer-Encoding: chunked\r\nConnection: "
 		"close\r\n\r\n%zx\r\n",
-		http_port(http), sizeof body);
+		path, http_port(http), sizeof body);
 	int fd = dial();
 	assert_int_equal(send(fd, head, strlen(head), MSG_NOSIGNAL), strlen(head));
 	for (size_t done = 0; done < sizeof body;) {
@@ -415,9 +478,100 @@ static void test_large_body(void **state)
 	}
 	if (send(fd, "\r\n0\r\n\r\n", 7, MSG_NOSIGNAL) < 0)
 		assert_true(errno == EPIPE || errno == ECONNRESET);
-	serve(fd, "refused", text, sizeof text);
+	serve(fd, NULL, text, sizeof text);
+	close(fd);
+	return status_of(text);
+}
+
+static void test_large_body(void **state)
+{
+	(void)state;
+	assert_int_equal(send_chunk("/things/1/echo"), 413);
+	assert_int_equal(send_chunk("/upload"), 200);
+}
+
+/* What the guard found out about the user is valid for an answer that is written later, too. */
+static void test_deferred(void **state)
+{
+	(void)state;
+	char text[4096], head[128];
+	int fd = dial();
+	snprintf(head, sizeof head, "GET /deferred HTTP/1.1\r\nHost: 127.0.0.1:%d\r\nConnection: close\r\n\r\n", http_port(http));
+	assert_int_equal(send(fd, head, strlen(head), MSG_NOSIGNAL), strlen(head));
+	for (int i = 0; i < 20; i++)
+		http_run(http);
+	http_notify(http);
+	serve(fd, NULL, text, sizeof text);
+	close(fd);
+	assert_non_null(strstr(text, "logged in 1, 3 alerts"));
+	assert_non_null(strstr(text, "Cache-Control: private, no-cache"));
+}
+
+/* Begin an upload of `bytes` bytes. Returns its socket. */
+static int begin_upload(size_t bytes)
+{
+	char head[256];
+	int fd = dial();
+	snprintf(head, sizeof head,
+		"POST /upload HTTP/1.1\r\nHost: 127.0.0.1:%d\r\nContent-Length: %zu\r\nConnection: close\r\n\r\n",
+		http_port(http), bytes);
+	assert_int_equal(send(fd, head, strlen(head), MSG_NOSIGNAL), strlen(head));
+	for (int i = 0; i < 20; i++)
+		http_run(http);
+	return fd;
+}
+
+/* Send the whole body and read the answer. Returns its status. Shape: text[65536]. */
+static int end_upload(int fd, size_t bytes, char *text)
+{
+	static char part[1 << 16];
+	memset(part, 'x', sizeof part);
+	while (bytes > 0) {
+		ssize_t n = send(fd, part, bytes < sizeof part ? bytes : sizeof part, MSG_DONTWAIT | MSG_NOSIGNAL);
+		assert_true(n > 0 || errno == EAGAIN);
+		bytes -= n > 0 ? (size_t)n : 0;
+		http_run(http);
+	}
+	serve(fd, NULL, text, 65536);
+	close(fd);
+	return status_of(text);
+}
+
+/* Only an address for uploads takes a large body. One that is too large even there is read, so that a browser shows the refusal. */
+static void test_uploads(void **state)
+{
+	(void)state;
+	static char text[65536];
+	assert_int_equal(end_upload(begin_upload(HTTP_UPLOAD_MAX), HTTP_UPLOAD_MAX, text), 200);
+	assert_non_null(strstr(text, "33619968 bytes"));
+	size_t before = mallinfo2().uordblks + mallinfo2().hblkhd;
+	assert_int_equal(end_upload(begin_upload(HTTP_UPLOAD_MAX + 1), HTTP_UPLOAD_MAX + 1, text), 413);
+	assert_true(mallinfo2().uordblks + mallinfo2().hblkhd < before + (1 << 20));
+	int fd = begin_upload((size_t)HTTP_UPLOAD_READ_MAX + 1);
+	serve(fd, NULL, text, sizeof text);
 	close(fd);
 	assert_int_equal(status_of(text), 413);
+}
+
+static void test_uploads_at_the_same_time_are_bounded(void **state)
+{
+	(void)state;
+	static char text[65536];
+	enum { BYTES = 2 << 20 };
+	int fd[HTTP_UPLOADS_MAX];
+	for (int i = 0; i < HTTP_UPLOADS_MAX; i++)
+		fd[i] = begin_upload(BYTES);
+	int more = begin_upload(BYTES);
+	serve(more, NULL, text, sizeof text);
+	close(more);
+	assert_int_equal(status_of(text), 503);
+	assert_non_null(strstr(text, "Retry-After: 5"));
+	assert_int_equal(end_upload(begin_upload(1 << 20), 1 << 20, text), 200); /* as any other body */
+	close(fd[0]);                                                            /* a client that has gone frees its place */
+	for (int i = 0; i < 50; i++)
+		http_run(http);
+	assert_int_equal(end_upload(begin_upload(BYTES), BYTES, text), 200);
+	assert_int_equal(end_upload(fd[1], BYTES, text), 200);
 }
 
 /* A client without permission to write is rejected before its body is received and buffered in memory. */
@@ -435,38 +589,53 @@ static void test_body_of_nobody(void **state)
 	assert_non_null(strstr(text, "Connection: close"));
 }
 
-/* Unfinished bodies share one limit: the rest is dropped, and memory stays bounded. */
+static void run_without_deadlines(void)
+{
+	http->swept_ns = clock_mono_ns();
+	http_run(http);
+}
+
+/* Unfinished bodies share one limit: the rest is dropped, and memory stays bounded. Clients with such a body may try again. */
 static void test_many_open_bodies(void **state)
 {
 	(void)state;
-	enum { OPEN = 120 };
-	static char part[1 << 16];
+	enum { OPEN = 120, BYTES = 1 << 20 };
+	static char part[1 << 16], text[65536];
 	static int fd[OPEN];
+	static size_t sent[OPEN];
+	int taken = 0, later = 0;
 	char head[256];
 	size_t before = mallinfo2().uordblks + mallinfo2().hblkhd;
 	memset(part, 'x', sizeof part);
-	snprintf(head, sizeof head, "POST /things/1/echo HTTP/1.1\r\nHost: 127.0.0.1:%d\r\nContent-Length: 1048576\r\n\r\n",
-		http_port(http));
+	snprintf(head, sizeof head,
+		"POST /things/1/echo HTTP/1.1\r\nHost: 127.0.0.1:%d\r\nContent-Length: %d\r\nConnection: close\r\n\r\n",
+		http_port(http), BYTES);
 	for (int i = 0; i < OPEN; i++) {
+		sent[i] = 0;
 		fd[i] = dial();
 		assert_int_equal(send(fd[i], head, strlen(head), MSG_NOSIGNAL), strlen(head));
 	}
 	for (int k = 0; k < OPEN * 15;) {
 		ssize_t n = send(fd[k % OPEN], part, sizeof part, MSG_DONTWAIT | MSG_NOSIGNAL);
+		sent[k % OPEN] += n > 0 ? (size_t)n : 0;
 		k += n == sizeof part;
 		if (n > 0 && n < (ssize_t)sizeof part)
 			break; /* a full socket: enough was sent */
-		http_run(http);
+		run_without_deadlines();
 	}
 	for (int i = 0; i < 200; i++)
-		http_run(http);
+		run_without_deadlines();
 	size_t after = mallinfo2().uordblks + mallinfo2().hblkhd;
 	/* buffers grow by doubling, and libmicrohttpd allocates 64 KiB a connection */
 	assert_true(after - before < 2 * (32u << 20) + OPEN * 65536u);
-	for (int i = 0; i < OPEN; i++)
-		close(fd[i]);
-	for (int i = 0; i < 50; i++)
-		http_run(http);
+	for (int i = 0; i < OPEN; i++) {
+		http->paused_ns += 60 * HTTP_SECOND_NS; /* not too late for any client */
+		int status = end_upload(fd[i], BYTES - sent[i], text);
+		taken += status == 200;
+		later += status == 503;
+	}
+	assert_true(taken > 0 && later > 0);
+	assert_int_equal(taken + later, OPEN);
 }
 
 /* More arguments than the library's buffer can hold: it rejects them without a callback, and no memory may leak. */
@@ -512,6 +681,58 @@ static void test_stream(void **state)
 	assert_non_null(strstr(text, "data: 2"));
 	assert_non_null(strstr(text, "data: 3"));
 	close(fd);
+}
+
+static bool is_open(int fd)
+{
+	char byte;
+	for (int i = 0; i < 20; i++) {
+		http_run(http);
+		if (recv(fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) == 0)
+			return false;
+		poll(NULL, 0, 5);
+	}
+	return true;
+}
+
+static void pass_served(int seconds)
+{
+	http->paused_ns -= seconds * HTTP_SECOND_NS;
+	http->swept_ns -= 2 * HTTP_SECOND_NS; /* the next iteration sweeps */
+}
+
+static void pass_paused(int seconds)
+{
+	http->paused_ns -= seconds * HTTP_SECOND_NS;
+	http->swept_ns -= seconds * HTTP_SECOND_NS;
+}
+
+/* A daemon that was paused must not blame its clients: they had no chance to read or to finish a request. */
+static void test_pause_of_the_daemon(void **state)
+{
+	(void)state;
+	char request[128], text[4096];
+	int unfinished = dial(), reader = dial();
+	snprintf(request, sizeof request, "GET /events HTTP/1.1\r\nHost: 127.0.0.1:%d\r\n\r\n", http_port(http));
+	assert_int_equal(send(unfinished, "GET /hello", 10, MSG_NOSIGNAL), 10);
+	assert_int_equal(send(reader, request, strlen(request), MSG_NOSIGNAL), strlen(request));
+	streams_filled = 1;
+	serve(reader, "data: 1", text, sizeof text);
+	assert_true(is_open(unfinished));
+	http_notify(http); /* the stream is about to be read, and counts as stalled after a minute */
+	pass_paused(75);
+	assert_true(is_open(reader));
+	assert_true(is_open(unfinished));
+	streams_filled = 2;
+	http_notify(http);
+	serve(reader, "data: 2", text, sizeof text);
+	assert_non_null(strstr(text, "data: 2"));
+	http_notify(http);
+	pass_served(75);
+	assert_false(is_open(reader));
+	assert_false(is_open(unfinished));
+	close(reader);
+	close(unfinished);
 }
 
 static void test_empty_answer(void **state)
@@ -657,16 +878,21 @@ int main(void)
 		cmocka_unit_test(test_no_route),
 		cmocka_unit_test(test_head_and_not_modified),
 		cmocka_unit_test(test_host),
+		cmocka_unit_test(test_host_of_all_addresses),
 		cmocka_unit_test(test_zero_bytes_in_headers),
 		cmocka_unit_test(test_long_headers_hide_nothing),
 		cmocka_unit_test(test_framing),
 		cmocka_unit_test(test_paths),
 		cmocka_unit_test(test_cross_origin),
 		cmocka_unit_test(test_large_body),
+		cmocka_unit_test(test_deferred),
+		cmocka_unit_test(test_uploads),
+		cmocka_unit_test(test_uploads_at_the_same_time_are_bounded),
 		cmocka_unit_test(test_body_of_nobody),
 		cmocka_unit_test(test_many_open_bodies),
 		cmocka_unit_test(test_arguments_without_room),
 		cmocka_unit_test(test_stream),
+		cmocka_unit_test(test_pause_of_the_daemon),
 		cmocka_unit_test(test_empty_answer),
 		cmocka_unit_test(test_crowd),
 		cmocka_unit_test(test_stream_limit),

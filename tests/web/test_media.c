@@ -43,8 +43,23 @@ static void test_quality(void **state)
 	}
 }
 
+static void test_gzip(void **state)
+{
+	static const struct {
+		const char *accept;
+		bool takes;
+	} cases[] = { { NULL, false }, { "", false }, { "gzip", true }, { "GZIP", true }, { "x-gzip", true },
+		{ "br, gzip;q=0.1", true }, { "br", false }, { "*", true }, { "*;q=0", false }, { "gzip;q=0, *", false },
+		{ "*;q=0, gzip", true }, { "gzipped", false }, { "identity", false }, { "gzip; q=0", false },
+		{ "deflate , gzip ; q=1", true } };
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
+		if (media_accepts_gzip(cases[i].accept) != cases[i].takes)
+			fail_msg("%s", cases[i].accept ? cases[i].accept : "none");
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(test_quality) };
+	const struct CMUnitTest tests[] = { cmocka_unit_test(test_quality), cmocka_unit_test(test_gzip) };
 	return cmocka_run_group_tests_name("media", tests, NULL, NULL);
 }

@@ -78,6 +78,13 @@ checks replay "http://127.0.0.1:$(port)" "$tmp/facts"
 stop_daemon
 is "the daemon ends in order" $? 0
 
+# ---- a daemon with a low limit ----
+echo 'requests_per_minute: 20' >>"$tmp/c.yml"
+start_daemon || exit 1
+checks limit "http://127.0.0.1:$(port)"
+stop_daemon
+sed -i '/^requests_per_minute/d' "$tmp/c.yml"
+
 # ---- a daemon that requires tokens ----
 echo 'access: token' >>"$tmp/c.yml"
 start_daemon || exit 1

@@ -1,6 +1,8 @@
 /* Lists of pages: the text of a line in addition to its verdict, and the filters. */
 #include "site_fill.h"
 
+#include <math.h>
+
 #define OTHER "attention/dense/full/s8192/hq64/hk8/d128/bf16/forward"
 
 static void expect(struct run *run, const char *target, const char *words, bool wanted)
@@ -41,7 +43,7 @@ static void fill_more(struct run *run)
 	cell.base_median_ms = cell.target_median_ms = cell.ci_low_pct = cell.ci_high_pct = cell.decided_m = cell.decided_se = NAN;
 	snprintf(cell.key, sizeof cell.key, "%s", OTHER);
 	snprintf(cell.failure, sizeof cell.failure, "wrong");
-	snprintf(cell.reason, sizeof cell.reason, "worst O[17,3,64]: 0.123 for 0.124");
+	snprintf(cell.reason, sizeof cell.reason, "worst O[17,3,64]: 0.123 instead of 0.124");
 	ok(store_cell_insert(f->db, &cell, &err));
 	ok(store_comparison_verdict(f->db, wrong, VERDICT_FAILED, &err));
 	int64_t beside = fixture_comparison(f, "main", 0xb1, 0xb1, VERDICT_REGRESSION, now);
@@ -59,9 +61,10 @@ static void a_line_tells_its_cell_its_interval_and_its_author(void **state)
 	expect(run, "/comparisons", "1 of 1: <a href=\"/comparisons/2?open=0#c0\">causal", true);
 	expect(run, "/comparisons", "\u22123.34\u00a0\u2026\u00a0\u22122.76", true);
 	expect(run, "/comparisons", "<a href=\"/comparisons?author=Kim%20Osei\">Kim Osei</a>", true);
+	expect(run, "/comparisons", "<option value=\"all\">all</option>", true);
 	/* the cell with the largest gain of an improvement, the reason of a failure */
 	expect(run, "/comparisons", "2 of 3: <a href=\"/comparisons/3?open=1#c1\">", true);
-	expect(run, "/comparisons", "wrong: worst O[17,3,64]: 0.123 for 0.124", true);
+	expect(run, "/comparisons", "wrong: worst O[17,3,64]: 0.123 instead of 0.124", true);
 }
 
 static void answers_name_the_author_too(void **state)
@@ -89,7 +92,7 @@ static void the_overview_tells_the_same_of_each_branch(void **state)
 	expect(run, "/", "1 of 1: <a href=\"/comparisons/2?open=0#c0\">causal", true);
 	expect(run, "/", "\u22123.34\u00a0\u2026\u00a0\u22122.76", true);
 	expect(run, "/", "<a href=\"/comparisons?author=Ada\">Ada</a>", true);
-	expect(run, "/", "wrong: worst O[17,3,64]: 0.123 for 0.124", true);
+	expect(run, "/", "wrong: worst O[17,3,64]: 0.123 instead of 0.124", true);
 	expect(run, "/repos/kernels", "<a href=\"/comparisons?repo=kernels&amp;since=7d&amp;verdict=regression\">", true);
 	/* what failed first, then what is slower; unchanged branches last */
 	struct answer a = get(run, "/");
@@ -99,7 +102,7 @@ static void the_overview_tells_the_same_of_each_branch(void **state)
 	answer_free(&a);
 	char commit[96];
 	snprintf(commit, sizeof commit, "/commits/%s", fixture_sha(0xc2));
-	expect(run, commit, "wrong: worst O[17,3,64]: 0.123 for 0.124", true);
+	expect(run, commit, "wrong: worst O[17,3,64]: 0.123 instead of 0.124", true);
 }
 
 static void lists_are_filtered_by_author_and_time(void **state)
@@ -250,14 +253,21 @@ static void a_history_holds_several_cells_and_branches(void **state)
 	assert_non_null(strstr(a.body, ": main 5 points, no regression; kim/tile 1 point, 1 regression</figcaption>"));
 	answer_free(&a);
 	a = get(run, HISTORY "&branch=kim/tile");
-	assert_non_null(strstr(a.body, " TFLOP/s, 9.5 % slower by the newest push</h1>"));
+	assert_non_null(strstr(a.body, "<h1>causal, 8192 forward on kim/tile: "));
+	assert_null(strstr(a.body, "this cell ")); /* it is the worst one */
+	answer_free(&a);
+	a = get(run, "/history?repo=kernels&cell=" OTHER "&branch=kim/tile"); /* its own change is before the worst one's */
+	assert_non_null(strstr(a.body, "; worst of 2 of 2: <a"));
+	assert_non_null(strstr(a.body, "this cell <b><span aria-hidden=true>\u25bc</span>\u00a0\u2212"));
 	answer_free(&a);
 	a = get(run, HISTORY "&branch=main");
-	assert_non_null(strstr(a.body, "<h1>causal, 8192 forward: 643 TFLOP/s, flat for 5 pushes</h1>"));
+	assert_non_null(strstr(a.body, "<h1>causal, 8192 forward on main: 643 TFLOP/s, flat for 5 pushes</h1>"));
 	assert_int_equal(count(a.body, "class=\"within\""), 1);
 	assert_int_equal(count(a.body, "class=\"leave\""), 0);
 	assert_non_null(strstr(a.body, "aria-current=true>main</a>"));
 	assert_non_null(strstr(a.body, "<details><summary>Compare with</summary>"));
+	assert_non_null(strstr(a.body, ">Compare with cell <"));
+	assert_non_null(strstr(a.body, ">Compare with branch <"));
 	assert_int_equal(count(a.body, "class=chart-key"), 0); /* one line needs no key */
 	assert_int_equal(count(a.body, "class=\"dot d0\""), 5);
 	assert_non_null(strstr(a.body, ": 5 points, no regression; first"));
@@ -308,6 +318,12 @@ static void an_alert_shows_its_cells_with_interval_and_past(void **state)
 	assert_int_equal(count(table, "over 6 pushes, the last 1 of this branch"), 2);
 	assert_int_equal(count(table, "strip scaled"), 2);
 	assert_non_null(strstr(table, "\u22129.79\u00a0\u2026\u00a0\u22129.24"));
+	assert_non_null(strstr(a.body, "<b>What to do:</b> push a fix, or give an answer"));
+	answer_free(&a);
+	ok(db_script(run->f->db, "UPDATE alert SET state = 'resolved'", &err));
+	a = get(run, target);
+	assert_null(strstr(a.body, "What to do:"));
+	ok(db_script(run->f->db, "UPDATE alert SET state = 'open'", &err));
 	answer_free(&a);
 	a = get(run, "/alerts");
 	assert_int_equal(count(a.body, "over 6 pushes, the last 1 of this branch"), 1);
@@ -400,6 +416,13 @@ static int one_lacks(const struct control *c, int64_t job, worker_unschedulable_
 	return 0;
 }
 
+/* Draw every page: the daemon of these tests changes its answers without a row or a worker that the cache could see. */
+static void draw_always(struct run *run)
+{
+	page_cache_free(run->site.pages);
+	run->site.pages = NULL;
+}
+
 /* The column with the expected start of a waiting job. */
 static void expect_start(const char *body, int64_t job, const char *wanted)
 {
@@ -440,6 +463,7 @@ static void what_waits_takes_the_device_that_is_free_first(void **state)
 	struct site_actions with_workers = *run->site.act;
 	char text[512];
 	int64_t other, job[5], now = clock_utc_ms();
+	draw_always(run);
 	fill_past(run);
 	ok(db_begin(run->f->db, &err));
 	snprintf(d.uuid, sizeof d.uuid, "sim-other");
@@ -580,6 +604,7 @@ static void what_a_list_lacks_is_requested_once(void **state)
 	struct run *run = *state;
 	struct site_actions act = actions;
 	run->site.act = &act;
+	draw_always(run);
 	act.unschedulable = half_unschedulable;
 	ok(db_begin(run->f->db, &err));
 	for (unsigned i = 0; i < 60; i++)
@@ -609,6 +634,516 @@ static void what_a_list_lacks_is_requested_once(void **state)
 	run->site.act = &actions;
 }
 
+/* ---- the finding at the top of other pages ------------------------------------------------------------------------------- */
+
+/* A comparison of fill_more() for each verdict: the title, why, and what to do. */
+static void a_job_begins_with_its_finding(void **state)
+{
+	struct run *run = *state;
+	fill_more(run);
+	expect(run, "/jobs/2", "<h1>team/a+b is 3.1 % slower in 1 of 1 cell</h1>", true);
+	expect(run, "/jobs/2", "1 of 1: <a href=\"/comparisons/2?open=0#c0\">causal", true);
+	expect(run, "/jobs/2", "What to do: push a fix, or answer <a href=\"/alerts/1\">A1</a>", true);
+	expect(run, "/jobs/2", "<a class=button href=\"/alerts/1#answer\">Answer A1</a>", true);
+	expect(run, "/jobs/3", "<h1>kim/tile is up to 5.1 % faster in 2 of 3 cells</h1>", true);
+	expect(run, "/jobs/3", "What to do: nothing to fix here</span>", true);
+	expect(run, "/jobs/4", "<h1>noor/one failed in 1 of 1 cell: wrong</h1>", true);
+	expect(run, "/jobs/4", "Why: wrong: worst O[17,3,64]: 0.123 instead of 0.124", true);
+	expect(run, "/jobs/4", "What to do: fix the cause and push again; <a href=\"/jobs/4\">J4</a> has the log", true);
+	expect(run, "/jobs/5", "What to do: nothing, this result is for information", true); /* slower than a peer */
+	expect(run, "/jobs/5", "Answer A", false);
+	/* a failure that no push mends: of a peer, and of a calibration */
+	ok(db_script(run->f->db,
+		"UPDATE comparison SET verdict = 'failed' WHERE id = 5; UPDATE cell SET verdict = 'failed' WHERE comparison = 5",
+		&err));
+	expect(run, "/jobs/5", "What to do: nothing; measure <a href=\"/jobs/5\">J5</a> again if its result is needed", true);
+	ok(db_script(run->f->db, "UPDATE comparison SET kind = 'calibrate', verdict = 'regression' WHERE id = 5", &err));
+	expect(run, "/jobs/5", "What to do: nothing; measure <a href=\"/jobs/5\">J5</a> again if its result is needed", true);
+	ok(db_script(run->f->db, "UPDATE comparison SET kind = 'selfcheck' WHERE id = 5", &err));
+	expect(run, "/jobs/5", "What to do: nothing; measure <a href=\"/jobs/5\">J5</a> again if its result is needed", true);
+	ok(db_script(
+		run->f->db, "UPDATE comparison SET kind = 'compare' WHERE id = 5; UPDATE job SET quick = 1 WHERE id = 5", &err));
+	expect(run, "/jobs/5", "What to do: a quick comparison does not confirm a regression: compare again", true);
+	ok(db_script(run->f->db, "UPDATE comparison SET verdict = 'rejected' WHERE id = 4", &err));
+	expect(run, "/jobs/4", "push again, or measure <a href=\"/jobs/4\">J4</a> again if the device caused it", true);
+	ok(db_script(run->f->db, "UPDATE comparison SET verdict = 'not_comparable' WHERE id = 4", &err));
+	expect(run, "/jobs/4", "What to do: see the reason in the row of each cell; if the base is broken, compare", true);
+	ok(db_script(run->f->db, "UPDATE job SET quick = 1 WHERE id = 3", &err));
+	expect(run, "/jobs/3", "<h1>kim/tile is up to 5.1 % faster in 2 of 3 cells (quick comparison, not confirmed)</h1>", true);
+	ok(db_script(run->f->db, "UPDATE alert SET state = 'accepted' WHERE id = 1", &err));
+	expect(run, "/jobs/2", "<h1>team/a+b is 3.1 % slower in 1 of 1 cell (accepted)</h1>", true);
+	expect(run, "/jobs/2", "What to do: nothing, <a href=\"/alerts/1\">A1</a> is accepted", true);
+	expect(run, "/jobs/2", "Answer A1", false);
+}
+
+static void a_job_without_a_result_says_why(void **state)
+{
+	struct run *run = *state;
+	int64_t now = clock_utc_ms();
+	ok(db_begin(run->f->db, &err));
+	for (unsigned i = 0; i < 3; i++)
+		fixture_job(run->f, "ada/tiles", 0xe0, 0xe1 + i, now);
+	ok(db_commit(run->f->db, &err));
+	ok(db_script(run->f->db,
+		"UPDATE job SET state = 'failed', state_why = 'the disk is full', ended_at = 9000 WHERE id = 1;"
+		"UPDATE job SET state = 'superseded', state_why = 'superseded by J3', ended_at = 9000 WHERE id = 2",
+		&err));
+	expect(run, "/jobs/1", "<h1>ada/tiles was not measured: the disk is full</h1>", true);
+	expect(run, "/jobs/1", "Why: the disk is full</span>", true);
+	expect(run, "/jobs/1", "What to do: fix the cause and push again; <a href=\"/jobs/1\">J1</a> has the log", true);
+	expect(run, "/jobs/1", "<h2>Log</h2>", false); /* it has none */
+	expect(run, "/jobs/2", "What to do: nothing, <a href=\"/branches?repo=kernels&amp;branch=ada%2Ftiles\">the branch</a>",
+		true);
+	expect(run, "/jobs/3", "<h1>ada/tiles waits to be measured</h1>", true);
+	expect(run, "/jobs/3", "Empty: the worker has not reported a line yet.", true);
+	/* its reason is all there is to say of a cancelled job; no push helps a job of the daemon */
+	ok(db_script(run->f->db,
+		"UPDATE job SET state = 'cancelled', state_why = 'cancelled by ada', ended_at = 9000 WHERE id = 3;"
+		"UPDATE job SET kind = 'backfill' WHERE id = 1",
+		&err));
+	expect(run, "/jobs/3", "Why: cancelled by ada</span>", true);
+	expect(run, "/jobs/3", "What to do", false);
+	expect(run, "/jobs/1", "What to do: nothing; measure <a href=\"/jobs/1\">J1</a> again if its result is needed", true);
+}
+
+static void a_history_begins_with_its_newest_step(void **state)
+{
+	static const char drop[] = "<h1>causal, 8192 forward on kim/tile: ";
+	struct run *run = *state;
+	fill_past(run);
+	ok(db_script(run->f->db, "UPDATE alert SET grouped = '[{\"phase\":\"run\",\"kernel\":\"wide\"}]'", &err));
+	/* the line that drops, whether it is the first one */
+	expect(run, HISTORY "&branch=kim/tile", drop, true);
+	expect(run, HISTORY "&branch=main&overlay=kim/tile", drop, true);
+	expect(run, HISTORY "&branch=main&overlay=kim/tile", ", 9.5 % slower at 00000", true);
+	expect(run, HISTORY "&branch=main&overlay=kim/tile", "2 of 2: <a href=\"/comparisons/6?open=0#c0\">causal", true);
+	expect(run, HISTORY "&branch=main&overlay=kim/tile", "Why: phase run, kernel wide</span>", true);
+	expect(run, HISTORY "&branch=main&overlay=kim/tile", "<a class=button href=\"/alerts/1#answer\">Answer A1</a>", true);
+	expect(run, HISTORY, ", the newest of 6 pushes; kim/tile is 9.5 % slower at 00000", true);
+	/* the name is that of the dropping line's cell */
+	expect(run, "/history?repo=kernels&branch=main&cell=" CELL "&also=" OTHER, "<h1>causal, 8192 forward on main: ", true);
+	ok(db_script(run->f->db, "UPDATE cell SET verdict = 'unchanged' WHERE comparison = 6", &err));
+	expect(run, HISTORY "&branch=main&overlay=kim/tile", "<h1>causal, 8192 forward on main: 643 TFLOP/s, flat", true);
+	expect(run, HISTORY "&branch=main&overlay=kim/tile", "Answer A1", false);
+}
+
+static void an_undecided_job_is_measured_again(void **state)
+{
+	struct run *run = *state;
+	fill_more(run);
+	ok(db_script(run->f->db,
+		"UPDATE comparison SET verdict = 'undecided' WHERE id = 3; UPDATE cell SET verdict = 'undecided' WHERE comparison = 3",
+		&err));
+	expect(run, "/jobs/3", "<h1>kim/tile is undecided in 3 of 3 cells</h1>", true);
+	expect(run, "/jobs/3", "What to do: measure <a href=\"/jobs/3\">J3</a> again; an opened cell shows", true);
+	expect(run, "/jobs/3", "Why: ", true);
+}
+
+static void a_commit_begins_with_its_finding(void **state)
+{
+	struct run *run = *state;
+	char commit[96];
+	fill_more(run);
+	snprintf(commit, sizeof commit, "/commits/%s", fixture_sha(0xb2));
+	expect(run, commit, "<h1>0000000000 of team/a+b is 3.1 % slower in 1 of 1 cell</h1>", true);
+	expect(run, commit, "1 of 1: <a href=\"/comparisons/2?open=0#c0\">causal", true);
+	expect(run, commit, "</a> a faster tile</span><span class=why>Why: ", true);
+	expect(run, commit, "<a class=button href=\"/alerts/1#answer\">Answer A1</a>", true);
+	expect(run, commit, "<a class=button href=\"/comparisons/2\">Open C2</a>", true);
+	expect(run, commit, "<h2>Verdict</h2>", false); /* its only suite is all above */
+	snprintf(commit, sizeof commit, "/commits/%s", fixture_sha(0xc2));
+	expect(run, commit, "<h1>0000000000 of noor/one failed in 1 of 1 cell: wrong</h1>", true);
+	expect(run, commit, "What to do: fix the cause and push again; <a href=\"/jobs/4\">J4</a> has the log", true);
+}
+
+/* An alert of a push that is not slower than its base, as drift opens it, is still to be answered. */
+static void an_alert_of_an_unchanged_push_is_the_next_step(void **state)
+{
+	struct run *run = *state;
+	fill_more(run);
+	ok(db_script(run->f->db,
+		"UPDATE comparison SET verdict = 'unchanged' WHERE id = 2; UPDATE alert SET kind = 'drift' WHERE id = 1", &err));
+	expect(run, "/jobs/2", "<h1>team/a+b is unchanged in 1 of 1 cell</h1>", true);
+	expect(run, "/jobs/2", "What to do: push a fix, or answer <a href=\"/alerts/1\">A1</a>", true);
+	/* one of a failure, whose cause is the failure */
+	ok(db_script(run->f->db, "UPDATE alert SET target_sha = (SELECT target_sha FROM comparison WHERE id = 4)", &err));
+	expect(run, "/jobs/4", "Why: wrong: worst O[17,3,64]: 0.123 instead of 0.124", true);
+	expect(run, "/jobs/4", "<a class=button href=\"/alerts/1#answer\">Answer A1</a>", true);
+}
+
+/* An alert of an environment belongs to the comparison that measured it, not to the pushes of its commit. */
+static void an_alert_of_an_environment_is_answered_at_its_comparison(void **state)
+{
+	static const char step[] = "What to do: push a fix, or answer <a href=\"/alerts/1\">A1</a>";
+	struct run *run = *state;
+	char script[512];
+	fill_more(run);
+	snprintf(script, sizeof script,
+		"UPDATE comparison SET kind = 'environment' WHERE id = 5; UPDATE job SET kind = 'environment' WHERE id = 5;"
+		"UPDATE alert SET kind = 'environment', target_sha = '%s', cells = '[{\"cell\":\"peer\",\"comparison\":5}]'",
+		fixture_sha(0xb1));
+	ok(db_script(run->f->db, script, &err));
+	expect(run, "/jobs/5", step, true);
+	expect(run, "/jobs/5", "<a class=button href=\"/alerts/1#answer\">Answer A1</a>", true);
+	expect(run, "/jobs?work=all", "<a href=\"/alerts/1#answer\">Answer A1</a>", true);
+	expect(run, "/jobs/1", step, false); /* a push of that commit */
+	expect(run, "/jobs/1", "Answer A1", false);
+}
+
+static void an_open_alert_comes_before_a_newer_answered_one(void **state)
+{
+	struct run *run = *state;
+	char commit[96];
+	bool is_new;
+	struct store_alert alert = { .repo = run->f->repo, .branch = "team/a%2Bb", .kind = ALERTKIND_DRIFT, .cells_json = "[]" };
+	fill_more(run);
+	snprintf(alert.target_sha, sizeof alert.target_sha, "%s", fixture_sha(0xb2));
+	snprintf(commit, sizeof commit, "/commits/%s", fixture_sha(0xb2));
+	ok(db_begin(run->f->db, &err));
+	ok(store_alert_open(run->f->db, &alert, 8000, &is_new, &err));
+	ok(db_commit(run->f->db, &err));
+	assert_int_equal(alert.id, 2);
+	ok(db_script(run->f->db, "UPDATE alert SET state = 'accepted' WHERE id = 2", &err));
+	expect(run, "/jobs/2", "What to do: push a fix, or answer <a href=\"/alerts/1\">A1</a>", true);
+	expect(run, "/comparisons/2", "</b> push a fix, or answer <a href=\"/alerts/1\">A1</a>", true);
+	expect(run, commit, "<a class=button href=\"/alerts/1#answer\">Answer A1</a>", true);
+	ok(db_script(run->f->db, "UPDATE alert SET state = iif(id = 1, 'accepted', 'open')", &err));
+	expect(run, commit, "<a class=button href=\"/alerts/2#answer\">Answer A2</a>", true);
+}
+
+static void a_heat_map_begins_with_its_newest_step(void **state)
+{
+	struct run *run = *state;
+	fill_past(run);
+	expect(run, "/heat?branch=kim/tile", "<h1>0000000000 of kim/tile is up to 9.5 % slower in 2 of 2 cells</h1>", true);
+	expect(run, "/heat?branch=kim/tile", "<a class=button href=\"/alerts/1#answer\">Answer A1</a>", true);
+	expect(run, "/heat?branch=kim/tile", "<caption>Change against the base, in %; newest push right</caption>", true);
+	expect(run, "/heat?branch=main", "<h1>main: no change in 5 pushes</h1>", true);
+	expect(run, "/heat?branch=main", "<a class=button href=\"/comparisons/", false);
+	expect(run, "/heat?branch=main", "What to do: nothing", true);
+	ok(db_script(run->f->db, "UPDATE alert SET branch = 'main'", &err)); /* of an older push */
+	expect(run, "/heat?branch=main", "<h1>main is up to 9.5 % slower in 2 of 2 cells</h1>", true);
+	expect(run, "/heat?branch=main", "What to do: nothing", false);
+	ok(db_script(run->f->db,
+		"UPDATE comparison SET verdict = 'improvement' WHERE id = 3;"
+		"UPDATE cell SET verdict = 'improvement' WHERE comparison = 3 AND n = 1",
+		&err));
+	expect(run, "/heat?branch=main", " in 1 of 2 cells; no change in 2 pushes since</h1>", true);
+	expect(run, "/heat?branch=main", "<a class=button href=\"/comparisons/3\">Open C3</a>", true);
+	expect(run, "/heat?branch=nobody", "<h1>Heat map</h1>", true);
+}
+
+static void an_alert_of_a_list_is_answered_by_one_button(void **state)
+{
+	static const char button[] = "<a class=\"button aside\" href=\"/alerts/1#answer\">Answer A1</a>";
+	struct run *run = *state;
+	fill_past(run);
+	expect(run, "/alerts", "<h1>kim/tile is up to 9.5 % slower in 2 of 2 cells</h1>", true);
+	expect(run, "/alerts?state=open", "<h1>kim/tile is up to 9.5 % slower in 2 of 2 cells</h1>", true);
+	expect(run, "/alerts?state=resolved", "<h1>Alerts: 0 resolved</h1>", true);
+	expect(run, "/alerts", button, true);
+	expect(run, "/alerts", "<p class=lead>kim/tile is up to 9.5 % slower in 2 of 2 cells</p>", true);
+	expect(run, "/alerts/1", button, false); /* has the form itself */
+	ok(db_script(run->f->db, "UPDATE alert SET state = 'resolved'", &err));
+	expect(run, "/alerts", button, false);
+	expect(run, "/alerts", "<h1>No open alert</h1>", true);
+	expect(run, "/alerts?state=resolved", "<h1>Alerts: 1 resolved</h1>", true);
+}
+
+/* Alerts of other kinds, each of another commit of another branch, newer than every other alert. */
+static void add_newer_alerts(struct run *run, int n)
+{
+	char script[512];
+	snprintf(script, sizeof script,
+		"WITH RECURSIVE one(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM one WHERE n < %d) INSERT INTO alert (kind, repo, "
+		"branch, target_sha, state, opened_at, changed_at, cells, title) SELECT 'failing', (SELECT min(id) FROM repo), "
+		"'noor/one', printf('%%040x', 65536 + n), 'open', 9000, 9000, '[]', 'one cell fails' FROM one",
+		n);
+	ok(db_script(run->f->db, script, &err));
+}
+
+/* However many newer alerts there are. */
+static void an_old_alert_is_still_the_state_of_its_branch(void **state)
+{
+	static const char *const pages[] = { "/", "/branches", "/repos/kernels", NULL };
+	struct run *run = *state;
+	fill_more(run);
+	ok(db_script(run->f->db, "UPDATE alert SET branch = 'main'", &err));
+	add_newer_alerts(run, 1000);
+	for (const char *const *page = pages; *page; page++) {
+		expect(run, *page, "A1</a> <small>open; newest push <a href=\"/commits/", true);
+		expect(run, *page, "<summary>1 unchanged</summary>", false);
+	}
+	expect(run, "/branches?repo=kernels&branch=main",
+		"<h1>main is 3.1 % slower in 1 of 1 cell since 0000000000; the newest push changed nothing</h1>", true);
+	expect(run, "/branches?repo=kernels&branch=main", "<a class=button href=\"/alerts/1\">Answer A1</a>", true);
+	expect(run, "/api/v1/badge.svg?repo=kernels", "regression -3.1 %", true);
+	/* the largest slowdown is named first, and all alerts are counted */
+	expect(run, "/", "<h1>main is 3.1 % slower in 1 of 1 cell, and 1000 more open alerts</h1>", true);
+	expect(run, "/", "<li class=\"banner alarm\"><div><b>main is 3.1 % slower in 1 of 1 cell</b>", true);
+	expect(run, "/", "996 more open alerts</a>", true);
+	expect(run, "/alerts", "<h1>main is 3.1 % slower in 1 of 1 cell, and 1000 more open alerts</h1>", true);
+}
+
+/* A push that is slower itself has its own verdict, unless an older push lost more. */
+static void the_worst_live_loss_of_a_branch_is_its_headline(void **state)
+{
+	static const char branch[] = "/branches?repo=kernels&branch=team/a%2Bb";
+	struct run *run = *state;
+	fill_more(run);
+	ok(db_script(run->f->db,
+		"INSERT INTO alert (kind, repo, branch, target_sha, state, opened_at, changed_at, cells, worst_pct) SELECT kind, "
+		"repo, branch, printf('%040x', 65536), 'acknowledged', 1, 1, '[{\"cell\":\"other\",\"change_pct\":-9}]', -9 FROM alert",
+		&err));
+	expect(run, "/branches", "<a href=\"/alerts/2\">A2</a> <small>acknowledged; newest push <a href=\"/commits/", true);
+	expect(run, "/branches", ">regression</a></small><span class=why>1 cell since <a href=\"/commits/", true);
+	expect(run, branch,
+		"<h1>team/a+b is 9.0 % slower in 1 cell since 0000000000; the newest push has a smaller slowdown</h1>", true);
+	ok(db_script(run->f->db, "UPDATE alert SET worst_pct = -2 WHERE id = 2", &err));
+	expect(run, "/branches", "; newest push <a", false);
+	expect(run, branch, "<h1>team/a+b is 3.1 % slower in 1 of 1 cell</h1>", true);
+}
+
+static void lists_begin_with_their_finding(void **state)
+{
+	struct run *run = *state;
+	fill_more(run);
+	expect(run, "/bisects", "<h1>No bisect</h1>", true);
+	expect(run, "/notifications", "<h1>Notifications: all sent</h1>", true);
+	ok(db_script(run->f->db,
+		"INSERT INTO outbox (message_id, kind, target, payload, state, next_at, created_at) VALUES ('a', 'webhook', 'chat', "
+		"'{}', 'failed', 0, 1), ('b', 'webhook', 'chat', '{}', 'waiting', 9, 1)",
+		&err));
+	expect(run, "/notifications", "<h1>Notifications: 1 failed, 1 waits</h1>", true);
+}
+
+/* The open alert of an earlier push is the state of its branch; the verdict of the newest push comes second. */
+static void a_branch_is_slower_while_its_alert_is_open(void **state)
+{
+	static const char row[] =
+		"<a href=\"/alerts/1\"><span class=\"v bad\"><i aria-hidden=true>\u25bc</i>regression</span></a> <a "
+		"href=\"/alerts/1\">A1</a> <small>open; newest push <a href=\"/commits/";
+	struct run *run = *state;
+	fill_more(run);
+	expect(run, "/repos/kernels", "<h1>Branches of kernels: 1 slower, 1 unchanged</h1>", true);
+	expect(run, "/repos/kernels", "<b>team/a+b is 3.1 % slower in 1 of 1 cell</b><span class=why>push <a href=\"/commits/",
+		true);
+	expect(run, "/repos/kernels", "</a> a faster tile; worst: ", true);
+	expect(run, "/repos/kernels", "<th scope=col>Verdict<", true);
+	expect(run, "/repos/kernels", "; newest push <a", false);
+	expect(run, "/", "<summary>1 unchanged</summary>", true);
+	expect(run, "/", "what to do: push a fix, or answer (accept, fixed, not real, on it)</span>", true);
+	ok(db_script(run->f->db, "UPDATE alert SET branch = 'main'", &err));
+	for (const char *const *page = (const char *const[]){ "/", "/branches", "/repos/kernels", NULL }; *page; page++) {
+		expect(run, *page, row, true);
+		expect(run, *page, ">unchanged</a></small><span class=why>1 cell since <a href=\"/commits/", true);
+		expect(run, *page, "<summary>1 unchanged</summary>", false);
+	}
+	expect(run, "/branches", "<h1>Branches: 2 slower</h1>", true);
+	expect(run, "/branches?repo=kernels&branch=main",
+		"<h1>main is 3.1 % slower in 1 of 1 cell since 0000000000; the newest push changed nothing</h1>", true);
+	expect(run, "/branches?repo=kernels&branch=main", "What to do: nothing", false);
+	expect(run, "/branches?repo=kernels&branch=main", "<h2>Worst cell against the base</h2>", true);
+	expect(run, "/branches?repo=kernels&branch=main", "<dt>Newest push</dt>", true);
+	ok(db_script(run->f->db, "UPDATE alert SET state = 'acknowledged'", &err)); /* a user works on it: still slower */
+	expect(run, "/branches", "A1</a> <small>acknowledged; newest push", true);
+	ok(db_script(run->f->db, "UPDATE alert SET state = 'open', kind = 'missing'", &err));
+	expect(run, "/branches", "<h1>Branches: 1 slower, 1 unchanged</h1>", true);
+	ok(db_script(run->f->db, "UPDATE alert SET state = 'accepted', kind = 'regression'", &err));
+	expect(run, "/branches", "; newest push <a", false);
+	/* a push that is slower itself has its own verdict */
+	ok(db_script(run->f->db, "UPDATE alert SET state = 'open', branch = 'team/a%2Bb'", &err));
+	expect(run, "/branches", "; newest push <a", false);
+}
+
+/* A table has no column without a value. */
+static void a_comparison_without_times_has_no_columns_of_times(void **state)
+{
+	struct run *run = *state;
+	fill_more(run);
+	ok(db_begin(run->f->db, &err));
+	ok(body_store(run->f->db, 4, &err));
+	ok(db_commit(run->f->db, &err));
+	expect(run, "/comparisons/4", ">Base ms</a>", false);
+	expect(run, "/comparisons/4", "<td class=open colspan=3>", false); /* nothing is open */
+	expect(run, "/comparisons/4?open=0", "<td class=open colspan=3>", true);
+	expect(run, "/comparisons/2", ">Base ms</a>", true);
+}
+
+/* The page of a comparison explains the cell that lists name. */
+static void an_undecided_comparison_explains_the_cell_with_the_largest_change(void **state)
+{
+	struct run *run = *state;
+	struct fixture *f = run->f;
+	fill_more(run);
+	ok(db_begin(f->db, &err));
+	int64_t close = fixture_comparison(f, "ada/close", 0xb1, 0xc3, VERDICT_UNDECIDED, clock_utc_ms());
+	for (int i = 0; i < 3; i++)
+		fixture_cell(f, close, i, (const char *const[]){ "one/forward", "two/forward", "three/forward" }[i],
+			i == 1 ? 0.016 : 0.014, VERDICT_UNDECIDED);
+	ok(store_comparison_verdict(f->db, close, VERDICT_UNDECIDED, &err));
+	char script[160], page[96];
+	snprintf(script, sizeof script, "UPDATE cell SET reason = 'too close to call' WHERE comparison = %lld", (long long)close);
+	ok(db_script(f->db, script, &err));
+	ok(body_store(f->db, close, &err));
+	ok(db_commit(f->db, &err));
+	snprintf(page, sizeof page, "/comparisons/%lld", (long long)close);
+	expect(run, page, "<b>Why:</b> <a href=\"?open=1#c1\"", true);
+	snprintf(page, sizeof page, "3 of 3: <a href=\"/comparisons/%lld?open=1#c1\">", (long long)close);
+	expect(run, "/comparisons", page, true);
+}
+
+static void an_alert_of_a_list_has_its_worst_cell_first(void **state)
+{
+	struct run *run = *state;
+	fill(run);
+	ok(db_script(run->f->db,
+		"UPDATE alert SET cells = '[{\"cell\":\"a\",\"change_pct\":-2.0},{\"cell\":\"b\",\"change_pct\":-4.0}]'", &err));
+	struct answer a = get(run, "/alerts");
+	const char *worst = strstr(a.body, "4.00"), *other = strstr(a.body, "2.00");
+	assert_true(worst && other && worst < other);
+	answer_free(&a);
+	expect(run, "/alerts/1",
+		"<a href=\"/repos/kernels\">kernels</a> <a href=\"/branches?repo=kernels&amp;branch=team%2Fa%252Bb\">", true);
+}
+
+static void a_list_of_comparisons_counts_explains_and_answers(void **state)
+{
+	struct run *run = *state;
+	fill_more(run);
+	ok(db_script(run->f->db, "UPDATE alert SET grouped = '[{\"phase\":\"run\",\"kernel\":\"wide\"}]'", &err));
+	expect(run, "/comparisons", "<h1>Comparisons: 1 failed, 1 slower, 1 faster, 1 unchanged</h1>", true);
+	expect(run, "/comparisons?verdict=regression", "<h1>Comparisons: 1 slower</h1>", true);
+	expect(run, "/comparisons", "<span class=\"why cause\">phase run, kernel wide</span>", true);
+	expect(run, "/comparisons", "<a href=\"/alerts/1#answer\">Answer A1</a>", true);
+	ok(db_script(run->f->db, "UPDATE alert SET state = 'resolved'", &err));
+	expect(run, "/comparisons", "Answer A1", false);
+	expect(run, "/comparisons", "<small><a href=\"/alerts/1\">A1</a> resolved</small>", true);
+}
+
+static void the_queue_says_what_runs_why_others_wait_and_what_was_found(void **state)
+{
+	struct run *run = *state;
+	char text[512];
+	int64_t job[2], now = clock_utc_ms();
+	fill_more(run);
+	expect(run, "/jobs", "<h1>Queue: idle</h1>", true);
+	ok(db_begin(run->f->db, &err));
+	for (int i = 0; i < 2; i++)
+		job[i] = fixture_job(run->f, i ? "kim/tile" : "ada/tiles", 0xe0, 0xe1 + (unsigned)i, now + i);
+	ok(db_commit(run->f->db, &err));
+	snprintf(text, sizeof text,
+		"UPDATE job SET device = (SELECT min(id) FROM device), started_at = ended_at - 60000 WHERE state = 'done';"
+		"UPDATE job SET state = 'measuring', device = (SELECT min(id) FROM device), started_at = %lld WHERE id = %lld",
+		(long long)now - 20000, (long long)job[0]);
+	ok(db_script(run->f->db, text, &err));
+	expect(run, "/jobs", "<h1>Queue: measuring ada/tiles, 1 job waits</h1>", true);
+	snprintf(text, sizeof text, "waits for its device, behind <a href=\"/jobs/%lld\">J%lld</a> (compare)</span>",
+		(long long)job[0], (long long)job[0]);
+	expect(run, "/jobs", text, true);
+	/* what the running job measures against what, how far it is, and what follows */
+	expect(run, "/jobs", "<dt>Measures</dt><dd><a ", true);
+	expect(run, "/jobs", "<dt>Because of</dt><dd>a push</dd>", true);
+	expect(run, "/jobs", "<dt>So far</dt><dd>no cell is known yet", true);
+	snprintf(text, sizeof text, ", then J%lld</dd><dt>What to do</dt><dd>nothing", (long long)job[1]);
+	expect(run, "/jobs", text, true);
+	snprintf(text, sizeof text,
+		"UPDATE job SET progress = '{\"run\":4,\"cells\":20,\"open\":3,\"budget_s\":60}' WHERE id = %lld",
+		(long long)job[0]);
+	ok(db_script(run->f->db, text, &err));
+	expect(run, "/jobs", "<dt>So far</dt><dd>run 4, 17 of 20 cells decided; ", true);
+	expect(run, "/jobs", "since the start, at most 1\u00a0min 0\u00a0s of device time", true);
+	/* the same in the API, for the command line */
+	snprintf(text, sizeof text, "\"behind\":{\"job\":%lld,\"kind\":\"compare\",\"queued\":0}", (long long)job[0]);
+	expect(run, "/api/v1/jobs", text, true);
+	/* an ended job: change, cells, cause or reason, the answer */
+	expect(run, "/jobs", "\u22123.05\u00a0% <span class=why>1 of 1: <a href=\"/comparisons/2?open=0#c0\">causal", true);
+	expect(run, "/jobs", "<a href=\"/alerts/1#answer\">Answer A1</a>", true);
+	expect(run, "/jobs", "wrong: worst O[17,3,64]: 0.123 instead of 0.124", true);
+	expect(run, "/jobs", "\">Log of J", true);
+	/* the newest verdict of the branch that is measured */
+	expect(run, "/jobs", "Last verdict of ", false);
+	snprintf(text, sizeof text,
+		"UPDATE job SET state = 'measuring', device = (SELECT min(id) FROM device), started_at = %lld WHERE id = %lld",
+		(long long)now - 20000, (long long)job[1]);
+	ok(db_script(run->f->db, text, &err));
+	expect(run, "/jobs", "<p>Last verdict of kim/tile: <a href=\"/comparisons/", true);
+}
+
+static void a_branch_without_an_alert_says_what_to_do(void **state)
+{
+	struct run *run = *state;
+	fill_more(run);
+	ok(db_begin(run->f->db, &err));
+	ok(store_tip_put(run->f->db, run->f->repo, "noor/one", "noor/one", fixture_sha(0xc2), true, 4000, &err));
+	ok(store_tip_put(run->f->db, run->f->repo, "kim/tile", "kim/tile", fixture_sha(0xc1), true, 4000, &err));
+	ok(db_commit(run->f->db, &err));
+	expect(run, "/branches?repo=kernels&branch=noor/one", "<h1>noor/one failed in 1 of 1 cell: wrong</h1>", true);
+	expect(run, "/branches?repo=kernels&branch=noor/one", "What to do: fix the cause and push again", true);
+	expect(run, "/branches?repo=kernels&branch=kim/tile", "What to do: nothing to fix: merge it", true);
+	expect(run, "/branches?repo=kernels&branch=team/a%252Bb", "what to do: push a fix, or answer", true); /* of its alert */
+	/* the alert of an older push has nothing of the newest one; a suite that waits may still need a fix */
+	char script[256];
+	snprintf(script, sizeof script, "UPDATE alert SET target_sha = '%s', worst_pct = -2", fixture_sha(0xb9));
+	ok(db_script(run->f->db, script, &err));
+	expect(run, "/branches?repo=kernels&branch=team/a%252Bb", "What to do: push a fix</span>", true);
+	ok(db_begin(run->f->db, &err));
+	int64_t waits = fixture_job(run->f, "kim/tile", 0xb1, 0xc1, clock_utc_ms());
+	ok(db_commit(run->f->db, &err));
+	snprintf(script, sizeof script, "UPDATE job SET suite = 'second' WHERE id = %lld", (long long)waits);
+	ok(db_script(run->f->db, script, &err));
+	expect(run, "/branches?repo=kernels&branch=kim/tile", "merge it", false);
+}
+
+/* A bar of an alert separates its texts; no push changed an environment. */
+static void a_bar_names_a_push_only_where_one_is_blamed(void **state)
+{
+	struct run *run = *state;
+	fill(run);
+	ok(db_script(run->f->db, "UPDATE alert SET comparison = NULL, grouped = '[]'", &err));
+	expect(run, "/", "a faster tile; what to do: ", true);
+	ok(db_script(run->f->db, "UPDATE alert SET kind = 'environment'", &err));
+	expect(run, "/", "<span class=why>push ", false);
+}
+
+/* The job of a push failed before it had a comparison. */
+static void a_push_that_was_not_measured_says_why(void **state)
+{
+	static const char step[] = "Why: the disk is full</span><span class=why>What to do: fix the cause and push again; "
+				   "<a href=\"/jobs/1\">J1</a> has the log";
+	struct run *run = *state;
+	char commit[96];
+	ok(db_begin(run->f->db, &err));
+	add_commit(run->f, 0xe1, "Ada", "larger tiles");
+	fixture_job(run->f, "ada/tiles", 0xe0, 0xe1, 8000);
+	ok(store_tip_put(run->f->db, run->f->repo, "ada/tiles", "ada/tiles", fixture_sha(0xe1), true, 8000, &err));
+	ok(db_commit(run->f->db, &err));
+	snprintf(commit, sizeof commit, "/commits/%s", fixture_sha(0xe1));
+	expect(run, commit, "<h1>Commit 0000000000</h1>", true);
+	expect(run, commit, "What to do: ", false);
+	ok(db_script(run->f->db, "UPDATE job SET state = 'failed', state_why = 'the disk is full', ended_at = 9000 WHERE id = 1",
+		&err));
+	expect(run, commit, "<h1>0000000000 was not measured: the disk is full</h1>", true);
+	expect(run, commit, step, true);
+	expect(run, commit, "class=\"banner warn\"", false);
+	expect(run, "/branches?repo=kernels&branch=ada/tiles", "<h1>ada/tiles failed</h1>", true);
+	expect(run, "/branches?repo=kernels&branch=ada/tiles", step, true);
+	struct store_alert alert = { .repo = run->f->repo, .branch = "ada/tiles", .cells_json = "[]", .worst_pct = NAN };
+	bool is_new;
+	snprintf(alert.target_sha, sizeof alert.target_sha, "%s", fixture_sha(0xe1));
+	ok(db_begin(run->f->db, &err));
+	ok(store_alert_open(run->f->db, &alert, 9000, &is_new, &err));
+	ok(db_commit(run->f->db, &err));
+	expect(run, commit, "<a href=\"/alerts/1#answer\">Answer A1</a> (accept, fixed, not real, on it)</p>", true);
+	ok(db_script(run->f->db, "UPDATE alert SET kind = 'environment'", &err));
+	expect(run, commit, "Answer A1", false);
+	ok(db_begin(run->f->db, &err));
+	fixture_job(run->f, "ada/tiles", 0xe0, 0xe1, 8001);
+	ok(db_commit(run->f->db, &err));
+	ok(db_script(run->f->db, "UPDATE job SET suite = 'second' WHERE id = 2", &err));
+	expect(run, commit, "<h1>0000000000 was not measured in suite ", true);
+}
+
 #define LIST_TEST(name) cmocka_unit_test_setup_teardown(name, run_setup, run_teardown)
 
 int main(void)
@@ -634,6 +1169,28 @@ int main(void)
 		LIST_TEST(each_of_twenty_devices_has_its_lane),
 		LIST_TEST(a_queue_without_devices_is_no_picture),
 		LIST_TEST(what_a_list_lacks_is_requested_once),
+		LIST_TEST(a_job_begins_with_its_finding),
+		LIST_TEST(a_job_without_a_result_says_why),
+		LIST_TEST(a_history_begins_with_its_newest_step),
+		LIST_TEST(an_undecided_job_is_measured_again),
+		LIST_TEST(a_commit_begins_with_its_finding),
+		LIST_TEST(an_alert_of_an_unchanged_push_is_the_next_step),
+		LIST_TEST(an_alert_of_an_environment_is_answered_at_its_comparison),
+		LIST_TEST(an_open_alert_comes_before_a_newer_answered_one),
+		LIST_TEST(a_heat_map_begins_with_its_newest_step),
+		LIST_TEST(an_alert_of_a_list_is_answered_by_one_button),
+		LIST_TEST(a_branch_is_slower_while_its_alert_is_open),
+		LIST_TEST(an_old_alert_is_still_the_state_of_its_branch),
+		LIST_TEST(the_worst_live_loss_of_a_branch_is_its_headline),
+		LIST_TEST(lists_begin_with_their_finding),
+		LIST_TEST(a_comparison_without_times_has_no_columns_of_times),
+		LIST_TEST(an_undecided_comparison_explains_the_cell_with_the_largest_change),
+		LIST_TEST(an_alert_of_a_list_has_its_worst_cell_first),
+		LIST_TEST(a_list_of_comparisons_counts_explains_and_answers),
+		LIST_TEST(the_queue_says_what_runs_why_others_wait_and_what_was_found),
+		LIST_TEST(a_branch_without_an_alert_says_what_to_do),
+		LIST_TEST(a_push_that_was_not_measured_says_why),
+		LIST_TEST(a_bar_names_a_push_only_where_one_is_blamed),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

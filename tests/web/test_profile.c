@@ -121,11 +121,17 @@ static void test_configurations(void **state)
 	} counted[] = { { "gpu__time_duration.sum", 1e6 }, { "dram__bytes_read.sum", 2e9 }, { "dram__bytes_write.sum", 1e9 },
 		{ "lts__t_sectors.sum", 400 }, { "lts__t_sectors_lookup_hit.sum", 300 }, { "l1tex__t_sectors.sum", 200 },
 		{ "l1tex__t_sectors_lookup_hit.sum", 20 },
-		{ "sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_elapsed", 60 } };
+		{ "sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_elapsed", 60 },
+		{ "smsp__issue_active.avg.pct_of_peak_sustained_active", 40 }, { "smsp__inst_executed.sum", 100 },
+		{ "smsp__thread_inst_executed.sum", 2400 }, { "smsp__sass_data_bytes_mem_global_op_ld.sum", 1600 },
+		{ "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum", 100 },
+		{ "smsp__warps_issue_stalled_long_scoreboard.sum", 30 }, { "smsp__warps_issue_stalled_barrier.sum", 5 },
+		{ "smsp__warps_issue_stalled_selected.sum", 65 } };
+	enum { COUNTED = sizeof counted / sizeof counted[0], TENSOR = 7 };
 	struct run *run = *state;
-	struct evidence_value value[8];
+	struct evidence_value value[COUNTED];
 	put(run);
-	for (size_t i = 0; i < 8; i++) {
+	for (size_t i = 0; i < COUNTED; i++) {
 		value[i] = (struct evidence_value){ .value = counted[i].value };
 		snprintf(value[i].metric, sizeof value[i].metric, "%s", counted[i].metric);
 	}
@@ -136,11 +142,18 @@ static void test_configurations(void **state)
 			.n = 10 + i % 2,
 			.kernel = "counted",
 			.phase = "run",
-			.n_values = 8,
+			.n_values = COUNTED,
 			.value = value };
-		value[7].value = i % 2 ? 0 : 60;
+		value[TENSOR].value = i % 2 ? 0 : 60;
 		ok(store_profile_kernel_put(run->f->db, 1, &k, &err));
 	}
+	int64_t cell;
+	ok(db_first_int(run->f->db, &cell, &err,
+		   "SELECT c.id FROM cell c JOIN profile p ON p.comparison = c.comparison WHERE p.id = 1 AND c.key = :key",
+		   "key=%s", CELL) == 1
+			? 0
+			: -1);
+	ok(store_metric(run->f->db, cell, "target.peak_bytes", "bytes", 3.5e6, &err));
 	ok(db_commit(run->f->db, &err));
 	json_t *root = get_json(run, "/api/v1/profiles/1"), *row = json_array_get(json_object_get(root, "configurations"), 0),
 	       *base = json_object_get(row, "base"), *target = json_object_get(row, "target");
@@ -154,17 +167,30 @@ static void test_configurations(void **state)
 	assert_true(json_number_value(json_object_get(target, "l2_hit_pct")) == 75);
 	assert_true(json_number_value(json_object_get(target, "l1_hit_pct")) == 10);
 	assert_true(json_number_value(json_object_get(target, "tensor_pct")) == 30);
+	assert_true(json_number_value(json_object_get(target, "issue_pct")) == 40);
+	assert_true(json_number_value(json_object_get(target, "warp_execution_pct")) == 75);
+	assert_true(json_number_value(json_object_get(target, "load_sector_pct")) == 50);
+	assert_true(json_is_null(json_object_get(target, "store_sector_pct"))); /* its sectors were not counted */
+	assert_true(json_number_value(json_object_get(target, "long_scoreboard_pct")) == 30);
+	assert_true(json_number_value(json_object_get(target, "barrier_pct")) == 5);
+	assert_true(json_number_value(json_object_get(target, "allocated_mb")) == 3.5);
+	assert_true(json_is_null(json_object_get(base, "allocated_mb")));
+	assert_true(json_is_null(json_object_get(base, "long_scoreboard_pct")));
 	assert_true(json_is_null(json_object_get(target, "bank_conflicts_pct")));
 	assert_true(json_is_null(json_object_get(base, "dram_gb_s"))); /* its time was not counted */
 	json_decref(root);
 	struct answer a = get(run, "/api/v1/profiles/1/configurations.csv");
 	assert_int_equal(a.status, 200);
-	assert_non_null(strstr(a.body, "cell,title,direction,size,side,configuration,ms,tflops,dram_mb,dram_gb_s,"));
-	assert_non_null(strstr(a.body, ",6000,3000,75,10,,30,0.9708\r\n"));
+	assert_non_null(strstr(a.body,
+		"cell,title,direction,size,side,configuration,ms,tflops,allocated_mb,dram_mb,dram_gb_s,l2_hit_pct,l1_hit_pct,"
+		"bank_conflicts_pct,tensor_pct,issue_pct,warp_execution_pct,load_sector_pct,store_sector_pct,"
+		"long_scoreboard_pct,barrier_pct,speedup\r\n"));
+	assert_non_null(strstr(a.body, ",3.5,6000,3000,75,10,,30,40,75,50,,30,5,0.9708\r\n"));
 	answer_free(&a);
 	a = get(run, "/api/v1/profiles/1/configurations.md");
 	assert_int_equal(a.status, 200);
-	assert_non_null(strstr(a.body, "| 6000 | 3000 | 75 | 10 | – | 30 | 0.9708 |"));
+	assert_non_null(strstr(a.body, "| 3.5 | 6000 | 3000 | 75 | 10 | 30 | 40 | 75 | 50 | 30 | 5 | 0.9708 |"));
+	assert_null(strstr(a.body, "bank conflicts")); /* counted on no side: no column */
 	answer_free(&a);
 	assert_problem(get(run, "/api/v1/profiles/2/configurations.csv"), 404, "there is no profile 2");
 	assert_problem(get(run, "/api/v1/profiles/2/configurations.md"), 404, "there is no profile 2");

@@ -1,6 +1,8 @@
 /* Every route of the site over a real database: its content, its rejections, and its requests to the daemon. */
 #include "site_fill.h"
 
+#include <math.h>
+
 #include "db/db.h"
 
 /* ---- pages ------------------------------------------------------------------------------------------------------------ */
@@ -41,23 +43,23 @@ static void test_pages(void **state)
 	expect_page(run, "/alerts", WORDS("No alert."));
 	fill(run);
 	expect_page(run, "/",
-		WORDS("<h1>team/a+b is 3.1\u00a0% slower in 1 of 1 cells</h1>", "Answer A1", "regression", "a faster tile",
+		WORDS("<h1>team/a+b is 3.1 % slower in 1 of 1 cell</h1>", "Answer A1", "regression", "a faster tile",
 			"href=\"/branches?repo=kernels&amp;branch=team%2Fa%252Bb\"", "<summary>1 unchanged</summary>",
 			"<table class=\"heat small\">", "Alerts <b class=count>1</b>"));
 	expect_page(run, "/repos/kernels",
-		WORDS("<h1>kernels: 1 slower, 1 unchanged</h1>", "Answer A1", "<dt>Last fetch</dt><dd>none yet", "Suites of main",
-			"<table class=\"heat small\">"));
+		WORDS("<h1>Branches of kernels: 1 slower, 1 unchanged</h1>", "Answer A1", "<dt>Last fetch</dt><dd>none yet",
+			"Suites of main", "<table class=\"heat small\">"));
 	expect_page(run, "/branches", WORDS("<h1>Branches: 1 slower, 1 unchanged</h1>", "href=\"/repos/kernels\""));
 	expect_page(run, "/branches?repo=kernels&branch=team/a%252Bb",
-		WORDS("<h1>team/a+b is 3.1\u00a0% slower in 1 of 1 cells</h1>", "Answer A1", "a faster tile", "<svg class=chart",
-			"href=\"/comparisons/2\">C2</a>"));
+		WORDS("<h1>team/a+b is 3.1 % slower in 1 of 1 cell</h1>", "Answer A1", "a faster tile", "<svg class=chart",
+			"class=\"limit\"", "href=\"/comparisons/2\">C2</a>"));
 	expect_page(run, "/branches?repo=kernels&branch=team/a%2Bb", WORDS("<h1>team/a+b is 3.1"));
 	expect_page(run, "/branches?repo=kernels&branch=former", WORDS("<h1>former is no branch of the repository now</h1>"));
 	expect_page(run, "/settings", WORDS("<dt>Version</dt><dd>" FW_VERSION "</dd>", "No receiver."));
 	expect_page(run, "/alerts", WORDS("href=\"/alerts/1\"", "Not real (measurement)"));
 	expect_page(run, "/alerts/1",
-		WORDS("<h1>team/a+b is 3.1 % slower in 1 cell</h1>", "<title>team/a+b is 3.1 % slower in 1 cell", "a faster tile",
-			"<form id=answer", "Accept: this loss is wanted</button>",
+		WORDS("<h1>team/a+b is 3.1 % slower in 1 of 1 cell</h1>", "<title>team/a+b is 3.1 % slower in 1 of 1 cell",
+			"a faster tile", "<form id=answer", "Accept: this loss is wanted</button>",
 			"/api/v1/alerts/1/acknowledge\">I\u2019m on it", "name=back value=\"/alerts/1\"", "/api/v1/alerts/1",
 			"/comparisons/2", "class=\"limit\""));
 	expect_page(run, "/comparisons", WORDS("team/a+b", "regression", "unchanged", "/comparisons/2"));
@@ -65,6 +67,7 @@ static void test_pages(void **state)
 	expect_page(run, "/comparisons?repo=kernels&branch=team/a%2Bb", WORDS("/comparisons/2"));
 	expect_page(run, "/comparisons/2",
 		WORDS("<h1>team/a+b is 3.1 % slower in 1 of 1 cell</h1>", ">A1 <span", "href=\"/alerts/1#answer\">Answer</a>",
+			"<b>What to do:</b> push a fix, or answer <a href=\"/alerts/1\">A1</a> (accept, fixed, not real, on it).",
 			"Slower cells, worst first", "id=spread", "simulated", "<dt>Isolation</dt><dd>none</dd>", "1.7100",
 			"95 % interval", "/api/v1/comparisons/2.csv", "aria-expanded=true", "numerical error", "0.31",
 			"No phase is named as the cause", "<th scope=row>run", "1.66", "Reproduce",
@@ -84,13 +87,13 @@ static void test_pages(void **state)
 	expect_page(run, "/api", WORDS("/api/v1/history"));
 	expect_page(run, "/history", WORDS("Which cell?", CELL));
 	expect_page(run, "/history?cell=" CELL,
-		WORDS("2 points, 1 regression", "<svg", "class=\"loss\"", "value=\"kernels\"", ", the newest of 2 pushes</h1>",
-			"<small>a faster tile</small>"));
+		WORDS("2 points, 1 regression", "<svg", "class=\"loss\"", "value=\"kernels\"",
+			", the newest of 2 pushes; team/a+b is 3.1 % slower at 0000000</h1>", "<small>a faster tile</small>"));
 	expect_page(run, "/history?cell=" CELL "&branch=team/a%2Bb", WORDS("1 point, 1 regression"));
 	expect_page(run, "/history?cell=other", WORDS("0 points", "No timed points yet."));
 	expect_page(run, "/jobs", WORDS("/jobs/2", "done"));
 	expect_page(run, "/jobs?state=queued", WORDS("</table>"));
-	expect_page(run, "/jobs/J2", WORDS("regression, C2</h1>"));
+	expect_page(run, "/jobs/J2", WORDS("<h1>team/a+b is 3.1 % slower in 1 of 1 cell</h1>"));
 	expect_page(run, "/jobs/2", WORDS("queued: pushed", "action=\"/api/v1/jobs/2/retry\"", "Measure again"));
 	expect_page(run, "/alerts", WORDS("team/a+b", "formaction=\"/api/v1/alerts/1/accept\"", CELL));
 	expect_page(run, "/devices", WORDS("simulated", "sim-0", "action=\"/api/v1/devices/sim-0/pause\""));
@@ -123,7 +126,7 @@ static void test_page_peer(void **state)
 			"over the base, timed side by side with it in", "% fast</th>",
 			" of its speed, geometric mean of 1 cell;"));
 	expect_page(run, "/comparisons/3", WORDS("slower", "Against <b>fast</b>, of 1 cell the default provider has 1 slower"));
-	expect_page(run, "/peers", WORDS("kernels against fast", "<b>50.0"));
+	expect_page(run, "/peers", WORDS("<h1>kernels has 50.0 % of the speed of fast", "kernels against fast", "<b>50.0"));
 	expect_page(run, "/peers?repo=nobody", WORDS("No peer comparison yet."));
 }
 
@@ -135,9 +138,9 @@ static void test_pages_refuse(void **state)
 		const char *says;
 	} cases[] = {
 		{ "/nothing", 404, "no such address" },
-		{ "/comparisons/99", 404, "there is no comparison 99" },
+		{ "/comparisons/99", 404, "there is no C99" },
 		{ "/comparisons/x", 404, "the address of a comparison needs its number" },
-		{ "/jobs/99", 404, "there is no job 99" },
+		{ "/jobs/99", 404, "there is no J99" },
 		{ "/bisects/99", 404, "99" },
 		{ "/commits/abcdef", 404, "no known commit begins with" },
 		{ "/heat?repo=other", 404, "there is no repository other" },
@@ -161,7 +164,7 @@ static void test_pages_refuse(void **state)
 		{ "/jobs?state=asleep", 400, "state must be one of" },
 		{ "/jobs?cursor=x", 400, "cursor must be" },
 		{ "/alerts?state=asleep", 400, "state must be one of" },
-		{ "/alerts/99", 404, "there is no alert 99" },
+		{ "/alerts/99", 404, "there is no A99" },
 		{ "/alerts/x", 404, "the address of an alert needs its number" },
 		{ "/comparisons?verdict=good", 400, "verdict must be one of" },
 		{ "/comparisons?branch=main", 400, "need a repo" },
@@ -540,13 +543,13 @@ static void test_api_refuses(void **state)
 		const char *says;
 	} cases[] = {
 		{ "/api/v1/nothing", 404, "no such address" },
-		{ "/api/v1/comparisons/99", 404, "there is no comparison 99" },
+		{ "/api/v1/comparisons/99", 404, "there is no C99" },
 		{ "/api/v1/comparisons/abc", 404, "needs its number" },
 		{ "/api/v1/comparisons/1e3", 404, "needs its number" },
 		{ "/api/v1/comparisons/99999999999999999999", 404, "needs its number" },
-		{ "/api/v1/comparisons/99.csv", 404, "there is no comparison 99" },
-		{ "/api/v1/jobs/99", 404, "there is no job 99" },
-		{ "/api/v1/jobs/99/log", 404, "there is no job 99" },
+		{ "/api/v1/comparisons/99.csv", 404, "there is no C99" },
+		{ "/api/v1/jobs/99", 404, "there is no J99" },
+		{ "/api/v1/jobs/99/log", 404, "there is no J99" },
 		{ "/api/v1/commits/abcdef", 404, "no commit" },
 		{ "/api/v1/commits/XYZ", 404, "no commit" },
 		{ "/api/v1/branches?repo=other", 404, "there is no repository other" },
@@ -554,7 +557,7 @@ static void test_api_refuses(void **state)
 		{ "/api/v1/history?cell=x&limit=10001", 400, "limit must be" },
 		{ "/api/v1/history?cell=x&repo=other", 404, "there is no repository other" },
 		{ "/api/v1/compare?repo=kernels", 400, "repo, base and target are required" },
-		{ "/api/v1/compare?repo=kernels&base=1&target=2", 404, "were not compared" },
+		{ "/api/v1/compare?repo=kernels&base=1&target=2", 404, "no branch or commit of kernels matches 1" },
 		{ "/api/v1/comparisons?limit=0", 400, "limit must be" },
 		{ "/api/v1/comparisons?limit=501", 400, "limit must be" },
 		{ "/api/v1/comparisons?limit=4294967297", 400, "limit must be" },

@@ -15,7 +15,7 @@ static void test_health_and_metrics(void **state)
 		a = get(run, "/healthz");
 		assert_string_equal(a.body, "ok\n");
 		answer_free(&a);
-		ok(store_outbox_result(run->f->db, note, &(struct store_attempt){ i, 1, 0, "locked" }, 9000, &err));
+		ok(store_outbox_result(run->f->db, note, &(struct store_attempt){ i, 1, 0, "locked", NULL }, 9000, &err));
 	}
 	a = get(run, "/healthz");
 	assert_int_equal(a.status, 200);

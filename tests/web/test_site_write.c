@@ -50,6 +50,13 @@ static void test_job_post(void **state)
 	};
 	for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++)
 		assert_problem(post(run, "/api/v1/jobs", wrong[i].body), 400, wrong[i].says);
+	/* a page of another site can send these types without asking first */
+	static const char *const types[] = { "text/plain", "multipart/form-data; boundary=a", "application/jso" };
+	for (size_t i = 0; i < sizeof types / sizeof types[0]; i++) {
+		char headers[128];
+		snprintf(headers, sizeof headers, "Content-Type: %s\r\n", types[i]);
+		assert_problem(request_with(run, "POST", "/api/v1/jobs", headers, "{}", 2), 415, "send JSON");
+	}
 	struct buf large;
 	buf_init(&large, 1 << 20);
 	for (int i = 0; i < 70000; i++)
@@ -62,6 +69,28 @@ static void test_job_post(void **state)
 	buf_puts(&large, "\",\"target\":\"x\"}");
 	assert_problem(post(run, "/api/v1/jobs", large.data), 400, "key repo is unknown, of the wrong type or too long");
 	buf_fini(&large);
+	assert_string_equal(run->requested.what, "");
+}
+
+/* A number is one from 1 on, as JSON or in a form; anything else is refused by its name. */
+static void test_numbers(void **state)
+{
+	static const char *const wrong[] = { "0", "-1", "2147483648", "\"7\"", "7.5", "null", "true" };
+	struct run *run = *state;
+	struct answer a = post(run, "/api/v1/profiles", "{\"alert\":2147483647}");
+	assert_int_equal(a.status, 201);
+	answer_free(&a);
+	assert_non_null(strstr(run->requested.what, "alert=2147483647"));
+	a = request_with(run, "POST", "/api/v1/profiles", PAGE_FORM, "alert=7", 7);
+	answer_free(&a);
+	assert_non_null(strstr(run->requested.what, "alert=7"));
+	run->requested.what[0] = '\0';
+	for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+		char body[64];
+		snprintf(body, sizeof body, "{\"alert\":%s}", wrong[i]);
+		assert_problem(
+			post(run, "/api/v1/profiles", body), 400, "key alert is unknown, of the wrong type or out of range");
+	}
 	assert_string_equal(run->requested.what, "");
 }
 
@@ -177,7 +206,7 @@ static void test_alert_steps(void **state)
 {
 	struct run *run = *state;
 	fill(run);
-	assert_problem(post(run, "/api/v1/alerts/99/accept", "{\"reason\":\"x\"}"), 404, "alert 99");
+	assert_problem(post(run, "/api/v1/alerts/99/accept", "{\"reason\":\"x\"}"), 404, "A99");
 	assert_problem(post(run, "/api/v1/alerts/x/accept", ""), 404, "the address of an alert needs its number");
 	assert_problem(post(run, "/api/v1/alerts/1/accept", "{\"reason\":7}"), 400, "key reason is unknown, of the wrong type");
 	assert_problem(post(run, "/api/v1/alerts/1/accept", "{\"reasn\":\"meant\"}"), 400, "key reasn is unknown");
@@ -235,6 +264,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		SITE_TEST(test_job_post),
+		SITE_TEST(test_numbers),
 		SITE_TEST(test_daemon_refuses),
 		SITE_TEST(test_job_and_device_verbs),
 		SITE_TEST(test_bisects),

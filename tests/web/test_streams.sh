@@ -13,7 +13,7 @@ is "main is judged" "$(result_of "$(head_of kernels)")" "done unchanged"
 is "a job that cannot be" "$(post jobs '{"repo":"kernels","target":"nobody"}' | jq .status)" 404
 
 # ---- metrics ----
-metrics() { curl -s "http://127.0.0.1:$(port)/metrics" | python3 "$root/tests/support/metrics.py"; }
+metrics() { http GET /metrics | python3 "$root/tests/support/metrics.py"; }
 api jobs >/dev/null
 ok "metrics are in the format, word for word" metrics
 figures=$out
@@ -57,16 +57,7 @@ is "then the next" "$(curl -s "$server$next" | grep -o 'branch=b[0-9]*"' | sed -
 is "who chooses among so many types" "$(curl -s "$server/comparisons?repo=gone" | grep -c '<input name=branch value=""')" 1
 is "a search shows what fits" "$(curl -s "$server/search?q=b0" | grep -c '<li>branch')" 1
 like "and says what it left out" "$(curl -s "$server/search?q=b0")" '200 of 999; type more of the name'
-timeout -k 5 160 python3 "$root/tests/support/streams.py" "http://127.0.0.1:$(port)" "$(sql 'SELECT max(id) FROM event')" >"$tmp/streams" 2>&1
-status=$?
-while IFS= read -r line; do
-	case "$line" in
-	"ok "*) tap_result 0 "${line#ok * - }" ;;
-	"not ok "*) tap_result 1 "${line#not ok * - }" "$(grep -A1 -F "$line" "$tmp/streams" | tail -n 1)" ;;
-	esac
-done <"$tmp/streams"
-is "the clients came to their end" $status 0
-[ $status = 0 ] || tail -n 5 "$tmp/streams" | sed 's/^/# /'
+check_streams "" 160 "http://127.0.0.1:$(port)" "$(sql 'SELECT max(id) FROM event')"
 ok "metrics still are in the format" metrics
 stop_daemon
 is "the daemon ends in order" $? 0

@@ -39,6 +39,7 @@ static void its_markdown_is_drawn(void **state)
 	assert_non_null(strstr(a.body, "<code>is local, but `listen` accepts other machines"));
 	assert_non_null(strstr(a.body, "<pre class=log>options nvidia NVreg_RestrictProfilingToAdminUsers=0</pre>"));
 	assert_non_null(strstr(a.body, "(<code>doc/operating.md#tokens-and-roles</code>)"));
+	assert_non_null(strstr(a.body, "<em>Self-signed</em> or <em>unable to get local issuer</em>: "));
 	assert_null(strstr(a.body, "]("));
 	assert_null(strstr(a.body, "```"));
 	assert_null(strstr(a.body, "\n#"));

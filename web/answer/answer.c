@@ -27,6 +27,7 @@ static const struct refusal {
 		"use the address and port that the daemon printed at its start, or a name listed under `names` in its "
 		"configuration (see doc/troubleshooting.md#host-names)" },
 	{ 422, "The request cannot be processed", "" },
+	{ 429, "Too many requests", "wait for the seconds in Retry-After; requests_per_minute in flopwatchd.yml is the limit" },
 	{ 503, "Not now", "too many requests at once; try again in a few seconds" },
 	{ 0, "The daemon failed", "see the daemon's log" },
 };
@@ -165,7 +166,7 @@ int64_t answer_number(const char *text)
 
 int64_t answer_id(const char *text, const char *what)
 {
-	return answer_number(text && *text == what[0] - 'a' + 'A' ? text + 1 : text);
+	return answer_number(text && *text == what[0] - 'a' + 'A' ? text + 1 : text); /* a small letter may begin a branch */
 }
 
 int64_t answer_path_id(struct http_request *r, const char *what, struct fw_err *err)

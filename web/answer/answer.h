@@ -23,6 +23,8 @@ enum { ACCESS_TOKEN_BYTES = 32, ACCESS_TOKEN_TEXT = 4 + 2 * ACCESS_TOKEN_BYTES +
 
 /** The http_config.guard of the daemon: redirects a browser to /login, answers 401 or 403 to a program. */
 bool access_allows(struct site *site, struct http_request *r, struct http_response *response, enum http_scope scope);
+/** The http_config.after of the daemon: adds requests that need more than HTTP_READ to the audit log. */
+void access_record(struct site *site, struct http_request *r, const struct http_response *response, enum http_scope scope);
 
 /** Generate a random token ("fwt_" and 64 hexadecimal digits). Err: ERR_INTERNAL no random bytes. */
 int access_new_token(char token[ACCESS_TOKEN_TEXT], struct fw_err *err);
@@ -31,6 +33,16 @@ int access_new_token(char token[ACCESS_TOKEN_TEXT], struct fw_err *err);
 const char *access_next(const char *next);
 
 http_handler_fn page_login, page_login_post, page_logout;
+/** The log-in by an OpenID Connect provider (login.c): to the provider, and back from it. */
+http_handler_fn page_login_oidc, page_login_callback, page_logged_out;
+
+/** Open a session of a token for `session_ms`: its cookie is in the response. */
+int access_open_session(struct site *site, int64_t token, const char *log_out, int64_t session_ms, struct http_response *response,
+	struct fw_err *err);
+/** Write the page with the form, and why a log-in failed (NULL: it did not). */
+void access_draw_login(const struct site *site, struct http_response *response, const char *next, const char *diagnostic);
+/** Whether browsers must send cookies only encrypted: "; Secure", or "". */
+const char *access_secure(const struct site *site);
 
 /* ---- period: ?since= and ?until= of a list. ---- */
 
@@ -46,6 +58,8 @@ struct period {
  * Err: ERR_INVALID: neither form, or `until` not after `since`.
  */
 int period_read(struct http_request *r, struct period *out, struct fw_err *err);
+/** Return an age such as "7d" or "90m" in ms, 0 if `text` is none. */
+int64_t period_age(const char *text);
 bool period_holds(const struct period *p, int64_t at);
 
 /* ---- answer: Writing the answer: JSON, a list with its cursor, a problem document, an error page. ---- */
@@ -176,6 +190,37 @@ struct site_settings {
 	void *to, *to_receiver;
 };
 
+/** Two files of results that a client posted. The texts are "" if not given. */
+struct site_files {
+	char format[32], unit[16], metric[512];
+	struct {
+		char name[256]; /* for messages: readable, without folders */
+		const char *data;
+		size_t len;
+	} file[2]; /* base, target */
+};
+
+/** Where a browser goes to log in at the provider, and the cookie that binds the log-in to it. */
+struct site_login {
+	char location[2000], cookie[160];
+};
+
+/** What the browser brings back. NULL: not there. */
+struct site_code {
+	const char *code, *state, *issuer, *error, *cookie;
+	const char *client; /* what identifies the address; "" a program on this machine */
+};
+
+/** A user whom the provider has named. */
+struct site_user {
+	int64_t token; /* row of the account */
+	char name[64], scope[16];
+	bool is_named; /* the provider has named a user; set also where the log-in failed */
+	int64_t session_ms;
+	char next[96];
+	const char *log_out; /* for the log-out at the provider, encrypted; NULL none. Own: valid until login_over */
+};
+
 /** Operations of the daemon; each gets `control` of the site. Err: see flopwatchd/control.c. */
 struct site_actions {
 	int (*enqueue)(struct control *c, const struct job_request *request, int64_t *job, struct fw_err *err);
@@ -185,6 +230,9 @@ struct site_actions {
 	int (*forget)(struct control *c, const struct job_request *request, const char *who, int *n, struct fw_err *err);
 	int (*cancel)(struct control *c, int64_t job, const char *who, struct fw_err *err);
 	int (*retry)(struct control *c, int64_t job, int64_t *new_job, struct fw_err *err);
+	/** Approve one commit of a request for `who`; *is_allowed false: the configuration does not let `who` approve. */
+	int (*approve)(struct control *c, const char *repo, int number, const char *commit, const char *who, bool *is_allowed,
+		struct fw_err *err);
 	/** A client waits for the verdict of a commit: run its queued pushes before profiles. */
 	int (*await)(struct control *c, int64_t repo, const char *target_sha, struct fw_err *err);
 	int (*pause)(struct control *c, const char *uuid, bool paused, const char *who, struct fw_err *err);
@@ -197,6 +245,8 @@ struct site_actions {
 	int (*looked)(struct control *c, const char *repo, int64_t look, bool *ended, const char **held, const char **error,
 		struct fw_err *err);
 	int (*secret)(struct control *c, const char *repo, const char **secret, struct fw_err *err);
+	/** An event of the forge with a valid signature: it may approve a request's commit. In a transaction. NULL: not known. */
+	int (*forge_event)(struct control *c, const char *repo, const char *body, size_t len, struct fw_err *err);
 	int (*health)(struct control *c, struct fw_err *err);
 	/** Bisect the commits from request->base (good) to request->target (bad). */
 	int (*bisect)(struct control *c, const struct job_request *request, int64_t *id, struct fw_err *err);
@@ -208,6 +258,8 @@ struct site_actions {
 	int (*cancel_bisect)(struct control *c, int64_t id, const char *who, struct fw_err *err);
 	int (*judge)(struct control *c, int64_t comparison, bool *changed, struct fw_err *err);
 	int (*redeliver)(struct control *c, int64_t notification, struct fw_err *err);
+	/** Send a test message to a receiver; *notification gets its id. NULL: not known. */
+	int (*test_receiver)(struct control *c, const char *name, int64_t *notification, struct fw_err *err);
 	/** Change an alert for a user; `state` acknowledged, accepted, resolved or invalid, `reason` "" none. */
 	int (*alert)(
 		struct control *c, int64_t id, enum alertstate state, const char *who, const char *reason, struct fw_err *err);
@@ -231,17 +283,57 @@ struct site_actions {
 	int (*backup_take)(struct control *c, char *path, size_t size, struct fw_err *err);
 	/** The copy was sent, or its client is gone. */
 	void (*backup_over)(struct control *c);
+	/**
+	 * Start to compare two files in the background; the owner of the site calls http_notify at its end. `request` identifies
+	 * the comparison. Err: ERR_BUSY too many are in progress.
+	 */
+	int (*compare_files)(struct control *c, const struct site_files *files, const void *request, struct fw_err *err);
+	/**
+	 * 1: in progress; 0: done, *json is the comparison, valid until compare_files_over; -1. Err: ERR_INVALID a file cannot be
+	 * read, ERR_CRASHED it made its reader fail.
+	 */
+	int (*compared_files)(struct control *c, const void *request, const struct buf **json, struct fw_err *err);
+	/** The request has ended. */
+	void (*compare_files_over)(struct control *c, const void *request);
+	/**
+	 * Begin a log-in at the provider; as compare_files, `request` identifies it. `client`: as in struct site_code. Err:
+	 * ERR_NOT_FOUND no provider, ERR_BUSY.
+	 */
+	int (*login_begin)(struct control *c, const void *request, const char *client, struct fw_err *err);
+	/** 1: in progress; 0: done; -1. `next`: the page to show after the log-in. Err: ERR_IO the provider. */
+	int (*login_address)(
+		struct control *c, const void *request, const char *next, struct site_login *out, struct fw_err *err);
+	/** The browser is back. Err: ERR_INVALID it did not begin this log-in, ERR_CONFLICT the provider refused it, ERR_BUSY. */
+	int (*login_code)(struct control *c, const void *request, const struct site_code *code, struct fw_err *err);
+	/** 1: in progress; 0: done; -1. Err: ERR_IO the provider, ERR_CONFLICT the user has no role. */
+	int (*login_user)(struct control *c, const void *request, struct site_user *out, struct fw_err *err);
+	/** Append the address at which the browser logs out of the provider. Err: ERR_INVALID of another configuration. */
+	int (*log_out)(struct control *c, int64_t token, const char *sealed, struct buf *location, struct fw_err *err);
+	/** Whether the provider returned the browser from a log-out that log_out began. */
+	bool (*is_logged_out)(struct control *c, const char *state);
+	/** The request has ended. */
+	void (*login_over)(struct control *c, const void *request);
 };
+
+/* A certificate that expires within this time is a warning. */
+#define SITE_CERTIFICATE_WARN_MS (INT64_C(14) * 24 * 3600 * 1000)
 
 struct site {
 	struct db *db;
 	const struct site_actions *act;
 	struct control *control;
-	bool needs_token;          /* every request must carry an access token, or the session of a browser that sent one */
-	struct page_cache *pages;  /* rendered comparisons; NULL: no cache */
-	struct captures *captures; /* cells of suites; NULL: no cache */
-	const char *public_url;    /* public address of the pages; NULL or "": that of the request */
-	const char *const *names;  /* further accepted values of Host, NULL-terminated; NULL: none */
+	int requests_per_minute;    /* of a token, or of an address without one; 0: no limits */
+	bool needs_token;           /* every request must carry an access token, or the session of a browser that sent one */
+	struct page_cache *pages;   /* rendered comparisons; NULL: no cache */
+	struct captures *captures;  /* cells of suites; NULL: no cache */
+	const struct http_tls *tls; /* NULL: plain HTTP */
+	struct {
+		int64_t expires_at; /* ms UTC; 0: no TLS */
+		bool is_rejected;   /* the files contain another certificate, which cannot be used */
+	} certificate;
+	const char *public_url;   /* public address of the pages; NULL or "": that of the request */
+	const char *provider;     /* issuer at which users log in; NULL: none */
+	const char *const *names; /* further accepted values of Host, NULL-terminated; NULL: none */
 };
 
 /*
@@ -300,10 +392,40 @@ double forecast_usual_s(struct forecast *f, const struct view_job *row);
  * with -1.
  */
 double forecast_start_s(const struct forecast *f, int64_t job, const char **device);
+/** What a queued job waits for. */
+struct forecast_behind {
+	int64_t job; /* that its device runs; 0: the device is idle */
+	enum jobkind kind;
+	int queued; /* jobs that the same device takes before it */
+};
+/** False: no device is expected to take the job. */
+bool forecast_behind(const struct forecast *f, int64_t job, struct forecast_behind *out);
+/** The queued job that a device takes next; 0 none. */
+int64_t forecast_next(const struct forecast *f, const char *uuid);
 /** Whether a new job would start at once: a device is idle and no job waits. */
 bool forecast_is_idle(const struct forecast *f);
 /** Whether the job's start is unknown because the job that it waits for runs longer than its usual time. */
 bool forecast_is_late(const struct forecast *f, int64_t job);
+
+/*
+ * ---- files ----
+ * The comparison of two posted files, for the page and the API: a form of type multipart/form-data with the files `base` and
+ * `target`, and the texts `format`, `unit` and `metric`, which may be absent or empty.
+ */
+
+/**
+ * Read the form and start the comparison; `later` then becomes the deferred handler, which calls files_take. The refusal of a
+ * form is written: 400 malformed, 413 a file is larger than HTTP_UPLOAD_FILE_MAX, 415 another type. Err: ERR_BUSY.
+ */
+int files_begin(
+	struct site *site, struct http_request *r, struct http_response *response, http_handler_fn *later, struct fw_err *err);
+/**
+ * For a deferred handler `later`: 1 the answer is still deferred, or (`response` NULL) the request has ended; 0 done, *json is
+ * the comparison, as of `flopwatch compare --json`; -1 the refusal (422) is written, or `err` is set. Own: *json until the
+ * request has ended.
+ */
+int files_take(struct site *site, struct http_request *r, struct http_response *response, http_handler_fn *later,
+	const struct buf **json, struct fw_err *err);
 
 /*
  * ---- idempotent ----
@@ -340,6 +462,20 @@ int scope_offer(struct site *site, struct http_request *r, struct scope *out, st
 
 /** ?branch= as the stored key, NULL if absent. Shape: key[BRANCH_KEY_MAX]. Own: returns `key`. */
 const char *scope_branch(struct http_request *r, char *key);
+
+/* ---- commit: The commit that a request names. ---- */
+
+struct answer_commit {
+	int n; /* matching branches or commits; the texts are known if it is 1 */
+	char sha[65], subject[200];
+};
+
+/**
+ * Find a commit of repository `repo`, whose row is `id`: the name of a branch, also as it is displayed, selects its tip; other
+ * texts are the first digits of a hash, at least four. An empty text matches none. Err: the database.
+ */
+int answer_find_commit(
+	struct db *db, int64_t id, const char *repo, const char *text, struct answer_commit *out, struct fw_err *err);
 
 /* ---- write: For handlers of writes: read the JSON of a POST, and redirect a browser back to a page. ---- */
 

@@ -1,11 +1,16 @@
 #include "web/answer/answer.h"
 
+#include <math.h>
+
 enum { USUAL_MAX = 64 };
 
 struct position {
 	char uuid[64], kind[8];
 	double free_s; /* from now; NAN: unknown */
 	bool is_late;  /* its job runs longer than its usual time */
+	int64_t job;   /* that it runs; 0 none */
+	enum jobkind job_kind;
+	int n_queued; /* jobs that it takes next */
 };
 
 /* Cached usual duration: most jobs of a queue have the same suite. */
@@ -17,8 +22,9 @@ struct usual {
 
 struct start {
 	int64_t job;
-	double in_s;
+	double in_s; /* -1 unknown */
 	int position;
+	int n_before; /* queued jobs that its position takes before it */
 };
 
 struct forecast {
@@ -86,33 +92,43 @@ static void take_running(void *arg, const struct view_job *row)
 		struct position *p = &f->position[i];
 		if (strcmp(p->uuid, row->device) != 0)
 			continue;
+		p->job = row->id;
+		p->job_kind = row->kind;
 		p->is_late = usual > 0 && elapsed_s > usual;
 		p->free_s = usual > 0 && !p->is_late ? usual - elapsed_s : NAN;
 	}
 }
 
+/* The position that is free first; where that is known for none, the one that fewest jobs wait for, a late one first. */
+static struct position *find_position(struct forecast *f, const struct view_job *row)
+{
+	struct position *first = NULL, *unknown = NULL;
+	for (int i = 0; i < f->n; i++) {
+		struct position *p = &f->position[i];
+		if (*row->device_kind && strcmp(p->kind, row->device_kind) != 0)
+			continue;
+		if (!isnan(p->free_s) && (!first || p->free_s < first->free_s))
+			first = p;
+		if (isnan(p->free_s) && (!unknown || p->is_late > unknown->is_late ||
+						(p->is_late == unknown->is_late && p->n_queued < unknown->n_queued)))
+			unknown = p;
+	}
+	return first ? first : unknown;
+}
+
 static void take_waiting(void *arg, const struct view_job *row)
 {
 	struct forecast *f = arg;
-	struct position *first = NULL;
-	bool is_late = false;
 	f->is_waited_for = true;
 	if (f->n_starts == FORECAST_WAITING_MAX || *unschedulable_of(f->unschedulable, row->id))
 		return;
-	for (int i = 0; i < f->n; i++) {
-		struct position *p = &f->position[i];
-		bool fits = !*row->device_kind || strcmp(p->kind, row->device_kind) == 0;
-		is_late |= fits && p->is_late;
-		if (fits && !isnan(p->free_s) && (!first || p->free_s < first->free_s))
-			first = p;
-	}
-	if (!first && is_late)
-		f->start[f->n_starts++] = (struct start){ .job = row->id, .in_s = -1 };
-	if (!first)
+	struct position *p = find_position(f, row);
+	if (!p)
 		return;
 	double usual = forecast_usual_s(f, row);
-	f->start[f->n_starts++] = (struct start){ row->id, first->free_s, (int)(first - f->position) };
-	first->free_s = usual > 0 ? first->free_s + usual : NAN;
+	f->start[f->n_starts++] =
+		(struct start){ row->id, isnan(p->free_s) ? -1 : p->free_s, (int)(p - f->position), p->n_queued++ };
+	p->free_s = usual > 0 ? p->free_s + usual : NAN;
 }
 
 static int look(struct forecast *f, struct fw_err *err)
@@ -144,23 +160,44 @@ void forecast_free(struct forecast *f)
 	free(f);
 }
 
+static const struct start *find_start(const struct forecast *f, int64_t job)
+{
+	for (int i = 0; i < f->n_starts; i++)
+		if (f->start[i].job == job)
+			return &f->start[i];
+	return NULL;
+}
+
 double forecast_start_s(const struct forecast *f, int64_t job, const char **device)
 {
-	*device = NULL;
-	for (int i = 0; i < f->n_starts; i++)
-		if (f->start[i].job == job && f->start[i].in_s >= 0) {
-			*device = f->position[f->start[i].position].uuid;
-			return f->start[i].in_s;
-		}
-	return -1;
+	const struct start *s = find_start(f, job);
+	bool is_known = s && s->in_s >= 0;
+	*device = is_known ? f->position[s->position].uuid : NULL;
+	return is_known ? s->in_s : -1;
 }
 
 bool forecast_is_late(const struct forecast *f, int64_t job)
 {
+	const struct start *s = find_start(f, job);
+	return s && s->in_s < 0 && f->position[s->position].is_late;
+}
+
+bool forecast_behind(const struct forecast *f, int64_t job, struct forecast_behind *out)
+{
+	const struct start *s = find_start(f, job);
+	if (!s)
+		return false;
+	const struct position *p = &f->position[s->position];
+	*out = (struct forecast_behind){ p->job, p->job_kind, s->n_before };
+	return true;
+}
+
+int64_t forecast_next(const struct forecast *f, const char *uuid)
+{
 	for (int i = 0; i < f->n_starts; i++)
-		if (f->start[i].job == job)
-			return f->start[i].in_s < 0;
-	return false;
+		if (f->start[i].n_before == 0 && strcmp(f->position[f->start[i].position].uuid, uuid) == 0)
+			return f->start[i].job;
+	return 0;
 }
 
 bool forecast_is_idle(const struct forecast *f)

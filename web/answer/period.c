@@ -2,8 +2,7 @@
 
 enum { AGE_DIGITS = 6 };
 
-/* Parse an age such as "7d"; 0 if `text` is not one. Units: ms. */
-static int64_t age_of(const char *text)
+int64_t period_age(const char *text)
 {
 	static const char units[] = "mhdw";
 	static const int64_t minutes[] = { 1, 60, INT64_C(24) * 60, INT64_C(7) * 24 * 60 };
@@ -19,7 +18,7 @@ static int read_end(struct http_request *r, const char *name, int64_t now_ms, in
 	*at = 0;
 	if (!text || !*text)
 		return 0;
-	int64_t age = age_of(text);
+	int64_t age = period_age(text);
 	if (age)
 		*at = now_ms - age;
 	else if (clock_parse(text, at, &malformed) != 0)

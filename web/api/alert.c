@@ -19,10 +19,11 @@ static void put_alert(struct jsonw *j, struct site *site, const struct view_aler
 	struct fw_err err = { 0 };
 	jsonw_object(j);
 	jsonw_format(j,
-		"id=%lld kind=%s state=%s title?=%s repo?=%s branch=%s{branch} target?=%s subject?=%s author?=%s device?=%s comparison?=%lld bisect?=%lld worst_pct=%g culprits=%s{json} groups=%s{json} cells=%s{json}",
-		(long long)row->id, alertkind_name(row->kind), alertstate_name(row->state), row->title, row->repo, row->branch,
-		row->target, row->subject, row->author, row->device, (long long)row->comparison, (long long)row->bisect,
-		row->worst_pct, row->culprits_json, row->groups_json, row->cells_json);
+		"id=%lld kind=%s cost~=%s state=%s title?=%s repo?=%s branch=%s{branch} target?=%s subject?=%s author?=%s device?=%s comparison?=%lld bisect?=%lld worst_pct=%g culprits=%s{json} groups=%s{json} cells=%s{json}",
+		(long long)row->id, alertkind_name(row->kind), row->kind == ALERTKIND_COST ? row->changed : "",
+		alertstate_name(row->state), row->title, row->repo, row->branch, row->target, row->subject, row->author,
+		row->device, (long long)row->comparison, (long long)row->bisect, row->worst_pct, row->culprits_json,
+		row->groups_json, row->cells_json);
 	jsonw_key(j, "why");
 	if (view_profile_why(site->db, row->id, 0, j, &err) != 0)
 		j->out->failed = true;

@@ -2,13 +2,15 @@
 #ifndef WEB_API_API_H
 #define WEB_API_API_H
 
+#include "db/db.h"
 #include "web/http/http.h"
 
 /* ---- api: REST v1 under /api/v1 (and /healthz, /metrics), one file for each resource. ---- */
 
 http_handler_fn api_repos, api_branches, api_look, api_look_post;
+http_handler_fn api_pulls, api_pull_approve;
 http_handler_fn api_comparisons, api_comparison, api_comparison_csv, api_comparison_md, api_comparison_svg;
-http_handler_fn api_badge, api_compare, api_commit;
+http_handler_fn api_badge, api_compare, api_compare_files, api_commit;
 http_handler_fn api_commit_verdict, api_job_verdict;
 http_handler_fn api_comparison_judge;
 http_handler_fn api_report;
@@ -21,12 +23,14 @@ http_handler_fn api_alerts, api_alert, api_alert_change;
 http_handler_fn api_calibration, api_calibrate, api_calibration_forget;
 http_handler_fn api_peers, api_peer_post;
 http_handler_fn api_devices, api_device_change, api_workers;
-http_handler_fn api_index, api_openapi, api_events, api_healthz, api_metrics, api_backup, api_samples, api_samples_month;
-http_handler_fn api_notifications, api_redeliver;
+http_handler_fn api_index, api_openapi, page_api, api_events, api_healthz, api_metrics, api_backup, api_samples,
+	api_samples_month;
+http_handler_fn api_notifications, api_redeliver, api_receiver_test;
 http_handler_fn api_hook;
+http_handler_fn api_audit;
 http_handler_fn api_tokens, api_token_post, api_token_revoke;
 
-/* ---- openapi: The OpenAPI 3.1 document: `paths` from the table of routes, the rest from web/openapi/. ---- */
+/* ---- openapi: The API from the table of routes: a page, and the OpenAPI 3.1 document, with web/openapi/. ---- */
 
 /**
  * The description of one route. Names are those of web/openapi/components.json. The document adds what follows from
@@ -49,7 +53,16 @@ struct api_operation {
 	int status; /* of the answer; 0: 200 */
 	bool is_body_optional;
 	bool is_json_only; /* the body may not be a form */
+	bool is_multipart; /* the body is a form with files, never JSON */
 	bool has_location; /* the answer has the address of the new object */
 };
+
+/* ---- review: A comparison as a comment on a review. ---- */
+
+/**
+ * Append the comment as Markdown, fewer than 25 lines: verdict, the five worst cells, cause, certainty, link and next step.
+ * `address`: of the pages, without a final slash; "": no link. Err: ERR_NOT_FOUND.
+ */
+int review_write(struct db *db, const char *address, int64_t comparison, struct buf *out, struct fw_err *err);
 
 #endif

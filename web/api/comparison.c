@@ -2,6 +2,8 @@
 
 #include "web/api/internal.h"
 
+#include <math.h>
+
 /* ---- lists ------------------------------------------------------------------------------------------------------------ */
 
 static void list_row(void *arg, const struct view_comparison *row)
@@ -72,13 +74,31 @@ int api_comparison(struct site *site, struct http_request *r, struct http_respon
 	return id < 0 ? -1 : send_body(site, r, response, id, err);
 }
 
+/* The full hash of a side of ?base= or ?target=. Shape: sha[65]. */
+static int find_side(struct db *db, int64_t repo_id, const char *repo, const char *text, char *sha, struct fw_err *err)
+{
+	struct answer_commit found;
+	if (answer_find_commit(db, repo_id, repo, text, &found, err) != 0)
+		return -1;
+	if (found.n > 1)
+		return err_set(
+			err, ERR_INVALID, "%d branches or commits of %s match %s: add more characters", found.n, repo, text);
+	snprintf(sha, 65, "%s", found.n ? found.sha : text);
+	return found.n || oid_is_whole(text)
+		       ? 0
+		       : err_set(err, ERR_NOT_FOUND, "no branch or commit of %s matches %s: push it first", repo, text);
+}
+
 int api_compare(struct site *site, struct http_request *r, struct http_response *response, struct fw_err *err)
 {
 	const char *repo = http_query(r, "repo"), *base = http_query(r, "base"), *target = http_query(r, "target");
-	int64_t id;
+	char base_sha[65], target_sha[65];
+	int64_t id, repo_id;
 	if (!repo || !base || !target)
-		return err_set(err, ERR_INVALID, "repo, base and target are required, base and target as full commit ids");
-	if (view_compare(site->db, repo, base, target, http_query(r, "suite"), &id, err) != 0)
+		return err_set(err, ERR_INVALID, "repo, base and target are required, base and target as branches or commits");
+	if (view_repo_id(site->db, repo, &repo_id, err) != 0 || find_side(site->db, repo_id, repo, base, base_sha, err) != 0 ||
+		find_side(site->db, repo_id, repo, target, target_sha, err) != 0 ||
+		view_compare(site->db, repo, base_sha, target_sha, http_query(r, "suite"), &id, err) != 0)
 		return -1;
 	return send_body(site, r, response, id, err);
 }

@@ -12,6 +12,7 @@ int api_index(struct site *site, struct http_request *r, struct http_response *r
 		{ "repos", "/api/v1/repos" },
 		{ "branches", "/api/v1/branches?repo=&branch=&watched=" },
 		{ "look", "/api/v1/repos/{repo}/looks/{id}" },
+		{ "pulls", "/api/v1/repos/{repo}/pulls?all=" },
 		{ "commit", "/api/v1/commits/{sha}" },
 		{ "commit_verdict", "/api/v1/commits/{sha}/verdict?repo=&branch=" },
 		{ "comparisons", "/api/v1/comparisons?repo=&branch=&verdict=&since=&until=" },
@@ -49,6 +50,7 @@ int api_index(struct site *site, struct http_request *r, struct http_response *r
 		{ "samples_month", "/api/v1/samples/{month}.zst" },
 		{ "notifications", "/api/v1/notifications?state=&since=&until=" },
 		{ "tokens", "/api/v1/tokens" },
+		{ "audit", "/api/v1/audit?since=&until=" },
 		{ "events", "/api/v1/events" },
 		{ "metrics", "/metrics" },
 	};
@@ -106,6 +108,22 @@ int api_events(struct site *site, struct http_request *r, struct http_response *
 
 /* ---- health ----------------------------------------------------------------------------------------------------------- */
 
+/* Warn of the certificate of HTTPS, whose end every client sees anyway. */
+static void warn_of_certificate(const struct site *site, struct buf *out)
+{
+	const int64_t left_ms = site->certificate.expires_at - clock_utc_ms(), day_ms = 24 * 3600 * 1000;
+	if (site->certificate.is_rejected)
+		buf_puts(out,
+			"warning: the new certificate of HTTPS cannot be used, so the previous one stays; see the daemon's log\n");
+	if (!site->certificate.expires_at || left_ms >= SITE_CERTIFICATE_WARN_MS)
+		return;
+	if (left_ms <= 0)
+		buf_puts(out, "warning: the certificate of HTTPS has expired\n");
+	else
+		buf_printf(out, "warning: the certificate of HTTPS expires in less than %lld days\n",
+			(long long)(left_ms / day_ms + 1));
+}
+
 int api_healthz(struct site *site, struct http_request *r, struct http_response *response, struct fw_err *err)
 {
 	if (site->act->health(site->control, err) != 0)
@@ -118,6 +136,7 @@ int api_healthz(struct site *site, struct http_request *r, struct http_response 
 	if (stuck) /* without details: every client may read this */
 		buf_printf(&response->body, "warning: %lld notifications failed %d times or more; see /notifications\n",
 			(long long)stuck, STORE_OUTBOX_STUCK);
+	warn_of_certificate(site, &response->body);
 	return 0;
 }
 

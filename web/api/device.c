@@ -2,6 +2,8 @@
 
 #include "web/api/internal.h"
 
+#include <math.h>
+
 /* A list of devices that is being written; each row has further queries. */
 struct listing {
 	struct jsonw j;

@@ -8,9 +8,18 @@
 
 #include "web/api/internal.h"
 
+#include <math.h>
+
 #include "readers/readers.h"
 
 enum { FILE_MAX = 16 << 20 };
+
+/* The comparison of the files. */
+struct view {
+	int64_t id;
+	bool is_identical; /* nothing was timed */
+	char side[2][SIDE_NAME_SIZE];
+};
 
 /* A file that is being written. */
 struct profile {
@@ -18,7 +27,8 @@ struct profile {
 	struct buf *out;
 	bool sparse;
 	int side;
-	int timed; /* rows with a time */
+	bool is_identical; /* the comparison timed nothing */
+	int rows;          /* rows with a time; of an identical comparison, all */
 	struct fw_err *err;
 	int failed;
 };
@@ -60,16 +70,12 @@ static double latency(const struct store_cell *c, const struct figures *f, int s
 	return ms > 0 ? ms : -1;
 }
 
-/* Rows are cells of attention; of sparse patterns the files have only the uniform one. */
-static bool is_row(const struct store_cell *c, const char *mask, bool sparse)
-{
-	return mask && (sparse ? strcmp(mask, "block_sparse") == 0 : strcmp(c->group, "dense") == 0);
-}
-
 static void take_cell(void *arg, const struct store_cell *c)
 {
 	struct profile *p = arg;
 	struct ran ran;
+	if (p->failed || !ffa_csv_takes(p->sparse, c->key))
+		return;
 	json_t *shape = json_loads(c->shape, 0, NULL);
 	struct ffa_csv_row row = { .tokens = (int)json_integer_value(json_object_get(shape, "seqlen")),
 		.backward = strcmp(c->direction, "backward") == 0,
@@ -77,10 +83,6 @@ static void take_cell(void *arg, const struct store_cell *c)
 		.ratio = json_number_value(json_object_get(shape, "sparsity_ratio")),
 		.block = (int)json_integer_value(json_object_get(shape, "block")) };
 	struct figures f = { .profile = p, .row = &row, .sustained_ms = NAN };
-	if (p->failed || !is_row(c, row.mask, p->sparse)) {
-		json_decref(shape);
-		return;
-	}
 	if (view_metrics(p->db, c->id, take_metric, &f, p->err) != 0 || ran_read(p->db, c->id, &ran, p->err) != 0) {
 		p->failed = -1;
 		json_decref(shape);
@@ -90,24 +92,24 @@ static void take_cell(void *arg, const struct store_cell *c)
 	row.tile_k = ran_number(ran.config[p->side], "BLOCK_N");
 	row.latency_ms = latency(c, &f, p->side);
 	row.tflops = row.latency_ms > 0 && isfinite(c->flops) ? c->flops / row.latency_ms * 1e-9 : -1;
-	p->timed += row.latency_ms > 0;
+	p->rows += p->is_identical || row.latency_ms > 0;
 	ffa_csv_put(p->out, p->sparse, &row);
 	json_decref(shape);
 }
 
-static int write_profile(struct db *db, int64_t comparison, bool sparse, int side, struct buf *out, struct fw_err *err)
+static int write_profile(struct db *db, const struct view *v, bool sparse, int side, struct buf *out, struct fw_err *err)
 {
-	struct profile p = { .db = db, .out = out, .sparse = sparse, .side = side, .err = err };
+	struct profile p = { .db = db, .out = out, .sparse = sparse, .side = side, .is_identical = v->is_identical, .err = err };
 	ffa_csv_head(out, sparse);
-	if (view_cells(db, comparison, take_cell, &p, err) != 0 || p.failed)
+	if (view_cells(db, v->id, take_cell, &p, err) != 0 || p.failed)
 		return -1;
-	if (p.timed == 0)
-		return err_set(err, ERR_NOT_FOUND, "comparison %lld has no times of %s attention, the only rows of this file",
-			(long long)comparison, sparse ? "block-sparse" : "dense");
+	if (p.rows == 0)
+		return err_set(err, ERR_NOT_FOUND, "C%lld has no times of %s attention, the only rows of this file",
+			(long long)v->id, sparse ? "block-sparse" : "dense");
 	return out->failed ? err_set(err, ERR_FULL, "the file is too large") : 0;
 }
 
-static int write_comparison(struct db *db, int64_t comparison, bool sparse, struct buf *out, struct fw_err *err)
+static int write_comparison(struct db *db, const struct view *v, bool sparse, struct buf *out, struct fw_err *err)
 {
 	static const char *const names[] = { "the base's profile", "the target's profile" };
 	struct buf text[RAN_SIDES];
@@ -116,53 +118,62 @@ static int write_comparison(struct db *db, int64_t comparison, bool sparse, stru
 	for (int side = 0; side < RAN_SIDES; side++)
 		buf_init(&text[side], FILE_MAX);
 	for (int side = 0; side < RAN_SIDES && result == 0; side++) {
-		result = write_profile(db, comparison, sparse, side, &text[side], err);
+		result = write_profile(db, v, sparse, side, &text[side], err);
 		file[side] = (struct ffa_file){ .text = text[side].data, .len = text[side].len, .name = names[side] };
 	}
 	if (result == 0)
-		result = ffa_compare(&file[RAN_BASE], &file[RAN_TARGET], out, &rows, err);
+		result = ffa_compare(&file[RAN_BASE], &file[RAN_TARGET], v->is_identical ? "identical" : "", out, &rows, err);
 	for (int side = 0; side < RAN_SIDES; side++)
 		buf_fini(&text[side]);
 	return result;
 }
 
-static void is_there(void *arg, const struct view_comparison *row)
+/* The file with this name: by names of sides, else by their roles. -1: none. Appends all names to `known`. */
+static int find_file(const struct view *v, const char *requested, struct buf *known)
 {
-	(void)arg, (void)row;
+	char name[FFA_CSV_NAME_SIZE];
+	int found = -1;
+	for (int i = 0; i < FFA_CSV_FILES; i++) {
+		ffa_csv_name(i, v->side[0], v->side[1], name);
+		if (strcmp(requested, name) == 0)
+			found = i;
+		buf_printf(known, "%s%s", i ? ", " : "", name);
+	}
+	for (int i = 0; i < FFA_CSV_FILES && found < 0; i++)
+		if (strcmp(requested, ffa_csv_files[i].role) == 0)
+			found = i;
+	return found;
+}
+
+static int read_view(struct db *db, int64_t id, struct view *v, struct fw_err *err)
+{
+	struct comparison c;
+	int result = comparison_read(db, id, NULL, &c, err);
+	if (result == 0) {
+		*v = (struct view){ .id = id, .is_identical = *c.identical_by };
+		comparison_side_names(&c, v->side);
+	}
+	comparison_free(&c);
+	return result;
 }
 
 int api_comparison_ffa(struct site *site, struct http_request *r, struct http_response *response, struct fw_err *err)
 {
-	enum { BOTH = RAN_SIDES };
-	static const struct {
-		const char *name;
-		bool sparse;
-		int side;
-	} files[] = {
-		{ "profile_dense_base", false, RAN_BASE },
-		{ "profile_dense_target", false, RAN_TARGET },
-		{ "profile_block_sparse_base", true, RAN_BASE },
-		{ "profile_block_sparse_target", true, RAN_TARGET },
-		{ "compare_dense", false, BOTH },
-		{ "compare_block_sparse", true, BOTH },
-	};
-	const char *name = http_segment(r, 1);
+	struct view v;
+	struct buf known;
 	int64_t id = answer_path_id(r, "comparison", err);
-	if (id < 0)
+	if (id < 0 || read_view(site->db, id, &v, err) != 0)
 		return -1;
-	for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
-		if (strcmp(files[i].name, name) != 0)
-			continue;
-		response->type = "text/csv; charset=utf-8; header=present";
-		int result = view_comparison(site->db, id, is_there, NULL, err);
-		if (result == 0 && files[i].side == BOTH)
-			result = write_comparison(site->db, id, files[i].sparse, &response->body, err);
-		else if (result == 0)
-			result = write_profile(site->db, id, files[i].sparse, files[i].side, &response->body, err);
-		return result;
-	}
-	return answer_problem(r, response, 404,
-		"unknown file; known: profile_dense_base, profile_dense_target, profile_block_sparse_base, "
-		"profile_block_sparse_target, "
-		"compare_dense, compare_block_sparse");
+	buf_init(&known, FFA_CSV_FILES * FFA_CSV_NAME_SIZE);
+	int i = find_file(&v, http_segment(r, 1), &known), result;
+	const struct ffa_csv_file *file = &ffa_csv_files[i < 0 ? 0 : i];
+	response->type = "text/csv; charset=utf-8; header=present";
+	if (i < 0)
+		result = err_set(err, ERR_NOT_FOUND, "unknown file; known: %s", known.data);
+	else if (file->base && file->target)
+		result = write_comparison(site->db, &v, file->sparse, &response->body, err);
+	else
+		result = write_profile(site->db, &v, file->sparse, file->base ? RAN_BASE : RAN_TARGET, &response->body, err);
+	buf_fini(&known);
+	return result;
 }

@@ -2,14 +2,39 @@
 
 #include "web/api/internal.h"
 
-enum { POINTS_DEFAULT = 500 };
+enum { POINTS_DEFAULT = 500, BRANCH_BYTES_MAX = 16 << 10 };
 
 /* An answer may have ten thousand points, so keys are written without escaping. */
 #define FIGURE(j, row, field) jsonw_literal_figure(j, #field, (row)->field)
 
+struct points {
+	struct jsonw *j;
+	bool has_metric;
+	struct buf branch, shown; /* NUL-terminated: of the last point, and how it is displayed */
+};
+
+/* Most points have the branch of the one before. */
+static void point_branch(struct points *points, const char *branch)
+{
+	struct jsonw *j = points->j;
+	if (points->branch.len == 0 || strcmp(branch, points->branch.data) != 0) {
+		buf_clear(&points->branch);
+		buf_clear(&points->shown);
+		buf_append(&points->branch, branch, strlen(branch) + 1);
+		utf8_show(&points->shown, branch, strlen(branch), "");
+		buf_append(&points->shown, "", 1);
+		j->out->failed |= points->branch.failed || points->shown.failed;
+	}
+	jsonw_literal(j, "branch");
+	jsonw_string(j, branch);
+	jsonw_literal(j, "branch_display");
+	jsonw_string(j, points->shown.data);
+}
+
 static void point_row(void *arg, const struct view_point *row)
 {
-	struct jsonw *j = arg;
+	struct points *points = arg;
+	struct jsonw *j = points->j;
 	char at[32];
 	clock_format(row->finished_at, at);
 	jsonw_object(j);
@@ -17,17 +42,24 @@ static void point_row(void *arg, const struct view_point *row)
 	jsonw_int(j, row->comparison);
 	jsonw_literal(j, "commit");
 	jsonw_string(j, row->commit);
+	point_branch(points, row->branch);
 	jsonw_literal(j, "device");
 	jsonw_string(j, row->device);
 	jsonw_literal_plain(j, "finished_at", at);
 	FIGURE(j, row, median_ms);
 	FIGURE(j, row, base_median_ms);
+	if (points->has_metric)
+		jsonw_literal_figure(j, "value", row->metric);
 	FIGURE(j, row, tflops);
 	FIGURE(j, row, held_tflops);
 	FIGURE(j, row, change_pct);
 	FIGURE(j, row, ci_low_pct);
 	FIGURE(j, row, ci_high_pct);
-	jsonw_format(j, "baseline_period?=%lld", (long long)row->baseline_period);
+	jsonw_literal(j, "baseline_period");
+	if (row->baseline_period)
+		jsonw_int(j, row->baseline_period);
+	else
+		jsonw_null(j);
 	FIGURE(j, row, reference_change_pct);
 	FIGURE(j, row, reference_ci_low_pct);
 	FIGURE(j, row, reference_ci_high_pct);
@@ -105,7 +137,13 @@ static int write_lists(struct site *site, struct jsonw *j, const struct view_sco
 		return -1;
 	jsonw_array_end(j);
 	jsonw_kv_array(j, "items");
-	return view_history(site->db, of, limit, point_row, j, err);
+	struct points points = { .j = j, .has_metric = of->metric != NULL };
+	buf_init(&points.branch, BRANCH_BYTES_MAX);
+	buf_init(&points.shown, BRANCH_BYTES_MAX);
+	int result = view_history(site->db, of, limit, point_row, &points, err);
+	buf_fini(&points.branch);
+	buf_fini(&points.shown);
+	return result;
 }
 
 int api_history(struct site *site, struct http_request *r, struct http_response *response, struct fw_err *err)
@@ -113,15 +151,17 @@ int api_history(struct site *site, struct http_request *r, struct http_response 
 	struct scope scope;
 	struct period period;
 	struct jsonw j;
-	const char *cell = http_query(r, "cell"), *limit_text = http_query(r, "limit");
+	const char *cell = http_query(r, "cell"), *limit_text = http_query(r, "limit"), *metric;
 	int64_t limit = limit_text ? answer_number(limit_text) : POINTS_DEFAULT;
 	if (!cell || !*cell)
 		return answer_problem(r, response, 400, "cell is required: a key as shown in comparisons");
 	if (limit < 1 || limit > VIEW_HISTORY_MAX)
 		return answer_problem(r, response, 400, "limit must be a whole number from 1 to 10000");
-	if (period_read(r, &period, err) != 0 || scope_read(site, r, &scope, err) != 0)
+	if (answer_choice(r, "metric", TREND_WORDS, &metric, err) != 0 || period_read(r, &period, err) != 0 ||
+		scope_read(site, r, &scope, err) != 0)
 		return -1;
 	struct view_scope of = { .repo = scope.repo,
+		.metric = metric ? trend_stored(trend_metric(metric, true)) : NULL,
 		.branch = scope.branch,
 		.cell = cell,
 		.device = http_query(r, "device"),

@@ -1,8 +1,9 @@
 /*
- * hook.c - POST /api/v1/hooks/{repo}: a forge reports a push. It only triggers a fetch of the configured address: the payload is
- * not parsed. Signatures are checked over the raw body, in constant time, before anything else; a repeated notification starts
- * nothing. A repeated notification is detected only by data that its signature covers: the id if it is signed (Standard
- * Webhooks), else the body. A sender who captured a notification can change the other ids of forges.
+ * hook.c - POST /api/v1/hooks/{repo}: a forge reports a push, or a user's approval of a request. A push only triggers a fetch of
+ * the configured address: nothing else of its payload counts. Signatures are checked over the raw body, in constant time, before
+ * anything else; a repeated notification starts nothing, and no approval. A repeated notification is detected only by data that
+ * its signature covers: the id if it is signed (Standard Webhooks), else the body. A sender who captured a notification can
+ * change the other ids of forges.
  */
 #include "web/api/internal.h"
 
@@ -93,15 +94,18 @@ static int remember(struct db *db, const char *repo, const struct mark *mark, st
 }
 
 /*
- * Trigger a fetch, unless this notification was seen before. 1: triggered, 0: seen before, -1: not stored, so that the sender can
- * retry.
+ * Take the approval that the notification states and trigger a fetch, unless this notification was seen before. 1: triggered,
+ * 0: seen before, -1: nothing was stored, so that the sender can retry.
  */
-static int look_once(struct site *site, const char *repo, const struct mark *mark, struct fw_err *err)
+static int look_once(struct site *site, struct http_request *r, const char *repo, const struct mark *mark, struct fw_err *err)
 {
+	size_t len;
+	const char *body = http_body(r, &len);
 	if (db_begin(site->db, err) != 0)
 		return -1;
 	int is_new = remember(site->db, repo, mark, err);
-	if (is_new == 1 && site->act->trigger(site->control, repo, NULL, err) == 0 && db_commit(site->db, err) == 0)
+	if (is_new == 1 && (!site->act->forge_event || site->act->forge_event(site->control, repo, body, len, err) == 0) &&
+		site->act->trigger(site->control, repo, NULL, err) == 0 && db_commit(site->db, err) == 0)
 		return 1;
 	db_rollback(site->db);
 	return is_new == 0 ? 0 : -1;
@@ -126,7 +130,7 @@ int api_hook(struct site *site, struct http_request *r, struct http_response *re
 	}
 	if (mark.id && strlen(mark.id) > 200)
 		return answer_problem(r, response, 400, "the notification id is longer than 200 bytes");
-	int is_new = look_once(site, repo, &mark, err);
+	int is_new = look_once(site, r, repo, &mark, err);
 	if (is_new < 0)
 		return -1;
 	response->status = 202;

@@ -4,6 +4,14 @@
 
 /* ---- reading ---------------------------------------------------------------------------------------------------------- */
 
+struct job_list {
+	struct answer_list list;
+	struct unschedulable unschedulable;
+	struct forecast *forecast; /* NULL: not needed yet */
+	int result;                /* -1: it could not be made */
+	struct fw_err *err;
+};
+
 static void write_progress(struct jsonw *j, const char *progress)
 {
 	jsonw_key(j, "progress");
@@ -13,8 +21,25 @@ static void write_progress(struct jsonw *j, const char *progress)
 		jsonw_null(j);
 }
 
-static void write_job(struct jsonw *j, struct unschedulable *unschedulable, const struct view_job *row)
+/* What a queued job waits for; the forecast is made for the first one. */
+static void write_behind(struct jsonw *j, struct job_list *jobs, const struct view_job *row)
 {
+	struct forecast_behind behind;
+	if (row->state == JOBSTATE_QUEUED && !jobs->forecast && jobs->result == 0) {
+		jobs->forecast = forecast_new(&jobs->unschedulable, clock_utc_ms(), jobs->err);
+		jobs->result = jobs->forecast ? 0 : -1;
+	}
+	jsonw_key(j, "behind");
+	if (row->state == JOBSTATE_QUEUED && jobs->forecast && forecast_behind(jobs->forecast, row->id, &behind))
+		jsonw_format(j, "{ job?=%lld kind?=%s queued=%d }", (long long)behind.job,
+			behind.job ? jobkind_name(behind.kind) : "", behind.queued);
+	else
+		jsonw_null(j);
+}
+
+static void write_job(struct jsonw *j, struct job_list *jobs, const struct view_job *row)
+{
+	struct unschedulable *unschedulable = &jobs->unschedulable;
 	jsonw_object(j);
 	jsonw_format(j,
 		"id=%lld repo=%s branch=%s{branch} base?=%s base_how?=%s target=%s subject?=%s kind=%s suite?=%s cells?=%s base_provider?=%s target_provider?=%s base_config?=%s target_config?=%s base_toolchain?=%s target_toolchain?=%s base_flags?=%s target_flags?=%s quick=%i device_kind?=%s origin=%s state=%s state_why?=%s",
@@ -29,24 +54,27 @@ static void write_job(struct jsonw *j, struct unschedulable *unschedulable, cons
 		row->attempt, row->device, (long long)row->comparison, row->comparison ? verdict_name(row->verdict) : "",
 		(long long)row->queued_at, (long long)row->started_at, (long long)row->ended_at, (long long)row->again_at,
 		(long long)row->again_of, row->state == JOBSTATE_QUEUED ? unschedulable_of(unschedulable, row->id) : "");
+	write_behind(j, jobs, row);
 	jsonw_object_end(j);
 }
 
-struct job_list {
-	struct answer_list list;
-	struct unschedulable unschedulable;
-};
+static int end_list(struct job_list *jobs, int result)
+{
+	forecast_free(jobs->forecast);
+	unschedulable_fini(&jobs->unschedulable);
+	return result == 0 ? jobs->result : result;
+}
 
 static void list_row(void *arg, const struct view_job *row)
 {
 	struct job_list *jobs = arg;
 	if (answer_list_take(&jobs->list, row->id, row->queued_at, row->repo))
-		write_job(&jobs->list.j, &jobs->unschedulable, row);
+		write_job(&jobs->list.j, jobs, row);
 }
 
 int api_jobs(struct site *site, struct http_request *r, struct http_response *response, struct fw_err *err)
 {
-	struct job_list jobs = { .unschedulable = { .site = site } };
+	struct job_list jobs = { .unschedulable = { .site = site }, .err = err };
 	struct answer_list *list = &jobs.list;
 	const char *state;
 	int64_t before;
@@ -58,26 +86,23 @@ int api_jobs(struct site *site, struct http_request *r, struct http_response *re
 	do
 		result = view_jobs(site->db, state, before, list->rows, list_row, &jobs, err);
 	while (result == 0 && answer_list_more(list, &before));
-	unschedulable_fini(&jobs.unschedulable);
-	return answer_list_end(r, response, list, result);
+	return answer_list_end(r, response, list, end_list(&jobs, result));
 }
 
 static void only_row(void *arg, const struct view_job *row)
 {
 	struct job_list *jobs = arg;
-	write_job(&jobs->list.j, &jobs->unschedulable, row);
+	write_job(&jobs->list.j, jobs, row);
 }
 
 int api_job(struct site *site, struct http_request *r, struct http_response *response, struct fw_err *err)
 {
 	int64_t id = answer_path_id(r, "job", err);
-	struct job_list one = { .unschedulable = { .site = site, .job = id } };
+	struct job_list one = { .unschedulable = { .site = site }, .err = err };
 	if (id < 0)
 		return -1;
 	answer_json(response, &one.list.j);
-	int result = view_job(site->db, id, only_row, &one, err);
-	unschedulable_fini(&one.unschedulable);
-	return result;
+	return end_list(&one, view_job(site->db, id, only_row, &one, err));
 }
 
 /* ---- log -------------------------------------------------------------------------------------------------------------- */

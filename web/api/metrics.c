@@ -1,6 +1,6 @@
 /*
- * metrics.c - /metrics for Prometheus, text format 0.0.4: families with help and type, in base units. Names of branches and
- * commits are not labels.
+ * metrics.c - /metrics for Prometheus, text format 0.0.4, or OpenMetrics 1.0 with exemplars for clients that accept it: families
+ * with help and type, in base units. Names of branches and commits are not labels.
  */
 #include "web/api/internal.h"
 
@@ -14,13 +14,27 @@ struct metrics {
 	struct buf *out;
 	struct fw_err *err;
 	int failed;
+	bool is_open;  /* OpenMetrics */
 	char what[32]; /* family of the previous count */
 	const struct gauge *gauge;
 };
 
+/*
+ * OpenMetrics names the family of a counter without _total. jobs_total has no such family, because `jobs` is a gauge.
+ */
+static void describe(struct metrics *m, const char *prefix, const char *name, const char *type, const char *help)
+{
+	int n = (int)strlen(name);
+	if (m->is_open && strcmp(name, "jobs_total") == 0)
+		type = "unknown";
+	else if (m->is_open && strcmp(type, "counter") == 0)
+		n -= (int)strlen("_total");
+	buf_printf(m->out, "# HELP %s_%.*s %s\n# TYPE %s_%.*s %s\n", prefix, n, name, help, prefix, n, name, type);
+}
+
 static void family(struct metrics *m, const char *name, const char *type, const char *help)
 {
-	buf_printf(m->out, "# HELP flopwatch_%s %s\n# TYPE flopwatch_%s %s\n", name, help, name, type);
+	describe(m, "flopwatch", name, type, help);
 }
 
 /* Write a label's value: backslash, quote and line feed are escaped. */
@@ -70,16 +84,28 @@ static void result_row(void *arg, const char *what, const char *label, int64_t n
 			sample(arg, "jobs_total", "result", label, (double)n);
 }
 
+/* End a bucket's line, with a job of the bucket if the format has exemplars. */
+static void write_exemplar(struct metrics *m, const struct view_exemplar *of)
+{
+	if (m->is_open && of->job)
+		buf_printf(m->out, " # {job=\"%lld\"} %.15g %.3f", (long long)of->job, of->seconds, (double)of->ended_at / 1e3);
+	buf_putc(m->out, '\n');
+}
+
 static int write_durations(struct metrics *m)
 {
 	struct view_durations d;
-	if (view_durations(m->db, &d, m->err) != 0)
+	struct view_exemplar newest[VIEW_EXEMPLARS] = { { 0 } };
+	if (view_durations(m->db, &d, m->err) != 0 || (m->is_open && view_exemplars(m->db, newest, m->err) != 0))
 		return -1;
 	family(m, "job_duration_seconds", "histogram", "From a job's start to its end, done or failed.");
-	for (int i = 0; i < VIEW_DURATION_BUCKETS; i++)
-		buf_printf(m->out, "flopwatch_job_duration_seconds_bucket{le=\"%d\"} %lld\n", view_duration_bound_s[i],
+	for (int i = 0; i < VIEW_DURATION_BUCKETS; i++) {
+		buf_printf(m->out, "flopwatch_job_duration_seconds_bucket{le=\"%d\"} %lld", view_duration_bound_s[i],
 			(long long)d.below[i]);
-	buf_printf(m->out, "flopwatch_job_duration_seconds_bucket{le=\"+Inf\"} %lld\n", (long long)d.n);
+		write_exemplar(m, &newest[i]);
+	}
+	buf_printf(m->out, "flopwatch_job_duration_seconds_bucket{le=\"+Inf\"} %lld", (long long)d.n);
+	write_exemplar(m, &newest[VIEW_DURATION_BUCKETS]);
 	sample(m, "job_duration_seconds_sum", NULL, NULL, d.sum_s);
 	sample(m, "job_duration_seconds_count", NULL, NULL, (double)d.n);
 	return 0;
@@ -272,9 +298,10 @@ static int open_descriptors(void)
 	return n;
 }
 
-static void process_value(struct buf *out, const char *name, const char *type, const char *help, double v)
+static void process_value(struct metrics *m, const char *name, const char *type, const char *help, double v)
 {
-	buf_printf(out, "# HELP process_%s %s\n# TYPE process_%s %s\nprocess_%s %.15g\n", name, help, name, type, name, v);
+	describe(m, "process", name, type, help);
+	buf_printf(m->out, "process_%s %.15g\n", name, v);
 }
 
 /* Start time since boot: field 22 of /proc/self/stat. Parsed after the name, which may contain any character. */
@@ -297,7 +324,7 @@ static double started_s(void)
 	       (double)ticks / (double)sysconf(_SC_CLK_TCK);
 }
 
-static void write_process(struct buf *out)
+static void write_process(struct metrics *m)
 {
 	struct rusage use;
 	struct rlimit files;
@@ -311,14 +338,14 @@ static void write_process(struct buf *out)
 	getrusage(RUSAGE_SELF, &use);
 	getrlimit(RLIMIT_NOFILE, &files);
 	const double page = (double)sysconf(_SC_PAGESIZE);
-	process_value(out, "cpu_seconds_total", "counter", "User and system time of the daemon.",
+	process_value(m, "cpu_seconds_total", "counter", "User and system time of the daemon.",
 		(double)(use.ru_utime.tv_sec + use.ru_stime.tv_sec) +
 			(double)(use.ru_utime.tv_usec + use.ru_stime.tv_usec) * 1e-6);
-	process_value(out, "resident_memory_bytes", "gauge", "Resident memory of the daemon.", (double)resident * page);
-	process_value(out, "virtual_memory_bytes", "gauge", "Virtual memory of the daemon.", (double)pages * page);
-	process_value(out, "open_fds", "gauge", "Open descriptors of the daemon.", open_descriptors());
-	process_value(out, "max_fds", "gauge", "Limit of open descriptors of the daemon.", (double)files.rlim_cur);
-	process_value(out, "start_time_seconds", "gauge", "Start time of the daemon.", started_s());
+	process_value(m, "resident_memory_bytes", "gauge", "Resident memory of the daemon.", (double)resident * page);
+	process_value(m, "virtual_memory_bytes", "gauge", "Virtual memory of the daemon.", (double)pages * page);
+	process_value(m, "open_fds", "gauge", "Open descriptors of the daemon.", open_descriptors());
+	process_value(m, "max_fds", "gauge", "Limit of open descriptors of the daemon.", (double)files.rlim_cur);
+	process_value(m, "start_time_seconds", "gauge", "Start time of the daemon.", started_s());
 }
 
 static int write_all(struct metrics *m, const struct site *site, const struct http_request *r)
@@ -335,6 +362,12 @@ static int write_all(struct metrics *m, const struct site *site, const struct ht
 		return -1;
 	family(m, "db_size_bytes", "gauge", "Size of the database without its log.");
 	sample(m, "db_size_bytes", NULL, NULL, (double)bytes);
+	if (site->certificate.expires_at) {
+		family(m, "certificate_expiry_timestamp_seconds", "gauge", "End of the period of the certificate of HTTPS.");
+		sample(m, "certificate_expiry_timestamp_seconds", NULL, NULL, (double)site->certificate.expires_at / 1e3);
+		family(m, "certificate_rejected", "gauge", "1 if the files contain another certificate, which cannot be used.");
+		sample(m, "certificate_rejected", NULL, NULL, site->certificate.is_rejected);
+	}
 	write_workers(m, site);
 	if (unschedulable_count(site, &n_unschedulable, m->err) != 0)
 		return -1;
@@ -342,13 +375,24 @@ static int write_all(struct metrics *m, const struct site *site, const struct ht
 	sample(m, "jobs_without_device", NULL, NULL, n_unschedulable);
 	family(m, "http_requests_total", "counter", "Requests answered since the daemon started.");
 	http_each_count(r, request_row, m);
-	write_process(m->out);
+	write_process(m);
 	return 0;
+}
+
+/* True if the client accepts OpenMetrics: Prometheus names it first, with lower preferences for older formats. */
+static bool accepts_open(const struct http_request *r)
+{
+	const char *accept = http_header(r, "Accept");
+	return accept && strstr(accept, "application/openmetrics-text") != NULL;
 }
 
 int api_metrics(struct site *site, struct http_request *r, struct http_response *response, struct fw_err *err)
 {
-	struct metrics m = { .db = site->db, .out = &response->body, .err = err };
-	response->type = "text/plain; version=0.0.4; charset=utf-8";
-	return write_all(&m, site, r);
+	struct metrics m = { .db = site->db, .out = &response->body, .err = err, .is_open = accepts_open(r) };
+	response->type = m.is_open ? "application/openmetrics-text; version=1.0.0; charset=utf-8"
+				   : "text/plain; version=0.0.4; charset=utf-8";
+	int result = write_all(&m, site, r);
+	if (result == 0 && m.is_open)
+		buf_puts(&response->body, "# EOF\n");
+	return result;
 }

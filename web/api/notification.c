@@ -1,4 +1,4 @@
-/* notification.c - notifications: the list with all attempts, and redelivery. */
+/* notification.c - notifications: the list with all attempts, redelivery, and test messages. */
 
 #include "web/api/internal.h"
 
@@ -56,5 +56,16 @@ int api_redeliver(struct site *site, struct http_request *r, struct http_respons
 		return -1;
 	if (!write_back_to(r, response, "/notifications"))
 		answer_state(response, id, "waiting");
+	return 0;
+}
+
+int api_receiver_test(struct site *site, struct http_request *r, struct http_response *response, struct fw_err *err)
+{
+	int64_t id;
+	if (!site->act->test_receiver)
+		return err_set(err, ERR_UNSUPPORTED, "this server sends no messages");
+	if (site->act->test_receiver(site->control, http_segment(r, 0), &id, err) != 0)
+		return -1;
+	answer_state(response, id, "waiting");
 	return 0;
 }

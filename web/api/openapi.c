@@ -1,9 +1,10 @@
-/* openapi.c - the OpenAPI 3.1 document: `paths` is written from the table of routes, the rest is embedded from web/openapi/. */
+/* openapi.c - the API from the table of routes: a page, and the OpenAPI 3.1 document, whose other parts are in web/openapi/. */
 #include "web/api/internal.h"
 
 #define PART(name) extern const char _binary_web_openapi_##name##_json_start[], _binary_web_openapi_##name##_json_end[]
 PART(info);
 PART(components);
+PART(tags);
 
 enum { WORD_MAX = 64, DOCUMENT_MAX = 1 << 20 };
 
@@ -26,6 +27,25 @@ static bool has_word(const char *words, const char *wanted)
 		if (strcmp(word, wanted) == 0)
 			return true;
 	return false;
+}
+
+static bool is_get(const struct http_route *route)
+{
+	return strcmp(route->method, "GET") == 0;
+}
+
+/* Whether the server tags its answers, so that a client can ask whether they changed. */
+static bool has_tag(const struct http_route *route)
+{
+	const char *types = route->operation->types;
+	bool is_tagged = has_word(types, "text/csv") || has_word(types, "text/markdown") || has_word(types, "image/svg+xml");
+	return is_get(route) && (route->operation->answer || is_tagged);
+}
+
+/* Whether its requests count against requests_per_minute. */
+static bool has_limit(const struct http_route *route)
+{
+	return route->scope != HTTP_OPEN || !is_get(route);
 }
 
 static void begin_object(struct jsonw *j, const char *key)
@@ -72,6 +92,8 @@ static void write_parameters(struct jsonw *j, const struct http_route *route)
 	}
 	while (next_word(&words, word))
 		write_parameter(j, op, word);
+	if (has_tag(route))
+		write_reference(j, NULL, "parameters", "if_none_match");
 	for (words = op->parameters; next_word(&words, word);)
 		if (!strchr(word, '='))
 			write_reference(j, NULL, "parameters", word);
@@ -95,8 +117,8 @@ static void write_body(struct jsonw *j, const struct api_operation *op)
 	begin_object(j, "requestBody");
 	jsonw_kv_bool(j, "required", !op->is_body_optional);
 	begin_object(j, "content");
-	write_json_content(j, "application/json", op->body, op->example);
-	if (!op->is_json_only)
+	write_json_content(j, op->is_multipart ? "multipart/form-data" : "application/json", op->body, op->example);
+	if (!op->is_json_only && !op->is_multipart)
 		write_json_content(j, "application/x-www-form-urlencoded", op->body, NULL);
 	jsonw_object_end(j);
 	jsonw_object_end(j);
@@ -106,9 +128,12 @@ static void write_headers(struct jsonw *j, const struct http_route *route, int s
 {
 	const struct api_operation *op = route->operation;
 	const char *const names[] = {
-		has_word(op->parameters, "if_none_match") ? "ETag" : NULL,
+		has_tag(route) ? "ETag" : NULL,
 		has_word(route->query, "cursor") ? "Link" : NULL,
 		op->has_location && status == 201 ? "Location" : NULL,
+		has_limit(route) ? "RateLimit-Limit" : NULL,
+		has_limit(route) ? "RateLimit-Remaining" : NULL,
+		has_limit(route) ? "RateLimit-Reset" : NULL,
 	};
 	begin_object(j, "headers");
 	for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
@@ -151,18 +176,21 @@ static void write_responses(struct jsonw *j, const struct http_route *route)
 		const char *name;
 		bool follows; /* whether it follows from the row */
 	} refusals[] = {
-		{ 304, "unchanged", has_word(op->parameters, "if_none_match") },
+		{ 304, "unchanged", has_tag(route) },
 		{ 400, "malformed", true },
 		{ 401, "no_token", has_scope },
 		{ 403, "forbidden", has_scope },
 		{ 404, "not_found", has_name },
-		{ 406, "not_acceptable", op->answer && op->types },
+		{ 405, "method", true },
+		{ 406, "not_acceptable", is_get(route) },
 		{ 409, "conflict", false },
 		{ 409, "ambiguous", false },
 		{ 413, "too_large", op->body },
 		{ 415, "media_type", op->body },
 		{ 416, "range", false },
 		{ 422, "key_reused", has_word(op->parameters, "idempotency_key") },
+		{ 422, "unreadable", false },
+		{ 429, "too_many", has_limit(route) },
 		{ 503, "not_now", false },
 	};
 	begin_object(j, "responses");
@@ -196,7 +224,7 @@ static void write_security(struct jsonw *j, enum http_scope scope)
 static void write_operation(struct jsonw *j, const struct http_route *route)
 {
 	const struct api_operation *op = route->operation;
-	begin_object(j, strcmp(route->method, "GET") == 0 ? "get" : "post");
+	begin_object(j, is_get(route) ? "get" : "post");
 	jsonw_kv_string(j, "operationId", op->id);
 	jsonw_kv_array(j, "tags");
 	jsonw_string(j, op->tag);
@@ -250,6 +278,7 @@ static void write_document(struct buf *out, const struct http_route *route, int 
 	buf_puts(out, ",\"servers\":[{\"url\":\"/\"}],\"paths\":");
 	jsonw_init(&j, out);
 	write_paths(&j, route, n);
+	write_part(out, ",\"tags\":", _binary_web_openapi_tags_json_start, _binary_web_openapi_tags_json_end);
 	write_part(out, ",\"components\":", _binary_web_openapi_components_json_start, _binary_web_openapi_components_json_end);
 	buf_puts(out, "}\n");
 }
@@ -276,4 +305,35 @@ int api_openapi(struct site *site, struct http_request *r, struct http_response 
 	buf_append(&response->body, document.data, document.len);
 	snprintf(response->etag, sizeof response->etag, "%s", etag);
 	return 0;
+}
+
+int page_api(struct site *site, struct http_request *r, struct http_response *response, struct fw_err *err)
+{
+	struct buf *out = &response->body;
+	int n;
+	const struct http_route *route = http_routes(r, &n);
+	(void)site, (void)err;
+	layout_begin(response, "API", "api", NULL);
+	emit_raw(out,
+		"<p class=lead>The API returns all data of these pages as JSON. The index is at <a href=\"/api/v1/\">/api/v1/</a>, the full description is <a href=\"/api/v1/openapi.json\">OpenAPI</a>.</p><p>Lists are "
+		"<code>{\"items\":[],\"next_cursor\":null}</code>: pass <code>cursor</code> for the next page; lists with times take <code>since</code> and <code>until</code> "
+		"(<code>2026-11-21T02:46:00Z</code>, <code>2026-11-21</code>, <code>7d</code>). Errors are problem documents (RFC 9457). A finished "
+		"comparison has an ETag. "
+		"Times are UTC, and every number names its unit.</p>");
+	layout_table(out, "Method|Address|~Arguments|Result");
+	for (int i = 0; i < n; i++) {
+		const struct api_operation *op = route[i].operation;
+		if (!op)
+			continue;
+		emit_format(out,
+			"<tr><td>%-s</td><th scope=row class=wrap><code>%s</code></th><td class=\"wrap w\">%s</td><td class=wrap>%s",
+			route[i].method, route[i].path, route[i].query ? route[i].query : "", op->summary);
+		if (op->example)
+			emit_format(out, ": <code>%s</code>", op->example);
+		emit_raw(out, "</td></tr>\n");
+	}
+	layout_table_end(out);
+	layout_command(out,
+		"curl -s http://127.0.0.1:8451/api/v1/comparisons?verdict=regression | jq '.items[] | {id, branch, worst_pct}'");
+	return layout_end(response, "/api/v1/", 0);
 }

@@ -1,19 +1,137 @@
 /* repo.c - repositories and branches with their state. */
 #include "web/api/internal.h"
 
+/* ---- failures --------------------------------------------------------------------------------------------------------- */
+
+enum { LOOKED_AT = VIEW_LIMIT_MAX, RECENT = 5, PATTERN_MIN = 2 };
+
+/* The newest ended jobs of a repository, up to the first that did not fail. */
+struct recent {
+	char repo[128];
+	int n;
+	bool is_closed; /* a job did not fail */
+	int64_t job[RECENT], comparison[RECENT];
+	char why[RECENT][256];
+};
+
+struct failing_list {
+	int n;
+	struct recent *of; /* of[n] */
+};
+
+static bool is_failure(enum verdict v)
+{
+	return v == VERDICT_FAILED || v == VERDICT_REJECTED || v == VERDICT_NOT_COMPARABLE;
+}
+
+static struct recent *recent_of(struct failing_list *list, const char *repo)
+{
+	for (int i = 0; i < list->n; i++)
+		if (strcmp(list->of[i].repo, repo) == 0)
+			return &list->of[i];
+	list->of = mem_grow_one(list->of, (size_t)list->n, sizeof *list->of);
+	struct recent *r = &list->of[list->n++];
+	*r = (struct recent){ .n = 0 };
+	snprintf(r->repo, sizeof r->repo, "%s", repo);
+	return r;
+}
+
+/* Jobs that ended without a result or a failure do not show whether builds work, nor do those of the daemon and of peers. */
+static void take_job(void *arg, const struct view_job *row)
+{
+	if (jobkind_is_upkeep(row->kind) || jobkind_is_side_by_side(row->kind))
+		return;
+	struct recent *r = recent_of(arg, row->repo);
+	if ((row->state != JOBSTATE_FAILED && (row->state != JOBSTATE_DONE || row->verdict == VERDICT_NONE)) || r->is_closed ||
+		r->n == RECENT)
+		return;
+	if (row->comparison && !is_failure(row->verdict)) {
+		r->is_closed = true;
+		r->n = 0;
+		return;
+	}
+	r->job[r->n] = row->id;
+	r->comparison[r->n] = row->comparison;
+	snprintf(r->why[r->n++], sizeof r->why[0], "%s", row->state_why);
+}
+
+struct failure {
+	char class[32], reason[512];
+	bool is_found;
+};
+
+static void take_cell(void *arg, const struct store_cell *row)
+{
+	struct failure *f = arg;
+	if (f->is_found || !is_failure(row->verdict))
+		return;
+	f->is_found = true;
+	snprintf(f->class, sizeof f->class, "%s", row->failure[0] ? row->failure : verdict_name(row->verdict));
+	snprintf(f->reason, sizeof f->reason, "%s", row->reason);
+}
+
+static int read_failure(struct db *db, const struct recent *r, int i, struct failure *out, struct fw_err *err)
+{
+	*out = (struct failure){ .class = "no result" };
+	snprintf(out->reason, sizeof out->reason, "%s", r->why[i]);
+	return r->comparison[i] ? view_cells(db, r->comparison[i], take_cell, out, err) : 0;
+}
+
+/* Write {"jobs","class","job","reason"}, or null if the newest jobs did not all fail. */
+static int write_failing(struct db *db, struct jsonw *j, const struct recent *r, struct fw_err *err)
+{
+	struct failure newest, other;
+	bool is_one = true;
+	jsonw_key(j, "failing");
+	if (!r || r->n < PATTERN_MIN) {
+		jsonw_null(j);
+		return 0;
+	}
+	if (read_failure(db, r, 0, &newest, err) != 0)
+		return -1;
+	for (int i = 1; i < r->n; i++) {
+		if (read_failure(db, r, i, &other, err) != 0)
+			return -1;
+		is_one = is_one && strcmp(newest.class, other.class) == 0;
+	}
+	jsonw_format(j, "{ jobs=%d class?=%s job=%lld reason=%s }", r->n, is_one ? newest.class : "", (long long)r->job[0],
+		newest.reason);
+	return 0;
+}
+
+/* ---- the list --------------------------------------------------------------------------------------------------------- */
+
+struct repo_list {
+	struct db *db;
+	struct jsonw j;
+	struct failing_list failing;
+	struct fw_err *err;
+	int result;
+};
+
 static void repo_row(void *arg, const struct view_repo *row)
 {
-	jsonw_format(arg, "{ name=%s url=%s upstream=%s state=%s error?=%s branches=%d open_alerts=%d fetched_at=%lld{time} }",
+	struct repo_list *list = arg;
+	struct jsonw *j = &list->j;
+	jsonw_object(j);
+	jsonw_format(j, "name=%s url=%s upstream=%s state=%s error?=%s branches=%d open_alerts=%d fetched_at=%lld{time}",
 		row->name, row->url, row->upstream, row->state, row->error, row->branches, row->open_alerts,
 		(long long)row->fetched_at);
+	if (list->result == 0)
+		list->result = write_failing(list->db, j, recent_of(&list->failing, row->name), list->err);
+	jsonw_object_end(j);
 }
 
 int api_repos(struct site *site, struct http_request *r, struct http_response *response, struct fw_err *err)
 {
+	struct repo_list list = { .db = site->db, .err = err };
 	(void)r;
-	struct jsonw j;
-	answer_items_begin(response, &j);
-	return answer_items_end(&j, view_repos(site->db, repo_row, &j, err));
+	answer_items_begin(response, &list.j);
+	int result = view_jobs(site->db, NULL, 0, LOOKED_AT, take_job, &list.failing, err);
+	if (result == 0)
+		result = view_repos(site->db, repo_row, &list, err);
+	free(list.failing.of);
+	return answer_items_end(&list.j, result ? result : list.result);
 }
 
 int api_look_post(struct site *site, struct http_request *r, struct http_response *response, struct fw_err *err)

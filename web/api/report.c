@@ -2,6 +2,8 @@
 
 #include "web/api/internal.h"
 
+#include <math.h>
+
 enum { CELLS_MAX = 10000 /* read for a page */, TABLE_MAX = 32 << 20 /* bytes */ };
 
 struct report {

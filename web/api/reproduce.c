@@ -34,7 +34,7 @@ int api_comparison_reproduce(struct site *site, struct http_request *r, struct h
 	int result = comparison_read(site->db, id, NULL, &c, err);
 	const struct comparison_cell *cell = result != 0 ? NULL : key && *key ? comparison_find(&c, key) : reproduce_worst(&c);
 	if (result == 0 && !cell)
-		result = err_set(err, ERR_NOT_FOUND, "comparison %lld does not have this cell", (long long)id);
+		result = err_set(err, ERR_NOT_FOUND, "C%lld does not have this cell", (long long)id);
 	if (result == 0)
 		result = write_lines(site, response, &c, cell, err);
 	comparison_free(&c);

@@ -1,6 +1,8 @@
 /* review.c - a comparison as Markdown for a review comment and as a picture, a branch's verdict as a badge for a README. */
 #include "web/api/internal.h"
 
+#include <math.h>
+
 /* ---- Markdown --------------------------------------------------------------------------------------------------------- */
 
 enum { WORST = 5 /* cells in the table, so that a comment has fewer than 25 lines */ };
@@ -187,6 +189,15 @@ static void why_line(void *arg, const struct view_profile *row)
 	markdown_format(arg, "\nWhy: %s\n", row->answer);
 }
 
+/* Without a profile: why none is known of a benchmark program's regression. */
+static int why(struct db *db, struct buf *out, const struct comparison *c, struct fw_err *err)
+{
+	int found = view_profile_of(db, 0, c->id, why_line, out, err);
+	if (found == 0 && *comparison_unprofiled(c))
+		markdown_format(out, "\nWhy: %s.\n", comparison_unprofiled(c));
+	return found < 0 ? -1 : 0;
+}
+
 /* The worst cells, and one line about the others. */
 static int table(struct db *db, struct buf *out, struct review *review, struct fw_err *err)
 {
@@ -218,65 +229,71 @@ static int table(struct db *db, struct buf *out, struct review *review, struct f
 }
 
 /* An alert of the comparison is the place to answer. */
-static void what_to_do(struct buf *out, const struct comparison *c, int64_t alert)
+static void what_to_do(struct buf *out, const struct comparison *c, const struct view_around *around)
 {
 	long long id = (long long)c->id;
+	int64_t alert = around->alert;
 	bool is_loss = c->verdict == VERDICT_REGRESSION && !comparison_is_side_by_side(c);
-	if (is_loss && alert)
+	if (is_loss && alert && !alertstate_is_live(around->alert_state))
+		buf_printf(out, "\nWhat to do: nothing; A%lld is %s.\n", (long long)alert, alertstate_name(around->alert_state));
+	else if (is_loss && alert)
 		buf_printf(out,
-			"\nWhat to do: push a fix, or accept the loss: `flopwatch alerts accept %lld --reason ...`; "
-			"`flopwatch reproduce %lld` prints how to run the worst cell.\n",
+			"\nWhat to do: push a fix, or accept the loss: `flopwatch alerts accept A%lld --reason ...`; "
+			"`flopwatch reproduce C%lld` prints how to run the worst cell.\n",
 			(long long)alert, id);
 	else if (is_loss)
-		buf_printf(out, "\nWhat to do: push a fix; `flopwatch reproduce %lld` prints how to run the worst cell.\n", id);
+		buf_printf(out, "\nWhat to do: push a fix; `flopwatch reproduce C%lld` prints how to run the worst cell.\n", id);
 	else if (c->verdict == VERDICT_FAILED || c->verdict == VERDICT_REJECTED)
 		buf_printf(out, "\nWhat to do: `flopwatch log %lld` prints the log of the job.\n", (long long)c->job);
 	else if (c->verdict == VERDICT_UNDECIDED)
 		buf_printf(out, "\nWhat to do: `flopwatch retry %lld` measures again.\n", (long long)c->job);
 }
 
-static void links(struct buf *out, const struct site *site, struct http_request *r, const struct comparison *c)
-{
-	const char *host = http_header(r, "Host");
-	bool is_public = site->public_url && *site->public_url;
-	buf_printf(out, "\nMore: [C%lld](%s%s/comparisons/%lld)\n", (long long)c->id, is_public ? "" : "http://",
-		is_public ? site->public_url
-		: host    ? host
-			  : "localhost",
-		(long long)c->id);
-}
-
-int api_comparison_md(struct site *site, struct http_request *r, struct http_response *response, struct fw_err *err)
+int review_write(struct db *db, const char *address, int64_t id, struct buf *out, struct fw_err *err)
 {
 	struct comparison c;
 	struct view_around around;
-	struct buf sure, *out = &response->body;
+	struct buf sure;
 	struct review review = { .c = &c };
-	int64_t id = answer_path_id(r, "comparison", err);
-	if (id < 0 || view_around(site->db, id, &around, err) != 0)
+	if (view_around(db, id, &around, err) != 0)
 		return -1;
-	response->type = "text/markdown; charset=utf-8";
 	buf_init(&sure, FINDING_BYTES);
-	int result = comparison_read(site->db, id, &around, &c, err);
+	int result = comparison_read(db, id, &around, &c, err);
 	if (result == 0) {
 		review.n_peers = comparison_peers(&c, review.peer);
 		review.flops = comparison_has_flops(&c);
 		review.unit = comparison_unit(&c);
 		heading(out, &c);
-		result = table(site->db, out, &review, err);
+		result = table(db, out, &review, err);
 	}
-	if (result == 0 && view_profile_of(site->db, 0, id, why_line, out, err) < 0)
-		result = -1;
+	if (result == 0)
+		result = why(db, out, &c, err);
 	if (result == 0) {
 		comparison_sureness(&c, &sure);
 		if (sure.len)
 			markdown_format(out, "\nHow sure: %s.\n", sure.data);
-		what_to_do(out, &c, around.alert);
-		links(out, site, r, &c);
+		what_to_do(out, &c, &around);
+		if (*address)
+			buf_printf(out, "\nMore: [C%lld](%s/comparisons/%lld)\n", (long long)id, address, (long long)id);
 	}
 	buf_fini(&sure);
 	comparison_free(&c);
 	return result;
+}
+
+int api_comparison_md(struct site *site, struct http_request *r, struct http_response *response, struct fw_err *err)
+{
+	char address[600];
+	int64_t id = answer_path_id(r, "comparison", err);
+	const char *host = http_header(r, "Host");
+	if (id < 0)
+		return -1;
+	if (site->public_url && *site->public_url)
+		snprintf(address, sizeof address, "%s", site->public_url);
+	else
+		snprintf(address, sizeof address, "http%s://%.500s", site->tls ? "s" : "", host ? host : "localhost");
+	response->type = "text/markdown; charset=utf-8";
+	return review_write(site->db, address, id, &response->body, err);
 }
 
 /* ---- picture ---------------------------------------------------------------------------------------------------------- */
@@ -318,6 +335,7 @@ static const struct {
 };
 
 struct badge {
+	struct slow_branches slow;
 	enum verdict verdict;
 	double worst_pct;
 	bool found, is_open;
@@ -326,9 +344,10 @@ struct badge {
 static void newest(void *arg, const struct view_branch *row)
 {
 	struct badge *badge = arg;
+	const struct slow_branch *slow = slow_branch_of(&badge->slow, row);
 	badge->found = true;
-	badge->verdict = row->verdict;
-	badge->worst_pct = row->worst_pct;
+	badge->verdict = slow ? VERDICT_REGRESSION : row->verdict;
+	badge->worst_pct = slow ? slow->worst_pct : row->worst_pct;
 	badge->is_open = row->tip->n_open > 0;
 }
 
@@ -362,7 +381,11 @@ int api_badge(struct site *site, struct http_request *r, struct http_response *r
 	struct badge badge = { .worst_pct = NAN };
 	if (!repo || !*repo)
 		return err_set(err, ERR_INVALID, "repo is required, and branch unless it is main");
-	if (view_repo_id(site->db, repo, &filter.repo, err) != 0 || view_branches(site->db, &filter, newest, &badge, err) != 0)
+	int result = slow_branches_read(site->db, &badge.slow, err) != 0 || view_repo_id(site->db, repo, &filter.repo, err) != 0
+			     ? -1
+			     : view_branches(site->db, &filter, newest, &badge, err);
+	slow_branches_fini(&badge.slow);
+	if (result != 0)
 		return -1;
 	if (!badge.found)
 		return err_set(err, ERR_NOT_FOUND, "that repository has no such branch");

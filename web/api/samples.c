@@ -1,8 +1,6 @@
 /* samples.c - the archive of single times: its months with their state, and their files, from any byte on. */
 #include "web/api/internal.h"
 
-#include <limits.h>
-
 struct months {
 	struct jsonw j;
 	char folder[512];

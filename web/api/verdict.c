@@ -10,6 +10,32 @@ static void write(
 	commit_verdict_write(&j, repo, sha, branch, v);
 }
 
+static bool has_only_cancelled(const struct commit_verdict *v)
+{
+	for (int i = 0; i < v->n; i++)
+		if (!commit_verdict_is_unmeasured(&v->suite[i]) || commit_verdict_is_open(&v->suite[i]))
+			return false;
+	return true;
+}
+
+/*
+ * A request's head may have been submitted before its approval, and was cancelled. Afterwards its merge result counts; before that
+ * is fetched there is no job of the head.
+ */
+static int use_request(
+	struct db *db, struct store_commit_found *found, const char *branch, struct commit_verdict *v, struct fw_err *err)
+{
+	char sha[65];
+	int is_head = has_only_cancelled(v) ? store_pull_measured(db, found->repo, found->sha, sha, err) : 0;
+	if (is_head != 1 || strcmp(sha, found->sha) == 0)
+		return is_head < 0 ? -1 : 0;
+	commit_verdict_fini(v);
+	if (!sha[0])
+		return 0;
+	snprintf(found->sha, sizeof found->sha, "%s", sha);
+	return store_commit_verdict(db, found->repo, sha, branch, v, err);
+}
+
 int api_commit_verdict(struct site *site, struct http_request *r, struct http_response *response, struct fw_err *err)
 {
 	struct store_commit_found found;
@@ -31,6 +57,8 @@ int api_commit_verdict(struct site *site, struct http_request *r, struct http_re
 		log_warning("job.raise", "commit=%s err=%s", found.sha, log_quote(why.text)); /* the verdict is answered anyway */
 	if (result == 0)
 		result = store_commit_verdict(site->db, found.repo, found.sha, branch, &v, err);
+	if (result == 0)
+		result = use_request(site->db, &found, branch, &v, err);
 	if (result == 0 && strict)
 		commit_verdict_strict(&v);
 	if (result == 0)

@@ -1,5 +1,7 @@
 #include "web/html/html.h"
 
+#include <math.h>
+
 /* Multiple of the threshold that the axis shows at least. */
 #define SHOWN 1.35
 /* Factor for the margin beyond the outermost values. */

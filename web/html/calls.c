@@ -1,5 +1,7 @@
 #include "web/html/internal.h"
 
+#include <math.h>
+
 /*
  * ---- course ----
  * Two bands, clock above power, over the runs in their order, all of the same width.

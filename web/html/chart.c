@@ -1,5 +1,7 @@
 #include "web/html/html.h"
 
+#include <math.h>
+
 enum { WIDTH = 960, HEIGHT = 320, LEFT = 84, RIGHT = 16, TOP = 16, BOTTOM = 60 };
 enum { COMMITS_NAMED = 6, COMMIT_WIDTH = 56 };
 

@@ -1,5 +1,7 @@
 #include "web/html/html.h"
 
+#include <math.h>
+
 double derive_change_pct(double base_ms, double target_ms)
 {
 	return base_ms > 0 && target_ms > 0 ? 100 * (base_ms / target_ms - 1) : NAN;

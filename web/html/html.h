@@ -412,6 +412,21 @@ struct picker_cells {
 /** All cells, as view_cell_keys returns them. Err: the database's. */
 int picker_cells(struct db *db, const char *repo, const char *branch, struct picker_cells *c, struct fw_err *err);
 
+/*
+ * ---- reference ----
+ * The man pages and the verbs of the command line, which etc/reference.py writes as HTML when flopwatch is built; compiled in.
+ */
+
+enum { REFERENCE_NAME_MAX = 64 };
+
+/**
+ * Find a page by its name, "flopwatch.1"; "index" is the list of all. Sets *title. NULL: there is none; no page was written where
+ * flopwatch was built without python3. Shape: title[REFERENCE_NAME_MAX].
+ */
+const char *reference_find(const char *name, char title[REFERENCE_NAME_MAX]);
+/** Draw a page that reference_find has found, without its title. */
+void reference_draw(struct buf *out, const char *page);
+
 /* ---- stack: The phases of a call as two stacked bars, base above target, on one scale, which shows the phase that grew. ---- */
 
 struct stack_part {
@@ -432,13 +447,17 @@ void stack_draw(struct buf *out, const struct stack_part *part, int n);
 /** A metric of a point that can be drawn. */
 struct trend_metric {
 	const char *name, *label, *unit, *field; /* unit: after the number, or after a rate's unit; field: of the API's points */
+	enum cost cost;                          /* COST_N: it is of the time */
+	double scale;                            /* from a cost's value to the unit */
 };
-enum { TREND_METRICS = 6 };
+enum { TREND_METRICS = 6 + COST_JUDGED };
 extern const struct trend_metric trend_metrics[TREND_METRICS];
 /** Names for ?metric=. */
-#define TREND_WORDS "tflops held reference peak change ms"
+#define TREND_WORDS "tflops held reference peak change ms memory error first energy host launches"
 
 bool trend_needs_flops(const struct trend_metric *metric);
+/** The name of the stored metric that a cost's points have (view_scope.metric); NULL: it is of the time. */
+const char *trend_stored(const struct trend_metric *metric);
 /**
  * The metric of a name, the first one for an unknown name; the time instead of a metric that needs FLOPs where these are unknown.
  */
@@ -482,10 +501,15 @@ int trend_over(struct db *db, struct trend *t, const struct view_scope *of, cons
 /** Draw the threshold around a y, after the lines were added; nothing where either is unknown. Units: percent. */
 void trend_limit(struct trend *t, double around, double threshold_pct);
 /**
- * Append what the first line shows, as a sentence after the cell's `name`: "NAME: 264 TFLOP/s, flat for 22 pushes". The line is
- * flat where its points differ by no more than the threshold.
+ * The change that the newest level of a line begins with, and that line; of several a loss, then the newest. NULL: all lines are
+ * flat, *line is 0.
  */
-void trend_finding(const struct trend *t, const char *name, double threshold_pct, struct buf *out);
+const struct chart_point *trend_step(const struct trend *t, int *line);
+/**
+ * Append what a line shows, as a sentence after its `name`: "NAME: 264 TFLOP/s, flat for 22 pushes". The line is flat where its
+ * points differ by no more than the threshold, and only if it is of one branch: points of several have no level.
+ */
+void trend_finding(const struct trend *t, int line, bool is_one_branch, const char *name, double threshold_pct, struct buf *out);
 /** Write the text alternative of the chart, after its lines were added. */
 void trend_label(struct trend *t, const char *cell, bool by_date);
 

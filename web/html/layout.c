@@ -1,5 +1,7 @@
 #include "web/html/html.h"
 
+#include <math.h>
+
 struct entry {
 	const char *name, *path, *label;
 };
@@ -16,7 +18,10 @@ static const struct tab {
 } tabs[] = { { "branches", { "branches", "/branches", "Branches" } },
 	{ "branches", { "comparison_list", "/comparisons", "Comparisons" } }, { "branches", { .name = "comparisons" } },
 	{ "branches", { .name = "branch" } }, { "history", { "history", "/history", "Cells" } },
-	{ "history", { "heat", "/heat", "Heat map" } }, { "history", { "peers", "/peers", "Peers" } } };
+	{ "history", { "heat", "/heat", "Heat map" } }, { "history", { "peers", "/peers", "Peers" } },
+	{ "help", { "help", "/help", "Verdicts" } }, { "help", { "reference", "/reference", "Reference" } },
+	{ "help", { .name = "reference_entry" } }, { "help", { "glossary", "/glossary", "Glossary" } },
+	{ "help", { "troubleshooting", "/troubleshooting", "Troubleshooting" } }, { "help", { "api", "/api", "API" } } };
 enum { TABS = sizeof tabs / sizeof tabs[0] };
 
 static const struct tab *tab_of(const char *here)
@@ -178,7 +183,7 @@ static const struct word *word_of(const char *word)
 {
 	static const struct word other = { "", "\u2022", "plain" };
 	for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
-		if (strcmp(word, words[i].word) == 0)
+		if (*word == *words[i].word && strcmp(word, words[i].word) == 0)
 			return &words[i];
 	return &other;
 }
@@ -278,7 +283,8 @@ void layout_change(struct buf *out, double pct)
 		emit_raw(out, "\u2013");
 		return;
 	}
-	emit_format(out, "%.2f{signed}\u00a0%%", pct);
+	layout_signed(out, pct, 2);
+	emit_raw(out, "\u00a0%");
 }
 
 void layout_decided(struct buf *out, double pct, bool is_decided)
@@ -291,7 +297,10 @@ void layout_decided(struct buf *out, double pct, bool is_decided)
 
 void layout_signed(struct buf *out, double v, int digits)
 {
-	emit_rawf(out, "%s%.*f", v < 0 ? "\u2212" : "+", digits, fabs(v));
+	char text[DECIMAL_TEXT_MAX];
+	decimal_text(text, sizeof text, fabs(v), digits);
+	emit_raw(out, v < 0 ? "\u2212" : "+");
+	emit_raw(out, text);
 }
 
 void layout_commit(struct buf *out, const char *sha)
@@ -393,7 +402,9 @@ void layout_cell_link(struct buf *out, const char *repo, const char *branch, con
 
 void layout_case(struct buf *out, const char *key, const char *title, int64_t size)
 {
-	emit_format(out, "%s%lld{?<span class=\"dim w\">, *</span>}", *title ? title : key, (long long)size);
+	emit_text(out, *title ? title : key);
+	if (size)
+		emit_rawf(out, "<span class=\"dim w\">, %lld</span>", (long long)size);
 }
 
 void layout_command(struct buf *out, const char *command)

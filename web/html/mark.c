@@ -1,5 +1,7 @@
 #include "web/html/html.h"
 
+#include <math.h>
+
 enum { SPARK_WIDTH = 110, SPARK_HEIGHT = 26, SPARK_EDGE = 4 };
 
 void mark_spark(struct buf *out, const double *y, const bool *is_loss, int n, const char *label)

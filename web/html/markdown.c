@@ -1,6 +1,7 @@
 /* markdown.c - documented in html.h. */
 #include "web/html/html.h"
 
+#include <math.h>
 #include <strings.h>
 
 /* Inside a code span a backslash is literal, but tables are split before spans are parsed: there it escapes the bar after it. */

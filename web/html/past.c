@@ -1,5 +1,7 @@
 #include "web/html/html.h"
 
+#include <math.h>
+
 struct points {
 	double speed[PAST_UPSTREAM + PAST_OWN]; /* newest first, as a history is read */
 	bool loss[PAST_UPSTREAM + PAST_OWN];

@@ -61,14 +61,27 @@ static const char *draw_code(struct buf *out, const char *at, const char *end)
 	return to ? to + ticks : end;
 }
 
+/* Returns the position after the emphasis that begins here: "*word*", with no space inside its ends; `at` where none does. */
+static const char *draw_emphasis(struct buf *out, const char *at, const char *end)
+{
+	const char *to = at + 1 < end && at[1] != ' ' && at[1] != '*' ? memchr(at + 1, '*', (size_t)(end - at - 1)) : NULL;
+	if (!to || to[-1] == ' ')
+		return at;
+	emit_raw(out, "<em>");
+	prose_text(out, at + 1, to);
+	emit_raw(out, "</em>");
+	return to + 1;
+}
+
 void prose_draw(struct buf *out, const char *at, const char *end, bool names_files)
 {
 	while (at < end) {
 		const char *behind = *at == '`'   ? draw_code(out, at, end)
 				     : *at == '[' ? draw_link(out, at, end, names_files)
+				     : *at == '*' ? draw_emphasis(out, at, end)
 						  : at;
 		if (behind == at) {
-			for (behind = at + 1; behind < end && *behind != '[' && *behind != '`';)
+			for (behind = at + 1; behind < end && *behind != '[' && *behind != '`' && *behind != '*';)
 				behind++;
 			prose_text(out, at, behind);
 		}

@@ -1,5 +1,7 @@
 #include "web/html/html.h"
 
+#include <math.h>
+
 enum { WIDTH = 540, LEFT = 58, RIGHT = 12, BAR = 22, GAP = 16, TOP = 20, HEIGHT = TOP + 2 * BAR + GAP + 4, LETTER = 7 };
 
 static double length_of(const struct stack_part *part, bool target)

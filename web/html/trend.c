@@ -1,12 +1,20 @@
 #include "web/html/html.h"
 
+#include <math.h>
+
 const struct trend_metric trend_metrics[TREND_METRICS] = {
-	{ "tflops", "Throughput", "", "tflops" },
-	{ "held", "At the held clock", " at the clock of its environment", "held_tflops" },
-	{ "reference", "Against the reference commit", "% against the reference commit", "reference_change_pct" },
-	{ "peak", "Share of peak", "% of peak at the held clock", "held_tflops" },
-	{ "change", "Against its base", "% against the base", "change_pct" },
-	{ "ms", "Time", "ms", "median_ms" },
+	{ "tflops", "Throughput", "", "tflops", COST_N, 1 },
+	{ "held", "At the held clock", " at the clock of its environment", "held_tflops", COST_N, 1 },
+	{ "reference", "Against the reference commit", "% against the reference commit", "reference_change_pct", COST_N, 1 },
+	{ "peak", "Share of peak", "% of peak at the held clock", "held_tflops", COST_N, 1 },
+	{ "change", "Against its base", "% against the base", "change_pct", COST_N, 1 },
+	{ "ms", "Time", "ms", "median_ms", COST_N, 1 },
+	{ "memory", "Memory", "MB of workspace", "value", COST_MEMORY, 1e-6 },
+	{ "error", "Error", "times the error of the plain type", "value", COST_ERROR, 1 },
+	{ "first", "First call", "ms of plan, bind and first call", "value", COST_FIRST, 1 },
+	{ "energy", "Energy", "J a call", "value", COST_ENERGY, 1 },
+	{ "host", "Host time", "us to enqueue a call", "value", COST_HOST, 1 },
+	{ "launches", "Launches", "kernels a call", "value", COST_LAUNCHES, 1 },
 };
 enum { LOOKED_AT = 50 /* points that are read to find out whether FLOPs are known */ };
 
@@ -26,6 +34,16 @@ static bool is_rate(const struct trend_metric *metric)
 bool trend_needs_flops(const struct trend_metric *metric)
 {
 	return is_rate(metric) || is_metric(metric, "peak");
+}
+
+static bool is_cost(const struct trend_metric *metric)
+{
+	return metric->cost != COST_N;
+}
+
+const char *trend_stored(const struct trend_metric *metric)
+{
+	return is_cost(metric) ? cost_kinds[metric->cost].target : NULL;
 }
 
 const struct trend_metric *trend_metric(const char *name, bool flops)
@@ -64,7 +82,8 @@ int trend_flops(struct db *db, const struct view_scope *of, bool *flops, struct 
 
 static double value_of(const struct trend_metric *metric, const struct view_point *row)
 {
-	return is_metric(metric, "ms")          ? row->median_ms
+	return is_cost(metric)                  ? row->metric
+	       : is_metric(metric, "ms")        ? row->median_ms
 	       : is_metric(metric, "change")    ? row->change_pct
 	       : is_metric(metric, "reference") ? row->reference_change_pct
 	       : is_metric(metric, "tflops")    ? row->tflops
@@ -78,7 +97,9 @@ static double value_of(const struct trend_metric *metric, const struct view_poin
 static void set_interval(struct chart_point *p, const struct trend_metric *metric, const struct view_point *row)
 {
 	double low = 1 + row->ci_low_pct / 100, high = 1 + row->ci_high_pct / 100, change = 1 + row->change_pct / 100;
-	if (is_metric(metric, "change")) {
+	if (is_cost(metric)) {
+		p->low = p->high = NAN;
+	} else if (is_metric(metric, "change")) {
 		p->low = row->ci_low_pct;
 		p->high = row->ci_high_pct;
 	} else if (is_metric(metric, "reference")) {
@@ -102,10 +123,16 @@ static void table_row(struct trend *t, const struct view_point *row)
 		commit.subject[0] = '\0';
 	char digits[13]; /* enough for a link, which a history has many of */
 	snprintf(digits, sizeof digits, "%.12s", row->commit);
-	emit_format(out,
-		"<tr><td class=w>%lld{time}</td><td><a href=\"/commits/%s\">%s{sha}</a>%s{? <small>*</small>}</td><td class=n>",
+	emit_format(out, "<tr><td class=w>%lld{time}</td><td><a href=\"/commits/%s\">%s{sha}</a>%s{? <small>*</small>}",
 		(long long)row->finished_at, digits, row->commit, commit.subject);
-	if (t->flops)
+	if (!t->is_one_branch && *row->branch)
+		emit_format(out, " <b>%s{branch}</b>", row->branch);
+	emit_raw(out, "</td><td class=n>");
+	if (is_cost(t->metric) && isfinite(row->metric))
+		emit_format(out, "%.4g", t->scale * row->metric);
+	else if (is_cost(t->metric))
+		emit_raw(out, "\u2013");
+	else if (t->flops)
 		layout_rate(out, t->unit, row->tflops);
 	else
 		layout_ms(out, row->median_ms);
@@ -136,12 +163,19 @@ static void take_point(void *arg, const struct view_point *row)
 	set_interval(p, t->metric, row);
 	p->at = row->finished_at;
 	p->comparison = row->comparison;
+	p->baseline_period = row->baseline_period;
+	clock_format(row->finished_at, at);
+	if (is_cost(t->metric)) { /* verdict and change are of the time */
+		p->change_pct = p->base_y = NAN;
+		snprintf(p->label, sizeof p->label, "%.10s: %.4g %s, %.16s", row->commit, p->y, t->metric->unit, at);
+		if (t->has_table)
+			table_row(t, row);
+		return;
+	}
 	p->is_loss = row->verdict == VERDICT_REGRESSION;
 	p->is_gain = row->verdict == VERDICT_IMPROVEMENT;
 	p->change_pct = row->change_pct;
 	p->base_y = base_of(t->metric, p->y, row->change_pct);
-	p->baseline_period = row->baseline_period;
-	clock_format(row->finished_at, at);
 	if (isfinite(row->change_pct))
 		snprintf(change, sizeof change, "%+.2f %%", row->change_pct);
 	snprintf(p->label, sizeof p->label, "%.10s: %.4g %s, %s, %.16s, %.16s", row->commit,
@@ -233,7 +267,7 @@ static void take_alert(void *arg, int64_t id, enum alertkind kind, enum alertsta
 	struct trend *t = arg;
 	struct chart_mark *m = new_mark(t, time_of(t, commit), "bad");
 	if (m)
-		snprintf(m->label, sizeof m->label, "alert %lld, %.16s, %.16s", (long long)id, alertkind_name(kind),
+		snprintf(m->label, sizeof m->label, "A%lld, %.16s, %.16s", (long long)id, alertkind_name(kind),
 			alertstate_name(state));
 }
 
@@ -268,7 +302,7 @@ static void take_held(void *arg, const struct view_baseline_period *row)
 
 static int find_scale(struct db *db, struct trend *t, const struct view_scope *of, struct fw_err *err)
 {
-	t->scale = is_rate(t->metric) ? t->unit.factor : 1;
+	t->scale = is_rate(t->metric) ? t->unit.factor : t->metric->scale;
 	if (!is_metric(t->metric, "peak"))
 		return 0;
 	t->scale = NAN;
@@ -350,6 +384,12 @@ void trend_limit(struct trend *t, double around, double threshold_pct)
 {
 	bool is_change = is_metric(t->metric, "change") || is_metric(t->metric, "reference");
 	double share = threshold_pct / 100;
+	if (is_cost(t->metric)) { /* more is worse; the band shows as much less, which is never judged */
+		t->chart.has_limit = isfinite(around) && share > 0;
+		t->chart.loss = around * (1 + share);
+		t->chart.gain = around / (1 + share);
+		return;
+	}
 	if (is_metric(t->metric, "change"))
 		around = 0;
 	t->chart.has_limit = isfinite(around) && share > 0 && share < 1;
@@ -387,11 +427,30 @@ static bool is_flat(const struct chart_line *line, int from, double threshold_pc
 	return low > 0 && (high / low - 1) * 100 <= threshold_pct;
 }
 
-void trend_finding(const struct trend *t, const char *name, double threshold_pct, struct buf *out)
+const struct chart_point *trend_step(const struct trend *t, int *line)
 {
-	const struct chart_line *line = &t->chart.line[0];
+	const struct chart_point *step = NULL;
+	*line = 0;
+	for (int i = 0; i < t->chart.n_lines; i++) {
+		const struct chart_line *one = &t->chart.line[i];
+		const struct chart_point *begin = one->n ? &one->point[level_of(one)] : NULL;
+		if (!begin || (!begin->is_loss && !begin->is_gain))
+			continue;
+		if (step && (step->is_loss != begin->is_loss ? step->is_loss : step->at >= begin->at))
+			continue;
+		step = begin;
+		*line = i;
+	}
+	return step;
+}
+
+void trend_finding(const struct trend *t, int at, bool is_one_branch, const char *name, double threshold_pct, struct buf *out)
+{
+	const struct chart_line *line = &t->chart.line[at];
 	const struct chart_point *newest = line->n ? &line->point[line->n - 1] : NULL;
-	bool is_level = is_rate(t->metric) || is_metric(t->metric, "ms");
+	bool is_level = is_rate(t->metric) || is_metric(t->metric, "ms") || is_cost(t->metric);
+	if (is_cost(t->metric))
+		threshold_pct = cost_kinds[t->metric->cost].limit_pct;
 	buf_printf(out, "%s: ", name);
 	if (!newest || !isfinite(newest->y)) {
 		buf_puts(out, newest ? "no value at the newest push" : "not measured yet");
@@ -401,10 +460,11 @@ void trend_finding(const struct trend *t, const char *name, double threshold_pct
 	int from = level_of(line), n = line->n - from;
 	const struct chart_point *since = &line->point[from];
 	bool is_change = since->is_loss || since->is_gain;
-	if (!t->is_one_branch || !is_level || n == 0)
+	if (!is_one_branch || !is_level || n == 0)
 		buf_printf(out, ", the newest of %d push%s", line->n, line->n == 1 ? "" : "es");
 	else if (n == 1 && is_change)
-		buf_printf(out, ", %.1f %% %s by the newest push", fabs(since->change_pct), since->is_loss ? "slower" : "faster");
+		buf_printf(
+			out, ", %.1f %% %s at %.7s", fabs(since->change_pct), since->is_loss ? "slower" : "faster", since->label);
 	else if (is_flat(line, from, threshold_pct) && is_change)
 		buf_printf(out, ", flat for %d pushes since %.7s was %.1f %% %s", n, since->label, fabs(since->change_pct),
 			since->is_loss ? "slower" : "faster");
@@ -427,13 +487,16 @@ static void count_drawn(const struct chart_line *line, int *points, int *losses)
 	}
 }
 
-static void label_line(struct buf *out, const struct chart_line *line, bool is_named)
+static void label_line(struct buf *out, const struct trend *t, const struct chart_line *line, bool is_named)
 {
 	int points, losses;
 	count_drawn(line, &points, &losses);
 	if (is_named)
 		buf_printf(out, "%.60s ", line->name);
-	buf_printf(out, "%d point%s, ", points, points == 1 ? "" : "s");
+	buf_printf(out, "%d point%s", points, points == 1 ? "" : "s");
+	if (is_cost(t->metric))
+		return;
+	buf_puts(out, ", ");
 	if (losses)
 		buf_printf(out, "%d regression%s", losses, losses == 1 ? "" : "s");
 	else
@@ -450,7 +513,7 @@ void trend_label(struct trend *t, const char *cell, bool by_date)
 	for (int i = 0; i < t->chart.n_lines; i++) {
 		if (i)
 			buf_puts(&text, "; ");
-		label_line(&text, &t->chart.line[i], t->chart.n_lines > 1);
+		label_line(&text, t, &t->chart.line[i], t->chart.n_lines > 1);
 	}
 	if (t->is_one_branch && t->chart.n_lines == 1 && line->n > 1 && isfinite(line->point[0].y) &&
 		isfinite(line->point[line->n - 1].y))

@@ -1,12 +1,15 @@
 /* connection.c - sockets: their phases, the deadline of each phase, and disconnected clients. */
 #include <poll.h>
 #include <stdlib.h>
+#include <sys/epoll.h>
 #include <sys/socket.h>
 
 #include "web/http/internal.h"
 
+enum { POLLED_AT_ONCE = 64 };
 #define REQUEST_DEADLINE_NS   (10 * HTTP_SECOND_NS)  /* connect to last byte of the first request */
 #define KEEPALIVE_DEADLINE_NS (60 * HTTP_SECOND_NS)  /* answer to last byte of the next request */
+#define UPLOAD_DEADLINE_NS    (120 * HTTP_SECOND_NS) /* headers to last byte of an upload */
 #define RESPONSE_DEADLINE_NS  (60 * HTTP_SECOND_NS)  /* request to last byte of its answer */
 #define FILE_DEADLINE_NS      (600 * HTTP_SECOND_NS) /* the same for a file, which may be large */
 #define CROWDED_DEADLINE_NS   HTTP_SECOND_NS         /* unfinished request while over 3/4 of HTTP_CONNECTIONS_MAX are in use */
@@ -21,13 +24,16 @@ static void begin(struct http *h, struct MHD_Connection *connection, void **cont
 {
 	struct connection *c = mem_alloc_zero(1, sizeof *c);
 	const union MHD_ConnectionInfo *info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+	c->http = h;
+	c->connection = connection;
 	c->fd = info ? info->connect_fd : -1;
-	c->since_ns = clock_mono_ns();
+	c->since_ns = http_clock_ns(h);
 	c->next = h->connections;
 	if (c->next)
 		c->next->previous = c;
 	h->connections = c;
 	h->n_connection++;
+	tls_begin(c, connection);
 	*context = c;
 }
 
@@ -42,6 +48,7 @@ static void end(struct http *h, void **context)
 		c->next->previous = c->previous;
 	h->n_connection--;
 	request_free(c->request);
+	certificate_release(c->certificate);
 	free(c);
 	*context = NULL;
 }
@@ -66,6 +73,22 @@ void connections_wake(struct http *h)
 	for (struct connection *c = h->connections; c; c = c->next)
 		if (c->resting)
 			wake(c);
+		else if (h->stopping)
+			tls_wake(c);
+}
+
+void poll_sockets(struct http *h)
+{
+	struct epoll_event event[POLLED_AT_ONCE];
+	int n;
+	do {
+		n = epoll_wait(h->fd, event, POLLED_AT_ONCE, 0);
+		for (int i = 0; i < n; i++) {
+			struct polled *p = event[i].data.ptr;
+			if (p) /* NULL: libmicrohttpd's epoll */
+				p->on_ready(p);
+		}
+	} while (n == POLLED_AT_ONCE);
 }
 
 static int64_t deadline_of(const struct http *h, const struct connection *c)
@@ -75,6 +98,8 @@ static int64_t deadline_of(const struct http *h, const struct connection *c)
 		return INT64_MAX;
 	if (c->phase == PHASE_FILE)
 		return FILE_DEADLINE_NS;
+	if (c->phase == PHASE_UPLOAD)
+		return UPLOAD_DEADLINE_NS;
 	if (c->phase == PHASE_ANSWER)
 		return RESPONSE_DEADLINE_NS;
 	if (crowded)

@@ -2,10 +2,13 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <strings.h>
 #include <sys/epoll.h>
 #include <unistd.h>
 
 #include "web/http/internal.h"
+
+#define PAUSE_MIN_NS (3 * HTTP_SECOND_NS) /* without an iteration: the daemon did not serve */
 
 /* ---- dispatch: The handler of the route answers a request, now or deferred, if the guard allows it. ---- */
 
@@ -38,6 +41,9 @@ static enum MHD_Result rest(struct http_request *r, struct http_response *respon
 	struct connection *c = connection_of(r->connection);
 	buf_fini(&response->body);
 	r->later = response->later;
+	r->logged_in = response->logged_in;
+	r->open_alerts = response->open_alerts;
+	r->is_private = response->is_private;
 	if (!c || r->http->stopping)
 		return MHD_NO;
 	c->phase = PHASE_REST;
@@ -56,15 +62,74 @@ static void call(struct http_request *r, struct http_response *response, http_ha
 	config->no_route(config->site, r, response, &err);
 }
 
+/* A write is complete. */
+static void finish_write(struct http_request *r, const struct http_response *response)
+{
+	const struct http_config *config = &r->http->config;
+	const struct http_route *route = &r->http->route[r->route];
+	if (config->after && r->is_allowed && strcmp(route->method, "POST") == 0)
+		config->after(config->site, r, response, route->scope);
+}
+
 /* Try again to get a deferred answer. */
 static enum MHD_Result http_request_again(struct http_request *r)
 {
-	struct http_response response = { .status = 200, .type = "text/plain; charset=utf-8" };
+	struct http_response response = { .status = 200,
+		.type = "text/plain; charset=utf-8",
+		.logged_in = r->logged_in,
+		.open_alerts = r->open_alerts,
+		.is_private = r->is_private };
 	if (r->abandoned)
 		return MHD_NO;
 	buf_init(&response.body, HTTP_RESPONSE_MAX);
 	call(r, &response, r->later);
-	return response.later ? rest(r, &response) : http_send(r, &response);
+	if (response.later)
+		return rest(r, &response);
+	finish_write(r, &response);
+	return http_send(r, &response);
+}
+
+/* The last line of X-Forwarded-For: a proxy may add a line of its own after those that its client sent. */
+static enum MHD_Result take_forwarded(void *arg, enum MHD_ValueKind kind, const char *name, const char *value)
+{
+	const char **forwarded = arg;
+	(void)kind;
+	if (strcasecmp(name, "X-Forwarded-For") == 0)
+		*forwarded = value;
+	return MHD_YES;
+}
+
+/* False: a program that connects through loopback. */
+static bool read_address(const struct http_request *r, char key[RATE_KEY_MAX])
+{
+	const union MHD_ConnectionInfo *info = MHD_get_connection_info(r->connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
+	const char *forwarded = NULL;
+	MHD_get_connection_values(r->connection, MHD_HEADER_KIND, take_forwarded, &forwarded);
+	return rate_key_of_address(info ? info->client_addr : NULL, forwarded, key);
+}
+
+/* Count a request of its token, else of its address. False: the client has sent too many. */
+static bool take_rate(struct http_request *r)
+{
+	char key[RATE_KEY_MAX];
+	if (!r->http->rate || !read_address(r, key))
+		return true;
+	if (r->has_token)
+		snprintf(key, sizeof key, "token %s", r->who);
+	return rate_take(r->http->rate, key, clock_mono_ns() / 1000000, &r->rate);
+}
+
+bool http_count(struct http_request *r)
+{
+	return take_rate(r);
+}
+
+bool http_count_log_in(struct http_request *r, char client[HTTP_CLIENT_MAX])
+{
+	bool is_limited = read_address(r, client);
+	if (!is_limited)
+		client[0] = '\0';
+	return take_rate(r) && (!is_limited || rate_take(r->http->log_ins, client, clock_mono_ns() / 1000000, &r->rate));
 }
 
 /* Call the handler if the guard allows it and the route accepts every argument: an ignored filter would mislead the client. */
@@ -72,8 +137,16 @@ static void dispatch_answer(struct http_request *r, struct http_response *respon
 {
 	const struct http_config *config = &r->http->config;
 	const char *known;
-	if (route->scope != HTTP_OPEN && config->guard && !config->guard(config->site, r, response, route->scope))
+	bool is_guarded = route->scope != HTTP_OPEN && config->guard;
+	bool may = !is_guarded || config->guard(config->site, r, response, route->scope);
+	if ((route->scope != HTTP_OPEN || !request_is_read(r)) &&
+		!take_rate(r)) { /* also a client with a wrong token, by its address */
+		http_refuse(r, response, 429);
 		return;
+	}
+	if (!may)
+		return;
+	r->is_allowed = route->scope != HTTP_OPEN;
 	if (http_unknown(r, &known))
 		http_refuse(r, response, 400);
 	else
@@ -98,6 +171,7 @@ static enum MHD_Result http_dispatch(struct http_request *r)
 			dispatch_answer(r, &response, &h->route[i]);
 			if (response.later)
 				return rest(r, &response);
+			finish_write(r, &response);
 			judge_form(r, &response);
 			if (response.stream && !stream_has_position(h))
 				http_refuse(r, &response, 503);
@@ -107,6 +181,8 @@ static enum MHD_Result http_dispatch(struct http_request *r)
 	}
 	if (response.status == 405)
 		response.status = refuse_method(r, &response);
+	if (!take_rate(r)) /* a search for addresses, methods or names costs as much as reading */
+		response.status = 429;
 	http_refuse(r, &response, response.status);
 	return http_send(r, &response);
 }
@@ -128,6 +204,8 @@ static bool http_may_send_body(struct http_request *r, struct http_response *ref
 			buf_fini(&refusal->body);
 			return true;
 		}
+		if (!take_rate(r))
+			http_refuse(r, refusal, 429);
 		r->refused = refusal->status;
 		return false;
 	}
@@ -169,7 +247,7 @@ static void completed(void *arg, struct MHD_Connection *connection, void **reque
 	struct connection *c = connection_of(connection);
 	if (c) {
 		c->phase = PHASE_IDLE;
-		c->since_ns = clock_mono_ns();
+		c->since_ns = http_clock_ns(c->http);
 	}
 	struct http_request *r = *request;
 	if (r && r->later)
@@ -190,7 +268,7 @@ static void log_library(void *arg, const char *format, va_list args)
 	log_debug("http.library", "err=%s", log_quote(text));
 }
 
-/* One descriptor for the loop: an epoll with libmicrohttpd's epoll and the sockets of streams. */
+/* One descriptor for the loop: an epoll with libmicrohttpd's epoll and the sockets of suspended connections. */
 static int watch_all(struct http *h, struct fw_err *err)
 {
 	const union MHD_DaemonInfo *info = MHD_get_daemon_info(h->daemon, MHD_DAEMON_INFO_EPOLL_FD);
@@ -208,7 +286,7 @@ static void name_hosts(struct http *h, const char *host)
 	snprintf(h->hosts[1], sizeof h->hosts[1], "localhost:%d", h->port);
 	snprintf(h->hosts[2], sizeof h->hosts[2], "[::1]:%d", h->port);
 	snprintf(h->hosts[3], sizeof h->hosts[3], strchr(host, ':') ? "[%s]:%d" : "%s:%d", host, h->port);
-	for (int i = 0; h->port == 80 && i < 4; i++)
+	for (int i = 0; h->port == (h->config.tls ? 443 : 80) && i < 4; i++)
 		*strrchr(h->hosts[i], ':') = '\0'; /* browsers omit the default port */
 }
 
@@ -218,7 +296,10 @@ static void http_free(struct http *h)
 		MHD_stop_daemon(h->daemon);
 	if (h->fd >= 0)
 		close(h->fd);
+	certificate_release(h->certificate);
 	request_counter_free(h->request_counter);
+	rate_free(h->rate);
+	rate_free(h->log_ins);
 	free(h->route);
 	free(h);
 }
@@ -231,18 +312,23 @@ int http_start(const struct http_config *config, struct http **out, struct fw_er
 	h->names = config->names;
 	h->route = mem_alloc((size_t)config->n_route * sizeof *h->route);
 	h->request_counter = request_counter_new(config->n_route);
-	int listener = http_listen(config->host, config->port, &h->port, err);
+	h->rate = config->requests_per_minute > 0 ? rate_new(config->requests_per_minute) : NULL;
+	h->log_ins = rate_new(HTTP_LOG_INS_PER_MINUTE);
+	struct MHD_OptionItem tls[TLS_OPTIONS];
+	int listener = tls_start(h, tls, err) == 0 ? http_listen(config->host, config->port, &h->port, err) : -1;
 	if (listener < 0) {
 		http_free(h);
 		return -1;
 	}
 	memcpy(h->route, config->route, (size_t)config->n_route * sizeof *h->route);
 	name_hosts(h, config->host);
-	h->daemon = MHD_start_daemon(MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ERROR_LOG, 0, NULL, NULL, answer, h,
-		MHD_OPTION_EXTERNAL_LOGGER, log_library, NULL, MHD_OPTION_LISTEN_SOCKET, listener, MHD_OPTION_CONNECTION_LIMIT,
-		(unsigned)HTTP_CONNECTIONS_MAX, MHD_OPTION_CONNECTION_TIMEOUT, 60u, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
-		(size_t)65536, MHD_OPTION_URI_LOG_CALLBACK, request_new, h, MHD_OPTION_NOTIFY_COMPLETED, completed, h,
-		MHD_OPTION_NOTIFY_CONNECTION, connection_changed, h, MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_END);
+	h->daemon =
+		MHD_start_daemon(MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ERROR_LOG | (config->tls ? MHD_USE_TLS : 0),
+			0, NULL, NULL, answer, h, MHD_OPTION_EXTERNAL_LOGGER, log_library, NULL, MHD_OPTION_LISTEN_SOCKET,
+			listener, MHD_OPTION_CONNECTION_LIMIT, (unsigned)HTTP_CONNECTIONS_MAX, MHD_OPTION_CONNECTION_TIMEOUT, 60u,
+			MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)65536, MHD_OPTION_URI_LOG_CALLBACK, request_new, h,
+			MHD_OPTION_NOTIFY_COMPLETED, completed, h, MHD_OPTION_NOTIFY_CONNECTION, connection_changed, h,
+			MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_ARRAY, tls, MHD_OPTION_END);
 	if (!h->daemon) {
 		close(listener);
 		http_free(h);
@@ -283,15 +369,28 @@ int http_fd(const struct http *h)
 	return h->fd;
 }
 
+int64_t http_clock_ns(const struct http *h)
+{
+	return clock_mono_ns() - h->paused_ns;
+}
+
+/* Enforce the deadlines, about once a second. */
+static void sweep(struct http *h)
+{
+	int64_t mono_ns = clock_mono_ns(), passed_ns = mono_ns - h->swept_ns;
+	if (h->connections && passed_ns <= HTTP_SECOND_NS)
+		return;
+	if (h->connections && passed_ns > PAUSE_MIN_NS) /* http_run is called every second while there are connections */
+		h->paused_ns += passed_ns - HTTP_SECOND_NS;
+	h->swept_ns = mono_ns;
+	connections_sweep(h, http_clock_ns(h));
+	streams_sweep(h, http_clock_ns(h));
+}
+
 int64_t http_run(struct http *h)
 {
-	int64_t now_ns = clock_mono_ns();
-	if (h->connections && now_ns - h->swept_ns > HTTP_SECOND_NS) {
-		connections_sweep(h, now_ns);
-		streams_sweep(h, now_ns);
-		h->swept_ns = now_ns;
-	}
-	streams_reap(h);
+	sweep(h);
+	poll_sockets(h);
 	if (MHD_run(h->daemon) != MHD_YES)
 		log_error("http.run", "err=failed");
 	MHD_UNSIGNED_LONG_LONG wait_ms;

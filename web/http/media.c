@@ -46,3 +46,17 @@ double media_quality(const char *accept, const char *type)
 	}
 	return quality;
 }
+
+bool media_accepts_gzip(const char *accept)
+{
+	double gzip = -1, any = 0;
+	for (const char *at = accept ? accept : ""; *at; at += strcspn(at, ","), at += *at == ',') {
+		at += strspn(at, " \t");
+		size_t len = strcspn(at, ",; \t");
+		if ((len == 4 && strncasecmp(at, "gzip", 4) == 0) || (len == 6 && strncasecmp(at, "x-gzip", 6) == 0))
+			gzip = weight(at + len);
+		else if (len == 1 && *at == '*')
+			any = weight(at + len);
+	}
+	return (gzip >= 0 ? gzip : any) > 0;
+}

@@ -84,7 +84,10 @@ void request_free(struct http_request *r)
 {
 	if (!r)
 		return;
-	r->http->bodies -= r->body.len;
+	if (r->is_upload)
+		r->http->n_uploads--;
+	else
+		r->http->bodies -= r->body.len;
 	r->http->answers -= r->answered;
 	buf_fini(&r->body);
 	free(r->uri);
@@ -112,7 +115,7 @@ void *request_new(void *arg, const char *uri, struct MHD_Connection *connection)
 /* A body that exceeds the memory shared by all bodies is discarded; the request is refused after its last byte. */
 void request_take_body(struct http_request *r, const char *data, size_t size)
 {
-	if (r->http->bodies + size > BODIES_MAX) {
+	if (!r->is_upload && r->http->bodies + size > BODIES_MAX) {
 		r->refused = 503;
 		r->http->bodies -= r->body.len;
 		buf_fini(&r->body);
@@ -122,17 +125,33 @@ void request_take_body(struct http_request *r, const char *data, size_t size)
 		return;
 	size_t before = r->body.len;
 	buf_append(&r->body, data, size);
-	r->http->bodies += r->body.len - before;
+	if (!r->is_upload)
+		r->http->bodies += r->body.len - before;
 }
 
 struct header_count {
 	int host, length, encoding;
+	bool has_invalid_name;
 };
+
+/*
+ * A proxy may accept `Content-Length : 5`, which libmicrohttpd passes as a header of an unknown name: then the two of them
+ * disagree about the end of the request (RFC 9112, 5.1).
+ */
+static bool is_header_name(const char *name)
+{
+	static const char allowed[] = "!#$%&'*+-.^_`|~0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+	return name && *name && name[strspn(name, allowed)] == '\0';
+}
 
 static enum MHD_Result count_header(void *arg, enum MHD_ValueKind kind, const char *name, const char *value)
 {
 	(void)kind, (void)value;
 	struct header_count *c = arg;
+	if (!is_header_name(name)) {
+		c->has_invalid_name = true;
+		return MHD_YES;
+	}
 	c->host += strcasecmp(name, "Host") == 0;
 	c->length += strcasecmp(name, "Content-Length") == 0;
 	c->encoding += strcasecmp(name, "Transfer-Encoding") == 0;
@@ -192,7 +211,9 @@ static bool is_cross_origin(struct http_request *r)
 	if (!origin)
 		return false;
 	const char *host = http_header(r, "Host");
-	size_t scheme = strncmp(origin, "http://", 7) == 0 ? 7 : strncmp(origin, "https://", 8) == 0 ? 8 : 0;
+	size_t scheme = strncmp(origin, "https://", 8) == 0                           ? 8 /* also of a proxy with TLS */
+			: !r->http->certificate && strncmp(origin, "http://", 7) == 0 ? 7
+										      : 0;
 	return scheme == 0 || !host || strcmp(origin + scheme, host) != 0;
 }
 
@@ -201,11 +222,38 @@ bool request_is_read(const struct http_request *r)
 	return strcmp(r->method, "GET") == 0 || strcmp(r->method, "HEAD") == 0;
 }
 
+static bool is_upload_path(const struct http_request *r)
+{
+	const char *const *path = r->http->config.uploads;
+	while (path && *path && strcmp(*path, r->uri) != 0)
+		path++;
+	return path && *path;
+}
+
+/* Reserve memory and time for a body of `length` bytes, or of unknown length. Status of the refusal; 0: accepted. */
+static int begin_upload(struct http_request *r, unsigned long long length, bool is_chunked)
+{
+	struct connection *c = connection_of(r->connection);
+	if (length <= BODY_MAX && !is_chunked)
+		return 0;
+	if (r->http->n_uploads == HTTP_UPLOADS_MAX)
+		return 503;
+	r->http->n_uploads++;
+	r->is_upload = true;
+	r->body.max = length <= HTTP_UPLOAD_MAX ? HTTP_UPLOAD_MAX : 0;
+	if (c) {
+		c->phase = PHASE_UPLOAD;
+		c->since_ns = http_clock_ns(r->http);
+	}
+	return 0;
+}
+
 int request_judge(struct http_request *r)
 {
 	struct header_count count = { 0 };
 	MHD_get_connection_values(r->connection, MHD_HEADER_KIND, count_header, &count);
-	if (hides_bytes(r) || count.host != 1 || count.length > 1 || count.encoding > 1 || (count.length && count.encoding))
+	if (hides_bytes(r) || count.has_invalid_name || count.host != 1 || count.length > 1 || count.encoding > 1 ||
+		(count.length && count.encoding))
 		return 400;
 	const char *host = http_header(r, "Host");
 	bool known = false;
@@ -223,14 +271,16 @@ int request_judge(struct http_request *r)
 	}
 	if (!route_is_plain(r->uri))
 		return 400;
-	const char *length = http_header(r, "Content-Length");
-	if (length && strtoull(length, NULL, 10) > BODY_MAX)
+	const char *header = http_header(r, "Content-Length");
+	unsigned long long length = header ? strtoull(header, NULL, 10) : 0;
+	bool is_post = strcmp(r->method, "POST") == 0;
+	if (length > (is_post && is_upload_path(r) ? HTTP_UPLOAD_READ_MAX : BODY_MAX))
 		return 413;
 	if (request_is_read(r))
 		return 0;
-	if (strcmp(r->method, "POST") != 0)
+	if (!is_post)
 		return 405;
-	return is_cross_origin(r) ? 403 : 0;
+	return is_cross_origin(r) ? 403 : begin_upload(r, length, count.encoding && is_upload_path(r));
 }
 
 /* ---- for handlers ------------------------------------------------------------------------------------------------ */
@@ -255,6 +305,15 @@ const char *http_query_at(const struct http_request *r, const char *name, int n)
 	return pairs_at(&r->query, name, n);
 }
 
+void http_identify(const struct http_request *r, struct buf *out)
+{
+	buf_append(out, r->uri, strlen(r->uri) + 1);
+	for (int i = 0; i < r->query.n; i++) {
+		buf_append(out, r->query.pair[i].name, strlen(r->query.pair[i].name) + 1);
+		buf_append(out, r->query.pair[i].value, strlen(r->query.pair[i].value) + 1);
+	}
+}
+
 const char *http_unknown(const struct http_request *r, const char **known)
 {
 	*known = r->route < r->http->config.n_route ? r->http->route[r->route].query : NULL;
@@ -275,6 +334,7 @@ const struct http_route *http_routes(const struct http_request *r, int *n)
 bool http_knows(const struct http_request *r, const char *etag)
 {
 	const char *known = http_header(r, "If-None-Match");
+	etag += strncmp(etag, "W/", 2) == 0 ? 2 : 0; /* the weak comparison: W/"a" and "a" are equal */
 	return known && *etag && (strcmp(known, "*") == 0 || strstr(known, etag));
 }
 
@@ -291,6 +351,12 @@ const char *http_who(const struct http_request *r)
 void http_set_who(struct http_request *r, const char *who)
 {
 	snprintf(r->who, sizeof r->who, "%s", who);
+	r->has_token = true;
+}
+
+void http_set_expiry(struct http_request *r, int64_t expires_at)
+{
+	r->expires_at = expires_at;
 }
 
 const char *http_body(const struct http_request *r, size_t *len)

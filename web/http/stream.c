@@ -9,12 +9,13 @@
 
 #include "web/http/internal.h"
 
-enum { STREAM_LIMIT = 128, STREAM_BACKLOG_MAX = 1 << 20, REAPED_AT_ONCE = 64 };
+enum { STREAM_LIMIT = 128, STREAM_BACKLOG_MAX = 1 << 20 };
 #define STREAM_COMMENT_NS (15 * HTTP_SECOND_NS)   /* interval of comments, to detect a client whose machine is gone */
 #define STREAM_STALLED_NS (60 * HTTP_SECOND_NS)   /* a client that reads nothing although there is data */
 #define STREAM_LIFE_NS    (3600 * HTTP_SECOND_NS) /* then the client reconnects and is authenticated again */
 
 struct stream {
+	struct polled polled; /* the first member */
 	struct stream *next, *previous;
 	struct http *http;
 	struct MHD_Connection *connection;
@@ -22,7 +23,8 @@ struct stream {
 	void (*fill)(struct site *site, int64_t *cursor, struct buf *out);
 	int64_t cursor;
 	struct buf pending;
-	int64_t since_ns, read_ns; /* start; last data sent */
+	int64_t since_ns, read_ns; /* start; last data sent: http_clock_ns */
+	int64_t expires_at;        /* of its token, ms UTC; 0: never */
 	bool suspended, ended, gone /* slot is freed */;
 };
 
@@ -46,11 +48,21 @@ static void let_go(struct stream *s)
 	wake(s);
 }
 
+static void on_left(struct polled *p)
+{
+	let_go((struct stream *)p);
+}
+
+static bool is_expired(const struct stream *s)
+{
+	return s->expires_at && s->expires_at <= clock_utc_ms();
+}
+
 static ssize_t stream_read(void *arg, uint64_t position, char *out, size_t max)
 {
 	(void)position;
 	struct stream *s = arg;
-	if (s->http->stopping || s->ended)
+	if (s->http->stopping || s->ended || is_expired(s))
 		return MHD_CONTENT_READER_END_OF_STREAM;
 	if (s->pending.len == 0)
 		s->fill(s->http->config.site, &s->cursor, &s->pending);
@@ -64,7 +76,7 @@ static ssize_t stream_read(void *arg, uint64_t position, char *out, size_t max)
 	size_t n = s->pending.len < max ? s->pending.len : max;
 	memcpy(out, s->pending.data, n);
 	buf_consume(&s->pending, n);
-	s->read_ns = clock_mono_ns();
+	s->read_ns = http_clock_ns(s->http);
 	return (ssize_t)n;
 }
 
@@ -88,7 +100,7 @@ static void stream_free(void *arg)
 bool stream_has_position(struct http *h)
 {
 	if (h->n_stream >= STREAM_LIMIT)
-		streams_reap(h);
+		poll_sockets(h);
 	return h->n_stream < STREAM_LIMIT;
 }
 
@@ -98,12 +110,14 @@ struct MHD_Response *stream_response(struct http_request *r, const struct http_r
 	if (!c)
 		return NULL;
 	struct stream *s = mem_alloc_zero(1, sizeof *s);
+	s->polled.on_ready = on_left;
 	s->http = r->http;
 	s->connection = r->connection;
 	s->fd = c->fd;
 	s->fill = response->stream;
 	s->cursor = response->cursor;
-	s->since_ns = s->read_ns = clock_mono_ns();
+	s->since_ns = s->read_ns = http_clock_ns(s->http);
+	s->expires_at = r->expires_at;
 	buf_init(&s->pending, STREAM_BACKLOG_MAX);
 	buf_puts(&s->pending, "retry: 3000\n\n");
 	buf_append(&s->pending, response->body.data, response->body.len);
@@ -112,7 +126,7 @@ struct MHD_Response *stream_response(struct http_request *r, const struct http_r
 		s->next->previous = s;
 	s->http->streams = s;
 	s->http->n_stream++;
-	struct epoll_event left = { .events = EPOLLRDHUP, .data.ptr = s };
+	struct epoll_event left = { .events = EPOLLRDHUP, .data.ptr = &s->polled };
 	struct MHD_Response *m = NULL;
 	if (epoll_ctl(s->http->fd, EPOLL_CTL_ADD, s->fd, &left) == 0)
 		m = MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, 16384, stream_read, s, stream_free);
@@ -123,25 +137,13 @@ struct MHD_Response *stream_response(struct http_request *r, const struct http_r
 	return m;
 }
 
-void streams_reap(struct http *h)
-{
-	struct epoll_event event[REAPED_AT_ONCE];
-	int n;
-	do {
-		n = epoll_wait(h->fd, event, REAPED_AT_ONCE, 0);
-		for (int i = 0; i < n; i++)
-			if (event[i].data.ptr) /* NULL: libmicrohttpd's epoll */
-				let_go(event[i].data.ptr);
-	} while (n == REAPED_AT_ONCE);
-}
-
 void streams_sweep(struct http *h, int64_t now_ns)
 {
 	for (struct stream *s = h->streams; s; s = s->next) {
 		if (!s->suspended) {
 			if (now_ns - s->read_ns > STREAM_STALLED_NS)
 				let_go(s);
-		} else if (now_ns - s->since_ns > STREAM_LIFE_NS) {
+		} else if (now_ns - s->since_ns > STREAM_LIFE_NS || is_expired(s)) {
 			s->ended = true;
 			wake(s);
 		} else if (now_ns - s->read_ns > STREAM_COMMENT_NS) {
@@ -157,9 +159,14 @@ void streams_wake(struct http *h)
 		wake(s);
 }
 
+void http_end_all_streams(struct http *h)
+{
+	for (struct stream *s = h->streams; s; s = s->next)
+		s->ended = true;
+	streams_wake(h);
+}
+
 void http_end_streams(const struct http_request *r)
 {
-	for (struct stream *s = r->http->streams; s; s = s->next)
-		s->ended = true;
-	streams_wake(r->http);
+	http_end_all_streams(r->http);
 }

@@ -2,6 +2,8 @@
 
 #include "web/page/internal.h"
 
+#include <math.h>
+
 /* ---- alert_cells ---- */
 
 enum {
@@ -61,6 +63,17 @@ static void strip(struct buf *out, const struct axis *axis, const struct headlin
 	emit_raw(out, "</svg>");
 }
 
+/* "12.58 \u2192 13.21 MB" of a cell whose cost grew; nothing of one that is slower. */
+static bool draw_cost(struct buf *out, const struct view_alert *row, const json_t *cell)
+{
+	const struct trend_metric *metric = row->kind == ALERTKIND_COST ? trend_metric(row->changed, true) : NULL;
+	if (!metric || !trend_stored(metric))
+		return false;
+	emit_format(out, "%.4g \u2192 %.4g %s", metric->scale * comparison_number(cell, "base"),
+		metric->scale * comparison_number(cell, "target"), metric->unit);
+	return true;
+}
+
 static void marks(struct buf *out, const struct view_alert *row, const struct line *l)
 {
 	if (l->comparison && l->comparison != row->comparison) /* of another suite than the comparison that opened the alert */
@@ -78,17 +91,20 @@ static int table_row(struct db *db, struct buf *out, const struct view_alert *ro
 {
 	int result = 0;
 	emit_raw(out, "<tr><th scope=row class=wrap>");
-	emit_format(out, "<a href=\"/history?cell=%s&amp;repo=%s&amp;branch=%s\">%s{case %s %lld}%s{? *}</a>",
-		comparison_text(l->cell, "cell"), row->repo, row->branch, comparison_text(l->cell, "cell"), l->headline.title,
-		(long long)l->headline.size, *l->headline.title ? l->headline.direction : "");
+	emit_format(out, "<a href=\"/history?cell=%s&amp;repo=%s&amp;branch=%s%s{?&amp;metric=*}\">%s{case %s %lld}%s{? *}</a>",
+		comparison_text(l->cell, "cell"), row->repo, row->branch, row->kind == ALERTKIND_COST ? row->changed : "",
+		comparison_text(l->cell, "cell"), l->headline.title, (long long)l->headline.size,
+		*l->headline.title ? l->headline.direction : "");
 	marks(out, row, l);
 	emit_raw(out, "</th><td class=w>");
 	if (past)
 		result = past_draw(out, db, past, comparison_text(l->cell, "cell"), err);
 	emit_raw(out, "</td><td class=w>");
-	strip(out, axis, &l->headline);
+	if (row->kind != ALERTKIND_COST)
+		strip(out, axis, &l->headline);
 	emit_raw(out, "</td><td class=n>");
-	headline_change(out, &l->headline, VERDICT_REGRESSION, l->change_pct);
+	if (!draw_cost(out, row, l->cell))
+		headline_change(out, &l->headline, VERDICT_REGRESSION, l->change_pct);
 	emit_raw(out, "</td></tr>\n");
 	return result;
 }
@@ -111,9 +127,10 @@ static int draw_table(struct db *db, struct buf *out, const struct view_alert *r
 	}
 	axis_settle(&axis, threshold_pct);
 	qsort(line, (size_t)n, sizeof *line, by_change);
-	layout_table(out, "Cell|~Last pushes|~Interval|>Change");
+	layout_table(out, row->kind == ALERTKIND_COST ? "Cell|||>Change" : "Cell|~Last pushes|~Interval|>Change");
 	for (int i = 0; i < n && i < ROWS_MAX && result == 0; i++)
-		result = table_row(db, out, row, &line[i], &axis, i < PASTS_MAX ? &past : NULL, err);
+		result = table_row(
+			db, out, row, &line[i], &axis, i < PASTS_MAX && row->kind != ALERTKIND_COST ? &past : NULL, err);
 	layout_table_end(out);
 	if (n > ROWS_MAX)
 		emit_rawf(out, "<p class=dim>The worst %d; %d more are in <a href=\"/api/v1/alerts/%lld\">JSON</a>.</p>\n",
@@ -140,60 +157,19 @@ static int alert_cells_table(struct db *db, struct buf *out, const struct view_a
 
 /* ---- the worst -------------------------------------------------------------------------------------------------------- */
 
-/* The threshold that the cell crossed, as a boundary around its base. */
-static int draw_threshold(struct db *db, struct trend *t, const struct view_alert *row, const char *cell, struct fw_err *err)
-{
-	const struct chart_line *line = &t->chart.line[t->chart.n_lines - 1];
-	struct headline headline;
-	if (reported_read(db, row->comparison, cell, &headline, err) != 0)
-		return -1;
-	for (int i = 0; i < line->n; i++)
-		if (line->point[i].comparison == row->comparison)
-			trend_limit(t, line->point[i].base_y, headline.threshold_pct);
-	return 0;
-}
-
-static int draw_chart(struct db *db, struct buf *out, const struct view_alert *row, const char *cell, const struct past *past,
-	struct fw_err *err)
-{
-	struct view_scope own = { .repo = row->repo, .branch = row->branch, .cell = cell }, upstream = own;
-	char name[160];
-	struct unit unit;
-	bool flops, is_upstream = strcmp(row->branch, past->upstream) == 0;
-	upstream.branch = past->upstream;
-	if (trend_flops(db, &own, &flops, &unit, err) != 0)
-		return -1;
-	struct trend *t = trend_new(trend_metric(NULL, flops), flops, unit);
-	struct buf branch;
-	buf_init(&branch, (size_t)16 * BRANCH_KEY_MAX);
-	branch_text(&branch, past->upstream);
-	int result = trend_first(db, t, &upstream, branch.data, err);
-	if (result == 0 && !is_upstream) {
-		buf_clear(&branch);
-		branch_text(&branch, row->branch);
-		snprintf(name, sizeof name, "%.120s", branch.data);
-		result = trend_over(db, t, &own, name, err);
-	}
-	if (result == 0)
-		result = draw_threshold(db, t, row, cell, err);
-	if (result == 0) {
-		trend_label(t, cell, false);
-		chart_draw(out, &t->chart);
-	}
-	buf_fini(&branch);
-	trend_free(t);
-	return result;
-}
-
 /* Draw the speed of the worst cell on the upstream branch and on that of the alert. Err: the database's. */
 static int alert_cells_chart(struct db *db, struct buf *out, const struct view_alert *row, struct fw_err *err)
 {
-	struct past past;
 	json_t *cells = json_loads(row->cells_json, 0, NULL);
-	const char *cell = worst_of(cells);
-	int result = *row->repo && *cell ? begin_past(db, row, &past, err) : 0;
-	if (result == 0 && *row->repo && *cell && *past.upstream)
-		result = draw_chart(db, out, row, cell, &past, err);
+	bool is_cost = row->kind == ALERTKIND_COST; /* its first cell grew most */
+	struct cell_chart of = { .repo = row->repo,
+		.branch = row->branch,
+		.cell = worst_of(cells),
+		.comparison = row->comparison,
+		.cost = is_cost ? row->changed : NULL,
+		.base = is_cost ? comparison_number(json_array_get(cells, 0), "base") : NAN,
+		.limit_pct = is_cost ? comparison_number(json_array_get(cells, 0), "limit_pct") : NAN };
+	int result = *of.repo && *of.cell ? cell_chart_draw(db, out, &of, err) : 0;
 	json_decref(cells);
 	return result;
 }
@@ -204,8 +180,9 @@ static int alert_cells_past(struct db *db, struct buf *out, const struct view_al
 	struct past past;
 	json_t *cells = json_loads(row->cells_json, 0, NULL);
 	const char *cell = worst_of(cells);
-	int result = *row->repo && *cell ? begin_past(db, row, &past, err) : 0;
-	if (result == 0 && *row->repo && *cell) {
+	bool has_past = *row->repo && *cell && row->kind != ALERTKIND_COST; /* a past is of the speed */
+	int result = has_past ? begin_past(db, row, &past, err) : 0;
+	if (result == 0 && has_past) {
 		emit_raw(out, "<p>");
 		result = past_draw(out, db, &past, cell, err);
 		emit_raw(out, " <small>its worst cell, up to this push</small></p>");
@@ -228,7 +205,10 @@ struct alert_page {
 
 static void cell_item(struct buf *out, const struct view_alert *row, const json_t *cell)
 {
-	emit_format(out, "<li>%f{decided %d} ", comparison_number(cell, "change_pct"), true);
+	emit_raw(out, "<li>");
+	if (!draw_cost(out, row, cell))
+		layout_decided(out, comparison_number(cell, "change_pct"), true);
+	emit_raw(out, " ");
 	layout_cell_link(out, row->repo, row->branch, comparison_text(cell, "cell"));
 	json_int_t comparison = json_integer_value(json_object_get(cell, "comparison"));
 	if (comparison && comparison != row->comparison) /* of another suite than the comparison that opened the alert */
@@ -239,15 +219,35 @@ static void cell_item(struct buf *out, const struct view_alert *row, const json_
 	emit_raw(out, json_is_true(json_object_get(cell, "borderline")) ? " <small>borderline</small></li>" : "</li>");
 }
 
+struct listed {
+	double change_pct;
+	const json_t *cell;
+};
+
+static int by_listed_change(const void *a, const void *b)
+{
+	const struct listed *x = a, *y = b;
+	return (x->change_pct > y->change_pct) - (x->change_pct < y->change_pct);
+}
+
+/* The largest slowdown first. */
 static void alert_cells(struct buf *out, const struct view_alert *row)
 {
-	size_t i;
-	json_t *cell, *cells = json_loads(row->cells_json, 0, NULL);
+	json_t *cells = json_loads(row->cells_json, 0, NULL);
 	size_t n = json_array_size(cells);
 	if (n) {
+		struct listed *list = mem_alloc(n * sizeof *list);
+		for (size_t i = 0; i < n; i++) {
+			const json_t *cell = json_array_get(cells, i);
+			list[i] = (struct listed){ comparison_number(cell, "change_pct"), cell };
+		}
+		if (row->kind != ALERTKIND_COST) /* whose cells are stored with the largest growth first */
+			qsort(list, n, sizeof *list, by_listed_change);
 		emit_rawf(out, "<details id=cells-%lld%s><summary>%zu cell%s</summary><ul>", (long long)row->id,
 			n <= CELLS_SHOWN ? " open" : "", n, n == 1 ? "" : "s");
-		json_array_foreach(cells, i, cell) if (i < CELLS_LISTED) cell_item(out, row, cell);
+		for (size_t i = 0; i < n && i < CELLS_LISTED; i++)
+			cell_item(out, row, list[i].cell);
+		free(list);
 		if (n > CELLS_LISTED)
 			emit_rawf(out, "<li><a href=\"/alerts/%lld\">%zu more</a></li>", (long long)row->id, n - CELLS_LISTED);
 		emit_raw(out, "</ul></details>");
@@ -290,7 +290,7 @@ static void alert_event_line(void *arg, const struct view_alert_event *row)
 }
 
 /* The answers of a user; each button sends one of the API's changes of state. */
-static void answers(struct buf *out, int64_t id, bool alone)
+static void answers(struct buf *out, int64_t id, enum alertkind kind, bool alone)
 {
 	static const struct {
 		const char *verb, *label;
@@ -302,22 +302,31 @@ static void answers(struct buf *out, int64_t id, bool alone)
 		emit_rawf(out, "<input type=hidden name=back value=\"/alerts/%lld\">", (long long)id);
 	for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
 		emit_rawf(out, "<button formaction=\"/api/v1/alerts/%lld/%s\">%s</button>", (long long)id, known[i].verb,
-			known[i].label);
+			i == 0 && kind == ALERTKIND_COST ? "Accept: this growth is wanted" : known[i].label);
 	emit_raw(out, "</form>");
 }
 
-/* `with_title`: draw its sentence, too. */
-static void alert_head(struct buf *out, const struct view_alert *row, bool with_title)
+static void draw_step(struct buf *out, const struct view_alert *row)
 {
-	emit_format(out,
-		"<section class=card id=a%lld><h2>%s{verdict} <a href=\"/alerts/%lld\">A%lld</a> <small>%s{name}</small> ",
-		(long long)row->id, alertstate_name(row->state), (long long)row->id, (long long)row->id,
-		alertkind_name(row->kind));
+	emit_format(out, "<p><b>What to do:</b> %-s, or give an answer, with its reason:</p>", alarm_step(row->kind));
+}
+
+/* `finding`: drawn below the heading, with a link to the form that answers an open alert; "" on the page that has both. */
+static void alert_head(struct buf *out, const struct view_alert *row, const char *finding)
+{
+	emit_format(out, "<section class=card id=a%lld>", (long long)row->id);
+	if (*finding && alertstate_is_live(row->state))
+		emit_rawf(out, "<a class=\"button aside\" href=\"/alerts/%lld#answer\">Answer A%lld</a>", (long long)row->id,
+			(long long)row->id);
+	emit_format(out, "<h2>%s{verdict} <a href=\"/alerts/%lld\">A%lld</a> <small>%s{name}</small> ",
+		alertstate_name(row->state), (long long)row->id, (long long)row->id, alertkind_name(row->kind));
 	if (isfinite(row->worst_pct))
 		layout_decided(out, row->worst_pct, true);
-	emit_format(out, "</h2>%s{?<p class=lead>*</p>}<p>", with_title ? row->title : "");
+	emit_format(out, "</h2>%s{?<p class=lead>*</p>}<p>", finding);
 	if (*row->repo)
-		emit_format(out, "%s %s{branch} %s{commit} %s", row->repo, row->branch, row->target, row->subject);
+		emit_format(out,
+			"<a href=\"/repos/%s\">%s</a> <a href=\"/branches?repo=%s&amp;branch=%s\">%s{branch}</a> %s{commit} %s",
+			row->repo, row->repo, row->repo, row->branch, row->branch, row->target, row->subject);
 	else
 		emit_format(out, "device <a href=/devices>%s</a>", row->device);
 	if (row->comparison)
@@ -339,37 +348,28 @@ static void alert_section(void *arg, const struct view_alert *row)
 	struct buf *out = page->out;
 	struct db *db = page->site->db;
 	struct fw_err err = { 0 };
+	struct headline headline;
+	struct buf finding;
 	page->n++;
 	page->last = row->id;
-	alert_head(out, row, true);
+	bool is_drawn = reported_read(db, row->comparison, NULL, &headline, &err) == 0;
+	buf_init(&finding, FINDING_BYTES);
+	alarm_finding(&finding, row, &headline);
+	alert_head(out, row, finding.len ? finding.data : "");
+	out->failed |= finding.failed;
+	buf_fini(&finding);
 	culprits_show(out, row->culprits_json);
-	bool is_drawn = explained_line(db, out, row->id, &err) == 0;
+	is_drawn = is_drawn && explained_line_of(db, out, row->id, row->comparison, &err) == 0;
 	alert_groups(out, row);
 	is_drawn = is_drawn && alert_cells_past(db, out, row, &err) == 0;
 	alert_cells(out, row);
 	is_drawn = is_drawn && draw_events(page->site, out, row->id, &err);
-	if (alertstate_is_live(row->state))
-		answers(out, row->id, false);
+	if (alertstate_is_live(row->state)) {
+		draw_step(out, row);
+		answers(out, row->id, row->kind, false);
+	}
 	out->failed |= !is_drawn;
 	emit_raw(out, "</section>\n");
-}
-
-/* "ada/three-stages is 4.0 % slower in 6 cells"; for other kinds than a regression their own sentence. */
-static void alert_finding(const struct view_alert *row, struct buf *out)
-{
-	json_t *cells = json_loads(row->cells_json, 0, NULL);
-	size_t n = json_array_size(cells);
-	char pct[FINDING_PERCENT_SIZE];
-	if (row->kind == ALERTKIND_REGRESSION && *row->repo && isfinite(row->worst_pct) && n) {
-		finding_percent(row->worst_pct, pct);
-		branch_text(out, row->branch);
-		buf_printf(out, " is %s slower in %zu cell%s", pct, n, n == 1 ? "" : "s");
-	} else if (*row->title) {
-		buf_puts(out, row->title);
-	} else {
-		buf_printf(out, "Alert %lld", (long long)row->id);
-	}
-	json_decref(cells);
 }
 
 /* The page of one alert: the answer first, then the cause, the cells, the plot, and the profile folded. */
@@ -379,17 +379,21 @@ static void alert_whole(void *arg, const struct view_alert *row)
 	struct buf *out = page->out, title;
 	struct db *db = page->site->db;
 	struct fw_err err = { 0 };
+	struct headline headline;
+	bool is_drawn = reported_read(db, row->comparison, NULL, &headline, &err) == 0;
 	buf_init(&title, FINDING_BYTES);
-	alert_finding(row, &title);
+	alarm_finding(&title, row, &headline);
 	layout_begin(page->response, title.data, "alerts", "alert. profile.");
 	buf_fini(&title);
 	layout_live(out, "alert", "The alert changed");
-	alert_head(out, row, false);
-	if (alertstate_is_live(row->state))
-		answers(out, row->id, true);
-	bool is_drawn = draw_events(page->site, out, row->id, &err);
+	alert_head(out, row, "");
+	if (alertstate_is_live(row->state)) {
+		draw_step(out, row);
+		answers(out, row->id, row->kind, true);
+	}
+	is_drawn = is_drawn && draw_events(page->site, out, row->id, &err);
 	culprits_show(out, row->culprits_json);
-	is_drawn = is_drawn && explained_line(db, out, row->id, &err) == 0;
+	is_drawn = is_drawn && explained_line_of(db, out, row->id, row->comparison, &err) == 0;
 	alert_groups(out, row);
 	is_drawn = is_drawn && alert_cells_table(db, out, row, &err) == 0 && alert_cells_chart(db, out, row, &err) == 0 &&
 		   explained_alert(db, out, row->id, row->comparison, &err) == 0;
@@ -404,7 +408,38 @@ static void state_tabs(struct buf *out, const char *state)
 	for (enum alertstate one = 0; one < ALERTSTATE_N; one++)
 		emit_rawf(out, "<a href=\"/alerts?state=%s\"%s>%s</a>", alertstate_name(one),
 			state && strcmp(state, alertstate_name(one)) == 0 ? " aria-current=true" : "", alertstate_name(one));
-	emit_raw(out, "<a href=/bisects>searches for culprits</a></nav>\n");
+	emit_raw(out, "<a href=/bisects>bisects</a></nav>\n");
+}
+
+struct state_count {
+	const char *state;
+	int64_t n;
+};
+
+static void take_count(void *arg, const char *what, const char *state, int64_t n)
+{
+	struct state_count *of = arg;
+	if (strcmp(what, "alerts") == 0 && strcmp(state, of->state) == 0)
+		of->n += n;
+}
+
+/* The worst open alert; of another state their number: "Alerts: 3 resolved". Err: the database's. */
+static int write_title(struct site *site, struct buf *out, const char *state, struct fw_err *err)
+{
+	struct alarms alarms = { .site = site, .is_title = true };
+	struct state_count of = { .state = state };
+	if (state && strcmp(state, alertstate_name(ALERTSTATE_OPEN)) != 0) {
+		int result = view_counts(site->db, take_count, &of, err);
+		buf_printf(out, "Alerts: %lld %s", (long long)of.n, state);
+		return result;
+	}
+	int result = alarms_read(&alarms, err);
+	if (alarms.n)
+		alarms_title(out, &alarms);
+	else
+		buf_puts(out, "No open alert");
+	alarms_fini(&alarms);
+	return result;
 }
 
 int page_alerts(struct site *site, struct http_request *r, struct http_response *response, struct fw_err *err)
@@ -414,10 +449,15 @@ int page_alerts(struct site *site, struct http_request *r, struct http_response 
 	int64_t before;
 	if (answer_choice(r, "state", answer_alert_states(), &state, err) != 0 || answer_cursor(r, &before, err) != 0)
 		return -1;
-	layout_begin(response, "Alerts", "alerts", "alert. profile.");
+	struct buf title;
+	buf_init(&title, FINDING_BYTES);
+	int result = write_title(site, &title, state, err);
+	layout_begin(response, title.data, "alerts", "alert. profile.");
+	page.out->failed |= title.failed;
+	buf_fini(&title);
 	state_tabs(page.out, state);
 	layout_live(page.out, "alerts", "The alerts changed");
-	if (view_alerts(site->db, state, before, ROWS, alert_section, &page, err) != 0)
+	if (result != 0 || view_alerts(site->db, state, before, ROWS, alert_section, &page, err) != 0)
 		return -1;
 	if (page.n == 0)
 		layout_empty(page.out, "good", state ? "No alert in this state." : "No alert.",

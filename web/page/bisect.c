@@ -2,12 +2,29 @@
 
 #include "web/page/internal.h"
 
-enum { ROWS = 50 };
+enum { ROWS = 50, ROWS_BYTES = 1 << 20, TITLE_BYTES = 96 };
 
 /* ---- the list --------------------------------------------------------------------------------------------------------- */
 
+/* "Bisect 7: the culprit is b31846a035", else its state. */
+static void write_title(char *out, size_t size, const struct store_bisect *b)
+{
+	json_t *culprits = json_loads(b->culprits_json, 0, NULL);
+	int n = (int)json_array_size(culprits);
+	if (n)
+		snprintf(out, size, "Bisect %lld: the culprit is %.10s", (long long)b->id,
+			comparison_text(json_array_get(culprits, 0), "to"));
+	else
+		snprintf(out, size, "Bisect %lld: %s", (long long)b->id, b->state);
+	size_t len = strlen(out);
+	if (n > 1)
+		snprintf(out + len, size - len, ", and %d more", n - 1);
+	json_decref(culprits);
+}
+
 struct drawing {
 	struct buf *out;
+	char title[TITLE_BYTES]; /* of the newest */
 	int n;
 	int64_t last;
 };
@@ -16,7 +33,8 @@ static void list_line(void *arg, const struct store_bisect *row)
 {
 	struct drawing *d = arg;
 	struct buf *out = d->out;
-	d->n++;
+	if (d->n++ == 0)
+		write_title(d->title, sizeof d->title, row);
 	d->last = row->id;
 	emit_format(out,
 		"<tr><th scope=row><a href=\"/bisects/%lld\">%lld</a></th><td>%s{verdict}</td><td>%s{commit} \u2026 "
@@ -27,31 +45,43 @@ static void list_line(void *arg, const struct store_bisect *row)
 
 int page_bisects(struct site *site, struct http_request *r, struct http_response *response, struct fw_err *err)
 {
-	struct drawing d = { .out = &response->body };
+	struct buf rows;
+	struct drawing d = { .out = &rows, .title = "No bisect" };
 	int64_t before;
 	if (answer_cursor(r, &before, err) != 0)
 		return -1;
-	layout_begin(response, "Bisects", "alerts", "bisect. job.done");
+	buf_init(&rows, ROWS_BYTES);
+	int result = view_bisects(site->db, before, ROWS, list_line, &d, err);
+	d.out = &response->body;
+	layout_begin(response, d.title, "alerts", "bisect. job.done");
 	layout_live(d.out, "bisects", "A search moved");
-	layout_table(d.out, "No.|State|Between|~>Commits|~>Jobs|~Started (UTC)");
-	if (view_bisects(site->db, before, ROWS, list_line, &d, err) != 0)
-		return -1;
+	layout_table(d.out, "No.|State|Between|~>Commits|~>Jobs|~Started");
+	buf_append(d.out, rows.data, rows.len);
 	layout_table_end(d.out);
+	d.out->failed |= rows.failed;
+	buf_fini(&rows);
 	if (d.n == 0)
 		layout_empty(d.out, "", "No bisect yet.",
 			"The daemon starts one for an alert with several commits; <code>flopwatch bisect GOOD "
 			"BAD</code>.");
 	layout_older(d.out, r, d.n, ROWS, d.last);
 	emit_raw(d.out, "</div>");
-	return layout_end(response, "/api/v1/bisects", 0);
+	return layout_end(response, "/api/v1/bisects", result);
 }
 
 /* ---- one search ------------------------------------------------------------------------------------------------------- */
 
+struct one {
+	struct buf facts;
+	char title[TITLE_BYTES];
+};
+
 static void facts(void *arg, const struct store_bisect *row)
 {
-	struct buf *out = arg;
+	struct one *one = arg;
+	struct buf *out = &one->facts;
 	char id[24];
+	write_title(one->title, sizeof one->title, row);
 	snprintf(id, sizeof id, "%lld", (long long)row->id);
 	emit_format(out, "<p class=lead>%s{verdict} %s</p>", row->state, row->state_why);
 	culprits_show(out, row->culprits_json);
@@ -66,8 +96,8 @@ static void facts(void *arg, const struct store_bisect *row)
 		row->repo_name, row->good_sha, row->bad_sha, row->commits, row->n_jobs);
 	if (row->job)
 		emit_format(out, ", waits for %lld{job}", (long long)row->job);
-	emit_format(out, "</dd><dt>Suite</dt><dd>%s</dd>%lld{?<dt>For</dt><dd><a href=\"/alerts/*\">alert *</a></dd>}",
-		row->suite, (long long)row->alert);
+	emit_format(out, "</dd><dt>Suite</dt><dd>%s</dd>%lld{?<dt>For</dt><dd><a href=\"/alerts/*\">A*</a></dd>}", row->suite,
+		(long long)row->alert);
 	if (row->comparison)
 		emit_format(out, "<dt>Both ends</dt><dd>%lld{comparison}</dd>", (long long)row->comparison);
 	emit_format(out, "<dt>Started</dt><dd>%lld{time}</dd><dt>Ended</dt><dd>%lld{time}</dd></dl>\n",
@@ -80,13 +110,17 @@ struct measured {
 	int base_n, target_n;
 	enum verdict verdict;
 	double worst_pct;
-	int cells;
+	int cells, rows;
 };
 
 static void measured_row(struct measured *m)
 {
 	if (!m->comparison)
 		return;
+	if (m->rows++ == 0) {
+		emit_raw(m->out, "<h2>Measurements</h2><p>Commit 0 is the good end.</p>");
+		layout_table(m->out, "Commits by number|Verdict|>Worst cell|>Cells");
+	}
 	emit_format(m->out,
 		"<tr><th scope=row>%d \u2026 %d</th><td><a href=\"/comparisons/%lld\">%s{verdict}</a></td><td class=n>"
 		"%f{change}</td><td class=n>%d</td></tr>\n",
@@ -99,6 +133,7 @@ static void take_point(void *arg, const struct store_bisect_point *p)
 	if (p->comparison != m->comparison) {
 		measured_row(m);
 		*m = (struct measured){ .out = m->out,
+			.rows = m->rows,
 			.comparison = p->comparison,
 			.base_n = p->base_n,
 			.target_n = p->target_n,
@@ -110,31 +145,40 @@ static void take_point(void *arg, const struct store_bisect_point *p)
 		m->worst_pct = p->change_pct;
 }
 
-static int measurements(struct site *site, struct buf *out, int64_t id, struct fw_err *err)
+static int measurements(struct site *site, struct buf *out, const struct store_bisect *b, struct fw_err *err)
 {
 	struct measured m = { .out = out };
-	struct store_bisect *b = mem_alloc_zero(1, sizeof *b);
-	emit_raw(out, "<h2>Measurements</h2><p>Commit 0 is the good end.</p>");
-	layout_table(out, "Commits by number|Verdict|>Worst cell|>Cells");
-	int result = store_bisect_get(site->db, id, b, err) || store_bisect_points(site->db, b, take_point, &m, err) ? -1 : 0;
+	int result = store_bisect_points(site->db, b, take_point, &m, err);
 	measured_row(&m);
-	layout_table_end(out);
-	free(b);
+	if (m.rows)
+		layout_table_end(out);
 	return result;
+}
+
+static int draw_one(struct site *site, struct http_response *response, int64_t id, const struct one *one, struct fw_err *err)
+{
+	struct buf *out = &response->body;
+	struct store_bisect *b = mem_alloc_zero(1, sizeof *b);
+	char data[64];
+	snprintf(data, sizeof data, "/api/v1/bisects/%lld", (long long)id);
+	layout_begin(response, one->title, "alerts", "bisect. job.done job.queued");
+	layout_live(out, "bisect", "The bisect changed");
+	buf_append(out, one->facts.data, one->facts.len);
+	out->failed |= one->facts.failed;
+	int result = store_bisect_get(site->db, id, b, err) != 0 ? -1 : measurements(site, out, b, err);
+	emit_raw(out, "</div>");
+	free(b);
+	return layout_end(response, data, result);
 }
 
 int page_bisect(struct site *site, struct http_request *r, struct http_response *response, struct fw_err *err)
 {
-	char title[64], data[64];
+	struct one one = { .title = "" };
 	int64_t id = answer_path_id(r, "bisect", err);
 	if (id < 0)
 		return -1;
-	snprintf(title, sizeof title, "Bisect %lld", (long long)id);
-	snprintf(data, sizeof data, "/api/v1/bisects/%lld", (long long)id);
-	layout_begin(response, title, "alerts", "bisect. job.done job.queued");
-	layout_live(&response->body, "bisect", "The bisect changed");
-	int result =
-		view_bisect(site->db, id, facts, &response->body, err) || measurements(site, &response->body, id, err) ? -1 : 0;
-	emit_raw(&response->body, "</div>");
-	return layout_end(response, data, result);
+	buf_init(&one.facts, 4 << 20);
+	int result = view_bisect(site->db, id, facts, &one, err) != 0 ? -1 : draw_one(site, response, id, &one, err);
+	buf_fini(&one.facts);
+	return result;
 }

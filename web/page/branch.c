@@ -2,6 +2,8 @@
 
 #include "web/page/internal.h"
 
+#include <math.h>
+
 enum { BRANCHES_MAX = 100, PUSHES_MAX = 50, NAME_BYTES = 16 * BRANCH_KEY_MAX, ROWS_BYTES = 16 << 20 };
 
 /* ---- a row ------------------------------------------------------------------------------------------------------------ */
@@ -18,6 +20,7 @@ struct drawing {
 	struct buf text;
 	struct branch_row row[BRANCHES_MAX];
 	struct branches *found;
+	const struct slow_branches *slow;
 	int n, result;
 	struct fw_err *err;
 };
@@ -59,6 +62,15 @@ static void job_progress(struct buf *out, int64_t job, const char *progress_json
 	json_decref(p);
 }
 
+static void draw_job(struct buf *out, const struct view_branch *row)
+{
+	suites_unfinished(out, row->tip);
+	if (!row->job || row->job_state == JOBSTATE_DONE)
+		return;
+	emit_format(out, " %lld{job} %s{verdict}", (long long)row->job, jobstate_name(row->job_state));
+	job_progress(out, row->job, row->job_progress); /* in any state: a short job ends before the page is drawn again */
+}
+
 /* The verdict, the push that it is of, and the job that its tip waits for. */
 static void draw_verdict(struct buf *out, const struct view_branch *row)
 {
@@ -66,12 +78,7 @@ static void draw_verdict(struct buf *out, const struct view_branch *row)
 	if (row->compared[0] && strcmp(row->compared, row->commit) != 0)
 		emit_raw(out, " <small>of an earlier push</small>");
 	suites_which(out, row->stands, row->compared);
-	suites_unfinished(out, row->tip);
-	if (row->job && row->job_state != JOBSTATE_DONE) {
-		emit_format(out, " %lld{job} %s{verdict}", (long long)row->job, jobstate_name(row->job_state));
-		job_progress(
-			out, row->job, row->job_progress); /* in any state: a short job ends before the page is drawn again */
-	}
+	draw_job(out, row);
 }
 
 /* Why the branch has its verdict: the cause that its profile found, else what the measurement shows. */
@@ -79,27 +86,57 @@ static int draw_cause(
 	struct db *db, struct buf *out, const struct view_branch *row, const struct headline *headline, struct fw_err *err)
 {
 	const struct commit_verdict *v = row->stands;
+	struct alarm_id alert;
 	if (row->verdict == VERDICT_REGRESSION || row->verdict == VERDICT_ACCEPTED)
-		return alarm_cause(db, out, row->repo, row->compared, err);
+		return alarm_cause(db, out, row->comparison, &alert, err);
 	if (!headline_cause(out, headline, row->verdict) && row->verdict == VERDICT_FAILED && v->decides >= 0)
 		emit_text(out, v->suite[v->decides].word.why);
 	return 0;
 }
 
-static int draw_row(struct drawing *d, const struct view_branch *row, const struct headline *headline)
+/* Verdict, change and cause of the newest push. */
+static int draw_newest(struct drawing *d, const struct view_branch *row, const struct headline *headline)
 {
 	struct buf *out = &d->text;
-	emit_format(out,
-		"<tr><th scope=row class=branch><a href=\"/branches?repo=%s&amp;branch=%s\">%s</a><span class=why>"
-		"<a href=\"/commits/%s\">%s</a></span></th><td>",
-		row->repo, row->name, row->display, row->commit, *row->subject ? row->subject : row->commit);
 	draw_verdict(out, row);
 	emit_raw(out, "<span class=why>");
 	headline_cells(out, headline);
 	emit_raw(out, "</span></td><td class=n>");
 	headline_change(out, headline, row->verdict, isfinite(row->best_pct) ? row->best_pct : row->worst_pct);
 	emit_raw(out, "</td><td class=w><span class=\"why cause\">");
-	int result = draw_cause(d->site->db, out, row, headline, d->err);
+	return draw_cause(d->site->db, out, row, headline, d->err);
+}
+
+/* The same of a branch that an older push made slower; the newest push comes second. */
+static int draw_slow(struct drawing *d, const struct view_branch *row, const struct slow_branch *slow)
+{
+	struct buf *out = &d->text, cause;
+	int n = 0;
+	buf_init(&cause, 1 << 14);
+	int result = slow_branch_finding(d->site->db, slow, row->display, row->verdict, NULL, &cause, &n, d->err);
+	bool is_judged = row->verdict != VERDICT_NONE;
+	emit_format(out,
+		"<a href=\"/alerts/%lld\">%s{verdict}</a> %lld{alert} <small>%-s; newest push <a href=\"/commits/%s\">%-s</a></small>",
+		(long long)slow->alert, verdict_name(VERDICT_REGRESSION), (long long)slow->alert, alertstate_name(slow->state),
+		is_judged ? row->compared : row->commit, is_judged ? verdict_name(row->verdict) : "not judged");
+	draw_job(out, row);
+	emit_format(out, "<span class=why>%d cell%-s since %s{commit}", n, n == 1 ? "" : "s", slow->target);
+	emit_format(out, "</span></td><td class=n>%f{decided %d}</td><td class=w><span class=\"why cause\">%-s", slow->worst_pct,
+		true, cause.len ? cause.data : "");
+	out->failed |= cause.failed;
+	buf_fini(&cause);
+	return result;
+}
+
+static int draw_row(
+	struct drawing *d, const struct view_branch *row, const struct headline *headline, const struct slow_branch *slow)
+{
+	struct buf *out = &d->text;
+	emit_format(out,
+		"<tr><th scope=row class=branch><a href=\"/branches?repo=%s&amp;branch=%s\">%s</a><span class=why>"
+		"<a href=\"/commits/%s\">%s</a></span></th><td>",
+		row->repo, row->name, row->display, row->commit, *row->subject ? row->subject : row->commit);
+	int result = slow ? draw_slow(d, row, slow) : draw_newest(d, row, headline);
 	emit_raw(out, "</span></td><td class=w>");
 	if (*row->author)
 		emit_format(out, "<a href=\"/comparisons?author=%s\">%s</a>", row->author, row->author);
@@ -116,13 +153,14 @@ static void take_row(void *arg, const struct view_branch *row)
 		return;
 	}
 	struct branch_row *r = &d->row[d->n];
-	*r = (struct branch_row){ .urgency = urgency_of(row), .begin = d->text.len, .n = d->n };
+	const struct slow_branch *slow = slow_branch_of(d->slow, row);
+	*r = (struct branch_row){ .urgency = slow ? URGENCY_REGRESSION : urgency_of(row), .begin = d->text.len, .n = d->n };
 	if (d->result != 0 || reported_read(d->site->db, row->comparison, NULL, &headline, d->err) != 0 ||
-		draw_row(d, row, &headline) != 0) {
+		draw_row(d, row, &headline, slow) != 0) {
 		d->result = -1;
 		return;
 	}
-	r->change_pct = headline.change_pct;
+	r->change_pct = slow ? slow->worst_pct : headline.change_pct;
 	r->end = d->text.len;
 	d->n++;
 	d->found->n[r->urgency]++;
@@ -151,13 +189,13 @@ static void draw_rows(struct buf *out, const struct drawing *d, int from, int to
 	layout_table_end(out);
 }
 
-int branches_table(struct site *site, struct buf *out, int64_t repo, bool is_folded, int64_t after, struct branches *found,
-	struct fw_err *err)
+int branches_table(struct site *site, struct buf *out, int64_t repo, const struct slow_branches *slow, bool is_folded,
+	int64_t after, struct branches *found, struct fw_err *err)
 {
 	struct drawing *d = mem_alloc_zero(1, sizeof *d);
 	struct view_branch_filter filter = { .repo = repo, .watched = true, .after = after, .limit = BRANCHES_MAX + 1 };
 	*found = (struct branches){ .more = false };
-	*d = (struct drawing){ .site = site, .found = found, .err = err };
+	*d = (struct drawing){ .site = site, .found = found, .slow = slow, .err = err };
 	buf_init(&d->text, 4 << 20);
 	int result = view_branches(site->db, &filter, take_row, d, err) != 0 || d->result != 0 ? -1 : 0;
 	qsort(d->row, (size_t)d->n, sizeof d->row[0], by_urgency);
@@ -211,6 +249,7 @@ struct list {
 	struct site *site;
 	struct buf *out;
 	struct branches all;
+	struct slow_branches slow;
 	int n, result;
 	struct fw_err *err;
 };
@@ -223,7 +262,7 @@ static void take_repo(void *arg, const struct view_repo *row)
 		return;
 	list->n++;
 	emit_format(list->out, "<section><h2><a href=\"/repos/%s\">%s</a></h2>", row->name, row->name);
-	list->result = branches_table(list->site, list->out, row->id, false, 0, &found, list->err);
+	list->result = branches_table(list->site, list->out, row->id, &list->slow, false, 0, &found, list->err);
 	branches_paging(list->out, row->name, &found, 0);
 	emit_raw(list->out, "</section>\n");
 	for (int i = 0; i < URGENCY_N; i++)
@@ -236,7 +275,10 @@ static int list_branches(struct site *site, struct http_response *response, stru
 	struct list list = { .site = site, .out = &rows, .err = err };
 	buf_init(&rows, ROWS_BYTES);
 	buf_init(&title, 256);
-	int result = view_repos(site->db, take_repo, &list, err) != 0 ? -1 : list.result;
+	int result = slow_branches_read(site->db, &list.slow, err) != 0 || view_repos(site->db, take_repo, &list, err) != 0
+			     ? -1
+			     : list.result;
+	slow_branches_fini(&list.slow);
 	buf_puts(&title, "Branches: ");
 	branches_summary(&title, &list.all);
 	layout_begin(response, title.data, "branches", "job.queued job.state job.done alert. branch.");
@@ -297,70 +339,86 @@ static int draw_pushes(struct branch_page *page)
 	return result != 0 ? -1 : page->result;
 }
 
-/* The speed of the branch's worst cell, with that of the upstream branch, which its base is a commit of. */
-static int draw_chart(struct branch_page *page, const char *cell)
-{
-	struct db *db = page->site->db;
-	struct past past;
-	struct unit unit;
-	bool flops;
-	struct view_scope own = { .repo = page->repo, .branch = page->branch, .cell = cell }, upstream = own;
-	if (past_begin(db, page->repo, page->branch, 0, &past, page->err) < 0 ||
-		trend_flops(db, &own, &flops, &unit, page->err) != 0)
-		return -1;
-	struct trend *t = trend_new(trend_metric(NULL, flops), flops, unit);
-	struct buf name;
-	buf_init(&name, NAME_BYTES);
-	upstream.branch = past.upstream;
-	branch_text(&name, past.upstream);
-	int result = *past.upstream ? trend_first(db, t, &upstream, name.data, page->err) : 0;
-	if (result == 0 && strcmp(page->branch, past.upstream) != 0) {
-		buf_clear(&name);
-		branch_text(&name, page->branch);
-		result = trend_over(db, t, &own, name.data, page->err);
-	}
-	if (result == 0) {
-		trend_label(t, cell, false);
-		emit_raw(&page->response->body, "<h2>Worst cell against the base</h2>");
-		chart_draw(&page->response->body, &t->chart);
-	}
-	buf_fini(&name);
-	trend_free(t);
-	return result;
-}
-
-static void draw_facts(struct buf *out, const struct view_branch *row)
+static void draw_facts(struct buf *out, const struct view_branch *row, bool is_slow)
 {
 	emit_format(out,
 		"<dl class=\"facts card\"><dt>Repository</dt><dd><a href=\"/repos/%s\">%s</a></dd><dt>Tip</dt><dd>%s{commit} %s</dd>"
-		"<dt>Author</dt><dd>%s</dd><dt>Verdict</dt><dd>",
-		row->repo, row->repo, row->commit, row->subject, *row->author ? row->author : "\u2013");
+		"<dt>Author</dt><dd>%s</dd><dt>%-s</dt><dd>",
+		row->repo, row->repo, row->commit, row->subject, *row->author ? row->author : "\u2013",
+		is_slow ? "Newest push" : "Verdict");
 	draw_verdict(out, row);
 	emit_format(out, "</dd><dt>Judged</dt><dd>%lld{time}</dd></dl>\n", (long long)row->finished_at);
 }
 
-static int draw_branch(struct branch_page *page, const struct view_branch *row)
+/* The result of the newest judged push, unless a bar of its alert has it already. */
+static int draw_outcome(struct branch_page *page, const struct view_branch *row, const struct alarms *alarms)
+{
+	struct outcome outcome;
+	int result = outcome_read(page->site->db, row->comparison, &outcome, page->err);
+	outcome.is_whole = row->stands->is_final && strcmp(row->compared, row->commit) == 0;
+	if (result == 0 && !(outcome.verdict == VERDICT_REGRESSION && alarms_have(alarms, outcome.alert.id)))
+		outcome_draw(&page->response->body, &outcome);
+	outcome_fini(&outcome);
+	return result;
+}
+
+/* The state of the branch: its live alert, else the verdict of its newest push. */
+static int write_title(struct branch_page *page, struct buf *title, const struct view_branch *row,
+	const struct headline *headline, const struct slow_branch *slow)
+{
+	int n;
+	if (slow)
+		return slow_branch_finding(page->site->db, slow, row->display, row->verdict, title, NULL, &n, page->err);
+	headline_sentence(title, row->display, headline, row->verdict);
+	return 0;
+}
+
+/* Of the live alert, else of the newest push. */
+static int draw_worst_cell(struct branch_page *page, const struct headline *headline, const struct slow_branch *slow)
+{
+	char worst[256] = "";
+	struct cell_chart of = {
+		.repo = page->repo, .branch = page->branch, .cell = headline->key, .comparison = headline->comparison
+	};
+	if (slow && slow_branch_worst(page->site->db, slow, worst, &of.comparison, page->err) != 0)
+		return -1;
+	if (slow)
+		of.cell = worst;
+	if (!of.comparison || !*of.cell)
+		return 0;
+	emit_raw(&page->response->body, "<h2>Worst cell against the base</h2>");
+	return cell_chart_draw(page->site->db, &page->response->body, &of, page->err);
+}
+
+static int draw_branch(struct branch_page *page, const struct view_branch *row, const struct slow_branch *slow)
 {
 	struct buf *out = &page->response->body, title;
 	struct headline headline;
 	struct alarms alarms = { .site = page->site, .repo = page->repo, .branch = page->branch };
+	const struct commit_job *failed = row->stands->decides >= 0 ? &row->stands->suite[row->stands->decides].word : NULL;
 	if (reported_read(page->site->db, row->comparison, NULL, &headline, page->err) != 0)
 		return -1;
 	buf_init(&title, NAME_BYTES + 256);
-	headline_sentence(&title, row->name, &headline, row->verdict);
+	int result = write_title(page, &title, row, &headline, slow);
 	layout_begin(page->response, title.data, "branch", "job.queued job.state job.done alert. branch.");
 	out->failed |= title.failed;
 	buf_fini(&title);
 	layout_live(out, "branch", "The branch changed");
-	int result = alarms_read(&alarms, page->err);
+	result = alarms_read(&alarms, page->err) != 0 ? -1 : result;
 	if (result == 0)
 		alarms_draw(out, &alarms);
+	if (result == 0 && slow && !alarms_have(&alarms, slow->alert)) /* it is acknowledged, so that it has no bar */
+		emit_format(out, "<p class=sub>%lld{alert} is %s.</p>\n", (long long)slow->alert, alertstate_name(slow->state));
+	if (result == 0 && row->comparison && !slow)
+		result = draw_outcome(page, row, &alarms);
+	else if (row->verdict == VERDICT_FAILED && failed)
+		step_draw_failure(out, JOBKIND_COMPARE, failed->id, failed->why);
 	alarms_fini(&alarms);
-	draw_facts(out, row);
+	draw_facts(out, row, slow);
 	if (result == 0 && row->stands->n > 1)
 		result = suites_table(page->site->db, out, row->stands, page->err);
-	if (result == 0 && headline.comparison)
-		result = draw_chart(page, headline.key);
+	if (result == 0)
+		result = draw_worst_cell(page, &headline, slow);
 	return result == 0 ? draw_pushes(page) : -1;
 }
 
@@ -369,7 +427,11 @@ static void take_branch(void *arg, const struct view_branch *row)
 	struct branch_page *page = arg;
 	page->is_known = true;
 	page->branch = row->name; /* it was found by its display name, too */
-	page->result = draw_branch(page, row);
+	struct slow_branches slow;
+	page->result = slow_branches_read(page->site->db, &slow, page->err);
+	if (page->result == 0)
+		page->result = draw_branch(page, row, slow_branch_of(&slow, row));
+	slow_branches_fini(&slow);
 }
 
 /* A branch that git does not have any more, or that only imported results name: its comparisons alone. */

@@ -2,6 +2,8 @@
 
 #include "web/page/internal.h"
 
+#include <math.h>
+
 struct found {
 	int n;
 	int64_t repo_id;
@@ -49,48 +51,86 @@ static void job_row(void *arg, const struct view_job *row)
 	emit_format(out, "</td><td class=w>%lld{time}</td></tr>\n", (long long)row->queued_at);
 }
 
-static void alert_banner(void *arg, const struct view_alert *row)
+/* The worst verdict of its suites, and the verdict of each where there are several, or one is not judged yet. */
+static int draw_verdict(struct site *site, struct buf *out, const struct commit_verdict *v, bool is_judged, struct fw_err *err)
 {
-	struct buf *out = arg;
-	emit_format(
-		out, "<p class=\"banner warn\">Alert %lld{alert} %s{verdict}", (long long)row->id, alertstate_name(row->state));
-	if (isfinite(row->worst_pct))
-		emit_format(out, " its worst cell: %f{decided %d}", row->worst_pct, true);
+	if (v->n == 0 || (v->n == 1 && is_judged && v->is_final))
+		return 0;
+	emit_raw(out, "<h2>Verdict</h2><p class=lead>");
+	suites_verdict(out, v);
+	suites_unfinished(out, v);
 	emit_raw(out, "</p>\n");
+	return suites_table(site->db, out, v, err);
 }
 
-/* The worst verdict of its suites, and the verdict of each. */
-static int draw_verdict(struct site *site, struct buf *out, const struct found *f, struct fw_err *err)
+/* The job that decides the verdict, where it ended without a comparison; NULL: none does. */
+static const struct commit_job *failure_of(const struct commit_verdict *v)
 {
-	struct commit_verdict v;
-	int result = store_commit_verdict(site->db, f->repo_id, f->sha, NULL, &v, err);
-	if (result == 0 && v.n) {
-		emit_raw(out, "<h2>Verdict</h2><p class=lead>");
-		suites_verdict(out, &v);
-		suites_unfinished(out, &v);
-		emit_raw(out, "</p>\n");
-		result = suites_table(site->db, out, &v, err);
+	const struct commit_job *job = v->decides >= 0 ? &v->suite[v->decides].word : NULL;
+	return job && job->id && job->end == COMMIT_FAILED ? job : NULL;
+}
+
+/* "a851f9a236 of ada/three-stages is 4.0 % slower in 6 of 20 cells" */
+static void write_title(struct buf *out, const struct found *f, const struct commit_verdict *v, const struct outcome *outcome)
+{
+	const struct commit_job *failure = failure_of(v);
+	struct buf subject;
+	if (!outcome) {
+		buf_printf(out, "%s%.10s", failure ? "" : "Commit ", f->sha);
+		if (failure && v->n > 1 && *failure->suite) /* others may have been */
+			buf_printf(out, " was not measured in suite %s: %.100s", failure->suite, failure->why);
+		else if (failure)
+			buf_printf(out, " was not measured: %.100s", failure->why);
+		return;
 	}
-	commit_verdict_fini(&v);
+	buf_init(&subject, FINDING_BYTES);
+	outcome_subject(&subject, outcome);
+	outcome_sentence(out, subject.data, outcome);
+	out->failed |= subject.failed;
+	buf_fini(&subject);
+}
+
+/* Why the commit was not measured, and its alert. Err: the database's. */
+static int draw_unmeasured(
+	struct db *db, struct buf *out, const struct found *f, const struct commit_job *failure, struct fw_err *err)
+{
+	struct buf line;
+	if (failure)
+		step_draw_failure(out, JOBKIND_COMPARE, failure->id, failure->why);
+	buf_init(&line, 1 << 15);
+	int result = alarm_line_of_commit(db, &line, f->repo, f->sha, err);
+	if (line.len)
+		emit_format(out, "<p class=\"banner warn\">%-s</p>\n", line.data);
+	out->failed |= line.failed;
+	buf_fini(&line);
 	return result;
 }
 
-static int draw(struct site *site, struct buf *out, const struct found *f, struct fw_err *err)
+static int draw(struct site *site, struct http_response *response, const struct found *f, const struct commit_verdict *v,
+	const struct outcome *outcome, struct fw_err *err)
 {
+	struct buf *out = &response->body, title;
+	buf_init(&title, FINDING_BYTES + 512);
+	write_title(&title, f, v, outcome);
+	layout_begin(response, title.data, "", NULL);
+	out->failed |= title.failed;
+	buf_fini(&title);
+	layout_follow(out, "job. alert.");
+	layout_live(out, "commit", "This commit changed");
+	if (outcome)
+		outcome_draw(out, outcome);
+	else if (draw_unmeasured(site->db, out, f, failure_of(v), err) != 0)
+		return -1;
 	emit_format(out,
 		"<p class=lead>%s</p><dl class=facts><dt>Commit</dt><dd><code>%s</code></dd><dt>Author</dt><dd>%s</dd>"
-		"<dt>Committed</dt><dd>%lld{time}</dd><dt>Repository</dt><dd>%s</dd><dt>Parent</dt><dd>",
-		f->subject, f->sha, f->author, (long long)f->committed_at, f->repo);
+		"<dt>Committed</dt><dd>%lld{time}</dd><dt>Repository</dt><dd><a href=\"/repos/%s\">%s</a></dd><dt>Parent</dt><dd>",
+		f->subject, f->sha, f->author, (long long)f->committed_at, f->repo, f->repo);
 	if (*f->parent)
 		layout_commit(out, f->parent);
 	else
 		emit_raw(out, "\u2013 a root");
 	emit_format(out, "</dd><dt>Tree</dt><dd>%s{sha}</dd></dl>\n", f->tree);
-	layout_follow(out, "job. alert.");
-	layout_live(out, "commit", "This commit changed");
-	if (view_alert_of(site->db, f->repo, f->sha, alert_banner, out, err))
-		return -1;
-	if (draw_verdict(site, out, f, err))
+	if (draw_verdict(site, out, v, outcome, err))
 		return -1;
 	struct view_filter filter = { .repo = f->repo, .target = f->sha, .limit = 50 };
 	emit_raw(out, "<h2>Comparisons</h2>");
@@ -107,11 +147,30 @@ static int draw(struct site *site, struct buf *out, const struct found *f, struc
 	return 0;
 }
 
+/* The page of a commit that was measured begins with the result of the suite that decides its verdict. */
+static int answer(struct site *site, struct http_response *response, const struct found *f, struct fw_err *err)
+{
+	struct commit_verdict v;
+	struct outcome outcome;
+	int result = store_commit_verdict(site->db, f->repo_id, f->sha, NULL, &v, err);
+	int64_t comparison = result == 0 && v.decides >= 0 ? v.suite[v.decides].word.comparison : 0;
+	if (comparison)
+		result = outcome_read(site->db, comparison, &outcome, err);
+	if (result == 0 && comparison)
+		outcome.is_whole = v.is_final;
+	if (result == 0)
+		result = draw(site, response, f, &v, comparison ? &outcome : NULL, err);
+	if (comparison)
+		outcome_fini(&outcome);
+	commit_verdict_fini(&v);
+	return result;
+}
+
 int page_commit(struct site *site, struct http_request *r, struct http_response *response, struct fw_err *err)
 {
 	struct buf list;
 	struct found found = { .out = &list };
-	char title[64], data[128];
+	char data[128];
 	const char *prefix = http_segment(r, 0);
 	buf_init(&list, 1 << 20);
 	int result = strlen(prefix) >= 4 ? view_commits(site->db, prefix, 20, take_commit, &found, err) : 0;
@@ -125,10 +184,8 @@ int page_commit(struct site *site, struct http_request *r, struct http_response 
 		emit_raw(&response->body, "</ul>");
 		layout_end(response, NULL, 0);
 	} else if (result == 0) {
-		snprintf(title, sizeof title, "Commit %.10s", found.sha);
 		snprintf(data, sizeof data, "/api/v1/commits/%.64s", found.sha);
-		layout_begin(response, title, "", NULL);
-		result = draw(site, &response->body, &found, err);
+		result = answer(site, response, &found, err);
 		if (result == 0)
 			layout_end(response, data, 0);
 	}

@@ -1,48 +1,13 @@
-/* Any two commits, chosen by branch or by abbreviated hash: their comparison, or a button that requests one. */
+/* Any two commits, chosen by branch or by abbreviated hash: their comparison, or a button that requests one. And two files. */
 #include "web/page/internal.h"
 
-enum { OFFERED_MAX = 200, PREFIX_MIN = 4, SUBJECT_BYTES = 200 };
+enum { OFFERED_MAX = 200 };
 
 /* The user's input for one side, and the commit that it names. */
 struct side {
 	const char *label, *field, *requested;
-	char sha[65], subject[SUBJECT_BYTES];
-	const char *repo;
-	int n; /* number of matching commits */
+	struct answer_commit found;
 };
-
-static void take_branch(void *arg, const struct view_branch *row)
-{
-	struct side *s = arg;
-	s->n++;
-	snprintf(s->sha, sizeof s->sha, "%s", row->commit);
-	snprintf(s->subject, sizeof s->subject, "%s", row->subject);
-}
-
-static void take_commit(void *arg, const struct view_commit *row)
-{
-	struct side *s = arg;
-	if (strcmp(row->repo, s->repo) != 0)
-		return;
-	s->n++;
-	snprintf(s->sha, sizeof s->sha, "%s", row->sha);
-	snprintf(s->subject, sizeof s->subject, "%s", row->subject);
-}
-
-/* The name of a branch selects its tip; other texts are the first digits of a commit. */
-static int resolve(struct db *db, int64_t repo, struct side *s, struct fw_err *err)
-{
-	enum { LOOKED_AT = 50 }; /* a commit may be in several repositories */
-	size_t len = strlen(s->requested);
-	const struct view_branch_filter named = { .repo = repo, .name = s->requested, .display = s->requested, .limit = 2 };
-	if (len == 0)
-		return 0;
-	if (view_branches(db, &named, take_branch, s, err) != 0)
-		return -1;
-	if (s->n || len < PREFIX_MIN || strspn(s->requested, "0123456789abcdef") != len)
-		return 0;
-	return view_commits(db, s->requested, LOOKED_AT, take_commit, s, err);
-}
 
 /* ---- the form --------------------------------------------------------------------------------------------------------- */
 
@@ -73,13 +38,13 @@ static int form(struct db *db, struct buf *out, const char *repo, int64_t id, co
 static void report_unknown(struct buf *out, const struct side *s)
 {
 	emit_rawf(out, "<p class=\"banner warn\">%s: ", s->label);
-	if (s->n > 1)
-		emit_rawf(out, "%d commits or branches match ", s->n);
+	if (s->found.n > 1)
+		emit_rawf(out, "%d commits or branches match ", s->found.n);
 	else
 		emit_raw(out, "no branch or commit matches ");
 	emit_format(out, "<b>%s%-s", s->requested,
-		s->n > 1 ? "</b>; add more characters.</p>\n"
-			 : "</b>; a commit needs at least four digits and must have been pushed.</p>\n");
+		s->found.n > 1 ? "</b>; add more characters.</p>\n"
+			       : "</b>; a commit needs at least four digits and must have been pushed.</p>\n");
 }
 
 static void hidden(struct buf *out, const char *name, const char *value)
@@ -91,14 +56,14 @@ static void hidden(struct buf *out, const char *name, const char *value)
 
 enum { RECENT = 20 };
 
-struct cost {
+struct recent_cost {
 	float gpu_s[RECENT];
 	int n, ahead;
 };
 
 static void take_cost(void *arg, const struct view_comparison *row)
 {
-	struct cost *cost = arg;
+	struct recent_cost *cost = arg;
 	if (row->kind == JOBKIND_COMPARE && row->gpu_s > 0 && cost->n < RECENT)
 		cost->gpu_s[cost->n++] = (float)row->gpu_s;
 }
@@ -106,14 +71,14 @@ static void take_cost(void *arg, const struct view_comparison *row)
 static void count_ahead(void *arg, const struct view_job *row)
 {
 	(void)row;
-	((struct cost *)arg)->ahead++;
+	((struct recent_cost *)arg)->ahead++;
 }
 
 /* The usual device time of the repository's comparisons, and the jobs that are queued or run. */
 static int say_cost(struct db *db, struct buf *out, const char *repo, struct fw_err *err)
 {
 	const struct view_filter recent = { .repo = repo, .limit = RECENT };
-	struct cost cost = { .n = 0 };
+	struct recent_cost cost = { .n = 0 };
 	if (view_comparisons(db, &recent, take_cost, &cost, err) != 0 ||
 		view_running(db, VIEW_ROWS_MAX, count_ahead, &cost, err) != 0 ||
 		view_waiting(db, VIEW_ROWS_MAX, count_ahead, &cost, err) != 0)
@@ -132,11 +97,11 @@ static int offer_to_measure(struct db *db, struct buf *out, const char *repo, co
 {
 	emit_raw(out, "<section class=card id=measure><h2>These two were not compared yet</h2><dl class=facts>");
 	for (int i = 0; i < 2; i++)
-		emit_format(out, "<dt>%-s</dt><dd>%s{commit} %s</dd>", side[i].label, side[i].sha, side[i].subject);
+		emit_format(out, "<dt>%-s</dt><dd>%s{commit} %s</dd>", side[i].label, side[i].found.sha, side[i].found.subject);
 	emit_raw(out, "</dl><form method=post action=/api/v1/jobs>");
 	hidden(out, "repo", repo);
-	hidden(out, "base", side[0].sha);
-	hidden(out, "target", side[1].sha);
+	hidden(out, "base", side[0].found.sha);
+	hidden(out, "target", side[1].found.sha);
 	emit_raw(out,
 		"<p class=row><label><input type=checkbox name=quick> quick: fewer runs, sets no commit status and opens no alert</label>"
 		"<label>Cells <input name=cells placeholder=\"all, or a pattern: *backward\" maxlength=1000></label></p>");
@@ -158,14 +123,14 @@ static int answer(struct site *site, struct http_request *r, struct http_respons
 	if (scope_offer(site, r, &scope, err) != 0 || (*repo && view_repo_id(site->db, repo, &id, err) != 0))
 		return -1;
 	for (int i = 0; i < 2; i++) {
-		side[i].repo = repo;
 		side[i].requested = http_query(r, side[i].field) ? http_query(r, side[i].field) : "";
-		if (id && resolve(site->db, id, &side[i], err) != 0)
+		if (id && answer_find_commit(site->db, id, repo, side[i].requested, &side[i].found, err) != 0)
 			return -1;
 		requested &= *side[i].requested != '\0';
-		known &= side[i].n == 1;
+		known &= side[i].found.n == 1;
 	}
-	if (requested && known && view_compare(site->db, repo, side[0].sha, side[1].sha, NULL, &comparison, &why) == 0) {
+	if (requested && known &&
+		view_compare(site->db, repo, side[0].found.sha, side[1].found.sha, NULL, &comparison, &why) == 0) {
 		snprintf(response->location, sizeof response->location, "/comparisons/%lld", (long long)comparison);
 		response->status = 303;
 		return 0;
@@ -176,9 +141,10 @@ static int answer(struct site *site, struct http_request *r, struct http_respons
 	if (form(site->db, out, repo, id, side, err) != 0)
 		return -1;
 	for (int i = 0; i < 2; i++)
-		if (*side[i].requested && side[i].n != 1)
+		if (*side[i].requested && side[i].found.n != 1)
 			report_unknown(out, &side[i]);
 	int result = requested && known ? offer_to_measure(site->db, out, repo, side, err) : 0;
+	compare_files_form(out);
 	return layout_end(response, NULL, result);
 }
 

@@ -1,5 +1,9 @@
 #include "web/page/internal.h"
 
+#include <math.h>
+
+#include "readers/readers.h"
+
 enum { BODY_MAX = 8 << 20 };
 
 double comparison_number(const json_t *object, const char *key)
@@ -95,10 +99,11 @@ static const struct jsonr_field cell_fields[] = { CELL("cell", JSONR_TEXT, key),
 
 #define SIDE(side)                                                                                                               \
 	{                                                                                                                        \
-		HEAD("commit", JSONR_TEXT, side.commit), HEAD("module_sha256", JSONR_TEXT, side.module_sha256),                  \
-			HEAD("build", JSONR_TEXT, side.build), HEAD("toolchain", JSONR_TEXT, side.toolchain),                    \
-			HEAD("provider", JSONR_TEXT, side.provider), HEAD("pinned", JSONR_TEXT, side.pinned),                    \
-			HEAD("subject", JSONR_TEXT, side.subject), HEAD("author", JSONR_TEXT, side.author), LAST                 \
+		HEAD("name", JSONR_TEXT, side.name), HEAD("commit", JSONR_TEXT, side.commit),                                    \
+			HEAD("module_sha256", JSONR_TEXT, side.module_sha256), HEAD("build", JSONR_TEXT, side.build),            \
+			HEAD("toolchain", JSONR_TEXT, side.toolchain), HEAD("provider", JSONR_TEXT, side.provider),              \
+			HEAD("pinned", JSONR_TEXT, side.pinned), HEAD("subject", JSONR_TEXT, side.subject),                      \
+			HEAD("author", JSONR_TEXT, side.author), LAST                                                            \
 	}
 static const struct jsonr_field base_side[] = SIDE(base), target_side[] = SIDE(target);
 static const struct jsonr_field environment_fields[] = { HEAD("baseline_period", JSONR_TEXT, environment.baseline_period),
@@ -133,10 +138,14 @@ static void clear_fields(const struct jsonr_field *field, void *into)
 /* The body's list of cells; cells after COMPARISON_CELLS_MAX are left out. */
 static void read_cells(struct jsonr *r, void *into)
 {
+	struct comparison_cell empty = { .verdict = VERDICT_NONE };
 	struct comparison *c = into;
 	int room = 0;
 	if (!jsonr_array(r))
 		return;
+	clear_fields(cell_fields, &empty);
+	empty.pieces = 0;
+	empty.since_previous_pct = NAN;
 	while (jsonr_item(r)) {
 		if (c->n_cells == room && room < COMPARISON_CELLS_MAX) {
 			room = room ? 2 * room : 32;
@@ -148,10 +157,7 @@ static void read_cells(struct jsonr *r, void *into)
 		}
 		struct comparison_cell *cell = &c->cell[c->n_cells];
 		const char *begin = r->at;
-		*cell = (struct comparison_cell){ .verdict = VERDICT_NONE };
-		clear_fields(cell_fields, cell);
-		cell->pieces = 0;
-		cell->since_previous_pct = NAN;
+		*cell = empty;
 		cell->n = c->n_cells++;
 		jsonr_object(r, cell_fields, cell);
 		cell->text = (struct jsonr_span){ begin, (size_t)(r->at - begin) };
@@ -172,10 +178,11 @@ static const struct jsonr_field fields[] = { HEAD("repo", JSONR_TEXT, repo), HEA
 	NAME("kind", read_kind), HEAD("suite", JSONR_TEXT, suite), NAME("verdict", read_verdict),
 	HEAD("identical_by", JSONR_TEXT, identical_by), HEAD("job", JSONR_ID, job), HEAD("quick", JSONR_TRUE, quick),
 	INNER("part", part_fields), HEAD("finished_at", JSONR_TEXT, finished_at), HEAD("base_how", JSONR_TEXT, base_how),
-	INNER("base", base_side), INNER("target", target_side), INNER("environment", environment_fields),
-	INNER("rule", rule_fields), HEAD("runs", JSONR_WHOLE, runs), HEAD("gpu_s", JSONR_NUMBER, gpu_s),
-	INNER("steps", step_fields), HEAD("wall_s", JSONR_NUMBER, wall_s), HEAD("isolation", JSONR_TEXT, isolation),
-	HEAD("notes", JSONR_SPAN, notes), HEAD("costs", JSONR_SPAN, costs), HEAD("long_over_short", JSONR_SPAN, long_over_short),
+	INNER("base", base_side), INNER("target", target_side), PASSED("changed_files"),
+	HEAD("unprofiled", JSONR_TEXT, unprofiled), INNER("environment", environment_fields), INNER("rule", rule_fields),
+	HEAD("runs", JSONR_WHOLE, runs), HEAD("gpu_s", JSONR_NUMBER, gpu_s), INNER("steps", step_fields),
+	HEAD("wall_s", JSONR_NUMBER, wall_s), HEAD("isolation", JSONR_TEXT, isolation), HEAD("notes", JSONR_SPAN, notes),
+	HEAD("costs", JSONR_SPAN, costs), HEAD("long_over_short", JSONR_SPAN, long_over_short),
 	HEAD("regressions", JSONR_WHOLE, regressions), { JSONR_KEY("cells"), .kind = JSONR_OTHER, .read = read_cells }, LAST };
 
 static int read_body(struct comparison *c, struct fw_err *err)
@@ -184,7 +191,7 @@ static int read_body(struct comparison *c, struct fw_err *err)
 	c->room = mem_alloc(c->body.len + 1);
 	jsonr_init(&r, c->body.data, c->body.len, c->room);
 	jsonr_object(&r, fields, c);
-	return r.failed ? err_set(err, ERR_INTERNAL, "the stored body of comparison %lld cannot be read", (long long)c->id) : 0;
+	return r.failed ? err_set(err, ERR_INTERNAL, "the stored body of C%lld cannot be read", (long long)c->id) : 0;
 }
 
 const json_t *comparison_open(struct comparison_cell *cell)
@@ -249,6 +256,26 @@ void comparison_free(struct comparison *c)
 	*c = (struct comparison){ .id = 0 };
 }
 
+void comparison_side_names(const struct comparison *c, char name[2][SIDE_NAME_SIZE])
+{
+	const struct side_label side[2] = { { c->base.name, c->base.commit, c->base.provider },
+		{ c->target.name, c->target.commit, c->target.provider } };
+	side_names(side, name);
+}
+
+bool comparison_has_file(const struct comparison *c, int file)
+{
+	const struct ffa_csv_file *f = &ffa_csv_files[file];
+	for (int i = 0; i < c->n_cells; i++) {
+		const struct comparison_cell *cell = &c->cell[i];
+		bool timed[2] = { cell->base_ms > 0, cell->target_ms > 0 };
+		if (ffa_csv_takes(f->sparse, cell->key) &&
+			(*c->identical_by || ((timed[0] || !f->base) && (timed[1] || !f->target))))
+			return true;
+	}
+	return false;
+}
+
 /* ---- answers ---------------------------------------------------------------------------------------------------------- */
 
 bool comparison_is_program(const struct comparison_cell *cell)
@@ -259,6 +286,11 @@ bool comparison_is_program(const struct comparison_cell *cell)
 bool comparison_is_of_programs(const struct comparison *c)
 {
 	return c->n_cells > 0 && comparison_is_program(&c->cell[0]);
+}
+
+const char *comparison_unprofiled(const struct comparison *c)
+{
+	return c->verdict == VERDICT_REGRESSION && !comparison_is_side_by_side(c) ? c->unprofiled : "";
 }
 
 bool comparison_has_flops(const struct comparison *c)

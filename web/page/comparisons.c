@@ -2,12 +2,15 @@
 
 #include "web/page/internal.h"
 
-enum { ROWS = 100 };
+#include <math.h>
+
+enum { ROWS = 100, ROWS_BYTES = 8 << 20 };
 
 struct drawing {
 	struct site *site;
 	struct buf *out;
-	struct answer_list list; /* the rows, and the beginning of the next page */
+	struct answer_list list;        /* the rows, and the beginning of the next page */
+	int verdicts[VERDICT_NONE + 1]; /* of the rows */
 	const char *work, *author;
 	int result;
 	struct fw_err *err;
@@ -24,12 +27,14 @@ static bool is_wanted(const struct drawing *d, const struct view_comparison *row
 
 /* ---- a line ----------------------------------------------------------------------------------------------------------- */
 
-static void draw_line(struct drawing *d, const struct view_comparison *row, const struct headline *headline)
+static int draw_line(struct drawing *d, const struct view_comparison *row, const struct headline *headline)
 {
 	struct buf *out = d->out;
+	d->verdicts[row->verdict]++;
 	emit_format(out, "<tr><th scope=row class=n>%lld{comparison}</th><td><a href=\"/comparisons/%lld\">%s{verdict}</a>",
 		(long long)row->id, (long long)row->id, verdict_word(row->kind, row->verdict));
 	reported_why(out, headline, row->verdict);
+	int result = alarm_line(d->site->db, out, row->id, row->job, row->verdict, d->err);
 	emit_raw(out, "</td><td class=n>");
 	headline_change(out, headline, row->verdict, isfinite(row->best_pct) ? row->best_pct : row->worst_pct);
 	emit_format(out, "</td><td class=branch>%s{branch}", row->branch);
@@ -39,6 +44,7 @@ static void draw_line(struct drawing *d, const struct view_comparison *row, cons
 		"</td><td class=w><span class=commit>%s{commit} %s</span>%s{author}</td><td class=w>%s{commit}</td>"
 		"<td class=w>%s</td><td class=w>%s</td><td class=w>%lld{time}</td></tr>\n",
 		row->target, row->subject, row->author, row->base, row->repo, row->suite, (long long)row->finished_at);
+	return result;
 }
 
 static void comparison_line(void *arg, const struct view_comparison *row)
@@ -50,7 +56,7 @@ static void comparison_line(void *arg, const struct view_comparison *row)
 	else if (answer_list_take(&d->list, row->id, row->finished_at, NULL) && d->result == 0) {
 		d->result = reported_read(d->site->db, row->id, NULL, &headline, d->err);
 		if (d->result == 0)
-			draw_line(d, row, &headline);
+			d->result = draw_line(d, row, &headline);
 	}
 }
 
@@ -61,7 +67,7 @@ static void work_options(struct buf *out, const char *work)
 	emit_raw(out, "<label>Measured for <select name=work data-go>");
 	layout_option(out, WORK_REQUESTED, "pushes and requests", work);
 	layout_option(out, WORK_UPKEEP, "peers, calibration, history", work);
-	layout_option(out, WORK_ALL, "anything", work);
+	layout_option(out, WORK_ALL, "all", work);
 	emit_raw(out, "</select></label>");
 }
 
@@ -109,6 +115,24 @@ static int draw_rows(struct drawing *d, struct view_filter *filter)
 	return result;
 }
 
+/* "Comparisons: 1 failed, 2 slower, 26 unchanged" */
+static void write_title(const struct drawing *d, struct buf *out)
+{
+	static const enum verdict order[] = { VERDICT_FAILED, VERDICT_REJECTED, VERDICT_REGRESSION, VERDICT_UNDECIDED,
+		VERDICT_NOT_COMPARABLE, VERDICT_IMPROVEMENT, VERDICT_UNCHANGED, VERDICT_IDENTICAL };
+	bool any = false;
+	buf_puts(out, "Comparisons");
+	for (size_t i = 0; i < sizeof order / sizeof order[0]; i++) {
+		int n = d->verdicts[order[i]];
+		if (n)
+			buf_printf(out, "%s%d %s", any ? ", " : ": ", n,
+				order[i] == VERDICT_REGRESSION    ? "slower"
+				: order[i] == VERDICT_IMPROVEMENT ? "faster"
+								  : verdict_name(order[i]));
+		any = any || n;
+	}
+}
+
 /* Read the filters of the request. Err: ERR_INVALID. */
 static int read_requested(struct drawing *d, struct http_request *r, struct view_filter *filter, struct fw_err *err)
 {
@@ -131,14 +155,24 @@ int page_comparisons(struct site *site, struct http_request *r, struct http_resp
 	char branch[BRANCH_KEY_MAX];
 	struct view_filter filter = { .repo = http_query(r, "repo"), .branch = scope_branch(r, branch) };
 	const char *since = http_query(r, "since");
+	struct buf rows, title;
 	if (read_requested(&d, r, &filter, err) != 0)
 		return -1;
-	layout_begin(response, "Comparisons", "comparison_list", "job.done");
-	int result = filter_form(&d, d.out, &filter, since ? since : "", err);
+	buf_init(&rows, ROWS_BYTES);
+	buf_init(&title, 512);
+	d.out = &rows;
+	int result = draw_rows(&d, &filter);
+	d.out = &response->body;
+	write_title(&d, &title);
+	layout_begin(response, title.data, "comparison_list", "job.done");
+	if (result == 0)
+		result = filter_form(&d, d.out, &filter, since ? since : "", err);
 	layout_live(d.out, "list", "A comparison finished");
 	layout_table(d.out, ">No.|Verdict|>Worst / best|Branch|~Target|~Base|~Repository|~Suite|~Finished");
-	if (result == 0)
-		result = draw_rows(&d, &filter);
+	buf_append(d.out, rows.data, rows.len);
+	d.out->failed |= rows.failed || title.failed;
+	buf_fini(&rows);
+	buf_fini(&title);
 	if (result != 0)
 		return -1;
 	layout_table_end(d.out);

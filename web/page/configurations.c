@@ -1,23 +1,54 @@
 /* configurations.c - values of a call: sums over its kernels, as the mean of the two processes that counted. */
 #include "web/page/internal.h"
 
+#include <math.h>
+
 enum { CELLS_MAX = 512, SIDES = 2, REPEATS = 2 };
 
 static const char *const names[SIDES] = { "base", "target" };
 
 /* Metrics that are summed over kernels. */
-enum { READ, WRITTEN, L2, L2_HIT, L1, L1_HIT, CONFLICTS, WAVEFRONTS, TIME, SUMS };
+enum {
+	READ,
+	WRITTEN,
+	L2,
+	L2_HIT,
+	L1,
+	L1_HIT,
+	CONFLICTS,
+	WAVEFRONTS,
+	TIME,
+	INSTRUCTIONS,
+	THREAD_INSTRUCTIONS,
+	LOAD_BYTES,
+	LOAD_SECTORS,
+	STORE_BYTES,
+	STORE_SECTORS,
+	SUMS
+};
 static const char *const metrics[SUMS] = { "dram__bytes_read.sum", "dram__bytes_write.sum", "lts__t_sectors.sum",
 	"lts__t_sectors_lookup_hit.sum", "l1tex__t_sectors.sum", "l1tex__t_sectors_lookup_hit.sum",
 	"l1tex__data_bank_conflicts_pipe_lsu_mem_shared.sum", "l1tex__data_pipe_lsu_wavefronts_mem_shared.sum",
-	"gpu__time_duration.sum" };
-#define TENSOR_PCT "sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_elapsed"
+	"gpu__time_duration.sum", "smsp__inst_executed.sum", "smsp__thread_inst_executed.sum",
+	"smsp__sass_data_bytes_mem_global_op_ld.sum", "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum",
+	"smsp__sass_data_bytes_mem_global_op_st.sum", "l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum" };
+
+/* Shares that are averaged over kernels, each weighted by its time. */
+enum { TENSOR_SHARE, ISSUE_SHARE, SHARES };
+static const char *const shares[SHARES] = { "sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_elapsed",
+	"smsp__issue_active.avg.pct_of_peak_sustained_active" };
+
+#define STALL_PREFIX "smsp__warps_issue_stalled_"
+#define SECTOR       32.0 /* bytes */
+#define WARP         32.0 /* threads */
 
 struct side {
 	char config[160];
-	double ms, tflops;
-	int n_kernels;                 /* of both processes */
-	double sum[SUMS], tensor_time; /* of both processes; 0 where nothing was counted */
+	double ms, tflops, allocated_mb;
+	int n_kernels; /* of both processes */
+	/* Of both processes; 0 where nothing was counted. */
+	double sum[SUMS], stalls, long_scoreboard, barrier;
+	double share[SHARES], share_time[SHARES]; /* share x time, and the time of the kernels that have the share */
 };
 
 struct row {
@@ -32,8 +63,8 @@ struct config_rows {
 	struct fw_err *err;
 	int n, result;
 	struct row *row;
-	struct side *side;       /* the side whose values are being read */
-	double tensor_pct, time; /* of the current kernel */
+	struct side *side;          /* the side whose values are being read */
+	double share[SHARES], time; /* of the current kernel; share NAN: not counted */
 };
 
 static double rate(double flops, double ms)
@@ -57,6 +88,7 @@ static void take_cell(void *arg, const struct view_measured *m)
 	for (int s = 0; s < SIDES; s++) {
 		row->side[s].ms = s ? m->target_ms : m->base_ms;
 		row->side[s].tflops = rate(m->flops, row->side[s].ms);
+		row->side[s].allocated_mb = (s ? m->target_peak_bytes : m->base_peak_bytes) * 1e-6;
 		snprintf(row->side[s].config, sizeof row->side[s].config, "%s", s ? m->target_config : m->base_config);
 	}
 }
@@ -69,8 +101,14 @@ static void take_value(void *arg, const char *metric, double value)
 			r->side->sum[i] += value;
 	if (strcmp(metric, metrics[TIME]) == 0)
 		r->time = value;
-	if (strcmp(metric, TENSOR_PCT) == 0)
-		r->tensor_pct = value;
+	for (int i = 0; i < SHARES; i++)
+		if (strcmp(metric, shares[i]) == 0)
+			r->share[i] = value;
+	if (strncmp(metric, STALL_PREFIX, sizeof STALL_PREFIX - 1) != 0)
+		return;
+	r->side->stalls += value;
+	r->side->long_scoreboard += strcmp(metric, STALL_PREFIX "long_scoreboard.sum") == 0 ? value : 0;
+	r->side->barrier += strcmp(metric, STALL_PREFIX "barrier.sum") == 0 ? value : 0;
 }
 
 static void take_kernel(void *arg, const struct view_profile_kernel *k)
@@ -81,9 +119,14 @@ static void take_kernel(void *arg, const struct view_profile_kernel *k)
 		return;
 	r->side = &row->side[strcmp(k->side, "target") == 0];
 	r->side->n_kernels++;
-	r->tensor_pct = r->time = 0;
+	r->time = 0;
+	for (int i = 0; i < SHARES; i++)
+		r->share[i] = NAN;
 	r->result = view_profile_values(r->db, k->id, take_value, r, r->err);
-	r->side->tensor_time += r->tensor_pct * r->time;
+	for (int i = 0; i < SHARES; i++) {
+		r->side->share[i] += isfinite(r->share[i]) ? r->share[i] * r->time : 0;
+		r->side->share_time[i] += isfinite(r->share[i]) ? r->time : 0;
+	}
 }
 
 /* Own: free(r->row), also after a failure. */
@@ -106,11 +149,30 @@ static double share_pct(double part, double whole)
 	return whole > 0 ? 100 * part / whole : NAN;
 }
 
-enum { MS, TFLOPS, DRAM_MB, DRAM_GB_S, L2_HIT_PCT, L1_HIT_PCT, CONFLICTS_PCT, TENSOR, FIGURES };
-static const char *const keys[FIGURES] = { "ms", "tflops", "dram_mb", "dram_gb_s", "l2_hit_pct", "l1_hit_pct",
-	"bank_conflicts_pct", "tensor_pct" };
-static const char *const titles[FIGURES] = { "ms", "TFLOP/s", "DRAM MB", "DRAM GB/s", "L2 hits %", "L1 hits %",
-	"bank conflicts %", "tensor %" };
+enum {
+	MS,
+	TFLOPS,
+	ALLOCATED_MB,
+	DRAM_MB,
+	DRAM_GB_S,
+	L2_HIT_PCT,
+	L1_HIT_PCT,
+	CONFLICTS_PCT,
+	TENSOR_PCT,
+	ISSUE_PCT,
+	WARP_PCT,
+	LOAD_SECTOR_PCT,
+	STORE_SECTOR_PCT,
+	LONG_SCOREBOARD_PCT,
+	BARRIER_PCT,
+	FIGURES
+};
+static const char *const keys[FIGURES] = { "ms", "tflops", "allocated_mb", "dram_mb", "dram_gb_s", "l2_hit_pct", "l1_hit_pct",
+	"bank_conflicts_pct", "tensor_pct", "issue_pct", "warp_execution_pct", "load_sector_pct", "store_sector_pct",
+	"long_scoreboard_pct", "barrier_pct" };
+static const char *const titles[FIGURES] = { "ms", "TFLOP/s", "allocated MB", "DRAM MB", "DRAM GB/s", "L2 hits %", "L1 hits %",
+	"bank conflicts %", "tensor %", "issue %", "warp execution %", "load sectors %", "store sectors %", "long scoreboard %",
+	"barrier %" };
 
 static double figure(const struct side *s, int which)
 {
@@ -120,6 +182,8 @@ static double figure(const struct side *s, int which)
 		return s->ms;
 	case TFLOPS:
 		return s->tflops;
+	case ALLOCATED_MB:
+		return s->allocated_mb;
 	case DRAM_MB:
 		return s->sum[TIME] > 0 ? bytes / REPEATS * 1e-6 : NAN;
 	case DRAM_GB_S: /* bytes per nanosecond */
@@ -130,8 +194,20 @@ static double figure(const struct side *s, int which)
 		return share_pct(s->sum[L1_HIT], s->sum[L1]);
 	case CONFLICTS_PCT:
 		return share_pct(s->sum[CONFLICTS], s->sum[WAVEFRONTS]);
+	case TENSOR_PCT:
+		return s->share_time[TENSOR_SHARE] > 0 ? s->share[TENSOR_SHARE] / s->share_time[TENSOR_SHARE] : NAN;
+	case ISSUE_PCT:
+		return s->share_time[ISSUE_SHARE] > 0 ? s->share[ISSUE_SHARE] / s->share_time[ISSUE_SHARE] : NAN;
+	case WARP_PCT:
+		return share_pct(s->sum[THREAD_INSTRUCTIONS], WARP * s->sum[INSTRUCTIONS]);
+	case LOAD_SECTOR_PCT:
+		return share_pct(s->sum[LOAD_BYTES], SECTOR * s->sum[LOAD_SECTORS]);
+	case STORE_SECTOR_PCT:
+		return share_pct(s->sum[STORE_BYTES], SECTOR * s->sum[STORE_SECTORS]);
+	case LONG_SCOREBOARD_PCT:
+		return share_pct(s->long_scoreboard, s->stalls);
 	default:
-		return s->sum[TIME] > 0 ? s->tensor_time / s->sum[TIME] : NAN;
+		return share_pct(s->barrier, s->stalls);
 	}
 }
 
@@ -252,6 +328,16 @@ int configurations_csv(struct db *db, int64_t profile, struct buf *out, struct f
 	return result;
 }
 
+/* Whether any side of any cell has the value: a column without values is left out. */
+static bool is_shown(const struct config_rows *r, int which)
+{
+	for (int i = 0; i < r->n; i++)
+		for (int s = 0; s < SIDES; s++)
+			if (isfinite(figure(&r->row[i].side[s], which)))
+				return true;
+	return false;
+}
+
 int configurations_markdown(struct db *db, int64_t profile, struct buf *out, struct fw_err *err)
 {
 	const struct row *shortest, *longest;
@@ -259,13 +345,20 @@ int configurations_markdown(struct db *db, int64_t profile, struct buf *out, str
 	int result = read(db, profile, &r, err);
 	buf_puts(out, "\n| cell | side | configuration |");
 	for (int i = 0; i < FIGURES; i++)
-		buf_printf(out, " %s |", titles[i]);
-	buf_puts(out, " speedup |\n|---|---|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|\n");
+		if (is_shown(&r, i))
+			buf_printf(out, " %s |", titles[i]);
+	buf_puts(out, " speedup |\n|---|---|---|");
+	for (int i = 0; i < FIGURES; i++)
+		if (is_shown(&r, i))
+			buf_puts(out, "--:|");
+	buf_puts(out, "--:|\n");
 	for (int i = 0; i < r.n && result == 0; i++)
 		for (int s = 0; s < SIDES; s++) {
 			const struct row *row = &r.row[i];
 			markdown_format(out, "| %s{code} | %-s | %s", row->key, names[s], row->side[s].config);
 			for (int k = 0; k < FIGURES; k++) {
+				if (!is_shown(&r, k))
+					continue;
 				buf_puts(out, " | ");
 				number(out, figure(&row->side[s], k), "–");
 			}

@@ -1,6 +1,8 @@
 /* culprits.c - documented in internal.h. */
 #include "web/page/internal.h"
 
+#include <math.h>
+
 /* A few runs do not determine more digits than these. */
 #define PROBABILITY_SHOWN 0.9999
 

@@ -1,5 +1,7 @@
 #include "web/page/internal.h"
 
+#include <math.h>
+
 /* ---- phases ---- */
 
 enum { PHASES_MAX = 32 };

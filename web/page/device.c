@@ -1,6 +1,8 @@
 /* Devices: their properties, state and last device check, and the button that enables or disables them. */
 #include "web/page/internal.h"
 
+#include <math.h>
+
 enum { ALARMS_FROM = 20, BAR_WIDTH = 96, BAR_HEIGHT = 10 }; /* ALARMS_FROM: comparisons, with fewer the rate shows nothing */
 
 struct drawing {
@@ -89,7 +91,10 @@ static void false_alarms(struct drawing *d, int64_t device, const char *uuid)
 			"<dt>False alarms</dt><dd class=dim>not known yet: %d of %d comparisons of equal builds, which <code>flopwatch "
 			"calibrate</code> measures</dd>",
 			f.comparisons, ALARMS_FROM);
-	if (known.cells)
+	if (known.cells && !known.underpowered)
+		emit_rawf(d->out, "<dt>Calibrated</dt><dd>%d cell%s, each can show a slowdown of the size of its threshold</dd>",
+			known.cells, known.cells == 1 ? "" : "s");
+	else if (known.cells)
 		emit_rawf(d->out,
 			"<dt>Calibrated</dt><dd>%d cells; in %d of them runs of equal builds vary too much to detect a slowdown of the size of the threshold</dd>",
 			known.cells, known.underpowered);

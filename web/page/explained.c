@@ -1,6 +1,8 @@
 /* explained.c - documented in internal.h. */
 #include "web/page/internal.h"
 
+#include <math.h>
+
 enum { PROFILE_CELLS_MAX = 3 };
 
 /* Data of one screen; some hundred kB, so not on the stack. */
@@ -138,13 +140,33 @@ int explained_alert(struct db *db, struct buf *out, int64_t alert, int64_t compa
 	return found < 0 ? -1 : 0;
 }
 
-int explained_line(struct db *db, struct buf *out, int64_t alert, struct fw_err *err)
+int explained_line(struct db *db, struct buf *out, int64_t alert, const struct comparison *c, struct fw_err *err)
 {
 	struct why why;
-	int found = why_read_line(db, alert, &why, err);
+	int found = 0;
 
-	if (found == 1)
-		screen_line(out, &why);
-	why_fini(&why);
+	if (alert) {
+		found = why_read_line(db, alert, &why, err);
+		if (found == 1)
+			screen_line(out, &why);
+		why_fini(&why);
+	}
+	if (found == 0 && c)
+		emit_format(out, "%s{?<p class=why><b>Why:</b> *.</p>\n}", comparison_unprofiled(c));
 	return found < 0 ? -1 : 0;
+}
+
+int explained_line_of(struct db *db, struct buf *out, int64_t alert, int64_t comparison, struct fw_err *err)
+{
+	struct comparison c;
+	struct fw_err missing = { 0 };
+	size_t before = out->len;
+	int result = explained_line(db, out, alert, NULL, err);
+
+	if (result != 0 || out->len != before || !comparison)
+		return result;
+	if (comparison_read(db, comparison, NULL, &c, &missing) == 0)
+		result = explained_line(db, out, 0, &c, err);
+	comparison_free(&c);
+	return result;
 }

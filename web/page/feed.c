@@ -1,6 +1,8 @@
 /* Atom feeds (RFC 4287) of alerts and of comparisons, newest first. */
 #include "web/page/internal.h"
 
+#include <math.h>
+
 enum { ENTRIES = 50 };
 
 struct feed {
@@ -18,7 +20,7 @@ static void begin(struct feed *f, const struct site *site, struct http_request *
 	if (site->public_url && *site->public_url)
 		snprintf(f->origin, sizeof f->origin, "%s", site->public_url);
 	else
-		snprintf(f->origin, sizeof f->origin, "http://%s", host ? host : "localhost");
+		snprintf(f->origin, sizeof f->origin, "http%s://%s", site->tls ? "s" : "", host ? host : "localhost");
 	const char *name = strstr(f->origin, "://") + 3;
 	snprintf(f->host, sizeof f->host, "%.*s", (int)strcspn(name, ":/["), name);
 	if (!f->host[0])

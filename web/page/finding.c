@@ -1,6 +1,8 @@
 /* finding.c - documented in page.h. */
 #include "web/page/internal.h"
 
+#include <math.h>
+
 struct comparison_cell *comparison_first(const struct comparison *c, enum verdict verdict)
 {
 	struct comparison_cell *most = NULL;
@@ -23,35 +25,9 @@ bool comparison_has_flag(const struct comparison_cell *cell, const char *flag)
 	return false;
 }
 
-void finding_percent(double pct, char out[FINDING_PERCENT_SIZE])
-{
-	snprintf(out, FINDING_PERCENT_SIZE, fabs(pct) < 1 ? "%.2f %%" : "%.1f %%", fabs(pct));
-}
-
 /* ---- the finding ------------------------------------------------------------------------------------------------------ */
 
-/* "6 of 20 cells" of this verdict. */
-static void count(const struct comparison *c, enum verdict verdict, struct buf *out)
-{
-	buf_printf(out, "%d of %d cell%s", comparison_count(c, verdict), c->n_cells, c->n_cells == 1 ? "" : "s");
-}
-
-/* "is 4.0 % slower in 6 of 20 cells": the cell with the largest change, and the number of cells with the same verdict. */
-static void changed(const struct comparison *c, enum verdict verdict, const char *word, struct buf *out)
-{
-	char pct[FINDING_PERCENT_SIZE];
-	struct comparison_cell *most = comparison_first(c, verdict);
-	double change_pct = most ? comparison_judged(most).change_pct : NAN;
-	buf_puts(out, " is ");
-	if (isfinite(change_pct)) {
-		finding_percent(change_pct, pct);
-		buf_printf(out, "%s ", pct);
-	}
-	buf_printf(out, "%s in ", word);
-	count(c, verdict, out);
-}
-
-static void beside(const struct comparison *c, struct buf *out)
+static void side_by_side(const struct comparison *c, struct buf *out)
 {
 	int slower = comparison_count(c, VERDICT_REGRESSION), faster = comparison_count(c, VERDICT_IMPROVEMENT);
 	if (c->kind == JOBKIND_PEER)
@@ -62,40 +38,89 @@ static void beside(const struct comparison *c, struct buf *out)
 		buf_printf(out, "%d slower, %d faster of %d cells", slower, faster, c->n_cells);
 	else
 		buf_printf(out, "%s in %d cells", verdict_word(c->kind, c->verdict), c->n_cells);
+	buf_puts(out, c->quick ? ", in a quick comparison" : "");
 }
 
-static const char *const texts[] = {
-	[VERDICT_FAILED] = " fails in ",
-	[VERDICT_REJECTED] = ": times are rejected in ",
-	[VERDICT_UNDECIDED] = ": too close to call in ",
-	[VERDICT_NOT_COMPARABLE] = ": not comparable in ",
-};
+/* The smallest change of the cells with this verdict. */
+static double least_of(const struct comparison *c, enum verdict verdict)
+{
+	double least_pct = NAN;
+	for (int i = 0; i < c->n_cells; i++) {
+		double pct = c->cell[i].verdict == verdict ? comparison_judged(&c->cell[i]).change_pct : NAN;
+		if (isfinite(pct) && !(fabs(least_pct) <= fabs(pct)))
+			least_pct = pct;
+	}
+	return least_pct;
+}
+
+static int count_close(const struct comparison *c)
+{
+	int n = 0;
+	for (int i = 0; i < c->n_cells; i++)
+		n += c->cell[i].verdict == VERDICT_UNDECIDED && verdict_is_close(c->cell[i].reason);
+	return n;
+}
+
+static double change_of(const struct comparison *c, enum verdict verdict)
+{
+	struct comparison_cell *most = comparison_first(c, verdict);
+	return most ? comparison_judged(most).change_pct : NAN;
+}
+
+/* The class of the first failure. */
+static const char *failure_of(const struct comparison *c)
+{
+	for (int i = 0; i < c->n_cells; i++)
+		if (c->cell[i].verdict == c->verdict && *c->cell[i].failure)
+			return c->cell[i].failure;
+	return "";
+}
+
+static void write_verdict(const struct comparison *c, const char *subject, struct buf *out)
+{
+	bool is_accepted = c->verdict == VERDICT_REGRESSION && c->around->is_accepted;
+	struct finding f = { .subject = subject,
+		.verdict = *c->identical_by ? VERDICT_IDENTICAL
+			   : is_accepted    ? c->around->standing
+					    : c->verdict,
+		.cells = c->n_cells,
+		.regressions = comparison_count(c, VERDICT_REGRESSION),
+		.improvements = comparison_count(c, VERDICT_IMPROVEMENT),
+		.undecided = comparison_count(c, VERDICT_UNDECIDED),
+		.close = count_close(c),
+		.removed = comparison_count(c, VERDICT_REMOVED),
+		.added = comparison_count(c, VERDICT_ADDED),
+		.unchanged = comparison_count(c, VERDICT_UNCHANGED),
+		.failed = comparison_count(c, c->verdict),
+		.worst_pct = change_of(c, VERDICT_REGRESSION),
+		.best_pct = change_of(c, VERDICT_IMPROVEMENT),
+		.least_pct = least_of(c, c->verdict),
+		.why = failure_of(c),
+		.is_quick = c->quick };
+	char text[FINDING_SIZE];
+	finding_text(&f, text);
+	buf_puts(out, text);
+}
 
 void comparison_finding(const struct comparison *c, struct buf *out)
 {
+	struct buf subject;
+	buf_init(&subject, FINDING_BYTES);
 	if (*c->branch)
-		branch_text(out, c->branch);
+		branch_text(&subject, c->branch);
 	else
-		buf_printf(out, "%.10s", c->target.commit);
+		buf_printf(&subject, "%.10s", c->target.commit);
 	if (comparison_is_side_by_side(c)) {
-		beside(c, out);
-	} else if (*c->identical_by) {
-		buf_puts(out, " is identical to its base");
-	} else if (c->verdict == VERDICT_REGRESSION) {
-		changed(c, VERDICT_REGRESSION, "slower", out);
-		buf_puts(out, c->around->alert && c->around->alert_state == ALERTSTATE_ACCEPTED ? ", accepted" : "");
-	} else if (c->verdict == VERDICT_IMPROVEMENT) {
-		changed(c, VERDICT_IMPROVEMENT, "faster", out);
-	} else if (c->verdict == VERDICT_UNCHANGED) {
-		buf_puts(out, c->kind == JOBKIND_SELFCHECK ? " does not differ from itself in " : " is unchanged in ");
-		count(c, VERDICT_UNCHANGED, out);
-	} else if ((size_t)c->verdict < sizeof texts / sizeof texts[0] && texts[c->verdict]) {
-		buf_puts(out, texts[c->verdict]);
-		count(c, c->verdict, out);
+		buf_puts(out, subject.data);
+		side_by_side(c, out);
+	} else if (c->kind == JOBKIND_SELFCHECK && c->verdict == VERDICT_UNCHANGED && !*c->identical_by) {
+		buf_printf(out, "%s does not differ from itself in %d of %d cell%s", subject.data,
+			comparison_count(c, VERDICT_UNCHANGED), c->n_cells, c->n_cells == 1 ? "" : "s");
 	} else {
-		buf_puts(out, ": no cell is supported by both sides");
+		write_verdict(c, subject.data, out);
 	}
-	buf_puts(out, c->quick ? ", in a quick comparison" : "");
+	out->failed |= subject.failed;
+	buf_fini(&subject);
 }
 
 /* ---- how sure --------------------------------------------------------------------------------------------------------- */

@@ -1,5 +1,7 @@
 #include "web/page/internal.h"
 
+#include <math.h>
+
 static void take(void *arg, const struct view_headline *row)
 {
 	struct headline *t = arg;
@@ -16,11 +18,15 @@ static void take(void *arg, const struct view_headline *row)
 	t->change_pct = row->change_pct;
 	t->low_pct = row->low_pct;
 	t->high_pct = row->high_pct;
+	t->close = row->close;
+	t->removed = row->removed;
+	t->added = row->added;
+	t->least_pct = row->least_pct;
 }
 
 int reported_read(struct db *db, int64_t comparison, const char *cell, struct headline *out, struct fw_err *err)
 {
-	*out = (struct headline){ .threshold_pct = NAN, .change_pct = NAN, .low_pct = NAN, .high_pct = NAN };
+	*out = (struct headline){ .threshold_pct = NAN, .change_pct = NAN, .low_pct = NAN, .high_pct = NAN, .least_pct = NAN };
 	if (comparison &&
 		(cell ? view_reported(db, comparison, cell, take, out, err) : view_headline(db, comparison, take, out, err)) != 0)
 		return -1;
@@ -74,34 +80,28 @@ void reported_why(struct buf *out, const struct headline *t, enum verdict verdic
 	buf_fini(&cause);
 }
 
-/* Part of the sentence after the branch's name. */
-static void write_finding(struct buf *out, const struct headline *t, enum verdict verdict)
+void headline_sentence(struct buf *out, const char *subject, const struct headline *t, enum verdict verdict)
 {
-	bool has_cells = t->comparison && t->cells > 0;
-	if (verdict_is_change(verdict) && isfinite(t->change_pct))
-		buf_printf(out, " is %.1f\u00a0%% %s", fabs(t->change_pct), t->change_pct < 0 ? "slower" : "faster");
-	else if (verdict == VERDICT_FAILED || verdict == VERDICT_REJECTED)
-		buf_printf(out, " %s%s%s", verdict == VERDICT_FAILED ? "failed" : "was rejected", *t->failure ? ": " : "",
-			t->failure);
-	else if (verdict == VERDICT_UNDECIDED)
-		buf_puts(out, " is too close to call");
-	else if (verdict == VERDICT_NONE)
-		buf_puts(out, " is not measured yet");
-	else if (verdict == VERDICT_ACCEPTED)
-		buf_puts(out, " is slower, which was accepted");
-	else
-		buf_printf(out, " is %s",
-			verdict == VERDICT_NOT_COMPARABLE ? "not comparable with its base" : verdict_name(verdict));
-	if (has_cells && t->alike > 0)
-		buf_printf(out, " in %d of %d cells", t->alike, t->cells);
-	else if (has_cells && verdict == VERDICT_UNCHANGED)
-		buf_printf(out, " in %d cell%s", t->cells, t->cells == 1 ? "" : "s");
-}
-
-void headline_sentence(struct buf *out, const char *branch, const struct headline *t, enum verdict verdict)
-{
-	branch_text(out, branch);
-	write_finding(out, t, verdict);
+	int n = t->comparison ? t->alike : 0;
+	struct finding f = { .subject = subject,
+		.verdict = verdict,
+		.cells = t->cells,
+		.regressions = n,
+		.improvements = n,
+		.undecided = n,
+		.close = t->close,
+		.removed = t->removed,
+		.added = t->added,
+		.unchanged = t->comparison && verdict == VERDICT_UNCHANGED ? t->cells : 0,
+		.failed = n,
+		.worst_pct = t->change_pct,
+		.best_pct = t->change_pct,
+		.least_pct = t->least_pct,
+		.why = t->failure,
+		.is_quick = t->is_quick };
+	char text[FINDING_SIZE];
+	finding_text(&f, text);
+	buf_puts(out, text);
 }
 
 void headline_change(struct buf *out, const struct headline *t, enum verdict verdict, double pct)

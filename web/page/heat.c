@@ -2,8 +2,9 @@
 #include "web/page/internal.h"
 
 #include <limits.h>
+#include <math.h>
 
-enum { COLUMNS_MAX = 40 };
+enum { COLUMNS_MAX = 40, MAPS_BYTES = 32 << 20 };
 
 struct heat_cell {
 	char key[256], title[48], direction[16];
@@ -107,9 +108,9 @@ static void square(struct buf *out, enum verdict verdict, double pct)
 static void draw(struct buf *out, const struct heat *h, const char *repo, const char *branch, bool is_small)
 {
 	emit_rawf(out,
-		"<div class=scroll tabindex=0><table class=\"heat%s\"><caption class=gone>Changes of every cell, one column per "
-		"push</caption><thead><tr><th scope=col>Cell</th>",
-		is_small ? " small" : "");
+		"<div class=scroll tabindex=0><table class=\"heat%s\"><caption%s>Change against the base, in %%; newest push "
+		"right</caption><thead><tr><th scope=col>Cell</th>",
+		is_small ? " small" : "", is_small ? " class=gone" : "");
 	for (int k = h->n_columns - 1; k >= 0; k--)
 		emit_format(out, "<th scope=col title=\"%-.10s %s\"><a href=\"/comparisons/%lld\"><code>%-.7s</code> %s</a></th>",
 			h->column[k].target, h->column[k].subject, (long long)h->column[k].id, h->column[k].target,
@@ -130,17 +131,53 @@ static void draw(struct buf *out, const struct heat *h, const char *repo, const 
 		emit_format(out, "<p>%d more cell%-s in %lld{comparison}.</p>\n", h->n_left, h->n_left == 1 ? "" : "s",
 			(long long)h->column[0].id);
 	emit_raw(out,
-		"<p><small>Oldest push to the left. A number is the change against the base of a regression or improvement, in percent. "
+		"<p><small>Oldest push to the left. Numbers: change of speed of regressions and improvements, in %. "
 		"\u00b7 unchanged, \u2261 identical, ? undecided, \u2715 failed, \u2296 removed, \u2295 added, \u2205 supported by neither "
 		"side.</small></p>\n");
+}
+
+static bool has_step(const struct heat *h, int column)
+{
+	for (int i = 0; i < h->n_cells; i++)
+		if (verdict_is_change(h->cell[i].at[column].verdict))
+			return true;
+	return false;
+}
+
+/* Whether a push shows whether there is a step: a failed or undecided one does not. */
+static bool is_measured(const struct heat *h, int column)
+{
+	for (int i = 0; i < h->n_cells; i++) {
+		enum verdict v = h->cell[i].at[column].verdict;
+		if (v == VERDICT_UNCHANGED || v == VERDICT_IDENTICAL || verdict_is_change(v))
+			return true;
+	}
+	return false;
+}
+
+static void find_step(const struct heat *h, struct heat_found *found)
+{
+	int measured = 0;
+	found->maps++;
+	for (int k = 0; k < h->n_columns; k++) {
+		if (has_step(h, k)) {
+			if (h->column[k].id > found->step) {
+				found->step = h->column[k].id;
+				found->since = measured;
+			}
+			return;
+		}
+		measured += is_measured(h, k);
+	}
+	found->pushes = measured > found->pushes ? measured : found->pushes;
 }
 
 static void draw_head(struct buf *out, const struct heat *h, const char *repo, const char *branch, const char *suite)
 {
 	emit_format(out,
-		"<h2>Cells of %s{branch} in suite %s<span class=w>, last %d push%-s</span> <a class=aside href=\"/heat?repo=%s&amp;branch=%s\">"
+		"<h2>Cells of %s{branch} in suite %s<span class=w>, last%d{? *} push%-s</span> <a class=aside href=\"/heat?repo=%s&amp;branch=%s\">"
 		"Heat map</a></h2>",
-		branch, suite, h->n_columns, h->n_columns == 1 ? "" : "es", repo, branch);
+		branch, suite, h->n_columns == 1 ? 0 : h->n_columns, h->n_columns == 1 ? "" : "es", repo, branch);
 }
 
 static void remember_suite(void *arg, const char *suite)
@@ -149,11 +186,12 @@ static void remember_suite(void *arg, const char *suite)
 }
 
 /* One map per suite, since suites are measured at different times. */
-int heat_draw(struct site *site, struct buf *out, const char *repo, const char *branch, const struct heat_size *size, int *drawn,
-	struct fw_err *err)
+int heat_draw(struct site *site, struct buf *out, const char *repo, const char *branch, const struct heat_size *size,
+	struct heat_found *found, struct fw_err *err)
 {
 	struct buf suites; /* names, each with a final NUL */
 	struct heat *h = mem_alloc_zero(1, sizeof *h);
+	*found = (struct heat_found){ .maps = 0 };
 	h->columns_max = size->columns;
 	h->cells_max = size->cells ? size->cells : INT_MAX;
 	buf_init(&suites, 1 << 16);
@@ -171,7 +209,7 @@ int heat_draw(struct site *site, struct buf *out, const char *repo, const char *
 		else if (strlen(suite) + 1 < suites.len)
 			emit_format(out, "<h2>%s</h2>", suite);
 		draw(out, h, repo, branch, size->is_small);
-		(*drawn)++;
+		find_step(h, found);
 	}
 	buf_fini(&suites);
 	free(h->cell);
@@ -179,25 +217,97 @@ int heat_draw(struct site *site, struct buf *out, const char *repo, const char *
 	return result;
 }
 
+/* "6a99b2c3d4 of main is 2.9 % faster in 8 of 20 cells; no change in 12 pushes since" */
+static void write_title(struct buf *out, const char *branch, const struct heat_found *found, const struct outcome *step,
+	const struct alarms *alarms)
+{
+	struct buf subject;
+	if (!found->step && alarms->n) { /* of an older push */
+		alarms_title(out, alarms);
+		return;
+	}
+	if (found->maps == 0) {
+		buf_puts(out, "Heat map");
+		return;
+	}
+	buf_init(&subject, FINDING_BYTES);
+	if (found->step) {
+		outcome_subject(&subject, step);
+		outcome_sentence(out, subject.data, step);
+	} else {
+		branch_text(&subject, branch);
+		buf_puts(out, subject.data);
+	}
+	int flat = found->step ? found->since : found->pushes;
+	if (flat)
+		buf_printf(out, "%s no change in %d push%s%s", found->step ? ";" : ":", flat, flat == 1 ? "" : "es",
+			found->step ? " since" : "");
+	out->failed |= subject.failed;
+	buf_fini(&subject);
+}
+
+static int draw_form(struct site *site, struct buf *out, const struct scope *scope, struct fw_err *err)
+{
+	emit_raw(out, "<form class=filter action=/heat>");
+	if (picker_repo(out, site->db, scope->repo, false, err) != 0 ||
+		picker_branch(out, site->db, scope->repo, "branch", "Branch", scope->branch, NULL, err) != 0)
+		return -1;
+	emit_raw(out, "<button>Show</button></form>\n");
+	return 0;
+}
+
+static int draw_page(struct site *site, struct http_response *response, const struct scope *scope, const struct buf *maps,
+	const struct heat_found *found, struct fw_err *err)
+{
+	struct buf *out = &response->body, title;
+	struct outcome step;
+	struct alarms alarms = { .site = site, .repo = scope->repo, .branch = scope->branch };
+	int result = alarms_read(&alarms, err);
+	if (result == 0 && found->step)
+		result = outcome_read(site->db, found->step, &step, err);
+	bool has_step = result == 0 && found->step;
+	buf_init(&title, FINDING_BYTES + 512);
+	if (result == 0) {
+		write_title(&title, scope->branch, found, &step, &alarms);
+		layout_begin(response, title.data, "heat", "job.done");
+		result = draw_form(site, out, scope, err);
+		layout_live(out, "heat", "A comparison finished");
+		if (found->step)
+			outcome_draw(out, &step);
+		else if (alarms.n)
+			alarms_draw(out, &alarms);
+		else if (found->pushes)
+			emit_format(out,
+				"<div class=\"card alarm\"><div>No cell became slower or faster by more than its threshold in %d push%-s of "
+				"%s{branch}.<span class=why>What to do: nothing</span></div></div>\n",
+				found->pushes, found->pushes == 1 ? "" : "es", scope->branch);
+		buf_append(out, maps->data, maps->len);
+		if (!found->maps)
+			layout_empty(out, "", "No cell of this branch has been measured yet.",
+				"Choose another branch, or push this one.");
+		emit_raw(out, "</div>");
+	}
+	out->failed |= title.failed || maps->failed;
+	if (has_step)
+		outcome_fini(&step);
+	alarms_fini(&alarms);
+	buf_fini(&title);
+	return layout_end(response, "/api/v1/comparisons", result);
+}
+
 int page_heat(struct site *site, struct http_request *r, struct http_response *response, struct fw_err *err)
 {
 	struct scope scope;
-	struct buf *out = &response->body;
+	struct buf maps;
+	struct heat_found found = { .maps = 0 };
 	if (scope_offer(site, r, &scope, err) != 0)
 		return -1;
-	layout_begin(response, "Heat map", "heat", "job.done");
-	emit_raw(out, "<form class=filter action=/heat>");
-	int drawn = 0, result = picker_repo(out, site->db, scope.repo, false, err);
+	buf_init(&maps, MAPS_BYTES);
+	int result = scope.repo[0] ? heat_draw(site, &maps, scope.repo, scope.branch,
+					     &(struct heat_size){ .columns = COLUMNS_MAX }, &found, err)
+				   : 0;
 	if (result == 0)
-		result = picker_branch(out, site->db, scope.repo, "branch", "Branch", scope.branch, NULL, err);
-	emit_raw(out, "<button>Show</button></form>\n");
-	layout_live(out, "heat", "A comparison finished");
-	if (result == 0 && scope.repo[0])
-		result = heat_draw(
-			site, out, scope.repo, scope.branch, &(struct heat_size){ .columns = COLUMNS_MAX }, &drawn, err);
-	if (result == 0 && !drawn)
-		layout_empty(
-			out, "", "No cell of this branch has been measured yet.", "Choose another branch, or push this one.");
-	emit_raw(out, "</div>");
-	return layout_end(response, "/api/v1/comparisons", result);
+		result = draw_page(site, response, &scope, &maps, &found, err);
+	buf_fini(&maps);
+	return result;
 }

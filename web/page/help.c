@@ -1,5 +1,7 @@
-/* Help: how a verdict is reached, with a worked example that is computed by the rule itself; and a description of the API. */
+/* Help: how a verdict is reached, with a worked example that is computed by the rule itself. */
 #include "web/page/internal.h"
+
+#include <math.h>
 
 /* Four runs of a kernel that became 2 % slower, then the confirming four: the log ratios in a form that a user can follow. */
 static const struct run_estimate example[] = {
@@ -67,7 +69,7 @@ int page_help(struct site *site, struct http_request *r, struct http_response *r
 		"errors clear the threshold on one side or the other, or the budget ends.<li><b>Overwhelming evidence decides at once:</b> a slowdown or speedup that chance produces less than once in a million.<li><b>Any other change is measured twice.</b> A slowdown or speedup of a module gets a second set of runs; if the sets disagree, a slowdown is undecided and a speedup is no improvement. Programs, whose processes differ in speed, get up to 32 runs instead.</ol>");
 	worked_example(out);
 	emit_raw(out,
-		"<h2>The verdicts</h2><p>The <a href=/glossary>glossary</a> has all other terms, <a href=/troubleshooting>troubleshooting</a> the fixes by message.</p><dl class=\"facts card\">");
+		"<h2>The verdicts</h2><p>The <a href=/glossary>glossary</a> has all other terms, <a href=/troubleshooting>troubleshooting</a> the fixes by message, the <a href=/reference>reference</a> every command, option and key.</p><dl class=\"facts card\">");
 	verdict_item(out, "failed", "the target does not build, crashes, or computes wrong results; nothing is timed");
 	verdict_item(out, "rejected",
 		"the times are not plausible: the device was throttled or shared, work was not timed, the base was slowed, or an external clock disagrees");
@@ -112,7 +114,7 @@ int page_help(struct site *site, struct http_request *r, struct http_response *r
 int page_glossary(struct site *site, struct http_request *r, struct http_response *response, struct fw_err *err)
 {
 	(void)site, (void)r, (void)err;
-	layout_begin(response, "Glossary", "help", NULL);
+	layout_begin(response, "Glossary", "glossary", NULL);
 	emit_raw(&response->body,
 		"<p class=lead>Terms of these pages and of the command line; <a href=/help>how a verdict is reached</a> explains them together.</p>\n");
 	glossary_draw(&response->body);
@@ -122,69 +124,33 @@ int page_glossary(struct site *site, struct http_request *r, struct http_respons
 int page_troubleshooting(struct site *site, struct http_request *r, struct http_response *response, struct fw_err *err)
 {
 	(void)site, (void)r, (void)err;
-	layout_begin(response, "Troubleshooting, by message", "help", NULL);
+	layout_begin(response, "Troubleshooting, by message", "troubleshooting", NULL);
 	troubleshooting_draw(&response->body);
 	return layout_end(response, NULL, 0);
 }
 
-/* ---- the API ---------------------------------------------------------------------------------------------------------- */
+/* ---- reference -------------------------------------------------------------------------------------------------------- */
 
-static void route(struct buf *out, const char *method, const char *path, const char *what)
+static int draw_reference(struct http_request *r, struct http_response *response, const char *name, const char *here)
 {
-	emit_rawf(out, "<tr><td>%s</td><th scope=row class=wrap><code>%s</code></th><td class=wrap>%s</td></tr>\n", method, path,
-		what);
+	char title[REFERENCE_NAME_MAX];
+	const char *page = reference_find(name, title);
+	if (!page)
+		return answer_problem(r, response, 404,
+			strcmp(name, "index") == 0 ? "this flopwatch was built without its reference; see man flopwatch" : NULL);
+	layout_begin(response, title, here, NULL);
+	reference_draw(&response->body, page);
+	return layout_end(response, NULL, 0);
 }
 
-int page_api(struct site *site, struct http_request *r, struct http_response *response, struct fw_err *err)
+int page_reference(struct site *site, struct http_request *r, struct http_response *response, struct fw_err *err)
 {
-	(void)err;
-	(void)site, (void)r;
-	struct buf *out = &response->body;
-	layout_begin(response, "API", "", NULL);
-	emit_raw(out,
-		"<p class=lead>The API returns all data of these pages as JSON. The index is at <a href=\"/api/v1/\">/api/v1/</a>, the full description is <a href=\"/api/v1/openapi.json\">OpenAPI</a>.</p><p>Lists are "
-		"<code>{\"items\":[],\"next_cursor\":null}</code>: pass <code>cursor</code> for the next page; lists with times take <code>since</code> and <code>until</code> "
-		"(<code>2026-11-21T02:46:00Z</code>, <code>2026-11-21</code>, <code>7d</code>). Errors are problem documents (RFC 9457). A finished "
-		"comparison has an ETag. "
-		"Times are UTC, and every number names its unit.</p>");
-	layout_table(out, "Method|Address|Result");
-	route(out, "GET", "/api/v1/repos", "watched repositories");
-	route(out, "GET", "/api/v1/branches?repo=", "branches with verdict and job");
-	route(out, "POST", "/api/v1/repos/{repo}/looks", "fetch the repository's branches now; returns the number of the fetch");
-	route(out, "GET", "/api/v1/repos/{repo}/looks/{id}", "state and result of that fetch");
-	route(out, "GET", "/api/v1/commits/{sha}", "a commit by four digits or more, its verdict and its comparisons");
-	route(out, "GET", "/api/v1/commits/{sha}/verdict", "its verdict: the worst over its suites, with each suite");
-	route(out, "GET", "/api/v1/comparisons?repo=&amp;branch=&amp;verdict=", "comparisons, newest first");
-	route(out, "GET", "/api/v1/comparisons/{id}",
-		"one, with every cell; <code>.csv</code> as a table, <code>.md</code> for a review, "
-		"<code>.svg</code> as a picture");
-	route(out, "GET", "/api/v1/report?since=7d&amp;verdict=regression",
-		"changes by commit, with the cells; <code>format=csv</code> or <code>md</code>");
-	route(out, "GET", "/api/v1/badge.svg?repo=&amp;branch=", "the latest verdict as a picture");
-	route(out, "GET", "/api/v1/compare?repo=&amp;base=&amp;target=", "the newest comparison of two commits");
-	route(out, "GET", "/api/v1/cells?repo=", "the keys of its newest comparisons' cells");
-	route(out, "GET", "/api/v1/history?repo=&amp;branch=&amp;cell=&amp;device=", "the history of a cell");
-	route(out, "GET", "/api/v1/alerts?state=", "alerts with their events; <code>/alerts/{id}</code> one");
-	route(out, "GET", "/api/v1/jobs?state=", "the queue; <code>/jobs/{id}</code> one, <code>/jobs/{id}/log</code> its log");
-	route(out, "GET", "/api/v1/bisects", "bisects; <code>/bisects/{id}</code> one");
-	route(out, "GET", "/api/v1/profiles?alert=&amp;comparison=",
-		"profiles with causes; <code>/profiles/{id}</code> one, also as <code>.csv</code> and <code>.md</code>");
-	route(out, "GET", "/api/v1/devices", "devices");
-	route(out, "GET", "/api/v1/calibration?repo=&amp;device=", "noise of each cell");
-	route(out, "POST", "/api/v1/calibration/forget",
-		"delete the calibration: <code>{\"repo\", \"cells\", \"device\"}</code>");
-	route(out, "GET", "/api/v1/peers?repo=&amp;device=", "speed of repositories against their peers");
-	route(out, "GET", "/api/v1/events", "events as they happen (server-sent events)");
-	route(out, "POST", "/api/v1/jobs", "<code>{\"repo\", \"base\", \"target\", \"suite\"}</code>: measure two commits");
-	route(out, "POST", "/api/v1/peers", "<code>{\"repo\", \"target\", \"provider\"}</code>: compare a commit with its peers");
-	route(out, "POST", "/api/v1/profiles", "<code>{\"alert\"}</code> or <code>{\"comparison\"}</code>: request a profile");
-	route(out, "POST", "/api/v1/jobs/{id}/cancel", "or <code>retry</code>");
-	route(out, "POST", "/api/v1/alerts/{id}/acknowledge",
-		"or <code>accept</code>, <code>resolve</code>, <code>invalidate</code>, with "
-		"<code>{\"reason\"}</code>");
-	route(out, "POST", "/api/v1/devices/{uuid}/pause", "or <code>resume</code>");
-	layout_table_end(out);
-	layout_command(out,
-		"curl -s http://127.0.0.1:8451/api/v1/comparisons?verdict=regression | jq '.items[] | {id, branch, worst_pct}'");
-	return layout_end(response, "/api/v1/", 0);
+	(void)site, (void)err;
+	return draw_reference(r, response, "index", "reference");
+}
+
+int page_reference_entry(struct site *site, struct http_request *r, struct http_response *response, struct fw_err *err)
+{
+	(void)site, (void)err;
+	return draw_reference(r, response, http_segment(r, 0), "reference_entry");
 }

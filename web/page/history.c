@@ -4,6 +4,8 @@
  */
 #include "web/page/internal.h"
 
+#include <math.h>
+
 enum { OVER_MAX = CHART_LINES_MAX - 1 };
 
 struct requested {
@@ -18,7 +20,8 @@ struct requested {
 
 static struct view_scope scope_of(const struct requested *a, const char *cell, const char *branch)
 {
-	return (struct view_scope){ .repo = a->scope.repo,
+	return (struct view_scope){ .metric = a->metric ? trend_stored(trend_metric(a->metric, true)) : NULL,
+		.repo = a->scope.repo,
 		.branch = branch,
 		.cell = cell,
 		.device = a->device,
@@ -41,6 +44,10 @@ static void api_address(struct buf *out, const struct requested *a, const char *
 	if (a->device && *a->device) {
 		buf_puts(out, "&device=");
 		emit_argument(out, a->device);
+	}
+	if (a->metric && trend_stored(trend_metric(a->metric, true))) {
+		buf_puts(out, "&metric=");
+		emit_argument(out, a->metric);
 	}
 }
 
@@ -220,11 +227,11 @@ static int over_fields(struct site *site, struct buf *out, const struct requeste
 {
 	int result = 0, room = OVER_MAX - a->n_also - a->n_overlay;
 	for (int i = 0; i < a->n_also; i++)
-		cell_input(out, "Additional cell", "also", a->also[i]);
+		cell_input(out, "Compare with cell", "also", a->also[i]);
 	if (room > 0)
-		cell_input(out, "Additional cell", "also", "");
+		cell_input(out, "Compare with cell", "also", "");
 	for (int i = 0; i < a->n_overlay + (room > 0) && result == 0; i++)
-		result = picker_branch(out, site->db, a->scope.repo, "overlay", "Additional branch",
+		result = picker_branch(out, site->db, a->scope.repo, "overlay", "Compare with branch",
 			i < a->n_overlay ? a->overlay[i] : "", "none", err);
 	return result;
 }
@@ -288,6 +295,8 @@ static void why_empty(struct buf *out, const struct trend *t)
 		emit_raw(out, "<p>No push of this cell was measured against a reference commit yet.</p>");
 	else if (strcmp(name, "peak") == 0)
 		emit_raw(out, "<p>The peak of this device is not known, or no environment has a held clock yet.</p>");
+	else if (trend_stored(t->metric))
+		emit_format(out, "<p>No push of this cell has a value of %s: %-s.</p>", name, t->metric->unit);
 	else if (strcmp(name, "held") == 0)
 		emit_raw(out, "<p>The device reports no clock of a call, or no environment has a held clock yet.</p>");
 }
@@ -324,7 +333,11 @@ static void offer_picture(struct buf *out, const struct requested *a)
 static void draw(struct buf *out, const struct requested *a, struct trend *t, const char *data)
 {
 	char columns[80];
-	snprintf(columns, sizeof columns, "~Finished (UTC)|Commit|>%s|>Change|Verdict", t->flops ? t->unit.name : "ms");
+	snprintf(columns, sizeof columns, "~Finished (UTC)|Commit|>%s|>Change%s|Verdict",
+		trend_stored(t->metric) ? t->metric->label
+		: t->flops              ? t->unit.name
+					: "ms",
+		trend_stored(t->metric) ? " of speed" : "");
 	trend_label(t, a->cell, strcmp(a->axis, "date") == 0);
 	t->chart.data = data;
 	t->chart.from = a->period.since;
@@ -375,6 +388,13 @@ static int add(struct site *site, struct trend *t, const struct requested *a, co
 	return is_first ? trend_first(site->db, t, &of, name, err) : trend_over(site->db, t, &of, name, err);
 }
 
+/* What the page begins with. */
+struct finding_of {
+	struct buf title;
+	bool has_step;
+	struct outcome step;
+};
+
 /* Read all lines. `data`: the addresses of their points, separated by spaces. */
 static int read_lines(struct site *site, struct trend *t, const struct requested *a, struct buf *data, struct fw_err *err)
 {
@@ -387,28 +407,76 @@ static int read_lines(struct site *site, struct trend *t, const struct requested
 	return result;
 }
 
-/* The title of the page, and the threshold in the chart: both as of the newest point. */
-static int find(struct site *site, struct trend *t, const struct requested *a, struct buf *title, struct fw_err *err)
+/* The cell and the branch of a line, in the order of read_lines. */
+static const char *cell_of(const struct requested *a, int line)
 {
-	const struct chart_line *line = &t->chart.line[0];
-	const struct chart_point *newest = line->n ? &line->point[line->n - 1] : NULL;
-	struct headline headline;
-	char name[512];
-	if (reported_read(site->db, newest ? newest->comparison : 0, a->cell, &headline, err) != 0)
-		return -1;
-	if (*headline.title && headline.size)
-		snprintf(name, sizeof name, "%s, %lld %s", headline.title, (long long)headline.size, headline.direction);
+	return line > a->n_overlay ? a->also[line - a->n_overlay - 1] : a->cell;
+}
+
+static const char *branch_of(const struct requested *a, int line)
+{
+	return line > 0 && line <= a->n_overlay ? a->overlay[line - 1] : a->scope.branch;
+}
+
+/* "keep 0.1, block 64, 49152 backward on main" */
+static void write_name(struct buf *out, const struct headline *headline, const char *cell, const char *branch)
+{
+	if (*headline->title && headline->size)
+		buf_printf(out, "%s, %lld %s", headline->title, (long long)headline->size, headline->direction);
 	else
-		snprintf(name, sizeof name, "%s", a->cell);
-	trend_finding(t, name, headline.threshold_pct, title);
-	if (newest)
-		trend_limit(t, newest->y, headline.threshold_pct);
+		buf_puts(out, cell);
+	if (*branch) {
+		buf_puts(out, " on ");
+		branch_text(out, branch);
+	}
+}
+
+/* The newest change of a line that has all branches. */
+static void write_step(struct buf *out, const struct outcome *o, const struct chart_point *step)
+{
+	buf_puts(out, "; ");
+	if (*o->branch)
+		branch_text(out, o->branch);
+	buf_printf(out, "%s%.1f %% %s at %.7s", *o->branch ? " is " : "", fabs(step->change_pct),
+		step->is_loss ? "slower" : "faster", step->label);
+}
+
+/*
+ * The title of the page, the result of the comparison that its newest step is of, and the threshold in the chart as of the newest
+ * point.
+ */
+static int find(struct site *site, struct trend *t, const struct requested *a, struct finding_of *found, struct fw_err *err)
+{
+	int at;
+	const struct chart_point *step = trend_step(t, &at);
+	const struct chart_line *line = &t->chart.line[at], *first = &t->chart.line[0];
+	const char *cell = cell_of(a, at), *branch = branch_of(a, at);
+	struct headline headline;
+	struct buf name;
+	if (reported_read(site->db, line->n ? line->point[line->n - 1].comparison : 0, cell, &headline, err) != 0)
+		return -1;
+	found->has_step = step;
+	if (step && outcome_read(site->db, step->comparison, &found->step, err) != 0)
+		return -1;
+	found->step.cell = step && verdict_is_change(found->step.verdict) ? cell : NULL;
+	found->step.cell_change_pct = step ? step->change_pct : NAN;
+	buf_init(&name, FINDING_BYTES);
+	write_name(&name, &headline, cell, branch);
+	trend_finding(t, at, *branch != '\0', name.data, headline.threshold_pct, &found->title);
+	if (step && !*branch)
+		write_step(&found->title, &found->step, step);
+	if (first->n && !trend_stored(t->metric)) /* limits of costs are not stored with points */
+		trend_limit(t, first->point[first->n - 1].y, headline.threshold_pct);
+	found->title.failed |= name.failed;
+	buf_fini(&name);
 	return 0;
 }
 
 int page_history_svg(struct site *site, struct http_request *r, struct http_response *response, struct fw_err *err)
 {
-	struct requested a = { .cell = http_query(r, "cell"), .device = http_query(r, "device") };
+	struct requested a = {
+		.cell = http_query(r, "cell"), .device = http_query(r, "device"), .metric = http_query(r, "metric")
+	};
 	const char *axis, *metric;
 	bool flops;
 	struct unit unit;
@@ -459,20 +527,23 @@ static int read_requested(struct site *site, struct http_request *r, struct requ
 static int answer(struct site *site, struct http_response *response, struct requested *a, struct choice *cells, struct trend **t,
 	struct fw_err *err)
 {
-	struct buf *out = &response->body, data, title;
+	struct buf *out = &response->body, data;
+	struct finding_of found = { .has_step = false };
 	bool flops = true, is_chosen = *a->cell && !(cells->is_offered && cells->at < 0);
 	struct unit unit = unit_of_rates(NAN);
 	struct view_scope of = scope_of(a, a->cell, a->scope.branch);
 	int result = is_chosen ? trend_flops(site->db, &of, &flops, &unit, err) : 0;
 	const struct trend_metric *metric = trend_metric(a->metric, flops);
 	buf_init(&data, 65536);
-	buf_init(&title, FINDING_BYTES);
+	buf_init(&found.title, FINDING_BYTES);
 	if (result == 0 && is_chosen) {
 		*t = trend_new(metric, flops, unit);
-		result = read_lines(site, *t, a, &data, err) != 0 || find(site, *t, a, &title, err) != 0 ? -1 : 0;
+		result = read_lines(site, *t, a, &data, err) != 0 || find(site, *t, a, &found, err) != 0 ? -1 : 0;
 	}
 	if (result == 0) {
-		layout_begin(response, title.len ? title.data : "History", "history", NULL);
+		layout_begin(response, found.title.len ? found.title.data : "History", "history", NULL);
+		if (found.has_step)
+			outcome_draw(out, &found.step);
 		result = is_chosen && !cells->is_offered ? chips(site->db, out, a, err) : 0;
 	}
 	if (result == 0)
@@ -486,7 +557,9 @@ static int answer(struct site *site, struct http_response *response, struct requ
 		api_address(&data, a, a->cell, a->scope.branch);
 	if (result == 0)
 		layout_end(response, data.len ? data.data : NULL, 0);
-	buf_fini(&title);
+	if (found.has_step)
+		outcome_fini(&found.step);
+	buf_fini(&found.title);
 	buf_fini(&data);
 	return result;
 }

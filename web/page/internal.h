@@ -98,28 +98,68 @@ void why_fini(struct why *w);
 enum { WHY_STAMP_SIZE = 64 };
 int why_stamp(struct db *db, int64_t comparison, char *out, struct fw_err *err);
 
+struct headline;
+
 /* ---- alarm: Open alerts as bars: branch, loss, cells, cause, age, and the link to answer. ---- */
+
+enum { ALARMS_DRAWN = 5 };
 
 struct alarms {
 	struct site *site;
 	const char *repo, *branch; /* name and key of those to read; NULL: all */
+	bool is_title;             /* no bars */
 	/* set by alarms_read */
-	int n;
-	double worst_pct;   /* the largest slowdown; NAN none */
-	struct buf finding; /* the alert with it as a sentence, in plain text: the title of a page */
-	struct buf bars;    /* HTML of the newest */
+	int n;                       /* all of them */
+	int64_t drawn[ALARMS_DRAWN]; /* the alerts that have a bar: that of the largest slowdown, then the newest; 0 none */
+	struct buf finding;          /* the first of these as a sentence, in plain text */
+	struct buf bars;             /* HTML */
 };
 
 /** Read open alerts. Own: alarms_fini, also after an error. */
 int alarms_read(struct alarms *a, struct fw_err *err);
+/** Append the title of a page about open alerts: the finding of the first one, "and 2 more open alerts". */
+void alarms_title(struct buf *out, const struct alarms *a);
 /** Draw them; nothing where there is none. */
 void alarms_draw(struct buf *out, const struct alarms *a);
+/** Whether a bar of this alert is drawn. */
+bool alarms_have(const struct alarms *a, int64_t alert);
 void alarms_fini(struct alarms *a);
+/** In plain text: "ada/three-stages is 4.0 % slower in 6 of 20 cells", of other kinds of alerts their title. */
+void alarm_finding(struct buf *out, const struct view_alert *row, const struct headline *headline);
+
+/** What an alert of this kind asks of its reader besides an answer: "push a fix". */
+const char *alarm_step(enum alertkind kind);
+/** The answers that an alert accepts, as its buttons name them. */
+#define ALARM_ANSWERS "(accept, fixed, not real, on it)"
+
+/** What the newest push did, to follow "the newest push ": "changed nothing". */
+const char *slow_branch_newest(enum verdict newest);
 /**
- * Write the cause of a commit's regression as its profile names it, else the slower phase and kernel; nothing where its alert
- * names neither. Err: the database's.
+ * Append, in plain text, "main is 2.9 % slower in 8 of 20 cells since 2e2ac13ef8; the newest push changed nothing", and its cause
+ * as HTML; `finding` or `cause` NULL: not needed. Sets *n to the slower cells. Err: the database's.
  */
-int alarm_cause(struct db *db, struct buf *out, const char *repo, const char *commit, struct fw_err *err);
+int slow_branch_finding(struct db *db, const struct slow_branch *slow, const char *subject, enum verdict newest,
+	struct buf *finding, struct buf *cause, int *n, struct fw_err *err);
+/** The alert's worst cell and its comparison, for a chart. Shape: cell[256], "" none. Err: the database's. */
+int slow_branch_worst(struct db *db, const struct slow_branch *slow, char cell[256], int64_t *comparison, struct fw_err *err);
+
+struct alarm_id {
+	int64_t id; /* 0: none */
+	enum alertstate state;
+};
+/**
+ * Write the cause of a comparison's regression as the profile of its alert names it, else the slower phase and kernel; nothing
+ * where the alert names neither. `comparison`: 0 none. Sets the alert, that of view_around. Err: the database's.
+ */
+int alarm_cause(struct db *db, struct buf *out, int64_t comparison, struct alarm_id *alert, struct fw_err *err);
+
+/**
+ * For a row of a list: the cause of a regression with the link to answer its alert, of another verdict that asks for one the next
+ * step: the log or another measurement of `job`. Err: the database's.
+ */
+int alarm_line(struct db *db, struct buf *out, int64_t comparison, int64_t job, enum verdict verdict, struct fw_err *err);
+/** The same for a commit without a comparison; nothing where it has no alert. Err: the database's. */
+int alarm_line_of_commit(struct db *db, struct buf *out, const char *repo, const char *commit, struct fw_err *err);
 
 /* ---- branch: Branches by urgency. ---- */
 
@@ -142,10 +182,10 @@ struct branches {
 
 /**
  * Draw the watched branches of a repository after branch `after` (an id; 0: from the first), the most urgent first; unchanged
- * ones below a summary where `is_folded`. Err: the database's.
+ * ones below a summary where `is_folded`. A branch of `slow` is slower, whatever its newest push did. Err: the database's.
  */
-int branches_table(struct site *site, struct buf *out, int64_t repo, bool is_folded, int64_t after, struct branches *found,
-	struct fw_err *err);
+int branches_table(struct site *site, struct buf *out, int64_t repo, const struct slow_branches *slow, bool is_folded,
+	int64_t after, struct branches *found, struct fw_err *err);
 /** Append their number by urgency, in plain text: "1 failed, 1 slower, 2 unchanged". */
 void branches_summary(struct buf *out, const struct branches *found);
 /** Links to the other pages of a long table. */
@@ -162,6 +202,17 @@ int configurations_json(struct db *db, int64_t profile, struct jsonw *j, struct 
 /** The same as rows, one row per side. */
 int configurations_csv(struct db *db, int64_t profile, struct buf *out, struct fw_err *err);
 int configurations_markdown(struct db *db, int64_t profile, struct buf *out, struct fw_err *err);
+
+/* ---- cell_chart: A cell of a branch over time, next to the same cell of the upstream branch. ---- */
+
+struct cell_chart {
+	const char *repo, *branch, *cell; /* name; key; key */
+	int64_t comparison;               /* of the branch: its threshold is drawn around its base; 0 none */
+	const char *cost;                 /* the name of a cost to draw instead of the speed, NULL none */
+	double base, limit_pct;           /* its value on the base, and the limit above it, which is drawn */
+};
+/** Draw. Err: the database's. */
+int cell_chart_draw(struct db *db, struct buf *out, const struct cell_chart *of, struct fw_err *err);
 
 /* ---- culprits: The culprits of an alert or a bisect, as HTML. ---- */
 
@@ -194,8 +245,13 @@ int explained_cell(
  */
 int explained_alert(struct db *db, struct buf *out, int64_t alert, int64_t comparison, struct fw_err *err);
 
-/** Draw only the first cause of an alert, as a line. */
-int explained_line(struct db *db, struct buf *out, int64_t alert, struct fw_err *err);
+/**
+ * Draw only the first cause of an alert, as a line; without a profile, why none of a benchmark program's regression `c` is known
+ * (NULL: it is another one).
+ */
+int explained_line(struct db *db, struct buf *out, int64_t alert, const struct comparison *c, struct fw_err *err);
+/** The same with the number of the alert's comparison, 0 none. */
+int explained_line_of(struct db *db, struct buf *out, int64_t alert, int64_t comparison, struct fw_err *err);
 
 /*
  * ---- headline ----
@@ -206,8 +262,10 @@ struct headline {
 	int64_t comparison; /* 0: there is nothing to report */
 	char key[256], title[48], direction[16], failure[32], reason[512];
 	int64_t size;
-	int n, alike, cells;
+	int n, alike, cells, close, removed, added;
+	bool is_quick; /* set by the caller: one run a cell, so a loss is not confirmed */
 	double threshold_pct, change_pct, low_pct, high_pct;
+	double least_pct; /* the smallest change of the cells with the verdict; NAN unknown */
 };
 
 /**
@@ -219,10 +277,10 @@ void headline_cells(struct buf *out, const struct headline *t);
 /** The reason of a failure, or why the cell is undecided. False: nothing was written. */
 bool headline_cause(struct buf *out, const struct headline *t, enum verdict verdict);
 /**
- * Append the verdict of a branch (its key) as a sentence, in plain text: "ada/three-stages is 4.0 % slower in 6 of 20 cells". It is
- * the title of pages.
+ * Append the verdict as a sentence of finding_text, in plain text: "ada/three-stages is 4.0 % slower in 6 of 20 cells". It is the
+ * title of pages. `subject`: display name.
  */
-void headline_sentence(struct buf *out, const char *branch, const struct headline *t, enum verdict verdict);
+void headline_sentence(struct buf *out, const char *subject, const struct headline *t, enum verdict verdict);
 /**
  * "6 of 20: keep 0.2, block 64 backward"; for a failure the reason, for an undecided cell why it is undecided. A separate line
  * below the verdict.
@@ -230,6 +288,50 @@ void headline_sentence(struct buf *out, const char *branch, const struct headlin
 void reported_why(struct buf *out, const struct headline *t, enum verdict verdict);
 /** The change with its interval below, or that an undecided cell is undecided; `pct` where the cell has no change. */
 void headline_change(struct buf *out, const struct headline *t, enum verdict verdict, double pct);
+
+/*
+ * ---- outcome ----
+ * The result of a comparison at the top of another page: its worst cell, why, and what to do.
+ */
+
+struct outcome {
+	int64_t comparison, job, finished_at;
+	enum jobkind kind;
+	enum verdict verdict, standing; /* of the measurement, and with what users accepted of it */
+	char base_how[16];              /* how the base was found: a merge-base is that of a branch, a given one of no push */
+	char repo[128], branch[BRANCH_KEY_MAX], target[65], subject[256];
+	struct headline headline;
+	struct alarm_id alert; /* of the target */
+	bool is_whole;         /* set by the caller: the verdict of its commit, which is final, of all suites and cells */
+	const char *cell; /* set by the caller: key of the cell that the page is of, whose change is then drawn first; or NULL */
+	double cell_change_pct;
+	struct buf cause; /* HTML; empty: not known */
+};
+
+/** Read it. Own: outcome_fini, also after an error. Err: ERR_NOT_FOUND. */
+int outcome_read(struct db *db, int64_t comparison, struct outcome *o, struct fw_err *err);
+void outcome_fini(struct outcome *o);
+/** Append the commit as a subject, in plain text: "a851f9a236 of ada/three-stages". */
+void outcome_subject(struct buf *out, const struct outcome *o);
+/** Append the finding in plain text: "SUBJECT is 4.0 % slower in 6 of 20 cells". */
+void outcome_sentence(struct buf *out, const char *subject, const struct outcome *o);
+/** Draw a box with everything that the sentence does not have. */
+void outcome_draw(struct buf *out, const struct outcome *o);
+
+/** What a verdict asks of its reader depends on these. */
+struct step {
+	enum jobkind kind;
+	enum verdict verdict;
+	const char *base_how;
+	int64_t job;
+	struct alarm_id alert;
+	bool is_quick, is_whole; /* as in struct outcome */
+	const char *reason;      /* of the first undecided cell; NULL or "": unknown */
+};
+/** Write what to do, without a full stop: "push a fix, or answer A3". */
+void step_draw(struct buf *out, const struct step *s);
+/** Draw a box where a job failed without a comparison: why (may be ""), and what to do. */
+void step_draw_failure(struct buf *out, enum jobkind kind, int64_t job, const char *why);
 
 /*
  * ---- kernels ----
@@ -297,9 +399,16 @@ struct heat_size {
 	int columns, cells; /* maximum of both; 0 cells: all */
 	bool is_small;      /* the head has only the commits */
 };
-/** Draw a map for each suite; *drawn counts them. Err: the database's. */
-int heat_draw(struct site *site, struct buf *out, const char *repo, const char *branch, const struct heat_size *size, int *drawn,
-	struct fw_err *err);
+/** What the maps show. */
+struct heat_found {
+	int maps;     /* one for each suite with cells */
+	int pushes;   /* of the map with the most */
+	int64_t step; /* the newest comparison with a slower or faster cell; 0 none */
+	int since;    /* pushes after it */
+};
+/** Draw a map for each suite. Err: the database's. */
+int heat_draw(struct site *site, struct buf *out, const char *repo, const char *branch, const struct heat_size *size,
+	struct heat_found *found, struct fw_err *err);
 
 /*
  * ---- row ----
@@ -308,6 +417,7 @@ int heat_draw(struct site *site, struct buf *out, const char *repo, const char *
 
 /** Optional columns; the same in all tables of a page. */
 struct row_shape {
+	bool has_times; /* of any cell; false where nothing ran */
 	bool has_flops, has_peak, has_since;
 	bool by_bytes;    /* the column of FLOPs shows bytes */
 	struct unit unit; /* of that column */
@@ -407,5 +517,10 @@ void tables_name(struct buf *out, const char *name);
 void traffic_draw(struct buf *out, const struct why *w, const struct screen_facts *facts);
 /** Whether any traffic of a side's kernel was counted. */
 bool traffic_is_counted(const struct kernel_pair *p, int side);
+
+/* ---- compare_files: Two posted files of results side by side, which is no verdict. ---- */
+
+/** The form that posts them; it has the id "files". */
+void compare_files_form(struct buf *out);
 
 #endif

@@ -2,6 +2,8 @@
 
 #include "web/page/internal.h"
 
+#include <math.h>
+
 /* ---- timeline ---- */
 
 enum { BARS_MAX = 300, WIDTH = 960, LEFT = 8, RIGHT = 8, LANE = 52, NAME = 28, BAR = 18, FOOT = 40 };
@@ -207,7 +209,7 @@ static void progress_text(struct buf *out, const json_t *p)
 
 /* ---- the queue -------------------------------------------------------------------------------------------------------- */
 
-enum { ROWS = 100 };
+enum { ROWS = 100, RUNNING_MAX = 100, QUEUE_BYTES = 16 << 20 };
 
 struct drawing {
 	struct site *site;
@@ -219,15 +221,23 @@ struct drawing {
 	struct unschedulable unschedulable;
 	const char *work;
 	struct forecast *forecast;
+	struct buf first; /* display name of the first running job */
+	int result;       /* -1: a row could not be read */
+	struct fw_err *err;
 };
 
-static void job_name(struct buf *out, const struct view_job *row)
+static void job_head(struct buf *out, const struct view_job *row)
 {
 	emit_text(out, row->repo);
 	if (row->kind != JOBKIND_COMPARE)
 		emit_format(out, " <span class=\"v plain\">%s</span>", jobkind_name(row->kind));
 	if (*row->branch)
 		emit_format(out, " <b>%s{branch}</b>", row->branch);
+}
+
+static void job_name(struct buf *out, const struct view_job *row)
+{
+	job_head(out, row);
 	emit_format(out, " %s{commit} %s", row->target, row->subject);
 }
 
@@ -254,6 +264,125 @@ static void progress_bar(struct buf *out, const struct view_job *row, const json
 		emit_raw(out, "<progress aria-label=\"at work\"></progress>");
 }
 
+/* "measuring noor/swizzle" */
+static void write_first(struct buf *out, const struct view_job *row)
+{
+	buf_printf(out, "%s ", jobstate_name(row->state));
+	if (*row->branch)
+		branch_text(out, row->branch);
+	else
+		buf_printf(out, "%.10s", row->target);
+	if (row->kind != JOBKIND_COMPARE)
+		buf_printf(out, " (%s)", jobkind_name(row->kind));
+}
+
+/* The verdict of a job's comparison, its cells, and why. */
+static int draw_outcome(struct drawing *d, int64_t comparison, int64_t job, enum jobkind kind, enum verdict verdict)
+{
+	struct buf *out = d->out;
+	struct headline headline;
+	if (reported_read(d->site->db, comparison, NULL, &headline, d->err) != 0)
+		return -1;
+	emit_format(out, "<a href=\"/comparisons/%lld\">%s{verdict}</a>", (long long)comparison, verdict_word(kind, verdict));
+	if (verdict_is_change(verdict))
+		emit_format(out, " %f{decided %d}", headline.change_pct, true);
+	emit_raw(out, " ");
+	reported_why(out, &headline, verdict);
+	emit_raw(out, " ");
+	return alarm_line(d->site->db, out, comparison, job, verdict, d->err);
+}
+
+struct last {
+	struct drawing *drawing;
+	const struct view_job *job;
+	bool is_found;
+};
+
+/* The newest comparison of another push of the branch. */
+static void draw_last(void *arg, const struct view_comparison *row)
+{
+	struct last *last = arg;
+	struct drawing *d = last->drawing;
+	if (last->is_found || row->kind != JOBKIND_COMPARE || strcmp(row->target, last->job->target) == 0)
+		return;
+	last->is_found = true;
+	emit_format(d->out, "<p>Last verdict of %s{branch}: %lld{comparison} ", row->branch, (long long)row->id);
+	if (draw_outcome(d, row->id, row->job, row->kind, row->verdict) != 0)
+		d->result = -1;
+	emit_raw(d->out, "</p>");
+}
+
+/* The verdict of a running job's branch so far: that of the push which this job measures is not known yet. */
+static void draw_last_of(struct drawing *d, const struct view_job *row)
+{
+	enum { LOOKED_AT = 16 }; /* comparisons of other suites of this push, and with peers, are among them */
+	struct view_filter of = { .repo = row->repo, .branch = row->branch, .limit = LOOKED_AT };
+	struct last last = { .drawing = d, .job = row };
+	if (*row->branch && view_comparisons(d->site->db, &of, draw_last, &last, d->err) != 0)
+		d->result = -1;
+}
+
+/* "main has a new commit": why the daemon measures this, in the words of doc/glossary.md. */
+static const char *cause_of(const char *origin)
+{
+	static const char *const words[][2] = { { "push", "a push" }, { "api", "a user's request" },
+		{ "retry", "a user's retry" }, { "bisect", "a search for the commit that made a cell slower" },
+		{ "baseline_period", "the beginning of a baseline period" }, { "rereference", "a new reference commit" },
+		{ "environment", "a change of the environment" }, { "trend", "a step in the history" },
+		{ "backfill", "a gap in the history" }, { "remeasure", "a doubtful point of the history" },
+		{ "import", "imported results" }, { "idle", "an idle device" }, { "again", "runs that varied too much" },
+		{ "alert", "an alert, whose cause it looks for" }, { "night", "the hours of the night" } };
+	for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
+		if (strcmp(origin, words[i][0]) == 0)
+			return words[i][1];
+	return origin;
+}
+
+static void draw_compared(struct buf *out, const struct view_job *row)
+{
+	emit_format(out, "<dt>Measures</dt><dd>%s{commit} %s</dd><dt>Against</dt><dd>", row->target, row->subject);
+	if (!*row->base)
+		emit_raw(out, "a base that is not chosen yet");
+	else if (strcmp(row->base, row->target) == 0)
+		emit_raw(out, "itself, to learn the noise");
+	else
+		emit_format(out, "%s{commit}%s{? <small>*</small>}", row->base, row->base_how);
+	emit_format(out, "</dd><dt>Because of</dt><dd>%s</dd>", cause_of(row->origin));
+}
+
+/* Cells, runs and device time so far. */
+static void draw_extent(struct buf *out, const struct view_job *row, const json_t *p, double elapsed_s)
+{
+	json_int_t cells = json_integer_value(json_object_get(p, "cells")), open = json_integer_value(json_object_get(p, "open")),
+		   runs = json_integer_value(json_object_get(p, "run"));
+	double budget_s = comparison_number(p, "budget_s");
+	emit_raw(out, "<dt>So far</dt><dd>");
+	if (runs && cells)
+		emit_rawf(out, "run %lld, %lld of %lld cells decided", (long long)runs, (long long)(cells - open),
+			(long long)cells);
+	else if (cells)
+		emit_rawf(out, "%lld cell%s, none timed yet", (long long)cells, cells == 1 ? "" : "s");
+	else
+		emit_raw(out, "no cell is known yet");
+	if (budget_s > 0)
+		emit_format(out, "; %f{duration} since the start, at most %f{duration} of device time", elapsed_s, budget_s);
+	emit_format(out, "%s{?; suite *}</dd>", row->suite);
+}
+
+/* What follows, and what a user can do. */
+static void draw_step_of(struct drawing *d, const struct view_job *row)
+{
+	struct buf *out = d->out;
+	long long next = (long long)forecast_next(d->forecast, row->device);
+	emit_raw(out, "<dt>Next</dt><dd>");
+	emit_raw(out, row->kind == JOBKIND_PROFILE ? "the cause at its alert" : "its verdict here");
+	if (*row->branch)
+		emit_format(out, " and at <a href=\"/branches?repo=%s&amp;branch=%s\">%s{branch}</a>", row->repo, row->branch,
+			row->branch);
+	emit_format(out, "%lld{?, then J*}</dd><dt>What to do</dt><dd>nothing%-s; Cancel ends it without a result</dd></dl>",
+		next, *row->branch ? ", a newer push of the branch starts after it" : "");
+}
+
 static void running_card(void *arg, const struct view_job *row)
 {
 	struct drawing *d = arg;
@@ -263,9 +392,10 @@ static void running_card(void *arg, const struct view_job *row)
 	double elapsed_s = row->started_at ? (double)(clock_utc_ms() - row->started_at) / 1000 : 0,
 	       usual = forecast_usual_s(d->forecast, row);
 	snprintf(id, sizeof id, "%lld", (long long)row->id);
-	d->n++;
+	if (d->n++ == 0)
+		write_first(&d->first, row);
 	emit_format(out, "<section class=card><h3>%lld{job} %s{verdict}</h3><p>", (long long)row->id, jobstate_name(row->state));
-	job_name(out, row);
+	job_head(out, row);
 	emit_raw(out, "</p>");
 	stage_list(out, row->state);
 	progress_bar(out, row, p, elapsed_s, usual);
@@ -277,14 +407,40 @@ static void running_card(void *arg, const struct view_job *row)
 			elapsed_s > 1.5 * usual ? ", <b class=warn>! longer than usual</b>, which is " : "; similar jobs take ",
 			usual);
 		if (elapsed_s < usual)
-			emit_format(out, ", so done in about %f{duration}", usual - elapsed_s);
+			emit_format(out, ", so the verdict comes in about %f{duration}", usual - elapsed_s);
 	} else {
 		emit_raw(out, "; no similar job has ended yet");
 	}
-	emit_raw(out, "</small></p>");
+	emit_raw(out, "</small></p><dl class=facts>");
+	draw_compared(out, row);
+	draw_extent(out, row, p, elapsed_s);
+	draw_step_of(d, row);
+	draw_last_of(d, row);
 	layout_button(out, "jobs", id, "cancel", "Cancel");
 	emit_raw(out, "</section>\n");
 	json_decref(p);
+}
+
+/* Why a job waits: its own reason, else the jobs that its expected device takes before it. */
+static void draw_reason(struct drawing *d, const struct view_job *row, const char *unschedulable)
+{
+	const char *why = *unschedulable    ? unschedulable
+			  : *row->state_why ? row->state_why
+					    : unschedulable_hold(&d->unschedulable);
+	emit_raw(d->out, "<span class=why>");
+	struct forecast_behind behind;
+	if (*why)
+		emit_text(d->out, why);
+	else if (!forecast_behind(d->forecast, row->id, &behind))
+		emit_raw(d->out, "waits for a device");
+	else if (behind.job)
+		emit_format(
+			d->out, "waits for its device, behind %lld{job} (%s)", (long long)behind.job, jobkind_name(behind.kind));
+	else
+		emit_raw(d->out, behind.queued ? "waits for its device" : "starts next");
+	if (!*why && forecast_behind(d->forecast, row->id, &behind) && behind.queued)
+		emit_format(d->out, " and %d queued job%-s", behind.queued, behind.queued == 1 ? "" : "s");
+	emit_raw(d->out, "</span>");
 }
 
 static void waiting_line(void *arg, const struct view_job *row)
@@ -297,18 +453,12 @@ static void waiting_line(void *arg, const struct view_job *row)
 		d->more = true;
 		return;
 	}
-	bool is_stuck = *unschedulable;
 	double in_s = forecast_start_s(d->forecast, row->id, &device);
 	snprintf(id, sizeof id, "%lld", (long long)row->id);
 	emit_format(out, "<tr><td class=\"n w\">%d</td><th scope=row>%lld{job}</th><td>", ++d->n, (long long)row->id);
 	job_name(out, row);
-	emit_raw(out, "</td><td class=\"w wrap\">");
-	const char *why = *row->state_why ? row->state_why : unschedulable_hold(&d->unschedulable);
-	emit_format(out, "%s</td><td class=w>%lld{time}</td><td class=n>",
-		is_stuck ? unschedulable
-		: *why   ? why
-			 : "waits for a device",
-		(long long)row->queued_at);
+	draw_reason(d, row, unschedulable);
+	emit_format(out, "</td><td class=w>%lld{time}</td><td class=n>", (long long)row->queued_at);
 	if (in_s >= 0) {
 		emit_raw(out, in_s < 1 ? "next" : "about ");
 		if (in_s >= 1)
@@ -338,13 +488,12 @@ static void ended_line(void *arg, const struct view_job *row)
 		answer_list_pass(&d->list, row->id);
 		return;
 	}
-	if (!answer_list_take(&d->list, row->id, 0, NULL))
+	if (!answer_list_take(&d->list, row->id, 0, NULL) || d->result != 0)
 		return;
 	emit_format(out, "<tr><th scope=row>%lld{job}</th><td class=w>%s{verdict}</td><td>", (long long)row->id,
 		jobstate_name(row->state));
 	if (row->comparison)
-		emit_format(out, "<a href=\"/comparisons/%lld\">%s{verdict}</a>", (long long)row->comparison,
-			verdict_word(row->kind, row->verdict));
+		d->result = draw_outcome(d, row->comparison, row->id, row->kind, row->verdict);
 	else
 		emit_format(out, "%s{verdict}<span class=why>%s</span>", jobstate_name(row->state), row->state_why);
 	emit_raw(out, "</td><td><span class=commit>");
@@ -358,7 +507,7 @@ static void ended_line(void *arg, const struct view_job *row)
 static int draw_running(struct drawing *d, struct fw_err *err)
 {
 	emit_raw(d->out, "<h2>Running</h2><div class=cards>");
-	if (view_running(d->site->db, 100, running_card, d, err) != 0)
+	if (view_running(d->site->db, RUNNING_MAX, running_card, d, err) != 0 || d->result != 0)
 		return -1;
 	emit_raw(d->out, "</div>");
 	if (d->n == 0)
@@ -377,7 +526,7 @@ static int draw_waiting(struct drawing *d, struct fw_err *err)
 	d->out = page;
 	if (d->n) {
 		emit_raw(page, "<h2>Waiting</h2>");
-		layout_table(page, "~>Position|Job|For|~Reason|~Queued|>Starts in|");
+		layout_table(page, "~>Position|Job|For|~Queued|>Starts in|");
 		buf_append(page, rows.data, rows.len);
 		layout_table_end(page);
 	}
@@ -408,6 +557,7 @@ static int draw_ended(struct drawing *d, struct http_request *r, const char *sta
 	layout_table(d->out, "Job|~State|Outcome|For|~Suite|~>Took|~Ended");
 	do {
 		result = view_jobs(d->site->db, state, before, d->list.rows, ended_line, d, err);
+		result = result != 0 ? result : d->result;
 	} while (result == 0 && answer_list_more(&d->list, &before));
 	layout_table_end(d->out);
 	if (d->list.n == 0)
@@ -442,26 +592,30 @@ static void count_jobs(void *arg, const char *what, const char *state, int64_t n
 		size->running += (int)n;
 }
 
-/* "Queue: 1 job running, 2 waiting". Shape: title[size]. */
-static int write_queue_title(struct db *db, const char *state, char *title, size_t size, struct fw_err *err)
+/* "Queue: measuring noor/swizzle, 2 jobs wait" */
+static int write_queue_title(struct drawing *d, const char *state, struct buf *title, struct fw_err *err)
 {
 	struct queue_size n = { .running = 0 };
 	if (state) {
-		snprintf(title, size, "Jobs in state %s", state);
+		buf_printf(title, "Jobs in state %s", state);
 		return 0;
 	}
-	if (view_counts(db, count_jobs, &n, err) != 0)
+	if (view_counts(d->site->db, count_jobs, &n, err) != 0)
 		return -1;
-	if (n.running || n.waiting)
-		snprintf(title, size, "Queue: %d job%s running, %d waiting", n.running, n.running == 1 ? "" : "s", n.waiting);
+	if (n.running == 1 && d->first.len)
+		buf_printf(title, "Queue: %s", d->first.data);
+	else if (n.running)
+		buf_printf(title, "Queue: %d job%s running", n.running, n.running == 1 ? "" : "s");
 	else
-		snprintf(title, size, "Queue: idle");
+		buf_puts(title, "Queue: idle");
+	if (n.waiting)
+		buf_printf(title, ", %d job%s", n.waiting, n.waiting == 1 ? " waits" : "s wait");
 	return 0;
 }
 
 int page_jobs(struct site *site, struct http_request *r, struct http_response *response, struct fw_err *err)
 {
-	struct drawing d = { .site = site, .out = &response->body, .unschedulable = { .site = site } };
+	struct drawing d = { .site = site, .unschedulable = { .site = site }, .err = err };
 	const char *state, *work;
 	int64_t before;
 	if (answer_choice(r, "state", answer_job_states(), &state, err) != 0 ||
@@ -469,16 +623,24 @@ int page_jobs(struct site *site, struct http_request *r, struct http_response *r
 		return -1;
 	d.work = work ? work : WORK_REQUESTED;
 	bool is_whole = !state && !before;
-	char title[64];
-	if (write_queue_title(site->db, state, title, sizeof title, err) != 0)
-		return -1;
-	int result = 0;
-	layout_begin(response, title, "jobs", "job.");
+	struct buf queue, title;
+	buf_init(&queue, QUEUE_BYTES);
+	buf_init(&title, FINDING_BYTES);
+	buf_init(&d.first, FINDING_BYTES);
+	d.out = &queue;
+	int result = is_whole ? draw_queue(&d, err) : 0;
+	d.out = &response->body;
+	if (result == 0)
+		result = write_queue_title(&d, state, &title, err);
+	layout_begin(response, title.len ? title.data : "Queue", "jobs", "job.");
 	emit_raw(d.out, "<noscript><p><small>This page does not refresh by itself without scripts.</small></p></noscript>");
 	layout_live(d.out, "queue", "The queue changed");
 	d.skip_open = is_whole;
-	if (is_whole)
-		result = draw_queue(&d, err);
+	buf_append(d.out, queue.data, queue.len);
+	d.out->failed |= queue.failed || title.failed || d.first.failed;
+	buf_fini(&d.first);
+	buf_fini(&title);
+	buf_fini(&queue);
 	if (result == 0) {
 		emit_format(d.out, "<h2>%s</h2>", state ? state : "Recent");
 		work_tabs(d.out, d.work, state);
@@ -491,13 +653,15 @@ int page_jobs(struct site *site, struct http_request *r, struct http_response *r
 
 /* ---- one job ---------------------------------------------------------------------------------------------------------- */
 
-enum { LOG_LINES = 2000, BUILD_LOG_BYTES = 32768 }; /* shown on the page; the link leads to the whole text */
+enum { LOG_LINES = 2000, LOG_BYTES = 4 << 20, BUILD_LOG_BYTES = 32768 }; /* shown on the page; the link leads to the whole text */
 
 struct job_page {
 	struct unschedulable unschedulable;
 	struct http_response *response;
 	struct buf *out;                                       /* its body */
 	int64_t comparison, profile_alert, profile_comparison; /* the latter: that a profile explains; 0 none */
+	char profile_answer[1024];                             /* its first cause as a sentence */
+	bool is_open;                                          /* the job has not ended */
 	const char *side;
 	int result;
 	struct fw_err *err;
@@ -520,6 +684,7 @@ static void take_profile(void *arg, const struct view_profile *row)
 	struct job_page *page = arg;
 	page->profile_alert = row->alert;
 	page->profile_comparison = row->comparison;
+	snprintf(page->profile_answer, sizeof page->profile_answer, "%s", row->sentence);
 }
 
 /* What the job is for, in plain text: its branch, else the subject of its commit. */
@@ -537,43 +702,84 @@ static void write_object(struct buf *out, const struct job_page *page, const str
 		buf_printf(out, " (%s)", jobkind_name(row->kind));
 }
 
-/* "Measured ada/three-stages in 1 min 14 s: regression, C32" */
-static void write_title(struct buf *out, const struct job_page *page, const struct view_job *row)
+/* "ada/three-stages is 4.0 % slower in 6 of 20 cells"; of a job without a result its state, and why. */
+static void write_title(struct buf *out, const struct job_page *page, const struct view_job *row, const struct outcome *outcome)
 {
-	bool is_profile = row->kind == JOBKIND_PROFILE, is_over = row->state == JOBSTATE_DONE && row->started_at && row->ended_at;
-	if (is_over || row->state == JOBSTATE_MEASURING)
-		buf_puts(out, is_profile ? is_over ? "Profiled " : "Profiling " : is_over ? "Measured " : "Measuring ");
-	write_object(out, page, row);
-	if (is_over) {
-		char took[LAYOUT_DURATION_SIZE];
-		layout_duration_text((double)(row->ended_at - row->started_at) / 1000, took);
-		buf_printf(out, " in %s", took);
-	} else if (row->state == JOBSTATE_QUEUED) {
-		buf_puts(out, is_profile ? " waits for its profile" : " waits to be measured");
-	} else if (row->state != JOBSTATE_MEASURING && row->state != JOBSTATE_DONE) {
-		buf_printf(out, is_profile ? ": profile %s" : ": %s", jobstate_name(row->state));
-	}
-	if (row->comparison)
-		buf_printf(out, ": %s, C%lld", verdict_word(row->kind, row->verdict), (long long)row->comparison);
+	bool is_profile = row->kind == JOBKIND_PROFILE;
+	struct buf object;
+	buf_init(&object, FINDING_BYTES);
+	write_object(&object, page, row);
+	if (outcome)
+		outcome_sentence(out, object.data, outcome);
+	else if (row->state == JOBSTATE_DONE || row->state == JOBSTATE_MEASURING)
+		buf_printf(out, "%s %s",
+			is_profile                    ? row->state == JOBSTATE_DONE ? "Profiled" : "Profiling"
+			: row->state == JOBSTATE_DONE ? "Measured"
+						      : "Measuring",
+			object.data);
+	else if (row->state == JOBSTATE_QUEUED)
+		buf_printf(out, "%s %s", object.data, is_profile ? "waits for its profile" : "waits to be measured");
+	else if (jobstate_is_final(row->state))
+		buf_printf(out, "%s was not %s: %.100s", object.data, is_profile ? "profiled" : "measured",
+			*row->state_why ? row->state_why : jobstate_name(row->state));
+	else
+		buf_printf(out, "%s: %s", object.data, jobstate_name(row->state));
+	out->failed |= object.failed;
+	buf_fini(&object);
 }
 
-/* The results that the job led to, and the state of an open one. */
-static void job_lead(struct buf *out, struct job_page *page, const struct view_job *row, const char *unschedulable)
+/* Why a job ended without a result, and what to do. */
+static void draw_failure(struct buf *out, const struct view_job *row)
 {
-	emit_format(out, "<p class=lead>%s{verdict} J%lld %s%s{? <b class=warn>*</b>}", jobstate_name(row->state),
-		(long long)row->id,
-		*row->state_why || row->state != JOBSTATE_QUEUED ? row->state_why : unschedulable_hold(&page->unschedulable),
-		unschedulable);
-	if (row->comparison)
-		emit_format(
-			out, " %s{verdict} %lld{comparison}", verdict_word(row->kind, row->verdict), (long long)row->comparison);
+	if (row->state == JOBSTATE_FAILED) {
+		step_draw_failure(out, row->kind, row->id, row->state_why);
+		emit_format(out, "<p>No result is stored%s{? of suite *}: %s{commit} %s", row->suite, row->target, row->subject);
+		if (*row->base && strcmp(row->base, row->target) != 0)
+			emit_format(out, ", against %s{commit}", row->base);
+		emit_raw(out, ".</p>\n");
+		return;
+	}
+	emit_format(out, "<div class=\"card alarm\"><div>%s{verdict}%s{?<span class=why>Why: *</span>}",
+		jobstate_name(row->state), row->state_why);
+	if (row->state == JOBSTATE_TARGET_MISSING)
+		emit_raw(
+			out, "<span class=why>What to do: nothing, unless the commit is still wanted: then push it again</span>");
+	else if (row->state == JOBSTATE_SUPERSEDED)
+		emit_format(out,
+			"<span class=why>What to do: nothing, <a href=\"/branches?repo=%s&amp;branch=%s\">the branch</a> has a newer "
+			"push</span>",
+			row->repo, row->branch);
+	else if (!*row->state_why) /* the user who cancelled it gave a reason */
+		emit_raw(out, "<span class=why>What to do: measure again, if its result is still needed</span>");
+	emit_raw(out, "</div></div>\n");
+}
+
+/* The alert or comparison that a profile explains, with its answer. */
+static void draw_explained(struct buf *out, const struct job_page *page)
+{
 	if (page->profile_alert)
 		emit_format(out, " explains %lld{alert}", (long long)page->profile_alert);
 	if (page->profile_comparison)
 		emit_format(out, "%-s %lld{comparison}", page->profile_alert ? "," : " explains",
 			(long long)page->profile_comparison);
+	emit_format(out, "%s{?: *}", page->profile_answer);
+}
+
+/* The state and the duration of the job, and the progress of an open one. */
+static void job_lead(struct buf *out, struct job_page *page, const struct view_job *row, const char *unschedulable)
+{
+	bool is_final = jobstate_is_final(row->state);
+	emit_format(out, "<p class=lead>%s{verdict} J%lld", jobstate_name(row->state), (long long)row->id);
+	if (row->state == JOBSTATE_DONE && row->started_at && row->ended_at)
+		emit_format(out, " took %f{duration}", (double)(row->ended_at - row->started_at) / 1000);
+	if (!is_final)
+		emit_format(out, " %s%s{? <b class=warn>*</b>}",
+			*row->state_why || row->state != JOBSTATE_QUEUED ? row->state_why
+									 : unschedulable_hold(&page->unschedulable),
+			unschedulable);
+	draw_explained(out, page);
 	emit_raw(out, "</p>");
-	if (jobstate_is_final(row->state))
+	if (is_final)
 		return;
 	json_t *p = *row->progress ? json_loads(row->progress, 0, NULL) : NULL;
 	stage_list(out, row->state);
@@ -583,25 +789,48 @@ static void job_lead(struct buf *out, struct job_page *page, const struct view_j
 	json_decref(p);
 }
 
-static void job_facts(void *arg, const struct view_job *row)
+/* The finding: the title, and the box below it. */
+static int draw_finding(struct job_page *page, const struct view_job *row)
 {
-	struct job_page *page = arg;
 	struct buf *out = page->out, title;
-	char id[24];
+	struct outcome outcome;
 	const char *unschedulable = row->state == JOBSTATE_QUEUED ? unschedulable_of(&page->unschedulable, row->id) : "";
-	bool is_open = !jobstate_is_final(row->state);
-	snprintf(id, sizeof id, "%lld", (long long)row->id);
-	page->comparison = row->comparison;
-	if (row->kind == JOBKIND_PROFILE &&
-		view_profile_of_job(page->unschedulable.site->db, row->id, take_profile, page, page->err) < 0)
-		page->result = -1;
-	buf_init(&title, (size_t)16 * BRANCH_KEY_MAX + 512);
-	write_title(&title, page, row);
+	if (row->comparison && outcome_read(page->unschedulable.site->db, row->comparison, &outcome, page->err) != 0) {
+		outcome_fini(&outcome);
+		return -1;
+	}
+	outcome.headline.is_quick = row->quick;
+	buf_init(&title, FINDING_BYTES + 512);
+	write_title(&title, page, row, row->comparison ? &outcome : NULL);
 	layout_begin(page->response, title.data, "jobs", "job.");
 	out->failed |= title.failed;
 	buf_fini(&title);
 	layout_live(out, "job", jobstate_name(row->state));
+	if (row->comparison) {
+		outcome_draw(out, &outcome);
+		outcome_fini(&outcome);
+	} else if (jobstate_is_final(row->state) && row->state != JOBSTATE_DONE) {
+		draw_failure(out, row);
+	}
 	job_lead(out, page, row, unschedulable);
+	return 0;
+}
+
+static void job_facts(void *arg, const struct view_job *row)
+{
+	struct job_page *page = arg;
+	struct buf *out = page->out;
+	char id[24];
+	bool is_open = !jobstate_is_final(row->state);
+	snprintf(id, sizeof id, "%lld", (long long)row->id);
+	page->comparison = row->comparison;
+	page->is_open = is_open;
+	if ((row->kind == JOBKIND_PROFILE &&
+		    view_profile_of_job(page->unschedulable.site->db, row->id, take_profile, page, page->err) < 0) ||
+		draw_finding(page, row) != 0) {
+		page->result = -1;
+		return;
+	}
 	emit_raw(out, "<div class=row>");
 	if (is_open)
 		layout_button(out, "jobs", id, "cancel", "Cancel");
@@ -640,6 +869,26 @@ static void log_line(void *arg, int64_t id, int64_t at, const char *line)
 	char text[32];
 	clock_format(at, text);
 	emit_format(out, "%-.8s  %s\n", text + 11, line);
+}
+
+/* The log of an open job is drawn while it is empty, so that its lines appear here when they are written. */
+static int draw_log(struct site *site, struct job_page *page, int64_t id, struct fw_err *err)
+{
+	struct buf *out = page->out, lines;
+	buf_init(&lines, LOG_BYTES);
+	int result = view_log(site->db, id, 0, LOG_LINES, log_line, &lines, err);
+	layout_live(out, "log", NULL);
+	if (lines.len) {
+		emit_raw(out, "<h2>Log</h2><pre class=log tabindex=0>");
+		buf_append(out, lines.data, lines.len);
+		emit_raw(out, "</pre>");
+	} else if (page->is_open) {
+		emit_raw(out, "<h2>Log</h2><p class=dim>Empty: the worker has not reported a line yet.</p>");
+	}
+	emit_raw(out, "</div>\n");
+	out->failed |= lines.failed;
+	buf_fini(&lines);
+	return result;
 }
 
 /* The end of a build's log, which contains the error; folded where the build succeeded. */
@@ -687,12 +936,8 @@ int page_job(struct site *site, struct http_request *r, struct http_response *re
 	snprintf(data, sizeof data, "/api/v1/jobs/%lld", (long long)id);
 	int result = view_job(site->db, id, job_facts, &page, err) != 0 ? -1 : page.result;
 	unschedulable_fini(&page.unschedulable);
-	if (result == 0) {
-		layout_live(page.out, "log", NULL);
-		emit_raw(page.out, "<h2>Log</h2><pre class=log tabindex=0>");
-		result = view_log(site->db, id, 0, LOG_LINES, log_line, page.out, err);
-		emit_raw(page.out, "</pre></div>\n");
-	}
+	if (result == 0)
+		result = draw_log(site, &page, id, err);
 	if (result == 0)
 		result = draw_builds(site, &page, err);
 	return layout_end(response, data, result);

@@ -1,6 +1,8 @@
 /* kernels.c - documented in internal.h. */
 #include "web/page/internal.h"
 
+#include <math.h>
+
 /*
  * The row of this position in a side's call, from an earlier process; else one that only the other side has; else a new one.
  * NULL: the list is full.

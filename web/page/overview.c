@@ -79,20 +79,20 @@ static int draw_banners(struct site *site, struct buf *out, struct fw_err *err)
 /* ---- a repository ----------------------------------------------------------------------------------------------------- */
 
 /* Its branches, the unchanged ones folded where `is_folded`, and the map of its upstream branch. */
-static int draw_repo(struct site *site, struct buf *out, const struct repo *repo, bool is_folded, int64_t after,
-	struct branches *found, struct fw_err *err)
+static int draw_repo(struct site *site, struct buf *out, const struct repo *repo, const struct slow_branches *slow,
+	bool is_folded, int64_t after, struct branches *found, struct fw_err *err)
 {
 	static const struct heat_size size = { .columns = MAP_PUSHES, .cells = MAP_CELLS, .is_small = true };
-	int drawn = 0;
+	struct heat_found map;
 	if (strcmp(repo->state, "error") == 0)
 		emit_format(out, "<p class=banner role=alert><b>Not read:</b> %s</p>", repo->error);
-	if (branches_table(site, out, repo->id, is_folded, after, found, err) != 0)
+	if (branches_table(site, out, repo->id, slow, is_folded, after, found, err) != 0)
 		return -1;
 	branches_paging(out, repo->name, found, after);
 	if (found->last == 0 && !after)
 		layout_empty(out, "", "No branch is watched yet.",
 			"Push one that fits <code>branches</code> of this repository in flopwatchd.yml.");
-	return heat_draw(site, out, repo->name, repo->upstream, &size, &drawn, err);
+	return heat_draw(site, out, repo->name, repo->upstream, &size, &map, err);
 }
 
 static void add(struct branches *total, const struct branches *found)
@@ -107,9 +107,7 @@ static void add(struct branches *total, const struct branches *found)
 static void write_title(struct buf *out, const struct alarms *alarms, const struct branches *total)
 {
 	if (alarms->n) {
-		buf_append(out, alarms->finding.data, alarms->finding.len);
-		if (alarms->n > 1)
-			buf_printf(out, ", and %d more open alert%s", alarms->n - 1, alarms->n == 2 ? "" : "s");
+		alarms_title(out, alarms);
 	} else {
 		buf_puts(out, "No open alert: ");
 		branches_summary(out, total);
@@ -118,15 +116,17 @@ static void write_title(struct buf *out, const struct alarms *alarms, const stru
 
 static int draw_home(struct site *site, struct buf *out, const struct repos *all, struct branches *total, struct fw_err *err)
 {
-	int result = 0;
+	struct slow_branches slow;
+	int result = slow_branches_read(site->db, &slow, err);
 	for (int i = 0; result == 0 && i < all->n; i++) {
 		struct branches found;
 		emit_format(out, "<section><h2><a href=\"/repos/%s\">%s</a></h2>", all->repo[i].name, all->repo[i].name);
-		result = draw_repo(site, out, &all->repo[i], true, 0, &found, err);
+		result = draw_repo(site, out, &all->repo[i], &slow, true, 0, &found, err);
 		emit_raw(out, "</section>\n");
 		if (result == 0)
 			add(total, &found);
 	}
+	slow_branches_fini(&slow);
 	if (all->n == 0)
 		layout_empty(out, "", "No repository is watched yet.", "Add one under <code>repos</code> in flopwatchd.yml.");
 	if (all->n_left)
@@ -206,11 +206,15 @@ static int draw_repo_page(
 	struct suites_of of = { .site = site, .out = out, .err = err };
 	struct view_branch_filter filter = { .repo = repo->id, .name = repo->upstream, .limit = 1 };
 	struct alarms alarms = { .site = site, .repo = repo->name };
+	struct slow_branches slow;
 	int result = alarms_read(&alarms, err);
 	alarms_draw(out, &alarms);
 	alarms_fini(&alarms);
-	if (result != 0 || draw_repo(site, out, repo, false, after, found, err) != 0 ||
-		view_branches(site->db, &filter, draw_suites, &of, err) != 0 || of.result != 0)
+	result = slow_branches_read(site->db, &slow, err) != 0 || result != 0
+			 ? -1
+			 : draw_repo(site, out, repo, &slow, false, after, found, err);
+	slow_branches_fini(&slow);
+	if (result != 0 || view_branches(site->db, &filter, draw_suites, &of, err) != 0 || of.result != 0)
 		return -1;
 	draw_facts(out, repo);
 	return 0;
@@ -230,7 +234,7 @@ int page_repo(struct site *site, struct http_request *r, struct http_response *r
 		result = err_set(err, ERR_NOT_FOUND, "there is no repository %.100s", all->only);
 	if (result == 0)
 		result = draw_repo_page(site, &rows, &all->repo[0], after, &found, err);
-	buf_printf(&title, "%s: ", all->only);
+	buf_printf(&title, "Branches of %s: ", all->only);
 	branches_summary(&title, &found);
 	layout_begin(response, title.data, "branch", "job.queued job.state job.done alert. branch.");
 	layout_live(&response->body, "repo", "The repository changed");

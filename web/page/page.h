@@ -8,13 +8,21 @@
 
 #include "db/db.h"
 #include "lib/lib.h"
+#include "model/model.h"
 #include "web/html/html.h"
 #include "web/http/http.h"
 
 /*
  * ---- cache ----
- * Drawn pages of comparisons, cached in memory. A finished comparison rarely changes, but its page can: by judging the same
- * samples again, by its alert's state, by a newer push. The stamp contains all of these.
+ * Drawn pages, cached in memory. A page has a stamp: everything that it depends on, as a hash. A cached page with another stamp is
+ * never used.
+ *
+ * Any page depends on the version of the database, on the daemon's state, on whether its user has a session, and on the time: it
+ * is used within the second in which it was drawn, so its ages and durations are those of that second. A push makes every open
+ * browser request the same pages again; one of these requests draws them.
+ *
+ * A finished comparison rarely changes, but its page can: by judging the same samples again, by its alert's state, by a newer
+ * push. Its stamp contains these instead of the version and the time.
  */
 
 enum { PAGE_STAMP_MAX = 65, PAGE_CACHE_BYTES = 2 << 20 };
@@ -26,16 +34,54 @@ struct page_cache *page_cache_new(void);
 void page_cache_free(struct page_cache *cache);
 
 /**
- * Everything that a comparison's page depends on, as a hash. `profile`: state of its profile; `response`: what the guard set for
- * the frame of the page. Shape: stamp[PAGE_STAMP_MAX].
+ * Everything that a comparison's page depends on, as a hash. `profile`: state of its profile; `public_url`: of the site, NULL none;
+ * `response`: what the guard set, and the counted alerts. Shape: stamp[PAGE_STAMP_MAX]. Err: ERR_FULL the texts are too long.
  */
-void page_stamp(int64_t comparison, const struct view_around *around, const char *profile, const struct http_response *response,
-	char *stamp);
+int page_stamp(int64_t comparison, const struct view_around *around, const char *profile, const char *public_url,
+	const struct http_response *response, char *stamp, struct fw_err *err);
 
-/** Append the page drawn for this stamp. False: it is not cached. */
-bool page_cache_get(struct page_cache *cache, int64_t id, const char *stamp, struct buf *out);
-/** Cache a page; the least recently used ones are removed, so that all together stay below PAGE_CACHE_BYTES. */
-void page_cache_put(struct page_cache *cache, int64_t id, const char *stamp, const struct buf *page);
+/** Append the page of `key` that was drawn for this stamp, and set its type. False: it is not cached. */
+bool page_cache_get(struct page_cache *cache, const char *key, const char *stamp, struct http_response *out);
+/**
+ * Cache a page. Those of earlier seconds, then the least recently used ones are removed, so that all together stay below
+ * PAGE_CACHE_BYTES. `second`: the only one in which `stamp` is valid, 0 any. `key` is shorter than PAGE_STAMP_MAX; the type is a
+ * literal.
+ */
+void page_cache_put(
+	struct page_cache *cache, const char *key, const char *stamp, int64_t second, const struct http_response *page);
+
+/** Count the open alerts for the navigation of a page. Err: the database's. */
+int page_count_alerts(struct site *site, struct http_response *response, struct fw_err *err);
+/**
+ * Answer the GET of a page that every user with scope read may see: from the cache, else by `handler`, whose answer is cached if it
+ * is a page and has no ETag. `handler` reads one state of the database, and must not write; the open alerts are counted. `response`:
+ * what the guard set.
+ */
+int page_get(
+	struct site *site, struct http_request *r, struct http_response *response, http_handler_fn *handler, struct fw_err *err);
+
+/* ---- slow branches: the branches whose live alert outlasts later pushes. ---- */
+
+/** The live alert with the largest slowdown of a branch. */
+struct slow_branch {
+	int64_t alert;
+	enum alertstate state;
+	double worst_pct;
+	char repo[128], branch[BRANCH_KEY_MAX], target[65]; /* target: the commit since which it is slower */
+};
+struct slow_branches {
+	struct slow_branch *list;
+	int n;
+};
+
+/** Read open and acknowledged alerts of slower cells. Own: slow_branches_fini, also after an error. Err: the database's. */
+int slow_branches_read(struct db *db, struct slow_branches *out, struct fw_err *err);
+/**
+ * The alert that is the state of the branch rather than the verdict of its newest push: unless that push failed, or is slower
+ * itself by as much. NULL none. Borrowed.
+ */
+const struct slow_branch *slow_branch_of(const struct slow_branches *all, const struct view_branch *row);
+void slow_branches_fini(struct slow_branches *all);
 
 /*
  * ---- comparison ----
@@ -78,7 +124,7 @@ struct comparison_cell {
 };
 
 struct comparison_side {
-	const char *commit, *module_sha256, *build, *toolchain, *provider, *pinned, *subject,
+	const char *name, *commit, *module_sha256, *build, *toolchain, *provider, *pinned, *subject,
 		*author; /* pinned: the configuration that a user requested */
 };
 
@@ -102,6 +148,7 @@ struct comparison {
 	struct {
 		int number, of, suite_cells, nights, measured; /* `of` 0: the suite is measured whole */
 	} part;
+	const char *unprofiled;
 	struct jsonr_span notes, costs, long_over_short;
 	const struct chip *chip; /* NULL: unknown */
 	int cores;               /* of the device, 0 unknown */
@@ -115,6 +162,13 @@ struct comparison {
  */
 int comparison_read(struct db *db, int64_t id, const struct view_around *around, struct comparison *out, struct fw_err *err);
 void comparison_free(struct comparison *c);
+
+/** Names of both sides for names of files. Shape: name[2]. */
+void comparison_side_names(const struct comparison *c, char name[2][SIDE_NAME_SIZE]);
+/**
+ * Whether file `file` of ffa_csv_files has rows: a cell of its kind has a time, or the comparison is identical, which times none.
+ */
+bool comparison_has_file(const struct comparison *c, int file);
 
 /** All content of the body about a cell, for uses beyond a row. Own: the cell's. NULL: it is no JSON. */
 const json_t *comparison_open(struct comparison_cell *cell);
@@ -152,6 +206,8 @@ struct unit comparison_unit(const struct comparison *c);
 bool comparison_is_program(const struct comparison_cell *cell);
 /** Whether all cells were measured by benchmark programs, or imported. */
 bool comparison_is_of_programs(const struct comparison *c);
+/** Why no profile explains a benchmark program's regression, with the changed files; "" for other comparisons. */
+const char *comparison_unprofiled(const struct comparison *c);
 /** Whether the useful FLOPs of any row are known; else the comparison shows only times. */
 bool comparison_has_flops(const struct comparison *c);
 /** Whether the judged change differs visibly from the quotient of the two displayed medians, which then needs an explanation. */
@@ -179,9 +235,7 @@ struct comparison_cell *comparison_first(const struct comparison *c, enum verdic
 /** Whether a cell has this flag. */
 bool comparison_has_flag(const struct comparison_cell *cell, const char *flag);
 
-enum { FINDING_PERCENT_SIZE = 32, FINDING_BYTES = 16 * BRANCH_KEY_MAX /* that a finding may have */ };
-/** Write the size of a change without its sign: "4.0 %". */
-void finding_percent(double pct, char out[FINDING_PERCENT_SIZE]);
+enum { FINDING_BYTES = 16 * BRANCH_KEY_MAX /* that a finding may have */ };
 
 /*
  * ---- capture ----
@@ -203,8 +257,9 @@ int captures_cell(struct captures *captures, struct db *db, const struct compari
 
 http_handler_fn page_overview, page_comparisons, page_comparison, page_history, page_history_svg, page_heat, page_commit,
 	page_jobs, page_job;
-http_handler_fn page_alerts, page_alert, page_bisects, page_bisect, page_devices, page_peers, page_help, page_api, page_search;
-http_handler_fn page_notifications, page_glossary, page_troubleshooting, page_compare, page_branches, page_repo, page_settings;
+http_handler_fn page_alerts, page_alert, page_bisects, page_bisect, page_devices, page_peers, page_help, page_search;
+http_handler_fn page_notifications, page_glossary, page_troubleshooting, page_compare, page_compare_files, page_branches,
+	page_reference, page_reference_entry, page_repo, page_settings;
 struct site;
 /* ?work= of lists: jobs that users pushed or requested; jobs that update histories, peers and noise (jobkind_is_upkeep); both. */
 #define WORK_REQUESTED "requested"

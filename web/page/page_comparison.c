@@ -2,6 +2,10 @@
 
 #include "web/page/internal.h"
 
+#include <math.h>
+
+#include "readers/readers.h"
+
 /* ---- lead ---- */
 
 /* ---- the sentence ----------------------------------------------------------------------------------------------------- */
@@ -88,8 +92,8 @@ static void sentence(struct buf *out, const struct comparison *c)
 	else if (c->verdict == VERDICT_UNCHANGED)
 		emit_rawf(out, "None of %d cells is slower by more than its threshold", n_compared(c));
 	else if (c->verdict == VERDICT_UNDECIDED)
-		emit_rawf(out, "%d of %d cells are undecided, %d are unchanged; an opened cell shows what would decide it",
-			comparison_count(c, VERDICT_UNDECIDED), c->n_cells, comparison_count(c, VERDICT_UNCHANGED));
+		emit_rawf(out, "%d of %d cells are undecided, %d are unchanged", comparison_count(c, VERDICT_UNDECIDED),
+			c->n_cells, comparison_count(c, VERDICT_UNCHANGED));
 	else if (c->verdict == VERDICT_FAILED)
 		emit_rawf(out, "%d of %d cells of the target failed", comparison_count(c, VERDICT_FAILED), c->n_cells);
 	else if (c->verdict == VERDICT_REJECTED)
@@ -105,10 +109,12 @@ static void sentence(struct buf *out, const struct comparison *c)
 
 /* ---- how sure, and why ------------------------------------------------------------------------------------------------ */
 
-/* The reason of the first cell with this verdict. */
+/* The reason of the cell with this verdict and the largest change, which lists name, too; of cells without times of the first. */
 static void first_reason(struct buf *out, const struct comparison *c, enum verdict verdict)
 {
-	const struct comparison_cell *cell = NULL;
+	const struct comparison_cell *cell = comparison_first(c, verdict);
+	if (cell && !*cell->failure && !*cell->reason)
+		cell = NULL;
 	for (int i = 0; i < c->n_cells && !cell; i++)
 		if (c->cell[i].verdict == verdict && (*c->cell[i].failure || *c->cell[i].reason))
 			cell = &c->cell[i];
@@ -135,6 +141,55 @@ static void how_sure(struct buf *out, const struct comparison *c)
 		emit_raw(out, ".</p>\n");
 }
 
+/* The phase that moved a cell, with its time: "phase run 9.91 -> 9.56 ms, 0.35 of 0.36 ms gained". False: none is named. */
+static bool write_phase(struct buf *out, struct comparison_cell *cell)
+{
+	const char *cause = comparison_decided(cell) ? NULL : comparison_cause(cell);
+	const json_t *phase;
+	size_t i;
+	json_array_foreach(json_object_get(cell->json, "phases"), i, phase)
+	{
+		if (!cause || strcmp(comparison_text(phase, "phase"), cause) != 0)
+			continue;
+		double base_ms = comparison_number(phase, "base_ms"), target_ms = comparison_number(phase, "target_ms");
+		emit_format(out, "phase <b>%s</b> %f{ms} \u2192 %f{ms} ms, ", cause, base_ms, target_ms);
+		emit_rawf(out, "%.3g of %.3g ms %s", fabs(target_ms - base_ms), fabs(cell->target_ms - cell->base_ms),
+			cell->target_ms < cell->base_ms ? "gained" : "lost");
+		return true;
+	}
+	return false;
+}
+
+/* A gain opens no alert, so no profile explains it. */
+static void why_faster(struct buf *out, const struct comparison *c)
+{
+	struct comparison_cell *best = c->verdict == VERDICT_IMPROVEMENT ? comparison_first(c, VERDICT_IMPROVEMENT) : NULL;
+	struct buf phase;
+	buf_init(&phase, 1 << 12);
+	if (best && write_phase(&phase, best))
+		emit_format(out, "<p><b>Why:</b> %-s.</p>\n", phase.data);
+	else if (best)
+		emit_raw(
+			out, "<p><b>Why:</b> a gain is not profiled; what differs, and each opened cell, show both sides.</p>\n");
+	out->failed |= phase.failed;
+	buf_fini(&phase);
+}
+
+static void draw_step(struct buf *out, const struct comparison *c)
+{
+	const struct comparison_cell *undecided = comparison_first(c, VERDICT_UNDECIDED);
+	struct step step = { .kind = c->kind,
+		.verdict = c->verdict,
+		.base_how = c->base_how,
+		.job = c->job,
+		.alert = { c->around->alert, c->around->alert_state },
+		.is_quick = c->quick,
+		.reason = undecided ? undecided->reason : NULL };
+	emit_raw(out, "<p><b>What to do:</b> ");
+	step_draw(out, &step);
+	emit_raw(out, ".</p>\n");
+}
+
 /* Draw. Err: the database's. */
 static int comparison_lead(struct db *db, struct buf *out, const struct comparison *c, struct fw_err *err)
 {
@@ -143,8 +198,10 @@ static int comparison_lead(struct db *db, struct buf *out, const struct comparis
 	sentence(out, c);
 	if (!comparison_is_side_by_side(c)) {
 		how_sure(out, c);
-		result = c->around->alert ? explained_line(db, out, c->around->alert, err) : 0;
+		why_faster(out, c);
+		result = explained_line(db, out, c->around->alert, c, err);
 	}
+	draw_step(out, c);
 	emit_raw(out, "</div>\n");
 	return result;
 }
@@ -191,6 +248,26 @@ static void beside_differs(struct buf *out, const struct comparison *c)
 		pinned ? "the configuration" : "", alone ? " alone" : ", source and module");
 }
 
+/* Whether the programs of both sides took turns call by call, as a note of the run reports. */
+static bool is_interleaved(const struct comparison *c)
+{
+	static const char begin[] = "interleaved programs: ";
+	const char *at = c->notes.text, *end = c->notes.text + c->notes.len;
+	return memmem(at, (size_t)(end - at), begin, sizeof begin - 1) != NULL;
+}
+
+/* The stored text, "1: interleaved pairs, ...", has the version of the method, and is the same for all programs. */
+static void timing(struct buf *out, const struct comparison *c)
+{
+	const char *text = c->environment.timing, *after = strstr(text, ": ");
+	if (*text && comparison_is_of_programs(c))
+		text = is_interleaved(c) ? "both programs run at once and take turns: pairs of calls in the order A B B A"
+					 : "whole processes in the order A B B A, and the medians that the program reports";
+	else if (after)
+		text = after + 2;
+	fact(out, "Timing", text);
+}
+
 /* Properties that both sides share, and their differences: a verdict is valid only for this environment. */
 static void environment(struct buf *out, const struct comparison *c)
 {
@@ -203,7 +280,7 @@ static void environment(struct buf *out, const struct comparison *c)
 	fact(out, "cuDNN", c->environment.cudnn);
 	if (limit_w > 0)
 		emit_rawf(out, "<dt>Power limit</dt><dd>%.0f W</dd>", limit_w);
-	fact(out, "Timing", c->environment.timing);
+	timing(out, c);
 	fact(out, "Isolation", c->isolation);
 	fact(out, "Suite", c->suite);
 	emit_format(out, "%-s<dt>Differs</dt><dd>",
@@ -289,23 +366,23 @@ static void run_facts(struct buf *out, const struct comparison *c)
 	const struct view_around *around = c->around;
 	const char *at = c->finished_at;
 	emit_format(out,
-		"<section class=card><h3>Run</h3><dl class=facts><dt>Job</dt><dd><a href=\"/jobs/%lld\">%lld</a>, with "
+		"<section class=card><h3>Run</h3><dl class=facts><dt>Job</dt><dd>%lld{job}, with "
 		"builds and log</dd><dt>Device held</dt><dd>%f{duration} of %f{duration}, %d runs</dd><dt>Finished</dt>"
 		"<dd><time>%-.10s %-.5s</time> UTC</dd>",
-		(long long)c->job, (long long)c->job, c->gpu_s, c->wall_s, c->runs, at, strlen(at) > 15 ? at + 11 : "");
+		(long long)c->job, c->gpu_s, c->wall_s, c->runs, at, strlen(at) > 15 ? at + 11 : "");
 	device_steps(out, c);
 	devices(out, c, false);
 	devices(out, c, true);
 	if (around->alert)
-		emit_format(out, "<dt>Alert</dt><dd><a href=\"/alerts/%lld\">%s{verdict}</a></dd>", (long long)around->alert,
+		emit_format(out, "<dt>Alert</dt><dd>%lld{alert} %s{verdict}</dd>", (long long)around->alert,
 			alertstate_name(around->alert_state));
 	emit_raw(out, "<dt>Last push</dt><dd>");
 	if (around->previous) {
 		bool comparable = strcmp(around->previous_base, c->base.commit) == 0 ||
 				  strcmp(around->previous_target, c->base.commit) == 0;
 		const char *baseline_period = c->environment.baseline_period;
-		emit_format(out, "<a href=\"/comparisons/%lld\">%lld</a> %s{verdict}%-s", (long long)c->around->previous,
-			(long long)c->around->previous, verdict_name(around->previous_verdict),
+		emit_format(out, "%lld{comparison} %s{verdict}%-s", (long long)c->around->previous,
+			verdict_name(around->previous_verdict),
 			!comparable ? "<br>had another base, so the two are not compared" : "");
 		if (*baseline_period && *around->previous_baseline_period &&
 			strcmp(baseline_period, around->previous_baseline_period) != 0)
@@ -516,21 +593,15 @@ static void notes(struct buf *out, const struct comparison *c)
 
 /* ---- what differs: one list, the costs that were measured in time first ---- */
 
-/* The phase of the worst cell that grew, with its time. */
+/* The phase of the worst cell that grew. */
 static void differing_phase(struct buf *out, struct comparison_cell *worst)
 {
-	const char *cause = worst && !comparison_decided(worst) ? comparison_cause(worst) : NULL;
-	const json_t *phase;
-	size_t i;
-	json_array_foreach(json_object_get(worst ? worst->json : NULL, "phases"), i, phase)
-	{
-		if (!cause || strcmp(comparison_text(phase, "phase"), cause) != 0)
-			continue;
-		double base_ms = comparison_number(phase, "base_ms"), target_ms = comparison_number(phase, "target_ms");
-		emit_format(out, "<li>Phase <b>%s</b> of the worst cell: %f{ms} \u2192 %f{ms} ms, %.3g of ", cause, base_ms,
-			target_ms, target_ms - base_ms);
-		emit_rawf(out, "%.3g ms</li>\n", worst->target_ms - worst->base_ms);
-	}
+	struct buf phase;
+	buf_init(&phase, 1 << 12);
+	if (worst && write_phase(&phase, worst))
+		emit_format(out, "<li>Of the worst cell: %-s</li>\n", phase.data);
+	out->failed |= phase.failed;
+	buf_fini(&phase);
 }
 
 /* A different configuration of the same provider is visible without a profile. */
@@ -546,7 +617,7 @@ static void differing_configuration(struct buf *out, const struct comparison *c,
 	}
 	if (n)
 		emit_format(out,
-			"<li>Configuration of %d cell%-s: <code>%s</code> \u2192 <code>%s</code>; its cost was not timed</li>\n",
+			"<li>%d cell%-s changed configuration: <code>%s</code> \u2192 <code>%s</code>; cost not measured</li>\n",
 			n, n == 1 ? "" : "s", cell->base_config, cell->target_config);
 }
 
@@ -606,6 +677,24 @@ static void request_counter(struct buf *out, const struct comparison *c, const s
 	emit_raw(out, "</nav>\n");
 }
 
+/* The files in MagiAttention's columns that this comparison has. */
+static void link_files(struct buf *out, const struct comparison *c)
+{
+	char side[2][SIDE_NAME_SIZE], name[FFA_CSV_NAME_SIZE];
+	bool any = false;
+	comparison_side_names(c, side);
+	for (int i = 0; i < FFA_CSV_FILES; i++) {
+		if (!comparison_has_file(c, i))
+			continue;
+		ffa_csv_name(i, side[0], side[1], name);
+		emit_raw(out, any ? " " : "<details id=ffa><summary>profile_ffa files</summary>");
+		emit_format(out, "<a href=\"/api/v1/comparisons/%lld/ffa/%s.csv\">%s.csv</a>", (long long)c->id, name, name);
+		any = true;
+	}
+	if (any)
+		emit_raw(out, "</details>\n");
+}
+
 static void tools(struct buf *out, const struct comparison *c, const struct comparison_view *view)
 {
 	emit_raw(out, "<div class=tools>");
@@ -619,6 +708,7 @@ static void tools(struct buf *out, const struct comparison *c, const struct comp
 		"%lld{?<a rel=prev href=\"/comparisons/*\">\u2190 C*</a>}%lld{?<a rel=next href=\"/comparisons/*\">C* \u2192</a>}"
 		"</div></div>\n",
 		(long long)c->around->previous, (long long)c->around->next);
+	link_files(out, c);
 }
 
 /* What a user can do about the finding. */
@@ -723,35 +813,51 @@ static int draw(struct site *site, struct http_response *response, int64_t id, c
 	return result;
 }
 
-static int answer(struct site *site, struct http_request *r, struct http_response *response, int64_t id, struct fw_err *err)
+static struct comparison_view view_of(struct http_request *r)
 {
-	struct comparison_view view = { .show = requested(r, "show"),
+	return (struct comparison_view){ .show = requested(r, "show"),
 		.find = requested(r, "q"),
 		.sort = requested(r, "sort"),
 		.open = requested(r, "open") };
+}
+
+/* The stamp has everything that the page depends on, so it is the page's ETag, too. */
+static int answer(struct site *site, struct http_request *r, struct http_response *response, int64_t id, struct fw_err *err)
+{
+	const struct comparison_view view = view_of(r);
 	struct view_around around;
-	char stamp[PAGE_STAMP_MAX], profile[WHY_STAMP_SIZE];
-	if (view_around(site->db, id, &around, err) != 0 || why_stamp(site->db, id, profile, err) != 0)
+	char key[24], stamp[PAGE_STAMP_MAX], profile[WHY_STAMP_SIZE];
+	if (page_count_alerts(site, response, err) != 0 || view_around(site->db, id, &around, err) != 0 ||
+		why_stamp(site->db, id, profile, err) != 0 ||
+		page_stamp(id, &around, profile, site->public_url, response, stamp, err) != 0)
 		return -1;
-	page_stamp(id, &around, profile, response, stamp);
-	if (!is_plain(&view))
-		return draw(site, response, id, &around, &view, err);
-	if (page_cache_get(site->pages, id, stamp, &response->body)) {
-		response->type = "text/html; charset=utf-8";
-	} else {
+	snprintf(key, sizeof key, "%lld", (long long)id);
+	if (!page_cache_get(site->pages, key, stamp, response)) {
 		if (draw(site, response, id, &around, &view, err) != 0)
 			return -1;
-		page_cache_put(site->pages, id, stamp, &response->body);
+		page_cache_put(site->pages, key, stamp, 0, response);
 	}
 	snprintf(response->etag, sizeof response->etag, "\"%s\"", stamp);
 	return 0;
 }
 
+/* With cells chosen or opened, by the arguments of the request. */
+static int answer_chosen(struct site *site, struct http_request *r, struct http_response *response, struct fw_err *err)
+{
+	const struct comparison_view view = view_of(r);
+	struct view_around around;
+	int64_t id = answer_path_id(r, "comparison", err);
+	return id < 0 || view_around(site->db, id, &around, err) != 0 ? -1 : draw(site, response, id, &around, &view, err);
+}
+
 int page_comparison(struct site *site, struct http_request *r, struct http_response *response, struct fw_err *err)
 {
+	const struct comparison_view view = view_of(r);
 	int64_t id = answer_path_id(r, "comparison", err);
 	if (id < 0)
 		return -1;
+	if (!is_plain(&view))
+		return page_get(site, r, response, answer_chosen, err);
 	int result = db_look_begin(site->db, err);
 	if (result == 0) {
 		result = answer(site, r, response, id, err);

@@ -2,6 +2,8 @@
 
 #include "web/page/internal.h"
 
+#include <math.h>
+
 enum { SHOWN_MAX = 12, SERIES_MAX = VIEW_LIMIT_DEFAULT };
 
 /* One comparison with a peer, stored beyond its row's callback. */
@@ -79,8 +81,7 @@ static void cell_line(void *arg, const struct store_cell *row)
 	struct buf *out = lines->out;
 	emit_rawf(out, "<tr><th scope=row><a href=\"/comparisons/%lld?open=%d#c%d\">", (long long)lines->comparison, row->n,
 		row->n);
-	comparison_group(out, row->group);
-	emit_format(out, " %s{case %s %lld} %s</a></th>", row->key, row->title, (long long)row->size, row->direction);
+	emit_format(out, "%s{case %s %lld} %s</a></th>", row->key, row->title, (long long)row->size, row->direction);
 	struct unit unit = unit_of_rates(lines->most_tflops);
 	speed(out, unit, view_tflops(row->flops, row->target_median_ms), row->target_median_ms);
 	speed(out, unit, view_tflops(row->flops, row->base_median_ms), row->base_median_ms);
@@ -161,15 +162,11 @@ static int draw_peer(struct drawing *d, const struct beside *b, struct fw_err *e
 static int draw(struct drawing *d, const char *repo, struct fw_err *err)
 {
 	int shown = 0, left = 0;
-	emit_raw(d->out,
-		"<p>A peer is another provider of the repository\u2019s module to compare with, such as NVIDIA\u2019s library. The newest commit of the upstream branch is timed against it, call by call in one process, while the queue is empty. Peers open no alert.</p>"
-		"<form class=filter action=/peers>");
+	emit_raw(d->out, "<form class=filter action=/peers>");
 	if (picker_repo(d->out, d->site->db, repo, true, err) != 0)
 		return -1;
 	emit_raw(d->out, "<button>Show</button></form>\n");
 	layout_live(d->out, "peers", "A comparison with a peer has ended");
-	if (view_peers(d->site->db, repo, NULL, SERIES_MAX + 1, take, d, err) != 0)
-		return -1;
 	for (int i = 0; i < d->n; i++) {
 		if (!d->all[i].current)
 			continue;
@@ -190,16 +187,44 @@ static int draw(struct drawing *d, const char *repo, struct fw_err *err)
 			"Name providers as <code>peers: [cudnn]</code> in .flopwatch.yaml or flopwatchd.yml, or run once: "
 			"<code>flopwatch "
 			"peer --provider cudnn</code>");
-	emit_raw(d->out, "</div>");
+	emit_raw(d->out,
+		"<p class=dim>A peer is another provider of the repository\u2019s module to compare with, such as NVIDIA\u2019s library. The newest commit of the upstream branch is timed against it, call by call in one process, while the queue is empty. Peers open no alert.</p></div>");
 	return 0;
+}
+
+/* "kernels has 103.8 % of the speed of cudnn, and 1 more peer": of the newest comparison. */
+static void write_title(struct buf *out, const struct drawing *d)
+{
+	const struct beside *newest = NULL;
+	int n = 0;
+	for (int i = 0; i < d->n; i++) {
+		n += d->all[i].current;
+		if (d->all[i].current && !newest)
+			newest = &d->all[i];
+	}
+	if (!newest)
+		buf_puts(out, "Peers");
+	else if (isfinite(newest->geomean_pct))
+		buf_printf(out, "%s has %.1f %% of the speed of %s", newest->repo, newest->geomean_pct, newest->provider);
+	else
+		buf_printf(out, "%s has no times next to %s", newest->repo, newest->provider);
+	if (n > 1)
+		buf_printf(out, ", and %d more peer%s", n - 1, n == 2 ? "" : "s");
 }
 
 int page_peers(struct site *site, struct http_request *r, struct http_response *response, struct fw_err *err)
 {
 	struct drawing d = { .site = site, .out = &response->body };
-	const char *repo = http_query(r, "repo");
-	layout_begin(response, "Peers", "peers", "job.done");
-	if (draw(&d, repo && *repo ? repo : NULL, err) != 0)
+	const char *query = http_query(r, "repo"), *repo = query && *query ? query : NULL;
+	struct buf title;
+	if (view_peers(site->db, repo, NULL, SERIES_MAX + 1, take, &d, err) != 0)
+		return -1;
+	buf_init(&title, 1 << 12);
+	write_title(&title, &d);
+	layout_begin(response, title.data, "peers", "job.done");
+	response->body.failed |= title.failed;
+	buf_fini(&title);
+	if (draw(&d, repo, err) != 0)
 		return -1;
 	return layout_end(response, "/api/v1/peers", 0);
 }

@@ -1,5 +1,7 @@
 #include "web/page/internal.h"
 
+#include <math.h>
+
 bool comparison_is_side_by_side(const struct comparison *c)
 {
 	return jobkind_is_side_by_side(c->kind);

@@ -2,6 +2,8 @@
 
 #include "web/page/internal.h"
 
+#include <math.h>
+
 struct table {
 	struct db *db;
 	struct buf *out;

@@ -1,5 +1,7 @@
 #include "web/page/internal.h"
 
+#include <math.h>
+
 enum { FILTER_SIZE = 640, BEFORE_SIZE = 2048, POSITION_MAX = 1 << 16, LINE_MAX_BYTES = 64 << 10 };
 
 /* Inputs of the lines. */
@@ -75,9 +77,26 @@ static void measure_again(const struct reproduce *k, const char *public_url, str
 	option(line, "--base-config", c->base.pinned);
 	option(line, "--target-config", c->target.pinned);
 	option(line, "--server", public_url ? public_url : "");
-	buf_puts(line, " \\\n ");
-	option(line, "--cells", k->cell->key);
-	give(k, "measure this cell again", line);
+	if (!comparison_is_program(k->cell)) {
+		buf_puts(line, " \\\n ");
+		option(line, "--cells", k->cell->key);
+	}
+	give(k, comparison_is_program(k->cell) ? "measure all rows of the program again" : "measure this cell again", line);
+}
+
+/* Build and run the program of each side as a push does, in a checkout; its manifest has the command. */
+static void run_program(const struct reproduce *k, const char *public_url, struct buf *line)
+{
+	const struct comparison *c = k->c;
+	const struct comparison_side *sides[] = { &c->base, &c->target };
+	measure_again(k, public_url, line);
+	if (c->kind == JOBKIND_ENVIRONMENT)
+		return;
+	for (int i = strcmp(c->base.commit, c->target.commit) == 0 ? 1 : 0; i < 2; i++) {
+		buf_printf(line, "git switch --detach %.12s && flopwatch try --suite ", sides[i]->commit);
+		word(line, c->suite);
+		give(k, i ? "build and run the target in a checkout of the repository" : "build and run the base there", line);
+	}
 }
 
 /* Whether a side has a stored module. */
@@ -178,10 +197,15 @@ int reproduce_lines(struct site *site, const struct comparison *c, const struct 
 	struct reproduce k = { .c = c, .cell = cell, .each = each, .arg = arg };
 	struct buf line;
 	where[0] = '\0';
-	if (!*cell->title || c->kind == JOBKIND_IMPORT)
+	if (c->kind == JOBKIND_IMPORT)
 		return 0;
-	buf_init(&k.json, LINE_MAX_BYTES);
 	buf_init(&line, LINE_MAX_BYTES);
+	if (comparison_is_program(cell)) {
+		run_program(&k, site->public_url, &line);
+		buf_fini(&line);
+		return 0;
+	}
+	buf_init(&k.json, LINE_MAX_BYTES);
 	int has_position = read_position(site->db, &k, err);
 	if (has_position == 1) /* the suite is read only for this */
 		has_position = captures_cell(site->captures, site->db, c, cell->key, &k.json, err);

@@ -1,6 +1,8 @@
 /* screen.c - documented in internal.h. */
 #include "web/page/internal.h"
 
+#include <math.h>
+
 /* ---- waits ---- */
 
 enum { SHOWN = 8, WIDTH = 120, HEIGHT = 20 };
@@ -495,7 +497,7 @@ void screen_line(struct buf *out, const struct why *w)
 		return;
 	emit_format(out, "<p class=why><b>Why:</b> %s.", w->head.answer);
 	if (w->head.state != JOBSTATE_DONE)
-		emit_rawf(out, " <a href=\"/jobs/%lld\">Job %lld</a>", (long long)w->head.job, (long long)w->head.job);
+		emit_rawf(out, " <a href=\"/jobs/%lld\">J%lld</a>", (long long)w->head.job, (long long)w->head.job);
 	emit_raw(out, "</p>\n");
 }
 
@@ -599,7 +601,7 @@ static void configurations(struct buf *out, const struct why *w)
 
 static void how(struct buf *out, const struct why *w)
 {
-	emit_format(out, "<p><small><a href=\"/jobs/%lld\">Job %lld</a>%s{?, *}", (long long)w->head.job, (long long)w->head.job,
+	emit_format(out, "<p><small><a href=\"/jobs/%lld\">J%lld</a>%s{?, *}", (long long)w->head.job, (long long)w->head.job,
 		w->tool);
 	if (w->passes > 0)
 		emit_rawf(out, ", %d passes", w->passes);

@@ -1,7 +1,6 @@
 /* Search: a commit, or an id such as C32, J32 or A3, leads directly to its page; other terms find branches and cells. */
 #include "web/page/internal.h"
 
-#include <ctype.h>
 #include <strings.h>
 
 enum { FOUND_MAX = 200, NAMES_MAX = 100000 };

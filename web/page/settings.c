@@ -35,7 +35,7 @@ static void receiver_row(void *to, const struct site_receiver *row)
 		row->name, row->kind, row->address, row->has_secret ? "set" : "not set");
 	d->n = 0;
 	d->result = view_notification_last(d->site->db, row->kind, row->name, notification_cell, d, d->err);
-	emit_raw(d->out, d->n ? "</td></tr>\n" : "none lately</td></tr>\n");
+	emit_raw(d->out, d->n ? "</td></tr>\n" : "none stored</td></tr>\n");
 }
 
 static void suite_row(void *arg, const struct view_suite_version *row)
@@ -115,7 +115,10 @@ int page_settings(struct site *site, struct http_request *r, struct http_respons
 		.to_receiver = &to };
 	buf_init(&rows, 4 << 20);
 	buf_init(&receivers, 4 << 20);
-	int result = site->act->settings ? site->act->settings(site->control, &settings, err) : 0, n = d.n;
+	int result = page_count_alerts(site, response, err);
+	if (result == 0 && site->act->settings)
+		result = site->act->settings(site->control, &settings, err);
+	int n = d.n;
 	layout_begin(response, "Settings of this daemon", "", NULL);
 	d.out = out;
 	if (result == 0)

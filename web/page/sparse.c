@@ -1,9 +1,12 @@
 /* sparse.c - documented in internal.h. */
 #include "web/page/internal.h"
 
+#include <math.h>
+
 void comparison_sparsity(struct buf *out, const struct comparison_cell *cell)
 {
 	static const char *const sides[] = { "base", "target" }, *const names[] = { "Base", "Target" };
+	static const char *const expectations[] = { "base_expected", "target_expected" };
 	const json_t *counted = json_object_get(cell->json, "sparsity");
 	if (!json_is_object(counted))
 		return;
@@ -11,6 +14,9 @@ void comparison_sparsity(struct buf *out, const struct comparison_cell *cell)
 		const json_t *side = json_object_get(counted, sides[i]);
 		const char *contradiction = comparison_text(side, "contradiction");
 		emit_format(out, "<p><small>%-s: %s.</small>", names[i], comparison_text(side, "text"));
+		const char *expected = comparison_text(json_object_get(cell->json, "over_baseline"), expectations[i]);
+		if (*expected)
+			emit_format(out, " <small>Times as fast as dense: %-s.</small>", expected);
 		if (*contradiction)
 			emit_format(out, " <b>%-s %s.</b>", names[i], contradiction);
 		emit_raw(out, "</p>");

@@ -1,5 +1,7 @@
 #include "web/page/internal.h"
 
+#include <math.h>
+
 enum { ROWS_NAMED_MAX = 40 }; /* rows of a direction that have names; with more, unchanged cells are strips without text */
 #define TICKS_SEPARATE 0.2
 
@@ -145,7 +147,7 @@ static void panel(const struct spread *s, const char *direction, struct row *row
 	if (*direction && !is_folded)
 		emit_format(s->out, "<h3>%s <small>%d cell%-s</small></h3>", direction, n, n == 1 ? "" : "s");
 	backdrop(s);
-	emit_raw(s->out, "<ol>\n");
+	emit_raw(s->out, "<ol class=rows>\n");
 	for (int i = 0; i < n; i++)
 		draw_row(s, &row[i], n <= ROWS_NAMED_MAX || !comparison_is_quiet(row[i].cell->verdict));
 	emit_raw(s->out, is_folded ? "</ol></div></details>\n" : "</ol></div>\n");
@@ -195,6 +197,9 @@ void comparison_spread(struct buf *out, struct comparison *c)
 	if (!has_change(c))
 		return;
 	struct row *row = mem_alloc((size_t)c->n_cells * sizeof *row);
+	unsigned *worst = mem_alloc((size_t)c->n_cells * sizeof *worst); /* of the direction that begins with the cell */
+	for (int i = 0; i < c->n_cells; i++)
+		worst[i] = is_first_of_direction(c, i) ? worst_of(c, c->cell[i].direction) : VERDICT_NONE + 1;
 	s.axis = comparison_axis(c, &s.threshold_pct);
 	emit_raw(out, "<figure class=spread id=spread>");
 	caption(&s);
@@ -202,8 +207,9 @@ void comparison_spread(struct buf *out, struct comparison *c)
 	bool all_quiet = comparison_is_quiet(worst_of(c, NULL));
 	for (unsigned verdict = 0; verdict <= VERDICT_NONE; verdict++)
 		for (int i = 0; i < c->n_cells; i++)
-			if (is_first_of_direction(c, i) && worst_of(c, c->cell[i].direction) == (enum verdict)verdict)
+			if (worst[i] == verdict)
 				panel(&s, c->cell[i].direction, row, !all_quiet && comparison_is_quiet((enum verdict)verdict));
 	emit_raw(out, "</div></figure>\n");
+	free(worst);
 	free(row);
 }

@@ -1,5 +1,7 @@
 #include "web/page/internal.h"
 
+#include <math.h>
+
 static const struct commit_suite *at(const struct commit_verdict *v, int i)
 {
 	return i < 0 ? NULL : &v->suite[i];
@@ -42,10 +44,12 @@ void suites_which(struct buf *out, const struct commit_verdict *v, const char *s
 void suites_unfinished(struct buf *out, const struct commit_verdict *v)
 {
 	int n = 0;
+	if (v->n < 2) /* the job has no other */
+		return;
 	for (int i = 0; i < v->n; i++) {
 		if (!commit_verdict_is_open(&v->suite[i]))
 			continue;
-		emit_raw(out, n++ ? ", " : " <small>waits for ");
+		emit_raw(out, n++ ? ", " : " <small>next: ");
 		name(out, &v->suite[i]);
 	}
 	if (n)

@@ -1,14 +1,17 @@
 #include "web/page/internal.h"
 
 #include <ctype.h>
+#include <math.h>
 
 /* ---- row ---- */
 
 static struct row_shape row_shape(const struct comparison *c)
 {
-	struct row_shape s = { .columns = 8, .has_flops = comparison_has_flops(c) };
+	enum { COLUMNS_TIMED = 5, COLUMNS_OTHER = 3 };
+	struct row_shape s = { .columns = COLUMNS_OTHER, .has_flops = comparison_has_flops(c) };
 	for (int i = 0; i < c->n_cells; i++) {
 		const struct comparison_cell *cell = &c->cell[i];
+		s.has_times |= isfinite(cell->base_ms) || isfinite(cell->target_ms) || isfinite(cell->change_pct);
 		s.has_peak |= isfinite(comparison_peak_pct(c, cell->target_tflops, cell->target_mhz));
 		s.by_bytes |= !s.has_flops && isfinite(cell->target_gb_s);
 		s.has_since |= isfinite(cell->since_previous_pct);
@@ -16,6 +19,7 @@ static struct row_shape row_shape(const struct comparison *c)
 	s.unit = s.by_bytes ? (struct unit){ "GB/s", 1 } : comparison_unit(c);
 	s.has_flops |= s.by_bytes;
 	s.n_peers = comparison_peers(c, s.peer);
+	s.columns += s.has_times ? COLUMNS_TIMED : 0;
 	s.columns += s.has_flops + s.has_peak + s.has_since + s.n_peers;
 	return s;
 }
@@ -25,7 +29,7 @@ static struct row_shape row_shape(const struct comparison *c)
 /* Columns with class "x" are also in the opened row, or in the table to download; narrow screens hide them first. */
 static void row_head(struct buf *out, const struct row_shape *shape, const char *sort, bool with_notes)
 {
-	enum { FLOPS = 6, PEAK, PEERS_BEFORE };
+	enum { CHANGE = 2, FLOPS = 6, PEAK, PEERS_BEFORE, DETECTS };
 	static const struct {
 		const char *label, *by, *class, *note;
 	} columns[] = {
@@ -53,7 +57,8 @@ static void row_head(struct buf *out, const struct row_shape *shape, const char 
 			emit_format(out, "%s</th>", shape->peer[k]);
 		}
 		if ((i == FLOPS && !shape->has_flops) || (i == PEAK && !shape->has_peak) ||
-			(i == PEERS_BEFORE && !shape->has_since))
+			(i == PEERS_BEFORE && !shape->has_since) ||
+			(((i >= CHANGE && i < FLOPS) || i == DETECTS) && !shape->has_times))
 			continue;
 		bool bytes = i == FLOPS && shape->by_bytes;
 		const char *by = columns[i].by, *label = i == FLOPS ? shape->unit.name : columns[i].label,
@@ -74,7 +79,7 @@ static void row_head(struct buf *out, const struct row_shape *shape, const char 
 		else
 			emit_rawf(out, "%s</th>", label);
 	}
-	emit_raw(out, "</tr></thead><tbody>\n");
+	emit_raw(out, "</tr></thead><tbody class=rows>\n");
 }
 
 /* ---- one row ---------------------------------------------------------------------------------------------------------- */
@@ -94,10 +99,11 @@ static void flags(struct buf *out, const struct comparison_cell *cell)
 		const char *word, *entry, *says;
 	} known[] = {
 		{ "borderline", "borderline", "decided at the last run, by its sign or its interval" },
-		{ "overwhelming", "overwhelming", "decided at once: chance produces this less than once in a million" },
+		{ "overwhelming", "overwhelming",
+			"chance produces such a change less than once in a million, so no second set of runs had to confirm it" },
 		{ "tail", "tail", "slow calls became more frequent" },
 		{ "sustained", "sustained", "in sustained runs, at the clock of its power draw" },
-		{ "call", "call", "slower from the host" },
+		{ "call", "call", "slower from an idle stream" },
 		{ "enqueue", "enqueue", "the host takes longer to enqueue it" },
 		{ "underpowered", "underpowered",
 			"runs of equal builds vary too much here to detect a slowdown of the size of the threshold" },
@@ -130,6 +136,21 @@ static void verdict(struct buf *out, enum jobkind kind, const struct comparison_
 	emit_raw(out, "</td>");
 }
 
+static void times(struct buf *out, const struct comparison_cell *cell)
+{
+	number(out, cell->change_pct, "n");
+	emit_format(out, "%f{decided %d}</td><td class=\"n ci\">", cell->change_pct, verdict_is_change(cell->verdict));
+	if (isfinite(cell->ci_low_pct))
+		emit_format(out, "%.2f{signed}\u00a0\u2026\u00a0%.2f{signed}", cell->ci_low_pct, cell->ci_high_pct);
+	else
+		emit_raw(out, "\u2013");
+	emit_raw(out, "</td>");
+	number(out, cell->base_ms, "n ms");
+	emit_format(out, "%f{ms}</td>", cell->base_ms);
+	number(out, cell->target_ms, "n ms");
+	emit_format(out, "%f{ms}</td>", cell->target_ms);
+}
+
 /* Draw one cell. `open`: a row with its details follows; `directed`: its name includes its direction. */
 static void row_draw(struct buf *out, const struct comparison *c, const struct row_shape *shape,
 	const struct comparison_cell *cell, bool open, bool directed)
@@ -144,17 +165,8 @@ static void row_draw(struct buf *out, const struct comparison *c, const struct r
 		emit_format(out, " %s", cell->direction);
 	emit_raw(out, "</a></th>");
 	verdict(out, c->kind, cell);
-	number(out, cell->change_pct, "n");
-	emit_format(out, "%f{decided %d}</td><td class=\"n ci\">", cell->change_pct, verdict_is_change(cell->verdict));
-	if (isfinite(cell->ci_low_pct))
-		emit_format(out, "%.2f{signed}\u00a0\u2026\u00a0%.2f{signed}", cell->ci_low_pct, cell->ci_high_pct);
-	else
-		emit_raw(out, "\u2013");
-	emit_raw(out, "</td>");
-	number(out, cell->base_ms, "n ms");
-	emit_format(out, "%f{ms}</td>", cell->base_ms);
-	number(out, cell->target_ms, "n ms");
-	emit_format(out, "%f{ms}</td>", cell->target_ms);
+	if (shape->has_times)
+		times(out, cell);
 	if (shape->has_flops) {
 		emit_raw(out, "<td class=\"n w\">");
 		layout_rate(out, shape->unit, shape->by_bytes ? cell->target_gb_s : cell->target_tflops);
@@ -168,9 +180,11 @@ static void row_draw(struct buf *out, const struct comparison *c, const struct r
 		comparison_peer_column(out, cell, shape->peer[k]);
 	if (shape->has_since)
 		emit_format(out, "<td class=\"n x\">%f{change}</td>", cell->since_previous_pct);
-	number(out, cell->mde_pct, "n x");
-	emit_rawf(out, isfinite(cell->mde_pct) ? "%.2f\u00a0%%" : "\u2013", cell->mde_pct);
-	emit_rawf(out, "</td><td class=\"n x\">%d</td></tr>\n", cell->runs);
+	if (shape->has_times) {
+		number(out, cell->mde_pct, "n x");
+		emit_rawf(out, isfinite(cell->mde_pct) ? "%.2f\u00a0%%</td>" : "\u2013</td>", cell->mde_pct);
+	}
+	emit_rawf(out, "<td class=\"n x\">%d</td></tr>\n", cell->runs);
 }
 
 /* ---- table ---- */

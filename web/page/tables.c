@@ -1,6 +1,8 @@
 /* tables.c - documented in internal.h. */
 #include "web/page/internal.h"
 
+#include <math.h>
+
 double tables_value(const struct kernel_pair *p, int side, const char *metric)
 {
 	double a = amount_value(p->at[side][0], metric), b = amount_value(p->at[side][1], metric);

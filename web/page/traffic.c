@@ -1,6 +1,8 @@
 /* traffic.c - documented in internal.h. */
 #include "web/page/internal.h"
 
+#include <math.h>
+
 #define SECTOR    32.0  /* bytes */
 #define WAVEFRONT 128.0 /* maximum number of bytes that a pass over shared memory moves */
 #define SEPARATE  0.05  /* relative difference that is highlighted */

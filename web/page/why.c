@@ -1,6 +1,8 @@
 /* why.c - reads the rows of a profile into the form in which they are shown. */
 #include "web/page/internal.h"
 
+#include <math.h>
+
 enum { VALUES_MAX = 256, CODES_MAX = 512, ROW_KERNELS_MAX = 4 * CAUSE_KERNELS_MAX };
 
 /* Reads one cell into `w`, which owns all memory. */

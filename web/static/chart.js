@@ -76,7 +76,7 @@ function join(lines, field, scale, byDate, origins) {
 
 // The ends of a point's interval, in the displayed unit.
 function ends(p, field, scale) {
-	if (!p || p[field] == null || p.ci_low_pct == null || p.change_pct == null) return [null, null];
+	if (field === "value" || !p || p[field] == null || p.ci_low_pct == null || p.change_pct == null) return [null, null];
 	const low = 1 + p.ci_low_pct / 100, high = 1 + p.ci_high_pct / 100, change = 1 + p.change_pct / 100;
 	if (field === "change_pct") return [p.ci_low_pct, p.ci_high_pct];
 	if (field === "reference_change_pct") return [p.reference_ci_low_pct, p.reference_ci_high_pct];
@@ -86,6 +86,7 @@ function ends(p, field, scale) {
 
 function describe(p, field, scale, unit) {
 	if (!p) return "no point";
+	if (field === "value") return `${p.commit.slice(0, 10)}: ${p.value == null ? "not known" : (scale * p.value).toPrecision(4)} ${unit}`;
 	const change = p.change_pct == null ? "" : `, ${p.change_pct > 0 ? "+" : "\u2212"}${Math.abs(p.change_pct).toFixed(2)} % against its base`;
 	return `${p.commit.slice(0, 10)}: ${p[field] == null ? "not known" : (scale * p[field]).toPrecision(5)} ${unit}${change}, ${p.verdict.replace("_", " ")}`;
 }
@@ -113,7 +114,7 @@ async function draw(figure) {
 		ctx.save();
 		ctx.fillStyle = strokes[1];
 		points[0].forEach((p, i) => {
-			if (p?.verdict !== "regression" || ys[0][i] == null || xs[i] < u.scales.x.min || xs[i] > u.scales.x.max) return;
+			if (field === "value" || p?.verdict !== "regression" || ys[0][i] == null || xs[i] < u.scales.x.min || xs[i] > u.scales.x.max) return;
 			const x = u.valToPos(xs[i], "x", true), y = u.valToPos(ys[0][i], "y", true), r = 6 * devicePixelRatio;
 			ctx.beginPath();
 			ctx.moveTo(x, y + r);

@@ -21,12 +21,18 @@ function speak(text) {
 	voice.textContent = text;
 }
 
-function isBusy(region) { // the user is typing in it
+function isBusy(region) { // the user is typing in it, or typed a reason that is not sent yet
 	const active = document.activeElement;
-	return active && region.contains(active) && active.matches("input, textarea, select");
+	return (active && region.contains(active) && active.matches("input, textarea, select")) ||
+		[...region.querySelectorAll("input:not([type=hidden]), textarea")].some((field) => field.value !== field.defaultValue);
 }
 
 function put(fresh) {
+	const heading = document.querySelector("h1"), finding = fresh.querySelector("h1");
+	if (heading && finding && heading.textContent !== finding.textContent) {
+		heading.textContent = finding.textContent;
+		document.title = fresh.title;
+	}
 	for (const region of document.querySelectorAll("[data-live]")) {
 		const next = fresh.getElementById(region.id);
 		if (!next) {
