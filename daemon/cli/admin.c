@@ -1,7 +1,6 @@
 /* Verbs that change state: cancel, retry, pause, resume. */
 
 #include "cli/internal.h"
-#include "model/model.h"
 
 int verb_cancel(struct client *c, const struct options *o)
 {

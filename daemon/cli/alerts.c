@@ -1,9 +1,8 @@
 /* alerts: lists alerts, two lines each, or answers one. */
-#include <math.h>
 
 #include "cli/internal.h"
-#include "lib/lib.h"
-#include "model/model.h"
+
+#include <math.h>
 
 /* ---- the list ---------------------------------------------------------------------------------------------------------- */
 
@@ -58,14 +57,45 @@ static void print_table(const json_t *items)
 
 void alert_finding(const json_t *alert, char out[FINDING_SIZE])
 {
-	size_t n = json_array_size(json_object_get(alert, "cells"));
+	const json_t *cells = json_object_get(alert, "cells");
 	const char *branch = value_branch(alert);
-	double worst = value_number(alert, "worst_pct");
-	if (*branch && worst < 0)
-		snprintf(out, FINDING_SIZE, "%.300s is %.1f %% slower in %zu cell%s", branch, -worst, n, n == 1 ? "" : "s");
+	struct finding f = { .subject = branch,
+		.verdict = VERDICT_REGRESSION,
+		.regressions = (int)json_array_size(cells),
+		.worst_pct = value_number(alert, "worst_pct"),
+		.least_pct = NAN,
+		.why = "" };
+	size_t i;
+	const json_t *cell;
+	json_array_foreach(cells, i, cell) f.least_pct = fmax(f.least_pct, value_number(cell, "change_pct"));
+	if (*branch && f.worst_pct < 0)
+		finding_text(&f, out);
 	else
 		snprintf(out, FINDING_SIZE, "%.200s%s%.250s", *branch ? branch : device_or_repo(alert), ": ",
 			value_text(alert, "title"));
+}
+
+void alert_print_next(long long alert, enum alertstate state)
+{
+	if (state == ALERTSTATE_OPEN || state == ALERTSTATE_ACKNOWLEDGED)
+		printf("next: push a fix, or: flopwatch alerts accept A%lld --reason ...\n", alert);
+	else
+		printf("next: flopwatch open A%lld\n", alert);
+}
+
+bool alert_is_missing(const json_t *alert)
+{
+	return alertkind_from_name(value_text(alert, "kind")) == ALERTKIND_MISSING;
+}
+
+void alert_print_step(const json_t *alert)
+{
+	enum alertstate state = alertstate_from_name(value_text(alert, "state"));
+	long long id = value_integer(alert, "id");
+	if (alert_is_missing(alert) && alertstate_is_live(state))
+		printf("next: restore the cells, or accept that they are gone: flopwatch alerts accept A%lld --reason ...\n", id);
+	else
+		alert_print_next(id, state);
 }
 
 /* "open 6 h ago", or the answer: "accepted 2 d ago by local: known". */
@@ -148,6 +178,46 @@ static void print_alerts(const json_t *items, bool is_long)
 		puts("next: flopwatch status");
 }
 
+/* ---- live alerts -------------------------------------------------------------------------------------------------------- */
+
+json_t *alert_live(struct client *c, const char *repo)
+{
+	json_t *all = json_array();
+	struct buf path;
+	buf_init(&path, 4096);
+	for (enum alertstate state = 0; state < ALERTSTATE_N; state++) {
+		struct fw_err ignored = { 0 }; /* lists of other objects are useful without them */
+		json_t *answer = NULL;
+		if (!alertstate_is_live(state))
+			continue;
+		buf_clear(&path);
+		buf_puts(&path, "/api/v1/alerts");
+		client_query(&path, "state", alertstate_name(state));
+		client_query(&path, "repo", repo);
+		if (client_get_all(c, path.data, &answer, &ignored) == 0)
+			json_array_extend(all, json_object_get(answer, "items"));
+		json_decref(answer);
+	}
+	buf_fini(&path);
+	return all;
+}
+
+json_t *alert_slowest(const json_t *alerts, const char *repo, const char *branch)
+{
+	size_t i;
+	json_t *alert, *slowest = NULL;
+	json_array_foreach(alerts, i, alert)
+	{
+		double pct = value_number(alert, "worst_pct");
+		enum alertkind kind = alertkind_from_name(value_text(alert, "kind"));
+		bool is_slower = !isnan(pct) && (kind == ALERTKIND_REGRESSION || kind == ALERTKIND_DRIFT) &&
+				 strcmp(value_text(alert, "repo"), repo) == 0 && strcmp(value_text(alert, "branch"), branch) == 0;
+		if (is_slower && (!slowest || pct < value_number(slowest, "worst_pct")))
+			slowest = alert;
+	}
+	return slowest;
+}
+
 /* ---- answers ------------------------------------------------------------------------------------------------------------- */
 
 /* The current verdict on the alert's commit; "" not known. Shape: word[size]. */
@@ -219,6 +289,9 @@ static int change_alert(struct client *c, const struct options *o)
 		known |= strcmp(o->arg[0], steps[i]) == 0;
 	if (!known || o->n_arg != 2)
 		return verb_usage("usage: flopwatch alerts acknowledge|accept|resolve|invalidate ID [--reason TEXT]");
+	bool needs_reason = strcmp(o->arg[0], "accept") == 0 || strcmp(o->arg[0], "invalidate") == 0;
+	if (needs_reason && (!o->reason || !*o->reason))
+		return verb_usage("flopwatch: accept and invalidate need a reason: --reason \"exact rows\"");
 	struct buf request;
 	buf_init(&request, 65536);
 	client_write(&request, (const struct member[]){ { "reason", .text = o->reason ? o->reason : "" }, { 0 } });

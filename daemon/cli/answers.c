@@ -1,10 +1,6 @@
 /* answers.c - documented in internal.h. */
 #include "cli/internal.h"
 
-#include <stdlib.h>
-
-#include "lib/lib.h"
-
 enum { JSON_MAX_BYTES = 16 << 20 };
 
 static const char *const names[HEALTH_N] = { "ok", "warn", "fail" };

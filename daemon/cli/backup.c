@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 #include "cli/internal.h"
-#include "lib/lib.h"
 
 enum { HEAD_BYTES = 64 /* head of a month's file, with its checksum */, PATH_SIZE = 4096 };
 

@@ -1,9 +1,8 @@
 /* bisect: request a bisect between two commits, follow it, print the culprit. */
 
-#include <math.h>
-
 #include "cli/internal.h"
-#include "lib/lib.h"
+
+#include <math.h>
 
 /* One line about the state of the bisect. */
 static bool describe(const json_t *bisect, char *text, size_t size)
@@ -38,7 +37,7 @@ static void cells_cell(struct table *t, const json_t *culprit)
 static void comparison_cell(struct table *t, const json_t *culprit)
 {
 	long long comparison = value_integer(culprit, "comparison");
-	table_cell_if(t, comparison, "%lld", comparison);
+	table_cell_if(t, comparison, "C%lld", comparison);
 }
 
 static const char *proof(const json_t *culprit)
@@ -65,16 +64,20 @@ static void print_culprits(const json_t *culprits)
 static int print_result(const struct options *o, const json_t *bisect, struct fw_err *err)
 {
 	const json_t *culprits = json_object_get(bisect, "culprits");
+	long long commits = value_integer(bisect, "commits"), jobs = value_integer(bisect, "jobs");
 	const char *state = value_text(bisect, "state");
 	if (o->json) {
 		verb_print_json(bisect);
 	} else if (strcmp(state, "done") == 0) {
-		printf("bisect %lld  %s  %.12s..%.12s  %lld commits, %lld measurements: ", value_integer(bisect, "id"),
-			value_text(bisect, "repo"), value_text(bisect, "good"), value_text(bisect, "bad"),
-			value_integer(bisect, "commits"), value_integer(bisect, "jobs"));
+		printf("bisect %lld  %s  %.12s..%.12s  %lld commit%s, %lld measurement%s: ", value_integer(bisect, "id"),
+			value_text(bisect, "repo"), value_text(bisect, "good"), value_text(bisect, "bad"), commits,
+			commits == 1 ? "" : "s", jobs, jobs == 1 ? "" : "s");
 		plain_line(stdout, "%s", value_text(bisect, "state_why"));
 		if (json_array_size(culprits))
 			print_culprits(culprits);
+		long long comparison = value_integer(json_array_get(culprits, 0), "comparison");
+		if (comparison)
+			printf("next: flopwatch why C%lld\n", comparison);
 	}
 	if (strcmp(state, "done") != 0)
 		return err_set(err, ERR_INVALID, "bisect %lld is %s: %s", value_integer(bisect, "id"), state,

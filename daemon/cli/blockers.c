@@ -1,8 +1,6 @@
 /* blockers.c - documented in internal.h. */
 #include "cli/internal.h"
 
-#include "model/model.h"
-
 #define warn(...) plain_line(stdout, "WARNING " __VA_ARGS__)
 
 /* Own: the caller; NULL if the daemon does not have the list, or denies access. */
@@ -18,8 +16,12 @@ static void print_health(struct client *c)
 	struct fw_err err = { 0 };
 	struct buf text;
 	buf_init(&text, 1 << 16);
-	if (client_get_raw(c, "/healthz", &text, &err) != 0)
-		warn("no job begins: %s", err.text);
+	if (client_get_raw(c, "/healthz", &text, &err) != 0) {
+		if (err.code == ERR_BUSY) /* 503, with its reason */
+			warn("no job begins: %s", err.text);
+		else
+			warn("whether jobs begin is unknown: %s", err.text);
+	}
 	buf_fini(&text);
 }
 

@@ -1,10 +1,32 @@
 /* calibrate: request comparisons of equal builds, print their results, delete them. */
+#include <math.h>
+
 #include "cli/internal.h"
-#include "lib/lib.h"
 
 static const char *underpowered(const json_t *cell)
 {
 	return json_is_true(json_object_get(cell, "underpowered")) ? "underpowered" : "";
+}
+
+/* "20 cells can show a loss of 1.54 % or more": of the noisiest cell, and how many are noisier than their threshold. */
+static void print_finding(const json_t *items)
+{
+	size_t n = json_array_size(items), i, noisy = 0;
+	double most_pct = NAN;
+	json_t *cell;
+	json_array_foreach(items, i, cell)
+	{
+		noisy += json_is_true(json_object_get(cell, "underpowered"));
+		most_pct = fmax(most_pct, value_number(cell, "mde_pct")); /* ignores a NAN */
+	}
+	printf("%zu cell%s ", n, n == 1 ? "" : "s");
+	if (isnan(most_pct))
+		fputs("measured", stdout);
+	else
+		printf("can show a loss of %.2f %% or more", most_pct);
+	if (noisy)
+		printf("; %zu %s too noisy for a loss of the threshold", noisy, noisy == 1 ? "is" : "are");
+	putchar('\n');
 }
 
 static void print_cells(const json_t *answer)
@@ -13,7 +35,10 @@ static void print_cells(const json_t *answer)
 		{ ">A/A", .integer = "comparisons" }, { ">alarms", .integer = "alarms" }, { ">runs", .integer = "runs" },
 		{ ">noise", .percent = "tau0_pct", .digits = 2 }, { ">smallest loss", .percent = "mde_pct", .digits = 2 },
 		{ "", .text = underpowered }, { "~newest", .key = "updated_at", .cut = 16 } };
-	table_print_rows(json_object_get(answer, "items"), 9, columns, stdout);
+	const json_t *items = json_object_get(answer, "items");
+	print_finding(items);
+	table_print_rows(items, 9, columns, stdout);
+	puts("next: flopwatch calibrate");
 }
 
 static int show(struct client *c, const struct options *o)

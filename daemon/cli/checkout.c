@@ -5,8 +5,6 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "lib/lib.h"
-
 enum { COMMIT_MIN = 7, NAMES_MAX = 1 << 15, PATH_MAX_BYTES = 1 << 16, GIT_MS = 20000, GIT_OUTPUT_MAX = 1 << 20 };
 
 bool checkout_climb(char *path)
@@ -115,8 +113,9 @@ static int no_match(struct client *c, const json_t *repos, const char *worktree,
 			buf_printf(&theirs, "%s%s (%s)", n++ ? ", " : "", value_text(repo, "name"), value_text(repo, "url"));
 	}
 	err_set(err, ERR_NOT_FOUND,
-		"the daemon at %s does not watch the repository of this checkout, %s (%s); it watches %s; name another daemon "
-		"with --server URL, or one of its repositories with --repo NAME (see doc/troubleshooting.md#other-repository)",
+		"the daemon at %s does not watch the repository of this checkout, %s (%s); it watches %s; add it "
+		"under repos: in flopwatchd.yml and reload the daemon, name another daemon with --server URL, or one of its "
+		"repositories with --repo NAME (see doc/troubleshooting.md#other-repository)",
 		client_server(c), worktree, ours, n ? theirs.data : "none");
 	buf_fini(&theirs);
 	return -1;
@@ -201,9 +200,45 @@ static bool find_itself(const json_t *repos, const char *main_checkout, struct c
 	return false;
 }
 
+/* A path of another repository is relative to the checkout, but the daemon runs elsewhere; "host:path" is no such path. */
+static bool is_relative(const char *url)
+{
+	return url[0] && url[0] != '/' && !strstr(url, "://") && url[strcspn(url, ":/")] != ':';
+}
+
+/* The first line of the output of `git`. Returns false if it fails. Shape: line[size]. */
+static bool read_line(const char *worktree, const char *const *words, char *line, size_t size)
+{
+	struct buf text;
+	buf_init(&text, 4096);
+	bool has = run_git(worktree, words, &text) == 0 && text.len > 0;
+	snprintf(line, size, "%.*s", has ? (int)strcspn(text.data, "\n") : 0, has ? text.data : "");
+	buf_fini(&text);
+	return has;
+}
+
 void checkout_origin(const char *worktree, char *url, size_t size)
 {
+	char path[PATH_MAX + 1100], whole[PATH_MAX];
 	read_config(worktree, "remote.origin.url", url, size);
+	if (!is_relative(url))
+		return;
+	snprintf(path, sizeof path, "%s/%s", worktree, url);
+	if (realpath(path, whole))
+		snprintf(url, size, "%s", whole);
+}
+
+void checkout_upstream(const char *worktree, char *branch, size_t size)
+{
+	static const char *const of_origin[] = { "symbolic-ref", "--quiet", "--short", "refs/remotes/origin/HEAD", NULL };
+	static const char *const mains[] = { "for-each-ref", "--count=1", "--format=main", "refs/heads/main",
+		"refs/remotes/origin/main", NULL };
+	static const char *const current[] = { "symbolic-ref", "--quiet", "--short", "HEAD", NULL };
+	static const char prefix[] = "origin/";
+	if (read_line(worktree, of_origin, branch, size) && strncmp(branch, prefix, sizeof prefix - 1) == 0)
+		memmove(branch, branch + sizeof prefix - 1, strlen(branch + sizeof prefix - 1) + 1);
+	else if (!read_line(worktree, mains, branch, size) && !read_line(worktree, current, branch, size))
+		snprintf(branch, size, "main");
 }
 
 int checkout_find(struct client *c, struct checkout *out, struct fw_err *err)
@@ -250,6 +285,33 @@ int checkout_check(struct client *c, const struct options *o, struct fw_err *err
 	return 0;
 }
 
+int checkout_commit(const char *worktree, const char *name, char sha[65], struct fw_err *err)
+{
+	char peeled[300];
+	const char *const read[] = { "rev-parse", "--verify", "--quiet", "--end-of-options", peeled, NULL };
+	struct buf text;
+	buf_init(&text, 4096);
+	bool fits = (size_t)snprintf(peeled, sizeof peeled, "%s^{commit}", name) < sizeof peeled;
+	bool is_read = fits && run_git(worktree, read, &text) == 0 && text.len >= 40;
+	snprintf(sha, 65, "%.*s", is_read ? (int)strcspn(text.data, "\n") : 0, is_read ? text.data : "");
+	buf_fini(&text);
+	return oid_is_whole(sha) ? 0 : err_set(err, ERR_NOT_FOUND, "%s has no commit %.80s", worktree, name);
+}
+
+int checkout_head(const char *worktree, char sha[65], struct fw_err *err)
+{
+	static const char *const read[] = { "rev-parse", "--verify", "--quiet", "HEAD^{commit}", NULL };
+	struct buf text;
+	buf_init(&text, 4096);
+	bool is_read = run_git(worktree, read, &text) == 0 && text.len >= 40;
+	snprintf(sha, 65, "%.*s", is_read ? (int)strcspn(text.data, "\n") : 0, is_read ? text.data : "");
+	buf_fini(&text);
+	return oid_is_whole(sha)
+		       ? 0
+		       : err_set(err, ERR_INVALID,
+				 "git does not read the checked-out commit of %s; commit first, or name a commit", worktree);
+}
+
 bool checkout_has_newer(const struct checkout *here, const char *branch, const char *tip, char newer[65])
 {
 	char ref[1200];
@@ -271,6 +333,26 @@ bool checkout_has_newer(const struct checkout *here, const char *branch, const c
 	}
 	buf_fini(&sha);
 	return is_newer;
+}
+
+static bool has_ref(const char *worktree, const char *ref)
+{
+	const char *const read[] = { "rev-parse", "--verify", "--quiet", ref, NULL };
+	struct buf ignored;
+	buf_init(&ignored, 4096);
+	bool has = run_git(worktree, read, &ignored) == 0;
+	buf_fini(&ignored);
+	return has;
+}
+
+bool checkout_is_unpushed(const struct checkout *here, const char *branch)
+{
+	char local[1200], remote[1200];
+	if (!here->worktree[0] || !here->remote[0])
+		return false;
+	snprintf(local, sizeof local, "refs/heads/%s", branch);
+	snprintf(remote, sizeof remote, "refs/remotes/%s/%s", here->remote, branch);
+	return has_ref(here->worktree, local) && !has_ref(here->worktree, remote);
 }
 
 /* Repositories that the command may refer to. */
@@ -380,6 +462,5 @@ int checkout_repo(struct client *c, const struct options *o, const char *what, c
 	buf_fini(&of.names);
 	if (err.code == ERR_NONE)
 		return EXIT_OK;
-	int status = verb_fail(&err);
-	return err.code == ERR_CONFLICT ? EXIT_USAGE : status; /* unambiguous arguments would solve it, so it is a usage error */
+	return verb_fail_of_name(&err);
 }

@@ -2,18 +2,18 @@
 
 #include <curl/curl.h>
 #include <errno.h>
-#include <stdlib.h>
 #include <unistd.h>
 
-#include "lib/lib.h"
-
 enum { ANSWER_MAX = 64 << 20, MEMBERS_MAX = 64 << 10, CONNECT_TIMEOUT_MS = 3000, TIMEOUT_MS = 30000, BACKUP_TIMEOUT_MS = 600000 };
+enum { REPEATS_MAX = 5, WAIT_S = 5, WAIT_MAX_S = 60 /* after a refusal with 429 */ };
 
 struct client {
 	char server[256];
-	char bearer[256]; /* name of a header to read, "" none */
+	char bearer[256];  /* name of a header to read, "" none */
+	char ca_file[512]; /* trusted certificates; "": the system's */
 	CURL *curl;
 	long timeout_ms; /* for calls with a JSON answer */
+	bool is_hurried; /* waits for nothing */
 };
 
 int client_open(const char *server, const char *token, struct client **out, struct fw_err *err)
@@ -41,9 +41,19 @@ int client_open(const char *server, const char *token, struct client **out, stru
 	return 0;
 }
 
+int client_trust(struct client *c, const char *ca_file, struct fw_err *err)
+{
+	if (access(ca_file, R_OK) != 0)
+		return err_sys(err, "cannot read the certificates in %s", ca_file);
+	if ((size_t)snprintf(c->ca_file, sizeof c->ca_file, "%s", ca_file) >= sizeof c->ca_file)
+		return err_set(err, ERR_INVALID, "the path of the certificates is longer than %zu bytes", sizeof c->ca_file - 1);
+	return 0;
+}
+
 void client_hurry(struct client *c, long timeout_ms)
 {
 	c->timeout_ms = timeout_ms;
+	c->is_hurried = true;
 }
 
 void client_close(struct client *c)
@@ -57,8 +67,10 @@ void client_close(struct client *c)
 int client_again(const struct client *c, struct client **out, struct fw_err *err)
 {
 	int result = client_open(c->server, NULL, out, err);
-	if (result == 0)
+	if (result == 0) {
 		memcpy((*out)->bearer, c->bearer, sizeof c->bearer);
+		memcpy((*out)->ca_file, c->ca_file, sizeof c->ca_file);
+	}
 	return result;
 }
 
@@ -97,11 +109,11 @@ static int refuse(long status, const struct buf *answer, struct fw_err *err)
 {
 	json_t *problem = json_loadb(answer->data, answer->len, 0, NULL);
 	const char *detail = json_string_value(json_object_get(problem, "detail"));
-	enum err_code code = status == 404   ? ERR_NOT_FOUND
-			     : status == 409 ? ERR_CONFLICT
-			     : status == 503 ? ERR_BUSY
-			     : status >= 500 ? ERR_INTERNAL
-					     : ERR_INVALID;
+	enum err_code code = status == 404                    ? ERR_NOT_FOUND
+			     : status == 409                  ? ERR_CONFLICT
+			     : status == 429 || status == 503 ? ERR_BUSY
+			     : status >= 500                  ? ERR_INTERNAL
+							      : ERR_INVALID;
 	if (detail)
 		err_set(err, code, "%s", detail);
 	else
@@ -118,6 +130,8 @@ static bool set_options(
 	       curl_easy_setopt(c->curl, CURLOPT_NOSIGNAL, 1L) == CURLE_OK &&
 	       curl_easy_setopt(c->curl, CURLOPT_PROTOCOLS_STR, "http,https") == CURLE_OK &&
 	       curl_easy_setopt(c->curl, CURLOPT_NOPROXY, "*") == CURLE_OK &&
+	       (!c->ca_file[0] || (curl_easy_setopt(c->curl, CURLOPT_CAINFO, c->ca_file) == CURLE_OK &&
+					  curl_easy_setopt(c->curl, CURLOPT_CAPATH, NULL) == CURLE_OK)) &&
 	       curl_easy_setopt(c->curl, CURLOPT_CONNECTTIMEOUT_MS, (long)CONNECT_TIMEOUT_MS) == CURLE_OK &&
 	       curl_easy_setopt(c->curl, CURLOPT_TIMEOUT_MS, timeout_ms) == CURLE_OK &&
 	       curl_easy_setopt(c->curl, CURLOPT_HTTPHEADER, headers) == CURLE_OK &&
@@ -138,8 +152,38 @@ static int explain(struct client *c, CURLcode code, const struct sink *sink, con
 		connected_us = 0;
 	if (code == CURLE_OPERATION_TIMEDOUT && connected_us > 0)
 		return err_set(err, ERR_TIMEOUT, "%s did not answer in time", c->server);
+	if (code == CURLE_SSL_CACERT_BADFILE && c->ca_file[0])
+		return err_set(err, ERR_INVALID, "there is no certificate in PEM in %s", c->ca_file);
+	if (code == CURLE_PEER_FAILED_VERIFICATION)
+		return err_set(err, ERR_IO, "the certificate of %s is not trusted: %s (see doc/troubleshooting.md#untrusted)",
+			c->server, why[0] ? why : curl_easy_strerror(code));
 	return err_set(err, ERR_IO, "cannot reach flopwatchd at %s: %s; is it running? (see doc/troubleshooting.md#unreachable)",
 		c->server, why[0] ? why : curl_easy_strerror(code));
+}
+
+/* Wait as long as the daemon asks for. It has not begun the request. */
+static void wait_for_limit(struct client *c)
+{
+	curl_off_t wait_s = 0;
+	if (curl_easy_getinfo(c->curl, CURLINFO_RETRY_AFTER, &wait_s) != CURLE_OK || wait_s <= 0)
+		wait_s = WAIT_S;
+	if (wait_s > WAIT_MAX_S)
+		wait_s = WAIT_MAX_S;
+	fprintf(stderr, "flopwatch: the limit of requests per minute is reached; waiting %d s\n", (int)wait_s);
+	(void)nanosleep(&(struct timespec){ .tv_sec = (time_t)wait_s }, NULL);
+}
+
+/* Send the prepared request, and again after each answer 429. */
+static CURLcode perform(struct client *c, struct sink *sink, long *status)
+{
+	for (int repeats = 0;; repeats++) {
+		CURLcode code = curl_easy_perform(c->curl);
+		if (code != CURLE_OK || curl_easy_getinfo(c->curl, CURLINFO_RESPONSE_CODE, status) != CURLE_OK ||
+			*status != 429 || repeats == REPEATS_MAX || c->is_hurried)
+			return code;
+		wait_for_limit(c);
+		buf_clear(sink->text);
+	}
 }
 
 static int call(struct client *c, const char *method, const char *path, const char *body, struct sink *sink, long timeout_ms,
@@ -163,12 +207,12 @@ static int call(struct client *c, const char *method, const char *path, const ch
 			curl_easy_setopt(c->curl, CURLOPT_POSTFIELDS, body) == CURLE_OK;
 	if (ready && sink->from > 0)
 		ready = curl_easy_setopt(c->curl, CURLOPT_RESUME_FROM_LARGE, (curl_off_t)sink->from) == CURLE_OK;
-	CURLcode code = ready ? curl_easy_perform(c->curl) : CURLE_FAILED_INIT;
 	long status = 0;
+	CURLcode code = ready ? perform(c, sink, &status) : CURLE_FAILED_INIT;
 	int result = 0;
 	if (code != CURLE_OK)
 		result = explain(c, code, sink, why, err);
-	else if (curl_easy_getinfo(c->curl, CURLINFO_RESPONSE_CODE, &status) != CURLE_OK || status < 200 || status > 299)
+	else if (status < 200 || status > 299)
 		result = refuse(status, sink->text, err);
 	buf_fini(&url);
 	return result;

@@ -18,6 +18,11 @@ bool command_is_same(const struct command *a, const struct command *b)
 	return a->n == b->n;
 }
 
+bool command_is_plain(const char *word)
+{
+	return *word && strspn(word, plain) == strlen(word);
+}
+
 void command_put_shell(const struct command *c, struct buf *out)
 {
 	for (int i = 0; i < c->n; i++) {

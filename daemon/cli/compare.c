@@ -1,8 +1,6 @@
-/* compare and submit: request a comparison; compare follows its jobs and prints the results. */
+/* compare and submit: request a comparison; compare prints its results, submit may write those of its target. */
 
 #include "cli/internal.h"
-#include "lib/lib.h"
-#include "model/model.h"
 
 /* Store the uncommitted files as a commit on no branch. Shape: sha[65]. */
 static int snapshot(const char *worktree, char *sha, struct fw_err *err)
@@ -56,6 +54,7 @@ static int request(struct client *c, const struct options *o, const char *repo, 
 		if (checkout_worktree(worktree, sizeof worktree, err) != 0 || snapshot(worktree, sha, err) != 0)
 			return -1;
 		target = sha;
+		base = base && is_uncommitted(base) ? sha : base;
 	}
 	const struct member request[] = { { "repo", .text = repo }, { "base", .text = base }, { "target", .text = target },
 		{ "suite", .text = o->suite }, { "cells", .text = o->cells }, { "device", .text = o->device },
@@ -67,16 +66,16 @@ static int request(struct client *c, const struct options *o, const char *repo, 
 	return client_post_members(c, "/api/v1/jobs", request, job, err);
 }
 
-/* The requested comparison ended as `state` before it could be followed. */
-static bool has_ended_as(const json_t *verdict, enum jobstate state)
-{
-	const json_t *first = json_array_get(json_object_get(verdict, "suites"), 0);
-	return jobstate_from_name(value_text(first, "state")) == state;
-}
-
 int verb_compare(struct client *c, const struct options *o)
 {
-	if (files_are(o->arg[0], o->arg[1]))
+	if (o->stdin_bytes && o->n_arg == 3)
+		return verb_usage("flopwatch: --stdin takes the names of two files; %s is not written", o->arg[2]);
+	if (o->stdin_bytes && !verb_is_number(o->stdin_bytes))
+		return verb_usage("flopwatch: --stdin %s: write the number of bytes of the first file", o->stdin_bytes);
+	bool are_files = o->stdin_bytes || files_are(o->arg[0], o->arg[1]);
+	if (are_files && o->export)
+		return verb_usage("flopwatch: --export is for two branches; name a third file for two files");
+	if (are_files)
 		return verb_compare_files(o);
 	struct fw_err err = { 0 };
 	if (files_looks_like_one(o->arg[0]) || files_looks_like_one(o->arg[1]))
@@ -97,11 +96,55 @@ int verb_compare(struct client *c, const struct options *o)
 		if (follow_verdict(c, o, path, follow_deadline(o), &verdict, &err) == 0)
 			status = conclude(c, o, verdict, &err);
 	}
-	if (status < 0 && is_uncommitted(o->arg[1]) && has_ended_as(verdict, JOBSTATE_TARGET_MISSING))
+	if (status < 0 && is_uncommitted(o->arg[1]) && conclude_has_ended_as(verdict, JOBSTATE_TARGET_MISSING))
 		err_context(&err, "this checkout is not the one that the daemon reads; push a branch and name that instead of .");
 	json_decref(requested);
 	json_decref(verdict);
 	return status < 0 ? verb_fail(&err) : status;
+}
+
+/* Write the results of the commit alone, once the job has ended. */
+static int export_alone(struct client *c, const struct options *o, long long job, struct fw_err *err)
+{
+	const struct export_to to = {
+		.dir = o->export, .file = o->output, .is_alone = true, .names = o->json ? json_array() : NULL
+	};
+	json_t *verdict = NULL, *suite, *comparison;
+	char path[64];
+	size_t i;
+	int n = 0;
+	snprintf(path, sizeof path, "/api/v1/jobs/%lld/verdict", job);
+	int result = follow_verdict(c, o, path, follow_deadline(o), &verdict, err);
+	const json_t *suites = json_object_get(verdict, "suites");
+	if (result == 0 && o->output && json_array_size(suites) > 1)
+		result = err_set(err, ERR_INVALID,
+			"%s takes one file, but there are %zu suites: choose one by --suite, or use --export DIR", o->output,
+			json_array_size(suites));
+	json_array_foreach(suites, i, suite)
+	{
+		if (result != 0)
+			break;
+		if (!value_integer(suite, "comparison")) {
+			result = err_set(err, ERR_INVALID, "J%lld is %s: %s", value_integer(suite, "job"),
+				value_text(suite, "state"), value_text(suite, "state_why"));
+			break;
+		}
+		snprintf(path, sizeof path, "/api/v1/comparisons/%lld", value_integer(suite, "comparison"));
+		comparison = NULL;
+		result = client_get(c, path, &comparison, err);
+		int got = result == 0 ? export_suite(c, comparison, json_array_size(suites) == 1, &to, err) : -1;
+		json_decref(comparison);
+		n += got;
+		result = got < 0 ? -1 : result;
+	}
+	if (result == 0 && n == 0)
+		result = err_set(
+			err, ERR_INVALID, "nothing was written: J%lld has no times in the columns of other benchmarks", job);
+	if (result == 0 && o->json)
+		export_print_names(to.names);
+	json_decref(to.names);
+	json_decref(verdict);
+	return result;
 }
 
 int verb_submit(struct client *c, const struct options *o)
@@ -109,9 +152,18 @@ int verb_submit(struct client *c, const struct options *o)
 	struct fw_err err = { 0 };
 	json_t *job = NULL;
 	char repo[256];
+	bool exports = o->export || o->output;
+	if (o->export && o->output)
+		return verb_usage("flopwatch: submit takes either --export DIR or -o FILE");
 	int status = repo_of(c, o, o->arg[0], repo, sizeof repo);
 	if (status != EXIT_OK)
 		return status;
-	int result = request(c, o, repo, NULL, o->arg[0], &job, &err);
-	return verb_new_job(o, result, job, &err);
+	/* alone: the commit against itself, so that nothing else is measured and equal builds are timed too */
+	int result = request(c, o, repo, exports ? o->arg[0] : NULL, o->arg[0], &job, &err);
+	if (!exports)
+		return verb_new_job(o, result, job, &err);
+	if (result == 0)
+		result = export_alone(c, o, value_integer(job, "id"), &err);
+	json_decref(job);
+	return result == 0 ? EXIT_OK : verb_fail(&err);
 }

@@ -1,9 +1,8 @@
 /* compare_files.c - comparison of two outputs of other benchmarks, without a daemon and without a verdict. */
-#include <math.h>
 
 #include "cli/internal.h"
-#include "lib/lib.h"
-#include "readers/readers.h"
+
+#include <math.h>
 
 static double change_pct(const struct reading_row *base, const struct reading_row *target)
 {
@@ -171,15 +170,23 @@ static void put_warnings(struct jsonw *j, const struct buf *warnings)
 	buf_fini(&one);
 }
 
-static void print_json(const struct reading *base, const struct reading *target, const struct buf *warnings)
+/* How many rows both files have, and how many of them are slower or faster by more than the threshold. */
+struct counts {
+	double threshold_pct;
+	int common, slower, faster;
+};
+
+static void print_json(const struct options *o, const struct reading *base, const struct reading *target, const struct counts *n,
+	const struct buf *warnings)
 {
 	struct buf out;
 	struct jsonw j;
 	buf_init(&out, 64 << 20);
 	jsonw_init(&j, &out);
 	jsonw_object(&j);
-	jsonw_kv_string(&j, "format", base->format);
+	jsonw_format(&j, "base=%s target=%s format=%s", o->arg[0], o->arg[1], base->format);
 	jsonw_kv_null(&j, "verdict"); /* two files give no verdict */
+	jsonw_format(&j, "threshold_pct=%g common=%d slower=%d faster=%d", n->threshold_pct, n->common, n->slower, n->faster);
 	put_warnings(&j, warnings);
 	jsonw_kv_array(&j, "cells");
 	for (int side = 0; side < 2; side++) {
@@ -229,28 +236,30 @@ static int warn_of_absent(const struct reading *in, const struct reading *from, 
 	return n;
 }
 
-/*
- * Print rows that differ by more than the threshold in either direction. Returns how many of them are slower; *common gets the
- * number of rows that both have.
- */
-static int name_variations(
-	const struct reading *base, const struct reading *target, double threshold_pct, int *common, int *faster, bool print)
+/* A row with a rate in both files states its change of the rate, which is what their threshold is about. */
+static void print_variation(const struct reading_row *a, const struct reading_row *b, double change, bool is_first)
 {
-	int slower = 0;
+	bool has_rate = isfinite(a->tflops) && isfinite(b->tflops);
+	printf("%s%s %s %.2f %% %s %s\n", is_first ? "\n" : "", a->key, has_rate ? "has" : "took",
+		has_rate ? fabs(change) : 100 * fabs(b->median_ms / a->median_ms - 1), (change > 0) == has_rate ? "more" : "less",
+		has_rate ? "TFLOP/s" : "time");
+}
+
+/* Count the rows, and with `print` name those that differ by more than the threshold in either direction. */
+static void name_variations(const struct reading *base, const struct reading *target, struct counts *n, bool print)
+{
 	for (int i = 0; i < base->n_rows; i++) {
 		const struct reading_row *a = &base->row[i], *b = files_counterpart(base, a, target);
 		bool timed = b && a->n > 0 && b->n > 0;
 		double change = timed ? change_pct(a, b) : 0;
-		*common += timed;
-		if (fabs(change) <= threshold_pct)
+		n->common += timed;
+		if (fabs(change) <= n->threshold_pct)
 			continue;
 		if (print)
-			printf("%s%s took %.2f %% %s time\n", slower + *faster ? "" : "\n", a->key,
-				100 * fabs(b->median_ms / a->median_ms - 1), change < 0 ? "more" : "less");
-		slower += change < 0;
-		*faster += change > 0;
+			print_variation(a, b, change, n->slower + n->faster == 0);
+		n->slower += change < 0;
+		n->faster += change > 0;
 	}
-	return slower;
 }
 
 static void put_figure(struct buf *out, double v)
@@ -301,7 +310,7 @@ static int put_profiles(struct buf *out, const char *base, const char *target, s
 		file[i] = (struct ffa_file){ .text = text[i].data, .len = text[i].len, .name = path[i] };
 	}
 	if (result == 0)
-		result = ffa_compare(&file[0], &file[1], out, &rows, err);
+		result = ffa_compare(&file[0], &file[1], "", out, &rows, err);
 	for (int i = 0; i < 2; i++)
 		buf_fini(&text[i]);
 	return result;
@@ -323,37 +332,52 @@ static int write_comparison(const struct options *o, const struct reading *base,
 	return result;
 }
 
+/* The sentence that the page of two files has as its title: "new.json is slower in 1 of 2 cells". */
+static void print_finding(const struct reading *base, const struct reading *target, const char *path, double threshold_pct)
+{
+	struct counts n = { .threshold_pct = threshold_pct };
+	name_variations(base, target, &n, false);
+	if (n.common == 0)
+		printf("no cell is in both files\n");
+	else if (n.slower && n.faster)
+		printf("%s is slower in %d and faster in %d of %d cells\n", path, n.slower, n.faster, n.common);
+	else if (n.slower || n.faster)
+		printf("%s is %s in %d of %d cells\n", path, n.slower ? "slower" : "faster", n.slower + n.faster, n.common);
+	else
+		printf("%s differs by at most %.3g %% in %d cell%s\n", path, threshold_pct, n.common, n.common == 1 ? "" : "s");
+}
+
 /* Print the comparison, as text or as JSON. Returns the exit status. */
 static int show(const struct options *o, const struct reading reading[2], const struct buf *warnings, int unpaired)
 {
 	const struct reading *base = &reading[0], *target = &reading[1];
 	const char *const path[2] = { o->arg[0], o->arg[1] };
-	double threshold_pct = o->threshold_pct > 0 ? o->threshold_pct : FILES_THRESHOLD_PCT;
-	int common = 0, faster = 0;
-	if (o->json) {
-		print_json(base, target, warnings);
-	} else {
+	struct counts n = { .threshold_pct = o->threshold_pct > 0 ? o->threshold_pct : FILES_THRESHOLD_PCT };
+	if (!o->json) {
+		print_finding(base, target, path[1], n.threshold_pct);
 		files_print_warnings(warnings, stdout);
 		if (warnings->len > 0)
 			putchar('\n');
 		print_tables(base, target);
 	}
-	int slower = name_variations(base, target, threshold_pct, &common, &faster, !o->json);
+	name_variations(base, target, &n, !o->json);
+	if (o->json)
+		print_json(o, base, target, &n, warnings);
 	int absent = warn_of_absent(base, target, o->arg[1], !o->json);
 	warn_of_absent(target, base, o->arg[0], !o->json);
-	absent += warn_of_figures(base, target, o->arg[1], !o->json);
+	int absent_figures = warn_of_figures(base, target, o->arg[1], !o->json);
 	warn_of_figures(target, base, o->arg[0], !o->json);
-	common += common_figures(base, target);
+	absent += o->metric ? absent_figures : 0; /* traffic that nobody asked for */
+	int common = n.common + common_figures(base, target);
 	int failed = files_warn_of_both(reading, path, o->json ? NULL : stdout);
 	if (!o->json)
-		printf("\n%d cells are in both files, %d slower and %d faster by more than %.3g %%. This is no verdict: each "
+		printf("\n%d cell%s in both files, %d slower and %d faster by more than %.3g %%. This is no verdict: each "
 		       "file is one "
-		       "run, and one run of a GPU\n"
-		       "at its power limit may differ from the next by more than 1.5 %% without any change. To know, measure "
-		       "both with flopwatch:\n"
-		       "flopwatch compare BASE TARGET\n",
-			common, slower, faster, threshold_pct);
-	return slower || absent || unpaired || failed || !common ? EXIT_UNDECIDED : EXIT_OK;
+		       "run, and on a\n"
+		       "busy CPU or a GPU at its power limit it may differ from the next by more than 1.5 %% without any change. To "
+		       "know,\nmeasure both with flopwatch.\n",
+			n.common, n.common == 1 ? " is" : "s are", n.slower, n.faster, n.threshold_pct);
+	return n.slower || absent || unpaired || failed || !common ? EXIT_UNDECIDED : EXIT_OK;
 }
 
 int verb_compare_files(const struct options *o)
@@ -364,14 +388,16 @@ int verb_compare_files(const struct options *o)
 	struct buf warnings;
 	int unpaired;
 	buf_init(&warnings, 16 << 20);
-	if (files_read_pair(path, o, reading, &warnings, &unpaired, &err) != 0) {
+	if (files_read_pair(path, o, true, reading, &warnings, &unpaired, &err) != 0) {
 		buf_fini(&warnings);
 		return verb_fail_here(&err);
 	}
 	int status = show(o, reading, &warnings, unpaired);
 	int written = o->n_arg == 3 ? write_comparison(o, &reading[0], &reading[1], &err) : 0;
 	if (written == 0 && o->n_arg == 3 && !o->json)
-		printf("%s\n", o->arg[2]);
+		printf("wrote %s\n", o->arg[2]);
+	if (!o->json && written == 0)
+		puts("next: flopwatch compare BASE TARGET");
 	reading_fini(&reading[0]);
 	reading_fini(&reading[1]);
 	buf_fini(&warnings);

@@ -167,7 +167,7 @@ static void bash_start(FILE *out)
 	/* bash splits addresses at colons */
 	fputs(")\n\t\t\toption=${COMP_WORDS[i]} value=${COMP_WORDS[++i]}\n"
 	      "\t\t\twhile ((i + 2 < COMP_CWORD)) && [[ ${COMP_WORDS[i+1]} == : ]]; do value+=:${COMP_WORDS[i+2]}; ((i += 2)); done\n"
-	      "\t\t\t[[ $option == --server || $option == --token-file || $option == --repo ]] && given+=(\"$option\" \"$value\") ;;\n"
+	      "\t\t\t[[ $option == --server || $option == --token-file || $option == --ca-file || $option == --repo ]] && given+=(\"$option\" \"$value\") ;;\n"
 	      "\t\t-*) ;;\n"
 	      "\t\t*) if [[ $verb ]]; then ((at++)); else verb=${COMP_WORDS[i]}; fi ;;\n\t\tesac\n\tdone\n",
 		out);
@@ -258,7 +258,7 @@ static void zsh(FILE *out)
 	fputs("\t)\n\t_describe verb verbs\n}\n_flopwatch() {\n"
 	      "\tlocal context state line\n\tlocal -i i\n\tlocal -a flopwatch_requested\n\tflopwatch_requested=(${(Q)words[1]})\n"
 	      "\tfor ((i = 2; i < CURRENT - 1; i++)); do\n"
-	      "\t\tcase $words[i] in --server|--token-file|--repo) flopwatch_requested+=($words[i] ${(Q)words[i+1]}) ;; esac\n\tdone\n"
+	      "\t\tcase $words[i] in --server|--token-file|--ca-file|--repo) flopwatch_requested+=($words[i] ${(Q)words[i+1]}) ;; esac\n\tdone\n"
 	      "\t_arguments -C",
 		out);
 	for (const struct catalog_option *o = catalog_options; o->name; o++)
@@ -335,7 +335,7 @@ static void fish_start(FILE *out)
 	      "    set -l words (commandline -opc)\n"
 	      "    set -l given\n"
 	      "    for i in (seq 2 (math (count $words) - 1))\n"
-	      "        if contains -- $words[$i] --server --token-file --repo\n"
+	      "        if contains -- $words[$i] --server --token-file --ca-file --repo\n"
 	      "            set given $given $words[$i] $words[(math $i + 1)]\n"
 	      "        end\n"
 	      "    end\n"

@@ -3,8 +3,6 @@
 
 #include <math.h>
 
-#include "model/model.h"
-
 /* Combined result of the comparisons. */
 struct sum {
 	struct client *c;
@@ -29,12 +27,29 @@ static bool has_pair(const json_t *comparison)
 	return false;
 }
 
-/* The body contains the measurements; the acceptance, and the user who accepted, are added to it. */
-static void print_accepted_json(const json_t *comparison, const json_t *suite, const json_t *accepted)
+/* Whether --json prints more than the body of the only comparison. */
+static bool adds_to_json(const struct options *o, const json_t *accepted, bool alone)
 {
-	json_t *all = json_copy((json_t *)comparison);
-	json_object_set(all, "commit_verdict", json_object_get(suite, "verdict"));
-	json_object_set(all, "accepted", (json_t *)accepted);
+	return !alone || o->export || json_is_object(accepted);
+}
+
+/*
+ * The body of the only comparison, or the verdict with those of several; the acceptance, and the user who accepted, are added to
+ * the former. `files`: of --export, NULL: none.
+ */
+static void print_json(const struct sum *s, const json_t *verdict, bool alone, json_t *files)
+{
+	json_t *accepted = json_object_get(verdict, "accepted");
+	json_t *all = json_copy(alone ? json_array_get(s->comparisons, 0) : (json_t *)verdict);
+	if (!alone)
+		json_object_set(all, "comparisons", s->comparisons);
+	if (alone && json_is_object(accepted)) {
+		json_object_set(
+			all, "commit_verdict", json_object_get(json_array_get(json_object_get(verdict, "suites"), 0), "verdict"));
+		json_object_set(all, "accepted", accepted);
+	}
+	if (files)
+		json_object_set(all, "files", files);
 	verb_print_json(all);
 	json_decref(all);
 }
@@ -55,9 +70,7 @@ static int take(struct sum *s, const json_t *suite, const json_t *accepted, bool
 		enum verdict verdict = value_verdict(value);
 		enum jobkind kind = jobkind_from_name(value_text(value, "kind"));
 		bool beside_peer = jobkind_is_side_by_side(kind) && kind != JOBKIND_ENVIRONMENT;
-		if (s->o->json && alone && json_is_object(accepted))
-			print_accepted_json(value, suite, accepted);
-		else if (s->o->json && alone)
+		if (s->o->json && !adds_to_json(s->o, accepted, alone))
 			printf("%s\n", body.data);
 		if (!beside_peer)
 			s->lost = s->lost || value_integer(value, "regressions") > n_accepted ||
@@ -121,6 +134,36 @@ static void print_all(const struct sum *s, const json_t *verdict, bool alone)
 	summary_end(s->c, s->o, verdict, s->comparisons);
 }
 
+struct printed {
+	const struct sum *s;
+	const json_t *verdict;
+	bool alone;
+};
+
+static void print_again(void *arg)
+{
+	const struct printed *p = arg;
+	struct options all = *p->s->o;
+	struct sum s = *p->s;
+	all.is_long = true;
+	s.o = &all;
+	print_all(&s, p->verdict, p->alone);
+}
+
+/* Write the files of --export: all tables as text, and the CSV files of each comparison. `names`: as in export_to. */
+static int export_all(const struct sum *s, const json_t *verdict, bool alone, json_t *names, struct fw_err *err)
+{
+	struct printed printed = { s, verdict, alone };
+	const struct export_to to = { .dir = s->o->export, .names = names };
+	size_t i;
+	json_t *comparison;
+	terminal_choose("never"); /* the screen has its output already */
+	int result = export_output(to.dir, print_again, &printed, err);
+	json_array_foreach(s->comparisons, i, comparison) if (result == 0 && export_suite(s->c, comparison, alone, &to, err) < 0)
+		result = -1;
+	return result;
+}
+
 int conclude(struct client *c, const struct options *o, const json_t *verdict, struct fw_err *err)
 {
 	const json_t *suites = json_object_get(verdict, "suites");
@@ -145,18 +188,26 @@ int conclude(struct client *c, const struct options *o, const json_t *verdict, s
 	size_t n = json_array_size(s.comparisons);
 	if (result == 0 && n == 0) {
 		result = err_set(err, ERR_INVALID, "%s", alone ? why : "no suite was measured");
-	} else if (result == 0 && !alone && o->json) {
-		json_t *all = json_copy((json_t *)verdict);
-		json_object_set(all, "comparisons", s.comparisons);
-		verb_print_json(all);
-		json_decref(all);
 	} else if (result == 0 && !o->json) {
 		print_all(&s, verdict, alone);
 	}
-	json_decref(s.comparisons);
-	if (result != 0)
-		return -1;
+	int status = s.lost ? EXIT_REGRESSION : verb_status_of_verdict(value_verdict(verdict));
 	if (s.beside_peers)
-		return s.peer_status;
-	return s.lost ? EXIT_REGRESSION : verb_status_of_verdict(value_verdict(verdict));
+		status = s.peer_status;
+	json_t *files = o->json && o->export ? json_array() : NULL;
+	if (result == 0 && o->export && export_all(&s, verdict, alone, files, err) != 0) {
+		int failed = verb_fail_here(err);
+		status = status == EXIT_REGRESSION ? status : failed;
+	}
+	if (result == 0 && o->json && adds_to_json(o, accepted, alone))
+		print_json(&s, verdict, alone, files);
+	json_decref(files);
+	json_decref(s.comparisons);
+	return result == 0 ? status : -1;
+}
+
+bool conclude_has_ended_as(const json_t *verdict, enum jobstate state)
+{
+	const json_t *first = json_array_get(json_object_get(verdict, "suites"), 0);
+	return jobstate_from_name(value_text(first, "state")) == state;
 }

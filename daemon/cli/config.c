@@ -1,8 +1,6 @@
 /* config check: flopwatchd parses the configuration and reports every error; then it checks that the named objects exist. */
-#include <stdlib.h>
 
 #include "cli/internal.h"
-#include "lib/lib.h"
 
 enum { READ_MS = 10000, LOOK_MS = 30 * 60 * 1000, OUTPUT_MAX_BYTES = 16 << 20 };
 

@@ -5,101 +5,6 @@
 #include <sys/timex.h>
 #include <unistd.h>
 
-#include "lib/lib.h"
-#include "model/model.h"
-
-/* ---- failures ---- */
-
-enum { LOOK_AT = 50, RECENT = 5, PATTERN_MIN = 2 };
-
-static bool is_failure(enum verdict verdict)
-{
-	return verb_status_of_verdict(verdict) == EXIT_ERROR;
-}
-
-/* The first cell of a comparison with a failure: its class and message. */
-static void read_cells(const json_t *comparison, struct failures *of)
-{
-	size_t i;
-	json_t *cell;
-	snprintf(of->class, sizeof of->class, "%s", verdict_name(value_verdict(comparison)));
-	json_array_foreach(json_object_get(comparison, "cells"), i, cell)
-	{
-		const char *class = value_text(cell, "failure");
-		if (!is_failure(value_verdict(cell)))
-			continue;
-		if (*class)
-			snprintf(of->class, sizeof of->class, "%s", class);
-		snprintf(of->text, sizeof of->text, "%s", value_text(cell, "reason"));
-		return;
-	}
-}
-
-/* Get the failure of one job. 0; -1: the daemon does not report it. */
-static int read_job(struct client *c, const json_t *job, struct failures *of)
-{
-	struct fw_err ignored = { 0 };
-	long long id = value_integer(job, "comparison");
-	char path[64];
-	json_t *comparison = NULL;
-	*of = (struct failures){ .job = value_integer(job, "id"), .class = "no result" };
-	snprintf(of->text, sizeof of->text, "%s", value_text(job, "state_why"));
-	if (!id)
-		return 0;
-	snprintf(path, sizeof path, "/api/v1/comparisons/%lld", id);
-	if (client_get(c, path, &comparison, &ignored) != 0)
-		return -1;
-	read_cells(comparison, of);
-	json_decref(comparison);
-	return 0;
-}
-
-/* Whether a job ended with a result or a failure; other states do not indicate whether its build works. */
-static bool counts(const json_t *job)
-{
-	enum jobstate state = jobstate_from_name(value_text(job, "state"));
-	return state == JOBSTATE_FAILED || (state == JOBSTATE_DONE && value_verdict(job) != VERDICT_NONE);
-}
-
-/* Iterate from the newest job to the first that did not fail. */
-static void read_jobs(struct client *c, const json_t *jobs, struct failures *out)
-{
-	size_t i;
-	json_t *job;
-	json_array_foreach(jobs, i, job)
-	{
-		struct failures one;
-		if (!counts(job))
-			continue;
-		bool failed = value_integer(job, "comparison") == 0 || is_failure(value_verdict(job));
-		if (!failed || read_job(c, job, &one) != 0) {
-			out->n = 0;
-			return;
-		}
-		if (out->n == 0)
-			*out = one;
-		out->is_one = out->n == 0 || (out->is_one && strcmp(out->class, one.class) == 0);
-		if (++out->n == RECENT)
-			return;
-	}
-}
-
-/*
- * Whether the newest ended jobs of `repo`, at least two, all failed. False also if the daemon does not answer; `out` is then
- * empty.
- */
-static bool failures_find(struct client *c, const char *repo, struct failures *out)
-{
-	struct fw_err ignored = { 0 };
-	const struct member query[] = { { "limit", .number = LOOK_AT }, { "repo", .text = repo }, { 0 } };
-	json_t *answer = NULL;
-	*out = (struct failures){ 0 };
-	if (client_get_query(c, "/api/v1/jobs", query, &answer, &ignored) == 0)
-		read_jobs(c, json_object_get(answer, "items"), out);
-	json_decref(answer);
-	return out->n >= PATTERN_MIN;
-}
-
 /* ---- service ---- */
 
 enum { SERVICE_PATH_BYTES = 1024, LINE_BYTES = 1024 };
@@ -354,25 +259,27 @@ static void check_clock(struct doctor *d)
 
 /* ---- the daemon -------------------------------------------------------------------------------------------------------- */
 
-static const char *advice_for(const struct failures *f)
+static const char *advice_for(const char *class)
 {
-	if (!f->is_one)
+	if (!*class)
 		return "flopwatch log JOB prints the log of each; flopwatch try does the same with a local checkout";
-	if (strcmp(f->class, "build") == 0)
+	if (strcmp(class, "build") == 0)
 		return "builds run in a sandbox on the worker's machine, which must have their dependencies; flopwatch try "
 		       "builds a checkout alike";
-	if (strcmp(f->class, "no result") == 0)
+	if (strcmp(class, "no result") == 0)
 		return "check .flopwatch.yaml, its suites and the messages of the worker; flopwatch log JOB prints them";
 	return "flopwatch log JOB prints all messages; flopwatch try does the same with a local checkout";
 }
 
-static void check_jobs(struct doctor *d, const char *repo)
+static void check_jobs(struct doctor *d, const json_t *repo)
 {
-	struct failures f;
-	if (!failures_find(d->c, repo, &f))
-		return;
-	answers_add(&d->answers, FAIL, "jobs", advice_for(&f), "%s: its last %d jobs all failed%s%s; the newest, J%lld: %s", repo,
-		f.n, f.is_one ? " alike, " : ", in several ways", f.is_one ? f.class : "", f.job, f.text);
+	const json_t *f = json_object_get(repo, "failing");
+	const char *class = value_text(f, "class");
+	if (json_is_object(f))
+		answers_add(&d->answers, FAIL, "jobs", advice_for(class),
+			"%s: its last %lld jobs all failed%s%s; the newest, J%lld: %s", value_text(repo, "name"),
+			value_integer(f, "jobs"), *class ? " alike, " : ", in several ways", class, value_integer(f, "job"),
+			value_text(f, "reason"));
 }
 
 static void check_repos(struct doctor *d, const json_t *repos)
@@ -385,7 +292,7 @@ static void check_repos(struct doctor *d, const json_t *repos)
 		answers_add(&d->answers, broken ? FAIL : OK, "repository",
 			broken ? "fix its url, key or permissions; flopwatch config check" : "", "%s%s%s",
 			value_text(repo, "name"), broken ? ": " : " is read", broken ? value_text(repo, "error") : "");
-		check_jobs(d, value_text(repo, "name"));
+		check_jobs(d, repo);
 	}
 	if (i == 0)
 		answers_add(&d->answers, WARN, "repository", "add one under repos: in flopwatchd.yml", "none is watched");
@@ -474,7 +381,24 @@ static void check_warnings(struct doctor *d, char *health)
 	(void)strsep(&health, "\n");
 	while ((line = strsep(&health, "\n")))
 		if (strncmp(line, mark, sizeof mark - 1) == 0)
-			answers_add(&d->answers, WARN, "daemon", "see `flopwatch notifications`", "%s", line + sizeof mark - 1);
+			answers_add(&d->answers, WARN, "daemon",
+				strstr(line, "certificate") ? "see doc/howto/https.md" : "see `flopwatch notifications`", "%s",
+				line + sizeof mark - 1);
+}
+
+/* What to do if the daemon does not answer /healthz. */
+static const char *remedy_of(const struct fw_err *err)
+{
+	if (strstr(err->text, "is not trusted"))
+		return "see doc/troubleshooting.md#untrusted: the end of the message has the reason";
+	if (strstr(err->text, "accepts only HTTPS"))
+		return "name its address with https://: --server URL or FLOPWATCH_SERVER";
+	if (err->code == ERR_IO || err->code == ERR_TIMEOUT)
+		return "start it: flopwatchd --config FILE, or where it is installed as a service: systemctl start flopwatchd; if it "
+		       "runs elsewhere, name its address: --server URL or FLOPWATCH_SERVER";
+	if (strstr(err->text, "in PEM in"))
+		return "name the file of a private authority: --ca-file FILE or FLOPWATCH_CA_FILE";
+	return "see its log: journalctl -u flopwatchd, or the output of a daemon started by hand";
 }
 
 static void check_daemon(struct doctor *d)
@@ -484,10 +408,7 @@ static void check_daemon(struct doctor *d)
 	json_t *repos = NULL, *devices = NULL, *workers = NULL, *months = NULL;
 	buf_init(&text, 1 << 16);
 	if (client_get_raw(d->c, "/healthz", &text, &err) != 0) {
-		bool away = err.code == ERR_IO || err.code == ERR_TIMEOUT;
-		answers_add(&d->answers, FAIL, "daemon",
-			away ? "start it: systemctl start flopwatchd; or name its address with --server" : "see its journal",
-			"%s", err.text);
+		answers_add(&d->answers, FAIL, "daemon", remedy_of(&err), "%s", err.text);
 	} else if (client_get(d->c, "/api/v1/repos", &repos, &err) != 0 ||
 		   client_get(d->c, "/api/v1/devices", &devices, &err) != 0) {
 		answers_add(&d->answers, FAIL, "daemon", "show it an access token: --token-file FILE",

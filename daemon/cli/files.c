@@ -3,10 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdlib.h>
 #include <unistd.h>
-
-#include "readers/readers.h"
 
 int files_read_text(const char *path, struct buf *text, struct fw_err *err)
 {
@@ -81,8 +78,8 @@ static const char *format_of(const struct buf *text, const char *path, const str
 }
 
 /* other` NULL: there is no second file. */
-static int parse(const char *path, const char *format, const struct buf *text, const struct buf *other, bool name_device,
-	const struct options *o, struct reading *out, struct fw_err *err)
+static int parse(const char *path, const char *format, const struct buf *text, const struct buf *other, bool traffic,
+	bool name_device, const struct options *o, struct reading *out, struct fw_err *err)
 {
 	const struct reading_how how = { .format = format,
 		.unit = o->unit ? o->unit : "",
@@ -90,6 +87,7 @@ static int parse(const char *path, const char *format, const struct buf *text, c
 		.name_device = name_device,
 		.results = o->results,
 		.metrics = o->metric,
+		.traffic = traffic,
 		.kernel = o->kernel,
 		.ids = o->ids,
 		.launches = o->launches,
@@ -99,14 +97,48 @@ static int parse(const char *path, const char *format, const struct buf *text, c
 	return reading_parse(&how, text->data, text->len, path, out, err);
 }
 
+/* The format of a text that was read from `path`, and whether the options fit it. */
+static int choose_format(
+	const char *path, const struct options *o, const struct buf *text, const char **format, struct fw_err *err)
+{
+	*format = format_of(text, path, o, err);
+	return *format ? check_options(path, *format, o, err) : -1;
+}
+
 /* A file's text and its format. */
 static int load(const char *path, const struct options *o, struct buf *text, const char **format, struct fw_err *err)
 {
 	buf_init(text, READING_BYTES_MAX + 1);
 	if (files_read_text(path, text, err) != 0)
 		return -1;
-	*format = format_of(text, path, o, err);
-	return *format ? check_options(path, *format, o, err) : -1;
+	return choose_format(path, o, text, format, err);
+}
+
+/* Split standard input into both files, the first of `split` bytes. Shape: text[2]. Own: the caller frees both, also after a failure. */
+static int read_both(const char *split, struct buf text[2], struct fw_err *err)
+{
+	struct buf all;
+	const unsigned long long bytes = strtoull(split, NULL, 10);
+	int result = 0;
+	for (int i = 0; i < 2; i++)
+		buf_init(&text[i], READING_BYTES_MAX + 1);
+	buf_init(&all, 2 * (size_t)READING_BYTES_MAX + 1);
+	if (buf_read_fd(&all, STDIN_FILENO) != 0) {
+		result = err_sys(err, "standard input");
+	} else if (all.failed) {
+		result = err_set(err, ERR_INVALID, "standard input: is larger than two files of %d MiB", READING_BYTES_MAX >> 20);
+	} else if (bytes > all.len) {
+		result = err_set(
+			err, ERR_INVALID, "standard input: has %zu bytes, fewer than the first file (%s)", all.len, split);
+	} else {
+		buf_append(&text[0], all.data, (size_t)bytes);
+		buf_append(&text[1], all.data + bytes, all.len - (size_t)bytes);
+	}
+	buf_fini(&all);
+	if (result == 0 && (text[0].failed || text[1].failed))
+		result = err_set(err, ERR_INVALID, "standard input: the %s file is larger than %d MiB",
+			text[0].failed ? "first" : "second", READING_BYTES_MAX >> 20);
+	return result;
 }
 
 int files_read(const char *path, const struct options *o, struct reading *out, struct fw_err *err)
@@ -115,7 +147,7 @@ int files_read(const char *path, const struct options *o, struct reading *out, s
 	struct buf text;
 	int result = load(path, o, &text, &format, err);
 	if (result == 0)
-		result = parse(path, format, &text, NULL, false, o, out, err);
+		result = parse(path, format, &text, NULL, false, false, o, out, err);
 	buf_fini(&text);
 	return result;
 }
@@ -124,35 +156,38 @@ int files_read(const char *path, const struct options *o, struct reading *out, s
  * Read both files. If only one of them contains several cards, the card is added to the names of the other, so that its rows
  * match those of the same card.
  */
-static int parse_both(const char *const path[2], const char *format, const struct buf text[2], const struct options *o,
-	struct reading reading[2], struct fw_err *err)
+static int parse_both(const char *const path[2], const char *format, const struct buf text[2], bool traffic,
+	const struct options *o, struct reading reading[2], struct fw_err *err)
 {
 	int result = 0;
 	for (int i = 0; i < 2 && result == 0; i++)
-		result = parse(path[i], format, &text[i], &text[!i], false, o, &reading[i], err);
+		result = parse(path[i], format, &text[i], &text[!i], traffic, false, o, &reading[i], err);
 	for (int i = 0; i < 2 && result == 0; i++)
 		if (reading[i].n_devices == 1 && reading[!i].n_devices > 1) {
 			reading_fini(&reading[i]);
-			result = parse(path[i], format, &text[i], &text[!i], true, o, &reading[i], err);
+			result = parse(path[i], format, &text[i], &text[!i], traffic, true, o, &reading[i], err);
 		}
 	return result;
 }
 
-int files_read_pair(const char *const path[2], const struct options *o, struct reading reading[2], struct buf *warnings,
-	int *unpaired, struct fw_err *err)
+int files_read_pair(const char *const path[2], const struct options *o, bool traffic, struct reading reading[2],
+	struct buf *warnings, int *unpaired, struct fw_err *err)
 {
 	const char *format[2];
 	struct buf text[2];
+	int result = 0;
 	memset(reading, 0, 2 * sizeof *reading);
-	buf_init(&text[1], 0);
-	int result = load(path[0], o, &text[0], &format[0], err);
-	if (result == 0)
-		result = load(path[1], o, &text[1], &format[1], err);
+	memset(text, 0, sizeof text);
+	if (o->stdin_bytes)
+		result = read_both(o->stdin_bytes, text, err);
+	for (int i = 0; i < 2 && result == 0; i++)
+		result = o->stdin_bytes ? choose_format(path[i], o, &text[i], &format[i], err)
+					: load(path[i], o, &text[i], &format[i], err);
 	if (result == 0 && strcmp(format[0], format[1]) != 0)
 		result = err_set(err, ERR_INVALID, "%s is of format %s and %s of format %s; two of one format are compared",
 			path[0], format[0], path[1], format[1]);
 	if (result == 0)
-		result = parse_both(path, format[0], text, o, reading, err);
+		result = parse_both(path, format[0], text, traffic, o, reading, err);
 	if (result == 0)
 		result = reading_pair(&reading[0], path[0], &reading[1], path[1], warnings, unpaired, err);
 	for (int i = 0; i < 2; i++) {

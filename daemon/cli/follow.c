@@ -4,9 +4,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "lib/lib.h"
-#include "model/model.h"
-
 /* Lines are rare in a pipe, because log collectors store each of them. */
 static const int64_t progress_after_ns = INT64_C(1000000000), line_every_ns = INT64_C(10000000000);
 
@@ -56,12 +53,20 @@ static void describe_job(const json_t *job, char *text, size_t size)
 	long long process_run = value_integer(progress, "run");
 	const char *cell = value_text(progress, "cell"), *role = value_text(progress, "role"),
 		   *step = value_text(progress, "step"), *note = value_text(progress, "note");
+	long long cells = value_integer(progress, "cells"), open = value_integer(progress, "open");
+	char behind[VALUE_BEHIND_SIZE];
+	value_behind(job, behind);
 	if (jobstate_is_final(state))
 		snprintf(text, size, "%s", jobstate_name(state));
 	else if (*note && state != JOBSTATE_QUEUED)
 		snprintf(text, size, "%s, %s", jobstate_name(state), note);
+	else if (state == JOBSTATE_QUEUED)
+		snprintf(text, size, "queued%s%s", *behind ? " " : "", behind);
+	else if (state == JOBSTATE_MEASURING && process_run && cells && open)
+		snprintf(text, size, "measuring, run %lld, %lld of %lld cells undecided%s%s", process_run, open, cells,
+			*cell ? ": " : "", cell);
 	else if (state == JOBSTATE_MEASURING && process_run)
-		snprintf(text, size, "measuring, run %lld: %s", process_run, cell);
+		snprintf(text, size, "measuring, run %lld%s%s", process_run, *cell ? ": " : "", cell);
 	else
 		snprintf(text, size, "%s%s%s%s%s", value_text(job, "state"), *role ? " " : "", role, *cell || *step ? ": " : "",
 			*cell ? cell : step);

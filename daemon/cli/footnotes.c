@@ -3,9 +3,6 @@
 
 #include <math.h>
 
-#include "model/model.h"
-#include "verdict/verdict.h"
-
 enum { REASONS_MAX = 4 };
 
 static bool has_flops(const json_t *cell)
@@ -93,6 +90,10 @@ static void warning(const json_t *cell, FILE *out)
 		plain_line(out, "WARNING %s lost %.2f %% %s once clocks stabilise under its power draw (in pairs %+.2f %%)%s%s",
 			name, -value_number(sustained_runs, "change_pct"), rate_word(cell), value_number(cell, "change_pct"),
 			*why ? ": " : "", why);
+	else if (verdict == VERDICT_IMPROVEMENT)
+		plain_line(out, "%s gained %.2f %% %s (threshold %.2f %%)%s", name, value_number(cell, "change_pct"),
+			rate_word(cell), value_number(cell, "threshold_pct"),
+			json_is_true(json_object_get(cell, "borderline")) ? ", borderline" : "");
 	else if (verdict == VERDICT_REGRESSION && !has_flops(cell))
 		plain_line(out, "WARNING %s takes %.2f %% more time (speed %+.2f %%, threshold %.2f %%)%s", name,
 			more_time_pct(cell), value_number(cell, "change_pct"), value_number(cell, "threshold_pct"),
@@ -114,7 +115,7 @@ static void warning(const json_t *cell, FILE *out)
 		plain_line(out, "WARNING %s has more slow calls than its base: %s, on average %+.2f %%%s%s", name,
 			value_text(mean, "text"), value_number(mean, "change_pct"), *reason ? "; " : "", reason);
 	if (has_flag(cell, "call"))
-		plain_line(out, "WARNING %s: a call from an idle stream, host time included, lost %.2f %%", name,
+		plain_line(out, "WARNING %s is %.2f %% slower from an idle stream, host time included", name,
 			-value_number(json_object_get(cell, "call"), "change_pct"));
 	footnotes_host_time(cell, host);
 	if (*host)
@@ -160,10 +161,20 @@ static void warn_of_costs(const json_t *comparison, FILE *out)
 	const json_t *cost;
 	json_array_foreach(json_object_get(comparison, "costs"), i, cost)
 	{
-		const json_t *cells = json_object_get(cost, "cells"), *most = json_array_get(cells, 0);
+		const json_t *cell, *most = NULL;
+		size_t k, n = 0;
 		char text[320];
-		cost_text(value_text(cost, "what"), json_array_size(cells), value_number(most, "base"),
-			value_number(most, "target"), text, sizeof text);
+		json_array_foreach(json_object_get(cost, "cells"), k, cell)
+		{
+			if (json_is_true(json_object_get(cell, "accepted"))) /* users answered it */
+				continue;
+			most = most ? most : cell;
+			n++;
+		}
+		if (n == 0)
+			continue;
+		cost_text(
+			value_text(cost, "what"), n, value_number(most, "base"), value_number(most, "target"), text, sizeof text);
 		plain_line(out, "WARNING besides its time %s, in %s", text, value_text(most, "cell"));
 	}
 }
@@ -256,11 +267,24 @@ static void print_absences(const json_t *cells, FILE *out)
 	print_reasons(cells, out);
 }
 
-/* Explain a change that differs from the quotient of the displayed medians. */
+/* Explain a change that differs from the quotient of the displayed medians, and name a cell in which they contradict it. */
 static void explain_changes(const json_t *cells, FILE *out)
 {
 	size_t i;
 	json_t *cell;
+	json_array_foreach(cells, i, cell)
+	{
+		double base_ms = value_number(json_object_get(cell, "base"), "median_ms"),
+		       target_ms = value_number(json_object_get(cell, "target"), "median_ms"),
+		       change_pct = value_number(cell, "change_pct");
+		if (fabs(change_pct) >= 0.005 && change_pct * (base_ms - target_ms) < 0) {
+			plain_line(out,
+				"change: the middle of paired ratios, which decides; in %s the medians of each side alone differ in the "
+				"other direction, because the machine became faster or slower between the runs",
+				value_text(cell, "cell"));
+			return;
+		}
+	}
 	json_array_foreach(cells, i, cell)
 	{
 		double base_ms = value_number(json_object_get(cell, "base"), "median_ms"),
@@ -347,9 +371,9 @@ void footnotes_notes(const json_t *comparison, FILE *out)
 		print_noise(comparison, out);
 	json_array_foreach(cells, i, cell) n += has_flag(cell, "call");
 	if (n)
-		plain_line(
-			out, "note: %d cell%s also slower from an idle stream, host time included", n, n == 1 ? " is" : "s are");
+		plain_line(out, "note: %d cell%s slower from an idle stream, host time included", n, n == 1 ? " is" : "s are");
 	print_absences(cells, out);
+	warn_of_costs(comparison, out);
 }
 
 void footnotes_print(const json_t *comparison, FILE *out)
@@ -364,7 +388,7 @@ void footnotes_print(const json_t *comparison, FILE *out)
 	bool build = false, kernels = false;
 	json_array_foreach(cells, i, cell)
 	{
-		kernels = kernels || *value_text(cell, "mask");
+		kernels = kernels || !value_is_program(cell);
 		if (!beside_peer || is_blockers(cell))
 			warning(cell, out);
 		build = build || strcmp(value_text(cell, "failure"), "build") == 0;

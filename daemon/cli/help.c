@@ -16,18 +16,22 @@ static bool next_line(const char **text, char *line, size_t size)
 	return true;
 }
 
-/* Print the words of `text`, wrapped at `columns`. */
+/* Print the words of `text`, wrapped at `columns`. A newline begins a paragraph. */
 static void wrap(FILE *out, const char *text, int columns)
 {
 	int at = 0;
 	while (*text) {
-		int n = (int)strcspn(text, " ");
+		int n = (int)strcspn(text, " \n");
 		if (at && at + 1 + n > columns) {
 			fputc('\n', out);
 			at = 0;
 		}
 		at += fprintf(out, "%s%.*s", at ? " " : "", n, text);
-		text += n + (text[n] == ' ');
+		if (text[n] == '\n') {
+			fputc('\n', out);
+			at = 0;
+		}
+		text += n + (text[n] != '\0');
 	}
 	fputc('\n', out);
 }
@@ -42,10 +46,16 @@ static void option_line(FILE *out, const struct catalog_option *o)
 void help_all(FILE *out)
 {
 	fputs("flopwatch, regression tracking for GPU kernels\n\n"
-	      "  flopwatch compare main my-branch      # measure a branch against main\n"
+	      "Without a daemon, in a checkout:\n"
+	      "  flopwatch init                        # find its benchmarks and write .flopwatch.yaml\n"
+	      "  flopwatch try                         # build, check and run them once\n"
+	      "With a daemon that watches the repository:\n"
+	      "  flopwatch wait my-branch              # after a push: wait for its verdict\n"
 	      "  flopwatch compare main . --quick      # a quick estimate of the uncommitted tree\n"
 	      "  flopwatch status                      # every branch with its verdict\n"
-	      "  flopwatch help compare                # help of a verb\n\nVerbs:\n",
+	      "  flopwatch doctor                      # what is wrong, and how to fix it\n"
+	      "`flopwatch help VERB` and `man flopwatch` explain the verbs; doc/quickstart.md leads to the first verdict.\n\n"
+	      "Verbs:\n",
 		out);
 	for (const struct catalog_verb *v = catalog_verbs; v->name; v++)
 		fprintf(out, "  %-14s %s\n", v->name, v->what);

@@ -97,10 +97,15 @@ static void about_words(const struct tree *t, const struct outcome *o, const cha
 		snprintf(file, sizeof file, "%.*s.py", (int)strcspn(word, "."), word);
 		about_missing(t, file, h);
 		add(h,
-			"Python finds no %s in the sandbox, which shows only /usr: try --read-only FOLDER with the folder of your Python, and name "
-			"it as sandbox: {read_only: [FOLDER]} in flopwatchd.yml",
+			"Python finds no %s in the sandbox, which shows only /usr: for a virtual environment write FOLDER/bin/python3 in `command` "
+			"and try --read-only FOLDER, then name it as sandbox: {read_only: [FOLDER]} in flopwatchd.yml",
 			word);
 	}
+	if (word_behind(text, "No package metadata was found for ", word, sizeof word))
+		add(h,
+			"%s is not installed in the sandbox, where programs run from the sources: let build.command write NAME-0.dist-info/METADATA "
+			"with its name into a folder of PYTHONPATH, as flopwatch init does",
+			word);
 	if (word_before(text, ": not found", word, sizeof word) || word_before(text, ": command not found", word, sizeof word))
 		add(h, "%s is not in the sandbox, which has /usr and the kit: install it there, or add its folder with --read-only",
 			word);

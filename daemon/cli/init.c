@@ -2,12 +2,9 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <stdlib.h>
 #include <unistd.h>
 
 #include "cli/internal.h"
-#include "lib/lib.h"
-#include "model/model.h"
 
 enum { MANIFEST_MAX = 256 << 10 };
 
@@ -80,6 +77,12 @@ static void print_json(const char *path, const struct proposal *p, const struct 
 		jsonw_kv_string(&j, "why", p->left[i].why);
 		jsonw_object_end(&j);
 	}
+	for (int i = 0; i < p->n_more; i++) {
+		jsonw_object(&j);
+		jsonw_kv_string(&j, "file", p->more[i].path);
+		jsonw_kv_string(&j, "why", "is one more like those; flopwatch init --all names it, too");
+		jsonw_object_end(&j);
+	}
 	jsonw_array_end(&j);
 	jsonw_kv_string(&j, "text", text->data);
 	jsonw_object_end(&j);
@@ -94,23 +97,57 @@ static void print_left(const struct proposal *p, FILE *out, const char *before)
 		plain_line(out, "%s%s: left out: %s", before, p->left[i].path, p->left[i].why);
 }
 
+/* Benchmarks that the file does not name, on one line. */
+static void print_more(const struct proposal *p)
+{
+	enum { NAMED = 3 };
+	char names[NAMED * (SCAN_PATH_SIZE + 2)] = "";
+
+	for (int i = 0; i < p->n_more && i < NAMED; i++) {
+		size_t used = strlen(names);
+
+		snprintf(names + used, sizeof names - used, "%s%s", used ? ", " : "", p->more[i].path);
+	}
+	if (p->n_more)
+		plain_line(stdout,
+			"  %d more like these are not measured: %s%s; to measure all, remove the file and run flopwatch init --all",
+			p->n_more, names, p->n_more > NAMED ? " and others that the file lists" : "");
+}
+
+/* Where the modules may be that the sandbox's Python does not have. */
+static void print_virtual_environment(void)
+{
+	const char *folder = getenv("VIRTUAL_ENV"), *at = folder && *folder ? folder : getenv("CONDA_PREFIX");
+
+	if (!at || !*at)
+		at = "/opt/bench";
+	plain_line(stdout,
+		"  modules in a virtual environment: write its Python in `command`, such as %s/bin/python3, and run flopwatch try "
+		"--read-only %s",
+		at, at);
+}
+
 /* The steps after a trial: the daemon's configuration, and CI. */
 static void print_steps(const char *root)
 {
 	const char *slash = strrchr(root, '/');
-	char url[1024];
-	struct buf name, address;
+	char url[1024], branch[256];
+	struct buf name, address, upstream;
 	checkout_origin(root, url, sizeof url);
+	checkout_upstream(root, branch, sizeof branch);
+	buf_init(&upstream, 8192);
+	command_put_word(branch, &upstream);
 	buf_init(&name, 8192);
 	buf_init(&address, 8192);
 	command_put_word(slash && slash[1] ? slash + 1 : root, &name);
 	command_put_word(url[0] ? url : root, &address);
 	puts("to watch it, under repos: in flopwatchd.yml (man flopwatchd.yml):");
-	plain_line(stdout, "  - {name: %s, url: %s, upstream: main}", name.data, address.data);
+	plain_line(stdout, "  - {name: %s, url: %s, upstream: %s}", name.data, address.data, upstream.data);
 	puts("to wait for the verdict of a push in CI, with status 3 for a regression:\n"
-	     "  flopwatch wait \"$(git rev-parse HEAD)\" --timeout 900");
+	     "  flopwatch ci --timeout 900");
 	buf_fini(&name);
 	buf_fini(&address);
+	buf_fini(&upstream);
 }
 
 static void print_text(const char *root, const char *path, const struct proposal *p, bool is_checkout)
@@ -120,12 +157,15 @@ static void print_text(const char *root, const char *path, const struct proposal
 		printf("  module %s: %s\n", p->module, p->module_why);
 	for (int i = 0; i < p->n_benchmarks; i++)
 		plain_line(stdout, "  benchmark %s: %s", p->benchmark[i].name, p->benchmark[i].why);
+	print_more(p);
 	for (int i = 0; i < p->n_whys; i++)
 		plain_line(stdout, "  build: %s", p->why[i]);
 	if (p->environment[0])
 		plain_line(stdout, "  environment: %s", p->environment);
 	for (int i = 0; i < p->n_missing; i++)
 		plain_line(stdout, "  %s", p->missing[i]);
+	if (p->lacks_modules)
+		print_virtual_environment();
 	for (int i = 0; i < p->n_notes; i++)
 		plain_line(stdout, "  note: %s", p->note[i]);
 	print_left(p, stdout, "  ");
@@ -180,8 +220,8 @@ int verb_init(struct client *c, const struct options *o)
 		buf_fini(&none);
 	} else if (scan_at(l, root, &err) != 0) {
 		status = verb_fail_here(&err);
-	} else if (propose(l, p)) {
-		missing_find(p);
+	} else if (missing_search(l), propose(l, o->all, p)) {
+		missing_find(l, p);
 		status = write_it(l, p, is_checkout, o);
 	} else {
 		fprintf(stderr,

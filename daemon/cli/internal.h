@@ -15,8 +15,20 @@
 
 /* ---- alerts ---- */
 
+struct client;
+
 /** Write what an alert (the API's object) reports: "ada/three-stages is 4.0 % slower in 6 cells"; without a loss, its title. */
 void alert_finding(const json_t *alert, char out[FINDING_SIZE]);
+/** The open and acknowledged alerts of a repository (NULL: of all); those that cannot be read are left out. Own: json_decref. */
+json_t *alert_live(struct client *c, const char *repo);
+/** That of a branch (its key) with the largest slowdown. NULL: none. Borrowed. */
+json_t *alert_slowest(const json_t *alerts, const char *repo, const char *branch);
+/** Print the two answers to an alert whose cause was shown, or is not known; after an answer, its page. */
+void alert_print_next(long long alert, enum alertstate state);
+/** True for an alert of cells that are no longer measured: accepting it accepts no loss. */
+bool alert_is_missing(const json_t *alert);
+/** As alert_print_next, for an alert of any kind. */
+void alert_print_step(const json_t *alert);
 
 /* ---- answers: Results of checks, each with its state and advice, as text or as JSON. ---- */
 
@@ -47,10 +59,9 @@ bool answers_print(const struct answers *a, bool json);
  *
  * Err, the same for every call: ERR_IO the daemon cannot be reached; ERR_TIMEOUT it did not answer; ERR_NOT_FOUND, ERR_CONFLICT,
  * ERR_INVALID, ERR_BUSY, ERR_INTERNAL the daemon refused the call, with its message; ERR_FULL the answer is too large;
- * ERR_PROTOCOL the answer is malformed.
+ * ERR_PROTOCOL the answer is malformed. A request beyond the limit per minute (429) is sent again after the time that the daemon
+ * names, with a line on standard error, five times at most.
  */
-
-struct client;
 
 /**
  * Make a client of `server`, such as "http://127.0.0.1:8451"; `token` is sent with every call, NULL none. Does not connect yet.
@@ -58,9 +69,11 @@ struct client;
  * Err: ERR_INVALID it is not an address.
  */
 int client_open(const char *server, const char *token, struct client **out, struct fw_err *err);
+/** Trust the certificates in `ca_file` instead of the system's. Err: ERR_INVALID it cannot be read, or its path is too long. */
+int client_trust(struct client *c, const char *ca_file, struct fw_err *err);
 /** A second connection to the same daemon. Own: client_close. */
 int client_again(const struct client *c, struct client **out, struct fw_err *err);
-/** Set the timeout of all further calls. Units: ms, above 0. */
+/** Set the timeout of all further calls, which are not sent again after 429. Units: ms, above 0. */
 void client_hurry(struct client *c, long timeout_ms);
 /** Address of the daemon, without a trailing slash. Own: the client. */
 const char *client_server(const struct client *c);
@@ -149,6 +162,8 @@ void command_add(struct command *c, const char *word);
 bool command_is_same(const struct command *a, const struct command *b);
 /** Append `c` to `out`, quoted for the shell. */
 void command_put_shell(const struct command *c, struct buf *out);
+/** Whether a shell and YAML read the word as it is, without quotes. */
+bool command_is_plain(const char *word);
 /** Append `c` to `out` as a YAML list. */
 void command_put_yaml(const struct command *c, struct buf *out);
 /** Quote one argument so that YAML reads it as a string. */
@@ -168,6 +183,8 @@ enum {
 	SCAN_ENVIRONMENTS_MAX = 24,
 	SCAN_LEFT_MAX = 96,
 	SCAN_HELPERS_MAX = 256,
+	SCAN_DISTRIBUTIONS_MAX = 32,
+	SCAN_ABSENT_MAX = 64,
 	SCAN_PATH_SIZE = 256,
 	SCAN_TEXT_MAX = 256 << 10
 };
@@ -197,6 +214,9 @@ struct scan_program {
 	char choices[400];        /* of those arguments, for people; "" none */
 	char search[64];          /* folders with the script's packages, separated by ":"; "" none */
 	char modules[1024];       /* that a script imports and the checkout does not have, separated by spaces */
+	char packages[1024];      /* of the checkout, and modules, that a script imports: "src/rows bench/utils" */
+	int n_absent;             /* modules that this machine does not have: see missing_search */
+	const char *absent[16];   /* their names. Own: the scan */
 	struct buf text;          /* without comments */
 };
 
@@ -204,6 +224,12 @@ struct scan_program {
 struct scan_left {
 	char path[SCAN_PATH_SIZE];
 	char why[256];
+};
+
+/** A Python file that reads the metadata of an installed package, and fails if the package is not installed. */
+struct scan_distribution {
+	char path[SCAN_PATH_SIZE];
+	char name[64]; /* of the package, as the file spells it */
 };
 
 /** A build file: Makefile, CMakeLists.txt, setup.py, pyproject.toml. */
@@ -215,14 +241,19 @@ struct scan_builder {
 
 struct scan {
 	char root[4096];
-	int n_programs, n_builders, n_suites, n_environments, n_left;
+	int n_programs, n_builders, n_suites, n_environments, n_left, n_distributions;
 	struct scan_left left[SCAN_LEFT_MAX];
 	char environment[SCAN_ENVIRONMENTS_MAX][SCAN_PATH_SIZE]; /* files of requirements, and lock files */
 	struct scan_program program[SCAN_PROGRAMS_MAX];
 	struct scan_builder builder[SCAN_BUILDERS_MAX];
+	struct scan_distribution distribution[SCAN_DISTRIBUTIONS_MAX];
 	char suite[SCAN_SUITES_MAX][64];                /* from etc/suites or .flopwatch/suites */
 	char result[SCAN_PATH_SIZE], result_format[24]; /* an existing output file of a benchmark; "" none */
 	bool is_cut;                                    /* there are more files than the scan reads */
+	int n_absent;                                   /* modules that this machine does not have: see missing_search */
+	char absent[SCAN_ABSENT_MAX][64];
+	char python[256]; /* the Python that was asked for them; "" none */
+	bool has_unasked; /* it did not answer */
 	int n_helpers;
 	struct script_helper *helper[SCAN_HELPERS_MAX]; /* files that scripts import, read once; see script.c */
 };
@@ -247,6 +278,7 @@ void scan_join(const char *dir, const char *name, char *out, size_t size);
 struct builder_step {
 	struct command command;
 	int n_before_targets; /* number of words; 0: the step has no targets */
+	char output[256];     /* the file that gets its standard output; "" none */
 	char why[320];
 };
 
@@ -270,8 +302,15 @@ struct propose_benchmark {
 	char output[128];   /* "" it prints its results */
 	char artifact[256]; /* "" the whole folder */
 	char choices[400];  /* of required arguments; "" none */
-	char modules[1056]; /* of Python that it imports, separated by spaces */
+	char modules[1024]; /* of Python that it imports, separated by spaces */
+	char absent[200];   /* of those that others do not need either, and this machine does not have; "" none */
 	bool uses_gpu, needs_nvcc;
+};
+
+/** A program that a manifest only lists. */
+struct propose_more {
+	char path[SCAN_PATH_SIZE];    /* its source */
+	char file[COMMAND_WORD_SIZE]; /* that its build makes; "" a script */
 };
 
 struct proposal {
@@ -286,6 +325,8 @@ struct proposal {
 	char why[PROPOSE_WHYS_MAX][320]; /* reasons for the build */
 	int n_benchmarks;                /* the most certain first */
 	struct propose_benchmark benchmark[PROPOSE_BENCHMARKS_MAX];
+	int n_more; /* benchmarks that are like those, and not named without --all */
+	struct propose_more more[SCAN_PROGRAMS_MAX];
 	int n_left; /* files that are not proposed, with their reasons */
 	struct scan_left left[PROPOSE_LEFT_MAX];
 	char environment[320]; /* of Python, "" none is described */
@@ -293,20 +334,46 @@ struct proposal {
 	char note[PROPOSE_NOTES_MAX][400];
 	int n_missing; /* modules and programs that this machine does not have: see missing_find */
 	char missing[PROPOSE_NOTES_MAX][400];
+	bool lacks_modules; /* of Python */
 };
 
-/** Propose a manifest. False: nothing measurable was recognised. The notes then contain what was found. */
-bool propose(const struct scan *l, struct proposal *out);
+/**
+ * Propose a manifest, without `want_all` of a few benchmarks if there are many. False: nothing measurable was recognised. The
+ * notes then contain what was found.
+ */
+bool propose(const struct scan *l, bool want_all, struct proposal *out);
 
 /* ---- environment: The files of a checkout that describe the Python environment of its benchmarks. Pure. ---- */
 
 /** Write a line about the requirements of benchmarks, with `is_tests` also of tests; "": there are none. Shape: line[size]. */
 void environment_describe(const struct scan *l, bool is_tests, char *line, size_t size);
 
+/*
+ * ---- metadata ----
+ * The metadata of the checkout's own Python package, which its code may read with importlib.metadata or pkg_resources. Only an
+ * installed package has them, and a benchmark runs from the sources. Pure except for checks whether a file exists.
+ */
+
+enum { METADATA_STEPS = 2 };
+
+struct metadata {
+	char name[64];            /* of the package, as the project declares it */
+	char dir[SCAN_PATH_SIZE]; /* the folder that contains the package, and where Python finds metadata */
+	struct builder_step step[METADATA_STEPS];
+};
+
+/** Find what the build writes for `program`, a Python script. False: the script and the packages that it imports need no metadata. */
+bool metadata_find(const struct scan *l, const struct scan_program *program, struct metadata *out);
+
 /* ---- missing: Modules and programs that the commands of a proposal need and the sandbox of this machine does not have. ---- */
 
-/** Fill `p->missing`. Runs the sandbox's python3, which searches the modules but does not import them. */
-void missing_find(struct proposal *p);
+/**
+ * Find the modules of all programs that this machine does not have. Runs the sandbox's python3, which searches the modules but
+ * does not import them.
+ */
+void missing_search(struct scan *l);
+/** Fill `p->missing`, from the modules that missing_search found. */
+void missing_find(const struct scan *l, struct proposal *p);
 
 /*
  * ---- builder: How a program of a checkout is built: by a Makefile with a rule for it, by CMake, or by the compiler directly.
@@ -338,30 +405,66 @@ enum exit_status {
 	EXIT_INTERRUPTED = 130
 };
 
+/* ---- servers: The named servers of the user, $XDG_CONFIG_HOME/flopwatch/servers.yml. ---- */
+
+enum { SERVERS_MAX = 32, SERVERS_PATH_SIZE = 512, SERVERS_TOKEN_SIZE = 200 };
+
+struct server {
+	char name[64], url[256];
+	char token_file[SERVERS_PATH_SIZE], ca_file[SERVERS_PATH_SIZE]; /* "": none */
+};
+
+struct servers {
+	char path[SERVERS_PATH_SIZE]; /* of the file, whether it exists or not */
+	int n;
+	struct server server[SERVERS_MAX];
+	const struct server *usual; /* `default` of the file; NULL: none */
+};
+
+struct options;
+struct catalog_verb;
+
+/** Read the file; without it there are none. Err: ERR_INVALID every mistake, one a line with its position. */
+int servers_read(struct servers *all, struct fw_err *err);
+/** NULL: there is none of this name. Own: `all`. */
+const struct server *servers_find(const struct servers *all, const char *name);
+/** Open a client with the token and certificates of the server. Err: ERR_INVALID e.g. others can read the token's file. */
+int servers_open(const struct server *s, struct client **out, struct fw_err *err);
+/** Run the verb on each server, under its name. Returns the first exit status that is not EXIT_OK. */
+int servers_run(const struct servers *all, const struct catalog_verb *verb, const struct options *o);
+
 /** The parsed command line. */
 struct options {
-	const char *server, *token_file, *scope;
+	const char *server, *token_file, *ca_file, *scope, *expires;
 	const char *format, *unit, *time, *commit, *base;                          /* NULL: not given */
 	const char *repo, *suite, *cells, *branch, *device, *state, *reason;       /* NULL: not given */
 	const char *provider, *base_provider, *target_provider;                    /* NULL: not given */
 	const char *base_config, *target_config;                                   /* NULL: not given */
 	const char *base_toolchain, *target_toolchain, *base_flags, *target_flags; /* NULL: not given */
 	const char *read_only;                                                     /* NULL: not given */
-	const char *output;                                                        /* NULL: not given */
-	const char *results, *metric, *kernel, *ids;                               /* for files; NULL: not given */
+	const char *output, *export;                                               /* NULL: not given */
+	const char *results, *metric, *kernel, *ids, *stdin_bytes;                 /* for files; NULL: not given */
 	const char *color;
-	bool json, is_long, build, quick, progress, quiet, again, all, strict, watch, help, version;
+	const struct servers *servers; /* the named ones */
+	bool all_servers;
+	bool json, is_long, build, quick, progress, quiet, again, all, strict, watch, help, version, history, zstd;
 	double threshold_pct; /* 0: not given */
 	int timeout_s;        /* 0: none */
 	int runs;             /* 0: the daemon's default */
 	int limit;
-	int launches, warmup; /* for ncu files; 0: not given */
+	int launches, warmup;  /* for ncu files and programs under ncu; 0: not given */
+	const char *artefacts; /* folder for files of profilers; NULL: not given */
 	int n_arg;
 	char **arg; /* arg[n_arg], after the verb */
 };
 
 /** Print the error of a call to the daemon as one line on stderr. Returns its exit status. */
 int verb_fail(const struct fw_err *err);
+/**
+ * As verb_fail, after a search for an object by a name from the arguments: ERR_CONFLICT, several objects have that name, is
+ * EXIT_USAGE.
+ */
+int verb_fail_of_name(const struct fw_err *err);
 /** Print an error of this program (a file, a child process) in the same way: always EXIT_ERROR. */
 int verb_fail_here(const struct fw_err *err);
 /** Print a line on stderr about invalid arguments: EXIT_USAGE. */
@@ -395,9 +498,10 @@ int verb_status_of_verdict(enum verdict verdict);
 typedef int verb_fn(struct client *c, const struct options *o);
 /* These need no daemon. */
 verb_fn verb_init, verb_try, verb_suite, verb_help, verb_config;
-verb_fn verb_compare, verb_submit, verb_wait, verb_bisect, verb_profile, verb_why, verb_calibrate, verb_peer, verb_judge;
-verb_fn verb_status, verb_watch, verb_jobs, verb_log, verb_history, verb_alerts, verb_notifications, verb_devices, verb_open;
-verb_fn verb_cancel, verb_retry, verb_redeliver, verb_pause, verb_resume, verb_token;
+verb_fn verb_compare, verb_submit, verb_ci, verb_wait, verb_bisect, verb_profile, verb_why, verb_calibrate, verb_peer, verb_judge;
+verb_fn verb_status, verb_servers, verb_watch, verb_jobs, verb_log, verb_history, verb_alerts, verb_notifications, verb_audit,
+	verb_devices, verb_open;
+verb_fn verb_cancel, verb_retry, verb_approve, verb_redeliver, verb_notify, verb_pause, verb_resume, verb_token;
 verb_fn verb_import, verb_export, verb_reproduce, verb_backup, verb_doctor, verb_completion;
 /** compare for two files; needs no daemon. */
 int verb_compare_files(const struct options *o);
@@ -416,7 +520,7 @@ enum catalog_kind { CATALOG_NONE, CATALOG_FILE, CATALOG_WORDS, CATALOG_REQUESTED
 /** Type of an option's member in struct options: const char *, int above 0, double above 0 and below 100, bool. */
 enum catalog_holds { CATALOG_TEXT, CATALOG_COUNT, CATALOG_PERCENT, CATALOG_FLAG };
 
-enum { CATALOG_OPTIONS_MAX = 56 }; /* including the end mark */
+enum { CATALOG_OPTIONS_MAX = 58 }; /* including the end mark */
 
 struct catalog_option {
 	const char *name;  /* without the dashes */
@@ -463,8 +567,10 @@ bool checkout_climb(char *path);
 /** The checkout of the current directory. Err: ERR_NOT_FOUND there is none. Shape: path[size]. */
 int checkout_worktree(char *path, size_t size, struct fw_err *err);
 
-/** The address of the remote origin of a checkout, "" none. Shape: url[size]. */
+/** The address of the remote origin of a checkout, a path as an absolute one; "" none. Shape: url[size]. */
 void checkout_origin(const char *worktree, char *url, size_t size);
+/** The branch that others are merged into: the default branch of origin, else main, else the current one. Shape: branch[size]. */
+void checkout_upstream(const char *worktree, char *branch, size_t size);
 
 /** The checkout of the current directory, and its watched repository. */
 struct checkout {
@@ -486,8 +592,14 @@ int checkout_find(struct client *c, struct checkout *out, struct fw_err *err);
  * above.
  */
 int checkout_check(struct client *c, const struct options *o, struct fw_err *err);
+/** The full hash of the commit that is checked out in `worktree`. Err: ERR_INVALID it has none, or git is missing. */
+int checkout_head(const char *worktree, char sha[65], struct fw_err *err);
+/** Find the commit that git reads `name` as, in a checkout. Err: ERR_NOT_FOUND. */
+int checkout_commit(const char *worktree, const char *name, char sha[65], struct fw_err *err);
 /** Whether the checkout contains a commit of that branch of the watched repository that comes after `tip`, as after a push. */
 bool checkout_has_newer(const struct checkout *here, const char *branch, const char *tip, char newer[65]);
+/** Whether the checkout has a branch of that name which was never pushed to the remote that the daemon reads. */
+bool checkout_is_unpushed(const struct checkout *here, const char *branch);
 /**
  * The repository that a command refers to: --repo, that of the current checkout, the only one, or the only one with a branch or
  * commit `what` (NULL: none was given). Shape: name[size]. EXIT_OK, else a line was printed: EXIT_USAGE several match,
@@ -501,9 +613,12 @@ int checkout_request_which(const char *what, const char *repos, struct fw_err *e
 
 /**
  * Print the comparisons of a verdict, and why suites have none. The exit status: that of a regression if any suite regressed,
- * else that of the verdict. Err: -1 with the reason why nothing was measured at all.
+ * else that of the verdict, but EXIT_ERROR if the files of --export are not written, which is printed. Err: -1 with the reason
+ * why nothing was measured at all.
  */
 int conclude(struct client *c, const struct options *o, const json_t *verdict, struct fw_err *err);
+/** Whether the only job of a verdict, or the first one, has ended as `state`. */
+bool conclude_has_ended_as(const json_t *verdict, enum jobstate state);
 
 /* ---- config: The daemon's check whether the objects that a configuration names exist. ---- */
 
@@ -512,15 +627,32 @@ int conclude(struct client *c, const struct options *o, const json_t *verdict, s
 /** Append the results of all checks. Can take minutes if servers do not answer. Err: ERR_INVALID the first error in the file. */
 int config_look(const char *file, struct answers *answers, struct fw_err *err);
 
-/* ---- failures: Whether a repository's recent jobs all fail, and with which failure. ---- */
+/* ---- export: Comparisons as files in the formats of other projects' benchmarks. ---- */
 
-struct failures {
-	int n;         /* number of the newest ended jobs, which all failed */
-	bool is_one;   /* all of the same class, such as build failures */
-	long long job; /* the newest job */
-	char class[64];
-	char text[256]; /* message of the newest job */
+struct export_to {
+	const char *dir, *file; /* file: of the only file; NULL: named after the sides, in `dir` */
+	const char *format;     /* "ffa", "torchao"; NULL: all that have rows */
+	bool is_alone;          /* only the target's results */
+	json_t *names;          /* gets the paths; NULL: print them */
+	const char *artefacts;  /* folder of artefacts_profile with the memory of the cells; NULL none */
 };
+
+/**
+ * Write the files of a comparison (the API's body). Returns their number, 0: it has no rows in these formats. Err: -1;
+ * ERR_INVALID a file cannot be written, so that verb_fail gives the other statuses to errors of the daemon only.
+ */
+int export_files(struct client *c, const json_t *comparison, const struct export_to *to, struct fw_err *err);
+/** The same for one of several suites, in a folder of its name unless it `is_only`; a suite without rows is named on stderr. */
+int export_suite(struct client *c, const json_t *comparison, bool is_only, const struct export_to *to, struct fw_err *err);
+/** Mark an error of a file, so that verb_fail has the status of this program's errors and not of the daemon's. Returns -1. */
+int export_fail_here(struct fw_err *err);
+/** Write the tables of doc/export.md as CSV files into the folder arg[0]. Returns the exit status. */
+int export_tables(struct client *c, const struct options *o);
+/** Print `names` of export_to as the answer of --json. */
+void export_print_names(json_t *names);
+typedef void export_print_fn(void *arg);
+/** Write everything that `print` prints on standard output to DIR/output.txt instead. */
+int export_output(const char *dir, export_print_fn *print, void *arg, struct fw_err *err);
 
 /* ---- files: Result files on this machine. ---- */
 
@@ -541,12 +673,13 @@ int files_read_text(const char *path, struct buf *text, struct fw_err *err);
 /** Read a benchmark's output, in the format that the options name, else in the detected one. Own: reading_fini. */
 int files_read(const char *path, const struct options *o, struct reading *out, struct fw_err *err);
 /**
- * Read two outputs for a comparison, with equal units and metrics (reading_pair): `path[0]` is the base. `warnings` gets
+ * Read two outputs for a comparison, from the files or, with --stdin, from standard input, with equal units and metrics (reading_pair): `path[0]` is the base. `warnings` gets
  * obstacles to that, a sentence per line; *unpaired the number of names that both have without a common metric. Err: ERR_INVALID,
- * also if the formats differ. Own: reading_fini of both, reading[2], after 0.
+ * also if the formats differ. Own: reading_fini of both, reading[2], after 0. `traffic`: of ncu files without --metric also the
+ * metrics of memory traffic.
  */
-int files_read_pair(const char *const path[2], const struct options *o, struct reading reading[2], struct buf *warnings,
-	int *unpaired, struct fw_err *err);
+int files_read_pair(const char *const path[2], const struct options *o, bool traffic, struct reading reading[2],
+	struct buf *warnings, int *unpaired, struct fw_err *err);
 /** The row of `in` for the same case as `row` of `of`; NULL none. */
 const struct reading_row *files_counterpart(const struct reading *of, const struct reading_row *row, const struct reading *in);
 /** Print the warnings of files_read_pair. */
@@ -616,9 +749,11 @@ struct outcome_cell {
 };
 
 struct outcome {
-	struct msg_device device; /* kind DEVICE_ANY: no hello was received */
+	struct msg_device device;     /* kind DEVICE_ANY: no hello was received */
+	struct msg_location location; /* of the worker's cache */
 	bool is_sandboxed;
-	char build_state[8]; /* of the target; "" not reached */
+	char module_sha256[2][65]; /* of the base and of the target; "" not built */
+	char build_state[8];       /* of the target; "" not reached */
 	char build_detail[256];
 	double build_s;
 	struct buf log; /* of the build */
@@ -666,6 +801,8 @@ struct tree {
  * files that the default build needs; ERR_INVALID errors in the manifest, with their positions, or a missing input.
  */
 int tree_open(struct tree *t, const char *folder, struct fw_err *err);
+/** The same for a commit of that checkout, by any name that git reads. */
+int tree_open_commit(struct tree *t, const char *folder, const char *name, struct fw_err *err);
 void tree_free(struct tree *t);
 /**
  * Read suite `name`: from the tree, else the installed one. `file` is its name in messages. Own: `out` is a buf. Err:
@@ -692,6 +829,40 @@ struct hints {
 
 /** run`: the program that was measured; NULL for a module. */
 void hint_all(const struct tree *t, const struct outcome *o, const struct benchmark *run, struct hints *out);
+
+/* ---- programs: Memory traffic of benchmark programs of the working tree, counted by Nsight Compute on this machine. ---- */
+
+/** Find a program of Nsight in PATH, else in the usual folder of CUDA. Shape: path[size]. */
+bool programs_find(const char *name, char *path, size_t size);
+/** Write the last line that a program printed, for a message. Shape: out[size]. */
+void programs_last_line(const struct buf *text, char *out, size_t size);
+/** Whether the manifest has a benchmark whose name matches. */
+bool programs_are_meant(const struct tree *t, const char *glob);
+/**
+ * Run each matching benchmark (o->suite) under ncu, write profile_NAME.csv, ncu's own output, and traffic.csv to o->artefacts, and
+ * print traffic for each program and kernel. Err: ERR_NOT_FOUND ncu is not installed; ERR_INVALID the number of calls is unknown,
+ * or no kernel has so many launches; ERR_IO the program failed.
+ */
+int programs_profile(const struct tree *t, const struct options *o, struct fw_err *err);
+
+/* ---- artefacts: Files of profilers for every cell of a suite of the working tree, or of two commits, made on this machine. ---- */
+
+/**
+ * Build both sides (o->arg: two commits; none: the working tree, with o->base_provider and o->target_provider), run every cell of
+ * o->suite on both under ncu and nsys where these are installed, and write their files, memory and scripts to o->artefacts, a new
+ * or empty folder. Prints what is missing, and a last line. Returns the exit status: EXIT_OK everything was written that installed
+ * tools can write, EXIT_ERROR a tool failed for some cells or nothing was written, EXIT_USAGE, EXIT_NOT_FOUND, EXIT_UNDECIDED no
+ * cell could run, EXIT_INTERRUPTED.
+ */
+int artefacts_profile(const struct options *o);
+/** Write a text with other characters than letters, digits, `.` and `-` as `_`. Shape: out[size]. -1: it is cut. */
+int artefacts_word(const char *text, char *out, size_t size);
+/** Write the path of the memory of a cell ("json", or its picture, "svg") on a side. Shape: out[size]. False: it is too long. */
+bool artefacts_memory_path(const char *folder, const char *side, const char *key, const char *suffix, char *out, size_t size);
+/** The same for the timeline of its calls, in Chrome's Trace Event Format. */
+bool artefacts_trace_path(const char *folder, const char *side, const char *key, char *out, size_t size);
+/** Append the picture of the memory that flopwatch-runner --memory printed. */
+void artefacts_picture(const json_t *memory, const char *side, struct buf *svg);
 
 /* ---- interrupt: Ctrl-C while waiting: the first prints which jobs continue in the daemon, the second ends the program. ---- */
 
@@ -730,9 +901,9 @@ bool makefile_recipe(const struct makefile *m, const char *word, char *target, s
  * ---- plain: Untrusted text on a terminal: text from a branch, a build or a module must not move the cursor or hide output. ----
  */
 
-/** Print text that belongs on one line; line ends in it are made visible too. */
+/** Print text that belongs on one line; line ends in it are made visible too. Without memory, '?' for all but printable ASCII. */
 void plain_print(FILE *out, const char *text);
-/** Print a line that may contain untrusted text. */
+/** Print a line that may contain untrusted text. Without memory, as above, the beginning of a line of over 4 KiB. */
 void plain_line(FILE *out, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /** Print a text of many lines: line ends and tabs are retained. Err: ERR_FULL it is too large. */
 int plain_print_lines(FILE *out, const char *text, size_t len, struct fw_err *err);
@@ -767,6 +938,11 @@ void python_statements(const char *text, struct buf *out);
 void python_read(const char *statements, struct python_script *out);
 /** The module with the timer that is called, such as "triton.testing"; NULL none. Own: a constant. */
 const char *python_timer(const char *statements);
+/**
+ * Names of the packages whose metadata `statements` read outside of try; "__name__" and "__package__" unchanged. Returns their
+ * number. Shape: name[max].
+ */
+int python_distributions(const char *statements, char (*name)[64], int max);
 /** Whether a function of `helper`, the statements of another file, is called that uses such a timer. */
 bool python_calls_timer_of(const char *statements, const char *helper);
 
@@ -790,6 +966,8 @@ void script_forget(struct scan *l);
 bool recognise_suffix(const char *suffix);
 /** Recognise from p->path and p->text; fills kind, why, output, uses_gpu. */
 bool recognise(struct scan_program *p);
+/** The first call or definition of the function or macro `name`, also as an attribute, in `text`; NULL: none. Shape: text[len]. */
+const char *recognise_call(const char *text, size_t len, const char *name);
 /** Whether `text` names something of CUDA, or a library that uses it. */
 bool recognise_gpu(const char *text);
 /** Remove the comments of C and C++ from `text`. */
@@ -860,8 +1038,12 @@ struct session_request {
 	const char *read_only; /* a folder that branch code may read; NULL none */
 	struct msg_job *job;   /* as sent, except the device */
 	const char *label;     /* of the suite or benchmark, for steps */
+	bool builds_only;      /* nothing is measured; `device` is a kind, which need not exist */
 	struct progress *progress;
 };
+
+/** The device of this kind or uuid; NULL `wanted`: the worker's first, which is its best, but not sim. NULL: there is none. */
+const struct msg_device *session_device(const struct msg_hello *h, const char *wanted);
 
 /** Run the job to its end. Err: the worker cannot be started, has no such device, or ended early, with its last line. */
 int session_run(const struct session_request *request, struct outcome *out, struct fw_err *err);
@@ -875,6 +1057,9 @@ int session_run(const struct session_request *request, struct outcome *out, stru
 void summary_begin(struct client *c, const struct options *o, const json_t *verdict, const json_t *comparisons);
 /** Write the finding of one comparison (the API's body). */
 void summary_finding(const json_t *comparison, char out[FINDING_SIZE]);
+enum { SUMMARY_WHY_SIZE = 1200 };
+/** Write why the cause of a comparison without a profile is not known. Returns whether it times a benchmark program. */
+bool summary_unprofiled(const json_t *comparison, char out[SUMMARY_WHY_SIZE]);
 /** Print the cause of a regression, the numbers of the objects, and the next command. */
 void summary_end(struct client *c, const struct options *o, const json_t *verdict, const json_t *comparisons);
 
@@ -901,7 +1086,8 @@ void table_cell_if(struct table *t, bool is_known, const char *format, ...) __at
 void table_figure(struct table *t, double v);
 /**
  * Print all rows, aligned. On a terminal (terminal.c) they fit its width: columns are dropped, then the widest text is truncated;
- * verdicts and states are coloured.
+ * verdicts and states are coloured. Err: if a cell is missing, since memory is exhausted or a limit is exceeded, it prints one
+ * line on stderr and ends the program with EXIT_ERROR.
  */
 void table_print(struct table *t, FILE *out);
 void table_fini(struct table *t);
@@ -942,8 +1128,9 @@ const char *terminal_tone(const char *word);
 
 /**
  * Append the file of a side ("base", "target") of a comparison from the API. Returns the number of rows; 0: nothing is appended.
+ * `artefacts`: folder of artefacts_profile, whose traces and files of memory are named where they exist; NULL none.
  */
-int torchao_write(const json_t *comparison, const char *side, bool is_training, struct buf *out);
+int torchao_write(const json_t *comparison, const char *side, bool is_training, const char *artefacts, struct buf *out);
 
 /* ---- trial_report: A trial as text or as JSON. ---- */
 
@@ -956,7 +1143,8 @@ struct report {
 	const struct rule *rule;
 	double budget_s;
 	const struct hints *hints;
-	bool is_long; /* also print the cost of a turn */
+	bool is_long;  /* also print the cost of a turn */
+	bool is_alone; /* no other suite or benchmark is tried: the total has its cost */
 };
 
 void report_print(const struct report *r, bool is_quiet, FILE *out);
@@ -966,6 +1154,7 @@ struct report_total {
 	int n_cells; /* with a time */
 	double least_s, most_s;
 	int n_untimed; /* suites and benchmarks without a time */
+	bool is_part;  /* a push measures more suites */
 };
 
 void report_add(const struct report *r, struct report_total *t);
@@ -982,10 +1171,15 @@ const char *value_text(const json_t *o, const char *key);
 double value_number(const json_t *o, const char *key);
 /** 0 when absent. */
 long long value_integer(const json_t *o, const char *key);
+enum { VALUE_BEHIND_SIZE = 96 };
+/** Write what a queued job waits for: "behind J7 (bisect) and 2 queued jobs"; "" if that is not known. */
+void value_behind(const json_t *job, char text[VALUE_BEHIND_SIZE]);
 /** VERDICT_NONE when absent. */
 enum verdict value_verdict(const json_t *o);
 /** The rate that the cell's family shows: "tflops", "gb_s"; NULL: only the time. */
 const char *value_rate(const json_t *cell);
+/** Whether the cell is a row of a benchmark program, not of a kernel family. */
+bool value_is_program(const json_t *cell);
 enum { VALUE_AGE_SIZE = 32, VALUE_WORD_SIZE = 64 };
 /** Write a name with spaces instead of underscores; "" when absent. Shape: out[VALUE_WORD_SIZE]. */
 void value_words(const json_t *o, const char *key, char out[VALUE_WORD_SIZE]);
@@ -1023,5 +1217,15 @@ enum { WRITE_WORD_MAX = 250 }; /* maximum bytes of one argument of a command in 
 void write_manifest(const struct proposal *p, struct buf *out);
 /** Append the build as one shell command line. */
 void write_shell(const struct proposal *p, struct buf *out);
+
+/* ---- wait: The verdict of a branch, commit or job. ---- */
+
+/**
+ * Find where to read the verdict of `what`, a branch, commit or job, after the daemon has read its repository. `is_patient`: wait
+ * for an unknown one until `end_ns` with --timeout, else for five seconds, and then set ERR_NOT_FOUND; otherwise *path is "" if
+ * the daemon has no job for it. Own: the caller owns *path, also after an error. Err: ERR_CONFLICT several have that name.
+ */
+int wait_find(struct client *c, const struct options *o, const char *what, int64_t end_ns, bool is_patient, struct buf *path,
+	struct fw_err *err);
 
 #endif

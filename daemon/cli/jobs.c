@@ -1,8 +1,6 @@
 /* jobs: the queue, recently ended jobs, and why jobs do not progress. */
 
 #include "cli/internal.h"
-#include "model/model.h"
-#include "verdict/verdict.h"
 
 /* Reason of a job's state: what occupies its device, the current cell, or the reason of its final state. */
 static const char *why(const json_t *job)
@@ -18,6 +16,14 @@ static const char *why(const json_t *job)
 		return note;
 	bool at_cells = state == JOBSTATE_MEASURING || state == JOBSTATE_CHECKING;
 	return at_cells && *cell ? cell : value_text(job, "state_why");
+}
+
+static void why_cell(struct table *t, const json_t *job)
+{
+	const char *text = why(job);
+	char behind[VALUE_BEHIND_SIZE];
+	value_behind(job, behind);
+	table_cell(t, "%s", *text ? text : behind);
 }
 
 static const char *since(const json_t *job)
@@ -103,11 +109,11 @@ static void print_jobs(const json_t *rows, bool is_long)
 {
 	static const struct column brief[] = { { "job", .cell = id_cell }, { "kind", .key = "kind" },
 		{ "branch", .cell = branch_cell }, { "state", .cell = state_cell }, { "~since", .cell = age_cell },
-		{ "~why", .text = why } };
+		{ "~why", .cell = why_cell } };
 	static const struct column all[] = { { "job", .cell = id_cell }, { "~repo", .key = "repo" }, { "kind", .key = "kind" },
 		{ "branch", .cell = branch_cell }, { "~base", .key = "base", .cut = 10 },
 		{ "target", .key = "target", .cut = 10 }, { "~suite", .key = "suite" }, { "state", .cell = state_cell },
-		{ "~since", .text = since, .cut = 19 }, { "~why", .text = why } };
+		{ "~since", .text = since, .cut = 19 }, { "~why", .cell = why_cell } };
 	if (is_long)
 		table_print_rows(rows, 10, all, stdout);
 	else if (json_array_size(rows))

@@ -1,5 +1,4 @@
 /* judge.c - requests that the daemon judges again, one comparison per request, so that other requests are served in between. */
-#include <stdlib.h>
 
 #include "cli/internal.h"
 

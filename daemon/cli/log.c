@@ -1,10 +1,6 @@
 /* log: what a job did; the text of a build only if it failed, or with --build. */
-#include <stdlib.h>
 
 #include "cli/internal.h"
-#include "lib/lib.h"
-#include "model/model.h"
-#include "verdict/verdict.h"
 
 enum { LOG_MAX = 64 << 20, LOG_JSON_MAX = 6 * LOG_MAX, LINE_MAX_BYTES = 400 };
 

@@ -4,7 +4,6 @@
 #include <fcntl.h>
 #include <getopt.h>
 #include <poll.h>
-#include <stdlib.h>
 #include <unistd.h>
 
 #include "cli/internal.h"
@@ -128,18 +127,67 @@ static int read_briefly(const char *path, char *text, size_t size)
 	return n < 0 ? -1 : 0;
 }
 
-/* Read the token from the first line of a file. 0; -1 and a line was printed. */
-static int read_token(const char *path, char *token, size_t size)
+/* Read the token from the first line of a file. */
+static int read_token(const char *path, char *token, size_t size, struct fw_err *err)
 {
-	if (read_briefly(path, token, size) != 0) {
-		fprintf(stderr, "flopwatch: cannot read the token in %s: %s\n", path, strerror(errno));
-		return -1;
-	}
+	if (read_briefly(path, token, size) != 0)
+		return err_sys(err, "cannot read the token in %s", path);
 	token[strcspn(token, "\r\n")] = '\0';
-	if (token[0])
-		return 0;
-	fprintf(stderr, "flopwatch: there is no token on the first line of %s\n", path);
-	return -1;
+	return token[0] ? 0 : err_set(err, ERR_NOT_FOUND, "there is no token on the first line of %s", path);
+}
+
+static const char *text_or(const char *text, const char *other)
+{
+	return text && *text ? text : other;
+}
+
+/* Find the server of the options, the environment or the file: an option counts most. EXIT_OK, else a line was printed. */
+static int find_server(const struct servers *all, const struct options *o, struct server *out)
+{
+	const char *wanted = text_or(o->server, text_or(getenv("FLOPWATCH_SERVER"), NULL));
+	const struct server *named = !wanted ? all->usual : strstr(wanted, "://") ? NULL : servers_find(all, wanted);
+	*out = (struct server){ .name = "" };
+	if (named)
+		*out = *named;
+	else if (wanted && !strstr(wanted, "://"))
+		return verb_usage("flopwatch: there is no server named %s in %s; an address begins with http:// or https://",
+			wanted, all->path);
+	else if ((size_t)snprintf(out->url, sizeof out->url, "%s", wanted ? wanted : "http://127.0.0.1:8451") >= sizeof out->url)
+		return verb_usage("flopwatch: server: the address is longer than %zu bytes", sizeof out->url - 1);
+	return EXIT_OK;
+}
+
+/* Open a client with the token and the certificates of the options, the named server or the environment. EXIT_OK, as above. */
+static int open_client(const struct server *s, const struct options *o, struct client **out)
+{
+	struct fw_err err = { 0 };
+	const char *ca_file = text_or(o->ca_file, s->ca_file[0] ? s->ca_file : getenv("FLOPWATCH_CA_FILE"));
+	char token[SERVERS_TOKEN_SIZE] = "";
+	if (o->token_file ? read_token(o->token_file, token, sizeof token, &err) != 0
+			  : s->token_file[0] && secret_read(s->token_file, token, sizeof token, &err) != 0) {
+		(void)verb_fail(&err);
+		return EXIT_ERROR;
+	}
+	/* the token of the environment is that of another server where the named one has its own */
+	if (client_open(s->url, token[0] ? token : text_or(getenv("FLOPWATCH_TOKEN"), NULL), out, &err) != 0) {
+		(void)verb_fail(&err);
+		return EXIT_USAGE;
+	}
+	if (ca_file && *ca_file && strncmp(s->url, "https://", 8) == 0 && client_trust(*out, ca_file, &err) != 0) {
+		client_close(*out);
+		(void)verb_fail(&err);
+		return EXIT_USAGE;
+	}
+	return EXIT_OK;
+}
+
+static int run_on_all(const struct servers *all, const struct catalog_verb *verb, const struct options *o)
+{
+	if (o->server || o->token_file || o->ca_file || o->watch)
+		return verb_usage("flopwatch: --all-servers is used without --server, --token-file, --ca-file and --watch");
+	if (all->n == 0)
+		return verb_usage("flopwatch: there is no server in %s", all->path);
+	return servers_run(all, verb, o);
 }
 
 static const struct catalog_verb *find_verb(const char *name)
@@ -153,8 +201,8 @@ static const struct catalog_verb *find_verb(const char *name)
 
 int main(int argc, char **argv)
 {
-	const char *server = getenv("FLOPWATCH_SERVER");
-	struct options o = { .server = server && *server ? server : "http://127.0.0.1:8451" };
+	json_set_alloc_funcs(mem_alloc, free); /* a value without memory must not look like one that an answer lacks */
+	struct options o = { 0 };
 	bool given[CATALOG_OPTIONS_MAX] = { 0 };
 	if (!parse(argc, argv, &o, given))
 		return EXIT_USAGE;
@@ -186,15 +234,22 @@ int main(int argc, char **argv)
 		err_set(&err, ERR_INTERNAL, "libcurl did not start");
 		return verb_fail(&err);
 	}
-	char token[200] = "";
-	const char *usual = getenv("FLOPWATCH_TOKEN");
-	if (o.token_file && read_token(o.token_file, token, sizeof token) != 0)
-		return EXIT_ERROR;
-	if (client_open(o.server, token[0] ? token : usual && *usual ? usual : NULL, &client, &err) != 0) {
+	struct servers servers;
+	if (servers_read(&servers, &err) != 0) {
 		(void)verb_fail(&err);
 		return EXIT_USAGE;
 	}
-	int status = verb->run(client, &o);
+	o.servers = &servers;
+	if (o.all_servers)
+		return run_on_all(&servers, verb, &o);
+	struct server server;
+	int status = find_server(&servers, &o, &server);
+	o.server = server.url;
+	if (status == EXIT_OK)
+		status = open_client(&server, &o, &client);
+	if (status != EXIT_OK)
+		return status;
+	status = verb->run(client, &o);
 	client_close(client);
 	curl_global_cleanup();
 	return status;

@@ -1,10 +1,6 @@
 /* makefile.c - documented in internal.h. */
 #include "cli/internal.h"
 
-#include <stdlib.h>
-
-#include "lib/lib.h"
-
 enum { VARIABLES_MAX = 128, RULES_MAX = 256, NAME_SIZE = 64, VALUE_SIZE = 1024, DEPTH_MAX = 6, RECIPE_MAX = 8 << 10 };
 
 struct make_rule {

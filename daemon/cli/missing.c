@@ -4,9 +4,7 @@
 #include <limits.h>
 #include <unistd.h>
 
-#include "lib/lib.h"
-
-enum { MODULES_MAX = 64, ANSWER_MAX = 16 << 10, DEADLINE_MS = 20000 };
+enum { MODULES_MAX = 256, ANSWER_MAX = 16 << 10, DEADLINE_MS = 20000 };
 
 /* Prints the names of absent modules. -I ignores the user's own packages, which the sandbox does not show either. */
 static const char program_text[] = "import importlib.util, sys\n"
@@ -56,11 +54,11 @@ static bool has_word(const char *list, const char *word)
 	return false;
 }
 
-static void list_modules(const struct proposal *p, struct modules *out)
+static void list_modules(const struct scan *l, struct modules *out)
 {
 	out->n = 0;
-	for (int i = 0; i < p->n_benchmarks; i++)
-		for (const char *at = p->benchmark[i].modules; *at; at += strcspn(at, " "), at += *at == ' ') {
+	for (int i = 0; i < l->n_programs; i++)
+		for (const char *at = l->program[i].modules; *at; at += strcspn(at, " "), at += *at == ' ') {
 			size_t n = strcspn(at, " ");
 			bool is_there = n >= sizeof out->name[0];
 
@@ -88,41 +86,52 @@ static void list_users(const struct proposal *p, const char *module, char *out, 
 		snprintf(out + strlen(out), size - strlen(out), " and %d more", n - SHOWN);
 }
 
-static void find_modules(struct proposal *p)
+/* Ask the Python of the sandbox for all of `modules`. */
+static void ask_python(struct scan *l, const struct modules *modules)
 {
-	const char *argv[MODULES_MAX + 5];
-	char python[PATH_MAX], users[300], name[64];
-	struct modules modules;
+	const char *argv[MODULES_MAX + 5] = { l->python, "-I", "-c", program_text };
 	struct proc_exit how;
 	struct buf out;
-	int n = 0;
+	int n = 4;
 
-	list_modules(p, &modules);
-	if (modules.n == 0)
-		return;
-	if (!find_program("python3", python)) {
-		add(p, "missing here: python3, which the sandbox searches in %s", BUILD_PATH);
-		return;
-	}
-	argv[n++] = python;
-	argv[n++] = "-I";
-	argv[n++] = "-c";
-	argv[n++] = program_text;
-	for (int i = 0; i < modules.n; i++)
-		argv[n++] = modules.name[i];
-	argv[n] = NULL;
+	for (int i = 0; i < modules->n; i++)
+		argv[n++] = modules->name[i];
 	buf_init(&out, ANSWER_MAX);
 	bool is_done = proc_run(&(struct proc_spec){ .argv = argv }, NULL, &out, NULL, DEADLINE_MS, &how, NULL) == 0 &&
 		       how.status == 0 && !out.failed;
 
-	if (!is_done)
-		add(p, "the modules that it imports were not checked: %.200s did not answer", python);
-	for (const char *at = out.data; is_done && *at; at += strcspn(at, "\n"), at += *at == '\n') {
-		snprintf(name, sizeof name, "%.*s", (int)strcspn(at, "\n"), at);
-		list_users(p, name, users, sizeof users);
-		add(p, "missing here: module %s, which %.100s cannot import; needed by %.200s", name, python, users);
-	}
+	l->has_unasked = !is_done;
+	for (const char *at = out.data; is_done && *at; at += strcspn(at, "\n"), at += *at == '\n')
+		if (l->n_absent < SCAN_ABSENT_MAX)
+			snprintf(l->absent[l->n_absent++], sizeof l->absent[0], "%.*s", (int)strcspn(at, "\n"), at);
 	buf_fini(&out);
+}
+
+static void name_absent(const struct scan *l, struct scan_program *program)
+{
+	for (int i = 0; i < l->n_absent && program->n_absent < (int)(sizeof program->absent / sizeof program->absent[0]); i++)
+		if (has_word(program->modules, l->absent[i]))
+			program->absent[program->n_absent++] = l->absent[i];
+}
+
+static void add_modules(const struct scan *l, struct proposal *p)
+{
+	char users[300];
+	bool has_modules = false;
+
+	for (int i = 0; i < p->n_benchmarks; i++)
+		has_modules = has_modules || p->benchmark[i].modules[0];
+	if (has_modules && !l->python[0])
+		add(p, "missing here: python3, which the sandbox searches in %s", BUILD_PATH);
+	else if (has_modules && l->has_unasked)
+		add(p, "the modules that it imports were not checked: %.200s did not answer", l->python);
+	for (int i = 0; i < l->n_absent; i++) {
+		list_users(p, l->absent[i], users, sizeof users);
+		p->lacks_modules = p->lacks_modules || users[0];
+		if (users[0])
+			add(p, "missing here: module %s, which %.100s cannot import; needed by %.200s", l->absent[i], l->python,
+				users);
+	}
 }
 
 static void find_tool(struct proposal *p, const char *name)
@@ -133,7 +142,22 @@ static void find_tool(struct proposal *p, const char *name)
 		add(p, "missing here: program %.100s, which the sandbox searches in %s", name, BUILD_PATH);
 }
 
-void missing_find(struct proposal *p)
+void missing_search(struct scan *l)
+{
+	struct modules *modules = mem_alloc(sizeof *modules);
+	char python[PATH_MAX];
+
+	list_modules(l, modules);
+	if (modules->n && find_program("python3", python)) {
+		snprintf(l->python, sizeof l->python, "%.255s", python);
+		ask_python(l, modules);
+	}
+	for (int i = 0; i < l->n_programs; i++)
+		name_absent(l, &l->program[i]);
+	free(modules);
+}
+
+void missing_find(const struct scan *l, struct proposal *p)
 {
 	for (int i = 0; i < p->n_steps; i++)
 		find_tool(p, p->step[i].command.word[0]);
@@ -142,5 +166,5 @@ void missing_find(struct proposal *p)
 			find_tool(p, "nvcc");
 		else if (strcmp(p->benchmark[i].reader, "hyperfine") == 0)
 			find_tool(p, "hyperfine");
-	find_modules(p);
+	add_modules(l, p);
 }

@@ -1,9 +1,7 @@
 /* open: prints the address of a page, and opens it on a desktop. */
-#include <stdlib.h>
 #include <unistd.h>
 
 #include "cli/internal.h"
-#include "lib/lib.h"
 
 #define BROWSER "/usr/bin/xdg-open"
 enum { BROWSER_MS = 10000, COMMIT_MIN = 7 };

@@ -2,9 +2,6 @@
 #include "cli/internal.h"
 
 #include <math.h>
-#include <stdlib.h>
-
-#include "lib/lib.h"
 
 void outcome_init(struct outcome *o)
 {
@@ -116,6 +113,8 @@ static void take_note(struct outcome *o, const struct msg_note *n)
 static void take_build(struct outcome *o, const struct msg_build *b)
 {
 	o->built_ns = clock_mono_ns();
+	if (b->role == ROLE_BASE || b->role == ROLE_TARGET)
+		snprintf(o->module_sha256[b->role == ROLE_TARGET], sizeof o->module_sha256[0], "%s", b->module_sha256);
 	if (strcmp(b->state, "start") == 0 || strcmp(o->build_state, "failed") == 0)
 		return;
 	/* the second of two equal builds comes from the cache: the first has more details */

@@ -1,6 +1,5 @@
 /* Peers: request comparisons of a branch with them, and list the results. */
 #include "cli/internal.h"
-#include "lib/lib.h"
 
 static void cells_cell(struct table *t, const json_t *p)
 {

@@ -2,22 +2,57 @@
 #include "cli/internal.h"
 
 #include <math.h>
-#include <stdlib.h>
-
-#include "lib/lib.h"
 
 /* ---- configurations ---- */
 
+static const char *const sides[] = { "base", "target" };
+
+/* A value of each side. */
+struct figure_column {
+	const char *title, *key;
+};
+
+static const struct figure_column resources[] = { { "~>DRAM GB/s", "dram_gb_s" }, { "~>L2 hits %", "l2_hit_pct" },
+	{ "~>L1 hits %", "l1_hit_pct" }, { "~>bank conflicts %", "bank_conflicts_pct" }, { "~>tensor %", "tensor_pct" } };
+static const struct figure_column uses[] = { { ">allocated MB", "allocated_mb" }, { "~>DRAM MB", "dram_mb" },
+	{ "~>issue %", "issue_pct" }, { "~>warp execution %", "warp_execution_pct" }, { "~>load sectors %", "load_sector_pct" },
+	{ "~>store sectors %", "store_sector_pct" }, { "~>long scoreboard %", "long_scoreboard_pct" },
+	{ "~>barrier %", "barrier_pct" } };
+
+enum { RESOURCES = sizeof resources / sizeof *resources, USES = sizeof uses / sizeof *uses, FIRST = 5, SECOND = 2 };
+_Static_assert(FIRST + RESOURCES < TABLE_COLUMNS_MAX && SECOND + USES <= TABLE_COLUMNS_MAX, "the tables fit");
+
+static bool has_figure(const json_t *rows, const char *key)
+{
+	size_t i;
+	const json_t *row;
+	json_array_foreach(rows, i, row) for (int s = 0; s < 2;
+					      s++) if (isfinite(value_number(json_object_get(row, sides[s]), key))) return true;
+	return false;
+}
+
+/* Choose the columns that at least one side of a cell has. Returns their number. Shape: out[n]. */
+static int choose_columns(const json_t *rows, const struct figure_column *of, int n, const struct figure_column **out)
+{
+	int found = 0;
+	for (int i = 0; i < n; i++)
+		if (has_figure(rows, of[i].key))
+			out[found++] = &of[i];
+	return found;
+}
+
 static void print_rows(const json_t *rows, FILE *out)
 {
-	static const char *const titles[] = { "cell", "side", ">ms", ">TFLOP/s", ">speedup", "~>DRAM GB/s", "~>L2 hits %",
-		"~>L1 hits %", "~>bank conflicts %", "~>tensor %", "~configuration" };
-	static const char *const figures[] = { "dram_gb_s", "l2_hit_pct", "l1_hit_pct", "bank_conflicts_pct", "tensor_pct" };
-	static const char *const sides[] = { "base", "target" };
+	const char *titles[TABLE_COLUMNS_MAX] = { "cell", "side", ">ms", ">TFLOP/s", ">speedup" };
+	const struct figure_column *shown[RESOURCES];
+	int n = choose_columns(rows, resources, RESOURCES, shown);
 	struct table t;
 	size_t i;
 	const json_t *row;
-	table_init(&t, 11, titles);
+	for (int k = 0; k < n; k++)
+		titles[FIRST + k] = shown[k]->title;
+	titles[FIRST + n] = "~configuration";
+	table_init(&t, FIRST + n + 1, titles);
 	json_array_foreach(rows, i, row) for (int s = 0; s < 2; s++)
 	{
 		const json_t *side = json_object_get(row, sides[s]);
@@ -26,12 +61,42 @@ static void print_rows(const json_t *rows, FILE *out)
 		table_figure(&t, value_number(side, "ms"));
 		table_figure(&t, value_number(side, "tflops"));
 		table_figure(&t, s ? value_number(row, "speedup") : 1);
-		for (size_t k = 0; k < sizeof figures / sizeof figures[0]; k++)
-			table_figure(&t, value_number(side, figures[k]));
+		for (int k = 0; k < n; k++)
+			table_figure(&t, value_number(side, shown[k]->key));
 		table_cell(&t, "%s", value_text(side, "configuration"));
 	}
 	table_print(&t, out);
 	table_fini(&t);
+}
+
+/* Memory, and the use of warps and sectors, in a second table: one table is too wide for a terminal. */
+static void print_uses(const json_t *rows, FILE *out)
+{
+	const char *titles[TABLE_COLUMNS_MAX] = { "cell", "side" };
+	const struct figure_column *shown[USES];
+	int n = choose_columns(rows, uses, USES, shown);
+	struct table t;
+	size_t i;
+	const json_t *row;
+	for (int k = 0; k < n; k++)
+		titles[SECOND + k] = shown[k]->title;
+	if (n == 0)
+		return;
+	fputc('\n', out);
+	table_init(&t, SECOND + n, titles);
+	json_array_foreach(rows, i, row) for (int s = 0; s < 2; s++)
+	{
+		table_cell(&t, "%s", s ? "" : value_text(row, "cell"));
+		table_cell(&t, "%s", sides[s]);
+		for (int k = 0; k < n; k++)
+			table_figure(&t, value_number(json_object_get(row, sides[s]), shown[k]->key));
+	}
+	table_print(&t, out);
+	table_fini(&t);
+	if (!has_figure(rows, "issue_pct"))
+		plain_line(out, "warps, sectors and stalls were not counted");
+	else if (!has_figure(rows, "load_sector_pct") && !has_figure(rows, "long_scoreboard_pct"))
+		plain_line(out, "sectors and stalls were not counted");
 }
 
 static void print_lengths(const json_t *rows, FILE *out)
@@ -72,7 +137,6 @@ static void print_reasons(const json_t *cells, FILE *out)
 /* Print a finished profile (GET /api/v1/profiles/{id}) as a table of configurations. */
 static void configurations_print(const json_t *profile, FILE *out)
 {
-	const char *sides[] = { "base", "target" };
 	fprintf(out, "profile %lld  %s  %s ", value_integer(profile, "id"), value_text(profile, "repo"),
 		value_text(profile, "suite"));
 	for (int s = 0; s < 2; s++) {
@@ -84,6 +148,7 @@ static void configurations_print(const json_t *profile, FILE *out)
 	}
 	fputs("\n\n", out);
 	print_rows(json_object_get(profile, "configurations"), out);
+	print_uses(json_object_get(profile, "configurations"), out);
 	fputc('\n', out);
 	print_lengths(json_object_get(profile, "long_over_short"), out);
 	print_reasons(json_object_get(profile, "cells"), out);
@@ -178,13 +243,39 @@ static bool describe(const json_t *profile, char *text, size_t size)
 	return false;
 }
 
+/* Profile programs of the working tree. Returns the exit status; -1: --suite names none of them. */
+static int profile_programs(const struct options *o)
+{
+	struct tree *t = mem_alloc_zero(1, sizeof *t);
+	struct fw_err err = { 0 };
+	int status = -1;
+	if (tree_open(t, ".", &err) == 0 && programs_are_meant(t, o->suite)) {
+		err_clear(&err);
+		status = programs_profile(t, o, &err) == 0 ? EXIT_OK : verb_fail_here(&err);
+	}
+	tree_free(t);
+	free(t);
+	return status;
+}
+
 int verb_profile(struct client *c, const struct options *o)
 {
 	struct fw_err err = { 0 };
 	json_t *requested = NULL, *profile = NULL;
 	const char *of = NULL, *id = NULL;
 	char repo[256] = "";
-	int status = EXIT_OK;
+	int status = o->n_arg == 0 && o->suite && !o->repo ? profile_programs(o) : -1;
+	if (status >= 0)
+		return status;
+	if (o->launches || o->warmup)
+		return verb_usage(
+			"flopwatch: profile takes --launches and --warmup only with --suite of a benchmark of this checkout");
+	if (o->artefacts && (!o->suite || o->repo || o->n_arg == 1))
+		return verb_usage(
+			"flopwatch: profile takes --artefacts only with --suite, for this checkout or for two of its commits");
+	if (o->artefacts)
+		return artefacts_profile(o);
+	status = EXIT_OK;
 	if (o->n_arg == 0 && !o->suite)
 		return verb_usage("flopwatch: profile takes two commits, an alert or a comparison, or a --suite");
 	bool is_named = o->n_arg == 2 && (strcmp(o->arg[0], "alert") == 0 || strcmp(o->arg[0], "comparison") == 0);

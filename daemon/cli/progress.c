@@ -1,8 +1,6 @@
 /* progress.c - documented in internal.h. */
 #include "cli/internal.h"
 
-#include "lib/lib.h"
-
 enum { SHOW_ELAPSED_S = 2 };
 
 static void draw(const struct progress *p)

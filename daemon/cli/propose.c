@@ -2,7 +2,9 @@
 #include "cli/internal.h"
 
 #include <ctype.h>
-#include <stdlib.h>
+
+/* Up to FEW benchmarks are all proposed; of more, SHOWN: each takes device time of every push. */
+enum { FEW = 12, SHOWN = 8 };
 
 static void note(struct proposal *p, const char *format, ...) __attribute__((format(printf, 2, 3)));
 static void note(struct proposal *p, const char *format, ...)
@@ -31,10 +33,17 @@ static void leave(struct proposal *p, const char *path, const char *format, ...)
 	va_end(args);
 }
 
+static const char *name_at(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
 /* A unique name for the benchmark in `path`: only letters, digits, _ and -. */
 static void name_of(const struct proposal *p, const char *path, char name[64])
 {
-	const char *slash = strrchr(path, '/'), *from = slash ? slash + 1 : path;
+	const char *from = name_at(path);
 	char stem[56];
 	int n = 0, again = 1;
 
@@ -115,8 +124,9 @@ static bool add_step(struct proposal *p, const struct builder_step *s)
 		bool is_all = p->step[i].n_before_targets == s->n_before_targets - 1 &&
 			      p->step[i].command.n == p->step[i].n_before_targets && strcmp(s->command.word[0], "cmake") == 0;
 
-		if (is_all || command_is_same(&p->step[i].command, &s->command) ||
-			(has_same_begin(&p->step[i], s) && add_targets(p, &p->step[i], s))) {
+		bool is_same = command_is_same(&p->step[i].command, &s->command) && strcmp(p->step[i].output, s->output) == 0;
+
+		if (is_all || is_same || (has_same_begin(&p->step[i], s) && add_targets(p, &p->step[i], s))) {
 			add_why(p, s->why);
 			return true;
 		}
@@ -213,6 +223,18 @@ static void add_search(struct command *c, const char *folders)
 	buf_fini(&line);
 }
 
+/* Whether a shell reads the folders, which ":" separates, as they are. */
+static bool is_plain_list(const char *folders)
+{
+	char one[SCAN_PATH_SIZE];
+	for (const char *at = folders; *at; at += strcspn(at, ":"), at += *at == ':') {
+		snprintf(one, sizeof one, "%.*s", (int)strcspn(at, ":"), at);
+		if (!command_is_plain(one))
+			return false;
+	}
+	return true;
+}
+
 static bool has_long_word(const struct command *c)
 {
 	for (int i = 0; i < c->n; i++)
@@ -221,11 +243,42 @@ static bool has_long_word(const struct command *c)
 	return false;
 }
 
-static void add_python(struct proposal *p, const struct scan *l, const struct scan_program *program)
+/* Add the steps that write the metadata of the checkout's own package, and the folder of that to `search`. */
+static void add_metadata(struct proposal *p, const struct scan *l, const struct scan_program *program, char *search, size_t size)
+{
+	char dir[SCAN_PATH_SIZE], list[SCAN_PATH_SIZE + 2], all[2 * SCAN_PATH_SIZE];
+	int n_steps = p->n_steps, n_whys = p->n_whys;
+	bool is_written = true;
+	struct metadata m;
+
+	if (!metadata_find(l, program, &m))
+		return;
+	for (int i = 0; i < METADATA_STEPS; i++)
+		is_written = is_written && add_step(p, &m.step[i]);
+	if (!is_written) {
+		p->n_steps = n_steps;
+		p->n_whys = n_whys;
+		note(p, "%s; the build has no room for that: write it in a script of yours, in build.command",
+			m.step[METADATA_STEPS - 1].why);
+	}
+	scan_dir(program->path, dir, sizeof dir);
+	snprintf(list, sizeof list, ":%s:", m.dir);
+	snprintf(all, sizeof all, ":%s:", search);
+	if (strcmp(dir, m.dir) != 0 && !strstr(all, list)) { /* Python searches the script's own folder */
+		struct buf folders;
+
+		buf_init(&folders, size - 1);
+		buf_printf(&folders, "%s%s%s", search, search[0] ? ":" : "", m.dir);
+		snprintf(search, size, "%s", folders.data);
+		buf_fini(&folders);
+	}
+}
+
+static void add_python(struct proposal *p, const struct scan *l, const struct scan_program *program, const char *absent)
 {
 	struct propose_benchmark *b = &p->benchmark[p->n_benchmarks];
 	struct builder_step step;
-	char option[128], name[sizeof b->name];
+	char option[128], name[sizeof b->name], search[SCAN_PATH_SIZE];
 
 	*b = (struct propose_benchmark){ .reader = "flopwatch", .uses_gpu = program->uses_gpu };
 	if (strpbrk(program->path, " '\"$`\\") || strchr(program->choices, '\'')) {
@@ -237,6 +290,7 @@ static void add_python(struct proposal *p, const struct scan *l, const struct sc
 	snprintf(b->why, sizeof b->why, "%.150s %.160s", program->path, program->why);
 	snprintf(b->choices, sizeof b->choices, "%s", program->choices);
 	snprintf(b->modules, sizeof b->modules, "%s", program->modules);
+	snprintf(b->absent, sizeof b->absent, "%s", absent);
 	command_add(&b->command, "python3");
 	if (program->kind == SCAN_TIMED_PYTHON || program->kind == SCAN_PYTEST)
 		command_add(&b->command, "-m");
@@ -256,18 +310,22 @@ static void add_python(struct proposal *p, const struct scan *l, const struct sc
 		snprintf(option, sizeof option, "--benchmark-json=%s.json", name);
 		command_add(&b->command, "--benchmark-only");
 		command_add(&b->command, option);
-		snprintf(b->modules, sizeof b->modules, "%s%spytest pytest_benchmark", program->modules,
-			program->modules[0] ? " " : "");
+	}
+	if (builder_python(l, &step))
+		(void)add_step(p, &step);
+	snprintf(search, sizeof search, "%s", program->search);
+	add_metadata(p, l, program, search, sizeof search);
+	if (!is_plain_list(search)) {
+		leave(p, program->path, "%.100s, but a shell would misread the folder of its packages", program->why);
+		return;
 	}
 	/* python3 -m pytest searches the current folder */
-	if (program->search[0] && !(program->kind == SCAN_PYTEST && strcmp(program->search, ".") == 0))
-		add_search(&b->command, program->search);
+	if (search[0] && !(program->kind == SCAN_PYTEST && strcmp(search, ".") == 0))
+		add_search(&b->command, search);
 	if (has_long_word(&b->command)) {
 		leave(p, program->path, "%.100s, but its command is longer than a manifest permits", program->why);
 		return;
 	}
-	if (builder_python(l, &step))
-		(void)add_step(p, &step);
 	p->n_benchmarks++;
 }
 
@@ -355,24 +413,30 @@ static bool is_python(enum probe_kind kind)
 	return kind == SCAN_KIT_PYTHON || kind == SCAN_TIMED_PYTHON || kind == SCAN_LINES_PYTHON || kind == SCAN_PYTEST;
 }
 
-static void add_program(struct proposal *p, const struct scan *l, const struct scan_program *program)
+/* A benchmark of a kernel that most people know: its result is easy to judge. */
+static bool is_well_known(const char *name)
 {
-	if (program->kind == SCAN_MODULE)
-		return;
-	if (p->module[0])
-		leave(p, program->path, "%.120s; a manifest of modules can name it under `benchmarks`", program->why);
-	else if (p->n_benchmarks == PROPOSE_BENCHMARKS_MAX)
-		leave(p, program->path, "%.120s; a manifest names at most %d benchmarks", program->why, PROPOSE_BENCHMARKS_MAX);
-	else if (program->kind == SCAN_HYPERFINE)
-		add_shell(p, program);
-	else if (is_python(program->kind))
-		add_python(p, l, program);
-	else
-		add_compiled(p, l, program);
+	static const char *const words[] = { "gemm", "matmul", "attention", "softmax", "norm", "rope", "cross_entropy", "gelu",
+		"geglu", "swiglu", "reduce", "scan", "sort", "copy", "transpose", NULL };
+
+	for (const char *const *w = words; *w; w++)
+		if (strcasestr(name, *w))
+			return true;
+	return false;
+}
+
+/* It runs on one generation of GPUs only: "mla_sm90.py". */
+static bool is_special(const char *name)
+{
+	for (const char *at = name; (at = strcasestr(at, "sm")); at++)
+		if ((at == name || !isalpha((unsigned char)at[-1])) && isdigit((unsigned char)at[2]) &&
+			isdigit((unsigned char)at[3]))
+			return true;
+	return strcasestr(name, "hopper") || strcasestr(name, "blackwell");
 }
 
 /* Higher numbers are more certain to run and to give cells. */
-static int certainty(const struct scan_program *program)
+static int certainty(const struct scan_program *program, bool is_indirect_usual)
 {
 	static const int of_kind[] = { [SCAN_KIT_C] = 100,
 		[SCAN_KIT_GOOGLE] = 100,
@@ -385,7 +449,7 @@ static int certainty(const struct scan_program *program)
 		[SCAN_LINES_PYTHON] = 60 };
 	static const char *const others[] = { "example", "tutorial", "docs/", "doc/", "tools/", "scripts/", NULL };
 	bool is_in_benchmarks = script_position(program->path) == SCRIPT_BENCHMARKS;
-	int result = of_kind[program->kind] + (is_in_benchmarks ? 5 : 0) - (program->is_indirect ? 20 : 0) -
+	int result = of_kind[program->kind] + (is_in_benchmarks ? 5 : 0) - (program->is_indirect && !is_indirect_usual ? 20 : 0) -
 		     (program->arguments.n ? 10 : 0);
 
 	for (const char *const *o = others; *o && !is_in_benchmarks; o++)
@@ -394,38 +458,150 @@ static int certainty(const struct scan_program *program)
 	return result;
 }
 
-static int by_certainty(const void *a, const void *b)
-{
-	const struct scan_program *x = *(const struct scan_program *const *)a, *y = *(const struct scan_program *const *)b;
-	int difference = certainty(y) - certainty(x);
+struct candidate {
+	const struct scan_program *program;
+	int certainty;
+	int n_absent; /* modules that few scripts need and this machine does not have */
+	char absent[200];
+	int length; /* of the name, if some of the candidates have to be chosen */
+};
 
-	return difference ? difference : strcmp(x->path, y->path);
+/* Whether a lack of the module distinguishes scripts: it is no framework, and not imported by most of them. */
+static bool is_distinctive(const struct candidate *list, int n, const char *module)
+{
+	static const char *const usual[] = { "torch", "triton", "numpy", "cupy", "jax", "pytest", "pytest_benchmark", NULL };
+	int n_scripts = 0, n_users = 0;
+
+	for (const char *const *u = usual; *u; u++)
+		if (strcmp(module, *u) == 0)
+			return false;
+	for (int i = 0; i < n; i++) {
+		n_scripts += is_python(list[i].program->kind);
+		for (int k = 0; k < list[i].program->n_absent; k++)
+			n_users += strcmp(list[i].program->absent[k], module) == 0;
+	}
+	return 2 * n_users <= n_scripts;
 }
 
-static void add_programs(struct proposal *p, const struct scan *l)
+static void name_absent(struct candidate *c, const struct candidate *list, int n)
 {
-	const struct scan_program *order[SCAN_PROGRAMS_MAX];
-	bool has_python = false, has_tests = false;
+	for (int i = 0; i < c->program->n_absent; i++) {
+		size_t used = strlen(c->absent);
+
+		if (!is_distinctive(list, n, c->program->absent[i]))
+			continue;
+		c->n_absent++;
+		snprintf(c->absent + used, sizeof c->absent - used, "%s%s", used ? ", " : "", c->program->absent[i]);
+	}
+}
+
+/* What this machine can run, then what is certain, then short names, which are those of the simple kernels. */
+static int by_order(const void *a, const void *b)
+{
+	const struct candidate *x = a, *y = b;
+
+	if (x->n_absent != y->n_absent)
+		return x->n_absent - y->n_absent;
+	if (x->certainty != y->certainty)
+		return y->certainty - x->certainty;
+	return x->length != y->length ? x->length - y->length : strcmp(x->program->path, y->program->path);
+}
+
+/* Write the candidates in their order. Returns their number. Shape: out[SCAN_PROGRAMS_MAX]. */
+static int list_candidates(const struct scan *l, bool is_choice, struct candidate *out)
+{
+	int n = 0, n_indirect = 0;
 
 	for (int i = 0; i < l->n_programs; i++)
-		order[i] = &l->program[i];
-	qsort(order, (size_t)l->n_programs, sizeof order[0], by_certainty);
-	for (int i = 0; i < l->n_programs; i++) {
-		add_program(p, l, order[i]);
-		has_python = has_python || is_python(order[i]->kind);
-		has_tests = has_tests || order[i]->kind == SCAN_PYTEST;
+		if (l->program[i].kind != SCAN_MODULE)
+			out[n++].program = &l->program[i];
+	for (int i = 0; i < n; i++)
+		n_indirect += out[i].program->is_indirect;
+	for (int i = 0; i < n; i++) {
+		const char *name = name_at(out[i].program->path);
+
+		out[i].certainty = certainty(out[i].program, 2 * n_indirect > n);
+		name_absent(&out[i], out, n);
+		if (!is_choice)
+			continue;
+		out[i].certainty += (is_well_known(name) ? 2 : 0) - (is_special(name) ? 10 : 0);
+		out[i].length = (int)strlen(name);
 	}
+	if (n)
+		qsort(out, (size_t)n, sizeof out[0], by_order);
+	return n;
+}
+
+/* Add a program to those that the file only lists, unless it is another source of one that the file names or lists. */
+static void add_more(struct proposal *p, const struct scan *l, const struct scan_program *program)
+{
+	struct propose_more *more = &p->more[p->n_more];
+	struct builder_step step[BUILDER_STEPS_MAX];
+	char start[COMMAND_WORD_SIZE + 2];
+
+	*more = (struct propose_more){ .file = "" };
+	snprintf(more->path, sizeof more->path, "%s", program->path);
+	if (!is_python(program->kind) && program->kind != SCAN_HYPERFINE && builder_find(l, program, step, more->file) == 0) {
+		leave(p, program->path, "%.90s, but the scan found no build for it; write it in build.command", program->why);
+		return;
+	}
+	snprintf(start, sizeof start, "./%s", more->file);
+	for (int i = 0; i < p->n_benchmarks && more->file[0]; i++)
+		if (strcmp(p->benchmark[i].command.word[0], start) == 0)
+			return;
+	for (int i = 0; i < p->n_more && more->file[0]; i++)
+		if (strcmp(p->more[i].file, more->file) == 0)
+			return;
+	p->n_more++;
+}
+
+static void add_program(struct proposal *p, const struct scan *l, const struct candidate *c, int limit)
+{
+	const struct scan_program *program = c->program;
+
+	if (p->module[0])
+		leave(p, program->path, "%.120s; a manifest of modules can name it under `benchmarks`", program->why);
+	else if (p->n_benchmarks == PROPOSE_BENCHMARKS_MAX)
+		leave(p, program->path, "%.120s; a manifest names at most %d benchmarks", program->why, PROPOSE_BENCHMARKS_MAX);
+	else if (p->n_benchmarks == limit && c->n_absent)
+		leave(p, program->path, "imports %s, which this machine does not have", c->absent);
+	else if (p->n_benchmarks == limit)
+		add_more(p, l, program);
+	else if (program->kind == SCAN_HYPERFINE)
+		add_shell(p, program);
+	else if (is_python(program->kind))
+		add_python(p, l, program, c->absent);
+	else
+		add_compiled(p, l, program);
+}
+
+static void add_programs(struct proposal *p, const struct scan *l, bool is_choice)
+{
+	struct candidate *order = mem_alloc_zero(SCAN_PROGRAMS_MAX, sizeof *order);
+	int n = list_candidates(l, is_choice, order);
+	bool has_python = false, has_tests = false;
+
+	for (int i = 0; i < n; i++) {
+		add_program(p, l, &order[i], is_choice ? SHOWN : PROPOSE_BENCHMARKS_MAX);
+		has_python = has_python || is_python(order[i].program->kind);
+		has_tests = has_tests || order[i].program->kind == SCAN_PYTEST;
+	}
+	free(order);
 	if (has_python && !p->module[0])
 		environment_describe(l, has_tests, p->environment, sizeof p->environment);
 }
 
-bool propose(const struct scan *l, struct proposal *out)
+bool propose(const struct scan *l, bool want_all, struct proposal *out)
 {
 	memset(out, 0, sizeof *out);
 	for (int i = 0; i < l->n_programs && !out->module[0]; i++)
 		if (l->program[i].kind == SCAN_MODULE)
 			add_module(out, l, &l->program[i]);
-	add_programs(out, l);
+	add_programs(out, l, false);
+	if (!want_all && out->n_benchmarks > FEW) {
+		memset(out, 0, sizeof *out); /* a choice builds less, too */
+		add_programs(out, l, true);
+	}
 	for (int i = 0; i < l->n_left; i++)
 		leave(out, l->left[i].path, "%s", l->left[i].why);
 	if (!out->module[0] && out->n_benchmarks == 0)

@@ -94,18 +94,6 @@ static bool holds(const char *line, size_t len, const char *word)
 	return memmem(line, len, word, strlen(word)) != NULL;
 }
 
-/* A call of `name`, also as an attribute of something. */
-static const char *find_call(const char *line, size_t len, const char *name)
-{
-	size_t n = strlen(name);
-	const char *end = line + len;
-
-	for (const char *at = line; (at = memmem(at, (size_t)(end - at), name, n)); at += n)
-		if (at[n] == '(' && (at == line || !strchr(word_letters, at[-1])))
-			return at;
-	return NULL;
-}
-
 /* ---- timers -------------------------------------------------------------------------------------------------------------- */
 
 static bool calls_triton(const char *code, size_t len)
@@ -113,14 +101,14 @@ static bool calls_triton(const char *code, size_t len)
 	static const char *const names[] = { "do_bench", "do_bench_cudagraph", "perf_report", NULL };
 
 	for (const char *const *n = names; *n; n++)
-		if (find_call(code, len, *n))
+		if (recognise_call(code, len, *n))
 			return true;
 	return false;
 }
 
 static bool calls_timer(const char *code, size_t len)
 {
-	return calls_triton(code, len) || find_call(code, len, "Timer");
+	return calls_triton(code, len) || recognise_call(code, len, "Timer");
 }
 
 const char *python_timer(const char *statements)
@@ -130,7 +118,7 @@ const char *python_timer(const char *statements)
 
 	if (strstr(statements, "triton") && calls_triton(statements, len))
 		return "triton.testing";
-	return has_torch && find_call(statements, len, "Timer") ? "torch.utils.benchmark" : NULL;
+	return has_torch && recognise_call(statements, len, "Timer") ? "torch.utils.benchmark" : NULL;
 }
 
 enum { FUNCTIONS_MAX = 128, ROUNDS = 4 };
@@ -171,9 +159,9 @@ bool python_calls_timer_of(const char *statements, const char *helper)
 	for (int round = 0; round < ROUNDS; round++) /* functions that call them */
 		for (int i = 0; i < n; i++)
 			for (int k = 0; k < n && !list[i].times; k++)
-				list[i].times = list[k].times && find_call(list[i].body, list[i].len, list[k].name);
+				list[i].times = list[k].times && recognise_call(list[i].body, list[i].len, list[k].name);
 	for (int i = 0; i < n; i++)
-		if (list[i].times && find_call(statements, strlen(statements), list[i].name))
+		if (list[i].times && recognise_call(statements, strlen(statements), list[i].name))
 			return true;
 	return false;
 }
@@ -318,13 +306,84 @@ static void read_needs(const char *statements, const char *line, size_t len, str
 	} calls[] = { { "add_argument", true }, { "click.argument", true }, { "click.option", false } };
 
 	for (size_t i = 0; i < sizeof calls / sizeof calls[0]; i++)
-		for (const char *at = line; (at = find_call(at, (size_t)(line + len - at), calls[i].name)); at++)
+		for (const char *at = line; (at = recognise_call(at, (size_t)(line + len - at), calls[i].name)); at++)
 			read_need(statements, at + strlen(calls[i].name) + 1, calls[i].is_argument, s);
 	bool is_group = holds(line, len, "add_mutually_exclusive_group(") || holds(line, len, "add_subparsers(");
 
 	if (is_group && holds(line, len, "required=True") && s->n_needs < PYTHON_NEEDS_MAX)
 		snprintf(s->need[s->n_needs++].name, sizeof s->need->name, "%s",
 			holds(line, len, "add_subparsers(") ? "COMMAND" : "(one of a group)");
+}
+
+/* ---- metadata of packages --------------------------------------------------------------------------------------------------- */
+
+enum { READERS_MAX = 16, TRIES_MAX = 16 };
+
+/* Functions that read them, by the names that the file gives them. */
+struct readers {
+	int n;
+	char name[READERS_MAX][64];
+};
+
+static const char *const metadata_modules[] = { "importlib.metadata", "importlib_metadata", "pkg_resources",
+	"from importlib import metadata", NULL };
+
+static bool imports_metadata(const char *line, size_t len)
+{
+	bool is_import = begins_with(line, "import ") || begins_with(line, "from ");
+
+	for (const char *const *m = metadata_modules; is_import && *m; m++)
+		if (holds(line, len, *m))
+			return true;
+	return false;
+}
+
+/* Add the names of "from importlib.metadata import version as own_version". */
+static void add_readers(const char *line, size_t len, struct readers *out)
+{
+	for (const char *at = line; (at = memmem(at, (size_t)(line + len - at), " as ", 4)) && out->n < READERS_MAX; at += 4)
+		snprintf(out->name[out->n++], sizeof out->name[0], "%.*s", (int)strspn(at + 4, word_letters), at + 4);
+}
+
+static int add_distributions(const char *line, size_t len, const struct readers *readers, char (*name)[64], int n, int max)
+{
+	for (int i = 0; i < readers->n; i++)
+		for (const char *at = line; (at = recognise_call(at, (size_t)(line + len - at), readers->name[i])); at++) {
+			const char *from = at + strlen(readers->name[i]) + 1;
+			char one[128], literal[64];
+			bool is_own = next_argument(&from, one, sizeof one) &&
+				      (strcmp(one, "__name__") == 0 || strcmp(one, "__package__") == 0);
+			bool is_literal =
+				!is_own && strchr("\"'", one[0]) && read_literal(one, literal, sizeof literal) == strlen(one);
+
+			if ((is_own || is_literal) && n < max)
+				snprintf(name[n++], sizeof *name, "%.63s", is_own ? one : literal);
+		}
+	return n;
+}
+
+int python_distributions(const char *statements, char (*name)[64], int max)
+{
+	struct readers readers = { .n = 7,
+		.name = { "version", "metadata", "distribution", "requires", "files", "get_distribution", "require" } };
+	size_t tries[TRIES_MAX], len, indent;
+	bool is_known = false;
+	const char *line;
+	int n = 0, n_tries = 0;
+
+	while (next_statement(&statements, &line, &len, &indent)) {
+		while (n_tries && tries[n_tries - 1] >= indent)
+			n_tries--;
+		if (begins_with(line, "try:") && n_tries < TRIES_MAX)
+			tries[n_tries++] = indent;
+		if (imports_metadata(line, len)) {
+			is_known = true;
+			add_readers(line, len, &readers);
+		} else if (is_known && n_tries == 0) { /* a call in a try has an answer for a package that is not installed */
+			n = add_distributions(line, len, &readers, name, n, max);
+		}
+	}
+	return n;
 }
 
 /* ---- a script ------------------------------------------------------------------------------------------------------------- */
@@ -379,8 +438,8 @@ static bool does_work(const char *line, size_t len)
 
 	if (begins_with(line, "for ") || begins_with(line, "while "))
 		return true;
-	if (*line != '@' &&
-		(find_call(line, len, "do_bench") || find_call(line, len, "timeit") || find_call(line, len, "blocked_autorange")))
+	if (*line != '@' && (recognise_call(line, len, "do_bench") || recognise_call(line, len, "timeit") ||
+				    recognise_call(line, len, "blocked_autorange")))
 		return true;
 	for (const char *const *m = modules; *m; m++)
 		if (begins_with(line, *m))
@@ -426,7 +485,7 @@ void python_read(const char *statements, struct python_script *out)
 			out->has_work = true;
 		out->has_fixture = out->has_fixture || takes_fixture(line, len);
 		is_other_fixture = is_other_fixture || begins_with(line, "def benchmark(") ||
-				   (find_call(line, len, "parametrize") && holds(line, len, "\"benchmark\""));
+				   (recognise_call(line, len, "parametrize") && holds(line, len, "\"benchmark\""));
 		read_needs(statements, line, len, out);
 	}
 	out->has_fixture = out->has_fixture && !is_other_fixture;

@@ -1,6 +1,8 @@
 /* recognise.c - documented in internal.h. */
 #include "cli/internal.h"
 
+#include <ctype.h>
+
 static const char *const c_suffixes[] = { ".c", ".cc", ".cpp", ".cxx", ".cu", NULL };
 
 /* Patterns of the kinds of files: both strings occur in the file, or the second is NULL. The first matching row is used. */
@@ -74,6 +76,17 @@ bool recognise_option(const char *text, const char *option, char *out, size_t si
 		return true;
 	}
 	return false;
+}
+
+const char *recognise_call(const char *text, size_t len, const char *name)
+{
+	size_t n = strlen(name);
+	const char *end = text + len;
+
+	for (const char *at = text; n && (at = memmem(at, (size_t)(end - at), name, n)); at += n)
+		if (at[n] == '(' && (at == text || (!isalnum((unsigned char)at[-1]) && at[-1] != '_')))
+			return at;
+	return NULL;
 }
 
 bool recognise_gpu(const char *text)

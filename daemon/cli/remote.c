@@ -2,7 +2,6 @@
 #include "cli/internal.h"
 
 #include <ctype.h>
-#include <stdlib.h>
 #include <strings.h>
 
 enum { ADDRESS_MAX = 4096 };

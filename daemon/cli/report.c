@@ -3,9 +3,6 @@
 
 #include <math.h>
 
-#include "lib/lib.h"
-#include "model/model.h"
-
 static void rate_cell(struct table *t, struct unit unit, double v)
 {
 	char text[UNIT_FIGURE_SIZE];
@@ -145,6 +142,38 @@ static void group_table(const json_t *cells, enum jobkind kind, const char *grou
 	table_fini(&t);
 }
 
+/* The phases of each cell of a table, below it. A phase that a side does not have is a dash. */
+static void phase_table(const json_t *cells, const char *group, const char *direction, FILE *out)
+{
+	static const char *const columns[] = { "phases of", "phase", "~>base ms", "~>target ms", ">change", "~95 % interval" };
+	struct table t;
+	int n = 0;
+	size_t i, k;
+	json_t *cell, *phase;
+	table_init(&t, 6, columns);
+	json_array_foreach(cells, i, cell)
+	{
+		if (!is_in(cell, group, direction))
+			continue;
+		json_array_foreach(json_object_get(cell, "phases"), k, phase)
+		{
+			double change = value_number(phase, "change_pct"), low = value_number(phase, "ci_low_pct");
+			n++;
+			table_cell(&t, "%s", k ? "" : value_text(cell, "cell"));
+			table_cell(&t, "%s", value_text(phase, "phase"));
+			table_figure(&t, value_number(phase, "base_ms"));
+			table_figure(&t, value_number(phase, "target_ms"));
+			table_cell_if(&t, !isnan(change), "%+.2f %%", change);
+			table_cell_if(&t, !isnan(low), "%+.2f .. %+.2f", low, value_number(phase, "ci_high_pct"));
+		}
+	}
+	if (n) {
+		fputc('\n', out);
+		table_print(&t, out);
+	}
+	table_fini(&t);
+}
+
 static bool is_sparse(const json_t *cell)
 {
 	return json_is_object(json_object_get(cell, "sparsity"));
@@ -262,19 +291,25 @@ static bool is_first_in(const json_t *cells, size_t n)
 	return true;
 }
 
-/* One table for each group and direction, in the order of the suite. */
+/* One table for each group and direction, in the order of the suite, each followed by that of its phases. */
 static void tables(const json_t *cells, enum jobkind kind, FILE *out)
 {
 	size_t i;
 	json_t *cell;
-	json_array_foreach(cells, i, cell) if (is_first_in(cells, i))
-		group_table(cells, kind, value_text(cell, "group"), value_text(cell, "direction"), out);
+	json_array_foreach(cells, i, cell)
+	{
+		const char *group = value_text(cell, "group"), *direction = value_text(cell, "direction");
+		if (!is_first_in(cells, i))
+			continue;
+		group_table(cells, kind, group, direction, out);
+		phase_table(cells, group, direction, out);
+	}
 }
 
 /* Why nothing was timed. Cells of modules have masks, cells of benchmarks have files. */
 static const char *identity(const char *identical_by, const json_t *cells)
 {
-	bool module = *value_text(json_array_get(cells, 0), "mask");
+	bool module = !value_is_program(json_array_get(cells, 0));
 	const char *reason = value_text(json_array_get(cells, 0), "reason");
 	return !*identical_by                      ? ""
 	       : *reason                           ? reason
@@ -317,6 +352,10 @@ static void print_part(const json_t *comparison, FILE *out)
 
 static void print_selfcheck(const json_t *comparison, FILE *out)
 {
+	if (strcmp(value_text(comparison, "base_how"), "given") == 0) {
+		plain_line(out, "both sides are one commit: every change is noise of this machine");
+		return;
+	}
 	plain_line(out, "no base: the commit is compared with itself to learn the noise; flopwatch log J%lld gives the reason",
 		value_integer(comparison, "job"));
 }
@@ -369,7 +408,8 @@ void report_comparison(const json_t *comparison, FILE *out)
 	fputc('\n', out);
 	if (kind == JOBKIND_SELFCHECK)
 		print_selfcheck(comparison, out);
-	plain_line(out, "%lld runs, device held %.1f s%s%s", value_integer(comparison, "runs"), isnan(gpu_s) ? 0 : gpu_s,
+	long long runs = value_integer(comparison, "runs");
+	plain_line(out, "%lld run%s, device held %.1f s%s%s", runs, runs == 1 ? "" : "s", isnan(gpu_s) ? 0 : gpu_s,
 		*isolation ? ", isolation " : "", isolation);
 	footnotes_print(comparison, out);
 }

@@ -38,7 +38,9 @@ int verb_reproduce(struct client *c, const struct options *o)
 	if (o->json) {
 		verb_print_json(answer);
 	} else if (json_array_size(json_object_get(answer, "lines")) == 0) {
-		err_set(&err, ERR_INVALID, "row %s has no kernel to run by hand", value_text(answer, "cell"));
+		err_set(&err, ERR_INVALID,
+			"%s was imported or measured with other compilers, so there is no command to run it again",
+			value_text(answer, "cell"));
 		status = verb_fail_here(&err);
 	} else if (print_lines(answer, &err) != 0) {
 		status = verb_fail_here(&err);

@@ -1,13 +1,10 @@
 /* scan.c - documented in internal.h. */
 #include "cli/internal.h"
 
+#include <ctype.h>
 #include <dirent.h>
-#include <errno.h>
 #include <fcntl.h>
-#include <stdlib.h>
 #include <unistd.h>
-
-#include "readers/readers.h"
 
 enum { DEPTH_MAX = 6, FILES_MAX = 8000 };
 
@@ -120,6 +117,105 @@ static void leave(struct scan *l, const char *path, const char *why)
 	snprintf(left->why, sizeof left->why, "%s", why);
 }
 
+/* The header `name` as the file `path` includes it: next to the file, or below a folder that contains it. */
+static bool find_header(const struct scan *l, const char *path, const char *name, char out[SCAN_PATH_SIZE])
+{
+	char dir[SCAN_PATH_SIZE];
+
+	for (scan_dir(path, dir, sizeof dir);;) {
+		scan_join(dir, name, out, SCAN_PATH_SIZE);
+		if (scan_is_there(l, out))
+			return true;
+		if (strcmp(dir, ".") == 0)
+			return false;
+		char *slash = strrchr(dir, '/');
+
+		if (slash)
+			*slash = '\0';
+		else
+			snprintf(dir, sizeof dir, ".");
+	}
+}
+
+/* The end of a macro's definition: of its line, or of the last line that continues it. */
+static const char *end_of_macro(const char *at)
+{
+	for (at += strcspn(at, "\n"); *at && (at[-1] == '\\' || (at[-1] == '\r' && at[-2] == '\\'));)
+		at += 1 + strcspn(at + 1, "\n");
+	return at;
+}
+
+/* Whether `text` uses a macro of a header that defines fw_entry. Shape: macro[size]. */
+static bool uses_macro(const struct buf *header, const char *text, char *macro, size_t size)
+{
+	static const char define[] = "#define ";
+
+	for (const char *at = strstr(header->data, define); at; at = strstr(at + 1, define)) {
+		const char *name = at + strlen(define);
+		size_t n = strcspn(name, "( \t\n");
+
+		if (name[n] != '(' || n == 0 || n >= size ||
+			!recognise_call(name, (size_t)(end_of_macro(name) - name), "fw_entry"))
+			continue;
+		snprintf(macro, size, "%.*s", (int)n, name);
+		if (recognise_call(text, strlen(text), macro))
+			return true;
+	}
+	return false;
+}
+
+/* A source whose fw_entry is defined by a macro of a header of the checkout is a module, too. */
+static bool is_module_by_header(const struct scan *l, struct scan_program *p)
+{
+	static const char include[] = "#include \"";
+
+	for (const char *at = strstr(p->text.data, include); at; at = strstr(at + 1, include)) {
+		char name[128], header[SCAN_PATH_SIZE], macro[48];
+		struct buf text;
+
+		snprintf(name, sizeof name, "%.*s", (int)strcspn(at + strlen(include), "\"\n"), at + strlen(include));
+		if (strstr(name, "..") || !find_header(l, p->path, name, header))
+			continue;
+		scan_read(l, header, &text);
+		bool found = uses_macro(&text, p->text.data, macro, sizeof macro);
+
+		buf_fini(&text);
+		if (!found)
+			continue;
+		p->kind = SCAN_MODULE;
+		snprintf(p->why, sizeof p->why, "exports fw_entry by %s of %.100s", macro, header);
+		return true;
+	}
+	return false;
+}
+
+/* The name of the folder of `path`, or "" for a file of the root. Shape: name[size]. */
+static void folder_name(const char *path, char *name, size_t size)
+{
+	char dir[SCAN_PATH_SIZE];
+
+	scan_dir(path, dir, sizeof dir);
+	const char *slash = strrchr(dir, '/');
+
+	snprintf(name, size, "%.*s", (int)size - 1, strcmp(dir, ".") == 0 ? "" : slash ? slash + 1 : dir);
+}
+
+static void take_distributions(struct scan *l, const char *path, const char *statements)
+{
+	enum { NAMES_MAX = 8 };
+	char name[NAMES_MAX][64];
+	int n = python_distributions(statements, name, NAMES_MAX);
+
+	for (int i = 0; i < n && l->n_distributions < SCAN_DISTRIBUTIONS_MAX; i++) {
+		struct scan_distribution *d = &l->distribution[l->n_distributions++];
+
+		snprintf(d->path, sizeof d->path, "%s", path);
+		snprintf(d->name, sizeof d->name, "%s", name[i]);
+		if (strcmp(name[i], "__name__") == 0 || strcmp(name[i], "__package__") == 0)
+			folder_name(path, d->name, sizeof d->name);
+	}
+}
+
 static void take_source(struct scan *l, const char *path)
 {
 	struct scan_program found = { .kind = SCAN_NONE };
@@ -130,15 +226,18 @@ static void take_source(struct scan *l, const char *path)
 	snprintf(found.path, sizeof found.path, "%s", path);
 	buf_init(&found.text, SCAN_TEXT_MAX);
 	bool is_python = strcmp(suffix_of(path), ".py") == 0, is_found;
+	bool is_shell = strcmp(suffix_of(path), ".sh") == 0 || strcmp(suffix_of(path), ".bash") == 0;
 
 	if (is_python)
 		python_statements(text.data, &found.text);
-	else if (strcmp(suffix_of(path), ".sh") == 0 || strcmp(suffix_of(path), ".bash") == 0)
+	else if (is_shell)
 		buf_puts(&found.text, text.data);
 	else
 		recognise_without_comments(text.data, &found.text);
 	buf_fini(&text);
-	is_found = recognise(&found);
+	if (is_python)
+		take_distributions(l, path, found.text.data);
+	is_found = recognise(&found) || (!is_python && !is_shell && is_module_by_header(l, &found));
 	if (is_python && found.text.len)
 		is_found = script_judge(l, &found, why, sizeof why);
 	if (why[0])
@@ -267,6 +366,15 @@ static int list_names(const char *path, char ***out, struct fw_err *err)
 	return n;
 }
 
+/* A newline would end a comment of the manifest. */
+static bool has_control(const char *name)
+{
+	for (; *name; name++)
+		if (iscntrl((unsigned char)*name))
+			return true;
+	return false;
+}
+
 static int walk(struct walk *w, const char *dir, int depth, struct fw_err *err)
 {
 	struct scan *l = w->scan;
@@ -284,7 +392,7 @@ static int walk(struct walk *w, const char *dir, int depth, struct fw_err *err)
 
 			scan_join(dir, name[i], path, sizeof path);
 			snprintf(whole, sizeof whole, "%s/%s", l->root, path);
-			if (strlen(path) >= SCAN_PATH_SIZE || lstat(whole, &st) != 0)
+			if (strlen(path) >= SCAN_PATH_SIZE || has_control(name[i]) || lstat(whole, &st) != 0)
 				continue;
 			if (folders && S_ISDIR(st.st_mode) && depth < DEPTH_MAX && !is_passed_over(name[i]))
 				(void)walk(w, path, depth + 1, NULL);

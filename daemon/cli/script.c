@@ -2,7 +2,6 @@
 #include "cli/internal.h"
 
 #include <ctype.h>
-#include <stdlib.h>
 
 enum { HELPERS_MAX = 24 };
 
@@ -123,29 +122,45 @@ static void add_once(char *list, size_t size, const char *word, char separator)
 		snprintf(list + used, size - used, "%s%s", used ? (char[]){ separator, '\0' } : "", word);
 }
 
-/* Divide the modules into those of the checkout, with the folders that Python must search, and all others. */
-static void find_modules(const struct scan *l, const struct python_script *s, struct scan_program *p)
+/* Note the package or module `name` in `dir` as one that the script imports. */
+static void add_package(struct scan_program *p, const char *dir, const char *name)
 {
-	char dir[SCAN_PATH_SIZE];
+	char path[2 * SCAN_PATH_SIZE];
+
+	scan_join(dir, name, path, sizeof path);
+	if (!strchr(path, ' '))
+		add_once(p->packages, sizeof p->packages, path, ' ');
+}
+
+/* Add a module that the script imports: of the checkout, with the folder that Python must search, or of the machine. */
+static void add_module(const struct scan *l, const char *module, struct scan_program *p)
+{
+	char dir[SCAN_PATH_SIZE], name[64];
+	bool is_ours = false;
 
 	scan_dir(p->path, dir, sizeof dir);
-	for (int i = 0; i < s->n_imports; i++) {
-		char name[64];
-		bool is_ours = false;
-
-		snprintf(name, sizeof name, "%.*s", (int)strcspn(s->import[i], "."), s->import[i]);
-		if (has_item(p->modules, name, ' '))
-			continue;             /* most are imported by many files */
-		if (is_package(l, dir, name)) /* Python searches the script's own folder */
-			continue;
-		for (const char *const *at = package_positions; *at && !is_ours; at++) {
-			is_ours = is_package(l, *at, name);
-			if (is_ours && strcmp(*at, dir) != 0)
-				add_once(p->search, sizeof p->search, *at, ':');
-		}
-		if (!is_ours && strcmp(name, "flopwatch") != 0)
-			add_once(p->modules, sizeof p->modules, name, ' ');
+	snprintf(name, sizeof name, "%.*s", (int)strcspn(module, "."), module);
+	if (has_item(p->modules, name, ' '))
+		return;                 /* most are imported by many files */
+	if (is_package(l, dir, name)) { /* Python searches the script's own folder */
+		add_package(p, dir, name);
+		return;
 	}
+	for (const char *const *at = package_positions; *at && !is_ours; at++) {
+		is_ours = is_package(l, *at, name);
+		if (is_ours)
+			add_package(p, *at, name);
+		if (is_ours && strcmp(*at, dir) != 0)
+			add_once(p->search, sizeof p->search, *at, ':');
+	}
+	if (!is_ours && strcmp(name, "flopwatch") != 0)
+		add_once(p->modules, sizeof p->modules, name, ' ');
+}
+
+static void add_modules(const struct scan *l, const struct python_script *s, struct scan_program *p)
+{
+	for (int i = 0; i < s->n_imports; i++)
+		add_module(l, s->import[i], p);
 }
 
 /* ---- judge ---------------------------------------------------------------------------------------------------------------- */
@@ -204,10 +219,11 @@ static void read_helpers(struct scan *l, const struct python_script *s, struct s
 			continue;
 		p->kind = SCAN_TIMED_PYTHON;
 		p->is_indirect = true;
+		add_module(l, python_timer(helper[i]->code.data), p); /* which the helper may import in a function */
 		snprintf(p->why, sizeof p->why, "times with %s in %.100s", python_timer(helper[i]->code.data), helper[i]->path);
 	}
 	for (int i = 0; i < n && p->kind != SCAN_NONE; i++) {
-		find_modules(l, &helper[i]->facts, p);
+		add_modules(l, &helper[i]->facts, p);
 		p->uses_gpu = p->uses_gpu || recognise_gpu(helper[i]->code.data);
 	}
 }
@@ -292,8 +308,10 @@ bool script_judge(struct scan *l, struct scan_program *p, char *why, size_t size
 	if (p->kind == SCAN_NONE && s->has_fixture && !has_other_fixture(l, p->path)) {
 		p->kind = SCAN_PYTEST;
 		snprintf(p->why, sizeof p->why, "has tests with the fixture of pytest-benchmark");
+		add_once(p->modules, sizeof p->modules, "pytest", ' ');
+		add_once(p->modules, sizeof p->modules, "pytest_benchmark", ' ');
 	}
-	find_modules(l, s, p);
+	add_modules(l, s, p);
 	if (p->kind != SCAN_NONE || position == SCRIPT_BENCHMARKS)
 		read_helpers(l, s, p);
 	bool is_known = p->kind != SCAN_NONE;

@@ -8,8 +8,6 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "lib/lib.h"
-
 enum { CHUNK = 64 << 10, TICK_MS = 1000 };
 
 struct session {
@@ -70,8 +68,7 @@ static int send_tree(struct session *s, const char *oid, struct fw_err *err)
 	return result;
 }
 
-/* The requested device, else the first of the worker's list, which is its best. */
-static const struct msg_device *choose(const struct msg_hello *h, const char *wanted)
+const struct msg_device *session_device(const struct msg_hello *h, const char *wanted)
 {
 	for (int i = 0; i < h->n_devices; i++) {
 		const struct msg_device *d = &h->device[i];
@@ -85,13 +82,14 @@ static const struct msg_device *choose(const struct msg_hello *h, const char *wa
 
 static int take_hello(struct session *s, const struct msg_hello *h, struct fw_err *err)
 {
-	const struct msg_device *d = choose(h, s->request->device);
+	const struct msg_device *d = session_device(h, s->request->device);
 	struct msg m = { .t = MSG_JOB, .u.job = s->request->job };
 
 	if (!d)
 		return err_set(err, ERR_NOT_FOUND, "there is no device %s here; flopwatch-worker probe names those that are",
 			s->request->device ? s->request->device : "at all");
 	s->out->device = *d;
+	s->out->location = h->location;
 	s->out->is_sandboxed = strcmp(h->isolation, "bwrap") == 0;
 	snprintf(s->request->job->device, sizeof s->request->job->device, "%s", d->uuid);
 	return print(s, &m, err);
@@ -116,6 +114,21 @@ static void show(const struct session *s, const struct msg *m)
 		progress_step(p, "%s: running", label);
 }
 
+/* Last line that the worker printed outside of the protocol. */
+static void last_line(const struct session *s, char *out, size_t size)
+{
+	char text[2048];
+	off_t end = lseek(s->errors_fd, 0, SEEK_END), from = end > (off_t)sizeof text - 1 ? end - (off_t)sizeof text + 1 : 0;
+	ssize_t n = pread(s->errors_fd, text, sizeof text - 1, from);
+
+	text[n > 0 ? n : 0] = '\0';
+	while (n > 0 && text[n - 1] == '\n')
+		text[--n] = '\0';
+	const char *line = strrchr(text, '\n');
+
+	snprintf(out, size, "%.*s", (int)size - 1, line ? line + 1 : text);
+}
+
 /* Handle one message. 1: it was the last. */
 static int take(struct session *s, const struct msg *m, struct fw_err *err)
 {
@@ -130,22 +143,13 @@ static int take(struct session *s, const struct msg *m, struct fw_err *err)
 		if (send_tree(s, m->u.need.oid[i], err) != 0)
 			return -1;
 	outcome_receive(s->out, m);
+	if (m->t == MSG_DONE && m->u.done.cancelled) {
+		char why[400];
+
+		last_line(s, why, sizeof why);
+		return err_set(err, ERR_IO, "the worker ended the job early%s%s", *why ? ": " : "", why);
+	}
 	return m->t == MSG_DONE;
-}
-
-/* Last line that the worker printed outside of the protocol. */
-static void last_line(const struct session *s, char *out, size_t size)
-{
-	char text[2048];
-	off_t end = lseek(s->errors_fd, 0, SEEK_END), from = end > (off_t)sizeof text - 1 ? end - (off_t)sizeof text + 1 : 0;
-	ssize_t n = pread(s->errors_fd, text, sizeof text - 1, from);
-
-	text[n > 0 ? n : 0] = '\0';
-	while (n > 0 && text[n - 1] == '\n')
-		text[--n] = '\0';
-	const char *line = strrchr(text, '\n');
-
-	snprintf(out, size, "%.*s", (int)size - 1, line ? line + 1 : text);
 }
 
 /* Wait for input while the time of the step is shown. */
@@ -195,7 +199,7 @@ int session_run(const struct session_request *request, struct outcome *out, stru
 		.request = request, .out = out, .fd = -1, .errors_fd = open("/tmp", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600)
 	};
 	char program[PATH_MAX], device[80];
-	const char *argv[10] = { program, "serve" };
+	const char *argv[12] = { program, "serve" };
 	int pair[2] = { -1, -1 }, n = 2, result = -1;
 
 	progress_step(request->progress, "%s: starting a worker", request->label);
@@ -205,6 +209,8 @@ int session_run(const struct session_request *request, struct outcome *out, stru
 		argv[n++] = "--device";
 		argv[n++] = device;
 	}
+	if (request->builds_only)
+		argv[n++] = "--build-only";
 	if (request->read_only) {
 		argv[n++] = "--read-only";
 		argv[n++] = request->read_only;

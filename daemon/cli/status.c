@@ -9,12 +9,18 @@
 /* The answers of the daemon that one status needs. */
 struct status {
 	const json_t *alerts; /* live ones */
-	json_t *rows;         /* branches, sorted; each with the members "alert" and "cause" */
+	json_t *rows;         /* branches, sorted; each with the member "alert", and with "newest" if only that is slower */
 	const char *repo;     /* name of the first row's repository */
 	bool has_repos;       /* of several repositories */
 };
 
 /* ---- rows -------------------------------------------------------------------------------------------------------------- */
+
+static bool is_of_branch(const json_t *alert, const json_t *branch)
+{
+	return strcmp(value_text(alert, "repo"), value_text(branch, "repo")) == 0 &&
+	       strcmp(value_text(alert, "branch"), value_text(branch, "name")) == 0;
+}
 
 /* The live alert of a branch, newest first in the list. NULL: none. */
 static json_t *alert_of(const json_t *alerts, const json_t *branch)
@@ -23,11 +29,40 @@ static json_t *alert_of(const json_t *alerts, const json_t *branch)
 	json_t *alert;
 	json_array_foreach(alerts, i, alert)
 	{
-		if (strcmp(value_text(alert, "repo"), value_text(branch, "repo")) == 0 &&
-			strcmp(value_text(alert, "branch"), value_text(branch, "name")) == 0)
+		if (is_of_branch(alert, branch))
 			return alert;
 	}
 	return NULL;
+}
+
+/* Whether the newest push failed, or is slower itself by as much as the alert. */
+static bool has_worse(const json_t *branch, const json_t *slowest)
+{
+	enum verdict verdict = value_verdict(branch);
+	double pct = value_number(branch, "worst_pct");
+	if (verdict != VERDICT_REGRESSION)
+		return verdict == VERDICT_FAILED || verdict == VERDICT_REJECTED;
+	return strcmp(value_text(slowest, "target"), value_text(branch, "compared")) == 0 ||
+	       (!isnan(pct) && !(value_number(slowest, "worst_pct") < pct));
+}
+
+/*
+ * A branch is slower while such an alert is live, also after a push that changes nothing or loses less: that verdict becomes
+ * "newest".
+ */
+static void set_alert(const json_t *alerts, json_t *branch)
+{
+	enum verdict verdict = value_verdict(branch);
+	json_t *slowest = alert_slowest(alerts, value_text(branch, "repo"), value_text(branch, "name"));
+	if (slowest && has_worse(branch, slowest))
+		slowest = NULL;
+	json_object_set(branch, "alert", slowest ? slowest : alert_of(alerts, branch));
+	if (!slowest)
+		return;
+	json_object_set_new(branch, "newest", json_string(verdict == VERDICT_NONE ? "not judged" : verdict_name(verdict)));
+	json_object_set_new(branch, "verdict", json_string(verdict_name(VERDICT_REGRESSION)));
+	json_object_set(branch, "worst_pct", json_object_get(slowest, "worst_pct"));
+	json_object_set_new(branch, "slower", json_integer((json_int_t)json_array_size(json_object_get(slowest, "cells"))));
 }
 
 /* Verdicts are listed by their precedence; a branch that is measured, or was never, comes before those without news. */
@@ -56,7 +91,7 @@ static void sort_rows(struct status *s, const json_t *items)
 		row[i] = json_array_get(items, i);
 		s->repo = i ? s->repo : value_text(row[i], "repo");
 		s->has_repos = s->has_repos || strcmp(s->repo, value_text(row[i], "repo")) != 0;
-		json_object_set(row[i], "alert", alert_of(s->alerts, row[i]));
+		set_alert(s->alerts, row[i]);
 	}
 	qsort(row, n, sizeof *row, by_urgency);
 	s->rows = json_array();
@@ -129,12 +164,16 @@ static void change_cell(struct table *t, const json_t *branch)
 		table_cell(t, "%+.1f %%", pct);
 }
 
-/* "6/20 cells" of a regression, else the number of cells. */
+/* "6/20 cells" of a regression, "6 cells" of one of an older push, else the number of cells. */
 static void cells_cell(struct table *t, const json_t *branch)
 {
-	long long cells = 0, lost = 0;
+	long long cells = 0, lost = 0, slower = value_integer(branch, "slower");
 	size_t i;
 	json_t *suite;
+	if (slower) { /* of an older push, which may have had other cells */
+		table_cell(t, "%lld cell%s", slower, slower == 1 ? "" : "s");
+		return;
+	}
 	json_array_foreach(json_object_get(branch, "suites"), i, suite)
 	{
 		cells += value_integer(suite, "cells");
@@ -165,17 +204,22 @@ static void alert_cell(struct table *t, const json_t *branch)
 		table_cell(t, "%s", "");
 }
 
-/* The age of the verdict, or the job that will give one. */
+/* The age of the verdict, or the job that will give one; of a branch that an older push made slower also the newest verdict. */
 static void age_cell(struct table *t, const json_t *branch)
 {
 	const json_t *job = json_object_get(branch, "job");
 	enum jobstate state = jobstate_from_name(value_text(job, "state"));
 	char age[VALUE_AGE_SIZE];
 	value_age(branch, "finished_at", age);
+	const char *behind = value_text(branch, "behind"), *newest = value_text(branch, "newest");
+	char push[64] = "";
+	if (*newest)
+		snprintf(push, sizeof push, "newest push %s, ", newest);
 	if (state < JOBSTATE_N && !jobstate_is_final(state))
-		table_cell(t, "J%lld %s", value_integer(job, "id"), value_text(job, "state"));
+		table_cell(t, "%sJ%lld %s%s%s", push, value_integer(job, "id"), value_text(job, "state"), *behind ? " " : "",
+			behind);
 	else
-		table_cell(t, "%s", *age ? age : "not measured");
+		table_cell(t, "%s%s", push, *age ? age : "not measured");
 }
 
 /* ---- the list ---------------------------------------------------------------------------------------------------------- */
@@ -204,12 +248,12 @@ static void print_rows(const struct status *s, bool is_long)
 		{ ">", .cell = change_cell }, { "~", .cell = cells_cell }, { "~", .cell = cause_cell },
 		{ "~", .cell = alert_cell }, { "~", .cell = age_cell } };
 	static const struct column all[] = { { "~repo", .key = "repo" }, { "branch", .key = "display" },
-		{ "tip", .key = "commit", .cut = 10 }, { "verdict", .cell = verdict_cell }, { "~judged", .cell = judged_cell },
-		{ "~suite", .cell = suite_cell }, { "~waits for", .cell = unfinished_cell },
+		{ "tip", .key = "commit", .cut = 10 }, { "verdict", .cell = verdict_cell }, { "~newest push", .key = "newest" },
+		{ "~judged", .cell = judged_cell }, { "~suite", .cell = suite_cell }, { "~waits for", .cell = unfinished_cell },
 		{ "~>comparison", .cell = comparison_cell }, { "~job", .cell = job_cell }, { "~alert", .cell = alert_cell } };
 	const struct column *first = s->has_repos ? brief : brief + 1;
 	if (is_long)
-		table_print_rows(s->rows, 10, all, stdout);
+		table_print_rows(s->rows, 11, all, stdout);
 	else
 		table_print_rows(s->rows, s->has_repos ? 8 : 7, first, stdout);
 }
@@ -217,20 +261,50 @@ static void print_rows(const struct status *s, bool is_long)
 static void print_next(const struct status *s)
 {
 	const json_t *first = json_array_get(s->rows, 0), *alert = json_object_get(first, "alert");
+	enum jobstate state = jobstate_from_name(value_text(json_object_get(first, "job"), "state"));
+	long long comparison = value_integer(first, "comparison");
 	if (alert)
 		printf("next: flopwatch why A%lld\n", value_integer(alert, "id"));
+	else if (comparison && (state >= JOBSTATE_N || jobstate_is_final(state)))
+		printf("next: flopwatch open C%lld\n", comparison);
 	else if (first)
 		plain_line(stdout, "next: flopwatch wait %s%s%s", value_text(first, "display"), s->has_repos ? " --repo " : "",
 			s->has_repos ? value_text(first, "repo") : "");
 	else
-		puts("next: flopwatch doctor");
+		puts("next: push a branch; if none appears: flopwatch doctor");
+}
+
+/* Set the member "behind" of rows whose job is queued. Without the queue the list is still useful. */
+static void name_behind(struct client *c, const struct options *o, const json_t *rows)
+{
+	const struct member query[] = { { "state", .text = jobstate_name(JOBSTATE_QUEUED) }, { "repo", .text = o->repo },
+		{ "limit", .number = 500 }, { 0 } };
+	struct fw_err ignored = { 0 };
+	json_t *answer = NULL, *row, *job;
+	char text[VALUE_BEHIND_SIZE];
+	size_t i, k;
+	bool is_queued = false;
+	json_array_foreach(rows, i, row) is_queued |=
+		jobstate_from_name(value_text(json_object_get(row, "job"), "state")) == JOBSTATE_QUEUED;
+	if (!is_queued || client_get_query(c, "/api/v1/jobs", query, &answer, &ignored) != 0)
+		return;
+	json_array_foreach(rows, i, row)
+	{
+		long long id = value_integer(json_object_get(row, "job"), "id");
+		json_array_foreach(json_object_get(answer, "items"), k, job)
+		{
+			value_behind(job, text);
+			if (value_integer(job, "id") == id)
+				json_object_set_new(row, "behind", json_string(text));
+		}
+	}
+	json_decref(answer);
 }
 
 /* Own: `out` and *alerts, the references. */
 static int fetch(struct client *c, const struct options *o, json_t **out, json_t **alerts, struct fw_err *err)
 {
 	struct buf path;
-	struct fw_err ignored = { 0 };
 	buf_init(&path, 4096);
 	buf_puts(&path, "/api/v1/branches");
 	client_query(&path, "repo", o->repo);
@@ -238,19 +312,7 @@ static int fetch(struct client *c, const struct options *o, json_t **out, json_t
 		client_query(&path, "watched", "yes");
 	client_query(&path, "strict", o->strict ? "yes" : NULL);
 	int result = client_get_all(c, path.data, out, err);
-	*alerts = json_array();
-	for (enum alertstate state = 0; result == 0 && !o->json && state < ALERTSTATE_N; state++) {
-		json_t *answer = NULL;
-		if (!alertstate_is_live(state))
-			continue;
-		buf_clear(&path);
-		buf_puts(&path, "/api/v1/alerts");
-		client_query(&path, "state", alertstate_name(state));
-		client_query(&path, "repo", o->repo);
-		if (client_get_all(c, path.data, &answer, &ignored) == 0) /* the list of branches is useful without them */
-			json_array_extend(*alerts, json_object_get(answer, "items"));
-		json_decref(answer);
-	}
+	*alerts = result == 0 && !o->json ? alert_live(c, o->repo) : NULL;
 	buf_fini(&path);
 	return result;
 }
@@ -265,6 +327,7 @@ static int print_status(struct client *c, const struct options *o, struct fw_err
 	} else if (result == 0) {
 		s.alerts = alerts;
 		sort_rows(&s, json_object_get(answer, "items"));
+		name_behind(c, o, s.rows);
 		print_finding(&s);
 		print_rows(&s, o->is_long);
 		blockers_broken(c, o->repo);

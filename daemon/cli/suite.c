@@ -1,7 +1,6 @@
 /* suite.c - suite files on this machine: convert the configuration of a public suite to a suite file. */
 
 #include "cli/internal.h"
-#include "model/model.h"
 
 enum { SUITE_TEXT_MAX = 1 << 20 };
 
@@ -13,9 +12,12 @@ static const struct family *importer(void)
 	return NULL;
 }
 
-/* Every error is a line with its position. */
-static int fail_of_mistakes(const struct yaml *y)
+/* Every error is a line with its position; so is every reason why nothing is left of the file. */
+static int fail_of_mistakes(const struct yaml *y, const char *path, const struct buf *notes)
 {
+	static const char mark[] = "# line ";
+	for (const char *line = notes->data; strncmp(line, mark, strlen(mark)) == 0; line += strcspn(line, "\n") + 1)
+		fprintf(stderr, "%s:%.*s\n", path, (int)(strcspn(line, "\n") - strlen(mark)), line + strlen(mark));
 	fprintf(stderr, "%s", yaml_mistake_text(y));
 	return EXIT_USAGE;
 }
@@ -78,7 +80,7 @@ static int import_file(const char *path, const struct options *o)
 		status = verb_fail_here(&err);
 	} else {
 		family->import(y, yaml_root(y), o->suite, &suite);
-		status = yaml_mistakes(y) ? fail_of_mistakes(y) : write_suite(path, &suite, o);
+		status = yaml_mistakes(y) ? fail_of_mistakes(y, path, &suite) : write_suite(path, &suite, o);
 	}
 	yaml_free(y);
 	buf_fini(&suite);

@@ -2,13 +2,8 @@
 #include "cli/internal.h"
 
 #include <math.h>
-#include <stdlib.h>
 
-#include "lib/lib.h"
-#include "model/model.h"
-#include "verdict/verdict.h"
-
-enum { CELLS_SHOWN = 5, SUBJECT_SIZE = 600 };
+enum { CELLS_SHOWN = 5, SUBJECT_SIZE = 600, LOG_MAX = 16 << 20 };
 
 /* A cell of one of the comparisons. */
 struct shown {
@@ -20,11 +15,14 @@ struct shown {
 struct summary {
 	struct client *c;
 	const json_t *verdict, *comparisons;
-	const json_t *worst; /* the comparison with the first of the cells, else the first comparison */
-	json_t *alert;       /* the live alert of the commit; NULL none */
+	const json_t *worst;         /* the comparison with the first of the cells, else the first comparison */
+	json_t *alerts;              /* live ones of the repository; NULL not read */
+	const json_t *alert, *older; /* of the commit, and of an older push of its branch; NULL none */
 	char subject[SUBJECT_SIZE], why[32];
 	struct finding finding;
-	bool is_beside; /* no comparison concerns the commit as it is */
+	double least_loss_pct, least_gain_pct; /* the smallest change of the cells that changed; NAN none */
+	bool is_beside;                        /* no comparison concerns the commit as it is */
+	bool has_profile;
 	struct shown *cell;
 	int n_cells; /* cells that are not unchanged, or whose host time grew, the worst first */
 };
@@ -65,9 +63,16 @@ static void take_cell(struct summary *s, const json_t *comparison, const json_t 
 	f->regressions += one.verdict == VERDICT_REGRESSION;
 	f->improvements += one.verdict == VERDICT_IMPROVEMENT;
 	f->undecided += one.verdict == VERDICT_UNDECIDED;
+	f->close += one.verdict == VERDICT_UNDECIDED && verdict_is_close(value_text(cell, "reason"));
 	f->unchanged += one.verdict == VERDICT_UNCHANGED;
+	f->removed += one.verdict == VERDICT_REMOVED;
+	f->added += one.verdict == VERDICT_ADDED;
 	if (is_obstacle(one.verdict))
 		take_class(s, cell);
+	if (one.verdict == VERDICT_REGRESSION)
+		s->least_loss_pct = fmax(s->least_loss_pct, one.change_pct);
+	if (one.verdict == VERDICT_IMPROVEMENT)
+		s->least_gain_pct = fmin(s->least_gain_pct, one.change_pct);
 	if (one.verdict == VERDICT_REGRESSION && !(one.change_pct >= f->worst_pct))
 		f->worst_pct = one.change_pct;
 	if (one.verdict == VERDICT_IMPROVEMENT && !(one.change_pct <= f->best_pct))
@@ -132,6 +137,7 @@ static void take_comparisons(struct summary *s)
 	size_t i, k;
 	json_t *comparison, *cell;
 	s->finding = (struct finding){ .worst_pct = NAN, .best_pct = NAN, .why = s->why, .subject = s->subject };
+	s->least_loss_pct = s->least_gain_pct = NAN;
 	s->is_beside = true;
 	json_array_foreach(s->comparisons, i, comparison)
 	{
@@ -145,26 +151,26 @@ static void take_comparisons(struct summary *s)
 	s->finding.verdict = value_verdict(s->verdict);
 	if (s->finding.verdict == VERDICT_NONE)
 		s->finding.verdict = value_verdict(s->worst);
+	s->finding.least_pct = s->finding.verdict == VERDICT_IMPROVEMENT ? s->least_gain_pct : s->least_loss_pct;
 	name_subject(s);
 }
 
-/* Own: the reference; NULL if the commit has none, or none can be read. */
-static json_t *find_alert(struct client *c, const json_t *verdict)
+/* The alert of the commit, and the worst one of an older commit of its branch. */
+static void find_alerts(struct summary *s)
 {
-	const struct member query[] = { { "repo", .text = value_text(verdict, "repo") }, { 0 } };
-	struct fw_err ignored = { 0 };
-	json_t *answer = NULL, *alert, *found = NULL;
+	const char *commit = value_text(s->verdict, "commit"), *repo = value_text(s->verdict, "repo");
+	long long comparison = value_integer(s->worst, "id");
+	json_t *older = json_array(), *alert;
 	size_t i;
-	if (client_get_query(c, "/api/v1/alerts", query, &answer, &ignored) != 0)
-		return NULL;
-	json_array_foreach(json_object_get(answer, "items"), i, alert)
+	json_array_foreach(s->alerts, i, alert)
 	{
-		bool is_of_it = strcmp(value_text(alert, "target"), value_text(verdict, "commit")) == 0;
-		if (is_of_it && !found && alertstate_is_live(alertstate_from_name(value_text(alert, "state"))))
-			found = json_incref(alert);
+		if (strcmp(value_text(alert, "target"), commit) != 0 && value_integer(alert, "comparison") < comparison)
+			json_array_append(older, alert);
+		else if (strcmp(value_text(alert, "target"), commit) == 0 && !s->alert)
+			s->alert = alert;
 	}
-	json_decref(answer);
-	return found;
+	s->older = alert_slowest(older, repo, value_text(s->verdict, "branch"));
+	json_decref(older);
 }
 
 /* ---- lines ------------------------------------------------------------------------------------------------------------- */
@@ -174,6 +180,20 @@ static void flags_cell(struct table *t, const json_t *cell)
 	char words[128];
 	report_flags(cell, words, sizeof words);
 	table_cell(t, "%s", words);
+}
+
+/* Whether users accepted all losses of a comparison, which the verdict of the commit counts for each suite. */
+static bool is_accepted(const struct summary *s, const json_t *comparison)
+{
+	const json_t *suite;
+	size_t i;
+	json_array_foreach(json_object_get(s->verdict, "suites"), i, suite)
+	{
+		long long n = value_integer(suite, "accepted");
+		if (value_integer(suite, "comparison") == value_integer(comparison, "id"))
+			return n > 0 && n >= value_integer(comparison, "regressions");
+	}
+	return false;
 }
 
 static void print_cells(const struct summary *s)
@@ -196,7 +216,8 @@ static void print_cells(const struct summary *s)
 		enum jobkind kind = jobkind_from_name(value_text(one->comparison, "kind"));
 		table_cell(&t, "%s", value_text(one->cell, "cell"));
 		table_cell_if(&t, isfinite(one->change_pct), "%+.2f %%", one->change_pct);
-		table_cell(&t, "%s%s%s", verdict_word(kind, one->verdict), *failure ? ": " : "", failure);
+		table_cell(&t, "%s%s%s%s", verdict_word(kind, one->verdict), *failure ? ": " : "", failure,
+			one->verdict == VERDICT_REGRESSION && is_accepted(s, one->comparison) ? " (accepted)" : "");
 		if (has_flags)
 			flags_cell(&t, one->cell);
 	}
@@ -206,11 +227,67 @@ static void print_cells(const struct summary *s)
 		printf("  and %d more cell%s; --long prints all\n", s->n_cells - n, s->n_cells - n == 1 ? "" : "s");
 }
 
+/*
+ * The undecided cells whose budget ended first: their number, that budget, and one that permits all runs of each, in whole 10 s;
+ * 0: not known. n_hopeless: those that no number of runs of whole processes decides.
+ */
+struct budget {
+	int n, n_undecided, n_hopeless;
+	double now_s, enough_s;
+};
+
+/* The budget in seconds that a reason of job/cell.c names; NAN: it did not end first. */
+static double budget_in(const char *reason)
+{
+	static const char begin[] = "; the base's budget of ";
+	const char *at = strstr(reason, begin);
+	char *end;
+	double budget_s = at ? strtod(at + sizeof begin - 1, &end) : NAN;
+	return at && strncmp(end, " s ended first", 14) == 0 ? budget_s : NAN;
+}
+
+static struct budget find_budget(const struct summary *s)
+{
+	struct budget b = { 0 };
+	for (int i = 0; i < s->n_cells; i++) {
+		const struct shown *one = &s->cell[i];
+		double budget_s = budget_in(value_text(one->cell, "reason"));
+		const json_t *rule = json_object_get(one->comparison, "rule");
+		long long runs = value_integer(one->cell, "runs"), most = value_integer(rule, "runs_max");
+		bool is_hopeless = strstr(value_text(one->cell, "reason"), "interleave the program") != NULL;
+		b.n_undecided += one->verdict == VERDICT_UNDECIDED;
+		b.n_hopeless += one->verdict == VERDICT_UNDECIDED && is_hopeless;
+		if (one->verdict != VERDICT_UNDECIDED || isnan(budget_s))
+			continue;
+		b.n++;
+		b.now_s = fmax(b.now_s, budget_s);
+		if (json_is_true(json_object_get(rule, "confirm")) && !json_is_true(json_object_get(rule, "programs")))
+			most *= 2; /* two sets of runs */
+		if (runs > 0 && most > runs)
+			b.enough_s = fmax(b.enough_s, 10 * ceil(budget_s * (double)most / (double)runs / 10));
+	}
+	return b;
+}
+
+/* One line about all cells whose budget ended first. */
+static void print_budget(const struct summary *s)
+{
+	struct budget b = find_budget(s);
+	if (b.n == 0)
+		return;
+	printf("%d cell%s more time than budget_s: %.0f; ", b.n, b.n == 1 ? " needs" : "s need", b.now_s);
+	if (b.enough_s > 0)
+		printf("%.0f permits all their runs", b.enough_s);
+	else
+		fputs("raise it", stdout);
+	puts("; the value of the base commit applies");
+}
+
 /* Why the shown cells have no clear result, or that their host time grew: each text once, with the first cell. */
 static void print_reasons(const struct summary *s)
 {
 	char reported[CELLS_SHOWN][400];
-	int n = 0;
+	int n = 0, n_budget = 0;
 	for (int i = 0; i < s->n_cells && i < CELLS_SHOWN; i++) {
 		const json_t *cell = s->cell[i].cell;
 		char text[400];
@@ -223,6 +300,8 @@ static void print_reasons(const struct summary *s)
 			footnotes_host_time(cell, text);
 		for (int k = 0; k < n; k++)
 			is_new = is_new && strcmp(reported[k], text) != 0;
+		if (!isnan(budget_in(text)) && n_budget++ > 0)
+			continue; /* print_budget counts them */
 		if (!*text || !is_new)
 			continue;
 		snprintf(reported[n++], sizeof reported[0], "%s", text);
@@ -249,10 +328,13 @@ static void print_certainty(const struct summary *s)
 	if (s->n_cells == 0 || worst->verdict != VERDICT_REGRESSION || s->finding.is_quick)
 		return;
 	double bound = value_number(deciding(worst->cell), "ci_high_pct");
-	long long runs = value_integer(worst->cell, "runs");
+	long long runs = value_integer(worst->cell, "runs"), all = value_integer(s->worst, "runs");
+	char of[32] = ""; /* a cell that is decided early is not in the later runs */
+	if (all > runs)
+		snprintf(of, sizeof of, " of %lld", all);
 	if (!isnan(bound))
-		printf("%s: at least %.2f %% slower in the worst cell, threshold %.4g %% (%lld run%s)\n",
-			evidence_of(worst->cell), -bound, value_number(worst->cell, "threshold_pct"), runs, runs == 1 ? "" : "s");
+		printf("%s: worst cell at least %.2f %% slower, threshold %.4g %% (%lld%s run%s)\n", evidence_of(worst->cell),
+			-bound, value_number(worst->cell, "threshold_pct"), runs, of, (all > runs ? all : runs) == 1 ? "" : "s");
 }
 
 /* Own: the reference; NULL none. */
@@ -267,15 +349,41 @@ static json_t *find_profile(struct client *c, long long comparison)
 	return found;
 }
 
-static void print_why(const struct summary *s)
+bool summary_unprofiled(const json_t *comparison, char out[SUMMARY_WHY_SIZE])
+{
+	const json_t *first = json_array_get(json_object_get(comparison, "cells"), 0);
+	bool is_program = first && value_is_program(first);
+	const char *base = value_text(json_object_get(comparison, "base"), "commit"),
+		   *target = value_text(json_object_get(comparison, "target"), "commit");
+	bool has_one = *base && strcmp(base, target) == 0;
+	if (has_one && value_verdict(comparison) == VERDICT_FAILED)
+		snprintf(out, SUMMARY_WHY_SIZE, "the commit fails by itself; flopwatch log J%lld has its output",
+			value_integer(comparison, "job"));
+	else if (has_one)
+		snprintf(out, SUMMARY_WHY_SIZE, "both sides are one commit, so no change of the sources is the cause");
+	else if (is_program && *value_text(comparison, "unprofiled"))
+		snprintf(out, SUMMARY_WHY_SIZE, "%s", value_text(comparison, "unprofiled"));
+	else if (is_program) /* a comparison of an earlier version, or an import */
+		snprintf(out, SUMMARY_WHY_SIZE,
+			"not known: a benchmark program is profiled only on request; see git diff %.12s %.12s", base, target);
+	else
+		snprintf(out, SUMMARY_WHY_SIZE, "not known: no profile was made");
+	return is_program;
+}
+
+/* Find the cause of a regression, and print it. */
+static void print_why(struct summary *s)
 {
 	json_t *profile = NULL;
 	const json_t *why = json_object_get(s->alert, "why");
+	char text[SUMMARY_WHY_SIZE];
 	if (s->finding.regressions == 0 || s->is_beside)
 		return;
 	if (!json_is_object(why))
 		why = profile = find_profile(s->c, value_integer(s->worst, "id"));
-	plain_line(stdout, "why: %s", *value_text(why, "answer") ? value_text(why, "answer") : "not known: no profile was made");
+	s->has_profile = *value_text(why, "answer");
+	summary_unprofiled(s->worst, text);
+	plain_line(stdout, "why: %s", s->has_profile ? value_text(why, "answer") : text);
 	json_decref(profile);
 }
 
@@ -284,13 +392,54 @@ static void print_numbers(const struct summary *s)
 	const json_t *one = s->worst;
 	double gpu_s = value_number(one, "gpu_s");
 	bool alone = json_array_size(s->comparisons) == 1;
-	if (s->alert)
-		printf("A%lld %s%s", value_integer(s->alert, "id"), value_text(s->alert, "state"), alone ? "  " : "\n");
+	if (s->alert) {
+		bool is_missing = alert_is_missing(s->alert); /* not about the losses above */
+		printf("A%lld %s%s", value_integer(s->alert, "id"), value_text(s->alert, "state"),
+			is_missing ? ": "
+			: alone    ? "  "
+				   : "\n");
+		if (is_missing)
+			plain_line(stdout, "%s", value_text(s->alert, "title"));
+	}
 	if (alone)
-		plain_line(stdout, "C%lld  J%lld  %s  %s  %.12s..%.12s  %lld runs, device held %.1f s", value_integer(one, "id"),
+		plain_line(stdout, "C%lld  J%lld  %s  %s  %.12s..%.12s  %lld run%s, device held %.1f s", value_integer(one, "id"),
 			value_integer(one, "job"), value_text(one, "repo"), value_text(one, "suite"),
 			value_text(json_object_get(one, "base"), "commit"), value_text(json_object_get(one, "target"), "commit"),
-			value_integer(one, "runs"), isnan(gpu_s) ? 0 : gpu_s);
+			value_integer(one, "runs"), value_integer(one, "runs") == 1 ? "" : "s", isnan(gpu_s) ? 0 : gpu_s);
+}
+
+/* A slowdown of an older push, which the verdict of this one does not report. */
+static void print_older(const struct summary *s)
+{
+	char text[FINDING_SIZE];
+	if (!s->older)
+		return;
+	alert_finding(s->older, text);
+	plain_line(stdout, "A%lld is %s: %s since %.10s", value_integer(s->older, "id"), value_text(s->older, "state"), text,
+		value_text(s->older, "target"));
+}
+
+/* The reason in the log of the job (plan/resolve.c), if a base exists that cannot be used, or has no such benchmark. */
+static void print_unusable_base(struct client *c, const json_t *comparison)
+{
+	static const char begin[] = "measured against itself, because ", unusable[] = "its base cannot be used: ";
+	struct fw_err ignored = { 0 };
+	char path[64];
+	struct buf log;
+	if (jobkind_from_name(value_text(comparison, "kind")) != JOBKIND_SELFCHECK)
+		return;
+	snprintf(path, sizeof path, "/api/v1/jobs/%lld/log", value_integer(comparison, "job"));
+	buf_init(&log, LOG_MAX);
+	const char *why = client_get_raw(c, path, &log, &ignored) == 0 ? strstr(log.data, begin) : NULL;
+	if (why) {
+		why += sizeof begin - 1;
+		bool is_unusable = strncmp(why, unusable, sizeof unusable - 1) == 0;
+		if (is_unusable)
+			why += sizeof unusable - 1;
+		plain_line(stdout, "%s%.*s%s", is_unusable ? "the base cannot be used: " : "", (int)strcspn(why, "\n"), why,
+			is_unusable ? "" : "; it is compared from the next commit on");
+	}
+	buf_fini(&log);
 }
 
 /* ---- the summary --------------------------------------------------------------------------------------------------------- */
@@ -307,8 +456,13 @@ void summary_begin(struct client *c, const struct options *o, const json_t *verd
 	if (!o->is_long) {
 		print_cells(&s);
 		print_reasons(&s);
+		print_budget(&s);
 		print_certainty(&s);
-		json_array_foreach(comparisons, i, comparison) report_notes(comparison, stdout);
+		json_array_foreach(comparisons, i, comparison)
+		{
+			report_notes(comparison, stdout);
+			print_unusable_base(c, comparison);
+		}
 	}
 	free(s.cell);
 }
@@ -328,10 +482,27 @@ static void print_next(const struct summary *s)
 {
 	const struct finding *f = &s->finding;
 	long long id = value_integer(s->worst, "id"), job = value_integer(s->worst, "job");
-	bool is_kernel = *value_text(s->n_cells ? s->cell[0].cell : NULL, "mask");
+	bool is_kernel = s->n_cells && !value_is_program(s->cell[0].cell);
+	struct budget budget = find_budget(s);
+	bool is_budget = budget.n > 0 && budget.n == budget.n_undecided; /* a retry would end in the same way */
+	if (s->alert && (!s->has_profile || alert_is_missing(s->alert))) {
+		alert_print_step(s->alert);
+		return;
+	}
+	if (!s->alert && !f->is_quick && f->failed == 0 && f->regressions == 0 && !s->is_beside && is_budget) {
+		fputs("next: push a larger budget_s to the upstream branch, and start from there\n", stdout);
+		return;
+	}
+	if (!s->alert && !f->is_quick && f->failed == 0 && f->regressions == 0 && !s->is_beside && budget.n_hopeless > 0 &&
+		budget.n_hopeless + budget.n == budget.n_undecided) {
+		fputs("next: interleave the program: doc/howto/add-a-repository.md#an-interleaved-program; measured again as it is, "
+		      "it would end in the same way\n",
+			stdout);
+		return;
+	}
 	fputs("next: flopwatch ", stdout);
 	if (s->alert)
-		printf("alerts accept A%lld --reason ...\n", value_integer(s->alert, "id"));
+		printf("why A%lld\n", value_integer(s->alert, "id"));
 	else if (f->is_quick)
 		plain_line(stdout, "compare %.64s %.64s", value_text(json_object_get(s->worst, "base"), "commit"),
 			value_text(json_object_get(s->worst, "target"), "commit"));
@@ -341,6 +512,8 @@ static void print_next(const struct summary *s)
 		printf("reproduce C%lld\n", id);
 	else if (f->undecided > 0 && !s->is_beside)
 		printf("retry J%lld\n", job);
+	else if (s->older)
+		printf("why A%lld\n", value_integer(s->older, "id"));
 	else
 		printf("open C%lld\n", id);
 }
@@ -349,12 +522,15 @@ void summary_end(struct client *c, const struct options *o, const json_t *verdic
 {
 	struct summary s = { .c = c, .verdict = verdict, .comparisons = comparisons };
 	take_comparisons(&s);
-	if (!s.is_beside && !s.finding.is_quick && (s.finding.regressions > 0 || s.finding.failed > 0))
-		s.alert = find_alert(c, verdict);
+	if (!s.is_beside && !s.finding.is_quick) {
+		s.alerts = alert_live(c, value_text(verdict, "repo"));
+		find_alerts(&s);
+	}
 	print_why(&s);
 	if (!o->is_long || s.alert)
 		print_numbers(&s);
+	print_older(&s);
 	print_next(&s);
-	json_decref(s.alert);
+	json_decref(s.alerts);
 	free(s.cell);
 }

@@ -3,8 +3,6 @@
 
 #include <math.h>
 
-#include "lib/lib.h"
-
 enum { CELL_MAX = 64 << 10 /* bytes */, CELLS_MAX = 16 << 20, CUT_MIN = 8 /* characters that remain of a truncated text */ };
 
 void table_init(struct table *t, int n_column, const char *const *titles)
@@ -20,6 +18,7 @@ static void put_cell(struct table *t, const char *format, va_list args)
 	struct buf text;
 	buf_init(&text, CELL_MAX);
 	buf_vprintf(&text, format, args);
+	t->cells.failed = t->cells.failed || text.failed;
 	utf8_show(&t->cells, text.data, text.len, "");
 	buf_putc(&t->cells, '\0');
 	buf_fini(&text);
@@ -182,6 +181,13 @@ static void print_row(const struct table *t, const struct layout *l, const char 
 void table_print(struct table *t, FILE *out)
 {
 	struct layout l;
+	/* a table without some of its cells could lack a verdict, and would look complete */
+	if (t->cells.failed) {
+		fflush(out);
+		fprintf(stderr, "flopwatch: cannot print a table: memory is exhausted, or it has more than %d MiB; use --json\n",
+			CELLS_MAX >> 20);
+		exit(EXIT_ERROR);
+	}
 	const char *s = t->cells.data, *end = s + t->cells.len;
 	int columns = terminal_width(out);
 	bool colors = terminal_colors(out);

@@ -1,7 +1,6 @@
 /* terminal.c - documented in internal.h. */
 #include "cli/internal.h"
 
-#include <stdlib.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 

@@ -1,12 +1,12 @@
 /* Access tokens: add, list, revoke. */
-#include <stdlib.h>
 
 #include "cli/internal.h"
 
 static int add(struct client *c, const struct options *o)
 {
 	struct fw_err err = { 0 };
-	json_t *answer = NULL, *request = json_pack("{s:s, s:s}", "name", o->arg[1], "scope", o->scope ? o->scope : "read");
+	json_t *answer = NULL, *request = json_pack("{s:s, s:s, s:s?}", "name", o->arg[1], "scope", o->scope ? o->scope : "read",
+				       "expires", o->expires);
 	char *body = request ? json_dumps(request, JSON_COMPACT) : NULL;
 	int result = body ? client_post(c, "/api/v1/tokens", body, &answer, &err)
 			  : err_set(&err, ERR_INVALID, "the name is not UTF-8");
@@ -26,29 +26,32 @@ static int add(struct client *c, const struct options *o)
 	return EXIT_OK;
 }
 
+static void print_list(const json_t *items)
+{
+	static const struct column columns[] = { { "name", .key = "name" }, { "scope", .key = "scope" },
+		{ "~made", .key = "created_at", .cut = 19 }, { "~by", .key = "made_by" },
+		{ "~last used", .key = "used_at", .cut = 19 }, { "~expires", .key = "expires_at", .cut = 19 },
+		{ "~revoked", .key = "revoked_at", .cut = 19 } };
+	size_t n = json_array_size(items);
+	if (n == 0) {
+		puts("no token yet; write: flopwatch token add NAME --scope read|trigger|admin");
+		return;
+	}
+	printf("%zu token%s\n", n, n == 1 ? "" : "s");
+	table_print_rows(items, 7, columns, stdout);
+}
+
 static int list(struct client *c, const struct options *o)
 {
 	struct fw_err err = { 0 };
-	json_t *answer, *item;
-	size_t i;
+	json_t *answer;
 	if (client_get(c, "/api/v1/tokens", &answer, &err) != 0)
 		return verb_fail(&err);
 	if (o->json) {
 		json_dumpf(answer, stdout, JSON_INDENT(1));
 		putchar('\n');
 	} else {
-		printf("%-24s %-8s %-20s %-20s %-20s %s\n", "name", "scope", "made", "by", "last used", "revoked");
-		json_array_foreach(json_object_get(answer, "items"), i, item)
-		{
-			const char *text[6];
-			static const char *const keys[] = { "name", "scope", "created_at", "made_by", "used_at", "revoked_at" };
-			for (int k = 0; k < 6; k++) {
-				text[k] = json_string_value(json_object_get(item, keys[k]));
-				text[k] = text[k] ? text[k] : "-";
-			}
-			printf("%-24s %-8s %-20.19s %-20s %-20.19s %.19s\n", text[0], text[1], text[2], text[3], text[4],
-				text[5]);
-		}
+		print_list(json_object_get(answer, "items"));
 	}
 	json_decref(answer);
 	return EXIT_OK;

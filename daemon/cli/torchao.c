@@ -2,8 +2,7 @@
 #include "cli/internal.h"
 
 #include <math.h>
-
-#include "lib/lib.h"
+#include <unistd.h>
 
 /* Directions of a layer in training; forward alone is inference. Total is all of them in one call. */
 enum { FORWARD, DGRAD, WGRAD, TOTAL, N_DIRECTIONS };
@@ -12,7 +11,7 @@ static const char *const directions[N_DIRECTIONS] = { "forward", "dgrad", "wgrad
 /* The current row: one case on one side. */
 struct row {
 	const json_t *comparison, *shape;
-	const char *side;
+	const char *side, *artefacts; /* artefacts: a folder, NULL none */
 	struct buf *out;
 };
 
@@ -103,8 +102,28 @@ static void put_failure(const struct row *r, bool is_training)
 	buf_puts(r->out, "\n");
 }
 
+/* The timeline of the case's forward cell. False: there is none. Shape: path[size]. */
+static bool trace_path(const struct row *r, char *path, size_t size)
+{
+	const json_t *cell = find_cell(r->comparison, r->shape, directions[FORWARD]);
+
+	return r->artefacts && cell && artefacts_trace_path(r->artefacts, r->side, value_text(cell, "cell"), path, size) &&
+	       access(path, R_OK) == 0;
+}
+
+/* The file with the memory of the case's forward cell, or its picture. False: there is none. Shape: path[size]. */
+static bool memory_path(const struct row *r, const char *suffix, char *path, size_t size)
+{
+	const json_t *cell = find_cell(r->comparison, r->shape, directions[FORWARD]);
+
+	return r->artefacts && cell &&
+	       artefacts_memory_path(r->artefacts, r->side, value_text(cell, "cell"), suffix, path, size) &&
+	       access(path, R_OK) == 0;
+}
+
 static void put_config(const struct row *r)
 {
+	char path[4096];
 	const json_t *environment = json_object_get(r->comparison, "environment");
 	struct buf *out = r->out;
 
@@ -116,12 +135,14 @@ static void put_config(const struct row *r)
 	csv_text(out, value_text(environment, "kind"));
 	buf_puts(out, ",");
 	csv_text(out, value_text(r->shape, "model"));
-	buf_puts(out, ",,False,False");
+	buf_printf(out, ",,%s", trace_path(r, path, sizeof path) ? "True" : "False");
+	buf_printf(out, ",%s", memory_path(r, "json", path, sizeof path) ? "True" : "False");
 }
 
 static void put_inference(const struct row *r)
 {
 	const json_t *cell = find_cell(r->comparison, r->shape, directions[FORWARD]);
+	char path[4096];
 
 	put_config(r);
 	buf_puts(r->out, ",0,0"); /* eager */
@@ -129,7 +150,16 @@ static void put_inference(const struct row *r)
 	put_number(r->out, time_of(r, cell));
 	buf_puts(r->out, ",0");
 	put_number(r->out, speedup(r, cell));
-	buf_puts(r->out, ",0,,,,"); /* profiles and memory */
+	buf_puts(r->out, ",0,");
+	if (trace_path(r, path, sizeof path))
+		csv_text(r->out, path);
+	buf_puts(r->out, ",");
+	if (memory_path(r, "json", path, sizeof path))
+		csv_text(r->out, path);
+	buf_puts(r->out, ",");
+	if (memory_path(r, "svg", path, sizeof path))
+		csv_text(r->out, path);
+	buf_puts(r->out, ",");
 	put_failure(r, false);
 }
 
@@ -193,14 +223,14 @@ static bool is_first(const json_t *cells, size_t at, const json_t *shape)
 	return true;
 }
 
-int torchao_write(const json_t *comparison, const char *side, bool is_training, struct buf *out)
+int torchao_write(const json_t *comparison, const char *side, bool is_training, const char *artefacts, struct buf *out)
 {
 	const json_t *cells = json_object_get(comparison, "cells");
 	int rows = 0;
 
 	for (size_t i = 0; i < json_array_size(cells); i++) {
 		const json_t *shape = json_object_get(json_array_get(cells, i), "shape");
-		struct row row = { .comparison = comparison, .shape = shape, .side = side, .out = out };
+		struct row row = { .comparison = comparison, .shape = shape, .side = side, .artefacts = artefacts, .out = out };
 
 		if (!json_object_get(shape, "recipe") || !is_first(cells, i, shape) ||
 			is_trained(comparison, shape) != is_training)

@@ -2,13 +2,9 @@
 #include "cli/internal.h"
 
 #include <dirent.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <stdlib.h>
 #include <unistd.h>
-
-#include "lib/lib.h"
 
 enum { ANSWER_MAX = 32 << 20, GIT_MS = 120000, ARGS_MAX = 2 * MANIFEST_LIST_MAX + 16, SUITE_MAX = 1 << 20, DEPTH_MAX = 8 };
 
@@ -146,6 +142,15 @@ int tree_open(struct tree *t, const char *folder, struct fw_err *err)
 	json_decref(answer);
 	if (!oid_is_whole(t->commit))
 		return err_set(err, ERR_PROTOCOL, "flopwatch-git names no commit");
+	return read_manifest(t, err) != 0 ? -1 : find_inputs(t, err);
+}
+
+int tree_open_commit(struct tree *t, const char *folder, const char *name, struct fw_err *err)
+{
+	memset(t, 0, sizeof *t);
+	buf_init(&t->text, SUITE_MAX);
+	if (find_root(t, folder, err) != 0 || checkout_commit(t->root, name, t->commit, err) != 0)
+		return -1;
 	return read_manifest(t, err) != 0 ? -1 : find_inputs(t, err);
 }
 

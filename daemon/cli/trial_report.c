@@ -3,26 +3,22 @@
 
 #include <math.h>
 
-#include "lib/lib.h"
-#include "stats/stats.h"
-
 enum { LOG_LINES = 12, KEY_COLUMNS_MAX = 90 };
 
 /*
- * Estimated device time of a comparison of two such commits. Units: s; `most` is never above the budget. False: nothing was
- * timed.
+ * Estimated device time of a comparison of two such commits: `least` if its runs agree. Cells whose runs vary get more runs until
+ * the budget ends, and later runs may take longer than the timed one, so only the budget is an upper bound. Units: s. False:
+ * nothing was timed.
  */
 static bool report_cost(const struct report *r, double *least, double *most)
 {
 	const struct outcome *o = r->outcome;
-	int sets = r->rule->confirm && !r->rule->programs ? 2 : 1; /* benchmark programs have one set of runs */
 	int first = r->rule->programs ? INTERIM_PROGRAMS_MIN : r->rule->runs_ok_min;
 
 	if (o->runs == 0)
 		return false;
 	*least = o->check_s + first * o->run_s;
-	*most = o->check_s + sets * r->rule->runs_max * o->run_s;
-	*most = fmin(*most, fmax(r->budget_s, *least));
+	*most = fmax(r->budget_s, *least);
 	return true;
 }
 
@@ -114,7 +110,7 @@ void report_print(const struct report *r, bool is_quiet, FILE *out)
 	double least, most;
 
 	outcome_count(o, &timed, &unsupported, &failed);
-	fprintf(out, "%s, %s, on %s\n", r->name, r->run ? "a program of its own" : "modules",
+	fprintf(out, "%s, %s, on %s\n", r->name, r->run ? "a benchmark program" : "modules",
 		o->device.name[0] ? o->device.name : device_kind_name(o->device.kind));
 	print_build(r, out);
 	if (o->n_cells && strcmp(o->build_state, "failed") != 0)
@@ -129,10 +125,12 @@ void report_print(const struct report *r, bool is_quiet, FILE *out)
 		fprintf(out, "  and %d more faults or notes, which are not shown\n", o->n_left);
 	for (int i = 0; i < r->hints->n; i++)
 		fprintf(out, "  hint: %s\n", r->hints->text[i]);
-	if (report_cost(r, &least, &most))
-		fprintf(out,
-			"  %d of %d cells have a time; a comparison of two commits would hold %s for about %.0f s, at most %.0f s\n",
-			timed, o->n_cells, device_kind_name(o->device.kind), ceil(least), ceil(most));
+	if (!report_cost(r, &least, &most))
+		return;
+	fprintf(out, "  %d of %d cells have a time", timed, o->n_cells);
+	if (!r->is_alone)
+		fprintf(out, "; a comparison holds the device for about %.0f s, at most %.0f s", ceil(least), ceil(most));
+	fputc('\n', out);
 }
 
 void report_add(const struct report *r, struct report_total *t)
@@ -163,7 +161,8 @@ void report_print_total(const struct report_total *t, FILE *out)
 
 	if (t->n_cells == 0)
 		return;
-	fprintf(out, "%d cell%s, about %s of device a push, at most %s", t->n_cells, t->n_cells == 1 ? "" : "s",
+	fprintf(out, "%d cell%s: %s holds the device for about %s if its runs agree; after %s (budget_s) no further run begins",
+		t->n_cells, t->n_cells == 1 ? "" : "s", t->is_part ? "a comparison of them" : "a push",
 		duration(t->least_s, least, sizeof least), duration(t->most_s, most, sizeof most));
 	if (t->n_untimed)
 		fprintf(out, "; %d other suite%s or benchmark%s without a time", t->n_untimed, t->n_untimed == 1 ? "" : "s",

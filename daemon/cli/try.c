@@ -125,6 +125,7 @@ static int attempt(struct attempt *a, const char *name, json_t *list, struct fw_
 			.rule = &a->rule,
 			.budget_s = a->budget_s,
 			.is_long = o->is_long,
+			.is_alone = a->n_all == 1,
 			.hints = &hints };
 
 		report_add(&report, a->total);
@@ -169,6 +170,15 @@ static int fail(const struct fw_err *err)
 	return err->code == ERR_INVALID ? EXIT_USAGE : err->code == ERR_NOT_FOUND ? EXIT_NOT_FOUND : EXIT_ERROR;
 }
 
+static void print_next(int status)
+{
+	puts(status == EXIT_OK ? "next: commit and push, then: flopwatch wait BRANCH"
+		: status == EXIT_ERROR
+			? "next: fix it, then try again"
+			: "next: name a device that supports a cell, --device NAME (flopwatch-worker probe lists them), or "
+			  "push: the daemon's device decides");
+}
+
 int verb_try(struct client *c, const struct options *o)
 {
 	struct tree *t = mem_alloc(sizeof *t);
@@ -184,10 +194,13 @@ int verb_try(struct client *c, const struct options *o)
 	progress_step(&progress, "reading the files of the checkout");
 	bool is_open = tree_open(t, o->n_arg ? o->arg[0] : ".", &err) == 0;
 
+	bool is_tried = is_open; /* else a message has the remedy */
+
 	progress_clear(&progress);
 	if (!is_open)
 		status = fail(&err);
 	a.n_all = o->suite ? 1 : t->manifest.n_suites;
+	total.is_part = a.n_all < t->manifest.n_suites;
 	for (int i = 0; is_open && i < a.n_all; i++) {
 		a.number = i + 1;
 
@@ -195,14 +208,17 @@ int verb_try(struct client *c, const struct options *o)
 
 		if (one < 0) {
 			status = fail(&err);
+			is_tried = false;
 			break;
 		}
 		status = worse(status, one);
 	}
 	if (o->json && is_open && json_array_size(list))
 		verb_print_json(list);
-	else if (!o->json && !o->suite)
+	else if (!o->json && is_tried) {
 		report_print_total(&total, stdout);
+		print_next(status);
+	}
 	json_decref(list);
 	tree_free(t);
 	free(t);

@@ -3,8 +3,6 @@
 
 #include <math.h>
 
-#include "lib/lib.h"
-
 const char *value_text(const json_t *o, const char *key)
 {
 	const char *s = json_string_value(json_object_get(o, key));
@@ -33,6 +31,21 @@ const char *value_branch(const json_t *o)
 	return *shown ? shown : value_text(o, "branch");
 }
 
+void value_behind(const json_t *job, char text[VALUE_BEHIND_SIZE])
+{
+	const json_t *behind = json_object_get(job, "behind");
+	long long first = value_integer(behind, "job"), queued = value_integer(behind, "queued");
+	char more[40] = "";
+	if (queued)
+		snprintf(more, sizeof more, "%lld queued job%s", queued, queued == 1 ? "" : "s");
+	text[0] = '\0';
+	if (first)
+		snprintf(text, VALUE_BEHIND_SIZE, "behind J%lld (%.24s)%s%s", first, value_text(behind, "kind"),
+			queued ? " and " : "", more);
+	else if (queued)
+		snprintf(text, VALUE_BEHIND_SIZE, "behind %s", more);
+}
+
 const char *value_rate(const json_t *cell)
 {
 	static const char *const rates[] = { "tflops", "gb_s" }, *const sides[] = { "base", "target" };
@@ -40,6 +53,11 @@ const char *value_rate(const json_t *cell)
 		if (!isnan(value_number(json_object_get(cell, sides[i % 2]), rates[i / 2])))
 			return rates[i / 2];
 	return NULL;
+}
+
+bool value_is_program(const json_t *cell)
+{
+	return !*value_text(cell, "title");
 }
 
 void value_age(const json_t *o, const char *key, char out[VALUE_AGE_SIZE])

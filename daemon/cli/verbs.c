@@ -16,6 +16,12 @@ int verb_fail(const struct fw_err *err)
 	}
 }
 
+int verb_fail_of_name(const struct fw_err *err)
+{
+	int status = verb_fail(err);
+	return err->code == ERR_CONFLICT ? EXIT_USAGE : status; /* unambiguous arguments would solve it, so it is a usage error */
+}
+
 int verb_fail_here(const struct fw_err *err)
 {
 	(void)verb_fail(err);

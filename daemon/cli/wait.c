@@ -387,8 +387,13 @@ static int nothing_found(const struct wanted *w, struct fw_err *err)
 			"no job for branch %s of %s at %.10s: it is not watched, or its tip is not to be measured (see "
 			"doc/troubleshooting.md#no-job)",
 			w->what, w->of, w->tip);
+	if (checkout_is_unpushed(&w->here, w->what))
+		return err_set(
+			err, ERR_NOT_FOUND, "branch %s is not pushed: git push -u %s %s", w->what, w->here.remote, w->what);
 	return err_set(err, ERR_NOT_FOUND,
-		"no job for %s: it is no job number, watched branch or commit (see doc/troubleshooting.md#no-job)", w->what);
+		"no job for %s: it is no job number, watched branch or commit; a new branch has to be pushed (see "
+		"doc/troubleshooting.md#no-job)",
+		w->what);
 }
 
 /* Whether a name is unambiguous in all repositories: a full commit hash. */
@@ -409,34 +414,41 @@ static int find_job_anywhere(struct client *c, struct wanted *w, struct fw_err *
 	return 0;
 }
 
-int verb_wait(struct client *c, const struct options *o)
+int wait_find(struct client *c, const struct options *o, const char *what, int64_t end_ns, bool is_patient, struct buf *path,
+	struct fw_err *err)
 {
-	struct fw_err err = { 0 };
-	struct wanted w = { .what = o->arg[0], .repo = o->repo, .is_strict = o->strict };
-	json_t *verdict = NULL;
-	int status = -1, result = 0;
+	struct wanted w = { .what = what, .repo = o->repo, .is_strict = o->strict, .end_ns = end_ns };
+	int64_t now_ns = clock_mono_ns();
+	int result = 0;
 	/* a local push is noticed immediately, one to a remote repository with its next poll */
-	w.end_ns = follow_deadline(o);
-	int64_t unseen_ns = o->timeout_s > UNSEEN_S ? w.end_ns : clock_mono_ns() + UNSEEN_S * SECOND_NS;
+	int64_t unseen_ns = !is_patient ? now_ns : o->timeout_s > UNSEEN_S ? end_ns : now_ns + UNSEEN_S * SECOND_NS;
 	buf_init(&w.path, 1 << 16);
 	if (!o->repo && !is_meant_by_itself(w.what))
-		result = checkout_find(c, &w.here, &err);
+		result = checkout_find(c, &w.here, err);
 	if (w.here.repo[0])
 		w.repo = w.here.repo;
 	if (result != 0)
-		result = find_job_anywhere(c, &w, &err);
+		result = find_job_anywhere(c, &w, err);
 	if (result == 0 && !w.path.len)
-		result = find_in_time(c, &w, unseen_ns, &err);
-	if (result != 0 && err.code == ERR_CONFLICT) {
-		buf_fini(&w.path);
-		(void)verb_fail(&err);
-		return EXIT_USAGE; /* unambiguous arguments would solve it, so it is a usage error */
-	}
-	if (result == 0 && !w.path.len)
-		result = nothing_found(&w, &err);
-	if (result == 0 && follow_verdict(c, o, w.path.data, w.end_ns, &verdict, &err) == 0)
+		result = find_in_time(c, &w, unseen_ns, err);
+	if (result == 0 && !w.path.len && is_patient)
+		result = nothing_found(&w, err);
+	*path = w.path;
+	return result;
+}
+
+int verb_wait(struct client *c, const struct options *o)
+{
+	struct fw_err err = { 0 };
+	struct buf path;
+	json_t *verdict = NULL;
+	int status = -1;
+	int64_t end_ns = follow_deadline(o);
+	if (wait_find(c, o, o->arg[0], end_ns, true, &path, &err) != 0)
+		status = verb_fail_of_name(&err);
+	else if (follow_verdict(c, o, path.data, end_ns, &verdict, &err) == 0)
 		status = conclude(c, o, verdict, &err);
 	json_decref(verdict);
-	buf_fini(&w.path);
+	buf_fini(&path);
 	return status < 0 ? verb_fail(&err) : status;
 }

@@ -6,8 +6,6 @@
 #include <unistd.h>
 
 #include "cli/internal.h"
-#include "lib/lib.h"
-#include "model/model.h"
 
 enum { RESTART_TRIES = 20, ROWS = 20 };
 

@@ -64,16 +64,12 @@ static void print_kernels(const json_t *kernels)
 }
 
 /* What a provider tried before it chose, as it reports: "TILE=0 1 ms". */
-static void print_tried(const json_t *cell, const char *side)
+static void print_tried(const json_t *tried, const char *side, const char *chosen)
 {
-	char key[32];
+	const json_t *one, *list = json_object_get(tried, "list");
 	size_t i;
-	const json_t *one;
-	snprintf(key, sizeof key, "%s_tried", side);
-	const json_t *tried = json_object_get(cell, key), *list = json_object_get(tried, "list");
 	if (json_array_size(list) == 0)
 		return;
-	snprintf(key, sizeof key, "%s_config", side);
 	printf("the %s tried %lld configurations:", side, value_integer(tried, "of"));
 	json_array_foreach(list, i, one)
 	{
@@ -87,7 +83,7 @@ static void print_tried(const json_t *cell, const char *side)
 		plain_print(stdout, config);
 		if (isfinite(ms))
 			printf(" %.4g ms", ms);
-		if (strcmp(config, value_text(cell, key)) == 0)
+		if (strcmp(config, chosen) == 0)
 			fputs(" (chosen)", stdout);
 	}
 	putchar('\n');
@@ -135,8 +131,8 @@ static void print_code(const json_t *codes)
 	}
 }
 
-/* `once`: a reason that was printed for all cells. */
-static void print_cell(const json_t *cell, const char *once)
+/* `once`: a reason that was printed for all cells; `answer`: the printed one of the profile. */
+static void print_cell(const json_t *cell, const char *once, const char *answer)
 {
 	const char *state = value_text(cell, "state"), *why = value_text(cell, "why"), *path = value_text(cell, "path");
 	double base = value_number(cell, "base_ms"), target = value_number(cell, "target_ms");
@@ -154,10 +150,10 @@ static void print_cell(const json_t *cell, const char *once)
 		plain_print(stdout, why);
 	}
 	putchar('\n');
-	if (!is_known || strcmp(state, "done") == 0)
+	if ((!is_known || strcmp(state, "done") == 0) && strcmp(value_text(cell, "answer"), answer) != 0)
 		plain_line(stdout, "why: %s", value_text(cell, "answer"));
-	print_tried(cell, "base");
-	print_tried(cell, "target");
+	print_tried(json_object_get(cell, "base_tried"), "base", value_text(cell, "base_config"));
+	print_tried(json_object_get(cell, "target_tried"), "target", value_text(cell, "target_config"));
 	if (json_array_size(json_object_get(cell, "causes")))
 		print_causes(json_object_get(cell, "causes"));
 	if (json_array_size(json_object_get(cell, "kernels")))
@@ -187,9 +183,10 @@ static const char *common_reason(const json_t *cells)
 	return json_array_size(cells) > 1 ? first : "";
 }
 
-/* The sentence about what the profile explains; without an alert and a comparison, its two commits. */
-static void print_finding(struct client *c, const json_t *profile)
+/* The sentence about what the profile explains; without an alert and a comparison, its two commits. Returns the alert's state. */
+static enum alertstate print_finding(struct client *c, const json_t *profile)
 {
+	enum alertstate state = ALERTSTATE_OPEN;
 	long long alert = value_integer(profile, "alert"), comparison = value_integer(profile, "comparison");
 	struct fw_err ignored = { 0 };
 	json_t *one = NULL;
@@ -203,14 +200,17 @@ static void print_finding(struct client *c, const json_t *profile)
 		plain_line(stdout, "%s", text);
 	else
 		plain_line(stdout, "%.12s against %.12s", value_text(profile, "target"), value_text(profile, "base"));
+	if (alert && one)
+		state = alertstate_from_name(value_text(one, "state"));
 	json_decref(one);
+	return state;
 }
 
-static void print_next(const json_t *profile)
+static void print_next(const json_t *profile, enum alertstate state)
 {
 	long long alert = value_integer(profile, "alert"), comparison = value_integer(profile, "comparison");
 	if (alert)
-		printf("next: flopwatch alerts accept A%lld --reason ...\n", alert);
+		alert_print_next(alert, state);
 	else if (comparison)
 		printf("next: flopwatch reproduce C%lld\n", comparison);
 	else
@@ -229,7 +229,7 @@ int why_print(struct client *c, const struct options *o, const json_t *profile, 
 		verb_print_json(profile);
 		return is_done ? EXIT_OK : EXIT_UNDECIDED;
 	}
-	print_finding(c, profile);
+	enum alertstate answer = print_finding(c, profile);
 	plain_line(stdout, "why: %s", value_text(profile, "answer"));
 	if (o->is_long)
 		plain_line(stdout, "profile %lld  %s  %.12s against %.12s", value_integer(profile, "id"),
@@ -240,11 +240,11 @@ int why_print(struct client *c, const struct options *o, const json_t *profile, 
 	print_diagnostics(json_object_get(profile, "diagnostics"));
 	json_array_foreach(cells, i, row) if (!cell || strcmp(cell, value_text(row, "cell")) == 0)
 	{
-		print_cell(row, once);
+		print_cell(row, once, value_text(profile, "answer"));
 		shown++;
 	}
 	if (shown || !cell)
-		print_next(profile);
+		print_next(profile, answer);
 	if (!is_done)
 		return EXIT_UNDECIDED;
 	if (!shown && cell) {
@@ -254,9 +254,25 @@ int why_print(struct client *c, const struct options *o, const json_t *profile, 
 	return EXIT_OK;
 }
 
-/* ---- programs, which have no profile --------------------------------------------------------------------------------------- */
+/* ---- comparisons without a profile ---------------------------------------------------------------------------------------- */
 
-/* Print the sentences about the kernels that a program reports. Returns the number of cells. */
+static bool has_tried(const json_t *row)
+{
+	const json_t *tried = json_object_get(row, "tried");
+	return json_array_size(json_object_get(json_object_get(tried, "base"), "list")) > 0 ||
+	       json_array_size(json_object_get(json_object_get(tried, "target"), "list")) > 0;
+}
+
+static void print_tried_of(const json_t *row, const char *side)
+{
+	const json_t *tried = json_object_get(json_object_get(row, "tried"), side);
+	print_tried(tried, side, value_text(json_object_get(row, side), "configuration"));
+}
+
+/*
+ * Print the sentences about the kernels that a program reports, and the configurations that providers tried. Returns the number of
+ * cells.
+ */
 static int print_choices(const json_t *comparison, const char *cell)
 {
 	const json_t *row, *cause;
@@ -265,14 +281,69 @@ static int print_choices(const json_t *comparison, const char *cell)
 	json_array_foreach(json_object_get(comparison, "cells"), i, row)
 	{
 		const json_t *causes = json_object_get(json_object_get(row, "kernels"), "causes");
-		if (json_array_size(causes) == 0 || (cell && strcmp(cell, value_text(row, "cell")) != 0))
+		bool is_asked = !cell || strcmp(cell, value_text(row, "cell")) == 0;
+		if (!is_asked || (json_array_size(causes) == 0 && !has_tried(row)))
 			continue;
 		shown++;
 		plain_line(stdout, "%s", value_text(row, "cell"));
 		json_array_foreach(causes, k, cause) plain_line(
 			stdout, "why, as the program reports: %s", json_string_value(cause) ? json_string_value(cause) : "");
+		print_tried_of(row, "base");
+		print_tried_of(row, "target");
 	}
 	return shown;
+}
+
+/* The values of an alert of kind cost, which needs no profile: the measured growth is the answer. */
+static void print_costs(const json_t *alert, const char *only)
+{
+	const json_t *cell;
+	char finding[FINDING_SIZE];
+	size_t i;
+	alert_finding(alert, finding);
+	plain_line(stdout, "%s", finding);
+	json_array_foreach(json_object_get(alert, "cells"), i, cell)
+	{
+		const char *key = value_text(cell, "cell");
+		if (!only || strcmp(only, key) == 0)
+			plain_line(stdout, "%s: %.6g > %.6g %s", key, value_number(cell, "base"), value_number(cell, "target"),
+				value_text(cell, "unit"));
+	}
+	printf("next: flopwatch open C%lld\n", value_integer(alert, "comparison"));
+}
+
+/* Cells that nobody measured have no profile. */
+static void print_missing(const json_t *alert, const json_t *comparison)
+{
+	const char *base = value_text(json_object_get(comparison, "base"), "commit"), *target = value_text(alert, "target");
+	char finding[FINDING_SIZE];
+	bool has_diff = *base && strcmp(base, target) != 0;
+	alert_finding(alert, finding);
+	plain_line(stdout, "%s", finding);
+	plain_line(stdout,
+		"why: commit %.12s no longer measures these cells, because the suite, a filter, the manifest or the program has "
+		"changed%s%.12s%s%.12s",
+		target, has_diff ? "; see git diff " : "", has_diff ? base : "", has_diff ? " " : "", has_diff ? target : "");
+	alert_print_step(alert);
+}
+
+/* Print the finding, and why its cause is not known. Returns false, and prints nothing, if a profile can be requested. */
+static bool print_unprofiled(const json_t *alert, const json_t *comparison)
+{
+	char finding[FINDING_SIZE], why[SUMMARY_WHY_SIZE];
+	if (!summary_unprofiled(comparison, why))
+		return false;
+	if (alert)
+		alert_finding(alert, finding);
+	else
+		summary_finding(comparison, finding);
+	plain_line(stdout, "%s", finding);
+	plain_line(stdout, "why: %s", why);
+	if (alert)
+		alert_print_next(value_integer(alert, "id"), alertstate_from_name(value_text(alert, "state")));
+	else
+		printf("next: flopwatch open C%lld\n", value_integer(comparison, "id"));
+	return true;
 }
 
 /* Print what is known without a profile. Returns 1; 0 if nothing is; -1. */
@@ -287,11 +358,20 @@ static int print_without_profile(struct client *c, const char *of, const char *i
 		result = client_get(c, path, &alert, err);
 		number = value_integer(alert, "comparison");
 	}
+	if (result == 0 && alertkind_from_name(value_text(alert, "kind")) == ALERTKIND_COST) {
+		print_costs(alert, cell);
+		json_decref(alert);
+		return 1;
+	}
 	snprintf(path, sizeof path, "/api/v1/comparisons/%lld", number);
 	if (result == 0 && number > 0)
 		result = client_get(c, path, &comparison, err);
-	if (result == 0)
-		result = print_choices(comparison, cell) > 0;
+	if (result == 0 && alert && alert_is_missing(alert)) {
+		print_missing(alert, comparison);
+		result = 1;
+	} else if (result == 0) {
+		result = print_choices(comparison, cell) > 0 || print_unprofiled(alert, comparison);
+	}
 	json_decref(alert);
 	json_decref(comparison);
 	return result;

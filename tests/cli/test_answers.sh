@@ -28,7 +28,7 @@ push kernels slow
 begun=$SECONDS
 fw wait slow --timeout 600 >"$tmp/waited" 2>"$tmp/steps"
 is "waiting in a pipe ends with the verdict" $? 3
-ok "there is a line" grep -qE '^J[0-9]+: (building|checking|measuring)' "$tmp/steps"
+ok "there is a line" grep -qE '^J[0-9]+: (assigned|building|checking|measuring)' "$tmp/steps"
 ok "and at most one in ten seconds" test "$(wc -l <"$tmp/steps")" -le $(((SECONDS - begun) / 10 + 1))
 
 # ---- which of two repositories ----
@@ -71,3 +71,26 @@ ok "so is an address" json_of ".address | endswith(\"/comparisons/$id\")" open c
 ok "so is a judgement" json_of '.judged == 1 and .changed == []' judge --again "$id"
 ok "so are files that were written" json_of '.files | length > 1 and all(endswith(".csv"))' export "$id" "$tmp/exported"
 is "which are there" "$(jq -r '.files[]' "$tmp/json" | xargs ls | wc -l)" "$(jq '.files | length' "$tmp/json")"
+
+# ---- a daemon that does not answer whether jobs begin ----
+cat >"$tmp/deaf.py" <<-'PY'
+	import http.server, pathlib, sys
+	class Answer(http.server.BaseHTTPRequestHandler):
+	    def do_GET(self):
+	        self.close_connection = True
+	        if self.path != "/healthz":
+	            self.wfile.write(b'HTTP/1.0 200 OK\r\n\r\n{"items":[],"next_cursor":null}')
+	    def log_message(self, *_):
+	        pass
+	server = http.server.HTTPServer(("127.0.0.1", 0), Answer)
+	part = pathlib.Path(sys.argv[1] + ".part")
+	part.write_text(str(server.server_port))
+	part.rename(sys.argv[1])
+	server.serve_forever()
+PY
+python3 "$tmp/deaf.py" "$tmp/deaf.port" &
+on_exit kill $!
+await test -f "$tmp/deaf.port"
+ok "a list is printed although /healthz has no answer" "$bin/flopwatch" --server "http://127.0.0.1:$(cat "$tmp/deaf.port")" jobs
+like "and that the health is unknown" "$out" "^WARNING whether jobs begin is unknown: cannot reach flopwatchd at "
+unlike "which is not that no job begins" "$out" "no job begins"

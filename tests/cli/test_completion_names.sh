@@ -51,15 +51,15 @@ is "bash: silence without a daemon" "$(completes --server http://127.0.0.1:1 wai
 if command -v zsh >/dev/null; then
 	mkdir "$tmp/zsh"
 	flopwatch completion zsh >"$tmp/zsh/_flopwatch"
-	zsh_makes() { # arguments typed before Tab
-		FLOPWATCH_SERVER=$server timeout 60 zsh -f "$root/tests/support/completes.zsh" "$tmp/zsh" <<<"flopwatch $*"
-	}
-	is "zsh: a branch" "$(zsh_makes wait mai)" "wait main"
-	is "zsh: what a shell would run stays text" "$(zsh_makes wait team)" 'wait team/slow$(id>evil)'
+	. "$root/tests/support/completes.sh"
+	FLOPWATCH_SERVER=$server zsh_completes "$tmp/zsh" <<CASES
+a branch|wait mai|wait main
+what a shell would run stays text|wait team|wait team/slow\$(id>evil)
+a cell|history attention/dense/full/s64/hq2/hk1/d64/bf16/f|history $cell
+a device, of the server that is named|--server $server pause si|--server $server pause sim-0
+a repository of an option|jobs --repo ker|jobs --repo kernels
+CASES
 	is "zsh: nothing was run" "$(ls "$tmp/evil" 2>&1 | grep -c 'No such')" 1
-	is "zsh: a cell" "$(zsh_makes history attention/dense/full/s64/hq2/hk1/d64/bf16/f)" "history $cell"
-	is "zsh: a device, of the server that is named" "$(zsh_makes --server "$server" pause si)" "--server $server pause sim-0"
-	is "zsh: a repository of an option" "$(zsh_makes jobs --repo ker)" "jobs --repo kernels"
 else
 	skip "zsh completes names" "zsh is not installed"
 fi

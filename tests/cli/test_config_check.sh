@@ -19,7 +19,7 @@ good_worker='{name: sim, command: [flopwatch-worker, serve], device: sim}'
 
 lines "$good_repo, {name: far, url: 'file://$tmp/kernels.git'}" "$good_worker"
 ok "all is there" check
-like "the file is fine" "$(cat "$tmp/said")" 'fine; 2 repositories, 1 workers'
+like "the file is fine" "$(cat "$tmp/said")" 'fine; 2 repositories, 1 worker,'
 ok "folders that are not there yet" said ok folder "state_dir: $tmp/state will be created"
 ok "suites that can be read" said ok suites '[1-9][0-9]* in .*/etc/suites can be read'
 ok "programs" said ok program '.*/flopwatch-git'
@@ -29,6 +29,23 @@ ok "a worker and its device" said ok worker 'sim measures on sim sim-0'
 ok "nothing was made" test ! -e "$tmp/state" -a ! -e "$tmp/cache"
 ok "--json" check --json
 ok "is JSON alone" jq -e '.ok and (.checks | length) >= 8 and all(.checks[]; .health != "fail")' "$tmp/said"
+
+# ---- suites of GPUs ----
+cpu_worker='{name: cpu, command: [flopwatch-worker, serve], device: cpu}'
+lines "$good_repo" "$cpu_worker"
+ok "workers for CPUs" check
+ok "get a warning for the default suite" said warn suite 'kernels: the default suite ffa has sizes of GPUs, and all workers measure on CPUs'
+like "which names another" "$(cat "$tmp/said")" 'else name suites: \[ffa-smoke\]'
+lines "{name: kernels, url: $tmp/kernels.git, suites: [ffa]}" "$cpu_worker"
+ok "also where it is named" check
+ok "by its name" said warn suite 'kernels: suite ffa has sizes of GPUs'
+lines "{name: kernels, url: $tmp/kernels.git, suites: [ffa-smoke]}" "$cpu_worker"
+ok "another suite" check
+unlike "needs none" "$(cat "$tmp/said")" 'sizes of GPUs'
+lines "$good_repo" "$cpu_worker, $good_worker"
+ok "nor does another device" check
+unlike "of one of the workers" "$(cat "$tmp/said")" 'sizes of GPUs'
+lines "$good_repo" "$good_worker"
 
 # ---- the port ----
 ok "a port that is free" check
@@ -60,7 +77,7 @@ like "with what to do" "$(cat "$tmp/said")" '-> correct its url'
 
 lines "{name: kernels, url: $tmp/kernels.git, upstream: mian}" "$good_worker"
 fails "a branch that is not there" 1 check
-ok "is told with its place" said fail branch 'kernels: .*c.yml:5:[0-9]+: repos\[0\]\.upstream: there is no branch mian to compare others with; push it'
+ok "is reported with its place" said fail branch 'kernels: .*c.yml:5:[0-9]+: repos\[0\]\.upstream: there is no branch mian to compare others with; push it'
 
 git clone -q --bare --depth 1 "file://$tmp/kernels.git" "$tmp/shallow.git"
 echo "$(git -C "$tmp/shallow.git" rev-parse HEAD)" >"$tmp/shallow.git/shallow"
@@ -84,7 +101,7 @@ like "are refused" "$(cat "$tmp/said")" 'only excludes, so that no branch is wat
 git init -q --bare -b main "$tmp/empty.git"
 lines "{name: empty, url: $tmp/empty.git}" "$good_worker"
 ok "a repository without a branch is no mistake" check
-ok "but told" said warn repository 'empty can be read, but has no branch yet'
+ok "but reported" said warn repository 'empty can be read, but has no branch yet'
 
 lines "$good_repo" "{name: none, command: [$tmp/no-such-worker, serve]}, {name: mute, command: [sh, -c, 'echo no such host >&2; exit 1']}, {name: sock, socket: $tmp/none.sock}"
 fails "workers that do not answer" 1 check
@@ -95,7 +112,7 @@ printf '#!/bin/sh\nexec "%s" probe --device sim\n' "$bin/flopwatch-worker" >"$tm
 chmod +x "$tmp/other"
 lines "$good_repo" "{name: other, command: [$tmp/other], device: cuda}"
 fails "a worker without the device" 1 check
-ok "is told by the kind" said fail device 'other answers, but has no device of kind cuda'
+ok "is reported by the kind" said fail device 'other answers, but has no device of kind cuda'
 
 mkdir "$tmp/suites"
 cp "$root/etc/suites/demo.yaml" "$tmp/suites/good.yaml"
@@ -113,7 +130,7 @@ touch "$tmp/file"
 lines "$good_repo" "$good_worker"
 sed -i "s,^state_dir:.*,state_dir: $tmp/file/state," "$tmp/c.yml"
 fails "a folder that cannot be" 1 check
-ok "is told with what is in its place" said fail folder "state_dir: $tmp/file.* is not a folder"
+ok "is reported with what is in its place" said fail folder "state_dir: $tmp/file.* is not a folder"
 fails "a mistake in the file comes first" 2 "$bin/flopwatch" config check "$tmp/none.yml"
 mkfifo "$tmp/fifo.yml"
 fails "a configuration that is a FIFO" 2 timeout "$patience" "$bin/flopwatch" config check "$tmp/fifo.yml"

@@ -19,9 +19,10 @@ unlike "one job is no pattern" "$(fw doctor)" ' jobs '
 echo 'echo there is no such compiler; exit 4' >"$tmp/kernels/kernels/recipe"
 is "so does the next" "$(pushed "another compiler")" "done failed"
 fails "two are" 1 fw doctor
-like "told with the newest message" "$out" \
+like "reported with the newest message" "$out" \
 	"^fail  jobs        kernels: its last [2-9] jobs all failed alike, build; the newest, J[0-9]+: make DEVICE=cpu: exit 2\$"
 like "and with what to do" "$out" '^ +-> builds run in a sandbox'
+is "REST states it of the repository" "$(api repos | jq -c '.items[0] | [.state, .failing.class, (.failing.jobs >= 2), .failing.reason]')" '["ok","build",true,"make DEVICE=cpu: exit 2"]'
 fails "--json" 1 fw doctor --json
 ok "says it, too" jq -e '.checks[] | select(.what == "jobs" and .health == "fail") | .advice' <<<"$out"
 
@@ -33,3 +34,4 @@ like "fails in another way" "$(fw doctor)" '^fail  jobs        kernels: its last
 echo "$good" >"$tmp/kernels/kernels/good.c"
 is "one that works" "$(pushed "it works" | cut -d' ' -f1)" done
 unlike "ends the pattern" "$(fw doctor)" ' jobs '
+is "also in REST" "$(api repos | jq '.items[0].failing')" null

@@ -16,7 +16,7 @@ block() { # file of a block, its name
 	suite:*)
 		ok "$2 is a suite" flopwatch-worker compare --suite "$1" --base /bin/true --target /bin/true # identical: nothing is run
 		;;
-	scrape_configs:* | dbs:*) ;; # of other programs
+	*scrape_configs:* | dbs:*) ;; # of other programs
 	*) # its files are not on this machine
 		mistakes=$(flopwatch config check "$1" 2>&1 | grep -E "$place" | grep -vE 'cannot |No such file|does not exist|there is no |the service has none|no git repository')
 		is "$2 is a configuration" "$mistakes" ""

@@ -8,11 +8,13 @@ data=$root/tests/data/readers
 # ---- two files, no daemon --------------------------------------------------------------------------------------------------
 sed 's/3.5861,613.2000/3.7000,594.3000/' "$data/ffa-dense.csv" >"$tmp/slower.csv"
 fails "a slower row ends with 7" 7 "$bin/flopwatch" compare "$data/ffa-dense.csv" "$tmp/slower.csv"
+is "begins with the finding" "$(head -n 1 <<<"$out")" "$tmp/slower.csv is slower in 1 of 4 cells"
+is "ends with the next command" "$(tail -n 1 <<<"$out")" "next: flopwatch compare BASE TARGET"
 like "the table shows it" "$out" 'ffa/dense/full/s8192/forward +3\.5861 +613\.2 +3\.7 +594\.3 +-3\.08 % +1/1'
-like "in words, too" "$out" 'ffa/dense/full/s8192/forward took 3\.18 % more time'
+like "in words, too" "$out" 'ffa/dense/full/s8192/forward has 3\.08 % less TFLOP/s'
 like "and says what two files cannot say" "$out" 'This is no verdict: each file is one run'
 ok "a faster row is none to fail for" "$bin/flopwatch" compare "$tmp/slower.csv" "$data/ffa-dense.csv"
-like "but is named as well" "$out" 'ffa/dense/full/s8192/forward took 3\.08 % less time'
+like "but is named as well" "$out" 'ffa/dense/full/s8192/forward has 3\.18 % more TFLOP/s'
 like "and counted" "$out" '4 cells are in both files, 0 slower and 1 faster by more than 1\.5 %'
 ok "a wider threshold" "$bin/flopwatch" compare "$data/ffa-dense.csv" "$tmp/slower.csv" --threshold 3.5
 fails "is a percentage" 2 "$bin/flopwatch" compare "$data/ffa-dense.csv" "$tmp/slower.csv" --threshold x
@@ -23,6 +25,8 @@ ok "of other formats, too" "$bin/flopwatch" compare "$data/nvbench.json" "$data/
 is "with the columns that all have" "$(head -n 1 "$tmp/nv.csv")" "cell,base_ms,target_ms,base_tflops,target_tflops,change_pct"
 fails "two branches have no third file" 2 "$bin/flopwatch" compare main other "$tmp/out.csv"
 like "which is said" "$out" 'is written from two files, but main and other are not both files here'
+fails "two files have no folder" 2 "$bin/flopwatch" compare "$data/ffa-dense.csv" "$tmp/slower.csv" --export "$tmp/folder"
+like "but a third file" "$out" '^flopwatch: --export is for two branches; name a third file for two files$'
 sed 's/4,623,840/4,723,840/' "$data/ncu.csv" >"$tmp/slower.ncu.csv"
 fails "two exports of ncu" 7 "$bin/flopwatch" compare "$data/ncu.csv" "$tmp/slower.ncu.csv"
 like "are compared kernel by kernel" "$out" 'void_v2_backward_kernel<128,_128,_1> +4\.62384 +4\.72384 +-2\.12 %'
@@ -35,9 +39,20 @@ ok "old and new columns name a case alike" "$bin/flopwatch" compare "$data/ffa-b
 like "so that they meet" "$out" 'ffa/block_sparse/s49152/r0\.1/b64/forward +23 '
 ok "--json" "$bin/flopwatch" compare "$data/hyperfine.json" "$data/hyperfine.json" --json
 is "is JSON without a verdict" "$(jq -c '[.format, .verdict, .cells[0].change_pct]' <<<"$out")" '["hyperfine",null,0]'
+is "and counts its rows" "$("$bin/flopwatch" compare "$data/ffa-dense.csv" "$tmp/slower.csv" --json | jq -c '[.common, .slower, .faster, .threshold_pct]')" '[4,1,0,1.5]'
+first=$(stat -c %s "$data/ffa-dense.csv")
+both() { cat "$data/ffa-dense.csv" "$tmp/slower.csv" | "$bin/flopwatch" compare a.csv b.csv --stdin "$@"; }
+fails "both files are read from standard input" 7 both "$first" --json
+is "as from files" "$(jq -c 'del(.base, .target)' <<<"$out")" "$("$bin/flopwatch" compare "$data/ffa-dense.csv" "$tmp/slower.csv" --json | jq -c 'del(.base, .target)')"
+is "under the given names" "$(jq -c '[.base, .target]' <<<"$out")" '["a.csv","b.csv"]'
+fails "a split in a row is a mistake of that file" 1 both 90
+like "with its name" "$out" '^flopwatch: [ab]\.csv:[0-9]+'
+fails "a split beyond the end is refused" 1 both 99999999
+fails "one that is no number is wrong usage" 2 both 1k
+fails "and a file to write" 2 "$bin/flopwatch" compare a.csv b.csv out.csv --stdin 1
 head -c 300 "$data/nvbench.json" >"$tmp/cut.json"
 fails "a file that is cut off" 1 "$bin/flopwatch" compare "$data/nvbench.json" "$tmp/cut.json"
-like "has its place" "$out" "^flopwatch: $tmp/cut.json:[0-9]+: is no JSON: .*cut off"
+like "has its place" "$out" "^flopwatch: $tmp/cut.json:[0-9]+:[0-9]+: is no JSON: .*cut off"
 fails "a triton file without a unit" 1 "$bin/flopwatch" compare "$data/triton-old.csv" "$data/triton-old.csv"
 like "asks for one" "$out" 'does not say what its numbers are; give a unit'
 ok "which can be given" "$bin/flopwatch" compare "$data/triton-old.csv" "$data/triton-old.csv" --unit GB/s
@@ -76,8 +91,8 @@ cp "$data/triton-row-zero.csv" "$tmp/row-zero-again.csv"
 ok "nor one with a line" "$bin/flopwatch" compare "$data/triton-row-zero.csv" "$tmp/row-zero-again.csv"
 is "which is named once" "$(grep -c 'N=2048 was left out of both files: 0 is no time and no rate$' <<<"$out")" 1
 fails "one time of 0 refuses a row and not the file" 7 "$bin/flopwatch" compare "$data/hyperfine.json" "$tmp/zero.json"
-like "which is told with its reason" "$out" "WARNING sort_data.txt is left out of $tmp/zero.json: a time of 0 s"
-like "beside the rest" "$out" '^1 cells are in both files'
+like "which is reported with its reason" "$out" "WARNING sort_data.txt is left out of $tmp/zero.json: a time of 0 s"
+like "beside the rest" "$out" '^1 cell is in both files'
 ok "CPU time, where it is asked for" "$bin/flopwatch" compare "$data/google-benchmark-aggregates.json" "$data/google-benchmark-aggregates.json" --time cpu
 fails "of a format that has it" 1 "$bin/flopwatch" compare "$data/hyperfine.json" "$data/hyperfine.json" --time cpu
 like "else not" "$out" '--time is for google-benchmark, which writes two; hyperfine has one time'
@@ -103,9 +118,39 @@ like "beside the times" "$out" '^  copy<1> +0\.0602 +0\.0602 +\+0\.00 % +3/3$'
 like "what was cut is said" "$out" '^NOTE .*ncu-metrics.csv: the first launch of each row is left out$'
 like "and what is left of nothing" "$out" 'WARNING .*: 1 row was left out: warm<0> \(it has 1 launch, all of them warm-up\)'
 ok "the same as JSON" "$bin/flopwatch" compare "$data/ncu-no-duration.csv" "$data/ncu-no-duration.csv" --metric 'dram__*' --json
-is "has figures and their unit" "$(jq -c '.figures' <<<"$out")" '[{"cell":"copy<1>","metric":"dram__bytes_read.sum","unit":"Mbyte","base":100,"target":100,"change_pct":0}]'
-fails "without that there is no time" 1 "$bin/flopwatch" compare "$data/ncu-no-duration.csv" "$data/ncu-no-duration.csv"
+is "has figures and their unit" "$(jq -c '.figures | map([.cell, .metric, .unit, .base, .target, .change_pct])' <<<"$out")" '[["copy<1>","dram__bytes_read.sum","Mbyte",100,100,0]]'
+ok "traffic is read without being named" "$bin/flopwatch" compare "$data/ncu-no-duration.csv" "$data/ncu-no-duration.csv"
+like "in its table" "$out" '^  copy<1> +dram__bytes_read.sum +100 +100 +Mbyte +\+0\.00 % +1/1$'
+sed 's/dram__bytes_read.sum/launch__waves/' "$data/ncu-no-duration.csv" >"$tmp/no.ncu.csv"
+fails "without that there is no time" 1 "$bin/flopwatch" compare "$tmp/no.ncu.csv" "$tmp/no.ncu.csv"
 like "which says how to name a metric" "$out" 'has no times of kernels; .* name what is to be read with --metric'
+details() { # write a program's launches as ncu --section MemoryWorkloadAnalysis --csv does: 1 x init, 30 x elementwise, 15 x attn
+	python3 - "$1" <<'PY'
+import sys
+print("==PROF== Connected to process 4000 (app)")
+print('"ID","Process ID","Process Name","Host Name","Kernel Name","Context","Stream","Block Size","Grid Size","Device","CC","Section Name","Metric Name","Metric Unit","Metric Value"')
+for i, name in enumerate(["init"] + 15 * ["elementwise", "attn", "elementwise"]):
+    for metric, unit, value in ("Duration", "us", 10 if i > 15 else 50), ("Memory Throughput", "Gbyte/second", sys.argv[1]), ("L2 Hit Rate", "%", "51.0"), ("Registers", "", "64"):
+        print(f'"{i}","4000","app","127.0.0.1","{name}(float *)","1","7","(256, 1, 1)","(132, 1, 1)","0","9.0","Memory Workload Analysis","{metric}","{unit}","{value}"')
+PY
+}
+details 100.0 >"$tmp/base.ncu.csv"
+details 150.0 >"$tmp/target.ncu.csv"
+ok "kernels of N launches, after a warm-up" "$bin/flopwatch" compare "$tmp/base.ncu.csv" "$tmp/target.ncu.csv" --launches 15 --warmup 5
+like "have their time" "$out" '^  attn +0\.01 +0\.01 +\+0\.00 % +10/10$'
+like "and their traffic" "$out" '^  attn +Memory Throughput +100 +150 +Gbyte/second +\+50\.00 % +10/10$'
+like "with hit rates" "$out" '^  attn +L2 Hit Rate +51 +51 +% '
+is "and no other metric" "$(grep -cE '^  attn ' <<<"$out")" 3
+like "others are named" "$out" 'base.ncu.csv and .*: 2 kernels with other counts than 15 are left out: init 1, elementwise 30$'
+grep -v 'attn.*L2 Hit Rate' "$tmp/target.ncu.csv" >"$tmp/no-rates.ncu.csv"
+ok "traffic that the second file lacks is no loss" "$bin/flopwatch" compare "$tmp/base.ncu.csv" "$tmp/no-rates.ncu.csv"
+like "but a warning" "$out" '^WARNING L2 Hit Rate of attn in % is not in .*no-rates.ncu.csv$'
+like "and metrics are no cells" "$out" '^3 cells are in both files'
+fails "a metric that was named is one" 7 "$bin/flopwatch" compare "$tmp/base.ncu.csv" "$tmp/no-rates.ncu.csv" --metric 'L2*'
+sed -E '/Elapsed/d; /reduce/d; s/12,35/12/; s/"%","61,07"/"Gbyte\/second","61,075"/' "$data/ncu-decimal-comma.csv" >"$tmp/ambiguous.ncu.csv"
+ok "an ambiguous number of traffic rejects no file" "$bin/flopwatch" compare "$tmp/ambiguous.ncu.csv" "$tmp/ambiguous.ncu.csv"
+like "with clear times" "$out" '^1 cell is in both files'
+fails "one of a named metric does" 1 "$bin/flopwatch" compare "$tmp/ambiguous.ncu.csv" "$tmp/ambiguous.ncu.csv" --metric 'Memory*'
 fails "what is for one format" 1 "$bin/flopwatch" compare "$data/hyperfine.json" "$data/hyperfine.json" --warmup 2
 like "is refused for others" "$out" '--warmup is for ncu, which lists kernel launches; this file is read as hyperfine'
 fails "columns of whole numbers" 7 "$bin/flopwatch" compare "$data/triton-whole-before.csv" "$data/triton-whole-after.csv" --unit us
@@ -193,12 +238,14 @@ body=$(api comparisons/3)
 is "has a change and no verdict" "$(jq -c '[.branch, .suite, .cells[0].verdict, (.cells[0].change_pct * 100 | round), .cells[0].reason]' <<<"$body")" \
 	'["main","theirs","undecided",-308,"imported: two values without noise cannot show a change of 1.5 %"]'
 ok "a row that failed is imported as that" fw import "$data/google-benchmark-2018.json" --repo kernels --commit "$first"
-like "and told" "$out" 'WARNING BM_Launch failed in .*: no kernel image for this device'
+like "and reported" "$out" 'WARNING BM_Launch failed in .*: no kernel image for this device'
 id=$(sql "SELECT max(id) FROM comparison")
 is "with its message" "$(api "comparisons/$id" | jq -c '.cells[] | select(.cell == "BM_Launch") | [.verdict, .failure, .reason]')" '["failed","reported","no kernel image for this device"]'
 is "left ones are counted in the answer" "$(fw import "$data/google-benchmark-2018.json" --repo kernels --commit "$first" --json 2>/dev/null | jq -c '[.new, .left_out]')" '[false,1]'
 is "a row that failed has no time" "$(post imports '{"repo":"kernels","commit":"'"$first"'","name":"x","rows":[{"cell":"a","ms":1,"failure":"x"}]}' | jq -r .detail | cut -d: -f1)" "rows[0].failure (a row that failed has no ms)"
 is "nobody is accused" "$(api alerts | jq '.items | length')" 0
+fails "traffic is no time to store" 1 fw import "$data/ncu-no-duration.csv" "$data/ncu-no-duration.csv" --repo kernels --commit "$first"
+like "which is said" "$out" 'has no times of kernels; '
 fails "a commit is named in full" 1 fw import "$data/ffa-dense.csv" --repo kernels --commit "${first:0:12}"
 like "as git prints it" "$out" '40 hex digits'
 fails "a repository that is not there" 4 fw import "$data/ffa-dense.csv" --repo nothing --commit "$first"
@@ -239,7 +286,7 @@ is "block-sparse columns" "$(head -n 1 "$tmp/ffa/profile_block_sparse_base.csv")
 like "a forward row leaves the other direction's cells empty" "$(sed -n 2p "$tmp/ffa/profile_dense_base.csv")" '^64,causal,fwd,[0-9]+\.[0-9]{4,},[0-9]+\.[0-9]{4,},(-?[0-9.]+,){6},,,,$'
 like "a backward row likewise" "$(sed -n 3p "$tmp/ffa/profile_dense_base.csv")" '^64,causal,bwd,[0-9.]+,[0-9.]+,,,,,,,(-?[0-9.]+,){4}-?[0-9.]+$'
 like "an absent phase is -1" "$(sed -n 2p "$tmp/ffa/profile_dense_base.csv")" ',-1\.0000,'
-like "a tile that no provider told, too" "$(sed -n 2p "$tmp/ffa/profile_block_sparse_team-slow.csv")" '^128,0\.5,32,32,False,False,False,-1,-1,fwd,'
+like "a tile that no provider reported, too" "$(sed -n 2p "$tmp/ffa/profile_block_sparse_team-slow.csv")" '^128,0\.5,32,32,False,False,False,-1,-1,fwd,'
 latency() { # file: latencies of its rows
 	tail -n +2 "$1" | sed 's/.*,[fb]wd,//' | cut -d, -f1
 }
@@ -259,10 +306,10 @@ like "and shows the loss" "$(sed -n 2p "$tmp/ffa/compare_base_team-slow_dense.cs
 fails "what was written can be compared as files" 7 "$bin/flopwatch" compare "$tmp/ffa/profile_dense_base.csv" "$tmp/ffa/profile_dense_team-slow.csv"
 fails "a comparison that is not there" 4 fw export 999 "$tmp/ffa"
 fails "a folder in one that is not there" 1 fw export "$id" "$tmp/no/where"
-like "is told as that" "$out" 'cannot make the folder .*/no/where: No such file'
+like "is reported as that" "$out" 'cannot make the folder .*/no/where: No such file'
 is "nor a file" "$(api "comparisons/$id/ffa/other.csv" | jq .status)" 404
 fails "foreign figures are no attention" 1 fw export 3 "$tmp/foreign"
-like "which is said" "$out" 'nothing was written: comparison 3 has no times of attention'
+like "which is said" "$out" 'nothing was written: C3 has no times of attention'
 ok "and leave no folder" test ! -e "$tmp/foreign"
 
 # ---- tiles, and a suite without sparse cells --------------------------------------------------------------------------------------
@@ -280,9 +327,9 @@ like "another configuration is named" "$(cat "$tmp/said")" '^configuration: NAIV
 id=$(api comparisons | jq '[.items[] | select(.kind == "compare")][0].id')
 is "stands in the body" "$(api "comparisons/$id" | jq -c '[.cells[] | [.base.configuration, .target.configuration]] | unique')" '[["NAIVE=1","BLOCK_M=128 BLOCK_N=96 STAGES=2"]]'
 like "in the table" "$(api "comparisons/$id.csv" | sed -n 2p)" ',NAIVE=1,BLOCK_M=128 BLOCK_N=96 STAGES=2'
-like "and on the page" "$(curl -s "http://127.0.0.1:$(port)/comparisons/$id")" 'Configuration of 4 cells: <code>NAIVE=1</code> → <code>BLOCK_M=128 BLOCK_N=96 STAGES=2</code>'
+like "and on the page" "$(http GET "/comparisons/$id")" '4 cells changed configuration: <code>NAIVE=1</code> → <code>BLOCK_M=128 BLOCK_N=96 STAGES=2</code>'
 ok "other tiles" fw export "$id" "$tmp/tiles"
-like "are told of their side" "$(sed -n 2p "$tmp/tiles/profile_block_sparse_tiles.csv")" '^128,0\.5,32,32,False,False,False,128,96,fwd,'
+like "are reported of their side" "$(sed -n 2p "$tmp/tiles/profile_block_sparse_tiles.csv")" '^128,0\.5,32,32,False,False,False,128,96,fwd,'
 ok "and are no other case" "$bin/flopwatch" compare "$tmp/tiles/profile_block_sparse_base.csv" "$tmp/tiles/profile_block_sparse_tiles.csv" "$tmp/out.csv"
 unlike "of which rows would be missing" "$out" WARNING
 is "in the third file, too" "$(tail -n +2 "$tmp/out.csv" | wc -l)" 2

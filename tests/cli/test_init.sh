@@ -19,6 +19,25 @@ value() { # [benchmark] key: its value in the manifest, unchanged
 }
 c_program='#include "flopwatch.h"\nint main(void) { FLOPWATCH("one", 1, 1) { } return 0; }\n'
 
+# ---- the line of flopwatchd.yml: the daemon runs elsewhere, and refuses a branch that is not there
+git init -q --bare -b trunk "$tmp/other.git"
+git init -q -b trunk "$tmp/other"
+cd "$tmp/other" || exit 1
+printf "$c_program" >sums.c
+printf 'sums: sums.c\n\tgcc -I"$$FLOPWATCH_KIT" -o $@ $< -lm\n' >Makefile
+git add -A && git -c user.name=t -c user.email=t@example.org commit -qm "first"
+git remote add origin ../other.git
+like "the only branch is the upstream branch, a relative address absolute" "$("$bin/flopwatch" init)" "\\{name: other, url: .?$(realpath "$tmp")/other.git.?, upstream: trunk\\}"
+git branch main
+rm .flopwatch.yaml
+like "main is preferred to another branch" "$("$bin/flopwatch" init)" 'upstream: main\}'
+git push -q origin trunk && git remote set-head origin trunk
+rm .flopwatch.yaml
+like "but not to the default branch of origin" "$("$bin/flopwatch" init)" 'upstream: trunk\}'
+git remote set-url origin git@example.org:team/other.git
+rm .flopwatch.yaml
+like "an address of a host stays" "$("$bin/flopwatch" init)" 'url: .?git@example.org:team/other.git'
+
 # ---- a Makefile
 new made
 mkdir src
@@ -122,6 +141,30 @@ like "and what wrote the file that is there" "$(cat "$tmp/errors")" 'nvbench.jso
 ok "and writes nothing" test ! -e .flopwatch.yaml
 init "$tmp/nowhere"
 is "a folder that is not there" "$status" 1
+
+# ---- a module whose entry is a macro of a header --------------------------------------------------------------------------------
+git init -q "$tmp/copy"
+(cd "$root/kernels" && git ls-files -z . | xargs -0 cp --parents -t "$tmp/copy")
+ok "a copy of our kernels is recognised" "$bin/flopwatch" init "$tmp/copy"
+like "by the macro and its header" "$out" '^  module build/\{device\}/libattention.so: attention/module.c exports fw_entry by MODULE of common/module.h$'
+like "and has its build" "$(cat "$tmp/copy/.flopwatch.yaml")" 'command: \[make, "DEVICE=\{device\}"\]'
+git init -q "$tmp/unrelated"
+mkdir "$tmp/unrelated/src"
+printf '#define MODULE(x) \\\n\tconst void *fw_entry(unsigned abi) /* %%s */\n#define OTHER(x) (x)\n' >"$tmp/unrelated/common.h"
+cp "$tmp/unrelated/common.h" "$tmp/unrelated/src"
+printf '#include "common.h"\nPYBIND11_MODULE(a, b) { }\n' >"$tmp/unrelated/src/longer_name.cc"
+printf '#include "common.h"\nint x = OTHER(1);\n' >"$tmp/unrelated/src/other_macro.c"
+printf '#include "../common.h"\nMODULE("x");\n' >"$tmp/unrelated/src/parent.c"
+printf 'text = """\n#include "common.h"\nMODULE(x)"""\nMODULE(1)\n' >"$tmp/unrelated/src/text.py"
+printf 'cat <<END\n#include "common.h"\nMODULE(x);\nEND\n' >"$tmp/unrelated/src/text.sh"
+fails "sources that do not use that macro" 4 "$bin/flopwatch" init "$tmp/unrelated"
+printf '#include "common.h"\nMODULE("x");\n' >"$tmp/unrelated/src/uses.c"
+"$bin/flopwatch" init "$tmp/unrelated" >"$tmp/said" 2>&1
+is "are no modules, and the one that does is" "$(grep -o '[a-z_]*\.[a-z]* exports fw_entry' "$tmp/said")" "uses.c exports fw_entry"
+git init -q "$tmp/beneath"
+mkdir "$tmp/beneath/src" && cp -r "$tmp/copy/." "$tmp/beneath/src" && rm -rf "$tmp/beneath/src/.git" "$tmp/beneath/src/.flopwatch.yaml"
+ok "also in a folder" "$bin/flopwatch" init "$tmp/beneath"
+like "of the repository" "$out" '^  module src/build/\{device\}/libattention.so: src/attention/module.c exports fw_entry by MODULE of src/common/module.h$'
 mkdir "$tmp/plain"
 printf 'import flopwatch\n' >"$tmp/plain/b.py"
 like "without git it says so" "$("$bin/flopwatch" init "$tmp/plain")" 'next: git init'

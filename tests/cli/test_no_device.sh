@@ -5,7 +5,7 @@
 fw() { "$bin/flopwatch" --server "http://127.0.0.1:$(port)" "$@"; }
 says() { fw jobs "${@:2}" >"$tmp/said" && grep -qE -- "$1" "$tmp/said"; }
 lacks() { job_field "$1" 'no_device // "-"'; }
-stuck() { curl -s "http://127.0.0.1:$(port)/metrics" | sed -n 's/^flopwatch_jobs_without_device //p'; }
+stuck() { http GET /metrics | sed -n 's/^flopwatch_jobs_without_device //p'; }
 page() { curl -s "http://127.0.0.1:$(port)/$1"; }
 
 printf '#!/bin/sh\nFLOPWATCH_SIM_DEVICES=3 exec "%s" "$@"\n' "$bin/flopwatch-worker" >"$tmp/worker"

@@ -18,6 +18,9 @@ refuses() { # name, command...
 
 ok "status" fw status
 like "tells the story" "$out" '^ +ada/three-stages +regression +-[0-9.]+ % +[0-9]+/[0-9]+ cells +spills +A[0-9]+ open +[0-9]+ (min|h|d) ago$'
+like "main is slower while its alert is open, whatever its newest push did" "$out" \
+	'^ +main +regression +-2\.9 % +8 cells +A1 open +newest push unchanged, [0-9]+ (min|h|d) ago$'
+like "and is counted as slower" "$(head -n 1 <<<"$out")" '2 regression, .*1 improvement$'
 refuses "submit" submit main
 refuses "peer" peer main
 refuses "calibrate" calibrate
@@ -36,9 +39,9 @@ printf '{"cell": "x", "ms": [1, 2]}\n' >"$tmp/theirs"
 refuses "import" import "$tmp/theirs" --repo kernels --commit "$(fw status --json | jq -r '.items[0].commit')"
 is "a webhook is of nobody" "$(curl -s -o /dev/null -w '%{http_code}' -X POST "$server/api/v1/hooks/kernels")" 404
 ok "why an alert was opened" fw why A3
-like "begins with branch and loss" "$(head -n 1 <<<"$out")" '^[a-z/-]+ is [0-9.]+ % slower in [0-9]+ cells?$'
+like "begins with branch and loss" "$(head -n 1 <<<"$out")" '^[a-z/-]+ is (up to )?[0-9.]+ % slower in [0-9]+ cells?$'
 like "states the cause" "$out" 'spilled registers'
-like "ends with the next command" "$(tail -n 1 <<<"$out")" '^next: flopwatch alerts accept A3 --reason'
+like "ends with the next command" "$(tail -n 1 <<<"$out")" '^next: push a fix, or: flopwatch alerts accept A3 --reason'
 ok "alerts" fw alerts
 ok "have two lines each" test "$(grep -c '^A[0-9]' <<<"$out")" -eq "$(grep -c '^     ' <<<"$out")"
 ok "and it still serves" fw status

@@ -89,6 +89,58 @@ static void an_undecided_cell_says_what_it_lacks(void **state)
 	has(report_of(UNDECIDED("-3", "0.2", ",\"reason\":\"4 of 12 runs\""), NULL), "a undecided: 4 of 12 runs");
 }
 
+#define WITH_BUDGET(key, runs, reason)                                                                                           \
+	"{\"cell\":\"" key "\",\"verdict\":\"undecided\",\"change_pct\":-2,\"runs\":" runs ",\"reason\":\"" reason "\"}"
+
+/* What `flopwatch wait` prints of a comparison with these cells. Own: free. */
+static char *summary_of(const char *cells)
+{
+	char *text = NULL;
+	size_t len = 0;
+	struct options options = { .n_arg = 0 };
+	FILE *terminal = stdout;
+	json_t *comparison = json_pack("{s:i, s:i, s:s, s:s, s:{s:i, s:b, s:b}, s:o}", "id", 1, "job", 10, "verdict", "undecided",
+		"kind", "compare", "rule", "runs_max", 32, "programs", 1, "confirm", 1, "cells", json_loads(cells, 0, NULL));
+	json_t *list = json_pack("[O]", comparison);
+	assert_non_null(list);
+	stdout = open_memstream(&text, &len);
+	summary_begin(NULL, &options, comparison, list);
+	summary_end(NULL, &options, comparison, list);
+	fclose(stdout);
+	stdout = terminal;
+	json_decref(list);
+	json_decref(comparison);
+	return text;
+}
+
+/* A retry would end in the same way, so a larger budget is the advice, once. */
+static void a_budget_that_ended_is_said_once(void **state)
+{
+	(void)state;
+	char *text = summary_of("[" WITH_BUDGET("a", "22", "runs vary; the base's budget of 45 s ended first") "," WITH_BUDGET(
+		"b", "20", "they vary; the base's budget of 45 s ended first") "]");
+	has(text, "a: runs vary; the base's budget of 45 s ended first\n");
+	assert_null(strstr(text, "b: they vary"));
+	has(text, "2 cells need more time than budget_s: 45; 80 permits all their runs; the value of the base commit applies\n");
+	has(text, "next: push a larger budget_s to the upstream branch, and start from there\n");
+	free(text);
+	text = summary_of("[" WITH_BUDGET("a", "22", "runs vary; the base's budget of 45 s ended first") "," WITH_BUDGET(
+		"b", "32", "runs vary") "]");
+	has(text, "1 cell needs more time than budget_s: 45; 70 permits");
+	has(text, "b: runs vary\n");
+	has(text, "next: flopwatch retry J10\n"); /* which may decide the other one */
+	free(text);
+}
+
+static void medians_that_contradict_a_change_are_explained(void **state)
+{
+	(void)state; /* CELL: 1.0 and 1.1 ms */
+	has(report_of("[" CELL("a", "600", "600", "\"verdict\":\"undecided\",\"change_pct\":9.4") "]", NULL),
+		"change: the middle of paired ratios, which decides; in a the medians of each side alone differ in the other direction");
+	has(report_of("[" CELL("a", "600", "600", "\"verdict\":\"undecided\",\"change_pct\":-9.4") "]", NULL),
+		"change: the middle of paired ratios\n");
+}
+
 /* A flag after the verdict must not push it out of a narrow terminal. */
 static void a_verdict_stands_alone_in_its_column(void **state)
 {
@@ -100,6 +152,24 @@ static void a_verdict_stands_alone_in_its_column(void **state)
 	has(text, "regression  call");
 	assert_null(strstr(
 		report_of("[" CELL("a", "600", "600", "\"verdict\":\"unchanged\",\"change_pct\":0.1") "]", NULL), "flags"));
+}
+
+/* The pairs of this cell are not slower. */
+static void a_slower_call_is_said_alone(void **state)
+{
+	(void)state;
+	static const char cell[] = "[" CELL("a", "600", "600",
+		"\"verdict\":\"unchanged\",\"change_pct\":0.1,\"flags\":[\"call\"],\"call\":{\"change_pct\":-4.25}") "]";
+	has(report_of(cell, NULL), "WARNING a is 4.25 % slower from an idle stream, host time included\n");
+	char *text = NULL;
+	size_t len = 0;
+	FILE *out = open_memstream(&text, &len);
+	json_t *comparison = json_pack("{s:s, s:o}", "kind", "change", "cells", json_loads(cell, 0, NULL));
+	footnotes_notes(comparison, out);
+	fclose(out);
+	json_decref(comparison);
+	has(text, "note: 1 cell is slower from an idle stream, host time included\n");
+	free(text);
 }
 
 static void no_table_is_left_out(void **state)
@@ -137,7 +207,10 @@ int main(void)
 		cmocka_unit_test(rates_of_a_table_have_one_unit),
 		cmocka_unit_test(claimed_traffic_is_no_bandwidth),
 		cmocka_unit_test(an_undecided_cell_says_what_it_lacks),
+		cmocka_unit_test(a_budget_that_ended_is_said_once),
+		cmocka_unit_test(medians_that_contradict_a_change_are_explained),
 		cmocka_unit_test(a_verdict_stands_alone_in_its_column),
+		cmocka_unit_test(a_slower_call_is_said_alone),
 		cmocka_unit_test(no_table_is_left_out),
 	};
 	return cmocka_run_group_tests_name("reports", tests, NULL, finish);

@@ -45,9 +45,9 @@ printf '{"cell": "x", "ms": [1, 2]}\n' >"$tmp/theirs"
 fw import "$tmp/theirs" --repo kernels --commit "$(head_of kernels)" >"$tmp/said"
 rm "$tmp/it's a cache/modules/"*
 fails "a module that is gone" 1 pasted "$(block 'run its calls alone')"
-like "is told as that" "$out" 'cannot load the module'
+like "is reported as that" "$out" 'cannot load the module'
 fails "figures from elsewhere have no kernel" 1 fw reproduce 4
-like "which is said" "$out" 'has no kernel to run by hand'
+like "which is said" "$out" 'was imported or measured with other compilers, so there is no command to run it again'
 stop_daemon
 
 # ---- as on a GPU: the comparison's device is changed to one, and fake profilers affect processes as real ones do ----------------

@@ -49,8 +49,8 @@ static void export(bool is_training, const char *const *cells)
 	}
 	buf_fini(&text);
 	buf_init(&text, 1 << 16);
-	assert_int_equal(torchao_write(comparison, "base", !is_training, &text), 0);
-	assert_int_equal(torchao_write(comparison, "base", is_training, &text), 1);
+	assert_int_equal(torchao_write(comparison, "base", !is_training, NULL, &text), 0);
+	assert_int_equal(torchao_write(comparison, "base", is_training, NULL, &text), 1);
 	char *row = strchr(text.data, '\n') + 1;
 	memset(column, 0, sizeof column);
 	*strchr(row, '\n') = '\0';

@@ -34,7 +34,10 @@ attempt --device cpu
 is "a changed one is" "$status $(of .build.state)" "0 ok"
 body=$("$bin/flopwatch" try --device cpu 2>"$tmp/errors")
 like "for people as a table" "$body" 'sum/20000 +[0-9.]+ ms.*'
-like "with the cost of a push at its end" "$(tail -n 1 <<<"$body")" '^2 cells, about [0-9]+ s of device a push, at most [0-9]+ s$'
+like "with the cost of a push at its end" "$(tail -n 2 <<<"$body" | head -n 1)" '^2 cells: a push holds the device for about [0-9]+ s if its runs agree; after 60 s \(budget_s\) no further run begins$'
+is "which is printed once" "$(grep -cE 'about [0-9]+ s|no further run begins' <<<"$body")" 1
+is "and the next command" "$(tail -n 1 <<<"$body")" "next: commit and push, then: flopwatch wait BRANCH"
+is "the budget limits the device time, however short one run is" "$("$bin/flopwatch" try --device cpu --json 2>/dev/null | jq -r '.[0].comparison_max_s')" 60
 is "a pipe gets no progress" "$(cat "$tmp/errors")" ""
 if command -v script >/dev/null; then
 	COLUMNS=60 script -qec "$bin/flopwatch try --device cpu >$tmp/table" "$tmp/screen" >/dev/null </dev/null
@@ -44,7 +47,7 @@ if command -v script >/dev/null; then
 		ok "and $step" grep -q "^$step" "$tmp/steps"
 	done
 	is "no step is longer than a line" "$(awk 'length > 59' "$tmp/steps" | wc -l)" 0
-	like "the table is the same" "$(tail -n 1 "$tmp/table")" '^2 cells, about '
+	like "the table is the same" "$(tail -n 2 "$tmp/table" | head -n 1)" '^2 cells: a push holds the device for about '
 	cp .flopwatch.yaml "$tmp/cached.yaml"
 	for i in 1 2 3; do
 		printf 'echo "{\\"cell\\":\\"row\\",\\"ms\\":[%s,%s]}"\n' "$i" "$i" >"b$i.sh"
@@ -52,7 +55,8 @@ if command -v script >/dev/null; then
 	done | sed '1i flopwatch: 1\nbenchmarks:' >.flopwatch.yaml
 	script -qec "$bin/flopwatch try --device cpu >$tmp/table" "$tmp/screen" >/dev/null </dev/null
 	like "of several benchmarks the number is shown" "$(tr '\r' '\n' <"$tmp/screen" | sed -n 's/^.\[K//p')" '2 of 3, b2: running'
-	like "and the cost is that of all" "$(tail -n 1 "$tmp/table")" '^3 cells, about '
+	like "and the cost is that of all" "$(tail -n 2 "$tmp/table" | head -n 1)" '^3 cells: a push holds the device for about '
+	is "each benchmark has its own" "$(grep -c '1 of 1 cells have a time; a comparison holds the device for about' "$tmp/table")" 3
 	mv "$tmp/cached.yaml" .flopwatch.yaml
 	rm b?.sh
 else
@@ -64,7 +68,7 @@ echo 'int x = y;' >>sums.c
 attempt --device cpu
 is "a build that fails" "$status $(of .build.state)" "1 failed"
 like "with what the compiler said" "$(of .build.log)" 'sums.c:[0-9:]+ error: .*undeclared here'
-is "is told without a hint where there is none" "$(hints)" ""
+is "is reported without a hint where there is none" "$(hints)" ""
 git checkout -q . 2>/dev/null || cp "$root/tests/interleave/sums.c" .
 
 # ---- hints

@@ -1,6 +1,7 @@
 #!/bin/bash
 # `wait` reports the verdict of the requested commit and repository: right after a push to a repository that the daemon polls once an hour, and
 # never for a repository that the daemon does not watch.
+# Starts first.  it waits most of its time
 . "$(dirname "$0")/../support/tap.sh"
 . "$(dirname "$0")/../support/daemon.sh"
 fw() { "$bin/flopwatch" --server "http://127.0.0.1:$(port)" "$@"; }
@@ -54,13 +55,17 @@ like "and the reason is given" "$out" 'the newest push of lines is not known: th
 mv "$tmp/away.git" "$tmp/lines.git"
 fails "a branch that is not there" 4 fw wait nowhere --quiet
 
+git -C "$tmp/lines" branch local main
+fails "a branch of the checkout that was never pushed" 4 in_checkout "$tmp/lines" wait local --quiet
+is "names the command that pushes it" "$out" "flopwatch: branch local is not pushed: git push -u origin local"
+
 # ---- another repository ----
 git init -q -b main "$tmp/other"
 git -C "$tmp/other" commit -q --allow-empty -m "other"
 other() { in_checkout "$tmp/other" "$@"; }
 for verb in "wait main" "status" "alerts" "submit main" "compare main slow" "history row"; do
 	fails "in a checkout of another repository without remotes: $verb" 4 other $verb
-	like "names the checkout and what is watched: $verb" "$out" "does not watch the repository of this checkout, $tmp/other \(it has no remote\); it watches lines \(file://$tmp/lines\.git\)"
+	like "names the checkout and what is watched: $verb" "$out" "does not watch the repository of this checkout, $tmp/other \(it has no remote\); it watches lines \(file://$tmp/lines\.git\); add it under repos: in flopwatchd\.yml and reload the daemon, name another daemon with --server URL"
 done
 git -C "$tmp/other" remote add origin git@example.org:team/other.git
 fails "and with a remote" 4 other wait main
@@ -204,3 +209,23 @@ reads=$(grep -c '^GET .*/branches' "$tmp/notes")
 ok "is looked for in git a few times, at growing intervals" test "$(looks)" -le 4
 ok "and more often in what the daemon has" test "$reads" -gt "$(looks)"
 kill "$between_pid"
+
+# ---- a slowdown that is older than the newest push ----
+git -C "$tmp/lines" checkout -q --detach main
+bench 1.60
+commit lines "main loses 60 %"
+push lines main
+fails "main loses" 3 fw wait main --repo lines --timeout 150 --quiet
+bench 1.60 again
+commit lines "changes nothing"
+push lines main
+ok "its next push changes nothing" fw wait main --repo lines --timeout 150
+like "the open alert of the older push is named" "$out" 'A[0-9]+ is open: main is [0-9.]+ % slower in 1 cell since '
+like "and is the next step" "$out" 'next: flopwatch why A'
+bench 1.70
+commit lines "loses less"
+push lines main
+fails "the next push loses less" 3 fw wait main --repo lines --timeout 150
+like "the larger loss is named, too" "$out" 'A[0-9]+ is open: main is 3[0-9.]+ % slower in 1 cell since '
+ok "the list of branches" fw status --repo lines
+like "has the larger loss" "$out" 'main +regression +-3[0-9.]+ % +1 cell .*newest push regression'

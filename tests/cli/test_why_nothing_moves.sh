@@ -43,7 +43,7 @@ branch lines third main
 echo '# third' >>"$tmp/lines/bench.sh"
 commit lines "third"
 push lines third
-ok "a full queue is told with the branch" await says '^WARNING lines: branch third: the queue is full; its job follows when others have ended$'
+ok "a full queue is reported with the branch" await says '^WARNING lines: branch third: the queue is full; its job follows when others have ended$'
 
 # ---- other processes on the device ----
 echo 'at=idle run=1-1000000 foreign=2' >"$guards"
