@@ -2,34 +2,41 @@
 #
 # Every folder of programs becomes one archive; a program is its main.c plus the archives it may use (tests/layers.txt).
 # Variants: SANITIZE=1 builds with ASan and UBSan under build/san, UNIT=1 compiles fast and without CUDA under build/unit,
-# WERROR=0 lets warnings pass, CC= is another compiler.
+# WERROR=0 lets warnings pass, CC= is another compiler. LIBFUZZER=1 CC=clang-14 builds the fuzzers, under build/fuzz.
 
 MAKEFLAGS += --no-builtin-rules
 .SUFFIXES:
 .DEFAULT_GOAL := all
 
 comma    := ,
-ifdef COVERAGE
+ifneq ($(COVERAGE)$(LIBFUZZER),)
 UNIT     := 1
 endif
-O        := $(if $(SANITIZE),build/san,$(if $(COVERAGE),build/coverage,$(if $(UNIT),build/unit,build)))
+O        := $(if $(SANITIZE),build/san,$(if $(COVERAGE),build/coverage,$(if $(LIBFUZZER),build/fuzz,$(if $(UNIT),build/unit,build))))
 ifeq ($(origin CC),default)
 CC       := gcc
 endif
+# Tests of these variants link each folder's archive as a shared library: a link takes a fifth of the time, and an edit links one
+# library again instead of every test.
+SHARED   := $(SANITIZE)$(UNIT)
 WERROR   ?= 1
 PREFIX   ?= /usr
 VERSION  := 0.1.0
 
-# Sanitizer builds compile fast, without gcc's warnings about sizes, which are wrong in instrumented code.
-CFLAGS   ?= $(if $(SANITIZE),-O1 -g1,$(if $(UNIT),-O0 -g1,-O2 -g))
+# Builds that only tests run compile fast, without gcc's warnings about sizes, which are wrong in instrumented code. Under ASan
+# nearly all tests take as long without optimisation as with -O1.
+CFLAGS   ?= $(if $(LIBFUZZER),-O1,$(if $(SHARED),-O0,-O2)) -g1
 WARNINGS := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla -Wformat=2 -Wpointer-arith \
-            $(if $(SANITIZE)$(UNIT),-Wno-format-truncation -Wno-restrict) \
-            $(if $(filter 1,$(WERROR)),-Werror)
-HARDEN   := -fPIE $(if $(UNIT),,-fstack-protector-strong $(if $(SANITIZE),,-D_FORTIFY_SOURCE=2))
-SAN      := $(if $(COVERAGE),--coverage) $(if $(SANITIZE),-fsanitize=address$(comma)undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer)
+            $(if $(LIBFUZZER),-Wno-unknown-warning-option) $(if $(SHARED),-Wno-format-truncation -Wno-restrict) \
+            $(if $(filter 1,$(WERROR)),$(if $(LIBFUZZER),,-Werror))
+HARDEN   := $(if $(SHARED),-fPIC,-fPIE -fstack-protector-strong -D_FORTIFY_SOURCE=2)
+SAN      := $(if $(COVERAGE),--coverage) $(if $(LIBFUZZER),-fsanitize=fuzzer-no-link) \
+            $(if $(SANITIZE)$(LIBFUZZER),-fsanitize=address$(comma)undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer)
+# What a fuzzer adds in the build in which it searches; elsewhere it is a test that replays inputs.
+SEARCH   := $(if $(LIBFUZZER),-DFUZZ_SEARCH -fsanitize=fuzzer)
 ALL_CFLAGS = -std=c17 -D_GNU_SOURCE -DFW_VERSION='"$(VERSION)"' -Idaemon -I. -Ibuild $(CFLAGS) $(WARNINGS) $(HARDEN) $(SAN)
 # gold halves the link time of binaries that only tests run.
-GOLD     := $(if $(SANITIZE)$(UNIT),$(if $(shell command -v ld.gold),-fuse-ld=gold))
+GOLD     := $(if $(LIBFUZZER),,$(if $(SHARED),$(if $(shell command -v ld.gold),-fuse-ld=gold)))
 LINK     := $(SAN) -pie -Wl,-z,relro,-z,now -Wl,--as-needed $(GOLD)
 
 # One short line a step; V=1 shows the commands.
@@ -51,7 +58,8 @@ CUDA_LIB := $(if $(NVCC),-L$(CUDA_LIBRARIES) -lcudart_static -lrt)
 
 # ---- sources -------------------------------------------------------------------------------------------------------
 src      = $(filter-out $(1)/main.c,$(sort $(shell find $(1) -name node_modules -prune -o -name '*.$(or $(2),c)' -print)))
-obj      = $(patsubst %,$(O)/obj/%.o,$(1))
+# Sanitizers do not apply to CUDA sources, so both variants link one object of each.
+obj      = $(patsubst $(O)/obj/%.cu.o,build/obj/%.cu.o,$(patsubst %,$(O)/obj/%.o,$(1)))
 LIB_SRC     := $(call src,daemon/lib)
 STATS_SRC   := $(call src,daemon/stats)
 # A folder below daemon/families is a family. All programs link its shapes; only the runner links its reference.
@@ -101,18 +109,21 @@ $(call lib,send):   $(call obj,$(SEND_SRC))
 $(call lib,cli):    $(call obj,$(CLI_SRC))
 $(call lib,flopwatchd): $(call obj,$(DAEMON_SRC))
 $(call lib,db):     $(call obj,$(DB_SRC) $(filter db/%,$(EMBED)))
-$(call lib,web):    $(call obj,$(WEB_SRC) $(filter web/% doc/% build/npm/%,$(EMBED)))
+$(call lib,web):    $(call obj,$(WEB_SRC) $(filter web/% doc/% build/npm/%,$(EMBED)) doc/reference.html)
 
 $(O)/lib/lib%.a:
 	@mkdir -p $(@D)
 	@rm -f $@
 	$(call say,ar ,$@)ar qcsD $@ $(filter %.o,$^)
 
+$(LIBS:%=$(O)/lib/lib%.so): %.so: %.a
+	$(call say,ld ,$@)$(CC) $(SAN) -shared -Wl,-Bsymbolic $(GOLD) -o $@ -Wl,--whole-archive $< -Wl,--no-whole-archive -Wl,--as-needed $(TEST_LIBS)
+
 program = $(call say,ld ,$@)$(CC) $(LINK) -o $@ $(filter %.o,$^) -Wl,--start-group $(filter %.a,$^) -Wl,--end-group
 
 $(O)/bin/flopwatchd: $(call obj,daemon/flopwatchd/main.c) $(call lib,flopwatchd) $(call lib,web) $(call lib,db) $(foreach l,$(CORE),$(call lib,$(l)))
 	@mkdir -p $(@D)
-	$(program) -lsqlite3 -llz4 -lzstd -lmicrohttpd -ljansson -lyaml -lnettle -lm
+	$(program) -lsqlite3 -llz4 -lzstd -lz -lmicrohttpd -lgnutls -ljansson -lyaml -lnettle -lm
 $(O)/bin/flopwatch-git: $(call obj,daemon/git/main.c) $(call lib,git) $(call lib,lib)
 	@mkdir -p $(@D)
 	$(program) -lgit2 -lnettle -lyaml -lm
@@ -124,17 +135,17 @@ $(O)/bin/flopwatch-runner: $(call obj,daemon/runner/main.c) $(call lib,runner) $
 	$(program) $(STATIC) $(CUDA_LIB) $(if $(NVCC),-Wl$(comma)-Bstatic -lstdc++ -Wl$(comma)-Bdynamic) -fopenmp -ldl -lpthread -lm
 $(O)/bin/flopwatch-send: $(call obj,daemon/send/main.c) $(call lib,send) $(foreach l,$(CORE),$(call lib,$(l)))
 	@mkdir -p $(@D)
-	$(program) $(STATIC) -lcurl -lm
+	$(program) $(STATIC) -lcurl -lcrypto -lm
 $(O)/bin/flopwatch: $(call obj,daemon/cli/main.c) $(call lib,cli) $(foreach l,$(CORE),$(call lib,$(l)))
 	@mkdir -p $(@D)
-	$(program) $(STATIC) -lcurl -lm
+	$(program) $(STATIC) -lcurl -lzstd -lm
 
 $(O)/obj/%.c.o: %.c
 	@mkdir -p $(@D)
 	$(call say,cc ,$<)$(CC) $(ALL_CFLAGS) $(EXTRA) -MMD -MP -c -o $@ $<
-$(O)/obj/%.cu.o: %.cu
+build/obj/%.cu.o: %.cu
 	@mkdir -p $(@D)
-	$(call say,nvcc,$<)$(NVCC) -O3 -std=c++17 $(NVCC_ARCH) -DFW_HAVE_CUDA -Idaemon -I. -Xcompiler -fPIE,-Wall,-Wno-unknown-pragmas -MD -MP -MF $(@:.o=.d) -c -o $@ $<
+	$(call say,nvcc,$<)$(NVCC) -O3 -std=c++17 $(NVCC_ARCH) -DFW_HAVE_CUDA -Idaemon -I. -Xcompiler -fPIC,-Wall,-Wno-unknown-pragmas -MD -MP -MF $(@:.o=.d) -c -o $@ $<
 # Assets become objects whose symbols carry their path: _binary_db_schema_sql_start.
 define embed_rule
 $(O)/obj/$(1).o: $(1)
@@ -148,19 +159,31 @@ build/npm/uplot.%: $(wildcard web/node_modules/.package-lock.json)
 	@mkdir -p $(@D)
 	@cp web/node_modules/uplot/dist/$(if $(filter js,$*),uPlot.iife.min.js,uPlot.min.css) $@ 2>/dev/null && touch $@ || : >$@
 
+# The reference that pages show; empty without python3. Builds that only tests run have no pages of verbs, which need the program.
+REFERENCE_PROGRAM := $(if $(SHARED),,build/bin/flopwatch)
+$(O)/doc/reference.html: etc/reference.py $(wildcard etc/man/*.scd) $(REFERENCE_PROGRAM)
+	@mkdir -p $(@D)
+	@if command -v python3 >/dev/null; then etc/reference.py $@ $(REFERENCE_PROGRAM); else : >$@; fi
+$(O)/obj/doc/reference.html.o: $(O)/doc/reference.html
+	@mkdir -p $(@D)
+	$(call say,ld ,$<)cd $(O) && ld -r -b binary -z noexecstack -o obj/doc/reference.html.o doc/reference.html
+
 $(O)/obj/daemon/runner/%.c.o $(O)/obj/daemon/families/%.c.o: EXTRA = $(CUDA_DEF) -fopenmp
+ifdef SANITIZE
+# References compute for most of the time of their tests.
+$(call obj,$(REFERENCES)): EXTRA = $(CUDA_DEF) -fopenmp -O2
+endif
 
 # The table of families, FAMILY(name) a line, written again if a folder is added or removed.
 $(shell mkdir -p build && for f in $(FAMILIES); do echo "FAMILY($$f)"; done | cmp -s - build/families.h || for f in $(FAMILIES); do echo "FAMILY($$f)"; done >build/families.h)
 
--include $(shell find $(O)/obj $(O)/tests -name '*.d' 2>/dev/null)
+-include $(shell find $(O)/obj $(O)/tests -name '*.d' 2>/dev/null) $(if $(SANITIZE),$(shell find build/obj -name '*.cu.d' 2>/dev/null))
 
 # ---- tests ---------------------------------------------------------------------------------------------------------
 TESTS    := $(patsubst tests/%.c,$(O)/tests/%,$(sort $(wildcard tests/*/test_*.c)))
 FUZZ     := $(patsubst tests/%.c,$(O)/tests/%,$(sort $(wildcard tests/*/fuzz_*.c)))
 
-# A test links its program's archives: an edit in the daemon links no test of the runner again. Its source runs once, so
-# optimising it costs more than it gains; the archives are the same for all.
+# A test links its program's libraries, as archives or shared: an edit in the daemon links no test of the runner again.
 LIBS_lib      := lib
 LIBS_stats    := stats lib
 LIBS_model    := model stats lib
@@ -177,22 +200,35 @@ LIBS_runner   := runner $(CORE)
 LIBS_db       := db $(CORE)
 LIBS_web      := flopwatchd web db $(CORE)
 LIBS_flopwatchd := flopwatchd worker web db $(CORE)
+TEST_LIBS := -lseccomp -lgit2 -lcurl -lcrypto -lsqlite3 -lmicrohttpd -lgnutls -ljansson -lyaml -lnettle -llz4 -lzstd -lz $(CUDA_LIB) $(if $(NVCC),-lstdc++) $(if $(LIBFUZZER),,-fopenmp) -ldl -lpthread -lm
+archives = $(foreach l,$(or $(LIBS_$(1)),$(LIBS)),$(call lib,$(l)))
 define test_rule
-$(O)/tests/$(1)/%: tests/$(1)/%.c $(foreach l,$(or $(LIBS_$(1)),$(LIBS)),$(call lib,$(l)))
+$(O)/tests/$(1)/%: tests/$(1)/%.c $(if $(SHARED),| $(patsubst %.a,%.so,$(call archives,$(1))),$(call archives,$(1)))
 	@mkdir -p $$(@D)
-	$$(call say,cc ,$$<)$$(CC) $$(ALL_CFLAGS) $$(if $$(SANITIZE),-O0) $$(CUDA_DEF) -Itests/support -MMD -MP $$(LINK) -o $$@ $$< -Wl,--start-group $$(filter %.a,$$^) -Wl,--end-group \
-	  -lcmocka -lseccomp -lgit2 -lcurl -lsqlite3 -lmicrohttpd -ljansson -lyaml -lnettle -llz4 -lzstd $$(CUDA_LIB) $$(if $$(NVCC),-lstdc++) -fopenmp -ldl -lpthread -lm
+	$$(call say,cc ,$$<)$$(CC) $$(ALL_CFLAGS) $$(if $$(SANITIZE),$$(TEST_O)) $$(CUDA_DEF) -Itests/support -MMD -MP $$(LINK) $$(SEARCH) -o $$@ $$< \
+	  $$(if $$(filter %.a,$$^),-Wl$$(comma)--start-group $$(filter %.a,$$^) -Wl$$(comma)--end-group,-Wl$$(comma)-rpath$$(comma)$(abspath $(O)/lib) -Wl$$(comma)--no-as-needed $$| -Wl$$(comma)--as-needed) -lcmocka $(TEST_LIBS)
 endef
 $(foreach folder,$(sort $(patsubst tests/%/,%,$(dir $(wildcard tests/*/*.c)))),$(eval $(call test_rule,$(folder))))
 
+# It includes a kernel, which computes for most of its time.
+$(O)/tests/runner/test_accept: TEST_O := -O2
+# A call inside a folder can be replaced only in its archive.
 $(O)/tests/bench/bench_page: LINK += -Wl,--wrap=emit_rawf
+$(O)/tests/bench/bench_page: $(call archives,bench)
 $(O)/tests/runner/test_problem: LINK += -Wl,--wrap=family_find
+$(O)/tests/runner/test_problem: $(call archives,runner)
+$(O)/tests/cli/test_plain: LINK += -Wl,--wrap=realloc
+$(O)/tests/cli/test_plain: $(call archives,cli)
 $(O)/tests/db/test_archived: LINK += -Wl,--wrap=fdatasync
+$(O)/tests/db/test_archived: $(call archives,db)
 
-# Modules that misbehave on purpose, and simple good ones, for the tests of worker and runner.
+# Modules that misbehave on purpose, and simple good ones, for the tests of worker and runner. -O1 with vectors is as fast as -O2
+# in their loops, and compiles in half the time.
 MODULES  := $(patsubst tests/modules/%.c,build/tests/modules/%.so,$(sort $(wildcard tests/modules/*.c)))
-build/tests/modules/honest_openmp.so build/tests/modules/honest_settings.so build/tests/modules/cheat_omp.so: MODULE_FLAGS := -fopenmp
-build/tests/modules/cheat_task.so: MODULE_FLAGS := -Idaemon daemon/families/attention/reference.c daemon/families/attention/area.c daemon/families/attention/pattern.c daemon/model/inputs.c daemon/lib/err.c
+build/tests/modules/honest_openmp.so build/tests/modules/honest_settings.so build/tests/modules/honest_locals.so build/tests/modules/cheat_omp.so: MODULE_FLAGS := -fopenmp
+build/tests/modules/cheat_watching.so build/tests/modules/cheat_known.so: MODULE_FLAGS := -Idaemon
+build/tests/modules/cheat_plan_answer.so: MODULE_FLAGS := -Idaemon daemon/model/inputs.c
+build/tests/modules/cheat_task.so: MODULE_FLAGS := -Idaemon $(addprefix daemon/,$(addprefix families/attention/,reference.c reference_mask.c area.c pages.c pattern.c) model/inputs.c lib/err.c lib/mem.c)
 build/tests/modules/fake_cudnn.so: MODULE_FLAGS := -Wl,-soname,libcudnn.so.9
 build/tests/modules/fake_nvml.so: MODULE_FLAGS := -Wl,-soname,libnvidia-ml.so.1
 build/tests/modules/fake_cupti.so: MODULE_FLAGS := -Wl,-soname,libcupti.so.13
@@ -200,10 +236,19 @@ build/tests/modules/fake_cupti.so: $(wildcard daemon/runner/*_abi.h)
 build/tests/modules/long_tail.so: tests/modules/long.c
 build/tests/modules/%.so: tests/modules/%.c tests/modules/good.c $(wildcard tests/modules/*.h kernels/fw_*.h)
 	@mkdir -p $(@D)
-	$(call say,cc ,$<)$(CC) -std=c17 -D_GNU_SOURCE -O2 -fPIC -shared -fvisibility=hidden -I. -o $@ $< $(MODULE_FLAGS) -lm
+	$(call say,cc ,$<)$(CC) -std=c17 -D_GNU_SOURCE -O1 -ftree-vectorize -fPIC -shared -fvisibility=hidden -I. -o $@ $< $(MODULE_FLAGS) -lm
 
-.PHONY: test-programs modules
+# The kernels of this checkout, whose modules for CPUs several tests need.
+.PHONY: test-kernels
+test-kernels:
+	@mkdir -p build/tests/kernels
+	@find build/tests/kernels -mindepth 1 -maxdepth 1 ! -name build -exec rm -rf {} +
+	@find kernels -mindepth 1 -maxdepth 1 ! -name build -exec cp -rpt build/tests/kernels {} +
+	@$(MAKE) --no-print-directory -s -C build/tests/kernels DEVICE=cpu all build/cpu/liblayernorm.so
+
+.PHONY: test-programs fuzzers modules
 test-programs: $(TESTS) $(FUZZ) $(O)/tests/browser/pages_demo
+fuzzers: $(FUZZ)
 modules: $(MODULES)
 
 .PHONY: test deps check unit integration coverage check-layers check-format format
@@ -221,9 +266,12 @@ unit: ## build fast and run the tests in C that take less than a second; T=stats
 	@$(RUN_TESTS) unit $(T)
 integration: ## build the programs and run the test scripts; T=push those whose names contain it
 	@$(RUN_TESTS) integration $(T)
-coverage: ## build the tests in C with gcov, run them, and print the share of source lines that ran, by folder; T= as above
-	@$(RUN_TESTS) coverage $(T)
-	@tests/coverage.py build/coverage
+.PHONY: campaign
+campaign: all modules ## the reliability campaign: PART="kill power fuzz", HOURS=2 in all (0.5); rows in tests/data/campaign.csv, continued by the next
+	@HOURS=$(HOURS) tests/campaign/run.sh $(PART)
+coverage: ## build the tests in C with gcov, run them, and report the share of lines and branches that ran, which fails nothing; T= as above, OF="model db" lists the others. ALL=1 also runs the scripts, whose daemons and workers count too
+	@mkdir -p build/coverage && find build/coverage -name '*.gcda' -delete
+	@$(RUN_TESTS) $(if $(ALL),whole-)coverage $(T); status=$$?; tests/coverage.py build/coverage $(OF) && exit $$status
 check-layers: ## the includes of folders against tests/layers.txt; tests/layers.py --figures prints them
 	@tests/layers.py
 check-format: ## clang-format 14
@@ -235,6 +283,9 @@ compile_commands.json: Makefile ## for clangd and clang-tidy: how each source is
 .PHONY: tidy
 tidy: compile_commands.json ## clang-tidy 14 with .clang-tidy; T=worker/ the sources whose path contains it. Ten minutes on two cores
 	@git ls-files 'daemon/*.c' 'db/*.c' 'web/*.c' | grep -F -- "$(T)" | xargs -P "$$(nproc)" -n 4 clang-tidy-14 --quiet -p . 2>/dev/null
+.PHONY: analyze
+analyze: all compile_commands.json ## gcc -fanalyzer, one source at a time; T= as above. etc/analyze.txt lists suppressed findings
+	@etc/analyze.py $(T)
 .PHONY: hooks
 hooks: ## install etc/commit-msg, which checks the subjects of commits, as a hook of this clone
 	@install -m 755 etc/commit-msg "$$(git rev-parse --git-path hooks)/commit-msg"
@@ -243,10 +294,10 @@ hooks: ## install etc/commit-msg, which checks the subjects of commits, as a hoo
 .PHONY: npm screenshots picture
 npm: ## the chart library and the modules of the browser tests, from npm; then make again
 	@etc/install-browser.sh
-screenshots: ## every page at two widths in two lights, under build/screenshots
+screenshots: ## every page at three widths, light and dark, under build/screenshots; PAGES="job queue"; OF=../old of that checkout, for comparison
 	@etc/install-browser.sh
-	@$(MAKE) --no-print-directory -j2 build/tests/browser/pages_demo
-	@tests/browser/screenshots.sh
+	@$(MAKE) --no-print-directory -j2 $(if $(OF),-C $(OF)) build/tests/browser/pages_demo
+	@OF=$(OF) tests/browser/screenshots.sh $(PAGES)
 picture: ## doc/comparison.svg, drawn from a recorded comparison
 	@$(MAKE) --no-print-directory -j2 build/tests/web/test_picture
 	@PICTURE=doc/comparison.svg build/tests/web/test_picture
@@ -316,7 +367,7 @@ uninstall: ## from DESTDIR, the files of make install; a changed file, the state
 	@PREFIX=$(PREFIX) etc/uninstall.sh
 
 # ---- packages ------------------------------------------------------------------------------------------------------
-.PHONY: dist deb check-deb check-container first-hour
+.PHONY: dist deb check-deb check-container check-images first-hour images
 dist: ## build/dist/flopwatch-VERSION.tar.gz: the last commit, the same bytes each time
 	@VERSION=$(VERSION) etc/dist.sh
 deb: dist ## build/deb/flopwatch_VERSION_ARCH.deb, of that tarball, and its SBOM; it measures on a GPU if a CUDA toolkit works during the build
@@ -328,6 +379,11 @@ first-hour: ## tests/data/first-hour.md: the commands of README in that bare Deb
 	@tests/lint/first_hour_in_bare_root.sh >build/first-hour.md && mv build/first-hour.md tests/data/first-hour.md
 check-container: ## build etc/Containerfile on the bare Debian of check-deb, and request a page. As root, with buildah
 	@tests/lint/container_runs.sh
+images: bundle ## build/images: container images of daemon and worker with their SBOM; SIGN_KEY= signs it. With mmdebstrap
+	@VERSION=$(VERSION) SIGN_KEY=$(SIGN_KEY) etc/images.sh
+check-images: ## build the images twice: the same bytes; both run and judge a push. As root, with mmdebstrap
+	@$(MAKE) --no-print-directory bundle
+	@tests/lint/images_run.sh
 clean: ## remove build/
 	rm -rf build
 help: ## this list

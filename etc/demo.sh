@@ -13,15 +13,20 @@ say() { printf '\n== %s\n' "$*"; }
 die() { printf 'demo: %s\n' "$*" >&2; tail -n 20 "$state/flopwatchd.log" >&2 || true; exit 1; }
 
 is_ours() { # pid: whether it is a flopwatchd with the demo's configuration; a pid from a file may belong to another process
-	local words
+	local words=() # none: the process is ending
 	[[ $1 =~ ^[1-9][0-9]*$ ]] && mapfile -d '' -t words 2>/dev/null <"/proc/$1/cmdline" || return 1
-	[ "${words[0]##*/}" = flopwatchd ] && [ "${words[1]-}" = --config ] && [ "${words[2]-}" = "$state/flopwatchd.yml" ]
+	[ "${#words[@]}" -gt 0 ] && [ "${words[0]##*/}" = flopwatchd ] && [ "${words[1]-}" = --config ] && [ "${words[2]-}" = "$state/flopwatchd.yml" ]
 }
 stop_daemon() { # waits until it has exited; 1: there was none
 	local pid
 	pid=$(cat "$state/pid" 2>/dev/null) || return 1
 	is_ours "$pid" && kill "$pid" 2>/dev/null || return 1
-	for _ in $(seq 100); do is_ours "$pid" || break; sleep 0.1; done
+	for _ in $(seq 100); do
+		is_ours "$pid" || return 0
+		sleep 0.1
+	done
+	echo "demo: flopwatchd, process $pid, did not stop within 10 s; stop it with: kill -9 $pid" >&2
+	exit 1
 }
 stop_daemon || : # from an earlier demo
 if [ -e "$state" ] && [ ! -e "$state/flopwatchd.yml" ] && [ -n "$(ls -A "$state")" ]; then
@@ -45,12 +50,17 @@ git -C "$state/work" add -A
 git -C "$state/work" commit -q -m "kernels as they are"
 git -C "$state/work" remote add origin "$state/kernels.git"
 
+# A busy machine needs more runs for the same evidence, and a clear result ends early.
+mkdir "$state/suites"
+cp etc/suites/*.yaml "$state/suites"
+sed -i 's/^budget_s: .*/budget_s: 600/' "$state/suites/demo.yaml"
+
 port=8451
 if (exec 3<>"/dev/tcp/127.0.0.1/$port") 2>/dev/null; then port=0; fi
 cat >"$state/flopwatchd.yml" <<YML
 state_dir: $state/state
 cache_dir: $state/cache
-suites_dir: $PWD/etc/suites
+suites_dir: $state/suites
 listen: 127.0.0.1:$port
 sandbox: auto
 workers:
@@ -104,7 +114,9 @@ slower=$status
 say "alerts"
 "$bin/flopwatch" alerts --repo kernels --state open
 "$bin/flopwatch" status --repo kernels
-open=$("$bin/flopwatch" alerts --repo kernels --state open | grep -c '^A[0-9]') || open=0
+listed=$("$bin/flopwatch" alerts --repo kernels --state open)
+open=$(grep -c '^A[0-9]' <<<"$listed") || open=0
+alert=$(grep -o -m 1 '^A[0-9]*' <<<"$listed") || alert=""
 
 if [ -n "${DEMO_EXIT-}" ]; then
 	stop_daemon || :
@@ -116,3 +128,13 @@ if [ -n "${DEMO_EXIT-}" ]; then
 	exit 0
 fi
 say "dashboard: $FLOPWATCH_SERVER/   (stop it with: kill $(cat "$state/pid"))"
+printf 'in a shell, for the commands above: export PATH=%s:$PATH FLOPWATCH_SERVER=%s\n' "$bin" "$FLOPWATCH_SERVER"
+if [ -n "$alert" ]; then
+	next="flopwatch why $alert"
+elif [ "$slower" = 3 ]; then
+	next="flopwatch wait slower --repo kernels"
+else
+	echo "the branch slower has no regression and no alert, because its comparison ended with status $slower (man flopwatch): times on a busy machine vary too much; run the demo again while less runs on it"
+	next="flopwatch wait slower --repo kernels, which gives the reason"
+fi
+echo "next: $next; then your own kernels, in their checkout: flopwatch init (doc/quickstart.md)"

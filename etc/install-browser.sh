@@ -13,7 +13,7 @@ has() { command -v "$1" >/dev/null; }
 install() { # packages...
 	has apt-get || return 1
 	echo "installing: $*"
-	timeout 300 $sudo env DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends "$@" >/dev/null 2>&1
+	timeout 300 $sudo env DEBIAN_FRONTEND=noninteractive apt-get -o DPkg::Lock::Timeout=120 install -y --no-install-recommends "$@" >/dev/null 2>&1
 }
 
 # The headless Chromium needs a third of the CPU time for the same pages; not every distribution has a package of it.
@@ -23,6 +23,6 @@ for program in node npm; do
 done
 for folder in web tests/browser tests/client; do
 	[ "$folder/node_modules/.package-lock.json" -nt "$folder/package.json" ] && continue
-	log=$(timeout 120 npm install --prefix "$folder" --no-package-lock --no-audit --no-fund --loglevel=error 2>&1) ||
-		say "npm could not install the modules of $folder ($(echo "$log" | grep -m 1 -E 'code|reason|not found' || echo "no word in 120 s"))"
+	log=$(timeout 300 npm install --prefix "$folder" --no-package-lock --no-audit --no-fund --loglevel=error 2>&1) ||
+		say "npm could not install the modules of $folder ($(echo "$log" | grep -m 1 -E 'code|reason|not found' || echo "no answer in 300 s"))"
 done

@@ -59,6 +59,8 @@ for file in flopwatch.h flopwatch_benchmark.h flopwatch_nvbench.h flopwatch.py; 
 put 644 daemon/kit/before/benchmark/benchmark.h "$prefix/share/flopwatch/kit/before/benchmark"
 for suite in etc/suites/*.yaml; do put 644 "$suite" "$prefix/share/flopwatch/suites"; done
 put 755 etc/ci/comment.sh "$prefix/share/flopwatch/ci"
+put 644 etc/grafana/flopwatch.json "$prefix/share/flopwatch/grafana"
+put 644 etc/prometheus/flopwatch.rules.yml "$prefix/share/flopwatch/prometheus"
 # systemd reads this folder for every prefix
 for unit in systemd/*.service systemd/*.socket; do put_text 644 "$unit" /usr/lib/systemd/system "$(basename "$unit")"; done
 put_text 644 systemd/flopwatch.sysusers /usr/lib/sysusers.d flopwatch.conf

@@ -1,8 +1,12 @@
 #!/usr/bin/env python3
-"""sbom.py - writes a software bill of materials, SPDX 2.3 as JSON, of the files of `make bundle` and `make deb`.
+"""sbom.py - writes a software bill of materials, SPDX 2.3 as JSON, of the files of `make bundle`, `make deb` and
+`make images`.
 
   sbom.py bundle FOLDER ORIGINS   FOLDER/flopwatch.spdx.json; the licences of all components go to FOLDER/share/licences
   sbom.py deb PACKAGE.deb         PACKAGE.spdx.json in its folder
+  sbom.py image IMAGE.tar ROOT BUNDLE.spdx.json
+                                  IMAGE.spdx.json in its folder: the Debian packages of ROOT, an unpacked image, and its files below
+                                  /opt/flopwatch, which are those of the bundle
 
 ORIGINS has a line for each component: `shared FILE ORIGINAL` (FILE below FOLDER is a stripped copy of ORIGINAL), `static FILE ARCHIVE` (FILE
 contains objects of ARCHIVE), `embedded FILE NAME VERSION LICENCE TEXT` (FILE contains NAME; TEXT is a file). Columns end with tabs.
@@ -111,8 +115,8 @@ class Licences:
 
 
 class Packages:
-    def __init__(self, licences, texts_to=None):
-        self.licences, self.texts_to, self.entries = licences, texts_to, {}
+    def __init__(self, licences, texts_to=None, root=""):
+        self.licences, self.texts_to, self.root, self.entries = licences, texts_to, root, {}
 
     def add_debian(self, package):
         """SPDXID of an installed Debian package; its licence is copied, with the common ones that it refers to."""
@@ -120,8 +124,8 @@ class Packages:
         if name in self.entries:
             return self.entries[name]["SPDXID"]
         version, source, source_version, arch = command(
-            "dpkg-query", "-W", "-f", "${Version}\t${source:Package}\t${source:Version}\t${Architecture}\n", package).splitlines()[0].split("\t")
-        path = f"/usr/share/doc/{name}/copyright"
+            "dpkg-query", f"--admindir={self.root}/var/lib/dpkg", "-W", "-f", "${Version}\t${source:Package}\t${source:Version}\t${Architecture}\n", package).splitlines()[0].split("\t")
+        path = f"{self.root}/usr/share/doc/{name}/copyright"
         if not os.path.exists(path):
             fail(f"the licence of {name} is not on this system: there is no {path}")
         with open(path, encoding="utf-8", errors="replace") as file:
@@ -131,7 +135,7 @@ class Packages:
         for common in sorted(set(re.findall(COMMON + r"/([A-Za-z0-9.-]*[A-Za-z0-9])", text))):
             if os.path.exists(f"{COMMON}/{common}"):
                 self.keep_text("common", f"{COMMON}/{common}")
-        purl = f"pkg:deb/{distribution()}/{name}@{version.replace('+', '%2B').replace(':', '%3A').replace('~', '%7E')}?arch={arch}"
+        purl = f"pkg:deb/{distribution(self.root)}/{name}@{version.replace('+', '%2B').replace(':', '%3A').replace('~', '%7E')}?arch={arch}"
         entry = self.entry(name, version, declared, f"Debian source package {source} {source_version}", comment)
         entry["externalRefs"] = [{"referenceCategory": "PACKAGE-MANAGER", "referenceType": "purl", "referenceLocator": purl}]
         return entry["SPDXID"]
@@ -165,8 +169,8 @@ class Packages:
             shutil.copyfile(path, os.path.join(folder, os.path.basename(path)))
 
 
-def distribution():
-    with open("/etc/os-release", encoding="utf-8") as file:
+def distribution(root=""):
+    with open(root + ("/usr/lib/os-release" if root else "/etc/os-release"), encoding="utf-8") as file:
         return re.search(r'^ID="?([a-z]+)', file.read(), re.M).group(1)
 
 
@@ -324,10 +328,49 @@ def write_deb(deb):
     print(deb[:-len(".deb")] + ".spdx.json")
 
 
+def add_bundled(document, packages, bundle):
+    """Copy the components of the bundle's files that the image has. Their versions are those of the machine that made the bundle."""
+    with open(bundle, encoding="utf-8") as file:
+        other = json.load(file)
+    paths = {entry["SPDXID"]: entry["fileName"] for entry in other["files"]}
+    components = {entry["SPDXID"]: entry for entry in other["packages"] if entry["name"] != "flopwatch"}
+    for row in other["relationships"]:
+        path, component = paths.get(row["spdxElementId"]), components.get(row["relatedSpdxElement"])
+        if path not in document.ids or not component:
+            continue
+        entry = dict(component, SPDXID=component["SPDXID"].replace("SPDXRef-Package-", "SPDXRef-Bundled-", 1))
+        packages.entries["bundled " + entry["name"]] = entry
+        document.relate(document.main["SPDXID"], "CONTAINS", entry["SPDXID"])
+        document.relate(document.ids[path], row["relationshipType"], entry["SPDXID"])
+    declared = " ".join(entry["licenseDeclared"] for entry in packages.entries.values())
+    for text in other["hasExtractedLicensingInfos"]:
+        if re.search(rf"(?<![\w.-]){re.escape(text['licenseId'])}(?![\w.-])", declared):
+            packages.licences.extracted.setdefault(text["licenseId"], text)
+
+
+def write_image(image, root, bundle):
+    name = os.path.basename(image)[:-len(".tar")]
+    packages = Packages(Licences(), root=root)
+    document = Document(name, os.path.join(root, "opt", "flopwatch"))
+    document.main["packageFileName"] = os.path.basename(image)
+    document.main["checksums"] = [{"algorithm": kind.upper(), "checksumValue": digest(image, kind)} for kind in ("sha1", "sha256")]
+    for package in sorted(command("dpkg-query", f"--admindir={root}/var/lib/dpkg", "-W", "-f", "${binary:Package}\n").split()):
+        document.relate(document.main["SPDXID"], "CONTAINS", packages.add_debian(package))
+    add_bundled(document, packages, bundle)
+    foreign = {path for path in document.files if path.startswith(("./lib/", "./share/licences/")) or path == "./bin/bwrap"}
+    for path in document.files:
+        for library in needed(os.path.join(document.folder, path)):
+            if "./lib/" + library in document.ids:
+                document.relate(document.ids[path], "DYNAMIC_LINK", document.ids["./lib/" + library])
+    document.write(image[:-len(".tar")] + ".spdx.json", packages, foreign)
+
+
 if __name__ == "__main__":
     if len(sys.argv) == 4 and sys.argv[1] == "bundle":
         write_bundle(sys.argv[2], sys.argv[3])
     elif len(sys.argv) == 3 and sys.argv[1] == "deb":
         write_deb(sys.argv[2])
+    elif len(sys.argv) == 5 and sys.argv[1] == "image":
+        write_image(*sys.argv[2:])
     else:
         sys.exit(__doc__)

@@ -3,6 +3,7 @@
 # Gitea and Forgejo (GITHUB_API_URL, GITHUB_REPOSITORY) and GitLab (CI_API_V4_URL, CI_PROJECT_ID), as their runners set them.
 #
 # FLOPWATCH_SERVER, FLOPWATCH_TOKEN, COMMIT, REPOSITORY: the request, as for `flopwatch wait`. REVIEW: number of the pull or merge request.
+# FLOPWATCH_CA_FILE: the private authority of an https:// daemon, if it has one.
 # FORGE_TOKEN: a token with permission to comment. WHY_S: timeout in seconds for the causes, if the daemon still profiles; then the comment
 # is updated; default 300. Needs curl and jq.
 set -eu
@@ -16,7 +17,7 @@ trap 'rm -rf "$work"' EXIT
 ask() { # path, curl's options...: request to the daemon
 	local path=$1
 	shift
-	curl -sSf --max-time 60 -H @<([ -z "${FLOPWATCH_TOKEN:-}" ] || printf 'Authorization: Bearer %s\n' "$FLOPWATCH_TOKEN") "$FLOPWATCH_SERVER$path" "$@"
+	curl -sSf --max-time 60 ${FLOPWATCH_CA_FILE:+--cacert "$FLOPWATCH_CA_FILE"} -H @<([ -z "${FLOPWATCH_TOKEN:-}" ] || printf 'Authorization: Bearer %s\n' "$FLOPWATCH_TOKEN") "$FLOPWATCH_SERVER$path" "$@"
 }
 forge() { # method, path, curl's options...
 	local method=$1 path=$2 header="Authorization: Bearer"
@@ -41,7 +42,7 @@ gather() {
 	jq -r '.suites[] | [.comparison // 0, .job] | @tsv' "$work/verdict" >"$work/suites"
 	while read -r comparison job; do
 		if [ "$comparison" = 0 ]; then
-			printf '**flopwatch: not measured**, job %s\n' "$job" >"$work/part"
+			printf '**flopwatch: not measured**, J%s\n' "$job" >"$work/part"
 		else
 			ask "/api/v1/comparisons/$comparison.md" >"$work/part"
 		fi
