@@ -1,8 +1,8 @@
 #!/bin/bash
 # Build what the tests need, run them, and end with "N passed, N failed, N skipped"; a skipped test does not count as passed.
 #
-# run.sh [unit|integration|coverage] [PATTERN...]   only tests whose path contains one of the patterns, e.g.
-#                                                   `tests/run.sh flopwatchd/ test_stats`
+# run.sh [unit|integration|coverage|whole-coverage] [PATTERN...]   only tests whose path contains one of the patterns, e.g.
+#                                                                  `tests/run.sh flopwatchd/ test_stats`
 #
 # A test is tests/FOLDER/test_NAME.c or fuzz_NAME.c, or tests/FOLDER/test_NAME.sh. Without a mode all run: those in C with ASan and
 # UBSan.
@@ -11,11 +11,14 @@
 #                "loads test modules")
 #   integration  the scripts, which run the programs
 #   coverage     those in C, compiled with gcov, under build/coverage
+#   whole-coverage  all, with programs compiled with gcov. Only the runner is that of build/bin: it computes as fast as elsewhere,
+#                and its processes cannot write counts out of their sandbox
 #
-# Most tests wait half of their time or more, for a daemon or a disk, so three run on each core. A line in a script limits this:
+# Most tests wait half of their time or more, for a daemon or a disk, so five run on each core. A line in a script limits this:
 #
-#   # Runs beside one other.   it asserts verdicts by the clock of this machine
+#   # Runs beside three others.  it asserts verdicts by the clock of this machine
 #   # Runs alone.
+#   # Starts first.            it waits most of its time, so that it disturbs no test of the first kind
 #   # Starts early.            it computes for a minute or more, so that the run need not wait for it at its end
 #
 # The first kind is started first, the second last. A test is reported when it has ended. Each runs under
@@ -23,18 +26,33 @@
 # leaves none.
 set -u
 cd "$(dirname "$0")/.." || exit 1
-export LC_ALL=C.UTF-8 FW_BIN="$PWD/build/bin"
-lanes=$((3 * $(nproc)))
+export LC_ALL=C.UTF-8
+lanes=$((5 * $(nproc)))
 mode=all
-case ${1-} in unit | integration | coverage) mode=$1 && shift ;; esac
+case ${1-} in unit | integration | coverage | whole-coverage) mode=$1 && shift ;; esac
 case $mode in
 unit) variant=UNIT=1 binaries=build/unit ;;
-coverage) variant=COVERAGE=1 binaries=build/coverage ;;
+*coverage) variant=COVERAGE=1 binaries=build/coverage ;;
 *) variant=SANITIZE=1 binaries=build/san ;;
 esac
+# The programs that tests start. The worker finds the kit two folders above its own.
+export FW_BIN="$PWD/build/bin"
+[ $mode != whole-coverage ] || FW_BIN=$PWD/build/coverage-bin
 logs=build/tests/logs
 mkdir -p "$logs"
 rm -f "$logs"/*
+# Programs that tests start hundreds of times. jq 1.6 compiles its own library at each start, 40 ms, and gojq takes 5 (but sorts the
+# keys of objects). A python3 of pyenv is a script, and its packages may run code at each start (*.pth), 100 ms: a virtual
+# environment starts the interpreter itself, and finds the packages without that code.
+tools=$PWD/build/tests/tools
+mkdir -p "$tools"
+if command -v gojq >/dev/null; then ln -sfn "$(command -v gojq)" "$tools/jq"; fi
+if [ ! -x "$tools/python/bin/python3" ] && python3 -m venv --without-pip "$tools/python" 2>/dev/null; then
+	python3 -c 'import site; print(*site.getsitepackages(), site.getusersitepackages() if site.ENABLE_USER_SITE else "", sep="\n")' \
+		>"$(echo "$tools"/python/lib/python*/site-packages)/packages.pth"
+fi
+PATH=$tools:$tools/python/bin:$PATH
+supervise=(python3 -I -S tests/support/supervise.py)
 
 started=$SECONDS
 passed=0
@@ -102,16 +120,22 @@ run_one() { # file
 	*.c) set -- --timeout 300 "$binaries/tests/${test%.c}" ;;
 	*) set -- --timeout 1500 bash "$1" ;;
 	esac
-	exec tests/support/supervise.py --log "$log.log" --status "$log.status" "$@"
+	exec "${supervise[@]}" --log "$log.log" --status "$log.status" "$@"
 }
 
-# A step of the build, whose processes end with this script.
+# A step of the build, in the background; its processes end with this script.
+start_build() { # niceness, log, arguments of make...
+	local nice=$1 log=$2
+	shift 2
+	nice -n "$nice" "${supervise[@]}" --log "$logs/$log.log" --status "$logs/$log.status" make --no-print-directory "-j$(nproc)" "$@" &
+}
+is_built() { # log
+	grep -qs '^0 ' "$logs/$1.status"
+}
 build() { # log, arguments of make...
-	local log=$1
-	shift
-	tests/support/supervise.py --log "$logs/$log.log" --status "$logs/$log.status" make --no-print-directory "-j$(nproc)" "$@" &
+	start_build 0 "$@"
 	wait $!
-	grep -q '^0 ' "$logs/$log.status"
+	is_built "$1"
 }
 
 # A signal ends all running tests; the ended ones are counted.
@@ -143,18 +167,30 @@ slowest() {
 
 # Number of lanes that a test takes.
 lanes_of() { # file
-	case $(grep -m 1 -oE '^# Runs (alone|beside one other)\.$' "$1") in
+	case $(grep -m 1 -oE '^# Runs (alone|beside).*' "$1") in
 	"# Runs alone.") echo "$lanes" ;;
-	"# Runs beside"*) echo $((lanes - 1)) ;;
+	"# Runs beside three others."*) echo $((lanes - 3)) ;;
+	"# Runs"*) echo "$1: no test can run like that; see the head of tests/run.sh" >&2 && echo "$lanes" ;;
 	*) echo 1 ;;
 	esac
 }
 
-# Start the first waiting test that fits into the free lanes, until none does; then wait for one to end.
+# Start the first waiting test that fits into the free lanes, until none does; then wait for one to end. Tests in C follow when their
+# build in the background, which may have ended before, has succeeded.
 run_all() { # file...
 	local waiting=("$@") free=$lanes n file pid
 	local -A running=()
-	while [ ${#waiting[@]} != 0 ] || [ ${#running[@]} != 0 ]; do
+	while [ ${#waiting[@]} != 0 ] || [ ${#running[@]} != 0 ] || [ -n "$building" ]; do
+		if [ -n "$building" ] && ! kill -0 "$building" 2>/dev/null; then
+			building=""
+			if is_built build-tests; then
+				waiting+=("${programs[@]}")
+			else
+				failed=$((failed + 1)) wrong+=(build-tests)
+				echo "the build of the tests in C failed:"
+				tail -n 40 "$logs/build-tests.log"
+			fi
+		fi
 		for n in "${!waiting[@]}"; do
 			[ "$free" -gt 0 ] || break
 			file=${waiting[n]}
@@ -180,7 +216,7 @@ stray=$(find tests -maxdepth 1 \( -name 'test_*' -o -name 'fuzz_*' -o -name 't[0
 [ -z "$stray" ] || { echo "tests outside a folder are not run: $stray"; failed=1; }
 
 declare -A takes=()
-clocked=() early=() scripts=() programs=() left=0
+clocked=() first=() early=() scripts=() programs=() left=0
 for file in tests/*/test_*.sh tests/*/test_*.c tests/*/fuzz_*.c; do
 	[ -e "$file" ] || continue # a pattern without a match stays as it is
 	case $mode:$file in unit:*.sh | coverage:*.sh | integration:*.c) continue ;; esac
@@ -192,12 +228,20 @@ for file in tests/*/test_*.sh tests/*/test_*.c tests/*/fuzz_*.c; do
 	takes[$file]=$(lanes_of "$file")
 	case $file:${takes[$file]} in
 	*.c:*) programs+=("$file") ;;
-	*:$((lanes - 1))) clocked+=("$file") ;;
-	*) if says "$file" '^# Starts early\.'; then early+=("$file"); else scripts+=("$file"); fi ;;
+	*:$((lanes - 3))) clocked+=("$file") ;;
+	*)
+		if says "$file" '^# Starts first\.'; then
+			first+=("$file")
+		elif says "$file" '^# Starts early\.'; then
+			early+=("$file")
+		else
+			scripts+=("$file")
+		fi
+		;;
 	esac
 done
 
-scripts=(${clocked[@]+"${clocked[@]}"} ${early[@]+"${early[@]}"} ${scripts[@]+"${scripts[@]}"})
+scripts=(${clocked[@]+"${clocked[@]}"} ${first[@]+"${first[@]}"} ${early[@]+"${early[@]}"} ${scripts[@]+"${scripts[@]}"})
 
 # Build their requirements: the programs for scripts, a binary for each test in C.
 needs() { # pattern in a "Left to" line
@@ -209,18 +253,36 @@ needs() { # pattern in a "Left to" line
 goals=()
 if needs "starts our programs"; then goals+=(all); fi
 if needs "loads test modules"; then goals+=(modules); fi
-[ ${#scripts[@]} = 0 ] || goals+=(build/tests/browser/pages_demo)
+if [ ${#scripts[@]} != 0 ]; then
+	goals+=(build/tests/browser/pages_demo)
+	if grep -qs 'support/kernels\.sh' "${scripts[@]}"; then goals+=(test-kernels); fi
+fi
+[ $mode != whole-coverage ] || goals+=(all)
 tests=()
 for file in ${programs[@]+"${programs[@]}"}; do file=${file%.c} && tests+=("$binaries/$file"); done
 [ ${#tests[@]} != 0 ] || [ ${#scripts[@]} != 0 ] || stop_with "no test holds ${patterns[*]} in its path"
 echo "building"
 [ ${#goals[@]} = 0 ] || build build "${goals[@]}" || stop "the build failed:" "$logs/build.log"
-[ ${#tests[@]} = 0 ] || build build-tests "$variant" "${tests[@]}" || stop "the build of the tests failed:" "$logs/build-tests.log"
+if [ $mode = whole-coverage ]; then
+	counting=(build/coverage/bin/{flopwatchd,flopwatch,flopwatch-{git,worker,send}})
+	build build-programs "$variant" "${counting[@]}" && mkdir -p "$FW_BIN" && ln -f "${counting[@]}" build/bin/flopwatch-runner "$FW_BIN/" ||
+		stop "the build of the programs failed:" "$logs/build-programs.log"
+fi
+# Beside scripts, that of the tests in C takes only the time that they leave: much, while tests run beside three others.
+building=""
+if [ ${#scripts[@]} = 0 ] || [ $mode = whole-coverage ]; then
+	[ ${#tests[@]} = 0 ] || build build-tests "$variant" "${tests[@]}" || stop "the build of the tests failed:" "$logs/build-tests.log"
+elif [ ${#tests[@]} != 0 ]; then
+	start_build 19 build-tests "$variant" "${tests[@]}"
+	building=$!
+fi
 echo "built in $((SECONDS - started)) s"
+# Threads of OpenMP that wait for others must not spin: on a busy machine that takes a third of the CPU time.
+export OMP_WAIT_POLICY=passive
 # The quarantine of freed memory is 16 MB, not 256: every fork of a test copies the tables of those pages.
 export ASAN_OPTIONS=detect_leaks=1:abort_on_error=0:quarantine_size_mb=16 UBSAN_OPTIONS=print_stacktrace=1 CMOCKA_MESSAGE_OUTPUT=TAP
 
-run_all ${scripts[@]+"${scripts[@]}"} ${programs[@]+"${programs[@]}"}
+if [ ${#scripts[@]} = 0 ]; then run_all "${programs[@]}"; else run_all "${scripts[@]}"; fi
 
 [ ${#wrong[@]} = 0 ] || printf 'wrong: %s\n' "${wrong[*]}"
 [ "$left" = 0 ] || echo "left to \`make check\`, since they take seconds or need the programs: $left"

@@ -210,7 +210,15 @@ target years.comparison_p99 1.5 ms
 load years.page "/comparisons/{1-$years}"
 target years.page_p99 3 ms
 load years.first_page /
-history="/api/v1/history?repo=kernels&branch=main&limit=10000&cell=$(awk '/^cell/ { print $2 }' "$work/seed.txt")"
+target years.first_page_p99 3 ms
+for page in branches comparisons jobs alerts devices peers heat help glossary troubleshooting; do
+	load "years.page_$page" "/$page"
+	target "years.page_${page}_p99" 3 ms
+done
+cell=$(awk '/^cell/ { print $2 }' "$work/seed.txt")
+load years.page_history "/history?repo=kernels&branch=main&cell=$cell"
+target years.page_history_p99 3 ms
+history="/api/v1/history?repo=kernels&branch=main&limit=10000&cell=$cell"
 times=$(for _ in $(seq 20); do curl -s -o /dev/null -w '%{time_total}\n' "$server$history"; done)
 echo "$times" | python3 -c "
 import statistics, sys

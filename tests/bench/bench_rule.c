@@ -9,6 +9,7 @@
  * cell whose recording is used up stays as it is.
  * Usage: bench_rule DIR SAMPLES.jsonl COMPARISONS
  */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

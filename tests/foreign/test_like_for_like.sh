@@ -17,7 +17,8 @@ like "are two rows" "$out" 'BM_Copy/4096#1 +0\.01 +0\.01 +\+0\.00 %'
 like "each beside its own" "$out" 'BM_Copy/4096#2 +0\.1 +0\.14 +-28\.57 %'
 jq 'del(.results[1])' "$data/hyperfine-same-command-before.json" >"$tmp/once.json"
 fails "two of a name beside one end with 7" 7 compare "$data/hyperfine-same-command-before.json" "$tmp/once.json"
-like "which says why" "$(head -n 1 <<<"$out")" "^WARNING $data/hyperfine-same-command-before.json has 2 results called ./run_kernels.bin, $tmp/once.json has 1: which is which is not known, none of them is compared$"
+is "no cell is compared" "$(head -n 1 <<<"$out")" "no cell is in both files"
+like "which says why" "$(sed -n 2p <<<"$out")" "^WARNING $data/hyperfine-same-command-before.json has 2 results called ./run_kernels.bin, $tmp/once.json has 1: which is which is not known, none of them is compared$"
 like "nothing is compared" "$out" '^0 cells are in both files'
 fails "the same as JSON" 7 compare "$data/hyperfine-same-command-before.json" "$tmp/once.json" --json
 is "has the warning and the rows" "$(jq -c '[(.warnings | length), .left_out[].cell]' <<<"$out")" '[1,"./run_kernels.bin#2","./run_kernels.bin#1","./run_kernels.bin"]'
@@ -28,13 +29,13 @@ like "are repetitions of one row" "$out" '^  a +2 +2 +\+0.00 % +2/2$'
 # ---- the same statistic for both ---------------------------------------------------------------------------------------------
 ok "nvbench: a mean beside a median and a mean" compare "$data"/nvbench-mean-{only,and-median}.json
 like "is compared by the mean" "$out" 'copy/Elements=2\^20 +0\.0106 +0\.0106 +\+0\.00 %'
-like "which is said before the table" "$(sed -n 2p <<<"$out")" '^WARNING compared by the mean of cold GPU times, the best statistic that both files state: copy/Elements=2\^20$'
+like "which is said before the table" "$(sed -n 3p <<<"$out")" '^WARNING compared by the mean of cold GPU times, the best statistic that both files state: copy/Elements=2\^20$'
 ok "the same as JSON" compare "$data"/nvbench-mean-{only,and-median}.json --json
 is "says it of the row" "$(jq -c '[.cells[0].statistic, .cells[0].change_pct, (.warnings | length)]' <<<"$out")" '["mean of cold GPU times",0,2]'
 jq '(.devices[0].id, .benchmarks[0].devices[0], .benchmarks[0].states[].device) = 4 | .benchmarks[0].states[].name |= sub("Device=0"; "Device=4")' \
 	"$data/nvbench-mean-only.json" >"$tmp/device4.json"
 ok "nvbench: device 4 beside device 0" compare "$data/nvbench-mean-only.json" "$tmp/device4.json"
-like "is one row" "$out" '^1 cells are in both files'
+like "is one row" "$out" '^1 cell is in both files'
 unlike "of one card" "$out" 'WARNING GPU'
 jq '.devices += [{"id": 1, "name": "Other"}] | .benchmarks[0].states += [.benchmarks[0].states[0] | .name |= sub("Device=0"; "Device=1") | .device = 1]' \
 	"$data/nvbench-mean-only.json" >"$tmp/two-cards.json"
@@ -57,11 +58,11 @@ unlike "without that advice" "$out" 'profile'
 # ---- measurement conditions ----------------------------------------------------------------------------------------------------
 jq '.devices[0].name = "NVIDIA H200"' "$data/nvbench-mean-only.json" >"$tmp/other-card.json"
 ok "two cards" compare "$data/nvbench-mean-only.json" "$tmp/other-card.json"
-is "are named first" "$(head -n 1 <<<"$out")" "WARNING GPU: GPU in $data/nvbench-mean-only.json, NVIDIA H200 in $tmp/other-card.json; a difference of times may come from that"
-like "and compared" "$out" '^1 cells are in both files'
+is "are named after the finding" "$(sed -n 2p <<<"$out")" "WARNING GPU: GPU in $data/nvbench-mean-only.json, NVIDIA H200 in $tmp/other-card.json; a difference of times may come from that"
+like "and compared" "$out" '^1 cell is in both files'
 jq '.context.library_build_type = "debug"' "$data/gbench-row-inf.json" >"$tmp/debug.json" 2>/dev/null || sed 's/"release"/"debug"/' "$data/gbench-row-inf.json" >"$tmp/debug.json"
 ok "a debug library beside a release one" compare "$data/gbench-row-inf.json" "$tmp/debug.json"
-is "is said" "$(head -n 1 <<<"$out")" "WARNING library_build_type: release in $data/gbench-row-inf.json, debug in $tmp/debug.json; a difference of times may come from that"
+is "is said" "$(sed -n 2p <<<"$out")" "WARNING library_build_type: release in $data/gbench-row-inf.json, debug in $tmp/debug.json; a difference of times may come from that"
 ok "as JSON" compare "$data/gbench-row-inf.json" "$tmp/debug.json" --json
 like "too" "$(jq -r '.warnings[0]' <<<"$out")" '^library_build_type: release in '
 ok "equal conditions" compare "$data/gbench-row-inf.json" "$data/gbench-row-inf.json" --json

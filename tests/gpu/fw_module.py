@@ -12,10 +12,10 @@ CPU, CUDA = 1, 2
 ATTENTION = 1
 FORWARD, BACKWARD = 1, 2
 BF16, F32, I32, U32 = 1, 3, 8, 9
-FULL, CAUSAL, BLOCKS = 1, 2, 3
+FULL, CAUSAL, BLOCKS, TOKENS, CACHE = 1, 2, 3, 4, 5
 ALL_PHASES = 63
 DETERMINISTIC = 1
-Q, K, V, O, LSE, DO, DQ, DK, DV, CU_Q, CU_K, BLOCK_BITS, SLOTS = range(13)
+Q, K, V, O, LSE, DO, DQ, DK, DV, CU_Q, CU_K, BLOCK_BITS, TOKEN_BITS, PAGES, SLOTS = range(15)
 PHASES = {1: "range_merge", 2: "prepare", 4: "preprocess", 8: "run", 16: "fill", 32: "cast"}
 
 
@@ -27,7 +27,8 @@ class Attention(Structure):
     _fields_ = ([("struct_size", c_uint32)] +
                 [(name, c_int32) for name in ("nhq", "nhk", "headdim", "headdim_v", "dtype", "mask", "block_q", "block_k",
                                               "total_q", "total_k", "n_seqs", "max_q", "max_k")] +
-                [("max_blocks", c_int64), ("scale", c_double)])
+                [("max_blocks", c_int64), ("scale", c_double)] +
+                [(name, c_int32) for name in ("window", "page", "n_pages", "reserved")])
 
 
 class Problem(Structure):
@@ -108,11 +109,13 @@ class Module:
 class AttentionProblem:
     """Sizes of an attention problem; this object owns the targets of fw_problem's pointers."""
 
-    def __init__(self, direction, mask, total_q, total_k, nhq, nhk, headdim, lengths=None, block=0, max_blocks=0, scale=None, flags=0):
+    def __init__(self, direction, mask, total_q, total_k, nhq, nhk, headdim, lengths=None, block=0, max_blocks=0, scale=None, flags=0,
+                 max_k=None, window=0, page=0, n_pages=0):
+        """`lengths`: queries of each sequence, of keys as well unless `max_k`, the most keys of a sequence, is given."""
         lengths = lengths or [total_q]
         self.attention = Attention(ctypes.sizeof(Attention), nhq, nhk, headdim, headdim, BF16, mask, block, block, total_q, total_k,
-                                   len(lengths), max(lengths), max(lengths) if total_q == total_k else total_k, max_blocks,
-                                   headdim ** -0.5 if scale is None else scale)
+                                   len(lengths), max(lengths), max_k or (max(lengths) if total_q == total_k else total_k), max_blocks,
+                                   headdim ** -0.5 if scale is None else scale, window, page, n_pages)
         self.problem = Problem(ctypes.sizeof(Problem), ATTENTION, direction, flags, ctypes.cast(ctypes.pointer(self.attention), c_void_p),
                                ctypes.sizeof(Attention))
 
@@ -147,7 +150,7 @@ class Plan:
             tensor.data = address
             if slot == LSE:
                 tensor.dtype, tensor.stride[0], tensor.stride[1] = F32, a.total_q, 1
-            elif slot in (CU_Q, CU_K):
+            elif slot in (CU_Q, CU_K, PAGES):
                 tensor.dtype, tensor.stride[0] = I32, 1
             elif slot == BLOCK_BITS:
                 tensor.dtype = U32

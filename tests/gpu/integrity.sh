@@ -42,7 +42,7 @@ sed 's/^seed:/decide: call\nseed:/' "$work/suite.yaml" >"$work/calls.yaml"
 
 say() { echo "$*" | tee -a "$out/summary.txt"; }
 : >"$out/summary.txt"
-told() { # 0 or 1, text
+report() { # 0 or 1, text
 	n=$((n + 1))
 	[ "$1" = 0 ] || failed=$((failed + 1))
 	say "$([ "$1" = 0 ] || echo 'not ')ok $n - $2"
@@ -63,19 +63,25 @@ caught() { # MODULE CELLS REGEX
 	local all bad
 	all=$(cells "$1")
 	bad=$(grep -cvE "$3" <<<"$all")
-	told $((bad > 0)) "$1: $(head -n 1 <<<"$all")"
+	report $((bad > 0)) "$1: $(head -n 1 <<<"$all")"
 	[ "$bad" = 0 ] || say "#   every cell should match: $3; $bad do not"
 }
 noted() { # MODULE REGEX
 	compare "$1" '*/forward'
 	grep -qE "^note: target: $2" "$out/$1.err"
-	told $? "$1: $(grep -m 1 '^note: target' "$out/$1.err" || echo nothing is said)"
+	report $? "$1: $(grep -m 1 '^note: target' "$out/$1.err" || echo nothing is said)"
+}
+gains_nothing() { # MODULE CELLS: it is accused, or no cell is an improvement
+	compare "$1" "$2"
+	local gains
+	gains=$(cells "$1" | grep -cE '^[a-z]* ?improvement ')
+	report $((gains > 0)) "$1: $gains cells gain"
 }
 believed() { # MODULE
 	compare "$1" '*'
 	local bad
 	bad=$(cells "$1" | grep -cvE '^[a-z]* ?(unchanged|improvement|regression|undecided)  ')
-	told $((bad > 0)) "$1: $((4 - bad)) of 4 cells are believed"
+	report $((bad > 0)) "$1: $((4 - bad)) of 4 cells are believed"
 	[ "$bad" = 0 ] || cells "$1" | sed 's/^/#   /' | tee -a "$out/summary.txt"
 }
 
@@ -88,7 +94,14 @@ caught cheat_fork '*/forward' '^target rejected escaped left process'
 caught cheat_middle '*/forward' "^(target rejected forged|device rejected device)"
 noted cheat_limits 'changed persisting L2 bytes from 0 to [0-9]+, which was set back'
 noted cheat_alarm 'changed an interval timer, which was set back'
-for module in honest_packs honest_stream honest_thread; do believed "$module"; done
+caught cheat_graph_result '*/forward' '^target failed wrong (between|after) the timed calls'
+caught cheat_graph_skips '*/forward' '^target failed wrong'
+caught cheat_graph_branch '*/forward' '^(target|device) (rejected escaped|failed wrong)'
+caught cheat_old_event '*/forward' '^(target|device) (rejected escaped|failed wrong)'
+caught cheat_marks '*/forward' '^(target rejected (clock|roofline)|device undecided unsure)'
+caught cheat_eight_bits '*/forward' '^target failed wrong'
+gains_nothing cheat_window '*/forward'
+for module in honest_packs honest_stream honest_thread honest_graph honest_tunes; do believed "$module"; done
 
 # ---- calls are watched in every pass that may decide, and made like its other calls ----
 looks=

@@ -125,7 +125,7 @@ fi
 
 status=0
 flopwatch backup "$out/flopwatch.db"
-"$root/tests/gpu/linear_told.py" "$out" $judged >"$out/told.txt" || status=$?
-tee -a "$out/summary.txt" <"$out/told.txt"
+"$root/tests/gpu/linear_report.py" "$out" $judged >"$out/report.txt" || status=$?
+tee -a "$out/summary.txt" <"$out/report.txt"
 say "all after $SECONDS s"
 exit $status

@@ -95,8 +95,8 @@ static int out_slot(int direction)
 static void fill(struct bench *b)
 {
 	const struct fw_linear_shape *s = &b->shape;
-	const int64_t rows[] = { s->m, s->n, 1, s->m, s->m, s->m, s->n },
-		      columns[] = { s->k, s->k, s->n, s->n, s->n, s->k, s->k };
+	const int64_t rows[] = { s->m, s->n, 1, s->m, s->m, s->m, s->n, s->m },
+		      columns[] = { s->k, s->k, s->n, s->n, s->n, s->k, s->k, s->n };
 	for (int slot = 0; slot < FW_LINEAR_N_SLOTS; slot++) {
 		b->host[slot] = numbers(rows[slot], columns[slot], (uint32_t)slot + 1);
 		const size_t bytes = b->host[slot].size() * sizeof(uint16_t);

@@ -308,7 +308,7 @@ static struct fw_problem problem_of(const struct problem *p)
 
 static struct fw_io problem_io(const struct problem *p, void *out, void *workspace, void *persist, struct fw_tensor *slots)
 {
-	void *const data[FW_LINEAR_N_SLOTS] = { p->x, p->w, p->bias, out, p->dy, out, out };
+	void *const data[FW_LINEAR_N_SLOTS] = { p->x, p->w, p->bias, out, p->dy, out, out, nullptr };
 	for (int i = 0; i < FW_LINEAR_N_SLOTS; i++)
 		slots[i] = { data[i], {}, FW_BF16, 0 };
 	return { sizeof(struct fw_io), FW_LINEAR_N_SLOTS, slots, workspace, persist };

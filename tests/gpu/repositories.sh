@@ -4,6 +4,7 @@
 # at a time (tests/gpu/repositories/TREE.plants).
 # Usage: tests/gpu/repositories.sh BUNDLE OUT [TREE]...
 #   AA: number of equal commits (3)     PYTHON: one with PyTorch and Triton (python3)     LIMIT_S: later branches are left out
+#   EDITS: names of the plants, default all
 #   BENCHMARK: folder with include/benchmark/ and lib/libbenchmark.so.1, for a machine without Google Benchmark: installed to /usr where
 #   that can be written, as in a container; else cuda_bench gets it as third_party/benchmark, and is timed as whole processes
 #   SANDBOX: of the configuration, e.g. {mode: auto, read_only: [/opt/torch]}     DEVICE: cuda (default), or cpu: torch_extension without
@@ -60,7 +61,7 @@ judge_tree() { # TREE
 	git push -q origin main
 	report_branch "$tree" main none
 	while read -r name expect file sed; do
-		[[ $name != "#" ]] || continue
+		[[ $name != "#" && " ${EDITS:-$name} " = *" $name "* ]] || continue
 		for ((n = 1; n <= $([ "$name" = equal ] && echo "${AA:-3}" || echo 1); n++)); do
 			git checkout -q -b "$name$n" main
 			sed -i "${sed//@N@/$n}" "$file"

@@ -75,14 +75,14 @@ for row in sqlite3.connect("file:%s?mode=ro" % sys.argv[1], uri=True).execute(sy
 say() {
 	echo "# $*" | tee -a "$out/seen.txt"
 }
-told=0 failed=0
+checked=0 failed=0
 tell() { # TEXT FOUND WANTED: an extended regular expression that all of FOUND matches
-	told=$((told + 1))
+	checked=$((checked + 1))
 	if [[ $2 =~ ^($3)$ ]]; then
-		echo "ok $told - $1" | tee -a "$out/seen.txt"
+		echo "ok $checked - $1" | tee -a "$out/seen.txt"
 	else
 		failed=$((failed + 1))
-		printf 'not ok %d - %s\n#   is %s\n#   not %s\n' "$told" "$1" "$2" "$3" | tee -a "$out/seen.txt"
+		printf 'not ok %d - %s\n#   is %s\n#   not %s\n' "$checked" "$1" "$2" "$3" | tee -a "$out/seen.txt"
 	fi
 }
 : >"$out/seen.txt"
@@ -178,7 +178,7 @@ if [ -e "$slower" ]; then
 	say "$(asked "SELECT coalesce(max(line), 'nothing was measured again') FROM job_log WHERE line LIKE 'again,%'")"
 fi
 say "stands out: $(asked "SELECT coalesce(group_concat(uuid || ': ' || stands_out, '; '), 'nobody') FROM device WHERE stands_out <> ''")"
-echo "1..$told" | tee -a "$out/seen.txt"
+echo "1..$checked" | tee -a "$out/seen.txt"
 kill "$daemon_pid"
 wait "$daemon_pid" || true
 daemon_pid=

@@ -40,5 +40,5 @@ export -f image inside
 export tmp container
 # on a separate loopback
 in_session() { unshare --net bash -c 'ip link set lo up && inside timeout -k 5 300 bash -c "$(cat "$tmp/session")"'; }
-ok "the daemon starts with its worker, answers, and ends when it is told to" in_session
+ok "the daemon starts with its worker, answers, and ends on request" in_session
 like "the worker measures on this CPU" "$out" 'cpu'

@@ -128,7 +128,7 @@ is "no process of a build or a measurement is root here" "$(no_systemd <"$tmp/se
 is "or has a capability, but bubblewrap within its own namespace" "$(no_systemd <"$tmp/seen" | awk '$2 != "bwrap" && ($3 !~ /^0+$/ || $4 != 1)' | sort -u)" ""
 
 # ---- how much the units may do ----
-for unit in flopwatchd.service:1.4 flopwatch-worker@.service:2.6; do
+for unit in flopwatchd.service:1.2 flopwatch-worker@.service:2.2; do
 	found=$(exposure "${unit%:*}")
 	echo "# systemd-analyze security: ${unit%:*} $found"
 	ok "the exposure of ${unit%:*} is ${unit#*:} at most" exposed_at_most "${unit%:*}" "${unit#*:}"

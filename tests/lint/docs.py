@@ -9,7 +9,7 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 LINES_MAX = {"README.md": 150, "ARCHITECTURE.md": 100, "doc/STYLE.md": 80, "CONTRIBUTING.md": 50, "SECURITY.md": 50}
 WIDTH_MAX = 120
-SHAPES = {"etc/suites/NAME.yaml", "kernels/fw_NAME.h", "fw_NAME.h", "doc/families/NAME.md", "etc/suites/MINE.yaml", "tests/FOLDER/test_NAME.c", "test_NAME.sh"}  # example names
+SHAPES = {"etc/suites/NAME.yaml", "kernels/fw_NAME.h", "fw_NAME.h", "doc/families/NAME.md", "etc/suites/MINE.yaml", "tests/FOLDER/test_NAME.c", "tests/FOLDER/fuzz_NAME.c", "test_NAME.sh"}  # example names
 SOURCE = re.compile(r"[\w./*<>-]+\.(?:c|h|cu|sh|py|sql|md|txt|yaml|yml|js|svg)\b")
 
 files = subprocess.run(["git", "ls-files", "--cached", "--others", "--exclude-standard"], cwd=ROOT, capture_output=True, text=True,

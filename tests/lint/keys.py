@@ -61,7 +61,7 @@ for folder in sorted((ROOT / "daemon/families").iterdir()):
     wrong += [f"{page.relative_to(ROOT)}: lacks {key}, which daemon/families/{folder.name} reads" for key in sorted(read - listed_keys)]
     wrong += [f"{page.relative_to(ROOT)}: {key} is not read in daemon/families/{folder.name}" for key in sorted(listed_keys - read)]
 man = (ROOT / "etc/man/flopwatchd.yml.5.scd").read_text()
-reader = "".join((ROOT / "daemon/flopwatchd/config" / name).read_text() for name in ("config_read.c", "config_secret.c"))
+reader = "".join((ROOT / "daemon/flopwatchd/config" / name).read_text() for name in ("config_read.c", "config_secret.c", "config_oidc.c"))
 for key in sorted(set(re.findall(r'\(y, \w+, "(\w+)"|^\t\t\{ "(\w+)", \d', reader, re.M)), key="".join):
     key = "".join(key)
     if not re.search(rf"\b{key}\b", man):

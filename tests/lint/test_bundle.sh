@@ -54,11 +54,21 @@ fi
 
 # ---- licences ----
 licences=$tmp/first/share/licences
+declare -A original=() package_of=()
+linked=$(ldd build/bin/* "$(command -v bwrap)")
 for library in "$tmp"/first/lib/* bwrap; do
-	original=$(ldd build/bin/* "$(command -v bwrap)" | awk -v name="${library##*/}" '$1 == name { print $3; exit }')
-	[ -n "$original" ] || original=$(command -v "$library")
-	real=$(realpath "$original")
-	package=$(dpkg-query -S "$original" "$real" "${original#/usr}" "${real#/usr}" "/usr$original" "/usr$real" 2>/dev/null | head -n 1 | cut -d: -f1)
+	file=$(awk -v name="${library##*/}" '$1 == name { print $3; exit }' <<<"$linked")
+	original[$library]=${file:-$(command -v "$library")}
+done
+every_name() { # of files: packages may list them below /lib or below /usr/lib
+	local file
+	for file in "$@" $(realpath "$@"); do printf '%s\n' "$file" "${file#/usr}" "/usr$file"; done | sort -u
+}
+mapfile -t names < <(every_name "${original[@]}")
+while IFS= read -r line; do package_of[${line##*: }]=${line%%[:,]*}; done < <(dpkg-query -S "${names[@]}" 2>/dev/null)
+for library in "$tmp"/first/lib/* bwrap; do
+	package=""
+	for name in $(every_name "${original[$library]}"); do package=${package:-${package_of[$name]-}}; done
 	ok "${library##*/} is of a package" test -n "$package"
 	is "it has the licence of ${package:-?}" "$(sha256sum <"$licences/$package/copyright")" "$(sha256sum <"/usr/share/doc/$package/copyright")"
 done

@@ -29,7 +29,8 @@ action() { PATH=$bin:$PATH python3 "$root/tests/support/action_steps.py" "$root/
 ok "a harmless commit passes" action "commit=$words" timeout=300
 like "its output says how it ended" "$out" '^status=0$'
 like "and where its page is" "$out" "^page=$server/commits/$words$"
-like "its summary has the tables, as text" "$out" '^    C[0-9]+  kernels  [a-z/+]+  tiny .*verdict: identical'
+like "its log has the tables" "$out" '^C[0-9]+  kernels  [a-z/+]+  tiny .*verdict: identical'
+like "its summary has the finding, as Markdown" "$out" '^\*\*flopwatch: identical\*\*'
 unlike "nothing is an error" "$out" '^::(error|warning)'
 fails "a slower one fails with the status of the verdict" 3 action "commit=$slow" timeout=300 repository=kernels
 like "the log says so" "$out" '^::error title=flopwatch::throughput was lost; '"$server/commits/$slow"'$'
@@ -39,7 +40,7 @@ silence=$(sed -n 's/^::stop-commands:://p' <<<"$out")
 like "what a branch wrote cannot command the runner" "$silence" '^[0-9a-f]{32}$'
 is "while its tables are shown, and no longer" "$(grep -nE "^(::stop-commands::|WARNING |::$silence::|::error)" <<<"$out" | sed 's/.*stop-commands.*/stop/; s/.*WARNING.*/table/; s/.*::error.*/error/; s/.*::[0-9a-f]*::/go/' | uniq | paste -sd' ')" "stop table go error"
 fails "a commit that nobody pushed fails" 4 action commit=1234567890123456789012345678901234567890 timeout=1
-like "which is no verdict" "$out" '^::error title=flopwatch::no verdict: flopwatch wait ended with 4$'
+like "which is no verdict" "$out" '^::error title=flopwatch::no verdict: flopwatch ci ended with 4$'
 fails "so does a daemon that is not there" 5 action server=http://127.0.0.1:1 "commit=$main" timeout=1
 fails "a repository of another name" 4 action "commit=$words" repository=nothing timeout=1
 fails "and an input that there is not" 1 action "comit=$main"
@@ -77,7 +78,7 @@ is "which is written" "$(cat "$tmp/forge/requests")" "POST /repos/team/kernels/i
 like "and says what was found" "$(said '.[-1].body')" '^\*\*flopwatch: identical\*\*'
 fails "a slower one that follows fails" 3 reviewed "commit=$slow"
 is "its comment takes the place of the first" "$(tail -n 1 "$tmp/forge/requests")" "PATCH /repos/team/kernels/issues/comments/41 Bearer secret"
-like "and says what was found" "$(said '.[-1].body')" '^\*\*flopwatch: regression\*\*: slow is [45]\.[0-9]+ % slower in 4 of 4 cells'
+like "and says what was found" "$(said '.[-1].body')" '^\*\*flopwatch: regression\*\*: slow is (up to )?[45]\.[0-9]+ % slower in 4 of 4 cells'
 is "all others are as they were" "$(said length) $(said '[.[] | select(.body == "I like it, <!-- flopwatch  -->")] | length')" "41 40"
 unlike "no token is in the log" "$out" secret
 ok "without a review" action "commit=$words" github-token=secret timeout=300

@@ -8,7 +8,7 @@ for file in usr/bin/flopwatch usr/sbin/flopwatchd usr/libexec/flopwatch/flopwatc
 	usr/libexec/flopwatch/flopwatch-runner usr/libexec/flopwatch/flopwatch-send; do
 	is "$file is a program" "$(stat -c %a "$dest/$file")" 755
 done
-for file in usr/include/flopwatch/fw_kernel.h usr/include/flopwatch/fw_attention.h usr/include/flopwatch/fw_linear.h usr/share/doc/flopwatch/doc/families/linear.md usr/share/doc/flopwatch/doc/internals/adding.md usr/include/flopwatch/flopwatch.h usr/include/flopwatch/flopwatch_benchmark.h usr/include/flopwatch/flopwatch_nvbench.h usr/share/flopwatch/kit/flopwatch_benchmark.h usr/share/flopwatch/kit/before/benchmark/benchmark.h usr/share/flopwatch/kit/flopwatch.py usr/share/doc/flopwatch/doc/interleave.md usr/share/doc/flopwatch/doc/comparison.svg usr/share/flopwatch/suites/ffa.yaml usr/share/flopwatch/suites/ffa-smoke.yaml \
+for file in usr/include/flopwatch/fw_kernel.h usr/include/flopwatch/fw_attention.h usr/include/flopwatch/fw_linear.h usr/share/doc/flopwatch/doc/families/linear.md usr/share/doc/flopwatch/doc/internals/adding.md usr/include/flopwatch/flopwatch.h usr/include/flopwatch/flopwatch_benchmark.h usr/include/flopwatch/flopwatch_nvbench.h usr/share/flopwatch/kit/flopwatch_benchmark.h usr/share/flopwatch/kit/before/benchmark/benchmark.h usr/share/flopwatch/kit/flopwatch.py usr/share/doc/flopwatch/doc/interleave.md usr/share/doc/flopwatch/doc/comparison.svg usr/share/flopwatch/suites/ffa.yaml usr/share/flopwatch/grafana/flopwatch.json usr/share/flopwatch/prometheus/flopwatch.rules.yml usr/share/flopwatch/suites/ffa-smoke.yaml \
 	usr/lib/sysusers.d/flopwatch.conf usr/lib/tmpfiles.d/flopwatch.conf usr/share/doc/flopwatch/README.md \
 	usr/lib/systemd/system/flopwatchd.service usr/lib/systemd/system/flopwatch-worker@.service \
 	usr/lib/systemd/system/flopwatch-worker.socket usr/share/bash-completion/completions/flopwatch \
@@ -81,7 +81,7 @@ fails "and there are none" 1 test -e "$tmp/pageless/usr/share/man"
 
 # ---- the installed programs ----
 out=$(env PATH=/usr/bin:/bin "$dest/usr/bin/flopwatch" config check "$dest/etc/flopwatch/flopwatchd.yml" 2>&1)
-like "the CLI finds the daemon beside it, and the shipped configuration is good" "$out" 'fine; 0 repositories, 1 workers'
+like "the CLI finds the daemon beside it, and the shipped configuration is good" "$out" 'fine; 0 repositories, 1 worker,'
 like "and so does the daemon the programs that it starts" "$out" "^ok    program     $dest/usr/.*/flopwatch-git\$"
 ok "the worker finds its runner" env PATH=/usr/bin:/bin "$dest/usr/libexec/flopwatch/flopwatch-worker" probe
 like "and says what there is" "$out" '"t":"hello"'

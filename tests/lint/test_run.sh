@@ -1,5 +1,6 @@
 #!/bin/bash
 # tests/run.sh itself, on a separate tree with small tests: its counts, and that neither it nor a test leaves a process running.
+# Starts first.  it waits most of its time
 . "$(dirname "$0")/../support/tap.sh"
 tree=$tmp/tree
 mkdir -p "$tree/tests/room" "$tree/tests/support"
@@ -60,11 +61,14 @@ fails "a name that no test has" 1 run unit nothing-has-this-name
 like "says so" "$out" "no test holds nothing-has-this-name in its path"
 rm "$tree/tests/room/"test_{script.sh,quick.c,long.c}
 
-small clocked '# Runs beside one other.' 'for _ in {1..200}; do [ -e early ] && break; sleep 0.05; done' '[ -e early ] && [ ! -e any ] && echo "ok 1 - first"' 'touch ended'
-small early '# Starts early.' 'touch early' 'for _ in {1..200}; do [ -e ended ] && break; sleep 0.05; done' 'echo "ok 1 - beside it"'
+small clocked '# Runs beside three others.' 'for _ in {1..200}; do [ -e early ] && [ -e second ] && [ -e third ] && break; sleep 0.05; done' \
+	'[ -e early ] && [ -e second ] && [ -e third ] && [ ! -e any ] && echo "ok 1 - first"' 'touch ended'
+for early in early second third; do
+	small $early '# Starts early.' "touch $early" 'for _ in {1..200}; do [ -e ended ] && break; sleep 0.05; done' 'echo "ok 1 - beside it"'
+done
 small any 'touch any' 'echo "ok 1 - then"'
-ok "what asks for less company runs beside what starts early" run clocked early any
-is "and others later" "$(tail -n 1 <<<"$out")" "3 passed, 0 failed, 0 skipped"
+ok "what asks for less company runs beside what starts early" run clocked early second third any
+is "and others later" "$(tail -n 1 <<<"$out")" "5 passed, 0 failed, 0 skipped"
 
 # a daemon in a separate session, which the test does not stop
 small leaves 'echo "ok 1 - a"' "setsid bash -c 'exec -a $mark sleep 1000' >/dev/null 2>&1 &" 'exit 0'

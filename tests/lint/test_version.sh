@@ -9,6 +9,7 @@ for program in flopwatch flopwatchd flopwatch-git flopwatch-worker flopwatch-run
 done
 is "flopwatch.h, which travels alone, too" "$(sed -n 's/^#define FLOPWATCH_KIT //p' daemon/kit/flopwatch.h)" "\"flopwatch.h $version\""
 is "and flopwatch.py" "$(python3 -c 'import sys; sys.dont_write_bytecode = True; sys.path.insert(0, "daemon/kit"); import flopwatch; print(flopwatch.__version__)')" "$version"
+is "and the Python client" "$(sed -n 's/^version = //p' clients/python/pyproject.toml)" "\"$version\""
 like "the newest entry of the changes is about it" "$(grep -m 1 '^## ' doc/CHANGELOG.md)" "^## ${version//./\\.} \\("
 is "no other source has it written down" "$(git grep -lF "$version" -- Makefile daemon db web systemd etc kernels | paste -sd' ')" \
 	"Makefile daemon/kit/flopwatch.h daemon/kit/flopwatch.py"

@@ -19,8 +19,9 @@ enum { REDZONE_BYTES = 256 };
 struct attention_run {
 	struct cell cell;
 	void *buffer[FW_ATTENTION_SLOTS]; /* each followed by REDZONE_BYTES of 0xab */
-	int32_t cu[ATTENTION_SEQS_MAX + 1];
-	uint32_t *bits;
+	int32_t cu_q[ATTENTION_SEQS_MAX + 1], cu_k[ATTENTION_SEQS_MAX + 1];
+	int32_t *pages; /* of a case in pages */
+	uint32_t *bits; /* of a block mask, or of a token mask */
 	size_t bits_bytes;
 };
 
@@ -51,26 +52,28 @@ static inline void run_seed(struct attention_run *r, uint64_t seed)
 		inputs_fill(seed, (uint32_t)input[i], 0, run_bytes(r, input[i]) / sizeof(uint16_t), r->buffer[input[i]]);
 }
 
-/* `length` NULL: one sequence of `seqlen`; else `n_seqs` lengths that add up to it. `block` 0 unless FW_BLOCKS. */
-static inline void run_init(struct attention_run *r, int mask, int seqlen, const int *length, int n_seqs, int nhq, int nhk,
-	int headdim, int block, double ratio)
+/* Offsets and pages of the case as it is now. */
+static inline void run_lay(struct attention_run *r)
+{
+	const struct attention_case *a = attention_in(&r->cell);
+	struct fw_err err = { 0 };
+	struct fw_tensor t;
+	if (attention_lay(a, r->cell.seed, FW_CU_Q, r->cu_q, &err) != 0 ||
+		attention_lay(a, r->cell.seed, FW_CU_K, r->cu_k, &err) != 0)
+		abort();
+	free(r->pages);
+	r->pages = a->page ? malloc(attention_lay_out(a, FW_PAGES, &t)) : NULL;
+	if (r->pages && attention_lay(a, r->cell.seed, FW_PAGES, r->pages, &err) != 0)
+		abort();
+}
+
+static inline void run_open(struct attention_run *r, const struct attention_case *a)
 {
 	memset(r, 0, sizeof *r);
-	struct attention_case *a = attention_of(&r->cell);
-	*a = (struct attention_case){ .mask = mask,
-		.seqlen = seqlen,
-		.nhq = nhq,
-		.nhk = nhk,
-		.headdim = headdim,
-		.dtype = FW_BF16,
-		.n_seqs = length ? n_seqs : 1,
-		.block = block,
-		.sparsity_ratio = ratio };
+	*attention_of(&r->cell) = *a;
 	snprintf(r->cell.family, sizeof r->cell.family, "attention");
-	for (int i = 0; i < a->n_seqs; i++) {
-		a->length[i] = length ? length[i] : seqlen;
-		r->cu[i + 1] = r->cu[i] + a->length[i];
-	}
+	r->cell.seed = 42;
+	run_lay(r);
 	r->cell.direction = DIRECTION_FORWARD;
 	case_name(&r->cell);
 	for (int slot = FW_Q; slot <= FW_DV; slot++) {
@@ -80,8 +83,46 @@ static inline void run_init(struct attention_run *r, int mask, int seqlen, const
 		memset((char *)r->buffer[slot] + bytes, 0xab, REDZONE_BYTES);
 	}
 	run_seed(r, 42);
-	if (mask == FW_BLOCKS)
+	if (a->mask == FW_BLOCKS)
 		run_pattern(r, PATTERN_UNIFORM);
+}
+
+/* `length` NULL: one sequence of `seqlen`; else `n_seqs` lengths that add up to it. `block` 0 unless FW_BLOCKS. */
+static inline void run_init(struct attention_run *r, int mask, int seqlen, const int *length, int n_seqs, int nhq, int nhk,
+	int headdim, int block, double ratio)
+{
+	struct attention_case a = { .mask = mask,
+		.seqlen = seqlen,
+		.nhq = nhq,
+		.nhk = nhk,
+		.headdim = headdim,
+		.dtype = FW_BF16,
+		.n_seqs = length ? n_seqs : 1,
+		.block = block,
+		.sparsity_ratio = ratio };
+	for (int i = 0; i < a.n_seqs; i++)
+		a.length[i] = length ? length[i] : seqlen;
+	run_open(r, &a);
+}
+
+/* A token mask for sequences of equal lengths; `a` has its source, the run its sizes. */
+static inline void run_tokens(struct attention_run *r, const struct attention_case *source)
+{
+	struct attention_case *a = attention_of(&r->cell);
+	struct fw_err err = { 0 };
+	a->mask = FW_TOKENS;
+	a->source = source->source;
+	a->density = source->density;
+	a->corner_rows = source->corner_rows;
+	a->corner_keys = source->corner_keys;
+	if (attention_complete_tokens(a, r->cell.seed, &err) != 0)
+		abort();
+	case_name(&r->cell);
+	free(r->bits);
+	r->bits_bytes = (size_t)a->nhq * (size_t)a->seqlen * (size_t)attention_token_words(a) * sizeof(uint32_t);
+	r->bits = calloc(1, r->bits_bytes);
+	if (attention_token_bits(a, r->cell.seed, r->bits, &err) != 0)
+		abort();
 }
 
 static inline void run_fini(struct attention_run *r)
@@ -89,16 +130,15 @@ static inline void run_fini(struct attention_run *r)
 	for (int slot = FW_Q; slot <= FW_DV; slot++)
 		free(r->buffer[slot]);
 	free(r->bits);
+	free(r->pages);
 }
 
 static inline void run_poison_outputs(struct attention_run *r)
 {
-	static const int forward[] = { FW_O, FW_LSE }, backward[] = { FW_DQ, FW_DK, FW_DV };
-	bool is_forward = r->cell.direction == DIRECTION_FORWARD;
-	for (int i = 0; i < (is_forward ? 2 : 3); i++) {
-		int slot = is_forward ? forward[i] : backward[i];
-		memset(r->buffer[slot], 0xff, run_bytes(r, slot));
-	}
+	static const int outputs[] = { FW_O, FW_LSE, FW_DQ, FW_DK, FW_DV };
+	for (int i = 0; i < 5; i++)
+		if (r->cell.direction == DIRECTION_TOTAL || (r->cell.direction == DIRECTION_FORWARD) == (i < 2))
+			memset(r->buffer[outputs[i]], 0xff, run_bytes(r, outputs[i]));
 }
 
 static inline bool run_guards_intact(const struct attention_run *r)
@@ -118,15 +158,21 @@ static inline void run_slots(const struct attention_run *r, struct fw_tensor slo
 		int64_t heads = i == FW_K || i == FW_V || i == FW_DK || i == FW_DV ? a->nhk : a->nhq;
 		slot[i] = (struct fw_tensor){ r->buffer[i], { heads * a->headdim, a->headdim, 1 }, FW_BF16, 0 };
 	}
-	slot[FW_LSE] = (struct fw_tensor){ r->buffer[FW_LSE], { a->seqlen, 1, 0 }, FW_F32, 0 };
-	slot[FW_CU_Q] = slot[FW_CU_K] =
-		(struct fw_tensor){ a->n_seqs > 1 ? (void *)(uintptr_t)r->cu : NULL, { 1, 0, 0 }, FW_I32, 0 };
-	slot[FW_BLOCK_BITS] = (struct fw_tensor){ r->bits, { 1, 0, 0 }, FW_U32, 0 };
+	slot[FW_LSE] = (struct fw_tensor){ r->buffer[FW_LSE], { attention_total_q(a), 1, 0 }, FW_F32, 0 };
+	slot[FW_CU_Q] = (struct fw_tensor){ a->n_seqs > 1 ? (void *)(uintptr_t)r->cu_q : NULL, { 1, 0, 0 }, FW_I32, 0 };
+	slot[FW_CU_K] = (struct fw_tensor){ a->n_seqs > 1 ? (void *)(uintptr_t)r->cu_k : NULL, { 1, 0, 0 }, FW_I32, 0 };
+	slot[FW_PAGES] = (struct fw_tensor){ r->pages, { attention_page_entries(a), 1, 0 }, FW_I32, 0 };
+	slot[a->mask == FW_TOKENS ? FW_TOKEN_BITS : FW_BLOCK_BITS] = (struct fw_tensor){ r->bits, { 1, 0, 0 }, FW_U32, 0 };
 }
 
 static inline struct reference_io run_io(const struct attention_run *r)
 {
-	struct reference_io io = { .cell = &r->cell, .cu = r->cu, .block_bits = r->bits };
+	struct reference_io io = { .cell = &r->cell,
+		.cu_q = r->cu_q,
+		.cu_k = r->cu_k,
+		.block_bits = r->bits,
+		.token_bits = r->bits,
+		.pages = r->pages };
 	for (int slot = FW_Q; slot <= FW_DV; slot++)
 		io.host[slot] = r->buffer[slot];
 	return io;

@@ -51,6 +51,7 @@ static inline struct result *fixture_result_of(struct fixture *f, int64_t job, u
 		case_name(c);
 	}
 	rule_default(&request->rule, n_cells);
+	cost_limits_default(&plan.costs);
 	snprintf(plan.base_how, sizeof plan.base_how, "merge-base");
 	snprintf(plan.suite_name, sizeof plan.suite_name, "ffa");
 	snprintf(plan.suite_sha, sizeof plan.suite_sha, "5a17e");
@@ -98,7 +99,7 @@ static inline void fixture_check(struct result *r, enum role role, int cell, con
 	m.u.check.role = role;
 	snprintf(m.u.check.failure, sizeof m.u.check.failure, "%s", failure);
 	snprintf(m.u.check.input_sha256, sizeof m.u.check.input_sha256, "%s", input);
-	snprintf(m.u.check.detail, sizeof m.u.check.detail, "worst O[17,3,64]: 0.123 for 0.124");
+	snprintf(m.u.check.detail, sizeof m.u.check.detail, "worst O[17,3,64]: 0.123 instead of 0.124");
 	fixture_add(r, &m);
 }
 

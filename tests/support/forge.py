@@ -1,35 +1,97 @@
 #!/usr/bin/env python3
-"""forge.py FOLDER: comments of reviews, as GitHub (and Gitea, Forgejo) and GitLab store them, thirty a page at most.
+"""forge.py FOLDER: comments of reviews, statuses, check runs and permissions, as GitHub (and Gitea, Forgejo) and GitLab store them.
 
-FOLDER/port is where it listens, FOLDER/comments.json what is there; FOLDER/requests has a line a change: method, path, header of the token.
-A request without a token is 401. Comments that are there from the beginning are read from FOLDER/comments.json.
+FOLDER/port is where it listens, FOLDER/comments.json the comments (thirty a page at most); FOLDER/requests has a line a change: method, path,
+header of the token. A request without a token is 401. Comments that are there from the beginning are read from FOLDER/comments.json.
+FOLDER/permissions.json: {"ann": "write"} by user, of GitLab {"5": 30} by number; without it nobody has one; "hidden": 404.
+FOLDER/next has a word a change, the first for the next one: "drop" makes the change and closes the connection, "garbage" makes it and answers no JSON,
+a number refuses it with that status. An array of the comments has an ETag and a header Link; a request that has the ETag is 304. FOLDER/reads has the
+status and path of each request for comments; while FOLDER/used-up is there, such an answer says that no requests are left for an hour.
+FOLDER/checks.json has the check runs, and FOLDER/bodies the JSON of each change, one a line. While FOLDER/limited is there, one change is refused with 403 and Retry-After: 1.
 """
 import http.server
+import hashlib
 import json
 import pathlib
 import re
 import sys
+import time
 import urllib.parse
 
 folder = pathlib.Path(sys.argv[1])
 kept = folder / "comments.json"
 PAGE = 30
-NEW = {"/repos/team/kernels/issues/7/comments": "Authorization", "/projects/12/merge_requests/7/notes": "PRIVATE-TOKEN"}
-OLD = {r"/repos/team/kernels/issues/comments/(\d+)": "PATCH", r"/projects/12/merge_requests/7/notes/(\d+)": "PUT"}
+NEW = {"/repos/team/kernels/issues/7/comments": "Authorization", "/projects/12/merge_requests/7/notes": "PRIVATE-TOKEN",
+       "/projects/team%2Fkernels/merge_requests/7/notes": "PRIVATE-TOKEN"}
+OLD = {r"/repos/team/kernels/issues/comments/(\d+)": "PATCH", r"/projects/(?:12|team%2Fkernels)/merge_requests/7/notes/(\d+)": "PUT"}
+COMMENT = re.compile(r"/(?:comments|notes)(?:/\d+)?$")
+AUTHOR = {"user": {"login": "flopwatch", "id": 3}, "author": {"username": "flopwatch", "id": 3}}
+CHECKS = "/repos/team/kernels/check-runs"
+MEMBER = r"/repos/team/kernels/collaborators/([\w.-]+)/permission|/projects/team%2Fkernels/members/all/(\d+)"
+
+
+def load(name, otherwise):
+    path = folder / name
+    return json.loads(path.read_text()) if path.exists() else otherwise
 
 
 class Forge(http.server.BaseHTTPRequestHandler):
     def log_message(self, *_):
         pass
 
-    def answer(self, status, value):
+    def answer(self, status, value, headers=()):
         body = json.dumps(value).encode()
         self.send_response(status)
+        for name, text in headers:
+            self.send_header(name, text)
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()
         self.wfile.write(body)
 
+    def garble(self):
+        body = b"<html>"
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def answer_change(self, status, value):
+        """The change is made; the answer may be lost."""
+        if self.fault == "drop":
+            self.close_connection = True
+        elif self.fault == "garbage":
+            self.garble()
+        else:
+            self.answer(status, value)
+
+    def take_fault(self):
+        path = folder / "next"
+        words = path.read_text().split() if path.exists() else []
+        if words:
+            path.write_text("\n".join(words[1:]))
+        return words[0] if words else ""
+
+    def list_comments(self, comments, url):
+        page = int(urllib.parse.parse_qs(url.query).get("page", ["1"])[0])
+        items = comments[(page - 1) * PAGE : page * PAGE]
+        etag = f'"{hashlib.sha256(json.dumps(items).encode()).hexdigest()[:16]}"'
+        headers = [("ETag", etag)]
+        if len(comments) > page * PAGE:
+            headers.append(("Link", f'<http://forge{url.path}?page={page + 1}>; rel="next", <http://forge{url.path}>; rel="first"'))
+        if (folder / "used-up").exists():
+            headers += [("x-ratelimit-remaining", "0"), ("x-ratelimit-reset", str(int(time.time()) + 3600))]
+        is_known = self.headers.get("If-None-Match") == etag
+        with open(folder / "reads", "a") as log:
+            log.write(f"{304 if is_known else 200} {self.path}\n")
+        if not is_known:
+            return self.answer(200, items, headers)
+        self.send_response(304)
+        for name, text in headers:
+            self.send_header(name, text)
+        self.end_headers()
+
     def handle_one(self):
+        self.fault = ""
         url = urllib.parse.urlsplit(self.path)
         comments = json.loads(kept.read_text())
         token = self.headers.get("Authorization") or self.headers.get("PRIVATE-TOKEN")
@@ -39,21 +101,53 @@ class Forge(http.server.BaseHTTPRequestHandler):
         if self.command != "GET":
             with open(folder / "requests", "a") as log:
                 log.write(f"{self.command} {url.path} {token}\n")
+            with open(folder / "bodies", "a") as log:
+                log.write(body.decode() + "\n")
+            if (folder / "limited").exists():
+                (folder / "limited").unlink()
+                return self.answer(403, {"message": "rate limit"}, [("Retry-After", "1")])
+            self.fault = self.take_fault() if COMMENT.search(url.path) else ""
+            if self.fault.isdigit():
+                return self.answer(int(self.fault), {"message": "not now"}, [("Retry-After", "1")] if self.fault == "429" else [])
         if url.path in NEW and self.headers.get(NEW[url.path]):
             if self.command == "POST":
-                comments.append({"id": 1 + max((one["id"] for one in comments), default=0), "body": json.loads(body)["body"]})
+                comments.append({"id": 1 + max((one["id"] for one in comments), default=0), "body": json.loads(body)["body"], **AUTHOR})
                 kept.write_text(json.dumps(comments))
-                return self.answer(201, comments[-1])
-            page = int(urllib.parse.parse_qs(url.query).get("page", ["1"])[0])
-            return self.answer(200, comments[(page - 1) * PAGE : page * PAGE])
+                return self.answer_change(201, comments[-1])
+            return self.list_comments(comments, url)
+        if url.path.startswith("/repos/team/kernels/statuses/") or url.path.startswith("/projects/team%2Fkernels/statuses/"):
+            return self.answer(201, {"id": 1, "state": json.loads(body)["state"]})
+        if url.path == CHECKS or url.path.startswith(CHECKS + "/"):
+            return self.check_run(url.path, json.loads(body))
+        member = re.fullmatch(MEMBER, url.path)
+        if member and self.command == "GET":
+            found = load("permissions.json", {}).get(member[1] or member[2])
+            if member[1] and found == "hidden":
+                return self.answer(404, {})
+            if member[1]: # GitHub knows every user
+                return self.answer(200, {"permission": found or "read", "user": {"login": member[1]}})
+            return self.answer(200, {"access_level": found}) if found else self.answer(404, {})
         for pattern, method in OLD.items():
             found = re.fullmatch(pattern, url.path)
             one = [c for c in comments if found and c["id"] == int(found[1])]
             if one and self.command == method:
                 one[0]["body"] = json.loads(body)["body"]
                 kept.write_text(json.dumps(comments))
-                return self.answer(200, one[0])
+                return self.answer_change(200, one[0])
         return self.answer(404, {})
+
+    def check_run(self, path, sent):
+        runs = load("checks.json", [])
+        if path == CHECKS and self.command == "POST":
+            runs.append({"id": len(runs) + 81, **sent})
+            one = runs[-1]
+        else:
+            one = next((run for run in runs if path == f"{CHECKS}/{run['id']}"), None)
+            if not one or self.command != "PATCH":
+                return self.answer(404, {})
+            one.update(sent)
+        (folder / "checks.json").write_text(json.dumps(runs))
+        return self.answer(201 if self.command == "POST" else 200, one)
 
     do_GET = do_POST = do_PATCH = do_PUT = handle_one
 

@@ -15,14 +15,29 @@
 #include "lib/lib.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+/** Called once before the inputs are read; only fuzzers that make their first inputs have it. */
+int LLVMFuzzerInitialize(int *argc, char ***argv);
 
 /** A finding: `good` is false. */
 static inline void must(bool good, const char *what)
 {
 	if (good)
 		return;
-	fprintf(stderr, "%s\n", what);
+	fprintf(stderr, "finding: %s\n", what);
 	abort();
+}
+
+/** Add a first input to the folder $FUZZ_INPUTS of a search. */
+static inline void fuzz_first_input(const char *name, const void *data, size_t len)
+{
+	const char *folder = getenv("FUZZ_INPUTS");
+	char path[4096];
+
+	if (!folder)
+		return;
+	snprintf(path, sizeof path, "%s/%s", folder, name);
+	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	must(fd >= 0 && write(fd, data, len) == (ssize_t)len && close(fd) == 0, "the first input cannot be written");
 }
 
 struct fuzz_replay {

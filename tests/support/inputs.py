@@ -18,6 +18,7 @@ MASK = (1 << 64) - 1
 INCREMENT = 0x9E3779B97F4A7C15
 TENSOR_FACTOR = 0xD1342543DE82EF95
 BLOCK_STREAM = 64
+ROUTING_STREAM, ORDER_STREAM = 0x6000, 0x6001
 Q, K, V, O, LSE, DO = range(6)  # slot numbers of kernels/fw_attention.h
 
 
@@ -102,8 +103,57 @@ def block_bits(seed, heads, q_blocks, k_blocks, keep, pattern="uniform"):
     return words
 
 
+def token_bits(seed, heads, rows, keys, density):
+    """Words of FW_TOKEN_BITS of a drawn mask: [heads][rows][ceil(keys / 32)], rows over all sequences of `keys` tokens."""
+    words = []
+    for head in range(heads):
+        for q in range(rows):
+            draw = mix((stream(seed, BLOCK_STREAM + head) + q * INCREMENT) & MASK)
+            row = 0
+            for key in range(keys):
+                if mix((draw + key * INCREMENT) & MASK) >> 11 < int(density * 2**53):
+                    row |= 1 << key
+            words += [row >> 32 * w & 0xFFFFFFFF for w in range((keys + 31) // 32)]
+    return words
+
+
+def page_table(seed, lengths, page):
+    """FW_PAGES: [sequences][pages of the longest], for sequences of these numbers of keys."""
+    counts = [-(-n // page) for n in lengths]
+    row, order = mix(stream(seed, BLOCK_STREAM)), list(range(sum(counts)))
+    for j in range(len(order)):
+        other = j + mix((row + j * INCREMENT) & MASK) % (len(order) - j)
+        order[j], order[other] = order[other], order[j]
+    table = []
+    for count in counts:
+        table += order[:count] + [0] * (max(counts) - count)
+        order = order[count:]
+    return table
+
+
 def little_endian(values, letter):
     return struct.pack("<%d%s" % (len(values), letter), *values)
+
+
+def group_sizes(seed, groups, tokens, top_k, is_skewed=False):
+    """Rows of each group, of daemon/families/grouped/grouped.h: each token draws top_k different groups."""
+    chance = [1] * groups
+    if is_skewed:
+        chance = [(1 << 20) // (g + max(1, groups // 16)) for g in range(groups)]
+        for g in range(groups - 1, 0, -1):
+            other = mix((stream(seed, ORDER_STREAM) + g * INCREMENT) & MASK) % (g + 1)
+            chance[g], chance[other] = chance[other], chance[g]
+    sums = [sum(chance[: g + 1]) for g in range(groups)]
+    sizes = [0] * groups
+    for t in range(tokens):
+        token, drawn, attempt = mix((stream(seed, ROUTING_STREAM) + t * INCREMENT) & MASK), set(), 0
+        while len(drawn) < top_k:
+            value = mix((token + attempt * INCREMENT) & MASK) % sums[-1]
+            drawn.add(next(g for g in range(groups) if value < sums[g]))
+            attempt += 1
+        for g in drawn:
+            sizes[g] += 1
+    return sizes
 
 
 def golden():
@@ -114,6 +164,10 @@ def golden():
     yield "strided_seed42_384_keep38", little_endian(block_bits(42, 8, 384, 384, 38, "strided"), "I")
     yield "bigbird_seed42_128_keep16", little_endian(block_bits(42, 8, 128, 128, 16, "bigbird"), "I")
     yield "random_tokens_seed42_8x512_keep51", little_endian(block_bits(42, 8, 8, 512, 51, "random_tokens"), "I")
+    yield "tokens_seed42_4x2x100_density0.3", little_endian(token_bits(42, 4, 200, 100, 0.3), "I")
+    yield "pages_seed42_100_17_1_page16", little_endian(page_table(42, [100, 17, 1], 16), "i")
+    yield "groups_seed42_64_top6_100tokens", little_endian(group_sizes(42, 64, 100, 6), "i")
+    yield "groups_seed42_64_top6_100tokens_skewed", little_endian(group_sizes(42, 64, 100, 6, True), "i")
 
 
 def main(words):

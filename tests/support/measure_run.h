@@ -179,7 +179,7 @@ static inline void runner_audited(
 		"\\\"wrong\\\",\\\"error_ratio\\\":9,\\\"input_sha256\\\":\\\"\\\",\\\"detail\\\":\\\"O[1]\\\"}\"; }\n"
 		"fault() { say "
 		"\"{\\\"t\\\":\\\"fault\\\",\\\"cell\\\":$i,\\\"role\\\":\\\"$1\\\",\\\"class\\\":\\\"$2\\\",\\\"detail\\\":"
-		"\\\"as told\\\"}\"; }\n"
+		"\\\"as written\\\"}\"; }\n"
 		"timings() { b=1.0 t=$1; say "
 		"\"{\\\"t\\\":\\\"cell\\\",\\\"run\\\":$run,\\\"set\\\":$set,\\\"cell\\\":$i,\\\"series\\\":\\\"device\\\","
 		"\\\"phase\\\":\\\"\\\",\\\"input_sha256\\\":\\\"$inputs\\\",\\\"order\\\":\\\"ABBAABBA\\\",\\\"n\\\":4,"

@@ -4,6 +4,7 @@
     openapi.py describe SERVER               the document: references, schemas, examples
     openapi.py replay  SERVER FACTS          every path with every argument, and every error, of a daemon with data
     openapi.py tokens  SERVER ADMIN_FILE     tokens that are made, listed and revoked, where they are asked for
+    openapi.py limit   SERVER                429 of a daemon whose limit is 20 requests a minute
     openapi.py refuse  SERVER READ_TOKEN     401 without a token, 403 with one that may only read
 
 Prints one TAP line a check, without the plan. FACTS is JSON: {"repo","branch","base","target","regression","job","alert","alert2",
@@ -201,14 +202,34 @@ class Replay:
             except xml.etree.ElementTree.ParseError as e:
                 wrong += f"not XML: {e}"
         check(not wrong, name, wrong)
-        if status == 200 and a.headers.get("ETag"):
+        if method == "get" and status == 200 and a.headers.get("ETag"):
             self.again(method, path, target, query, a.headers["ETag"])
-        if method == "get" and status == 200 and a.type != "text/event-stream":
+        if method == "get" and status == 200:
             self.head(path, target, query, a)
+            if (method, path, 406) not in self.seen:
+                self.refuse(method, path, target, query, 406, "GET", {"Accept": "x-unknown/x-unknown"})
+        if (method, path, 405) not in self.seen:
+            b = self.refuse(method, path, target, "", 405, "DELETE", {})
+            check(method.upper() in (b.headers["Allow"] or "").split(", "), f"Allow of {path} has {method}", b.headers["Allow"])
         return value
 
+    def refuse(self, method, path, target, query, status, other, headers):
+        """An operation's refusal of another method or format is the described one."""
+        b = ask(self.server, other, target + ("?" + query if query else ""), headers={**self.headers, **headers})
+        described = resolve(self.document, self.document["paths"][path][method]["responses"].get(str(status), {}))
+        wrong = "" if b.status == status and described and b.type in described["content"] else f"{b.status} {b.type}"
+        check(not wrong and not mistakes(self.document, PROBLEM, json.loads(b.body)) and all(h in b.headers for h in described.get("headers", {})),
+              f"{other} {target} {headers.get('Accept', '')} is {status}, as described", f"{wrong} {b.headers}")
+        self.seen.add((method, path, status))
+        return b
+
     def again(self, method, path, target, query, etag):
-        b = ask(self.server, method, target + ("?" + query if query else ""), headers={**self.headers, "If-None-Match": etag})
+        where = target + ("?" + query if query else "")
+        for _ in range(20):
+            b = ask(self.server, method, where, headers={**self.headers, "If-None-Match": etag})
+            if b.status == 304:
+                break
+            etag = b.headers["ETag"]  # a time in it, or a job, went on
         self.seen.add((method, path, b.status))
         check(b.status == 304 and b.body == b"" and b.headers["ETag"] == etag, f"{target}?{query} is not sent twice", b.status)
 
@@ -277,7 +298,7 @@ class Replay:
     # ---- every error, and every POST ----
 
     def gets_refused(self, facts):
-        nothing = {"id": 999999, "sha": "ffffffffffff", "uuid": "nobody", "name": "nobody", "repo": "nobody", "file": "nothing", "month": "1999-01"}
+        nothing = {"id": 999999, "sha": "ffffffffffff", "uuid": "nobody", "name": "no-such-name", "repo": "nobody", "file": "nothing", "month": "1999-01"}
         for method, path, operation in operations(self.document):
             if method != "get":
                 continue
@@ -354,14 +375,17 @@ class Replay:
         for method, path, operation in operations(self.document):  # rejected by all of them in the same way
             if method != "post" or path == v1 + "hooks/{repo}":
                 continue
-            segments = {n: {"id": 999999}.get(n, "nobody") for n in re.findall(r"{(\w+)}", path)}
+            segments = {n: {"id": 999999}.get(n, "no-such-name") for n in re.findall(r"{(\w+)}", path)}
             if "404" in operation["responses"] and segments:
-                self.expect("post", path, status=404, body={"reason": "none"}, **segments)
+                body = {"commit": "0" * 40} if path.endswith("/approvals") else {"reason": "none"}
+                self.expect("post", path, status=404, body=body, **segments)
+            files = "multipart/form-data" in operation.get("requestBody", {}).get("content", {})
             if "requestBody" in operation:
-                self.expect("post", path, status=400, body=b"{", headers={"Content-Type": "application/json"}, **segments)
+                kind = "multipart/form-data; boundary=x" if files else "application/json"
+                self.expect("post", path, status=400, body=b"{", headers={"Content-Type": kind}, **segments)
                 self.expect("post", path, status=415, body=b"<a/>", headers={"Content-Type": "application/xml"}, **segments)
             if "413" in operation["responses"]:
-                self.expect("post", path, status=413, headers={"Content-Length": str(2 << 20)}, **segments)
+                self.expect("post", path, status=413, headers={"Content-Length": str((300 if files else 2) << 20)}, **segments)
         pause, resume = (f"{v1}devices/{{uuid}}/{verb}" for verb in ("pause", "resume"))
         number = self.expect("post", v1 + "repos/{repo}/looks", status=202, body={}, repo=repo)["look"]
         for given_by_none in (1, number + 1000, 1 << 52):
@@ -415,6 +439,8 @@ class Replay:
         self.expect("get", v1 + "commits/{sha}/verdict", status=409, sha=facts["target"][:8])
         self.expect("post", v1 + "comparisons/{id}/judge", body={}, id=facts["regression"])
         self.expect("post", v1 + "notifications/{id}/redeliver", body={}, id=1)
+        self.expect("post", v1 + "receivers/{name}/test", body={}, name="nobody")
+        self.expect("post", v1 + "receivers/{name}/test", body={}, name="no-such-name", status=404)
         change = lambda which, verb, status, **body: self.expect("post", f"{v1}alerts/{{id}}/{verb}", status=status, body=body, id=facts[which])
         change("alert", "acknowledge", 200)
         change("alert", "accept", 400)
@@ -429,6 +455,7 @@ class Replay:
         self.expect("post", v1 + "tokens", status=400, body={"name": "d", "scope": "read"}, headers={"Idempotency-Key": "x"})
         self.expect("post", v1 + "backup", body={})
         self.posted_forms(facts)
+        self.posted_files()
         self.hooks(facts)
         self.expect("post", resume, body={}, uuid=facts["device"])
 
@@ -457,6 +484,20 @@ class Replay:
         self.expect("post", v1 + "calibrate", status=400, body=send({"repo": facts["repo"], "runs": "two"}), headers=form)
         self.expect("post", v1 + "jobs", status=400, body=send({**request, "quick": "maybe"}), headers=form)
         self.expect("post", v1 + "imports", status=415, body=send({"repo": facts["repo"]}), headers=form)
+
+    def posted_files(self):
+        """Two files in a form are compared; a file that cannot be read is named."""
+        def post(status, **fields):
+            body = b"".join(b'--x\r\nContent-Disposition: form-data; name="%s"; filename="%s.csv"\r\n\r\n%s\r\n' % (n.encode(), n.encode(), v)
+                            for n, v in fields.items()) + b"--x--\r\n"
+            return self.expect("post", "/api/v1/compare", status=status, body=body, headers={"Content-Type": "multipart/form-data; boundary=x"})
+        files = {"base": b"size,ours\n128,1\n256,2\n", "target": b"size,ours\n128,1.5\n256,\n", "format": b"triton", "unit": b"ms"}
+        answer = post(200, **files)
+        check(answer is not None and (answer["base"], answer["common"], answer["slower"]) == ("base.csv", 1, 1), "the files are compared", answer)
+        problem = post(422, **{**files, "format": b"jmh", "unit": b""})
+        check(problem is not None and "base.csv:1:4: " in problem["detail"], "and a mistake in a file has its position", problem)
+        post(400, base=files["base"])
+        post(400, **files, colour=b"red")
 
     def hooks(self, facts):
         path, body = "/api/v1/hooks/{repo}", b'{"ref":"refs/heads/main"}'
@@ -512,8 +553,10 @@ PROBLEM = {"$ref": "#/components/schemas/problem"}
 
 # Answers that a test cannot cause from outside.
 ELSEWHERE = {("get", "/healthz", 503), ("post", "/api/v1/jobs", 503), ("post", "/api/v1/calibrate", 503), ("post", "/api/v1/peers", 503),
+             ("post", "/api/v1/repos/{repo}/pulls/{number}/approvals", 200),  # test_pull_requests does
              ("post", "/api/v1/tokens", 201), ("post", "/api/v1/tokens/{name}/revoke", 200),  # `tokens` does
-             ("post", "/api/v1/bisects", 503), ("post", "/api/v1/profiles", 409), ("post", "/api/v1/profiles", 503), ("post", "/api/v1/backup", 409), ("post", "/api/v1/backup", 503)}
+             ("post", "/api/v1/bisects", 503), ("post", "/api/v1/profiles", 409), ("post", "/api/v1/profiles", 503), ("post", "/api/v1/backup", 409), ("post", "/api/v1/backup", 503),
+             ("post", "/api/v1/compare", 503)}  # test_compare_files.sh does
 
 
 def replay(server, facts):
@@ -529,7 +572,7 @@ def replay(server, facts):
     r.forms(facts)
     r.crowd()
     left = [(m, p, int(s)) for m, p, o in operations(document) for s in o["responses"]
-            if (int(s) not in (401, 403) or not o["security"]) and (m, p, int(s)) not in r.seen | ELSEWHERE]
+            if int(s) != 429 and (int(s) not in (401, 403) or not o["security"]) and (m, p, int(s)) not in r.seen | ELSEWHERE]
     check(not left, "every described answer was seen", left)
 
 
@@ -543,6 +586,23 @@ def tokens(server, admin):
     r.expect("post", path, status=409, body={"name": "ci", "scope": "read"})
     r.expect("post", path + "/{name}/revoke", body={}, name="ci")
     r.expect("post", path + "/{name}/revoke", status=404, body={}, name="ci")
+
+
+def limit(server):
+    """Beyond the limit, each operation that has one answers 429 with the seconds to wait."""
+    forwarded = {"X-Forwarded-For": "192.0.2.9"}
+    document = json.loads(ask(server, "GET", "/api/v1/openapi.json").body)
+    left = [int(ask(server, "GET", "/api/v1/jobs", headers=forwarded).headers["RateLimit-Remaining"]) for _ in range(20)]
+    check(left == list(range(19, -1, -1)), "each request counts", left)
+    for method, path, operation in operations(document):
+        a = ask(server, method, re.sub(r"{\w+}", "1", path), {} if method == "post" else None, forwarded)
+        described = resolve(document, operation["responses"].get("429"))
+        if described is None:
+            check(a.status != 429, f"{method} {path} has no limit", a.status)
+        else:
+            check(a.status == 429 and all(h in a.headers for h in described["headers"]) and not mistakes(document, PROBLEM, json.loads(a.body)),
+                  f"{method} {path} beyond the limit is 429", f"{a.status} {a.headers}")
+    check(all(ask(server, "GET", "/api/v1/jobs").status == 200 for _ in range(25)), "a program of this machine has no limit")
 
 
 def refuse(server, token):
@@ -568,6 +628,8 @@ def main():
         replay(where, json.load(open(more)))
     elif what == "tokens":
         tokens(where, open(more).read().strip())
+    elif what == "limit":
+        limit(where)
     else:
         refuse(where, more)
     sys.exit(bad > 0)

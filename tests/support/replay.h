@@ -5,6 +5,9 @@
 #define TESTS_REPLAY_H
 
 #include "noise.h"
+
+#include <math.h>
+
 #include "recorded.h"
 #include "samples.h"
 

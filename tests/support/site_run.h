@@ -17,6 +17,7 @@
 #include "db/db.h"
 #include "flopwatchd/job/job.h"
 #include "lib/lib.h"
+#include "web/page/page.h"
 #include "web/web.h"
 
 /** The daemon in these tests: the site's calls, and the answers to them. */
@@ -169,6 +170,7 @@ static inline int run_setup(void **state)
 	snprintf(run->requested.backup, sizeof run->requested.backup, "%s/backup.download", run->f->folder);
 	run->site.control = &run->requested;
 	run->site.act = &actions;
+	run->site.pages = page_cache_new();
 	ok(site_start(&run->site, "127.0.0.1", 0, &run->http, &err));
 	*state = run;
 	return 0;
@@ -179,6 +181,7 @@ static inline int run_teardown(void **state)
 	struct run *run = *state;
 	void *f = run->f;
 	http_stop(run->http);
+	page_cache_free(run->site.pages);
 	fixture_teardown(&f);
 	free(run);
 	return 0;

@@ -18,7 +18,9 @@ struct tmp_folder {
 
 static inline int tmp_folder_open(struct tmp_folder *t)
 {
-	snprintf(t->path, sizeof t->path, "/tmp/flopwatch-test-XXXXXX");
+	const char *parent = getenv("FUZZ_FOLDER"); /* in memory, for a search */
+
+	snprintf(t->path, sizeof t->path, "%s/flopwatch-test-XXXXXX", parent ? parent : "/tmp");
 	if (!mkdtemp(t->path))
 		return -1;
 	t->fd = open(t->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -27,10 +29,10 @@ static inline int tmp_folder_open(struct tmp_folder *t)
 
 static inline void tmp_folder_close(struct tmp_folder *t)
 {
-	int parent = open("/tmp", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int parent = openat(t->fd, "..", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
 	close(t->fd);
-	workdir_remove(parent, t->path + strlen("/tmp/"), NULL);
+	workdir_remove(parent, strrchr(t->path, '/') + 1, NULL);
 	close(parent);
 }
 

@@ -15,17 +15,36 @@ HEADER, FRAME = 32, 24
 CHECKPOINT_PAGES = 200  # Litestream's is 1000; a test has fewer
 
 
-def committed(wal, start=HEADER, salt=None):
-    """Where the last whole transaction of the log ends, from `start` on, and the log's salt: frames of another are left from before."""
+def checksum(data, seed, order):
+    """SQLite's checksum of a log, over words of four bytes, which continues that of the frame before."""
+    s0, s1 = seed
+    words = struct.unpack("%s%dI" % (order, len(data) // 4), data)
+    for i in range(0, len(words), 2):
+        s0 = (s0 + words[i] + s1) & 0xFFFFFFFF
+        s1 = (s1 + words[i + 1] + s0) & 0xFFFFFFFF
+    return s0, s1
+
+
+def committed(wal, start=HEADER, salt=None, seed=None):
+    """Where the last whole transaction of the log ends, from `start` on, the log's salt, and the checksum there.
+
+    Frames with another salt are left from before. So may be the page of a frame whose header is there already: a program writes the
+    header first, over an older frame, and only the checksum shows it. `seed`: the checksum at `start`.
+    """
     if len(wal) < HEADER:
-        return start, None
-    page, salt, at = struct.unpack(">I", wal[8:12])[0], salt or wal[16:24], start
-    end = at
+        return start, None, None
+    order, page = ">" if wal[3] & 1 else "<", struct.unpack(">I", wal[8:12])[0]
+    salt, seed, at = salt or wal[16:24], seed or struct.unpack(">II", wal[24:32]), start
+    end, end_seed = at, seed
     while at + FRAME + page <= len(wal) and wal[at + 8:at + 16] == salt:
+        seed = checksum(wal[at:at + 8] + wal[at + FRAME:at + FRAME + page], seed, order)
+        if seed != struct.unpack(">II", wal[at + 16:at + FRAME]):
+            break
         is_commit = struct.unpack(">I", wal[at + 4:at + 8])[0] > 0
         at += FRAME + page
-        end = at if is_commit else end
-    return end, salt
+        if is_commit:
+            end, end_seed = at, seed
+    return end, salt, end_seed
 
 
 class Replica:
@@ -69,7 +88,7 @@ class Replica:
         self.hold()
         self.generation, self.index, self.shipped = self.generation + 1, 0, 0
         os.makedirs("%s/%04d" % (self.folder, self.generation))
-        self.salt = committed(self.wal())[1]
+        self.salt, self.seed = self.wal()[16:24], None
         self.file.seek(0)
         with open("%s/%04d/snapshot" % (self.folder, self.generation), "wb") as f:
             shutil.copyfileobj(self.file, f)
@@ -77,9 +96,10 @@ class Replica:
 
     def ship(self):
         wal = self.wal()
-        end, salt = committed(wal)
-        if salt != self.salt or end < self.shipped:
+        if wal[16:24] != self.salt:
             return False
+        begin = self.shipped or HEADER
+        end, _, self.seed = committed(wal, begin, self.salt, self.seed)
         self.append(wal[self.shipped:end])
         self.shipped = end
         return True
@@ -91,14 +111,14 @@ class Replica:
         self.hold()
         self.lock.execute("BEGIN IMMEDIATE")  # as Litestream does by its table _litestream_lock
         wal = self.wal()
-        end, salt = committed(wal)
-        if salt != self.salt and end >= self.shipped:
+        salt = wal[16:24]
+        if salt != self.salt and committed(wal)[0] >= self.shipped:
             self.lock.execute("ROLLBACK")
             self.begin_generation()
             return
         if salt != self.salt:  # data between our last read and the new log is still after it
-            self.append(wal[self.shipped:committed(wal, self.shipped, self.salt)[0]])
-            self.index, self.shipped, self.salt = self.index + 1, 0, salt
+            self.append(wal[self.shipped:committed(wal, self.shipped, self.salt, self.seed)[0]])
+            self.index, self.shipped, self.salt, self.seed = self.index + 1, 0, salt, None
         self.ship()
         self.lock.execute("ROLLBACK")
 

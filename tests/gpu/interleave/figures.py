@@ -67,7 +67,7 @@ def beside(in_process, path):
               % ("ok" if abs(separate) <= 0.3 else "not ok", pair["cell"], cell["change_pct"], pair["change_pct"], abs(separate)))
 
 
-def told(good, text):
+def report(good, text):
     print("%s - %s" % ("ok" if good else "not ok", text))
 
 
@@ -79,17 +79,17 @@ def sum_up(path):
         words = ", ".join("%s %s %s" % (c["cell"], c["verdict"], "%+.3f %%" % c["change_pct"] if c["change_pct"] is not None else "-")
                           for c in f["cells"] if c["verdict"] != "unchanged")
         if f["what"] == "gemm/main" or f["what"].startswith("gemm/equal"):
-            told(f["verdict"] == "unchanged", "%s: %s" % (f["what"], words or "all unchanged"))
-            told(bool(widths) and max(widths) <= 0.3, "%s: half-width at most %.3f %%" % (f["what"], max(widths, default=9)))
-            told(bool(spreads) and max(spreads) <= 0.1, "%s: runs within %.3f %% of each other" % (f["what"], max(spreads, default=9)))
-            told(f["gpu_s"] <= 45, "%s: %.1f s of the device, %d runs" % (f["what"], f["gpu_s"], f["runs"]))
+            report(f["verdict"] == "unchanged", "%s: %s" % (f["what"], words or "all unchanged"))
+            report(bool(widths) and max(widths) <= 0.3, "%s: half-width at most %.3f %%" % (f["what"], max(widths, default=9)))
+            report(bool(spreads) and max(spreads) <= 0.1, "%s: runs within %.3f %% of each other" % (f["what"], max(spreads, default=9)))
+            report(f["gpu_s"] <= 45, "%s: %.1f s of the device, %d runs" % (f["what"], f["gpu_s"], f["runs"]))
         elif f["what"] == "gemm/more":
             lost = [c["cell"] for c in f["cells"] if c["verdict"] == "regression"]
-            told(lost == ["gemm/4096x5120x4096"], "%s: %s, %.1f s of the device" % (f["what"], words or "nothing", f["gpu_s"]))
+            report(lost == ["gemm/4096x5120x4096"], "%s: %s, %.1f s of the device" % (f["what"], words or "nothing", f["gpu_s"]))
         else:
             print("# %s: %s: %s, %.1f s of the device, %d runs" % (f["what"], f["verdict"], words or "all unchanged", f["gpu_s"], f["runs"]))
         if f.get("problem"):
-            told(False, "%s: what single runs say is not known: %s" % (f["what"], f["problem"]))
+            report(False, "%s: what single runs say is not known: %s" % (f["what"], f["problem"]))
         print("# %s: a turn cost %s ms beside its calls, the scrub included; clocks %s" % (f["what"], f["turn_cost_ms"],
               "known" if all(c.get("clocks") for c in f["cells"]) else "not known"))
 

@@ -218,7 +218,7 @@ static int module_can(const struct fw_problem *problem, char *why, size_t why_si
 	const char *reason = NULL;
 	if (!a || a->dtype != FW_BF16)
 		reason = "only attention in bf16";
-	else if (a->mask == FW_BLOCKS || a->n_seqs > 1 || a->total_q != a->total_k)
+	else if (a->mask > FW_CAUSAL || a->n_seqs > 1 || a->total_q != a->total_k)
 		reason = "only one sequence, full or causal";
 	else if (a->headdim > HEADDIM_MAX || a->headdim != a->headdim_v || a->total_q > KEYS_MAX)
 		reason = "only head dimensions up to 128 and 4096 tokens";

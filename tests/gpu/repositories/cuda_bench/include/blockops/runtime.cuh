@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <cstdio>
 #include <cstdlib>
-#include <vector>
 
 #ifdef __CUDACC__
 #define BLOCKOPS_DEVICE __device__
@@ -24,38 +23,6 @@ inline void blockops_check(cudaError_t status, const char *what)
 #endif
 
 namespace blockops {
-
-template <class T> class device_vector {
-      public:
-	explicit device_vector(size_t n, T value = T()) : n_(n)
-	{
-		std::vector<T> host(n, value);
-#ifdef __CUDACC__
-		BLOCKOPS_CHECK(cudaMalloc(&data_, n * sizeof(T)));
-		BLOCKOPS_CHECK(cudaMemcpy(data_, host.data(), n * sizeof(T), cudaMemcpyHostToDevice));
-#else
-		data_ = new T[n];
-		for (size_t i = 0; i < n; i++)
-			data_[i] = host[i];
-#endif
-	}
-	device_vector(const device_vector &) = delete;
-	device_vector &operator=(const device_vector &) = delete;
-	~device_vector()
-	{
-#ifdef __CUDACC__
-		cudaFree(data_);
-#else
-		delete[] data_;
-#endif
-	}
-	T *data() { return data_; }
-	size_t size() const { return n_; }
-
-      private:
-	T *data_ = nullptr;
-	size_t n_;
-};
 
 #ifdef __CUDACC__
 constexpr int block_size = 256;
@@ -80,5 +47,40 @@ template <class F> void for_each(size_t n, F f)
 		f(i);
 }
 #endif
+
+template <class T> struct fill {
+	T *to, value;
+
+	BLOCKOPS_HOST_DEVICE void operator()(size_t i) const { to[i] = value; }
+};
+
+template <class T> class device_vector {
+      public:
+	explicit device_vector(size_t n, T value = T()) : n_(n)
+	{
+#ifdef __CUDACC__
+		BLOCKOPS_CHECK(cudaMalloc(&data_, n * sizeof(T)));
+#else
+		data_ = new T[n];
+#endif
+		for_each(n, fill<T>{ data_, value });
+	}
+	device_vector(const device_vector &) = delete;
+	device_vector &operator=(const device_vector &) = delete;
+	~device_vector()
+	{
+#ifdef __CUDACC__
+		cudaFree(data_);
+#else
+		delete[] data_;
+#endif
+	}
+	T *data() { return data_; }
+	size_t size() const { return n_; }
+
+      private:
+	T *data_ = nullptr;
+	size_t n_;
+};
 
 } // namespace blockops

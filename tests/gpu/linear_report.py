@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Check that exactly the planted faults of tests/gpu/linear.sh were found: "ok" or "not ok" a line; exit status 1 after a failure.
 
-    linear_told.py OUT BRANCH...     OUT/flopwatch.db, OUT/layernorm.json, OUT/copy_gb_s.txt; the branches that were judged
+    linear_report.py OUT BRANCH...     OUT/flopwatch.db, OUT/layernorm.json, OUT/copy_gb_s.txt; the branches that were judged
 """
 import collections
 import json
@@ -15,7 +15,7 @@ db = sqlite3.connect(f"file:{out}/flopwatch.db?mode=ro", uri=True)
 failed = n = 0
 
 
-def told(good, text, places=()):
+def report(good, text, places=()):
     global failed, n
     n += 1
     failed += not good
@@ -45,10 +45,10 @@ def alone(branch, suite, planted, verdict, where):
     found = cells(branch, suite)
     wanted = {key for key in found if planted(key)}
     hit = {key for key, (word, _, _) in found.items() if word == verdict}
-    told(wanted and hit == wanted, f"{branch}: {verdict} in the {len(wanted)} cells of {where}, of {len(found)} of {suite}",
+    report(wanted and hit == wanted, f"{branch}: {verdict} in the {len(wanted)} cells of {where}, of {len(found)} of {suite}",
          [f"{key}: {found[key][0]} {found[key][2] or ''}" for key in sorted(hit ^ wanted)])
     wrong = other_than({key: cell for key, cell in found.items() if key not in wanted}, "unchanged")
-    told(not wrong, f"{branch}: the other {len(found) - len(wanted)} cells of {suite} are unchanged", wrong)
+    report(not wrong, f"{branch}: the other {len(found) - len(wanted)} cells of {suite} are unchanged", wrong)
     return {key: found[key] for key in wanted}
 
 
@@ -60,29 +60,29 @@ if "main" in judged:
     for suite, least in (("layers", 40), ("blocks", 4), ("heads", 4)):
         found = cells("main", suite)
         wrong = other_than(found, "unchanged")
-        told(len(found) >= least and not wrong, f"main beside itself: {len(found)} cells of {suite} are unchanged", wrong)
+        report(len(found) >= least and not wrong, f"main beside itself: {len(found)} cells of {suite} are unchanged", wrong)
 if "loss" in judged:
     hit = alone("loss", "layers", is_slowed, "regression", "int8wo that have it")
     print("#   " + ", ".join(f"{key.split('/', 3)[3]} {change:+.1f} %" for key, (_, change, _) in hit.items() if change is not None))
     for suite in ("blocks", "heads"):
         found = cells("loss", suite)
         wrong = other_than(found, "unchanged")
-        told(found and not wrong, f"loss: {len(found)} cells of {suite} are measured again and unchanged", wrong)
+        report(found and not wrong, f"loss: {len(found)} cells of {suite} are measured again and unchanged", wrong)
 if "group" in judged:
     for suite in ("layers", "blocks"):
         hit = alone("group", suite, lambda key: recipe(key).startswith("int4wo"), "failed", "int4wo")
         element = re.compile(r"\b[YX]\[\d+, \d+\] is .*, should be ")
         wrong = [f"{key}: {detail}" for key, (_, _, detail) in hit.items() if not element.search(detail or "")]
-        told(hit and not wrong, f"group: each names an element: {next((detail for _, _, detail in hit.values()), '')}", wrong)
+        report(hit and not wrong, f"group: each names an element: {next((detail for _, _, detail in hit.values()), '')}", wrong)
     verdicts = collections.Counter(row[0] for row in db.execute(
         "SELECT c.verdict FROM comparison c JOIN suite s ON s.id = c.suite WHERE s.name = 'heads' AND c.branch = 'group'"))
-    told(set(verdicts) <= {"identical", "unchanged"} and verdicts, f"group: attention is {', '.join(verdicts)}", verdicts)
+    report(set(verdicts) <= {"identical", "unchanged"} and verdicts, f"group: attention is {', '.join(verdicts)}", verdicts)
 for branch in {"main", "loss", "group"} - set(judged):
-    told(False, f"{branch} was not judged")
+    report(False, f"{branch} was not judged")
 
 norm = json.load(open(f"{out}/layernorm.json"))["cells"]
 wrong = [f"{cell['cell']}: {cell['verdict']} {cell['detail']}" for cell in norm if cell["verdict"] not in ("unchanged", "undecided")]
-told(norm and not wrong, f"layernorm: {len(norm)} cells are accepted", wrong)
+report(norm and not wrong, f"layernorm: {len(norm)} cells are accepted", wrong)
 copies = [line.split() for line in open(f"{out}/copy_gb_s.txt")] if os.path.exists(f"{out}/copy_gb_s.txt") else []
 long_copy, copy_of = copies and float(copies[0][0]), {int(line[0]): float(line[1]) for line in copies[1:]}
 for cell in norm:

@@ -1,0 +1,3 @@
+#!/bin/sh
+hyperfine --export-json out.json ./a
+./bench --benchmark_out="r.json"
