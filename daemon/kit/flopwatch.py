@@ -59,10 +59,11 @@ __all__ = ["cell", "compare", "main"]
 
 _AHEAD, _SLOTS, _SMS, _SM_STEP = 2, 4, 256, 3  # every third SM represents the clock of all
 _SPIN_MAX_US, _HOST_MAX_US = 10000, 8000  # the device waits for the host: at most, and for calls that are queued within
-_AFTER_WAIT_US, _REST_MAX_US, _GAP_MAX_US = 200, 50, 4  # of a probe that waits: the spin behind it, and what else the device may do
+_AFTER_WAIT_US, _REST_MAX_US, _GAP_MAX_US = 200, 50, 1.2  # of a probe that waits: the spin behind it, and what else the device may do
 _PROBES, _PLAIN_PROBES, _PROBE_S = 5, 2, 0.5  # calls that measure the host; those without a spin; longer calls get only one
 _WAIT_PROBES = 6  # further ones if a call waits once, because the device's clock may blur where it waits
 _ALONE_MIN, _ALONE_MAX, _ALONE_S, _WARM_S = 10, 400, 0.5, 0.05
+_COLLECT_MAX_NS = 20000000
 _CALLS = "FLOPWATCH_CALLS"  # a profiler's number of calls of each cell, which are then not timed
 
 
