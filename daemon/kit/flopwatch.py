@@ -86,7 +86,6 @@ class _Channel:
         self.link = socket.socket(fileno=int(number))
         self.link.setblocking(True)
         self.input = b""
-        # collections ahead of each cell do not examine what imports left, which takes 0.1 s with PyTorch
         gc.collect()
         gc.freeze()
         if may_fork:
@@ -150,6 +149,14 @@ class _Channel:
             self.fail("the program ended in the middle of a cell")
         self.send("bye")
         self.link = None
+
+
+def _collect():
+    """Collect garbage ahead of a cell. What takes long to examine is modules, 0.1 s with PyTorch: later collections leave them out."""
+    began = time.perf_counter_ns()
+    gc.collect()
+    if time.perf_counter_ns() - began > _COLLECT_MAX_NS:
+        gc.freeze()
 
 
 def _line(text):
@@ -948,7 +955,7 @@ class _Cell:
             self.fixed = 0 if self.interleave.link else max(0, int(os.environ.get(_CALLS) or 0))
             # a profiler counts kernels, so that a clock must launch none
             self.clock = _Host() if self.fixed else _clock_for(self.device, self.stream)
-            gc.collect()
+            _collect()
         if self.is_over:
             return False
         self.is_probe = self.made > 0 and self.warm == 0 and self.calls == 0 and self.clock.spins and self.spin.is_probing()
@@ -1279,26 +1286,30 @@ def _arguments(frame):
     return words
 
 
-@functools.lru_cache(8)
-def _syntax(path):
+@functools.lru_cache(64)
+def _loops_of(path):
+    """The loops of a source file: first and last line, and names of the variables."""
     try:
         with open(path, "rb") as source:
-            return ast.parse(source.read())
+            tree = ast.parse(source.read())
     except (OSError, SyntaxError, ValueError):
-        return ast.Module([], [])
+        return []
+    found = []
+    for node in ast.walk(tree):
+        loops = [node] if isinstance(node, (ast.For, ast.AsyncFor)) else getattr(node, "generators", ())
+        names = [target.id for loop in loops for target in ast.walk(loop.target) if isinstance(target, ast.Name)]
+        if names:
+            found.append((node.lineno, node.end_lineno or 0, names))
+    return found
 
 
 def _loops(frame):
     """The variables of the loops around the current line of a frame as words."""
     words = []
-    for node in ast.walk(_syntax(frame.f_code.co_filename)):
-        if not getattr(node, "lineno", math.inf) <= frame.f_lineno <= (getattr(node, "end_lineno", 0) or 0):
-            continue
-        loops = [node] if isinstance(node, (ast.For, ast.AsyncFor)) else getattr(node, "generators", ())
-        for loop in loops:
-            for target in ast.walk(loop.target):
-                if isinstance(target, ast.Name) and target.id in frame.f_locals:
-                    _add_word(words, target.id, frame.f_locals[target.id])
+    for first, last, names in _loops_of(frame.f_code.co_filename):
+        for name in names if first <= frame.f_lineno <= last else ():
+            if name in frame.f_locals:
+                _add_word(words, name, frame.f_locals[name])
     return words
 
 
