@@ -48,7 +48,7 @@ static int read_accepted(struct db *db, struct commit_job *job, struct fw_err *e
 	return 0;
 }
 
-/** Add every row of `s` and judge. */
+/** Add every row of `s` and judge; `out` is empty after an error. */
 static int judge(struct db *db, struct stmt *s, struct commit_verdict *out, struct fw_err *err)
 {
 	int result;
@@ -57,11 +57,15 @@ static int judge(struct db *db, struct stmt *s, struct commit_verdict *out, stru
 		read_job(s, &job);
 		if (read_accepted(db, &job, err) != 0) {
 			stmt_reset(s);
-			return -1;
+			result = -1;
+			break;
 		}
 		commit_verdict_add(out, &job);
 	}
-	commit_verdict_end(out);
+	if (result == 0)
+		commit_verdict_end(out);
+	else
+		commit_verdict_fini(out);
 	return result;
 }
 
