@@ -195,7 +195,7 @@ factor 1.21 "nobody measures it"
 push kernels quiet
 silent_is() { [ "$(sql "SELECT group_concat(state) FROM alert WHERE kind = 'device_offline'")" = "$1" ]; }
 await silent_is open
-like "a device of which nothing is heard while jobs wait is an alert" "$(api 'alerts?state=open' | jq -r '.items[] | select(.kind == "device_offline") | .title')" 'device sim-0 sent nothing for [0-9]+ s while 1 jobs wait'
+like "a device of which nothing is heard while jobs wait is an alert" "$(api 'alerts?state=open' | jq -r '.items[] | select(.kind == "device_offline") | .title')" 'device sim-0 sent nothing for [0-9]+ s while (1 job waits|2 jobs wait)'
 is "about the device" "$(api 'alerts?state=open' | jq -r '.items[] | select(.kind == "device_offline") | "\(.device) \(.repo)"')" "sim-0 null"
 like "the page shows it" "$(http GET /alerts)" 'sim-0 sent nothing'
 like "and the command line" "$("$bin/flopwatch" alerts --state open --long)" 'device_offline +open +sim-0'

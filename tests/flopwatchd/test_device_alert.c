@@ -73,7 +73,7 @@ static void reported_once_until_it_is_received(void **state)
 	assert_int_equal(
 		fixture_number(f,
 			"SELECT count(*) FROM alert WHERE kind = 'device_offline' AND state = 'open' AND repo IS NULL AND "
-			"title = 'device sim-0 sent nothing for 239 s while 1 jobs wait'"),
+			"title = 'device sim-0 sent nothing for 239 s while 1 job waits'"),
 		1);
 	assert_int_equal(fixture_number(f, "SELECT count(*) FROM outbox WHERE payload ->> 'device' = 'sim-0'"), 1);
 	hello(f, 5 * LIMIT_MS + 1);
