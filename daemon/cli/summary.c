@@ -522,7 +522,7 @@ void summary_end(struct client *c, const struct options *o, const json_t *verdic
 {
 	struct summary s = { .c = c, .verdict = verdict, .comparisons = comparisons };
 	take_comparisons(&s);
-	if (!s.is_beside && !s.finding.is_quick) {
+	if (c && !s.is_beside && !s.finding.is_quick) {
 		s.alerts = alert_live(c, value_text(verdict, "repo"));
 		find_alerts(&s);
 	}
