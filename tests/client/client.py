@@ -97,7 +97,7 @@ check(client.wait_verdict(slower, repo, timeout=120, poll=0.2)["final"], "a verd
 
 # ---- errors
 error = raised(NotFound, lambda: client.job(999999))
-check(error is not None and error.status == 404 and "job" in error.detail and server in str(error), "what is not there", error)
+check(error is not None and error.status == 404 and "J999999" in error.detail and server in str(error), "what is not there", error)
 error = raised(Refused, lambda: client.comparisons(repo, since="asleep"))
 check(error is not None and error.status == 400 and "since" in error.detail, "a wrong argument", error)
 error = raised(Unreachable, lambda: Client("http://127.0.0.1:9", timeout=5).repos())

@@ -98,7 +98,8 @@ caught cheat_graph_result '*/forward' '^target failed wrong (between|after) the 
 caught cheat_graph_skips '*/forward' '^target failed wrong'
 caught cheat_graph_branch '*/forward' '^(target|device) (rejected escaped|failed wrong)'
 caught cheat_old_event '*/forward' '^(target|device) (rejected escaped|failed wrong)'
-caught cheat_marks '*/forward' '^(target rejected (clock|roofline)|device undecided unsure)'
+# its marks are those of the base's calls, too
+caught cheat_marks '*/forward' '^(target rejected (clock|roofline)|base not_comparable roofline|device undecided unsure)'
 caught cheat_eight_bits '*/forward' '^target failed wrong'
 gains_nothing cheat_window '*/forward'
 for module in honest_packs honest_stream honest_thread honest_graph honest_tunes; do believed "$module"; done
