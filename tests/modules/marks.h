@@ -15,7 +15,7 @@ static void hide(struct fw_plan *p, uint32_t phases);
 #endif
 
 /* A mark is younger than this; memory that is searched is smaller. */
-enum { YOUNG_NS = 20000, MEMORY_MAX = 64 << 20, FOUND_MAX = 8 };
+enum { YOUNG_NS = 60000, MEMORY_MAX = 64 << 20, FOUND_MAX = 8 };
 
 static int64_t true_ns(void)
 {

@@ -61,7 +61,8 @@ static void a_module_that_cheats_in_sustained_runs_is_found(void **state)
 	assert_non_null(f);
 	assert_int_equal(f->role, ROLE_TARGET);
 	assert_string_equal(f->failure, "wrong");
-	assert_non_null(strstr(f->detail, "between the timed calls: "));
+	/* on a slow machine checks are late enough for the module to cheat in them, too */
+	assert_non_null(strstr(f->detail, " the timed calls: "));
 	assert_null(find_series(&r, index[0], SERIES_SUSTAINED, ""));
 	run_result_fini(&r);
 }
