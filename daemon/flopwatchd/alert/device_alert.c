@@ -36,9 +36,10 @@ static int find_offline(struct db *db, int64_t since, int64_t now_ms, struct fou
 		return -1;
 	for (int i = 0; i < *n; i++) {
 		out[i].id = waiting[i].device;
-		snprintf(out[i].title, sizeof out[i].title, "device %s sent nothing for %lld s while %lld job%s wait%s",
-			waiting[i].uuid, (long long)((now_ms - waiting[i].seen_at) / 1000), (long long)waiting[i].jobs,
-			waiting[i].jobs == 1 ? "" : "s", waiting[i].jobs == 1 ? "s" : "");
+		snprintf(out[i].title, sizeof out[i].title,
+			waiting[i].jobs == 1 ? "device %s sent nothing for %lld s while %lld job waits"
+					     : "device %s sent nothing for %lld s while %lld jobs wait",
+			waiting[i].uuid, (long long)((now_ms - waiting[i].seen_at) / 1000), (long long)waiting[i].jobs);
 	}
 	return 0;
 }
