@@ -151,8 +151,9 @@ static double points(const struct estimate *e, double margin)
 static void explain_distance(double limit, const struct estimate *e, double margin, const char *when, struct judgement *out)
 {
 	/* begins with VERDICT_CLOSE, in full so that a search for the message finds it */
-	undecided(out, "too close to call %s: %.2f points from the threshold, and %.2f are needed at a standard error of %.2f %%",
-		when, fabs(stats_change_pct(e->m) - stats_change_pct(limit)), points(e, margin), 100 * e->se);
+	undecided(out,
+		"too close to call %s: %.2f points from the threshold, where a verdict needs %.2f (standard error %.2f %%)", when,
+		fabs(stats_change_pct(e->m) - stats_change_pct(limit)), points(e, margin), 100 * e->se);
 }
 
 static void report_runs(const struct rule *r, const char *which, int n, char *out, size_t size)

@@ -183,15 +183,15 @@ static void reasons_have_no_interval(void **state)
 		}
 	judge(&r, 1, 0.02, 0, 0, &j);
 	assert_string_equal(j.reason,
-		"too close to call after 1 of at most 12 runs: 0.48 points from the threshold, and 0.87 are needed at a "
-		"standard error of 0.25 %");
+		"too close to call after 1 of at most 12 runs: 0.48 points from the threshold, where a verdict needs "
+		"0.87 (standard error 0.25 %)");
 	judge(&r, 3, 0.02, 0, 0, &j);
 	assert_string_equal(j.reason,
 		"-1.98 % after 3 of at most 12 runs lies beyond the threshold, but is not overwhelming, and else a "
 		"change takes 4 runs");
 	judge(&r, 4, 0.02, 2, 0.018, &j);
 	assert_non_null(strstr(j.reason,
-		"too close to call after the confirming set's 2 of at most 12 runs: 0.28 points from the threshold, and "));
+		"too close to call after the confirming set's 2 of at most 12 runs: 0.28 points from the threshold, where a verdict needs "));
 }
 
 /* What a measurement at another hour may decide: runs that do not agree, in one set or between the two. Not what the budget or a
