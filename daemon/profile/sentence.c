@@ -80,13 +80,14 @@ static void write_open(struct cause *c, const char *why)
 
 	sentence_ms(fabs(c->explained_ms), left);
 	sentence_ms(fabs(c->of_ms), of);
-	snprintf(c->sentence, sizeof c->sentence, "%s of %s ms %s are not explained%.100s", left, of, moved(c), why);
+	snprintf(c->sentence, sizeof c->sentence, "%s of the %s ms that a call %s are not explained%.100s", left, of, moved(c),
+		why);
 }
 
 void sentence_write(struct cause *c, const char *what, double own_ms)
 {
 	char explained[16], of[16], own[16];
-	const char *space = c->kernel[0] ? " " : "", *saves = c->of_ms < 0 ? "saves " : "";
+	const char *space = c->kernel[0] ? " " : "";
 
 	if (c->kind == CAUSE_NOT_EXPLAINED) {
 		write_open(c, what);
@@ -106,10 +107,10 @@ void sentence_write(struct cause *c, const char *what, double own_ms)
 	else if (c->confidence == CAUSE_FOLLOWS)
 		snprintf(to, room, "; a consequence of the causes above");
 	else if (c->kind == CAUSE_CONFIG && c->explained_ms / c->of_ms > NEARLY_ALL)
-		snprintf(to, room, ": %s%s of %s ms %s; with the base's configuration the %s is gone", saves, explained, of,
-			moved(c), c->of_ms < 0 ? "gain" : "loss");
+		snprintf(to, room, ": %s of the %s ms that a call %s; with the base's configuration the %s is gone", explained,
+			of, moved(c), c->of_ms < 0 ? "gain" : "loss");
 	else
-		snprintf(to, room, ": %s%s of %s ms %s", saves, explained, of, moved(c));
+		snprintf(to, room, ": %s of the %s ms that a call %s", explained, of, moved(c));
 }
 
 void sentence_add_how(struct cause *c, const char *kernel, const char *what)

@@ -297,7 +297,7 @@ static void what_is_missing_or_no_number_is_passed_over(void **state)
 	assert_int_equal(cause_rank(&(struct cause_evidence){ .base_ms = NAN, .target_ms = 2 }, of, CAUSE_MAX), 0);
 	assert_int_equal(cause_rank(&(struct cause_evidence){ .base_ms = 1, .target_ms = 2 }, of, CAUSE_MAX), 1);
 	assert_int_equal(of[0].kind, CAUSE_NOT_EXPLAINED);
-	assert_string_equal(of[0].sentence, "1 of 1 ms lost are not explained, and nothing was counted");
+	assert_string_equal(of[0].sentence, "1 of the 1 ms that a call lost are not explained, and nothing was counted");
 }
 
 static void turn_round(struct profile_case *c, size_t at)
@@ -385,7 +385,7 @@ static void a_configuration_says_how_it_costs(void **state)
 	(void)state;
 	assert_true(cause_rank(&c->e, of, CAUSE_MAX) > 0);
 	assert_non_null(strstr(of[0].sentence,
-		"PARTS 2 -> 1: 0.217 of 0.22 ms lost; with the base's configuration the loss is gone; v2_backward_kernel"));
+		"PARTS 2 -> 1: 0.217 of the 0.22 ms that a call lost; with the base's configuration the loss is gone; v2_backward_kernel"));
 	c->e.with_ms = c->e.with_target_ms; /* it was tried, and changed nothing */
 	size_t n = cause_rank(&c->e, of, CAUSE_MAX);
 
