@@ -159,16 +159,20 @@ static void add_work(struct result *r, int i, int side, bool slower)
 	snprintf(m.u.work.provider, sizeof m.u.work.provider, "%s", *named ? named : "hopper.v2");
 	snprintf(m.u.work.config, sizeof m.u.work.config, "tile 128x128 stages %d", side && slower ? 3 : 2);
 	fixture_add(r, &m);
-	static const char *const kernels[] = { "prepare_lists", "attention_main", "cast_output" };
+	const char *const kernels[] = { "prepare_lists",
+		c->direction == DIRECTION_BACKWARD ? "v2_backward_kernel<128, 128, 1>" : "forward_v2",
+		"cast_output" };
 	static const char *const phases[] = { "prepare", "run", "cast" };
 	for (int k = 0; k < 3; k++) {
 		struct msg node = { .t = MSG_NODE,
 			.u.node = { .cell = i,
 				.grid = { 132, 1, 1 },
 				.block = { k == 1 ? 384 : 256, 1, 1 },
-				.registers = k == 1 ? (side && slower ? 168 : 160) : 32,
+				.registers = k == 1 ? (side && slower ? 216 : 240) : 32,
 				.shared_bytes = k == 1 ? 213000 : 0,
-				.local_bytes = k == 1 && side && slower ? 48 : 0 } };
+				.local_bytes = k != 1           ? 0
+					       : side && slower ? 96
+								: 8 } };
 		node.u.node.role = role;
 		snprintf(node.u.node.phase, sizeof node.u.node.phase, "%s", phases[k]);
 		snprintf(node.u.node.kernel, sizeof node.u.node.kernel, "%s", kernels[k]);
@@ -219,7 +223,7 @@ static void measured(struct result *r, double (*d)(const struct cell *), double 
 		for (int i = 0; i < r->plan.request.n_cells; i++) {
 			double loss = d(&r->plan.request.cell[i]),
 			       shift = loss + (loss != 0 ? run_noise * noise_normal(&story.noise) : 0);
-			if ((set == 2 && loss <= 0.01) || lacks(r, i))
+			if ((set == 2 && loss < 0.02) || lacks(r, i)) /* a loss that the first set shows is confirmed */
 				continue;
 			add_timing(r, process_run, set, i, SERIES_DEVICE, "", 1, shift);
 			add_timing(r, process_run, set, i, SERIES_PHASE, "prepare", 0.03, 0);
@@ -236,7 +240,9 @@ static int64_t finish(struct result *r)
 	struct judge_outcome outcome;
 	int64_t job = r->plan.request.job;
 	char text[256];
-	r->done = (struct msg_done){ .gpu_s = 52 + 6 * noise_uniform(&story.noise), .wall_s = 68 };
+	double gpu_s = 52 + 6 * noise_uniform(&story.noise);
+	bool is_timed = !r->identical_by[0];
+	r->done = (struct msg_done){ .gpu_s = is_timed ? gpu_s : 0, .wall_s = is_timed ? 68 : 0.4 };
 	result_end(r);
 	ok(judge_finish(story.f.db, NULL, r, story.now_ms, &outcome, &err));
 	result_free(r);
@@ -307,13 +313,14 @@ static void explained(int64_t alert)
 {
 	static const char *const files[] = { "tests/data/profiles/02-register-cap.jsonl",
 		"tests/data/profiles/06-other-parts.jsonl" };
-	int n = 0;
+	static const char *const cells[] = { "/r0.2/b64/", "/r0.1/b128/" }; /* the worst one, and one of the other block size */
 	int64_t profile = put_profile_request(&story.f, last_comparison(), alert, "done", "");
-	for (int i = 0; i < story.suite.n_cells && n < 2; i++) {
-		const struct cell *c = &story.suite.cell[i];
-		if (is_sparse(c) && c->direction == DIRECTION_BACKWARD)
-			explain(profile, n, c, files[n], sparse_backward(c)), n++;
-	}
+	for (int n = 0; n < 2; n++)
+		for (int i = 0; i < story.suite.n_cells; i++) {
+			const struct cell *c = &story.suite.cell[i];
+			if (strstr(c->key, cells[n]) && c->direction == DIRECTION_BACKWARD)
+				explain(profile, n, c, files[n], sparse_backward(c));
+		}
 }
 
 static int64_t judged(

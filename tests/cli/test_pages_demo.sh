@@ -44,4 +44,12 @@ like "states the cause" "$out" 'spilled registers'
 like "ends with the next command" "$(tail -n 1 <<<"$out")" '^next: push a fix, or: flopwatch alerts accept A3 --reason'
 ok "alerts" fw alerts
 ok "have two lines each" test "$(grep -c '^A[0-9]' <<<"$out")" -eq "$(grep -c '^     ' <<<"$out")"
+page() { curl -s "$server$1"; }
+heading() { page "$1" | grep -oE '<h1[^>]*>[^<]*' | sed 's/<[^>]*>//'; }
+like "home names the worst alert, and what failed" "$(heading /)" '^ada/three-stages is up to 4\.[0-9] % slower in 6 of 20 cells; 1 more alert, 1 branch failed$'
+is "of pushes older than a phone shows, it marks the one with a change" \
+	"$(page / | grep -oE '<th scope=col( class=s)? title="[0-9a-f]{10}' | sed -n '1p; /class=s/p' | cut -d'"' -f1 | paste -sd'|')" '<th scope=col title=|<th scope=col class=s title='
+like "and all of its squares" "$(page / | grep -c '<td class="b2 s">')" '^8$'
+slow=$(page / | grep -oE '/history\?cell=[^"]*r0\.2%2Fb64[^"]*backward[^"]*' | head -n 1 | sed 's/&amp;/\&/g; s/branch=main/branch=ada%2Fthree-stages/')
+like "a history counts a loss that a second push repeats from the first one" "$(heading "$slow")" ', flat for 2 pushes since [0-9a-f]{7} was 4\.[0-9] % slower$'
 ok "and it still serves" fw status

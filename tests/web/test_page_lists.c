@@ -43,7 +43,7 @@ static void fill_more(struct run *run)
 	cell.base_median_ms = cell.target_median_ms = cell.ci_low_pct = cell.ci_high_pct = cell.decided_m = cell.decided_se = NAN;
 	snprintf(cell.key, sizeof cell.key, "%s", OTHER);
 	snprintf(cell.failure, sizeof cell.failure, "wrong");
-	snprintf(cell.reason, sizeof cell.reason, "worst O[17,3,64]: 0.123 instead of 0.124");
+	snprintf(cell.reason, sizeof cell.reason, "O[query 17, head 3, 64] is 0.1562, should be 0.1241 (allowed error 0.00067)");
 	ok(store_cell_insert(f->db, &cell, &err));
 	ok(store_comparison_verdict(f->db, wrong, VERDICT_FAILED, &err));
 	int64_t beside = fixture_comparison(f, "main", 0xb1, 0xb1, VERDICT_REGRESSION, now);
@@ -64,7 +64,7 @@ static void a_line_tells_its_cell_its_interval_and_its_author(void **state)
 	expect(run, "/comparisons", "<option value=\"all\">all</option>", true);
 	/* the cell with the largest gain of an improvement, the reason of a failure */
 	expect(run, "/comparisons", "2 of 3: <a href=\"/comparisons/3?open=1#c1\">", true);
-	expect(run, "/comparisons", "wrong: worst O[17,3,64]: 0.123 instead of 0.124", true);
+	expect(run, "/comparisons", "wrong: O[query 17, head 3, 64] is 0.1562, should be 0.1241 (allowed error 0.00067)", true);
 }
 
 static void answers_name_the_author_too(void **state)
@@ -92,7 +92,7 @@ static void the_overview_tells_the_same_of_each_branch(void **state)
 	expect(run, "/", "1 of 1: <a href=\"/comparisons/2?open=0#c0\">causal", true);
 	expect(run, "/", "\u22123.34\u00a0\u2026\u00a0\u22122.76", true);
 	expect(run, "/", "<a href=\"/comparisons?author=Ada\">Ada</a>", true);
-	expect(run, "/", "wrong: worst O[17,3,64]: 0.123 instead of 0.124", true);
+	expect(run, "/", "wrong: O[query 17, head 3, 64] is 0.1562, should be 0.1241 (allowed error 0.00067)", true);
 	expect(run, "/repos/kernels", "<a href=\"/comparisons?repo=kernels&amp;since=7d&amp;verdict=regression\">", true);
 	/* what failed first, then what is slower; unchanged branches last */
 	struct answer a = get(run, "/");
@@ -102,7 +102,7 @@ static void the_overview_tells_the_same_of_each_branch(void **state)
 	answer_free(&a);
 	char commit[96];
 	snprintf(commit, sizeof commit, "/commits/%s", fixture_sha(0xc2));
-	expect(run, commit, "wrong: worst O[17,3,64]: 0.123 instead of 0.124", true);
+	expect(run, commit, "wrong: O[query 17, head 3, 64] is 0.1562, should be 0.1241 (allowed error 0.00067)", true);
 }
 
 static void lists_are_filtered_by_author_and_time(void **state)
@@ -648,7 +648,7 @@ static void a_job_begins_with_its_finding(void **state)
 	expect(run, "/jobs/3", "<h1>kim/tile is up to 5.1 % faster in 2 of 3 cells</h1>", true);
 	expect(run, "/jobs/3", "What to do: nothing to fix here</span>", true);
 	expect(run, "/jobs/4", "<h1>noor/one failed in 1 of 1 cell: wrong</h1>", true);
-	expect(run, "/jobs/4", "Why: wrong: worst O[17,3,64]: 0.123 instead of 0.124", true);
+	expect(run, "/jobs/4", "Why: wrong: O[query 17, head 3, 64] is 0.1562, should be 0.1241 (allowed error 0.00067)", true);
 	expect(run, "/jobs/4", "What to do: fix the cause and push again; <a href=\"/jobs/4\">J4</a> has the log", true);
 	expect(run, "/jobs/5", "What to do: nothing, this result is for information", true); /* slower than a peer */
 	expect(run, "/jobs/5", "Answer A", false);
@@ -717,7 +717,7 @@ static void a_history_begins_with_its_newest_step(void **state)
 	expect(run, HISTORY "&branch=main&overlay=kim/tile", drop, true);
 	expect(run, HISTORY "&branch=main&overlay=kim/tile", ", 9.5 % slower at 00000", true);
 	expect(run, HISTORY "&branch=main&overlay=kim/tile", "2 of 2: <a href=\"/comparisons/6?open=0#c0\">causal", true);
-	expect(run, HISTORY "&branch=main&overlay=kim/tile", "Why: phase run, kernel wide</span>", true);
+	expect(run, HISTORY "&branch=main&overlay=kim/tile", "Why: in phase run, kernel wide</span>", true);
 	expect(run, HISTORY "&branch=main&overlay=kim/tile", "<a class=button href=\"/alerts/1#answer\">Answer A1</a>", true);
 	expect(run, HISTORY, ", the newest of 6 pushes; kim/tile is 9.5 % slower at 00000", true);
 	/* the name is that of the dropping line's cell */
@@ -767,7 +767,7 @@ static void an_alert_of_an_unchanged_push_is_the_next_step(void **state)
 	expect(run, "/jobs/2", "What to do: push a fix, or answer <a href=\"/alerts/1\">A1</a>", true);
 	/* one of a failure, whose cause is the failure */
 	ok(db_script(run->f->db, "UPDATE alert SET target_sha = (SELECT target_sha FROM comparison WHERE id = 4)", &err));
-	expect(run, "/jobs/4", "Why: wrong: worst O[17,3,64]: 0.123 instead of 0.124", true);
+	expect(run, "/jobs/4", "Why: wrong: O[query 17, head 3, 64] is 0.1562, should be 0.1241 (allowed error 0.00067)", true);
 	expect(run, "/jobs/4", "<a class=button href=\"/alerts/1#answer\">Answer A1</a>", true);
 }
 
@@ -828,7 +828,7 @@ static void a_heat_map_begins_with_its_newest_step(void **state)
 		"UPDATE comparison SET verdict = 'improvement' WHERE id = 3;"
 		"UPDATE cell SET verdict = 'improvement' WHERE comparison = 3 AND n = 1",
 		&err));
-	expect(run, "/heat?branch=main", " in 1 of 2 cells; no change in 2 pushes since</h1>", true);
+	expect(run, "/heat?branch=main", " in 1 of 2 cells; the 2 pushes since then change nothing</h1>", true);
 	expect(run, "/heat?branch=main", "<a class=button href=\"/comparisons/3\">Open C3</a>", true);
 	expect(run, "/heat?branch=nobody", "<h1>Heat map</h1>", true);
 }
@@ -1014,7 +1014,7 @@ static void a_list_of_comparisons_counts_explains_and_answers(void **state)
 	ok(db_script(run->f->db, "UPDATE alert SET grouped = '[{\"phase\":\"run\",\"kernel\":\"wide\"}]'", &err));
 	expect(run, "/comparisons", "<h1>Comparisons: 1 failed, 1 slower, 1 faster, 1 unchanged</h1>", true);
 	expect(run, "/comparisons?verdict=regression", "<h1>Comparisons: 1 slower</h1>", true);
-	expect(run, "/comparisons", "<span class=\"why cause\">phase run, kernel wide</span>", true);
+	expect(run, "/comparisons", "<span class=\"why cause\">in phase run, kernel wide</span>", true);
 	expect(run, "/comparisons", "<a href=\"/alerts/1#answer\">Answer A1</a>", true);
 	ok(db_script(run->f->db, "UPDATE alert SET state = 'resolved'", &err));
 	expect(run, "/comparisons", "Answer A1", false);
@@ -1044,7 +1044,7 @@ static void the_queue_says_what_runs_why_others_wait_and_what_was_found(void **s
 	/* what the running job measures against what, how far it is, and what follows */
 	expect(run, "/jobs", "<dt>Measures</dt><dd><a ", true);
 	expect(run, "/jobs", "<dt>Because of</dt><dd>a push</dd>", true);
-	expect(run, "/jobs", "<dt>So far</dt><dd>no cell is known yet", true);
+	expect(run, "/jobs", "<dt>So far</dt><dd>no cell is timed yet", true);
 	snprintf(text, sizeof text, ", then J%lld</dd><dt>What to do</dt><dd>nothing", (long long)job[1]);
 	expect(run, "/jobs", text, true);
 	snprintf(text, sizeof text,
@@ -1059,7 +1059,7 @@ static void the_queue_says_what_runs_why_others_wait_and_what_was_found(void **s
 	/* an ended job: change, cells, cause or reason, the answer */
 	expect(run, "/jobs", "\u22123.05\u00a0% <span class=why>1 of 1: <a href=\"/comparisons/2?open=0#c0\">causal", true);
 	expect(run, "/jobs", "<a href=\"/alerts/1#answer\">Answer A1</a>", true);
-	expect(run, "/jobs", "wrong: worst O[17,3,64]: 0.123 instead of 0.124", true);
+	expect(run, "/jobs", "wrong: O[query 17, head 3, 64] is 0.1562, should be 0.1241 (allowed error 0.00067)", true);
 	expect(run, "/jobs", "\">Log of J", true);
 	/* the newest verdict of the branch that is measured */
 	expect(run, "/jobs", "Last verdict of ", false);

@@ -83,7 +83,7 @@ static void everything_of_a_profile_is_on_the_opened_cell(void **state)
 		"<b>Why:</b> v2_backward_kernel&lt;128, 128, 1&gt; executes 11.9 times the loads and stores of spilled registers");
 	part = table(a.body, ">How sure<");
 	shows(part,
-		"with 216 registers instead of 240: 0.36 of 0.36 ms lost</span></th><td class=n>0.36 <span class=dim>of 0.36</span></td>");
+		"with 216 registers instead of 240: 0.36 of the 0.36 ms that a call lost</span></th><td class=n>0.36 <span class=dim>of 0.36</span></td>");
 	shows(part, "<td>measured</td>");
 	shows(part, "<td>consequence</td>");
 	free(part);
@@ -101,7 +101,7 @@ static void everything_of_a_profile_is_on_the_opened_cell(void **state)
 	shows(part, "48.6 GB"); /* L2 of the base's backward kernel */
 	free(part);
 	part = table(a.body, "Hit rates and use");
-	shows(part, "<td class=n>97.3</td>");
+	shows(part, "<td class=\"n x\">97.3</td>");
 	free(part);
 	part = table(a.body, "What warps wait for");
 	shows(part, "long_scoreboard");
@@ -127,7 +127,7 @@ static void a_configuration_is_shown_key_by_key(void **state)
 	struct answer a = get(run, "/comparisons/1");
 
 	shows(a.body,
-		"<b>Why:</b> PARTS 2 -&gt; 1: 0.217 of 0.22 ms lost; with the base's configuration the loss is gone; v2_backward_kernel");
+		"<b>Why:</b> PARTS 2 -&gt; 1: 0.217 of the 0.22 ms that a call lost; with the base's configuration the loss is gone; v2_backward_kernel");
 	shows(a.body, "<th scope=row><code>PARTS</code></th><td><code>2</code></td><td><code>1</code></td>");
 	hides(a.body, "<code>STAGES</code>");
 	shows(a.body, "The target in the base\u2019s configuration takes 8.87");

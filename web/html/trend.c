@@ -408,11 +408,27 @@ static void put_value(const struct trend *t, double y, struct buf *out)
 	buf_printf(out, fabs(y) >= 100 ? "%.0f %s" : "%.3g %s", y, is_rate(t->metric) ? t->unit.name : t->metric->unit);
 }
 
+/* Whether a point repeats the change of the one before it: each push of a branch is compared with the branch's base. */
+static bool repeats(const struct chart_point *before, const struct chart_point *p)
+{
+	bool is_same = (p->is_loss && before->is_loss) || (p->is_gain && before->is_gain);
+	return is_same && before->y > 0 && fabs(p->y / before->y - 1) * 100 < fabs(p->change_pct) / 2;
+}
+
 /* The points since the newest change, that one included: they have one level. */
 static int level_of(const struct chart_line *line)
 {
 	int i = line->n - 1;
 	while (i > 0 && !line->point[i].is_loss && !line->point[i].is_gain)
+		i--;
+	return i;
+}
+
+/* The same from the first point that shows the change. */
+static int level_from_first(const struct chart_line *line)
+{
+	int i = level_of(line);
+	while (i > 0 && repeats(&line->point[i - 1], &line->point[i]))
 		i--;
 	return i;
 }
@@ -457,7 +473,7 @@ void trend_finding(const struct trend *t, int at, bool is_one_branch, const char
 		return;
 	}
 	put_value(t, newest->y, out);
-	int from = level_of(line), n = line->n - from;
+	int from = level_from_first(line), n = line->n - from;
 	const struct chart_point *since = &line->point[from];
 	bool is_change = since->is_loss || since->is_gain;
 	if (!is_one_branch || !is_level || n == 0)

@@ -29,7 +29,7 @@ static void write_phase(struct buf *out, const char *groups_json)
 {
 	json_t *groups = json_loads(groups_json, 0, NULL);
 	const json_t *group = json_array_get(groups, 0);
-	emit_format(out, "%s{?phase *}%-s%s{?kernel *}", comparison_text(group, "phase"),
+	emit_format(out, "%s{?in phase *}%-s%s{?kernel *}", comparison_text(group, "phase"),
 		*comparison_text(group, "phase") && *comparison_text(group, "kernel") ? ", " : "",
 		comparison_text(group, "kernel"));
 	json_decref(groups);

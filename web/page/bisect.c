@@ -2,11 +2,11 @@
 
 #include "web/page/internal.h"
 
-enum { ROWS = 50, ROWS_BYTES = 1 << 20, TITLE_BYTES = 96 };
+enum { ROWS = 50, ROWS_BYTES = 1 << 20, TITLE_BYTES = 128 };
 
 /* ---- the list --------------------------------------------------------------------------------------------------------- */
 
-/* "Bisect 7: the culprit is b31846a035", else its state. */
+/* "Bisect 7: the culprit is b31846a035"; "Bisect 7: which commit after 736ae31d6e makes a851f9a236 slower?"; else its state. */
 static void write_title(char *out, size_t size, const struct store_bisect *b)
 {
 	json_t *culprits = json_loads(b->culprits_json, 0, NULL);
@@ -14,6 +14,9 @@ static void write_title(char *out, size_t size, const struct store_bisect *b)
 	if (n)
 		snprintf(out, size, "Bisect %lld: the culprit is %.10s", (long long)b->id,
 			comparison_text(json_array_get(culprits, 0), "to"));
+	else if (!b->ended_at)
+		snprintf(out, size, "Bisect %lld: which commit after %.10s makes %.10s %s?", (long long)b->id, b->good_sha,
+			b->bad_sha, strcmp(b->goal, "failing") == 0 ? "fail" : "slower");
 	else
 		snprintf(out, size, "Bisect %lld: %s", (long long)b->id, b->state);
 	size_t len = strlen(out);
@@ -92,16 +95,21 @@ static void facts(void *arg, const struct store_bisect *row)
 	}
 	emit_format(out,
 		"<dl class=\"facts card\"><dt>Repository</dt><dd>%s</dd><dt>Good</dt><dd>%s{commit}</dd><dt>Bad</dt><dd>"
-		"%s{commit}</dd><dt>Commits between</dt><dd>%d</dd><dt>Jobs</dt><dd>%d",
-		row->repo_name, row->good_sha, row->bad_sha, row->commits, row->n_jobs);
+		"%s{commit}</dd><dt>Commits</dt><dd>%d{?* after the good one}%-s</dd><dt>Jobs</dt><dd>%d",
+		row->repo_name, row->good_sha, row->bad_sha, row->commits, row->commits ? "" : "not listed yet", row->n_jobs);
 	if (row->job)
 		emit_format(out, ", waits for %lld{job}", (long long)row->job);
 	emit_format(out, "</dd><dt>Suite</dt><dd>%s</dd>%lld{?<dt>For</dt><dd><a href=\"/alerts/*\">A*</a></dd>}", row->suite,
 		(long long)row->alert);
 	if (row->comparison)
 		emit_format(out, "<dt>Both ends</dt><dd>%lld{comparison}</dd>", (long long)row->comparison);
-	emit_format(out, "<dt>Started</dt><dd>%lld{time}</dd><dt>Ended</dt><dd>%lld{time}</dd></dl>\n",
-		(long long)row->created_at, (long long)row->ended_at);
+	emit_format(out, "<dt>Started</dt><dd>%lld{time}</dd>", (long long)row->created_at);
+	if (row->ended_at)
+		emit_format(out, "<dt>Ended</dt><dd>%lld{time}</dd></dl>\n", (long long)row->ended_at);
+	else
+		emit_raw(out,
+			"<dt>Next</dt><dd>the daemon measures commits between both ends, each time about half of those that remain</dd>"
+			"<dt>What to do</dt><dd>nothing; the culprit appears here and at its alert</dd></dl>\n");
 }
 
 struct measured {

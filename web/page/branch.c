@@ -67,7 +67,7 @@ static void draw_job(struct buf *out, const struct view_branch *row)
 	suites_unfinished(out, row->tip);
 	if (!row->job || row->job_state == JOBSTATE_DONE)
 		return;
-	emit_format(out, " %lld{job} %s{verdict}", (long long)row->job, jobstate_name(row->job_state));
+	emit_format(out, " <small>next:</small> %lld{job} %s{verdict}", (long long)row->job, jobstate_name(row->job_state));
 	job_progress(out, row->job, row->job_progress); /* in any state: a short job ends before the page is drawn again */
 }
 

@@ -88,7 +88,7 @@ static void false_alarms(struct drawing *d, int64_t device, const char *uuid)
 			f.alarms, f.comparisons, f.upper_pct);
 	else
 		emit_rawf(d->out,
-			"<dt>False alarms</dt><dd class=dim>not known yet: %d of %d comparisons of equal builds, which <code>flopwatch "
+			"<dt>False alarms</dt><dd class=dim>not known yet: after %d of at least %d comparisons of equal builds, which <code>flopwatch "
 			"calibrate</code> measures</dd>",
 			f.comparisons, ALARMS_FROM);
 	if (known.cells && !known.underpowered)
@@ -96,7 +96,7 @@ static void false_alarms(struct drawing *d, int64_t device, const char *uuid)
 			known.cells, known.cells == 1 ? "" : "s");
 	else if (known.cells)
 		emit_rawf(d->out,
-			"<dt>Calibrated</dt><dd>%d cells; in %d of them runs of equal builds vary too much to detect a slowdown of the size of the threshold</dd>",
+			"<dt>Calibrated</dt><dd>%d cells; in %d of them runs vary too much to detect a slowdown of the size of the threshold</dd>",
 			known.cells, known.underpowered);
 }
 
@@ -161,7 +161,7 @@ struct calibrations {
 	double most_pct; /* largest minimum detectable slowdown */
 };
 
-/* Calibration of each cell from equal builds: the smallest detectable slowdown, and cells where none can be detected. */
+/* Calibration of each cell from comparisons without a change: the smallest detectable slowdown, and cells where none can be detected. */
 static void calibration_line(void *arg, const struct view_calibration *row)
 {
 	struct calibrations *all = arg;
@@ -202,7 +202,7 @@ static int draw_calibration(struct drawing *d, struct fw_err *err)
 	int result = view_calibrations(d->site->db, NULL, NULL, clock_utc_ms(), calibration_line, &all, err);
 	if (all.n) {
 		emit_rawf(out,
-			"<h2>The smallest slowdown that each cell can show</h2><p>From comparisons of equal builds in the last %d days. ",
+			"<h2>The smallest slowdown that each cell can show</h2><p>From cells that did not change, in the last %d days. ",
 			CALIBRATION_DAYS_MAX);
 		if (all.underpowered)
 			emit_rawf(out,
@@ -212,7 +212,7 @@ static int draw_calibration(struct drawing *d, struct fw_err *err)
 		emit_raw(out,
 			"<code>flopwatch calibrate</code> measures the noise again, <code>flopwatch calibrate forget</code> "
 			"deletes it.</p>");
-		layout_table(out, "Cell|^Repository|^Device|^>Comparisons|~>Runs|~>Noise|>Smallest slowdown|Threshold|~Newest");
+		layout_table(out, "Cell|^Repository|^Device|^>Comparisons|~>Runs|~>Noise|>Smallest slowdown|Note|~Newest");
 		for (int i = 0; i < all.n; i++) {
 			const struct calibrated *cell = &all.cell[i];
 			buf_append(out, all.text.data + cell->begin, cell->bar - cell->begin);

@@ -77,7 +77,7 @@ static void take(void *arg, const struct view_grid *row)
  * The verdict determines the colour, the size its intensity; the sign or value is written in the square, so that the meaning
  * never depends on colour alone.
  */
-static void square(struct buf *out, enum verdict verdict, double pct)
+static void square(struct buf *out, enum verdict verdict, double pct, const char *column)
 {
 	static const struct {
 		const char *class, *text;
@@ -92,17 +92,35 @@ static void square(struct buf *out, enum verdict verdict, double pct)
 		[VERDICT_NONE] = { "", "" },
 	};
 	double size = fabs(pct);
+	const char *quote = *column ? "\"" : "";
 	if (verdict == VERDICT_REGRESSION || verdict == VERDICT_IMPROVEMENT)
-		emit_rawf(out, "<td class=%c%d>%s%.*f</td>", verdict == VERDICT_REGRESSION ? 'b' : 'g',
+		emit_rawf(out, "<td class=%s%c%d%s%s>%s%.*f</td>", quote, verdict == VERDICT_REGRESSION ? 'b' : 'g',
 			size < 2.5 ? 1
 			: size < 6 ? 2
 				   : 3,
-			pct < 0 ? "\u2212" : "+", size < 9.95 ? 1 : 0, size);
+			column, quote, pct < 0 ? "\u2212" : "+", size < 9.95 ? 1 : 0, size);
 	else if (!signs[verdict].text)
-		emit_raw(out, "<td class=q>?</td>");
+		emit_rawf(out, "<td class=%sq%s%s>?</td>", quote, column, quote);
+	else if (*signs[verdict].class || *column)
+		emit_rawf(out, "<td class=%s%s%s%s>%s</td>", quote, signs[verdict].class, column, quote, signs[verdict].text);
 	else
-		emit_rawf(out, *signs[verdict].class ? "<td class=%s>%s</td>" : "<td%s>%s</td>", signs[verdict].class,
-			signs[verdict].text);
+		emit_rawf(out, "<td>%s</td>", signs[verdict].text);
+}
+
+static bool has_step(const struct heat *h, int column)
+{
+	for (int i = 0; i < h->n_cells; i++)
+		if (verdict_is_change(h->cell[i].at[column].verdict))
+			return true;
+	return false;
+}
+
+enum { PHONE_PUSHES = 7 }; /* the style sheet shows so many on a phone, and older ones with a change */
+
+/* Class of the squares of a column, after a space. */
+static const char *column_class(const struct heat *h, int column, bool is_small)
+{
+	return is_small && column >= PHONE_PUSHES && has_step(h, column) ? " s" : "";
 }
 
 static void draw(struct buf *out, const struct heat *h, const char *repo, const char *branch, bool is_small)
@@ -112,9 +130,10 @@ static void draw(struct buf *out, const struct heat *h, const char *repo, const 
 		"right</caption><thead><tr><th scope=col>Cell</th>",
 		is_small ? " small" : "", is_small ? " class=gone" : "");
 	for (int k = h->n_columns - 1; k >= 0; k--)
-		emit_format(out, "<th scope=col title=\"%-.10s %s\"><a href=\"/comparisons/%lld\"><code>%-.7s</code> %s</a></th>",
-			h->column[k].target, h->column[k].subject, (long long)h->column[k].id, h->column[k].target,
-			is_small ? "" : h->column[k].subject);
+		emit_format(out,
+			"<th scope=col%-s title=\"%-.10s %s\"><a href=\"/comparisons/%lld\"><code>%-.7s</code> %s</a></th>",
+			*column_class(h, k, is_small) ? " class=s" : "", h->column[k].target, h->column[k].subject,
+			(long long)h->column[k].id, h->column[k].target, is_small ? "" : h->column[k].subject);
 	emit_raw(out, "</tr></thead><tbody>\n");
 	for (int i = 0; i < h->n_cells; i++) {
 		emit_format(out,
@@ -123,7 +142,7 @@ static void draw(struct buf *out, const struct heat *h, const char *repo, const 
 			h->cell[i].key, repo, branch, h->cell[i].key, h->cell[i].title, (long long)h->cell[i].size,
 			h->cell[i].direction);
 		for (int k = h->n_columns - 1; k >= 0; k--)
-			square(out, h->cell[i].at[k].verdict, h->cell[i].at[k].change_pct);
+			square(out, h->cell[i].at[k].verdict, h->cell[i].at[k].change_pct, column_class(h, k, is_small));
 		emit_raw(out, "</tr>\n");
 	}
 	layout_table_end(out);
@@ -134,14 +153,6 @@ static void draw(struct buf *out, const struct heat *h, const char *repo, const 
 		"<p><small>Oldest push to the left. Numbers: change of speed of regressions and improvements, in %. "
 		"\u00b7 unchanged, \u2261 identical, ? undecided, \u2715 failed, \u2296 removed, \u2295 added, \u2205 supported by neither "
 		"side.</small></p>\n");
-}
-
-static bool has_step(const struct heat *h, int column)
-{
-	for (int i = 0; i < h->n_cells; i++)
-		if (verdict_is_change(h->cell[i].at[column].verdict))
-			return true;
-	return false;
 }
 
 /* Whether a push shows whether there is a step: a failed or undecided one does not. */
@@ -217,7 +228,7 @@ int heat_draw(struct site *site, struct buf *out, const char *repo, const char *
 	return result;
 }
 
-/* "6a99b2c3d4 of main is 2.9 % faster in 8 of 20 cells; no change in 12 pushes since" */
+/* "6a99b2c3d4 of main is 2.9 % faster in 8 of 20 cells; the 12 pushes since then change nothing" */
 static void write_title(struct buf *out, const char *branch, const struct heat_found *found, const struct outcome *step,
 	const struct alarms *alarms)
 {
@@ -238,10 +249,12 @@ static void write_title(struct buf *out, const char *branch, const struct heat_f
 		branch_text(&subject, branch);
 		buf_puts(out, subject.data);
 	}
-	int flat = found->step ? found->since : found->pushes;
-	if (flat)
-		buf_printf(out, "%s no change in %d push%s%s", found->step ? ";" : ":", flat, flat == 1 ? "" : "es",
-			found->step ? " since" : "");
+	if (found->step && found->since == 1)
+		buf_puts(out, "; the push since then changes nothing");
+	else if (found->step && found->since)
+		buf_printf(out, "; the %d pushes since then change nothing", found->since);
+	else if (!found->step && found->pushes)
+		buf_printf(out, ": no change in %d push%s", found->pushes, found->pushes == 1 ? "" : "es");
 	out->failed |= subject.failed;
 	buf_fini(&subject);
 }

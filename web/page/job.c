@@ -198,9 +198,9 @@ static void progress_text(struct buf *out, const json_t *p)
 	json_int_t process_run = json_integer_value(json_object_get(p, "run")),
 		   set = json_integer_value(json_object_get(p, "set"));
 	if (process_run)
-		emit_rawf(out, "run %lld%s ", (long long)process_run, set == 2 ? " (confirming)" : "");
+		emit_rawf(out, "run %lld%s, ", (long long)process_run, set == 2 ? " (confirming)" : "");
 	if (step)
-		emit_format(out, "%s ", step);
+		emit_format(out, "%s ", strcmp(step, "time") == 0 ? "timing" : step);
 	if (cell)
 		emit_text(out, cell);
 	if (note)
@@ -363,7 +363,7 @@ static void draw_extent(struct buf *out, const struct view_job *row, const json_
 	else if (cells)
 		emit_rawf(out, "%lld cell%s, none timed yet", (long long)cells, cells == 1 ? "" : "s");
 	else
-		emit_raw(out, "no cell is known yet");
+		emit_raw(out, "no cell is timed yet");
 	if (budget_s > 0)
 		emit_format(out, "; %f{duration} since the start, at most %f{duration} of device time", elapsed_s, budget_s);
 	emit_format(out, "%s{?; suite *}</dd>", row->suite);

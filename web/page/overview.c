@@ -106,7 +106,16 @@ static void add(struct branches *total, const struct branches *found)
 /* The title: the worst open alert, else the most urgent branches. */
 static void write_title(struct buf *out, const struct alarms *alarms, const struct branches *total)
 {
-	if (alarms->n) {
+	int failed = total->n[URGENCY_FAILED];
+	if (alarms->n && failed) {
+		buf_append(out, alarms->finding.data, alarms->finding.len);
+		if (alarms->n > 1)
+			buf_printf(out, "; %d more alert%s, ", alarms->n - 1, alarms->n == 2 ? "" : "s");
+		else
+			buf_puts(out, "; ");
+		buf_printf(out, "%d branch%s failed", failed, failed == 1 ? "" : "es");
+		out->failed |= alarms->finding.failed;
+	} else if (alarms->n) {
 		alarms_title(out, alarms);
 	} else {
 		buf_puts(out, "No open alert: ");

@@ -141,7 +141,7 @@ static void how_sure(struct buf *out, const struct comparison *c)
 		emit_raw(out, ".</p>\n");
 }
 
-/* The phase that moved a cell, with its time: "phase run 9.91 -> 9.56 ms, 0.35 of 0.36 ms gained". False: none is named. */
+/* The phase that moved a cell, with its time: "phase run 9.91 -> 9.56 ms: 0.35 of the 0.36 ms that a call gained". False: none is named. */
 static bool write_phase(struct buf *out, struct comparison_cell *cell)
 {
 	const char *cause = comparison_decided(cell) ? NULL : comparison_cause(cell);
@@ -152,9 +152,9 @@ static bool write_phase(struct buf *out, struct comparison_cell *cell)
 		if (!cause || strcmp(comparison_text(phase, "phase"), cause) != 0)
 			continue;
 		double base_ms = comparison_number(phase, "base_ms"), target_ms = comparison_number(phase, "target_ms");
-		emit_format(out, "phase <b>%s</b> %f{ms} \u2192 %f{ms} ms, ", cause, base_ms, target_ms);
-		emit_rawf(out, "%.3g of %.3g ms %s", fabs(target_ms - base_ms), fabs(cell->target_ms - cell->base_ms),
-			cell->target_ms < cell->base_ms ? "gained" : "lost");
+		emit_format(out, "phase <b>%s</b> %f{ms} \u2192 %f{ms} ms: ", cause, base_ms, target_ms);
+		emit_rawf(out, "%.3g of the %.3g ms that a call %s", fabs(target_ms - base_ms),
+			fabs(cell->target_ms - cell->base_ms), cell->target_ms < cell->base_ms ? "gained" : "lost");
 		return true;
 	}
 	return false;

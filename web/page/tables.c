@@ -117,6 +117,7 @@ static double quotient(const struct kernel_pair *p, int side, const char *part, 
 static void use_cells(struct buf *out, const struct kernel_pair *p, int side)
 {
 	double conflicts = tables_value(p, side, "l1tex__data_bank_conflicts_pipe_lsu_mem_shared.sum");
+	static const char *const classes[] = { "n", "n w", "n", "n x", "n w", "n x" }; /* as the head of the table has them */
 	const double pct[] = { quotient(p, side, "lts__t_sectors_lookup_hit.sum", "lts__t_sectors.sum"),
 		quotient(p, side, "l1tex__t_sectors_lookup_hit.sum", "l1tex__t_sectors.sum"),
 		tables_value(p, side, "sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_elapsed"),
@@ -126,10 +127,10 @@ static void use_cells(struct buf *out, const struct kernel_pair *p, int side)
 
 	for (size_t i = 0; i < sizeof pct / sizeof pct[0]; i++)
 		if (isfinite(pct[i]))
-			emit_rawf(out, "<td class=n>%.1f</td>", pct[i]);
+			emit_rawf(out, "<td class=\"%s\">%.1f</td>", classes[i], pct[i]);
 		else
-			emit_raw(out, "<td class=n>\u2013</td>");
-	emit_raw(out, "<td class=n>");
+			emit_rawf(out, "<td class=\"%s\">\u2013</td>", classes[i]);
+	emit_raw(out, "<td class=\"n w\">");
 	amount_count(isfinite(conflicts) ? conflicts : 0, text);
 	emit_format(out, "%s</td></tr>\n", isfinite(conflicts) ? text : "\u2013");
 }
@@ -147,8 +148,8 @@ void tables_use(struct buf *out, const struct why *w)
 			continue;
 		if (!any) {
 			emit_raw(out, "<h3>Hit rates and use</h3>");
-			layout_table(
-				out, "Kernel|Side|>L2 hits %|>L1 hits %|>Tensor %|>Issue %|>Warps %|>SMs busy %|>Bank conflicts");
+			layout_table(out,
+				"Kernel|Side|>L2 hits %|~>L1 hits %|>Tensor %|^>Issue %|~>Warps %|^>SMs busy %|~>Bank conflicts");
 		}
 		any = true;
 		n++;

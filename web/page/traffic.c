@@ -20,17 +20,19 @@ static const struct {
 
 enum { LEVELS = sizeof levels / sizeof levels[0] };
 
-static void bytes_cell(struct buf *out, double bytes, double beside)
+/* A phone shows only the device's memory. */
+static void bytes_cell(struct buf *out, int level, double bytes, double beside)
 {
+	const char *td = level < 2 ? "<td class=n>" : "<td class=\"n w\">";
 	char text[AMOUNT_SIZE];
 	bool separate = bytes > 0 && beside > 0 && fabs(bytes / beside - 1) > SEPARATE;
 
 	if (!isfinite(bytes)) {
-		emit_raw(out, "<td class=n>\u2013</td>");
+		emit_format(out, "%-s\u2013</td>", td);
 		return;
 	}
 	amount_bytes(bytes, text);
-	emit_format(out, "%-s%s%-s", separate ? "<td class=n><b>" : "<td class=n>", text, separate ? "</b></td>" : "</td>");
+	emit_format(out, "%-s%-s%s%-s", td, separate ? "<b>" : "", text, separate ? "</b></td>" : "</td>");
 }
 
 static double moved(const struct kernel_pair *p, int side, int level)
@@ -68,14 +70,14 @@ static void traffic_rows(struct buf *out, const struct why *w, int side, const c
 		tables_name(out, k->name ? k->name : "");
 		emit_raw(out, "</th>");
 		for (int l = 0; l < LEVELS; l++)
-			bytes_cell(out, moved(p, side, l), compare && pair_is_whole(p) ? moved(p, !side, l) : NAN);
+			bytes_cell(out, l, moved(p, side, l), compare && pair_is_whole(p) ? moved(p, !side, l) : NAN);
 		emit_raw(out, "</tr>\n");
 	}
 	if (n < 2)
 		return;
 	emit_format(out, "<tr><td>%s</td><th scope=row>all</th>", implementation);
 	for (int l = 0; l < LEVELS; l++)
-		bytes_cell(out, sum[l], NAN);
+		bytes_cell(out, l, sum[l], NAN);
 	emit_raw(out, "</tr>\n");
 }
 
@@ -95,7 +97,7 @@ void traffic_draw(struct buf *out, const struct why *w, const struct screen_fact
 	if (!any)
 		return;
 	emit_raw(out, "<h3>Memory traffic</h3>");
-	layout_table(out, "Side|Kernel|>DRAM read|>DRAM written|>L2|>L1|>Shared");
+	layout_table(out, "Side|Kernel|>DRAM read|>DRAM written|~>L2|~>L1|~>Shared");
 	implementation("base", w->head.base_provider, name);
 	traffic_rows(out, w, 0, name, false);
 	implementation("target", w->head.target_provider, name);
