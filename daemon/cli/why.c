@@ -305,9 +305,11 @@ static void print_costs(const json_t *alert, const char *only)
 	json_array_foreach(json_object_get(alert, "cells"), i, cell)
 	{
 		const char *key = value_text(cell, "cell");
+		char values[COST_VALUES_SIZE];
+		cost_values(value_text(alert, "cost"), value_number(cell, "target"), " instead of ", value_number(cell, "base"), values,
+			sizeof values);
 		if (!only || strcmp(only, key) == 0)
-			plain_line(stdout, "%s: %.6g > %.6g %s", key, value_number(cell, "base"), value_number(cell, "target"),
-				value_text(cell, "unit"));
+			plain_line(stdout, "%s: %s", key, values);
 	}
 	printf("next: flopwatch open C%lld\n", value_integer(alert, "comparison"));
 }

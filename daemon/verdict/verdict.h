@@ -391,9 +391,18 @@ void commit_verdict_write(struct jsonw *j, const char *repo, const char *sha, co
 
 /* ---- cost: Results of a comparison other than time, as a sentence. ---- */
 
+enum { COST_VALUES_SIZE = 160 };
+
 /**
- * Format "a call launches more kernels in 2 cells, at most 3 instead of 2". `what` is the name in API and database, printed
- * itself if unknown; `base` and `target` are of the cell with the largest growth. Shape: out[size].
+ * Format two values of a cost, each in the unit in which it is 1 to 999: "4.864 kB instead of 512 bytes"; an equal unit is
+ * written once, and 0 has that of the other. `what` is the name in API and database; without a known name, and for counts,
+ * there is no unit. Units: of the API. Shape: out[size].
+ */
+void cost_values(const char *what, double first, const char *between, double second, char *out, size_t size);
+
+/**
+ * Format "a call launches more kernels in 2 cells, at most 3 instead of 2". `what` as above, printed itself if unknown; `base`
+ * and `target` are of the cell with the largest growth. Shape: out[size].
  */
 void cost_text(const char *what, size_t n_cells, double base, double target, char *out, size_t size);
 

@@ -69,8 +69,9 @@ static bool draw_cost(struct buf *out, const struct view_alert *row, const json_
 	const struct trend_metric *metric = row->kind == ALERTKIND_COST ? trend_metric(row->changed, true) : NULL;
 	if (!metric || !trend_stored(metric))
 		return false;
-	emit_format(out, "%.4g \u2192 %.4g %s", metric->scale * comparison_number(cell, "base"),
-		metric->scale * comparison_number(cell, "target"), metric->unit);
+	char values[COST_VALUES_SIZE];
+	cost_values(row->changed, comparison_number(cell, "base"), " \u2192 ", comparison_number(cell, "target"), values, sizeof values);
+	emit_format(out, "%s", values);
 	return true;
 }
 
