@@ -933,7 +933,7 @@ static void start(struct artefacts *a)
 	buf_init(&a->times, SCRIPT_BYTES);
 	a->files = json_array();
 	a->failures = json_array();
-	progress_start(&a->progress, !a->options->quiet && !a->options->json, stderr);
+	progress_start(&a->progress, a->options, stderr);
 	progress_step(&a->progress, "reading the files of the checkout");
 	interrupt_arm();
 }

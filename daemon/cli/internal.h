@@ -1010,23 +1010,33 @@ void report_flags(const json_t *cell, char *out, size_t size);
  */
 void service_look(struct answers *a, const char *root);
 
-/* ---- progress: The current step of a long command, as one line on a terminal, with its time. ---- */
+/* ---- progress: The current step of a long command, with its time, on standard error. ---- */
 
 enum { PROGRESS_TEXT_SIZE = 320 };
 
+enum progress_form {
+	PROGRESS_NONE,    /* --quiet */
+	PROGRESS_CHANGES, /* on a terminal: one line, which changes */
+	PROGRESS_RARE,    /* in a pipe, where each line is stored: the begin of each part, and one line a minute */
+	PROGRESS_STEPS    /* --progress: a line for each step */
+};
+
 struct progress {
 	FILE *out;
-	bool is_shown; /* false: all functions do nothing */
+	enum progress_form form;
 	int64_t begun_ns;
+	int64_t next_ns;               /* of PROGRESS_RARE: no line earlier than this */
 	char step[PROGRESS_TEXT_SIZE]; /* "" none is shown */
 };
 
-/** Show steps on `out` if they are wanted and it is a terminal. */
-void progress_start(struct progress *p, bool is_wanted, FILE *out);
+/** Show steps on `out`, in the form that --quiet, --progress and `out` require. */
+void progress_start(struct progress *p, const struct options *o, FILE *out);
+/** Show the first step of a part of the work, such as a suite: a pipe gets it at once. */
+void progress_begin(struct progress *p, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /** Show a step in place of the previous one; its time begins now, unless it is the same. */
 void progress_step(struct progress *p, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /** Show the time of the step; to be called about once a second. */
-void progress_tick(const struct progress *p);
+void progress_tick(struct progress *p);
 /** Remove the line, so that other output can follow. */
 void progress_clear(struct progress *p);
 

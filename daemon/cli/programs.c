@@ -254,7 +254,9 @@ static bool has_kit(const struct benchmark *b)
 static int profile_all(struct programs *p, const char *glob, struct fw_err *err)
 {
 	const struct manifest *m = &p->tree->manifest;
+	struct progress progress;
 	int result = 0;
+	progress_start(&progress, p->options, stderr);
 	for (int i = 0; i < m->n_benchmarks && result == 0; i++) {
 		const struct benchmark *b = &m->benchmark[i];
 		if (fnmatch(glob, b->name, 0) != 0)
@@ -267,8 +269,11 @@ static int profile_all(struct programs *p, const char *glob, struct fw_err *err)
 		if (has_kit(b) && p->launches > KIT_CALLS_MAX)
 			result = err_set(err, ERR_INVALID, "--launches %d: the kit makes at most %d calls of a cell", p->launches,
 				KIT_CALLS_MAX);
-		if (result == 0)
+		if (result == 0) {
+			progress_begin(&progress, "%s: running under ncu", b->name);
 			result = profile_one(p, b, err);
+			progress_clear(&progress);
+		}
 	}
 	return result;
 }

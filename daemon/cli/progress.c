@@ -1,59 +1,122 @@
 /* progress.c - documented in internal.h. */
 #include "cli/internal.h"
 
-enum { SHOW_ELAPSED_S = 2 };
+enum { SHOW_ELAPSED_S = 2, LINE_SIZE = PROGRESS_TEXT_SIZE + 32 };
 
-static void draw(const struct progress *p)
+static const int64_t line_every_ns = INT64_C(60000000000);
+
+/* "12 s  sums: running". Shape: line[LINE_SIZE]. */
+static void describe(const struct progress *p, char *line)
 {
 	long elapsed_s = (long)((clock_mono_ns() - p->begun_ns) / 1000000000);
-	int width = terminal_width(p->out);
-	char line[PROGRESS_TEXT_SIZE + 32];
-	struct buf shown;
 
 	if (elapsed_s >= SHOW_ELAPSED_S)
-		snprintf(line, sizeof line, "%ld s  %s", elapsed_s, p->step);
+		snprintf(line, LINE_SIZE, "%ld s  %s", elapsed_s, p->step);
 	else
-		snprintf(line, sizeof line, "%s", p->step);
-	if (width > 1 && width <= (int)sizeof line) /* a second line would stay on the screen */
-		line[width - 1] = '\0';
-	buf_init(&shown, 8 * sizeof line);
+		snprintf(line, LINE_SIZE, "%s", p->step);
+}
+
+static void print(const struct progress *p, const char *before, const char *line, const char *after)
+{
+	struct buf shown;
+
+	buf_init(&shown, 8 * LINE_SIZE);
 	utf8_show(&shown, line, strlen(line), "");
-	fprintf(p->out, "\r\033[K%s", shown.data);
+	fprintf(p->out, "%s%s%s", before, shown.data, after);
 	fflush(p->out);
 	buf_fini(&shown);
 }
 
-void progress_start(struct progress *p, bool is_wanted, FILE *out)
+static void draw(const struct progress *p)
 {
-	*p = (struct progress){ .out = out, .is_shown = is_wanted && terminal_width(out) > 0 };
+	int width = terminal_width(p->out);
+	char line[LINE_SIZE];
+
+	describe(p, line);
+	if (width > 1 && width <= LINE_SIZE) /* a second line would stay on the screen */
+		line[width - 1] = '\0';
+	print(p, "\r\033[K", line, "");
+}
+
+/* A line of its own. */
+static void write_line(struct progress *p)
+{
+	char line[LINE_SIZE];
+
+	describe(p, line);
+	print(p, "", line, "\n");
+	p->next_ns = clock_mono_ns() + line_every_ns;
+}
+
+void progress_start(struct progress *p, const struct options *o, FILE *out)
+{
+	*p = (struct progress){ .out = out, .next_ns = clock_mono_ns() + line_every_ns };
+	p->form = o->quiet                  ? PROGRESS_NONE
+		  : o->progress             ? PROGRESS_STEPS
+		  : terminal_width(out) > 0 ? PROGRESS_CHANGES
+					    : PROGRESS_RARE;
+}
+
+/* Returns whether the step is another one. */
+static bool set_step(struct progress *p, const char *format, va_list args)
+{
+	char step[PROGRESS_TEXT_SIZE];
+
+	vsnprintf(step, sizeof step, format, args);
+	if (strcmp(step, p->step) == 0)
+		return false;
+	memcpy(p->step, step, sizeof step);
+	p->begun_ns = clock_mono_ns();
+	return true;
+}
+
+static void show_step(struct progress *p, bool is_begin)
+{
+	if (p->form == PROGRESS_CHANGES)
+		draw(p);
+	else if (p->form == PROGRESS_STEPS || is_begin || clock_mono_ns() >= p->next_ns)
+		write_line(p);
+}
+
+void progress_begin(struct progress *p, const char *format, ...)
+{
+	va_list args;
+
+	if (p->form == PROGRESS_NONE)
+		return;
+	va_start(args, format);
+	if (set_step(p, format, args))
+		show_step(p, true);
+	va_end(args);
 }
 
 void progress_step(struct progress *p, const char *format, ...)
 {
-	char step[PROGRESS_TEXT_SIZE];
 	va_list args;
 
-	if (!p->is_shown)
+	if (p->form == PROGRESS_NONE)
 		return;
 	va_start(args, format);
-	vsnprintf(step, sizeof step, format, args);
+	if (set_step(p, format, args))
+		show_step(p, false);
+	else if (p->form == PROGRESS_RARE) /* equal steps may follow each other so fast that no one waits between them */
+		progress_tick(p);
 	va_end(args);
-	if (strcmp(step, p->step) == 0)
-		return;
-	memcpy(p->step, step, sizeof step);
-	p->begun_ns = clock_mono_ns();
-	draw(p);
 }
 
-void progress_tick(const struct progress *p)
+void progress_tick(struct progress *p)
 {
-	if (p->is_shown && p->step[0])
+	if (!p->step[0])
+		return;
+	if (p->form == PROGRESS_CHANGES)
 		draw(p);
+	else if (p->form == PROGRESS_RARE && clock_mono_ns() >= p->next_ns)
+		write_line(p);
 }
 
 void progress_clear(struct progress *p)
 {
-	if (p->is_shown && p->step[0]) {
+	if (p->form == PROGRESS_CHANGES && p->step[0]) {
 		fputs("\r\033[K", p->out);
 		fflush(p->out);
 	}

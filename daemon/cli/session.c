@@ -157,7 +157,7 @@ static void wait_for_input(const struct session *s)
 {
 	struct pollfd input = { .fd = s->fd, .events = POLLIN };
 
-	while (s->request->progress->is_shown && poll(&input, 1, TICK_MS) == 0)
+	while (s->request->progress->form != PROGRESS_NONE && poll(&input, 1, TICK_MS) == 0)
 		progress_tick(s->request->progress);
 }
 
@@ -202,7 +202,7 @@ int session_run(const struct session_request *request, struct outcome *out, stru
 	const char *argv[12] = { program, "serve" };
 	int pair[2] = { -1, -1 }, n = 2, result = -1;
 
-	progress_step(request->progress, "%s: starting a worker", request->label);
+	progress_begin(request->progress, "%s: starting a worker", request->label);
 	lines_init(&s.in, PROTOCOL_LINE_MAX);
 	if (request->device) {
 		snprintf(device, sizeof device, "%s", request->device);

@@ -190,7 +190,7 @@ int verb_try(struct client *c, const struct options *o)
 	int status = EXIT_OK;
 
 	(void)c;
-	progress_start(&progress, !o->quiet, stderr);
+	progress_start(&progress, o, stderr);
 	progress_step(&progress, "reading the files of the checkout");
 	bool is_open = tree_open(t, o->n_arg ? o->arg[0] : ".", &err) == 0;
 

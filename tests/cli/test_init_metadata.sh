@@ -32,7 +32,7 @@ bench() { # script import...: a script that times one cell
 	} | write "$file"
 }
 cells() { # what a trial of the checkout measures
-	"$bin/flopwatch" try --device cpu --json 2>&1 | jq -r '[.[0].cells[] | select(.ms > 0) | .cell] | join(" ")'
+	"$bin/flopwatch" try --device cpu --json --quiet 2>&1 | jq -r '[.[0].cells[] | select(.ms > 0) | .cell] | join(" ")'
 }
 
 # ---- a library with a src folder, whose benchmarks share a file that reads its version

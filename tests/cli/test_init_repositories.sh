@@ -305,7 +305,7 @@ init
 is "a script that times in another file" "$status $(names)" "0 benchmark_sum"
 export XDG_CACHE_HOME=$tmp/cache
 mkdir "$XDG_CACHE_HOME"
-is "try runs it as it is written" "$("$bin/flopwatch" try --device cpu --json 2>&1 | jq -r '[.[0].cells[] | .cell, (.ms > 0)] | map(tostring) | join(" ")')" \
+is "try runs it as it is written" "$("$bin/flopwatch" try --device cpu --json --quiet 2>&1 | jq -r '[.[0].cells[] | .cell, (.ms > 0)] | map(tostring) | join(" ")')" \
 	"speed/n=64/provider=ours true speed/n=128/provider=ours true"
 
 # ---- many benchmarks

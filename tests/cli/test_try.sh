@@ -8,10 +8,10 @@ new() { # an empty checkout, as the current folder
 	cd "$tmp/$1" || exit 1
 	git init -q -b main .
 }
-attempt() { # options: the answer in $body, the text of errors in $errors, the status in $status
+attempt() { # options: the answer in $body, errors without progress in $errors, the status in $status
 	body=$("$bin/flopwatch" try --json "$@" 2>"$tmp/errors")
 	status=$?
-	errors=$(cat "$tmp/errors")
+	errors=$(grep -v ': starting a worker$' "$tmp/errors")
 }
 of() { # filter on the first result
 	jq -r ".[0] | $1" <<<"$body"
@@ -38,7 +38,13 @@ like "with the cost of a push at its end" "$(tail -n 2 <<<"$body" | head -n 1)" 
 is "which is printed once" "$(grep -cE 'about [0-9]+ s|no further run begins' <<<"$body")" 1
 is "and the next command" "$(tail -n 1 <<<"$body")" "next: commit and push, then: flopwatch wait BRANCH"
 is "the budget limits the device time, however short one run is" "$("$bin/flopwatch" try --device cpu --json 2>/dev/null | jq -r '.[0].comparison_max_s')" 60
-is "a pipe gets no progress" "$(cat "$tmp/errors")" ""
+is "a pipe gets the name of the benchmark when it begins, and no line a step" "$(cat "$tmp/errors")" "sums: starting a worker"
+"$bin/flopwatch" try --device cpu --quiet >"$tmp/out" 2>"$tmp/errors"
+is "with --quiet nothing" "$(cat "$tmp/errors")" ""
+"$bin/flopwatch" try --device cpu --progress >"$tmp/out" 2>"$tmp/errors"
+is "with --progress a line for each step, from the start" "$(head -n 2 "$tmp/errors" | tr '\n' ' ') $(grep -cE '^sums: (preparing|building|built; starting|running)' "$tmp/errors" | sed 's/^[3-9].*/several/')" \
+	"reading the files of the checkout sums: starting a worker  several"
+is "and no control sequences" "$(tr -cd '\r\033' <"$tmp/errors" | wc -c)" 0
 if command -v script >/dev/null; then
 	COLUMNS=60 script -qec "$bin/flopwatch try --device cpu >$tmp/table" "$tmp/screen" >/dev/null </dev/null
 	tr '\r' '\n' <"$tmp/screen" | sed -n 's/^.\[K//p' >"$tmp/steps"
@@ -54,6 +60,9 @@ if command -v script >/dev/null; then
 		echo "  b$i: {command: [sh, b$i.sh], reader: flopwatch, gpu: false}"
 	done | sed '1i flopwatch: 1\nbenchmarks:' >.flopwatch.yaml
 	script -qec "$bin/flopwatch try --device cpu >$tmp/table" "$tmp/screen" >/dev/null </dev/null
+	"$bin/flopwatch" try --device cpu >"$tmp/out" 2>"$tmp/errors"
+	is "a pipe gets each name with its number" "$(tr '\n' '|' <"$tmp/errors")" \
+		"1 of 3, b1: starting a worker|2 of 3, b2: starting a worker|3 of 3, b3: starting a worker|"
 	like "of several benchmarks the number is shown" "$(tr '\r' '\n' <"$tmp/screen" | sed -n 's/^.\[K//p')" '2 of 3, b2: running'
 	like "and the cost is that of all" "$(tail -n 2 "$tmp/table" | head -n 1)" '^3 cells: a push holds the device for about '
 	is "each benchmark has its own" "$(grep -c '1 of 1 cells have a time; a comparison holds the device for about' "$tmp/table")" 3
