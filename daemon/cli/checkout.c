@@ -355,6 +355,27 @@ bool checkout_is_unpushed(const struct checkout *here, const char *branch)
 	return has_ref(here->worktree, local) && !has_ref(here->worktree, remote);
 }
 
+/* Whether git lists a ref below `prefix`, with `option` and its value if they are not NULL. */
+static bool lists_ref(const char *worktree, const char *prefix, const char *option, const char *value)
+{
+	const char *const list[] = { "for-each-ref", "--count=1", "--format=%(refname)", prefix, option, value, NULL };
+	struct buf text;
+	buf_init(&text, 4096);
+	bool has = run_git(worktree, list, &text) != 0 || text.len > 0; /* what git cannot list may be there */
+	buf_fini(&text);
+	return has;
+}
+
+bool checkout_is_commit_unpushed(const struct checkout *here, const char *sha, char *branch, size_t size)
+{
+	static const char *const head[] = { "symbolic-ref", "--quiet", "--short", "HEAD", NULL };
+	char refs[300];
+	if (!here->worktree[0] || !here->remote[0] || !read_line(here->worktree, head, branch, size))
+		return false;
+	snprintf(refs, sizeof refs, "refs/remotes/%s", here->remote);
+	return lists_ref(here->worktree, refs, NULL, NULL) && !lists_ref(here->worktree, "refs/remotes", "--contains", sha);
+}
+
 /* Repositories that the command may refer to. */
 struct candidates {
 	struct buf names; /* separated by commas */

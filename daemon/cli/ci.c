@@ -11,7 +11,7 @@ enum { SUMMARY_MAX_BYTES = 16 << 20 };
 /* The commit of the argument, else the one that is checked out, with the repository of that checkout ("" by the argument). */
 static int choose_commit(struct client *c, const struct options *o, char sha[65], struct checkout *here, struct fw_err *err)
 {
-	here->repo[0] = '\0';
+	*here = (struct checkout){ .repo = "" };
 	if (o->n_arg > 0) {
 		snprintf(sha, 65, "%.64s", oid_is_whole(o->arg[0]) ? o->arg[0] : "");
 		return *sha ? 0
@@ -22,6 +22,16 @@ static int choose_commit(struct client *c, const struct options *o, char sha[65]
 	if (checkout_worktree(worktree, sizeof worktree, err) != 0 || checkout_head(worktree, sha, err) != 0)
 		return -1;
 	return o->repo ? 0 : checkout_find(c, here, err);
+}
+
+/* A job of a commit that was not pushed could not even be planned. */
+static int check_pushed(const struct checkout *here, const char *sha, struct fw_err *err)
+{
+	char branch[1024];
+	if (!checkout_is_commit_unpushed(here, sha, branch, sizeof branch))
+		return 0;
+	return err_set(err, ERR_NOT_FOUND, "commit %.12s of %s is not pushed, so repository %s does not have it: git push -u %s %s",
+		sha, branch, here->repo, here->remote, branch);
 }
 
 /* Queue the comparison of a commit that has no job. `path` gets the position of its verdict. */
@@ -94,7 +104,8 @@ static int write_summary(struct client *c, const json_t *verdict, struct fw_err 
 
 /* ---- the command --------------------------------------------------------------------------------------------------------- */
 
-static int finish(struct client *c, const struct options *o, const char *sha, const struct buf *path, int64_t end_ns)
+static int finish(
+	struct client *c, const struct options *o, const char *sha, const char *repo, const struct buf *path, int64_t end_ns)
 {
 	struct fw_err err = { 0 }, unwritten = { 0 };
 	json_t *verdict = NULL;
@@ -106,7 +117,8 @@ static int finish(struct client *c, const struct options *o, const char *sha, co
 	}
 	if (status < 0 && verdict && conclude_has_ended_as(verdict, JOBSTATE_TARGET_MISSING)) {
 		err.code = ERR_NOT_FOUND;
-		err_context(&err, "push %.12s first", sha);
+		err_context(&err, "%s%s does not have commit %.12s; push %.12s first: git push, or name its repository with --repo NAME",
+			*repo ? "repository " : "the watched repository", repo, sha, sha);
 	}
 	json_decref(verdict);
 	if (status < 0)
@@ -123,7 +135,7 @@ int verb_ci(struct client *c, const struct options *o)
 	struct options of_repo = *o;
 	struct checkout here;
 	struct buf path = { 0 };
-	char sha[65], repo[256];
+	char sha[65], repo[256] = "";
 	int status = EXIT_OK;
 	int64_t end_ns = follow_deadline(o);
 	if (choose_commit(c, o, sha, &here, &err) != 0) {
@@ -134,6 +146,8 @@ int verb_ci(struct client *c, const struct options *o)
 		if (wait_find(c, &of_repo, sha, end_ns, false, &path, &err) != 0)
 			status = verb_fail_of_name(&err);
 	}
+	if (status == EXIT_OK && !path.len && check_pushed(&here, sha, &err) != 0)
+		status = verb_fail(&err);
 	if (status == EXIT_OK && !path.len) { /* no job of this commit */
 		status = checkout_repo(c, &of_repo, sha, repo, sizeof repo);
 		of_repo.repo = repo;
@@ -141,7 +155,7 @@ int verb_ci(struct client *c, const struct options *o)
 			status = verb_fail(&err);
 	}
 	if (status == EXIT_OK)
-		status = finish(c, o, sha, &path, end_ns);
+		status = finish(c, o, sha, repo, &path, end_ns);
 	buf_fini(&path);
 	return status;
 }

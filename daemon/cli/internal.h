@@ -601,6 +601,12 @@ bool checkout_has_newer(const struct checkout *here, const char *branch, const c
 /** Whether the checkout has a branch of that name which was never pushed to the remote that the daemon reads. */
 bool checkout_is_unpushed(const struct checkout *here, const char *branch);
 /**
+ * Whether no branch of any remote contains the commit, as far as this checkout knows: its branch was not pushed since. `branch`
+ * gets the branch that is checked out. False where git may not know it: without a branch, as in CI, and before the first fetch
+ * or push. Shape: branch[size].
+ */
+bool checkout_is_commit_unpushed(const struct checkout *here, const char *sha, char *branch, size_t size);
+/**
  * The repository that a command refers to: --repo, that of the current checkout, the only one, or the only one with a branch or
  * commit `what` (NULL: none was given). Shape: name[size]. EXIT_OK, else a line was printed: EXIT_USAGE several match,
  * EXIT_NOT_FOUND the daemon does not watch the repository of the current checkout.

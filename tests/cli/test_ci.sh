@@ -66,7 +66,14 @@ unset GITHUB_STEP_SUMMARY
 # ---- what is not there ----
 commit kernels "not pushed"
 fails "a commit that was not pushed is not found" 4 in_checkout ci --timeout 60
-like "and the message has the remedy" "$out" "push $(head_of kernels | cut -c1-12) first"
+like "and the message has the remedy" "$out" "^flopwatch: repository kernels does not have commit $(head_of kernels | cut -c1-12); push $(head_of kernels | cut -c1-12) first: git push, .*: J[0-9]+ is target_missing: "
+git -C "$tmp/kernels" checkout -q main
+commit kernels "on a branch, and not pushed"
+fails "on a branch it is not found at once" 4 in_checkout ci
+is "in one line, with the command" "$out" "flopwatch: commit $(head_of kernels | cut -c1-12) of main is not pushed, so repository kernels does not have it: git push -u origin main"
+is "and nothing is queued" "$(jobs_of "$(head_of kernels)")" 0
+push kernels main
+ok "after the push it is" in_checkout ci --timeout 300
 fails "a short hash is a mistake" 2 fw ci "${slow:0:10}"
 like "which is explained" "$out" 'is no full hash of a commit'
 git init -q "$tmp/empty"
