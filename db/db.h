@@ -850,6 +850,11 @@ enum { STORE_JOB_DAEMON_ENDS_MAX = 20 };
  */
 int store_job_recover(struct db *db, int64_t now_ms, int *requeued, int *failed, struct fw_err *err);
 int store_job_log(struct db *db, int64_t id, int64_t now_ms, const char *line, struct fw_err *err);
+/** How the line begins that the log has of a job without a usable base; the reason follows. */
+#define STORE_JOB_ALONE "measured against itself, because "
+enum { STORE_JOB_ALONE_SIZE = 512 };
+/** Read why a job has no usable base; "": its log has no such line. Shape: why[STORE_JOB_ALONE_SIZE]. */
+int store_job_alone(struct db *db, int64_t id, char *why, struct fw_err *err);
 /** Event `kind` with {"job","repo","branch","commit"}, "state" where it is not JOBSTATE_N and "why" where it is not NULL. */
 int store_job_report(struct db *db, const struct store_job *job, const char *kind, enum jobstate state, const char *why,
 	int64_t now_ms, struct fw_err *err);

@@ -409,6 +409,20 @@ int store_job_log(struct db *db, int64_t id, int64_t now_ms, const char *line, s
 		now_ms, line);
 }
 
+int store_job_alone(struct db *db, int64_t id, char *why, struct fw_err *err)
+{
+	why[0] = '\0';
+	struct stmt *s = db_query(db, err,
+		"SELECT substr(line, length(:begin) + 1) FROM job_log WHERE job = :job AND substr(line, 1, length(:begin)) = :begin "
+		"ORDER BY id DESC LIMIT 1",
+		"job=%ld begin=%s", id, STORE_JOB_ALONE);
+	int got = stmt_step(s, err);
+	if (got == 1)
+		row_copy(s, 0, why, STORE_JOB_ALONE_SIZE);
+	stmt_reset(s);
+	return got < 0 ? -1 : 0;
+}
+
 int store_notification(struct db *db, const char *id, int64_t now_ms, struct fw_err *err)
 {
 	if (db_exec(db, err, "INSERT INTO webhook_seen (id, at) VALUES (:id, :at) ON CONFLICT (id) DO NOTHING", "id=%s at=%ld",

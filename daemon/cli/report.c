@@ -356,8 +356,15 @@ static void print_selfcheck(const json_t *comparison, FILE *out)
 		plain_line(out, "both sides are one commit: every change is noise of this machine");
 		return;
 	}
-	plain_line(out, "no base: the commit is compared with itself to learn the noise; flopwatch log J%lld gives the reason",
-		value_integer(comparison, "job"));
+	const char *why = value_text(comparison, "alone");
+	if (json_is_true(json_object_get(comparison, "new")))
+		plain_line(out, "%s; it is compared from the next commit on", why);
+	else if (*why)
+		plain_line(out, "no base: the commit is compared with itself to learn the noise; %s", why);
+	else
+		plain_line(out,
+			"no base: the commit is compared with itself to learn the noise; flopwatch log J%lld gives the reason",
+			value_integer(comparison, "job"));
 }
 
 /* Conditions that a result depends on and that are not the commits. */

@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-enum { CELLS_SHOWN = 5, SUBJECT_SIZE = 600, LOG_MAX = 16 << 20 };
+enum { CELLS_SHOWN = 5, SUBJECT_SIZE = 600 };
 
 /* A cell of one of the comparisons. */
 struct shown {
@@ -132,11 +132,20 @@ static void name_subject(struct summary *s)
 			*base ? base : "the default");
 }
 
+/* The benchmark that the commit adds, if it is all that was measured. */
+static const char *new_suite(const json_t *comparisons)
+{
+	const json_t *first = json_array_get(comparisons, 0);
+	bool is_new = json_array_size(comparisons) == 1 && json_is_true(json_object_get(first, "new"));
+	return is_new ? value_text(first, "suite") : "";
+}
+
 static void take_comparisons(struct summary *s)
 {
 	size_t i, k;
 	json_t *comparison, *cell;
-	s->finding = (struct finding){ .worst_pct = NAN, .best_pct = NAN, .why = s->why, .subject = s->subject };
+	s->finding = (struct finding){ .worst_pct = NAN, .best_pct = NAN, .why = s->why, .subject = s->subject,
+		.new_suite = new_suite(s->comparisons) };
 	s->least_loss_pct = s->least_gain_pct = NAN;
 	s->is_beside = true;
 	json_array_foreach(s->comparisons, i, comparison)
@@ -419,29 +428,6 @@ static void print_older(const struct summary *s)
 		value_text(s->older, "target"));
 }
 
-/* The reason in the log of the job (plan/resolve.c), if a base exists that cannot be used, or has no such benchmark. */
-static void print_unusable_base(struct client *c, const json_t *comparison)
-{
-	static const char begin[] = "measured against itself, because ", unusable[] = "its base cannot be used: ";
-	struct fw_err ignored = { 0 };
-	char path[64];
-	struct buf log;
-	if (jobkind_from_name(value_text(comparison, "kind")) != JOBKIND_SELFCHECK)
-		return;
-	snprintf(path, sizeof path, "/api/v1/jobs/%lld/log", value_integer(comparison, "job"));
-	buf_init(&log, LOG_MAX);
-	const char *why = client_get_raw(c, path, &log, &ignored) == 0 ? strstr(log.data, begin) : NULL;
-	if (why) {
-		why += sizeof begin - 1;
-		bool is_unusable = strncmp(why, unusable, sizeof unusable - 1) == 0;
-		if (is_unusable)
-			why += sizeof unusable - 1;
-		plain_line(stdout, "%s%.*s%s", is_unusable ? "the base cannot be used: " : "", (int)strcspn(why, "\n"), why,
-			is_unusable ? "" : "; it is compared from the next commit on");
-	}
-	buf_fini(&log);
-}
-
 /* ---- the summary --------------------------------------------------------------------------------------------------------- */
 
 void summary_begin(struct client *c, const struct options *o, const json_t *verdict, const json_t *comparisons)
@@ -458,11 +444,7 @@ void summary_begin(struct client *c, const struct options *o, const json_t *verd
 		print_reasons(&s);
 		print_budget(&s);
 		print_certainty(&s);
-		json_array_foreach(comparisons, i, comparison)
-		{
-			report_notes(comparison, stdout);
-			print_unusable_base(c, comparison);
-		}
+		json_array_foreach(comparisons, i, comparison) report_notes(comparison, stdout);
 	}
 	free(s.cell);
 }
@@ -510,8 +492,8 @@ static void print_next(const struct summary *s)
 		printf("log J%lld\n", job);
 	else if (f->regressions > 0 && is_kernel)
 		printf("reproduce C%lld\n", id);
-	else if (f->undecided > 0 && !s->is_beside)
-		printf("retry J%lld\n", job);
+	else if (f->undecided > 0 && f->verdict <= VERDICT_UNDECIDED && !s->is_beside)
+		printf("retry J%lld\n", job); /* not of a new benchmark, whose noise does not count */
 	else if (s->older)
 		printf("why A%lld\n", value_integer(s->older, "id"));
 	else

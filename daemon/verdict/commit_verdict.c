@@ -130,9 +130,25 @@ static int gained_most(const struct commit_verdict *v)
 	return best;
 }
 
+/* Whether any suite was compared with a base. */
+static bool has_base(const struct commit_verdict *v)
+{
+	for (int i = 0; i < v->n; i++)
+		if (v->suite[i].word.id && v->suite[i].word.end == COMMIT_JUDGED && !v->suite[i].word.is_alone)
+			return true;
+	return false;
+}
+
+/* A new benchmark whose noise is not known yet: no run of this commit could have compared it with another. */
+static bool decides_nothing(const struct commit_suite *s)
+{
+	return s->word.is_alone && commit_verdict_of(s) == VERDICT_UNDECIDED;
+}
+
 void commit_verdict_end(struct commit_verdict *v)
 {
 	int n_wordless = 0, unmeasured = -1;
+	bool is_compared = has_base(v);
 	v->n_open = v->n_unmeasured = v->regressions = 0;
 	v->decides = v->worst = v->best = -1;
 	leave_out_old_plans(v);
@@ -146,6 +162,8 @@ void commit_verdict_end(struct commit_verdict *v)
 		v->regressions += s->word.regressions;
 		if (commit_verdict_is_unmeasured(s) && v->n_unmeasured++ == 0)
 			unmeasured = i;
+		if (is_compared && decides_nothing(s))
+			continue;
 		if (is_worse(v, i, v->decides))
 			v->decides = i;
 		if (lost_more(v, i, v->worst))

@@ -80,7 +80,8 @@ static bool is_timed(enum verdict v)
 
 void finding_text(const struct finding *f, char out[FINDING_SIZE])
 {
-	char text[200] = "", where[48], absent[64];
+	char text[200] = "", where[48], absent[64], added[100] = "";
+	bool is_new = f->new_suite && *f->new_suite;
 
 	switch (f->verdict) {
 	case VERDICT_FAILED:
@@ -106,6 +107,10 @@ void finding_text(const struct finding *f, char out[FINDING_SIZE])
 	case VERDICT_IDENTICAL:
 		in_cells(f->verdict == VERDICT_UNCHANGED ? f->unchanged : 0, f->cells, where);
 		absences(f, absent);
+		if (is_new && f->verdict == VERDICT_UNCHANGED) {
+			snprintf(text, sizeof text, " does not differ from itself%s", where);
+			break;
+		}
 		snprintf(text, sizeof text, " is %s%s%s%s",
 			f->verdict == VERDICT_IDENTICAL ? "identical to its base" : "unchanged", where,
 			*absent && f->verdict == VERDICT_IDENTICAL ? "; " : "", f->verdict == VERDICT_IDENTICAL ? absent : "");
@@ -124,6 +129,8 @@ void finding_text(const struct finding *f, char out[FINDING_SIZE])
 		break;
 	}
 	bool is_accepted = f->verdict == VERDICT_ACCEPTED, is_quick = f->is_quick && is_timed(f->verdict);
-	snprintf(out, FINDING_SIZE, "%.280s%s%s%s", f->subject, text, is_accepted ? " (accepted)" : "",
+	if (is_new)
+		snprintf(added, sizeof added, " adds benchmark %.64s%s", f->new_suite, text[0] == ' ' ? ", which" : "");
+	snprintf(out, FINDING_SIZE, "%.280s%s%s%s%s", f->subject, added, text, is_accepted ? " (accepted)" : "",
 		is_quick ? " (quick comparison, not confirmed)" : "");
 }

@@ -329,6 +329,7 @@ struct commit_job {
 	int64_t comparison, finished_at;
 	enum verdict verdict;  /* VERDICT_ACCEPTED if a user has accepted all regressions */
 	enum verdict measured; /* verdict of the measurement, without acceptances */
+	bool is_alone;         /* it has no base: the commit was compared with itself */
 	int cells, regressions;
 	int accepted;           /* cells of these regressions */
 	int64_t accepted_alert; /* accepted alert; 0 none */
@@ -366,7 +367,8 @@ void commit_verdict_fini(struct commit_verdict *v);
 void commit_verdict_add(struct commit_verdict *v, const struct commit_job *job);
 /**
  * Compute the verdict after the last job. A suite has the verdict of its newest comparison; a suite without one is `failed` if
- * its job failed, and makes the commit `undecided` if it was not measured. While suites are open, only a verdict that they
+ * its job failed, and makes the commit `undecided` if it was not measured. A suite that has no base and is undecided, because
+ * its noise is too large for the runs, does not count while another suite was compared with a base. While suites are open, only a verdict that they
  * cannot improve is set: failed, rejected, regression. A failed plan counts until a later one succeeds.
  */
 void commit_verdict_end(struct commit_verdict *v);
@@ -471,11 +473,13 @@ struct finding {
 	double least_pct;           /* the smallest change of the cells that changed; NAN or 0 unknown */
 	const char *why;            /* class of the failure, such as "build"; "" unknown or several */
 	bool is_quick;              /* one run a cell: a loss is not confirmed */
+	const char *new_suite;      /* a benchmark without a base, because the commit adds it; NULL or "": it has one */
 };
 
 /**
  * Write the sentence, without a full stop: "ada/three-stages is 4.0 % slower in 6 of 20 cells". The percentage is that of the
- * worst cell, after "up to" unless all cells changed by as much, as printed. Shape: out[FINDING_SIZE].
+ * worst cell, after "up to" unless all cells changed by as much, as printed. Of a new benchmark: "ada/rows adds benchmark rows,
+ * which failed in 1 of 3 cells: crash". Shape: out[FINDING_SIZE].
  */
 void finding_text(const struct finding *f, char out[FINDING_SIZE]);
 

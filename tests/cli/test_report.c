@@ -194,6 +194,28 @@ static void no_table_is_left_out(void **state)
 	}
 }
 
+/* A commit that adds a benchmark has no base: the finding names it, and one line gives the reason. */
+static void a_new_benchmark_is_named_once(void **state)
+{
+	(void)state;
+	static const char why[] = "benchmark rows is new: its base 1234567890ab does not have it";
+	char finding[FINDING_SIZE];
+	json_t *comparison = json_pack("{s:s, s:s, s:s, s:s, s:s, s:b, s:s, s:{s:s, s:s}, s:[{s:s, s:s}]}", "kind", "selfcheck", "base_how",
+		"self", "suite", "rows", "verdict", "unchanged", "repo", "kernels", "new", 1, "alone", why, "target", "name", "topic",
+		"commit", "bbbb", "cells", "cell", "a", "verdict", "unchanged");
+	assert_non_null(comparison);
+	summary_finding(comparison, finding);
+	assert_string_equal(finding, "topic adds benchmark rows, which does not differ from itself in 1 of 1 cell");
+	char *text = NULL;
+	size_t len = 0;
+	FILE *out = open_memstream(&text, &len);
+	report_notes(comparison, out);
+	fclose(out);
+	assert_string_equal(text, "benchmark rows is new: its base 1234567890ab does not have it; it is compared from the next commit on\n");
+	free(text);
+	json_decref(comparison);
+}
+
 static int finish(void **state)
 {
 	(void)state;
@@ -212,6 +234,7 @@ int main(void)
 		cmocka_unit_test(a_verdict_stands_alone_in_its_column),
 		cmocka_unit_test(a_slower_call_is_said_alone),
 		cmocka_unit_test(no_table_is_left_out),
+		cmocka_unit_test(a_new_benchmark_is_named_once),
 	};
 	return cmocka_run_group_tests_name("reports", tests, NULL, finish);
 }

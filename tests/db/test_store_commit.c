@@ -100,6 +100,33 @@ static void other_kinds_do_not_count(void **state)
 	assert_string_equal(of_commit(f, NULL), "none: gemm unchanged, second -");
 }
 
+static void a_new_benchmark_without_a_verdict_does_not_count(void **state)
+{
+	struct fixture *f = *state;
+	put(f, (struct request){
+		       .branch = "topic", .suite = "new", .kind = JOBKIND_SELFCHECK, .base_how = "self", .verdict = VERDICT_UNDECIDED });
+	assert_string_equal(of_commit(f, NULL), "undecided: new undecided");
+	put(f, (struct request){ .branch = "topic", .suite = "gemm", .verdict = VERDICT_UNCHANGED });
+	assert_string_equal(of_commit(f, NULL), "unchanged: new undecided, gemm unchanged");
+	put(f, (struct request){ .branch = "topic", .suite = "new", .kind = JOBKIND_SELFCHECK, .base_how = "self", .verdict = VERDICT_FAILED });
+	assert_string_equal(of_commit(f, NULL), "failed: new failed, gemm unchanged");
+}
+
+static void a_job_without_a_base_has_a_reason(void **state)
+{
+	struct fixture *f = *state;
+	char why[STORE_JOB_ALONE_SIZE];
+	int64_t job = put(f, (struct request){ .branch = "topic", .suite = "new", .kind = JOBKIND_SELFCHECK, .verdict = VERDICT_NONE });
+	ok(store_job_log(f->db, job, 1, "queued", &err));
+	ok(store_job_alone(f->db, job, why, &err));
+	assert_string_equal(why, "");
+	ok(store_job_log(f->db, job, 2, STORE_JOB_ALONE "benchmark a is new", &err));
+	ok(store_job_log(f->db, job, 3, STORE_JOB_ALONE "benchmark b is new", &err));
+	ok(store_job_log(f->db, job, 4, "base 1234 (self)", &err));
+	ok(store_job_alone(f->db, job, why, &err));
+	assert_string_equal(why, "benchmark b is new"); /* of the newest plan */
+}
+
 static void a_branch_has_its_own_word(void **state)
 {
 	struct fixture *f = *state;
@@ -244,6 +271,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(other_kinds_do_not_count, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_new_benchmark_without_a_verdict_does_not_count, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_job_without_a_base_has_a_reason, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_branch_has_its_own_word, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_plan_is_its_jobs, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_branch_stands_where_its_last_whole_push_did, setup, teardown),

@@ -139,6 +139,39 @@ static void the_newest_word_of_a_suite_counts(void **state)
 		judged(1, 1, "gemm", VERDICT_REGRESSION, -9), cpu);
 }
 
+static struct commit_job alone(int64_t id, const char *suite, enum verdict v, double worst_pct)
+{
+	struct commit_job j = judged(id, 1, suite, v, worst_pct);
+	j.is_alone = true;
+	return j;
+}
+
+/* A benchmark that the commit adds has no base: its noise says nothing about the others, but its failure counts. */
+static void a_noisy_new_benchmark_decides_nothing(void **state)
+{
+	(void)state;
+	ORDERS("unchanged final by gemm, worst gemm: gemm unchanged, new undecided", judged(1, 1, "gemm", VERDICT_UNCHANGED, 0.1),
+		alone(2, "new", VERDICT_UNDECIDED, -7));
+	ORDERS("improvement final by gemm, worst gemm, best gemm: gemm improvement, new undecided",
+		judged(1, 1, "gemm", VERDICT_IMPROVEMENT, 2), alone(2, "new", VERDICT_UNDECIDED, -7));
+	ORDERS("identical final by gemm: gemm identical, new undecided", judged(1, 1, "gemm", VERDICT_IDENTICAL, NAN),
+		alone(2, "new", VERDICT_UNDECIDED, NAN));
+	ORDERS("failed final by new, worst gemm: gemm unchanged, new failed", judged(1, 1, "gemm", VERDICT_UNCHANGED, 0.1),
+		alone(2, "new", VERDICT_FAILED, NAN));
+	ORDERS("rejected final by new, worst gemm: gemm unchanged, new rejected", judged(1, 1, "gemm", VERDICT_UNCHANGED, 0.1),
+		alone(2, "new", VERDICT_REJECTED, NAN));
+	ORDERS("undecided final by gemm, worst gemm: gemm undecided, new undecided",
+		judged(1, 1, "gemm", VERDICT_UNDECIDED, -2), alone(2, "new", VERDICT_UNDECIDED, -7));
+	ORDERS("undecided final by second, worst gemm, 1 unmeasured: gemm unchanged, second -, new undecided",
+		judged(1, 1, "gemm", VERDICT_UNCHANGED, 0.1), job(2, 1, "second", COMMIT_UNMEASURED),
+		alone(3, "new", VERDICT_UNDECIDED, -7));
+	ORDERS("none, worst new, 1 open: gemm -, new undecided", job(1, 1, "gemm", COMMIT_OPEN),
+		alone(2, "new", VERDICT_UNDECIDED, -7));
+	/* the first push has no base at all: a cell that is undecided is not unchanged */
+	ORDERS("undecided final by b, worst b: a unchanged, b undecided", alone(1, "a", VERDICT_UNCHANGED, 0.1),
+		alone(2, "b", VERDICT_UNDECIDED, -7));
+}
+
 static void what_nobody_measured(void **state)
 {
 	(void)state;
@@ -367,6 +400,7 @@ int main(void)
 		cmocka_unit_test(the_worst_wins),
 		cmocka_unit_test(what_waits_is_named),
 		cmocka_unit_test(the_newest_word_of_a_suite_counts),
+		cmocka_unit_test(a_noisy_new_benchmark_decides_nothing),
 		cmocka_unit_test(what_nobody_measured),
 		cmocka_unit_test(plans_that_could_not_be_made),
 		cmocka_unit_test(what_was_accepted),

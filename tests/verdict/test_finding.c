@@ -49,6 +49,21 @@ static void changes_have_a_size_and_a_place(void **state)
 		"ada/tiles is 3.0 % slower in 1 of 2 cells (quick comparison, not confirmed)");
 }
 
+static void a_new_benchmark_is_named(void **state)
+{
+	(void)state;
+	reads((struct finding){ .verdict = VERDICT_UNCHANGED, .cells = 3, .unchanged = 3, .new_suite = "rows" },
+		"ada/tiles adds benchmark rows, which does not differ from itself in 3 of 3 cells");
+	reads((struct finding){ .verdict = VERDICT_UNDECIDED, .cells = 3, .undecided = 1, .unchanged = 2, .new_suite = "rows" },
+		"ada/tiles adds benchmark rows, which is undecided in 1 of 3 cells; 2 are unchanged");
+	reads((struct finding){ .verdict = VERDICT_FAILED, .cells = 3, .failed = 1, .why = "crash", .new_suite = "rows" },
+		"ada/tiles adds benchmark rows, which failed in 1 of 3 cells: crash");
+	reads((struct finding){ .verdict = VERDICT_REJECTED, .cells = 3, .failed = 3, .why = "clock", .new_suite = "rows" },
+		"ada/tiles adds benchmark rows: times are rejected in 3 of 3 cells: clock");
+	reads((struct finding){ .verdict = VERDICT_UNCHANGED, .cells = 3, .unchanged = 3, .new_suite = "" },
+		"ada/tiles is unchanged in 3 of 3 cells");
+}
+
 static void a_quick_comparison_confirms_no_time(void **state)
 {
 	(void)state;
@@ -99,6 +114,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(changes_have_a_size_and_a_place),
+		cmocka_unit_test(a_new_benchmark_is_named),
 		cmocka_unit_test(a_quick_comparison_confirms_no_time),
 		cmocka_unit_test(no_change_is_never_claimed_without_one),
 		cmocka_unit_test(failures_name_their_class),

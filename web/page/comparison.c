@@ -178,6 +178,7 @@ static const struct jsonr_field fields[] = { HEAD("repo", JSONR_TEXT, repo), HEA
 	NAME("kind", read_kind), HEAD("suite", JSONR_TEXT, suite), NAME("verdict", read_verdict),
 	HEAD("identical_by", JSONR_TEXT, identical_by), HEAD("job", JSONR_ID, job), HEAD("quick", JSONR_TRUE, quick),
 	INNER("part", part_fields), HEAD("finished_at", JSONR_TEXT, finished_at), HEAD("base_how", JSONR_TEXT, base_how),
+	HEAD("new", JSONR_TRUE, is_new), HEAD("alone", JSONR_TEXT, alone),
 	INNER("base", base_side), INNER("target", target_side), PASSED("changed_files"),
 	HEAD("unprofiled", JSONR_TEXT, unprofiled), INNER("environment", environment_fields), INNER("rule", rule_fields),
 	HEAD("runs", JSONR_WHOLE, runs), HEAD("gpu_s", JSONR_NUMBER, gpu_s), INNER("steps", step_fields),

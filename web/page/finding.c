@@ -96,7 +96,8 @@ static void write_verdict(const struct comparison *c, const char *subject, struc
 		.best_pct = change_of(c, VERDICT_IMPROVEMENT),
 		.least_pct = least_of(c, c->verdict),
 		.why = failure_of(c),
-		.is_quick = c->quick };
+		.is_quick = c->quick,
+		.new_suite = c->is_new ? c->suite : NULL };
 	char text[FINDING_SIZE];
 	finding_text(&f, text);
 	buf_puts(out, text);
@@ -113,7 +114,7 @@ void comparison_finding(const struct comparison *c, struct buf *out)
 	if (comparison_is_side_by_side(c)) {
 		buf_puts(out, subject.data);
 		side_by_side(c, out);
-	} else if (c->kind == JOBKIND_SELFCHECK && c->verdict == VERDICT_UNCHANGED && !*c->identical_by) {
+	} else if (c->kind == JOBKIND_SELFCHECK && !c->is_new && c->verdict == VERDICT_UNCHANGED && !*c->identical_by) {
 		buf_printf(out, "%s does not differ from itself in %d of %d cell%s", subject.data,
 			comparison_count(c, VERDICT_UNCHANGED), c->n_cells, c->n_cells == 1 ? "" : "s");
 	} else {

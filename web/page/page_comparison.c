@@ -105,6 +105,10 @@ static void sentence(struct buf *out, const struct comparison *c)
 		emit_raw(out, "No cell is supported by both sides");
 	absences(out, c);
 	emit_raw(out, ".</p>\n");
+	if (c->is_new)
+		emit_format(out, "<p>The %s; it is compared from the next commit on.</p>\n", c->alone);
+	else if (*c->alone)
+		emit_format(out, "<p>The commit was compared with itself: %s.</p>\n", c->alone);
 }
 
 /* ---- how sure, and why ------------------------------------------------------------------------------------------------ */

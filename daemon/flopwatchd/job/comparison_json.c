@@ -683,6 +683,16 @@ static void write_part(struct body *b, int64_t comparison)
 		part.nights, part.measured);
 }
 
+/* Why the commit is compared with itself, and whether that is because it adds the benchmark (plan/resolve.c). */
+static void write_alone(struct body *b, const struct view_comparison *c)
+{
+	char why[STORE_JOB_ALONE_SIZE] = "";
+	bool is_alone = c->kind == JOBKIND_SELFCHECK && strcmp(c->base_how, "given") != 0;
+	if (is_alone && store_job_alone(b->db, c->job, why, b->err) != 0)
+		b->failed = -1;
+	jsonw_format(&b->j, "new=%i alone?=%s", strncmp(why, "benchmark ", 10) == 0 && strstr(why, " is new: "), why);
+}
+
 struct head {
 	struct body *b;
 	int64_t repo;
@@ -703,6 +713,7 @@ static void write_head(void *arg, const struct view_comparison *c)
 		b->failed = -1;
 	write_part(b, c->id);
 	jsonw_format(j, "finished_at=%s base_how?=%s", at, c->base_how);
+	write_alone(b, c);
 	write_commit(b, 0, h->repo, c->id, c->base);
 	write_commit(b, 1, h->repo, c->id, c->target);
 	write_changed_files(b, h->repo, c->base, c->target);

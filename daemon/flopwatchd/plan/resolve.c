@@ -752,7 +752,7 @@ static void replace_base(struct resolve *r, const struct fw_err *why)
 		end_for_error(r, why);
 		return;
 	}
-	snprintf(r->answer.note, sizeof r->answer.note, "measured against itself, because %s%.400s",
+	snprintf(r->answer.note, sizeof r->answer.note, STORE_JOB_ALONE "%s%.400s",
 		is_new_benchmark(r) ? "" : "its base cannot be used: ", why->text);
 	gitread_commit_free(r->base.commit);
 	memset(&r->base, 0, sizeof r->base);
