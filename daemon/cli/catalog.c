@@ -261,7 +261,7 @@ const struct catalog_verb catalog_verbs[] = {
 			"flopwatch approve  # which wait\n"
 			"flopwatch approve 7 \"$(git rev-parse FETCH_HEAD)\"  # after git fetch origin pull/7/head, and a review" },
 	{ "alerts", 0, 2, verb_alerts, "alerts\nalerts acknowledge|accept|resolve|invalidate ID", "list alerts, or answer one",
-		"An alert has two lines: its finding, and its repository, culprit, age and answer. Answers: accept, the slowdown is intended; resolve, it is fixed; invalidate, the measurement is wrong; acknowledge, you work on it. accept and invalidate need a --reason. Inside a checkout of a repository that the daemon does not watch, the exit status of the list is 4, "
+		"The first line is the worst open alert. An alert has two lines: its finding, and its repository, culprit, age and answer. Answers: accept, the slowdown is intended; resolve, it is fixed; invalidate, the measurement is wrong; acknowledge, you work on it. accept and invalidate need a --reason. Inside a checkout of a repository that the daemon does not watch, the exit status of the list is 4, "
 		"unless --repo or --all is given.",
 		"state repo all limit reason",
 		.example = "flopwatch alerts --state open\nflopwatch alerts accept A3 --reason 'wider tiles, worth it'",

@@ -195,11 +195,29 @@ static void cause_cell(struct table *t, const json_t *branch)
 	table_cell(t, "%s", words);
 }
 
+/* What an alert is about that the verdict beside it does not say: of a slowdown nothing. */
+static const char *subject_of(const json_t *alert)
+{
+	switch (alertkind_from_name(value_text(alert, "kind"))) {
+	case ALERTKIND_MISSING:
+		return "cells are missing";
+	case ALERTKIND_FAILING:
+		return "cells fail";
+	case ALERTKIND_DRIFT:
+		return "drift";
+	case ALERTKIND_COST:
+		return value_text(alert, "cost");
+	default:
+		return "";
+	}
+}
+
 static void alert_cell(struct table *t, const json_t *branch)
 {
 	const json_t *alert = json_object_get(branch, "alert");
+	const char *subject = subject_of(alert);
 	if (alert)
-		table_cell(t, "A%lld %s", value_integer(alert, "id"), value_text(alert, "state"));
+		table_cell(t, "A%lld %s%s%s", value_integer(alert, "id"), value_text(alert, "state"), *subject ? ": " : "", subject);
 	else
 		table_cell(t, "%s", "");
 }

@@ -186,7 +186,8 @@ run fw wait "$(sed -nE 's/^(J[0-9]+) queued$/\1/p' <<<"$out")" --quiet --timeout
 is "and runs again" "$status" 3
 fails "pause of none" 4 fw pause sim-9
 ok "alerts" fw alerts --state open
-like "begins with the number" "$(head -n 1 <<<"$out")" '^[0-9]+ open alerts?$'
+like "begins with the worst" "$(head -n 1 <<<"$out")" '^(A[0-9]+ +)?slow is (up to )?[45]\.[0-9] % slower in 4 cells(, and [0-9]+ more open alerts?)?(: .*)?$'
+is "which comes next" "$(tail -n 1 <<<"$out")" "next: flopwatch why A$(fw alerts --json | jq "[.items[] | select(.target == \"$slow\")][0].id")"
 like "shows the slow branch" "$out" '^A[0-9]+ +slow is (up to )?[45]\.[0-9] % slower in 4 cells'
 like "and how to answer" "$out" "kernels  culprit ${slow:0:10} .*open ([0-9]+ (s|min) ago|now)  answer: flopwatch alerts accept A[0-9]+ --reason"
 ok "alerts --long" fw alerts --state open --long
@@ -195,6 +196,7 @@ alert=$(fw alerts --json | jq ".items[] | select(.target == \"$slow\") | .id")
 fails "accept wants a reason" 2 fw alerts accept "$alert"
 ok "acknowledge does not" fw alerts acknowledge "$alert"
 ok "accept with a reason" fw alerts accept "A$alert" --reason "known: \"wider\" tiles"
+like "an answered list has no open one" "$(fw alerts --state accepted | head -n 1)" '^no open alert; [0-9]+ (is|are) answered$'
 ok "alerts --state accepted --json" fw alerts --state accepted --json
 ok "hold who and why" json '.items[0].events | length == 3 and .[2].who == "local" and .[2].reason == "known: \"wider\" tiles"'
 fails "a step that is none" 2 fw alerts forget "$alert"

@@ -43,6 +43,9 @@ like "begins with branch and loss" "$(head -n 1 <<<"$out")" '^[a-z/-]+ is (up to
 like "states the cause" "$out" 'spilled registers'
 like "ends with the next command" "$(tail -n 1 <<<"$out")" '^next: push a fix, or: flopwatch alerts accept A3 --reason'
 ok "alerts" fw alerts
+like "begin with the worst open one" "$(head -n 1 <<<"$out")" '^[^ ]+ is (up to )?[0-9.]+ % slower in [0-9]+ cells?, and [0-9]+ more open alerts?$'
+is "which the next command is about" "$(tail -n 1 <<<"$out")" \
+	"next: flopwatch why A$(fw alerts --json | jq '[.items[] | select(.state == "open" and .worst_pct != null)] | min_by(.worst_pct).id')"
 ok "have two lines each" test "$(grep -c '^A[0-9]' <<<"$out")" -eq "$(grep -c '^     ' <<<"$out")"
 page() { curl -s "$server$1"; }
 heading() { page "$1" | grep -oE '<h1[^>]*>[^<]*' | sed 's/<[^>]*>//'; }

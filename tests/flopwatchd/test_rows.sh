@@ -95,6 +95,7 @@ is "with its class" "$(sql "SELECT DISTINCT failure FROM cell WHERE verdict = 'f
 factor 1.0003 "no backward on main"
 is "also on main, where somebody is called" "$(pushed main) $(sql "SELECT kind || ' ' || state FROM alert WHERE branch = 'main'")" \
 	"done failed: failed 2, unchanged 2 failing open"
+like "whose list of branches says what the alert is about" "$(fw status)" ' main +failed .*  A[0-9]+ open: cells fail '
 factor 1.0004 "after the loss"
 is "and the next commit is compared with what still did it" "$(pushed main)" "done failed: failed 2, unchanged 2"
 ok "a person accepts it" fw alerts accept "$(sql "SELECT id FROM alert WHERE branch = 'main'")" --reason "the backward is gone for good"
