@@ -4,14 +4,26 @@
 
 int verb_cancel(struct client *c, const struct options *o)
 {
-	return verb_step(c, "jobs", verb_id(o->arg[0], 'J'), "cancel");
+	char id[JOB_ID_SIZE];
+	bool is_branch;
+	int status = job_find(c, o, JOB_ONLY_OPEN, id, &is_branch);
+	if (status == EXIT_OK)
+		status = verb_step(c, "jobs", id, "cancel");
+	if (status == EXIT_OK && is_branch)
+		printf("J%s is cancelled\n", id);
+	return status;
 }
 
 int verb_retry(struct client *c, const struct options *o)
 {
 	struct fw_err err = { 0 };
 	json_t *job = NULL;
-	int result = client_post_step(c, "jobs", verb_id(o->arg[0], 'J'), "retry", "", &job, &err);
+	char id[JOB_ID_SIZE];
+	bool is_branch;
+	int status = job_find(c, o, JOB_NEWEST, id, &is_branch);
+	if (status != EXIT_OK)
+		return status;
+	int result = client_post_step(c, "jobs", id, "retry", "", &job, &err);
 	return verb_new_job(o, result, job, &err);
 }
 

@@ -741,6 +741,21 @@ void help_verb(const struct catalog_verb *verb, FILE *out);
 /** Print the same as the source of a man page, flopwatch-VERB(1), for scdoc. */
 void help_man(const struct catalog_verb *verb, FILE *out);
 
+/* ---- job_name: The job that the argument of a verb names. ---- */
+
+enum { JOB_ID_SIZE = 32 };
+enum job_wanted {
+	JOB_NEWEST,   /* of a branch the newest job */
+	JOB_ONLY_OPEN /* of a branch the only job that has not ended */
+};
+
+/**
+ * Find the job that the first argument names: its number, with or without J, or a branch. *is_branch: it is not a number.
+ * EXIT_OK, else a line was printed: EXIT_NOT_FOUND there is none, EXIT_USAGE several repositories have the branch, or several
+ * open jobs, which the line names.
+ */
+int job_find(struct client *c, const struct options *o, enum job_wanted wanted, char id[JOB_ID_SIZE], bool *is_branch);
+
 /* ---- outcome: A worker's messages about one trial: builds, checks, times, failures. ---- */
 
 enum { OUTCOME_NOTES_MAX = 16, OUTCOME_FAULTS_MAX = 16, OUTCOME_TEXT_SIZE = 560 };

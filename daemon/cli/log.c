@@ -154,7 +154,11 @@ int verb_log(struct client *c, const struct options *o)
 	struct fw_err err = { 0 };
 	struct buf path, text;
 	json_t *job = NULL;
-	const char *id = verb_id(o->arg[0], 'J');
+	char id[JOB_ID_SIZE];
+	bool is_branch;
+	int status = job_find(c, o, JOB_NEWEST, id, &is_branch);
+	if (status != EXIT_OK)
+		return status;
 	buf_init(&path, 256);
 	buf_init(&text, LOG_MAX);
 	buf_puts(&path, "/api/v1/jobs/");

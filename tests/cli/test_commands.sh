@@ -161,6 +161,10 @@ short=$(wc -l <<<"$out")
 ok "log --build" fw log "$job" --build
 ok "has more lines" test "$(wc -l <<<"$out")" -gt "$short"
 fails "log of none" 4 fw log 999
+ok "log of a branch" fw log slow --repo kernels
+like "is that of its newest job" "$(head -n 1 <<<"$out")" "^J$(sql "SELECT max(id) FROM job WHERE branch = 'slow'") compare slow: "
+fails "log of what is neither" 4 fw log nowhere --repo kernels
+is "says both" "$out" "flopwatch: nowhere is neither the number of a job nor a branch of repository kernels; flopwatch jobs lists the jobs"
 
 # ---- writing ----
 ok "pause" fw pause sim-0
@@ -169,7 +173,16 @@ like "says the job" "$out" '^J[0-9]+ queued$'
 waiting=$(sed -nE 's/^J([0-9]+) queued$/\1/p' <<<"$out")
 fails "wait with a deadline" 6 fw wait "$waiting" --timeout 1 --quiet
 like "says that the job goes on" "$out" 'has not ended after 1 s and continues'
+ok "submit again" fw submit slow
+second=$(sed -nE 's/^J([0-9]+) queued$/\1/p' <<<"$out")
+fails "a branch with several open jobs" 2 fw cancel slow
+like "is answered with their numbers" "$out" "^flopwatch: branch slow has 2 open jobs: (J$waiting|J$second)( \\(tiny\\))?, (J$waiting|J$second)( \\(tiny\\))?; name one of them$"
 ok "cancel" fw cancel "J$waiting"
+is "prints nothing" "$out" ""
+ok "cancel the only open job of a branch" fw cancel slow
+is "which is printed" "$out" "J$second is cancelled"
+fails "a branch without an open job" 4 fw cancel slow
+like "has a newest one" "$out" '^flopwatch: branch slow has no open job; its newest, J[0-9]+, has ended$'
 fails "cancel it again" 1 fw cancel "$waiting"
 like "which it says" "$out" 'has ended already'
 fails "wait for a cancelled job" 1 fw wait "$waiting"
