@@ -32,6 +32,36 @@ static bool travels(const struct tree *t, const char *path)
 	return false;
 }
 
+/* The submodules of the checkout, by comma; "" none. Shape: out[size]. */
+static void list_submodules(const struct tree *t, char *out, size_t size)
+{
+	char file[sizeof t->root + 16], line[1024], path[512];
+	size_t used = 0;
+	FILE *f;
+
+	snprintf(file, sizeof file, "%s/.gitmodules", t->root);
+	out[0] = '\0';
+	if (!(f = fopen(file, "re")))
+		return;
+	while (fgets(line, sizeof line, f) && used < size)
+		if (sscanf(line, " path = %511[^\n]", path) == 1)
+			used += (size_t)snprintf(out + used, size - used, "%s%s", used ? ", " : "", path);
+	fclose(f);
+}
+
+/* A file that the checkout does not have may be one of a submodule that is not checked out. */
+static void about_submodules(const struct tree *t, const char *name, struct hints *h)
+{
+	char paths[120];
+
+	list_submodules(t, paths, sizeof paths);
+	if (*paths)
+		add(h,
+			"%s may be in a submodule (%s), whose files no commit has and flopwatch does not fetch: commit them (git subtree), or "
+			"install them on the machine and show their folder with --read-only",
+			name, paths);
+}
+
 /* A file that was searched in the sandbox and not found. */
 static void about_missing(const struct tree *t, const char *name, struct hints *h)
 {
@@ -44,6 +74,8 @@ static void about_missing(const struct tree *t, const char *name, struct hints *
 	if (!tree_find(t, name, path, sizeof path)) {
 		if (strncmp(name, "../", 3) == 0)
 			add(h, "%s was not copied: it is outside the repository; add it, and name it in `inputs`", name);
+		else
+			about_submodules(t, name, h);
 		return;
 	}
 	if (!tree_holds(t, path))

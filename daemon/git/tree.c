@@ -313,7 +313,8 @@ static int check_item(struct walk *w, const struct git_item *item, struct fw_err
 	if (tar_check_path(w->path.data, item->kind == GIT_KIND_TREE, &why) != 0)
 		problem(w, "has a path that is too long to travel");
 	if (item->kind == GIT_KIND_SUBMODULE)
-		problem(w, "is a submodule; commit the files themselves");
+		problem(w,
+			"is a submodule, whose files no commit has and flopwatch does not fetch; leave it out of `inputs`, or commit the files themselves");
 	if (item->kind == GIT_KIND_LINK)
 		return check_link(w, item->oid, err);
 	return item->kind == GIT_KIND_BLOB || item->kind == GIT_KIND_EXECUTABLE ? check_file(w, item->oid, err) : 0;

@@ -346,8 +346,10 @@ static int print_oid(
 		jsonw_null(j);
 		if (found && !problem->len)
 			buf_printf(problem, "%s is a %s", path,
-				item.kind == GIT_KIND_LINK ? "link; name the folder itself"
-							   : "submodule; commit the files themselves");
+				item.kind == GIT_KIND_LINK
+					? "link; name the folder itself"
+					: "submodule, whose files no commit has and flopwatch does not fetch; leave it out of `inputs`, or "
+					  "commit the files themselves");
 		return 0;
 	}
 	jsonw_object(j);

@@ -102,6 +102,18 @@ like "one that git ignores" "$(hints)" '^include/three.h was not copied: git ign
 rm .gitignore
 attempt --device cpu
 is "and with it" "$status" 0
+git update-index --add --cacheinfo "160000,$(printf '%040d' 1),deps"
+attempt --device cpu
+is "a submodule among the inputs is named, with what to do" "$status $errors" \
+	'2 flopwatch: deps is a submodule, whose files no commit has and flopwatch does not fetch; leave it out of `inputs`, or commit the files themselves'
+git update-index --force-remove deps
+printf '[submodule "deps"]\n\tpath = deps/tiles\n\turl = https://example.org/tiles.git\n' >.gitmodules
+cp sums.c cached_build.c
+sed -i '1i #include "tiles.h"' sums.c
+attempt --device cpu
+like "a header that only a submodule has" "$status $(hints)" '^1 tiles.h may be in a submodule \(deps/tiles\), whose files no commit has and flopwatch does not fetch: commit them'
+mv cached_build.c sums.c
+rm .gitmodules
 sed -i 's,\./sums,./elsewhere/sums,; /artifacts:/d' .flopwatch.yaml
 attempt --device cpu
 like "a program that the build does not make" "$status $(hints)" '^1 elsewhere/sums is not in the tree, so the build has to make it'

@@ -170,7 +170,7 @@ evil() { # name, regex of the problem, mktree lines
 evil "a folder .." 'no file may have' "040000 tree $sub\t..\n"
 evil "a file .git" 'no file may have' "100644 blob $blob\t.git\n"
 evil "a file .GiT" 'no file may have' "100644 blob $blob\t.GiT\n"
-evil "a submodule" 'submodule' "160000 commit $first\tsub\n"
+evil "a submodule" '^sub is a submodule, whose files no commit has and flopwatch does not fetch; leave it out of `inputs`, or commit the files themselves' "160000 commit $first\tsub\n"
 evil "a link to /etc" 'absolute' "120000 blob $(link /etc/passwd)\tl\n"
 evil "a link upwards" 'leaves' "120000 blob $(link ../x)\tl\n"
 evil "a link back up behind a name" 'leaves' "120000 blob $(link x/../../y)\tl\n"
@@ -200,7 +200,7 @@ for i in $(seq 12); do bomb=$(printf "040000 tree $bomb\t%d\n" 0 1 2 3 4 5 6 7 8
 evil "a tree of 10^12 files" 'too many' "040000 tree $bomb\td\n"
 c=$(commit_of "$(printf "160000 commit $first\tkernels\n100644 blob $blob\t.flopwatch.yaml\n" | git -C evil.git mktree --missing)")
 ok "a submodule where inputs should be" "$git_" tree --repo evil.git --commit "$c" --blob .flopwatch.yaml --oid kernels
-is "is null with a problem" "$(j '.oids.kernels,.problem' | tr '\n' ' ')" "null kernels is a submodule; commit the files themselves "
+is "is null with a problem" "$(j '.oids.kernels,.problem' | tr '\n' ' ')" "null kernels is a submodule, whose files no commit has and flopwatch does not fetch; leave it out of \`inputs\`, or commit the files themselves "
 c=$(commit_of "$(printf "120000 blob $(link kernels2)\tkernels\n120000 blob $(link /etc/passwd)\t.flopwatch.yaml\n" | git -C evil.git mktree --missing)")
 ok "links where files should be" "$git_" tree --repo evil.git --commit "$c" --blob .flopwatch.yaml --oid kernels
 is "are null with a problem" "$(j '.oids.kernels,.blobs[".flopwatch.yaml"],.problem' | tr '\n' ' ')" "null null .flopwatch.yaml is not a plain file "
