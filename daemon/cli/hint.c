@@ -178,6 +178,40 @@ static void about_program(const struct tree *t, const struct outcome *o, const s
 			path, t->manifest.build.dir, run->name);
 }
 
+static const char *find_key(const struct outcome *o, const char *key, size_t len, const char *end)
+{
+	for (int i = 0; i < o->n_cells; i++)
+		if (strncmp(o->cell[i].key, key, len) == 0 && strcmp(o->cell[i].key + len, end) == 0)
+			return o->cell[i].key;
+	return NULL;
+}
+
+/* The kit and the readers number results of one name in the order in which they come: "sum" and "sum#2", or "sum#1" and "sum#2". */
+static void about_twins(const struct outcome *o, struct hints *h)
+{
+	const char *first = NULL, *second = NULL;
+	int n = 0;
+
+	for (int i = 0; i < o->n_cells; i++) {
+		const char *key = o->cell[i].key, *mark = strrchr(key, '#');
+		size_t len = mark ? (size_t)(mark - key) : 0;
+		const char *twin = len && strcmp(mark, "#2") == 0 ? find_key(o, key, len, "") : NULL;
+
+		if (len && strcmp(mark, "#2") == 0 && !twin)
+			twin = find_key(o, key, len, "#1");
+		if (!twin)
+			continue;
+		n++;
+		first = first ? first : twin;
+		second = second ? second : key;
+	}
+	if (n)
+		add(h,
+			"%d name%s several cells%s%.150s and %.150s: their numbers follow the order in which they run, so a change of that "
+			"order compares the wrong ones; give each its own name",
+			n, n == 1 ? " has" : "s have", n == 1 ? ": " : ", such as ", first, second);
+}
+
 void hint_all(const struct tree *t, const struct outcome *o, const struct benchmark *run, struct hints *out)
 {
 	int timed, unsupported, failed;
@@ -194,6 +228,7 @@ void hint_all(const struct tree *t, const struct outcome *o, const struct benchm
 		about_words(t, o, o->cell[i].detail, out);
 	if (run && timed == 0)
 		about_program(t, o, run, out);
+	about_twins(o, out);
 	if (!run && timed == 0 && unsupported > 0 && o->device.kind != DEVICE_CUDA)
 		add(out, "no provider of the module does these cells on %s; one for GPUs needs one, which is not here",
 			o->device.name);

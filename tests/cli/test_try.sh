@@ -134,6 +134,15 @@ printf 'print()\n' >bench.py
 attempt --device cpu
 is "a program that writes nothing" "$status" 1
 
+# ---- cells of one name
+new twins
+printf 'import flopwatch\nfor n in 5000, 9000:\n    for call in flopwatch.cell("sum"):\n        with call:\n            sum(range(n))\n' >twins.py
+ok "init, of a script with two cells of one name" "$bin/flopwatch" init
+attempt --device cpu
+is "try says so once, with what to do" "$status $(of '[.cells[].cell] | join(" ")') $(hints)" \
+	"0 sum sum#2 1 name has several cells: sum and sum#2: their numbers follow the order in which they run, so a change of that order compares the wrong ones; give each its own name"
+cd "$tmp/program" || exit 1
+
 # ---- manifests
 printf 'flopwatch: 1\nbnch: {}\n' >.flopwatch.yaml
 attempt
