@@ -235,3 +235,63 @@ void hint_all(const struct tree *t, const struct outcome *o, const struct benchm
 	if (!o->is_sandboxed && o->device.kind != DEVICE_ANY)
 		add(out, "this machine has no sandbox (see flopwatch doctor): a worker with one gives a build fewer files");
 }
+
+/* ---- too many rows ------------------------------------------------------------------------------------------------------- */
+
+/* The argument by which programs of a format run one row; "" not known. Shape: word[size]. */
+static void select_row(const char *reader, const char *key, char *word, size_t size)
+{
+	static const struct {
+		const char *reader, *before, *after;
+	} ways[] = { { "google-benchmark", "--benchmark_filter=^", "$" }, { "nvbench", "--benchmark=", "" },
+		{ "pytest-benchmark", "-k=", "" }, { "criterion", "", "" }, { "catch2", "", "" } };
+
+	word[0] = '\0';
+	for (size_t i = 0; i < sizeof ways / sizeof ways[0]; i++)
+		if (strcmp(ways[i].reader, reader) == 0)
+			snprintf(word, size, "%s%s%s", ways[i].before, key, ways[i].after);
+}
+
+/* "[./bench, --benchmark_filter=^sum/4096$]" */
+static void put_command(const struct benchmark *run, const char *word, struct buf *out)
+{
+	struct command *c = mem_alloc_zero(1, sizeof *c);
+
+	for (int i = 0; i < run->n_command; i++)
+		command_add(c, run->command[i]);
+	command_add(c, word);
+	command_put_yaml(c, out);
+	free(c);
+}
+
+void hint_budget(
+	const struct outcome *o, const struct benchmark *run, const char *suite, double least_s, double budget_s, struct hints *out)
+{
+	char word[COMMAND_WORD_SIZE] = "";
+	const char *key = o->n_cells ? o->cell[o->n_cells / 2].key : "";
+	int fit = (int)(o->n_cells * budget_s / least_s);
+	struct buf command;
+
+	if (!(least_s > budget_s) || o->n_cells < 2)
+		return;
+	buf_init(&command, HINT_SIZE);
+	if (run)
+		select_row(run->reader, key, word, sizeof word);
+	if (*word)
+		put_command(run, word, &command);
+	if (!run)
+		add(out,
+			"%d cells need about %.0f s, more than budget_s: %.0f: raise it, or measure fewer on a push: write push: {cells: %d} "
+			"in %.64s, or list only cells such as %.120s",
+			o->n_cells, least_s, budget_s, fit > 1 ? fit : 1, suite, key);
+	else if (*word && !command.failed)
+		add(out,
+			"%d rows need about %.0f s, more than budget_s: %.0f: raise it, or select rows in benchmarks.%s, such as command: %s",
+			o->n_cells, least_s, budget_s, run->name, command.data);
+	else
+		add(out,
+			"%d rows need about %.0f s, more than budget_s: %.0f: raise it in benchmarks.%s, or add an argument to its command "
+			"with which the program runs fewer rows, such as only %.120s",
+			o->n_cells, least_s, budget_s, run->name, key);
+	buf_fini(&command);
+}

@@ -850,6 +850,12 @@ struct hints {
 
 /** run`: the program that was measured; NULL for a module. */
 void hint_all(const struct tree *t, const struct outcome *o, const struct benchmark *run, struct hints *out);
+/**
+ * Append advice if a comparison needs more device time than its budget: the key of the manifest, or of suite `suite` without `run`,
+ * that selects rows, with one of them. Units: s.
+ */
+void hint_budget(
+	const struct outcome *o, const struct benchmark *run, const char *suite, double least_s, double budget_s, struct hints *out);
 
 /* ---- programs: Memory traffic of benchmark programs of the working tree, counted by Nsight Compute on this machine. ---- */
 
@@ -1178,6 +1184,12 @@ struct report {
 	bool is_alone; /* no other suite or benchmark is tried: the total has its cost */
 };
 
+/**
+ * Estimate the device time of a comparison of two such commits: `least` if its runs agree. Cells whose runs vary get more runs
+ * until the budget ends, and later runs may take longer than the timed one, so only the budget is an upper bound. Units: s. False:
+ * nothing was timed.
+ */
+bool report_cost(const struct report *r, double *least, double *most);
 void report_print(const struct report *r, bool is_quiet, FILE *out);
 
 /** Device time of one comparison, summed over suites and benchmarks. */

@@ -5,12 +5,7 @@
 
 enum { LOG_LINES = 12, KEY_COLUMNS_MAX = 90 };
 
-/*
- * Estimated device time of a comparison of two such commits: `least` if its runs agree. Cells whose runs vary get more runs until
- * the budget ends, and later runs may take longer than the timed one, so only the budget is an upper bound. Units: s. False:
- * nothing was timed.
- */
-static bool report_cost(const struct report *r, double *least, double *most)
+bool report_cost(const struct report *r, double *least, double *most)
 {
 	const struct outcome *o = r->outcome;
 	int first = r->rule->programs ? INTERIM_PROGRAMS_MIN : r->rule->runs_ok_min;

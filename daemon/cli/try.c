@@ -128,6 +128,10 @@ static int attempt(struct attempt *a, const char *name, json_t *list, struct fw_
 			.is_alone = a->n_all == 1,
 			.hints = &hints };
 
+		double least, most;
+
+		if (report_cost(&report, &least, &most))
+			hint_budget(&outcome, a->run, name, least, a->budget_s, &hints);
 		report_add(&report, a->total);
 		if (o->json)
 			json_array_append_new(list, report_json(&report));

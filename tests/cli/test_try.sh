@@ -134,6 +134,22 @@ printf 'print()\n' >bench.py
 attempt --device cpu
 is "a program that writes nothing" "$status" 1
 
+# ---- more rows than the budget allows
+new many
+printf 'import json\nimport time\ntime.sleep(0.4)\nfor n in range(9): print(json.dumps({"cell": "rows/%%d" %% n, "ms": [1, 1.5]}))\n' >many.py
+printf 'flopwatch: 1\nbenchmarks: {many: {command: [python3, many.py], reader: flopwatch, gpu: false, budget_s: 1}}\n' >.flopwatch.yaml
+attempt --device cpu
+like "too many rows are reported with a real one" "$status $(hints)" \
+	'^0 9 rows need about [0-9]+ s, more than budget_s: 1: raise it in benchmarks.many, or add an argument to its command with which the program runs fewer rows, such as only rows/4$'
+printf 'import json\nimport time\ntime.sleep(0.4)\nprint(json.dumps({"benchmarks": [{"name": "rows/%%d" %% n, "run_type": "iteration", "iterations": 1, "real_time": 1.5, "cpu_time": 1.5, "time_unit": "ms"} for n in range(9)]}))\n' >many.py
+sed -i 's/reader: flopwatch/reader: google-benchmark/' .flopwatch.yaml
+attempt --device cpu
+like "with the argument of its library, as the manifest has it" "$status $(hints)" \
+	'select rows in benchmarks.many, such as command: \[python3, many.py, "--benchmark_filter=\^rows/4\$"\]$'
+sed -i 's/budget_s: 1/budget_s: 600/' .flopwatch.yaml
+attempt --device cpu
+is "not if the budget is large enough" "$status $(hints)" "0 "
+
 # ---- cells of one name
 new twins
 printf 'import flopwatch\nfor n in 5000, 9000:\n    for call in flopwatch.cell("sum"):\n        with call:\n            sum(range(n))\n' >twins.py
