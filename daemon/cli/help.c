@@ -2,7 +2,7 @@
 #include "cli/internal.h"
 
 static const char exits[] =
-	"0 no regression, 1 error, 2 usage, 3 regression, 4 not found, 5 daemon unreachable, 6 timeout, 7 undecided or "
+	"0 no regression, 1 error or failed, 2 usage, 3 regression that no user accepted, 4 not found, 5 daemon unreachable, 6 timeout, 7 undecided or "
 	"nothing to compare, 130 interrupted";
 
 /* Iterate over the lines of `text`. Own: line[size]. False after the last. */

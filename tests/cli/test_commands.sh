@@ -16,7 +16,7 @@ run() {
 # ---- without a daemon ----
 fails "no arguments" 2 "$bin/flopwatch"
 ok "--help" "$bin/flopwatch" --help
-like "it shows the exit status" "$out" '3 regression, 4 not found, 5 daemon unreachable, 6 timeout, 7 undecided'
+like "it shows the exit status" "$(tr '\n' ' ' <<<"$out")" '3 regression that no user accepted, 4 not found, 5 daemon unreachable, 6 timeout, 7 undecided'
 ok "--version" "$bin/flopwatch" --version
 fails "an unknown verb" 2 "$bin/flopwatch" comparr
 like "has a suggestion" "$out" 'did you mean compare\?'
