@@ -376,10 +376,22 @@ static void print_conditions(const json_t *comparison, FILE *out)
 		print_toolchains(comparison, out);
 }
 
+/* A user who changes a setting looks for its effect. */
+static void print_manifest(const json_t *comparison, FILE *out)
+{
+	const json_t *changed = json_object_get(comparison, "changed_files");
+	const char *first = json_string_value(json_array_get(json_object_get(changed, "paths"), 0));
+	if (value_integer(changed, "number") == 1 && first && strcmp(first, ".flopwatch.yaml") == 0)
+		plain_line(out,
+			"only .flopwatch.yaml differs: its build, command and reader apply to this commit, but threshold_pct, costs, "
+			"budget_s and other settings of the base; its own apply from the next commit on");
+}
+
 void report_notes(const json_t *comparison, FILE *out)
 {
 	const char *identical = value_text(comparison, "identical_by");
 	print_conditions(comparison, out);
+	print_manifest(comparison, out);
 	if (*identical)
 		plain_line(out, "%s: nothing was timed", identity(identical, json_object_get(comparison, "cells")));
 	if (jobkind_from_name(value_text(comparison, "kind")) == JOBKIND_SELFCHECK)

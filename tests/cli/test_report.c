@@ -216,6 +216,29 @@ static void a_new_benchmark_is_named_once(void **state)
 	json_decref(comparison);
 }
 
+static void a_push_of_the_manifest_alone_is_explained(void **state)
+{
+	(void)state;
+	static const char *const bodies[] = { "{\"changed_files\":{\"number\":1,\"paths\":[\".flopwatch.yaml\"]},\"cells\":[]}",
+		"{\"changed_files\":{\"number\":2,\"paths\":[\".flopwatch.yaml\",\"a.c\"]},\"cells\":[]}",
+		"{\"changed_files\":{\"number\":1,\"paths\":[\"a.c\"]},\"cells\":[]}", "{\"changed_files\":null,\"cells\":[]}" };
+	for (int i = 0; i < 4; i++) {
+		json_t *comparison = json_loads(bodies[i], 0, NULL);
+		char *text = NULL;
+		size_t len = 0;
+		FILE *out = open_memstream(&text, &len);
+		assert_non_null(comparison);
+		report_notes(comparison, out);
+		fclose(out);
+		if (i == 0)
+			has(text, "only .flopwatch.yaml differs: its build, command and reader apply to this commit, but threshold_pct");
+		else
+			assert_null(strstr(text, ".flopwatch.yaml"));
+		free(text);
+		json_decref(comparison);
+	}
+}
+
 static int finish(void **state)
 {
 	(void)state;
@@ -235,6 +258,7 @@ int main(void)
 		cmocka_unit_test(a_slower_call_is_said_alone),
 		cmocka_unit_test(no_table_is_left_out),
 		cmocka_unit_test(a_new_benchmark_is_named_once),
+		cmocka_unit_test(a_push_of_the_manifest_alone_is_explained),
 	};
 	return cmocka_run_group_tests_name("reports", tests, NULL, finish);
 }
