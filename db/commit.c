@@ -11,7 +11,7 @@ enum { PUSHES_MAX = 64 };
 	"1) "
 #define COLUMNS                                                                                                                  \
 	"j.id, j.plan, j.suite, j.device_kind, j.state, j.state_why, c.id, c.verdict, c.n_cells, c.n_regressions, "              \
-	"c.worst_pct, c.worst_key, c.finished_at, b.decided_pct, coalesce(b.key, ''), "           \
+	"c.worst_pct, c.worst_key, c.finished_at, b.decided_pct, coalesce(b.key, ''), "                                          \
 	"coalesce(c.kind = 'selfcheck', 0) "
 
 static enum commit_end end_of(enum jobstate state, bool is_judged)
@@ -28,8 +28,7 @@ static void read_job(struct stmt *s, struct commit_job *job)
 	*job = (struct commit_job){ 0 };
 	row_read(s, job->id, job->plan, job->suite, job->device_kind, COLUMN_NAMED(job->state, jobstate_from_name), job->why,
 		job->comparison, COLUMN_NAMED(job->verdict, verdict_from_name), job->cells, job->regressions, job->worst_pct,
-		job->worst_key, job->finished_at, job->best_pct, job->best_key,
-		job->is_alone);
+		job->worst_key, job->finished_at, job->best_pct, job->best_key, job->is_alone);
 	job->end = end_of(job->state, job->comparison != 0);
 }
 

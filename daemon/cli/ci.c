@@ -30,8 +30,9 @@ static int check_pushed(const struct checkout *here, const char *sha, struct fw_
 	char branch[1024];
 	if (!checkout_is_commit_unpushed(here, sha, branch, sizeof branch))
 		return 0;
-	return err_set(err, ERR_NOT_FOUND, "commit %.12s of %s is not pushed, so repository %s does not have it: git push -u %s %s",
-		sha, branch, here->repo, here->remote, branch);
+	return err_set(err, ERR_NOT_FOUND,
+		"commit %.12s of %s is not pushed, so repository %s does not have it: git push -u %s %s", sha, branch, here->repo,
+		here->remote, branch);
 }
 
 /* Queue the comparison of a commit that has no job. `path` gets the position of its verdict. */
@@ -117,7 +118,8 @@ static int finish(
 	}
 	if (status < 0 && verdict && conclude_has_ended_as(verdict, JOBSTATE_TARGET_MISSING)) {
 		err.code = ERR_NOT_FOUND;
-		err_context(&err, "%s%s does not have commit %.12s; push %.12s first: git push, or name its repository with --repo NAME",
+		err_context(&err,
+			"%s%s does not have commit %.12s; push %.12s first: git push, or name its repository with --repo NAME",
 			*repo ? "repository " : "the watched repository", repo, sha, sha);
 	}
 	json_decref(verdict);

@@ -264,8 +264,8 @@ static void put_command(const struct benchmark *run, const char *word, struct bu
 	free(c);
 }
 
-void hint_budget(
-	const struct outcome *o, const struct benchmark *run, const char *suite, double least_s, double budget_s, struct hints *out)
+void hint_budget(const struct outcome *o, const struct benchmark *run, const char *suite, double least_s, double budget_s,
+	struct hints *out)
 {
 	char word[COMMAND_WORD_SIZE] = "";
 	const char *key = o->n_cells ? o->cell[o->n_cells / 2].key : "";

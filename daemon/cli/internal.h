@@ -854,8 +854,8 @@ void hint_all(const struct tree *t, const struct outcome *o, const struct benchm
  * Append advice if a comparison needs more device time than its budget: the key of the manifest, or of suite `suite` without `run`,
  * that selects rows, with one of them. Units: s.
  */
-void hint_budget(
-	const struct outcome *o, const struct benchmark *run, const char *suite, double least_s, double budget_s, struct hints *out);
+void hint_budget(const struct outcome *o, const struct benchmark *run, const char *suite, double least_s, double budget_s,
+	struct hints *out);
 
 /* ---- programs: Memory traffic of benchmark programs of the working tree, counted by Nsight Compute on this machine. ---- */
 

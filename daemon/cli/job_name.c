@@ -25,7 +25,8 @@ static int find_newest(struct client *c, const char *repo, const char *branch, l
 	*id = value_integer(json_object_get(row, "job"), "id");
 	if (result == 0 && !row)
 		result = err_set(err, ERR_NOT_FOUND,
-			"%s is neither the number of a job nor a branch of repository %s; flopwatch jobs lists the jobs", branch, repo);
+			"%s is neither the number of a job nor a branch of repository %s; flopwatch jobs lists the jobs", branch,
+			repo);
 	json_decref(answer);
 	return result;
 }

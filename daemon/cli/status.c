@@ -217,7 +217,8 @@ static void alert_cell(struct table *t, const json_t *branch)
 	const json_t *alert = json_object_get(branch, "alert");
 	const char *subject = subject_of(alert);
 	if (alert)
-		table_cell(t, "A%lld %s%s%s", value_integer(alert, "id"), value_text(alert, "state"), *subject ? ": " : "", subject);
+		table_cell(
+			t, "A%lld %s%s%s", value_integer(alert, "id"), value_text(alert, "state"), *subject ? ": " : "", subject);
 	else
 		table_cell(t, "%s", "");
 }

@@ -144,8 +144,9 @@ static void take_comparisons(struct summary *s)
 {
 	size_t i, k;
 	json_t *comparison, *cell;
-	s->finding = (struct finding){ .worst_pct = NAN, .best_pct = NAN, .why = s->why, .subject = s->subject,
-		.new_suite = new_suite(s->comparisons) };
+	s->finding = (struct finding){
+		.worst_pct = NAN, .best_pct = NAN, .why = s->why, .subject = s->subject, .new_suite = new_suite(s->comparisons)
+	};
 	s->least_loss_pct = s->least_gain_pct = NAN;
 	s->is_beside = true;
 	json_array_foreach(s->comparisons, i, comparison)

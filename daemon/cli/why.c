@@ -306,8 +306,8 @@ static void print_costs(const json_t *alert, const char *only)
 	{
 		const char *key = value_text(cell, "cell");
 		char values[COST_VALUES_SIZE];
-		cost_values(value_text(alert, "cost"), value_number(cell, "target"), " instead of ", value_number(cell, "base"), values,
-			sizeof values);
+		cost_values(value_text(alert, "cost"), value_number(cell, "target"), " instead of ", value_number(cell, "base"),
+			values, sizeof values);
 		if (!only || strcmp(only, key) == 0)
 			plain_line(stdout, "%s: %s", key, values);
 	}

@@ -22,9 +22,11 @@ static const struct words {
 		{ { " bytes", 1 }, { " kB", 1e3 }, { " MB", 1e6 }, { " GB", 1e9 }, { " TB", 1e12 } }, true },
 	{ "first", "the first call takes longer", { { " us", 1e-3 }, { " ms", 1 }, { " s", 1e3 } }, true },
 	{ "energy", "a call uses more energy", { { " uJ", 1e-6 }, { " mJ", 1e-3 }, { " J", 1 }, { " kJ", 1e3 } }, true },
-	{ "host", "the host takes longer to enqueue a call", { { " ns", 1e-3 }, { " us", 1 }, { " ms", 1e3 }, { " s", 1e6 } }, true },
+	{ "host", "the host takes longer to enqueue a call", { { " ns", 1e-3 }, { " us", 1 }, { " ms", 1e3 }, { " s", 1e6 } },
+		true },
 	{ "flops_issued", "a call does more arithmetic for the same result",
-		{ { " FLOP", 1 }, { " kFLOP", 1e3 }, { " MFLOP", 1e6 }, { " GFLOP", 1e9 }, { " TFLOP", 1e12 }, { " PFLOP", 1e15 } },
+		{ { " FLOP", 1 }, { " kFLOP", 1e3 }, { " MFLOP", 1e6 }, { " GFLOP", 1e9 }, { " TFLOP", 1e12 },
+			{ " PFLOP", 1e15 } },
 		true },
 	{ "error", "its results are less exact", { { " times the error of plain bf16", 1 } }, true },
 	{ "unrepeatable", "two calls with the same inputs give different bits", { { 0 } }, false },
@@ -52,7 +54,8 @@ static struct unit_of_cost choose_unit(const struct words *words, double value)
 void cost_values(const char *what, double first, const char *between, double second, char *out, size_t size)
 {
 	const struct words *words = find_words(what);
-	struct unit_of_cost unit[2] = { choose_unit(words, first != 0 ? first : second), choose_unit(words, second != 0 ? second : first) };
+	struct unit_of_cost unit[2] = { choose_unit(words, first != 0 ? first : second),
+		choose_unit(words, second != 0 ? second : first) };
 	bool is_same = unit[0].scale == unit[1].scale;
 	snprintf(out, size, "%.4g%s%s%.4g%s", first / unit[0].scale, is_same ? "" : unit[0].name, between, second / unit[1].scale,
 		unit[1].name);

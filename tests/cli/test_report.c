@@ -200,9 +200,9 @@ static void a_new_benchmark_is_named_once(void **state)
 	(void)state;
 	static const char why[] = "benchmark rows is new: its base 1234567890ab does not have it";
 	char finding[FINDING_SIZE];
-	json_t *comparison = json_pack("{s:s, s:s, s:s, s:s, s:s, s:b, s:s, s:{s:s, s:s}, s:[{s:s, s:s}]}", "kind", "selfcheck", "base_how",
-		"self", "suite", "rows", "verdict", "unchanged", "repo", "kernels", "new", 1, "alone", why, "target", "name", "topic",
-		"commit", "bbbb", "cells", "cell", "a", "verdict", "unchanged");
+	json_t *comparison = json_pack("{s:s, s:s, s:s, s:s, s:s, s:b, s:s, s:{s:s, s:s}, s:[{s:s, s:s}]}", "kind", "selfcheck",
+		"base_how", "self", "suite", "rows", "verdict", "unchanged", "repo", "kernels", "new", 1, "alone", why, "target",
+		"name", "topic", "commit", "bbbb", "cells", "cell", "a", "verdict", "unchanged");
 	assert_non_null(comparison);
 	summary_finding(comparison, finding);
 	assert_string_equal(finding, "topic adds benchmark rows, which does not differ from itself in 1 of 1 cell");
@@ -211,7 +211,8 @@ static void a_new_benchmark_is_named_once(void **state)
 	FILE *out = open_memstream(&text, &len);
 	report_notes(comparison, out);
 	fclose(out);
-	assert_string_equal(text, "benchmark rows is new: its base 1234567890ab does not have it; it is compared from the next commit on\n");
+	assert_string_equal(
+		text, "benchmark rows is new: its base 1234567890ab does not have it; it is compared from the next commit on\n");
 	free(text);
 	json_decref(comparison);
 }
@@ -231,7 +232,8 @@ static void a_push_of_the_manifest_alone_is_explained(void **state)
 		report_notes(comparison, out);
 		fclose(out);
 		if (i == 0)
-			has(text, "only .flopwatch.yaml differs: its build, command and reader apply to this commit, but threshold_pct");
+			has(text,
+				"only .flopwatch.yaml differs: its build, command and reader apply to this commit, but threshold_pct");
 		else
 			assert_null(strstr(text, ".flopwatch.yaml"));
 		free(text);

@@ -103,12 +103,19 @@ static void other_kinds_do_not_count(void **state)
 static void a_new_benchmark_without_a_verdict_does_not_count(void **state)
 {
 	struct fixture *f = *state;
-	put(f, (struct request){
-		       .branch = "topic", .suite = "new", .kind = JOBKIND_SELFCHECK, .base_how = "self", .verdict = VERDICT_UNDECIDED });
+	put(f, (struct request){ .branch = "topic",
+		       .suite = "new",
+		       .kind = JOBKIND_SELFCHECK,
+		       .base_how = "self",
+		       .verdict = VERDICT_UNDECIDED });
 	assert_string_equal(of_commit(f, NULL), "undecided: new undecided");
 	put(f, (struct request){ .branch = "topic", .suite = "gemm", .verdict = VERDICT_UNCHANGED });
 	assert_string_equal(of_commit(f, NULL), "unchanged: new undecided, gemm unchanged");
-	put(f, (struct request){ .branch = "topic", .suite = "new", .kind = JOBKIND_SELFCHECK, .base_how = "self", .verdict = VERDICT_FAILED });
+	put(f, (struct request){ .branch = "topic",
+		       .suite = "new",
+		       .kind = JOBKIND_SELFCHECK,
+		       .base_how = "self",
+		       .verdict = VERDICT_FAILED });
 	assert_string_equal(of_commit(f, NULL), "failed: new failed, gemm unchanged");
 }
 
@@ -116,7 +123,8 @@ static void a_job_without_a_base_has_a_reason(void **state)
 {
 	struct fixture *f = *state;
 	char why[STORE_JOB_ALONE_SIZE];
-	int64_t job = put(f, (struct request){ .branch = "topic", .suite = "new", .kind = JOBKIND_SELFCHECK, .verdict = VERDICT_NONE });
+	int64_t job =
+		put(f, (struct request){ .branch = "topic", .suite = "new", .kind = JOBKIND_SELFCHECK, .verdict = VERDICT_NONE });
 	ok(store_job_log(f->db, job, 1, "queued", &err));
 	ok(store_job_alone(f->db, job, why, &err));
 	assert_string_equal(why, "");

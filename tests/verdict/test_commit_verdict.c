@@ -160,8 +160,8 @@ static void a_noisy_new_benchmark_decides_nothing(void **state)
 		alone(2, "new", VERDICT_FAILED, NAN));
 	ORDERS("rejected final by new, worst gemm: gemm unchanged, new rejected", judged(1, 1, "gemm", VERDICT_UNCHANGED, 0.1),
 		alone(2, "new", VERDICT_REJECTED, NAN));
-	ORDERS("undecided final by gemm, worst gemm: gemm undecided, new undecided",
-		judged(1, 1, "gemm", VERDICT_UNDECIDED, -2), alone(2, "new", VERDICT_UNDECIDED, -7));
+	ORDERS("undecided final by gemm, worst gemm: gemm undecided, new undecided", judged(1, 1, "gemm", VERDICT_UNDECIDED, -2),
+		alone(2, "new", VERDICT_UNDECIDED, -7));
 	ORDERS("undecided final by second, worst gemm, 1 unmeasured: gemm unchanged, second -, new undecided",
 		judged(1, 1, "gemm", VERDICT_UNCHANGED, 0.1), job(2, 1, "second", COMMIT_UNMEASURED),
 		alone(3, "new", VERDICT_UNDECIDED, -7));

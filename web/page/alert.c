@@ -70,7 +70,8 @@ static bool draw_cost(struct buf *out, const struct view_alert *row, const json_
 	if (!metric || !trend_stored(metric))
 		return false;
 	char values[COST_VALUES_SIZE];
-	cost_values(row->changed, comparison_number(cell, "base"), " \u2192 ", comparison_number(cell, "target"), values, sizeof values);
+	cost_values(row->changed, comparison_number(cell, "base"), " \u2192 ", comparison_number(cell, "target"), values,
+		sizeof values);
 	emit_format(out, "%s", values);
 	return true;
 }

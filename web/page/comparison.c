@@ -178,12 +178,11 @@ static const struct jsonr_field fields[] = { HEAD("repo", JSONR_TEXT, repo), HEA
 	NAME("kind", read_kind), HEAD("suite", JSONR_TEXT, suite), NAME("verdict", read_verdict),
 	HEAD("identical_by", JSONR_TEXT, identical_by), HEAD("job", JSONR_ID, job), HEAD("quick", JSONR_TRUE, quick),
 	INNER("part", part_fields), HEAD("finished_at", JSONR_TEXT, finished_at), HEAD("base_how", JSONR_TEXT, base_how),
-	HEAD("new", JSONR_TRUE, is_new), HEAD("alone", JSONR_TEXT, alone),
-	INNER("base", base_side), INNER("target", target_side), PASSED("changed_files"),
-	HEAD("unprofiled", JSONR_TEXT, unprofiled), INNER("environment", environment_fields), INNER("rule", rule_fields),
-	HEAD("runs", JSONR_WHOLE, runs), HEAD("gpu_s", JSONR_NUMBER, gpu_s), INNER("steps", step_fields),
-	HEAD("wall_s", JSONR_NUMBER, wall_s), HEAD("isolation", JSONR_TEXT, isolation), HEAD("notes", JSONR_SPAN, notes),
-	HEAD("costs", JSONR_SPAN, costs), HEAD("long_over_short", JSONR_SPAN, long_over_short),
+	HEAD("new", JSONR_TRUE, is_new), HEAD("alone", JSONR_TEXT, alone), INNER("base", base_side), INNER("target", target_side),
+	PASSED("changed_files"), HEAD("unprofiled", JSONR_TEXT, unprofiled), INNER("environment", environment_fields),
+	INNER("rule", rule_fields), HEAD("runs", JSONR_WHOLE, runs), HEAD("gpu_s", JSONR_NUMBER, gpu_s),
+	INNER("steps", step_fields), HEAD("wall_s", JSONR_NUMBER, wall_s), HEAD("isolation", JSONR_TEXT, isolation),
+	HEAD("notes", JSONR_SPAN, notes), HEAD("costs", JSONR_SPAN, costs), HEAD("long_over_short", JSONR_SPAN, long_over_short),
 	HEAD("regressions", JSONR_WHOLE, regressions), { JSONR_KEY("cells"), .kind = JSONR_OTHER, .read = read_cells }, LAST };
 
 static int read_body(struct comparison *c, struct fw_err *err)
