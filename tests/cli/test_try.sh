@@ -102,11 +102,13 @@ like "one that git ignores" "$(hints)" '^include/three.h was not copied: git ign
 rm .gitignore
 attempt --device cpu
 is "and with it" "$status" 0
+mkdir deps
 git update-index --add --cacheinfo "160000,$(printf '%040d' 1),deps"
 attempt --device cpu
 is "a submodule among the inputs is named, with what to do" "$status $errors" \
-	'2 flopwatch: deps is a submodule, whose files no commit has and flopwatch does not fetch; leave it out of `inputs`, or commit the files themselves'
+	'2 flopwatch: ./deps is a submodule, whose files no commit has and flopwatch does not fetch; leave it out of `inputs`, or commit the files themselves'
 git update-index --force-remove deps
+rmdir deps
 printf '[submodule "deps"]\n\tpath = deps/tiles\n\turl = https://example.org/tiles.git\n' >.gitmodules
 cp sums.c cached_build.c
 sed -i '1i #include "tiles.h"' sums.c
