@@ -26,13 +26,13 @@ plant memory '#define TELL(info, config) ((info)->workspace_bytes += (info)->wor
 is "a larger workspace leaves the verdict as it is" "$(result_of "$(head_of kernels)")" "done unchanged"
 is "and opens the alert of memory alone" "$(alerts memory)" "cost memory open 4"
 alert=$(api "alerts?limit=1" | jq '.items[0].id')
-like "whose title says how much" "$(api "alerts/$alert" | jq -r .title)" '^a call needs more workspace in 4 cells, at most [0-9.]+ instead of [0-9.]+ (k|M)B$'
+like "whose title says how much" "$(api "alerts/$alert" | jq -r .title)" '^a call needs more workspace in 4 cells, at most 807 instead of 768 bytes$'
 page=$(curl -s "$FLOPWATCH_SERVER/alerts/$alert")
 like "its page what to do" "$page" 'What to do:</b> push a fix, or give an answer'
-like "and both values of each cell" "$page" '[0-9.]+ → [0-9.]+ (k|M)B</td>'
+like "and both values of each cell" "$page" '768 → 807 bytes</td>'
 like "the command line lists it" "$("$bin/flopwatch" alerts)" "A$alert .*a call needs more workspace in 4 cells"
-like "flopwatch why has the values" "$("$bin/flopwatch" why "A$alert")" 'attention/dense/full/.*: [0-9.]+ instead of [0-9.]+ (k|M)B'
-like "flopwatch wait warns of it" "$("$bin/flopwatch" wait memory)" 'WARNING besides its time a call needs more workspace in 4 cells, at most [0-9.]+ instead of [0-9.]+ (k|M)B, in attention/'
+like "flopwatch why has the values" "$("$bin/flopwatch" why "A$alert")" 'attention/dense/full/.*: 807 instead of 768 bytes'
+like "flopwatch wait warns of it" "$("$bin/flopwatch" wait memory)" 'WARNING besides its time a call needs more workspace in 4 cells, at most 807 instead of 768 bytes, in attention/'
 cell=$(api "alerts/$alert" | jq -r '.cells[0].cell')
 ask=repo=kernels\&cell=$(jq -rn --arg c "$cell" '$c | @uri')
 is "a history has the values" "$(api "history?$ask&branch=memory&metric=memory" | jq '.items[0].value == '"$(api "alerts/$alert" | jq '.cells[0].target')")" true
