@@ -381,10 +381,9 @@ static void print_manifest(const json_t *comparison, FILE *out)
 {
 	const json_t *changed = json_object_get(comparison, "changed_files");
 	const char *first = json_string_value(json_array_get(json_object_get(changed, "paths"), 0));
-	if (value_integer(changed, "number") == 1 && first && strcmp(first, ".flopwatch.yaml") == 0)
-		plain_line(out,
-			"only .flopwatch.yaml differs: its build, command and reader apply to this commit, but threshold_pct, costs, "
-			"budget_s and other settings of the base; its own apply from the next commit on");
+	const char *text = explain_manifest((int)value_integer(changed, "number"), first ? first : "");
+	if (*text)
+		plain_line(out, "%s", text);
 }
 
 void report_notes(const json_t *comparison, FILE *out)

@@ -116,3 +116,11 @@ void explain_undecided(double low_pct, double high_pct, double threshold_pct, ch
 			? "its interval lies inside the threshold, but the standard error is too large to call it unchanged"
 			: "its interval reaches across the threshold");
 }
+
+const char *explain_manifest(int n, const char *first)
+{
+	return n != 1 || strcmp(first, ".flopwatch.yaml") != 0
+		       ? ""
+		       : "only .flopwatch.yaml differs: its build, command and reader apply to this commit, but threshold_pct, costs, "
+			 "budget_s and other settings of the base; its own apply from the next commit on";
+}

@@ -457,6 +457,12 @@ void explain_underpowered(double noise_pct, double seen, double below_pct, char 
  */
 void explain_slow_calls(const double share[2], double longer, char out[EXPLAIN_SIZE]);
 
+/**
+ * Return a sentence about a push of the manifest alone: which of its settings apply; "" if another file differs too. `first`: the
+ * first of `n` changed files. Own: a constant.
+ */
+const char *explain_manifest(int n, const char *first);
+
 /* ---- finding: The first sentence about a comparison, a commit or a branch. Pure. ---- */
 
 enum { FINDING_SIZE = 512 };

@@ -100,6 +100,16 @@ static void why_a_cell_is_undecided(void **state)
 	undecided(-1, 1, NAN, "");
 }
 
+static void what_a_push_of_the_manifest_changes(void **state)
+{
+	(void)state;
+	assert_non_null(strstr(
+		explain_manifest(1, ".flopwatch.yaml"), "budget_s and other settings of the base; its own apply from the next"));
+	assert_string_equal(explain_manifest(2, ".flopwatch.yaml"), "");
+	assert_string_equal(explain_manifest(1, "bench/.flopwatch.yaml"), "");
+	assert_string_equal(explain_manifest(0, ""), "");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -108,6 +118,7 @@ int main(void)
 		cmocka_unit_test(what_sustained_runs_settle_at),
 		cmocka_unit_test(what_underpowered_cells_remember),
 		cmocka_unit_test(where_the_host_is_slower),
+		cmocka_unit_test(what_a_push_of_the_manifest_changes),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

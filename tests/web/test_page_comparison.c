@@ -214,6 +214,30 @@ static void metric(struct fixture *f, int64_t cell, const char *name, double val
 	ok(store_metric(f->db, cell, name, "ms", value, &err));
 }
 
+/* A user who pushed a change of the manifest alone reads which of its settings apply. */
+static void a_push_of_the_manifest_alone_is_explained(void **state)
+{
+	struct run *run = *state;
+	struct fixture *f = run->f;
+	static const char note[] = "<p>Settings: only .flopwatch.yaml differs: its build, command and reader apply to this commit";
+	ok(db_begin(f->db, &err));
+	int64_t id[2];
+	for (unsigned i = 0; i < 2; i++) {
+		id[i] = fixture_comparison(f, "team/tiles", 0xa1, 0xb1 + i, VERDICT_UNCHANGED, 6000 + i);
+		fixture_cell(f, id[i], 0, "attention/dense/causal/s64/hq64/hk8/d128/bf16/forward", 0, VERDICT_UNCHANGED);
+		ok(store_changed_files_put(f->db, f->repo, fixture_sha(0xa1), fixture_sha(0xb1 + i),
+			i ? "[\".flopwatch.yaml\",\"bench.c\"]" : "[\".flopwatch.yaml\"]", i ? 2 : 1, &err));
+		ok(body_store(f->db, id[i], &err));
+	}
+	ok(db_commit(f->db, &err));
+	struct answer a = get(run, "/comparisons/1");
+	assert_non_null(strstr(a.body, note));
+	answer_free(&a);
+	a = get(run, "/comparisons/2");
+	assert_null(strstr(a.body, "Settings: only"));
+	answer_free(&a);
+}
+
 /* A gain of a branch that leaves the upstream one: why, and what to do. */
 static void a_gain_has_a_cause_and_a_next_step(void **state)
 {
@@ -246,6 +270,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(masks_are_reported, run_setup, run_teardown),
 		cmocka_unit_test_setup_teardown(a_change_explains_itself, run_setup, run_teardown),
 		cmocka_unit_test_setup_teardown(a_comment_is_short, run_setup, run_teardown),
+		cmocka_unit_test_setup_teardown(a_push_of_the_manifest_alone_is_explained, run_setup, run_teardown),
 		cmocka_unit_test_setup_teardown(a_gain_has_a_cause_and_a_next_step, run_setup, run_teardown),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

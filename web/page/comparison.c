@@ -117,6 +117,8 @@ static const struct jsonr_field part_fields[] = { HEAD("number", JSONR_WHOLE, pa
 	HEAD("measured", JSONR_WHOLE, part.measured), LAST };
 #define STEP(step, name) HEAD(name, JSONR_NUMBER, step_s[step]),
 static const struct jsonr_field step_fields[] = { DEVICE_STEP_LIST(STEP) LAST };
+static const struct jsonr_field changed_fields[] = { HEAD("number", JSONR_WHOLE, n_changed), HEAD("paths", JSONR_WORDS, changed),
+	LAST };
 static const struct jsonr_field rule_fields[] = { HEAD("k", JSONR_NUMBER, rule_k), LAST };
 
 /* Defaults for fields that the body does not have: texts "", numbers NAN. */
@@ -179,11 +181,12 @@ static const struct jsonr_field fields[] = { HEAD("repo", JSONR_TEXT, repo), HEA
 	HEAD("identical_by", JSONR_TEXT, identical_by), HEAD("job", JSONR_ID, job), HEAD("quick", JSONR_TRUE, quick),
 	INNER("part", part_fields), HEAD("finished_at", JSONR_TEXT, finished_at), HEAD("base_how", JSONR_TEXT, base_how),
 	HEAD("new", JSONR_TRUE, is_new), HEAD("alone", JSONR_TEXT, alone), INNER("base", base_side), INNER("target", target_side),
-	PASSED("changed_files"), HEAD("unprofiled", JSONR_TEXT, unprofiled), INNER("environment", environment_fields),
-	INNER("rule", rule_fields), HEAD("runs", JSONR_WHOLE, runs), HEAD("gpu_s", JSONR_NUMBER, gpu_s),
-	INNER("steps", step_fields), HEAD("wall_s", JSONR_NUMBER, wall_s), HEAD("isolation", JSONR_TEXT, isolation),
-	HEAD("notes", JSONR_SPAN, notes), HEAD("costs", JSONR_SPAN, costs), HEAD("long_over_short", JSONR_SPAN, long_over_short),
-	HEAD("regressions", JSONR_WHOLE, regressions), { JSONR_KEY("cells"), .kind = JSONR_OTHER, .read = read_cells }, LAST };
+	INNER("changed_files", changed_fields), HEAD("unprofiled", JSONR_TEXT, unprofiled),
+	INNER("environment", environment_fields), INNER("rule", rule_fields), HEAD("runs", JSONR_WHOLE, runs),
+	HEAD("gpu_s", JSONR_NUMBER, gpu_s), INNER("steps", step_fields), HEAD("wall_s", JSONR_NUMBER, wall_s),
+	HEAD("isolation", JSONR_TEXT, isolation), HEAD("notes", JSONR_SPAN, notes), HEAD("costs", JSONR_SPAN, costs),
+	HEAD("long_over_short", JSONR_SPAN, long_over_short), HEAD("regressions", JSONR_WHOLE, regressions),
+	{ JSONR_KEY("cells"), .kind = JSONR_OTHER, .read = read_cells }, LAST };
 
 static int read_body(struct comparison *c, struct fw_err *err)
 {

@@ -149,6 +149,8 @@ struct comparison {
 		int number, of, suite_cells, nights, measured; /* `of` 0: the suite is measured whole */
 	} part;
 	const char *unprofiled;
+	const char *changed; /* paths of changed files, of a benchmark program, separated by spaces */
+	int n_changed;
 	const char *alone; /* why the commit was compared with itself although it has a base */
 	bool is_new;       /* because the commit adds the benchmark */
 	struct jsonr_span notes, costs, long_over_short;

@@ -105,6 +105,7 @@ static void sentence(struct buf *out, const struct comparison *c)
 		emit_raw(out, "No cell is supported by both sides");
 	absences(out, c);
 	emit_raw(out, ".</p>\n");
+	emit_format(out, "%s{?<p>Settings: *.</p>\n}", explain_manifest(c->n_changed, c->changed));
 	if (c->is_new)
 		emit_format(out, "<p>The %s; it is compared from the next commit on.</p>\n", c->alone);
 	else if (*c->alone)
