@@ -148,6 +148,10 @@ int verb_ci(struct client *c, const struct options *o)
 		if (wait_find(c, &of_repo, sha, end_ns, false, &path, &err) != 0)
 			status = verb_fail_of_name(&err);
 	}
+	if (status == EXIT_OK && !path.len && o->n_arg > 0 && !o->repo) {
+		struct fw_err ignored = { 0 }; /* a full hash needs no checkout */
+		(void)checkout_find(c, &here, &ignored);
+	}
 	if (status == EXIT_OK && !path.len && check_pushed(&here, sha, &err) != 0)
 		status = verb_fail(&err);
 	if (status == EXIT_OK && !path.len) { /* no job of this commit */

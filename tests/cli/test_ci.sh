@@ -71,6 +71,8 @@ git -C "$tmp/kernels" checkout -q main
 commit kernels "on a branch, and not pushed"
 fails "on a branch it is not found at once" 4 in_checkout ci
 is "in one line, with the command" "$out" "flopwatch: commit $(head_of kernels | cut -c1-12) of main is not pushed, so repository kernels does not have it: git push -u origin main"
+fails "nor by its hash" 4 in_checkout ci "$(head_of kernels)"
+like "which gets the same answer" "$out" 'is not pushed, so repository kernels does not have it: git push -u origin main$'
 is "and nothing is queued" "$(jobs_of "$(head_of kernels)")" 0
 push kernels main
 ok "after the push it is" in_checkout ci --timeout 300
