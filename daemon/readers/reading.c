@@ -64,6 +64,38 @@ static bool has_line(const char *text, size_t len, const char *const mark[MARKS]
 	return false;
 }
 
+/* "1 threads: ----" */
+static bool is_threads_line(const struct text_line *line)
+{
+	static const char threads[] = " threads: -";
+	size_t digits = 0;
+
+	while (digits < line->n && line->at[digits] >= '0' && line->at[digits] <= '9')
+		digits++;
+	return digits > 0 && line->n - digits >= sizeof threads - 1 &&
+	       memcmp(line->at + digits, threads, sizeof threads - 1) == 0;
+}
+
+/*
+ * A title, a number of threads and the unit, each on its line and in this order: a source or a text that only mentions them is no
+ * result.
+ */
+static bool is_torch_compare(const char *text, size_t len)
+{
+	struct text_line line = text_begin(text, len);
+	bool has_title = false, has_threads = false;
+
+	while (text_next(&line)) {
+		if (text_begins(&line, "[-") && line.n > 4 && memcmp(line.at + line.n - 2, "-]", 2) == 0)
+			has_title = true;
+		else if (has_title && is_threads_line(&line))
+			has_threads = true;
+		else if (has_threads && text_begins(&line, "Times are in "))
+			return true;
+	}
+	return false;
+}
+
 /* A JSON key, not a string in a text. */
 static bool has_key(const char *text, size_t len, const char *key)
 {
@@ -195,8 +227,7 @@ const char *reading_guess(const char *text, size_t len, const char *file)
 		return "jmh";
 	if (text[0] == '[' && is_llama(text, len))
 		return "llama-bench";
-	if (has(text, len, " threads: -") && has(text, len, "Times are in ") &&
-		(has(text, len, "\n[-") || strncmp(text, "[-", 2) == 0))
+	if (has(text, len, "Times are in ") && is_torch_compare(text, len))
 		return "torch-compare";
 	for (size_t k = 0; k < sizeof ncu / sizeof ncu[0]; k++)
 		if (has(text, len, ncu[k]))

@@ -846,12 +846,33 @@ static void no_cut_changes_a_value(void **state)
 	}
 }
 
+/* A source, a log or the strings of a binary that mention a table of torch.utils.benchmark are no such table. */
+static void a_text_about_torch_compare_is_none(void **state)
+{
+	(void)state;
+	static const char *const texts[] = {
+		"strings:\n threads: -\nTimes are in \n[-\n",
+		"print(\"[- title -]\")\nprint(f\"{n} threads: ----\")\nprint(\"Times are in microseconds (us).\")\n",
+		"Times are in microseconds (us).\n1 threads: ----\n[--- sum ---]\n",
+		"[--- sum ---]\nmany threads: ----\nTimes are in microseconds (us).\n",
+	};
+	for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+		const char *guess = reading_guess(texts[i], strlen(texts[i]), "out");
+		if (guess)
+			fail_msg("it is taken for %s: %s", guess, texts[i]);
+	}
+	assert_string_equal(
+		reading_guess("[--- sum ---]\n1 threads: ----\n x | 1\n\nTimes are in microseconds (us).\n", 70, "out"),
+		"torch-compare");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_teardown(nsys_has_the_median_of_each_kernel, tear_down),
 		cmocka_unit_test_teardown(nsys_of_other_versions_and_reports, tear_down),
 		cmocka_unit_test_teardown(nsys_damaged, tear_down),
+		cmocka_unit_test(a_text_about_torch_compare_is_none),
 		cmocka_unit_test_teardown(cutlass_has_times_of_results_that_are_right, tear_down),
 		cmocka_unit_test_teardown(cutlass_printed_after_other_lines, tear_down),
 		cmocka_unit_test_teardown(cutlass_damaged, tear_down),
