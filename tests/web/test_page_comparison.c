@@ -219,7 +219,8 @@ static void a_push_of_the_manifest_alone_is_explained(void **state)
 {
 	struct run *run = *state;
 	struct fixture *f = run->f;
-	static const char note[] = "<p>Settings: only .flopwatch.yaml differs: its build, command and reader apply to this commit";
+	static const char note[] =
+		"<p>Settings: only .flopwatch.yaml differs: its build, command and reader apply to this commit";
 	ok(db_begin(f->db, &err));
 	int64_t id[2];
 	for (unsigned i = 0; i < 2; i++) {
