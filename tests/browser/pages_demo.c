@@ -160,8 +160,7 @@ static void add_work(struct result *r, int i, int side, bool slower)
 	snprintf(m.u.work.config, sizeof m.u.work.config, "tile 128x128 stages %d", side && slower ? 3 : 2);
 	fixture_add(r, &m);
 	const char *const kernels[] = { "prepare_lists",
-		c->direction == DIRECTION_BACKWARD ? "v2_backward_kernel<128, 128, 1>" : "forward_v2",
-		"cast_output" };
+		c->direction == DIRECTION_BACKWARD ? "v2_backward_kernel<128, 128, 1>" : "forward_v2", "cast_output" };
 	static const char *const phases[] = { "prepare", "run", "cast" };
 	for (int k = 0; k < 3; k++) {
 		struct msg node = { .t = MSG_NODE,
