@@ -91,6 +91,12 @@ const struct catalog_option catalog_options[] = {
 
 _Static_assert(sizeof catalog_options / sizeof *catalog_options <= CATALOG_OPTIONS_MAX, "CATALOG_OPTIONS_MAX");
 
+static bool always(const struct options *o)
+{
+	(void)o;
+	return true;
+}
+
 const struct catalog_verb catalog_verbs[] = {
 	{ "status", 0, 0, verb_status, "status", "list branches with their verdicts, the most urgent first",
 		"A line has the verdict, the worst change, the slower cells, the cause, the alert and the age. A verdict is the worst over all suites and benchmarks of the commit in the same row; a branch is a regression while an alert of its slower cells is open or acknowledged, unless its newest push failed or was rejected; --json has the verdict of the newest push. Inside a checkout of a repository that the "
@@ -122,7 +128,7 @@ const struct catalog_verb catalog_verbs[] = {
 			"flopwatch compare main main --base-flags=-O3 --target-flags=-O2  # one commit, two sets of flags\n"
 			"flopwatch compare before.csv after.csv out.csv  # two files, no daemon\n"
 			"flopwatch compare a.csv b.csv --launches 15 --warmup 5 --metric 'dram__bytes_*'  # two exports of ncu --csv",
-		.kind = CATALOG_FILE, .asks = "branches branches" },
+		.kind = CATALOG_FILE, .is_local = compare_is_local, .asks = "branches branches" },
 	{ "submit", 1, 1, verb_submit, "submit TARGET", "queue a comparison of a branch or commit with its base, without waiting",
 		"Prints the job; `flopwatch wait JOB` prints its finding. With --export or -o it measures TARGET alone, against itself, waits, and writes profiles of this one side: "
 		"profile_dense_TARGET.csv and profile_block_sparse_TARGET.csv, or the one kind that --cells selects to FILE.",
@@ -227,7 +233,7 @@ const struct catalog_verb catalog_verbs[] = {
 		"suite output",
 		.example =
 			"flopwatch suite import benchmark_config.yml -o etc/suites/linear.yaml  # then: flopwatch try --suite linear",
-		.kind = CATALOG_WORDS, .words = "import" },
+		.kind = CATALOG_WORDS, .words = "import", .is_local = always },
 	{ "reproduce", 1, 2, verb_reproduce, "reproduce COMPARISON [CELL]",
 		"print commands that rerun a cell, alone or under ncu or nsys",
 		"Default: the worst cell. The commands name the device, the provider and the modules that were measured, and run "
@@ -315,7 +321,7 @@ const struct catalog_verb catalog_verbs[] = {
 		"all",
 		.example = "flopwatch init  # then: flopwatch try\n"
 			   "flopwatch init --all ../kernels  # another checkout, with all of its benchmarks",
-		.kind = CATALOG_FILE },
+		.kind = CATALOG_FILE, .is_local = always },
 	{ "try", 0, 1, verb_try, "try [FOLDER]", "build, check and run the working tree once, without a daemon or a commit",
 		"Takes the files that a push would hold, tracked or new, and runs a worker on this machine with them, as for a push: prints "
 		"the cells, the device time of a comparison, failures with their position, and how to fix them; at the end the number of cells and "
@@ -323,13 +329,13 @@ const struct catalog_verb catalog_verbs[] = {
 		"has a time, 1 if something failed, 4 without a manifest, 7 if there is nothing to compare.",
 		"suite cells device read-only",
 		.example = "flopwatch try  # try this checkout\nflopwatch try --suite ffa-smoke --device cpu",
-		.kind = CATALOG_FILE },
+		.kind = CATALOG_FILE, .is_local = always },
 	{ "doctor", 0, 1, verb_doctor, "doctor [FILE]", "check this machine and the daemon, and print how to fix problems",
 		"Checks units and users of an installed service; the contents of FILE (/etc/flopwatch/flopwatchd.yml) as `flopwatch config check` "
 		"does, with repositories and their credentials; a module that is built and run in the sandbox; GPU and driver, nvcc, performance "
 		"counters, disk, clock; the daemon, its repositories, failures of all their newest jobs, and its workers. The "
 		"exit status is 1 if a check fails, else 0.",
-		"", .example = "flopwatch doctor  # a line a check: ok, warn or fail" },
+		"", .example = "flopwatch doctor  # a line a check: ok, warn or fail", .is_local = always },
 	{ "backup", 1, 1, verb_backup, "backup FILE", "copy the daemon's database, and its archive of single times",
 		"FILE is a complete database or does not exist. Months of single times go to the folder samples next to FILE; only new ones are copied.",
 		"", .example = "flopwatch backup flopwatch-$(date +%F).db", .kind = CATALOG_FILE },
@@ -349,13 +355,13 @@ const struct catalog_verb catalog_verbs[] = {
 		"port, folders, suites, programs, repositories and their upstream branches, workers and their devices, and prints a line for each, "
 		"with the fix. The exit status is 1 if a check fails.",
 		"", .example = "flopwatch config check  # /etc/flopwatch/flopwatchd.yml", .kind = CATALOG_WORDS,
-		.words = "check" },
+		.words = "check", .is_local = always },
 	{ "completion", 1, 1, verb_completion, "completion bash|zsh|fish", "print completions for a shell",
 		"They request names of branches, cells, alerts, jobs, comparisons, devices and repositories from the daemon, for at most 1.5 "
 		"seconds; without the daemon they offer none.",
-		"repo", .example = "source <(flopwatch completion bash)", .kind = CATALOG_WORDS, .words = "bash zsh fish" },
+		"repo", .example = "source <(flopwatch completion bash)", .kind = CATALOG_WORDS, .words = "bash zsh fish", .is_local = always },
 	{ "help", 0, 1, verb_help, "help [VERB]", "print this help, or the help of a verb", "", "",
-		.example = "flopwatch help wait" },
+		.example = "flopwatch help wait", .is_local = always },
 	{ 0 },
 };
 

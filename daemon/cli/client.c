@@ -13,6 +13,7 @@ struct client {
 	char ca_file[512]; /* trusted certificates; "": the system's */
 	CURL *curl;
 	long timeout_ms; /* for calls with a JSON answer */
+	char *refusal;   /* the error of every request; NULL: none */
 	bool is_hurried; /* waits for nothing */
 };
 
@@ -41,6 +42,14 @@ int client_open(const char *server, const char *token, struct client **out, stru
 	return 0;
 }
 
+void client_open_refusing(const char *why, struct client **out)
+{
+	struct client *c = mem_alloc_zero(1, sizeof *c);
+	c->refusal = mem_copy_text(why);
+	c->refusal[strcspn(why, "\n")] = '\0';
+	*out = c;
+}
+
 int client_trust(struct client *c, const char *ca_file, struct fw_err *err)
 {
 	if (access(ca_file, R_OK) != 0)
@@ -60,12 +69,16 @@ void client_close(struct client *c)
 {
 	if (!c)
 		return;
-	curl_easy_cleanup(c->curl);
+	if (c->curl)
+		curl_easy_cleanup(c->curl);
+	free(c->refusal);
 	free(c);
 }
 
 int client_again(const struct client *c, struct client **out, struct fw_err *err)
 {
+	if (c->refusal)
+		return err_set(err, ERR_INVALID, "%s", c->refusal);
 	int result = client_open(c->server, NULL, out, err);
 	if (result == 0) {
 		memcpy((*out)->bearer, c->bearer, sizeof c->bearer);
@@ -190,6 +203,8 @@ static int call(struct client *c, const char *method, const char *path, const ch
 	struct fw_err *err)
 {
 	struct buf url;
+	if (c->refusal)
+		return err_set(err, ERR_INVALID, "%s", c->refusal);
 	buf_init(&url, 16384);
 	buf_printf(&url, "%s%s", c->server, path);
 	if (url.failed) {
@@ -433,6 +448,8 @@ static int while_waiting(void *arg, curl_off_t a, curl_off_t b, curl_off_t c, cu
 int client_stream(struct client *c, long long *last, stream_fn *each, stream_idle_fn *idle, void *arg, struct fw_err *err)
 {
 	struct stream s = { .last = last, .each = each, .idle = idle, .arg = arg };
+	if (c->refusal)
+		return err_set(err, ERR_INVALID, "%s", c->refusal);
 	struct buf url, nothing;
 	char why[CURL_ERROR_SIZE] = "", from[64];
 	snprintf(from, sizeof from, "Last-Event-ID: %lld", *last);

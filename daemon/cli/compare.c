@@ -66,13 +66,18 @@ static int request(struct client *c, const struct options *o, const char *repo, 
 	return client_post_members(c, "/api/v1/jobs", request, job, err);
 }
 
+bool compare_is_local(const struct options *o)
+{
+	return o->stdin_bytes || files_are(o->arg[0], o->arg[1]);
+}
+
 int verb_compare(struct client *c, const struct options *o)
 {
 	if (o->stdin_bytes && o->n_arg == 3)
 		return verb_usage("flopwatch: --stdin takes the names of two files; %s is not written", o->arg[2]);
 	if (o->stdin_bytes && !verb_is_number(o->stdin_bytes))
 		return verb_usage("flopwatch: --stdin %s: write the number of bytes of the first file", o->stdin_bytes);
-	bool are_files = o->stdin_bytes || files_are(o->arg[0], o->arg[1]);
+	bool are_files = compare_is_local(o);
 	if (are_files && o->export)
 		return verb_usage("flopwatch: --export is for two branches; name a third file for two files");
 	if (are_files)

@@ -391,6 +391,8 @@ static const char *remedy_of(const struct fw_err *err)
 {
 	if (strstr(err->text, "is not trusted"))
 		return "see doc/troubleshooting.md#untrusted: the end of the message has the reason";
+	if (strstr(err->text, "servers.yml"))
+		return "correct it; `flopwatch servers` lists the servers that it names";
 	if (strstr(err->text, "accepts only HTTPS"))
 		return "name its address with https://: --server URL or FLOPWATCH_SERVER";
 	if (err->code == ERR_IO || err->code == ERR_TIMEOUT)

@@ -69,6 +69,8 @@ bool answers_print(const struct answers *a, bool json);
  * Err: ERR_INVALID it is not an address.
  */
 int client_open(const char *server, const char *token, struct client **out, struct fw_err *err);
+/** Make a client that refuses every request with the first line of `why`, for a verb that needs no server. Own: client_close. */
+void client_open_refusing(const char *why, struct client **out);
 /** Trust the certificates in `ca_file` instead of the system's. Err: ERR_INVALID it cannot be read, or its path is too long. */
 int client_trust(struct client *c, const char *ca_file, struct fw_err *err);
 /** A second connection to the same daemon. Own: client_close. */
@@ -424,8 +426,8 @@ struct servers {
 struct options;
 struct catalog_verb;
 
-/** Read the file; without it there are none. Err: ERR_INVALID every mistake, one a line with its position. */
-int servers_read(struct servers *all, struct fw_err *err);
+/** Read the file; without it there are none. -1: `why` has every mistake, one a line with its position. Own: why is a buf. */
+int servers_read(struct servers *all, struct buf *why);
 /** NULL: there is none of this name. Own: `all`. */
 const struct server *servers_find(const struct servers *all, const char *name);
 /** Open a client with the token and certificates of the server. Err: ERR_INVALID e.g. others can read the token's file. */
@@ -503,6 +505,8 @@ verb_fn verb_status, verb_servers, verb_watch, verb_jobs, verb_log, verb_history
 	verb_devices, verb_open;
 verb_fn verb_cancel, verb_retry, verb_approve, verb_redeliver, verb_notify, verb_pause, verb_resume, verb_token;
 verb_fn verb_import, verb_export, verb_reproduce, verb_backup, verb_doctor, verb_completion;
+/** Whether compare has two files. */
+bool compare_is_local(const struct options *o);
 /** compare for two files; needs no daemon. */
 int verb_compare_files(const struct options *o);
 
@@ -544,7 +548,9 @@ struct catalog_verb {
 	const char *example; /* lines "command  # what it does" */
 	enum catalog_kind kind;
 	const char *words; /* values of the first argument, with CATALOG_WORDS */
-	const char *asks;  /* by argument, the kind of names that completion requests, "-" none: "- alerts"; NULL: none */
+	/** Whether it needs no server with these options, so that a mistake in servers.yml is none of its own; NULL: it needs one. */
+	bool (*is_local)(const struct options *o);
+	const char *asks; /* by argument, the kind of names that completion requests, "-" none: "- alerts"; NULL: none */
 };
 
 /** The entry after the last has the name NULL. */

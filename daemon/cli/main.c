@@ -8,7 +8,7 @@
 
 #include "cli/internal.h"
 
-enum { FIRST_OPTION = 256 /* for getopt: above all characters */, TOKEN_MS = 20000 };
+enum { FIRST_OPTION = 256 /* for getopt: above all characters */, TOKEN_MS = 20000, REASONS_MAX_BYTES = 128 << 10 };
 
 /* A whole positive number, or -1. */
 static int number(const char *text)
@@ -141,8 +141,8 @@ static const char *text_or(const char *text, const char *other)
 	return text && *text ? text : other;
 }
 
-/* Find the server of the options, the environment or the file: an option counts most. EXIT_OK, else a line was printed. */
-static int find_server(const struct servers *all, const struct options *o, struct server *out)
+/* Find the server of the options, the environment or the file: an option counts most. EXIT_OK, else `why` has the reason. */
+static int find_server(const struct servers *all, const struct options *o, struct server *out, struct buf *why)
 {
 	const char *wanted = text_or(o->server, text_or(getenv("FLOPWATCH_SERVER"), NULL));
 	const struct server *named = !wanted ? all->usual : strstr(wanted, "://") ? NULL : servers_find(all, wanted);
@@ -150,35 +150,60 @@ static int find_server(const struct servers *all, const struct options *o, struc
 	if (named)
 		*out = *named;
 	else if (wanted && !strstr(wanted, "://"))
-		return verb_usage("flopwatch: there is no server named %s in %s; an address begins with http:// or https://",
-			wanted, all->path);
+		buf_printf(
+			why, "there is no server named %s in %s; an address begins with http:// or https://", wanted, all->path);
 	else if ((size_t)snprintf(out->url, sizeof out->url, "%s", wanted ? wanted : "http://127.0.0.1:8451") >= sizeof out->url)
-		return verb_usage("flopwatch: server: the address is longer than %zu bytes", sizeof out->url - 1);
-	return EXIT_OK;
+		buf_printf(why, "server: the address is longer than %zu bytes", sizeof out->url - 1);
+	return why->len ? EXIT_USAGE : EXIT_OK;
 }
 
-/* Open a client with the token and the certificates of the options, the named server or the environment. EXIT_OK, as above. */
-static int open_client(const struct server *s, const struct options *o, struct client **out)
+/* Open a client with the token and the certificates of the options, the named server or the environment. As above. */
+static int open_client(const struct server *s, const struct options *o, struct client **out, struct buf *why)
 {
 	struct fw_err err = { 0 };
 	const char *ca_file = text_or(o->ca_file, s->ca_file[0] ? s->ca_file : getenv("FLOPWATCH_CA_FILE"));
 	char token[SERVERS_TOKEN_SIZE] = "";
+	int status = EXIT_OK;
 	if (o->token_file ? read_token(o->token_file, token, sizeof token, &err) != 0
-			  : s->token_file[0] && secret_read(s->token_file, token, sizeof token, &err) != 0) {
-		(void)verb_fail(&err);
-		return EXIT_ERROR;
-	}
+			  : s->token_file[0] && secret_read(s->token_file, token, sizeof token, &err) != 0)
+		status = EXIT_ERROR;
 	/* the token of the environment is that of another server where the named one has its own */
-	if (client_open(s->url, token[0] ? token : text_or(getenv("FLOPWATCH_TOKEN"), NULL), out, &err) != 0) {
-		(void)verb_fail(&err);
-		return EXIT_USAGE;
-	}
-	if (ca_file && *ca_file && strncmp(s->url, "https://", 8) == 0 && client_trust(*out, ca_file, &err) != 0) {
-		client_close(*out);
-		(void)verb_fail(&err);
-		return EXIT_USAGE;
-	}
+	else if (client_open(s->url, token[0] ? token : text_or(getenv("FLOPWATCH_TOKEN"), NULL), out, &err) != 0 ||
+		 (ca_file && *ca_file && strncmp(s->url, "https://", 8) == 0 && client_trust(*out, ca_file, &err) != 0))
+		status = EXIT_USAGE;
+	explicit_bzero(token, sizeof token);
+	if (status == EXIT_OK)
+		return status;
+	client_close(*out);
+	*out = NULL;
+	buf_puts(why, err.text);
+	return status;
+}
+
+/*
+ * Open the client of a verb. One that needs no server gets a client that refuses its requests where the server is not known: their
+ * error is a line of its report. Own: server, for the options. EXIT_OK, else the reasons were printed, a line each.
+ */
+static int choose_server(const struct servers *all, const struct catalog_verb *verb, struct options *o, struct server *server,
+	struct client **out, struct buf *why)
+{
+	bool is_local = verb->is_local && verb->is_local(o);
+	int status = why->len ? EXIT_USAGE : find_server(all, o, server, why);
+	o->server = server->url;
+	if (status == EXIT_OK)
+		status = open_client(server, o, out, why);
+	if (status == EXIT_OK || !is_local)
+		return status;
+	client_open_refusing(why->data ? why->data : "", out);
 	return EXIT_OK;
+}
+
+/* A line each, with the name of the program before the first. */
+static int print_reasons(int status, const struct buf *why)
+{
+	for (const char *line = why->data; line && *line; line += strcspn(line, "\n"), line += *line == '\n')
+		plain_line(stderr, "%s%.*s", line == why->data ? "flopwatch: " : "", (int)strcspn(line, "\n"), line);
+	return status;
 }
 
 static int run_on_all(const struct servers *all, const struct catalog_verb *verb, const struct options *o)
@@ -235,20 +260,19 @@ int main(int argc, char **argv)
 		return verb_fail(&err);
 	}
 	struct servers servers;
-	if (servers_read(&servers, &err) != 0) {
-		(void)verb_fail(&err);
-		return EXIT_USAGE;
-	}
+	struct server server = { .name = "" };
+	struct buf why;
+	buf_init(&why, REASONS_MAX_BYTES);
+	int status = servers_read(&servers, &why) == 0 ? EXIT_OK : EXIT_USAGE;
 	o.servers = &servers;
-	if (o.all_servers)
+	if (status == EXIT_OK && o.all_servers) {
+		buf_fini(&why);
 		return run_on_all(&servers, verb, &o);
-	struct server server;
-	int status = find_server(&servers, &o, &server);
-	o.server = server.url;
-	if (status == EXIT_OK)
-		status = open_client(&server, &o, &client);
+	}
+	status = choose_server(&servers, verb, &o, &server, &client, &why);
 	if (status != EXIT_OK)
-		return status;
+		return print_reasons(status, &why);
+	buf_fini(&why);
 	status = verb->run(client, &o);
 	client_close(client);
 	curl_global_cleanup();

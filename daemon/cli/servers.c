@@ -31,6 +31,11 @@ static bool is_name(const char *text)
 	return true;
 }
 
+static bool is_url(const char *text)
+{
+	return strncmp(text, "http://", 7) == 0 || strncmp(text, "https://", 8) == 0;
+}
+
 /* Read a text of an entry; false if it is absent or does not fit, which is a mistake. */
 static bool read_text(struct yaml *y, struct yaml_node *map, const char *key, char *out, size_t size)
 {
@@ -63,11 +68,15 @@ static void read_server(struct yaml *y, struct yaml_node *map, struct servers *a
 		yaml_mistake(y, map, "is not a mapping; e.g. {name: bench, url: \"https://bench.example.org\"}");
 		return;
 	}
-	if (!read_text(y, map, "name", s->name, sizeof s->name) || !is_name(s->name))
+	int before = yaml_mistakes(y);
+	bool is_read = read_text(y, map, "name", s->name, sizeof s->name);
+	if ((!is_read || !is_name(s->name)) && yaml_mistakes(y) == before)
 		yaml_mistake(y, map, "needs `name`, of letters, digits and . _ -");
 	if (s->name[0] && servers_find(all, s->name))
 		yaml_mistake(y, yaml_get(y, map, "name"), "there is another server named %s", s->name);
-	if (!read_text(y, map, "url", s->url, sizeof s->url) || !strstr(s->url, "://"))
+	before = yaml_mistakes(y);
+	is_read = read_text(y, map, "url", s->url, sizeof s->url);
+	if ((!is_read || !is_url(s->url)) && yaml_mistakes(y) == before)
 		yaml_mistake(y, map, "needs `url`, which begins with http:// or https://");
 	if (strchr(s->url, '@'))
 		yaml_mistake(y, yaml_get(y, map, "url"), "holds a user name or password; name a token_file instead");
@@ -94,35 +103,32 @@ static void read_document(struct yaml *y, struct servers *all)
 	int n = yaml_list(y, list, 1, SERVERS_MAX, "is not a list of 1 to %d servers", SERVERS_MAX);
 	for (int i = 0; i < n; i++)
 		read_server(y, yaml_item(y, list, i), all);
-	if (read_text(y, root, "default", name, sizeof name) && !(all->usual = servers_find(all, name)))
+	if (read_text(y, root, "default", name, sizeof name) && !(all->usual = servers_find(all, name)) && n > 0)
 		yaml_mistake(y, yaml_get(y, root, "default"), "there is no server named %s", name);
 	yaml_finish(y, root);
 }
 
-int servers_read(struct servers *all, struct fw_err *err)
+int servers_read(struct servers *all, struct buf *why)
 {
-	char path[SERVERS_PATH_SIZE];
+	struct fw_err err = { 0 };
 	struct buf text;
 	*all = (struct servers){ .n = 0 };
-	find_file(path, sizeof path);
-	snprintf(all->path, sizeof all->path, "%s", path);
-	if (access(path, F_OK) != 0)
-		return errno == ENOENT || errno == ENOTDIR || errno == EACCES ? 0 : err_sys(err, "cannot read %s", path);
+	find_file(all->path, sizeof all->path);
+	if (access(all->path, F_OK) != 0 && (errno == ENOENT || errno == ENOTDIR || errno == EACCES))
+		return 0;
 	buf_init(&text, FILE_MAX_BYTES);
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	int result = fd >= 0 && buf_read_fd(&text, fd) == 0 ? 0 : err_sys(err, "cannot read %s", path);
+	int fd = open(all->path, O_RDONLY | O_CLOEXEC);
+	int result = fd >= 0 && buf_read_fd(&text, fd) == 0 ? 0 : err_sys(&err, "cannot read %s", all->path);
 	if (fd >= 0)
 		close(fd);
-	struct yaml *y = result == 0 ? yaml_new(text.data ? text.data : "", text.len, path) : NULL;
+	struct yaml *y = result == 0 ? yaml_new(text.data ? text.data : "", text.len, all->path) : NULL;
 	if (result == 0 && !y)
-		result = err_set(err, ERR_INTERNAL, "cannot read %s: out of memory", path);
+		result = err_set(&err, ERR_INTERNAL, "cannot read %s: out of memory", all->path);
+	buf_puts(why, err.text);
 	if (y) {
 		read_document(y, all);
-		const char *mistakes = yaml_mistake_text(y);
-		size_t len = strlen(mistakes);
-		if (yaml_mistakes(y))
-			result = err_set(
-				err, ERR_INVALID, "%.*s", (int)(len && mistakes[len - 1] == '\n' ? len - 1 : len), mistakes);
+		buf_puts(why, yaml_mistake_text(y));
+		result = yaml_mistakes(y) ? -1 : 0;
 		yaml_free(y);
 	}
 	buf_fini(&text);

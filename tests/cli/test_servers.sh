@@ -75,3 +75,47 @@ mistake 'servers: [{name: a, url: "http://me:pw@x"}]' '1:26: servers[0].url: hol
 printf 'default: b\nservers: [{name: a, url: "http://x"}]\n' >"$file"
 run status
 is "a default that is not there" "$status $out" "2 flopwatch: $file:1:10: default: there is no server named b"
+
+put "$file" "servers:
+  - {name: a b, url: x, token: abc, colour: red}
+  - {name: c, url: \"http://me:pw@x\"}
+default: d
+more: 1
+"
+run status
+is "every mistake is printed at its position" "$status $out" "2 flopwatch: $file:2:5: servers[0]: needs \`name\`, of letters, digits and . _ -
+$file:2:5: servers[0]: needs \`url\`, which begins with http:// or https://
+$file:2:32: servers[0].token: does not belong here; write it into a file of mode 600, and name that: token_file
+$file:2:37: servers[0].colour: unknown key; remove it
+$file:3:20: servers[1].url: holds a user name or password; name a token_file instead
+$file:4:10: default: there is no server named d
+$file:5:1: more: unknown key; remove it"
+
+# Verbs that need no server do not fail for it.
+new_lines_repo
+lines_take 1
+commit lines "first"
+git init -q "$tmp/empty"
+run init "$tmp/empty"
+is "init works" "$status $(grep -c servers.yml <<<"$out")" "4 0"
+run try "$tmp/lines"
+is "try works" "$status $(grep -c servers.yml <<<"$out")" "0 0"
+run config check "$tmp/none.yml"
+is "config check works" "$status $(grep -c servers.yml <<<"$out") $(grep -c none.yml <<<"$out")" "2 0 1"
+run suite import "$tmp/none.yml"
+is "suite import works" "$(grep -c servers.yml <<<"$out") $(grep -c none.yml <<<"$out")" "0 1"
+run completion bash
+is "completion works" "$status $(grep -c servers.yml <<<"$out")" "0 0"
+run completion branches
+is "and a name is completed to nothing" "$status $out" "0 "
+printf 'name,time\none,1\n' >"$tmp/one.csv"
+run compare "$tmp/one.csv" "$tmp/one.csv" --format triton --unit ms --results time
+is "compare works with two files" "$status $(grep -c servers.yml <<<"$out")" "0 0"
+run compare main topic
+is "but needs a server for two branches" "$status $(grep -c "^flopwatch: $file:2:5: servers" <<<"$out")" "2 1"
+run doctor "$tmp/none.yml"
+is "doctor fails in the line of the daemon alone" "$status $(grep -c servers.yml <<<"$out") $(grep "servers.yml" <<<"$out" | cut -c1-4)" "1 1 fail"
+is "and names where to look" "$(grep -c 'correct it; .flopwatch servers' <<<"$out")" 1
+put "$file" "servers: [{name: a, url: \"http://x\"}]"
+out=$(FLOPWATCH_SERVER=b "$bin/flopwatch" init "$tmp/empty" 2>&1)
+is "nor is init affected by a server that is not there" "$? $(grep -c 'no server named' <<<"$out")" "4 0"
