@@ -2,8 +2,11 @@
 /* Left to `make check`: starts our programs, takes seconds. */
 #include "fixture_daemon.h"
 
+#include <fcntl.h>
 #include <signal.h>
+#include <sys/epoll.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 
 #include "flopwatchd/schedule/schedule.h"
 
@@ -359,6 +362,63 @@ static void test_draining_gives_jobs_back(void **state)
 		fixture_text("SELECT state || ' ' || attempt || ' ' || state_why FROM job"), "queued 0 the daemon was stopped");
 }
 
+static void on_seen(void *arg, uint32_t events)
+{
+	(void)arg, (void)events;
+	loop_stop(loop);
+}
+
+/* A FIFO in the temporary folder, which opens at once and never ends. */
+static int make_fifo(const char *name)
+{
+	char path[PATH_MAX + 16];
+	snprintf(path, sizeof path, "%s/%s", gitrepo_root, name);
+	assert_int_equal(mkfifo(path, 0600), 0);
+	int fd = open(path, O_RDWR | O_CLOEXEC);
+	assert_true(fd >= 0);
+	return fd;
+}
+
+/*
+ * The daemon is stopped while a worker that has sent its result still cleans up. When the daemon has read the result, it ends the
+ * worker's input: then the worker writes to `seen`, and ends by `ending` when it can read from `end`.
+ */
+static void stop_with_a_result(const char *ending)
+{
+	char script[2048];
+	struct loop_source *source = NULL;
+	int seen = make_fifo("seen"), end = make_fifo("end");
+	snprintf(script, sizeof script, HELLO WORK "; cat >/dev/null; echo >'%s/seen'; read x <'%s/end'; %s", gitrepo_root,
+		gitrepo_root, ending);
+	add_worker("w", script);
+	fixture_push("topic", topic());
+	begin();
+	ok(loop_watch(loop, seen, EPOLLIN, on_seen, NULL, &source, &err));
+	ok(loop_run(loop, &err));
+	loop_remove(loop, source);
+	assert_int_equal(fixture_number("SELECT count(*) FROM comparison"), 0);
+	queue_drain(queue, on_drained, NULL);
+	assert_int_equal(write(end, "\n", 1), 1);
+	ok(loop_run(loop, &err));
+	assert_int_equal(drained, 1);
+	assert_string_equal(fixture_text("SELECT state || ' ' || attempt FROM job"), "done 1");
+	assert_int_equal(fixture_number("SELECT count(*) FROM comparison WHERE verdict = 'failed' AND job = 1"), 1);
+	close(seen);
+	close(end);
+}
+
+static void test_a_stop_stores_a_complete_result(void **state)
+{
+	(void)state;
+	stop_with_a_result("exit 0");
+}
+
+static void test_a_stop_that_also_ends_the_worker_stores_a_complete_result(void **state)
+{
+	(void)state;
+	stop_with_a_result("kill -TERM $$");
+}
+
 static void test_plans_can_be_forgotten(void **state)
 {
 	(void)state;
@@ -422,6 +482,8 @@ int main(void)
 		CASE(test_a_job_goes_to_the_device_that_is_there),
 		CASE(test_every_device_of_a_worker_has_a_job),
 		CASE(test_draining_gives_jobs_back),
+		CASE(test_a_stop_stores_a_complete_result),
+		CASE(test_a_stop_that_also_ends_the_worker_stores_a_complete_result),
 		CASE(test_plans_can_be_forgotten),
 		CASE(test_a_repository_that_is_not_configured),
 		CASE(test_a_database_that_cannot_be_written),
