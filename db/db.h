@@ -736,8 +736,9 @@ struct store_job {
 	char target_sha[65], base_sha[65];
 	enum jobkind kind;
 	char base_how[16], suite[64], origin[16];
-	enum device_kind device_kind;                       /* requested kind */
-	char base_provider[48], target_provider[48];        /* requested provider; "": the module's default */
+	enum device_kind device_kind; /* requested kind */
+	char base_provider[PEERS_PROVIDER_SIZE],
+		target_provider[PEERS_PROVIDER_SIZE];       /* requested provider; "": the module's default */
 	char base_config[160], target_config[160];          /* requested configuration; "": the provider chooses */
 	struct toolchain_override base_tools, target_tools; /* empty: the worker's own */
 	char peers[512];                                    /* of the base's manifest, as model/peers.c writes them */
@@ -1864,8 +1865,8 @@ struct store_cell {
 		confirmed_on; /* device: on insert 0 is the comparison's; confirmed_on: 0 the same, or no confirming set */
 	int n;
 	char key[160], input_sha[65];
-	char group[16], title[48], line[48], direction[16], baseline[160]; /* as in struct cell */
-	char shape[STORE_SHAPE_SIZE];                                      /* canonical JSON; "" of a foreign benchmark */
+	char group[16], title[CELL_TITLE_SIZE], line[CELL_TITLE_SIZE], direction[16], baseline[160]; /* as in struct cell */
+	char shape[STORE_SHAPE_SIZE]; /* canonical JSON; "" of a foreign benchmark */
 	int64_t size;
 	double pieces;
 	double flops, bytes, threshold_pct; /* flops, bytes: useful work of a call, for throughput; NAN: not shown */
@@ -2428,7 +2429,7 @@ enum store_peer_basis {
 struct store_peer_source {
 	int64_t comparison;
 	enum store_peer_basis basis;
-	char provider[48], target_sha[65];
+	char provider[PEERS_PROVIDER_SIZE], target_sha[65];
 };
 enum { STORE_PEER_SOURCES_MAX = 24 };
 
@@ -2739,7 +2740,8 @@ int store_profile_requested(struct db *db, int64_t alert, int *cells, struct fw_
 struct store_profile_of {
 	int64_t repo;
 	char repo_name[128];
-	char base_sha[65], target_sha[65], suite[64], base_provider[48], target_provider[48], device_uuid[64];
+	char base_sha[65], target_sha[65], suite[64], base_provider[PEERS_PROVIDER_SIZE], target_provider[PEERS_PROVIDER_SIZE],
+		device_uuid[64];
 	char base_config[160], target_config[160];
 	struct toolchain_override base_tools, target_tools;
 };

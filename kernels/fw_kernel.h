@@ -135,7 +135,7 @@ struct fw_provider {
 	int32_t device;   /* enum fw_device */
 	int32_t family;   /* defined by the family's header */
 	int32_t flags;    /* enum fw_provider_flag */
-	const char *name; /* unique in the library and stable; the first provider whose can() succeeds is the default */
+	const char *name; /* unique in the library, stable, at most 47 bytes; the first whose can() succeeds is the default */
 
 	/** Whether the provider solves the problem. Err: FW_UNSUPPORTED with the reason in `why`, which may be NULL. */
 	int (*can)(const struct fw_problem *, char *why, size_t why_size);

@@ -247,7 +247,7 @@ static bool name_cells(struct artefacts *a, enum naming how)
 {
 	for (int i = 0; i < a->suite.n_cells; i++) {
 		const struct cell *c = &a->suite.cell[i];
-		char text[CASE_KEY_SIZE];
+		char text[32 + CELL_TITLE_SIZE];
 		if (how == BY_KEY)
 			snprintf(text, sizeof text, "%s", c->key);
 		else if (how == BY_TITLE)

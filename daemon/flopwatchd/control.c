@@ -122,7 +122,9 @@ static int read_providers(const struct job_request *r, struct store_job *job, st
 	const char *const names[] = { r->base_provider ? r->base_provider : "", r->target_provider ? r->target_provider : "" };
 	for (int i = 0; i < 2; i++)
 		if (names[i][0] && !peers_is_provider(names[i]))
-			return err_set(err, ERR_INVALID, "`%.60s` is not the name of a provider; e.g. cudnn", names[i]);
+			return err_set(err, ERR_INVALID,
+				"`%.60s` is not the name of a provider, such as cudnn: it has 1 to %d of A-Z a-z 0-9 _ - . : +",
+				names[i], PEERS_PROVIDER_SIZE - 1);
 	snprintf(job->base_provider, sizeof job->base_provider, "%s", names[0]);
 	snprintf(job->target_provider, sizeof job->target_provider, "%s", names[1]);
 	if (!strcmp(names[0], names[1]) && !names[0][0])

@@ -157,6 +157,7 @@ enum {
 	FAMILY_SHAPE_BYTES = 1408, /* maximum size of a shape */
 	FAMILY_ABI_BYTES = 128,    /* and of its struct in the kernel ABI */
 	FAMILY_KEY_SIZE = 160,
+	FAMILY_TITLE_SIZE = 96,
 	FAMILY_SLOTS_MAX = 16,
 	FAMILY_PHASES_MAX = 6,
 	FAMILY_GROUPS_MAX = 5
@@ -176,9 +177,9 @@ struct family_group {
 struct family_label {
 	char key[FAMILY_KEY_SIZE];      /* readable, stable, and parsed by no code: histories are stored under it */
 	char group[16];                 /* one of the family's groups */
-	char title[48];                 /* of its row, without text common to the whole table and without the size: "causal" */
+	char title[FAMILY_TITLE_SIZE];  /* of its row, without text common to the whole table and without the size: "causal" */
 	int64_t size;                   /* the one number that grows along a line of cases, 0 none: tokens, rows */
-	char line[48];                  /* common name of cells whose times lie on one line over their pieces; "" none */
+	char line[FAMILY_TITLE_SIZE];   /* common name of cells whose times lie on one line over their pieces; "" none */
 	double pieces;                  /* pieces of work: unmasked blocks */
 	char baseline[FAMILY_KEY_SIZE]; /* key of the case to compare with, if a suite has both; "" none */
 };
@@ -349,7 +350,11 @@ enum series series_from_name(const char *name);
  * it is a cell.
  */
 
-enum { CASE_KEY_SIZE = FAMILY_KEY_SIZE, CELL_CONFIG_SIZE = 64 };
+enum {
+	CASE_KEY_SIZE = FAMILY_KEY_SIZE,
+	CELL_CONFIG_SIZE = 64,
+	CELL_TITLE_SIZE = FAMILY_TITLE_SIZE + 2 + CELL_CONFIG_SIZE /* with ", " and the configuration */
+};
 
 union shape {
 	unsigned char bytes[FAMILY_SHAPE_BYTES];
@@ -363,8 +368,8 @@ struct cell {
 	char baseline[CASE_KEY_SIZE]; /* key of the baseline cell, if the suite has both; "" none */
 	char family[16];              /* "attention" */
 	char group[16];               /* "dense" or "block_sparse": its table */
-	char title[48];               /* "causal", "banded, keep 0.1, block 64": row name there, without the size */
-	char line[48];                /* common line of a plot, for cells that differ only in their number of pieces; "" none */
+	char title[CELL_TITLE_SIZE];  /* "causal", "banded, keep 0.1, block 64": row name there, without the size */
+	char line[CELL_TITLE_SIZE];   /* common line of a plot, for cells that differ only in their number of pieces; "" none */
 	int64_t size;                 /* 0: none */
 	double pieces;
 	enum direction direction;

@@ -14,9 +14,13 @@ bool peers_is_provider(const char *text)
 /* Add the peer in `word`. Returns NULL, or a description of the fault. */
 static const char *add(struct peers *p, const char *word, size_t len)
 {
+	_Static_assert(PEERS_PROVIDER_SIZE == 48, "the message below names the limit");
 	char text[PEERS_PROVIDER_SIZE + 8];
+	const char *end = memchr(word, '@', len);
+	if ((end ? (size_t)(end - word) : len) >= PEERS_PROVIDER_SIZE)
+		return "is longer than the 47 bytes of a provider's name";
 	if (len >= sizeof text)
-		return "is longer than a provider's name and a kind of device";
+		return "names no kind of device after the @; it is cuda, cpu or sim";
 	memcpy(text, word, len);
 	text[len] = 0;
 	char *at = strchr(text, '@');

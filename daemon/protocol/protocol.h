@@ -331,11 +331,11 @@ struct msg_subject {
 		char oid[65];
 	} input[MANIFEST_LIST_MAX];
 	struct build build;
-	bool untrusted;                  /* code of a fork: its builds have separate entries in the cache */
-	char provider[48];               /* "": the module's default */
-	char config[160];                /* configuration for the provider's plan of every cell; "": it chooses */
-	struct toolchain_override tools; /* its toolchain, if not the worker's own */
-	struct benchmark run;            /* a benchmark program that is measured instead of a module; run.name "": none */
+	bool untrusted;                     /* code of a fork: its builds have separate entries in the cache */
+	char provider[PEERS_PROVIDER_SIZE]; /* "": the module's default */
+	char config[160];                   /* configuration for the provider's plan of every cell; "": it chooses */
+	struct toolchain_override tools;    /* its toolchain, if not the worker's own */
+	struct benchmark run;               /* a benchmark program that is measured instead of a module; run.name "": none */
 };
 
 struct msg_limits {
@@ -454,7 +454,7 @@ struct msg_cell {
 struct msg_work {
 	enum role role;
 	int cell;
-	char provider[48], config[160];
+	char provider[PEERS_PROVIDER_SIZE], config[160];
 	double flops_issued, bytes_moved;                                                /* -1 unknown */
 	int64_t tiles_total, tiles_skipped, tiles_partial, blocks_kept, workspace_bytes; /* -1 unknown */
 	int64_t persist_bytes,
@@ -554,7 +554,7 @@ struct msg_run {
 	struct msg_side {
 		enum role role;
 		char module[128];
-		char provider[48];
+		char provider[PEERS_PROVIDER_SIZE];
 	} subject[PROTOCOL_SUBJECTS_MAX];
 	int n_cells;
 	struct cell *cell; /* owned by the message */

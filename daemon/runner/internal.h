@@ -567,9 +567,9 @@ int failure_device(struct failure *f, const struct problem *p, const struct fw_e
 
 struct subject {
 	enum role role;
-	char provider_name[48]; /* "": the module's default */
-	const char *pin;        /* configuration for plan of the problem itself; NULL: it chooses. Own: the caller's */
-	bool is_request;        /* `pin` is a user's: its terms without a key in the provider's configuration are left out */
+	char provider_name[PEERS_PROVIDER_SIZE]; /* "": the module's default */
+	const char *pin; /* configuration for plan of the problem itself; NULL: it chooses. Own: the caller's */
+	bool is_request; /* `pin` is a user's: its terms without a key in the provider's configuration are left out */
 	struct module module;
 	bool loaded;
 

@@ -95,7 +95,7 @@ int launched_list(struct launched *l, struct runner *r, int i, struct subject *u
 	if (!r->ops->queues)
 		return 0;
 	if (u->provider->flags & FW_SYNCS)
-		return err_set(err, ERR_UNSUPPORTED, "provider %.40s waits inside of its calls, which can then not be captured",
+		return err_set(err, ERR_UNSUPPORTED, "provider %.47s waits inside of its calls, which can then not be captured",
 			u->provider->name);
 	return capture(&c, r, u->timed, err) == 0 ? name_phases(l, r, &c, err) : -1;
 }

@@ -56,6 +56,12 @@ static int take_warmup(const char *text)
 	return take_number(text, 0, &capture.warmup, "--warmup takes a number from 0 on");
 }
 
+static int take_provider(const char *text)
+{
+	capture.provider = text;
+	return strlen(text) < PEERS_PROVIDER_SIZE ? OPTION_NEXT : usage_error("--provider takes a name of at most 47 bytes");
+}
+
 static const struct option_row options[] = {
 	{ "list", .flag = &list },
 	{ "counters", .flag = &counters },
@@ -67,7 +73,7 @@ static const struct option_row options[] = {
 	{ "trace", .flag = &capture.trace },
 	{ "warmup", .take = take_warmup },
 	{ "device", .take = take_device },
-	{ "provider", .text = &capture.provider },
+	{ "provider", .take = take_provider },
 	{ "config", .text = &capture.config },
 	{ "help", .print = help },
 	{ "version", .print = "flopwatch-runner " FW_VERSION "\n" },

@@ -77,11 +77,14 @@ static int read_provider(struct module *m, const struct fw_provider *from, const
 	memcpy(to, from, from->struct_size < sizeof *to ? from->struct_size : sizeof *to);
 	if (!to->name || !*to->name)
 		return err_set(err, ERR_INVALID, "%s: provider %d has no name", path, m->n);
+	if (strlen(to->name) >= PEERS_PROVIDER_SIZE) /* a cut name could equal that of another provider */
+		return err_set(err, ERR_INVALID, "%s: provider '%.200s' has a name of %zu bytes; at most %d are possible", path,
+			to->name, strlen(to->name), PEERS_PROVIDER_SIZE - 1);
 	if (!to->can || !to->plan || !to->bind || !to->enqueue)
-		return err_set(err, ERR_INVALID, "%s: provider '%.40s' lacks can, plan, bind or enqueue", path, to->name);
+		return err_set(err, ERR_INVALID, "%s: provider '%.47s' lacks can, plan, bind or enqueue", path, to->name);
 	for (int i = 0; i < m->n; i++)
 		if (strcmp(m->provider[i].name, to->name) == 0)
-			return err_set(err, ERR_INVALID, "%s: two providers are called '%.40s'", path, to->name);
+			return err_set(err, ERR_INVALID, "%s: two providers are called '%.47s'", path, to->name);
 	m->n++;
 	return 0;
 }
@@ -145,10 +148,10 @@ void module_close(struct module *m)
 
 static void refuse_name(const struct module *m, const char *name, struct fw_err *err)
 {
-	char names[300] = "";
+	char names[400] = "";
 	size_t used = 0;
 	for (int i = 0; i < m->n && used < sizeof names; i++)
-		used += (size_t)snprintf(names + used, sizeof names - used, "%s%.40s", i ? ", " : "", m->provider[i].name);
+		used += (size_t)snprintf(names + used, sizeof names - used, "%s%.47s", i ? ", " : "", m->provider[i].name);
 	err_set(err, ERR_NOT_FOUND, "the module has no provider '%s'; it has %s", name, names);
 }
 
@@ -176,7 +179,7 @@ const struct fw_provider *module_choose(
 			if (!*why)
 				snprintf(why, sizeof why, "cannot (status %d)", status);
 		}
-		int wrote = snprintf(reasons + used, sizeof reasons - used, "%s%.40s: %s", used ? "; " : "", p->name, why);
+		int wrote = snprintf(reasons + used, sizeof reasons - used, "%s%.47s: %s", used ? "; " : "", p->name, why);
 		if (wrote > 0 && (size_t)wrote < sizeof reasons - used)
 			used += (size_t)wrote;
 	}

@@ -89,18 +89,18 @@ static int set_refused(struct subject *s, const char *step, int status, const ch
 			    : status == FW_INVALID   ? "was refused as a broken contract"
 						     : "failed";
 	return failure_set(
-		f, name, "%.40s: %s %s%s%.300s (status %d)", s->provider->name, step, words, *why ? ": " : "", why, status);
+		f, name, "%.47s: %s %s%s%.300s (status %d)", s->provider->name, step, words, *why ? ": " : "", why, status);
 }
 
 static int check_info(struct subject *s, const struct fw_info *info, struct failure *f)
 {
 	if (info->phases == 0 || (info->phases & ~(uint32_t)FW_ALL) != 0)
-		return failure_set(f, "abi", "%.40s: plan declares phases 0x%x", s->provider->name, info->phases);
+		return failure_set(f, "abi", "%.47s: plan declares phases 0x%x", s->provider->name, info->phases);
 	if ((info->once & ~info->phases) != 0)
-		return failure_set(f, "abi", "%.40s: plan says that phases 0x%x are done once, of which 0x%x are none of its own",
+		return failure_set(f, "abi", "%.47s: plan says that phases 0x%x are done once, of which 0x%x are none of its own",
 			s->provider->name, info->once, info->once & ~info->phases);
 	if (info->workspace_bytes > (uint64_t)1 << 37 || info->persist_bytes > (uint64_t)1 << 37)
-		return failure_set(f, "abi", "%.40s: plan asks for %llu + %llu bytes of workspace", s->provider->name,
+		return failure_set(f, "abi", "%.47s: plan asks for %llu + %llu bytes of workspace", s->provider->name,
 			(unsigned long long)info->workspace_bytes, (unsigned long long)info->persist_bytes);
 	return 0;
 }
@@ -158,7 +158,7 @@ static int divide_phases(struct subject *s, enum direction direction, uint32_t o
 	if (is_called && direction == DIRECTION_ONCE) {
 		if (once == 0)
 			return failure_set(
-				f, "unsupported", "%.40s has no phase that is done once for this problem", s->provider->name);
+				f, "unsupported", "%.47s has no phase that is done once for this problem", s->provider->name);
 		s->timed = once;
 		s->behind = rest;
 	} else {
@@ -226,7 +226,7 @@ int subject_plan(struct subject *s, struct problem *p, enum direction direction,
 	if (status != FW_OK)
 		return set_refused(s, pin ? "plan with the configuration that it was handed" : "plan", status, why, f);
 	if (!s->plan)
-		return failure_set(f, "abi", "%.40s: plan returned FW_OK but no plan", s->provider->name);
+		return failure_set(f, "abi", "%.47s: plan returned FW_OK but no plan", s->provider->name);
 	if (check_info(s, &info, f) != 0)
 		return -1;
 	s->phases = info.phases;
@@ -239,7 +239,7 @@ int subject_plan(struct subject *s, struct problem *p, enum direction direction,
 		take_tried(s, &info);
 	if (pin && !config_contains_all(pin, s->config))
 		return failure_set(f, "abi",
-			"%.40s: plan was handed the configuration `%.150s` and chose `%.150s` (see doc/troubleshooting.md#handed-configuration)",
+			"%.47s: plan was handed the configuration `%.150s` and chose `%.150s` (see doc/troubleshooting.md#handed-configuration)",
 			s->provider->name, pin, s->config);
 	if (s->workspace_bytes && p->ops->alloc(p->dev, s->workspace_bytes, &s->workspace, &err) != 0)
 		return failure_device(f, p, &err);
@@ -277,7 +277,7 @@ int subject_plan_again(struct subject *s, struct failure *f)
 	memcpy(chosen, s->config, sizeof chosen);
 	if (!chosen[0] || strlen(chosen) == sizeof chosen - 1)
 		return failure_set(f, "abi",
-			"%.40s: reports that it searches, and then needs a configuration of 1 to %zu bytes to pass back",
+			"%.47s: reports that it searches, and then needs a configuration of 1 to %zu bytes to pass back",
 			s->provider->name, sizeof chosen - 2);
 	struct tried tried = s->tried; /* from the first plan; this one searches nothing */
 	s->tried = (struct tried){ 0 };
@@ -290,7 +290,7 @@ int subject_plan_again(struct subject *s, struct failure *f)
 	s->tried = tried;
 	if (result == 0 && strcmp(s->config, chosen) != 0)
 		result = failure_set(f, "abi",
-			"%.40s: plan was handed the configuration `%.150s` and chose `%.150s` (see doc/troubleshooting.md#handed-configuration)",
+			"%.47s: plan was handed the configuration `%.150s` and chose `%.150s` (see doc/troubleshooting.md#handed-configuration)",
 			s->provider->name, chosen, s->config);
 	return result;
 }

@@ -19,7 +19,7 @@ typedef int bench_emit_fn(void *arg, const struct msg *m, struct fw_err *err);
 
 struct bench_subject {
 	enum role role;
-	char provider[48];
+	char provider[PEERS_PROVIDER_SIZE];
 	char config[160]; /* configuration requested by the user, for every cell; "": the cell's, or the provider chooses */
 	char unfit[160];  /* terms of a request that were last reported as left out */
 	char sha256[HASH_HEX];

@@ -116,6 +116,24 @@ static int take_config(const char *text, const char **out)
 		       : wrong("a configuration is longer than any that a provider reports: ", text);
 }
 
+static int take_provider(const char *text, const char **out)
+{
+	*out = text;
+	return strlen(text) < sizeof((struct bench_subject *)0)->provider
+		       ? OPTION_NEXT
+		       : wrong("a provider's name has at most 47 bytes, unlike ", text);
+}
+
+static int take_base_provider(const char *text)
+{
+	return take_provider(text, &given.compare.provider_base);
+}
+
+static int take_target_provider(const char *text)
+{
+	return take_provider(text, &given.compare.provider_target);
+}
+
 static int take_base_config(const char *text)
 {
 	return take_config(text, &given.compare.config_base);
@@ -158,8 +176,8 @@ static const struct option_row options[] = {
 	{ "suite", .text = &given.compare.suite },
 	{ "base", .text = &given.compare.base },
 	{ "target", .text = &given.compare.target },
-	{ "base-provider", .text = &given.compare.provider_base },
-	{ "target-provider", .text = &given.compare.provider_target },
+	{ "base-provider", .take = take_base_provider },
+	{ "target-provider", .take = take_target_provider },
 	{ "base-config", .take = take_base_config },
 	{ "target-config", .take = take_target_config },
 	{ "cells", .text = &given.compare.cells },

@@ -102,6 +102,10 @@ static void test_bad_questions(void **state)
 		"device_kind tpu is not one of cuda, cpu, sim");
 	refused((struct job_request){ .target = two, .cells_glob = glob }, ERR_INVALID, "cells is longer than 4095 bytes");
 	refused((struct job_request){ .target = two, .cells_glob = "a\nb" }, ERR_INVALID, "cells holds an invalid character");
+	refused((struct job_request){ .target = two, .base_provider = "an_attention_for_the_lab_with_a_name_of_48_bytes" },
+		ERR_INVALID,
+		"`an_attention_for_the_lab_with_a_name_of_48_bytes` is not the name of a provider, such as cudnn: it has 1 to 47 "
+		"of A-Z a-z 0-9 _ - . : +");
 	config->queue_max = 0;
 	refused((struct job_request){ .target = two }, ERR_FULL, "0 jobs wait already, and the limit is 0 (limits.queue)");
 	int64_t jobs[8], search;

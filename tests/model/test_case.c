@@ -78,6 +78,40 @@ static void keys(void **state)
 	assert_string_equal(c.title, "varlen causal");
 }
 
+/* Long ones of families, with the longest configuration. A cut would make cells equal that differ only at the end. */
+static void titles_are_not_cut(void **state)
+{
+	struct cell c = dense(FW_FULL, 40), longer;
+	struct attention_case *a = attention_of(&c);
+
+	(void)state;
+	a->mask = FW_CAUSAL;
+	a->n_seqs = 2;
+	a->length[0] = 32768;
+	a->length[1] = 4096;
+	a->seqlen = 36864;
+	a->queries = 1024;
+	a->window = 16384;
+	a->page = 128;
+	case_name(&c);
+	assert_string_equal(c.title, "q1024, n2 mixed, 64:8 heads of 128, w16384, p128");
+	memset(c.config, 'A', sizeof c.config - 1);
+	longer = c;
+	longer.config[sizeof c.config - 2] = 'B';
+	case_name(&c);
+	case_name(&longer);
+	assert_int_equal(strlen(c.title), 48 + 2 + sizeof c.config - 1);
+	assert_string_not_equal(c.title, longer.title);
+	c = sparse(49152, 0.1, 64);
+	attention_of(&c)->pattern = PATTERN_RANDOM_TOKENS;
+	memset(c.config, 'A', sizeof c.config - 1);
+	longer = c;
+	longer.config[sizeof c.config - 2] = 'B';
+	case_name(&c);
+	case_name(&longer);
+	assert_string_not_equal(c.line, longer.line);
+}
+
 /* Pairs that a mask includes, counted one by one. */
 static double count_pairs(const struct attention_case *a)
 {
@@ -301,6 +335,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(keys),
+		cmocka_unit_test(titles_are_not_cut),
 		cmocka_unit_test(areas_are_exact),
 		cmocka_unit_test(flops_of_one_call),
 		cmocka_unit_test(problem_of_the_abi),

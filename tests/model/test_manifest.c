@@ -306,6 +306,8 @@ static void providers_to_compare_with(void **state)
 	assert_int_equal(peers_find(&m.peers, "cutlass"), -1);
 	snprintf(longer, sizeof longer, "flopwatch: 1\nsuites: [demo]\npeers: [%0300d]\n", 7);
 	mistake(longer, "m.yaml:3:9: ");
+	snprintf(longer, sizeof longer, "flopwatch: 1\nsuites: [demo]\npeers: [%048d@cuda]\n", 7);
+	mistake(longer, "m.yaml:3:9: peers[0]: is longer than the 47 bytes of a provider's name");
 	mistake("flopwatch: 1\nsuites: [demo]\npeers: [[x]]\n", "m.yaml:3:9: ");
 	mistake("flopwatch: 1\nbenchmarks: {sums: ./b}\n",
 		"m.yaml:2:20: benchmarks.sums: must be a mapping with command and reader");

@@ -30,6 +30,9 @@
 #ifndef TELL /* what plan adds to its answer */
 #define TELL(info, config) ((void)0)
 #endif
+#ifndef NAME
+#define NAME "naive"
+#endif
 #ifndef FLAGS /* of the provider */
 #define FLAGS 0
 #endif
@@ -393,7 +396,7 @@ static const struct fw_provider provider = {
 	.device = FW_CPU,
 	.family = FW_ATTENTION,
 	.flags = FLAGS,
-	.name = "naive",
+	.name = NAME,
 	.can = good_can,
 	.plan = good_plan,
 	.bind = module_bind,

@@ -156,6 +156,8 @@ static void refused(void **state)
 	refuse("build/tests/modules/no_entry.so", "fw_entry");
 	refuse("build/tests/modules/wrong_abi.so", "ABI");
 	refuse("build/tests/modules/nonesuch.so", "nonesuch.so");
+	refuse("build/tests/modules/long_name.so",
+		"'an_attention_for_the_lab_with_a_name_of_48_bytes' has a name of 48 bytes; at most 47");
 	refuse("Makefile", "cannot load");
 }
 

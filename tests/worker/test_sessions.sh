@@ -20,6 +20,9 @@ fails "unknown option" 2 "$worker" serve --force
 fails "a sandbox that is none" 2 "$worker" serve --sandbox maybe
 fails "compare without modules" 2 "$worker" compare --suite x.yaml
 like "it says which are missing" "$out" 'needs --suite, --base and --target'
+fails "compare with a provider's name of 48 bytes" 2 "$worker" compare --suite x.yaml --target-provider an_attention_for_the_lab_with_a_name_of_48_bytes
+like "which is refused" "$out" "a provider's name has at most 47 bytes, unlike an_attention_for"
+fails "a capture with such a name" 2 "$tmp/bin/flopwatch-runner" --provider an_attention_for_the_lab_with_a_name_of_48_bytes
 ok "probe" "$worker" probe --device cpu
 hello=$(grep '^{' <<<"$out") # a warning may be printed too, if bubblewrap does not work
 is "it prints a hello line" "$(jq -r '.t,.protocol,.devices[0].kind' <<<"$hello" | tr '\n' ' ')" "hello 1 cpu "

@@ -7,7 +7,7 @@
 enum { COLUMNS_MAX = 40, MAPS_BYTES = 32 << 20 };
 
 struct heat_cell {
-	char key[256], title[48], direction[16];
+	char key[256], title[CELL_TITLE_SIZE], direction[16];
 	int64_t size;
 	struct {
 		double change_pct;

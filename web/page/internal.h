@@ -260,7 +260,7 @@ int explained_line_of(struct db *db, struct buf *out, int64_t alert, int64_t com
 
 struct headline {
 	int64_t comparison; /* 0: there is nothing to report */
-	char key[256], title[48], direction[16], failure[32], reason[512];
+	char key[256], title[CELL_TITLE_SIZE], direction[16], failure[32], reason[512];
 	int64_t size;
 	int n, alike, cells, close, removed, added;
 	bool is_quick; /* set by the caller: one run a cell, so a loss is not confirmed */

@@ -9,7 +9,7 @@ enum { SHOWN_MAX = 12, SERIES_MAX = VIEW_LIMIT_DEFAULT };
 /* One comparison with a peer, stored beyond its row's callback. */
 struct beside {
 	int64_t id, finished_at;
-	char repo[128], suite[64], provider[48], commit[65], subject[160], device[64], device_name[128];
+	char repo[128], suite[64], provider[PEERS_PROVIDER_SIZE], commit[65], subject[160], device[64], device_name[128];
 	bool current;
 	int cells, timed;
 	double geomean_pct;

@@ -192,10 +192,10 @@ static void row_draw(struct buf *out, const struct comparison *c, const struct r
 void comparison_group(struct buf *out, const char *group)
 {
 	const struct family_group *known = family_group(group);
-	char title[48];
-	snprintf(title, sizeof title, "%s", known ? known->title : *group ? group : "Cells");
-	title[0] = (char)(known ? toupper((unsigned char)title[0]) : title[0]);
-	emit_text(out, title);
+	const char *title = known ? known->title : *group ? group : "Cells";
+	const char first[] = { (char)(known ? toupper((unsigned char)title[0]) : title[0]), '\0' };
+	emit_text(out, first);
+	emit_text(out, title + 1);
 }
 
 /* ---- which rows, in which order --------------------------------------------------------------------------------------- */

@@ -277,7 +277,7 @@ enum { BODY_MAX = 8 << 20 };
 /* Fields of a cell, read before any is written, because entries refer to other cells. Shape: ms, tflops of base and target. */
 struct cell_summary {
 	int64_t id;
-	char key[CASE_KEY_SIZE], group[16], title[48], direction[16];
+	char key[CASE_KEY_SIZE], group[16], title[CELL_TITLE_SIZE], direction[16];
 	int64_t size;
 	double flops, ms[2], tflops[2];
 };
@@ -287,10 +287,10 @@ struct body {
 	struct jsonw j;
 	struct buf environment; /* finished JSON, because the comparison's row is open while the cells are read */
 	char isolation[8], suite[64];
-	char provider[2][48]; /* requested providers of base and target */
-	char pinned[2][160];  /* requested configurations */
-	struct buf name[2];   /* user names of base and target; empty: none */
-	int64_t device;       /* of the previous cell, and its UUID */
+	char provider[2][PEERS_PROVIDER_SIZE]; /* requested providers of base and target */
+	char pinned[2][160];                   /* requested configurations */
+	struct buf name[2];                    /* user names of base and target; empty: none */
+	int64_t device;                        /* of the previous cell, and its UUID */
 	char device_uuid[64];
 	int n_sources; /* comparisons against peers that give ratios for this one */
 	struct store_peer_source source[STORE_PEER_SOURCES_MAX];
