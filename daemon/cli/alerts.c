@@ -210,9 +210,9 @@ json_t *alert_live(struct client *c, const char *repo)
 {
 	json_t *all = json_array();
 	struct buf path;
+	struct fw_err err = { 0 };
 	buf_init(&path, 4096);
-	for (enum alertstate state = 0; state < ALERTSTATE_N; state++) {
-		struct fw_err ignored = { 0 }; /* lists of other objects are useful without them */
+	for (enum alertstate state = 0; state < ALERTSTATE_N && err.code == ERR_NONE; state++) {
 		json_t *answer = NULL;
 		if (!alertstate_is_live(state))
 			continue;
@@ -220,10 +220,11 @@ json_t *alert_live(struct client *c, const char *repo)
 		buf_puts(&path, "/api/v1/alerts");
 		client_query(&path, "state", alertstate_name(state));
 		client_query(&path, "repo", repo);
-		if (client_get_all(c, path.data, &answer, &ignored) == 0)
+		if (client_get_all(c, path.data, &answer, &err) == 0)
 			json_array_extend(all, json_object_get(answer, "items"));
 		json_decref(answer);
 	}
+	verb_warn_unknown("the alerts are", &err); /* lists of other objects are useful without them */
 	buf_fini(&path);
 	return all;
 }
@@ -249,7 +250,7 @@ json_t *alert_slowest(const json_t *alerts, const char *repo, const char *branch
 /* The current verdict on the alert's commit; "" not known. Shape: word[size]. */
 static void find_word(struct client *c, const json_t *alert, char *word, size_t size)
 {
-	struct fw_err ignored = { 0 };
+	struct fw_err err = { 0 };
 	json_t *verdict = NULL;
 	struct buf path;
 	word[0] = '\0';
@@ -260,8 +261,9 @@ static void find_word(struct client *c, const json_t *alert, char *word, size_t 
 	client_query(&path, "repo", value_text(alert, "repo"));
 	if (*value_text(alert, "branch"))
 		client_query(&path, "branch", value_text(alert, "branch"));
-	if (*value_text(alert, "target") && client_get(c, path.data, &verdict, &ignored) == 0)
+	if (*value_text(alert, "target") && client_get(c, path.data, &verdict, &err) == 0)
 		snprintf(word, size, "%s", value_text(verdict, "verdict"));
+	verb_warn_unknown("the verdict is", &err);
 	json_decref(verdict);
 	buf_fini(&path);
 }

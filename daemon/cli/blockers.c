@@ -3,12 +3,26 @@
 
 #define warn(...) plain_line(stdout, "WARNING " __VA_ARGS__)
 
-/* Own: the caller; NULL if the daemon does not have the list, or denies access. */
-static json_t *get(struct client *c, const char *path)
+/* Own: the caller; NULL if the daemon does not have the list, or refuses it. */
+static json_t *get(struct client *c, const char *path, struct fw_err *err)
 {
-	struct fw_err ignored = { 0 };
 	json_t *answer = NULL;
-	return client_get(c, path, &answer, &ignored) == 0 ? answer : NULL;
+	return client_get(c, path, &answer, err) == 0 ? answer : NULL;
+}
+
+/* One line if two lists are unknown for the same reason. */
+static void warn_unknown(const char *one, const struct fw_err *of_one, const char *other, const struct fw_err *of_other)
+{
+	char both[64];
+	snprintf(both, sizeof both, "%s and %s are", one, other);
+	if (of_one->code == of_other->code && strcmp(of_one->text, of_other->text) == 0) {
+		verb_warn_unknown(both, of_one);
+		return;
+	}
+	snprintf(both, sizeof both, "%s are", one);
+	verb_warn_unknown(both, of_one);
+	snprintf(both, sizeof both, "%s are", other);
+	verb_warn_unknown(both, of_other);
 }
 
 static void print_health(struct client *c)
@@ -17,7 +31,7 @@ static void print_health(struct client *c)
 	struct buf text;
 	buf_init(&text, 1 << 16);
 	if (client_get_raw(c, "/healthz", &text, &err) != 0) {
-		if (err.code == ERR_BUSY) /* 503, with its reason */
+		if (client_status(c) == 503) /* with its reason */
 			warn("no job begins: %s", err.text);
 		else
 			warn("whether jobs begin is unknown: %s", err.text);
@@ -27,9 +41,11 @@ static void print_health(struct client *c)
 
 void blockers_broken(struct client *c, const char *repo)
 {
-	json_t *repos = get(c, "/api/v1/repos"), *workers = get(c, "/api/v1/workers"), *item;
+	struct fw_err of_repos = { 0 }, of_workers = { 0 };
+	json_t *repos = get(c, "/api/v1/repos", &of_repos), *workers = get(c, "/api/v1/workers", &of_workers), *item;
 	size_t i;
 	print_health(c);
+	warn_unknown("the repositories", &of_repos, "the workers", &of_workers);
 	json_array_foreach(json_object_get(repos, "items"), i, item)
 	{
 		const char *name = value_text(item, "name");
@@ -155,8 +171,11 @@ void blockers_waiting(struct client *c, const json_t *open)
 	{
 		waits = waits || jobstate_from_name(value_text(job, "state")) == JOBSTATE_QUEUED;
 	}
-	json_t *devices = waits ? get(c, "/api/v1/devices") : NULL, *workers = waits ? get(c, "/api/v1/workers") : NULL;
+	struct fw_err of_devices = { 0 }, of_workers = { 0 };
+	json_t *devices = waits ? get(c, "/api/v1/devices", &of_devices) : NULL;
+	json_t *workers = waits ? get(c, "/api/v1/workers", &of_workers) : NULL;
 	if (waits) {
+		warn_unknown("the devices", &of_devices, "the workers", &of_workers);
 		print_workers(workers);
 		print_devices(devices);
 		print_unschedulable(open);

@@ -354,12 +354,13 @@ const struct catalog_verb catalog_verbs[] = {
 		"Prints every mistake with its position; the exit status is then 2. Otherwise it checks, as the current user and without changes, the "
 		"port, folders, suites, programs, repositories and their upstream branches, workers and their devices, and prints a line for each, "
 		"with the fix. The exit status is 1 if a check fails.",
-		"", .example = "flopwatch config check  # /etc/flopwatch/flopwatchd.yml", .kind = CATALOG_WORDS,
-		.words = "check", .is_local = always },
+		"", .example = "flopwatch config check  # /etc/flopwatch/flopwatchd.yml", .kind = CATALOG_WORDS, .words = "check",
+		.is_local = always },
 	{ "completion", 1, 1, verb_completion, "completion bash|zsh|fish", "print completions for a shell",
 		"They request names of branches, cells, alerts, jobs, comparisons, devices and repositories from the daemon, for at most 1.5 "
 		"seconds; without the daemon they offer none.",
-		"repo", .example = "source <(flopwatch completion bash)", .kind = CATALOG_WORDS, .words = "bash zsh fish", .is_local = always },
+		"repo", .example = "source <(flopwatch completion bash)", .kind = CATALOG_WORDS, .words = "bash zsh fish",
+		.is_local = always },
 	{ "help", 0, 1, verb_help, "help [VERB]", "print this help, or the help of a verb", "", "",
 		.example = "flopwatch help wait", .is_local = always },
 	{ 0 },

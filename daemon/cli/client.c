@@ -13,6 +13,7 @@ struct client {
 	char ca_file[512]; /* trusted certificates; "": the system's */
 	CURL *curl;
 	long timeout_ms; /* for calls with a JSON answer */
+	long status;     /* of the last answer; 0 none */
 	char *refusal;   /* the error of every request; NULL: none */
 	bool is_hurried; /* waits for nothing */
 };
@@ -87,6 +88,11 @@ int client_again(const struct client *c, struct client **out, struct fw_err *err
 	return result;
 }
 
+long client_status(const struct client *c)
+{
+	return c->status;
+}
+
 const char *client_server(const struct client *c)
 {
 	return c->server;
@@ -117,8 +123,16 @@ static size_t take(char *data, size_t size, size_t n, void *arg)
 	return 0;
 }
 
-/* The message of a problem document, or only the status. */
-static int refuse(long status, const struct buf *answer, struct fw_err *err)
+/* What to do about an answer without a message, such as that of a proxy. */
+static const char *remedy_of(long status)
+{
+	return status == 429                                     ? ": too many requests; try again later"
+	       : status == 502 || status == 503 || status == 504 ? ": the daemon is not available now; try again later"
+								 : "";
+}
+
+/* The message of a problem document, or the status. */
+static int refuse(const struct client *c, long status, const struct buf *answer, struct fw_err *err)
 {
 	json_t *problem = json_loadb(answer->data, answer->len, 0, NULL);
 	const char *detail = json_string_value(json_object_get(problem, "detail"));
@@ -130,7 +144,7 @@ static int refuse(long status, const struct buf *answer, struct fw_err *err)
 	if (detail)
 		err_set(err, code, "%s", detail);
 	else
-		err_set(err, code, "the daemon answered %ld", status);
+		err_set(err, code, "%s answers with status %ld%s", c->server, status, remedy_of(status));
 	json_decref(problem);
 	return -1;
 }
@@ -160,7 +174,7 @@ static int explain(struct client *c, CURLcode code, const struct sink *sink, con
 	if (sink->write_errno)
 		return err_set(err, ERR_FULL, "cannot write the answer: %s", strerror(sink->write_errno));
 	if (sink->text->failed)
-		return err_set(err, ERR_FULL, "the daemon's answer is too large");
+		return err_set(err, ERR_FULL, "%s", buf_why(sink->text, "the daemon's answer is too large"));
 	if (curl_easy_getinfo(c->curl, CURLINFO_CONNECT_TIME_T, &connected_us) != CURLE_OK)
 		connected_us = 0;
 	if (code == CURLE_OPERATION_TIMEDOUT && connected_us > 0)
@@ -208,8 +222,9 @@ static int call(struct client *c, const char *method, const char *path, const ch
 	buf_init(&url, 16384);
 	buf_printf(&url, "%s%s", c->server, path);
 	if (url.failed) {
+		err_set(err, ERR_INVALID, "%s", buf_why(&url, "the request is too long"));
 		buf_fini(&url);
-		return err_set(err, ERR_INVALID, "the request is too long");
+		return -1;
 	}
 	char why[CURL_ERROR_SIZE] = "";
 	sink->curl = c->curl;
@@ -224,11 +239,12 @@ static int call(struct client *c, const char *method, const char *path, const ch
 		ready = curl_easy_setopt(c->curl, CURLOPT_RESUME_FROM_LARGE, (curl_off_t)sink->from) == CURLE_OK;
 	long status = 0;
 	CURLcode code = ready ? perform(c, sink, &status) : CURLE_FAILED_INIT;
+	c->status = status;
 	int result = 0;
 	if (code != CURLE_OK)
 		result = explain(c, code, sink, why, err);
 	else if (status < 200 || status > 299)
-		result = refuse(status, sink->text, err);
+		result = refuse(c, status, sink->text, err);
 	buf_fini(&url);
 	return result;
 }
@@ -306,8 +322,8 @@ int client_post_step(struct client *c, const char *collection, const char *id, c
 	buf_printf(&path, "/api/v1/%s/", collection);
 	client_argument(&path, id);
 	buf_printf(&path, "/%s", step);
-	int result =
-		path.failed ? err_set(err, ERR_INVALID, "%.40s...: no such name", id) : client_post(c, path.data, body, out, err);
+	int result = path.failed ? err_set(err, ERR_INVALID, "%.40s...: %s", id, buf_why(&path, "no such name"))
+				 : client_post(c, path.data, body, out, err);
 	buf_fini(&path);
 	return result;
 }
@@ -332,7 +348,8 @@ int client_post_members(struct client *c, const char *path, const struct member 
 	struct buf body;
 	buf_init(&body, MEMBERS_MAX);
 	client_write(&body, members);
-	int result = body.failed ? err_set(err, ERR_INVALID, "a name is too long") : client_post(c, path, body.data, out, err);
+	int result = body.failed ? err_set(err, ERR_INVALID, "%s", buf_why(&body, "a name is too long"))
+				 : client_post(c, path, body.data, out, err);
 	buf_fini(&body);
 	return result;
 }
@@ -382,7 +399,8 @@ int client_get_query(struct client *c, const char *path, const struct member *qu
 		snprintf(digits, sizeof digits, "%lld", q->number);
 		client_query(&whole, q->key, q->number ? digits : q->text);
 	}
-	int result = whole.failed ? err_set(err, ERR_INVALID, "a name is too long") : client_get(c, whole.data, out, err);
+	int result = whole.failed ? err_set(err, ERR_INVALID, "%s", buf_why(&whole, "a name is too long"))
+				  : client_get(c, whole.data, out, err);
 	buf_fini(&whole);
 	return result;
 }
@@ -394,7 +412,8 @@ int client_get_at(struct client *c, const char *prefix, const char *id, const ch
 	buf_puts(&path, prefix);
 	client_argument(&path, id);
 	buf_puts(&path, suffix);
-	int result = client_get(c, path.data, out, err);
+	int result = path.failed ? err_set(err, ERR_INVALID, "%s", buf_why(&path, "a name is too long"))
+				 : client_get(c, path.data, out, err);
 	buf_fini(&path);
 	return result;
 }
@@ -402,7 +421,9 @@ int client_get_at(struct client *c, const char *prefix, const char *id, const ch
 /* ---- events ------------------------------------------------------------------------------------------------------------ */
 
 struct stream {
-	struct buf text; /* received beginning of a line */
+	CURL *curl;
+	struct buf text;    /* received beginning of a line */
+	struct buf refusal; /* the answer, if its status is not 200 */
 	char kind[64];
 	long long *last;
 	stream_fn *each;
@@ -428,6 +449,11 @@ static size_t take_events(char *data, size_t size, size_t n, void *arg)
 {
 	struct stream *s = arg;
 	char *end;
+	long status = 0;
+	if (curl_easy_getinfo(s->curl, CURLINFO_RESPONSE_CODE, &status) != CURLE_OK || status != 200) {
+		buf_append(&s->refusal, data, size * n);
+		return s->refusal.failed ? 0 : size * n;
+	}
 	buf_append(&s->text, data, size * n);
 	while (!s->text.failed && !s->ended && (end = memchr(s->text.data, '\n', s->text.len))) {
 		*end = '\0';
@@ -447,33 +473,43 @@ static int while_waiting(void *arg, curl_off_t a, curl_off_t b, curl_off_t c, cu
 
 int client_stream(struct client *c, long long *last, stream_fn *each, stream_idle_fn *idle, void *arg, struct fw_err *err)
 {
-	struct stream s = { .last = last, .each = each, .idle = idle, .arg = arg };
+	struct stream s = { .curl = c->curl, .last = last, .each = each, .idle = idle, .arg = arg };
 	if (c->refusal)
 		return err_set(err, ERR_INVALID, "%s", c->refusal);
-	struct buf url, nothing;
+	struct buf url;
 	char why[CURL_ERROR_SIZE] = "", from[64];
 	snprintf(from, sizeof from, "Last-Event-ID: %lld", *last);
 	struct curl_slist bearer = { .data = c->bearer };
 	struct curl_slist resume = { .data = from, .next = c->bearer[0] ? &bearer : NULL };
 	struct curl_slist accept = { .data = (char[]){ "Accept: text/event-stream" }, .next = *last ? &resume : resume.next };
 	buf_init(&s.text, 4 << 20);
+	buf_init(&s.refusal, ANSWER_MAX);
 	buf_init(&url, 4096);
-	buf_init(&nothing, 64);
 	buf_printf(&url, "%s/api/v1/events", c->server);
-	struct sink sink = { .curl = c->curl, .text = &nothing, .fd = -1 };
-	bool ready = set_options(c, url.data, &accept, &sink, 0, why) &&
+	struct sink sink = { .curl = c->curl, .text = &s.refusal, .fd = -1 };
+	long status = 0;
+	bool ready = !url.failed && set_options(c, url.data, &accept, &sink, 0, why) &&
 		     curl_easy_setopt(c->curl, CURLOPT_WRITEFUNCTION, take_events) == CURLE_OK &&
 		     curl_easy_setopt(c->curl, CURLOPT_WRITEDATA, &s) == CURLE_OK &&
-		     curl_easy_setopt(c->curl, CURLOPT_FAILONERROR, 1L) == CURLE_OK &&
 		     curl_easy_setopt(c->curl, CURLOPT_NOPROGRESS, 0L) == CURLE_OK &&
 		     curl_easy_setopt(c->curl, CURLOPT_XFERINFOFUNCTION, while_waiting) == CURLE_OK &&
 		     curl_easy_setopt(c->curl, CURLOPT_XFERINFODATA, &s) == CURLE_OK;
 	CURLcode code = ready ? curl_easy_perform(c->curl) : CURLE_FAILED_INIT;
-	int result = s.ended            ? 0
-		     : code == CURLE_OK ? err_set(err, ERR_CONFLICT, "%s ended the stream of events", c->server)
-					: explain(c, code, &sink, why, err);
+	int result = 0;
+	if (s.ended)
+		result = 0;
+	else if (url.failed)
+		result = err_set(err, ERR_INVALID, "%s", buf_why(&url, "the request is too long"));
+	else if (code == CURLE_OK && curl_easy_getinfo(c->curl, CURLINFO_RESPONSE_CODE, &status) == CURLE_OK && status != 200)
+		result = refuse(c, status, &s.refusal, err);
+	else if (s.text.failed)
+		result = err_set(err, ERR_FULL, "%s", buf_why(&s.text, "an event of the daemon is too large"));
+	else if (code == CURLE_OK)
+		result = err_set(err, ERR_CONFLICT, "%s ended the stream of events", c->server);
+	else
+		result = explain(c, code, &sink, why, err);
 	buf_fini(&s.text);
+	buf_fini(&s.refusal);
 	buf_fini(&url);
-	buf_fini(&nothing);
 	return result;
 }

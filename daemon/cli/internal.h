@@ -19,7 +19,10 @@ struct client;
 
 /** Write what an alert (the API's object) reports: "ada/three-stages is 4.0 % slower in 6 cells"; without a loss, its title. */
 void alert_finding(const json_t *alert, char out[FINDING_SIZE]);
-/** The open and acknowledged alerts of a repository (NULL: of all); those that cannot be read are left out. Own: json_decref. */
+/**
+ * The open and acknowledged alerts of a repository (NULL: of all); those that cannot be read are left out, with a
+ * warning. Own: json_decref.
+ */
 json_t *alert_live(struct client *c, const char *repo);
 /** That of a branch (its key) with the largest slowdown. NULL: none. Borrowed. */
 json_t *alert_slowest(const json_t *alerts, const char *repo, const char *branch);
@@ -79,6 +82,8 @@ int client_again(const struct client *c, struct client **out, struct fw_err *err
 void client_hurry(struct client *c, long timeout_ms);
 /** Address of the daemon, without a trailing slash. Own: the client. */
 const char *client_server(const struct client *c);
+/** HTTP status of the last answer; 0: there was none. */
+long client_status(const struct client *c);
 /** Accepts NULL. */
 void client_close(struct client *c);
 
@@ -462,6 +467,8 @@ struct options {
 
 /** Print the error of a call to the daemon as one line on stderr. Returns its exit status. */
 int verb_fail(const struct fw_err *err);
+/** Print that a part of a list is unknown, such as "the alerts"; nothing where the daemon does not have it (ERR_NOT_FOUND). */
+void verb_warn_unknown(const char *what, const struct fw_err *err);
 /**
  * As verb_fail, after a search for an object by a name from the arguments: ERR_CONFLICT, several objects have that name, is
  * EXIT_USAGE.

@@ -132,13 +132,13 @@ static void print_next(const json_t *rows)
 /* The list may be filtered by state, or end before the oldest queued job. */
 static void print_why_nothing_moves(struct client *c, const struct options *o)
 {
-	struct fw_err ignored = { 0 };
+	struct fw_err err = { 0 };
 	const struct member query[] = { { "state", .text = "open" }, { "repo", .text = o->repo }, { 0 } };
 	json_t *answer = NULL;
 	blockers_broken(c, o->repo);
-	if (client_get_query(c, "/api/v1/jobs", query, &answer, &ignored) == 0 &&
-		json_array_size(json_object_get(answer, "items")))
+	if (client_get_query(c, "/api/v1/jobs", query, &answer, &err) == 0 && json_array_size(json_object_get(answer, "items")))
 		blockers_waiting(c, json_object_get(answer, "items"));
+	verb_warn_unknown("the queue is", &err);
 	json_decref(answer);
 }
 

@@ -298,15 +298,19 @@ static void name_behind(struct client *c, const struct options *o, const json_t 
 {
 	const struct member query[] = { { "state", .text = jobstate_name(JOBSTATE_QUEUED) }, { "repo", .text = o->repo },
 		{ "limit", .number = 500 }, { 0 } };
-	struct fw_err ignored = { 0 };
+	struct fw_err err = { 0 };
 	json_t *answer = NULL, *row, *job;
 	char text[VALUE_BEHIND_SIZE];
 	size_t i, k;
 	bool is_queued = false;
 	json_array_foreach(rows, i, row) is_queued |=
 		jobstate_from_name(value_text(json_object_get(row, "job"), "state")) == JOBSTATE_QUEUED;
-	if (!is_queued || client_get_query(c, "/api/v1/jobs", query, &answer, &ignored) != 0)
+	if (!is_queued)
 		return;
+	if (client_get_query(c, "/api/v1/jobs", query, &answer, &err) != 0) {
+		verb_warn_unknown("the queue is", &err);
+		return;
+	}
 	json_array_foreach(rows, i, row)
 	{
 		long long id = value_integer(json_object_get(row, "job"), "id");

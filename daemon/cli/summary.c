@@ -351,10 +351,11 @@ static void print_certainty(const struct summary *s)
 static json_t *find_profile(struct client *c, long long comparison)
 {
 	const struct member query[] = { { "comparison", .number = comparison }, { "limit", .number = 1 }, { 0 } };
-	struct fw_err ignored = { 0 };
+	struct fw_err err = { 0 };
 	json_t *answer = NULL, *found = NULL;
-	if (client_get_query(c, "/api/v1/profiles", query, &answer, &ignored) == 0)
+	if (client_get_query(c, "/api/v1/profiles", query, &answer, &err) == 0)
 		found = json_incref(json_array_get(json_object_get(answer, "items"), 0));
+	verb_warn_unknown("the profile is", &err);
 	json_decref(answer);
 	return found;
 }

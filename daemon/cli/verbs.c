@@ -16,6 +16,12 @@ int verb_fail(const struct fw_err *err)
 	}
 }
 
+void verb_warn_unknown(const char *what, const struct fw_err *err)
+{
+	if (err->code != ERR_NONE && err->code != ERR_NOT_FOUND)
+		plain_line(stdout, "WARNING %s unknown: %s", what, err->text);
+}
+
 int verb_fail_of_name(const struct fw_err *err)
 {
 	int status = verb_fail(err);

@@ -188,11 +188,11 @@ static enum alertstate print_finding(struct client *c, const json_t *profile)
 {
 	enum alertstate state = ALERTSTATE_OPEN;
 	long long alert = value_integer(profile, "alert"), comparison = value_integer(profile, "comparison");
-	struct fw_err ignored = { 0 };
+	struct fw_err err = { 0 };
 	json_t *one = NULL;
 	char path[64], text[FINDING_SIZE] = "";
 	snprintf(path, sizeof path, alert ? "/api/v1/alerts/%lld" : "/api/v1/comparisons/%lld", alert ? alert : comparison);
-	if ((alert || comparison) && client_get(c, path, &one, &ignored) == 0 && alert)
+	if ((alert || comparison) && client_get(c, path, &one, &err) == 0 && alert)
 		alert_finding(one, text);
 	else if (one)
 		summary_finding(one, text);
@@ -202,6 +202,7 @@ static enum alertstate print_finding(struct client *c, const json_t *profile)
 		plain_line(stdout, "%.12s against %.12s", value_text(profile, "target"), value_text(profile, "base"));
 	if (alert && one)
 		state = alertstate_from_name(value_text(one, "state"));
+	verb_warn_unknown("the finding is", &err);
 	json_decref(one);
 	return state;
 }

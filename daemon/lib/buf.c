@@ -24,9 +24,14 @@ void buf_fini(struct buf *b)
 void buf_clear(struct buf *b)
 {
 	b->len = 0;
-	b->failed = false;
+	b->failed = b->is_out_of_memory = false;
 	if (b->cap)
 		b->data[0] = '\0';
+}
+
+const char *buf_why(const struct buf *b, const char *too_large)
+{
+	return b->is_out_of_memory ? "out of memory" : too_large;
 }
 
 /* Out of line, so that callers that reserve space stay short. */
@@ -49,7 +54,7 @@ __attribute__((noinline)) static int grow(struct buf *b, size_t more)
 		cap = b->max + 1;
 	data = realloc(b->cap ? b->data : NULL, cap);
 	if (!data) {
-		b->failed = true;
+		b->failed = b->is_out_of_memory = true;
 		return -1;
 	}
 	b->data = data;

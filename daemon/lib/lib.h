@@ -41,10 +41,13 @@ struct buf {
 	size_t cap; /* bytes allocated */
 	size_t max; /* bytes; an append beyond it sets failed and changes nothing */
 	bool failed;
+	bool is_out_of_memory; /* why it failed, if not for `max` */
 };
 
 /** Start empty. Units: `max` in bytes. */
 void buf_init(struct buf *b, size_t max);
+/** Return why it failed: "out of memory", or `too_large` if `max` was reached. */
+const char *buf_why(const struct buf *b, const char *too_large);
 /** Free the memory; accepts a zeroed or finished buf. */
 void buf_fini(struct buf *b);
 /** Clear contents and failure; the memory stays allocated. */

@@ -61,6 +61,32 @@ static void maximum_holds_and_failure_sticks(void **state)
 	buf_fini(&b);
 }
 
+/* An address sanitizer would end the program itself. */
+const char *__asan_default_options(void);
+const char *__asan_default_options(void)
+{
+	return "allocator_may_return_null=1";
+}
+
+static void why_it_failed(void **state)
+{
+	struct buf b;
+
+	(void)state;
+	buf_init(&b, 4);
+	buf_puts(&b, "abcde");
+	assert_true(b.failed);
+	assert_string_equal(buf_why(&b, "too long"), "too long");
+	buf_fini(&b);
+	buf_init(&b, SIZE_MAX / 2);
+	assert_null(buf_room(&b, SIZE_MAX / 4));
+	assert_true(b.failed);
+	assert_string_equal(buf_why(&b, "too long"), "out of memory");
+	buf_clear(&b);
+	assert_string_equal(buf_why(&b, "too long"), "too long");
+	buf_fini(&b);
+}
+
 static void base64_both_ways(void **state)
 {
 	static const char *const pairs[][2] = { { "", "" }, { "f", "Zg==" }, { "fo", "Zm8=" }, { "foo", "Zm9v" },
@@ -139,8 +165,9 @@ static void reads_to_the_end_or_the_maximum(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = { cmocka_unit_test(grows_and_ends_with_nul),
-		cmocka_unit_test(maximum_holds_and_failure_sticks), cmocka_unit_test(base64_both_ways),
-		cmocka_unit_test(bad_base64_is_refused), cmocka_unit_test(reads_to_the_end_or_the_maximum) };
+		cmocka_unit_test(maximum_holds_and_failure_sticks), cmocka_unit_test(why_it_failed),
+		cmocka_unit_test(base64_both_ways), cmocka_unit_test(bad_base64_is_refused),
+		cmocka_unit_test(reads_to_the_end_or_the_maximum) };
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
