@@ -63,7 +63,7 @@ int secret_open(const char *path, struct fw_err *err)
 		return fd;
 	close(fd);
 	return err_set(err, ERR_INVALID,
-		"%s may be read or written by others than its owner (mode %04o); chown it to the daemon's user and chmod 600 it",
+		"%s may be read or written by others than its owner (mode %04o); chown it to the user of this program and chmod 600 it",
 		path, st.st_mode & 07777);
 }
 

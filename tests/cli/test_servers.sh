@@ -59,7 +59,7 @@ is "other verbs address one server" "$status $out" "2 flopwatch: jobs takes no -
 
 chmod 644 "$tmp/xdg/flopwatch/first.token"
 run status --all
-like "a token that others may read is refused" "$status $out" "^1 flopwatch: .*first.token"
+like "a token that others may read is refused" "$status $out" "^1 flopwatch: .*first.token may be read .*; chown it to the user of this program and chmod 600 it$"
 unlike "and not printed" "$out" "$secret"
 chmod 600 "$tmp/xdg/flopwatch/first.token"
 

@@ -398,7 +398,7 @@ static void test_secrets(void **state)
 		assert_int_equal(chmod(secret, (mode_t)open_modes[i]), 0);
 		snprintf(line, sizeof line,
 			"1:41: repos[0].secret_file: %s may be read or written by others than its owner (mode %04o); chown it to the "
-			"daemon's user and chmod 600 it\n",
+			"user of this program and chmod 600 it\n",
 			secret, (unsigned)open_modes[i]);
 		bad(text, line);
 	}
@@ -469,7 +469,7 @@ static void test_access_that_cannot_work(void **state)
 	(void)state;
 	static const char ssh[] = "git@example.org:a.git", https[] = "https://example.org/a.git";
 	static const char open_key[] =
-		" may be read or written by others than its owner (mode 0640); chown it to the daemon's user and chmod 600 it";
+		" may be read or written by others than its owner (mode 0640); chown it to the user of this program and chmod 600 it";
 	char want[300];
 	const char *key = make_file("key", OPENSSH_KEY "BG5vbmUAAAAEbm9uZQ\n", 0640);
 	bad_setting(ssh, "ssh_key", open_key, key);

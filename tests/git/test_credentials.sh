@@ -46,7 +46,7 @@ is "and gets no request" "$(cat "$tmp/tls/git.log")" ""
 for mode in 640 604 660; do
 	chmod "$mode" token
 	fails "a token of mode $mode" 1 "$git_" heads "${reach[@]}" --token-file token
-	is "is not used" "$out" "flopwatch-git: token may be read or written by others than its owner (mode 0$mode); chown it to the daemon's user and chmod 600 it"
+	is "is not used" "$out" "flopwatch-git: token may be read or written by others than its owner (mode 0$mode); chown it to the user of this program and chmod 600 it"
 done
 chmod 600 token
 fails "a token in the url" 1 "$git_" heads --url "https://$token@localhost:$https_port/kernels.git"
@@ -182,7 +182,7 @@ reach=(--url "$url" --host-keys "$print")
 for mode in 640 604; do
 	chmod "$mode" "$key"
 	fails "a key of mode $mode" 1 "$git_" heads "${reach[@]}" --ssh-key "$key"
-	is "is not used" "$out" "flopwatch-git: $key may be read or written by others than its owner (mode 0$mode); chown it to the daemon's user and chmod 600 it"
+	is "is not used" "$out" "flopwatch-git: $key may be read or written by others than its owner (mode 0$mode); chown it to the user of this program and chmod 600 it"
 done
 chmod 600 "$key"
 ssh-keygen -q -t ed25519 -N '' -f "$tmp/ssh/other"
