@@ -152,6 +152,33 @@ static void a_session_ends_with_its_token(void **state)
 	assert_false(has_session(f, "later", NOW));
 }
 
+static void log_out_is(struct fixture *f, const char *hash, const char *wanted)
+{
+	struct buf found;
+	buf_init(&found, 64);
+	ok(store_session_log_out(f->db, hash, &found, &err));
+	assert_string_equal(found.data, wanted);
+	buf_fini(&found);
+}
+
+static void a_session_has_its_own_log_out(void **state)
+{
+	struct fixture *f = *state;
+	struct buf small;
+	ok(insert(f, "ann", "read", "ann", 0));
+	int64_t id = fixture_number(f, "SELECT id FROM token");
+	ok(store_session_insert(f->db, "s1", id, "sealed-one", NOW + HOUR, NOW, &err));
+	ok(store_session_insert(f->db, "s2", id, "sealed-two", NOW + HOUR, NOW, &err));
+	ok(store_session_insert(f->db, "s3", id, NULL, NOW + HOUR, NOW, &err));
+	log_out_is(f, "s1", "sealed-one");
+	log_out_is(f, "s2", "sealed-two");
+	log_out_is(f, "s3", "");
+	log_out_is(f, "s4", ""); /* there is no such session */
+	buf_init(&small, 4);
+	refused(ERR_FULL, store_session_log_out(f->db, "s1", &small, &err));
+	buf_fini(&small);
+}
+
 #define TOKEN_TEST(name) cmocka_unit_test_setup_teardown(name, setup, fixture_teardown)
 
 int main(void)
@@ -163,6 +190,7 @@ int main(void)
 		TOKEN_TEST(a_use_that_cannot_be_noted),
 		TOKEN_TEST(tokens_without_a_creator),
 		TOKEN_TEST(a_session_ends_with_its_token),
+		TOKEN_TEST(a_session_has_its_own_log_out),
 	};
 	return run_twice(tests);
 }

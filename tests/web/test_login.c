@@ -7,7 +7,7 @@
 static struct {
 	int waits; /* calls of login_address or login_user that are not done yet */
 	struct site_user user;
-	enum err_code begin, address, code, exchange; /* set: that call fails */
+	enum err_code begin, address, code, exchange, log_out; /* set: that call fails */
 } given;
 
 static int refuse(enum err_code code, struct fw_err *e)
@@ -57,6 +57,19 @@ static void over(struct control *c, const void *request)
 	note(c, NULL, "over\n");
 }
 
+static int log_out(struct control *c, int64_t token, const char *sealed, struct buf *location, struct fw_err *e)
+{
+	note(c, e, "log_out %lld %s\n", (long long)token, sealed);
+	buf_puts(location, "https://id.example.org/end?hint=h&state=\"s\"");
+	return refuse(given.log_out, e);
+}
+
+static bool is_logged_out(struct control *c, const char *state)
+{
+	note(c, NULL, "is_logged_out %s\n", or_dash(state));
+	return state && strcmp(state, "ours") == 0;
+}
+
 static int setup(void **state)
 {
 	static struct site_actions with_provider;
@@ -69,6 +82,8 @@ static int setup(void **state)
 	with_provider.login_code = code;
 	with_provider.login_user = user;
 	with_provider.login_over = over;
+	with_provider.log_out = log_out;
+	with_provider.is_logged_out = is_logged_out;
 	run->site.act = &with_provider;
 	run->site.needs_token = true;
 	run->site.provider = "https://id.example.org/team";
@@ -268,6 +283,99 @@ static void a_session_that_cannot_be_stored(void **state)
 	audit_is(run, "oidc " CALLBACK " 500\n");
 }
 
+/* Log in. Shape: cookie[200], the header of the session. */
+static void log_in(struct run *run, char *cookie)
+{
+	char session[128];
+	struct answer a = get(run, CALLBACK "?code=c&state=s");
+	assert_int_equal(a.status, 200);
+	assert_int_equal(sscanf(header_of(&a, "Set-Cookie"), "flopwatch_session=%100[^;]", session), 1);
+	answer_free(&a);
+	snprintf(cookie, 200, "Cookie: flopwatch_session=%s\r\n", session);
+	run->requested.what[0] = '\0';
+}
+
+/* The session has ended, whatever the provider says, and the browser has no cookie. */
+static void logged_out(struct run *run, const char *cookie, const struct answer *a)
+{
+	assert_non_null(strstr(header_of(a, "Set-Cookie"), "flopwatch_session=; Path=/; Max-Age=0; "));
+	assert_int_equal(fixture_number(run->f, "SELECT count(*) FROM session"), 0);
+	struct answer after = get_with(run, "/alerts", cookie);
+	assert_int_equal(after.status, 303);
+	answer_free(&after);
+}
+
+static void a_log_out_at_the_provider(void **state)
+{
+	struct run *run = *state;
+	char cookie[200], wanted[64];
+	given.user.log_out = "sealed-for-ann";
+	log_in(run, cookie);
+	struct answer a = request_with(run, "POST", "/logout", cookie, "", 0);
+	assert_int_equal(a.status, 200);
+	assert_string_equal(header_of(&a, "Location"), "");
+	assert_string_equal(header_of(&a, "Cache-Control"), "no-store");
+	assert_string_equal(header_of(&a, "Content-Type"), "text/html; charset=utf-8");
+	assert_non_null(strstr(
+		a.body, "http-equiv=refresh content=\"0; url=https://id.example.org/end?hint=h&amp;state=&quot;s&quot;\""));
+	assert_non_null(strstr(a.body, "<a href=\"https://id.example.org/end?hint=h&amp;state=&quot;s&quot;\">"));
+	snprintf(wanted, sizeof wanted, "log_out %lld sealed-for-ann\n", (long long)given.user.token);
+	calls_are(run, wanted);
+	logged_out(run, cookie, &a);
+	answer_free(&a);
+	audit_is(run, "oidc~ann /logout 200\noidc~ann " CALLBACK " 200\n");
+}
+
+/* A session without the provider's log-out, and one whose log-out there cannot begin, end here. */
+static void a_log_out_here_only(void **state)
+{
+	struct run *run = *state;
+	char cookie[200];
+	for (int i = 0; i < 2; i++) {
+		given.user.log_out = i ? "sealed-for-ann" : NULL;
+		given.log_out = i ? ERR_IO : ERR_NONE;
+		log_in(run, cookie);
+		struct answer a = request_with(run, "POST", "/logout", cookie, "", 0);
+		assert_int_equal(a.status, 303);
+		assert_string_equal(header_of(&a, "Location"), "/login");
+		assert_null(strstr(a.body, "id.example.org"));
+		assert_int_equal(strstr(run->requested.what, "log_out") != NULL, i);
+		logged_out(run, cookie, &a);
+		answer_free(&a);
+	}
+	run->requested.what[0] = '\0';
+	struct answer a = request_with(run, "POST", "/logout", "Cookie: flopwatch_session=nobody\r\n", "", 0);
+	assert_int_equal(a.status, 303);
+	answer_free(&a);
+	calls_are(run, "");
+}
+
+static void back_from_a_log_out(void **state)
+{
+	static const char said[] = "You are logged out here and at the provider.";
+	struct run *run = *state;
+	struct answer a = get(run, "/login/oidc/logged-out?state=ours");
+	assert_int_equal(a.status, 200);
+	assert_string_equal(header_of(&a, "Cache-Control"), "no-store");
+	assert_non_null(strstr(a.body, said));
+	assert_non_null(strstr(a.body, "action=/login"));
+	answer_free(&a);
+	calls_are(run, "is_logged_out ours\n");
+	a = get(run, "/login/oidc/logged-out?state=another");
+	assert_null(strstr(a.body, said));
+	assert_non_null(strstr(a.body, "action=/login"));
+	answer_free(&a);
+	a = get(run, "/login/oidc/logged-out");
+	assert_null(strstr(a.body, said));
+	answer_free(&a);
+	calls_are(run, "is_logged_out another\nis_logged_out -\n");
+	run->site.provider = NULL;
+	a = get(run, "/login/oidc/logged-out?state=ours");
+	assert_null(strstr(a.body, said));
+	answer_free(&a);
+	calls_are(run, "");
+}
+
 static void without_a_provider(void **state)
 {
 	struct run *run = *state;
@@ -311,6 +419,9 @@ int main(void)
 		LOGIN_TEST(back_from_the_provider),
 		LOGIN_TEST(a_step_that_fails),
 		LOGIN_TEST(a_session_that_cannot_be_stored),
+		LOGIN_TEST(a_log_out_at_the_provider),
+		LOGIN_TEST(a_log_out_here_only),
+		LOGIN_TEST(back_from_a_log_out),
 		LOGIN_TEST(without_a_provider),
 		LOGIN_TEST(an_address_has_a_limit),
 	};

@@ -29,8 +29,9 @@ configure() { # public_url
 	write_config 'workers: [{name: sim, command: [flopwatch-worker, serve], device: sim}]' "repos: [{name: kernels, url: $tmp/kernels.git}]" \
 		"access: token" "public_url: $1" "oidc:" "  issuer: http://localhost:$(cat "$tmp/provider/port")" "  client_id: flopwatch" \
 		"  client_secret_file: $tmp/client.secret" "  scopes: [openid, profile, groups, offline_access]" "  roles: {team: trigger, ops: admin}" \
-		"  allow_internal: true"
+		"  allow_internal: true" ${log_out:+"  log_out: $log_out"}
 }
+log_out=""
 reload() {
 	local before
 	before=$(grep -c 'ev=config.read' "$tmp/log")
@@ -40,6 +41,9 @@ reload() {
 }
 begin() { # algorithm: a provider, and a daemon that uses it
 	start_provider "$1"
+	begin_daemon
+}
+begin_daemon() {
 	configure http://127.0.0.1:9
 	start_daemon || exit 1
 	server=http://127.0.0.1:$(port)
@@ -133,5 +137,20 @@ if command -v chromium-headless-shell chromium >/dev/null && [ -d "$root/tests/b
 else
 	skip "a browser logs in, and out" "there is no chromium here, or npm has not installed playwright-core"
 fi
+
+# ---- log_out: false ----
+log_out_here() { curl -s -o "$tmp/out" -D "$tmp/out.head" -w '%{http_code} %{redirect_url}' -b "$tmp/jar" -c "$tmp/jar" -X POST "$server/logout"; }
+like "a session that may log out at the provider" "$(log_in ann) $(sql "SELECT min(log_out <> '') FROM session")" '^200 .* 1$'
+stop_daemon
+log_out=false
+begin_daemon
+is "with log_out: false it ends here alone" "$(log_out_here) $(page /alerts)" "303 $server/login 303"
+unlike "and the browser does not learn the provider's address" "$(cat "$tmp/out.head" "$tmp/out")" 'session/end|id_token_hint'
+stop_daemon
+stop_provider
+begin ES256
+like "a new session" "$(log_in ann)" '^200 '
+is "has no ID token" "$(sql "SELECT count(*), sum(log_out <> '') FROM session")" "1|0"
+is "and ends here, too" "$(log_out_here) $(page /alerts)" "303 $server/login 303"
 stop_daemon
 unlike "no secret is in the log" "$(cat "$tmp/log")" 'client-secret-of-tests|code=|eyJ'
