@@ -73,7 +73,7 @@ const struct catalog_option catalog_options[] = {
 	{ "all-servers", NULL, "of all servers that `flopwatch servers` lists", FLAG(all_servers) },
 	{ "server", "URL",
 		"address of flopwatchd, or a name of `flopwatch servers` (or FLOPWATCH_SERVER); default http://127.0.0.1:8451",
-		TEXT(server), .everywhere = true },
+		TEXT(server), .everywhere = true, .kind = CATALOG_REQUESTED, .words = "servers" },
 	{ "token-file", "FILE", "file with the access token on its first line (or FLOPWATCH_TOKEN)", TEXT(token_file),
 		.kind = CATALOG_FILE, .everywhere = true },
 	{ "ca-file", "FILE", "certificates of the private authority of an https:// server (or FLOPWATCH_CA_FILE)", TEXT(ca_file),
@@ -358,7 +358,7 @@ const struct catalog_verb catalog_verbs[] = {
 		.is_local = always },
 	{ "completion", 1, 1, verb_completion, "completion bash|zsh|fish", "print completions for a shell",
 		"They request names of branches, cells, alerts, jobs, comparisons, devices and repositories from the daemon, for at most 1.5 "
-		"seconds; without the daemon they offer none.",
+		"seconds; without the daemon they offer none. Names of servers are those of `flopwatch servers`.",
 		"repo", .example = "source <(flopwatch completion bash)", .kind = CATALOG_WORDS, .words = "bash zsh fish",
 		.is_local = always },
 	{ "help", 0, 1, verb_help, "help [VERB]", "print this help, or the help of a verb", "", "",

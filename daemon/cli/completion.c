@@ -69,6 +69,16 @@ static void names_print(struct client *c, const struct options *o, const struct 
 	json_decref(repos);
 }
 
+/* The servers of the user's file. An entry with a mistake may have no name. */
+static void servers_print(const struct servers *all)
+{
+	for (int i = 0; i < all->n; i++)
+		if (all->server[i].name[0]) {
+			plain_print(stdout, all->server[i].name);
+			putchar('\n');
+		}
+}
+
 /* ---- completion ---- */
 
 enum { KIND_BYTES = 32 };
@@ -395,6 +405,8 @@ int verb_completion(struct client *c, const struct options *o)
 		help_man(catalog_find(shell + 4), stdout);
 	else if (strcmp(shell, "verbs") == 0)
 		verb_names(stdout), putchar('\n');
+	else if (strcmp(shell, "servers") == 0)
+		servers_print(o->servers);
 	else if (find(shell)) /* the names that completions request */
 		names_print(c, o, find(shell));
 	else

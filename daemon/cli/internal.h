@@ -523,7 +523,7 @@ int verb_compare_files(const struct options *o);
  */
 
 /**
- * Kind of an argument or a value, for completion. CATALOG_REQUESTED: a name from the daemon, of the kind in `words`
+ * Kind of an argument or a value, for completion. CATALOG_REQUESTED: a name of the kind in `words`, from the daemon
  * (completion.c).
  */
 enum catalog_kind { CATALOG_NONE, CATALOG_FILE, CATALOG_WORDS, CATALOG_REQUESTED };

@@ -30,6 +30,11 @@ is "repositories" "$(names repos)" kernels
 ok "nothing without a daemon" flopwatch --server http://127.0.0.1:1 completion branches
 is "and not a word about it" "$out" ""
 
+mkdir -p "$tmp/xdg/flopwatch"
+put "$tmp/xdg/flopwatch/servers.yml" "servers: [{name: bench1, url: \"$server\"}, {name: gpu2, url: \"http://127.0.0.1:1\"}]"
+export XDG_CONFIG_HOME=$tmp/xdg
+is "servers, without a daemon" "$(flopwatch completion servers | paste -sd' ')" "bench1 gpu2"
+
 # ---- bash ----
 completes() { # bash's completions of the last argument
 	bash -c 'source <(flopwatch completion bash); COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _flopwatch; echo "${COMPREPLY[*]}"' bash flopwatch "$@"
@@ -45,6 +50,9 @@ is "bash: an alert" "$(completes --server "$server" alerts accept '')" A1
 is "bash: a step comes before it" "$(completes --server "$server" alerts acc)" accept
 is "bash: a device" "$(completes --server "$server" pause s)" sim-0
 is "bash: a word beside branches" "$(completes --server "$server" peer '' | tr ' ' '\n' | grep -xE 'show|main' | sort | paste -sd' ')" "main show"
+is "bash: the server" "$(completes status --server '')" "bench1 gpu2"
+is "bash: before the verb" "$(completes --server bench1)" bench1
+is "bash: a branch of a server by its name" "$(completes --server bench1 wait ma)" main
 is "bash: silence without a daemon" "$(completes --server http://127.0.0.1:1 wait ma 2>&1)" ""
 
 # ---- zsh, fish ----
@@ -57,6 +65,9 @@ a branch|wait mai|wait main
 what a shell would run stays text|wait team|wait team/slow\$(id>evil)
 a cell|history attention/dense/full/s64/hq2/hk1/d64/bf16/f|history $cell
 a device, of the server that is named|--server $server pause si|--server $server pause sim-0
+a server|--server gp|--server gpu2
+a server after the verb|status --server gp|status --server gpu2
+a branch of a server by its name|--server bench1 wait mai|--server bench1 wait main
 a repository of an option|jobs --repo ker|jobs --repo kernels
 CASES
 	is "zsh: nothing was run" "$(ls "$tmp/evil" 2>&1 | grep -c 'No such')" 1
@@ -71,6 +82,8 @@ if command -v fish >/dev/null; then
 	is "fish: a branch" "$(fish_offers --server "$server" wait ma)" main
 	is "fish: an alert" "$(fish_offers --server "$server" alerts accept "''")" A1
 	is "fish: a cell of an option" "$(fish_offers --server "$server" submit main --cells attention/dense/full/s64/hq2/hk1/d64/bf16/f)" "$cell"
+	is "fish: the server" "$(fish_offers status --server "''" | tr ' ' '\n' | sort | paste -sd' ')" "bench1 gpu2"
+	is "fish: a branch of a server by its name" "$(fish_offers --server bench1 wait ma)" main
 	is "fish: silence without a daemon" "$(fish_offers --server http://127.0.0.1:1 wait ma 2>&1)" ""
 else
 	skip "fish completes names" "fish is not installed"
