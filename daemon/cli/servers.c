@@ -127,7 +127,12 @@ int servers_read(struct servers *all, struct buf *why)
 	buf_puts(why, err.text);
 	if (y) {
 		read_document(y, all);
+		int n = yaml_mistakes(y);
 		buf_puts(why, yaml_mistake_text(y));
+		for (const char *line = yaml_mistake_text(y); (line = strchr(line, '\n')); line++)
+			n--;
+		if (n > 0) /* yaml.c lists only the first of many */
+			buf_printf(why, "%s has more mistakes than these\n", all->path);
 		result = yaml_mistakes(y) ? -1 : 0;
 		yaml_free(y);
 	}

@@ -30,6 +30,22 @@ ok "nothing was made" test ! -e "$tmp/state" -a ! -e "$tmp/cache"
 ok "--json" check --json
 ok "is JSON alone" jq -e '.ok and (.checks | length) >= 8 and all(.checks[]; .health != "fail")' "$tmp/said"
 
+# ---- every mistake, at its position ----
+put "$tmp/wrong.yml" "state_dir: relative
+listen: nowhere
+workers: [{name: a b, comand: [x], device: sim}, {name: c, command: [x], colour: red}]
+repos: [{name: a, url: x}, {name: a, url: $tmp/a.git}]
+public_url: z
+access: token
+oidc: {issuer: x, client_id: y, roles: {a: b}}
+foo: 1"
+fails "several mistakes" 2 "$bin/flopwatch" config check "$tmp/wrong.yml"
+is "are all printed, also those of one line" "$(sed -n "s|^$tmp/wrong.yml:\\([0-9]*:[0-9]*\\): \\([a-z_0-9.]*\\)[]:[].*|\\1 \\2|p" <<<"$out" | sort -V | paste -sd,)" \
+	"1:12 state_dir,2:9 listen,3:11 workers,3:18 workers,3:23 workers,3:74 workers,4:24 repos,4:35 repos,5:13 public_url,7:7 oidc,7:16 oidc.issuer,7:44 oidc.roles.a,8:1 foo"
+{ printf 'state_dir: /x\nlisten: 127.0.0.1:1\n'; for n in {1..70}; do echo "k$n: 1"; done; } >"$tmp/wrong.yml"
+fails "more than fifty" 2 "$bin/flopwatch" config check "$tmp/wrong.yml"
+is "are not counted" "$(grep -c 'unknown key' <<<"$out") $(tail -n 1 <<<"$out")" "50 flopwatchd: more than 50 mistakes in $tmp/wrong.yml"
+
 # ---- suites of GPUs ----
 cpu_worker='{name: cpu, command: [flopwatch-worker, serve], device: cpu}'
 lines "$good_repo" "$cpu_worker"

@@ -91,6 +91,12 @@ $file:3:20: servers[1].url: holds a user name or password; name a token_file ins
 $file:4:10: default: there is no server named d
 $file:5:1: more: unknown key; remove it"
 
+{ echo 'servers: [{name: a, url: "http://x"}]'; for n in {1..70}; do echo "k$n: 1"; done; } >"$file"
+run status
+is "of very many the first are printed" "$status $(grep -c 'unknown key' <<<"$out") $(tail -n 1 <<<"$out")" "2 50 $file has more mistakes than these"
+put "$file" "servers:
+  - {name: a b, url: \"http://x\"}"
+
 # Verbs that need no server do not fail for it.
 new_lines_repo
 lines_take 1

@@ -19,7 +19,10 @@ static void read_issuer(struct yaml *y, struct yaml_node *map, struct config_oid
 	config_text_required(y, map, "issuer", o->issuer, sizeof o->issuer);
 	if (!o->issuer[0])
 		return;
+	int before = yaml_mistakes(y);
 	config_web_url_check(y, n, o->issuer, "the client's secret belongs into client_secret_file");
+	if (yaml_mistakes(y) > before)
+		return;
 	if (!config_after_prefix(o->issuer, "https://") && !is_loopback(o->issuer))
 		yaml_mistake(y, n, "does not begin with https://");
 	else if (strpbrk(o->issuer, "?#"))

@@ -532,8 +532,10 @@ int config_read(const char *path, struct config **out, struct buf *mistakes, str
 	struct config *c = mem_alloc_zero(1, sizeof *c);
 	struct yaml *y = yaml_new(text.data, text.len, path);
 	read_all(y, c);
-	int n = yaml_mistakes(y);
+	int n = yaml_mistakes(y), listed = 0;
 	buf_puts(mistakes, yaml_mistake_text(y));
+	for (const char *line = yaml_mistake_text(y); (line = strchr(line, '\n')); line++)
+		listed++;
 	snprintf(c->file, sizeof c->file, "%s", path);
 	buf_init(&c->settings, 4 * FILE_BYTES_MAX);
 	if (n == 0)
@@ -542,6 +544,8 @@ int config_read(const char *path, struct config **out, struct buf *mistakes, str
 	buf_fini(&text);
 	if (n) {
 		config_free(c);
+		if (n > listed) /* yaml.c lists only the first of many */
+			return err_set(err, ERR_INVALID, "more than %d mistakes in %s", listed, path);
 		return err_set(err, ERR_INVALID, "%d %s in %s", n, n == 1 ? "mistake" : "mistakes", path);
 	}
 	*out = c;
