@@ -81,6 +81,28 @@ static void test_a_description_is_cut_between_characters(void **state)
 	}
 }
 
+static void test_gitlab_takes_no_long_address(void **state)
+{
+	(void)state;
+	static const char *const kinds[] = { "github", "gitlab", "gitea" };
+	char page[257];
+	struct buf url, body;
+	for (int n = 255; n <= 256; n++)
+		for (int k = 0; k < 3; k++) {
+			struct config_status forge = { .project = "team/kernels" };
+			snprintf(forge.kind, sizeof forge.kind, "%s", kinds[k]);
+			snprintf(page, sizeof page, "https://watch.example/%0*d", n - 22, 7);
+			assert_int_equal(strlen(page), n);
+			buf_init(&url, 4096);
+			buf_init(&body, 4096);
+			struct forge_word word = { "89ab", "success", "flopwatch", "fine", page };
+			assert_int_equal(forge_request(&forge, &word, &url, &body, &err), 0);
+			assert_int_equal(strstr(body.data, "target_url") != NULL, n == 255 || k != 1);
+			buf_fini(&url);
+			buf_fini(&body);
+		}
+}
+
 static void test_an_unknown_state(void **state)
 {
 	(void)state;
@@ -191,6 +213,7 @@ int main(void)
 		cmocka_unit_test(test_a_check_run_is_annotated_once),
 		cmocka_unit_test(test_each_forge_has_its_words),
 		cmocka_unit_test(test_a_description_is_cut_between_characters),
+		cmocka_unit_test(test_gitlab_takes_no_long_address),
 		cmocka_unit_test(test_an_unknown_state),
 		cmocka_unit_test(test_signature),
 	};

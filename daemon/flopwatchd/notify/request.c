@@ -2,6 +2,8 @@
 
 /* ---- forge ---- */
 
+enum { GITLAB_URL_MAX = 255 };
+
 static const struct {
 	const char *state, *github, *gitlab, *gitea;
 } states[] = {
@@ -65,13 +67,15 @@ int forge_request(
 	const struct config_status *forge, const struct forge_word *word, struct buf *url, struct buf *body, struct fw_err *err)
 {
 	const char *state = map_state(forge, word->state);
+	/* GitLab refuses a status with a longer address */
+	bool has_page = !is_kind(forge, "gitlab") || strlen(word->target_url) <= GITLAB_URL_MAX;
 	struct jsonw j;
 	if (!state)
 		return err_set(err, ERR_INVALID, "%.40s is not a state of a commit", word->state);
 	put_project(forge, url);
 	buf_printf(url, "statuses/%s", word->sha);
 	jsonw_init(&j, body);
-	jsonw_format(&j, "{ state=%s target_url~=%s", state, word->target_url);
+	jsonw_format(&j, "{ state=%s target_url~=%s", state, has_page ? word->target_url : "");
 	write_description(&j, "description", word->description);
 	jsonw_kv_string(&j, is_kind(forge, "gitlab") ? "name" : "context", word->context);
 	jsonw_object_end(&j);
