@@ -13,11 +13,14 @@
  *     float8wo          bf16              e4m3, row
  *     float8dq-tensor   e4m3, tensor      e4m3, tensor                   FW_FAST_ACCUM
  *     float8dq-row      e4m3, row         e4m3, row                      FW_FAST_ACCUM
+ *     float8dq-block    e4m3, block 128   e4m3, block 128
  *
  * Quantisation, in fp32 with IEEE rounding. Values that share a scale: BY_TENSOR all values; BY_ROW values that are summed
  * together (in forward a row of X or W; in dgrad a row of DY, a column of W; in wgrad a column of DY or X), so that the scale is
- * a factor of the sum; BY_GROUP `group` consecutive values of a row of W. amax is the largest magnitude of such values, min and
- * max their smallest and largest value.
+ * a factor of the sum; BY_GROUP `group` consecutive values of a row of W; BY_BLOCK, of X and DY, 128 consecutive values of those
+ * that BY_ROW shares a scale among, and of W 128 x 128 values, 128 consecutive rows of 128 columns, the same blocks in every
+ * direction. Blocks are counted from the first value; if 128 does not divide a size, its last block is shorter. amax is the
+ * largest magnitude of such values, min and max their smallest and largest value.
  *     e4m3, e5m2   s = amax / 448 (e5m2: / 57344), q = x / s rounded to nearest even, clamped to the largest finite value.
  *                  FW_LINEAR_POWER_OF_TWO: s is the smallest power of two that is not below that
  *     i8           s = amax / 127.5, q = x / s rounded to nearest even, -128 to 127
@@ -26,6 +29,9 @@
  *     amax 0       s = 1, q = 0
  * Each operand is rounded independently of the other. If one of the two is bf16, the other is multiplied as q, and s is a factor
  * of the sum; rounding q s to bf16 first is also allowed.
+ * BY_BLOCK a scale is a factor of the sum over its block of the depth (k, in dgrad n, in wgrad m): the sum of q over each block,
+ * which may stay in the tensor core's accumulator, is multiplied by the scales of its block in fp32, then these products are added
+ * in fp32. FW_FAST_ACCUM is not set.
  * With FW_FAST_ACCUM, sums of fp8 products may stay in the tensor core's accumulator over all of k. Without it they are added up
  * in fp32 every 128 of k.
  */
@@ -91,7 +97,14 @@ enum fw_linear_buffer {
 	FW_LINEAR_N_SLOTS
 };
 
-enum fw_linear_scaling { FW_LINEAR_UNSCALED = 0, FW_LINEAR_BY_TENSOR = 1, FW_LINEAR_BY_ROW = 2, FW_LINEAR_BY_GROUP = 3 };
+enum fw_linear_scaling {
+	FW_LINEAR_UNSCALED = 0,
+	FW_LINEAR_BY_TENSOR = 1,
+	FW_LINEAR_BY_ROW = 2,
+	FW_LINEAR_BY_GROUP = 3,
+	FW_LINEAR_BY_BLOCK = 4
+};
+enum { FW_LINEAR_SCALE_BLOCK = 128 }; /* values of the depth that share a scale, of W also its rows of the product */
 enum fw_linear_operand_flag { FW_LINEAR_ASYMMETRIC = 1, FW_LINEAR_POWER_OF_TWO = 2 };
 
 /**
@@ -132,7 +145,7 @@ enum fw_linear_activation {
 struct fw_linear_operand {
 	int32_t dtype;   /* enum fw_dtype: FW_BF16 (also 0), FW_E4M3, FW_E5M2, FW_I8, FW_I4 */
 	int32_t scaling; /* enum fw_linear_scaling */
-	int32_t group;   /* values along k that share a scale; divides k; 0 unless BY_GROUP */
+	int32_t group;   /* BY_GROUP: values along k that share a scale; divides k. BY_BLOCK: FW_LINEAR_SCALE_BLOCK. Else 0 */
 	int32_t flags;   /* enum fw_linear_operand_flag */
 };
 

@@ -166,7 +166,8 @@ static void put_inference(const struct row *r)
 static void put_training(const struct row *r)
 {
 	const char *recipe = value_text(r->shape, "recipe");
-	bool is_fp8 = strncmp(recipe, "float8dq", 8) == 0, by_row = strcmp(recipe, "float8dq-row") == 0;
+	bool is_fp8 = strncmp(recipe, "float8dq", 8) == 0, by_row = strcmp(recipe, "float8dq-row") == 0,
+	     by_block = strcmp(recipe, "float8dq-block") == 0;
 	double own[N_DIRECTIONS], other[N_DIRECTIONS],
 		flops = 2.0 * (double)value_integer(r->shape, "m") * (double)value_integer(r->shape, "k") *
 			(double)value_integer(r->shape, "n");
@@ -181,7 +182,10 @@ static void put_training(const struct row *r)
 	for (int operand = 0; operand < 3; operand++) /* input, weight, gradient of the output */
 		buf_printf(
 			r->out, ",%s", is_fp8 && !(value_integer(r->shape, "unscaled") >> operand & 1) ? "dynamic" : "disabled");
-	buf_printf(r->out, ",%s,%s,0", by_row ? "axiswise" : "tensorwise",
+	buf_printf(r->out, ",%s,%s,0",
+		by_row     ? "axiswise"
+		: by_block ? "blockwise"
+			   : "tensorwise",
 		json_is_true(json_object_get(r->shape, "fast_accumulation")) ? "True" : "False");
 	put_number(r->out, own[FORWARD]);
 	put_number(r->out, own[DGRAD] + own[WGRAD]);

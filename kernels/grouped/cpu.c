@@ -116,16 +116,16 @@ static void multiply(const struct fw_plan *p, int group, int64_t column, int32_t
 	const int32_t size = (int32_t)(p->offsets[group + 1] - begin);
 	const struct epilogue epilogue = { NULL, FW_LINEAR_NO_ACTIVATION };
 	if (p->direction == FW_FORWARD) {
-		const struct side left = { p->left + begin * k, NULL, k, 1, size };
-		const struct side right = { p->right + matrix + column * k, NULL, k, 1, columns };
+		const struct side left = { p->left + begin * k, NULL, k, 1, size, 0 };
+		const struct side right = { p->right + matrix + column * k, NULL, k, 1, columns, 0 };
 		p->isa->product(&left, &right, (int32_t)k, &epilogue, p->out + begin * n + column, n, scratch, 1);
 	} else if (p->direction == FW_DGRAD) {
-		const struct side left = { p->left + begin * n, NULL, n, 1, size };
-		const struct side right = { p->right + matrix + column, NULL, 1, k, columns };
+		const struct side left = { p->left + begin * n, NULL, n, 1, size, 0 };
+		const struct side right = { p->right + matrix + column, NULL, 1, k, columns, 0 };
 		p->isa->product(&left, &right, (int32_t)n, &epilogue, p->out + begin * k + column, k, scratch, 1);
 	} else {
-		const struct side left = { p->left + begin * n, NULL, 1, n, (int32_t)n };
-		const struct side right = { p->right + begin * k + column, NULL, 1, k, columns };
+		const struct side left = { p->left + begin * n, NULL, 1, n, (int32_t)n, 0 };
+		const struct side right = { p->right + begin * k + column, NULL, 1, k, columns, 0 };
 		p->isa->product(&left, &right, size, &epilogue, p->out + matrix + column, k, scratch, 1);
 	}
 }

@@ -54,6 +54,21 @@ static inline int contract_linear_problem(const struct fw_problem *problem, char
 	return FW_OK;
 }
 
+/**
+ * As contract_linear_problem, for providers that have one scale for a whole row of a side: scales by block are refused too.
+ */
+static inline int contract_linear_unblocked(const struct fw_problem *problem, char *why, size_t size)
+{
+	const int status = contract_linear_problem(problem, why, size);
+	if (status != FW_OK)
+		return status;
+	const struct fw_linear_shape s = contract_linear(problem);
+	if (s.x.scaling == FW_LINEAR_BY_BLOCK || s.w.scaling == FW_LINEAR_BY_BLOCK || s.dy.scaling == FW_LINEAR_BY_BLOCK)
+		return contract_refuse(
+			FW_UNSUPPORTED, why, size, "scales by block change within a sum; only provider cpu computes such sums");
+	return FW_OK;
+}
+
 /** A matrix with contiguous rows. Units: stride in elements, from row to row. */
 struct contract_matrix {
 	void *data;

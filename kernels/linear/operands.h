@@ -38,8 +38,16 @@ static inline int operand_check(const struct fw_linear_shape *s, const struct op
 	case FW_E4M3:
 	case FW_E5M2:
 	case FW_I8:
+		if (as->scaling == FW_LINEAR_BY_BLOCK) {
+			if (as->dtype != FW_E4M3 || as->group != FW_LINEAR_SCALE_BLOCK || as->flags)
+				return contract_refuse(FW_UNSUPPORTED, why, why_size,
+					"%s with a scale for every block must be e4m3, in blocks of %d, without flags", name,
+					FW_LINEAR_SCALE_BLOCK);
+			return FW_OK;
+		}
 		if (as->scaling != FW_LINEAR_BY_TENSOR && as->scaling != FW_LINEAR_BY_ROW)
-			return contract_refuse(FW_UNSUPPORTED, why, why_size, "%s in 8 bits is scaled by tensor or by row", name);
+			return contract_refuse(
+				FW_UNSUPPORTED, why, why_size, "%s in 8 bits is scaled by tensor, by row or by block", name);
 		if (as->flags & ~(as->dtype == FW_I8 ? 0 : FW_LINEAR_POWER_OF_TWO))
 			return contract_refuse(FW_UNSUPPORTED, why, why_size, "flags %d of %s are unknown", as->flags, name);
 		return FW_OK;
@@ -55,6 +63,18 @@ static inline int operand_check(const struct fw_linear_shape *s, const struct op
 	default:
 		return contract_refuse(FW_UNSUPPORTED, why, why_size, "type %d of %s is unknown", as->dtype, name);
 	}
+}
+
+/** Number of values along the depth that share a scale: all of them unless the operand has a scale for every block. */
+static inline int32_t operand_span(const struct operand *o)
+{
+	return o->as.scaling == FW_LINEAR_BY_BLOCK ? o->as.group : o->depth;
+}
+
+/** Number of scales of a row of this side: 1 unless the operand has a scale for every block. */
+static inline int32_t operand_spans(const struct operand *o)
+{
+	return (o->depth - 1) / operand_span(o) + 1;
 }
 
 static inline struct operand operand_make(

@@ -2,25 +2,29 @@
  * sides.h - operands of providers that need no special memory layout: rounded copies are stored as bf16.
  *
  * Every 8-bit or 4-bit value is exact in bf16, so a rounded side is a copy in bf16 that is multiplied like any other, with a
- * factor for each row. The copy of W is in persist, the others in the workspace.
+ * factor for each row, or for each row and block of depth. The copy of W is in persist, the others in the workspace.
  */
 #ifndef LINEAR_SIDES_H
 #define LINEAR_SIDES_H
 
 #include "linear/operands.h"
 
-/** One side of a product, element (row, d) at value[row * row_step + d * depth_step], times factor[row] if factor is not NULL. */
+/**
+ * One side of a product, element (row, d) at value[row * row_step + d * depth_step], times factor[row] if factor is not NULL, or
+ * times factor[row * blocks + d / FW_LINEAR_SCALE_BLOCK] if there are blocks.
+ */
 struct side {
 	const uint16_t *value; /* bf16 */
-	const float *factor;   /* [rows], or NULL: 1 */
+	const float *factor;   /* [rows] or [rows][blocks], or NULL: 1 */
 	int64_t row_step, depth_step;
 	int32_t rows;
+	int32_t blocks; /* of the depth; 0: a row has one factor */
 };
 
 /** The rounded copy of a side. */
 struct rounded {
 	uint16_t *copy; /* NULL: multiplied as given */
-	float *factor;  /* NULL: included in the values */
+	float *factor;  /* as in struct side; NULL: included in the values */
 };
 
 /** The tensors of a bound problem and their copies. */
@@ -45,7 +49,7 @@ static inline struct rounded sides_place_rounded(const struct operand *o, uintpt
 		return r;
 	r.copy = (uint16_t *)sides_place(at, (int64_t)o->rows * o->depth * (int64_t)sizeof *r.copy);
 	if (o->as.dtype != FW_I4)
-		r.factor = (float *)sides_place(at, (int64_t)o->rows * (int64_t)sizeof *r.factor);
+		r.factor = (float *)sides_place(at, (int64_t)o->rows * operand_spans(o) * (int64_t)sizeof *r.factor);
 	return r;
 }
 
@@ -113,7 +117,7 @@ static inline struct side sides_side(const struct operand *o, const struct round
 		tensor.stride = sides_columns(o);
 	}
 	const struct side side = { (const uint16_t *)tensor.data, r->factor, o->is_transposed ? 1 : tensor.stride,
-		o->is_transposed ? tensor.stride : 1, o->rows };
+		o->is_transposed ? tensor.stride : 1, o->rows, o->as.scaling == FW_LINEAR_BY_BLOCK ? operand_spans(o) : 0 };
 	return side;
 }
 

@@ -29,7 +29,9 @@ static const char *cell_of(const char *name)
 	return NULL;
 }
 
-/* Cells of one case as "direction ms" or "direction -failure", into `text`. */
+static const char *recipe = "float8dq-row";
+
+/* Cells of one case of `recipe` as "direction ms" or "direction -failure", into `text`. */
 static void export(bool is_training, const char *const *cells)
 {
 	json_t *all = json_array(), *comparison = json_pack("{s:s, s:o}", "suite", "s", "cells", all);
@@ -40,7 +42,7 @@ static void export(bool is_training, const char *const *cells)
 
 		snprintf(direction, sizeof direction, "%.*s", (int)(value - 1 - cells[i]), cells[i]);
 		json_t *cell = json_pack("{s:s, s:{s:s, s:i, s:i, s:i}, s:{s:f}}", "direction", direction, "shape", "recipe",
-			"float8dq-row", "m", 1000, "k", 1000, "n", 1000, "over_baseline", "base", 1.5);
+			recipe, "m", 1000, "k", 1000, "n", 1000, "over_baseline", "base", 1.5);
 		if (*value == '-')
 			json_object_set_new(cell, "failure", json_string(value + 1));
 		else
@@ -109,6 +111,21 @@ static void parts_add_up_to_no_total(void **state)
 	assert_string_equal(cell_of("failure"), "forward: is not in the suite; wgrad: is not in the suite");
 }
 
+static void scopes_of_scales_are_called_as_there(void **state)
+{
+	static const char *const scopes[][2] = { { "float8dq-tensor", "tensorwise" }, { "float8dq-row", "axiswise" },
+		{ "float8dq-block", "blockwise" } };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof scopes / sizeof scopes[0]; i++) {
+		recipe = scopes[i][0];
+		export(true, (const char *[]){ "total 4", NULL });
+		assert_string_equal(cell_of("scaling_granularity"), scopes[i][1]);
+		assert_string_equal(cell_of("scaling_type_weight"), "dynamic");
+	}
+	recipe = "float8dq-row";
+}
+
 static void forward_alone_is_inference(void **state)
 {
 	(void)state;
@@ -131,6 +148,7 @@ int main(void)
 		cmocka_unit_test(a_total_alone_is_training),
 		cmocka_unit_test(a_total_that_failed_is_none),
 		cmocka_unit_test(parts_add_up_to_no_total),
+		cmocka_unit_test(scopes_of_scales_are_called_as_there),
 		cmocka_unit_test(forward_alone_is_inference),
 	};
 	return cmocka_run_group_tests(tests, NULL, free_text);

@@ -144,6 +144,50 @@ look fast narrow
 is "fast accumulation allows for it" "$(verdicts)$(details)" "1 accepted"
 look slow narrow
 is "sums that leave the accumulator do not" "$(verdicts)" "1 failed"
+suite scales 'shapes: [{name: custom, shapes: [[200, 300, 260], [1, 256, 24]]}]
+recipes: [baseline, float8dq]
+scaling_granularity: block
+directions: [forward, dgrad, wgrad, total]'
+look scales same
+is "scales by block are accepted in every direction, also if blocks do not fill a size" "$(verdicts)$(details)" "16 accepted"
+is "and have a key of their own" "$(jq -r '.cells[-1].cell' "$tmp/out.json")" linear/linear/float8dq-block/m1/k256/n24/bf16/total
+suite scales-of-part 'shapes: [{name: custom, shapes: [[600, 2048, 1100]]}]
+recipes: [float8dq-block]
+directions: [forward, dgrad, wgrad]'
+look scales-of-part same
+is "also where some rows and columns are checked" "$(verdicts)$(details)" "3 accepted"
+suite scales-of-models 'shapes: [{name: custom, shapes: [[150, 264, 140]]}]
+recipes: [float8dq-block]
+model_types: [ln_linear_silu, transformer_block]
+directions: [forward]'
+look scales-of-models same
+is "and behind a normalised input" "$(verdicts)" "1 accepted, 1 unsupported"
+like "a transformer block has the reason" "$(details)" 'float8dq-block has no reference results for the weights of a transformer block; use float8dq-row'
+suite scales-of-gradients 'shapes: [{name: custom, shapes: [[150, 264, 140]]}]
+recipes: [float8dq-block]
+model_types: [ln_linear_silu]
+directions: [dgrad, wgrad, total]'
+look scales-of-gradients same
+is "so are its gradients" "$(verdicts)$(details)" "3 accepted"
+cheats() { # what the module does, file, sed script, directions whose cells fail: all of them with the wrong element
+	ok "a module that $1 builds" build cheats "$2" "$3"
+	look scales cheats
+	is "it is wrong in all of $4" "$(jq -r '[.cells[] | select(.verdict == "failed" and (.detail | test("(Y|dX|dW)\\[[0-9]+, [0-9]+\\] is .*, should be "))) | .cell | split("/") | .[4] + " " + .[-1]] | sort | join(", ")' "$tmp/out.json")" "$4"
+	is "everything else is accepted" "$(jq -r '[.cells[] | select(.verdict == "accepted")] | length' "$tmp/out.json")" "$5"
+}
+cheats "has one scale for a row" cpu/quantise.c 's/^\tif (o->as.scaling == FW_LINEAR_BY_BLOCK \&\& o->slot/\tfor (int64_t i = 0; i < (int64_t)o->rows * spans; i++)\n\t\tfor (int64_t j = i \/ spans * spans; j < (i \/ spans + 1) * spans; j++)\n\t\t\tfactor[i] = fmaxf(factor[i], factor[j]);\n&/' \
+	"k256 forward, k256 total, k300 dgrad, k300 forward, k300 total, k300 wgrad" 10
+cheats "has a scale for each row of a block of W" cpu/quantise.c 's/^\t\tshare_blocks(o, factor);/\t\t;/' \
+	"k256 dgrad, k256 forward, k256 total, k300 dgrad, k300 forward, k300 total" 10
+cheats "rounds scales to powers of two" rounding.h 's/^\tif (!(as->flags & FW_LINEAR_POWER_OF_TWO))/\tif (as->scaling != FW_LINEAR_BY_BLOCK)/' \
+	"k256 dgrad, k256 forward, k256 total, k256 wgrad, k300 dgrad, k300 forward, k300 total, k300 wgrad" 8
+cheats "multiplies by the scale of the first block" cpu/product.c 's/ + d \/ FW_LINEAR_SCALE_BLOCK\]/ + 0 * d]/' \
+	"k256 forward, k256 total, k300 dgrad, k300 forward, k300 total, k300 wgrad" 10
+cheats "begins the blocks of X in the middle of a block" cpu/quantise.c 's/const int64_t first = (int64_t)i \* span, end = first + span/const int64_t first = (int64_t)i * span - (i \&\& o->slot == FW_LINEAR_X ? 64 : 0), end = first + span/' \
+	"k300 forward, k300 total, k300 wgrad" 13 # the largest value of the only row of 256 is in both
+ok "a module that multiplies bf16 whatever the recipe says builds again" build plain operands.h "$ignores"
+look scales plain
+is "it is found in every direction but one, whose blocks have one value, which e4m3 with its own scale keeps" "$(jq -r '[.cells[] | select(.verdict == "failed") | .cell | split("/")[2]] | group_by(.) | map("\(length) \(.[0])") | join(", ")' "$tmp/out.json")" "7 float8dq-block"
 suite once 'shapes: [{name: custom, shapes: [[4, 256, 48]]}]
 recipes: [baseline, int8wo, int4wo-64, float8dq]
 directions: [forward, once]'
@@ -237,7 +281,9 @@ shapes: [{name: llama}]\nrecipes: [int3wo]|"int3wo" is unknown
 shapes: [{name: llama}]\nrecipes: [int8wo]|inference alone
 shapes: [{name: llama}]\nrecipes: [baseline]\nscaling_type_input: disabled|belongs to the recipes float8dq
 shapes: [{name: llama}]\nrecipes: [float8dq-row]\nscaling_granularity: row|belongs to the recipe float8dq
-shapes: [{name: llama}]\nrecipes: [float8dq]\nscaling_granularity: block|use tensor or row
+shapes: [{name: llama}]\nrecipes: [float8dq]\nscaling_granularity: group|use tensor, row or block
+shapes: [{name: llama}]\nrecipes: [float8dq-block]\nscaling_granularity: block|belongs to the recipe float8dq
+shapes: [{name: llama}]\nrecipes: [float8dq]\nscaling_granularity: block\nuse_fast_accum: false|changes nothing: float8dq-block always adds up in fp32 after each block
 shapes: [{name: llama}]\nrecipes: [float8dq]\nscaling_type_weight: delayed|use dynamic or disabled
 shapes: [{name: llama}]\nrecipes: [float8dq]\nscaling_type_weight: disabled\nscaling_type_input: disabled|forward multiplies is the baseline
 shapes: [{name: llama}]\nrecipes: [float8dq]\nscaling_type_weight: disabled\nuse_fast_accum: false|forward multiplies no two operands in fp8

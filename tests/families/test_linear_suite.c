@@ -130,6 +130,19 @@ static void options_become_operands(void **state)
 	assert_int_equal(shape.dy.flags, FW_LINEAR_POWER_OF_TWO);
 	suite_fini(&s);
 
+	snprintf(wanted, sizeof wanted, key, "block", "total");
+	shape = first("total", "scaling_granularity: block", wanted, &flags, &s);
+	assert_int_equal(flags, 0); /* its sums leave the tensor core after each block */
+	for (int i = 0; i < 3; i++) {
+		const struct fw_linear_operand *o = i == 0 ? &shape.x : i == 1 ? &shape.w : &shape.dy;
+
+		assert_int_equal(o->dtype, FW_E4M3);
+		assert_int_equal(o->scaling, FW_LINEAR_BY_BLOCK);
+		assert_int_equal(o->group, 128);
+		assert_int_equal(o->flags, 0); /* scales are no powers of two, also in training */
+	}
+	suite_fini(&s);
+
 	snprintf(wanted, sizeof wanted, key, "tensor-bf16dy", "total");
 	shape = first("total", "scaling_type_grad_output: disabled\nscaling_type_input: dynamic", wanted, &flags, &s);
 	assert_int_equal(flags, FW_FAST_ACCUM); /* of its forward */
@@ -222,6 +235,27 @@ static void gradients_of_models_read_what_forward_stored(void **state)
 	suite_fini(&s);
 }
 
+/* Of two recipes `use_fast_accum` changes one; the other is the same case with and without it, also through its JSON. */
+static void blocks_have_no_fast_accumulation(void **state)
+{
+	static const char shapes[] =
+		"shapes: [{name: custom, shapes: [[16, 512, 32]]}]\nrecipes: [float8dq-row, float8dq-block]\n";
+	struct suite fast, exact;
+	char lines[300];
+
+	(void)state;
+	parse(shapes, &fast);
+	snprintf(lines, sizeof lines, "%suse_fast_accum: false", shapes);
+	parse(lines, &exact);
+	assert_string_equal(exact.cell[0].key, "linear/linear/float8dq-row-exact/m16/k512/n32/bf16/forward");
+	assert_string_equal(exact.cell[1].key, "linear/linear/float8dq-block/m16/k512/n32/bf16/forward");
+	assert_string_equal(fast.cell[1].key, exact.cell[1].key);
+	assert_string_equal(fast.cell[1].baseline, "linear/linear/baseline/m16/k512/n32/bf16/forward");
+	assert_memory_equal(fast.cell[1].shape.bytes, exact.cell[1].shape.bytes, sizeof fast.cell[1].shape.bytes);
+	suite_fini(&fast);
+	suite_fini(&exact);
+}
+
 static void suites_hash_as_they_always_did(void **state)
 {
 	struct suite s;
@@ -276,6 +310,7 @@ int main(void)
 		cmocka_unit_test(options_become_operands),
 		cmocka_unit_test(work_that_is_done_once_has_cells),
 		cmocka_unit_test(gradients_of_models_read_what_forward_stored),
+		cmocka_unit_test(blocks_have_no_fast_accumulation),
 		cmocka_unit_test(suites_hash_as_they_always_did),
 		cmocka_unit_test(a_block_has_no_n),
 	};

@@ -135,12 +135,90 @@ static void exact_sums_are_requested_for(void **state)
 	suite_fini(&layer.suite);
 }
 
+enum { BLOCK = FW_LINEAR_SCALE_BLOCK, BLOCKS_N = 256, BLOCKS_K = 8000 };
+
+/* Compute the scale of a block of `rows` rows and up to BLOCK columns, and its values without it. Shape: from, out [..][k]. */
+static double take_block(const uint16_t *from, int rows, int columns, int k, float *out)
+{
+	float amax = 0;
+	for (int i = 0; i < rows; i++)
+		for (int l = 0; l < columns; l++)
+			amax = fmaxf(amax, fabsf(inputs_bf16_to_float(from[i * k + l])));
+	float s = quantise_scale(&by_row, amax);
+	for (int i = 0; i < rows; i++)
+		for (int l = 0; l < columns; l++)
+			out[i * k + l] = (float)(quantise_value(&by_row, inputs_bf16_to_float(from[i * k + l]), s) / (double)s);
+	return (double)s;
+}
+
+/*
+ * Scales by block, whose sums leave the tensor core after `leaves` values. Judge a kernel with `bits` of precision; the last block
+ * of the depth has 64 values.
+ */
+static bool blocks_are_right(int bits, int leaves)
+{
+	static double scale_x[M][BLOCKS_K / BLOCK + 1], scale_w[BLOCKS_N / BLOCK][BLOCKS_K / BLOCK + 1];
+	const int k = BLOCKS_K;
+	struct accept_result result = { 0 };
+	struct fw_err err = { 0 };
+	char text[512];
+	snprintf(text, sizeof text,
+		"suite: sums\nfamily: linear\nseed: 7\nthreshold_pct: 2\nbudget_s: 10\nshapes: [{name: custom, shapes: [[%d, %d, "
+		"%d]]}]\nrecipes: [float8dq-block]\ndirections: [forward]\n",
+		M, k, BLOCKS_N);
+	if (suite_parse(text, strlen(text), "sums.yaml", &layer.suite, &err) != 0)
+		fail_msg("%s", err.text);
+	for (int i = 0; i < M * k; i++)
+		layer.x[i] = inputs_element(inputs_stream(7, FW_LINEAR_X), (uint64_t)i);
+	for (int i = 0; i < BLOCKS_N * k; i++)
+		layer.w[i] = inputs_element(inputs_stream(7, FW_LINEAR_W), (uint64_t)i);
+	for (int l = 0; l < k; l += BLOCK) {
+		int columns = k - l < BLOCK ? k - l : BLOCK;
+		for (int i = 0; i < M; i++)
+			scale_x[i][l / BLOCK] = take_block(layer.x + i * k + l, 1, columns, k, layer.values_x + i * k + l);
+		for (int j = 0; j < BLOCKS_N; j += BLOCK)
+			scale_w[j / BLOCK][l / BLOCK] =
+				take_block(layer.w + j * k + l, BLOCK, columns, k, layer.values_w + j * k + l);
+	}
+	for (int i = 0; i < M; i++)
+		for (int j = 0; j < BLOCKS_N; j++) {
+			double y = 0;
+			for (int l = 0; l < k; l += leaves) {
+				int count = k - l < leaves ? k - l : leaves;
+				y += sum_of(&layer.values_x[i * k + l], &layer.values_w[j * k + l], count, bits) *
+				     scale_x[i][l / BLOCK] * scale_w[j / BLOCK][l / BLOCK];
+			}
+			layer.y[i * BLOCKS_N + j] = inputs_float_to_bf16((float)y);
+		}
+	struct check_io io = { .cell = &layer.suite.cell[0] };
+	io.host[FW_LINEAR_X] = layer.x;
+	io.host[FW_LINEAR_W] = layer.w;
+	io.host[FW_LINEAR_Y] = layer.y;
+	const struct family_check *check = family_check_find("linear");
+	struct expected *e = check->open(&io, 3, 0, &err);
+	if (!e || check->compare(e, &result, &err) != 0)
+		fail_msg("%s", err.text);
+	check->close(e);
+	suite_fini(&layer.suite);
+	return result.ok;
+}
+
+static void sums_of_blocks_may_stay_for_a_block(void **state)
+{
+	(void)state;
+	assert_true(blocks_are_right(40, BLOCK));
+	assert_true(blocks_are_right(HOPPER_BITS, BLOCK));
+	assert_false(blocks_are_right(HOPPER_BITS - 4, BLOCK));
+	assert_false(blocks_are_right(40, BLOCKS_K)); /* scales of the first block for all */
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_hopper_loses_is_accepted),
 		cmocka_unit_test(what_loses_more_is_not),
 		cmocka_unit_test(exact_sums_are_requested_for),
+		cmocka_unit_test(sums_of_blocks_may_stay_for_a_block),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -80,6 +80,9 @@ ask("hopper", "m 0", m=0, k=64, n=64)
 ask("v1", "forward", **whole)
 ask("v1", "int8wo", **whole, recipe="int8wo")
 ask("v1", "relu", **whole, activation=1)
+for provider in ("skinny", "hopper", "v1", "cublaslt", "naive"):
+    ask(provider, "float8dq-block", m=16, k=512, n=1024, recipe="float8dq-block")
+ask("naive", "wgrad of float8dq-block", **whole, direction=linear.WGRAD, dy=(linear.E4M3, linear.BY_BLOCK, 128))
 ask("v1", "8388480 columns", m=1, k=8, n=8388480)
 ask("v1", "8388488 columns", m=1, k=8, n=8388488)
 ask("v1", "dgrad of as many rows", m=1, k=8, n=8388488, direction=linear.DGRAD)
@@ -134,6 +137,10 @@ refuses hopper 'm 0' 'm, n and k must be at least 1$'
 takes v1 forward
 refuses v1 int8wo 'only bf16$'
 refuses v1 relu 'only the product'
+for provider in skinny hopper v1 cublaslt naive; do
+	refuses $provider float8dq-block 'scales by block change within a sum; only provider cpu computes such sums$'
+done
+refuses naive 'wgrad of float8dq-block' 'scales by block'
 takes v1 '8388480 columns'
 refuses v1 '8388488 columns' '8388488 columns of the result are more than the 8388480 that a launch has blocks for$'
 takes v1 'dgrad of as many rows'

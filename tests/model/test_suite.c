@@ -137,6 +137,10 @@ static void suites_of_public_systems(void **state)
 	load("etc/suites/traffic.yaml", &s);
 	assert_int_equal(count(&s, "*/bigbird/*"), 8);
 	suite_fini(&s);
+	load("etc/suites/linear-fp8.yaml", &s);
+	assert_int_equal(s.n_cells, 32);
+	assert_int_equal(count(&s, "linear/linear/float8dq-block/m4096/k*/total"), 2);
+	suite_fini(&s);
 	load("etc/suites/serving.yaml", &s);
 	assert_int_equal(count(&s, "attention/decode/*"), 20);
 	for (int i = 0; i < s.n_cells; i++) /* calls of less than 50 us at the speed of an H200 */
@@ -146,11 +150,11 @@ static void suites_of_public_systems(void **state)
 
 static void small_suites_fit_a_cpu(void **state)
 {
-	static const char *const files[] = { "etc/suites/ffa-smoke.yaml", "etc/suites/demo.yaml",
-		"etc/suites/serving-smoke.yaml" };
+	static const char *const files[] = { "etc/suites/ffa-smoke.yaml", "etc/suites/demo.yaml", "etc/suites/serving-smoke.yaml",
+		"etc/suites/linear-fp8-smoke.yaml" };
 
 	(void)state;
-	for (int f = 0; f < 3; f++) {
+	for (size_t f = 0; f < sizeof files / sizeof files[0]; f++) {
 		struct suite s;
 
 		load(files[f], &s);

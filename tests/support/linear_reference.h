@@ -25,6 +25,7 @@ struct linear_side {
 	struct fw_linear_operand as;
 	double amax; /* of all, where the tensor has one scale */
 	int normalised;
+	int block_rows; /* rows that share a scale, where a scale is for a block */
 };
 
 static inline double linear_widen(uint16_t bf16)
@@ -108,6 +109,22 @@ static inline double linear_4bit(const uint16_t *w, int64_t at, int group)
 	return linear_to_bf16((q - 8) * linear_to_bf16((double)s) + linear_to_bf16((double)zero));
 }
 
+/* The values from `first` on that share a scale in a row, as they are multiplied. Shape: to [depth], the row as it is quantised. */
+static inline void linear_block(const struct linear_side *s, int64_t row, int first, double *to)
+{
+	const int end = first + s->as.group < s->depth ? first + s->as.group : s->depth;
+	const int64_t top = row / s->block_rows * s->block_rows;
+	double amax = 0;
+	for (int d = first; d < end; d++)
+		amax = fmax(amax, fabs(to[d]));
+	for (int64_t r = top; s->block_rows > 1 && r < top + s->block_rows && r < s->rows; r++)
+		for (int d = first; d < end; d++)
+			amax = fmax(amax, fabs(linear_element(s, r, d)));
+	const double scale = linear_scale(&s->as, amax);
+	for (int d = first; d < end; d++)
+		to[d] = linear_to_8bit_float(s->as.dtype, (double)((float)to[d] / (float)scale)) * scale;
+}
+
 /* One row as it is multiplied. Shape: to [depth]. */
 static inline void linear_row(const struct linear_side *s, int64_t row, double *to)
 {
@@ -127,6 +144,11 @@ static inline void linear_row(const struct linear_side *s, int64_t row, double *
 	if (s->as.dtype == FW_I4) {
 		for (int d = 0; d < s->depth; d++)
 			to[d] = linear_4bit(s->tensor, row * s->row_step + d * s->depth_step, s->as.group);
+		return;
+	}
+	if (s->as.scaling == FW_LINEAR_BY_BLOCK) {
+		for (int first = 0; first < s->depth; first += s->as.group)
+			linear_block(s, row, first, to);
 		return;
 	}
 	double amax = s->amax;
@@ -153,6 +175,7 @@ static inline struct linear_side linear_side(
 	s.depth_step = is_transposed ? rows : 1;
 	s.as = *as;
 	s.normalised = normalised;
+	s.block_rows = 1;
 	if (as->scaling == FW_LINEAR_BY_TENSOR && !normalised) {
 		for (int64_t i = 0; i < (int64_t)rows * depth; i++)
 			s.amax = fmax(s.amax, fabs(linear_widen(tensor[i])));
@@ -173,6 +196,7 @@ static inline struct linear_side linear_side(
 static inline void linear_sides(const struct fw_linear_shape *s, int direction, const struct linear_tensors *t,
 	struct linear_side *left, struct linear_side *right)
 {
+	const int is_weight = direction != FW_WGRAD;
 	if (direction == FW_FORWARD) {
 		*left = linear_side(t->x, s->m, s->k, 0, &s->x, s->prologue == FW_LINEAR_LAYERNORM);
 		*right = linear_side(t->w, s->n, s->k, 0, &s->w, 0);
@@ -183,6 +207,7 @@ static inline void linear_sides(const struct fw_linear_shape *s, int direction, 
 		*left = linear_side(t->dy, s->n, s->m, 1, &s->dy, 0);
 		*right = linear_side(t->x, s->k, s->m, 1, &s->x, 0);
 	}
+	right->block_rows = is_weight && s->w.scaling == FW_LINEAR_BY_BLOCK ? s->w.group : 1;
 }
 
 static inline double linear_activate(int activation, double v)

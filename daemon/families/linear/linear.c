@@ -7,7 +7,7 @@
 #define ELEMENTS_MAX INT64_C(0x7fffffff)
 
 const char *const linear_recipes[LINEAR_RECIPES + 1] = { "baseline", "int8wo", "int4wo-32", "int4wo-64", "int4wo-128",
-	"int4wo-256", "float8wo", "float8dq-tensor", "float8dq-row", NULL };
+	"int4wo-256", "float8wo", "float8dq-tensor", "float8dq-row", "float8dq-block", NULL };
 const char *const linear_models[LINEAR_MODELS + 1] = { "linear", "ln_linear_relu", "ln_linear_sigmoid", "ln_linear_leakyrelu",
 	"ln_linear_relu6", "ln_linear_gelu", "ln_linear_silu", "ln_linear_hardswish", "transformer_block", NULL };
 
@@ -15,7 +15,7 @@ const char *const linear_operands[LINEAR_OPERANDS] = { "x", "w", "dy" };
 
 bool linear_is_fp8(const struct linear_case *a)
 {
-	return a->recipe == LINEAR_FLOAT8DQ_TENSOR || a->recipe == LINEAR_FLOAT8DQ_ROW;
+	return a->recipe >= LINEAR_FLOAT8DQ_TENSOR && a->recipe <= LINEAR_FLOAT8DQ_BLOCK;
 }
 
 int linear_group(const struct linear_case *a)
@@ -39,6 +39,12 @@ static bool multiplies_fp8(const struct linear_case *a, enum direction d)
 	       (d == DIRECTION_TOTAL ? __builtin_popcount((unsigned)a->plain) < 2 : !(a->plain & operands_of(d)));
 }
 
+/* Whether sums of fp8 products may stay in the tensor core's accumulator; scales by block require fp32 after each block. */
+static bool is_fast(const struct linear_case *a)
+{
+	return linear_is_fp8(a) && a->recipe != LINEAR_FLOAT8DQ_BLOCK && !a->is_exact;
+}
+
 static int check_options(const struct linear_case *a, enum direction d, struct fw_err *err)
 {
 	if (a->plain && !linear_is_fp8(a))
@@ -51,6 +57,9 @@ static int check_options(const struct linear_case *a, enum direction d, struct f
 	if (a->is_exact && !linear_is_fp8(a))
 		return err_set(err, ERR_INVALID, "%s multiplies no fp8: fast accumulation belongs to float8dq",
 			linear_recipes[a->recipe]);
+	if (a->is_exact && a->recipe == LINEAR_FLOAT8DQ_BLOCK)
+		return err_set(
+			err, ERR_INVALID, "float8dq-block always adds up in fp32 after each block; leave fast accumulation out");
 	if (a->is_exact && !multiplies_fp8(a, d))
 		return err_set(err, ERR_INVALID,
 			"%s multiplies no two operands in fp8, so nothing accumulates fast; leave it out", direction_name(d));
@@ -114,6 +123,9 @@ static int fits(const void *shape, enum direction d, struct fw_err *err)
 	if (linear_is_block(a) && a->recipe == LINEAR_FLOAT8DQ_TENSOR)
 		return err_set(err, ERR_INVALID,
 			"float8dq-tensor has a scale over all tokens of a transformer block, which nobody checks; use float8dq-row");
+	if (linear_is_block(a) && a->recipe == LINEAR_FLOAT8DQ_BLOCK)
+		return err_set(err, ERR_INVALID,
+			"float8dq-block has no reference results for the weights of a transformer block; use float8dq-row");
 	return 0;
 }
 
@@ -171,7 +183,7 @@ static void write_shape(const void *shape, struct jsonw *j)
 	const struct linear_case *a = shape;
 
 	jsonw_format(j, "m=%d k=%d n=%d recipe=%s model=%s fast_accumulation=%i unscaled~=%d", a->m, a->k, a->n,
-		linear_recipes[a->recipe], linear_models[a->model], linear_is_fp8(a) && !a->is_exact, a->plain);
+		linear_recipes[a->recipe], linear_models[a->model], is_fast(a), a->plain);
 }
 
 static void parse(struct fields *f, void *shape)
@@ -184,7 +196,7 @@ static void parse(struct fields *f, void *shape)
 		.recipe = field_word(f, "recipe", linear_recipes, NULL, 0),
 		.model = field_word(f, "model", linear_models, NULL, 0),
 		.plain = (int32_t)field_int_or(f, "unscaled", 0, (1 << LINEAR_OPERANDS) - 1, 0) };
-	a->is_exact = !field_bool(f, "fast_accumulation") && linear_is_fp8(a);
+	a->is_exact = !field_bool(f, "fast_accumulation") && is_fast(a);
 }
 
 /*
@@ -235,7 +247,7 @@ static int32_t flags(const void *shape, enum direction d)
 {
 	const struct linear_case *a = shape;
 
-	return multiplies_fp8(a, d) && !a->is_exact ? FW_FAST_ACCUM : 0;
+	return multiplies_fp8(a, d) && is_fast(a) ? FW_FAST_ACCUM : 0;
 }
 
 static const struct family_slot slots[FW_LINEAR_N_SLOTS] = { { .name = "X" }, { .name = "W" }, { .name = "bias" },

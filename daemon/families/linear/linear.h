@@ -25,6 +25,7 @@ enum linear_recipe {
 	LINEAR_FLOAT8WO,
 	LINEAR_FLOAT8DQ_TENSOR,
 	LINEAR_FLOAT8DQ_ROW,
+	LINEAR_FLOAT8DQ_BLOCK,
 	LINEAR_RECIPES
 };
 
@@ -41,7 +42,7 @@ struct linear_case {
 	int32_t m, k, n;  /* of a block: sequences, width, width */
 	int32_t recipe;   /* enum linear_recipe */
 	int32_t model;    /* enum linear_model */
-	int32_t is_exact; /* of fp8 products: partial sums are added outside the tensor core's accumulator */
+	int32_t is_exact; /* of fp8 products, not float8dq-block: partial sums are added outside the tensor core's accumulator */
 	int32_t plain;    /* operands of float8dq with disabled scaling, which are multiplied in bf16 */
 };
 

@@ -12,13 +12,18 @@ int64_t linear_tokens(const struct linear_case *a)
 	return (int64_t)a->m * (linear_is_block(a) ? FW_LINEAR_BLOCK_TOKENS : 1);
 }
 
-/* Describe an operand of float8dq: e4m3, or e5m2 for gradients scaled by tensor; in training, row scales are powers of two. */
+/*
+ * Describe an operand of float8dq: e4m3, or e5m2 for gradients scaled by tensor; in training, row scales are powers of two, those
+ * of blocks are not.
+ */
 static struct fw_linear_operand fp8(const struct linear_case *a, int32_t which, bool training)
 {
 	bool by_tensor = a->recipe == LINEAR_FLOAT8DQ_TENSOR;
 
 	if (a->plain & which)
 		return (struct fw_linear_operand){ 0 };
+	if (a->recipe == LINEAR_FLOAT8DQ_BLOCK)
+		return (struct fw_linear_operand){ FW_E4M3, FW_LINEAR_BY_BLOCK, FW_LINEAR_SCALE_BLOCK, 0 };
 	return (struct fw_linear_operand){ which == LINEAR_DY && by_tensor ? FW_E5M2 : FW_E4M3,
 		by_tensor ? FW_LINEAR_BY_TENSOR : FW_LINEAR_BY_ROW, 0, training && !by_tensor ? FW_LINEAR_POWER_OF_TWO : 0 };
 }

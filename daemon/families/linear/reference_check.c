@@ -149,7 +149,8 @@ static float normalised_largest(const float *x, int64_t n)
  * largest of them. Each truncation adds an error, so errors grow with the root of the number l of products and with the size of
  * the partial sums. Simulated for 20,000 sums of 64 to 16,384 products of normal, uniform and heavy-tailed values, they are at
  * most 0.80 of 2^-13 sqrt(l) (|sum| + root of squares). With the rounding to bf16, their norm is that measured on an H200: 2.6e-3
- * of the result for 8,192 products.
+ * of the result for 8,192 products. With scales by block only the sums of a block stay, each of about the size of its root of
+ * squares, and their errors are independent.
  */
 #define FAST_SUM (1.2 / 8192)
 /* Errors of products that are rounded before they are added (q s to bf16), or with a factor rounded to a neighbouring value. */
@@ -158,7 +159,7 @@ static float normalised_largest(const float *x, int64_t n)
 #define MARGIN         1.2
 #define VISITS         2.7e8
 
-enum { ROWS_FEW = 4, COLUMNS_MIN = 64, READ_ELEMENTS = 1 << 20 };
+enum { ROWS_FEW = 4, COLUMNS_MIN = 64, READ_ELEMENTS = 1 << 20, BLOCK = FW_LINEAR_SCALE_BLOCK };
 
 struct problem {
 	const struct check_io *io;
@@ -171,6 +172,7 @@ struct problem {
 	int n_rows;
 	int64_t row[ROWS_FEW];       /* if not all are checked */
 	float a_scale, b_scale;      /* of scaling by tensor */
+	float *b_scales;             /* of B's scaling by block: [blocks_of(length)][n_columns]; else NULL */
 	bool derives, unnormalises;  /* A is G instead of dY; the output is dX behind a normalisation */
 	struct moments *moments;     /* B is U instead of X: those of X's rows [length]; else NULL */
 	double *left;                /* A's quantised rows: [n_rows][length] */
@@ -180,6 +182,12 @@ struct problem {
 static int64_t row_at(const struct problem *p, int i)
 {
 	return p->n_rows == p->rows ? i : p->row[i];
+}
+
+/* Return the number of blocks of a length; the last one may be shorter. */
+static int64_t blocks_of(int64_t length)
+{
+	return (length + BLOCK - 1) / BLOCK;
 }
 
 static float largest_of(const float *x, int64_t n, float amax)
@@ -232,9 +240,26 @@ static int tensor_scale(const struct problem *p, int slot, const struct fw_linea
 	return 0;
 }
 
+/* Quantise a line of a sum with a scale for each block of it: of `scales`, `step` apart; NULL: those of the line itself. */
+static void take_blocks(
+	const struct fw_linear_operand *as, const float *x, int64_t n, const float *scales, int64_t step, double *out)
+{
+	for (int64_t first = 0, b = 0; first < n; first += BLOCK, b++) {
+		int64_t end = first + BLOCK < n ? first + BLOCK : n;
+		float s = scales ? scales[b * step] : quantise_scale(as, largest_of(x + first, end - first, 0));
+
+		for (int64_t i = first; i < end; i++)
+			out[i] = quantise_value(as, x[i], s);
+	}
+}
+
 /* Quantise a line of a sum. */
 static void take_line(const struct fw_linear_operand *as, const float *x, int64_t n, float tensor, double *out)
 {
+	if (as->scaling == FW_LINEAR_BY_BLOCK) {
+		take_blocks(as, x, n, NULL, 0, out);
+		return;
+	}
 	float s = as->scaling == FW_LINEAR_BY_TENSOR ? tensor : quantise_scale(as, largest_of(x, n, 0));
 
 	if (as->scaling == FW_LINEAR_BY_GROUP)
@@ -308,7 +333,10 @@ static int forward(struct problem *p, int64_t many, float *rows, double *lines, 
 		for (int64_t j = 0; j < n; j++) {
 			double *line = lines + j * p->length;
 
-			take_line(&p->b, rows + j * p->length, p->length, p->b_scale, line);
+			if (p->b_scales)
+				take_blocks(&p->b, rows + j * p->length, p->length, p->b_scales + at + j, p->n_columns, line);
+			else
+				take_line(&p->b, rows + j * p->length, p->length, p->b_scale, line);
 			for (int i = 0; i < p->n_rows; i++)
 				for (int64_t l = 0; l < p->length; l++)
 					add(p, i, at + j, p->left[i * p->length + l] * line[l]);
@@ -329,7 +357,9 @@ static void add_columns(
 				amax[j] = fmaxf(amax[j], fabsf(x));
 				continue;
 			}
-			float s = p->b.scaling == FW_LINEAR_BY_ROW ? quantise_scale(&p->b, amax[j]) : p->b_scale;
+			float s = p->b_scales                        ? p->b_scales[(at + l) / BLOCK * p->n_columns + j]
+				  : p->b.scaling == FW_LINEAR_BY_ROW ? quantise_scale(&p->b, amax[j])
+								     : p->b_scale;
 			double b = quantise_value(&p->b, x, s);
 
 			for (int i = 0; i < p->n_rows; i++)
@@ -393,6 +423,79 @@ static int gradient(struct problem *p, int64_t many, float *rows, float *amax, s
 	return 0;
 }
 
+/* The columns of the output that share a scale with a checked one, as a range of `first` to `end`. */
+struct window {
+	int64_t first, end;
+};
+
+/* Blocks of W span columns of the output, those of X are columns of their own. */
+static struct window window_of(const struct problem *p)
+{
+	int64_t end = p->first + p->n_columns;
+
+	if (p->b_slot != FW_LINEAR_W)
+		return (struct window){ p->first, end };
+	return (struct window){ p->first / BLOCK * BLOCK,
+		blocks_of(end) * BLOCK < p->columns ? blocks_of(end) * BLOCK : p->columns };
+}
+
+/*
+ * Find the largest magnitude of each column of the window in each block of the depth. Shape: amax[blocks_of(length)][width of the
+ * window].
+ */
+static int find_largest_blocks(const struct problem *p, struct window w, float *amax, struct fw_err *err)
+{
+	bool is_forward = p->d == DIRECTION_FORWARD;
+	int64_t width = w.end - w.first, line = is_forward ? p->length : width, lines = is_forward ? width : p->length,
+		many = READ_ELEMENTS / line + 1;
+	float *rows = calloc((size_t)(many * line), sizeof *rows);
+	int result = rows ? 0 : err_set(err, ERR_FULL, "reference: out of memory");
+
+	for (int64_t at = 0; result == 0 && at < lines; at += many) {
+		int64_t n = lines - at < many ? lines - at : many;
+
+		result = is_forward
+				 ? check_read(p->io, p->b_slot, (w.first + at) * line, (size_t)(n * line), rows, err)
+				 : check_read_rows(p->io, p->b_slot, at * p->columns + w.first, p->columns, n, line, rows, err);
+		if (result == 0 && p->moments)
+			normalise_window(p, at, n, rows);
+		for (int64_t i = 0; result == 0 && i < n; i++)
+			for (int64_t j = 0; j < line; j++) {
+				int64_t column = is_forward ? at + i : j, depth = is_forward ? j : at + i;
+				float *most = &amax[depth / BLOCK * width + column];
+
+				*most = fmaxf(*most, fabsf(rows[i * line + j]));
+			}
+	}
+	free(rows);
+	return result;
+}
+
+/* Compute the scales of B's blocks, if it has some. */
+static int find_scales(struct problem *p, struct fw_err *err)
+{
+	struct window w = window_of(p);
+	int64_t width = w.end - w.first, blocks = blocks_of(p->length), across = p->b_slot == FW_LINEAR_W ? BLOCK : 1;
+
+	if (p->b.scaling != FW_LINEAR_BY_BLOCK)
+		return 0;
+	float *amax = calloc((size_t)(blocks * width), sizeof *amax);
+
+	p->b_scales = calloc((size_t)(blocks * p->n_columns), sizeof *p->b_scales);
+	int result =
+		amax && p->b_scales ? find_largest_blocks(p, w, amax, err) : err_set(err, ERR_FULL, "reference: out of memory");
+
+	for (int64_t b = 0; result == 0 && b < blocks; b++)
+		for (int64_t j = 0; j < p->n_columns; j++) {
+			int64_t first = (p->first + j - w.first) / across * across;
+			int64_t count = width - first < across ? width - first : across;
+
+			p->b_scales[b * p->n_columns + j] = quantise_scale(&p->b, largest_of(amax + b * width + first, count, 0));
+		}
+	free(amax);
+	return result;
+}
+
 /* Return the error that the sum at `at` of a correct kernel may have. */
 static double noise_of(const struct problem *p, int64_t at)
 {
@@ -405,7 +508,9 @@ static double noise_of(const struct problem *p, int64_t at)
 			((a_short && a_changed) || (b_short && b_changed) ? NEIGHBOURS : 0);
 	double root = sqrt(p->square[at]), noise = FP32_SUM * p->size[at] + factor * root;
 
-	if (a_short && b_short && !c->is_exact)
+	if (a_short && b_short && c->recipe == LINEAR_FLOAT8DQ_BLOCK)
+		noise += FAST_SUM * sqrt(fmin(BLOCK, (double)p->length)) * (fabs(p->sum[at]) + 2 * root);
+	else if (a_short && b_short && !c->is_exact)
 		noise += FAST_SUM * sqrt((double)p->length) * (fabs(p->sum[at]) + root);
 	return MARGIN * noise;
 }
@@ -574,9 +679,11 @@ static int sum_products(struct problem *p, struct fw_err *err)
 		.size = p->size,
 		.square = p->square };
 
-	if (b && !p->moments && linear_cuda_sum(b, &s, &on_device) == 0)
+	bool is_on_device = b && !p->moments && !p->b_scales; /* the device computes neither normalised X nor blocks */
+
+	if (is_on_device && linear_cuda_sum(b, &s, &on_device) == 0)
 		return 0;
-	if (b && !p->moments && on_device.code != ERR_FULL) {
+	if (is_on_device && on_device.code != ERR_FULL) {
 		*err = on_device;
 		return -1;
 	}
@@ -601,9 +708,11 @@ static int compute_one(
 		err_set(err, ERR_FULL, "reference: out of memory");
 	else if ((d != DIRECTION_WGRAD || !p.s.prologue || find_moments(&p, err) == 0) &&
 		 tensor_scale(&p, p.a_slot, &p.a, &p.a_scale, err) == 0 &&
-		 tensor_scale(&p, p.b_slot, &p.b, &p.b_scale, err) == 0 && take_left(&p, err) == 0 && sum_products(&p, err) == 0)
+		 tensor_scale(&p, p.b_slot, &p.b, &p.b_scale, err) == 0 && take_left(&p, err) == 0 && find_scales(&p, err) == 0 &&
+		 sum_products(&p, err) == 0)
 		result = put(&p, out, err);
 	free(p.moments);
+	free(p.b_scales);
 	free(p.left);
 	free(p.sum);
 	return result;

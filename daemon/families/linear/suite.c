@@ -60,7 +60,7 @@ static void add(const struct set *s, int32_t m, int32_t k, int32_t n)
 			};
 
 			if (linear_is_fp8(&a)) {
-				a.is_exact = d->is_exact;
+				a.is_exact = d->is_exact && a.recipe != LINEAR_FLOAT8DQ_BLOCK;
 				a.plain = d->plain;
 			}
 			reader_add(d->r, s->at, &a);
@@ -165,27 +165,38 @@ static bool has_fp8(const struct draft *d)
 	return false;
 }
 
+/* Return whether a recipe has sums that `fast_accumulation` changes. */
+static bool has_fast(const struct draft *d)
+{
+	for (int i = 0; i < d->n_recipes; i++)
+		if (d->recipe[i] == LINEAR_FLOAT8DQ_TENSOR || d->recipe[i] == LINEAR_FLOAT8DQ_ROW)
+			return true;
+	return false;
+}
+
 /* The recipe "float8dq" without a suffix takes its granularity from scaling_granularity. */
 static void read_recipes(struct draft *d, struct yaml_node *root)
 {
-	static const char *const granularities[] = { "tensor", "row", NULL };
+	static const char *const granularities[] = { "tensor", "row", "block", NULL };
+	static const int32_t recipes[] = { LINEAR_FLOAT8DQ_TENSOR, LINEAR_FLOAT8DQ_ROW, LINEAR_FLOAT8DQ_BLOCK };
 	struct yaml *y = d->r->y;
 	struct yaml_node *list = yaml_get(y, root, "recipes"), *granularity = yaml_get(y, root, "scaling_granularity");
 	const char *words[LINEAR_RECIPES + 2] = { NULL };
-	int by_row = granularity ? reader_word(y, granularity, granularities, "tensor or row") : 0;
+	int scope = granularity ? reader_word(y, granularity, granularities, "tensor, row or block") : 0;
 	bool is_used = false;
 
 	memcpy(words, linear_recipes, LINEAR_RECIPES * sizeof words[0]);
 	words[LINEAR_RECIPES] = "float8dq";
 	d->n_recipes = read_words(d->r, list, words,
-		"baseline, int8wo, int4wo-32, int4wo-64, int4wo-128, int4wo-256, float8wo, float8dq-tensor, float8dq-row or float8dq",
+		"baseline, int8wo, int4wo-32, int4wo-64, int4wo-128, int4wo-256, float8wo, float8dq-tensor, float8dq-row, float8dq-block "
+		"or float8dq",
 		LINEAR_RECIPES, d->recipe);
 	for (int i = 0; i < d->n_recipes; i++)
 		if (d->recipe[i] == LINEAR_RECIPES) {
 			is_used = true;
-			d->recipe[i] = by_row == 1 ? LINEAR_FLOAT8DQ_ROW : LINEAR_FLOAT8DQ_TENSOR;
+			d->recipe[i] = recipes[scope < 0 ? 0 : scope];
 		}
-	if (granularity && by_row >= 0 && !is_used)
+	if (granularity && scope >= 0 && !is_used)
 		yaml_mistake(y, granularity, "belongs to the recipe float8dq, which recipes do not have");
 }
 
@@ -237,6 +248,8 @@ static void read_options(struct draft *d, struct yaml_node *root)
 	yaml_bool(y, fast ? fast : use, &is_fast);
 	if (!is_fast && !has_fp8(d))
 		yaml_mistake(y, fast ? fast : use, "belongs to the recipes float8dq, of which recipes have none");
+	else if (!is_fast && !has_fast(d))
+		yaml_mistake(y, fast ? fast : use, "changes nothing: float8dq-block always adds up in fp32 after each block");
 	d->is_exact = !is_fast;
 }
 

@@ -76,7 +76,7 @@ static int find_recipe(const struct import *p, const char *text)
 	if (!strcmp(text, "float8dq"))
 		return p->by_row ? LINEAR_FLOAT8DQ_ROW : LINEAR_FLOAT8DQ_TENSOR;
 	for (int i = 0; linear_recipes[i]; i++)
-		if (!strcmp(text, linear_recipes[i]))
+		if (!strcmp(text, linear_recipes[i]) && i != LINEAR_FLOAT8DQ_BLOCK) /* torchao has no such name */
 			return i;
 	for (int i = 0; theirs[i]; i++)
 		if (!strncmp(text, theirs[i], strlen(theirs[i])))

@@ -13,11 +13,11 @@ struct epilogue {
 };
 
 /** Scratch for a thread. Units: floats. */
-enum { PRODUCT_SCRATCH = (48 + 64) * 256 + 48 * 64 };
+enum { PRODUCT_SCRATCH = (48 + 64) * 256 + 2 * 48 * 64 };
 
 /**
- * One instruction set's copy of: out[row * out_stride + column] = epilogue(left right^T). Shape: scratch
- * [threads][PRODUCT_SCRATCH].
+ * One instruction set's copy of: out[row * out_stride + column] = epilogue(left right^T). If a side has blocks, sums are
+ * multiplied by the factors of both sides after each block of depth. Shape: scratch [threads][PRODUCT_SCRATCH].
  */
 typedef void product_fn(const struct side *left, const struct side *right, int32_t depth, const struct epilogue *epilogue,
 	uint16_t *out, int64_t out_stride, float *scratch, int threads);
@@ -30,8 +30,8 @@ product_fn product_v4; /* AVX-512 */
 
 /**
  * Round a tensor as `operand` specifies. X and W are read in memory order, also if they are multiplied transposed.
- * Shape: to bf16 as many rows and columns as the tensor, packed; factor [operand->rows], not used for 4-bit values, which include
- * their factor.
+ * Shape: to bf16 as many rows and columns as the tensor, packed; factor [operand->rows][operand_spans(operand)], not used for
+ * 4-bit values, which include their factor.
  */
 void quantise(const struct operand *operand, const struct contract_matrix *from, uint16_t *to, float *factor, int threads);
 

@@ -29,7 +29,7 @@ struct fw_plan {
 
 static int can(const struct fw_problem *problem, char *why, size_t size)
 {
-	const int status = contract_linear_problem(problem, why, size);
+	const int status = contract_linear_unblocked(problem, why, size);
 	if (status != FW_OK)
 		return status;
 	const struct fw_linear_shape s = contract_linear(problem);

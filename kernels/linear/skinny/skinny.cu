@@ -25,7 +25,9 @@ struct fw_plan {
 
 static int take_problem(const struct fw_problem *problem, struct product *p, char *why, size_t why_size)
 {
-	const int status = product_make(problem, p, why, why_size);
+	int status = contract_linear_unblocked(problem, why, why_size);
+	if (status == FW_OK)
+		status = product_make(problem, p, why, why_size);
 	if (status != FW_OK)
 		return status;
 	const struct fw_linear_shape *s = &p->shape;
