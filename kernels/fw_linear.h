@@ -83,6 +83,7 @@ enum fw_linear_phase {
  *     DW  G^T U
  *     DX  (D - mean(D) - V mean(D V)) / sqrt(variance + 1e-5) of each row, D = G W and V = U before its rounding; means are
  *         over k. D and V may be rounded to bf16. Dgrad reads X for it. Without prologue DX = D
+ * Gradients of a BLOCK are described there.
  * Total computes all three from one X, W, DY and S in one call: it writes Y, DX and DW.
  */
 enum fw_linear_buffer {
@@ -109,21 +110,32 @@ enum fw_linear_operand_flag { FW_LINEAR_ASYMMETRIC = 1, FW_LINEAR_POWER_OF_TWO =
 
 /**
  * LAYERNORM: (x - mean) / sqrt(variance + 1e-5) over k, variance of k values, no affine transform; rounded to bf16.
- * BLOCK: the problem is a transformer block instead of a product of X, only in forward, without activation and bias. m counts
- * sequences of 16 tokens, n is k, a multiple of 8. X and Y are (16 m, k), a token per row; W contains four matrices one after the
- * other, packed, 12 k k values: QKV (3 k, k), PROJECT (k, k), UP (4 k, k), DOWN (k, 4 k).
+ * BLOCK: the problem is a transformer block instead of a product of X, without activation and bias. m counts sequences of 16
+ * tokens, n is k, a multiple of 8. X, Y and DY are (16 m, k), a token per row; W contains four matrices one after the other,
+ * packed, 12 k k values: QKV (3 k, k), PROJECT (k, k), UP (4 k, k), DOWN (k, 4 k).
  *     H = X + attend(rms(X) QKV^T) PROJECT^T       Y = H + gelu(rms(H) UP^T) DOWN^T
  *     rms(v)       v / sqrt(mean of v^2 + 1e-5), of a row
  *     A W^T        times 2^-e, 4^e the smallest power of 4 not below the columns of W: gives weights the magnitude they have in models
  *     attend       rows of QKV are queries, keys, values, each of 8 heads of k / 8; softmax(q k^T / sqrt(k / 8)) v over the 16 tokens
  *                  of a sequence, without a mask
  *     gelu         with erf
- * Values between X and Y may be rounded to bf16 after each step, or stay in registers. A recipe applies separately to each of the
- * four matrices and to the operand it is multiplied with; X has no scale by tensor. Phases: QUANTISE_WEIGHT, and RUN for
- * everything else.
+ * Gradients read X, W, DY and S, whose rows have 8 k values that a forward of training stored for a token: 3 k of rms(X) QKV^T,
+ * k of H, 4 k of rms(H) UP^T. Dgrad writes DX, (16 m, k); wgrad writes DW, as W: the gradients of the four matrices. With f' the
+ * gradient of f at what it was applied to, Q K V, H and Z those of S, and each product times its 2^-e:
+ *     DZ = (DY DOWN) gelu'(Z)      DH = DY + rms'(H, DZ UP)      DA = attend'(Q K V, DH PROJECT)      DX = DH + rms'(X, DA QKV)
+ *     DOWN: DY^T gelu(Z)           UP: DZ^T rms(H)               PROJECT: DH^T attend(Q K V)          QKV: DA^T rms(X)
+ *     rms'(v, d)   (d - u mean(d u)) / sqrt(mean of v^2 + 1e-5) with u = rms(v), of a row
+ * Values between X and Y, or DY and a gradient, may be rounded to bf16 after each step, or stay in registers. A recipe applies
+ * separately to each product: to its matrix as to W, to what is in the place of X as to X, to what is in the place of DY (DY, DZ,
+ * DH, DA) as to DY; the latter two have no scale by tensor. Phases: QUANTISE_WEIGHT, and RUN for everything else.
  */
 enum fw_linear_prologue { FW_LINEAR_NO_PROLOGUE = 0, FW_LINEAR_LAYERNORM = 1, FW_LINEAR_BLOCK = 2 };
-enum fw_linear_block { FW_LINEAR_BLOCK_TOKENS = 16, FW_LINEAR_BLOCK_HEADS = 8, FW_LINEAR_BLOCK_WIDENS = 4 };
+enum fw_linear_block {
+	FW_LINEAR_BLOCK_TOKENS = 16,
+	FW_LINEAR_BLOCK_HEADS = 8,
+	FW_LINEAR_BLOCK_WIDENS = 4,
+	FW_LINEAR_BLOCK_STORES = 8 /* a row of S has so many times k values */
+};
 
 /**
  * Applied to the fp32 sum, rounded once. LEAKYRELU: slope 0.01. GELU: with erf. HARDSWISH: x clamp(x + 3, 0, 6) / 6.

@@ -11,6 +11,7 @@ TOTAL_PROVIDER(cublaslt, FW_CUDA, "cublaslt");
 TOTAL_PROVIDER(naive, FW_CUDA, "naive");
 #else
 TOTAL_PROVIDER(cpu, FW_CPU, "cpu");
+TOTAL_PROVIDER(cpu_block, FW_CPU, "cpu.block");
 #endif
 
 static const struct fw_provider *const providers[] = {
@@ -24,7 +25,7 @@ static const struct fw_provider *const providers[] = {
 	&linear_naive_block,
 #else
 	&with_total_cpu,
-	&linear_cpu_block,
+	&with_total_cpu_block,
 #endif
 };
 

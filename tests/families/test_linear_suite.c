@@ -271,6 +271,45 @@ static void suites_hash_as_they_always_did(void **state)
 	suite_fini(&s);
 }
 
+/* Gradients of a block read X, W, dY and what a forward stored, 8 k values a token; dW depends on the gradients of inputs. */
+static void gradients_of_blocks_read_what_forward_stored(void **state)
+{
+	static const char text[] =
+		"suite: s\nfamily: linear\ndirections: [forward, dgrad, wgrad, total]\nshapes: [{name: custom, shapes: "
+		"[[2, 64, 1]]}]\nrecipes: [float8dq-row]\nmodel_types: [transformer_block]\n";
+	static const double weights[] = { 12, 12, 21, 36 }, attention[] = { 2, 5, 7, 9 };
+	const double x = 2.0 * 32 * 64, w = 2.0 * 12 * 64 * 64,
+		     bytes[] = { 2 * x + w / 2, 11 * x + w, 10 * x + 2 * w, 12 * x + 2 * w };
+	struct suite s;
+	struct fw_linear_shape shape;
+	struct fw_problem p;
+	struct fw_tensor t;
+	struct fw_err err = { 0 };
+
+	(void)state;
+	if (suite_parse(text, strlen(text), "s.yaml", &s, &err) != 0)
+		fail_msg("%s", err.text);
+	assert_int_equal(s.n_cells, 4);
+	for (int i = 0; i < 4; i++) {
+		const struct cell *c = &s.cell[i];
+		const struct family *f = case_family(c);
+
+		assert_true(case_flops(c) == 2.0 * 32 * (weights[i] * 64 * 64 + attention[i] * 16 * 64));
+		assert_true(case_bytes(c) == bytes[i]);
+		for (int slot = FW_LINEAR_X; slot <= FW_LINEAR_W; slot++)
+			assert_int_equal(f->use(c->shape.bytes, c->direction, slot), SLOT_INPUT);
+		assert_int_equal(f->use(c->shape.bytes, c->direction, FW_LINEAR_S), i == 0 ? SLOT_UNUSED : SLOT_INPUT);
+		assert_int_equal(f->lay_out(c->shape.bytes, FW_LINEAR_S, &t), 2 * 32 * 8 * 64);
+		assert_int_equal(t.stride[0], 8 * 64);
+		assert_int_equal(f->lay_out(c->shape.bytes, FW_LINEAR_DW, &t), 2 * 12 * 64 * 64);
+		case_problem(c, &shape, &p);
+		assert_int_equal(shape.w.dtype, FW_E4M3); /* in wgrad too */
+		assert_int_equal(shape.w.flags, i == 0 ? 0 : FW_LINEAR_POWER_OF_TWO);
+		assert_int_equal(p.flags, FW_FAST_ACCUM);
+	}
+	suite_fini(&s);
+}
+
 static void a_block_has_no_n(void **state)
 {
 	struct suite s;
@@ -312,6 +351,7 @@ int main(void)
 		cmocka_unit_test(gradients_of_models_read_what_forward_stored),
 		cmocka_unit_test(blocks_have_no_fast_accumulation),
 		cmocka_unit_test(suites_hash_as_they_always_did),
+		cmocka_unit_test(gradients_of_blocks_read_what_forward_stored),
 		cmocka_unit_test(a_block_has_no_n),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -102,7 +102,8 @@ for recipe in ("baseline", "int8wo", "int4wo-256", "float8wo", "float8dq-row", "
 ask("naive.block", "baseline", m=3, **block)
 ask("hopper", "a block", m=3, **block)
 ask("naive", "a block", m=3, **block)
-ask("block", "dgrad", m=3, direction=linear.DGRAD, **block)
+for direction in ("dgrad", "wgrad", "total"):
+    ask("block", direction, m=3, direction=linear.DIRECTIONS[direction], **block)
 ask("block", "a product", **whole)
 ask("block", "k 100", m=3, k=100, n=100, prologue=2)
 ask("block", "n 64", m=3, k=512, n=64, prologue=2)
@@ -166,7 +167,10 @@ takes naive.block baseline
 refuses block float8dq-tensor 'in a transformer block X has no scale by tensor$'
 refuses hopper 'a block' 'only products, no transformer block$'
 refuses naive 'a block' 'only products, no transformer block$'
-refuses block dgrad 'a transformer block has forward alone$'
+for what in dgrad wgrad; do
+	refuses block $what 'only provider cpu.block computes gradients of a transformer block$'
+done
+refuses block total 'a transformer block has only forward, dgrad, wgrad and total$'
 refuses block 'a product' 'only transformer blocks$'
 refuses block 'k 100' '.*k a multiple of its 8 heads'
 refuses block 'n 64' '.*and n = k$'

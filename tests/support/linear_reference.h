@@ -110,7 +110,7 @@ static inline double linear_4bit(const uint16_t *w, int64_t at, int group)
 }
 
 /* The values from `first` on that share a scale in a row, as they are multiplied. Shape: to [depth], the row as it is quantised. */
-static inline void linear_block(const struct linear_side *s, int64_t row, int first, double *to)
+static inline void linear_scaled_block(const struct linear_side *s, int64_t row, int first, double *to)
 {
 	const int end = first + s->as.group < s->depth ? first + s->as.group : s->depth;
 	const int64_t top = row / s->block_rows * s->block_rows;
@@ -148,7 +148,7 @@ static inline void linear_row(const struct linear_side *s, int64_t row, double *
 	}
 	if (s->as.scaling == FW_LINEAR_BY_BLOCK) {
 		for (int first = 0; first < s->depth; first += s->as.group)
-			linear_block(s, row, first, to);
+			linear_scaled_block(s, row, first, to);
 		return;
 	}
 	double amax = s->amax;

@@ -70,6 +70,12 @@ struct block {
 	struct block_matrix qkv, project, up, down;
 };
 
+/* ---- reference_block_gradient: Gradients of a transformer block, through the values that a forward stored in S. ---- */
+
+/** Compute the reference of dX, of dW or of both. `visits`: as in values_fn, not 0. */
+int block_gradient(
+	const struct block *b, bool has_dx, bool has_dw, uint64_t seed, double visits, struct values *out, struct fw_err *err);
+
 /* ---- reference_normalise: Prologue LAYERNORM of kernels/fw_linear.h, for one row. ---- */
 
 /** Normalise in place, rounded to bf16. Shape: x[n]. */

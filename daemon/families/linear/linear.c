@@ -5,6 +5,8 @@
 
 /* an index into a tensor must fit 32 bits */
 #define ELEMENTS_MAX INT64_C(0x7fffffff)
+/* products of the reference of a block's gradients: some seconds on two cores */
+#define BLOCK_PRODUCTS_MAX 1073741824.0
 
 const char *const linear_recipes[LINEAR_RECIPES + 1] = { "baseline", "int8wo", "int4wo-32", "int4wo-64", "int4wo-128",
 	"int4wo-256", "float8wo", "float8dq-tensor", "float8dq-row", "float8dq-block", NULL };
@@ -23,20 +25,28 @@ int linear_group(const struct linear_case *a)
 	return a->recipe >= LINEAR_INT4WO_32 && a->recipe <= LINEAR_INT4WO_256 ? 32 << (a->recipe - LINEAR_INT4WO_32) : 0;
 }
 
-/* Return the operands that a direction multiplies: X W, DY W, DY X. */
-static int32_t operands_of(enum direction d)
+/* Return the operands that a direction multiplies: X W, DY W, DY X; wgrad of a block has products of the last two kinds. */
+static int32_t operands_of(const struct linear_case *a, enum direction d)
 {
+	if (linear_is_block(a) && d == DIRECTION_WGRAD)
+		return LINEAR_X | LINEAR_W | LINEAR_DY;
 	return d == DIRECTION_FORWARD || d == DIRECTION_ONCE ? LINEAR_X | LINEAR_W
 	       : d == DIRECTION_DGRAD                        ? LINEAR_W | LINEAR_DY
 	       : d == DIRECTION_WGRAD                        ? LINEAR_X | LINEAR_DY
 							     : LINEAR_X | LINEAR_W | LINEAR_DY;
 }
 
-/* Whether a direction has a product of two fp8 operands. Of the three products of `total`, one remains if one operand is bf16. */
+/*
+ * Whether a direction has a product of two fp8 operands. Where all three operands are multiplied, one kind of product remains if
+ * one of them is bf16.
+ */
 static bool multiplies_fp8(const struct linear_case *a, enum direction d)
 {
-	return linear_is_fp8(a) &&
-	       (d == DIRECTION_TOTAL ? __builtin_popcount((unsigned)a->plain) < 2 : !(a->plain & operands_of(d)));
+	bool has_all = operands_of(a, d) == (LINEAR_X | LINEAR_W | LINEAR_DY);
+	bool has_none_left = has_all && d == DIRECTION_WGRAD && a->plain & LINEAR_DY; /* every product has DY */
+
+	return linear_is_fp8(a) && !has_none_left &&
+	       (has_all ? __builtin_popcount((unsigned)a->plain) < 2 : !(a->plain & operands_of(a, d)));
 }
 
 /* Whether sums of fp8 products may stay in the tensor core's accumulator; scales by block require fp32 after each block. */
@@ -50,7 +60,7 @@ static int check_options(const struct linear_case *a, enum direction d, struct f
 	if (a->plain && !linear_is_fp8(a))
 		return err_set(err, ERR_INVALID, "%s has no scaling to disable: scaling_type_* belong to float8dq",
 			linear_recipes[a->recipe]);
-	if (a->plain && (a->plain & operands_of(d)) == operands_of(d))
+	if (a->plain && (a->plain & operands_of(a, d)) == operands_of(a, d))
 		return err_set(err, ERR_INVALID,
 			"%s without scaling of what %s multiplies is the baseline; leave one of them dynamic",
 			linear_recipes[a->recipe], direction_name(d));
@@ -75,9 +85,15 @@ static uint32_t once(const void *shape, enum direction d)
 	return is_quantised && (d == DIRECTION_FORWARD || d == DIRECTION_ONCE) ? FW_LINEAR_QUANTISE_WEIGHT : 0;
 }
 
-static int check_block(const struct linear_case *a, struct fw_err *err)
+static bool is_training(enum direction d)
 {
-	int64_t widest = (int64_t)a->m * FW_LINEAR_BLOCK_TOKENS * FW_LINEAR_BLOCK_WIDENS * a->k,
+	return d != DIRECTION_FORWARD && d != DIRECTION_ONCE;
+}
+
+static int check_block(const struct linear_case *a, enum direction d, struct fw_err *err)
+{
+	int64_t widest = (int64_t)a->m * FW_LINEAR_BLOCK_TOKENS *
+			 (is_training(d) ? FW_LINEAR_BLOCK_STORES : FW_LINEAR_BLOCK_WIDENS) * a->k,
 		weights = 12 * (int64_t)a->k * a->k;
 
 	if (a->k % FW_LINEAR_BLOCK_HEADS)
@@ -95,7 +111,7 @@ static int check(const void *shape, enum direction d, struct fw_err *err)
 
 	if (a->m < 1 || a->k < 1 || a->n < 1)
 		return err_set(err, ERR_INVALID, "m %d, k %d and n %d must be at least 1", a->m, a->k, a->n);
-	if (linear_is_block(a) && check_block(a, err) != 0)
+	if (linear_is_block(a) && check_block(a, d, err) != 0)
 		return -1;
 	if ((int64_t)a->m * a->k > ELEMENTS_MAX || (int64_t)a->n * a->k > ELEMENTS_MAX || (int64_t)a->m * a->n > ELEMENTS_MAX)
 		return err_set(err, ERR_INVALID, "m %d, k %d, n %d: a tensor has more than 2^31 - 1 elements", a->m, a->k, a->n);
@@ -105,8 +121,7 @@ static int check(const void *shape, enum direction d, struct fw_err *err)
 		return err_set(err, ERR_INVALID, "operands %d are unknown", a->plain);
 	if (d == DIRECTION_ONCE && !once(a, d))
 		return err_set(err, ERR_INVALID, "%s quantises no weights; leave once out", linear_recipes[a->recipe]);
-	if (d != DIRECTION_FORWARD && d != DIRECTION_ONCE &&
-		(linear_is_block(a) || (a->recipe != LINEAR_BASELINE && !linear_is_fp8(a))))
+	if (d != DIRECTION_FORWARD && d != DIRECTION_ONCE && a->recipe != LINEAR_BASELINE && !linear_is_fp8(a))
 		return err_set(err, ERR_INVALID, "%s %s is inference alone; give directions: [forward]", linear_models[a->model],
 			linear_recipes[a->recipe]);
 	return check_options(a, d, err);
@@ -116,8 +131,9 @@ static int fits(const void *shape, enum direction d, struct fw_err *err)
 {
 	const struct linear_case *a = shape;
 	int group = linear_group(a);
+	double checked =
+		FW_LINEAR_BLOCK_TOKENS * (d == DIRECTION_DGRAD ? 1 : (double)a->m); /* tokens that dX of a token, dW depend on */
 
-	(void)d;
 	if (group && a->k % group)
 		return err_set(err, ERR_INVALID, "k = %d is not a multiple of the group of %d", a->k, group);
 	if (linear_is_block(a) && a->recipe == LINEAR_FLOAT8DQ_TENSOR)
@@ -126,6 +142,12 @@ static int fits(const void *shape, enum direction d, struct fw_err *err)
 	if (linear_is_block(a) && a->recipe == LINEAR_FLOAT8DQ_BLOCK)
 		return err_set(err, ERR_INVALID,
 			"float8dq-block has no reference results for the weights of a transformer block; use float8dq-row");
+	if (linear_is_block(a) && d != DIRECTION_FORWARD && d != DIRECTION_ONCE &&
+		checked * 12 * a->k * a->k > BLOCK_PRODUCTS_MAX)
+		return err_set(err, ERR_INVALID,
+			"%s of a transformer block with m %d, k %d takes more products than the reference computes; 192 m k^2 may be at most "
+			"2^30, in dgrad with an m of 1",
+			direction_name(d), a->m, a->k);
 	return 0;
 }
 
@@ -202,7 +224,7 @@ static void parse(struct fields *f, void *shape)
 /*
  * A gradient is one product, also through normalisation and activation: it reads the sums that the forward stored. These two and
  * their derivatives are not counted. FLOPs of a block: its products with weights, queries by keys, and attention weights by
- * values.
+ * values; attention's gradient is five such products, as in the family attention. Wgrad needs the gradients of all inputs but X.
  */
 static double flops(const void *shape, enum direction d)
 {
@@ -212,7 +234,10 @@ static double flops(const void *shape, enum direction d)
 		return 0;
 	if (!linear_is_block(a))
 		return (d == DIRECTION_TOTAL ? 6.0 : 2.0) * a->m * a->n * a->k;
-	return 2.0 * (double)linear_tokens(a) * (12.0 * a->k * a->k + 2.0 * FW_LINEAR_BLOCK_TOKENS * a->k);
+	double weights = d == DIRECTION_TOTAL ? 36 : d == DIRECTION_WGRAD ? 21 : 12; /* in units of k k */
+	double pairs = d == DIRECTION_TOTAL ? 9 : d == DIRECTION_WGRAD ? 7 : d == DIRECTION_DGRAD ? 5 : 2;
+
+	return 2.0 * (double)linear_tokens(a) * (weights * a->k * a->k + pairs * FW_LINEAR_BLOCK_TOKENS * a->k);
 }
 
 /* Direction once is not part of a call: forward reads W as quantised by it. All other tensors are bf16. */
@@ -222,7 +247,10 @@ static double bytes(const void *shape, enum direction d)
 	double rows = (double)linear_tokens(a), x = 2 * rows * a->k, y = 2 * rows * a->n;
 	double w = (linear_is_block(a) ? 24.0 : 2.0) * a->n * a->k;
 	double quantised = !once(a, DIRECTION_FORWARD) ? w : w / (linear_group(a) ? 4 : 2);
-	double s = a->model ? y : 0; /* sums before the activation, which gradients read */
+	double s = a->model ? y : 0; /* what a forward stored, which gradients read */
+
+	if (linear_is_block(a))
+		s *= FW_LINEAR_BLOCK_STORES;
 
 	switch (d) {
 	case DIRECTION_ONCE:
@@ -234,7 +262,7 @@ static double bytes(const void *shape, enum direction d)
 	case DIRECTION_DGRAD:
 		return x + y + w + s + (a->model ? x : 0); /* of X also the normalisation's gradient depends */
 	default:
-		return x + y + w + s;
+		return x + y + w + s + (linear_is_block(a) ? w : 0); /* dW, of a block W too */
 	}
 }
 

@@ -43,7 +43,7 @@ void linear_abi(const void *shape, enum direction d, void *out)
 	if (linear_is_fp8(a)) {
 		if (d != DIRECTION_DGRAD)
 			s.x = fp8(a, LINEAR_X, training);
-		if (d != DIRECTION_WGRAD)
+		if (d != DIRECTION_WGRAD || linear_is_block(a)) /* dW of a block depends on the gradients of inputs */
 			s.w = fp8(a, LINEAR_W, training);
 		if (training)
 			s.dy = fp8(a, LINEAR_DY, training);
@@ -61,7 +61,7 @@ enum slot_use linear_use(const void *shape, enum direction d, int slot)
 	case FW_LINEAR_X:
 		return dgrad && !has_more ? SLOT_UNUSED : SLOT_INPUT;
 	case FW_LINEAR_W:
-		return !wgrad ? SLOT_INPUT : SLOT_UNUSED;
+		return !wgrad || linear_is_block(shape) ? SLOT_INPUT : SLOT_UNUSED;
 	case FW_LINEAR_DY:
 		return forward ? SLOT_UNUSED : SLOT_INPUT;
 	case FW_LINEAR_Y:
@@ -93,6 +93,9 @@ size_t linear_lay_out(const void *shape, int slot, struct fw_tensor *t)
 	     is_out = slot == FW_LINEAR_Y || slot == FW_LINEAR_DY || slot == FW_LINEAR_S;
 	int64_t rows = !is_weight ? linear_tokens(a) : linear_is_block(a) ? 12 * (int64_t)a->k : a->n;
 	int64_t columns = is_out ? a->n : a->k;
+
+	if (linear_is_block(a) && slot == FW_LINEAR_S)
+		columns *= FW_LINEAR_BLOCK_STORES;
 
 	*t = (struct fw_tensor){ .stride = { columns, 1, 0 }, .dtype = FW_BF16 };
 	return (size_t)rows * (size_t)columns * 2;

@@ -15,7 +15,8 @@ enum { PIECE = 1 << 18 };
 
 /*
  * Quantise a line. A value with error d is rounded to a neighbouring value with probability d / step. The scale depends on the
- * largest value, whose error changes all values by a common factor: returns the variance of this factor.
+ * largest value, whose error changes all values by a common factor: returns the variance of this factor, 0 if scales are powers of
+ * two, of which almost all values near the largest have the same.
  */
 static double quantise_line(const struct fw_linear_operand *as, const struct line_set *x, struct line_set *out)
 {
@@ -26,7 +27,7 @@ static double quantise_line(const struct fw_linear_operand *as, const struct lin
 			amax = fabs(x->value[j]);
 			variance = x->variance[j];
 		}
-	double drift = amax > 0 ? variance / (amax * amax) : 0;
+	double drift = amax > 0 && !(as->flags & FW_LINEAR_POWER_OF_TWO) ? variance / (amax * amax) : 0;
 	float s = quantise_scale(as, (float)amax);
 
 	for (int64_t j = 0; j < x->width; j++) {
@@ -228,21 +229,26 @@ static int compare_sequence(const struct block *b, int64_t which, int token, int
 	return result;
 }
 
-int block_compute(const struct check_io *io, uint64_t seed, double visits, struct values *out, struct fw_err *err)
+static void set_matrices(struct block *b, int64_t width)
 {
-	const struct linear_case *c = (const void *)io->cell->shape.bytes;
-	struct block b = { .io = io };
-	double budget = visits > 0 ? visits : VISITS, k = c->k;
-	int64_t width = c->k, square = width * width;
+	int64_t square = width * width;
+
+	b->qkv = (struct block_matrix){ 0, 3 * width, width };
+	b->project = (struct block_matrix){ 3 * square, width, width };
+	b->up = (struct block_matrix){ 4 * square, WIDENS * width, width };
+	b->down = (struct block_matrix){ 8 * square, width, WIDENS * width };
+}
+
+/* Compute the reference of forward; in total its operands are quantised as in training. */
+static int forward(const struct block *whole, uint64_t seed, double visits, struct values *out, struct fw_err *err)
+{
+	const struct linear_case *c = (const void *)whole->io->cell->shape.bytes;
+	struct block b = *whole;
+	double budget = visits, k = c->k;
 	int result = 0;
 
-	linear_abi(c, DIRECTION_FORWARD, &b.s);
 	budget /= is_in_bf16(&b) ? 1 : 2; /* the second computation is in bf16 */
 	b.is_rounded = b.s.w.dtype != 0 && b.s.x.dtype == 0;
-	b.qkv = (struct block_matrix){ 0, 3 * width, width };
-	b.project = (struct block_matrix){ 3 * square, width, width };
-	b.up = (struct block_matrix){ 4 * square, WIDENS * width, width };
-	b.down = (struct block_matrix){ 8 * square, width, WIDENS * width };
 	if (c->m * TOKENS * 12 * k * k <= budget) {
 		for (int32_t i = 0; result == 0 && i < c->m; i++)
 			result = compare_sequence(&b, i, 0, TOKENS, out, err);
@@ -257,5 +263,23 @@ int block_compute(const struct check_io *io, uint64_t seed, double visits, struc
 		result = compare_sequence(&b, i == 0 ? c->m - 1 : (int64_t)(drawn % (uint64_t)c->m),
 			(int)(drawn >> 32) & (TOKENS - 1), 1, out, err);
 	}
+	return result;
+}
+
+int block_compute(const struct check_io *io, uint64_t seed, double visits, struct values *out, struct fw_err *err)
+{
+	const struct linear_case *c = (const void *)io->cell->shape.bytes;
+	enum direction d = io->cell->direction;
+	bool is_total = d == DIRECTION_TOTAL, is_forward = d == DIRECTION_FORWARD || d == DIRECTION_ONCE;
+	double budget = visits > 0 ? visits : VISITS;
+	struct block b = { .io = io };
+	int result = 0;
+
+	linear_abi(c, is_forward ? DIRECTION_FORWARD : d, &b.s);
+	set_matrices(&b, c->k);
+	if (is_forward || is_total)
+		result = forward(&b, seed, budget, out, err);
+	if (result == 0 && !is_forward)
+		result = block_gradient(&b, d != DIRECTION_WGRAD, d != DIRECTION_DGRAD, seed, budget, out, err);
 	return result;
 }

@@ -479,7 +479,8 @@ static int read_model_type(struct import *p, struct yaml_node *n)
 		if (strcmp(text, linear_models[i]) != 0)
 			continue;
 		if (i == LINEAR_BLOCK && p->is_training) {
-			import_note(p, n, "%.40s is left out: it is inference alone", text);
+			import_note(
+				p, n, "%.40s is left out: in training it starts from stored values; write a suite for it", text);
 			return -1;
 		}
 		return i;

@@ -29,7 +29,7 @@ struct fw_plan {
 	char error[CONTRACT_TEXT_BYTES];
 };
 
-static int check(const struct fw_problem *problem, struct fw_linear_shape *s, char *why, size_t why_size)
+int block_check(const struct fw_problem *problem, struct fw_linear_shape *s, char *why, size_t why_size)
 {
 	const int64_t elements_max = 0x7fffffff;
 	if (!problem || problem->family != FW_LINEAR)
@@ -37,8 +37,9 @@ static int check(const struct fw_problem *problem, struct fw_linear_shape *s, ch
 	*s = contract_linear(problem);
 	if (s->prologue != FW_LINEAR_BLOCK)
 		return contract_refuse(FW_UNSUPPORTED, why, why_size, "only transformer blocks");
-	if (problem->direction != FW_FORWARD)
-		return contract_refuse(FW_UNSUPPORTED, why, why_size, "a transformer block has forward alone");
+	if (problem->direction != FW_FORWARD && problem->direction != FW_DGRAD && problem->direction != FW_WGRAD)
+		return contract_refuse(
+			FW_UNSUPPORTED, why, why_size, "a transformer block has only forward, dgrad, wgrad and total");
 	if (s->activation || s->bias)
 		return contract_refuse(
 			FW_UNSUPPORTED, why, why_size, "a transformer block has no bias, and an activation of its own");
@@ -47,9 +48,26 @@ static int check(const struct fw_problem *problem, struct fw_linear_shape *s, ch
 			"a transformer block needs m of at least 1, k a multiple of its %d heads, and n = k", HEADS);
 	if ((int64_t)s->m * TOKENS * WIDENS * s->k > elements_max || 12 * (int64_t)s->k * s->k > elements_max)
 		return contract_refuse(FW_UNSUPPORTED, why, why_size, "a tensor has more than 2^31 - 1 elements");
-	if (s->x.scaling == FW_LINEAR_BY_TENSOR)
+	if (s->x.scaling == FW_LINEAR_BY_TENSOR || s->dy.scaling == FW_LINEAR_BY_TENSOR)
 		return contract_refuse(FW_UNSUPPORTED, why, why_size, "in a transformer block X has no scale by tensor");
 	return FW_OK;
+}
+
+float block_scale(int64_t depth)
+{
+	float scale = 1.0f;
+	for (int64_t power = 1; power < depth; power *= 4)
+		scale *= 0.5f;
+	return scale;
+}
+
+static int check(const struct fw_problem *problem, struct fw_linear_shape *s, char *why, size_t why_size)
+{
+	const int status = block_check(problem, s, why, why_size);
+	if (status == FW_OK && problem->direction != FW_FORWARD)
+		return contract_refuse(
+			FW_UNSUPPORTED, why, why_size, "only provider cpu.block computes gradients of a transformer block");
+	return status;
 }
 
 static struct fw_problem problem_of(const struct fw_problem *whole, const struct fw_linear_shape *shape)
@@ -82,9 +100,7 @@ static int divide(const struct fw_problem *problem, struct part part[PRODUCTS], 
 		a->shape.activation = i == UP ? FW_LINEAR_GELU : FW_LINEAR_NO_ACTIVATION;
 		a->weight_at = at;
 		at += (int64_t)rows[i] * depth[i];
-		a->scale = 1.0f;
-		for (int64_t power = 1; power < depth[i]; power *= 4)
-			a->scale *= 0.5f;
+		a->scale = block_scale(depth[i]);
 	}
 	return FW_OK;
 }

@@ -32,6 +32,15 @@ struct block_kind {
 	const struct fw_provider *const *by;
 };
 
+/**
+ * Whether the problem is a transformer block, in a direction that its definition has. Shape: `s` gets the problem's shape. Err:
+ * FW_UNSUPPORTED, with the reason in `why`, which may be NULL.
+ */
+int block_check(const struct fw_problem *problem, struct fw_linear_shape *s, char *why, size_t why_size);
+
+/** Return the factor 2^-e of a product with a matrix of `depth` columns. */
+float block_scale(int64_t depth);
+
 /* The functions of a provider, as in fw_kernel.h; `kind` must live as long as the library. */
 int block_can(const struct block_kind *kind, const struct fw_problem *problem, char *why, size_t why_size);
 int block_plan(const struct block_kind *kind, const struct fw_problem *problem, const char *config, int index,

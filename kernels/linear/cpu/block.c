@@ -1,7 +1,13 @@
-/* Provider "cpu.block": transformer blocks computed with the products of "cpu", with the passes between them in fp32. */
+/*
+ * Provider "cpu.block": transformer blocks computed with the products of "cpu", with the passes between them in fp32. Gradients are
+ * in block_gradient.c.
+ */
 #include "linear/block/block.h"
+#include "linear/cpu/block_gradient.h"
 #include "linear/providers.h"
 #include "linear/rounding.h"
+
+#include <stdlib.h>
 
 enum { TOKENS = FW_LINEAR_BLOCK_TOKENS, HEADS = FW_LINEAR_BLOCK_HEADS };
 
@@ -78,15 +84,73 @@ static const struct block_passes passes = { rms, attend, add };
 static const struct fw_provider *const by[] = { &linear_cpu, NULL };
 static const struct block_kind kind = { &passes, by };
 
+/* One of the two, by the direction. */
+struct fw_plan {
+	struct fw_plan *forward;
+	struct block_gradient *gradient;
+};
+
+static bool is_gradient(const struct fw_problem *problem)
+{
+	return problem && problem->direction != FW_FORWARD;
+}
+
 static int can(const struct fw_problem *problem, char *why, size_t why_size)
 {
+	if (is_gradient(problem))
+		return block_gradient_can(problem, why, why_size);
 	return block_can(&kind, problem, why, why_size);
 }
 
 static int plan(const struct fw_problem *problem, const char *config, int index, struct fw_plan **out, struct fw_info *info,
 	char *why, size_t why_size)
 {
-	return block_plan(&kind, problem, config, index, out, info, why, why_size);
+	struct fw_plan *p = calloc(1, sizeof *p);
+	if (!p)
+		return contract_refuse(FW_FAILED, why, why_size, "out of memory");
+	const int status = is_gradient(problem) ? block_gradient_plan(problem, config, index, &p->gradient, info, why, why_size)
+						: block_plan(&kind, problem, config, index, &p->forward, info, why, why_size);
+	if (status == FW_OK)
+		*out = p;
+	else
+		free(p);
+	return status;
+}
+
+static int bind(struct fw_plan *p, const struct fw_io *io)
+{
+	if (!p)
+		return FW_INVALID;
+	return p->gradient ? block_gradient_bind(p->gradient, io) : block_bind(p->forward, io);
+}
+
+static int enqueue(struct fw_plan *p, uint32_t phases, void *stream)
+{
+	if (!p)
+		return FW_INVALID;
+	return p->gradient ? block_gradient_enqueue(p->gradient, phases, stream) : block_enqueue(p->forward, phases, stream);
+}
+
+static int count(const struct fw_problem *problem, const char *config, const struct fw_io *host, struct fw_work *work)
+{
+	return is_gradient(problem) ? block_gradient_count(problem, work) : block_count(problem, config, host, work);
+}
+
+static const char *error(const struct fw_plan *p)
+{
+	if (!p)
+		return "";
+	return p->gradient ? block_gradient_error(p->gradient) : block_error(p->forward);
+}
+
+static void destroy(struct fw_plan *p)
+{
+	if (!p)
+		return;
+	block_gradient_destroy(p->gradient);
+	if (p->forward)
+		block_destroy(p->forward);
+	free(p);
 }
 
 const struct fw_provider linear_cpu_block = {
@@ -97,9 +161,9 @@ const struct fw_provider linear_cpu_block = {
 	.name = "cpu.block",
 	.can = can,
 	.plan = plan,
-	.bind = block_bind,
-	.enqueue = block_enqueue,
-	.count = block_count,
-	.error = block_error,
-	.destroy = block_destroy,
+	.bind = bind,
+	.enqueue = enqueue,
+	.count = count,
+	.error = error,
+	.destroy = destroy,
 };
