@@ -181,7 +181,7 @@ static void failures_of_a_cell(void **state)
 	struct store_cell c = cell_of(f, out.comparison, 0);
 	assert_int_equal(c.verdict, VERDICT_FAILED);
 	assert_string_equal(c.failure, "wrong");
-	assert_non_null(strstr(c.reason, "O[17,3,64]"));
+	assert_non_null(strstr(c.reason, "O[query 17, head 3, 64]"));
 	assert_true(isnan(c.change_pct)); /* wrong takes precedence over slow: no timing */
 	assert_string_equal(cell_of(f, out.comparison, 1).failure, "crash");
 	assert_int_equal(cell_of(f, out.comparison, 2).verdict, VERDICT_NOT_COMPARABLE);

@@ -99,7 +99,8 @@ static inline void fixture_check(struct result *r, enum role role, int cell, con
 	m.u.check.role = role;
 	snprintf(m.u.check.failure, sizeof m.u.check.failure, "%s", failure);
 	snprintf(m.u.check.input_sha256, sizeof m.u.check.input_sha256, "%s", input);
-	snprintf(m.u.check.detail, sizeof m.u.check.detail, "O[query 17, head 3, 64] is 0.1562, should be 0.1241 (allowed error 0.00067)");
+	snprintf(m.u.check.detail, sizeof m.u.check.detail,
+		"O[query 17, head 3, 64] is 0.1562, should be 0.1241 (allowed error 0.00067)");
 	fixture_add(r, &m);
 }
 

@@ -324,7 +324,8 @@ static void no_change_of_a_program_is_called_by_chance(void **state)
 		e[i] = e[0];
 	verdict_judge(&r, 1.5, false, e, 5, &j);
 	assert_int_equal(j.verdict, VERDICT_UNDECIDED);
-	assert_non_null(strstr(j.reason, "too close to call after 5 of at most 32 runs: 0.50 points from the threshold, where a verdict needs "));
+	assert_non_null(strstr(j.reason,
+		"too close to call after 5 of at most 32 runs: 0.50 points from the threshold, where a verdict needs "));
 }
 
 int main(void)
