@@ -82,13 +82,14 @@ start_daemon
 await no_job_is_open
 
 # ---- a cell whose runs vary by several per cent, because its speed depends on where it was loaded
-place="((((unsigned long)(void*)sequence_of>>12)*2654435761UL>>20)%64)" # base and target have adjacent addresses, and must still differ
-main_is "'(1.0+0.002*$place)'"
+page="((unsigned long)(void*)sequence_of>>12)"
+place="(($page*2654435761UL>>20)*$page>>9)%64" # not linear: base and target are always as far apart
+main_is "'(1.0+0.0015*($place))'"
 calibrated 3
 is "it is called underpowered" "$(api calibration | jq -c --arg c "$cell" '.items[] | select(.cell == $c) | [.underpowered, .mde_pct > 2]')" "[true,true]"
 is "which the device tells" "$(api devices | jq '.items[0].aa.underpowered')" 2
 alerts=$(sql "SELECT count(*) FROM alert")
-main_is "'(3.0+0.006*$place)'"
+main_is "'(3.0+0.0045*($place))'"
 is "it still calls what no noise explains" "$(sql "SELECT verdict FROM comparison ORDER BY id DESC LIMIT 1") $(sql "SELECT count(*) FROM alert")" "regression $((alerts + 1))"
 underpowered=$(sql 'SELECT max(id) FROM comparison')
 is "also in the comparison" "$(api "comparisons/$underpowered" | jq -c '[.cells[].flags | index("underpowered") != null] | unique')" "[true]"
