@@ -299,6 +299,18 @@ static void name_sides(struct artefacts *a)
 
 /* ---- one cell on one side ----------------------------------------------------------------------------------------------- */
 
+/* Write and list a file of a cell. `path`: NULL if the cell's key is too long for one. */
+static int write_listed(struct artefacts *a, const char *path, const struct buf *text, const struct cell *cell,
+	const struct side *s, struct fw_err *err)
+{
+	if (!path)
+		return err_set(err, ERR_INVALID, "the key %.60s... is too long", cell->key);
+	if (write_in(a, path, text, err) != 0)
+		return -1;
+	list_file(a, path, cell, s);
+	return 0;
+}
+
 static int write_memory(struct artefacts *a, const char *line, size_t len, const json_t *memory, const struct cell *cell,
 	const struct side *s, struct fw_err *err)
 {
@@ -312,11 +324,8 @@ static int write_memory(struct artefacts *a, const char *line, size_t len, const
 			buf_append(&text, line, len);
 		else
 			artefacts_picture(memory, s->role, &text);
-		result = artefacts_memory_path("", s->role, cell->key, suffixes[i], path, sizeof path)
-				 ? write_in(a, path, &text, err)
-				 : err_set(err, ERR_INVALID, "the key %.60s... is too long", cell->key);
-		if (result == 0)
-			list_file(a, path, cell, s);
+		bool fits = artefacts_memory_path("", s->role, cell->key, suffixes[i], path, sizeof path);
+		result = write_listed(a, fits ? path : NULL, &text, cell, s, err);
 		buf_fini(&text);
 	}
 	return result;
@@ -329,11 +338,8 @@ static int write_trace(
 	struct buf text;
 	buf_init(&text, TRACE_BYTES);
 	buf_append(&text, line, len);
-	int result = artefacts_trace_path("", s->role, cell->key, path, sizeof path)
-			     ? write_in(a, path, &text, err)
-			     : err_set(err, ERR_INVALID, "the key %.60s... is too long", cell->key);
-	if (result == 0)
-		list_file(a, path, cell, s);
+	bool fits = artefacts_trace_path("", s->role, cell->key, path, sizeof path);
+	int result = write_listed(a, fits ? path : NULL, &text, cell, s, err);
 	buf_fini(&text);
 	return result;
 }
