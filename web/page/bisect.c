@@ -14,6 +14,9 @@ static void write_title(char *out, size_t size, const struct store_bisect *b)
 	if (n)
 		snprintf(out, size, "Bisect %lld: the culprit is %.10s", (long long)b->id,
 			comparison_text(json_array_get(culprits, 0), "to"));
+	else if (!b->ended_at && !*b->goal)
+		snprintf(out, size, "Bisect %lld: which commit after %.10s, up to %.10s?", (long long)b->id, b->good_sha,
+			b->bad_sha);
 	else if (!b->ended_at)
 		snprintf(out, size, "Bisect %lld: which commit after %.10s makes %.10s %s?", (long long)b->id, b->good_sha,
 			b->bad_sha, strcmp(b->goal, "failing") == 0 ? "fail" : "slower");
@@ -107,9 +110,10 @@ static void facts(void *arg, const struct store_bisect *row)
 	if (row->ended_at)
 		emit_format(out, "<dt>Ended</dt><dd>%lld{time}</dd></dl>\n", (long long)row->ended_at);
 	else
-		emit_raw(out,
-			"<dt>Next</dt><dd>the daemon measures commits between both ends, each time about half of those that remain</dd>"
-			"<dt>What to do</dt><dd>nothing; the culprit appears here and at its alert</dd></dl>\n");
+		emit_format(out,
+			"<dt>Next</dt><dd>the daemon measures commits between both ends; each measurement rules out about half of those "
+			"that remain</dd><dt>What to do</dt><dd>nothing; the culprit appears here%-s</dd></dl>\n",
+			row->alert ? " and at its alert" : "");
 }
 
 struct measured {

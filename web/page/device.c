@@ -202,7 +202,7 @@ static int draw_calibration(struct drawing *d, struct fw_err *err)
 	int result = view_calibrations(d->site->db, NULL, NULL, clock_utc_ms(), calibration_line, &all, err);
 	if (all.n) {
 		emit_rawf(out,
-			"<h2>The smallest slowdown that each cell can show</h2><p>From cells that did not change, in the last %d days. ",
+			"<h2>The smallest slowdown that each cell can show</h2><p>From calibrations, and cells of pushes that did not change, in the last %d days. ",
 			CALIBRATION_DAYS_MAX);
 		if (all.underpowered)
 			emit_rawf(out,
