@@ -408,7 +408,7 @@ static void put_value(const struct trend *t, double y, struct buf *out)
 	buf_printf(out, fabs(y) >= 100 ? "%.0f %s" : "%.3g %s", y, is_rate(t->metric) ? t->unit.name : t->metric->unit);
 }
 
-/* Whether a point repeats the change of the one before it: each push of a branch is compared with the branch's base. */
+/* Whether a point repeats the change of the one before it, as each push of a branch is compared with the branch's base. */
 static bool repeats(const struct chart_point *before, const struct chart_point *p)
 {
 	bool is_same = (p->is_loss && before->is_loss) || (p->is_gain && before->is_gain);

@@ -221,11 +221,14 @@ int alarms_read(struct alarms *a, struct fw_err *err)
 	return result != 0 ? -1 : reading.result;
 }
 
-void alarms_title(struct buf *out, const struct alarms *a)
+void alarms_title(struct buf *out, const struct alarms *a, int failed)
 {
+	int more = a->n - 1;
 	buf_append(out, a->finding.data, a->finding.len);
-	if (a->n > 1)
-		buf_printf(out, ", and %d more open alert%s", a->n - 1, a->n == 2 ? "" : "s");
+	if (more > 0)
+		buf_printf(out, failed ? "; %d more alert%s" : ", and %d more open alert%s", more, more == 1 ? "" : "s");
+	if (failed)
+		buf_printf(out, "%s %d branch%s failed", more > 0 ? "," : ";", failed, failed == 1 ? "" : "es");
 	out->failed |= a->finding.failed;
 }
 

@@ -437,7 +437,7 @@ static int write_title(struct site *site, struct buf *out, const char *state, st
 	}
 	int result = alarms_read(&alarms, err);
 	if (alarms.n)
-		alarms_title(out, &alarms);
+		alarms_title(out, &alarms, 0);
 	else
 		buf_puts(out, "No open alert");
 	alarms_fini(&alarms);

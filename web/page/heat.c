@@ -117,14 +117,11 @@ static bool has_step(const struct heat *h, int column)
 
 enum { PHONE_PUSHES = 7 }; /* the style sheet shows so many on a phone, and older ones with a change */
 
-/* Class of the squares of a column, after a space. */
-static const char *column_class(const struct heat *h, int column, bool is_small)
-{
-	return is_small && column >= PHONE_PUSHES && has_step(h, column) ? " s" : "";
-}
-
 static void draw(struct buf *out, const struct heat *h, const char *repo, const char *branch, bool is_small)
 {
+	const char *class[COLUMNS_MAX]; /* of the squares of a column, after a space */
+	for (int k = 0; k < h->n_columns; k++)
+		class[k] = is_small && k >= PHONE_PUSHES && has_step(h, k) ? " s" : "";
 	emit_rawf(out,
 		"<div class=scroll tabindex=0><table class=\"heat%s\"><caption%s>Change against the base, in %%; newest push "
 		"right</caption><thead><tr><th scope=col>Cell</th>",
@@ -132,8 +129,8 @@ static void draw(struct buf *out, const struct heat *h, const char *repo, const 
 	for (int k = h->n_columns - 1; k >= 0; k--)
 		emit_format(out,
 			"<th scope=col%-s title=\"%-.10s %s\"><a href=\"/comparisons/%lld\"><code>%-.7s</code> %s</a></th>",
-			*column_class(h, k, is_small) ? " class=s" : "", h->column[k].target, h->column[k].subject,
-			(long long)h->column[k].id, h->column[k].target, is_small ? "" : h->column[k].subject);
+			*class[k] ? " class=s" : "", h->column[k].target, h->column[k].subject, (long long)h->column[k].id,
+			h->column[k].target, is_small ? "" : h->column[k].subject);
 	emit_raw(out, "</tr></thead><tbody>\n");
 	for (int i = 0; i < h->n_cells; i++) {
 		emit_format(out,
@@ -142,7 +139,7 @@ static void draw(struct buf *out, const struct heat *h, const char *repo, const 
 			h->cell[i].key, repo, branch, h->cell[i].key, h->cell[i].title, (long long)h->cell[i].size,
 			h->cell[i].direction);
 		for (int k = h->n_columns - 1; k >= 0; k--)
-			square(out, h->cell[i].at[k].verdict, h->cell[i].at[k].change_pct, column_class(h, k, is_small));
+			square(out, h->cell[i].at[k].verdict, h->cell[i].at[k].change_pct, class[k]);
 		emit_raw(out, "</tr>\n");
 	}
 	layout_table_end(out);
@@ -234,7 +231,7 @@ static void write_title(struct buf *out, const char *branch, const struct heat_f
 {
 	struct buf subject;
 	if (!found->step && alarms->n) { /* of an older push */
-		alarms_title(out, alarms);
+		alarms_title(out, alarms, 0);
 		return;
 	}
 	if (found->maps == 0) {

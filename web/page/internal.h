@@ -117,8 +117,11 @@ struct alarms {
 
 /** Read open alerts. Own: alarms_fini, also after an error. */
 int alarms_read(struct alarms *a, struct fw_err *err);
-/** Append the title of a page about open alerts: the finding of the first one, "and 2 more open alerts". */
-void alarms_title(struct buf *out, const struct alarms *a);
+/**
+ * Append the title of a page about open alerts: the finding of the first one, "and 2 more open alerts". `failed`: number of failed
+ * branches, which it names too if there are some.
+ */
+void alarms_title(struct buf *out, const struct alarms *a, int failed);
 /** Draw them; nothing where there is none. */
 void alarms_draw(struct buf *out, const struct alarms *a);
 /** Whether a bar of this alert is drawn. */

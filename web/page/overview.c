@@ -106,17 +106,8 @@ static void add(struct branches *total, const struct branches *found)
 /* The title: the worst open alert, else the most urgent branches. */
 static void write_title(struct buf *out, const struct alarms *alarms, const struct branches *total)
 {
-	int failed = total->n[URGENCY_FAILED];
-	if (alarms->n && failed) {
-		buf_append(out, alarms->finding.data, alarms->finding.len);
-		if (alarms->n > 1)
-			buf_printf(out, "; %d more alert%s, ", alarms->n - 1, alarms->n == 2 ? "" : "s");
-		else
-			buf_puts(out, "; ");
-		buf_printf(out, "%d branch%s failed", failed, failed == 1 ? "" : "es");
-		out->failed |= alarms->finding.failed;
-	} else if (alarms->n) {
-		alarms_title(out, alarms);
+	if (alarms->n) {
+		alarms_title(out, alarms, total->n[URGENCY_FAILED]);
 	} else {
 		buf_puts(out, "No open alert: ");
 		branches_summary(out, total);
