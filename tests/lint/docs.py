@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Check the documents: length, links, and names of files. Prints each mistake; exit status 1 then."""
+"""Check the documents: length, links, tables, and names of files. Prints each mistake; exit status 1 then."""
 import fnmatch
 import pathlib
 import re
@@ -29,6 +29,19 @@ def anchors_of(text):
     return found
 
 
+def check_tables(page, prose):
+    """A table's rows have as many columns as its headline. A table that was folded into a paragraph has its ruler in a line of text."""
+    columns = 0
+    for line in prose.splitlines():
+        if not line.startswith("|"):
+            columns = 0
+            continue
+        cells = len(re.findall(r"(?<!\\)\|", re.sub(r"`[^`]*`", "", line))) - 1
+        columns = columns or cells
+        if cells != columns or not line.rstrip().endswith("|"):
+            wrong.append(f"{page}: a row of {cells} columns in a table of {columns}: {line[:60]}")
+
+
 def is_there(name):
     """Whether a file exists: below the root, daemon/ (as in includes) or tests/; a name without a folder, anywhere."""
     if name in SHAPES or "<" in name or name.startswith("."):
@@ -55,6 +68,7 @@ for page in pages:
             elif anchor and file.suffix == ".md" and anchor not in anchors_of(file.read_text()):
                 wrong.append(f"{page}:{n}: {link} has no #{anchor}")
     prose = re.sub(r"^ *```.*?^ *```", "", text, flags=re.M | re.S)
+    check_tables(page, prose)
     for quoted in re.findall(r"`([^`\n]+)`", prose):
         if " " in quoted or "{" in quoted or quoted.startswith("/"):
             continue
