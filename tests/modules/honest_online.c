@@ -20,11 +20,19 @@ static void online_row(struct fw_plan *p, int head, int row)
 		float score = 0;
 		for (int i = 0; i < d; i++)
 			score += q[i] * from_bf16(k[i]);
-		float higher = fmaxf(top, score), shrink = expf(top - higher), weight = expf(score - higher);
-		sum = sum * shrink + weight;
+		float weight = 1;
+		if (score > top) { /* sums so far had a smaller maximum */
+			float shrink = expf(top - score);
+			sum *= shrink;
+			for (int i = 0; i < d; i++)
+				o[i] *= shrink;
+			top = score;
+		} else {
+			weight = expf(score - top);
+		}
+		sum += weight;
 		for (int i = 0; i < d; i++)
-			o[i] = o[i] * shrink + weight * from_bf16(v[i]);
-		top = higher;
+			o[i] += weight * from_bf16(v[i]);
 	}
 	for (int i = 0; i < d; i++)
 		at(&p->slot[FW_O], row, head)[i] = to_bf16(sum > 0 ? o[i] / sum : 0);
