@@ -66,7 +66,7 @@ static int damaged(const char *path, int64_t at, const char *why, struct fw_err 
 
 static int gone(const char *path, struct fw_err *err)
 {
-	return err_set(err, ERR_NOT_FOUND, "%s is not there; put a backup of the file there", path);
+	return err_set(err, ERR_NOT_FOUND, "%s is missing; restore it from a backup", path);
 }
 
 static int open_to_read(const char *path, struct fw_err *err)
@@ -121,7 +121,7 @@ int archive_read(const char *folder, const struct archive_position *position, st
 	if (archive_path(folder, position->month, path, sizeof path, err) != 0)
 		return -1;
 	if (position->bytes <= 0 || position->bytes > ARCHIVE_FRAME_MAX_BYTES)
-		return damaged(path, position->at, "its place is no place", err);
+		return damaged(path, position->at, "its position is invalid", err);
 	int fd = open_to_read(path, err);
 	if (fd < 0)
 		return -1;

@@ -76,12 +76,12 @@ static int check_room(const struct carry *c, struct fw_err *err)
 	if (!s || stmt_first_int(s, &used, err) < 0)
 		return -1;
 	if (statvfs(c->path, &disk) != 0)
-		return err_sys(err, "cannot see how much space is free beside it");
+		return err_sys(err, "cannot determine the free space of its folder");
 	int64_t needed = used + used / 10 + SPARE_BYTES, is_free = (int64_t)(disk.f_bavail * disk.f_frsize);
 	if (needed <= is_free)
 		return 0;
 	return err_set(err, ERR_FULL,
-		"its tables are those of commit 91174416 and are carried over to today's in a new file beside it, for which %lld MiB have "
+		"its tables are those of commit 91174416 and are converted to the current ones in a new file in the same folder, for which %lld MiB have "
 		"to be free and %lld MiB are; free some space (see doc/troubleshooting.md#database-carry)",
 		(long long)(needed >> 20), (long long)(is_free >> 20));
 }
@@ -99,7 +99,7 @@ static int check_old_name(const struct carry *c, struct fw_err *err)
 	if (access(c->old_path, F_OK) != 0 || is_same_file(c->path, c->old_path))
 		return 0;
 	return err_set(err, ERR_UNSUPPORTED,
-		"its tables are those of commit 91174416, which is carried over and stays beside the new one as %s, and another file has "
+		"its tables are those of commit 91174416, which is converted and stays in the same folder as %s, and another file has "
 		"that name; move that file away (see doc/troubleshooting.md#database-carry)",
 		c->old_path);
 }

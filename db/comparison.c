@@ -115,7 +115,7 @@ int view_comparisons(struct db *db, const struct view_filter *f, view_comparison
 			sql = comparison_lists[i].sql;
 	if (!sql)
 		return err_set(err, ERR_INVALID,
-			filters & BY_REPO ? "target goes with repo alone" : "branch and target need a repo beside them");
+			filters & BY_REPO ? "target needs repo" : "branch and target need repo");
 	int64_t repo = 0;
 	if (filters & BY_REPO) {
 		int found = store_repo_find(db, f->repo, &repo, err);
@@ -225,7 +225,7 @@ int view_position(struct db *db, const char *device_uuid, struct buf *out, struc
 		"SELECT a.bytes FROM device d JOIN artifact a ON a.owner_kind = 'device' AND a.owner = d.id AND a.kind = 'place' "
 		"WHERE d.uuid = :uuid",
 		"uuid=%s", device_uuid);
-	return stmt_require(stmt_first_bytes(s, out, err), err, "there is no place of %s", device_uuid);
+	return stmt_require(stmt_first_bytes(s, out, err), err, "there is no position of %s", device_uuid);
 }
 
 int view_suite(struct db *db, int64_t comparison, int64_t *suite, struct fw_err *err)

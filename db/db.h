@@ -88,7 +88,7 @@ struct stmt *db_stmt_at(struct db *db, const char *file, int line, const char *s
 struct stmt *db_query_at(struct db *db, const char *file, int line, struct fw_err *err, const char *sql, const char *binds, ...)
 	__attribute__((format(printf, 6, 7)));
 /*
- * db_query, and what the function named after it does with the statement; db_exec is stmt_run, db_first is stmt_first of
+ * db_query, followed by the stmt_ function of the same name; db_exec is followed by stmt_run, db_first by stmt_first of
  * (variable, ...).
  */
 #define db_exec(db, err, ...)                  stmt_run(db_query(db, err, __VA_ARGS__), err)
@@ -2552,7 +2552,7 @@ struct store_pull {
 	int number;
 	const char *head, *problem; /* problem: why the head has no commit to measure, "" none */
 	bool own, approved;
-	const char *who; /* who approved the head; "" nobody */
+	const char *who; /* user who approved the head; "" none */
 	int64_t seen_at, approved_at;
 	const char *commit; /* that measures the head, and is the tip of the request's branch; "" not fetched yet */
 };
@@ -2846,12 +2846,12 @@ int store_session_end(struct db *db, const char *hash, bool *was_open, struct fw
  * Users who logged in at the OpenID Connect provider. Each has a row in `token` with its name and scope. Loop only.
  */
 
-enum { STORE_REFRESH_MAX = 16 << 10 /* an encrypted refresh token, or what a log-out needs */ };
+enum { STORE_REFRESH_MAX = 16 << 10 /* an encrypted refresh token, or the data of a log-out */ };
 
 struct store_account {
 	const char *issuer, *subject;
 	const char *name, *scope; /* of its token */
-	const char *hash;         /* of random bytes: nobody has this token */
+	const char *hash;         /* of random bytes: no user has this token */
 	const char *refresh;      /* encrypted; "" none */
 };
 

@@ -52,11 +52,11 @@ int migrate_list(struct db *db, const struct migration *list, int n, struct fw_e
 		return -1;
 	if (version < 0)
 		return err_set(err, ERR_DAMAGED,
-			"database says it is version %d, which no flopwatchd ever wrote: restore a backup, or name another place",
+			"database says it is version %d, which no flopwatchd has written: restore a backup, or configure another path",
 			version);
 	if (version > n)
 		return err_set(err, ERR_UNSUPPORTED,
-			"database is version %d, this flopwatchd knows %d: install the newer flopwatch or restore an older "
+			"database is version %d, this flopwatchd supports %d: install the newer flopwatch or restore an older "
 			"backup (see doc/troubleshooting.md#database-newer)",
 			version, n);
 	for (int i = version; i < n; i++)

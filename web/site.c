@@ -294,7 +294,7 @@ static const struct http_route routes[] = {
 		.description = "The raw body is signed with the repository's secret: X-Hub-Signature-256, X-Gitea-Signature, X-Forgejo-Signature, webhook-signature (Standard Webhooks) or X-Gitlab-Token. The payload of a push is not used; a label or a comment may approve a commit of a request (pull_requests.approve_by). A body or delivery id that was already received starts no fetch (the daemon stores the last 20,000 deliveries of half a year). A script without a payload sends X-Gitlab-Token without a body."),
 	API("GET", "/api/v1/audit", api_audit, HTTP_ADMIN, "since until limit cursor",
 		"audit", "access", "Requests of users that may have changed something", "audit_list",
-		.description = "When, who (the token's name, local without tokens), which address, with which status; never the contents. Rows older than 400 days are deleted."),
+		.description = "Time, user (the token's name, local without tokens), address and status of each request; never the contents. Rows older than 400 days are deleted."),
 	API("GET", "/api/v1/tokens", api_tokens, HTTP_ADMIN, "", "tokens", "access", "Access tokens", "token_list"),
 	API("POST", "/api/v1/tokens", api_token_post, HTTP_ADMIN, "",
 		"new_token", "access", "Create an access token", "new_token", .status = 201, .result = "Shown only once.",

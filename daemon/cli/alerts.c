@@ -93,7 +93,7 @@ void alert_print_step(const json_t *alert)
 	enum alertstate state = alertstate_from_name(value_text(alert, "state"));
 	long long id = value_integer(alert, "id");
 	if (alert_is_missing(alert) && alertstate_is_live(state))
-		printf("next: restore the cells, or accept that they are gone: flopwatch alerts accept A%lld --reason ...\n", id);
+		printf("next: restore the cells, or accept that they were removed: flopwatch alerts accept A%lld --reason ...\n", id);
 	else
 		alert_print_next(id, state);
 }

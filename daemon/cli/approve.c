@@ -25,9 +25,9 @@ int verb_approve(struct client *c, const struct options *o)
 	if (o->n_arg == 1)
 		return verb_usage("flopwatch: approve takes the number of a request and the full hash of its commit");
 	if (o->n_arg == 2 && !verb_is_number(o->arg[0]))
-		return verb_usage("flopwatch: %s is no number of a request", o->arg[0]);
+		return verb_usage("flopwatch: %s is not a pull request number", o->arg[0]);
 	if (o->n_arg == 2 && !oid_is_whole(o->arg[1]))
-		return verb_usage("flopwatch: %s is no full hash; an approval holds for one commit", o->arg[1]);
+		return verb_usage("flopwatch: %s is not a full hash; an approval holds for one commit", o->arg[1]);
 	int status = checkout_repo(c, o, NULL, repo, sizeof repo);
 	if (status != EXIT_OK)
 		return status;

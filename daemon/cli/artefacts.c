@@ -121,7 +121,7 @@ static void put_command(struct buf *script, const struct command_line *c, const 
 	buf_puts(script, " || status=$?\n");
 }
 
-/* The last line that a command printed, or that in which ncu says what is wrong. */
+/* Find the reason of a failure: ncu's error line, else the last line that the command printed. */
 static void find_reason(const struct buf *said, char *why, size_t size)
 {
 	const char *line = strstr(said->data, "==ERROR==");
@@ -811,7 +811,7 @@ static int start_folder(struct artefacts *a, struct fw_err *err)
 		return -1;
 	snprintf(a->folder, sizeof a->folder, "%s.part-XXXXXX", final);
 	if (!mkdtemp(a->folder)) {
-		err_set(err, ERR_IO, "cannot make a folder beside %s: %s", final, strerror(errno));
+		err_set(err, ERR_IO, "cannot make a folder next to %s: %s", final, strerror(errno));
 		a->folder[0] = '\0';
 		return -1;
 	}

@@ -94,7 +94,7 @@ static int take_month(struct client *c, const char *folder, const json_t *month,
 	char path[PATH_SIZE];
 	if (strspn(value_text(month, "month"), "0123456789-") != strlen(value_text(month, "month")) ||
 		snprintf(path, sizeof path, "%s/%s.zst", folder, value_text(month, "month")) >= (int)sizeof path)
-		return err_set(err, ERR_PROTOCOL, "the daemon names a month that is none");
+		return err_set(err, ERR_PROTOCOL, "the daemon sent an invalid month");
 	int fd = open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600);
 	if (fd < 0)
 		return cannot(err, "cannot write %s", path);

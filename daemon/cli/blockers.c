@@ -67,7 +67,7 @@ void blockers_broken(struct client *c, const char *repo)
 
 /* ---- blocked jobs ------------------------------------------------------------------------------------------------------ */
 
-/* What a worker requested from its scheduler, and what the request waits for. */
+/* Print a worker's request to its scheduler, and the reason why it waits. */
 static void print_pending(const json_t *worker)
 {
 	const char *why = value_text(worker, "why"), *id = value_text(worker, "allocation"), *aim = value_text(worker, "to");

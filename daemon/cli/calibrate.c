@@ -60,7 +60,7 @@ static int forget(struct client *c, const struct options *o)
 	if (o->json)
 		verb_print_json(answer);
 	else
-		printf("forgot how runs of %lld cell%s varied\n", n, n == 1 ? "" : "s");
+		printf("deleted the measured noise of %lld cell%s\n", n, n == 1 ? "" : "s");
 	json_decref(answer);
 	return EXIT_OK;
 }

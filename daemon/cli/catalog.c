@@ -47,7 +47,7 @@ const struct catalog_option catalog_options[] = {
 	{ "unit", "U", "unit of a triton file without units: ms us ns s TFLOPS GB/s", TEXT(unit), .kind = CATALOG_WORDS,
 		.words = "ms us ns s TFLOPS GB/s" },
 	{ "results", "COLUMNS", "result columns of a triton file, by comma; the columns before them are sizes", TEXT(results) },
-	{ "metric", "NAMES", "metrics of ncu files to read besides times, by comma: 'dram__bytes_*'; default: of memory traffic",
+	{ "metric", "NAMES", "metrics of ncu files to read in addition to times, by comma: 'dram__bytes_*'; default: of memory traffic",
 		TEXT(metric) },
 	{ "kernel", "GLOB", "only kernels of ncu files with a matching name: 'copy<*'", TEXT(kernel) },
 	{ "ids", "LIST", "only kernel launches of ncu files with these IDs: 3-5,9", TEXT(ids) },
@@ -250,7 +250,7 @@ const struct catalog_verb catalog_verbs[] = {
 		"that is paused, quarantined or used by other processes, a full disk.",
 		"state repo limit", .example = "flopwatch jobs --state open  # queued and running jobs" },
 	{ "log", 1, 1, verb_log, "log JOB|BRANCH", "print what a job did, and the text of a failed build",
-		"Of a branch its newest job. Consecutive runs share one line; --long prints a line for each. --build also prints the text of builds that succeeded.",
+		"A branch stands for its newest job. Consecutive runs share one line; --long prints a line for each. --build also prints the text of builds that succeeded.",
 		"build repo", .example = "flopwatch log J12\nflopwatch log my-branch  # its newest job", .asks = "jobs" },
 	{ "cancel", 1, 1, verb_cancel, "cancel JOB|BRANCH", "cancel a job",
 		"A queued job is removed from the queue, a running one is stopped and stores no verdict. Of a branch it is the only job that "
@@ -313,7 +313,7 @@ const struct catalog_verb catalog_verbs[] = {
 		.kind = CATALOG_WORDS, .words = "show", .asks = "branches" },
 	{ "init", 0, 1, verb_init, "init [FOLDER]", "scan a checkout and write its .flopwatch.yaml",
 		"Finds modules (sources that export fw_entry), programs with flopwatch.h or flopwatch.py, Google Benchmark, nvbench and hyperfine, scripts that time with Triton or PyTorch, "
-		"tests with pytest-benchmark, and their builds by Makefile or CMakeLists.txt. What this machine can run comes first, then the most certain and best known; of "
+		"tests with pytest-benchmark, and their builds by Makefile or CMakeLists.txt. Benchmarks that this machine can run come first, then the most certain and best known; of "
 		"more than twelve benchmarks it writes eight, with --all up to 64. "
 		"Prints the Python environment that they need, missing modules and programs, and each similar file that it left out, with "
 		"the reason. It never overwrites an existing file and runs nothing of the checkout. The exit status is 4 if it finds no "
@@ -340,7 +340,7 @@ const struct catalog_verb catalog_verbs[] = {
 		"FILE is a complete database or does not exist. Months of single times go to the folder samples next to FILE; only new ones are copied.",
 		"", .example = "flopwatch backup flopwatch-$(date +%F).db", .kind = CATALOG_FILE },
 	{ "audit", 0, 0, verb_audit, "audit", "list the requests of users that may have changed something",
-		"When, who (the name of the token), which address, with which status. Needs a token of scope admin.", "limit",
+		"Prints the time, the user (the name of the token), the address and the status. Needs a token of scope admin.", "limit",
 		.example = "flopwatch audit --limit 20" },
 	{ "servers", 0, 0, verb_servers, "servers", "list the named servers of the user",
 		"They are in servers.yml of the user's configuration folder: name, url, token_file, ca_file and a default. --server NAME "

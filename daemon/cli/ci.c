@@ -15,7 +15,7 @@ static int choose_commit(struct client *c, const struct options *o, char sha[65]
 	if (o->n_arg > 0) {
 		snprintf(sha, 65, "%.64s", oid_is_whole(o->arg[0]) ? o->arg[0] : "");
 		return *sha ? 0
-			    : err_set(err, ERR_INVALID, "%.80s is no full hash of a commit; `git rev-parse` prints it",
+			    : err_set(err, ERR_INVALID, "%.80s is not a full hash of a commit; `git rev-parse` prints it",
 				      o->arg[0]);
 	}
 	char worktree[4096];

@@ -33,7 +33,7 @@ int client_open(const char *server, const char *token, struct client **out, stru
 	}
 	if (token && (size_t)snprintf(c->bearer, sizeof c->bearer, "Authorization: Bearer %s", token) >= sizeof c->bearer) {
 		client_close(c);
-		return err_set(err, ERR_INVALID, "the access token is too long to be one");
+		return err_set(err, ERR_INVALID, "the access token is too long");
 	}
 	size_t len = strlen(c->server);
 	if (len && c->server[len - 1] == '/')
@@ -123,7 +123,7 @@ static size_t take(char *data, size_t size, size_t n, void *arg)
 	return 0;
 }
 
-/* What to do about an answer without a message, such as that of a proxy. */
+/* Return the advice for an answer without a message, such as that of a proxy. */
 static const char *remedy_of(long status)
 {
 	return status == 429                                     ? ": too many requests; try again later"
@@ -188,7 +188,7 @@ static int explain(struct client *c, CURLcode code, const struct sink *sink, con
 		c->server, why[0] ? why : curl_easy_strerror(code));
 }
 
-/* Wait as long as the daemon asks for. It has not begun the request. */
+/* Wait for the time in the daemon's Retry-After. The daemon has not begun the request. */
 static void wait_for_limit(struct client *c)
 {
 	curl_off_t wait_s = 0;

@@ -367,11 +367,11 @@ static int show(const struct options *o, const struct reading reading[2], const 
 	warn_of_absent(target, base, o->arg[0], !o->json);
 	int absent_figures = warn_of_figures(base, target, o->arg[1], !o->json);
 	warn_of_figures(target, base, o->arg[0], !o->json);
-	absent += o->metric ? absent_figures : 0; /* traffic that nobody asked for */
+	absent += o->metric ? absent_figures : 0; /* without --metric missing traffic is no failure */
 	int common = n.common + common_figures(base, target);
 	int failed = files_warn_of_both(reading, path, o->json ? NULL : stdout);
 	if (!o->json)
-		printf("\n%d cell%s in both files, %d slower and %d faster by more than %.3g %%. This is no verdict: each "
+		printf("\n%d cell%s in both files, %d slower and %d faster by more than %.3g %%. This is not a verdict: each "
 		       "file is one "
 		       "run, and on a\n"
 		       "busy CPU or a GPU at its power limit it may differ from the next by more than 1.5 %% without any change. To "

@@ -53,11 +53,11 @@ static void check_accounts(struct answers *a, const char *root)
 	for (size_t i = 0; i < 2; i++)
 		if (!is_listed(root, "passwd", users[i]))
 			answers_add(a, FAIL, "user", "systemd-sysusers makes it from flopwatch.sysusers",
-				"there is no user %s, as whom %s runs", users[i], i ? "the worker" : "the daemon");
+				"there is no user %s, which %s runs as", users[i], i ? "the worker" : "the daemon");
 	for (size_t i = 0; i < 2; i++)
 		if (!is_listed(root, "group", groups[i]))
 			answers_add(a, FAIL, "group", "groupadd --system NAME; it may stay empty",
-				"there is no group %s, which flopwatch-worker@.service names, so that no worker starts",
+				"there is no group %s, which flopwatch-worker@.service names, so no worker can start",
 				groups[i]);
 }
 
@@ -322,7 +322,7 @@ static void check_daemon_devices(struct doctor *d, const json_t *devices)
 	if (i == 0)
 		answers_add(&d->answers, WARN, "device",
 			"check workers: in flopwatchd.yml; a device is listed once its worker has connected",
-			"the daemon knows no device");
+			"the daemon has no device");
 }
 
 /* ", shows /opt/conda": folders that branch code may read on the worker. Shape: out[size]. */
@@ -386,7 +386,7 @@ static void check_warnings(struct doctor *d, char *health)
 				line + sizeof mark - 1);
 }
 
-/* What to do if the daemon does not answer /healthz. */
+/* Return the advice if the daemon does not answer /healthz. */
 static const char *remedy_of(const struct fw_err *err)
 {
 	if (strstr(err->text, "is not trusted"))

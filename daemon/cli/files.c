@@ -43,7 +43,7 @@ static int check_options(const char *path, const char *format, const struct opti
 	return 0;
 }
 
-/* The names in a table's first line, so that the user sees what was not recognised. */
+/* Write the names in a table's first line: the user sees which ones were not recognised. */
 static void first_names(const struct buf *text, char *out, size_t size)
 {
 	size_t n = strcspn(text->data, "\r\n");
@@ -64,11 +64,11 @@ static const char *format_of(const struct buf *text, const char *path, const str
 	if (text->len == 0) {
 		err_set(err, ERR_INVALID, "%s: is empty", path);
 	} else if (memchr(text->data, 0, text->len) || (text->len >= 2 && (unsigned char)text->data[0] >= 0xfe)) {
-		err_set(err, ERR_INVALID, "%s: is no UTF-8 text; UTF-16 becomes it by iconv -f UTF-16 -t UTF-8", path);
+		err_set(err, ERR_INVALID, "%s: is not UTF-8 text; UTF-16 becomes it by iconv -f UTF-16 -t UTF-8", path);
 	} else if (memchr(text->data, ',', text->len) && text->data[0] != '{' && text->data[0] != '[') {
 		first_names(text, names, sizeof names);
 		err_set(err, ERR_INVALID,
-			"%s:1: is no table that is known: %s. Formats that are read are " FORMAT_NAMES
+			"%s:1: is not a known table: %s. Formats that are read are " FORMAT_NAMES
 			"; name the format with --format (--format triton reads any table of sizes and times)",
 			path, names);
 	} else {
@@ -225,7 +225,7 @@ int files_check(const char *path, struct fw_err *err)
 			errno == ENOENT || errno == ENOTDIR ? "no such file" : strerror(errno));
 	if (S_ISDIR(st.st_mode))
 		return err_set(err, ERR_INVALID, "%s is a folder; name a file in it", path);
-	return S_ISREG(st.st_mode) ? 0 : err_set(err, ERR_INVALID, "%s is no regular file", path);
+	return S_ISREG(st.st_mode) ? 0 : err_set(err, ERR_INVALID, "%s is not a regular file", path);
 }
 
 int files_write(const char *path, const struct buf *text, struct fw_err *err)

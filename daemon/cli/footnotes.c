@@ -60,7 +60,7 @@ void footnotes_undecided(const json_t *cell, char *out, size_t size)
 	char text[EXPLAIN_SIZE];
 	explain_undecided(
 		value_number(cell, "ci_low_pct"), value_number(cell, "ci_high_pct"), value_number(cell, "threshold_pct"), text);
-	snprintf(out, size, "%s", *reason ? reason : *text ? text : "the interval is not known");
+	snprintf(out, size, "%s", *reason ? reason : *text ? text : "its interval is unknown");
 }
 
 /* One line for a cell that the user has to check. */
@@ -175,7 +175,7 @@ static void warn_of_costs(const json_t *comparison, FILE *out)
 			continue;
 		cost_text(
 			value_text(cost, "what"), n, value_number(most, "base"), value_number(most, "target"), text, sizeof text);
-		plain_line(out, "WARNING besides its time %s, in %s", text, value_text(most, "cell"));
+		plain_line(out, "WARNING besides time: %s, in %s", text, value_text(most, "cell"));
 	}
 }
 
@@ -199,7 +199,7 @@ static void print_noise(const json_t *comparison, FILE *out)
 			value_number(most, "below_pct"), n, n == 1 ? "" : "s");
 }
 
-/* What the noise is, and how to measure it again. */
+/* Print the measured noise, and the commands that measure it again. */
 static void print_noise_measured(const json_t *comparison, FILE *out)
 {
 	const json_t *environment = json_object_get(comparison, "environment"), *cell;
@@ -345,7 +345,7 @@ static bool is_blockers(const json_t *cell)
 	return verdict == VERDICT_FAILED || verdict == VERDICT_REJECTED || verdict == VERDICT_NOT_COMPARABLE;
 }
 
-/* What to do about cells without a clear result, if there is more to say than fits on their line. */
+/* Print advice about cells without a clear result that does not fit on their line. */
 static void print_remedies(const json_t *cells, FILE *out)
 {
 	bool undecided = false, rejected = false;

@@ -148,7 +148,7 @@ static void about_words(const struct tree *t, const struct outcome *o, const cha
 						     strstr(text, "NVIDIA driver") || strstr(text, "libcuda")))
 		add(h, "there is no GPU on this machine: try it on the worker, or write gpu: false for programs that need none");
 	if (strstr(text, "nvcc") && (strstr(text, "not found") || strstr(text, "127")))
-		add(h, "nvcc is looked for in PATH and /usr/local/cuda/bin: install the CUDA toolkit, or show its folder with --read-only");
+		add(h, "nvcc is neither in PATH nor in /usr/local/cuda/bin: install the CUDA toolkit, or show its folder with --read-only");
 }
 
 /* The program itself is missing. */

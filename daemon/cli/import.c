@@ -20,7 +20,7 @@ static void write_row(struct jsonw *j, const struct reading_row *target, const s
 	jsonw_object_end(j);
 }
 
-/* What is stored as one comparison. `base` may be empty, `branch` and `base_commit` NULL. */
+/* Content of one stored comparison. `base` may be empty, `branch` and `base_commit` NULL. */
 struct figures {
 	const char *repo, *commit, *branch, *base_commit, *name;
 	const struct reading *target, *base;
@@ -71,7 +71,7 @@ static int read_history(const struct options *o, struct history *h, struct fw_er
 		const char *format = o->format ? o->format : result == 0 ? history_guess(text.data, text.len) : NULL;
 		if (result == 0 && !format)
 			result = err_set(err, ERR_INVALID,
-				"%.500s: is no history that is known; name its format with --format: " HISTORY_FORMATS,
+				"%.500s: is not in a known history format; name its format with --format: " HISTORY_FORMATS,
 				o->arg[i]);
 		if (result == 0)
 			result = history_add(h, format, text.data, text.len, o->arg[i], err);
@@ -82,7 +82,7 @@ static int read_history(const struct options *o, struct history *h, struct fw_er
 	return history_finish(h, err);
 }
 
-/* Refuse what the daemon would refuse in the middle, so that a file is stored whole or not at all. */
+/* Check everything that the daemon checks for each commit, so that a file is stored whole or not at all. */
 static int check_history(const struct history *h, struct fw_err *err)
 {
 	if (h->n == 0)

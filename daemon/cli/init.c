@@ -31,7 +31,7 @@ static int store(const char *path, const struct buf *text, struct fw_err *err)
 
 	if (fd < 0 && errno == EEXIST)
 		return err_set(err, ERR_CONFLICT,
-			"%s is there already, and is never overwritten: change it by hand and run flopwatch try, or move it away "
+			"%s already exists and is never overwritten: change it by hand and run flopwatch try, or move it away "
 			"and run flopwatch init again",
 			path);
 	if (fd < 0)
@@ -171,7 +171,7 @@ static void print_text(const char *root, const char *path, const struct proposal
 	print_left(p, stdout, "  ");
 	if (is_checkout)
 		print_steps(root);
-	puts(is_checkout ? "next: flopwatch try" : "next: git init, because this is no checkout yet; then flopwatch try");
+	puts(is_checkout ? "next: flopwatch try" : "next: git init, because this is not a checkout yet; then flopwatch try");
 }
 
 static int write_it(const struct scan *l, const struct proposal *p, bool is_checkout, const struct options *o)
@@ -225,7 +225,7 @@ int verb_init(struct client *c, const struct options *o)
 		status = write_it(l, p, is_checkout, o);
 	} else {
 		fprintf(stderr,
-			"flopwatch: nothing in %s is a benchmark that is known: no module with fw_entry, no program with flopwatch.h, "
+			"flopwatch: nothing in %s is a known kind of benchmark: no module with fw_entry, no program with flopwatch.h, "
 			"flopwatch.py, Google Benchmark or nvbench, no script around hyperfine, Triton's or PyTorch's timers, no test "
 			"with pytest-benchmark; doc/howto/add-a-repository.md lists the benchmarks of a branch\n",
 			root);

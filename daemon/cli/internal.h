@@ -24,7 +24,7 @@ void alert_finding(const json_t *alert, char out[FINDING_SIZE]);
  * warning. Own: json_decref.
  */
 json_t *alert_live(struct client *c, const char *repo);
-/** That of a branch (its key) with the largest slowdown. NULL: none. Borrowed. */
+/** Return the alert of a branch (its key) with the largest slowdown; NULL: none. Borrowed. */
 json_t *alert_slowest(const json_t *alerts, const char *repo, const char *branch);
 /** Print the two answers to an alert whose cause was shown, or is not known; after an answer, its page. */
 void alert_print_next(long long alert, enum alertstate state);
@@ -259,7 +259,7 @@ struct scan {
 	bool is_cut;                                    /* there are more files than the scan reads */
 	int n_absent;                                   /* modules that this machine does not have: see missing_search */
 	char absent[SCAN_ABSENT_MAX][64];
-	char python[256]; /* the Python that was asked for them; "" none */
+	char python[256]; /* the Python that was queried for them; "" none */
 	bool has_unasked; /* it did not answer */
 	int n_helpers;
 	struct script_helper *helper[SCAN_HELPERS_MAX]; /* files that scripts import, read once; see script.c */
@@ -555,7 +555,7 @@ struct catalog_verb {
 	const char *example; /* lines "command  # what it does" */
 	enum catalog_kind kind;
 	const char *words; /* values of the first argument, with CATALOG_WORDS */
-	/** Whether it needs no server with these options, so that a mistake in servers.yml is none of its own; NULL: it needs one. */
+	/** Whether it runs without a server, and so ignores mistakes in servers.yml. NULL: it needs a server. */
 	bool (*is_local)(const struct options *o);
 	const char *asks; /* by argument, the kind of names that completion requests, "-" none: "- alerts"; NULL: none */
 };

@@ -81,7 +81,7 @@ static void print_environments(const json_t *list)
 			const char *from = value_text(one, "from"), *to = value_text(one, "to");
 			printf("%s%s %s to %s", k ? ", " : "", value_text(one, "what"), *from ? from : "none", *to ? to : "none");
 		}
-		fputs(isnan(paired) && isnan(unpaired) ? ": not known by how much" : ": ", stdout);
+		fputs(isnan(paired) && isnan(unpaired) ? ": by an unknown amount" : ": ", stdout);
 		if (!isnan(paired))
 			printf("%+.2f %%%s", paired, isnan(unpaired) ? "" : ", ");
 		if (!isnan(unpaired))

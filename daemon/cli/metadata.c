@@ -120,7 +120,7 @@ static bool imports_file(const struct scan_program *program, const char *path, c
 	return false;
 }
 
-/* The folder that contains the package, else that of what the script imports: Python searches both. */
+/* Find the folder that contains the package, else the folder of the imported module: Python searches both. */
 static void find_dir(const struct scan *l, const char *name, const char *item, char *dir, size_t size)
 {
 	char package[64], path[SCAN_PATH_SIZE];

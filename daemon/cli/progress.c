@@ -38,7 +38,7 @@ static void draw(const struct progress *p)
 	print(p, "\r\033[K", line, "");
 }
 
-/* A line of its own. */
+/* Write the step as a separate line. */
 static void write_line(struct progress *p)
 {
 	char line[LINE_SIZE];

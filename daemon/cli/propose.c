@@ -495,7 +495,7 @@ static void name_absent(struct candidate *c, const struct candidate *list, int n
 	}
 }
 
-/* What this machine can run, then what is certain, then short names, which are those of the simple kernels. */
+/* Order: runnable on this machine first, then certain, then by length of the name: short names are those of simple kernels. */
 static int by_order(const void *a, const void *b)
 {
 	const struct candidate *x = a, *y = b;

@@ -325,7 +325,7 @@ static void print_pins(const json_t *comparison, FILE *out)
 	for (int i = 0; i < 2; i++) {
 		const char *pinned = value_text(json_object_get(comparison, sides[i]), "pinned");
 		if (*pinned)
-			plain_line(out, "pinned: the %s runs %s, which is no commit's verdict", sides[i], pinned);
+			plain_line(out, "pinned: the %s runs %s, so the result is not a commit's verdict", sides[i], pinned);
 	}
 }
 
@@ -333,7 +333,7 @@ static void print_pins(const json_t *comparison, FILE *out)
 static void print_toolchains(const json_t *comparison, FILE *out)
 {
 	plain_line(out, "environment: the base is built by %s", value_text(json_object_get(comparison, "base"), "toolchain"));
-	plain_line(out, "environment: the target is built by %s, which is no commit's verdict",
+	plain_line(out, "environment: the target is built by %s, so the result is not a commit's verdict",
 		value_text(json_object_get(comparison, "target"), "toolchain"));
 }
 

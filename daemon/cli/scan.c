@@ -271,7 +271,7 @@ static void take_cargo(struct scan *l, const char *path)
 
 	scan_read(l, path, &text);
 	if (strstr(text.data, "criterion"))
-		leave(l, path, "names criterion, whose output has no known format");
+		leave(l, path, "uses criterion, whose output format is unknown");
 	buf_fini(&text);
 }
 

@@ -245,8 +245,8 @@ static const char *no_timer(const struct scan_program *p, const struct python_sc
 
 	for (const char *const *c = clocks; *c; c++)
 		if (strstr(p->text.data, *c))
-			return "takes its times itself, so their output has no known format: print JSON lines, or use flopwatch.py";
-	return imports_any(s, plots) ? "draws results and times nothing" : "calls no timer that is known";
+			return "measures its times itself and prints them in an unknown format: print JSON lines, or use flopwatch.py";
+	return imports_any(s, plots) ? "draws results and times nothing" : "calls no known timer";
 }
 
 /* Arguments with choices get the first one; any other that is required is a reason to leave the script out. */

@@ -195,7 +195,7 @@ static void cause_cell(struct table *t, const json_t *branch)
 	table_cell(t, "%s", words);
 }
 
-/* What an alert is about that the verdict beside it does not say: of a slowdown nothing. */
+/* Return the subject of an alert that the verdict next to it does not show; "" for a slowdown. */
 static const char *subject_of(const json_t *alert)
 {
 	switch (alertkind_from_name(value_text(alert, "kind"))) {

@@ -42,7 +42,7 @@ static int fail_of_text(const char *from, const char *mistakes)
 		if (strncmp(line, from, len) == 0 && line[len] == ':')
 			for (what += len + 1; (*what >= '0' && *what <= '9') || *what == ':'; what++)
 				;
-		fprintf(stderr, "%s: is no suite of ours: %.*s\n", from, (int)(end - what) - (*what == ' '),
+		fprintf(stderr, "%s: is not a suite of flopwatch: %.*s\n", from, (int)(end - what) - (*what == ' '),
 			what + (*what == ' '));
 	}
 	return EXIT_USAGE;

@@ -34,7 +34,7 @@ static json_t *request_git(const char *const *args, struct fw_err *err)
 		const char *said = strncmp(errors.data, "flopwatch-git: ", 15) == 0 ? errors.data + 15 : errors.data;
 
 		err_set(err, how.status == PROC_EXIT_GONE ? ERR_NOT_FOUND : ERR_INVALID, "%.*s", (int)strcspn(said, "\n"),
-			*said ? said : "flopwatch-git ended without a word");
+			*said ? said : "flopwatch-git ended without a message");
 	} else if (result == 0 && !(answer = json_loadb(out.data, out.len, 0, NULL))) {
 		err_set(err, ERR_PROTOCOL, "flopwatch-git gave no answer that can be read");
 	}

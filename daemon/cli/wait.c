@@ -348,7 +348,7 @@ static int find_newest(struct client *c, struct wanted *w, struct fw_err *err)
 	bool is_older = w->is_branch && checkout_has_newer(&w->here, w->what, w->tip, newer);
 	if (is_older) {
 		buf_clear(&w->path);
-		return err_set(err, ERR_BUSY, "the daemon reads %s of %s at %.10s, and this checkout knows the newer %.10s",
+		return err_set(err, ERR_BUSY, "the daemon reads %s of %s at %.10s, and this checkout has the newer %.10s",
 			w->what, w->of, w->tip, newer);
 	}
 	const char *held = w->is_branch || !w->path.len ? held_in(w) : NULL;
@@ -391,7 +391,7 @@ static int nothing_found(const struct wanted *w, struct fw_err *err)
 		return err_set(
 			err, ERR_NOT_FOUND, "branch %s is not pushed: git push -u %s %s", w->what, w->here.remote, w->what);
 	return err_set(err, ERR_NOT_FOUND,
-		"no job for %s: it is no job number, watched branch or commit; a new branch has to be pushed (see "
+		"no job for %s: it is not a job number, watched branch or commit; a new branch has to be pushed (see "
 		"doc/troubleshooting.md#no-job)",
 		w->what);
 }

@@ -63,7 +63,7 @@ static void print_kernels(const json_t *kernels)
 	table_fini(&t);
 }
 
-/* What a provider tried before it chose, as it reports: "TILE=0 1 ms". */
+/* Print the configurations that a provider reports to have tried before it chose: "TILE=0 1 ms". */
 static void print_tried(const json_t *tried, const char *side, const char *chosen)
 {
 	const json_t *one, *list = json_object_get(tried, "list");
@@ -315,7 +315,7 @@ static void print_costs(const json_t *alert, const char *only)
 	printf("next: flopwatch open C%lld\n", value_integer(alert, "comparison"));
 }
 
-/* Cells that nobody measured have no profile. */
+/* Unmeasured cells have no profile. */
 static void print_missing(const json_t *alert, const json_t *comparison)
 {
 	const char *base = value_text(json_object_get(comparison, "base"), "commit"), *target = value_text(alert, "target");
@@ -349,7 +349,7 @@ static bool print_unprofiled(const json_t *alert, const json_t *comparison)
 	return true;
 }
 
-/* Print what is known without a profile. Returns 1; 0 if nothing is; -1. */
+/* Print the cause that is known without a profile. Returns 1; 0 none is known; -1. */
 static int print_without_profile(struct client *c, const char *of, const char *id, const char *cell, struct fw_err *err)
 {
 	char path[96];

@@ -53,7 +53,7 @@ static void put_benchmark(struct buf *out, const struct propose_benchmark *b)
 	if (b->choices[0])
 		buf_printf(out, "  # %s; copy the entry for the others.\n", b->choices);
 	if (b->absent[0])
-		buf_printf(out, "  # The machine that wrote this file lacks a module that it imports: %s.\n", b->absent);
+		buf_printf(out, "  # It imports a module that is missing on the machine that wrote this file: %s.\n", b->absent);
 	buf_printf(out, "  %s:\n    command: ", b->name);
 	command_put_yaml(&b->command, out);
 	buf_printf(out, "\n    reader: %s\n", b->reader);

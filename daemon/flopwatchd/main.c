@@ -12,7 +12,7 @@ static const char usage[] =
 	"  --config FILE   read the settings from FILE, such as /etc/flopwatch/flopwatchd.yml; every key: man flopwatchd.yml\n"
 	"  --check-config  print every mistake in FILE and exit\n"
 	"  --probe         check the folders, repositories and workers of FILE, and print a line of JSON for each;\n"
-	"                  `flopwatch config check` prints them for people\n"
+	"                  `flopwatch config check` prints them as a report\n"
 	"  --backup        copy DATABASE, in use or not, to FILE and exit; `flopwatch backup` does it for a running daemon\n"
 	"  --check         check DATABASE, in use or not, for damage, for at most ten seconds; the daemon does so at its start\n"
 	"  --help, --version\n"

@@ -52,7 +52,7 @@ struct oidc {
 	int next_used;
 	struct check check[CHECKS_MAX];
 	bool is_ending;             /* no further check is started */
-	void (*drained)(void *arg); /* called when none is in progress; NULL: nobody waits for that */
+	void (*drained)(void *arg); /* called when none is in progress; NULL: no caller waits for that */
 	void *drained_arg;
 };
 
@@ -580,7 +580,7 @@ int oidc_address(struct oidc *o, const void *request, const char *next, struct s
 {
 	const struct log_in *l = find(o, request);
 	if (!l)
-		return err_set(err, ERR_INTERNAL, "this request is no log-in");
+		return err_set(err, ERR_INTERNAL, "this request has no log-in in progress");
 	if (l->child)
 		return 1;
 	if (l->why.code)
@@ -635,12 +635,12 @@ int oidc_exchange(struct oidc *o, const void *request, const struct site_code *c
 	return -1;
 }
 
-/* Stores the account not earlier than now: the caller inserts the session at once, and nobody else can delete the tokens between. */
+/* Stores the account only now: the caller inserts the session at once, so no other writer deletes the tokens in between. */
 int oidc_user(struct oidc *o, const void *request, struct site_user *out, struct fw_err *err)
 {
 	struct log_in *l = find(o, request);
 	if (!l)
-		return err_set(err, ERR_INTERNAL, "this request is no log-in");
+		return err_set(err, ERR_INTERNAL, "this request has no log-in in progress");
 	if (l->child)
 		return 1;
 	json_t *user = l->answer;

@@ -64,7 +64,7 @@ static const char *explain_format(const char *message)
 			"it stores refs as reftable (extensions.refStorage), which flopwatch cannot read; run `git refs migrate "
 			"--ref-format=files` there, or watch a clone with `--ref-format=files`" },
 		{ "unsupported extension name",
-			"it uses an extension of git's repository format that flopwatch does not know; watch a clone of it" },
+			"it uses an extension of git's repository format that flopwatch does not support; watch a clone of it" },
 		{ "error parsing REF pkt-line",
 			"it is a shallow clone, or stores SHA-256 objects, which cannot be fetched; complete it with `git fetch "
 			"--unshallow`, or watch a full clone of SHA-1 objects" },

@@ -93,12 +93,12 @@ static int on_credential(git_credential **out, const char *url, const char *user
 		return give_token(out, t);
 	if (allowed & GIT_CREDENTIAL_SSH_KEY)
 		err_set(t->err, ERR_INVALID,
-			"the server wants a key; set ssh_key of this repository to an ed25519 deploy key (see doc/troubleshooting.md#ssh-key)");
+			"the server requires a key; set ssh_key of this repository to an ed25519 deploy key (see doc/troubleshooting.md#ssh-key)");
 	else if (strncmp(t->url, "https://", 8) == 0)
 		err_set(t->err, ERR_INVALID,
-			"the server wants a token; set token_file of this repository (see doc/troubleshooting.md#token)");
+			"the server requires a token; set token_file of this repository (see doc/troubleshooting.md#token)");
 	else
-		err_set(t->err, ERR_INVALID, "the server wants a password, which is not supported; use a deploy key");
+		err_set(t->err, ERR_INVALID, "the server requires a password, which is not supported; use a deploy key");
 	return GIT_EUSER;
 }
 
@@ -147,7 +147,7 @@ static int on_certificate(git_cert *cert, int valid, const char *host, void *pay
 		if (valid)
 			return check_server(t, host);
 		err_set(t->err, ERR_INVALID,
-			"the certificate of %s is not to be trusted: it is signed by none that this machine trusts, is for "
+			"the certificate of %s cannot be verified: it is not signed by an authority that this machine trusts, is for "
 			"another name, or is out of date; name its authority by ca_file of this repository",
 			host);
 		return GIT_ECERTIFICATE;
@@ -296,7 +296,7 @@ int git_server_branches(const char *url, const struct git_access *access, git_br
 	return result;
 }
 
-/* What to fetch of a connected server: its branches, and wanted requests. */
+/* Refs to fetch from a connected server: its branches, and the selected requests. */
 struct wanted_refs {
 	char text[PULLS_WANTED_MAX][128];
 	char *spec[1 + PULLS_WANTED_MAX];

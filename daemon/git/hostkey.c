@@ -234,7 +234,7 @@ int hostkey_check(const struct git_access *a, const char *url, const unsigned ch
 		"publishes, then write host_keys: [\"%s\"] at this repository (see doc/troubleshooting.md#host-key)",
 		name, s.fingerprint, s.type,
 		s.other[0]     ? "is another one than in "
-		: s.kin[0]     ? "is not known, but one of another type is, by "
+		: s.kin[0]     ? "is not listed, but a key of another type is, by "
 		: a->host_keys ? "is not among host_keys"
 			       : "is not known",
 		s.other[0] ? s.other : s.kin, s.fingerprint);

@@ -14,7 +14,7 @@ static const rlim_t ADDRESS_SPACE_BYTES = (rlim_t)4 << 30;
 static void on_time_up(int sig)
 {
 	static const char text[] =
-		"flopwatch-git: gave up, too much processor time used; an object of the repository may be broken\n";
+		"flopwatch-git: stopped after too much processor time; an object of the repository may be broken\n";
 
 	(void)sig;
 	_exit(write(STDERR_FILENO, text, sizeof text - 1) < 0 ? 2 : 1);

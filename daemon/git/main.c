@@ -81,7 +81,7 @@ static int add_value(const char **list, int *n, int max, const char *path)
 	return 0;
 }
 
-/* Store the value of an option. Returns -1 if it is no number, or one value too many. */
+/* Store the value of an option. Returns -1 if it is not a number, or one value too many. */
 static int set_option(struct verb_args *a, const struct verb *verb, const char *name, const char *value)
 {
 	struct {

@@ -150,8 +150,8 @@ static int merge_commits(struct git_repo *r, const char *base, const char *head,
 }
 
 /*
- * Check a merge result with the right parents: some servers let their users push to its ref, so it could have any content. It is
- * the merge of a branch and the head, and nothing else.
+ * Check a merge result with the right parents: some servers let their users push to its ref, so it could have any content. It
+ * must be exactly the merge of a branch and the head.
  */
 static void check_merge(struct git_repo *r, const struct git_commit_info *merge, char *problem, size_t size)
 {

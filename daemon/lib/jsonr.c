@@ -356,7 +356,7 @@ static void take(struct jsonr *r, const struct jsonr_field *field, void *into)
 	}
 }
 
-/* Skip the key of `field` and its colon if it is next. That is nearly always so if the list has every key in its order. */
+/* Skip the key of `field` and its colon if it is next. It nearly always is if the list has every key in its order. */
 static inline bool takes_key(struct jsonr *r, const struct jsonr_field *field)
 {
 	if (!field->key || next(r) != '"')

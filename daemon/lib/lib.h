@@ -458,7 +458,7 @@ enum { DECIMAL_MAX = 32, DECIMAL_TEXT_MAX = 352 };
 size_t decimal_fixed(char *out, double v, int decimals);
 /** Write the same as snprintf with "%.*f", for any number. */
 void decimal_text(char *out, size_t size, double v, int decimals);
-/** Write the same as "%.*g", likewise, for numbers that need no exponent; digits 1 to 9. */
+/** Write the same as "%.*g" for numbers that need no exponent; digits 1 to 9. */
 size_t decimal_general(char *out, double v, int digits);
 
 /* ---- fd: Descriptors and small files as a whole. ---- */
@@ -614,9 +614,9 @@ struct jsonr {
 
 enum jsonr_kind {
 	JSONR_TEXT,   /* const char *; unchanged if the value is no text */
-	JSONR_NUMBER, /* double; likewise */
-	JSONR_WHOLE,  /* int; likewise */
-	JSONR_ID,     /* int64_t; likewise */
+	JSONR_NUMBER, /* double; as above */
+	JSONR_WHOLE,  /* int; as above */
+	JSONR_ID,     /* int64_t; as above */
 	JSONR_TRUE,   /* bool: true if the value is true */
 	JSONR_WORDS,  /* const char *: a list of texts, separated by spaces */
 	JSONR_SPAN,   /* struct jsonr_span */
@@ -634,7 +634,7 @@ struct jsonr_field {
 	size_t offset; /* in the struct */
 	const struct jsonr_field *inner;
 	void (*name)(const char *text, void *into); /* `into` is the whole struct */
-	void (*read)(struct jsonr *r, void *into);  /* reads or skips one value; `into` likewise */
+	void (*read)(struct jsonr *r, void *into);  /* reads or skips one value; `into` as above */
 };
 
 #define JSONR_KEY(name) .key = (name), .len = sizeof(name) - 1
@@ -825,7 +825,7 @@ void percent_decode(const char *text, char *out);
 
 /**
  * Open a regular file for reading, following links. `what` precedes its path in errors: "the configuration ", or "". Own: the
- * descriptor. Err: -1; ERR_INVALID the object is no regular file; its kind is named.
+ * descriptor. Err: -1; ERR_INVALID the object is not a regular file; its kind is named.
  */
 int regular_open(const char *what, const char *path, struct fw_err *err);
 /** Return the kind of another object: "a FIFO", "a folder"; NULL for a regular file. */

@@ -33,7 +33,7 @@ static void read_time(struct yaml *y, struct yaml_node *time, struct benchmark *
 	if (!word[0])
 		return;
 	if (strcmp(word, "real") != 0 && strcmp(word, "cpu") != 0)
-		yaml_mistake(y, time, "`%s` is no time; use real or cpu", word);
+		yaml_mistake(y, time, "`%s` is not a time; use real or cpu", word);
 	else if (b->reader[0] && !format_has_times(format_from_name(b->reader)))
 		yaml_mistake(y, time, "is for google-benchmark, which writes two; %s has one time", b->reader);
 	else
@@ -50,10 +50,10 @@ static void read_reader(struct yaml *y, struct yaml_node *node, struct benchmark
 		yaml_mistake(y, node, "reader is missing; use one of " FORMAT_NAMES);
 	manifest_read_text(y, reader, false, b->reader, sizeof b->reader);
 	if (b->reader[0] && format_from_name(b->reader) == FORMAT_N)
-		yaml_mistake(y, reader, "`%.24s` is no format that is read; use one of " FORMAT_NAMES, b->reader);
+		yaml_mistake(y, reader, "`%.24s` is not a format that is read; use one of " FORMAT_NAMES, b->reader);
 	manifest_read_text(y, unit, false, b->unit, sizeof b->unit);
 	if (b->unit[0] && unit_convert(1, b->unit, &ms, &tflops, &suffix))
-		yaml_mistake(y, unit, "`%.16s` is no unit; use ms, us, ns, s, TFLOPS or GB/s", b->unit);
+		yaml_mistake(y, unit, "`%.16s` is not a unit; use ms, us, ns, s, TFLOPS or GB/s", b->unit);
 	read_time(y, yaml_get(y, node, "time"), b);
 }
 
@@ -64,7 +64,7 @@ void benchmark_read(struct yaml *y, struct yaml_node *node, const char *name, st
 	if (!name[0] || strlen(name) >= sizeof out->name ||
 		strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789_-") != strlen(name))
 		yaml_mistake(
-			y, node, "\"%.32s\" is no name of a benchmark; use 1 to %zu of a-z 0-9 _ -", name, sizeof out->name - 1);
+			y, node, "\"%.32s\" is not a name of a benchmark; use 1 to %zu of a-z 0-9 _ -", name, sizeof out->name - 1);
 	else
 		snprintf(out->name, sizeof out->name, "%s", name);
 	if (!yaml_is_map(node)) {

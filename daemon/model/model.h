@@ -51,7 +51,7 @@ bool alertstate_is_live(enum alertstate v);
  */
 
 enum cost {
-	COST_MEMORY,   /* workspace of a call, as the module requests it; of a program what it reports */
+	COST_MEMORY,   /* workspace of a call, as the module requests it; of a program the memory that it reports */
 	COST_ERROR,    /* largest error of a result, relative to that of the plain data type */
 	COST_FIRST,    /* time of plan, bind and first call, which includes tuning */
 	COST_ENERGY,   /* of a call in sustained runs */
@@ -134,7 +134,7 @@ void reader_add(struct reader *r, struct yaml_node *at, const void *shape);
  * Read a list of 1 to `max` integers up to `most`. Returns their number, 0 after a mistake or without a list. Shape: out[max].
  */
 int reader_ints(struct reader *r, struct yaml_node *list, int max, int64_t most, int32_t *out);
-/** Read a list of 1 to READER_LIST_MAX numbers between 0 and 1; likewise. */
+/** Read a list of 1 to READER_LIST_MAX numbers between 0 and 1. As reader_ints. */
 int reader_shares(struct reader *r, struct yaml_node *list, double *out);
 /** Return the index of a name in `words` (NULL after the last); -1 and a mistake with `hint` if it is not in the list. */
 int reader_word(struct yaml *y, struct yaml_node *n, const char *const *words, const char *hint);

@@ -28,7 +28,7 @@ static const char *add(struct peers *p, const char *word, size_t len)
 	if (at)
 		*at = 0;
 	if (!peers_is_provider(text))
-		return "is no provider; write its name as the module tells it, e.g. cudnn, or cudnn@cuda";
+		return "is not a provider; write its name as the module reports it, e.g. cudnn, or cudnn@cuda";
 	if (device == DEVICE_KINDS || (at && device == DEVICE_ANY))
 		return "names no kind of device after the @; it is cuda, cpu or sim";
 	for (int i = 0; i < p->n; i++)

@@ -24,13 +24,13 @@ static void without_causes(const struct cause_known *k, char *out)
 	char base[16], target[16];
 
 	if (!(k->base_ms > 0) || !(k->target_ms > 0)) {
-		snprintf(out, CAUSE_ANSWER_SIZE, "not known: the comparison holds no times of this cell to explain");
+		snprintf(out, CAUSE_ANSWER_SIZE, "not known: the comparison has no times of this cell to explain");
 		return;
 	}
 	sentence_ms(k->base_ms, base);
 	sentence_ms(k->target_ms, target);
 	snprintf(out, CAUSE_ANSWER_SIZE,
-		"not known: the medians, %s and %s ms, lie within their noise of each other, so the profile has no difference to explain",
+		"not known: the medians, %s and %s ms, differ by less than their noise, so the profile has no difference to explain",
 		base, target);
 }
 
@@ -69,7 +69,7 @@ void cause_answer(const struct cause_known *k, char *out)
 		snprintf(out, CAUSE_ANSWER_SIZE, "not known: the profile ended without a result: %.700s",
 			or_else(k->profile_why, or_else(k->profile_state, "failed")));
 	else if (k->cell == CAUSE_CELL_NONE)
-		snprintf(out, CAUSE_ANSWER_SIZE, "not known: the profile did not look at this cell");
+		snprintf(out, CAUSE_ANSWER_SIZE, "not known: the profile does not include this cell");
 	else
 		of_cell(k, out);
 }

@@ -444,7 +444,7 @@ struct ptxaslog_diagnostic {
 	enum ptxas_kind kind;
 	char code[8];                  /* "C7512"; "" none */
 	size_t symbol;                 /* ptxaslog_symbol; of "" if the line names no function */
-	char what[PTXASLOG_WHAT_SIZE]; /* "wgmma is serialised for want of registers" */
+	char what[PTXASLOG_WHAT_SIZE]; /* "wgmma is serialised because there are too few registers" */
 	int times;
 };
 
@@ -508,7 +508,7 @@ struct ptxas_change {
 	char kernel[SYMBOLNAME_SIZE]; /* readable name; "" if the line names none */
 	int architecture;             /* 90 for sm_90a; 0 unknown */
 	char what
-		[PTXASDELTA_WHAT_SIZE]; /* "wgmma is serialised for want of registers", "spills of 104 bytes by stores and ..." */
+		[PTXASDELTA_WHAT_SIZE]; /* "wgmma is serialised because ...", "spills of 104 bytes by stores and ..." */
 };
 
 /**

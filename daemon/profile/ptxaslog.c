@@ -147,14 +147,14 @@ static int begin_function(struct reading *r, struct span name)
 
 /* Causes of serial products, in the terms of ptxas and of flopwatch. */
 static const char *const reasons[][2] = {
-	{ "insufficient register resources", "for want of registers" },
+	{ "insufficient register resources", "because there are too few registers" },
 	{ "Extern calls", "because of calls out of its file" },
-	{ "crossing function boundary", "because a call stands between products in flight" },
+	{ "crossing function boundary", "because a function call is between wgmma in flight" },
 	{ "defining input registers", "because inputs of products in flight are written" },
 	{ "reading accumulator registers", "because accumulators of products in flight are read" },
 	{ "defining accumulator registers", "because accumulators of products in flight are written" },
 	{ "ill formed pipeline stage", "because a stage is not begun and ended on every way through it" },
-	{ "compiler-inserted", "because fences would stand where warps go different ways" },
+	{ "compiler-inserted", "because fences would be on divergent paths of warps" },
 };
 
 /* Copy the text of ptxas without its fixed phrases and non-printable bytes. */

@@ -56,7 +56,7 @@ static int refuse(struct fw_err *err, const char *what, const char *text)
 static int read_number(const char *text, double above, double max, double *out, struct fw_err *err)
 {
 	if (!text || !reading_number(text, out) || !(*out >= above) || *out > max)
-		return refuse(err, "says a number that cannot be", text);
+		return refuse(err, "sends an invalid number", text);
 	return 0;
 }
 
@@ -89,7 +89,7 @@ static int read_done(char *rest, struct interleave_line *out, struct fw_err *err
 		double *to = NULL;
 
 		if (!equals)
-			return refuse(err, "says more of a call than name=number", item);
+			return refuse(err, "adds something other than name=number to a call", item);
 		*equals = '\0';
 		to = strcmp(item, "host_us") == 0   ? &out->host_us
 		     : strcmp(item, "mhz") == 0     ? &out->mhz
@@ -105,7 +105,7 @@ static int read_done(char *rest, struct interleave_line *out, struct fw_err *err
 		out->late = out->late || late != 0;
 	}
 	if (out->ms <= 0 && !out->cut && !out->late)
-		return refuse(err, "says that a call took no time", ms);
+		return refuse(err, "reports a call that took no time", ms);
 	return 0;
 }
 
@@ -117,7 +117,7 @@ static int read_kernel_text(struct reported_kernel *k, const char *name, const c
 	if (strcmp(name, "config") == 0)
 		clean(value, k->config, sizeof k->config);
 	if (hash && (strlen(value) != HASH_HEX - 1 || strspn(value, "0123456789abcdef") != HASH_HEX - 1))
-		return refuse(err, "reports a kernel with what is no hash", value);
+		return refuse(err, "reports a kernel with an invalid hash", value);
 	if (hash)
 		memcpy(hash, value, HASH_HEX);
 	return 0;
@@ -139,7 +139,7 @@ static int read_kernel(char *rest, struct interleave_line *out, struct fw_err *e
 		double *to = NULL;
 
 		if (!equals)
-			return refuse(err, "says more of a kernel than name=value", item);
+			return refuse(err, "adds something other than name=value to a kernel", item);
 		*equals = '\0';
 		to = strcmp(item, "num_warps") == 0    ? &warps
 		     : strcmp(item, "num_stages") == 0 ? &stages
@@ -178,7 +178,7 @@ static int read_fact(char *rest, struct interleave_line *out, struct fw_err *err
 		clean(rest, out->text, sizeof out->text);
 		return 0;
 	}
-	return refuse(err, "tells what is no fact of a cell", name);
+	return refuse(err, "reports an unknown fact of a cell", name);
 }
 
 static int read_fail(char *rest, struct interleave_line *out, struct fw_err *err)
@@ -202,7 +202,7 @@ static int read_hello(char *rest, struct interleave_line *out, struct fw_err *er
 		return -1;
 	if (number != INTERLEAVE_VERSION)
 		return err_set(
-			err, ERR_PROTOCOL, "speaks version %.6g of turns, this flopwatch speaks %d", number, INTERLEAVE_VERSION);
+			err, ERR_PROTOCOL, "uses version %.6g of the interleave protocol, this flopwatch uses %d", number, INTERLEAVE_VERSION);
 	clean(rest, out->text, sizeof out->text);
 	return 0;
 }
@@ -237,7 +237,7 @@ static int parse(char *line, struct interleave_line *out, struct fw_err *err)
 	while (i < n && (!first || strcmp(first, words[i].name) != 0))
 		i++;
 	if (i == n)
-		return refuse(err, "says what is no line of turns", first);
+		return refuse(err, "sends an unknown line", first);
 	out->word = words[i].word;
 	switch (out->word) {
 	case INTERLEAVE_HELLO:
@@ -256,7 +256,7 @@ static int parse(char *line, struct interleave_line *out, struct fw_err *err)
 	case INTERLEAVE_ENDED:
 		return read_ended(rest, out, err);
 	default:
-		return rest ? refuse(err, "says more than one word", rest) : 0;
+		return rest ? refuse(err, "sends more than one word in a line", rest) : 0;
 	}
 }
 
@@ -267,9 +267,9 @@ int interleave_parse(const char *line, size_t len, struct interleave_line *out, 
 
 	memset(out, 0, sizeof *out);
 	if (len > INTERLEAVE_LINE_MAX)
-		return err_set(err, ERR_PROTOCOL, "says a line of more than %d bytes", INTERLEAVE_LINE_MAX);
+		return err_set(err, ERR_PROTOCOL, "sends a line of more than %d bytes", INTERLEAVE_LINE_MAX);
 	if (memchr(line, '\0', len))
-		return err_set(err, ERR_PROTOCOL, "says a line with a zero byte");
+		return err_set(err, ERR_PROTOCOL, "sends a line with a zero byte");
 	copy = strndup(line, len);
 	if (!copy)
 		return err_set(err, ERR_INTERNAL, "out of memory");
@@ -334,7 +334,7 @@ int interleave_receive(struct interleave_side *s, const struct interleave_line *
 	if (line->word == INTERLEAVE_ENDED)
 		return s->is_forked ? 0 : find_violation(err, "reports the end of a run that was not requested");
 	if (s->state == INTERLEAVE_WAITING)
-		return find_violation(err, "says something before a run is requested");
+		return find_violation(err, "sends a line before a run is requested");
 	if (s->state == INTERLEAVE_STARTING && !s->is_forked && line->word == INTERLEAVE_FRESH)
 		return 0;
 	if (s->state == INTERLEAVE_STARTING && !s->is_forked && line->word == INTERLEAVE_PARENT) {
@@ -342,19 +342,19 @@ int interleave_receive(struct interleave_side *s, const struct interleave_line *
 		return 0;
 	}
 	if (s->state == INTERLEAVE_GONE)
-		return find_violation(err, "speaks after its `bye`");
+		return find_violation(err, "sends a line after its `bye`");
 	if ((s->state == INTERLEAVE_STARTING) != (line->word == INTERLEAVE_HELLO))
 		return find_violation(
-			err, s->state == INTERLEAVE_STARTING ? "says something before its hello" : "says hello twice");
+			err, s->state == INTERLEAVE_STARTING ? "sends a line before its hello" : "sends hello twice");
 	switch (line->word) {
 	case INTERLEAVE_HELLO:
 		s->state = INTERLEAVE_BUSY;
 		return 0;
 	case INTERLEAVE_TURN:
 		if (s->state == INTERLEAVE_RESTING)
-			return find_violation(err, "asks for a turn while it waits for one");
+			return find_violation(err, "requests a turn while it waits for one");
 		if (s->state == INTERLEAVE_HOLDING)
-			return find_violation(err, "asks for another turn before the calls of this one are done");
+			return find_violation(err, "requests another turn before the calls of this one are done");
 		s->state = INTERLEAVE_RESTING;
 		memcpy(s->key, line->key, sizeof s->key);
 		return 0;
@@ -366,17 +366,17 @@ int interleave_receive(struct interleave_side *s, const struct interleave_line *
 	case INTERLEAVE_FACT:
 	case INTERLEAVE_FAIL:
 		if (!interleave_holds(s))
-			return find_violation(err, "tells of a cell without having its turn");
+			return find_violation(err, "reports on a cell outside its turn");
 		if (++s->facts > INTERLEAVE_FACTS_MAX)
-			return find_violation(err, "tells too much in one turn");
+			return find_violation(err, "sends too many lines in one turn");
 		if (line->word == INTERLEAVE_FAIL)
 			s->state = INTERLEAVE_AFTER;
 		return 0;
 	default:
 		if (line->word != INTERLEAVE_BYE)
-			return find_violation(err, "says after its hello how it starts runs");
+			return find_violation(err, "sends after its hello a line that belongs before it");
 		if (s->state == INTERLEAVE_RESTING || s->state == INTERLEAVE_HOLDING)
-			return find_violation(err, "says bye in the middle of a turn");
+			return find_violation(err, "sends bye in the middle of a turn");
 		s->state = INTERLEAVE_GONE;
 		return 0;
 	}

@@ -102,11 +102,11 @@ static int read_opcodes(struct fields *f, const struct row *r, void *message)
 
 		if (!name || strlen(name) >= sizeof m->opcode[i].opcode || !field_is(FIELD_WORD, name) ||
 			json_array_size(item) != 3)
-			return field_fail(f, r->key, "item %zu is no list of a name and two numbers", i);
+			return field_fail(f, r->key, "item %zu is not a list of a name and two numbers", i);
 		if (!json_is_integer(base) || !json_is_integer(target) || json_integer_value(base) < 0 ||
 			json_integer_value(target) < 0 || json_integer_value(base) > INT_MAX ||
 			json_integer_value(target) > INT_MAX)
-			return field_fail(f, r->key, "item %zu has a count that is none", i);
+			return field_fail(f, r->key, "item %zu has an invalid count", i);
 		memcpy(m->opcode[i].opcode, name, strlen(name) + 1);
 		m->opcode[i].base = (int)json_integer_value(base);
 		m->opcode[i].target = (int)json_integer_value(target);

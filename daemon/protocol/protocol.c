@@ -75,7 +75,7 @@ static int type_of(json_t *root, enum msg_type *t, struct fw_err *err)
 	const char *word = json_string_value(json_object_get(root, "t"));
 
 	if (!json_is_object(root))
-		return err_set(err, ERR_PROTOCOL, "line is no JSON object");
+		return err_set(err, ERR_PROTOCOL, "line is not a JSON object");
 	if (!word)
 		return err_set(err, ERR_PROTOCOL, "t: is missing or no string");
 	for (unsigned i = 0; i < MESSAGES; i++)
@@ -83,7 +83,7 @@ static int type_of(json_t *root, enum msg_type *t, struct fw_err *err)
 			*t = (enum msg_type)i;
 			return 0;
 		}
-	return err_set(err, ERR_PROTOCOL, "t: \"%.24s\" is no message of protocol %d", field_is(FIELD_WORD, word) ? word : "?",
+	return err_set(err, ERR_PROTOCOL, "t: \"%.24s\" is not a message of protocol %d", field_is(FIELD_WORD, word) ? word : "?",
 		PROTOCOL_VERSION);
 }
 

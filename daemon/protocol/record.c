@@ -323,7 +323,7 @@ static int read_floats(struct fields *f, const char *key, json_t *list, int n, d
 		/* compared as the stored float: a tiny double may round to 0 */
 		if (!json_is_number(v) || !((double)(*out)[i] > above) || value > max)
 			return field_fail(
-				f, key, "item %d is no number above %g and at most %g", i, above < 0 ? 0.0 : above, max);
+				f, key, "item %d is not a number above %g and at most %g", i, above < 0 ? 0.0 : above, max);
 	}
 	return 0;
 }
@@ -432,7 +432,7 @@ static int check_samples(struct fields *f, void *message)
 		return -1;
 	for (const char *c = m->order; *c; c++) {
 		if (*c < 'A' || *c >= 'A' + m->n_subjects)
-			return field_fail(f, "order", "letter %c stands for no subject", *c);
+			return field_fail(f, "order", "letter %c is not that of a subject", *c);
 		count[*c - 'A']++;
 	}
 	for (int s = 0; m->order[0] && s < m->n_subjects; s++)

@@ -43,7 +43,7 @@ static int read_lines(struct fields *f, const struct row *r, void *message)
 		return err_set(f->err, ERR_INTERNAL, "out of memory for %zu stalls", json_array_size(list));
 	for (size_t i = 0; i < json_array_size(list); i++) {
 		if (read_stall(json_array_get(list, i), &m->line[i]) != 0)
-			return field_fail(f, r->key, "item %zu is none of an instruction", i);
+			return field_fail(f, r->key, "item %zu is not a sample of an instruction", i);
 		if (i > 0 && m->line[i].offset <= m->line[i - 1].offset)
 			return field_fail(f, r->key, "item %zu lies before the one before it", i);
 		m->n++;
@@ -81,7 +81,7 @@ static int read_hot_lines(struct fields *f, const struct row *r, void *hot)
 
 		if (!words.object || read_stall(item, &h->line[i].stall) != 0 || json_array_size(item) != 5) {
 			json_decref(words.object);
-			return field_fail(f, r->key, "item %zu is none of an instruction", i);
+			return field_fail(f, r->key, "item %zu is not a sample of an instruction", i);
 		}
 		field_text(&words, "text", h->line[i].text, sizeof h->line[i].text);
 		json_decref(words.object);

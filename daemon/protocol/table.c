@@ -108,7 +108,7 @@ static void read_token(struct fields *f, const struct row *r, char *to)
 static int read_int_item(struct fields *f, const struct row *r, json_t *v, size_t i, void *to)
 {
 	if (!json_is_integer(v) || json_integer_value(v) < r->min || json_integer_value(v) > r->max)
-		return field_fail(f, r->key, "item %zu is no integer from %" PRId64 " to %" PRId64, i, r->min, r->max);
+		return field_fail(f, r->key, "item %zu is not an integer from %" PRId64 " to %" PRId64, i, r->min, r->max);
 	store_int(WIDTH_INT, to, json_integer_value(v));
 	return 0;
 }

@@ -75,7 +75,7 @@ bool interleave_overstates(const struct interleave_seen *s, char *why)
 {
 	if (s->too_long < PROOFS)
 		return false;
-	snprintf(why, INTERLEAVE_WHY_SIZE, "a call is said to have taken %.4g ms in a turn of %.4g ms, and so in %d turns",
+	snprintf(why, INTERLEAVE_WHY_SIZE, "it reports a call of %.4g ms in a turn of %.4g ms; %d turns are shorter than their calls",
 		s->said_ms, s->lived_ms, s->too_long);
 	return true;
 }
@@ -272,7 +272,7 @@ static void explain(const struct middle *b, const struct middle *t, const struct
 			t->ms, b->ms);
 	else
 		snprintf(why, INTERLEAVE_WHY_SIZE,
-			"calls of %.4g instead of %.4g ms are said to make a turn %.4g ms shorter; by the worker's clock it "
+			"calls of %.4g instead of %.4g ms should make a turn %.4g ms shorter; by the worker's clock it "
 			"became %.4g ms %s (%.4g and %.4g ms)",
 			t->ms, b->ms, claimed_ms(b, t, how), fabs(b->turn_ms - t->turn_ms),
 			b->turn_ms > t->turn_ms ? "shorter" : "longer", b->turn_ms, t->turn_ms);

@@ -105,7 +105,7 @@ static int read_benchmarks(struct reading *out, json_t *results, const struct co
 	json_object_foreach(results, name, list)
 	{
 		if (!is_time(name)) {
-			reading_note(out, "%.200s is left out: by its name it is no benchmark of time", name);
+			reading_note(out, "%.200s is left out: by its name it does not benchmark time", name);
 			continue;
 		}
 		reading_entry(out, entry++);

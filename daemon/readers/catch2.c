@@ -121,7 +121,7 @@ static int add_mean(struct reading *out, struct catch2 *t, double ms, const char
 	reading_entry(out, t->line);
 	snprintf(where, sizeof where, "%.500s:%d", file, t->line);
 	return reading_is_time(ms) ? reading_add(out, key, ms, NAN, where, err)
-				   : reading_leave(out, key, err, "a mean of %g ms is no time", ms);
+				   : reading_leave(out, key, err, "a mean of %g ms is not a time", ms);
 }
 
 static int leave_unfinished(

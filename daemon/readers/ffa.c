@@ -89,11 +89,11 @@ static int ffa_row(
 	if (!known)
 		return reading_leave(out, key, err, "the direction `%.20s` is neither fwd nor bwd", word);
 	if (!reading_number(c->cell[f->latency], &ms))
-		return reading_leave(out, key, err, "`%.20s` is no number", c->cell[f->latency]);
+		return reading_leave(out, key, err, "`%.20s` is not a number", c->cell[f->latency]);
 	if (ms == OUT_OF_MEMORY)
 		return leave_absent(out, key, ms, err);
 	if (!reading_is_time(ms))
-		return reading_leave(out, key, err, "%g ms is no time", ms);
+		return reading_leave(out, key, err, "%g ms is not a time", ms);
 	if (f->tflops >= 0 && !reading_number(c->cell[f->tflops], &tflops))
 		tflops = NAN;
 	return reading_add(out, key, ms, tflops, table_position(where, c, "latency_ms"), err);
@@ -137,12 +137,12 @@ static int flops_cell(
 	if (!c->cell[i][0])
 		return reading_leave(out, key, err, "empty");
 	if (!reading_number(c->cell[i], &tflops))
-		return reading_leave(out, key, err, "`%.20s` is no number", c->cell[i]);
+		return reading_leave(out, key, err, "`%.20s` is not a number", c->cell[i]);
 	if (tflops == OUT_OF_MEMORY || tflops == NOT_SUPPORTED)
 		return leave_absent(out, key, tflops, err);
 	(void)unit_convert(tflops, "TFLOPS", &ms, &same, &suffix);
 	if (!reading_is_time(ms))
-		return reading_leave(out, key, err, "%g TFLOP/s is no speed", tflops);
+		return reading_leave(out, key, err, "%g TFLOP/s is not a rate", tflops);
 	return reading_add(out, key, ms, tflops, table_position(where, c, h->name[i]), err);
 }
 

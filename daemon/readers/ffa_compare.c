@@ -44,7 +44,7 @@ static int find_columns(struct table *t, struct fw_err *err)
 		t->setting[i] = column_of(t, settings[i]);
 	if (t->tokens < 0 || t->direction < 0 || (t->mask < 0 && (t->ratio < 0 || t->q_block < 0)))
 		return err_set(err, ERR_INVALID,
-			"%s:1: is no profile: it needs the columns seqlen and direction, with mask_type (dense) or with "
+			"%s:1: is not a profile: it needs the columns seqlen and direction, with mask_type (dense) or with "
 			"sparsity_ratio and "
 			"q_block_size (block-sparse)",
 			t->name);
@@ -86,7 +86,7 @@ static void free_table(struct table *t)
 	buf_fini(&t->at);
 }
 
-/* NAN: the text is no number, or a missing value. */
+/* NAN: the text is not a number, or a missing value. */
 static double number(const char *text)
 {
 	char *end;

@@ -185,11 +185,11 @@ static bool has_time(json_t *object, const struct run *r, const char *time, doub
 	else if (object_is_bare(value))
 		snprintf(why, READING_WHY_SIZE, "its %s is NaN or infinite", time);
 	else if (!json_is_number(value))
-		snprintf(why, READING_WHY_SIZE, "its %s is no number", time);
+		snprintf(why, READING_WHY_SIZE, "its %s is not a number", time);
 	else if (unit == 0)
 		snprintf(why, READING_WHY_SIZE, "the time_unit `%.10s` is unknown; ns, us, ms and s are read", r->unit);
 	else if (!reading_is_time(*ms))
-		snprintf(why, READING_WHY_SIZE, "a %s of %g is no time", time, json_number_value(value));
+		snprintf(why, READING_WHY_SIZE, "a %s of %g is not a time", time, json_number_value(value));
 	else
 		return true;
 	return false;

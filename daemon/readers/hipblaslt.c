@@ -13,7 +13,7 @@ static void cut_number(char *name)
 		memmove(name, end + 1 + (end[1] == ':'), strlen(end + 1 + (end[1] == ':')) + 1);
 }
 
-/* Return whether a column is no argument: a result, a check, or what the library and the machine chose. */
+/* Return whether a column is not an argument: a result, a check, or a choice of the library or the machine. */
 static bool is_outcome(const char *name)
 {
 	static const char *const names[] = { "us", "CPU-Gflops", "CPU-us", "norm_error", "atol", "rtol", "solution_index", "CUs",

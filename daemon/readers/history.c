@@ -189,7 +189,7 @@ static bool convert(double value, const char *unit, double *ms, double *tflops, 
 	return unit_convert(value, plain, ms, tflops, suffix) == 0;
 }
 
-/* Add a result. 1: it is a time; 0: its unit is none, which is noted; -1: the value is no time, `err` is not set. */
+/* Add a result. 1: it is a time; 0: its unit is none, which is noted; -1: the value is not a time, `err` is not set. */
 static int add_result(
 	const struct source *s, struct history_point *p, const char *cell, double value, const char *unit, const char *where)
 {
@@ -197,7 +197,7 @@ static int add_result(
 	const char *suffix = "";
 	char key[TABLE_KEY_SIZE];
 	if (!convert(value, unit, &ms, &tflops, &suffix)) {
-		reading_note(&s->h->notes, "results in %.40s are left out: it is no unit of time", unit[0] ? unit : "no unit");
+		reading_note(&s->h->notes, "results in %.40s are left out: it is not a unit of time", unit[0] ? unit : "no unit");
 		return 0;
 	}
 	if (!reading_is_time(ms))
@@ -245,7 +245,7 @@ static int add_json(const struct source *s, const struct path *path, struct hist
 	snprintf(where, sizeof where, "%.500s", s->file);
 	if (add_result(s, p, cell, json_number_value(value), unit, where) >= 0)
 		return 0;
-	return s->err->code ? -1 : mistake(s, path, "%g %.40s is no time", json_number_value(value), unit);
+	return s->err->code ? -1 : mistake(s, path, "%g %.40s is not a time", json_number_value(value), unit);
 }
 
 static int read_entry(const struct source *s, struct path *path, const char *suite, const json_t *entry)
@@ -440,7 +440,7 @@ static int read_lnt(const struct source *s, const json_t *root)
 	return 0;
 }
 
-/* Note what the reading of a commit left out. The same sentence of many commits is noted once. */
+/* Note the results that the reading of a commit left out. The same sentence of many commits is noted once. */
 static void note_reading(struct history *h, const struct reading *r)
 {
 	char left[READING_NOTE_SIZE];
@@ -574,11 +574,11 @@ static int read_csv_row(const struct source *s, const struct csv *c, const struc
 	if (!oid_is_whole(c->cell[t->commit]))
 		return refuse_cell(s, c, t->commit, "is not the full hash of a commit");
 	if (t->date >= 0 && clock_parse(c->cell[t->date], &at_ms, &wrong) != 0)
-		return refuse_cell(s, c, t->date, "is no date or time of RFC 3339");
+		return refuse_cell(s, c, t->date, "is not a date or time of RFC 3339");
 	if (!reading_number(c->cell[t->value], &value))
-		return refuse_cell(s, c, t->value, "is no number");
+		return refuse_cell(s, c, t->value, "is not a number");
 	if (!unit) {
-		reading_note(&s->h->notes, "rows of the metric %.40s are left out: it is no time", c->cell[t->metric]);
+		reading_note(&s->h->notes, "rows of the metric %.40s are left out: it is not a time", c->cell[t->metric]);
 		return 0;
 	}
 	size_t used = 0;
@@ -587,7 +587,7 @@ static int read_csv_row(const struct source *s, const struct csv *c, const struc
 			used += (size_t)snprintf(
 				cell + used, sizeof cell - used, "%s%.400s", used ? "/" : "", c->cell[t->name[i]]);
 	if (used == 0)
-		return refuse_cell(s, c, t->name[0], "is no name of a benchmark");
+		return refuse_cell(s, c, t->name[0], "is not a name of a benchmark");
 	if (t->unit < 0 && strncmp(c->cell[t->metric], "wall", 4) != 0)
 		snprintf(cell + used, sizeof cell - used, "/%.100s", c->cell[t->metric]);
 	struct history_point *p = take_point(s, t->suite >= 0 ? c->cell[t->suite] : "", c->cell[t->commit], at_ms);
@@ -596,7 +596,7 @@ static int read_csv_row(const struct source *s, const struct csv *c, const struc
 	snprintf(where, sizeof where, "%.500s:%d", s->file, c->line);
 	if (add_result(s, p, cell, value, unit, where) >= 0)
 		return 0;
-	return s->err->code ? -1 : refuse_cell(s, c, t->value, "is no time");
+	return s->err->code ? -1 : refuse_cell(s, c, t->value, "is not a time");
 }
 
 static int read_rustc_perf(const struct source *s)
@@ -660,7 +660,7 @@ int history_add(struct history *h, const char *format, const char *text, size_t 
 			return read_json(&s, readers[i].read);
 	if (strcmp(format, "rustc-perf") == 0)
 		return read_rustc_perf(&s);
-	return err_set(err, ERR_INVALID, "%.500s: `%.40s` is no format of a history; use one of " HISTORY_FORMATS, file, format);
+	return err_set(err, ERR_INVALID, "%.500s: `%.40s` is not a format of a history; use one of " HISTORY_FORMATS, file, format);
 }
 
 static int compare_points(const void *a, const void *b)

@@ -1,4 +1,4 @@
-/** internal.h - what the files of this folder share. */
+/** internal.h - declarations that the files of this folder share. */
 #ifndef READERS_INTERNAL_H
 #define READERS_INTERNAL_H
 
@@ -196,7 +196,7 @@ int object_mistake(struct fw_err *err, const char *file);
 /** Format "file: benchmarks[0].real_time", for messages. Shape: out[OBJECT_TEXT_SIZE]. */
 const char *object_position(char out[OBJECT_TEXT_SIZE], const char *file, const struct fields *f, const char *key);
 /**
- * Add the number, or the numbers of the list, at `name` to the row of `key`. If one is no time, the row is left out, with that
+ * Add the number, or the numbers of the list, at `name` to the row of `key`. If one is not a time, the row is left out, with that
  * reason. Units: unit_to_ms is ms of one. Err: too many values.
  */
 int object_add_times(struct reading *out, struct fields *f, const char *file, const char *name, const char *key,
@@ -258,7 +258,7 @@ typedef int table_row_fn(
  */
 int table_each(struct reading *out, struct csv *c, const struct table_header *h, table_row_fn *take, const void *arg,
 	struct fw_err *err);
-/** Return why a cell is no time or rate; NULL: it is one, *value. Shape: why[READING_WHY_SIZE]. */
+/** Return why a cell is not a time or rate; NULL: it is one, *value. Shape: why[READING_WHY_SIZE]. */
 const char *table_unfit(const char *cell, double *value, char why[READING_WHY_SIZE]);
 const char *table_position(char out[TABLE_POSITION_SIZE], const struct csv *c, const char *name);
 /** Go to the beginning of the next line that contains `mark`; false: there is none. */

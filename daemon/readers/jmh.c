@@ -45,7 +45,7 @@ static int add_iterations(struct reading *out, json_t *forks, const struct unit_
 		json_array_foreach(fork, k, score)
 		{
 			if (!reading_is_time(time_of(score, unit)))
-				return reading_leave(out, key, err, "a score of its raw data is no time and no rate") != 0 ? -1
+				return reading_leave(out, key, err, "a score of its raw data is neither a time nor a rate") != 0 ? -1
 															   : 1;
 			if (reading_add(out, key, time_of(score, unit), NAN, where, err) != 0)
 				return -1;
@@ -69,7 +69,7 @@ static int add_score(struct reading *out, json_t *metric, const struct unit_of_s
 		if (reading_is_time(time_of(score[rank], unit)))
 			time[n++] = (struct reading_time){ names[rank], rank, time_of(score[rank], unit) };
 	return n > 0 ? reading_state(out, key, time, n, where, err)
-		     : reading_leave(out, key, err, "its score is no time and no rate");
+		     : reading_leave(out, key, err, "its score is neither a time nor a rate");
 }
 
 static int read_metric(struct reading *out, struct fields *f, const char *key, const char *file, struct fw_err *err)
@@ -130,7 +130,7 @@ int read_jmh(
 	if (!root)
 		return -1;
 	if (!json_is_array(root))
-		result = err_set(err, ERR_INVALID, "%s: is no list of benchmarks; let JMH write one with -rf json", file);
+		result = err_set(err, ERR_INVALID, "%s: is not a list of benchmarks; let JMH write one with -rf json", file);
 	json_array_foreach(root, i, benchmark)
 	{
 		if (result == 0)

@@ -62,7 +62,7 @@ static int read_result(
 	char key[TABLE_KEY_SIZE];
 
 	if (unit_to_ms(c->cell[t->unit]) == 0) {
-		reading_note(out, "rows of the metric %.40s are left out: %.20s is no unit of time", c->cell[t->metric],
+		reading_note(out, "rows of the metric %.40s are left out: %.20s is not a unit of time", c->cell[t->metric],
 			c->cell[t->unit]);
 		return 0;
 	}

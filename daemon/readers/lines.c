@@ -13,7 +13,7 @@ static const char *unit_of(const struct fields *f, char why[READING_WHY_SIZE])
 	snprintf(why, READING_WHY_SIZE, "it has none of ms, us, ns and s");
 	for (int i = 0; i < 4; i++) {
 		if (field_has(f, units[i]) && unit) {
-			snprintf(why, READING_WHY_SIZE, "%s stands beside %s; give one of them", units[i], unit);
+			snprintf(why, READING_WHY_SIZE, "%s and %s are both given; give one of them", units[i], unit);
 			return NULL;
 		}
 		unit = field_has(f, units[i]) ? units[i] : unit;
@@ -59,7 +59,7 @@ static int bench_line(struct reading *out, struct fields *f, const char *file, s
 		return 0;
 	snprintf(key, sizeof key, "%s%s%s%s%s%s", name, peer[0] ? "/" : "", peer, cell[0] ? "/" : "", cell, suffix);
 	if (!json_is_number(value))
-		return reading_leave(out, key, err, "its value is no number");
+		return reading_leave(out, key, err, "its value is not a number");
 	return reading_is_time(ms) ? reading_add(out, key, ms, tflops, object_position(where, file, f, "value"), err)
 				   : reading_leave(out, key, err, "%g %s is no measured value", json_number_value(value), unit);
 }

@@ -231,7 +231,7 @@ static int add_rates(struct reading *out, json_t *object, const char *key, const
 	json_array_foreach(samples, i, sample)
 	{
 		if (!reading_is_time(1e3 / json_number_value(sample)))
-			return reading_leave(out, key, err, "a rate of its samples_ts is none");
+			return reading_leave(out, key, err, "a value of its samples_ts is not a rate");
 	}
 	json_array_foreach(samples, i, sample)
 	{
@@ -244,7 +244,7 @@ static int add_rates(struct reading *out, json_t *object, const char *key, const
 	text[strcspn(text, " ")] = '\0'; /* "131.42 ± 0.59" */
 	mean.ms = reading_number(text, &rate) ? 1e3 / rate : NAN;
 	return reading_is_time(mean.ms) ? reading_state(out, key, &mean, 1, where, err)
-					: reading_leave(out, key, err, "its tokens per second, `%.20s`, are no rate", text);
+					: reading_leave(out, key, err, "its tokens per second, `%.20s`, are not a rate", text);
 }
 
 static int read_row(

@@ -168,7 +168,7 @@ static int take_time(struct launches *l, struct launch *one, const struct ncu_va
 		return undecided(l, v, err);
 	if (v->kind == MARKS_NUMBER && unit <= 0)
 		return err_set(
-			err, ERR_INVALID, "%s:%d: column %s: `%.20s` is no unit of time", l->file, v->line, v->metric, v->unit);
+			err, ERR_INVALID, "%s:%d: column %s: `%.20s` is not a unit of time", l->file, v->line, v->metric, v->unit);
 	one->ms = v->kind == MARKS_NUMBER ? v->value * unit : 0;
 	one->has_time = v->kind == MARKS_NUMBER && reading_is_time(one->ms);
 	if (!one->has_time)
@@ -329,7 +329,7 @@ static int add_launch(
 		result = reading_add(out, g->key, one->ms, NAN, where, err);
 	else if (one->bad[0])
 		reading_note(
-			out, "line %d: the time of a launch of %.120s is left out: `%s` is no time", one->line, g->key, one->bad);
+			out, "line %d: the time of a launch of %.120s is left out: `%s` is not a time", one->line, g->key, one->bad);
 	g->timed += one->has_time;
 	g->bad += one->bad[0] != '\0';
 	for (int i = 0; i < one->n_figures && result == 0; i++)

@@ -18,7 +18,7 @@ void reading_note(struct reading *r, const char *sentence, ...)
 		if (strcmp(r->note[i], text) == 0)
 			return;
 	if (r->n_notes == READING_NOTES_MAX) {
-		snprintf(r->note[READING_NOTES_MAX - 1], READING_NOTE_SIZE, "more was left out than is said here");
+		snprintf(r->note[READING_NOTES_MAX - 1], READING_NOTE_SIZE, "more results were left out than are listed here");
 		return;
 	}
 	r->note = mem_grow_one(r->note, (size_t)r->n_notes, sizeof *r->note);

@@ -66,7 +66,7 @@ static int read_kernel(
 		if (!wrong && reading_is_time(value * s->time[i].unit_ms))
 			time[n++] = (struct reading_time){ s->time[i].name, s->time[i].rank, value * s->time[i].unit_ms };
 		else
-			unfit = wrong ? wrong : "its time is too long or too short to be one";
+			unfit = wrong ? wrong : "its time is out of range";
 	}
 	return n > 0 ? reading_state(out, key, time, n, table_position(where, c, h->name[s->time[0].at]), err)
 		     : reading_leave(out, key, err, "%s", unfit);

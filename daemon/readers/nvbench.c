@@ -67,7 +67,7 @@ _Static_assert((int)READING_TIMES_MAX >= 8, "a row holds a statistic of each ran
 struct stated {
 	int n;
 	struct reading_time time[READING_TIMES_MAX];
-	bool has_unfit; /* a statistic is present and is no time */
+	bool has_unfit; /* a statistic is present and is not a time */
 };
 
 static void take_statistic(struct stated *to, int statistic, double seconds)
@@ -287,7 +287,7 @@ static int read_state(struct walk *w, json_t *object, const char *bench, const c
 	if (stated.n > 0)
 		return reading_state(w->out, key, stated.time, stated.n, object_position(where, w->file, &f, "summaries"), err);
 	w->n_unmeasured++;
-	return reading_leave(w->out, key, err, stated.has_unfit ? "its time is no time" : "its summaries hold no time");
+	return reading_leave(w->out, key, err, stated.has_unfit ? "its time is not a time" : "its summaries hold no time");
 }
 
 static int read_bench(struct walk *w, json_t *object, size_t b, struct fw_err *err)

@@ -11,7 +11,7 @@ json_t *object_load(const char *text, size_t len, const char *file, struct fw_er
 	json_t *root = json_loadb(text + mark, len - mark, 0, &where);
 
 	if (!root)
-		err_set(err, ERR_INVALID, "%s:%d:%d: is no JSON: %.200s; is the file cut off?", file, where.line, where.column,
+		err_set(err, ERR_INVALID, "%s:%d:%d: is not JSON: %.200s; is the file cut off?", file, where.line, where.column,
 			where.text);
 	return root;
 }
@@ -94,7 +94,7 @@ int object_each_line(
 
 		snprintf(where, sizeof where, "%.500s:%d", file, line.number);
 		if (!object)
-			return err_set(err, ERR_INVALID, "%s:%d: is no JSON object: %.200s", where, why.column, why.text);
+			return err_set(err, ERR_INVALID, "%s:%d: is not a JSON object: %.200s", where, why.column, why.text);
 		int result = take(out, object, where, arg, err);
 
 		json_decref(object);
@@ -131,7 +131,7 @@ static const char *unusable_reason(json_t *v, double unit_ms, char why[READING_W
 		if (!json_is_number(item))
 			snprintf(why, READING_WHY_SIZE, "%.40s must be a number or a list of numbers", name);
 		else if (!reading_is_time(json_number_value(item) * unit_ms))
-			snprintf(why, READING_WHY_SIZE, "%g ms is no time", json_number_value(item) * unit_ms);
+			snprintf(why, READING_WHY_SIZE, "%g ms is not a time", json_number_value(item) * unit_ms);
 		else
 			continue;
 		return why;

@@ -78,17 +78,17 @@ static void write_conditions(
 		const struct reading_fact *a = &base->fact[i], *b = find_fact(target, a->name);
 
 		if (b && !is_same_value(a, b))
-			buf_printf(out, "%s: %s in %s, %s in %s; a difference of times may come from that\n", a->name, a->value,
+			buf_printf(out, "%s: %s in %s, %s in %s; the times may differ because of that\n", a->name, a->value,
 				base_file, b->value, target_file);
 		else if (b && a->doubtful)
 			buf_printf(out, "%s: %s in both files, which distorts times\n", a->name, a->value);
 		else if (!b && a->doubtful)
-			buf_printf(out, "%s: %s in %s, and %s does not say; a difference of times may come from that\n", a->name,
+			buf_printf(out, "%s: %s in %s, and %s does not report it; the times may differ because of that\n", a->name,
 				a->value, base_file, target_file);
 	}
 	for (int i = 0; i < target->n_facts; i++)
 		if (target->fact[i].doubtful && !find_fact(base, target->fact[i].name))
-			buf_printf(out, "%s: %s in %s, and %s does not say; a difference of times may come from that\n",
+			buf_printf(out, "%s: %s in %s, and %s does not report it; the times may differ because of that\n",
 				target->fact[i].name, target->fact[i].value, target_file, base_file);
 }
 
@@ -147,7 +147,7 @@ static int leave_uneven(struct reading *in, const char *file, struct reading *ot
 		}
 		memcpy(name, in->row[i].name, sizeof name);
 		buf_printf(warnings,
-			"%s has %d results called %s, %s has %d: which is which is not known, none of them is compared\n", file,
+			"%s has %d results called %s, %s has %d: their order is unknown, so none of them is compared\n", file,
 			n, name, other_file, m);
 		++*unpaired;
 		if (leave_name(in, name, "the files have different numbers of results of this name", err) ||

@@ -138,7 +138,7 @@ struct reading_how {
 	bool name_device; /* nvbench: include the card in every name, also with one card */
 	/* The rest may be NULL or 0. */
 	const char *results; /* triton: the result columns, comma-separated; columns before them are sizes */
-	const char *metrics; /* ncu: metrics to read besides times, names or patterns, comma-separated */
+	const char *metrics; /* ncu: metrics to read in addition to times, names or patterns, comma-separated */
 	bool traffic;        /* ncu: without `metrics`, read those of memory traffic */
 	const char *kernel;  /* ncu: only kernels that match this pattern */
 	const char *ids;     /* ncu: only launches of these IDs, "3-5,9" */
@@ -231,7 +231,7 @@ const struct reading_row *reading_find(const struct reading *r, const char *key)
 const char *reading_why(const struct reading *r, const char *key);
 /** Find the row of a key that reading_pair left out, NULL none. */
 const struct reading_left *reading_find_unpaired(const struct reading *r, const char *key);
-/** Format the left out rows: "2 rows were left out: a (skipped), b (line 7: 0 is no time)". Shape: out[size]; "" none. */
+/** Format the left out rows: "2 rows were left out: a (skipped), b (line 7: 0 is not a time)". Shape: out[size]; "" none. */
 void reading_report_left(const struct reading *r, char *out, size_t size);
 
 /* ---- row: For the readers of single formats: creation of rows, and parsing of numbers. ---- */

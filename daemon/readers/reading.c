@@ -310,17 +310,17 @@ static int check_text(const char *text, size_t len, const char *file, struct fw_
 		return err_set(err, ERR_INVALID, "%s: is larger than %d MiB", file, READING_BYTES_MAX >> 20);
 	if (len >= 2 && (memcmp(text, "\xff\xfe", 2) == 0 || memcmp(text, "\xfe\xff", 2) == 0))
 		return err_set(err, ERR_INVALID,
-			"%s:1:1: is no UTF-8 text but UTF-16; write it as UTF-8: iconv -f UTF-16 -t UTF-8", file);
+			"%s:1:1: is not UTF-8 text but UTF-16; write it as UTF-8: iconv -f UTF-16 -t UTF-8", file);
 	for (size_t i = 0; i < len;) {
 		uint32_t code;
 		size_t n = utf8_next(text + i, len - i, &code);
 
 		if (code == 0)
 			return err_set(err, ERR_INVALID,
-				"%s:%d:%zu: is no UTF-8 text: it holds a NUL byte; is it UTF-16, or no text at all?", file, line,
+				"%s:%d:%zu: is not UTF-8 text: it holds a NUL byte; is it UTF-16, or no text at all?", file, line,
 				i - begin + 1);
 		if (code == UTF8_INVALID)
-			return err_set(err, ERR_INVALID, "%s:%d:%zu: is no UTF-8 text; is this the benchmark's output?", file,
+			return err_set(err, ERR_INVALID, "%s:%d:%zu: is not UTF-8 text; is this the benchmark's output?", file,
 				line, i - begin + 1);
 		i += n;
 		if (code == '\n') {
@@ -352,7 +352,7 @@ int reading_parse(
 	memset(out, 0, sizeof *out);
 	if (format == FORMAT_N)
 		return err_set(
-			err, ERR_INVALID, "%s: `%.40s` is no format that is read; use one of " FORMAT_NAMES, file, how->format);
+			err, ERR_INVALID, "%s: `%.40s` is not a format that is read; use one of " FORMAT_NAMES, file, how->format);
 	snprintf(out->format, sizeof out->format, "%s", how->format);
 	int rc = check_text(text, len, file, err);
 

@@ -102,7 +102,7 @@ static struct reading_row *new_row_for(struct reading *r, const char *key, const
 int reading_add(struct reading *r, const char *key, double ms, double tflops, const char *where, struct fw_err *err)
 {
 	if (key[0] && !reading_is_time(ms))
-		return err_set(err, ERR_INVALID, "%s: %g ms is no time; a measured time lies between 1e-9 and 1e9 ms", where, ms);
+		return err_set(err, ERR_INVALID, "%s: %g ms is not a time; a measured time lies between 1e-9 and 1e9 ms", where, ms);
 	struct reading_row *row = new_row_for(r, key, where, err);
 
 	if (!row)

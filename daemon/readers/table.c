@@ -20,7 +20,7 @@ int table_header_read(struct csv *c, struct table_header *h, struct fw_err *err)
 		for (int k = 0; k < i; k++)
 			if (h->name[i][0] && strcmp(h->name[i], h->name[k]) == 0)
 				return err_set(err, ERR_INVALID,
-					"%s:%d: columns %d and %d are both called `%.80s`, so that nobody can tell them apart",
+					"%s:%d: columns %d and %d are both called `%.80s`: rename one",
 					c->file, c->line, k + 1, i + 1, h->name[i]);
 	}
 	return 0;
@@ -103,12 +103,12 @@ const char *table_unfit(const char *cell, double *value, char why[READING_WHY_SI
 		char shown[32];
 
 		reading_show(cell, shown, sizeof shown);
-		snprintf(why, READING_WHY_SIZE, "`%s` is no number", shown);
+		snprintf(why, READING_WHY_SIZE, "`%s` is not a number", shown);
 		return why;
 	}
 	if (*value > 0)
 		return NULL;
-	snprintf(why, READING_WHY_SIZE, "%g is no time and no rate", *value);
+	snprintf(why, READING_WHY_SIZE, "%g is neither a time nor a rate", *value);
 	return why;
 }
 
@@ -178,7 +178,7 @@ int table_add(struct reading *out, const struct csv *c, const struct table_heade
 		return reading_leave(out, full, err, "it has no name");
 	}
 	if (!unfit && !reading_is_time(ms)) {
-		snprintf(why, sizeof why, "%g %s is no time", value, unit);
+		snprintf(why, sizeof why, "%g %s is not a time", value, unit);
 		unfit = why;
 	}
 	snprintf(full, sizeof full, "%s%s", key, suffix);

@@ -133,7 +133,7 @@ static int read_row(struct reading *out, struct compare *t, const struct text_li
 		reading_entry(out, line->number);
 		if (reading_number(cell[i], &value) && reading_is_time(value * t->unit_ms)
 				? reading_add(out, key, value * t->unit_ms, NAN, where, err)
-				: reading_leave(out, key, err, "`%.60s` is no time", cell[i]))
+				: reading_leave(out, key, err, "`%.60s` is not a time", cell[i]))
 			return -1;
 	}
 	return 0;

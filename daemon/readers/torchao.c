@@ -116,8 +116,8 @@ static int find_columns(
 		else if (looks)
 			reading_note(out, "column `%.80s` is left out: %s%s", h->name[i],
 				is_model(h->name[i]) ? "it is a model's and not measured"
-				: word               ? "by its name it is no time: "
-						     : "it is none of the times that torchao measures",
+				: word               ? "by its name it is not a time: "
+						     : "torchao does not measure such a time",
 				!is_model(h->name[i]) && word ? word : "");
 		for (int k = 0; is_time && k + 1 < t->n_series; k++)
 			if (strcmp(t->series[k].name, s->name) == 0)
@@ -192,7 +192,7 @@ static int read_row(
 		table_position(where, c, h->name[s->at]);
 		snprintf(full, sizeof full, "%s%s", key, key[0] ? s->name : s->name[0] ? s->name + 1 : "row");
 		if (!unfit && !reading_is_time(ms)) {
-			snprintf(why, sizeof why, "%g ms is no time", ms);
+			snprintf(why, sizeof why, "%g ms is not a time", ms);
 			unfit = why;
 		}
 		if (unfit && failure[0])

@@ -8,7 +8,7 @@ enum { KNOWN_ROWS_MAX = 4096 };
 
 /* Request to name the result columns; a unit in a name decides as well. */
 #define REQUEST_RESULTS                                                                                                          \
-	"say which columns are results with --results, as in --results %s, or write their unit into their names, as in `%s (us)`"
+	"name the result columns with --results, as in --results %s, or write their unit into their names, as in `%s (us)`"
 
 struct triton_columns {
 	int n_x; /* leading columns that contain x values */
@@ -157,7 +157,7 @@ static int count_x(const char *text, size_t len, const char *file, const struct 
 		if (differs)
 			return 0;
 		return err_set(err, ERR_INVALID,
-			"%s:1: column %d, `%.60s`, holds whole numbers alone, which may be sizes or results; " REQUEST_RESULTS,
+			"%s:1: column %d, `%.60s`, has only whole numbers, which may be sizes or results; " REQUEST_RESULTS,
 			file, *n_x + 1, name, name, name);
 	}
 	return 0;
@@ -209,7 +209,7 @@ static int choose_results(const char *text, size_t len, struct triton_columns *t
 				return err_set(err, ERR_INVALID,
 					"%s:1: the unit `%s` is unknown; use ms, us, ns, s, TFLOPS or GB/s", file, t->unit[i]);
 		return err_set(err, ERR_INVALID,
-			"%s:1: does not say what its numbers are; give a unit (ms, us, ns, s, TFLOPS or GB/s)", file);
+			"%s:1: has no unit for its numbers; give one (ms, us, ns, s, TFLOPS or GB/s)", file);
 	}
 	if (t->n_x < 0 && count_x(text, len, file, h, t, how, &t->n_x, err) < 0)
 		return -1;
@@ -242,13 +242,13 @@ static int find_units(struct triton_columns *t, const struct table_header *h, co
 			continue;
 		if (t->kind[i] == COLUMN_TIME_OR_RATE && how->unit[0] && !is_same_unit(t->unit[i], how->unit))
 			return err_set(err, ERR_INVALID,
-				"%s:1: column %d, `%.60s`, is in %s, and --unit says %.16s; leave --unit out", file, i + 1,
+				"%s:1: column %d, `%.60s`, is in %s, but --unit is %.16s; leave --unit out", file, i + 1,
 				h->name[i], t->unit[i], how->unit);
 		if (t->kind[i] != COLUMN_TIME_OR_RATE)
 			snprintf(t->unit[i], COLUMN_UNIT_SIZE, "%.*s", COLUMN_UNIT_SIZE - 1, how->unit);
 		if (!t->unit[i][0])
 			return err_set(err, ERR_INVALID,
-				"%s:1: column %d, `%.60s`, does not say what its numbers are; give a unit (ms, us, ns, s, TFLOPS or GB/s)",
+				"%s:1: column %d, `%.60s`, has no unit for its numbers; give one (ms, us, ns, s, TFLOPS or GB/s)",
 				file, i + 1, h->name[i]);
 		if (unit_convert(1, t->unit[i], &ms, &tflops, &suffix))
 			return err_set(err, ERR_INVALID, "%s:1: the unit `%s` is unknown; use ms, us, ns, s, TFLOPS or GB/s",
@@ -276,9 +276,9 @@ static int report_columns(struct reading *out, const struct triton_columns *t, c
 		if (how->results && how->results[0])
 			reading_note(out, "column `%.80s` is left out: --results does not name it", h->name[i]);
 		else if (t->kind[i] == COLUMN_OTHER_UNIT)
-			reading_note(out, "column `%.80s` is left out: `%s` is no unit of time or rate", h->name[i], t->unit[i]);
+			reading_note(out, "column `%.80s` is left out: `%s` is not a unit of time or rate", h->name[i], t->unit[i]);
 		else if (word)
-			reading_note(out, "column `%.80s` is left out: by its name (%s) it is no time", h->name[i], word);
+			reading_note(out, "column `%.80s` is left out: by its name (%s) it is not a time", h->name[i], word);
 		else
 			reading_note(out, "column `%.80s` is left out: it has no unit; give one with --unit", h->name[i]);
 	}

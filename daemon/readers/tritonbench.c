@@ -12,7 +12,7 @@ static const struct metric {
 
 enum { LATENCY, TFLOPS = 3, GBPS, METRICS };
 
-/* Return the number of a metric; METRICS: it is no time and no rate. */
+/* Return the number of a metric; METRICS: it is neither a time nor a rate. */
 static int find_metric(const char *name)
 {
 	int i = 0;
@@ -66,7 +66,7 @@ static int add_value(
 		return reading_add(out, key, ms, isnan(tflops) ? of_unit : tflops, where, err);
 	if (isalpha((unsigned char)text[0]) && strcasecmp(text, "nan") != 0 && strcasecmp(text, "inf") != 0)
 		return reading_fail(out, key, text, where, err);
-	return reading_leave(out, key, err, "`%.60s` is no time and no rate", text);
+	return reading_leave(out, key, err, "`%.60s` is neither a time nor a rate", text);
 }
 
 /* ---- CSV ---- */
@@ -128,7 +128,7 @@ static int read_table(struct reading *out, const char *text, size_t len, const c
 		if (split_column(h.name[i], provider) < METRICS)
 			found++;
 		else
-			reading_note(out, "column `%.80s` is left out: its metric is no time and no rate", h.name[i]);
+			reading_note(out, "column `%.80s` is left out: its metric is neither a time nor a rate", h.name[i]);
 	}
 	if (result == 0)
 		result = found > 0 ? table_each(out, &c, &h, read_row, NULL, err)

@@ -24,7 +24,7 @@ static int wait_for_go(struct failure *f)
 	do
 		n = read(MODE_AUDIT_GO_FD, &go, 1);
 	while (n < 0 && errno == EINTR);
-	return n == 1 ? 0 : failure_set(f, "device", "the supervisor of the audit is gone");
+	return n == 1 ? 0 : failure_set(f, "device", "the supervisor of the audit has ended");
 }
 
 /* Enqueue the timed part of a call, as in the series that decides. */

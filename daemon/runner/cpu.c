@@ -241,7 +241,7 @@ static int cpu_guards(struct device *d, void **which, struct fw_err *err)
 	if (!damaged)
 		return 0;
 	*which = damaged;
-	return err_set(err, ERR_INVALID, "bytes beside a buffer were written");
+	return err_set(err, ERR_INVALID, "bytes outside of a buffer were written");
 }
 
 static int cpu_copy(struct device *d, void *to, const void *from, size_t bytes, struct fw_err *err)

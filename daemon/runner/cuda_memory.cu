@@ -243,7 +243,7 @@ int cuda_guards(struct device *d, void **which, struct fw_err *err)
 	for (unsigned i = 0; i < n; i++) {
 		if (damaged[i]) {
 			*which = owner[i];
-			return err_set(err, ERR_INVALID, "bytes beside a buffer were written");
+			return err_set(err, ERR_INVALID, "bytes outside of a buffer were written");
 		}
 	}
 	return 0;

@@ -109,13 +109,13 @@ static int load(const struct function *f, size_t n, void *to, const char *since,
 	state.is_sought = true;
 	if (!state.library)
 		return err_set(err, ERR_UNSUPPORTED,
-			"libcupti is not installed, or not where it is looked for (the loader's folders, /usr/local/cuda): it comes with the CUDA "
+			"libcupti is not installed, or not in a searched folder (the loader's folders, /usr/local/cuda): it comes with the CUDA "
 			"toolkit, package cuda-cupti");
 	for (size_t i = 0; i < n; i++) {
 		void *symbol = dlsym(state.library, f[i].name);
 		if (!symbol)
 			return err_set(
-				err, ERR_UNSUPPORTED, "libcupti has no %s: install that of CUDA %s or newer", f[i].name, since);
+				err, ERR_UNSUPPORTED, "libcupti has no %s: install the one of CUDA %s or newer", f[i].name, since);
 		/* ISO C forbids the cast from an object pointer that dlsym needs */
 		memcpy((char *)to + f[i].at, &symbol, sizeof symbol);
 	}
@@ -165,7 +165,7 @@ static const struct {
 	int code;
 	const char *words;
 } sentences[] = {
-	{ 2, "the driver knows no such device" },
+	{ 2, "the driver does not have this device" },
 	{ 8, "there is no memory left for counters on the device" },
 	{ 14, "CUPTI and the driver do not match: install the CUPTI of the driver's CUDA version, or a newer driver" },
 	{ 15, "CUPTI could not start: libnvperf_host.so and libnvperf_target.so must be next to libcupti, and the driver must "

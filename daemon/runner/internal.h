@@ -1,4 +1,4 @@
-/** internal.h - what the files of this folder share. */
+/** internal.h - declarations that the files of this folder share. */
 #ifndef RUNNER_INTERNAL_H
 #define RUNNER_INTERNAL_H
 
@@ -149,7 +149,7 @@ pid_t hoststate_end_children(void);
 
 struct failure;
 
-/* What is compared: the addresses of imported functions, 0.2 us; all constant tables, 11 us; all code too, 0.3 ms. */
+/* Scope of the comparison: the addresses of imported functions, 0.2 us; all constant tables, 11 us; all code too, 0.3 ms. */
 enum own_code_depth { OWN_CODE_IMPORTS, OWN_CODE_TABLES, OWN_CODE_ALL };
 
 /** Take the sums of this process's objects. Call it before any module is loaded. */

@@ -81,7 +81,7 @@ __attribute__((no_sanitize("address"))) static uint64_t sum_of(const struct part
 	return lane[0] ^ (lane[1] << 1) ^ (lane[2] << 2) ^ (lane[3] << 3);
 }
 
-/* Not memcpy, which ASan checks: between constants it has bytes that nobody may read. */
+/* Not memcpy, which ASan checks: between constants it has bytes that are not readable. */
 __attribute__((no_sanitize("address"))) static void copy_words(uint64_t *to, const struct part *p)
 {
 	for (size_t i = 0; i < p->n; i++)

@@ -408,7 +408,7 @@ int spot_check_after(struct spot_check *w, struct subject *u, const char *when, 
 	record_look(w->runner->records, w->runner->at_cell, u->role);
 	if (check_escaped(w, u, f) != 0 || own_code_check(OWN_CODE_ALL, f) != 0)
 		return -1;
-	if (w->runner->ops->queues) /* a step of its own, now that the queued calls have ended */
+	if (w->runner->ops->queues) /* a separate step, now that the queued calls have ended */
 		record_at(w->runner->records, w->runner->at_cell, w->runner->at_role, "check");
 	if (check_workspaces(w, f) != 0)
 		return -1;

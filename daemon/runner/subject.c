@@ -97,10 +97,10 @@ static int check_info(struct subject *s, const struct fw_info *info, struct fail
 	if (info->phases == 0 || (info->phases & ~(uint32_t)FW_ALL) != 0)
 		return failure_set(f, "abi", "%.47s: plan declares phases 0x%x", s->provider->name, info->phases);
 	if ((info->once & ~info->phases) != 0)
-		return failure_set(f, "abi", "%.47s: plan says that phases 0x%x are done once, of which 0x%x are none of its own",
+		return failure_set(f, "abi", "%.47s: plan declares phases 0x%x as done once, but does not have 0x%x of them",
 			s->provider->name, info->once, info->once & ~info->phases);
 	if (info->workspace_bytes > (uint64_t)1 << 37 || info->persist_bytes > (uint64_t)1 << 37)
-		return failure_set(f, "abi", "%.47s: plan asks for %llu + %llu bytes of workspace", s->provider->name,
+		return failure_set(f, "abi", "%.47s: plan requests %llu + %llu bytes of workspace", s->provider->name,
 			(unsigned long long)info->workspace_bytes, (unsigned long long)info->persist_bytes);
 	return 0;
 }
@@ -224,7 +224,7 @@ int subject_plan(struct subject *s, struct problem *p, enum direction direction,
 		pin = fitted[0] ? fitted : NULL;
 	}
 	if (status != FW_OK)
-		return set_refused(s, pin ? "plan with the configuration that it was handed" : "plan", status, why, f);
+		return set_refused(s, pin ? "plan with the requested configuration" : "plan", status, why, f);
 	if (!s->plan)
 		return failure_set(f, "abi", "%.47s: plan returned FW_OK but no plan", s->provider->name);
 	if (check_info(s, &info, f) != 0)
@@ -239,7 +239,7 @@ int subject_plan(struct subject *s, struct problem *p, enum direction direction,
 		take_tried(s, &info);
 	if (pin && !config_contains_all(pin, s->config))
 		return failure_set(f, "abi",
-			"%.47s: plan was handed the configuration `%.150s` and chose `%.150s` (see doc/troubleshooting.md#handed-configuration)",
+			"%.47s: plan was given the configuration `%.150s` and chose `%.150s` (see doc/troubleshooting.md#requested-configuration)",
 			s->provider->name, pin, s->config);
 	if (s->workspace_bytes && p->ops->alloc(p->dev, s->workspace_bytes, &s->workspace, &err) != 0)
 		return failure_device(f, p, &err);
@@ -290,7 +290,7 @@ int subject_plan_again(struct subject *s, struct failure *f)
 	s->tried = tried;
 	if (result == 0 && strcmp(s->config, chosen) != 0)
 		result = failure_set(f, "abi",
-			"%.47s: plan was handed the configuration `%.150s` and chose `%.150s` (see doc/troubleshooting.md#handed-configuration)",
+			"%.47s: plan was given the configuration `%.150s` and chose `%.150s` (see doc/troubleshooting.md#requested-configuration)",
 			s->provider->name, chosen, s->config);
 	return result;
 }

@@ -196,7 +196,7 @@ out:
 	if (err.code != ERR_NONE)
 		fprintf(stderr, "flopwatch-runner: %s\n", err.text);
 	if (records.failed)
-		fprintf(stderr, "flopwatch-runner: the reader of the records is gone\n");
+		fprintf(stderr, "flopwatch-runner: the reader of the records has disconnected\n");
 	records_fini(&records);
 	return status;
 }

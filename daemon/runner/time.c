@@ -45,7 +45,7 @@ static int device_pass(struct timing *t, struct timing_pass *p, struct samples *
 				return -1;
 			if (look && timing_look(t, t->subject[who], "between the timed calls: ", f) != 0)
 				return -1;
-			if (look && ops->queues) /* the check is a step of its own */
+			if (look && ops->queues) /* the check is a separate step */
 				runner_at(t->runner, t->cell, NULL, "time");
 		}
 	}

@@ -171,7 +171,7 @@ int timing_lost(struct timing *t, struct failure *f)
 	if (!t->runner->lost)
 		return 0;
 	f->lost = true;
-	return failure_set(f, "crash", "the device's context is gone");
+	return failure_set(f, "crash", "the device's context was destroyed");
 }
 
 int timing_guarded(struct timing *t, timing_pass_fn *run, struct timing_pass *p, struct samples *x, struct failure *f)

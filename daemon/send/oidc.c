@@ -81,7 +81,7 @@ static int request(struct log_in *l, const char *what, const char *url, const ch
 		err_set(err, ERR_IO, "the provider answered %d to the request for %s; redirects are not followed", answer.status,
 			what);
 	else if (result != 0 && why.code == ERR_INVALID)
-		err_set(err, ERR_IO, "the provider's address of %s is an internal one; set oidc.allow_internal if that is meant",
+		err_set(err, ERR_IO, "the provider's address of %s is an internal one; set oidc.allow_internal to permit it",
 			what);
 	else if (result != 0)
 		err_set(err, ERR_IO, "the provider did not answer the request for %s: %s", what, why.text);
@@ -321,8 +321,8 @@ static const char *find_name(const json_t *claims, const json_t *info)
 }
 
 /*
- * What the log-out at the provider needs, if the provider has one: browsers go to `end_session_endpoint` with the ID token, which is
- * left out where it would not fit into an address.
+ * Write the data for a log-out at the provider, if the provider has one: browsers go to `end_session_endpoint` with the ID token,
+ * which is omitted if it does not fit into an address.
  */
 static void write_log_out(struct log_in *l, const json_t *tokens, struct jsonw *j)
 {
@@ -390,7 +390,7 @@ static bool is_refusal(const struct log_in *l, const json_t *answer)
 	return false;
 }
 
-/* What the daemon must know about a failed request: a new refresh token, as the old one is void, and whether the provider answered. */
+/* Write for a failed request a new refresh token, as the old one is void, and whether the provider answered. */
 static void write_failure(const json_t *tokens, bool is_answered, struct buf *out)
 {
 	struct jsonw j;

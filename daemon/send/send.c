@@ -307,7 +307,7 @@ static int judge(
 	}
 	if (guard->refused)
 		return err_set(err, ERR_INVALID,
-			"the address is an internal one; set allow_internal for this receiver if that is meant");
+			"the address is an internal one; set allow_internal for this receiver to permit it");
 	if (guard->answer_bytes > guard->answer_max)
 		return err_set(err, ERR_IO, "the receiver's answer is longer than %zu bytes", guard->answer_max);
 	if (code == CURLE_USE_SSL_FAILED)
@@ -375,7 +375,7 @@ static bool is_imported(const json_t *comment)
 	return false;
 }
 
-/* What the daemon needs to know about a comment, without its text. Own: caller. NULL: no memory. */
+/* Describe a comment for the daemon, without its text. Own: caller. NULL: no memory. */
 static json_t *describe_comment(const json_t *comment, int line)
 {
 	static const char *const keys[] = { "id", "created_at", "updated_at", "system" };
@@ -404,7 +404,7 @@ static int take_comments(const struct notification *d, const struct guard *guard
 	const json_t *one;
 	size_t i;
 	answer->comments = json_array();
-	int result = json_is_array(list) ? 0 : err_set(err, ERR_IO, "the receiver's answer is no list of comments");
+	int result = json_is_array(list) ? 0 : err_set(err, ERR_IO, "the receiver's answer is not a list of comments");
 	json_array_foreach(list, i, one)
 	{
 		const char *body = json_string_value(json_object_get(one, "body"));

@@ -5,7 +5,7 @@
 #include <stddef.h>
 
 #define P_LAST 1e-4 /* required of a change that varies too much, or has too few runs, for its interval */
-#define P_LEFT 0.01 /* likewise, of a remaining loss */
+#define P_LEFT 0.01 /* the same of a remaining loss */
 
 enum { INTERVAL_MIN = 6 }; /* from this number of runs on, their noise is no coincidence */
 

@@ -110,8 +110,8 @@ void explain_undecided(double low_pct, double high_pct, double threshold_pct, ch
 	if (!isfinite(low_pct) || !isfinite(high_pct) || !(threshold_pct > 0))
 		return;
 	snprintf(out, EXPLAIN_SIZE, "%s",
-		high_pct < -threshold_pct ? "its interval lies beyond the threshold, but too few runs say so to call it a loss"
-		: low_pct > threshold_pct ? "its interval lies beyond the threshold, but too few runs say so to call it a gain"
+		high_pct < -threshold_pct ? "its interval lies beyond the threshold, but too few runs agree to call it a loss"
+		: low_pct > threshold_pct ? "its interval lies beyond the threshold, but too few runs agree to call it a gain"
 		: low_pct > -threshold_pct && high_pct < threshold_pct
 			? "its interval lies inside the threshold, but the standard error is too large to call it unchanged"
 			: "its interval reaches across the threshold");

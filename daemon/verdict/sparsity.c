@@ -110,14 +110,14 @@ void sparsity_contradiction(const struct sparsity_mask *mask, const struct spars
 	out[0] = '\0';
 	/* comparisons with NAN are false: a missing value contradicts nothing */
 	if (claim->blocks_kept < mask->kept || claim->blocks_kept > mask->kept)
-		snprintf(out, EXPLAIN_SIZE, "says it keeps %.0f blocks, the mask keeps %.0f", claim->blocks_kept, mask->kept);
+		snprintf(out, EXPLAIN_SIZE, "claims %.0f active blocks, the mask has %.0f", claim->blocks_kept, mask->kept);
 	else if (claim->tiles_skipped + claim->tiles_partial > claim->tiles_total)
-		snprintf(out, EXPLAIN_SIZE, "says it skips %.0f tiles and masks %.0f, of %.0f in all", claim->tiles_skipped,
+		snprintf(out, EXPLAIN_SIZE, "claims %.0f skipped and %.0f masked tiles, of %.0f in all", claim->tiles_skipped,
 			claim->tiles_partial, claim->tiles_total);
 	else if (claim->tiles_total > 0 && claim->tiles_skipped >= claim->tiles_total && mask->kept > 0)
-		snprintf(out, EXPLAIN_SIZE, "says it skips all of %.0f tiles, the mask keeps %.0f blocks", claim->tiles_total,
+		snprintf(out, EXPLAIN_SIZE, "claims to skip all of %.0f tiles, the mask has %.0f active blocks", claim->tiles_total,
 			mask->kept);
 	else if (claim->flops_issued < mask->flops_useful * (1 - ROUNDING))
-		snprintf(out, EXPLAIN_SIZE, "says it issues %.4g multiplications and additions, the mask asks for %.4g",
+		snprintf(out, EXPLAIN_SIZE, "claims %.4g multiplications and additions, the mask needs %.4g",
 			claim->flops_issued, mask->flops_useful);
 }

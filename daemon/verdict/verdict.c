@@ -170,7 +170,7 @@ static void explain_more(const struct rule *r, double theta, const char *which, 
 	if (fabs(e->m - limit) <= e->margin)
 		explain_distance(limit, e, e->margin, when, out);
 	else if (e->runs < r->runs_regression_min)
-		undecided(out, "%.2f %% %s lies beyond the threshold, but is not overwhelming, and else a change takes %d runs",
+		undecided(out, "%.2f %% %s lies beyond the threshold, but is not overwhelming; any other change needs %d runs",
 			stats_change_pct(e->m), when, r->runs_regression_min);
 	else
 		undecided(out, "%.2f %% %s, of which fewer than three in four show half of the change", stats_change_pct(e->m),
@@ -254,7 +254,7 @@ static void request_set(const struct rule *r, double theta, const struct run_est
 	stats_combine(r, of_set, runs, &out->all);
 }
 
-/* Set 1 shows no change. A second set exists only if an earlier look at set 1 showed a change. */
+/* Set 1 shows no change. A second set exists only if an earlier analysis of set 1 showed a change. */
 static void judge_ok(const struct rule *r, double theta, bool sparse, const struct set_result *one, const struct set_result *two,
 	struct judgement *out)
 {

@@ -569,7 +569,7 @@ bool sparsity_expected_range(const struct sparsity_mask *mask, double *low, doub
 void sparsity_expected(const struct sparsity_mask *mask, double over, char out[SPARSITY_SIZE]);
 
 /**
- * Write the first contradiction in a claim: "says it keeps 90 blocks, the mask keeps 80". "" none. The module defines its
+ * Write the first contradiction in a claim: "claims 90 active blocks, the mask has 80". "" none. The module defines its
  * tiles, so tiles are compared with each other, and its issued multiplications with those of the mask. Shape:
  * out[EXPLAIN_SIZE].
  */

@@ -30,7 +30,7 @@ struct all_interleave {
 	int n_position[INTERLEAVE_SIDES_MAX];
 	int *missed;                      /* missed[n_cells]: sessions in which a side did not reach the cell */
 	struct interleave_known *known;   /* known[n_cells] */
-	int deaths[INTERLEAVE_SIDES_MAX]; /* cells in whose turns it died */
+	int deaths[INTERLEAVE_SIDES_MAX]; /* cells during whose turns it ended */
 	int n_without_reference;          /* cells without the reference commit, */
 	char without_reference[500];      /* and the reason for the first of them */
 	bool no_room;

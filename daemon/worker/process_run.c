@@ -189,7 +189,7 @@ int run_blame_end(struct bench *b, int cell, const struct runner_end *end, struc
 	if (++b->cell[cell].ends < ENDS_THAT_ACCUSE)
 		return note_end(b, cell, end, err);
 	return bench_fault(b, cell, ROLE_DEVICE, end->failure, err,
-		"%s%.300s, in %d processes; alone both sides pass their check, and the base beside a copy of itself is timed",
+		"%s%.300s, in %d processes; alone both sides pass their check, and the base next to a copy of itself is timed",
 		end->role == ROLE_BASE ? "base: " : "", end->detail, ENDS_THAT_ACCUSE);
 }
 

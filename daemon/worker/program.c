@@ -65,7 +65,7 @@ int program_blame(struct command_failure *t, const struct lastwords *w, const ch
 	return 0;
 }
 
-/* Of a shell that does not find a program, and of the loader without a library. */
+/* Exit status of a shell that does not find a program, and of the loader without a library. */
 enum { EXIT_NOT_FOUND = 127 };
 
 int program_end(const struct build_context *c, const struct msg_subject *s, const struct proc_exit *how,

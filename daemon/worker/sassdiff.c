@@ -108,7 +108,7 @@ static int compare_all(struct sassdiff *d, struct fw_err *err)
 		is_sought = true;
 		if (!has_nvdisasm)
 			snprintf(d->note, sizeof d->note,
-				"instructions are not compared: there is no nvdisasm in PATH or beside nvcc; it comes with the CUDA toolkit");
+				"instructions are not compared: there is no nvdisasm in PATH or next to nvcc; it comes with the CUDA toolkit");
 		else if (compare(d, &d->pair[i], nvdisasm, err) != 0)
 			return -1;
 	}

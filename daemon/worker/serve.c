@@ -399,7 +399,7 @@ static int finish(struct job *j, int status, struct fw_err *why, struct fw_err *
 			&j->bench, -1, ROLE_WORKER, why->code == ERR_FULL ? "full" : "interrupted", NULL, "%s", why->text);
 	m.u.done.cancelled = j->peer->cancelled;
 	if (peer_send(j->peer, &m, NULL) != 0 && !j->peer->cancelled)
-		return err_set(err, ERR_IO, "the daemon is gone");
+		return err_set(err, ERR_IO, "the daemon has disconnected");
 	return status < 0 && !j->peer->cancelled ? err_set(err, why->code, "%s", why->text) : 0;
 }
 

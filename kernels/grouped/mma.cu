@@ -22,7 +22,7 @@ template <int ROWS> struct tile {
 	static const int left = TILE_BYTES(ROWS), step = left + TILE_BYTES(MMA_COLUMNS); /* bytes */
 };
 
-/* A tile's group as a product of its own, and the tile's position in it. */
+/* A tile's group as a separate product, and the tile's position in it. */
 struct place {
 	const __nv_bfloat16 *left, *right;
 	__nv_bfloat16 *out;

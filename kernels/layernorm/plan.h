@@ -28,7 +28,7 @@ static inline int layernorm_can(const struct fw_problem *problem, char *why, siz
 	if (problem->direction != FW_FORWARD && problem->direction != FW_BACKWARD)
 		return contract_refuse(FW_UNSUPPORTED, why, why_size, "only forward and backward");
 	if (a->rows < 1 || a->columns < 8 || a->columns % 8 != 0)
-		return contract_refuse(FW_UNSUPPORTED, why, why_size, "columns %d is no multiple of 8", a->columns);
+		return contract_refuse(FW_UNSUPPORTED, why, why_size, "columns %d is not a multiple of 8", a->columns);
 	return FW_OK;
 }
 

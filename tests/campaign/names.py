@@ -94,7 +94,7 @@ def json_faults(what, data):
     try:
         json.loads(data)
     except ValueError as error:
-        faults.append(f"{what} is no JSON: {error}")
+        faults.append(f"{what} is not JSON: {error}")
     return faults
 
 

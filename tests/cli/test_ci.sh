@@ -77,7 +77,7 @@ is "and nothing is queued" "$(jobs_of "$(head_of kernels)")" 0
 push kernels main
 ok "after the push it is" in_checkout ci --timeout 300
 fails "a short hash is a mistake" 2 fw ci "${slow:0:10}"
-like "which is explained" "$out" 'is no full hash of a commit'
+like "which is explained" "$out" 'is not a full hash of a commit'
 git init -q "$tmp/empty"
 fails "a checkout without a commit has nothing to submit" 1 bash -c "cd '$tmp/empty' && '$bin/flopwatch' ci"
 fails "outside of a checkout" 4 bash -c "cd / && '$bin/flopwatch' ci"

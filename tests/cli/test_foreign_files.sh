@@ -12,7 +12,7 @@ is "begins with the finding" "$(head -n 1 <<<"$out")" "$tmp/slower.csv is slower
 is "ends with the next command" "$(tail -n 1 <<<"$out")" "next: flopwatch compare BASE TARGET"
 like "the table shows it" "$out" 'ffa/dense/full/s8192/forward +3\.5861 +613\.2 +3\.7 +594\.3 +-3\.08 % +1/1'
 like "in words, too" "$out" 'ffa/dense/full/s8192/forward has 3\.08 % less TFLOP/s'
-like "and says what two files cannot say" "$out" 'This is no verdict: each file is one run'
+like "and says what two files cannot say" "$out" 'This is not a verdict: each file is one run'
 ok "a faster row is none to fail for" "$bin/flopwatch" compare "$tmp/slower.csv" "$data/ffa-dense.csv"
 like "but is named as well" "$out" 'ffa/dense/full/s8192/forward has 3\.18 % more TFLOP/s'
 like "and counted" "$out" '4 cells are in both files, 0 slower and 1 faster by more than 1\.5 %'
@@ -52,9 +52,9 @@ fails "one that is no number is wrong usage" 2 both 1k
 fails "and a file to write" 2 "$bin/flopwatch" compare a.csv b.csv out.csv --stdin 1
 head -c 300 "$data/nvbench.json" >"$tmp/cut.json"
 fails "a file that is cut off" 1 "$bin/flopwatch" compare "$data/nvbench.json" "$tmp/cut.json"
-like "has its place" "$out" "^flopwatch: $tmp/cut.json:[0-9]+:[0-9]+: is no JSON: .*cut off"
+like "has its place" "$out" "^flopwatch: $tmp/cut.json:[0-9]+:[0-9]+: is not JSON: .*cut off"
 fails "a triton file without a unit" 1 "$bin/flopwatch" compare "$data/triton-old.csv" "$data/triton-old.csv"
-like "asks for one" "$out" 'does not say what its numbers are; give a unit'
+like "asks for one" "$out" 'has no unit for its numbers; give one'
 ok "which can be given" "$bin/flopwatch" compare "$data/triton-old.csv" "$data/triton-old.csv" --unit GB/s
 echo hello >"$tmp/text"
 fails "no format at all" 1 "$bin/flopwatch" compare "$tmp/text" "$tmp/text"
@@ -63,12 +63,12 @@ like "lists those that are read" "$out" 'has an unknown format; name it with --f
 # ---- rows without a time -----------------------------------------------------------------------------------------------------
 ok "a file beside itself has lost nothing, even where a row failed" "$bin/flopwatch" compare "$data/google-benchmark-2018.json" "$data/google-benchmark-2018.json"
 like "it is named" "$out" "WARNING BM_Launch failed in $data/google-benchmark-2018.json: no kernel image for this device"
-like "and what is left out is counted" "$out" "WARNING $data/google-benchmark-2018.json: 1 row was left out: BM_Empty \(a real_time of 0 is no time\)"
+like "and what is left out is counted" "$out" "WARNING $data/google-benchmark-2018.json: 1 row was left out: BM_Empty \(a real_time of 0 is not a time\)"
 is "each is said once" "$(grep -cE '^WARNING .*(BM_Launch|BM_Empty)' <<<"$out")" 2
 like "the rest is compared" "$out" '^2 cells are in both files'
 ok "the same as JSON" "$bin/flopwatch" compare "$data/google-benchmark-2018.json" "$data/google-benchmark-2018.json" --json
 is "has both" "$(jq -c '[(.cells[] | select(.cell == "BM_Launch") | .target_failure), (.left_out[] | select(.side == "base") | .cell, .reason)]' <<<"$out")" \
-	'["no kernel image for this device","BM_Empty","a real_time of 0 is no time"]'
+	'["no kernel image for this device","BM_Empty","a real_time of 0 is not a time"]'
 failed='{"cell": "b", "error": "out of memory"}'
 printf '%s\n' '{"cell": "a", "ms": 1}' '{"cell": "b", "ms": 1}' >"$tmp/both-ran.jsonl"
 printf '%s\n' '{"cell": "a", "ms": 1}' "$failed" >"$tmp/one-failed.jsonl"
@@ -89,7 +89,7 @@ ok "a row that both leave out alike is no loss" "$bin/flopwatch" compare "$tmp/z
 is "and said once, of both" "$(grep -o '^WARNING .*rows were left out: sort_data.txt (a time of 0 s' <<<"$out")" "WARNING $tmp/zero.json and $tmp/zero-again.json: 3 rows were left out: sort_data.txt (a time of 0 s"
 cp "$data/triton-row-zero.csv" "$tmp/row-zero-again.csv"
 ok "nor one with a line" "$bin/flopwatch" compare "$data/triton-row-zero.csv" "$tmp/row-zero-again.csv"
-is "which is named once" "$(grep -c 'N=2048 was left out of both files: 0 is no time and no rate$' <<<"$out")" 1
+is "which is named once" "$(grep -c 'N=2048 was left out of both files: 0 is neither a time nor a rate$' <<<"$out")" 1
 fails "one time of 0 refuses a row and not the file" 7 "$bin/flopwatch" compare "$data/hyperfine.json" "$tmp/zero.json"
 like "which is reported with its reason" "$out" "WARNING sort_data.txt is left out of $tmp/zero.json: a time of 0 s"
 like "beside the rest" "$out" '^1 cell is in both files'
@@ -156,19 +156,19 @@ like "is refused for others" "$out" '--warmup is for ncu, which lists kernel lau
 fails "columns of whole numbers" 7 "$bin/flopwatch" compare "$data/triton-whole-before.csv" "$data/triton-whole-after.csv" --unit us
 like "are times" "$out" '^  triton/M=2048/N=2048 +0\.048 +0\.072 +-33\.33 %'
 fails "a unit that contradicts the file" 1 "$bin/flopwatch" compare "$data/triton-unit-no-space.csv" "$data/triton-unit-no-space.csv" --unit ms
-like "is refused" "$out" ':1: column 2, `triton\(us\)`, is in us, and --unit says ms; leave --unit out$'
+like "is refused" "$out" ':1: column 2, `triton\(us\)`, is in us, but --unit is ms; leave --unit out$'
 ok "a row without a time" "$bin/flopwatch" compare "$data/triton-row-zero.csv" "$data/triton-row-zero.csv"
-like "is named with its line" "$out" '^WARNING .*triton-row-zero.csv:3: triton/N=2048 was left out: 0 is no time and no rate$'
+like "is named with its line" "$out" '^WARNING .*triton-row-zero.csv:3: triton/N=2048 was left out: 0 is neither a time nor a rate$'
 like "and loses no other" "$out" '^  triton/N=4096 +0\.05 +0\.05 '
 is "on stderr, so that a table stays a table" "$("$bin/flopwatch" compare "$data/triton-row-zero.csv" "$data/triton-row-zero.csv" 2>/dev/null | grep -c WARNING)" 0
 is "JSON has it, too" "$("$bin/flopwatch" compare "$data/triton-row-zero.csv" "$data/triton-row-zero.csv" --json 2>/dev/null | jq -c '.left_out[0] | [.side, .cell, .reason, .line]')" \
-	'["base","triton/N=2048","0 is no time and no rate",3]'
+	'["base","triton/N=2048","0 is neither a time nor a rate",3]'
 ok "a column that is no time" "$bin/flopwatch" compare "$data/triton-unit-other-column.csv" "$data/triton-unit-other-column.csv"
-like "is said" "$out" '^NOTE .*: column `speedup \(x\)` is left out: `x` is no unit of time or rate$'
+like "is said" "$out" '^NOTE .*: column `speedup \(x\)` is left out: `x` is not a unit of time or rate$'
 fails "one number in two spellings" 7 "$bin/flopwatch" compare "$data/keys-short.csv" "$data/keys-long.csv"
 like "is one row" "$out" '^  triton/sparsity=0\.1 +1 +1\.5 +-33\.33 %'
 fails "a table that is not known" 1 "$bin/flopwatch" compare "$data/unknown.csv" "$data/unknown.csv" --unit us
-like "is said to be that" "$out" 'unknown.csv:1: is no table that is known: kernel,grid,avg_us,calls. Formats that are read are flopwatch, ffa'
+like "is said to be that" "$out" 'unknown.csv:1: is not a known table: kernel,grid,avg_us,calls. Formats that are read are flopwatch, ffa'
 ok "as a table of sizes and times" "$bin/flopwatch" compare "$data/unknown.csv" "$data/unknown.csv" --format triton --unit us
 like "it has its times" "$out" '^  avg/kernel=scale/grid=132 +0\.01235 '
 unlike "and no counts" "$out" '^  calls'
@@ -210,7 +210,7 @@ slower tritonbench.json 's/_latency": "0.008"/_latency": "0.016"/' 'gemm_fwd/ate
 slower torch-compare.txt 's/     12.5 /     25.0 /' 'row_sum/\(256,_64\)/torch.sum/threads=1' '50\.00'
 slower catch2.txt 's/180.5 us/361.0 us/' 'Rows/softmax/1024_columns' '50\.00'
 sed 's/,passed,success,/,incorrect,success,/' "$data/cutlass.csv" >"$tmp/wrong.csv"
-fails "cutlass: a result that is wrong is no time" 7 "$bin/flopwatch" compare "$data/cutlass.csv" "$tmp/wrong.csv"
+fails "cutlass: a result that is wrong is not a time" 7 "$bin/flopwatch" compare "$data/cutlass.csv" "$tmp/wrong.csv"
 like "but a failure" "$out" "WARNING CUTLASS/.* failed in $tmp/wrong.csv: its disposition is incorrect"
 printf '<?xml version="1.0"?>\n<Catch2TestRun>\n<BenchmarkResults name="a"/></Catch2TestRun>\n' >"$tmp/catch2.xml"
 fails "catch2: XML" 1 "$bin/flopwatch" compare "$tmp/catch2.xml" "$tmp/catch2.xml"

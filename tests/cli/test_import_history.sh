@@ -30,13 +30,13 @@ like "has its line and column" "$out" "bad\\.js:$line:16: the value of fib must 
 fails "a good file before a bad one" 1 fw import --history "$tmp/data.js" "$tmp/bad.js" --repo kernels
 printf 'commit,benchmark,unit,value\n%s,x,ms,fast\n' "$(hash 1)" >"$tmp/bad.csv"
 fails "a mistake in CSV" 1 fw import --history "$tmp/bad.csv" --repo kernels
-like "has its line and column, too" "$out" 'bad\.csv:2:47: `fast` is no number'
+like "has its line and column, too" "$out" 'bad\.csv:2:47: `fast` is not a number'
 { echo commit,benchmark,unit,value; for n in {1..401}; do echo "$(hash 1),b$n,ms,1"; done; } >"$tmp/many.csv"
 fails "more cells than a comparison has" 1 fw import --history "$tmp/many.csv" --repo kernels
 like "are refused first" "$out" 'has 401 results, but a comparison at most 400'
 echo '{}' >"$tmp/unknown.json"
 fails "an unknown file" 1 fw import --history "$tmp/unknown.json" --repo kernels
-like "lists the formats" "$out" 'unknown\.json: is no history that is known; .* asv, bencher, github-action-benchmark, lnt, rustc-perf'
+like "lists the formats" "$out" 'unknown\.json: is not in a known history format; .* asv, bencher, github-action-benchmark, lnt, rustc-perf'
 fails "an unknown repository" 4 fw import --history "$tmp/data.js" --repo nothing
 is "nothing was stored" "$(stored)" 0
 

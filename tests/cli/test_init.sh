@@ -55,7 +55,7 @@ is "no GPU" "$(value sums gpu)" false
 before=$(cat .flopwatch.yaml)
 init
 is "what is there is left alone" "$status $(cat .flopwatch.yaml)" "1 $before"
-like "with what to do" "$(cat "$tmp/errors")" 'is there already, and is never overwritten: change it by hand and run flopwatch try'
+like "with what to do" "$(cat "$tmp/errors")" 'already exists and is never overwritten: change it by hand and run flopwatch try'
 rm .flopwatch.yaml
 cd src || exit 1
 init
@@ -136,7 +136,7 @@ new none
 cp "$root/tests/data/readers/nvbench.json" .
 init
 is "nothing that is known" "$status" 4
-like "says what would be" "$(cat "$tmp/errors")" 'nothing in .*/none is a benchmark that is known: no module'
+like "says what would be" "$(cat "$tmp/errors")" 'nothing in .*/none is a known kind of benchmark: no module'
 like "and what wrote the file that is there" "$(cat "$tmp/errors")" 'nvbench.json is an output of nvbench'
 ok "and writes nothing" test ! -e .flopwatch.yaml
 init "$tmp/nowhere"

@@ -124,8 +124,8 @@ write examples/train.py <<<'if __name__ == "__main__":
 init
 is "benchmark scripts, those that time themselves first, and one that cannot run here last" "$status $(names)" \
 	"0 benchmark_softmax benchmark_rope benchmark_swiglu benchmark_layer_norm"
-like "with the reason" "$(cat .flopwatch.yaml)" '# The machine that wrote this file lacks a module that it imports: nowhere_rows_needs.'
-is "which holds for that one alone" "$(grep -c 'The machine that wrote' .flopwatch.yaml)" 1
+like "with the reason" "$(cat .flopwatch.yaml)" '# It imports a module that is missing on the machine that wrote this file: nowhere_rows_needs.'
+is "which holds for that one alone" "$(grep -c 'It imports a module that is missing' .flopwatch.yaml)" 1
 is "a script is run by the kit, with its package" "$(value benchmark_layer_norm command)" \
 	'[sh, -c, "PYTHONPATH=src:$PYTHONPATH exec python3 -m flopwatch benchmark/scripts/benchmark_layer_norm.py"]'
 is "or without one" "$(value benchmark_softmax command)" '[python3, -m, flopwatch, benchmark/scripts/benchmark_softmax.py]'
@@ -135,9 +135,9 @@ like "and a comment has all of them" "$(cat .flopwatch.yaml)" '# --op is one of 
 is "the others are left out, with reasons" "$(left)" \
 	"benchmark/benchmarks_visualizer.py: needs arguments --kernel-name, --metric-name, which have no default
 benchmark/plot_all.py: draws results and times nothing
-benchmark/scripts/benchmark_describe.py: calls no timer that is known
+benchmark/scripts/benchmark_describe.py: calls no known timer
 benchmark/scripts/benchmark_embedding.py: needs argument --kernel-name, which has no default
-benchmark/scripts/benchmark_old.py: takes its times itself, so their output has no known format: print JSON lines, or use flopwatch.py
+benchmark/scripts/benchmark_old.py: measures its times itself and prints them in an unknown format: print JSON lines, or use flopwatch.py
 benchmark/scripts/benchmark_package.py: imports relative to its package, so it does not run as a script
 benchmark/scripts/utils.py: defines functions and runs none of them
 test/test_layer_norm.py: is a test"
@@ -276,7 +276,7 @@ init
 is "nothing is proposed" "$status $(test -e .flopwatch.yaml; echo $?)" "4 1"
 like "and a similar file is named" "$(cat "$tmp/errors")" \
 	'flopwatch: benchmarks/compare.py: left out: needs argument sys.argv\[1\], which has no default'
-like "so is a benchmark of Rust" "$(cat "$tmp/errors")" 'rust/Cargo.toml: left out: names criterion, whose output has no known format'
+like "so is a benchmark of Rust" "$(cat "$tmp/errors")" 'rust/Cargo.toml: left out: uses criterion, whose output format is unknown'
 is "and nothing else" "$(wc -l <"$tmp/errors")" 3
 
 # ---- a proposal as a whole, with a replacement of Triton in the repository

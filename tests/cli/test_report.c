@@ -82,7 +82,7 @@ static void an_undecided_cell_says_what_it_lacks(void **state)
 	"[" CELL("a", "600", "600",                                                                                              \
 		"\"verdict\":\"undecided\",\"change_pct\":-39.7,\"ci_low_pct\":" low ",\"ci_high_pct\":" high reason) "]"
 	has(report_of(UNDECIDED("-51", "-25", ""), NULL),
-		"a undecided: its interval lies beyond the threshold, but too few runs say so to call it a loss");
+		"a undecided: its interval lies beyond the threshold, but too few runs agree to call it a loss");
 	has(report_of(UNDECIDED("-1.3", "0.17", ""), NULL),
 		"a undecided: its interval lies inside the threshold, but the standard error is too large to call it unchanged");
 	has(report_of(UNDECIDED("-3", "0.2", ""), NULL), "a undecided: its interval reaches across the threshold");

@@ -101,7 +101,7 @@ model_params:
     model_type: "linear"
 YML
 ok "training is read" fw suite import "$tmp/training.yml" -o "$tmp/training.yaml"
-like "a recipe of inference is left out" "$out" '^line 2:55: int8wo is left out: it is inference alone'
+like "a recipe of inference is left out" "$out" '^line 2:55: int8wo is left out: it is for inference only'
 like "repeat_n has no meaning" "$out" '^line 8:11: repeat_n has no meaning here'
 is "every direction and their total of four shapes, baseline and fp8 by rows, a gradient that stays bf16" \
 	"$(cells "$tmp/training.yaml" | sed -E 's,/m[0-9].*/,/,' | sort | uniq -c | tr -s ' ' | paste -sd,)" \
@@ -199,7 +199,7 @@ like "each" "$out" '^line 4:22: scaling_type_weight has no meaning here: '
 printf 'quantization_config_recipe_names: [float8dq]\nscaling_granularity: rowwise\nmodel_params: [{matrix_shapes: [{name: llama}]}]\n' >"$tmp/by-row.yml"
 sed -i '2s/.*/&\nscaling_type_grad_output: disabled/' "$tmp/by-row.yml"
 ok "in inference a granularity" fw suite import "$tmp/by-row.yml" -o "$tmp/by-row.yaml"
-like "is ignored, which is reported" "$out" '^line 2:22: scaling_granularity has no meaning here: in inference a recipe says it$'
+like "is ignored, which is reported" "$out" '^line 2:22: scaling_granularity has no meaning here: in inference the recipe determines it$'
 like "nor is there a gradient" "$out" '^line 3:27: scaling_type_grad_output has no meaning here: inference multiplies no gradient$'
 is "a recipe says it" "$(cells "$tmp/by-row.yaml" | grep -c float8dq-tensor)" 4
 
@@ -257,7 +257,7 @@ done <<'BAD'
 7:71|must be a list of 1 to 3 numbers
 7:85|must be a list of 1 to 3 numbers
 8:16|"pow3" is unknown; use custom
-9:49|no power lies between min_power 12 and max_power 9
+9:49|there is no power between min_power 12 and max_power 9
 10:9|more than 2\^31 - 1 elements
 12:5|unknown key; did you mean .enable_profiler
 BAD
@@ -270,7 +270,7 @@ is "are reported where they are" "$out" "$tmp/sets.yml:1:15: model_params: make 
 	echo "model_params: [{matrix_shapes: [{name: sweep}]}, {matrix_shapes: [{name: sweep}], model_type: ln_linear}]"
 } >"$tmp/cells.yml"
 fails "more cells than a suite has" 2 fw suite import "$tmp/cells.yml" -o "$tmp/cells.yaml"
-like "are reported without a place in a file that there is not" "$out" "^$tmp/cells.yml: is no suite of ours: .*more than 8192 cells"
+like "are reported without a place in a file that there is not" "$out" "^$tmp/cells.yml: is not a suite of flopwatch: .*more than 8192 cells"
 printf 'model_params: [1\n' >"$tmp/syntax.yml"
 fails "what is no YAML" 2 fw suite import "$tmp/syntax.yml"
 like "has its place" "$out" "^$tmp/syntax.yml:2:1: did not find expected"

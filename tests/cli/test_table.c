@@ -133,7 +133,7 @@ static void test_comparison(void **state)
 	assert_non_null(strstr(text, "WARNING d/full/backward has more slow calls than its base\n"));
 	assert_non_null(strstr(text, "WARNING s/r0.1/forward failed: wrong: worst O[17,3,64]\n"));
 	assert_non_null(strstr(text,
-		"WARNING l/1/dgrad undecided: its interval lies beyond the threshold, but too few runs say so to call it a loss\n"));
+		"WARNING l/1/dgrad undecided: its interval lies beyond the threshold, but too few runs agree to call it a loss\n"));
 	/* a phase that explains less than half of the regression is not named */
 	assert_non_null(strstr(text, "WARNING d/varlen/forward lost 2.26 % TFLOP/s (threshold 1.50 %)\n"));
 	assert_null(strstr(text, "WARNING d/causal"));
@@ -150,14 +150,14 @@ static void test_sparse(void **state)
 		"\"shortest\":512,\"longest\":8192,\"base\":null,\"target\":3.456}],\"cells\":[" CELL("block_sparse", "forward",
 			"s/r0.1",
 			"\"sparsity\":{\"base\":{\"text\":\"b\",\"contradiction\":null},\"target\":{\"text\":\"fully "
-			"masked blocks 720/800 (90 %)\",\"contradiction\":\"says it keeps 90 blocks, the mask keeps 80\"}},"
+			"masked blocks 720/800 (90 %)\",\"contradiction\":\"claims 90 active blocks, the mask has 80\"}},"
 			"\"over_baseline\":{\"base\":null,\"target\":7.5,\"ideal\":10},\"verdict\":\"unchanged\"," TIMED) "]}");
 	const char *table = strstr(text, "\nspeedup of masks\n");
 	assert_non_null(table);
 	const char *row = strstr(table, "  s/r0.1/forward  fully masked blocks 720/800 (90 %)  ");
 	assert_non_null(row);
 	assert_non_null(strstr(row, "  7.50      10.00\n"));
-	assert_non_null(strstr(text, "WARNING s/r0.1/forward: the target says it keeps 90 blocks, the mask keeps 80\n"));
+	assert_non_null(strstr(text, "WARNING s/r0.1/forward: the target claims 90 active blocks, the mask has 80\n"));
 	assert_non_null(
 		strstr(text, "long over short: banded, keep 0.1, block 64 forward, throughput at 8192 over 512: base -, target "
 			     "3.46\n"));

@@ -411,7 +411,7 @@ static void damage_is_named(void **state)
 	assert_int_equal(rename(path, moved), 0);
 	refused(ERR_NOT_FOUND, store_cell_runs(f->db, c.id, SERIES_DEVICE, &l, &err));
 	buf_fini(&l.values);
-	assert_non_null(strstr(err.text, "samples/1970-01.zst is not there; put a backup of the file there"));
+	assert_non_null(strstr(err.text, "samples/1970-01.zst is missing; restore it from a backup"));
 	/* nor is a new file created instead */
 	ok(db_begin(f->db, &err));
 	refused(ERR_NOT_FOUND, archived_move(f->db, day_ms + 9, &n, &err));

@@ -67,7 +67,7 @@ static void newer_database_is_refused(void **state)
 	ok(db_set_version(f->db, newer, &err));
 	refused(ERR_UNSUPPORTED, migrate(f->db, &err));
 	char want[64];
-	snprintf(want, sizeof want, "database is version %d, this flopwatchd knows %d:", newer, newer - 1);
+	snprintf(want, sizeof want, "database is version %d, this flopwatchd supports %d:", newer, newer - 1);
 	assert_memory_equal(err.text, want, strlen(want));
 	assert_int_equal(version_of(f->db), newer);
 }
@@ -102,7 +102,7 @@ static void a_version_below_zero_is_damage(void **state)
 	ok(migrate(f->db, &err));
 	ok(db_set_version(f->db, -7, &err));
 	refused(ERR_DAMAGED, migrate(f->db, &err));
-	assert_memory_equal(err.text, "database says it is version -7, which no flopwatchd ever wrote:", 62);
+	assert_memory_equal(err.text, "database says it is version -7, which no flopwatchd has written:", 64);
 }
 
 static void failing_script_leaves_nothing(void **state)

@@ -244,7 +244,7 @@ static void mistakes(void **state)
 		"s.yaml:5:45: serving.batch[0]: 257 is out of range; must be 1 to 256");
 	bad(HEAD "serving: {queries: [1], keys: [64], windows: [3]}\n",
 		"s.yaml:5:37: serving.windows: unknown key; did you mean `window`?");
-	bad(HEAD "serving: {queries: [1], keys: [64], nhq: 3, nhk: 2}\n", "nhq 3 is no multiple of nhk 2");
+	bad(HEAD "serving: {queries: [1], keys: [64], nhq: 3, nhk: 2}\n", "nhq 3 is not a multiple of nhk 2");
 	bad(HEAD "serving: [{queries: [1], keys: [64]}, {queries: [1], keys: [64]}]\n",
 		"attention/decode/k64/n1/q1/hq8/hk1/d64/bf16 appears twice");
 	bad("suite: t\nfamily: attention\ncommon: {nhq: 8, nhk: 1, headdim: 64}\nserving: {queries: [1], keys: [64]}\n",

@@ -140,7 +140,7 @@ static void impossible_cases_are_refused(void **state)
 	bad(HEAD "  - {sizes: [0, 0], shapes: [[64, 8]]}\n", "sizes sum up to 0");
 	bad(HEAD "  - {sizes: [-1, 4], shapes: [[64, 8]]}\n", "-1");
 	bad(HEAD "  - {sizes: [2147483647, 2147483647], shapes: [[64, 8]]}\n", "rows");
-	bad(HEAD "  - {sizes: [4], experts: 4, shapes: [[64, 8]]}\n", "belongs to drawn sizes");
+	bad(HEAD "  - {sizes: [4], experts: 4, shapes: [[64, 8]]}\n", "applies to drawn sizes only");
 	bad("suite: t\nfamily: grouped\n", "layers");
 }
 

@@ -259,7 +259,7 @@ model_types: [transformer_block]
 directions: [forward]'
 look cannot agrees
 is "what nobody can compute is unsupported whatever it says" "$(jq -r '[.cells[] | .verdict + ": " + .detail] | join("; ")' "$tmp/out.json")" \
-	"unsupported: k = 72 is not a multiple of the group of 64; unsupported: float8dq-tensor has a scale over all tokens of a transformer block, which nobody checks; use float8dq-row"
+	"unsupported: k = 72 is not a multiple of the group of 64; unsupported: float8dq-tensor has a scale over all tokens of a transformer block, for which there is no check; use float8dq-row"
 ok "a module whose scale of one group is an eighth too large builds" build scaled cpu/quantise.c \
 	's/rounding_bf16((rounding_4bit(&g, at(from, row, first + i)) - 8.0f) \* g.scale/rounding_bf16((rounding_4bit(\&g, at(from, row, first + i)) - 8.0f) * g.scale * (row == 7 \&\& first == group ? 1.125f : 1.0f)/'
 look forward scaled
@@ -292,7 +292,7 @@ shapes: [{name: custom, shapes: [[1, 2]]}]|must be \[m, k, n\]
 shapes: [{name: custom, shapes: [[65536, 65536, 8]]}]|more than 2\^31 - 1 elements
 shapes: [{name: llama, max_power: 3}]|llama has no powers
 shapes: [{name: sweep}]\ndirections: [forward]\nmodel_types: [linear, ln_linear_relu]\nrecipes: [baseline, int8wo, int4wo-32, int4wo-64, int4wo-128, int4wo-256, float8wo, float8dq-row, float8dq-tensor]|more than 8192 cells
-shapes: [{name: sweep, min_power: 9, max_power: 8}]|no power lies between
+shapes: [{name: sweep, min_power: 9, max_power: 8}]|there is no power between
 shapes: [{name: custom, shapes: [[0, 8, 8]]}]|0 is out of range; must be 1 to 2147483647
 shapes: [{name: custom, shapes: [[8, -8, 8]]}]|-8 is out of range
 shapes: [{name: custom, shapes: [[8, 8, 8]]}, {name: custom, shapes: [[8, 8, 8]]}]|appears twice
@@ -304,7 +304,7 @@ shapes: [{name: llama}]\npush: {cells: 2, always: ["*/m3/*"]}|matches no cell of
 shapes: [{name: sweep}]\ndirections: [forward]\npush: {always: ["*"]}|512 cells match; a push measures at most 200
 shapes: [{name: llama}]\nrecipes: [int3wo]|"int3wo" is unknown
 shapes: [{name: llama}]\nrecipes: [int8wo]|inference alone
-shapes: [{name: llama}]\nrecipes: [baseline]\nscaling_type_input: disabled|belongs to the recipes float8dq
+shapes: [{name: llama}]\nrecipes: [baseline]\nscaling_type_input: disabled|is for recipes float8dq
 shapes: [{name: llama}]\nrecipes: [float8dq-row]\nscaling_granularity: row|belongs to the recipe float8dq
 shapes: [{name: llama}]\nrecipes: [float8dq]\nscaling_granularity: group|use tensor, row or block
 shapes: [{name: llama}]\nrecipes: [float8dq-block]\nscaling_granularity: block|belongs to the recipe float8dq
@@ -312,7 +312,7 @@ shapes: [{name: llama}]\nrecipes: [float8dq]\nscaling_granularity: block\nuse_fa
 shapes: [{name: llama}]\nrecipes: [float8dq]\nscaling_type_weight: delayed|use dynamic or disabled
 shapes: [{name: llama}]\nrecipes: [float8dq]\nscaling_type_weight: disabled\nscaling_type_input: disabled|forward multiplies is the baseline
 shapes: [{name: llama}]\nrecipes: [float8dq]\nscaling_type_weight: disabled\nuse_fast_accum: false|forward multiplies no two operands in fp8
-shapes: [{name: llama}]\nrecipes: [baseline, int8wo]\ndirections: [forward]\nuse_fast_accum: false|belongs to the recipes float8dq
+shapes: [{name: llama}]\nrecipes: [baseline, int8wo]\ndirections: [forward]\nuse_fast_accum: false|is for recipes float8dq
 shapes: [{name: llama}]\nrecipes: [float8dq]\ndirections: [forward]\nscaling_type_grad_output: disabled|no direction of this suite multiplies dy
 shapes: [{name: llama}]\nrecipes: [float8dq]\ndirections: [dgrad]\nscaling_type_input: disabled|no direction of this suite multiplies x
 shapes: [{name: llama}]\npush: {cells: 2, always: ["*/k8192/* */forward"]}|has a space, which no cell has

@@ -139,7 +139,7 @@ like "with the count of the rest" "$out" '[0-9]+ judged again, 0 changed, 1 not'
 is "the daemon is well" "$(http GET /healthz)" ok
 mv "$file" "$file.away"
 fails "a file that is gone" 1 fw doctor
-like "is named by the doctor" "$out" "samples/$month.zst is not there; put a backup of the file there"
+like "is named by the doctor" "$out" "samples/$month.zst is missing; restore it from a backup"
 fails "and no backup is made of it" 1 fw backup "$tmp/safe/fourth.db"
 cp "$tmp/safe/samples/$month.zst" "$file"
 like "with the backup's file all is well" "$(fw judge --again)" '^[0-9]+ judged again, 0 changed$'

@@ -59,7 +59,7 @@ is "the work that it claims more is an event" "$(sql "SELECT payload ->> 'what' 
 costly=$(sql "SELECT payload ->> 'comparison' FROM event WHERE kind = 'cost.up' LIMIT 1")
 is "which its comparison says, too" "$(api "comparisons/$costly" | jq -c '[.costs[] | .what, (.cells | length)]')" '["flops_issued",4]'
 like "its page" "$(curl -s "$FLOPWATCH_SERVER/comparisons/$costly")" 'a call does more arithmetic for the same result in 4 cells, at most [0-9.]+ instead of [0-9.]+ (k|M)FLOP, in <a href="[^"]*" data-cell=c[0-9]*>[a-z]'
-like "and the command line" "$("$bin/flopwatch" wait main --long --quiet 2>&1)" '^WARNING besides its time a call does more arithmetic for the same result in 4 cells, at most [0-9.]+ instead of [0-9.]+ (k|M)FLOP, in attention/'
+like "and the command line" "$("$bin/flopwatch" wait main --long --quiet 2>&1)" '^WARNING besides time: a call does more arithmetic for the same result in 4 cells, at most [0-9.]+ instead of [0-9.]+ (k|M)FLOP, in attention/'
 
 # ---- two culprits, one of them behind a commit that does not build ----
 factor 1.05 "two-1"

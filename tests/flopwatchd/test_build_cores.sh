@@ -56,7 +56,7 @@ wrong() { # entry of a worker, message
 	sed "s|^workers: .*|workers: [{name: local, $1}]|" "$tmp/c.yml" >"$tmp/wrong.yml"
 	like "$2" "$("$bin/flopwatchd" --config "$tmp/wrong.yml" --check-config 2>&1)" "$2"
 }
-wrong "device: sim, command: [flopwatch-worker, serve], build: {cores: x}" 'build.cores: is no list of cores as 8-15,20'
+wrong "device: sim, command: [flopwatch-worker, serve], build: {cores: x}" 'build.cores: is not a list of cores as 8-15,20'
 wrong "device: sim, command: [flopwatch-worker, serve], build: {}" 'needs `cores`, a list of cores for builds'
 wrong "command: [flopwatch-worker, serve], build: {cores: '$last'}" 'needs the `device` that modules are built for'
 wrong "device: sim, socket: $tmp/socket, build: {cores: '$last'}" 'applies only to a worker with `slurm`, `kubernetes` or only a `command`'

@@ -125,7 +125,7 @@ is "it is remembered" "$(api 'calibration?repo=kernels' | jq -c '[.items[].under
 calibrated 2
 is "two quiet comparisons later it is no more what rules" "$(api 'calibration?repo=kernels' | jq -c '[.items[] | [.underpowered, .tau0_pct < 1]] | unique')" "[[false,true]]"
 fails "a device that is none" 1 "$bin/flopwatch" --server "http://127.0.0.1:$(port)" calibrate forget --device cuda
-is "one cell is forgotten" "$(fw calibrate forget --repo kernels --cells '*/forward')" "forgot how runs of 1 cell varied"
+is "one cell is forgotten" "$(fw calibrate forget --repo kernels --cells '*/forward')" "deleted the measured noise of 1 cell"
 is "the other is not" "$(api 'calibration?repo=kernels' | jq -r '.items[].cell')" "${cell%forward}backward"
 is "in JSON" "$(fw calibrate forget --json | jq -c .)" '{"forgotten":1}'
 is "then nothing is known" "$(fw calibrate show)" "nothing was calibrated yet; write: flopwatch calibrate"

@@ -78,7 +78,7 @@ signed() { # id, time: the daemon's answer
 	curl -s -w ' %{http_code}' -X POST -d '{}' -H "webhook-id: $1" -H "webhook-timestamp: $2" -H "webhook-signature: v1,$signature" "$server/api/v1/hooks/one"
 }
 then=$(now_s)
-like "a webhook is taken" "$(signed first "$then")" 'looking.* 202|^looking'
+like "a webhook is taken" "$(signed first "$then")" 'fetching.* 202|^fetching'
 takes one busy "$tmp/go1"
 busy=$(head_of one)
 ok "a job is at work" await works "$busy"
@@ -96,7 +96,7 @@ unlike "no page has a negative time" "$(grep -oE '.{20}[> ]-[0-9.]+( |&nbsp;|\xc
 is "nothing that is under way began or came in the future" \
 	"$(sql "SELECT count(*) FROM job WHERE state NOT IN ('done','failed') AND max(queued_at, coalesce(started_at, 0)) > $(now_s)000 + 2000")" 0
 like "a webhook of the hour that was is not taken again" "$(signed first "$then")" ' 401$'
-like "one of now is" "$(signed second "$(now_s)")" 'looking'
+like "one of now is" "$(signed second "$(now_s)")" 'fetching'
 : >"$tmp/go1"
 ok "the job at work ends" await is_at "$busy" done
 ok "and the one that waited" await is_at "$waiting" done

@@ -213,7 +213,7 @@ static void masks_stand_beside_claims_and_dense_cases(void **state)
 		"partial 3.12 %; skipping on");
 	assert_true(is_null(base, "contradiction"));
 	assert_int_equal(number(target, "blocks_kept"), 800);
-	assert_string_equal(text(target, "contradiction"), "says it keeps 800 blocks, the mask keeps 819");
+	assert_string_equal(text(target, "contradiction"), "claims 800 active blocks, the mask has 819");
 	assert_int_equal(number(json_object_get(sparse, "peak"), "target_bytes"), 3120);
 	const json_t *over = json_object_get(sparse, "over_baseline");
 	assert_true(fabs(number(over, "base") / expected - 1) < 1e-5);

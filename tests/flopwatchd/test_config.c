@@ -270,12 +270,12 @@ static void test_options_with_which_a_request_is_lost(void **state)
 		good("workers: [{name: a, slurm: {options: [--time-min=5, --nodes=1, --exclude=n1, --mem=0, --overcommit]}}]\n"));
 	bad("workers: [{name: a, slurm: {options: [--job-name=mine, --clusters=b, -J, --array=1-4]}}]\n",
 		"1:39: workers[0].slurm.options[0]: --job-name=mine gives the request another name than that by which the daemon finds it\n"
-		"1:56: workers[0].slurm.options[1]: --clusters=b sends the request to another cluster, whose queue the daemon does not read\n"
+		"1:56: workers[0].slurm.options[1]: --clusters=b sends the request to another cluster; the daemon does not read its queue\n"
 		"1:70: workers[0].slurm.options[2]: -J is not an option of srun; e.g. --constraint=h200\n"
 		"1:74: workers[0].slurm.options[3]: --array=1-4 is an option of sbatch\n");
 	bad("workers: [{name: a, slurm: {options: --job-n=x}}, {name: b, slurm: {}, build: {options: [--partition, cpu, --]}}]\n",
 		"1:38: workers[0].slurm.options: --job-n=x is short for --job-name, which gives the request another name than that by which the daemon finds it\n"
-		"1:90: workers[1].build.options[0]: --partition sends the request to a partition whose queue the daemon does not read; use the key `partition`\n"
+		"1:90: workers[1].build.options[0]: --partition sends the request to a partition that the daemon does not query; use the key `partition`\n"
 		"1:103: workers[1].build.options[1]: cpu is not an option of srun; e.g. --constraint=h200\n"
 		"1:108: workers[1].build.options[2]: -- is not an option of srun; e.g. --constraint=h200\n");
 }
@@ -778,7 +778,7 @@ static void test_approvals_at_the_forge_need_a_webhook_and_users(void **state)
 	bad("repos: [{name: a, url: /a, pull_requests: {approve_by: {}}}]\n",
 		"1:56: repos[0].pull_requests.approve_by: needs `label` or `comment`; e.g. {comment: /flopwatch approve, permission: "
 		"write}\n"
-		"1:56: repos[0].pull_requests.approve_by: needs `users` or `permission`, or nobody could approve\n"
+		"1:56: repos[0].pull_requests.approve_by: needs `users` or `permission`, or no user could approve\n"
 		"1:56: repos[0].pull_requests.approve_by: needs `status` of the repository, which names the forge and its project\n");
 	bad("repos: [{name: a, url: /a, pull_requests: {approve_by: {label: measure, users: [ada]}}}]\n",
 		"1:56: repos[0].pull_requests.approve_by: needs `status` of the repository, which names the forge and its project\n"

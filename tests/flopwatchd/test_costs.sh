@@ -32,7 +32,7 @@ like "its page what to do" "$page" 'What to do:</b> push a fix, or give an answe
 like "and both values of each cell" "$page" '768 → 807 bytes</td>'
 like "the command line lists it" "$("$bin/flopwatch" alerts)" "A$alert .*a call needs more workspace in 4 cells"
 like "flopwatch why has the values" "$("$bin/flopwatch" why "A$alert")" 'attention/dense/full/.*: 807 instead of 768 bytes'
-like "flopwatch wait warns of it" "$("$bin/flopwatch" wait memory)" 'WARNING besides its time a call needs more workspace in 4 cells, at most 807 instead of 768 bytes, in attention/'
+like "flopwatch wait warns of it" "$("$bin/flopwatch" wait memory)" 'WARNING besides time: a call needs more workspace in 4 cells, at most 807 instead of 768 bytes, in attention/'
 cell=$(api "alerts/$alert" | jq -r '.cells[0].cell')
 ask=repo=kernels\&cell=$(jq -rn --arg c "$cell" '$c | @uri')
 is "a history has the values" "$(api "history?$ask&branch=memory&metric=memory" | jq '.items[0].value == '"$(api "alerts/$alert" | jq '.cells[0].target')")" true

@@ -35,7 +35,7 @@ ok "the error names its file" said fail repository "far: the server refused the 
 unlike "and not by itself" "$(cat "$tmp/said")" "$token"
 write_config "$worker" "repos: [{$far}]"
 fails "none" 1 check
-ok "the error says what to set" said fail repository 'far: the server wants a token; set token_file of this repository'
+ok "the error says what to set" said fail repository 'far: the server requires a token; set token_file of this repository'
 write_config "$worker" "repos: [{$far, token_file: \"credential:none\"}]"
 fails "a credential that systemd does not pass" 2 check
 like "is a mistake, with what to write" "$(cat "$tmp/said")" 'c.yml:6:[0-9]+: repos\[0\].token_file: no credential none in .*: add LoadCredential=none:FILE to flopwatchd.service'

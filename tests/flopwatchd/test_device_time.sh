@@ -34,7 +34,7 @@ push kernels slow
 slow=$(head_of kernels)
 await ended "$slow" 2
 is "two suites of a commit share one build, and the base is cached" "$(($(builds) - before))" 1
-is "each suite says so" "$(sql "SELECT count(*) FROM job_log WHERE line LIKE 'build of target was there already%'")" 1
+is "each suite says so" "$(sql "SELECT count(*) FROM job_log WHERE line LIKE 'build of target was cached%'")" 1
 job=$(sql "SELECT id FROM job WHERE target_sha = '$slow' AND suite = 'tiny'")
 is "its loss is found" "$(job_field "$job" verdict)" regression
 

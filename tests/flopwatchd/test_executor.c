@@ -464,8 +464,8 @@ static void test_manifests(void **state)
 	check_manifest("{\"spec\":{\"affinity\":{\"nodeAffinity\":{\"requiredDuringSchedulingIgnoredDuringExecution\":"
 		       "{\"nodeSelectorTerms\":[{\"matchExpressions\":[]},{}]}}}}}",
 		"n-1", "\"nodeSelectorTerms\":[{\"matchExpressions\":[]," BY_NAME "},{" BY_NAME "}]");
-	check_manifest("{\"kind\":\"Deployment\"}", "", "template.json is no pod, but Deployment");
-	check_manifest("[]", "", "template.json is no pod, but another object");
+	check_manifest("{\"kind\":\"Deployment\"}", "", "template.json is not a pod, but Deployment");
+	check_manifest("[]", "", "template.json is not a pod, but another object");
 	check_manifest("{", "", "template.json is not JSON: line 1: ");
 }
 

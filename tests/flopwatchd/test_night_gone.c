@@ -95,7 +95,7 @@ static void a_cell_that_only_nights_measure_is_reported(void **state)
 	assert_non_null(strstr(vanished(f), "/s512/"));
 	assert_null(strchr(vanished(f), ' '));
 	assert_int_equal(
-		fixture_number(f, "SELECT title = '1 cell is gone from suite ffa, whose installed file changed' FROM alert"), 1);
+		fixture_number(f, "SELECT title = '1 cell is removed from suite ffa, whose installed file changed' FROM alert"), 1);
 	/* neither the next off-peak job nor the next push reports it again, or ends it */
 	assert_int_equal(measured(f, lengths_less, 2, 1, 2, 3, 6001).n_recovered, 0);
 	out = measured(f, lengths_less, 2, 0, 3, 4, 7000);

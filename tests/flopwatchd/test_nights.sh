@@ -160,7 +160,7 @@ echo "'-DCANNOT=(fw_attention_of(problem)->total_q==96)'" >"$tmp/kernels/kernels
 without=$(next 1.0002 "nothing of 96 any more")
 is "the push after it measures nothing of that, either" "$(pushed "$without")" unchanged
 is "but tells what is gone" "$(gone missing)" "open $less$(cells_of 104)"
-like "on its page" "$(curl -s "http://127.0.0.1:$(port)/alerts/$(sql "SELECT id FROM alert WHERE kind = 'missing'")")" '4 cells are gone from suite tiny'
+like "on its page" "$(curl -s "http://127.0.0.1:$(port)/alerts/$(sql "SELECT id FROM alert WHERE kind = 'missing'")")" '4 cells are removed from suite tiny'
 ok "then the night finds what the kernel does no more" await has_gone failing
 is "and tells it as a push does" "$(gone failing)" "open $without$(cells_of 96)"
 is "with its class" "$(sql "SELECT DISTINCT w.value ->> 'failure' FROM alert a JOIN json_each(a.cells) w WHERE a.kind = 'failing'")" unsupported

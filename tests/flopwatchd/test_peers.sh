@@ -174,7 +174,7 @@ sed -i "s|repos: .*|repos: [{name: kernels, url: $tmp/kernels.git, peers: []}]|"
 ok "no peers is a setting" "$bin/flopwatchd" --check-config --config "$tmp/c.yml"
 sed -i 's|peers: \[\]|peers: [yardstick, "no such"]|' "$tmp/c.yml"
 fails "a name that is none" 2 "$bin/flopwatchd" --check-config --config "$tmp/c.yml"
-like "is said with its place" "$("$bin/flopwatchd" --check-config --config "$tmp/c.yml" 2>&1)" 'c.yml:6:[0-9]+: .*is no provider; write its name as the module tells it, e.g. cudnn, or cudnn@cuda'
+like "is said with its place" "$("$bin/flopwatchd" --check-config --config "$tmp/c.yml" 2>&1)" 'c.yml:6:[0-9]+: .*is not a provider; write its name as the module reports it, e.g. cudnn, or cudnn@cuda'
 sed -i 's|"no such"|cudnn@gpu|' "$tmp/c.yml"
 like "so is a device" "$("$bin/flopwatchd" --check-config --config "$tmp/c.yml" 2>&1)" 'names no kind of device after the @'
 sed -i 's|, cudnn@gpu|, yardstick|' "$tmp/c.yml"

@@ -43,7 +43,7 @@ verdict=$(api "commits/$main/verdict?repo=kernels")
 fw compare main main --base-config TILE=0 --target-config TILE=4 --cells '*/full/*' --long >"$tmp/said" 2>&1
 is "nobody is called for a slower configuration" $? 0
 like "the finding names both" "$(head -n 1 "$tmp/said")" '^main with TILE=4 next to TILE=0 is (up to )?[78]\.[0-9] % slower in 2 of 2 cells$'
-like "it says what was pinned" "$(cat "$tmp/said")" "pinned: the base runs TILE=0, which is no commit's verdict"
+like "it says what was pinned" "$(cat "$tmp/said")" "pinned: the base runs TILE=0, so the result is not a commit's verdict"
 like "on both sides" "$(cat "$tmp/said")" 'pinned: the target runs TILE=4'
 like "beside, not as a verdict" "$(cat "$tmp/said")" ' result: the base$'
 id=$(pinned)
@@ -80,7 +80,7 @@ is "a key that the provider does not have is left out" "$(jq -c '[.cells[] | [.b
 like "and named, with an example" "$(fw log "$(sql "SELECT max(job) FROM comparison WHERE kind = 'config'")")" 'requested STAGES=3 left out where the configuration has no such key, e.g. in attention/dense/full/[^ ]*, which runs TILE=1'
 is "once for all cells" "$(fw log "$(sql "SELECT max(job) FROM comparison WHERE kind = 'config'")" | grep -c 'requested STAGES=3')" 1
 fw compare main main --base-config TILE=1 --target-config 'STAGES=3 TILE=9' --cells '*/full/*' >"$tmp/said" 2>&1
-like "a value that it rejects is not supported" "$(cat "$tmp/said")" 'naive: plan with the configuration that it was handed is not supported: there is no TILE=9'
+like "a value that it rejects is not supported" "$(cat "$tmp/said")" 'naive: plan with the requested configuration is not supported: there is no TILE=9'
 
 # ---- a list of configurations in a suite ----
 branch kernels lists main
@@ -113,7 +113,7 @@ push kernels deaf
 is "one that runs one tile alone is" "$(result_of "$(head_of kernels)")" "done unchanged"
 fw compare main deaf --target-config TILE=4 --cells '*/full/*' >"$tmp/said" 2>&1
 fails "pinned to another nothing is timed" 1 grep -q 'faster\|level' "$tmp/said"
-like "in as many words" "$(cat "$tmp/said")" '^attention/.*: naive: plan was handed the configuration `TILE=4` and chose `TILE=2`'
+like "in as many words" "$(cat "$tmp/said")" '^attention/.*: naive: plan was given the configuration `TILE=4` and chose `TILE=2`'
 is "and neither has a time" "$(sql "SELECT count(*) FROM cell WHERE comparison = $(pinned) AND m IS NOT NULL")" 0
 fw profile main deaf --base-config TILE=4 --cells '*/full/*/forward' >"$tmp/said" 2>&1
 like "why tells what was tried" "$(cat "$tmp/said")" '^the target tried 9 configurations: TILE=0 1 ms, TILE=1 1.02 ms, TILE=2 1.04 ms \(chosen\), .* 1 more in --json$'

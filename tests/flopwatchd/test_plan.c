@@ -108,7 +108,7 @@ static void test_a_subject_needs_its_inputs(void **state)
 	c->blob[0].present = false;
 	assert_int_equal(plan_subject(&p, 1, ROLE_TARGET, c, &m, &err), -1);
 	assert_string_equal(err.text,
-		"commit aaaaaaaaaaaa has neither .flopwatch.yaml, which says what is built and measured, nor "
+		"commit aaaaaaaaaaaa has neither .flopwatch.yaml, which defines the build and the benchmarks, nor "
 		"kernels, which would be built without one (see doc/troubleshooting.md#no-manifest)");
 	err_clear(&err);
 	c->n_oids = 0;

@@ -88,7 +88,7 @@ is "each cell has an end" "$(api "profiles/$id" | jq -c '[.cells[] | [.state, .p
 is "with the medians of the comparison" "$(api "profiles/$id" | jq -c '[.cells[] | .target_ms > .base_ms] | unique')" '[true]'
 is "and why nothing better was read" "$(api "profiles/$id" | jq -r '[.cells[].why != null] | unique[]')" true
 is "what ptxas says of the target alone is read out of the logs" "$(api "profiles/$id" | jq -c '.diagnostics[] | [.change, .kind, .code, .kernel]')" '["new","serial","C7512","gemm<128>"]'
-like "and shown" "$(flopwatch why "$(alert_of slow)")" 'ptxas, new: \(C7512\) wgmma is serialised for want of registers in gemm<128>'
+like "and shown" "$(flopwatch why "$(alert_of slow)")" 'ptxas, new: \(C7512\) wgmma is serialised because there are too few registers in gemm<128>'
 like "as a table" "$(api "profiles/$id.csv" | head -n 1)" '^cell,side,repeat,n,phase,kernel,code_sha,metric,value'
 like "as a comment" "$(api "profiles/$id.md")" '^\*\*flopwatch: why\*\*'
 is "what the commit deserves is what it was" "$(api "commits/$slow/verdict?repo=kernels")" "$verdict"

@@ -55,7 +55,7 @@ start_daemon || exit 1
 await job_ended "$first"
 is "an upstream that holds all of a branch is no base of it" "$(result_of "$first")" "cancelled -"
 like "which is reported by name and place" "$(why_of "$first")" \
-	"^branch main holds no commit that its upstream slow \($tmp/c\.yml:8:[0-9]+: repos\[0\]\.upstream\) lacks, so it would be compared with itself"
+	"^branch main has no commit that its upstream slow \($tmp/c\.yml:8:[0-9]+: repos\[0\]\.upstream\) lacks, so it would be compared with itself"
 fails "and is no good news" 1 fw wait main
 git -C "$tmp/kernels" checkout -q --orphan foreign main
 commit kernels "no common history"
@@ -150,6 +150,6 @@ YAML
 commit kernels "a program, and a suite of modules"
 push kernels unbuilt
 refused "a suite of modules without a build" "$(head_of kernels)" \
-	'commit [0-9a-f]{12}: \.flopwatch\.yaml:4:10: suites\[0\]: suite tiny times modules, and \.flopwatch\.yaml of commit [0-9a-f]{12} does not say how they are built; add build: '
+	'commit [0-9a-f]{12}: \.flopwatch\.yaml:4:10: suites\[0\]: suite tiny times modules, and \.flopwatch\.yaml of commit [0-9a-f]{12} has no build for them; add build: '
 is "at the first attempt, and no worker had it" "$(job_field "$(job_of "$(head_of kernels)")" attempt)" 0
 stop_daemon

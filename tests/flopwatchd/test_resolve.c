@@ -353,7 +353,7 @@ static void test_a_base_that_git_cannot_find(void **state)
 	assert_non_null(strstr(a->why, "is a shallow clone, which ends at commit"));
 	GIT("shallow", "update-ref", "refs/heads/topic", two);
 	j = job_for("topic", two); /* this is decided without the history */
-	expect_end(&j, "cancelled", "branch topic holds no commit that its upstream main lacks");
+	expect_end(&j, "cancelled", "branch topic has no commit that its upstream main lacks");
 }
 
 /* Without a base, a commit is never compared with itself, which would always be unchanged. */
@@ -373,7 +373,7 @@ static void test_upstreams_that_are_no_base(void **state)
 	snprintf(repo->upstream, sizeof repo->upstream, "topic"); /* it has all commits of main */
 	j = job_for("main", one);
 	expect_end(&j, "cancelled",
-		"branch main holds no commit that its upstream topic (c.yml:7:12: repos[0].upstream) lacks, so it would be "
+		"branch main has no commit that its upstream topic (c.yml:7:12: repos[0].upstream) lacks, so it would be "
 		"compared "
 		"with itself");
 	j = job_for("", one); /* a commit given by hash is one of the upstream branch */

@@ -139,19 +139,19 @@ rows "b goes" a
 push lines main
 is "main loses a row" "$(judged lines)" "done unchanged: removed 1, unchanged 1"
 is "which is reported with the commit" "$(missing_alert) $(sql "SELECT target_sha FROM alert ORDER BY id DESC LIMIT 1")" \
-	"missing open 1 cell is gone from benchmark rows $(head_of lines)"
+	"missing open 1 cell is removed from benchmark rows $(head_of lines)"
 why=$(fw why "A$(sql "SELECT max(id) FROM alert")")
 like "why gives the cause of a missing cell" "$why" 'why: commit [0-9a-f]{12} no longer measures these cells'
-like "and what accepting it accepts" "$why" '^next: restore the cells, or accept that they are gone: flopwatch alerts accept A'
+like "and what accepting it accepts" "$why" '^next: restore the cells, or accept that they were removed: flopwatch alerts accept A'
 echo '# the same rows' >>"$tmp/lines/bench.sh"
 commit lines "as before"
 push lines main
 is "the next commit has what is left" "$(judged lines)" "done unchanged: unchanged 1"
-is "it neither reports it again nor ends it" "$(missing_alert)" "missing open 1 cell is gone from benchmark rows"
+is "it neither reports it again nor ends it" "$(missing_alert)" "missing open 1 cell is removed from benchmark rows"
 rows "b is back" a b
 push lines main
 is "a row that comes back is added" "$(judged lines)" "done unchanged: added 1, unchanged 1"
-is "and ends it" "$(missing_alert)" "missing resolved 1 cell is gone from benchmark rows"
+is "and ends it" "$(missing_alert)" "missing resolved 1 cell is removed from benchmark rows"
 
 # ---- a program whose comments change ----
 made() { # subject, lines of the program
@@ -178,10 +178,10 @@ is "a real change is measured" "$(made real "$row_a" ":" "$row_b")" "done unchan
 is "still no row is gone" "$(gone_of_made)" ""
 is "a run fails" "$(made broken "$row_a" "exit 3")" "done failed: failed 2"
 is "a row is removed" "$(made less "$row_a")" "done unchanged: removed 1, unchanged 1"
-is "and reported once" "$(gone_of_made)" "open 1 cell is gone from benchmark made"
+is "and reported once" "$(gone_of_made)" "open 1 cell is removed from benchmark made"
 is "the failure is over" "$(sql "SELECT state FROM alert WHERE kind = 'failing' AND repo = (SELECT id FROM repo WHERE name = 'made')")" resolved
 is "a comment after it" "$(made "comment after" "# three" "$row_a")" "done identical: identical 1"
-is "neither reports it again nor ends it" "$(gone_of_made)" "open 1 cell is gone from benchmark made"
+is "neither reports it again nor ends it" "$(gone_of_made)" "open 1 cell is removed from benchmark made"
 is "the row comes back" "$(made back "$row_a" "$row_b")" "done unchanged: added 1, unchanged 1"
-is "which ends it" "$(gone_of_made)" "resolved 1 cell is gone from benchmark made"
+is "which ends it" "$(gone_of_made)" "resolved 1 cell is removed from benchmark made"
 stop_daemon

@@ -50,7 +50,7 @@ has() { [ -e "$tmp/$1" ]; }
 new_repo kernels
 push kernels main
 cluster 2 ""
-like "config check asks Slurm for no allocation" "$("$bin/flopwatchd" --config "$tmp/c.yml" --probe)" 'cluster asks Slurm, which has 1 nodes idle with gpu:h200:2'
+like "config check asks Slurm for no allocation" "$("$bin/flopwatchd" --config "$tmp/c.yml" --probe)" 'cluster queries Slurm, which has 1 nodes idle with gpu:h200:2'
 start_daemon
 is "a push is judged in an allocation" "$(result_of "$(head_of kernels)")" "done unchanged"
 like "its device is known by the node that gave it" "$(sql "SELECT worker || ' ' || host || ' ' || on_call FROM device")" "^cluster $(hostname -s) 1$"

@@ -71,7 +71,7 @@ git init -q --bare -b main "$tmp/lines.git"
 git init -q -b main "$tmp/lines"
 git -C "$tmp/lines" remote add origin "$tmp/lines.git"
 printf 'flopwatch: 1\nbenchmarks: {one: {command: [sh, bench.sh], reader: flopwatch, budget_s: 30}}\n' >"$tmp/lines/.flopwatch.yaml"
-like "config check asks Slurm for both partitions" "$("$bin/flopwatchd" --config "$tmp/c.yml" --probe)" 'cluster asks Slurm for its builds, which has 1 nodes'
+like "config check asks Slurm for both partitions" "$("$bin/flopwatchd" --config "$tmp/c.yml" --probe)" 'cluster queries Slurm for its builds, which has 1 nodes'
 start_daemon
 is "a push is judged" "$(result_of "$(head_of kernels)")" "done unchanged"
 is "it was built in one allocation and measured in another" "$(cut -d ' ' -f 1 "$tmp/allocations" | tr '\n' ' ')" "build measure "
@@ -95,9 +95,9 @@ is "what was built is measured" "$(result_of "$one")" "done unchanged"
 is "only its own side was compiled" "$(($(compiled) - before))" 1
 log_of "$one" | sed '/built; waits for a device/,$d' >"$tmp/built"
 log_of "$one" | sed '1,/built; waits for a device/d' >"$tmp/measured"
-like "while it was built the base was there" "$(cat "$tmp/built")" 'build of base was there already'
+like "while it was built the base was there" "$(cat "$tmp/built")" 'build of base was cached'
 like "and the target was not" "$(cat "$tmp/built")" 'build of target begins'
-like "while it was measured both were" "$(grep -c 'was there already' "$tmp/measured") $(grep -c begins "$tmp/measured")" '^2 0$'
+like "while it was measured both were" "$(grep -c 'was cached' "$tmp/measured") $(grep -c begins "$tmp/measured")" '^2 0$'
 rm -f "$tmp/go"
 await slurm_has_none
 

@@ -63,7 +63,7 @@ suites tiny
 factor "1.0003"
 pushed # by the suites of its base, which has both
 is "a suite that main drops is reported" "$(news)" "missing open"
-is "with the cells that are not measured any more" "$(api alerts | jq -c '.items[] | select(.kind == "missing") | [.title, .target == "'"$(head_of kernels)"'", (.cells | length)]')" '["suite other is gone: .flopwatch.yaml no longer names it, so 2 cells are not measured",true,2]'
+is "with the cells that are not measured any more" "$(api alerts | jq -c '.items[] | select(.kind == "missing") | [.title, .target == "'"$(head_of kernels)"'", (.cells | length)]')" '["suite other was removed: .flopwatch.yaml no longer names it, so 2 cells are not measured",true,2]'
 factor "1.0004"
 pushed 1
 is "the next commit neither tells it again nor ends it" "$(news)" "missing open"

@@ -40,7 +40,7 @@ gcc=$(gcc -dumpfullversion)
 fw compare main main --base-toolchain "$tmp/tools/fast" --target-toolchain "$tmp/tools/slow" >"$tmp/said" 2>&1
 is "a toolchain that makes it slower is a loss" $? 3
 like "both are named" "$(cat "$tmp/said")" "environment: the base is built by gcc $gcc in $tmp/tools/fast"
-like "the newer one too" "$(cat "$tmp/said")" "environment: the target is built by gcc $gcc in $tmp/tools/slow, which is no commit's verdict"
+like "the newer one too" "$(cat "$tmp/said")" "environment: the target is built by gcc $gcc in $tmp/tools/slow, so the result is not a commit's verdict"
 id=$(newest)
 is "the comparison is one of environments, of one commit" "$(api "comparisons/$id" | jq -c "[.kind, .base.commit == .target.commit, .base.module_sha256 == .target.module_sha256, .verdict]")" '["environment",true,false,"regression"]'
 is "and says what built each side" "$(api "comparisons/$id" | jq -r '.base.toolchain + ", " + .target.toolchain')" "gcc $gcc in $tmp/tools/fast, gcc $gcc in $tmp/tools/slow"

@@ -18,7 +18,7 @@ like "each beside its own" "$out" 'BM_Copy/4096#2 +0\.1 +0\.14 +-28\.57 %'
 jq 'del(.results[1])' "$data/hyperfine-same-command-before.json" >"$tmp/once.json"
 fails "two of a name beside one end with 7" 7 compare "$data/hyperfine-same-command-before.json" "$tmp/once.json"
 is "no cell is compared" "$(head -n 1 <<<"$out")" "no cell is in both files"
-like "which says why" "$(sed -n 2p <<<"$out")" "^WARNING $data/hyperfine-same-command-before.json has 2 results called ./run_kernels.bin, $tmp/once.json has 1: which is which is not known, none of them is compared$"
+like "which says why" "$(sed -n 2p <<<"$out")" "^WARNING $data/hyperfine-same-command-before.json has 2 results called ./run_kernels.bin, $tmp/once.json has 1: their order is unknown, so none of them is compared$"
 like "nothing is compared" "$out" '^0 cells are in both files'
 fails "the same as JSON" 7 compare "$data/hyperfine-same-command-before.json" "$tmp/once.json" --json
 is "has the warning and the rows" "$(jq -c '[(.warnings | length), .left_out[].cell]' <<<"$out")" '[1,"./run_kernels.bin#2","./run_kernels.bin#1","./run_kernels.bin"]'
@@ -58,11 +58,11 @@ unlike "without that advice" "$out" 'profile'
 # ---- measurement conditions ----------------------------------------------------------------------------------------------------
 jq '.devices[0].name = "NVIDIA H200"' "$data/nvbench-mean-only.json" >"$tmp/other-card.json"
 ok "two cards" compare "$data/nvbench-mean-only.json" "$tmp/other-card.json"
-is "are named after the finding" "$(sed -n 2p <<<"$out")" "WARNING GPU: GPU in $data/nvbench-mean-only.json, NVIDIA H200 in $tmp/other-card.json; a difference of times may come from that"
+is "are named after the finding" "$(sed -n 2p <<<"$out")" "WARNING GPU: GPU in $data/nvbench-mean-only.json, NVIDIA H200 in $tmp/other-card.json; the times may differ because of that"
 like "and compared" "$out" '^1 cell is in both files'
 jq '.context.library_build_type = "debug"' "$data/gbench-row-inf.json" >"$tmp/debug.json" 2>/dev/null || sed 's/"release"/"debug"/' "$data/gbench-row-inf.json" >"$tmp/debug.json"
 ok "a debug library beside a release one" compare "$data/gbench-row-inf.json" "$tmp/debug.json"
-is "is said" "$(sed -n 2p <<<"$out")" "WARNING library_build_type: release in $data/gbench-row-inf.json, debug in $tmp/debug.json; a difference of times may come from that"
+is "is said" "$(sed -n 2p <<<"$out")" "WARNING library_build_type: release in $data/gbench-row-inf.json, debug in $tmp/debug.json; the times may differ because of that"
 ok "as JSON" compare "$data/gbench-row-inf.json" "$tmp/debug.json" --json
 like "too" "$(jq -r '.warnings[0]' <<<"$out")" '^library_build_type: release in '
 ok "equal conditions" compare "$data/gbench-row-inf.json" "$data/gbench-row-inf.json" --json

@@ -24,7 +24,7 @@ private token "$token"
 url=https://localhost:$https_port/kernels.git
 reach=(--url "$url" --ca-file "$tmp/tls/cert.pem")
 fails "a server that asks, without a token" 1 "$git_" heads "${reach[@]}"
-like "says what to set" "$out" '^flopwatch-git: the server wants a token; set token_file of this repository'
+like "says what to set" "$out" '^flopwatch-git: the server requires a token; set token_file of this repository'
 ok "with the token" "$git_" heads "${reach[@]}" --token-file token
 is "it lists the branches" "$(jq -r '.name + " " + .commit' <<<"$out")" "main $head"
 ok "a mirror" "$git_" fetch "${reach[@]}" --token-file token --mirror "$tmp/m.git"
@@ -38,7 +38,7 @@ is "is refused, by the name of its file" "$out" "flopwatch-git: the server refus
 fails "another user" 1 "$git_" heads "${reach[@]}" --token-file token --token-user deploy
 shows_no_token "is refused"
 fails "a server whose authority is unknown" 1 "$git_" heads --url "$url" --token-file token
-like "is not trusted" "$out" 'the certificate of localhost is not to be trusted'
+like "is not trusted" "$out" 'the certificate of localhost cannot be verified'
 : >"$tmp/tls/git.log"
 quiet() { "$@" >/dev/null 2>&1; }
 quiet "$git_" heads --url "$url" --token-file token
@@ -165,7 +165,7 @@ unknown "excluded" "![127.0.0.1]:$ssh_port,[127.0.0.*]:$ssh_port $public" 'which
 unknown "another key" "# of before
 [127.0.0.1]:$ssh_port $(cut -d ' ' -f 1,2 "$tmp/ssh/mine.pub")" "shows the host key ${print//+/\\+} \\(ssh-ed25519\\), which is another one than in hosts:2; compare"
 ssh-keygen -q -t ecdsa -N '' -f "$tmp/ssh/ecdsa"
-unknown "a key of another type" "[127.0.0.1]:$ssh_port $(cut -d ' ' -f 1,2 "$tmp/ssh/ecdsa.pub")" 'is not known, but one of another type is, by hosts:1; compare'
+unknown "a key of another type" "[127.0.0.1]:$ssh_port $(cut -d ' ' -f 1,2 "$tmp/ssh/ecdsa.pub")" 'is not listed, but a key of another type is, by hosts:1; compare'
 unknown "revoked" "[127.0.0.1]:$ssh_port $public
 @revoked * $public" 'which known_hosts revokes'
 unknown "broken lines" "[127.0.0.1]:$ssh_port ssh-ed25519
@@ -189,7 +189,7 @@ ssh-keygen -q -t ed25519 -N '' -f "$tmp/ssh/other"
 fails "a key that the server does not know" 1 "$git_" heads "${reach[@]}" --ssh-key "$tmp/ssh/other"
 is "is named" "$out" "flopwatch-git: the server refused the key $tmp/ssh/other (see doc/troubleshooting.md#ssh-key)"
 fails "no key" 1 "$git_" heads "${reach[@]}"
-like "says what to set" "$out" 'the server wants a key; set ssh_key of this repository'
+like "says what to set" "$out" 'the server requires a key; set ssh_key of this repository'
 ok "a mirror by ssh" "$git_" fetch "${reach[@]}" --ssh-key "$key" --mirror "$tmp/s.git"
 ok "a note is pushed by ssh" "$git_" note --repo "$tmp/s.git" --commit "$head" --file note --push "$url" --host-keys "$print" --ssh-key "$key"
 fails "but not to a server that is not known" 1 env HOME="$tmp" "$git_" note --repo "$tmp/s.git" --commit "$head" --file note --push "$url" --ssh-key "$key"

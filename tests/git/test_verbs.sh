@@ -22,7 +22,7 @@ fails "part of an option" 2 "$git_" tips --rep .
 fails "missing option" 2 "$git_" tree --repo .
 like "it says which" "$out" 'missing --commit'
 fails "missing value" 2 "$git_" tips --repo
-fails "count is no number" 2 "$git_" log --repo . --from x --count 1x
+fails "count is not a number" 2 "$git_" log --repo . --from x --count 1x
 refuses() { # a line of the error, the arguments that it answers
 	local line="flopwatch-git: $1; see --help"
 	shift

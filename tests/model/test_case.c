@@ -230,7 +230,7 @@ static void impossible_sizes(void **state)
 	(void)state;
 	c = dense(FW_FULL, 128);
 	attention_of(&c)->nhk = 7;
-	refuse(c, "no multiple of nhk 7");
+	refuse(c, "not a multiple of nhk 7");
 	c = dense(FW_FULL, 128);
 	attention_of(&c)->headdim = 100;
 	refuse(c, "headdim 100");
@@ -258,7 +258,7 @@ static void impossible_sizes(void **state)
 	c = varlen(FW_FULL);
 	attention_of(&c)->length[2] = 0;
 	refuse(c, "sequence 2 has 0 tokens");
-	refuse(sparse(1000, 0.5, 64), "seqlen 1000 is no multiple of block size 64; use 960 or 1024");
+	refuse(sparse(1000, 0.5, 64), "seqlen 1000 is not a multiple of block size 64; use 960 or 1024");
 	refuse(sparse(64, 0.5, 128), "does not fit");
 	refuse(sparse(1024, 0, 64), "sparsity ratio");
 	refuse(sparse(1024, 1.5, 64), "sparsity ratio");

@@ -234,10 +234,10 @@ static void mistakes(void **state)
 	mistake("flopwatch: 1\nbenchmarks: {x: {reader: ffa}}", "benchmarks.x: command is missing");
 	mistake("flopwatch: 1\nbenchmarks: {x: {command: [a]}}", "reader is missing; use one of flopwatch, ffa");
 	mistake("flopwatch: 1\nbenchmarks: {x: {command: [a], reader: xml}}",
-		"m.yaml:2:40: benchmarks.x.reader: `xml` is no format");
-	mistake("flopwatch: 1\nbenchmarks: {x: {command: [a], reader: triton, unit: miles}}", "`miles` is no unit");
+		"m.yaml:2:40: benchmarks.x.reader: `xml` is not a format");
+	mistake("flopwatch: 1\nbenchmarks: {x: {command: [a], reader: triton, unit: miles}}", "`miles` is not a unit");
 	mistake("flopwatch: 1\nbenchmarks: {x: {command: [a], reader: google-benchmark, time: user}}",
-		"time: `user` is no time; use real or cpu");
+		"time: `user` is not a time; use real or cpu");
 	mistake("flopwatch: 1\nbenchmarks: {x: {command: [a], reader: nvbench, time: cpu}}",
 		"time: is for google-benchmark, which writes two; nvbench has one time");
 	mistake("flopwatch: 1\nbenchmarks: {x: {command: [a], reader: ffa, outputs: [../x]}}", "inside the repository");
@@ -248,7 +248,7 @@ static void mistakes(void **state)
 	mistake("flopwatch: 1\nbenchmarks: {x: {command: [a], reader: ffa, artifacts: [a, a]}}",
 		"artifacts[1]: is in a, which is another one");
 	mistake("flopwatch: 1\nbenchmarks: {\"a b\": {command: [a], reader: ffa}}",
-		"\"a b\" is no name of a benchmark; use 1 to 63 of a-z 0-9 _ -");
+		"\"a b\" is not a name of a benchmark; use 1 to 63 of a-z 0-9 _ -");
 	mistake("flopwatch: 1\nbenchmarks: {a123456789012345678901234567890123456789012345678901234567890123: {command: [a], reader: ffa}}",
 		"use 1 to 63 of");
 	mistake("flopwatch: 1\nbenchmarks: [x]", "must name 1 to 64 benchmarks");

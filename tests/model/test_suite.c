@@ -387,7 +387,7 @@ static void mistakes(void **state)
 	mistake(HEAD "dense: {seqlens: [128], masks: [full]}\ncosts: {memory: 5, colour: 2}\n", "s.yaml:6:20: costs.colour: ");
 	mistake(HEAD "dense: {seqlens: [128], masks: [full]}\ncosts: 5\n", "e.g. {memory: 5, first: off}");
 	mistake(HEAD "block_sparse: {seqlens: [1000], sparsity_ratios: [0.5], block_sizes: [64]}\n",
-		"no multiple of block size 64");
+		"not a multiple of block size 64");
 	mistake(HEAD "block_sparse: {seqlens: [1024], sparsity_ratios: [1.5], block_sizes: [64]}\n", "sparsity_ratios[0]");
 	mistake(HEAD "block_sparse: {seqlens: [1024], sparsity_ratios: [0.01], block_sizes: [64]}\n",
 		"less than one of 16 blocks");
@@ -417,7 +417,7 @@ static void mistakes(void **state)
 	many_thresholds();
 	mistake("suite: s\nfamily: gemm\ncommon: {nhq: 8, nhk: 2, headdim: 64}\n", "use attention");
 	mistake("suite: s\nfamily: attention\ncommon: {nhq: 8, nhk: 3, headdim: 64}\ndense: {seqlens: [128], masks: [full]}\n",
-		"nhq 8 is no multiple of nhk 3");
+		"nhq 8 is not a multiple of nhk 3");
 	mistake("suite: s\nfamily: attention\ncommon: {nhq: 8, nhk: 2, headdim: 64}\nvarlen: {full: [128]}\n",
 		"at least two lengths");
 	mistake("suite: s\nfamily: attention\ncommon: {nhq: 8, nhk: 2, headdim: 64, dtype: fp8}\n", "use bf16 or f16");

@@ -421,12 +421,12 @@ static void what_ptxas_says_is_named(void **state)
 		.is_serial = true,
 		.code = "C7512",
 		.kernel = "v2_backward_kernel<128, 128, 1>",
-		.what = "wgmma is serialised for want of registers" };
+		.what = "wgmma is serialised because there are too few registers" };
 
 	(void)state;
 	assert_true(rank_with(c, &serial, of) > 0);
 	assert_int_equal(of[0].kind, CAUSE_TENSOR_WAIT);
-	assert_non_null(strstr(of[0].sentence, "instead of 4; ptxas says C7512: wgmma is serialised for want of registers"));
+	assert_non_null(strstr(of[0].sentence, "instead of 4; ptxas reports C7512: wgmma is serialised because there are too few registers"));
 	serial.kernel = "v2_backward_kernel<64, 128, 1>"; /* which this cell does not run */
 	assert_false(tells(of, rank_with(c, &serial, of), CAUSE_TENSOR_WAIT, "C7512"));
 	serial.kernel = "v2_backward_kernel<...>";
@@ -439,7 +439,7 @@ static void what_ptxas_says_is_named(void **state)
 		c->kernel[k].n_values = 0;
 	assert_true(rank_with(c, &serial, of) > 0);
 	assert_int_equal(of[0].kind, CAUSE_TENSOR_WAIT);
-	assert_non_null(strstr(of[0].sentence, "one by one: ptxas says C7512"));
+	assert_non_null(strstr(of[0].sentence, "one by one: ptxas reports C7512"));
 	profile_case_free(c);
 
 	struct cause_diagnostic spill = { .is_worse = true,

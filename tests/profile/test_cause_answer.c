@@ -36,7 +36,7 @@ static void a_profile_without_a_result(void **state)
 	says(&(struct cause_known){ .profile_state = "cancelled", .profile_why = "" },
 		"not known: the profile ended without a result: cancelled");
 	struct cause_known none = done("", "");
-	says(&none, "not known: the profile did not look at this cell");
+	says(&none, "not known: the profile does not include this cell");
 }
 
 static void a_cell_without_a_profile(void **state)
@@ -59,9 +59,9 @@ static void a_profile_without_a_cause(void **state)
 	struct cause_known k = done("done", "");
 	k.target_ms = 1.002;
 	says(&k,
-		"not known: the medians, 1 and 1 ms, lie within their noise of each other, so the profile has no difference to explain");
+		"not known: the medians, 1 and 1 ms, differ by less than their noise, so the profile has no difference to explain");
 	k.base_ms = NAN;
-	says(&k, "not known: the comparison holds no times of this cell to explain");
+	says(&k, "not known: the comparison has no times of this cell to explain");
 	k = done("done", "counters are left to administrators");
 	k.is_open = true;
 	says(&k, "not known: counters were not read, and machine code, kernels and configurations show no cause");

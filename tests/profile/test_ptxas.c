@@ -64,7 +64,7 @@ static void what_ptxas_prints_is_read(void **state)
 	assert_int_equal(l.n_functions, 24);
 	assert_true(l.is_whole);
 	assert_string_equal(l.diagnostic[0].code, "C7512");
-	assert_string_equal(l.diagnostic[0].what, "wgmma is serialised for want of registers");
+	assert_string_equal(l.diagnostic[0].what, "wgmma is serialised because there are too few registers");
 	assert_string_equal(ptxaslog_symbol(&l, l.diagnostic[0].symbol), BACKWARD);
 	const struct ptxaslog_function *f = function(&l, 90, BACKWARD), *old = function(&l, 80, BACKWARD);
 
@@ -109,14 +109,14 @@ static void two_builds_differ_in_what_ptxas_says(void **state)
 	read_file(&target, "tests/data/ptxas/backward-232-registers.log");
 	assert_int_equal(ptxasdelta(&base, &target, c, PTXASDELTA_MAX), 12);
 	assert_string_equal(
-		line(&c[0]), "new serial C7512 [v2_backward_kernel<128, 128, 1>] wgmma is serialised for want of registers");
+		line(&c[0]), "new serial C7512 [v2_backward_kernel<128, 128, 1>] wgmma is serialised because there are too few registers");
 	assert_string_equal(line(&c[6]),
 		"more spills  [v2_backward_kernel<128, 128, 1>] spills of 104 bytes by stores and 104 by loads "
 		"instead of 88 and 88, with 168 registers");
 	assert_int_equal(c[6].architecture, 90);
 	assert_int_equal(ptxasdelta(&target, &base, c, PTXASDELTA_MAX), 12);
 	assert_string_equal(
-		line(&c[0]), "gone serial C7512 [v2_backward_kernel<128, 128, 1>] wgmma is serialised for want of registers");
+		line(&c[0]), "gone serial C7512 [v2_backward_kernel<128, 128, 1>] wgmma is serialised because there are too few registers");
 	assert_int_equal(c[6].how, PTXAS_FEWER);
 	assert_int_equal(ptxasdelta(&base, &target, c, 2), 2);
 	ptxaslog_fini(&base);

@@ -91,8 +91,8 @@ static void kernels_are_read(void **state)
 	assert_true(l.kernel.num_warps == -1 && l.kernel.spills == -1 && l.kernel.launches == -1 && !l.kernel.config[0]);
 	bad("fact kernel", "without a name");
 	bad("fact kernel a b", "name=value");
-	bad("fact kernel a num_warps=x", "a number that cannot be");
-	bad("fact kernel a shared=1e12", "a number that cannot be");
+	bad("fact kernel a num_warps=x", "an invalid number");
+	bad("fact kernel a shared=1e12", "an invalid number");
 	bad("fact kernel a code=12", "no hash");
 	bad("fact kernel a source=" HASH "0", "no hash");
 }
@@ -121,7 +121,7 @@ static void nonsense_is_refused(void **state)
 	char key[200], line[300];
 
 	(void)state;
-	bad("", "no line of turns");
+	bad("", "an unknown line");
 	bad("hello", "\"hello\"");
 	bad("flopwatch 2 x", "version 2");
 	bad("flopwatch", "number");
@@ -130,19 +130,19 @@ static void nonsense_is_refused(void **state)
 	bad("turn a\x01", "hidden");
 	bad("turn \xff", "hidden");
 	bad("turn \xe2\x80\xae", "hidden");
-	bad("done", "a number that cannot be");
+	bad("done", "an invalid number");
 	bad("done 0", "no time");
 	bad("done 0 cut=0", "no time");
 	bad("done 0 late=0", "no time");
-	bad("done 1 spin_us=-1", "a number that cannot be");
-	bad("done -1", "a number that cannot be");
-	bad("done nan", "a number that cannot be");
-	bad("done inf", "a number that cannot be");
-	bad("done 1e10", "a number that cannot be");
-	bad("done 1 mhz=x", "a number that cannot be");
+	bad("done 1 spin_us=-1", "an invalid number");
+	bad("done -1", "an invalid number");
+	bad("done nan", "an invalid number");
+	bad("done inf", "an invalid number");
+	bad("done 1e10", "an invalid number");
+	bad("done 1 mhz=x", "an invalid number");
 	bad("done 1 mhz", "name=number");
-	bad("fact weight 3", "is no fact");
-	bad("fact flops -1", "a number that cannot be");
+	bad("fact weight 3", "an unknown fact");
+	bad("fact flops -1", "an invalid number");
 	bad("fail slow x", "wrong, unsupported or reported");
 	bad("bye bye", "more than one word");
 	bad("parent 1", "more than one word");
@@ -217,7 +217,7 @@ static void interleave_have_an_order(void **state)
 	assert_int_equal(s.state, INTERLEAVE_BUSY);
 	not_now(s, "flopwatch 1 x", "twice");
 	not_now(s, "done 1", "without a turn");
-	not_now(s, "fact flops 1", "without having its turn");
+	not_now(s, "fact flops 1", "outside its turn");
 	receive(&s, "turn a");
 	assert_int_equal(s.state, INTERLEAVE_RESTING);
 	assert_string_equal(s.key, "a");

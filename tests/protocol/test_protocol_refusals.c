@@ -27,7 +27,7 @@ static void no_message(void **state)
 	refuse("7", "not JSON");
 	refuse("{}", "t: is missing");
 	refuse("{\"t\":3}", "t: is missing");
-	refuse("{\"t\":\"shutdown\"}", "t: \"shutdown\" is no message of protocol 1");
+	refuse("{\"t\":\"shutdown\"}", "t: \"shutdown\" is not a message of protocol 1");
 	refuse("{\"t\":\"a\\nb\"}", "t: \"?\"");
 }
 
@@ -86,7 +86,7 @@ static void wrong_records(void **state)
 	refuse("{\"t\":\"done\",\"gpu_s\":1,\"cancelled\":\"yes\"}", "done.cancelled: must be true or false");
 	refuse("{\"t\":\"done\",\"gpu_s\":1,\"sustained_runs\":\"forward\"}", "done.sustained_runs");
 	refuse("{\"t\":\"done\",\"gpu_s\":1,\"sustained_runs\":[\"forward\",\"sideways\"]}",
-		"done.sustained_runs: item 1 is no direction");
+		"done.sustained_runs: item 1 is neither a direction");
 }
 
 #define CELL_OF(inputs)                                                                                                          \
@@ -112,7 +112,7 @@ static void wrong_samples(void **state)
 	refuse(CELL "\"order\":\"\",\"n\":1,\"ms\":{\"base\":[null]}}", "cell.ms: item 0");
 	refuse(CELL "\"order\":\"\",\"n\":1,\"ms\":{\"a role with spaces\":[1]}}", "holds a name that is no role");
 	refuse(CELL "\"order\":\"AC\",\"n\":1,\"ms\":{\"base\":[1],\"target\":[1]}}",
-		"cell.order: letter C stands for no subject");
+		"cell.order: letter C is not that of a subject");
 	refuse(CELL "\"order\":\"AAB\",\"n\":1,\"ms\":{\"base\":[1],\"target\":[1]}}", "cell.order: letter A appears 2 times");
 	refuse(CELL "\"order\":\"\",\"n\":1,\"ms\":{\"base\":[1]},\"mhz\":{\"base\":[1,2]}}", "cell.mhz");
 	refuse(CELL "\"order\":\"\",\"n\":1,\"ms\":{\"base\":[1]},\"mhz\":{\"base\":[-1]}}", "cell.mhz: item 0");
@@ -145,12 +145,12 @@ static void wrong_jobs(void **state)
 		{ "\"runs_max\":12", "\"runs_max\":1000", "job.rule.runs_max" },
 		{ "\"budget_s\":600.5", "\"budget_s\":0", "job.limits.budget_s" },
 		{ "\"headdim\":64", "\"headdim\":63", "job.cells[0].key: headdim 63" },
-		{ "\"nhk\":2", "\"nhk\":3", "job.cells[0].key: nhq 8 is no multiple of nhk 3" },
+		{ "\"nhk\":2", "\"nhk\":3", "job.cells[0].key: nhq 8 is not a multiple of nhk 3" },
 		{ "\"seqlen\":1024", "\"seqlen\":2048", "job.cells[0].key: does not belong to these sizes" },
 		{ "\"lengths\":[]", "\"lengths\":[1024,1]", "job.cells[0].key: the sequences hold 1025" },
 		{ "\"lengths\":[]", "\"lengths\":[0]", "job.cells[0].shape.lengths: item 0" },
 		{ "\"sparsity_ratio\":0.3", "\"sparsity_ratio\":0.31", "job.cells[1].key" },
-		{ "\"block\":64", "\"block\":1000", "job.cells[1].key: seqlen 1024 is no multiple" },
+		{ "\"block\":64", "\"block\":1000", "job.cells[1].key: seqlen 1024 is not a multiple" },
 		{ "\"seed\":\"18446744073709551615\"", "\"seed\":\"x\"", "job.cells[0].seed" },
 		{ "\"command\":[\"make\",\"DEVICE={device}\"]", "\"command\":[]", "job.subjects[0].build: has no command" },
 		{ "\"inputs\":[", "\"run\":{\"name\":\"x\"},\"inputs\":[", "job.subjects[0].run.command: is missing" },
@@ -293,9 +293,9 @@ static void wrong_profiles(void **state)
 	refuse("{\"t\":\"kernel\",\"cell\":0,\"role\":\"reference\"}", "kernel.role: must be one of \"base\" \"target\"");
 	refuse("{\"t\":\"kernel\",\"cell\":0,\"role\":\"base\",\"repeat\":2}", "kernel.repeat: 2 is outside");
 	refuse("{\"t\":\"kernel\",\"cell\":0,\"role\":\"base\",\"repeat\":0,\"n\":256}", "kernel.n: 256 is outside");
-	refuse(CODE "\"opcodes\":[[\"MOV\",1]]}", "code.opcodes: item 0 is no list");
-	refuse(CODE "\"opcodes\":[[\"MOV R1\",1,2]]}", "code.opcodes: item 0 is no list");
-	refuse(CODE "\"opcodes\":[[\"MOV\",1,-2]]}", "code.opcodes: item 0 has a count");
+	refuse(CODE "\"opcodes\":[[\"MOV\",1]]}", "code.opcodes: item 0 is not a list");
+	refuse(CODE "\"opcodes\":[[\"MOV R1\",1,2]]}", "code.opcodes: item 0 is not a list");
+	refuse(CODE "\"opcodes\":[[\"MOV\",1,-2]]}", "code.opcodes: item 0 has an invalid count");
 	refuse(CODE "\"opcodes\":[1,2,3,4,5,6,7,8,9,10,11,12,13]}", "code.opcodes: has 13 items");
 	refuse(CODE "\"base_takes\":{\"registers\":-2},\"opcodes\":[]}", "code.base_takes.registers");
 	refuse("{\"t\":\"code\",\"cell\":0,\"what\":\"better\"}", "code.what: must be one of \"same\"");

@@ -180,7 +180,7 @@ static void a_number_is_read_as_its_file_shows(void **state)
 
 		marks_learn(&m, cases[i].shows, "", 1);
 		if (marks_read(&m, cases[i].cell, &v) != MARKS_NUMBER)
-			fail_msg("%s beside %s is no number", cases[i].cell, cases[i].shows);
+			fail_msg("%s beside %s is not a number", cases[i].cell, cases[i].shows);
 		if (fabs(v - cases[i].value) > 1e-9 * fabs(v))
 			fail_msg("%s beside %s is %g", cases[i].cell, cases[i].shows, v);
 	}
@@ -231,8 +231,8 @@ static void a_time_that_is_no_number_is_said(void **state)
 	one(ncu, US ONE("0", "k") "\"12.5\"\n" ONE("1", "k") "\"n/a\"\n" ONE("2", "lost") "\"\"\n" ONE("3", "zero") "\"0\"\n");
 	rows(1);
 	has("k", 1, 0.0125, 0.0125);
-	says("line 4: the time of a launch of k is left out: `n/a` is no time");
-	says("line 5: the time of a launch of lost is left out: `nothing` is no time");
+	says("line 4: the time of a launch of k is left out: `n/a` is not a time");
+	says("line 5: the time of a launch of lost is left out: `nothing` is not a time");
 	lacks("lost", "none of its launches has a time", 0);
 	lacks("zero", "none of its launches has a time", 0);
 	refused(ncu, US ONE("0", "k") "\"nan\"\n", "",
@@ -494,7 +494,7 @@ static void whole_columns_of_which_nothing_is_known_are_requested_for(void **sta
 
 	(void)state;
 	refused(us, text, text,
-		"a:1: column 2, `wave`, holds whole numbers alone, which may be sizes or results; say which columns are results with "
+		"a:1: column 2, `wave`, has only whole numbers, which may be sizes or results; name the result columns with "
 		"--results");
 	how.results = "mine";
 	one(how, text);
@@ -534,7 +534,7 @@ static void a_unit_has_many_spellings(void **state)
 		one(us, text);
 		has("triton/N=1024", 1, 0.0125, 0.0125);
 		refused((struct reading_how){ .format = "triton", .unit = "ms" }, text, text,
-			"and --unit says ms; leave --unit out");
+			"but --unit is ms; leave --unit out");
 	}
 	files("triton", triton, "triton-greek-mu.csv", "triton-micro-sign.csv");
 	has("torch/N=1024", 1, 0.02025, 0.02025);
@@ -547,7 +547,7 @@ static void a_unit_has_many_spellings(void **state)
 	has("torch/N=1024/per-GB", 1, 10, 10);
 	one((struct reading_how){ .format = "triton", .unit = "usec" },
 		"N,triton (us)\n1024,12.5\n"); /* the same unit contradicts nothing */
-	refused(us, "N,triton (us),torch (ms)\n1,2,3\n", "", "a:1: column 3, `torch (ms)`, is in ms, and --unit says us");
+	refused(us, "N,triton (us),torch (ms)\n1,2,3\n", "", "a:1: column 3, `torch (ms)`, is in ms, but --unit is us");
 }
 
 static void columns_that_are_no_times_are_left_out_and_said(void **state)
@@ -560,7 +560,7 @@ static void columns_that_are_no_times_are_left_out_and_said(void **state)
 	files("triton", triton, "triton-unit-other-column.csv", "triton-unit-other-column.csv");
 	rows(2);
 	has("triton/N=1024", 1, 0.0125, 0.0125);
-	says("column `speedup (x)` is left out: `x` is no unit of time or rate");
+	says("column `speedup (x)` is left out: `x` is not a unit of time or rate");
 	for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
 		snprintf(text, sizeof text, "N,triton,%s\n1024,12.5,1.62\n", names[i]);
 		snprintf(note, sizeof note, "column `%s` is left out", names[i]);
@@ -596,9 +596,9 @@ static void a_row_without_a_time_costs_that_row(void **state)
 {
 	static const struct {
 		const char *cell, *why;
-	} cases[] = { { "0.0", "0 is no time and no rate" }, { "inf", "`inf` is no number" }, { "nan", "`nan` is no number" },
-		{ "OOM", "`OOM` is no number" }, { "", "its cell is empty" }, { "-1", "-1 is no time and no rate" },
-		{ "1e300", "1e+300 us is no time" }, { "12,5", "" } };
+	} cases[] = { { "0.0", "0 is neither a time nor a rate" }, { "inf", "`inf` is not a number" }, { "nan", "`nan` is not a number" },
+		{ "OOM", "`OOM` is not a number" }, { "", "its cell is empty" }, { "-1", "-1 is neither a time nor a rate" },
+		{ "1e300", "1e+300 us is not a time" }, { "12,5", "" } };
 	char text[200];
 
 	(void)state;
@@ -606,11 +606,11 @@ static void a_row_without_a_time_costs_that_row(void **state)
 	rows(5);
 	has("triton/N=4096", 1, 0.05, 0.05);
 	has("torch/N=2048", 1, 0.0405, 0.0405);
-	lacks("triton/N=2048", "0 is no time and no rate", 3);
+	lacks("triton/N=2048", "0 is neither a time nor a rate", 3);
 	files("triton", triton, "triton-row-inf.csv", "triton-row-inf.csv");
 	rows(5);
 	has("triton/N=4096/per-TFLOP", 1, 1e3 / 150, 1e3 / 150);
-	lacks("triton/N=2048/per-TFLOP", "`inf` is no number", 3);
+	lacks("triton/N=2048/per-TFLOP", "`inf` is not a number", 3);
 	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
 		snprintf(text, sizeof text, "N,triton (us)\n1024,12.5\n2048,%s\n4096,50\n", cases[i].cell);
 		one(triton, text);
@@ -700,7 +700,7 @@ static void a_count_is_no_time_because_a_unit_is_given(void **state)
 	rows(2);
 	has("avg/kernel=scale/grid=132", 1, 0.01235, 0.01235);
 	has("avg/kernel=reduce/grid=264", 1, 1.20416, 1.20416);
-	says("column `calls` is left out: by its name (calls) it is no time");
+	says("column `calls` is left out: by its name (calls) it is not a time");
 	buf_fini(&text);
 	one(us, "kernel,avg,instances,stddev\nscale,12.35,10,0.5\n");
 	rows(1);
@@ -720,8 +720,8 @@ static void bytes_and_ends_of_lines(void **state)
 	assert_int_equal(reading_parse(&(struct reading_how){ .format = "triton", .unit = "", .time = "" }, wide, sizeof wide - 1,
 				 "w", &r, &err),
 		-1);
-	assert_non_null(strstr(err.text, "w:1:1: is no UTF-8 text but UTF-16"));
-	refused(triton, "N,triton (us)\n1024,\xff\n", "", "a:2:6: is no UTF-8 text");
+	assert_non_null(strstr(err.text, "w:1:1: is not UTF-8 text but UTF-16"));
+	refused(triton, "N,triton (us)\n1024,\xff\n", "", "a:2:6: is not UTF-8 text");
 	refused(triton, "", "", "is empty");
 	refused(triton, "N,triton (us)\n", "", "holds no measured row");
 	refused(ncu, US, "", "holds no measured row");
@@ -744,13 +744,13 @@ static void a_ratio_is_no_time_however_its_name_ends(void **state)
 	has("square/m4096/k4096/n4096/fp8", 1, 0.1, 0.1);
 	has("wide/m4096/k4096/n8192/ref", 1, 0.4, 0.4);
 	has("wide/m4096/k4096/n8192/fp8", 1, 0.2, 0.2);
-	says("column `ratio_of_time_s` is left out: by its name it is no time: ratio");
+	says("column `ratio_of_time_s` is left out: by its name it is not a time: ratio");
 	one(torchao, "name,M,K,N,ref_time_s,time_s,ref_over_time_s,speedup_time_s\na,1,2,3,0.2,0.1,inf,nan\n");
 	rows(2);
 	one(torchao, "name,M,K,N,ref_time_s,time_s\na,1,2,3,0.2,inf\nb,1,2,3,-1,0.1\nc,1,2,3,,0\n");
 	rows(2);
-	lacks("a/m1/k2/n3", "`inf` is no number", 2);
-	lacks("b/m1/k2/n3/ref", "-1 is no time and no rate", 3);
+	lacks("a/m1/k2/n3", "`inf` is not a number", 2);
+	lacks("b/m1/k2/n3/ref", "-1 is neither a time nor a rate", 3);
 	lacks("c/m1/k2/n3/ref", "its cell is empty", 4);
 	lacks("c/m1/k2/n3", "0: not measured", 4);
 }

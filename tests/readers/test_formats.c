@@ -164,7 +164,7 @@ static void nsys_damaged(void **state)
 	rows(2, 2);
 	assert_string_equal(has("a", 1, 4e-6)->statistic, READING_MEAN);
 	has("c", 1, 4e-6);
-	lacks("b", "`nan` is no number");
+	lacks("b", "`nan` is not a number");
 	lacks("line_4", "it has 5 cells, the header has 9");
 	refused("nsys", NSYS "1,2,3,4,5,6,7,8,k", "out:2: has no end of line");
 	refused("nsys", NSYS "1,2,3,4,5", "out:2: has 5 cells, the header has 9; is the file cut off?");
@@ -213,7 +213,7 @@ static void cutlass_damaged(void **state)
 		"1,CUTLASS,gemm,e,failed,success,1,simt,2,1,1,1,1,1\n1,CUTLASS,gemm,f,Passed!,success,1,simt,2,1,1,1,1,1\n");
 	rows(2, 4);
 	has("CUTLASS/b/m=1", 1, 1);
-	lacks("CUTLASS/a/m=1", "0 is no time and no rate");
+	lacks("CUTLASS/a/m=1", "0 is neither a time nor a rate");
 	lacks("CUTLASS/c/m=1", "its disposition is passed, its status error_internal");
 	lacks("CUTLASS/d/m=1", "its disposition is , its status success");
 	lacks("CUTLASS/e/m=1", "its disposition is failed, its status success");
@@ -248,10 +248,10 @@ static void rocprof_damaged(void **state)
 		"Name,Calls,TotalDurationNs,AverageNs\na,1,2,NaN\nb,1,2,-3\nc,1,2,1e999\nd,0,0,1e99\n,1,2,3\nf,1,2,4\n");
 	rows(1, 5);
 	has("f", 1, 4e-6);
-	lacks("a", "`NaN` is no number");
-	lacks("b", "-3 is no time and no rate");
-	lacks("c", "`1e999` is no number");
-	lacks("d", "1e+99 ns is no time");
+	lacks("a", "`NaN` is not a number");
+	lacks("b", "-3 is neither a time nor a rate");
+	lacks("c", "`1e999` is not a number");
+	lacks("d", "1e+99 ns is not a time");
 	lacks("line_6", "it has no name");
 	refused("rocprof", "Name,Calls\na,1\n", "out:1: has no column AverageNs");
 	refused("rocprof", "AverageNs,TotalDurationNs\n1,2\n", "out:1: has no column Name");
@@ -294,7 +294,7 @@ static void hipblaslt_damaged(void **state)
 	read_text("hipblaslt", HIPBLASLT "N,N,1,8,1,1,inf\nN,N,1,9,1,1,0\nN,N,1,7,1,1,1\n" HIPBLASLT "N,N,1\n" HIPBLASLT "\"\n");
 	rows(1, 3);
 	has("transA=N/transB=N/m=7", 1, 0.001);
-	lacks("transA=N/transB=N/m=8", "`inf` is no number");
+	lacks("transA=N/transB=N/m=8", "`inf` is not a number");
 	lacks("line_6", "it has 3 cells, the header has 7");
 	refused("hipblaslt", HIPBLASLT "N,N,1,8,1,1,25", "out:2: has no end of line");
 	refused("hipblaslt", HIPBLASLT "N,N,1,8", "out:2: has 4 cells, the header has 7; is the file cut off?");
@@ -315,7 +315,7 @@ static void liger_has_medians_of_times(void **state)
 	rows(2, 0);
 	has("row_norm/liger/forward/H=1024/M=2048/dtype=torch.bfloat16/eps=1e-06", 1, 0.125);
 	has("row_norm/huggingface/forward/H=1024/M=2048/dtype=torch.bfloat16/eps=1e-06", 1, 0.5);
-	says("rows of the metric memory are left out: MB is no unit of time");
+	says("rows of the metric memory are left out: MB is not a unit of time");
 	assert_string_equal(reading.fact[0].value, "NVIDIA H100 80GB HBM3");
 	/* members in any order are one configuration; several GPUs */
 	read_text("liger", LIGER
@@ -335,8 +335,8 @@ static void liger_damaged(void **state)
 		      "k,d,full,speed,ms,T,t,1\nk,e,full,speed,ms,T,t,1,2,1,1,,\n");
 	rows(1, 4);
 	has("k/e/full/T=1", 1, 2);
-	lacks("k/a/full/T=1", "`nan` is no number");
-	lacks("k/b/full/T=1", "0 is no time and no rate");
+	lacks("k/a/full/T=1", "`nan` is not a number");
+	lacks("k/b/full/T=1", "0 is neither a time nor a rate");
 	refused("liger", LIGER "k,e,full,speed,ms,T,t,1,2,1,1,,A", "out:2: has no end of line");
 	refused("liger", "kernel_name,kernel_provider,y_value_50\na,b,1\n", "out:1: has no column kernel_operation_mode");
 	refused("liger", LIGER "k,a,full,memory,MB,T,t,1,5,1,1,,\n", "out: holds no measured row");
@@ -375,7 +375,7 @@ static void pytest_benchmark_damaged(void **state)
 	rows(1, 4);
 	has("d", 1, 1000);
 	lacks("a", "it has neither times nor a median or mean");
-	lacks("b", "0 ms is no time");
+	lacks("b", "0 ms is not a time");
 	lacks("c", "data must be a number or a list of numbers");
 	refused("pytest-benchmark", PYTEST("{\"stats\":{}}"), "out: benchmarks[0].fullname: is missing");
 	refused("pytest-benchmark", PYTEST("{\"name\":\"a\"}"), "out: benchmarks[0].stats: must be an object");
@@ -383,7 +383,7 @@ static void pytest_benchmark_damaged(void **state)
 	refused("pytest-benchmark", PYTEST("{\"name\":\"a\",\"error\":7}"), "out: benchmarks[0].error: must be a string");
 	refused("pytest-benchmark", PYTEST("7"), "out: benchmarks[0]: must be an object");
 	refused("pytest-benchmark", "{\"machine_info\":{}}", "out: file.benchmarks");
-	refused("pytest-benchmark", "{\"benchmarks\":\n[", "out:2:1: is no JSON");
+	refused("pytest-benchmark", "{\"benchmarks\":\n[", "out:2:1: is not JSON");
 	refused("pytest-benchmark", "[]", "out: file: must be an object");
 }
 
@@ -420,7 +420,7 @@ static void asv_has_samples_or_medians_of_times(void **state)
 	lacks("sums.Rows.time_sum(4096,'f8')", "skipped by the benchmark suite");
 	has("sums.time_all", 3, 1.5);
 	lacks("sums.time_broken", "it failed: asv stored no result");
-	says("sums.peakmem_all is left out: by its name it is no benchmark of time");
+	says("sums.peakmem_all is left out: by its name it does not benchmark time");
 	read_text("asv",
 		ASV("\"a.TimeAll\":[[1]],\"a.Timeout\":[[1]],\"time_b\":[[1,2],[[\"x\",\"y\"]]],\"a.timeraw_c\":[[3],[],[null]]"));
 	rows(4, 0);
@@ -437,9 +437,9 @@ static void asv_damaged(void **state)
 		    "\"time_g\":[[Infinity]],\"time_h\":[[[1,{}]]]"));
 	rows(1, 7);
 	has("time_f", 1, 1000);
-	lacks("time_a", "0 ms is no time");
+	lacks("time_a", "0 ms is not a time");
 	lacks("time_c", "result must be a number or a list of numbers");
-	lacks("time_d", "-1000 ms is no time");
+	lacks("time_d", "-1000 ms is not a time");
 	refused("asv", ASV("\"time_a\":7"), "out: results.time_a: must be a list with a list of results");
 	refused("asv", ASV("\"time_a\":[7]"), "out: results.time_a: must be a list with a list of results");
 	refused("asv", ASV("\"time_a\":[[1,2]]"), "out: results.time_a: result 1 has no combination of parameters");
@@ -450,7 +450,7 @@ static void asv_damaged(void **state)
 	refused("asv", "{\"version\":1,\"results\":{}}", "out: is of version 1 of asv's results; 2 is read");
 	refused("asv", "{\"version\":2,\"result_columns\":[\"x\"],\"results\":{}}", "out: file.result_columns: has no result");
 	refused("asv", "{\"version\":2,\"result_columns\":[\"result\"]}", "out: file.results");
-	refused("asv", "{\"results\":", "out:1:11: is no JSON");
+	refused("asv", "{\"results\":", "out:1:11: is not JSON");
 }
 
 /* ---- criterion -------------------------------------------------------------------------------------------------------------- */
@@ -510,7 +510,7 @@ static void criterion_damaged(void **state)
 	lacks("c", "it has no time in ns/iter");
 	refused("criterion", "{\"reason\":\"benchmark-complete\",\"measured_values\":[1]}", "out:1: line.id: is missing");
 	refused("criterion", "{\"reason\":\"benchmark-complete\",\"id\":\"a\"}\n{\"reason\":\"benchm",
-		"out:2:17: is no JSON object");
+		"out:2:17: is not a JSON object");
 	refused("criterion", "{\"iters\":[1],\"times\":[]}", "benchmark (it has samples without a time or number of iterations)");
 	refused("criterion", "{\"iters\":[1],\"times\":[\"1\"]}",
 		"benchmark (it has samples without a time or number of iterations)");
@@ -518,7 +518,7 @@ static void criterion_damaged(void **state)
 	refused("criterion", "{\"mean\":{\"point_estimate\":-1}}", "benchmark (it has neither a median nor a mean)");
 	refused("criterion", "{\"x\":1}", "out: is neither estimates.json nor sample.json of Criterion");
 	refused("criterion", "[1]", "out: is neither estimates.json nor sample.json of Criterion");
-	refused("criterion", "{\"mean\":", "out:1:8: is no JSON");
+	refused("criterion", "{\"mean\":", "out:1:8: is not JSON");
 }
 
 /* ---- jmh -------------------------------------------------------------------------------------------------------------------- */
@@ -554,19 +554,19 @@ static void jmh_has_times_and_rates(void **state)
 static void jmh_damaged(void **state)
 {
 	(void)state;
-	refused("jmh", JMH("\"scoreUnit\":\"ops/s\",\"score\":0"), "a/mode=thrpt/per-op (its score is no time and no rate)");
-	refused("jmh", JMH("\"scoreUnit\":\"ops/s\",\"score\":\"NaN\""), "its score is no time and no rate");
-	refused("jmh", JMH("\"scoreUnit\":\"ms/op\",\"score\":NaN"), "its score is no time and no rate");
-	refused("jmh", JMH("\"scoreUnit\":\"ms/op\",\"rawData\":[[1,-1]]"), "a score of its raw data is no time and no rate");
-	refused("jmh", JMH("\"scoreUnit\":\"ops/s\",\"rawData\":[[1,1e300]]"), "a score of its raw data is no time and no rate");
+	refused("jmh", JMH("\"scoreUnit\":\"ops/s\",\"score\":0"), "a/mode=thrpt/per-op (its score is neither a time nor a rate)");
+	refused("jmh", JMH("\"scoreUnit\":\"ops/s\",\"score\":\"NaN\""), "its score is neither a time nor a rate");
+	refused("jmh", JMH("\"scoreUnit\":\"ms/op\",\"score\":NaN"), "its score is neither a time nor a rate");
+	refused("jmh", JMH("\"scoreUnit\":\"ms/op\",\"rawData\":[[1,-1]]"), "a score of its raw data is neither a time nor a rate");
+	refused("jmh", JMH("\"scoreUnit\":\"ops/s\",\"rawData\":[[1,1e300]]"), "a score of its raw data is neither a time nor a rate");
 	refused("jmh", JMH("\"scoreUnit\":\"MB/sec\",\"score\":1"), "its unit `MB/sec` is neither a time of an operation nor");
 	refused("jmh", JMH("\"scoreUnit\":\"ms/x\",\"score\":1"), "its unit `ms/x` is neither");
 	refused("jmh", JMH("\"score\":1"), "its unit `` is neither");
 	refused("jmh", "[{\"benchmark\":\"a\"}]", "out: [0].primaryMetric");
 	refused("jmh", "[{\"primaryMetric\":{}}]", "out: [0].benchmark: is missing");
 	refused("jmh", "[7]", "out: [0]: must be an object");
-	refused("jmh", "{}", "out: is no list of benchmarks; let JMH write one with -rf json");
-	refused("jmh", "[", "out:1:1: is no JSON");
+	refused("jmh", "{}", "out: is not a list of benchmarks; let JMH write one with -rf json");
+	refused("jmh", "[", "out:1:1: is not JSON");
 }
 
 /* ---- llama-bench ------------------------------------------------------------------------------------------------------------ */
@@ -620,19 +620,19 @@ static void llama_bench_damaged(void **state)
 		"{\"model_type\":\"a\",\"n_gen\":3,\"avg_ts\":1,\"samples_ts\":[1,0]},{\"model_type\":\"a\",\"n_gen\":4,\"avg_ts\":4,\"samples_ts\":7}]");
 	rows(1, 3);
 	has("a/tg4/per-token", 1, 250);
-	lacks("a/tg1/per-token", "its tokens per second, `0`, are no rate");
-	lacks("a/tg3/per-token", "a rate of its samples_ts is none");
+	lacks("a/tg1/per-token", "its tokens per second, `0`, are not a rate");
+	lacks("a/tg3/per-token", "a value of its samples_ts is not a rate");
 	read_text("llama-bench",
 		"| model | size | params | test | t/s |\n| a | 1 | 1 | tg 8 | nan |\n| a | 1 | 1 | tg\n| a | 1 | 1 | tg 9 | 1 |\n| a |\n");
 	rows(1, 3);
-	lacks("a/tg8/per-token", "its tokens per second, `nan`, are no rate");
+	lacks("a/tg8/per-token", "its tokens per second, `nan`, are not a rate");
 	lacks("line_3", "it is no whole row of the table");
 	refused("llama-bench", "[{\"model_type\":\"a\",\"avg_ts\":1}]", "out: [0].test: is missing");
 	refused("llama-bench", "[{\"n_gen\":1,\"avg_ts\":1}]", "out: [0].model_type: is missing");
 	refused("llama-bench", "[7]", "out: [0]: must be an object");
 	refused("llama-bench", "[]", "out: holds no results of llama-bench");
 	refused("llama-bench", "hello", "out: holds no results of llama-bench");
-	refused("llama-bench", "{\"model_type\":\"a\",\"n_gen\":1,\"avg_ts\":1}\n{\"mod", "out:2:5: is no JSON object");
+	refused("llama-bench", "{\"model_type\":\"a\",\"n_gen\":1,\"avg_ts\":1}\n{\"mod", "out:2:5: is not a JSON object");
 	refused("llama-bench", "model_type,n_gen,avg_ts\na,1,20", "out:2: has no end of line");
 	refused("llama-bench", "x,avg_ts_of\n", "out:1: has no column avg_ts");
 }
@@ -648,7 +648,7 @@ static void tritonbench_has_latencies_with_their_rates(void **state)
 	has_tflops("aten_matmul/(M,_N,_K)=(1024,_1024,_1024)", 0.02, 107.3741824);
 	has_tflops("triton_matmul/(M,_N,_K)=(256,_256,_256)", 0.01, 3.3554432);
 	lacks("triton_matmul/(M,_N,_K)=(1024,_1024,_1024)", "CUDA out of memory");
-	says("column `triton_matmul-speedup` is left out: its metric is no time and no rate");
+	says("column `triton_matmul-speedup` is left out: its metric is neither a time nor a rate");
 	sample("tritonbench.json", "tritonbench");
 	rows(2, 0);
 	has_tflops("gemm_fwd/aten_matmul/x=(256,_256,_256)", 0.008, 4.194304);
@@ -678,7 +678,7 @@ static void tritonbench_damaged(void **state)
 	read_text("tritonbench", "x;a-latency\n1;nan\n2;0\n3;-1\n4;\n5;1e300\n6;2\n7\nhashes;abc\n");
 	rows(1, 6);
 	has("a/x=6", 1, 2);
-	lacks("a/x=1", "`nan` is no time and no rate");
+	lacks("a/x=1", "`nan` is neither a time nor a rate");
 	lacks("a/x=4", "it has no value");
 	lacks("line_8", "it has 1 cells, the header has 2");
 	read_text("tritonbench",
@@ -686,13 +686,13 @@ static void tritonbench_damaged(void **state)
 		"\"tritonbench_g[x_4-a]_latency\":[1],\"tritonbench_g[x_5-a]_latency\":5,\"tritonbench_g[x_]_latency\":5,\"tritonbench_g]_[x_6-a]\":1}");
 	rows(2, 3);
 	has("g/a/x=5", 1, 5);
-	lacks("g/a/x=1", "`nan` is no time and no rate");
+	lacks("g/a/x=1", "`nan` is neither a time nor a rate");
 	lacks("g/a/x=2", "it has no value");
 	lacks("g/a/x=3", "no device 7");
 	refused("tritonbench", "x;a-latency\n1;25", "out:2: has no end of line");
 	refused("tritonbench", "x;a-speedup\n1;2\n", "out:1: has no metric of time or rate");
 	refused("tritonbench", "{\"x\":1}", "out: holds no measured row");
-	refused("tritonbench", "{\"tritonbench_g[x_1-a]_latency\":", "out:1:32: is no JSON");
+	refused("tritonbench", "{\"tritonbench_g[x_1-a]_latency\":", "out:1:32: is not JSON");
 	assert_null(reading_guess("low-latency; cheap", 18, "out"));
 	assert_null(reading_guess("x;y-speedup\n", 12, "out"));
 }
@@ -735,8 +735,8 @@ static void torch_compare_damaged(void **state)
 	rows(2, 4);
 	has("l/y/a/threads=1", 1, 0.0015);
 	has("l/z/b/threads=1", 1, 0.002);
-	lacks("l/x/a/threads=1", "`nan` is no time");
-	lacks("l/x/b/threads=1", "`0` is no time");
+	lacks("l/x/a/threads=1", "`nan` is not a time");
+	lacks("l/x/b/threads=1", "`0` is not a time");
 	refused("torch-compare", COMPARE("      x  |  1  |  2\n", "h"), "out:1: the unit `h` of the table is unknown");
 	refused("torch-compare", "\n[-- l --]\n   |  a\n1 threads: --\n   x  |  1\n",
 		"out:2: the table has no line `Times are in ...` below it; is the file cut off?");
@@ -781,7 +781,7 @@ static void catch2_damaged(void **state)
 	has("U/c", 1, 0.001);
 	lacks("T/a", "its mean is missing");
 	lacks("U/b", "no device");
-	lacks("U/d", "a mean of 0 ms is no time");
+	lacks("U/d", "a mean of 0 ms is not a time");
 	lacks("U/e", "its mean is missing; is the file cut off?");
 	refused("catch2", NO_MEAN "a" SPACES "100             1      1.5 m",
 		"a (line 3: its line has no end, so that its mean may be cut)");

@@ -129,7 +129,7 @@ static void test_asv(void **state)
 	expect(0, A, "", "s.time_sum(1)", 1500);
 	expect(1, B, "", "s.time_sum(1)", 500);
 	assert_int_equal(history.notes.n_notes, 2);
-	assert_string_equal(history.notes.note[0], "s.mem_x is left out: by its name it is no benchmark of time");
+	assert_string_equal(history.notes.note[0], "s.mem_x is left out: by its name it does not benchmark time");
 	assert_string_equal(history.notes.note[1], "1 row was left out: s.time_sum(2) (skipped by the benchmark suite)");
 }
 
@@ -204,7 +204,7 @@ static void test_mistakes(void **state)
 	static const struct {
 		const char *format, *text, *mistake;
 	} cases[] = {
-		{ "github-action-benchmark", "window.BENCHMARK_DATA = {\n\"entries\": [}", "f:2:13: is no JSON" },
+		{ "github-action-benchmark", "window.BENCHMARK_DATA = {\n\"entries\": [}", "f:2:13: is not JSON" },
 		{ "github-action-benchmark", "{}", "f:1:1: needs `entries`" },
 		{ "github-action-benchmark", ENTRY("\"abc\"", "[]"), "f:2:20: `abc` is not the full hash of a commit" },
 		{ "github-action-benchmark", ENTRY("null", "[]"), "f:2:20: needs the full hash" },
@@ -212,13 +212,13 @@ static void test_mistakes(void **state)
 		{ "github-action-benchmark", ENTRY("\"" B "\"", "[\n  {\"name\": \"}\", \"unit\": \"ms\", \"value\": \"x\"}]"),
 			"f:3:40: the value of } must be a number" },
 		{ "github-action-benchmark", ENTRY("\"" B "\"", "[\n  {\"name\": \"n\", \"unit\": \"ms\", \"value\": -1}]"),
-			"f:3:40: -1 ms is no time" },
+			"f:3:40: -1 ms is not a time" },
 		{ "github-action-benchmark", ENTRY("\"" B "\"", "[\n  {\"name\": \"n\", \"value\": 1}]"),
 			"f:3:3: needs `name` and `unit`" },
 		{ "bencher", "{\"results\": [\n{\"benchmark\": {}}]}", "f:2:1: needs `benchmark`.name" },
 		{ "lnt", "{\"run\": {\n \"run_order\": \"7\"}, \"tests\": []}", "f:2:15: `7` is not the full hash of a commit" },
 		{ "lnt", "{\"run\": {\"run_order\": \"" A "\"}, \"tests\": [\n{\"name\": \"x\", \"execution_time\": [1,\n 0]}]}",
-			"f:3:2: 0 s is no time" },
+			"f:3:2: 0 s is not a time" },
 		{ "bencher", "{\"results\": 7}", "f:1:1: needs `results`, a list" },
 		{ "bencher",
 			"{\"results\": [{\"benchmark\": {\"name\": \"x\"}, \"measure\": {\"units\": \"ms\"}, \"metrics\": [\n"
@@ -227,20 +227,20 @@ static void test_mistakes(void **state)
 		{ "bencher",
 			"{\"results\": [{\"benchmark\": {\"name\": \"x\"}, \"measure\": {\"units\": \"ms\"}, \"metrics\": [\n"
 			"{\"version\": {\"hash\": \"" A "\"}, \"metric\": {\"value\": 0}}]}]}",
-			"f:2:87: 0 ms is no time" },
+			"f:2:87: 0 ms is not a time" },
 		{ "lnt", "{\"run\": {\"run_order\": \"" A "\"}, \"tests\": 7}", "f:1:1: needs `tests`, a list" },
 		{ "lnt", "{\"Run\": {\"Info\": {\"run_order\": \"" A "\"}}, \"Tests\": [\n 7]}", "f:2:2: needs a name" },
-		{ "rustc-perf", "commit,benchmark,unit,value\n" A ",,ms,1\n", "f:2:42: `` is no name of a benchmark" },
+		{ "rustc-perf", "commit,benchmark,unit,value\n" A ",,ms,1\n", "f:2:42: `` is not a name of a benchmark" },
 		{ "asv", "{\"commit_hash\": \"abc\"}", "f:1:17: `abc` is not the full hash of a commit" },
-		{ "rustc-perf", "commit,benchmark,unit,value\n" A ",x,ms,fast\n", "f:2:47: `fast` is no number" },
-		{ "rustc-perf", "commit,benchmark,unit,value\n" A ",\"a,b\",ms,-1\n", "f:2:51: `-1` is no time" },
+		{ "rustc-perf", "commit,benchmark,unit,value\n" A ",x,ms,fast\n", "f:2:47: `fast` is not a number" },
+		{ "rustc-perf", "commit,benchmark,unit,value\n" A ",\"a,b\",ms,-1\n", "f:2:51: `-1` is not a time" },
 		{ "rustc-perf", "commit,benchmark,unit,value\n\nabc,x,ms,1\n", "f:3:1: `abc` is not the full hash of a commit" },
 		{ "rustc-perf", "commit,benchmark,unit,value\n" A ",x\n", "f:2:1: has 2 cells, the header 4" },
-		{ "rustc-perf", "commit,benchmark,unit,date,value\n" A ",x,ms,soon,1\n", "f:2:47: `soon` is no date" },
+		{ "rustc-perf", "commit,benchmark,unit,date,value\n" A ",x,ms,soon,1\n", "f:2:47: `soon` is not a date" },
 		{ "rustc-perf", "commit,benchmark,value\n", "f:1:1: has neither a column `unit` nor `metric`" },
 		{ "rustc-perf", "commit,unit,value\n", "f:1: has no column benchmark" },
 		{ "rustc-perf", "commit,benchmark,unit,value\n" A ",x,ms,1", "f:2" },
-		{ "nothing", "x", "f: `nothing` is no format of a history" },
+		{ "nothing", "x", "f: `nothing` is not a format of a history" },
 		{ "lnt", "", "f: is empty" },
 	};
 	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {

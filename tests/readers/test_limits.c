@@ -52,7 +52,7 @@ static void outputs_of_several_files(void **state)
 	assert_int_equal(all.n_left, 2);
 	reading_has_row(&all, "a", 1, 1, 1e-9);
 	reading_has_row(&all, "b", 3, 3, 1e-9);
-	reading_lacks(&all, "also_none", "-1 ms is no time");
+	reading_lacks(&all, "also_none", "-1 ms is not a time");
 	one_of("{\"cell\":\"c\",\"ms\":1}\n{\"cell\":\"a\",\"ms\":1}\n", &more);
 	assert_int_equal(reading_join(&all, &more, "third", &err), -1);
 	assert_string_equal(err.text, "third: a was already in another output");
@@ -141,7 +141,7 @@ static void notes_end_with_their_number(void **state)
 		reading_note(&all, "note %d", i % (READING_NOTES_MAX + 5));
 	assert_int_equal(all.n_notes, READING_NOTES_MAX);
 	assert_string_equal(all.note[0], "note 0");
-	assert_string_equal(all.note[READING_NOTES_MAX - 1], "more was left out than is said here");
+	assert_string_equal(all.note[READING_NOTES_MAX - 1], "more results were left out than are listed here");
 }
 
 static void files_of_profile_ffa(void **state)

@@ -146,7 +146,7 @@ static void google_benchmark_of_2018(void **state)
 	assert_int_equal(reading_find(&reading, "BM_Launch")->n, 0);
 	lacks("BM_Launch", "no kernel image for this device");
 	assert_int_equal(reading.n_left, 1);
-	lacks("BM_Empty", "a real_time of 0 is no time");
+	lacks("BM_Empty", "a real_time of 0 is not a time");
 }
 
 static void google_benchmark_by_cpu_time(void **state)
@@ -184,7 +184,7 @@ static void one_bad_repetition(void **state)
 	lacks("a", "lost it");
 	assert_true(isnan(reading.row[0].median_ms));
 	reading_report_left(&reading, reported, sizeof reported);
-	assert_string_equal(reported, "2 rows were left out: b (a real_time of 0 is no time), c (skipped: no GPU)");
+	assert_string_equal(reported, "2 rows were left out: b (a real_time of 0 is not a time), c (skipped: no GPU)");
 	reading_report_left(&reading, reported, 64);
 	assert_string_equal(reported, "2 rows were left out: 2 more");
 }
@@ -328,45 +328,45 @@ static void bare_numbers_that_are_none(void **state)
 	/* other mistakes retain their position */
 	refused("google-benchmark",
 		"{\"benchmarks\":[\n{\"name\":\"a\",\"real_time\":NaN},\n{\"name\":\"b\",\"real_time\":\"NaN\"}]}",
-		"2 rows were left out: a (its real_time is NaN or infinite), b (its real_time is no number)");
+		"2 rows were left out: a (its real_time is NaN or infinite), b (its real_time is not a number)");
 	refused("google-benchmark",
 		"{\"benchmarks\":[\n{\"name\":\"a\",\"real_time\":NaN},\n{\"name\":\"b\",\"real_time\":Nan1}]}", "out:3:27: ");
 	refused("google-benchmark", "{\"benchmarks\":[{\"name\":\"a\",\"real_time\":NaN NaN}]}", "near 'NaN'");
 	refused("google-benchmark", "{\"benchmarks\":[{\"name\":NaN,\"real_time\":1}]}", "benchmarks[0].name: is no text");
 	refused("google-benchmark", "NaN", "out:1:3: ");
-	refused("nvbench", "{\"benchmarks\":[NaN]}", "out:1:18: is no JSON");
+	refused("nvbench", "{\"benchmarks\":[NaN]}", "out:1:18: is not JSON");
 }
 
 static void mistakes_have_a_position(void **state)
 {
 	(void)state;
-	refused("fa", "x", "`fa` is no format that is read; use one of flopwatch, ffa");
+	refused("fa", "x", "`fa` is not a format that is read; use one of flopwatch, ffa");
 	refused("flopwatch", "", "out: holds no measured row");
-	refused("flopwatch", "{\"cell\":\"a\",\"ms\":1}\n{\"cell\":\"a\",\"ms\":", "out:2:17: is no JSON object");
-	refused("flopwatch", "{\"cell\":\"a\",\"ms\":0}", "out: holds no measured row; 1 row was left out: a (0 ms is no time)");
+	refused("flopwatch", "{\"cell\":\"a\",\"ms\":1}\n{\"cell\":\"a\",\"ms\":", "out:2:17: is not a JSON object");
+	refused("flopwatch", "{\"cell\":\"a\",\"ms\":0}", "out: holds no measured row; 1 row was left out: a (0 ms is not a time)");
 	refused("flopwatch", "{\"cell\":\"a\",\"ms\":\"1\"}", "a (ms must be a number or a list of numbers)");
 	refused("flopwatch", "{\"cell\":\"a\",\"ms\":[]}", "a (an empty list; a row needs a time)");
-	refused("flopwatch", "{\"cell\":\"a\",\"ms\":1,\"us\":1}", "a (us stands beside ms; give one of them)");
+	refused("flopwatch", "{\"cell\":\"a\",\"ms\":1,\"us\":1}", "a (us and ms are both given; give one of them)");
 	refused("flopwatch", "{\"cell\":\"a\"}", "a (it has none of ms, us, ns and s)");
 	refused("flopwatch", "{\"ms\":1}", "out:1: row.cell: is missing");
 	refused("flopwatch", "[1]", "out:1: row: must be an object");
-	refused("flopwatch", "{\"cell\":\"a\",\"ms\":1e300}", "is no time");
+	refused("flopwatch", "{\"cell\":\"a\",\"ms\":1e300}", "is not a time");
 	refused("ffa", "a,b\n1,2\n", "out:1: has no column seqlen");
 	refused("ffa", "seqlen,direction,latency_ms\n1,fwd,2\n", "out:1: has neither mask_type");
 	refused("ffa", "seqlen,mask_type,direction,latency_ms\n8192,full,fwd,abc\n",
-		"ffa/dense/full/s8192/forward (line 2: `abc` is no number)");
+		"ffa/dense/full/s8192/forward (line 2: `abc` is not a number)");
 	refused("ffa", "seqlen,mask_type,direction,latency_ms\n8192,full,up,1\n",
 		"ffa/dense/full/s8192/up (line 2: the direction `up` is neither fwd nor bwd)");
 	refused("ffa", "seqlen,mask_type,direction,latency_ms\n8192,full,fw",
 		"out:2: has 3 cells, the header has 4; is the file cut off?");
 	refused("ffa", "seqlen,mask_type,direction,latency_ms\n8192,full,fwd,-2\n",
-		"ffa/dense/full/s8192/forward (line 2: -2 ms is no time)");
+		"ffa/dense/full/s8192/forward (line 2: -2 ms is not a time)");
 	refused("ffa", "seqlen,mask_type,direction,latency_ms\n8192,\"full,fwd,1\n", "a quoted cell has no end");
 	refused("nvbench", "{\"benchmarks\":[{\"name\":\"b\",\"states\":[{\"name\":\"s\",\"summaries\":[]}]}]}",
 		"out: none of its states holds a time; run it without --profile");
 	refused("nvbench", "{\"benchmarks\":[{\"name\":\"b\",\"states\":7}]}", "out: benchmarks[0].states: must be an array");
-	refused("nvbench", "{\"benchmarks\":", "is no JSON");
-	refused("google-benchmark", "{\"benchmarks\":[{\"name\":\"b\",\"real_time\":\"1\"}]}", "b (its real_time is no number)");
+	refused("nvbench", "{\"benchmarks\":", "is not JSON");
+	refused("google-benchmark", "{\"benchmarks\":[{\"name\":\"b\",\"real_time\":\"1\"}]}", "b (its real_time is not a number)");
 	refused("google-benchmark", "{\"benchmarks\":[{\"name\":\"b\",\"real_time\":1,\"time_unit\":\"h\"}]}",
 		"b (the time_unit `h` is unknown; ns, us, ms and s are read)");
 	refused("google-benchmark", "{\"benchmarks\":[{\"name\":\"b\",\"real_time\":1,\"skipped\":true}]}",
@@ -375,7 +375,7 @@ static void mistakes_have_a_position(void **state)
 		"out: is of version 2.0.0 of nvbench's JSON; 1 is read");
 	refused("hyperfine", "{\"results\":[{\"command\":\"c\"}]}", "c (it has neither times nor a median or mean)");
 	refused("hyperfine", "{\"results\":[7]}", "out: results[0]: must be an object");
-	refused("triton", "x,Triton\n1,2\n", "does not say what its numbers are; give a unit");
+	refused("triton", "x,Triton\n1,2\n", "has no unit for its numbers; give one");
 	refused("triton", "x,Triton (furlongs)\n1,2\n", "the unit `furlongs` is unknown");
 	refused("triton", "Triton (ms)\n1\n", "begins with a column of results");
 	refused("ncu", "==PROF== Connected\n", "out: holds no table of ncu; let it write one with --csv");
@@ -383,13 +383,13 @@ static void mistakes_have_a_position(void **state)
 	refused("ncu", "\"ID\",\"Process ID\",\"Kernel Name\",\"a__b.sum\"\n\"\",\"\",\"\",\"byte\"\n\"0\",\"1\",\"k\",\"5\"\n",
 		"out: has no times of kernels; let ncu collect them with --metrics gpu__time_duration.sum");
 	refused("ncu", "\"ID\",\"Process ID\",\"Kernel Name\",\"gpu__time_duration.sum\"\n\"0\",\"1\",\"k\",\"5\"\n",
-		"`` is no unit of time");
+		"`` is not a unit of time");
 	refused("ncu",
 		"x\n\"ID\",\"Process ID\",\"Kernel Name\",\"gpu__time_duration.sum\",\"a\",\"b\"\n\"0\",\"1\",\"k\",\"5\",\"6\"\n",
 		"out:3: has 5 cells, the header has 6");
 	refused("torchao", "name,time\na,1\n", "out:1: has no column of measured times: none ends in inference_time_in_ms");
-	refused("ffa", "seqlen,ffa\n1024,0\n", "ffa/seqlen=1024/per-TFLOP (line 2: 0 TFLOP/s is no speed)");
-	refused("ffa", "seqlen,ffa\n1024,x\n", "ffa/seqlen=1024/per-TFLOP (line 2: `x` is no number)");
+	refused("ffa", "seqlen,ffa\n1024,0\n", "ffa/seqlen=1024/per-TFLOP (line 2: 0 TFLOP/s is not a rate)");
+	refused("ffa", "seqlen,ffa\n1024,x\n", "ffa/seqlen=1024/per-TFLOP (line 2: `x` is not a number)");
 	refused("ffa", "seqlen,ffa\n1024,-1\n",
 		"holds no measured row; 1 row was left out: ffa/seqlen=1024/per-TFLOP (line 2: -1: out of memory, or not measured)");
 }
@@ -421,9 +421,9 @@ static void hexadecimal_is_no_number(void **state)
 	double v;
 
 	(void)state;
-	refused("triton", "x,Triton (ms)\n1,0x10\n", "1 row was left out: Triton/x=1 (line 2: `0x10` is no number)");
-	refused("ffa", "seqlen,mask_type,direction,latency_ms\n8192,full,fwd,0x1.8p1\n", "`0x1.8p1` is no number");
-	refused("torchao", "name,model_inference_time_in_ms\na,inf\n", "`inf` is no number");
+	refused("triton", "x,Triton (ms)\n1,0x10\n", "1 row was left out: Triton/x=1 (line 2: `0x10` is not a number)");
+	refused("ffa", "seqlen,mask_type,direction,latency_ms\n8192,full,fwd,0x1.8p1\n", "`0x1.8p1` is not a number");
+	refused("torchao", "name,model_inference_time_in_ms\na,inf\n", "`inf` is not a number");
 	refused("nvbench",
 		"{\"benchmarks\":[{\"name\":\"b\",\"states\":[{\"name\":\"s\",\"summaries\":[{\"tag\":\"nv/cold/time/gpu/mean\","
 		"\"data\":[{\"name\":\"value\",\"value\":\"0x1p-3\"}]}]}]}]}",
@@ -439,9 +439,9 @@ static void bytes_that_are_no_text(void **state)
 	struct fw_err err = { 0 };
 
 	(void)state;
-	refused("ffa", "seqlen\n\xff\xfe\n", "out:2:1: is no UTF-8 text");
+	refused("ffa", "seqlen\n\xff\xfe\n", "out:2:1: is not UTF-8 text");
 	assert_int_equal(parse("ffa", "", "a\0b", 3, "out", &reading, &err), -1);
-	assert_non_null(strstr(err.text, "is no UTF-8 text"));
+	assert_non_null(strstr(err.text, "is not UTF-8 text"));
 	assert_null(reading_guess("", 0, "out"));
 	assert_null(reading_guess("hello", 5, "out"));
 }

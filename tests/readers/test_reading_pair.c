@@ -183,7 +183,7 @@ static void uneven_numbers_of_one_name_are_not_compared(void **state)
 	(void)state;
 	pair("hyperfine", RESULTS(COMMAND("a", "1", "") "," COMMAND("a", "2", "") "," COMMAND("b", "3", "")),
 		RESULTS(COMMAND("a", "2", "") "," COMMAND("b", "3", "")));
-	says("A has 2 results called a, B has 1: which is which is not known, none of them is compared");
+	says("A has 2 results called a, B has 1: their order is unknown, so none of them is compared");
 	assert_int_equal(unpaired, 1);
 	left(&base, "a#1", "the files have different numbers of results of this name");
 	left(&base, "a#2", "the files have different numbers of results of this name");
@@ -322,16 +322,16 @@ static void an_item_without_a_time_costs_its_result(void **state)
 	both("BM_C", 1, 0.03, 0.03);
 	left(&base, "BM_B", "it has no real_time");
 	left(&target, "BM_B", "its real_time is NaN or infinite");
-	left(&target, "BM_D", "a real_time of 0 is no time");
+	left(&target, "BM_D", "a real_time of 0 is not a time");
 	static const char text[] = ITEMS(ITEM("a", "1", "") "," ITEM("b", "null", "") "," ITEM("c", "\"fast\"", "") "," ITEM(
 		"d", "-1", "") "," ITEM("e", "1e300", "") "," ITEM("f", "1", ",\"error_occurred\":true") "," SUM("g", "stddev",
 		"1", "") ",{\"name\":\"h\",\"real_time\":1,\"time_unit\":\"fortnight\"}");
 	pair("google-benchmark", text, text);
 	reading_has_row(&base, "a", 1, 1, 1e-9);
 	left(&base, "b", "it has no real_time");
-	left(&base, "c", "its real_time is no number");
-	left(&base, "d", "a real_time of -1 is no time");
-	left(&base, "e", "a real_time of 1e+300 is no time");
+	left(&base, "c", "its real_time is not a number");
+	left(&base, "d", "a real_time of -1 is not a time");
+	left(&base, "e", "a real_time of 1e+300 is not a time");
 	assert_string_equal(reading_why(&base, "f"), "error_occurred");
 	left(&base, "g", "it has neither a median nor a mean");
 	left(&base, "h", "the time_unit `fortnight` is unknown; ns, us, ms and s are read");
@@ -463,10 +463,10 @@ static void states_without_a_time(void **state)
 				"0", VALUE("cold/time/gpu/mean", "0"))) "," BENCH("b",
 			STATE("N=2", "0", VALUE("cpu_only/time/cpu/mean", "4e-3"))));
 	pair("nvbench", text, text);
-	left(&base, "b/N=1", "its time is no time");
+	left(&base, "b/N=1", "its time is not a time");
 	left(&base, "b/N=3", "its summaries hold no time");
 	left(&base, "b/N=4", "skipped: too large");
-	left(&base, "b/N=5", "its time is no time");
+	left(&base, "b/N=5", "its time is not a time");
 	both("b/N=2#1", 1, 1, 1); /* two benchmarks of the same name */
 	both("b/N=2#2", 1, 4, 4);
 }
@@ -483,8 +483,8 @@ static void rows_of_lines_and_tables(void **state)
 	assert_int_equal(base.n_rows, 2);
 	both("a", 4, 2.5, 2.5); /* lines of one cell are its repetitions */
 	both("f", 1, 1000, 1000);
-	left(&base, "b", "0 ms is no time");
-	left(&base, "c", "us stands beside ms; give one of them");
+	left(&base, "b", "0 ms is not a time");
+	left(&base, "c", "us and ms are both given; give one of them");
 	left(&base, "d", "ms must be a number or a list of numbers");
 	left(&base, "e", "it has none of ms, us, ns and s");
 	static const char profile[] =
@@ -512,7 +512,7 @@ static void conditions_that_differ_are_said(void **state)
 	pair("nvbench",
 		FILE_OF(DEVICE("0", "NVIDIA H100"), BENCH("b", STATE("Device=0", "0", VALUE("cold/time/gpu/median", "1e-3")))),
 		FILE_OF(DEVICE("0", "NVIDIA H200"), BENCH("b", STATE("Device=0", "0", VALUE("cold/time/gpu/median", "1e-3")))));
-	says("GPU: NVIDIA H100 in A, NVIDIA H200 in B; a difference of times may come from that\n");
+	says("GPU: NVIDIA H100 in A, NVIDIA H200 in B; the times may differ because of that\n");
 	both("b", 1, 1, 1);
 	/* a card that another state of the file could have used is not reported */
 	pair("nvbench",
@@ -525,7 +525,7 @@ static void conditions_that_differ_are_said(void **state)
 	pair("google-benchmark", CONTEXT("\"library_build_type\":\"debug\""), CONTEXT("\"library_build_type\":\"debug\""));
 	says("library_build_type: debug in both files, which distorts times\n");
 	pair("google-benchmark", CONTEXT(""), CONTEXT("\"library_build_type\":\"debug\""));
-	says("library_build_type: debug in B, and A does not say; ");
+	says("library_build_type: debug in B, and A does not report it; ");
 	pair("google-benchmark", CONTEXT("\"cpu_scaling_enabled\":true"), CONTEXT("\"cpu_scaling_enabled\":true"));
 	says("cpu_scaling_enabled: true in both files");
 	pair("google-benchmark",
@@ -564,7 +564,7 @@ static void conditions_that_differ_are_said(void **state)
 	says("GPU: H100 in A, H200 in B;");
 	/* a message stays one line, whatever a file contains */
 	pair("flopwatch", "{\"cell\":\"a\",\"ms\":1,\"host\":\"x\\ny\"}\n", "{\"cell\":\"a\",\"ms\":1,\"host\":\"z\"}\n");
-	says("host: x y in A, z in B; a difference of times may come from that\n");
+	says("host: x y in A, z in B; the times may differ because of that\n");
 }
 
 int main(void)

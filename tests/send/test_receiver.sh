@@ -172,4 +172,4 @@ ok "as is a limit that is used up" test "$(jq .retry_after_s <<<"$out")" -gt 50
 ok "a list that is still known" list /comments '{"If-None-Match":"\"a\""}'
 is "is not searched again" "$(jq -c '[.status, .comments]' <<<"$out")" '[304,null]'
 fails "an answer that is no list" 1 list /ok '{}'
-like "is an error" "$out" 'is no list of comments$'
+like "is an error" "$out" 'is not a list of comments$'

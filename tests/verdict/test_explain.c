@@ -88,8 +88,8 @@ static void undecided(double low_pct, double high_pct, double threshold_pct, con
 static void why_a_cell_is_undecided(void **state)
 {
 	(void)state;
-	undecided(-3, -1.6, 1.5, "beyond the threshold, but too few runs say so to call it a loss");
-	undecided(1.6, 3, 1.5, "beyond the threshold, but too few runs say so to call it a gain");
+	undecided(-3, -1.6, 1.5, "beyond the threshold, but too few runs agree to call it a loss");
+	undecided(1.6, 3, 1.5, "beyond the threshold, but too few runs agree to call it a gain");
 	undecided(-1.4, 1.4, 1.5, "inside the threshold, but the standard error is too large");
 	undecided(-1.6, 1.4, 1.5, "reaches across the threshold");
 	undecided(-1.4, 1.6, 1.5, "reaches across the threshold");

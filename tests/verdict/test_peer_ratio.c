@@ -129,7 +129,7 @@ static void in_a_file(void **state)
 	lists_of_a_file("peers: cudnn\n", "cudnn", "");
 	lists_of_a_file("peers: []\n", "", "");
 	lists_of_a_file("other: 1\n", "kept", "");
-	lists_of_a_file("peers: [\"a b\"]\n", "", "f:1:9: peers[0]: is no provider");
+	lists_of_a_file("peers: [\"a b\"]\n", "", "f:1:9: peers[0]: is not a provider");
 	lists_of_a_file("peers: [a@]\n", "", "names no kind of device after the @");
 	lists_of_a_file("peers: [a, a@cpu]\n", "a", "f:1:12: peers[1]: is named twice");
 	lists_of_a_file("peers: [a,b,c,d,e,f,g,h,i]\n", "a b c d e f g h", "is one too many");

@@ -155,18 +155,18 @@ static void what_cannot_be_is_said(void **state)
 	says(claim, "");
 	says((struct sparsity_claim){ NAN, NAN, NAN, NAN, NAN }, "");
 	claim.flops_issued = 0.9e9;
-	says(claim, "says it issues 9e+08 multiplications and additions, the mask asks for 1e+09");
+	says(claim, "claims 9e+08 multiplications and additions, the mask needs 1e+09");
 	claim = honest();
 	claim.blocks_kept = 90;
-	says(claim, "says it keeps 90 blocks, the mask keeps 80");
+	says(claim, "claims 90 active blocks, the mask has 80");
 	claim.blocks_kept = 79;
-	says(claim, "says it keeps 79 blocks, the mask keeps 80");
+	says(claim, "claims 79 active blocks, the mask has 80");
 	claim = honest();
 	claim.tiles_skipped = 56000;
-	says(claim, "says it skips 56000 tiles and masks 1690, of 56320 in all");
+	says(claim, "claims 56000 skipped and 1690 masked tiles, of 56320 in all");
 	claim.tiles_skipped = 56320;
 	claim.tiles_partial = 0;
-	says(claim, "says it skips all of 56320 tiles, the mask keeps 80 blocks");
+	says(claim, "claims to skip all of 56320 tiles, the mask has 80 active blocks");
 }
 
 static void counts_of_a_mask(void **state)

@@ -187,7 +187,7 @@ static void reasons_have_no_interval(void **state)
 		"0.87 (standard error 0.25 %)");
 	judge(&r, 3, 0.02, 0, 0, &j);
 	assert_string_equal(j.reason,
-		"-1.98 % after 3 of at most 12 runs lies beyond the threshold, but is not overwhelming, and else a "
+		"-1.98 % after 3 of at most 12 runs lies beyond the threshold, but is not overwhelming; any other "
 		"change takes 4 runs");
 	judge(&r, 4, 0.02, 2, 0.018, &j);
 	assert_non_null(strstr(j.reason,

@@ -318,8 +318,8 @@ static void tokens_are_made_by_an_admin(void **state)
 			"name must be 1 to 63 letters" },
 		{ "{\"name\":\"a\"}", "scope must be read, trigger or admin" },
 		{ "{\"name\":\"a\",\"scope\":\"root\"}", "scope must be read, trigger or admin" },
-		{ "{\"name\":\"a\",\"scope\":\"read\",\"expires\":\"yesterday\"}", "expires must be a time to come" },
-		{ "{\"name\":\"a\",\"scope\":\"read\",\"expires\":\"2001-01-01\"}", "expires must be a time to come" },
+		{ "{\"name\":\"a\",\"scope\":\"read\",\"expires\":\"yesterday\"}", "expires must be a future time" },
+		{ "{\"name\":\"a\",\"scope\":\"read\",\"expires\":\"2001-01-01\"}", "expires must be a future time" },
 		{ "{\"name\":\"a\",\"scope\":\"read\",\"for\":\"1d\"}", "key for is unknown" },
 	};
 	struct run *run = *state;

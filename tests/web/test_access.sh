@@ -147,7 +147,7 @@ is "nor is its session" "$(status -b "$short_session" "$server/alerts")" 303
 is "nor opens one" "$(status -d "token=$short" "$server/login")" 403
 for when in yesterday 2001-01-01 0d -5d 2026-99-01; do
 	fails "a token expires in the future, not '$when'" 1 cli --token-file "$file" token add late --scope read "--expires=$when"
-	like "with how to write it ('$when')" "$out" 'expires must be a time to come: 30d'
+	like "with how to write it ('$when')" "$out" 'expires must be a future time: 30d'
 done
 
 # ---- the audit log ----

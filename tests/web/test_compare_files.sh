@@ -40,7 +40,7 @@ is "are those of the command line" "$(jq 'del(.base, .target)' "$tmp/body")" \
 is "with cells" "$(jq '.format == "google-benchmark" and (.cells | length) > 0' "$tmp/body")" true
 is "and as a page" "$(page -F "base=@$data/google-benchmark-2018.json" -F "target=@$data/google-benchmark-2018.json")" 200
 like "with what has no time" "$(cat "$tmp/body")" 'target failed: no kernel image for this device'
-like "and what was left out" "$(cat "$tmp/body")" 'base: <code>BM_Empty</code> was left out: a real_time of 0 is no time'
+like "and what was left out" "$(cat "$tmp/body")" 'base: <code>BM_Empty</code> was left out: a real_time of 0 is not a time'
 like "a format and a unit can be given" "$(rest -F "base=@$data/triton-old.csv" -F "target=@$data/triton-old.csv" -F format=triton -F unit=GB/s)$(jq -r .format "$tmp/body")" '^200triton$'
 sed 's/"gpu__time_duration.sum"/"sm__cycles.sum"/' "$data/ncu-metrics.csv" >"$tmp/ncu-metrics.csv"
 is "metrics other than times" "$(page -F "base=@$tmp/ncu-metrics.csv" -F "target=@$tmp/ncu-metrics.csv" -F 'metric=dram__*')" 200
@@ -56,9 +56,9 @@ fi
 # ---- refusals ----
 head -c 300 "$data/nvbench.json" >"$tmp/cut.json"
 is "a file that is cut off" "$(rest -F "base=@$data/nvbench.json" -F "target=@$tmp/cut.json")" 422
-like "is named with line and column" "$(detail)" '^cut\.json:[0-9]+:[0-9]+: is no JSON'
+like "is named with line and column" "$(detail)" '^cut\.json:[0-9]+:[0-9]+: is not JSON'
 is "on a page, too" "$(page -F "base=@$data/nvbench.json" -F "target=@$tmp/cut.json")" 422
-like "in a sentence" "$(cat "$tmp/body")" '<p class=lead>cut\.json:[0-9]+:[0-9]+: is no JSON'
+like "in a sentence" "$(cat "$tmp/body")" '<p class=lead>cut\.json:[0-9]+:[0-9]+: is not JSON'
 is "two formats" "$(rest -F "base=@$data/nvbench.json" -F "target=@$tmp/slower.csv")" 422
 like "are not compared" "$(detail)" 'nvbench.json is of format nvbench and slower.csv of format ffa'
 : >"$tmp/nothing.csv"

@@ -295,7 +295,7 @@ echo "requests_per_minute: 2" >>"$tmp/c.yml"
 start_daemon || exit 1
 server=http://127.0.0.1:$(port)
 is "an internal provider needs allow_internal" "$(visit "$server/login/oidc")" 502
-like "as the page says" "$(banner)" "the provider's address of its description is an internal one; set oidc.allow_internal if that is meant"
+like "as the page says" "$(banner)" "the provider's address of its description is an internal one; set oidc.allow_internal to permit it"
 often() { visit -H 'X-Forwarded-For: 9.9.9.9' "$server/login/oidc"; }
 is "log-ins of one address are limited" "$(often) $(often) $(often)" "502 502 429"
 stop_provider

@@ -199,7 +199,7 @@ static void masks_are_reported(void **state)
 		strstr(a.body, "Target: density 0.1, tiles of 64x64 fully masked 360/400 (90 %), tiles skipped 51200/56320, "
 			       "partial 3 %; skipping on."));
 	assert_non_null(strstr(a.body, "Times as fast as dense: expected 2 to 4: met."));
-	assert_non_null(strstr(a.body, "<b>Target says it keeps 90 blocks, the mask keeps 80.</b>"));
+	assert_non_null(strstr(a.body, "<b>Target claims 90 active blocks, the mask has 80.</b>"));
 	assert_non_null(strstr(a.body, "Base: density 0.1, tiles of 64x64 fully masked 360/400 (90 %)."));
 	assert_null(strstr(a.body, "<b>Base"));
 	assert_non_null(strstr(a.body, "banded, keep 0.1, block 64"));

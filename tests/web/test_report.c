@@ -134,7 +134,7 @@ static void test_forms(void **state)
 	assert_problem(a, 406, "Accept");
 	assert_problem(get(run, "/api/v1/report?format=xml"), 400, "format must be one of: json csv md");
 	assert_problem(get(run, "/api/v1/report?repo=unknown&format=csv"), 404, "there is no repository unknown");
-	assert_problem(get(run, "/api/v1/report?branch=main&format=md"), 400, "need a repo");
+	assert_problem(get(run, "/api/v1/report?branch=main&format=md"), 400, "need repo");
 	assert_problem(get(run, "/api/v1/report?since=soon&format=csv"), 400, "since must be a time");
 }
 

@@ -54,7 +54,7 @@ static void test_pages(void **state)
 		WORDS("<h1>team/a+b is 3.1 % slower in 1 of 1 cell</h1>", "Answer A1", "a faster tile", "<svg class=chart",
 			"class=\"limit\"", "href=\"/comparisons/2\">C2</a>"));
 	expect_page(run, "/branches?repo=kernels&branch=team/a%2Bb", WORDS("<h1>team/a+b is 3.1"));
-	expect_page(run, "/branches?repo=kernels&branch=former", WORDS("<h1>former is no branch of the repository now</h1>"));
+	expect_page(run, "/branches?repo=kernels&branch=former", WORDS("<h1>former is not a branch of the repository any more</h1>"));
 	expect_page(run, "/settings", WORDS("<dt>Version</dt><dd>" FW_VERSION "</dd>", "No receiver."));
 	expect_page(run, "/alerts", WORDS("href=\"/alerts/1\"", "Not real (measurement)"));
 	expect_page(run, "/alerts/1",
@@ -167,7 +167,7 @@ static void test_pages_refuse(void **state)
 		{ "/alerts/99", 404, "there is no A99" },
 		{ "/alerts/x", 404, "the address of an alert needs its number" },
 		{ "/comparisons?verdict=good", 400, "verdict must be one of" },
-		{ "/comparisons?branch=main", 400, "need a repo" },
+		{ "/comparisons?branch=main", 400, "need repo" },
 		{ "/history?cell=x&repo=other", 404, "there is no repository other" },
 	};
 	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
@@ -563,7 +563,7 @@ static void test_api_refuses(void **state)
 		{ "/api/v1/comparisons?limit=4294967297", 400, "limit must be" },
 		{ "/api/v1/comparisons?limit=x", 400, "limit must be" },
 		{ "/api/v1/comparisons?cursor=-1", 400, "cursor must be" },
-		{ "/api/v1/comparisons?branch=main", 400, "need a repo" },
+		{ "/api/v1/comparisons?branch=main", 400, "need repo" },
 		{ "/api/v1/comparisons?verdict=great", 400, "verdict must be one of" },
 		{ "/api/v1/jobs?state=great", 400, "state must be one of: open queued" },
 		{ "/api/v1/alerts?state=great", 400, "state must be one of: open acknowledged" },

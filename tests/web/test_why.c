@@ -137,8 +137,8 @@ static void a_configuration_is_shown_key_by_key(void **state)
 static void what_ptxas_says_of_its_kernels_is_shown(void **state)
 {
 	static const struct profile_diagnostic said[] = {
-		{ 0, "new", "serial", "C7512", "v2_backward_kernel<128, 128, 1>", "wgmma is serialised for want of registers" },
-		{ 1, "new", "serial", "C7512", "v2_backward_kernel<64, 64, 1>", "wgmma is serialised for want of registers" },
+		{ 0, "new", "serial", "C7512", "v2_backward_kernel<128, 128, 1>", "wgmma is serialised because there are too few registers" },
+		{ 1, "new", "serial", "C7512", "v2_backward_kernel<64, 64, 1>", "wgmma is serialised because there are too few registers" },
 		{ 2, "more", "setmaxnreg", "C7508", "", "setmaxnreg is ignored; <why>" },
 	};
 	struct run *run = *state;
@@ -150,7 +150,7 @@ static void what_ptxas_says_of_its_kernels_is_shown(void **state)
 	struct answer a = get(run, "/comparisons/1");
 
 	shows(a.body,
-		"<li>new: (C7512) wgmma is serialised for want of registers in <code>v2_backward_kernel&lt;128, 128, 1&gt;</code></li>");
+		"<li>new: (C7512) wgmma is serialised because there are too few registers in <code>v2_backward_kernel&lt;128, 128, 1&gt;</code></li>");
 	shows(a.body, "<li>more: (C7508) setmaxnreg is ignored; &lt;why&gt;</li>");
 	shows(a.body, "1 more about kernels that this cell does not run");
 	hides(a.body, "64, 64, 1");
@@ -189,7 +189,7 @@ static void without_counters_it_says_why_and_what_to_do(void **state)
 	answer_free(&a);
 	ok(db_script(run->f->db, "UPDATE profile_cell SET why = 'it is a processor'; UPDATE job SET ended_at = 10", &err));
 	a = get(run, "/comparisons/1");
-	shows(a.body, "Nothing was counted:</b> it is a processor.");
+	shows(a.body, "No counters were read:</b> it is a processor.");
 	hides(a.body, "NVreg_");
 	answer_free(&a);
 }

@@ -419,7 +419,7 @@ static void wrong_outputs(void **state)
 	expect_failure(s, "is empty");
 	buf_clear(&s->tar);
 	project(s, RULE "\t@echo no elf > build/cpu/libattention.so\n");
-	expect_failure(s, "is no shared object: strip refuses it, exit 1");
+	expect_failure(s, "is not a shared object: strip refuses it, exit 1");
 }
 
 static void hostile_archive_is_the_builds_fault(void **state)

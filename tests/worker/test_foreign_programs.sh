@@ -248,7 +248,7 @@ run_to_end "$(head_of sums)"
 is "what the program itself reports as failed has failed" "$(jq -c '.cells[] | select(.cell == "copy") | [.verdict, .failure, .reason]' <<<"$body")" \
 	'["failed","reported","the benchmark reports: no memory left"]'
 is "and rows without a time are noted" "$(jq -c '[.notes[] | select(.text | test("left out")) | .role, .text]' <<<"$body")" \
-	'["target","1 row was left out: empty (a real_time of 0 is no time)"]'
+	'["target","1 row was left out: empty (a real_time of 0 is not a time)"]'
 
 branch sums fewer main
 sed -i 's/{ 1 << 12, 1 << 14 }/{ 1 << 12, 1 << 12 }/' "$tmp/sums/bench.c"

@@ -60,7 +60,7 @@ is "lies" "$(on_branch one "$helpers"'int main(void) { pthread_t t;
 	return 0; }')" "done rejected"
 # a machine that preempts nearly every turn leaves too few for an accusation: then the gain is undecided, and never an improvement
 like "are compared with the worker's clock" "$(cells | tr '\n' ';')" '^a rejected clock;b (rejected clock|undecided );c (rejected clock|undecided );d rejected escaped;e unchanged ;$'
-like "a call longer than its turn" "$(why a)" 'a call is said to have taken 2[0-9.]+ ms in a turn of [0-9.]+ ms, and so in [0-9]+ turns'
+like "a call longer than its turn" "$(why a)" 'it reports a call of 2[0-9.]+ ms in a turn of [0-9.]+ ms; [0-9]+ turns are shorter than their calls'
 like "a gain that nobody hears" "$(why b)" "ms shorter; by the worker's clock"
 like "nor one of calls that are all said to be interrupted" "$(why c)" "ms shorter; by the worker's clock"
 like "work in the turn of the other" "$(why d)" 'computes while the other side has the turn'
@@ -76,13 +76,13 @@ is "has as many pairs as others" "$(sql "SELECT samples > 8 * runs FROM cell WHE
 
 # ---- in no cell
 is "nonsense fails a program" "$(on_branch one 'int main(void) { FLOPWATCH("b", 1e6, 0) { take(1000); if (!flopwatch_now.is_list) flopwatch_send_line("hello\n"); } return 0; }') $(why b)" \
-	'done failed the benchmark says what is no line of turns: "hello"'
+	'done failed the benchmark sends an unknown line: "hello"'
 is "as does a call without a turn" "$(on_branch one 'int main(void) { FLOPWATCH("b", 1e6, 0) { take(1000); if (!flopwatch_now.is_list) flopwatch_send_line("done 1\ndone 1\n"); } return 0; }') $(why b)" \
 	'done failed the benchmark made a call without a turn'
 is "and silence" "$(on_branch one 'int main(void) { FLOPWATCH("b", 1e6, 0) take(1000); if (!flopwatch_now.is_list) pause(); FLOPWATCH("c", 1e6, 0) take(1000); return 0; }') $(why c)" \
 	'done failed the benchmark did not ask for its next turn within 5 s'
 is "nonsense from the start" "$(on_branch one 'int main(void) { if (write(3, "turn b\n", 7) < 0) return 1; pause(); return 0; }') $(why b)" \
-	'done failed the benchmark says something before its hello'
+	'done failed the benchmark sends a line before its hello'
 is "a hello and no more" "$(on_branch one 'int main(void) { flopwatch_open(); pause(); return 0; }' && why b)" \
 	"done failed
 the benchmark did not end within 5 s (timeout_s): raise it, or select fewer rows in \`command\` (see doc/troubleshooting.md#benchmark-timeout)"

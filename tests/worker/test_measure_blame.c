@@ -127,7 +127,7 @@ static void a_target_that_ends_the_process_in_the_bases_call_is_rejected(void **
 			fail_msg(
 				"%s: %s", ends[i], bench_failure(&s->bench, 1) ? bench_failure(&s->bench, 1)->detail : "nothing");
 		assert_int_equal(bench_failure(&s->bench, 1)->role, ROLE_DEVICE);
-		assert_non_null(strstr(bench_failure(&s->bench, 1)->detail, "the base beside a copy of itself is timed"));
+		assert_non_null(strstr(bench_failure(&s->bench, 1)->detail, "the base next to a copy of itself is timed"));
 		assert_int_equal(bench_verdict(&s->bench, 0), VERDICT_UNCHANGED);
 		assert_int_equal(bench_verdict(&s->bench, 2), VERDICT_UNCHANGED);
 	}

@@ -122,7 +122,7 @@ static void folders_that_are_shown(void **state)
 		err_clear(&err);
 		one = closed;
 		assert_int_equal(sandbox_show(s, &one, 1, cache, &err), -1);
-		assert_non_null(strstr(err.text, "cannot be read by builds, which run as nobody"));
+		assert_non_null(strstr(err.text, "cannot be read by builds, which run as user nobody"));
 	}
 	assert_int_equal(s->n_shown, 1);
 	assert_int_equal(rmdir(cache) | rmdir(closed) | rmdir(toolchain) | unlink(link) | rmdir(folder), 0);
@@ -299,7 +299,7 @@ static void a_runner_of_root_alone_is_refused(void **state)
 	assert_int_equal(unlink(program) | rmdir(folder), 0);
 	assert_int_equal(result, -1);
 	assert_int_equal(err.code, ERR_UNSUPPORTED);
-	assert_non_null(strstr(err.text, "cannot be run by nobody"));
+	assert_non_null(strstr(err.text, "cannot be run by user nobody"));
 	assert_int_equal(again, 0);
 	free(before);
 	free(s);

@@ -305,16 +305,16 @@ is "compare: what providers searched for is timed in all runs" \
 	"$(jq -c "[.cells[] | select((.runs >= 2 and .verdict != \"undecided\" and ($as_its_tiles) and (.runs < 8 or .ci_high_pct - .ci_low_pct < 1)) | not)]" "$tmp/tuned")" '[]'
 is "compare: in all cells" "$(jq '.cells | length' "$tmp/tuned")" 6
 fails "compare: one that forgets it" 1 compare --base "$modules/good.so" --target "$modules/forgetful_tuner.so"
-like "is reported so" "$out" 'abi: naive: plan was handed the configuration `TILE=[0-7]` and chose `TILE=[0-7]`'
+like "is reported so" "$out" 'abi: naive: plan was given the configuration `TILE=[0-7]` and chose `TILE=[0-7]`'
 # requested configurations: two of one module compared
 tiles() { compare --base "$modules/honest_tuner.so" --target "$modules/honest_tuner.so" --cells '*full*/forward' "$@"; }
 fails "compare: another configuration of the same module" 3 tiles --base-config TILE=0 --target-config TILE=4 --json
 is "is another speed" "$(jq -r '.cells[] | .verdict, (.change_pct < -6)' <<<"$out" | tr '\n' ' ')" "regression true "
 ok "compare: the same one on both sides" tiles --base-config TILE=3 --target-config TILE=3
 fails "compare: one that its provider does not take" 1 tiles --base-config TILE=0 --target-config TILE=9
-like "is reported in one line" "$out" 'target unsupported: naive: plan with the configuration that it was handed is not supported: there is no TILE=9'
+like "is reported in one line" "$out" 'target unsupported: naive: plan with the requested configuration is not supported: there is no TILE=9'
 fails "compare: one that its provider does not follow" 1 compare --base "$modules/good.so" --target "$modules/good.so" --base-config TILE=1
-like "is reported cell by cell" "$out" 'not_comparable: base abi: naive: plan was handed the configuration `TILE=1` and chose `NAIVE=1`'
+like "is reported cell by cell" "$out" 'not_comparable: base abi: naive: plan was given the configuration `TILE=1` and chose `NAIVE=1`'
 fails "compare: one of 160 bytes" 2 tiles --base-config "$(printf '%0160d' 0)"
 "$worker" profile --suite "$tmp/tiny.yaml" --device sim --base "$modules/honest_tuner.so" --target "$modules/honest_tuner.so" --cells '*full*/forward' \
 	--base-config TILE=0 --target-config TILE=4 --json >"$tmp/profiled" 2>"$tmp/log"
@@ -326,7 +326,7 @@ swapped() { # BASE TARGET
 }
 is "profile: a target that reads its base's configuration is timed with it" "$(jq -c 'select(.t == "counterfactual") | [.config, .with_ms < .target_ms]' "$tmp/profiled")" '["TILE=0",true]'
 is "profile: one that ignores it is not" "$(swapped honest_tuner good)" "0 1"
-like "and it is reported" "$(cat "$tmp/log")" 'target: with the base.s configuration it cannot be timed: naive: plan was handed the configuration `TILE=[0-7]` and chose `NAIVE=1`'
+like "and it is reported" "$(cat "$tmp/log")" 'target: with the base.s configuration it cannot be timed: naive: plan was given the configuration `TILE=[0-7]` and chose `NAIVE=1`'
 is "profile: one that refuses it is not" "$(swapped good honest_tuner)" "0 1"
 like "which is reported" "$(cat "$tmp/log")" 'target: with the base.s configuration it cannot be timed: its provider does not accept it'
 # in addition to times: memory, and the masked share

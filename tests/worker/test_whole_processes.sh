@@ -53,7 +53,7 @@ is "a push with a result more of a name is no word about the other rows alone" "
 is "and its cells, named" "$(verdicts)" "steady:unchanged twin#1:not_comparable twin#2:not_comparable twin#3:not_comparable"
 is "each with the reason" "$(sql "SELECT DISTINCT reason FROM cell WHERE comparison = $newest AND verdict = 'not_comparable'")" \
 	"the files have different numbers of results of this name"
-like "and the numbers are in a note" "$(notes)" "the base's output has 2 results called twin, the target's output has 3: which is which is not known"
+like "and the numbers are in a note" "$(notes)" "the base's output has 2 results called twin, the target's output has 3: their order is unknown"
 echo "# the same" >>"$tmp/twins/bench.sh"
 is "the next push is compared again" "$(on_main twins same) $(verdicts)" \
 	"done unchanged steady:unchanged twin#1:unchanged twin#2:unchanged twin#3:unchanged"

@@ -205,7 +205,7 @@ struct site_login {
 	char location[2000], cookie[160];
 };
 
-/** What the browser brings back. NULL: not there. */
+/** Values that the browser returns from the provider. NULL: absent. */
 struct site_code {
 	const char *code, *state, *issuer, *error, *cookie;
 	const char *client; /* what identifies the address; "" a program on this machine */
@@ -392,7 +392,7 @@ double forecast_usual_s(struct forecast *f, const struct view_job *row);
  * with -1.
  */
 double forecast_start_s(const struct forecast *f, int64_t job, const char **device);
-/** What a queued job waits for. */
+/** The jobs before a queued job. */
 struct forecast_behind {
 	int64_t job; /* that its device runs; 0: the device is idle */
 	enum jobkind kind;

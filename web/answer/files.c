@@ -35,9 +35,9 @@ static const char *take_part(const struct multipart_part *part, struct site_file
 			return NULL;
 		}
 	if (strcmp(part->name, "format") == 0)
-		return take_text(part, out->format, sizeof out->format) ? NULL : "is no format";
+		return take_text(part, out->format, sizeof out->format) ? NULL : "is not a format";
 	if (strcmp(part->name, "unit") == 0)
-		return take_text(part, out->unit, sizeof out->unit) ? NULL : "is no unit";
+		return take_text(part, out->unit, sizeof out->unit) ? NULL : "is not a unit";
 	if (strcmp(part->name, "metric") == 0)
 		return take_text(part, out->metric, sizeof out->metric) ? NULL : "is too long";
 	return "is unknown; known: base, target (files), format, unit, metric (texts)";
@@ -90,7 +90,7 @@ static int read_form(struct http_request *r, struct http_response *response, str
 		result = multipart_next(type, body, len, &at, &part);
 	while (result == 1 && (wrong = take_part(&part, out)) == NULL);
 	if (result < 0)
-		return answer_problem(r, response, 400, "the body is no valid form of type multipart/form-data");
+		return answer_problem(r, response, 400, "the body is not a valid form of type multipart/form-data");
 	if (!wrong && check_sizes(out, r, response) != 0)
 		return -1;
 	if (!wrong && strcmp(out->file[0].name, out->file[1].name) == 0)

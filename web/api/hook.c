@@ -134,6 +134,6 @@ int api_hook(struct site *site, struct http_request *r, struct http_response *re
 	if (is_new < 0)
 		return -1;
 	response->status = 202;
-	buf_puts(&response->body, is_new ? "looking\n" : "seen before\n");
+	buf_puts(&response->body, is_new ? "fetching\n" : "seen before\n");
 	return 0;
 }

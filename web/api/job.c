@@ -21,7 +21,7 @@ static void write_progress(struct jsonw *j, const char *progress)
 		jsonw_null(j);
 }
 
-/* What a queued job waits for; the forecast is made for the first one. */
+/* Write the jobs before a queued job; the forecast is made for the first one. */
 static void write_behind(struct jsonw *j, struct job_list *jobs, const struct view_job *row)
 {
 	struct forecast_behind behind;

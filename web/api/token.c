@@ -39,7 +39,7 @@ static int read_expiry(const char *text, int64_t now_ms, int64_t *at, struct fw_
 	return *at > now_ms
 		       ? 0
 		       : err_set(err, ERR_INVALID,
-				 "expires must be a time to come: 30d, 12h, a day (2027-01-31) or a time (2027-01-31T12:00:00Z)");
+				 "expires must be a future time: 30d, 12h, a day (2027-01-31) or a time (2027-01-31T12:00:00Z)");
 }
 
 static int make_token(struct site *site, struct http_request *r, struct http_response *response, const char *name,

@@ -89,7 +89,7 @@ static enum MHD_Result http_request_again(struct http_request *r)
 	return http_send(r, &response);
 }
 
-/* The last line of X-Forwarded-For: a proxy may add a line of its own after those that its client sent. */
+/* The last line of X-Forwarded-For: a proxy may append a line to those that its client sent. */
 static enum MHD_Result take_forwarded(void *arg, enum MHD_ValueKind kind, const char *name, const char *value)
 {
 	const char **forwarded = arg;

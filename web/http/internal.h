@@ -50,7 +50,7 @@ enum { RATE_WINDOW_MS = 60 * 1000, RATE_KEY_MAX = HTTP_CLIENT_MAX };
 
 struct rate;
 
-/** What a client has left, as in the headers RateLimit-Limit, -Remaining and -Reset. */
+/** Remaining requests of a client, as in the headers RateLimit-Limit, -Remaining and -Reset. */
 struct rate_state {
 	int limit; /* requests a minute; 0: this client has no limit */
 	int remaining;
@@ -63,9 +63,9 @@ void rate_free(struct rate *rate);
 /** Count a request of client `key`. False: the client has used its requests; then the request is not counted. */
 bool rate_take(struct rate *rate, const char *key, int64_t now_ms, struct rate_state *out);
 /**
- * The key of a client without a token: its address, of IPv6 the /64. `address` may be NULL; `forwarded` is the header
- * X-Forwarded-For (NULL: absent), which is believed only through loopback. False: a program that connects through loopback,
- * without a proxy.
+ * Write the key of a client without a token: its address, or the /64 of an IPv6 address. `address` may be NULL; `forwarded` is the
+ * header X-Forwarded-For (NULL: absent), which counts only for connections through loopback. False: a program that connects through
+ * loopback, without a proxy.
  */
 bool rate_key_of_address(const struct sockaddr *address, const char *forwarded, char key[RATE_KEY_MAX]);
 

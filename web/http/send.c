@@ -140,7 +140,7 @@ static struct MHD_Response *make(struct http_request *r, struct http_response *r
 	return m;
 }
 
-/* What the client has left of its requests per minute. */
+/* Add the remaining requests per minute of the client. */
 static void add_rate(const struct http_request *r, int status, struct MHD_Response *m)
 {
 	const struct {

@@ -11,7 +11,7 @@
 
 #include "web/http/internal.h"
 
-/* Static RSA has no forward secrecy. Groups of finite fields cost up to 100 ms a handshake, in which the daemon serves nobody. */
+/* Static RSA has no forward secrecy. Groups of finite fields cost up to 100 ms a handshake, in which the daemon serves no client. */
 #define PRIORITIES "NORMAL:-VERS-ALL:+VERS-TLS1.3:+VERS-TLS1.2:-RSA:-DHE-RSA:-GROUP-DH-ALL:%SERVER_PRECEDENCE"
 
 enum { HANDSHAKE_RECORD = 0x16 /* first byte of TLS */, READS_MAX = 16 /* of a plain request */ };

@@ -81,7 +81,7 @@ static void draw_verdict(struct buf *out, const struct view_branch *row)
 	draw_job(out, row);
 }
 
-/* Why the branch has its verdict: the cause that its profile found, else what the measurement shows. */
+/* Draw the reason of the verdict: the cause that its profile found, else the result of the measurement. */
 static int draw_cause(
 	struct db *db, struct buf *out, const struct view_branch *row, const struct headline *headline, struct fw_err *err)
 {
@@ -373,7 +373,7 @@ static int write_title(struct branch_page *page, struct buf *title, const struct
 	return 0;
 }
 
-/* Of the live alert, else of the newest push. */
+/* Draw the worst cell of the live alert, else of the newest push. */
 static int draw_worst_cell(struct branch_page *page, const struct headline *headline, const struct slow_branch *slow)
 {
 	char worst[256] = "";
@@ -440,7 +440,7 @@ static int draw_former(struct branch_page *page)
 	struct buf title;
 	buf_init(&title, NAME_BYTES + 64);
 	branch_text(&title, page->branch);
-	buf_puts(&title, " is no branch of the repository now");
+	buf_puts(&title, " is not a branch of the repository any more");
 	layout_begin(page->response, title.data, "branch", NULL);
 	page->response->body.failed |= title.failed;
 	buf_fini(&title);

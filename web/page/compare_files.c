@@ -7,7 +7,7 @@ enum { TITLE_BYTES = 600 };
 
 static const char *const no_verdict =
 	"Two files give no verdict: each is one run, and on a busy CPU or a GPU at its power limit it may differ from the next by "
-	"more than 1.5\u00a0% without any change. To know, compare the two commits: flopwatch then measures both in turn.";
+	"more than 1.5\u00a0% without any change. For a verdict, compare the two commits: flopwatch then measures both interleaved.";
 
 /* ---- the form --------------------------------------------------------------------------------------------------------- */
 
@@ -238,7 +238,7 @@ static int compared(struct site *site, struct http_request *r, struct http_respo
 	json_t *json = json_loadb(text->data, text->len, 0, &where);
 	if (!json_is_object(json)) {
 		json_decref(json);
-		return err_set(err, ERR_INTERNAL, "the comparison of the files is no JSON object: %.200s", where.text);
+		return err_set(err, ERR_INTERNAL, "the comparison of the files is not a JSON object: %.200s", where.text);
 	}
 	draw(response, json);
 	json_decref(json);

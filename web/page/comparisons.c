@@ -178,7 +178,7 @@ int page_comparisons(struct site *site, struct http_request *r, struct http_resp
 	layout_table_end(d.out);
 	if (d.list.n == 0)
 		layout_empty(d.out, "", "No such comparison.",
-			"One comes with every push of a watched branch, or by <code>flopwatch compare BASE TARGET</code>. <a "
+			"Each push of a watched branch creates one; <code>flopwatch compare BASE TARGET</code> does, too. <a "
 			"href=/comparisons>Show all</a>");
 	layout_older(d.out, r, d.list.more || d.list.cut, 1, d.list.more ? d.list.last : d.list.seen);
 	emit_raw(d.out, "</div>");

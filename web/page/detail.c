@@ -510,7 +510,7 @@ static void draw_kernels(struct buf *out, const struct comparison *c, const stru
 	searched_draw(out, cell);
 	if (json_array_size(nodes) == 0) {
 		emit_rawf(out,
-			"<p><small>No kernels are known: only a CUDA graph shows them. Compared as whole modules, %s.</small></p>",
+			"<p><small>The kernels are unknown: only a CUDA graph shows them. Compared as whole modules, %s.</small></p>",
 			same_module ? "both sides are the same" : "the sides differ");
 		return;
 	}

@@ -87,7 +87,7 @@ int page_help(struct site *site, struct http_request *r, struct http_response *r
 	verdict_item(out, "unsupported",
 		"neither side supports it, such as the backward of a forward-only kernel. A cell that only the base supports is failed");
 	emit_raw(out,
-		"</dl><p>A comparison has the first of these verdicts that any of its cells has, a commit the first that any of its suites has; the last three alone mean that nothing was compared. <b>Borderline</b>: decided by its sign "
+		"</dl><p>A comparison has the first of these verdicts that any of its cells has, a commit the first that any of its suites has. If it has only the last three, nothing was compared. <b>Borderline</b>: decided by its sign "
 		"at the last "
 		"run. <b>More slow calls</b>: the typical call, which pairs compare, did not change, but calls that take more "
 		"than "

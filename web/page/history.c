@@ -84,7 +84,7 @@ static void argument(struct buf *out, const char *name, const char *value)
 	emit_argument(out, value);
 }
 
-/* What a link of this page changes; NULL: as requested. `key` replaces the first cell, or also[at] where `at` is not negative. */
+/* Changes by a link of this page; NULL: as requested. `key` replaces the first cell, or also[at] if `at` is not negative. */
 struct other {
 	const char *key, *branch, *since;
 	int at;
@@ -388,7 +388,7 @@ static int add(struct site *site, struct trend *t, const struct requested *a, co
 	return is_first ? trend_first(site->db, t, &of, name, err) : trend_over(site->db, t, &of, name, err);
 }
 
-/* What the page begins with. */
+/* The first lines of the page. */
 struct finding_of {
 	struct buf title;
 	bool has_step;

@@ -130,12 +130,12 @@ void alarms_fini(struct alarms *a);
 /** In plain text: "ada/three-stages is 4.0 % slower in 6 of 20 cells", of other kinds of alerts their title. */
 void alarm_finding(struct buf *out, const struct view_alert *row, const struct headline *headline);
 
-/** What an alert of this kind asks of its reader besides an answer: "push a fix". */
+/** Return the next step of the user after an alert of this kind, in addition to an answer: "push a fix". */
 const char *alarm_step(enum alertkind kind);
 /** The answers that an alert accepts, as its buttons name them. */
 #define ALARM_ANSWERS "(accept, fixed, not real, on it)"
 
-/** What the newest push did, to follow "the newest push ": "changed nothing". */
+/** Return the effect of the newest push, to follow "the newest push ": "changed nothing". */
 const char *slow_branch_newest(enum verdict newest);
 /**
  * Append, in plain text, "main is 2.9 % slower in 8 of 20 cells since 2e2ac13ef8; the newest push changed nothing", and its cause
@@ -157,7 +157,7 @@ struct alarm_id {
 int alarm_cause(struct db *db, struct buf *out, int64_t comparison, struct alarm_id *alert, struct fw_err *err);
 
 /**
- * For a row of a list: the cause of a regression with the link to answer its alert, of another verdict that asks for one the next
+ * For a row of a list: the cause of a regression with the link to answer its alert, for another verdict that needs one the next
  * step: the log or another measurement of `job`. Err: the database's.
  */
 int alarm_line(struct db *db, struct buf *out, int64_t comparison, int64_t job, enum verdict verdict, struct fw_err *err);
@@ -176,7 +176,7 @@ enum urgency {
 	URGENCY_N
 };
 
-/** What a table of branches shows. */
+/** Counts of a table of branches. */
 struct branches {
 	int n[URGENCY_N];
 	int64_t last; /* id of the last branch by name; 0 none */
@@ -321,7 +321,7 @@ void outcome_sentence(struct buf *out, const char *subject, const struct outcome
 /** Draw a box with everything that the sentence does not have. */
 void outcome_draw(struct buf *out, const struct outcome *o);
 
-/** What a verdict asks of its reader depends on these. */
+/** Facts on which the next step of the user depends. */
 struct step {
 	enum jobkind kind;
 	enum verdict verdict;
@@ -402,7 +402,7 @@ struct heat_size {
 	int columns, cells; /* maximum of both; 0 cells: all */
 	bool is_small;      /* the head has only the commits */
 };
-/** What the maps show. */
+/** Counts of the drawn maps. */
 struct heat_found {
 	int maps;     /* one for each suite with cells */
 	int pushes;   /* of the map with the most */

@@ -331,7 +331,7 @@ static const char *cause_of(const char *origin)
 		{ "environment", "a change of the environment" }, { "trend", "a step in the history" },
 		{ "backfill", "a gap in the history" }, { "remeasure", "a doubtful point of the history" },
 		{ "import", "imported results" }, { "idle", "an idle device" }, { "again", "runs that varied too much" },
-		{ "alert", "an alert, whose cause it looks for" }, { "night", "the hours of the night" } };
+		{ "alert", "an alert, to find its cause" }, { "night", "the hours of the night" } };
 	for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
 		if (strcmp(origin, words[i][0]) == 0)
 			return words[i][1];
@@ -369,7 +369,7 @@ static void draw_extent(struct buf *out, const struct view_job *row, const json_
 	emit_format(out, "%s{?; suite *}</dd>", row->suite);
 }
 
-/* What follows, and what a user can do. */
+/* Draw the next step of the job and of the user. */
 static void draw_step_of(struct drawing *d, const struct view_job *row)
 {
 	struct buf *out = d->out;
@@ -687,7 +687,7 @@ static void take_profile(void *arg, const struct view_profile *row)
 	snprintf(page->profile_answer, sizeof page->profile_answer, "%s", row->sentence);
 }
 
-/* What the job is for, in plain text: its branch, else the subject of its commit. */
+/* Write the object of the job in plain text: its branch, else the subject of its commit. */
 static void write_object(struct buf *out, const struct job_page *page, const struct view_job *row)
 {
 	if (row->kind == JOBKIND_PROFILE && page->profile_alert)

@@ -227,14 +227,14 @@ const char *comparison_cause(struct comparison_cell *cell);
 
 /*
  * ---- finding ----
- * What a comparison found, as plain text: the title of its page and the first line of its review comment.
+ * The finding of a comparison as plain text: the title of its page and the first line of its review comment.
  */
 
 /** Append "ada/three-stages is 4.0 % slower in 6 of 20 cells". */
 void comparison_finding(const struct comparison *c, struct buf *out);
 /** Append the evidence of the verdict, without a full stop; nothing where the verdict has no interval. */
 void comparison_sureness(const struct comparison *c, struct buf *out);
-/** Of the cells with this verdict the one with the largest change; NULL none. */
+/** Return the cell with this verdict that changed most; NULL none. */
 struct comparison_cell *comparison_first(const struct comparison *c, enum verdict verdict);
 /** Whether a cell has this flag. */
 bool comparison_has_flag(const struct comparison_cell *cell, const char *flag);

@@ -512,7 +512,7 @@ static void uncounted(struct buf *out, const struct why *w)
 		"<p class=\"banner warn\"><b>%s:</b> %s. The following is from %smachine code and launches only, so "
 		"hardly a cause has its milliseconds. <b>Remedy:</b> <code>flopwatch doctor</code> tests this and prints "
 		"the fix%-s",
-		is_denied ? "Counters were denied" : "Nothing was counted", *w->why ? w->why : "the worker reported no reason",
+		is_denied ? "Counters were denied" : "No counters were read", *w->why ? w->why : "the worker reported no reason",
 		is_timed ? "times of kernels, " : "",
 		is_denied ? "; mostly the driver leaves counters to administrators until its module is loaded with "
 			    "<code>NVreg_RestrictProfilingToAdminUsers=0</code>.</p>\n"
@@ -555,7 +555,7 @@ static void cause_row(struct buf *out, const struct why_cause *c)
 	emit_format(out, "<td>%s</td></tr>\n", confidence_text(c->confidence));
 }
 
-/* What is not explained comes last. Without counters nothing could be explained, so it is left out. */
+/* The unexplained rest comes last. Without counters there is no explanation, so it is omitted. */
 static void causes(struct buf *out, const struct why *w)
 {
 	size_t n = 0;

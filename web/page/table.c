@@ -62,7 +62,7 @@ static void row_head(struct buf *out, const struct row_shape *shape, const char 
 			continue;
 		bool bytes = i == FLOPS && shape->by_bytes;
 		const char *by = columns[i].by, *label = i == FLOPS ? shape->unit.name : columns[i].label,
-			   *note = bytes ? "bytes that the target has to move" : columns[i].note;
+			   *note = bytes ? "bytes that the target must move" : columns[i].note;
 		bool is_sorted = *by && strcmp(by, sort + falling) == 0;
 		emit_raw(out, "<th scope=col");
 		if (*columns[i].class)

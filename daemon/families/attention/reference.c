@@ -75,7 +75,7 @@ int reference_read(const struct reference_io *io, int slot, int64_t first, size_
 	}
 	if (!io->read)
 		return err_set(
-			err, ERR_INTERNAL, "reference: nobody provides %s of %s", reference_slot_name(slot), io->cell->key);
+			err, ERR_INTERNAL, "reference: %s of %s has no provider", reference_slot_name(slot), io->cell->key);
 	return io->read(io->arg, slot, first, n, out, err);
 }
 

@@ -293,7 +293,7 @@ static int read_slot(void *arg, int slot, int64_t first, size_t n, void *out, st
 	const struct check_io *io = arg;
 
 	if (!io->read)
-		return err_set(err, ERR_INTERNAL, "the reference asks for a tensor that %s does not have", io->cell->key);
+		return err_set(err, ERR_INTERNAL, "the reference requests a tensor that %s does not have", io->cell->key);
 	return io->read(io->arg, slot, first, n, out, err);
 }
 

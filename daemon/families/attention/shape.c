@@ -11,7 +11,7 @@ static int check_blocks(const struct attention_case *a, struct fw_err *err)
 	if (a->block < 1 || a->block > a->seqlen)
 		return err_set(err, ERR_INVALID, "a block of %d tokens does not fit seqlen %d", a->block, a->seqlen);
 	if (a->seqlen % a->block != 0)
-		return err_set(err, ERR_INVALID, "seqlen %d is no multiple of block size %d; use %d or %d", a->seqlen, a->block,
+		return err_set(err, ERR_INVALID, "seqlen %d is not a multiple of block size %d; use %d or %d", a->seqlen, a->block,
 			a->seqlen / a->block * a->block, (a->seqlen / a->block + 1) * a->block);
 	if (a->pattern < PATTERN_UNIFORM || a->pattern >= PATTERNS)
 		return err_set(err, ERR_INVALID, "pattern %d is unknown", (int)a->pattern);
@@ -85,7 +85,7 @@ static int check_serving(const struct attention_case *a, enum direction d, struc
 	bool has_cache = a->window || a->page;
 
 	if (a->mask != (has_cache ? FW_CACHE : FW_CAUSAL))
-		return err_set(err, ERR_INVALID, "queries, window and pages belong to cases of serving, whose mask is causal");
+		return err_set(err, ERR_INVALID, "queries, window and pages are for serving cases, which have a causal mask");
 	if (d != DIRECTION_FORWARD)
 		return err_set(err, ERR_INVALID,
 			"a case of serving has no %s: nothing is trained there; give directions: [forward]", direction_name(d));
@@ -123,7 +123,7 @@ int attention_check(const void *shape, enum direction d, struct fw_err *err)
 	if (a->nhq < 1 || a->nhq > HEADS_MAX || a->nhk < 1 || a->nhk > HEADS_MAX)
 		return err_set(err, ERR_INVALID, "nhq %d and nhk %d must lie in 1..%d", a->nhq, a->nhk, HEADS_MAX);
 	if (a->nhq % a->nhk != 0)
-		return err_set(err, ERR_INVALID, "nhq %d is no multiple of nhk %d", a->nhq, a->nhk);
+		return err_set(err, ERR_INVALID, "nhq %d is not a multiple of nhk %d", a->nhq, a->nhk);
 	if (a->headdim < 8 || a->headdim > HEADDIM_MAX || a->headdim % 8 != 0)
 		return err_set(err, ERR_INVALID, "headdim %d must be a multiple of 8 in 8..%d", a->headdim, HEADDIM_MAX);
 	if (check_lengths(a, err) != 0)
@@ -201,7 +201,7 @@ static void parse_lengths(struct fields *f, struct attention_case *a)
 		json_t *v = json_array_get(list, i);
 
 		if (!json_is_integer(v) || json_integer_value(v) < 1 || json_integer_value(v) > INT32_MAX)
-			field_fail(f, "lengths", "item %zu is no count of tokens", i);
+			field_fail(f, "lengths", "item %zu is not a count of tokens", i);
 		else
 			a->length[i] = (int32_t)json_integer_value(v);
 	}

@@ -97,7 +97,7 @@ static int check_pairs(const struct attention_case *a, const uint32_t *bits, str
 
 	if (a->mask_twist || kept == a->pairs_kept)
 		return 0;
-	return err_set(err, ERR_INVALID, "the token mask keeps %lld pairs, its case says %lld", (long long)kept,
+	return err_set(err, ERR_INVALID, "the token mask has %lld active pairs, its case has %lld", (long long)kept,
 		(long long)a->pairs_kept);
 }
 

@@ -122,7 +122,7 @@ static void parse(struct fields *f, void *shape)
 		json_t *v = json_array_get(list, i);
 
 		if (!json_is_integer(v) || json_integer_value(v) < 0 || json_integer_value(v) > INT32_MAX)
-			field_fail(f, "sizes", "item %zu is no number of rows", i);
+			field_fail(f, "sizes", "item %zu is not a number of rows", i);
 		else
 			a->size[i] = (int32_t)json_integer_value(v);
 	}

@@ -3,7 +3,7 @@
 
 /* Streams of inputs_stream that no tensor has. */
 enum { ROUTING_STREAM = 0x6000, ORDER_STREAM = 0x6001 };
-/* Of a skewed routing the group of rank i (from 0) has a chance in proportion to 1 / (i + groups / 16). */
+/* In a skewed routing the chance of the group of rank i (from 0) is proportional to 1 / (i + groups / 16). */
 enum { CHANCE = 1 << 20, FLATNESS = 16 };
 
 /* Sums of the groups' chances, from which a token draws. Shape: sums[groups]. */

@@ -99,7 +99,7 @@ static void read_layer(struct reader *r, struct yaml_node *map, struct layer lay
 		struct yaml_node *both = of_experts ? of_experts : of_top_k ? of_top_k : of_tokens ? of_tokens : own;
 
 		if (both)
-			yaml_mistake(y, both, "belongs to drawn sizes; leave it out beside sizes");
+			yaml_mistake(y, both, "applies to drawn sizes only; remove it or `sizes`");
 		a.routing = GROUPED_SIZES;
 		for (int s = 0, n = read_sizes(r, sizes, &a); n > 0 && s < layer.n_shapes; s++) {
 			a.k = layer.shape[s].k;

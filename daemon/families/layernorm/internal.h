@@ -1,11 +1,11 @@
-/** internal.h - what the files of this folder share. */
+/** internal.h - declarations that the files of this folder share. */
 #ifndef FAMILIES_LAYERNORM_INTERNAL_H
 #define FAMILIES_LAYERNORM_INTERNAL_H
 
 #include "kernels/fw_layernorm.h"
 #include "runner/runner.h"
 
-/* Allowed errors: of one rounding to bf16, a share of the value; of sums in fp32, a share of what is summed up. */
+/* Allowed errors: of one rounding to bf16, as a share of the value; of sums in fp32, as a share of the summands. */
 #define LAYERNORM_BF16_ROUNDED 0.00390625 /* 2^-8 */
 #define LAYERNORM_FP32_SUM     2e-5
 

@@ -122,7 +122,7 @@ static int check(const void *shape, enum direction d, struct fw_err *err)
 	if (d == DIRECTION_ONCE && !once(a, d))
 		return err_set(err, ERR_INVALID, "%s quantises no weights; leave once out", linear_recipes[a->recipe]);
 	if (d != DIRECTION_FORWARD && d != DIRECTION_ONCE && a->recipe != LINEAR_BASELINE && !linear_is_fp8(a))
-		return err_set(err, ERR_INVALID, "%s %s is inference alone; give directions: [forward]", linear_models[a->model],
+		return err_set(err, ERR_INVALID, "%s %s is for inference only; give directions: [forward]", linear_models[a->model],
 			linear_recipes[a->recipe]);
 	return check_options(a, d, err);
 }
@@ -138,7 +138,7 @@ static int fits(const void *shape, enum direction d, struct fw_err *err)
 		return err_set(err, ERR_INVALID, "k = %d is not a multiple of the group of %d", a->k, group);
 	if (linear_is_block(a) && a->recipe == LINEAR_FLOAT8DQ_TENSOR)
 		return err_set(err, ERR_INVALID,
-			"float8dq-tensor has a scale over all tokens of a transformer block, which nobody checks; use float8dq-row");
+			"float8dq-tensor has a scale over all tokens of a transformer block, for which there is no check; use float8dq-row");
 	if (linear_is_block(a) && a->recipe == LINEAR_FLOAT8DQ_BLOCK)
 		return err_set(err, ERR_INVALID,
 			"float8dq-block has no reference results for the weights of a transformer block; use float8dq-row");
@@ -247,7 +247,7 @@ static double bytes(const void *shape, enum direction d)
 	double rows = (double)linear_tokens(a), x = 2 * rows * a->k, y = 2 * rows * a->n;
 	double w = (linear_is_block(a) ? 24.0 : 2.0) * a->n * a->k;
 	double quantised = !once(a, DIRECTION_FORWARD) ? w : w / (linear_group(a) ? 4 : 2);
-	double s = a->model ? y : 0; /* what a forward stored, which gradients read */
+	double s = a->model ? y : 0; /* values that a forward stored and gradients read */
 
 	if (linear_is_block(a))
 		s *= FW_LINEAR_BLOCK_STORES;

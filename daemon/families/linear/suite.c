@@ -146,7 +146,7 @@ static void read_set(struct draft *d, struct yaml_node *map)
 	if (which >= 0 && !has_powers && (min_power || max_power))
 		yaml_mistake(y, min_power ? min_power : max_power, "%s has no powers", linear_sets[which]);
 	if (has_powers && min > max)
-		yaml_mistake(y, max_power ? max_power : min_power, "no power lies between min_power %lld and max_power %lld",
+		yaml_mistake(y, max_power ? max_power : min_power, "there is no power between min_power %lld and max_power %lld",
 			(long long)min, (long long)max);
 	if (which > LINEAR_SET_CUSTOM && list)
 		yaml_mistake(y, list, "shapes belong to custom");
@@ -239,7 +239,7 @@ static void read_options(struct draft *d, struct yaml_node *root)
 		if (type[i] && reader_word(y, type[i], types, "dynamic or disabled") == 1)
 			d->plain |= 1 << i;
 		if (type[i] && !has_fp8(d))
-			yaml_mistake(y, type[i], "belongs to the recipes float8dq, of which recipes have none");
+			yaml_mistake(y, type[i], "is for recipes float8dq, but `recipes` has none of them");
 		else if (d->plain & 1 << i && !(read & 1 << i))
 			yaml_mistake(y, type[i], "changes nothing: no direction of this suite multiplies %s", linear_operands[i]);
 	}
@@ -247,7 +247,7 @@ static void read_options(struct draft *d, struct yaml_node *root)
 		yaml_mistake(y, use, "is another name of fast_accumulation; give one of them");
 	yaml_bool(y, fast ? fast : use, &is_fast);
 	if (!is_fast && !has_fp8(d))
-		yaml_mistake(y, fast ? fast : use, "belongs to the recipes float8dq, of which recipes have none");
+		yaml_mistake(y, fast ? fast : use, "is for recipes float8dq, but `recipes` has none of them");
 	else if (!is_fast && !has_fast(d))
 		yaml_mistake(y, fast ? fast : use, "changes nothing: float8dq-block always adds up in fp32 after each block");
 	d->is_exact = !is_fast;

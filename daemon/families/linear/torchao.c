@@ -113,9 +113,9 @@ static void read_recipe(struct import *p, struct yaml_node *n)
 			"float8wo, float8dq-tensor or float8dq-row",
 			text);
 	else if (which == LINEAR_RECIPES)
-		import_note(p, n, "%.40s is left out: there is no such recipe here", text);
+		import_note(p, n, "%.40s is left out: flopwatch has no such recipe", text);
 	else if (p->is_training && !trains)
-		import_note(p, n, "%.40s is left out: it is inference alone", text);
+		import_note(p, n, "%.40s is left out: it is for inference only", text);
 	else if (p->takes[which] && which != LINEAR_BASELINE)
 		import_note(p, n, "left out what is there already: %s", linear_recipes[which]);
 	else
@@ -188,7 +188,7 @@ static void read_scaling(struct import *p, struct yaml_node *root)
 	p->granularity = granularity >= 0 ? granularities[granularity] : NULL;
 	p->by_row = p->is_training && granularity > 0;
 	if (granularity > 0 && !p->is_training)
-		import_note(p, by, "scaling_granularity has no meaning here: in inference a recipe says it");
+		import_note(p, by, "scaling_granularity has no meaning here: in inference the recipe determines it");
 	read_flag(p, fast, &is_fast);
 	p->is_exact = !is_fast;
 	import_note_key(p, root, "repeat_n", "how often a cell is timed follows from how much it varies");
@@ -430,7 +430,7 @@ static void torchao_shapes_read(struct torchao_shapes *s, struct yaml_node *map,
 	yaml_int(y, min, LINEAR_POWER_MIN, LINEAR_POWER_MAX, &power[0]);
 	yaml_int(y, max, LINEAR_POWER_MIN, LINEAR_POWER_MAX, &power[1]);
 	if (set >= LINEAR_SET_POW2 && power[0] > power[1])
-		yaml_mistake(y, max ? max : min, "no power lies between min_power %lld and max_power %lld", (long long)power[0],
+		yaml_mistake(y, max ? max : min, "there is no power between min_power %lld and max_power %lld", (long long)power[0],
 			(long long)power[1]);
 	if (set == LINEAR_SET_CUSTOM)
 		read_custom(&f, map, list);
@@ -517,7 +517,7 @@ static void read_model(struct import *p, struct yaml_node *map)
 	import_note_key(p, map, "sparsity", "weights are dense here");
 	import_note_key(p, map, "device", "a worker measures on the devices that it has");
 	import_note_key(p, map, "enable_profiler", "flopwatch profile profiles cells on request");
-	import_note_key(p, map, "enable_memory_profiler", "memory stands beside the times of every comparison");
+	import_note_key(p, map, "enable_memory_profiler", "every comparison reports memory next to times");
 	int model = read_model_type(p, type);
 
 	if (!is_measured)

@@ -31,7 +31,7 @@ int alert_profile_choose(
 	return result;
 }
 
-/* Of a benchmark program only the times are known. Returns 1, 0, -1. */
+/* Whether the comparison is of a benchmark program, which has no kernels to profile. Returns 1, 0, -1. */
 static int is_of_program(struct db *db, int64_t comparison, struct fw_err *err)
 {
 	struct store_cell first;

@@ -40,7 +40,7 @@ struct config_approve_by {
 	char comment[128]; /* a user writes it, followed by the full hash of the commit; "": none */
 	int n_users;
 	char user[CONFIG_LIST_MAX][128]; /* names at the forge who may approve */
-	char permission[8]; /* "write" or "admin": who has it in the forge's repository may approve; "": nobody by that */
+	char permission[8]; /* "write" or "admin": users with it in the forge's repository may approve; "": none */
 	int64_t poll_ms;    /* between two requests for the comments of requests that wait; 0: never */
 };
 
@@ -263,7 +263,7 @@ int config_repo_access(const struct config_repo *r, const char **args);
 /** Path of a repository for flopwatch-git: its own path if local, else its mirror. Shape: path[size]. Err: ERR_FULL too long. */
 int config_repo_path(const struct config *c, const struct config_repo *r, char *path, size_t size, struct fw_err *err);
 
-/** What the members of a group may do; TOKEN_NONE: `roles` does not name the group. */
+/** Return the scope of the members of a group; TOKEN_NONE: `roles` does not name the group. */
 enum token_scope config_oidc_scope(const struct config_oidc *o, const char *group);
 
 /* ---- config_settings: The settings of the file as text, for a page. ---- */

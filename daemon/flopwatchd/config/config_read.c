@@ -161,7 +161,7 @@ static void read_approve_by(struct yaml *y, struct yaml_node *map, const struct 
 	if (!a->label[0] && !a->comment[0])
 		yaml_mistake(y, map, "needs `label` or `comment`; e.g. {comment: /flopwatch approve, permission: write}");
 	if (!a->n_users && !a->permission[0])
-		yaml_mistake(y, map, "needs `users` or `permission`, or nobody could approve");
+		yaml_mistake(y, map, "needs `users` or `permission`, or no user could approve");
 	if (!r->status.kind[0])
 		yaml_mistake(y, map, "needs `status` of the repository, which names the forge and its project");
 	yaml_finish(y, map);
@@ -277,7 +277,7 @@ static void read_repo(struct yaml *y, struct yaml_node *map, struct config *c)
 	read_status(y, yaml_get(y, map, "status"), &r->status);
 	read_pulls(y, yaml_get(y, map, "pull_requests"), r);
 	const struct config_approve_by *by = &r->pulls.approve_by;
-	/* not r->secret: an unreadable file is a mistake of its own */
+	/* not r->secret: an unreadable file is a separate mistake */
 	if ((by->label[0] || (by->comment[0] && !by->poll_ms)) && !yaml_get(y, map, "secret_file"))
 		yaml_mistake(y, yaml_get(y, yaml_get(y, map, "pull_requests"), "approve_by"),
 			"needs `secret_file` of the repository, because the forge's webhook reports approvals");

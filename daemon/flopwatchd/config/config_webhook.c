@@ -81,7 +81,7 @@ static void read_mail(struct yaml *y, struct yaml_node *map, struct config_webho
 	if (!yaml_has(map, "user") != !yaml_has(map, "password_file"))
 		yaml_mistake(y, map, "needs both `user` and `password_file` for a login, or neither");
 	else if (w->plain && yaml_has(map, "password_file"))
-		yaml_mistake(y, yaml_get(y, map, "tls"), "is none, which would send the password without encryption");
+		yaml_mistake(y, yaml_get(y, map, "tls"), "is `none`: the password would be sent without encryption");
 }
 
 static void read_matrix(struct yaml *y, struct yaml_node *map, struct config_webhook *w)

@@ -49,14 +49,14 @@ static const struct {
 	const char *name, *why;
 } refused_options[] = {
 	{ "job-name", "gives the request another name than that by which the daemon finds it" },
-	{ "clusters", "sends the request to another cluster, whose queue the daemon does not read" },
-	{ "partition", "sends the request to a partition whose queue the daemon does not read; use the key `partition`" },
-	{ "uid", "sends the request as another user, whose requests the daemon does not find" },
+	{ "clusters", "sends the request to another cluster; the daemon does not read its queue" },
+	{ "partition", "sends the request to a partition that the daemon does not query; use the key `partition`" },
+	{ "uid", "sends the request as another user; the daemon would not find it" },
 	{ "gid", "sends the request as another group; let the daemon run with it" },
 	{ "jobid", "starts the worker in another allocation than that of the request" },
 	{ "array", "is an option of sbatch" },
 	{ "wait", "applies to several tasks, and the worker is one" },
-	{ "time", "is a limit that the daemon must know; use the key `time`" },
+	{ "time", "is a limit that the daemon needs to read; use the key `time`" },
 	{ "immediate", "ends a request that must wait" },
 	{ "test-only", "starts no worker" },
 	{ "no-allocate", "starts the worker without an allocation" },
@@ -192,7 +192,7 @@ static void read_build_cores(struct yaml *y, struct yaml_node *map, struct confi
 	if (!config_text(y, map, "cores", w->build_cores, sizeof w->build_cores))
 		yaml_mistake(y, map, "needs `cores`, a list of cores for builds; e.g. {cores: 8-15}");
 	else if (!cores_read(w->build_cores, &set))
-		yaml_mistake(y, yaml_get(y, map, "cores"), "is no list of cores as 8-15,20");
+		yaml_mistake(y, yaml_get(y, map, "cores"), "is not a list of cores as 8-15,20");
 	if (w->device == DEVICE_ANY)
 		yaml_mistake(y, map, "needs the `device` that modules are built for: cuda, cpu or sim");
 }

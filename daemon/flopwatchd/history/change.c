@@ -113,7 +113,7 @@ static int locate_step(const struct trend *t, struct store_change *c, const stru
 	if (found < 1)
 		return found < 0 ? -1 : confirm(t, c, e, err);
 	snprintf(c->state, sizeof c->state, "placing");
-	snprintf(why, sizeof why, "queued: a step lies between %.12s and %.12s, and this commit was skipped", c->before_sha,
+	snprintf(why, sizeof why, "queued: there is a step between %.12s and %.12s, and this commit was skipped", c->before_sha,
 		c->commit_sha);
 	return queue_job(t, c, e, JOBKIND_BACKFILL, PRIORITY_BACKFILL, c->step, c->before_sha, middle, why, err);
 }

@@ -52,7 +52,7 @@ int plan_subject(
 				err, ERR_INTERNAL, "input %s of commit %.12s was not requested", m->input[k], c->commit.sha);
 		if (!*oid && !gitread_blob(c, ".flopwatch.yaml"))
 			return err_set(err, ERR_INVALID,
-				"commit %.12s has neither .flopwatch.yaml, which says what is built and measured, nor %s, which "
+				"commit %.12s has neither .flopwatch.yaml, which defines the build and the benchmarks, nor %s, which "
 				"would be built without one (see doc/troubleshooting.md#no-manifest)",
 				c->commit.sha, m->input[k]);
 		if (!*oid)

@@ -175,7 +175,7 @@ static enum admission admit(struct db *db, const struct config_repo *repo, const
 		if (n < STRANGERS_MAX)
 			return ADMITTED;
 		result = TOO_MANY;
-		why = "too many approvals of this request wait for the forge";
+		why = "too many approvals of this request wait for an answer of the forge";
 	}
 	log_warning("pull.refused", "repo=%s pull=%d commit=%s who=%s err=%s", log_quote(repo->name), one->number, one->head,
 		log_quote(one->who), log_quote(why));
@@ -218,7 +218,7 @@ int approval_read(const char *payload, struct forge_approval *out, struct fw_err
 	copy_name(out->who, find_text(root, "who"));
 	json_decref(root);
 	return out->number > 0 && oid_is_whole(out->head) && out->who[0] ? 0
-									 : err_set(err, ERR_INVALID, "the row is no approval");
+									 : err_set(err, ERR_INVALID, "the row is not an approval");
 }
 
 bool approval_is_listed(const struct config_approve_by *by, const char *who)

@@ -14,7 +14,7 @@ struct waiting {
 	int64_t seen_at;
 };
 
-/* What the last interval leaves to the next one about a head. */
+/* State of a head between two polls. */
 struct tag {
 	char repo[128], head[65];
 	char etag[256]; /* of the answer, if it had one page; else "" */

@@ -1,4 +1,4 @@
-/** internal.h - what the files of this folder share. */
+/** internal.h - declarations that the files of this folder share. */
 #ifndef FLOPWATCHD_NOTIFY_INTERNAL_H
 #define FLOPWATCHD_NOTIFY_INTERNAL_H
 
@@ -55,7 +55,7 @@ struct forge_approval {
 bool forge_event_read(const struct config_repo *repo, const char *body, size_t len, struct forge_approval *out);
 /**
  * Read a comment as flopwatch-send describes it, with the line that approves `head` of request `number`. True: a user wrote it at
- * this forge and nobody changed it since. *id gets its number at the forge. Pure.
+ * this forge and it is unchanged since. *id gets its number at the forge. Pure.
  */
 bool forge_comment_read(const struct config_repo *repo, const json_t *comment, int number, const char *head, int64_t *id,
 	struct forge_approval *out);
@@ -80,7 +80,7 @@ bool forge_check_run_has_ended(const char *state);
 
 enum { DELIVER_ARGS_MAX = 10 + CONFIG_ACCESS_ARGS };
 
-/** What a message has to say. */
+/** Content of a message. */
 struct deliver_what {
 	const char *id;            /* the same in every attempt; of a receiver for people another one if a user sends it again */
 	const struct buf *payload; /* JSON; of a receiver that shows messages to people an array of events, oldest first */

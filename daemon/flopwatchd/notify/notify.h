@@ -60,7 +60,7 @@ int approval_enqueue(
 
 struct sender;
 
-/** What the sender needs of modules above it. */
+/** Functions of higher modules that the sender calls. */
 struct sender_hooks {
 	/** Append the comment of a review on a comparison, as Markdown. */
 	int (*comment)(void *arg, int64_t comparison, struct buf *out, struct fw_err *err);

@@ -84,7 +84,7 @@ int forge_request(
 
 enum { SUMMARY_MAX = 60000 /* characters; GitHub accepts 65535 */ };
 
-/* A check run ends with a conclusion; NULL: it has not ended. "error" is flopwatch's failure, which an administrator looks at. */
+/* A check run ends with a conclusion; NULL: it has not ended. "error" is a failure of flopwatch itself, for an administrator. */
 static const struct {
 	const char *state, *status, *conclusion;
 } check_runs[] = {
@@ -257,7 +257,7 @@ static int require_forge(const struct config_repo *repo, struct fw_err *err)
 	return repo->status.kind[0] ? 0 : err_set(err, ERR_NOT_FOUND, "repository %s no longer has a status", repo->name);
 }
 
-/* What a request to the forge returns. */
+/* Requested parts of a response of the forge. */
 struct wanted {
 	const char *answer; /* member of the response to store; "" none */
 	const char *line;   /* comments with this line; "" none */
@@ -369,7 +369,7 @@ static int prepare_approval(const struct config_repo *repo, const char *payload,
 		return err_set(err, ERR_INVALID, "the event has no number of the user %.100s", one.who);
 	if (strspn(one.who, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-") != strlen(one.who) ||
 		strspn(one.who, ".") == strlen(one.who))
-		return err_set(err, ERR_INVALID, "`%.100s` is no name of a user", one.who);
+		return err_set(err, ERR_INVALID, "`%.100s` is not a name of a user", one.who);
 	buf_init(&url, 2048);
 	buf_init(&body, 16);
 	put_project(forge, &url);

@@ -307,7 +307,7 @@ static int write_comment(struct delivery *e, const char *mark, const struct buf 
 	int result = 0;
 	buf_printf(text, "%s\n", mark);
 	if (comparison && !hooks)
-		result = err_set(err, ERR_INTERNAL, "the daemon has no text of comments");
+		result = err_set(err, ERR_INTERNAL, "the daemon has no text for comments");
 	else if (comparison)
 		result = hooks->comment(hooks->arg, comparison, text, err);
 	if (!comparison)

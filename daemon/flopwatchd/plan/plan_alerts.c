@@ -106,7 +106,7 @@ static int open_lost(struct db *db, const struct config *config, const struct st
 	alert_cells_init(&gone);
 	int result = collect_cells(db, job, suite, &gone, err);
 	if (result == 0 && gone.n) {
-		snprintf(title, sizeof title, "suite %.64s is gone: .flopwatch.yaml no longer names it, so %d cell%s measured",
+		snprintf(title, sizeof title, "suite %.64s was removed: .flopwatch.yaml no longer names it, so %d cell%s measured",
 			suite, gone.n, gone.n == 1 ? " is not" : "s are not");
 		struct store_alert a = make_alert(job, ALERTKIND_MISSING, title);
 		result = alert_cells_end(&gone, &a.cells_json, &a.groups_json, err) ||

@@ -30,7 +30,7 @@ void refusal_contained(const struct config_repo *repo, const struct store_job *j
 	char position[660];
 	name_upstream(repo, position, sizeof position);
 	snprintf(why, REFUSAL_SIZE,
-		"branch %.100s holds no commit that its upstream %.60s%.400s lacks, so it would be compared with itself; to "
+		"branch %.100s has no commit that its upstream %.60s%.400s lacks, so it would be compared with itself; to "
 		"compare it "
 		"with another commit: flopwatch compare COMMIT %.100s",
 		job->branch, repo->upstream, position, job->branch);
@@ -145,7 +145,7 @@ int refusal_of_build(
 	refusal_suite_position(repo, m, commit, suite, position);
 	return err_set(err, ERR_INVALID,
 		"%.300ssuite %s times modules, and " MANIFEST
-		" of commit %.12s does not say how they are built; add build: {command: "
+		" of commit %.12s has no build for them; add build: {command: "
 		"[make], outputs: {FAMILY: FILE}}, or take %s from its suites",
 		position, suite, commit, suite);
 }

@@ -1086,7 +1086,7 @@ static void on_target_trust(void *arg, const struct buf *out, const struct fw_er
 	case TRUST_UNKNOWN:
 		snprintf(why, sizeof why,
 			"commit %.12s is on no branch, so it may be code of a fork; push it to a branch, or approve the request "
-			"whose head it is",
+			"where it is the head",
 			r->job.target_sha);
 		end_job(r, JOBSTATE_CANCELLED, why);
 		return;

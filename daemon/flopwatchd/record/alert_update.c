@@ -265,7 +265,7 @@ static int open_gone(struct db *db, const struct config *config, const struct go
 	int result = g->are_rows ? find_gone_removed(db, c, add_lost, &lost, err)
 				 : gone_cells(db, c, r->plan.suite_name, add_lost, &lost, err);
 	if (result == 0 && gone.n) {
-		snprintf(title, sizeof title, "%d cell%s gone from %s", gone.n, gone.n == 1 ? " is" : "s are", g->from);
+		snprintf(title, sizeof title, "%d cell%s removed from %s", gone.n, gone.n == 1 ? " is" : "s are", g->from);
 		struct store_alert a = {
 			.repo = c->repo, .comparison = c->id, .kind = ALERTKIND_MISSING, .title = title, .worst_pct = NAN
 		};

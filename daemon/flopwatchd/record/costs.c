@@ -224,7 +224,7 @@ static const json_t *find_cell(const struct cost_alert *a, const char *suite, co
 	return NULL;
 }
 
-/** What is judged, and everything that a step of it needs. */
+/** Arguments of a judgement, which all of its steps need. */
 struct judging {
 	struct db *db;
 	const struct config *config;
@@ -403,7 +403,7 @@ static int store_left(const struct judging *j, const struct cost_alert *a)
 	return result;
 }
 
-/** End what is over of the branch's alerts. A commit that is no longer the branch's tip ends nothing. */
+/** Resolve the branch's alerts whose costs have recovered. A commit that is no longer the branch's tip ends nothing. */
 static int end_alerts(struct judging *j)
 {
 	for (int i = 0; i < j->known.n && j->is_tip; i++) {

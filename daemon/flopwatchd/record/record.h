@@ -1,4 +1,4 @@
-/** record.h - store what a job measured, in one transaction. */
+/** record.h - store the results of a job, in one transaction. */
 #ifndef FLOPWATCHD_RECORD_RECORD_H
 #define FLOPWATCHD_RECORD_RECORD_H
 

@@ -1,4 +1,4 @@
-/** internal.h - what the files of this folder share. */
+/** internal.h - declarations that the files of this folder share. */
 #ifndef FLOPWATCHD_SCHEDULE_INTERNAL_H
 #define FLOPWATCHD_SCHEDULE_INTERNAL_H
 

@@ -1,4 +1,4 @@
-/** internal.h - what the files of this folder share. */
+/** internal.h - declarations that the files of this folder share. */
 #ifndef FLOPWATCHD_SESSION_INTERNAL_H
 #define FLOPWATCHD_SESSION_INTERNAL_H
 

@@ -1,4 +1,4 @@
-/* pod_manifest.c - the manifest of a worker's pod: the template of the configuration, and what the daemon adds to it. */
+/* pod_manifest.c - the manifest of a worker's pod: the template of the configuration, and the additions of the daemon. */
 #include "flopwatchd/session/internal.h"
 
 #include <jansson.h>
@@ -81,7 +81,7 @@ static json_t *read_template(const struct config_kubernetes *k, struct fw_err *e
 	const char *kind = json_string_value(json_object_get(pod, "kind"));
 	if (json_is_object(pod) && (!kind || !strcmp(kind, "Pod")))
 		return pod;
-	err_set(err, ERR_INVALID, "kubernetes.template %s is no pod, but %s", k->template, kind ? kind : "another object");
+	err_set(err, ERR_INVALID, "kubernetes.template %s is not a pod, but %s", k->template, kind ? kind : "another object");
 	json_decref(pod);
 	return NULL;
 }

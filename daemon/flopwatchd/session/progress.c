@@ -99,7 +99,7 @@ static void on_build(struct progress *c, const struct msg_build *b)
 		add_line(c, "build of %s failed after %.1f s: %s", role_name(b->role), (double)b->duration_ms / 1e3, b->detail);
 	else
 		add_line(c, "build of %s %s: module %.12s", role_name(b->role),
-			!strcmp(b->state, "cached") ? "was there already" : "done", b->module_sha256);
+			!strcmp(b->state, "cached") ? "was cached" : "done", b->module_sha256);
 }
 
 /* The rows of a benchmark are its cells from now on. */

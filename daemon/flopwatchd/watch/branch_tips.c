@@ -231,8 +231,8 @@ static int write_job(struct apply *a, const struct tip *t, const char *why)
 }
 
 /*
- * The queued job of commit `sha` ended with its branch, `left`: queue it for another branch at this commit, which had no job of
- * its own, as nothing else requests it.
+ * The queued job of commit `sha` ended because its branch, `left`, was deleted. Queue it for another branch at this commit: that
+ * branch had no separate job, and no other event would queue one.
  */
 static int queue_elsewhere(struct apply *a, const char *sha, const struct tip *left)
 {
@@ -407,8 +407,8 @@ static int compare_numbers(const void *a, const void *b)
 }
 
 /*
- * Store a head that changed. The tip of an own branch needs no approval: its author may push to the repository. Who may push
- * decides that, never a text of the forge. `old`: as stored, NULL: a new request.
+ * Store a head that changed. The tip of an own branch needs no approval: its author may push to the repository. Push permission
+ * decides, never a text of the forge. `old`: as stored, NULL: a new request.
  */
 static int store_pull_line(struct apply *a, const struct pull_line *p, const struct pull_line *old, bool is_own)
 {

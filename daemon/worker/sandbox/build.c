@@ -573,7 +573,7 @@ static int cache_output(
 	 */
 	result = run_in_sandbox(r, s, strip, "strip of the output", STRIP_MS / 1000.0, out, err);
 	if (result == 0 && out->exit > 0)
-		snprintf(out->detail, sizeof out->detail, "output %.160s is no shared object: strip refuses it, exit %d", shown,
+		snprintf(out->detail, sizeof out->detail, "output %.160s is not a shared object: strip refuses it, exit %d", shown,
 			out->exit);
 	int bare_fd = result > 0 ? open_output(job_fd, bare_path, out, bare) : -1;
 	if (bare_fd < 0) {

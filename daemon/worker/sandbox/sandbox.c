@@ -629,7 +629,7 @@ static int check_runner(const struct sandbox *s, struct fw_err *err)
 	if (ends_well(v, NULL, &e))
 		return 0;
 	return err_set(err, ERR_UNSUPPORTED,
-		"%s cannot be run by nobody (uid 65534), as whom a worker of root runs code of branches; install it where "
+		"%s cannot be run by user nobody (uid 65534), which a worker of root uses to run code of branches; install it where "
 		"every user may read it",
 		runner);
 }
@@ -641,7 +641,7 @@ static void limit_and_test(struct sandbox *s, struct buf *said)
 
 	if (!s->active)
 		return;
-	/* bubblewrap makes no user namespace itself if root becomes nobody */
+	/* bubblewrap makes no user namespace itself if root becomes user nobody */
 	if (limit_calls(s->drops_root, &e) != 0) {
 		snprintf(s->why, sizeof s->why, "%.250s", e.text);
 	} else if (!works(s, AS_RUN, said, &e)) {
@@ -684,7 +684,7 @@ int sandbox_open(struct sandbox *s, enum sandbox_want want, struct fw_err *err)
 	if (s->active && geteuid() == 0 && !s->drops_root)
 		snprintf(s->why, sizeof s->why,
 			"the worker is root, and branch code would be root too, because %s does not work here; run the worker as its own user",
-			access(setpriv, X_OK) == 0 ? "the change from root to nobody inside bubblewrap"
+			access(setpriv, X_OK) == 0 ? "the change from root to user nobody inside bubblewrap"
 						   : "/usr/bin/setpriv (package util-linux)");
 	if (want == SANDBOX_REQUIRED && (!s->active || s->why[0]))
 		return err_set(err, ERR_UNSUPPORTED, "the sandbox is required and not available: %s", s->why);
@@ -725,7 +725,7 @@ static int show_one(struct sandbox *s, const char *path, const char *cache, stru
 	if (!s->active || can_read(s, path, &e))
 		return 0;
 	s->n_shown--;
-	return err_set(err, ERR_INVALID, "%s cannot be read by builds%s%s%s", path, s->drops_root ? ", which run as nobody" : "",
+	return err_set(err, ERR_INVALID, "%s cannot be read by builds%s%s%s", path, s->drops_root ? ", which run as user nobody" : "",
 		e.text[0] ? ": " : "", e.text);
 }
 

@@ -129,7 +129,7 @@ int plan_make(const struct stage *stage, const struct fw_problem *problem, const
 	struct shape shape;
 	if (job_make(stage, problem, config, p->job, &shape) != FW_OK)
 		status = contract_refuse(
-			FW_UNSUPPORTED, why, size, "config \"%s\" is none of %s for this problem", config, stage->name);
+			FW_UNSUPPORTED, why, size, "config \"%s\" is not one of %s for this problem", config, stage->name);
 	else if (job_items(p->job, p->job->backward ? 1 : job_forward_units(p->job)) > 0x7fffffff)
 		status = contract_refuse(FW_UNSUPPORTED, why, size, "more than 2^31 - 1 tiles");
 	else

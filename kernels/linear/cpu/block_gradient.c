@@ -331,7 +331,7 @@ static struct fw_tensor packed(const void *data, int64_t columns)
 	return t;
 }
 
-/* What a product reads instead of DY: its gradient. */
+/* Return the gradient that a product reads instead of DY. */
 static const void *gradient_of(const struct block_gradient *p, int matrix)
 {
 	return matrix == DOWN ? p->dy.data : matrix == UP ? p->dz : matrix == PROJECT ? p->dh : p->da;

@@ -28,7 +28,7 @@ static const struct isa all_isas[] = {
 	{ "base", product_base },
 };
 
-/* What a gradient does before and after its product, which has neither prologue nor activation. */
+/* Steps of a gradient before and after its product, which has neither prologue nor activation. */
 struct gradient {
 	int32_t activation;                  /* of the forward */
 	bool normalises, unnormalises;       /* X before the product, in wgrad; DX after it, in dgrad */

@@ -111,7 +111,7 @@ static int plan(const struct fw_problem *problem, const char *config, int index,
 	if (config && (sscanf(config, "CUBLASLT=%zu CHOICE=%d%n", &version, &wanted, &used) != 2 || config[used] || wanted < 0 ||
 			      version != api->version()))
 		return contract_refuse(
-			FW_UNSUPPORTED, why, size, "config \"%s\" is none of cublaslt %zu", config, api->version());
+			FW_UNSUPPORTED, why, size, "config \"%s\" is not one of cublaslt %zu", config, api->version());
 	struct fw_plan *p = calloc(1, sizeof *p);
 	if (!p)
 		return contract_refuse(FW_FAILED, why, size, "out of memory");

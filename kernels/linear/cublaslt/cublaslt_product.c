@@ -65,7 +65,7 @@ static int choose(struct cublaslt_product *p, int wanted)
 		api->request_drop(request);
 	if (status != 0)
 		return contract_refuse(
-			FW_UNSUPPORTED, p->error, CONTRACT_TEXT_BYTES, "cuBLASLt knows no kernel: status %d", status);
+			FW_UNSUPPORTED, p->error, CONTRACT_TEXT_BYTES, "cuBLASLt has no kernel: status %d", status);
 	p->index = wanted < 0 ? 0 : wanted;
 	if (p->index >= found || list[p->index].state != 0)
 		return contract_refuse(FW_UNSUPPORTED, p->error, CONTRACT_TEXT_BYTES, "cuBLASLt offers %d kernels, not number %d",

@@ -97,7 +97,7 @@ static int skinny_plan(const struct fw_problem *problem, const char *config, int
 	if (cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, index) != cudaSuccess ||
 		cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, index) != cudaSuccess ||
 		cudaDeviceGetAttribute(&shared, cudaDevAttrMaxSharedMemoryPerBlockOptin, index) != cudaSuccess)
-		return contract_refuse(FW_FAILED, why, why_size, "device %d does not say what it is", index);
+		return contract_refuse(FW_FAILED, why, why_size, "the properties of device %d cannot be read", index);
 	if (major != 9)
 		return contract_refuse(FW_UNSUPPORTED, why, why_size, "only compute capability 9.0");
 	struct fw_plan *p = (struct fw_plan *)aligned_alloc(line, (sizeof *p + line - 1) / line * line);
