@@ -108,7 +108,7 @@ static int gather(struct db *db, struct store_alert *a, struct gathered *g, stru
 		"repo=%ld target=%s kind=%s changed=%s cells=%s comparison=%ld most=%d", a->repo, a->target_sha,
 		alertkind_name(a->kind), a->changed ? a->changed : "", a->cells_json, a->comparison, STORE_ALERT_CELLS_MAX);
 	const char *due_cells, *all_cells;
-	int result = stmt_next(s, err, g->due, a->n_kept, a->n_alert_update, g->answered,
+	int result = stmt_next(s, err, g->due, a->n_old_cells, a->n_new_cells, g->answered,
 		COLUMN_NAMED(g->state, alertstate_from_name), due_cells, all_cells);
 	if (result == 1) {
 		buf_puts(due, due_cells);
@@ -121,7 +121,7 @@ static int gather(struct db *db, struct store_alert *a, struct gathered *g, stru
 static int extend(struct db *db, const struct store_alert *a, int64_t now_ms, struct fw_err *err)
 {
 	char why[64];
-	snprintf(why, sizeof why, "%d more cell%s, by C%lld", a->n_alert_update, a->n_alert_update == 1 ? "" : "s",
+	snprintf(why, sizeof why, "%d more cell%s, by C%lld", a->n_new_cells, a->n_new_cells == 1 ? "" : "s",
 		(long long)a->comparison);
 	return add_event(db, a->id, now_ms, "flopwatch", a->state, a->comparison ? why : "more cells, by the history", err);
 }
@@ -148,7 +148,7 @@ static int open_with(
 	a->cells_json = ours;
 	if (result == 0 && over)
 		result = open_again(db, a, now_ms, err);
-	else if (result == 0 && found && a->n_alert_update)
+	else if (result == 0 && found && a->n_new_cells)
 		result = extend(db, a, now_ms, err);
 	return result;
 }
@@ -187,10 +187,10 @@ int store_alert_describe(
 		"id=%ld title=%s groups=%s worst=%f", id, title, groups_json, worst_pct);
 }
 
-int store_alert_said(struct db *db, const struct store_alert *a, const char *suite, const char *cell,
-	struct store_alert_said *out, struct fw_err *err)
+int store_alert_reported(struct db *db, const struct store_alert *a, const char *suite, const char *cell,
+	struct store_alert_reported *out, struct fw_err *err)
 {
-	*out = (struct store_alert_said){ .change_pct = NAN, .others_pct = NAN, .range_pct = NAN };
+	*out = (struct store_alert_reported){ .change_pct = NAN, .others_pct = NAN, .range_pct = NAN };
 	return db_first(db, err,
 		(out->id, out->change_pct, out->others_pct, out->is_full, out->from, out->to, out->commits, out->skipped,
 			out->range_pct),

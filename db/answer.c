@@ -14,7 +14,7 @@ int store_answer_find(struct db *db, const char *key, struct store_answer *out, 
 	return result;
 }
 
-int store_answer_keep(struct db *db, const char *key, const struct store_answer *answer, const struct buf *body, int64_t now_ms,
+int store_answer_put(struct db *db, const char *key, const struct store_answer *answer, const struct buf *body, int64_t now_ms,
 	struct fw_err *err)
 {
 	if (db_exec(db, err, "DELETE FROM idempotency_key WHERE at < :before", "before=%ld", now_ms - keep_ms) != 0)

@@ -150,7 +150,7 @@ int64_t archive_reads(void)
 	return n_reads;
 }
 
-int archive_look(const char *folder, const struct archive_position *last, struct fw_err *err)
+int archive_check(const char *folder, const struct archive_position *last, struct fw_err *err)
 {
 	char mark[17];
 	struct buf out;

@@ -262,12 +262,12 @@ void archived_read_begin(struct db *db)
 {
 	struct cached_frame *k = mem_alloc_zero(1, sizeof *k);
 	frame_init(&k->frame);
-	db_keep(db, k, free_cached);
+	db_attach(db, k, free_cached);
 }
 
 void archived_read_end(struct db *db)
 {
-	db_keep(db, NULL, NULL);
+	db_attach(db, NULL, NULL);
 }
 
 static bool is_at(const struct cached_frame *k, const struct archive_position *position, int64_t comparison)
@@ -294,7 +294,7 @@ static int copy_cached(
 int archived_read(struct db *db, int64_t cell, struct archived *out, struct fw_err *err)
 {
 	struct archive_position position;
-	struct cached_frame *k = db_kept(db);
+	struct cached_frame *k = db_attached(db);
 	int64_t comparison;
 	frame_init(out);
 	int found = db_first(db, err, (comparison, position.month, position.at, position.bytes),

@@ -61,5 +61,5 @@ int store_base_reported(struct db *db, int64_t comparison, const char *key, stru
 		"DESC LIMIT :newest) n CROSS JOIN comparison p ON p.id = n.id AND p.base_sha = c.base_sha AND p.target_sha <> "
 		"c.target_sha JOIN cell k ON k.comparison = p.id AND (k.key = :key OR p.rows_unknown) AND k.verdict IN ('regression', 'improvement', "
 		"'unchanged', 'identical') WHERE c.id = :comparison ORDER BY p.id DESC LIMIT 1",
-		"comparison=%ld key=%s newest=%d", comparison, key, (int)STORE_BASE_LOOK));
+		"comparison=%ld key=%s newest=%d", comparison, key, (int)STORE_BASE_COMPARISONS_MAX));
 }

@@ -84,7 +84,7 @@ int store_chain_get(struct db *db, const struct store_baseline_period *e, const 
 		"baseline_period=%ld reference=%s key=%s", e->id, reference_sha, key);
 }
 
-int store_baseline_period_had(struct db *db, const struct store_baseline_period *e, const char *sha, struct fw_err *err)
+int store_baseline_period_has_reference(struct db *db, const struct store_baseline_period *e, const char *sha, struct fw_err *err)
 {
 	if (strcmp(sha, e->first_sha) == 0)
 		return 1;
@@ -188,7 +188,7 @@ int store_series(struct db *db, const struct store_baseline_period *e, const cha
 		"SELECT l.sha, l.position, r.x FROM mainline l INDEXED BY mainline_by_position CROSS JOIN ratio r ON r.baseline_period "
 		"= :baseline_period AND r.key = :key AND r.target_sha = l.sha WHERE l.repo = :repo AND l.position >= max(:from, "
 		"(SELECT max(position) FROM mainline WHERE repo = :repo) - :look) AND NOT l.dropped ORDER BY l.position DESC",
-		"baseline_period=%ld key=%s repo=%ld from=%ld look=%d", e->id, key, e->repo, from, STORE_LINE_LOOK);
+		"baseline_period=%ld key=%s repo=%ld from=%ld look=%d", e->id, key, e->repo, from, STORE_LINE_COMMITS_MAX);
 	const char *sha;
 	int64_t position;
 	double x;

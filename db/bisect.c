@@ -191,5 +191,5 @@ int view_bisects(struct db *db, int64_t before, int limit, view_bisect_fn *each,
 int view_bisect(struct db *db, int64_t id, view_bisect_fn *each, void *arg, struct fw_err *err)
 {
 	struct stmt *s = db_query(db, err, "SELECT " BISECT_COLUMNS "WHERE b.id = :id", "id=%ld", id);
-	return store_page_one(each_bisect(s, each, arg, err), "bisect", id, err);
+	return store_page_require_row(each_bisect(s, each, arg, err), "bisect", id, err);
 }

@@ -133,7 +133,7 @@ int view_branches(struct db *db, const struct view_branch_filter *f, view_branch
 int view_branch_repo(struct db *db, int64_t id, int64_t *repo, struct fw_err *err)
 {
 	struct stmt *s = db_query(db, err, "SELECT repo FROM branch_tip WHERE id = :id", "id=%ld", id);
-	return store_page_one(stmt_first_int(s, repo, err), "branch", id, err);
+	return store_page_require_row(stmt_first_int(s, repo, err), "branch", id, err);
 }
 
 int view_branch_names(struct db *db, int64_t repo, int limit, view_branch_name_fn *each, void *arg, struct fw_err *err)

@@ -14,7 +14,7 @@ int store_job_positions(struct db *db, const struct store_cached_build_request *
 		"(state = 'ok' OR (state = 'absent' AND on_call)))) AND (j.device_class IS NULL OR EXISTS (SELECT 1 FROM device "
 		"mine WHERE mine.worker = :worker AND mine.state = 'ok' AND " STORE_CLASS_FITS(
 			"mine.class") ")) AND j.repo NOT IN (SELECT value FROM json_each(:held)) AND j.id NOT IN (SELECT value FROM "
-				      "json_each(:besides)) AND (:which = 0 OR (:which = 1) = " STORE_JOB_KEPT
+				      "json_each(:besides)) AND (:which = 0 OR (:which = 1) = " STORE_JOB_CACHED
 				      ") " STORE_JOB_FIRST "LIMIT :most",
 		"device_kind=%s worker=%s cache=%s which=%d held=%s besides=%s after=%ld most=%d",
 		device_kind_name(request->kind), request->worker, request->worker, request->which, request->held,

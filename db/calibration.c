@@ -151,7 +151,7 @@ static int apply_rule(struct db *db, struct gathered *g, struct fw_err *err)
 		return result < 0 ? -1 : err_set(err, ERR_INTERNAL, "C%lld has no cell %s", (long long)g->newest, g->cell);
 	g->row.runs = known.runs;
 	g->row.tau0_pct = calibration_learned(&known, &tau0, &nu0) ? 100 * tau0 : NAN;
-	g->row.underpowered = !calibration_sees(&known, &rule, stats_theta(threshold_pct), &g->row.mde_pct);
+	g->row.underpowered = !calibration_has_power(&known, &rule, stats_theta(threshold_pct), &g->row.mde_pct);
 	return 0;
 }
 

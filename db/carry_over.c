@@ -22,7 +22,7 @@ enum {
 struct carry {
 	struct db *from, *to; /* `to` has both attached, as `old` and `main` */
 	char path[PATH_MAX], new_path[PATH_MAX + SUFFIX_MAX], old_path[PATH_MAX + SUFFIX_MAX];
-	carry_tell_fn *tell;
+	carry_step_fn *tell;
 	void *arg;
 	const char *what; /* the current step */
 	int n, of;
@@ -340,7 +340,7 @@ static int carry(struct carry *c, struct db **db, struct fw_err *err)
 	return result;
 }
 
-int carry_over(struct db **db, const char *path, carry_tell_fn *tell, void *arg, struct fw_err *err)
+int carry_over(struct db **db, const char *path, carry_step_fn *tell, void *arg, struct fw_err *err)
 {
 	struct carry c = { .from = *db, .tell = tell, .arg = arg, .of = count_steps() };
 	char hex[HASH_HEX];

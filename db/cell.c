@@ -29,7 +29,7 @@ int view_around(struct db *db, int64_t comparison, struct view_around *out, stru
 		return -1;
 	out->standing = accepted.verdict;
 	out->is_accepted = accepted.verdict != VERDICT_REGRESSION;
-	return store_page_one(result, "comparison", comparison, err);
+	return store_page_require_row(result, "comparison", comparison, err);
 }
 
 int view_cell_changes(struct db *db, int64_t comparison, view_cell_change_fn *each, void *arg, struct fw_err *err)
@@ -203,7 +203,7 @@ int view_last_device_check(struct db *db, int64_t device, struct buf *device_che
 	return result < 0 ? -1 : 0;
 }
 
-int view_cell_keys(struct db *db, const char *repo, const char *branch, view_word_fn *each, void *arg, struct fw_err *err)
+int view_cell_keys(struct db *db, const char *repo, const char *branch, view_cell_key_fn *each, void *arg, struct fw_err *err)
 {
 	int64_t repo_row;
 	if (view_repo_id(db, repo, &repo_row, err))

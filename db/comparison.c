@@ -114,8 +114,7 @@ int view_comparisons(struct db *db, const struct view_filter *f, view_comparison
 		if (comparison_lists[i].filters == filters)
 			sql = comparison_lists[i].sql;
 	if (!sql)
-		return err_set(err, ERR_INVALID,
-			filters & BY_REPO ? "target needs repo" : "branch and target need repo");
+		return err_set(err, ERR_INVALID, filters & BY_REPO ? "target needs repo" : "branch and target need repo");
 	int64_t repo = 0;
 	if (filters & BY_REPO) {
 		int found = store_repo_find(db, f->repo, &repo, err);
@@ -138,7 +137,7 @@ int view_comparisons(struct db *db, const struct view_filter *f, view_comparison
 int view_comparison(struct db *db, int64_t id, view_comparison_fn *each, void *arg, struct fw_err *err)
 {
 	struct stmt *s = db_query(db, err, COMPARISON_SELECT "WHERE c.id = :id", "id=%ld", id);
-	return store_page_one(each_comparison(s, each, arg, err), "comparison", id, err);
+	return store_page_require_row(each_comparison(s, each, arg, err), "comparison", id, err);
 }
 
 int view_body(struct db *db, int64_t id, struct buf *body, char *etag, struct fw_err *err)
@@ -154,13 +153,13 @@ int view_body(struct db *db, int64_t id, struct buf *body, char *etag, struct fw
 		if (unpacked)
 			return err_context(err, "the body of C%lld", (long long)id);
 	}
-	return store_page_one(result, "comparison", id, err);
+	return store_page_require_row(result, "comparison", id, err);
 }
 
 int view_body_tag(struct db *db, int64_t id, size_t *len, char *etag, struct fw_err *err)
 {
 	struct stmt *s = db_query(db, err, "SELECT etag, body_len FROM comparison WHERE id = :id", "id=%ld", id);
-	return store_page_one(stmt_first(s, err, *(char(*)[65])etag, *len), "comparison", id, err);
+	return store_page_require_row(stmt_first(s, err, *(char(*)[65])etag, *len), "comparison", id, err);
 }
 
 /*

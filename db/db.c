@@ -230,12 +230,12 @@ void db_close(struct db *db)
 			sqlite3_finalize(s->handle);
 			free(s);
 		}
-	db_keep(db, NULL, NULL);
+	db_attach(db, NULL, NULL);
 	sqlite3_close(db->handle);
 	free(db);
 }
 
-void db_keep(struct db *db, void *what, void (*drop)(void *what))
+void db_attach(struct db *db, void *what, void (*drop)(void *what))
 {
 	if (db->kept)
 		db->drop(db->kept);
@@ -243,7 +243,7 @@ void db_keep(struct db *db, void *what, void (*drop)(void *what))
 	db->drop = drop;
 }
 
-void *db_kept(const struct db *db)
+void *db_attached(const struct db *db)
 {
 	return db->kept;
 }
@@ -276,7 +276,7 @@ static int run_plain(struct db *db, const char *file, int line, const char *sql,
 	return stmt_run(s, err);
 }
 
-static const char sql_look[] = "BEGIN", sql_begin[] = "BEGIN IMMEDIATE", sql_commit[] = "COMMIT", sql_rollback[] = "ROLLBACK";
+static const char sql_snapshot[] = "BEGIN", sql_begin[] = "BEGIN IMMEDIATE", sql_commit[] = "COMMIT", sql_rollback[] = "ROLLBACK";
 static const char sql_enter[] = "SAVEPOINT inside", sql_leave[] = "RELEASE inside", sql_undo[] = "ROLLBACK TO inside";
 
 /* A statement that was not stepped to its end would hold the transaction's snapshot. */
@@ -311,12 +311,12 @@ int db_begin_at(struct db *db, const char *file, int line, struct fw_err *err)
 	return 0;
 }
 
-int db_look_begin_at(struct db *db, const char *file, int line, struct fw_err *err)
+int db_snapshot_begin_at(struct db *db, const char *file, int line, struct fw_err *err)
 {
-	return begin(db, file, line, sql_look, err);
+	return begin(db, file, line, sql_snapshot, err);
 }
 
-void db_look_end(struct db *db)
+void db_snapshot_end(struct db *db)
 {
 	if (db_in_transaction(db) && run_plain(db, db->begin_file, db->begin_line, sql_commit, NULL) != 0)
 		db_rollback(db);

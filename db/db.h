@@ -49,12 +49,12 @@ int db_commit(struct db *db, struct fw_err *err);
 void db_rollback(struct db *db);
 
 /**
- * Read transaction until db_look_end: all reads see one state of the database and take one lock instead of one per statement.
+ * Read transaction until db_snapshot_end: all reads see one state of the database and take one lock instead of one per statement.
  * Writes are not allowed in between.
  */
-#define db_look_begin(db, err) db_look_begin_at(db, __FILE__, __LINE__, err)
-int db_look_begin_at(struct db *db, const char *file, int line, struct fw_err *err);
-void db_look_end(struct db *db);
+#define db_snapshot_begin(db, err) db_snapshot_begin_at(db, __FILE__, __LINE__, err)
+int db_snapshot_begin_at(struct db *db, const char *file, int line, struct fw_err *err);
+void db_snapshot_end(struct db *db);
 
 /**
  * An outer transaction: transactions inside are savepoints of it, so that all are stored together or not at all. One at a time;
@@ -211,9 +211,9 @@ void db_folder(struct db *db, char *out, size_t size);
 /**
  * Attach one object to this connection, such as a cache. `drop` frees it when another one (or NULL) replaces it, and in db_close.
  */
-void db_keep(struct db *db, void *what, void (*drop)(void *what));
+void db_attach(struct db *db, void *what, void (*drop)(void *what));
 /** The attached object; NULL: none. */
-void *db_kept(const struct db *db);
+void *db_attached(const struct db *db);
 /** Rows that the latest statement changed. */
 int db_changes(struct db *db);
 /** Rows written through this connection so far. */
@@ -289,20 +289,20 @@ int store_accepted_alerts(struct db *db, int64_t alert, int64_t *ids, int max, s
 /* ---- again: Automatic retries of jobs, at most one per job. Loop only; writes inside the caller's transaction. ---- */
 
 /** Count the cells of a comparison that are undecided because of noise alone. */
-int store_again_noisy(struct db *db, int64_t comparison, int64_t *n, struct fw_err *err);
+int store_again_count_noisy(struct db *db, int64_t comparison, int64_t *n, struct fw_err *err);
 /** Schedule a retry of a job at `at`, unless it is a retry itself. *n: 1, or 0 it is one. */
-int store_again_note(struct db *db, int64_t job, int64_t at, int *n, struct fw_err *err);
+int store_again_schedule(struct db *db, int64_t job, int64_t at, int *n, struct fw_err *err);
 /** A job whose retry is due, or that ended in the future because the clock was set back. 1, 0, -1. */
 int store_again_due(struct db *db, int64_t now_ms, int64_t *job, struct fw_err *err);
 /** The job with the earliest scheduled retry, due or not. 1, 0, -1. */
-int store_again_any(struct db *db, int64_t *job, struct fw_err *err);
+int store_again_next(struct db *db, int64_t *job, struct fw_err *err);
 /**
  * Whether the retry is still useful: the commit is the tip of its branch, the comparison is undecided, and no later job measures
  * the same. 1, 0, -1.
  */
-int store_again_wanted(struct db *db, int64_t job, struct fw_err *err);
+int store_again_is_useful(struct db *db, int64_t job, struct fw_err *err);
 /** Clear a scheduled retry: job `by` is the retry; 0: it is not needed any more. */
-int store_again_settle(struct db *db, int64_t job, int64_t by, struct fw_err *err);
+int store_again_clear(struct db *db, int64_t job, int64_t by, struct fw_err *err);
 
 /*
  * ---- alert ----
@@ -321,13 +321,13 @@ struct store_alert {
 	enum alertkind kind;
 	enum alertstate state; /* set by opening */
 	char branch[1024], target_sha[65];
-	const char *changed;        /* of kind environment: environment_change.changed; NULL: "" */
-	const char *title;          /* NULL: "" */
-	const char *cells_json;     /* array of {"cell","suite","change_pct","borderline",...}; without "suite": of any suite */
-	const char *groups_json;    /* array of {"family","direction","phase","kernel","cells","worst_pct"}; NULL: [] */
-	const char *culprits_json;  /* as in the table, where known when the alert opens; NULL: unknown */
-	double worst_pct;           /* NAN: none */
-	int n_kept, n_alert_update; /* set by opening: cells that stay from before; cells that are new */
+	const char *changed;          /* of kind environment: environment_change.changed; NULL: "" */
+	const char *title;            /* NULL: "" */
+	const char *cells_json;       /* array of {"cell","suite","change_pct","borderline",...}; without "suite": of any suite */
+	const char *groups_json;      /* array of {"family","direction","phase","kernel","cells","worst_pct"}; NULL: [] */
+	const char *culprits_json;    /* as in the table, where known when the alert opens; NULL: unknown */
+	double worst_pct;             /* NAN: none */
+	int n_old_cells, n_new_cells; /* set by opening: cells that stay from before; cells that are new */
 };
 
 /**
@@ -336,7 +336,7 @@ struct store_alert {
  * added. A resolved one opens again, with the cells of `a` alone. Cells that a user accepted or called invalid for this commit
  * are left out; where no other cell remains, `a` gets id and state of that alert and nothing is written. Only the first
  * STORE_ALERT_CELLS_MAX cells are stored, which bounds the size of notifications; the comparisons have all of them. Without a
- * title the stored one stays. Sets id, state, n_kept and n_alert_update of `a`, writes an alert_event for a change of state and
+ * title the stored one stays. Sets id, state, n_old_cells and n_new_cells of `a`, writes an alert_event for a change of state and
  * for new cells. `is_new`: the alert was not open before this call.
  */
 int store_alert_open(struct db *db, struct store_alert *a, int64_t now_ms, bool *is_new, struct fw_err *err);
@@ -347,7 +347,7 @@ int store_alert_cells(struct db *db, int64_t id, struct buf *out, struct fw_err 
 int store_alert_describe(
 	struct db *db, int64_t id, const char *title, const char *groups_json, double worst_pct, struct fw_err *err);
 /** A cell of an open or acknowledged alert, and the alert's other cells. */
-struct store_alert_said {
+struct store_alert_reported {
 	int64_t id;
 	double change_pct; /* of the cell; NAN: the alert does not contain it */
 	double others_pct; /* the worst change of the other cells; NAN: none */
@@ -358,8 +358,8 @@ struct store_alert_said {
 	double range_pct; /* change over the range; NAN: unknown, or the range is shared with other cells */
 };
 /** Read it for the alert of a's commit and kind. 1, 0 there is none, -1. */
-int store_alert_said(struct db *db, const struct store_alert *a, const char *suite, const char *cell,
-	struct store_alert_said *out, struct fw_err *err);
+int store_alert_reported(struct db *db, const struct store_alert *a, const char *suite, const char *cell,
+	struct store_alert_reported *out, struct fw_err *err);
 /** The open or acknowledged alert of this commit and kind; 0: none. */
 int store_alert_live(struct db *db, int64_t repo, const char *target_sha, enum alertkind kind, int64_t *id, struct fw_err *err);
 
@@ -434,7 +434,7 @@ struct store_answer {
 /** Appends the body. 1, 0, -1. */
 int store_answer_find(struct db *db, const char *key, struct store_answer *out, struct buf *body, struct fw_err *err);
 /** Store a response, and delete those older than a day. */
-int store_answer_keep(struct db *db, const char *key, const struct store_answer *answer, const struct buf *body, int64_t now_ms,
+int store_answer_put(struct db *db, const char *key, const struct store_answer *answer, const struct buf *body, int64_t now_ms,
 	struct fw_err *err);
 
 /*
@@ -476,7 +476,7 @@ int archive_read(const char *folder, const struct archive_position *position, st
 /** Number of frames that this thread has read. */
 int64_t archive_reads(void);
 /** Check that the file exists and that its last stored frame is whole. Err: as archive_read. */
-int archive_look(const char *folder, const struct archive_position *last, struct fw_err *err);
+int archive_check(const char *folder, const struct archive_position *last, struct fw_err *err);
 /** Mark that distinguishes this file from one of another daemon for the same month. Shape: mark[17]. Err: as archive_read. */
 int archive_mark(const char *folder, const char *month, char *mark, struct fw_err *err);
 
@@ -538,7 +538,7 @@ int archived_stray(struct db *db, const char *before, char *month, struct fw_err
 
 /* ---- base: Whether a commit of the upstream branch can be the base of later commits. Loop only; reads only. ---- */
 
-enum store_base_word {
+enum store_base_state {
 	STORE_BASE_UNKNOWN, /* never compared, or only by jobs without a verdict of the commit (quick, some cells, given base) */
 	STORE_BASE_OPEN,    /* compared, with cells whose verdict is open */
 	STORE_BASE_SETTLED  /* every cell has a verdict: later commits can be compared with it and no regression is missed */
@@ -548,7 +548,7 @@ enum store_base_word {
 enum { STORE_BASE_TRIES = 6 };
 
 struct store_base {
-	enum store_base_word word;
+	enum store_base_state word;
 	char base_sha[65]; /* base of its comparison; "" none */
 };
 
@@ -573,10 +573,10 @@ struct store_base_reported {
 	double decided_m; /* log ratio that the verdict is based on */
 	char sha[65];     /* of the commit; "" none */
 };
-enum { STORE_BASE_LOOK = 64 };
+enum { STORE_BASE_COMPARISONS_MAX = 64 };
 /**
  * Several commits are compared with one base where the commits between were open or came during the measurement. The change of
- * this cell in the newest earlier commit was reported already, so only the difference is new. Of the branch the STORE_BASE_LOOK
+ * this cell in the newest earlier commit was reported already, so only the difference is new. Of the branch the STORE_BASE_COMPARISONS_MAX
  * whole comparisons of the same suite before `comparison` are searched. Err: -1.
  */
 int store_base_reported(struct db *db, int64_t comparison, const char *key, struct store_base_reported *out, struct fw_err *err);
@@ -587,7 +587,7 @@ int store_base_reported(struct db *db, int64_t comparison, const char *key, stru
  * commit. Loop only; writes inside the caller's transaction.
  */
 
-enum { STORE_LINE_LOOK = 2000 };
+enum { STORE_LINE_COMMITS_MAX = 2000 };
 
 struct store_baseline_period {
 	int64_t id, repo, environment;
@@ -629,7 +629,8 @@ int store_chain_insert(struct db *db, const struct store_chain *c, struct fw_err
 int store_chain_get(struct db *db, const struct store_baseline_period *e, const char *reference_sha, const char *key, double *x,
 	double *se, struct fw_err *err);
 /** Whether a commit is or was the reference commit of a baseline period. 1, 0, -1. */
-int store_baseline_period_had(struct db *db, const struct store_baseline_period *e, const char *sha, struct fw_err *err);
+int store_baseline_period_has_reference(
+	struct db *db, const struct store_baseline_period *e, const char *sha, struct fw_err *err);
 
 /**
  * Store the upstream branch: sha[n], newest first, each the first parent of the one before. New commits get positions after all
@@ -666,7 +667,7 @@ struct store_series {
 	double x[CHANGEPOINT_POINTS_MAX];
 	int measured[CHANGEPOINT_POINTS_MAX]; /* number of measurements */
 };
-/** Reads only points from position `from` on, and of the last STORE_LINE_LOOK commits. */
+/** Reads only points from position `from` on, and of the last STORE_LINE_COMMITS_MAX commits. */
 int store_series(struct db *db, const struct store_baseline_period *e, const char *key, int64_t from, struct store_series *out,
 	struct fw_err *err);
 /** Count the commits of the baseline period with a point for this cell. */
@@ -724,7 +725,7 @@ enum { STORE_JOB_CELLS_SIZE = 4096, STORE_JOB_NAME_SIZE = 256 };
 #define STORE_JOB_RESOLVED "EXISTS (SELECT 1 FROM job_plan p WHERE p.job = j.id) "
 
 /* All sources of the resolved job are recorded in the cache of worker :cache. */
-#define STORE_JOB_KEPT                                                                                                           \
+#define STORE_JOB_CACHED                                                                                                         \
 	"(NOT EXISTS (SELECT 1 FROM job_source s WHERE s.job = j.id AND NOT EXISTS (SELECT 1 FROM cached_build k WHERE "         \
 	"k.worker = :cache AND k.source = s.source))) "
 
@@ -799,11 +800,11 @@ int store_job_next_cached(struct db *db, enum device_kind kind, const char *devi
  */
 int store_job_fits(struct db *db, int64_t job, enum device_kind kind, const char *device_uuid, struct fw_err *err);
 /** Whether a job runs on this device, or a queued one may run on it. 1, 0, -1. */
-int store_job_wants_device(struct db *db, const char *device_uuid, struct fw_err *err);
+int store_job_needs_device(struct db *db, const char *device_uuid, struct fw_err *err);
 /** Whether no device of a class is idle: each has a job, or a queued job may run on them. 1, 0, -1. */
-int store_job_wants_class(struct db *db, int64_t device_class, struct fw_err *err);
+int store_job_class_is_busy(struct db *db, int64_t device_class, struct fw_err *err);
 /** Position of the round robin over unresolved jobs; zeros at the beginning. */
-struct store_job_turn {
+struct store_job_round_robin {
 	int64_t repo;      /* of the previous job */
 	bool takes_newest; /* in this round over the repositories */
 };
@@ -812,7 +813,7 @@ struct store_job_turn {
  * repositories in turn, and of each alternately its oldest and its newest job. Advances `turn`. 1, 0, -1.
  */
 int store_job_next_unresolved(
-	struct db *db, struct store_job_turn *turn, const char *besides, struct store_job *out, struct fw_err *err);
+	struct db *db, struct store_job_round_robin *turn, const char *besides, struct store_job *out, struct fw_err *err);
 int store_job_resolve(struct db *db, int64_t id, const char *base_sha, const char *how, enum jobkind kind, const char *suite,
 	struct fw_err *err);
 
@@ -1125,7 +1126,7 @@ int view_calibrated(struct db *db, const char *device, int64_t now_ms, struct vi
  * Called before each step, and periodically during a long one. `what`: the table that is written, or the action; step `n` of
  * `of`.
  */
-typedef void carry_tell_fn(void *arg, const char *what, int n, int of);
+typedef void carry_step_fn(void *arg, const char *what, int n, int of);
 
 /**
  * Convert *db, the database at `path`, which is open read-only and which no other process writes. *db becomes NULL where it was
@@ -1133,7 +1134,7 @@ typedef void carry_tell_fn(void *arg, const char *what, int n, int of);
  * enough space, ERR_UNSUPPORTED PATH.91174416 is another file, ERR_DAMAGED, ERR_IO, ERR_BUSY; the old database is then still at
  * `path`.
  */
-int carry_over(struct db **db, const char *path, carry_tell_fn *tell, void *arg, struct fw_err *err);
+int carry_over(struct db **db, const char *path, carry_step_fn *tell, void *arg, struct fw_err *err);
 
 /** SHA-256 of the CREATE statements of tables, indexes and triggers, as they were written. Shape: hex[65]. */
 int carry_schema_hash(struct db *db, char *hex, struct fw_err *err);
@@ -1165,7 +1166,7 @@ enum { STORE_NAME_SIZE = 48 };
 /** Write an object as pages do: "J32" for a job, "C32" for a comparison, "A3" for an alert, "bisect 7" for others. */
 void store_name(const char *what, int64_t id, char out[STORE_NAME_SIZE]);
 /** Map the number of rows of one id (-1 error) to 0 or -1. Err: ERR_NOT_FOUND. */
-int store_page_one(int found, const char *what, int64_t id, struct fw_err *err);
+int store_page_require_row(int found, const char *what, int64_t id, struct fw_err *err);
 
 /*
  * ---- live ----
@@ -1482,11 +1483,11 @@ int view_usual_s(
 /** Append the JSON of the device's newest device check during a measurement; nothing where there is none. */
 int view_last_device_check(struct db *db, int64_t device, struct buf *device_check_json, struct fw_err *err);
 
-typedef void view_word_fn(void *arg, const char *word);
+typedef void view_cell_key_fn(void *arg, const char *word);
 /**
  * Cell keys of a branch's newest comparison with each suite, or each shard of a sharded suite; branch NULL or "": of any branch.
  */
-int view_cell_keys(struct db *db, const char *repo, const char *branch, view_word_fn *each, void *arg, struct fw_err *err);
+int view_cell_keys(struct db *db, const char *repo, const char *branch, view_cell_key_fn *each, void *arg, struct fw_err *err);
 
 /*
  * ---- change ----
@@ -1643,13 +1644,14 @@ struct store_class_device {
 	int64_t id;
 	char uuid[64], stands_out[256];
 	enum devicestate state;
-	int alarms, of_itself; /* false alarms and comparisons among its newest STORE_CLASS_LOOK comparisons of equal builds */
+	int alarms,
+		of_itself; /* false alarms and comparisons among its newest STORE_CLASS_COMPARISONS_MAX comparisons of equal builds */
 };
-enum { STORE_CLASS_LOOK = 3, STORE_CLASS_DEVICES_MAX = 512 };
+enum { STORE_CLASS_COMPARISONS_MAX = 3, STORE_CLASS_DEVICES_MAX = 512 };
 /** Devices that are in a class now, without absent ones. How many, -1. Own: free(*out). */
 int store_class_devices(struct db *db, int64_t class, struct store_class_device **out, struct fw_err *err);
 /** Set how a device deviates from its class; "" it does not. */
-int store_class_stands_out(struct db *db, int64_t device, const char *why, struct fw_err *err);
+int store_class_set_deviation(struct db *db, int64_t device, const char *why, struct fw_err *err);
 
 /**
  * SQL condition: a device of class `class` may run job j. The job requests any class, or this one, or a class of the same model
@@ -1700,7 +1702,7 @@ int view_profile_diagnostics(struct db *db, int64_t profile, view_profile_diagno
  * inside the caller's transaction.
  */
 
-enum { STORE_STANDINGS_MAX = 64 /* at once */, STORE_CHANGED_SIZE = 2048 };
+enum { STORE_CURRENT_BASELINES_MAX = 64 /* at once */, STORE_CHANGED_SIZE = 2048 };
 
 /** The latest baseline period of a device for one repository and suite. */
 struct store_current_baseline {
@@ -1715,17 +1717,18 @@ int store_current_baseline_put(
 	struct db *db, const char *uuid, int64_t repo, const char *suite, int64_t baseline_period, struct fw_err *err);
 /**
  * Latest baseline periods of a device, by repository and suite, after `after` (NULL: from the first). Shape:
- * out[STORE_STANDINGS_MAX]. The count, -1; less than STORE_STANDINGS_MAX: no more follow.
+ * out[STORE_CURRENT_BASELINES_MAX]. The count, -1; less than STORE_CURRENT_BASELINES_MAX: no more follow.
  */
-int store_standings(struct db *db, const char *uuid, const struct store_current_baseline *after,
+int store_current_baselines(struct db *db, const char *uuid, const struct store_current_baseline *after,
 	struct store_current_baseline *out, struct fw_err *err);
 /** Delete the latest baseline periods of a device that another one replaced. */
-int store_standings_drop(struct db *db, const char *uuid, struct fw_err *err);
+int store_current_baselines_drop(struct db *db, const char *uuid, struct fw_err *err);
 /** The newest device of this worker and kind with a baseline period that was not seen at `now_ms`; "" none. Shape: uuid[64]. */
-int store_device_before(struct db *db, const char *worker, enum device_kind kind, int64_t now_ms, char *uuid, struct fw_err *err);
+int store_device_replaced(
+	struct db *db, const char *worker, enum device_kind kind, int64_t now_ms, char *uuid, struct fw_err *err);
 
 /** Hash of a device and its environment. Shape: hex[65]. */
-void store_around(const struct msg_device *d, char hex[65]);
+void store_device_fingerprint(const struct msg_device *d, char hex[65]);
 
 struct store_environment_change {
 	int64_t id, repo, baseline_period; /* baseline_period: the one that the change ended */
@@ -1733,7 +1736,7 @@ struct store_environment_change {
 	int64_t paired, unpaired, alert;   /* results of the jobs; 0: none yet */
 	char suite[64], uuid[64];
 	char was[65],
-		is[65]; /* store_around before and after; is: "" over before it was measured, or measured on another device */
+		is[65]; /* store_device_fingerprint before and after; is: "" over before it was measured, or measured on another device */
 	char changed[STORE_CHANGED_SIZE]; /* JSON: [{"what","from","to"}] */
 	bool is_outside; /* something changed that does not affect builds: driver, VBIOS, power limit, device, a library */
 	int64_t seen_at;
@@ -1784,10 +1787,10 @@ struct store_environment_effect {
 };
 int store_environment_effect_put(struct db *db, const struct store_environment_effect *e, struct fw_err *err);
 
-typedef void store_environment_lost_fn(void *arg, const char *key, double change_pct);
+typedef void store_environment_loss_fn(void *arg, const char *key, double change_pct);
 /** Cells whose unpaired reference commit became slower by more than `beyond_pct`, by key. Units: percent, above 0. */
-int store_environment_lost(
-	struct db *db, int64_t change, double beyond_pct, store_environment_lost_fn *each, void *arg, struct fw_err *err);
+int store_environment_losses(
+	struct db *db, int64_t change, double beyond_pct, store_environment_loss_fn *each, void *arg, struct fw_err *err);
 /** Whether a change has a paired effect on any cell. 1, 0, -1. */
 int store_environment_has_pairs(struct db *db, int64_t change, struct fw_err *err);
 
@@ -1941,7 +1944,7 @@ int find_gone_removed(struct db *db, const struct store_comparison *c, find_gone
  * Cells of the branch's last whole comparison before `c` that are missing in `c`, except those that it reported as removed.
  * Comparisons with unknown rows (identical, not built, ended early) are skipped, here and below.
  */
-int find_gone_vanished(struct db *db, const struct store_comparison *c, find_gone_fn *each, void *arg, struct fw_err *err);
+int find_gone_missing(struct db *db, const struct store_comparison *c, find_gone_fn *each, void *arg, struct fw_err *err);
 /** Cells of the branch's last comparison with this suite before the commit of `job`. */
 int find_gone_suite(
 	struct db *db, const struct store_job *job, const char *suite, find_gone_fn *each, void *arg, struct fw_err *err);
@@ -1954,18 +1957,18 @@ struct find_gone_last {
 /** Before `c`, whose suite is the current one. */
 int find_gone_last(struct db *db, const struct store_comparison *c, struct find_gone_last *out, struct fw_err *err);
 /** With that suite, before the commit of `job`; parts_now is not set. */
-int find_gone_last_of(
+int find_gone_last_of_suite(
 	struct db *db, const struct store_job *job, const char *suite, struct find_gone_last *out, struct fw_err *err);
 /** Append a suite's file to `out`. Err: ERR_NOT_FOUND, ERR_FULL. */
-int find_gone_text(struct db *db, int64_t suite, struct buf *out, struct fw_err *err);
+int find_gone_suite_text(struct db *db, int64_t suite, struct buf *out, struct fw_err *err);
 
 /** The newest result of a cell of a suite by that name, from a push or an off-peak job, before comparison `before`. */
-struct find_gone_word {
+struct find_gone_result {
 	int64_t comparison; /* 0: it was never measured */
 	bool is_done;       /* the target ran it and was not rejected */
 };
-int find_gone_word(struct db *db, int64_t repo, const char *branch, const char *suite, const char *key, int64_t before,
-	struct find_gone_word *out, struct fw_err *err);
+int find_gone_result(struct db *db, int64_t repo, const char *branch, const char *suite, const char *key, int64_t before,
+	struct find_gone_result *out, struct fw_err *err);
 
 /** Whether an alert about another commit already reports that the job's branch cannot be measured. 1, 0, -1. */
 int find_gone_is_reported(struct db *db, const struct store_job *job, struct fw_err *err);
@@ -1974,9 +1977,9 @@ enum { FIND_GONE_MAX = 16 };
 /* Alerts of the branch that the job's commit ends: no later job reported them. Shape: ids[FIND_GONE_MAX]. */
 
 /** Alerts that no plan can be made. */
-int find_gone_planned(struct db *db, const struct store_job *job, int64_t *ids, int *n, struct fw_err *err);
+int find_gone_no_plan_alerts(struct db *db, const struct store_job *job, int64_t *ids, int *n, struct fw_err *err);
 /** Alerts about whole suites that are all in `suites_json`, an array of names. */
-int find_gone_named(
+int find_gone_suite_alerts(
 	struct db *db, const struct store_job *job, const char *suites_json, int64_t *ids, int *n, struct fw_err *err);
 
 /*
@@ -2152,10 +2155,10 @@ struct find_inventory {
  * Set state absent for devices in state ok that a worker had in this machine and does not report any more. How many, -1. Own:
  * free(*out); NULL where there is none, and on -1.
  */
-int find_missing_of(struct db *db, const struct find_inventory *has, const char *why, int64_t now_ms, struct find_missing **out,
+int find_missing_mark(struct db *db, const struct find_inventory *has, const char *why, int64_t now_ms, struct find_missing **out,
 	struct fw_err *err);
 /** The same for devices of workers whose names are not in `workers`, a JSON array. */
-int find_missing_without(
+int find_missing_mark_unconfigured(
 	struct db *db, const char *workers, const char *why, int64_t now_ms, struct find_missing **out, struct fw_err *err);
 
 /** The first queued job after `after` of origin idle for this device. 1, 0 none, -1. */
@@ -2185,7 +2188,7 @@ struct find_night_part {
 	int part;
 	int64_t measured_at;    /* by its newest job with a comparison; 0: never */
 	const char *target_sha; /* of that comparison; "" none */
-	bool is_alert_update;   /* that comparison found a change, or failed */
+	bool has_change;        /* that comparison found a change, or failed */
 	bool is_requested;      /* a job exists for like->target_sha */
 };
 typedef void find_night_part_fn(void *arg, const struct find_night_part *row);
@@ -2244,21 +2247,21 @@ struct find_waiting {
 };
 
 /** Devices without a job and an alert that were not seen since `since`, while older jobs wait for them. Shape: out[max]. */
-int find_silent_devices(struct db *db, int64_t since, struct find_waiting *out, int max, int *n, struct fw_err *err);
+int find_offline_devices(struct db *db, int64_t since, struct find_waiting *out, int max, int *n, struct fw_err *err);
 /**
  * Quarantined devices for which jobs wait since before `since`, or jobs that no other device can run. Skips devices with an open
  * alert, or with one that a user closed since the quarantine. Shape: out[max].
  */
 int find_quarantined_devices(struct db *db, int64_t since, struct find_waiting *out, int max, int *n, struct fw_err *err);
 
-struct find_offline_over {
+struct find_offline_alert {
 	int64_t alert;
 	enum devicestate state; /* of the device */
 };
 /** Alerts of kind device_offline whose device was seen since, or is not in use. Shape: out[max]. */
-int find_offline_received(struct db *db, struct find_offline_over *out, int max, int *n, struct fw_err *err);
+int find_offline_ended(struct db *db, struct find_offline_alert *out, int max, int *n, struct fw_err *err);
 /** Alerts of kind quarantined whose device is not quarantined any more, or for which no job waits. Shape: out[max]. */
-int find_offline_back(struct db *db, struct find_offline_over *out, int max, int *n, struct fw_err *err);
+int find_offline_quarantine_ended(struct db *db, struct find_offline_alert *out, int max, int *n, struct fw_err *err);
 
 /*
  * ---- outbox ----
@@ -2411,7 +2414,7 @@ int store_peer_targets(
  * Whether a comparison of this commit with `provider` was requested on this class, or its module was measured in this
  * environment. 1, 0, -1.
  */
-int store_peer_known(
+int store_peer_is_requested(
 	struct db *db, int64_t repo, const struct store_peer_target *target, const char *provider, struct fw_err *err);
 
 /** Store the peers of a job's base manifest. */
@@ -2571,7 +2574,7 @@ int store_pull_head(struct db *db, int64_t repo, int number, const char *head, b
 int store_pull_commit(struct db *db, int64_t repo, int number, const char *head, const char *sha, const char *problem,
 	int64_t now_ms, struct fw_err *err);
 /** A branch of the repository has this tip now: requests with this head need no approval. Returns the number of heads, -1. */
-int store_pull_own(struct db *db, int64_t repo, const char *sha, struct fw_err *err);
+int store_pull_mark_own(struct db *db, int64_t repo, const char *sha, struct fw_err *err);
 /**
  * Approve the newest head of a request. Err: ERR_NOT_FOUND no such request, or no head was this commit; ERR_CONFLICT it is an
  * older head; the message names the newest.

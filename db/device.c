@@ -95,7 +95,7 @@ int store_class_devices(struct db *db, int64_t class, struct store_class_device 
 		":look)), 0), (SELECT count(*) FROM (SELECT 1 FROM comparison c WHERE c.device = d.id AND c.kind IN "
 		"('selfcheck', 'calibrate') LIMIT :look)) FROM device d WHERE d.class = :class AND d.state <> 'absent' ORDER BY "
 		"d.id LIMIT :most",
-		"class=%ld look=%d most=%d", class, STORE_CLASS_LOOK, STORE_CLASS_DEVICES_MAX);
+		"class=%ld look=%d most=%d", class, STORE_CLASS_COMPARISONS_MAX, STORE_CLASS_DEVICES_MAX);
 	struct store_class_device d;
 	while ((result = stmt_next(s, err, d.id, d.uuid, d.stands_out, COLUMN_NAMED(d.state, devicestate_from_name), d.alarms,
 			d.of_itself)) == 1)
@@ -103,7 +103,7 @@ int store_class_devices(struct db *db, int64_t class, struct store_class_device 
 	return result < 0 ? -1 : n;
 }
 
-int store_class_stands_out(struct db *db, int64_t device, const char *why, struct fw_err *err)
+int store_class_set_deviation(struct db *db, int64_t device, const char *why, struct fw_err *err)
 {
 	return db_exec(db, err, "UPDATE device SET stands_out = :why WHERE id = :device", "device=%ld why=%s", device, why);
 }

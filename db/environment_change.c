@@ -17,7 +17,7 @@ int store_current_baseline_put(
 		"uuid=%s repo=%ld suite=%s baseline_period=%ld", uuid, repo, suite, baseline_period);
 }
 
-int store_standings(struct db *db, const char *uuid, const struct store_current_baseline *after,
+int store_current_baselines(struct db *db, const char *uuid, const struct store_current_baseline *after,
 	struct store_current_baseline *out, struct fw_err *err)
 {
 	int n = 0, result;
@@ -27,7 +27,7 @@ int store_standings(struct db *db, const char *uuid, const struct store_current_
 		"t.device = d.id JOIN baseline_period e ON e.id = t.baseline_period JOIN environment v ON v.id = e.environment "
 		"WHERE d.uuid = :uuid AND (t.repo, t.suite) > (:repo, :suite) ORDER BY t.repo, t.suite LIMIT :limit",
 		"uuid=%s repo=%ld suite=%s limit=%d", uuid, after ? after->repo : 0, after ? after->suite : "",
-		STORE_STANDINGS_MAX);
+		STORE_CURRENT_BASELINES_MAX);
 	struct store_current_baseline t = { 0 };
 	while ((result = stmt_next(s, err, t.repo, t.device, t.baseline_period, t.environment, t.suite, t.reference_sha,
 			t.was.uuid, t.was.driver, t.was.toolkit, t.was.cudnn, t.was.cublas, t.was.image, t.was.vbios,
@@ -36,13 +36,14 @@ int store_standings(struct db *db, const char *uuid, const struct store_current_
 	return result < 0 ? -1 : n;
 }
 
-int store_standings_drop(struct db *db, const char *uuid, struct fw_err *err)
+int store_current_baselines_drop(struct db *db, const char *uuid, struct fw_err *err)
 {
 	return db_exec(db, err, "DELETE FROM current_baseline WHERE device = (SELECT id FROM device WHERE uuid = :uuid)",
 		"uuid=%s", uuid);
 }
 
-int store_device_before(struct db *db, const char *worker, enum device_kind kind, int64_t now_ms, char *uuid, struct fw_err *err)
+int store_device_replaced(
+	struct db *db, const char *worker, enum device_kind kind, int64_t now_ms, char *uuid, struct fw_err *err)
 {
 	struct stmt *s = db_query(db, err,
 		"SELECT d.uuid FROM device d WHERE d.worker = :worker AND d.kind = :kind AND d.seen_at < :now AND EXISTS (SELECT "
@@ -54,7 +55,7 @@ int store_device_before(struct db *db, const char *worker, enum device_kind kind
 
 /* ---- changes --------------------------------------------------------------------------------------------------------- */
 
-void store_around(const struct msg_device *d, char hex[65])
+void store_device_fingerprint(const struct msg_device *d, char hex[65])
 {
 	struct buf text;
 	buf_init(&text, AROUND_MAX);
@@ -209,8 +210,8 @@ int store_environment_effect_put(struct db *db, const struct store_environment_e
 		e->change_pct, e->ci_low_pct, e->ci_high_pct, e->before_ms, e->after_ms);
 }
 
-int store_environment_lost(
-	struct db *db, int64_t change, double beyond_pct, store_environment_lost_fn *each, void *arg, struct fw_err *err)
+int store_environment_losses(
+	struct db *db, int64_t change, double beyond_pct, store_environment_loss_fn *each, void *arg, struct fw_err *err)
 {
 	struct stmt *s = db_query(db, err,
 		"SELECT e.key, e.change_pct FROM cell c JOIN environment_effect e ON e.key = c.key AND e.change = :change AND "

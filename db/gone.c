@@ -32,7 +32,7 @@ int find_gone_removed(struct db *db, const struct store_comparison *c, find_gone
 	return each_cell(bind_comparison(s, c, err), each, arg, err);
 }
 
-int find_gone_vanished(struct db *db, const struct store_comparison *c, find_gone_fn *each, void *arg, struct fw_err *err)
+int find_gone_missing(struct db *db, const struct store_comparison *c, find_gone_fn *each, void *arg, struct fw_err *err)
 {
 	struct stmt *s = db_stmt(db,
 		"SELECT k.key, k.comparison FROM cell k WHERE k.comparison = (SELECT p.id " BEFORE_COMPARISON
@@ -74,24 +74,24 @@ int find_gone_last(struct db *db, const struct store_comparison *c, struct find_
 	return read_last(bind_comparison(s, c, err), out, err);
 }
 
-int find_gone_last_of(
+int find_gone_last_of_suite(
 	struct db *db, const struct store_job *job, const char *suite, struct find_gone_last *out, struct fw_err *err)
 {
 	struct stmt *s = db_stmt(db, "SELECT p.id, p.suite, t.parts, 0 " BEFORE_JOB, err);
 	return read_last(bind_suite(s, job, suite, err), out, err);
 }
 
-int find_gone_text(struct db *db, int64_t suite, struct buf *out, struct fw_err *err)
+int find_gone_suite_text(struct db *db, int64_t suite, struct buf *out, struct fw_err *err)
 {
 	struct stmt *s = db_query(db, err, "SELECT CAST(text AS BLOB) FROM suite WHERE id = :suite", "suite=%ld", suite);
 	return stmt_require(stmt_first_bytes(s, out, err), err, "there is no suite %lld", (long long)suite);
 }
 
-int find_gone_word(struct db *db, int64_t repo, const char *branch, const char *suite, const char *key, int64_t before,
-	struct find_gone_word *out, struct fw_err *err)
+int find_gone_result(struct db *db, int64_t repo, const char *branch, const char *suite, const char *key, int64_t before,
+	struct find_gone_result *out, struct fw_err *err)
 {
 	/* a failure of the base does not concern the target */
-	*out = (struct find_gone_word){ .comparison = 0 };
+	*out = (struct find_gone_result){ .comparison = 0 };
 	return stmt_optional(db_first(db, err, (out->comparison, out->is_done),
 		"SELECT k.comparison, k.verdict NOT IN ('failed', 'rejected', 'removed', 'unsupported') FROM cell k JOIN "
 		"comparison p ON p.id = k.comparison JOIN suite t ON t.id = p.suite JOIN job j ON j.id = p.job WHERE k.key = "
@@ -115,7 +115,7 @@ int find_gone_is_reported(struct db *db, const struct store_job *job, struct fw_
 	"a.repo = :repo AND a.branch = :branch AND a.state IN ('open', 'acknowledged') AND a.target_sha <> :target "             \
 	"AND NOT EXISTS (SELECT 1 FROM job j WHERE j.repo = a.repo AND j.target_sha = a.target_sha AND j.id > :job) "
 
-int find_gone_planned(struct db *db, const struct store_job *job, int64_t *ids, int *n, struct fw_err *err)
+int find_gone_no_plan_alerts(struct db *db, const struct store_job *job, int64_t *ids, int *n, struct fw_err *err)
 {
 	struct stmt *s = db_stmt(db,
 		"SELECT a.id FROM alert a WHERE " OPEN_BEFORE "AND a.kind = 'failing' AND a.comparison IS NULL AND a.cells = "
@@ -126,7 +126,8 @@ int find_gone_planned(struct db *db, const struct store_job *job, int64_t *ids, 
 	return *n < 0 ? -1 : 0;
 }
 
-int find_gone_named(struct db *db, const struct store_job *job, const char *suites_json, int64_t *ids, int *n, struct fw_err *err)
+int find_gone_suite_alerts(
+	struct db *db, const struct store_job *job, const char *suites_json, int64_t *ids, int *n, struct fw_err *err)
 {
 	struct stmt *s = db_stmt(db,
 		"SELECT a.id FROM alert a WHERE " OPEN_BEFORE "AND a.kind = 'missing' AND a.cells <> '[]' AND NOT EXISTS (SELECT "

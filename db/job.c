@@ -232,7 +232,7 @@ int store_job_fits(struct db *db, int64_t job, enum device_kind kind, const char
 		"job=%ld device_kind=%s device_uuid=%s", job, device_kind_name(kind), device_uuid);
 }
 
-int store_job_wants_device(struct db *db, const char *device_uuid, struct fw_err *err)
+int store_job_needs_device(struct db *db, const char *device_uuid, struct fw_err *err)
 {
 	return db_any(db, err,
 		"SELECT 1 FROM job j JOIN device d ON d.uuid = :device WHERE (j.state IN ('assigned', 'building', 'checking', "
@@ -241,7 +241,7 @@ int store_job_wants_device(struct db *db, const char *device_uuid, struct fw_err
 		"device=%s", device_uuid);
 }
 
-int store_job_wants_class(struct db *db, int64_t device_class, struct fw_err *err)
+int store_job_class_is_busy(struct db *db, int64_t device_class, struct fw_err *err)
 {
 	return db_any(db, err,
 		"SELECT 1 WHERE EXISTS (SELECT 1 FROM job j WHERE j.state = 'queued' AND j.device_kind IN ('', (SELECT kind FROM "
@@ -264,14 +264,14 @@ int store_job_next_cached(struct db *db, enum device_kind kind, const char *devi
 {
 	struct stmt *s = db_query(db, err,
 		"SELECT " JOB_COLUMNS "WHERE j.state = 'queued' AND " STORE_JOB_RESOLVED "AND " MAY_HAVE_DEVICE
-		"AND j.repo NOT IN (SELECT value FROM json_each(:held)) AND (:cache = '' OR " STORE_JOB_KEPT ") " STORE_JOB_FIRST
-		"LIMIT 1",
+		"AND j.repo NOT IN (SELECT value FROM json_each(:held)) AND (:cache = '' OR " STORE_JOB_CACHED
+		") " STORE_JOB_FIRST "LIMIT 1",
 		"cache=%s device_kind=%s device_uuid=%s held=%s", cache, device_kind_name(kind), device_uuid, held);
 	return first_job(s, out, err);
 }
 
 int store_job_next_unresolved(
-	struct db *db, struct store_job_turn *turn, const char *besides, struct store_job *out, struct fw_err *err)
+	struct db *db, struct store_job_round_robin *turn, const char *besides, struct store_job *out, struct fw_err *err)
 {
 	struct stmt *s = db_query(db, err,
 		"SELECT " JOB_COLUMNS

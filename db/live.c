@@ -40,7 +40,7 @@ int view_alerts(struct db *db, const char *state, int64_t before, int limit, vie
 int view_alert(struct db *db, int64_t id, view_alert_fn *each, void *arg, struct fw_err *err)
 {
 	struct stmt *s = db_query(db, err, ALERT_SELECT "WHERE a.id = :id", "id=%ld", id);
-	return store_page_one(each_alert(s, each, arg, err), "alert", id, err);
+	return store_page_require_row(each_alert(s, each, arg, err), "alert", id, err);
 }
 
 int view_alert_of(struct db *db, const char *repo, const char *target, view_alert_fn *each, void *arg, struct fw_err *err)
@@ -190,7 +190,7 @@ int view_jobs_of(struct db *db, int64_t repo, const char *target, int limit, vie
 int view_job(struct db *db, int64_t id, view_job_fn *each, void *arg, struct fw_err *err)
 {
 	struct stmt *s = db_query(db, err, JOB_SELECT "WHERE j.id = :id", "id=%ld", id);
-	return store_page_one(each_job(s, each, arg, err), "job", id, err);
+	return store_page_require_row(each_job(s, each, arg, err), "job", id, err);
 }
 
 int view_log(struct db *db, int64_t job, int64_t after, int limit, view_log_fn *each, void *arg, struct fw_err *err)

@@ -24,7 +24,7 @@ static int gather(struct stmt *s, struct find_missing **out, struct fw_err *err)
 	return result < 0 ? -1 : n;
 }
 
-int find_missing_of(struct db *db, const struct find_inventory *has, const char *why, int64_t now_ms, struct find_missing **out,
+int find_missing_mark(struct db *db, const struct find_inventory *has, const char *why, int64_t now_ms, struct find_missing **out,
 	struct fw_err *err)
 {
 	struct stmt *s = db_query(db, err,
@@ -35,7 +35,7 @@ int find_missing_of(struct db *db, const struct find_inventory *has, const char 
 	return gather(s, out, err);
 }
 
-int find_missing_without(
+int find_missing_mark_unconfigured(
 	struct db *db, const char *workers, const char *why, int64_t now_ms, struct find_missing **out, struct fw_err *err)
 {
 	struct stmt *s = db_query(db, err, ABSENT "worker NOT IN (SELECT value FROM json_each(:workers)) RETURNING uuid, class",

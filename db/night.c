@@ -53,8 +53,7 @@ int find_night_parts(struct db *db, int64_t repo, const char *branch, const stru
 		like->target_sha, like->device_class);
 	int result;
 	struct find_night_part row = { 0 };
-	while ((result = stmt_next(s, err, row.part, row.measured_at, row.target_sha, row.is_alert_update, row.is_requested)) ==
-		1)
+	while ((result = stmt_next(s, err, row.part, row.measured_at, row.target_sha, row.has_change, row.is_requested)) == 1)
 		each(arg, &row);
 	return result;
 }

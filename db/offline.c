@@ -24,7 +24,7 @@ static int each_waiting(struct stmt *s, struct find_waiting *out, int *n, struct
 	return stmt_each(s, err, out[(*n)++] = w, w.device, w.uuid, w.why, w.seen_at, w.jobs);
 }
 
-int find_silent_devices(struct db *db, int64_t since, struct find_waiting *out, int max, int *n, struct fw_err *err)
+int find_offline_devices(struct db *db, int64_t since, struct find_waiting *out, int max, int *n, struct fw_err *err)
 {
 	struct stmt *s = db_query(db, err,
 		"SELECT * FROM (SELECT d.id, d.uuid, d.state_why, d.seen_at, iif(d.state = 'ok', (SELECT count(*) FROM job j "
@@ -49,14 +49,14 @@ int find_quarantined_devices(struct db *db, int64_t since, struct find_waiting *
 	return each_waiting(s, out, n, err);
 }
 
-static int each_over(struct stmt *s, struct find_offline_over *out, int *n, struct fw_err *err)
+static int each_over(struct stmt *s, struct find_offline_alert *out, int *n, struct fw_err *err)
 {
 	*n = 0;
-	struct find_offline_over o;
+	struct find_offline_alert o;
 	return stmt_each(s, err, out[(*n)++] = o, o.alert, COLUMN_NAMED(o.state, devicestate_from_name));
 }
 
-int find_offline_received(struct db *db, struct find_offline_over *out, int max, int *n, struct fw_err *err)
+int find_offline_ended(struct db *db, struct find_offline_alert *out, int max, int *n, struct fw_err *err)
 {
 	struct stmt *s = db_query(db, err,
 		"SELECT a.id, d.state FROM alert a JOIN device d ON d.id = a.device WHERE a.kind = 'device_offline' AND a.state "
@@ -66,7 +66,7 @@ int find_offline_received(struct db *db, struct find_offline_over *out, int max,
 	return each_over(s, out, n, err);
 }
 
-int find_offline_back(struct db *db, struct find_offline_over *out, int max, int *n, struct fw_err *err)
+int find_offline_quarantine_ended(struct db *db, struct find_offline_alert *out, int max, int *n, struct fw_err *err)
 {
 	struct stmt *s = db_query(db, err,
 		"SELECT a.id, d.state FROM alert a JOIN device d ON d.id = a.device WHERE a.kind = 'quarantined' AND a.state IN "

@@ -218,7 +218,7 @@ int store_outbox_again(struct db *db, int64_t id, int64_t now_ms, struct fw_err 
 	if (db_exec(db, err, "UPDATE outbox SET state = 'waiting', attempts = 0, next_at = :now WHERE id = :id", "id=%ld now=%ld",
 		    id, now_ms))
 		return -1;
-	return store_page_one(db_changes(db), "notification", id, err);
+	return store_page_require_row(db_changes(db), "notification", id, err);
 }
 
 int store_outbox_prune(struct db *db, int64_t before, int limit, int *n, struct fw_err *err)

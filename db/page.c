@@ -11,7 +11,7 @@ void store_name(const char *what, int64_t id, char out[STORE_NAME_SIZE])
 		snprintf(out, STORE_NAME_SIZE, "%.24s %lld", what, (long long)id);
 }
 
-int store_page_one(int found, const char *what, int64_t id, struct fw_err *err)
+int store_page_require_row(int found, const char *what, int64_t id, struct fw_err *err)
 {
 	char name[STORE_NAME_SIZE];
 	if (found < 0)

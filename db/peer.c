@@ -28,7 +28,7 @@ int store_peer_targets(struct db *db, int64_t repo, const char *branch, store_pe
 		row.device_class, row.device_kind, row.peers);
 }
 
-int store_peer_known(
+int store_peer_is_requested(
 	struct db *db, int64_t repo, const struct store_peer_target *target, const char *provider, struct fw_err *err)
 {
 	struct stmt *s = db_query(db, err,

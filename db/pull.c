@@ -77,7 +77,7 @@ int store_pull_commit(struct db *db, int64_t repo, int number, const char *head,
 		    : 0;
 }
 
-int store_pull_own(struct db *db, int64_t repo, const char *sha, struct fw_err *err)
+int store_pull_mark_own(struct db *db, int64_t repo, const char *sha, struct fw_err *err)
 {
 	if (db_exec(db, err, "UPDATE pull_commit SET own = 1 WHERE repo = :repo AND sha = :sha AND own = 0", "repo=%ld sha=%s",
 		    repo, sha) != 0)

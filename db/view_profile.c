@@ -57,7 +57,7 @@ int view_profiles(struct db *db, const struct view_profile_filter *f, view_profi
 int view_profile(struct db *db, int64_t id, view_profile_fn *each, void *arg, struct fw_err *err)
 {
 	struct stmt *s = db_query(db, err, PROFILE_SELECT "WHERE p.id = :id", "id=%ld", id);
-	return store_page_one(each_profile(db, s, each, arg, err), "profile", id, err);
+	return store_page_require_row(each_profile(db, s, each, arg, err), "profile", id, err);
 }
 
 static int has_profile(struct db *db, int64_t alert, int64_t comparison, struct fw_err *err)

@@ -93,7 +93,8 @@ void alert_print_step(const json_t *alert)
 	enum alertstate state = alertstate_from_name(value_text(alert, "state"));
 	long long id = value_integer(alert, "id");
 	if (alert_is_missing(alert) && alertstate_is_live(state))
-		printf("next: restore the cells, or accept that they were removed: flopwatch alerts accept A%lld --reason ...\n", id);
+		printf("next: restore the cells, or accept that they were removed: flopwatch alerts accept A%lld --reason ...\n",
+			id);
 	else
 		alert_print_next(id, state);
 }
@@ -125,12 +126,12 @@ static void print_start(const char *before, const char *text, size_t n)
 static void print_alert(const json_t *alert)
 {
 	char finding[FINDING_SIZE], culprit[80], id[24];
-	char cause[VALUE_WORD_SIZE];
+	char cause[VALUE_LABEL_SIZE];
 	const json_t *first = json_array_get(json_object_get(alert, "culprits"), 0);
 	bool is_target = strcmp(value_text(first, "to"), value_text(alert, "target")) == 0;
 	const char *author = is_target ? value_text(alert, "author") : "";
 	alert_finding(alert, finding);
-	value_words(json_object_get(alert, "why"), "cause", cause);
+	value_label(json_object_get(alert, "why"), "cause", cause);
 	culprit_text(alert, culprit, sizeof culprit);
 	snprintf(id, sizeof id, "A%lld", value_integer(alert, "id"));
 	plain_line(stdout, "%-4s %s%s%s", id, finding, *cause ? ": " : "", cause);

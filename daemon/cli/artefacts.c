@@ -254,7 +254,7 @@ static bool name_cells(struct artefacts *a, enum naming how)
 			snprintf(text, sizeof text, "%lld_%s_%s", (long long)c->size, c->title, direction_name(c->direction));
 		else
 			snprintf(text, sizeof text, "%lld", (long long)c->size);
-		if (artefacts_word(text, a->name[i], sizeof a->name[i]) != 0 || (how != BY_KEY && c->size <= 0))
+		if (artefacts_path_name(text, a->name[i], sizeof a->name[i]) != 0 || (how != BY_KEY && c->size <= 0))
 			return false;
 		for (int k = 0; k < i; k++)
 			if (strcmp(a->name[k], a->name[i]) == 0)
@@ -269,8 +269,8 @@ static bool has_same_words(const struct suite *suite)
 	char one[CASE_KEY_SIZE], other[CASE_KEY_SIZE];
 	for (int i = 0; i < suite->n_cells; i++)
 		for (int k = 0; k < i; k++)
-			if (artefacts_word(suite->cell[i].key, one, sizeof one) == 0 &&
-				artefacts_word(suite->cell[k].key, other, sizeof other) == 0 && strcmp(one, other) == 0)
+			if (artefacts_path_name(suite->cell[i].key, one, sizeof one) == 0 &&
+				artefacts_path_name(suite->cell[k].key, other, sizeof other) == 0 && strcmp(one, other) == 0)
 				return true;
 	return false;
 }
@@ -290,7 +290,7 @@ static void name_sides(struct artefacts *a)
 		struct side *s = &a->side[i];
 		bool is_known = *s->provider && strcmp(base, target) != 0;
 		snprintf(s->module, sizeof s->module, "modules/%s.so", s->role);
-		(void)artefacts_word(is_known ? s->provider : s->role, s->word, sizeof s->word);
+		(void)artefacts_path_name(is_known ? s->provider : s->role, s->word, sizeof s->word);
 	}
 	if (strcmp(a->side[0].word, a->side[1].word) == 0) /* a+b and a_b */
 		for (int i = 0; i < SIDES; i++)

@@ -16,7 +16,7 @@ static const struct {
 	const char *moment, *title;
 } titles[] = { { "before", "before" }, { "inputs", "with inputs" }, { "plan", "with the plan" }, { "after", "after the calls" } };
 
-int artefacts_word(const char *text, char *out, size_t size)
+int artefacts_path_name(const char *text, char *out, size_t size)
 {
 	size_t n = 0;
 	for (; *text && n + 1 < size; text++)
@@ -29,7 +29,7 @@ static bool write_path(
 	const char *folder, const char *kind, const char *side, const char *key, const char *suffix, char *out, size_t size)
 {
 	char word[CASE_KEY_SIZE];
-	if (artefacts_word(key, word, sizeof word) != 0)
+	if (artefacts_path_name(key, word, sizeof word) != 0)
 		return false;
 	int n = snprintf(out, size, "%s%s%s_%s_%s.%s", folder, *folder ? "/" : "", kind, side, word, suffix);
 	return n > 0 && (size_t)n < size;

@@ -60,7 +60,7 @@ int client_trust(struct client *c, const char *ca_file, struct fw_err *err)
 	return 0;
 }
 
-void client_hurry(struct client *c, long timeout_ms)
+void client_set_timeout(struct client *c, long timeout_ms)
 {
 	c->timeout_ms = timeout_ms;
 	c->is_hurried = true;
@@ -76,7 +76,7 @@ void client_close(struct client *c)
 	free(c);
 }
 
-int client_again(const struct client *c, struct client **out, struct fw_err *err)
+int client_reopen(const struct client *c, struct client **out, struct fw_err *err)
 {
 	if (c->refusal)
 		return err_set(err, ERR_INVALID, "%s", c->refusal);

@@ -20,7 +20,7 @@ static double most_tflops(const struct reading *r)
 {
 	double most = NAN;
 	for (int i = 0; i < r->n_rows; i++)
-		most = unit_more(most, r->row[i].tflops);
+		most = unit_max(most, r->row[i].tflops);
 	return most;
 }
 
@@ -28,7 +28,7 @@ static void print_table(const struct reading *base, const struct reading *target
 {
 	static const char *const times[] = { "cell", ">base ms", ">target ms", ">change", ">values" };
 	struct table t;
-	double most = unit_more(most_tflops(base), most_tflops(target));
+	double most = unit_max(most_tflops(base), most_tflops(target));
 	struct unit unit = unit_of_rates(most);
 	char title[16];
 	snprintf(title, sizeof title, ">%s", unit.name);

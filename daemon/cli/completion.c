@@ -59,7 +59,7 @@ static void names_print(struct client *c, const struct options *o, const struct 
 	struct fw_err ignored = { 0 };
 	json_t *repos = NULL, *repo;
 	size_t i;
-	client_hurry(c, HURRY_MS);
+	client_set_timeout(c, HURRY_MS);
 	if (!k->wants_repo || o->repo) {
 		print_of(c, k, o->repo);
 		return;
@@ -133,7 +133,7 @@ static void bash_values(FILE *out)
 		fprintf(out, "\t--%s) ", o->name);
 		if (o->kind == CATALOG_FILE)
 			fputs("COMPREPLY=($(compgen -f -- \"$word\")); return ;;\n", out);
-		else if (o->kind == CATALOG_WORDS)
+		else if (o->kind == CATALOG_CHOICES)
 			fprintf(out, "COMPREPLY=($(compgen -W '%s' -- \"$word\")); return ;;\n", o->words);
 		else if (o->kind == CATALOG_REQUESTED)
 			fprintf(out, "_flopwatch_request %s; return ;;\n", o->words);
@@ -148,7 +148,7 @@ static void bash_arguments(const struct catalog_verb *v, FILE *out)
 {
 	char kind[KIND_BYTES];
 	for (int at = 0; at < v->max_arg; at++) {
-		if (at == 0 && v->kind == CATALOG_WORDS)
+		if (at == 0 && v->kind == CATALOG_CHOICES)
 			fprintf(out, "\t\t[[ $at == 0 ]] && COMPREPLY=($(compgen -W '%s' -- \"$word\"))\n", v->words);
 		if (requested_at(v, at, kind))
 			fprintf(out, "\t\t[[ $at == %d ]] && _flopwatch_request %s\n", at, kind);
@@ -225,7 +225,7 @@ static void zsh_option(const struct catalog_option *o, FILE *out)
 		fprintf(out, ":%s:", o->value);
 	if (o->kind == CATALOG_FILE)
 		fputs("_files", out);
-	else if (o->kind == CATALOG_WORDS)
+	else if (o->kind == CATALOG_CHOICES)
 		fprintf(out, "(%s)", o->words);
 	else if (o->kind == CATALOG_REQUESTED)
 		fprintf(out, "{_flopwatch_request %s}", o->words);
@@ -236,7 +236,7 @@ static void zsh_option(const struct catalog_option *o, FILE *out)
 static void zsh_argument(const struct catalog_verb *v, int at, FILE *out)
 {
 	char kind[KIND_BYTES];
-	bool has_words = at == 0 && v->kind == CATALOG_WORDS, is_requested = requested_at(v, at, kind);
+	bool has_words = at == 0 && v->kind == CATALOG_CHOICES, is_requested = requested_at(v, at, kind);
 	if (!has_words && !is_requested)
 		return;
 	fprintf(out, " '%d: :{", at + 1);
@@ -300,7 +300,7 @@ static void fish_option(const struct catalog_option *o, const char *when, FILE *
 		fputs(" -r -F", out);
 	else if (o->value)
 		fputs(" -x", out); /* a value that is not a file */
-	if (o->kind == CATALOG_WORDS)
+	if (o->kind == CATALOG_CHOICES)
 		fprintf(out, " -a '%s'", o->words);
 	else if (o->kind == CATALOG_REQUESTED)
 		fprintf(out, " -a '(__flopwatch_request %s)'", o->words);
@@ -379,7 +379,7 @@ static void fish(FILE *out)
 		for (const struct catalog_option *o = catalog_options; o->name; o++)
 			if (!o->everywhere && catalog_takes(v, o))
 				fish_option(o, when, out);
-		if (v->kind == CATALOG_WORDS)
+		if (v->kind == CATALOG_CHOICES)
 			fprintf(out, "complete -c flopwatch -n '__flopwatch_at %s 0' -a '%s'\n", v->name, v->words);
 		if (v->kind == CATALOG_FILE)
 			fprintf(out, "complete -c flopwatch%s -F\n", when);

@@ -48,7 +48,7 @@ static int run(const char *file, const char *option, int deadline_ms, struct buf
 }
 
 /* EXIT_OK: no errors; else they were printed. */
-static int read_it(const struct options *o)
+static int check_file(const struct options *o)
 {
 	struct fw_err err = { 0 };
 	struct buf out;
@@ -77,7 +77,7 @@ static void take_lines(char *lines, struct answers *out)
 	}
 }
 
-int config_look(const char *file, struct answers *answers, struct fw_err *err)
+int config_check_objects(const char *file, struct answers *answers, struct fw_err *err)
 {
 	struct buf out, errors;
 	struct proc_exit how = { 0 };
@@ -92,11 +92,11 @@ int config_look(const char *file, struct answers *answers, struct fw_err *err)
 	return result;
 }
 
-static int look_around(const struct options *o)
+static int check_objects(const struct options *o)
 {
 	struct fw_err err = { 0 };
 	struct answers answers = { 0 };
-	int result = config_look(file_of(o), &answers, &err);
+	int result = config_check_objects(file_of(o), &answers, &err);
 	bool good = answers_print(&answers, o->json);
 	answers_fini(&answers);
 	return result != 0 ? verb_fail_here(&err) : good ? EXIT_OK : EXIT_ERROR;
@@ -107,6 +107,6 @@ int verb_config(struct client *c, const struct options *o)
 	(void)c;
 	if (strcmp(o->arg[0], "check") != 0)
 		return verb_usage("flopwatch: write: flopwatch config check [FILE]");
-	int status = read_it(o);
-	return status == EXIT_OK ? look_around(o) : status;
+	int status = check_file(o);
+	return status == EXIT_OK ? check_objects(o) : status;
 }

@@ -57,8 +57,7 @@ static void check_accounts(struct answers *a, const char *root)
 	for (size_t i = 0; i < 2; i++)
 		if (!is_listed(root, "group", groups[i]))
 			answers_add(a, FAIL, "group", "groupadd --system NAME; it may stay empty",
-				"there is no group %s, which flopwatch-worker@.service names, so no worker can start",
-				groups[i]);
+				"there is no group %s, which flopwatch-worker@.service names, so no worker can start", groups[i]);
 }
 
 /* Ubuntu's setting that allows bubblewrap only with an AppArmor profile. */
@@ -83,7 +82,7 @@ static void check_namespaces(struct answers *a, const char *root)
 			"no worker with `sandbox: required` starts");
 }
 
-void service_look(struct answers *a, const char *root)
+void service_check(struct answers *a, const char *root)
 {
 	int before = a->n;
 	if (!exists(root, "/etc/flopwatch", "flopwatchd.yml") || !exists(root, "/run/systemd", "system"))
@@ -450,7 +449,7 @@ static void check_config_names(struct doctor *d, const struct options *o)
 			"this user may not read %s, so nothing in it is tried", file);
 		return;
 	}
-	if (config_look(file, &d->answers, &err) != 0)
+	if (config_check_objects(file, &d->answers, &err) != 0)
 		answers_add(
 			&d->answers, FAIL, "config", "flopwatch config check FILE names every mistake", "%s: %s", file, err.text);
 }
@@ -458,7 +457,7 @@ static void check_config_names(struct doctor *d, const struct options *o)
 int verb_doctor(struct client *c, const struct options *o)
 {
 	struct doctor d = { .c = c };
-	service_look(&d.answers, "");
+	service_check(&d.answers, "");
 	check_config_names(&d, o);
 	check_devices(&d);
 	check_build(&d);

@@ -81,7 +81,7 @@ static const char *format_of(const struct buf *text, const char *path, const str
 static int parse(const char *path, const char *format, const struct buf *text, const struct buf *other, bool traffic,
 	bool name_device, const struct options *o, struct reading *out, struct fw_err *err)
 {
-	const struct reading_how how = { .format = format,
+	const struct reading_options how = { .format = format,
 		.unit = o->unit ? o->unit : "",
 		.time = o->time ? o->time : "",
 		.name_device = name_device,
@@ -312,7 +312,7 @@ static void print_left(const struct reading *r, const char *file, const char *na
 		fprintf(stderr, "WARNING %s: %d %s left out\n", names, r->n_left, r->n_left == 1 ? "row was" : "rows were");
 		return;
 	}
-	reading_report_left(r, reported, sizeof reported);
+	reading_report_skipped(r, reported, sizeof reported);
 	if (reported[0])
 		fprintf(stderr, "WARNING %s: %s\n", names, reported);
 }
@@ -333,15 +333,15 @@ int files_warn_of_timeless(const struct reading *r, const char *file, FILE *to)
 	return n;
 }
 
-static bool fails_alike(const struct reading *of, const struct reading_row *row, const struct reading *in)
+static bool fails_in_both(const struct reading *of, const struct reading_row *row, const struct reading *in)
 {
 	const struct reading_row *other = files_counterpart(of, row, in);
 	return other && strcmp(row->failure, other->failure) == 0;
 }
 
-static bool is_left_alike(const struct reading_left *left, const struct reading *in)
+static bool is_skipped_in_both(const struct reading_skipped *left, const struct reading *in)
 {
-	const struct reading_left *other = reading_find_left(in, left->key);
+	const struct reading_skipped *other = reading_find_skipped(in, left->key);
 	return other && strcmp(left->why, other->why) == 0;
 }
 
@@ -358,7 +358,7 @@ static void print_left_part(const struct reading *r, const struct reading *other
 {
 	struct reading part = { .left = mem_alloc_zero((size_t)r->n_left + 1, sizeof *part.left) };
 	for (int i = 0; i < r->n_left; i++)
-		if (is_left_alike(&r->left[i], other) == alike)
+		if (is_skipped_in_both(&r->left[i], other) == alike)
 			part.left[part.n_left++] = r->left[i];
 	print_left(&part, file, names);
 	free(part.left);
@@ -376,7 +376,7 @@ int files_warn_of_both(const struct reading reading[2], const char *const path[2
 		const struct reading *r = &reading[side], *other = &reading[!side];
 		for (int i = 0; i < r->n_rows; i++) {
 			const struct reading_row *row = &r->row[i];
-			bool alike = row->failure[0] && fails_alike(r, row, other);
+			bool alike = row->failure[0] && fails_in_both(r, row, other);
 			if (!row->failure[0] || (alike && side == 1))
 				continue;
 			n += side;

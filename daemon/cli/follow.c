@@ -12,7 +12,7 @@ enum { POLL_MS = 250, RESTART_POLLS = 80 };
 /*
  * Progress output: on a terminal one line that changes; in a pipe, where every line is stored, at most one line in ten seconds.
  */
-struct follow_said {
+struct follow_state {
 	bool terminal, lines;
 	int64_t quiet_until_ns, every_ns; /* every_ns: time between lines; 0 each step has a line */
 	char last[512];
@@ -34,7 +34,7 @@ static void follow_pause(void)
 }
 
 /* Jobs continue after a restart of the daemon. */
-static int get_patiently(struct client *c, const char *path, json_t **out, struct fw_err *err)
+static int get_with_retries(struct client *c, const char *path, json_t **out, struct fw_err *err)
 {
 	for (int failures = 0; client_get(c, path, out, err) != 0; failures++) {
 		if (err->code != ERR_IO || failures == RESTART_POLLS)
@@ -72,9 +72,9 @@ static void describe_job(const json_t *job, char *text, size_t size)
 			*cell ? cell : step);
 }
 
-static struct follow_said follow_begin(const struct options *o)
+static struct follow_state follow_begin(const struct options *o)
 {
-	struct follow_said s = { .terminal = isatty(STDERR_FILENO) && !o->quiet && !o->progress };
+	struct follow_state s = { .terminal = isatty(STDERR_FILENO) && !o->quiet && !o->progress };
 	s.lines = o->progress || (!s.terminal && !o->quiet);
 	s.quiet_until_ns = o->progress ? 0 : clock_mono_ns() + progress_after_ns;
 	s.every_ns = o->progress || s.terminal ? 0 : line_every_ns;
@@ -82,7 +82,7 @@ static struct follow_said follow_begin(const struct options *o)
 }
 
 /* Print `what`, such as "J7", and `text`, unless it was printed last or it is too early. */
-static void follow_print(struct follow_said *s, const char *what, const char *text)
+static void follow_print(struct follow_state *s, const char *what, const char *text)
 {
 	if (strcmp(text, s->last) == 0 || clock_mono_ns() < s->quiet_until_ns)
 		return;
@@ -95,13 +95,13 @@ static void follow_print(struct follow_said *s, const char *what, const char *te
 }
 
 /* End of the progress output: erase the line on a terminal. */
-static void follow_end(const struct follow_said *s)
+static void follow_end(const struct follow_state *s)
 {
 	if (s->terminal)
 		fputs("\r\033[K", stderr);
 }
 
-static void print(struct follow_said *s, const json_t *job, long long id)
+static void print(struct follow_state *s, const json_t *job, long long id)
 {
 	char text[512], what[32];
 	describe_job(job, text, sizeof text);
@@ -117,7 +117,7 @@ int follow_one(struct client *c, const struct options *o, const char *kind, long
 	json_t **out, struct fw_err *err)
 {
 	int64_t end_ns = follow_deadline(o);
-	struct follow_said said = follow_begin(o);
+	struct follow_state said = follow_begin(o);
 	char path[64], text[256], what[32];
 	snprintf(path, sizeof path, "/api/v1/%ss/%lld", kind, id);
 	snprintf(what, sizeof what, "%s %lld", kind, id);
@@ -146,14 +146,14 @@ int follow_one(struct client *c, const struct options *o, const char *kind, long
 
 /* Wait until job `id` has ended. */
 static int follow_job(
-	struct client *c, const struct options *o, struct follow_said *said, long long id, int64_t end_ns, struct fw_err *err)
+	struct client *c, const struct options *o, struct follow_state *said, long long id, int64_t end_ns, struct fw_err *err)
 {
 	char path[64];
 	snprintf(path, sizeof path, "/api/v1/jobs/%lld", id);
 	said->last[0] = '\0';
 	for (;;) {
 		json_t *job = NULL;
-		if (get_patiently(c, path, &job, err) != 0)
+		if (get_with_retries(c, path, &job, err) != 0)
 			return -1;
 		bool ended = jobstate_is_final(state_of(job));
 		print(said, job, id);
@@ -190,11 +190,11 @@ static long long find_open(const json_t *verdict)
 
 int follow_verdict(struct client *c, const struct options *o, const char *path, int64_t end_ns, json_t **out, struct fw_err *err)
 {
-	struct follow_said said = follow_begin(o);
+	struct follow_state said = follow_begin(o);
 	interrupt_arm();
 	for (;;) {
 		json_t *verdict = NULL;
-		if (get_patiently(c, path, &verdict, err) != 0)
+		if (get_with_retries(c, path, &verdict, err) != 0)
 			return -1;
 		long long open = find_open(verdict);
 		if (!open) {

@@ -114,7 +114,7 @@ static bool word_behind(const char *text, const char *mark, char *out, size_t si
 	return true;
 }
 
-static void about_words(const struct tree *t, const struct outcome *o, const char *text, struct hints *h)
+static void about_log(const struct tree *t, const struct outcome *o, const char *text, struct hints *h)
 {
 	char word[256];
 
@@ -219,13 +219,13 @@ void hint_all(const struct tree *t, const struct outcome *o, const struct benchm
 	out->n = 0;
 	outcome_count(o, &timed, &unsupported, &failed);
 	if (strcmp(o->build_state, "failed") == 0) {
-		about_words(t, o, o->log.data, out);
-		about_words(t, o, o->build_detail, out);
+		about_log(t, o, o->log.data, out);
+		about_log(t, o, o->build_detail, out);
 	}
 	for (int i = 0; i < o->n_faults; i++)
-		about_words(t, o, o->fault[i].detail, out);
+		about_log(t, o, o->fault[i].detail, out);
 	for (int i = 0; i < o->n_cells && out->n < HINTS_MAX; i++)
-		about_words(t, o, o->cell[i].detail, out);
+		about_log(t, o, o->cell[i].detail, out);
 	if (run && timed == 0)
 		about_program(t, o, run, out);
 	about_twins(o, out);

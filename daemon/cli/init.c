@@ -158,7 +158,7 @@ static void print_text(const char *root, const char *path, const struct proposal
 	for (int i = 0; i < p->n_benchmarks; i++)
 		plain_line(stdout, "  benchmark %s: %s", p->benchmark[i].name, p->benchmark[i].why);
 	print_more(p);
-	for (int i = 0; i < p->n_whys; i++)
+	for (int i = 0; i < p->n_reasons; i++)
 		plain_line(stdout, "  build: %s", p->why[i]);
 	if (p->environment[0])
 		plain_line(stdout, "  environment: %s", p->environment);
@@ -174,7 +174,7 @@ static void print_text(const char *root, const char *path, const struct proposal
 	puts(is_checkout ? "next: flopwatch try" : "next: git init, because this is not a checkout yet; then flopwatch try");
 }
 
-static int write_it(const struct scan *l, const struct proposal *p, bool is_checkout, const struct options *o)
+static int write_file(const struct scan *l, const struct proposal *p, bool is_checkout, const struct options *o)
 {
 	char path[PATH_MAX + sizeof file_name];
 	struct manifest manifest;
@@ -222,7 +222,7 @@ int verb_init(struct client *c, const struct options *o)
 		status = verb_fail_here(&err);
 	} else if (missing_search(l), propose(l, o->all, p)) {
 		missing_find(l, p);
-		status = write_it(l, p, is_checkout, o);
+		status = write_file(l, p, is_checkout, o);
 	} else {
 		fprintf(stderr,
 			"flopwatch: nothing in %s is a known kind of benchmark: no module with fw_entry, no program with flopwatch.h, "

@@ -77,9 +77,9 @@ void client_open_refusing(const char *why, struct client **out);
 /** Trust the certificates in `ca_file` instead of the system's. Err: ERR_INVALID it cannot be read, or its path is too long. */
 int client_trust(struct client *c, const char *ca_file, struct fw_err *err);
 /** A second connection to the same daemon. Own: client_close. */
-int client_again(const struct client *c, struct client **out, struct fw_err *err);
+int client_reopen(const struct client *c, struct client **out, struct fw_err *err);
 /** Set the timeout of all further calls, which are not sent again after 429. Units: ms, above 0. */
-void client_hurry(struct client *c, long timeout_ms);
+void client_set_timeout(struct client *c, long timeout_ms);
 /** Address of the daemon, without a trailing slash. Own: the client. */
 const char *client_server(const struct client *c);
 /** HTTP status of the last answer; 0: there was none. */
@@ -188,7 +188,7 @@ enum {
 	SCAN_BUILDERS_MAX = 64,
 	SCAN_SUITES_MAX = 8,
 	SCAN_ENVIRONMENTS_MAX = 24,
-	SCAN_LEFT_MAX = 96,
+	SCAN_SKIPPED_MAX = 96,
 	SCAN_HELPERS_MAX = 256,
 	SCAN_DISTRIBUTIONS_MAX = 32,
 	SCAN_ABSENT_MAX = 64,
@@ -228,7 +228,7 @@ struct scan_program {
 };
 
 /** A file that is similar to a benchmark, and the reason why it cannot be proposed. */
-struct scan_left {
+struct scan_skipped {
 	char path[SCAN_PATH_SIZE];
 	char why[256];
 };
@@ -249,7 +249,7 @@ struct scan_builder {
 struct scan {
 	char root[4096];
 	int n_programs, n_builders, n_suites, n_environments, n_left, n_distributions;
-	struct scan_left left[SCAN_LEFT_MAX];
+	struct scan_skipped left[SCAN_SKIPPED_MAX];
 	char environment[SCAN_ENVIRONMENTS_MAX][SCAN_PATH_SIZE]; /* files of requirements, and lock files */
 	struct scan_program program[SCAN_PROGRAMS_MAX];
 	struct scan_builder builder[SCAN_BUILDERS_MAX];
@@ -259,8 +259,8 @@ struct scan {
 	bool is_cut;                                    /* there are more files than the scan reads */
 	int n_absent;                                   /* modules that this machine does not have: see missing_search */
 	char absent[SCAN_ABSENT_MAX][64];
-	char python[256]; /* the Python that was queried for them; "" none */
-	bool has_unasked; /* it did not answer */
+	char python[256];   /* the Python that was queried for them; "" none */
+	bool has_no_answer; /* it did not answer */
 	int n_helpers;
 	struct script_helper *helper[SCAN_HELPERS_MAX]; /* files that scripts import, read once; see script.c */
 };
@@ -297,9 +297,9 @@ struct builder_step {
 enum {
 	PROPOSE_BENCHMARKS_MAX = MANIFEST_BENCHMARKS_MAX,
 	PROPOSE_STEPS_MAX = 12,
-	PROPOSE_WHYS_MAX = 32,
+	PROPOSE_REASONS_MAX = 32,
 	PROPOSE_NOTES_MAX = 12,
-	PROPOSE_LEFT_MAX = SCAN_LEFT_MAX + SCAN_PROGRAMS_MAX
+	PROPOSE_SKIPPED_MAX = SCAN_SKIPPED_MAX + SCAN_PROGRAMS_MAX
 };
 
 struct propose_benchmark {
@@ -328,14 +328,14 @@ struct proposal {
 	int n_suites;
 	int n_steps; /* of the build */
 	struct builder_step step[PROPOSE_STEPS_MAX];
-	int n_whys;
-	char why[PROPOSE_WHYS_MAX][320]; /* reasons for the build */
-	int n_benchmarks;                /* the most certain first */
+	int n_reasons;
+	char why[PROPOSE_REASONS_MAX][320]; /* reasons for the build */
+	int n_benchmarks;                   /* the most certain first */
 	struct propose_benchmark benchmark[PROPOSE_BENCHMARKS_MAX];
 	int n_more; /* benchmarks that are like those, and not named without --all */
 	struct propose_more more[SCAN_PROGRAMS_MAX];
 	int n_left; /* files that are not proposed, with their reasons */
-	struct scan_left left[PROPOSE_LEFT_MAX];
+	struct scan_skipped left[PROPOSE_SKIPPED_MAX];
 	char environment[320]; /* of Python, "" none is described */
 	int n_notes;           /* for the user: what was found and not used, and what may be missing */
 	char note[PROPOSE_NOTES_MAX][400];
@@ -526,7 +526,7 @@ int verb_compare_files(const struct options *o);
  * Kind of an argument or a value, for completion. CATALOG_REQUESTED: a name of the kind in `words`, from the daemon
  * (completion.c).
  */
-enum catalog_kind { CATALOG_NONE, CATALOG_FILE, CATALOG_WORDS, CATALOG_REQUESTED };
+enum catalog_kind { CATALOG_NONE, CATALOG_FILE, CATALOG_CHOICES, CATALOG_REQUESTED };
 
 /** Type of an option's member in struct options: const char *, int above 0, double above 0 and below 100, bool. */
 enum catalog_holds { CATALOG_TEXT, CATALOG_COUNT, CATALOG_PERCENT, CATALOG_FLAG };
@@ -538,7 +538,7 @@ struct catalog_option {
 	const char *value; /* "FILE"; NULL: it takes no value */
 	const char *what;  /* one line of help */
 	enum catalog_kind kind;
-	const char *words; /* CATALOG_WORDS: values separated by spaces; CATALOG_REQUESTED: the kind of names */
+	const char *words; /* CATALOG_CHOICES: values separated by spaces; CATALOG_REQUESTED: the kind of names */
 	bool everywhere;   /* all verbs accept it */
 	enum catalog_holds holds;
 	size_t at; /* offset in struct options */
@@ -554,7 +554,7 @@ struct catalog_verb {
 	const char *options; /* names separated by spaces, in addition to those that all verbs accept */
 	const char *example; /* lines "command  # what it does" */
 	enum catalog_kind kind;
-	const char *words; /* values of the first argument, with CATALOG_WORDS */
+	const char *words; /* values of the first argument, with CATALOG_CHOICES */
 	/** Whether it runs without a server, and so ignores mistakes in servers.yml. NULL: it needs a server. */
 	bool (*is_local)(const struct options *o);
 	const char *asks; /* by argument, the kind of names that completion requests, "-" none: "- alerts"; NULL: none */
@@ -644,7 +644,7 @@ bool conclude_has_ended_as(const json_t *verdict, enum jobstate state);
 #define CONFIG_USUAL "/etc/flopwatch/flopwatchd.yml"
 
 /** Append the results of all checks. Can take minutes if servers do not answer. Err: ERR_INVALID the first error in the file. */
-int config_look(const char *file, struct answers *answers, struct fw_err *err);
+int config_check_objects(const char *file, struct answers *answers, struct fw_err *err);
 
 /* ---- export: Comparisons as files in the formats of other projects' benchmarks. ---- */
 
@@ -877,7 +877,7 @@ bool programs_find(const char *name, char *path, size_t size);
 /** Write the last line that a program printed, for a message. Shape: out[size]. */
 void programs_last_line(const struct buf *text, char *out, size_t size);
 /** Whether the manifest has a benchmark whose name matches. */
-bool programs_are_meant(const struct tree *t, const char *glob);
+bool programs_match(const struct tree *t, const char *glob);
 /**
  * Run each matching benchmark (o->suite) under ncu, write profile_NAME.csv, ncu's own output, and traffic.csv to o->artefacts, and
  * print traffic for each program and kernel. Err: ERR_NOT_FOUND ncu is not installed; ERR_INVALID the number of calls is unknown,
@@ -896,7 +896,7 @@ int programs_profile(const struct tree *t, const struct options *o, struct fw_er
  */
 int artefacts_profile(const struct options *o);
 /** Write a text with other characters than letters, digits, `.` and `-` as `_`. Shape: out[size]. -1: it is cut. */
-int artefacts_word(const char *text, char *out, size_t size);
+int artefacts_path_name(const char *text, char *out, size_t size);
 /** Write the path of the memory of a cell ("json", or its picture, "svg") on a side. Shape: out[size]. False: it is too long. */
 bool artefacts_memory_path(const char *folder, const char *side, const char *key, const char *suffix, char *out, size_t size);
 /** The same for the timeline of its calls, in Chrome's Trace Event Format. */
@@ -1048,7 +1048,7 @@ void report_flags(const json_t *cell, char *out, size_t size);
  * Check below `root` ("" this system) and append what exists and what is missing; nothing if flopwatch is not installed as a
  * service there.
  */
-void service_look(struct answers *a, const char *root);
+void service_check(struct answers *a, const char *root);
 
 /* ---- progress: The current step of a long command, with its time, on standard error. ---- */
 
@@ -1236,9 +1236,9 @@ enum verdict value_verdict(const json_t *o);
 const char *value_rate(const json_t *cell);
 /** Whether the cell is a row of a benchmark program, not of a kernel family. */
 bool value_is_program(const json_t *cell);
-enum { VALUE_AGE_SIZE = 32, VALUE_WORD_SIZE = 64 };
-/** Write a name with spaces instead of underscores; "" when absent. Shape: out[VALUE_WORD_SIZE]. */
-void value_words(const json_t *o, const char *key, char out[VALUE_WORD_SIZE]);
+enum { VALUE_AGE_SIZE = 32, VALUE_LABEL_SIZE = 64 };
+/** Write a name with spaces instead of underscores; "" when absent. Shape: out[VALUE_LABEL_SIZE]. */
+void value_label(const json_t *o, const char *key, char out[VALUE_LABEL_SIZE]);
 /** Write the age of a time: "6 h ago"; "" when absent. Shape: out[VALUE_AGE_SIZE]. */
 void value_age(const json_t *o, const char *key, char out[VALUE_AGE_SIZE]);
 /** Display name of a branch, which may differ from its key. */

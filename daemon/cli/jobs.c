@@ -57,7 +57,7 @@ static void state_cell(struct table *t, const json_t *job)
 	const char *verdict = value_text(job, "verdict");
 	enum jobkind kind = jobkind_from_name(value_text(job, "kind"));
 	table_cell(t, "%s%s%s", value_text(job, "state"), *verdict ? ": " : "",
-		*verdict ? verdict_word(kind, verdict_from_name(verdict)) : "");
+		*verdict ? verdict_label(kind, verdict_from_name(verdict)) : "");
 }
 
 static void name_branches(json_t *items)
@@ -130,7 +130,7 @@ static void print_next(const json_t *rows)
 }
 
 /* The list may be filtered by state, or end before the oldest queued job. */
-static void print_why_nothing_moves(struct client *c, const struct options *o)
+static void print_blockers(struct client *c, const struct options *o)
 {
 	struct fw_err err = { 0 };
 	const struct member query[] = { { "state", .text = "open" }, { "repo", .text = o->repo }, { 0 } };
@@ -152,7 +152,7 @@ static void print_list(struct client *c, const struct options *o, json_t *items)
 	printf("%zu running, %zu waiting, %zu ended\n", count[0], count[1], count[2]);
 	print_jobs(rows, o->is_long);
 	if (of_open)
-		print_why_nothing_moves(c, o);
+		print_blockers(c, o);
 	print_next(rows);
 	json_decref(rows);
 }

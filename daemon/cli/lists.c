@@ -25,7 +25,7 @@ static void print_points(const json_t *items)
 	json_t *p;
 	double most = NAN;
 	char title[16];
-	json_array_foreach(items, i, p) most = unit_more(most, value_number(p, "tflops"));
+	json_array_foreach(items, i, p) most = unit_max(most, value_number(p, "tflops"));
 	bool flops = isfinite(most), branches = has_branches(items); /* no column whose values are all unknown or equal */
 	struct unit unit = unit_of_rates(most);
 	snprintf(title, sizeof title, ">%s", unit.name);
@@ -102,7 +102,7 @@ static void print_finding(const json_t *answer)
 	{
 		lost += value_verdict(p) == VERDICT_REGRESSION;
 		gained += value_verdict(p) == VERDICT_IMPROVEMENT;
-		most = unit_more(most, value_number(p, "tflops"));
+		most = unit_max(most, value_number(p, "tflops"));
 	}
 	printf("%zu point%s: ", n, n == 1 ? "" : "s");
 	if (lost)

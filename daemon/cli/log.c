@@ -114,7 +114,7 @@ static void print_finding(const json_t *job)
 	plain_print(stdout, *branch ? branch : commit);
 	printf(": %s", value_text(job, "state"));
 	if (*verdict)
-		printf(", %s, C%lld", verdict_word(jobkind_from_name(value_text(job, "kind")), verdict_from_name(verdict)),
+		printf(", %s, C%lld", verdict_label(jobkind_from_name(value_text(job, "kind")), verdict_from_name(verdict)),
 			value_integer(job, "comparison"));
 	plain_line(stdout, "%s%s", *why ? ": " : "", why);
 }

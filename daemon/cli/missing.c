@@ -100,7 +100,7 @@ static void ask_python(struct scan *l, const struct modules *modules)
 	bool is_done = proc_run(&(struct proc_spec){ .argv = argv }, NULL, &out, NULL, DEADLINE_MS, &how, NULL) == 0 &&
 		       how.status == 0 && !out.failed;
 
-	l->has_unasked = !is_done;
+	l->has_no_answer = !is_done;
 	for (const char *at = out.data; is_done && *at; at += strcspn(at, "\n"), at += *at == '\n')
 		if (l->n_absent < SCAN_ABSENT_MAX)
 			snprintf(l->absent[l->n_absent++], sizeof l->absent[0], "%.*s", (int)strcspn(at, "\n"), at);
@@ -123,7 +123,7 @@ static void add_modules(const struct scan *l, struct proposal *p)
 		has_modules = has_modules || p->benchmark[i].modules[0];
 	if (has_modules && !l->python[0])
 		add(p, "missing here: python3, which the sandbox searches in %s", BUILD_PATH);
-	else if (has_modules && l->has_unasked)
+	else if (has_modules && l->has_no_answer)
 		add(p, "the modules that it imports were not checked: %.200s did not answer", l->python);
 	for (int i = 0; i < l->n_absent; i++) {
 		list_users(p, l->absent[i], users, sizeof users);

@@ -249,7 +249,7 @@ static int profile_programs(const struct options *o)
 	struct tree *t = mem_alloc_zero(1, sizeof *t);
 	struct fw_err err = { 0 };
 	int status = -1;
-	if (tree_open(t, ".", &err) == 0 && programs_are_meant(t, o->suite)) {
+	if (tree_open(t, ".", &err) == 0 && programs_match(t, o->suite)) {
 		err_clear(&err);
 		status = programs_profile(t, o, &err) == 0 ? EXIT_OK : verb_fail_here(&err);
 	}

@@ -183,7 +183,7 @@ static int count_program(const struct programs *p, const struct benchmark *b, st
 	static const char *const before[] = { "--csv", "--page", "raw", "--print-units", "base", "--target-processes", "all",
 		"--clock-control", "none", "--metrics", metric_list };
 	enum { BEFORE = sizeof before / sizeof *before };
-	char calls[64], cwd[sizeof p->tree->root + sizeof p->tree->manifest.build.dir + 1], ended[64], said[200];
+	char calls[64], cwd[sizeof p->tree->root + sizeof p->tree->manifest.build.dir + 1], ended[64], last_line[200];
 	char(*words)[BENCHMARK_TEXT_SIZE + 16] = mem_alloc_zero(BENCHMARK_ARGS_MAX, sizeof *words);
 	const char *argv[1 + BEFORE + BENCHMARK_ARGS_MAX + 1] = { p->ncu }, *env[ENV_MAX + 2];
 	struct proc_exit how;
@@ -208,8 +208,9 @@ static int count_program(const struct programs *p, const struct benchmark *b, st
 		result = err_set(err, ERR_FULL, "%s under ncu printed more than %d MB", b->name, OUTPUT_BYTES >> 20);
 	if (result == 0 && how.status != 0) {
 		proc_describe(&how, ended);
-		programs_last_line(errors.len ? &errors : out, said, sizeof said);
-		result = err_set(err, ERR_IO, "%s under ncu: %s: %s", b->name, ended, *said ? said : "without a message");
+		programs_last_line(errors.len ? &errors : out, last_line, sizeof last_line);
+		result = err_set(
+			err, ERR_IO, "%s under ncu: %s: %s", b->name, ended, *last_line ? last_line : "without a message");
 	}
 	buf_fini(&errors);
 	free(words);
@@ -224,7 +225,7 @@ static void print_notes(const struct benchmark *b, const struct reading *r)
 
 static int profile_one(struct programs *p, const struct benchmark *b, struct fw_err *err)
 {
-	const struct reading_how how = { .format = "ncu", .traffic = true, .launches = p->launches, .warmup = p->warmup };
+	const struct reading_options how = { .format = "ncu", .traffic = true, .launches = p->launches, .warmup = p->warmup };
 	char name[96];
 	struct reading r;
 	struct buf text;
@@ -300,7 +301,7 @@ static int print_all(struct programs *p, struct buf *json, struct fw_err *err)
 
 /* ---- public ------------------------------------------------------------------------------------------------------------- */
 
-bool programs_are_meant(const struct tree *t, const char *glob)
+bool programs_match(const struct tree *t, const char *glob)
 {
 	for (int i = 0; i < t->manifest.n_benchmarks; i++)
 		if (fnmatch(glob, t->manifest.benchmark[i].name, 0) == 0)

@@ -21,10 +21,10 @@ static void note(struct proposal *p, const char *format, ...)
 static void leave(struct proposal *p, const char *path, const char *format, ...) __attribute__((format(printf, 3, 4)));
 static void leave(struct proposal *p, const char *path, const char *format, ...)
 {
-	struct scan_left *left = &p->left[p->n_left];
+	struct scan_skipped *left = &p->left[p->n_left];
 	va_list args;
 
-	if (p->n_left == PROPOSE_LEFT_MAX)
+	if (p->n_left == PROPOSE_SKIPPED_MAX)
 		return;
 	p->n_left++;
 	snprintf(left->path, sizeof left->path, "%s", path);
@@ -62,11 +62,11 @@ static void name_of(const struct proposal *p, const char *path, char name[64])
 
 static void add_why(struct proposal *p, const char *why)
 {
-	for (int i = 0; i < p->n_whys; i++)
+	for (int i = 0; i < p->n_reasons; i++)
 		if (strcmp(p->why[i], why) == 0)
 			return;
-	if (why[0] && p->n_whys < PROPOSE_WHYS_MAX)
-		snprintf(p->why[p->n_whys++], sizeof p->why[0], "%s", why);
+	if (why[0] && p->n_reasons < PROPOSE_REASONS_MAX)
+		snprintf(p->why[p->n_reasons++], sizeof p->why[0], "%s", why);
 }
 
 static bool fits(const struct proposal *p)
@@ -247,7 +247,7 @@ static bool has_long_word(const struct command *c)
 static void add_metadata(struct proposal *p, const struct scan *l, const struct scan_program *program, char *search, size_t size)
 {
 	char dir[SCAN_PATH_SIZE], list[SCAN_PATH_SIZE + 2], all[2 * SCAN_PATH_SIZE];
-	int n_steps = p->n_steps, n_whys = p->n_whys;
+	int n_steps = p->n_steps, n_reasons = p->n_reasons;
 	bool is_written = true;
 	struct metadata m;
 
@@ -257,7 +257,7 @@ static void add_metadata(struct proposal *p, const struct scan *l, const struct 
 		is_written = is_written && add_step(p, &m.step[i]);
 	if (!is_written) {
 		p->n_steps = n_steps;
-		p->n_whys = n_whys;
+		p->n_reasons = n_reasons;
 		note(p, "%s; the build has no room for that: write it in a script of yours, in build.command",
 			m.step[METADATA_STEPS - 1].why);
 	}

@@ -39,7 +39,7 @@ static void peer_cell(struct table *t, const json_t *cell)
 static void verdict_cell(struct table *t, enum jobkind kind, const json_t *cell)
 {
 	const char *failure = value_text(cell, "failure");
-	table_cell(t, "%s%s%s", verdict_word(kind, value_verdict(cell)), *failure ? ": " : "", failure);
+	table_cell(t, "%s%s%s", verdict_label(kind, value_verdict(cell)), *failure ? ": " : "", failure);
 }
 
 void report_flags(const json_t *cell, char *out, size_t size)
@@ -85,8 +85,8 @@ static struct unit unit_of(const json_t *cells, const char *rate, const char *gr
 	if (rate && strcmp(rate, "gb_s") == 0)
 		return (struct unit){ "GB/s", 1 };
 	json_array_foreach(cells, i, cell) if (is_in(cell, group, direction)) most =
-		unit_more(most, unit_more(value_number(json_object_get(cell, "base"), "tflops"),
-					value_number(json_object_get(cell, "target"), "tflops")));
+		unit_max(most, unit_max(value_number(json_object_get(cell, "base"), "tflops"),
+				       value_number(json_object_get(cell, "target"), "tflops")));
 	return unit_of_rates(most);
 }
 

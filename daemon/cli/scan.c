@@ -108,9 +108,9 @@ static void take_builder(struct scan *l, const char *path, const char *name)
 
 static void leave(struct scan *l, const char *path, const char *why)
 {
-	struct scan_left *left = &l->left[l->n_left];
+	struct scan_skipped *left = &l->left[l->n_left];
 
-	if (l->n_left == SCAN_LEFT_MAX)
+	if (l->n_left == SCAN_SKIPPED_MAX)
 		return;
 	l->n_left++;
 	snprintf(left->path, sizeof left->path, "%s", path);

@@ -190,8 +190,8 @@ static void cells_cell(struct table *t, const json_t *branch)
 /* The class of the first cause of the alert's profile: "spills". */
 static void cause_cell(struct table *t, const json_t *branch)
 {
-	char words[VALUE_WORD_SIZE];
-	value_words(json_object_get(json_object_get(branch, "alert"), "why"), "cause", words);
+	char words[VALUE_LABEL_SIZE];
+	value_label(json_object_get(json_object_get(branch, "alert"), "why"), "cause", words);
 	table_cell(t, "%s", words);
 }
 

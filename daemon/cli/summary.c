@@ -226,7 +226,7 @@ static void print_cells(const struct summary *s)
 		enum jobkind kind = jobkind_from_name(value_text(one->comparison, "kind"));
 		table_cell(&t, "%s", value_text(one->cell, "cell"));
 		table_cell_if(&t, isfinite(one->change_pct), "%+.2f %%", one->change_pct);
-		table_cell(&t, "%s%s%s%s", verdict_word(kind, one->verdict), *failure ? ": " : "", failure,
+		table_cell(&t, "%s%s%s%s", verdict_label(kind, one->verdict), *failure ? ": " : "", failure,
 			one->verdict == VERDICT_REGRESSION && is_accepted(s, one->comparison) ? " (accepted)" : "");
 		if (has_flags)
 			flags_cell(&t, one->cell);

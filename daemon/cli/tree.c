@@ -31,10 +31,10 @@ static json_t *request_git(const char *const *args, struct fw_err *err)
 	int result = proc_run(&(struct proc_spec){ .argv = argv }, NULL, &out, &errors, GIT_MS, &how, err);
 
 	if (result == 0 && how.status != 0) {
-		const char *said = strncmp(errors.data, "flopwatch-git: ", 15) == 0 ? errors.data + 15 : errors.data;
+		const char *message = strncmp(errors.data, "flopwatch-git: ", 15) == 0 ? errors.data + 15 : errors.data;
 
-		err_set(err, how.status == PROC_EXIT_GONE ? ERR_NOT_FOUND : ERR_INVALID, "%.*s", (int)strcspn(said, "\n"),
-			*said ? said : "flopwatch-git ended without a message");
+		err_set(err, how.status == PROC_EXIT_GONE ? ERR_NOT_FOUND : ERR_INVALID, "%.*s", (int)strcspn(message, "\n"),
+			*message ? message : "flopwatch-git ended without a message");
 	} else if (result == 0 && !(answer = json_loadb(out.data, out.len, 0, NULL))) {
 		err_set(err, ERR_PROTOCOL, "flopwatch-git gave no answer that can be read");
 	}
@@ -216,7 +216,7 @@ int tree_suite(const struct tree *t, const char *name, struct buf *out, char fil
 
 int tree_pack(const struct tree *t, const char *oid, struct fw_err *err)
 {
-	char program[PATH_MAX], said[400] = "";
+	char program[PATH_MAX], message[400] = "";
 	struct proc child;
 	struct proc_exit how;
 	int fd = open("/tmp", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600), errors = open("/tmp", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
@@ -231,10 +231,10 @@ int tree_pack(const struct tree *t, const char *oid, struct fw_err *err)
 	while (result == 0 && !proc_reap(&child, &how))
 		usleep(2000);
 	if (result == 0 && how.status != 0) {
-		ssize_t n = pread(errors, said, sizeof said - 1, 0);
+		ssize_t n = pread(errors, message, sizeof message - 1, 0);
 
-		said[n > 0 ? n : 0] = '\0';
-		result = err_set(err, ERR_INVALID, "the files cannot be packed: %.*s", (int)strcspn(said, "\n"), said);
+		message[n > 0 ? n : 0] = '\0';
+		result = err_set(err, ERR_INVALID, "the files cannot be packed: %.*s", (int)strcspn(message, "\n"), message);
 	}
 	if (result == 0 && lseek(fd, 0, SEEK_SET) < 0)
 		result = err_sys(err, "a temporary file in /tmp");

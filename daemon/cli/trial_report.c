@@ -65,7 +65,7 @@ static struct unit unit_of(const struct outcome *o)
 	double most = NAN;
 
 	for (int i = 0; i < o->n_cells; i++)
-		most = unit_more(most, tflops_of(&o->cell[i]));
+		most = unit_max(most, tflops_of(&o->cell[i]));
 	return unit_of_rates(most);
 }
 

@@ -78,9 +78,9 @@ void value_age(const json_t *o, const char *key, char out[VALUE_AGE_SIZE])
 			snprintf(out, VALUE_AGE_SIZE, "%lld %s ago", (long long)(past / units[i].ms), units[i].unit);
 }
 
-void value_words(const json_t *o, const char *key, char out[VALUE_WORD_SIZE])
+void value_label(const json_t *o, const char *key, char out[VALUE_LABEL_SIZE])
 {
-	snprintf(out, VALUE_WORD_SIZE, "%s", value_text(o, key));
+	snprintf(out, VALUE_LABEL_SIZE, "%s", value_text(o, key));
 	for (char *p = out; *p; p++)
 		*p = *p == '_' ? ' ' : *p;
 }

@@ -9,7 +9,7 @@ enum {
 	COMMIT_MIN = 7,
 	UNSEEN_S = 5,
 	NAMES_MAX = 1 << 15,
-	LOOKS_MAX = 64,
+	FETCHES_MAX = 64,
 	PAUSE_MS = 100,
 	LOOK_AGAIN_S = 1,     /* pause after the first check; doubled after each one ... */
 	LOOK_AGAIN_MAX_S = 30 /* ... up to here */
@@ -32,9 +32,9 @@ struct wanted {
 	bool is_branch, is_strict;
 	char tip[65], of[256]; /* the branch's commit and repository */
 	int64_t end_ns;        /* the user's --timeout */
-	struct look look[LOOKS_MAX];
+	struct look look[FETCHES_MAX];
 	int n_looks;
-	int64_t look_again_ns, again_s; /* when to request the next checks, and the pause after them */
+	int64_t fetch_again_ns, again_s; /* when to request the next checks, and the pause after them */
 };
 
 static void set_path(struct wanted *w, const char *sha, const char *branch, const char *repo)
@@ -50,7 +50,7 @@ static void set_path(struct wanted *w, const char *sha, const char *branch, cons
 }
 
 /* Clear the path unless something was requested for it. */
-static int keep_if_requested(struct client *c, struct wanted *w, struct fw_err *err)
+static int clear_unless_requested(struct client *c, struct wanted *w, struct fw_err *err)
 {
 	json_t *answer = NULL;
 	int result = client_get(c, w->path.data, &answer, err);
@@ -102,7 +102,7 @@ static int find_branch(struct client *c, struct wanted *w, struct fw_err *err)
 		snprintf(w->tip, sizeof w->tip, "%s", value_text(found, "commit"));
 		snprintf(w->of, sizeof w->of, "%s", value_text(found, "repo"));
 		set_path(w, w->tip, value_text(found, "name"), w->of);
-		result = keep_if_requested(c, w, err);
+		result = clear_unless_requested(c, w, err);
 	}
 	json_decref(answer);
 	return result;
@@ -124,7 +124,7 @@ static int request_which_of(struct client *c, struct wanted *w, struct fw_err *e
 	{
 		const char *name = value_text(repo, "name");
 		set_path(w, w->what, NULL, name);
-		result = keep_if_requested(c, w, err);
+		result = clear_unless_requested(c, w, err);
 		if (result != 0 && err->code != ERR_CONFLICT)
 			break;
 		if (result != 0 || w->path.len)
@@ -144,7 +144,7 @@ static int find_commit(struct client *c, struct wanted *w, struct fw_err *err)
 	if (!oid_is_prefix(w->what, COMMIT_MIN))
 		return 0;
 	set_path(w, w->what, NULL, w->repo);
-	int result = keep_if_requested(c, w, err);
+	int result = clear_unless_requested(c, w, err);
 	if (result != 0 && err->code == ERR_CONFLICT && !w->repo) {
 		return request_which_of(c, w, err);
 	}
@@ -162,7 +162,7 @@ static int find_job(struct client *c, struct wanted *w, struct fw_err *err)
 	client_query(&w->path, "strict", w->is_strict ? "yes" : NULL);
 	return number != w->what || len < COMMIT_MIN
 		       ? 0
-		       : keep_if_requested(c, w, err); /* else it may be a commit that the daemon has not seen yet */
+		       : clear_unless_requested(c, w, err); /* else it may be a commit that the daemon has not seen yet */
 }
 
 static int find(struct client *c, struct wanted *w, struct fw_err *err)
@@ -182,7 +182,7 @@ static void pause_a_moment(void)
 	nanosleep(&(struct timespec){ .tv_nsec = PAUSE_MS * 1000000L }, NULL);
 }
 
-static int begin_look(struct client *c, struct look *look, struct fw_err *err)
+static int begin_fetch(struct client *c, struct look *look, struct fw_err *err)
 {
 	json_t *answer = NULL;
 	int result = client_post_step(c, "repos", look->repo, "looks", "", &answer, err);
@@ -192,7 +192,7 @@ static int begin_look(struct client *c, struct look *look, struct fw_err *err)
 }
 
 /* Get the result of a check. After a restart the daemon does not know earlier numbers: begin another check. */
-static int get_look(struct client *c, struct look *look, json_t **answer, struct fw_err *err)
+static int get_fetch(struct client *c, struct look *look, json_t **answer, struct fw_err *err)
 {
 	char suffix[32];
 	snprintf(suffix, sizeof suffix, "/looks/%lld", look->number);
@@ -200,7 +200,7 @@ static int get_look(struct client *c, struct look *look, json_t **answer, struct
 	if (result == 0 || err->code != ERR_NOT_FOUND)
 		return result;
 	err_clear(err);
-	return begin_look(c, look, err); /* fails if the repository is not watched any more */
+	return begin_fetch(c, look, err); /* fails if the repository is not watched any more */
 }
 
 static bool is_in(const json_t *names, const char *name)
@@ -216,7 +216,7 @@ static bool is_in(const json_t *names, const char *name)
 }
 
 /* Wait until the check has ended. Err: ERR_IO and others of the client; ERR_INVALID the repository could not be read. */
-static int end_look(struct client *c, const struct wanted *w, struct look *look, struct fw_err *err)
+static int end_fetch(struct client *c, const struct wanted *w, struct look *look, struct fw_err *err)
 {
 	char key[BRANCH_KEY_MAX];
 	int result = 0;
@@ -226,7 +226,7 @@ static int end_look(struct client *c, const struct wanted *w, struct look *look,
 	while (result == 0 && !ended) {
 		json_t *answer = NULL;
 		const char *error = "";
-		result = get_look(c, look, &answer, err);
+		result = get_fetch(c, look, &answer, err);
 		ended = json_is_true(json_object_get(answer, "ended"));
 		error = value_text(answer, "error");
 		look->is_held = is_in(json_object_get(answer, "held"), key);
@@ -243,14 +243,14 @@ static int end_look(struct client *c, const struct wanted *w, struct look *look,
 	return result;
 }
 
-/* Collect the repositories of rows, at `key`. Those that are no longer configured are skipped. Shape: looks[LOOKS_MAX]. */
+/* Collect the repositories of rows, at `key`. Those that are no longer configured are skipped. Shape: looks[FETCHES_MAX]. */
 static int add_names(int result, json_t *answer, const char *key, struct look *looks, int *n, struct fw_err *err)
 {
 	json_t *row;
 	size_t i;
 	json_array_foreach(json_object_get(answer, "items"), i, row)
 	{
-		if (*n < LOOKS_MAX && strcmp(value_text(row, "state"), "gone") != 0)
+		if (*n < FETCHES_MAX && strcmp(value_text(row, "state"), "gone") != 0)
 			snprintf(looks[(*n)++].repo, sizeof looks[0].repo, "%s", value_text(row, key));
 	}
 	json_decref(answer);
@@ -288,12 +288,12 @@ static int list_repos(struct client *c, const struct wanted *w, struct look *loo
  * Request that the daemon reads the repositories: immediately the first time, then with a growing pause, since each check may be
  * a fetch.
  */
-static int begin_looks(struct client *c, struct wanted *w, struct fw_err *err)
+static int begin_fetches(struct client *c, struct wanted *w, struct fw_err *err)
 {
 	if (list_repos(c, w, w->look, &w->n_looks, err) != 0)
 		return -1;
 	for (int i = 0; i < w->n_looks; i++)
-		if (begin_look(c, &w->look[i], err) != 0)
+		if (begin_fetch(c, &w->look[i], err) != 0)
 			return -1;
 	w->again_s = w->again_s ? 2 * w->again_s : LOOK_AGAIN_S;
 	if (w->again_s > LOOK_AGAIN_MAX_S)
@@ -307,18 +307,18 @@ static int begin_looks(struct client *c, struct wanted *w, struct fw_err *err)
  */
 static int look(struct client *c, struct wanted *w, struct fw_err *err)
 {
-	bool is_due = clock_mono_ns() >= w->look_again_ns;
-	if (is_due && begin_looks(c, w, err) != 0)
+	bool is_due = clock_mono_ns() >= w->fetch_again_ns;
+	if (is_due && begin_fetches(c, w, err) != 0)
 		return -1;
 	for (int i = 0; i < w->n_looks; i++) {
-		if (end_look(c, w, &w->look[i], err) != 0) {
+		if (end_fetch(c, w, &w->look[i], err) != 0) {
 			if (w->n_looks == 1 || err->code != ERR_INVALID)
 				return -1;
 			err_clear(err);
 		}
 	}
 	if (is_due)
-		w->look_again_ns = clock_mono_ns() + w->again_s * SECOND_NS;
+		w->fetch_again_ns = clock_mono_ns() + w->again_s * SECOND_NS;
 	return 0;
 }
 
@@ -380,7 +380,7 @@ static int find_in_time(struct client *c, struct wanted *w, int64_t unseen_ns, s
 	}
 }
 
-static int nothing_found(const struct wanted *w, struct fw_err *err)
+static int report_not_found(const struct wanted *w, struct fw_err *err)
 {
 	if (w->is_branch)
 		return err_set(err, ERR_NOT_FOUND,
@@ -397,7 +397,7 @@ static int nothing_found(const struct wanted *w, struct fw_err *err)
 }
 
 /* Whether a name is unambiguous in all repositories: a full commit hash. */
-static bool is_meant_by_itself(const char *what)
+static bool is_unambiguous(const char *what)
 {
 	return oid_is_whole(what);
 }
@@ -408,7 +408,7 @@ static int find_job_anywhere(struct client *c, struct wanted *w, struct fw_err *
 	struct fw_err no_job = { 0 };
 	if ((err->code != ERR_NOT_FOUND && err->code != ERR_CONFLICT) || find_job(c, w, &no_job) != 0 || !w->path.len)
 		return -1;
-	if (keep_if_requested(c, w, &no_job) != 0 || !w->path.len)
+	if (clear_unless_requested(c, w, &no_job) != 0 || !w->path.len)
 		return -1;
 	err_clear(err);
 	return 0;
@@ -423,7 +423,7 @@ int wait_find(struct client *c, const struct options *o, const char *what, int64
 	/* a local push is noticed immediately, one to a remote repository with its next poll */
 	int64_t unseen_ns = !is_patient ? now_ns : o->timeout_s > UNSEEN_S ? end_ns : now_ns + UNSEEN_S * SECOND_NS;
 	buf_init(&w.path, 1 << 16);
-	if (!o->repo && !is_meant_by_itself(w.what))
+	if (!o->repo && !is_unambiguous(w.what))
 		result = checkout_find(c, &w.here, err);
 	if (w.here.repo[0])
 		w.repo = w.here.repo;
@@ -432,7 +432,7 @@ int wait_find(struct client *c, const struct options *o, const char *what, int64
 	if (result == 0 && !w.path.len)
 		result = find_in_time(c, &w, unseen_ns, err);
 	if (result == 0 && !w.path.len && is_patient)
-		result = nothing_found(&w, err);
+		result = report_not_found(&w, err);
 	*path = w.path;
 	return result;
 }

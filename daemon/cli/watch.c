@@ -24,7 +24,7 @@ static void describe(const char *kind, const json_t *data, char *text, size_t si
 	char now[32];
 	const char *commit = value_text(data, "commit"), *target = value_text(data, "target");
 	const char *verdict = *value_text(data, "verdict")
-				      ? verdict_word(jobkind_from_name(value_text(data, "kind")), value_verdict(data))
+				      ? verdict_label(jobkind_from_name(value_text(data, "kind")), value_verdict(data))
 				      : "",
 		   *why = value_text(data, "why"), *title = value_text(data, "title");
 	long long job = value_integer(data, "job"), comparison = value_integer(data, "comparison");
@@ -129,7 +129,7 @@ int watch_redraw(struct client *c, const struct options *o, watch_draw_fn *draw_
 	struct watching w = { .o = o, .draw = draw_fn, .terminal = isatty(STDOUT_FILENO) && !o->json, .stale = true };
 	long long last = 0;
 	int result = -1;
-	if (client_again(c, &w.c, &err) != 0)
+	if (client_reopen(c, &w.c, &err) != 0)
 		return verb_fail(&err);
 	w.end_ns = o->timeout_s ? clock_mono_ns() + (int64_t)o->timeout_s * 1000000000 : 0;
 	interrupt_arm();

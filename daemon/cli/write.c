@@ -22,7 +22,7 @@ static void put_build(struct buf *out, const struct proposal *p)
 	if (p->n_steps == 0)
 		return;
 	buf_puts(out, "\n# How it is built: in a sandbox without a network, from the inputs alone.\n");
-	for (int i = 0; i < p->n_whys; i++)
+	for (int i = 0; i < p->n_reasons; i++)
 		buf_printf(out, "# %s.\n", p->why[i]);
 	if (is_shell) {
 		buf_init(&line, (size_t)4 * COMMAND_WORD_SIZE);

@@ -106,7 +106,7 @@ static void fail_copy(struct backup *b)
 	discard(b);
 }
 
-void backup_over(struct backup *b)
+void backup_discard(struct backup *b)
 {
 	if (b->state == MAKING)
 		fail_copy(b);

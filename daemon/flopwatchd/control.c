@@ -660,19 +660,19 @@ int control_trigger(struct control *c, const char *repo, int64_t *look, struct f
 	return 0;
 }
 
-int control_looked(
+int control_check_result(
 	struct control *c, const char *repo, int64_t look, bool *ended, const char **held, const char **error, struct fw_err *err)
 {
-	struct watch_looked last;
+	struct watch_check_result last;
 	if (config_repo_find(c->config, repo) < 0)
 		return err_set(err, ERR_NOT_FOUND, "there is no repository %.100s", repo);
 	if (!c->watch)
 		return err_set(err, ERR_BUSY, "no repository is watched at the moment; see the log");
-	enum watch_look state = watch_looked(c->watch, repo, look, &last);
-	if (state == WATCH_LOOK_UNKNOWN)
+	enum watch_check_state state = watch_check_result(c->watch, repo, look, &last);
+	if (state == WATCH_CHECK_UNKNOWN)
 		return err_set(err, ERR_NOT_FOUND,
 			"check %lld of %.100s is from before the daemon's start; request another check", (long long)look, repo);
-	*ended = state == WATCH_LOOK_ENDED;
+	*ended = state == WATCH_CHECK_ENDED;
 	*held = last.held;
 	*error = last.error;
 	return 0;
@@ -713,9 +713,9 @@ int control_backup_take(struct control *c, char *path, size_t size, struct fw_er
 	return backup_take(c->backup, path, size, err);
 }
 
-void control_backup_over(struct control *c)
+void control_backup_discard(struct control *c)
 {
-	backup_over(c->backup);
+	backup_discard(c->backup);
 }
 
 int control_compare_files(struct control *c, const struct site_files *files, const void *request, struct fw_err *err)
@@ -728,9 +728,9 @@ int control_compared_files(struct control *c, const void *request, const struct 
 	return file_compare_take(c->files, request, json, err);
 }
 
-void control_compare_files_over(struct control *c, const void *request)
+void control_compare_files_finish(struct control *c, const void *request)
 {
-	file_compare_over(c->files, request);
+	file_compare_finish(c->files, request);
 }
 
 static int check_provider(const struct control *c, struct fw_err *err)
@@ -768,7 +768,7 @@ bool control_is_logged_out(struct control *c, const char *state)
 	return c->oidc && oidc_is_logged_out(c->oidc, state);
 }
 
-void control_login_over(struct control *c, const void *request)
+void control_login_finish(struct control *c, const void *request)
 {
-	oidc_over(c->oidc, request);
+	oidc_finish(c->oidc, request);
 }

@@ -45,7 +45,7 @@ static int read_comparison(struct control *c, int64_t comparison, const char *gl
 	if (job->every_cell)
 		snprintf(job->cells_glob, sizeof job->cells_glob, "%s", globs);
 	else
-		profile_cells_words(&cells, job->cells_glob, sizeof job->cells_glob);
+		profile_cells_text(&cells, job->cells_glob, sizeof job->cells_glob);
 	p->comparison = comparison;
 	return 0;
 }
@@ -78,7 +78,7 @@ static int read_alert(struct control *c, int64_t alert, struct store_job *job, s
 			err, ERR_INVALID, "A%lld holds no cell that was timed, so there is nothing to explain", (long long)alert);
 	if (result != 0 || read_comparison(c, a.comparison, "", job, p, err) != 0)
 		return -1;
-	profile_cells_words(&cells, job->cells_glob, sizeof job->cells_glob);
+	profile_cells_text(&cells, job->cells_glob, sizeof job->cells_glob);
 	p->alert = alert;
 	return 0;
 }

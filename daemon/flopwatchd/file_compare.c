@@ -144,7 +144,7 @@ static void empty(struct slot *s)
 	*s = (struct slot){ .all = s->all };
 }
 
-void file_compare_over(struct file_compare *f, const void *request)
+void file_compare_finish(struct file_compare *f, const void *request)
 {
 	struct slot *s = find(f, request);
 	if (s)

@@ -19,7 +19,7 @@ struct idle {
 static int is_due(const struct config *c, struct db *db, int64_t repo, const char *uuid, int64_t now_ms, struct fw_err *err)
 {
 	int64_t requested;
-	int wanted = store_job_wants_device(db, uuid, err);
+	int wanted = store_job_needs_device(db, uuid, err);
 	if (wanted)
 		return wanted < 0 ? -1 : 0;
 	if (store_calibration_requested(db, repo, uuid, &requested, err))
@@ -58,8 +58,9 @@ static int calibrate_device(const struct config *c, const struct config_repo *re
 	int due = is_due(c, db, id, d->uuid, now_ms, err);
 	if (due != 1)
 		return due;
-	bool has_kept_pace = d->is_alone || (d->last_reference_at && now_ms - d->last_reference_at < c->calibrate_every_ms);
-	int queued = has_kept_pace ? 0 : queue_reference(db, id, d, now_ms, err);
+	bool is_recently_calibrated =
+		d->is_alone || (d->last_reference_at && now_ms - d->last_reference_at < c->calibrate_every_ms);
+	int queued = is_recently_calibrated ? 0 : queue_reference(db, id, d, now_ms, err);
 	if (queued < 0)
 		return -1;
 	snprintf(job.device_uuid, sizeof job.device_uuid, "%s", d->uuid);
@@ -91,7 +92,7 @@ static int queue_night_share(
 {
 	int64_t id = 0;
 	int found = store_repo_find(db, repo->name, &id, err);
-	return found == 1 ? nights_due(db, c, repo, id, true, now_ms, err) : found;
+	return found == 1 ? nights_enqueue_due(db, c, repo, id, true, now_ms, err) : found;
 }
 
 /** Queue peer comparisons before off-peak jobs and calibrations, which repeat. Returns the number, -1. */
@@ -100,9 +101,9 @@ static int queue_for_repo(
 {
 	int64_t id = 0;
 	int found = store_repo_find(db, repo->name, &id, err);
-	int queued = found == 1 ? peerjobs_due(db, repo, id, now_ms, err) : found;
+	int queued = found == 1 ? peerjobs_enqueue_due(db, repo, id, now_ms, err) : found;
 	if (queued == 0 && found == 1)
-		queued = nights_due(db, c, repo, id, false, now_ms, err);
+		queued = nights_enqueue_due(db, c, repo, id, false, now_ms, err);
 	if (queued != 0)
 		return queued;
 	return calibrate_repo(c, repo, id, db, now_ms, err);

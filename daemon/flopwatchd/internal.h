@@ -14,7 +14,7 @@
 /*
  * ---- backup ----
  * A copy of the database on request; one at a time. A child process makes it from a snapshot while the daemon continues to write;
- * the file appears complete or not at all. It stays in state_dir until backup_over. The next start removes files of a killed
+ * the file appears complete or not at all. It stays in state_dir until backup_discard. The next start removes files of a killed
  * daemon.
  */
 
@@ -27,7 +27,7 @@ int backup_begin(struct backup *b, struct fw_err *err);
 /** 1 in progress, 0 complete at `path`, -1 failed. Err: ERR_FULL no space, ERR_TIMEOUT, ERR_BUSY the daemon stops, ERR_IO. */
 int backup_take(struct backup *b, char *path, size_t size, struct fw_err *err);
 /** Discard the copy in any state; another may start. */
-void backup_over(struct backup *b);
+void backup_discard(struct backup *b);
 /** Stop copies, because the daemon stops: a copy in progress fails, and no other may start. Accepts NULL. */
 void backup_stop(struct backup *b);
 /** Remove the files. Call it after loop_free, which waits for the child. Accepts NULL. */
@@ -147,7 +147,7 @@ int control_trigger(struct control *c, const char *repo, int64_t *look, struct f
  * read ("" none), *held the branches, one a line, whose stored tip is older than git's. Own: both texts are the daemon's, until
  * its loop continues. Err: ERR_NOT_FOUND, also for a number from before the daemon's start; ERR_BUSY.
  */
-int control_looked(struct control *c, const char *repo, int64_t look, bool *ended, const char **held, const char **error,
+int control_check_result(struct control *c, const char *repo, int64_t look, bool *ended, const char **held, const char **error,
 	struct fw_err *err);
 /** Return the webhook secret of a repository. Err: ERR_NOT_FOUND no such repo, or no webhook. Own: the config's. */
 int control_secret(struct control *c, const char *repo, const char **secret, struct fw_err *err);
@@ -163,13 +163,13 @@ int control_backup(struct control *c, struct fw_err *err);
 /** 1 in progress, 0 complete at `path`, -1 failed. Err: as backup_take. */
 int control_backup_take(struct control *c, char *path, size_t size, struct fw_err *err);
 /** Discard the copy: it was sent, or its client has disconnected. */
-void control_backup_over(struct control *c);
+void control_backup_discard(struct control *c);
 /** Compare two files for an HTTP request. Err: as file_compare_begin. */
 int control_compare_files(struct control *c, const struct site_files *files, const void *request, struct fw_err *err);
 /** As file_compare_take. */
 int control_compared_files(struct control *c, const void *request, const struct buf **json, struct fw_err *err);
 /** The request has ended. */
-void control_compare_files_over(struct control *c, const void *request);
+void control_compare_files_finish(struct control *c, const void *request);
 
 /** Log-ins by the provider; as the functions of oidc. Err: ERR_NOT_FOUND none is configured. */
 int control_login_begin(struct control *c, const void *request, const char *client, struct fw_err *err);
@@ -178,7 +178,7 @@ int control_login_code(struct control *c, const void *request, const struct site
 int control_login_user(struct control *c, const void *request, struct site_user *out, struct fw_err *err);
 int control_log_out(struct control *c, int64_t token, const char *sealed, struct buf *location, struct fw_err *err);
 bool control_is_logged_out(struct control *c, const char *state);
-void control_login_over(struct control *c, const void *request);
+void control_login_finish(struct control *c, const void *request);
 
 /* ---- control_inside: Functions shared by control.c and control_profile.c. ---- */
 
@@ -240,17 +240,17 @@ struct file_compare;
 /** `fn` is called from the loop whenever a comparison has ended or failed. Own: file_compare_free. */
 struct file_compare *file_compare_new(struct loop *l, loop_timer_fn *fn, void *arg);
 /**
- * Start a comparison for `request`, any address that identifies it until file_compare_over. Own: `files` may change after the
+ * Start a comparison for `request`, any address that identifies it until file_compare_finish. Own: `files` may change after the
  * call. Err: ERR_BUSY FILE_COMPARE_MAX are running, or their clients have not read them.
  */
 int file_compare_begin(struct file_compare *f, const struct site_files *files, const void *request, struct fw_err *err);
 /**
- * 1 in progress; 0 done, *json is the output of `flopwatch compare --json`; -1 failed. Own: *json until file_compare_over.
+ * 1 in progress; 0 done, *json is the output of `flopwatch compare --json`; -1 failed. Own: *json until file_compare_finish.
  * Err: ERR_INVALID a file cannot be read; ERR_CRASHED, ERR_TIMEOUT, ERR_BUSY the child ended early.
  */
 int file_compare_take(struct file_compare *f, const void *request, const struct buf **json, struct fw_err *err);
 /** Stop or discard the comparison of a request, if it has one. */
-void file_compare_over(struct file_compare *f, const void *request);
+void file_compare_finish(struct file_compare *f, const void *request);
 /** Stop all of them. Call it before loop_free. Accepts NULL. */
 void file_compare_free(struct file_compare *f);
 
@@ -280,13 +280,13 @@ void oidc_stop(struct oidc *o);
 /** Start the checks of users that are due. Accepts NULL. */
 void oidc_wake(struct oidc *o);
 /** Start no more checks of users who are logged in. Accepts NULL. */
-void oidc_start_no_more(struct oidc *o);
+void oidc_stop_checks(struct oidc *o);
 /**
- * After oidc_start_no_more: call `done` when the checks in progress have ended, at once if there are none: the provider may
+ * After oidc_stop_checks: call `done` when the checks in progress have ended, at once if there are none: the provider may
  * already have replaced a refresh token that is still in the row. Accepts NULL.
  */
 void oidc_drain(struct oidc *o, void (*done)(void *arg), void *arg);
-/** Begin a log-in for `request`, any pointer that identifies it until oidc_over. Err: ERR_BUSY too many wait, or one of `client`. */
+/** Begin a log-in for `request`, any pointer that identifies it until oidc_finish. Err: ERR_BUSY too many wait, or one of `client`. */
 int oidc_begin(struct oidc *o, const void *request, const char *client, struct fw_err *err);
 /** 1 in progress; 0 done, *out is where to send the browser; -1. Err: ERR_IO the provider does not answer as it should. */
 int oidc_address(struct oidc *o, const void *request, const char *next, struct site_login *out, struct fw_err *err);
@@ -305,7 +305,7 @@ int oidc_log_out(struct oidc *o, int64_t token, const char *sealed, struct buf *
 /** Whether the provider sent the browser back from a log-out that this daemon began. */
 bool oidc_is_logged_out(const struct oidc *o, const char *state);
 /** The request has ended; call it after the session was inserted. Accepts NULL. */
-void oidc_over(struct oidc *o, const void *request);
+void oidc_finish(struct oidc *o, const void *request);
 
 /*
  * ---- idle ----

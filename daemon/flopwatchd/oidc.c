@@ -311,7 +311,7 @@ void oidc_wake(struct oidc *o)
 		schedule(o, 0);
 }
 
-void oidc_start_no_more(struct oidc *o)
+void oidc_stop_checks(struct oidc *o)
 {
 	if (!o)
 		return;
@@ -654,7 +654,7 @@ int oidc_user(struct oidc *o, const void *request, struct site_user *out, struct
 	return l->why.code ? err_set(err, l->why.code, "%s", l->why.text) : 0;
 }
 
-void oidc_over(struct oidc *o, const void *request)
+void oidc_finish(struct oidc *o, const void *request)
 {
 	struct log_in *l = o ? find(o, request) : NULL;
 	if (!l)

@@ -423,8 +423,8 @@ static void check_slurm(const struct config_worker *w)
 		probe_print(PROBE_FAIL, "worker", "see sinfo; name another partition", "%s: there is no partition %s", w->name,
 			w->slurm.partition);
 	else
-		probe_print(PROBE_OK, "worker", "", "%s queries Slurm%s, which has %s", w->name, w->builds ? " for its builds" : "",
-			out.data);
+		probe_print(PROBE_OK, "worker", "", "%s queries Slurm%s, which has %s", w->name,
+			w->builds ? " for its builds" : "", out.data);
 	buf_fini(&out);
 	buf_fini(&errors);
 }

@@ -202,7 +202,7 @@ static void on_stop_signal(void *arg)
 	s->idle = NULL;
 	bisects_stop(s->bisects); /* Queue no more jobs; the next start continues open searches. */
 	s->bisects = NULL;
-	oidc_start_no_more(s->oidc);
+	oidc_stop_checks(s->oidc);
 	queue_drain(s->queue, drain_checks, s);
 	loop_after(s->loop, DRAIN_MS, on_stop_deadline, s, &s->deadline);
 }

@@ -105,7 +105,7 @@ static int write_marker(const char *dir, struct fw_err *err)
 }
 
 /* Returns 1 flopwatch's, 0 missing (or an empty folder), -1 not flopwatch's. */
-static int whose(const char *dir, struct fw_err *err)
+static int get_owner(const char *dir, struct fw_err *err)
 {
 	char path[PATH_MAX];
 
@@ -203,7 +203,7 @@ static int update(struct mirror *m, struct fw_err *err)
 {
 	struct git_repo *repo = NULL;
 	struct fw_err broken = { 0 };
-	int ours = whose(m->dir, err), result = 0;
+	int ours = get_owner(m->dir, err), result = 0;
 
 	if (ours < 0)
 		return -1;

@@ -180,7 +180,7 @@ static int count_cores(const cpu_set_t *set)
 }
 
 /* Divide the cores among `n` processes, and add those of process `k`. A process gets neighbouring cores. */
-static void deal(const cpu_set_t *set, int n, int k, cpu_set_t *out)
+static void share_cores(const cpu_set_t *set, int n, int k, cpu_set_t *out)
 {
 	cpu_set_t left = *set;
 	int n_cores = count_cores(set), dealt = 0;
@@ -195,7 +195,7 @@ static void deal(const cpu_set_t *set, int n, int k, cpu_set_t *out)
 }
 
 /* Return the jobs that may use core `i`, a bit each. */
-static cpu_set_t who_may(const cpu_set_t *may, int n, int i)
+static cpu_set_t get_candidates(const cpu_set_t *may, int n, int i)
 {
 	cpu_set_t who;
 	CPU_ZERO(&who);
@@ -221,11 +221,11 @@ static void divide(const cpu_set_t *group, const cpu_set_t *may, const cpu_set_t
 		n++;
 	}
 	if (n_cores >= n || n_only == 0)
-		deal(group, n, rank, out);
+		share_cores(group, n, rank, out);
 	else if (!CPU_EQUAL(&may[k], group))
 		return;
 	else if (n_cores >= n_only)
-		deal(group, n_only, rank_only, out);
+		share_cores(group, n_only, rank_only, out);
 	else
 		CPU_OR(out, out, group);
 }
@@ -239,12 +239,12 @@ void cores_share(const cpu_set_t *all, const cpu_set_t *near, int n, int k, cpu_
 		usable(all, &near[i], &may[i]);
 	left = may[k];
 	for (int i = 0; i < CPU_SETSIZE; i++) {
-		cpu_set_t group, who = who_may(may, n, i);
+		cpu_set_t group, who = get_candidates(may, n, i);
 		if (!CPU_ISSET(i, &left))
 			continue;
 		CPU_ZERO(&group);
 		for (int c = i; c < CPU_SETSIZE; c++) {
-			cpu_set_t other = who_may(may, n, c);
+			cpu_set_t other = get_candidates(may, n, c);
 			if (CPU_EQUAL(&other, &who))
 				CPU_SET(c, &group);
 		}

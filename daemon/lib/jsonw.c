@@ -53,7 +53,7 @@ void jsonw_close(struct jsonw *j, char bracket)
 }
 
 /* Eight at a time: the high bit is set for each control character, quote, backslash, or byte that is not ASCII. */
-static uint64_t odd_ones(uint64_t eight)
+static uint64_t mark_escaped(uint64_t eight)
 {
 	const uint64_t one = UINT64_C(0x0101010101010101), high = one << 7;
 	uint64_t quote = eight ^ one * '"', backslash = eight ^ one * '\\';
@@ -68,7 +68,7 @@ static bool is_plain(const char *text, size_t len)
 
 	for (; len >= sizeof eight; text += sizeof eight, len -= sizeof eight) {
 		memcpy(&eight, text, sizeof eight);
-		if (odd_ones(eight))
+		if (mark_escaped(eight))
 			break; /* or a false match next to a real one: check each byte */
 	}
 	while (len && is[(unsigned char)*text])

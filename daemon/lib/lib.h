@@ -873,7 +873,7 @@ struct unit {
  */
 struct unit unit_of_rates(double most_tflops);
 /** Return the larger of two rates; either may be NAN. */
-double unit_more(double a, double b);
+double unit_max(double a, double b);
 
 /**
  * Format a rate in its unit with at least three significant digits, from 10 on with one decimal. Shape: out[UNIT_FIGURE_SIZE].

@@ -17,7 +17,7 @@ struct unit unit_of_rates(double most_tflops)
 	return known[i];
 }
 
-double unit_more(double a, double b)
+double unit_max(double a, double b)
 {
 	return fmax(a, b); /* ignores a NAN */
 }

@@ -63,8 +63,8 @@ void benchmark_read(struct yaml *y, struct yaml_node *node, const char *name, st
 	cost_limits_default(&out->costs);
 	if (!name[0] || strlen(name) >= sizeof out->name ||
 		strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789_-") != strlen(name))
-		yaml_mistake(
-			y, node, "\"%.32s\" is not a name of a benchmark; use 1 to %zu of a-z 0-9 _ -", name, sizeof out->name - 1);
+		yaml_mistake(y, node, "\"%.32s\" is not a name of a benchmark; use 1 to %zu of a-z 0-9 _ -", name,
+			sizeof out->name - 1);
 	else
 		snprintf(out->name, sizeof out->name, "%s", name);
 	if (!yaml_is_map(node)) {

@@ -976,9 +976,9 @@ bool config_fit(const char *requested, const char *own, char *out, size_t size);
 
 /** A shard; part[0] of a list is the suite's shard 1. */
 struct rotation_part {
-	int64_t measured_at;  /* 0: never */
-	bool is_requested;    /* already requested for this commit */
-	bool is_alert_update; /* its last comparison found a change, or failed */
+	int64_t measured_at; /* 0: never */
+	bool is_requested;   /* already requested for this commit */
+	bool has_change;     /* its last comparison found a change, or failed */
 };
 
 /**

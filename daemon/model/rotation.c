@@ -11,12 +11,12 @@ static int oldest(const struct rotation_part *part, int n)
 	return best;
 }
 
-static int newest_alert_update(const struct rotation_part *part, int n, int64_t night_at)
+static int newest_change(const struct rotation_part *part, int n, int64_t night_at)
 {
 	int best = -1;
 
 	for (int i = 0; i < n; i++)
-		if (!part[i].is_requested && part[i].is_alert_update && part[i].measured_at < night_at &&
+		if (!part[i].is_requested && part[i].has_change && part[i].measured_at < night_at &&
 			(best < 0 || part[i].measured_at > part[best].measured_at))
 			best = i;
 	return best;
@@ -33,7 +33,7 @@ bool rotation_is_behind(const struct rotation_part *part, int n, int nights, int
 
 int rotation_next(const struct rotation_part *part, int n, int nights, int64_t night_at)
 {
-	int alert_update = rotation_is_behind(part, n, nights, night_at) ? -1 : newest_alert_update(part, n, night_at);
+	int alert_update = rotation_is_behind(part, n, nights, night_at) ? -1 : newest_change(part, n, night_at);
 
 	return alert_update >= 0 ? alert_update : oldest(part, n);
 }

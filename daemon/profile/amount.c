@@ -85,7 +85,7 @@ void amount_bytes(double bytes, char *out)
 	scaled(bytes, 1000, unit, out);
 }
 
-void amount_more(double base, double target, const char *noun, char *out)
+void amount_increase(double base, double target, const char *noun, char *out)
 {
 	char was[AMOUNT_SIZE], is[AMOUNT_SIZE];
 	double change = base > 0 ? target / base - 1 : 0;

@@ -103,7 +103,7 @@ void finding_seen(struct findings *f, enum cause_kind kind, const struct kernel_
  * Return the cost of a quantity's own change: its unit's time, or, if relevant and growing with the time, the waits that follow
  * from it. Shape: `waits` as in stalls_sum. Units: ms, signed.
  */
-double look_cost(const struct look *l, enum quantity q, unsigned waits);
+double look_get_cost(const struct look *l, enum quantity q, unsigned waits);
 
 /* ---- classes: The classes of evidence; each adds its findings. ---- */
 

@@ -73,7 +73,7 @@ static void find_opcodes(const struct look *l, bool is_serial, struct findings *
 	for (int g = 0; g < GROUPS; g++) {
 		if ((double)(target[g] - base[g]) * l->sign <= 0 || (groups[g].kind == CAUSE_TENSOR_WAIT && is_serial))
 			continue;
-		amount_more((double)base[g], (double)target[g], groups[g].noun, more);
+		amount_increase((double)base[g], (double)target[g], groups[g].noun, more);
 		snprintf(what, sizeof what, "has %s in its machine code", more);
 		finding_seen(
 			f, groups[g].kind, l->pair, groups[g].headline * stands_out((double)base[g], (double)target[g]), what);

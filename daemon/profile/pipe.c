@@ -57,11 +57,11 @@ void pipe_find(const struct look *l, struct findings *f)
 		bool is_reducing = pipes[i].quantity == QUANTITY_LSU && reduces_otherwise(l);
 
 		if (pipes[i].quantity == QUANTITY_ALL) /* instructions of no pipe above: the rest of the change */
-			amount_more(c->base, c->base + c->own, pipes[i].noun, more);
+			amount_increase(c->base, c->base + c->own, pipes[i].noun, more);
 		else
-			amount_more(c->base, c->target, pipes[i].noun, more);
+			amount_increase(c->base, c->target, pipes[i].noun, more);
 		snprintf(what, sizeof what, "%s %s%s", pipes[i].verb, more, is_reducing ? ", for its reductions" : "");
 		finding_add(f, is_reducing ? CAUSE_ATOMICS : pipes[i].kind, l->pair,
-			look_cost(l, pipes[i].quantity, pipes[i].waits), pipes[i].weight, what);
+			look_get_cost(l, pipes[i].quantity, pipes[i].waits), pipes[i].weight, what);
 	}
 }

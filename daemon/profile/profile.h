@@ -212,7 +212,7 @@ void amount_count(double n, char *out);
 /** Format "1.24 GB". */
 void amount_bytes(double bytes, char *out);
 /** Format "12 % more tensor instructions (1.34 M instead of 1.20 M)", "3.0 times the ...", "2.1 M ... instead of none". */
-void amount_more(double base, double target, const char *noun, char *out);
+void amount_increase(double base, double target, const char *noun, char *out);
 
 /* ---- answer: The known cause of a cell's regression as one sentence, for pages, messages, CLI and review comments. ---- */
 
@@ -496,19 +496,18 @@ void symbolname(const char *symbol, char *out);
 
 enum { PTXASDELTA_WHAT_SIZE = 200, PTXASDELTA_MAX = 256 };
 
-enum ptxas_change_how { PTXAS_NEW, PTXAS_MORE, PTXAS_FEWER, PTXAS_GONE, PTXAS_CHANGES };
+enum ptxas_change_kind { PTXAS_NEW, PTXAS_MORE, PTXAS_FEWER, PTXAS_GONE, PTXAS_CHANGES };
 
 /** "new" "more" "fewer" "gone". Shape: ends with NULL. */
 extern const char *const ptxas_change_names[PTXAS_CHANGES + 1];
 
 struct ptxas_change {
-	enum ptxas_change_how how;
+	enum ptxas_change_kind how;
 	enum ptxas_kind kind;
-	char code[8];                 /* "C7512"; "" none */
-	char kernel[SYMBOLNAME_SIZE]; /* readable name; "" if the line names none */
-	int architecture;             /* 90 for sm_90a; 0 unknown */
-	char what
-		[PTXASDELTA_WHAT_SIZE]; /* "wgmma is serialised because ...", "spills of 104 bytes by stores and ..." */
+	char code[8];                    /* "C7512"; "" none */
+	char kernel[SYMBOLNAME_SIZE];    /* readable name; "" if the line names none */
+	int architecture;                /* 90 for sm_90a; 0 unknown */
+	char what[PTXASDELTA_WHAT_SIZE]; /* "wgmma is serialised because ...", "spills of 104 bytes by stores and ..." */
 };
 
 /**

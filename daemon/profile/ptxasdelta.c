@@ -11,7 +11,7 @@ struct list {
 	size_t n, room;
 };
 
-static struct ptxas_change *add(struct list *l, enum ptxas_change_how how, enum ptxas_kind kind, const char *mangled)
+static struct ptxas_change *add(struct list *l, enum ptxas_change_kind how, enum ptxas_kind kind, const char *mangled)
 {
 	if (l->n == l->room)
 		return NULL;
@@ -120,7 +120,7 @@ static int direction(const struct ptxaslog_function *base, const struct ptxaslog
 	return more > 0 ? 1 : more < 0 ? -1 : 0;
 }
 
-static enum ptxas_change_how how_of(const struct ptxaslog_function *base, const struct ptxaslog_function *target)
+static enum ptxas_change_kind how_of(const struct ptxaslog_function *base, const struct ptxaslog_function *target)
 {
 	bool by_frame = spilled(base) == spilled(target);
 	long was = by_frame ? base->stack_bytes : spilled(base), is = by_frame ? target->stack_bytes : spilled(target);

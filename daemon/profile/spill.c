@@ -14,12 +14,13 @@ void spill_find(const struct look *l, struct findings *f)
 	const struct cause_kernel *base = pair_kernel(l->pair, 0), *target = pair_kernel(l->pair, 1);
 	const struct cause_diagnostic *said = diagnostic_of(l->e, l->pair, l->sign, false);
 	char more[AMOUNT_SIZE], what[FINDING_SIZE];
-	double ms = look_cost(l, QUANTITY_LOCAL_LOADS, waits), stored_ms = look_cost(l, QUANTITY_LOCAL_STORES, waits);
+	double ms = look_get_cost(l, QUANTITY_LOCAL_LOADS, waits), stored_ms = look_get_cost(l, QUANTITY_LOCAL_STORES, waits);
 
 	/* loads and stores may each account for all waits, so the larger one does */
 	ms = ms * stored_ms < 0 ? ms + stored_ms
 				: copysign(fmax(fabs(ms), fmax(fabs(stored_ms), fabs(loads->ms + stores->ms))), ms + stored_ms);
-	amount_more(loads->base + stores->base, loads->target + stores->target, "loads and stores of spilled registers", more);
+	amount_increase(
+		loads->base + stores->base, loads->target + stores->target, "loads and stores of spilled registers", more);
 	int used = snprintf(what, sizeof what, "executes %s", more);
 
 	if (said)

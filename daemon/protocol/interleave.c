@@ -201,8 +201,8 @@ static int read_hello(char *rest, struct interleave_line *out, struct fw_err *er
 	if (read_number(version, 0, 1e6, &number, err) != 0)
 		return -1;
 	if (number != INTERLEAVE_VERSION)
-		return err_set(
-			err, ERR_PROTOCOL, "uses version %.6g of the interleave protocol, this flopwatch uses %d", number, INTERLEAVE_VERSION);
+		return err_set(err, ERR_PROTOCOL, "uses version %.6g of the interleave protocol, this flopwatch uses %d", number,
+			INTERLEAVE_VERSION);
 	clean(rest, out->text, sizeof out->text);
 	return 0;
 }
@@ -226,7 +226,7 @@ static int parse(char *line, struct interleave_line *out, struct fw_err *err)
 {
 	static const struct {
 		const char *name;
-		enum interleave_word word;
+		enum interleave_message word;
 	} words[] = { { "flopwatch", INTERLEAVE_HELLO }, { "turn", INTERLEAVE_TURN }, { "done", INTERLEAVE_DONE },
 		{ "fact", INTERLEAVE_FACT }, { "fail", INTERLEAVE_FAIL }, { "bye", INTERLEAVE_BYE },
 		{ "parent", INTERLEAVE_PARENT }, { "fresh", INTERLEAVE_FRESH }, { "ended", INTERLEAVE_ENDED } };

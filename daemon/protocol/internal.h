@@ -119,7 +119,7 @@ struct row {
 /* An object whose values are members of the same struct. */
 #define ROW_PART(name, how, rows)                   .key = name, .kind = KIND_OBJECT, .need = how, .table = rows
 #define ROW_CUSTOM(s, m, name, how, reader, writer) ROW_AT(s, m, name, KIND_CUSTOM, how), .read = reader, .write = writer
-#define ROW_LOOK(s, m, name)                        ROW_CUSTOM(s, m, name, OPTIONAL, protocol_read_look, protocol_write_look)
+#define ROW_CLASSES(s, m, name)                     ROW_CUSTOM(s, m, name, OPTIONAL, protocol_read_classes, protocol_write_classes)
 /* Follows another macro: condition for writing the row. */
 #define ROW_IF(s, m) .gate = offsetof(s, m) + 1, .gate_width = ROW_WIDTH(s, m)
 
@@ -149,7 +149,7 @@ extern const struct row protocol_kernel_rows[], protocol_code_rows[], protocol_c
 extern const struct row protocol_stalls_rows[], protocol_hot_rows[], protocol_tried_rows[];
 
 /* A set of classes: ["forward","backward irregular"]; an empty one is left out. */
-int protocol_read_look(struct fields *f, const struct row *r, void *message);
-void protocol_write_look(struct jsonw *j, const struct row *r, const void *message);
+int protocol_read_classes(struct fields *f, const struct row *r, void *message);
+void protocol_write_classes(struct jsonw *j, const struct row *r, const void *message);
 
 #endif

@@ -704,7 +704,7 @@ enum {
 	INTERLEAVE_SPIN_US_MAX = 10000  /* for which a device waits for its host */
 };
 
-enum interleave_word {
+enum interleave_message {
 	INTERLEAVE_HELLO,
 	INTERLEAVE_TURN,
 	INTERLEAVE_DONE,
@@ -728,7 +728,7 @@ enum interleave_fact {
 };
 
 struct interleave_line {
-	enum interleave_word word;
+	enum interleave_message word;
 	char text
 		[INTERLEAVE_TEXT_SIZE]; /* hello: the program's name; fail, fresh: the reason; facts output, config, unprimed: the value */
 	char key[CASE_KEY_SIZE]; /* turn: of the cell */
@@ -800,7 +800,7 @@ bool interleave_holds(const struct interleave_side *s);
  */
 
 /** Range of a random `turn`: over this range every order of two to four subjects is equally frequent. */
-enum { ORDER_INTERLEAVE = 12 };
+enum { ORDER_TURNS = 12 };
 
 /**
  * Return which of `n` subjects begins for the counter `turn`: if it is even, base comes before target, else after it; the other
@@ -879,17 +879,17 @@ void protocol_stalls_put_hot(struct jsonw *j, const struct evidence_hot *h);
 #define SUSTAINED_S         1.0
 #define SUSTAINED_SETTLES_S 0.2 /* initial time of it in which calls do not count */
 
-enum { SUSTAINED_RUNS_MAX = 4, SUSTAINED_KEPT_MAX = 32 };
+enum { SUSTAINED_RUNS_MAX = 4, SUSTAINED_RECORDED_MAX = 32 };
 
 /** Calls of one sustained run, spread evenly over it, in order. Units: ms, MHz. */
 struct sustained_calls {
 	int kept;
-	float ms[SUSTAINED_KEPT_MAX], mhz[SUSTAINED_KEPT_MAX];
+	float ms[SUSTAINED_RECORDED_MAX], mhz[SUSTAINED_RECORDED_MAX];
 };
 
 /** Recorded calls of one side: those of its first sustained run, then those of its second. */
 struct sustained_side {
-	float ms[2 * SUSTAINED_KEPT_MAX], mhz[2 * SUSTAINED_KEPT_MAX];
+	float ms[2 * SUSTAINED_RECORDED_MAX], mhz[2 * SUSTAINED_RECORDED_MAX];
 };
 
 /** Return the side, 0 or 1, of sustained run `i` if side `first` begins: A B, then B A in a second round. */
@@ -910,24 +910,24 @@ void sustained_order(int n, int rounds, int first, char *order);
  * side is accused only if two runs show the same.
  */
 
-enum { INTERLEAVE_SEEN_MAX = 160, INTERLEAVE_SINGLE_MAX = 64, INTERLEAVE_WHY_SIZE = 300 };
+enum { INTERLEAVE_TURNS_MAX = 160, INTERLEAVE_SINGLE_MAX = 64, INTERLEAVE_WHY_SIZE = 300 };
 
 /** The last turns of one side in one cell of a session. Shape: rings; idle_us 0: not reported. */
-struct interleave_seen {
+struct interleave_turns {
 	int n, next;
-	float ms[INTERLEAVE_SEEN_MAX];      /* as reported */
-	float turn_ms[INTERLEAVE_SEEN_MAX]; /* from go to done, by the worker's clock */
-	float idle_us[INTERLEAVE_SEEN_MAX];
-	bool cut[INTERLEAVE_SEEN_MAX]; /* another process took the processor during it */
-	bool chooses, repeats;         /* the side reports repetitions; it repeated a call */
-	struct interleave_single {     /* last turns in which the worker requested single calls */
+	float ms[INTERLEAVE_TURNS_MAX];      /* as reported */
+	float turn_ms[INTERLEAVE_TURNS_MAX]; /* from go to done, by the worker's clock */
+	float idle_us[INTERLEAVE_TURNS_MAX];
+	bool cut[INTERLEAVE_TURNS_MAX]; /* another process took the processor during it */
+	bool chooses, repeats;          /* the side reports repetitions; it repeated a call */
+	struct interleave_single {      /* last turns in which the worker requested single calls */
 		int n, next;
 		double repeats; /* repetitions of each call if constant; 0: no turn yet, below 0: not constant */
 		float turn_ms[INTERLEAVE_SINGLE_MAX];
 		bool cut[INTERLEAVE_SINGLE_MAX];
 	} single;
-	int too_long;             /* number of turns with reported calls longer than the turn, */
-	double said_ms, lived_ms; /* and the reported and actual time of the worst of them */
+	int too_long;                  /* number of turns with reported calls longer than the turn, */
+	double reported_ms, actual_ms; /* and the reported and actual time of the worst of them */
 	struct interleave_rest {
 		double s;        /* total length of the turns of other sides, */
 		double cpu_s;    /* processor time of this side in them, */
@@ -941,46 +941,46 @@ struct interleave_one {
 	double repeats; /* 0: the program does not choose */
 	bool cut;       /* another process took the processor during it */
 };
-void interleave_see(struct interleave_seen *s, const struct interleave_one *turn);
+void interleave_add_turn(struct interleave_turns *s, const struct interleave_one *turn);
 /**
  * Record a turn with requested single calls. Its length shows the time of one call, even of a program that otherwise repeats
  * calls.
  */
-void interleave_see_single(struct interleave_seen *s, const struct interleave_one *turn);
+void interleave_add_single(struct interleave_turns *s, const struct interleave_one *turn);
 /** Record a turn of another kind with `ms` reported for all calls: it can only reveal impossible times. */
-void interleave_bound(struct interleave_seen *s, double ms, double turn_ms);
+void interleave_bound(struct interleave_turns *s, double ms, double turn_ms);
 
 /**
  * Return whether a session reports calls longer than their turns, with the reason in `why`. Shape: why[INTERLEAVE_WHY_SIZE].
  */
-bool interleave_overstates(const struct interleave_seen *s, char *why);
+bool interleave_overstates(const struct interleave_turns *s, char *why);
 
 enum { INTERLEAVE_HALVES = 2 };
 
 /** One side in one cell over all runs: sums over even and odd sessions. Starts zeroed. */
 struct interleave_evidence {
-	struct interleave_seen half[INTERLEAVE_HALVES]; /* of all sessions */
+	struct interleave_turns half[INTERLEAVE_HALVES]; /* of all sessions */
 	int sessions;
-	struct interleave_seen timed[INTERLEAVE_HALVES]; /* of sessions whose times count */
+	struct interleave_turns timed[INTERLEAVE_HALVES]; /* of sessions whose times count */
 	int timed_sessions;
 };
 
-void interleave_evidence_add(struct interleave_evidence *e, const struct interleave_seen *s);
+void interleave_evidence_add(struct interleave_evidence *e, const struct interleave_turns *s);
 /** Add a session whose times count, for interleave_gain. */
-void interleave_evidence_add_times(struct interleave_evidence *e, const struct interleave_seen *s);
+void interleave_evidence_add_times(struct interleave_evidence *e, const struct interleave_turns *s);
 /**
- * Return the failure class, "clock" or "escaped", if interleave_overstates or interleave_goes_on is true in each half of the
+ * Return the failure class, "clock" or "escaped", if interleave_overstates or interleave_overlaps is true in each half of the
  * runs, not necessarily the same one in both. NULL: not.
  */
-const char *interleave_is_caught(const struct interleave_evidence *side, const struct interleave_evidence *other, char *why);
+const char *interleave_find_fault(const struct interleave_evidence *side, const struct interleave_evidence *other, char *why);
 /** Return whether a side computes so much in others' turns that longer turns could lead to an accusation. */
-bool interleave_may_go_on(const struct interleave_evidence *e);
+bool interleave_may_overlap(const struct interleave_evidence *e);
 
 /** Result of the worker's clock for a gain of the target. */
 enum interleave_gain {
-	INTERLEAVE_GAIN_NONE,    /* confirmed, or no gain large enough to verify is reported */
-	INTERLEAVE_GAIN_UNHEARD, /* not confirmed, without an accusation */
-	INTERLEAVE_GAIN_MISSING  /* the gain does not exist */
+	INTERLEAVE_GAIN_NONE,        /* confirmed, or no gain large enough to verify is reported */
+	INTERLEAVE_GAIN_UNCONFIRMED, /* not confirmed, without an accusation */
+	INTERLEAVE_GAIN_MISSING      /* the gain does not exist */
 };
 /**
  * Verify a reported gain of the target of 20 % or more by the worker's clock. Turns of `calls` calls each, warm-up included, must
@@ -994,15 +994,15 @@ enum interleave_gain {
 enum interleave_gain interleave_gain(
 	const struct interleave_evidence *base, const struct interleave_evidence *target, int calls, char *why);
 /** Record the work of a side in another side's turn. `is_watched`: its run queue was read. */
-void interleave_rest_note(struct interleave_seen *s, const struct interleave_rest *rest, bool is_watched);
+void interleave_rest_note(struct interleave_turns *s, const struct interleave_rest *rest, bool is_watched);
 /** Return whether a side computes enough in others' turns to justify reading its run queue, which takes a read per thread. */
-bool interleave_is_restless(const struct interleave_seen *s);
+bool interleave_is_restless(const struct interleave_turns *s);
 /**
  * Return whether a side computes while the other one has the turn: by its processor time, or by a device that answers the other
  * side late. On a busy machine a thread that never rests gets a small share of a core and waits for one the rest of the time; the
  * sum of both times reveals it.
  */
-bool interleave_goes_on(const struct interleave_seen *side, const struct interleave_seen *other, char *why);
+bool interleave_overlaps(const struct interleave_turns *side, const struct interleave_turns *other, char *why);
 
 /**
  * Time for which the threads of a side wait for a core, from a counter of the system: it confirms or refutes a reported

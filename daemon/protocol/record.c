@@ -476,7 +476,7 @@ const struct row protocol_done_rows[] = {
 	{ ROW_DOUBLE(struct msg_done, gpu_s, "gpu_s", REQUIRED, 0, 1e9) },
 	{ ROW_DOUBLE(struct msg_done, wall_s, "wall_s", OPTIONAL, 0, 1e9) },
 	{ ROW_BOOL(struct msg_done, cancelled, "cancelled", OPTIONAL) },
-	{ ROW_LOOK(struct msg_done, sustained_runs, "sustained_runs") },
+	{ ROW_CLASSES(struct msg_done, sustained_runs, "sustained_runs") },
 	{ ROW_PART("steps", SPARSE, step_rows) },
 	{ .key = NULL },
 };

@@ -41,7 +41,7 @@ static sentinel_set of_name(const char *wanted)
 	return 0;
 }
 
-int protocol_read_look(struct fields *f, const struct row *r, void *message)
+int protocol_read_classes(struct fields *f, const struct row *r, void *message)
 {
 	json_t *list = field_array(f, r->key, 0, 2 * (size_t)DIRECTIONS);
 	sentinel_set *out = (sentinel_set *)(void *)((char *)message + r->offset);
@@ -56,7 +56,7 @@ int protocol_read_look(struct fields *f, const struct row *r, void *message)
 	return list ? 0 : -1;
 }
 
-void protocol_write_look(struct jsonw *j, const struct row *r, const void *message)
+void protocol_write_classes(struct jsonw *j, const struct row *r, const void *message)
 {
 	sentinel_set bit, set = *(const sentinel_set *)(const void *)((const char *)message + r->offset);
 	char name[NAME_SIZE];

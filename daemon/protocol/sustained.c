@@ -8,7 +8,7 @@ int sustained_side_of(int first, int i)
 
 int sustained_gather(const struct sustained_calls *b, int rounds, int first, struct sustained_side *side)
 {
-	int n = SUSTAINED_KEPT_MAX;
+	int n = SUSTAINED_RECORDED_MAX;
 	for (int i = 0; i < 2 * rounds; i++)
 		n = b[i].kept < n ? b[i].kept : n;
 	for (int i = 0; i < 2 * rounds; i++) {

@@ -26,27 +26,27 @@ enum {
 #define IDLE_SEPARATE_US 500.0
 #define QUEUED_SHARE     0.05 /* minimum wait for a core in a turn reported as interrupted */
 
-void interleave_bound(struct interleave_seen *s, double ms, double turn_ms)
+void interleave_bound(struct interleave_turns *s, double ms, double turn_ms)
 {
 	if (ms <= turn_ms * SLACK + SLACK_MS)
 		return;
-	if (s->too_long++ == 0 || ms / turn_ms > s->said_ms / s->lived_ms) {
-		s->said_ms = ms;
-		s->lived_ms = turn_ms;
+	if (s->too_long++ == 0 || ms / turn_ms > s->reported_ms / s->actual_ms) {
+		s->reported_ms = ms;
+		s->actual_ms = turn_ms;
 	}
 }
 
-static void note(struct interleave_seen *s, float ms, float turn_ms, float idle_us, bool cut)
+static void note(struct interleave_turns *s, float ms, float turn_ms, float idle_us, bool cut)
 {
 	s->ms[s->next] = ms;
 	s->turn_ms[s->next] = turn_ms;
 	s->idle_us[s->next] = idle_us;
 	s->cut[s->next] = cut;
-	s->next = (s->next + 1) % INTERLEAVE_SEEN_MAX;
-	s->n += s->n < INTERLEAVE_SEEN_MAX;
+	s->next = (s->next + 1) % INTERLEAVE_TURNS_MAX;
+	s->n += s->n < INTERLEAVE_TURNS_MAX;
 }
 
-void interleave_see(struct interleave_seen *s, const struct interleave_one *turn)
+void interleave_add_turn(struct interleave_turns *s, const struct interleave_one *turn)
 {
 	interleave_bound(s, turn->ms * (turn->repeats > 1 ? turn->repeats : 1), turn->turn_ms);
 	s->chooses = s->chooses || turn->repeats > 0;
@@ -63,7 +63,7 @@ static void note_single(struct interleave_single *s, float turn_ms, bool cut, do
 	s->n += s->n < INTERLEAVE_SINGLE_MAX;
 }
 
-void interleave_see_single(struct interleave_seen *s, const struct interleave_one *turn)
+void interleave_add_single(struct interleave_turns *s, const struct interleave_one *turn)
 {
 	double repeats = turn->repeats > 1 ? turn->repeats : 1;
 
@@ -71,12 +71,13 @@ void interleave_see_single(struct interleave_seen *s, const struct interleave_on
 	note_single(&s->single, (float)turn->turn_ms, turn->cut, repeats);
 }
 
-bool interleave_overstates(const struct interleave_seen *s, char *why)
+bool interleave_overstates(const struct interleave_turns *s, char *why)
 {
 	if (s->too_long < PROOFS)
 		return false;
-	snprintf(why, INTERLEAVE_WHY_SIZE, "it reports a call of %.4g ms in a turn of %.4g ms; %d turns are shorter than their calls",
-		s->said_ms, s->lived_ms, s->too_long);
+	snprintf(why, INTERLEAVE_WHY_SIZE,
+		"it reports a call of %.4g ms in a turn of %.4g ms; %d turns are shorter than their calls", s->reported_ms,
+		s->actual_ms, s->too_long);
 	return true;
 }
 
@@ -92,37 +93,37 @@ static bool computes(const struct interleave_rest *r)
 	return r->cpu_s > REST_SHARE * r->s;
 }
 
-static bool never_rests(const struct interleave_rest *r)
+static bool is_always_busy(const struct interleave_rest *r)
 {
 	return r->cpu_s > CROWDED_SHARE * r->s && r->cpu_s + r->queued_s > WANTED_SHARE * r->s;
 }
 
-static void add_interleave(struct interleave_seen *sum, const struct interleave_seen *s)
+static void add_interleave(struct interleave_turns *sum, const struct interleave_turns *s)
 {
 	for (int i = 0; i < s->n; i++) {
-		int at = (s->next + INTERLEAVE_SEEN_MAX - s->n + i) % INTERLEAVE_SEEN_MAX;
+		int at = (s->next + INTERLEAVE_TURNS_MAX - s->n + i) % INTERLEAVE_TURNS_MAX;
 
 		note(sum, s->ms[at], s->turn_ms[at], s->idle_us[at], s->cut[at]);
 	}
 }
 
-void interleave_evidence_add(struct interleave_evidence *e, const struct interleave_seen *s)
+void interleave_evidence_add(struct interleave_evidence *e, const struct interleave_turns *s)
 {
-	struct interleave_seen *half = &e->half[e->sessions++ % INTERLEAVE_HALVES];
+	struct interleave_turns *half = &e->half[e->sessions++ % INTERLEAVE_HALVES];
 
 	add_interleave(half, s);
-	if (s->too_long > 0 && (half->too_long == 0 || s->said_ms / s->lived_ms > half->said_ms / half->lived_ms)) {
-		half->said_ms = s->said_ms;
-		half->lived_ms = s->lived_ms;
+	if (s->too_long > 0 && (half->too_long == 0 || s->reported_ms / s->actual_ms > half->reported_ms / half->actual_ms)) {
+		half->reported_ms = s->reported_ms;
+		half->actual_ms = s->actual_ms;
 	}
 	half->too_long += s->too_long;
 	add(&half->rest, &s->rest);
 	add(&half->watched, &s->watched);
 }
 
-void interleave_evidence_add_times(struct interleave_evidence *e, const struct interleave_seen *s)
+void interleave_evidence_add_times(struct interleave_evidence *e, const struct interleave_turns *s)
 {
-	struct interleave_seen *half = &e->timed[e->timed_sessions++ % INTERLEAVE_HALVES];
+	struct interleave_turns *half = &e->timed[e->timed_sessions++ % INTERLEAVE_HALVES];
 
 	add_interleave(half, s);
 	half->chooses = half->chooses || s->chooses;
@@ -135,25 +136,25 @@ void interleave_evidence_add_times(struct interleave_evidence *e, const struct i
 }
 
 /* Return the failure class that one half shows; NULL none. */
-static const char *judge_half(const struct interleave_seen *side, const struct interleave_seen *other, char *why)
+static const char *judge_half(const struct interleave_turns *side, const struct interleave_turns *other, char *why)
 {
 	if (interleave_overstates(side, why))
 		return "clock";
-	return interleave_goes_on(side, other, why) ? "escaped" : NULL;
+	return interleave_overlaps(side, other, why) ? "escaped" : NULL;
 }
 
-const char *interleave_is_caught(const struct interleave_evidence *side, const struct interleave_evidence *other, char *why)
+const char *interleave_find_fault(const struct interleave_evidence *side, const struct interleave_evidence *other, char *why)
 {
 	return judge_half(&side->half[0], &other->half[0], why) ? judge_half(&side->half[1], &other->half[1], why) : NULL;
 }
 
-bool interleave_may_go_on(const struct interleave_evidence *e)
+bool interleave_may_overlap(const struct interleave_evidence *e)
 {
 	struct interleave_rest all = e->half[0].rest, watched = e->half[0].watched;
 
 	add(&all, &e->half[1].rest);
 	add(&watched, &e->half[1].watched);
-	return computes(&all) || never_rests(&watched);
+	return computes(&all) || is_always_busy(&watched);
 }
 
 /* Comparison of reported times with turns. */
@@ -169,9 +170,9 @@ struct middle {
 	double ms, ms_q, turn_ms, turn_q;
 };
 
-static struct middle middle_of(const struct interleave_seen *s, const struct hearing *how, bool with_cut)
+static struct middle middle_of(const struct interleave_turns *s, const struct hearing *how, bool with_cut)
 {
-	double ms[INTERLEAVE_SEEN_MAX], turn_ms[INTERLEAVE_SEEN_MAX];
+	double ms[INTERLEAVE_TURNS_MAX], turn_ms[INTERLEAVE_TURNS_MAX];
 	struct middle m = { .n = 0 };
 
 	for (int i = 0; i < s->n; i++)
@@ -224,7 +225,7 @@ static double missing_ms(const struct middle *base, const struct middle *target,
 	return RECEIVED * claimed_ms(base, target, how) - (base->turn_ms - target->turn_ms);
 }
 
-static bool is_unheard(const struct middle *base, const struct middle *target, const struct hearing *how)
+static bool is_unconfirmed(const struct middle *base, const struct middle *target, const struct hearing *how)
 {
 	double error, missing = missing_ms(base, target, how, &error);
 
@@ -296,31 +297,31 @@ enum interleave_gain interleave_gain(
 			continue;
 		claimed = true;
 		with_cut = i > 0;
-		received = received || !is_unheard(&b, &t, &how);
+		received = received || !is_unconfirmed(&b, &t, &how);
 	}
 	if (!claimed || received)
 		return INTERLEAVE_GAIN_NONE;
 	b = both(base, &how, with_cut);
 	t = both(target, &how, with_cut);
 	explain(&b, &t, &how, why);
-	return is_missing(base, target, &how) ? INTERLEAVE_GAIN_MISSING : INTERLEAVE_GAIN_UNHEARD;
+	return is_missing(base, target, &how) ? INTERLEAVE_GAIN_MISSING : INTERLEAVE_GAIN_UNCONFIRMED;
 }
 
-void interleave_rest_note(struct interleave_seen *s, const struct interleave_rest *rest, bool is_watched)
+void interleave_rest_note(struct interleave_turns *s, const struct interleave_rest *rest, bool is_watched)
 {
 	add(&s->rest, rest);
 	if (is_watched)
 		add(&s->watched, rest);
 }
 
-bool interleave_is_restless(const struct interleave_seen *s)
+bool interleave_is_restless(const struct interleave_turns *s)
 {
 	return s->rest.s > 0 && s->rest.cpu_s > RESTLESS_SHARE * s->rest.s;
 }
 
-static double idle_us(const struct interleave_seen *s)
+static double idle_us(const struct interleave_turns *s)
 {
-	float us[INTERLEAVE_SEEN_MAX];
+	float us[INTERLEAVE_TURNS_MAX];
 	int n = 0;
 
 	for (int i = 0; i < s->n; i++)
@@ -329,7 +330,7 @@ static double idle_us(const struct interleave_seen *s)
 	return n < FEW ? 0 : stats_median(us, n);
 }
 
-bool interleave_goes_on(const struct interleave_seen *side, const struct interleave_seen *other, char *why)
+bool interleave_overlaps(const struct interleave_turns *side, const struct interleave_turns *other, char *why)
 {
 	if (side->rest.cpu_s > REST_CPU_S && computes(&side->rest)) {
 		snprintf(why, INTERLEAVE_WHY_SIZE,
@@ -337,7 +338,7 @@ bool interleave_goes_on(const struct interleave_seen *side, const struct interle
 			side->rest.s);
 		return true;
 	}
-	if (side->watched.cpu_s > REST_CPU_S && never_rests(&side->watched)) {
+	if (side->watched.cpu_s > REST_CPU_S && is_always_busy(&side->watched)) {
 		snprintf(why, INTERLEAVE_WHY_SIZE,
 			"computes while the other side has the turn: %.3g s of processor time in %.3g s, and %.3g s of waiting for it",
 			side->watched.cpu_s, side->watched.s, side->watched.queued_s);

@@ -65,7 +65,7 @@ static int add_result(
 	if (json_is_null(result))
 		return reading_fail(out, key, "it failed: asv stored no result", where, err);
 	if (object_is_bare(result))
-		return reading_leave(out, key, err, "skipped by the benchmark suite");
+		return reading_skip(out, key, err, "skipped by the benchmark suite");
 	if (json_array_size(samples) > 0)
 		return object_add_values(out, samples, "samples", key, 1e3, NAN, where, err);
 	return json_is_number(result) && reading_is_time(median.ms)
@@ -115,8 +115,8 @@ static int read_benchmarks(struct reading *out, json_t *results, const struct co
 	return 0;
 }
 
-int read_asv(
-	struct reading *out, const char *text, size_t len, const char *file, const struct reading_how *how, struct fw_err *err)
+int read_asv(struct reading *out, const char *text, size_t len, const char *file, const struct reading_options *how,
+	struct fw_err *err)
 {
 	json_t *root = object_load_bare(text, len, file, err);
 	struct fields f;

@@ -121,7 +121,7 @@ static int add_mean(struct reading *out, struct catch2 *t, double ms, const char
 	reading_entry(out, t->line);
 	snprintf(where, sizeof where, "%.500s:%d", file, t->line);
 	return reading_is_time(ms) ? reading_add(out, key, ms, NAN, where, err)
-				   : reading_leave(out, key, err, "a mean of %g ms is not a time", ms);
+				   : reading_skip(out, key, err, "a mean of %g ms is not a time", ms);
 }
 
 static int leave_unfinished(
@@ -135,7 +135,7 @@ static int leave_unfinished(
 	t->name[0] = '\0';
 	out->line = t->line;
 	reading_entry(out, t->line);
-	return is_failure ? reading_fail(out, key, why, file, err) : reading_leave(out, key, err, "%s", why);
+	return is_failure ? reading_fail(out, key, why, file, err) : reading_skip(out, key, err, "%s", why);
 }
 
 static int read_table_line(
@@ -196,8 +196,8 @@ static int read_line(struct reading *out, struct catch2 *t, const struct text_li
 	return 0;
 }
 
-int read_catch2(
-	struct reading *out, const char *text, size_t len, const char *file, const struct reading_how *how, struct fw_err *err)
+int read_catch2(struct reading *out, const char *text, size_t len, const char *file, const struct reading_options *how,
+	struct fw_err *err)
 {
 	struct text_line line = text_begin(text, len);
 	struct catch2 t = { .place = OUTSIDE };

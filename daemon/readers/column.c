@@ -139,7 +139,7 @@ static void end_series(char *series)
 }
 
 /* "s" alone counts as seconds only next to a term for time. */
-static bool speaks_of_time(const char *series)
+static bool is_about_time(const char *series)
 {
 	static const char *const words[] = { "time", "times", "latency", "duration", "elapsed", "runtime", "wall", NULL };
 
@@ -161,7 +161,7 @@ static const char *find_suffix(const char *name, size_t n)
 			continue;
 		copy(unit, sizeof unit, name + i, n - i);
 		copy(series, sizeof series, name, i - 1);
-		if (!is_known(unit) || (tolower((unsigned char)unit[0]) == 's' && !speaks_of_time(series)))
+		if (!is_known(unit) || (tolower((unsigned char)unit[0]) == 's' && !is_about_time(series)))
 			return NULL;
 		return name + i;
 	}

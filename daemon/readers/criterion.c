@@ -73,7 +73,7 @@ static int add_estimates(
 			time[n++] = (struct reading_time){ names[rank], rank, ms };
 	}
 	return n > 0 ? reading_state(out, key, time, n, where, err)
-		     : reading_leave(out, key, err, "it has neither a median nor a mean");
+		     : reading_skip(out, key, err, "it has neither a median nor a mean");
 }
 
 static int read_line(struct reading *out, json_t *object, const char *where, void *arg, struct fw_err *err)
@@ -111,7 +111,7 @@ static int read_file(struct reading *out, const char *text, size_t len, const ch
 	if (samples.times)
 		result = has_times(&samples)
 				 ? add_samples(out, &samples, key, file, err)
-				 : reading_leave(out, key, err, "it has samples without a time or number of iterations");
+				 : reading_skip(out, key, err, "it has samples without a time or number of iterations");
 	else if (json_object_get(root, "mean") || json_object_get(root, "median"))
 		result = add_estimates(out, root, "point_estimate", key, file, err);
 	else
@@ -142,12 +142,12 @@ static int read_text_line(struct reading *out, const struct text_line *line, con
 	digits[n] = '\0';
 	snprintf(where, sizeof where, "%.500s:%d", file, line->number);
 	if (!end || !reading_number(digits, &ns) || !reading_is_time(ns * unit_to_ms("ns")))
-		return reading_leave(out, key, err, "it has no time in ns/iter");
+		return reading_skip(out, key, err, "it has no time in ns/iter");
 	return reading_add(out, key, ns * unit_to_ms("ns"), NAN, where, err);
 }
 
-int read_criterion(
-	struct reading *out, const char *text, size_t len, const char *file, const struct reading_how *how, struct fw_err *err)
+int read_criterion(struct reading *out, const char *text, size_t len, const char *file, const struct reading_options *how,
+	struct fw_err *err)
 {
 	struct text_line line = text_begin(text, len);
 

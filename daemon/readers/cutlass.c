@@ -18,7 +18,7 @@ static int find_columns(const struct csv *c, const struct table_header *h, struc
 		{ &r->runtime, "Runtime" } };
 
 	for (size_t i = 0; i < sizeof needed / sizeof needed[0]; i++)
-		if ((*needed[i].at = table_need(c, h, needed[i].name, err)) < 0)
+		if ((*needed[i].at = table_require_column(c, h, needed[i].name, err)) < 0)
 			return -1;
 	r->gflops = table_column(h, "GFLOPs");
 	return 0;
@@ -67,7 +67,7 @@ static int read_result(
 	if (strcmp(disposition, "failed") == 0 || strcmp(disposition, "incorrect") == 0)
 		return reading_fail(out, key, why, table_position(where, c, "Disposition"), err);
 	if ((strcmp(disposition, "passed") != 0 && !unverified) || strcmp(status, "success") != 0)
-		return reading_leave(out, key, err, "%s", why);
+		return reading_skip(out, key, err, "%s", why);
 	if (unverified)
 		reading_note(out, "results of the disposition not_verified are in it: the profiler did not check these kernels");
 	if (r->gflops >= 0 && !reading_number(c->cell[r->gflops], &gflops))
@@ -75,8 +75,8 @@ static int read_result(
 	return table_add(out, c, h, r->runtime, "ms", key, gflops / 1e3, err);
 }
 
-int read_cutlass(
-	struct reading *out, const char *text, size_t len, const char *file, const struct reading_how *how, struct fw_err *err)
+int read_cutlass(struct reading *out, const char *text, size_t len, const char *file, const struct reading_options *how,
+	struct fw_err *err)
 {
 	struct table_header h;
 	struct report report;

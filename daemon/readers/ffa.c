@@ -10,7 +10,7 @@ enum { OUT_OF_MEMORY = -1, NOT_SUPPORTED = -2 };
 
 static int leave_absent(struct reading *out, const char *key, double value, struct fw_err *err)
 {
-	return reading_leave(
+	return reading_skip(
 		out, key, err, "%s", value == OUT_OF_MEMORY ? "-1: out of memory, or not measured" : "-2: not supported");
 }
 
@@ -22,9 +22,9 @@ struct ffa_columns {
 
 static int ffa_find(const struct csv *c, const struct table_header *h, struct ffa_columns *f, struct fw_err *err)
 {
-	f->tokens = table_need(c, h, "seqlen", err);
-	f->direction = table_need(c, h, "direction", err);
-	f->latency = table_need(c, h, "latency_ms", err);
+	f->tokens = table_require_column(c, h, "seqlen", err);
+	f->direction = table_require_column(c, h, "direction", err);
+	f->latency = table_require_column(c, h, "latency_ms", err);
 	f->tflops = table_column(h, "tflops_per_sec");
 	f->mask = table_column(h, "mask_type");
 	f->ratio = table_column(h, "sparsity_ratio");
@@ -87,13 +87,13 @@ static int ffa_row(
 	(void)h;
 	ffa_key(c, f, forward ? "forward" : known ? "backward" : word, key);
 	if (!known)
-		return reading_leave(out, key, err, "the direction `%.20s` is neither fwd nor bwd", word);
+		return reading_skip(out, key, err, "the direction `%.20s` is neither fwd nor bwd", word);
 	if (!reading_number(c->cell[f->latency], &ms))
-		return reading_leave(out, key, err, "`%.20s` is not a number", c->cell[f->latency]);
+		return reading_skip(out, key, err, "`%.20s` is not a number", c->cell[f->latency]);
 	if (ms == OUT_OF_MEMORY)
 		return leave_absent(out, key, ms, err);
 	if (!reading_is_time(ms))
-		return reading_leave(out, key, err, "%g ms is not a time", ms);
+		return reading_skip(out, key, err, "%g ms is not a time", ms);
 	if (f->tflops >= 0 && !reading_number(c->cell[f->tflops], &tflops))
 		tflops = NAN;
 	return reading_add(out, key, ms, tflops, table_position(where, c, "latency_ms"), err);
@@ -135,14 +135,14 @@ static int flops_cell(
 	const char *suffix;
 
 	if (!c->cell[i][0])
-		return reading_leave(out, key, err, "empty");
+		return reading_skip(out, key, err, "empty");
 	if (!reading_number(c->cell[i], &tflops))
-		return reading_leave(out, key, err, "`%.20s` is not a number", c->cell[i]);
+		return reading_skip(out, key, err, "`%.20s` is not a number", c->cell[i]);
 	if (tflops == OUT_OF_MEMORY || tflops == NOT_SUPPORTED)
 		return leave_absent(out, key, tflops, err);
 	(void)unit_convert(tflops, "TFLOPS", &ms, &same, &suffix);
 	if (!reading_is_time(ms))
-		return reading_leave(out, key, err, "%g TFLOP/s is not a rate", tflops);
+		return reading_skip(out, key, err, "%g TFLOP/s is not a rate", tflops);
 	return reading_add(out, key, ms, tflops, table_position(where, c, h->name[i]), err);
 }
 
@@ -164,8 +164,8 @@ static int flops_row(struct reading *out, const struct csv *c, const struct tabl
 	return 0;
 }
 
-int read_ffa(
-	struct reading *out, const char *text, size_t len, const char *file, const struct reading_how *how, struct fw_err *err)
+int read_ffa(struct reading *out, const char *text, size_t len, const char *file, const struct reading_options *how,
+	struct fw_err *err)
 {
 	struct table_header h;
 	struct csv c;

@@ -208,10 +208,10 @@ static int add_repetition(struct reading *out, json_t *object, const struct run 
 	}
 	if (r->skipped) {
 		field_text(&f, "skip_message", why, sizeof why - 16);
-		return reading_leave(out, r->name, err, "skipped%s%s", why[0] ? ": " : "", why);
+		return reading_skip(out, r->name, err, "skipped%s%s", why[0] ? ": " : "", why);
 	}
 	result->broken = result->broken || !has_time(object, r, time, &ms, why);
-	return result->broken ? reading_leave(out, r->name, err, "%s", why) : reading_add(out, r->name, ms, NAN, where, err);
+	return result->broken ? reading_skip(out, r->name, err, "%s", why) : reading_add(out, r->name, ms, NAN, where, err);
 }
 
 /* Add a result of aggregates only: its median and its mean. Shape: run[n], the first of them at `at`. */
@@ -234,7 +234,7 @@ static int add_aggregates(struct reading *out, json_t *list, const struct run *r
 			break;
 		}
 	return n_found > 0 ? reading_state(out, run[at].name, found, n_found, where, err)
-			   : reading_leave(out, run[at].name, err, "%s", why);
+			   : reading_skip(out, run[at].name, err, "%s", why);
 }
 
 static int add_items(struct reading *out, json_t *list, const struct run *run, size_t n, struct result *result, const char *time,
@@ -282,8 +282,8 @@ static int read_items(struct reading *out, json_t *list, const char *time, const
 	return rc;
 }
 
-int read_google(
-	struct reading *out, const char *text, size_t len, const char *file, const struct reading_how *how, struct fw_err *err)
+int read_google(struct reading *out, const char *text, size_t len, const char *file, const struct reading_options *how,
+	struct fw_err *err)
 {
 	const char *time = strcmp(how->time, "cpu") == 0 ? "cpu_time" : "real_time";
 	json_t *root = object_load_bare(text, len, file, err);

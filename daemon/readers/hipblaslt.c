@@ -80,12 +80,12 @@ static int read_rows(struct reading *out, struct csv *c, const struct table_head
 		}
 		out->line = c->line;
 		snprintf(name, sizeof name, "line %d", c->line);
-		return n > 0 ? 0 : reading_leave(out, name, err, "it has %d cells, the header has %d", c->n, h->n);
+		return n > 0 ? 0 : reading_skip(out, name, err, "it has %d cells, the header has %d", c->n, h->n);
 	}
 }
 
-int read_hipblaslt(
-	struct reading *out, const char *text, size_t len, const char *file, const struct reading_how *how, struct fw_err *err)
+int read_hipblaslt(struct reading *out, const char *text, size_t len, const char *file, const struct reading_options *how,
+	struct fw_err *err)
 {
 	struct table_header h;
 	struct csv c;
@@ -100,7 +100,7 @@ int read_hipblaslt(
 		from = c.at;
 		cut_number(h.name[0]);
 		if (result == 0)
-			result = table_need(&c, &h, "us", err) < 0 ? -1 : read_rows(out, &c, &h, is_winner, err);
+			result = table_require_column(&c, &h, "us", err) < 0 ? -1 : read_rows(out, &c, &h, is_winner, err);
 		tables++;
 	}
 	csv_fini(&c);

@@ -446,14 +446,14 @@ static void note_reading(struct history *h, const struct reading *r)
 	char left[READING_NOTE_SIZE];
 	for (int i = 0; i < r->n_notes; i++)
 		reading_note(&h->notes, "%s", r->note[i]);
-	reading_report_left(r, left, sizeof left);
+	reading_report_skipped(r, left, sizeof left);
 	if (left[0])
 		reading_note(&h->notes, "%s", left);
 }
 
 static int read_asv_point(const struct source *s, const json_t *root)
 {
-	const struct reading_how how = { .format = "asv", .unit = "", .time = "", .may_be_empty = true };
+	const struct reading_options how = { .format = "asv", .unit = "", .time = "", .may_be_empty = true };
 	const json_t *hash = json_object_get(root, "commit_hash");
 	struct path path = { 0 };
 	struct reading reading;
@@ -527,15 +527,15 @@ static const char *unit_of_metric(const char *metric)
 
 static int find_columns(const struct csv *c, const struct table_header *h, struct csv_columns *t, struct fw_err *err)
 {
-	t->commit = table_need(c, h, "commit", err);
-	t->value = t->commit < 0 ? -1 : table_need(c, h, "value", err);
+	t->commit = table_require_column(c, h, "commit", err);
+	t->value = t->commit < 0 ? -1 : table_require_column(c, h, "value", err);
 	t->date = table_column(h, "date");
 	t->suite = table_column(h, "suite");
 	t->unit = table_column(h, "unit");
 	t->metric = table_column(h, "metric");
 	for (int i = 0; i < NAME_COLUMNS; i++)
 		t->name[i] = table_column(h, name_columns[i]);
-	if (t->value < 0 || (t->name[0] < 0 && table_need(c, h, "benchmark", err) < 0))
+	if (t->value < 0 || (t->name[0] < 0 && table_require_column(c, h, "benchmark", err) < 0))
 		return -1;
 	if (t->unit < 0 && t->metric < 0)
 		return err_set(err, ERR_INVALID, "%s:1:1: has neither a column `unit` nor `metric`, such as wall-time", c->file);
@@ -660,7 +660,8 @@ int history_add(struct history *h, const char *format, const char *text, size_t 
 			return read_json(&s, readers[i].read);
 	if (strcmp(format, "rustc-perf") == 0)
 		return read_rustc_perf(&s);
-	return err_set(err, ERR_INVALID, "%.500s: `%.40s` is not a format of a history; use one of " HISTORY_FORMATS, file, format);
+	return err_set(
+		err, ERR_INVALID, "%.500s: `%.40s` is not a format of a history; use one of " HISTORY_FORMATS, file, format);
 }
 
 static int compare_points(const void *a, const void *b)

@@ -60,7 +60,7 @@ static int read_result(struct reading *out, json_t *object, size_t i, const char
 	if (key.failed || !json_is_string(json_object_get(object, "command")))
 		result = field_fail(&f, "command", key.failed ? "is too long" : "is missing");
 	else if (why)
-		result = reading_leave(out, key.data, err, "%s", why);
+		result = reading_skip(out, key.data, err, "%s", why);
 	else if (json_array_size(json_object_get(object, "times")) > 0)
 		result = object_add_times(out, &f, file, "times", key.data, 1e3, NAN, err);
 	else
@@ -69,8 +69,8 @@ static int read_result(struct reading *out, json_t *object, size_t i, const char
 	return result;
 }
 
-int read_hyperfine(
-	struct reading *out, const char *text, size_t len, const char *file, const struct reading_how *how, struct fw_err *err)
+int read_hyperfine(struct reading *out, const char *text, size_t len, const char *file, const struct reading_options *how,
+	struct fw_err *err)
 {
 	json_t *root = object_load(text, len, file, err);
 	struct fields f;

@@ -169,7 +169,7 @@ reading_fn read_nsys;
 /* ---- nvbench: JSON of nvbench; called by reading_parse. ---- */
 
 /**
- * Read the median of cold GPU times of each state, else its best statistic; all statistics stay available (reading_settle). Names
+ * Read the median of cold GPU times of each state, else its best statistic; all statistics stay available (reading_choose_statistic). Names
  * include the card only if the file has several, or `name_device` requests it; it becomes a condition in any case. Skipped states
  * and those without a time are left out. Reads files of version 1, and unversioned ones of 2021, whose states and summaries have
  * other names; any other version is refused by name.
@@ -241,9 +241,9 @@ struct table_header {
 
 /** Read the first row. Err: there is none. */
 int table_header_read(struct csv *c, struct table_header *h, struct fw_err *err);
-/** Return the position of a column; -1 none. table_need sets `err` as well. */
+/** Return the position of a column; -1 none. table_require_column sets `err` as well. */
 int table_column(const struct table_header *h, const char *name);
-int table_need(const struct csv *c, const struct table_header *h, const char *name, struct fw_err *err);
+int table_require_column(const struct csv *c, const struct table_header *h, const char *name, struct fw_err *err);
 /**
  * Read the next row. A row with another number of cells than the header is left out, with a note in `out`, if not NULL. Returns
  * 1, 0, -1: the last row has no end of line, so its last number may be cut.

@@ -45,8 +45,9 @@ static int add_iterations(struct reading *out, json_t *forks, const struct unit_
 		json_array_foreach(fork, k, score)
 		{
 			if (!reading_is_time(time_of(score, unit)))
-				return reading_leave(out, key, err, "a score of its raw data is neither a time nor a rate") != 0 ? -1
-															   : 1;
+				return reading_skip(out, key, err, "a score of its raw data is neither a time nor a rate") != 0
+					       ? -1
+					       : 1;
 			if (reading_add(out, key, time_of(score, unit), NAN, where, err) != 0)
 				return -1;
 			n++;
@@ -69,7 +70,7 @@ static int add_score(struct reading *out, json_t *metric, const struct unit_of_s
 		if (reading_is_time(time_of(score[rank], unit)))
 			time[n++] = (struct reading_time){ names[rank], rank, time_of(score[rank], unit) };
 	return n > 0 ? reading_state(out, key, time, n, where, err)
-		     : reading_leave(out, key, err, "its score is neither a time nor a rate");
+		     : reading_skip(out, key, err, "its score is neither a time nor a rate");
 }
 
 static int read_metric(struct reading *out, struct fields *f, const char *key, const char *file, struct fw_err *err)
@@ -82,7 +83,7 @@ static int read_metric(struct reading *out, struct fields *f, const char *key, c
 	if (f->failed)
 		return -1;
 	if (!text || !read_unit(text, &unit))
-		return reading_leave(out, key, err, "its unit `%.20s` is neither a time of an operation nor operations in a time",
+		return reading_skip(out, key, err, "its unit `%.20s` is neither a time of an operation nor operations in a time",
 			text ? text : "");
 	snprintf(full, sizeof full, "%s%s", key, unit.is_rate ? "/per-op" : "");
 	object_position(where, file, f, "primaryMetric");
@@ -119,8 +120,8 @@ static int read_benchmark(struct reading *out, json_t *object, size_t i, const c
 	return read_metric(out, &f, key, file, err);
 }
 
-int read_jmh(
-	struct reading *out, const char *text, size_t len, const char *file, const struct reading_how *how, struct fw_err *err)
+int read_jmh(struct reading *out, const char *text, size_t len, const char *file, const struct reading_options *how,
+	struct fw_err *err)
 {
 	json_t *root = object_load_bare(text, len, file, err), *benchmark;
 	int result = 0;

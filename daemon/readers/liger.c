@@ -19,7 +19,7 @@ static int find_columns(const struct csv *c, const struct table_header *h, struc
 		{ &t->median, "y_value_50" } };
 
 	for (size_t i = 0; i < sizeof needed / sizeof needed[0]; i++)
-		if ((*needed[i].at = table_need(c, h, needed[i].name, err)) < 0)
+		if ((*needed[i].at = table_require_column(c, h, needed[i].name, err)) < 0)
 			return -1;
 	t->config = table_column(h, "extra_benchmark_config_str");
 	t->gpu = table_column(h, "gpu_name");
@@ -77,8 +77,8 @@ static int read_result(
 	return table_add(out, c, h, t->median, c->cell[t->unit], key, NAN, err);
 }
 
-int read_liger(
-	struct reading *out, const char *text, size_t len, const char *file, const struct reading_how *how, struct fw_err *err)
+int read_liger(struct reading *out, const char *text, size_t len, const char *file, const struct reading_options *how,
+	struct fw_err *err)
 {
 	struct table_header h;
 	struct columns t;

@@ -35,7 +35,7 @@ static int cell_line(struct reading *out, struct fields *f, const char *file, st
 	const char *unit = unit_of(f, why);
 
 	if (!unit)
-		return reading_leave(out, key, err, "%s", why);
+		return reading_skip(out, key, err, "%s", why);
 	return object_add_times(
 		out, f, file, unit, key, unit_to_ms(unit), json_is_number(tflops) ? json_number_value(tflops) : NAN, err);
 }
@@ -59,9 +59,9 @@ static int bench_line(struct reading *out, struct fields *f, const char *file, s
 		return 0;
 	snprintf(key, sizeof key, "%s%s%s%s%s%s", name, peer[0] ? "/" : "", peer, cell[0] ? "/" : "", cell, suffix);
 	if (!json_is_number(value))
-		return reading_leave(out, key, err, "its value is not a number");
+		return reading_skip(out, key, err, "its value is not a number");
 	return reading_is_time(ms) ? reading_add(out, key, ms, tflops, object_position(where, file, f, "value"), err)
-				   : reading_leave(out, key, err, "%g %s is no measured value", json_number_value(value), unit);
+				   : reading_skip(out, key, err, "%g %s is no measured value", json_number_value(value), unit);
 }
 
 static int read_line(struct reading *out, json_t *object, const char *where, void *arg, struct fw_err *err)
@@ -79,8 +79,8 @@ static int read_line(struct reading *out, json_t *object, const char *where, voi
 					: cell_line(out, &f, where, err);
 }
 
-int read_lines(
-	struct reading *out, const char *text, size_t len, const char *file, const struct reading_how *how, struct fw_err *err)
+int read_lines(struct reading *out, const char *text, size_t len, const char *file, const struct reading_options *how,
+	struct fw_err *err)
 {
 	(void)how;
 	return object_each_line(out, text, len, file, read_line, NULL, err);

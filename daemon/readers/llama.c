@@ -55,7 +55,7 @@ static int load_csv(struct reading *out, const char *text, size_t len, const cha
 	int got = -1;
 
 	csv_init(&c, text, len, file);
-	if (table_header_read(&c, &h, err) == 0 && table_need(&c, &h, "avg_ts", err) >= 0) {
+	if (table_header_read(&c, &h, err) == 0 && table_require_column(&c, &h, "avg_ts", err) >= 0) {
 		for (int i = 0; i < h.n; i++)
 			name[i] = h.name[i];
 		while ((got = table_next(&c, &h, out, err)) == 1)
@@ -105,7 +105,7 @@ static int load_markdown(struct reading *out, const char *text, size_t len, json
 		} else if (n > 0 && text_begins(&line, "|") && cells != n && out) {
 			snprintf(row, sizeof row, "line %d", line.number);
 			out->line = line.number;
-			if (reading_leave(out, row, err, "it is no whole row of the table") != 0)
+			if (reading_skip(out, row, err, "it is no whole row of the table") != 0)
 				return -1;
 		}
 	}
@@ -231,7 +231,7 @@ static int add_rates(struct reading *out, json_t *object, const char *key, const
 	json_array_foreach(samples, i, sample)
 	{
 		if (!reading_is_time(1e3 / json_number_value(sample)))
-			return reading_leave(out, key, err, "a value of its samples_ts is not a rate");
+			return reading_skip(out, key, err, "a value of its samples_ts is not a rate");
 	}
 	json_array_foreach(samples, i, sample)
 	{
@@ -244,7 +244,7 @@ static int add_rates(struct reading *out, json_t *object, const char *key, const
 	text[strcspn(text, " ")] = '\0'; /* "131.42 ± 0.59" */
 	mean.ms = reading_number(text, &rate) ? 1e3 / rate : NAN;
 	return reading_is_time(mean.ms) ? reading_state(out, key, &mean, 1, where, err)
-					: reading_leave(out, key, err, "its tokens per second, `%.20s`, are not a rate", text);
+					: reading_skip(out, key, err, "its tokens per second, `%.20s`, are not a rate", text);
 }
 
 static int read_row(
@@ -272,8 +272,8 @@ static int read_row(
 	return add_rates(out, object, key, object_position(where, file, &f, "avg_ts"), err);
 }
 
-int read_llama(
-	struct reading *out, const char *text, size_t len, const char *file, const struct reading_how *how, struct fw_err *err)
+int read_llama(struct reading *out, const char *text, size_t len, const char *file, const struct reading_options *how,
+	struct fw_err *err)
 {
 	struct fw_err ignored = { 0 };
 	const char *setting[OBJECT_PARAMETERS_MAX];

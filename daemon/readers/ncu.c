@@ -41,7 +41,7 @@ struct kernel {
 
 struct launches {
 	const char *file;
-	const struct reading_how *how;
+	const struct reading_options *how;
 	int n, n_kernels;
 	struct launch *list;
 	struct kernel *kernel;
@@ -167,8 +167,8 @@ static int take_time(struct launches *l, struct launch *one, const struct ncu_va
 	if (v->kind == MARKS_UNDECIDED)
 		return undecided(l, v, err);
 	if (v->kind == MARKS_NUMBER && unit <= 0)
-		return err_set(
-			err, ERR_INVALID, "%s:%d: column %s: `%.20s` is not a unit of time", l->file, v->line, v->metric, v->unit);
+		return err_set(err, ERR_INVALID, "%s:%d: column %s: `%.20s` is not a unit of time", l->file, v->line, v->metric,
+			v->unit);
 	one->ms = v->kind == MARKS_NUMBER ? v->value * unit : 0;
 	one->has_time = v->kind == MARKS_NUMBER && reading_is_time(one->ms);
 	if (!one->has_time)
@@ -311,7 +311,7 @@ static struct group *group_of(struct groups *g, const char *key, struct fw_err *
 
 static bool is_chosen(const struct launches *l, const struct launch *one)
 {
-	const struct reading_how *how = l->how;
+	const struct reading_options *how = l->how;
 
 	return (!how->kernel || fnmatch(how->kernel, l->kernel[one->kernel].name, 0) == 0) &&
 	       (!how->ids || in_list(how->ids, one->id));
@@ -328,8 +328,8 @@ static int add_launch(
 	if (one->has_time)
 		result = reading_add(out, g->key, one->ms, NAN, where, err);
 	else if (one->bad[0])
-		reading_note(
-			out, "line %d: the time of a launch of %.120s is left out: `%s` is not a time", one->line, g->key, one->bad);
+		reading_note(out, "line %d: the time of a launch of %.120s is left out: `%s` is not a time", one->line, g->key,
+			one->bad);
 	g->timed += one->has_time;
 	g->bad += one->bad[0] != '\0';
 	for (int i = 0; i < one->n_figures && result == 0; i++)
@@ -341,7 +341,7 @@ static int add_launch(
 /* Report the launches that the options left out. */
 static void report_choice(struct reading *out, const struct launches *l, const struct groups *g, int passed_over)
 {
-	const struct reading_how *how = l->how;
+	const struct reading_options *how = l->how;
 	char list[200] = "";
 	size_t used = 0;
 	int n = 0;
@@ -366,7 +366,7 @@ static void report_choice(struct reading *out, const struct launches *l, const s
 
 static int fill(struct reading *out, const struct launches *l, struct groups *g, struct fw_err *err)
 {
-	const struct reading_how *how = l->how;
+	const struct reading_options *how = l->how;
 	char key[KEY_SIZE];
 	int passed_over = 0, result = 0;
 
@@ -400,18 +400,18 @@ static int fill(struct reading *out, const struct launches *l, struct groups *g,
 
 		out->line = 0;
 		if (counted && g->list[i].launches <= how->warmup)
-			result = reading_leave(out, g->list[i].key, err, "it has %d launch%s, all of them warm-up",
+			result = reading_skip(out, g->list[i].key, err, "it has %d launch%s, all of them warm-up",
 				g->list[i].launches, g->list[i].launches == 1 ? "" : "es");
 		else if (counted && g->list[i].timed == 0 && (g->list[i].bad > 0 || out->n_rows > 0))
-			result = reading_leave(out, g->list[i].key, err, "none of its launches has a time");
+			result = reading_skip(out, g->list[i].key, err, "none of its launches has a time");
 	}
 	if (result == 0)
 		report_choice(out, l, g, passed_over);
 	return result;
 }
 
-int read_ncu(
-	struct reading *out, const char *text, size_t len, const char *file, const struct reading_how *how, struct fw_err *err)
+int read_ncu(struct reading *out, const char *text, size_t len, const char *file, const struct reading_options *how,
+	struct fw_err *err)
 {
 	struct launches l = { .file = file, .how = how, .wants_all = true };
 	struct groups g = { 0 };

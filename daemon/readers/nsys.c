@@ -69,7 +69,7 @@ static int read_kernel(
 			unfit = wrong ? wrong : "its time is out of range";
 	}
 	return n > 0 ? reading_state(out, key, time, n, table_position(where, c, h->name[s->time[0].at]), err)
-		     : reading_leave(out, key, err, "%s", unfit);
+		     : reading_skip(out, key, err, "%s", unfit);
 }
 
 /* An empty line ends a report; others may follow. */
@@ -83,8 +83,8 @@ static size_t end_of_report(const char *text, size_t at, size_t len)
 	return len;
 }
 
-int read_nsys(
-	struct reading *out, const char *text, size_t len, const char *file, const struct reading_how *how, struct fw_err *err)
+int read_nsys(struct reading *out, const char *text, size_t len, const char *file, const struct reading_options *how,
+	struct fw_err *err)
 {
 	struct table_header h;
 	struct sums sums;

@@ -279,7 +279,7 @@ static int read_state(struct walk *w, json_t *object, const char *bench, const c
 	name_state(w, bench, name ? name : own, object, key);
 	if (field_bool_or(&f, "is_skipped", false)) {
 		field_text(&f, "skip_reason", why, sizeof why);
-		return f.failed ? -1 : reading_leave(w->out, key, err, "skipped%s%s", why[0] ? ": " : "", why);
+		return f.failed ? -1 : reading_skip(w->out, key, err, "skipped%s%s", why[0] ? ": " : "", why);
 	}
 	read_summaries(&f, &stated);
 	if (f.failed)
@@ -287,7 +287,7 @@ static int read_state(struct walk *w, json_t *object, const char *bench, const c
 	if (stated.n > 0)
 		return reading_state(w->out, key, stated.time, stated.n, object_position(where, w->file, &f, "summaries"), err);
 	w->n_unmeasured++;
-	return reading_leave(w->out, key, err, stated.has_unfit ? "its time is not a time" : "its summaries hold no time");
+	return reading_skip(w->out, key, err, stated.has_unfit ? "its time is not a time" : "its summaries hold no time");
 }
 
 static int read_bench(struct walk *w, json_t *object, size_t b, struct fw_err *err)
@@ -341,8 +341,8 @@ static void report_versions(struct reading *out, json_t *root)
 	object_report_conditions(out, root);
 }
 
-int read_nvbench(
-	struct reading *out, const char *text, size_t len, const char *file, const struct reading_how *how, struct fw_err *err)
+int read_nvbench(struct reading *out, const char *text, size_t len, const char *file, const struct reading_options *how,
+	struct fw_err *err)
 {
 	json_t *root = object_load(text, len, file, err);
 	struct walk w = { .out = out, .file = file };

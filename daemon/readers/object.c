@@ -147,7 +147,7 @@ int object_add_values(struct reading *out, json_t *values, const char *name, con
 	size_t n = json_is_array(values) ? json_array_size(values) : 1;
 
 	if (why)
-		return reading_leave(out, key, err, "%s", why);
+		return reading_skip(out, key, err, "%s", why);
 	for (size_t i = 0; i < n; i++) {
 		const json_t *item = json_is_array(values) ? json_array_get(values, i) : values;
 
@@ -181,7 +181,7 @@ int object_add_statistics(
 			time[n++] = (struct reading_time){ .name = statistics[i], .rank = i, .ms = ms };
 	}
 	if (n == 0)
-		return reading_leave(out, key, err, "it has neither times nor a median or mean");
+		return reading_skip(out, key, err, "it has neither times nor a median or mean");
 	return reading_state(out, key, time, n, object_position(where, file, f, READING_MEDIAN), err);
 }
 

@@ -34,7 +34,7 @@ static void take_statistic(struct reading_row *row, int rank)
 	row->statistic = rank > 0 ? time.name : "";
 }
 
-bool reading_settle(struct reading_row *const *row, int n)
+bool reading_choose_statistic(struct reading_row *const *row, int n)
 {
 	struct reading_time ignored;
 
@@ -83,8 +83,8 @@ static void write_conditions(
 		else if (b && a->doubtful)
 			buf_printf(out, "%s: %s in both files, which distorts times\n", a->name, a->value);
 		else if (!b && a->doubtful)
-			buf_printf(out, "%s: %s in %s, and %s does not report it; the times may differ because of that\n", a->name,
-				a->value, base_file, target_file);
+			buf_printf(out, "%s: %s in %s, and %s does not report it; the times may differ because of that\n",
+				a->name, a->value, base_file, target_file);
 	}
 	for (int i = 0; i < target->n_facts; i++)
 		if (target->fact[i].doubtful && !find_fact(base, target->fact[i].name))
@@ -100,7 +100,7 @@ static int leave_row(struct reading *r, int i, const char *why, struct fw_err *e
 
 	memcpy(key, row->key, sizeof key);
 	reading_entry(r, row->entry);
-	if (reading_leave(r, row->name, err, "%s", why))
+	if (reading_skip(r, row->name, err, "%s", why))
 		return -1;
 	memcpy(r->left[r->n_left - 1].key, key, sizeof key);
 	r->left[r->n_left - 1].twins = twins;
@@ -147,8 +147,8 @@ static int leave_uneven(struct reading *in, const char *file, struct reading *ot
 		}
 		memcpy(name, in->row[i].name, sizeof name);
 		buf_printf(warnings,
-			"%s has %d results called %s, %s has %d: their order is unknown, so none of them is compared\n", file,
-			n, name, other_file, m);
+			"%s has %d results called %s, %s has %d: their order is unknown, so none of them is compared\n", file, n,
+			name, other_file, m);
 		++*unpaired;
 		if (leave_name(in, name, "the files have different numbers of results of this name", err) ||
 			leave_name(other, name, "the files have different numbers of results of this name", err))
@@ -169,7 +169,7 @@ static int settle_pair(
 	struct reading_row *pair[2] = { &base->row[i], &target->row[k] };
 	struct reading_time best;
 
-	if (pair[0]->n == 0 || pair[1]->n == 0 || reading_settle(pair, 2))
+	if (pair[0]->n == 0 || pair[1]->n == 0 || reading_choose_statistic(pair, 2))
 		return 1;
 	buf_printf(warnings,
 		"%s is not compared: one file states its %s, the other its %s, and they have no statistic in common\n",

@@ -48,8 +48,8 @@ static size_t count_rounds(json_t *list)
 	return n;
 }
 
-int read_pytest(
-	struct reading *out, const char *text, size_t len, const char *file, const struct reading_how *how, struct fw_err *err)
+int read_pytest(struct reading *out, const char *text, size_t len, const char *file, const struct reading_options *how,
+	struct fw_err *err)
 {
 	json_t *root = object_load_bare(text, len, file, err);
 	struct fields f;

@@ -131,7 +131,7 @@ enum { READING_WHY_SIZE = 160, READING_TIMES_MAX = 10, READING_FACTS_MAX = 64, R
 #define READING_MEAN   "mean"
 
 /** How to read a text. Own: all borrowed. */
-struct reading_how {
+struct reading_options {
 	const char *format;
 	const char *unit; /* unit of a triton file whose columns have none: "ms" "us" "ns" "s" "TFLOPS" "GB/s"; "" not given */
 	const char *time; /* google-benchmark: "real" or "cpu"; "" real */
@@ -174,7 +174,7 @@ struct reading_row {
 };
 
 /** A row in the file without a time: skipped, not measured, too short. */
-struct reading_left {
+struct reading_skipped {
 	char key[CASE_KEY_SIZE], name[CASE_KEY_SIZE]; /* as in struct reading_row */
 	int twins;
 	char why[READING_WHY_SIZE];
@@ -207,7 +207,7 @@ struct reading {
 	int n_rows;
 	struct reading_row *row; /* in the order of the file */
 	int n_left;
-	struct reading_left *left; /* left[n_left]; none of them is among the rows */
+	struct reading_skipped *left; /* left[n_left]; none of them is among the rows */
 	int n_notes;
 	char (*note)[READING_NOTE_SIZE]; /* other missing data: columns and launches. Shape: note[n_notes] */
 	int n_figures;
@@ -221,8 +221,8 @@ struct reading {
 const char *reading_guess(const char *text, size_t len, const char *file);
 
 /** Read `text`. `file` is its name in messages. Err: ERR_INVALID, `out` then empty. Own: reading_fini frees. */
-int reading_parse(
-	const struct reading_how *how, const char *text, size_t len, const char *file, struct reading *out, struct fw_err *err);
+int reading_parse(const struct reading_options *how, const char *text, size_t len, const char *file, struct reading *out,
+	struct fw_err *err);
 void reading_fini(struct reading *r);
 
 /** Find the row of a key, NULL none. */
@@ -230,14 +230,14 @@ const struct reading_row *reading_find(const struct reading *r, const char *key)
 /** Return why a row has no time: its failure, or why it was left out. NULL: it has one, or does not exist. */
 const char *reading_why(const struct reading *r, const char *key);
 /** Find the row of a key that reading_pair left out, NULL none. */
-const struct reading_left *reading_find_unpaired(const struct reading *r, const char *key);
+const struct reading_skipped *reading_find_unpaired(const struct reading *r, const char *key);
 /** Format the left out rows: "2 rows were left out: a (skipped), b (line 7: 0 is not a time)". Shape: out[size]; "" none. */
-void reading_report_left(const struct reading *r, char *out, size_t size);
+void reading_report_skipped(const struct reading *r, char *out, size_t size);
 
 /* ---- row: For the readers of single formats: creation of rows, and parsing of numbers. ---- */
 
-typedef int reading_fn(
-	struct reading *out, const char *text, size_t len, const char *file, const struct reading_how *how, struct fw_err *err);
+typedef int reading_fn(struct reading *out, const char *text, size_t len, const char *file, const struct reading_options *how,
+	struct fw_err *err);
 
 /**
  * Assign all further rows to result number `entry` of the file. Two results of one name become two rows, "a#1" and "a#2" in the
@@ -255,7 +255,7 @@ bool reading_is_time(double ms);
 int reading_add(struct reading *r, const char *key, double ms, double tflops, const char *where, struct fw_err *err);
 /**
  * Add a row with statistics instead of values: the one of the lowest rank is its time, the others stay available for
- * reading_settle. Shape: time[n], n >= 1. Err: as reading_add; ERR_INVALID the row has a time already.
+ * reading_choose_statistic. Shape: time[n], n >= 1. Err: as reading_add; ERR_INVALID the row has a time already.
  */
 int reading_state(
 	struct reading *r, const char *key, const struct reading_time *time, int n, const char *where, struct fw_err *err);
@@ -269,7 +269,7 @@ bool reading_is_condition(const char *name);
 /** Mark a row as failed by the benchmark: it has no times, independently of other values in the file. Err: as reading_add. */
 int reading_fail(struct reading *r, const char *key, const char *failure, const char *where, struct fw_err *err);
 /** Omit a row, independently of other values in the file, with a reason. Err: too many rows. */
-int reading_leave(struct reading *r, const char *key, struct fw_err *err, const char *why, ...)
+int reading_skip(struct reading *r, const char *key, struct fw_err *err, const char *why, ...)
 	__attribute__((format(printf, 4, 5)));
 
 /**
@@ -288,7 +288,7 @@ void reading_spell(const char *text, char *out, size_t size);
 int reading_finish(struct reading *r, struct fw_err *err);
 /** Number the results of one name, once all rows exist. Err: out of memory. */
 int reading_number_twins(struct reading *r, struct fw_err *err);
-const struct reading_left *reading_find_left(const struct reading *r, const char *key);
+const struct reading_skipped *reading_find_skipped(const struct reading *r, const char *key);
 
 /*
  * ---- history ----
@@ -369,7 +369,7 @@ int ncu_table_each(const char *text, size_t len, const char *file, char decimal,
  * ---- note ----
  * For the readers of single formats: notes on skipped data, and metrics other than times.
  *
- * A row without a time is no note: see reading_leave.
+ * A row without a time is no note: see reading_skip.
  */
 
 /** Add one sentence about the file, once. Beyond READING_NOTES_MAX the last one counts them. */
@@ -391,7 +391,7 @@ const struct reading_figure *reading_find_figure(const struct reading *r, const 
  * Give all rows of one cell the best statistic that each of them has. A row of values has their median and their mean. Shape:
  * row[n]. Returns whether there is such a statistic; without one nothing changes.
  */
-bool reading_settle(struct reading_row *const *row, int n);
+bool reading_choose_statistic(struct reading_row *const *row, int n);
 
 /**
  * Make two readings comparable; `warnings` receives each obstacle, a sentence a line: conditions that differ (another card, a

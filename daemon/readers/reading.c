@@ -256,7 +256,7 @@ static int by_value(const void *a, const void *b)
 }
 
 /* A result that is left out may have had other times before. */
-static bool was_left(const struct reading *r, const struct reading_row *row)
+static bool was_skipped(const struct reading *r, const struct reading_row *row)
 {
 	for (int i = 0; i < r->n_left; i++)
 		if (r->left[i].entry == row->entry && strcmp(r->left[i].name, row->name) == 0)
@@ -264,12 +264,12 @@ static bool was_left(const struct reading *r, const struct reading_row *row)
 	return false;
 }
 
-static void drop_left(struct reading *r)
+static void drop_skipped(struct reading *r)
 {
 	int kept = 0;
 
 	for (int i = 0; i < r->n_rows; i++)
-		if (was_left(r, &r->row[i]))
+		if (was_skipped(r, &r->row[i]))
 			free(r->row[i].ms);
 		else
 			r->row[kept++] = r->row[i];
@@ -333,7 +333,7 @@ static int check_text(const char *text, size_t len, const char *file, struct fw_
 
 int reading_finish(struct reading *r, struct fw_err *err)
 {
-	drop_left(r);
+	drop_skipped(r);
 	if (reading_number_twins(r, err) != 0)
 		return -1;
 	for (int i = 0; i < r->n_rows; i++)
@@ -343,16 +343,16 @@ int reading_finish(struct reading *r, struct fw_err *err)
 	return 0;
 }
 
-int reading_parse(
-	const struct reading_how *how, const char *text, size_t len, const char *file, struct reading *out, struct fw_err *err)
+int reading_parse(const struct reading_options *how, const char *text, size_t len, const char *file, struct reading *out,
+	struct fw_err *err)
 {
 	enum format format = format_from_name(how->format);
 	char left[256];
 
 	memset(out, 0, sizeof *out);
 	if (format == FORMAT_N)
-		return err_set(
-			err, ERR_INVALID, "%s: `%.40s` is not a format that is read; use one of " FORMAT_NAMES, file, how->format);
+		return err_set(err, ERR_INVALID, "%s: `%.40s` is not a format that is read; use one of " FORMAT_NAMES, file,
+			how->format);
 	snprintf(out->format, sizeof out->format, "%s", how->format);
 	int rc = check_text(text, len, file, err);
 
@@ -361,7 +361,7 @@ int reading_parse(
 	if (rc == 0)
 		rc = reading_finish(out, err);
 	if (rc == 0 && out->n_rows == 0 && out->n_figures == 0 && !how->may_be_empty) {
-		reading_report_left(out, left, sizeof left);
+		reading_report_skipped(out, left, sizeof left);
 		rc = err_set(err, ERR_INVALID, "%s: holds no measured row%s%s", file, left[0] ? "; " : "", left);
 	}
 	if (rc != 0)
@@ -394,19 +394,19 @@ const struct reading_row *reading_find(const struct reading *r, const char *key)
 const char *reading_why(const struct reading *r, const char *key)
 {
 	const struct reading_row *row = reading_find(r, key);
-	const struct reading_left *left = row ? NULL : reading_find_left(r, key);
+	const struct reading_skipped *left = row ? NULL : reading_find_skipped(r, key);
 
 	return left ? left->why : row && row->failure[0] ? row->failure : NULL;
 }
 
-const struct reading_left *reading_find_unpaired(const struct reading *r, const char *key)
+const struct reading_skipped *reading_find_unpaired(const struct reading *r, const char *key)
 {
-	const struct reading_left *left = reading_find_left(r, key);
+	const struct reading_skipped *left = reading_find_skipped(r, key);
 
 	return left && left->unpaired ? left : NULL;
 }
 
-void reading_report_left(const struct reading *r, char *out, size_t size)
+void reading_report_skipped(const struct reading *r, char *out, size_t size)
 {
 	enum { REST = 24 }; /* space for "and 1234 more" */
 	size_t used = 0;

@@ -15,8 +15,8 @@ static int read_kernel(
 	return table_add(out, c, h, s->average, "ns", c->cell[s->name], NAN, err);
 }
 
-int read_rocprof(
-	struct reading *out, const char *text, size_t len, const char *file, const struct reading_how *how, struct fw_err *err)
+int read_rocprof(struct reading *out, const char *text, size_t len, const char *file, const struct reading_options *how,
+	struct fw_err *err)
 {
 	struct statistics s = { -1, -1 };
 	struct table_header h;
@@ -27,7 +27,8 @@ int read_rocprof(
 	int result = table_header_read(&c, &h, err);
 
 	if (result == 0)
-		result = (s.name = table_need(&c, &h, "Name", err)) < 0 || (s.average = table_need(&c, &h, "AverageNs", err)) < 0
+		result = (s.name = table_require_column(&c, &h, "Name", err)) < 0 ||
+					 (s.average = table_require_column(&c, &h, "AverageNs", err)) < 0
 				 ? -1
 				 : table_each(out, &c, &h, read_kernel, &s, err);
 	csv_fini(&c);

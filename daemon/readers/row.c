@@ -11,7 +11,7 @@
 #define MS_MIN 1e-9
 #define MS_MAX 1e9
 
-const struct reading_left *reading_find_left(const struct reading *r, const char *key)
+const struct reading_skipped *reading_find_skipped(const struct reading *r, const char *key)
 {
 	for (int i = 0; i < r->n_left; i++)
 		if (strcmp(r->left[i].key, key) == 0)
@@ -102,7 +102,8 @@ static struct reading_row *new_row_for(struct reading *r, const char *key, const
 int reading_add(struct reading *r, const char *key, double ms, double tflops, const char *where, struct fw_err *err)
 {
 	if (key[0] && !reading_is_time(ms))
-		return err_set(err, ERR_INVALID, "%s: %g ms is not a time; a measured time lies between 1e-9 and 1e9 ms", where, ms);
+		return err_set(
+			err, ERR_INVALID, "%s: %g ms is not a time; a measured time lies between 1e-9 and 1e9 ms", where, ms);
 	struct reading_row *row = new_row_for(r, key, where, err);
 
 	if (!row)
@@ -209,7 +210,7 @@ int reading_fail(struct reading *r, const char *key, const char *failure, const 
 	return 0;
 }
 
-int reading_leave(struct reading *r, const char *key, struct fw_err *err, const char *why, ...)
+int reading_skip(struct reading *r, const char *key, struct fw_err *err, const char *why, ...)
 {
 	char clean[CASE_KEY_SIZE];
 	va_list args;
@@ -221,9 +222,9 @@ int reading_leave(struct reading *r, const char *key, struct fw_err *err, const 
 	if (r->n_left >= READING_ROWS_MAX)
 		return err_set(err, ERR_INVALID, "more than %d rows without a time; split the file", READING_ROWS_MAX);
 	r->left = mem_grow_one(r->left, (size_t)r->n_left, sizeof *r->left);
-	struct reading_left *left = &r->left[r->n_left++];
+	struct reading_skipped *left = &r->left[r->n_left++];
 
-	*left = (struct reading_left){ .entry = r->entry, .twins = 1, .line = r->line };
+	*left = (struct reading_skipped){ .entry = r->entry, .twins = 1, .line = r->line };
 	memcpy(left->key, clean, sizeof clean);
 	memcpy(left->name, clean, sizeof clean);
 	va_start(args, why);
@@ -325,7 +326,7 @@ int reading_join(struct reading *all, struct reading *more, const char *file, st
 	}
 	for (int i = 0; i < more->n_left && result == 0; i++) {
 		all->line = more->left[i].line;
-		result = reading_leave(all, more->left[i].key, err, "%s", more->left[i].why);
+		result = reading_skip(all, more->left[i].key, err, "%s", more->left[i].why);
 	}
 	for (int i = 0; i < more->n_notes && result == 0; i++)
 		reading_note(all, "%s", more->note[i]);

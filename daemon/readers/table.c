@@ -19,8 +19,7 @@ int table_header_read(struct csv *c, struct table_header *h, struct fw_err *err)
 		snprintf(h->name[i], TABLE_NAME_SIZE, "%s", c->cell[i]);
 		for (int k = 0; k < i; k++)
 			if (h->name[i][0] && strcmp(h->name[i], h->name[k]) == 0)
-				return err_set(err, ERR_INVALID,
-					"%s:%d: columns %d and %d are both called `%.80s`: rename one",
+				return err_set(err, ERR_INVALID, "%s:%d: columns %d and %d are both called `%.80s`: rename one",
 					c->file, c->line, k + 1, i + 1, h->name[i]);
 	}
 	return 0;
@@ -34,7 +33,7 @@ int table_column(const struct table_header *h, const char *name)
 	return -1;
 }
 
-int table_need(const struct csv *c, const struct table_header *h, const char *name, struct fw_err *err)
+int table_require_column(const struct csv *c, const struct table_header *h, const char *name, struct fw_err *err)
 {
 	int at = table_column(h, name);
 
@@ -55,7 +54,7 @@ static int leave_line(struct csv *c, struct reading *out, const struct fw_err *w
 	snprintf(row, sizeof row, "line %d", c->line);
 	if (out)
 		out->line = c->line;
-	return out ? reading_leave(out, row, err, "%s", what ? what + 2 : wrong->text) : 0;
+	return out ? reading_skip(out, row, err, "%s", what ? what + 2 : wrong->text) : 0;
 }
 
 int table_check_end(const struct csv *c, const struct table_header *h, struct fw_err *err)
@@ -90,7 +89,7 @@ int table_next(struct csv *c, const struct table_header *h, struct reading *out,
 		if (c->n == h->n)
 			return 1;
 		snprintf(row, sizeof row, "line %d", c->line);
-		if (out && reading_leave(out, row, err, "it has %d cells, the header has %d", c->n, h->n) != 0)
+		if (out && reading_skip(out, row, err, "it has %d cells, the header has %d", c->n, h->n) != 0)
 			return -1;
 	}
 }
@@ -175,14 +174,14 @@ int table_add(struct reading *out, const struct csv *c, const struct table_heade
 	(void)unit_convert(unfit ? 1 : value, unit, &ms, &of_unit, &suffix);
 	if (!key[0]) {
 		snprintf(full, sizeof full, "line %d", c->line);
-		return reading_leave(out, full, err, "it has no name");
+		return reading_skip(out, full, err, "it has no name");
 	}
 	if (!unfit && !reading_is_time(ms)) {
 		snprintf(why, sizeof why, "%g %s is not a time", value, unit);
 		unfit = why;
 	}
 	snprintf(full, sizeof full, "%s%s", key, suffix);
-	return unfit ? reading_leave(out, full, err, "%s", unfit)
+	return unfit ? reading_skip(out, full, err, "%s", unfit)
 		     : reading_add(
 			       out, full, ms, isnan(tflops) ? of_unit : tflops, table_position(where, c, h->name[column]), err);
 }

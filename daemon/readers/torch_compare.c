@@ -133,7 +133,7 @@ static int read_row(struct reading *out, struct compare *t, const struct text_li
 		reading_entry(out, line->number);
 		if (reading_number(cell[i], &value) && reading_is_time(value * t->unit_ms)
 				? reading_add(out, key, value * t->unit_ms, NAN, where, err)
-				: reading_leave(out, key, err, "`%.60s` is not a time", cell[i]))
+				: reading_skip(out, key, err, "`%.60s` is not a time", cell[i]))
 			return -1;
 	}
 	return 0;
@@ -167,8 +167,8 @@ static int read_line(struct reading *out, struct compare *t, const struct text_l
 	return 0;
 }
 
-int read_torch_compare(
-	struct reading *out, const char *text, size_t len, const char *file, const struct reading_how *how, struct fw_err *err)
+int read_torch_compare(struct reading *out, const char *text, size_t len, const char *file, const struct reading_options *how,
+	struct fw_err *err)
 {
 	struct text_line line = text_begin(text, len);
 	struct compare *t = mem_alloc_zero(1, sizeof *t);

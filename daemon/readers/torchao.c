@@ -198,7 +198,7 @@ static int read_row(
 		if (unfit && failure[0])
 			result = reading_fail(out, full, failure, where, err);
 		else if (unfit)
-			result = reading_leave(out, full, err, "%s",
+			result = reading_skip(out, full, err, "%s",
 				reading_number(c->cell[s->at], &time) && time == 0 ? "0: not measured" : unfit);
 		else
 			result = reading_add(out, full, ms, s->passes * flops / ms * 1e-9, where, err);
@@ -208,8 +208,8 @@ static int read_row(
 	return 0;
 }
 
-int read_torchao(
-	struct reading *out, const char *text, size_t len, const char *file, const struct reading_how *how, struct fw_err *err)
+int read_torchao(struct reading *out, const char *text, size_t len, const char *file, const struct reading_options *how,
+	struct fw_err *err)
 {
 	struct table_header h;
 	struct torchao t;

@@ -51,7 +51,8 @@ struct known {
 	} * row;
 };
 
-static int know(const char *text, size_t len, const struct table_header *h, int column, struct known *out, struct fw_err *err)
+static int read_known(
+	const char *text, size_t len, const struct table_header *h, int column, struct known *out, struct fw_err *err)
 {
 	struct csv c;
 	int got;
@@ -91,15 +92,15 @@ static bool has_more(const struct known *a, const struct known *b, const char *b
  * True if two files show that a column is no size: after equal cells each has some that the other lacks. Extra rows in one file
  * show nothing. *differs; -1 out of memory.
  */
-static int compare_cells(const char *text, size_t len, const struct reading_how *how, const struct table_header *h, int column,
-	bool *differs, struct fw_err *err)
+static int compare_cells(const char *text, size_t len, const struct reading_options *how, const struct table_header *h,
+	int column, bool *differs, struct fw_err *err)
 {
 	struct known here, there = { 0 };
 	struct fw_err ignored = { 0 }; /* reading that file reports its faults */
-	int result = know(text, len, h, column, &here, err);
+	int result = read_known(text, len, h, column, &here, err);
 
 	*differs = false;
-	if (result == 0 && know(how->other, how->other_len, h, column, &there, &ignored) == 0)
+	if (result == 0 && read_known(how->other, how->other_len, h, column, &there, &ignored) == 0)
 		for (int i = 0; i < here.n && !*differs; i++) {
 			const char *before = here.row[i].before;
 			bool is_first = true;
@@ -133,7 +134,7 @@ static bool is_named(const char *list, const char *name, const char *series)
 
 /* For files whose column names do not show it. */
 static int count_x(const char *text, size_t len, const char *file, const struct table_header *h, const struct triton_columns *t,
-	const struct reading_how *how, int *n_x, struct fw_err *err)
+	const struct reading_options *how, int *n_x, struct fw_err *err)
 {
 	struct content content[TABLE_COLUMNS_MAX] = { 0 };
 	bool differs;
@@ -157,14 +158,14 @@ static int count_x(const char *text, size_t len, const char *file, const struct 
 		if (differs)
 			return 0;
 		return err_set(err, ERR_INVALID,
-			"%s:1: column %d, `%.60s`, has only whole numbers, which may be sizes or results; " REQUEST_RESULTS,
-			file, *n_x + 1, name, name, name);
+			"%s:1: column %d, `%.60s`, has only whole numbers, which may be sizes or results; " REQUEST_RESULTS, file,
+			*n_x + 1, name, name, name);
 	}
 	return 0;
 }
 
-static int find_results(struct triton_columns *t, const struct table_header *h, const struct reading_how *how, const char *file,
-	struct fw_err *err)
+static int find_results(struct triton_columns *t, const struct table_header *h, const struct reading_options *how,
+	const char *file, struct fw_err *err)
 {
 	t->n_x = -1;
 	for (int i = 0; i < h->n; i++) {
@@ -190,7 +191,7 @@ static int find_results(struct triton_columns *t, const struct table_header *h, 
 
 /* Results in the order of the file: all from the first one on unless names contradict. */
 static int choose_results(const char *text, size_t len, struct triton_columns *t, const struct table_header *h,
-	const struct reading_how *how, const char *file, struct fw_err *err)
+	const struct reading_options *how, const char *file, struct fw_err *err)
 {
 	if (how->results && how->results[0])
 		return find_results(t, h, how, file, err);
@@ -208,8 +209,8 @@ static int choose_results(const char *text, size_t len, struct triton_columns *t
 			if (t->kind[i] == COLUMN_OTHER_UNIT && !column_compares(h->name[i]))
 				return err_set(err, ERR_INVALID,
 					"%s:1: the unit `%s` is unknown; use ms, us, ns, s, TFLOPS or GB/s", file, t->unit[i]);
-		return err_set(err, ERR_INVALID,
-			"%s:1: has no unit for its numbers; give one (ms, us, ns, s, TFLOPS or GB/s)", file);
+		return err_set(
+			err, ERR_INVALID, "%s:1: has no unit for its numbers; give one (ms, us, ns, s, TFLOPS or GB/s)", file);
 	}
 	if (t->n_x < 0 && count_x(text, len, file, h, t, how, &t->n_x, err) < 0)
 		return -1;
@@ -231,7 +232,7 @@ static bool is_same_unit(const char *a, const char *b)
 }
 
 /* Determine the unit of each result; units in the file always win. */
-static int find_units(struct triton_columns *t, const struct table_header *h, const struct reading_how *how, const char *file,
+static int find_units(struct triton_columns *t, const struct table_header *h, const struct reading_options *how, const char *file,
 	struct fw_err *err)
 {
 	double ms, tflops;
@@ -263,7 +264,7 @@ static int find_units(struct triton_columns *t, const struct table_header *h, co
 }
 
 static int report_columns(struct reading *out, const struct triton_columns *t, const struct table_header *h,
-	const struct reading_how *how, const char *file, struct fw_err *err)
+	const struct reading_options *how, const char *file, struct fw_err *err)
 {
 	int results = 0;
 
@@ -276,7 +277,8 @@ static int report_columns(struct reading *out, const struct triton_columns *t, c
 		if (how->results && how->results[0])
 			reading_note(out, "column `%.80s` is left out: --results does not name it", h->name[i]);
 		else if (t->kind[i] == COLUMN_OTHER_UNIT)
-			reading_note(out, "column `%.80s` is left out: `%s` is not a unit of time or rate", h->name[i], t->unit[i]);
+			reading_note(
+				out, "column `%.80s` is left out: `%s` is not a unit of time or rate", h->name[i], t->unit[i]);
 		else if (word)
 			reading_note(out, "column `%.80s` is left out: by its name (%s) it is not a time", h->name[i], word);
 		else
@@ -288,7 +290,7 @@ static int report_columns(struct reading *out, const struct triton_columns *t, c
 }
 
 static int triton_find(struct reading *out, const char *text, size_t len, const char *file, const struct table_header *h,
-	const struct reading_how *how, struct triton_columns *t, struct fw_err *err)
+	const struct reading_options *how, struct triton_columns *t, struct fw_err *err)
 {
 	t->n_x = -1;
 	for (int i = 0; i < h->n; i++)
@@ -318,8 +320,8 @@ static int triton_row(
 	return 0;
 }
 
-int read_triton(
-	struct reading *out, const char *text, size_t len, const char *file, const struct reading_how *how, struct fw_err *err)
+int read_triton(struct reading *out, const char *text, size_t len, const char *file, const struct reading_options *how,
+	struct fw_err *err)
 {
 	struct triton_columns *t = mem_alloc_zero(1, sizeof *t);
 	struct table_header h;

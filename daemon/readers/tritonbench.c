@@ -61,12 +61,12 @@ static int add_value(
 	snprintf(key, sizeof key, "%s%s%s%s", name, metric > LATENCY && metric < TFLOPS ? "/" : "",
 		metric > LATENCY && metric < TFLOPS ? metrics[metric].name : "", suffix);
 	if (!text[strspn(text, " ")])
-		return reading_leave(out, key, err, "it has no value");
+		return reading_skip(out, key, err, "it has no value");
 	if (is_number && reading_is_time(ms))
 		return reading_add(out, key, ms, isnan(tflops) ? of_unit : tflops, where, err);
 	if (isalpha((unsigned char)text[0]) && strcasecmp(text, "nan") != 0 && strcasecmp(text, "inf") != 0)
 		return reading_fail(out, key, text, where, err);
-	return reading_leave(out, key, err, "`%.60s` is neither a time nor a rate", text);
+	return reading_skip(out, key, err, "`%.60s` is neither a time nor a rate", text);
 }
 
 /* ---- CSV ---- */
@@ -216,8 +216,8 @@ static int read_object(struct reading *out, const char *text, size_t len, const 
 	return result;
 }
 
-int read_tritonbench(
-	struct reading *out, const char *text, size_t len, const char *file, const struct reading_how *how, struct fw_err *err)
+int read_tritonbench(struct reading *out, const char *text, size_t len, const char *file, const struct reading_options *how,
+	struct fw_err *err)
 {
 	size_t i = 0;
 

@@ -114,8 +114,8 @@ static int load(const struct function *f, size_t n, void *to, const char *since,
 	for (size_t i = 0; i < n; i++) {
 		void *symbol = dlsym(state.library, f[i].name);
 		if (!symbol)
-			return err_set(
-				err, ERR_UNSUPPORTED, "libcupti has no %s: install the one of CUDA %s or newer", f[i].name, since);
+			return err_set(err, ERR_UNSUPPORTED, "libcupti has no %s: install the one of CUDA %s or newer", f[i].name,
+				since);
 		/* ISO C forbids the cast from an object pointer that dlsym needs */
 		memcpy((char *)to + f[i].at, &symbol, sizeof symbol);
 	}

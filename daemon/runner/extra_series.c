@@ -47,7 +47,8 @@ static int call_pass(struct timing *t, struct timing_pass *p, struct samples *x,
 			if (result == 0 && later >= 0)
 				result = timing_later_after(t, u, later, f);
 			else if (result == 0)
-				result = watched ? timing_look(t, u, decides ? BETWEEN : AFTER, f) : timing_leave(t, u, f);
+				result = watched ? timing_finish_watched(t, u, decides ? BETWEEN : AFTER, f)
+						 : timing_leave(t, u, f);
 			if (result != 0) {
 				timing_blame_forger(t, u, f);
 				return -1;

@@ -179,7 +179,7 @@ struct records {
 	unsigned long long n;
 	struct buf line;
 	bool failed; /* the reader is gone */
-	bool waits;  /* a socket, on which the worker answers record_look */
+	bool waits;  /* a socket, on which the worker answers record_request_inspection */
 };
 
 /** Use descriptor `fd`, and close it on exec. Err: ERR_IO it is not open. Own: records_fini; the descriptor stays open. */
@@ -194,7 +194,7 @@ void record_at(struct records *r, int cell, enum role role, const char *step);
  * Request that the worker compare this process and its children from outside, and wait for it. `role`: the subject whose code is
  * done; ROLE_NONE before any module is loaded, for the baseline. Only if records go to a socket, as from a worker.
  */
-void record_look(struct records *r, int cell, enum role role);
+void record_request_inspection(struct records *r, int cell, enum role role);
 /** Report a failure. `cell` -1: no single cell. `detail` is cut to fit. */
 void record_fault(struct records *r, int cell, enum role role, const char *failure, const char *detail);
 /** Report information that decides nothing. `cell` -1: no single cell; `role` ROLE_NONE: no side caused it. */
@@ -1015,7 +1015,7 @@ bool mig_own(char *uuid, int size);
  * Modes idle and device_check: read a device that is not opened, so that this process is not on it. Returns the exit status of
  * the process.
  */
-int mode_look_run(const struct msg_run *run, struct records *records);
+int mode_device_read_run(const struct msg_run *run, struct records *records);
 /** Open the device, compute a known result, time the device against itself. Returns the exit status of the process. */
 int mode_health_check_run(const struct msg_run *run, struct records *records);
 
@@ -1149,10 +1149,10 @@ struct spot_check {
 	struct runner *runner;
 	struct problem *problem;
 	bool active;
-	bool watching; /* from spot_check_before to spot_check_after */
-	bool binds;    /* calls start from an idle stream with bind right before them, as in series call */
-	bool anyones;  /* a finding of spot_check_before may be caused by any subject since the last check */
-	bool unnamed;  /* by any of them, and no further call can show by which */
+	bool watching;     /* from spot_check_before to spot_check_after */
+	bool binds;        /* calls start from an idle stream with bind right before them, as in series call */
+	bool is_ambiguous; /* a finding of spot_check_before may be caused by any subject since the last check */
+	bool unnamed;      /* by any of them, and no further call can show by which */
 	enum spot_check_change change;
 	struct input_variant known; /* inputs of `verifier` */
 	struct verifier verifier;
@@ -1214,7 +1214,7 @@ bool spot_check_later_before(struct spot_check *w, const struct subject *u, int 
 /** Copy the results, right after that call. Asynchronous. */
 int spot_check_later_after(struct spot_check *w, const struct subject *u, int k, struct failure *f);
 /** Check all copied calls of `u` and free their copies. `when` precedes the message of a wrong result. */
-int spot_check_later_look(struct spot_check *w, const struct subject *u, const char *when, struct failure *f);
+int spot_check_later_check(struct spot_check *w, const struct subject *u, const char *when, struct failure *f);
 
 /** Make one whole watched call between marks 0 and 1 and in stamp 0, which no run uses. `cold`: displace the cache. */
 int spot_check_call(struct spot_check *w, struct subject *u, int poison, bool cold, const char *when, struct failure *f);
@@ -1321,9 +1321,9 @@ bool timing_is_watched(const struct timing *t, const struct timing_watch *w, int
 int timing_later_before(struct timing *t, const struct timing_watch *w, int who, int round);
 /** Copy the results after that call and its marks. Returns -1 with `f`, and t->culprit. */
 int timing_later_after(struct timing *t, struct subject *u, int k, struct failure *f);
-int timing_later_look(struct timing *t, struct failure *f);
+int timing_later_check(struct timing *t, struct failure *f);
 /** Finish a watched call. `when` precedes the message. Returns -1 with `f`, and t->culprit. */
-int timing_look(struct timing *t, struct subject *u, const char *when, struct failure *f);
+int timing_finish_watched(struct timing *t, struct subject *u, const char *when, struct failure *f);
 /** Set t->culprit to `u` if its call changed what the runner uses; other failures may be those of an earlier queued call. */
 void timing_blame_forger(struct timing *t, struct subject *u, const struct failure *f);
 /** Make one cold call, between marks 2c and 2c + 1 and in stamp c; `host_us` receives the host's time of enqueue. */

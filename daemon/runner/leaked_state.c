@@ -91,7 +91,7 @@ int leaked_state_leave(struct runner *r, int i, const struct subject *subject, b
 	struct look l = { .runner = r, .cell = i, .subject = subject, .failure = f };
 	int result = look(&l, false, end);
 	if (!r->ops->work && (end || i < 0))
-		record_look(r->records, i < 0 ? -1 : r->run->index[i], subject->role);
+		record_request_inspection(r->records, i < 0 ? -1 : r->run->index[i], subject->role);
 	return result;
 }
 

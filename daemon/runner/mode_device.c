@@ -132,7 +132,7 @@ int mode_health_check_run(const struct msg_run *run, struct records *records)
 	return records->failed ? RUNNER_ERROR : 0;
 }
 
-int mode_look_run(const struct msg_run *run, struct records *records)
+int mode_device_read_run(const struct msg_run *run, struct records *records)
 {
 	struct device_check_moment now = { .process_run = run->process_run, .cell = -1, .pass = run->pass };
 	struct msg_state state = { .what = run->mode };

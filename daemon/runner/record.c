@@ -65,7 +65,7 @@ void record_at(struct records *r, int cell, enum role role, const char *step)
 	record_send(r, &m);
 }
 
-void record_look(struct records *r, int cell, enum role role)
+void record_request_inspection(struct records *r, int cell, enum role role)
 {
 	struct pollfd answer = { .fd = r->fd, .events = POLLIN };
 	char byte;

@@ -98,7 +98,7 @@ int runner_open(struct runner *r, const struct msg_run *run, struct records *rec
 	crash_watch();
 	hoststate_take(&r->host);
 	own_code_take();
-	record_look(records, -1, ROLE_NONE);
+	record_request_inspection(records, -1, ROLE_NONE);
 	runner_shuffle(r, order, run->n_subjects);
 	for (int k = 0; k < run->n_subjects; k++) {
 		struct failure f = { 0 };

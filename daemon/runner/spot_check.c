@@ -175,7 +175,7 @@ static int compare_any(struct spot_check *w, const struct spot_check_later *late
 	return rc;
 }
 
-int spot_check_later_look(struct spot_check *w, const struct subject *u, const char *when, struct failure *f)
+int spot_check_later_check(struct spot_check *w, const struct subject *u, const char *when, struct failure *f)
 {
 	size_t i = (size_t)(u - w->runner->subject);
 	for (int k = 0; k < SPOT_CHECK_LATER_MAX; k++) {
@@ -267,7 +267,7 @@ int spot_check_before(struct spot_check *w, const struct subject *u, struct fail
 	w->next = NULL;
 	w->n_belongings = 0;
 	if (r->ops->guards(r->dev, &which, &err) != 0) {
-		w->anyones = which != NULL;
+		w->is_ambiguous = which != NULL;
 		return which ? failure_set(f, "oob", "a write outside a buffer happened during the timed calls")
 			     : failure_device(f, w->problem, &err);
 	}
@@ -405,7 +405,7 @@ int spot_check_after(struct spot_check *w, struct subject *u, const char *when, 
 	w->watching = false;
 	if (own_code_check(OWN_CODE_TABLES, f) != 0) /* quick: work that goes on would have more time to be right */
 		return -1;
-	record_look(w->runner->records, w->runner->at_cell, u->role);
+	record_request_inspection(w->runner->records, w->runner->at_cell, u->role);
 	if (check_escaped(w, u, f) != 0 || own_code_check(OWN_CODE_ALL, f) != 0)
 		return -1;
 	if (w->runner->ops->queues) /* a separate step, now that the queued calls have ended */

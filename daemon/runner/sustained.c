@@ -73,7 +73,7 @@ static int calls_ahead(double call_us)
 
 static int slot_of(struct run *x, int call)
 {
-	bool keep = x->stride > 0 && call % x->stride == 0 && x->kept < SUSTAINED_KEPT_MAX;
+	bool keep = x->stride > 0 && call % x->stride == 0 && x->kept < SUSTAINED_RECORDED_MAX;
 	return x->slot[call % FLIGHT] = keep ? FLIGHT + x->kept++ : call % FLIGHT;
 }
 
@@ -100,7 +100,7 @@ static double random_share(struct timing *t)
 }
 
 /* Choose other calls in every pass. Shape: look[2][LOOKS]. */
-static void choose_looks(struct timing *t, int rounds, struct look look[2][LOOKS])
+static void choose_checked_calls(struct timing *t, int rounds, struct look look[2][LOOKS])
 {
 	int last = 2 * rounds - 1;
 	for (int side = 0; t->spot_check->active && side < 2; side++) {
@@ -178,7 +178,7 @@ static int run_sustained(
 	if (calls_until(t, u, until_us - SUSTAINED_US + SETTLE_US, &settling, f) != 0)
 		return -1;
 	double settled_us = ops->host_us(dev), pace_us = (settled_us - began_us) / settling.calls;
-	timed.stride = 1 + (int)(fmax(0, until_us - settled_us) / pace_us * PACE_ROOM / SUSTAINED_KEPT_MAX);
+	timed.stride = 1 + (int)(fmax(0, until_us - settled_us) / pace_us * PACE_ROOM / SUSTAINED_RECORDED_MAX);
 	if (calls_until(t, u, until_us, &timed, f) != 0)
 		return -1;
 	double sustained_us = ops->host_us(dev) - began_us;
@@ -264,7 +264,7 @@ int sustained_run(struct timing *t, double busy_since_us, struct failure *f)
 		if (run_interleaved(t, sides, busy_since_us + INTERLEAVE_US, f) != 0)
 			goto out;
 		double began_us = t->runner->ops->host_us(t->runner->dev);
-		choose_looks(t, rounds, look);
+		choose_checked_calls(t, rounds, look);
 		for (int i = 0; i < 2 * rounds; i++) {
 			int s = sustained_side_of(first, i);
 			const struct sustained_run which = {
@@ -275,7 +275,7 @@ int sustained_run(struct timing *t, double busy_since_us, struct failure *f)
 		}
 		runner_device_check(t->runner, t->cell, redo, &after);
 		device_check_merge(&device_check, &after);
-		if (timing_lost(t, f) != 0 || timing_later_look(t, f) != 0)
+		if (timing_lost(t, f) != 0 || timing_later_check(t, f) != 0)
 			goto out;
 		again = device_check_discards(&device_check, why) && redo < REDO_MAX;
 		busy_since_us = t->runner->ops->host_us(t->runner->dev);

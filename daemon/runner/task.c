@@ -144,7 +144,7 @@ static int run_mode(const struct msg_run *run, struct records *records, struct f
 	struct runner runner = { 0 };
 	volatile int status = RUNNER_ERROR; /* pthread_cleanup_push may use setjmp */
 	if (run->mode == RUN_IDLE || run->mode == RUN_DEVICE_CHECK)
-		return mode_look_run(run, records);
+		return mode_device_read_run(run, records);
 	if (run->mode == RUN_HEALTH_CHECK)
 		return mode_health_check_run(run, records);
 	if (run->mode == RUN_CLOCKS)

@@ -43,7 +43,7 @@ static int device_pass(struct timing *t, struct timing_pass *p, struct samples *
 				return -1;
 			if (later >= 0 && timing_later_after(t, t->subject[who], later, f) != 0)
 				return -1;
-			if (look && timing_look(t, t->subject[who], "between the timed calls: ", f) != 0)
+			if (look && timing_finish_watched(t, t->subject[who], "between the timed calls: ", f) != 0)
 				return -1;
 			if (look && ops->queues) /* the check is a separate step */
 				runner_at(t->runner, t->cell, NULL, "time");
@@ -209,7 +209,7 @@ static void check_last_calls(struct timing *t)
 			    t->spot_check, order[k], 1 + (int)runner_random(r, 126), true, "after the timed calls: ", &f) == 0 &&
 			timing_leave(t, order[k], &f) == 0)
 			continue;
-		if (t->spot_check->anyones)
+		if (t->spot_check->is_ambiguous)
 			find_writer(t, &f);
 		else
 			runner_fault(r, t->cell, t->spot_check->unnamed && t->n > 1 ? NULL : order[k], &f);
@@ -222,7 +222,7 @@ static void report_pass_failure(struct timing *t, struct failure *f)
 {
 	const struct runner *r = t->runner;
 	const struct subject *who = t->culprit;
-	if (t->spot_check->anyones) {
+	if (t->spot_check->is_ambiguous) {
 		find_writer(t, f);
 		return;
 	}
@@ -294,7 +294,7 @@ static void choose_order(struct timing *t)
 {
 	struct runner *r = t->runner;
 	int base = timing_position(t, ROLE_BASE), target = timing_position(t, ROLE_TARGET);
-	int turn = r->run->turn ? r->run->turn + r->run->index[t->cell] : (int)runner_random(r, ORDER_INTERLEAVE);
+	int turn = r->run->turn ? r->run->turn + r->run->index[t->cell] : (int)runner_random(r, ORDER_TURNS);
 
 	t->target_first = turn % 2;
 	t->start = base < 0 || target < 0 ? (t->n > 1 ? turn % t->n : 0) : order_first(t->n, base, target, turn);

@@ -183,7 +183,7 @@ int timing_guarded(struct timing *t, timing_pass_fn *run, struct timing_pass *p,
 			return -1;
 		runner_device_check(t->runner, t->cell, p->redo, &after);
 		device_check_merge(&p->device_check, &after);
-		if (timing_lost(t, f) != 0 || timing_later_look(t, f) != 0)
+		if (timing_lost(t, f) != 0 || timing_later_check(t, f) != 0)
 			return -1;
 		if (!device_check_discards(&p->device_check, why) || p->redo >= REDO_MAX)
 			return 0;
@@ -241,10 +241,10 @@ int timing_later_after(struct timing *t, struct subject *u, int k, struct failur
 	return spot_check_later_after(t->spot_check, u, k, f) == 0 ? timing_leave(t, u, f) : -1;
 }
 
-int timing_later_look(struct timing *t, struct failure *f)
+int timing_later_check(struct timing *t, struct failure *f)
 {
 	for (int k = 0; k < t->n; k++) {
-		if (spot_check_later_look(t->spot_check, t->subject[k], "between the timed calls: ", f) == 0)
+		if (spot_check_later_check(t->spot_check, t->subject[k], "between the timed calls: ", f) == 0)
 			continue;
 		t->culprit = t->spot_check->unnamed ? NULL : t->subject[k];
 		return -1;
@@ -257,7 +257,7 @@ bool timing_is_watched(const struct timing *t, const struct timing_watch *w, int
 	return t->spot_check->active && (round == w->round[who][0] || round == w->round[who][1] || round == w->last);
 }
 
-int timing_look(struct timing *t, struct subject *u, const char *when, struct failure *f)
+int timing_finish_watched(struct timing *t, struct subject *u, const char *when, struct failure *f)
 {
 	if (spot_check_after(t->spot_check, u, when, f) == 0)
 		return timing_leave(t, u, f);

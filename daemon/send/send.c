@@ -306,8 +306,8 @@ static int judge(
 			status >= 300 && status < 400 ? ", and redirects are not followed" : "");
 	}
 	if (guard->refused)
-		return err_set(err, ERR_INVALID,
-			"the address is an internal one; set allow_internal for this receiver to permit it");
+		return err_set(
+			err, ERR_INVALID, "the address is an internal one; set allow_internal for this receiver to permit it");
 	if (guard->answer_bytes > guard->answer_max)
 		return err_set(err, ERR_IO, "the receiver's answer is longer than %zu bytes", guard->answer_max);
 	if (code == CURLE_USE_SSL_FAILED)

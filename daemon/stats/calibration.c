@@ -65,7 +65,7 @@ bool calibration_learned(const struct calibration *c, double *tau0, double *nu0)
 	return true;
 }
 
-bool calibration_sees(const struct calibration *c, const struct rule *r, double theta, double *mde_pct)
+bool calibration_has_power(const struct calibration *c, const struct rule *r, double theta, double *mde_pct)
 {
 	double n = r->runs_max, tau0, nu0;
 	bool learned = calibration_learned(c, &tau0, &nu0);

@@ -44,7 +44,7 @@ static double squares_of(const struct run_estimate *e, int n, double *q)
 	return squares;
 }
 
-void interim_look(const struct rule *r, double theta, const struct run_estimate *e, int n, struct interim *out)
+void interim_estimate(const struct rule *r, double theta, const struct run_estimate *e, int n, struct interim *out)
 {
 	struct estimate all;
 	double q;
@@ -90,7 +90,7 @@ enum decision interim_decide(const struct rule *r, double theta, const struct ru
 		least = INTERIM_PROGRAMS_MIN;
 	if (!(r->p_look > 0) || at < least)
 		return DECISION_MORE;
-	interim_look(r, theta, e, at, &l);
+	interim_estimate(r, theta, e, at, &l);
 	double p_alone = is_expected(r, e, at) ? 1 : r->p_alone;
 
 	if (l.p_loss < r->p_look && l.p_loss_alone <= p_alone)
@@ -109,7 +109,7 @@ enum decision interim_last(const struct rule *r, double theta, const struct run_
 	struct interim l;
 
 	stats_combine(r, e, n, &all);
-	interim_look(r, theta, e, n, &l);
+	interim_estimate(r, theta, e, n, &l);
 	bool is_close = all.se <= r->se_max && n >= INTERVAL_MIN;
 
 	if (n < INTERIM_PROGRAMS_MIN)

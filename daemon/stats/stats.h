@@ -302,7 +302,7 @@ bool calibration_learned(const struct calibration *c, double *tau0, double *nu0)
  * is underpowered: that loss exceeds twice the threshold, or the rule would end undecided. A cell that has not been calibrated
  * (5 degrees of freedom) is not underpowered.
  */
-bool calibration_sees(const struct calibration *c, const struct rule *r, double theta, double *mde_pct);
+bool calibration_has_power(const struct calibration *c, const struct rule *r, double theta, double *mde_pct);
 
 /*
  * ---- changepoint ----
@@ -463,7 +463,7 @@ struct interim {
 };
 
 /** Compute the evidence of n runs. None: every p is 1; one: those by runs alone. Shape: e[n]. */
-void interim_look(const struct rule *r, double theta, const struct run_estimate *e, int n, struct interim *out);
+void interim_estimate(const struct rule *r, double theta, const struct run_estimate *e, int n, struct interim *out);
 
 /**
  * Return whether the evidence decides at once: after 2, 3, 4, 6, 8, 12, 16, 24 or 32 runs, for programs from the third on,

@@ -16,14 +16,14 @@ static const char *const words_of[] = { "borderline", "tail", "sustained", "call
 
 enum { WORDS = sizeof words_of / sizeof words_of[0] };
 
-void flag_words(int flags, char out[FLAG_WORDS_SIZE])
+void flag_names(int flags, char out[FLAG_NAMES_SIZE])
 {
 	size_t used = 0;
 
 	out[0] = '\0';
 	for (int i = 0; i < WORDS; i++)
 		if (flags & (1 << i))
-			used += (size_t)snprintf(out + used, FLAG_WORDS_SIZE - used, "%s%s", used ? " " : "", words_of[i]);
+			used += (size_t)snprintf(out + used, FLAG_NAMES_SIZE - used, "%s%s", used ? " " : "", words_of[i]);
 }
 
 int flag_parse(const char *words)

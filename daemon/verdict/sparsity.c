@@ -59,7 +59,7 @@ static const char *skipping_words(const struct sparsity_mask *mask, const struct
 	return mask->tiles_masked > 0 ? "; skipping off" : "; no tile to skip";
 }
 
-void sparsity_words(const struct sparsity_mask *mask, const struct sparsity_claim *claim, char out[SPARSITY_SIZE])
+void sparsity_text(const struct sparsity_mask *mask, const struct sparsity_claim *claim, char out[SPARSITY_SIZE])
 {
 	struct buf text;
 
@@ -115,9 +115,9 @@ void sparsity_contradiction(const struct sparsity_mask *mask, const struct spars
 		snprintf(out, EXPLAIN_SIZE, "claims %.0f skipped and %.0f masked tiles, of %.0f in all", claim->tiles_skipped,
 			claim->tiles_partial, claim->tiles_total);
 	else if (claim->tiles_total > 0 && claim->tiles_skipped >= claim->tiles_total && mask->kept > 0)
-		snprintf(out, EXPLAIN_SIZE, "claims to skip all of %.0f tiles, the mask has %.0f active blocks", claim->tiles_total,
-			mask->kept);
+		snprintf(out, EXPLAIN_SIZE, "claims to skip all of %.0f tiles, the mask has %.0f active blocks",
+			claim->tiles_total, mask->kept);
 	else if (claim->flops_issued < mask->flops_useful * (1 - ROUNDING))
-		snprintf(out, EXPLAIN_SIZE, "claims %.4g multiplications and additions, the mask needs %.4g",
-			claim->flops_issued, mask->flops_useful);
+		snprintf(out, EXPLAIN_SIZE, "claims %.4g multiplications and additions, the mask needs %.4g", claim->flops_issued,
+			mask->flops_useful);
 }

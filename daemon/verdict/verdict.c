@@ -38,7 +38,7 @@ const char *verdict_or_empty(enum verdict v)
 	return v == VERDICT_NONE ? "" : verdict_name(v);
 }
 
-const char *verdict_word(enum jobkind kind, enum verdict v)
+const char *verdict_label(enum jobkind kind, enum verdict v)
 {
 	static const char *const beside[] = {
 		[VERDICT_REGRESSION] = "slower",
@@ -346,7 +346,7 @@ static void explain_programs(
 		snprintf(more, sizeof more, "; even %d would not decide: interleave the program", r->runs_max);
 	else if (n < r->runs_max)
 		snprintf(more, sizeof more, "; up to %d more may decide", r->runs_max - n);
-	interim_look(r, theta, e, n, &l);
+	interim_estimate(r, theta, e, n, &l);
 	if (n == 0)
 		undecided(out, "not measured yet");
 	else if (n < INTERIM_PROGRAMS_MIN)

@@ -23,10 +23,10 @@ enum {
 	FLAG_END = 512
 };
 
-enum { FLAG_WORDS_SIZE = 96 };
+enum { FLAG_NAMES_SIZE = 96 };
 
-/** Write the names of all flags, separated by single spaces. Shape: out[FLAG_WORDS_SIZE]. */
-void flag_words(int flags, char out[FLAG_WORDS_SIZE]);
+/** Write the names of all flags, separated by single spaces. Shape: out[FLAG_NAMES_SIZE]. */
+void flag_names(int flags, char out[FLAG_NAMES_SIZE]);
 /** Parse the names; unknown ones are ignored. */
 int flag_parse(const char *words);
 
@@ -79,7 +79,7 @@ const char *verdict_name(enum verdict v);
 /** Return the name, "" for VERDICT_NONE. */
 const char *verdict_or_empty(enum verdict v);
 /** Return its name in a comparison of this kind: compared with a peer a side is "slower" instead of a regression. */
-const char *verdict_word(enum jobkind kind, enum verdict v);
+const char *verdict_label(enum jobkind kind, enum verdict v);
 /** Return VERDICT_NONE for an unknown name. */
 enum verdict verdict_from_name(const char *name);
 /**
@@ -554,7 +554,7 @@ void sparsity_counts(const struct mask_counts *counts, struct sparsity_mask *mas
  * token mask "kept 256/16384 (1.56 %), rows without a key 112/128, tiles ..."; without the claimed tiles if none are claimed,
  * and "fully masked blocks 720/800 (90 %)" if the runner counted blocks alone. Shape: out[SPARSITY_SIZE].
  */
-void sparsity_words(const struct sparsity_mask *mask, const struct sparsity_claim *claim, char out[SPARSITY_SIZE]);
+void sparsity_text(const struct sparsity_mask *mask, const struct sparsity_claim *claim, char out[SPARSITY_SIZE]);
 
 /**
  * Speedups over dense that systems of this kind promise for a density, by the nearest one that they name. False: the density is

@@ -28,7 +28,7 @@ struct interleave {
 	int runs; /* so far, of all cells */
 	struct cell_interleave {
 		int n[WHO_N];
-		struct alone_turn turn[ALONE_INTERLEAVE];
+		struct alone_turn turn[ALONE_TURNS];
 		int n_runs;         /* runs that included this cell */
 		int last_timed_run; /* number of the last run with a time for it, counted or not */
 	} * of;                     /* of[n_cells of the bench] */
@@ -74,7 +74,7 @@ static double mean_of(const double *v, int n)
 	return n > 0 ? sum / n : 0;
 }
 
-enum alone_word alone_judge(const double *turn, int n, double se)
+enum alone_result alone_judge(const double *turn, int n, double se)
 {
 	double squares = 0, mean = mean_of(turn, n);
 	int i;
@@ -82,7 +82,7 @@ enum alone_word alone_judge(const double *turn, int n, double se)
 	for (i = 0; i < n; i++)
 		if (turn[i] <= log(SEPARATE))
 			return ALONE_SAME;
-	if (n < ALONE_INTERLEAVE)
+	if (n < ALONE_TURNS)
 		return ALONE_MORE;
 	for (i = 0; i < n; i++)
 		squares += (turn[i] - mean) * (turn[i] - mean);
@@ -129,7 +129,7 @@ static int take_record(void *arg, struct msg *m, struct fw_err *err)
 		struct cell_interleave *t = &x->of[m->u.cell->cell];
 
 		t->last_timed_run = x->runs;
-		if (t->n[x->who] < ALONE_INTERLEAVE && !device_check_discards(&m->u.cell->device_check, why) &&
+		if (t->n[x->who] < ALONE_TURNS && !device_check_discards(&m->u.cell->device_check, why) &&
 			take_times(&t->turn[t->n[x->who]], x->who, m->u.cell))
 			t->n[x->who]++;
 		return 0;
@@ -181,10 +181,10 @@ static int process_run(struct interleave *x, const int *list, int n, struct fw_e
 	return runner_child_run(b, &task, &end, err) != 0 ? -1 : blame_end(x, &end, err);
 }
 
-/* Compute the excess of each complete turn of a cell. Shape: turn[ALONE_INTERLEAVE]. Returns their number. */
+/* Compute the excess of each complete turn of a cell. Shape: turn[ALONE_TURNS]. Returns their number. */
 static int turn_excesses(const struct cell_interleave *t, const struct estimate *pairs, double *turn)
 {
-	int n = ALONE_INTERLEAVE, who, i;
+	int n = ALONE_TURNS, who, i;
 
 	for (who = 0; who < WHO_N; who++)
 		n = t->n[who] < n ? t->n[who] : n;
@@ -211,9 +211,9 @@ static int keep_undecided(struct interleave *x, int *list, int n, struct fw_err 
 	for (i = 0; i < n; i++) {
 		const struct cell_interleave *t = &x->of[list[i]];
 		const struct estimate *all = &b->cell[list[i]].found.typical.all;
-		double turn[ALONE_INTERLEAVE];
+		double turn[ALONE_TURNS];
 		int done = turn_excesses(t, all, turn);
-		enum alone_word word = alone_judge(turn, done, all->se);
+		enum alone_result word = alone_judge(turn, done, all->se);
 
 		if (word == ALONE_SLOWED && report_slowed(x, list[i], turn, done, err) < 0)
 			return -1;

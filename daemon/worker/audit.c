@@ -77,7 +77,7 @@ static double host_overhead(double base_wall_ms, const struct audit_claim *claim
 }
 
 /* Return the gain by the supervisor's clock if a call of the target may take up to `slack_ms` less. */
-static double gain_seen(const double wall_ms[2], double slack_ms, const struct audit_claim *claim)
+static double get_gain(const double wall_ms[2], double slack_ms, const struct audit_claim *claim)
 {
 	double extra = host_overhead(wall_ms[0], claim), target = wall_ms[1] - extra - slack_ms;
 
@@ -106,7 +106,7 @@ bool audit_believes(const struct audit *a, const struct audit_claim *claim, char
 			device, side ? "target" : "base", wall[side]);
 		return false;
 	}
-	double seen = gain_seen(wall, 0, claim);
+	double seen = get_gain(wall, 0, claim);
 	if (seen >= AUDIT_GAIN_SHARE * claim->gain)
 		return true;
 	snprintf(why, size, "the runner reported %.3g times the base's speed; the supervisor's clock measured %.3g times",
@@ -115,7 +115,7 @@ bool audit_believes(const struct audit *a, const struct audit_claim *claim, char
 }
 
 /* Whether the device's clock counts less than its required share of the worker's time. */
-static bool counts_too_little(const double *wall, const double *device, int n)
+static bool is_slow_clock(const double *wall, const double *device, int n)
 {
 	double missing[SLOPES_MAX];
 	struct middle m;
@@ -136,7 +136,7 @@ bool audit_contradicts(const struct audit_pool *pool, const struct audit_claim *
 	if (pool->n == 0)
 		return true;
 	for (side = 0; side < 2; side++) {
-		if (counts_too_little(pool->wall[side], pool->device[side], pool->n))
+		if (is_slow_clock(pool->wall[side], pool->device[side], pool->n))
 			return true;
 		wall[side] = middle_of(pool->wall[side], pool->n);
 		if (!(wall[side].at > 0))
@@ -146,7 +146,7 @@ bool audit_contradicts(const struct audit_pool *pool, const struct audit_claim *
 	double extra = host_overhead(ms[0], claim);
 	double error = hypot(wall[0].se / (ms[0] - extra), wall[1].se / fmax(ms[1] - extra, AUDIT_SLACK_MS));
 
-	return gain_seen(ms, AUDIT_SLACK_MS, claim) + AUDIT_ERRORS * error < AUDIT_GAIN_SHARE * claim->gain;
+	return get_gain(ms, AUDIT_SLACK_MS, claim) + AUDIT_ERRORS * error < AUDIT_GAIN_SHARE * claim->gain;
 }
 
 /* ---- audit ---- */
@@ -259,7 +259,7 @@ static int blame_end(struct auditor *x, struct runner_end *end, struct fw_err *e
 	return run_blame_end(b, end->cell, end, err);
 }
 
-static bool too_good(const struct bench *b, int cell)
+static bool is_suspicious(const struct bench *b, int cell)
 {
 	const struct bench_cell *c = &b->cell[cell];
 
@@ -273,7 +273,7 @@ static struct audit_claim claim(const struct bench *b, int cell)
 }
 
 /* Reduce the list to the cells with an unconfirmed gain; `why` [n] receives the reasons. Returns their number. */
-static int keep_doubtful(struct auditor *x, int *list, int n, char (*why)[256])
+static int select_doubtful(struct auditor *x, int *list, int n, char (*why)[256])
 {
 	struct bench *b = x->bench;
 	int left = 0, i;
@@ -284,7 +284,7 @@ static int keep_doubtful(struct auditor *x, int *list, int n, char (*why)[256])
 		struct audit_claim claimed = claim(b, cell);
 
 		audit_pool_add(&x->pool[cell], &x->audit[cell]);
-		if (too_good(b, cell) && !audit_believes(&x->audit[cell], &claimed, why[left], sizeof why[left]))
+		if (is_suspicious(b, cell) && !audit_believes(&x->audit[cell], &claimed, why[left], sizeof why[left]))
 			list[left++] = cell;
 	}
 	return left;
@@ -349,7 +349,7 @@ static int audit_cells(struct auditor *x, int *list, int n, char (*why)[256], st
 		if (try_cells(x, list, n, attempt, &how, err) != 0 || blame_suspicions(x, list, n, err) != 0 ||
 			blame_end(x, &how, err) != 0)
 			return -1;
-		n = keep_doubtful(x, list, n, why);
+		n = select_doubtful(x, list, n, why);
 	}
 	for (i = 0; i < n; i++) {
 		snprintf(text, sizeof text, "%s%s%.200s", why[i], how.failure[0] ? ": " : "", how.failure[0] ? how.detail : "");
@@ -370,7 +370,7 @@ int audit_run(struct bench *b, struct fw_err *err)
 	x.suspicion = mem_alloc_zero((size_t)b->n_cells + 1, sizeof *x.suspicion);
 	if (b->device.kind != DEVICE_SIM) {
 		for (i = 0; i < b->n_cells; i++)
-			if (too_good(b, i))
+			if (is_suspicious(b, i))
 				list[n++] = i;
 		result = audit_cells(&x, list, n, why, err);
 	}

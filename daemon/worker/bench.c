@@ -75,7 +75,7 @@ static void set_pin(struct bench *b, int subject, int cell, const char *config, 
 	snprintf(p->config, sizeof p->config, "%s", config);
 }
 
-void bench_hand(struct bench *b, const char *config)
+void bench_request_config(struct bench *b, const char *config)
 {
 	struct bench_subject *s = &b->subject[b->n_subjects - 1];
 
@@ -167,7 +167,7 @@ int bench_send(struct bench *b, const struct msg *m, struct fw_err *err)
 	return b->emit ? b->emit(b->emit_arg, m, err) : 0;
 }
 
-void bench_hold(struct bench *b, enum device_step step, double seconds)
+void bench_add_held_time(struct bench *b, enum device_step step, double seconds)
 {
 	b->gpu_s += seconds;
 	b->step_s[step] += seconds;
@@ -253,7 +253,7 @@ int bench_announce(struct bench *b, const int *list, int n, int set, uint64_t se
 
 int bench_turn(const struct bench *b)
 {
-	return 1 + (int)(inputs_mix(b->seed) / 64 % ORDER_INTERLEAVE) + b->runs;
+	return 1 + (int)(inputs_mix(b->seed) / 64 % ORDER_TURNS) + b->runs;
 }
 
 int bench_role(const struct msg_cell *m, enum role role)
@@ -271,7 +271,7 @@ bool bench_decides(const struct bench *b, const struct msg_cell *m)
 	return m->series == b->cells[m->cell].decide;
 }
 
-int bench_keep(struct bench_run *list, int *n_list, const struct msg_cell *m, struct fw_err *err)
+int bench_store_run(struct bench_run *list, int *n_list, const struct msg_cell *m, struct fw_err *err)
 {
 	int base = bench_role(m, ROLE_BASE), target = bench_role(m, ROLE_TARGET);
 	struct bench_run *l = *n_list ? &list[*n_list - 1] : NULL;
@@ -310,7 +310,7 @@ int bench_add(struct bench *b, const struct msg_cell *m, struct fw_err *err)
 		c->voided++;
 		return 0;
 	}
-	return bench_keep(c->process_run, &c->n_runs, m, err) != 0 ? -1 : 1;
+	return bench_store_run(c->process_run, &c->n_runs, m, err) != 0 ? -1 : 1;
 }
 
 static struct run_pairs pairs_of(const struct bench_run *l)

@@ -114,7 +114,7 @@ static void make_cells(struct command *m, const struct msg_found *found, struct 
  */
 static int note_unpaired(struct command *m, int cell, const struct reading *target, struct fw_err *err)
 {
-	const struct reading_left *left = reading_find_unpaired(target, m->bench->cells[cell].key);
+	const struct reading_skipped *left = reading_find_unpaired(target, m->bench->cells[cell].key);
 
 	if (!left)
 		return command_timed(m, TARGET, cell, target, "unsupported", err);
@@ -132,7 +132,7 @@ static int note_absent(struct command *m, const struct reading *base, const stru
 			continue;
 		}
 		for (int side = BASE; side < PAIR; side++)
-			if ((m->list[side].speaks
+			if ((m->list[side].can_interleave
 					    ? interleave_listed(m, side, i, err)
 					    : command_timed(m, side, i, side == BASE ? base : target, "unsupported", err)) < 0)
 				return -1;
@@ -151,7 +151,7 @@ static int note_rows_without_times(struct command *m, int side, const struct rea
 			return -1;
 	if (r->n_left == 0)
 		return 0;
-	reading_report_left(r, text, sizeof text);
+	reading_report_skipped(r, text, sizeof text);
 	return bench_send_note(m->bench, -1, role, err, "%s", text);
 }
 

@@ -116,7 +116,7 @@ void compiled_store(const struct build_context *c, const struct msg_subject *s)
 	int store = make_key(c, s, key) ? open_store(c) : -1, own = store < 0 ? -1 : open_own(c, s, false);
 	struct room now;
 
-	if (own >= 0 && room_look(c->cache->fd, &now) && !room_is_low(&now) && mkdirat(store, key, 0700) == 0) {
+	if (own >= 0 && room_read(c->cache->fd, &now) && !room_is_low(&now) && mkdirat(store, key, 0700) == 0) {
 		int to = openat(store, key, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 
 		for (int i = 0; i < CACHES && to >= 0; i++) {

@@ -141,7 +141,7 @@ int health_check_wait_idle(struct bench *b, struct fw_err *err)
 	if (!health_check_can_report(b))
 		return 1;
 	for (;;) {
-		if (run_probe(b, RUN_IDLE, ++b->idle_looks, 0, &state, err) < 0)
+		if (run_probe(b, RUN_IDLE, ++b->idle_checks, 0, &state, err) < 0)
 			return -1;
 		if (state.ok || state.device_check.foreign <= 0) /* free, or the driver does not report processes */
 			return 1;

@@ -52,7 +52,7 @@ struct interleave_run {
 
 bool interleave_taken(const struct command *m)
 {
-	return m->list[COMMAND_BASE].speaks && m->list[COMMAND_TARGET].speaks;
+	return m->list[COMMAND_BASE].can_interleave && m->list[COMMAND_TARGET].can_interleave;
 }
 
 int interleave_listed(struct command *m, int side, int cell, struct fw_err *err)
@@ -408,9 +408,9 @@ static bool wants_interleave(const struct bench *b, int cell, const struct inter
 
 	if (!b->cell[cell].open || b->cell[cell].n_runs == 0 || b->cell[cell].n_runs >= DOUBTED_MAX)
 		return false;
-	return interleave_may_go_on(base) || interleave_may_go_on(target) ||
+	return interleave_may_overlap(base) || interleave_may_overlap(target) ||
 	       (bench_verdict(b, cell) == VERDICT_IMPROVEMENT &&
-		       interleave_gain(base, target, k->calls, why) == INTERLEAVE_GAIN_UNHEARD);
+		       interleave_gain(base, target, k->calls, why) == INTERLEAVE_GAIN_UNCONFIRMED);
 }
 
 /* List cells with a verdict that is not yet trusted. Returns their number. */
@@ -518,7 +518,7 @@ int interleave_measure(struct command *m, struct fw_err *err)
 
 	/* pairs of calls are far less noisy than whole processes, and their runs are cheap */
 	m->bench->rule.half_width_dense_pct = fmin(m->bench->rule.half_width_dense_pct, HALF_WIDTH_PCT);
-	if (!m->list[COMMAND_REFERENCE].speaks)
+	if (!m->list[COMMAND_REFERENCE].can_interleave)
 		status = command_drop_reference(
 			m, "the benchmark is not interleaved at this commit, unlike at base and target", err);
 	prepare(&all);

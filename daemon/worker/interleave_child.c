@@ -43,8 +43,8 @@ static void take_parent(struct interleave_child *c)
 	c->lines_fd = p->lines_fd;
 	c->out_fd = p->out_fd;
 	c->err_fd = p->err_fd;
-	c->n_kept = p->n_pids;
-	memcpy(c->kept, p->pid, sizeof c->kept);
+	c->n_parent_pids = p->n_pids;
+	memcpy(c->parent_pid, p->pid, sizeof c->parent_pid);
 	*p = (struct interleave_parent){ .n_pids = 0 };
 	request_run(c);
 }
@@ -58,8 +58,8 @@ static void leave_parent(struct interleave_child *c)
 		.out_fd = c->out_fd,
 		.err_fd = c->err_fd,
 		.is_busy = !c->has_ended,
-		.n_pids = c->n_kept };
-	memcpy(p->pid, c->kept, sizeof p->pid);
+		.n_pids = c->n_parent_pids };
+	memcpy(p->pid, c->parent_pid, sizeof p->pid);
 	c->proc = (struct proc){ .pid = 0, .pidfd = -1 };
 	c->lines_fd = c->out_fd = c->err_fd = -1;
 }
@@ -172,7 +172,7 @@ static void take_output(struct interleave_child *c, int *fd, struct buf *printed
 		if (n == 0 || (errno != EAGAIN && errno != EINTR))
 			fd_close(fd);
 	} else if (!printed) {
-		lastwords_keep(&c->words, chunk, (size_t)n);
+		lastwords_add(&c->words, chunk, (size_t)n);
 	} else {
 		buf_append(printed, chunk, (size_t)n);
 		if (printed->failed) {
@@ -192,7 +192,7 @@ static int take_start(struct interleave_child *c, const struct interleave_line *
 	case INTERLEAVE_PARENT:
 		if (!c->parent)
 			return err_set(err, ERR_PROTOCOL, "offers to fork its runs, which the worker did not request");
-		c->n_kept = procs_below(c->proc.pid, c->kept, INTERLEAVE_CHILD_PIDS);
+		c->n_parent_pids = procs_below(c->proc.pid, c->parent_pid, INTERLEAVE_CHILD_PIDS);
 		request_run(c);
 		return 1;
 	case INTERLEAVE_FRESH:
@@ -364,7 +364,7 @@ void interleave_child_pin(const struct interleave_child *c, const cpu_set_t *cor
 
 	/* the cores of its parent are those of every later run */
 	for (int i = 0; i < c->n_pids; i++)
-		if (!is_listed(c->kept, c->n_kept, c->pid[i]))
+		if (!is_listed(c->parent_pid, c->n_parent_pids, c->pid[i]))
 			(void)threads_of(c->pid[i], pin, &set);
 }
 

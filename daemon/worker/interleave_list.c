@@ -114,7 +114,7 @@ int interleave_list_take(void *list, struct interleave_child *c, const struct in
 		return 0; /* bye: interleave_receive accepts no other line before the first turn */
 	switch (line->word) {
 	case INTERLEAVE_HELLO:
-		l->speaks = true;
+		l->can_interleave = true;
 		return 0;
 	case INTERLEAVE_TURN:
 		return answer(l, c, err);

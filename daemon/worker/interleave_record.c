@@ -40,7 +40,7 @@ static enum interleave_belief check_side(struct command *m, const struct interle
 	bool overstates = interleave_overstates(&c->seen[side], now);
 
 	for (int other = 0; other < s->n_sides; other++) {
-		const char *caught = other != side ? interleave_is_caught(&evidence[side], &evidence[other], why) : NULL;
+		const char *caught = other != side ? interleave_find_fault(&evidence[side], &evidence[other], why) : NULL;
 
 		if (caught)
 			return doubt(m, side, c->cell, caught, why, true, err);
@@ -48,7 +48,7 @@ static enum interleave_belief check_side(struct command *m, const struct interle
 	if (overstates)
 		return doubt(m, side, c->cell, "clock", now, false, err);
 	for (int other = 0; other < s->n_sides; other++)
-		if (other != side && interleave_goes_on(&c->seen[side], &c->seen[other], now))
+		if (other != side && interleave_overlaps(&c->seen[side], &c->seen[other], now))
 			return doubt(m, side, c->cell, "escaped", now, false, err);
 	return INTERLEAVE_BELIEVED;
 }

@@ -35,7 +35,7 @@ static void add_sustained(struct interleave_sustained *b, float ms, float mhz)
 {
 	struct sustained_calls *c = b->calls;
 
-	if (c->kept == SUSTAINED_KEPT_MAX && b->n % b->stride == 0) {
+	if (c->kept == SUSTAINED_RECORDED_MAX && b->n % b->stride == 0) {
 		c->kept /= 2;
 		for (size_t i = 0; i < (size_t)c->kept; i++) {
 			c->ms[i] = c->ms[2 * i];
@@ -126,7 +126,7 @@ static bool in_failure(struct interleave_session *s)
 		s->failure_side = k;
 		s->problem = c->problem;
 		s->failure_cell = s->at && interleave_holds(&c->side) ? s->at->cell : -1;
-		s->no_room = lastwords_of_no_room(&c->words);
+		s->no_room = lastwords_is_out_of_memory(&c->words);
 	}
 	return s->failure_side >= 0;
 }
@@ -288,7 +288,7 @@ static enum pair_result take_pair(struct interleave_session *s, struct fw_err *e
 		if (s->turn.ms > 0) {
 			struct interleave_one turn = turn_of(s, side, turn_ms);
 
-			interleave_see(&at->seen[side], &turn);
+			interleave_add_turn(&at->seen[side], &turn);
 		}
 	}
 	return pair;
@@ -315,7 +315,7 @@ static int give_uncounted(struct interleave_session *s, int rounds, int warm, st
 /* Whether a side chooses how often it repeats a call: then its turns do not show the length of one call. */
 static bool hides_calls(const struct interleave_cell *at)
 {
-	const struct interleave_seen *base = &at->seen[COMMAND_BASE], *target = &at->seen[COMMAND_TARGET];
+	const struct interleave_turns *base = &at->seen[COMMAND_BASE], *target = &at->seen[COMMAND_TARGET];
 
 	return base->chooses && (base->repeats || target->repeats);
 }
@@ -335,7 +335,7 @@ static int give_singles(struct interleave_session *s, struct fw_err *err)
 			if (result == 1 && s->turn.ms > 0) {
 				struct interleave_one turn = turn_of(s, side, turn_ms);
 
-				interleave_see_single(&s->at->seen[side], &turn);
+				interleave_add_single(&s->at->seen[side], &turn);
 			}
 		}
 	return result;
@@ -550,7 +550,7 @@ int interleave_session_run(struct interleave_session *s, struct fw_err *err)
 	keyring_clear(s->build->sandbox);
 	s->all_s = (double)(clock_mono_ns() - s->began_ns) * 1e-9;
 	s->start_s = s->started_ns ? (double)(s->started_ns - s->began_ns) * 1e-9 : s->all_s;
-	bench_hold(s->bench, DEVICE_STEP_START, s->start_s);
-	bench_hold(s->bench, DEVICE_STEP_PROGRAM, s->all_s - s->start_s);
+	bench_add_held_time(s->bench, DEVICE_STEP_START, s->start_s);
+	bench_add_held_time(s->bench, DEVICE_STEP_PROGRAM, s->all_s - s->start_s);
 	return result;
 }

@@ -115,7 +115,7 @@ struct bench {
 	char noted[BENCH_NOTES_MAX][64];
 	bool guarded;                /* health_check_device_check has read the device before */
 	int ecc;                     /* memory errors at that reading */
-	int idle_looks;              /* checks for other processes on the device, so far */
+	int idle_checks;             /* checks for other processes on the device, so far */
 	int runs;                    /* so far */
 	double gpu_s;                /* time during which the device was held */
 	double step_s[DEVICE_STEPS]; /* components of gpu_s; timed calls count as `between` or `program` until bench_steps */
@@ -131,7 +131,7 @@ void bench_fini(struct bench *b);
 int bench_subject(
 	struct bench *b, enum role role, const char *provider, const char *file, int fd, const char *sha256, struct fw_err *err);
 /** Request this configuration of the last subject in every cell; "": the configuration that each cell requests. */
-void bench_hand(struct bench *b, const char *config);
+void bench_request_config(struct bench *b, const char *config);
 /** Find base and target after all subjects were added. Err: a side is missing. */
 int bench_ready(struct bench *b, struct fw_err *err);
 /**
@@ -159,7 +159,7 @@ void bench_code(struct bench_subject *s, const char *symbol_sha256, int sm, char
 
 int bench_send(struct bench *b, const struct msg *m, struct fw_err *err);
 /** Add time during which the device was held. Units: s. */
-void bench_hold(struct bench *b, enum device_step step, double seconds);
+void bench_add_held_time(struct bench *b, enum device_step step, double seconds);
 /** Write the times of the steps for which the device was held so far. Units: s. Shape: out[DEVICE_STEPS]. */
 void bench_steps(const struct bench *b, double *out);
 /**
@@ -182,7 +182,7 @@ int bench_turn(const struct bench *b);
 int bench_role(const struct msg_cell *m, enum role role);
 bool bench_decides(const struct bench *b, const struct msg_cell *m);
 /** Append the timings of a record to a list, or replace those of the same run. Shape: list[STATS_RUNS_MAX]. */
-int bench_keep(struct bench_run *list, int *n, const struct msg_cell *m, struct fw_err *err);
+int bench_store_run(struct bench_run *list, int *n, const struct msg_cell *m, struct fw_err *err);
 /** Store the timings of a `cell` record of the deciding series. Returns 1; 0 if device readings invalidate them. */
 int bench_add(struct bench *b, const struct msg_cell *m, struct fw_err *err);
 void bench_judge(struct bench *b, int cell);
@@ -227,8 +227,8 @@ int acceptance_solo(struct bench *b, int subject, int cell, char failure[16], ch
  * the errors are large, so no side is accused.
  */
 
-enum alone_word { ALONE_SAME, ALONE_MORE, ALONE_SLOWED };
-enum { ALONE_INTERLEAVE = 6 };
+enum alone_result { ALONE_SAME, ALONE_MORE, ALONE_SLOWED };
+enum { ALONE_TURNS = 6 };
 
 /** Times of one turn of the alternation: each side alone, and both in pairs. Shape: by enum bench_side. */
 struct alone_turn {
@@ -247,7 +247,7 @@ bool alone_suspects(const struct bench_alone *base, const struct bench_alone *ta
 /**
  * Classify the excess of `n` turns over pairs with standard error `se`; one turn that agrees gives ALONE_SAME. Shape: turn[n].
  */
-enum alone_word alone_judge(const double *turn, int n, double se);
+enum alone_result alone_judge(const double *turn, int n, double se);
 
 /** Test every timed cell; a slowed base is a fault of the target. Does nothing on sim or for equal modules. */
 int alone_run(struct bench *b, struct fw_err *err);
@@ -679,7 +679,7 @@ int sassdiff_make(struct sassdiff *d, const char *base, const char *target, stru
 void sassdiff_fini(struct sassdiff *d);
 
 /** Return "same code", "rescheduled", ... */
-const char *sassdiff_word(enum sassdiff_verdict v);
+const char *sassdiff_verdict_name(enum sassdiff_verdict v);
 /** Return whether both sides have all functions with the same code. */
 bool sassdiff_is_same(const struct sassdiff *d);
 
@@ -818,7 +818,7 @@ struct interleave_reported {
 };
 
 struct interleave_list {
-	bool speaks; /* it sent hello: it can be interleaved */
+	bool can_interleave; /* it sent hello: it can be interleaved */
 	int n;
 	struct interleave_reported *cell; /* cell[n] in the order in which the program reached them */
 	/* internal */
@@ -901,8 +901,8 @@ struct interleave_child {
 	struct lastwords words;
 	int n_pids;
 	pid_t pid[INTERLEAVE_CHILD_PIDS];
-	int n_kept; /* processes of its parent */
-	pid_t kept[INTERLEAVE_CHILD_PIDS];
+	int n_parent_pids; /* processes of its parent */
+	pid_t parent_pid[INTERLEAVE_CHILD_PIDS];
 	bool has_ended; /* its parent reported its end */
 	struct proc_exit how;
 };
@@ -1112,7 +1112,7 @@ struct interleave_cell {
 	struct reported_kernels kernels[INTERLEAVE_SIDES_MAX]; /* of the process; owned by the creator of the session */
 	float ms[INTERLEAVE_SIDES_MAX][STATS_PAIRS_MAX], mhz[INTERLEAVE_SIDES_MAX][STATS_PAIRS_MAX],
 		host_us[INTERLEAVE_SIDES_MAX][STATS_PAIRS_MAX];
-	struct interleave_seen seen[INTERLEAVE_SIDES_MAX];
+	struct interleave_turns seen[INTERLEAVE_SIDES_MAX];
 	int n_sustained, sustained_first; /* calls of a side; the side that began */
 	struct sustained_side sustained_run[2];
 	int failed_side; /* -1 none */
@@ -1270,11 +1270,11 @@ int measure_plan(const struct bench *b, int *list, int *set, bool *only_sustaine
 int ncu_counters(struct buffered *k, struct fw_err *err);
 
 /**
- * Profile one call of a side with ncu; `options` (NULL-terminated) select the counters and the output. Returns 1 if `said` has
- * its output; 0 if ncu is missing or took too long, see `why`. Own: buf_fini of `said`, always. Shape: why[size]. Err: cancelled,
+ * Profile one call of a side with ncu; `options` (NULL-terminated) select the counters and the output. Returns 1 if `output` has
+ * its output; 0 if ncu is missing or took too long, see `why`. Own: buf_fini of `output`, always. Shape: why[size]. Err: cancelled,
  * out of memory.
  */
-int ncu_run(struct buffered *k, struct buffered_cell *c, int side, const char *const *options, struct buf *said, char *why,
+int ncu_run(struct buffered *k, struct buffered_cell *c, int side, const char *const *options, struct buf *output, char *why,
 	size_t size, struct fw_err *err);
 
 /* ---- ncu_stalls: Warp stalls by Nsight Compute, for cells that only ncu could count. ---- */

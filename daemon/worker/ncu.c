@@ -99,23 +99,23 @@ static bool find_tool(struct tool *t)
 {
 	struct fw_err err = { 0 };
 	struct proc_exit how;
-	struct buf said;
+	struct buf output;
 	if (!cudatool_find("ncu", t->path, sizeof t->path))
 		return false;
 	size_t used = 0;
 	for (int i = 0; i < METRICS; i++)
 		used += (size_t)snprintf(t->metrics + used, sizeof t->metrics - used, "%s%s", i ? "," : "", metric_names[i]);
-	buf_init(&said, 4096);
+	buf_init(&output, 4096);
 	const char *argv[] = { t->path, "--version", NULL };
-	bool known = proc_run(&(struct proc_spec){ .argv = argv }, NULL, &said, NULL, VERSION_MS, &how, &err) == 0;
-	const char *version = known ? strstr(said.data, "Version ") : NULL;
+	bool known = proc_run(&(struct proc_spec){ .argv = argv }, NULL, &output, NULL, VERSION_MS, &how, &err) == 0;
+	const char *version = known ? strstr(output.data, "Version ") : NULL;
 	snprintf(t->name, sizeof t->name, "ncu%s%.*s", version ? " " : "", version ? (int)strcspn(version + 8, " \r\n(") : 0,
 		version ? version + 8 : "");
-	buf_fini(&said);
+	buf_fini(&output);
 	return true;
 }
 
-int ncu_run(struct buffered *k, struct buffered_cell *c, int side, const char *const *options, struct buf *said, char *why,
+int ncu_run(struct buffered *k, struct buffered_cell *c, int side, const char *const *options, struct buf *output, char *why,
 	size_t size, struct fw_err *err)
 {
 	struct bench *b = k->bench;
@@ -124,7 +124,7 @@ int ncu_run(struct buffered *k, struct buffered_cell *c, int side, const char *c
 	struct proc_exit how;
 	struct buf cell;
 	struct jsonw j;
-	buf_init(said, OUTPUT_MAX);
+	buf_init(output, OUTPUT_MAX);
 	if (!cudatool_find("ncu", path, sizeof path)) {
 		snprintf(why, size, "it is not installed");
 		return 0;
@@ -142,7 +142,7 @@ int ncu_run(struct buffered *k, struct buffered_cell *c, int side, const char *c
 		NULL };
 	double before_s = b->gpu_s;
 	struct runner_task task = { .n_subjects = 1, .subject = { subject }, .deadline_s = collect_deadline_s(b) };
-	int result = runner_child_under(b, &task, argv, runner_argv, said, &how, err);
+	int result = runner_child_under(b, &task, argv, runner_argv, output, &how, err);
 	c->gpu_s += b->gpu_s - before_s;
 	if (result == 0 && how.timed_out)
 		snprintf(why, size, "it did not end within %g s", task.deadline_s);
@@ -155,11 +155,11 @@ static int count(struct buffered *k, struct buffered_cell *c, const struct tool 
 	char *why, size_t size, struct fw_err *err)
 {
 	const char *const options[] = { "--page", "raw", "--metrics", tool->metrics, NULL };
-	struct buf said;
-	int result = ncu_run(k, c, side, options, &said, why, size, err);
+	struct buf output;
+	int result = ncu_run(k, c, side, options, &output, why, size, err);
 	if (result == 1)
-		result = ncu_take(p, said.data, said.len, why, size);
-	buf_fini(&said);
+		result = ncu_take(p, output.data, output.len, why, size);
+	buf_fini(&output);
 	return result;
 }
 

@@ -75,13 +75,13 @@ static int sample(struct buffered *k, struct buffered_cell *c, int side, struct 
 {
 	static const char *const options[] = { "--page", "source", "--section", "SourceCounters", NULL };
 	char why[BUFFERED_WHY_SIZE - 20] = "";
-	struct buf said;
-	int result = ncu_run(k, c, side, options, &said, why, sizeof why, err);
+	struct buf output;
+	int result = ncu_run(k, c, side, options, &output, why, sizeof why, err);
 	if (result == 1)
-		result = ncu_stalls_take(&c->process[side][0], said.data, said.len, &c->stalls[side], why, sizeof why);
+		result = ncu_stalls_take(&c->process[side][0], output.data, output.len, &c->stalls[side], why, sizeof why);
 	if (result == 0)
 		snprintf(c->stalls_why, sizeof c->stalls_why, "ncu: %s", why);
-	buf_fini(&said);
+	buf_fini(&output);
 	return result;
 }
 

@@ -345,7 +345,7 @@ int profile_alone_run(const struct two_modules_options *o, enum evidence_path pa
 	return result;
 }
 
-static int request_runner(const struct sandbox *sandbox, const struct msg_device *device, struct buf *said, struct fw_err *err)
+static int request_runner(const struct sandbox *sandbox, const struct msg_device *device, struct buf *output, struct fw_err *err)
 {
 	struct sandbox_argv *v = mem_alloc(sizeof *v);
 	char runner[PATH_MAX], errors_text[200], name[32];
@@ -363,7 +363,7 @@ static int request_runner(const struct sandbox *sandbox, const struct msg_device
 		result = sandbox_end(v, err);
 	}
 	if (result == 0)
-		result = proc_run(&(struct proc_spec){ .argv = v->arg }, NULL, said, &errors, PROBE_MS, &how, err);
+		result = proc_run(&(struct proc_spec){ .argv = v->arg }, NULL, output, &errors, PROBE_MS, &how, err);
 	snprintf(errors_text, sizeof errors_text, "%.*s", (int)strcspn(errors.data, "\n"), errors.data);
 	if (result == 0 && how.timed_out)
 		result = err_set(err, ERR_TIMEOUT, "counting one kernel did not end within %d s", PROBE_MS / 1000);
@@ -380,16 +380,16 @@ int profile_alone_probe(const struct two_modules_options *o, struct fw_err *err)
 	const struct msg_device *device = NULL;
 	struct sandbox sandbox;
 	struct msg_hello hello;
-	struct buf said;
+	struct buf output;
 	int result = -1;
 
-	buf_init(&said, PROTOCOL_LINE_MAX);
+	buf_init(&output, PROTOCOL_LINE_MAX);
 	if (sandbox_open(&sandbox, o->sandbox, err) == 0 && hardware_hello(&sandbox, o->sandbox, o->device, "", &hello, err) == 0)
 		device = hardware_find(&hello, o->device, err);
 	if (device)
-		result = request_runner(&sandbox, device, &said, err);
-	if (result == 0 && (fwrite(said.data, 1, said.len, stdout) != said.len || fflush(stdout) != 0))
+		result = request_runner(&sandbox, device, &output, err);
+	if (result == 0 && (fwrite(output.data, 1, output.len, stdout) != output.len || fflush(stdout) != 0))
 		result = err_sys(err, "standard output");
-	buf_fini(&said);
+	buf_fini(&output);
 	return result;
 }

@@ -56,11 +56,11 @@ int program_prepare(struct program *p, const struct bench *b, const struct build
 
 int program_blame(struct command_failure *t, const struct lastwords *w, const char *failure, const char *what)
 {
-	char said[LASTWORDS_QUOTE];
+	char quoted[LASTWORDS_QUOTE];
 
-	lastwords_quote(w, said);
+	lastwords_quote(w, quoted);
 	snprintf(t->failure, sizeof t->failure, "%s", failure);
-	snprintf(t->detail, sizeof t->detail, "the benchmark %.280s%s", what, said);
+	snprintf(t->detail, sizeof t->detail, "the benchmark %.280s%s", what, quoted);
 	t->words = *w;
 	return 0;
 }
@@ -82,7 +82,7 @@ int program_end(const struct build_context *c, const struct msg_subject *s, cons
 			"the benchmark of the %s: %s; out of memory, or killed by another process on this machine",
 			role_name(s->role), ended);
 	build_side(c, s, side);
-	if (room_look(c->cache->fd, &disk) && room_is_low(&disk) && !room_was_taken(&disk, workdir_usage(c->cache->fd, side))) {
+	if (room_read(c->cache->fd, &disk) && room_is_low(&disk) && !room_was_taken(&disk, workdir_usage(c->cache->fd, side))) {
 		room_text(&disk, c->cache->dir, what, sizeof what);
 		return err_set(err, ERR_FULL, "the benchmark of the %s %s while only %s", role_name(s->role), ended, what);
 	}

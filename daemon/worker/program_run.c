@@ -331,7 +331,7 @@ static const char *choose_statistic(struct taken *l, const char *key, int n_side
 	for (int i = 1; i < n; i++)
 		if (row[i]->twins != row[0]->twins)
 			return "the processes of a run wrote different numbers of results of this name";
-	return n == 0 || reading_settle(row, n)
+	return n == 0 || reading_choose_statistic(row, n)
 		       ? NULL
 		       : "the processes of a run report no common statistic of this row: a mean here, a median there";
 }

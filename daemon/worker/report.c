@@ -79,9 +79,9 @@ static const char *border(const struct figures *f)
 
 static void put_flags(const struct figures *f, struct buf *out)
 {
-	char words[FLAG_WORDS_SIZE];
+	char words[FLAG_NAMES_SIZE];
 
-	flag_words(f->decision.flags, words);
+	flag_names(f->decision.flags, words);
 	if (words[0])
 		buf_printf(out, " (%s)", words);
 }
@@ -289,14 +289,14 @@ static void cell_json(const struct bench *b, int cell, struct jsonw *j)
 {
 	const struct bench_cell *c = &b->cell[cell];
 	const struct bench_failure *t = bench_failure(b, cell);
-	char words[FLAG_WORDS_SIZE];
+	char words[FLAG_NAMES_SIZE];
 	struct figures f;
 	bool blamed;
 
 	figures_of(b, cell, &f);
 	const struct mean *mean = f.decision.mean.is_known ? &f.decision.mean.all : NULL;
 	blamed = t && f.verdict != VERDICT_UNDECIDED; /* no side is at fault for an unsure result */
-	flag_words(f.decision.flags, words);
+	flag_names(f.decision.flags, words);
 	jsonw_format(j, "{ cell=%s verdict=%s borderline=%i flags=%s", b->cells[cell].key, verdict_name(f.verdict),
 		*border(&f) != '\0', words);
 	times(j, "base", f.measured, f.base_ms, is_by_bytes(b, cell), f.base_rate);

@@ -105,7 +105,7 @@ static void masks(const struct bench *b, int width, struct buf *out)
 			if (w->mask_blocks <= 0)
 				continue;
 			mask_of(b, i, w, &mask, &claim);
-			sparsity_words(&mask, &claim, words);
+			sparsity_text(&mask, &claim, words);
 			sparsity_contradiction(&mask, &claim, wrong);
 			if (!any)
 				buf_puts(out, "share left out by masks, counted; tiles as each side reports\n");
@@ -171,7 +171,7 @@ void report_work_json(const struct bench *b, int cell, struct jsonw *j)
 		}
 		mask_of(b, cell, w, &mask, &claim);
 		if (w->mask_blocks > 0) {
-			sparsity_words(&mask, &claim, words);
+			sparsity_text(&mask, &claim, words);
 			sparsity_contradiction(&mask, &claim, wrong);
 			sparsity_expected(&mask, over[side], expected);
 		}

@@ -37,7 +37,7 @@ static int on_stdout(void *arg, const char *data, size_t len, struct fw_err *err
 	struct running *r = arg;
 
 	if (!r->reads_stdout) {
-		lastwords_keep(&r->words, data, len);
+		lastwords_add(&r->words, data, len);
 		return 0;
 	}
 	buf_append(&r->printed, data, len);
@@ -52,7 +52,7 @@ static int on_stderr(void *arg, const char *data, size_t len, struct fw_err *err
 	struct running *r = arg;
 
 	(void)err;
-	lastwords_keep(&r->words, data, len);
+	lastwords_add(&r->words, data, len);
 	return 0;
 }
 
@@ -132,7 +132,7 @@ static int read_text(const struct msg_subject *s, const struct buf *text, const 
 	struct reading one;
 	char line[512];
 
-	struct reading_how how = { .format = s->run.reader, .unit = s->run.unit, .time = s->run.time };
+	struct reading_options how = { .format = s->run.reader, .unit = s->run.unit, .time = s->run.time };
 
 	if (reading_parse(&how, text->data, text->len, name, &one, &e) == 0 && reading_join(out, &one, name, &e) == 0)
 		return 1;
@@ -202,7 +202,7 @@ int command_run(struct bench *b, const struct build_context *c, const struct msg
 	r = mem_alloc(sizeof *r);
 	begin_running(r, s);
 	result = run_process(b, c, s, r, clock, problem, err);
-	bench_hold(b, DEVICE_STEP_PROGRAM, (double)(clock_mono_ns() - started) * 1e-9);
+	bench_add_held_time(b, DEVICE_STEP_PROGRAM, (double)(clock_mono_ns() - started) * 1e-9);
 	if (result == 1)
 		result = read_all(c, s, folder, r, out, problem);
 	if (result != 1)
@@ -304,7 +304,7 @@ static int take_side(struct check *k, int i, struct fw_err *err)
 	memcpy(k->out->why_fresh[side], k->child[i].why_fresh, sizeof k->out->why_fresh[side]);
 	*ran = !k->child[i].problem.failure[0];
 	r->words = k->child[i].words;
-	if (*ran && m->list[side].speaks)
+	if (*ran && m->list[side].can_interleave)
 		*ran = interleave_list_reading(&m->list[side], &k->out->reading[side], err) != 0 ? -1 : 1;
 	else if (*ran)
 		*ran = read_all(m->build, m->side[side], k->folder[i], r, &k->out->reading[side], &k->out->problem[side]);
@@ -316,7 +316,7 @@ static int take_side(struct check *k, int i, struct fw_err *err)
 /* Whether a side may have failed only because another one ran at the same time. */
 static bool may_be_crowded(const struct interleave_child *c)
 {
-	return strcmp(c->problem.failure, "timeout") == 0 || lastwords_of_no_room(&c->words);
+	return strcmp(c->problem.failure, "timeout") == 0 || lastwords_is_out_of_memory(&c->words);
 }
 
 /* Run the listed sides. `again` receives those that failed and may succeed alone; returns their number, or -1. */
@@ -339,12 +339,13 @@ static int run_check(struct check *k, int *again, struct fw_err *err)
 	keyring_clear(m->build->sandbox);
 
 	int64_t ended_ns = clock_mono_ns(), started_ns = k->started_ns ? k->started_ns : ended_ns;
-	bool speaks = false;
+	bool can_interleave = false;
 
 	for (int i = 0; i < k->n; i++)
-		speaks = speaks || m->list[k->side[i]].speaks;
-	bench_hold(m->bench, speaks ? DEVICE_STEP_START : DEVICE_STEP_PROGRAM, (double)(started_ns - k->began_ns) * 1e-9);
-	bench_hold(m->bench, DEVICE_STEP_PROGRAM, (double)(ended_ns - started_ns) * 1e-9);
+		can_interleave = can_interleave || m->list[k->side[i]].can_interleave;
+	bench_add_held_time(
+		m->bench, can_interleave ? DEVICE_STEP_START : DEVICE_STEP_PROGRAM, (double)(started_ns - k->began_ns) * 1e-9);
+	bench_add_held_time(m->bench, DEVICE_STEP_PROGRAM, (double)(ended_ns - started_ns) * 1e-9);
 	for (int i = 0; i < k->n; i++) {
 		if (result == 0 && k->n > 1 && may_be_crowded(&k->child[i]))
 			again[n_again++] = k->side[i];

@@ -113,7 +113,7 @@ static int on_chatter(void *arg, const char *data, size_t len, struct fw_err *er
 	struct child *c = arg;
 
 	(void)err;
-	lastwords_keep(&c->words, data, len);
+	lastwords_add(&c->words, data, len);
 	return 0;
 }
 
@@ -148,13 +148,13 @@ static bool role_in_task(const struct child *c, enum role role)
 }
 
 /* Whether cell and role of a record belong to this task. */
-static bool are_of(const struct child *c, int cell, enum role role)
+static bool is_of_task(const struct child *c, int cell, enum role role)
 {
 	return in_task(c->task, cell) && role_in_task(c, role);
 }
 
 /* The same, but also accepts a record without a cell, or with the role `other`. */
-static bool may_be_of(const struct child *c, int cell, enum role role, enum role other)
+static bool may_be_of_task(const struct child *c, int cell, enum role role, enum role other)
 {
 	return (cell < 0 || in_task(c->task, cell)) && (role == other || role_in_task(c, role));
 }
@@ -167,27 +167,27 @@ static int fits(const struct child *c, const struct msg *m)
 
 	switch (m->t) {
 	case MSG_AT:
-		return may_be_of(c, m->u.at.cell, m->u.at.role, ROLE_NONE);
+		return may_be_of_task(c, m->u.at.cell, m->u.at.role, ROLE_NONE);
 	case MSG_FAULT:
-		return may_be_of(c, m->u.fault.cell, m->u.fault.role, ROLE_DEVICE);
+		return may_be_of_task(c, m->u.fault.cell, m->u.fault.role, ROLE_DEVICE);
 	case MSG_NOTE:
-		return may_be_of(c, m->u.note.cell, m->u.note.role, ROLE_DEVICE);
+		return may_be_of_task(c, m->u.note.cell, m->u.note.role, ROLE_DEVICE);
 	case MSG_CHECK:
-		return are_of(c, m->u.check.cell, m->u.check.role);
+		return is_of_task(c, m->u.check.cell, m->u.check.role);
 	case MSG_WORK:
-		return are_of(c, m->u.work.cell, m->u.work.role);
+		return is_of_task(c, m->u.work.cell, m->u.work.role);
 	case MSG_NODE:
-		return are_of(c, m->u.node.cell, m->u.node.role);
+		return is_of_task(c, m->u.node.cell, m->u.node.role);
 	case MSG_CELL:
 		return in_task(t, m->u.cell->cell) && m->u.cell->process_run == t->process_run && m->u.cell->set == t->set;
 	case MSG_KERNEL:
-		return profiles && are_of(c, m->u.kernel.cell, m->u.kernel.role);
+		return profiles && is_of_task(c, m->u.kernel.cell, m->u.kernel.role);
 	case MSG_PROFILE:
 		return profiles && in_task(t, m->u.profile.cell);
 	case MSG_STALLS:
-		return profiles && t->samples && are_of(c, m->u.stalls.cell, m->u.stalls.role);
+		return profiles && t->samples && is_of_task(c, m->u.stalls.cell, m->u.stalls.role);
 	case MSG_AUDIT:
-		return t->mode == RUN_AUDIT && are_of(c, m->u.audit.cell, m->u.audit.role);
+		return t->mode == RUN_AUDIT && is_of_task(c, m->u.audit.cell, m->u.audit.role);
 	case MSG_STATE:
 		return m->u.state.what == t->mode;
 	default:
@@ -208,7 +208,7 @@ static int refuse(struct child *c, const struct msg *m, int fit, struct fw_err *
 }
 
 /* Whether timings of a run have other inputs than the base's check. A forged line need not contain the right hash. */
-static bool of_other_inputs(const struct child *c, const struct msg *m)
+static bool has_other_inputs(const struct child *c, const struct msg *m)
 {
 	const char *known;
 
@@ -279,7 +279,7 @@ static void begin_step(struct child *c, enum device_step step)
 {
 	int64_t now_ns = clock_mono_ns();
 
-	bench_hold(c->bench, c->step, (double)(now_ns - c->since_ns) * 1e-9);
+	bench_add_held_time(c->bench, c->step, (double)(now_ns - c->since_ns) * 1e-9);
 	c->since_ns = now_ns;
 	if (first_step(c->task->mode) == DEVICE_STEP_START)
 		c->step = step;
@@ -289,7 +289,7 @@ static int take(struct child *c, struct msg *m, struct fw_err *err)
 {
 	int fit = fits(c, m);
 
-	c->forged = fit > 0 && of_other_inputs(c, m);
+	c->forged = fit > 0 && has_other_inputs(c, m);
 	if (fit <= 0 || c->forged)
 		return refuse(c, m, fit, err);
 	if (m->t == MSG_AT && strcmp(m->u.at.step, "look") == 0)
@@ -344,11 +344,11 @@ static int on_records(void *arg, const char *data, size_t len, struct fw_err *er
 static void blame(struct child *c, const char *failure, const char *what)
 {
 	struct runner_end *end = c->end;
-	char said[LASTWORDS_QUOTE];
+	char quoted[LASTWORDS_QUOTE];
 
-	lastwords_quote(&c->words, said);
+	lastwords_quote(&c->words, quoted);
 	snprintf(end->failure, sizeof end->failure, "%s", failure);
-	snprintf(end->detail, sizeof end->detail, "%s%s%s%s", what, c->last.step[0] ? " in step " : "", c->last.step, said);
+	snprintf(end->detail, sizeof end->detail, "%s%s%s%s", what, c->last.step[0] ? " in step " : "", c->last.step, quoted);
 }
 
 static void read_oom_kills(const struct bench *b, struct oomkills *out)
@@ -377,7 +377,7 @@ static bool was_interrupted(struct child *c, const struct proc_exit *given, stru
 {
 	struct proc_exit how = sandbox_exit(c->bench->sandbox, given);
 	bool is_named = c->last.role != ROLE_NONE || c->task->n_subjects == 0;
-	char ended[64], said[LASTWORDS_QUOTE];
+	char ended[64], quoted[LASTWORDS_QUOTE];
 
 	if (!proc_is_outside(&how) && (is_named || c->has_run || how.timed_out || how.status == 0 || how.status == EXIT_LOST))
 		return false;
@@ -385,11 +385,11 @@ static bool was_interrupted(struct child *c, const struct proc_exit *given, stru
 	if (c->end->killed)
 		return false;
 	proc_describe(&how, ended);
-	lastwords_quote(&c->words, said);
+	lastwords_quote(&c->words, quoted);
 	err_set(err, ERR_BUSY, "the runner: %s%s%s%s%s", ended, c->last.step[0] ? " in step " : "", c->last.step,
 		proc_is_outside(&how) ? "; out of memory, or killed by another process on this machine"
 				      : " before branch code ran",
-		said);
+		quoted);
 	return true;
 }
 
@@ -671,7 +671,7 @@ int runner_child_under(struct bench *b, const struct runner_task *t, const char 
 		result = pump_run(&pump, &spec, &given, err);
 	if (result == 0)
 		*how = sandbox_exit(b->sandbox, &given);
-	bench_hold(b, DEVICE_STEP_PROFILE, (double)(clock_mono_ns() - started) * 1e-9);
+	bench_add_held_time(b, DEVICE_STEP_PROFILE, (double)(clock_mono_ns() - started) * 1e-9);
 	free(v);
 	return result;
 }

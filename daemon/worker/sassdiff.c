@@ -4,7 +4,7 @@
  */
 #include "worker/internal.h"
 
-const char *sassdiff_word(enum sassdiff_verdict v)
+const char *sassdiff_verdict_name(enum sassdiff_verdict v)
 {
 	static const char *const words[] = { "same code", "renamed", "rescheduled", "changed", "differs", "added", "removed" };
 	return words[v];

@@ -69,7 +69,7 @@ static void print_table(const struct sassdiff *d, struct buf *out)
 	buf_puts(out, "  function\n");
 	for (size_t i = 0; i < d->n; i++) {
 		const struct sassdiff_pair *p = &d->pair[i];
-		buf_printf(out, "%-11s", sassdiff_word(p->verdict));
+		buf_printf(out, "%-11s", sassdiff_verdict_name(p->verdict));
 		for (int c = 0; c < COLUMNS; c++)
 			cell(out, p, (enum column)c, 13);
 		buf_printf(out, "  sm_%d ", either(p)->sm);
@@ -177,7 +177,7 @@ static void print_pair(struct buf *out, const struct sassdiff_pair *p)
 	const struct sassdelta *d = &p->delta;
 	buf_printf(out, "\nsm_%d ", either(p)->sm);
 	show(out, either(p)->symbol);
-	buf_printf(out, ": %s", sassdiff_word(p->verdict));
+	buf_printf(out, ": %s", sassdiff_verdict_name(p->verdict));
 	if (p->verdict == SASSDIFF_CHANGED)
 		buf_printf(out, ", instructions: %zu removed, %zu added", d->removed, d->added);
 	buf_putc(out, '\n');
@@ -273,7 +273,7 @@ static void sassdiff_print_json(const struct sassdiff *d, struct buf *out)
 	for (size_t i = 0; i < d->n; i++) {
 		const struct sassdiff_pair *p = &d->pair[i];
 		jsonw_object(&j);
-		jsonw_kv_string(&j, "verdict", sassdiff_word(p->verdict));
+		jsonw_kv_string(&j, "verdict", sassdiff_verdict_name(p->verdict));
 		jsonw_kv_int(&j, "sm", either(p)->sm);
 		jsonw_kv_string(&j, "symbol", either(p)->symbol);
 		side_json(&j, "base", p, 0);

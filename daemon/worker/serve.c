@@ -97,7 +97,7 @@ static int take_module(struct job *j, const struct msg_subject *s, int fd, const
 	build_output(&j->build, s, file, sizeof file);
 	if (bench_subject(&j->bench, s->role, s->provider, file, fd, sha256, err) != 0)
 		return -1;
-	bench_hand(&j->bench, s->config);
+	bench_request_config(&j->bench, s->config);
 	return 1;
 }
 
@@ -491,7 +491,7 @@ static bool has_another(struct peer *peer)
 
 	if (!peer->cancelled && peer_receive(peer, CROSSING_MS, &m, &e) == 0)
 		msg_fini(&m);
-	return peer_go_on(peer);
+	return peer_take_preemption(peer);
 }
 
 /* Serve one job; whenever a job is cancelled in favour of another one, serve that too. */

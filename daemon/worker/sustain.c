@@ -143,7 +143,7 @@ static bool leans(const struct bench_cell *c)
 	return c->n_sustained_runs > 0 && abs(c->leans) == c->n_sustained_runs;
 }
 
-static bool wants_second(const struct bench *b, int cell)
+static bool needs_second(const struct bench *b, int cell)
 {
 	const struct bench_cell *c = &b->cell[cell];
 
@@ -151,7 +151,7 @@ static bool wants_second(const struct bench *b, int cell)
 }
 
 /* Whether a sentinel's first run was discarded because of the device and must be repeated. */
-static bool wants_first_again(const struct bench *b, int cell)
+static bool needs_first_again(const struct bench *b, int cell)
 {
 	const struct bench_cell *c = &b->cell[cell];
 
@@ -169,7 +169,7 @@ int sustain_add(struct bench *b, const struct msg_cell *m, struct fw_err *err)
 		c->n_void_sustained_runs++;
 		return 0;
 	}
-	if (bench_keep(c->sustained_run, &c->n_sustained_runs, m, err) != 0)
+	if (bench_store_run(c->sustained_run, &c->n_sustained_runs, m, err) != 0)
 		return -1;
 	bench_judge(b, m->cell);
 	int lean = draws_more(m, base, target);
@@ -199,8 +199,8 @@ bool sustain_wants(const struct bench *b, int cell, int set)
 {
 	if (!is_possible(b))
 		return false;
-	return wanted_set(b, cell) == set || (set == 1 && !b->set_begun[1] && is_sentinel(b, cell)) || wants_second(b, cell) ||
-	       wants_first_again(b, cell);
+	return wanted_set(b, cell) == set || (set == 1 && !b->set_begun[1] && is_sentinel(b, cell)) || needs_second(b, cell) ||
+	       needs_first_again(b, cell);
 }
 
 int sustain_next(const struct bench *b, int *list, int *set)
@@ -210,7 +210,7 @@ int sustain_next(const struct bench *b, int *list, int *set)
 	for (want = 1; want <= 2 && n == 0 && is_possible(b); want++)
 		for (i = 0, *set = want; i < b->n_cells; i++)
 			if (wanted_set(b, i) == want || (want == 1 && b->cell[i].found.typical.want_set == 0 &&
-								(wants_second(b, i) || wants_first_again(b, i))))
+								(needs_second(b, i) || needs_first_again(b, i))))
 				list[n++] = i;
 	return n;
 }

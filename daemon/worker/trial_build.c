@@ -1,7 +1,7 @@
 /* trial_build.c - a small module and program, built like those of a job. */
 #include "worker/internal.h"
 
-enum { STEP_MS = 60000, SAID_MAX_BYTES = 64 << 10 };
+enum { STEP_MS = 60000, OUTPUT_MAX_BYTES = 64 << 10 };
 
 static const char source[] = "#ifdef MODULE\n"
 			     "int answer(void) { return 42; }\n"
@@ -33,9 +33,9 @@ static int run(const struct sandbox *s, const char *folder, const char *step, co
 	struct sandbox_argv *v = mem_alloc(sizeof *v);
 	struct sandbox_environment env;
 	struct proc_exit how = { 0 };
-	struct buf said;
+	struct buf output;
 	char ended[64];
-	buf_init(&said, SAID_MAX_BYTES);
+	buf_init(&output, OUTPUT_MAX_BYTES);
 	sandbox_build(s, v, folder, ".");
 	for (; *argv; argv++)
 		sandbox_arg(v, *argv);
@@ -43,13 +43,13 @@ static int run(const struct sandbox *s, const char *folder, const char *step, co
 	int result = sandbox_end(v, err);
 	if (result == 0)
 		result = proc_run(&(struct proc_spec){ .argv = v->arg, .cwd = s->active ? NULL : folder, .env = env.list }, NULL,
-			&said, &said, STEP_MS, &how, err);
+			&output, &output, STEP_MS, &how, err);
 	if (result == 0 && how.status != 0) {
 		proc_describe(&how, ended);
-		result = err_set(
-			err, ERR_IO, "%s: %s%s%.*s", step, ended, said.len ? ": " : "", (int)strcspn(said.data, "\n"), said.data);
+		result = err_set(err, ERR_IO, "%s: %s%s%.*s", step, ended, output.len ? ": " : "",
+			(int)strcspn(output.data, "\n"), output.data);
 	}
-	buf_fini(&said);
+	buf_fini(&output);
 	free(v);
 	return result;
 }

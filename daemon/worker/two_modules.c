@@ -34,7 +34,7 @@ static int add(struct bench *b, enum role role, const char *provider, const char
 
 	if (fd < 0 || bench_subject(b, role, provider, path, fd, sha, err) != 0)
 		return -1;
-	bench_hand(b, config);
+	bench_request_config(b, config);
 	return 0;
 }
 

@@ -143,7 +143,7 @@ int total_plan(const struct fw_provider *of, const struct fw_problem *problem, c
 	return FW_OK;
 }
 
-static int said(struct fw_plan *p, int i, int status)
+static int set_status(struct fw_plan *p, int i, int status)
 {
 	return pass_on(status, p->n, i, status == FW_OK ? "" : p->of->error(p->part[i].plan), p->error, sizeof p->error);
 }
@@ -157,7 +157,7 @@ int total_bind(struct fw_plan *p, const struct fw_io *io)
 		p->error[0] = '\0';
 		mine.workspace = io->workspace ? (unsigned char *)io->workspace + q->workspace_at : NULL;
 		mine.persist = io->persist ? (unsigned char *)io->persist + q->persist_at : NULL;
-		status = said(p, i, p->of->bind(q->plan, &mine));
+		status = set_status(p, i, p->of->bind(q->plan, &mine));
 	}
 	return status;
 }
@@ -167,7 +167,7 @@ int total_enqueue(struct fw_plan *p, uint32_t phases, void *stream)
 	int status = p ? FW_OK : FW_INVALID;
 	for (int i = 0; status == FW_OK && i < p->n; i++) {
 		p->error[0] = '\0';
-		status = said(p, i, p->of->enqueue(p->part[i].plan, phases, stream));
+		status = set_status(p, i, p->of->enqueue(p->part[i].plan, phases, stream));
 	}
 	return status;
 }

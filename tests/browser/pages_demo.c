@@ -590,7 +590,7 @@ static const struct site_actions actions = {
 	.peer = no_peers,
 	.backup = no_backup,
 	.backup_take = no_copy,
-	.backup_over = no_copy_over,
+	.backup_discard = no_copy_over,
 };
 
 int main(int argc, char **argv)

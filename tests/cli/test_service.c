@@ -48,7 +48,7 @@ static int count(enum health health, const char *what, const char *text)
 {
 	struct answers a = { 0 };
 	int n = 0;
-	service_look(&a, root);
+	service_check(&a, root);
 	for (int i = 0; i < a.n; i++)
 		n += a.answer[i].health == health && strcmp(a.answer[i].what, what) == 0 && strstr(a.answer[i].text, text);
 	answers_fini(&a);
@@ -58,7 +58,7 @@ static int count(enum health health, const char *what, const char *text)
 static int count_all(void)
 {
 	struct answers a = { 0 };
-	service_look(&a, root);
+	service_check(&a, root);
 	int n = a.n;
 	answers_fini(&a);
 	return n;

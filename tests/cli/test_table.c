@@ -230,7 +230,7 @@ static void test_values(void **state)
 }
 
 /* A family that is shown by bytes prints no FLOP rate; one that is shown by neither prints no speed. */
-static void what_is_lost_is_what_is_shown(void **state)
+static void a_loss_names_the_shown_metric(void **state)
 {
 	static const char form[] = "{\"cells\":[{\"cell\":\"norm/a\",\"verdict\":\"regression\",\"flags\":[\"sustained\"],"
 				   "\"decided_by\":\"sustained\",\"change_pct\":-0.2,\"base\":{%s},\"target\":{},"
@@ -263,7 +263,7 @@ int main(void)
 		cmocka_unit_test(test_identical),
 		cmocka_unit_test(test_hostile_comparison),
 		cmocka_unit_test(test_values),
-		cmocka_unit_test(what_is_lost_is_what_is_shown),
+		cmocka_unit_test(a_loss_names_the_shown_metric),
 	};
 	return cmocka_run_group_tests(tests, NULL, free_text);
 }

@@ -210,7 +210,7 @@ static void times_move_and_come_back(void **state)
 }
 
 /* Pages that samples filled are free afterwards, not half empty. */
-static void who_reads_cell_after_cell_unpacks_a_frame_once(void **state)
+static void reading_cell_by_cell_unpacks_a_frame_once(void **state)
 {
 	struct fixture *f = *state;
 	char path[256];
@@ -266,7 +266,7 @@ static void the_database_becomes_smaller(void **state)
 		assert_whole(f, id);
 }
 
-static void what_has_no_times_needs_no_frame(void **state)
+static void comparisons_without_times_need_no_frame(void **state)
 {
 	struct fixture *f = *state;
 	ok(db_begin(f->db, &err));
@@ -298,7 +298,7 @@ static void the_largest_comparison_fits(void **state)
 }
 
 /* If the disk rejects a write, the rows stay in the database. */
-static void nothing_goes_before_the_file_is_on_the_disk(void **state)
+static void rows_are_deleted_after_the_file_is_on_disk(void **state)
 {
 	struct fixture *f = *state;
 	char path[256];
@@ -453,7 +453,7 @@ static void months_are_reported_and_forgotten(void **state)
 	assert_string_equal(last[0].month, "1970-01");
 	assert_int_equal(last[0].at, fixture_number(f, "SELECT at FROM archived WHERE comparison = 2"));
 	for (int i = 0; i < 2; i++) {
-		ok(archive_look(folder, &last[i], &err));
+		ok(archive_check(folder, &last[i], &err));
 		ok(archive_mark(folder, last[i].month, mark[i], &err));
 	}
 	assert_string_not_equal(mark[0], mark[1]);
@@ -530,11 +530,11 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(times_move_and_come_back, setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(who_reads_cell_after_cell_unpacks_a_frame_once, setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(reading_cell_by_cell_unpacks_a_frame_once, setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(the_database_becomes_smaller, setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(what_has_no_times_needs_no_frame, setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(comparisons_without_times_need_no_frame, setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(the_largest_comparison_fits, setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(nothing_goes_before_the_file_is_on_the_disk, setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(rows_are_deleted_after_the_file_is_on_disk, setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(what_a_killed_writer_left, setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(an_older_database_overwrites_nothing, setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(damage_is_named, setup, fixture_teardown),

@@ -212,7 +212,7 @@ static void all_rows_are_there(void **state)
 
 #define COUNT(f, rest) fixture_number(f, "SELECT count(*) FROM " rest)
 
-static void words_are_those_of_today(void **state)
+static void names_are_current(void **state)
 {
 	struct fixture *f = *state;
 	open_carried(f);
@@ -282,7 +282,7 @@ static void counters_are_right(void **state)
 	ok(db_check(f->db, &err));
 }
 
-static void bodies_speak_as_today(void **state)
+static void bodies_have_current_names(void **state)
 {
 	static const char *const was[] = { "launch", "\"epoch\"", "\"blind\"", "scatter_pct", "\"change\"", "\"anchor\"" };
 	struct fixture *f = *state;
@@ -532,9 +532,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(all_rows_are_there, setup, teardown),
-		cmocka_unit_test_setup_teardown(words_are_those_of_today, setup, teardown),
+		cmocka_unit_test_setup_teardown(names_are_current, setup, teardown),
 		cmocka_unit_test_setup_teardown(counters_are_right, setup, teardown),
-		cmocka_unit_test_setup_teardown(bodies_speak_as_today, setup, teardown),
+		cmocka_unit_test_setup_teardown(bodies_have_current_names, setup, teardown),
 		cmocka_unit_test(json_is_renamed_where_it_is_ours),
 		cmocka_unit_test_setup_teardown(the_old_one_stays_and_a_second_start_does_nothing, setup, teardown),
 		cmocka_unit_test_setup_teardown(the_log_beside_it_is_carried_over, setup, teardown),

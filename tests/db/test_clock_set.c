@@ -45,7 +45,7 @@ static void set(struct fixture *f, int64_t by, int64_t now)
 
 #define is(want, sql) assert_int_equal(fixture_number(f, sql), want)
 
-static void an_hour_back_moves_what_waits_and_what_is_ahead(void **state)
+static void an_hour_back_moves_waiting_and_future_times(void **state)
 {
 	struct fixture *f = *state;
 	int64_t ahead;
@@ -107,7 +107,7 @@ static void a_jump_of_years_leaves_nothing_ahead_and_no_session_longer(void **st
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(an_hour_back_moves_what_waits_and_what_is_ahead, ground, fixture_teardown),
+		cmocka_unit_test_setup_teardown(an_hour_back_moves_waiting_and_future_times, ground, fixture_teardown),
 		cmocka_unit_test_setup_teardown(an_hour_forward_keeps_ages, ground, fixture_teardown),
 		cmocka_unit_test_setup_teardown(
 			a_jump_of_years_leaves_nothing_ahead_and_no_session_longer, ground, fixture_teardown),

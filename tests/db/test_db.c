@@ -102,7 +102,7 @@ static void columns_become_variables(void **state)
 	assert_non_null(strstr(err.text, "no parameter :b"));
 }
 
-static void statements_are_kept(void **state)
+static void statements_are_cached(void **state)
 {
 	struct fixture *f = *state;
 	static const char sql[] = "SELECT :v";
@@ -277,7 +277,7 @@ static void rows_are_required_and_gathered(void **state)
 	ok(db_script(db, "DROP TABLE t", &err)); /* no statement is left unfinished */
 }
 
-static void transactions_hold_or_vanish(void **state)
+static void transactions_commit_or_roll_back(void **state)
 {
 	struct fixture *f = *state;
 	ok(db_script(f->db, "CREATE TABLE t (a INTEGER) STRICT", &err));
@@ -335,23 +335,23 @@ static void an_outer_transaction_decides(void **state)
 }
 
 /* All reads of one read transaction see one state, whatever is stored meanwhile. */
-static void a_look_sees_one_state(void **state)
+static void a_snapshot_sees_one_state(void **state)
 {
 	struct fixture *f = *state;
 	struct db *other;
 	ok(db_script(f->db, "CREATE TABLE t (a INTEGER) STRICT", &err));
 	ok(db_open(f->path, false, &other, &err));
-	ok(db_look_begin(f->db, &err));
+	ok(db_snapshot_begin(f->db, &err));
 	assert_int_equal(rows_of_t(f), 0);
 	ok(stmt_run(db_stmt(other, "INSERT INTO t VALUES (1)", &err), &err));
 	assert_int_equal(rows_of_t(f), 0);
-	refused(ERR_INTERNAL, db_look_begin(f->db, &err));
+	refused(ERR_INTERNAL, db_snapshot_begin(f->db, &err));
 	refused(ERR_INTERNAL, db_begin(f->db, &err));
 	assert_non_null(strstr(err.text, "inside the one of"));
-	db_look_end(f->db);
+	db_snapshot_end(f->db);
 	assert_false(db_in_transaction(f->db));
 	assert_int_equal(rows_of_t(f), 1);
-	db_look_end(f->db);
+	db_snapshot_end(f->db);
 	db_close(other);
 	ok(db_begin(f->db, &err)); /* nothing of it is left */
 	ok(stmt_run(db_stmt(f->db, "INSERT INTO t VALUES (2)", &err), &err));
@@ -614,17 +614,17 @@ int main(void)
 		cmocka_unit_test_setup_teardown(settings_are_safe, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(values_come_back, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(columns_become_variables, fixture_setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(statements_are_kept, fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(statements_are_cached, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(
 			a_statement_that_does_not_prepare_fails_at_its_end, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(a_bind_that_fails_is_reported, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(queries_bind_every_type, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(a_query_bound_wrongly_fails, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(rows_are_required_and_gathered, fixture_setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(transactions_hold_or_vanish, fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(transactions_commit_or_roll_back, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(a_file_that_was_deleted_takes_nothing, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(an_outer_transaction_decides, fixture_setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(a_look_sees_one_state, fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(a_snapshot_sees_one_state, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(
 			a_rollback_that_failed_is_done_by_the_next_transaction, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(rollback_ends_open_readers, fixture_setup, fixture_teardown),

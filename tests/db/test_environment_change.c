@@ -26,23 +26,23 @@ static void uuid_of(struct fixture *f, char uuid[64])
 	assert_int_equal(stmt_first_text(s, uuid, 64, &err), 1);
 }
 
-static void a_device_stands_where_it_measured_last(void **state)
+static void a_device_has_its_latest_baseline_period(void **state)
 {
 	struct fixture *f = *state;
-	struct store_current_baseline t[STORE_STANDINGS_MAX];
+	struct store_current_baseline t[STORE_CURRENT_BASELINES_MAX];
 	char uuid[64], before[64];
 	struct store_baseline_period e = baseline_period(f);
 	uuid_of(f, uuid);
-	assert_int_equal(store_standings(f->db, uuid, NULL, t, &err), 0);
+	assert_int_equal(store_current_baselines(f->db, uuid, NULL, t, &err), 0);
 	ok(store_current_baseline_put(f->db, uuid, f->repo, "ffa", e.id, &err));
 	ok(store_current_baseline_put(f->db, uuid, f->repo, "ffa", e.id, &err));
-	assert_int_equal(store_standings(f->db, uuid, NULL, t, &err), 1);
+	assert_int_equal(store_current_baselines(f->db, uuid, NULL, t, &err), 1);
 	assert_int_equal(t[0].baseline_period, e.id);
 	assert_string_equal(t[0].reference_sha, fixture_sha(1));
 	assert_string_equal(t[0].was.uuid, uuid);
-	ok(store_device_before(f->db, "", DEVICE_SIM, INT64_MAX, before, &err));
+	ok(store_device_replaced(f->db, "", DEVICE_SIM, INT64_MAX, before, &err));
 	assert_true(before[0] == 0 || strcmp(before, uuid) == 0);
-	ok(store_device_before(f->db, "nobody", DEVICE_SIM, INT64_MAX, before, &err));
+	ok(store_device_replaced(f->db, "nobody", DEVICE_SIM, INT64_MAX, before, &err));
 	assert_string_equal(before, "");
 }
 
@@ -97,7 +97,7 @@ static void the_references_time_is_read_out_of_every_ratio(void **state)
 }
 
 /* The commit that a change was measured with is not blamed. */
-static void its_alert_stands_beside_what_measured_it(void **state)
+static void an_alert_names_its_measurements(void **state)
 {
 	struct fixture *f = *state;
 	struct view_around around;
@@ -130,9 +130,9 @@ static void its_alert_stands_beside_what_measured_it(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = { cmocka_unit_test_setup_teardown(
-						    a_device_stands_where_it_measured_last, setup, teardown),
+						    a_device_has_its_latest_baseline_period, setup, teardown),
 		cmocka_unit_test_setup_teardown(the_newest_change_is_found_and_measured, setup, teardown),
-		cmocka_unit_test_setup_teardown(its_alert_stands_beside_what_measured_it, setup, teardown),
+		cmocka_unit_test_setup_teardown(an_alert_names_its_measurements, setup, teardown),
 		cmocka_unit_test_setup_teardown(the_references_time_is_read_out_of_every_ratio, setup, teardown) };
 	return run_twice(tests);
 }

@@ -36,7 +36,7 @@ static void write_row(void *arg, const struct find_unschedulable *row)
 	} while (0)
 #define WORKER(name, kind, how) "{\"name\":\"" name "\",\"kind\":\"" kind "\",\"how\":\"" how "\"}"
 
-static void what_no_worker_has_is_unschedulable(void **state)
+static void jobs_for_missing_devices_are_unschedulable(void **state)
 {
 	struct fixture *f = *state;
 	struct msg_device d = fixture_device();
@@ -152,7 +152,7 @@ static void devices_are_looked_up_once_for_jobs_that_want_the_same(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(what_no_worker_has_is_unschedulable, setup, teardown),
+		cmocka_unit_test_setup_teardown(jobs_for_missing_devices_are_unschedulable, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_scheduler_has_what_it_gave_once, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_class_is_unschedulable_when_nothing_fits_it, setup, teardown),
 		cmocka_unit_test_setup_teardown(devices_are_looked_up_once_for_jobs_that_want_the_same, setup, teardown),

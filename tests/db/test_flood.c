@@ -36,7 +36,7 @@ static void who_was_there_before(void **state)
 {
 	struct fixture *f = *state;
 	struct store_job j;
-	struct store_job_turn resolving = { 0 };
+	struct store_job_round_robin resolving = { 0 };
 	int64_t early = fixture_job(f, "early", 0, 1, 1);
 	for (int i = 0; i < 50; i++)
 		flood_push(f, "flood", i, 2000);

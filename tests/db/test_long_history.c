@@ -60,7 +60,7 @@ static void costs_the_same(struct fixture *f, request_fn *request)
 		fail_msg("%lld steps beside %d commits, %lld beside %d", (long long)few, SOME, (long long)many, MANY);
 }
 
-static void request_what_was_judged(struct fixture *f, unsigned n)
+static void query_judged(struct fixture *f, unsigned n)
 {
 	struct store_judged judged;
 	err_clear(&err);
@@ -71,7 +71,7 @@ static void request_what_was_judged(struct fixture *f, unsigned n)
 
 static void what_was_judged_before_an_environment_changed(void **state)
 {
-	costs_the_same(*state, request_what_was_judged);
+	costs_the_same(*state, query_judged);
 }
 
 static void see_part(void *arg, const struct find_night_part *row)
@@ -80,7 +80,7 @@ static void see_part(void *arg, const struct find_night_part *row)
 	*sum += 100 * row->part + row->measured_at;
 }
 
-static void request_parts(struct fixture *f, unsigned n)
+static void query_shards(struct fixture *f, unsigned n)
 {
 	const struct find_night_suite like = { .suite = f->suite,
 		.device_class = fixture_number(f, "SELECT class FROM device"),
@@ -98,7 +98,7 @@ static void which_parts_of_a_suite_a_night_is_to_measure(void **state)
 	ok(stmt_run(db_stmt(f->db, "UPDATE job SET part = id / 2, device_class = (SELECT class FROM device) WHERE id IN (2, 4)",
 			    &err),
 		&err));
-	costs_the_same(f, request_parts);
+	costs_the_same(f, query_shards);
 }
 
 /** Nights that each measured part 1 of another commit. */
@@ -111,7 +111,7 @@ static void fill_nights(struct fixture *f, unsigned n)
 		&err));
 }
 
-static void request_newest_night(struct fixture *f, unsigned n)
+static void query_newest_night(struct fixture *f, unsigned n)
 {
 	const struct find_night_suite like = { .suite = f->suite,
 		.device_class = fixture_number(f, "SELECT class FROM device"),
@@ -126,9 +126,9 @@ static void which_parts_of_a_suite_years_of_nights_measured(void **state)
 {
 	struct fixture *f = *state;
 	fill_nights(f, SOME);
-	int64_t few = steps_beside(f, SOME, request_newest_night);
+	int64_t few = steps_beside(f, SOME, query_newest_night);
 	fill_nights(f, MANY);
-	assert_int_equal(steps_beside(f, MANY, request_newest_night), few);
+	assert_int_equal(steps_beside(f, MANY, query_newest_night), few);
 }
 
 static void see_point(void *arg, const struct store_bisect_point *p)
@@ -139,7 +139,7 @@ static void see_point(void *arg, const struct store_bisect_point *p)
 
 static int64_t bisect;
 
-static void request_points(struct fixture *f, unsigned n)
+static void query_points(struct fixture *f, unsigned n)
 {
 	struct store_bisect b;
 	int points = 0;
@@ -164,10 +164,10 @@ static void what_a_search_knows_already(void **state)
 		fixture_cell(f, 2 * (3 + i), 0, "cell", 0.01, VERDICT_UNCHANGED);
 	ok(db_commit(f->db, &err));
 	bisect = b.id;
-	costs_the_same(f, request_points);
+	costs_the_same(f, query_points);
 }
 
-static void request_import(struct fixture *f, unsigned n)
+static void query_import(struct fixture *f, unsigned n)
 {
 	int64_t comparison = 0;
 	(void)n;
@@ -182,10 +182,10 @@ static void whether_figures_were_imported_before(void **state)
 	struct fixture *f = *state;
 	fill(f, 2);
 	ok(stmt_run(db_stmt(f->db, "UPDATE job SET kind = 'import', nonce = 'figures' WHERE id = 2", &err), &err));
-	costs_the_same(f, request_import);
+	costs_the_same(f, query_import);
 }
 
-static void request_supersession(struct fixture *f, unsigned n)
+static void query_supersession(struct fixture *f, unsigned n)
 {
 	int superseded;
 	ok(db_begin(f->db, &err));
@@ -196,10 +196,10 @@ static void request_supersession(struct fixture *f, unsigned n)
 
 static void which_older_jobs_of_its_branch_a_push_supersedes(void **state)
 {
-	costs_the_same(*state, request_supersession);
+	costs_the_same(*state, query_supersession);
 }
 
-static void request_report(struct fixture *f, unsigned n)
+static void query_report(struct fixture *f, unsigned n)
 {
 	struct store_base_reported reported;
 	ok(store_base_reported(f->db, 2 * n, "cell", &reported, &err));
@@ -209,8 +209,8 @@ static void request_report(struct fixture *f, unsigned n)
 static void whether_a_change_was_reported_before(void **state)
 {
 	struct fixture *f = *state;
-	int64_t few = steps_beside(f, STORE_BASE_LOOK + SOME, request_report);
-	assert_int_equal(steps_beside(f, MANY, request_report), few);
+	int64_t few = steps_beside(f, STORE_BASE_COMPARISONS_MAX + SOME, query_report);
+	assert_int_equal(steps_beside(f, MANY, query_report), few);
 }
 
 /* A loss is found behind more comparisons of another suite than are searched. */
@@ -226,7 +226,7 @@ static void a_change_reported_behind_other_suites(void **state)
 	ok(stmt_run(db_stmt(f->db, suite, &err), &err));
 	int64_t own = f->suite;
 	f->suite = 900;
-	for (unsigned i = 0; i < STORE_BASE_LOOK + SOME; i++)
+	for (unsigned i = 0; i < STORE_BASE_COMPARISONS_MAX + SOME; i++)
 		fixture_comparison(f, "topic", 1, 100 + i, VERDICT_UNCHANGED, 100 + i);
 	f->suite = own;
 	int64_t last = fixture_comparison(f, "topic", 1, 500, VERDICT_REGRESSION, 500);
@@ -240,7 +240,7 @@ static void see_repo(void *arg, const struct view_repo *row)
 	*(int64_t *)arg += row->open_alerts;
 }
 
-static void request_repos(struct fixture *f, unsigned n)
+static void query_repos(struct fixture *f, unsigned n)
 {
 	int64_t open = 0;
 	(void)n;
@@ -264,12 +264,12 @@ static void how_many_alerts_of_a_repository_are_open(void **state)
 {
 	struct fixture *f = *state;
 	fill_alerts(f, SOME);
-	int64_t few = steps_beside(f, SOME, request_repos);
+	int64_t few = steps_beside(f, SOME, query_repos);
 	fill_alerts(f, MANY);
-	assert_int_equal(steps_beside(f, MANY, request_repos), few);
+	assert_int_equal(steps_beside(f, MANY, query_repos), few);
 }
 
-static void request_measured_parts(struct fixture *f, unsigned n)
+static void query_measured_shards(struct fixture *f, unsigned n)
 {
 	struct view_part part;
 	(void)n;
@@ -283,12 +283,12 @@ static void how_many_parts_of_a_suite_are_measured(void **state)
 	struct fixture *f = *state;
 	ok(stmt_run(db_stmt(f->db, "UPDATE suite SET parts = 4", &err), &err));
 	fill_nights(f, SOME);
-	int64_t few = steps_beside(f, SOME, request_measured_parts);
+	int64_t few = steps_beside(f, SOME, query_measured_shards);
 	fill_nights(f, MANY);
-	assert_int_equal(steps_beside(f, MANY, request_measured_parts), few);
+	assert_int_equal(steps_beside(f, MANY, query_measured_shards), few);
 }
 
-static void request_cover(struct fixture *f, unsigned n)
+static void query_cover(struct fixture *f, unsigned n)
 {
 	struct store_job job;
 	ok(store_job_get(f->db, 2 * n, &job, &err)); /* the newest of main */
@@ -297,10 +297,10 @@ static void request_cover(struct fixture *f, unsigned n)
 
 static void whether_another_job_measures_the_same_commit(void **state)
 {
-	costs_the_same(*state, request_cover);
+	costs_the_same(*state, query_cover);
 }
 
-static void request_reference(struct fixture *f, unsigned n)
+static void query_reference(struct fixture *f, unsigned n)
 {
 	const struct store_baseline_period e = { .repo = f->repo, .environment = f->environment, .suite = "ffa" };
 	int64_t position;
@@ -308,7 +308,7 @@ static void request_reference(struct fixture *f, unsigned n)
 	assert_int_equal(position, n - 2);
 }
 
-static void request_for_an_reference(struct fixture *f, unsigned n)
+static void query_reference_request(struct fixture *f, unsigned n)
 {
 	struct stmt *s = db_stmt(f->db,
 		"UPDATE job SET origin = 'rereference', device_class = (SELECT class FROM device) WHERE branch = 'main' AND "
@@ -319,13 +319,13 @@ static void request_for_an_reference(struct fixture *f, unsigned n)
 	ok(stmt_run(s, &err));
 }
 
-static void whether_another_reference_was_requested_for(void **state)
+static void whether_another_reference_was_requested(void **state)
 {
 	struct fixture *f = *state;
-	request_for_an_reference(f, SOME);
-	int64_t few = steps_beside(f, SOME, request_reference);
-	request_for_an_reference(f, MANY);
-	assert_int_equal(steps_beside(f, MANY, request_reference), few);
+	query_reference_request(f, SOME);
+	int64_t few = steps_beside(f, SOME, query_reference);
+	query_reference_request(f, MANY);
+	assert_int_equal(steps_beside(f, MANY, query_reference), few);
 }
 
 static void see_comparison(void *arg, const struct view_comparison *row)
@@ -334,7 +334,7 @@ static void see_comparison(void *arg, const struct view_comparison *row)
 	*seen = 10 * *seen + row->id;
 }
 
-static void request_regressions(struct fixture *f, unsigned n)
+static void query_regressions(struct fixture *f, unsigned n)
 {
 	(void)n;
 	for (int i = 0; i < 3; i++) {
@@ -356,7 +356,7 @@ static void which_comparisons_lost_something(void **state)
 			    "'regression' ELSE 'failed' END WHERE id IN (2, 4, 6, 8)",
 			    &err),
 		&err));
-	costs_the_same(f, request_regressions);
+	costs_the_same(f, query_regressions);
 }
 
 int main(void)
@@ -372,7 +372,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_change_reported_behind_other_suites, setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(how_many_alerts_of_a_repository_are_open, setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(how_many_parts_of_a_suite_are_measured, setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(whether_another_reference_was_requested_for, setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(whether_another_reference_was_requested, setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(which_comparisons_lost_something, setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(whether_figures_were_imported_before, setup, fixture_teardown),
 	};

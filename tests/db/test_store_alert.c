@@ -81,8 +81,8 @@ static void seen_again(void **state)
 	struct store_alert again = open_one(f, 2, "[{\"cell\":\"x\"},{\"cell\":\"y\"}]", &is_new);
 	assert_false(is_new);
 	assert_int_equal(again.id, a.id);
-	assert_int_equal(again.n_kept, 0);
-	assert_int_equal(again.n_alert_update, 1);
+	assert_int_equal(again.n_old_cells, 0);
+	assert_int_equal(again.n_new_cells, 1);
 	assert_int_equal(fixture_number(f, "SELECT json_array_length(cells) FROM alert"), 2);
 	assert_int_equal(fixture_number(f, "SELECT comparison FROM alert"), a.comparison); /* the comparison that opened it */
 	check_step(f, a.id, ALERTSTATE_RESOLVED, "", ERR_NONE);
@@ -112,7 +112,7 @@ static void no_more_cells_than_a_message_holds(void **state)
 		for (int i = 0; i < 400; i++)
 			buf_printf(&cells, "%s{\"cell\":\"part%d/%d\"}", i ? "," : "[", part, i);
 		buf_puts(&cells, "]");
-		assert_int_equal(open_one(f, 2, cells.data, &is_new).n_alert_update, 400);
+		assert_int_equal(open_one(f, 2, cells.data, &is_new).n_new_cells, 400);
 		buf_fini(&cells);
 	}
 	assert_int_equal(fixture_number(f, "SELECT json_array_length(cells) FROM alert"), STORE_ALERT_CELLS_MAX);
@@ -144,20 +144,20 @@ static void culprits_of_several_searches(void **state)
 	assert_int_equal(fixture_number(f, "SELECT culprits ->> '$[1].change_pct' = -1.5 FROM alert"), 1);
 }
 
-static struct store_alert_said said_of(struct fixture *f, const char *suite, const char *cell, int want)
+static struct store_alert_reported reported_of(struct fixture *f, const char *suite, const char *cell, int want)
 {
 	struct store_alert a = { .repo = f->repo, .kind = ALERTKIND_REGRESSION };
-	struct store_alert_said said;
+	struct store_alert_reported said;
 	snprintf(a.target_sha, sizeof a.target_sha, "%s", fixture_sha(2));
-	assert_int_equal(store_alert_said(f->db, &a, suite, cell, &said, &err), want);
+	assert_int_equal(store_alert_reported(f->db, &a, suite, cell, &said, &err), want);
 	return said;
 }
 
-static void what_it_says_of_a_cell(void **state)
+static void a_reported_change_is_read(void **state)
 {
 	struct fixture *f = *state;
 	bool is_new;
-	said_of(f, "ffa", "x", 0);
+	reported_of(f, "ffa", "x", 0);
 	int64_t id = open_one(f, 2,
 		"[{\"cell\":\"x\",\"suite\":\"ffa\",\"change_pct\":-2.5},{\"cell\":\"y\",\"change_pct\":-3},"
 		"{\"cell\":\"x\",\"suite\":\"other\",\"change_pct\":-4}]",
@@ -167,7 +167,8 @@ static void what_it_says_of_a_cell(void **state)
 		"[{\"from\":\"a\",\"to\":\"c\",\"change_pct\":-2,\"cells\":[\"z\",\"y\"]},"
 		"{\"from\":\"b\",\"to\":\"c\",\"commits\":3,\"skipped\":1,\"change_pct\":-2,\"cells\":[\"x\"]}]",
 		"found", 20, &err));
-	struct store_alert_said x = said_of(f, "ffa", "x", 1), y = said_of(f, "ffa", "y", 1), w = said_of(f, "ffa", "w", 1);
+	struct store_alert_reported x = reported_of(f, "ffa", "x", 1), y = reported_of(f, "ffa", "y", 1),
+				    w = reported_of(f, "ffa", "w", 1);
 	assert_true(x.id == id && x.change_pct == -2.5 && x.others_pct == -4 && !x.is_full);
 	assert_string_equal(x.from, "b");
 	assert_string_equal(x.to, "c");
@@ -177,7 +178,7 @@ static void what_it_says_of_a_cell(void **state)
 	assert_true(isnan(w.change_pct));
 	assert_string_equal(w.to, "");
 	ok(store_alert_change(f->db, id, ALERTSTATE_RESOLVED, "me", "it is over", 30, &err));
-	said_of(f, "ffa", "x", 0);
+	reported_of(f, "ffa", "x", 0);
 }
 
 /* Drift of a cell that users have acknowledged at a commit is not added there again, where it would be acknowledged at once. */
@@ -275,7 +276,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(seen_again, setup, teardown),
 		cmocka_unit_test_setup_teardown(no_more_cells_than_a_message_holds, setup, teardown),
 		cmocka_unit_test_setup_teardown(culprits_of_several_searches, setup, teardown),
-		cmocka_unit_test_setup_teardown(what_it_says_of_a_cell, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_reported_change_is_read, setup, teardown),
 		cmocka_unit_test_setup_teardown(drift_that_comes_again, setup, teardown),
 		cmocka_unit_test_setup_teardown(accepted_failure_that_was_repaired, setup, teardown),
 		cmocka_unit_test_setup_teardown(lists_by_state, setup, teardown),

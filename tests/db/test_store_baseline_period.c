@@ -339,7 +339,7 @@ static void references_are_chained(void **state)
 	assert_int_equal(store_chain_get(f->db, &e, fixture_sha(1), key, &x, &se, &err), 1);
 	assert_true(fabs(x) < 1e-12 && fabs(se) < 1e-12);
 	assert_int_equal(store_chain_get(f->db, &e, fixture_sha(5), key, &x, &se, &err), 0);
-	assert_int_equal(store_baseline_period_had(f->db, &e, fixture_sha(5), &err), 0);
+	assert_int_equal(store_baseline_period_has_reference(f->db, &e, fixture_sha(5), &err), 0);
 	ok(store_chain_insert(f->db, &(struct store_chain){ e.id, comparison, fixture_sha(5), key, 0.06, 0.0005 }, &err));
 	ok(store_baseline_period_rereference(f->db, e.id, fixture_sha(5), &err));
 	ok(store_baseline_period_get(f->db, e.id, &e, &err));
@@ -348,8 +348,8 @@ static void references_are_chained(void **state)
 	assert_int_equal(store_chain_get(f->db, &e, fixture_sha(5), key, &x, &se, &err), 1);
 	assert_true(fabs(x - 0.06) < 1e-12 && fabs(se - 0.0005) < 1e-12);
 	assert_int_equal(store_chain_get(f->db, &e, fixture_sha(5), "another", &x, &se, &err), 0);
-	assert_int_equal(store_baseline_period_had(f->db, &e, fixture_sha(5), &err), 1);
-	assert_int_equal(store_baseline_period_had(f->db, &e, fixture_sha(1), &err), 1);
+	assert_int_equal(store_baseline_period_has_reference(f->db, &e, fixture_sha(5), &err), 1);
+	assert_int_equal(store_baseline_period_has_reference(f->db, &e, fixture_sha(1), &err), 1);
 }
 
 int main(void)

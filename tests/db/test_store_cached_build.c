@@ -64,7 +64,7 @@ static void a_job_waits_for_its_builds_and_then_for_a_device(void **state)
 	assert_int_equal(rows, 0); /* no job needs it any more */
 }
 
-static void what_needs_no_build_waits_for_none(void **state)
+static void jobs_without_builds_wait_for_none(void **state)
 {
 	struct fixture *f = *state;
 	int64_t id = job(f, "a");
@@ -72,7 +72,7 @@ static void what_needs_no_build_waits_for_none(void **state)
 	assert_int_equal(first(f, "w", STORE_CACHED_BUILD_THERE), id);
 }
 
-static void what_others_have_is_passed_over(void **state)
+static void builds_of_other_workers_are_skipped(void **state)
 {
 	struct fixture *f = *state;
 	int64_t first_id = job(f, "a"), second = job(f, "b");
@@ -144,7 +144,7 @@ static void a_build_is_forgotten(void **state)
 	assert_int_equal(store_cached_build_get(f->db, "w", "s50", made_by, &err), 1);
 }
 
-static void a_build_takes_nobody_s_turn(void **state)
+static void a_build_leaves_the_job_order_unchanged(void **state)
 {
 	struct fixture *f = *state;
 	int64_t id = job(f, "a"), interleave = -1;
@@ -171,11 +171,11 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		KEPT_TEST(a_job_waits_for_its_builds_and_then_for_a_device),
-		KEPT_TEST(what_needs_no_build_waits_for_none),
-		KEPT_TEST(what_others_have_is_passed_over),
+		KEPT_TEST(jobs_without_builds_wait_for_none),
+		KEPT_TEST(builds_of_other_workers_are_skipped),
 		KEPT_TEST(a_job_says_where_it_has_to_run),
 		KEPT_TEST(a_build_is_forgotten),
-		KEPT_TEST(a_build_takes_nobody_s_turn),
+		KEPT_TEST(a_build_leaves_the_job_order_unchanged),
 	};
 	return run_twice(tests);
 }

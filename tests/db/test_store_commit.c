@@ -135,7 +135,7 @@ static void a_job_without_a_base_has_a_reason(void **state)
 	assert_string_equal(why, "benchmark b is new"); /* of the newest plan */
 }
 
-static void a_branch_has_its_own_word(void **state)
+static void a_branch_has_its_own_verdict(void **state)
 {
 	struct fixture *f = *state;
 	put(f, (struct request){ .branch = "", .suite = "gemm", .verdict = VERDICT_FAILED });
@@ -197,7 +197,7 @@ static const char *of_branch(struct fixture *f, unsigned tip)
 	return l.text;
 }
 
-static void a_branch_stands_where_its_last_whole_push_did(void **state)
+static void a_branch_has_the_verdict_of_its_last_whole_push(void **state)
 {
 	struct fixture *f = *state;
 	assert_string_equal(of_branch(f, 0xd0), " of none, 0 of tip open, job , decided by -");
@@ -281,9 +281,9 @@ int main(void)
 		cmocka_unit_test_setup_teardown(other_kinds_do_not_count, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_new_benchmark_without_a_verdict_does_not_count, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_job_without_a_base_has_a_reason, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_branch_has_its_own_word, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_branch_has_its_own_verdict, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_plan_is_its_jobs, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_branch_stands_where_its_last_whole_push_did, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_branch_has_the_verdict_of_its_last_whole_push, setup, teardown),
 		cmocka_unit_test_setup_teardown(each_branch_has_its_own_time, setup, teardown),
 		cmocka_unit_test_setup_teardown(commits_are_found_before_they_are_read, setup, teardown),
 	};

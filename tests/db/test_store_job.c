@@ -89,7 +89,7 @@ static void unresolved_jobs_do_not_run(void **state)
 	snprintf(j.target_sha, sizeof j.target_sha, "%s", fixture_sha(1));
 	ok(store_job_insert(f->db, &j, 1, &err));
 	assert_int_equal(next(f), 0);
-	struct store_job_turn turn = { 0 };
+	struct store_job_round_robin turn = { 0 };
 	char besides[32];
 	assert_int_equal(store_job_next_unresolved(f->db, &turn, "[]", &found, &err), 1);
 	assert_int_equal(found.id, j.id);
@@ -105,11 +105,11 @@ static void unresolved_jobs_do_not_run(void **state)
 }
 
 /* The order in which jobs of two repositories are resolved: a1 a2 a3 came before b1 b2, and a user's request came last. */
-static void resolving_takes_interleave(void **state)
+static void resolving_alternates_repositories(void **state)
 {
 	struct fixture *f = *state;
 	static const char *const wanted[] = { "a1", "b1", "a3", "b2", "a2" };
-	struct store_job_turn turn = { 0 };
+	struct store_job_round_robin turn = { 0 };
 	int64_t other;
 	ok(store_repo_put(f->db, "other", "/srv/git/other.git", true, "main", &other, &err));
 	for (const char *name = "a1\0a2\0a3\0b1\0b2\0c1\0"; *name; name += 3) {
@@ -123,7 +123,7 @@ static void resolving_takes_interleave(void **state)
 	assert_string_equal(first.branch, "c1");
 	ok(store_job_resolve(f->db, first.id, fixture_sha(0), "merge-base", JOBKIND_COMPARE, "ffa", &err));
 	fixture_plan(f, first.id);
-	turn = (struct store_job_turn){ 0 };
+	turn = (struct store_job_round_robin){ 0 };
 	for (size_t i = 0; i < sizeof wanted / sizeof wanted[0]; i++) {
 		struct store_job j;
 		assert_int_equal(store_job_next_unresolved(f->db, &turn, "[]", &j, &err), 1);
@@ -222,7 +222,7 @@ static void newer_tip_supersedes_queued_ones(void **state)
 	assert_int_equal(job_of(f, newest).state, JOBSTATE_QUEUED);
 }
 
-static void commits_requested_for_do_not_supersede(void **state)
+static void requested_commits_do_not_supersede(void **state)
 {
 	struct fixture *f = *state;
 	int n;
@@ -415,7 +415,7 @@ static void a_plan_of_another_daemon_is_made_again(void **state)
 	int64_t id = fixture_job(f, "main", 0, 1, 1);
 	int requeued, failed;
 	struct store_job found;
-	struct store_job_turn turn = { 0 };
+	struct store_job_round_robin turn = { 0 };
 	ok(db_script(f->db, "UPDATE job_plan SET format = format - 1", &err));
 	ok(store_job_recover(f->db, 2, &requeued, &failed, &err));
 	assert_int_equal(next(f), 0);
@@ -466,12 +466,12 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(insert_and_read_back, setup, teardown),
 		cmocka_unit_test_setup_teardown(unresolved_jobs_do_not_run, setup, teardown),
-		cmocka_unit_test_setup_teardown(resolving_takes_interleave, setup, teardown),
+		cmocka_unit_test_setup_teardown(resolving_alternates_repositories, setup, teardown),
 		cmocka_unit_test_setup_teardown(order_is_priority_then_longest_unserved, setup, teardown),
 		cmocka_unit_test_setup_teardown(one_branch_cannot_starve_another, setup, teardown),
 		cmocka_unit_test_setup_teardown(kind_of_device_is_respected, setup, teardown),
 		cmocka_unit_test_setup_teardown(newer_tip_supersedes_queued_ones, setup, teardown),
-		cmocka_unit_test_setup_teardown(commits_requested_for_do_not_supersede, setup, teardown),
+		cmocka_unit_test_setup_teardown(requested_commits_do_not_supersede, setup, teardown),
 		cmocka_unit_test_setup_teardown(gone_branches_drop_their_queue, setup, teardown),
 		cmocka_unit_test_setup_teardown(plans_are_found, setup, teardown),
 		cmocka_unit_test_setup_teardown(suites_that_are_covered, setup, teardown),

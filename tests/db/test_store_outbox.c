@@ -65,7 +65,7 @@ static void report(struct fixture *f, const char *word)
 	ok(store_outbox_replace(f->db, "status", "kernels", "89ab flopwatch/ffa", word, 100, &err));
 }
 
-static void only_the_newest_word_counts(void **state)
+static void only_the_newest_status_is_sent(void **state)
 {
 	struct fixture *f = *state;
 	char what[300];
@@ -109,7 +109,7 @@ static void count_attempt(void *arg, const struct store_attempt *row)
 	*sum += row->status + (int)row->duration_ms;
 }
 
-static void again_and_gone(void **state)
+static void rows_are_sent_again_and_deleted(void **state)
 {
 	struct fixture *f = *state;
 	int n, sum = 0;
@@ -148,7 +148,7 @@ static int64_t steps_beside(struct fixture *f, int rows)
 }
 
 /* This query runs four times a second while samples are archived. */
-static void what_is_old_is_found_without_reading_all(void **state)
+static void old_rows_are_found_by_index(void **state)
 {
 	struct fixture *f = *state;
 	int64_t few = steps_beside(f, 20);
@@ -343,10 +343,10 @@ int main(void)
 		cmocka_unit_test_setup_teardown(held_rows_wait, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(messages_of_a_culprit_are_one_thread, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(rows_wait_are_tried_and_end, fixture_setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(only_the_newest_word_counts, fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(only_the_newest_status_is_sent, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(one_at_a_time_to_each, fixture_setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(again_and_gone, fixture_setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(what_is_old_is_found_without_reading_all, fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(rows_are_sent_again_and_deleted, fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(old_rows_are_found_by_index, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(rare_ones_are_shown_without_reading_all, fixture_setup, fixture_teardown),
 	};
 	return run_twice(tests);

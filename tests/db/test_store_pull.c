@@ -55,7 +55,7 @@ static void a_commit_of_a_branch_is_own(void **state)
 	see_head(f, 7, 1);
 	assert_int_equal(store_pull_is_own(f->db, f->repo, fixture_sha(1), &err), 0);
 	assert_int_equal(store_pull_is_own(f->db, f->repo, fixture_sha(2), &err), 0); /* unknown */
-	assert_int_equal(store_pull_own(f->db, f->repo, fixture_sha(1), &err), 1);
+	assert_int_equal(store_pull_mark_own(f->db, f->repo, fixture_sha(1), &err), 1);
 	assert_int_equal(store_pull_is_own(f->db, f->repo, fixture_sha(1), &err), 1);
 	assert_int_equal(store_pull_fork(f->db, f->repo, fixture_sha(1), &fork, &err), 0);
 }
@@ -157,7 +157,7 @@ static void every_job_of_a_fork_uses_device_time(void **state)
 	struct fixture *f = *state;
 	approve(f, 7, 1, 2);
 	see_head(f, 8, 2);
-	assert_int_equal(store_pull_own(f->db, f->repo, fixture_sha(2), &err), 1);
+	assert_int_equal(store_pull_mark_own(f->db, f->repo, fixture_sha(2), &err), 1);
 	add_job(f, 2, "failed", 1100, 1900, 1);
 	assert_true(used(f, 0) == 0); /* an own commit */
 	add_job(f, 1, "failed", 900, 990, 1);

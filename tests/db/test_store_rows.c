@@ -45,7 +45,7 @@ static void devices_of_a_class(void **state)
 	assert_int_equal(store_class_has_other(f->db, f->device, &err), 0);
 	assert_int_equal(store_class_same(f->db, f->device, f->device, &err), 1);
 	assert_int_equal(store_class_same(f->db, f->device, f->device + 1, &err), 0);
-	ok(store_class_stands_out(f->db, f->device, "2 % slower than the others", &err));
+	ok(store_class_set_deviation(f->db, f->device, "2 % slower than the others", &err));
 	assert_int_equal(store_class_same(f->db, f->device, f->device, &err), 0);
 }
 
@@ -98,7 +98,7 @@ static void see_gone(void *arg, const char *key, int64_t comparison)
 }
 
 /* The cells of a suite that a job does not plan any more, and the alerts that it answers. */
-static void what_a_job_does_not_plan_any_more(void **state)
+static void cells_that_a_job_plans_no_longer_are_found(void **state)
 {
 	struct fixture *f = *state;
 	struct store_job job;
@@ -117,9 +117,9 @@ static void what_a_job_does_not_plan_any_more(void **state)
 	ok(find_gone_suite(f->db, &job, "other", see_gone, text, &err));
 	assert_string_equal(text, "");
 	assert_int_equal(find_gone_is_reported(f->db, &job, &err), 0);
-	ok(find_gone_planned(f->db, &job, ids, &n, &err));
+	ok(find_gone_no_plan_alerts(f->db, &job, ids, &n, &err));
 	assert_int_equal(n, 0);
-	ok(find_gone_named(f->db, &job, "[\"ffa\"]", ids, &n, &err));
+	ok(find_gone_suite_alerts(f->db, &job, "[\"ffa\"]", ids, &n, &err));
 	assert_int_equal(n, 0);
 	ok(db_commit(f->db, &err));
 }
@@ -134,7 +134,7 @@ int main(void)
 		ROW_TEST(steps_of_a_device_add_up),
 		cmocka_unit_test(numbers_of_a_configuration),
 		ROW_TEST(files_that_a_push_changes),
-		ROW_TEST(what_a_job_does_not_plan_any_more),
+		ROW_TEST(cells_that_a_job_plans_no_longer_are_found),
 	};
 	return run_twice(tests);
 }

@@ -164,7 +164,7 @@ static void logs_are_followed(void **state)
 	assert_int_equal(s.n, 5);
 }
 
-static void see_alert_update(void *arg, int64_t id, int64_t at, const char *kind, const char *payload)
+static void see_last_event(void *arg, int64_t id, int64_t at, const char *kind, const char *payload)
 {
 	struct seen *s = arg;
 	(void)at;
@@ -184,10 +184,10 @@ static void events_are_followed(void **state)
 		ok(store_event(f->db, i, "job.sent", "{\"job\":1}", &last, &err));
 	ok(view_event_ends(f->db, &(int64_t){ 0 }, &newest, &err));
 	assert_int_equal(newest, last);
-	ok(view_events(f->db, last - 2, 100, see_alert_update, &s, &err));
+	ok(view_events(f->db, last - 2, 100, see_last_event, &s, &err));
 	assert_int_equal(s.n, 2);
 	assert_string_equal(s.text, "job.sent {\"job\":1}");
-	ok(view_events(f->db, last, 100, see_alert_update, &s, &err));
+	ok(view_events(f->db, last, 100, see_last_event, &s, &err));
 	assert_int_equal(s.n, 2);
 }
 

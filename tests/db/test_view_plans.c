@@ -138,7 +138,7 @@ static void take_all_statements(struct fixture *f)
 	ok(store_job_supersede(f->db, id, 1, &n, &err));
 	assert_int_equal(store_job_planned(f->db, f->repo, fixture_sha(3), &err), 1);
 	assert_int_equal(store_job_next(f->db, DEVICE_CPU, "", "[]", &job, &err), 1);
-	assert_int_equal(store_job_next_unresolved(f->db, &(struct store_job_turn){ 0 }, "[]", &job, &err), 0);
+	assert_int_equal(store_job_next_unresolved(f->db, &(struct store_job_round_robin){ 0 }, "[]", &job, &err), 0);
 	ok(store_job_drop(f->db, f->repo, "main", JOBSTATE_TARGET_MISSING, "x", 1, &n, &err));
 	ok(store_job_waiting(f->db, &id, &err));
 	ok(store_job_recover(f->db, 1, &n, &failed, &err));

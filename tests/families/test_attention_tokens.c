@@ -101,7 +101,7 @@ static void counted(const struct cell *c, const char *text)
 	struct sparsity_claim none = { NAN, NAN, NAN, NAN, NAN };
 	char words[SPARSITY_SIZE];
 
-	sparsity_words(&mask, &none, words);
+	sparsity_text(&mask, &none, words);
 	assert_string_equal(words, text);
 }
 

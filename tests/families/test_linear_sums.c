@@ -102,7 +102,7 @@ static struct accept_result judged(int bits, double factor_of_a_column)
 	return result;
 }
 
-static void what_hopper_loses_is_accepted(void **state)
+static void rounding_of_hopper_is_accepted(void **state)
 {
 	static const int lengths[] = { 64, 1024, 3584, 8192 };
 	(void)state;
@@ -115,7 +115,7 @@ static void what_hopper_loses_is_accepted(void **state)
 	}
 }
 
-static void what_loses_more_is_not(void **state)
+static void larger_errors_are_rejected(void **state)
 {
 	(void)state;
 	make(8192, false);
@@ -126,7 +126,7 @@ static void what_loses_more_is_not(void **state)
 }
 
 /* A user who requests exact sums gets none that stayed in the tensor core. */
-static void exact_sums_are_requested_for(void **state)
+static void exact_sums_accept_no_tensor_core_rounding(void **state)
 {
 	(void)state;
 	make(8192, true);
@@ -215,9 +215,9 @@ static void sums_of_blocks_may_stay_for_a_block(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_hopper_loses_is_accepted),
-		cmocka_unit_test(what_loses_more_is_not),
-		cmocka_unit_test(exact_sums_are_requested_for),
+		cmocka_unit_test(rounding_of_hopper_is_accepted),
+		cmocka_unit_test(larger_errors_are_rejected),
+		cmocka_unit_test(exact_sums_accept_no_tensor_core_rounding),
 		cmocka_unit_test(sums_of_blocks_may_stay_for_a_block),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -75,7 +75,7 @@ static void once_and_in_another_hour(void **state)
 		fixture_number(f, "SELECT count(*) FROM job_log WHERE line LIKE '%again: the comparison stays undecided'"), 1);
 }
 
-static void only_what_noise_left_open(void **state)
+static void only_cells_undecided_by_noise_are_retried(void **state)
 {
 	struct fixture *f = *state;
 	compared(f, 2, false, false);
@@ -116,7 +116,7 @@ static void a_clock_that_was_set_back_delays_nothing(void **state)
 	assert_int_equal(requested(f, NOW_MS - 1), 1);
 }
 
-static void only_while_somebody_wants_to_know(void **state)
+static void only_useful_retries_are_queued(void **state)
 {
 	struct fixture *f = *state;
 	static const char *const reasons[] = { "a newer tip", "judged anew", "asked by hand", "a branch that is gone",
@@ -151,11 +151,11 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(once_and_in_another_hour, setup_again, teardown),
-		cmocka_unit_test_setup_teardown(only_what_noise_left_open, setup_again, teardown),
+		cmocka_unit_test_setup_teardown(only_cells_undecided_by_noise_are_retried, setup_again, teardown),
 		cmocka_unit_test_setup_teardown(never_when_it_is_switched_off, setup_again, teardown),
 		cmocka_unit_test_setup_teardown(a_shorter_pause_starts_nothing_early, setup_again, teardown),
 		cmocka_unit_test_setup_teardown(a_clock_that_was_set_back_delays_nothing, setup_again, teardown),
-		cmocka_unit_test_setup_teardown(only_while_somebody_wants_to_know, setup_again, teardown),
+		cmocka_unit_test_setup_teardown(only_useful_retries_are_queued, setup_again, teardown),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -98,14 +98,14 @@ static void the_worst_of_each_group_and_direction(void **state)
 	assert_string_equal(text(f, "SELECT count(*) FROM event WHERE kind = 'job.queued'"), "1");
 }
 
-static void cells_that_are_no_alert_update_are_not_looked_at(void **state)
+static void only_new_cells_are_profiled(void **state)
 {
 	struct fixture *f = *state;
 	raise_it(f, compare(f), ALERTKIND_REGRESSION, "[{\"cell\":\"1\"},{\"cell\":\"4\"}]");
 	assert_string_equal(text(f, WORDS), "1 4");
 }
 
-static void an_alert_asks_of_three_cells_in_all(void **state)
+static void an_alert_profiles_at_most_three_cells(void **state)
 {
 	struct fixture *f = *state;
 	int64_t id = compare(f);
@@ -128,7 +128,7 @@ static void off_is_off(void **state)
 	assert_string_equal(text(f, "SELECT count(*) FROM profile"), "0");
 }
 
-static void what_lost_no_time_is_not_requested(void **state)
+static void cells_without_a_slowdown_are_not_profiled(void **state)
 {
 	struct fixture *f = *state;
 	int64_t id = compare(f);
@@ -168,9 +168,9 @@ static void cells_are_chosen_by_their_loss(void **state)
 	}
 	assert_int_equal(c.n, PROFILE_CELLS_GROUPS_MAX);
 	profile_cells_choose(&c, 2);
-	profile_cells_words(&c, words, sizeof words);
+	profile_cells_text(&c, words, sizeof words);
 	assert_string_equal(words, "c d");
-	profile_cells_words(&c, words, 3);
+	profile_cells_text(&c, words, 3);
 	assert_string_equal(words, "c");
 }
 
@@ -180,10 +180,10 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		CASE(the_worst_of_each_group_and_direction),
-		CASE(cells_that_are_no_alert_update_are_not_looked_at),
-		CASE(an_alert_asks_of_three_cells_in_all),
+		CASE(only_new_cells_are_profiled),
+		CASE(an_alert_profiles_at_most_three_cells),
 		CASE(off_is_off),
-		CASE(what_lost_no_time_is_not_requested),
+		CASE(cells_without_a_slowdown_are_not_profiled),
 		CASE(a_program_has_no_profile),
 		cmocka_unit_test(cells_are_chosen_by_their_loss),
 	};

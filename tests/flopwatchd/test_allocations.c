@@ -31,7 +31,7 @@ static bool nothing_is_requested(void)
 #define DONE(branch) "SELECT count(*) FROM job WHERE branch = '" branch "' AND state = 'done'"
 
 /* A job that waits for a busy node has a lower priority than a push, and holds the only allocation. */
-static void what_is_more_important_takes_the_position(void **state)
+static void a_higher_priority_displaces_a_request(void **state)
 {
 	(void)state;
 	cluster_gpu("gpu/a/sim-a");
@@ -69,7 +69,7 @@ static void each_job_has_an_allocation_of_its_own(void **state)
 }
 
 /* An equal priority is no reason to withdraw a request: the waiting job keeps its position in the scheduler's queue. */
-static void an_equal_takes_no_position(void **state)
+static void an_equal_priority_displaces_no_request(void **state)
 {
 	(void)state;
 	cluster_gpu("gpu/a/sim-a");
@@ -91,7 +91,7 @@ static void an_equal_takes_no_position(void **state)
 }
 
 /* The first partition is drained for hours. */
-static void another_partition_is_requested_when_the_first_lets_wait(void **state)
+static void another_partition_is_requested_when_the_first_is_drained(void **state)
 {
 	(void)state;
 	cluster_gpu("first/a/sim-a");
@@ -107,21 +107,21 @@ static void another_partition_is_requested_when_the_first_lets_wait(void **state
 	assert_string_equal(cluster_said("had"), "gpus/second/b/sim-b");
 }
 
-static bool one_is_idle_allocation(void)
+static bool one_allocation_is_idle(void)
 {
 	return strstr(cluster_workers(),
 		       "the allocation has sim-0 (paused), which fits no queued job: held while another is requested") &&
 	       strstr(cluster_workers(), "Resources");
 }
 
-static bool one_rests(void)
+static bool one_backs_off(void)
 {
 	return strstr(cluster_workers(), "on-gpu pending: the last allocation had sim-0 (paused), which fits no queued job") !=
 	       NULL;
 }
 
 /* The first allocated device is unusable; the other device is idle. */
-static void a_device_that_is_out_of_order_is_not_handed_out_again(void **state)
+static void a_faulty_device_is_not_allocated_again(void **state)
 {
 	(void)state;
 	cluster_gpu("gpu/a/sim-0");
@@ -138,7 +138,7 @@ static void a_device_that_is_out_of_order_is_not_handed_out_again(void **state)
 	fixture_until(DONE("next"));
 }
 
-static void a_job_gets_the_device_that_it_asks_for(void **state)
+static void a_job_gets_the_device_that_it_names(void **state)
 {
 	(void)state;
 	for (int i = 0; i < 4; i++) {
@@ -156,7 +156,7 @@ static void a_job_gets_the_device_that_it_asks_for(void **state)
 }
 
 /* The allocation logs the reason, ends no later than the job's wait, and takes a job that fits its device. */
-static void a_idle_allocation_allocation_says_why(void **state)
+static void an_idle_allocation_logs_its_reason(void **state)
 {
 	(void)state;
 	cluster_gpu("gpu/a/sim-0");
@@ -167,12 +167,12 @@ static void a_idle_allocation_allocation_says_why(void **state)
 	cluster_device("on-gpu", "a", "sim-0");
 	cluster_state("sim-0", DEVICESTATE_PAUSED);
 	int64_t job = cluster_job("push", sha, "", 0);
-	CLUSTER_UNTIL(one_is_idle_allocation);
+	CLUSTER_UNTIL(one_allocation_is_idle);
 	ok(queue_cancel(queue, job, "not needed", &err));
 	queue_wake(queue);
 	CLUSTER_UNTIL(nothing_is_requested);
 	cluster_job("next", sha, "", 0);
-	CLUSTER_UNTIL(one_is_idle_allocation);
+	CLUSTER_UNTIL(one_allocation_is_idle);
 	cluster_state("sim-0", DEVICESTATE_OK);
 	queue_wake(queue);
 	fixture_until(DONE("next"));
@@ -180,7 +180,7 @@ static void a_idle_allocation_allocation_says_why(void **state)
 }
 
 /* With at most one allocation no other can be requested: the worker pauses, logs the reason, and requests again. */
-static void without_another_to_request_for_it_rests(void **state)
+static void without_another_allocation_it_backs_off(void **state)
 {
 	(void)state;
 	cluster_gpu("gpu/a/sim-0");
@@ -189,13 +189,13 @@ static void without_another_to_request_for_it_rests(void **state)
 	cluster_device("on-gpu", "a", "sim-0");
 	cluster_state("sim-0", DEVICESTATE_PAUSED);
 	cluster_job("push", sha, "", 0);
-	CLUSTER_UNTIL(one_rests);
+	CLUSTER_UNTIL(one_backs_off);
 	cluster_state("sim-0", DEVICESTATE_OK);
 	fixture_until(DONE("push"));
 }
 
 /* Nor is it held indefinitely while the other allocation is pending. */
-static void a_idle_allocation_allocation_is_given_back(void **state)
+static void an_idle_allocation_is_returned(void **state)
 {
 	(void)state;
 	cluster_gpu("gpu/a/sim-0");
@@ -206,13 +206,13 @@ static void a_idle_allocation_allocation_is_given_back(void **state)
 	cluster_device("on-gpu", "a", "sim-0");
 	cluster_state("sim-0", DEVICESTATE_PAUSED);
 	cluster_job("push", sha, "", 0);
-	CLUSTER_UNTIL(one_is_idle_allocation);
-	CLUSTER_UNTIL(one_rests);
+	CLUSTER_UNTIL(one_allocation_is_idle);
+	CLUSTER_UNTIL(one_backs_off);
 	cluster_take("gpu/a/sim-1", false);
 	fixture_until(DONE("push"));
 }
 
-static void without_space_nothing_is_requested_for(void **state)
+static void without_disk_space_nothing_is_requested(void **state)
 {
 	(void)state;
 	cluster_gpu("gpu/a/sim-0");
@@ -244,16 +244,16 @@ int main(void)
 {
 	gitrepo_use_our_programs();
 	const struct CMUnitTest tests[] = {
-		CASE(what_is_more_important_takes_the_position),
+		CASE(a_higher_priority_displaces_a_request),
 		CASE(each_job_has_an_allocation_of_its_own),
-		CASE(an_equal_takes_no_position),
-		CASE(another_partition_is_requested_when_the_first_lets_wait),
-		CASE(a_device_that_is_out_of_order_is_not_handed_out_again),
-		CASE(a_job_gets_the_device_that_it_asks_for),
-		CASE(a_idle_allocation_allocation_says_why),
-		CASE(without_another_to_request_for_it_rests),
-		CASE(a_idle_allocation_allocation_is_given_back),
-		CASE(without_space_nothing_is_requested_for),
+		CASE(an_equal_priority_displaces_no_request),
+		CASE(another_partition_is_requested_when_the_first_is_drained),
+		CASE(a_faulty_device_is_not_allocated_again),
+		CASE(a_job_gets_the_device_that_it_names),
+		CASE(an_idle_allocation_logs_its_reason),
+		CASE(without_another_allocation_it_backs_off),
+		CASE(an_idle_allocation_is_returned),
+		CASE(without_disk_space_nothing_is_requested),
 	};
 	return cmocka_run_group_tests_name("allocations", tests, NULL, NULL);
 }

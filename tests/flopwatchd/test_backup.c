@@ -121,12 +121,12 @@ static void test_beside_a_writer(void **state)
 	assert_true(pairs <= fixture_number(b->f, "SELECT count(*) FROM one"));
 	assert_int_equal(fixture_number(&copy, "SELECT count(*) FROM ballast"), PORTIONS * PORTION_BYTES / BLOB_BYTES);
 	db_close(copy.db);
-	backup_over(b->backup);
+	backup_discard(b->backup);
 	ok(backup_begin(b->backup, &err)); /* at once, while the old one is still being removed */
 	ok(loop_run(b->loop, &err));
 	ok(backup_take(b->backup, b->path, sizeof b->path, &err));
 	ok(access(b->path, R_OK));
-	backup_over(b->backup);
+	backup_discard(b->backup);
 	loop_after(b->loop, 0, find_traces, b, NULL);
 	ok(loop_run(b->loop, &err));
 }
@@ -136,11 +136,11 @@ static void test_given_up(void **state)
 	struct bench *b = *state;
 	fill(b);
 	ok(backup_begin(b->backup, &err));
-	backup_over(b->backup);
+	backup_discard(b->backup);
 	ok(backup_begin(b->backup, &err));
 	ok(loop_run(b->loop, &err));
 	assert_int_equal(b->ended, 1);
-	backup_over(b->backup); /* no client came for it */
+	backup_discard(b->backup); /* no client came for it */
 	ok(backup_begin(b->backup, &err));
 	backup_stop(b->backup);
 	assert_int_equal(b->ended, 2);
@@ -173,7 +173,7 @@ static void test_no_room(void **state)
 	assert_non_null(strstr(err.text, "free some space"));
 	assert_false(has_traces(b));
 	refused(ERR_CONFLICT, backup_begin(b->backup, &err)); /* the waiting client has not been notified yet */
-	backup_over(b->backup);
+	backup_discard(b->backup);
 	ok(backup_begin(b->backup, &err));
 	ok(loop_run(b->loop, &err));
 	ok(backup_take(b->backup, b->path, sizeof b->path, &err));

@@ -236,7 +236,7 @@ static struct outcome {
 	return o;
 }
 
-static void nobody_is_named_wrongly(void **state)
+static void no_innocent_commit_is_named(void **state)
 {
 	static const struct {
 		double loss, se, wild;
@@ -299,7 +299,7 @@ int main(void)
 		cmocka_unit_test(what_cannot_be_measured_widens_the_range),
 		cmocka_unit_test(many_small_steps_are_a_range),
 		cmocka_unit_test(every_measurement_with_an_error_counts),
-		cmocka_unit_test(nobody_is_named_wrongly),
+		cmocka_unit_test(no_innocent_commit_is_named),
 		cmocka_unit_test(who_broke_it),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -60,7 +60,7 @@ static void report_work(struct result *r, enum role role, int cell, const char *
 	fixture_add(r, &m);
 }
 
-static void every_promised_key_is_there(void **state)
+static void every_documented_key_is_present(void **state)
 {
 	struct fixture *f = *state;
 	static const double shift[] = { 0.04, 0, 0, -0.04 };
@@ -297,7 +297,7 @@ static void equal_rows_give_equal_bytes(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(every_promised_key_is_there, setup, teardown),
+		cmocka_unit_test_setup_teardown(every_documented_key_is_present, setup, teardown),
 		cmocka_unit_test_setup_teardown(masks_stand_beside_claims_and_dense_cases, setup, teardown),
 		cmocka_unit_test_setup_teardown(nothing_measured_is_null, setup, teardown),
 		cmocka_unit_test_setup_teardown(twenty_cells_stay_small, setup, teardown),

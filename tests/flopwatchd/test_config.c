@@ -263,7 +263,7 @@ static void test_ways_to_a_worker(void **state)
 		"1:77: workers[1].slurm: is not a mapping; e.g. {partition: gpu, gres: \"gpu:1\", time: 30 min}\n");
 }
 
-static void test_options_with_which_a_request_is_lost(void **state)
+static void test_options_that_hide_a_request_are_refused(void **state)
 {
 	(void)state;
 	config_free(
@@ -352,7 +352,7 @@ static void test_names_lists_and_shapes(void **state)
 }
 
 /* A mistake that is only found later is reported with its position, too. */
-static void test_where_settings_stand(void **state)
+static void test_positions_of_settings(void **state)
 {
 	(void)state;
 	char position[640], want[640];
@@ -719,7 +719,7 @@ static void test_the_installed_example_is_right(void **state)
 
 #define CASE(name) cmocka_unit_test(name)
 
-static void test_profiles_are_on_unless_said_otherwise(void **state)
+static void test_profiles_are_on_by_default(void **state)
 {
 	(void)state;
 	static const struct {
@@ -856,7 +856,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		CASE(test_requests_are_watched_if_configured),
 		CASE(test_approvals_at_the_forge_need_a_webhook_and_users),
-		cmocka_unit_test(test_profiles_are_on_unless_said_otherwise),
+		cmocka_unit_test(test_profiles_are_on_by_default),
 		CASE(test_an_empty_file_is_the_installed_default),
 		CASE(test_everything_set),
 		CASE(test_all_mistakes_at_once),
@@ -864,9 +864,9 @@ int main(void)
 		CASE(test_addresses_to_listen_on),
 		CASE(test_addresses_of_repositories),
 		CASE(test_ways_to_a_worker),
-		CASE(test_options_with_which_a_request_is_lost),
+		CASE(test_options_that_hide_a_request_are_refused),
 		CASE(test_names_lists_and_shapes),
-		CASE(test_where_settings_stand),
+		CASE(test_positions_of_settings),
 		CASE(test_secrets),
 		CASE(test_log_ins_by_a_provider),
 		CASE(test_access_to_servers),

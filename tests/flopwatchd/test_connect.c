@@ -37,7 +37,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-static void word(const char *text)
+static void add_argument(const char *text)
 {
 	struct config_worker *w = &config->worker[0];
 	snprintf(w->command[w->n_command++], sizeof w->command[0], "%s", text);
@@ -61,14 +61,14 @@ static void finish(struct connection *d)
 }
 
 /* A worker whose command prints its arguments. */
-static void hears(const char *words)
+static void expect_arguments(const char *words)
 {
 	struct fw_err err = { 0 };
 	struct connection d;
 	char text[256];
-	word("echo");
-	word("-n");
-	word("serve");
+	add_argument("echo");
+	add_argument("-n");
+	add_argument("serve");
 	assert_int_equal(connect_worker(config, &config->worker[0], &as, &d, &err), 0);
 	read_all(d.fd, text, sizeof text);
 	assert_string_equal(text, words);
@@ -78,14 +78,14 @@ static void hears(const char *words)
 static void test_serve_gets_the_settings(void **state)
 {
 	(void)state;
-	hears("serve --sandbox required --device sim --cache /var/cache/x");
+	expect_arguments("serve --sandbox required --device sim --cache /var/cache/x");
 }
 
-static void test_who_builds_is_reported_so(void **state)
+static void test_a_builder_gets_build_only(void **state)
 {
 	(void)state;
 	config->worker[0].builds = true;
-	hears("serve --sandbox required --device sim --cache /var/cache/x --build-only");
+	expect_arguments("serve --sandbox required --device sim --cache /var/cache/x --build-only");
 }
 
 static void test_another_command_is_left_as_it_is(void **state)
@@ -94,17 +94,17 @@ static void test_another_command_is_left_as_it_is(void **state)
 	struct fw_err err = { 0 };
 	struct connection d;
 	char text[256];
-	word("echo");
-	word("-n");
-	word("serve");
-	word("elsewhere");
+	add_argument("echo");
+	add_argument("-n");
+	add_argument("serve");
+	add_argument("elsewhere");
 	assert_int_equal(connect_worker(config, &config->worker[0], &as, &d, &err), 0);
 	read_all(d.fd, text, sizeof text);
 	assert_string_equal(text, "serve elsewhere");
 	finish(&d);
 }
 
-static void test_it_hears_and_is_received(void **state)
+static void test_lines_go_both_ways(void **state)
 {
 	(void)state;
 	struct fw_err err = { 0 };
@@ -112,9 +112,9 @@ static void test_it_hears_and_is_received(void **state)
 	char text[256];
 	setenv("FLOPWATCH_SECRET", "x", 1);
 	setenv("CUDA_VISIBLE_DEVICES", "3", 1);
-	word("sh");
-	word("-c");
-	word("read line; echo \"$line $CUDA_VISIBLE_DEVICES$FLOPWATCH_SECRET\"; echo aside >&2");
+	add_argument("sh");
+	add_argument("-c");
+	add_argument("read line; echo \"$line $CUDA_VISIBLE_DEVICES$FLOPWATCH_SECRET\"; echo aside >&2");
 	assert_int_equal(connect_worker(config, &config->worker[0], &as, &d, &err), 0);
 	assert_int_equal(write(d.fd, "said\n", 5), 5);
 	read_all(d.fd, text, sizeof text);
@@ -156,9 +156,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		CASE(test_serve_gets_the_settings),
-		CASE(test_who_builds_is_reported_so),
+		CASE(test_a_builder_gets_build_only),
 		CASE(test_another_command_is_left_as_it_is),
-		CASE(test_it_hears_and_is_received),
+		CASE(test_lines_go_both_ways),
 		CASE(test_a_socket),
 	};
 	return cmocka_run_group_tests_name("dial", tests, NULL, NULL);

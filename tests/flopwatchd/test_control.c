@@ -88,7 +88,7 @@ static void test_a_base_and_what_to_measure(void **state)
 	assert_string_equal(fixture_text("SELECT base_sha FROM job"), one);
 }
 
-static void test_bad_questions(void **state)
+static void test_bad_requests(void **state)
 {
 	(void)state;
 	char glob[STORE_JOB_CELLS_SIZE + 2];
@@ -190,7 +190,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		CASE(test_commits_by_hash_branch_and_abbreviation),
 		CASE(test_a_base_and_what_to_measure),
-		CASE(test_bad_questions),
+		CASE(test_bad_requests),
 		CASE(test_cancel_and_retry),
 		CASE(test_devices),
 		CASE(test_secrets_and_health),

@@ -45,7 +45,7 @@ static void run_sql(struct fixture *f, const char *sql)
 static int look_since(struct fixture *f, int64_t awake_ms, int64_t now_ms)
 {
 	int changed;
-	ok(device_alert_look(f->db, config, awake_ms, now_ms, &changed, &err));
+	ok(device_alert_check(f->db, config, awake_ms, now_ms, &changed, &err));
 	return changed;
 }
 

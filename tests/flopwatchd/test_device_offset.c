@@ -85,7 +85,7 @@ static const char *stands_out(int device)
 
 static void look(void)
 {
-	ok(device_offset_look(all.f->db, all.class, 2000, &err));
+	ok(device_offset_check(all.f->db, all.class, 2000, &err));
 }
 
 static void equal_devices_are_one_class_and_one_environment(void **state)
@@ -112,7 +112,7 @@ static void equal_devices_are_one_class_and_one_environment(void **state)
 	ok(db_commit(f->db, &err));
 }
 
-static void one_that_does_not_keep_the_pace_stands_out_until_it_does(void **state)
+static void a_slow_device_is_an_outlier_until_it_agrees(void **state)
 {
 	struct fixture *f = *state;
 	ok(db_begin(f->db, &err));
@@ -153,7 +153,7 @@ static void measured_itself(struct fixture *f, int device, unsigned n, bool alar
 	ok(store_comparison_verdict(f->db, c.id, alarms ? VERDICT_REGRESSION : VERDICT_UNCHANGED, &err));
 }
 
-static void one_that_cries_wolf_stands_out(void **state)
+static void a_device_with_false_alarms_is_an_outlier(void **state)
 {
 	struct fixture *f = *state;
 	ok(db_begin(f->db, &err));
@@ -170,7 +170,7 @@ static void one_that_cries_wolf_stands_out(void **state)
 	ok(db_commit(f->db, &err));
 }
 
-static void who_stands_out_gets_only_what_asks_for_it(void **state)
+static void an_outlier_gets_only_jobs_that_name_it(void **state)
 {
 	struct fixture *f = *state;
 	struct store_job job;
@@ -197,7 +197,7 @@ static void who_stands_out_gets_only_what_asks_for_it(void **state)
 	ok(db_commit(f->db, &err));
 }
 
-static void one_alone_has_nothing_to_stand_out_of(void **state)
+static void a_single_device_is_no_outlier(void **state)
 {
 	struct fixture *f = *state;
 	ok(db_begin(f->db, &err));
@@ -239,11 +239,10 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(equal_devices_are_one_class_and_one_environment, setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(
-			one_that_does_not_keep_the_pace_stands_out_until_it_does, setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(one_that_cries_wolf_stands_out, setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(who_stands_out_gets_only_what_asks_for_it, setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(one_alone_has_nothing_to_stand_out_of, setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(a_slow_device_is_an_outlier_until_it_agrees, setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(a_device_with_false_alarms_is_an_outlier, setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(an_outlier_gets_only_jobs_that_name_it, setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(a_single_device_is_no_outlier, setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(
 			a_job_for_a_class_goes_to_any_of_it_and_outlives_a_new_driver, setup, fixture_teardown),
 	};

@@ -192,7 +192,7 @@ static void the_last_of_a_class_gets_its_jobs(void **state)
 	struct store_job job;
 	says("0 1", 1000);
 	ok(db_begin(f->db, &err));
-	ok(store_class_stands_out(f->db, id_of(f, "sim-0"), "slow", &err));
+	ok(store_class_set_deviation(f->db, id_of(f, "sim-0"), "slow", &err));
 	fixture_job(f, "feature", 1, 2, 1500);
 	ok(db_commit(f->db, &err));
 	assert_int_equal(store_job_next(f->db, DEVICE_SIM, "sim-0", "[]", &job, &err), 0);
@@ -211,15 +211,15 @@ static void who_waits_for_it_alone_is_reported(void **state)
 	fixture_job(f, "main", 1, 2, 2000); /* sim-0 may have it */
 	ok(store_device_state(f->db, f->device, DEVICESTATE_OK, "", 2000, &err));
 	ok(db_script(f->db, "UPDATE device SET seen_at = 900000 WHERE uuid = 'sim-0'", &err));
-	ok(device_alert_look(f->db, config, 0, 900000, &changed, &err));
+	ok(device_alert_check(f->db, config, 0, 900000, &changed, &err));
 	assert_int_equal(changed, 0);
 	int64_t job = pinned(f, "sim-1", "api");
-	ok(device_alert_look(f->db, config, 0, 900000, &changed, &err));
+	ok(device_alert_check(f->db, config, 0, 900000, &changed, &err));
 	assert_int_equal(changed, 1);
-	ok(device_alert_look(f->db, config, 0, 910000, &changed, &err));
+	ok(device_alert_check(f->db, config, 0, 910000, &changed, &err));
 	assert_int_equal(changed, 0);
 	ok(store_job_state(f->db, job, JOBSTATE_CANCELLED, "by anna", 915000, &err));
-	ok(device_alert_look(f->db, config, 0, 920000, &changed, &err));
+	ok(device_alert_check(f->db, config, 0, 920000, &changed, &err));
 	assert_int_equal(changed, 1);
 	assert_int_equal(fixture_number(f, "SELECT count(*) FROM alert WHERE kind = 'device_offline' AND state = 'resolved'"), 1);
 	ok(db_commit(f->db, &err));

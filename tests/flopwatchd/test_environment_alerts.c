@@ -48,7 +48,7 @@ static struct store_environment_change seen(struct fixture *f, const char *chang
 	snprintf(c.suite, sizeof c.suite, "ffa");
 	snprintf(c.uuid, sizeof c.uuid, "%s", d.uuid);
 	snprintf(c.changed, sizeof c.changed, "%s", changed);
-	store_around(&d, c.is);
+	store_device_fingerprint(&d, c.is);
 	return c;
 }
 
@@ -86,7 +86,7 @@ static void each_change_of_a_driver_is_reported(void **state)
 		fixture_number(f, "SELECT count(*) FROM alert WHERE state = 'open' AND title LIKE 'driver 2 to 3: %'"), 1);
 }
 
-static void what_people_accepted_of_one_change_is_not_the_next(void **state)
+static void accepting_one_change_accepts_no_other(void **state)
 {
 	struct fixture *f = *state;
 	struct store_environment_change first = seen(f, DRIVER, true), second = seen(f, LATER, true), same = seen(f, LATER, true);
@@ -128,7 +128,7 @@ static void a_commit_that_does_not_build_any_more_is_reported(void **state)
 	assert_int_equal(fixture_number(f, "SELECT alert IS NOT NULL AND paired IS NOT NULL FROM environment_change"), 1);
 }
 
-static void a_module_that_is_gone_is_nobodys_loss(void **state)
+static void a_missing_stored_module_opens_no_alert(void **state)
 {
 	struct fixture *f = *state;
 	struct store_environment_change c = seen(f, GCC, false);
@@ -136,7 +136,7 @@ static void a_module_that_is_gone_is_nobodys_loss(void **state)
 	assert_int_equal(fixture_number(f, "SELECT count(*) FROM alert"), 0);
 }
 
-static void where_pairs_show_nothing_the_reference_calls(void **state)
+static void failed_pairs_leave_the_decision_to_the_reference(void **state)
 {
 	struct fixture *f = *state;
 	struct store_environment_change c = seen(f, GCC, true), other = seen(f, GCC, true);
@@ -158,7 +158,7 @@ static void where_pairs_show_nothing_the_reference_calls(void **state)
 		1);
 }
 
-static void what_pairs_can_show_the_reference_does_not_call(void **state)
+static void pairs_without_a_change_overrule_the_reference(void **state)
 {
 	struct fixture *f = *state;
 	struct store_environment_change c = seen(f, GCC, true);
@@ -172,7 +172,7 @@ static void what_pairs_can_show_the_reference_does_not_call(void **state)
 }
 
 /* With separate build allocations, a change that builds the same module needs no device. */
-static void what_is_built_separate_measures_the_change(void **state)
+static void separate_builds_measure_the_change(void **state)
 {
 	struct fixture *f = *state;
 	static const char *const toolkit[] = { "gcc 12.2.0", "gcc 4.8.5" };
@@ -194,7 +194,7 @@ static void what_is_built_separate_measures_the_change(void **state)
 	assert_int_equal(fixture_number(f, "SELECT count(*) FROM environment_effect WHERE change_pct = 0"), 1);
 }
 
-static void what_ran_elsewhere_measures_no_change(void **state)
+static void another_environment_measures_no_change(void **state)
 {
 	struct fixture *f = *state;
 	struct store_environment_change c = seen(f, DRIVER, true);
@@ -206,12 +206,12 @@ static void what_ran_elsewhere_measures_no_change(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = { cmocka_unit_test_setup_teardown(each_change_of_a_driver_is_reported, setup, teardown),
-		cmocka_unit_test_setup_teardown(what_people_accepted_of_one_change_is_not_the_next, setup, teardown),
+		cmocka_unit_test_setup_teardown(accepting_one_change_accepts_no_other, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_commit_that_does_not_build_any_more_is_reported, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_module_that_is_gone_is_nobodys_loss, setup, teardown),
-		cmocka_unit_test_setup_teardown(where_pairs_show_nothing_the_reference_calls, setup, teardown),
-		cmocka_unit_test_setup_teardown(what_pairs_can_show_the_reference_does_not_call, setup, teardown),
-		cmocka_unit_test_setup_teardown(what_is_built_separate_measures_the_change, setup, teardown),
-		cmocka_unit_test_setup_teardown(what_ran_elsewhere_measures_no_change, setup, teardown) };
+		cmocka_unit_test_setup_teardown(a_missing_stored_module_opens_no_alert, setup, teardown),
+		cmocka_unit_test_setup_teardown(failed_pairs_leave_the_decision_to_the_reference, setup, teardown),
+		cmocka_unit_test_setup_teardown(pairs_without_a_change_overrule_the_reference, setup, teardown),
+		cmocka_unit_test_setup_teardown(separate_builds_measure_the_change, setup, teardown),
+		cmocka_unit_test_setup_teardown(another_environment_measures_no_change, setup, teardown) };
 	return cmocka_run_group_tests_name("environment_alerts", tests, NULL, NULL);
 }

@@ -93,7 +93,7 @@ static void is_reported(struct fixture *f, const struct msg_device *d, int n, co
 	assert_int_equal(requested(f, d, false), 0);
 }
 
-static void compilers_request_for_both(void **state)
+static void a_new_compiler_queues_both_jobs(void **state)
 {
 	struct msg_device d = was;
 	snprintf(d.toolkit, sizeof d.toolkit, "nvcc 13.1.80 ptxas 13.0.40 gcc 12.2.0");
@@ -139,7 +139,7 @@ static void no_build_shows_a_machine(void **state)
 	is_reported(*state, &d, 1, "[{\"what\":\"power limit\",\"from\":\"700 W\",\"to\":\"650 W\"}]", "0 1 1");
 }
 
-static void what_is_requested_for_names_the_sides(void **state)
+static void queued_jobs_name_their_sides(void **state)
 {
 	struct fixture *f = *state;
 	struct msg_device d = was;
@@ -166,7 +166,7 @@ static void without_a_module_of_before_the_reference_is_all(void **state)
 	assert_string_equal(text(f, HOW), "0 1 0");
 }
 
-static void nothing_is_requested_where_nothing_differs(void **state)
+static void an_equal_environment_queues_nothing(void **state)
 {
 	struct msg_device d = was;
 	assert_int_equal(requested(*state, &d, false), 0);
@@ -175,7 +175,7 @@ static void nothing_is_requested_where_nothing_differs(void **state)
 	assert_string_equal(text(*state, "SELECT count(*) FROM environment_change"), "0");
 }
 
-static void devices_of_a_class_request_once(void **state)
+static void devices_of_a_class_queue_jobs_once(void **state)
 {
 	struct fixture *f = *state;
 	struct msg_device one = was, other = was;
@@ -191,7 +191,7 @@ static void devices_of_a_class_request_once(void **state)
 	assert_int_equal(requested(f, &other, false), 1);
 }
 
-static void what_failed_is_requested_again_a_few_times(void **state)
+static void failed_jobs_are_retried_a_few_times(void **state)
 {
 	struct fixture *f = *state;
 	struct msg_device d = was;
@@ -216,7 +216,7 @@ static void what_failed_is_requested_again_a_few_times(void **state)
 	assert_int_equal(requested(f, &d, false), 2);
 }
 
-static void what_a_person_cancelled_stays_so(void **state)
+static void a_job_that_a_user_cancelled_stays_cancelled(void **state)
 {
 	struct fixture *f = *state;
 	struct msg_device d = was, other = was;
@@ -261,7 +261,7 @@ static void what_a_device_that_is_gone_would_measure_is_requested_when_it_is_bac
 	struct msg_device d = was;
 	snprintf(d.driver, sizeof d.driver, "2");
 	assert_int_equal(requested(f, &d, false), 1);
-	ok(environment_leave(f->db, d.uuid, "gone", 3000, &err));
+	ok(environment_cancel_jobs(f->db, d.uuid, "gone", 3000, &err));
 	assert_string_equal(text(f, "SELECT group_concat(state) FROM job WHERE kind = 'reference'"), "cancelled");
 	assert_int_equal(requested(f, &d, false), 1);
 }
@@ -380,7 +380,7 @@ static void what_came_before_a_change_that_is_taken_back_stays(void **state)
 	assert_string_equal(text(f, ALERTS), "open resolved");
 }
 
-static void every_suite_that_a_device_measures_is_requested_for(void **state)
+static void every_suite_of_a_device_is_queued(void **state)
 {
 	struct fixture *f = *state;
 	struct msg_device d = was;
@@ -406,15 +406,15 @@ static void a_new_device_takes_one_position_once(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test_setup_teardown(compilers_request_for_both, setup, teardown),
+	const struct CMUnitTest tests[] = { cmocka_unit_test_setup_teardown(a_new_compiler_queues_both_jobs, setup, teardown),
 		cmocka_unit_test_setup_teardown(libraries_are_linked_in_or_found_later, setup, teardown),
 		cmocka_unit_test_setup_teardown(no_build_shows_a_machine, setup, teardown),
-		cmocka_unit_test_setup_teardown(what_is_requested_for_names_the_sides, setup, teardown),
+		cmocka_unit_test_setup_teardown(queued_jobs_name_their_sides, setup, teardown),
 		cmocka_unit_test_setup_teardown(without_a_module_of_before_the_reference_is_all, setup, teardown),
-		cmocka_unit_test_setup_teardown(nothing_is_requested_where_nothing_differs, setup, teardown),
-		cmocka_unit_test_setup_teardown(devices_of_a_class_request_once, setup, teardown),
-		cmocka_unit_test_setup_teardown(what_failed_is_requested_again_a_few_times, setup, teardown),
-		cmocka_unit_test_setup_teardown(what_a_person_cancelled_stays_so, setup, teardown),
+		cmocka_unit_test_setup_teardown(an_equal_environment_queues_nothing, setup, teardown),
+		cmocka_unit_test_setup_teardown(devices_of_a_class_queue_jobs_once, setup, teardown),
+		cmocka_unit_test_setup_teardown(failed_jobs_are_retried_a_few_times, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_job_that_a_user_cancelled_stays_cancelled, setup, teardown),
 		cmocka_unit_test_setup_teardown(another_device_measures_what_one_in_quarantine_cannot, setup, teardown),
 		cmocka_unit_test_setup_teardown(
 			what_a_device_that_is_gone_would_measure_is_requested_when_it_is_back, setup, teardown),
@@ -424,7 +424,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(what_is_taken_back_before_the_reference_was_timed_is_over, setup, teardown),
 		cmocka_unit_test_setup_teardown(what_is_taken_back_over_another_change_is_over, setup, teardown),
 		cmocka_unit_test_setup_teardown(what_came_before_a_change_that_is_taken_back_stays, setup, teardown),
-		cmocka_unit_test_setup_teardown(every_suite_that_a_device_measures_is_requested_for, setup, teardown),
+		cmocka_unit_test_setup_teardown(every_suite_of_a_device_is_queued, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_new_device_takes_one_position_once, setup, teardown) };
 	return cmocka_run_group_tests_name("environment_seen", tests, NULL, NULL);
 }

@@ -254,7 +254,7 @@ static void test_pending_has_a_reason_and_a_position(void **state)
 	assert_int_equal(reported.n_end, 0);
 }
 
-static void test_pending_is_no_silence(void **state)
+static void test_pending_is_no_timeout(void **state)
 {
 	(void)state;
 	config->hello_ms = 50;
@@ -265,7 +265,7 @@ static void test_pending_is_no_silence(void **state)
 	assert_int_equal(reported.n_end, 0);
 }
 
-static void test_silence_counts_when_it_runs(void **state)
+static void test_the_watchdog_counts_when_it_runs(void **state)
 {
 	(void)state;
 	config->hello_ms = 50;
@@ -278,7 +278,7 @@ static void test_silence_counts_when_it_runs(void **state)
 	assert_memory_equal(reported.why, "the worker sent nothing for ", 28);
 }
 
-static void test_what_is_pending_is_requested_to_end(void **state)
+static void test_a_pending_allocation_is_cancelled(void **state)
 {
 	(void)state;
 	begin();
@@ -290,7 +290,7 @@ static void test_what_is_pending_is_requested_to_end(void **state)
 	UNTIL(has_term);
 }
 
-static void test_srun_is_reported_what_to_request_for(void **state)
+static void test_srun_gets_the_resource_options(void **state)
 {
 	(void)state;
 	struct config_slurm *s = &config->worker[0].slurm;
@@ -535,10 +535,10 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		CASE(test_pending_has_a_reason_and_a_position),
-		CASE(test_pending_is_no_silence),
-		CASE(test_silence_counts_when_it_runs),
-		CASE(test_what_is_pending_is_requested_to_end),
-		CASE(test_srun_is_reported_what_to_request_for),
+		CASE(test_pending_is_no_timeout),
+		CASE(test_the_watchdog_counts_when_it_runs),
+		CASE(test_a_pending_allocation_is_cancelled),
+		CASE(test_srun_gets_the_resource_options),
 		CASE(test_a_controller_that_is_away),
 		CASE(test_a_request_that_the_controller_lost),
 		CASE(test_a_request_that_starts_is_not_lost),

@@ -17,7 +17,7 @@ static struct fw_err err;
 static json_t *request(const char *kind, const char *state, const char *description, char *address, size_t size)
 {
 	struct config_status forge = { .api = "https://forge.example/api" };
-	struct forge_word word = { "89ab", state, "flopwatch/ffa", description, "https://bench.example/jobs/7" };
+	struct forge_status word = { "89ab", state, "flopwatch/ffa", description, "https://bench.example/jobs/7" };
 	struct buf url, body;
 	buf_init(&url, 4096);
 	buf_init(&body, 4096);
@@ -95,7 +95,7 @@ static void test_gitlab_takes_no_long_address(void **state)
 			assert_int_equal(strlen(page), n);
 			buf_init(&url, 4096);
 			buf_init(&body, 4096);
-			struct forge_word word = { "89ab", "success", "flopwatch", "fine", page };
+			struct forge_status word = { "89ab", "success", "flopwatch", "fine", page };
 			assert_int_equal(forge_request(&forge, &word, &url, &body, &err), 0);
 			assert_int_equal(strstr(body.data, "target_url") != NULL, n == 255 || k != 1);
 			buf_fini(&url);
@@ -107,7 +107,7 @@ static void test_an_unknown_state(void **state)
 {
 	(void)state;
 	struct config_status forge = { .kind = "github" };
-	struct forge_word word = { "89ab", "happy", "", "", "" };
+	struct forge_status word = { "89ab", "happy", "", "", "" };
 	struct buf out;
 	buf_init(&out, 4096);
 	assert_int_equal(forge_request(&forge, &word, &out, &out, &err), -1);
@@ -138,7 +138,7 @@ static void test_a_check_run_is_updated(void **state)
 	struct config_status forge = {
 		.kind = "github", .api = "https://forge.example", .project = "team/kernels", .checks = true
 	};
-	struct forge_word word = { "89ab", "running", "flopwatch/ffa", "is being measured", "" };
+	struct forge_status word = { "89ab", "running", "flopwatch/ffa", "is being measured", "" };
 	const char *method;
 	struct buf url, body;
 	buf_init(&url, 4096);
@@ -151,7 +151,8 @@ static void test_a_check_run_is_updated(void **state)
 		"measured\",\"summary\":\"    is being measured\\n\"}}");
 	buf_clear(&url);
 	buf_clear(&body);
-	word = (struct forge_word){ "89ab", "failure", "flopwatch/ffa", "regression: [a](b)\n# c", "https://bench.example/c/7" };
+	word = (struct forge_status){ "89ab", "failure", "flopwatch/ffa", "regression: [a](b)\n# c",
+		"https://bench.example/c/7" };
 	json_t *findings = json_pack("[{s:s, s:s, s:b}]", "cell", "gemm", "text", "regression -9.00 %", "is_loss", 1);
 	assert_int_equal(forge_check_run(&forge, &word, findings, "81", &method, &url, &body, &err), 0);
 	assert_string_equal(method, "PATCH");
@@ -189,7 +190,7 @@ static bool is_annotated(const char *sent_id, const char *sent_state)
 	snprintf(repo->name, sizeof repo->name, "kernels");
 	snprintf(repo->status.kind, sizeof repo->status.kind, "github");
 	repo->status.checks = true;
-	struct deliver_what what = { .id = "msg_1", .payload = &text, .sent_id = sent_id, .sent_state = sent_state };
+	struct deliver_content what = { .id = "msg_1", .payload = &text, .sent_id = sent_id, .sent_state = sent_state };
 	assert_int_equal(deliver_prepare(config, &row, &what, 1, &out, &err), 0);
 	bool has = strstr(out.in.data, "annotations") != NULL;
 	deliver_fini(&out);

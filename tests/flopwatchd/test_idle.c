@@ -96,7 +96,7 @@ static void every_device_in_its_time(void **state)
 }
 
 /* The job of the missing device stays queued, once; the other device continues. */
-static void a_device_that_left_holds_nobody_up(void **state)
+static void a_missing_device_delays_no_other(void **state)
 {
 	struct fixture *f = *state;
 	assert_int_equal(look(1000), 4);
@@ -108,7 +108,7 @@ static void a_device_that_left_holds_nobody_up(void **state)
 	assert_int_equal(jobs_for(f, "sim-1", "queued"), 1);
 }
 
-static void a_hundred_devices_are_all_looked_at(void **state)
+static void all_of_a_hundred_devices_get_jobs(void **state)
 {
 	struct fixture *f = *state;
 	struct msg_device d = fixture_device();
@@ -148,7 +148,7 @@ static void paused_devices_are_left_alone(void **state)
 }
 
 /* An outlier gets no other jobs, so this job shows whether the device agrees again. */
-static void who_stands_out_is_looked_at_although_nobody_requested(void **state)
+static void an_outlier_is_measured_without_a_request(void **state)
 {
 	struct fixture *f = *state;
 	config->calibrate_idle = false;
@@ -175,14 +175,14 @@ static void main_was_judged(struct fixture *f, const char *peers)
 	ok(db_commit(f->db, &err));
 }
 
-static void peers_are_requested_for_once_and_first(void **state)
+static void peers_are_queued_once_and_first(void **state)
 {
 	struct fixture *f = *state;
 	struct store_job job;
 	main_was_judged(f, "naive fast@sim cudnn@cuda");
 	assert_int_equal(look(1000), 2); /* both peers that a simulated device has, and no calibration yet */
 	assert_int_equal(jobs_for(f, "sim-0", "queued"), 0);
-	assert_int_equal(store_job_next_unresolved(f->db, &(struct store_job_turn){ 0 }, "[]", &job, &err), 1);
+	assert_int_equal(store_job_next_unresolved(f->db, &(struct store_job_round_robin){ 0 }, "[]", &job, &err), 1);
 	assert_int_equal(job.kind, JOBKIND_PEER);
 	assert_string_not_equal(job.suite, ""); /* suite and base are known, so only the plan is missing */
 	assert_string_equal(job.base_provider, "naive");
@@ -194,7 +194,7 @@ static void peers_are_requested_for_once_and_first(void **state)
 	assert_int_equal(look(2000), 0);
 }
 
-static void the_configuration_knows_better(void **state)
+static void peers_of_the_configuration_come_first(void **state)
 {
 	struct fixture *f = *state;
 	main_was_judged(f, "naive");
@@ -212,13 +212,13 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(every_device_in_its_time, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_device_that_left_holds_nobody_up, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_hundred_devices_are_all_looked_at, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_missing_device_delays_no_other, setup, teardown),
+		cmocka_unit_test_setup_teardown(all_of_a_hundred_devices_get_jobs, setup, teardown),
 		cmocka_unit_test_setup_teardown(work_goes_first, setup, teardown),
 		cmocka_unit_test_setup_teardown(paused_devices_are_left_alone, setup, teardown),
-		cmocka_unit_test_setup_teardown(who_stands_out_is_looked_at_although_nobody_requested, setup, teardown),
-		cmocka_unit_test_setup_teardown(peers_are_requested_for_once_and_first, setup, teardown),
-		cmocka_unit_test_setup_teardown(the_configuration_knows_better, setup, teardown),
+		cmocka_unit_test_setup_teardown(an_outlier_is_measured_without_a_request, setup, teardown),
+		cmocka_unit_test_setup_teardown(peers_are_queued_once_and_first, setup, teardown),
+		cmocka_unit_test_setup_teardown(peers_of_the_configuration_come_first, setup, teardown),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

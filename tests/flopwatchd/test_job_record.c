@@ -32,7 +32,7 @@ static struct store_job new_job(void)
 	return j;
 }
 
-static void test_a_move_tells(void **state)
+static void test_a_move_writes_an_event(void **state)
 {
 	(void)state;
 	struct txn g = new_txn();
@@ -49,7 +49,7 @@ static void test_a_move_tells(void **state)
 }
 
 /* A transaction without a write proves nothing about the disk, and must not reset the failure. */
-static void test_only_what_is_written_proves_that_it_can_be(void **state)
+static void test_only_a_write_ends_an_outage(void **state)
 {
 	(void)state;
 	struct rlimit full = { 1, RLIM_INFINITY }, free_again = { RLIM_INFINITY, RLIM_INFINITY };
@@ -138,8 +138,8 @@ static void test_an_outage_is_remembered_until_it_ends(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		CASE(test_a_move_tells),
-		CASE(test_only_what_is_written_proves_that_it_can_be),
+		CASE(test_a_move_writes_an_event),
+		CASE(test_only_a_write_ends_an_outage),
 		CASE(test_what_has_ended_does_not_move),
 		CASE(test_a_release_does_not_count_the_attempt),
 		CASE(test_a_failed_step_leaves_nothing),

@@ -86,7 +86,7 @@ static void everything_is_stored(void **state)
 	ok(db_check(f->db, &err));
 }
 
-static void looks_accuse_nobody(void **state)
+static void quick_jobs_open_no_alert(void **state)
 {
 	struct fixture *f = *state;
 	double shift = 0.05;
@@ -196,7 +196,7 @@ static void failures_of_a_cell(void **state)
 	assert_int_equal(out.alert_is_new, 1); /* the slow cell is reported although another failed */
 }
 
-static void what_a_side_does_not_do_is_no_trouble(void **state)
+static void unsupported_cells_are_no_failure(void **state)
 {
 	struct fixture *f = *state;
 	static const double shift[] = { 0, 0, 0, 0 };
@@ -229,7 +229,7 @@ static void what_a_side_does_not_do_is_no_trouble(void **state)
 	assert_int_equal(judged(f, r, 7000).verdict, VERDICT_NOT_COMPARABLE);
 }
 
-static void beside_a_peer_nobody_loses_a_function(void **state)
+static void an_unsupported_cell_of_a_peer_is_no_regression(void **state)
 {
 	struct fixture *f = *state;
 	static const double shift[] = { 0, 0 };
@@ -270,7 +270,7 @@ static void unmeasured_cells_are_undecided(void **state)
 }
 
 /* One valid run, two rejected because of heat, and no time left: the missing number is reported as well as the number taken. */
-static void what_kept_a_cell_open_is_said(void **state)
+static void an_undecided_cell_has_a_reason(void **state)
 {
 	struct fixture *f = *state;
 	struct noise noise = { .state = 11, .white = 0.002 };
@@ -293,7 +293,7 @@ static void what_kept_a_cell_open_is_said(void **state)
 	}
 }
 
-static void throttled_runs_are_not_believed(void **state)
+static void throttled_runs_are_discarded(void **state)
 {
 	struct fixture *f = *state;
 	struct noise noise = { .state = 9, .white = 0.002 };
@@ -420,7 +420,7 @@ static void etag_of(struct fixture *f, int64_t comparison, char etag[65])
 	buf_fini(&body);
 }
 
-static void judging_again_says_the_same(void **state)
+static void judging_again_gives_equal_results(void **state)
 {
 	struct fixture *f = *state;
 	static const double shift[] = { 0.04, 0, -0.04, 0.0145 };
@@ -537,22 +537,22 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(sizes_of_change_become_words, setup, teardown),
 		cmocka_unit_test_setup_teardown(everything_is_stored, setup, teardown),
-		cmocka_unit_test_setup_teardown(looks_accuse_nobody, setup, teardown),
+		cmocka_unit_test_setup_teardown(quick_jobs_open_no_alert, setup, teardown),
 		cmocka_unit_test_setup_teardown(equal_inputs_are_identical_without_a_worker, setup, teardown),
 		cmocka_unit_test_setup_teardown(equal_modules_are_identical, setup, teardown),
 		cmocka_unit_test_setup_teardown(broken_sides_are_blamed_rightly, setup, teardown),
 		cmocka_unit_test_setup_teardown(failures_of_a_cell, setup, teardown),
-		cmocka_unit_test_setup_teardown(what_a_side_does_not_do_is_no_trouble, setup, teardown),
-		cmocka_unit_test_setup_teardown(beside_a_peer_nobody_loses_a_function, setup, teardown),
+		cmocka_unit_test_setup_teardown(unsupported_cells_are_no_failure, setup, teardown),
+		cmocka_unit_test_setup_teardown(an_unsupported_cell_of_a_peer_is_no_regression, setup, teardown),
 		cmocka_unit_test_setup_teardown(different_inputs_are_not_compared, setup, teardown),
 		cmocka_unit_test_setup_teardown(unmeasured_cells_are_undecided, setup, teardown),
-		cmocka_unit_test_setup_teardown(what_kept_a_cell_open_is_said, setup, teardown),
-		cmocka_unit_test_setup_teardown(throttled_runs_are_not_believed, setup, teardown),
+		cmocka_unit_test_setup_teardown(an_undecided_cell_has_a_reason, setup, teardown),
+		cmocka_unit_test_setup_teardown(throttled_runs_are_discarded, setup, teardown),
 		cmocka_unit_test_setup_teardown(what_is_clear_outweighs_what_is_remembered, setup, teardown),
 		cmocka_unit_test_setup_teardown(slow_calls_more_frequent_are_flagged, setup, teardown),
 		cmocka_unit_test_setup_teardown(ended_jobs_get_no_result, setup, teardown),
 		cmocka_unit_test_setup_teardown(one_job_one_comparison, setup, teardown),
-		cmocka_unit_test_setup_teardown(judging_again_says_the_same, setup, teardown),
+		cmocka_unit_test_setup_teardown(judging_again_gives_equal_results, setup, teardown),
 		cmocka_unit_test_setup_teardown(judging_again_follows_the_rule, setup, teardown),
 		cmocka_unit_test_setup_teardown(changed_kernels_are_named, setup, teardown),
 	};

@@ -4,7 +4,7 @@
 
 #include "flopwatchd/alert/alert.h"
 
-static void regression_opens_one_alert_and_tells_all(void **state)
+static void a_regression_opens_one_alert_and_notifies_all(void **state)
 {
 	struct fixture *f = *state;
 	struct judge_outcome out = compare(f, "main", 1, 2, 0.04, 5000);
@@ -63,7 +63,7 @@ static struct judge_outcome compare_broken(struct fixture *f, const char *branch
 	return judged(f, r, now_ms);
 }
 
-static void main_is_broken_once_until_it_is_mended(void **state)
+static void main_has_one_alert_until_it_is_fixed(void **state)
 {
 	struct fixture *f = *state;
 	assert_int_equal(compare_broken(f, "topic", 1, 9, 4000).alert, 0); /* only its author is concerned */
@@ -78,7 +78,7 @@ static void main_is_broken_once_until_it_is_mended(void **state)
 	assert_true(compare_broken(f, "main", 4, 5, 8000).alert_is_new);
 }
 
-static void main_that_is_not_believed_is_reported(void **state)
+static void a_rejected_main_opens_an_alert(void **state)
 {
 	struct fixture *f = *state;
 	for (int i = 0; i < 3; i++) { /* a branch, main, and main with a device that failed */
@@ -200,7 +200,7 @@ static void a_loss_in_all_parts_ends_when_every_part_has_it_back(void **state)
 	assert_int_equal(fixture_number(f, "SELECT count(*) FROM alert WHERE kind = 'missing'"), 0);
 }
 
-static void what_breaks_in_two_suites_is_mended_in_both(void **state)
+static void a_failure_in_two_suites_is_fixed_in_both(void **state)
 {
 	struct fixture *f = *state;
 	static const char *const suites[] = { "ffa", "other" };
@@ -215,7 +215,7 @@ static void what_breaks_in_two_suites_is_mended_in_both(void **state)
 	assert_int_equal(compare_suite(f, "other", "main", 1, 3, 0, 6000).n_recovered, 1);
 }
 
-static void a_loss_that_nobody_saw_is_not_answered(void **state)
+static void accepting_an_alert_accepts_no_other_suite(void **state)
 {
 	struct fixture *f = *state;
 	struct judge_outcome out = compare_suite(f, "ffa", "topic", 1, 2, 0.04, 5000), more;
@@ -232,7 +232,7 @@ static void a_loss_that_nobody_saw_is_not_answered(void **state)
 	assert_int_equal(fixture_number(f, "SELECT count(*) FROM alert"), 2);
 }
 
-static void a_newer_tip_says_it_all_once_every_suite_has(void **state)
+static void a_newer_tip_resolves_alerts_when_every_suite_ended(void **state)
 {
 	struct fixture *f = *state;
 	compare_suite(f, "ffa", "topic", 1, 2, 0.04, 5000);
@@ -356,18 +356,18 @@ static void rows_that_vanish_are_reported(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(regression_opens_one_alert_and_tells_all, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_regression_opens_one_alert_and_notifies_all, setup, teardown),
 		cmocka_unit_test_setup_teardown(branch_recovers_against_the_same_base, setup, teardown),
 		cmocka_unit_test_setup_teardown(main_recovers_only_when_the_loss_is_made_up, setup, teardown),
-		cmocka_unit_test_setup_teardown(main_is_broken_once_until_it_is_mended, setup, teardown),
-		cmocka_unit_test_setup_teardown(main_that_is_not_believed_is_reported, setup, teardown),
+		cmocka_unit_test_setup_teardown(main_has_one_alert_until_it_is_fixed, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_rejected_main_opens_an_alert, setup, teardown),
 		cmocka_unit_test_setup_teardown(an_accepted_loss_is_the_new_level, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_suite_that_lost_nothing_clears_nothing, setup, teardown),
 		cmocka_unit_test_setup_teardown(an_alert_holds_the_cells_of_all_suites, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_loss_in_all_parts_ends_when_every_part_has_it_back, setup, teardown),
-		cmocka_unit_test_setup_teardown(what_breaks_in_two_suites_is_mended_in_both, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_loss_that_nobody_saw_is_not_answered, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_newer_tip_says_it_all_once_every_suite_has, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_failure_in_two_suites_is_fixed_in_both, setup, teardown),
+		cmocka_unit_test_setup_teardown(accepting_an_alert_accepts_no_other_suite, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_newer_tip_resolves_alerts_when_every_suite_ended, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_phase_is_named_only_where_it_explains_half, setup, teardown),
 		cmocka_unit_test(cells_that_no_phase_explains_stay_with_those_of_the_only_phase),
 		cmocka_unit_test_setup_teardown(rows_that_vanish_are_reported, setup, teardown),

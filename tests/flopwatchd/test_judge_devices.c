@@ -28,7 +28,7 @@ static void confirm_elsewhere(struct fixture *f)
 	assert_int_equal(judged(f, r, 5000).verdict, VERDICT_REGRESSION);
 }
 
-static void held_clocks_are_those_of_who_timed(void **state)
+static void throttling_is_counted_for_the_device_that_timed(void **state)
 {
 	struct fixture *f = *state;
 	confirm_elsewhere(f);
@@ -40,7 +40,7 @@ static void held_clocks_are_those_of_who_timed(void **state)
 }
 
 /* Times of both devices together give the speed of neither. */
-static void what_two_devices_timed_is_no_pace_of_one(void **state)
+static void times_of_two_devices_are_no_reference_time(void **state)
 {
 	struct fixture *f = *state;
 	confirm_elsewhere(f);
@@ -76,8 +76,8 @@ static void every_device_has_groups_of_its_own(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(held_clocks_are_those_of_who_timed, setup, teardown),
-		cmocka_unit_test_setup_teardown(what_two_devices_timed_is_no_pace_of_one, setup, teardown),
+		cmocka_unit_test_setup_teardown(throttling_is_counted_for_the_device_that_timed, setup, teardown),
+		cmocka_unit_test_setup_teardown(times_of_two_devices_are_no_reference_time, setup, teardown),
 		cmocka_unit_test(every_device_has_groups_of_its_own),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

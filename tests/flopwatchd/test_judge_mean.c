@@ -130,7 +130,7 @@ static void an_accepted_tail_is_the_new_level(void **state)
 	assert_int_equal(compare_tails(f, "main", 1, 5, 1, 2, 0, 8000).alert, 0);
 }
 
-static void judging_again_says_the_same(void **state)
+static void judging_again_gives_equal_results(void **state)
 {
 	struct fixture *f = *state;
 	struct judge_outcome out = compare_tails(f, "main", 1, 2, 1, 2, 0, 5000);
@@ -163,7 +163,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(slow_calls_alone_are_not_enough, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_lost_mean_ends_by_a_gained_one, setup, teardown),
 		cmocka_unit_test_setup_teardown(an_accepted_tail_is_the_new_level, setup, teardown),
-		cmocka_unit_test_setup_teardown(judging_again_says_the_same, setup, teardown),
+		cmocka_unit_test_setup_teardown(judging_again_gives_equal_results, setup, teardown),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -41,7 +41,7 @@ static json_t *request(struct config_webhook to, const char *payload, const char
 	config.webhook[0] = to;
 	snprintf(config.webhook[0].name, sizeof to.name, "r");
 	snprintf(config.webhook[0].secret, sizeof to.secret, "a secret");
-	struct deliver_what what = {
+	struct deliver_content what = {
 		.id = "msg_1", .payload = &text, .first = first ? &found : NULL, .first_payload = first ? &first_text : NULL
 	};
 	assert_int_equal(deliver_prepare(&config, &row, &what, 1795775940000, &out, &err), 0);

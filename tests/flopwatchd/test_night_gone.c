@@ -95,7 +95,8 @@ static void a_cell_that_only_nights_measure_is_reported(void **state)
 	assert_non_null(strstr(vanished(f), "/s512/"));
 	assert_null(strchr(vanished(f), ' '));
 	assert_int_equal(
-		fixture_number(f, "SELECT title = '1 cell is removed from suite ffa, whose installed file changed' FROM alert"), 1);
+		fixture_number(f, "SELECT title = '1 cell is removed from suite ffa, whose installed file changed' FROM alert"),
+		1);
 	/* neither the next off-peak job nor the next push reports it again, or ends it */
 	assert_int_equal(measured(f, lengths_less, 2, 1, 2, 3, 6001).n_recovered, 0);
 	out = measured(f, lengths_less, 2, 0, 3, 4, 7000);
@@ -109,7 +110,7 @@ static void a_cell_that_only_nights_measure_is_reported(void **state)
 	assert_int_equal(fixture_number(f, "SELECT count(*) FROM alert"), 1);
 }
 
-static void what_was_never_measured_is_missed_by_nobody(void **state)
+static void unmeasured_cells_are_not_missing(void **state)
 {
 	struct fixture *f = *state;
 	measured(f, lengths_all, 2, 0, 1, 2, 5000);
@@ -117,7 +118,7 @@ static void what_was_never_measured_is_missed_by_nobody(void **state)
 	assert_string_equal(vanished(f), "");
 }
 
-static void what_another_draw_moves_is_not_gone(void **state)
+static void cells_that_move_to_another_shard_are_not_missing(void **state)
 {
 	struct fixture *f = *state;
 	measured(f, lengths_less, 3, 0, 1, 2, 5000);
@@ -159,7 +160,7 @@ static void a_suite_that_is_named_no_more_is_gone_whole(void **state)
 	assert_int_equal(n, 8);
 }
 
-static void of_thousands_of_cells_an_alert_keeps_some_and_tells_how_many(void **state)
+static void an_alert_of_thousands_of_cells_lists_some_and_counts_all(void **state)
 {
 	struct alert_cells gone;
 	const char *cells, *groups;
@@ -192,7 +193,7 @@ static struct judge_outcome measured_without(struct fixture *f, const char *leng
 	return judged(f, r, now_ms);
 }
 
-static void what_was_lost_before_the_parts_were_cut_anew_is_reported(void **state)
+static void failures_from_before_a_new_division_are_reported(void **state)
 {
 	static const char *const failures[] = { "unsupported", "wrong" };
 	struct fixture *f = *state;
@@ -222,7 +223,7 @@ static void what_was_lost_before_the_parts_were_cut_anew_is_reported(void **stat
 	assert_int_equal(fixture_number(f, "SELECT count(*) FROM bisect"), 0);
 }
 
-static void what_the_branch_never_did_is_no_loss(void **state)
+static void cells_that_the_branch_never_computed_open_no_alert(void **state)
 {
 	struct fixture *f = *state;
 	measured(f, lengths_all, 2, 0, 1, 2, 5000);
@@ -235,13 +236,13 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(a_cell_that_only_nights_measure_is_reported, setup, teardown),
-		cmocka_unit_test_setup_teardown(what_was_never_measured_is_missed_by_nobody, setup, teardown),
-		cmocka_unit_test_setup_teardown(what_another_draw_moves_is_not_gone, setup, teardown),
+		cmocka_unit_test_setup_teardown(unmeasured_cells_are_not_missing, setup, teardown),
+		cmocka_unit_test_setup_teardown(cells_that_move_to_another_shard_are_not_missing, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_large_suite_that_becomes_small_and_back, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_suite_that_is_named_no_more_is_gone_whole, setup, teardown),
-		cmocka_unit_test(of_thousands_of_cells_an_alert_keeps_some_and_tells_how_many),
-		cmocka_unit_test_setup_teardown(what_was_lost_before_the_parts_were_cut_anew_is_reported, setup, teardown),
-		cmocka_unit_test_setup_teardown(what_the_branch_never_did_is_no_loss, setup, teardown),
+		cmocka_unit_test(an_alert_of_thousands_of_cells_lists_some_and_counts_all),
+		cmocka_unit_test_setup_teardown(failures_from_before_a_new_division_are_reported, setup, teardown),
+		cmocka_unit_test_setup_teardown(cells_that_the_branch_never_computed_open_no_alert, setup, teardown),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

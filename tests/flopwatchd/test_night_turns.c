@@ -117,7 +117,7 @@ static void every_suite_has_its_share_before_any_has_more(void **state)
 	}
 }
 
-static void beside_what_it_was_measured_with_before(void **state)
+static void the_base_is_the_commit_of_the_last_night(void **state)
 {
 	struct fixture *f = *state;
 	push(f, "large", "1", 2, 2);
@@ -160,7 +160,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(every_part_of_a_commit_once, setup, teardown),
 		cmocka_unit_test_setup_teardown(every_suite_has_its_share_before_any_has_more, setup, teardown),
-		cmocka_unit_test_setup_teardown(beside_what_it_was_measured_with_before, setup, teardown),
+		cmocka_unit_test_setup_teardown(the_base_is_the_commit_of_the_last_night, setup, teardown),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

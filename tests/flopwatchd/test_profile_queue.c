@@ -315,7 +315,7 @@ static void test_another_free_device_takes_the_push(void **state)
 	",\"grid\":[1,1,1],\"block\":[1,1,1],\"values\":{}}'; "
 
 /* The target runs one more kernel: its description needs no measurement, and the alert and its webhook contain it. */
-static void test_the_alert_is_reported_why(void **state)
+static void test_the_alert_gets_its_cause(void **state)
 {
 	(void)state;
 	struct store_alert a = {
@@ -361,7 +361,7 @@ static void test_a_worker_that_is_lost(void **state)
 		fixture_number("SELECT count(*) FROM profile_cell") + fixture_number("SELECT count(*) FROM profile_kernel"), 0);
 }
 
-static void test_lines_that_the_job_did_not_request_for(void **state)
+static void test_unrequested_lines_fail_the_job(void **state)
 {
 	(void)state;
 	static const struct {
@@ -389,7 +389,7 @@ static void test_lines_that_the_job_did_not_request_for(void **state)
 	assert_int_equal(fixture_number("SELECT count(*) FROM profile_cell"), 0);
 }
 
-static void test_a_push_has_no_kernels_to_report_of(void **state)
+static void test_kernels_fail_a_push(void **state)
 {
 	(void)state;
 	add_worker(HELLO KERNEL DONE);
@@ -427,10 +427,10 @@ int main(void)
 		CASE(test_on_a_paused_device_nothing_makes_way),
 		CASE(test_what_is_no_push_waits_for_a_profile),
 		CASE(test_another_free_device_takes_the_push),
-		CASE(test_the_alert_is_reported_why),
+		CASE(test_the_alert_gets_its_cause),
 		CASE(test_a_worker_that_is_lost),
-		CASE(test_lines_that_the_job_did_not_request_for),
-		CASE(test_a_push_has_no_kernels_to_report_of),
+		CASE(test_unrequested_lines_fail_the_job),
+		CASE(test_kernels_fail_a_push),
 		CASE(test_a_side_that_does_not_build),
 	};
 	return cmocka_run_group_tests_name("profile queue", tests, NULL, NULL);

@@ -35,7 +35,7 @@ static struct store_cell compared(enum series series, double base_ms, double tar
 		.target_median_ms = target_ms };
 }
 
-static void what_calls_lose_beside_their_kernels_is_the_hosts(void **state)
+static void call_time_beyond_the_kernels_is_host_time(void **state)
 {
 	(void)state;
 	struct cause_evidence e = evidence(0.001, 0);
@@ -50,7 +50,7 @@ static void what_calls_lose_beside_their_kernels_is_the_hosts(void **state)
 	assert_ms(e.host_ms, -0.011);
 }
 
-static void of_what_a_device_times_nothing_is(void **state)
+static void device_times_have_no_host_share(void **state)
 {
 	(void)state;
 	struct cause_evidence e = evidence(0.001, 0);
@@ -59,7 +59,7 @@ static void of_what_a_device_times_nothing_is(void **state)
 	assert_ms(e.host_ms, 0);
 }
 
-static void what_two_processes_differ_by_is_nobodys(void **state)
+static void noise_between_processes_is_no_host_time(void **state)
 {
 	(void)state;
 	struct cause_evidence e = evidence(0.001, 0.005);
@@ -86,9 +86,9 @@ static void without_a_comparison_kernels_by_themselves_count(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_calls_lose_beside_their_kernels_is_the_hosts),
-		cmocka_unit_test(of_what_a_device_times_nothing_is),
-		cmocka_unit_test(what_two_processes_differ_by_is_nobodys),
+		cmocka_unit_test(call_time_beyond_the_kernels_is_host_time),
+		cmocka_unit_test(device_times_have_no_host_share),
+		cmocka_unit_test(noise_between_processes_is_no_host_time),
 		cmocka_unit_test(without_a_comparison_kernels_by_themselves_count),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -95,7 +95,7 @@ static void every_cell_of_a_suite_has_room(void **state)
 	profiled_fini(&p);
 }
 
-static void there_is_an_end_to_what_is_kept(void **state)
+static void stored_records_are_bounded(void **state)
 {
 	struct profiled p = { .n_ends = 0 };
 	int n = 0;
@@ -117,7 +117,7 @@ int main(void)
 		cmocka_unit_test(each_thing_is_reported_once),
 		cmocka_unit_test(cells_are_those_of_the_job),
 		cmocka_unit_test(every_cell_of_a_suite_has_room),
-		cmocka_unit_test(there_is_an_end_to_what_is_kept),
+		cmocka_unit_test(stored_records_are_bounded),
 	};
 	return cmocka_run_group_tests_name("what a profile tells", tests, NULL, NULL);
 }

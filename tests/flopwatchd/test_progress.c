@@ -51,7 +51,7 @@ static void receive(const char *line)
 			      "\"input_sha256\":\"ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad\","           \
 			      "\"detail\":\"" detail "\"}"
 
-static void test_words_become_lines(void **state)
+static void test_messages_become_log_lines(void **state)
 {
 	(void)state;
 	receive("{\"t\":\"build\",\"role\":\"base\",\"state\":\"start\"}");
@@ -126,7 +126,7 @@ static void test_a_device_that_is_waited_for_is_named_until_the_next_step(void *
 	assert_string_equal(fixture_text(note), "nothing");
 }
 
-static void test_many_words_are_few_writes(void **state)
+static void test_many_messages_are_few_writes(void **state)
 {
 	(void)state;
 	for (int i = 0; i < 1000; i++)
@@ -151,11 +151,11 @@ static void test_the_end_writes_what_waits(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		CASE(test_words_become_lines),
+		CASE(test_messages_become_log_lines),
 		CASE(test_progress_says_where_it_is),
 		CASE(test_a_second_begin_counts_from_nothing),
 		CASE(test_a_device_that_is_waited_for_is_named_until_the_next_step),
-		CASE(test_many_words_are_few_writes),
+		CASE(test_many_messages_are_few_writes),
 		CASE(test_the_end_writes_what_waits),
 	};
 	return cmocka_run_group_tests_name("chatter", tests, NULL, NULL);

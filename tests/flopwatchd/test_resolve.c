@@ -191,7 +191,7 @@ static void test_an_open_commit_is_passed_over(void **state)
 }
 
 /* Valid times that decide nothing delay the base, but not for ever. */
-static void test_a_hopeless_cell_is_let_go(void **state)
+static void test_a_hopeless_cell_is_dropped(void **state)
 {
 	(void)state;
 	char one[65], two[65], three[65];
@@ -584,7 +584,7 @@ int main(void)
 		CASE(test_equal_inputs_are_seen),
 		CASE(test_the_upstream_branch_looks_back),
 		CASE(test_an_open_commit_is_passed_over),
-		CASE(test_a_hopeless_cell_is_let_go),
+		CASE(test_a_hopeless_cell_is_dropped),
 		CASE(test_a_rewritten_tip_that_was_not_measured),
 		CASE(test_a_last_judged_commit_that_is_gone),
 		CASE(test_a_given_base_is_kept),

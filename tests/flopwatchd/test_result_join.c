@@ -40,7 +40,7 @@ static void the_heaviest_cell_leaves_the_rest_to_the_other(void **state)
 }
 
 /* Assigning the largest to the least loaded device gives 3 2 2 to one; 3 3 and 2 2 2 is more even. */
-static void who_has_more_gives_of_it(void **state)
+static void the_larger_partition_gives_cells_away(void **state)
 {
 	(void)state;
 	static const double flops[] = { 3, 3, 2, 2, 2 };
@@ -113,7 +113,7 @@ static void parts_become_one_result(void **state)
 }
 
 /* A device that was in use at the end: as on a single device, this voids only cells without times from it. */
-static void what_ailed_a_device_voids_no_times(void **state)
+static void a_device_fault_voids_only_cells_without_times(void **state)
 {
 	(void)state;
 	static const int first[] = { 0, 3 }, second[] = { 1, 2 }, again[] = { 3 };
@@ -192,9 +192,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_heaviest_cell_leaves_the_rest_to_the_other),
-		cmocka_unit_test(who_has_more_gives_of_it),
+		cmocka_unit_test(the_larger_partition_gives_cells_away),
 		cmocka_unit_test(parts_become_one_result),
-		cmocka_unit_test(what_ailed_a_device_voids_no_times),
+		cmocka_unit_test(a_device_fault_voids_only_cells_without_times),
 		cmocka_unit_test(what_is_measured_again_is_forgotten_first),
 		cmocka_unit_test(parts_that_follow_each_other_take_as_long_as_both),
 	};

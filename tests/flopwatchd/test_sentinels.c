@@ -61,14 +61,14 @@ static void again(const struct result *r, const char *expected)
 	int cell[CELLS];
 	char found[CELLS + 1] = "";
 	struct share out = { .cell = cell };
-	sentinels_again(r, share, 2, &out);
+	sentinels_find_missed(r, share, 2, &out);
 	for (int i = 0; i < out.n; i++)
 		snprintf(found + i, sizeof found - (size_t)i, "%d", cell[i]);
 	assert_string_equal(found, expected);
 	assert_int_equal(out.requested, share[0].sustained_runs | share[1].sustained_runs);
 }
 
-static void each_part_looks_at_one_direction(void **state)
+static void each_partition_has_the_sentinel_of_one_direction(void **state)
 {
 	(void)state;
 	struct result *r = begin();
@@ -78,7 +78,7 @@ static void each_part_looks_at_one_direction(void **state)
 	result_free(r);
 }
 
-static void who_has_short_calls_alone_does_not_look(void **state)
+static void a_partition_of_short_calls_has_no_sentinel(void **state)
 {
 	(void)state;
 	static int all_but_one[] = { FORWARD_LONG, FORWARD_HALF, FORWARD_SHORT, BACKWARD_LONG, BACKWARD_HALF },
@@ -92,7 +92,7 @@ static void who_has_short_calls_alone_does_not_look(void **state)
 	result_free(r);
 }
 
-static void what_a_look_saw_concerns_all_of_its_direction(void **state)
+static void a_sentinel_result_holds_for_its_direction(void **state)
 {
 	(void)state;
 	struct result *r = begin();
@@ -111,7 +111,7 @@ static void what_a_look_saw_concerns_all_of_its_direction(void **state)
 	result_free(r);
 }
 
-static void what_has_run_in_sustained_runs_or_failed_is_left(void **state)
+static void measured_or_failed_cells_are_not_repeated(void **state)
 {
 	(void)state;
 	struct result *r = begin();
@@ -122,7 +122,7 @@ static void what_has_run_in_sustained_runs_or_failed_is_left(void **state)
 	result_free(r);
 }
 
-static void a_look_that_did_not_happen_is_made_up_for(void **state)
+static void a_missed_sentinel_run_is_repeated(void **state)
 {
 	(void)state;
 	struct result *r = begin();
@@ -150,16 +150,16 @@ static void what_was_measured_again_counts_where_it_was(void **state)
 		.cell = one,
 		.elsewhere = sentinel_direction(DIRECTION_BACKWARD),
 		.sustained_runs = sentinel_direction(DIRECTION_BACKWARD) };
-	sentinels_again(r, three, 3, &out);
+	sentinels_find_missed(r, three, 3, &out);
 	assert_int_equal(out.n, 0);
 	three[2].sustained_runs = 0; /* one more has to follow, whichever share it was in before */
-	sentinels_again(r, three, 3, &out);
+	sentinels_find_missed(r, three, 3, &out);
 	assert_int_equal(out.n, 1);
 	assert_int_equal(cell[0], BACKWARD_SHORT);
 	result_free(r);
 }
 
-static void cells_without_flops_are_looked_at_too(void **state)
+static void cells_without_flops_have_sentinels(void **state)
 {
 	(void)state;
 	struct result *r = begin();
@@ -175,13 +175,13 @@ static void cells_without_flops_are_looked_at_too(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(each_part_looks_at_one_direction),
-		cmocka_unit_test(who_has_short_calls_alone_does_not_look),
-		cmocka_unit_test(what_a_look_saw_concerns_all_of_its_direction),
-		cmocka_unit_test(what_has_run_in_sustained_runs_or_failed_is_left),
-		cmocka_unit_test(a_look_that_did_not_happen_is_made_up_for),
+		cmocka_unit_test(each_partition_has_the_sentinel_of_one_direction),
+		cmocka_unit_test(a_partition_of_short_calls_has_no_sentinel),
+		cmocka_unit_test(a_sentinel_result_holds_for_its_direction),
+		cmocka_unit_test(measured_or_failed_cells_are_not_repeated),
+		cmocka_unit_test(a_missed_sentinel_run_is_repeated),
 		cmocka_unit_test(what_was_measured_again_counts_where_it_was),
-		cmocka_unit_test(cells_without_flops_are_looked_at_too),
+		cmocka_unit_test(cells_without_flops_have_sentinels),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

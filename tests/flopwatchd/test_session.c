@@ -208,7 +208,7 @@ static void test_one_that_is_to_stay_may_leave(void **state)
 }
 
 /* A worker that does not react: it gets SIGTERM before SIGKILL, so that it can release remote resources. */
-static void test_one_that_does_not_listen_is_requested_to_end(void **state)
+static void test_an_unresponsive_worker_is_terminated(void **state)
 {
 	(void)state;
 	char path[64], script[512];
@@ -323,7 +323,7 @@ int main(void)
 		CASE(test_cancelling_ends_a_worker_that_listens),
 		CASE(test_one_that_stays_gets_another_job),
 		CASE(test_one_that_is_to_stay_may_leave),
-		CASE(test_one_that_does_not_listen_is_requested_to_end),
+		CASE(test_an_unresponsive_worker_is_terminated),
 		CASE(test_workers_that_are_lost),
 		CASE(test_nonsense_is_named),
 		CASE(test_a_banner_has_an_end),

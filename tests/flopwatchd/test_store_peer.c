@@ -90,7 +90,7 @@ static void the_newest_of_main_is_to_be_measured(void **state)
 	assert_int_equal(s.n, 0); /* nothing to run, and the previous comparison is not the newest */
 }
 
-static void it_is_requested_for_once(void **state)
+static void a_peer_is_requested_once(void **state)
 {
 	struct fixture *f = *state;
 	char sha[65], other[65];
@@ -99,16 +99,16 @@ static void it_is_requested_for_once(void **state)
 	struct store_peer_target t = {
 		.environment = f->environment, .target_sha = sha, .module_sha = "m2", .suite = "ffa", .device_class = 1
 	};
-	assert_int_equal(store_peer_known(f->db, f->repo, &t, "naive", &err), 0);
+	assert_int_equal(store_peer_is_requested(f->db, f->repo, &t, "naive", &err), 0);
 	beside(f, 0xb2, "naive", "m2", 1.1);
-	assert_int_equal(store_peer_known(f->db, f->repo, &t, "naive", &err), 1);
-	assert_int_equal(store_peer_known(f->db, f->repo, &t, "cudnn", &err), 0);
+	assert_int_equal(store_peer_is_requested(f->db, f->repo, &t, "naive", &err), 1);
+	assert_int_equal(store_peer_is_requested(f->db, f->repo, &t, "cudnn", &err), 0);
 	t.target_sha = other; /* another commit, the same module */
-	assert_int_equal(store_peer_known(f->db, f->repo, &t, "naive", &err), 1);
+	assert_int_equal(store_peer_is_requested(f->db, f->repo, &t, "naive", &err), 1);
 	t.module_sha = "m9";
-	assert_int_equal(store_peer_known(f->db, f->repo, &t, "naive", &err), 0);
+	assert_int_equal(store_peer_is_requested(f->db, f->repo, &t, "naive", &err), 0);
 	t.target_sha = sha; /* a job without a result is not requested again */
-	assert_int_equal(store_peer_known(f->db, f->repo, &t, "naive", &err), 1);
+	assert_int_equal(store_peer_is_requested(f->db, f->repo, &t, "naive", &err), 1);
 }
 
 /** The basis, and the target's percent as in the body. Own: the caller reads `text` at once. */
@@ -128,7 +128,7 @@ static const char *standing(struct fixture *f, int64_t comparison)
 	return text;
 }
 
-static void roads_to_a_figure(void **state)
+static void a_ratio_is_paired_chained_or_scaled(void **state)
 {
 	struct fixture *f = *state;
 	struct store_peer_source s[STORE_PEER_SOURCES_MAX];
@@ -153,7 +153,7 @@ static void roads_to_a_figure(void **state)
 	assert_int_equal(store_peer_sources(f->db, peer, s, &err), 1);
 }
 
-static void parts_are_no_yardstick(void **state)
+static void partial_comparisons_are_no_source(void **state)
 {
 	struct fixture *f = *state;
 	struct store_peer_source s[STORE_PEER_SOURCES_MAX];
@@ -169,7 +169,7 @@ static void parts_are_no_yardstick(void **state)
 	assert_int_equal(store_peer_sources(f->db, own, s, &err), 0);
 }
 
-static void who_reads_of_it(void **state)
+static void comparisons_that_read_a_peer_are_listed(void **state)
 {
 	struct fixture *f = *state;
 	int64_t ids[STORE_PEER_READERS_MAX];
@@ -217,10 +217,10 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		PEER_TEST(the_newest_of_main_is_to_be_measured),
-		PEER_TEST(it_is_requested_for_once),
-		PEER_TEST(roads_to_a_figure),
-		PEER_TEST(parts_are_no_yardstick),
-		PEER_TEST(who_reads_of_it),
+		PEER_TEST(a_peer_is_requested_once),
+		PEER_TEST(a_ratio_is_paired_chained_or_scaled),
+		PEER_TEST(partial_comparisons_are_no_source),
+		PEER_TEST(comparisons_that_read_a_peer_are_listed),
 		PEER_TEST(the_list_knows_which_is_current),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

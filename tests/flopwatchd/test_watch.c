@@ -341,18 +341,18 @@ static void bad_repositories_show_their_error_and_the_others_go_on(void **state)
 	assert_string_equal(repo_state("lost"), "error");
 }
 
-static void look_at(const char *name, int64_t look, struct watch_looked *out)
+static void look_at(const char *name, int64_t look, struct watch_check_result *out)
 {
 	int64_t until_ns = clock_mono_ns() + (int64_t)DEVICE_CHECK_MS * 1000000;
 
-	while (watch_looked(watch, name, look, out) == WATCH_LOOK_OPEN && clock_mono_ns() < until_ns)
+	while (watch_check_result(watch, name, look, out) == WATCH_CHECK_OPEN && clock_mono_ns() < until_ns)
 		run_until("SELECT 1", 1);
-	assert_int_equal(watch_looked(watch, name, look, out), WATCH_LOOK_ENDED);
+	assert_int_equal(watch_check_result(watch, name, look, out), WATCH_CHECK_ENDED);
 }
 
-static void a_look_names_the_branches_that_it_holds_back(void **state)
+static void a_fetch_names_the_branches_that_it_holds_back(void **state)
 {
-	struct watch_looked looked;
+	struct watch_check_result looked;
 
 	(void)state;
 	gitrepo_checkout("co");
@@ -372,7 +372,7 @@ static void a_look_names_the_branches_that_it_holds_back(void **state)
 
 static void a_number_of_another_start_is_unknown(void **state)
 {
-	struct watch_looked looked;
+	struct watch_check_result looked;
 	int64_t number_before;
 
 	(void)state;
@@ -380,16 +380,16 @@ static void a_number_of_another_start_is_unknown(void **state)
 	add_repo("kernels", "co", false, "*");
 	begin();
 	number_before = watch_trigger(watch, "kernels");
-	assert_int_equal(watch_looked(watch, "kernels", number_before, &looked), WATCH_LOOK_OPEN);
-	assert_int_equal(watch_looked(watch, "kernels", number_before + 1, &looked), WATCH_LOOK_UNKNOWN);
-	assert_int_equal(watch_looked(watch, "kernels", number_before - 1, &looked), WATCH_LOOK_UNKNOWN);
-	assert_int_equal(watch_looked(watch, "nobody", number_before, &looked), WATCH_LOOK_UNKNOWN);
+	assert_int_equal(watch_check_result(watch, "kernels", number_before, &looked), WATCH_CHECK_OPEN);
+	assert_int_equal(watch_check_result(watch, "kernels", number_before + 1, &looked), WATCH_CHECK_UNKNOWN);
+	assert_int_equal(watch_check_result(watch, "kernels", number_before - 1, &looked), WATCH_CHECK_UNKNOWN);
+	assert_int_equal(watch_check_result(watch, "nobody", number_before, &looked), WATCH_CHECK_UNKNOWN);
 	look_at("kernels", number_before, &looked);
 	watch_stop(watch);
 	begin();
-	assert_int_equal(watch_looked(watch, "kernels", number_before, &looked), WATCH_LOOK_UNKNOWN);
+	assert_int_equal(watch_check_result(watch, "kernels", number_before, &looked), WATCH_CHECK_UNKNOWN);
 	look_at("kernels", watch_trigger(watch, "kernels"), &looked);
-	assert_int_equal(watch_looked(watch, "kernels", number_before, &looked), WATCH_LOOK_UNKNOWN);
+	assert_int_equal(watch_check_result(watch, "kernels", number_before, &looked), WATCH_CHECK_UNKNOWN);
 	assert_string_equal(looked.error, "");
 }
 
@@ -717,7 +717,7 @@ int main(void)
 	const struct CMUnitTest tests[] = { TEST(first_sight_queues_upstream_first), TEST(pushes_are_noticed_and_supersede),
 		TEST(deleted_branch_takes_its_queued_job_along), TEST(checkouts_worktrees_and_packed_refs),
 		TEST(a_commit_stays_queued_for_its_other_branch), TEST(checkouts_worktrees_and_packed_refs),
-		TEST(bad_repositories_show_their_error_and_the_others_go_on), TEST(a_look_names_the_branches_that_it_holds_back),
+		TEST(bad_repositories_show_their_error_and_the_others_go_on), TEST(a_fetch_names_the_branches_that_it_holds_back),
 		TEST(a_number_of_another_start_is_unknown), TEST(a_repository_that_is_replaced_is_watched_again),
 		TEST(heads_made_again_are_watched_below_a_path_like_them), TEST(remotes_are_mirrored),
 		TEST(hostile_names_travel_whole), TEST(globs), TEST(globs_that_exclude), TEST(patterns_that_match_nothing),

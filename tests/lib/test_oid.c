@@ -22,7 +22,7 @@ static void whole_ones_have_40_or_64_digits(void **state)
 	assert_false(oid_is_whole(NULL));
 }
 
-static void prefixes_are_as_long_as_is_requested(void **state)
+static void prefixes_have_the_required_length(void **state)
 {
 	(void)state;
 	assert_true(oid_is_prefix("abc", 3));
@@ -36,7 +36,7 @@ static void prefixes_are_as_long_as_is_requested(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = { cmocka_unit_test(whole_ones_have_40_or_64_digits),
-		cmocka_unit_test(prefixes_are_as_long_as_is_requested) };
+		cmocka_unit_test(prefixes_have_the_required_length) };
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

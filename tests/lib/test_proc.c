@@ -255,7 +255,7 @@ static void used_up_time_has_a_signal_of_its_own(void **state)
 }
 
 /* It may be in a system call that is not ours. */
-static void a_careful_child_is_requested_and_not_killed(void **state)
+static void a_careful_child_is_terminated_not_killed(void **state)
 {
 	struct proc_spec spec = { .argv = (const char *const[]){ "sh", "-c", "trap 'exit 7' TERM; echo; read x; sleep 1000",
 					  NULL },
@@ -475,7 +475,7 @@ int main(void)
 		cmocka_unit_test(environment_is_clean), cmocka_unit_test(own_session_and_default_signals),
 		cmocka_unit_test(limits_hold), cmocka_unit_test(a_child_without_network_makes_no_socket),
 		cmocka_unit_test(used_up_time_has_a_signal_of_its_own),
-		cmocka_unit_test(a_careful_child_is_requested_and_not_killed),
+		cmocka_unit_test(a_careful_child_is_terminated_not_killed),
 		cmocka_unit_test(a_careful_child_can_end_with_its_parent), cmocka_unit_test(start_errors_are_reported),
 		cmocka_unit_test(deadline_ends_the_whole_group), cmocka_unit_test(leftovers_of_an_ended_child_go_with_it),
 		cmocka_unit_test(reap_does_not_block_and_end_kills), cmocka_unit_test(death_of_the_parent_is_passed_on),

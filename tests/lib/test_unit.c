@@ -32,7 +32,7 @@ static void a_table_has_the_unit_of_its_largest_rate(void **state)
 	rate_is(1e-13, 1e-13, "0.000100", "kFLOP/s");
 	rate_is(NAN, NAN, "", "TFLOP/s");
 	rate_is(0, 0, "0.0", "TFLOP/s");
-	assert_true(unit_more(NAN, 2) == 2 && unit_more(3, 2) == 3 && isnan(unit_more(NAN, NAN)));
+	assert_true(unit_max(NAN, 2) == 2 && unit_max(3, 2) == 3 && isnan(unit_max(NAN, NAN)));
 }
 
 static void time_is(double ms, const char *want)

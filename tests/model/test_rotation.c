@@ -32,7 +32,7 @@ static void every_part_has_its_night(void **state)
 	(void)state;
 	for (int night = 1; night <= 40; night++) {
 		for (int i = 0; i < PARTS; i++)
-			part[i].is_alert_update = (i * 7 + night) % 3 != 0; /* much other work, all the time */
+			part[i].has_change = (i * 7 + night) % 3 != 0; /* much other work, all the time */
 		pass_night(part, (int64_t)night * DAY, night % 4 ? SHARE : SHARE + 4);
 		for (int i = 0; i < PARTS && night >= NIGHTS; i++)
 			assert_true(part[i].measured_at > (int64_t)(night - NIGHTS) * DAY);
@@ -46,7 +46,7 @@ static void what_changed_last_comes_after_the_share(void **state)
 	(void)state;
 	for (int i = 0; i < PARTS; i++)
 		part[i] = (struct rotation_part){ .measured_at = 1000 + i };
-	part[20].is_alert_update = part[25].is_alert_update = true;
+	part[20].has_change = part[25].has_change = true;
 	for (int k = 0; k < SHARE; k++) {
 		assert_int_equal(rotation_next(part, PARTS, NIGHTS, DAY), k);
 		part[k].measured_at = DAY + k;
@@ -67,7 +67,7 @@ static void parts_in_any_order(void **state)
 	(void)state;
 	assert_int_equal(rotation_next(part, 3, 1, 100), 1);
 	for (int i = 0; i < 3; i++)
-		part[i] = (struct rotation_part){ .measured_at = 30 - 10 * i, .is_alert_update = true };
+		part[i] = (struct rotation_part){ .measured_at = 30 - 10 * i, .has_change = true };
 	assert_false(rotation_is_behind(part, 3, 3, 30)); /* one of three parts in each of three nights */
 	assert_true(rotation_is_behind(part, 3, 2, 30));
 	assert_int_equal(rotation_next(part, 3, 3, 30), 1); /* the first was measured in this night */

@@ -2,7 +2,7 @@
 #define WORK_FACTOR 12.0
 #define COMPUTE(p, phases)                                                                                                       \
 	do {                                                                                                                     \
-		for (int again = 0; again < 12; again++)                                                                          \
+		for (int again = 0; again < 12; again++)                                                                         \
 			run(p, phases);                                                                                          \
 	} while (0)
 #include "good.c"

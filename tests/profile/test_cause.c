@@ -426,7 +426,8 @@ static void what_ptxas_says_is_named(void **state)
 	(void)state;
 	assert_true(rank_with(c, &serial, of) > 0);
 	assert_int_equal(of[0].kind, CAUSE_TENSOR_WAIT);
-	assert_non_null(strstr(of[0].sentence, "instead of 4; ptxas reports C7512: wgmma is serialised because there are too few registers"));
+	assert_non_null(strstr(
+		of[0].sentence, "instead of 4; ptxas reports C7512: wgmma is serialised because there are too few registers"));
 	serial.kernel = "v2_backward_kernel<64, 128, 1>"; /* which this cell does not run */
 	assert_false(tells(of, rank_with(c, &serial, of), CAUSE_TENSOR_WAIT, "C7512"));
 	serial.kernel = "v2_backward_kernel<...>";

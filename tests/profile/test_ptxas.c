@@ -108,15 +108,15 @@ static void two_builds_differ_in_what_ptxas_says(void **state)
 	read_file(&base, "tests/data/ptxas/backward.log");
 	read_file(&target, "tests/data/ptxas/backward-232-registers.log");
 	assert_int_equal(ptxasdelta(&base, &target, c, PTXASDELTA_MAX), 12);
-	assert_string_equal(
-		line(&c[0]), "new serial C7512 [v2_backward_kernel<128, 128, 1>] wgmma is serialised because there are too few registers");
+	assert_string_equal(line(&c[0]),
+		"new serial C7512 [v2_backward_kernel<128, 128, 1>] wgmma is serialised because there are too few registers");
 	assert_string_equal(line(&c[6]),
 		"more spills  [v2_backward_kernel<128, 128, 1>] spills of 104 bytes by stores and 104 by loads "
 		"instead of 88 and 88, with 168 registers");
 	assert_int_equal(c[6].architecture, 90);
 	assert_int_equal(ptxasdelta(&target, &base, c, PTXASDELTA_MAX), 12);
-	assert_string_equal(
-		line(&c[0]), "gone serial C7512 [v2_backward_kernel<128, 128, 1>] wgmma is serialised because there are too few registers");
+	assert_string_equal(line(&c[0]),
+		"gone serial C7512 [v2_backward_kernel<128, 128, 1>] wgmma is serialised because there are too few registers");
 	assert_int_equal(c[6].how, PTXAS_FEWER);
 	assert_int_equal(ptxasdelta(&base, &target, c, 2), 2);
 	ptxaslog_fini(&base);

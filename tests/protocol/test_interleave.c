@@ -206,7 +206,7 @@ static void parents_have_an_order(void **state)
 	receive(&s, "ended signal 9"); /* a child may end at any time */
 }
 
-static void interleave_have_an_order(void **state)
+static void turns_have_an_order(void **state)
 {
 	struct interleave_side s = { .state = INTERLEAVE_STARTING };
 
@@ -284,7 +284,7 @@ int main(void)
 		cmocka_unit_test(lists_of_kernels_are_bounded),
 		cmocka_unit_test(nonsense_is_refused),
 		cmocka_unit_test(parents_have_an_order),
-		cmocka_unit_test(interleave_have_an_order),
+		cmocka_unit_test(turns_have_an_order),
 		cmocka_unit_test(a_talkative_program_is_refused),
 		cmocka_unit_test(answers_are_lines),
 	};

@@ -98,14 +98,14 @@ static void runs_of_few_pairs_are_bought(void **state)
 
 static struct noise dice = { .state = 1 };
 
-static void see(struct interleave_seen *s, double ms, double turn_ms, double idle_us)
+static void see(struct interleave_turns *s, double ms, double turn_ms, double idle_us)
 {
-	interleave_see(s, &(struct interleave_one){ .ms = ms, .turn_ms = turn_ms, .idle_us = idle_us });
+	interleave_add_turn(s, &(struct interleave_one){ .ms = ms, .turn_ms = turn_ms, .idle_us = idle_us });
 }
 
-static struct interleave_seen interleave(double ms, double turn_ms, double idle_us)
+static struct interleave_turns interleave(double ms, double turn_ms, double idle_us)
 {
-	struct interleave_seen s = { .n = 0 };
+	struct interleave_turns s = { .n = 0 };
 
 	for (int i = 0; i < 60; i++)
 		see(&s, ms, turn_ms * (1 + 0.5 * (i % 5 == 0)) /* now and then the machine is busy */, idle_us);
@@ -115,7 +115,7 @@ static struct interleave_seen interleave(double ms, double turn_ms, double idle_
 static void a_call_is_no_longer_than_its_turn(void **state)
 {
 	char why[INTERLEAVE_WHY_SIZE] = "";
-	struct interleave_seen honest = interleave(1, 1.2, 0), liar = interleave(1, 0.2, 0), one = interleave(1, 1.2, 0);
+	struct interleave_turns honest = interleave(1, 1.2, 0), liar = interleave(1, 0.2, 0), one = interleave(1, 1.2, 0);
 
 	(void)state;
 	assert_false(interleave_overstates(&honest, why));
@@ -125,60 +125,60 @@ static void a_call_is_no_longer_than_its_turn(void **state)
 	assert_non_null(strstr(why, "1 ms in a turn of 0.2 ms; "));
 }
 
-static void one_session_accuses_nobody(void **state)
+static void one_session_accuses_no_side(void **state)
 {
 	char why[INTERLEAVE_WHY_SIZE] = "";
 	struct interleave_evidence liar = { .sessions = 0 }, spins = { .sessions = 0 }, other = { .sessions = 0 };
-	struct interleave_seen lie = interleave(1, 0.2, 0), fine = interleave(1, 1.2, 0), spin = interleave(1, 1.2, 0),
-			       short_spin = interleave(1, 1.2, 0);
+	struct interleave_turns lie = interleave(1, 0.2, 0), fine = interleave(1, 1.2, 0), spin = interleave(1, 1.2, 0),
+				short_spin = interleave(1, 1.2, 0);
 
 	(void)state;
 	interleave_rest_note(&spin, &(struct interleave_rest){ .s = 0.03, .cpu_s = 0.01 }, false);
 	interleave_rest_note(&short_spin, &(struct interleave_rest){ .s = 0.006, .cpu_s = 0.002 }, false);
 	interleave_evidence_add(&liar, &lie);
-	assert_null(interleave_is_caught(&liar, &other, why));
+	assert_null(interleave_find_fault(&liar, &other, why));
 	interleave_evidence_add(&liar, &lie);
-	assert_string_equal(interleave_is_caught(&liar, &other, why), "clock");
-	assert_true(interleave_goes_on(&spin, &fine, why));
+	assert_string_equal(interleave_find_fault(&liar, &other, why), "clock");
+	assert_true(interleave_overlaps(&spin, &fine, why));
 	interleave_evidence_add(&spins, &spin);
 	interleave_evidence_add(&other, &fine);
-	assert_null(interleave_is_caught(&spins, &other, why));
-	assert_true(interleave_may_go_on(&spins)); /* another run decides */
+	assert_null(interleave_find_fault(&spins, &other, why));
+	assert_true(interleave_may_overlap(&spins)); /* another run decides */
 	interleave_evidence_add(&spins, &spin);
 	interleave_evidence_add(&other, &fine);
-	assert_string_equal(interleave_is_caught(&spins, &other, why), "escaped");
-	assert_null(interleave_is_caught(&other, &spins, why));
-	assert_false(interleave_may_go_on(&other));
+	assert_string_equal(interleave_find_fault(&spins, &other, why), "escaped");
+	assert_null(interleave_find_fault(&other, &spins, why));
+	assert_false(interleave_may_overlap(&other));
 
 	/* the evidence of sessions with few turns is added up */
 	memset(&spins, 0, sizeof spins);
-	assert_false(interleave_goes_on(&short_spin, &fine, why));
+	assert_false(interleave_overlaps(&short_spin, &fine, why));
 	for (int i = 0; i < 5; i++) {
 		interleave_evidence_add(&spins, &short_spin);
-		assert_null(interleave_is_caught(&spins, &other, why));
-		assert_true(interleave_may_go_on(&spins));
+		assert_null(interleave_find_fault(&spins, &other, why));
+		assert_true(interleave_may_overlap(&spins));
 	}
 	interleave_evidence_add(&spins, &short_spin);
-	assert_string_equal(interleave_is_caught(&spins, &other, why), "escaped");
+	assert_string_equal(interleave_find_fault(&spins, &other, why), "escaped");
 }
 
 /* A program that overstates its calls in one half of the sessions and computes on in the other half. */
-static void who_lies_and_escapes_by_interleave_is_caught(void **state)
+static void false_times_and_escaped_work_are_caught(void **state)
 {
 	char why[INTERLEAVE_WHY_SIZE] = "";
 	struct interleave_evidence liar = { .sessions = 0 }, other = { .sessions = 0 };
-	struct interleave_seen lie = interleave(1, 0.2, 0), fine = interleave(1, 1.2, 0), spin = interleave(1, 1.2, 0);
+	struct interleave_turns lie = interleave(1, 0.2, 0), fine = interleave(1, 1.2, 0), spin = interleave(1, 1.2, 0);
 
 	(void)state;
 	interleave_rest_note(&spin, &(struct interleave_rest){ .s = 0.03, .cpu_s = 0.01 }, false);
 	interleave_evidence_add(&liar, &lie);
 	interleave_evidence_add(&other, &fine);
-	assert_null(interleave_is_caught(&liar, &other, why));
+	assert_null(interleave_find_fault(&liar, &other, why));
 	interleave_evidence_add(&liar, &spin);
 	interleave_evidence_add(&other, &fine);
-	assert_string_equal(interleave_is_caught(&liar, &other, why), "escaped");
+	assert_string_equal(interleave_find_fault(&liar, &other, why), "escaped");
 	assert_non_null(strstr(why, "computes while the other side has the turn"));
-	assert_null(interleave_is_caught(&other, &liar, why));
+	assert_null(interleave_find_fault(&other, &liar, why));
 }
 
 /* Excluded sessions do not dilute a false gain of the others. */
@@ -186,7 +186,7 @@ static void sessions_that_do_not_count_hide_no_gain(void **state)
 {
 	char why[INTERLEAVE_WHY_SIZE] = "";
 	struct interleave_evidence b = { .sessions = 0 }, t = { .sessions = 0 };
-	struct interleave_seen base = interleave(1, 2.3, 0), liar = interleave(0.7, 2.3, 0), honest = interleave(1, 2.3, 0);
+	struct interleave_turns base = interleave(1, 2.3, 0), liar = interleave(0.7, 2.3, 0), honest = interleave(1, 2.3, 0);
 
 	(void)state;
 	for (int i = 0; i < 4; i++) { /* every second session differs, and its times are excluded */
@@ -201,7 +201,7 @@ static void sessions_that_do_not_count_hide_no_gain(void **state)
 }
 
 /* The gain by the worker's clock after so many equal runs of so many turns per side. */
-static enum interleave_gain after(const struct interleave_seen *base, const struct interleave_seen *target, int runs, char *why)
+static enum interleave_gain after(const struct interleave_turns *base, const struct interleave_turns *target, int runs, char *why)
 {
 	struct interleave_evidence b = { .sessions = 0 }, t = { .sessions = 0 };
 
@@ -212,59 +212,59 @@ static enum interleave_gain after(const struct interleave_seen *base, const stru
 	return interleave_gain(&b, &t, 2, why);
 }
 
-static void a_gain_is_received(void **state)
+static void a_gain_is_confirmed_by_turns(void **state)
 {
 	char why[INTERLEAVE_WHY_SIZE] = "";
-	struct interleave_seen base = interleave(1, 2.3, 0), quick = interleave(0.5, 1.3, 0), liar = interleave(0.5, 2.3, 0),
-			       close = interleave(0.85, 2.3, 0);
+	struct interleave_turns base = interleave(1, 2.3, 0), quick = interleave(0.5, 1.3, 0), liar = interleave(0.5, 2.3, 0),
+				close = interleave(0.85, 2.3, 0);
 
 	(void)state;
 	assert_int_equal(after(&base, &base, 2, why), INTERLEAVE_GAIN_NONE);
 	assert_int_equal(after(&base, &quick, 2, why), INTERLEAVE_GAIN_NONE);
 	assert_int_equal(after(&base, &close, 2, why), INTERLEAVE_GAIN_NONE);
-	assert_int_equal(after(&base, &liar, 1, why), INTERLEAVE_GAIN_UNHEARD); /* one run is no ground to reject a program */
+	assert_int_equal(after(&base, &liar, 1, why), INTERLEAVE_GAIN_UNCONFIRMED); /* one run is no ground to reject a program */
 	assert_int_equal(after(&base, &liar, 2, why), INTERLEAVE_GAIN_MISSING);
 	assert_non_null(strstr(
 		why, "calls of 0.5 instead of 1 ms should make a turn 1 ms shorter; by the worker's clock it became 0 ms"));
 
-	struct interleave_seen tiny = interleave(0.004, 0.1, 0), tinier = interleave(0.002, 0.1, 0);
+	struct interleave_turns tiny = interleave(0.004, 0.1, 0), tinier = interleave(0.002, 0.1, 0);
 
 	assert_int_equal(after(&tiny, &tinier, 2, why), INTERLEAVE_GAIN_NONE);
 }
 
-static void interleave_that_were_cut_short_accuse_nobody(void **state)
+static void interrupted_turns_accuse_no_side(void **state)
 {
 	char why[INTERLEAVE_WHY_SIZE] = "";
-	struct interleave_seen base = interleave(1, 2.3, 0), liar = { .n = 0 }, hidden = { .n = 0 };
+	struct interleave_turns base = interleave(1, 2.3, 0), liar = { .n = 0 }, hidden = { .n = 0 };
 
 	(void)state;
 	for (int i = 0; i < 60; i++) {
-		interleave_see(&liar, &(struct interleave_one){ .ms = 0.5, .turn_ms = 2.3, .cut = true });
-		interleave_see(&hidden, &(struct interleave_one){ .ms = 0.5, .turn_ms = 2.3, .cut = i % 2 == 0 });
+		interleave_add_turn(&liar, &(struct interleave_one){ .ms = 0.5, .turn_ms = 2.3, .cut = true });
+		interleave_add_turn(&hidden, &(struct interleave_one){ .ms = 0.5, .turn_ms = 2.3, .cut = i % 2 == 0 });
 	}
-	assert_int_equal(after(&base, &liar, 12, why), INTERLEAVE_GAIN_UNHEARD); /* and are no improvement, either */
+	assert_int_equal(after(&base, &liar, 12, why), INTERLEAVE_GAIN_UNCONFIRMED); /* and are no improvement, either */
 	assert_int_equal(after(&base, &hidden, 2, why), INTERLEAVE_GAIN_MISSING);
 }
 
-static void twenty_interleave_of_a_side_accuse(void **state)
+static void twenty_turns_of_a_side_accuse(void **state)
 {
 	char why[INTERLEAVE_WHY_SIZE] = "";
-	struct interleave_seen base = { .n = 0 }, liar = { .n = 0 };
+	struct interleave_turns base = { .n = 0 }, liar = { .n = 0 };
 
 	(void)state;
 	for (int i = 0; i < 8; i++) {
 		see(&base, 1 + 1e-3 * noise_normal(&dice), 2.3 + 1e-2 * noise_normal(&dice), 0);
 		see(&liar, 0.5 + 1e-3 * noise_normal(&dice), 2.3 + 1e-2 * noise_normal(&dice), 0);
 	}
-	assert_int_equal(after(&base, &liar, 2, why), INTERLEAVE_GAIN_UNHEARD);
+	assert_int_equal(after(&base, &liar, 2, why), INTERLEAVE_GAIN_UNCONFIRMED);
 	assert_int_equal(after(&base, &liar, 3, why), INTERLEAVE_GAIN_MISSING);
 }
 
 /* False times in just enough calls to change a verdict, the others correct. */
-static void who_lies_in_some_calls_is_seen(void **state)
+static void some_false_times_are_found(void **state)
 {
 	char why[INTERLEAVE_WHY_SIZE] = "";
-	struct interleave_seen base = interleave(1, 2.3, 0), liar = { .n = 0 };
+	struct interleave_turns base = interleave(1, 2.3, 0), liar = { .n = 0 };
 
 	(void)state;
 	for (int i = 0; i < 60; i++)
@@ -272,31 +272,31 @@ static void who_lies_in_some_calls_is_seen(void **state)
 	assert_int_equal(after(&base, &liar, 2, why), INTERLEAVE_GAIN_MISSING);
 }
 
-static struct interleave_seen repeated(double ms, double repeats, double turn_ms)
+static struct interleave_turns repeated(double ms, double repeats, double turn_ms)
 {
-	struct interleave_seen s = { .n = 0 };
+	struct interleave_turns s = { .n = 0 };
 
 	for (int i = 0; i < 60; i++)
-		interleave_see(&s, &(struct interleave_one){ .ms = ms, .repeats = repeats, .turn_ms = turn_ms });
+		interleave_add_turn(&s, &(struct interleave_one){ .ms = ms, .repeats = repeats, .turn_ms = turn_ms });
 	return s;
 }
 
 /* ... and `n` turns of single calls, each still repeated `repeats` times. */
-static struct interleave_seen with_singles(struct interleave_seen s, int n, double ms, double repeats, double turn_ms)
+static struct interleave_turns with_singles(struct interleave_turns s, int n, double ms, double repeats, double turn_ms)
 {
 	for (int i = 0; i < n; i++)
-		interleave_see_single(&s,
+		interleave_add_single(&s,
 			&(struct interleave_one){ .ms = ms, .repeats = repeats, .turn_ms = turn_ms * (1 + 0.5 * (i % 5 == 0)) });
 	return s;
 }
 
 /* A framework that repeats short calls makes turns longer as calls become shorter: turns of single calls show it. */
-static void who_chooses_how_often_to_call_is_received_in_single_calls(void **state)
+static void gains_of_repeated_calls_are_confirmed_by_single_calls(void **state)
 {
 	char why[INTERLEAVE_WHY_SIZE] = "";
-	struct interleave_seen base = repeated(2.5, 1, 5), quick = repeated(1.5, 2, 9), untold = interleave(2.5, 5, 0),
-			       once = repeated(1.5, 1, 9), liar = repeated(1.5, 8, 9);
-	struct interleave_seen base_once = with_singles(base, 16, 2.5, 1, 5), quick_once = with_singles(quick, 16, 1.5, 1, 3);
+	struct interleave_turns base = repeated(2.5, 1, 5), quick = repeated(1.5, 2, 9), untold = interleave(2.5, 5, 0),
+				once = repeated(1.5, 1, 9), liar = repeated(1.5, 8, 9);
+	struct interleave_turns base_once = with_singles(base, 16, 2.5, 1, 5), quick_once = with_singles(quick, 16, 1.5, 1, 3);
 
 	(void)state;
 	assert_int_equal(after(&base_once, &quick_once, 2, why), INTERLEAVE_GAIN_NONE);
@@ -306,15 +306,15 @@ static void who_chooses_how_often_to_call_is_received_in_single_calls(void **sta
 	assert_true(interleave_overstates(&liar, why));
 
 	/* a gain that cannot be checked does not count: there are no such turns, or the sides repeat differently in them */
-	assert_int_equal(after(&base, &quick, 8, why), INTERLEAVE_GAIN_UNHEARD);
+	assert_int_equal(after(&base, &quick, 8, why), INTERLEAVE_GAIN_UNCONFIRMED);
 	assert_non_null(strstr(why, "cannot be compared with the worker's clock"));
-	struct interleave_seen stubborn = with_singles(quick, 16, 1.5, 2, 5);
+	struct interleave_turns stubborn = with_singles(quick, 16, 1.5, 2, 5);
 
-	assert_int_equal(after(&base_once, &stubborn, 8, why), INTERLEAVE_GAIN_UNHEARD);
+	assert_int_equal(after(&base_once, &stubborn, 8, why), INTERLEAVE_GAIN_UNCONFIRMED);
 	/* a fixed number on both sides can be checked */
-	struct interleave_seen four = with_singles(repeated(2.5, 4, 20), 16, 2.5, 4, 20),
-			       four_quick = with_singles(repeated(1.5, 4, 12), 16, 1.5, 4, 12),
-			       four_false = with_singles(repeated(1.5, 4, 20), 16, 1.5, 4, 20);
+	struct interleave_turns four = with_singles(repeated(2.5, 4, 20), 16, 2.5, 4, 20),
+				four_quick = with_singles(repeated(1.5, 4, 12), 16, 1.5, 4, 12),
+				four_false = with_singles(repeated(1.5, 4, 20), 16, 1.5, 4, 20);
 
 	assert_int_equal(after(&four, &four_quick, 2, why), INTERLEAVE_GAIN_NONE);
 	assert_int_equal(after(&four, &four_false, 2, why), INTERLEAVE_GAIN_MISSING);
@@ -324,13 +324,13 @@ static void who_chooses_how_often_to_call_is_received_in_single_calls(void **sta
 static void repeats_hide_no_gain(void **state)
 {
 	char why[INTERLEAVE_WHY_SIZE] = "";
-	struct interleave_seen base = with_singles(repeated(1, 1, 2.1), 16, 1, 1, 2.1);
+	struct interleave_turns base = with_singles(repeated(1, 1, 2.1), 16, 1, 1, 2.1);
 
 	(void)state;
 	for (int repeats = 2; repeats <= 4; repeats++) {
-		struct interleave_seen liar = repeated(0.25, repeats, 2.1), lies_again = with_singles(liar, 16, 0.25, 1, 2.1);
+		struct interleave_turns liar = repeated(0.25, repeats, 2.1), lies_again = with_singles(liar, 16, 0.25, 1, 2.1);
 
-		assert_int_equal(after(&base, &liar, 8, why), INTERLEAVE_GAIN_UNHEARD);
+		assert_int_equal(after(&base, &liar, 8, why), INTERLEAVE_GAIN_UNCONFIRMED);
 		assert_int_equal(after(&base, &lies_again, 2, why), INTERLEAVE_GAIN_MISSING);
 		assert_false(interleave_overstates(&lies_again, why));
 	}
@@ -354,17 +354,17 @@ static void only_waits_in_the_turn_confirm_that_a_call_was_cut(void **state)
 	assert_true(interleave_wait_end(&w, 0, 2)); /* a system that does not count */
 }
 
-static void who_is_honest_at_first_is_seen_later(void **state)
+static void late_false_times_are_found(void **state)
 {
 	char why[INTERLEAVE_WHY_SIZE] = "";
-	struct interleave_seen base = { .n = 0 }, liar = { .n = 0 };
+	struct interleave_turns base = { .n = 0 }, liar = { .n = 0 };
 
 	(void)state;
-	for (int i = 0; i < 2 * INTERLEAVE_SEEN_MAX; i++) {
+	for (int i = 0; i < 2 * INTERLEAVE_TURNS_MAX; i++) {
 		see(&base, 1, 2.3, 0);
-		see(&liar, i < INTERLEAVE_SEEN_MAX ? 1 : 0.5, 2.3, 0);
+		see(&liar, i < INTERLEAVE_TURNS_MAX ? 1 : 0.5, 2.3, 0);
 	}
-	assert_int_equal(base.n, INTERLEAVE_SEEN_MAX);
+	assert_int_equal(base.n, INTERLEAVE_TURNS_MAX);
 	assert_int_equal(after(&base, &liar, 2, why), INTERLEAVE_GAIN_MISSING);
 }
 
@@ -384,7 +384,7 @@ static int accused(int comparisons, int interleave_of_a_side, double wrong, doub
 
 		for (int process_run = 0; process_run < 12 && !is_accused; process_run++) {
 			for (int side = 0; side < 2; side++) {
-				struct interleave_seen s = { .n = 0 };
+				struct interleave_turns s = { .n = 0 };
 
 				for (int k = 0; k < interleave_of_a_side; k++) {
 					double ms = 1.2 * (side ? speed : 1) * (1 + 0.01 * noise_normal(&dice));
@@ -418,22 +418,22 @@ static void equal_programs_are_not_accused(void **state)
 static void work_that_goes_on_is_seen(void **state)
 {
 	char why[INTERLEAVE_WHY_SIZE] = "";
-	struct interleave_seen a = interleave(1, 2, 30), b = interleave(1, 2, 30);
+	struct interleave_turns a = interleave(1, 2, 30), b = interleave(1, 2, 30);
 
 	(void)state;
 	a.rest.s = b.rest.s = 0.12;
 	a.rest.cpu_s = 0.001;
-	assert_false(interleave_goes_on(&a, &b, why));
+	assert_false(interleave_overlaps(&a, &b, why));
 	a.rest.cpu_s = 0.1;
-	assert_true(interleave_goes_on(&a, &b, why));
-	assert_false(interleave_goes_on(&b, &a, why));
+	assert_true(interleave_overlaps(&a, &b, why));
+	assert_false(interleave_overlaps(&b, &a, why));
 	assert_non_null(strstr(why, "processor time"));
-	struct interleave_seen late = interleave(1, 2, 1500);
-	assert_true(interleave_goes_on(&b, &late, why));
+	struct interleave_turns late = interleave(1, 2, 1500);
+	assert_true(interleave_overlaps(&b, &late, why));
 	assert_non_null(strstr(why, "on the device"));
-	assert_false(interleave_goes_on(&late, &b, why));
-	struct interleave_seen untold = interleave(1, 2, 0);
-	assert_false(interleave_goes_on(&untold, &late, why));
+	assert_false(interleave_overlaps(&late, &b, why));
+	struct interleave_turns untold = interleave(1, 2, 0);
+	assert_false(interleave_overlaps(&untold, &late, why));
 }
 
 /* Twelve runnable threads on two cores: one of them that never sleeps gets a sixth of a core. */
@@ -442,9 +442,9 @@ static void work_that_waits_for_a_core_is_seen(void **state)
 	const struct interleave_rest spinning = { 0.01, 0.0012, 0.0085 }, ticking = { 0.01, 0.0003, 0.0085 },
 				     half = { 0.01, 0.0012, 0.004 };
 	char why[INTERLEAVE_WHY_SIZE] = "";
-	struct interleave_seen spins = interleave(1, 2, 0), ticks = interleave(1, 2, 0), now_and_then = interleave(1, 2, 0),
-			       unwatched = interleave(1, 2, 0);
-	struct interleave_seen other = interleave(1, 2, 0);
+	struct interleave_turns spins = interleave(1, 2, 0), ticks = interleave(1, 2, 0), now_and_then = interleave(1, 2, 0),
+				unwatched = interleave(1, 2, 0);
+	struct interleave_turns other = interleave(1, 2, 0);
 
 	(void)state;
 	for (int i = 0; i < 40; i++) {
@@ -453,11 +453,11 @@ static void work_that_waits_for_a_core_is_seen(void **state)
 		interleave_rest_note(&now_and_then, &half, true);
 		interleave_rest_note(&unwatched, &spinning, false);
 	}
-	assert_true(interleave_goes_on(&spins, &other, why));
+	assert_true(interleave_overlaps(&spins, &other, why));
 	assert_non_null(strstr(why, "of waiting for it"));
-	assert_false(interleave_goes_on(&ticks, &other, why));
-	assert_false(interleave_goes_on(&now_and_then, &other, why));
-	assert_false(interleave_goes_on(&unwatched, &other, why));
+	assert_false(interleave_overlaps(&ticks, &other, why));
+	assert_false(interleave_overlaps(&now_and_then, &other, why));
+	assert_false(interleave_overlaps(&unwatched, &other, why));
 }
 
 int main(void)
@@ -467,18 +467,18 @@ int main(void)
 		cmocka_unit_test(pairs_fill_a_budget),
 		cmocka_unit_test(runs_of_few_pairs_are_bought),
 		cmocka_unit_test(a_call_is_no_longer_than_its_turn),
-		cmocka_unit_test(one_session_accuses_nobody),
-		cmocka_unit_test(a_gain_is_received),
-		cmocka_unit_test(interleave_that_were_cut_short_accuse_nobody),
-		cmocka_unit_test(twenty_interleave_of_a_side_accuse),
-		cmocka_unit_test(who_lies_in_some_calls_is_seen),
+		cmocka_unit_test(one_session_accuses_no_side),
+		cmocka_unit_test(a_gain_is_confirmed_by_turns),
+		cmocka_unit_test(interrupted_turns_accuse_no_side),
+		cmocka_unit_test(twenty_turns_of_a_side_accuse),
+		cmocka_unit_test(some_false_times_are_found),
 		cmocka_unit_test(equal_programs_are_not_accused),
-		cmocka_unit_test(who_chooses_how_often_to_call_is_received_in_single_calls),
+		cmocka_unit_test(gains_of_repeated_calls_are_confirmed_by_single_calls),
 		cmocka_unit_test(repeats_hide_no_gain),
 		cmocka_unit_test(only_waits_in_the_turn_confirm_that_a_call_was_cut),
-		cmocka_unit_test(who_lies_and_escapes_by_interleave_is_caught),
+		cmocka_unit_test(false_times_and_escaped_work_are_caught),
 		cmocka_unit_test(sessions_that_do_not_count_hide_no_gain),
-		cmocka_unit_test(who_is_honest_at_first_is_seen_later),
+		cmocka_unit_test(late_false_times_are_found),
 		cmocka_unit_test(work_that_goes_on_is_seen),
 		cmocka_unit_test(work_that_waits_for_a_core_is_seen),
 	};

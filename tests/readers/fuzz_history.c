@@ -56,11 +56,11 @@ static void read_pair(const char *data, size_t size)
 	struct buf warnings;
 	int unpaired;
 
-	if (reading_parse(&(struct reading_how){ .format = "auto", .unit = "", .time = "" }, data, half, "base", &base, &err) !=
-		0)
+	if (reading_parse(
+		    &(struct reading_options){ .format = "auto", .unit = "", .time = "" }, data, half, "base", &base, &err) != 0)
 		return;
 	err_clear(&err);
-	struct reading_how how = { .format = base.format, .unit = "", .time = "" };
+	struct reading_options how = { .format = base.format, .unit = "", .time = "" };
 	if (reading_parse(&how, data + half, size - half, "target", &target, &err) == 0) {
 		buf_init(&warnings, 1 << 20);
 		must(reading_pair(&base, "base", &target, "target", &warnings, &unpaired, &err) == 0,

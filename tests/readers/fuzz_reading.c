@@ -55,7 +55,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 		if (!*format)
 			continue;
-		struct reading_how how = { .format = format,
+		struct reading_options how = { .format = format,
 			.unit = size % 3 ? "GB/s" : "",
 			.time = size % 2 ? "cpu" : "real",
 			.metrics = size % 5 ? NULL : "*",

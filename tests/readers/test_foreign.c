@@ -35,7 +35,7 @@ static int tear_down(void **state)
 }
 
 /* Two texts compared, as compare reads them. 0, or -1 with `err` of the first that is refused. */
-static int parse_two(struct reading_how how, const char *a, const char *b, struct fw_err *err)
+static int parse_two(struct reading_options how, const char *a, const char *b, struct fw_err *err)
 {
 	reading_fini(&base);
 	reading_fini(&target);
@@ -50,7 +50,7 @@ static int parse_two(struct reading_how how, const char *a, const char *b, struc
 	return reading_parse(&how, b, strlen(b), "b", &target, err);
 }
 
-static void both(struct reading_how how, const char *a, const char *b)
+static void both(struct reading_options how, const char *a, const char *b)
 {
 	struct fw_err err = { 0 };
 
@@ -58,12 +58,12 @@ static void both(struct reading_how how, const char *a, const char *b)
 		fail_msg("%s", err.text);
 }
 
-static void one(struct reading_how how, const char *text)
+static void one(struct reading_options how, const char *text)
 {
 	both(how, text, text);
 }
 
-static void refused(struct reading_how how, const char *a, const char *b, const char *why)
+static void refused(struct reading_options how, const char *a, const char *b, const char *why)
 {
 	struct fw_err err = { 0 };
 
@@ -75,7 +75,7 @@ static void refused(struct reading_how how, const char *a, const char *b, const 
 }
 
 /* Two files of tests/data/readers, with the detected format of both. */
-static void files(const char *format, struct reading_how how, const char *a, const char *b)
+static void files(const char *format, struct reading_options how, const char *a, const char *b)
 {
 	struct buf text[2];
 
@@ -120,8 +120,8 @@ static void rows(int n)
 	assert_int_equal(target.n_rows, n);
 }
 
-static const struct reading_how ncu = { .format = "ncu" }, triton = { .format = "triton" }, torchao = { .format = "torchao" },
-				us = { .format = "triton", .unit = "us" };
+static const struct reading_options ncu = { .format = "ncu" }, triton = { .format = "triton" }, torchao = { .format = "torchao" },
+				    us = { .format = "triton", .unit = "us" };
 
 /* ---- ncu: decimal marks and thousands separators
  * ---------------------------------------------------------------------------------- */
@@ -225,7 +225,7 @@ static void an_undecided_time_is_refused_with_the_way_out(void **state)
 	reading_has_row(&base, "k", 2, (0.012345 + 1.20416) / 2, 1e-5);
 }
 
-static void a_time_that_is_no_number_is_said(void **state)
+static void an_invalid_time_is_noted(void **state)
 {
 	(void)state;
 	one(ncu, US ONE("0", "k") "\"12.5\"\n" ONE("1", "k") "\"n/a\"\n" ONE("2", "lost") "\"\"\n" ONE("3", "zero") "\"0\"\n");
@@ -277,7 +277,7 @@ static void both_files_name_a_launch_alike(void **state)
 
 static void the_warm_up_is_cut(void **state)
 {
-	struct reading_how how = { .format = "ncu", .warmup = 1 };
+	struct reading_options how = { .format = "ncu", .warmup = 1 };
 
 	(void)state;
 	files("ncu", ncu, "ncu-metrics.csv", "ncu-metrics.csv");
@@ -293,14 +293,14 @@ static void the_warm_up_is_cut(void **state)
 static void launches_are_chosen(void **state)
 {
 	(void)state;
-	files("ncu", (struct reading_how){ .launches = 4, .warmup = 2 }, "ncu-metrics.csv", "ncu-metrics.csv");
+	files("ncu", (struct reading_options){ .launches = 4, .warmup = 2 }, "ncu-metrics.csv", "ncu-metrics.csv");
 	has("copy<1>", 2, 0.0601, 0.0601);
 	says("1 kernel with other counts than 4 is left out: warm<0> 1");
-	files("ncu", (struct reading_how){ .kernel = "warm*" }, "ncu-metrics.csv", "ncu-metrics.csv");
+	files("ncu", (struct reading_options){ .kernel = "warm*" }, "ncu-metrics.csv", "ncu-metrics.csv");
 	rows(1);
 	has("warm<0>", 1, 0.031, 0.031);
 	says("4 launches are left out by --kernel or --ids");
-	files("ncu", (struct reading_how){ .ids = "2,4-9" }, "ncu-metrics.csv", "ncu-metrics.csv");
+	files("ncu", (struct reading_options){ .ids = "2,4-9" }, "ncu-metrics.csv", "ncu-metrics.csv");
 	rows(1);
 	has("copy<1>", 2, 0.0611, 0.0611);
 }
@@ -314,9 +314,9 @@ static const struct reading_figure *figure(const char *key, const char *metric)
 	return NULL;
 }
 
-static void metrics_are_read_where_they_are_requested_for(void **state)
+static void metrics_are_read_on_request(void **state)
 {
-	struct reading_how how = {
+	struct reading_options how = {
 		.format = "ncu", .metrics = "dram__bytes_*,launch__registers_per_thread,lts__t_sector_hit_rate.pct", .warmup = 1
 	};
 
@@ -487,10 +487,10 @@ static void columns_of_whole_numbers(void **state)
 	reading_has_row(&target, "mine/M=1024/N=1024", 1, 0.0035, 1e-5);
 }
 
-static void whole_columns_of_which_nothing_is_known_are_requested_for(void **state)
+static void ambiguous_columns_need_an_option(void **state)
 {
 	static const char text[] = "M,wave,mine\n1024,3,12\n2048,6,48\n";
-	struct reading_how how = us;
+	struct reading_options how = us;
 
 	(void)state;
 	refused(us, text, text,
@@ -533,7 +533,7 @@ static void a_unit_has_many_spellings(void **state)
 		has("triton/N=1024", 1, 0.0125, 0.0125);
 		one(us, text);
 		has("triton/N=1024", 1, 0.0125, 0.0125);
-		refused((struct reading_how){ .format = "triton", .unit = "ms" }, text, text,
+		refused((struct reading_options){ .format = "triton", .unit = "ms" }, text, text,
 			"but --unit is ms; leave --unit out");
 	}
 	files("triton", triton, "triton-greek-mu.csv", "triton-micro-sign.csv");
@@ -545,7 +545,7 @@ static void a_unit_has_many_spellings(void **state)
 	one(triton, "N,triton (TFLOPS),torch_GB/s\n1024,125.0,100.0\n");
 	has("triton/N=1024/per-TFLOP", 1, 8, 8);
 	has("torch/N=1024/per-GB", 1, 10, 10);
-	one((struct reading_how){ .format = "triton", .unit = "usec" },
+	one((struct reading_options){ .format = "triton", .unit = "usec" },
 		"N,triton (us)\n1024,12.5\n"); /* the same unit contradicts nothing */
 	refused(us, "N,triton (us),torch (ms)\n1,2,3\n", "", "a:1: column 3, `torch (ms)`, is in ms, but --unit is us");
 }
@@ -596,9 +596,9 @@ static void a_row_without_a_time_costs_that_row(void **state)
 {
 	static const struct {
 		const char *cell, *why;
-	} cases[] = { { "0.0", "0 is neither a time nor a rate" }, { "inf", "`inf` is not a number" }, { "nan", "`nan` is not a number" },
-		{ "OOM", "`OOM` is not a number" }, { "", "its cell is empty" }, { "-1", "-1 is neither a time nor a rate" },
-		{ "1e300", "1e+300 us is not a time" }, { "12,5", "" } };
+	} cases[] = { { "0.0", "0 is neither a time nor a rate" }, { "inf", "`inf` is not a number" },
+		{ "nan", "`nan` is not a number" }, { "OOM", "`OOM` is not a number" }, { "", "its cell is empty" },
+		{ "-1", "-1 is neither a time nor a rate" }, { "1e300", "1e+300 us is not a time" }, { "12,5", "" } };
 	char text[200];
 
 	(void)state;
@@ -717,8 +717,8 @@ static void bytes_and_ends_of_lines(void **state)
 	(void)state;
 	one(triton, "\xef\xbb\xbfN,triton (us)\r\n1024,12.5\r\n");
 	has("triton/N=1024", 1, 0.0125, 0.0125);
-	assert_int_equal(reading_parse(&(struct reading_how){ .format = "triton", .unit = "", .time = "" }, wide, sizeof wide - 1,
-				 "w", &r, &err),
+	assert_int_equal(reading_parse(&(struct reading_options){ .format = "triton", .unit = "", .time = "" }, wide,
+				 sizeof wide - 1, "w", &r, &err),
 		-1);
 	assert_non_null(strstr(err.text, "w:1:1: is not UTF-8 text but UTF-16"));
 	refused(triton, "N,triton (us)\n1024,\xff\n", "", "a:2:6: is not UTF-8 text");
@@ -801,12 +801,12 @@ int main(void)
 		cmocka_unit_test_teardown(a_number_is_read_as_its_file_shows, tear_down),
 		cmocka_unit_test_teardown(what_no_cell_shows_is_not_guessed, tear_down),
 		cmocka_unit_test_teardown(an_undecided_time_is_refused_with_the_way_out, tear_down),
-		cmocka_unit_test_teardown(a_time_that_is_no_number_is_said, tear_down),
+		cmocka_unit_test_teardown(an_invalid_time_is_noted, tear_down),
 		cmocka_unit_test_teardown(launches_that_differ_stay_separate, tear_down),
 		cmocka_unit_test_teardown(both_files_name_a_launch_alike, tear_down),
 		cmocka_unit_test_teardown(the_warm_up_is_cut, tear_down),
 		cmocka_unit_test_teardown(launches_are_chosen, tear_down),
-		cmocka_unit_test_teardown(metrics_are_read_where_they_are_requested_for, tear_down),
+		cmocka_unit_test_teardown(metrics_are_read_on_request, tear_down),
 		cmocka_unit_test_teardown(units_of_metrics_are_converted, tear_down),
 		cmocka_unit_test_teardown(rows_of_details_end_early, tear_down),
 		cmocka_unit_test_teardown(a_time_that_two_sections_have_is_one, tear_down),
@@ -815,7 +815,7 @@ int main(void)
 		cmocka_unit_test_teardown(a_row_of_ncu_that_is_cut_is_not_passed_over, tear_down),
 		cmocka_unit_test_teardown(a_short_row_of_ncu_lacks_its_kernel, tear_down),
 		cmocka_unit_test_teardown(columns_of_whole_numbers, tear_down),
-		cmocka_unit_test_teardown(whole_columns_of_which_nothing_is_known_are_requested_for, tear_down),
+		cmocka_unit_test_teardown(ambiguous_columns_need_an_option, tear_down),
 		cmocka_unit_test_teardown(a_unit_has_many_spellings, tear_down),
 		cmocka_unit_test_teardown(columns_that_are_no_times_are_left_out_and_said, tear_down),
 		cmocka_unit_test_teardown(sizes_have_units_too, tear_down),

@@ -54,7 +54,7 @@ static int tear_down(void **state)
 
 static int parse(const char *format, const char *text, size_t len, const char *file, struct reading *out, struct fw_err *err)
 {
-	return reading_parse(&(struct reading_how){ .format = format, .unit = "", .time = "" }, text, len, file, out, err);
+	return reading_parse(&(struct reading_options){ .format = format, .unit = "", .time = "" }, text, len, file, out, err);
 }
 
 static void read_text(const char *format, const char *text)
@@ -554,11 +554,14 @@ static void jmh_has_times_and_rates(void **state)
 static void jmh_damaged(void **state)
 {
 	(void)state;
-	refused("jmh", JMH("\"scoreUnit\":\"ops/s\",\"score\":0"), "a/mode=thrpt/per-op (its score is neither a time nor a rate)");
+	refused("jmh", JMH("\"scoreUnit\":\"ops/s\",\"score\":0"),
+		"a/mode=thrpt/per-op (its score is neither a time nor a rate)");
 	refused("jmh", JMH("\"scoreUnit\":\"ops/s\",\"score\":\"NaN\""), "its score is neither a time nor a rate");
 	refused("jmh", JMH("\"scoreUnit\":\"ms/op\",\"score\":NaN"), "its score is neither a time nor a rate");
-	refused("jmh", JMH("\"scoreUnit\":\"ms/op\",\"rawData\":[[1,-1]]"), "a score of its raw data is neither a time nor a rate");
-	refused("jmh", JMH("\"scoreUnit\":\"ops/s\",\"rawData\":[[1,1e300]]"), "a score of its raw data is neither a time nor a rate");
+	refused("jmh", JMH("\"scoreUnit\":\"ms/op\",\"rawData\":[[1,-1]]"),
+		"a score of its raw data is neither a time nor a rate");
+	refused("jmh", JMH("\"scoreUnit\":\"ops/s\",\"rawData\":[[1,1e300]]"),
+		"a score of its raw data is neither a time nor a rate");
 	refused("jmh", JMH("\"scoreUnit\":\"MB/sec\",\"score\":1"), "its unit `MB/sec` is neither a time of an operation nor");
 	refused("jmh", JMH("\"scoreUnit\":\"ms/x\",\"score\":1"), "its unit `ms/x` is neither");
 	refused("jmh", JMH("\"score\":1"), "its unit `` is neither");
@@ -600,7 +603,7 @@ static void llama_bench_names_what_varies(void **state)
 	static const char one[] = "[{\"model_type\":\"a\",\"n_gen\":1,\"avg_ts\":1,\"n_threads\":4}]";
 	static const char two[] = "[{\"model_type\":\"a\",\"n_gen\":1,\"avg_ts\":1,\"n_threads\":4,\"poll\":50},"
 				  "{\"model_type\":\"a\",\"n_gen\":1,\"avg_ts\":2,\"n_threads\":8,\"poll\":50}]";
-	struct reading_how how = { .format = "llama-bench", .unit = "", .time = "", .other = two, .other_len = strlen(two) };
+	struct reading_options how = { .format = "llama-bench", .unit = "", .time = "", .other = two, .other_len = strlen(two) };
 	struct fw_err err = { 0 };
 
 	(void)state;

@@ -26,7 +26,7 @@ static int tear_down(void **state)
 static int parse(const char *format, const char *text, struct reading *out, struct fw_err *err)
 {
 	return reading_parse(
-		&(struct reading_how){ .format = format, .unit = "", .time = "" }, text, strlen(text), "out", out, err);
+		&(struct reading_options){ .format = format, .unit = "", .time = "" }, text, strlen(text), "out", out, err);
 }
 
 static void one_of(const char *text, struct reading *out)

@@ -26,7 +26,7 @@ static int tear_down(void **state)
 static int parse(const char *format, const char *unit, const char *text, size_t len, const char *file, struct reading *out,
 	struct fw_err *err)
 {
-	return reading_parse(&(struct reading_how){ .format = format, .unit = unit, .time = "" }, text, len, file, out, err);
+	return reading_parse(&(struct reading_options){ .format = format, .unit = unit, .time = "" }, text, len, file, out, err);
 }
 
 /* Read a sample in its detected format. */
@@ -151,7 +151,7 @@ static void google_benchmark_of_2018(void **state)
 
 static void google_benchmark_by_cpu_time(void **state)
 {
-	struct reading_how how = { .format = "google-benchmark", .unit = "", .time = "cpu" };
+	struct reading_options how = { .format = "google-benchmark", .unit = "", .time = "cpu" };
 	struct fw_err err = { 0 };
 	struct buf text;
 
@@ -183,9 +183,9 @@ static void one_bad_repetition(void **state)
 	assert_int_equal(reading.n_rows, 1);
 	lacks("a", "lost it");
 	assert_true(isnan(reading.row[0].median_ms));
-	reading_report_left(&reading, reported, sizeof reported);
+	reading_report_skipped(&reading, reported, sizeof reported);
 	assert_string_equal(reported, "2 rows were left out: b (a real_time of 0 is not a time), c (skipped: no GPU)");
-	reading_report_left(&reading, reported, 64);
+	reading_report_skipped(&reading, reported, 64);
 	assert_string_equal(reported, "2 rows were left out: 2 more");
 }
 
@@ -321,7 +321,7 @@ static void bare_numbers_that_are_none(void **state)
 		fail_msg("%s", err.text);
 	assert_int_equal(reading.n_rows, 1);
 	has("a", 1, 5e-6, NAN);
-	reading_report_left(&reading, reported, sizeof reported);
+	reading_report_skipped(&reading, reported, sizeof reported);
 	assert_non_null(strstr(reported, "4 rows were left out: "));
 	assert_non_null(strstr(reported, "b (its real_time is NaN or infinite)"));
 	lacks("e", "its real_time is NaN or infinite");
@@ -343,7 +343,8 @@ static void mistakes_have_a_position(void **state)
 	refused("fa", "x", "`fa` is not a format that is read; use one of flopwatch, ffa");
 	refused("flopwatch", "", "out: holds no measured row");
 	refused("flopwatch", "{\"cell\":\"a\",\"ms\":1}\n{\"cell\":\"a\",\"ms\":", "out:2:17: is not a JSON object");
-	refused("flopwatch", "{\"cell\":\"a\",\"ms\":0}", "out: holds no measured row; 1 row was left out: a (0 ms is not a time)");
+	refused("flopwatch", "{\"cell\":\"a\",\"ms\":0}",
+		"out: holds no measured row; 1 row was left out: a (0 ms is not a time)");
 	refused("flopwatch", "{\"cell\":\"a\",\"ms\":\"1\"}", "a (ms must be a number or a list of numbers)");
 	refused("flopwatch", "{\"cell\":\"a\",\"ms\":[]}", "a (an empty list; a row needs a time)");
 	refused("flopwatch", "{\"cell\":\"a\",\"ms\":1,\"us\":1}", "a (us and ms are both given; give one of them)");
@@ -366,7 +367,8 @@ static void mistakes_have_a_position(void **state)
 		"out: none of its states holds a time; run it without --profile");
 	refused("nvbench", "{\"benchmarks\":[{\"name\":\"b\",\"states\":7}]}", "out: benchmarks[0].states: must be an array");
 	refused("nvbench", "{\"benchmarks\":", "is not JSON");
-	refused("google-benchmark", "{\"benchmarks\":[{\"name\":\"b\",\"real_time\":\"1\"}]}", "b (its real_time is not a number)");
+	refused("google-benchmark", "{\"benchmarks\":[{\"name\":\"b\",\"real_time\":\"1\"}]}",
+		"b (its real_time is not a number)");
 	refused("google-benchmark", "{\"benchmarks\":[{\"name\":\"b\",\"real_time\":1,\"time_unit\":\"h\"}]}",
 		"b (the time_unit `h` is unknown; ns, us, ms and s are read)");
 	refused("google-benchmark", "{\"benchmarks\":[{\"name\":\"b\",\"real_time\":1,\"skipped\":true}]}",

@@ -42,7 +42,7 @@ static int end(void **state)
 
 static void read_as(const char *format, const char *text, bool name_device, const char *file, struct reading *out)
 {
-	struct reading_how how = { .format = format, .unit = "", .time = "", .name_device = name_device };
+	struct reading_options how = { .format = format, .unit = "", .time = "", .name_device = name_device };
 	struct fw_err err = { 0 };
 
 	if (reading_parse(&how, text, strlen(text), file, out, &err) != 0)
@@ -162,7 +162,7 @@ static void equal_commands_are_two_results(void **state)
 		"") "," COMMAND("a########1", "2", ""));
 	struct reading refused = { 0 };
 	struct fw_err err = { 0 };
-	assert_int_equal(reading_parse(&(struct reading_how){ .format = "hyperfine", .unit = "", .time = "" }, taken,
+	assert_int_equal(reading_parse(&(struct reading_options){ .format = "hyperfine", .unit = "", .time = "" }, taken,
 				 strlen(taken), "A", &refused, &err),
 		-1);
 	assert_non_null(strstr(err.text, "results called a cannot be numbered"));

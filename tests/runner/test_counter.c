@@ -91,7 +91,7 @@ static void every_function_may_fail(void **state)
 	everything_is_given_back();
 }
 
-static void people_are_reported_what_to_change(void **state)
+static void errors_of_cupti_have_a_remedy(void **state)
 {
 	static const struct {
 		int code;
@@ -137,7 +137,7 @@ int main(void)
 		cmocka_unit_test_setup(a_call_is_replayed_until_all_is_counted, fresh_fake),
 		cmocka_unit_test_setup(what_the_chip_does_not_have_is_left_out, fresh_fake),
 		cmocka_unit_test_setup(every_function_may_fail, fresh_fake),
-		cmocka_unit_test_setup(people_are_reported_what_to_change, fresh_fake),
+		cmocka_unit_test_setup(errors_of_cupti_have_a_remedy, fresh_fake),
 		cmocka_unit_test_setup(replays_come_to_an_end, fresh_fake),
 	};
 	return cmocka_run_group_tests(tests, load_fake, NULL);

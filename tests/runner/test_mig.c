@@ -121,7 +121,7 @@ static void one_is_found_by_number_and_name(void **state)
 }
 
 #ifdef FW_HAVE_CUDA
-static void a_runner_enters_the_one_it_was_requested_for(void **state)
+static void a_runner_enters_the_requested_instance(void **state)
 {
 	const struct device_ops *ops;
 	struct fw_err err = { 0 };
@@ -184,7 +184,7 @@ int main(void)
 		cmocka_unit_test_setup(one_that_fails_leaves_the_others, forget),
 		cmocka_unit_test_setup(one_is_found_by_number_and_name, forget),
 #ifdef FW_HAVE_CUDA
-		cmocka_unit_test_setup(a_runner_enters_the_one_it_was_requested_for, forget),
+		cmocka_unit_test_setup(a_runner_enters_the_requested_instance, forget),
 #endif
 		cmocka_unit_test_setup(an_instance_has_its_own_processes_and_its_gpus_clock, forget),
 		cmocka_unit_test_setup(another_instances_xid_is_not_ours, forget),

@@ -250,7 +250,7 @@ static void a_trace_of_other_kernels_is_not_believed(void **state)
 	assert_int_equal(fake->tracing, 0);
 }
 
-static void nobody_has_to_request_for_counters(void **state)
+static void counters_are_read_only_on_request(void **state)
 {
 	(void)state;
 	profile(&result, false);
@@ -468,7 +468,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_kernel_that_is_alone_in_its_phase_is_timed, fresh, forget),
 		cmocka_unit_test_setup_teardown(without_counters_every_kernel_is_traced, fresh, forget),
 		cmocka_unit_test_setup_teardown(a_trace_of_other_kernels_is_not_believed, fresh, forget),
-		cmocka_unit_test_setup_teardown(nobody_has_to_request_for_counters, fresh, forget),
+		cmocka_unit_test_setup_teardown(counters_are_read_only_on_request, fresh, forget),
 		cmocka_unit_test_setup_teardown(phases_that_do_not_make_the_call_are_not_named, fresh, forget),
 		cmocka_unit_test_setup_teardown(a_call_that_cannot_be_captured_has_no_kernels, fresh, forget),
 		cmocka_unit_test_setup_teardown(warps_are_seen_instruction_by_instruction, fresh, forget),

@@ -85,7 +85,7 @@ static int run_pass(const char *target, pass_fn *pass, enum role *culprit, struc
 	return result;
 }
 
-static void a_pause_before_a_call_does_not_report_it_from_others(void **state)
+static void paused_cheats_are_caught_in_every_pass(void **state)
 {
 	pass_fn *const passes[] = { pass_device, pass_call };
 	(void)state;
@@ -128,7 +128,7 @@ static void other_calls_are_looked_at_later(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_pause_before_a_call_does_not_report_it_from_others),
+		cmocka_unit_test(paused_cheats_are_caught_in_every_pass),
 		cmocka_unit_test(other_calls_are_looked_at_later),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

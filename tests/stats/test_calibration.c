@@ -121,22 +121,22 @@ static void underpowered_cells(void **state)
 
 	(void)state;
 	rule_default(&r, 20);
-	assert_true(calibration_sees(&c, &r, stats_theta(1.5), &mde));
+	assert_true(calibration_has_power(&c, &r, stats_theta(1.5), &mde));
 	near(mde, 100 * (1 - exp(-(stats_theta(1.5) + 3.5 * 0.0025 / sqrt(12)))), 1e-9);
 	add(&c, 12, 0, 0.002, 0);
-	assert_true(calibration_sees(&c, &r, stats_theta(1.5), &mde));
+	assert_true(calibration_has_power(&c, &r, stats_theta(1.5), &mde));
 	assert_true(mde > 1.5 && mde < 2);
 	/* the same cell cannot detect a regression of 0.1 % */
-	assert_false(calibration_sees(&c, &r, stats_theta(0.1), &mde));
+	assert_false(calibration_has_power(&c, &r, stats_theta(0.1), &mde));
 	c = (struct calibration){ 0 };
 	add(&c, 12, 0, 0.02, 0);
-	assert_false(calibration_sees(&c, &r, stats_theta(1.5), &mde));
+	assert_false(calibration_has_power(&c, &r, stats_theta(1.5), &mde));
 	assert_true(mde > 3);
-	assert_true(calibration_sees(&c, &r, stats_theta(30), &mde) == (0.02 / sqrt(12) < r.se_max));
+	assert_true(calibration_has_power(&c, &r, stats_theta(30), &mde) == (0.02 / sqrt(12) < r.se_max));
 	/* two runs are no ground to call a cell underpowered */
 	c = (struct calibration){ 0 };
 	add(&c, 2, 0, 0.02, 0);
-	assert_true(calibration_sees(&c, &r, stats_theta(1.5), &mde));
+	assert_true(calibration_has_power(&c, &r, stats_theta(1.5), &mde));
 }
 
 int main(void)

@@ -56,7 +56,7 @@ static void drift_has_no_candidate(void **state)
 	}
 }
 
-static void wandering_noise_is_requested_about_seldom(void **state)
+static void drifting_noise_queues_few_jobs(void **state)
 {
 	int of_walk = 0, of_interleave = 0;
 	(void)state;
@@ -229,7 +229,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(drift_has_no_candidate),
-		cmocka_unit_test(wandering_noise_is_requested_about_seldom),
+		cmocka_unit_test(drifting_noise_queues_few_jobs),
 		cmocka_unit_test(clean_steps_are_found_at_once),
 		cmocka_unit_test(small_steps_in_even_noise_are_found),
 		cmocka_unit_test(a_step_on_a_slope_is_found),

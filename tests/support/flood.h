@@ -33,7 +33,7 @@ static inline int64_t flood_push(struct fixture *f, const char *kind, int n, int
 }
 
 /* The next one that waits for that. False: there is none. */
-static inline bool flood_resolve(struct fixture *f, struct store_job_turn *turn)
+static inline bool flood_resolve(struct fixture *f, struct store_job_round_robin *turn)
 {
 	struct store_job j;
 	int got = store_job_next_unresolved(f->db, turn, "[]", &j, &err);
@@ -49,7 +49,7 @@ struct flood_clock {
 	int64_t now_ms, next_push_ms, next_resolve_ms, pushed_at[FLOOD_SINGLES], single[FLOOD_SINGLES];
 	int n_pushed;
 	uint64_t draw;
-	struct store_job_turn turn;
+	struct store_job_round_robin turn;
 };
 
 /* Resolve everything that was pushed up to now. */

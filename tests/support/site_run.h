@@ -155,7 +155,7 @@ static const struct site_actions actions = {
 	.alert = act_alert,
 	.backup = act_backup,
 	.backup_take = act_backup_take,
-	.backup_over = act_backup_over,
+	.backup_discard = act_backup_over,
 };
 
 static inline int run_setup(void **state)

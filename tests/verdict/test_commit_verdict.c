@@ -125,7 +125,7 @@ static void what_waits_is_named(void **state)
 		job(2, 2, "", COMMIT_OPEN));
 }
 
-static void the_newest_word_of_a_suite_counts(void **state)
+static void the_newest_verdict_of_a_suite_counts(void **state)
 {
 	(void)state;
 	ORDERS("unchanged final by gemm, worst gemm: gemm unchanged", judged(1, 1, "gemm", VERDICT_REGRESSION, -9),
@@ -287,7 +287,7 @@ static void a_commit_as_json(void **state)
 	commit_verdict_fini(&v);
 }
 
-static void nothing_was_requested_for(void **state)
+static void no_jobs_give_no_verdict(void **state)
 {
 	(void)state;
 	struct commit_verdict v;
@@ -399,13 +399,13 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_worst_wins),
 		cmocka_unit_test(what_waits_is_named),
-		cmocka_unit_test(the_newest_word_of_a_suite_counts),
+		cmocka_unit_test(the_newest_verdict_of_a_suite_counts),
 		cmocka_unit_test(a_noisy_new_benchmark_decides_nothing),
 		cmocka_unit_test(what_nobody_measured),
 		cmocka_unit_test(plans_that_could_not_be_made),
 		cmocka_unit_test(what_was_accepted),
 		cmocka_unit_test(a_commit_as_json),
-		cmocka_unit_test(nothing_was_requested_for),
+		cmocka_unit_test(no_jobs_give_no_verdict),
 		cmocka_unit_test(the_worst_suite_has_a_regression),
 		cmocka_unit_test(an_acceptance_can_be_ignored),
 		cmocka_unit_test(what_is_unknown_is_null),

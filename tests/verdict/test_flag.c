@@ -11,13 +11,13 @@
 
 static void words_go_both_ways(void **state)
 {
-	char words[FLAG_WORDS_SIZE];
+	char words[FLAG_NAMES_SIZE];
 	(void)state;
 	for (int flags = 0; flags < FLAG_END; flags++) {
-		flag_words(flags, words);
+		flag_names(flags, words);
 		assert_int_equal(flag_parse(words), flags);
 	}
-	flag_words(FLAG_TAIL | FLAG_CLOCK, words);
+	flag_names(FLAG_TAIL | FLAG_CLOCK, words);
 	assert_string_equal(words, "tail clock");
 	assert_int_equal(flag_parse(""), 0);
 	assert_int_equal(flag_parse("tails  call nothing"), FLAG_CALL);

@@ -58,7 +58,7 @@ static void evidence_by_hand(void **state)
 
 	(void)state;
 	rule_default(&r, 20);
-	interim_look(&r, theta, e, of_modules(e, 2, 0.03, 0.0002), &l);
+	interim_estimate(&r, theta, e, of_modules(e, 2, 0.03, 0.0002), &l);
 	stats_combine(&r, e, 2, &all);
 	near(l.m, 0.03, 1e-12);
 	near(l.degrees, 7, 0);
@@ -66,16 +66,16 @@ static void evidence_by_hand(void **state)
 	assert_true(all.se_clock > 0);
 	near(l.p_loss / stats_t_tail((0.03 - theta) / l.se, 7), 1, 1e-6);
 	assert_true(l.p_gain > 0.999999);
-	interim_look(&r, theta, e, 0, &l);
+	interim_estimate(&r, theta, e, 0, &l);
 	assert_true(l.p_loss == 1 && l.p_gain == 1 && isinf(l.se));
 	/* pairs with more noise than their runs: never below the noise of a run that they imply */
 	for (int i = 0; i < 2; i++)
 		e[i].q = 1e-4;
-	interim_look(&r, theta, e, 2, &l);
+	interim_estimate(&r, theta, e, 2, &l);
 	assert_true(l.se >= sqrt(1e-4 / 2));
 	/* the learned noise is the whole noise of its cell */
 	struct rule learned = stats_rule_of_cell(&r, 0.003, 20);
-	interim_look(&learned, theta, e, of_modules(e, 4, 0.03, 0), &l);
+	interim_estimate(&learned, theta, e, of_modules(e, 4, 0.03, 0), &l);
 	stats_combine(&learned, e, 4, &all);
 	near(l.se, sqrt(20 * 9e-6 / 23 / 4 + 1e-8 + all.se_clock * all.se_clock), 1e-9);
 	near(l.degrees, 23, 0);
@@ -161,7 +161,7 @@ static void a_clock_in_doubt_is_not_overwhelming(void **state)
 	for (int i = 0; i < n; i++) /* whether times follow the clock is not known */
 		e[i].z = -0.034, e[i].z_q = 1e-8, e[i].beta_q = 0.25, e[i].beta = -0.5;
 	struct interim l;
-	interim_look(&r, stats_theta(1.5), e, n, &l);
+	interim_estimate(&r, stats_theta(1.5), e, n, &l);
 	struct estimate all;
 	stats_combine(&r, e, n, &all);
 	assert_true(l.se >= hypot(all.se_slope, all.se_clock));

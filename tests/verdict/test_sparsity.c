@@ -44,10 +44,10 @@ static void words_of_a_count(void **state)
 	char text[SPARSITY_SIZE];
 
 	(void)state;
-	sparsity_words(&mask, &claim, text);
+	sparsity_text(&mask, &claim, text);
 	assert_string_equal(text, "fully masked blocks 720/800 (90 %), tiles skipped 51200/56320, partial 3 %");
 	claim = (struct sparsity_claim){ NAN, NAN, NAN, NAN, NAN };
-	sparsity_words(&mask, &claim, text);
+	sparsity_text(&mask, &claim, text);
 	assert_string_equal(text, "fully masked blocks 720/800 (90 %)");
 }
 
@@ -61,22 +61,22 @@ static void words_of_tiles(void **state)
 	char text[SPARSITY_SIZE];
 
 	(void)state;
-	sparsity_words(&m, &claim, text);
+	sparsity_text(&m, &claim, text);
 	assert_string_equal(text,
 		"density 0.299, tiles of 64x64 fully masked 0/128 (0 %), tiles skipped 0/256, partial 100 %; no "
 		"tile to skip");
 	m.pairs_kept = 0.9 * 524288;
-	sparsity_words(&m, &claim, text);
+	sparsity_text(&m, &claim, text);
 	assert_string_equal(text, "density 0.9, tiles of 64x64 fully masked 0/128 (0 %), tiles skipped 0/256, partial 100 %; "
 				  "skipping off above 0.85");
 	m.pairs_kept = 0.5 * 524288;
 	m.tiles_masked = 64;
-	sparsity_words(&m, &claim, text);
+	sparsity_text(&m, &claim, text);
 	assert_non_null(strstr(text, "fully masked 64/128 (50 %), tiles skipped 0/256, partial 100 %; skipping off"));
 	assert_null(strstr(text, "above"));
 	claim.tiles_skipped = 128;
 	claim.tiles_partial = 0;
-	sparsity_words(&m, &claim, text);
+	sparsity_text(&m, &claim, text);
 	assert_non_null(strstr(text, "tiles skipped 128/256, partial 0 %; skipping on"));
 	m = (struct sparsity_mask){ .blocks = 16384,
 		.kept = 256,
@@ -88,7 +88,7 @@ static void words_of_tiles(void **state)
 		.tiles_masked = 3,
 		.common_tiles = 2,
 		.common_masked = 1 };
-	sparsity_words(&m, &(struct sparsity_claim){ NAN, NAN, NAN, NAN, NAN }, text);
+	sparsity_text(&m, &(struct sparsity_claim){ NAN, NAN, NAN, NAN, NAN }, text);
 	assert_string_equal(text,
 		"kept 256/16384 (1.56 %), rows without a key 112/128, tiles of 64x64 fully masked 3/4 (75 %), in all "
 		"heads and sequences 1/2 (50 %)");
@@ -186,7 +186,7 @@ static void counts_of_a_mask(void **state)
 	sparsity_counts(&counts, &counted);
 	assert_true(sparsity_density(&counted) == 0.25);
 	assert_true(isnan(sparsity_density(&mask)));
-	sparsity_words(&counted, &(struct sparsity_claim){ NAN, NAN, NAN, NAN, NAN }, text);
+	sparsity_text(&counted, &(struct sparsity_claim){ NAN, NAN, NAN, NAN, NAN }, text);
 	assert_non_null(strstr(text, "kept 250/1000 (25 %), rows without a key 1/20"));
 	assert_non_null(strstr(text, "fully masked 30/40 (75 %), in all heads and sequences 5/10 (50 %)"));
 }

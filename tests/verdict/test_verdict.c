@@ -430,12 +430,12 @@ static void clocks_save_runs(void **state)
 static void words_beside_a_peer(void **state)
 {
 	(void)state;
-	assert_string_equal(verdict_word(JOBKIND_PEER, VERDICT_REGRESSION), "slower");
-	assert_string_equal(verdict_word(JOBKIND_CONFIG, VERDICT_REGRESSION), "slower");
-	assert_string_equal(verdict_word(JOBKIND_PEER, VERDICT_FAILED), "failed");
-	assert_string_equal(verdict_word(JOBKIND_PEER, VERDICT_ADDED), "no_pair");
-	assert_string_equal(verdict_word(JOBKIND_PEER, VERDICT_NONE), "none");
-	assert_string_equal(verdict_word(JOBKIND_COMPARE, VERDICT_REGRESSION), "regression");
+	assert_string_equal(verdict_label(JOBKIND_PEER, VERDICT_REGRESSION), "slower");
+	assert_string_equal(verdict_label(JOBKIND_CONFIG, VERDICT_REGRESSION), "slower");
+	assert_string_equal(verdict_label(JOBKIND_PEER, VERDICT_FAILED), "failed");
+	assert_string_equal(verdict_label(JOBKIND_PEER, VERDICT_ADDED), "no_pair");
+	assert_string_equal(verdict_label(JOBKIND_PEER, VERDICT_NONE), "none");
+	assert_string_equal(verdict_label(JOBKIND_COMPARE, VERDICT_REGRESSION), "regression");
 }
 
 int main(void)

@@ -139,8 +139,9 @@ static void open_site(void)
 	all = actions;
 	all.calibrate = act_calibrate, all.forget = act_forget, all.approve = act_approve, all.await = act_await;
 	all.looked = act_looked, all.judge = act_judge, all.redeliver = act_redeliver, all.test_receiver = act_test_receiver;
-	all.workers = act_workers, all.peer = act_peer, all.compare_files = act_compare_files, all.compare_files_over = act_over;
-	all.login_begin = act_login_begin, all.login_code = act_login_code, all.login_over = act_over;
+	all.workers = act_workers, all.peer = act_peer, all.compare_files = act_compare_files,
+	all.compare_files_finish = act_over;
+	all.login_begin = act_login_begin, all.login_code = act_login_code, all.login_finish = act_over;
 	all.forge_event = act_forge_event;
 	run = state;
 	run->site.act = &all;

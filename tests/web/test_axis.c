@@ -11,11 +11,11 @@
 
 static struct axis of(double low_pct, double high_pct, double threshold_pct)
 {
-	struct axis axis = axis_none();
+	struct axis axis = axis_empty();
 	axis_cover(&axis, low_pct);
 	axis_cover(&axis, NAN);
 	axis_cover(&axis, high_pct);
-	axis_settle(&axis, threshold_pct);
+	axis_finish(&axis, threshold_pct);
 	return axis;
 }
 

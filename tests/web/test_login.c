@@ -81,7 +81,7 @@ static int setup(void **state)
 	with_provider.login_address = address;
 	with_provider.login_code = code;
 	with_provider.login_user = user;
-	with_provider.login_over = over;
+	with_provider.login_finish = over;
 	with_provider.log_out = log_out;
 	with_provider.is_logged_out = is_logged_out;
 	run->site.act = &with_provider;

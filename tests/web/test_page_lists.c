@@ -122,7 +122,7 @@ static void lists_are_filtered_by_author_and_time(void **state)
 	answer_free(&a);
 }
 
-static void upkeep_stands_separate_from_what_people_wait_for(void **state)
+static void upkeep_is_separate_from_requested_jobs(void **state)
 {
 	struct run *run = *state;
 	fill_more(run);
@@ -599,7 +599,7 @@ static void expect_lacks(struct run *run, const char *target, int n_requested, i
 	answer_free(&a);
 }
 
-static void what_a_list_lacks_is_requested_once(void **state)
+static void unschedulable_jobs_of_a_list_are_queried_once(void **state)
 {
 	struct run *run = *state;
 	struct site_actions act = actions;
@@ -1156,7 +1156,7 @@ int main(void)
 		LIST_TEST(no_waiting_job_vanishes_without_a_word),
 		LIST_TEST(nobody_knows_when_a_job_behind_a_late_one_begins),
 		LIST_TEST(lists_are_filtered_by_author_and_time),
-		LIST_TEST(upkeep_stands_separate_from_what_people_wait_for),
+		LIST_TEST(upkeep_is_separate_from_requested_jobs),
 		LIST_TEST(a_page_of_few_among_many_is_full),
 		LIST_TEST(a_heat_map_names_its_pushes),
 		LIST_TEST(a_history_holds_several_cells_and_branches),
@@ -1168,7 +1168,7 @@ int main(void)
 		LIST_TEST(a_flood_does_not_hide_what_runs),
 		LIST_TEST(each_of_twenty_devices_has_its_lane),
 		LIST_TEST(a_queue_without_devices_is_no_picture),
-		LIST_TEST(what_a_list_lacks_is_requested_once),
+		LIST_TEST(unschedulable_jobs_of_a_list_are_queried_once),
 		LIST_TEST(a_job_begins_with_its_finding),
 		LIST_TEST(a_job_without_a_result_says_why),
 		LIST_TEST(a_history_begins_with_its_newest_step),

@@ -54,7 +54,8 @@ static void test_pages(void **state)
 		WORDS("<h1>team/a+b is 3.1 % slower in 1 of 1 cell</h1>", "Answer A1", "a faster tile", "<svg class=chart",
 			"class=\"limit\"", "href=\"/comparisons/2\">C2</a>"));
 	expect_page(run, "/branches?repo=kernels&branch=team/a%2Bb", WORDS("<h1>team/a+b is 3.1"));
-	expect_page(run, "/branches?repo=kernels&branch=former", WORDS("<h1>former is not a branch of the repository any more</h1>"));
+	expect_page(
+		run, "/branches?repo=kernels&branch=former", WORDS("<h1>former is not a branch of the repository any more</h1>"));
 	expect_page(run, "/settings", WORDS("<dt>Version</dt><dd>" FW_VERSION "</dd>", "No receiver."));
 	expect_page(run, "/alerts", WORDS("href=\"/alerts/1\"", "Not real (measurement)"));
 	expect_page(run, "/alerts/1",

@@ -137,8 +137,10 @@ static void a_configuration_is_shown_key_by_key(void **state)
 static void what_ptxas_says_of_its_kernels_is_shown(void **state)
 {
 	static const struct profile_diagnostic said[] = {
-		{ 0, "new", "serial", "C7512", "v2_backward_kernel<128, 128, 1>", "wgmma is serialised because there are too few registers" },
-		{ 1, "new", "serial", "C7512", "v2_backward_kernel<64, 64, 1>", "wgmma is serialised because there are too few registers" },
+		{ 0, "new", "serial", "C7512", "v2_backward_kernel<128, 128, 1>",
+			"wgmma is serialised because there are too few registers" },
+		{ 1, "new", "serial", "C7512", "v2_backward_kernel<64, 64, 1>",
+			"wgmma is serialised because there are too few registers" },
 		{ 2, "more", "setmaxnreg", "C7508", "", "setmaxnreg is ignored; <why>" },
 	};
 	struct run *run = *state;

@@ -40,22 +40,22 @@ static void pairs_of_now_count_where_no_clock_is_known(void **state)
 
 static void one_turn_that_agrees_ends_it(void **state)
 {
-	const double turn[ALONE_INTERLEAVE] = { 0.5, 0.5, 0.04, 0.5, 0.5, 0.5 };
+	const double turn[ALONE_TURNS] = { 0.5, 0.5, 0.04, 0.5, 0.5, 0.5 };
 	(void)state;
 	assert_int_equal(alone_judge(turn, 0, 0.001), ALONE_MORE);
 	assert_int_equal(alone_judge(turn, 2, 0.001), ALONE_MORE);
 	assert_int_equal(alone_judge(turn, 3, 0.001), ALONE_SAME);
-	assert_int_equal(alone_judge(turn, ALONE_INTERLEAVE, 0.001), ALONE_SAME);
+	assert_int_equal(alone_judge(turn, ALONE_TURNS, 0.001), ALONE_SAME);
 }
 
 /* Turns with `noise` around a base that is slowed by `factor`. */
-static enum alone_word slowed(double factor, double noise, double se)
+static enum alone_result slowed(double factor, double noise, double se)
 {
-	static const double spread[ALONE_INTERLEAVE] = { 0.5, -1, 1.5, 0, -1.2, 0.2 };
-	double turn[ALONE_INTERLEAVE];
-	for (int i = 0; i < ALONE_INTERLEAVE; i++)
+	static const double spread[ALONE_TURNS] = { 0.5, -1, 1.5, 0, -1.2, 0.2 };
+	double turn[ALONE_TURNS];
+	for (int i = 0; i < ALONE_TURNS; i++)
 		turn[i] = log(factor) + noise * spread[i];
-	return alone_judge(turn, ALONE_INTERLEAVE, se);
+	return alone_judge(turn, ALONE_TURNS, se);
 }
 
 static void a_slowed_base_is_reported(void **state)
@@ -102,7 +102,7 @@ static bool accuses(uint64_t *state, double alone, double pair)
 	struct run_estimate e[3];
 	struct estimate all;
 	struct rule rule;
-	double turn[ALONE_INTERLEAVE], beta;
+	double turn[ALONE_TURNS], beta;
 	float values[3][2][16];
 	rule_default(&rule, 1);
 	for (int l = 0; l < 3; l++) {
@@ -115,10 +115,10 @@ static bool accuses(uint64_t *state, double alone, double pair)
 	}
 	stats_runs(&rule, process_run, 3, e, &beta);
 	stats_combine(&rule, e, 3, &all);
-	for (int i = 0; i < ALONE_INTERLEAVE; i++)
+	for (int i = 0; i < ALONE_TURNS; i++)
 		turn[i] = alone * (draw(state) - draw(state)) - all.m;
 	const struct bench_alone check[2] = { { exp(alone * draw(state)), 0 }, { exp(alone * draw(state)), 0 } };
-	return alone_suspects(&check[0], &check[1], &all) && alone_judge(turn, ALONE_INTERLEAVE, all.se) == ALONE_SLOWED;
+	return alone_suspects(&check[0], &check[1], &all) && alone_judge(turn, ALONE_TURNS, all.se) == ALONE_SLOWED;
 }
 
 static void nobody_is_accused_on_a_busy_machine(void **state)

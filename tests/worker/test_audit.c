@@ -97,7 +97,7 @@ static struct audit_pool pooled(double base_ms, double target_ms, double share, 
 	return pool;
 }
 
-static void a_busy_machine_contradicts_nobody(void **state)
+static void a_busy_machine_rejects_no_gain(void **state)
 {
 	(void)state;
 	/* no disturbance: half of the gain, no less */
@@ -115,7 +115,7 @@ static void a_busy_machine_contradicts_nobody(void **state)
 }
 
 /* 4 us less of 20, as in the pairs; here each call costs 25 us more, in copies and runs. */
-static void short_calls_are_not_drowned_in_what_is_side_by_side_them(void **state)
+static void overhead_does_not_hide_short_calls(void **state)
 {
 	char why[256];
 	(void)state;
@@ -134,7 +134,7 @@ static void short_calls_are_not_drowned_in_what_is_side_by_side_them(void **stat
 	assert_true(audit_contradicts(&pool, gains(2, 1)));
 }
 
-static void who_lets_no_audit_end_is_not_believed(void **state)
+static void a_module_that_ends_every_audit_is_rejected(void **state)
 {
 	struct audit_pool none = { .n = 0 };
 	struct audit broken = batches(1, 0.5, 1, 0);
@@ -152,9 +152,9 @@ int main(void)
 		cmocka_unit_test(a_clock_that_runs_slow_is_seen),
 		cmocka_unit_test(a_clock_that_was_forged_only_before_is_seen),
 		cmocka_unit_test(an_audit_that_did_not_happen_is_no_proof),
-		cmocka_unit_test(a_busy_machine_contradicts_nobody),
-		cmocka_unit_test(short_calls_are_not_drowned_in_what_is_side_by_side_them),
-		cmocka_unit_test(who_lets_no_audit_end_is_not_believed),
+		cmocka_unit_test(a_busy_machine_rejects_no_gain),
+		cmocka_unit_test(overhead_does_not_hide_short_calls),
+		cmocka_unit_test(a_module_that_ends_every_audit_is_rejected),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

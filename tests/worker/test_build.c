@@ -131,7 +131,7 @@ static void expect_failure(struct scene *s, const char *words)
 #define LINK "\tgcc -g -shared -fPIC -o build/$(DEVICE)/libattention.so m.c\n"
 
 /* A library is not included in a build's name: combined with the earlier module a side is a different one. */
-static void beside_what_it_had_a_side_is_built_anew(void **state)
+static void a_side_next_to_an_earlier_module_is_built_again(void **state)
 {
 	struct scene *s = *state;
 
@@ -307,7 +307,7 @@ static void a_folder_of_compilers_comes_first(void **state)
 	assert_non_null(strstr(s->result.log.data, "this gcc is ours"));
 }
 
-static void a_module_that_was_kept_is_not_built_again(void **state)
+static void a_cached_module_is_not_built_again(void **state)
 {
 	struct scene *s = *state;
 	struct msg_build kept;
@@ -621,7 +621,7 @@ int main(void)
 	cmocka_unit_test_setup_teardown(test, setup, teardown), cmocka_unit_test_setup_teardown(test, setup_open, teardown)
 	const struct CMUnitTest tests[] = {
 		BOTH(ok_then_cached),
-		BOTH(beside_what_it_had_a_side_is_built_anew),
+		BOTH(a_side_next_to_an_earlier_module_is_built_again),
 		BOTH(failing_command),
 		BOTH(killed_command),
 		BOTH(missing_program),
@@ -638,7 +638,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(flags_reach_the_compiler_last, setup, teardown),
 		cmocka_unit_test_setup_teardown(flags_reach_the_compiler_last, setup_open, teardown),
 		cmocka_unit_test_setup_teardown(a_folder_of_compilers_comes_first, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_module_that_was_kept_is_not_built_again, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_cached_module_is_not_built_again, setup, teardown),
 		cmocka_unit_test_setup_teardown(hostile_archive_is_the_builds_fault, setup, teardown),
 		cmocka_unit_test_setup_teardown(missing_tree_is_ours, setup, teardown),
 		cmocka_unit_test_setup_teardown(equal_sources_are_built_once, setup, teardown),

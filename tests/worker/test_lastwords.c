@@ -14,7 +14,7 @@ static void quoted(const char *text, size_t len, const char *wanted)
 	struct lastwords w = { .n = 0 };
 	char out[LASTWORDS_QUOTE];
 
-	lastwords_keep(&w, text, len);
+	lastwords_add(&w, text, len);
 	lastwords_quote(&w, out);
 	assert_string_equal(out, wanted);
 }
@@ -65,48 +65,48 @@ static void the_line_that_explains_the_failure_is_quoted(void **state)
 	quoted_of("max error: 0.1\nrow 7 is odd\n", "row 7 is odd"); /* a result is no reason */
 }
 
-static void of_a_build_the_first_error_is_telling(void **state)
+static void a_build_is_explained_by_its_first_error(void **state)
 {
 	const char text[] = "make\na.c:3:2: error: one\na.c:9:2: error: two\nmake: *** [a.o] Error 1\n";
 	size_t len;
-	const char *line = lastwords_telling(text, sizeof text - 1, true, &len);
+	const char *line = lastwords_find_cause(text, sizeof text - 1, true, &len);
 
 	(void)state;
 	assert_int_equal(len, strlen("a.c:3:2: error: one"));
 	assert_memory_equal(line, "a.c:3:2: error: one", len);
-	line = lastwords_telling("one\ntwo\n", 8, true, &len);
+	line = lastwords_find_cause("one\ntwo\n", 8, true, &len);
 	assert_int_equal(len, 3);
 	assert_memory_equal(line, "two", len);
 }
 
 static void only_the_end_is_stored(void **state)
 {
-	static char text[3 * LASTWORDS_KEPT];
+	static char text[3 * LASTWORDS_SIZE];
 	struct lastwords w = { .n = 0 };
 
 	(void)state;
 	for (size_t i = 0; i < sizeof text; i++)
 		text[i] = (char)('a' + i % 23);
-	lastwords_keep(&w, text, 10);
-	lastwords_keep(&w, text + 10, LASTWORDS_KEPT - 10); /* exactly full */
-	assert_int_equal(w.n, LASTWORDS_KEPT);
-	assert_memory_equal(w.text, text, LASTWORDS_KEPT);
-	lastwords_keep(&w, text + LASTWORDS_KEPT, 100);
-	assert_int_equal(w.n, LASTWORDS_KEPT);
-	assert_memory_equal(w.text, text + 100, LASTWORDS_KEPT);
-	lastwords_keep(&w, text, sizeof text); /* more than fits at once */
-	assert_int_equal(w.n, LASTWORDS_KEPT);
-	assert_memory_equal(w.text, text + sizeof text - LASTWORDS_KEPT, LASTWORDS_KEPT);
-	lastwords_keep(&w, text, 0);
-	assert_memory_equal(w.text, text + sizeof text - LASTWORDS_KEPT, LASTWORDS_KEPT);
+	lastwords_add(&w, text, 10);
+	lastwords_add(&w, text + 10, LASTWORDS_SIZE - 10); /* exactly full */
+	assert_int_equal(w.n, LASTWORDS_SIZE);
+	assert_memory_equal(w.text, text, LASTWORDS_SIZE);
+	lastwords_add(&w, text + LASTWORDS_SIZE, 100);
+	assert_int_equal(w.n, LASTWORDS_SIZE);
+	assert_memory_equal(w.text, text + 100, LASTWORDS_SIZE);
+	lastwords_add(&w, text, sizeof text); /* more than fits at once */
+	assert_int_equal(w.n, LASTWORDS_SIZE);
+	assert_memory_equal(w.text, text + sizeof text - LASTWORDS_SIZE, LASTWORDS_SIZE);
+	lastwords_add(&w, text, 0);
+	assert_memory_equal(w.text, text + sizeof text - LASTWORDS_SIZE, LASTWORDS_SIZE);
 }
 
 static bool is_no_room(const char *text)
 {
 	struct lastwords w = { .n = 0 };
 
-	lastwords_keep(&w, text, strlen(text));
-	return lastwords_of_no_room(&w);
+	lastwords_add(&w, text, strlen(text));
+	return lastwords_is_out_of_memory(&w);
 }
 
 static void a_full_device_is_recognized(void **state)
@@ -128,7 +128,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_last_line_is_quoted),
 		cmocka_unit_test(the_line_that_explains_the_failure_is_quoted),
-		cmocka_unit_test(of_a_build_the_first_error_is_telling),
+		cmocka_unit_test(a_build_is_explained_by_its_first_error),
 		cmocka_unit_test(only_the_end_is_stored),
 		cmocka_unit_test(a_full_device_is_recognized),
 	};

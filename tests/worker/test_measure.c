@@ -31,7 +31,7 @@ static void next_takes_sets_in_order(void **state)
 	assert_int_equal(measure_next(b, list, &set), 0);
 }
 
-static void who_begins_changes_with_every_run(void **state)
+static void every_side_begins_equally_often(void **state)
 {
 	struct bench b = { .seed = 5 };
 	int firsts = 0;
@@ -459,7 +459,7 @@ int main(void)
 #define T(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
 	const struct CMUnitTest tests[] = {
 		T(next_takes_sets_in_order),
-		T(who_begins_changes_with_every_run),
+		T(every_side_begins_equally_often),
 		T(equal_times_are_unchanged),
 		T(a_slower_target_is_confirmed),
 		T(what_is_overwhelming_is_not_measured_twice),

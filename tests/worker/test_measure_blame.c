@@ -231,7 +231,7 @@ static void none_shown(struct oomkills *out)
 }
 
 /* The out-of-memory killer belongs to the machine, and so does a kill where the system does not count its own. */
-static void want_of_memory_is_the_machines(void **state)
+static void memory_exhaustion_is_a_machine_failure(void **state)
 {
 	static void (*const counters[])(struct oomkills *) = { more_each_time, none_shown };
 	struct scene *s = *state;
@@ -422,7 +422,7 @@ int main(void)
 		T(a_base_that_ends_the_process_beside_itself_is_not_comparable),
 		T(a_base_that_crashes_once_accuses_nobody),
 		T(a_target_that_is_killed_in_its_own_calls_has_failed),
-		T(want_of_memory_is_the_machines),
+		T(memory_exhaustion_is_a_machine_failure),
 		T(a_base_that_is_killed_beside_itself_is_the_machines),
 		T(processes_that_the_runner_does_not_find_are_found),
 		T(processes_from_before_and_those_that_ended_accuse_nobody),

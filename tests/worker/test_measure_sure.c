@@ -20,7 +20,7 @@ static void beside_and_alone(struct scene *s, const char *alone)
 	measure_all(s);
 }
 
-static void a_base_that_is_slower_beside_the_target_is_no_yardstick(void **state)
+static void a_target_that_slows_the_base_is_rejected(void **state)
 {
 	struct scene *s = *state;
 
@@ -35,7 +35,7 @@ static void a_base_that_is_slower_beside_the_target_is_no_yardstick(void **state
 }
 
 /* When the target is run with the base once more, it makes the base fail, or ends the process. */
-static void a_base_that_fails_when_it_is_requested_again_is_no_yardstick(void **state)
+static void a_target_that_fails_the_base_in_another_run_is_rejected(void **state)
 {
 	static const char *const ends[] = { "fault base wrong", "fault base crash", "at base time; kill -SEGV $$",
 		"at base time; exit 0" };
@@ -170,8 +170,8 @@ int main(void)
 {
 #define T(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
 	const struct CMUnitTest tests[] = {
-		T(a_base_that_is_slower_beside_the_target_is_no_yardstick),
-		T(a_base_that_fails_when_it_is_requested_again_is_no_yardstick),
+		T(a_target_that_slows_the_base_is_rejected),
+		T(a_target_that_fails_the_base_in_another_run_is_rejected),
 		T(a_target_that_is_as_fast_alone_is_believed),
 		T(a_check_that_errs_costs_two_runs),
 		T(a_machine_that_became_busy_accuses_nobody),

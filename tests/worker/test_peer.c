@@ -189,7 +189,7 @@ static void lines_during_a_job(void **state)
 	err_clear(&s->err);
 	assert_int_equal(peer_attend(&s->peer, &fd, &s->err), -1);
 	assert_string_equal(s->err.text, "cancelled by the daemon");
-	assert_false(peer_go_on(&s->peer));
+	assert_false(peer_take_preemption(&s->peer));
 }
 
 static void other_lines_during_a_job_end_it(void **state)
@@ -212,9 +212,9 @@ static void a_worker_that_stays(void **state)
 	report(s, "{\"t\":\"cancel\",\"stay\":true}\n");
 	assert_int_equal(peer_attend(&s->peer, &fd, &s->err), -1);
 	assert_true(s->peer.cancelled && s->peer.stays);
-	assert_true(peer_go_on(&s->peer));
+	assert_true(peer_take_preemption(&s->peer));
 	assert_false(s->peer.cancelled || s->peer.stays);
-	assert_false(peer_go_on(&s->peer));
+	assert_false(peer_take_preemption(&s->peer));
 	report(s, "{\"t\":\"ping\"}\n");
 	err_clear(&s->err);
 	assert_int_equal(peer_attend(&s->peer, &fd, &s->err), 0);

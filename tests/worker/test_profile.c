@@ -171,7 +171,7 @@ static void another_providers_configuration_is_not_tried(void **state)
 	assert_null(strstr(runs(), "run"));
 }
 
-static void a_configuration_that_was_searched_for_is_handed_back(void **state)
+static void a_found_configuration_is_passed_to_later_processes(void **state)
 {
 	(void)state;
 	runner("for p in run.get('pins', []): log('pinned ' + p['config'])\n"
@@ -185,7 +185,7 @@ static void a_configuration_that_was_searched_for_is_handed_back(void **state)
 		runs());
 }
 
-static void counters_that_are_refused_are_not_requested_for_again(void **state)
+static void refused_counters_are_not_requested_again(void **state)
 {
 	(void)state;
 	runner("for c in cells: kernels(c, {}); end(c, 'code', 'the driver shows counters to administrators only')\n");
@@ -264,7 +264,7 @@ static void a_side_that_never_runs_is_reported(void **state)
 	HAS("\"t\":\"profile\"", "\"cell\":1", "\"path\":\"code\"", "target: abi: no entry");
 }
 
-static void whoever_forges_is_not_believed(void **state)
+static void forged_records_are_rejected(void **state)
 {
 	(void)state;
 	runner("if role == 'target':\n"
@@ -301,14 +301,14 @@ int main(void)
 		cmocka_unit_test_setup_teardown(another_providers_configuration_is_not_tried, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(the_loss_is_looked_for_in_the_configuration, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(equal_configurations_need_no_such_run, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(a_configuration_that_was_searched_for_is_handed_back, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(counters_that_are_refused_are_not_requested_for_again, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_found_configuration_is_passed_to_later_processes, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(refused_counters_are_not_requested_again, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(times_are_better_than_nothing, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(one_cell_may_be_counted_and_another_not, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_process_that_dies_costs_its_cell, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(kernels_that_hang_when_they_are_counted_are_given_up, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_side_that_never_runs_is_reported, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(whoever_forges_is_not_believed, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(forged_records_are_rejected, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_push_ends_it_at_once, set_up, tear_down),
 	};
 	procs_adopt();

@@ -53,7 +53,7 @@ static void everything_is_read(void **state)
 	assert_int_equal(records.bytes, 90000);
 }
 
-static void a_reader_that_has_seen_enough_is_requested_no_more(void **state)
+static void a_reader_that_refuses_gets_no_more_data(void **state)
 {
 	struct reading out = { 0 }, records = { .refuses = true };
 	struct fw_err err = { 0 };
@@ -68,7 +68,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(everything_is_read),
-		cmocka_unit_test(a_reader_that_has_seen_enough_is_requested_no_more),
+		cmocka_unit_test(a_reader_that_refuses_gets_no_more_data),
 	};
 	procs_adopt();
 	return cmocka_run_group_tests(tests, NULL, NULL);

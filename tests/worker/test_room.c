@@ -80,10 +80,10 @@ static void a_disk_is_read(void **state)
 
 	(void)state;
 	assert_int_equal(tmp_folder_open(&t), 0);
-	assert_true(room_look(t.fd, &r));
+	assert_true(room_read(t.fd, &r));
 	assert_true(r.size_bytes > MB && r.free_bytes <= r.size_bytes && r.free_files <= r.files);
 	tmp_folder_close(&t);
-	assert_false(room_look(-1, &r));
+	assert_false(room_read(-1, &r));
 	assert_int_equal(room_for_build(-1, "x", &err), 0); /* unknown is not full */
 }
 

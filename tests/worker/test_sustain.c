@@ -143,7 +143,7 @@ static void sentinels_are_the_longest(void **state)
 }
 
 /* Of a comparison over several devices each class has sentinel runs on one; the daemon passes on their result. */
-static void what_is_looked_at_elsewhere_has_no_sentinel(void **state)
+static void a_class_with_a_sentinel_elsewhere_has_none_here(void **state)
 {
 	int list[CELLS], set;
 	(void)state;
@@ -163,7 +163,7 @@ static void what_is_looked_at_elsewhere_has_no_sentinel(void **state)
 
 /* One kernel twice, on two H100: of 80 sustained runs those whose sides differed most, with the second largest difference within
  * one side. */
-static void a_wandering_clock_is_nobodys(void **state)
+static void a_drifting_clock_blames_no_side(void **state)
 {
 	static const float base[][2] = { { 1546, 1552 }, { 1540, 1568 }, { 1561, 1560 }, { 1561, 1561 }, { 1544, 1548 },
 		{ 1567, 1562 }, { 1550, 1563 }, { 1565, 1559 } },
@@ -231,7 +231,7 @@ static void a_first_look_that_was_spoiled_is_repeated(void **state)
 	begin();
 }
 
-static void a_first_look_is_short(void **state)
+static void the_first_sustained_run_is_short(void **state)
 {
 	(void)state;
 	begin();
@@ -301,11 +301,11 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(sentinels_are_the_longest),
-		cmocka_unit_test(what_is_looked_at_elsewhere_has_no_sentinel),
-		cmocka_unit_test(a_wandering_clock_is_nobodys),
+		cmocka_unit_test(a_class_with_a_sentinel_elsewhere_has_none_here),
+		cmocka_unit_test(a_drifting_clock_blames_no_side),
 		cmocka_unit_test(two_runs_have_to_agree),
 		cmocka_unit_test(a_first_look_that_was_spoiled_is_repeated),
-		cmocka_unit_test(a_first_look_is_short),
+		cmocka_unit_test(the_first_sustained_run_is_short),
 		cmocka_unit_test(a_large_loss_is_seen_through_the_wandering),
 		cmocka_unit_test(energy_counts_where_it_is_known),
 		cmocka_unit_test(times_count_beside_the_pairs),

@@ -218,7 +218,7 @@ struct site_user {
 	bool is_named; /* the provider has named a user; set also where the log-in failed */
 	int64_t session_ms;
 	char next[96];
-	const char *log_out; /* for the log-out at the provider, encrypted; NULL none. Own: valid until login_over */
+	const char *log_out; /* for the log-out at the provider, encrypted; NULL none. Own: valid until login_finish */
 };
 
 /** Operations of the daemon; each gets `control` of the site. Err: see flopwatchd/control.c. */
@@ -282,19 +282,19 @@ struct site_actions {
 	/** 1: the copy is in progress, 0: it is complete, at `path`, -1: it failed. */
 	int (*backup_take)(struct control *c, char *path, size_t size, struct fw_err *err);
 	/** The copy was sent, or its client is gone. */
-	void (*backup_over)(struct control *c);
+	void (*backup_discard)(struct control *c);
 	/**
 	 * Start to compare two files in the background; the owner of the site calls http_notify at its end. `request` identifies
 	 * the comparison. Err: ERR_BUSY too many are in progress.
 	 */
 	int (*compare_files)(struct control *c, const struct site_files *files, const void *request, struct fw_err *err);
 	/**
-	 * 1: in progress; 0: done, *json is the comparison, valid until compare_files_over; -1. Err: ERR_INVALID a file cannot be
+	 * 1: in progress; 0: done, *json is the comparison, valid until compare_files_finish; -1. Err: ERR_INVALID a file cannot be
 	 * read, ERR_CRASHED it made its reader fail.
 	 */
 	int (*compared_files)(struct control *c, const void *request, const struct buf **json, struct fw_err *err);
 	/** The request has ended. */
-	void (*compare_files_over)(struct control *c, const void *request);
+	void (*compare_files_finish)(struct control *c, const void *request);
 	/**
 	 * Begin a log-in at the provider; as compare_files, `request` identifies it. `client`: as in struct site_code. Err:
 	 * ERR_NOT_FOUND no provider, ERR_BUSY.
@@ -312,7 +312,7 @@ struct site_actions {
 	/** Whether the provider returned the browser from a log-out that log_out began. */
 	bool (*is_logged_out)(struct control *c, const char *state);
 	/** The request has ended. */
-	void (*login_over)(struct control *c, const void *request);
+	void (*login_finish)(struct control *c, const void *request);
 };
 
 /* A certificate that expires within this time is a warning. */

@@ -115,7 +115,7 @@ int files_take(struct site *site, struct http_request *r, struct http_response *
 	const struct buf **json, struct fw_err *err)
 {
 	if (!response) {
-		site->act->compare_files_over(site->control, r);
+		site->act->compare_files_finish(site->control, r);
 		return 1;
 	}
 	int state = site->act->compared_files(site->control, r, json, err);

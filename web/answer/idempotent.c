@@ -40,7 +40,7 @@ static int keep(
 	struct store_answer kept = { .status = response->status };
 	fingerprint(r, kept.fingerprint);
 	snprintf(kept.location, sizeof kept.location, "%.*s", (int)sizeof kept.location - 1, response->location);
-	return store_answer_keep(site->db, key, &kept, &response->body, clock_utc_ms(), err);
+	return store_answer_put(site->db, key, &kept, &response->body, clock_utc_ms(), err);
 }
 
 int idempotent_run(

@@ -22,7 +22,7 @@ static int addressed(struct site *site, struct http_request *r, struct http_resp
 	struct fw_err why = { 0 };
 	(void)err;
 	if (!response) {
-		site->act->login_over(site->control, r);
+		site->act->login_finish(site->control, r);
 		return 0;
 	}
 	const char *next = access_next(http_query(r, "next"));
@@ -31,7 +31,7 @@ static int addressed(struct site *site, struct http_request *r, struct http_resp
 		response->later = addressed;
 		return 0;
 	}
-	site->act->login_over(site->control, r);
+	site->act->login_finish(site->control, r);
 	if (state < 0)
 		return draw_failure(site, response, next, &why);
 	/* Lax: the browser sends it when the provider sends it back */
@@ -86,7 +86,7 @@ static int exchanged(struct site *site, struct http_request *r, struct http_resp
 	struct site_user user = { .next = "/" };
 	struct fw_err why = { 0 };
 	if (!response) {
-		site->act->login_over(site->control, r);
+		site->act->login_finish(site->control, r);
 		return 0;
 	}
 	int state = site->act->login_user(site->control, r, &user, &why);
@@ -99,7 +99,7 @@ static int exchanged(struct site *site, struct http_request *r, struct http_resp
 		(void)draw_failure(site, response, user.next[0] ? user.next : "/", &why);
 	else if ((result = access_open_session(site, user.token, user.log_out, user.session_ms, response, err)) == 0)
 		draw_entry(response, &user);
-	site->act->login_over(site->control, r);
+	site->act->login_finish(site->control, r);
 	record(site, r, &user, result != 0 ? 500 : response->status);
 	return result;
 }

@@ -146,7 +146,7 @@ static int backup_later(struct site *site, struct http_request *r, struct http_r
 {
 	(void)r;
 	if (!response) {
-		site->act->backup_over(site->control);
+		site->act->backup_discard(site->control);
 		return 0;
 	}
 	int state = site->act->backup_take(site->control, response->file, sizeof response->file, err);

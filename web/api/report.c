@@ -88,7 +88,7 @@ static void markdown_line(struct buf *out, const struct view_comparison *of, con
 	markdown_change(out, cell->change_pct);
 	buf_puts(out, " | ");
 	markdown_interval(out, cell->ci_low_pct, cell->ci_high_pct);
-	buf_printf(out, " | %s |\n", verdict_word(of->kind, *cell->key ? cell->verdict : of->verdict));
+	buf_printf(out, " | %s |\n", verdict_label(of->kind, *cell->key ? cell->verdict : of->verdict));
 }
 
 static void write_cell(struct report *report, const struct store_cell *cell)

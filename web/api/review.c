@@ -75,7 +75,7 @@ static void rates(struct buf *out, struct unit unit, double base, double target)
 }
 
 /* Why the cell has its verdict, behind it. */
-static void remarks(struct buf *out, const struct review *review, const struct store_cell *row, int n)
+static void put_flags(struct buf *out, const struct review *review, const struct store_cell *row, int n)
 {
 	if (row->flags & FLAG_BORDERLINE)
 		buf_puts(out, ", borderline");
@@ -124,10 +124,10 @@ static void cell_line(struct buf *out, struct review *review, const struct store
 		double pct = peer ? peer->target_pct : NAN;
 		buf_printf(out, isfinite(pct) ? "%.1f | " : "– | ", pct);
 	}
-	const char *word = verdict_word(review->c->kind, row->verdict);
+	const char *word = verdict_label(review->c->kind, row->verdict);
 	bool is_loss = row->verdict == VERDICT_REGRESSION && !jobkind_is_side_by_side(review->c->kind);
 	buf_printf(out, is_loss ? "**%s**" : "%s", word);
-	remarks(out, review, row, n);
+	put_flags(out, review, row, n);
 	buf_puts(out, " |\n");
 }
 
@@ -153,7 +153,7 @@ static void table_head(struct buf *out, const struct review *review)
 }
 
 /* The pinned options of both sides: the result is not that of the plain commits. */
-static void pinned_words(struct buf *out, const struct comparison *c)
+static void put_pinned(struct buf *out, const struct comparison *c)
 {
 	const char *const pinned[] = { c->base.pinned, c->target.pinned };
 	buf_puts(out, ", pinned:");
@@ -169,11 +169,11 @@ static void heading(struct buf *out, const struct comparison *c)
 	struct buf finding;
 	buf_init(&finding, FINDING_BYTES);
 	comparison_finding(c, &finding);
-	buf_printf(out, "**flopwatch: %s**", verdict_word(c->kind, c->verdict));
+	buf_printf(out, "**flopwatch: %s**", verdict_label(c->kind, c->verdict));
 	if (c->kind == JOBKIND_ENVIRONMENT)
 		markdown_format(out, ", environment: %s{code} to %s{code}", c->base.toolchain, c->target.toolchain);
 	else if (c->kind == JOBKIND_CONFIG)
-		pinned_words(out, c);
+		put_pinned(out, c);
 	else
 		markdown_format(out, ": %s", finding.data);
 	buf_fini(&finding);
@@ -184,7 +184,7 @@ static void heading(struct buf *out, const struct comparison *c)
 }
 
 /* The answer of a profile, if one was requested. */
-static void why_line(void *arg, const struct view_profile *row)
+static void put_cause(void *arg, const struct view_profile *row)
 {
 	markdown_format(arg, "\nWhy: %s\n", row->answer);
 }
@@ -192,7 +192,7 @@ static void why_line(void *arg, const struct view_profile *row)
 /* Without a profile: why none is known of a benchmark program's regression. */
 static int why(struct db *db, struct buf *out, const struct comparison *c, struct fw_err *err)
 {
-	int found = view_profile_of(db, 0, c->id, why_line, out, err);
+	int found = view_profile_of(db, 0, c->id, put_cause, out, err);
 	if (found == 0 && *comparison_unprofiled(c))
 		markdown_format(out, "\nWhy: %s.\n", comparison_unprofiled(c));
 	return found < 0 ? -1 : 0;
@@ -229,7 +229,7 @@ static int table(struct db *db, struct buf *out, struct review *review, struct f
 }
 
 /* An alert of the comparison is the place to answer. */
-static void what_to_do(struct buf *out, const struct comparison *c, const struct view_around *around)
+static void put_next_step(struct buf *out, const struct comparison *c, const struct view_around *around)
 {
 	long long id = (long long)c->id;
 	int64_t alert = around->alert;
@@ -269,10 +269,10 @@ int review_write(struct db *db, const char *address, int64_t id, struct buf *out
 	if (result == 0)
 		result = why(db, out, &c, err);
 	if (result == 0) {
-		comparison_sureness(&c, &sure);
+		comparison_evidence(&c, &sure);
 		if (sure.len)
 			markdown_format(out, "\nHow sure: %s.\n", sure.data);
-		what_to_do(out, &c, &around);
+		put_next_step(out, &c, &around);
 		if (*address)
 			buf_printf(out, "\nMore: [C%lld](%s/comparisons/%lld)\n", (long long)id, address, (long long)id);
 	}

@@ -12,7 +12,7 @@ static void month_row(void *arg, const struct archive_position *last)
 	struct months *m = arg;
 	struct fw_err err = { 0 };
 	char mark[17] = "";
-	bool is_whole = archive_look(m->folder, last, &err) == 0 && archive_mark(m->folder, last->month, mark, &err) == 0;
+	bool is_whole = archive_check(m->folder, last, &err) == 0 && archive_mark(m->folder, last->month, mark, &err) == 0;
 	jsonw_format(&m->j, "{ month=%s bytes=%lld mark?=%s state=%s why?=%s }", last->month, (long long)last->at + last->bytes,
 		mark, is_whole ? "ok" : "damaged", err.text);
 }

@@ -7,7 +7,7 @@
 /* Factor for the margin beyond the outermost values. */
 #define ROOM 1.04
 
-struct axis axis_none(void)
+struct axis axis_empty(void)
 {
 	return (struct axis){ 0, 0 };
 }
@@ -20,7 +20,7 @@ void axis_cover(struct axis *axis, double pct)
 	axis->high_pct = fmax(axis->high_pct, pct);
 }
 
-void axis_settle(struct axis *axis, double threshold_pct)
+void axis_finish(struct axis *axis, double threshold_pct)
 {
 	double threshold = isfinite(threshold_pct) && threshold_pct > 0 ? threshold_pct : 0.5;
 	axis->low_pct = fmin(axis->low_pct * ROOM, -threshold * SHOWN);

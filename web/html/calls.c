@@ -255,13 +255,13 @@ void ratios_draw(struct buf *out, const struct store_runs *l, const struct ratio
 	float *pct = mem_alloc(PAIRS_MAX * sizeof *pct);
 	int n = changes(l, pct);
 	if (n >= PAIRS_MIN) {
-		struct axis axis = axis_none();
+		struct axis axis = axis_empty();
 		qsort(pct, (size_t)n, sizeof *pct, compare);
 		axis_cover(&axis, (double)pct[(int)(CUT * n)]);
 		axis_cover(&axis, (double)pct[n - 1 - (int)(CUT * n)]);
 		axis_cover(&axis, about->low_pct);
 		axis_cover(&axis, about->high_pct);
-		axis_settle(&axis, about->threshold_pct);
+		axis_finish(&axis, about->threshold_pct);
 		draw(out, &axis, about, pct, n);
 	}
 	free(pct);

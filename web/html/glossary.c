@@ -123,7 +123,7 @@ static const char *after(const char *at, const char *end, const char *close)
 }
 
 /* A fast check, since every tag is tested and nearly none is one of those below. */
-static bool may_be_unread(const char *tag)
+static bool may_be_skipped(const char *tag)
 {
 	switch (tag[1]) {
 	case 'c':
@@ -161,7 +161,7 @@ static const char *skip_tag(const char *at, const char *end)
 	const char *tag_end = memchr(at, '>', (size_t)(end - at));
 	if (!tag_end)
 		return end;
-	bool may_be = tag_end - at > 2 && may_be_unread(at);
+	bool may_be = tag_end - at > 2 && may_be_skipped(at);
 	for (size_t i = 0; may_be && i < sizeof unread / sizeof unread[0]; i++) {
 		size_t len = strlen(unread[i].open);
 		if ((size_t)(tag_end - at) >= len && memcmp(at, unread[i].open, len) == 0 && !isalnum((unsigned char)at[len]))

@@ -46,14 +46,14 @@ struct axis {
 };
 
 /** An empty axis; axis_cover widens it. */
-struct axis axis_none(void);
+struct axis axis_empty(void);
 /** Widen the axis to contain a value; one that is not finite is ignored. */
 void axis_cover(struct axis *axis, double pct);
 /**
  * Fix the ends after all values are covered: 0 and the threshold on both sides are inside. Units: percent; not finite or 0: the
  * threshold is unknown.
  */
-void axis_settle(struct axis *axis, double threshold_pct);
+void axis_finish(struct axis *axis, double threshold_pct);
 
 /** Position of a value: 0 at the low end, 1 at the high end. A value beyond an end has the position of that end. */
 double axis_at(const struct axis *axis, double pct);
@@ -495,9 +495,9 @@ void trend_free(struct trend *t);
  */
 int trend_flops(struct db *db, const struct view_scope *of, bool *flops, struct unit *unit, struct fw_err *err);
 /** Add the first line, with the events between its points. `name`: display name. */
-int trend_first(struct db *db, struct trend *t, const struct view_scope *of, const char *name, struct fw_err *err);
+int trend_add_first(struct db *db, struct trend *t, const struct view_scope *of, const char *name, struct fw_err *err);
 /** Add another line; none where the chart is full. */
-int trend_over(struct db *db, struct trend *t, const struct view_scope *of, const char *name, struct fw_err *err);
+int trend_add_line(struct db *db, struct trend *t, const struct view_scope *of, const char *name, struct fw_err *err);
 /** Draw the threshold around a y, after the lines were added; nothing where either is unknown. Units: percent. */
 void trend_limit(struct trend *t, double around, double threshold_pct);
 /**

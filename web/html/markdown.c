@@ -29,7 +29,7 @@ void markdown_code(struct buf *out, const char *text)
 }
 
 /* Forges find mentions and addresses in the rendered text, where no backslash protects them. */
-static bool is_taken_up(const char *word, size_t len)
+static bool is_linked_by_forges(const char *word, size_t len)
 {
 	return memchr(word, '@', len) || memmem(word, len, "://", 3) || (len > 4 && strncasecmp(word, "www.", 4) == 0);
 }
@@ -52,7 +52,7 @@ void markdown_text(struct buf *out, const char *text)
 		size_t gap = strspn(at, " \r\n\t"), len = strcspn(at + gap, " \r\n\t");
 		for (size_t i = 0; i < gap; i++)
 			buf_putc(out, ' ');
-		(is_taken_up(at + gap, len) ? code : escape)(out, at + gap, len);
+		(is_linked_by_forges(at + gap, len) ? code : escape)(out, at + gap, len);
 		at += gap + len;
 	}
 	buf_fini(&shown);

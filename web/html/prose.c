@@ -23,7 +23,7 @@ void prose_text(struct buf *out, const char *at, const char *end)
 	free(copy);
 }
 
-static void link_to(struct buf *out, const char *target, const char *said, bool names_files)
+static void link_to(struct buf *out, const char *target, const char *label, bool names_files)
 {
 	static const char glossary[] = "glossary.md#";
 	bool is_word = strncmp(target, glossary, sizeof glossary - 1) == 0;
@@ -31,7 +31,7 @@ static void link_to(struct buf *out, const char *target, const char *said, bool 
 		emit_rawf(out, "<a href=\"%s\">", target);
 	else if (is_word)
 		emit_rawf(out, "<a href=\"/glossary#%s\">", target + sizeof glossary - 1);
-	emit_text(out, said);
+	emit_text(out, label);
 	if (*target == '#' || is_word)
 		emit_raw(out, "</a>");
 	else if (names_files)
@@ -41,12 +41,12 @@ static void link_to(struct buf *out, const char *target, const char *said, bool 
 /* Returns the position after the link that begins here; `at` where none does. */
 static const char *draw_link(struct buf *out, const char *at, const char *end, bool names_files)
 {
-	char said[PART_BYTES], target[PART_BYTES];
-	const char *behind = prose_take(at, end, "[", "](", said, sizeof said);
+	char label[PART_BYTES], target[PART_BYTES];
+	const char *behind = prose_take(at, end, "[", "](", label, sizeof label);
 	behind = behind ? prose_take(behind - 1, end, "(", ")", target, sizeof target) : NULL;
 	if (!behind)
 		return at;
-	link_to(out, target, said, names_files);
+	link_to(out, target, label, names_files);
 	return behind;
 }
 

@@ -68,7 +68,7 @@ static void look(void *arg, const struct view_point *row)
 	struct known *known = arg;
 	known->times = known->times || isfinite(row->median_ms);
 	known->flops = known->flops || isfinite(row->tflops);
-	known->most_tflops = unit_more(known->most_tflops, row->tflops);
+	known->most_tflops = unit_max(known->most_tflops, row->tflops);
 }
 
 int trend_flops(struct db *db, const struct view_scope *of, bool *flops, struct unit *unit, struct fw_err *err)
@@ -356,7 +356,7 @@ static int find_origin(struct db *db, struct trend *t, const struct view_scope *
 	return 0;
 }
 
-int trend_over(struct db *db, struct trend *t, const struct view_scope *of, const char *name, struct fw_err *err)
+int trend_add_line(struct db *db, struct trend *t, const struct view_scope *of, const char *name, struct fw_err *err)
 {
 	if (t->chart.n_lines == CHART_LINES_MAX)
 		return 0;
@@ -373,11 +373,11 @@ int trend_over(struct db *db, struct trend *t, const struct view_scope *of, cons
 	return result == 0 ? find_origin(db, t, of, line, err) : -1;
 }
 
-int trend_first(struct db *db, struct trend *t, const struct view_scope *of, const char *name, struct fw_err *err)
+int trend_add_first(struct db *db, struct trend *t, const struct view_scope *of, const char *name, struct fw_err *err)
 {
 	t->is_one_branch = of->branch && *of->branch;
 	t->branch = of->branch;
-	return find_scale(db, t, of, err) || trend_over(db, t, of, name, err) || add_marks(db, t, of, err) ? -1 : 0;
+	return find_scale(db, t, of, err) || trend_add_line(db, t, of, name, err) || add_marks(db, t, of, err) ? -1 : 0;
 }
 
 void trend_limit(struct trend *t, double around, double threshold_pct)

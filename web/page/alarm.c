@@ -245,7 +245,7 @@ void alarms_draw(struct buf *out, const struct alarms *a)
 	out->failed |= a->bars.failed;
 }
 
-bool alarms_have(const struct alarms *a, int64_t alert)
+bool alarms_contain(const struct alarms *a, int64_t alert)
 {
 	for (int i = 0; alert && i < ALARMS_DRAWN; i++)
 		if (a->drawn[i] == alert)

@@ -113,7 +113,7 @@ static int table_row(struct db *db, struct buf *out, const struct view_alert *ro
 
 static int draw_table(struct db *db, struct buf *out, const struct view_alert *row, struct line *line, int n, struct fw_err *err)
 {
-	struct axis axis = axis_none();
+	struct axis axis = axis_empty();
 	struct past past;
 	double threshold_pct = NAN;
 	int result = begin_past(db, row, &past, err);
@@ -127,7 +127,7 @@ static int draw_table(struct db *db, struct buf *out, const struct view_alert *r
 		axis_cover(&axis, line[i].headline.change_pct);
 		threshold_pct = fmax(threshold_pct, line[i].headline.threshold_pct);
 	}
-	axis_settle(&axis, threshold_pct);
+	axis_finish(&axis, threshold_pct);
 	qsort(line, (size_t)n, sizeof *line, by_change);
 	layout_table(out, row->kind == ALERTKIND_COST ? "Cell|||>Change" : "Cell|~Last pushes|~Interval|>Change");
 	for (int i = 0; i < n && i < ROWS_MAX && result == 0; i++)

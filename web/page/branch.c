@@ -318,7 +318,7 @@ static void push_row(void *arg, const struct view_comparison *row)
 	emit_format(out,
 		"<tr><th scope=row class=branch>%lld{comparison} %s{commit}<span class=why>%s</span></th><td>"
 		"<a href=\"/comparisons/%lld\">%s{verdict}</a>",
-		(long long)row->id, row->target, row->subject, (long long)row->id, verdict_word(row->kind, row->verdict));
+		(long long)row->id, row->target, row->subject, (long long)row->id, verdict_label(row->kind, row->verdict));
 	reported_why(out, &headline, row->verdict);
 	emit_raw(out, "</td><td class=n>");
 	headline_change(out, &headline, row->verdict, isfinite(row->best_pct) ? row->best_pct : row->worst_pct);
@@ -356,7 +356,7 @@ static int draw_outcome(struct branch_page *page, const struct view_branch *row,
 	struct outcome outcome;
 	int result = outcome_read(page->site->db, row->comparison, &outcome, page->err);
 	outcome.is_whole = row->stands->is_final && strcmp(row->compared, row->commit) == 0;
-	if (result == 0 && !(outcome.verdict == VERDICT_REGRESSION && alarms_have(alarms, outcome.alert.id)))
+	if (result == 0 && !(outcome.verdict == VERDICT_REGRESSION && alarms_contain(alarms, outcome.alert.id)))
 		outcome_draw(&page->response->body, &outcome);
 	outcome_fini(&outcome);
 	return result;
@@ -407,7 +407,7 @@ static int draw_branch(struct branch_page *page, const struct view_branch *row, 
 	result = alarms_read(&alarms, page->err) != 0 ? -1 : result;
 	if (result == 0)
 		alarms_draw(out, &alarms);
-	if (result == 0 && slow && !alarms_have(&alarms, slow->alert)) /* it is acknowledged, so that it has no bar */
+	if (result == 0 && slow && !alarms_contain(&alarms, slow->alert)) /* it is acknowledged, so that it has no bar */
 		emit_format(out, "<p class=sub>%lld{alert} is %s.</p>\n", (long long)slow->alert, alertstate_name(slow->state));
 	if (result == 0 && row->comparison && !slow)
 		result = draw_outcome(page, row, &alarms);

@@ -209,10 +209,10 @@ static int get(
 int page_get(
 	struct site *site, struct http_request *r, struct http_response *response, http_handler_fn *handler, struct fw_err *err)
 {
-	int result = db_look_begin(site->db, err);
+	int result = db_snapshot_begin(site->db, err);
 	if (result == 0) {
 		result = get(site, r, response, handler, err);
-		db_look_end(site->db);
+		db_snapshot_end(site->db);
 	}
 	return result;
 }

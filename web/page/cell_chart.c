@@ -26,7 +26,7 @@ static int add_line(struct db *db, struct trend *t, const struct cell_chart *of,
 	buf_init(&name, FINDING_BYTES);
 	branch_text(&name, branch);
 	const char *text = name.data ? name.data : "";
-	int result = t->chart.n_lines ? trend_over(db, t, &scope, text, err) : trend_first(db, t, &scope, text, err);
+	int result = t->chart.n_lines ? trend_add_line(db, t, &scope, text, err) : trend_add_first(db, t, &scope, text, err);
 	buf_fini(&name);
 	return result;
 }

@@ -31,7 +31,7 @@ static void comparison_row(void *arg, const struct view_comparison *row)
 {
 	struct buf *out = arg;
 	emit_format(out, "<tr><th scope=row>%lld{comparison}</th><td>%s{verdict}</td><td class=n>%f{decided %d}</td><td>%s",
-		(long long)row->id, verdict_word(row->kind, row->verdict),
+		(long long)row->id, verdict_label(row->kind, row->verdict),
 		isfinite(row->best_pct) ? row->best_pct : row->worst_pct, verdict_is_change(row->verdict), row->suite);
 	if (row->kind != JOBKIND_COMPARE)
 		emit_format(out, " <small>%s</small>", jobkind_name(row->kind));

@@ -75,7 +75,7 @@ static void count_ahead(void *arg, const struct view_job *row)
 }
 
 /* The usual device time of the repository's comparisons, and the jobs that are queued or run. */
-static int say_cost(struct db *db, struct buf *out, const char *repo, struct fw_err *err)
+static int draw_cost(struct db *db, struct buf *out, const char *repo, struct fw_err *err)
 {
 	const struct view_filter recent = { .repo = repo, .limit = RECENT };
 	struct recent_cost cost = { .n = 0 };
@@ -105,7 +105,7 @@ static int offer_to_measure(struct db *db, struct buf *out, const char *repo, co
 	emit_raw(out,
 		"<p class=row><label><input type=checkbox name=quick> quick: fewer runs, sets no commit status and opens no alert</label>"
 		"<label>Cells <input name=cells placeholder=\"all, or a pattern: *backward\" maxlength=1000></label></p>");
-	int result = say_cost(db, out, repo, err);
+	int result = draw_cost(db, out, repo, err);
 	emit_raw(out, "<p><button>Measure them</button></p></form></section>\n");
 	return result;
 }

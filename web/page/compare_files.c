@@ -93,7 +93,7 @@ static void read_pair(const json_t *json, struct pair *p)
 			.base_tflops = comparison_number(cell, "base_tflops"),
 			.target_tflops = comparison_number(cell, "target_tflops"),
 			.change_pct = comparison_number(cell, "change_pct") };
-		most = unit_more(most, unit_more(row->base_tflops, row->target_tflops));
+		most = unit_max(most, unit_max(row->base_tflops, row->target_tflops));
 	}
 	qsort(p->row, (size_t)p->n, sizeof *p->row, compare_rows);
 	p->unit = unit_of_rates(most);

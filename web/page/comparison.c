@@ -386,6 +386,6 @@ struct unit comparison_unit(const struct comparison *c)
 {
 	double most = NAN;
 	for (int i = 0; i < c->n_cells; i++)
-		most = unit_more(most, unit_more(c->cell[i].base_tflops, c->cell[i].target_tflops));
+		most = unit_max(most, unit_max(c->cell[i].base_tflops, c->cell[i].target_tflops));
 	return unit_of_rates(most);
 }

@@ -32,7 +32,7 @@ static int draw_line(struct drawing *d, const struct view_comparison *row, const
 	struct buf *out = d->out;
 	d->verdicts[row->verdict]++;
 	emit_format(out, "<tr><th scope=row class=n>%lld{comparison}</th><td><a href=\"/comparisons/%lld\">%s{verdict}</a>",
-		(long long)row->id, (long long)row->id, verdict_word(row->kind, row->verdict));
+		(long long)row->id, (long long)row->id, verdict_label(row->kind, row->verdict));
 	reported_why(out, headline, row->verdict);
 	int result = alarm_line(d->site->db, out, row->id, row->job, row->verdict, d->err);
 	emit_raw(out, "</td><td class=n>");

@@ -196,7 +196,7 @@ static void pair_row(
 /* Rates, in a unit that suits them. Units: TFLOP/s. */
 static void rate_row(struct pairs *t, const char *name, double base, double target, double change_pct)
 {
-	struct unit unit = unit_of_rates(unit_more(base, target));
+	struct unit unit = unit_of_rates(unit_max(base, target));
 	pair_row(t, name, unit.name, base * unit.factor, target * unit.factor, change_pct, "%.1f");
 }
 
@@ -255,7 +255,7 @@ static void module_rows(struct pairs *t, const struct comparison *c, const struc
 	rate_row(t, "issued", rate(issued_base, cell->base_ms, 1e12), rate(issued_target, cell->target_ms, 1e12), NAN);
 	double claimed_base = rate(moved_base, cell->base_ms, 1e9), claimed_target = rate(moved_target, cell->target_ms, 1e9);
 	pair_row(t, "claimed traffic", "GB/s", claimed_base, claimed_target, NAN, "%.0f");
-	claimed_note(t->out, c, unit_more(claimed_base, claimed_target));
+	claimed_note(t->out, c, unit_max(claimed_base, claimed_target));
 	pair_row(t, "of peak at that clock", "%", comparison_peak_pct(c, cell->base_tflops, cell->base_mhz),
 		comparison_peak_pct(c, cell->target_tflops, cell->target_mhz), NAN, "%.1f");
 	comparison_peer_rows(t->out, cell);
@@ -548,7 +548,7 @@ static void kernels(struct buf *out, const struct comparison *c, const struct co
 /* ---- next steps ------------------------------------------------------------------------------------------------------- */
 
 /* State what would decide the cell: runs until k standard errors clear the nearer edge of the threshold. */
-static void what_decides(struct buf *out, const struct comparison *c, const struct comparison_cell *cell)
+static void draw_missing_evidence(struct buf *out, const struct comparison *c, const struct comparison_cell *cell)
 {
 	double k = c->rule_k, theta = stats_theta(cell->threshold_pct), m = -log1p(cell->change_pct / 100);
 	double total = c->runs, held_s = c->gpu_s;
@@ -603,7 +603,7 @@ static int commands(
 	return result;
 }
 
-static void in_words(struct buf *out, const char *before, const char *text)
+static void draw_sentence(struct buf *out, const char *before, const char *text)
 {
 	if (!*text)
 		return;
@@ -635,7 +635,7 @@ static void interval(struct buf *out, const json_t *change)
 		comparison_number(change, "ci_low_pct"), comparison_number(change, "ci_high_pct"));
 }
 
-static void how_sure(struct buf *out, const struct comparison *c, const struct comparison_cell *cell)
+static void draw_evidence(struct buf *out, const struct comparison *c, const struct comparison_cell *cell)
 {
 	if (!isfinite(cell->change_pct))
 		return;
@@ -643,12 +643,12 @@ static void how_sure(struct buf *out, const struct comparison *c, const struct c
 	emit_format(out, " with a 95 %% interval of %.2f{signed} \u2026 %.2f{signed}", cell->ci_low_pct, cell->ci_high_pct);
 	emit_rawf(out, ", threshold %.3g %%; a slowdown of %.2f %% or more would have been detected. %d runs, %d pairs.</p>",
 		cell->threshold_pct, cell->mde_pct, cell->runs, cell->samples);
-	in_words(out, "Of that ", comparison_text(cell->json, "parts"));
+	draw_sentence(out, "Of that ", comparison_text(cell->json, "parts"));
 	underpowered_note(out, c, cell);
 	if (strstr(cell->flags, "enqueue")) {
 		char host[EXPLAIN_SIZE];
 		explain_host_time(of_side(cell, "enqueue", "base_us"), of_side(cell, "enqueue", "target_us"), host);
-		in_words(out, "Longer from the host: ", host);
+		draw_sentence(out, "Longer from the host: ", host);
 	}
 	const json_t *mean = json_object_get(cell->json, "mean");
 	if (json_is_object(mean)) {
@@ -662,7 +662,7 @@ static void how_sure(struct buf *out, const struct comparison *c, const struct c
 	emit_format(out, "<p>In sustained runs, each side at the clock that its power draw permits: %f{change}",
 		comparison_number(sustained_runs, "change_pct"));
 	interval(out, sustained_runs);
-	in_words(out, "", comparison_text(sustained_runs, "why"));
+	draw_sentence(out, "", comparison_text(sustained_runs, "why"));
 }
 
 /* The speed of the cell up to this comparison. */
@@ -718,8 +718,8 @@ int comparison_detail(void *arg, struct buf *out, const struct comparison *c, st
 	draw_causes(out, json_object_get(json_object_get(cell->json, "kernels"), "causes"));
 	if (explained_cell(db, out, c, cell, err) != 0 || read_kernels(db, id, &sides, err) != 0)
 		return -1;
-	what_decides(out, c, cell);
-	how_sure(out, c, cell);
+	draw_missing_evidence(out, c, cell);
+	draw_evidence(out, c, cell);
 	times(out, cell, sides);
 	int result = measurements(db, out, c, cell, id, err);
 	if (result == 0 && !comparison_is_program(cell))

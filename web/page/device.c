@@ -37,7 +37,7 @@ static void reasons(struct buf *out, const json_t *device_check)
 	emit_raw(out, any ? "</dd>" : "nothing</dd>");
 }
 
-static void last_seen_doing(struct drawing *d, int64_t device)
+static void draw_last_check(struct drawing *d, int64_t device)
 {
 	struct buf text;
 	struct fw_err err = { 0 };
@@ -126,7 +126,7 @@ static void device_card(void *arg, const struct view_device *row)
 		(long long)row->seen_at, (long long)row->class, row->model, row->driver, row->toolkit, row->cudnn);
 	hardware(d, row->info_json);
 	false_alarms(d, row->id, row->uuid);
-	last_seen_doing(d, row->id);
+	draw_last_check(d, row->id);
 	if (d->absences.len)
 		emit_format(out, "<dt>Not reported</dt><dd class=dim>%s</dd>", d->absences.data);
 	emit_raw(out, "</dl><div class=row>");

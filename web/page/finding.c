@@ -37,7 +37,7 @@ static void side_by_side(const struct comparison *c, struct buf *out)
 	if (slower || faster)
 		buf_printf(out, "%d slower, %d faster of %d cells", slower, faster, c->n_cells);
 	else
-		buf_printf(out, "%s in %d cells", verdict_word(c->kind, c->verdict), c->n_cells);
+		buf_printf(out, "%s in %d cells", verdict_label(c->kind, c->verdict), c->n_cells);
 	buf_puts(out, c->quick ? ", in a quick comparison" : "");
 }
 
@@ -139,7 +139,7 @@ static const char *evidence_of(const struct comparison_cell *cell)
 }
 
 /* The end of the interval that is nearer to 0, against the threshold. */
-static void clearance(struct buf *out, const struct comparison *c, struct comparison_cell *cell)
+static void put_distance(struct buf *out, const struct comparison *c, struct comparison_cell *cell)
 {
 	bool is_loss = c->verdict == VERDICT_REGRESSION;
 	struct comparison_judged judged = comparison_judged(cell);
@@ -157,7 +157,7 @@ static void clearance(struct buf *out, const struct comparison *c, struct compar
 }
 
 /* The smallest slowdown that would have been detected in every cell; nothing where it is unknown for one of them. */
-static void sight(struct buf *out, const struct comparison *c)
+static void put_detectable(struct buf *out, const struct comparison *c)
 {
 	double least_pct = 0;
 	for (int i = 0; i < c->n_cells; i++) {
@@ -173,7 +173,7 @@ static void sight(struct buf *out, const struct comparison *c)
 	count_runs(out, c);
 }
 
-void comparison_sureness(const struct comparison *c, struct buf *out)
+void comparison_evidence(const struct comparison *c, struct buf *out)
 {
 	size_t begin = out->len;
 	int n = 0;
@@ -181,9 +181,9 @@ void comparison_sureness(const struct comparison *c, struct buf *out)
 	if (c->verdict == VERDICT_REGRESSION || c->verdict == VERDICT_IMPROVEMENT) {
 		struct comparison_cell *most = comparison_first(c, c->verdict);
 		if (most)
-			clearance(out, c, most);
+			put_distance(out, c, most);
 	} else if (c->verdict == VERDICT_UNCHANGED) {
-		sight(out, c);
+		put_detectable(out, c);
 	}
 	if (out->len == begin)
 		return;

@@ -385,7 +385,7 @@ static int add(struct site *site, struct trend *t, const struct requested *a, co
 	if (!is_first)
 		buf_putc(data, ' ');
 	api_address(data, a, cell, branch);
-	return is_first ? trend_first(site->db, t, &of, name, err) : trend_over(site->db, t, &of, name, err);
+	return is_first ? trend_add_first(site->db, t, &of, name, err) : trend_add_line(site->db, t, &of, name, err);
 }
 
 /* The first lines of the page. */
@@ -488,7 +488,7 @@ int page_history_svg(struct site *site, struct http_request *r, struct http_resp
 	struct view_scope of = scope_of(&a, a.cell, a.scope.branch);
 	int looked = trend_flops(site->db, &of, &flops, &unit, err);
 	struct trend *t = looked == 0 ? trend_new(trend_metric(metric, flops), flops, unit) : NULL;
-	int result = looked == 0 ? trend_first(site->db, t, &of, "", err) : -1;
+	int result = looked == 0 ? trend_add_first(site->db, t, &of, "", err) : -1;
 	if (result == 0) {
 		trend_label(t, a.cell, axis && strcmp(axis, "date") == 0);
 		response->type = "image/svg+xml; charset=utf-8";

@@ -75,7 +75,7 @@ struct why {
 	struct why_diagnostic *diagnostic;
 	struct pairing pairing;
 	/* internal */
-	struct why_kept *kept;
+	struct why_storage *kept;
 };
 
 /** Selects a profile: an alert's, or where that is 0 a comparison's. */
@@ -125,7 +125,7 @@ void alarms_title(struct buf *out, const struct alarms *a, int failed);
 /** Draw them; nothing where there is none. */
 void alarms_draw(struct buf *out, const struct alarms *a);
 /** Whether a bar of this alert is drawn. */
-bool alarms_have(const struct alarms *a, int64_t alert);
+bool alarms_contain(const struct alarms *a, int64_t alert);
 void alarms_fini(struct alarms *a);
 /** In plain text: "ada/three-stages is 4.0 % slower in 6 of 20 cells", of other kinds of alerts their title. */
 void alarm_finding(struct buf *out, const struct view_alert *row, const struct headline *headline);

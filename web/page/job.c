@@ -57,7 +57,7 @@ static void take_ended(void *arg, const struct view_job *row)
 	if (!row->started_at || !*row->device)
 		return;
 	struct bar *b = add(t, row, row->started_at, row->ended_at,
-		row->comparison ? verdict_word(row->kind, row->verdict) : jobstate_name(row->state));
+		row->comparison ? verdict_label(row->kind, row->verdict) : jobstate_name(row->state));
 	if (b)
 		b->is_done = true;
 }
@@ -283,7 +283,7 @@ static int draw_outcome(struct drawing *d, int64_t comparison, int64_t job, enum
 	struct headline headline;
 	if (reported_read(d->site->db, comparison, NULL, &headline, d->err) != 0)
 		return -1;
-	emit_format(out, "<a href=\"/comparisons/%lld\">%s{verdict}</a>", (long long)comparison, verdict_word(kind, verdict));
+	emit_format(out, "<a href=\"/comparisons/%lld\">%s{verdict}</a>", (long long)comparison, verdict_label(kind, verdict));
 	if (verdict_is_change(verdict))
 		emit_format(out, " %f{decided %d}", headline.change_pct, true);
 	emit_raw(out, " ");
@@ -313,7 +313,7 @@ static void draw_last(void *arg, const struct view_comparison *row)
 }
 
 /* The verdict of a running job's branch so far: that of the push which this job measures is not known yet. */
-static void draw_last_of(struct drawing *d, const struct view_job *row)
+static void draw_last_verdict(struct drawing *d, const struct view_job *row)
 {
 	enum { LOOKED_AT = 16 }; /* comparisons of other suites of this push, and with peers, are among them */
 	struct view_filter of = { .repo = row->repo, .branch = row->branch, .limit = LOOKED_AT };
@@ -415,7 +415,7 @@ static void running_card(void *arg, const struct view_job *row)
 	draw_compared(out, row);
 	draw_extent(out, row, p, elapsed_s);
 	draw_step_of(d, row);
-	draw_last_of(d, row);
+	draw_last_verdict(d, row);
 	layout_button(out, "jobs", id, "cancel", "Cancel");
 	emit_raw(out, "</section>\n");
 	json_decref(p);

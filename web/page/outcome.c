@@ -55,7 +55,7 @@ void outcome_subject(struct buf *out, const struct outcome *o)
 void outcome_sentence(struct buf *out, const char *subject, const struct outcome *o)
 {
 	if (jobkind_is_side_by_side(o->kind))
-		buf_printf(out, "%s: %s", subject, verdict_word(o->kind, o->verdict));
+		buf_printf(out, "%s: %s", subject, verdict_label(o->kind, o->verdict));
 	else
 		headline_sentence(out, subject, &o->headline, o->standing);
 }
@@ -186,7 +186,7 @@ void outcome_draw(struct buf *out, const struct outcome *o)
 	long long id = (long long)o->comparison, alert = (long long)o->alert.id;
 	bool is_open = alert && alertstate_is_live(o->alert.state);
 	emit_format(out, "<div class=\"%-s alarm\"><div>%s{verdict} ", is_bad(o) ? "banner" : "card",
-		verdict_word(o->kind, o->verdict));
+		verdict_label(o->kind, o->verdict));
 	if (o->cell && strcmp(o->cell, o->headline.key) != 0)
 		emit_format(out, "this cell <b>%f{decided %d}</b>; %-s of ", o->cell_change_pct, true,
 			o->verdict == VERDICT_IMPROVEMENT ? "best" : "worst");

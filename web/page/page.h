@@ -233,7 +233,7 @@ const char *comparison_cause(struct comparison_cell *cell);
 /** Append "ada/three-stages is 4.0 % slower in 6 of 20 cells". */
 void comparison_finding(const struct comparison *c, struct buf *out);
 /** Append the evidence of the verdict, without a full stop; nothing where the verdict has no interval. */
-void comparison_sureness(const struct comparison *c, struct buf *out);
+void comparison_evidence(const struct comparison *c, struct buf *out);
 /** Return the cell with this verdict that changed most; NULL none. */
 struct comparison_cell *comparison_first(const struct comparison *c, enum verdict verdict);
 /** Whether a cell has this flag. */

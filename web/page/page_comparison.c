@@ -75,7 +75,7 @@ static bool is_equal_by_comment(const struct comparison *c)
 
 static void sentence(struct buf *out, const struct comparison *c)
 {
-	emit_format(out, "<p class=lead>%s{verdict} ", verdict_word(c->kind, c->verdict));
+	emit_format(out, "<p class=lead>%s{verdict} ", verdict_label(c->kind, c->verdict));
 	if (comparison_is_side_by_side(c))
 		comparison_peer_sentence(out, c);
 	else if (c->verdict == VERDICT_REGRESSION || c->verdict == VERDICT_IMPROVEMENT)
@@ -131,12 +131,12 @@ static void first_reason(struct buf *out, const struct comparison *c, enum verdi
 		cell->reason);
 }
 
-static void how_sure(struct buf *out, const struct comparison *c)
+static void draw_evidence(struct buf *out, const struct comparison *c)
 {
 	size_t begin = out->len;
 	struct buf text;
 	buf_init(&text, FINDING_BYTES);
-	comparison_sureness(c, &text);
+	comparison_evidence(c, &text);
 	if (text.len)
 		emit_format(out, "<p><b>How sure:</b> %s", text.data);
 	else
@@ -202,7 +202,7 @@ static int comparison_lead(struct db *db, struct buf *out, const struct comparis
 	emit_raw(out, "<div class=said>");
 	sentence(out, c);
 	if (!comparison_is_side_by_side(c)) {
-		how_sure(out, c);
+		draw_evidence(out, c);
 		why_faster(out, c);
 		result = explained_line(db, out, c->around->alert, c, err);
 	}
@@ -677,7 +677,7 @@ static void request_counter(struct buf *out, const struct comparison *c, const s
 		if (!n)
 			continue;
 		emit_format(out, "<a href=\"/comparisons/%lld?show=%-s\"%-s>%s{name} %d</a>", (long long)c->id, name,
-			strcmp(view->show, name) == 0 ? " aria-current=true" : "", verdict_word(c->kind, (enum verdict)v), n);
+			strcmp(view->show, name) == 0 ? " aria-current=true" : "", verdict_label(c->kind, (enum verdict)v), n);
 	}
 	emit_raw(out, "</nav>\n");
 }
@@ -863,10 +863,10 @@ int page_comparison(struct site *site, struct http_request *r, struct http_respo
 		return -1;
 	if (!is_plain(&view))
 		return page_get(site, r, response, answer_chosen, err);
-	int result = db_look_begin(site->db, err);
+	int result = db_snapshot_begin(site->db, err);
 	if (result == 0) {
 		result = answer(site, r, response, id, err);
-		db_look_end(site->db);
+		db_snapshot_end(site->db);
 	}
 	return result;
 }

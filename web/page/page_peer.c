@@ -71,8 +71,8 @@ static void take_most(void *arg, const struct store_cell *row)
 {
 	struct peer_lines *lines = arg;
 	double both_tflops =
-		unit_more(view_tflops(row->flops, row->base_median_ms), view_tflops(row->flops, row->target_median_ms));
-	lines->most_tflops = unit_more(lines->most_tflops, both_tflops);
+		unit_max(view_tflops(row->flops, row->base_median_ms), view_tflops(row->flops, row->target_median_ms));
+	lines->most_tflops = unit_max(lines->most_tflops, both_tflops);
 }
 
 static void cell_line(void *arg, const struct store_cell *row)
@@ -90,7 +90,7 @@ static void cell_line(void *arg, const struct store_cell *row)
 			row->change_pct, 100 + row->change_pct, 100 + row->ci_low_pct, 100 + row->ci_high_pct);
 	else
 		emit_raw(out, "<td class=n>\u2013</td><td class=\"n w\">\u2013</td><td>");
-	emit_format(out, "%s{verdict}%s{?<span class=why>*</span>}</td></tr>\n", verdict_word(JOBKIND_PEER, row->verdict),
+	emit_format(out, "%s{verdict}%s{?<span class=why>*</span>}</td></tr>\n", verdict_label(JOBKIND_PEER, row->verdict),
 		row->reason);
 }
 

@@ -65,7 +65,7 @@ static void begin_text(const struct drawing *d, const char *class, int x, int y)
 static void head(const struct drawing *d)
 {
 	const struct comparison *c = d->c;
-	const char *word = verdict_word(c->kind, c->verdict);
+	const char *word = verdict_label(c->kind, c->verdict);
 	emit_format(d->out, "<text class=\"h %-s\" x=\"%d\" y=\"28\" font-size=\"15\">%-s %s{name}", layout_tone(word), EDGE,
 		layout_sign(word), word);
 	if (c->regressions)
@@ -155,7 +155,7 @@ static void strip(const struct drawing *d, const struct comparison_cell *cell, c
 
 static void row(struct drawing *d, const struct comparison_cell *cell)
 {
-	const char *word = verdict_word(d->c->kind, cell->verdict), *tone = layout_tone(word);
+	const char *word = verdict_label(d->c->kind, cell->verdict), *tone = layout_tone(word);
 	emit_format(d->out, "<g><title>%s</title>", cell->key);
 	begin_text(d, "", EDGE, d->y + 15);
 	put_case_name(d->out, cell);
@@ -182,7 +182,7 @@ void comparison_picture(struct buf *out, struct comparison *c)
 	emit_format(out,
 		"<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" width=\"%d\" height=\"%d\" role=\"img\" aria-label=\"comparison: %s{name}\">"
 		"<style>%-s</style>\n<rect width=\"%d\" height=\"%d\" fill=\"#fff\"/>",
-		WIDTH, height, WIDTH, height, verdict_word(c->kind, c->verdict), STYLE, WIDTH, height);
+		WIDTH, height, WIDTH, height, verdict_label(c->kind, c->verdict), STYLE, WIDTH, height);
 	head(&d);
 	buf_putc(out, '\n');
 	for (int i = 0; i < shown(c); i++) {

@@ -68,7 +68,7 @@ static void cell_hit(void *arg, const char *key)
 }
 
 /* The address of the only result where the terms identify one object; "" otherwise. */
-static int straight_to(struct search *s, char *location, size_t size, struct fw_err *err)
+static int find_only_result(struct search *s, char *location, size_t size, struct fw_err *err)
 {
 	static const struct {
 		const char *what, *path;
@@ -92,7 +92,7 @@ int page_search(struct site *site, struct http_request *r, struct http_response 
 	for (size_t n = strlen(words); n && words[n - 1] == ' ';)
 		words[--n] = '\0';
 	struct search s = { .site = site, .out = &response->body, .words = words };
-	if (straight_to(&s, response->location, sizeof response->location, err) != 0)
+	if (find_only_result(&s, response->location, sizeof response->location, err) != 0)
 		return -1;
 	if (response->location[0]) {
 		response->status = 303;

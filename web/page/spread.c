@@ -19,7 +19,7 @@ struct spread {
 
 struct axis comparison_axis(struct comparison *c, double *threshold_pct)
 {
-	struct axis axis = axis_none();
+	struct axis axis = axis_empty();
 	*threshold_pct = NAN;
 	for (int i = 0; i < c->n_cells; i++) {
 		struct comparison_judged judged = comparison_judged(&c->cell[i]);
@@ -28,7 +28,7 @@ struct axis comparison_axis(struct comparison *c, double *threshold_pct)
 		axis_cover(&axis, judged.ci_high_pct);
 		*threshold_pct = fmax(*threshold_pct, c->cell[i].threshold_pct);
 	}
-	axis_settle(&axis, *threshold_pct);
+	axis_finish(&axis, *threshold_pct);
 	return axis;
 }
 
@@ -67,7 +67,7 @@ static void draw_row(const struct spread *s, const struct row *row, bool is_name
 {
 	struct buf *out = s->out;
 	const struct comparison_cell *cell = row->cell;
-	const char *word = verdict_word(s->c->kind, cell->verdict);
+	const char *word = verdict_label(s->c->kind, cell->verdict);
 	emit_format(out, "<li><a href=\"?open=%d#c%d\" data-cell=c%d class=\"%-s%-s\" title=\"%s%-s", cell->n, cell->n, cell->n,
 		layout_tone(word), is_named ? "" : " thin", cell->key, is_named ? "\"><span class=name>" : "\" tabindex=-1>");
 	if (is_named)

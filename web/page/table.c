@@ -121,7 +121,7 @@ static void flags(struct buf *out, const struct comparison_cell *cell)
 
 static void verdict(struct buf *out, enum jobkind kind, const struct comparison_cell *cell)
 {
-	emit_format(out, "<td>%s{verdict}%s{? *}", verdict_word(kind, cell->verdict), cell->failure);
+	emit_format(out, "<td>%s{verdict}%s{? *}", verdict_label(kind, cell->verdict), cell->failure);
 	flags(out, cell);
 	char lacks[EXPLAIN_SIZE] = "";
 	if (cell->verdict == VERDICT_UNDECIDED && !*cell->reason)
@@ -285,7 +285,7 @@ struct tables {
 };
 
 /* In the requested order; else by verdict where something happened, and in the order of the suite where nothing did. */
-static bool stands_before(const struct tables *t, const struct comparison_cell *a, const struct comparison_cell *b)
+static bool comes_before(const struct tables *t, const struct comparison_cell *a, const struct comparison_cell *b)
 {
 	if (*t->view->sort || comparison_is_quiet(a->verdict))
 		return is_before(a, b, &t->order);
@@ -307,7 +307,7 @@ static void gather(struct tables *t, int first)
 			!is_shown(cell, t->view))
 			continue;
 		int at = out->n++;
-		for (; at > 0 && stands_before(t, cell, out->row[at - 1]); at--)
+		for (; at > 0 && comes_before(t, cell, out->row[at - 1]); at--)
 			out->row[at] = out->row[at - 1];
 		out->row[at] = cell;
 	}

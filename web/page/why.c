@@ -17,14 +17,14 @@ struct cause_rows {
 };
 
 /* Memory with the lifetime of `w`, newest first. */
-struct why_kept {
-	struct why_kept *next;
+struct why_storage {
+	struct why_storage *next;
 	char bytes[] __attribute__((aligned(16)));
 };
 
 static void *rows_keep(struct cause_rows *r, size_t len)
 {
-	struct why_kept *k = mem_alloc_zero(1, sizeof *k + len);
+	struct why_storage *k = mem_alloc_zero(1, sizeof *k + len);
 
 	k->next = r->w->kept;
 	r->w->kept = k;
@@ -365,7 +365,7 @@ int why_read(struct db *db, const struct why_of *of, struct why *out, struct fw_
 void why_fini(struct why *w)
 {
 	while (w->kept) {
-		struct why_kept *next = w->kept->next;
+		struct why_storage *next = w->kept->next;
 
 		free(w->kept);
 		w->kept = next;

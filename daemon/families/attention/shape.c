@@ -11,8 +11,8 @@ static int check_blocks(const struct attention_case *a, struct fw_err *err)
 	if (a->block < 1 || a->block > a->seqlen)
 		return err_set(err, ERR_INVALID, "a block of %d tokens does not fit seqlen %d", a->block, a->seqlen);
 	if (a->seqlen % a->block != 0)
-		return err_set(err, ERR_INVALID, "seqlen %d is not a multiple of block size %d; use %d or %d", a->seqlen, a->block,
-			a->seqlen / a->block * a->block, (a->seqlen / a->block + 1) * a->block);
+		return err_set(err, ERR_INVALID, "seqlen %d is not a multiple of block size %d; use %d or %d", a->seqlen,
+			a->block, a->seqlen / a->block * a->block, (a->seqlen / a->block + 1) * a->block);
 	if (a->pattern < PATTERN_UNIFORM || a->pattern >= PATTERNS)
 		return err_set(err, ERR_INVALID, "pattern %d is unknown", (int)a->pattern);
 	int blocks = attention_key_blocks(a);

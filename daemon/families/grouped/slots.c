@@ -63,8 +63,8 @@ int grouped_lay(const void *shape, uint64_t seed, int slot, void *out, struct fw
 	}
 	if (used == a->used) /* the suite counted the work with it */
 		return 0;
-	return err_set(err, ERR_INVALID, "%d groups have rows with seed %llu, the case has %d", used, (unsigned long long)seed,
-		a->used);
+	return err_set(
+		err, ERR_INVALID, "%d groups have rows with seed %llu, the case has %d", used, (unsigned long long)seed, a->used);
 }
 
 bool grouped_has_second(const void *shape)

@@ -122,8 +122,8 @@ static int check(const void *shape, enum direction d, struct fw_err *err)
 	if (d == DIRECTION_ONCE && !once(a, d))
 		return err_set(err, ERR_INVALID, "%s quantises no weights; leave once out", linear_recipes[a->recipe]);
 	if (d != DIRECTION_FORWARD && d != DIRECTION_ONCE && a->recipe != LINEAR_BASELINE && !linear_is_fp8(a))
-		return err_set(err, ERR_INVALID, "%s %s is for inference only; give directions: [forward]", linear_models[a->model],
-			linear_recipes[a->recipe]);
+		return err_set(err, ERR_INVALID, "%s %s is for inference only; give directions: [forward]",
+			linear_models[a->model], linear_recipes[a->recipe]);
 	return check_options(a, d, err);
 }
 

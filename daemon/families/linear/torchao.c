@@ -430,8 +430,8 @@ static void torchao_shapes_read(struct torchao_shapes *s, struct yaml_node *map,
 	yaml_int(y, min, LINEAR_POWER_MIN, LINEAR_POWER_MAX, &power[0]);
 	yaml_int(y, max, LINEAR_POWER_MIN, LINEAR_POWER_MAX, &power[1]);
 	if (set >= LINEAR_SET_POW2 && power[0] > power[1])
-		yaml_mistake(y, max ? max : min, "there is no power between min_power %lld and max_power %lld", (long long)power[0],
-			(long long)power[1]);
+		yaml_mistake(y, max ? max : min, "there is no power between min_power %lld and max_power %lld",
+			(long long)power[0], (long long)power[1]);
 	if (set == LINEAR_SET_CUSTOM)
 		read_custom(&f, map, list);
 	else if (set > LINEAR_SET_CUSTOM)

@@ -126,7 +126,7 @@ static int update_summary(struct db *db, int64_t id, enum alertkind kind, struct
 int alert_open(
 	struct db *db, const struct config *config, struct store_alert *a, int64_t now_ms, bool *is_new, struct fw_err *err)
 {
-	if (store_alert_open(db, a, now_ms, is_new, err) || (a->n_kept && update_summary(db, a->id, a->kind, err)))
+	if (store_alert_open(db, a, now_ms, is_new, err) || (a->n_old_cells && update_summary(db, a->id, a->kind, err)))
 		return -1;
 	struct message m = { .db = db,
 		.config = config,
@@ -134,7 +134,7 @@ int alert_open(
 		.comparison = a->comparison,
 		.now_ms = now_ms,
 		.err = err };
-	if (!*is_new && !a->n_alert_update)
+	if (!*is_new && !a->n_new_cells)
 		return 0;
 	return send_message(&m, a->id) != 0 || alert_profile(db, config, a, now_ms, err) != 0 ? -1 : 0;
 }

@@ -128,7 +128,7 @@ void device_alert_stop(struct device_alert_watch *s);
  * never offline, nor is any device before the daemon has worked for offline_after; `awake_ms`: since when it has worked without a
  * gap. *changed counts the opened and resolved alerts.
  */
-int device_alert_look(
+int device_alert_check(
 	struct db *db, const struct config *config, int64_t awake_ms, int64_t now_ms, int *changed, struct fw_err *err);
 
 /*

@@ -66,7 +66,7 @@ int alert_profile(struct db *db, const struct config *config, const struct store
 	if (cells.n == 0 || is_program)
 		return is_program < 0 ? -1 : 0;
 	profile_request_like(&of, &job);
-	profile_cells_words(&cells, job.cells_glob, sizeof job.cells_glob);
+	profile_cells_text(&cells, job.cells_glob, sizeof job.cells_glob);
 	snprintf(line, sizeof line, "queued: A%lld requests a profile", (long long)a->id);
 	return profile_request(db, &job, &p, line, now_ms, err);
 }

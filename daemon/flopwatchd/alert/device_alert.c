@@ -32,7 +32,7 @@ struct found {
 static int find_offline(struct db *db, int64_t since, int64_t now_ms, struct found *out, int *n, struct fw_err *err)
 {
 	struct find_waiting waiting[AT_ONCE_MAX];
-	if (find_silent_devices(db, since, waiting, AT_ONCE_MAX, n, err) != 0)
+	if (find_offline_devices(db, since, waiting, AT_ONCE_MAX, n, err) != 0)
 		return -1;
 	for (int i = 0; i < *n; i++) {
 		out[i].id = waiting[i].device;
@@ -47,8 +47,8 @@ static int find_offline(struct db *db, int64_t since, int64_t now_ms, struct fou
 /** Accepted alerts end too, so that the device may go offline again. */
 static int find_online_again(struct db *db, struct found *out, int *n, struct fw_err *err)
 {
-	struct find_offline_over over[AT_ONCE_MAX];
-	if (find_offline_received(db, over, AT_ONCE_MAX, n, err) != 0)
+	struct find_offline_alert over[AT_ONCE_MAX];
+	if (find_offline_ended(db, over, AT_ONCE_MAX, n, err) != 0)
 		return -1;
 	for (int i = 0; i < *n; i++) {
 		out[i].id = over[i].alert;
@@ -73,8 +73,8 @@ static int find_quarantined(struct db *db, int64_t since, struct found *out, int
 
 static int find_quarantine_over(struct db *db, struct found *out, int *n, struct fw_err *err)
 {
-	struct find_offline_over over[AT_ONCE_MAX];
-	if (find_offline_back(db, over, AT_ONCE_MAX, n, err) != 0)
+	struct find_offline_alert over[AT_ONCE_MAX];
+	if (find_offline_quarantine_ended(db, over, AT_ONCE_MAX, n, err) != 0)
 		return -1;
 	for (int i = 0; i < *n; i++) {
 		enum devicestate state = over[i].state;
@@ -114,7 +114,7 @@ static int resolve_all(
 	return 0;
 }
 
-int device_alert_look(
+int device_alert_check(
 	struct db *db, const struct config *config, int64_t awake_ms, int64_t now_ms, int *changed, struct fw_err *err)
 {
 	struct found found[AT_ONCE_MAX];
@@ -170,7 +170,8 @@ static void check_devices(void *arg)
 	if (now_ms >= s->due_ms || s->due_ms > now_ms + pause_ms || is_quarantine_alert_due(s, now_ms)) {
 		s->due_ms = now_ms + pause_ms;
 		if (txn_begin(s->txn, &err) != 0 ||
-			txn_end(s->txn, device_alert_look(s->txn->db, s->config, s->awake_ms, now_ms, &changed, &err), &err) != 0)
+			txn_end(s->txn, device_alert_check(s->txn->db, s->config, s->awake_ms, now_ms, &changed, &err), &err) !=
+				0)
 			log_warning("device.silence", "err=%s", log_quote(err.text));
 	}
 	loop_after(s->loop, pause_ms < GLANCE_MS ? pause_ms : GLANCE_MS, check_devices, s, &s->timer);

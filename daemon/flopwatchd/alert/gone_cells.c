@@ -31,7 +31,7 @@ static int read_suite(struct db *db, int64_t suite, const char *name, struct sui
 	struct fw_err mistakes = { 0 };
 	*out = (struct suite){ .n_cells = 0 };
 	buf_init(&text, SUITE_BYTES_MAX);
-	int result = find_gone_text(db, suite, &text, err);
+	int result = find_gone_suite_text(db, suite, &text, err);
 	if (result == 0)
 		result = suite_parse(text.data ? text.data : "", text.len, name, out, &mistakes) == 0;
 	buf_fini(&text);
@@ -50,11 +50,11 @@ static int report_measured(const struct gone_query *a, const struct suite *befor
 {
 	int result = 0;
 	for (int i = 0; i < before->n_cells && result == 0; i++) {
-		struct find_gone_word word;
+		struct find_gone_result word;
 		const char *key = before->cell[i].key;
 		if (has_key(a, key))
 			continue;
-		result = find_gone_word(a->db, a->repo, a->branch, a->suite, key, a->before, &word, err);
+		result = find_gone_result(a->db, a->repo, a->branch, a->suite, key, a->before, &word, err);
 		if (result == 0 && word.comparison)
 			a->each(a->arg, key, word.comparison);
 	}
@@ -78,7 +78,7 @@ static int compare_suites(
 		int known = last->parts > 1 ? read_suite(a->db, last->suite, a->suite, &before, err) : 0;
 		result = known < 0    ? -1
 			 : known == 1 ? report_measured(a, &before, err)
-				      : find_gone_vanished(a->db, c, forward_cell, a, err);
+				      : find_gone_missing(a->db, c, forward_cell, a, err);
 	}
 	free(a->key);
 	suite_fini(&after);
@@ -96,7 +96,7 @@ int gone_cells(
 	if (find_gone_last(db, c, &last, err) != 0)
 		return -1;
 	if (last.parts < 2 && last.parts_now < 2)
-		return find_gone_vanished(db, c, each, arg, err);
+		return find_gone_missing(db, c, each, arg, err);
 	return last.suite == c->suite ? 0 : compare_suites(&a, c, &last, err);
 }
 
@@ -108,7 +108,7 @@ int gone_cells_of_suite(
 	};
 	struct find_gone_last last;
 	struct suite before = { 0 };
-	if (find_gone_last_of(db, job, suite, &last, err) != 0)
+	if (find_gone_last_of_suite(db, job, suite, &last, err) != 0)
 		return -1;
 	int known = last.parts > 1 ? read_suite(db, last.suite, suite, &before, err) : 0;
 	int result = known < 0    ? -1

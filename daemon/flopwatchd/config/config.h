@@ -40,8 +40,8 @@ struct config_approve_by {
 	char comment[128]; /* a user writes it, followed by the full hash of the commit; "": none */
 	int n_users;
 	char user[CONFIG_LIST_MAX][128]; /* names at the forge who may approve */
-	char permission[8]; /* "write" or "admin": users with it in the forge's repository may approve; "": none */
-	int64_t poll_ms;    /* between two requests for the comments of requests that wait; 0: never */
+	char permission[8];              /* "write" or "admin": users with it in the forge's repository may approve; "": none */
+	int64_t poll_ms;                 /* between two requests for the comments of requests that wait; 0: never */
 };
 
 /** Watching of pull and merge requests, which anyone may open. */

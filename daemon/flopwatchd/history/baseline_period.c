@@ -100,7 +100,7 @@ static int choose_against(struct db *db, const struct result *r, struct baseline
 	e->against = find_role(r, e->row.reference_sha);
 	for (int i = 0; i < 2 && e->against == ROLE_NONE; i++) {
 		const char *sha = get_commit(r, roles[i]);
-		int had = sha[0] && was_timed(r, roles[i]) ? store_baseline_period_had(db, &e->row, sha, err) : 0;
+		int had = sha[0] && was_timed(r, roles[i]) ? store_baseline_period_has_reference(db, &e->row, sha, err) : 0;
 		if (had < 0)
 			return -1;
 		e->against = had ? roles[i] : ROLE_NONE;

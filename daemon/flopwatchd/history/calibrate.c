@@ -29,7 +29,7 @@ int calibrate_plan(struct db *db, struct plan *plan, int64_t repo, int64_t devic
 			return -1;
 		if (!calibration_learned(&known, &c->tau0, &c->nu0))
 			c->tau0 = c->nu0 = 0;
-		bool sees = calibration_sees(&known, rule, stats_theta(c->threshold_pct), &mde_pct);
+		bool sees = calibration_has_power(&known, rule, stats_theta(c->threshold_pct), &mde_pct);
 		c->underpowered_pct = sees ? 0 : mde_pct;
 	}
 	return 0;

@@ -184,7 +184,7 @@ static int apply_result(const struct trend *t, struct store_change *change, cons
 		return -1;
 	int found = find_cell(t->db, c->id, change->key, &cell, err);
 	if (found < 1)
-		return found < 0 ? -1 : trend_go_on(t, change, err);
+		return found < 0 ? -1 : trend_continue(t, change, err);
 	if (strcmp(change->state, "candidate") == 0)
 		return apply_verify(t, change, &baseline_period, c, &cell, err);
 	return apply_backfill(t, change, &baseline_period, c, &cell, err);
@@ -200,7 +200,7 @@ int trend_answer(const struct trend *t, const struct store_job *job, const struc
 	return result;
 }
 
-int trend_go_on(const struct trend *t, struct store_change *c, struct fw_err *err)
+int trend_continue(const struct trend *t, struct store_change *c, struct fw_err *err)
 {
 	struct store_baseline_period baseline_period;
 	if (store_baseline_period_get(t->db, c->baseline_period, &baseline_period, err))

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { ALARMS_MOST = 1 /* of the newest STORE_CLASS_LOOK A/A comparisons */ };
+enum { ALARMS_MOST = 1 /* of the newest STORE_CLASS_COMPARISONS_MAX A/A comparisons */ };
 /* minimum difference between two environments at held clock that is reported */
 #define SEPARATE_PCT 3.0
 
@@ -75,7 +75,7 @@ static int write_device(struct db *db, const struct store_class_device *d, const
 	if (strcmp(why, d->stands_out) == 0)
 		return 0;
 	log_info("device.class", "device=%s stands_out=%s", log_quote(d->uuid), log_quote(why));
-	return store_class_stands_out(db, d->id, why, err) || send_event(db, d, why, now_ms, err) ? -1 : 0;
+	return store_class_set_deviation(db, d->id, why, err) || send_event(db, d, why, now_ms, err) ? -1 : 0;
 }
 
 static int check_class(struct db *db, int64_t class, struct table *t, int64_t now_ms, struct fw_err *err)
@@ -93,7 +93,7 @@ static int check_class(struct db *db, int64_t class, struct table *t, int64_t no
 	return 0;
 }
 
-int device_offset_look(struct db *db, int64_t class, int64_t now_ms, struct fw_err *err)
+int device_offset_check(struct db *db, int64_t class, int64_t now_ms, struct fw_err *err)
 {
 	struct store_class_device *device = NULL;
 	int n = store_class_devices(db, class, &device, err);

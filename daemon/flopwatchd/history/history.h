@@ -82,7 +82,7 @@ int trend_verify(const struct trend *t, struct store_change *c, const struct sto
 int trend_answer(const struct trend *t, const struct store_job *job, const struct store_comparison *c, struct fw_err *err);
 
 /** Continue an open change point whose job ended without a result. */
-int trend_go_on(const struct trend *t, struct store_change *c, struct fw_err *err);
+int trend_continue(const struct trend *t, struct store_change *c, struct fw_err *err);
 
 /** Report a confirmed change point: an event, and an alert if it is slower. */
 int trend_report(const struct trend *t, struct store_change *c, struct fw_err *err);
@@ -95,7 +95,7 @@ int trend_report(const struct trend *t, struct store_change *c, struct fw_err *e
  */
 
 /** Check the class in the caller's transaction: a row and an event for each changed device. Err: the database. */
-int device_offset_look(struct db *db, int64_t class, int64_t now_ms, struct fw_err *err);
+int device_offset_check(struct db *db, int64_t class, int64_t now_ms, struct fw_err *err);
 
 /*
  * ---- environment ----
@@ -127,7 +127,7 @@ bool nights_is_now(const struct config *c, int64_t now_ms, int64_t *since_ms);
 /**
  * Queue the due shard for each device class without a waiting job. `is_share`: only this night's share. Returns the number, -1.
  */
-int nights_due(struct db *db, const struct config *c, const struct config_repo *repo, int64_t repo_id, bool is_share,
+int nights_enqueue_due(struct db *db, const struct config *c, const struct config_repo *repo, int64_t repo_id, bool is_share,
 	int64_t now_ms, struct fw_err *err);
 
 /*
@@ -140,7 +140,7 @@ int nights_due(struct db *db, const struct config *c, const struct config_repo *
  * Queue due comparisons: the newest measured upstream commit against each peer of the configuration, else of its base's manifest,
  * on each device without a waiting job, once for each module and environment. Returns the number, -1.
  */
-int peerjobs_due(struct db *db, const struct config_repo *repo, int64_t repo_id, int64_t now_ms, struct fw_err *err);
+int peerjobs_enqueue_due(struct db *db, const struct config_repo *repo, int64_t repo_id, int64_t now_ms, struct fw_err *err);
 
 /**
  * Queue `like` against each of `peers`. `like` holds repo, target_sha and optionally suite, device_kind, device_uuid, priority

@@ -57,7 +57,7 @@ static void add_shard(void *arg, const struct find_night_part *row)
 	if (row->part > k->n)
 		return;
 	k->part[row->part - 1] = (struct rotation_part){
-		.measured_at = row->measured_at, .is_requested = row->is_requested, .is_alert_update = row->is_alert_update
+		.measured_at = row->measured_at, .is_requested = row->is_requested, .has_change = row->has_change
 	};
 	snprintf(k->target[row->part - 1], sizeof k->target[0], "%s", row->target_sha);
 }
@@ -107,7 +107,7 @@ static int queue_next_shard(
 	return result;
 }
 
-int nights_due(struct db *db, const struct config *c, const struct config_repo *repo, int64_t repo_id, bool is_share,
+int nights_enqueue_due(struct db *db, const struct config *c, const struct config_repo *repo, int64_t repo_id, bool is_share,
 	int64_t now_ms, struct fw_err *err)
 {
 	struct dues dues = { .n = 0 };
@@ -120,7 +120,7 @@ int nights_due(struct db *db, const struct config *c, const struct config_repo *
 		find_night_suites(db, repo_id, branch, add_suite, &dues, err))
 		return -1;
 	for (int i = 0; i < dues.n; i++) {
-		int wanted = store_job_wants_class(db, dues.of[i].device_class, err);
+		int wanted = store_job_class_is_busy(db, dues.of[i].device_class, err);
 		int n = wanted ? (wanted < 0 ? -1 : 0) : queue_next_shard(db, repo_id, branch, &dues.of[i], &night, err);
 		if (n < 0)
 			return -1;

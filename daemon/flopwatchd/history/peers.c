@@ -58,7 +58,7 @@ static int queue_missing(struct db *db, const struct config_repo *repo, int64_t 
 		peers_parse(t->peers, &peers);
 	for (int i = peers_next(&peers, 0, t->kind); i < peers.n; i = peers_next(&peers, i + 1, t->kind)) {
 		struct store_job job = { .repo = repo_id, .origin = "idle", .priority = PRIORITY_PEER };
-		int known = store_peer_known(db, repo_id, &row, peers.of[i].provider, err);
+		int known = store_peer_is_requested(db, repo_id, &row, peers.of[i].provider, err);
 		snprintf(job.target_sha, sizeof job.target_sha, "%s", t->sha);
 		snprintf(job.suite, sizeof job.suite, "%s", t->suite);
 		job.device_class = t->class;
@@ -69,7 +69,7 @@ static int queue_missing(struct db *db, const struct config_repo *repo, int64_t 
 	return queued;
 }
 
-int peerjobs_due(struct db *db, const struct config_repo *repo, int64_t repo_id, int64_t now_ms, struct fw_err *err)
+int peerjobs_enqueue_due(struct db *db, const struct config_repo *repo, int64_t repo_id, int64_t now_ms, struct fw_err *err)
 {
 	struct targets targets = { .n = 0 };
 	char branch[1024];
@@ -80,7 +80,7 @@ int peerjobs_due(struct db *db, const struct config_repo *repo, int64_t repo_id,
 		store_peer_targets(db, repo_id, branch, add_target, &targets, err))
 		return -1;
 	for (int i = 0; i < targets.n; i++) {
-		int wanted = store_job_wants_class(db, targets.of[i].class, err);
+		int wanted = store_job_class_is_busy(db, targets.of[i].class, err);
 		int n = wanted ? (wanted < 0 ? -1 : 0) : queue_missing(db, repo, repo_id, &targets.of[i], now_ms, err);
 		if (n < 0)
 			return -1;

@@ -367,7 +367,7 @@ int trend_resume(struct db *db, const struct config *config, int64_t now_ms, str
 	struct store_change change = { .id = 0 };
 	int result;
 	while ((result = store_change_orphan(db, change.id, &change, err)) == 1)
-		if (trend_go_on(&t, &change, err))
+		if (trend_continue(&t, &change, err))
 			return -1;
 	return result;
 }

@@ -110,30 +110,32 @@ static int write_cell(const struct store_change *c, const char *suite, struct bu
 	return out->failed ? err_set(err, ERR_FULL, "the alert's cell does not fit") : 0;
 }
 
-static bool is_same_range(const struct store_alert_said *said, const struct trend_range *range)
+static bool is_same_range(const struct store_alert_reported *reported, const struct trend_range *range)
 {
-	return strcmp(said->from, range->from) == 0 && strcmp(said->to, range->to) == 0 && said->commits == range->commits &&
-	       said->skipped == range->unmeasured &&
-	       !(fabs(said->range_pct - range->change_pct) >=
+	return strcmp(reported->from, range->from) == 0 && strcmp(reported->to, range->to) == 0 &&
+	       reported->commits == range->commits && reported->skipped == range->unmeasured &&
+	       !(fabs(reported->range_pct - range->change_pct) >=
 		       ROUNDING_PCT); /* NAN: other cells also became slower in the range */
 }
 
 /** True if the alert already contains this regression and range, or has no space for the cell. */
-static bool is_reported(const struct store_change *c, const struct store_alert_said *said, const struct trend_range *range)
+static bool is_reported(
+	const struct store_change *c, const struct store_alert_reported *reported, const struct trend_range *range)
 {
-	if (c->alert != said->id)
+	if (c->alert != reported->id)
 		return false;
-	if (isnan(said->change_pct))
-		return said->is_full;
-	return fabs(said->change_pct - stats_change_pct(c->step)) < ROUNDING_PCT && is_same_range(said, range);
+	if (isnan(reported->change_pct))
+		return reported->is_full;
+	return fabs(reported->change_pct - stats_change_pct(c->step)) < ROUNDING_PCT && is_same_range(reported, range);
 }
 
 /** The worst cell gives the title; a cell without a range replaces one with a range only after further slowdown. */
-static bool keeps_title(const struct store_change *c, const struct store_alert_said *said, const struct trend_range *range)
+static bool keeps_title(
+	const struct store_change *c, const struct store_alert_reported *reported, const struct trend_range *range)
 {
 	double pct = stats_change_pct(c->step);
-	bool has_grown = pct < said->change_pct - ROUNDING_PCT;
-	return said->others_pct < pct - ROUNDING_PCT || (said->to[0] && !range->to[0] && !has_grown);
+	bool has_grown = pct < reported->change_pct - ROUNDING_PCT;
+	return reported->others_pct < pct - ROUNDING_PCT || (reported->to[0] && !range->to[0] && !has_grown);
 }
 
 int trend_alert(const struct trend *t, struct store_change *c, struct fw_err *err)
@@ -145,7 +147,7 @@ int trend_alert(const struct trend *t, struct store_change *c, struct fw_err *er
 		.worst_pct = stats_change_pct(c->step) };
 	struct store_baseline_period baseline_period;
 	struct trend_range range;
-	struct store_alert_said said;
+	struct store_alert_reported reported;
 	char title[256];
 	struct buf cells, culprits;
 	snprintf(a.target_sha, sizeof a.target_sha, "%s", c->commit_sha);
@@ -164,8 +166,8 @@ int trend_alert(const struct trend *t, struct store_change *c, struct fw_err *er
 		c->alert = accepted;
 		return store_change_update(t->db, c, err);
 	}
-	int is_open = store_alert_said(t->db, &a, baseline_period.suite, c->key, &said, err);
-	if (is_open < 0 || (is_open && is_reported(c, &said, &range)))
+	int is_open = store_alert_reported(t->db, &a, baseline_period.suite, c->key, &reported, err);
+	if (is_open < 0 || (is_open && is_reported(c, &reported, &range)))
 		return is_open < 0 ? -1 : 0;
 	buf_init(&cells, MESSAGE_MAX);
 	buf_init(&culprits, MESSAGE_MAX);
@@ -175,7 +177,7 @@ int trend_alert(const struct trend *t, struct store_change *c, struct fw_err *er
 			     ? -1
 			     : 0;
 	trend_title(c, &range, title, sizeof title);
-	a.title = is_open && keeps_title(c, &said, &range) ? "" : title;
+	a.title = is_open && keeps_title(c, &reported, &range) ? "" : title;
 	a.cells_json = cells.data;
 	a.culprits_json = culprits.data;
 	if (result == 0)

@@ -137,7 +137,7 @@ static void write_claim(
 {
 	char text[SPARSITY_SIZE], contradiction[EXPLAIN_SIZE];
 	claim.flops_issued = issued;
-	sparsity_words(mask, &claim, text);
+	sparsity_text(mask, &claim, text);
 	sparsity_contradiction(mask, &claim, contradiction);
 	jsonw_key(j, key);
 	jsonw_format(j, "{ blocks_kept=%g tiles_total=%g tiles_skipped=%g tiles_partial=%g text=%s contradiction?=%s }",
@@ -310,8 +310,8 @@ static void write_side(
 
 static void write_flags(struct jsonw *j, const struct store_cell *c)
 {
-	char words[FLAG_WORDS_SIZE];
-	flag_words(c->flags, words);
+	char words[FLAG_NAMES_SIZE];
+	flag_names(c->flags, words);
 	jsonw_format(j, "flags=[");
 	for (const char *word = words; *word; word += strspn(word, " ")) {
 		size_t len = strcspn(word, " ");

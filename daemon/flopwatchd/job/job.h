@@ -370,10 +370,10 @@ int judge_groups_unconfirmed(const struct result *r, int *cell);
 /* ---- lost: Regressions in the first set of runs, by estimator. Pure. ---- */
 
 /** True if the first set of pairs shows a regression, confirmed or not: the cell needs no sustained runs. */
-bool judge_lost_in_pairs(const struct result *r, int cell);
+bool judge_pairs_show_loss(const struct result *r, int cell);
 
 /** True if the first set of sustained runs shows a regression that another set must confirm. */
-bool judge_lost_in_sustained_runs(const struct result *r, int cell);
+bool judge_sustained_runs_show_loss(const struct result *r, int cell);
 
 /* ---- profile_cells: Cells to profile: the largest slowdown of each group and direction, and the largest of these. Pure. ---- */
 
@@ -396,7 +396,7 @@ void profile_cells_choose(struct profile_cells *c, int most);
 /**
  * Write the keys of the set, separated by single spaces, as in a job's row. Shape: text[size]; keys that do not fit are omitted.
  */
-void profile_cells_words(const struct profile_cells *c, char *text, size_t size);
+void profile_cells_text(const struct profile_cells *c, char *text, size_t size);
 
 /*
  * ---- profile_request ----
@@ -467,7 +467,7 @@ void sentinels_assign(const struct plan *whole, struct share *share, int n);
  * not take place. Excludes cells that had sustained runs or failed. Pure. Shape: share[n], where the last one with a cell counts;
  * again->cell has capacity for every cell of the plan.
  */
-void sentinels_again(const struct result *whole, const struct share *share, int n, struct share *again);
+void sentinels_find_missed(const struct result *whole, const struct share *share, int n, struct share *again);
 
 /* ---- throttle: Device time during which the clocks were limited. ---- */
 

@@ -69,7 +69,7 @@ void profile_cells_choose(struct profile_cells *c, int most)
 		c->n = most;
 }
 
-void profile_cells_words(const struct profile_cells *c, char *text, size_t size)
+void profile_cells_text(const struct profile_cells *c, char *text, size_t size)
 {
 	size_t len = 0;
 	text[0] = 0;

@@ -88,7 +88,7 @@ static sentinel_set missed_classes(const struct result *r, const struct share *s
 	return own & ~s->elsewhere & ~looked;
 }
 
-void sentinels_again(const struct result *whole, const struct share *share, int n, struct share *again)
+void sentinels_find_missed(const struct result *whole, const struct share *share, int n, struct share *again)
 {
 	sentinel_set unseen = 0, differs = 0;
 	for (int p = 0; p < n; p++) {

@@ -217,8 +217,9 @@ int approval_read(const char *payload, struct forge_approval *out, struct fw_err
 	snprintf(out->head, sizeof out->head, "%s", find_text(root, "head"));
 	copy_name(out->who, find_text(root, "who"));
 	json_decref(root);
-	return out->number > 0 && oid_is_whole(out->head) && out->who[0] ? 0
-									 : err_set(err, ERR_INVALID, "the row is not an approval");
+	return out->number > 0 && oid_is_whole(out->head) && out->who[0]
+		       ? 0
+		       : err_set(err, ERR_INVALID, "the row is not an approval");
 }
 
 bool approval_is_listed(const struct config_approve_by *by, const char *who)

@@ -22,20 +22,20 @@ enum { FORGE_DESCRIPTION_MAX = 140 }; /* characters, GitHub's limit */
  *   error               flopwatch failed
  *   cancelled           not measured: GitLab "canceled", Gitea "warning", GitHub "error"
  */
-struct forge_word {
+struct forge_status {
 	const char *sha, *state, *context, *description;
 	const char *target_url; /* "": none */
 };
 
 /** Append the URL and the body of the POST. Err: ERR_INVALID an unknown state. */
-int forge_request(
-	const struct config_status *forge, const struct forge_word *word, struct buf *url, struct buf *body, struct fw_err *err);
+int forge_request(const struct config_status *forge, const struct forge_status *word, struct buf *url, struct buf *body,
+	struct fw_err *err);
 /**
  * As forge_request, for a check run of GitHub. `findings` (may be NULL): array of {cell, text} for annotations. `sent_id`: the
  * check run to update, "" a new one; *method gets "POST" or "PATCH".
  */
-int forge_check_run(const struct config_status *forge, const struct forge_word *word, const json_t *findings, const char *sent_id,
-	const char **method, struct buf *url, struct buf *body, struct fw_err *err);
+int forge_check_run(const struct config_status *forge, const struct forge_status *word, const json_t *findings,
+	const char *sent_id, const char **method, struct buf *url, struct buf *body, struct fw_err *err);
 
 /** Append a line of Markdown that shows a text as it is: reasons and names of cells may have text of a branch. */
 void forge_put_code_line(struct buf *out, const char *text);
@@ -81,7 +81,7 @@ bool forge_check_run_has_ended(const char *state);
 enum { DELIVER_ARGS_MAX = 10 + CONFIG_ACCESS_ARGS };
 
 /** Content of a message. */
-struct deliver_what {
+struct deliver_content {
 	const char *id;            /* the same in every attempt; of a receiver for people another one if a user sends it again */
 	const struct buf *payload; /* JSON; of a receiver that shows messages to people an array of events, oldest first */
 	const struct store_outbox_first *first; /* of its thread, which this message continues; NULL: this one is the first */
@@ -104,8 +104,8 @@ struct deliver {
 };
 
 /** Prepare a message. Err: ERR_NOT_FOUND its receiver is no longer configured, ERR_INVALID. Own: deliver_fini, also after -1. */
-int deliver_prepare(const struct config *config, const struct store_outbox *row, const struct deliver_what *what, int64_t now_ms,
-	struct deliver *out, struct fw_err *err);
+int deliver_prepare(const struct config *config, const struct store_outbox *row, const struct deliver_content *what,
+	int64_t now_ms, struct deliver *out, struct fw_err *err);
 void deliver_fini(struct deliver *d);
 
 /** A page of the comments on a request, to find approvals of its head. */
@@ -132,9 +132,9 @@ int deliver_sign(
 enum { MESSAGE_TEXT_MAX = 1 << 20 };
 
 /** Append the body of a request to Slack. Err: ERR_INVALID the payload is not JSON. */
-int message_slack(const struct deliver_what *what, struct buf *body, struct fw_err *err);
+int message_slack(const struct deliver_content *what, struct buf *body, struct fw_err *err);
 /** Write the input of flopwatch-send for a receiver of another kind than webhook and slack. Err: ERR_INVALID. */
-int message_request(const struct config_webhook *to, const struct deliver_what *what, int64_t now_ms, struct deliver *out,
+int message_request(const struct config_webhook *to, const struct deliver_content *what, int64_t now_ms, struct deliver *out,
 	struct fw_err *err);
 
 /*

@@ -214,7 +214,7 @@ static json_t *read_events(const struct buf *payload)
 	return !root || json_is_array(root) ? root : json_pack("[o]", root);
 }
 
-int message_slack(const struct deliver_what *what, struct buf *body, struct fw_err *err)
+int message_slack(const struct deliver_content *what, struct buf *body, struct fw_err *err)
 {
 	json_t *all = read_events(what->payload);
 	struct buf text;
@@ -234,7 +234,7 @@ int message_slack(const struct deliver_what *what, struct buf *body, struct fw_e
 /* ---- chats --------------------------------------------------------------------------------------------------------------- */
 
 /* A message with an adaptive card, which the Workflows app posts. A TextRun has no markup. */
-static void write_teams(const json_t *all, const struct deliver_what *what, struct buf *body)
+static void write_teams(const json_t *all, const struct deliver_content *what, struct buf *body)
 {
 	struct buf text;
 	struct jsonw j;
@@ -257,7 +257,7 @@ static void write_teams(const json_t *all, const struct deliver_what *what, stru
 
 /* In a forum the first message begins a thread with a title. */
 static void write_discord_body(
-	const struct config_webhook *to, const json_t *all, const struct deliver_what *what, bool is_reply, struct buf *body)
+	const struct config_webhook *to, const json_t *all, const struct deliver_content *what, bool is_reply, struct buf *body)
 {
 	struct buf text, title;
 	struct jsonw j;
@@ -277,7 +277,7 @@ static void write_discord_body(
 	buf_fini(&title);
 }
 
-static void write_matrix_body(const json_t *all, const struct deliver_what *what, const char *root, struct buf *body)
+static void write_matrix_body(const json_t *all, const struct deliver_content *what, const char *root, struct buf *body)
 {
 	struct buf text;
 	struct jsonw j;
@@ -319,7 +319,8 @@ static void write_matrix_url(const struct config_webhook *to, const char *id, st
 	write_component(url, id); /* a server that got this id before answers with the event that it stored then */
 }
 
-static void prepare_chat(const struct config_webhook *to, const json_t *all, const struct deliver_what *what, struct deliver *out)
+static void prepare_chat(
+	const struct config_webhook *to, const json_t *all, const struct deliver_content *what, struct deliver *out)
 {
 	const char *root = what->first && what->first->answer[0] ? what->first->answer : NULL;
 	char token[CONFIG_SECRET_SIZE + 8];
@@ -396,7 +397,7 @@ static void write_date(struct buf *out, int64_t now_ms)
 }
 
 static void write_mail(const struct config_webhook *to, const json_t *all, const json_t *first_event,
-	const struct deliver_what *what, int64_t now_ms, struct deliver *out, struct buf *mail)
+	const struct deliver_content *what, int64_t now_ms, struct deliver *out, struct buf *mail)
 {
 	const struct store_outbox_first *first = what->first && what->first->answer[0] ? what->first : NULL;
 	struct buf text, subject;
@@ -424,7 +425,7 @@ static void write_mail(const struct config_webhook *to, const json_t *all, const
 }
 
 static void prepare_mail(const struct config_webhook *to, const json_t *all, const json_t *first_event,
-	const struct deliver_what *what, int64_t now_ms, struct deliver *out)
+	const struct deliver_content *what, int64_t now_ms, struct deliver *out)
 {
 	struct buf mail;
 	struct jsonw j;
@@ -443,8 +444,8 @@ static void prepare_mail(const struct config_webhook *to, const json_t *all, con
 	buf_fini(&mail);
 }
 
-int message_request(
-	const struct config_webhook *to, const struct deliver_what *what, int64_t now_ms, struct deliver *out, struct fw_err *err)
+int message_request(const struct config_webhook *to, const struct deliver_content *what, int64_t now_ms, struct deliver *out,
+	struct fw_err *err)
 {
 	json_t *all = read_events(what->payload), *first = what->first_payload ? read_events(what->first_payload) : NULL;
 	int result = 0;

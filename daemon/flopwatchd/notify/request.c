@@ -64,7 +64,7 @@ static void put_project(const struct config_status *forge, struct buf *url)
 }
 
 int forge_request(
-	const struct config_status *forge, const struct forge_word *word, struct buf *url, struct buf *body, struct fw_err *err)
+	const struct config_status *forge, const struct forge_status *word, struct buf *url, struct buf *body, struct fw_err *err)
 {
 	const char *state = map_state(forge, word->state);
 	/* GitLab refuses a status with a longer address */
@@ -136,8 +136,8 @@ static void write_annotations(struct jsonw *j, const json_t *findings)
 	jsonw_array_end(j);
 }
 
-int forge_check_run(const struct config_status *forge, const struct forge_word *word, const json_t *findings, const char *sent_id,
-	const char **method, struct buf *url, struct buf *body, struct fw_err *err)
+int forge_check_run(const struct config_status *forge, const struct forge_status *word, const json_t *findings,
+	const char *sent_id, const char **method, struct buf *url, struct buf *body, struct fw_err *err)
 {
 	int at = find_check_run(word->state);
 	struct buf summary;
@@ -211,8 +211,8 @@ int deliver_sign(
 }
 
 /* Write the request of a program: the event as it is, or for Slack a sentence, both signed. */
-static int prepare_program(
-	const struct config_webhook *to, const struct deliver_what *what, int64_t now_ms, struct deliver *out, struct fw_err *err)
+static int prepare_program(const struct config_webhook *to, const struct deliver_content *what, int64_t now_ms,
+	struct deliver *out, struct fw_err *err)
 {
 	char timestamp[24];
 	struct buf body, signature;
@@ -239,7 +239,7 @@ static int prepare_program(
 	return result;
 }
 
-static int prepare_webhook(const struct config *config, const struct store_outbox *row, const struct deliver_what *what,
+static int prepare_webhook(const struct config *config, const struct store_outbox *row, const struct deliver_content *what,
 	int64_t now_ms, struct deliver *out, struct fw_err *err)
 {
 	int at = config_webhook_find(config, row->target);
@@ -306,8 +306,8 @@ static void prepare_list(const struct config_status *forge, long long number, in
 }
 
 /* One comment on the request, which later results replace. */
-static int prepare_comment(
-	const struct config_repo *repo, const json_t *m, const struct deliver_what *what, struct deliver *out, struct fw_err *err)
+static int prepare_comment(const struct config_repo *repo, const json_t *m, const struct deliver_content *what,
+	struct deliver *out, struct fw_err *err)
 {
 	const struct config_status *forge = &repo->status;
 	bool is_gitlab = is_kind(forge, "gitlab"), is_update = what->sent_id && *what->sent_id;
@@ -384,7 +384,7 @@ static int prepare_approval(const struct config_repo *repo, const char *payload,
 }
 
 static int prepare_status(const struct config *config, const struct config_repo *repo, const json_t *m,
-	const struct deliver_what *what, struct deliver *out, struct fw_err *err)
+	const struct deliver_content *what, struct deliver *out, struct fw_err *err)
 {
 	const struct config_status *forge = &repo->status;
 	const char *method = "POST", *sent_id = what->sent_id ? what->sent_id : "";
@@ -395,7 +395,7 @@ static int prepare_status(const struct config *config, const struct config_repo 
 		return -1;
 	if (config->public_url[0])
 		snprintf(target_url, sizeof target_url, "%s%s", config->public_url, get_text(m, "page"));
-	struct forge_word word = { get_text(m, "sha"), get_text(m, "state"), get_text(m, "context"), get_text(m, "description"),
+	struct forge_status word = { get_text(m, "sha"), get_text(m, "state"), get_text(m, "context"), get_text(m, "description"),
 		target_url };
 	buf_init(&url, 2048);
 	buf_init(&body, BODY_MAX);
@@ -446,8 +446,8 @@ static int prepare_note(
 	return 0;
 }
 
-int deliver_prepare(const struct config *config, const struct store_outbox *row, const struct deliver_what *what, int64_t now_ms,
-	struct deliver *out, struct fw_err *err)
+int deliver_prepare(const struct config *config, const struct store_outbox *row, const struct deliver_content *what,
+	int64_t now_ms, struct deliver *out, struct fw_err *err)
 {
 	memset(out, 0, sizeof *out);
 	buf_init(&out->in, NOTIFICATION_MAX);

@@ -366,7 +366,7 @@ static void send_message(struct delivery *e, struct buf *payload)
 		buf_fini(&text);
 		return;
 	}
-	struct deliver_what message = { .id = e->row.message_id,
+	struct deliver_content message = { .id = e->row.message_id,
 		.payload = payload,
 		.first = follows ? &first : NULL,
 		.first_payload = follows ? &first_payload : NULL,

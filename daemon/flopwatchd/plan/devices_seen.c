@@ -26,7 +26,7 @@ static int drop_jobs(struct txn *g, const char *uuid, int64_t now_ms, struct fw_
 	while ((got = find_missing_job(g->db, uuid, id, &id, err)) == 1)
 		if (store_job_get(g->db, id, &job, err) != 0 || job_move(g, &job, JOBSTATE_CANCELLED, why, now_ms, err) != 0)
 			return -1;
-	return got < 0 ? -1 : environment_leave(g->db, uuid, why, now_ms, err);
+	return got < 0 ? -1 : environment_cancel_jobs(g->db, uuid, why, now_ms, err);
 }
 
 /* The remaining devices form a class without it. Own: takes `gone`. */
@@ -36,7 +36,7 @@ static int mark_absent(struct txn *g, struct find_missing *gone, int n, const ch
 	for (int i = 0; i < n && result == 0; i++)
 		if (send_event(g->db, gone[i].uuid, DEVICESTATE_ABSENT, why, now_ms, err) != 0 ||
 			drop_jobs(g, gone[i].uuid, now_ms, err) != 0 ||
-			device_offset_look(g->db, gone[i].class, now_ms, err) != 0)
+			device_offset_check(g->db, gone[i].class, now_ms, err) != 0)
 			result = -1;
 	free(gone);
 	return result;
@@ -52,7 +52,7 @@ static int mark_missing(struct txn *g, const struct config_worker *w, const stru
 		snprintf(why, sizeof why, "in a month worker %s got only other devices of %s", w->name, hello->location.host);
 	else
 		snprintf(why, sizeof why, "worker %s no longer has the device", w->name);
-	int n = find_missing_of(g->db, &has, why, now_ms, &gone, err);
+	int n = find_missing_mark(g->db, &has, why, now_ms, &gone, err);
 	return mark_absent(g, gone, n, why, now_ms, err);
 }
 
@@ -72,7 +72,7 @@ int devices_of_no_worker(struct txn *g, int64_t now_ms, struct fw_err *err)
 	if (names.failed)
 		err_set(err, ERR_FULL, "too many workers");
 	else if (txn_begin(g, err) == 0) {
-		int n = find_missing_without(g->db, names.data, why, now_ms, &gone, err);
+		int n = find_missing_mark_unconfigured(g->db, names.data, why, now_ms, &gone, err);
 		result = txn_end(g, mark_absent(g, gone, n, why, now_ms, err), err);
 	}
 	buf_fini(&names);

@@ -71,7 +71,7 @@ static int environment_over(
 		       : 0;
 }
 
-int environment_leave(struct db *db, const char *uuid, const char *why, int64_t now_ms, struct fw_err *err)
+int environment_cancel_jobs(struct db *db, const char *uuid, const char *why, int64_t now_ms, struct fw_err *err)
 {
 	struct store_environment_change change;
 	int found;
@@ -242,7 +242,7 @@ static int take_over(struct db *db, const struct store_environment_change *chang
 	int stuck;
 	while ((stuck = store_environment_change_stuck(db, change, uuid, err)) == 1) {
 		snprintf(why, sizeof why, "device %s is not in state ok, and %s measures the change", uuid, change->uuid);
-		if (environment_leave(db, uuid, why, now_ms, err))
+		if (environment_cancel_jobs(db, uuid, why, now_ms, err))
 			return -1;
 	}
 	return stuck;
@@ -260,8 +260,8 @@ static int check_device(struct db *db, const struct config *config, const struct
 		change = { .repo = t->repo, .baseline_period = t->baseline_period, .seen_at = now_ms };
 	struct store_job reference = { .kind = JOBKIND_REFERENCE };
 	bool is_built;
-	store_around(&t->was, change.was);
-	store_around(d, change.is);
+	store_device_fingerprint(&t->was, change.was);
+	store_device_fingerprint(d, change.is);
 	int known = store_environment_change_last(db, t->repo, t->suite, d->uuid, &last, err);
 	if (known < 0)
 		return -1;
@@ -297,22 +297,22 @@ int environment_seen(struct db *db, const struct config *config, const char *wor
 	int64_t now_ms, int *n, struct fw_err *err)
 {
 	char before[64] = "";
-	if (is_new && store_device_before(db, worker, d->kind, now_ms, before, err) != 0)
+	if (is_new && store_device_replaced(db, worker, d->kind, now_ms, before, err) != 0)
 		return -1;
-	struct store_current_baseline *t = mem_alloc_zero(STORE_STANDINGS_MAX, sizeof *t), last;
+	struct store_current_baseline *t = mem_alloc_zero(STORE_CURRENT_BASELINES_MAX, sizeof *t), last;
 	int known, result = 0;
 	bool is_first = true;
 	do {
-		known = store_standings(db, before[0] ? before : d->uuid, is_first ? NULL : &last, t, err);
+		known = store_current_baselines(db, before[0] ? before : d->uuid, is_first ? NULL : &last, t, err);
 		result = known < 0 ? -1 : 0;
 		for (int i = 0; i < known && result == 0; i++)
 			result = check_device(db, config, &t[i], d, now_ms, n, err);
 		if (known > 0)
 			last = t[known - 1];
 		is_first = false;
-	} while (result == 0 && known == STORE_STANDINGS_MAX);
+	} while (result == 0 && known == STORE_CURRENT_BASELINES_MAX);
 	if (result == 0 && before[0])
-		result = store_standings_drop(db, before, err);
+		result = store_current_baselines_drop(db, before, err);
 	free(t);
 	return result;
 }

@@ -40,7 +40,7 @@ struct ancestor {
 enum { ENVIRONMENT_TRIES = 3 }; /* of either job, by all devices of a class */
 
 /** Cancel the queued jobs of a device's changes; the next device that sees the same change gets them. */
-int environment_leave(struct db *db, const char *uuid, const char *why, int64_t now_ms, struct fw_err *err);
+int environment_cancel_jobs(struct db *db, const char *uuid, const char *why, int64_t now_ms, struct fw_err *err);
 
 /*
  * ---- environment_seen ----

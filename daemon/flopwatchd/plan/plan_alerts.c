@@ -54,7 +54,7 @@ static int resolve_no_plan(
 {
 	int64_t ids[FIND_GONE_MAX];
 	char why[96];
-	int n, result = find_gone_planned(db, job, ids, &n, err);
+	int n, result = find_gone_no_plan_alerts(db, job, ids, &n, err);
 	snprintf(why, sizeof why, "commit %.12s can be measured", job->target_sha);
 	return resolve_all(db, config, result, ids, n, why, now_ms, err);
 }
@@ -106,8 +106,9 @@ static int open_lost(struct db *db, const struct config *config, const struct st
 	alert_cells_init(&gone);
 	int result = collect_cells(db, job, suite, &gone, err);
 	if (result == 0 && gone.n) {
-		snprintf(title, sizeof title, "suite %.64s was removed: .flopwatch.yaml no longer names it, so %d cell%s measured",
-			suite, gone.n, gone.n == 1 ? " is not" : "s are not");
+		snprintf(title, sizeof title,
+			"suite %.64s was removed: .flopwatch.yaml no longer names it, so %d cell%s measured", suite, gone.n,
+			gone.n == 1 ? " is not" : "s are not");
 		struct store_alert a = make_alert(job, ALERTKIND_MISSING, title);
 		result = alert_cells_end(&gone, &a.cells_json, &a.groups_json, err) ||
 					 alert_open(db, config, &a, now_ms, &is_new, err)
@@ -131,7 +132,7 @@ static int resolve_lost(struct db *db, const struct config *config, const struct
 	for (int i = 0; i < after->n; i++)
 		jsonw_string(&j, after->name[i]);
 	jsonw_array_end(&j);
-	int n, rc = find_gone_named(db, job, suites.data, ids, &n, err);
+	int n, rc = find_gone_suite_alerts(db, job, suites.data, ids, &n, err);
 	snprintf(why, sizeof why, "commit %.12s names the suite again", job->target_sha);
 	rc = resolve_all(db, config, rc, ids, n, why, now_ms, err);
 	buf_fini(&suites);

@@ -144,8 +144,7 @@ int refusal_of_build(
 		return 0;
 	refusal_suite_position(repo, m, commit, suite, position);
 	return err_set(err, ERR_INVALID,
-		"%.300ssuite %s times modules, and " MANIFEST
-		" of commit %.12s has no build for them; add build: {command: "
+		"%.300ssuite %s times modules, and " MANIFEST " of commit %.12s has no build for them; add build: {command: "
 		"[make], outputs: {FAMILY: FILE}}, or take %s from its suites",
 		position, suite, commit, suite);
 }

@@ -121,7 +121,7 @@ static void limit_cells(struct plan *p, const struct store_job *job)
 		profile_cells_add(&most, c->key, c->group, direction_name(c->direction), case_flops(c));
 	}
 	profile_cells_choose(&most, EVIDENCE_CELLS_MAX);
-	profile_cells_words(&most, words, sizeof words);
+	profile_cells_text(&most, words, sizeof words);
 	for (int i = 0; i < p->request.n_cells; i++)
 		if (suite_matches(p->request.cell[i].key, words))
 			p->request.cell[kept++] = p->request.cell[i];
@@ -934,7 +934,7 @@ static enum trust read_trust(
 		end_for_error(r, &err);
 		return TRUST_ENDED;
 	}
-	int is_own = is_on_branch ? store_pull_own(r->db, r->job.repo, sha, &err) >= 0 ? 1 : -1
+	int is_own = is_on_branch ? store_pull_mark_own(r->db, r->job.repo, sha, &err) >= 0 ? 1 : -1
 				  : store_pull_is_own(r->db, r->job.repo, sha, &err);
 	int is_fork = is_own ? 0 : store_pull_fork(r->db, r->job.repo, sha, fork, &err);
 	if (is_own < 0 || is_fork < 0) {

@@ -13,11 +13,11 @@ int again_note(struct db *db, const struct config *config, const struct store_jo
 	int noted;
 	if (!config || !config->again_ms || c->verdict != VERDICT_UNDECIDED)
 		return 0;
-	if (store_again_noisy(db, c->id, &cells, err))
+	if (store_again_count_noisy(db, c->id, &cells, err))
 		return -1;
 	if (!cells)
 		return 0;
-	if (store_again_note(db, job->id, now_ms + config->again_ms, &noted, err))
+	if (store_again_schedule(db, job->id, now_ms + config->again_ms, &noted, err))
 		return -1;
 	clock_format(now_ms + config->again_ms, at);
 	if (noted)
@@ -38,7 +38,7 @@ static int queue_retry(struct db *db, const struct store_job *first, int64_t now
 	job.priority = PRIORITY_AGAIN;
 	snprintf(line, sizeof line, "queued: retry of J%lld, whose runs varied too much", (long long)first->id);
 	return store_job_insert(db, &job, now_ms, err) || store_job_log(db, job.id, now_ms, line, err) ||
-			       store_again_settle(db, first->id, job.id, err)
+			       store_again_clear(db, first->id, job.id, err)
 		       ? -1
 		       : 0;
 }
@@ -48,8 +48,8 @@ static int drop_all(struct db *db, int64_t now_ms, struct fw_err *err)
 {
 	int64_t id;
 	int result;
-	while ((result = store_again_any(db, &id, err)) == 1)
-		if (store_again_settle(db, id, 0, err) ||
+	while ((result = store_again_next(db, &id, err)) == 1)
+		if (store_again_clear(db, id, 0, err) ||
 			store_job_log(db, id, now_ms, "no retry: the configuration has `again: 0 s`", err))
 			return -1;
 	return result;
@@ -63,11 +63,11 @@ int again_request(struct db *db, const struct config *config, int64_t now_ms, st
 		return drop_all(db, now_ms, err);
 	while ((due = store_again_due(db, now_ms, &id, err)) == 1) {
 		struct store_job first;
-		int wanted = store_again_wanted(db, id, err);
+		int wanted = store_again_is_useful(db, id, err);
 		if (wanted < 0 || store_job_get(db, id, &first, err))
 			return -1;
 		wanted = wanted && config_repo_find(config, first.repo_name) >= 0;
-		if (wanted ? queue_retry(db, &first, now_ms, err) : store_again_settle(db, id, 0, err))
+		if (wanted ? queue_retry(db, &first, now_ms, err) : store_again_clear(db, id, 0, err))
 			return -1;
 		queued += wanted;
 	}

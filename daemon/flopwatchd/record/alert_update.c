@@ -75,14 +75,14 @@ static bool is_target_fault(const struct store_cell *cell)
 static int is_lost_before(struct db *db, const struct result *r, int i, const struct store_comparison *c,
 	const struct store_cell *cell, char class[16], struct fw_err *err)
 {
-	struct find_gone_word word;
+	struct find_gone_result word;
 	class[0] = '\0';
 	if (r->plan.size.parts < 2 || (cell->verdict != VERDICT_UNSUPPORTED && cell->verdict != VERDICT_NOT_COMPARABLE))
 		return 0;
 	judge_target_class(r, i, class);
 	if (!class[0])
 		return 0;
-	if (find_gone_word(db, c->repo, c->branch, r->plan.suite_name, cell->key, c->id, &word, err) != 0)
+	if (find_gone_result(db, c->repo, c->branch, r->plan.suite_name, cell->key, c->id, &word, err) != 0)
 		return -1;
 	return word.is_done ? is_newly_broken(db, r->plan.suite_name, c, cell, err) : 0;
 }
@@ -192,7 +192,7 @@ static int open_alert(struct db *db, const struct config *config, struct store_a
 	if (known == 1)
 		a->culprits_json = culprit.data;
 	int result = known < 0 ? -1 : alert_open(db, config, a, now_ms, &out->alert_is_new, err);
-	if (result == 0 && (out->alert_is_new || a->n_alert_update) && search && known == 0)
+	if (result == 0 && (out->alert_is_new || a->n_new_cells) && search && known == 0)
 		result = bisect_begin(db, a, c, r, now_ms, err);
 	out->alert = a->id;
 	buf_fini(&culprit);

@@ -65,8 +65,8 @@ struct diagnostics {
 /* ---- profile_causes: Causes of a profiled cell, computed by daemon/profile from its evidence and times, and stored. ---- */
 
 /** Store causes of cell `i` as rows of profile cell `row`. `timed` NULL: not compared, the kernels' times count. */
-int profile_causes(struct db *db, const struct result *r, int i, const struct store_cell *timed, const struct diagnostics *said,
-	int64_t row, struct fw_err *err);
+int profile_causes(struct db *db, const struct result *r, int i, const struct store_cell *timed,
+	const struct diagnostics *changes, int64_t row, struct fw_err *err);
 
 /* ---- profile_times: The slowdown of a profiled cell, and the shares of clock and host in it, before any counter. Pure. ---- */
 

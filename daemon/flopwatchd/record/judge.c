@@ -210,7 +210,8 @@ static int check_class(struct db *db, const struct store_comparison *c, int64_t 
 	int64_t class;
 	if (!c->environment)
 		return 0;
-	return store_class_of_environment(db, c->environment, &class, err) || device_offset_look(db, class, now_ms, err) ? -1 : 0;
+	return store_class_of_environment(db, c->environment, &class, err) || device_offset_check(db, class, now_ms, err) ? -1
+															  : 0;
 }
 
 static int finish(struct db *db, const struct config *config, const struct result *r, const struct store_job *job,

@@ -148,10 +148,10 @@ static void collect_evidence(const struct profiled *p, int cell, struct cause_ev
 	e->code = g->code;
 }
 
-static void add_diagnostics(struct cause_evidence *e, struct evidence_buffers *g, const struct diagnostics *said)
+static void add_diagnostics(struct cause_evidence *e, struct evidence_buffers *g, const struct diagnostics *changes)
 {
-	for (size_t i = 0; i < said->n; i++) {
-		const struct ptxas_change *c = &said->change[i];
+	for (size_t i = 0; i < changes->n; i++) {
+		const struct ptxas_change *c = &changes->change[i];
 		g->diagnostic[e->n_diagnostics++] =
 			(struct cause_diagnostic){ .is_worse = c->how == PTXAS_NEW || c->how == PTXAS_MORE,
 				.is_serial = c->kind == PTXAS_SERIAL,
@@ -175,8 +175,8 @@ static int put_cause(struct db *db, const struct cause *cause, int rank, int64_t
 	return store_profile_cause_put(db, row, &c, err);
 }
 
-int profile_causes(struct db *db, const struct result *r, int i, const struct store_cell *timed, const struct diagnostics *said,
-	int64_t row, struct fw_err *err)
+int profile_causes(struct db *db, const struct result *r, int i, const struct store_cell *timed,
+	const struct diagnostics *changes, int64_t row, struct fw_err *err)
 {
 	const struct msg_profile *end = profiled_end(&r->profiled, i);
 	const struct msg_counterfactual *with = profiled_with(&r->profiled, i);
@@ -187,7 +187,7 @@ int profile_causes(struct db *db, const struct result *r, int i, const struct st
 		.target_config = end->target_config,
 		.device = { .sms = r->device.cores, .mhz = r->device.clock_max_mhz, .dram_gb_s = r->device.peak_gb_s } };
 	collect_evidence(&r->profiled, i, &e, &g);
-	add_diagnostics(&e, &g, said);
+	add_diagnostics(&e, &g, changes);
 	if (with) {
 		e.with_base_ms = with->base_ms;
 		e.with_target_ms = with->target_ms;

@@ -181,8 +181,8 @@ static int put_evidence(struct db *db, const struct profiled *p, int cell, int64
 	return 0;
 }
 
-static int put_cell(struct db *db, const struct result *r, const struct store_profile *p, const struct diagnostics *said, int i,
-	struct fw_err *err)
+static int put_cell(struct db *db, const struct result *r, const struct store_profile *p, const struct diagnostics *changes,
+	int i, struct fw_err *err)
 {
 	char why[WHY_SIZE];
 	struct store_cell timed;
@@ -204,18 +204,18 @@ static int put_cell(struct db *db, const struct result *r, const struct store_pr
 		return 0;
 	if (put_evidence(db, &r->profiled, i, c.id, err) != 0)
 		return -1;
-	return profile_causes(db, r, i, found ? &timed : NULL, said, c.id, err);
+	return profile_causes(db, r, i, found ? &timed : NULL, changes, c.id, err);
 }
 
 static int put_cells(struct db *db, const struct result *r, const struct store_profile *p, struct fw_err *err)
 {
-	struct diagnostics said;
-	int result = diagnostics_read(db, r, &said, err);
+	struct diagnostics changes;
+	int result = diagnostics_read(db, r, &changes, err);
 	if (result == 0)
-		result = diagnostics_put(db, p->id, &said, err);
+		result = diagnostics_put(db, p->id, &changes, err);
 	for (int i = 0; i < r->plan.request.n_cells && result == 0; i++)
-		result = put_cell(db, r, p, &said, i, err);
-	diagnostics_fini(&said);
+		result = put_cell(db, r, p, &changes, i, err);
+	diagnostics_fini(&changes);
 	return result;
 }
 

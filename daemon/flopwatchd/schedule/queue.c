@@ -415,7 +415,7 @@ static void preempt_job(struct queue *q)
 		if (slot_is_leaving(q->slot[i]))
 			return;
 	for (int i = 0; i < q->n_slots && made == 0; i++)
-		made = slot_make_way(q->slot[i], &err);
+		made = slot_preempt(q->slot[i], &err);
 	if (made < 0)
 		log_failure(q, "queue.read", &err);
 }

@@ -97,7 +97,7 @@ static void read_errors(struct executor *e)
 		char *rest = text, *line;
 		while ((line = strsep(&rest, "\n")))
 			if (*line && e->hooks)
-				e->hooks->said(e->arg, line);
+				e->hooks->line_received(e->arg, line);
 	}
 }
 
@@ -116,24 +116,24 @@ static void on_process_exit(void *arg, const struct proc_exit *how)
 	e->timer = NULL;
 	read_errors(e); /* its last lines */
 	if (e->lost[0])
-		executor_say(e, e->lost);
+		executor_report_line(e, e->lost);
 	if (how->status != 0)
 		proc_describe(how, text);
 	snprintf(e->exited, sizeof e->exited, "%s", text);
 	if (get_slurm(e) && text[0])
 		slurm_search(get_slurm(e)); /* its allocation may still exist */
 	struct fw_err unknown = { 0 };
-	if (e->hooks && get_pods(e) && text[0] && pods_ask_why(get_pods(e), e, &unknown) == 0)
+	if (e->hooks && get_pods(e) && text[0] && pods_query_reason(get_pods(e), e, &unknown) == 0)
 		return;
 	executor_report_end(e);
 }
 
-void executor_say(struct executor *e, const char *text)
+void executor_report_line(struct executor *e, const char *text)
 {
 	char line[400];
 	snprintf(line, sizeof line, "%s", text);
 	if (e->hooks)
-		e->hooks->said(e->arg, line);
+		e->hooks->line_received(e->arg, line);
 }
 
 void executor_report_end(struct executor *e)
@@ -194,7 +194,7 @@ int executor_submit(struct executors *x, const struct config_worker *w, const ch
 	e->arg = arg;
 	*out = e;
 	if (get_slurm(e))
-		slurm_look(get_slurm(e));
+		slurm_poll(get_slurm(e));
 	else if (!get_pods(e))
 		begin_running(e);
 	return 0;
@@ -233,7 +233,7 @@ void executor_end_lost(struct executor *e, const char *why)
 	if (e->timer) /* it is ending */
 		return;
 	if (!e->child) { /* no process was started in its pod */
-		executor_say(e, why);
+		executor_report_line(e, why);
 		connect_close(&e->line);
 		executor_report_end(e);
 		begin_running(e);

@@ -62,7 +62,7 @@ int64_t executors_pause_ms(int64_t first_ms, int n_failed, int64_t most_ms);
 /** Start the worker in the pod of the submission, which runs. */
 void executor_start(struct executor *e);
 /** Report a line as one of the worker's errors. */
-void executor_say(struct executor *e, const char *text);
+void executor_report_line(struct executor *e, const char *text);
 /** Report the end of the submission's process. */
 void executor_report_end(struct executor *e);
 /** End a submission whose scheduler no longer has its request: say `why`, which counts as a line of its errors. */
@@ -86,7 +86,7 @@ void slurm_free(struct slurm *s);
 /** Name of submission `n` of this daemon in Slurm. Shape: name[EXECUTOR_NAME_SIZE]. */
 void slurm_name(const struct slurm *s, unsigned n, char name[EXECUTOR_NAME_SIZE]);
 /** Poll the queue while a submission is pending. */
-void slurm_look(struct slurm *s);
+void slurm_poll(struct slurm *s);
 /** Search for allocations without an owner until there is none. */
 void slurm_search(struct slurm *s);
 
@@ -116,11 +116,11 @@ void pods_name(const struct pods *s, unsigned n, char name[EXECUTOR_NAME_SIZE]);
 /** Create the submission's pod, on `node` if set. Err: the template, or kubectl cannot be started. */
 int pods_create(struct pods *s, struct executor *e, const char *node, struct fw_err *err);
 /** Poll the list while a submission waits. */
-void pods_look(struct pods *s);
+void pods_poll(struct pods *s);
 /** Search for pods without an owner until there is none. */
 void pods_search(struct pods *s);
-/** The worker's process ended: request the reason, report it with executor_say, and call executor_report_end. */
-int pods_ask_why(struct pods *s, struct executor *e, struct fw_err *err);
+/** The worker's process ended: request the reason, report it with executor_report_line, and call executor_report_end. */
+int pods_query_reason(struct pods *s, struct executor *e, struct fw_err *err);
 
 #define PODS_OWNER_LABEL "flopwatch-owner"
 #define PODS_CONTAINER   "worker" /* name of the worker's container */

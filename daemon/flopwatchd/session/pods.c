@@ -178,7 +178,7 @@ static void on_created(void *arg, const struct buf *out, const struct fw_err *fa
 		return;
 	}
 	e->is_listed = true;
-	pods_look(e->all->pods[e->worker - e->all->config->worker]);
+	pods_poll(e->all->pods[e->worker - e->all->config->worker]);
 }
 
 int pods_create(struct pods *s, struct executor *e, const char *node, struct fw_err *err)
@@ -331,7 +331,7 @@ static void on_timer(void *arg)
 	schedule_next(s);
 }
 
-void pods_look(struct pods *s)
+void pods_poll(struct pods *s)
 {
 	schedule_list(s, LIST_FIRST_MS);
 }
@@ -351,14 +351,14 @@ static void on_why(void *arg, const struct buf *out, const struct fw_err *failed
 	json_t *item = failed ? NULL : json_loadb(out->data ? out->data : "", out->len, 0, NULL);
 	e->asking = NULL;
 	if (failed)
-		executor_say(e, strstr(failed->text, "(NotFound)") ? "the pod was deleted" : failed->text);
+		executor_report_line(e, strstr(failed->text, "(NotFound)") ? "the pod was deleted" : failed->text);
 	else if (pod_read(item, &p) && p.step == POD_ENDED)
-		executor_say(e, p.reason);
+		executor_report_line(e, p.reason);
 	json_decref(item);
 	executor_report_end(e);
 }
 
-int pods_ask_why(struct pods *s, struct executor *e, struct fw_err *err)
+int pods_query_reason(struct pods *s, struct executor *e, struct fw_err *err)
 {
 	struct words w;
 	begin_words(&w, s, (const char *const[]){ "get", "pod", e->name, "--output=json", NULL });

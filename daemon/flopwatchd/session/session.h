@@ -35,7 +35,7 @@ struct executor_hooks {
 	/** The worker can be connected. May be called before executor_submit returns. Own: the executor owns the descriptor. */
 	void (*running)(void *arg, int fd);
 	/** One line of the worker's standard error. */
-	void (*said)(void *arg, char *line);
+	void (*line_received)(void *arg, char *line);
 	/** The process ended: "exit 3", "" for success. Called only if executor_is_process. */
 	void (*ended)(void *arg, const char *how);
 };
@@ -147,7 +147,7 @@ int slot_cancel(struct slot *s, const char *why, struct fw_err *err);
 /** Return its job to the queue without counting the attempt, and stop the worker. */
 void slot_release(struct slot *s, const char *why);
 /** Preempt a profile if a job that a client waits for could use its device. Returns 1 preempted, 0, -1. */
-int slot_make_way(struct slot *s, struct fw_err *err);
+int slot_preempt(struct slot *s, struct fw_err *err);
 /** True if its job has ended and its worker is still ending. */
 bool slot_is_leaving(const struct slot *s);
 /** As slot_release, for a job that was not sent to the worker yet. */
@@ -339,7 +339,7 @@ struct slot *split_group_leader(struct slot *s);
 /** Add a finished partition; a helper is free then. Own: takes `part`. Err: it does not fit. */
 int split_group_take(struct slot *s, struct result *part, struct fw_err *err);
 /** Start a confirming set, or return the whole result (else NULL), which becomes the caller's. Err: as split_group_gather. */
-int split_group_go_on(struct slot *leader, struct result **whole, struct fw_err *err);
+int split_group_continue(struct slot *leader, struct result **whole, struct fw_err *err);
 /** End the job: helpers are free, or will be when their workers have ended. No effect without a split group. */
 void split_group_dismiss(struct slot *leader);
 /** Remove the slot, leader or helper. */
@@ -353,10 +353,10 @@ void split_group_forget(struct slot *s);
  */
 
 enum phase {
-	PHASE_DOWN,    /* waits for its timer, then queries the worker again */
-	PHASE_ASKING,  /* has a session that only waits for hello */
-	PHASE_FREE,    /* has no job; its devices are known, or a scheduler has them */
-	PHASE_WAITING, /* has a session without an allocation; the job is chosen once there is one */
+	PHASE_DOWN,     /* waits for its timer, then queries the worker again */
+	PHASE_QUERYING, /* has a session that only waits for hello */
+	PHASE_FREE,     /* has no job; its devices are known, or a scheduler has them */
+	PHASE_WAITING,  /* has a session without an allocation; the job is chosen once there is one */
 	/* retains an allocation that fits no job while it requests another: the scheduler would grant the same device again */
 	PHASE_IDLE_ALLOCATION,
 	PHASE_PLANNING,     /* has a job and queries git for its inputs; with an allocation, next to its session */
@@ -394,9 +394,9 @@ struct slot {
 	bool measures; /* measuring has started: the job's time limit applies */
 	struct msg_device device;
 	int64_t device_id;
-	enum { HEALTH_CHECK_NOT_SENT, HEALTH_CHECK_SENT, HEALTH_CHECK_SAID } health_check;
+	enum { HEALTH_CHECK_NOT_SENT, HEALTH_CHECK_SENT, HEALTH_CHECK_ANSWERED } health_check;
 	bool health_check_ok;
-	int n_silent; /* consecutive health checks that were sent and got no response */
+	int n_unanswered; /* consecutive health checks that were sent and got no response */
 	char health_check_why[400];
 	struct plan plan;
 	char repo_path[4096];
@@ -421,7 +421,7 @@ struct slot {
 /* slot_report.c */
 
 /** Return the purpose of its allocations: "build", "measure", "" both. */
-const char *slot_aim(const struct slot *s);
+const char *slot_purpose(const struct slot *s);
 /** True if its worker could not be reached at the last attempt. */
 bool slot_is_down(const struct slot *s);
 
@@ -442,7 +442,7 @@ const struct msg_device *slot_find_device(const struct msg_hello *hello, const c
 /** Start its partition of a split job; job, plan and device are set. Err: its worker cannot be started. */
 int slot_open_helper(struct slot *s, struct fw_err *err);
 /** Cancel its partition of another slot's job. */
-void slot_let_go(struct slot *s);
+void slot_cancel_partition(struct slot *s);
 
 /* slot.c */
 
@@ -453,7 +453,7 @@ void slot_keep_idle_allocation(struct slot *s);
 /** Stop its timer: the allocation is checked against the queue, or is gone. */
 void slot_stop_idle_allocation(struct slot *s);
 /** Restart its timer: the allocation still fits no job. */
-void slot_go_on_idle_allocation(struct slot *s);
+void slot_restart_idle_allocation(struct slot *s);
 /** Return the backoff state of its worker. */
 struct backoff *slot_backoff(const struct slot *s);
 
@@ -462,7 +462,7 @@ struct backoff *slot_backoff(const struct slot *s);
 /** Claim the next job to build and mark it as sent. Returns 1, 0 none, -1. */
 int slot_claim_build(struct slot *s, struct fw_err *err);
 /** A builder sent hello: clear the records of builds that other workers made for it. */
-void slot_meet_builder(struct slot *s);
+void slot_clear_builds(struct slot *s);
 /** End a build: the job waits for a device, or ends if a build failed or both builds are identical. Own: takes `result`. */
 void slot_take_builds(struct slot *s, struct result *result);
 /** Store the job's cached builds. Err: the database. */

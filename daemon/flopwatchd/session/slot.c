@@ -48,7 +48,7 @@ static void concurrent_find(const struct slot *s, struct msg_job *request)
  * The health check of a quarantined device; its result sets the device's state. A check that did not run changes nothing.
  */
 
-enum { SILENT_MAX = 3 };
+enum { UNANSWERED_MAX = 3 };
 
 /* Send the check; the worker is ready. */
 static void slot_send_health_check(struct slot *s, const struct msg_hello *hello)
@@ -66,20 +66,21 @@ static void slot_send_health_check(struct slot *s, const struct msg_hello *hello
 
 static void slot_receive_health_check(struct slot *s, const struct msg_state *state)
 {
-	s->health_check = HEALTH_CHECK_SAID;
+	s->health_check = HEALTH_CHECK_ANSWERED;
 	s->health_check_ok = state->ok;
 	snprintf(s->health_check_why, sizeof s->health_check_why, "%s", state->detail);
 }
 
-/* A cancelled or unanswered check is no evidence, but SILENT_MAX unanswered ones in a row fail the device. */
+/* A cancelled or unanswered check is no evidence, but UNANSWERED_MAX unanswered ones in a row fail the device. */
 static bool has_result(struct slot *s, enum session_end how, const char *why)
 {
-	if (s->health_check == HEALTH_CHECK_SAID)
+	if (s->health_check == HEALTH_CHECK_ANSWERED)
 		return true;
-	s->n_silent += s->health_check == HEALTH_CHECK_SENT && how == SESSION_LOST;
-	if (s->n_silent < SILENT_MAX)
+	s->n_unanswered += s->health_check == HEALTH_CHECK_SENT && how == SESSION_LOST;
+	if (s->n_unanswered < UNANSWERED_MAX)
 		return false;
-	snprintf(s->health_check_why, sizeof s->health_check_why, "%d times without an answer, last: %.300s", SILENT_MAX, why);
+	snprintf(
+		s->health_check_why, sizeof s->health_check_why, "%d times without an answer, last: %.300s", UNANSWERED_MAX, why);
 	return true;
 }
 
@@ -93,7 +94,7 @@ static void slot_end_health_check(struct slot *s, enum session_end how, const ch
 		slot_go_free(s);
 		return;
 	}
-	s->n_silent = 0;
+	s->n_unanswered = 0;
 	if (s->health_check_ok)
 		snprintf(text, sizeof text, "its health check passed");
 	else
@@ -128,7 +129,7 @@ int slot_open_helper(struct slot *s, struct fw_err *err)
 	return -1;
 }
 
-void slot_let_go(struct slot *s)
+void slot_cancel_partition(struct slot *s)
 {
 	loop_remove(s->host->loop, s->job_timer);
 	s->job_timer = NULL;
@@ -156,7 +157,7 @@ static void slot_take_part(struct slot *s, struct result *part)
 		slot_go_free(s);
 	if (result != 0) {
 		slot_finish_job(leader, PENDING_WRITE_MOVE, JOBSTATE_ON_FAIL, err.text);
-	} else if (split_group_go_on(leader, &whole, &err) != 0) {
+	} else if (split_group_continue(leader, &whole, &err) != 0) {
 		slot_finish_job(leader, PENDING_WRITE_RELEASE, JOBSTATE_ON_WORKER_LOST, err.text);
 	} else if (whole) {
 		split_group_dismiss(leader);
@@ -242,7 +243,7 @@ static void store_devices(struct slot *s, const struct msg_hello *hello)
 	s->has_hello = true;
 	s->failures = 0;
 	if (s->worker->builds)
-		slot_meet_builder(s); /* a builder has no device */
+		slot_clear_builds(s); /* a builder has no device */
 	else if (devices_seen(s->host->txn, s->worker, hello, clock_utc_ms(), &n_requested, &err) != 0)
 		log_error("device.store", "worker=%s err=%s", s->worker->name, log_quote(err.text));
 	if (n_requested)
@@ -360,8 +361,8 @@ int slot_write_pending(struct slot *s, struct fw_err *err)
 	struct store_event event;
 	struct jsonw *j = store_event_begin(&event, "worker.pending");
 	jsonw_format(j, "worker=%s slot=%d allocation=%s", s->worker->name, s->index, s->wait_id);
-	if (slot_aim(s)[0])
-		jsonw_kv_string(j, "to", slot_aim(s));
+	if (slot_purpose(s)[0])
+		jsonw_kv_string(j, "to", slot_purpose(s));
 	jsonw_kv_string(j, "why", s->wait_why);
 	return txn_begin(s->host->txn, err) != 0
 		       ? -1
@@ -446,11 +447,11 @@ static void on_end(void *arg, enum session_end how, struct result *result, const
 	enum phase phase = s->phase;
 	char refusal[REFUSAL_SIZE];
 	s->session = NULL;
-	if (phase == PHASE_ASKING && s->has_hello) {
+	if (phase == PHASE_QUERYING && s->has_hello) {
 		slot_go_free(s);
 	} else if (phase == PHASE_WAITING && how == SESSION_CANCELLED) { /* the request was withdrawn */
 		slot_go_free(s);
-	} else if (phase == PHASE_ASKING || phase == PHASE_WAITING) {
+	} else if (phase == PHASE_QUERYING || phase == PHASE_WAITING) {
 		mark_down(s, why);
 	} else if (phase == PHASE_IDLE_ALLOCATION) { /* so was this idle allocation */
 		slot_stop_idle_allocation(s);
@@ -510,7 +511,7 @@ int slot_open_session(struct slot *s, const char *node, struct fw_err *err)
 static void query_devices(struct slot *s)
 {
 	struct fw_err err = { 0 };
-	s->phase = PHASE_ASKING;
+	s->phase = PHASE_QUERYING;
 	s->has_hello = false;
 	if (slot_open_session(s, "", &err) != 0)
 		mark_down(s, err.text);
@@ -607,7 +608,7 @@ int slot_claim(struct slot *s, struct fw_err *err)
 	if (is_idle_allocation && got == 1)
 		*slot_backoff(s) = (struct backoff){ 0 };
 	else if (is_idle_allocation)
-		slot_go_on_idle_allocation(s);
+		slot_restart_idle_allocation(s);
 	return got < 0 ? -1 : 0;
 }
 

@@ -31,7 +31,7 @@ int slot_claim_build(struct slot *s, struct fw_err *err)
 	return got;
 }
 
-void slot_meet_builder(struct slot *s)
+void slot_clear_builds(struct slot *s)
 {
 	struct fw_err err = { 0 };
 	char made_by[STORE_MADE_BY_SIZE];

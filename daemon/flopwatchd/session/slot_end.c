@@ -185,7 +185,7 @@ static void pass_allocation_on(struct slot *s, const char *why)
 	slot_settle(s);
 }
 
-int slot_make_way(struct slot *s, struct fw_err *err)
+int slot_preempt(struct slot *s, struct fw_err *err)
 {
 	struct store_job next;
 	char why[64];

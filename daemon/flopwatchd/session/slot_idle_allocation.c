@@ -60,11 +60,11 @@ void slot_keep_idle_allocation(struct slot *s)
 	s->phase = PHASE_IDLE_ALLOCATION;
 	s->idle_allocation_ns = clock_mono_ns();
 	report_wait(s, "the allocation has ", "held while another is requested");
-	slot_go_on_idle_allocation(s);
+	slot_restart_idle_allocation(s);
 	s->host->changed(s->host->arg);
 }
 
-void slot_go_on_idle_allocation(struct slot *s)
+void slot_restart_idle_allocation(struct slot *s)
 {
 	int64_t left_ms = IDLE_ALLOCATION_MS - (clock_mono_ns() - s->idle_allocation_ns) / 1000000;
 	slot_set_timer(s, left_ms > LOOK_AGAIN_MS ? left_ms : LOOK_AGAIN_MS, on_timer);

@@ -41,10 +41,10 @@ int64_t slot_job(const struct slot *s)
 
 bool slot_is_down(const struct slot *s)
 {
-	return (s->phase == PHASE_DOWN || s->phase == PHASE_ASKING) && s->failures > 0;
+	return (s->phase == PHASE_DOWN || s->phase == PHASE_QUERYING) && s->failures > 0;
 }
 
-const char *slot_aim(const struct slot *s)
+const char *slot_purpose(const struct slot *s)
 {
 	return s->worker->builds ? "build" : s->worker->builds_separate ? "measure" : "";
 }
@@ -58,7 +58,7 @@ const char *slot_device(const struct slot *s)
 
 void slot_report(const struct slot *s, struct worker_status *out)
 {
-	bool asks = s->phase == PHASE_DOWN || s->phase == PHASE_ASKING, down = slot_is_down(s);
+	bool asks = s->phase == PHASE_DOWN || s->phase == PHASE_QUERYING, down = slot_is_down(s);
 	bool on_call = config_worker_is_on_call(s->worker), rests = on_call && s->n_backoff && s->wait_why[0];
 	bool pending = s->phase == PHASE_WAITING || s->phase == PHASE_IDLE_ALLOCATION || rests;
 	*out = (struct worker_status){
@@ -70,7 +70,7 @@ void slot_report(const struct slot *s, struct worker_status *out)
 			 : asks                   ? "free"
 			 : s->phase == PHASE_FREE ? "free"
 						  : "busy",
-		.aim = slot_aim(s),
+		.aim = slot_purpose(s),
 		.why = down      ? s->why
 		       : pending ? s->wait_why
 				 : "",

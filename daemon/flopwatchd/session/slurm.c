@@ -229,7 +229,7 @@ static void on_timer(void *arg)
 	schedule_next(s);
 }
 
-void slurm_look(struct slurm *s)
+void slurm_poll(struct slurm *s)
 {
 	schedule_query(s, LOOK_FIRST_MS);
 }

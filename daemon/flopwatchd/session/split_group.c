@@ -73,7 +73,7 @@ static int start_part(const struct split_group *c, struct split_group_part *part
 static void request_sustained_runs(const struct result *whole, struct share *s)
 {
 	for (int i = 0; i < s->n; i++)
-		if (judge_lost_in_sustained_runs(whole, s->cell[i]))
+		if (judge_sustained_runs_show_loss(whole, s->cell[i]))
 			s->requested |= sentinel_class(&whole->plan.request.cell[s->cell[i]]);
 	s->elsewhere = s->requested;
 }
@@ -109,7 +109,7 @@ static void remove_losses(const struct result *whole, struct share *again)
 {
 	int kept = 0;
 	for (int i = 0; i < again->n; i++)
-		if (!judge_lost_in_pairs(whole, again->cell[i]))
+		if (!judge_pairs_show_loss(whole, again->cell[i]))
 			again->cell[kept++] = again->cell[i];
 	again->n = kept;
 }
@@ -125,7 +125,7 @@ static int split_group_look_again(struct split_group *c, struct slot *leader, st
 	for (int p = 0; p < n; p++)
 		share[p] = c->part[p].share;
 	struct split_group_part *part = add_part(c, leader);
-	sentinels_again(c->whole, share, n, &part->share);
+	sentinels_find_missed(c->whole, share, n, &part->share);
 	remove_losses(c->whole, &part->share);
 	if (part->share.n == 0) {
 		free(part->share.cell);
@@ -398,7 +398,7 @@ int split_group_take(struct slot *s, struct result *part, struct fw_err *err)
 	return result;
 }
 
-int split_group_go_on(struct slot *leader, struct result **whole, struct fw_err *err)
+int split_group_continue(struct slot *leader, struct result **whole, struct fw_err *err)
 {
 	struct split_group *c = leader->split_group;
 	*whole = NULL;
@@ -423,7 +423,7 @@ void split_group_dismiss(struct slot *leader)
 	for (int p = 1; p < c->n_parts; p++)
 		if (c->part[p].slot && c->part[p].slot != leader) {
 			c->part[p].slot->split_group = NULL;
-			slot_let_go(c->part[p].slot);
+			slot_cancel_partition(c->part[p].slot);
 		}
 	split_group_free(c);
 }

@@ -300,7 +300,7 @@ static int apply_moved(struct apply *a, const struct tip *t)
 	if (store_tip_put(a->db, a->repo, t->name, t->display, t->sha, t->watched, a->now_ms, a->err) < 0)
 		return -1;
 	a->result->moved++;
-	if (!t->is_pull && store_pull_own(a->db, a->repo, t->sha, a->err) < 0)
+	if (!t->is_pull && store_pull_mark_own(a->db, a->repo, t->sha, a->err) < 0)
 		return -1;
 	if (write_event(a, "branch.moved", t, 0) != 0)
 		return -1;

@@ -38,7 +38,7 @@ struct watched {
 	bool dirty; /* refs changed while the child runs */
 	/* Checks are numbered from a random `first` on, so that the numbers of an earlier daemon are unknown. */
 	int64_t first, begun, ended;
-	char last_error[1024]; /* result of the last check; see watch_looked */
+	char last_error[1024]; /* result of the last check; see watch_check_result */
 	struct buf last_held;
 	int failures;
 	/*
@@ -425,17 +425,17 @@ int64_t watch_trigger(struct watch *w, const char *repo_name)
 	return r->begun + 1;
 }
 
-enum watch_look watch_looked(struct watch *w, const char *repo_name, int64_t look, struct watch_looked *out)
+enum watch_check_state watch_check_result(struct watch *w, const char *repo_name, int64_t look, struct watch_check_result *out)
 {
 	const struct watched *r = find_repo(w, repo_name);
 
-	*out = (struct watch_looked){ .error = "", .held = "" };
+	*out = (struct watch_check_result){ .error = "", .held = "" };
 	if (!r || look <= r->first || look > r->begun + 1)
-		return WATCH_LOOK_UNKNOWN;
+		return WATCH_CHECK_UNKNOWN;
 	if (r->ended < look)
-		return WATCH_LOOK_OPEN;
-	*out = (struct watch_looked){ .error = r->last_error, .held = r->last_held.len ? r->last_held.data : "" };
-	return WATCH_LOOK_ENDED;
+		return WATCH_CHECK_OPEN;
+	*out = (struct watch_check_result){ .error = r->last_error, .held = r->last_held.len ? r->last_held.data : "" };
+	return WATCH_CHECK_ENDED;
 }
 
 void watch_stop(struct watch *w)

@@ -93,19 +93,19 @@ int watch_start(struct loop *l, const struct config *c, struct db *db, void (*on
 int64_t watch_trigger(struct watch *w, const char *repo_name);
 
 /** Result of the newest check. Own: the watch's, until the loop continues. */
-struct watch_looked {
+struct watch_check_result {
 	const char *error; /* why the repository could not be read; "": it was read */
 	const char *held;  /* names, one a line, of branches whose stored tip is older than git's */
 };
 
-enum watch_look {
-	WATCH_LOOK_UNKNOWN, /* a number of an earlier daemon */
-	WATCH_LOOK_OPEN,    /* not started, or running */
-	WATCH_LOOK_ENDED    /* this check or a later one has ended */
+enum watch_check_state {
+	WATCH_CHECK_UNKNOWN, /* a number of an earlier daemon */
+	WATCH_CHECK_OPEN,    /* not started, or running */
+	WATCH_CHECK_ENDED    /* this check or a later one has ended */
 };
 
-/** Status of the check with that number. `out` describes the newest check, all "" unless WATCH_LOOK_ENDED. */
-enum watch_look watch_looked(struct watch *w, const char *repo_name, int64_t look, struct watch_looked *out);
+/** Status of the check with that number. `out` describes the newest check, all "" unless WATCH_CHECK_ENDED. */
+enum watch_check_state watch_check_result(struct watch *w, const char *repo_name, int64_t look, struct watch_check_result *out);
 /** Stop all timers and kill running children; accepts NULL. */
 void watch_stop(struct watch *w);
 

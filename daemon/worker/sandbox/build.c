@@ -365,7 +365,7 @@ static int on_output(void *arg, const char *data, size_t len, struct fw_err *err
 static bool is_disk_full(struct run *r)
 {
 	if (!r->was_low)
-		r->was_low = room_look(r->context->cache->fd, &r->full) && room_is_low(&r->full);
+		r->was_low = room_read(r->context->cache->fd, &r->full) && room_is_low(&r->full);
 	return r->was_low;
 }
 
@@ -417,7 +417,7 @@ static void quote_log(const struct run *r, struct msg_build *out)
 
 	buf_init(&text, r->log.half * 2 + 256);
 	buildlog_text(&r->log, &text);
-	const char *found = lastwords_telling(text.data ? text.data : "", text.len, true, &len);
+	const char *found = lastwords_find_cause(text.data ? text.data : "", text.len, true, &len);
 
 	if (lastwords_is_error(found, len) && lastwords_print(found, len, line, sizeof line) > 0)
 		snprintf(out->detail + used, sizeof out->detail - used, ": %.*s", (int)(sizeof out->detail - used - 3), line);
@@ -573,8 +573,8 @@ static int cache_output(
 	 */
 	result = run_in_sandbox(r, s, strip, "strip of the output", STRIP_MS / 1000.0, out, err);
 	if (result == 0 && out->exit > 0)
-		snprintf(out->detail, sizeof out->detail, "output %.160s is not a shared object: strip refuses it, exit %d", shown,
-			out->exit);
+		snprintf(out->detail, sizeof out->detail, "output %.160s is not a shared object: strip refuses it, exit %d",
+			shown, out->exit);
 	int bare_fd = result > 0 ? open_output(job_fd, bare_path, out, bare) : -1;
 	if (bare_fd < 0) {
 		close(fd);
@@ -711,7 +711,7 @@ static void store_program(const struct run *r, const struct msg_subject *s)
 	struct room now;
 	int programs;
 
-	if (!room_look(r->context->cache->fd, &now) || now.free_bytes < 2 * program_max_bytes)
+	if (!room_read(r->context->cache->fd, &now) || now.free_bytes < 2 * program_max_bytes)
 		return;
 	programs = open_programs(r->context->cache);
 	if (programs < 0)
@@ -822,7 +822,7 @@ static int blame_for_space(
 	char text[400];
 
 	/* includes the space of its unlinked files */
-	if (room_look(c->cache->fd, &after) && after.free_bytes - full->free_bytes > took.bytes)
+	if (room_read(c->cache->fd, &after) && after.free_bytes - full->free_bytes > took.bytes)
 		took.bytes = after.free_bytes - full->free_bytes;
 	room_text(full, c->cache->dir, text, sizeof text);
 	if (!room_was_taken(full, took))
@@ -839,7 +839,7 @@ int build_make(const struct build_context *c, const struct msg_subject *s, build
 {
 	struct run r = { .context = c,
 		.print_max = c->print_max ? c->print_max : PRINT_MAX,
-		.process_max = c->process_max ? c->process_max : procs_of_a_build(),
+		.process_max = c->process_max ? c->process_max : procs_build_max(),
 		.threads_before = procs_threads() };
 	size_t keep = c->log_bytes > 0 && c->log_bytes < LOG_LINE_MAX ? (size_t)c->log_bytes : LOG_LINE_MAX;
 	int64_t started = clock_mono_ns();

@@ -3,14 +3,14 @@
 
 #include "worker/sandbox/sandbox.h"
 
-void lastwords_keep(struct lastwords *w, const char *data, size_t len)
+void lastwords_add(struct lastwords *w, const char *data, size_t len)
 {
-	if (len > LASTWORDS_KEPT) {
-		data += len - LASTWORDS_KEPT;
-		len = LASTWORDS_KEPT;
+	if (len > LASTWORDS_SIZE) {
+		data += len - LASTWORDS_SIZE;
+		len = LASTWORDS_SIZE;
 	}
-	if (w->n + len > LASTWORDS_KEPT) {
-		size_t drop = w->n + len - LASTWORDS_KEPT;
+	if (w->n + len > LASTWORDS_SIZE) {
+		size_t drop = w->n + len - LASTWORDS_SIZE;
 
 		memmove(w->text, w->text + drop, w->n - drop);
 		w->n -= drop;
@@ -77,7 +77,7 @@ bool lastwords_is_error(const char *line, size_t len)
 	return weigh_line(line, len) > 0;
 }
 
-const char *lastwords_telling(const char *text, size_t size, bool is_first, size_t *len)
+const char *lastwords_find_cause(const char *text, size_t size, bool is_first, size_t *len)
 {
 	const char *found = text;
 	int weight = -1;
@@ -113,13 +113,13 @@ void lastwords_quote(const struct lastwords *w, char out[LASTWORDS_QUOTE])
 {
 	char said[200];
 	size_t len;
-	const char *line = lastwords_telling(w->text, w->n, false, &len);
+	const char *line = lastwords_find_cause(w->text, w->n, false, &len);
 	size_t n = lastwords_print(line, len, said, sizeof said);
 
 	snprintf(out, LASTWORDS_QUOTE, "%s%s%s", n ? "; last words: \"" : "", said, n ? "\"" : "");
 }
 
-bool lastwords_of_no_room(const struct lastwords *w)
+bool lastwords_is_out_of_memory(const struct lastwords *w)
 {
 	/* messages of CUDA, its runtime and PyTorch */
 	static const char *const words[] = { "out of memory", "OutOfMemory", "OUT_OF_MEMORY", "cudaErrorMemoryAllocation",

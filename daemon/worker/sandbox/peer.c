@@ -53,7 +53,7 @@ void peer_fini(struct peer *p)
 	buf_fini(&p->sending);
 }
 
-bool peer_go_on(struct peer *p)
+bool peer_take_preemption(struct peer *p)
 {
 	bool goes_on = p->stays && !stopping;
 

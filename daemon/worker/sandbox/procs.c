@@ -144,7 +144,7 @@ int procs_count(void)
 	return procs_count_or_yield(INT_MAX);
 }
 
-int procs_of_a_build(void)
+int procs_build_max(void)
 {
 	long cores = sysconf(_SC_NPROCESSORS_ONLN), wanted = cores * PROCESSES_A_CORE;
 

@@ -11,7 +11,7 @@ static int64_t least(int64_t a, int64_t b)
 	return a < b ? a : b;
 }
 
-bool room_look(int fd, struct room *out)
+bool room_read(int fd, struct room *out)
 {
 	struct statvfs fs;
 
@@ -64,7 +64,7 @@ int room_for_build(int fd, const char *dir, struct fw_err *err)
 	char text[400];
 	int64_t wanted;
 
-	if (!room_look(fd, &r))
+	if (!room_read(fd, &r))
 		return 0;
 	wanted = reserve_bytes(&r) + share_bytes(&r);
 	if (!lacks(&r, wanted, BUILD_FILES))

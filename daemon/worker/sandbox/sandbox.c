@@ -290,7 +290,7 @@ static void process_limit(struct sandbox_argv *v)
 
 	if (threads < 0 || access(prlimit_path, X_OK) != 0 || getrlimit(RLIMIT_NPROC, &now) < 0)
 		return;
-	wanted = (rlim_t)threads + (rlim_t)procs_of_a_build() + SANDBOX_SPARE;
+	wanted = (rlim_t)threads + (rlim_t)procs_build_max() + SANDBOX_PROCESSES_EXTRA;
 	if (now.rlim_max != RLIM_INFINITY && now.rlim_max < wanted)
 		wanted = now.rlim_max;
 	snprintf(limit, sizeof limit, "--nproc=%llu", (unsigned long long)wanted);
@@ -494,7 +494,7 @@ void sandbox_run_under(const struct sandbox *s, struct sandbox_argv *v, const ch
 	sandbox_arg(v, program);
 }
 
-static void explain_failure(struct sandbox *s, const char *said)
+static void explain_failure(struct sandbox *s, const char *output)
 {
 	char text[128] = "";
 	int fd = open("/proc/sys/kernel/apparmor_restrict_unprivileged_userns", O_RDONLY | O_CLOEXEC);
@@ -511,15 +511,15 @@ static void explain_failure(struct sandbox *s, const char *said)
 		}
 		close(fd);
 	}
-	snprintf(text, sizeof text, "%.*s", (int)strcspn(said, "\n"), said);
+	snprintf(text, sizeof text, "%.*s", (int)strcspn(output, "\n"), output);
 	/* INVOCATION_ID is set: systemd started the worker as a service */
-	if (getenv("INVOCATION_ID") && (strstr(said, "mount proc") || strstr(said, "/proc/sys/kernel/overflow")))
+	if (getenv("INVOCATION_ID") && (strstr(output, "mount proc") || strstr(output, "/proc/sys/kernel/overflow")))
 		snprintf(s->why, sizeof s->why,
 			"bubblewrap needs a whole /proc (%.60s): take ProtectKernelTunables=, ProtectKernelLogs= and ProcSubset= "
 			"from the worker's unit (see doc/troubleshooting.md#unit)",
 			text);
-	else if (strstr(said, "No permissions to create") || strstr(said, "new namespace") || strstr(said, "user namespace") ||
-		 strstr(said, "uid map"))
+	else if (strstr(output, "No permissions to create") || strstr(output, "new namespace") ||
+		 strstr(output, "user namespace") || strstr(output, "uid map"))
 		snprintf(s->why, sizeof s->why,
 			"bubblewrap may not make namespaces (%.30s): allow user namespaces (kernel.unprivileged_userns_clone=1, "
 			"user.max_user_namespaces > 0%s; see doc/troubleshooting.md#namespaces)",
@@ -575,29 +575,30 @@ static void find_kit(struct sandbox *s)
 
 enum run_as { AS_BUILD, AS_RUN, AS_COUNT };
 
-/* Run the command `v`; returns whether it exits with status 0. `said`: receives its output; NULL: dropped. Own: frees `v`. */
-static bool ends_well(struct sandbox_argv *v, struct buf *said, struct fw_err *err)
+/* Run the command `v`; returns whether it exits with status 0. `output`: receives its output; NULL: dropped. Own: frees `v`. */
+static bool ends_well(struct sandbox_argv *v, struct buf *output, struct fw_err *err)
 {
 	struct proc_exit how;
 	bool good = sandbox_end(v, err) == 0 &&
-		    proc_run(&(struct proc_spec){ .argv = v->arg }, NULL, said, said, TRY_MS, &how, err) == 0 && how.status == 0;
+		    proc_run(&(struct proc_spec){ .argv = v->arg }, NULL, output, output, TRY_MS, &how, err) == 0 &&
+		    how.status == 0;
 
 	free(v);
 	return good;
 }
 
-/* Run /usr/bin/true like branch code. `said`: receives the output of a failure. */
-static bool works(struct sandbox *s, enum run_as as, struct buf *said, struct fw_err *err)
+/* Run /usr/bin/true like branch code. `output`: receives the output of a failure. */
+static bool works(struct sandbox *s, enum run_as as, struct buf *output, struct fw_err *err)
 {
 	struct sandbox_argv *v = mem_alloc(sizeof *v);
 
-	buf_clear(said);
+	buf_clear(output);
 	if (as == AS_BUILD)
 		sandbox_build(s, v, "/usr", "bin");
 	else
 		in_run(s, v, NULL, "/usr/bin/true", false, as == AS_COUNT);
 	sandbox_arg(v, "/usr/bin/true");
-	return ends_well(v, said, err);
+	return ends_well(v, output, err);
 }
 
 /* Whether the driver's settings restrict counters to CAP_PERFMON, or to CAP_SYS_ADMIN before version 565. */
@@ -635,7 +636,7 @@ static int check_runner(const struct sandbox *s, struct fw_err *err)
 }
 
 /* Install the filter, then test bubblewrap again: no_new_privs disables a bubblewrap that is setuid root. */
-static void limit_and_test(struct sandbox *s, struct buf *said)
+static void limit_and_test(struct sandbox *s, struct buf *output)
 {
 	struct fw_err e = { 0 };
 
@@ -644,16 +645,16 @@ static void limit_and_test(struct sandbox *s, struct buf *said)
 	/* bubblewrap makes no user namespace itself if root becomes user nobody */
 	if (limit_calls(s->drops_root, &e) != 0) {
 		snprintf(s->why, sizeof s->why, "%.250s", e.text);
-	} else if (!works(s, AS_RUN, said, &e)) {
+	} else if (!works(s, AS_RUN, output, &e)) {
 		s->active = false;
-		explain_failure(s, e.text[0] ? e.text : said->data);
+		explain_failure(s, e.text[0] ? e.text : output->data);
 	}
 }
 
 int sandbox_open(struct sandbox *s, enum sandbox_want want, struct fw_err *err)
 {
 	struct fw_err e = { 0 };
-	struct buf said;
+	struct buf output;
 
 	memset(s, 0, sizeof *s);
 	find_kit(s);
@@ -666,20 +667,20 @@ int sandbox_open(struct sandbox *s, enum sandbox_want want, struct fw_err *err)
 	if (proc_sibling("bwrap", s->bwrap, sizeof s->bwrap, &e) != 0) {
 		snprintf(s->why, sizeof s->why, "bubblewrap is not installed (package bubblewrap)");
 	} else {
-		buf_init(&said, 4096);
+		buf_init(&output, 4096);
 		s->active = true;
 		/* first, since a filter of an earlier call refuses the user namespaces of the second way */
 		s->drops_root = geteuid() == 0 && access(setpriv, X_OK) == 0;
-		s->drops_root = s->drops_root && works(s, AS_BUILD, &said, &e);
-		s->active = s->drops_root || works(s, AS_RUN, &said, &e);
+		s->drops_root = s->drops_root && works(s, AS_BUILD, &output, &e);
+		s->active = s->drops_root || works(s, AS_RUN, &output, &e);
 		if (!s->active)
-			explain_failure(s, e.text[0] ? e.text : said.data);
+			explain_failure(s, e.text[0] ? e.text : output.data);
 		s->ends_namespaces = s->active && !s->drops_root; /* bubblewrap 0.8 */
-		s->ends_namespaces = s->ends_namespaces && works(s, AS_RUN, &said, &e);
+		s->ends_namespaces = s->ends_namespaces && works(s, AS_RUN, &output, &e);
 		s->keeps_counters = s->drops_root && counters_are_closed();
-		s->keeps_counters = s->keeps_counters && works(s, AS_COUNT, &said, &e);
-		limit_and_test(s, &said);
-		buf_fini(&said);
+		s->keeps_counters = s->keeps_counters && works(s, AS_COUNT, &output, &e);
+		limit_and_test(s, &output);
+		buf_fini(&output);
 	}
 	if (s->active && geteuid() == 0 && !s->drops_root)
 		snprintf(s->why, sizeof s->why,
@@ -725,8 +726,8 @@ static int show_one(struct sandbox *s, const char *path, const char *cache, stru
 	if (!s->active || can_read(s, path, &e))
 		return 0;
 	s->n_shown--;
-	return err_set(err, ERR_INVALID, "%s cannot be read by builds%s%s%s", path, s->drops_root ? ", which run as user nobody" : "",
-		e.text[0] ? ": " : "", e.text);
+	return err_set(err, ERR_INVALID, "%s cannot be read by builds%s%s%s", path,
+		s->drops_root ? ", which run as user nobody" : "", e.text[0] ? ": " : "", e.text);
 }
 
 int sandbox_show(struct sandbox *s, const char *const *path, int n, const char *cache, struct fw_err *err)

@@ -111,7 +111,7 @@ void peer_signals(void);
 void peer_init(struct peer *p, int in, int out);
 void peer_fini(struct peer *p);
 /** Return whether the daemon cancelled the job in favour of another one and waits for a hello; if so, clear the cancel. */
-bool peer_go_on(struct peer *p);
+bool peer_take_preemption(struct peer *p);
 
 /**
  * Wait a moment for a signal to this process before another process's end is reported as its fault: a scheduler that ends an
@@ -147,7 +147,7 @@ int peer_attend(struct peer *p, const struct pollfd *fd, struct fw_err *err);
 enum sandbox_want { SANDBOX_AUTO, SANDBOX_REQUIRED, SANDBOX_NONE };
 enum { SANDBOX_ARGS_MAX = 640, SANDBOX_JOB_BYTES = 64 << 10 };
 
-enum { SANDBOX_NOBODY = 65534, SANDBOX_SPARE = 200 /* processes beyond those of a build at which the limit is */ };
+enum { SANDBOX_NOBODY = 65534, SANDBOX_PROCESSES_EXTRA = 200 /* processes beyond those of a build at which the limit is */ };
 
 struct sandbox {
 	bool active;
@@ -274,7 +274,7 @@ struct build_context {
 	double timeout_s;    /* upper limit; the manifest may set less */
 	int64_t log_bytes;   /* stored bytes of the output */
 	int64_t print_max;   /* output bytes beyond which it is ended; 0: 64 MiB */
-	int process_max;     /* concurrent processes beyond which it is ended; 0: procs_of_a_build */
+	int process_max;     /* concurrent processes beyond which it is ended; 0: procs_build_max */
 	char family[16];     /* required family of the module */
 	int position;        /* slot of this build among concurrent builds */
 	char sides[64];      /* benchmark programs are built and run in <cache>/<sides>-<role> */
@@ -405,19 +405,19 @@ void keyring_clear(const struct sandbox *s);
 
 /* ---- lastwords: The last output of a process, which often explains its exit. ---- */
 
-enum { LASTWORDS_KEPT = 4096, LASTWORDS_QUOTE = 216 };
+enum { LASTWORDS_SIZE = 4096, LASTWORDS_QUOTE = 216 };
 
 struct lastwords {
-	char text[LASTWORDS_KEPT];
+	char text[LASTWORDS_SIZE];
 	size_t n;
 };
 
-void lastwords_keep(struct lastwords *w, const char *data, size_t len);
+void lastwords_add(struct lastwords *w, const char *data, size_t len);
 /**
  * Return the line of text[size] that explains a failure best: an exception of Python, an error of a compiler, a failed assertion;
  * of several the last, or the first if `is_first`; else the last line. Without trailing spaces. `len` 0: there is none.
  */
-const char *lastwords_telling(const char *text, size_t size, bool is_first, size_t *len);
+const char *lastwords_find_cause(const char *text, size_t size, bool is_first, size_t *len);
 /** Whether a line names an error, and is not just the last one. */
 bool lastwords_is_error(const char *line, size_t len);
 /** Copy a line, made printable. Returns its length. Shape: out[size]. */
@@ -425,7 +425,7 @@ size_t lastwords_print(const char *line, size_t len, char *out, size_t size);
 /** Quote that line, made printable, as the end of a message; "" if there is none. */
 void lastwords_quote(const struct lastwords *w, char out[LASTWORDS_QUOTE]);
 /** Return whether the device rejected the process because its memory is full or because it accepts only one process. */
-bool lastwords_of_no_room(const struct lastwords *w);
+bool lastwords_is_out_of_memory(const struct lastwords *w);
 
 /* ---- oomkills: Number of processes that the out-of-memory killer ended, on this machine and in this control group. ---- */
 
@@ -459,7 +459,7 @@ int procs_count_or_yield(int many);
 /**
  * Return the number of concurrent processes of one build: enough for a parallel build, and not too many for this machine.
  */
-int procs_of_a_build(void);
+int procs_build_max(void);
 /** Return the number of threads on the machine; -1: unknown. Reads one small file: fast enough for 100 calls a second. */
 int procs_threads(void);
 enum { PROCS_SPARED_MAX = 256 };
@@ -523,7 +523,7 @@ struct room {
 };
 
 /** Read the free space of the file system of `fd`. Returns false if it is unknown. */
-bool room_look(int fd, struct room *out);
+bool room_read(int fd, struct room *out);
 bool room_is_low(const struct room *r);
 struct room_usage {
 	int64_t bytes, files;

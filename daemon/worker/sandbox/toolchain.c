@@ -69,7 +69,7 @@ static void read_version(const char *dir, const char *program, const char *optio
 	struct sandbox_environment environment;
 	struct proc_spec spec = { .argv = argv, .env = environment.list };
 	struct proc_exit how;
-	struct buf said;
+	struct buf output;
 
 	find(dir, program, own);
 	if (*own)
@@ -78,10 +78,10 @@ static void read_version(const char *dir, const char *program, const char *optio
 	snprintf(variable, sizeof variable, "PATH=%s", path);
 	sandbox_environment(&none, more, &environment);
 	out[0] = '\0';
-	buf_init(&said, 4096);
-	if (proc_run(&spec, NULL, &said, NULL, 10000, &how, NULL) == 0 && how.status == 0)
-		snprintf(out, size, "%s", said.data);
-	buf_fini(&said);
+	buf_init(&output, 4096);
+	if (proc_run(&spec, NULL, &output, NULL, 10000, &how, NULL) == 0 && how.status == 0)
+		snprintf(out, size, "%s", output.data);
+	buf_fini(&output);
 }
 
 void toolchain_nvcc_version(const char *text, char *out, size_t size)
@@ -97,20 +97,20 @@ void toolchain_nvcc_version(const char *text, char *out, size_t size)
 /* Find the version of nvcc, "13.0.88", and that of ptxas if it differs; nvcc runs the ptxas in its own folder. */
 static void describe_nvcc(const char *dir, char nvcc[32], char ptxas[32])
 {
-	char program[PATH_MAX], said[4096];
+	char program[PATH_MAX], output[4096];
 
 	find(dir, "nvcc", program);
 	if (!*program)
 		snprintf(program, sizeof program, "%s", access(system_nvcc, X_OK) == 0 ? system_nvcc : "nvcc");
-	read_version(dir, program, "--version", said, sizeof said);
-	toolchain_nvcc_version(said, nvcc, 32);
+	read_version(dir, program, "--version", output, sizeof output);
+	toolchain_nvcc_version(output, nvcc, 32);
 	char *name = strrchr(program, '/');
 	if (name && (size_t)(name - program) + sizeof "/ptxas" < sizeof program)
 		snprintf(name, sizeof "/ptxas", "/ptxas");
 	else
 		snprintf(program, sizeof program, "ptxas");
-	read_version(dir, program, "--version", said, sizeof said);
-	toolchain_nvcc_version(said, ptxas, 32);
+	read_version(dir, program, "--version", output, sizeof output);
+	toolchain_nvcc_version(output, ptxas, 32);
 	if (strcmp(ptxas, nvcc) == 0)
 		*ptxas = '\0';
 }

@@ -82,7 +82,8 @@ static int plan(const struct fw_problem *problem, const char *config, int index,
 	int engine = -1, used = 0;
 	if (config && (sscanf(config, "CUDNN=%zu ENGINE=%d%n", &version, &engine, &used) != 2 || config[used] || engine < 0 ||
 			      version != api->version()))
-		return contract_refuse(FW_UNSUPPORTED, why, size, "config \"%s\" is not one of cudnn %zu", config, api->version());
+		return contract_refuse(
+			FW_UNSUPPORTED, why, size, "config \"%s\" is not one of cudnn %zu", config, api->version());
 	struct fw_plan *p = calloc(1, sizeof *p);
 	if (!p)
 		return contract_refuse(FW_FAILED, why, size, "out of memory");

@@ -6,7 +6,7 @@
 static struct cudnn_api api;
 static struct library library;
 
-static void look(void)
+static void open_library(void)
 {
 	static const char *const places[] = { "libcudnn.so.9", "/usr/local/cuda/lib64/libcudnn.so.9", NULL };
 	static const struct library_function functions[] = { { "cudnnGetVersion", &api.version },
@@ -22,6 +22,6 @@ static void look(void)
 const struct cudnn_api *cudnn_api(char *why, size_t why_size)
 {
 	if (!library.is_tried)
-		look();
+		open_library();
 	return library_is_there(&library, why, why_size) ? &api : NULL;
 }

@@ -51,7 +51,7 @@ static int can(const struct fw_problem *problem, char *why, size_t size)
 }
 
 /* Query the library on device `index`; the current device is restored. */
-static int ask(struct fw_plan *p, int index, int wanted)
+static int query_device(struct fw_plan *p, int index, int wanted)
 {
 	int previous = 0;
 	cudaError_t e = cudaGetDevice(&previous);
@@ -119,7 +119,7 @@ static int plan(const struct fw_problem *problem, const char *config, int index,
 	p->request.direction = problem->direction;
 	p->request.is_fp8 = p->request.shape.x.dtype == FW_E4M3;
 	p->request.is_fast = problem->flags & FW_FAST_ACCUM;
-	status = ask(p, index, wanted);
+	status = query_device(p, index, wanted);
 	if (status != FW_OK) {
 		contract_refuse(status, why, size, "%s", p->error);
 		destroy(p);

@@ -6,7 +6,7 @@
 static struct cublaslt_api api;
 static struct library library;
 
-static void look(void)
+static void open_library(void)
 {
 	static const char *const places[] = { "libcublasLt.so.13", "libcublasLt.so.12", "/usr/local/cuda/lib64/libcublasLt.so.13",
 		"/usr/local/cuda/lib64/libcublasLt.so.12", NULL };
@@ -24,6 +24,6 @@ static void look(void)
 const struct cublaslt_api *cublaslt_api(char *why, size_t why_size)
 {
 	if (!library.is_tried)
-		look();
+		open_library();
 	return library_is_there(&library, why, why_size) ? &api : NULL;
 }

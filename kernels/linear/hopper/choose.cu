@@ -172,8 +172,8 @@ int plan_choose(struct fw_plan *p, const char *config, bool is_fast, int process
 {
 	int status = choose(p, config, is_fast, processors);
 	if (status != FW_OK)
-		return contract_refuse(status, p->error, CONTRACT_TEXT_BYTES, "config \"%s\" is not one of hopper for this problem",
-			config ? config : "");
+		return contract_refuse(status, p->error, CONTRACT_TEXT_BYTES,
+			"config \"%s\" is not one of hopper for this problem", config ? config : "");
 	status = ready(p, processors);
 	lay_out(p, processors);
 	return status;

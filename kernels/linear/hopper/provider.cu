@@ -135,7 +135,7 @@ static int run(struct fw_plan *p, cudaStream_t stream)
 	return launched != cudaSuccess ? launched : last;
 }
 
-static int said(struct fw_plan *p, const char *phase, int e)
+static int check_launch(struct fw_plan *p, const char *phase, int e)
 {
 	if (e == cudaSuccess)
 		return FW_OK;
@@ -153,13 +153,13 @@ static int enqueue(struct fw_plan *p, uint32_t phases, void *stream_handle)
 	p->error[0] = '\0';
 	phases &= phases_of(p);
 	if (phases & FW_LINEAR_QUANTISE_WEIGHT)
-		status = said(p, "quantise_weight", quantise_weight(p, stream));
+		status = check_launch(p, "quantise_weight", quantise_weight(p, stream));
 	if (status == FW_OK && phases & FW_LINEAR_NORMALISE)
-		status = said(p, "normalise", quantise_normalise(&p->x, p->workspace + p->normal_at, stream));
+		status = check_launch(p, "normalise", quantise_normalise(&p->x, p->workspace + p->normal_at, stream));
 	if (status == FW_OK && phases & FW_LINEAR_QUANTISE_ACTIVATION)
-		status = said(p, "quantise_activation", quantise_activation(p, stream));
+		status = check_launch(p, "quantise_activation", quantise_activation(p, stream));
 	if (status == FW_OK && phases & FW_LINEAR_RUN)
-		status = said(p, "run", run(p, stream));
+		status = check_launch(p, "run", run(p, stream));
 	return status;
 }
 
