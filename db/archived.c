@@ -245,7 +245,7 @@ static int read_frame(
 		result = archive_read(folder, position, &data, err);
 	if (result == 0 && !take_frame(&data, comparison, out))
 		result = err_set(err, ERR_INVALID,
-			"%s/%s.zst holds something else than C%lld at byte %lld; put a backup of the file there", folder,
+			"%s/%s.zst holds something else than C%lld at byte %lld; restore it from a backup", folder,
 			position->month, (long long)comparison, (long long)position->at);
 	buf_fini(&data);
 	return result;

@@ -241,7 +241,7 @@ os.chdir('/job'); os.rename('kernels', 'k'); os.symlink(rng.choice(['/etc', 'k',
     "a folder": (None, FAILED, "os.unlink(OUT); os.mkdir(OUT)"),
     "a hard link": (None, "", "os.unlink(OUT); os.link('good.so', OUT)"),
     "empty": (None, FAILED + ".*is empty", "open(OUT, 'w').close()"),
-    "sparse": (None, FAILED + ".*(larger than 256 MiB|no shared object|exit)", """
+    "sparse": (None, FAILED + ".*(larger than 256 MiB|not a shared object|exit)", """
 os.unlink(OUT); open(OUT, 'w').truncate(rng.choice([1 << 20, 300 << 20, (2 << 30) - 1]))"""),
     "unreadable": (None, None, "os.chmod(OUT, 0); os.chmod('build/cpu', 0)"),
     "swapped": (None, None, """
@@ -249,7 +249,7 @@ os.symlink(FOLDER + '/secret', 'l')
 if detach():
     while True: call(316, -100, b'l', -100, OUT.encode(), 2)  # RENAME_EXCHANGE"""),
     "a bare output before strip": (None, None, "os.symlink(FOLDER + '/secret', OUT + '.bare')"),
-    "a script": (None, FAILED + ".*no shared object", r"""
+    "a script": (None, FAILED + ".*not a shared object", r"""
 open(OUT, 'w').write('#!/bin/sh\necho x >/tmp/ran\n')"""),
     "a thin archive": (None, None, """
 os.unlink(OUT)

@@ -75,8 +75,8 @@ static void test_service(void **state)
 	put("etc/group", "root:x:0:\nvideo:x:44:\n");
 	assert_int_equal(count(FAIL, "unit", "flopwatchd.service is in no folder of systemd"), 1);
 	assert_int_equal(count(FAIL, "unit", "is in no folder of systemd"), 3);
-	assert_int_equal(count(FAIL, "user", "there is no user flopwatch, as whom the daemon runs"), 1);
-	assert_int_equal(count(FAIL, "user", "there is no user flopwatch-run, as whom the worker runs"), 1);
+	assert_int_equal(count(FAIL, "user", "there is no user flopwatch, which the daemon runs as"), 1);
+	assert_int_equal(count(FAIL, "user", "there is no user flopwatch-run, which the worker runs as"), 1);
 	assert_int_equal(count(FAIL, "group", "there is no group render"), 1);
 	assert_int_equal(count(FAIL, "group", "there is no group video"), 0);
 	put("etc/systemd/system/flopwatchd.service", "");

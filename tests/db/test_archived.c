@@ -392,7 +392,7 @@ static void damage_is_named(void **state)
 	char want[400];
 	snprintf(want, sizeof want, "%s is damaged at byte %lld (", path, (long long)at);
 	assert_memory_equal(err.text, want, strlen(want));
-	assert_non_null(strstr(err.text, "); put a backup of the file there"));
+	assert_non_null(strstr(err.text, "); restore it from a backup"));
 	assert_whole(f, 1); /* other comparisons are not affected */
 	change_file(path, at + 30, 4);
 	assert_whole(f, 2);

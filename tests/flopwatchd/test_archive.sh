@@ -131,7 +131,7 @@ at=$(sql "SELECT at FROM archived WHERE comparison = $lost")
 printf 'XXXX' | dd of="$file" bs=1 seek=$((at + 40)) conv=notrunc status=none
 like "a damaged archive is named on the page" "$(http GET "/comparisons/$lost")" "The single calls of this cell cannot be shown: .*/samples/$month.zst is damaged at byte $at"
 fails "and where it is judged again" 1 fw judge --again "$lost"
-like "in one line" "$out" "^flopwatch: .*/samples/$month.zst is damaged at byte $at \(.*\); put a backup of the file there$"
+like "in one line" "$out" "^flopwatch: .*/samples/$month.zst is damaged at byte $at \(.*\); restore it from a backup$"
 is "and no other comparison is touched" "$(fw judge --again 1)" "1 judged again, 0 changed"
 fails "all others are judged again" 1 fw judge --again
 like "and it is named among them" "$out" "C$lost: .*is damaged at byte $at"

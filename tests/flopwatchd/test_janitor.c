@@ -178,7 +178,7 @@ static void a_month_that_is_lost_is_forgotten_in_its_time(void **state)
 	path_of(f, "1972-06.zst", path);
 	assert_int_equal(unlink(path), 0);
 	assert_int_equal(janitor_step(f->db, &config, now, &err), -1);
-	assert_non_null(strstr(err.text, "samples/1972-06.zst is not there"));
+	assert_non_null(strstr(err.text, "samples/1972-06.zst is missing"));
 	err_clear(&err);
 	config.keep_archive_ms = 60 * day_ms;
 	int steps = 0, more;

@@ -93,8 +93,8 @@ static void kernels_are_read(void **state)
 	bad("fact kernel a b", "name=value");
 	bad("fact kernel a num_warps=x", "an invalid number");
 	bad("fact kernel a shared=1e12", "an invalid number");
-	bad("fact kernel a code=12", "no hash");
-	bad("fact kernel a source=" HASH "0", "no hash");
+	bad("fact kernel a code=12", "an invalid hash");
+	bad("fact kernel a source=" HASH "0", "an invalid hash");
 }
 
 static void lists_of_kernels_are_bounded(void **state)
@@ -255,7 +255,7 @@ static void a_talkative_program_is_refused(void **state)
 	interleave_granted(&s, 1);
 	for (int i = 0; i < INTERLEAVE_FACTS_MAX; i++)
 		receive(&s, "fact flops 1");
-	not_now(s, "fact flops 1", "too much");
+	not_now(s, "fact flops 1", "too many lines");
 }
 
 static void answers_are_lines(void **state)

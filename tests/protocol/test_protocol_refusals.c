@@ -23,7 +23,7 @@ static void no_message(void **state)
 	refuse("{\"t\":\"ping\"} x", "not JSON");
 	refuse("{\"t\":\"ping\",\"t\":\"done\"}", "not JSON");
 	refuse("{\"t\":\"\xff\"}", "not JSON");
-	refuse("[]", "no JSON object");
+	refuse("[]", "is not a JSON object");
 	refuse("7", "not JSON");
 	refuse("{}", "t: is missing");
 	refuse("{\"t\":3}", "t: is missing");
