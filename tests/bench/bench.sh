@@ -120,6 +120,11 @@ target daemon.rest_cpu 0.1 pct
 echo "bench daemon.rest_resident $(awk '/VmRSS/ { print $2 * 1024 }' "/proc/$pid/status") bytes"
 target daemon.rest_resident 20000000 bytes
 
+# ---- at rest with each optional part
+tests/bench/bench_parts.sh
+target parts.off.rest_cpu 0.05 pct
+target parts.off.resident 15000000 bytes
+
 # ---- push to queued, and unchanged inputs to identical
 field() { curl -s "$server/api/v1/jobs?limit=500" | python3 -c "
 import sys, json, datetime
