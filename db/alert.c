@@ -339,6 +339,24 @@ int store_alert_older_tips(struct db *db, int64_t comparison, int64_t *ids, int 
 	return *n < 0 ? -1 : 0;
 }
 
+int store_alert_inherited_culprits(struct db *db, int64_t comparison, const char *cells_json, struct buf *out, struct fw_err *err)
+{
+	struct stmt *s = db_query(db, err,
+		"WITH ours AS (SELECT value ->> 'cell' AS cell, value ->> 'change_pct' AS pct FROM json_each(:cells)) SELECT (SELECT "
+		"json_group_array(json(v)) FROM (SELECT json_set(d.value, '$.cells', json((SELECT json_group_array(c.value) FROM "
+		"json_each(d.value, '$.cells') c WHERE c.value IN (SELECT cell FROM ours)))) AS v FROM json_each(a.culprits) d) WHERE "
+		"json_array_length(v, '$.cells') > 0) FROM comparison x JOIN alert a ON a.repo = x.repo AND a.branch = x.branch AND "
+		"a.kind = 'regression' AND a.state IN ('open', 'acknowledged') JOIN comparison o ON o.id = a.comparison AND o.base_sha "
+		"= x.base_sha AND o.suite = x.suite AND o.id < x.id WHERE x.id = :comparison AND x.branch <> '' AND a.target_sha <> "
+		"x.target_sha AND EXISTS (SELECT 1 FROM commit_range g WHERE g.repo = x.repo AND g.base_sha = x.base_sha AND "
+		"g.target_sha = x.target_sha AND g.sha = a.target_sha) AND NOT EXISTS (SELECT 1 FROM ours w WHERE NOT EXISTS (SELECT 1 "
+		"FROM json_each(a.culprits) d, json_each(d.value, '$.cells') c JOIN cell k ON k.comparison = o.id AND k.key = c.value "
+		"WHERE c.value = w.cell AND d.value ->> 'commits' = 1 AND k.verdict = 'regression' AND w.pct >= k.decided_pct - "
+		"k.threshold_pct)) ORDER BY a.id DESC LIMIT 1",
+		"comparison=%ld cells=%s", comparison, cells_json);
+	return stmt_first_bytes(s, out, err);
+}
+
 int store_alert_covers(struct db *db, int64_t repo, const char *branch, enum alertkind kind, const char *suite, const char *cell,
 	const char *target_sha, struct fw_err *err)
 {

@@ -390,6 +390,14 @@ int store_alert_culprits(
 int store_alert_recovered(struct db *db, int64_t comparison, int64_t *ids, int *n, struct fw_err *err);
 
 /**
+ * Append the culprits (JSON as in the table) of the newest live regression of an older tip of this comparison's branch, if they
+ * explain the cells of `cells_json` (as in an alert) here too: it was measured against the same base, this comparison's target
+ * contains the older tip (commit_range), one commit is the culprit of each cell, and no cell became slower since by more than its
+ * threshold. 1 appended, 0 none, -1.
+ */
+int store_alert_inherited_culprits(struct db *db, int64_t comparison, const char *cells_json, struct buf *out, struct fw_err *err);
+
+/**
  * Open and acknowledged regressions of older tips of this comparison's branch, measured against the same base, once every suite
  * of their cells was compared for the newer tip, whose alert then replaces them. Shape as above.
  */

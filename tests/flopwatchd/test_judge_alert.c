@@ -245,6 +245,50 @@ static void a_newer_tip_resolves_alerts_when_every_suite_ended(void **state)
 	assert_int_equal(fixture_number(f, "SELECT count(*) FROM alert_event WHERE reason LIKE 'the newer tip has A%'"), 1);
 }
 
+static void put_child(struct fixture *f, unsigned child, unsigned parent)
+{
+	struct store_commit c = { .subject = "slower" };
+	snprintf(c.sha, sizeof c.sha, "%s", fixture_sha(child));
+	snprintf(c.first_parent, sizeof c.first_parent, "%s", fixture_sha(parent));
+	ok(store_commit_put(f->db, f->repo, &c, &err));
+}
+
+/* Commit 2 is the child of 1; the branch continues with 3 and 4 on it. */
+static void a_newer_tip_inherits_the_culprit(void **state)
+{
+	struct fixture *f = *state;
+	put_child(f, 2, 1);
+	compare(f, "topic", 1, 2, 0.04, 5000);
+	assert_int_equal(fixture_number(f, "SELECT count(*) FROM bisect"), 0);
+	assert_int_equal(fixture_number(f, "SELECT json_array_length(culprits) FROM alert WHERE id = 1"), 1);
+
+	judge_range(f, 1, 3, 2);
+	judge_range(f, 1, 3, 3);
+	assert_true(compare(f, "topic", 1, 3, 0.042, 6000).alert_is_new);
+	assert_int_equal(fixture_number(f, "SELECT count(*) FROM bisect"), 0);
+	assert_int_equal(
+		fixture_number(
+			f, "SELECT count(*) FROM alert a JOIN alert b ON b.culprits = a.culprits WHERE a.id = 1 AND b.id = 2"),
+		1);
+
+	judge_range(f, 1, 4, 3); /* slower again by more than the threshold: not explained by commit 2 */
+	judge_range(f, 1, 4, 4);
+	assert_true(compare(f, "topic", 1, 4, 0.07, 7000).alert_is_new);
+	assert_int_equal(fixture_number(f, "SELECT count(*) FROM bisect"), 1);
+	assert_int_equal(fixture_number(f, "SELECT json_array_length(culprits) FROM alert WHERE id = 3"), 0);
+}
+
+static void a_rewritten_branch_inherits_no_culprit(void **state)
+{
+	struct fixture *f = *state;
+	put_child(f, 2, 1);
+	compare(f, "topic", 1, 2, 0.04, 5000);
+	judge_range(f, 1, 3, 3); /* 3 does not contain 2 */
+	assert_true(compare(f, "topic", 1, 3, 0.04, 6000).alert_is_new);
+	assert_int_equal(fixture_number(f, "SELECT count(*) FROM bisect"), 1);
+	assert_int_equal(fixture_number(f, "SELECT json_array_length(culprits) FROM alert WHERE id = 2"), 0);
+}
+
 /* A cell of 0.85 ms is 0.016 ms slower in "run", while a phase of 0.004 ms certainly takes twice as long, a quarter of that. */
 static void a_phase_is_named_only_where_it_explains_half(void **state)
 {
@@ -368,6 +412,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_failure_in_two_suites_is_fixed_in_both, setup, teardown),
 		cmocka_unit_test_setup_teardown(accepting_an_alert_accepts_no_other_suite, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_newer_tip_resolves_alerts_when_every_suite_ended, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_newer_tip_inherits_the_culprit, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_rewritten_branch_inherits_no_culprit, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_phase_is_named_only_where_it_explains_half, setup, teardown),
 		cmocka_unit_test(cells_that_no_phase_explains_stay_with_those_of_the_only_phase),
 		cmocka_unit_test_setup_teardown(rows_that_vanish_are_reported, setup, teardown),

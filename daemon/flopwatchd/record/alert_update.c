@@ -182,13 +182,15 @@ static int send_improvements(struct db *db, struct alert_update *n, const struct
 	return alert_deliver(db, NULL, &event, now_ms, err);
 }
 
-/** Name the culprit of these cells at once if the base is the target's first parent; `search`: else start a search. */
+/** Name the culprit of these cells at once if it is known: the target, or that of an older tip. `search`: else start a search. */
 static int open_alert(struct db *db, const struct config *config, struct store_alert *a, const struct result *r,
 	const struct store_comparison *c, bool search, int64_t now_ms, struct judge_outcome *out, struct fw_err *err)
 {
 	struct buf culprit;
 	buf_init(&culprit, ALERT_UPDATE_MAX);
 	int known = search ? bisect_report_only(db, c, a->worst_pct, a->cells_json, &culprit, err) : 0;
+	if (search && known == 0 && a->kind == ALERTKIND_REGRESSION)
+		known = store_alert_inherited_culprits(db, c->id, a->cells_json, &culprit, err);
 	if (known == 1)
 		a->culprits_json = culprit.data;
 	int result = known < 0 ? -1 : alert_open(db, config, a, now_ms, &out->alert_is_new, err);
