@@ -165,7 +165,10 @@ static int draw_bar(
 	emit_format(&a->bars, "<li class=\"banner alarm\"><div><b>%s</b><span class=why>", finding);
 	/* later pushes of the branch have other verdicts, which the tables show; no push changed the environment */
 	bool has_push = *row->target && row->kind != ALERTKIND_ENVIRONMENT, has_worst = headline->comparison;
-	if (has_push)
+	char culprit[65], subject[160];
+	if (has_push && culprits_single(row->culprits_json, culprit, subject) && strcmp(culprit, row->target) != 0)
+		emit_format(&a->bars, "since %s{commit} %s", culprit, subject);
+	else if (has_push)
 		emit_format(&a->bars, "push %s{commit} %s", row->target, row->subject);
 	if (has_worst)
 		emit_format(&a->bars, "%-sworst: <a href=\"/comparisons/%lld?open=%d#c%d\">%s{case %s %lld} %s</a>",
@@ -357,6 +360,19 @@ int slow_branch_finding(struct db *db, const struct slow_branch *slow, const cha
 		text);
 	buf_printf(finding, "%s since %.10s; the newest push %s", text, slow->target, slow_branch_newest(newest));
 	return 0;
+}
+
+static void draw_since(void *arg, const struct view_alert *row)
+{
+	struct buf *out = arg;
+	char culprit[65], subject[160];
+	bool is_known = culprits_single(row->culprits_json, culprit, subject);
+	emit_format(out, "since %s{commit} %s", is_known ? culprit : row->target, is_known ? subject : row->subject);
+}
+
+int slow_branch_since(struct db *db, struct buf *out, const struct slow_branch *slow, struct fw_err *err)
+{
+	return view_alert(db, slow->alert, draw_since, out, err) != 0 ? -1 : 0;
 }
 
 struct worst_search {

@@ -2,33 +2,73 @@
 
 #include "web/page/internal.h"
 
-enum { ROWS = 50, ROWS_BYTES = 1 << 20, TITLE_BYTES = 128 };
+#include <math.h>
+
+enum { ROWS = 50, ROWS_BYTES = 1 << 20, TITLE_BYTES = 512, FOUND_BYTES = 1 << 15 };
 
 /* ---- the list --------------------------------------------------------------------------------------------------------- */
 
-/* "Bisect 7: the culprit is b31846a035"; "Bisect 7: which commit after 736ae31d6e makes a851f9a236 slower?"; else its state. */
-static void write_title(char *out, size_t size, const struct store_bisect *b)
+/* "b31846a035 is the culprit: -4.0 % in 6 cells". */
+static void write_culprit(char *out, size_t size, const json_t *culprit, int n)
+{
+	int commits = (int)json_integer_value(json_object_get(culprit, "commits")), cells;
+	double change = comparison_number(culprit, "change_pct");
+	size_t at = 0;
+	if (commits > 1)
+		at = (size_t)snprintf(out, size, "one of %d commits up to ", commits);
+	at += (size_t)snprintf(out + at, size - at, "%.10s is the culprit", comparison_text(culprit, "to"));
+	cells = (int)json_array_size(json_object_get(culprit, "cells"));
+	if (isfinite(change) && at < size)
+		at += (size_t)snprintf(out + at, size - at, ": %+.1f %% in %d cell%s", change, cells, cells == 1 ? "" : "s");
+	if (n > 1 && at < size)
+		snprintf(out + at, size - at, ", and %d more", n - 1);
+}
+
+struct found {
+	struct db *db;
+	struct buf text;
+};
+
+/* Append the alert's finding: "ada/tiles is up to 4.0 % slower in 6 of 20 cells". */
+static void take_finding(void *arg, const struct view_alert *row)
+{
+	struct found *found = arg;
+	struct headline headline;
+	struct fw_err err = { 0 };
+	if (reported_read(found->db, row->comparison, NULL, &headline, &err) == 0)
+		alarm_finding(&found->text, row, &headline);
+}
+
+/*
+ * "Bisect 7: b31846a035 is the culprit: -4.0 % in 6 cells"; "Bisect 7 searches the culprit: ada/tiles is up to 4.0 % slower in 6 of
+ * 20 cells"; without an alert "Bisect 7: which commit after 736ae31d6e makes a851f9a236 slower?"; else its state.
+ */
+static void write_title(struct db *db, char *out, size_t size, const struct store_bisect *b)
 {
 	json_t *culprits = json_loads(b->culprits_json, 0, NULL);
-	int n = (int)json_array_size(culprits);
-	if (n)
-		snprintf(out, size, "Bisect %lld: the culprit is %.10s", (long long)b->id,
-			comparison_text(json_array_get(culprits, 0), "to"));
-	else if (!b->ended_at && !*b->goal)
-		snprintf(out, size, "Bisect %lld: which commit after %.10s, up to %.10s?", (long long)b->id, b->good_sha,
-			b->bad_sha);
-	else if (!b->ended_at)
-		snprintf(out, size, "Bisect %lld: which commit after %.10s makes %.10s %s?", (long long)b->id, b->good_sha,
-			b->bad_sha, strcmp(b->goal, "failing") == 0 ? "fail" : "slower");
+	int n = (int)json_array_size(culprits), at = snprintf(out, size, "Bisect %lld", (long long)b->id);
+	struct found found = { .db = db };
+	struct fw_err err = { 0 };
+	out += at, size -= (size_t)at;
+	buf_init(&found.text, FOUND_BYTES);
+	if (n) {
+		at = snprintf(out, size, ": ");
+		write_culprit(out + at, size - (size_t)at, json_array_get(culprits, 0), n);
+	} else if (b->ended_at)
+		snprintf(out, size, ": %s", b->state);
+	else if (b->alert && view_alert(db, b->alert, take_finding, &found, &err) == 0 && found.text.len)
+		snprintf(out, size, " searches the culprit: %.400s", found.text.data);
+	else if (!*b->goal)
+		snprintf(out, size, ": which commit after %.10s, up to %.10s?", b->good_sha, b->bad_sha);
 	else
-		snprintf(out, size, "Bisect %lld: %s", (long long)b->id, b->state);
-	size_t len = strlen(out);
-	if (n > 1)
-		snprintf(out + len, size - len, ", and %d more", n - 1);
+		snprintf(out, size, ": which commit after %.10s makes %.10s %s?", b->good_sha, b->bad_sha,
+			strcmp(b->goal, "failing") == 0 ? "fail" : "slower");
+	buf_fini(&found.text);
 	json_decref(culprits);
 }
 
 struct drawing {
+	struct db *db;
 	struct buf *out;
 	char title[TITLE_BYTES]; /* of the newest */
 	int n;
@@ -40,19 +80,20 @@ static void list_line(void *arg, const struct store_bisect *row)
 	struct drawing *d = arg;
 	struct buf *out = d->out;
 	if (d->n++ == 0)
-		write_title(d->title, sizeof d->title, row);
+		write_title(d->db, d->title, sizeof d->title, row);
 	d->last = row->id;
 	emit_format(out,
 		"<tr><th scope=row><a href=\"/bisects/%lld\">%lld</a></th><td>%s{verdict}</td><td>%s{commit} \u2026 "
-		"%s{commit}</td><td class=\"n w\">%d</td><td class=\"n w\">%d</td><td class=w>%lld{time}</td></tr>\n",
-		(long long)row->id, (long long)row->id, row->state, row->good_sha, row->bad_sha, row->commits, row->n_jobs,
-		(long long)row->created_at);
+		"%s{commit}</td><td>%lld{?<a href=\"/alerts/*\">A*</a>}</td><td class=\"n w\">%d</td><td class=\"n w\">%d</td><td "
+		"class=w>%lld{time}</td></tr>\n",
+		(long long)row->id, (long long)row->id, row->state, row->good_sha, row->bad_sha, (long long)row->alert,
+		row->commits, row->n_jobs, (long long)row->created_at);
 }
 
 int page_bisects(struct site *site, struct http_request *r, struct http_response *response, struct fw_err *err)
 {
 	struct buf rows;
-	struct drawing d = { .out = &rows, .title = "No bisect" };
+	struct drawing d = { .db = site->db, .out = &rows, .title = "No bisect" };
 	int64_t before;
 	if (answer_cursor(r, &before, err) != 0)
 		return -1;
@@ -61,7 +102,7 @@ int page_bisects(struct site *site, struct http_request *r, struct http_response
 	d.out = &response->body;
 	layout_begin(response, d.title, "alerts", "bisect. job.done");
 	layout_live(d.out, "bisects", "A search moved");
-	layout_table(d.out, "No.|State|Between|~>Commits|~>Jobs|~Started");
+	layout_table(d.out, "No.|State|Between|For|~>Commits|~>Jobs|~Started");
 	buf_append(d.out, rows.data, rows.len);
 	layout_table_end(d.out);
 	d.out->failed |= rows.failed;
@@ -78,6 +119,7 @@ int page_bisects(struct site *site, struct http_request *r, struct http_response
 /* ---- one search ------------------------------------------------------------------------------------------------------- */
 
 struct one {
+	struct db *db;
 	struct buf facts;
 	char title[TITLE_BYTES];
 };
@@ -87,7 +129,7 @@ static void facts(void *arg, const struct store_bisect *row)
 	struct one *one = arg;
 	struct buf *out = &one->facts;
 	char id[24];
-	write_title(one->title, sizeof one->title, row);
+	write_title(one->db, one->title, sizeof one->title, row);
 	snprintf(id, sizeof id, "%lld", (long long)row->id);
 	emit_format(out, "<p class=lead>%s{verdict} %s</p>", row->state, row->state_why);
 	culprits_show(out, row->culprits_json);
@@ -108,7 +150,11 @@ static void facts(void *arg, const struct store_bisect *row)
 		emit_format(out, "<dt>Both ends</dt><dd>%lld{comparison}</dd>", (long long)row->comparison);
 	emit_format(out, "<dt>Started</dt><dd>%lld{time}</dd>", (long long)row->created_at);
 	if (row->ended_at)
-		emit_format(out, "<dt>Ended</dt><dd>%lld{time}</dd></dl>\n", (long long)row->ended_at);
+		emit_format(out, "<dt>Ended</dt><dd>%lld{time}</dd><dt>What to do</dt><dd>%-s</dd></dl>\n",
+			(long long)row->ended_at,
+			strcmp(row->culprits_json, "[]") != 0 ? "push a fix of the culprit"
+			: strcmp(row->state, "done") == 0     ? "nothing; repeat it with more runs if you expected a culprit"
+							      : "nothing, or request it again");
 	else
 		emit_format(out,
 			"<dt>Next</dt><dd>the daemon measures commits between both ends; each measurement rules out about half of those "
@@ -185,7 +231,7 @@ static int draw_one(struct site *site, struct http_response *response, int64_t i
 
 int page_bisect(struct site *site, struct http_request *r, struct http_response *response, struct fw_err *err)
 {
-	struct one one = { .title = "" };
+	struct one one = { .db = site->db, .title = "" };
 	int64_t id = answer_path_id(r, "bisect", err);
 	if (id < 0)
 		return -1;

@@ -120,7 +120,8 @@ static int draw_slow(struct drawing *d, const struct view_branch *row, const str
 		(long long)slow->alert, verdict_name(VERDICT_REGRESSION), (long long)slow->alert, alertstate_name(slow->state),
 		is_judged ? row->compared : row->commit, is_judged ? verdict_name(row->verdict) : "not judged");
 	draw_job(out, row);
-	emit_format(out, "<span class=why>%d cell%-s since %s{commit}", n, n == 1 ? "" : "s", slow->target);
+	emit_format(out, "<span class=why>%d cell%-s ", n, n == 1 ? "" : "s");
+	result = result ? result : slow_branch_since(d->site->db, out, slow, d->err);
 	emit_format(out, "</span></td><td class=n>%f{decided %d}</td><td class=w><span class=\"why cause\">%-s", slow->worst_pct,
 		true, cause.len ? cause.data : "");
 	out->failed |= cause.failed;
@@ -133,9 +134,10 @@ static int draw_row(
 {
 	struct buf *out = &d->text;
 	emit_format(out,
-		"<tr><th scope=row class=branch><a href=\"/branches?repo=%s&amp;branch=%s\">%s</a><span class=why>"
+		"<tr><th scope=row class=branch><a href=\"/branches?repo=%s&amp;branch=%s\">%s</a><span class=why>%-s"
 		"<a href=\"/commits/%s\">%s</a></span></th><td>",
-		row->repo, row->name, row->display, row->commit, *row->subject ? row->subject : row->commit);
+		row->repo, row->name, row->display, slow ? "newest push: " : "", row->commit,
+		*row->subject ? row->subject : row->commit);
 	int result = slow ? draw_slow(d, row, slow) : draw_newest(d, row, headline);
 	emit_raw(out, "</span></td><td class=w>");
 	if (*row->author)

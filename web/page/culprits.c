@@ -23,6 +23,10 @@ static void show_one(struct buf *out, const json_t *culprit)
 			fmin(probability, PROBABILITY_SHOWN));
 	else if (json_is_false(json_object_get(culprit, "confirmed")))
 		emit_raw(out, ", but the measurements do not confirm a commit");
+	size_t cells = json_array_size(json_object_get(culprit, "cells"));
+	if (cells)
+		emit_format(out, "; %lld cell%-s, the first is <code>%s</code>", (long long)cells, cells == 1 ? "" : "s",
+			json_string_value(json_array_get(json_object_get(culprit, "cells"), 0)));
 	if (comparison)
 		emit_format(out, " %lld{comparison}", (long long)comparison);
 	emit_raw(out, "</p>");
@@ -34,4 +38,17 @@ void culprits_show(struct buf *out, const char *culprits_json)
 	json_t *culprit, *culprits = json_loads(culprits_json, 0, NULL);
 	json_array_foreach(culprits, i, culprit) show_one(out, culprit);
 	json_decref(culprits);
+}
+
+bool culprits_single(const char *culprits_json, char sha[65], char subject[160])
+{
+	json_t *culprits = json_loads(culprits_json, 0, NULL);
+	const json_t *culprit = json_array_get(culprits, 0);
+	bool is_single = json_array_size(culprits) == 1 && json_integer_value(json_object_get(culprit, "commits")) == 1;
+	if (is_single) {
+		snprintf(sha, 65, "%s", comparison_text(culprit, "to"));
+		snprintf(subject, 160, "%s", comparison_text(culprit, "subject"));
+	}
+	json_decref(culprits);
+	return is_single;
 }

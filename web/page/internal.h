@@ -143,6 +143,8 @@ const char *slow_branch_newest(enum verdict newest);
  */
 int slow_branch_finding(struct db *db, const struct slow_branch *slow, const char *subject, enum verdict newest,
 	struct buf *finding, struct buf *cause, int *n, struct fw_err *err);
+/** Write "since" and the commit that made the branch slower: the culprit if it is known, else the alert's. Err: the database's. */
+int slow_branch_since(struct db *db, struct buf *out, const struct slow_branch *slow, struct fw_err *err);
 /** The alert's worst cell and its comparison, for a chart. Shape: cell[256], "" none. Err: the database's. */
 int slow_branch_worst(struct db *db, const struct slow_branch *slow, char cell[256], int64_t *comparison, struct fw_err *err);
 
@@ -155,6 +157,9 @@ struct alarm_id {
  * where the alert names neither. `comparison`: 0 none. Sets the alert, that of view_around. Err: the database's.
  */
 int alarm_cause(struct db *db, struct buf *out, int64_t comparison, struct alarm_id *alert, struct fw_err *err);
+
+/** Copy the only culprit of an alert if it is a single commit: its hash and subject. False: several, a range, or none. */
+bool culprits_single(const char *culprits_json, char sha[65], char subject[160]);
 
 /**
  * For a row of a list: the cause of a regression with the link to answer its alert, for another verdict that needs one the next

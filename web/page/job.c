@@ -362,6 +362,8 @@ static void draw_extent(struct buf *out, const struct view_job *row, const json_
 			(long long)cells);
 	else if (cells)
 		emit_rawf(out, "%lld cell%s, none timed yet", (long long)cells, cells == 1 ? "" : "s");
+	else if (runs)
+		emit_rawf(out, "run %lld", (long long)runs);
 	else
 		emit_raw(out, "no cell is timed yet");
 	if (budget_s > 0)

@@ -392,7 +392,7 @@ static int moved(struct tables *t, struct fw_err *err)
 	if (t->rows.n == 0)
 		return 0;
 	emit_rawf(t->out, "<section><h2>%s <small>%d of %d cells</small></h2>",
-		comparison_is_side_by_side(t->c)       ? "Cells, slowest first"
+		comparison_is_side_by_side(t->c)       ? "Cells, slower ones first"
 		: t->c->verdict == VERDICT_REGRESSION  ? "Slower cells, worst first"
 		: t->c->verdict == VERDICT_IMPROVEMENT ? "Faster cells, best first"
 						       : "Findings",
