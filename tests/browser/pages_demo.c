@@ -375,6 +375,37 @@ static void pushes_of_main(void)
 	tip("main", "main", MAIN_PUSHES);
 }
 
+/* Commit `n` is one of those that `target` has and `base` does not. */
+static void in_range(unsigned base, unsigned target, unsigned n)
+{
+	char sha[1][65];
+	snprintf(sha[0], sizeof sha[0], "%s", sha_of(n));
+	ok(store_range_put(story.f.db, story.f.repo, sha_of(base), sha_of(target), (const char(*)[65])sha, 1, &err));
+}
+
+/* A bisect that a user requested over pushes of main, which found the slower one. */
+static void bisected(void)
+{
+	char text[1024];
+	struct store_bisect b = { .repo = story.f.repo, .origin = "api" };
+	snprintf(b.good_sha, sizeof b.good_sha, "%s", sha_of(SLOWER_PUSH - 4));
+	snprintf(b.bad_sha, sizeof b.bad_sha, "%s", sha_of(SLOWER_PUSH + 4));
+	snprintf(b.suite, sizeof b.suite, "ffa");
+	snprintf(b.goal, sizeof b.goal, "regression");
+	ok(store_bisect_insert(story.f.db, &b, story.now_ms, &err));
+	for (int n = 0; n <= 8; n++)
+		ok(store_bisect_commit(story.f.db, b.id, n, sha_of((unsigned)(SLOWER_PUSH - 4 + n)), &err));
+	snprintf(text, sizeof text,
+		"UPDATE bisect SET n_jobs = 3, state = 'done', state_why = 'culprit: %.12s forward: wider tiles (-2.9 %%), named with "
+		"probability above 0.9999', ended_at = %lld, culprits = (SELECT json_array(json_object('from', '%s', 'to', '%s', "
+		"'commits', 1, 'skipped', 0, 'subject', 'forward: wider tiles', 'author', 'Ada Brandt', 'confirmed', json('true'), "
+		"'change_pct', min(c.decided_pct), 'probability', 0.99996, 'comparison', x.id, 'cells', json_group_array(c.key))) FROM "
+		"comparison x JOIN cell c ON c.comparison = x.id AND c.verdict = 'regression' WHERE x.target_sha = '%s') WHERE id = %lld",
+		sha_of(SLOWER_PUSH), (long long)story.now_ms + 240000, sha_of(SLOWER_PUSH - 1), sha_of(SLOWER_PUSH),
+		sha_of(SLOWER_PUSH), (long long)b.id);
+	ok(db_script(story.f.db, text, &err));
+}
+
 static void branches(void)
 {
 	unsigned top = MAIN_PUSHES;
@@ -383,6 +414,8 @@ static void branches(void)
 	judged("ada/three-stages", top, 101, "merge-base", sparse_backward, 0.0004);
 	story.now_ms += HOUR_MS;
 	add_commit(102, 101, "Ada Brandt", "backward: three stages, smaller tiles");
+	in_range(top, 102, 101);
+	in_range(top, 102, 102);
 	tip("ada/three-stages", "ada/three-stages", 102);
 	explained(judged("ada/three-stages", top, 102, "merge-base", sparse_backward, 0.0004));
 	story.now_ms += HOUR_MS;
@@ -416,7 +449,7 @@ static void queue(void)
 	snprintf(text, sizeof text,
 		"UPDATE job SET state = 'measuring', device = (SELECT max(id) FROM device), started_at = %lld, attempt = 1, "
 		"progress = "
-		"'{\"run\":3,\"set\":1,\"cell\":\"%s\",\"role\":\"target\",\"step\":\"time\",\"checked\":40,\"checks\":40}' "
+		"'{\"run\":3,\"cells\":20,\"open\":14,\"budget_s\":60,\"set\":1,\"cell\":\"%s\",\"role\":\"target\",\"step\":\"time\",\"checked\":40,\"checks\":40}' "
 		"WHERE id = %lld; "
 		"UPDATE device SET seen_at = %lld",
 		(long long)story.now_ms - 41000, story.suite.cell[3].key, (long long)running, (long long)story.now_ms - 2000);
@@ -445,6 +478,7 @@ static void report(const char *folder)
 	add_commit(0, 9999, "Ada Brandt", "first kernels");
 	pushes_of_main();
 	branches();
+	bisected();
 	queue();
 	ok(db_commit(f->db, &err));
 }
