@@ -904,6 +904,54 @@ static void the_worst_live_loss_of_a_branch_is_its_headline(void **state)
 	expect(run, branch, "<h1>team/a+b is 3.1 % slower in 1 of 1 cell</h1>", true);
 }
 
+#define CULPRIT "00000000000000000000000000000000000000cc"
+
+/* An older push is the culprit: the alert's row and the headlines name it instead of the alert's push. */
+static void a_known_culprit_is_named_instead_of_the_push(void **state)
+{
+	struct run *run = *state;
+	fill_more(run);
+	ok(db_script(run->f->db,
+		"UPDATE alert SET culprits = '[{\"to\":\"" CULPRIT
+		"\",\"subject\":\"wider tiles\",\"commits\":1,\"cells\":[\"x\"]}]'",
+		&err));
+	expect(run, "/", "<span class=why>since <a href=\"/commits/" CULPRIT "\">", true);
+	expect(run, "/", "</a> wider tiles; worst: ", true);
+	ok(db_script(run->f->db, "UPDATE alert SET branch = 'main'", &err));
+	expect(run, "/branches", "<span class=why>1 cell since <a href=\"/commits/" CULPRIT "\">", true);
+	expect(run, "/branches", "newest push: <a href=\"/commits/", true);
+	expect(run, "/branches?repo=kernels&branch=main",
+		"<h1>main is 3.1 % slower in 1 of 1 cell since 0000000000; the newest push changed nothing</h1>", true);
+	ok(db_script(run->f->db, "UPDATE alert SET culprits = json_set(culprits, '$[0].commits', 3)", &err)); /* a range */
+	expect(run, "/branches", CULPRIT, false);
+}
+
+static void bisects_begin_with_their_finding(void **state)
+{
+	struct run *run = *state;
+	fill_more(run);
+	ok(db_script(run->f->db,
+		"INSERT INTO bisect (repo, alert, origin, good_sha, bad_sha, state, created_at) SELECT repo, id, 'alert', '" CULPRIT
+		"', target_sha, 'measuring', 9000 FROM alert WHERE id = 1",
+		&err));
+	for (const char *const *page = (const char *const[]){ "/bisects", "/bisects/1", NULL }; *page; page++)
+		expect(run, *page, "<h1>Bisect 1 searches the culprit: team/a+b is 3.1 % slower in 1 of 1 cell</h1>", true);
+	expect(run, "/bisects", "<td><a href=\"/alerts/1\">A1</a></td>", true);
+	ok(db_script(run->f->db, "UPDATE bisect SET alert = NULL", &err));
+	expect(run, "/bisects/1", "<h1>Bisect 1: which commit after 0000000000, up to 0000000000?</h1>", true);
+	ok(db_script(run->f->db,
+		"UPDATE bisect SET state = 'done', ended_at = 9900, culprits = '[{\"to\":\"" CULPRIT
+		"\",\"subject\":\"wider tiles\",\"commits\":1,\"change_pct\":-3.14,\"cells\":[\"x/forward\",\"x/backward\"]}]'",
+		&err));
+	expect(run, "/bisects/1", "<h1>Bisect 1: 0000000000 is the culprit: -3.1 % in 2 cells</h1>", true);
+	expect(run, "/bisects/1", "; 2 cells, the first is <code>x/forward</code>", true);
+	expect(run, "/bisects/1", "<dt>What to do</dt><dd>push a fix of the culprit</dd>", true);
+	ok(db_script(run->f->db, "UPDATE bisect SET culprits = json_set(culprits, '$[0].commits', 3)", &err));
+	expect(run, "/bisects/1", "<h1>Bisect 1: one of 3 commits up to 0000000000 is the culprit: -3.1 % in 2 cells</h1>", true);
+	ok(db_script(run->f->db, "UPDATE bisect SET culprits = '[]'", &err));
+	expect(run, "/bisects/1", "<h1>Bisect 1: done</h1>", true);
+}
+
 static void lists_begin_with_their_finding(void **state)
 {
 	struct run *run = *state;
@@ -1182,6 +1230,8 @@ int main(void)
 		LIST_TEST(a_branch_is_slower_while_its_alert_is_open),
 		LIST_TEST(an_old_alert_is_still_the_state_of_its_branch),
 		LIST_TEST(the_worst_live_loss_of_a_branch_is_its_headline),
+		LIST_TEST(a_known_culprit_is_named_instead_of_the_push),
+		LIST_TEST(bisects_begin_with_their_finding),
 		LIST_TEST(lists_begin_with_their_finding),
 		LIST_TEST(a_comparison_without_times_has_no_columns_of_times),
 		LIST_TEST(an_undecided_comparison_explains_the_cell_with_the_largest_change),

@@ -326,6 +326,7 @@ struct slow_search {
 	int n;
 	double least_pct;
 	int64_t comparison;
+	char since[65]; /* the culprit if it is known, else the alert's commit */
 };
 
 static void take_slow_alert(void *arg, const struct view_alert *row)
@@ -333,6 +334,9 @@ static void take_slow_alert(void *arg, const struct view_alert *row)
 	struct slow_search *s = arg;
 	s->n = count_cells(row, &s->least_pct);
 	s->comparison = row->comparison;
+	char subject[160];
+	if (!culprits_single(row->culprits_json, s->since, subject))
+		snprintf(s->since, sizeof s->since, "%s", row->target);
 	if (s->cause.out)
 		cause_of(&s->cause, row);
 }
@@ -358,7 +362,7 @@ int slow_branch_finding(struct db *db, const struct slow_branch *slow, const cha
 			     .least_pct = s.least_pct,
 			     .why = "" },
 		text);
-	buf_printf(finding, "%s since %.10s; the newest push %s", text, slow->target, slow_branch_newest(newest));
+	buf_printf(finding, "%s since %.10s; the newest push %s", text, s.since, slow_branch_newest(newest));
 	return 0;
 }
 
