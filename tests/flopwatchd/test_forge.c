@@ -36,7 +36,7 @@ static void test_each_forge_has_its_words(void **state)
 {
 	(void)state;
 	static const struct {
-		const char *ours, *github, *gitlab, *gitea;
+		const char *ours, *github, *gitlab, *forgejo; /* Gitea has GitHub's */
 	} words[] = {
 		{ "pending", "pending", "pending", "pending" },
 		{ "running", "pending", "running", "pending" },
@@ -50,7 +50,7 @@ static void test_each_forge_has_its_words(void **state)
 	char address[256];
 	for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
 		for (int k = 0; k < 4; k++) {
-			const char *theirs = k == 0 ? words[i].github : k == 1 ? words[i].gitlab : words[i].gitea;
+			const char *theirs = k == 1 ? words[i].gitlab : k == 3 ? words[i].forgejo : words[i].github;
 			json_t *root = request(kinds[k], words[i].ours, "x", address, sizeof address);
 			assert_string_equal(json_string_value(json_object_get(root, "state")), theirs);
 			assert_string_equal(

@@ -4,8 +4,9 @@
 
 enum { GITLAB_URL_MAX = 255 };
 
+/* GitHub and some versions of Gitea know no "warning". */
 static const struct {
-	const char *state, *github, *gitlab, *gitea;
+	const char *state, *github, *gitlab, *forgejo;
 } states[] = {
 	{ "pending", "pending", "pending", "pending" },
 	{ "running", "pending", "running", "pending" },
@@ -25,9 +26,9 @@ static const char *map_state(const struct config_status *forge, const char *stat
 {
 	for (size_t i = 0; i < sizeof states / sizeof states[0]; i++)
 		if (strcmp(states[i].state, state) == 0)
-			return is_kind(forge, "github")   ? states[i].github
-			       : is_kind(forge, "gitlab") ? states[i].gitlab
-							  : states[i].gitea;
+			return is_kind(forge, "gitlab")    ? states[i].gitlab
+			       : is_kind(forge, "forgejo") ? states[i].forgejo
+							   : states[i].github;
 	return NULL;
 }
 
