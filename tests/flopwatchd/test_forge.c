@@ -173,6 +173,34 @@ static void test_a_check_run_is_updated(void **state)
 	buf_fini(&body);
 }
 
+/* GitHub refuses a check run with a longer title. */
+static void test_the_title_of_an_annotation_is_cut(void **state)
+{
+	(void)state;
+	struct config_status forge = { .kind = "github", .project = "team/kernels", .checks = true };
+	struct forge_word word = { "89ab", "failure", "flopwatch/ffa", "regression", "" };
+	const char *method;
+	char cell[257];
+	struct buf url, body;
+	for (int n = 255; n <= 256; n++) {
+		memset(cell, 'x', (size_t)n);
+		cell[n] = '\0';
+		buf_init(&url, 4096);
+		buf_init(&body, 4096);
+		json_t *findings = json_pack("[{s:s, s:s, s:b}]", "cell", cell, "text", "regression -9.00 %", "is_loss", 1);
+		assert_int_equal(forge_check_run(&forge, &word, findings, "", &method, &url, &body, &err), 0);
+		json_t *root = json_loadb(body.data, body.len, 0, NULL);
+		const json_t *list = json_object_get(json_object_get(root, "output"), "annotations");
+		const char *title = json_string_value(json_object_get(json_array_get(list, 0), "title"));
+		assert_memory_equal(title, cell, 254);
+		assert_string_equal(title + 254, n == 255 ? "x" : "\u2026");
+		json_decref(root);
+		json_decref(findings);
+		buf_fini(&url);
+		buf_fini(&body);
+	}
+}
+
 /* Whether the request for a status whose check run has this state has annotations. */
 static bool is_annotated(const char *sent_id, const char *sent_state)
 {
@@ -212,6 +240,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_a_check_run_is_updated),
 		cmocka_unit_test(test_a_check_run_is_annotated_once),
+		cmocka_unit_test(test_the_title_of_an_annotation_is_cut),
 		cmocka_unit_test(test_each_forge_has_its_words),
 		cmocka_unit_test(test_a_description_is_cut_between_characters),
 		cmocka_unit_test(test_gitlab_takes_no_long_address),

@@ -3,6 +3,7 @@
 /* ---- forge ---- */
 
 enum { GITLAB_URL_MAX = 255 };
+enum { ANNOTATION_TITLE_MAX = 255 /* characters, of GitHub */ };
 
 /* GitHub and some versions of Gitea know no "warning". */
 static const struct {
@@ -32,20 +33,20 @@ static const char *map_state(const struct config_status *forge, const char *stat
 	return NULL;
 }
 
-/* Write at most FORGE_DESCRIPTION_MAX characters; the last one is an ellipsis if the text is longer. */
-static void write_description(struct jsonw *j, const char *key, const char *text)
+/* Write at most `max` characters, 255 at most; the last one is an ellipsis if the text is longer. */
+static void write_cut(struct jsonw *j, const char *key, const char *text, size_t max)
 {
-	char cut[4 * FORGE_DESCRIPTION_MAX + 8];
+	char cut[4 * ANNOTATION_TITLE_MAX + 8];
 	size_t n = 0, len = 0, keep = 0;
 	for (; text[len]; len++) {
 		if (((unsigned char)text[len] & 0xc0) == 0x80)
 			continue;
-		if (n == FORGE_DESCRIPTION_MAX - 1)
+		if (n == max - 1)
 			keep = len;
-		if (++n > FORGE_DESCRIPTION_MAX)
+		if (++n > max)
 			break;
 	}
-	if (n > FORGE_DESCRIPTION_MAX && keep < sizeof cut - 4) {
+	if (n > max && keep < sizeof cut - 4) {
 		snprintf(cut, sizeof cut, "%.*s\xe2\x80\xa6", (int)keep, text);
 		text = cut;
 	}
@@ -77,7 +78,7 @@ int forge_request(
 	buf_printf(url, "statuses/%s", word->sha);
 	jsonw_init(&j, body);
 	jsonw_format(&j, "{ state=%s target_url~=%s", state, has_page ? word->target_url : "");
-	write_description(&j, "description", word->description);
+	write_cut(&j, "description", word->description, FORGE_DESCRIPTION_MAX);
 	jsonw_kv_string(&j, is_kind(forge, "gitlab") ? "name" : "context", word->context);
 	jsonw_object_end(&j);
 	return 0;
@@ -130,9 +131,10 @@ static void write_annotations(struct jsonw *j, const json_t *findings)
 	{
 		const char *cell = json_string_value(json_object_get(one, "cell"));
 		const char *text = json_string_value(json_object_get(one, "text"));
-		jsonw_format(j, "{ path=%s start_line=%d end_line=%d annotation_level=%s title=%s message=%s }",
-			".flopwatch.yaml", 1, 1, json_is_true(json_object_get(one, "is_loss")) ? "failure" : "notice",
-			cell ? cell : "", text ? text : "");
+		jsonw_format(j, "{ path=%s start_line=%d end_line=%d annotation_level=%s", ".flopwatch.yaml", 1, 1,
+			json_is_true(json_object_get(one, "is_loss")) ? "failure" : "notice");
+		write_cut(j, "title", cell ? cell : "", ANNOTATION_TITLE_MAX);
+		jsonw_format(j, "message=%s }", text ? text : "");
 	}
 	jsonw_array_end(j);
 }
@@ -154,7 +156,7 @@ int forge_check_run(const struct config_status *forge, const struct forge_status
 		jsonw_format(&j, "head_sha=%s", word->sha);
 	jsonw_format(&j, "status=%s conclusion~=%s details_url~=%s output={", check_runs[at].status,
 		check_runs[at].conclusion ? check_runs[at].conclusion : "", word->target_url);
-	write_description(&j, "title", word->description);
+	write_cut(&j, "title", word->description, FORGE_DESCRIPTION_MAX);
 	buf_init(&summary, SUMMARY_MAX);
 	forge_put_code_line(&summary, word->description); /* GitHub interprets a summary as Markdown, but no title */
 	jsonw_kv_string(&j, "summary", summary.data);
