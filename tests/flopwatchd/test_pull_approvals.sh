@@ -14,7 +14,7 @@ factor() { # branch, factor
 mkdir "$tmp/forge"
 echo '[]' >"$tmp/forge/comments.json"
 echo '{"bob": "write", "carol": "admin", "dave": "hidden"}' >"$tmp/forge/permissions.json"
-python3 "$root/tests/support/forge.py" "$tmp/forge" &
+python3 "$root/tests/support/forge.py" "$tmp/forge" github &
 on_exit kill $!
 await test -s "$tmp/forge/port"
 (umask 077 && echo forge-token >"$tmp/forge.token" && echo hook-secret >"$tmp/hook.secret")
@@ -34,17 +34,13 @@ token=$("$bin/flopwatch" token add tester --scope trigger 2>/dev/null || FLOPWAT
 export FLOPWATCH_TOKEN=$token
 looked() { [ "$(api "repos/kernels/looks/$1" -H "Authorization: Bearer $token" | jq .ended)" = true ]; }
 look() { await looked "$(api repos/kernels/looks -X POST -H "Authorization: Bearer $token" | jq .look)"; }
-event() { # body, secret: the status that the daemon answers
-	local mac
-	mac=$(printf '%s' "$1" | python3 -c 'import hmac, sys; print(hmac.new(sys.argv[1].encode(), sys.stdin.buffer.read(), "sha256").hexdigest())' "${2:-hook-secret}")
-	curl -s -o "$tmp/answer" -w '%{http_code}' -X POST -H "X-Hub-Signature-256: sha256=$mac" -H 'Content-Type: application/json' --data-binary "$1" "$server/api/v1/hooks/kernels"
+event() { # event, secret: the status that the daemon answers
+	local secret=$2 event=$1
+	shift 2
+	python3 "$root/tests/support/forge_event.py" "$tmp" github "$event" "$secret" "$server/api/v1/hooks/kernels" "$@"
 }
-labeled() { # who, head
-	jq -nc --arg who "$1" --arg head "$2" '{action: "labeled", label: {name: "measure"}, pull_request: {number: 7, head: {sha: $head}}, repository: {full_name: "team/kernels"}, sender: {login: $who}}'
-}
-commented() { # who, commit
-	jq -nc --arg who "$1" --arg text "/flopwatch approve $2" '{action: "created", issue: {number: 7, pull_request: {}}, comment: {body: $text, user: {login: $who}}, repository: {full_name: "team/kernels"}, sender: {login: $who}}'
-}
+labeled() { event labeled "${3:-hook-secret}" "who=$1" "head=$2"; }                             # who, head, secret
+commented() { event commented hook-secret "who=$1" "text=/flopwatch approve $2"; } # who, commit
 approvals() { sql "SELECT group_concat(who || ' ' || head_sha) FROM pull_approval"; }
 rows() { sql "SELECT count(*) FROM outbox WHERE kind = 'approval' AND state = '$1'"; }
 refused() { [ "$(rows failed)" = "$1" ]; }
@@ -56,23 +52,23 @@ factor fork 1.05
 head=$(head_of kernels)
 pull 7 "$head"
 look
-is "an event with another secret is refused" "$(event "$(labeled bob "$head")" other)" 401
+is "an event with another secret is refused" "$(labeled bob "$head" other)" 401
 is "and queues nothing" "$(rows waiting)$(rows failed)" 00
-is "the label of a stranger is taken" "$(event "$(labeled mallory "$head")")" 202
+is "the label of a stranger is taken" "$(labeled mallory "$head")" 202
 await refused 1
 like "and refused" "$(sql "SELECT last_error FROM outbox WHERE kind = 'approval'")" '^mallory may not approve requests of kernels: the forge reports the permission `read`$'
-event "$(commented mallory "$head")" >/dev/null
+commented mallory "$head" >/dev/null
 await refused 2
 is "so is the comment of a stranger" "$(approvals)" ""
 asked() { [ "$(sql "SELECT attempts FROM outbox WHERE kind = 'approval' AND subject = '7 $1'")" = 1 ]; } # who
-event "$(labeled dave "$head")" >/dev/null
+labeled dave "$head" >/dev/null
 await asked dave
 like "an answer without a permission refuses nobody for good" "$(sql "SELECT state || ' ' || last_error FROM outbox WHERE subject = '7 dave'")" '^waiting 404: there is no such user, or the token '
 is "nothing was measured" "$(sql "SELECT count(*) FROM job WHERE target_sha = '$head'")" 0
 
 # ---- a label ----
 touch "$tmp/forge/limited"
-is "the label of a user who may write is taken" "$(event "$(labeled bob "$head")")" 202
+is "the label of a user who may write is taken" "$(labeled bob "$head")" 202
 await has_job "$head"
 is "and approves this head" "$(approvals)" "bob at github $head"
 await job_ended "$head"
@@ -106,10 +102,10 @@ look
 is "a label before a push approves nothing" "$(sql "SELECT count(*) FROM job WHERE target_sha = '$evil'")" 0
 late() { sql "SELECT count(*) FROM outbox WHERE kind = 'approval' AND subject LIKE '%$1' AND last_error LIKE '% is not the newest head of request 7; %'"; } # who
 was_late() { [ "$(late "$1")" = 1 ]; }
-event "$(labeled carol "$head")" >/dev/null # about the head before
+labeled carol "$head" >/dev/null # about the head before
 await was_late carol
 is "nor does a late event about the older head" "$(approvals)" "bob at github $head"
-event "$(commented ann "$head")" >/dev/null
+commented ann "$head" >/dev/null
 await was_late ann
 is "nor a comment that names it" "$(approvals)" "bob at github $head"
 is "nothing of this was measured" "$(sql "SELECT count(*) FROM job WHERE target_sha = '$evil'")" 0
@@ -117,7 +113,7 @@ echo 1.07 >"$tmp/kernels/kernels/factor"
 commit kernels "better"
 better=$(head_of kernels)
 pull 7 "$better" # the daemon has not read it: the event makes it
-is "a comment of a named user" "$(event "$(commented ann "$better")")" 202
+is "a comment of a named user" "$(commented ann "$better")" 202
 await has_job "$better"
 await job_ended "$better"
 is "approves the commit that it names" "$(verdict_of "$better")" regression
@@ -132,7 +128,7 @@ is "a refusal for a moment was no failure" "$(sql "SELECT count(*) FROM outbox W
 factor even 1.0001
 even=$(head_of kernels)
 pull 7 "$even"
-event "$(commented ann "$even")" >/dev/null
+commented ann "$even" >/dev/null
 await has_job "$even"
 await job_ended "$even"
 noise_of() { sql "SELECT count(*) > 0 FROM noise n JOIN comparison c ON c.id = n.comparison WHERE c.target_sha = '$1'"; }

@@ -12,7 +12,7 @@ repos=""
 for kind in github gitlab gitea; do
 	mkdir "$tmp/$kind"
 	echo '[]' >"$tmp/$kind/comments.json"
-	python3 "$root/tests/support/forge.py" "$tmp/$kind" &
+	python3 "$root/tests/support/forge.py" "$tmp/$kind" $kind &
 	on_exit kill $!
 	await test -s "$tmp/$kind/port"
 	cp -r "$tmp/lines.git" "$tmp/$kind.git"

@@ -9,11 +9,11 @@ push lines main
 main=$(head_of lines)
 (umask 077 && echo forge-token >"$tmp/forge.token")
 repos=""
-for kind in github gitlab; do
+for kind in github gitlab gitea; do
 	mkdir "$tmp/$kind"
 	echo '[]' >"$tmp/$kind/comments.json"
 	: >"$tmp/$kind/reads"
-	python3 "$root/tests/support/forge.py" "$tmp/$kind" &
+	python3 "$root/tests/support/forge.py" "$tmp/$kind" $kind &
 	on_exit kill $!
 	await test -s "$tmp/$kind/port"
 	cp -r "$tmp/lines.git" "$tmp/$kind.git"
@@ -44,7 +44,7 @@ read_again() { # kind: the comments that are there now were read
 	await has_read "$1" $((n + 2))
 }
 
-is "nothing is read while no request waits" "$(reads github) $(reads gitlab)" "0 0"
+is "nothing is read while no request waits" "$(reads github) $(reads gitlab) $(reads gitea)" "0 0 0"
 branch lines fork main
 lines_take 1.30
 commit lines "slower"
@@ -60,8 +60,6 @@ write_comment github 1 ann 4 "/flopwatch approve $main"         # another commit
 write_comment github 2 ann 4 "/flopwatch approve ${head:0:12}"  # part of a hash
 write_comment github 3 ann 4 "> /flopwatch approve $head"       # a quotation
 write_comment github 4 ann 4 "/flopwatch approve $head" '{"updated_at": "2037-11-21T02:46:00Z"}' # changed, perhaps by another user
-write_comment github 7 ann 4 "/flopwatch approve $head" '{"original_author": "mallory", "original_author_id": 6}' # a migration by ann wrote it
-write_comment github 8 ann 4 "/flopwatch approve $head" '{"imported": true}'
 write_comment github 5 mallory 6 "/flopwatch approve $head"
 open_pull github pull
 await refused github 1
@@ -90,11 +88,21 @@ await has_read github $((before + 2))
 is "an approval holds for its commit" "$(approvals github)" "bob at github $head"
 is "nothing else was measured" "$(sql "SELECT count(*) FROM job WHERE target_sha = '$later'")" 0
 
+# ---- comments that a migration by ann wrote ----
+write_comment gitea 7 ann 4 "/flopwatch approve $head" '{"original_author": "mallory", "original_author_id": 6}'
+write_comment gitlab 60 ann 4 "/flopwatch approve $head" '{"imported": true}'
+git -C "$tmp/lines" push -q "$tmp/gitea.git" "$head:refs/pull/7/head"
+git -C "$tmp/lines" push -q "$tmp/gitlab.git" "$head:refs/merge-requests/7/head"
+await has_read gitea 2
+await has_read gitlab 2
+is "approve nothing" "$(approvals gitea)$(approvals gitlab) $(sql "SELECT count(*) FROM outbox WHERE kind = 'approval' AND target <> 'github'")" " 0"
+put "$tmp/gitlab/comments.json" '[]'
+
 # ---- GitLab, a named user, and more than one page ----
 for i in $(seq 40); do write_comment gitlab "$i" carol 8 "no"; done
 write_comment gitlab 41 bob 5 "/flopwatch approve $later" '{"created_at": "2020-11-20T00:00:00Z", "updated_at": "2020-11-20T00:00:00Z"}'
 open_pull gitlab merge-requests
-await has_read gitlab 3
+read_again gitlab
 is "a comment from long before that head approves nothing" "$(approvals gitlab) $(sql "SELECT count(*) FROM outbox WHERE kind = 'approval' AND target = 'gitlab'")" " 0"
 write_comment gitlab 42 ann 4 "/flopwatch approve $later"
 await approved gitlab

@@ -20,7 +20,7 @@ factor() { # branch, factor
 }
 mkdir "$tmp/forge"
 echo '[]' >"$tmp/forge/comments.json"
-python3 "$root/tests/support/forge.py" "$tmp/forge" &
+python3 "$root/tests/support/forge.py" "$tmp/forge" github &
 on_exit kill $!
 await test -s "$tmp/forge/port"
 (umask 077 && echo forge-token >"$tmp/forge.token")

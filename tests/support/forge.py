@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""forge.py FOLDER: comments of reviews, statuses, check runs and permissions, as GitHub (and Gitea, Forgejo) and GitLab store them.
+"""forge.py FOLDER [FORGE]: comments of reviews, statuses, check runs and permissions, as github, gitlab, gitea or forgejo stores them; without FORGE
+GitHub and, below /projects, GitLab.
 
 FOLDER/port is where it listens, FOLDER/comments.json the comments (thirty a page at most); FOLDER/requests has a line a change: method, path,
 header of the token. A request without a token is 401. Comments that are there from the beginning are read from FOLDER/comments.json.
@@ -8,6 +9,7 @@ FOLDER/next has a word a change, the first for the next one: "drop" makes the ch
 a number refuses it with that status. An array of the comments has an ETag and a header Link; a request that has the ETag is 304. FOLDER/reads has the
 status and path of each request for comments; while FOLDER/used-up is there, such an answer says that no requests are left for an hour.
 FOLDER/checks.json has the check runs, and FOLDER/bodies the JSON of each change, one a line. While FOLDER/limited is there, one change is refused with 403 and Retry-After: 1.
+FOLDER/exchanges has a line of JSON for each request and its answer, which support/forge_check.py reads.
 """
 import http.server
 import hashlib
@@ -18,7 +20,10 @@ import sys
 import time
 import urllib.parse
 
+import forge_shapes
+
 folder = pathlib.Path(sys.argv[1])
+only = sys.argv[2] if len(sys.argv) > 2 else ""
 kept = folder / "comments.json"
 PAGE = 30
 NEW = {"/repos/team/kernels/issues/7/comments": "Authorization", "/projects/12/merge_requests/7/notes": "PRIVATE-TOKEN",
@@ -26,6 +31,7 @@ NEW = {"/repos/team/kernels/issues/7/comments": "Authorization", "/projects/12/m
 OLD = {r"/repos/team/kernels/issues/comments/(\d+)": "PATCH", r"/projects/(?:12|team%2Fkernels)/merge_requests/7/notes/(\d+)": "PUT"}
 COMMENT = re.compile(r"/(?:comments|notes)(?:/\d+)?$")
 AUTHOR = {"user": {"login": "flopwatch", "id": 3}, "author": {"username": "flopwatch", "id": 3}}
+STATUSES = re.compile(r"/(?:repos/team/kernels|projects/team%2Fkernels)/statuses/(\w+)")
 CHECKS = "/repos/team/kernels/check-runs"
 MEMBER = r"/repos/team/kernels/collaborators/([\w.-]+)/permission|/projects/team%2Fkernels/members/all/(\d+)"
 
@@ -39,30 +45,34 @@ class Forge(http.server.BaseHTTPRequestHandler):
     def log_message(self, *_):
         pass
 
-    def answer(self, status, value, headers=()):
-        body = json.dumps(value).encode()
+    def send(self, status, text, kind, headers=()):
+        with open(folder / "exchanges", "a") as log:
+            log.write(json.dumps({"forge": self.forge, "method": self.command, "path": self.path, "headers": dict(self.headers), "body": self.body.decode(),
+                                  "status": status, "answer": text, "answer_type": kind, "fault": self.fault if self.fault in ("drop", "garbage") else ""}) + "\n")
+        if self.fault == "drop":
+            self.close_connection = True
+            return
         self.send_response(status)
-        for name, text in headers:
-            self.send_header(name, text)
-        self.send_header("Content-Length", str(len(body)))
+        for name, value in headers:
+            self.send_header(name, value)
+        if status != 304:
+            self.send_header("Content-Type", kind)
+            self.send_header("Content-Length", str(len(text.encode())))
         self.end_headers()
-        self.wfile.write(body)
+        self.wfile.write(text.encode())
 
-    def garble(self):
-        body = b"<html>"
-        self.send_response(200)
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
+    def answer(self, status, value, headers=()):
+        self.send(status, json.dumps(value), "application/json; charset=utf-8", headers)
+
+    def refuse(self, status, headers=()):
+        self.send(status, *forge_shapes.error(self.forge, status), headers)
 
     def answer_change(self, status, value):
         """The change is made; the answer may be lost."""
-        if self.fault == "drop":
-            self.close_connection = True
-        elif self.fault == "garbage":
-            self.garble()
+        if self.fault == "garbage":
+            self.send(200, "<html>", "text/html")
         else:
-            self.answer(status, value)
+            self.answer(status, forge_shapes.comment(self.forge, value))
 
     def take_fault(self):
         path = folder / "next"
@@ -73,10 +83,11 @@ class Forge(http.server.BaseHTTPRequestHandler):
 
     def list_comments(self, comments, url):
         page = int(urllib.parse.parse_qs(url.query).get("page", ["1"])[0])
-        items = comments[(page - 1) * PAGE : page * PAGE]
+        size = max(len(comments), 1) if self.forge in ("gitea", "forgejo") else PAGE # they know no pages of comments
+        items = [forge_shapes.comment(self.forge, one) for one in comments[(page - 1) * size : page * size]]
         etag = f'"{hashlib.sha256(json.dumps(items).encode()).hexdigest()[:16]}"'
-        headers = [("ETag", etag)]
-        if len(comments) > page * PAGE:
+        headers = [("ETag", etag)] if size == PAGE else []
+        if len(comments) > page * size:
             headers.append(("Link", f'<http://forge{url.path}?page={page + 1}>; rel="next", <http://forge{url.path}>; rel="first"'))
         if (folder / "used-up").exists():
             headers += [("x-ratelimit-remaining", "0"), ("x-ratelimit-reset", str(int(time.time()) + 3600))]
@@ -85,19 +96,19 @@ class Forge(http.server.BaseHTTPRequestHandler):
             log.write(f"{304 if is_known else 200} {self.path}\n")
         if not is_known:
             return self.answer(200, items, headers)
-        self.send_response(304)
-        for name, text in headers:
-            self.send_header(name, text)
-        self.end_headers()
+        self.send(304, "", "", headers)
 
     def handle_one(self):
         self.fault = ""
+        if only in ("gitea", "forgejo"):
+            self.path = self.path.removeprefix("/api/v1")
         url = urllib.parse.urlsplit(self.path)
         comments = json.loads(kept.read_text())
         token = self.headers.get("Authorization") or self.headers.get("PRIVATE-TOKEN")
-        body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
+        body = self.body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
+        self.forge = only or ("gitlab" if url.path.startswith("/projects") else "github")
         if not token:
-            return self.answer(401, {})
+            return self.refuse(401)
         if self.command != "GET":
             with open(folder / "requests", "a") as log:
                 log.write(f"{self.command} {url.path} {token}\n")
@@ -105,28 +116,29 @@ class Forge(http.server.BaseHTTPRequestHandler):
                 log.write(body.decode() + "\n")
             if (folder / "limited").exists():
                 (folder / "limited").unlink()
-                return self.answer(403, {"message": "rate limit"}, [("Retry-After", "1")])
+                return self.refuse(403, [("Retry-After", "1")])
             self.fault = self.take_fault() if COMMENT.search(url.path) else ""
             if self.fault.isdigit():
-                return self.answer(int(self.fault), {"message": "not now"}, [("Retry-After", "1")] if self.fault == "429" else [])
+                return self.refuse(int(self.fault), [("Retry-After", "1")] if self.fault == "429" else [])
         if url.path in NEW and self.headers.get(NEW[url.path]):
             if self.command == "POST":
                 comments.append({"id": 1 + max((one["id"] for one in comments), default=0), "body": json.loads(body)["body"], **AUTHOR})
                 kept.write_text(json.dumps(comments))
                 return self.answer_change(201, comments[-1])
             return self.list_comments(comments, url)
-        if url.path.startswith("/repos/team/kernels/statuses/") or url.path.startswith("/projects/team%2Fkernels/statuses/"):
-            return self.answer(201, {"id": 1, "state": json.loads(body)["state"]})
+        found = STATUSES.fullmatch(url.path)
+        if found:
+            return self.answer(201, forge_shapes.status(self.forge, json.loads(body), found[1]))
         if url.path == CHECKS or url.path.startswith(CHECKS + "/"):
             return self.check_run(url.path, json.loads(body))
         member = re.fullmatch(MEMBER, url.path)
         if member and self.command == "GET":
             found = load("permissions.json", {}).get(member[1] or member[2])
             if member[1] and found == "hidden":
-                return self.answer(404, {})
+                return self.refuse(404)
             if member[1]: # GitHub knows every user
-                return self.answer(200, {"permission": found or "read", "user": {"login": member[1]}})
-            return self.answer(200, {"access_level": found}) if found else self.answer(404, {})
+                return self.answer(200, forge_shapes.permission(self.forge, member[1], found or "read"))
+            return self.answer(200, forge_shapes.member(int(member[2]), found)) if found else self.refuse(404)
         for pattern, method in OLD.items():
             found = re.fullmatch(pattern, url.path)
             one = [c for c in comments if found and c["id"] == int(found[1])]
@@ -134,7 +146,7 @@ class Forge(http.server.BaseHTTPRequestHandler):
                 one[0]["body"] = json.loads(body)["body"]
                 kept.write_text(json.dumps(comments))
                 return self.answer_change(200, one[0])
-        return self.answer(404, {})
+        return self.refuse(404)
 
     def check_run(self, path, sent):
         runs = load("checks.json", [])
@@ -144,10 +156,10 @@ class Forge(http.server.BaseHTTPRequestHandler):
         else:
             one = next((run for run in runs if path == f"{CHECKS}/{run['id']}"), None)
             if not one or self.command != "PATCH":
-                return self.answer(404, {})
+                return self.refuse(404)
             one.update(sent)
         (folder / "checks.json").write_text(json.dumps(runs))
-        return self.answer(201 if self.command == "POST" else 200, one)
+        return self.answer(201 if self.command == "POST" else 200, forge_shapes.check_run(one))
 
     do_GET = do_POST = do_PATCH = do_PUT = handle_one
 

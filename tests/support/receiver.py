@@ -1,13 +1,16 @@
-"""A receiver of webhooks and statuses on loopback that behaves as its paths request, and logs all requests.
+"""A receiver of webhooks and statuses on loopback that behaves as its paths request, and logs all requests. Statuses are answered as their forge does.
 
 usage: receiver.py FOLDER    writes FOLDER/port once it listens, and a JSON line a request to FOLDER/got
 """
 import http.server
 import json
 import os
+import re
 import sys
 import threading
 import time
+
+import forge_shapes
 
 folder = sys.argv[1]
 lock = threading.Lock()
@@ -25,11 +28,12 @@ class Receiver(http.server.BaseHTTPRequestHandler):
         body = self.rfile.read(int(self.headers.get("Content-Length", "0"))).decode()
         times = count((self.path, self.headers.get("webhook-id", "")))
         status = self.behave(times)
+        answer, kind = self.answer_of(status, body)
         with lock, open(folder + "/got", "a") as log:
-            log.write(json.dumps({"path": self.path, "at": time.time(), "status": status, "body": body,
-                                  "headers": {k.lower(): v for k, v in self.headers.items()}}) + "\n")
+            log.write(json.dumps({"path": self.path, "at": time.time(), "status": status, "body": body, "method": self.command, "answer": answer,
+                                  "answer_type": kind, "headers": {k.lower(): v for k, v in self.headers.items()}}) + "\n")
         if status:
-            self.answer(status)
+            self.answer(status, answer, kind)
 
     do_GET = do_POST
 
@@ -59,15 +63,26 @@ class Receiver(http.server.BaseHTTPRequestHandler):
             return 410
         return 201
 
-    def answer(self, status):
+    def answer_of(self, status, body):
+        """Body and type of the answer; only forges have one."""
+        found = re.search(r"/(repos|projects)/.*/statuses/(\w+)$", self.path)
+        if not found or status != 201:
+            return "", ""
+        forge = "gitlab" if found[1] == "projects" else "gitea" if self.headers.get("Authorization", "").startswith("token ") else "github"
+        return json.dumps(forge_shapes.status(forge, json.loads(body), found[2])), "application/json"
+
+    def answer(self, status, text, kind):
         try:
             self.send_response(status)
             if status == 302:
                 self.send_header("Location", "/secret")
             if status == 429:
                 self.send_header("Retry-After", "9")
-            self.send_header("Content-Length", "0")
+            if kind:
+                self.send_header("Content-Type", kind)
+            self.send_header("Content-Length", str(len(text.encode())))
             self.end_headers()
+            self.wfile.write(text.encode())
         except OSError:
             pass  # the client has disconnected
 
