@@ -96,6 +96,7 @@ git -C "$tmp/lines" push -q "$tmp/gitlab.git" "$head:refs/merge-requests/7/head"
 await has_read gitea 2
 await has_read gitlab 2
 is "approve nothing" "$(approvals gitea)$(approvals gitlab) $(sql "SELECT count(*) FROM outbox WHERE kind = 'approval' AND target <> 'github'")" " 0"
+like "Gitea is asked for no page: it has none" "$(tail -n 1 "$tmp/gitea/reads")" '^[0-9]+ /repos/team/kernels/issues/7/comments\?since=20[0-9-]{8}T[0-9:]{8}Z$'
 put "$tmp/gitlab/comments.json" '[]'
 
 # ---- GitLab, a named user, and more than one page ----

@@ -293,7 +293,10 @@ static void put_comments(const struct config_status *forge, long long number, st
 	buf_printf(url, is_kind(forge, "gitlab") ? "merge_requests/%lld/notes" : "issues/%lld/comments", number);
 }
 
-/* List a page of the comments on a request, the oldest first; `more`: further arguments. Gitea returns all of them. */
+/*
+ * List a page of the comments on a request; `more`: further arguments, "&NAME=VALUE". Gitea and Forgejo return all comments and
+ * know no pages of them.
+ */
 static void prepare_list(const struct config_status *forge, long long number, int page, const char *more,
 	const struct wanted *wanted, struct deliver *out)
 {
@@ -301,7 +304,10 @@ static void prepare_list(const struct config_status *forge, long long number, in
 	buf_init(&url, 2048);
 	buf_init(&body, 16);
 	put_comments(forge, number, &url);
-	buf_printf(&url, "?per_page=50&page=%d%s", page, more);
+	if (is_kind(forge, "github") || is_kind(forge, "gitlab"))
+		buf_printf(&url, "?per_page=50&page=%d%s", page, more);
+	else if (*more)
+		buf_printf(&url, "?%s", more + 1);
 	write_call(forge, "GET", wanted, &url, &body, out);
 	out->is_search = true;
 	buf_fini(&url);
