@@ -104,3 +104,18 @@ fails "what nobody pushed fails" 4 gitlab CI_COMMIT_SHA=123456789012345678901234
 fails "at a merge request" 3 gitlab CI_COMMIT_SHA="$slow" CI_MERGE_REQUEST_IID=7 FORGE_TOKEN=secret FLOPWATCH_CI="$root/etc/ci" CI_PROJECT_ID=12 \
 	CI_API_V4_URL="http://127.0.0.1:$(cat "$tmp/forge/port")"
 is "the comment is written anew in its way" "$(tail -n 1 "$tmp/forge/requests")" "PUT /projects/12/merge_requests/7/notes/41 secret"
+
+# ---- Gitea ----
+mkdir "$tmp/gitea"
+jq -n '[range(40) | {id: (. + 1), body: "I like it"}]' >"$tmp/gitea/comments.json"
+python3 "$root/tests/support/forge.py" "$tmp/gitea" gitea &
+on_exit kill $!
+await test -s "$tmp/gitea/port"
+comment() {
+	FLOPWATCH_SERVER=$server COMMIT=$words REPOSITORY=kernels REVIEW=7 FORGE_TOKEN=secret GITHUB_REPOSITORY=team/kernels \
+		GITHUB_API_URL=http://127.0.0.1:$(cat "$tmp/gitea/port")/api/v1 bash "$root/etc/ci/comment.sh"
+}
+ok "in a job of Gitea" comment
+ok "and again" comment
+is "the comment is written and changed, after one request for all comments" "$(jq -r '.method + " " + .path' "$tmp/gitea/exchanges" | paste -sd,)" \
+	"GET /repos/team/kernels/issues/7/comments,POST /repos/team/kernels/issues/7/comments,GET /repos/team/kernels/issues/7/comments,PATCH /repos/team/kernels/issues/comments/41"
