@@ -32,6 +32,7 @@ OLD = {r"/repos/team/kernels/issues/comments/(\d+)": "PATCH", r"/projects/(?:12|
 COMMENT = re.compile(r"/(?:comments|notes)(?:/\d+)?$")
 AUTHOR = {"user": {"login": "flopwatch", "id": 3}, "author": {"username": "flopwatch", "id": 3}}
 STATUSES = re.compile(r"/(?:repos/team/kernels|projects/team%2Fkernels)/statuses/(\w+)")
+SAME = "Cannot transition status via :enqueue from :pending (Reason(s): Status cannot transition via \"enqueue\")"
 CHECKS = "/repos/team/kernels/check-runs"
 MEMBER = r"/repos/team/kernels/collaborators/([\w.-]+)/permission|/projects/team%2Fkernels/members/all/(\d+)"
 
@@ -128,7 +129,10 @@ class Forge(http.server.BaseHTTPRequestHandler):
             return self.list_comments(comments, url)
         found = STATUSES.fullmatch(url.path)
         if found:
-            return self.answer(201, forge_shapes.status(self.forge, json.loads(body), found[1]))
+            sent = json.loads(body)
+            if self.forge == "gitlab" and self.is_same_status(f"{found[1]} {sent['name']}", sent["state"]):
+                return self.send(400, *forge_shapes.error("gitlab", 400, SAME))
+            return self.answer(201, forge_shapes.status(self.forge, sent, found[1]))
         if url.path == CHECKS or url.path.startswith(CHECKS + "/"):
             return self.check_run(url.path, json.loads(body))
         member = re.fullmatch(MEMBER, url.path)
@@ -147,6 +151,14 @@ class Forge(http.server.BaseHTTPRequestHandler):
                 kept.write_text(json.dumps(comments))
                 return self.answer_change(200, one[0])
         return self.refuse(404)
+
+    def is_same_status(self, key, state):
+        """Whether the commit has this state, in which GitLab refuses it again, unless it has ended; else store it."""
+        states = load("statuses.json", {})
+        is_same = states.get(key) == state and state in ("pending", "running")
+        states[key] = state
+        (folder / "statuses.json").write_text(json.dumps(states))
+        return is_same
 
     def check_run(self, path, sent):
         runs = load("checks.json", [])

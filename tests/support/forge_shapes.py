@@ -3,6 +3,7 @@
 
 forge_shapes.py FORGE EVENT [NAME=VALUE...]  prints the body of a webhook, in one line: labeled, commented, push, and of GitHub ping;
                                              NAME: who, who_id, head, text, label, project
+tests/flopwatchd/test_forge_schemas.sh holds them against what the forges publish.
 """
 import json
 import sys
@@ -18,7 +19,7 @@ def error(forge, status, message=""):
     """Body and type of an answer that refuses."""
     text = message or MESSAGES[status]
     if forge == "gitlab":
-        return ("Retry later\n", "text/plain") if status == 429 else (json.dumps({"message": f"{status} {text}"}), "application/json")
+        return ("Retry later\n", "text/plain") if status == 429 else (json.dumps({"message": message or f"{status} {text}"}), "application/json")
     if forge == "github":
         body = {"message": text, "documentation_url": SITE + "/rest", "status": str(status)}
         if status == 422:
