@@ -1,7 +1,7 @@
 #!/bin/sh
 # Install the browser and modules of the browser tests (Chromium and node from the distribution, modules from npm), the generator of
-# an API client in a test, and the chart library that make embeds. All are optional: missing ones are printed, the
-# tests that need them are skipped, exit status 0.
+# an API client in a test, the schemas that forges publish, and the chart library that make embeds. All are optional: missing ones
+# are printed, the tests that need them are skipped, exit status 0.
 set -u
 cd "$(dirname "$0")/.." || exit 0
 
@@ -26,3 +26,17 @@ for folder in web tests/browser tests/client; do
 	log=$(timeout 300 npm install --prefix "$folder" --no-package-lock --no-audit --no-fund --loglevel=error 2>&1) ||
 		say "npm could not install the modules of $folder ($(echo "$log" | grep -m 1 -E 'code|reason|not found' || echo "no answer in 300 s"))"
 done
+
+# Of these modules a test reads one file, and installed they would take 450 MB: build/npm/forge has only that file. package.json lists
+# them as {"FILE": "MODULE@VERSION PATH"}; a changed list fetches all of them again.
+mkdir -p build/npm/forge
+work=$(mktemp -d) || exit 0
+trap 'rm -rf "$work"' EXIT
+node -p 'Object.entries(JSON.parse(fs.readFileSync("tests/client/package.json")).unpack).map((one) => one.join(" ")).join("\n")' >"$work/list"
+while read -r file module path; do
+	[ "build/npm/forge/$file" -nt tests/client/package.json ] && continue
+	rm -f "$work"/*.tgz "build/npm/forge/$file"
+	timeout 300 npm pack "$module" --pack-destination "$work" --loglevel=error >/dev/null 2>&1 &&
+		tar -xzOf "$work"/*.tgz "$path" >"$work/file" && cp "$work/file" "build/npm/forge/$file.new" &&
+		mv "build/npm/forge/$file.new" "build/npm/forge/$file" || echo "flopwatch: npm could not fetch $module; requests to forges are not held against their schemas"
+done <"$work/list"

@@ -256,6 +256,7 @@ if needs "loads test modules"; then goals+=(modules); fi
 if [ ${#scripts[@]} != 0 ]; then
 	goals+=(build/tests/browser/pages_demo)
 	if grep -qs 'support/kernels\.sh' "${scripts[@]}"; then goals+=(test-kernels); fi
+	if grep -qs 'FORGE_EVENTS' "${scripts[@]}"; then goals+=(build/tests/flopwatchd/test_approval); fi
 fi
 [ $mode != whole-coverage ] || goals+=(all)
 tests=()

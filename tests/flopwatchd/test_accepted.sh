@@ -3,6 +3,7 @@
 # regression and other cells do not pass.
 . "$(dirname "$0")/../support/tap.sh"
 . "$(dirname "$0")/../support/daemon.sh"
+. "$(dirname "$0")/../support/forge.sh"
 mkdir "$tmp/r"
 python3 "$root/tests/support/receiver.py" "$tmp/r" &
 on_exit kill $!
@@ -157,3 +158,4 @@ ok "acknowledging" fw alerts acknowledge "$id"
 like "says what stays" "$out" "^A$id acknowledged: main stays regression"
 ok "not real" fw alerts invalidate "$id" --reason "a busy machine"
 like "says that the measurement stays" "$out" "^A$id invalid: main is regression; the measurement stays"
+fits_forge "github: statuses are as the forge publishes them" exchanges --of github /hub "$tmp/r/got"

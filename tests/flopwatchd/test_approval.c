@@ -27,8 +27,22 @@ static int teardown(void **state)
 	return 0;
 }
 
+/* Append an event to the file that FORGE_EVENTS names, if it does: test_forge_schemas.sh checks the members of each. */
+static void record(const char *event)
+{
+	const char *path = getenv("FORGE_EVENTS");
+	FILE *file = path ? fopen(path, "a") : NULL;
+	json_t *root = json_loads(event, 0, NULL);
+	if (file && (json_object_get(root, "action") || json_object_get(root, "object_kind")))
+		fprintf(file, "%s\n", event);
+	json_decref(root);
+	if (file)
+		fclose(file);
+}
+
 static bool states(const char *event)
 {
+	record(event);
 	return forge_event_read(repo, event, strlen(event), &one);
 }
 
@@ -36,6 +50,10 @@ static bool states(const char *event)
 	"{\"action\":\"" action "\",\"label\":{\"name\":\"" label "\"},\"pull_request\":{\"number\":7,\"head\":{\"sha\":\"" HEAD \
 	"\"},\"labels\":[{\"name\":\"measure\"}]},\"repository\":{\"full_name\":\"" project                                      \
 	"\"},\"sender\":{\"login\":\"ann\"}}"
+
+#define GITHUB_PUSH                                                                                                              \
+	"{\"action\":\"synchronize\",\"pull_request\":{\"number\":7,\"head\":{\"sha\":\"" HEAD "\"},\"labels\":[{\"name\":"      \
+	"\"measure\"}]},\"repository\":{\"full_name\":\"team/kernels\"},\"sender\":{\"login\":\"ann\"}}"
 
 static void a_label_of_github_approves_the_head_of_its_event(void **state)
 {
@@ -45,7 +63,7 @@ static void a_label_of_github_approves_the_head_of_its_event(void **state)
 	assert_string_equal(one.head, HEAD);
 	assert_string_equal(one.who, "ann");
 	assert_false(states(GITHUB_LABEL("unlabeled", "measure", "team/kernels")));
-	assert_false(states(GITHUB_LABEL("synchronize", "measure", "team/kernels"))); /* a push to a request that has the label */
+	assert_false(states(GITHUB_PUSH)); /* to a request that has the label */
 	assert_false(states(GITHUB_LABEL("labeled", "bug", "team/kernels")));
 	assert_false(states(GITHUB_LABEL("labeled", "measure", "mallory/kernels"))); /* a fork with the same secret */
 	repo->pulls.approve_by.label[0] = '\0';

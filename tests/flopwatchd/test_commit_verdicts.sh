@@ -3,6 +3,7 @@
 # and full hash), badge, overview, commit page, API, hook, forge, note, chat. None reports a final verdict while one still runs.
 . "$(dirname "$0")/../support/tap.sh"
 . "$(dirname "$0")/../support/daemon.sh"
+. "$(dirname "$0")/../support/forge.sh"
 mkdir "$tmp/r"
 python3 "$root/tests/support/receiver.py" "$tmp/r" &
 on_exit kill $!
@@ -235,3 +236,4 @@ dropped() { [ "$(api alerts | jq -c '[.items[] | select(.kind == "missing" or .k
 ok "main's is reported, once" await dropped
 stop_daemon
 is "the daemon ends in order" $? 0
+fits_forge "github: statuses are as the forge publishes them" exchanges --of github /hub "$tmp/r/got"

@@ -4,6 +4,7 @@
 # Starts first.  it waits most of its time
 . "$(dirname "$0")/../support/tap.sh"
 . "$(dirname "$0")/../support/daemon.sh"
+. "$(dirname "$0")/../support/forge.sh"
 mkdir "$tmp/r"
 python3 "$root/tests/support/receiver.py" "$tmp/r" &
 receiver=$!
@@ -202,3 +203,6 @@ assert any("slower & <b>" in e.find(a + "summary").text for e in entries)
 PY
 done
 is "feeds can be of one repository" "$(http GET "/alerts.atom?repo=tea" | grep -c '<entry>')" 1
+fits_forge "github: statuses are as the forge publishes them" exchanges --of github /github "$tmp/r/got"
+fits_forge "gitlab: statuses are as the forge publishes them" exchanges --of gitlab /gitlab "$tmp/r/got"
+fits_forge "gitea: statuses are as the forge publishes them" exchanges --of gitea /gitea "$tmp/r/got"

@@ -3,6 +3,7 @@
 # disconnects; the profile is served as JSON, CSV and Markdown, and changes no verdict.
 . "$(dirname "$0")/../support/tap.sh"
 . "$(dirname "$0")/../support/daemon.sh"
+. "$(dirname "$0")/../support/forge.sh"
 mkdir "$tmp/r"
 python3 "$root/tests/support/receiver.py" "$tmp/r" &
 on_exit kill $!
@@ -137,6 +138,7 @@ rm -f "$tmp/hold"
 wait "$comment"
 is "the comment is written" $? 0
 is "twice, at one place" "$(cut -d' ' -f1 "$tmp/forge/requests" | paste -sd' ')" "POST PATCH"
+fits_forge "as the forge publishes it" exchanges "$tmp/forge/exchanges"
 ok "and looks no more" is_said '| contains("not known yet") | not'
 
 # ---- a worker that is disconnected every time ----

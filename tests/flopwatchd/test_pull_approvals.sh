@@ -2,6 +2,7 @@
 # Requests at a forge: approvals by label and comment, which the forge's webhook reports; check runs; one comment, which the daemon updates.
 . "$(dirname "$0")/../support/tap.sh"
 . "$(dirname "$0")/../support/daemon.sh"
+. "$(dirname "$0")/../support/forge.sh"
 new_repo kernels
 main=$(head_of kernels)
 push kernels main
@@ -151,3 +152,5 @@ after=$(head_of kernels)
 await has_job "$after"
 await job_ended "$after"
 is "its commit is a base of own branches then" "$(sql "SELECT state || ' ' || base_sha FROM job WHERE target_sha = '$after' ORDER BY id DESC LIMIT 1")" "done $even"
+fits_forge "requests to the forge and its answers are as it publishes them" exchanges "$tmp/forge/exchanges"
+fits_forge "so are its events" events "$tmp/events"

@@ -2,6 +2,7 @@
 # Comments on requests of GitHub, GitLab and Gitea: one on each request, also if answers of the forge are lost, unreadable or refusals.
 . "$(dirname "$0")/../support/tap.sh"
 . "$(dirname "$0")/../support/daemon.sh"
+. "$(dirname "$0")/../support/forge.sh"
 new_lines_repo
 lines_take 1.00
 commit lines "first"
@@ -78,4 +79,7 @@ is "and the copy by another user is as it was" "$(comments gitea '.[0].body')" "
 is "the refusals are attempts" "$(attempts gitea) $(attempts github)" '500 again,201 sent,404 again,201 sent 0 again,200 sent,429 again,200 sent'
 is "no comment failed" "$(sql "SELECT count(*) FROM outbox WHERE kind = 'comment' AND state = 'failed'")" 0
 ok "and the branch passes" fw wait slow --repo github --timeout 150 --quiet
+for kind in github gitlab gitea; do
+	fits_forge "$kind: requests and answers are as the forge publishes them" exchanges "$tmp/$kind/exchanges"
+done
 unlike "no token is in the log" "$(cat "$tmp/log")" forge-token

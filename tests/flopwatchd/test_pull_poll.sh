@@ -2,6 +2,7 @@
 # Approvals by comments where no webhook arrives: the daemon reads the comments of requests that wait, and checks them as it checks events.
 . "$(dirname "$0")/../support/tap.sh"
 . "$(dirname "$0")/../support/daemon.sh"
+. "$(dirname "$0")/../support/forge.sh"
 new_lines_repo
 lines_take 1.00
 commit lines "first"
@@ -141,4 +142,7 @@ write_comment github 300 ann 4 "/measure $crowded"
 open_pull github pull
 crowded_approved() { [[ $(approvals github) == *"ann at github $crowded"* ]]; }
 ok "the approval behind 160 comments of others is read by a later interval" await crowded_approved
+for kind in github gitlab gitea; do
+	fits_forge "$kind: requests and answers are as the forge publishes them" exchanges "$tmp/$kind/exchanges"
+done
 unlike "no token is in the log" "$(cat "$tmp/log")" forge-token

@@ -2,6 +2,7 @@
 # Pull requests: forks are measured after an approval of one commit, with the base's manifest, apart from the builds of branches.
 . "$(dirname "$0")/../support/tap.sh"
 . "$(dirname "$0")/../support/daemon.sh"
+. "$(dirname "$0")/../support/forge.sh"
 new_repo kernels
 main=$(head_of kernels)
 push kernels main
@@ -193,3 +194,4 @@ like "beyond its limit of a day none is measured" "$(state_of "$more")" '^cancel
 used=$(state_of "$more" | sed -n 's/.*forks used \([0-9]*\) s .*/\1/p')
 measure_with "$((used + 5))s" 15 1.085
 like "a rest that is too short for a comparison is not used" "$(state_of "$more")" "^cancelled: forks used $used s of device time"
+fits_forge "requests to the forge and its answers are as it publishes them" exchanges "$tmp/forge/exchanges"

@@ -2,6 +2,7 @@
 # The steps in etc/ci for other projects' workflows, run as GitHub and GitLab run them, against a real daemon.
 . "$(dirname "$0")/../support/tap.sh"
 . "$(dirname "$0")/../support/daemon.sh"
+. "$(dirname "$0")/../support/forge.sh"
 if ! python3 -c 'import yaml' 2>/dev/null; then
 	skip "steps of CI" "python3-yaml is not installed"
 	exit 0
@@ -104,6 +105,7 @@ fails "what nobody pushed fails" 4 gitlab CI_COMMIT_SHA=123456789012345678901234
 fails "at a merge request" 3 gitlab CI_COMMIT_SHA="$slow" CI_MERGE_REQUEST_IID=7 FORGE_TOKEN=secret FLOPWATCH_CI="$root/etc/ci" CI_PROJECT_ID=12 \
 	CI_API_V4_URL="http://127.0.0.1:$(cat "$tmp/forge/port")"
 is "the comment is written anew in its way" "$(tail -n 1 "$tmp/forge/requests")" "PUT /projects/12/merge_requests/7/notes/41 secret"
+fits_forge "requests to both forges and their answers are as they publish them" exchanges "$tmp/forge/exchanges"
 
 # ---- Gitea ----
 mkdir "$tmp/gitea"
@@ -119,3 +121,4 @@ ok "in a job of Gitea" comment
 ok "and again" comment
 is "the comment is written and changed, after one request for all comments" "$(jq -r '.method + " " + .path' "$tmp/gitea/exchanges" | paste -sd,)" \
 	"GET /repos/team/kernels/issues/7/comments,POST /repos/team/kernels/issues/7/comments,GET /repos/team/kernels/issues/7/comments,PATCH /repos/team/kernels/issues/comments/41"
+fits_forge "as Gitea publishes it" exchanges "$tmp/gitea/exchanges"
