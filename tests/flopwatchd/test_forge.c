@@ -178,7 +178,7 @@ static void test_the_title_of_an_annotation_is_cut(void **state)
 {
 	(void)state;
 	struct config_status forge = { .kind = "github", .project = "team/kernels", .checks = true };
-	struct forge_word word = { "89ab", "failure", "flopwatch/ffa", "regression", "" };
+	struct forge_status word = { "89ab", "failure", "flopwatch/ffa", "regression", "" };
 	const char *method;
 	char cell[257];
 	struct buf url, body;
