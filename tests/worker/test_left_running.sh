@@ -1,6 +1,5 @@
 #!/bin/bash
 # Processes that a module leaves running are detected, whatever it does to hide them.
-# Runs beside three others.
 . "$(dirname "$0")/../support/tap.sh"
 . "$root/tests/support/integrity.sh"
 
