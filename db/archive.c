@@ -60,8 +60,7 @@ int archive_path(const char *folder, const char *month, char *path, size_t size,
 /* All kinds of damage have the same remedy. */
 static int damaged(const char *path, int64_t at, const char *why, struct fw_err *err)
 {
-	return err_set(
-		err, ERR_INVALID, "%s is damaged at byte %lld (%s); restore it from a backup", path, (long long)at, why);
+	return err_set(err, ERR_INVALID, "%s is damaged at byte %lld (%s); restore it from a backup", path, (long long)at, why);
 }
 
 static int gone(const char *path, struct fw_err *err)

@@ -395,7 +395,8 @@ int store_alert_recovered(struct db *db, int64_t comparison, int64_t *ids, int *
  * contains the older tip (commit_range), one commit is the culprit of each cell, and no cell became slower since by more than its
  * threshold. 1 appended, 0 none, -1.
  */
-int store_alert_inherited_culprits(struct db *db, int64_t comparison, const char *cells_json, struct buf *out, struct fw_err *err);
+int store_alert_inherited_culprits(
+	struct db *db, int64_t comparison, const char *cells_json, struct buf *out, struct fw_err *err);
 
 /**
  * Open and acknowledged regressions of older tips of this comparison's branch, measured against the same base, once every suite

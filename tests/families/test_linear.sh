@@ -303,7 +303,7 @@ shapes: [{name: llama}]\npush: 3|must be \{cells: NUMBER
 shapes: [{name: llama}]\npush: {cells: 2, always: ["*/m3/*"]}|matches no cell of this suite
 shapes: [{name: sweep}]\ndirections: [forward]\npush: {always: ["*"]}|512 cells match; a push measures at most 200
 shapes: [{name: llama}]\nrecipes: [int3wo]|"int3wo" is unknown
-shapes: [{name: llama}]\nrecipes: [int8wo]|inference alone
+shapes: [{name: llama}]\nrecipes: [int8wo]|for inference only
 shapes: [{name: llama}]\nrecipes: [baseline]\nscaling_type_input: disabled|is for recipes float8dq
 shapes: [{name: llama}]\nrecipes: [float8dq-row]\nscaling_granularity: row|belongs to the recipe float8dq
 shapes: [{name: llama}]\nrecipes: [float8dq]\nscaling_granularity: group|use tensor, row or block
@@ -320,7 +320,7 @@ shapes: [{name: llama}]\nfast_accumulation: true\nuse_fast_accum: true|another n
 shapes: [{name: llama}]\nmodel_types: [transformer_blocks]|"transformer_blocks" is unknown
 shapes: [{name: llama}]\nmodel_types: [transformer_block]|more than 2\^31 - 1 elements
 shapes: [{name: custom, shapes: [[2, 100, 1]]}]\nmodel_types: [transformer_block]|k 100 of a transformer block must be a multiple of its 8 heads
-shapes: [{name: custom, shapes: [[2, 64, 1]]}]\nmodel_types: [transformer_block]\nrecipes: [int8wo]\ndirections: [dgrad]|inference alone
+shapes: [{name: custom, shapes: [[2, 64, 1]]}]\nmodel_types: [transformer_block]\nrecipes: [int8wo]\ndirections: [dgrad]|for inference only
 shapes: [{name: custom, shapes: [[2, 64, 1]]}]\nmodel_types: [transformer_block]\nrecipes: [float8dq-row]\ndirections: [wgrad]\nscaling_type_grad_output: disabled\nuse_fast_accum: false|wgrad multiplies no two operands in fp8
 shapes: [{name: custom, shapes: [[1050, 16000, 1]]}]\nmodel_types: [transformer_block]|more than 2\^31 - 1 elements
 BAD

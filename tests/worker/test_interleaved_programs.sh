@@ -64,7 +64,7 @@ like "a call longer than its turn" "$(why a)" 'it reports a call of 2[0-9.]+ ms 
 like "a gain that nobody hears" "$(why b)" "ms shorter; by the worker's clock"
 like "nor one of calls that are all said to be interrupted" "$(why c)" "ms shorter; by the worker's clock"
 like "work in the turn of the other" "$(why d)" 'computes while the other side has the turn'
-like "for none of which one run is enough" "$(notes)" 'run 1 is left out, and another one shows whether the machine was the cause: a call is said'
+like "for none of which one run is enough" "$(notes)" 'run 1 is left out, and another one shows whether the machine was the cause: it reports a call of'
 program one "int main(void) { $(sed 's/(A)/(4000)/' <<<"$five") return 0; }"
 on_main one "as it was" >"$tmp/verdict"
 
