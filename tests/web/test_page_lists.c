@@ -828,7 +828,7 @@ static void a_heat_map_begins_with_its_newest_step(void **state)
 		"UPDATE comparison SET verdict = 'improvement' WHERE id = 3;"
 		"UPDATE cell SET verdict = 'improvement' WHERE comparison = 3 AND n = 1",
 		&err));
-	expect(run, "/heat?branch=main", " in 1 of 2 cells; the 2 pushes since then change nothing</h1>", true);
+	expect(run, "/heat?branch=main", " in 1 of 2 cells; no change in the 2 pushes since</h1>", true);
 	expect(run, "/heat?branch=main", "<a class=button href=\"/comparisons/3\">Open C3</a>", true);
 	expect(run, "/heat?branch=nobody", "<h1>Heat map</h1>", true);
 }

@@ -225,7 +225,7 @@ int heat_draw(struct site *site, struct buf *out, const char *repo, const char *
 	return result;
 }
 
-/* "6a99b2c3d4 of main is 2.9 % faster in 8 of 20 cells; the 12 pushes since then change nothing" */
+/* "6a99b2c3d4 of main is 2.9 % faster in 8 of 20 cells; no change in the 12 pushes since" */
 static void write_title(struct buf *out, const char *branch, const struct heat_found *found, const struct outcome *step,
 	const struct alarms *alarms)
 {
@@ -247,9 +247,9 @@ static void write_title(struct buf *out, const char *branch, const struct heat_f
 		buf_puts(out, subject.data);
 	}
 	if (found->step && found->since == 1)
-		buf_puts(out, "; the push since then changes nothing");
+		buf_puts(out, "; no change in the push since");
 	else if (found->step && found->since)
-		buf_printf(out, "; the %d pushes since then change nothing", found->since);
+		buf_printf(out, "; no change in the %d pushes since", found->since);
 	else if (!found->step && found->pushes)
 		buf_printf(out, ": no change in %d push%s", found->pushes, found->pushes == 1 ? "" : "es");
 	out->failed |= subject.failed;
