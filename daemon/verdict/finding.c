@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 static const char *plural(int n)
 {
@@ -50,12 +51,18 @@ static void undecided(const struct finding *f, char *out, size_t size)
 		snprintf(out + n, size - (size_t)n, "; %d %s unchanged", f->unchanged, f->unchanged == 1 ? "is" : "are");
 }
 
+/* The classes of failure that are no noun by themselves. */
+static const char *describe_class(const char *why)
+{
+	return strcmp(why, "wrong") == 0 ? "wrong results" : strcmp(why, "oob") == 0 ? "writes out of bounds" : why;
+}
+
 static void obstacle(const struct finding *f, const char *text, char *out, size_t size)
 {
 	char where[48];
 
 	in_cells(f->failed, f->cells, where);
-	snprintf(out, size, "%s%s%s%s", text, where, *f->why ? ": " : "", f->why);
+	snprintf(out, size, "%s%s%s%s", text, where, *f->why ? ": " : "", describe_class(f->why));
 }
 
 /* "2 cells removed, 1 added"; "" without such cells. */

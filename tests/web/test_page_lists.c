@@ -647,7 +647,7 @@ static void a_job_begins_with_its_finding(void **state)
 	expect(run, "/jobs/2", "<a class=button href=\"/alerts/1#answer\">Answer A1</a>", true);
 	expect(run, "/jobs/3", "<h1>kim/tile is up to 5.1 % faster in 2 of 3 cells</h1>", true);
 	expect(run, "/jobs/3", "What to do: nothing to fix here</span>", true);
-	expect(run, "/jobs/4", "<h1>noor/one failed in 1 of 1 cell: wrong</h1>", true);
+	expect(run, "/jobs/4", "<h1>noor/one failed in 1 of 1 cell: wrong results</h1>", true);
 	expect(run, "/jobs/4", "Why: wrong: O[query 17, head 3, 64] is 0.1562, should be 0.1241 (allowed error 0.00067)", true);
 	expect(run, "/jobs/4", "What to do: fix the cause and push again; <a href=\"/jobs/4\">J4</a> has the log", true);
 	expect(run, "/jobs/5", "What to do: nothing, this result is for information", true); /* slower than a peer */
@@ -752,7 +752,7 @@ static void a_commit_begins_with_its_finding(void **state)
 	expect(run, commit, "<a class=button href=\"/comparisons/2\">Open C2</a>", true);
 	expect(run, commit, "<h2>Verdict</h2>", false); /* its only suite is all above */
 	snprintf(commit, sizeof commit, "/commits/%s", fixture_sha(0xc2));
-	expect(run, commit, "<h1>0000000000 of noor/one failed in 1 of 1 cell: wrong</h1>", true);
+	expect(run, commit, "<h1>0000000000 of noor/one failed in 1 of 1 cell: wrong results</h1>", true);
 	expect(run, commit, "What to do: fix the cause and push again; <a href=\"/jobs/4\">J4</a> has the log", true);
 }
 
@@ -1126,7 +1126,7 @@ static void a_branch_without_an_alert_says_what_to_do(void **state)
 	ok(store_tip_put(run->f->db, run->f->repo, "noor/one", "noor/one", fixture_sha(0xc2), true, 4000, &err));
 	ok(store_tip_put(run->f->db, run->f->repo, "kim/tile", "kim/tile", fixture_sha(0xc1), true, 4000, &err));
 	ok(db_commit(run->f->db, &err));
-	expect(run, "/branches?repo=kernels&branch=noor/one", "<h1>noor/one failed in 1 of 1 cell: wrong</h1>", true);
+	expect(run, "/branches?repo=kernels&branch=noor/one", "<h1>noor/one failed in 1 of 1 cell: wrong results</h1>", true);
 	expect(run, "/branches?repo=kernels&branch=noor/one", "What to do: fix the cause and push again", true);
 	expect(run, "/branches?repo=kernels&branch=kim/tile", "What to do: nothing to fix: merge it", true);
 	expect(run, "/branches?repo=kernels&branch=team/a%252Bb", "what to do: push a fix, or answer", true); /* of its alert */
