@@ -68,13 +68,13 @@ bench "" "x = 1"
 is "so does a branch" "$(pushed harmless)" "done unchanged"
 is "with as few imports" "$(few)" 1
 
-# ---- fresh processes
+# ---- fresh processes; on a busy machine their times may be undecided
 bench "threading.Thread(target=time.sleep, args=(100,), daemon=True).start()"
-is "a program with threads is not forked" "$(pushed threads)" "done unchanged"
+like "a program with threads is not forked" "$(pushed threads)" '^done (unchanged|undecided)$'
 is "after its list, base neither" "$(($(starts fresh) > $(starts forked)))" 1
 like "with a note" "$(notes)" 'every run starts the benchmark again, because its process cannot fork runs: it has other threads before its first call: '
 bench "subprocess.Popen(['sleep', '100'])"
-is "one with child processes, too" "$(pushed children)" "done unchanged"
+like "one with child processes, too" "$(pushed children)" '^done (unchanged|undecided)$'
 like "with another reason" "$(notes)" 'cannot fork runs: it has child processes before its first call'
 
 # ---- ends
@@ -89,11 +89,11 @@ is "a line of another kind ends a run" "$(pushed odd) $(cells | tr '\n' ';')" 'd
 left=/bin/sleep\ 1$$
 leave="subprocess.Popen('$left'.split(), start_new_session=True)"
 bench "" "" "if key == 'b' and call.made == 1: $leave"
-is "what a run leaves" "$(pushed leaves)" "done unchanged"
+like "what a run leaves" "$(pushed leaves)" '^done (unchanged|undecided)$'
 is "is ended" "$(pgrep -cfx "$left" || true)" 0
 bench "" "" "if key == 'a' and call.made == 1 and subprocess.run(['pgrep', '-fx', '$left'], stdout=subprocess.DEVNULL).returncode == 0: os.abort()
         if key == 'b' and call.made == 1: $leave"
-is "before the next run begins" "$(pushed finds)" "done unchanged"
+like "before the next run begins" "$(pushed finds)" '^done (unchanged|undecided)$'
 
 # ---- a manifest's choice
 sed -i 's/fork: true/fork: false/' "$tmp/one/.flopwatch.yaml"
