@@ -4,6 +4,7 @@
 #include <lz4frame.h>
 
 enum { LEVEL = 9 /* of 12; higher levels take longer to save 1 % */ };
+enum { BLOCK_BYTES = 64 << 10 /* of a frame that pack writes: lz4's default */ };
 
 int pack(const void *data, size_t len, struct buf *out, struct fw_err *err)
 {
@@ -22,14 +23,14 @@ int pack(const void *data, size_t len, struct buf *out, struct fw_err *err)
 }
 
 /*
- * Decompress the frame at `data` into `whole` bytes. Returns an error text, NULL none. The context stays: its buffers are a fourth of
- * a megabyte, which the system would clear again for every page.
+ * Decompress the frame at `data` into `whole` bytes at `to`, which has `room` bytes. Returns an error text, NULL none. The context
+ * stays: its buffers are a fourth of a megabyte, which the system would clear again for every page.
  */
-static const char *read_frame(const void *data, size_t len, char *to, size_t whole)
+static const char *read_frame(const void *data, size_t len, char *to, size_t whole, size_t room)
 {
 	static LZ4F_dctx *frame;
 	const LZ4F_decompressOptions_t how = { .stableDst = 1 }; /* `to` is not moved, so lz4 copies nothing for the next block */
-	size_t got = whole, left = frame ? 0 : LZ4F_createDecompressionContext(&frame, LZ4F_VERSION);
+	size_t got = room, left = frame ? 0 : LZ4F_createDecompressionContext(&frame, LZ4F_VERSION);
 	if (LZ4F_isError(left)) {
 		frame = NULL;
 		return LZ4F_getErrorName(left);
@@ -41,12 +42,15 @@ static const char *read_frame(const void *data, size_t len, char *to, size_t who
 
 int unpack(const void *data, size_t len, size_t whole, struct buf *out, struct fw_err *err)
 {
+	/* lz4 decompresses into `out` directly where a whole block fits, else into a buffer of its own, and copies */
+	size_t blocks = (whole + BLOCK_BYTES - 1) / BLOCK_BYTES * BLOCK_BYTES,
+	       room = out->max - out->len < blocks ? whole : blocks;
 	if (whole == 0)
 		return 0;
-	char *at = buf_room(out, whole);
+	char *at = buf_room(out, room);
 	if (!at)
 		return err_set(err, ERR_FULL, "%zu compressed bytes do not fit in memory", whole);
-	const char *why = read_frame(data, len, at, whole);
+	const char *why = read_frame(data, len, at, whole, room);
 	if (why)
 		return err_set(err, ERR_INVALID, "a compressed text is damaged (%s); restore a backup", why);
 	buf_grown(out, whole);

@@ -14,10 +14,10 @@ static struct buf packed_of(const char *text, size_t len)
 static void texts_come_back(void **state)
 {
 	(void)state;
-	char text[40000];
+	static char text[150000]; /* more than two blocks of lz4 */
 	for (size_t i = 0; i < sizeof text; i++)
 		text[i] = "{\"cell\":1.5}"[i % 12];
-	static const size_t lens[] = { 1, 2, 39999, 40000 };
+	static const size_t lens[] = { 1, 2, 39999, 40000, 65536, 65537, sizeof text };
 	for (size_t i = 0; i < sizeof lens / sizeof *lens; i++) {
 		struct buf packed = packed_of(text, lens[i]), back;
 		buf_init(&back, PACKED_MAX_BYTES);
