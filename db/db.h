@@ -270,7 +270,8 @@ int store_accepted_step(struct db *db, int64_t repo, const char *branch, const c
 	int64_t *alert, struct fw_err *err);
 
 struct store_accepted {
-	int covered, lost;    /* regressed cells that are covered, and that are not */
+	int covered,
+		lost; /* regressed cells that are covered, and that are not; both 0: the repository has no accepted regression */
 	enum verdict verdict; /* of the cells that are not covered; VERDICT_ACCEPTED where no worse one remains */
 	int64_t alert;        /* the newest alert that covers a cell; 0 none */
 	char who[128], why[256];

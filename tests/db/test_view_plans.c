@@ -129,6 +129,8 @@ static void take_all_statements(struct fixture *f)
 	ok(store_alert_older_tips(f->db, 12, ids, &n, &err));
 	assert_int_equal(store_alert_covers(f->db, f->repo, "main", ALERTKIND_FAILING, "tiny", keys[0], "x", &err), 0);
 	assert_int_equal(store_accepted_cell(f->db, 12, keys[0], &err), 0);
+	/* store_accepted_of searches the regressions only if the repository has an accepted one */
+	ok(store_alert_change(f->db, alert.id, ALERTSTATE_ACCEPTED, "anna", "wanted", 2, &err));
 	ok(store_accepted_of(f->db, 12, &accepted, &err));
 	assert_int_equal(store_accepted_comparisons(f->db, alert.id, ids, STORE_ALERT_RECOVER_MAX, &err), 0);
 	assert_int_equal(store_accepted_alerts(f->db, alert.id, ids, STORE_ALERT_RECOVER_MAX, &err), 0);
