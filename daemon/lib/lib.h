@@ -628,8 +628,9 @@ enum jsonr_kind {
 
 /** The destination of a value. A list of fields in the order in which they are written is searched fastest. */
 struct jsonr_field {
-	const char *key; /* set by JSONR_KEY, without characters that JSON escapes; NULL ends the list */
-	size_t len;      /* of the key */
+	const char *key;  /* set by JSONR_KEY, without characters that JSON escapes; NULL ends the list */
+	size_t len;       /* of the key */
+	const char *next; /* the key as it follows a value, when no white space does: comma, quoted key, colon */
 	enum jsonr_kind kind;
 	size_t offset; /* in the struct */
 	const struct jsonr_field *inner;
@@ -637,7 +638,7 @@ struct jsonr_field {
 	void (*read)(struct jsonr *r, void *into);  /* reads or skips one value; `into` as above */
 };
 
-#define JSONR_KEY(name) .key = (name), .len = sizeof(name) - 1
+#define JSONR_KEY(name) .key = (name), .len = sizeof(name) - 1, .next = ",\"" name "\":"
 
 /** Begin. Own: `room` has `len` bytes, and outlives every text that is read; NULL if no field is a text. */
 void jsonr_init(struct jsonr *r, const char *text, size_t len, char *room);
