@@ -12,9 +12,13 @@ bool route_is_plain(const char *path)
 
 bool route_match(const char *pattern, const char *path, struct route_parts *out)
 {
-	char *at = out->text;
+	size_t fixed = strcspn(pattern, "{");
 	out->n = 0;
+	if (strncmp(pattern, path, fixed) != 0) /* nearly all routes: nothing is copied */
+		return false;
 	snprintf(out->text, sizeof out->text, "%s", path);
+	char *at = out->text + fixed;
+	pattern += fixed;
 	for (;;) {
 		if (*pattern != '{') {
 			if (*pattern != *at)
