@@ -46,6 +46,27 @@ static void escape(struct buf *out, const char *text, bool attribute)
 
 /* ---- markup with values ------------------------------------------------------------------------------------------------ */
 
+/* Numbers are written in place, since a copy would wait until the single bytes are stored. */
+static void put_fixed(struct buf *out, double v, int decimals)
+{
+	char *spare = buf_spare(out, DECIMAL_MAX);
+	size_t len = spare ? decimal_fixed(spare, v, decimals) : 0;
+	if (len)
+		buf_grown(out, len);
+	else
+		buf_printf(out, "%.*f", decimals, v);
+}
+
+static void put_general(struct buf *out, double v, int digits)
+{
+	char *spare = buf_spare(out, DECIMAL_MAX);
+	size_t len = spare ? decimal_general(spare, v, digits) : 0;
+	if (len)
+		buf_grown(out, len);
+	else
+		buf_printf(out, "%.*g", digits, v);
+}
+
 static void put_whole(struct buf *out, long long v)
 {
 	char text[24], *end = text + sizeof text, *s = end;
@@ -65,7 +86,6 @@ static void put_whole(struct buf *out, long long v)
  */
 static inline __attribute__((always_inline)) const char *put_value(struct buf *out, const char *format, va_list *args)
 {
-	char text[DECIMAL_MAX];
 	int precision = -1, longs = 0;
 	if (*format == '.') {
 		format++;
@@ -81,7 +101,6 @@ static inline __attribute__((always_inline)) const char *put_value(struct buf *o
 		longs++;
 	if (longs && *format != 'd')
 		return NULL;
-	size_t len = 0;
 	switch (*format) {
 	case '%':
 		buf_putc(out, '%');
@@ -100,17 +119,11 @@ static inline __attribute__((always_inline)) const char *put_value(struct buf *o
 		return format + 1;
 	}
 	case 'f':
-	case 'g': {
-		bool is_fixed = *format == 'f';
-		double v = va_arg(*args, double);
-		precision = precision < 0 ? 6 : precision;
-		len = is_fixed ? decimal_fixed(text, v, precision) : decimal_general(text, v, precision);
-		if (len)
-			buf_append(out, text, len);
-		else
-			buf_printf(out, is_fixed ? "%.*f" : "%.*g", precision, v);
+		put_fixed(out, va_arg(*args, double), precision < 0 ? 6 : precision);
 		return format + 1;
-	}
+	case 'g':
+		put_general(out, va_arg(*args, double), precision < 0 ? 6 : precision);
+		return format + 1;
 	default:
 		return NULL;
 	}
@@ -146,13 +159,13 @@ void emit_rawf(struct buf *out, const char *format, ...)
 	va_end(args);
 }
 
-/* Whether the end of `piece` is inside a tag. `before`: its beginning is. */
-static bool is_in_tag(const char *piece, size_t len, bool before)
+/* Whether the position `at` of a format is inside a tag. Optional words before it are inside as at their beginning. */
+static bool is_in_tag(const char *format, const char *at)
 {
-	for (; len; len--)
-		if (piece[len - 1] == '<' || piece[len - 1] == '>')
-			return piece[len - 1] == '<';
-	return before;
+	while (at > format)
+		if (*--at == '<' || *at == '>')
+			return *at == '<';
+	return false;
 }
 
 /*
@@ -183,7 +196,7 @@ static const char *draw_optional(struct buf *out, const char *format, const char
 	}
 	for (const char *at = words + 2; is_there && !is_known && end && at < end; at++)
 		if (*at == '*')
-			escape(out, value, is_in_tag(words, (size_t)(at - words), false));
+			escape(out, value, is_in_tag(words, at));
 		else
 			buf_putc(out, *at);
 	return end ? end + 1 : NULL;
@@ -217,20 +230,20 @@ static void draw_alert(struct buf *out, int64_t id)
  */
 static const char *draw_value(struct buf *out, const char *format, const char *words, va_list *args)
 {
-	static const struct {
+	static const struct { /* the most frequent ones first */
 		const char *conversion;
 		size_t brace, len;
 		void (*text)(struct buf *out, const char *value);
 		void (*number)(struct buf *out, double value);
 		void (*whole)(struct buf *out, int64_t value);
-	} drawn[] = { { NAMED("s", "{author}"), .text = layout_author }, { NAMED("s", "{branch}"), .text = layout_branch },
-		{ NAMED("s", "{commit}"), .text = layout_commit }, { NAMED("s", "{name}"), .text = layout_name },
-		{ NAMED("s", "{sha}"), .text = layout_sha }, { NAMED("s", "{verdict}"), .text = layout_verdict },
-		{ NAMED("f", "{change}"), .number = layout_change }, { NAMED("f", "{duration}"), .number = layout_duration },
-		{ NAMED("f", "{ms}"), .number = layout_ms }, { NAMED(".2f", "{signed}"), .number = draw_signed },
+	} drawn[] = { { NAMED(".2f", "{signed}"), .number = draw_signed }, { NAMED("f", "{ms}"), .number = layout_ms },
+		{ NAMED("s", "{case %s %lld}"), .text = NULL }, { NAMED("s", "{verdict}"), .text = layout_verdict },
+		{ NAMED("f", "{decided %d}"), .number = NULL }, { NAMED("f", "{change}"), .number = layout_change },
+		{ NAMED("s", "{name}"), .text = layout_name }, { NAMED("s", "{author}"), .text = layout_author },
+		{ NAMED("s", "{branch}"), .text = layout_branch }, { NAMED("s", "{commit}"), .text = layout_commit },
+		{ NAMED("s", "{sha}"), .text = layout_sha }, { NAMED("f", "{duration}"), .number = layout_duration },
 		{ NAMED("lld", "{time}"), .whole = layout_time }, { NAMED("lld", "{comparison}"), .whole = draw_comparison },
-		{ NAMED("lld", "{job}"), .whole = draw_job }, { NAMED("lld", "{alert}"), .whole = draw_alert },
-		{ NAMED("f", "{decided %d}"), .number = NULL }, { NAMED("s", "{case %s %lld}"), .text = NULL } };
+		{ NAMED("lld", "{job}"), .whole = draw_job }, { NAMED("lld", "{alert}"), .whole = draw_alert } };
 	for (size_t i = 0; i < sizeof drawn / sizeof drawn[0]; i++) {
 		const char *conversion = drawn[i].conversion;
 		if (words - format != (ptrdiff_t)drawn[i].brace || words[1] != conversion[drawn[i].brace + 1] ||
@@ -260,13 +273,11 @@ static const char *draw_value(struct buf *out, const char *format, const char *w
 void emit_format(struct buf *out, const char *format, ...)
 {
 	static const bool is_modifier[256] = { ['-'] = true, ['.'] = true, ['*'] = true, ['0' ... '9'] = true, ['l'] = true };
-	bool in_tag = false;
 	va_list args;
 	va_start(args, format);
 	for (const char *at = format; at;) {
 		const char *value = strchrnul(at, '%');
 		buf_append(out, at, (size_t)(value - at));
-		in_tag = is_in_tag(at, (size_t)(value - at), in_tag);
 		at = value;
 		if (!*at)
 			break;
@@ -278,6 +289,7 @@ void emit_format(struct buf *out, const char *format, ...)
 				out, at + 1, conversion + 1, &args);
 		} else if (at[1] == 's') {
 			const char *text = va_arg(args, const char *);
+			bool in_tag = is_in_tag(format, at);
 			if (in_tag && at > format && at[-1] == '=')
 				emit_argument(out, text);
 			else

@@ -297,10 +297,7 @@ void layout_decided(struct buf *out, double pct, bool is_decided)
 
 void layout_signed(struct buf *out, double v, int digits)
 {
-	char text[DECIMAL_TEXT_MAX];
-	decimal_text(text, sizeof text, fabs(v), digits);
-	emit_raw(out, v < 0 ? "\u2212" : "+");
-	emit_raw(out, text);
+	emit_rawf(out, v < 0 ? "\u2212%.*f" : "+%.*f", digits, fabs(v));
 }
 
 void layout_commit(struct buf *out, const char *sha)
