@@ -22,25 +22,28 @@ double unit_max(double a, double b)
 	return fmax(a, b); /* ignores a NAN */
 }
 
-/* Format with `digits` significant digits, and at least `least` decimals. */
-static void write_figure(double v, int digits, int least, char *out)
+/* Format with `digits` significant digits, and at least `least` decimals, which suffice for numbers from `enough` on. */
+static void write_figure(double v, int digits, int least, double enough, char *out)
 {
 	int decimals = least;
 	if (!isfinite(v)) {
 		out[0] = '\0';
 		return;
 	}
-	if (v != 0)
+	if (v != 0 && fabs(v) < enough)
 		decimals = (int)fmax(least, fmin(DECIMALS_MAX, digits - 1 - floor(log10(fabs(v)))));
 	decimal_text(out, UNIT_FIGURE_SIZE, v, decimals);
 }
 
 void unit_rate(struct unit unit, double tflops, char *out)
 {
-	write_figure(tflops * unit.factor, 3, 1, out);
+	write_figure(tflops * unit.factor, 3, 1, 10, out);
 }
 
 void unit_ms(double ms, char *out)
 {
-	write_figure(ms, 4, fabs(ms) < 10 ? 4 : 2, out);
+	if (fabs(ms) < 10)
+		write_figure(ms, 4, 4, 0.1, out);
+	else
+		write_figure(ms, 4, 2, 10, out);
 }
