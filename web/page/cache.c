@@ -41,7 +41,7 @@ int page_stamp(int64_t comparison, const struct view_around *around, const char 
 	struct buf text;
 	buf_init(&text, STATE_BYTES);
 	/* another version of flopwatch may draw the same data in another way */
-	buf_printf(&text, "%lld %s %s %lld %s %s %s %lld %lld %s %s %d %d [%s] " FW_VERSION " %s %s", (long long)comparison,
+	emit_rawf(&text, "%lld %s %s %lld %s %s %s %lld %lld %s %s %d %d [%s] " FW_VERSION " %s %s", (long long)comparison,
 		around->etag, verdict_name(around->verdict), (long long)around->previous, around->previous_etag,
 		verdict_name(around->previous_verdict), around->previous_baseline_period, (long long)around->next,
 		(long long)around->alert, alertstate_name(around->alert_state),

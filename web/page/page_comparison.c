@@ -423,14 +423,16 @@ static void comparison_setting(struct buf *out, const struct comparison *c)
 
 /* ---- summary: Values that a user would otherwise derive from the cells by hand; they do not affect the verdict. ---- */
 
-/* The backward cell of the same case; NULL: there is none. */
+/* The backward cell of the same case, mostly one of the next; NULL: there is none. */
 static const struct comparison_cell *backward_of(const struct comparison *c, const struct comparison_cell *forward)
 {
 	size_t stem = strlen(forward->key) - strlen("forward");
-	for (int i = 0; i < c->n_cells; i++)
-		if (strcmp(c->cell[i].direction, "backward") == 0 && strncmp(c->cell[i].key, forward->key, stem) == 0 &&
-			strcmp(c->cell[i].key + stem, "backward") == 0)
-			return &c->cell[i];
+	for (int i = 0; i < c->n_cells; i++) {
+		const struct comparison_cell *cell = &c->cell[(forward - c->cell + i) % c->n_cells];
+		if (strcmp(cell->direction, "backward") == 0 && strncmp(cell->key, forward->key, stem) == 0 &&
+			strcmp(cell->key + stem, "backward") == 0)
+			return cell;
+	}
 	return NULL;
 }
 
@@ -550,7 +552,8 @@ static void comparison_summary(struct buf *out, const struct comparison *c)
 	struct buf part;
 	buf_init(&part, 1 << 20);
 	struct sums sum = totals(&part, c);
-	fits(&part, c);
+	if (comparison_count(c, VERDICT_REGRESSION) || comparison_count(c, VERDICT_IMPROVEMENT))
+		fits(&part, c);
 	comparison_beside_dense(&part, c);
 	comparison_lengths(&part, c);
 	if (part.len) {
