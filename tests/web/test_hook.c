@@ -158,6 +158,27 @@ static void test_gitlab_signature(void **state)
 	accepted(run, hook(run, headers, "{}"), "poke kernels\n");
 }
 
+/* What Standard Webhooks signs is no body of another forge: its signature would be valid for it, at any time. */
+static void test_signature_of_another_scheme(void **state)
+{
+	struct run *run = *state;
+	static const char *const texts[] = { "msg_1.1764500000.{\"a\":1}", "msg_1.1.", "a.0.b.c" }, *const bodies[] = {
+		"{\"a\":\"msg_1.1764500000.x\"}", "payload=%7B%22version%22%3A%221.2.3%22%7D", "a.b.c", "a.1"
+	};
+	char headers[160];
+	for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+		const char *hex = hex_of(SECRET, texts[i], strlen(texts[i]));
+		snprintf(headers, sizeof headers, "X-Hub-Signature-256: sha256=%s\r\n", hex);
+		refused_hook(run, hook(run, headers, texts[i]));
+		snprintf(headers, sizeof headers, "X-Gitea-Signature: %s\r\n", hex);
+		refused_hook(run, hook(run, headers, texts[i]));
+	}
+	for (size_t i = 0; i < sizeof bodies / sizeof bodies[0]; i++) {
+		snprintf(headers, sizeof headers, "X-Gitea-Signature: %s\r\n", hex_of(SECRET, bodies[i], strlen(bodies[i])));
+		accepted(run, hook(run, headers, bodies[i]), "poke kernels\n");
+	}
+}
+
 static void test_replay(void **state)
 {
 	struct run *run = *state;
@@ -270,6 +291,7 @@ int main(void)
 		HOOK_TEST(test_gitea_and_forgejo),
 		HOOK_TEST(test_gitlab_token),
 		HOOK_TEST(test_gitlab_signature),
+		HOOK_TEST(test_signature_of_another_scheme),
 		HOOK_TEST(test_replay),
 		HOOK_TEST(test_a_replay_states_no_approval),
 		HOOK_TEST(test_payload_is_not_used),

@@ -48,6 +48,21 @@ static bool standard_matches(struct http_request *r, const char *signatures, con
 	return matches;
 }
 
+/*
+ * Whether a body may be what Standard Webhooks signs, "id.timestamp.body": a forge sends JSON, or a form with the field `payload`.
+ * With the same secret its signature would otherwise be valid for this body too, without a limit of time.
+ */
+static bool is_signed_text(const char *body, size_t len)
+{
+	static const char form[] = "payload=";
+	const char *end = body + len, *dot = memchr(body, '.', len), *at = dot ? dot + 1 : end;
+	if (len == 0 || *body == '{' || (len >= sizeof form - 1 && memcmp(body, form, sizeof form - 1) == 0))
+		return false;
+	while (at < end && *at >= '0' && *at <= '9')
+		at++;
+	return dot && at > dot + 1 && at < end && *at == '.';
+}
+
 /* Gitea and Forgejo also send GitHub's header names, so check theirs first. *has_id: the id is signed as well. */
 static bool is_signed(struct http_request *r, const char *secret, bool *has_id)
 {
@@ -55,9 +70,10 @@ static bool is_signed(struct http_request *r, const char *secret, bool *has_id)
 	size_t len;
 	const char *body = http_body(r, &len), *header;
 	if ((header = http_header(r, "X-Gitea-Signature")) || (header = http_header(r, "X-Forgejo-Signature")))
-		return hex_matches(header, secret, body, len);
+		return !is_signed_text(body, len) && hex_matches(header, secret, body, len);
 	if ((header = http_header(r, "X-Hub-Signature-256")))
-		return strncmp(header, "sha256=", 7) == 0 && hex_matches(header + 7, secret, body, len);
+		return strncmp(header, "sha256=", 7) == 0 && !is_signed_text(body, len) &&
+		       hex_matches(header + 7, secret, body, len);
 	if ((header = http_header(r, "webhook-signature"))) {
 		*has_id = true;
 		return standard_matches(r, header, secret, body, len);
