@@ -128,6 +128,9 @@ static void test_matrix(void **state)
 	assert_string_equal(text(sent, "method"), "PUT");
 	assert_string_equal(text(json_object_get(sent, "headers"), "Authorization"), "Bearer a secret");
 	assert_null(json_object_get(b, "m.relates_to"));
+	/* without it a subject with @room or a user's name notifies them (intentional mentions of the client-server API 1.7) */
+	assert_true(json_is_object(json_object_get(b, "m.mentions")));
+	assert_int_equal(json_object_size(json_object_get(b, "m.mentions")), 0);
 	json_decref(b);
 	json_decref(sent);
 	sent = request(to, NAMED, "$root");

@@ -285,7 +285,8 @@ static void write_matrix_body(const json_t *all, const struct deliver_content *w
 	write_text(&text, &plain, all, root ? NULL : what->first);
 	cut_text(&text, MATRIX_TEXT_MAX);
 	jsonw_init(&j, body);
-	jsonw_format(&j, "{ msgtype=%s body=%s", "m.notice", text.data);
+	/* empty mentions: without them a name or @room in a branch's text would notify these users */
+	jsonw_format(&j, "{ msgtype=%s body=%s m.mentions={ }", "m.notice", text.data);
 	if (root) {
 		jsonw_kv_object(&j, "m.relates_to");
 		jsonw_format(&j, "rel_type=%s event_id=%s is_falling_back=%i", "m.thread", root, true);
