@@ -123,7 +123,9 @@ void compiled_store(const struct build_context *c, const struct msg_subject *s)
 			struct room_usage usage = workdir_usage(own, caches[i]);
 
 			drop_choices(own, caches[i]);
-			if (usage.files > 0 && usage.files <= FILES_MAX && usage.bytes <= cache_max_bytes)
+			/* the program wrote it, and could hide the size of a cache that outlives its job */
+			if (usage.files > 0 && usage.files <= FILES_MAX && usage.bytes <= cache_max_bytes && !usage.is_partial &&
+				!usage.has_links)
 				(void)renameat(own, caches[i], to, caches[i]);
 		}
 		fd_close(&to);

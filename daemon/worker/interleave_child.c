@@ -6,7 +6,7 @@
 #include <sys/socket.h>
 #include <time.h>
 
-enum { DRAIN_READS = 256, SETTLE_MS = 3000 };
+enum { DRAIN_READS = 256, SETTLE_MS = 3000, LOOK_MS = 100 };
 
 /* Record a failure, unless there is one already. */
 static void blame(struct interleave_child *c, const char *failure, const char *what)
@@ -192,7 +192,7 @@ static int take_start(struct interleave_child *c, const struct interleave_line *
 	case INTERLEAVE_PARENT:
 		if (!c->parent)
 			return err_set(err, ERR_PROTOCOL, "offers to fork its runs, which the worker did not request");
-		c->n_parent_pids = procs_below(c->proc.pid, c->parent_pid, INTERLEAVE_CHILD_PIDS);
+		c->n_parent_pids = procs_below(c->proc.pid, c->parent_pid, INTERLEAVE_PARENT_PIDS);
 		request_run(c);
 		return 1;
 	case INTERLEAVE_FRESH:
@@ -311,8 +311,25 @@ void interleave_child_late(struct interleave_child *c, const char *what, double 
 	blame(c, "timeout", text);
 }
 
+void interleave_child_watch_disk(struct interleave_child *c, const struct build_context *build)
+{
+	int64_t now = clock_mono_ns();
+	char text[256];
+
+	if (!c->runs || c->problem.failure[0] || now < c->next_look_ns)
+		return;
+	c->next_look_ns = now + LOOK_MS * 1000000LL;
+	if (program_fills_disk(build, c->subject, text))
+		blame(c, "crash", text);
+}
+
 void interleave_child_count(struct interleave_child *c)
 {
+	long newest = procs_newest(); /* before the list, which may miss a process that is started meanwhile */
+
+	if (c->runs && c->n_pids > 0 && newest >= 0 && newest == c->newest)
+		return;
+	c->newest = newest;
 	c->n_pids = c->runs ? procs_below(c->proc.pid, c->pid, INTERLEAVE_CHILD_PIDS) : 0;
 }
 
@@ -368,18 +385,42 @@ void interleave_child_pin(const struct interleave_child *c, const cpu_set_t *cor
 			(void)threads_of(c->pid[i], pin, &set);
 }
 
-double interleave_child_cpu_s(const struct interleave_child *c)
+/* Return the processor time of a process in s; below 0: it has ended. */
+static double cpu_s_of(pid_t pid)
 {
+	struct timespec used;
+	clockid_t clock;
+
+	if (clock_getcpuclockid(pid, &clock) != 0 || clock_gettime(clock, &used) != 0)
+		return -1;
+	return (double)used.tv_sec + (double)used.tv_nsec * 1e-9;
+}
+
+void interleave_child_rest(struct interleave_child *c)
+{
+	interleave_child_count(c);
+	for (int i = 0; i < c->n_pids; i++)
+		c->cpu_s[i] = cpu_s_of(c->pid[i]);
+}
+
+double interleave_child_rested_s(struct interleave_child *c, double rest_s)
+{
+	pid_t was[INTERLEAVE_CHILD_PIDS];
+	int n_was = c->n_pids;
 	double s = 0;
 
-	for (int i = 0; i < c->n_pids; i++) {
-		struct timespec used;
-		clockid_t clock;
+	memcpy(was, c->pid, sizeof was);
+	for (int i = 0; i < n_was; i++) {
+		double now_s = cpu_s_of(was[i]);
 
-		if (clock_getcpuclockid(c->pid[i], &clock) == 0 && clock_gettime(clock, &used) == 0)
-			s += (double)used.tv_sec + (double)used.tv_nsec * 1e-9;
+		if (c->cpu_s[i] >= 0)
+			s += now_s < 0 ? rest_s : now_s - c->cpu_s[i];
 	}
-	return s;
+	interleave_child_count(c);
+	for (int i = 0; i < c->n_pids; i++)
+		if (!is_listed(was, n_was, c->pid[i]))
+			s += rest_s;
+	return c->n_pids < INTERLEAVE_CHILD_PIDS ? s : s + rest_s; /* there may be more */
 }
 
 static void add_queued(pid_t thread, void *sum_s)
@@ -432,8 +473,8 @@ static bool await_end(const struct interleave_parent *p)
 /* Whether the processes of a waiting parent are exactly those that it had when it was ready. */
 static bool is_whole(const struct interleave_parent *p)
 {
-	pid_t now[INTERLEAVE_CHILD_PIDS];
-	int n = procs_below(p->proc.pid, now, INTERLEAVE_CHILD_PIDS);
+	pid_t now[INTERLEAVE_PARENT_PIDS + 1];
+	int n = procs_below(p->proc.pid, now, INTERLEAVE_PARENT_PIDS + 1);
 
 	for (int i = 0; i < n; i++)
 		if (!is_listed(p->pid, p->n_pids, now[i]))

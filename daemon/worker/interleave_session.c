@@ -110,6 +110,7 @@ static void watch_clocks(struct interleave_session *s)
 		struct interleave_child *c = &s->child[k];
 		double limit_s = limit_of(s, c, &what);
 
+		interleave_child_watch_disk(c, s->build);
 		if (c->runs && c->side.state != INTERLEAVE_RESTING && (double)(now - c->since_ns) * 1e-9 > limit_s)
 			interleave_child_late(c, what, limit_s);
 	}
@@ -156,16 +157,16 @@ static int attend(struct interleave_session *s, struct fw_err *err)
 
 /* Resources used so far by the sides that must rest while `side` has its turn. */
 struct resting {
-	double cpu_s[INTERLEAVE_SIDES_MAX], queued_s[INTERLEAVE_SIDES_MAX];
+	double queued_s[INTERLEAVE_SIDES_MAX];
 	bool is_watched[INTERLEAVE_SIDES_MAX];
 };
 
-static void read_resting(const struct interleave_session *s, int side, struct resting *r)
+static void read_resting(struct interleave_session *s, int side, struct resting *r)
 {
 	for (int k = 0; k < s->n_sides; k++)
 		if (k != side) {
 			r->is_watched[k] = interleave_is_restless(&s->at->seen[k]);
-			r->cpu_s[k] = interleave_child_cpu_s(&s->child[k]);
+			interleave_child_rest(&s->child[k]);
 			r->queued_s[k] = r->is_watched[k] ? interleave_child_queued_s(&s->child[k]) : 0;
 		}
 }
@@ -174,8 +175,7 @@ static void note_rest(struct interleave_session *s, int side, const struct resti
 {
 	for (int k = 0; k < s->n_sides; k++)
 		if (k != side) {
-			struct interleave_rest rest = { .s = turn_s,
-				.cpu_s = interleave_child_cpu_s(&s->child[k]) - r->cpu_s[k] };
+			struct interleave_rest rest = { .s = turn_s, .cpu_s = interleave_child_rested_s(&s->child[k], turn_s) };
 
 			if (r->is_watched[k])
 				rest.queued_s = interleave_child_queued_s(&s->child[k]) - r->queued_s[k];

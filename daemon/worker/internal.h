@@ -852,7 +852,7 @@ struct command_failure {
  * separate parents in separate sandboxes.
  */
 
-enum { INTERLEAVE_CHILD_FDS = 4, INTERLEAVE_CHILD_PIDS = 64 };
+enum { INTERLEAVE_CHILD_FDS = 4, INTERLEAVE_CHILD_PIDS = 1024, INTERLEAVE_PARENT_PIDS = 64 };
 
 /** Zeroed: no process. */
 struct interleave_parent {
@@ -860,7 +860,7 @@ struct interleave_parent {
 	int lines_fd, out_fd, err_fd;
 	bool is_busy; /* its child's end is not reported yet */
 	int n_pids;   /* its processes when it was ready: with its sandbox and shells */
-	pid_t pid[INTERLEAVE_CHILD_PIDS];
+	pid_t pid[INTERLEAVE_PARENT_PIDS];
 };
 
 /**
@@ -901,8 +901,11 @@ struct interleave_child {
 	struct lastwords words;
 	int n_pids;
 	pid_t pid[INTERLEAVE_CHILD_PIDS];
-	int n_parent_pids; /* processes of its parent */
-	pid_t parent_pid[INTERLEAVE_CHILD_PIDS];
+	double cpu_s[INTERLEAVE_CHILD_PIDS]; /* of each when it began to rest; below 0: it had ended */
+	long newest;                         /* procs_newest when they were listed */
+	int64_t next_look_ns;                /* at the disk */
+	int n_parent_pids;                          /* processes of its parent */
+	pid_t parent_pid[INTERLEAVE_PARENT_PIDS];
 	bool has_ended; /* its parent reported its end */
 	struct proc_exit how;
 };
@@ -1040,6 +1043,11 @@ int program_prepare(struct program *p, const struct bench *b, const struct build
 /* The end of the message of a program that ran past its `timeout_s`. */
 extern const char program_timeout_remedy[];
 
+/**
+ * Return whether the disk of the cache is full, and files of this side's program have filled it: it must be ended, since builds and
+ * the daemon may need that disk. `text` receives what it did.
+ */
+bool program_fills_disk(const struct build_context *c, const struct msg_subject *s, char text[256]);
 /** Fill `t` with a failure of the program and its last output. Returns 0. */
 int program_blame(struct command_failure *t, const struct lastwords *w, const char *failure, const char *what);
 /** Evaluate the end of the program. Returns 1 if it ended well; 0 if it is at fault, see `t`; -1 if not. */
@@ -1067,11 +1075,19 @@ void interleave_child_go(struct interleave_child *c, const struct interleave_go 
 void interleave_child_next(struct interleave_child *c);
 /** Record the problem that the program did not do `what` within `limit_s`. */
 void interleave_child_late(struct interleave_child *c, const char *what, double limit_s);
+/** Record the problem that the program has filled the disk of the cache, if so. Looks at most ten times a second. */
+void interleave_child_watch_disk(struct interleave_child *c, const struct build_context *build);
+/** List the program's processes, unless none was started on the machine since the last list. */
 void interleave_child_count(struct interleave_child *c);
 bool interleave_child_is_single(const struct interleave_child *c);
 void interleave_child_pin(const struct interleave_child *c, const cpu_set_t *cores);
-/** Return the program's processor time so far. Units: s. */
-double interleave_child_cpu_s(const struct interleave_child *c);
+/** The program begins to rest: store the processor time of each of its processes. */
+void interleave_child_rest(struct interleave_child *c);
+/**
+ * Return the program's processor time since it began to rest, `rest_s` ago. A process that it started meanwhile, or that ended,
+ * counts with the whole time: what it used is not known. Units: s.
+ */
+double interleave_child_rested_s(struct interleave_child *c, double rest_s);
 /** Return the time for which its threads were runnable and waited for a core; reads one file per thread. Units: s. */
 double interleave_child_queued_s(const struct interleave_child *c);
 /**

@@ -65,6 +65,23 @@ int program_blame(struct command_failure *t, const struct lastwords *w, const ch
 	return 0;
 }
 
+bool program_fills_disk(const struct build_context *c, const struct msg_subject *s, char text[256])
+{
+	char side[128];
+	struct room disk;
+
+	if (!room_read(c->cache->fd, &disk) || !room_is_low(&disk))
+		return false;
+	build_side(c, s, side);
+	struct room_usage took = workdir_usage(c->cache->fd, side);
+
+	if (!room_was_taken(&disk, took))
+		return false;
+	snprintf(text, 256, "took %lld MiB and %lld files of the disk of the cache, until it was full",
+		(long long)(took.bytes >> 20), (long long)took.files);
+	return true;
+}
+
 /* Exit status of a shell that does not find a program, and of the loader without a library. */
 enum { EXIT_NOT_FOUND = 127 };
 

@@ -7,7 +7,10 @@ struct running {
 	struct clocks clocks; /* while it runs, if requested */
 	struct buf printed;   /* standard output, if that is the output */
 	struct lastwords words;
-	bool reads_stdout, too_much;
+	bool reads_stdout, too_much, has_clock;
+	const struct build_context *build;
+	const struct msg_subject *subject;
+	char filled[256]; /* the disk; "" not */
 };
 
 static void output_path(const struct build_context *c, const struct msg_subject *s, int i, char out[3 * BENCHMARK_TEXT_SIZE])
@@ -56,6 +59,16 @@ static int on_stderr(void *arg, const char *data, size_t len, struct fw_err *err
 	return 0;
 }
 
+/* Ten times a second. */
+static int on_tick(void *arg, struct fw_err *err)
+{
+	struct running *r = arg;
+
+	if (program_fills_disk(r->build, r->subject, r->filled))
+		return err_set(err, ERR_FULL, "%s", r->filled);
+	return r->has_clock ? clocks_take(&r->clocks, err) : 0;
+}
+
 static int blame(struct command_failure *t, const struct running *r, const char *failure, const char *what)
 {
 	return program_blame(t, &r->words, failure, what);
@@ -79,14 +92,18 @@ static int run_process(struct bench *b, const struct build_context *c, const str
 	if (result == 0 && clock)
 		result = clocks_begin(&r->clocks, b, clock->process, &e);
 	if (result == 0) {
-		pump.tick = clock ? clocks_take : NULL;
-		pump.tick_arg = &r->clocks;
+		r->has_clock = clock != NULL;
+		r->build = c;
+		r->subject = s;
+		pump.tick = on_tick;
+		pump.tick_arg = r;
 		result = pump_run(&pump, &program->spec, &how, &e);
 		if (clock)
 			clock->mhz = clocks_end(&r->clocks);
 	}
-	keyring_clear(c->sandbox);
 	free(program);
+	if (result != 0 && r->filled[0])
+		return blame(problem, r, "crash", r->filled);
 	if (result != 0 && (r->too_much || (e.code == ERR_NOT_FOUND && !c->sandbox->active)))
 		return blame(problem, r, "abi", e.text);
 	if (result != 0)
@@ -283,6 +300,7 @@ static int attend_check(struct check *k, struct fw_err *err)
 			return -1;
 		if (c->runs && (double)(clock_mono_ns() - k->began_ns) * 1e-9 > limit_s)
 			interleave_child_late(c, "end", limit_s);
+		interleave_child_watch_disk(c, k->command->build);
 		if (c->runs && c->problem.failure[0])
 			interleave_child_end(c);
 		running += c->runs;
@@ -336,7 +354,6 @@ static int run_check(struct check *k, int *again, struct fw_err *err)
 	for (int i = 0; i < k->n; i++)
 		interleave_child_end(&k->child[i]);
 	interleave_parents_settle(m->parent, COMMAND_SIDES_MAX);
-	keyring_clear(m->build->sandbox);
 
 	int64_t ended_ns = clock_mono_ns(), started_ns = k->started_ns ? k->started_ns : ended_ns;
 	bool can_interleave = false;

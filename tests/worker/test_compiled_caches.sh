@@ -56,3 +56,24 @@ retried() { [ "$(sql "SELECT count(*) FROM job WHERE target_sha = '$(head_of one
 patience=200 await retried
 is "the same push has both" "$(differs)" 0
 is "and needs no more" "$(kept)" "3 triton/abc/kernel.cubin"
+
+# ---- caches whose size a program hides from the limit
+cat >"$tmp/large.py" <<'PY'
+large = os.environ["TRITON_CACHE_DIR"] + "/" + HOW
+if not os.path.exists(large):
+    folder = large + "/d" * (40 if HOW == "deep" else 1)
+    os.makedirs(folder)
+    with open(folder + "/file", "wb") as file:
+        for _ in range(300):
+            file.write(bytes(1 << 20))
+    for i in range(20 if HOW == "links" else 0):
+        os.link(folder + "/file", f"link-{i}")
+PY
+for how in deep links; do
+	branch one "$how" main
+	{ cat "$tmp/large.py"; echo "$how = 1"; } | sed "1i HOW = '$how'" >>"$tmp/one/bench.py"
+	commit one "$how"
+	push one "$how"
+	is "a program writes 300 MiB: $how" "$(in_the_end "$(head_of one)")" "done unchanged"
+	is "which are not cached: $how" "$(find "$tmp/cache/compiled" -size +1M)" ""
+done

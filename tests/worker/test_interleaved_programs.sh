@@ -65,6 +65,27 @@ like "a gain that nobody hears" "$(why b)" "ms shorter; by the worker's clock"
 like "nor one of calls that are all said to be interrupted" "$(why c)" "ms shorter; by the worker's clock"
 like "work in the turn of the other" "$(why d)" 'computes while the other side has the turn'
 like "for none of which one run is enough" "$(notes)" 'run 1 is left out, and another one shows whether the machine was the cause: it reports a call of'
+
+# ---- other processes of a program, in the turns of the other side
+helpers="$helpers
+#include <sys/wait.h>
+static int n;
+static void helper(void) { if (!fork()) spin(NULL); }
+static void short_helper(void) { if (!fork()) { usleep(1000); for (int64_t begin = flopwatch_ns(); flopwatch_ns() - begin < 1500000;) work(10); _exit(0); } }
+"
+is "processes that a program starts late" "$(on_branch one "$helpers"'int main(void) {
+	signal(SIGCHLD, SIG_IGN);
+	FLOPWATCH("a", 1e6, 0) take(4000);
+	FLOPWATCH("b", 1e6, 0) { take(20000); if (timed()) short_helper(); }
+	FLOPWATCH("c", 1e6, 0) take(20000);
+	FLOPWATCH("d", 1e6, 0) { take(20000); if (timed() && ++n == 8) helper(); }
+	return 0; }')" "done rejected"
+is "are counted, also if they end before its next turn" "$(cells | tr '\n' ';')" "a unchanged ;b rejected escaped;c unchanged ;d rejected escaped;e removed ;"
+is "and processes behind many others" "$(on_branch one "$helpers"'int main(void) {
+	FLOPWATCH("a", 1e6, 0) { take(4000); for (; timed() && n < 70; n++) if (!fork()) for (;;) pause(); }
+	FLOPWATCH("c", 1e6, 0) take(20000);
+	FLOPWATCH("d", 1e6, 0) { take(20000); if (timed() && n++ == 70) helper(); }
+	return 0; }') $(cells | grep '^[cd]' | tr '\n' ';')" "done rejected c unchanged ;d rejected escaped;"
 program one "int main(void) { $(sed 's/(A)/(4000)/' <<<"$five") return 0; }"
 on_main one "as it was" >"$tmp/verdict"
 

@@ -41,16 +41,17 @@ static void a_build_may_use_its_share(void **state)
 	struct room r = { .size_bytes = 100 * GB, .files = 10000000 };
 
 	(void)state;
-	assert_false(room_was_taken(&r, (struct room_usage){ GB - 1, 199999 }));
-	assert_true(room_was_taken(&r, (struct room_usage){ GB, 0 }));
-	assert_true(room_was_taken(&r, (struct room_usage){ 0, 200000 }));
+	assert_false(room_was_taken(&r, (struct room_usage){ .bytes = GB - 1, .files = 199999 }));
+	assert_true(room_was_taken(&r, (struct room_usage){ .bytes = GB }));
+	assert_true(room_was_taken(&r, (struct room_usage){ .files = 200000 }));
+	assert_true(room_was_taken(&r, (struct room_usage){ .is_partial = true })); /* what it hid may be any size */
 	r.files = 0;
-	assert_false(room_was_taken(&r, (struct room_usage){ 0, 200000 }));
+	assert_false(room_was_taken(&r, (struct room_usage){ .files = 200000 }));
 	/* a quarter of a small disk */
 	r = (struct room){ .size_bytes = 100 * MB, .files = 1000 };
-	assert_false(room_was_taken(&r, (struct room_usage){ 25 * MB - 1, 249 }));
-	assert_true(room_was_taken(&r, (struct room_usage){ 25 * MB, 0 }));
-	assert_true(room_was_taken(&r, (struct room_usage){ 0, 250 }));
+	assert_false(room_was_taken(&r, (struct room_usage){ .bytes = 25 * MB - 1, .files = 249 }));
+	assert_true(room_was_taken(&r, (struct room_usage){ .bytes = 25 * MB }));
+	assert_true(room_was_taken(&r, (struct room_usage){ .files = 250 }));
 }
 
 static void room_is_named(void **state)

@@ -159,7 +159,28 @@ static void usage_is_counted_to_a_depth(void **state)
 	struct scene *s = *state;
 
 	nest(s, 40);
-	assert_int_equal(workdir_usage(s->folder.fd, "from").files, 33);
+	struct room_usage use = workdir_usage(s->folder.fd, "from");
+	assert_int_equal(use.files, 33);
+	assert_true(use.is_partial);
+}
+
+/* What a build could use to hide the size of its files. */
+static void usage_says_what_it_does_not_count(void **state)
+{
+	struct scene *s = *state;
+
+	put(s->from, "a", "one", 0600);
+	assert_int_equal(mkdirat(s->from, "d", 0700), 0);
+	struct room_usage use = workdir_usage(s->folder.fd, "from");
+	assert_false(use.is_partial || use.has_links);
+	assert_int_equal(linkat(s->from, "a", s->folder.fd, "elsewhere", 0), 0);
+	assert_true(workdir_usage(s->folder.fd, "from").has_links);
+	assert_int_equal(unlinkat(s->folder.fd, "elsewhere", 0), 0);
+	assert_false(workdir_usage(s->folder.fd, "missing").is_partial);
+	if (geteuid() != 0) {
+		assert_int_equal(fchmodat(s->from, "d", 0, 0), 0);
+		assert_true(workdir_usage(s->folder.fd, "from").is_partial);
+	}
 }
 
 static void hash_is(struct scene *s, const char *before, bool is_equal)
@@ -239,6 +260,7 @@ int main(void)
 		IN_A_FOLDER(copies_are_whole),
 		IN_A_FOLDER(deep_folders_are_not_copied),
 		IN_A_FOLDER(usage_is_counted_to_a_depth),
+		IN_A_FOLDER(usage_says_what_it_does_not_count),
 		IN_A_FOLDER(names_kinds_and_contents_are_hashed),
 		IN_A_FOLDER(a_folder_gets_another_owner),
 	};

@@ -821,7 +821,8 @@ static int blame_for_space(
 	struct room after;
 	char text[400];
 
-	/* includes the space of its unlinked files */
+	/* includes the space of its unlinked files, and of those that were not counted */
+	took.is_partial = false;
 	if (room_read(c->cache->fd, &after) && after.free_bytes - full->free_bytes > took.bytes)
 		took.bytes = after.free_bytes - full->free_bytes;
 	room_text(full, c->cache->dir, text, sizeof text);

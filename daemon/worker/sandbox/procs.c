@@ -161,6 +161,16 @@ int procs_threads(void)
 	return slash && sscanf(slash + 1, "%d", &threads) == 1 ? threads : -1;
 }
 
+long procs_newest(void)
+{
+	char text[128];
+	long newest = 0;
+
+	fd_read_text("/proc/loadavg", text, sizeof text);
+	const char *slash = strchr(text, '/');
+	return slash && sscanf(slash + 1, "%*d %ld", &newest) == 1 && newest > 0 ? newest : -1;
+}
+
 static pid_t spared[PROCS_SPARED_MAX];
 static int n_spared;
 

@@ -36,7 +36,8 @@ static int64_t share_bytes(const struct room *r)
 
 bool room_was_taken(const struct room *r, struct room_usage by)
 {
-	return by.bytes >= share_bytes(r) || (r->files > 0 && by.files >= least(SHARE_FILES, r->files / SHARE_PART));
+	return by.is_partial || by.bytes >= share_bytes(r) ||
+	       (r->files > 0 && by.files >= least(SHARE_FILES, r->files / SHARE_PART));
 }
 
 static bool lacks(const struct room *r, int64_t bytes, int64_t files)

@@ -462,6 +462,11 @@ int procs_count_or_yield(int many);
 int procs_build_max(void);
 /** Return the number of threads on the machine; -1: unknown. Reads one small file: fast enough for 100 calls a second. */
 int procs_threads(void);
+/**
+ * Return the number of the process or thread that was started last, in this pid namespace or one below: while it is the same, no
+ * process is new. -1: unknown. As fast as procs_threads.
+ */
+long procs_newest(void);
 enum { PROCS_SPARED_MAX = 256 };
 /** Exclude `n` processes, at most PROCS_SPARED_MAX, from procs_end_all until the next call; n 0: none. */
 void procs_spare(const pid_t *pid, int n);
@@ -527,8 +532,10 @@ bool room_read(int fd, struct room *out);
 bool room_is_low(const struct room *r);
 struct room_usage {
 	int64_t bytes, files;
+	bool is_partial; /* a folder is too deep or cannot be read, so there may be more */
+	bool has_links;  /* a file has several names: its bytes are divided among them, and some may be elsewhere */
 };
-/** Return whether this usage exceeds a build's share. */
+/** Return whether this usage exceeds a build's share, or may exceed it because it is only a part. */
 bool room_was_taken(const struct room *r, struct room_usage by);
 /** Check whether a build may start in folder `dir`, opened as `fd`. Err: ERR_FULL with the free space and the path. */
 int room_for_build(int fd, const char *dir, struct fw_err *err);
@@ -581,7 +588,7 @@ int treediff_find(int base, int target, struct treediff *out, struct fw_err *err
 int workdir_remove(int parent_fd, const char *name, struct fw_err *err);
 /** Remove `name` and create it again (mode 0700). Returns a descriptor of it, -1 on failure. Own: close. */
 int workdir_fresh(int parent_fd, const char *name, struct fw_err *err);
-/** Return the disk usage below `name`, as far as it can be read. */
+/** Return the disk usage below `name`, to a depth of 32 folders. */
 struct room_usage workdir_usage(int parent_fd, const char *name);
 /**
  * Compute SHA-256 over names, kinds (including executable bits) and contents of all entries below the folder `fd`, in a fixed

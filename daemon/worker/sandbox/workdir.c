@@ -134,6 +134,7 @@ static void add_below(int fd, int depth, struct room_usage *sum)
 
 	if (!dir && fd >= 0)
 		close(fd);
+	sum->is_partial = sum->is_partial || !dir;
 	while (dir && (entry = readdir(dir))) {
 		const char *name = entry->d_name;
 
@@ -141,7 +142,10 @@ static void add_below(int fd, int depth, struct room_usage *sum)
 			continue;
 		sum->bytes += (int64_t)st.st_blocks * 512 / (S_ISDIR(st.st_mode) || !st.st_nlink ? 1 : (int64_t)st.st_nlink);
 		sum->files++;
-		if (S_ISDIR(st.st_mode) && depth < DEPTH_MAX)
+		sum->has_links = sum->has_links || (!S_ISDIR(st.st_mode) && st.st_nlink > 1);
+		if (S_ISDIR(st.st_mode) && depth == DEPTH_MAX)
+			sum->is_partial = true;
+		else if (S_ISDIR(st.st_mode))
 			add_below(openat(dirfd(dir), name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC), depth + 1, sum);
 	}
 	if (dir)
@@ -151,8 +155,10 @@ static void add_below(int fd, int depth, struct room_usage *sum)
 struct room_usage workdir_usage(int parent_fd, const char *name)
 {
 	struct room_usage sum = { 0 };
+	int fd = openat(parent_fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 
-	add_below(openat(parent_fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC), 0, &sum);
+	if (fd >= 0 || errno == EACCES)
+		add_below(fd, 0, &sum);
 	return sum;
 }
 
