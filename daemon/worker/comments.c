@@ -141,7 +141,6 @@ static int run_python(const struct build_context *c, const struct msg_subject *s
 		.cpu_s = DEADLINE_MS / 1000 };
 	int result = sandbox_end(v, err) != 0 || pump_run(&pump, &spec, &how, err) != 0 ? -1 : 0;
 
-	keyring_clear(c->sandbox);
 	if (result == 0)
 		result = how.status == 0 && !how.timed_out && strcmp(answer.data, answer_same) == 0;
 	buf_fini(&answer);

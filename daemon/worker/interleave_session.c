@@ -547,7 +547,6 @@ int interleave_session_run(struct interleave_session *s, struct fw_err *err)
 	for (int k = 0; k < s->n_sides; k++)
 		interleave_child_end(&s->child[k]);
 	interleave_parents_settle(s->parent, s->parent ? INTERLEAVE_SIDES_MAX : 0);
-	keyring_clear(s->build->sandbox);
 	s->all_s = (double)(clock_mono_ns() - s->began_ns) * 1e-9;
 	s->start_s = s->started_ns ? (double)(s->started_ns - s->began_ns) * 1e-9 : s->all_s;
 	bench_add_held_time(s->bench, DEVICE_STEP_START, s->start_s);

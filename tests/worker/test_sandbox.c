@@ -6,6 +6,7 @@
 #include <cmocka.h>
 
 #include <errno.h>
+#include <linux/keyctl.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -339,6 +340,36 @@ static void a_program_runs_inside(void **state)
 	free(s);
 }
 
+/* The limit of processes applies to the runner too: a module could otherwise start as many as the machine has numbers for. */
+static void processes_of_a_run_are_limited(void **state)
+{
+	struct sandbox *s = calloc(1, sizeof *s);
+	struct sandbox_argv *v = calloc(1, sizeof *v);
+	struct fw_err err = { 0 };
+	struct proc_exit how;
+	struct buf out;
+
+	(void)state;
+	assert_int_equal(sandbox_open(s, SANDBOX_AUTO, &err), 0);
+	if (!s->active || access("/usr/bin/prlimit", X_OK) != 0) {
+		free(v);
+		free(s);
+		skip();
+	}
+	buf_init(&out, 8000);
+	sandbox_run(s, v, "/bin/sh", false);
+	sandbox_arg(v, "-c");
+	sandbox_arg(v, "while read a b c d e; do [ \"$a $b\" != 'Max processes' ] || echo $c $d; done </proc/self/limits");
+	assert_int_equal(sandbox_end(v, &err), 0);
+	assert_int_equal(proc_run(&(struct proc_spec){ .argv = v->arg }, NULL, &out, &out, 10000, &how, &err), 0);
+	long soft = 0, hard = 0;
+	assert_int_equal(sscanf(out.data, "%ld %ld", &soft, &hard), 2);
+	assert_true(soft > 0 && soft == hard);
+	buf_fini(&out);
+	free(v);
+	free(s);
+}
+
 /* Each folder in memory that a build or a program can write has a size limit, and there is no further one. */
 static void memory_of_folders_is_limited(void **state)
 {
@@ -381,7 +412,7 @@ static void memory_of_folders_is_limited(void **state)
 	}
 }
 
-/* The filter applies to this process and its children: a family that is not needed, io_uring, namespaces of root's builds. */
+/* The filter applies to this process and its children: a family that is not needed, io_uring, keys, namespaces of root's builds. */
 static void calls_of_branches_are_limited(void **state)
 {
 	static const int refused[] = { AF_UNSPEC, AF_PACKET, AF_ALG, AF_VSOCK, AF_BLUETOOTH, 63, 64, 65, 1000 };
@@ -408,6 +439,12 @@ static void calls_of_branches_are_limited(void **state)
 		close(fd);
 	}
 	assert_int_equal(syscall(SYS_io_uring_setup, 1, NULL), -1);
+	assert_int_equal(errno, ENOSYS);
+	assert_int_equal(syscall(SYS_add_key, "user", "flopwatch", "x", 1, KEY_SPEC_SESSION_KEYRING), -1);
+	assert_int_equal(errno, ENOSYS);
+	assert_int_equal(syscall(SYS_request_key, "user", "flopwatch", NULL, KEY_SPEC_SESSION_KEYRING), -1);
+	assert_int_equal(errno, ENOSYS);
+	assert_int_equal(syscall(SYS_keyctl, KEYCTL_GET_KEYRING_ID, KEY_SPEC_SESSION_KEYRING, 0), -1);
 	assert_int_equal(errno, ENOSYS);
 	if (s->drops_root) {
 		assert_int_equal(unshare(CLONE_NEWUSER), -1);
@@ -499,6 +536,7 @@ int main(void)
 		cmocka_unit_test(a_bubblewrap_that_fails_is_explained),
 		cmocka_unit_test(a_runner_of_root_alone_is_refused),
 		cmocka_unit_test(a_program_runs_inside),
+		cmocka_unit_test(processes_of_a_run_are_limited),
 		cmocka_unit_test(memory_of_folders_is_limited),
 		cmocka_unit_test(who_counts_keeps_one_capability),
 		cmocka_unit_test(calls_of_branches_are_limited),

@@ -471,7 +471,6 @@ static int run_in_sandbox(struct run *r, const struct msg_subject *s, const char
 			.cpu_s = (int)timeout_s + 1 };
 
 		result = pump_run(&pump, &spec, &how, &e);
-		keyring_clear(c->sandbox);
 	}
 	free(v);
 	if (result != 0 && e.code == ERR_NOT_FOUND && !c->sandbox->active)

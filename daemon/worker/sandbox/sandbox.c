@@ -60,6 +60,20 @@ static int refuse_user_namespaces(scmp_filter_ctx filter)
 	return rc == 0 ? seccomp_rule_add(filter, SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(clone3), 0) : rc;
 }
 
+/*
+ * Branch code inherits the session keyring of the user who started the worker: it could read the keys in it, and leave others there
+ * for later builds. A key in a keyring of its user outlives it, too.
+ */
+static int refuse_keys(scmp_filter_ctx filter)
+{
+	static const int calls[] = { SCMP_SYS(add_key), SCMP_SYS(request_key), SCMP_SYS(keyctl) };
+	int rc = 0;
+
+	for (size_t i = 0; rc == 0 && i < sizeof calls / sizeof calls[0]; i++)
+		rc = seccomp_rule_add(filter, SCMP_ACT_ERRNO(ENOSYS), calls[i], 0);
+	return rc;
+}
+
 static int fill(scmp_filter_ctx filter, bool without_namespaces)
 {
 	int rc = add_architectures(filter);
@@ -69,14 +83,15 @@ static int fill(scmp_filter_ctx filter, bool without_namespaces)
 	rc = rc == 0 ? seccomp_rule_add(filter, SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(io_uring_setup), 0) : rc;
 	/* pages that a thread of the module fills when they are read: work after the end of a call */
 	rc = rc == 0 ? seccomp_rule_add(filter, SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(userfaultfd), 0) : rc;
+	rc = rc == 0 ? refuse_keys(filter) : rc;
 	rc = rc == 0 ? refuse_families(filter, SCMP_SYS(socket)) : rc;
 	rc = rc == 0 && without_namespaces ? refuse_user_namespaces(filter) : rc;
 	return rc == 0 ? refuse_families(filter, SCMP_SYS(socketpair)) : rc;
 }
 
 /*
- * Install a permanent seccomp filter in this process, which its children inherit: other families fail with EAFNOSUPPORT, io_uring
- * and userfaultfd with ENOSYS, with `without_namespaces` new user namespaces with EPERM. Sets no_new_privs. A second call does nothing. Err:
+ * Install a permanent seccomp filter in this process, which its children inherit: other families fail with EAFNOSUPPORT, io_uring,
+ * userfaultfd and keyrings with ENOSYS, with `without_namespaces` new user namespaces with EPERM. Sets no_new_privs. A second call does nothing. Err:
  * ERR_UNSUPPORTED the kernel has no seccomp filters, or libseccomp does not support this architecture.
  */
 static int limit_calls(bool without_namespaces, struct fw_err *err)
@@ -281,7 +296,7 @@ static void environment(struct sandbox_argv *v, const char *const *env)
  * Set a limit of the kernel against fork bombs, for which a watchdog is too slow. The limit counts all processes of the user on
  * the machine, so their number is added. It does not limit root.
  */
-static void process_limit(struct sandbox_argv *v)
+static void process_limit(struct sandbox_argv *v, int more)
 {
 	struct rlimit now;
 	rlim_t wanted;
@@ -290,7 +305,7 @@ static void process_limit(struct sandbox_argv *v)
 
 	if (threads < 0 || access(prlimit_path, X_OK) != 0 || getrlimit(RLIMIT_NPROC, &now) < 0)
 		return;
-	wanted = (rlim_t)threads + (rlim_t)procs_build_max() + SANDBOX_PROCESSES_EXTRA;
+	wanted = (rlim_t)threads + (rlim_t)more;
 	if (now.rlim_max != RLIM_INFINITY && now.rlim_max < wanted)
 		wanted = now.rlim_max;
 	snprintf(limit, sizeof limit, "--nproc=%llu", (unsigned long long)wanted);
@@ -366,7 +381,7 @@ static void in_job(const struct sandbox *s, struct sandbox_argv *v, const char *
 		args(v, "--chdir", inside, NULL);
 		sandbox_arg(v, "--");
 	}
-	process_limit(v);
+	process_limit(v, procs_build_max() + SANDBOX_PROCESSES_EXTRA);
 	if (s->drops_root)
 		become_nobody(v);
 }
@@ -465,6 +480,7 @@ static void in_run(const struct sandbox *s, struct sandbox_argv *v, const char *
 			args(v, "--setenv", *name, getenv(*name));
 	args(v, "--chdir", "/", NULL);
 	sandbox_arg(v, "--");
+	process_limit(v, SANDBOX_RUN_PROCESSES);
 	if (with_perfmon) {
 		args(v, setpriv, "--reuid=65534", "--regid=65534");
 		args(v, "--clear-groups", "--inh-caps=-all,+perfmon", "--ambient-caps=-all,+perfmon");

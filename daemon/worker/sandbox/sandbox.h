@@ -147,7 +147,11 @@ int peer_attend(struct peer *p, const struct pollfd *fd, struct fw_err *err);
 enum sandbox_want { SANDBOX_AUTO, SANDBOX_REQUIRED, SANDBOX_NONE };
 enum { SANDBOX_ARGS_MAX = 640, SANDBOX_JOB_BYTES = 64 << 10 };
 
-enum { SANDBOX_NOBODY = 65534, SANDBOX_PROCESSES_EXTRA = 200 /* processes beyond those of a build at which the limit is */ };
+enum {
+	SANDBOX_NOBODY = 65534,
+	SANDBOX_PROCESSES_EXTRA = 200,         /* processes beyond those of a build at which the limit is */
+	SANDBOX_RUN_PROCESSES = 4096 /* of a run; several may be in progress, with a thread for each core */
+};
 
 struct sandbox {
 	bool active;
@@ -392,16 +396,6 @@ void kernelcode_free(struct kernelcode *);
  * cannot be unpacked, or exists several times with different code.
  */
 bool kernelcode_find(const struct kernelcode *k, const char *symbol_sha256, int sm, char code_sha256[HASH_HEX]);
-
-/*
- * ---- keyring ----
- * Removal of data that branch code stores in kernel keyrings.
- *
- * A user keyring outlives every process of its user, so a build could leave data there for the next one, of another branch.
- */
-
-/** Clear the keyrings of the build user, unless it is the worker's own user or the sandbox had separate ones. */
-void keyring_clear(const struct sandbox *s);
 
 /* ---- lastwords: The last output of a process, which often explains its exit. ---- */
 
