@@ -105,6 +105,7 @@ int interleave_child_start(struct interleave_child *c, const struct bench *b, co
 		.printed = c->printed };
 	c->proc.pidfd = -1;
 	c->since_ns = clock_mono_ns();
+	c->threads_max = sandbox_threads_of_side(build->sandbox);
 	lines_init(&c->lines, INTERLEAVE_LINE_MAX);
 	if (c->parent && c->parent->proc.pid > 0) {
 		c->runs = true;
@@ -311,7 +312,7 @@ void interleave_child_late(struct interleave_child *c, const char *what, double 
 	blame(c, "timeout", text);
 }
 
-void interleave_child_watch_disk(struct interleave_child *c, const struct build_context *build)
+void interleave_child_watch(struct interleave_child *c, const struct build_context *build)
 {
 	int64_t now = clock_mono_ns();
 	char text[256];
@@ -321,6 +322,8 @@ void interleave_child_watch_disk(struct interleave_child *c, const struct build_
 	c->next_look_ns = now + LOOK_MS * 1000000LL;
 	if (program_fills_disk(build, c->subject, text))
 		blame(c, "crash", text);
+	else
+		interleave_child_count(c);
 }
 
 void interleave_child_count(struct interleave_child *c)
@@ -329,8 +332,17 @@ void interleave_child_count(struct interleave_child *c)
 
 	if (c->runs && c->n_pids > 0 && newest >= 0 && newest == c->newest)
 		return;
+	long threads = 0;
+	char text[128];
+
 	c->newest = newest;
-	c->n_pids = c->runs ? procs_below(c->proc.pid, c->pid, INTERLEAVE_CHILD_PIDS) : 0;
+	c->n_pids = c->runs ? procs_list(c->proc.pid, c->pid, INTERLEAVE_CHILD_PIDS, &threads) : 0;
+	if (c->threads_max == 0 || threads <= c->threads_max || c->problem.failure[0])
+		return;
+	c->has_crowded = true;
+	snprintf(text, sizeof text, "ran %ld processes and threads, more than half of what both sides may have (%ld)", threads,
+		c->threads_max);
+	blame(c, "crash", text);
 }
 
 /* Count the threads of a process; call `each` for every thread unless it is NULL. */

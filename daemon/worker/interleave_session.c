@@ -110,10 +110,21 @@ static void watch_clocks(struct interleave_session *s)
 		struct interleave_child *c = &s->child[k];
 		double limit_s = limit_of(s, c, &what);
 
-		interleave_child_watch_disk(c, s->build);
+		interleave_child_watch(c, s->build);
 		if (c->runs && c->side.state != INTERLEAVE_RESTING && (double)(now - c->since_ns) * 1e-9 > limit_s)
 			interleave_child_late(c, what, limit_s);
 	}
+}
+
+/* Return the side that had so many threads that another one could not start any, and failed; else this one. */
+static int crowding_side(struct interleave_session *s, int failed)
+{
+	for (int k = 0; k < s->n_sides; k++) {
+		interleave_child_count(&s->child[k]);
+		if (s->child[k].has_crowded)
+			return k;
+	}
+	return failed;
 }
 
 /* Whether the session has failed. The first failure ends it and belongs to the cell of the failed side's turn. */
@@ -124,6 +135,8 @@ static bool in_failure(struct interleave_session *s)
 
 		if (!c->problem.failure[0])
 			continue;
+		k = crowding_side(s, k);
+		c = &s->child[k];
 		s->failure_side = k;
 		s->problem = c->problem;
 		s->failure_cell = s->at && interleave_holds(&c->side) ? s->at->cell : -1;

@@ -903,7 +903,9 @@ struct interleave_child {
 	pid_t pid[INTERLEAVE_CHILD_PIDS];
 	double cpu_s[INTERLEAVE_CHILD_PIDS]; /* of each when it began to rest; below 0: it had ended */
 	long newest;                         /* procs_newest when they were listed */
-	int64_t next_look_ns;                /* at the disk */
+	long threads_max;                    /* of all of them: with more, the other side could not start any; 0: no limit */
+	bool has_crowded;                    /* it had more */
+	int64_t next_look_ns;                /* at disk and processes */
 	int n_parent_pids;                          /* processes of its parent */
 	pid_t parent_pid[INTERLEAVE_PARENT_PIDS];
 	bool has_ended; /* its parent reported its end */
@@ -1075,9 +1077,12 @@ void interleave_child_go(struct interleave_child *c, const struct interleave_go 
 void interleave_child_next(struct interleave_child *c);
 /** Record the problem that the program did not do `what` within `limit_s`. */
 void interleave_child_late(struct interleave_child *c, const char *what, double limit_s);
-/** Record the problem that the program has filled the disk of the cache, if so. Looks at most ten times a second. */
-void interleave_child_watch_disk(struct interleave_child *c, const struct build_context *build);
-/** List the program's processes, unless none was started on the machine since the last list. */
+/** Record the problem that the program has filled the disk of the cache, or has too many threads. Looks ten times a second. */
+void interleave_child_watch(struct interleave_child *c, const struct build_context *build);
+/**
+ * List the program's processes, unless none was started on the machine since the last list. Too many threads, which keep the other
+ * side from starting its own, become its problem.
+ */
 void interleave_child_count(struct interleave_child *c);
 bool interleave_child_is_single(const struct interleave_child *c);
 void interleave_child_pin(const struct interleave_child *c, const cpu_set_t *cores);

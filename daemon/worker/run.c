@@ -300,7 +300,9 @@ static int attend_check(struct check *k, struct fw_err *err)
 			return -1;
 		if (c->runs && (double)(clock_mono_ns() - k->began_ns) * 1e-9 > limit_s)
 			interleave_child_late(c, "end", limit_s);
-		interleave_child_watch_disk(c, k->command->build);
+		interleave_child_watch(c, k->command->build);
+		for (int other = 0; other < k->n && c->problem.failure[0]; other++)
+			interleave_child_count(&k->child[other]); /* one of them may have caused it */
 		if (c->runs && c->problem.failure[0])
 			interleave_child_end(c);
 		running += c->runs;
@@ -332,9 +334,15 @@ static int take_side(struct check *k, int i, struct fw_err *err)
 }
 
 /* Whether a side may have failed only because another one ran at the same time. */
-static bool may_be_crowded(const struct interleave_child *c)
+static bool may_be_crowded(const struct check *k, int i)
 {
-	return strcmp(c->problem.failure, "timeout") == 0 || lastwords_is_out_of_memory(&c->words);
+	const struct interleave_child *c = &k->child[i];
+	bool is_beside_crowd = false;
+
+	for (int other = 0; other < k->n; other++)
+		is_beside_crowd = is_beside_crowd || (other != i && k->child[other].has_crowded);
+	return strcmp(c->problem.failure, "timeout") == 0 || lastwords_is_out_of_memory(&c->words) ||
+	       (c->problem.failure[0] && is_beside_crowd && !c->has_crowded);
 }
 
 /* Run the listed sides. `again` receives those that failed and may succeed alone; returns their number, or -1. */
@@ -364,7 +372,7 @@ static int run_check(struct check *k, int *again, struct fw_err *err)
 		m->bench, can_interleave ? DEVICE_STEP_START : DEVICE_STEP_PROGRAM, (double)(started_ns - k->began_ns) * 1e-9);
 	bench_add_held_time(m->bench, DEVICE_STEP_PROGRAM, (double)(ended_ns - started_ns) * 1e-9);
 	for (int i = 0; i < k->n; i++) {
-		if (result == 0 && k->n > 1 && may_be_crowded(&k->child[i]))
+		if (result == 0 && k->n > 1 && may_be_crowded(k, i))
 			again[n_again++] = k->side[i];
 		else if (result == 0)
 			result = take_side(k, i, err);

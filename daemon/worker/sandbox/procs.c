@@ -13,6 +13,7 @@ enum { QUIET_ROUNDS = 2, LOWEST_NICE = 19, PROCESSES_A_CORE = 64, PROCESSES_MIN 
 
 struct process {
 	pid_t pid, parent;
+	long threads;
 	bool ours, ended; /* `ended`: all threads ended; the process may still have children */
 };
 
@@ -30,7 +31,6 @@ void procs_adopt(void)
 static bool read_stat(int proc_fd, const char *pid, struct process *out)
 {
 	char path[300], text[512], state;
-	long threads;
 	const char *p;
 	ssize_t n;
 	int fd;
@@ -48,9 +48,9 @@ static bool read_stat(int proc_fd, const char *pid, struct process *out)
 	out->pid = (pid_t)strtol(pid, NULL, 10);
 	out->ours = false;
 	if (!p || sscanf(p + 1, " %c %d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %ld", &state, &out->parent,
-			  &threads) != 3)
+			  &out->threads) != 3)
 		return false;
-	out->ended = (state == 'Z' || state == 'X') && threads <= 1;
+	out->ended = (state == 'Z' || state == 'X') && out->threads <= 1;
 	return true;
 }
 
@@ -111,18 +111,30 @@ static int mark(struct table *t)
 	return mark_below(t, getpid());
 }
 
-int procs_below(pid_t root, pid_t *out, int max)
+int procs_list(pid_t root, pid_t *out, int max, long *threads)
 {
 	struct table t = { 0 };
 	int n = 0;
 
+	*threads = 0;
 	if (read_table(&t) == 0 && t.n)
 		(void)mark_below(&t, root);
-	for (int i = 0; i < t.n && n < max; i++)
-		if ((t.p[i].ours || t.p[i].pid == root) && !t.p[i].ended)
+	for (int i = 0; i < t.n; i++) {
+		if ((!t.p[i].ours && t.p[i].pid != root) || t.p[i].ended)
+			continue;
+		*threads += t.p[i].threads;
+		if (n < max)
 			out[n++] = t.p[i].pid;
+	}
 	free(t.p);
 	return n;
+}
+
+int procs_below(pid_t root, pid_t *out, int max)
+{
+	long threads;
+
+	return procs_list(root, out, max, &threads);
 }
 
 int procs_count_or_yield(int many)

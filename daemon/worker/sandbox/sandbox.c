@@ -312,6 +312,13 @@ static void process_limit(struct sandbox_argv *v, int more)
 	args(v, prlimit_path, limit, NULL);
 }
 
+long sandbox_threads_of_side(const struct sandbox *s)
+{
+	int threads = procs_threads();
+
+	return s->active && s->drops_root && threads > 0 ? (threads + procs_build_max() + SANDBOX_PROCESSES_EXTRA) / 2 : 0;
+}
+
 /* Show the GPU: device nodes, driver files in /sys, and libraries that a container mounted at other paths. */
 static void gpu_arguments(struct sandbox_argv *v)
 {

@@ -214,6 +214,11 @@ void sandbox_build_with(
 void sandbox_benchmark(
 	const struct sandbox *s, struct sandbox_argv *v, const char *job_dir, const char *dir, bool gpu, const char *const *more);
 /**
+ * Return how many processes and threads one side of a comparison may have, so that the other one can start its own: root's worker
+ * runs all sides as one user, whose number of them is limited. 0: no limit, since the sides have separate ones.
+ */
+long sandbox_threads_of_side(const struct sandbox *s);
+/**
  * Begin the vector for a program of flopwatch: its folder (and ../lib of a bundle) is visible, with `gpu` also /dev/nvidia*. The
  * vector includes `program` as the first argument.
  */
@@ -446,6 +451,8 @@ void procs_adopt(void);
 int procs_count(void);
 /** List `root` and its living descendants. Shape: out[max]. Returns their number, at most max. */
 int procs_below(pid_t root, pid_t *out, int max);
+/** The same; *threads receives the number of threads of all of them. */
+int procs_list(pid_t root, pid_t *out, int max, long *threads);
 /**
  * Count as procs_count does; if there are more than `many`, give them the lowest priority, so that the worker does not starve.
  */
