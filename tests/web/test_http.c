@@ -123,7 +123,9 @@ static int refuse(struct site *site, struct http_request *r, struct http_respons
 /* No token has the scope that writing requires. */
 static bool guard(struct site *site, struct http_request *r, struct http_response *response, enum http_scope scope)
 {
-	(void)site, (void)r;
+	(void)site;
+	if (http_header(r, "X-Token"))
+		http_set_who(r, http_header(r, "X-Token"));
 	response->status = scope == HTTP_ADMIN ? 401 : 200;
 	response->logged_in = response->is_private = true;
 	response->open_alerts = 3;
@@ -145,11 +147,15 @@ static int set_up(void **state)
 		{ "GET", "/large", large, HTTP_OPEN, NULL, NULL },
 		{ "POST", "/upload", echo, HTTP_OPEN, NULL, NULL },
 		{ "GET", "/deferred", deferred, HTTP_READ, NULL, NULL },
+		{ "GET", "/read/events", events, HTTP_READ, NULL, NULL },
 	};
 	static const char *const uploads[] = { "/upload", NULL };
-	struct http_config config = {
-		.host = "127.0.0.1", .route = routes, .n_route = 10, .no_route = refuse, .guard = guard, .uploads = uploads
-	};
+	struct http_config config = { .host = "127.0.0.1",
+		.route = routes,
+		.n_route = sizeof routes / sizeof routes[0],
+		.no_route = refuse,
+		.guard = guard,
+		.uploads = uploads };
 	struct fw_err err = { 0 };
 	return http_start(&config, &http, &err);
 }
@@ -804,6 +810,29 @@ static void settle(void)
 	while (poll(&(struct pollfd){ .fd = http_fd(http), .events = POLLIN }, 1, 20) > 0);
 }
 
+/* A token whose user opens streams without end leaves some for others. */
+static void test_streams_of_one_token(void **state)
+{
+	(void)state;
+	enum { STREAMS = 112, OF_ONE = 100 };
+	int fd[STREAMS], open[2] = { 0 };
+	char request[160], text[4096];
+	streams_filled = 1;
+	for (int i = 0; i < STREAMS; i++) {
+		snprintf(request, sizeof request, "GET /read/events HTTP/1.1\r\nHost: 127.0.0.1:%d\r\nX-Token: %s\r\n\r\n",
+			http_port(http), i < OF_ONE ? "one" : "other");
+		fd[i] = dial();
+		assert_int_equal(send(fd[i], request, strlen(request), MSG_NOSIGNAL), strlen(request));
+		serve(fd[i], "\r\n\r\n", text, sizeof text);
+		open[i >= OF_ONE] += status_of(text) == 200;
+	}
+	assert_int_equal(open[0], 96);
+	assert_int_equal(open[1], STREAMS - OF_ONE);
+	for (int i = 0; i < STREAMS; i++)
+		close(fd[i]);
+	settle();
+}
+
 /* A closed stream frees its slot at once: it wakes the server, which need not wait for the next event. */
 static void test_positions_of_closed_streams(void **state)
 {
@@ -896,6 +925,7 @@ int main(void)
 		cmocka_unit_test(test_empty_answer),
 		cmocka_unit_test(test_crowd),
 		cmocka_unit_test(test_stream_limit),
+		cmocka_unit_test(test_streams_of_one_token),
 		cmocka_unit_test(test_positions_of_closed_streams),
 		cmocka_unit_test(test_unread_answers),
 		cmocka_unit_test(test_port_in_use),

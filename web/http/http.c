@@ -173,7 +173,7 @@ static enum MHD_Result http_dispatch(struct http_request *r)
 				return rest(r, &response);
 			finish_write(r, &response);
 			judge_form(r, &response);
-			if (response.stream && !stream_has_position(h))
+			if (response.stream && !stream_has_position(r))
 				http_refuse(r, &response, 503);
 			return http_send(r, &response);
 		}

@@ -235,8 +235,8 @@ void http_refuse(struct http_request *r, struct http_response *response, int sta
 
 /* ---- stream.c ---- */
 
-/** Whether one more stream is allowed. */
-bool stream_has_position(struct http *h);
+/** Whether one more stream is allowed: one token cannot have all, so that others stay possible. */
+bool stream_has_position(const struct http_request *r);
 /** Create the response of a stream. NULL: the connection is closed, or epoll failed. */
 struct MHD_Response *stream_response(struct http_request *r, const struct http_response *response);
 /** Send a comment to idle streams; end streams whose client reads nothing, whose token has expired, and old ones. */

@@ -9,7 +9,7 @@
 
 #include "web/http/internal.h"
 
-enum { STREAM_LIMIT = 128, STREAM_BACKLOG_MAX = 1 << 20 };
+enum { STREAM_LIMIT = 128, STREAM_TOKEN_LIMIT = 96 /* of one token */, STREAM_BACKLOG_MAX = 1 << 20 };
 #define STREAM_COMMENT_NS (15 * HTTP_SECOND_NS)   /* interval of comments, to detect a client whose machine is gone */
 #define STREAM_STALLED_NS (60 * HTTP_SECOND_NS)   /* a client that reads nothing although there is data */
 #define STREAM_LIFE_NS    (3600 * HTTP_SECOND_NS) /* then the client reconnects and is authenticated again */
@@ -25,6 +25,7 @@ struct stream {
 	struct buf pending;
 	int64_t since_ns, read_ns; /* start; last data sent: http_clock_ns */
 	int64_t expires_at;        /* of its token, ms UTC; 0: never */
+	char who[64];              /* name of its token; "" none */
 	bool suspended, ended, gone /* slot is freed */;
 };
 
@@ -97,11 +98,25 @@ static void stream_free(void *arg)
 	free(s);
 }
 
-bool stream_has_position(struct http *h)
+/* How many streams a token has. */
+static int count_of(const struct http *h, const char *who)
 {
-	if (h->n_stream >= STREAM_LIMIT)
-		poll_sockets(h);
-	return h->n_stream < STREAM_LIMIT;
+	int n = 0;
+	for (const struct stream *s = h->streams; s; s = s->next)
+		n += !s->gone && strcmp(s->who, who) == 0;
+	return n;
+}
+
+static bool has_position(const struct http_request *r)
+{
+	return r->http->n_stream < STREAM_LIMIT && (!r->has_token || count_of(r->http, r->who) < STREAM_TOKEN_LIMIT);
+}
+
+bool stream_has_position(const struct http_request *r)
+{
+	if (!has_position(r))
+		poll_sockets(r->http);
+	return has_position(r);
 }
 
 struct MHD_Response *stream_response(struct http_request *r, const struct http_response *response)
@@ -118,6 +133,7 @@ struct MHD_Response *stream_response(struct http_request *r, const struct http_r
 	s->cursor = response->cursor;
 	s->since_ns = s->read_ns = http_clock_ns(s->http);
 	s->expires_at = r->expires_at;
+	snprintf(s->who, sizeof s->who, "%s", r->has_token ? r->who : "");
 	buf_init(&s->pending, STREAM_BACKLOG_MAX);
 	buf_puts(&s->pending, "retry: 3000\n\n");
 	buf_append(&s->pending, response->body.data, response->body.len);
