@@ -556,7 +556,7 @@ static int cache_output(
 	const struct build_context *c = r->context;
 	char path[2 * MANIFEST_TEXT_SIZE + 24], shown[MANIFEST_TEXT_SIZE + 16], key[HASH_HEX];
 	char bare[sizeof shown + sizeof bare_suffix], bare_path[sizeof path + sizeof bare_suffix];
-	const char *strip[] = { "strip", "-s", "-R", ".note.gnu.build-id", "-R", ".comment", "-o", bare, shown, NULL };
+	const char *strip[] = { "strip", "-s", "-R", ".note.gnu.build-id", "-R", ".comment", "-o", bare, "--", shown, NULL };
 	int fd, result;
 
 	manifest_expand(s->build.output[which], device_kind_name(c->device), shown, sizeof shown);

@@ -309,7 +309,7 @@ static void process_limit(struct sandbox_argv *v, int more)
 	if (now.rlim_max != RLIM_INFINITY && now.rlim_max < wanted)
 		wanted = now.rlim_max;
 	snprintf(limit, sizeof limit, "--nproc=%llu", (unsigned long long)wanted);
-	args(v, prlimit_path, limit, NULL);
+	args(v, prlimit_path, limit, "--"); /* the command of a branch may begin with a dash */
 }
 
 long sandbox_threads_of_side(const struct sandbox *s)
@@ -362,6 +362,7 @@ static void become_nobody(struct sandbox_argv *v)
 {
 	args(v, setpriv, "--reuid=65534", "--regid=65534");
 	args(v, "--clear-groups", "--inh-caps=-all", "--bounding-set=-all");
+	sandbox_arg(v, "--");
 }
 
 static void in_job(const struct sandbox *s, struct sandbox_argv *v, const char *job_dir, const char *dir, bool gpu,
@@ -491,7 +492,7 @@ static void in_run(const struct sandbox *s, struct sandbox_argv *v, const char *
 	if (with_perfmon) {
 		args(v, setpriv, "--reuid=65534", "--regid=65534");
 		args(v, "--clear-groups", "--inh-caps=-all,+perfmon", "--ambient-caps=-all,+perfmon");
-		args(v, "--bounding-set=-all,+perfmon", NULL, NULL);
+		args(v, "--bounding-set=-all,+perfmon", "--", NULL);
 	} else if (s->drops_root) {
 		become_nobody(v);
 	}
