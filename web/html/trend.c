@@ -482,8 +482,8 @@ void trend_finding(const struct trend *t, int at, bool is_one_branch, const char
 		buf_printf(
 			out, ", %.1f %% %s at %.7s", fabs(since->change_pct), since->is_loss ? "slower" : "faster", since->label);
 	else if (is_flat(line, from, threshold_pct) && is_change)
-		buf_printf(out, ", %.1f %% %s since %.7s (%d pushes)", fabs(since->change_pct), since->is_loss ? "slower" : "faster",
-			since->label, n);
+		buf_printf(out, ", %.1f %% %s since %.7s (%d pushes)", fabs(since->change_pct),
+			since->is_loss ? "slower" : "faster", since->label, n);
 	else if (is_flat(line, from, threshold_pct))
 		buf_printf(out, ", flat for %d push%s", n, n == 1 ? "" : "es");
 	else if (isfinite(since->y)) {

@@ -149,8 +149,8 @@ enum { SANDBOX_ARGS_MAX = 640, SANDBOX_JOB_BYTES = 64 << 10 };
 
 enum {
 	SANDBOX_NOBODY = 65534,
-	SANDBOX_PROCESSES_EXTRA = 200,         /* processes beyond those of a build at which the limit is */
-	SANDBOX_RUN_PROCESSES = 4096 /* of a run; several may be in progress, with a thread for each core */
+	SANDBOX_PROCESSES_EXTRA = 200, /* processes beyond those of a build at which the limit is */
+	SANDBOX_RUN_PROCESSES = 4096   /* of a run; several may be in progress, with a thread for each core */
 };
 
 struct sandbox {
