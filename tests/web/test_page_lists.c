@@ -717,7 +717,7 @@ static void a_history_begins_with_its_newest_step(void **state)
 	expect(run, HISTORY "&branch=main&overlay=kim/tile", drop, true);
 	expect(run, HISTORY "&branch=main&overlay=kim/tile", ", 9.5 % slower at 00000", true);
 	expect(run, HISTORY "&branch=main&overlay=kim/tile", "2 of 2: <a href=\"/comparisons/6?open=0#c0\">causal", true);
-	expect(run, HISTORY "&branch=main&overlay=kim/tile", "Why: in phase run, kernel wide</span>", true);
+	expect(run, HISTORY "&branch=main&overlay=kim/tile", "Why: cause unknown; slower in phase run, kernel wide</span>", true);
 	expect(run, HISTORY "&branch=main&overlay=kim/tile", "<a class=button href=\"/alerts/1#answer\">Answer A1</a>", true);
 	expect(run, HISTORY, ", the newest of 6 pushes; kim/tile is 9.5 % slower at 00000", true);
 	/* the name is that of the dropping line's cell */
@@ -1062,7 +1062,7 @@ static void a_list_of_comparisons_counts_explains_and_answers(void **state)
 	ok(db_script(run->f->db, "UPDATE alert SET grouped = '[{\"phase\":\"run\",\"kernel\":\"wide\"}]'", &err));
 	expect(run, "/comparisons", "<h1>Comparisons: 1 failed, 1 slower, 1 faster, 1 unchanged</h1>", true);
 	expect(run, "/comparisons?verdict=regression", "<h1>Comparisons: 1 slower</h1>", true);
-	expect(run, "/comparisons", "<span class=\"why cause\">in phase run, kernel wide</span>", true);
+	expect(run, "/comparisons", "<span class=\"why cause\">cause unknown; slower in phase run, kernel wide</span>", true);
 	expect(run, "/comparisons", "<a href=\"/alerts/1#answer\">Answer A1</a>", true);
 	ok(db_script(run->f->db, "UPDATE alert SET state = 'resolved'", &err));
 	expect(run, "/comparisons", "Answer A1", false);

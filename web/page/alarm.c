@@ -24,14 +24,18 @@ static void take_profile(void *arg, const struct view_profile *row)
 	s->is_found = true;
 }
 
-/* The phase that became slower, and its kernel, where the alert's groups name them. */
+/* Where the time is lost, as no profile names the cause: the phase that became slower, and its kernel, of the alert's first group. */
 static void write_phase(struct buf *out, const char *groups_json)
 {
 	json_t *groups = json_loads(groups_json, 0, NULL);
 	const json_t *group = json_array_get(groups, 0);
-	emit_format(out, "%s{?in phase *}%-s%s{?kernel *}", comparison_text(group, "phase"),
-		*comparison_text(group, "phase") && *comparison_text(group, "kernel") ? ", " : "",
-		comparison_text(group, "kernel"));
+	const char *phase = comparison_text(group, "phase"), *kernel = comparison_text(group, "kernel");
+	size_t others = json_array_size(groups);
+	if (*phase || *kernel)
+		emit_format(out, "cause unknown; slower in %s{?phase *}%-s%s{?kernel *}", phase, *phase && *kernel ? ", " : "",
+			kernel);
+	if ((*phase || *kernel) && others > 1)
+		emit_format(out, ", and in %lld other group%-s of cells", (long long)others - 1, others == 2 ? "" : "s");
 	json_decref(groups);
 }
 
