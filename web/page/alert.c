@@ -405,11 +405,19 @@ static void alert_whole(void *arg, const struct view_alert *row)
 
 static void state_tabs(struct buf *out, const char *state)
 {
+	/* with the words of the buttons that set them */
+	static const char *const label[ALERTSTATE_N] = {
+		[ALERTSTATE_OPEN] = "open",
+		[ALERTSTATE_ACKNOWLEDGED] = "acknowledged (on it)",
+		[ALERTSTATE_ACCEPTED] = "accepted",
+		[ALERTSTATE_RESOLVED] = "resolved (fixed)",
+		[ALERTSTATE_INVALID] = "invalid (not real)",
+	};
 	emit_rawf(out, "<nav class=tabs aria-label=\"Alerts by state\"><a href=/alerts%s>all</a>",
 		state ? "" : " aria-current=true");
 	for (enum alertstate one = 0; one < ALERTSTATE_N; one++)
 		emit_rawf(out, "<a href=\"/alerts?state=%s\"%s>%s</a>", alertstate_name(one),
-			state && strcmp(state, alertstate_name(one)) == 0 ? " aria-current=true" : "", alertstate_name(one));
+			state && strcmp(state, alertstate_name(one)) == 0 ? " aria-current=true" : "", label[one]);
 	emit_raw(out, "<a href=/bisects>bisects</a></nav>\n");
 }
 

@@ -121,7 +121,7 @@ static void draw(struct buf *out, const struct heat *h, const char *repo, const 
 {
 	const char *class[COLUMNS_MAX]; /* of the squares of a column, after a space */
 	for (int k = 0; k < h->n_columns; k++)
-		class[k] = is_small && k >= PHONE_PUSHES && has_step(h, k) ? " s" : "";
+		class[k] = k >= PHONE_PUSHES && has_step(h, k) ? " s" : "";
 	emit_rawf(out,
 		"<div class=scroll tabindex=0><table class=\"heat%s\"><caption%s>Change against the base, in %%; newest push "
 		"right</caption><thead><tr><th scope=col>Cell</th>",
@@ -149,7 +149,7 @@ static void draw(struct buf *out, const struct heat *h, const char *repo, const 
 	emit_raw(out,
 		"<p><small>Oldest push to the left. Numbers: change of speed of regressions and improvements, in %. "
 		"\u00b7 unchanged, \u2261 identical, ? undecided, \u2715 failed, \u2296 removed, \u2295 added, \u2205 supported by neither "
-		"side.</small></p>\n");
+		"side. A phone shows the last seven pushes, and older ones with a change.</small></p>\n");
 }
 
 /* Whether a push shows whether there is a step: a failed or undecided one does not. */
