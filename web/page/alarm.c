@@ -30,12 +30,8 @@ static void write_phase(struct buf *out, const char *groups_json)
 	json_t *groups = json_loads(groups_json, 0, NULL);
 	const json_t *group = json_array_get(groups, 0);
 	const char *phase = comparison_text(group, "phase"), *kernel = comparison_text(group, "kernel");
-	size_t others = json_array_size(groups);
 	if (*phase || *kernel)
-		emit_format(out, "cause unknown; slower in %s{?phase *}%-s%s{?kernel *}", phase, *phase && *kernel ? ", " : "",
-			kernel);
-	if ((*phase || *kernel) && others > 1)
-		emit_format(out, ", and in %lld other group%-s of cells", (long long)others - 1, others == 2 ? "" : "s");
+		emit_format(out, "cause unknown: %s{?phase *}%-s%s{?kernel *}", phase, *phase && *kernel ? ", " : "", kernel);
 	json_decref(groups);
 }
 
@@ -166,6 +162,7 @@ static int draw_bar(
 {
 	struct buf cause;
 	struct cause_search s = { .db = a->site->db, .out = &cause, .err = err };
+	bool is_first = a->bars.len == 0; /* whose words explain the button of all */
 	emit_format(&a->bars, "<li class=\"banner alarm\"><div><b>%s</b><span class=why>", finding);
 	/* later pushes of the branch have other verdicts, which the tables show; no push changed the environment */
 	bool has_push = *row->target && row->kind != ALERTKIND_ENVIRONMENT, has_worst = headline->comparison;
@@ -181,10 +178,10 @@ static int draw_bar(
 	buf_init(&cause, 1 << 14);
 	cause_of(&s, row);
 	emit_format(&a->bars,
-		"%-s%-s; what to do: %-s, or answer " ALARM_ANSWERS
+		"%-s%-s; what to do: %-s, or answer%-s"
 		"</span></div>%lld{time}<a class=button href=\"/alerts/%lld\">Answer A%lld</a></li>\n",
 		(has_push || has_worst) && cause.len ? "; " : "", cause.data ? cause.data : "", alarm_step(row->kind),
-		(long long)row->opened_at, (long long)row->id, (long long)row->id);
+		is_first ? " " ALARM_ANSWERS : "", (long long)row->opened_at, (long long)row->id, (long long)row->id);
 	a->bars.failed |= cause.failed;
 	buf_fini(&cause);
 	return s.result;

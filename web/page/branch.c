@@ -134,10 +134,9 @@ static int draw_row(
 {
 	struct buf *out = &d->text;
 	emit_format(out,
-		"<tr><th scope=row class=branch><a href=\"/branches?repo=%s&amp;branch=%s\">%s</a><span class=why>%-s"
+		"<tr><th scope=row class=branch><a href=\"/branches?repo=%s&amp;branch=%s\">%s</a><span class=why>"
 		"<a href=\"/commits/%s\">%s</a></span></th><td>",
-		row->repo, row->name, row->display, slow ? "newest push: " : "", row->commit,
-		*row->subject ? row->subject : row->commit);
+		row->repo, row->name, row->display, row->commit, *row->subject ? row->subject : row->commit);
 	int result = slow ? draw_slow(d, row, slow) : draw_newest(d, row, headline);
 	emit_raw(out, "</span></td><td class=w>");
 	if (*row->author)
