@@ -196,28 +196,6 @@ ok "a profile that is called off" serve --kind profile --cancel-at '"role":"targ
 is "ends at once, without a word of what it found" "$(jq -rs 'last | .t + " " + (.cancelled | tostring)' "$said")$(paths)" "done true"
 ok "and nothing is left of it" none_is_left
 
-# ---- keyrings ----
-keys() { python3 - "$1" <<'PYTHON'
-import ctypes, os, platform, sys
-add, ask = {"x86_64": (248, 250), "aarch64": (217, 219)}[platform.machine()]
-libc = ctypes.CDLL(None)
-os.setgroups([])
-os.setgid(65534)
-os.setuid(65534)
-if sys.argv[1] == "add":
-    print(libc.syscall(add, b"user", b"flopwatch-left", b"x", 1, -4) > 0)
-else:
-    print(libc.syscall(ask, 10, -4, b"user", b"flopwatch-left", 0) > 0)
-PYTHON
-}
-if [ "$sandbox" = bwrap ] && [ "$(id -u)" = 0 ] && [ "$(keys add 2>/dev/null)" = True ]; then
-	project keys good "@: one that is not built yet"
-	ok "a build" serve --kind selfcheck good keys
-	is "what was in the keyring of its user does not outlive it" "$(keys find)" False
-else
-	skip "keyrings" "no root, no sandbox or no keyrings here"
-fi
-
 # ---- ends ----
 ok "cancel in a build" serve --cancel-at '"state":"start"' good hanging
 is "is answered" "$(jq -rs 'last | .t + " " + (.cancelled | tostring)' "$said")" "done true"
