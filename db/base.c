@@ -8,6 +8,21 @@
 	"g.id = o.job WHERE o.id = h.comparison AND g.quick = 0) ORDER BY h.comparison DESC LIMIT :tries) AS w WHERE "           \
 	"w.verdict = 'undecided' AND w.target_median_ms IS NOT NULL) = :tries"
 
+/* The automatic retry of comparison c by job j is still due or unfinished. */
+#define IS_RETRY_DUE                                                                                                             \
+	"(j.again_at IS NOT NULL OR EXISTS (SELECT 1 FROM job g WHERE g.again_of = j.id AND g.state NOT IN ('done', 'failed', "  \
+	"'cancelled', 'superseded', 'target_missing'))) "
+
+/* Undecided cell k probably changed: its interval does not contain 0, or is unknown. */
+#define IS_PROBABLY_CHANGED                                                                                                      \
+	"(coalesce(k.ci_high_pct < 0 OR k.ci_low_pct > 0, 1) OR coalesce(abs(k.decided_m) > 2 * k.decided_se, 1)) "
+#define IS_PROBABLY_SLOWER "(k.ci_high_pct < 0 OR k.decided_m > 2 * k.decided_se) "
+
+#define IS_TIMED_UNDECIDED "k.verdict = 'undecided' AND k.target_median_ms IS NOT NULL "
+/* Cells of comparison c that are undecided, and of these those that are probably slower; 0 of one with itself. */
+#define COUNT_UNDECIDED "(SELECT count(*) FROM cell k WHERE k.comparison = c.id AND c.kind = 'compare' AND " IS_TIMED_UNDECIDED
+#define COUNTS          COUNT_UNDECIDED "), " COUNT_UNDECIDED "AND " IS_PROBABLY_SLOWER ") "
+
 /* The module reports cell k of comparison c as unsupported, and a user accepted that for the branch. */
 #define IS_ACCEPTED_UNSUPPORTED                                                                                                  \
 	"k.failure = 'unsupported' AND EXISTS (SELECT 1 FROM alert a JOIN json_each(a.cells) w WHERE a.repo = c.repo "           \
@@ -20,8 +35,8 @@ static const char sql_word[] =
 	"AND k.verdict NOT IN ('regression', 'not_comparable', 'improvement', 'unchanged', 'identical', 'removed', 'added', "
 	"'unsupported') "
 	"AND NOT (c.kind = 'selfcheck' AND k.verdict <> 'failed' AND k.failure IN ('', 'device')) "
-	"AND NOT (" IS_ACCEPTED_UNSUPPORTED
-	") AND NOT (k.verdict = 'undecided' AND k.target_median_ms IS NOT NULL AND " STAYS_UNDECIDED ")) AS settled "
+	"AND NOT (" IS_ACCEPTED_UNSUPPORTED ") AND NOT (" IS_TIMED_UNDECIDED "AND (k.failure = '' AND NOT " IS_RETRY_DUE
+	"AND NOT " IS_PROBABLY_CHANGED "OR " STAYS_UNDECIDED "))) AS settled, " COUNTS
 	"FROM comparison c JOIN job j ON j.id = c.job JOIN suite t ON t.id = c.suite WHERE c.repo = :repo AND "
 	"c.target_sha = :sha AND c.branch = :branch AND c.kind IN ('compare', 'selfcheck') AND c.base_how <> 'given' AND "
 	"j.quick = 0 AND NOT j.some_cells AND (:suite = '' OR t.name = :suite) ORDER BY settled DESC, c.id DESC LIMIT 1";
@@ -33,7 +48,7 @@ int store_base_get(struct db *db, int64_t repo, const char *branch, const char *
 	struct stmt *s = db_query(
 		db, err, sql_word, "repo=%ld branch=%s sha=%s suite=%s tries=%d", repo, branch, sha, suite, STORE_BASE_TRIES);
 	bool is_settled;
-	int result = stmt_first(s, err, out->base_sha, is_settled);
+	int result = stmt_first(s, err, out->base_sha, is_settled, out->undecided, out->slower);
 	if (result == 1)
 		out->word = is_settled ? STORE_BASE_SETTLED : STORE_BASE_OPEN;
 	return result < 0 ? -1 : 0;

@@ -551,25 +551,29 @@ int archived_stray(struct db *db, const char *before, char *month, struct fw_err
 enum store_base_state {
 	STORE_BASE_UNKNOWN, /* never compared, or only by jobs without a verdict of the commit (quick, some cells, given base) */
 	STORE_BASE_OPEN,    /* compared, with cells whose verdict is open */
-	STORE_BASE_SETTLED  /* every cell has a verdict: later commits can be compared with it and no regression is missed */
+	STORE_BASE_SETTLED  /* no cell is open: later commits can be compared with it */
 };
 
-/** Number of consecutive undecided comparisons after which a cell counts as settled. */
+/** Number of consecutive undecided comparisons after which a cell counts as settled although it probably changed. */
 enum { STORE_BASE_TRIES = 6 };
 
 struct store_base {
 	enum store_base_state word;
 	char base_sha[65]; /* base of its comparison; "" none */
+	int undecided;     /* timed cells of its comparison that are undecided */
+	int slower;        /* of these, cells that are probably slower */
 };
 
 /**
- * A commit is settled if one whole comparison on this branch left no cell open. A cell is open if it failed, was rejected, was
- * not measured or is undecided: undecided times may hide a regression of about the threshold, which a later comparison against
- * this commit could not find. A measured cell that stays undecided in STORE_BASE_TRIES comparisons in a row counts as settled,
- * since its noise or a change close to the threshold must not prevent a newer base for all other cells; the history still
- * compares it with the reference commit. An unmeasured cell stays open until a user accepts the alert of kind failing. A cell
- * whose base failed is not open: this commit is its first usable base. Of a commit measured against itself only failures of the
- * target count.
+ * A commit is settled if one whole comparison on this branch left no cell open. A cell is open if it failed, was rejected or was
+ * not measured. An unmeasured cell stays open until a user accepts the alert of kind failing. A cell whose base failed is not
+ * open: this commit is its first usable base. Of a commit measured against itself only failures of the target count.
+ *
+ * A timed cell that is undecided is open while the automatic retry of its comparison is due or unfinished, and while it probably
+ * changed (0 is not in its interval), because another measurement against the same base may show that. The latter ends after
+ * STORE_BASE_TRIES comparisons of the cell in a row. Any other undecided cell is not open: noise hides as much of it in each
+ * comparison with the old base, which would only prevent newer bases for all other cells. Its loss stays in the history, since
+ * its ratio to the reference commit is stored whatever its verdict.
  * `suite` "": of any. Err: -1.
  */
 int store_base_get(struct db *db, int64_t repo, const char *branch, const char *sha, const char *suite, struct store_base *out,

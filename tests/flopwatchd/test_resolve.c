@@ -207,6 +207,82 @@ static void test_a_hopeless_cell_is_dropped(void **state)
 	}
 }
 
+/* The latest comparison's cell has this interval of the change in throughput; `se`: of the deciding series, whose mean is its middle. */
+static void cell_within(double low_pct, double high_pct, double se)
+{
+	struct stmt *s;
+	cell("undecided", 1);
+	s = db_stmt(db,
+		"UPDATE cell SET ci_low_pct = :low, ci_high_pct = :high, decided_m = -(:low + :high) / 200, decided_se = :se WHERE id = "
+		"(SELECT max(id) FROM cell)",
+		&err);
+	assert_non_null(s);
+	ok(stmt_run(stmt_bind(s, &err, "low=%f high=%f se=%f", low_pct, high_pct, se), &err));
+}
+
+static void set_by_sql(const char *sql)
+{
+	struct stmt *s = db_stmt(db, sql, &err);
+	assert_non_null(s);
+	ok(stmt_run(s, &err));
+}
+
+/* Noise around 0 hides as much of a loss in each comparison, so it delays the base only until the automatic retry ends. */
+static void test_a_noisy_cell_delays_no_base(void **state)
+{
+	(void)state;
+	char one[65], two[65], three[65], note[512];
+	fixture_commit("1", "first", one);
+	fixture_commit("2", "second", two);
+	fixture_commit("3", "third", three);
+	struct store_job j = job_for("main", three);
+	judged_by("tiny", "main", one, one, "unchanged");
+	judged_by("tiny", "main", one, two, "undecided");
+	cell_within(-9, 4, 0.03);
+	expect_base(&j, two, "first-parent", "compare");
+	snprintf(note, sizeof note, "base %.12s has 1 undecided cell: only the history shows a loss that it has there", two);
+	assert_string_equal(last.note, note);
+	set_by_sql("UPDATE job SET again_at = 5 WHERE id = (SELECT max(job) FROM comparison)"); /* its retry is due */
+	expect_base(&j, one, "first-parent", "compare");
+	assert_string_equal(last.note, "");
+	struct store_job retry = fixture_push("main", two);
+	set_by_sql("UPDATE job SET again_at = NULL");
+	set_by_sql("UPDATE job SET again_of = (SELECT max(job) FROM comparison) WHERE id = (SELECT max(id) FROM job)");
+	assert_int_equal(retry.id, fixture_number("SELECT max(id) FROM job"));
+	expect_base(&j, one, "first-parent", "compare"); /* it has not ended */
+	set_by_sql("UPDATE job SET state = 'done' WHERE again_of IS NOT NULL");
+	expect_base(&j, two, "first-parent", "compare");
+	set_by_sql("UPDATE cell SET failure = 'unsure'"); /* times that may be false are another matter */
+	expect_base(&j, one, "first-parent", "compare");
+}
+
+/* A probable change may be shown by another measurement against the same base, so it delays the base, but not for ever. */
+static void test_a_probable_change_delays_the_base(void **state)
+{
+	(void)state;
+	static const double within[][3] = { { -9, -0.1, 0.03 }, { 0.1, 9, 0.03 }, { -9, 4, 0.01 }, { -4, 9, 0.01 } };
+	char one[65], two[65], three[65], note[512];
+	fixture_commit("1", "first", one);
+	fixture_commit("2", "second", two);
+	fixture_commit("3", "third", three);
+	struct store_job j = job_for("main", three);
+	judged_by("tiny", "main", one, one, "unchanged");
+	for (int i = 0; i < 6; i++) {
+		const double *at = within[i % 4];
+		judged_by("tiny", "main", one, two, "undecided");
+		cell_within(at[0], at[1], at[2]);
+		expect_base(&j, i < 5 ? one : two, "first-parent", "compare");
+	}
+	snprintf(note, sizeof note, "base %.12s has 1 undecided cell: only the history shows a loss that it has there", two);
+	assert_string_equal(last.note, note);
+	set_by_sql("UPDATE cell SET ci_high_pct = -0.1");
+	expect_base(&j, two, "first-parent", "compare");
+	snprintf(note, sizeof note,
+		"base %.12s has 1 undecided cell, of which 1 is probably slower: only the history shows a loss that it has there",
+		two);
+	assert_string_equal(last.note, note);
+}
+
 /* After a force-push the merge-base replaces the removed tip, if that tip's regression was reported. */
 static void test_a_rewritten_tip_that_was_not_measured(void **state)
 {
@@ -585,6 +661,8 @@ int main(void)
 		CASE(test_the_upstream_branch_looks_back),
 		CASE(test_an_open_commit_is_passed_over),
 		CASE(test_a_hopeless_cell_is_dropped),
+		CASE(test_a_noisy_cell_delays_no_base),
+		CASE(test_a_probable_change_delays_the_base),
 		CASE(test_a_rewritten_tip_that_was_not_measured),
 		CASE(test_a_last_judged_commit_that_is_gone),
 		CASE(test_a_given_base_is_kept),

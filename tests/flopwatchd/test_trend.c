@@ -11,10 +11,17 @@ static const char key[] = "attention/dense/full/s64/hq2/hk1/d64/bf16/forward";
 
 enum { COMMITS = 12, COMMITS_MAX = 60 };
 
+static void add_judged_point(struct fixture *f, const struct store_baseline_period *e, const char *cell, unsigned commit,
+	double x, enum verdict verdict)
+{
+	int64_t comparison = fixture_comparison(f, "main", 1, commit, verdict, 1000 + commit);
+	fixture_cell(f, comparison, 0, cell, 0, verdict);
+	ok(store_ratio_insert(f->db, &(struct store_ratio){ e->id, comparison, cell, fixture_sha(commit), x, 0.0005 }, &err));
+}
+
 static void add_point(struct fixture *f, const struct store_baseline_period *e, const char *cell, unsigned commit, double x)
 {
-	int64_t comparison = fixture_comparison(f, "main", 1, commit, VERDICT_UNCHANGED, 1000 + commit);
-	ok(store_ratio_insert(f->db, &(struct store_ratio){ e->id, comparison, cell, fixture_sha(commit), x, 0.0005 }, &err));
+	add_judged_point(f, e, cell, commit, x, VERDICT_UNCHANGED);
 }
 
 static struct store_baseline_period begin_baseline_period(struct fixture *f)
@@ -107,6 +114,18 @@ static void drift_of_many_commits(void **state)
 	assert_null(strstr(title, "measured"));
 	assert_int_equal(commits, 7);
 	assert_int_equal(skipped, 0);
+}
+
+/* The base of main passes undecided cells (db/base.c), so the history has to show what they lost. */
+static void undecided_commits_drift_too(void **state)
+{
+	struct fixture *f = *state;
+	struct store_baseline_period e = begin_baseline_period(f);
+	begin_line(f, COMMITS);
+	for (unsigned commit = 1; commit <= COMMITS; commit++)
+		add_judged_point(f, &e, key, commit, commit < 5 ? 0 : 0.021, VERDICT_UNDECIDED);
+	find_drift(f, &e, key);
+	says(read_drift(f).title, "% lost since the reference commit ");
 }
 
 /* The regression is the same, but by later points commit 6 has a share of it. The alert sends no second notification. */
@@ -340,6 +359,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(drift_of_many_commits, setup, teardown),
+		cmocka_unit_test_setup_teardown(undecided_commits_drift_too, setup, teardown),
 		cmocka_unit_test_setup_teardown(points_that_come_sharpen_the_range, setup, teardown),
 		cmocka_unit_test_setup_teardown(title_of_the_worst_cell, setup, teardown),
 		cmocka_unit_test_setup_teardown(drift_after_drift_that_was_accepted, setup, teardown),

@@ -29,6 +29,8 @@ struct ancestor_request {
 struct ancestor {
 	char sha[65];
 	const char *how; /* first-parent, last-judged, self */
+	int undecided;   /* cells of it that its own comparison left undecided */
+	int slower;      /* of these, cells that are probably slower */
 };
 
 /*

@@ -70,7 +70,7 @@ int devices_of_no_worker(struct txn *g, int64_t now_ms, struct fw_err *err);
  * ---- resolve ----
  * The plan of a job (a commit, optionally a base and a suite), made by queries to flopwatch-git in child processes. Without a
  * requested base: a branch gets its merge-base with the upstream branch. The upstream branch gets its newest first-parent
- * ancestor whose own comparison left nothing open (resolve.c), else its first parent; after a force-push the merge-base with its
+ * ancestor whose own comparison left no cell open (db/base.c), else its first parent; after a force-push the merge-base with its
  * last judged tip. Its first commit, and one whose base cannot be built or read, is measured against itself (kind selfcheck). A
  * branch without an upstream, without a common commit, or contained in the upstream branch is refused: compared with itself it
  * would pass. Reads the database and writes nothing.

@@ -50,6 +50,7 @@ static int search_line(struct ancestor_search *s, const char *suite, struct fw_e
 {
 	const struct gitread_base *line = s->line;
 	struct store_base newest = { .word = STORE_BASE_UNKNOWN }, one;
+	s->out->undecided = s->out->slower = 0;
 	int got = s->is_rewritten ? try_merge_base(s, suite, &newest, err) : 0;
 	if (got)
 		return got;
@@ -59,8 +60,11 @@ static int search_line(struct ancestor_search *s, const char *suite, struct fw_e
 		const char *sha = line->first_parent[i];
 		if (store_base_get(s->db, s->request->repo, s->request->branch, sha, suite, &one, err) != 0)
 			return -1;
-		if (one.word == STORE_BASE_SETTLED)
+		if (one.word == STORE_BASE_SETTLED) {
+			s->out->undecided = one.undecided;
+			s->out->slower = one.slower;
 			return set_base(s, sha);
+		}
 		/* a commit compared with itself shows nothing about older commits */
 		if (one.word == STORE_BASE_OPEN && newest.word == STORE_BASE_UNKNOWN && strcmp(one.base_sha, sha) != 0)
 			newest = one;
@@ -70,7 +74,7 @@ static int search_line(struct ancestor_search *s, const char *suite, struct fw_e
 }
 
 /*
- * Choose the newest first parent that is settled: all of its cells have a verdict (db/base.c). After a force-push choose none
+ * Choose the newest first parent that is settled: none of its cells is open (db/base.c). After a force-push choose none
  * newer than the merge-base with the last judged tip; the merge-base is enough if it or that tip is settled. Commits that could
  * not be measured are skipped, however many: their regressions must stay between the base and the next measurable commit. Without
  * a settled first parent: the base of the newest compared one; without a comparison by this suite: the result for another suite;
@@ -80,6 +84,7 @@ static int ancestor_choose(struct db *db, const struct ancestor_request *request
 	struct ancestor *out, struct fw_err *err)
 {
 	struct ancestor_search s = { .db = db, .request = request, .line = line, .out = out };
+	*out = (struct ancestor){ .sha = "" };
 	bool is_followed = !request->last_judged[0] || find_index(line, request->last_judged) >= 0;
 	s.is_rewritten = !is_followed && line->merge_base[0] && strcmp(line->merge_base, request->target) != 0;
 	int fork = find_index(line, line->merge_base);
@@ -476,6 +481,21 @@ static int find_ancestor(struct resolve *r, const char *suite, struct ancestor *
 	return ancestor_choose(r->db, &request, r->ancestors, out, err);
 }
 
+/* A loss in these cells is now in the base, so the job's log names them. */
+static void use_ancestor(struct resolve *r, const struct ancestor *base)
+{
+	char slower[48] = "";
+	r->answer.note[0] = '\0';
+	if (base->slower)
+		snprintf(slower, sizeof slower, ", of which %d %s probably slower", base->slower,
+			base->slower == 1 ? "is" : "are");
+	if (base->undecided)
+		snprintf(r->answer.note, sizeof r->answer.note,
+			"base %.12s has %d undecided cell%s%s: only the history shows a loss that it has there", base->sha,
+			base->undecided, base->undecided == 1 ? "" : "s", slower);
+	use_base(r, base->sha, base->how);
+}
+
 /* For the upstream branch, and for commits on it. */
 static void choose_ancestor(struct resolve *r)
 {
@@ -486,7 +506,7 @@ static void choose_ancestor(struct resolve *r)
 	if (find_ancestor(r, likely_suite(r), &base, &err) != 0)
 		end_for_error(r, &err);
 	else
-		use_base(r, base.sha, base.how);
+		use_ancestor(r, &base);
 }
 
 /* If the base names another suite, choose once more with that one. Returns true if the current base stays. */
@@ -506,7 +526,7 @@ static bool choose_again(struct resolve *r)
 		return false;
 	gitread_commit_free(r->base.commit);
 	memset(&r->base, 0, sizeof r->base);
-	use_base(r, base.sha, base.how);
+	use_ancestor(r, &base);
 	return true;
 }
 
