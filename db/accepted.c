@@ -5,6 +5,9 @@
 	"coalesce(w.value ->> 'suite', (SELECT t.name FROM comparison o JOIN suite t ON t.id = o.suite WHERE o.id = "            \
 	"a.comparison)) "
 
+/* The comparison that measured cell `w` of alert `a`. */
+#define COMPARISON_OF_CELL "coalesce(w.value ->> 'comparison', a.comparison) "
+
 /* The target of comparison `x` contains commit `sha`, and its base does not. */
 #define CONTAINS(sha)                                                                                                            \
 	"EXISTS (SELECT 1 FROM commit_range g WHERE g.repo = x.repo AND g.base_sha = x.base_sha AND g.target_sha = "             \
@@ -17,10 +20,11 @@
 /* Comparison `x` compares two commits with default providers and configurations. */
 #define IS_CHANGE "x.kind = 'compare' AND (SELECT j.base_provider || j.target_provider FROM job j WHERE j.id = x.job) = '' "
 
-/* Builds `p` and `q` have the same inputs and toolchain; false where one is unknown. */
+/* Builds `p` and `q` have the same inputs or the same module, or files of a program, and the same toolchain; false if unknown. */
+#define VALUE_OF_BUILD(value, id) "(SELECT " value " || ' ' || b.toolchain FROM build b WHERE b.id = " id ") "
 #define IS_SAME_BUILD(p, q)                                                                                                      \
-	"(SELECT b.inputs_hash || ' ' || b.toolchain FROM build b WHERE b.id = " p ") = (SELECT b.inputs_hash || ' ' "           \
-	"|| b.toolchain FROM build b WHERE b.id = " q ") "
+	"(" VALUE_OF_BUILD("b.inputs_hash", p) "= " VALUE_OF_BUILD("b.inputs_hash", q) "OR " VALUE_OF_BUILD(                     \
+		"nullif(b.module_sha, '')", p) "= " VALUE_OF_BUILD("nullif(b.module_sha, '')", q) ") "
 
 /* Comparison `o` has the same commits as `x`, or the same builds, as after a squash or rebase. */
 #define HAS_SAME_SIDES                                                                                                           \
@@ -33,20 +37,29 @@
  */
 #define APPLIES                                                                                                                  \
 	"a.repo = x.repo AND a.state = 'accepted' AND a.kind = 'regression' AND " IS_CHANGE "AND " SUITE_OF_CELL                 \
-	"= u.name AND (EXISTS (SELECT 1 FROM comparison o WHERE o.id = a.comparison AND " HAS_SAME_SIDES                         \
+	"= u.name AND (EXISTS (SELECT 1 FROM comparison o WHERE o.id = " COMPARISON_OF_CELL "AND " HAS_SAME_SIDES                \
 	") OR " CULPRIT(CONTAINS("(d.value ->> 'to')")) "OR (NOT " CULPRIT("1 ") "AND " CONTAINS("a.target_sha") ")) "
 /* Accepted alert `a` covers cell `k` of comparison `x`, as cell `w`. */
 #define COVERS APPLIES "AND w.value ->> 'cell' = k.key "
 
-/* Log time ratio of cell `w` of an alert. */
-#define EXPECTED_M "ln(1 + (w.value ->> 'change_pct') / 100.0) "
+/*
+ * Comparison `x` measures the sides of cell `w` again on a device of the same class: users accepted the loss between these two,
+ * whatever a noisy measurement of it is.
+ */
+#define IS_REPEATED                                                                                                              \
+	"EXISTS (SELECT 1 FROM comparison o WHERE o.id = " COMPARISON_OF_CELL "AND (SELECT v.class FROM environment v WHERE "    \
+	"v.id = o.environment) IS (SELECT v.class FROM environment v WHERE v.id = x.environment) AND " HAS_SAME_SIDES ") "
+
+/* Log time ratio of cell `w` of an alert, negative as throughput; -infinity: any loss is expected. */
+#define EXPECTED_M "iif(" IS_REPEATED ", -9e999, ln(1 + (w.value ->> 'change_pct') / 100.0)) "
 
 /*
- * Regressions of comparison :comparison, each with the newest alert that covers it; NULL: none. Alerts are read once for all
- * cells; the other columns are those of the row that max() selects.
+ * Regressions of comparison :comparison, each with the alert that covers it, NULL: none. Of several alerts the newest counts, but
+ * first one of the same sides. Alerts are read once for all cells; the other columns are those of the row that max() selects.
  */
 #define REGRESSIONS                                                                                                              \
-	"WITH expected AS MATERIALIZED (SELECT w.value ->> 'cell' AS key, max(a.id) AS alert, " EXPECTED_M                       \
+	"WITH expected AS MATERIALIZED (SELECT w.value ->> 'cell' AS key, max(a.id + iif(" IS_REPEATED                           \
+	", 1 << 62, 0)), a.id AS alert, " EXPECTED_M                                                                             \
 	"AS m FROM comparison x CROSS JOIN suite u ON u.id = x.suite CROSS JOIN alert a CROSS JOIN json_each(a.cells) "          \
 	"w WHERE x.id = :comparison AND " APPLIES "GROUP BY 1), loss AS (SELECT k.key, iif(k.decided_m + f.m <= -ln(1 "          \
 	"- k.threshold_pct / 100.0) + 2 * coalesce(k.decided_se, 0), f.alert, NULL) AS alert FROM cell k LEFT JOIN "             \

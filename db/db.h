@@ -249,8 +249,9 @@ int db_check_within(struct db *db, int64_t ms, struct fw_err *err);
  *
  * An accepted alert covers a cell of a comparison of two commits (not of toolchains or providers) if the target contains the
  * commit and the base does not (commit_range; a later push, a merge or a fast-forward of any branch), or if the comparison has
- * the alert's two commits. The commit is the culprit that a bisect found for the cell, else the alert's. A slowdown is covered up
- * to the accepted one plus the threshold and two standard errors. Loop only.
+ * the alert's two commits or two builds with the same inputs or modules. The commit is the culprit that a bisect found for the
+ * cell, else the alert's. A slowdown is covered up to the accepted one plus the threshold and two standard errors; between the
+ * alert's own two commits or builds, on a device of the same class, any slowdown is. Loop only.
  */
 
 /** Add commits that `target` contains and `base` does not; stored ones stay. Shape: shas[n]. */

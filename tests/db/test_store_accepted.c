@@ -121,10 +121,89 @@ static void the_amount_is_of_the_suite(void **state)
 {
 	struct fixture *f = *state;
 	int64_t own = lose(f, "topic", BASE, TARGET, 0.2);
+	know(f, BASE, LATER, LATER, TARGET);
 	accept(f, own, TARGET,
 		"[{\"cell\":\"x\",\"suite\":\"other\",\"change_pct\":-40},{\"cell\":\"x\",\"suite\":\"ffa\",\"change_pct\":-4}]",
 		NULL);
-	check(f, own, false);
+	check(f, lose(f, "topic", BASE, LATER, 0.04), true);
+	check(f, lose(f, "topic", BASE, LATER, 0.2), false);
+}
+
+static void run_sql(struct fixture *f, const char *sql)
+{
+	struct stmt *s = db_stmt(f->db, sql, &err);
+	assert_non_null(s);
+	ok(stmt_run(s, &err));
+}
+
+/** Gives the last comparison these builds. */
+static void build_sides(struct fixture *f, int base, int target)
+{
+	char sql[160];
+	snprintf(sql, sizeof sql,
+		"UPDATE comparison SET base_build = %d, target_build = %d WHERE id = (SELECT max(id) FROM comparison)", base,
+		target);
+	run_sql(f, sql);
+}
+
+/* Users accepted the loss between two sides, so another measurement of them is no further loss. */
+static void the_same_sides_are_accepted_whatever_is_measured(void **state)
+{
+	struct fixture *f = *state;
+	run_sql(f,
+		"INSERT INTO build (id, inputs_hash, toolchain, device_kind, module_sha, state, built_at) VALUES "
+		"(1, 'a', 'gcc', 'cpu', 'm', 'ok', 1), (2, 'b', 'gcc', 'cpu', 'n', 'ok', 1), "
+		"(3, 'c', 'gcc', 'cpu', 'n', 'ok', 1), (4, 'd', 'gcc', 'cpu', '', 'failed', 1), (6, 'b', 'clang', 'cpu', 'n', 'ok', 1)");
+	int64_t own = lose(f, "topic", BASE, TARGET, 0.04);
+	build_sides(f, 1, 2);
+	accept(f, own, TARGET, loss_of_x, NULL);
+	int64_t again = lose(f, "topic", BASE, TARGET, 0.3);
+	build_sides(f, 1, 2);
+	check(f, again, true);
+	check(f, lose(f, "main", BASE, LATER, 0.3), false); /* builds are unknown */
+	static const struct {
+		int base, target;
+		bool is_covered;
+	} merged[] = { { 1, 2, true }, { 1, 3, true }, { 2, 2, false }, { 1, 4, false }, { 4, 2, false }, { 1, 6, false } };
+	for (size_t i = 0; i < sizeof merged / sizeof merged[0]; i++) {
+		int64_t merge = lose(f, "main", ELSEWHERE, LATER, 0.3);
+		build_sides(f, merged[i].base, merged[i].target);
+		check(f, merge, merged[i].is_covered);
+	}
+	run_sql(f,
+		"INSERT INTO device_class (hash, kind, model, power_limit_w, driver, toolkit) VALUES ('other', 'sim', 'other', 0, "
+		"'', '')");
+	run_sql(f,
+		"INSERT INTO environment (class, hash, driver, toolkit, suite_sha, timing, isolation, first_at) VALUES ((SELECT "
+		"max(id) FROM device_class), 'other', '', '', '5a17e', 'pairs', 'none', 1)");
+	run_sql(f, "UPDATE comparison SET environment = (SELECT max(id) FROM environment)");
+	check(f, again, true);
+	run_sql(f,
+		"UPDATE comparison SET environment = (SELECT min(id) FROM environment) WHERE id = (SELECT comparison FROM alert)");
+	check(f, again, false); /* another class of devices may lose more */
+}
+
+/* Each cell of an alert belongs to the comparison of its suite. */
+static void the_sides_are_those_of_the_cell(void **state)
+{
+	struct fixture *f = *state;
+	char cells[128];
+	int64_t first = lose(f, "topic", BASE, TARGET, 0.04), second = lose(f, "topic", ELSEWHERE, TARGET, 0.04);
+	snprintf(cells, sizeof cells, "[{\"cell\":\"x\",\"suite\":\"ffa\",\"change_pct\":-4,\"comparison\":%lld}]",
+		(long long)second);
+	accept(f, first, TARGET, cells, NULL);
+	check(f, lose(f, "", ELSEWHERE, TARGET, 0.3), true);
+	check(f, lose(f, "", BASE, TARGET, 0.3), false);
+}
+
+/* The same sides take precedence over a newer alert whose commit is contained, too. */
+static void the_alert_of_the_same_sides_counts_first(void **state)
+{
+	struct fixture *f = *state;
+	know(f, BASE, TARGET, TARGET, CULPRIT);
+	accept(f, lose(f, "topic", BASE, TARGET, 0.04), TARGET, loss_of_x, NULL);
+	accept(f, lose(f, "other", BASE, CULPRIT, 0.04), CULPRIT, loss_of_x, NULL);
+	check(f, lose(f, "main", BASE, TARGET, 0.3), true);
 }
 
 static void only_its_own_alerts_are_over(void **state)
@@ -144,6 +223,22 @@ static void only_its_own_alerts_are_over(void **state)
 	assert_int_equal(ids[0], open.id);
 }
 
+static void a_larger_measurement_of_the_same_sides_is_over(void **state)
+{
+	struct fixture *f = *state;
+	int64_t ids[4];
+	struct store_alert open = { .repo = f->repo, .kind = ALERTKIND_REGRESSION, .branch = "main", .cells_json = loss_of_x };
+	bool is_new;
+	open.comparison = lose(f, "main", BASE, TARGET, 0.3);
+	snprintf(open.target_sha, sizeof open.target_sha, "%s", fixture_sha(LATER));
+	ok(store_alert_open(f->db, &open, 10, &is_new, &err));
+	int64_t its = accept(f, lose(f, "topic", BASE, TARGET, 0.04), TARGET, loss_of_x, NULL);
+	int64_t another = accept(f, lose(f, "topic", BASE, CULPRIT, 0.04), CULPRIT, loss_of_x, NULL);
+	assert_int_equal(store_accepted_alerts(f->db, another, ids, 4, &err), 0);
+	assert_int_equal(store_accepted_alerts(f->db, its, ids, 4, &err), 1);
+	assert_int_equal(ids[0], open.id);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -151,7 +246,11 @@ int main(void)
 		cmocka_unit_test_setup_teardown(the_range_holds_the_commit, setup, teardown),
 		cmocka_unit_test_setup_teardown(the_culprit_alone_counts, setup, teardown),
 		cmocka_unit_test_setup_teardown(the_amount_is_of_the_suite, setup, teardown),
+		cmocka_unit_test_setup_teardown(the_same_sides_are_accepted_whatever_is_measured, setup, teardown),
+		cmocka_unit_test_setup_teardown(the_sides_are_those_of_the_cell, setup, teardown),
+		cmocka_unit_test_setup_teardown(the_alert_of_the_same_sides_counts_first, setup, teardown),
 		cmocka_unit_test_setup_teardown(only_its_own_alerts_are_over, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_larger_measurement_of_the_same_sides_is_over, setup, teardown),
 	};
 	return run_twice(tests);
 }
