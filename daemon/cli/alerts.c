@@ -269,27 +269,57 @@ static void find_word(struct client *c, const json_t *alert, char *word, size_t 
 	buf_fini(&path);
 }
 
-/* Result of the step: "A3 accepted: exact now passes; the next push is held to -75.15 %". */
+/* "; the next push is held to -75.2 % in sum/1000, and to the accepted loss in each of 2 other cells". */
+static void print_accepted_loss(const json_t *alert)
+{
+	const json_t *cells = json_object_get(alert, "cells"), *worst = NULL, *cell;
+	size_t i, n = json_array_size(cells);
+	json_array_foreach(cells, i, cell)
+	{
+		double pct = value_number(cell, "change_pct");
+		if (!isnan(pct) && (!worst || pct < value_number(worst, "change_pct")))
+			worst = cell;
+	}
+	if (!worst)
+		return;
+	printf("; the next push is held to %.1f %% in ", value_number(worst, "change_pct"));
+	plain_print(stdout, value_text(worst, "cell"));
+	if (n == 2)
+		fputs(", and to the accepted loss in the other cell", stdout);
+	else if (n > 2)
+		printf(", and to the accepted loss in each of %zu other cells", n - 1);
+}
+
+/* True if an accepted regression passes, but the commit does not. */
+static bool is_held_back(enum verdict v)
+{
+	return v == VERDICT_FAILED || v == VERDICT_REJECTED || v == VERDICT_REGRESSION || v == VERDICT_UNDECIDED ||
+	       v == VERDICT_NOT_COMPARABLE;
+}
+
+/* Result of the step: "A3 accepted: exact now passes; the next push is held to -75.2 % in sum/1000". */
 static void print_step(struct client *c, const json_t *alert)
 {
 	enum alertstate state = alertstate_from_name(value_text(alert, "state"));
 	const char *branch = value_branch(alert);
 	char word[64];
-	double worst = value_number(alert, "worst_pct");
+	bool is_loss = alertkind_from_name(value_text(alert, "kind")) == ALERTKIND_REGRESSION;
 	find_word(c, alert, word, sizeof word);
 	printf("A%lld %s: ", value_integer(alert, "id"), alertstate_name(state));
+	bool is_other = state == ALERTSTATE_ACCEPTED && is_loss && is_held_back(verdict_from_name(word));
+	if (is_other)
+		fputs("this loss passes, but ", stdout);
 	plain_print(stdout, *branch ? branch : value_text(alert, "device"));
 	if (state == ALERTSTATE_ACCEPTED && verdict_from_name(word) == VERDICT_ACCEPTED)
 		fputs(" now passes", stdout);
 	else if (state == ALERTSTATE_ACKNOWLEDGED)
 		printf(" stays %s until the alert is answered", *word ? word : "as it is");
 	else if (*word)
-		printf(" is %s", word);
+		printf(" is %s%s", word, is_other ? " by its other results" : "");
 	else
 		fputs(" has no verdict", stdout);
-	if (state == ALERTSTATE_ACCEPTED && alertkind_from_name(value_text(alert, "kind")) == ALERTKIND_REGRESSION &&
-		!isnan(worst))
-		printf("; the next push is held to %.1f %%", worst);
+	if (state == ALERTSTATE_ACCEPTED && is_loss)
+		print_accepted_loss(alert);
 	else if (state == ALERTSTATE_RESOLVED)
 		fputs("; a new measurement of the same loss opens it again", stdout);
 	else if (state == ALERTSTATE_INVALID)

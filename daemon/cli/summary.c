@@ -161,6 +161,8 @@ static void take_comparisons(struct summary *s)
 	s->finding.verdict = value_verdict(s->verdict);
 	if (s->finding.verdict == VERDICT_NONE)
 		s->finding.verdict = value_verdict(s->worst);
+	s->finding.accepted =
+		s->finding.verdict == VERDICT_UNDECIDED ? s->finding.regressions : 0; /* else it were a regression */
 	s->finding.least_pct = s->finding.verdict == VERDICT_IMPROVEMENT ? s->least_gain_pct : s->least_loss_pct;
 	name_subject(s);
 }
@@ -466,6 +468,7 @@ static void print_next(const struct summary *s)
 {
 	const struct finding *f = &s->finding;
 	long long id = value_integer(s->worst, "id"), job = value_integer(s->worst, "job");
+	int n_lost = f->regressions - f->accepted;
 	bool is_kernel = s->n_cells && !value_is_program(s->cell[0].cell);
 	struct budget budget = find_budget(s);
 	bool is_budget = budget.n > 0 && budget.n == budget.n_undecided; /* a retry would end in the same way */
@@ -473,11 +476,11 @@ static void print_next(const struct summary *s)
 		alert_print_step(s->alert);
 		return;
 	}
-	if (!s->alert && !f->is_quick && f->failed == 0 && f->regressions == 0 && !s->is_beside && is_budget) {
+	if (!s->alert && !f->is_quick && f->failed == 0 && n_lost == 0 && !s->is_beside && is_budget) {
 		fputs("next: push a larger budget_s to the upstream branch, and start from there\n", stdout);
 		return;
 	}
-	if (!s->alert && !f->is_quick && f->failed == 0 && f->regressions == 0 && !s->is_beside && budget.n_hopeless > 0 &&
+	if (!s->alert && !f->is_quick && f->failed == 0 && n_lost == 0 && !s->is_beside && budget.n_hopeless > 0 &&
 		budget.n_hopeless + budget.n == budget.n_undecided) {
 		fputs("next: interleave the program: doc/howto/add-a-repository.md#an-interleaved-program; measured again as it is, "
 		      "it would end in the same way\n",
@@ -492,7 +495,7 @@ static void print_next(const struct summary *s)
 			value_text(json_object_get(s->worst, "target"), "commit"));
 	else if (f->failed > 0)
 		printf("log J%lld\n", job);
-	else if (f->regressions > 0 && is_kernel)
+	else if (n_lost > 0 && is_kernel)
 		printf("reproduce C%lld\n", id);
 	else if (f->undecided > 0 && f->verdict <= VERDICT_UNDECIDED && !s->is_beside)
 		printf("retry J%lld\n", job); /* not of a new benchmark, whose noise does not count */

@@ -48,7 +48,9 @@ static void undecided(const struct finding *f, char *out, size_t size)
 		n = snprintf(out, size, "%s in %d of %d cell%s", f->close < f->undecided ? " is undecided" : ": " VERDICT_CLOSE,
 			f->undecided, f->cells, plural(f->cells));
 	if (f->unchanged > 0)
-		snprintf(out + n, size - (size_t)n, "; %d %s unchanged", f->unchanged, f->unchanged == 1 ? "is" : "are");
+		n += snprintf(out + n, size - (size_t)n, "; %d %s unchanged", f->unchanged, f->unchanged == 1 ? "is" : "are");
+	if (f->accepted > 0)
+		snprintf(out + n, size - (size_t)n, "; %d %s slower (accepted)", f->accepted, f->accepted == 1 ? "is" : "are");
 }
 
 /* The classes of failure that are no noun by themselves. */

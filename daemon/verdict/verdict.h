@@ -472,7 +472,8 @@ struct finding {
 	const char *subject; /* display name of the branch, or a commit */
 	enum verdict verdict;
 	int cells, regressions, improvements, undecided, unchanged;
-	int close; /* undecided cells whose reason is a distance (verdict_is_close) */
+	int accepted; /* with verdict undecided: cells that are slower, which users accepted */
+	int close;    /* undecided cells whose reason is a distance (verdict_is_close) */
 	int removed, added;
 	int failed;                 /* cells that failed, or have rejected or no comparable times */
 	double worst_pct, best_pct; /* change of throughput; NAN unknown */
@@ -484,7 +485,8 @@ struct finding {
 
 /**
  * Write the sentence, without a full stop: "ada/three-stages is 4.0 % slower in 6 of 20 cells". The percentage is that of the
- * worst cell, after "up to" unless all cells changed by as much, as printed. Of a new benchmark: "ada/rows adds benchmark rows,
+ * worst cell, after "up to" unless all cells changed by as much, as printed. Undecided: "ada/rows is undecided in 3 of 8 cells;
+ * 4 are unchanged; 1 is slower (accepted)". Of a new benchmark: "ada/rows adds benchmark rows,
  * which failed in 1 of 3 cells: crash". Shape: out[FINDING_SIZE].
  */
 void finding_text(const struct finding *f, char out[FINDING_SIZE]);

@@ -132,6 +132,20 @@ static void a_budget_that_ended_is_said_once(void **state)
 	free(text);
 }
 
+/* The commit is undecided, so users accepted its loss, else it would be a regression. */
+static void an_accepted_loss_is_counted(void **state)
+{
+	(void)state;
+	char text[FINDING_SIZE];
+	json_t *comparison =
+		json_pack("{s:i, s:s, s:s, s:[{s:s, s:s}, {s:s, s:s, s:f}]}", "id", 1, "verdict", "undecided", "kind", "compare",
+			"cells", "cell", "a", "verdict", "undecided", "cell", "b", "verdict", "regression", "change_pct", -17.0);
+	assert_non_null(comparison);
+	summary_finding(comparison, text);
+	has(text, " is undecided in 1 of 2 cells; 1 is slower (accepted)");
+	json_decref(comparison);
+}
+
 static void medians_that_contradict_a_change_are_explained(void **state)
 {
 	(void)state; /* CELL: 1.0 and 1.1 ms */
@@ -255,6 +269,7 @@ int main(void)
 		cmocka_unit_test(claimed_traffic_is_no_bandwidth),
 		cmocka_unit_test(an_undecided_cell_says_what_it_lacks),
 		cmocka_unit_test(a_budget_that_ended_is_said_once),
+		cmocka_unit_test(an_accepted_loss_is_counted),
 		cmocka_unit_test(medians_that_contradict_a_change_are_explained),
 		cmocka_unit_test(a_verdict_stands_alone_in_its_column),
 		cmocka_unit_test(a_slower_call_is_said_alone),

@@ -85,6 +85,12 @@ static void no_change_is_never_claimed_without_one(void **state)
 		"ada/tiles: too close to call in 5 of 20 cells; 15 are unchanged");
 	reads((struct finding){ .verdict = VERDICT_UNDECIDED, .cells = 20, .undecided = 5, .close = 4, .unchanged = 15 },
 		"ada/tiles is undecided in 5 of 20 cells; 15 are unchanged");
+	reads((struct finding){ .verdict = VERDICT_UNDECIDED, .cells = 8, .undecided = 3, .unchanged = 4, .accepted = 1 },
+		"ada/tiles is undecided in 3 of 8 cells; 4 are unchanged; 1 is slower (accepted)");
+	reads(
+		(struct finding){
+			.verdict = VERDICT_UNDECIDED, .cells = 4, .undecided = 1, .close = 1, .unchanged = 1, .accepted = 2 },
+		"ada/tiles: too close to call in 1 of 4 cells; 1 is unchanged; 2 are slower (accepted)");
 	reads((struct finding){ .verdict = VERDICT_UNDECIDED }, "ada/tiles is undecided");
 	reads((struct finding){ .verdict = VERDICT_NONE }, "ada/tiles has no verdict yet");
 	reads((struct finding){ .verdict = VERDICT_ADDED }, "ada/tiles has nothing to compare: its cells are added");

@@ -85,6 +85,7 @@ static void write_verdict(const struct comparison *c, const char *subject, struc
 					    : c->verdict,
 		.cells = c->n_cells,
 		.regressions = comparison_count(c, VERDICT_REGRESSION),
+		.accepted = is_accepted ? comparison_count(c, VERDICT_REGRESSION) : 0,
 		.improvements = comparison_count(c, VERDICT_IMPROVEMENT),
 		.undecided = comparison_count(c, VERDICT_UNDECIDED),
 		.close = count_close(c),
