@@ -241,10 +241,11 @@ static void print_cells(const struct summary *s)
 
 /*
  * The undecided cells whose budget ended first: their number, that budget, and one that permits all runs of each, in whole 10 s;
- * 0: not known. n_hopeless: those that no number of runs of whole processes decides.
+ * 0: not known. n_hopeless: those that no number of runs of whole processes decides; n_waiting: the same, until the base is
+ * interleaved, too.
  */
 struct budget {
-	int n, n_undecided, n_hopeless;
+	int n, n_undecided, n_hopeless, n_waiting;
 	double now_s, enough_s;
 };
 
@@ -266,9 +267,11 @@ static struct budget find_budget(const struct summary *s)
 		double budget_s = budget_in(value_text(one->cell, "reason"));
 		const json_t *rule = json_object_get(one->comparison, "rule");
 		long long runs = value_integer(one->cell, "runs"), most = value_integer(rule, "runs_max");
-		bool is_hopeless = strstr(value_text(one->cell, "reason"), "interleave the program") != NULL;
+		bool is_hopeless = strstr(value_text(one->cell, "reason"), VERDICT_INTERLEAVE) != NULL;
+		bool waits = strstr(value_text(one->cell, "reason"), VERDICT_BASE_WHOLE) != NULL;
 		b.n_undecided += one->verdict == VERDICT_UNDECIDED;
 		b.n_hopeless += one->verdict == VERDICT_UNDECIDED && is_hopeless;
+		b.n_waiting += one->verdict == VERDICT_UNDECIDED && waits;
 		if (one->verdict != VERDICT_UNDECIDED || isnan(budget_s))
 			continue;
 		b.n++;
@@ -485,6 +488,11 @@ static void print_next(const struct summary *s)
 		fputs("next: interleave the program: doc/howto/add-a-repository.md#an-interleaved-program; measured again as it is, "
 		      "it would end in the same way\n",
 			stdout);
+		return;
+	}
+	if (!s->alert && !f->is_quick && f->failed == 0 && f->regressions == 0 && !s->is_beside && budget.n_waiting > 0 &&
+		budget.n_waiting + budget.n == budget.n_undecided) {
+		fputs("next: merge it: once the base is interleaved, too, calls are paired, which decides more\n", stdout);
 		return;
 	}
 	fputs("next: flopwatch ", stdout);

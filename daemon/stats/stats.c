@@ -629,6 +629,17 @@ bool stats_is_hopeless(const struct rule *r, double theta, const struct run_esti
 	return n > 0 && n < r->runs_max && least > r->se_max && fabs(all.m - theta) < r->k * least;
 }
 
+enum stats_outlook stats_outlook(const struct rule *r, double theta, const struct run_estimate *e, int n, double *least)
+{
+	double se;
+	bool is_hopeless = stats_is_hopeless(r, theta, e, n, &se);
+
+	*least = HOPE * se;
+	if (is_hopeless)
+		return STATS_HOPELESS;
+	return n > 0 && n<r->runs_max && * least> r->se_max ? STATS_LARGE_ONLY : STATS_MAY_DECIDE;
+}
+
 double stats_mde_pct(double theta, const struct estimate *e)
 {
 	return -100 * expm1(-(theta + e->margin));

@@ -238,6 +238,15 @@ enum decision stats_decide(const struct rule *r, double theta, const struct run_
  */
 bool stats_is_hopeless(const struct rule *r, double theta, const struct run_estimate *e, int n, double *se);
 
+enum stats_outlook {
+	STATS_MAY_DECIDE, /* the last run may leave a standard error of at most se_max */
+	STATS_LARGE_ONLY, /* it will not, and only a change that is larger than the threshold by the margin can be decided */
+	STATS_HOPELESS    /* as in stats_is_hopeless */
+};
+
+/** Return what further runs can decide. `least`: standard error after the last run if the noise becomes a third less. */
+enum stats_outlook stats_outlook(const struct rule *r, double theta, const struct run_estimate *e, int n, double *least);
+
 /** Return whether these runs exclude a loss beyond the threshold, by the margin of a decision. */
 bool stats_excludes_loss(const struct rule *r, double theta, const struct estimate *e);
 

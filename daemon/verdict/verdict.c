@@ -332,20 +332,37 @@ static void judge_modules(
 	}
 }
 
-static void explain_programs(
-	const struct rule *r, double theta, const struct run_estimate *e, int n, bool is_over, struct judgement *out)
+/* What would decide a cell whose runs vary too much: a prediction from their standard error and number. Shape: out[120]. */
+static void explain_rest(const struct rule *r, double theta, const struct run_estimate *e, int n, bool is_base_alone,
+	enum stats_outlook outlook, double least, char *out)
+{
+	bool is_interleaved = stats_pairing_kind(r, e, n) == PAIRING_INTERLEAVE;
+
+	out[0] = '\0';
+	if (outlook == STATS_HOPELESS) /* cli/summary.c and web/page/outcome.c search for the remedies */
+		snprintf(out, 120, "; even %d would not decide: %s", r->runs_max,
+			is_interleaved  ? "use a quieter machine, or make calls do equal work"
+			: is_base_alone ? VERDICT_BASE_WHOLE
+					: VERDICT_INTERLEAVE);
+	else if (outlook == STATS_LARGE_ONLY)
+		snprintf(out, 120, "; up to %d more may decide, but only a change above %.2g %%", r->runs_max - n,
+			-stats_change_pct(theta + r->k * least));
+	else if (n < r->runs_max)
+		snprintf(out, 120, "; up to %d more may decide", r->runs_max - n);
+}
+
+static void explain_programs(const struct rule *r, double theta, const struct run_estimate *e, int n,
+	const struct verdict_options *options, struct judgement *out)
 {
 	struct interim l;
-	char when[80], loss[64], more[80] = "";
-
-	double se;
-	bool is_hopeless = is_over && n >= INTERIM_PROGRAMS_MIN && stats_is_hopeless(r, theta, e, n, &se);
+	char when[80], loss[64], rest[120];
+	bool is_over = options->is_over || n >= r->runs_max;
+	double least;
+	enum stats_outlook outlook =
+		is_over && n >= INTERIM_PROGRAMS_MIN ? stats_outlook(r, theta, e, n, &least) : STATS_MAY_DECIDE;
 
 	report_runs(r, "", n, when, sizeof when);
-	if (is_hopeless) /* cli/summary.c and web/page/outcome.c search for this remedy */
-		snprintf(more, sizeof more, "; even %d would not decide: interleave the program", r->runs_max);
-	else if (n < r->runs_max)
-		snprintf(more, sizeof more, "; up to %d more may decide", r->runs_max - n);
+	explain_rest(r, theta, e, n, options->is_base_alone, outlook, least, rest);
 	interim_estimate(r, theta, e, n, &l);
 	if (n == 0)
 		undecided(out, "not measured yet");
@@ -354,26 +371,26 @@ static void explain_programs(
 			INTERIM_PROGRAMS_MIN);
 	else if (is_over && out->all.se > r->se_max)
 		undecided(out, "%sruns vary too much: standard error %.2f %% after %d runs, %.2f %% is allowed%s",
-			probable_loss(&out->all, theta, loss), 100 * out->all.se, n, 100 * r->se_max, more);
+			probable_loss(&out->all, theta, loss), 100 * out->all.se, n, 100 * r->se_max, rest);
 	else
 		explain_distance(out->all.m < 0 ? -theta : theta, &out->all,
 			is_over ? (out->all.ci_high - out->all.ci_low) / 2 : stats_t_above(r->p_look, l.degrees) * l.se, when,
 			out);
-	out->want_set = n < r->runs_max && !is_hopeless ? 1 : 0;
+	out->want_set = n < r->runs_max && outlook != STATS_HOPELESS ? 1 : 0;
 	out->flags |= n >= r->runs_max && out->all.se > r->se_max ? FLAG_NOISY : 0;
 }
 
-static void judge_programs(
-	const struct rule *r, double theta, const struct run_estimate *e, int n, bool is_over, struct judgement *out)
+static void judge_programs(const struct rule *r, double theta, const struct run_estimate *e, int n,
+	const struct verdict_options *options, struct judgement *out)
 {
 	static const enum verdict word[] = { [DECISION_OK] = VERDICT_UNCHANGED,
 		[DECISION_REGRESSION] = VERDICT_REGRESSION,
 		[DECISION_IMPROVEMENT] = VERDICT_IMPROVEMENT };
-	bool is_last = is_over || n >= r->runs_max;
+	bool is_last = options->is_over || n >= r->runs_max;
 	enum decision shown = is_last ? interim_last(r, theta, e, n) : DECISION_UNDECIDED;
 
 	if (shown == DECISION_UNDECIDED) {
-		explain_programs(r, theta, e, n, is_last, out);
+		explain_programs(r, theta, e, n, options, out);
 		return;
 	}
 	out->verdict = word[shown];
@@ -393,11 +410,11 @@ static enum decision decide_at_once(
 }
 
 /* `remembered`: the rule of this cell, whether or not its current runs agree with it. */
-static void judge(const struct rule *r, const struct rule *remembered, double threshold_pct, bool sparse, bool is_over,
+static void judge(const struct rule *r, const struct rule *remembered, const struct verdict_options *options,
 	const struct run_estimate *e, int n, struct judgement *out)
 {
-	bool is_quick = r->runs_max < r->runs_regression_min;
-	double theta = stats_theta(threshold_pct);
+	bool is_quick = r->runs_max < r->runs_regression_min, sparse = options->sparse;
+	double theta = stats_theta(options->threshold_pct);
 
 	*out = (struct judgement){ .verdict = VERDICT_UNDECIDED };
 	stats_combine(r, e, n, &out->all);
@@ -406,7 +423,7 @@ static void judge(const struct rule *r, const struct rule *remembered, double th
 	out->want_sustained_runs =
 		n > 0 && out->all.m < theta && out->all.m_separate > theta && out->all.clock_separate > CLOCKS_SEPARATE;
 
-	enum decision at_once = decide_at_once(r, remembered, theta, is_over, e, n);
+	enum decision at_once = decide_at_once(r, remembered, theta, options->is_over, e, n);
 
 	if (at_once == DECISION_REGRESSION || at_once == DECISION_IMPROVEMENT) {
 		out->verdict = at_once == DECISION_REGRESSION ? VERDICT_REGRESSION : VERDICT_IMPROVEMENT;
@@ -415,7 +432,7 @@ static void judge(const struct rule *r, const struct rule *remembered, double th
 		out->verdict = VERDICT_UNCHANGED;
 		out->want_precision = wants_width(r, sparse, n, out);
 	} else if (r->programs && r->p_look > 0 && !is_quick) {
-		judge_programs(r, theta, e, n, is_over, out);
+		judge_programs(r, theta, e, n, options, out);
 	} else {
 		judge_modules(r, theta, sparse, e, n, out);
 	}
@@ -424,7 +441,9 @@ static void judge(const struct rule *r, const struct rule *remembered, double th
 void verdict_judge(
 	const struct rule *r, double threshold_pct, bool sparse, const struct run_estimate *e, int n, struct judgement *out)
 {
-	judge(r, r, threshold_pct, sparse, false, e, n, out);
+	const struct verdict_options options = { .threshold_pct = threshold_pct, .sparse = sparse };
+
+	judge(r, r, &options, e, n, out);
 }
 
 void verdict_of_cell(const struct rule *general, const struct verdict_options *options, const struct run_estimate *pairs, int n,
@@ -435,9 +454,8 @@ void verdict_of_cell(const struct rule *general, const struct verdict_options *o
 	struct rule remembered = stats_rule_of_cell(general, options->tau0, options->nu0);
 	bool fits = memory_fits(options->tau0, options->nu0, pairs, n);
 
-	judge(&of_cell, &remembered, options->threshold_pct, options->sparse, options->is_over, pairs, n, typical);
-	judge(&of_sustained_runs, &of_sustained_runs, options->threshold_pct, options->sparse, options->is_over, sustained_runs,
-		n_sustained_runs, sustained);
+	judge(&of_cell, &remembered, options, pairs, n, typical);
+	judge(&of_sustained_runs, &of_sustained_runs, options, sustained_runs, n_sustained_runs, sustained);
 	verdict_sustained(typical, sustained);
 	verdict_underpowered(&of_cell, fits ? options->underpowered_pct : 0, sustained, typical);
 }

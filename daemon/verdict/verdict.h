@@ -130,7 +130,7 @@ struct judgement {
 	int want_set;             /* set whose next run this cell still needs; 0 when decided */
 	bool want_sustained_runs; /* the clock effect could make this a regression: only sustained runs can show that */
 	bool want_precision; /* decided by set 1, but wider than the target half-width: worth a run of set 1 if budget is left */
-	char reason[160];    /* why undecided, or why a visible gain is not called; "" else */
+	char reason[240];    /* why undecided, or why a visible gain is not called; "" else */
 };
 
 struct verdict_options {
@@ -139,7 +139,12 @@ struct verdict_options {
 	double underpowered_pct; /* as in verdict_underpowered, if the runs agree with the learned noise */
 	bool sparse;             /* selects the target half-width */
 	bool is_over;            /* no further run follows */
+	bool is_base_alone;      /* the base is not interleaved, unlike the target, so whole processes are timed */
 };
+
+/** Remedies in the reason of a cell that all runs would not decide. */
+#define VERDICT_INTERLEAVE "interleave the program"
+#define VERDICT_BASE_WHOLE "the base is not interleaved yet"
 
 /**
  * Judge a cell from the estimates of its runs and its sustained runs (cell_verdict.c: from their samples). `typical`: from
@@ -217,7 +222,7 @@ struct mean_judgement {
 	bool borderline;      /* by sign at the last run */
 	int want_set;         /* set whose next run would add information; 0: none */
 	struct mean all;      /* of both sets */
-	char reason[160];     /* why a tail was not called; "" else */
+	char reason[240];     /* why a tail was not called; "" else */
 };
 
 /**
@@ -294,7 +299,7 @@ struct cell_verdict {
 	int flags;
 	double m, se;               /* the change of the verdict, log ratio */
 	struct mean_judgement mean; /* zero without a group */
-	char reason[160];           /* why undecided, or why a visible change is not called; "" else */
+	char reason[240];           /* why undecided, or why a visible change is not called; "" else */
 };
 
 /**

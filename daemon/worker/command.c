@@ -140,6 +140,18 @@ static int note_absent(struct command *m, const struct reading *base, const stru
 	return 0;
 }
 
+/* Report a side that failed, after the cells in whose turns it ended before: the first fault of a cell is its reason. */
+static int note_failed(struct command *m, int side, const struct command_failure *problem, struct fw_err *err)
+{
+	for (int i = 0; i < m->bench->n_cells; i++) {
+		const struct interleave_reported *reported = interleave_list_find(&m->list[side], m->bench->cells[i].key);
+
+		if (reported && reported->failure[0] && interleave_listed(m, side, i, err) < 0)
+			return -1;
+	}
+	return command_failed(m, side, problem, err);
+}
+
 /* Report rows without a time on both sides, and columns without times, which do not become cells. */
 static int note_rows_without_times(struct command *m, int side, const struct reading *r, struct fw_err *err)
 {
@@ -215,7 +227,7 @@ static int discover(struct command *m, struct cell **cells, struct fw_err *err)
 	if (status == 1 && choose_start(m, &check, err) != 0)
 		status = -1;
 	for (int side = m->n_sides - 1; side >= BASE && status == 1; side--)
-		if (!ran[side] && command_failed(m, side, &check.problem[side], err) < 0)
+		if (!ran[side] && note_failed(m, side, &check.problem[side], err) < 0)
 			status = -1;
 	if (status == 1 && ran[BASE] && ran[TARGET] && note_absent(m, &reading[BASE], &reading[TARGET], err) != 0)
 		status = -1;
@@ -260,9 +272,24 @@ static int note_sources_alone(struct command *m, struct fw_err *err)
 		base->name);
 }
 
-/* Close cells that all allowed runs would leave undecided: only a change of the benchmark would help. */
-static int stop_hopeless(struct bench *b, const int *list, int n, struct fw_err *err)
+static bool is_base_alone(const struct command *m)
 {
+	return m->list[TARGET].can_interleave && !m->list[BASE].can_interleave;
+}
+
+/* Note that only the base prevents an interleaved measurement. The daemon searches for the first words. */
+static int note_base_alone(struct command *m, struct fw_err *err)
+{
+	return bench_send_note(m->bench, -1, ROLE_BASE, err,
+		VERDICT_BASE_WHOLE ", so both sides are timed as whole processes; the first comparison with a base that is "
+				   "interleaved pairs their calls");
+}
+
+/* Close cells that all allowed runs would leave undecided: only a change of the benchmark would help. */
+static int stop_hopeless(struct command *m, const int *list, int n, struct fw_err *err)
+{
+	struct bench *b = m->bench;
+
 	for (int i = 0; i < n; i++) {
 		int runs = b->cell[list[i]].n_runs;
 		double se;
@@ -272,8 +299,10 @@ static int stop_hopeless(struct bench *b, const int *list, int n, struct fw_err 
 		b->cell[list[i]].open = false;
 		if (bench_send_note(b, list[i], ROLE_NONE, err,
 			    "stopped after %d runs, whose processes vary so much that %d would leave a standard error of %.2f %% "
-			    "(%.2f %% is allowed): an interleaved program is paired call by call instead (doc/interleave.md)",
-			    runs, b->rule.runs_max, 100 * se, 100 * b->rule.se_max) != 0)
+			    "(%.2f %% is allowed): %s",
+			    runs, b->rule.runs_max, 100 * se, 100 * b->rule.se_max,
+			    is_base_alone(m) ? VERDICT_BASE_WHOLE
+					     : "an interleaved program is paired call by call instead (doc/interleave.md)") != 0)
 			return -1;
 	}
 	return 0;
@@ -308,7 +337,7 @@ static int measure_processes(struct command *m, struct fw_err *err)
 	while (result == 0 && !b->lost && (n = measure_next(b, list, &set)) > 0) {
 		if (b->runs > 0 && b->gpu_s >= b->limits.budget_s)
 			break; /* open cells remain undecided */
-		result = command_process_run(m, list, n, set, err) < 0 || stop_hopeless(b, list, n, err) != 0 ? -1 : 0;
+		result = command_process_run(m, list, n, set, err) < 0 || stop_hopeless(m, list, n, err) != 0 ? -1 : 0;
 	}
 	if (result == 0)
 		result = note_excluded_calls(m, err);
@@ -339,6 +368,8 @@ int command_measure(
 	if (status == 1 && interleave_taken(&m))
 		by_interleave = interleave_measure(&m, err);
 	interleave_parents_end(m.parent, COMMAND_SIDES_MAX);
+	if (status == 1 && is_base_alone(&m) && note_base_alone(&m, err) < 0)
+		status = -1;
 	if (status == 1 && by_interleave == 0)
 		status = measure_processes(&m, err);
 	if (status >= 0 && by_interleave >= 0)

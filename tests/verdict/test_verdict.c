@@ -188,7 +188,7 @@ static void reasons_have_no_interval(void **state)
 	judge(&r, 3, 0.02, 0, 0, &j);
 	assert_string_equal(j.reason,
 		"-1.98 % after 3 of at most 12 runs lies beyond the threshold, but is not overwhelming; any other "
-		"change takes 4 runs");
+		"change needs 4 runs");
 	judge(&r, 4, 0.02, 2, 0.018, &j);
 	assert_non_null(strstr(j.reason,
 		"too close to call after the confirming set's 2 of at most 12 runs: 0.28 points from the threshold, where a verdict needs "));
@@ -271,6 +271,69 @@ static void more_runs_are_not_promised_where_they_decide_nothing(void **state)
 		assert_non_null(strstr(j.reason, "; even 32 would not decide: interleave the program"));
 		assert_null(strstr(j.reason, "may decide"));
 	}
+}
+
+/* What is said of further runs is a prediction from the standard error, the number of runs and the threshold alone. */
+static void the_remedy_fits_how_calls_are_paired(void **state)
+{
+	struct verdict_options options = { .threshold_pct = 1.5, .tau0 = NAN, .nu0 = NAN, .is_over = true };
+	struct run_estimate e[4];
+	struct judgement j, sustained;
+	struct rule r;
+
+	(void)state;
+	rule_default(&r, 1);
+	r.programs = true;
+	r.confirm = false;
+	r.runs_max = 32;
+	for (int i = 0; i < 4; i++)
+		e[i] = (struct run_estimate){ .set = 1, .n = 20, .d = i % 2 ? 0.12 : -0.09, .q = 1e-6 };
+	verdict_of_cell(&r, &options, e, 4, NULL, 0, &j, &sustained);
+	assert_non_null(strstr(j.reason, "; even 32 would not decide: use a quieter machine, or make calls do equal work"));
+	assert_null(strstr(j.reason, "interleave"));
+	options.is_base_alone = true; /* which is not why these vary */
+	verdict_of_cell(&r, &options, e, 4, NULL, 0, &j, &sustained);
+	assert_null(strstr(j.reason, "interleave"));
+	for (int i = 0; i < 4; i++)
+		e[i].n = 2;
+	verdict_of_cell(&r, &options, e, 4, NULL, 0, &j, &sustained);
+	assert_non_null(strstr(j.reason, "; even 32 would not decide: the base is not interleaved yet"));
+	assert_null(strstr(j.reason, "interleave the program"));
+}
+
+static void more_runs_promise_no_more_at_a_larger_error(void **state)
+{
+	struct verdict_options options = { .threshold_pct = 1.5, .tau0 = NAN, .nu0 = NAN, .is_over = true };
+	struct run_estimate e[6];
+	struct judgement j, sustained;
+	struct rule r;
+
+	(void)state;
+	rule_default(&r, 1);
+	r.programs = true;
+	r.confirm = false;
+	r.runs_max = 32;
+	for (int wild = 0; wild < 40; wild++)
+		for (int mean = -4; mean <= 4; mean++) {
+			for (int i = 0; i < 6; i++)
+				e[i] = (struct run_estimate){
+					.set = 1, .n = 2, .d = 0.15 * mean + (i % 2 ? 1 : -1) * 0.02 * (wild + 1), .q = 1e-6
+				};
+			verdict_of_cell(&r, &options, e, 6, NULL, 0, &j, &sustained);
+			if (!strstr(j.reason, "runs vary too much"))
+				continue;
+			if (0.67 * j.all.se * sqrt(6. / 32) > r.se_max)
+				assert_true(strstr(j.reason, "; even 32 would not decide: ") ||
+					    strstr(j.reason, "; up to 26 more may decide, but only a change above "));
+			else
+				assert_string_equal(strrchr(j.reason, ';'), "; up to 26 more may decide");
+		}
+	for (int i = 0; i < 6; i++)
+		e[i] = (struct run_estimate){ .set = 1, .n = 2, .d = (i % 2 ? 1.1 : 0.3), .q = 1e-6 };
+	verdict_of_cell(&r, &options, e, 6, NULL, 0, &j, &sustained);
+	assert_int_equal(j.verdict, VERDICT_UNDECIDED);
+	assert_non_null(strstr(j.reason, "; up to 26 more may decide, but only a change above "));
+	assert_int_equal(j.want_set, 1);
 }
 
 /* A loss that the interval shows, without the evidence of a verdict, is named with its bound. */
@@ -452,6 +515,8 @@ int main(void)
 		cmocka_unit_test(noise_has_a_word),
 		cmocka_unit_test(noise_is_no_verdict),
 		cmocka_unit_test(more_runs_are_not_promised_where_they_decide_nothing),
+		cmocka_unit_test(the_remedy_fits_how_calls_are_paired),
+		cmocka_unit_test(more_runs_promise_no_more_at_a_larger_error),
 		cmocka_unit_test(a_probable_loss_is_said),
 		cmocka_unit_test(precision_while_budget_lasts),
 		cmocka_unit_test(identical_builds_raise_no_alarm),

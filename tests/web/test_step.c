@@ -28,6 +28,10 @@ static void an_undecided_comparison_has_the_step_that_helps(void **state)
 	(void)state;
 	check_step("runs vary; the base's budget of 60 s ended first", "push a larger budget_s to the upstream branch");
 	check_step("runs vary too much; even 32 would not decide: interleave the program", "interleave the program (doc/");
+	check_step("runs vary too much; even 32 would not decide: the base is not interleaved yet",
+		"once the base is interleaved, too");
+	check_step(
+		"runs vary too much; even 32 would not decide: use a quieter machine, or make calls do equal work", "measure ");
 	check_step("runs vary too much; up to 2 more may decide", "measure ");
 	check_step(NULL, "measure ");
 }

@@ -135,6 +135,19 @@ is "the others are not" "$(cells | grep calm)" "calm unchanged "
 is "and what a process takes to settle is no part of its time" \
 	"$(sql "SELECT base_median_ms BETWEEN 0.9999 AND 1.0001 FROM cell WHERE comparison = $newest AND key = 'calm'")" 1
 
+# ---- only the base takes no turns
+branch plain turns main
+echo 'exec python3 bench.py' >"$tmp/plain/bench.sh"
+printf '%s\n' "import flopwatch, time" "for key in 'calm', 'wild':" "    for call in flopwatch.cell(key):" "        with call: time.sleep(0.0011)" \
+	>"$tmp/plain/bench.py"
+commit plain "takes turns"
+push plain turns
+in_the_end "$(head_of plain)" >"$tmp/verdict"
+git -C "$tmp/plain" checkout -q main
+like "a base that takes no turns is named" "$(notes)" '^the base is not interleaved yet, so both sides are timed as whole processes; '
+is "and nobody is advised to interleave the program" "$(notes | grep -c 'an interleaved program is paired'; why wild | grep -c 'interleave the program')" "0
+0"
+
 # ---- many cells
 program one 'int main(void) { char key[32]; for (int i = 0; i < 200; i++) { snprintf(key, sizeof(key), "cell/%d", i); FLOPWATCH(key, 1e6, 0) take(i == 77 && SLOW ? 330 : 300); } return 0; }'
 sed -i '1i #define SLOW 0' "$tmp/one/prog.c"

@@ -110,7 +110,9 @@ static void draw_failure_step(struct buf *out, const struct step *s)
 static void draw_undecided_step(struct buf *out, const struct step *s)
 {
 	const char *reason = s->reason ? s->reason : "";
-	if (strstr(reason, "interleave the program"))
+	if (strstr(reason, VERDICT_BASE_WHOLE))
+		emit_raw(out, "once the base is interleaved, too, calls are paired, which decides more");
+	else if (strstr(reason, VERDICT_INTERLEAVE))
 		emit_raw(out, "interleave the program (doc/howto/add-a-repository.md#an-interleaved-program)");
 	else if (strstr(reason, "; the base's budget of "))
 		emit_raw(out, "push a larger budget_s to the upstream branch, and start from there");

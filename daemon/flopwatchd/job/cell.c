@@ -162,6 +162,8 @@ static void collect_all(const struct result *r, int cell, struct judge_timed *ou
 	bool by_call = decides == SERIES_CALL;
 	judge_timed_init(out);
 	out->are_forked = r->plan.request.subject[0].run.fork;
+	for (int i = 0; i < r->n_notes; i++)
+		out->is_base_alone |= strncmp(r->note[i].text, VERDICT_BASE_WHOLE, strlen(VERDICT_BASE_WHOLE)) == 0;
 	collect_runs(r, cell, decides, ROLE_BASE, false, &out->decides);
 	collect_runs(r, cell, SERIES_SUSTAINED, ROLE_BASE, false, &out->sustained_runs);
 	if (!by_call)
@@ -334,7 +336,8 @@ void judge_timings(const struct rule *general, bool sparse, struct judge_timed *
 		.nu0 = c->nu0,
 		.underpowered_pct = c->underpowered_pct,
 		.sparse = sparse,
-		.is_over = true };
+		.is_over = true,
+		.is_base_alone = t->is_base_alone };
 	char why[DEVICE_CHECK_WHY_SIZE], why_sustained[DEVICE_CHECK_WHY_SIZE];
 	int flags = c->flags;
 	double beta = isfinite(c->beta) ? c->beta : 0, base = c->base_median_ms, target = c->target_median_ms;

@@ -239,6 +239,7 @@ struct judge_timed {
 	struct judge_runs call;           /* series call, unless it decides */
 	struct judge_runs host;           /* host time of enqueue, in us instead of ms, if the device time decides */
 	bool are_forked;                  /* a process that has imported its modules forks the runs */
+	bool is_base_alone;               /* as in verdict_options */
 
 	struct cell_finding found; /* the slow calls as counted before; used without samples */
 };

@@ -344,6 +344,7 @@ static int read_again(struct db *db, const struct rule *rule, struct store_cell 
 	}
 	char said[sizeof c->reason];
 	memcpy(said, c->reason, sizeof said);
+	t->is_base_alone = strstr(said, VERDICT_BASE_WHOLE) != NULL;
 	judge_timings(rule, family_group_is_irregular(c->group), t, c);
 	if (strncmp(said, c->reason, strlen(c->reason)) == 0)
 		memcpy(c->reason, said, sizeof said); /* including the end of its budget, which is not stored */
