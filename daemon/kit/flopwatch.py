@@ -146,7 +146,8 @@ class _Channel:
         if self.pid != os.getpid() or not self.link:
             return
         if self.in_turn:
-            self.fail("the program ended in the middle of a cell")
+            problem = getattr(sys, "last_value", None)  # what ended it
+            self.fail(_problem_text(problem) if problem else "the program ended in the middle of a cell")
         self.send("bye")
         self.link = None
 
@@ -157,6 +158,10 @@ def _collect():
     gc.collect()
     if time.perf_counter_ns() - began > _COLLECT_MAX_NS:
         gc.freeze()
+
+
+def _problem_text(problem):
+    return ("%s: %s" % (type(problem).__name__, problem)).rstrip(": ")
 
 
 def _line(text):
@@ -1024,7 +1029,7 @@ class _Cell:
             gc.enable()
         if kind is not None:
             if self.interleave.link and self.interleave.in_turn and issubclass(kind, Exception):
-                self.interleave.fail("%s: %s" % (kind.__name__, problem))
+                self.interleave.fail(_problem_text(problem))
             return False
         self.made += 1
         if self.is_probe:

@@ -60,6 +60,10 @@ int interleave_listed(struct command *m, int side, int cell, struct fw_err *err)
 	const struct interleave_reported *reported = interleave_list_find(&m->list[side], m->bench->cells[cell].key);
 	enum role role = m->side[side]->role;
 
+	if (!reported && m->list[side].is_cut)
+		return bench_fault(m->bench, cell, role, "crash", err,
+			"not measured: the benchmark ended in %d other cells, at last in %s", m->list[side].deaths,
+			m->list[side].cell[m->list[side].n - 1].key);
 	if (!reported)
 		return bench_fault(m->bench, cell, role, "unsupported", err, "the benchmark does not have this cell");
 	if (reported->failure[0])

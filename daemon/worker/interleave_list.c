@@ -3,7 +3,11 @@
 
 #include <math.h>
 
-enum { CALLS = 4 /* of a cell; the first one is cold */, UNTIMED_MAX = 60 /* calls without a time, which are repeated */ };
+enum {
+	DEATHS_MAX = 8,
+	CALLS = 4 /* of a cell; the first one is cold */,
+	UNTIMED_MAX = 60 /* calls without a time, which are repeated */
+};
 
 #define SPENT_MS_MAX                                                                                                             \
 	2000 /* no further call after this time, not counting the first call, which may include compilation or tuning */
@@ -56,7 +60,8 @@ static int answer(struct interleave_list *l, struct interleave_child *c, struct 
 
 	if (begin_cell(l, c->side.key, &is_new, err) != 0)
 		return -1;
-	if (l->calls < CALLS && l->spent_ms < SPENT_MS_MAX && !l->cell[l->n - 1].failure[0])
+	l->is_granted = l->calls < CALLS && l->spent_ms < SPENT_MS_MAX && !l->cell[l->n - 1].failure[0];
+	if (l->is_granted)
 		interleave_child_go(c, &(struct interleave_go){ .warm = l->calls > 0 && !l->is_slow_to_begin, .calls = 1 });
 	else
 		interleave_child_next(c);
@@ -145,6 +150,21 @@ int interleave_list_take(void *list, struct interleave_child *c, const struct in
 	default:
 		return 0;
 	}
+}
+
+bool interleave_list_end(struct interleave_list *l, const struct interleave_side *side, const struct command_failure *problem)
+{
+	struct interleave_reported *cell = l->n ? &l->cell[l->n - 1] : NULL;
+
+	if (!cell || !l->is_granted || strcmp(problem->failure, "crash") != 0 || (!interleave_holds(side) && !cell->failure[0]))
+		return false;
+	if (!cell->failure[0]) {
+		snprintf(cell->failure, sizeof cell->failure, "%s", problem->failure);
+		snprintf(cell->detail, sizeof cell->detail, "%.399s", problem->detail);
+	}
+	l->is_granted = false;
+	l->is_cut = ++l->deaths == DEATHS_MAX;
+	return true;
 }
 
 int interleave_list_reading(const struct interleave_list *l, struct reading *out, struct fw_err *err)

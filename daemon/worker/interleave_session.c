@@ -127,6 +127,18 @@ static int crowding_side(struct interleave_session *s, int failed)
 	return failed;
 }
 
+/* The cell in whose turn a side failed, or that it failed before it crashed, as the kit for Python does with an exception; or -1. */
+static int cell_of_failure(const struct interleave_session *s, int side)
+{
+	const struct interleave_child *c = &s->child[side];
+
+	if (s->at && interleave_holds(&c->side))
+		return s->at->cell;
+	int i = strcmp(c->problem.failure, "crash") == 0 ? index_of(s, c->side.key) : -1;
+
+	return i >= 0 && s->cell[i].failed_side == side ? s->cell[i].cell : -1;
+}
+
 /* Whether the session has failed. The first failure ends it and belongs to the cell of the failed side's turn. */
 static bool in_failure(struct interleave_session *s)
 {
@@ -139,7 +151,7 @@ static bool in_failure(struct interleave_session *s)
 		c = &s->child[k];
 		s->failure_side = k;
 		s->problem = c->problem;
-		s->failure_cell = s->at && interleave_holds(&c->side) ? s->at->cell : -1;
+		s->failure_cell = cell_of_failure(s, k);
 		s->no_room = lastwords_is_out_of_memory(&c->words);
 	}
 	return s->failure_side >= 0;

@@ -821,17 +821,26 @@ struct interleave_list {
 	bool can_interleave; /* it sent hello: it can be interleaved */
 	int n;
 	struct interleave_reported *cell; /* cell[n] in the order in which the program reached them */
+	bool is_cut; /* it ended in so many cells that it is not started again: cells after those are missing */
 	/* internal */
+	bool is_granted; /* the last answer was a turn */
+	int deaths;      /* cells in whose turns it ended */
 	int calls, untimed, late, room;
 	double spent_ms;       /* in calls of this cell except the first, */
 	bool is_slow_to_begin; /* which took so long that no warm call follows */
 };
 
 struct interleave_child;
+struct command_failure;
 
 void interleave_list_fini(struct interleave_list *l);
 /** Take a line of the program and answer it at once (an interleave_line_fn). `list`: starts zeroed. Err: too many cells. */
 int interleave_list_take(void *list, struct interleave_child *c, const struct interleave_line *line, struct fw_err *err);
+/**
+ * Assign the crash of a listing program to the cell in whose turn it ended, or that it failed and then ended before another turn.
+ * Returns whether there is such a cell. The program can then be started again with the same list, which omits the cell.
+ */
+bool interleave_list_end(struct interleave_list *l, const struct interleave_side *side, const struct command_failure *problem);
 /** Convert the list to a reading, as if from an output file. Own: reading_fini. Err: more cells than a benchmark may have. */
 int interleave_list_reading(const struct interleave_list *l, struct reading *out, struct fw_err *err);
 /** Return the program's data of a cell; NULL none. */
@@ -944,7 +953,7 @@ struct command_check {
 
 /**
  * Run all sides once, at the same time: no time of these processes is used. A side that fails because the sides share the device
- * or the machine runs once more, alone. A program that uses the interleave protocol fills its list in `m`, and may remain as the
+ * or the machine runs once more, alone, and so does one that ends in a turn, without the cell of that turn. A program that uses the interleave protocol fills its list in `m`, and may remain as the
  * parent of its runs. Adds the wall time to the bench. Err: -1 cancelled, or an error of the worker.
  */
 int command_check(struct command *m, struct command_check *out, struct fw_err *err);

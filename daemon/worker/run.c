@@ -237,7 +237,8 @@ enum { CHECK_WAIT_MS = 100 };
 struct check {
 	struct command *command;
 	struct command_check *out;
-	int n, side[COMMAND_SIDES_MAX]; /* the sides that run now */
+	int n, side[COMMAND_SIDES_MAX];    /* the sides that run now */
+	bool continues[COMMAND_SIDES_MAX]; /* by side: its list, without the cell in whose turn it ended */
 	int folder[COMMAND_SIDES_MAX];
 	int64_t began_ns, started_ns; /* all of them use the device, or have ended; 0: not yet */
 	struct interleave_child child[COMMAND_SIDES_MAX];
@@ -257,7 +258,8 @@ static int start_side(struct check *k, int i, struct fw_err *err)
 	int side = k->side[i];
 
 	begin_running(&k->running[i], m->side[side]);
-	interleave_list_fini(&m->list[side]);
+	if (!k->continues[side])
+		interleave_list_fini(&m->list[side]);
 	*child = (struct interleave_child){ .is_list = true,
 		.on_line = is_interleaved(m->side[side]) ? interleave_list_take : NULL,
 		.arg = &m->list[side],
@@ -322,7 +324,7 @@ static int take_side(struct check *k, int i, struct fw_err *err)
 
 	k->out->problem[side] = k->child[i].problem;
 	memcpy(k->out->why_fresh[side], k->child[i].why_fresh, sizeof k->out->why_fresh[side]);
-	*ran = !k->child[i].problem.failure[0];
+	*ran = !k->child[i].problem.failure[0] || m->list[side].is_cut;
 	r->words = k->child[i].words;
 	if (*ran && m->list[side].can_interleave)
 		*ran = interleave_list_reading(&m->list[side], &k->out->reading[side], err) != 0 ? -1 : 1;
@@ -343,6 +345,16 @@ static bool may_be_crowded(const struct check *k, int i)
 		is_beside_crowd = is_beside_crowd || (other != i && k->child[other].has_crowded);
 	return strcmp(c->problem.failure, "timeout") == 0 || lastwords_is_out_of_memory(&c->words) ||
 	       (c->problem.failure[0] && is_beside_crowd && !c->has_crowded);
+}
+
+/* Whether a side ended in the turn of a cell, and can list the cells after it. */
+static bool can_continue(struct check *k, int i)
+{
+	int side = k->side[i];
+	struct interleave_list *list = &k->command->list[side];
+
+	k->continues[side] = interleave_list_end(list, &k->child[i].side, &k->child[i].problem) && !list->is_cut;
+	return k->continues[side];
 }
 
 /* Run the listed sides. `again` receives those that failed and may succeed alone; returns their number, or -1. */
@@ -372,7 +384,7 @@ static int run_check(struct check *k, int *again, struct fw_err *err)
 		m->bench, can_interleave ? DEVICE_STEP_START : DEVICE_STEP_PROGRAM, (double)(started_ns - k->began_ns) * 1e-9);
 	bench_add_held_time(m->bench, DEVICE_STEP_PROGRAM, (double)(ended_ns - started_ns) * 1e-9);
 	for (int i = 0; i < k->n; i++) {
-		if (result == 0 && k->n > 1 && may_be_crowded(k, i))
+		if (result == 0 && ((k->n > 1 && may_be_crowded(k, i)) || can_continue(k, i)))
 			again[n_again++] = k->side[i];
 		else if (result == 0)
 			result = take_side(k, i, err);
@@ -385,7 +397,7 @@ static int run_check(struct check *k, int *again, struct fw_err *err)
 int command_check(struct command *m, struct command_check *out, struct fw_err *err)
 {
 	struct check *k = mem_alloc_zero(1, sizeof *k);
-	int again[COMMAND_SIDES_MAX], n, ignored[COMMAND_SIDES_MAX];
+	int again[COMMAND_SIDES_MAX], n, same[COMMAND_SIDES_MAX];
 
 	memset(out, 0, sizeof *out);
 	k->command = m;
@@ -394,10 +406,13 @@ int command_check(struct command *m, struct command_check *out, struct fw_err *e
 		k->side[k->n++] = side;
 	n = run_check(k, again, err);
 	for (int i = 0; i < n; i++) {
+		int more = 1;
+
 		k->n = 1;
 		k->side[0] = again[i];
-		if (run_check(k, ignored, err) < 0)
-			n = -1;
+		while (more > 0)
+			more = run_check(k, same, err);
+		n = more < 0 ? -1 : n;
 	}
 	free(k);
 	return n < 0 ? -1 : 0;
