@@ -1,6 +1,8 @@
 /* hint.c - documented in internal.h. */
 #include "cli/internal.h"
 
+#include <math.h>
+
 static void add(struct hints *h, const char *format, ...) __attribute__((format(printf, 2, 3)));
 static void add(struct hints *h, const char *format, ...)
 {
@@ -212,6 +214,33 @@ static void about_twins(const struct outcome *o, struct hints *h)
 			n, n == 1 ? " has" : "s have", n == 1 ? ": " : ", such as ", first, second);
 }
 
+/* Whether a program was timed as whole processes: its notes have neither its turns nor the reason why it takes none. */
+static bool was_whole(const struct outcome *o, const struct benchmark *run)
+{
+	for (int i = 0; i < o->n_notes; i++)
+		if (strncmp(o->note[i], report_turns, strlen(report_turns)) == 0 || strstr(o->note[i], "cannot be interleaved"))
+			return false;
+	return o->n_left == 0 && strcmp(run->time, "cpu") != 0;
+}
+
+/* A library whose programs the kit can interleave was timed as whole processes. */
+static void about_whole_processes(const struct outcome *o, const struct benchmark *run, struct hints *h)
+{
+	static const struct {
+		const char *reader, *remedy;
+	} ways[] = { { "google-benchmark", "BENCHMARK_MAIN() in its source instead of benchmark_main, or FLOPWATCH_MAIN() of "
+					   "flopwatch_benchmark.h" },
+		{ "nvbench", "flopwatch_nvbench.h, included before NVBENCH_MAIN" },
+		{ "pytest-benchmark", "-p flopwatch in its command" }, { "flopwatch", "flopwatch.h or flopwatch.py" } };
+
+	for (size_t i = 0; i < sizeof ways / sizeof ways[0] && was_whole(o, run); i++)
+		if (strcmp(ways[i].reader, run->reader) == 0)
+			add(h,
+				"%s is timed as whole processes, one after the other; with %s its calls alternate with those of the base, "
+				"which usually needs fewer runs (doc/interleave.md)",
+				run->name, ways[i].remedy);
+}
+
 void hint_all(const struct tree *t, const struct outcome *o, const struct benchmark *run, struct hints *out)
 {
 	int timed, unsupported, failed;
@@ -229,6 +258,8 @@ void hint_all(const struct tree *t, const struct outcome *o, const struct benchm
 	if (run && timed == 0)
 		about_program(t, o, run, out);
 	about_twins(o, out);
+	if (run && timed > 0)
+		about_whole_processes(o, run, out);
 	if (!run && timed == 0 && unsupported > 0 && o->device.kind != DEVICE_CUDA)
 		add(out, "no provider of the module does these cells on %s; one for GPUs needs one, which is not here",
 			o->device.name);
@@ -274,6 +305,7 @@ void hint_budget(const struct outcome *o, const struct benchmark *run, const cha
 
 	if (!(least_s > budget_s) || o->n_cells < 2)
 		return;
+	least_s = ceil(least_s);
 	buf_init(&command, HINT_SIZE);
 	if (run)
 		select_row(run->reader, key, word, sizeof word);

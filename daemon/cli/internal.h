@@ -1199,10 +1199,12 @@ struct report {
 
 /**
  * Estimate the device time of a comparison of two such commits: `least` if its runs agree. Cells whose runs vary get more runs
- * until the budget ends, and later runs may take longer than the timed one, so only the budget is an upper bound. Units: s. False:
- * nothing was timed.
+ * until the budget ends, and later runs may take longer than the timed one, so only the budget is an upper bound: `most`, also if
+ * `least` is more. Units: s. False: nothing was timed.
  */
 bool report_cost(const struct report *r, double *least, double *most);
+/** The first words of the note about turns, which only interleaved programs have; printed with --long only. */
+extern const char report_turns[];
 void report_print(const struct report *r, bool is_quiet, FILE *out);
 
 /** Device time of one comparison, summed over suites and benchmarks. */

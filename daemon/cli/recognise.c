@@ -165,6 +165,9 @@ bool recognise(struct scan_program *p)
 		p->kind = SCAN_TIMED_PYTHON;
 		snprintf(p->why, sizeof p->why, "times with %s, which `python3 -m flopwatch` converts to cells", timer);
 	}
+	if (p->kind == SCAN_GOOGLE && !strstr(p->text.data, "BENCHMARK_MAIN"))
+		snprintf(p->why, sizeof p->why,
+			"includes benchmark/benchmark.h; without BENCHMARK_MAIN() whole processes are timed");
 	if (p->kind == SCAN_HYPERFINE && !recognise_option(p->text.data, "--export-json", p->output, sizeof p->output))
 		return false;
 	return p->kind != SCAN_NONE;

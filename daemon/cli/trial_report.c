@@ -13,7 +13,7 @@ bool report_cost(const struct report *r, double *least, double *most)
 	if (o->runs == 0)
 		return false;
 	*least = o->check_s + first * o->run_s;
-	*most = fmax(r->budget_s, *least);
+	*most = r->budget_s;
 	return true;
 }
 
@@ -95,8 +95,7 @@ static void print_cells(const struct outcome *o, FILE *out)
 	}
 }
 
-/* The note about the cost of a turn, which only --long prints. */
-static const char turns[] = "interleaved programs: ";
+const char report_turns[] = "interleaved programs: ";
 
 void report_print(const struct report *r, bool is_quiet, FILE *out)
 {
@@ -114,7 +113,7 @@ void report_print(const struct report *r, bool is_quiet, FILE *out)
 		if (strcmp(o->fault[i].failure, "build") != 0)
 			fprintf(out, "  %s: %s\n", o->fault[i].failure, o->fault[i].detail);
 	for (int i = 0; i < o->n_notes && !is_quiet; i++)
-		if (r->is_long || strncmp(o->note[i], turns, sizeof turns - 1) != 0)
+		if (r->is_long || strncmp(o->note[i], report_turns, sizeof report_turns - 1) != 0)
 			fprintf(out, "  note: %s\n", o->note[i]);
 	if (o->n_left)
 		fprintf(out, "  and %d more faults or notes, which are not shown\n", o->n_left);
@@ -123,7 +122,9 @@ void report_print(const struct report *r, bool is_quiet, FILE *out)
 	if (!report_cost(r, &least, &most))
 		return;
 	fprintf(out, "  %d of %d cells have a time", timed, o->n_cells);
-	if (!r->is_alone)
+	if (!r->is_alone && least > most)
+		fprintf(out, "; a comparison needs about %.0f s, more than its budget_s of %.0f s", ceil(least), most);
+	else if (!r->is_alone)
 		fprintf(out, "; a comparison holds the device for about %.0f s, at most %.0f s", ceil(least), ceil(most));
 	fputc('\n', out);
 }
@@ -143,10 +144,10 @@ void report_add(const struct report *r, struct report_total *t)
 	}
 }
 
-/* "40 s", from two minutes on "3 min". Shape: text[size]. */
+/* "120 s", above ten minutes "11 min". Shape: text[size]. */
 static const char *duration(double s, char *text, size_t size)
 {
-	snprintf(text, size, s < 120 ? "%.0f s" : "%.0f min", s < 120 ? ceil(s) : ceil(s / 60));
+	snprintf(text, size, s <= 600 ? "%.0f s" : "%.0f min", s <= 600 ? ceil(s) : ceil(s / 60));
 	return text;
 }
 
@@ -156,9 +157,12 @@ void report_print_total(const struct report_total *t, FILE *out)
 
 	if (t->n_cells == 0)
 		return;
-	fprintf(out, "%d cell%s: %s holds the device for about %s if its runs agree; after %s (budget_s) no further run begins",
-		t->n_cells, t->n_cells == 1 ? "" : "s", t->is_part ? "a comparison of them" : "a push",
+	fprintf(out, "%d cell%s: %s %s about %s if its runs agree; after %s (budget_s) no further run begins", t->n_cells,
+		t->n_cells == 1 ? "" : "s", t->is_part ? "a comparison of them" : "a push",
+		t->least_s > t->most_s ? "needs the device for" : "holds the device for",
 		duration(t->least_s, least, sizeof least), duration(t->most_s, most, sizeof most));
+	if (t->least_s > t->most_s)
+		fputs(", so cells remain undecided", out);
 	if (t->n_untimed)
 		fprintf(out, "; %d other suite%s or benchmark%s without a time", t->n_untimed, t->n_untimed == 1 ? "" : "s",
 			t->n_untimed == 1 ? "" : "s");

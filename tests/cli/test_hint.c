@@ -53,12 +53,39 @@ static void there_is_none_where_it_cannot_help(void **state)
 	assert_string_equal(hint_of(NULL, 0, 120), "");
 }
 
+static void whole_processes_are_named(void **state)
+{
+	static struct tree tree;
+	static struct hints hints;
+	struct outcome_cell cell[1] = { { .key = "a/1", .ms = 1 } };
+	static struct outcome o;
+	struct benchmark google = benchmark_of("google-benchmark"), other = benchmark_of("hyperfine");
+
+	(void)state;
+	o.cell = cell;
+	o.n_cells = 1;
+	o.is_sandboxed = true;
+	hint_all(&tree, &o, &google, &hints);
+	assert_int_equal(hints.n, 1);
+	assert_string_equal(hints.text[0],
+		"rows is timed as whole processes, one after the other; with BENCHMARK_MAIN() in its source instead of benchmark_main, "
+		"or FLOPWATCH_MAIN() of flopwatch_benchmark.h its calls alternate with those of the base, which usually needs fewer "
+		"runs (doc/interleave.md)");
+	hint_all(&tree, &o, &other, &hints);
+	assert_int_equal(hints.n, 0);
+	o.n_notes = 1;
+	snprintf(o.note[0], sizeof o.note[0], "interleaved programs: 4 turns, each 2 ms");
+	hint_all(&tree, &o, &google, &hints);
+	assert_int_equal(hints.n, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_suite_has_a_key_for_pushes),
 		cmocka_unit_test(a_library_has_an_argument),
 		cmocka_unit_test(there_is_none_where_it_cannot_help),
+		cmocka_unit_test(whole_processes_are_named),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
