@@ -231,7 +231,7 @@ static void about_whole_processes(const struct outcome *o, const struct benchmar
 	} ways[] = { { "google-benchmark", "BENCHMARK_MAIN() in its source instead of benchmark_main, or FLOPWATCH_MAIN() of "
 					   "flopwatch_benchmark.h" },
 		{ "nvbench", "flopwatch_nvbench.h, included before NVBENCH_MAIN" },
-		{ "pytest-benchmark", "-p flopwatch in its command" }, { "flopwatch", "flopwatch.h or flopwatch.py" } };
+		{ "pytest-benchmark", "-p flopwatch in its command" } };
 
 	for (size_t i = 0; i < sizeof ways / sizeof ways[0] && was_whole(o, run); i++)
 		if (strcmp(ways[i].reader, run->reader) == 0)

@@ -339,11 +339,12 @@ static void explain_rest(const struct rule *r, double theta, const struct run_es
 	bool is_interleaved = stats_pairing_kind(r, e, n) == PAIRING_INTERLEAVE;
 
 	out[0] = '\0';
-	if (outlook == STATS_HOPELESS) /* cli/summary.c and web/page/outcome.c search for the remedies */
-		snprintf(out, 120, "; even %d would not decide: %s", r->runs_max,
-			is_interleaved  ? "use a quieter machine, or make calls do equal work"
-			: is_base_alone ? VERDICT_BASE_WHOLE
-					: VERDICT_INTERLEAVE);
+	if (outlook == STATS_HOPELESS && is_interleaved)
+		snprintf(out, 120, "; even %d would not decide: use a quieter machine, or make calls do equal work", r->runs_max);
+	else if (outlook == STATS_HOPELESS && is_base_alone) /* ends with VERDICT_BASE_WHOLE */
+		snprintf(out, 120, "; even %d would not decide: the base is not interleaved yet", r->runs_max);
+	else if (outlook == STATS_HOPELESS) /* ends with VERDICT_INTERLEAVE */
+		snprintf(out, 120, "; even %d would not decide: interleave the program", r->runs_max);
 	else if (outlook == STATS_LARGE_ONLY)
 		snprintf(out, 120, "; up to %d more may decide, but only a change above %.2g %%", r->runs_max - n,
 			-stats_change_pct(theta + r->k * least));

@@ -277,12 +277,12 @@ static bool is_base_alone(const struct command *m)
 	return m->list[TARGET].can_interleave && !m->list[BASE].can_interleave;
 }
 
-/* Note that only the base prevents an interleaved measurement. The daemon searches for the first words. */
+/* Note that only the base prevents an interleaved measurement. The daemon searches for its beginning, VERDICT_BASE_WHOLE. */
 static int note_base_alone(struct command *m, struct fw_err *err)
 {
 	return bench_send_note(m->bench, -1, ROLE_BASE, err,
-		VERDICT_BASE_WHOLE ", so both sides are timed as whole processes; the first comparison with a base that is "
-				   "interleaved pairs their calls");
+		"the base is not interleaved yet, so both sides are timed as whole processes; the first comparison with a base that is "
+		"interleaved pairs their calls");
 }
 
 /* Close cells that all allowed runs would leave undecided: only a change of the benchmark would help. */

@@ -143,6 +143,9 @@ printf 'flopwatch: 1\nbenchmarks: {many: {command: [python3, many.py], reader: f
 attempt --device cpu
 like "too many rows are reported with a real one" "$status $(hints)" \
 	'^0 9 rows need about [0-9]+ s, more than budget_s: 1: raise it in benchmarks.many, or add an argument to its command with which the program runs fewer rows, such as only rows/4$'
+"$bin/flopwatch" try --device cpu >"$tmp/out" 2>/dev/null
+like "and the budget is the only limit" "$(grep '^9 cells' "$tmp/out")" \
+	'^9 cells: a push needs the device for about [0-9]+ s if its runs agree; after 1 s \(budget_s\) no further run begins, so cells remain undecided$'
 printf 'import json\nimport time\ntime.sleep(0.4)\nprint(json.dumps({"benchmarks": [{"name": "rows/%%d" %% n, "run_type": "iteration", "iterations": 1, "real_time": 1.5, "cpu_time": 1.5, "time_unit": "ms"} for n in range(9)]}))\n' >many.py
 sed -i 's/reader: flopwatch/reader: google-benchmark/' .flopwatch.yaml
 attempt --device cpu
@@ -150,7 +153,8 @@ like "with the argument of its library, as the manifest has it" "$status $(hints
 	'select rows in benchmarks.many, such as command: \[python3, many.py, "--benchmark_filter=\^rows/4\$"\]$'
 sed -i 's/budget_s: 1/budget_s: 600/' .flopwatch.yaml
 attempt --device cpu
-is "not if the budget is large enough" "$status $(hints)" "0 "
+like "not if the budget is large enough, but whole processes are named" "$status $(hints)" \
+	'^0 many is timed as whole processes, one after the other; with BENCHMARK_MAIN\(\) in its source instead of benchmark_main, [^|]*$'
 
 # ---- cells of one name
 new twins
