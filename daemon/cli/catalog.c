@@ -109,8 +109,8 @@ const struct catalog_verb catalog_verbs[] = {
 			   "flopwatch status --long --all  # with tips and jobs, also branches that are not watched any more" },
 	{ "compare", 2, 3, verb_compare, "compare BASE TARGET\ncompare FILE FILE [OUT.csv]",
 		"measure TARGET against BASE and print the finding",
-		"BASE and TARGET are branches or commits. A TARGET of \".\" is the uncommitted tree of the current checkout, which must be the "
-		"repository that the daemon reads. With two files it prints two benchmark outputs side by side, without the daemon and without "
+		"BASE and TARGET are branches or commits. A TARGET of \".\" is the uncommitted tree of the current checkout, if the daemon "
+		"reads that; else the checked-out commit, which must be pushed (else 4, and nothing is queued). With two files it prints two benchmark outputs side by side, without the daemon and without "
 		"a verdict: it lists the rows that differ by over 1.5 %, and writes OUT.csv. The exit status is then 7 if a row is slower, missing or failed in "
 		"the second file only, if a metric of --metric is missing there, or if no row has a time or a metric in both, else 0.\nTwo providers (implementations in one module) or two configurations are compared without a "
 		"verdict: this sets no commit status, opens no alert, and exits 0 even if slower. A provider that cannot run "
@@ -122,7 +122,7 @@ const struct catalog_verb catalog_verbs[] = {
 		.example =
 			"flopwatch compare main my-branch  # measure a branch against main\n"
 			"flopwatch compare main my-branch --export out  # and write its files, as export does, and output.txt\n"
-			"flopwatch compare main . --quick  # a quick estimate of the uncommitted tree\n"
+			"flopwatch compare main . --quick  # a quick estimate of this checkout\n"
 			"flopwatch compare main main --base-provider hopper.v1  # one commit, two providers\n"
 			"flopwatch compare main main --base-config TILE=3 --target-config TILE=2  # one commit, two configurations\n"
 			"flopwatch compare main main --base-toolchain /usr/local/cuda-12.9  # one commit, two toolchains\n"

@@ -376,6 +376,91 @@ bool checkout_is_commit_unpushed(const struct checkout *here, const char *sha, c
 	return lists_ref(here->worktree, refs, NULL, NULL) && !lists_ref(here->worktree, "refs/remotes", "--contains", sha);
 }
 
+static bool has_uncommitted(const char *worktree)
+{
+	static const char *const list[] = { "status", "--porcelain", "--untracked-files=no", NULL };
+	struct buf text;
+	buf_init(&text, GIT_OUTPUT_MAX);
+	bool has = run_git(worktree, list, &text) == 0 && text.len > 0;
+	buf_fini(&text);
+	return has;
+}
+
+/* Whether the daemon's repository contains a commit: a branch of that remote does, or the daemon measured it. -1: an error. */
+static int is_commit_there(struct client *c, const struct checkout *here, const char *sha, struct fw_err *err)
+{
+	json_t *answer = NULL, *row;
+	char refs[300];
+	size_t i;
+	int is_there = 0;
+	snprintf(refs, sizeof refs, "refs/remotes/%s/", here->remote);
+	if (lists_ref(here->worktree, refs, "--contains", sha))
+		return 1;
+	if (client_get_at(c, "/api/v1/commits/", sha, "", &answer, err) != 0) {
+		if (err->code != ERR_NOT_FOUND)
+			return -1;
+		err_clear(err);
+		return 0;
+	}
+	json_array_foreach(json_object_get(answer, "commits"), i, row)
+	{
+		if (strcmp(value_text(row, "repo"), here->repo) == 0)
+			is_there = 1;
+	}
+	json_decref(answer);
+	return is_there;
+}
+
+/* As checkout_find, for the repository `repo`; the remote is "" also if none of the checkout has its address. */
+static int find_in_repo(struct client *c, const char *repo, struct checkout *out, struct fw_err *err)
+{
+	static const char *const list_remotes[] = { "remote", "-v", NULL };
+	json_t *repos = NULL, *row;
+	char main_checkout[4200];
+	struct buf remotes;
+	size_t i;
+	*out = (struct checkout){ .worktree = "" };
+	snprintf(out->repo, sizeof out->repo, "%s", repo);
+	if (checkout_worktree(out->worktree, sizeof out->worktree, err) != 0 || client_get(c, "/api/v1/repos", &repos, err) != 0)
+		return -1;
+	find_main_checkout(out->worktree, main_checkout, sizeof main_checkout);
+	buf_init(&remotes, GIT_OUTPUT_MAX);
+	bool has_remotes = run_git(out->worktree, list_remotes, &remotes) == 0 && remotes.len > 0;
+	json_array_foreach(json_object_get(repos, "items"), i, row)
+	{
+		const char *url = value_text(row, "url");
+		if (has_remotes && strcmp(value_text(row, "name"), repo) == 0 && !remote_is_same(main_checkout, url))
+			find_remote(remotes.data, NULL, url, out->remote, sizeof out->remote);
+	}
+	buf_fini(&remotes);
+	json_decref(repos);
+	return 0;
+}
+
+int checkout_pushed(struct client *c, const char *repo, char sha[65], struct fw_err *err)
+{
+	static const char *const head[] = { "symbolic-ref", "--quiet", "--short", "HEAD", NULL };
+	struct checkout here;
+	char branch[256];
+	sha[0] = '\0';
+	if (find_in_repo(c, repo, &here, err) != 0)
+		return -1;
+	if (!here.remote[0])
+		return 0;
+	if (checkout_head(here.worktree, sha, err) != 0)
+		return -1;
+	bool is_changed = has_uncommitted(here.worktree);
+	int is_there = is_changed ? 0 : is_commit_there(c, &here, sha, err);
+	if (is_there)
+		return is_there < 0 ? -1 : 0;
+	if (!read_line(here.worktree, head, branch, sizeof branch))
+		snprintf(branch, sizeof branch, "HEAD:refs/heads/BRANCH");
+	return err_set(err, ERR_NOT_FOUND,
+		"this checkout is not the one that the daemon reads, and repository %s does not have its %s; %s: git push %s %s",
+		repo, is_changed ? "uncommitted files" : "commit", is_changed ? "commit and push them" : "push it", here.remote,
+		branch);
+}
+
 /* Repositories that the command may refer to. */
 struct candidates {
 	struct buf names; /* separated by commas */

@@ -51,7 +51,9 @@ static int request(struct client *c, const struct options *o, const char *repo, 
 {
 	char worktree[4096], sha[65];
 	if (is_uncommitted(target)) {
-		if (checkout_worktree(worktree, sizeof worktree, err) != 0 || snapshot(worktree, sha, err) != 0)
+		if (checkout_worktree(worktree, sizeof worktree, err) != 0 || checkout_pushed(c, repo, sha, err) != 0)
+			return -1;
+		if (!*sha && snapshot(worktree, sha, err) != 0)
 			return -1;
 		target = sha;
 		base = base && is_uncommitted(base) ? sha : base;

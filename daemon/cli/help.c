@@ -51,7 +51,7 @@ void help_all(FILE *out)
 	      "  flopwatch try                         # build, check and run them once\n"
 	      "With a daemon that watches the repository:\n"
 	      "  flopwatch wait my-branch              # after a push: wait for its verdict\n"
-	      "  flopwatch compare main . --quick      # a quick estimate of the uncommitted tree\n"
+	      "  flopwatch compare main . --quick      # a quick estimate of this checkout\n"
 	      "  flopwatch status                      # every branch with its verdict\n"
 	      "  flopwatch doctor                      # what is wrong, and how to fix it\n"
 	      "`flopwatch help VERB` and `man flopwatch` explain the verbs; doc/quickstart.md leads to the first verdict.\n\n"

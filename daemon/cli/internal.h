@@ -620,6 +620,12 @@ bool checkout_is_unpushed(const struct checkout *here, const char *branch);
  */
 bool checkout_is_commit_unpushed(const struct checkout *here, const char *sha, char *branch, size_t size);
 /**
+ * What stands for "." if the daemon reads `repo` from elsewhere, by the address of a remote of this checkout: `sha` gets the
+ * commit that is checked out; "" if the daemon reads this checkout itself, or no remote has that address. Err: ERR_NOT_FOUND that
+ * commit is not in the repository, or tracked files are uncommitted; the message names the command that pushes.
+ */
+int checkout_pushed(struct client *c, const char *repo, char sha[65], struct fw_err *err);
+/**
  * The repository that a command refers to: --repo, that of the current checkout, the only one, or the only one with a branch or
  * commit `what` (NULL: none was given). Shape: name[size]. EXIT_OK, else a line was printed: EXIT_USAGE several match,
  * EXIT_NOT_FOUND the daemon does not watch the repository of the current checkout.

@@ -115,7 +115,24 @@ is "and 0 when nothing was changed" "$status" 0
 cd "$tmp" || exit 1
 git clone -q "$tmp/kernels" "$tmp/elsewhere"
 echo 1.07 >"$tmp/elsewhere/kernels/factor"
-fails "compare . in a checkout that the daemon does not read" 1 sh -c "cd '$tmp/elsewhere' && '$bin/flopwatch' --server 'http://127.0.0.1:$(port)' compare main . --repo kernels --quiet --timeout 100"
+in_clone() { (cd "$tmp/elsewhere" && fw "$@"); }
+queued=$(sql "SELECT count(*) FROM job")
+for verb in "compare main . --repo kernels --quiet --timeout 100" "submit . --repo kernels"; do
+	fails "uncommitted files of a checkout that the daemon does not read: $verb" 4 in_clone $verb
+	is "says what to do: $verb" "$out" "flopwatch: this checkout is not the one that the daemon reads, and repository kernels does not have its uncommitted files; commit and push them: git push origin main"
+done
+git -C "$tmp/elsewhere" checkout -q -b mine
+git -C "$tmp/elsewhere" -c user.name=t -c user.email=t@localhost commit -q -a -m "not pushed"
+fails "nor can a commit that is not pushed be compared" 4 in_clone compare main . --quiet --timeout 100
+is "which it says" "$out" "flopwatch: this checkout is not the one that the daemon reads, and repository kernels does not have its commit; push it: git push origin mine"
+is "and nothing was queued" "$(sql "SELECT count(*) FROM job")" "$queued"
+git -C "$tmp/elsewhere" checkout -q --detach origin/slow
+run in_clone compare main . --quiet --timeout 100
+is "a commit that is pushed is compared" "$status" 3
+like "by its own hash" "$(head -n 1 <<<"$out")" "^$(git -C "$tmp/kernels" rev-parse slow | cut -c1-12) "
+git -C "$tmp/elsewhere" checkout -q mine
+git -C "$tmp/elsewhere" remote remove origin
+fails "compare . where no remote is the repository" 1 in_clone compare main . --repo kernels --quiet --timeout 100
 like "says what to do" "$out" 'push a branch and name that instead of \..* is target_missing: commit [0-9a-f]+ is not in '
 fails "compare . outside a checkout" 4 fw compare main .
 like "says what to do" "$out" 'not inside a git checkout'
