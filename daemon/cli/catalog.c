@@ -201,11 +201,12 @@ const struct catalog_verb catalog_verbs[] = {
 			"flopwatch profile --suite ws --base-provider hopper.v1 --target-provider hopper --artefacts ws-files  # reports of ncu and nsys\n"
 			"flopwatch profile A3  # of an alert\nflopwatch profile C17  # of a comparison",
 		.kind = CATALOG_CHOICES, .words = "alert comparison", .asks = "branches branches" },
-	{ "why", 1, 3, verb_why, "why ALERT|COMPARISON [CELL]",
+	{ "why", 1, 3, verb_why, "why ALERT|COMPARISON|BRANCH|COMMIT [CELL]",
 		"print the causes of a slowdown in milliseconds, and the kernels of both sides",
-		"Reads the newest profile of the cell. The exit status is 7 while the profile is not done, 4 if there is none: flopwatch profile requests one.",
-		"", .example = "flopwatch why A3\nflopwatch why C17 --json", .kind = CATALOG_CHOICES, .words = "alert comparison",
-		.asks = "alerts cells" },
+		"A branch or commit stands for its open or acknowledged alert, without one for the comparison that decides its verdict. Reads the newest profile of the cell. "
+		"The exit status is 7 while the profile is not done, 4 if there is none: flopwatch profile requests one.",
+		"repo", .example = "flopwatch why A3\nflopwatch why my-branch\nflopwatch why C17 --json", .kind = CATALOG_CHOICES,
+		.words = "alert comparison", .asks = "alerts_and_branches cells" },
 	{ "import", 1, 4096, verb_import, "import FILE [BASE_FILE]\nimport --history FILE...",
 		"store results that another tool has measured",
 		"The daemon stores a comparison of kind import, whose cells are undecided: medians alone cannot decide. The same file again "

@@ -8,14 +8,16 @@ enum { HURRY_MS = 1500 };
 static const struct kind {
 	const char *name, *path, *key, *letter; /* letter: before a number */
 	bool takes_repo, wants_repo;            /* wants: requested separately for each repository */
+	const char *also;                       /* a kind whose names follow; NULL none */
 } kinds[] = {
-	{ "branches", "/api/v1/branches?limit=500", "display", "", true, false },
-	{ "cells", "/api/v1/cells", "cell", "", true, true },
-	{ "alerts", "/api/v1/alerts?limit=100", "id", "A", true, false },
-	{ "jobs", "/api/v1/jobs?limit=100", "id", "J", true, false },
-	{ "comparisons", "/api/v1/comparisons?limit=100", "id", "C", true, false },
-	{ "devices", "/api/v1/devices", "uuid", "", false, false },
-	{ "repos", "/api/v1/repos", "name", "", false, false },
+	{ "branches", "/api/v1/branches?limit=500", "display", "", true, false, NULL },
+	{ "cells", "/api/v1/cells", "cell", "", true, true, NULL },
+	{ "alerts", "/api/v1/alerts?limit=100", "id", "A", true, false, NULL },
+	{ "jobs", "/api/v1/jobs?limit=100", "id", "J", true, false, NULL },
+	{ "comparisons", "/api/v1/comparisons?limit=100", "id", "C", true, false, NULL },
+	{ "alerts_and_branches", "/api/v1/alerts?limit=100", "id", "A", true, false, "branches" },
+	{ "devices", "/api/v1/devices", "uuid", "", false, false, NULL },
+	{ "repos", "/api/v1/repos", "name", "", false, false, NULL },
 };
 
 /* NULL: unknown kind of names */
@@ -408,7 +410,8 @@ int verb_completion(struct client *c, const struct options *o)
 	else if (strcmp(shell, "servers") == 0)
 		servers_print(o->servers);
 	else if (find(shell)) /* the names that completions request */
-		names_print(c, o, find(shell));
+		for (const struct kind *k = find(shell); k; k = k->also ? find(k->also) : NULL)
+			names_print(c, o, k);
 	else
 		return verb_usage("flopwatch: completions are for bash, zsh or fish");
 	return EXIT_OK;

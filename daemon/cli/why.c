@@ -400,16 +400,147 @@ const char *why_object(const char *kind, const char *number, const char **id)
 	return verb_is_number(*id) ? of : NULL;
 }
 
+enum { COMMIT_MIN = 7, OBJECT_ID_SIZE = 24 };
+
+/* What explains a branch or commit: its live alert, else the comparison that decides its verdict. */
+struct subject {
+	char of[16], id[OBJECT_ID_SIZE];
+};
+
+static void set_subject(struct subject *s, const json_t *alert, long long comparison)
+{
+	snprintf(s->of, sizeof s->of, "%s", alert ? "alert" : "comparison");
+	snprintf(s->id, sizeof s->id, "%lld", alert ? value_integer(alert, "id") : comparison);
+}
+
+/* The comparison that decides a verdict; without one the newest of a list. 0: none. */
+static long long newest_of(const json_t *row, const json_t *comparisons)
+{
+	long long id = value_integer(row, "comparison"), newest = 0;
+	size_t i;
+	json_t *one;
+	json_array_foreach(comparisons, i, one) newest = value_integer(one, "id") > newest ? value_integer(one, "id") : newest;
+	return id ? id : newest;
+}
+
+/* Find the subject of a branch. Returns 1; 0 there is no such branch; -1. */
+static int find_branch(struct client *c, const char *repo, const char *name, struct subject *s, struct fw_err *err)
+{
+	json_t *answer = NULL;
+	struct buf path;
+	buf_init(&path, 1 << 16);
+	buf_puts(&path, "/api/v1/branches");
+	client_query(&path, "branch", name);
+	client_query(&path, "repo", repo);
+	int result = client_get_all(c, path.data, &answer, err);
+	buf_fini(&path);
+	const json_t *row = json_array_get(json_object_get(answer, "items"), 0);
+	if (result == 0 && row) {
+		json_t *alerts = alert_live(c, repo);
+		set_subject(s, alert_slowest(alerts, repo, value_text(row, "name")), newest_of(row, NULL));
+		json_decref(alerts);
+		result = 1;
+	}
+	json_decref(answer);
+	return result;
+}
+
+/* The whole hash of the only commit of `repo` in a list. Err: ERR_CONFLICT several. Own: the list; "" none. */
+static const char *only_commit(const json_t *commits, const char *repo, const char *prefix, struct fw_err *err)
+{
+	const char *whole = "";
+	size_t i;
+	json_t *row;
+	json_array_foreach(commits, i, row)
+	{
+		if (strcmp(value_text(row, "repo"), repo) != 0)
+			continue;
+		if (*whole)
+			err_set(err, ERR_CONFLICT, "several commits begin with %s; write more digits", prefix);
+		whole = value_text(row, "sha");
+	}
+	return whole;
+}
+
+/* Find the subject of a commit. Returns 1; 0 there is no such commit; -1. */
+static int find_commit(struct client *c, const char *repo, const char *sha, struct subject *s, struct fw_err *err)
+{
+	json_t *answer = NULL, *verdict = NULL, *alert, *found = NULL;
+	size_t i;
+	if (!oid_is_prefix(sha, COMMIT_MIN))
+		return 0;
+	int result = client_get_at(c, "/api/v1/commits/", sha, "", &answer, err);
+	const char *whole = result == 0 ? only_commit(json_object_get(answer, "commits"), repo, sha, err) : "";
+	if (err->code == ERR_NONE && *whole) {
+		struct buf path;
+		buf_init(&path, 1 << 16);
+		buf_printf(&path, "/api/v1/commits/%s/verdict", whole);
+		client_query(&path, "repo", repo);
+		result = client_get(c, path.data, &verdict, err);
+		buf_fini(&path);
+	}
+	if (err->code == ERR_NONE && *whole) {
+		json_t *alerts = alert_live(c, repo);
+		json_array_foreach(alerts, i, alert)
+		{
+			if (!found && strcmp(value_text(alert, "target"), whole) == 0)
+				found = alert;
+		}
+		set_subject(s, found, newest_of(verdict, json_object_get(answer, "comparisons")));
+		json_decref(alerts);
+		result = 1;
+	} else if (err->code == ERR_NONE || err->code == ERR_NOT_FOUND) {
+		err_clear(err);
+		result = 0;
+	} else {
+		result = -1;
+	}
+	json_decref(verdict);
+	json_decref(answer);
+	return result;
+}
+
+/* EXIT_OK, else a line was printed. */
+static int find_subject(struct client *c, const struct options *o, struct subject *s)
+{
+	struct fw_err err = { 0 };
+	char repo[256];
+	const char *what = o->arg[0];
+	int status = checkout_repo(c, o, what, repo, sizeof repo);
+	if (status != EXIT_OK)
+		return status;
+	int found = find_branch(c, repo, what, s, &err);
+	if (found == 0)
+		found = find_commit(c, repo, what, s, &err);
+	if (found == 0)
+		(void)err_set(&err, ERR_NOT_FOUND,
+			"%s is neither a branch nor a measured commit of repository %s; why also takes A3 (an alert) or C32 (a "
+			"comparison)",
+			what, repo);
+	else if (found > 0 && strcmp(s->id, "0") == 0)
+		(void)err_set(&err, ERR_NOT_FOUND, "%s has no comparison yet; flopwatch log %s has its newest job", what, what);
+	return err.code == ERR_NONE ? EXIT_OK : verb_fail_of_name(&err);
+}
+
 int verb_why(struct client *c, const struct options *o)
 {
 	struct fw_err err = { 0 };
 	char path[96];
+	struct subject subject;
 	json_t *list = NULL, *profile = NULL;
 	bool is_named = o->n_arg > 1 && (strcmp(o->arg[0], "alert") == 0 || strcmp(o->arg[0], "comparison") == 0);
 	const char *id, *of = why_object(is_named ? o->arg[0] : "", o->arg[is_named], &id),
 			*cell = o->n_arg > 1 + is_named ? o->arg[1 + is_named] : NULL;
-	if (!of || o->n_arg > 2 + is_named)
-		return verb_usage("flopwatch: why takes A3 (an alert) or C32 (a comparison); then perhaps a cell");
+	if ((!of && is_named) || o->n_arg > 2 + is_named)
+		return verb_usage(
+			"flopwatch: why takes a branch, a commit, A3 (an alert) or C32 (a comparison); then perhaps a cell");
+	if (!of) {
+		int status = find_subject(c, o, &subject);
+		if (status != EXIT_OK)
+			return status;
+		of = subject.of;
+		id = subject.id;
+	}
 	snprintf(path, sizeof path, "/api/v1/profiles?%s=%s", of, id);
 	int result = client_get(c, path, &list, &err);
 	const json_t *row = result == 0 ? choose(list) : NULL;

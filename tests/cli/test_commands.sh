@@ -143,6 +143,15 @@ like "begins with the counts" "$(head -n 1 <<<"$out")" '^3 branches: 1 regressio
 like "the worst branch is first" "$(sed -n 2p <<<"$out")" '^  slow +regression +-[45]\.[0-9] % +4/4 cells +A[0-9]+ open +([0-9]+ (s|min) ago|now)$'
 like "lists branches as people write them" "$out" '^ +team/a\+b +identical'
 like "ends with the next command" "$(tail -n 1 <<<"$out")" '^next: flopwatch why A[0-9]+$'
+alert=$(fw alerts --json | jq -r '[.items[] | select(.target == "'"$slow"'")][0].id')
+for name in slow "$slow" "${slow:0:9}"; do
+	is "why of a branch or commit is that of its alert: $name" "$(fw why "$name" 2>&1 | head -n 2)" "$(fw why "A$alert" 2>&1 | head -n 2)"
+done
+compared=$(fw status --json | jq -r '.items[] | select(.display == "main").comparison')
+is "without an alert that of its comparison" "$(fw why main --repo kernels 2>&1)" "$(fw why "C$compared" 2>&1)"
+fails "why of nothing that is known" 4 fw why nothing-like-it --repo kernels
+is "says what it takes" "$out" "flopwatch: nothing-like-it is neither a branch nor a measured commit of repository kernels; why also takes A3 (an alert) or C32 (a comparison)"
+fails "why of too much" 2 fw why main one two
 ok "status --long" fw status --long
 like "has tips and jobs" "$out" '^ +kernels +team/a\+b +[0-9a-f]{10} +identical'
 ok "status --json" fw status --json

@@ -48,6 +48,7 @@ is "bash: a cell, after an option" "$(completes --server "$server" history --lim
 is "bash: a cell of an option" "$(completes --server "$server" compare --cells attention/dense/full/s64/hq2/hk1/d64/bf16/f)" "$cell"
 is "bash: an alert" "$(completes --server "$server" alerts accept '')" A1
 is "bash: a step comes before it" "$(completes --server "$server" alerts acc)" accept
+is "bash: alerts and branches" "$(completes --server "$server" why '' | tr ' ' '\n' | grep -xE 'A1|main' | paste -sd' ')" "A1 main"
 is "bash: a device" "$(completes --server "$server" pause s)" sim-0
 is "bash: a word beside branches" "$(completes --server "$server" peer '' | tr ' ' '\n' | grep -xE 'show|main' | sort | paste -sd' ')" "main show"
 is "bash: the server" "$(completes status --server '')" "bench1 gpu2"
