@@ -258,6 +258,18 @@ static int profile_programs(const struct options *o)
 	return status;
 }
 
+static bool is_unsupported(const json_t *profile)
+{
+	const json_t *cells = json_object_get(profile, "cells"), *cell;
+	size_t i;
+	json_array_foreach(cells, i, cell)
+	{
+		if (strcmp(value_text(cell, "state"), "unsupported") != 0)
+			return false;
+	}
+	return json_array_size(cells) > 0;
+}
+
 int verb_profile(struct client *c, const struct options *o)
 {
 	struct fw_err err = { 0 };
@@ -297,7 +309,7 @@ int verb_profile(struct client *c, const struct options *o)
 			configurations_print(profile, stdout);
 		else
 			status = why_print(c, o, profile, NULL);
-		if (status == EXIT_UNDECIDED) /* it ended without a result */
+		if (status == EXIT_UNDECIDED || is_unsupported(profile)) /* it ended without a result */
 			status = EXIT_ERROR;
 	}
 	json_decref(requested);

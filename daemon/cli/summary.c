@@ -381,7 +381,7 @@ bool summary_unprofiled(const json_t *comparison, char out[SUMMARY_WHY_SIZE])
 		snprintf(out, SUMMARY_WHY_SIZE, "%s", value_text(comparison, "unprofiled"));
 	else if (is_program) /* a comparison of an earlier version, or an import */
 		snprintf(out, SUMMARY_WHY_SIZE,
-			"not known: a benchmark program is profiled only on request; see git diff %.12s %.12s", base, target);
+			"not known: no profile of a benchmark program was made; see git diff %.12s %.12s", base, target);
 	else
 		snprintf(out, SUMMARY_WHY_SIZE, "not known: no profile was made");
 	return is_program;

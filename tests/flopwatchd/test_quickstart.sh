@@ -56,10 +56,10 @@ is_step 10 "flopwatch status"
 ok "the looks are answered" type_step 10
 like "with what the page shows" "$out" "comment .*identical"
 if [ "$status" = 3 ]; then
-	like "the cause of a program is in its commits" "$(grep -hE '^(why|next): ' "$tmp/slower" | tr '\n' ' ')" '^why: not known: a benchmark program is profiled only on request; changed: sums\.c; see git diff [0-9a-f]{12} [0-9a-f]{12} next: push a fix, or: flopwatch alerts accept A1 --reason'
+	like "the cause of a program is in its commits" "$(grep -hE '^(why|next): ' "$tmp/slower" | tr '\n' ' ')" '^why: not known: benchmark programs are profiled only on a GPU; changed: sums\.c; see git diff [0-9a-f]{12} [0-9a-f]{12} next: push a fix, or: flopwatch alerts accept A1 --reason'
 	ok "why says the same" "$bin/flopwatch" why A1
-	like "and what changed" "$out" '^why: not known: a benchmark program .*; changed: sums\.c; see git diff [0-9a-f]{12} [0-9a-f]{12}'
-	like "so does the page of the alert" "$(curl -s "$FLOPWATCH_SERVER/alerts/1")" '<b>Why:</b> not known: a benchmark program is profiled only on request; changed: sums\.c; '
+	like "and what changed" "$out" '^why: not known: benchmark programs are profiled only on a GPU; changed: sums\.c; see git diff [0-9a-f]{12} [0-9a-f]{12}'
+	like "so does the page of the alert" "$(curl -s "$FLOPWATCH_SERVER/alerts/1")" '<b>Why:</b> not known: benchmark programs are profiled only on a GPU; changed: sums\.c; '
 	like "the page of the comparison" "$(curl -s "$FLOPWATCH_SERVER/comparisons/2")" '<b>Why:</b> not known: .*; changed: sums\.c; '
 	like "and the review comment" "$(curl -s "$FLOPWATCH_SERVER/api/v1/comparisons/2.md")" 'Why: not known: .*; changed: sums'
 	like "the page says how programs that take turns were timed" "$(curl -s "$FLOPWATCH_SERVER/comparisons/2")" '<dt>Timing</dt><dd>both programs run at once and take turns: pairs of calls in the order A B B A</dd>'

@@ -287,6 +287,7 @@ struct body {
 	struct jsonw j;
 	struct buf environment; /* finished JSON, because the comparison's row is open while the cells are read */
 	char isolation[8], suite[64];
+	char device_kind[8]; /* of the environment; "" unknown */
 	char provider[2][PEERS_PROVIDER_SIZE]; /* requested providers of base and target */
 	char pinned[2][160];                   /* requested configurations */
 	struct buf name[2];                    /* user names of base and target; empty: none */
@@ -595,29 +596,40 @@ static void write_commit(struct body *b, int which, int64_t repo, int64_t compar
 		b->provider[which], b->pinned[which], c.subject, c.author);
 }
 
-/* "not known: a benchmark program is profiled only on request; changed: PATH, PATH and 3 more files; see git diff BASE TARGET" */
-static void write_unprofiled(struct body *b, const char *base, const char *target, const json_t *files)
+enum { PLACEMENT_PCT = 30 }; /* a larger loss has another cause than where the code is */
+
+/*
+ * "not known: benchmark programs are profiled only on a GPU; changed: PATH, PATH and 3 more files; see git diff BASE TARGET", and of
+ * a regression on a CPU that equal code may have moved.
+ */
+static void write_unprofiled(struct body *b, const struct view_comparison *c, const json_t *files)
 {
 	const json_t *path, *paths = json_object_get(files, "paths");
 	long long more = json_integer_value(json_object_get(files, "number")) - (long long)json_array_size(paths);
+	bool is_cpu = strcmp(b->device_kind, device_kind_name(DEVICE_CPU)) == 0;
 	struct buf text;
 	size_t i;
 	buf_init(&text, 1 << 16);
-	buf_puts(&text, "not known: a benchmark program is profiled only on request");
+	if (strcmp(b->device_kind, device_kind_name(DEVICE_CUDA)) == 0)
+		buf_printf(&text, "not known: a benchmark program is profiled only on request: flopwatch profile --suite %s", b->suite);
+	else
+		buf_puts(&text, "not known: benchmark programs are profiled only on a GPU");
 	json_array_foreach(paths, i, path) buf_printf(&text, "%s%s", i ? ", " : "; changed: ", json_string_value(path));
 	if (more > 0)
 		buf_printf(&text, " and %lld more file%s", more, more == 1 ? "" : "s");
-	buf_printf(&text, "; see git diff %.12s %.12s", base, target);
+	buf_printf(&text, "; see git diff %.12s %.12s", c->base, c->target);
+	if (is_cpu && c->regressions > 0 && c->worst_pct > -PLACEMENT_PCT)
+		buf_puts(&text, "; code that only moved may be the reason: doc/howto/noisy-machine.md#code-placement");
 	jsonw_kv_string(&b->j, "unprofiled", text.data);
 	buf_fini(&text);
 }
 
 /* The changed files replace a profile, which no benchmark program has by itself. */
-static void write_changed_files(struct body *b, int64_t repo, const char *base, const char *target)
+static void write_changed_files(struct body *b, int64_t repo, const struct view_comparison *c)
 {
 	struct buf text;
 	buf_init(&text, 1 << 16);
-	int found = store_changed_files(b->db, repo, base, target, &text, b->err);
+	int found = store_changed_files(b->db, repo, c->base, c->target, &text, b->err);
 	json_t *files = found > 0 ? json_loads(text.data, 0, NULL) : NULL;
 	jsonw_key(&b->j, "changed_files");
 	if (files)
@@ -625,7 +637,7 @@ static void write_changed_files(struct body *b, int64_t repo, const char *base, 
 	else
 		jsonw_null(&b->j);
 	if (files)
-		write_unprofiled(b, base, target, files);
+		write_unprofiled(b, c, files);
 	else
 		jsonw_kv_null(&b->j, "unprofiled");
 	if (found < 0)
@@ -639,6 +651,7 @@ static void copy_environment(void *arg, const struct view_environment *e)
 	struct body *b = arg;
 	struct jsonw j;
 	snprintf(b->isolation, sizeof b->isolation, "%s", e->isolation);
+	snprintf(b->device_kind, sizeof b->device_kind, "%s", e->kind);
 	jsonw_init(&j, &b->environment);
 	jsonw_format(&j,
 		"{ baseline_period=%s device=%s kind=%s name=%s driver?=%s toolkit?=%s cudnn?=%s timing=%s "
@@ -646,11 +659,15 @@ static void copy_environment(void *arg, const struct view_environment *e)
 		e->hash, e->uuid, e->kind, e->name, e->driver, e->toolkit, e->cudnn, e->timing, e->power_limit_w, e->peak_gb_s);
 }
 
-static void write_environment(struct body *b, int64_t comparison)
+static void read_environment(struct body *b, int64_t comparison)
 {
 	struct fw_err err = { 0 };
 	if (view_environment(b->db, comparison, copy_environment, b, &err) && err.code != ERR_NOT_FOUND)
 		b->failed = err_set(b->err, err.code, "%s", err.text);
+}
+
+static void write_environment(struct body *b)
+{
 	jsonw_key(&b->j, "environment");
 	if (b->environment.len)
 		jsonw_raw(&b->j, b->environment.data, b->environment.len);
@@ -716,8 +733,9 @@ static void write_head(void *arg, const struct view_comparison *c)
 	write_alone(b, c);
 	write_commit(b, 0, h->repo, c->id, c->base);
 	write_commit(b, 1, h->repo, c->id, c->target);
-	write_changed_files(b, h->repo, c->base, c->target);
-	write_environment(b, c->id);
+	read_environment(b, c->id);
+	write_changed_files(b, h->repo, c);
+	write_environment(b);
 	jsonw_key(j, "rule");
 	jsonw_raw(j, h->rule, strlen(h->rule));
 	jsonw_format(j, "runs=%d gpu_s=%g", c->runs, c->gpu_s);

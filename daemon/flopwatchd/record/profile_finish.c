@@ -132,9 +132,10 @@ static enum store_profile_state get_state(const struct result *r, int cell, char
 	const struct msg_profile *end = profiled_end(&r->profiled, cell);
 	why[0] = 0;
 	if (plan_is_benchmark(&r->plan)) {
-		snprintf(why, WHY_SIZE,
-			"A program shows only its times, and profiles need a module: in a checkout, flopwatch profile --suite NAME counts its "
-			"memory traffic under ncu");
+		snprintf(why, WHY_SIZE, "A program shows only its times, and profiles need a module%s",
+			r->device.kind == DEVICE_CUDA ? ": in a checkout, flopwatch profile --suite NAME counts its "
+							"memory traffic under ncu"
+						      : "");
 		return STORE_PROFILE_UNSUPPORTED;
 	}
 	if (r->plan.identical || (!end && r->identical_by[0])) {
