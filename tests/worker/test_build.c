@@ -361,6 +361,20 @@ static void missing_program(void **state)
 	assert_true(strstr(s->result.detail, "no-such-program") || strstr(s->result.log.data, "no-such-program"));
 }
 
+/* The message has the beginning of a long command up to a word, with dots. */
+static void a_long_command_is_shortened(void **state)
+{
+	struct scene *s = *state;
+
+	project(s, "all:\n\t@exit 1\n");
+	snprintf(s->subject.build.command[2], sizeof s->subject.build.command[2], "A=%080d", 0);
+	snprintf(s->subject.build.command[3], sizeof s->subject.build.command[3], "B=2");
+	s->subject.build.n_command = 4;
+	expect_failure(s, "0000 B=2: exit 2"); /* it still fits */
+	snprintf(s->subject.build.command[3], sizeof s->subject.build.command[3], "B=%030d", 0);
+	expect_failure(s, "0000 ...: exit 2");
+}
+
 static void hanging_build_and_what_it_started(void **state)
 {
 	struct scene *s = *state;
@@ -625,6 +639,7 @@ int main(void)
 		BOTH(failing_command),
 		BOTH(killed_command),
 		BOTH(missing_program),
+		cmocka_unit_test_setup_teardown(a_long_command_is_shortened, setup, teardown),
 		BOTH(hanging_build_and_what_it_started),
 		BOTH(endless_log),
 		BOTH(fork_bomb),

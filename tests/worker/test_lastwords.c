@@ -28,9 +28,15 @@ static void the_last_line_is_quoted(void **state)
 	quoted("\n \n", 3, "");
 	quoted("one", 3, "; last words: \"one\"");
 	quoted("one\ntwo words \n\n", 16, "; last words: \"two words\"");
-	quoted("a\tb\x1b[2J\x7f\xc3\xa9~", 11, "; last words: \"a?b?[2J???~\""); /* only what every terminal shows */
+	quoted("a\tb\x1b[2J\x7f\xc3\xa9~", 11, "; last words: \"a?b?[2J?\xc3\xa9~\"");
+	quoted("a\xff\xc3 \xe2\x80\xae~", 8, "; last words: \"a?? ?~\""); /* broken, and one that reverses a line */
+	quoted("expected \xe2\x80\x98;\xe2\x80\x99", 16,
+		"; last words: \"expected \xe2\x80\x98;\xe2\x80\x99\""); /* gcc's quotes */
 	memset(longer, 'x', sizeof longer);
 	snprintf(wanted, sizeof wanted, "; last words: \"%.199s\"", longer);
+	quoted(longer, sizeof longer, wanted);
+	memcpy(longer + 198, "\xe2\x80\x98", 3); /* a character that does not fit is left out as a whole */
+	snprintf(wanted, sizeof wanted, "; last words: \"%.198s\"", longer);
 	quoted(longer, sizeof longer, wanted);
 }
 

@@ -419,9 +419,27 @@ static void quote_log(const struct run *r, struct msg_build *out)
 	buildlog_text(&r->log, &text);
 	const char *found = lastwords_find_cause(text.data ? text.data : "", text.len, true, &len);
 
-	if (lastwords_is_error(found, len) && lastwords_print(found, len, line, sizeof line) > 0)
+	if (lastwords_is_error(found, len) && used + 3 < sizeof out->detail &&
+		lastwords_print(found, len, line, sizeof line - used - 2) > 0)
 		snprintf(out->detail + used, sizeof out->detail - used, ": %.*s", (int)(sizeof out->detail - used - 3), line);
 	buf_fini(&text);
+}
+
+enum { NAME_SHOWN = 120 };
+
+/* The beginning of a command, up to a space; dots show that it continues. */
+static void shorten(const char *name, char shown[NAME_SHOWN + 1])
+{
+	size_t n = strlen(name);
+	if (n <= NAME_SHOWN) {
+		memcpy(shown, name, n + 1);
+		return;
+	}
+	for (n = NAME_SHOWN - 4; n > NAME_SHOWN / 2 && name[n] != ' '; n--) {
+	}
+	if (name[n] != ' ') /* one long word */
+		n = NAME_SHOWN - 4;
+	snprintf(shown, NAME_SHOWN + 1, "%.*s ...", (int)n, name);
 }
 
 /*
@@ -442,7 +460,7 @@ static int run_in_sandbox(struct run *r, const struct msg_subject *s, const char
 		.tick_ms = TICK_MS,
 		.tick_arg = r };
 	struct sandbox_argv *v = mem_alloc(sizeof *v);
-	char job[PATH_MAX + 136], cwd[PATH_MAX + MANIFEST_TEXT_SIZE + 144], ended[64];
+	char job[PATH_MAX + 136], cwd[PATH_MAX + MANIFEST_TEXT_SIZE + 144], ended[64], shown[NAME_SHOWN + 1];
 	struct sandbox_environment environment;
 	struct compilers compilers;
 	struct proc_exit how;
@@ -488,14 +506,15 @@ static int run_in_sandbox(struct run *r, const struct msg_subject *s, const char
 	if (how.status == 0)
 		return 1;
 	proc_describe(&how, ended);
+	shorten(name, shown);
 	if (proc_is_outside(&how))
-		return err_set(err, ERR_BUSY, "%.120s of the %s: %s; out of memory, or killed by another process on this machine",
-			name, role_name(s->role), ended);
+		return err_set(err, ERR_BUSY, "%s of the %s: %s; out of memory, or killed by another process on this machine",
+			shown, role_name(s->role), ended);
 	if (how.timed_out) {
 		snprintf(out->detail, sizeof out->detail,
-			"%.120s: ran past %.6g s and was ended (see doc/troubleshooting.md#build-timeout)", name, timeout_s);
+			"%s: ran past %.6g s and was ended (see doc/troubleshooting.md#build-timeout)", shown, timeout_s);
 	} else {
-		snprintf(out->detail, sizeof out->detail, "%.120s: %s%s", name, ended,
+		snprintf(out->detail, sizeof out->detail, "%s: %s%s", shown, ended,
 			how.signal == 25    ? " (a file grew beyond 2 GiB)"
 			: how.signal == 24  ? " (CPU time used up)"
 			: how.status == 127 ? " (a program was not found)"

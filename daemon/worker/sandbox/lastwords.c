@@ -101,10 +101,23 @@ const char *lastwords_find_cause(const char *text, size_t size, bool is_first, s
 
 size_t lastwords_print(const char *line, size_t len, char *out, size_t size)
 {
-	size_t n = 0;
+	size_t n = 0, bytes;
 
-	for (size_t i = 0; i < len && n + 1 < size; i++)
-		out[n++] = line[i] >= ' ' && line[i] < 127 ? line[i] : '?';
+	for (size_t i = 0; i < len; i += bytes) {
+		uint32_t code;
+
+		bytes = utf8_next(line + i, len - i, &code);
+		if (code == UTF8_INVALID || utf8_is_hidden(code)) {
+			if (n + 1 >= size)
+				break;
+			out[n++] = '?';
+		} else if (n + bytes < size) {
+			memcpy(out + n, line + i, bytes);
+			n += bytes;
+		} else {
+			break;
+		}
+	}
 	out[n] = '\0';
 	return n;
 }

@@ -419,7 +419,10 @@ void lastwords_add(struct lastwords *w, const char *data, size_t len);
 const char *lastwords_find_cause(const char *text, size_t size, bool is_first, size_t *len);
 /** Whether a line names an error, and is not just the last one. */
 bool lastwords_is_error(const char *line, size_t len);
-/** Copy a line, made printable. Returns its length. Shape: out[size]. */
+/**
+ * Copy a line, made printable: "?" replaces control characters, invisible ones and what is not UTF-8. Returns its length; it ends
+ * between two characters. Shape: out[size].
+ */
 size_t lastwords_print(const char *line, size_t len, char *out, size_t size);
 /** Quote that line, made printable, as the end of a message; "" if there is none. */
 void lastwords_quote(const struct lastwords *w, char out[LASTWORDS_QUOTE]);
