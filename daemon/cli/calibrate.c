@@ -8,18 +8,37 @@ static const char *underpowered(const json_t *cell)
 	return json_is_true(json_object_get(cell, "underpowered")) ? "underpowered" : "";
 }
 
-/* "20 cells can show a loss of 1.54 % or more": of the noisiest cell, and how many are noisier than their threshold. */
+/* Whether an earlier row is of the same cell: it is measured in several suites, or on several kinds of device. */
+static bool is_repeated(const json_t *items, size_t at)
+{
+	const json_t *cell = json_array_get(items, at), *earlier;
+	for (size_t i = 0; i < at; i++) {
+		earlier = json_array_get(items, i);
+		if (strcmp(value_text(earlier, "cell"), value_text(cell, "cell")) == 0 &&
+			strcmp(value_text(earlier, "repo"), value_text(cell, "repo")) == 0)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * "20 cells can show a loss of 1.54 % or more": of the noisiest cell, and how many rows are noisier than their threshold. A cell has
+ * a row for each suite and kind of device.
+ */
 static void print_finding(const json_t *items)
 {
-	size_t n = json_array_size(items), i, noisy = 0;
+	size_t n = 0, i, noisy = 0;
 	double most_pct = NAN;
 	json_t *cell;
 	json_array_foreach(items, i, cell)
 	{
+		n += !is_repeated(items, i);
 		noisy += json_is_true(json_object_get(cell, "underpowered"));
 		most_pct = fmax(most_pct, value_number(cell, "mde_pct")); /* ignores a NAN */
 	}
 	printf("%zu cell%s ", n, n == 1 ? "" : "s");
+	if (n < json_array_size(items))
+		printf("(%zu rows) ", json_array_size(items));
 	if (isnan(most_pct))
 		fputs("measured", stdout);
 	else
@@ -29,15 +48,80 @@ static void print_finding(const json_t *items)
 	putchar('\n');
 }
 
+static bool differs(const json_t *items, const char *key)
+{
+	const char *first = value_text(json_array_get(items, 0), key);
+	size_t i;
+	json_t *row;
+	json_array_foreach(items, i, row)
+	{
+		if (strcmp(value_text(row, key), first) != 0)
+			return true;
+	}
+	return false;
+}
+
+static void class_cell(struct table *t, const json_t *row)
+{
+	table_cell(t, "%lld %s", value_integer(row, "class"), value_text(row, "model"));
+}
+
+/* Whether another row is the same cell's with a newer version of its suite, whose noise applies. */
+static bool is_outdated(const json_t *items, const json_t *row)
+{
+	static const char *const keys[] = { "cell", "suite", "repo" };
+	size_t i;
+	const json_t *other;
+	json_array_foreach(items, i, other)
+	{
+		bool is_same = value_integer(other, "class") == value_integer(row, "class");
+		for (int k = 0; k < 3 && is_same; k++)
+			is_same = strcmp(value_text(other, keys[k]), value_text(row, keys[k])) == 0;
+		if (is_same && strcmp(value_text(other, "updated_at"), value_text(row, "updated_at")) > 0)
+			return true;
+	}
+	return false;
+}
+
+/* Own: json_decref. */
+static json_t *newest_rows(const json_t *items)
+{
+	json_t *rows = json_array(), *row;
+	size_t i;
+	json_array_foreach(items, i, row)
+	{
+		if (!is_outdated(items, row))
+			json_array_append(rows, row);
+	}
+	return rows;
+}
+
 static void print_cells(const json_t *answer)
 {
-	static const struct column columns[] = { { "cell", .key = "cell" }, { "~repo", .key = "repo" },
+	static const struct column suite = { "suite", .key = "suite" }, class = { "class", .cell = class_cell };
+	static const struct column all[] = { { "cell", .key = "cell" }, { "~repo", .key = "repo" },
 		{ ">A/A", .integer = "comparisons" }, { ">alarms", .integer = "alarms" }, { ">runs", .integer = "runs" },
 		{ ">noise", .percent = "tau0_pct", .digits = 2 }, { ">smallest loss", .percent = "mde_pct", .digits = 2 },
 		{ "", .text = underpowered }, { "~newest", .key = "updated_at", .cut = 16 } };
-	const json_t *items = json_object_get(answer, "items");
+	enum { ALL = sizeof all / sizeof all[0] };
+	json_t *items = newest_rows(json_object_get(answer, "items"));
+	struct column shown[ALL + 2];
+	int n = 0;
+	size_t i;
+	json_t *row;
+	bool has_classes = false;
+	json_array_foreach(items, i, row) has_classes =
+		has_classes || value_integer(row, "class") != value_integer(json_array_get(items, 0), "class");
+	for (int k = 0; k < ALL; k++) {
+		shown[n++] = all[k];
+		if (k == 0 && differs(items, "suite"))
+			shown[n++] = suite;
+		if (k == 0 && has_classes)
+			shown[n++] = class;
+	}
 	print_finding(items);
-	table_print_rows(items, 9, columns, stdout);
+	table_print_rows(items, n, shown, stdout);
+	json_decref(items);
 	puts("next: flopwatch calibrate");
 }
 

@@ -283,9 +283,9 @@ int verb_export(struct client *c, const struct options *o)
 										     : export_files(c, comparison, &to, &err);
 	if (n == 0)
 		n = err_set(&err, ERR_INVALID,
-			"nothing was written: C%s has no %s, and the format has no others; flopwatch export --all DIR writes every "
-			"cell",
-			id, is_torchao ? "cells with recipes" : "times of attention");
+			"nothing was written: C%s has no %s, and the format has no others; %s/api/v1/comparisons/%s.csv has its "
+			"cells, and flopwatch export --all DIR writes all",
+			id, is_torchao ? "cells with recipes" : "times of attention", client_server(c), id);
 	if (n > 0 && to.names)
 		export_print_names(to.names);
 	else if (n > 0 && !is_torchao)

@@ -1,4 +1,5 @@
 /* Verbs that list the daemon's data: history, devices, notifications. */
+#include <ctype.h>
 #include <math.h>
 #include <time.h>
 
@@ -128,15 +129,66 @@ static void print_history(const json_t *answer)
 		printf("next: flopwatch open C%lld\n", value_integer(newest, "comparison"));
 }
 
+enum { NEAR_CELLS = 3, NEAR_SIZE = 200 };
+
+/* Letters and digits alone, in lower case, so that parse_hex is near BM_ParseHex. Shape: out[NEAR_SIZE]. */
+static void fold(const char *text, char *out)
+{
+	size_t n = 0;
+	for (; *text && n + 1 < NEAR_SIZE; text++)
+		if (isalnum((unsigned char)*text))
+			out[n++] = (char)tolower((unsigned char)*text);
+	out[n] = '\0';
+}
+
+/* Name the cells of the repository whose keys contain the requested one, are contained in it, or differ by a few letters. */
+static void add_near_cells(struct client *c, const char *repo, const char *wanted, struct fw_err *err)
+{
+	const struct member query[] = { { "repo", .text = repo }, { 0 } };
+	struct fw_err ignored = { 0 };
+	json_t *answer = NULL, *row;
+	char near[NEAR_CELLS * 124] = "", a[NEAR_SIZE], b[NEAR_SIZE];
+	size_t i, used = 0;
+	int n = 0;
+	fold(wanted, a);
+	if (!*a || client_get_query(c, "/api/v1/cells", query, &answer, &ignored) != 0)
+		return;
+	json_array_foreach(json_object_get(answer, "items"), i, row)
+	{
+		const char *key = value_text(row, "cell");
+		fold(key, b);
+		bool is_near = strstr(b, a) || (*b && strstr(a, b)) || similar_distance(a, b) <= 3;
+		if (is_near && n < NEAR_CELLS && used < sizeof near)
+			used += (size_t)snprintf(near + used, sizeof near - used, "%s%.120s", n++ ? ", " : "", key);
+	}
+	if (n) {
+		err_clear(err);
+		err_set(err, ERR_NOT_FOUND, "repository %s has no cell %.200s; near it: %s", repo, wanted, near);
+	}
+	json_decref(answer);
+}
+
 int verb_history(struct client *c, const struct options *o)
 {
+	struct fw_err err = { 0 };
+	json_t *answer = NULL;
 	char repo[256];
 	int status = checkout_repo(c, o, NULL, repo, sizeof repo);
 	if (status != EXIT_OK)
 		return status;
 	const struct member query[] = { { "cell", .text = o->arg[0] }, { "repo", .text = repo }, { "branch", .text = o->branch },
 		{ "device", .text = o->device }, { "limit", .number = o->limit }, { 0 } };
-	return verb_show(c, o, "/api/v1/history", query, print_history, NULL);
+	if (client_get_query(c, "/api/v1/history", query, &answer, &err) != 0) {
+		if (err.code == ERR_NOT_FOUND && !o->branch && !o->device)
+			add_near_cells(c, repo, o->arg[0], &err);
+		return verb_fail(&err);
+	}
+	if (o->json)
+		verb_print_json(answer);
+	else
+		print_history(answer);
+	json_decref(answer);
+	return EXIT_OK;
 }
 
 /* Why the device gets no jobs, or only some. */

@@ -245,7 +245,8 @@ static const char *no_timer(const struct scan_program *p, const struct python_sc
 
 	for (const char *const *c = clocks; *c; c++)
 		if (strstr(p->text.data, *c))
-			return "measures its times itself and prints them in an unknown format: print JSON lines, or use flopwatch.py";
+			return "measures its times itself and prints them in an unknown format: print JSON lines, or import "
+			       "flopwatch (flopwatch.py: daemon/kit of the sources, share/flopwatch/kit if installed)";
 	return imports_any(s, plots) ? "draws results and times nothing" : "calls no known timer";
 }
 

@@ -259,7 +259,8 @@ static double budget_in(const char *reason)
 	return at && strncmp(end, " s ended first", 14) == 0 ? budget_s : NAN;
 }
 
-static struct budget find_budget(const struct summary *s)
+/* `of`: only the cells of that comparison; NULL: all. */
+static struct budget find_budget(const struct summary *s, const json_t *of)
 {
 	struct budget b = { 0 };
 	for (int i = 0; i < s->n_cells; i++) {
@@ -269,6 +270,8 @@ static struct budget find_budget(const struct summary *s)
 		long long runs = value_integer(one->cell, "runs"), most = value_integer(rule, "runs_max");
 		bool is_hopeless = strstr(value_text(one->cell, "reason"), VERDICT_INTERLEAVE) != NULL;
 		bool waits = strstr(value_text(one->cell, "reason"), VERDICT_BASE_WHOLE) != NULL;
+		if (of && one->comparison != of)
+			continue;
 		b.n_undecided += one->verdict == VERDICT_UNDECIDED;
 		b.n_hopeless += one->verdict == VERDICT_UNDECIDED && is_hopeless;
 		b.n_waiting += one->verdict == VERDICT_UNDECIDED && waits;
@@ -284,18 +287,26 @@ static struct budget find_budget(const struct summary *s)
 	return b;
 }
 
-/* One line about all cells whose budget ended first. */
+/* A line about all cells of each suite whose budget ended first. */
 static void print_budget(const struct summary *s)
 {
-	struct budget b = find_budget(s);
-	if (b.n == 0)
-		return;
-	printf("%d cell%s more time than budget_s: %.0f; ", b.n, b.n == 1 ? " needs" : "s need", b.now_s);
-	if (b.enough_s > 0)
-		printf("%.0f permits all their runs", b.enough_s);
-	else
-		fputs("raise it", stdout);
-	puts("; the value of the base commit applies");
+	bool has_several = json_array_size(s->comparisons) > 1;
+	const json_t *comparison;
+	size_t i;
+	json_array_foreach(s->comparisons, i, comparison)
+	{
+		struct budget b = find_budget(s, comparison);
+		const char *suite = value_text(comparison, "suite");
+		if (b.n == 0)
+			continue;
+		printf("%d cell%s%s%s need%s more time than budget_s: %.0f; ", b.n, b.n == 1 ? "" : "s",
+			has_several ? " of " : "", has_several ? suite : "", b.n == 1 ? "s" : "", b.now_s);
+		if (b.enough_s > 0)
+			printf("%.0f permits all their runs", b.enough_s);
+		else
+			fputs("raise it", stdout);
+		puts("; the value of the base commit applies");
+	}
 }
 
 /* Why the shown cells have no clear result, or that their host time grew: each text once, with the first cell. */
@@ -380,8 +391,8 @@ bool summary_unprofiled(const json_t *comparison, char out[SUMMARY_WHY_SIZE])
 	else if (is_program && *value_text(comparison, "unprofiled"))
 		snprintf(out, SUMMARY_WHY_SIZE, "%s", value_text(comparison, "unprofiled"));
 	else if (is_program) /* a comparison of an earlier version, or an import */
-		snprintf(out, SUMMARY_WHY_SIZE,
-			"not known: no profile of a benchmark program was made; see git diff %.12s %.12s", base, target);
+		snprintf(out, SUMMARY_WHY_SIZE, "not known: no profile of a benchmark program was made; see git diff %.12s %.12s",
+			base, target);
 	else
 		snprintf(out, SUMMARY_WHY_SIZE, "not known: no profile was made");
 	return is_program;
@@ -473,7 +484,7 @@ static void print_next(const struct summary *s)
 	long long id = value_integer(s->worst, "id"), job = value_integer(s->worst, "job");
 	int n_lost = f->regressions - f->accepted;
 	bool is_kernel = s->n_cells && !value_is_program(s->cell[0].cell);
-	struct budget budget = find_budget(s);
+	struct budget budget = find_budget(s, NULL);
 	bool is_budget = budget.n > 0 && budget.n == budget.n_undecided; /* a retry would end in the same way */
 	if (s->alert && (!s->has_profile || alert_is_missing(s->alert))) {
 		alert_print_step(s->alert);

@@ -94,3 +94,28 @@ await test -f "$tmp/deaf.port"
 ok "a list is printed although /healthz has no answer" "$bin/flopwatch" --server "http://127.0.0.1:$(cat "$tmp/deaf.port")" jobs
 like "and that the health is unknown" "$out" "^WARNING whether jobs begin is unknown: cannot reach flopwatchd at "
 unlike "which is not that no job begins" "$out" "no job begins"
+
+# ---- the noise of cells in two suites, and of an older version of one ----
+cat >"$tmp/noise.py" <<-'PY'
+	import http.server, json, pathlib, sys
+	row = lambda suite, cell, pct, day: {"repo": "r", "suite": suite, "class": 1, "model": "m", "cell": cell, "comparisons": 2, "alarms": 0,
+	    "runs": 12, "tau0_pct": 1, "mde_pct": pct, "underpowered": False, "updated_at": f"2026-01-0{day}T00:00:00.000Z"}
+	rows = [row("fast", "a", 2, 3), row("slow", "a", 3, 3), row("fast", "b", 9, 1), row("fast", "b", 4, 2)]
+	class Answer(http.server.BaseHTTPRequestHandler):
+	    def do_GET(self):
+	        self.close_connection = True
+	        self.wfile.write(b"HTTP/1.0 200 OK\r\n\r\n" + json.dumps({"items": rows}).encode())
+	    def log_message(self, *_):
+	        pass
+	server = http.server.HTTPServer(("127.0.0.1", 0), Answer)
+	part = pathlib.Path(sys.argv[1] + ".part")
+	part.write_text(str(server.server_port))
+	part.rename(sys.argv[1])
+	server.serve_forever()
+PY
+python3 "$tmp/noise.py" "$tmp/noise.port" &
+on_exit kill $!
+await test -f "$tmp/noise.port"
+noise() { "$bin/flopwatch" --server "http://127.0.0.1:$(cat "$tmp/noise.port")" calibrate show; }
+is "a cell counts once, and the older version of a suite not at all" "$(noise | head -n 1)" "2 cells (3 rows) can show a loss of 4.00 % or more"
+is "each row of a cell has its suite" "$(noise | awk '$1 == "a" || $1 == "b" { print $1, $2 }' | paste -sd,)" "a fast,a slow,b fast"

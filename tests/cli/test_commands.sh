@@ -168,6 +168,10 @@ ok "history --branch --limit --json" fw history "$cell" --branch slow --limit 1 
 ok "is one point" json '(.items | length) == 1 and .items[0].verdict == "regression"'
 unlike "points of one branch have no column of it" "$(fw history "$cell" --branch slow)" 'branch'
 fails "history in a repository that is not there" 4 fw history "$cell" --repo other
+fails "history of a part of its key" 4 fw history dense_FULL_s64
+like "names the cells that are near" "$out" "^flopwatch: repository kernels has no cell dense_FULL_s64; near it: $cell, attention/"
+fails "history of what no key is like" 4 fw history nothing-like-it
+is "names none" "$out" "flopwatch: kernels has no cell nothing-like-it"
 ok "jobs" fw jobs
 like "lists them" "$out" '^ +J[0-9]+ +compare +slow +done: regression'
 ok "jobs --state done --json --repo" fw jobs --state done --json --repo kernels

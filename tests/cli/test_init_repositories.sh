@@ -137,7 +137,7 @@ is "the others are left out, with reasons" "$(left)" \
 benchmark/plot_all.py: draws results and times nothing
 benchmark/scripts/benchmark_describe.py: calls no known timer
 benchmark/scripts/benchmark_embedding.py: needs argument --kernel-name, which has no default
-benchmark/scripts/benchmark_old.py: measures its times itself and prints them in an unknown format: print JSON lines, or use flopwatch.py
+benchmark/scripts/benchmark_old.py: measures its times itself and prints them in an unknown format: print JSON lines, or import flopwatch (flopwatch.py: daemon/kit of the sources, share/flopwatch/kit if installed)
 benchmark/scripts/benchmark_package.py: imports relative to its package, so it does not run as a script
 benchmark/scripts/utils.py: defines functions and runs none of them
 test/test_layer_norm.py: is a test"

@@ -287,7 +287,7 @@ struct body {
 	struct jsonw j;
 	struct buf environment; /* finished JSON, because the comparison's row is open while the cells are read */
 	char isolation[8], suite[64];
-	char device_kind[8]; /* of the environment; "" unknown */
+	char device_kind[8];                   /* of the environment; "" unknown */
 	char provider[2][PEERS_PROVIDER_SIZE]; /* requested providers of base and target */
 	char pinned[2][160];                   /* requested configurations */
 	struct buf name[2];                    /* user names of base and target; empty: none */
@@ -611,7 +611,8 @@ static void write_unprofiled(struct body *b, const struct view_comparison *c, co
 	size_t i;
 	buf_init(&text, 1 << 16);
 	if (strcmp(b->device_kind, device_kind_name(DEVICE_CUDA)) == 0)
-		buf_printf(&text, "not known: a benchmark program is profiled only on request: flopwatch profile --suite %s", b->suite);
+		buf_printf(&text, "not known: a benchmark program is profiled only on request: flopwatch profile --suite %s",
+			b->suite);
 	else
 		buf_puts(&text, "not known: benchmark programs are profiled only on a GPU");
 	json_array_foreach(paths, i, path) buf_printf(&text, "%s%s", i ? ", " : "; changed: ", json_string_value(path));
