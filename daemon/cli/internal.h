@@ -1043,8 +1043,13 @@ bool remote_is_same(const char *a, const char *b);
  * regression is beyond its threshold or that has no verdict. Absent numbers are dashes.
  */
 void report_comparison(const json_t *comparison, FILE *out);
-/** Print the conditions of a comparison and the limits of its result, a line each: settings, noise, cells without a pair. */
-void report_notes(const json_t *comparison, FILE *out);
+/**
+ * Print the conditions of a comparison and the limits of its result, a line each: settings, noise, cells without a pair.
+ * `is_base_known`: why it has no base was printed for another comparison.
+ */
+void report_notes(const json_t *comparison, bool is_base_known, FILE *out);
+/** Whether an earlier comparison of the list has the same reason to have no base. */
+bool report_is_base_known(const json_t *comparisons, size_t at);
 /** Write the flags of a cell that a reader has to know, by comma. Shape: out[size]. */
 void report_flags(const json_t *cell, char *out, size_t size);
 

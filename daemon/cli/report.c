@@ -386,14 +386,27 @@ static void print_manifest(const json_t *comparison, FILE *out)
 		plain_line(out, "%s", text);
 }
 
-void report_notes(const json_t *comparison, FILE *out)
+bool report_is_base_known(const json_t *comparisons, size_t at)
+{
+	const json_t *one = json_array_get(comparisons, at), *other;
+	for (size_t i = 0; i < at; i++) {
+		other = json_array_get(comparisons, i);
+		if (strcmp(value_text(other, "kind"), value_text(one, "kind")) == 0 &&
+			strcmp(value_text(other, "base_how"), value_text(one, "base_how")) == 0 &&
+			strcmp(value_text(other, "alone"), value_text(one, "alone")) == 0)
+			return true;
+	}
+	return false;
+}
+
+void report_notes(const json_t *comparison, bool is_base_known, FILE *out)
 {
 	const char *identical = value_text(comparison, "identical_by");
 	print_conditions(comparison, out);
 	print_manifest(comparison, out);
 	if (*identical)
 		plain_line(out, "%s: nothing was timed", identity(identical, json_object_get(comparison, "cells")));
-	if (jobkind_from_name(value_text(comparison, "kind")) == JOBKIND_SELFCHECK)
+	if (jobkind_from_name(value_text(comparison, "kind")) == JOBKIND_SELFCHECK && !is_base_known)
 		print_selfcheck(comparison, out);
 	footnotes_notes(comparison, out);
 }

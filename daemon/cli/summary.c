@@ -462,7 +462,8 @@ void summary_begin(struct client *c, const struct options *o, const json_t *verd
 		print_reasons(&s);
 		print_budget(&s);
 		print_certainty(&s);
-		json_array_foreach(comparisons, i, comparison) report_notes(comparison, stdout);
+		json_array_foreach(comparisons, i, comparison)
+			report_notes(comparison, report_is_base_known(comparisons, i), stdout);
 	}
 	free(s.cell);
 }

@@ -19,7 +19,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	FILE *out = open_memstream(&shown, &len);
 	must(out != NULL, "no memory");
 	report_comparison(comparison, out);
-	report_notes(comparison, out);
+	report_notes(comparison, false, out);
 	fclose(out);
 	must(!strpbrk(shown, "\r\033\b"), "a report moves the cursor");
 	const json_t *cells = json_object_get(comparison, "cells");

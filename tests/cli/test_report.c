@@ -223,7 +223,7 @@ static void a_new_benchmark_is_named_once(void **state)
 	char *text = NULL;
 	size_t len = 0;
 	FILE *out = open_memstream(&text, &len);
-	report_notes(comparison, out);
+	report_notes(comparison, false, out);
 	fclose(out);
 	assert_string_equal(
 		text, "benchmark rows is new: its base 1234567890ab does not have it; it is compared from the next commit on\n");
@@ -243,7 +243,7 @@ static void a_push_of_the_manifest_alone_is_explained(void **state)
 		size_t len = 0;
 		FILE *out = open_memstream(&text, &len);
 		assert_non_null(comparison);
-		report_notes(comparison, out);
+		report_notes(comparison, false, out);
 		fclose(out);
 		if (i == 0)
 			has(text,

@@ -764,8 +764,8 @@ static bool is_new_benchmark(const struct resolve *r)
 	       !manifest_benchmark(base, name) && !has_suite((const char(*)[64])base->suite, base->n_suites, name);
 }
 
-/* The base cannot be used: an error if a user requested it, else the commit itself replaces it. */
-static void replace_base(struct resolve *r, const struct fw_err *why)
+/* The base cannot be used, or lacks the new benchmark: an error if a user requested it, else the commit itself replaces it. */
+static void replace_base(struct resolve *r, bool is_new, const struct fw_err *why)
 {
 	if (is_temporary(why) || !strcmp(r->answer.plan.base_how, "given") || !strcmp(r->base_sha, r->job.target_sha) ||
 		r->is_fork) {
@@ -773,7 +773,7 @@ static void replace_base(struct resolve *r, const struct fw_err *why)
 		return;
 	}
 	snprintf(r->answer.note, sizeof r->answer.note, STORE_JOB_ALONE "%s%.400s",
-		is_new_benchmark(r) ? "" : "its base cannot be used: ", why->text);
+		is_new ? "" : "its base cannot be used: ", why->text);
 	gitread_commit_free(r->base.commit);
 	memset(&r->base, 0, sizeof r->base);
 	use_base(r, r->job.target_sha, "self");
@@ -846,7 +846,7 @@ static void make_plan(struct resolve *r)
 		plan_benchmark(p, r->config, r->repo->name, benchmark, &r->target.manifest);
 	if (is_new_benchmark(r)) {
 		err_set(&err, ERR_NOT_FOUND, "benchmark %s is new: its base %.12s does not have it", a->suite[0], r->base_sha);
-		replace_base(r, &err);
+		replace_base(r, true, &err);
 		return;
 	}
 	if (p->dropped && p->request.kind != JOBKIND_COMPARE) { /* gives a search for a change no information */
@@ -860,7 +860,7 @@ static void make_plan(struct resolve *r)
 		if (err.code == ERR_NOT_FOUND)
 			add_suite_position(r, &err);
 		if (is_wrong && !r->job.cells_glob[0])
-			replace_base(r, &err);
+			replace_base(r, false, &err);
 		else
 			end_for_error(r, &err);
 		return;
@@ -870,7 +870,7 @@ static void make_plan(struct resolve *r)
 		return;
 	}
 	if (!benchmark && refusal_of_build(r->repo, &r->base.manifest, r->base.commit->commit.sha, a->suite[0], &err) != 0) {
-		replace_base(r, &err);
+		replace_base(r, false, &err);
 		return;
 	}
 	plan_compare(p);
@@ -928,7 +928,7 @@ static void on_base_tree(void *arg, const struct buf *out, const struct fw_err *
 			return;
 		}
 	}
-	replace_base(r, &err);
+	replace_base(r, false, &err);
 }
 
 /* ---- Commits of forks: a commit of which nothing is known is one, too. ---- */
