@@ -54,7 +54,8 @@ void help_all(FILE *out)
 	      "  flopwatch compare main . --quick      # a quick estimate of this checkout\n"
 	      "  flopwatch status                      # every branch with its verdict\n"
 	      "  flopwatch doctor                      # what is wrong, and how to fix it\n"
-	      "`flopwatch help VERB` and `man flopwatch` explain the verbs; doc/quickstart.md leads to the first verdict.\n\n"
+	      "`flopwatch help VERB` and `man flopwatch` (from make install) explain the verbs; doc/quickstart.md leads to the\n"
+	      "first verdict.\n\n"
 	      "Verbs:\n",
 		out);
 	for (const struct catalog_verb *v = catalog_verbs; v->name; v++)
