@@ -63,7 +63,7 @@ static void obstacle(const struct finding *f, const char *text, char *out, size_
 {
 	char where[48];
 
-	in_cells(f->failed, f->cells, where);
+	in_cells(strcmp(f->why, "build") == 0 ? 0 : f->failed, f->cells, where); /* without a build the cells are not known */
 	snprintf(out, size, "%s%s%s%s", text, where, *f->why ? ": " : "", describe_class(f->why));
 }
 

@@ -491,8 +491,8 @@ struct finding {
 /**
  * Write the sentence, without a full stop: "ada/three-stages is 4.0 % slower in 6 of 20 cells". The percentage is that of the
  * worst cell, after "up to" unless all cells changed by as much, as printed. Undecided: "ada/rows is undecided in 3 of 8 cells;
- * 4 are unchanged; 1 is slower (accepted)". Of a new benchmark: "ada/rows adds benchmark rows,
- * which failed in 1 of 3 cells: crash". Shape: out[FINDING_SIZE].
+ * 4 are unchanged; 1 is slower (accepted)". Of a new benchmark: "ada/rows adds benchmark rows, which failed in 1 of 3 cells:
+ * crash"; of a failed build without a number of cells. Shape: out[FINDING_SIZE].
  */
 void finding_text(const struct finding *f, char out[FINDING_SIZE]);
 

@@ -92,8 +92,8 @@ static void an_undecided_cell_says_what_it_lacks(void **state)
 #define WITH_BUDGET(key, runs, reason)                                                                                           \
 	"{\"cell\":\"" key "\",\"verdict\":\"undecided\",\"change_pct\":-2,\"runs\":" runs ",\"reason\":\"" reason "\"}"
 
-/* What `flopwatch wait` prints of a comparison with these cells. Own: free. */
-static char *summary_of(const char *cells)
+/* What `flopwatch wait` prints of a comparison with these cells, and of another suite with `more` cells (NULL: none). Own: free. */
+static char *summary_of_suites(const char *cells, const char *more)
 {
 	char *text = NULL;
 	size_t len = 0;
@@ -103,6 +103,13 @@ static char *summary_of(const char *cells)
 		"kind", "compare", "rule", "runs_max", 32, "programs", 1, "confirm", 1, "cells", json_loads(cells, 0, NULL));
 	json_t *list = json_pack("[O]", comparison);
 	assert_non_null(list);
+	if (more) {
+		json_t *other = json_deep_copy(comparison);
+		json_object_set_new(comparison, "suite", json_string("first"));
+		json_object_set_new(other, "suite", json_string("second"));
+		json_object_set_new(other, "cells", json_loads(more, 0, NULL));
+		json_array_append_new(list, other);
+	}
 	stdout = open_memstream(&text, &len);
 	summary_begin(NULL, &options, comparison, list);
 	summary_end(NULL, &options, comparison, list);
@@ -111,6 +118,11 @@ static char *summary_of(const char *cells)
 	json_decref(list);
 	json_decref(comparison);
 	return text;
+}
+
+static char *summary_of(const char *cells)
+{
+	return summary_of_suites(cells, NULL);
 }
 
 /* A retry would end in the same way, so a larger budget is the advice, once. */
@@ -129,6 +141,11 @@ static void a_budget_that_ended_is_said_once(void **state)
 	has(text, "1 cell needs more time than budget_s: 45; 70 permits");
 	has(text, "b: runs vary\n");
 	has(text, "next: flopwatch retry J10\n"); /* which may decide the other one */
+	free(text);
+	text = summary_of_suites("[" WITH_BUDGET("a", "22", "runs vary; the base's budget of 45 s ended first") "]",
+		"[" WITH_BUDGET("b", "8", "runs vary; the base's budget of 60 s ended first") "]");
+	has(text, "1 cell of first needs more time than budget_s: 45; 70 permits all their runs");
+	has(text, "1 cell of second needs more time than budget_s: 60; 240 permits all their runs");
 	free(text);
 }
 

@@ -111,6 +111,7 @@ static void failures_name_their_class(void **state)
 		"ada/tiles failed in 2 of 20 cells: wrong results");
 	reads((struct finding){ .verdict = VERDICT_FAILED, .cells = 20, .failed = 2, .why = "oob" },
 		"ada/tiles failed in 2 of 20 cells: writes out of bounds");
+	reads((struct finding){ .verdict = VERDICT_FAILED, .cells = 2, .failed = 2, .why = "build" }, "ada/tiles failed: build");
 	reads((struct finding){ .verdict = VERDICT_FAILED, .why = "build" }, "ada/tiles failed: build");
 	reads((struct finding){ .verdict = VERDICT_REJECTED, .cells = 2, .failed = 1, .why = "clock" },
 		"ada/tiles: times are rejected in 1 of 2 cells: clock");
