@@ -89,9 +89,9 @@ static void every_documented_key_is_present(void **state)
 	const json_t *base = json_object_get(j, "base"), *target = json_object_get(j, "target");
 	assert_string_equal(text(base, "commit"), fixture_sha(1));
 	assert_true(is_null(base, "tree")); /* that commit was never stored */
-	assert_string_equal(text(base, "module_sha256"), "aaaa");
+	assert_string_equal(text(base, "module_sha256"), "aaaa0000000000000000000000000000000000000001");
 	assert_string_equal(text(target, "tree"), fixture_sha(99));
-	assert_string_equal(text(target, "module_sha256"), "bbbb");
+	assert_string_equal(text(target, "module_sha256"), "bbbb0000000000000000000000000000000000000002");
 	assert_string_equal(text(target, "subject"), "tile \"64\" \xef\xbf\xbd");
 	const json_t *environment = json_object_get(j, "environment");
 	assert_string_equal(text(environment, "device"), "sim-0");

@@ -113,12 +113,14 @@ static inline void fixture_fault(struct result *r, enum role role, int cell, con
 	fixture_add(r, &m);
 }
 
-/** Both sides built to different modules and every cell accepted. */
+/** Both sides built to different modules, each commit to its own, and every cell accepted. */
 static inline void fixture_accepted(struct result *r)
 {
 	static const enum role roles[] = { ROLE_BASE, ROLE_TARGET };
 	for (int s = 0; s < 2; s++) {
-		fixture_build(r, roles[s], "ok", s ? "bbbb" : "aaaa");
+		char module[65];
+		snprintf(module, sizeof module, "%s%.48s", s ? "bbbb" : "aaaa", r->plan.request.subject[s].commit);
+		fixture_build(r, roles[s], "ok", module);
 		for (int i = 0; i < r->plan.request.n_cells; i++)
 			fixture_check(r, roles[s], i, "", "feed");
 	}
