@@ -156,7 +156,7 @@ refuses skinny dgrad 'only forward of X in bf16 or e4m3$'
 takes naive 'odd sizes'
 takes naive dgrad
 refuses naive 'k 100 in groups of 32' 'k = 100 is not a multiple of the group of 32$'
-refuses skinny 'without a GPU' '[13] skinny: plan: device 0 '
+refuses skinny 'without a GPU' '[13] skinny: plan: the properties of device 0 cannot be read'
 refuses hopper 'without a GPU' '[13] hopper: plan: device 0: '
 refuses v1 'without a GPU' '[13] v1: plan: device 0: '
 refuses v1 'another configuration' '1 v1: plan: config "TILE=64x64" is not TILE=128x128$'
