@@ -51,7 +51,7 @@ for page in alerts/$alert bisects/$bisect; do
 	like "/$page names it with its probability" "$(curl -s "$FLOPWATCH_SERVER/$page")" '<b>Culprit:</b> <.*one-6 .*named with probability (above )?0\.999[0-9]'
 done
 culprit=$(api "bisects/$bisect" | jq -r '.culprits[0].to')
-like "the title of the bisect is its finding" "$(curl -s "$FLOPWATCH_SERVER/bisects/$bisect")" "<h1>Bisect $bisect: the culprit is ${culprit:0:10}</h1>"
+like "the title of the bisect is its finding" "$(curl -s "$FLOPWATCH_SERVER/bisects/$bisect")" "<h1>Bisect $bisect: ${culprit:0:10} is the culprit: -4\.[0-9] % in 4 cells</h1>"
 is "its cells are grouped by direction" "$(api "alerts?limit=500" | jq -c ".items[] | select(.id == $alert) | [.groups[] | [.direction, .cells]]")" '[["forward",2],["backward",2]]'
 is "webhook receivers would hear of both" "$(sql "SELECT count(*) FROM event WHERE kind IN ('alert.opened', 'alert.named')")" 2
 
@@ -161,7 +161,7 @@ push kernels long
 tip=$(head_of kernels)
 is "the branch's next tip regresses as well" "$(result_of "$tip")" "done regression"
 is "and names the same commit" "$(named "$tip" regression)" "long-5(1)"
-is "with no measurement more" "$(sql "SELECT n_jobs FROM bisect WHERE bad_sha = '$tip'")" 0
+is "without another bisect" "$(sql "SELECT count(*) FROM bisect WHERE bad_sha = '$tip'")" 0
 is "in the one alert that is open for the branch" "$(sql "SELECT count(*) FROM alert WHERE branch = 'long' AND state = 'open'")" 1
 post devices/sim-0/pause >/dev/null
 id=$(post bisects "{\"repo\":\"kernels\",\"good\":\"$last\",\"bad\":\"long\"}" | jq .id)
