@@ -37,7 +37,8 @@ def matrix(method, path, headers, body):
         return 401, {"errcode": "M_UNKNOWN_TOKEN"}
     if urllib.parse.unquote(found[1]) != "!room:example.org":
         return 403, {"errcode": "M_FORBIDDEN"}
-    if set(body) - {"msgtype", "body", "m.relates_to"} or body["msgtype"] != "m.notice" or not body["body"]:
+    # m.mentions: names that a text mentions must notify no user (MSC3952, version 1.7 of the interface)
+    if set(body) - {"msgtype", "body", "m.relates_to", "m.mentions"} or body["msgtype"] != "m.notice" or not body["body"] or body["m.mentions"] != {}:
         return 400, {"errcode": "M_BAD_JSON"}
     relates = body.get("m.relates_to")
     if relates and (relates["rel_type"] != "m.thread" or relates["event_id"] not in events.values()
