@@ -1,6 +1,7 @@
 #!/bin/bash
 # Reliability campaign, part 10: modules that make time look smaller or results right, and honest odd ones (cheats.py).
 # Attacks: daemon/worker daemon/runner daemon/verdict daemon/families daemon/protocol
+# Runs beside three others.
 . "$(dirname "$0")/../support/tap.sh"
 . "$root/tests/support/integrity.sh"
 cp "$tmp/suite.yaml" "$tmp/calls.yaml"

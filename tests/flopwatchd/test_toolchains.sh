@@ -1,6 +1,7 @@
 #!/bin/bash
 # Two requested toolchains: one commit, built twice by a real gcc and timed against itself on the CPU, by folders of compilers and by flags. The
 # regression of a toolchain is found and named, sets no verdict, and a folder that builds do not see is rejected.
+# Runs beside three others.  its assertions are verdicts of real times on this machine
 . "$(dirname "$0")/../support/tap.sh"
 . "$(dirname "$0")/../support/daemon.sh"
 

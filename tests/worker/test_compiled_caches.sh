@@ -1,5 +1,6 @@
 #!/bin/bash
 # Compiler caches of a benchmark program outlive its job, for the same commit and side only, and without measured choices.
+# Runs beside three others.  it asserts a verdict by the clock of this machine
 . "$(dirname "$0")/../support/tap.sh"
 . "$(dirname "$0")/../support/daemon.sh"
 . "$(dirname "$0")/../support/interleave.sh"

@@ -1,6 +1,7 @@
 #!/bin/bash
 # A target that ends the process in its base's call is rejected, by any means; a base that crashes by itself, and a runner that
 # another process on this machine kills, blame no side.
+# Runs beside three others.
 . "$(dirname "$0")/../support/tap.sh"
 . "$root/tests/support/integrity.sh"
 

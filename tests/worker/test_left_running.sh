@@ -1,5 +1,6 @@
 #!/bin/bash
 # Processes that a module leaves running are detected, whatever it does to hide them.
+# Runs beside three others.
 . "$(dirname "$0")/../support/tap.sh"
 . "$root/tests/support/integrity.sh"
 

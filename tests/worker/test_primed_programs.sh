@@ -1,6 +1,7 @@
 #!/bin/bash
 # Programs whose calls are primed: late calls are measured again, too many of them leave a cell undecided; calls that cannot be
 # primed are noted; a change of the host's time is a finding of its own; both sides get the same spin.
+# Runs beside three others.
 . "$(dirname "$0")/../support/tap.sh"
 . "$(dirname "$0")/../support/daemon.sh"
 . "$(dirname "$0")/../support/interleave.sh"

@@ -1,5 +1,6 @@
 #!/bin/bash
 # A module cannot use the descriptors of its process to report false timings, or to find the checked rows.
+# Runs beside three others.
 . "$(dirname "$0")/../support/tap.sh"
 . "$root/tests/support/integrity.sh"
 

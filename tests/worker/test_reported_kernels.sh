@@ -1,5 +1,6 @@
 #!/bin/bash
 # Kernels that a program of Triton reports: from the kit to the comparison, its page, and `flopwatch why`.
+# Runs beside three others.
 . "$(dirname "$0")/../support/tap.sh"
 . "$(dirname "$0")/../support/daemon.sh"
 . "$(dirname "$0")/../support/interleave.sh"

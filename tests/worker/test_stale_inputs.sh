@@ -1,6 +1,7 @@
 #!/bin/bash
 # K and V change between calls on one plan, as Q and dO do: values that a module caches of them are wrong, in
 # checks and while it is timed.
+# Runs beside three others.
 . "$(dirname "$0")/../support/tap.sh"
 . "$root/tests/support/integrity.sh"
 

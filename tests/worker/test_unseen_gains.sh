@@ -1,6 +1,7 @@
 #!/bin/bash
 # Modules whose results are right wherever somebody compares them: by knowing which inputs are compared, by computing after the
 # call, by reordering an earlier result, or by stopping the comparisons.
+# Runs beside three others.
 . "$(dirname "$0")/../support/tap.sh"
 . "$root/tests/support/integrity.sh"
 

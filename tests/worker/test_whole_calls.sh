@@ -1,5 +1,6 @@
 #!/bin/bash
 # If whole calls decide, bind included, watched calls and those of the supervisor's clock are made like all others.
+# Runs beside three others.
 . "$(dirname "$0")/../support/tap.sh"
 . "$root/tests/support/integrity.sh"
 sed -i 's/^seed:/decide: call\nseed:/' "$tmp/suite.yaml"
