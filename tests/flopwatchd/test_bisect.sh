@@ -93,9 +93,9 @@ push kernels main
 is "which stays broken" "$(result_of "$(head_of kernels)")" "done failed"
 is "and accuses nobody else" "$(sql "SELECT count(*) FROM alert WHERE kind = 'failing'")" 1
 sed -i 's/ -include broken.h//' "$tmp/kernels/kernels/Makefile"
-factor 1.20 "mended"
+factor 1.20 "fixed"
 push kernels main
-is "until it is mended" "$(result_of "$(head_of kernels)")" "done identical"
+is "until it is fixed" "$(result_of "$(head_of kernels)")" "done identical"
 is "which resolves the alert" "$(sql "SELECT state FROM alert WHERE kind = 'failing'")" resolved
 sed -i 's/libattention.so good.c/libattention.so wrong_result.c/' "$tmp/kernels/kernels/Makefile"
 cp "$root/tests/modules/wrong_result.c" "$tmp/kernels/kernels/wrong_result.c"

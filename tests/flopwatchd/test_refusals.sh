@@ -40,7 +40,7 @@ like "the overview tells it" "$(fw status)" "^WARNING kernels: $tmp/c.yml:8:[0-9
 repos "$kernels}"
 kill -HUP "$daemon_pid"
 reloaded() { [ "$(api repos | jq -r '.items[0] | .upstream + " " + .state')" = "main ok" ]; }
-ok "once it is mended" await reloaded
+ok "once it is fixed" await reloaded
 ok "main's job" fw retry "$(job_of "$first")"
 ok "and the branch's go on where they are asked to" fw retry "$(job_of "$slow")"
 is "main is measured" "$(result_of "$first")" "done unchanged"

@@ -60,7 +60,7 @@ pushed forked >"$tmp/verdict"
 is "runs that a parent forks end so, too, on both sides" "$(judged)" "a measured;b not_comparable ;c not_comparable ;d failed reported;"
 sed -i 's/, fork: true//' "$tmp/one/.flopwatch.yaml"
 bench "$four"
-on_main one mended >"$tmp/verdict"
+on_main one fixed >"$tmp/verdict"
 
 # ---- where the other cells cannot be measured
 bench "$four" "if key == 'b': raise ValueError(key)" "    if key == 'b' and n == 0: raise KeyError('the result of b is missing')"
