@@ -152,9 +152,7 @@ static void facts(void *arg, const struct store_bisect *row)
 	if (row->ended_at)
 		emit_format(out, "<dt>Ended</dt><dd>%lld{time}</dd><dt>What to do</dt><dd>%-s</dd></dl>\n",
 			(long long)row->ended_at,
-			strcmp(row->culprits_json, "[]") != 0 ? "push a fix of the culprit"
-			: strcmp(row->state, "done") == 0     ? "nothing; repeat it with more runs if you expected a culprit"
-							      : "nothing, or request it again");
+			strcmp(row->culprits_json, "[]") != 0 ? "push a fix of the culprit" : "nothing, or request it again");
 	else
 		emit_format(out,
 			"<dt>Next</dt><dd>the daemon measures commits between both ends; each measurement rules out about half of those "
