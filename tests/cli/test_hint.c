@@ -45,7 +45,7 @@ static void a_library_has_an_argument(void **state)
 		"which the program runs fewer rows, such as only a/3");
 }
 
-static void there_is_none_where_it_cannot_help(void **state)
+static void no_hint_where_it_cannot_help(void **state)
 {
 	(void)state;
 	assert_string_equal(hint_of(NULL, 4, 60), "");
@@ -84,7 +84,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_suite_has_a_key_for_pushes),
 		cmocka_unit_test(a_library_has_an_argument),
-		cmocka_unit_test(there_is_none_where_it_cannot_help),
+		cmocka_unit_test(no_hint_where_it_cannot_help),
 		cmocka_unit_test(whole_processes_are_named),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

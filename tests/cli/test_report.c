@@ -75,7 +75,7 @@ static void claimed_traffic_is_no_bandwidth(void **state)
 	assert_null(strstr(text, "above"));
 }
 
-static void an_undecided_cell_says_what_it_lacks(void **state)
+static void an_undecided_cell_names_what_is_missing(void **state)
 {
 	(void)state;
 #define UNDECIDED(low, high, reason)                                                                                             \
@@ -126,7 +126,7 @@ static char *summary_of(const char *cells)
 }
 
 /* A retry would end in the same way, so a larger budget is the advice, once. */
-static void a_budget_that_ended_is_said_once(void **state)
+static void a_used_up_budget_is_reported_once(void **state)
 {
 	(void)state;
 	char *text = summary_of("[" WITH_BUDGET("a", "22", "runs vary; the base's budget of 45 s ended first") "," WITH_BUDGET(
@@ -173,7 +173,7 @@ static void medians_that_contradict_a_change_are_explained(void **state)
 }
 
 /* A flag after the verdict must not push it out of a narrow terminal. */
-static void a_verdict_stands_alone_in_its_column(void **state)
+static void a_verdict_is_alone_in_its_column(void **state)
 {
 	(void)state;
 	const char *text =
@@ -186,7 +186,7 @@ static void a_verdict_stands_alone_in_its_column(void **state)
 }
 
 /* The pairs of this cell are not slower. */
-static void a_slower_call_is_said_alone(void **state)
+static void a_slower_call_is_reported_alone(void **state)
 {
 	(void)state;
 	static const char cell[] = "[" CELL("a", "600", "600",
@@ -284,12 +284,12 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(rates_of_a_table_have_one_unit),
 		cmocka_unit_test(claimed_traffic_is_no_bandwidth),
-		cmocka_unit_test(an_undecided_cell_says_what_it_lacks),
-		cmocka_unit_test(a_budget_that_ended_is_said_once),
+		cmocka_unit_test(an_undecided_cell_names_what_is_missing),
+		cmocka_unit_test(a_used_up_budget_is_reported_once),
 		cmocka_unit_test(an_accepted_loss_is_counted),
 		cmocka_unit_test(medians_that_contradict_a_change_are_explained),
-		cmocka_unit_test(a_verdict_stands_alone_in_its_column),
-		cmocka_unit_test(a_slower_call_is_said_alone),
+		cmocka_unit_test(a_verdict_is_alone_in_its_column),
+		cmocka_unit_test(a_slower_call_is_reported_alone),
 		cmocka_unit_test(no_table_is_left_out),
 		cmocka_unit_test(a_new_benchmark_is_named_once),
 		cmocka_unit_test(a_push_of_the_manifest_alone_is_explained),

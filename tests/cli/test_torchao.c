@@ -86,7 +86,7 @@ static void a_total_alone_is_training(void **state)
 	assert_string_equal(cell_of("failure"), "");
 }
 
-static void a_total_that_failed_is_none(void **state)
+static void a_failed_total_is_no_training_row(void **state)
 {
 	(void)state;
 	export(true, (const char *[]){ "forward 1", "dgrad 1", "wgrad 2", "total -wrong", NULL });
@@ -146,7 +146,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_total_alone_is_training),
-		cmocka_unit_test(a_total_that_failed_is_none),
+		cmocka_unit_test(a_failed_total_is_no_training_row),
 		cmocka_unit_test(parts_add_up_to_no_total),
 		cmocka_unit_test(scopes_of_scales_are_called_as_there),
 		cmocka_unit_test(forward_alone_is_inference),

@@ -324,7 +324,7 @@ static void rows_are_deleted_after_the_file_is_on_disk(void **state)
 }
 
 /* A writer that was killed between file and database: the whole frame that it left stays, a torn one is removed. */
-static void what_a_killed_writer_left(void **state)
+static void a_torn_frame_of_a_killed_writer_is_removed(void **state)
 {
 	struct fixture *f = *state;
 	char path[256], folder[200];
@@ -535,7 +535,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(comparisons_without_times_need_no_frame, setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(the_largest_comparison_fits, setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(rows_are_deleted_after_the_file_is_on_disk, setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(what_a_killed_writer_left, setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(a_torn_frame_of_a_killed_writer_is_removed, setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(an_older_database_overwrites_nothing, setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(damage_is_named, setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(months_are_reported_and_forgotten, setup, fixture_teardown),

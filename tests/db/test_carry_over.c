@@ -350,7 +350,7 @@ static void json_is_renamed_where_it_is_ours(void **state)
 
 /* ---- completely or not at all ---------------------------------------------------------------------------------------- */
 
-static void the_old_one_stays_and_a_second_start_does_nothing(void **state)
+static void the_old_database_remains_and_a_second_start_changes_nothing(void **state)
 {
 	struct fixture *f = *state;
 	char before[HASH_HEX], after[HASH_HEX];
@@ -364,7 +364,7 @@ static void the_old_one_stays_and_a_second_start_does_nothing(void **state)
 }
 
 /* The state after a killed daemon: the last transactions are in the WAL next to the database. */
-static void the_log_beside_it_is_carried_over(void **state)
+static void the_write_ahead_log_is_carried_over(void **state)
 {
 	struct fixture *f = *state;
 	struct stat st;
@@ -401,7 +401,7 @@ static void kill_at(struct fixture *f, int n)
 	assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
 }
 
-static void a_kill_at_any_step_costs_nothing(void **state)
+static void a_kill_at_any_step_loses_no_rows(void **state)
 {
 	static const int at[] = { 1, 2, 12, 23, 40, 56, 63, 64, 65, 66, 67, 68 };
 	struct fixture *f = *state;
@@ -427,7 +427,7 @@ static void a_kill_at_any_step_costs_nothing(void **state)
 	assert_int_equal(access(beside(f, ".new-journal"), F_OK), -1);
 }
 
-static void a_kill_after_the_swap_leaves_the_new_one(void **state)
+static void a_kill_after_the_swap_leaves_the_new_database(void **state)
 {
 	struct fixture *f = *state;
 	kill_at(f, 69);
@@ -437,7 +437,7 @@ static void a_kill_after_the_swap_leaves_the_new_one(void **state)
 	ok(db_check(f->db, &err));
 }
 
-static void a_full_disk_leaves_the_old_one(void **state)
+static void a_full_disk_leaves_the_old_database(void **state)
 {
 	struct fixture *f = *state;
 	struct rlimit before, limit;
@@ -536,11 +536,11 @@ int main(void)
 		cmocka_unit_test_setup_teardown(counters_are_right, setup, teardown),
 		cmocka_unit_test_setup_teardown(bodies_have_current_names, setup, teardown),
 		cmocka_unit_test(json_is_renamed_where_it_is_ours),
-		cmocka_unit_test_setup_teardown(the_old_one_stays_and_a_second_start_does_nothing, setup, teardown),
-		cmocka_unit_test_setup_teardown(the_log_beside_it_is_carried_over, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_kill_at_any_step_costs_nothing, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_kill_after_the_swap_leaves_the_new_one, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_full_disk_leaves_the_old_one, setup, teardown),
+		cmocka_unit_test_setup_teardown(the_old_database_remains_and_a_second_start_changes_nothing, setup, teardown),
+		cmocka_unit_test_setup_teardown(the_write_ahead_log_is_carried_over, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_kill_at_any_step_loses_no_rows, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_kill_after_the_swap_leaves_the_new_database, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_full_disk_leaves_the_old_database, setup, teardown),
 		cmocka_unit_test_setup_teardown(other_tables_are_not_touched, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_copy_is_carried_over_as_well, setup, teardown),
 		cmocka_unit_test_setup_teardown(another_file_of_that_name_is_not_replaced, setup, teardown),

@@ -91,7 +91,7 @@ static void an_hour_forward_keeps_ages(void **state)
 }
 
 /* A machine that starts in 1970 and sets its clock later. */
-static void a_jump_of_years_leaves_nothing_ahead_and_no_session_longer(void **state)
+static void a_clock_jump_of_years_leaves_no_future_time_and_extends_no_session(void **state)
 {
 	struct fixture *f = *state;
 	const int64_t years = 500000 * (int64_t)HOUR;
@@ -110,7 +110,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(an_hour_back_moves_waiting_and_future_times, ground, fixture_teardown),
 		cmocka_unit_test_setup_teardown(an_hour_forward_keeps_ages, ground, fixture_teardown),
 		cmocka_unit_test_setup_teardown(
-			a_jump_of_years_leaves_nothing_ahead_and_no_session_longer, ground, fixture_teardown),
+			a_clock_jump_of_years_leaves_no_future_time_and_extends_no_session, ground, fixture_teardown),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

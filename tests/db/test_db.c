@@ -360,7 +360,7 @@ static void a_snapshot_sees_one_state(void **state)
 }
 
 /* Without memory a rollback fails, too; it must not leave a transaction in which nothing can begin any more. */
-static void a_rollback_that_failed_is_done_by_the_next_transaction(void **state)
+static void the_next_transaction_repeats_a_failed_rollback(void **state)
 {
 	struct fixture *f = *state;
 	ok(db_script(f->db, "CREATE TABLE r (a INTEGER) STRICT", &err));
@@ -564,7 +564,7 @@ static void backup_onto_a_full_disk_keeps_the_old_one(void **state)
 	ok(db_backup(f->db, path, &err));
 }
 
-static void a_file_that_was_deleted_takes_nothing(void **state)
+static void a_deleted_database_file_refuses_writes(void **state)
 {
 	struct fixture *f = *state;
 	char away[160];
@@ -622,11 +622,11 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_query_bound_wrongly_fails, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(rows_are_required_and_gathered, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(transactions_commit_or_roll_back, fixture_setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(a_file_that_was_deleted_takes_nothing, fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(a_deleted_database_file_refuses_writes, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(an_outer_transaction_decides, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(a_snapshot_sees_one_state, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(
-			a_rollback_that_failed_is_done_by_the_next_transaction, fixture_setup, fixture_teardown),
+			the_next_transaction_repeats_a_failed_rollback, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(rollback_ends_open_readers, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(errors_report_where, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(second_writer_waits_and_is_reported, fixture_setup, fixture_teardown),

@@ -163,7 +163,7 @@ static int ending_unlink(const char *path)
 }
 
 /* Without a commit that leaves a file which is neither empty nor known as ours. */
-static void a_creation_that_was_interrupted_is_done_by_the_next_start(void **state)
+static void the_next_start_completes_an_interrupted_creation(void **state)
 {
 	struct fixture *f = *state;
 	static const struct {
@@ -205,7 +205,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(
-			a_creation_that_was_interrupted_is_done_by_the_next_start, fixture_setup, fixture_teardown),
+			the_next_start_completes_an_interrupted_creation, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(acknowledged_rows_survive_kill, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(interrupted_job_is_queued_once, fixture_setup, fixture_teardown),
 	};

@@ -20,7 +20,7 @@ static int teardown(void **state)
 	return fixture_teardown(state);
 }
 
-static void a_single_push_beside_a_flood(void **state)
+static void a_single_push_runs_soon_during_a_flood(void **state)
 {
 	struct flood out = flood_run(*state);
 	if (out.p95 > 3)
@@ -32,7 +32,7 @@ static void a_single_push_beside_a_flood(void **state)
 }
 
 /* A job that was queued before the flood runs before all but one of the flood's jobs. */
-static void who_was_there_before(void **state)
+static void jobs_queued_before_a_flood_run_first(void **state)
 {
 	struct fixture *f = *state;
 	struct store_job j;
@@ -54,8 +54,8 @@ static void who_was_there_before(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(a_single_push_beside_a_flood, setup, teardown),
-		cmocka_unit_test_setup_teardown(who_was_there_before, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_single_push_runs_soon_during_a_flood, setup, teardown),
+		cmocka_unit_test_setup_teardown(jobs_queued_before_a_flood_run_first, setup, teardown),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -91,7 +91,7 @@ static void query_shards(struct fixture *f, unsigned n)
 	assert_int_equal(sum, 100 * (1 + 2) + 1 + 2);
 }
 
-static void which_parts_of_a_suite_a_night_is_to_measure(void **state)
+static void which_shards_an_off_peak_job_measures(void **state)
 {
 	struct fixture *f = *state;
 	fill(f, 2);
@@ -122,7 +122,7 @@ static void query_newest_night(struct fixture *f, unsigned n)
 	assert_int_equal(sum, 100 + n);
 }
 
-static void which_parts_of_a_suite_years_of_nights_measured(void **state)
+static void which_shards_years_of_off_peak_jobs_measured(void **state)
 {
 	struct fixture *f = *state;
 	fill_nights(f, SOME);
@@ -149,7 +149,7 @@ static void query_points(struct fixture *f, unsigned n)
 	assert_int_equal(points, 2);
 }
 
-static void what_a_search_knows_already(void **state)
+static void which_measurements_a_bisect_reuses(void **state)
 {
 	struct fixture *f = *state;
 	struct store_bisect b = { .repo = f->repo, .origin = "api", .suite = "ffa" };
@@ -278,7 +278,7 @@ static void query_measured_shards(struct fixture *f, unsigned n)
 	assert_int_equal(part.measured, 1);
 }
 
-static void how_many_parts_of_a_suite_are_measured(void **state)
+static void how_many_shards_of_a_suite_are_measured(void **state)
 {
 	struct fixture *f = *state;
 	ok(stmt_run(db_stmt(f->db, "UPDATE suite SET parts = 4", &err), &err));
@@ -347,7 +347,7 @@ static void query_regressions(struct fixture *f, unsigned n)
 	}
 }
 
-static void which_comparisons_lost_something(void **state)
+static void which_comparisons_lost_rows(void **state)
 {
 	struct fixture *f = *state;
 	fill(f, 4);
@@ -363,17 +363,17 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(what_was_judged_before_an_environment_changed, setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(which_parts_of_a_suite_a_night_is_to_measure, setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(which_parts_of_a_suite_years_of_nights_measured, setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(what_a_search_knows_already, setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(which_shards_an_off_peak_job_measures, setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(which_shards_years_of_off_peak_jobs_measured, setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(which_measurements_a_bisect_reuses, setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(whether_another_job_measures_the_same_commit, setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(which_older_jobs_of_its_branch_a_push_supersedes, setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(whether_a_change_was_reported_before, setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(a_change_reported_behind_other_suites, setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(how_many_alerts_of_a_repository_are_open, setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(how_many_parts_of_a_suite_are_measured, setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(how_many_shards_of_a_suite_are_measured, setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(whether_another_reference_was_requested, setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(which_comparisons_lost_something, setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(which_comparisons_lost_rows, setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(whether_figures_were_imported_before, setup, fixture_teardown),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -203,7 +203,7 @@ static int find(
 	return store_profile_comparison(f->db, &of, comparison, &err);
 }
 
-static void a_comparison_says_what_a_profile_of_it_looks_at(void **state)
+static void a_comparison_names_what_its_profile_measures(void **state)
 {
 	struct fixture *f = *state;
 	struct store_profile_of of;
@@ -222,7 +222,7 @@ static void a_comparison_says_what_a_profile_of_it_looks_at(void **state)
 }
 
 /* Three cells, four processes, sixty counters a kernel, and the longest allowed code difference in one kernel of each cell. */
-static void an_alert_takes_little_room(void **state)
+static void the_profile_of_an_alert_is_small(void **state)
 {
 	struct fixture *f = *state;
 	static struct msg_code code = { .base = "forward", .target = "forward", .what = EVIDENCE_CODE_CHANGED };
@@ -278,8 +278,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(what_was_stored_comes_back, setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(the_sentence_is_of_the_cell_that_lost_most, setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(a_comparison_says_what_a_profile_of_it_looks_at, setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(an_alert_takes_little_room, setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(a_comparison_names_what_its_profile_measures, setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(the_profile_of_an_alert_is_small, setup, fixture_teardown),
 	};
 	return run_twice(tests);
 }

@@ -138,7 +138,7 @@ static void refresh_tokens_do_not_outlive_sessions(void **state)
 	assert_int_equal(find_due(f, NOW), 0);
 }
 
-static void checks_of_all_can_be_hurried(void **state)
+static void checks_of_all_users_can_be_moved_forward(void **state)
 {
 	struct fixture *f = *state;
 	log_in(f, "1", "oidc~ann", "sealed");
@@ -156,7 +156,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(users_who_are_logged_in_are_checked, setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(a_log_in_without_a_refresh_token_ends_no_checks, setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(another_issuer_ends_all, setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(checks_of_all_can_be_hurried, setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(checks_of_all_users_can_be_moved_forward, setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(refresh_tokens_do_not_outlive_sessions, setup, fixture_teardown),
 	};
 	return run_twice(tests);

@@ -71,7 +71,7 @@ static void every_step_is_reported(void **state)
 	assert_string_equal(e.text, "flopwatch open ; anna acknowledged ; anna invalid clock was broken");
 }
 
-static void seen_again(void **state)
+static void a_repeated_alert_counts_its_new_cells(void **state)
 {
 	struct fixture *f = *state;
 	bool is_new;
@@ -182,7 +182,7 @@ static void a_reported_change_is_read(void **state)
 }
 
 /* Drift of a cell that users have acknowledged at a commit is not added there again, where it would be acknowledged at once. */
-static void drift_that_comes_again(void **state)
+static void drift_that_recurs(void **state)
 {
 	struct fixture *f = *state;
 	char sha[65] = "";
@@ -273,11 +273,11 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(steps_go_one_way, setup, teardown),
 		cmocka_unit_test_setup_teardown(every_step_is_reported, setup, teardown),
-		cmocka_unit_test_setup_teardown(seen_again, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_repeated_alert_counts_its_new_cells, setup, teardown),
 		cmocka_unit_test_setup_teardown(no_more_cells_than_a_message_holds, setup, teardown),
 		cmocka_unit_test_setup_teardown(culprits_of_several_searches, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_reported_change_is_read, setup, teardown),
-		cmocka_unit_test_setup_teardown(drift_that_comes_again, setup, teardown),
+		cmocka_unit_test_setup_teardown(drift_that_recurs, setup, teardown),
 		cmocka_unit_test_setup_teardown(accepted_failure_that_was_repaired, setup, teardown),
 		cmocka_unit_test_setup_teardown(lists_by_state, setup, teardown),
 	};

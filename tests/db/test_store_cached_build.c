@@ -96,7 +96,7 @@ static void builds_of_other_workers_are_skipped(void **state)
 }
 
 /* The worker receives the node that its allocation needs, and the job's priority. */
-static void a_job_says_where_it_has_to_run(void **state)
+static void a_job_names_the_workers_that_may_run_it(void **state)
 {
 	struct fixture *f = *state;
 	int64_t pinned = job(f, "a"), any = job(f, "b");
@@ -116,7 +116,7 @@ static void a_job_says_where_it_has_to_run(void **state)
 	assert_string_equal(position[1].host, "");
 }
 
-static void a_build_is_forgotten(void **state)
+static void a_cached_build_is_deleted(void **state)
 {
 	struct fixture *f = *state;
 	char made_by[STORE_MADE_BY_SIZE];
@@ -173,8 +173,8 @@ int main(void)
 		KEPT_TEST(a_job_waits_for_its_builds_and_then_for_a_device),
 		KEPT_TEST(jobs_without_builds_wait_for_none),
 		KEPT_TEST(builds_of_other_workers_are_skipped),
-		KEPT_TEST(a_job_says_where_it_has_to_run),
-		KEPT_TEST(a_build_is_forgotten),
+		KEPT_TEST(a_job_names_the_workers_that_may_run_it),
+		KEPT_TEST(a_cached_build_is_deleted),
 		KEPT_TEST(a_build_leaves_the_job_order_unchanged),
 	};
 	return run_twice(tests);

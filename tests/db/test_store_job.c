@@ -232,7 +232,7 @@ static void requested_commits_do_not_supersede(void **state)
 	assert_int_equal(n, 0);
 }
 
-static void gone_branches_drop_their_queue(void **state)
+static void deleted_branches_drop_their_queued_jobs(void **state)
 {
 	struct fixture *f = *state;
 	int64_t waiting;
@@ -409,7 +409,7 @@ static void a_plan_is_read_until_its_job_ends(void **state)
 	buf_fini(&text);
 }
 
-static void a_plan_of_another_daemon_is_made_again(void **state)
+static void a_plan_of_another_format_is_resolved_again(void **state)
 {
 	struct fixture *f = *state;
 	int64_t id = fixture_job(f, "main", 0, 1, 1);
@@ -472,14 +472,14 @@ int main(void)
 		cmocka_unit_test_setup_teardown(kind_of_device_is_respected, setup, teardown),
 		cmocka_unit_test_setup_teardown(newer_tip_supersedes_queued_ones, setup, teardown),
 		cmocka_unit_test_setup_teardown(requested_commits_do_not_supersede, setup, teardown),
-		cmocka_unit_test_setup_teardown(gone_branches_drop_their_queue, setup, teardown),
+		cmocka_unit_test_setup_teardown(deleted_branches_drop_their_queued_jobs, setup, teardown),
 		cmocka_unit_test_setup_teardown(plans_are_found, setup, teardown),
 		cmocka_unit_test_setup_teardown(suites_that_are_covered, setup, teardown),
 		cmocka_unit_test_setup_teardown(sending_counts_attempts, setup, teardown),
 		cmocka_unit_test_setup_teardown(ended_jobs_stay_ended, setup, teardown),
 		cmocka_unit_test_setup_teardown(restart_queues_again_and_gives_up_at_last, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_plan_is_read_until_its_job_ends, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_plan_of_another_daemon_is_made_again, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_plan_of_another_format_is_resolved_again, setup, teardown),
 		cmocka_unit_test_setup_teardown(an_event_is_one_object, setup, teardown),
 		cmocka_unit_test_setup_teardown(events_logs_and_notifications, setup, teardown),
 	};

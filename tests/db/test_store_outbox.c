@@ -171,7 +171,7 @@ static const char *shown(struct fixture *f, const char *state, int64_t before, c
 }
 
 /* Rows in a rare state may be at any position. */
-static void rare_ones_are_shown_without_reading_all(void **state)
+static void rare_notifications_are_found_without_a_full_scan(void **state)
 {
 	struct fixture *f = *state;
 	char seen[100];
@@ -347,7 +347,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(one_at_a_time_to_each, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(rows_are_sent_again_and_deleted, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(old_rows_are_found_by_index, fixture_setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(rare_ones_are_shown_without_reading_all, fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(rare_notifications_are_found_without_a_full_scan, fixture_setup, fixture_teardown),
 	};
 	return run_twice(tests);
 }

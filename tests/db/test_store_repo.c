@@ -68,7 +68,7 @@ static void tips_come_and_go(void **state)
 	assert_false(gone);
 }
 
-static void commits_are_facts(void **state)
+static void commits_are_immutable(void **state)
 {
 	struct fixture *f = *state;
 	struct store_commit c = { .author = "Ann", .subject = "first", .committed_at = 5 }, got;
@@ -85,7 +85,7 @@ static void commits_are_facts(void **state)
 	assert_int_equal(got.committed_at, 5);
 }
 
-static void suites_are_kept_by_their_cells(void **state)
+static void suites_are_stored_by_the_hash_of_their_cells(void **state)
 {
 	struct fixture *f = *state;
 	int64_t one, two;
@@ -168,8 +168,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(repositories_are_updated_and_retired, setup, teardown),
 		cmocka_unit_test_setup_teardown(tips_come_and_go, setup, teardown),
-		cmocka_unit_test_setup_teardown(commits_are_facts, setup, teardown),
-		cmocka_unit_test_setup_teardown(suites_are_kept_by_their_cells, setup, teardown),
+		cmocka_unit_test_setup_teardown(commits_are_immutable, setup, teardown),
+		cmocka_unit_test_setup_teardown(suites_are_stored_by_the_hash_of_their_cells, setup, teardown),
 		cmocka_unit_test_setup_teardown(devices_keep_their_pause, setup, teardown),
 		cmocka_unit_test_setup_teardown(the_host_of_a_health_check_is_found, setup, teardown),
 		cmocka_unit_test_setup_teardown(anything_that_matters_is_a_new_baseline_period, setup, teardown),

@@ -98,7 +98,7 @@ static void see_gone(void *arg, const char *key, int64_t comparison)
 }
 
 /* The cells of a suite that a job does not plan any more, and the alerts that it answers. */
-static void cells_that_a_job_plans_no_longer_are_found(void **state)
+static void cells_missing_from_the_plan_of_a_job_are_found(void **state)
 {
 	struct fixture *f = *state;
 	struct store_job job;
@@ -134,7 +134,7 @@ int main(void)
 		ROW_TEST(steps_of_a_device_add_up),
 		cmocka_unit_test(numbers_of_a_configuration),
 		ROW_TEST(files_that_a_push_changes),
-		ROW_TEST(cells_that_a_job_plans_no_longer_are_found),
+		ROW_TEST(cells_missing_from_the_plan_of_a_job_are_found),
 	};
 	return run_twice(tests);
 }

@@ -72,7 +72,7 @@ static void a_token_is_valid_until_it_ends(void **state)
 }
 
 /* The last use is written once an hour, not at every request. */
-static void the_last_use_is_noted(void **state)
+static void the_last_use_is_recorded(void **state)
 {
 	struct fixture *f = *state;
 	ok(insert(f, "ci", "read", "ann", 0));
@@ -84,7 +84,7 @@ static void the_last_use_is_noted(void **state)
 }
 
 /* A token is accepted although its use cannot be noted, as on a full disk. */
-static void a_use_that_cannot_be_noted(void **state)
+static void a_use_that_cannot_be_recorded(void **state)
 {
 	struct fixture *f = *state;
 	ok(insert(f, "ci", "read", "ann", 0));
@@ -186,8 +186,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(names_of_scopes),
 		TOKEN_TEST(a_token_is_valid_until_it_ends),
-		TOKEN_TEST(the_last_use_is_noted),
-		TOKEN_TEST(a_use_that_cannot_be_noted),
+		TOKEN_TEST(the_last_use_is_recorded),
+		TOKEN_TEST(a_use_that_cannot_be_recorded),
 		TOKEN_TEST(tokens_without_a_creator),
 		TOKEN_TEST(a_session_ends_with_its_token),
 		TOKEN_TEST(a_session_has_its_own_log_out),

@@ -95,7 +95,7 @@ static void long_history_comes_from_one_index(void **state)
 }
 
 /* A page of an old period shows the commits before it, and does not read later ones. */
-static void a_past_costs_the_same_however_much_came_after(void **state)
+static void old_history_is_read_without_newer_rows(void **state)
 {
 	struct fixture *f = *state;
 	struct view_scope of = { .repo = "kernels", .branch = "main", .cell = keys[0] };
@@ -127,7 +127,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(history_is_newest_first_and_timed_only, setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(long_history_comes_from_one_index, setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(a_past_costs_the_same_however_much_came_after, setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(old_history_is_read_without_newer_rows, setup, fixture_teardown),
 	};
 	return run_twice(tests);
 }

@@ -72,7 +72,7 @@ static int64_t waits(struct fixture *f, int64_t repo, const char *branch, int pr
 }
 
 /* One repository is flooded; the page shows that pushes of the other do not wait for it. */
-static void the_position_of_a_job_is_its_turn(void **state)
+static void the_position_of_a_job_is_its_place_in_the_order(void **state)
 {
 	struct fixture *f = *state;
 	struct positions seen = { 0 }, before = { 0 };
@@ -242,7 +242,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(a_time_is_found_in_a_list, setup, teardown),
-		cmocka_unit_test_setup_teardown(the_position_of_a_job_is_its_turn, setup, teardown),
+		cmocka_unit_test_setup_teardown(the_position_of_a_job_is_its_place_in_the_order, setup, teardown),
 		cmocka_unit_test_setup_teardown(jobs_by_state, setup, teardown),
 		cmocka_unit_test_setup_teardown(logs_are_followed, setup, teardown),
 		cmocka_unit_test_setup_teardown(events_are_followed, setup, teardown),

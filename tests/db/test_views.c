@@ -135,7 +135,7 @@ static int64_t cost_of_list(struct fixture *f)
 }
 
 /* Without an improvement there is no best cell to search for, so a list costs the same however many cells there are. */
-static void lists_read_no_cells_where_none_improved(void **state)
+static void lists_without_improvements_read_no_cells(void **state)
 {
 	struct fixture *f = *state;
 	fill(f, 20);
@@ -304,7 +304,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(comparisons_page_by_page, setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(improvements_have_a_best_cell, setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(a_verdict_is_reported_by_the_cell_that_it_is_about, setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(lists_read_no_cells_where_none_improved, setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(lists_without_improvements_read_no_cells, setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(filters_combine, setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(a_pair_has_its_newest_whole_comparison, setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(commits_are_found_by_prefix, setup, fixture_teardown),

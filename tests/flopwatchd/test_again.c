@@ -43,7 +43,7 @@ static int requested(struct fixture *f, int64_t now_ms)
 	return n;
 }
 
-static void once_and_in_another_hour(void **state)
+static void a_comparison_is_retried_once_and_in_another_hour(void **state)
 {
 	struct fixture *f = *state;
 	char sql[160];
@@ -86,7 +86,7 @@ static void only_cells_undecided_by_noise_are_retried(void **state)
 }
 
 /* `again: 0 s`: earlier pending retries are not queued, nor are they when retries are enabled again. */
-static void never_when_it_is_switched_off(void **state)
+static void retries_can_be_disabled(void **state)
 {
 	struct fixture *f = *state;
 	compared(f, 2, true, false);
@@ -99,7 +99,7 @@ static void never_when_it_is_switched_off(void **state)
 }
 
 /* A shorter pause applies to retries that are scheduled from then on. */
-static void a_shorter_pause_starts_nothing_early(void **state)
+static void a_shorter_pause_starts_no_retry_early(void **state)
 {
 	struct fixture *f = *state;
 	compared(f, 2, true, false);
@@ -109,7 +109,7 @@ static void a_shorter_pause_starts_nothing_early(void **state)
 }
 
 /* The clock was set back by a year: no retry waits for a year. */
-static void a_clock_that_was_set_back_delays_nothing(void **state)
+static void a_clock_set_back_delays_no_retry(void **state)
 {
 	struct fixture *f = *state;
 	compared(f, 2, true, false);
@@ -150,11 +150,11 @@ static void only_useful_retries_are_queued(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(once_and_in_another_hour, setup_again, teardown),
+		cmocka_unit_test_setup_teardown(a_comparison_is_retried_once_and_in_another_hour, setup_again, teardown),
 		cmocka_unit_test_setup_teardown(only_cells_undecided_by_noise_are_retried, setup_again, teardown),
-		cmocka_unit_test_setup_teardown(never_when_it_is_switched_off, setup_again, teardown),
-		cmocka_unit_test_setup_teardown(a_shorter_pause_starts_nothing_early, setup_again, teardown),
-		cmocka_unit_test_setup_teardown(a_clock_that_was_set_back_delays_nothing, setup_again, teardown),
+		cmocka_unit_test_setup_teardown(retries_can_be_disabled, setup_again, teardown),
+		cmocka_unit_test_setup_teardown(a_shorter_pause_starts_no_retry_early, setup_again, teardown),
+		cmocka_unit_test_setup_teardown(a_clock_set_back_delays_no_retry, setup_again, teardown),
 		cmocka_unit_test_setup_teardown(only_useful_retries_are_queued, setup_again, teardown),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -119,7 +119,7 @@ static void an_alert_profiles_at_most_three_cells(void **state)
 	assert_string_equal(text(f, "SELECT count(*) FROM profile"), "2");
 }
 
-static void off_is_off(void **state)
+static void profiles_of_alerts_can_be_disabled(void **state)
 {
 	struct fixture *f = *state;
 	config->profile = false;
@@ -182,7 +182,7 @@ int main(void)
 		CASE(the_worst_of_each_group_and_direction),
 		CASE(only_new_cells_are_profiled),
 		CASE(an_alert_profiles_at_most_three_cells),
-		CASE(off_is_off),
+		CASE(profiles_of_alerts_can_be_disabled),
 		CASE(cells_without_a_slowdown_are_not_profiled),
 		CASE(a_program_has_no_profile),
 		cmocka_unit_test(cells_are_chosen_by_their_loss),

@@ -157,7 +157,7 @@ static bool lists(const char *comment)
 	return approves && id == 81;
 }
 
-static void a_listed_comment_that_nobody_changed_approves(void **state)
+static void an_unedited_listed_comment_approves(void **state)
 {
 	(void)state;
 	assert_true(lists(LISTED("81", "ann", "2026-11-21T02:46:00Z", "2026-11-21T02:46:00Z")));
@@ -199,7 +199,7 @@ static void a_permission_must_be_enough(void **state)
 	}
 }
 
-static void other_bodies_state_nothing(void **state)
+static void other_bodies_state_no_approval(void **state)
 {
 	(void)state;
 	static const char *const bodies[] = { "", "{", "[]", "7", "{\"repository\":7}", "payload=%7B%7D",
@@ -266,9 +266,9 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_comment_approves_the_commit_that_it_names, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_label_of_gitea_approves_when_it_is_added, setup, teardown),
 		cmocka_unit_test_setup_teardown(gitlab_has_the_same_rules, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_listed_comment_that_nobody_changed_approves, setup, teardown),
+		cmocka_unit_test_setup_teardown(an_unedited_listed_comment_approves, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_permission_must_be_enough, setup, teardown),
-		cmocka_unit_test_setup_teardown(other_bodies_state_nothing, setup, teardown),
+		cmocka_unit_test_setup_teardown(other_bodies_state_no_approval, setup, teardown),
 		cmocka_unit_test_setup_teardown(strangers_cause_few_requests, db_setup, db_teardown),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

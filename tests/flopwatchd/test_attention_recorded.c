@@ -119,7 +119,7 @@ static void compare_lines(const char *got, const char *want)
 	}
 }
 
-static void rows_and_histories_are_what_they_were(void **state)
+static void recorded_rows_and_histories_are_unchanged(void **state)
 {
 	static const double shift[PUSHES] = { 0, 0.004, -0.002, 0.08, 0.07 };
 	struct fixture *f = *state;
@@ -142,7 +142,7 @@ static void rows_and_histories_are_what_they_were(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(rows_and_histories_are_what_they_were, setup, teardown),
+		cmocka_unit_test_setup_teardown(recorded_rows_and_histories_are_unchanged, setup, teardown),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -100,7 +100,7 @@ static void find_traces(void *arg)
 }
 
 /* Commits without a pause: a copy that restarted at each of them would never end. */
-static void test_beside_a_writer(void **state)
+static void test_backup_during_a_write(void **state)
 {
 	struct bench *b = *state;
 	struct fixture copy = *b->f;
@@ -182,7 +182,7 @@ static void test_no_room(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_beside_a_writer, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_backup_during_a_write, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_given_up, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_no_room, set_up, tear_down),
 	};

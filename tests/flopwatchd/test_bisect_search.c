@@ -102,7 +102,7 @@ static void one_culprit_anywhere(void **state)
 	}
 }
 
-static void a_small_one_is_found_too(void **state)
+static void a_small_culprit_is_found(void **state)
 {
 	(void)state;
 	struct history h = flat();
@@ -124,7 +124,7 @@ static void several_culprits(void **state)
 	assert_string_equal(found, "2-3 8-9 9-10");
 }
 
-static void cells_of_their_own(void **state)
+static void culprits_of_separate_cells(void **state)
 {
 	(void)state;
 	struct history h = flat();
@@ -262,7 +262,7 @@ static void no_innocent_commit_is_named(void **state)
 	}
 }
 
-static void who_broke_it(void **state)
+static void the_commit_that_first_failed_is_the_culprit(void **state)
 {
 	(void)state;
 	struct bisect_search *s = calloc(1, sizeof *s);
@@ -293,14 +293,14 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(one_culprit_anywhere),
-		cmocka_unit_test(a_small_one_is_found_too),
+		cmocka_unit_test(a_small_culprit_is_found),
 		cmocka_unit_test(several_culprits),
-		cmocka_unit_test(cells_of_their_own),
+		cmocka_unit_test(culprits_of_separate_cells),
 		cmocka_unit_test(what_cannot_be_measured_widens_the_range),
 		cmocka_unit_test(many_small_steps_are_a_range),
 		cmocka_unit_test(every_measurement_with_an_error_counts),
 		cmocka_unit_test(no_innocent_commit_is_named),
-		cmocka_unit_test(who_broke_it),
+		cmocka_unit_test(the_commit_that_first_failed_is_the_culprit),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -183,7 +183,7 @@ static double beside_in_runs(const struct result *r, int cell, int baseline)
 	return exp(sum / n);
 }
 
-static void masks_stand_beside_claims_and_dense_cases(void **state)
+static void masks_are_next_to_claims_and_dense_cases(void **state)
 {
 	struct fixture *f = *state;
 	static const double shift[4] = { 0 };
@@ -232,7 +232,7 @@ static void masks_stand_beside_claims_and_dense_cases(void **state)
 	buf_fini(&body);
 }
 
-static void nothing_measured_is_null(void **state)
+static void unmeasured_values_are_null(void **state)
 {
 	struct fixture *f = *state;
 	struct buf body;
@@ -298,8 +298,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(every_documented_key_is_present, setup, teardown),
-		cmocka_unit_test_setup_teardown(masks_stand_beside_claims_and_dense_cases, setup, teardown),
-		cmocka_unit_test_setup_teardown(nothing_measured_is_null, setup, teardown),
+		cmocka_unit_test_setup_teardown(masks_are_next_to_claims_and_dense_cases, setup, teardown),
+		cmocka_unit_test_setup_teardown(unmeasured_values_are_null, setup, teardown),
 		cmocka_unit_test_setup_teardown(twenty_cells_stay_small, setup, teardown),
 		cmocka_unit_test_setup_teardown(equal_rows_give_equal_bytes, setup, teardown),
 	};

@@ -76,7 +76,7 @@ static int64_t id_of(struct fixture *f, const char *uuid)
 	return id;
 }
 
-static void what_a_worker_names_no_more_is_absent_until_it_does(void **state)
+static void a_device_that_its_worker_does_not_list_is_absent(void **state)
 {
 	struct fixture *f = *state;
 	says("0 1 2", 1000);
@@ -95,7 +95,7 @@ static void what_a_worker_names_no_more_is_absent_until_it_does(void **state)
 	assert_int_equal(fixture_number(f, "SELECT count(*) FROM event WHERE kind = 'device.state'"), 2);
 }
 
-static void a_worker_without_any_and_one_in_another_machine_report_nothing_of_others(void **state)
+static void a_worker_reports_no_devices_of_another_host(void **state)
 {
 	struct fixture *f = *state;
 	says("0 1", 1000);
@@ -106,7 +106,7 @@ static void a_worker_without_any_and_one_in_another_machine_report_nothing_of_ot
 	assert_string_equal(states(f), "ok ok ok");
 }
 
-static void what_people_decided_stays(void **state)
+static void states_set_by_users_are_preserved(void **state)
 {
 	struct fixture *f = *state;
 	says("0 1 2", 1000);
@@ -118,7 +118,7 @@ static void what_people_decided_stays(void **state)
 	assert_string_equal(states(f), "ok paused quarantined");
 }
 
-static void devices_that_it_may_not_use_are_none_of_it(void **state)
+static void devices_outside_the_configuration_are_ignored(void **state)
 {
 	struct fixture *f = *state;
 	says("0 1", 1000);
@@ -128,7 +128,7 @@ static void devices_that_it_may_not_use_are_none_of_it(void **state)
 	assert_string_equal(states(f), "absent ok");
 }
 
-static void a_scheduler_hides_what_it_does_not_give(void **state)
+static void devices_outside_an_allocation_are_not_absent(void **state)
 {
 	struct fixture *f = *state;
 	config->worker[0].kind = WORKER_SLURM;
@@ -143,7 +143,7 @@ static void a_scheduler_hides_what_it_does_not_give(void **state)
 	assert_string_equal(states(f), "ok ok");
 }
 
-static void workers_that_are_not_configured_have_nothing(void **state)
+static void unconfigured_workers_have_no_devices(void **state)
 {
 	struct fixture *f = *state;
 	says("0 1", 1000);
@@ -165,7 +165,7 @@ static int64_t pinned(struct fixture *f, const char *uuid, const char *origin)
 	return id;
 }
 
-static void calibrations_for_it_end_and_come_no_more(void **state)
+static void calibrations_of_an_absent_device_end(void **state)
 {
 	struct fixture *f = *state;
 	says("0 1", 1000);
@@ -201,7 +201,7 @@ static void the_last_of_a_class_gets_its_jobs(void **state)
 	assert_int_equal(fixture_number(f, "SELECT count(*) FROM device WHERE stands_out <> ''"), 0);
 }
 
-static void who_waits_for_it_alone_is_reported(void **state)
+static void jobs_that_wait_for_an_absent_device_are_reported(void **state)
 {
 	struct fixture *f = *state;
 	int changed;
@@ -228,16 +228,16 @@ static void who_waits_for_it_alone_is_reported(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(what_a_worker_names_no_more_is_absent_until_it_does, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_device_that_its_worker_does_not_list_is_absent, setup, teardown),
 		cmocka_unit_test_setup_teardown(
-			a_worker_without_any_and_one_in_another_machine_report_nothing_of_others, setup, teardown),
-		cmocka_unit_test_setup_teardown(what_people_decided_stays, setup, teardown),
-		cmocka_unit_test_setup_teardown(devices_that_it_may_not_use_are_none_of_it, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_scheduler_hides_what_it_does_not_give, setup, teardown),
-		cmocka_unit_test_setup_teardown(workers_that_are_not_configured_have_nothing, setup, teardown),
-		cmocka_unit_test_setup_teardown(calibrations_for_it_end_and_come_no_more, setup, teardown),
+			a_worker_reports_no_devices_of_another_host, setup, teardown),
+		cmocka_unit_test_setup_teardown(states_set_by_users_are_preserved, setup, teardown),
+		cmocka_unit_test_setup_teardown(devices_outside_the_configuration_are_ignored, setup, teardown),
+		cmocka_unit_test_setup_teardown(devices_outside_an_allocation_are_not_absent, setup, teardown),
+		cmocka_unit_test_setup_teardown(unconfigured_workers_have_no_devices, setup, teardown),
+		cmocka_unit_test_setup_teardown(calibrations_of_an_absent_device_end, setup, teardown),
 		cmocka_unit_test_setup_teardown(the_last_of_a_class_gets_its_jobs, setup, teardown),
-		cmocka_unit_test_setup_teardown(who_waits_for_it_alone_is_reported, setup, teardown),
+		cmocka_unit_test_setup_teardown(jobs_that_wait_for_an_absent_device_are_reported, setup, teardown),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

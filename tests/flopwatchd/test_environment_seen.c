@@ -156,7 +156,7 @@ static void queued_jobs_name_their_sides(void **state)
 		text(f, "SELECT base_sha || ' ' || target_sha || ' ' || device_uuid FROM job WHERE kind = 'reference'"), wanted);
 }
 
-static void without_a_module_of_before_the_reference_is_all(void **state)
+static void without_an_old_module_only_the_reference_is_measured(void **state)
 {
 	struct fixture *f = *state;
 	struct msg_device d = was;
@@ -232,7 +232,7 @@ static void a_job_that_a_user_cancelled_stays_cancelled(void **state)
 	assert_int_equal(requested(f, &other, false), 0);
 }
 
-static void another_device_measures_what_one_in_quarantine_cannot(void **state)
+static void another_device_replaces_one_in_quarantine(void **state)
 {
 	struct fixture *f = *state;
 	struct msg_device d = was, other = was;
@@ -255,7 +255,7 @@ static void another_device_measures_what_one_in_quarantine_cannot(void **state)
 	assert_int_equal(requested(f, &other, false), 0);
 }
 
-static void what_a_device_that_is_gone_would_measure_is_requested_when_it_is_back(void **state)
+static void requests_for_an_absent_device_are_queued_on_its_return(void **state)
 {
 	struct fixture *f = *state;
 	struct msg_device d = was;
@@ -266,7 +266,7 @@ static void what_a_device_that_is_gone_would_measure_is_requested_when_it_is_bac
 	assert_int_equal(requested(f, &d, false), 1);
 }
 
-static void pairs_that_failed_are_requested_again_although_the_reference_is_there(void **state)
+static void failed_pairs_are_retried_even_if_the_reference_was_measured(void **state)
 {
 	struct fixture *f = *state;
 	struct msg_device d = was;
@@ -316,7 +316,7 @@ static void is_a_loss(struct fixture *f, bool is_paired, unsigned n)
 
 #define ALERTS "SELECT group_concat(state, ' ') FROM (SELECT state FROM alert ORDER BY id)"
 
-static void pairs_and_reference_are_taken_back_both(void **state)
+static void a_reverted_change_cancels_pairs_and_reference(void **state)
 {
 	struct fixture *f = *state;
 	struct msg_device d = was;
@@ -331,7 +331,7 @@ static void pairs_and_reference_are_taken_back_both(void **state)
 	assert_string_equal(text(f, ALERTS), "resolved resolved");
 }
 
-static void what_is_taken_back_before_the_reference_was_timed_is_over(void **state)
+static void a_change_reverted_before_its_measurement_resolves_its_alert(void **state)
 {
 	struct fixture *f = *state;
 	struct msg_device d = was;
@@ -347,7 +347,7 @@ static void what_is_taken_back_before_the_reference_was_timed_is_over(void **sta
 	assert_int_equal(requested(f, &d, false), 2); /* the change is back */
 }
 
-static void what_is_taken_back_over_another_change_is_over(void **state)
+static void a_change_reverted_across_another_resolves_its_alert(void **state)
 {
 	struct fixture *f = *state;
 	struct msg_device b = was, c = was;
@@ -364,7 +364,7 @@ static void what_is_taken_back_over_another_change_is_over(void **state)
 	assert_string_equal(text(f, ALERTS), "resolved resolved");
 }
 
-static void what_came_before_a_change_that_is_taken_back_stays(void **state)
+static void reverting_a_change_leaves_earlier_alerts_open(void **state)
 {
 	struct fixture *f = *state;
 	struct msg_device b = was, c = was;
@@ -393,7 +393,7 @@ static void every_suite_of_a_device_is_queued(void **state)
 	assert_int_equal(requested(f, &d, false), 0);
 }
 
-static void a_new_device_takes_one_position_once(void **state)
+static void only_the_first_of_two_new_devices_queues_a_job(void **state)
 {
 	struct fixture *f = *state;
 	struct msg_device d = was;
@@ -410,21 +410,21 @@ int main(void)
 		cmocka_unit_test_setup_teardown(libraries_are_linked_in_or_found_later, setup, teardown),
 		cmocka_unit_test_setup_teardown(no_build_shows_a_machine, setup, teardown),
 		cmocka_unit_test_setup_teardown(queued_jobs_name_their_sides, setup, teardown),
-		cmocka_unit_test_setup_teardown(without_a_module_of_before_the_reference_is_all, setup, teardown),
+		cmocka_unit_test_setup_teardown(without_an_old_module_only_the_reference_is_measured, setup, teardown),
 		cmocka_unit_test_setup_teardown(an_equal_environment_queues_nothing, setup, teardown),
 		cmocka_unit_test_setup_teardown(devices_of_a_class_queue_jobs_once, setup, teardown),
 		cmocka_unit_test_setup_teardown(failed_jobs_are_retried_a_few_times, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_job_that_a_user_cancelled_stays_cancelled, setup, teardown),
-		cmocka_unit_test_setup_teardown(another_device_measures_what_one_in_quarantine_cannot, setup, teardown),
+		cmocka_unit_test_setup_teardown(another_device_replaces_one_in_quarantine, setup, teardown),
 		cmocka_unit_test_setup_teardown(
-			what_a_device_that_is_gone_would_measure_is_requested_when_it_is_back, setup, teardown),
+			requests_for_an_absent_device_are_queued_on_its_return, setup, teardown),
 		cmocka_unit_test_setup_teardown(
-			pairs_that_failed_are_requested_again_although_the_reference_is_there, setup, teardown),
-		cmocka_unit_test_setup_teardown(pairs_and_reference_are_taken_back_both, setup, teardown),
-		cmocka_unit_test_setup_teardown(what_is_taken_back_before_the_reference_was_timed_is_over, setup, teardown),
-		cmocka_unit_test_setup_teardown(what_is_taken_back_over_another_change_is_over, setup, teardown),
-		cmocka_unit_test_setup_teardown(what_came_before_a_change_that_is_taken_back_stays, setup, teardown),
+			failed_pairs_are_retried_even_if_the_reference_was_measured, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_reverted_change_cancels_pairs_and_reference, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_change_reverted_before_its_measurement_resolves_its_alert, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_change_reverted_across_another_resolves_its_alert, setup, teardown),
+		cmocka_unit_test_setup_teardown(reverting_a_change_leaves_earlier_alerts_open, setup, teardown),
 		cmocka_unit_test_setup_teardown(every_suite_of_a_device_is_queued, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_new_device_takes_one_position_once, setup, teardown) };
+		cmocka_unit_test_setup_teardown(only_the_first_of_two_new_devices_queues_a_job, setup, teardown) };
 	return cmocka_run_group_tests_name("environment_seen", tests, NULL, NULL);
 }

@@ -349,7 +349,7 @@ static void test_a_request_that_starts_is_not_lost(void **state)
 	UNTIL(has_hello);
 }
 
-static void test_an_srun_that_is_killed_leaves_nothing(void **state)
+static void test_a_killed_srun_leaves_no_allocation(void **state)
 {
 	(void)state;
 	script("srun", "for word; do case $word in --job-name=*) name=${word#*=};; esac; done\n"
@@ -364,7 +364,7 @@ static void test_an_srun_that_is_killed_leaves_nothing(void **state)
 }
 
 /* Allocations that an earlier daemon had requested when it was killed together with its children. */
-static void test_ghosts_of_an_earlier_daemon(void **state)
+static void test_allocations_of_an_earlier_daemon_are_cancelled(void **state)
 {
 	(void)state;
 	begin();
@@ -542,8 +542,8 @@ int main(void)
 		CASE(test_a_controller_that_is_away),
 		CASE(test_a_request_that_the_controller_lost),
 		CASE(test_a_request_that_starts_is_not_lost),
-		CASE(test_an_srun_that_is_killed_leaves_nothing),
-		CASE(test_ghosts_of_an_earlier_daemon),
+		CASE(test_a_killed_srun_leaves_no_allocation),
+		CASE(test_allocations_of_an_earlier_daemon_are_cancelled),
 		CASE(test_a_cancellation_that_fails),
 		CASE(test_manifests),
 		cmocka_unit_test(test_pauses_grow),

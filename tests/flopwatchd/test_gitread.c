@@ -82,7 +82,7 @@ static void refused(const char *text, const char *why)
 	buf_fini(&b);
 }
 
-static void test_nonsense_is_refused(void **state)
+static void test_malformed_answers_are_refused(void **state)
 {
 	(void)state;
 	refused("", "flopwatch-git printed no JSON object");
@@ -161,7 +161,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_a_commit),
 		cmocka_unit_test(test_a_root_commit_with_a_long_subject),
-		cmocka_unit_test(test_nonsense_is_refused),
+		cmocka_unit_test(test_malformed_answers_are_refused),
 		cmocka_unit_test(test_a_base),
 		cmocka_unit_test(test_branch_names_are_encoded),
 		cmocka_unit_test(test_changed_files),

@@ -181,7 +181,7 @@ static void every_push_after(struct fixture *f, const struct branch *before, cha
 	}
 }
 
-static void in_every_order(void **state)
+static void removed_rows_are_reported_once_in_every_push_order(void **state)
 {
 	struct fixture *f = *state;
 	char word[LENGTH + 1] = { 0 };
@@ -194,7 +194,7 @@ static void in_every_order(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(in_every_order, setup, teardown),
+		cmocka_unit_test_setup_teardown(removed_rows_are_reported_once_in_every_push_order, setup, teardown),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

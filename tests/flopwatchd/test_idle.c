@@ -123,7 +123,7 @@ static void all_of_a_hundred_devices_get_jobs(void **state)
 	assert_int_equal(jobs_for(f, "sim-99", "queued"), 1);
 }
 
-static void work_goes_first(void **state)
+static void requested_jobs_precede_idle_jobs(void **state)
 {
 	struct fixture *f = *state;
 	ok(db_begin(f->db, &err));
@@ -214,7 +214,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(every_device_in_its_time, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_missing_device_delays_no_other, setup, teardown),
 		cmocka_unit_test_setup_teardown(all_of_a_hundred_devices_get_jobs, setup, teardown),
-		cmocka_unit_test_setup_teardown(work_goes_first, setup, teardown),
+		cmocka_unit_test_setup_teardown(requested_jobs_precede_idle_jobs, setup, teardown),
 		cmocka_unit_test_setup_teardown(paused_devices_are_left_alone, setup, teardown),
 		cmocka_unit_test_setup_teardown(an_outlier_is_measured_without_a_request, setup, teardown),
 		cmocka_unit_test_setup_teardown(peers_are_queued_once_and_first, setup, teardown),

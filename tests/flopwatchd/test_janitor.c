@@ -19,7 +19,7 @@ static int64_t count(struct fixture *f, const char *sql)
 	return n;
 }
 
-static void old_events_go_in_steps(void **state)
+static void old_events_are_deleted_in_batches(void **state)
 {
 	struct fixture *f = *state;
 	int64_t now = 1000 * day_ms, id;
@@ -43,7 +43,7 @@ static void old_events_go_in_steps(void **state)
 }
 
 /* Events with a time in the future count as the oldest; otherwise they would block those behind them until that time. */
-static void events_of_a_clock_that_ran_ahead_go(void **state)
+static void events_from_a_fast_clock_are_deleted(void **state)
 {
 	struct fixture *f = *state;
 	int64_t now = 1000 * day_ms, id;
@@ -78,7 +78,7 @@ static void notifications_are_bounded(void **state)
 	assert_int_equal(count(f, "SELECT min(CAST(id AS INTEGER)) FROM webhook_seen"), 700);
 }
 
-static void room_that_is_left_goes_back(void **state)
+static void unused_pages_are_returned_to_the_disk(void **state)
 {
 	struct fixture *f = *state;
 	int64_t now = 1000 * day_ms, id;
@@ -162,7 +162,7 @@ static void path_of(struct fixture *f, const char *name, char path[200])
 }
 
 /* Nothing is appended to the file of a month that is missing; once its retention ends, it blocks nothing. */
-static void a_month_that_is_lost_is_forgotten_in_its_time(void **state)
+static void a_lost_archive_month_expires(void **state)
 {
 	struct fixture *f = *state;
 	int64_t now = 1000 * day_ms;
@@ -193,7 +193,7 @@ static void a_month_that_is_lost_is_forgotten_in_its_time(void **state)
 }
 
 /* Killed between the commit and the removal of the file. */
-static void what_a_killed_janitor_left_is_removed(void **state)
+static void leftovers_of_a_killed_janitor_are_removed(void **state)
 {
 	static const char *const others[] = { "1972-06.zst.away", "1972-6.zst", "notes" };
 	struct fixture *f = *state;
@@ -246,7 +246,7 @@ static void what_a_killed_janitor_left_is_removed(void **state)
 }
 
 /* If the archive cannot be written, the other steps continue. */
-static void a_full_disk_keeps_single_times(void **state)
+static void a_full_disk_leaves_single_times_in_the_database(void **state)
 {
 	struct fixture *f = *state;
 	int64_t now = 1000 * day_ms, id;
@@ -284,15 +284,15 @@ static void a_broken_database_is_reported(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(old_events_go_in_steps, fixture_setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(events_of_a_clock_that_ran_ahead_go, fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(old_events_are_deleted_in_batches, fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(events_from_a_fast_clock_are_deleted, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(notifications_are_bounded, fixture_setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(room_that_is_left_goes_back, fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(unused_pages_are_returned_to_the_disk, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(
 			single_times_are_archived_and_their_months_removed, fixture_setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(a_month_that_is_lost_is_forgotten_in_its_time, fixture_setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(what_a_killed_janitor_left_is_removed, fixture_setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(a_full_disk_keeps_single_times, fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(a_lost_archive_month_expires, fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(leftovers_of_a_killed_janitor_are_removed, fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(a_full_disk_leaves_single_times_in_the_database, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(a_broken_database_is_reported, fixture_setup, fixture_teardown),
 	};
 	return cmocka_run_group_tests_name("janitor", tests, NULL, NULL);

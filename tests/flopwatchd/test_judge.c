@@ -330,7 +330,7 @@ static void throttled_runs_are_discarded(void **state)
 }
 
 /* A planted regression in a cell that was once noisy; then in one that is. */
-static void what_is_clear_outweighs_what_is_remembered(void **state)
+static void clear_runs_outweigh_learned_noise(void **state)
 {
 	struct fixture *f = *state;
 	for (int k = 0; k < 2; k++) {
@@ -355,7 +355,7 @@ static void what_is_clear_outweighs_what_is_remembered(void **state)
 	}
 }
 
-static void slow_calls_more_frequent_are_flagged(void **state)
+static void more_frequent_slow_calls_are_flagged(void **state)
 {
 	struct fixture *f = *state;
 	struct noise noise = { .state = 11, .white = 0.001 };
@@ -548,8 +548,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(unmeasured_cells_are_undecided, setup, teardown),
 		cmocka_unit_test_setup_teardown(an_undecided_cell_has_a_reason, setup, teardown),
 		cmocka_unit_test_setup_teardown(throttled_runs_are_discarded, setup, teardown),
-		cmocka_unit_test_setup_teardown(what_is_clear_outweighs_what_is_remembered, setup, teardown),
-		cmocka_unit_test_setup_teardown(slow_calls_more_frequent_are_flagged, setup, teardown),
+		cmocka_unit_test_setup_teardown(clear_runs_outweigh_learned_noise, setup, teardown),
+		cmocka_unit_test_setup_teardown(more_frequent_slow_calls_are_flagged, setup, teardown),
 		cmocka_unit_test_setup_teardown(ended_jobs_get_no_result, setup, teardown),
 		cmocka_unit_test_setup_teardown(one_job_one_comparison, setup, teardown),
 		cmocka_unit_test_setup_teardown(judging_again_gives_equal_results, setup, teardown),

@@ -128,7 +128,7 @@ static struct judge_outcome compare_suite(
 	return judged(f, r, now_ms);
 }
 
-static void a_suite_that_lost_nothing_clears_nothing(void **state)
+static void a_suite_without_a_loss_resolves_no_alert(void **state)
 {
 	struct fixture *f = *state;
 	static const char *const suites[][2] = { { "ffa", "other" }, { "other", "ffa" } };
@@ -186,7 +186,7 @@ static struct judge_outcome compare_part(
 	return judged(f, r, now_ms);
 }
 
-static void a_loss_in_all_parts_ends_when_every_part_has_it_back(void **state)
+static void a_loss_in_all_shards_ends_when_every_shard_recovers(void **state)
 {
 	struct fixture *f = *state;
 	struct judge_outcome first = compare_part(f, 0, 1, 2, 0.06, 5000);
@@ -343,7 +343,7 @@ static void a_phase_is_named_only_where_it_explains_half(void **state)
 #define PACK     "\"pack_weight\""
 #define SCALE    "\"scale_rows\""
 
-static void cells_that_no_phase_explains_stay_with_those_of_the_only_phase(void **state)
+static void cells_without_a_phase_join_the_only_phase(void **state)
 {
 	(void)state;
 	static const struct {
@@ -380,7 +380,7 @@ static void cells_that_no_phase_explains_stay_with_those_of_the_only_phase(void 
 	}
 }
 
-static void rows_that_vanish_are_reported(void **state)
+static void missing_rows_are_reported(void **state)
 {
 	struct fixture *f = *state;
 	double shift[] = { 0, 0 };
@@ -406,17 +406,17 @@ int main(void)
 		cmocka_unit_test_setup_teardown(main_has_one_alert_until_it_is_fixed, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_rejected_main_opens_an_alert, setup, teardown),
 		cmocka_unit_test_setup_teardown(an_accepted_loss_is_the_new_level, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_suite_that_lost_nothing_clears_nothing, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_suite_without_a_loss_resolves_no_alert, setup, teardown),
 		cmocka_unit_test_setup_teardown(an_alert_holds_the_cells_of_all_suites, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_loss_in_all_parts_ends_when_every_part_has_it_back, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_loss_in_all_shards_ends_when_every_shard_recovers, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_failure_in_two_suites_is_fixed_in_both, setup, teardown),
 		cmocka_unit_test_setup_teardown(accepting_an_alert_accepts_no_other_suite, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_newer_tip_resolves_alerts_when_every_suite_ended, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_newer_tip_inherits_the_culprit, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_rewritten_branch_inherits_no_culprit, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_phase_is_named_only_where_it_explains_half, setup, teardown),
-		cmocka_unit_test(cells_that_no_phase_explains_stay_with_those_of_the_only_phase),
-		cmocka_unit_test_setup_teardown(rows_that_vanish_are_reported, setup, teardown),
+		cmocka_unit_test(cells_without_a_phase_join_the_only_phase),
+		cmocka_unit_test_setup_teardown(missing_rows_are_reported, setup, teardown),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -40,7 +40,7 @@ static void throttling_is_counted_for_the_device_that_timed(void **state)
 }
 
 /* Times of both devices together give the speed of neither. */
-static void times_of_two_devices_are_no_reference_time(void **state)
+static void times_of_two_devices_give_no_reference_time(void **state)
 {
 	struct fixture *f = *state;
 	confirm_elsewhere(f);
@@ -77,7 +77,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(throttling_is_counted_for_the_device_that_timed, setup, teardown),
-		cmocka_unit_test_setup_teardown(times_of_two_devices_are_no_reference_time, setup, teardown),
+		cmocka_unit_test_setup_teardown(times_of_two_devices_give_no_reference_time, setup, teardown),
 		cmocka_unit_test(every_device_has_groups_of_its_own),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -37,7 +37,7 @@ static void take_change(void *arg, const struct store_bisect_point *p)
 		*(double *)arg = p->m;
 }
 
-static void a_lost_mean_is_a_regression_reported_in_words(void **state)
+static void a_slower_mean_is_a_regression_with_a_sentence(void **state)
 {
 	struct fixture *f = *state;
 	double m = 0;
@@ -97,7 +97,7 @@ static void slow_calls_alone_are_not_enough(void **state)
 		c.verdict == VERDICT_REGRESSION && c.decider == DECIDER_PAIRS && !(c.flags & FLAG_TAIL) && c.mean.longer == 0);
 }
 
-static void a_lost_mean_ends_by_a_gained_one(void **state)
+static void a_slower_mean_ends_with_a_faster_one(void **state)
 {
 	struct fixture *f = *state;
 	/* a branch: its next tip does not have it */
@@ -159,9 +159,9 @@ static void judging_again_gives_equal_results(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(a_lost_mean_is_a_regression_reported_in_words, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_slower_mean_is_a_regression_with_a_sentence, setup, teardown),
 		cmocka_unit_test_setup_teardown(slow_calls_alone_are_not_enough, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_lost_mean_ends_by_a_gained_one, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_slower_mean_ends_with_a_faster_one, setup, teardown),
 		cmocka_unit_test_setup_teardown(an_accepted_tail_is_the_new_level, setup, teardown),
 		cmocka_unit_test_setup_teardown(judging_again_gives_equal_results, setup, teardown),
 	};

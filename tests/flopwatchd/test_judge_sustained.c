@@ -6,7 +6,7 @@
 #include "flopwatchd/job/internal.h"
 
 /* A regression of sustained runs counts whatever the pairs show; one of an underpowered cell counts if it is clear. */
-static void sustained_losses_are_called(void **state)
+static void sustained_losses_are_regressions(void **state)
 {
 	struct fixture *f = *state;
 	for (int underpowered = 0; underpowered < 2; underpowered++) {
@@ -48,7 +48,7 @@ static void take_change(void *arg, const struct store_bisect_point *p)
 	*(double *)arg = p->m;
 }
 
-static void sustained_losses_are_reported_by_what_decided(void **state)
+static void sustained_losses_report_the_deciding_metric(void **state)
 {
 	struct fixture *f = *state;
 	double m = 0;
@@ -76,7 +76,7 @@ static void sustained_losses_are_reported_by_what_decided(void **state)
 	assert_true(c.verdict == VERDICT_UNCHANGED && c.decider == DECIDER_PAIRS && c.decided_m == c.m);
 }
 
-static void sustained_losses_end_by_sustained_gains(void **state)
+static void sustained_losses_end_with_sustained_gains(void **state)
 {
 	struct fixture *f = *state;
 	compare_sustained_runs(f, "main", 1, 2, 0, 0.08, 5000);
@@ -133,9 +133,9 @@ static void an_accepted_sustained_loss_is_the_new_level(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(sustained_losses_are_called, setup, teardown),
-		cmocka_unit_test_setup_teardown(sustained_losses_are_reported_by_what_decided, setup, teardown),
-		cmocka_unit_test_setup_teardown(sustained_losses_end_by_sustained_gains, setup, teardown),
+		cmocka_unit_test_setup_teardown(sustained_losses_are_regressions, setup, teardown),
+		cmocka_unit_test_setup_teardown(sustained_losses_report_the_deciding_metric, setup, teardown),
+		cmocka_unit_test_setup_teardown(sustained_losses_end_with_sustained_gains, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_sustained_gain_is_an_improvement, setup, teardown),
 		cmocka_unit_test_setup_teardown(an_accepted_sustained_loss_is_the_new_level, setup, teardown),
 	};

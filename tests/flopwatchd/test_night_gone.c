@@ -84,7 +84,7 @@ static void check_draw(void)
 	suite_fini(&s);
 }
 
-static void a_cell_that_only_nights_measure_is_reported(void **state)
+static void a_missing_cell_of_off_peak_shards_is_reported(void **state)
 {
 	struct fixture *f = *state;
 	check_draw();
@@ -128,7 +128,7 @@ static void cells_that_move_to_another_shard_are_not_missing(void **state)
 	assert_string_equal(vanished(f), "");
 }
 
-static void a_large_suite_that_becomes_small_and_back(void **state)
+static void a_suite_that_shrinks_and_grows_again(void **state)
 {
 	struct fixture *f = *state;
 	measured(f, lengths_all, 2, 0, 1, 2, 5000);
@@ -148,7 +148,7 @@ static void count_cell(void *arg, const char *key, int64_t comparison)
 	++*n;
 }
 
-static void a_suite_that_is_named_no_more_is_gone_whole(void **state)
+static void a_removed_suite_reports_all_its_cells(void **state)
 {
 	struct fixture *f = *state;
 	struct store_job job;
@@ -235,11 +235,11 @@ static void cells_that_the_branch_never_computed_open_no_alert(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(a_cell_that_only_nights_measure_is_reported, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_missing_cell_of_off_peak_shards_is_reported, setup, teardown),
 		cmocka_unit_test_setup_teardown(unmeasured_cells_are_not_missing, setup, teardown),
 		cmocka_unit_test_setup_teardown(cells_that_move_to_another_shard_are_not_missing, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_large_suite_that_becomes_small_and_back, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_suite_that_is_named_no_more_is_gone_whole, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_suite_that_shrinks_and_grows_again, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_removed_suite_reports_all_its_cells, setup, teardown),
 		cmocka_unit_test(an_alert_of_thousands_of_cells_lists_some_and_counts_all),
 		cmocka_unit_test_setup_teardown(failures_from_before_a_new_division_are_reported, setup, teardown),
 		cmocka_unit_test_setup_teardown(cells_that_the_branch_never_computed_open_no_alert, setup, teardown),

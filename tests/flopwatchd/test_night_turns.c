@@ -84,7 +84,7 @@ static int look(int64_t now_ms)
 }
 
 /* However many shards there are, and without pushes meanwhile. */
-static void every_part_of_a_commit_once(void **state)
+static void every_shard_of_a_commit_is_measured_once(void **state)
 {
 	enum { PARTS = 200 };
 	struct fixture *f = *state;
@@ -99,7 +99,7 @@ static void every_part_of_a_commit_once(void **state)
 	assert_int_equal(look(NOW_MS + PARTS + 1), 0);
 }
 
-static void every_suite_has_its_share_before_any_has_more(void **state)
+static void every_suite_gets_its_share_before_any_gets_more(void **state)
 {
 	static const char *const wanted[] = { "a", "a", "b", "b", "a" }; /* 14 shards in 7 nights */
 	struct fixture *f = *state;
@@ -117,7 +117,7 @@ static void every_suite_has_its_share_before_any_has_more(void **state)
 	}
 }
 
-static void the_base_is_the_commit_of_the_last_night(void **state)
+static void the_base_is_the_commit_of_the_previous_off_peak_job(void **state)
 {
 	struct fixture *f = *state;
 	push(f, "large", "1", 2, 2);
@@ -158,9 +158,9 @@ static void the_base_is_the_commit_of_the_last_night(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(every_part_of_a_commit_once, setup, teardown),
-		cmocka_unit_test_setup_teardown(every_suite_has_its_share_before_any_has_more, setup, teardown),
-		cmocka_unit_test_setup_teardown(the_base_is_the_commit_of_the_last_night, setup, teardown),
+		cmocka_unit_test_setup_teardown(every_shard_of_a_commit_is_measured_once, setup, teardown),
+		cmocka_unit_test_setup_teardown(every_suite_gets_its_share_before_any_gets_more, setup, teardown),
+		cmocka_unit_test_setup_teardown(the_base_is_the_commit_of_the_previous_off_peak_job, setup, teardown),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -82,7 +82,7 @@ static void test_manifests(void **state)
 	gitread_commit_free(c);
 }
 
-static void test_a_subject_needs_its_inputs(void **state)
+static void test_a_side_needs_its_inputs(void **state)
 {
 	(void)state;
 	struct fw_err err = { 0 };
@@ -224,7 +224,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_manifests),
-		cmocka_unit_test(test_a_subject_needs_its_inputs),
+		cmocka_unit_test(test_a_side_needs_its_inputs),
 		cmocka_unit_test(test_the_suite_of_the_base_comes_first),
 		cmocka_unit_test(test_equal_inputs_are_identical),
 		cmocka_unit_test(test_the_inputs_hash_covers_all_that_makes_a_build),

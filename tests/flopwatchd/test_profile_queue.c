@@ -104,7 +104,7 @@ static void test_what_a_worker_found_is_stored(void **state)
 	assert_int_equal(fixture_number("SELECT count(*) FROM job_log WHERE line LIKE 'profile of attention/%'"), 1);
 }
 
-static void test_the_suite_is_found_where_nobody_names_it(void **state)
+static void test_the_suite_is_found_without_its_name(void **state)
 {
 	(void)state;
 	gitrepo_write("w/.flopwatch.yaml", "flopwatch: 1\nsuites: [tiny, other]\n");
@@ -206,7 +206,7 @@ static void test_a_push_interrupts_a_profile(void **state)
 }
 
 /* Its worker takes time to exit: what it has sent is stored although a push arrives meanwhile. */
-static void test_a_profile_that_is_over_does_not_make_way(void **state)
+static void test_an_ended_profile_does_not_yield(void **state)
 {
 	(void)state;
 	char script[4096];
@@ -227,7 +227,7 @@ static void test_a_profile_that_is_over_does_not_make_way(void **state)
 }
 
 /* A push cannot use a paused device, so the job that runs there continues. */
-static void test_on_a_paused_device_nothing_makes_way(void **state)
+static void test_on_a_paused_device_no_profile_yields(void **state)
 {
 	(void)state;
 	char script[4096];
@@ -247,7 +247,7 @@ static void test_on_a_paused_device_nothing_makes_way(void **state)
 	assert_int_equal(fixture_number("SELECT count(*) FROM job_log WHERE line LIKE '%preempted by%'"), 0);
 }
 
-static void test_what_is_no_push_waits_for_a_profile(void **state)
+static void test_other_jobs_wait_for_a_profile(void **state)
 {
 	(void)state;
 	char script[4096];
@@ -417,15 +417,15 @@ int main(void)
 	gitrepo_use_our_programs();
 	const struct CMUnitTest tests[] = {
 		CASE(test_what_a_worker_found_is_stored),
-		CASE(test_the_suite_is_found_where_nobody_names_it),
+		CASE(test_the_suite_is_found_without_its_name),
 		CASE(test_the_largest_cell_of_each_table_and_direction),
 		CASE(test_equal_sides_need_no_worker),
 		CASE(test_programs_are_not_profiled),
 		CASE(test_a_push_goes_first),
 		CASE(test_a_push_interrupts_a_profile),
-		CASE(test_a_profile_that_is_over_does_not_make_way),
-		CASE(test_on_a_paused_device_nothing_makes_way),
-		CASE(test_what_is_no_push_waits_for_a_profile),
+		CASE(test_an_ended_profile_does_not_yield),
+		CASE(test_on_a_paused_device_no_profile_yields),
+		CASE(test_other_jobs_wait_for_a_profile),
 		CASE(test_another_free_device_takes_the_push),
 		CASE(test_the_alert_gets_its_cause),
 		CASE(test_a_worker_that_is_lost),

@@ -91,7 +91,7 @@ static void test_progress_says_where_it_is(void **state)
 }
 
 /* Of a job with a second set of runs for some of its cells, which are checked again. */
-static void test_a_second_begin_counts_from_nothing(void **state)
+static void test_a_second_begin_counts_from_zero(void **state)
 {
 	(void)state;
 	struct msg_job *request = calloc(1, sizeof *request);
@@ -153,7 +153,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		CASE(test_messages_become_log_lines),
 		CASE(test_progress_says_where_it_is),
-		CASE(test_a_second_begin_counts_from_nothing),
+		CASE(test_a_second_begin_counts_from_zero),
 		CASE(test_a_device_that_is_waited_for_is_named_until_the_next_step),
 		CASE(test_many_messages_are_few_writes),
 		CASE(test_the_end_writes_what_waits),

@@ -146,7 +146,7 @@ static void test_a_worker_that_dies_three_times(void **state)
 	assert_int_equal(fixture_number("SELECT count(*) FROM comparison"), 0);
 }
 
-static void test_a_worker_that_is_not_there_costs_nothing(void **state)
+static void test_an_unreachable_worker_uses_no_attempt(void **state)
 {
 	(void)state;
 	add_worker("gone", "exit 1");
@@ -214,7 +214,7 @@ static void test_a_device_has_one_job_at_a_time(void **state)
 #define NO_HELLO(text) "[ -e %.100s/full ] && { " FAULT("full", text) "exit 1; }; "
 
 /* The worker caused the failure: the job is requeued, and judged later. */
-static void test_a_worker_that_cannot_go_on(void **state)
+static void test_a_fault_of_the_worker_requeues_the_job(void **state)
 {
 	(void)state;
 	char script[4096];
@@ -419,7 +419,7 @@ static void test_a_stop_that_also_ends_the_worker_stores_a_complete_result(void 
 	stop_with_a_result("kill -TERM $$");
 }
 
-static void test_plans_can_be_forgotten(void **state)
+static void test_plans_can_be_deleted(void **state)
 {
 	(void)state;
 	add_worker("w", HELLO WORK);
@@ -471,10 +471,10 @@ int main(void)
 		CASE(test_every_suite_gets_a_job),
 		CASE(test_a_newer_tip_supersedes_what_waits),
 		CASE(test_a_worker_that_dies_three_times),
-		CASE(test_a_worker_that_is_not_there_costs_nothing),
+		CASE(test_an_unreachable_worker_uses_no_attempt),
 		CASE(test_a_paused_device_gets_nothing),
 		CASE(test_a_device_has_one_job_at_a_time),
-		CASE(test_a_worker_that_cannot_go_on),
+		CASE(test_a_fault_of_the_worker_requeues_the_job),
 		CASE(test_a_worker_whose_disk_is_full),
 		CASE(test_cancelling),
 		CASE(test_a_job_has_a_time_limit),
@@ -484,7 +484,7 @@ int main(void)
 		CASE(test_draining_gives_jobs_back),
 		CASE(test_a_stop_stores_a_complete_result),
 		CASE(test_a_stop_that_also_ends_the_worker_stores_a_complete_result),
-		CASE(test_plans_can_be_forgotten),
+		CASE(test_plans_can_be_deleted),
 		CASE(test_a_repository_that_is_not_configured),
 		CASE(test_a_database_that_cannot_be_written),
 	};

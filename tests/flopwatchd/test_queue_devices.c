@@ -74,7 +74,7 @@ static void look(void *arg)
 		loop_after(loop, FIXTURE_TICK_MS, look, arg, NULL);
 }
 
-static void a_daemon_that_stops_has_not_seen_the_health_check_fail(void **state)
+static void a_stopping_daemon_records_no_failed_health_check(void **state)
 {
 	(void)state;
 	char script[2048];
@@ -111,7 +111,7 @@ static void a_health_check_without_an_answer_is_tried_again(void **state)
 }
 
 /* But not forever. */
-static void a_device_that_never_lets_its_health_check_answer_is_not_fit(void **state)
+static void a_device_whose_health_check_never_answers_is_unfit(void **state)
 {
 	(void)state;
 	add_worker(HELLO "exit 1");
@@ -174,9 +174,9 @@ int main(void)
 {
 	gitrepo_use_our_programs();
 	const struct CMUnitTest tests[] = {
-		CASE(a_daemon_that_stops_has_not_seen_the_health_check_fail),
+		CASE(a_stopping_daemon_records_no_failed_health_check),
 		CASE(a_health_check_without_an_answer_is_tried_again),
-		CASE(a_device_that_never_lets_its_health_check_answer_is_not_fit),
+		CASE(a_device_whose_health_check_never_answers_is_unfit),
 		CASE(a_job_for_a_class_is_not_bound_to_another),
 		CASE(a_job_that_was_given_back_can_be_cancelled_at_once),
 	};

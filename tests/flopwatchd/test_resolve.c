@@ -125,7 +125,7 @@ static void test_a_branch_takes_its_merge_base(void **state)
 	assert_false(last.plan.identical);
 }
 
-static void test_equal_inputs_are_seen(void **state)
+static void test_equal_inputs_are_detected(void **state)
 {
 	(void)state;
 	char one[65], two[65];
@@ -302,7 +302,7 @@ static void test_a_rewritten_tip_that_was_not_measured(void **state)
 	expect_base(&j, one, "last-judged", "compare");
 }
 
-static void test_a_last_judged_commit_that_is_gone(void **state)
+static void test_a_last_judged_commit_that_was_deleted(void **state)
 {
 	(void)state;
 	char one[65], two[65];
@@ -313,7 +313,7 @@ static void test_a_last_judged_commit_that_is_gone(void **state)
 	expect_base(&j, one, "first-parent", "compare");
 }
 
-static void test_a_given_base_is_kept(void **state)
+static void test_a_requested_base_is_used(void **state)
 {
 	(void)state;
 	char one[65], two[65], three[65];
@@ -376,7 +376,7 @@ static void test_suites(void **state)
 	assert_string_equal(a->why, "no cell of suite tiny matches */backward");
 }
 
-static void test_jobs_that_end_here(void **state)
+static void test_jobs_that_end_without_a_worker(void **state)
 {
 	(void)state;
 	char one[65];
@@ -599,7 +599,7 @@ static void test_a_stored_plan_is_the_resolved_one(void **state)
 }
 
 /* Configuration and installed suites are read when a job is sent; the content of a commit does not change. */
-static void test_what_may_change_is_read_when_a_job_is_sent(void **state)
+static void test_reloadable_settings_are_read_when_a_job_is_sent(void **state)
 {
 	(void)state;
 	char one[65], two[65];
@@ -657,23 +657,23 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		CASE(test_the_first_commit_is_its_own_base),
 		CASE(test_a_branch_takes_its_merge_base),
-		CASE(test_equal_inputs_are_seen),
+		CASE(test_equal_inputs_are_detected),
 		CASE(test_the_upstream_branch_looks_back),
 		CASE(test_an_open_commit_is_passed_over),
 		CASE(test_a_hopeless_cell_is_dropped),
 		CASE(test_a_noisy_cell_delays_no_base),
 		CASE(test_a_probable_change_delays_the_base),
 		CASE(test_a_rewritten_tip_that_was_not_measured),
-		CASE(test_a_last_judged_commit_that_is_gone),
-		CASE(test_a_given_base_is_kept),
+		CASE(test_a_last_judged_commit_that_was_deleted),
+		CASE(test_a_requested_base_is_used),
 		CASE(test_a_base_without_inputs_is_replaced),
 		CASE(test_suites),
-		CASE(test_jobs_that_end_here),
+		CASE(test_jobs_that_end_without_a_worker),
 		CASE(test_a_base_that_git_cannot_find),
 		CASE(test_upstreams_that_are_no_base),
 		CASE(test_suites_that_a_branch_misnames),
 		CASE(test_a_stored_plan_is_the_resolved_one),
-		CASE(test_what_may_change_is_read_when_a_job_is_sent),
+		CASE(test_reloadable_settings_are_read_when_a_job_is_sent),
 		CASE(test_cancelling_at_any_step),
 	};
 	return cmocka_run_group_tests_name("resolve", tests, NULL, NULL);

@@ -77,7 +77,7 @@ static void test_rows_of_a_program_become_cells(void **state)
 	result_free(r);
 }
 
-static void test_messages_are_kept(void **state)
+static void test_messages_are_stored(void **state)
 {
 	(void)state;
 	struct result *r = requested();
@@ -238,7 +238,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		CASE(test_rows_of_a_program_become_cells),
-		CASE(test_messages_are_kept),
+		CASE(test_messages_are_stored),
 		CASE(test_later_messages_replace_earlier_ones),
 		CASE(test_what_the_job_does_not_have_is_refused),
 		CASE(test_faults_belong_to_a_cell_or_to_all),

@@ -85,7 +85,7 @@ static struct result *measured(const struct plan *whole, const int *cell, int n,
 	return r;
 }
 
-static void parts_become_one_result(void **state)
+static void partitions_join_to_one_result(void **state)
 {
 	(void)state;
 	static const int first[] = { 0, 3 }, second[] = { 1, 2 };
@@ -143,7 +143,7 @@ static void a_device_fault_voids_only_cells_without_times(void **state)
 	result_free(whole);
 }
 
-static void parts_that_follow_each_other_take_as_long_as_both(void **state)
+static void durations_of_successive_partitions_add_up(void **state)
 {
 	(void)state;
 	static const int all[] = { 0, 1, 2, 3 }, again[] = { 3 };
@@ -162,7 +162,7 @@ static void parts_that_follow_each_other_take_as_long_as_both(void **state)
 	result_free(whole);
 }
 
-static void what_is_measured_again_is_forgotten_first(void **state)
+static void a_repeated_cell_replaces_its_first_result(void **state)
 {
 	(void)state;
 	static const int first[] = { 0, 3 }, second[] = { 1, 2 }, again[] = { 0, 3, 2 };
@@ -193,10 +193,10 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_heaviest_cell_leaves_the_rest_to_the_other),
 		cmocka_unit_test(the_larger_partition_gives_cells_away),
-		cmocka_unit_test(parts_become_one_result),
+		cmocka_unit_test(partitions_join_to_one_result),
 		cmocka_unit_test(a_device_fault_voids_only_cells_without_times),
-		cmocka_unit_test(what_is_measured_again_is_forgotten_first),
-		cmocka_unit_test(parts_that_follow_each_other_take_as_long_as_both),
+		cmocka_unit_test(a_repeated_cell_replaces_its_first_result),
+		cmocka_unit_test(durations_of_successive_partitions_add_up),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -41,7 +41,7 @@ static void test_messages_arrive(void **state)
 	received_at(name, true);
 }
 
-static void test_without_a_manager_nothing_happens(void **state)
+static void test_without_a_manager_no_message_is_sent(void **state)
 {
 	(void)state;
 	unsetenv("NOTIFY_SOCKET");
@@ -72,7 +72,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_messages_arrive),
-		cmocka_unit_test(test_without_a_manager_nothing_happens),
+		cmocka_unit_test(test_without_a_manager_no_message_is_sent),
 		cmocka_unit_test(test_the_watchdog_is_fed_at_half_time),
 	};
 	return cmocka_run_group_tests_name("sd_notify", tests, NULL, NULL);

@@ -211,7 +211,7 @@ static void test_a_receiver_that_always_fails_is_given_up(void **state)
 	assert_int_equal(fixture_number("SELECT next_at FROM outbox"), 0);
 }
 
-static void test_a_receiver_that_is_gone_gets_one_request(void **state)
+static void test_a_deleted_receiver_gets_one_request(void **state)
 {
 	(void)state;
 	start_scripted();
@@ -338,7 +338,7 @@ int main(void)
 		CASE(test_a_receiver_that_was_removed),
 		CASE(test_each_failure_is_tried_again),
 		CASE(test_a_receiver_that_always_fails_is_given_up),
-		CASE(test_a_receiver_that_is_gone_gets_one_request),
+		CASE(test_a_deleted_receiver_gets_one_request),
 		CASE(test_a_receiver_that_stalls_is_tried_later),
 		CASE(test_a_second_pending_status_of_gitlab),
 		CASE(test_a_group_that_cannot_be_read_is_tried_later),

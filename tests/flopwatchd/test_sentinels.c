@@ -135,7 +135,7 @@ static void a_missed_sentinel_run_is_repeated(void **state)
 	result_free(r);
 }
 
-static void what_was_measured_again_counts_where_it_was(void **state)
+static void repeated_sentinels_keep_their_position(void **state)
 {
 	(void)state;
 	static int one[] = { BACKWARD_SHORT };
@@ -180,7 +180,7 @@ int main(void)
 		cmocka_unit_test(a_sentinel_result_holds_for_its_direction),
 		cmocka_unit_test(measured_or_failed_cells_are_not_repeated),
 		cmocka_unit_test(a_missed_sentinel_run_is_repeated),
-		cmocka_unit_test(what_was_measured_again_counts_where_it_was),
+		cmocka_unit_test(repeated_sentinels_keep_their_position),
 		cmocka_unit_test(cells_without_flops_have_sentinels),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -149,7 +149,7 @@ static void test_a_probe_ends_after_hello(void **state)
 	assert_int_equal(t.how, SESSION_CANCELLED);
 }
 
-static void test_a_job_is_sent_and_its_result_kept(void **state)
+static void test_a_job_is_sent_and_its_result_stored(void **state)
 {
 	(void)state;
 	struct talk t = { .send = true };
@@ -181,7 +181,7 @@ static void test_cancelling_ends_a_worker_that_listens(void **state)
 #define SAYS_A_WORD     "read job; echo '{\"t\":\"build\",\"role\":\"base\",\"state\":\"start\"}'\nread more; "
 #define DONE(cancelled) "echo '{\"t\":\"done\",\"gpu_s\":1,\"wall_s\":2,\"cancelled\":'" cancelled "'}'\n"
 
-static void test_one_that_stays_gets_another_job(void **state)
+static void test_a_persistent_worker_gets_another_job(void **state)
 {
 	(void)state;
 	struct talk t = { .send = true, .stay_on_word = true };
@@ -197,7 +197,7 @@ static void test_one_that_stays_gets_another_job(void **state)
 }
 
 /* Like a worker that cannot stay for another job. */
-static void test_one_that_is_to_stay_may_leave(void **state)
+static void test_a_persistent_worker_may_exit(void **state)
 {
 	(void)state;
 	struct talk t = { .send = true, .stay_on_word = true };
@@ -248,7 +248,7 @@ static void test_workers_that_are_lost(void **state)
 		true, "fault names cell 7 of 1");
 }
 
-static void test_nonsense_is_named(void **state)
+static void test_malformed_lines_are_named(void **state)
 {
 	(void)state;
 	struct talk t = { .send = true };
@@ -319,13 +319,13 @@ int main(void)
 	log_open("test_session", LOG_ERROR);
 	const struct CMUnitTest tests[] = {
 		CASE(test_a_probe_ends_after_hello),
-		CASE(test_a_job_is_sent_and_its_result_kept),
+		CASE(test_a_job_is_sent_and_its_result_stored),
 		CASE(test_cancelling_ends_a_worker_that_listens),
-		CASE(test_one_that_stays_gets_another_job),
-		CASE(test_one_that_is_to_stay_may_leave),
+		CASE(test_a_persistent_worker_gets_another_job),
+		CASE(test_a_persistent_worker_may_exit),
 		CASE(test_an_unresponsive_worker_is_terminated),
 		CASE(test_workers_that_are_lost),
-		CASE(test_nonsense_is_named),
+		CASE(test_malformed_lines_are_named),
 		CASE(test_a_banner_has_an_end),
 		CASE(test_workers_that_cannot_be_reached),
 		CASE(test_closing_needs_no_hook),

@@ -51,7 +51,7 @@ static struct calibration known(struct fixture *f, const char *key, int64_t now_
 	return c;
 }
 
-static void memory_ages(void **state)
+static void learned_noise_expires(void **state)
 {
 	struct fixture *f = *state;
 	assert_int_equal(known(f, keys[0], NOW).runs, 0);
@@ -82,7 +82,7 @@ static int forgotten(struct fixture *f, int64_t repo, const char *device, const 
 	return n;
 }
 
-static void memory_can_be_forgotten(void **state)
+static void learned_noise_can_be_reset(void **state)
 {
 	struct fixture *f = *state;
 	struct fixture other = *f;
@@ -180,8 +180,8 @@ static void figures_agree(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(memory_ages, setup, teardown),
-		cmocka_unit_test_setup_teardown(memory_can_be_forgotten, setup, teardown),
+		cmocka_unit_test_setup_teardown(learned_noise_expires, setup, teardown),
+		cmocka_unit_test_setup_teardown(learned_noise_can_be_reset, setup, teardown),
 		cmocka_unit_test_setup_teardown(figures_agree, setup, teardown),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

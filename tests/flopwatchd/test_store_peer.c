@@ -67,7 +67,7 @@ static void see(void *arg, const struct store_peer_target *row)
 	snprintf(s->peers, sizeof s->peers, "%s", row->peers);
 }
 
-static void the_newest_of_main_is_to_be_measured(void **state)
+static void the_newest_commit_of_main_is_requested(void **state)
 {
 	struct fixture *f = *state;
 	struct seen s = { .n = 0 };
@@ -216,7 +216,7 @@ static void the_list_knows_which_is_current(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		PEER_TEST(the_newest_of_main_is_to_be_measured),
+		PEER_TEST(the_newest_commit_of_main_is_requested),
 		PEER_TEST(a_peer_is_requested_once),
 		PEER_TEST(a_ratio_is_paired_chained_or_scaled),
 		PEER_TEST(partial_comparisons_are_no_source),

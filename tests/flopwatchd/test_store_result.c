@@ -207,7 +207,7 @@ static void samples_come_back_bit_for_bit(void **state)
 	}
 }
 
-static void forgetting_keeps_the_estimates(void **state)
+static void deleting_samples_preserves_the_estimates(void **state)
 {
 	struct fixture *f = *state;
 	struct result *r = fixture_result(f, "main", 1, 2, 1);
@@ -240,7 +240,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(the_worst_cell_is_a_regression, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_history_shows_what_judging_again_found_in_its_old_position, setup, teardown),
 		cmocka_unit_test_setup_teardown(samples_come_back_bit_for_bit, setup, teardown),
-		cmocka_unit_test_setup_teardown(forgetting_keeps_the_estimates, setup, teardown),
+		cmocka_unit_test_setup_teardown(deleting_samples_preserves_the_estimates, setup, teardown),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -117,7 +117,7 @@ static void drift_of_many_commits(void **state)
 }
 
 /* The base of main passes undecided cells (db/base.c), so the history has to show what they lost. */
-static void undecided_commits_drift_too(void **state)
+static void undecided_commits_count_in_drift(void **state)
 {
 	struct fixture *f = *state;
 	struct store_baseline_period e = begin_baseline_period(f);
@@ -129,7 +129,7 @@ static void undecided_commits_drift_too(void **state)
 }
 
 /* The regression is the same, but by later points commit 6 has a share of it. The alert sends no second notification. */
-static void points_that_come_sharpen_the_range(void **state)
+static void later_points_narrow_the_range(void **state)
 {
 	struct fixture *f = *state;
 	static const double x[] = { 0, 0, 0.0047, 0.0113, 0.018, 0.018, 0.02, 0.018, 0.018 };
@@ -290,7 +290,7 @@ static void drift_behind_a_step_of_an_earlier_baseline_period(void **state)
 }
 
 /* The regressions of commits 4 and 5 are unknown. */
-static void drift_across_what_could_not_be_measured(void **state)
+static void drift_across_unmeasured_commits(void **state)
 {
 	char title[256], wanted[128];
 	int64_t commits, skipped;
@@ -306,7 +306,7 @@ static void drift_across_what_could_not_be_measured(void **state)
 }
 
 /* One unknown commit among several that each have a share. */
-static void drift_beside_what_could_not_be_measured(void **state)
+static void drift_next_to_unmeasured_commits(void **state)
 {
 	char title[256];
 	int64_t commits, skipped;
@@ -359,15 +359,15 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(drift_of_many_commits, setup, teardown),
-		cmocka_unit_test_setup_teardown(undecided_commits_drift_too, setup, teardown),
-		cmocka_unit_test_setup_teardown(points_that_come_sharpen_the_range, setup, teardown),
+		cmocka_unit_test_setup_teardown(undecided_commits_count_in_drift, setup, teardown),
+		cmocka_unit_test_setup_teardown(later_points_narrow_the_range, setup, teardown),
 		cmocka_unit_test_setup_teardown(title_of_the_worst_cell, setup, teardown),
 		cmocka_unit_test_setup_teardown(drift_after_drift_that_was_accepted, setup, teardown),
 		cmocka_unit_test_setup_teardown(drift_from_below_what_was_accepted, setup, teardown),
 		cmocka_unit_test_setup_teardown(drift_that_grows_in_another_baseline_period, setup, teardown),
 		cmocka_unit_test_setup_teardown(drift_behind_a_step_of_an_earlier_baseline_period, setup, teardown),
-		cmocka_unit_test_setup_teardown(drift_across_what_could_not_be_measured, setup, teardown),
-		cmocka_unit_test_setup_teardown(drift_beside_what_could_not_be_measured, setup, teardown),
+		cmocka_unit_test_setup_teardown(drift_across_unmeasured_commits, setup, teardown),
+		cmocka_unit_test_setup_teardown(drift_next_to_unmeasured_commits, setup, teardown),
 		cmocka_unit_test_setup_teardown(drift_of_one_commit, setup, teardown),
 		cmocka_unit_test_setup_teardown(steps_name_their_range, setup, teardown),
 	};

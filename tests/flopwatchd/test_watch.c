@@ -232,7 +232,7 @@ static void pushes_are_noticed_and_supersede(void **state)
 	run_until("SELECT gone FROM branch_tip WHERE name = 'feature/deep/x'", 0);
 }
 
-static void deleted_branch_takes_its_queued_job_along(void **state)
+static void a_deleted_branch_cancels_its_queued_job(void **state)
 {
 	(void)state;
 	gitrepo_checkout("co");
@@ -393,7 +393,7 @@ static void a_number_of_another_start_is_unknown(void **state)
 	assert_string_equal(looked.error, "");
 }
 
-static void a_repository_that_is_replaced_is_watched_again(void **state)
+static void a_replaced_repository_is_watched_again(void **state)
 {
 	(void)state;
 	gitrepo_checkout("co");
@@ -454,7 +454,7 @@ static void remotes_are_mirrored(void **state)
 	GIT("state/mirrors/remote.git", "cat-file", "-e", sha);
 }
 
-static void hostile_names_travel_whole(void **state)
+static void hostile_names_are_passed_unchanged(void **state)
 {
 	static const char *const names[] = { "-x", "a\"b", "it's", "<b>&amp;", "50%", "a..", "x/-/y",
 		"\xe2\x80\xae"
@@ -590,7 +590,7 @@ static void many_branches_take_several_checks(void **state)
 	buf_fini(&lines);
 }
 
-static void nonsense_writes_nothing(void **state)
+static void malformed_answers_write_no_rows(void **state)
 {
 	static const char *const bad[] = { "hello\n", "{}\n", "[]\n", "{\"name\":1}\n", TIP("main", "xyz"), TIP("", A),
 		TIP("main", ""), "{\"name\":\"a\",\"name\":\"b\",\"display\":\"\",\"commit\":\"" A "\"}\n" };
@@ -683,7 +683,7 @@ static void a_measured_request_stays_until_its_head_changes(void **state)
 		text("SELECT state_why FROM job WHERE target_sha = :v ORDER BY id DESC", C), "the request was deleted");
 }
 
-static void jobs_of_persons_stay(void **state)
+static void jobs_of_users_remain(void **state)
 {
 	struct store_job j = { .branch = "x", .target_sha = A, .kind = JOBKIND_COMPARE, .origin = "api" };
 	struct fw_err err = { 0 };
@@ -697,7 +697,7 @@ static void jobs_of_persons_stay(void **state)
 	assert_string_equal(text("SELECT state FROM job WHERE origin = 'push'", NULL), "target_missing");
 }
 
-static void repositories_no_longer_configured_are_gone(void **state)
+static void unconfigured_repositories_are_removed(void **state)
 {
 	struct fw_err err = { 0 };
 	int64_t id;
@@ -715,16 +715,16 @@ int main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 	const struct CMUnitTest tests[] = { TEST(first_sight_queues_upstream_first), TEST(pushes_are_noticed_and_supersede),
-		TEST(deleted_branch_takes_its_queued_job_along), TEST(checkouts_worktrees_and_packed_refs),
+		TEST(a_deleted_branch_cancels_its_queued_job), TEST(checkouts_worktrees_and_packed_refs),
 		TEST(a_commit_stays_queued_for_its_other_branch), TEST(checkouts_worktrees_and_packed_refs),
 		TEST(bad_repositories_show_their_error_and_the_others_go_on), TEST(a_fetch_names_the_branches_that_it_holds_back),
-		TEST(a_number_of_another_start_is_unknown), TEST(a_repository_that_is_replaced_is_watched_again),
+		TEST(a_number_of_another_start_is_unknown), TEST(a_replaced_repository_is_watched_again),
 		TEST(heads_made_again_are_watched_below_a_path_like_them), TEST(remotes_are_mirrored),
-		TEST(hostile_names_travel_whole), TEST(globs), TEST(globs_that_exclude), TEST(patterns_that_match_nothing),
-		TEST(many_branches_take_several_checks), TEST(nonsense_writes_nothing),
+		TEST(hostile_names_are_passed_unchanged), TEST(globs), TEST(globs_that_exclude), TEST(patterns_that_match_nothing),
+		TEST(many_branches_take_several_checks), TEST(malformed_answers_write_no_rows),
 		TEST(a_full_queue_is_reported_and_tried_again), TEST(a_missing_upstream_branch_is_reported),
-		TEST(a_measured_request_stays_until_its_head_changes), TEST(jobs_of_persons_stay),
-		TEST(repositories_no_longer_configured_are_gone) };
+		TEST(a_measured_request_stays_until_its_head_changes), TEST(jobs_of_users_remain),
+		TEST(unconfigured_repositories_are_removed) };
 
 	gitrepo_use_our_programs();
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -280,7 +280,7 @@ static void commits_and_bases(void **state)
 	git_repo_close(NULL);
 }
 
-static void opening_says_what_is_wrong(void **state)
+static void opening_reports_the_error(void **state)
 {
 	struct git_repo *r = NULL;
 	struct fw_err err = { 0 };
@@ -410,7 +410,7 @@ static void mirrors_recover(void **state)
 	assert_string_equal(GIT("m", "rev-parse", "main"), GIT("co", "rev-parse", "main"));
 }
 
-static void mirrors_keep_what_is_not_theirs(void **state)
+static void mirrors_preserve_foreign_files(void **state)
 {
 	struct fw_err err = { 0 };
 
@@ -516,8 +516,8 @@ int main(void)
 	const struct CMUnitTest tests[] = { cmocka_unit_test(every_byte_round_trips), cmocka_unit_test(bad_escapes_are_refused),
 		cmocka_unit_test(display_shows_what_hides), cmocka_unit_test(urls), cmocka_unit_test(servers),
 		cmocka_unit_test(links_stay_inside), cmocka_unit_test(paths_that_ustar_can_hold), TEST(archives_are_read_by_tar),
-		TEST(commits_and_bases), TEST(opening_says_what_is_wrong), TEST(raw_hostile_trees), TEST(mirrors_recover),
-		TEST(mirrors_keep_what_is_not_theirs), TEST(blobs_have_a_limit), TEST(snapshots), TEST(notes) };
+		TEST(commits_and_bases), TEST(opening_reports_the_error), TEST(raw_hostile_trees), TEST(mirrors_recover),
+		TEST(mirrors_preserve_foreign_files), TEST(blobs_have_a_limit), TEST(snapshots), TEST(notes) };
 	struct fw_err err = { 0 };
 	int failed;
 

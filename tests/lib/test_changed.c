@@ -14,7 +14,7 @@ static void is_said(const char *json, size_t size, const char *wanted)
 	assert_string_equal(text, wanted);
 }
 
-static void changes_have_words(void **state)
+static void changes_have_texts(void **state)
 {
 	(void)state;
 	is_said("[{\"what\":\"gcc\",\"from\":\"12.2.0\",\"to\":\"12.3.0\"}]", 200, "gcc 12.2.0 to 12.3.0");
@@ -27,6 +27,6 @@ static void changes_have_words(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(changes_have_words) };
+	const struct CMUnitTest tests[] = { cmocka_unit_test(changes_have_texts) };
 	return cmocka_run_group_tests_name("changed", tests, NULL, NULL);
 }

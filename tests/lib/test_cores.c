@@ -39,7 +39,7 @@ static void test_cores_are_divided(void **state)
 	expect_share(&all, near, 1, 0, 0, 8);
 }
 
-static void test_each_takes_of_what_is_near(void **state)
+static void test_each_device_gets_near_cores(void **state)
 {
 	(void)state;
 	cpu_set_t all = set_of(1, 15); /* the first one is used */
@@ -70,7 +70,7 @@ static void test_no_core_is_shared_where_lists_overlap(void **state)
 	expect_share(&all, near, 2, 1, 1, 7);
 }
 
-static void test_what_is_near_but_not_ours(void **state)
+static void test_near_cores_outside_the_own_set(void **state)
 {
 	(void)state;
 	cpu_set_t all = set_of(0, 4), near[2] = { set_of(100, 4), set_of(0, 4) };
@@ -86,7 +86,7 @@ static void test_fewer_cores_than_jobs(void **state)
 		expect_share(&all, near, 4, k, 0, 2);
 }
 
-static void test_a_device_that_is_not_there_has_nothing_near(void **state)
+static void test_an_absent_device_has_no_near_cores(void **state)
 {
 	(void)state;
 	cpu_set_t set;
@@ -102,11 +102,11 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_cores_are_divided),
-		cmocka_unit_test(test_each_takes_of_what_is_near),
+		cmocka_unit_test(test_each_device_gets_near_cores),
 		cmocka_unit_test(test_no_core_is_shared_where_lists_overlap),
-		cmocka_unit_test(test_what_is_near_but_not_ours),
+		cmocka_unit_test(test_near_cores_outside_the_own_set),
 		cmocka_unit_test(test_fewer_cores_than_jobs),
-		cmocka_unit_test(test_a_device_that_is_not_there_has_nothing_near),
+		cmocka_unit_test(test_an_absent_device_has_no_near_cores),
 	};
 	return cmocka_run_group_tests_name("cores", tests, NULL, NULL);
 }

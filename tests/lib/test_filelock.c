@@ -38,7 +38,7 @@ static off_t size_of(int fd)
 	return st.st_size;
 }
 
-static void who_is_first_has_it_until_it_is_closed(void **state)
+static void the_first_holder_keeps_the_lock_until_it_closes(void **state)
 {
 	struct fw_err err = { 0 };
 	int first = open(path, O_WRONLY), second = open(path, O_WRONLY);
@@ -55,7 +55,7 @@ static void who_is_first_has_it_until_it_is_closed(void **state)
 	close(second);
 }
 
-static void a_file_without_its_name_is_nobody_s(void **state)
+static void a_deleted_lock_file_locks_nothing(void **state)
 {
 	struct fw_err err = { 0 };
 	char other[80];
@@ -73,7 +73,7 @@ static void a_file_without_its_name_is_nobody_s(void **state)
 	close(fd);
 }
 
-static void what_cannot_be_emptied_is_reported(void **state)
+static void a_lock_file_that_cannot_be_truncated_is_reported(void **state)
 {
 	struct fw_err err = { 0 };
 	int fd = open(path, O_RDONLY);
@@ -87,9 +87,9 @@ static void what_cannot_be_emptied_is_reported(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(who_is_first_has_it_until_it_is_closed, make, drop),
-		cmocka_unit_test_setup_teardown(a_file_without_its_name_is_nobody_s, make, drop),
-		cmocka_unit_test_setup_teardown(what_cannot_be_emptied_is_reported, make, drop),
+		cmocka_unit_test_setup_teardown(the_first_holder_keeps_the_lock_until_it_closes, make, drop),
+		cmocka_unit_test_setup_teardown(a_deleted_lock_file_locks_nothing, make, drop),
+		cmocka_unit_test_setup_teardown(a_lock_file_that_cannot_be_truncated_is_reported, make, drop),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -113,7 +113,7 @@ static void times_are_utc(void **state)
 }
 
 /* A reader that does not read must not block a process that logs, and is notified of what it missed. */
-static void nobody_waits_for_a_reader_of_the_log(void **state)
+static void a_blocked_log_reader_blocks_no_writer(void **state)
 {
 	static char text[1 << 17];
 	int ends[2], own = dup(STDERR_FILENO);
@@ -238,7 +238,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = { cmocka_unit_test(sha256_vectors), cmocka_unit_test(hmac_vector_of_the_forges),
 		cmocka_unit_test(files_hash_as_their_bytes), cmocka_unit_test(times_are_utc),
-		cmocka_unit_test(nobody_waits_for_a_reader_of_the_log), cmocka_unit_test(log_values_stay_one_word),
+		cmocka_unit_test(a_blocked_log_reader_blocks_no_writer), cmocka_unit_test(log_values_stay_one_word),
 		cmocka_unit_test(one_event_is_one_line), cmocka_unit_test(a_sealed_text_opens_only_with_its_secret),
 		cmocka_unit_test(hidden_characters) };
 

@@ -7,7 +7,7 @@
 
 #include "lib/lib.h"
 
-static void test_kept(void **state)
+static void test_unescaped_characters(void **state)
 {
 	(void)state;
 	struct buf b;
@@ -47,7 +47,7 @@ static void test_no_escape(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_kept),
+		cmocka_unit_test(test_unescaped_characters),
 		cmocka_unit_test(test_there_and_back),
 		cmocka_unit_test(test_no_escape),
 	};

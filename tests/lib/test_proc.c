@@ -450,7 +450,7 @@ static void death_of_the_parent_is_passed_on(void **state)
 	close(ends[1]);
 }
 
-static void siblings_are_found_beside_us_then_in_path(void **state)
+static void programs_are_found_in_their_own_folder_then_in_path(void **state)
 {
 	char path[4096], self[4096];
 	struct fw_err err = { 0 };
@@ -479,7 +479,7 @@ int main(void)
 		cmocka_unit_test(a_careful_child_can_end_with_its_parent), cmocka_unit_test(start_errors_are_reported),
 		cmocka_unit_test(deadline_ends_the_whole_group), cmocka_unit_test(leftovers_of_an_ended_child_go_with_it),
 		cmocka_unit_test(reap_does_not_block_and_end_kills), cmocka_unit_test(death_of_the_parent_is_passed_on),
-		cmocka_unit_test(siblings_are_found_beside_us_then_in_path) };
+		cmocka_unit_test(programs_are_found_in_their_own_folder_then_in_path) };
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -210,7 +210,7 @@ static void refuse(struct cell c, const char *words)
 		fail_msg("\"%s\" does not say \"%s\"", err.text, words);
 }
 
-static void bytes_count_what_nobody_can_leave_out(void **state)
+static void bytes_count_the_compulsory_traffic(void **state)
 {
 	struct cell c = dense(FW_CAUSAL, 8192), b = sparse(8192, 0.5, 64);
 	double query = 2.0 * 8192 * 64 * 128, key = 2.0 * 8192 * 8 * 128, lse = 4.0 * 8192 * 64;
@@ -294,7 +294,7 @@ static void possible_sizes(void **state)
 	assert_int_equal(attention_kept_blocks(attention_of(&cases[5])), 384);
 }
 
-static void what_families_say(void **state)
+static void texts_of_families(void **state)
 {
 	struct cell c = dense(FW_CAUSAL, 8192), program;
 	const struct family *f = case_family(&c);
@@ -339,10 +339,10 @@ int main(void)
 		cmocka_unit_test(areas_are_exact),
 		cmocka_unit_test(flops_of_one_call),
 		cmocka_unit_test(problem_of_the_abi),
-		cmocka_unit_test(bytes_count_what_nobody_can_leave_out),
+		cmocka_unit_test(bytes_count_the_compulsory_traffic),
 		cmocka_unit_test(impossible_sizes),
 		cmocka_unit_test(possible_sizes),
-		cmocka_unit_test(what_families_say),
+		cmocka_unit_test(texts_of_families),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -19,14 +19,14 @@ static void test_names_read_back(void **state)
 	assert_int_equal(jobkind_from_name(""), JOBKIND_N);
 }
 
-static void test_a_module_is_timed_beside_itself_to_see_what_noises(void **state)
+static void test_a_selfcheck_times_a_module_against_itself(void **state)
 {
 	(void)state;
 	for (int k = 0; k < JOBKIND_N; k++)
 		assert_int_equal(jobkind_is_itself((enum jobkind)k), k == JOBKIND_SELFCHECK || k == JOBKIND_CALIBRATE);
 }
 
-static void test_peers_pins_and_environments_stand_beside_a_side(void **state)
+static void test_peers_pins_and_environments_are_options_of_a_side(void **state)
 {
 	(void)state;
 	for (int k = 0; k < JOBKIND_N; k++)
@@ -54,8 +54,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_names_read_back),
-		cmocka_unit_test(test_peers_pins_and_environments_stand_beside_a_side),
-		cmocka_unit_test(test_a_module_is_timed_beside_itself_to_see_what_noises),
+		cmocka_unit_test(test_peers_pins_and_environments_are_options_of_a_side),
+		cmocka_unit_test(test_a_selfcheck_times_a_module_against_itself),
 		cmocka_unit_test(test_upkeep),
 	};
 	return cmocka_run_group_tests_name("jobkind", tests, NULL, NULL);

@@ -41,7 +41,7 @@ static bool holds(const struct suite *s, const char *key)
 }
 
 /* Every cell of the sweep is in some part, and in two only if others of both are compared with it. */
-static void parts_are_the_whole(void **state)
+static void shards_cover_the_suite(void **state)
 {
 	struct suite whole, part;
 	int in_parts = 0;
@@ -109,7 +109,7 @@ static void some_are_always_measured(void **state)
 	suite_fini(&s);
 }
 
-static void small_suites_have_one_part(void **state)
+static void small_suites_have_one_shard(void **state)
 {
 	struct suite s;
 	struct fw_err err = { 0 };
@@ -176,7 +176,7 @@ static void a_push_draws_the_same_cells_in_each_version(void **state)
 	suite_fini(&s);
 }
 
-static void a_part_has_words(void **state)
+static void a_shard_has_a_text(void **state)
 {
 	struct part_words p = { .cells = 40, .suite_cells = 576, .of = 14, .nights = 7, .measured = 3 };
 	char text[300];
@@ -192,7 +192,7 @@ static void a_part_has_words(void **state)
 }
 
 /* Parts are numbered by what a push measures, so that their histories are never mixed up. */
-static void the_hash_knows_the_parts(void **state)
+static void the_hash_covers_the_shards(void **state)
 {
 	struct suite s;
 	char whole[65], three[65], two[65];
@@ -243,7 +243,7 @@ static void globs_choose_cells_of_the_whole(void **state)
 	suite_fini(&s);
 }
 
-static void a_part_in_words(void **state)
+static void the_text_of_a_shard(void **state)
 {
 	char text[240];
 
@@ -260,16 +260,16 @@ static void a_part_in_words(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(parts_are_the_whole),
+		cmocka_unit_test(shards_cover_the_suite),
 		cmocka_unit_test(a_push_is_drawn_by_keys),
 		cmocka_unit_test(some_are_always_measured),
-		cmocka_unit_test(small_suites_have_one_part),
+		cmocka_unit_test(small_suites_have_one_shard),
 		cmocka_unit_test(cells_are_chosen_by_globs),
 		cmocka_unit_test(a_push_draws_the_same_cells_in_each_version),
-		cmocka_unit_test(a_part_has_words),
-		cmocka_unit_test(the_hash_knows_the_parts),
+		cmocka_unit_test(a_shard_has_a_text),
+		cmocka_unit_test(the_hash_covers_the_shards),
 		cmocka_unit_test(globs_choose_cells_of_the_whole),
-		cmocka_unit_test(a_part_in_words),
+		cmocka_unit_test(the_text_of_a_shard),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

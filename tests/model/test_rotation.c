@@ -25,7 +25,7 @@ static void pass_night(struct rotation_part *part, int64_t night_at, int many)
 	}
 }
 
-static void every_part_has_its_night(void **state)
+static void every_shard_is_measured_in_rotation(void **state)
 {
 	struct rotation_part part[PARTS] = { 0 };
 
@@ -39,7 +39,7 @@ static void every_part_has_its_night(void **state)
 	}
 }
 
-static void what_changed_last_comes_after_the_share(void **state)
+static void recently_changed_cells_follow_the_share(void **state)
 {
 	struct rotation_part part[PARTS];
 
@@ -60,7 +60,7 @@ static void what_changed_last_comes_after_the_share(void **state)
 }
 
 /* Of equally old parts the first, of those that changed the one measured last, in any order. */
-static void parts_in_any_order(void **state)
+static void shards_in_any_order(void **state)
 {
 	struct rotation_part part[3] = { { .measured_at = 30 }, { .measured_at = 10 }, { .measured_at = 10 } };
 
@@ -76,7 +76,7 @@ static void parts_in_any_order(void **state)
 	assert_int_equal(rotation_next(part, 3, 3, 30), 0);
 }
 
-static void a_night_ends_when_all_are_measured(void **state)
+static void a_rotation_ends_when_all_shards_are_measured(void **state)
 {
 	struct rotation_part part[PARTS] = { 0 };
 
@@ -89,10 +89,10 @@ static void a_night_ends_when_all_are_measured(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(every_part_has_its_night),
-		cmocka_unit_test(what_changed_last_comes_after_the_share),
-		cmocka_unit_test(parts_in_any_order),
-		cmocka_unit_test(a_night_ends_when_all_are_measured),
+		cmocka_unit_test(every_shard_is_measured_in_rotation),
+		cmocka_unit_test(recently_changed_cells_follow_the_share),
+		cmocka_unit_test(shards_in_any_order),
+		cmocka_unit_test(a_rotation_ends_when_all_shards_are_measured),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

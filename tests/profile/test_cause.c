@@ -173,7 +173,7 @@ static void make_equal(struct profile_case *c, struct noise *noise)
 	}
 }
 
-static void equal_modules_name_nothing(void **state)
+static void equal_modules_have_no_cause(void **state)
 {
 	struct cause of[CAUSE_MAX];
 	int named = 0, tried = 0;
@@ -247,7 +247,7 @@ static void the_order_of_the_evidence_does_not_matter(void **state)
 	}
 }
 
-static void what_is_missing_or_no_number_is_passed_over(void **state)
+static void missing_and_invalid_numbers_are_skipped(void **state)
 {
 	static const double odd[] = { NAN, INFINITY, -INFINITY, -1, 0, 1e300, 5e-324 };
 	struct noise noise = { .state = 5 };
@@ -354,7 +354,7 @@ static void a_gain_has_the_same_causes(void **state)
 }
 
 /* The comparison knows these exactly; the rest of the difference is the kernel's. */
-static void clock_and_host_have_their_part(void **state)
+static void clock_and_host_explain_their_share(void **state)
 {
 	struct profile_case *c = profile_case_new("tests/data/profiles/08-barrier-a-step.jsonl");
 	struct cause of[CAUSE_MAX];
@@ -377,7 +377,7 @@ static void clock_and_host_have_their_part(void **state)
 	profile_case_free(c);
 }
 
-static void a_configuration_says_how_it_costs(void **state)
+static void a_configuration_has_its_cost(void **state)
 {
 	struct profile_case *c = profile_case_new("tests/data/profiles/06-other-parts.jsonl");
 	struct cause of[CAUSE_MAX];
@@ -413,7 +413,7 @@ static bool tells(const struct cause *of, size_t n, enum cause_kind kind, const 
 	return false;
 }
 
-static void what_ptxas_says_is_named(void **state)
+static void a_ptxas_difference_is_a_cause(void **state)
 {
 	struct cause of[CAUSE_MAX];
 	struct profile_case *c = profile_case_new("tests/data/profiles/h200-2026-11-23-serial.jsonl");
@@ -507,13 +507,13 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(planted_losses_are_named),
 		cmocka_unit_test(machine_code_alone_names_what_it_can),
-		cmocka_unit_test(equal_modules_name_nothing),
+		cmocka_unit_test(equal_modules_have_no_cause),
 		cmocka_unit_test(the_order_of_the_evidence_does_not_matter),
-		cmocka_unit_test(what_is_missing_or_no_number_is_passed_over),
+		cmocka_unit_test(missing_and_invalid_numbers_are_skipped),
 		cmocka_unit_test(a_gain_has_the_same_causes),
-		cmocka_unit_test(clock_and_host_have_their_part),
-		cmocka_unit_test(a_configuration_says_how_it_costs),
-		cmocka_unit_test(what_ptxas_says_is_named),
+		cmocka_unit_test(clock_and_host_explain_their_share),
+		cmocka_unit_test(a_configuration_has_its_cost),
+		cmocka_unit_test(a_ptxas_difference_is_a_cause),
 		cmocka_unit_test(names_in_logs_are_those_of_profilers),
 		cmocka_unit_test(kernels_have_short_names),
 	};

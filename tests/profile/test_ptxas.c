@@ -54,7 +54,7 @@ static const char *line(const struct ptxas_change *c)
 
 /* Both were printed by ptxas 13.0 for kernels/attention/hopper/v2_backward.cu, unchanged and with 232 registers for a consumer's
  * thread. */
-static void what_ptxas_prints_is_read(void **state)
+static void ptxas_output_is_parsed(void **state)
 {
 	struct ptxaslog l;
 
@@ -99,7 +99,7 @@ static void a_source_may_stand_before_a_line(void **state)
 	ptxaslog_fini(&l);
 }
 
-static void two_builds_differ_in_what_ptxas_says(void **state)
+static void two_builds_differ_in_their_ptxas_logs(void **state)
 {
 	static struct ptxas_change c[PTXASDELTA_MAX];
 	struct ptxaslog base, target;
@@ -154,7 +154,7 @@ static void lines_that_name_no_kernel_count(void **state)
 
 #define HEAD "ptxas info    : Compiling entry function '_Z1kPf' for 'sm_90a'\nptxas info    : Function properties for _Z1kPf\n"
 
-static void what_a_log_does_not_hold_is_no_difference(void **state)
+static void missing_log_lines_are_no_difference(void **state)
 {
 	struct ptxas_change c[4];
 	struct ptxaslog quiet, cut, spills, clean, other;
@@ -232,11 +232,11 @@ static void symbols_are_names(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_ptxas_prints_is_read),
+		cmocka_unit_test(ptxas_output_is_parsed),
 		cmocka_unit_test(a_source_may_stand_before_a_line),
-		cmocka_unit_test(two_builds_differ_in_what_ptxas_says),
+		cmocka_unit_test(two_builds_differ_in_their_ptxas_logs),
 		cmocka_unit_test(lines_that_name_no_kernel_count),
-		cmocka_unit_test(what_a_log_does_not_hold_is_no_difference),
+		cmocka_unit_test(missing_log_lines_are_no_difference),
 		cmocka_unit_test(kernels_private_to_a_file_are_found_again),
 		cmocka_unit_test(symbols_are_names),
 	};

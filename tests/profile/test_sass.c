@@ -40,7 +40,7 @@ static const char *opcode(const struct sass *s, const struct sass_function *f, s
 }
 
 /* An excerpt of the output of nvdisasm 13.0 for a kernel for an H200. */
-static void what_nvdisasm_prints_is_read(void **state)
+static void nvdisasm_output_is_parsed(void **state)
 {
 	(void)state;
 	struct sass s, hex;
@@ -203,7 +203,7 @@ static void what_is_too_different_is_only_counted(void **state)
 }
 
 /* Compared with the textbook table. */
-static void alignment_keeps_as_much_as_can_be_kept(void **state)
+static void alignment_matches_the_most_instructions(void **state)
 {
 	(void)state;
 	uint64_t random = 7;
@@ -241,14 +241,14 @@ static void alignment_keeps_as_much_as_can_be_kept(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_nvdisasm_prints_is_read),
+		cmocka_unit_test(nvdisasm_output_is_parsed),
 		cmocka_unit_test(numbers_that_only_name_do_not_count),
 		cmocka_unit_test(numbers_that_do_something_count),
 		cmocka_unit_test(other_registers_are_a_renaming),
 		cmocka_unit_test(another_order_is_a_schedule),
 		cmocka_unit_test(what_changed_is_counted_and_placed),
 		cmocka_unit_test(what_is_too_different_is_only_counted),
-		cmocka_unit_test(alignment_keeps_as_much_as_can_be_kept),
+		cmocka_unit_test(alignment_matches_the_most_instructions),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -116,7 +116,7 @@ static void lists_of_kernels_are_bounded(void **state)
 	reported_kernels_fini(&b);
 }
 
-static void nonsense_is_refused(void **state)
+static void malformed_lines_are_refused(void **state)
 {
 	char key[200], line[300];
 
@@ -282,7 +282,7 @@ int main(void)
 		cmocka_unit_test(lines_are_read),
 		cmocka_unit_test(kernels_are_read),
 		cmocka_unit_test(lists_of_kernels_are_bounded),
-		cmocka_unit_test(nonsense_is_refused),
+		cmocka_unit_test(malformed_lines_are_refused),
 		cmocka_unit_test(parents_have_an_order),
 		cmocka_unit_test(turns_have_an_order),
 		cmocka_unit_test(a_talkative_program_is_refused),

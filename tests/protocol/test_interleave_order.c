@@ -74,7 +74,7 @@ static int false_words(order_fn *order, int period, int warm, int comparisons)
 	return n;
 }
 
-static void what_comes_back_every_few_calls_is_no_verdict(void **state)
+static void periodic_slow_calls_give_no_verdict(void **state)
 {
 	static const int periods[] = { 2, 3, 4, 5, 6, 7, 8, 12, 16 };
 
@@ -94,7 +94,7 @@ static void a_period_of_four_is_found_by_one_of_four(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_comes_back_every_few_calls_is_no_verdict),
+		cmocka_unit_test(periodic_slow_calls_give_no_verdict),
 		cmocka_unit_test(a_period_of_four_is_found_by_one_of_four),
 	};
 

@@ -125,7 +125,7 @@ static void a_call_is_no_longer_than_its_turn(void **state)
 	assert_non_null(strstr(why, "1 ms in a turn of 0.2 ms; "));
 }
 
-static void one_session_accuses_no_side(void **state)
+static void one_session_rejects_no_side(void **state)
 {
 	char why[INTERLEAVE_WHY_SIZE] = "";
 	struct interleave_evidence liar = { .sessions = 0 }, spins = { .sessions = 0 }, other = { .sessions = 0 };
@@ -232,7 +232,7 @@ static void a_gain_is_confirmed_by_turns(void **state)
 	assert_int_equal(after(&tiny, &tinier, 2, why), INTERLEAVE_GAIN_NONE);
 }
 
-static void interrupted_turns_accuse_no_side(void **state)
+static void interrupted_turns_reject_no_side(void **state)
 {
 	char why[INTERLEAVE_WHY_SIZE] = "";
 	struct interleave_turns base = interleave(1, 2.3, 0), liar = { .n = 0 }, hidden = { .n = 0 };
@@ -246,7 +246,7 @@ static void interrupted_turns_accuse_no_side(void **state)
 	assert_int_equal(after(&base, &hidden, 2, why), INTERLEAVE_GAIN_MISSING);
 }
 
-static void twenty_turns_of_a_side_accuse(void **state)
+static void twenty_turns_reject_a_side(void **state)
 {
 	char why[INTERLEAVE_WHY_SIZE] = "";
 	struct interleave_turns base = { .n = 0 }, liar = { .n = 0 };
@@ -402,7 +402,7 @@ static int accused(int comparisons, int interleave_of_a_side, double wrong, doub
 	return n;
 }
 
-static void equal_programs_are_not_accused(void **state)
+static void equal_programs_are_not_rejected(void **state)
 {
 	static const double wrong[] = { 0.003, 0.009, 0.03 };
 	static const int sessions[] = { 8, 12, 60 };
@@ -467,12 +467,12 @@ int main(void)
 		cmocka_unit_test(pairs_fill_a_budget),
 		cmocka_unit_test(runs_of_few_pairs_are_bought),
 		cmocka_unit_test(a_call_is_no_longer_than_its_turn),
-		cmocka_unit_test(one_session_accuses_no_side),
+		cmocka_unit_test(one_session_rejects_no_side),
 		cmocka_unit_test(a_gain_is_confirmed_by_turns),
-		cmocka_unit_test(interrupted_turns_accuse_no_side),
-		cmocka_unit_test(twenty_turns_of_a_side_accuse),
+		cmocka_unit_test(interrupted_turns_reject_no_side),
+		cmocka_unit_test(twenty_turns_reject_a_side),
 		cmocka_unit_test(some_false_times_are_found),
-		cmocka_unit_test(equal_programs_are_not_accused),
+		cmocka_unit_test(equal_programs_are_not_rejected),
 		cmocka_unit_test(gains_of_repeated_calls_are_confirmed_by_single_calls),
 		cmocka_unit_test(repeats_hide_no_gain),
 		cmocka_unit_test(only_waits_in_the_turn_confirm_that_a_call_was_cut),

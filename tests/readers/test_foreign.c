@@ -186,7 +186,7 @@ static void a_number_is_read_as_its_file_shows(void **state)
 	}
 }
 
-static void what_no_cell_shows_is_not_guessed(void **state)
+static void malformed_numbers_are_not_guessed(void **state)
 {
 	static const char *const none[] = { "", "n/a", "nan", "inf", "1,2,3", "1.2.3", "1.23.456", "12,34,567.8", "1 2", "1'23",
 		"0x10", "1e", "1.234,567,8", "--1", "1-", ".", "1,234.5.6" };
@@ -262,7 +262,7 @@ static void launches_that_differ_stay_separate(void **state)
 	has("f", 1, 0.0035, 0.0035);
 }
 
-static void both_files_name_a_launch_alike(void **state)
+static void both_files_give_a_launch_the_same_name(void **state)
 {
 	(void)state;
 	both(ncu, US ROW("0", "k", "1", "128", "8", "0") "\"1.5\"\n" ROW("1", "k", "1", "128", "16", "0") "\"2.5\"\n",
@@ -550,7 +550,7 @@ static void a_unit_has_many_spellings(void **state)
 	refused(us, "N,triton (us),torch (ms)\n1,2,3\n", "", "a:1: column 3, `torch (ms)`, is in ms, but --unit is us");
 }
 
-static void columns_that_are_no_times_are_left_out_and_said(void **state)
+static void columns_without_times_are_skipped_and_listed(void **state)
 {
 	static const char *const names[] = { "speedup (x)", "speedup", "triton / torch (%)", "ratio (us)", "triton_over_torch",
 		"calls", "stddev (us)", "triton stddev", "percentage", "Instances", "hit%", "count" };
@@ -580,7 +580,7 @@ static void columns_that_are_no_times_are_left_out_and_said(void **state)
 	refused(triton, "N,triton (us),triton (us)\n1,2,3\n", "", "a:1: columns 2 and 3 are both called `triton (us)`");
 }
 
-static void sizes_have_units_too(void **state)
+static void sizes_have_units(void **state)
 {
 	(void)state;
 	files("triton", triton, "triton-unit-of-x.csv", "triton-unit-of-x.csv");
@@ -755,7 +755,7 @@ static void a_ratio_is_no_time_however_its_name_ends(void **state)
 	lacks("c/m1/k2/n3", "0: not measured", 4);
 }
 
-static void a_roofline_has_measured_columns_beside_modelled_ones(void **state)
+static void a_roofline_has_measured_and_modelled_columns(void **state)
 {
 	(void)state;
 	files("torchao", torchao, "torchao-roofline.csv", "torchao-roofline.csv");
@@ -799,11 +799,11 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_teardown(a_report_of_two_locales_has_the_same_times, tear_down),
 		cmocka_unit_test_teardown(a_number_is_read_as_its_file_shows, tear_down),
-		cmocka_unit_test_teardown(what_no_cell_shows_is_not_guessed, tear_down),
+		cmocka_unit_test_teardown(malformed_numbers_are_not_guessed, tear_down),
 		cmocka_unit_test_teardown(an_undecided_time_is_refused_with_the_way_out, tear_down),
 		cmocka_unit_test_teardown(an_invalid_time_is_noted, tear_down),
 		cmocka_unit_test_teardown(launches_that_differ_stay_separate, tear_down),
-		cmocka_unit_test_teardown(both_files_name_a_launch_alike, tear_down),
+		cmocka_unit_test_teardown(both_files_give_a_launch_the_same_name, tear_down),
 		cmocka_unit_test_teardown(the_warm_up_is_cut, tear_down),
 		cmocka_unit_test_teardown(launches_are_chosen, tear_down),
 		cmocka_unit_test_teardown(metrics_are_read_on_request, tear_down),
@@ -817,15 +817,15 @@ int main(void)
 		cmocka_unit_test_teardown(columns_of_whole_numbers, tear_down),
 		cmocka_unit_test_teardown(ambiguous_columns_need_an_option, tear_down),
 		cmocka_unit_test_teardown(a_unit_has_many_spellings, tear_down),
-		cmocka_unit_test_teardown(columns_that_are_no_times_are_left_out_and_said, tear_down),
-		cmocka_unit_test_teardown(sizes_have_units_too, tear_down),
+		cmocka_unit_test_teardown(columns_without_times_are_skipped_and_listed, tear_down),
+		cmocka_unit_test_teardown(sizes_have_units, tear_down),
 		cmocka_unit_test_teardown(a_row_without_a_time_costs_that_row, tear_down),
 		cmocka_unit_test_teardown(one_number_in_two_spellings_is_one_key, tear_down),
 		cmocka_unit_test_teardown(a_table_is_known_by_positive_marks, tear_down),
 		cmocka_unit_test_teardown(a_count_is_no_time_because_a_unit_is_given, tear_down),
 		cmocka_unit_test_teardown(bytes_and_ends_of_lines, tear_down),
 		cmocka_unit_test_teardown(a_ratio_is_no_time_however_its_name_ends, tear_down),
-		cmocka_unit_test_teardown(a_roofline_has_measured_columns_beside_modelled_ones, tear_down),
+		cmocka_unit_test_teardown(a_roofline_has_measured_and_modelled_columns, tear_down),
 		cmocka_unit_test_teardown(a_training_table_has_three_times_a_side, tear_down),
 	};
 

@@ -273,7 +273,7 @@ static void torchao_training(void **state)
 /* ---- refused files --------------------------------------------------------------------------------------------------------- */
 
 /* The benchmark's own error message is shown to people, too. */
-static void failures_show_all_they_are(void **state)
+static void failures_show_all_their_lines(void **state)
 {
 	(void)state;
 	struct fw_err err = { 0 };
@@ -527,7 +527,7 @@ int main(void)
 		cmocka_unit_test_teardown(torchao, tear_down),
 		cmocka_unit_test_teardown(ncu, tear_down),
 		cmocka_unit_test_teardown(torchao_training, tear_down),
-		cmocka_unit_test(failures_show_all_they_are),
+		cmocka_unit_test(failures_show_all_their_lines),
 		cmocka_unit_test(mistakes_have_a_position),
 		cmocka_unit_test_teardown(a_cut_number_is_none, tear_down),
 		cmocka_unit_test(hexadecimal_is_no_number),

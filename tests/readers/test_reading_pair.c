@@ -314,7 +314,7 @@ static void names_of_google_benchmark(void **state)
 	both("a", 1, 1.5, 1.5);
 }
 
-static void an_item_without_a_time_costs_its_result(void **state)
+static void an_item_without_a_time_has_no_result(void **state)
 {
 	(void)state;
 	pair_samples("gbench-row-without-time.json", "gbench-row-inf.json");
@@ -337,7 +337,7 @@ static void an_item_without_a_time_costs_its_result(void **state)
 	left(&base, "h", "the time_unit `fortnight` is unknown; ns, us, ms and s are read");
 }
 
-static void aggregates_beside_repetitions(void **state)
+static void aggregates_next_to_repetitions(void **state)
 {
 	(void)state;
 	static const char repetitions[] = ITEMS(ITEM("a", "1", ",\"repetition_index\":0") "," ITEM(
@@ -506,7 +506,7 @@ static void rows_of_lines_and_tables(void **state)
 
 #define CONTEXT(text) "{\"context\":{" text "},\"benchmarks\":[" ITEM("a", "1", "") "]}"
 
-static void conditions_that_differ_are_said(void **state)
+static void differing_conditions_are_reported(void **state)
 {
 	(void)state;
 	pair("nvbench",
@@ -577,13 +577,13 @@ int main(void)
 		cmocka_unit_test(families_are_results),
 		cmocka_unit_test(families_of_old_versions),
 		cmocka_unit_test(names_of_google_benchmark),
-		cmocka_unit_test(an_item_without_a_time_costs_its_result),
-		cmocka_unit_test(aggregates_beside_repetitions),
+		cmocka_unit_test(an_item_without_a_time_has_no_result),
+		cmocka_unit_test(aggregates_next_to_repetitions),
 		cmocka_unit_test(both_sides_take_one_statistic),
 		cmocka_unit_test(cards_meet_by_name_and_order),
 		cmocka_unit_test(states_without_a_time),
 		cmocka_unit_test(rows_of_lines_and_tables),
-		cmocka_unit_test(conditions_that_differ_are_said),
+		cmocka_unit_test(differing_conditions_are_reported),
 	};
 
 	return cmocka_run_group_tests(tests, begin, end);

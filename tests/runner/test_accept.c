@@ -84,7 +84,7 @@ static void accepts_correct_results(void **state)
 	all_masks(check_correct);
 }
 
-static void naive_values_pass_their_own_test(void **state)
+static void naive_values_pass_the_self_test(void **state)
 {
 	(void)state;
 	struct attention_run r;
@@ -460,7 +460,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(accepts_correct_results),
-		cmocka_unit_test(naive_values_pass_their_own_test),
+		cmocka_unit_test(naive_values_pass_the_self_test),
 		cmocka_unit_test(equal_keys_give_the_mean),
 		cmocka_unit_test(gradients_match_differences),
 		cmocka_unit_test(sampled_positions_agree_with_all),

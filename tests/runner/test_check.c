@@ -12,7 +12,7 @@
 static const int32_t one[] = { 48 };
 static const int32_t two[] = { 20, 28 };
 
-static void good_ones_pass(void **state)
+static void good_modules_pass(void **state)
 {
 	static struct run_result r;
 	const char *const modules[] = { "good" };
@@ -173,7 +173,7 @@ static void an_unknown_provider_is_reported(void **state)
 	run_result_fini(&r);
 }
 
-static void what_a_call_takes_is_measured(void **state)
+static void the_resources_of_a_call_are_measured(void **state)
 {
 	static struct run_result r;
 	const char *const hoards[] = { "hoards" }, *const good[] = { "good" };
@@ -201,7 +201,7 @@ static const struct msg_work *work_reported(const struct run_result *r)
 	return NULL;
 }
 
-static void what_a_search_tried_is_reported(void **state)
+static void configurations_of_a_search_are_reported(void **state)
 {
 	static struct run_result r;
 	const char *const tuner[] = { "honest_tuner" }, *const older[] = { "older_info" }, *const boastful[] = { "boastful" };
@@ -237,7 +237,7 @@ static void what_a_search_tried_is_reported(void **state)
 	run_result_fini(&r);
 }
 
-static void a_search_is_not_reported_of_one_that_is_pinned(void **state)
+static void a_pinned_configuration_reports_no_search(void **state)
 {
 	static struct run_result r;
 	const char *const tuner[] = { "honest_tuner" };
@@ -264,7 +264,7 @@ static void a_search_is_not_reported_of_one_that_is_pinned(void **state)
 }
 
 /* A process that has the task under another number, as the sandbox's first process does, has an empty file. */
-static void a_task_is_taken_away(void **state)
+static void a_task_file_is_removed(void **state)
 {
 	const char *const modules[] = { "good" };
 	struct cell cell[] = { small_cell(FW_FULL, DIRECTION_FORWARD, 1, one) };
@@ -289,7 +289,7 @@ static void a_task_is_taken_away(void **state)
 	close(held);
 }
 
-static void nonsense_is_no_task(void **state)
+static void a_malformed_task_is_refused(void **state)
 {
 	static const char *const lines[] = { "", "{\"t\":\"run\"}\n", "{\"t\":\"ping\"}\n", "not JSON\n", "{\"t\":\"run\"" };
 	(void)state;
@@ -309,17 +309,17 @@ static void nonsense_is_no_task(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(good_ones_pass),
+		cmocka_unit_test(good_modules_pass),
 		cmocka_unit_test(every_pattern_is_right_and_a_wrong_one_is_seen),
 		cmocka_unit_test(backward_alone_checks_its_forward),
 		cmocka_unit_test(each_fault_has_its_class),
 		cmocka_unit_test(a_backward_is_not_tried_on_a_wrong_forward),
 		cmocka_unit_test(an_unknown_provider_is_reported),
-		cmocka_unit_test(what_a_call_takes_is_measured),
-		cmocka_unit_test(what_a_search_tried_is_reported),
-		cmocka_unit_test(a_search_is_not_reported_of_one_that_is_pinned),
-		cmocka_unit_test(a_task_is_taken_away),
-		cmocka_unit_test(nonsense_is_no_task),
+		cmocka_unit_test(the_resources_of_a_call_are_measured),
+		cmocka_unit_test(configurations_of_a_search_are_reported),
+		cmocka_unit_test(a_pinned_configuration_reports_no_search),
+		cmocka_unit_test(a_task_file_is_removed),
+		cmocka_unit_test(a_malformed_task_is_refused),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -49,7 +49,7 @@ static void a_call_is_replayed_until_all_is_counted(void **state)
 	everything_is_given_back();
 }
 
-static void what_the_chip_does_not_have_is_left_out(void **state)
+static void counters_that_the_chip_lacks_are_skipped(void **state)
 {
 	struct fw_err err = { 0 };
 	struct counter c;
@@ -135,7 +135,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(a_call_is_replayed_until_all_is_counted, fresh_fake),
-		cmocka_unit_test_setup(what_the_chip_does_not_have_is_left_out, fresh_fake),
+		cmocka_unit_test_setup(counters_that_the_chip_lacks_are_skipped, fresh_fake),
 		cmocka_unit_test_setup(every_function_may_fail, fresh_fake),
 		cmocka_unit_test_setup(errors_of_cupti_have_a_remedy, fresh_fake),
 		cmocka_unit_test_setup(replays_come_to_an_end, fresh_fake),

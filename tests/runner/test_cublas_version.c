@@ -36,7 +36,7 @@ static void the_library_is_requested(void **state)
 	assert_int_equal(strspn(version, "0123456789."), strlen(version));
 }
 
-static void hello_carries_what_is_around_a_device(void **state)
+static void hello_lists_host_and_libraries(void **state)
 {
 	static const char line[] =
 		"{\"t\":\"hello\",\"protocol\":1,\"version\":\"1\",\"isolation\":\"none\",\"devices\":[{\"kind\":\"cuda\",\"uuid\":"
@@ -61,6 +61,6 @@ static void hello_carries_what_is_around_a_device(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = { cmocka_unit_test(the_library_is_requested),
-		cmocka_unit_test(hello_carries_what_is_around_a_device) };
+		cmocka_unit_test(hello_lists_host_and_libraries) };
 	return cmocka_run_group_tests_name("cublas_version", tests, NULL, NULL);
 }

@@ -163,7 +163,7 @@ static void a_lost_context_ends_the_run(void **state)
 	run_result_fini(&r);
 }
 
-static void questions_about_the_device(void **state)
+static void health_and_idle_checks_of_a_device(void **state)
 {
 	static const struct {
 		enum run_mode mode;
@@ -256,7 +256,7 @@ int main(void)
 		cmocka_unit_test(scripts_report_when),
 		cmocka_unit_test(a_bad_pass_is_taken_again),
 		cmocka_unit_test(a_lost_context_ends_the_run),
-		cmocka_unit_test(questions_about_the_device),
+		cmocka_unit_test(health_and_idle_checks_of_a_device),
 		cmocka_unit_test(leftovers_are_named),
 		cmocka_unit_test(sustained_runs_settle_at_clocks_of_their_own),
 	};

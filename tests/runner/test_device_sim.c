@@ -56,7 +56,7 @@ static void note_left_out(const char *address, const char *why)
 	n_left_out++;
 }
 
-static void a_broken_device_hides_none_behind_it(void **state)
+static void a_broken_device_does_not_hide_later_devices(void **state)
 {
 	struct msg_device found[PROTOCOL_DEVICES_MAX];
 	(void)state;
@@ -146,7 +146,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(same_seed_same_times),
 		cmocka_unit_test(time_follows_work),
-		cmocka_unit_test(a_broken_device_hides_none_behind_it),
+		cmocka_unit_test(a_broken_device_does_not_hide_later_devices),
 		cmocka_unit_test(noise_is_that_of_a_gpu),
 		cmocka_unit_test(only_work_and_scrub_pass_time),
 		cmocka_unit_test(describes_itself),

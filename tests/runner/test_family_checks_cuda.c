@@ -113,7 +113,7 @@ static void layernorm_in_both_directions(void **state)
 	compare_suite(text, 0);
 }
 
-static void what_is_not_finite(void **state)
+static void values_that_are_not_finite_are_found(void **state)
 {
 	(void)state;
 	enum { N = 100003 };
@@ -164,7 +164,7 @@ static void rows_at_a_distance(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_is_not_finite),
+		cmocka_unit_test(values_that_are_not_finite_are_found),
 		cmocka_unit_test(rows_at_a_distance),
 		cmocka_unit_test(layernorm_in_both_directions),
 		cmocka_unit_test(linear_in_all_recipes),

@@ -287,7 +287,7 @@ static int outlives_what_another_thread_takes(void)
 	return pthread_join(measuring, NULL) == 0 ? 0 : 4;
 }
 
-static void a_signal_of_another_thread_is_dropped_too(void **state)
+static void a_pending_signal_of_another_thread_is_dropped(void **state)
 {
 	(void)state;
 	assert_int_equal(as_a_runner(outlives_what_another_thread_takes), 0);
@@ -414,7 +414,7 @@ int main(void)
 		cmocka_unit_test(limits_are_set_back),
 		cmocka_unit_test(hard_limits_that_slow_stay),
 		cmocka_unit_test(a_signal_on_its_way_is_dropped_with_its_handler),
-		cmocka_unit_test(a_signal_of_another_thread_is_dropped_too),
+		cmocka_unit_test(a_pending_signal_of_another_thread_is_dropped),
 		cmocka_unit_test(timers_are_stopped),
 		cmocka_unit_test(the_thread_keeps_its_cores),
 		cmocka_unit_test(what_cannot_be_set_back_is_reported),

@@ -84,7 +84,7 @@ static void each_instance_is_a_device(void **state)
 	assert_int_equal(mig_list(&names, describe, found, 1), 1);
 }
 
-static void one_that_fails_leaves_the_others(void **state)
+static void a_failing_instance_leaves_the_others(void **state)
 {
 	struct mig_names names;
 	struct msg_device found[4];
@@ -135,7 +135,7 @@ static void a_runner_enters_the_requested_instance(void **state)
 }
 #endif
 
-static void an_instance_has_its_own_processes_and_its_gpus_clock(void **state)
+static void an_instance_has_separate_processes_and_the_clock_of_its_gpu(void **state)
 {
 	struct nvml_reading r;
 	unsigned pid[NVML_PIDS_MAX];
@@ -181,12 +181,12 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(whole_gpus_are_cudas_to_number, forget),
 		cmocka_unit_test_setup(each_instance_is_a_device, forget),
-		cmocka_unit_test_setup(one_that_fails_leaves_the_others, forget),
+		cmocka_unit_test_setup(a_failing_instance_leaves_the_others, forget),
 		cmocka_unit_test_setup(one_is_found_by_number_and_name, forget),
 #ifdef FW_HAVE_CUDA
 		cmocka_unit_test_setup(a_runner_enters_the_requested_instance, forget),
 #endif
-		cmocka_unit_test_setup(an_instance_has_its_own_processes_and_its_gpus_clock, forget),
+		cmocka_unit_test_setup(an_instance_has_separate_processes_and_the_clock_of_its_gpu, forget),
 		cmocka_unit_test_setup(another_instances_xid_is_not_ours, forget),
 	};
 	return cmocka_run_group_tests(tests, load, NULL);

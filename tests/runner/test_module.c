@@ -22,7 +22,7 @@ static void problem_of(struct cell *c, struct fw_attention *a, struct fw_problem
 	case_problem(c, a, p);
 }
 
-static void a_good_one(void **state)
+static void a_good_module(void **state)
 {
 	struct module m;
 	struct cell c;
@@ -50,7 +50,7 @@ static void a_good_one(void **state)
 }
 
 /* It is accepted, counted and timed next to a current one. */
-static void one_of_abi_1(void **state)
+static void a_module_of_abi_1(void **state)
 {
 	static const char *const both[] = { "good", "abi_1" }, *const old[] = { "abi_1" };
 	const int32_t length[] = { 24, 8 };
@@ -164,9 +164,9 @@ static void refused(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_good_one),
+		cmocka_unit_test(a_good_module),
 		cmocka_unit_test(abi_1_has_no_later_mask),
-		cmocka_unit_test(one_of_abi_1),
+		cmocka_unit_test(a_module_of_abi_1),
 		cmocka_unit_test(abi_1_has_no_other_family),
 		cmocka_unit_test(by_descriptor),
 		cmocka_unit_test(refused),

@@ -97,7 +97,7 @@ static void processes_but_for_mps_servers(void **state)
 	assert_int_equal(nvml_compute_pids(gpu, pid, NVML_PIDS_MAX), -1);
 }
 
-static void ourselves_among_processes(void **state)
+static void the_own_process_is_not_foreign(void **state)
 {
 	const unsigned few[] = { 7, 8 }, with_us[] = { 7, 8, 31 }, with_host_number[] = { 7, 8, 90210 };
 	const unsigned two_more[] = { 7, 8, 9, 90210 }, namesake[] = { 31, 7 }, namesake_and_us[] = { 31, 7, 90210 };
@@ -112,7 +112,7 @@ static void ourselves_among_processes(void **state)
 	assert_int_equal(nvml_own_pid(31, few, 2, with_us, -1), 0);
 }
 
-static void xids_since_the_last_look(void **state)
+static void xids_since_the_last_reading(void **state)
 {
 	(void)state;
 	fake->n_events = 1;
@@ -132,8 +132,8 @@ int main(void)
 		cmocka_unit_test_setup(missing_functions_leave_gaps, forget),
 		cmocka_unit_test_setup(a_clock_while_something_computes, forget),
 		cmocka_unit_test_setup(processes_but_for_mps_servers, forget),
-		cmocka_unit_test_setup(ourselves_among_processes, forget),
-		cmocka_unit_test_setup(xids_since_the_last_look, forget),
+		cmocka_unit_test_setup(the_own_process_is_not_foreign, forget),
+		cmocka_unit_test_setup(xids_since_the_last_reading, forget),
 	};
 	return cmocka_run_group_tests(tests, load, NULL);
 }

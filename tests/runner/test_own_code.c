@@ -17,7 +17,7 @@ static int no_clock(clockid_t clock, struct timespec *out)
 	return 0;
 }
 
-static void nothing_is_compared_before_sums_are_taken(void **state)
+static void nothing_is_compared_before_checksums_exist(void **state)
 {
 	struct failure f = { 0 };
 	(void)state;
@@ -85,7 +85,7 @@ static struct failure with_bytes(unsigned char *code, unsigned char byte, int n)
 	return f;
 }
 
-static void the_side_that_ran_is_accused(void **state)
+static void the_side_that_ran_is_blamed(void **state)
 {
 	unsigned char *code = open_code();
 	struct failure f = { 0 };
@@ -103,7 +103,7 @@ static void the_side_that_ran_is_accused(void **state)
 	assert_int_equal(with_bytes(code, 0x90, 2).by, ROLE_REFERENCE);
 }
 
-static void a_breakpoint_decides_nothing(void **state)
+static void a_breakpoint_blames_no_side(void **state)
 {
 	unsigned char *code = open_code();
 	(void)state;
@@ -124,11 +124,11 @@ static void a_breakpoint_decides_nothing(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(nothing_is_compared_before_sums_are_taken),
+		cmocka_unit_test(nothing_is_compared_before_checksums_exist),
 		cmocka_unit_test(a_replaced_import_is_seen),
 		cmocka_unit_test(changed_code_is_seen),
-		cmocka_unit_test(the_side_that_ran_is_accused),
-		cmocka_unit_test(a_breakpoint_decides_nothing),
+		cmocka_unit_test(the_side_that_ran_is_blamed),
+		cmocka_unit_test(a_breakpoint_blames_no_side),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -292,7 +292,7 @@ static void the_name_of_the_inputs_follows_them(void **state)
 }
 
 /* Rows shift by their stride: without one the runner would be killed by a division by zero, reported as a crash of the module. */
-static void a_family_without_strides_is_reported_so(void **state)
+static void the_message_names_a_family_without_strides(void **state)
 {
 	const struct fw_layernorm shape = { sizeof shape, 4, 40, 1e-5f };
 	struct cell c = { .direction = DIRECTION_FORWARD, .family = "bare", .seed = 42 };
@@ -318,7 +318,7 @@ int main(void)
 		cmocka_unit_test(a_changed_copy_is_found),
 		cmocka_unit_test(second_masks_have_equal_sizes),
 		cmocka_unit_test(the_name_of_the_inputs_follows_them),
-		cmocka_unit_test(a_family_without_strides_is_reported_so),
+		cmocka_unit_test(the_message_names_a_family_without_strides),
 	};
 	return cmocka_run_group_tests(tests, open_device, close_device);
 }

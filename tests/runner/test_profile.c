@@ -161,7 +161,7 @@ static void range_i_is_kernel_i(void **state)
 	assert_int_equal(fake->enabled, 0);
 }
 
-static void what_the_system_fills_by_a_kernel_may_be_counted_too(void **state)
+static void memset_kernels_may_be_counted(void **state)
 {
 	(void)state;
 	fake->ranges = 3;
@@ -228,7 +228,7 @@ static void without_counters_every_kernel_is_traced(void **state)
 	assert_int_equal(fake->tracing, 0);
 }
 
-static void a_trace_of_other_kernels_is_not_believed(void **state)
+static void a_trace_of_other_kernels_is_ignored(void **state)
 {
 	static const int counts[] = { 0, 1, 3, 600 };
 	(void)state;
@@ -291,7 +291,7 @@ static const struct msg_stalls *stalls(const struct run_result *r, int cell, con
 	return NULL;
 }
 
-static void warps_are_seen_instruction_by_instruction(void **state)
+static void warp_stalls_are_sampled_per_instruction(void **state)
 {
 	(void)state;
 	wants_samples = true;
@@ -366,7 +366,7 @@ static void a_call_of_unknown_kernels_is_not_sampled(void **state)
 }
 
 /* The process that waits for this one ends it; until then every record before is written. */
-static void a_library_that_hangs_leaves_what_was_known(void **state)
+static void a_library_that_hangs_preserves_earlier_results(void **state)
 {
 	(void)state;
 	int records[2];
@@ -408,7 +408,7 @@ static void a_library_that_hangs_leaves_what_was_known(void **state)
 	memset(&result, 0, sizeof result);
 }
 
-static void devices_without_counters_report_so(void **state)
+static void devices_without_counters_report_the_reason(void **state)
 {
 	static const char *const devices[] = { "cpu", "sim" };
 	const char *const modules[] = { "good" };
@@ -462,21 +462,21 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(range_i_is_kernel_i, fresh, forget),
-		cmocka_unit_test_setup_teardown(what_the_system_fills_by_a_kernel_may_be_counted_too, fresh, forget),
+		cmocka_unit_test_setup_teardown(memset_kernels_may_be_counted, fresh, forget),
 		cmocka_unit_test_setup_teardown(a_range_too_many_or_too_few_voids_all, fresh, forget),
 		cmocka_unit_test_setup_teardown(counters_that_are_refused_leave_kernels_and_a_reason, fresh, forget),
 		cmocka_unit_test_setup_teardown(a_kernel_that_is_alone_in_its_phase_is_timed, fresh, forget),
 		cmocka_unit_test_setup_teardown(without_counters_every_kernel_is_traced, fresh, forget),
-		cmocka_unit_test_setup_teardown(a_trace_of_other_kernels_is_not_believed, fresh, forget),
+		cmocka_unit_test_setup_teardown(a_trace_of_other_kernels_is_ignored, fresh, forget),
 		cmocka_unit_test_setup_teardown(counters_are_read_only_on_request, fresh, forget),
 		cmocka_unit_test_setup_teardown(phases_that_do_not_make_the_call_are_not_named, fresh, forget),
 		cmocka_unit_test_setup_teardown(a_call_that_cannot_be_captured_has_no_kernels, fresh, forget),
-		cmocka_unit_test_setup_teardown(warps_are_seen_instruction_by_instruction, fresh, forget),
+		cmocka_unit_test_setup_teardown(warp_stalls_are_sampled_per_instruction, fresh, forget),
 		cmocka_unit_test_setup_teardown(samples_that_are_refused_leave_a_reason, fresh, forget),
 		cmocka_unit_test_setup_teardown(a_call_of_unknown_kernels_is_not_sampled, fresh, forget),
-		cmocka_unit_test_setup_teardown(a_library_that_hangs_leaves_what_was_known, fresh, forget),
+		cmocka_unit_test_setup_teardown(a_library_that_hangs_preserves_earlier_results, fresh, forget),
 		cmocka_unit_test_setup_teardown(a_device_is_tried_with_one_counter, fresh, forget),
-		cmocka_unit_test_setup_teardown(devices_without_counters_report_so, fresh, forget),
+		cmocka_unit_test_setup_teardown(devices_without_counters_report_the_reason, fresh, forget),
 	};
 	return cmocka_run_group_tests(tests, load_fake, NULL);
 }

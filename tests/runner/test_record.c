@@ -119,7 +119,7 @@ static void sealed_lines_have_numbers(void **state)
 	close(fd[1]);
 }
 
-static void a_reader_that_left_is_noticed(void **state)
+static void a_closed_reader_is_an_error(void **state)
 {
 	struct records r;
 	struct fw_err err = { 0 };
@@ -151,7 +151,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_is_written_can_be_read),
 		cmocka_unit_test(sealed_lines_have_numbers),
-		cmocka_unit_test(a_reader_that_left_is_noticed),
+		cmocka_unit_test(a_closed_reader_is_an_error),
 		cmocka_unit_test(a_closed_descriptor_is_an_error),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -82,7 +82,7 @@ static int watch(int late, int room, struct failure *f, int *copies, char *text,
 	return result;
 }
 
-static void one_interruption_is_nobodys_fault(void **state)
+static void one_interruption_blames_no_side(void **state)
 {
 	(void)state;
 	for (int late = 0; late < 3; late++) {
@@ -108,7 +108,7 @@ static void work_after_every_call_escapes(void **state)
 	assert_non_null(strstr(f.detail, "12 ms"));
 }
 
-static void a_changed_copy_of_an_input_is_nobodys_in_particular(void **state)
+static void a_changed_copy_of_an_input_blames_no_side(void **state)
 {
 	struct failure f = { 0 };
 	char text[4096];
@@ -235,7 +235,7 @@ static void few_rows_are_rolled_within(void **state)
 }
 
 /* BETA of layer normalisation, which backward does not read: a second forward on the same inputs would give the same result. */
-static void what_the_forward_alone_reads_is_rolled_for_the_second(void **state)
+static void inputs_of_forward_are_rotated_in_the_second_round(void **state)
 {
 	const char *const modules[] = { "good" };
 	const struct fw_layernorm shape = { sizeof shape, 4, 40, 1e-5f };
@@ -273,13 +273,13 @@ static void what_the_forward_alone_reads_is_rolled_for_the_second(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(one_interruption_is_nobodys_fault),
+		cmocka_unit_test(one_interruption_blames_no_side),
 		cmocka_unit_test(work_after_every_call_escapes),
-		cmocka_unit_test(a_changed_copy_of_an_input_is_nobodys_in_particular),
+		cmocka_unit_test(a_changed_copy_of_an_input_blames_no_side),
 		cmocka_unit_test(a_full_device_is_timed_without_copies),
 		cmocka_unit_test(every_call_has_inputs_of_its_own),
 		cmocka_unit_test(few_rows_are_rolled_within),
-		cmocka_unit_test(what_the_forward_alone_reads_is_rolled_for_the_second),
+		cmocka_unit_test(inputs_of_forward_are_rotated_in_the_second_round),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -101,7 +101,7 @@ static void paused_cheats_are_caught_in_every_pass(void **state)
 	}
 }
 
-static void other_calls_are_looked_at_later(void **state)
+static void later_rounds_check_other_calls(void **state)
 {
 	static struct runner runner = { .random = 7 };
 	struct spot_check w = { .runner = &runner, .active = true };
@@ -129,7 +129,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(paused_cheats_are_caught_in_every_pass),
-		cmocka_unit_test(other_calls_are_looked_at_later),
+		cmocka_unit_test(later_rounds_check_other_calls),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -13,7 +13,7 @@
 #include "runner/internal.h"
 #include "runner_run.h"
 
-static void two_subjects_go_ab_ba_ba_ab(void **state)
+static void two_sides_run_in_the_order_ab_ba_ba_ab(void **state)
 {
 	const char *const want = "ABBABAABABBABAAB";
 	(void)state;
@@ -23,7 +23,7 @@ static void two_subjects_go_ab_ba_ba_ab(void **state)
 		assert_int_equal(order_side(2, 1, call / 2, call % 2), 'B' - want[call]);
 }
 
-static void many_subjects_share_all_positions(void **state)
+static void many_sides_share_all_positions(void **state)
 {
 	(void)state;
 	for (int n = 1; n <= 6; n++) {
@@ -184,7 +184,7 @@ static void a_wrong_side_is_named_and_not_timed(void **state)
 	}
 }
 
-static void an_reference_that_fails_is_left_out(void **state)
+static void a_reference_that_fails_is_skipped(void **state)
 {
 	static struct run_result r;
 	const char *const modules[] = { "good", "good", "nan_result" };
@@ -220,14 +220,14 @@ static void no_such_device(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(two_subjects_go_ab_ba_ba_ab),
-		cmocka_unit_test(many_subjects_share_all_positions),
+		cmocka_unit_test(two_sides_run_in_the_order_ab_ba_ba_ab),
+		cmocka_unit_test(many_sides_share_all_positions),
 		cmocka_unit_test(rounds_follow_the_length),
 		cmocka_unit_test(a_run_times_all_series),
 		cmocka_unit_test(the_seed_decides_everything),
 		cmocka_unit_test(the_cpu_is_timed_for_real),
 		cmocka_unit_test(a_wrong_side_is_named_and_not_timed),
-		cmocka_unit_test(an_reference_that_fails_is_left_out),
+		cmocka_unit_test(a_reference_that_fails_is_skipped),
 		cmocka_unit_test(no_such_device),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

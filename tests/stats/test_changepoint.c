@@ -98,7 +98,7 @@ static void small_steps_are_left(void **state)
 	assert_int_equal(c.at, 30);
 }
 
-static void odd_points_are_named(void **state)
+static void outliers_are_named(void **state)
 {
 	double x[40];
 
@@ -269,7 +269,7 @@ static void add_point(struct noise *n, double *x, int at, double truth, double w
 		x[at] = middle(x[at], measure(n, truth, 0.0015, wild), measure(n, truth, 0.0015, wild));
 }
 
-static void silent_on_noise_with_outliers(void **state)
+static void noise_with_outliers_has_no_change_point(void **state)
 {
 	struct noise n = { .state = 7 };
 	int candidates = 0;
@@ -326,7 +326,7 @@ int main(void)
 		cmocka_unit_test(step_is_found_where_it_is),
 		cmocka_unit_test(ends_need_points),
 		cmocka_unit_test(small_steps_are_left),
-		cmocka_unit_test(odd_points_are_named),
+		cmocka_unit_test(outliers_are_named),
 		cmocka_unit_test(far_is_every_one_of_five),
 		cmocka_unit_test(newest_points_are_below_a_limit),
 		cmocka_unit_test(level_of_the_newest_eight),
@@ -334,7 +334,7 @@ int main(void)
 		cmocka_unit_test(more_points_report_more),
 		cmocka_unit_test(neighbours_confirm_a_step),
 		cmocka_unit_test(a_slope_is_no_step),
-		cmocka_unit_test(silent_on_noise_with_outliers),
+		cmocka_unit_test(noise_with_outliers_has_no_change_point),
 		cmocka_unit_test(finds_steps_soon),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -32,7 +32,7 @@ static void of_two_the_slower_one_is_separate(void **state)
 	NEAR(off[1], 0);
 }
 
-static void one_odd_cell_says_nothing(void **state)
+static void one_outlier_cell_decides_nothing(void **state)
 {
 	(void)state;
 	const double ln_ms[3][2] = { { 1.5, 1.0 }, { 2.0, 2.0 }, { 3.0, 3.0 } };
@@ -41,7 +41,7 @@ static void one_odd_cell_says_nothing(void **state)
 	NEAR(off[0], 0);
 }
 
-static void what_nobody_else_timed_says_nothing(void **state)
+static void cells_of_a_single_device_decide_nothing(void **state)
 {
 	(void)state;
 	const double ln_ms[2][3] = { { 1.5, NAN, NAN }, { NAN, 2.0, 2.0 } };
@@ -58,8 +58,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(of_many_the_median_is_the_class),
 		cmocka_unit_test(of_two_the_slower_one_is_separate),
-		cmocka_unit_test(one_odd_cell_says_nothing),
-		cmocka_unit_test(what_nobody_else_timed_says_nothing),
+		cmocka_unit_test(one_outlier_cell_decides_nothing),
+		cmocka_unit_test(cells_of_a_single_device_decide_nothing),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

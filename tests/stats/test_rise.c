@@ -83,7 +83,7 @@ static void reported_step_taken_out_badly(void **state)
 	range_is(x, 36, 0.018, 19, 27, 0.0216);
 }
 
-static void what_is_not_there(void **state)
+static void no_rise_where_there_is_none(void **state)
 {
 	double x[20] = { 0 };
 	int64_t position[20];
@@ -177,7 +177,7 @@ int main(void)
 		cmocka_unit_test(drift_that_pauses),
 		cmocka_unit_test(most_of_a_rise_at_one_commit),
 		cmocka_unit_test(reported_step_taken_out_badly),
-		cmocka_unit_test(what_is_not_there),
+		cmocka_unit_test(no_rise_where_there_is_none),
 		cmocka_unit_test(unmeasured_commits),
 		cmocka_unit_test(as_a_device_timed_it),
 		cmocka_unit_test(on_noise),

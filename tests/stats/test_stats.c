@@ -385,7 +385,7 @@ static void clock_is_taken_out(void **state)
 
 /* Calls that take a quarter longer for an unrelated reason, one in ten and mostly at a high clock: the slope is that of the
  * others. */
-static void slow_calls_report_nothing_of_the_clock(void **state)
+static void slow_calls_are_not_regressed_on_the_clock(void **state)
 {
 	struct noise n = { .state = 12, .white = 0.001, .process_run = 0.0005, .clock = 0.02 };
 	struct rule r;
@@ -461,7 +461,7 @@ static void unrelated_clock(void **state)
 }
 
 /* All pairs of a run saw the same two clocks: whether the times followed them cannot be known, so nothing is reported. */
-static void clocks_that_stood_separate(void **state)
+static void clocks_that_do_not_overlap(void **state)
 {
 	float base_ms[4] = { 38, 38, 38, 38 }, target_ms[4], base_mhz[4] = { 1500, 1500, 1500, 1500 }, target_mhz[4];
 	struct run_pairs p = { 1, 4, base_ms, target_ms, base_mhz, target_mhz };
@@ -586,10 +586,10 @@ int main(void)
 		cmocka_unit_test(fisher),
 		cmocka_unit_test(medians),
 		cmocka_unit_test(clock_is_taken_out),
-		cmocka_unit_test(slow_calls_report_nothing_of_the_clock),
+		cmocka_unit_test(slow_calls_are_not_regressed_on_the_clock),
 		cmocka_unit_test(no_clock_no_beta),
 		cmocka_unit_test(unrelated_clock),
-		cmocka_unit_test(clocks_that_stood_separate),
+		cmocka_unit_test(clocks_that_do_not_overlap),
 		cmocka_unit_test(missing_clock_in_one_call),
 		cmocka_unit_test(equal_values),
 		cmocka_unit_test(runs_cannot_report_the_clock),

@@ -100,7 +100,7 @@ static void a_sign_needs_a_standard_error_below_the_threshold(void **state)
 	near(stats_se_max(&r, theta), 0.0002, 1e-6);
 }
 
-static void a_quick_look(void **state)
+static void a_quick_interim_analysis(void **state)
 {
 	struct run_estimate e = { .set = 1, .n = 16 };
 	struct rule r;
@@ -152,7 +152,7 @@ static void what_cannot_be_decided_is_known_early(void **state)
 }
 
 /* Clocks of calls make runs agree to hundredths of a percent; processes differ by more than their clocks. */
-static void a_clock_of_a_process_is_none_of_a_call(void **state)
+static void a_process_clock_is_not_a_call_clock(void **state)
 {
 	const float ms[8] = { 1, 1, 1, 1, 1, 1, 1, 1 }, mhz[8] = { 1500, 1500, 1500, 1500, 1500, 1500, 1500, 1500 };
 	double se[3];
@@ -185,8 +185,8 @@ int main(void)
 		cmocka_unit_test(decisions),
 		cmocka_unit_test(most_runs_must_agree),
 		cmocka_unit_test(a_sign_needs_a_standard_error_below_the_threshold),
-		cmocka_unit_test(a_quick_look),
-		cmocka_unit_test(a_clock_of_a_process_is_none_of_a_call),
+		cmocka_unit_test(a_quick_interim_analysis),
+		cmocka_unit_test(a_process_clock_is_not_a_call_clock),
 		cmocka_unit_test(what_cannot_be_decided_is_known_early),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -66,7 +66,7 @@ static struct tail of(int base, int target, int calls, double longer)
 		.side = { { .slow = base, .longer = base * longer }, { .slow = target, .longer = target * longer } } };
 }
 
-static void more_of_them_are_more_than_chance(void **state)
+static void more_slow_calls_are_significant(void **state)
 {
 	struct tail t = of(2, 24, 192, 0.25);
 	(void)state;
@@ -125,7 +125,7 @@ int main(void)
 		cmocka_unit_test(slow_is_1_04_times_the_typical_call),
 		cmocka_unit_test(two_or_three_calls_have_no_typical_one),
 		cmocka_unit_test(a_lower_clock_makes_no_slow_call),
-		cmocka_unit_test(more_of_them_are_more_than_chance),
+		cmocka_unit_test(more_slow_calls_are_significant),
 		cmocka_unit_test(a_share_is_known_by_its_runs),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

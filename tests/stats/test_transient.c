@@ -28,7 +28,7 @@ static void steady_calls_stay(void **state)
 	assert_true(cuts <= 4);
 }
 
-static void what_settles_is_cut(void **state)
+static void a_settling_start_is_cut(void **state)
 {
 	(void)state;
 	for (unsigned seed = 1; seed <= 50; seed++) {
@@ -46,7 +46,7 @@ static void what_settles_is_cut(void **state)
 	}
 }
 
-static void few_calls_are_taken_as_they_are(void **state)
+static void few_calls_are_not_cut(void **state)
 {
 	double two[] = { 1, 3 }, slow_first[] = { 9, 1, 1, 1, 1, 1, 1, 1, 1 };
 	int cut;
@@ -88,8 +88,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(steady_calls_stay),
-		cmocka_unit_test(what_settles_is_cut),
-		cmocka_unit_test(few_calls_are_taken_as_they_are),
+		cmocka_unit_test(a_settling_start_is_cut),
+		cmocka_unit_test(few_calls_are_not_cut),
 		cmocka_unit_test(half_of_the_calls_may_be_the_start),
 		cmocka_unit_test(a_difference_is_compared_with_the_noise),
 	};

@@ -28,7 +28,7 @@ static void a_clear_cell_is_left_to_its_timings(void **state)
 	assert_int_equal(cell_unmeasured(1), VERDICT_REJECTED);
 }
 
-static void a_failure_is_its_sides(void **state)
+static void a_failure_blames_its_side(void **state)
 {
 	struct cell_failure t = clear;
 	(void)state;
@@ -167,7 +167,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_clear_cell_is_left_to_its_timings),
-		cmocka_unit_test(a_failure_is_its_sides),
+		cmocka_unit_test(a_failure_blames_its_side),
 		cmocka_unit_test(absence_is_no_failure),
 		cmocka_unit_test(sides_come_before_the_outside),
 		cmocka_unit_test(runs_without_samples_are_judged_by_their_estimates),

@@ -109,7 +109,7 @@ static void the_worst_wins(void **state)
 		judged(2, 1, "b", VERDICT_IDENTICAL, NAN));
 }
 
-static void what_waits_is_named(void **state)
+static void waiting_suites_are_named(void **state)
 {
 	(void)state;
 	ORDERS("none, worst gemm, 1 open: gemm unchanged, second -", judged(1, 1, "gemm", VERDICT_UNCHANGED, 0.1),
@@ -172,7 +172,7 @@ static void a_noisy_new_benchmark_decides_nothing(void **state)
 		alone(2, "b", VERDICT_UNDECIDED, -7));
 }
 
-static void what_nobody_measured(void **state)
+static void unmeasured_commits(void **state)
 {
 	(void)state;
 	ORDERS("undecided final by second, worst gemm, 1 unmeasured: gemm unchanged, second -",
@@ -213,7 +213,7 @@ static struct commit_job accepted(int64_t id, const char *suite, int64_t alert)
 }
 
 /* Who wants to know what was measured gets no acceptance; who wants to know who accepted it, the newest one. */
-static void what_was_accepted(void **state)
+static void accepted_losses(void **state)
 {
 	(void)state;
 	struct commit_verdict v;
@@ -363,7 +363,7 @@ static void an_acceptance_can_be_ignored(void **state)
 	buf_fini(&out);
 }
 
-static void what_is_unknown_is_null(void **state)
+static void unknown_values_are_null(void **state)
 {
 	(void)state;
 	struct commit_job open = job(1, 1, "gemm", COMMIT_OPEN), gain = judged(2, 1, "norm", VERDICT_IMPROVEMENT, 3);
@@ -398,17 +398,17 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_worst_wins),
-		cmocka_unit_test(what_waits_is_named),
+		cmocka_unit_test(waiting_suites_are_named),
 		cmocka_unit_test(the_newest_verdict_of_a_suite_counts),
 		cmocka_unit_test(a_noisy_new_benchmark_decides_nothing),
-		cmocka_unit_test(what_nobody_measured),
+		cmocka_unit_test(unmeasured_commits),
 		cmocka_unit_test(plans_that_could_not_be_made),
-		cmocka_unit_test(what_was_accepted),
+		cmocka_unit_test(accepted_losses),
 		cmocka_unit_test(a_commit_as_json),
 		cmocka_unit_test(no_jobs_give_no_verdict),
 		cmocka_unit_test(the_worst_suite_has_a_regression),
 		cmocka_unit_test(an_acceptance_can_be_ignored),
-		cmocka_unit_test(what_is_unknown_is_null),
+		cmocka_unit_test(unknown_values_are_null),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -56,7 +56,7 @@ static void both_orders_have_the_same_units(void **state)
 	assert_string_equal(text, "2 \u2192 3000");
 }
 
-static void what_is_not_known_stands_itself(void **state)
+static void an_unknown_value_is_the_whole_text(void **state)
 {
 	(void)state;
 	said("colour", 1, 1, 2, "colour in 1 cell, at most 2 instead of 1");
@@ -76,7 +76,7 @@ int main(void)
 		cmocka_unit_test(kinds_are_sentences),
 		cmocka_unit_test(values_are_in_a_unit_that_people_read),
 		cmocka_unit_test(both_orders_have_the_same_units),
-		cmocka_unit_test(what_is_not_known_stands_itself),
+		cmocka_unit_test(an_unknown_value_is_the_whole_text),
 		cmocka_unit_test(a_text_that_does_not_fit_is_cut),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

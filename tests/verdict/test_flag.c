@@ -9,7 +9,7 @@
 
 #include "verdict/verdict.h"
 
-static void words_go_both_ways(void **state)
+static void flags_convert_to_text_and_back(void **state)
 {
 	char words[FLAG_NAMES_SIZE];
 	(void)state;
@@ -93,7 +93,7 @@ static struct judgement judged(double loss_pct, int sets)
 	return j;
 }
 
-static void sustained_runs_make_a_regression_of_what_pairs_do_not_see(void **state)
+static void sustained_runs_show_a_regression_that_pairs_do_not(void **state)
 {
 	(void)state;
 	struct judgement pairs = judged(0, 1), sustained_runs = judged(5, 2);
@@ -130,7 +130,7 @@ static void older_sustained_runs_are_judged_as_they_were(void **state)
 	assert_true(verdict_rule_of_sustained_runs(&rule).tau0 > 3 * now);
 }
 
-static void sustained_runs_make_a_gain_of_what_pairs_do_not_see(void **state)
+static void sustained_runs_show_a_gain_that_pairs_do_not(void **state)
 {
 	(void)state;
 	struct judgement pairs = judged(0, 1), sustained_runs = judged(-5, 2);
@@ -157,12 +157,12 @@ static void sustained_runs_make_a_gain_of_what_pairs_do_not_see(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(words_go_both_ways),
+		cmocka_unit_test(flags_convert_to_text_and_back),
 		cmocka_unit_test(host_time_is_flagged_when_it_surely_grew),
 		cmocka_unit_test(a_part_may_be_the_clocks),
-		cmocka_unit_test(sustained_runs_make_a_regression_of_what_pairs_do_not_see),
+		cmocka_unit_test(sustained_runs_show_a_regression_that_pairs_do_not),
 		cmocka_unit_test(older_sustained_runs_are_judged_as_they_were),
-		cmocka_unit_test(sustained_runs_make_a_gain_of_what_pairs_do_not_see),
+		cmocka_unit_test(sustained_runs_show_a_gain_that_pairs_do_not),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -94,7 +94,7 @@ static enum decision decide(bool is_program, double d, double separate, int n, b
 	return interim_decide(&r, stats_theta(1.5), e, of_modules(e, n, d, separate), is_over);
 }
 
-static void both_directions_alike(void **state)
+static void both_directions_give_the_same_decision(void **state)
 {
 	(void)state;
 	for (int n = 1; n <= 32; n++)
@@ -108,7 +108,7 @@ static void both_directions_alike(void **state)
 			}
 }
 
-static void looks_are_few(void **state)
+static void interim_analyses_are_few(void **state)
 {
 	(void)state;
 	assert_int_equal(decide(false, 0.04, 0.0003, 1, true), DECISION_MORE); /* one run is no evidence */
@@ -281,7 +281,7 @@ static void programs_of_two_speeds(void **state)
 }
 
 /* -39.7 % [-51, -25] was undecided, whatever the runs showed. */
-static void runs_that_noise(void **state)
+static void noisy_runs(void **state)
 {
 	struct request_counter t;
 
@@ -304,7 +304,7 @@ static void runs_that_noise(void **state)
 	assert_true(words <= 2);
 }
 
-static void no_change_of_a_program_is_called_by_chance(void **state)
+static void chance_decides_no_change_of_a_program(void **state)
 {
 	struct judgement j;
 	struct rule r;
@@ -333,14 +333,14 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(tails_of_t),
 		cmocka_unit_test(evidence_by_hand),
-		cmocka_unit_test(both_directions_alike),
-		cmocka_unit_test(looks_are_few),
+		cmocka_unit_test(both_directions_give_the_same_decision),
+		cmocka_unit_test(interim_analyses_are_few),
 		cmocka_unit_test(a_rule_that_wants_all_runs_gets_them),
 		cmocka_unit_test(a_clock_in_doubt_is_not_overwhelming),
 		cmocka_unit_test(no_path_leaves_it_undecided),
 		cmocka_unit_test(programs_of_two_speeds),
-		cmocka_unit_test(runs_that_noise),
-		cmocka_unit_test(no_change_of_a_program_is_called_by_chance),
+		cmocka_unit_test(noisy_runs),
+		cmocka_unit_test(chance_decides_no_change_of_a_program),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -122,7 +122,7 @@ static void either_set_may_be_borderline(void **state)
 	assert_true(j.verdict == VERDICT_UNCHANGED && !j.borderline);
 }
 
-static void what_does_not_show_again_is_no_loss(void **state)
+static void an_unconfirmed_loss_is_no_loss(void **state)
 {
 	(void)state;
 	struct mean_judgement j = alone(of(8, 32, 0, 26, 0.25), of(4, 32, 0, 0, 0));
@@ -130,7 +130,7 @@ static void what_does_not_show_again_is_no_loss(void **state)
 	assert_non_null(strstr(j.reason, "in the first set of runs, -0.01 % in the confirming one"));
 }
 
-static void a_suspicion_asks_for_more(void **state)
+static void a_possible_loss_requests_more_runs(void **state)
 {
 	(void)state;
 	struct mean_judgement j = alone(of(2, 16, 0, 4, 0.25), nothing);
@@ -146,7 +146,7 @@ static void a_suspicion_asks_for_more(void **state)
 }
 
 /* A regression below the threshold is a flag; a rare and long slow call counts like frequent short ones. */
-static void what_it_costs_decides(void **state)
+static void the_cost_decides(void **state)
 {
 	(void)state;
 	struct mean_judgement j = alone(of(12, 32, 0, 38, 0.1), nothing);
@@ -163,7 +163,7 @@ static void what_it_costs_decides(void **state)
 }
 
 /* Six cells of 4 pairs and some runs, where every tenth call is slow: none of them shows it alone. */
-static void long_calls_show_it_together(void **state)
+static void long_calls_are_pooled(void **state)
 {
 	struct tail group[MEAN_SETS] = { of(0, 4, 0, 0, 0), of(0, 4, 0, 0, 0) },
 		    some[MEAN_SETS] = { of(8, 4, 0, 4, 0.25), nothing }, quiet[MEAN_SETS] = { of(8, 4, 0, 0, 0), nothing };
@@ -237,7 +237,7 @@ static void other_losses_come_first(void **state)
 	assert_true(!j.is_known && j.want_set == 0);
 }
 
-static void words_report_how_many(void **state)
+static void the_sentence_has_the_number_of_slow_calls(void **state)
 {
 	char words[EXPLAIN_SIZE];
 	(void)state;
@@ -259,14 +259,14 @@ int main(void)
 		cmocka_unit_test_setup(a_loss_of_the_mean_is_measured_twice, setup),
 		cmocka_unit_test_setup(errors_of_the_mean, setup),
 		cmocka_unit_test_setup(either_set_may_be_borderline, setup),
-		cmocka_unit_test_setup(what_does_not_show_again_is_no_loss, setup),
-		cmocka_unit_test_setup(a_suspicion_asks_for_more, setup),
-		cmocka_unit_test_setup(what_it_costs_decides, setup),
-		cmocka_unit_test_setup(long_calls_show_it_together, setup),
+		cmocka_unit_test_setup(an_unconfirmed_loss_is_no_loss, setup),
+		cmocka_unit_test_setup(a_possible_loss_requests_more_runs, setup),
+		cmocka_unit_test_setup(the_cost_decides, setup),
+		cmocka_unit_test_setup(long_calls_are_pooled, setup),
 		cmocka_unit_test_setup(a_cell_that_contradicts_its_group_is_left_alone, setup),
 		cmocka_unit_test_setup(fewer_slow_calls_are_a_gain, setup),
 		cmocka_unit_test_setup(other_losses_come_first, setup),
-		cmocka_unit_test_setup(words_report_how_many, setup),
+		cmocka_unit_test_setup(the_sentence_has_the_number_of_slow_calls, setup),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

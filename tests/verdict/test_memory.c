@@ -73,7 +73,7 @@ static void variances_are_reported_separate(void **state)
 	assert_false(memory_fits(0.002, 20, e, n));
 }
 
-static void the_rule_is_that_of_what_is_believed(void **state)
+static void the_rule_follows_the_assumed_variance(void **state)
 {
 	struct run_estimate e[STATS_RUNS_MAX];
 	struct rule general, r;
@@ -89,7 +89,7 @@ static void the_rule_is_that_of_what_is_believed(void **state)
 	assert_true(!r.learned && r.tau0 == general.tau0);
 }
 
-static void what_is_clear_outweighs_what_is_remembered(void **state)
+static void clear_runs_outweigh_learned_noise(void **state)
 {
 	struct run_estimate e[STATS_RUNS_MAX];
 	double loss = stats_theta(9.56);
@@ -142,7 +142,7 @@ static void a_sign_is_no_evidence_where_cells_are_underpowered(void **state)
 }
 
 /* Equal builds whose runs vary by several per cent, as is known: none is reported because runs agree by chance. */
-static void noise_that_is_known_raises_no_alarm(void **state)
+static void learned_noise_raises_no_alarm(void **state)
 {
 	struct noise noise = { .state = 3 };
 
@@ -172,10 +172,10 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(variances_are_reported_separate),
-		cmocka_unit_test(the_rule_is_that_of_what_is_believed),
-		cmocka_unit_test(what_is_clear_outweighs_what_is_remembered),
+		cmocka_unit_test(the_rule_follows_the_assumed_variance),
+		cmocka_unit_test(clear_runs_outweigh_learned_noise),
 		cmocka_unit_test(a_sign_is_no_evidence_where_cells_are_underpowered),
-		cmocka_unit_test(noise_that_is_known_raises_no_alarm),
+		cmocka_unit_test(learned_noise_raises_no_alarm),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

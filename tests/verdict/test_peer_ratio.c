@@ -63,7 +63,7 @@ static void at_another_clock(void **state)
 	assert_true(isnan(peer_ratio_at_clock(2, -1, 1500, NAN)));
 }
 
-static void names_go_both_ways(void **state)
+static void names_convert_to_text_and_back(void **state)
 {
 	struct peers p = { .n = 0 };
 	char text[PEERS_TEXT_SIZE];
@@ -142,7 +142,7 @@ int main(void)
 		cmocka_unit_test(over_a_base),
 		cmocka_unit_test(from_other_times),
 		cmocka_unit_test(at_another_clock),
-		cmocka_unit_test(names_go_both_ways),
+		cmocka_unit_test(names_convert_to_text_and_back),
 		cmocka_unit_test(all_that_fit_are_written),
 		cmocka_unit_test(in_a_file),
 	};

@@ -145,7 +145,7 @@ static void says(struct sparsity_claim claim, const char *words)
 	assert_string_equal(text, words);
 }
 
-static void what_cannot_be_is_said(void **state)
+static void impossible_speedups_are_reported(void **state)
 {
 	struct sparsity_claim claim = honest();
 
@@ -198,7 +198,7 @@ int main(void)
 		cmocka_unit_test(words_of_a_count),
 		cmocka_unit_test(words_of_tiles),
 		cmocka_unit_test(speedups_are_held_against_their_range),
-		cmocka_unit_test(what_cannot_be_is_said),
+		cmocka_unit_test(impossible_speedups_are_reported),
 		cmocka_unit_test(counts_of_a_mask),
 	};
 

@@ -29,7 +29,7 @@ static void words(void **state)
 }
 
 /* Rows that one side lacks, or both: their verdict does not change those of the others. */
-static void disbelieved_times_are_rejected(void **state)
+static void implausible_times_are_rejected(void **state)
 {
 	static const char *const disbelief[] = { "escaped", "clock", "roofline", "forged", "slowed" };
 	static const char *const failures[] = { "wrong", "crash", "oob", "build", "timeout", "", "clocks" };
@@ -139,7 +139,7 @@ static void two_sets(void **state)
 	assert_int_equal(j.want_set, 0);
 }
 
-static void quick_is_a_look(void **state)
+static void a_quick_comparison_is_an_interim_analysis(void **state)
 {
 	struct judgement j;
 	struct rule r;
@@ -250,7 +250,7 @@ static void noise_is_no_verdict(void **state)
 }
 
 /* Cells that the worker stops as hopeless: the remedy is another kind of program, not more runs of this one. */
-static void more_runs_are_not_promised_where_they_decide_nothing(void **state)
+static void more_runs_are_suggested_only_where_they_decide(void **state)
 {
 	struct verdict_options options = { .threshold_pct = 1.5, .tau0 = NAN, .nu0 = NAN, .is_over = true };
 	struct run_estimate e[9];
@@ -301,7 +301,7 @@ static void the_remedy_fits_how_calls_are_paired(void **state)
 	assert_null(strstr(j.reason, "interleave the program"));
 }
 
-static void more_runs_promise_no_more_at_a_larger_error(void **state)
+static void more_runs_are_not_suggested_at_a_larger_error(void **state)
 {
 	struct verdict_options options = { .threshold_pct = 1.5, .tau0 = NAN, .nu0 = NAN, .is_over = true };
 	struct run_estimate e[6];
@@ -337,7 +337,7 @@ static void more_runs_promise_no_more_at_a_larger_error(void **state)
 }
 
 /* A loss that the interval shows, without the evidence of a verdict, is named with its bound. */
-static void a_probable_loss_is_said(void **state)
+static void a_probable_loss_is_reported(void **state)
 {
 	struct verdict_options options = { .threshold_pct = 1.5, .tau0 = NAN, .nu0 = NAN, .is_over = true };
 	struct run_estimate e[12];
@@ -490,7 +490,7 @@ static void clocks_save_runs(void **state)
 	assert_true(with.runs < without.runs * 0.8);
 }
 
-static void words_beside_a_peer(void **state)
+static void labels_of_a_comparison_with_a_peer(void **state)
 {
 	(void)state;
 	assert_string_equal(verdict_label(JOBKIND_PEER, VERDICT_REGRESSION), "slower");
@@ -505,19 +505,19 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(words),
-		cmocka_unit_test(words_beside_a_peer),
-		cmocka_unit_test(disbelieved_times_are_rejected),
+		cmocka_unit_test(labels_of_a_comparison_with_a_peer),
+		cmocka_unit_test(implausible_times_are_rejected),
 		cmocka_unit_test(rows_of_one_side),
 		cmocka_unit_test(one_set),
 		cmocka_unit_test(two_sets),
-		cmocka_unit_test(quick_is_a_look),
+		cmocka_unit_test(a_quick_comparison_is_an_interim_analysis),
 		cmocka_unit_test(reasons_have_no_interval),
 		cmocka_unit_test(noise_has_a_word),
 		cmocka_unit_test(noise_is_no_verdict),
-		cmocka_unit_test(more_runs_are_not_promised_where_they_decide_nothing),
+		cmocka_unit_test(more_runs_are_suggested_only_where_they_decide),
 		cmocka_unit_test(the_remedy_fits_how_calls_are_paired),
-		cmocka_unit_test(more_runs_promise_no_more_at_a_larger_error),
-		cmocka_unit_test(a_probable_loss_is_said),
+		cmocka_unit_test(more_runs_are_not_suggested_at_a_larger_error),
+		cmocka_unit_test(a_probable_loss_is_reported),
 		cmocka_unit_test(precision_while_budget_lasts),
 		cmocka_unit_test(identical_builds_raise_no_alarm),
 		cmocka_unit_test(slower_builds_are_found),

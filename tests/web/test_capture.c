@@ -80,7 +80,7 @@ static void a_suite_is_read_once(void **state)
 	captures_free(captures);
 }
 
-static void what_is_not_there_has_none(void **state)
+static void a_missing_cell_has_no_capture(void **state)
 {
 	struct fixture *f = *state;
 	struct captures *captures = captures_new();
@@ -105,7 +105,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(a_cell_is_that_of_its_suite, setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(a_suite_is_read_once, setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(what_is_not_there_has_none, setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(a_missing_cell_has_no_capture, setup, fixture_teardown),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -62,7 +62,7 @@ static double number_after(const char *text, const char *what)
 	return strtod(at + strlen(what), NULL);
 }
 
-static void all_pairs_alike_are_one_bar(void **state)
+static void equal_pairs_are_one_bar(void **state)
 {
 	(void)state;
 	struct timed *t = timed(4);
@@ -81,7 +81,7 @@ static void all_pairs_alike_are_one_bar(void **state)
 	free(t);
 }
 
-static void two_kinds_of_pairs_are_two_heaps(void **state)
+static void two_kinds_of_pairs_are_two_peaks(void **state)
 {
 	(void)state;
 	struct timed *t = timed(4);
@@ -98,7 +98,7 @@ static void two_kinds_of_pairs_are_two_heaps(void **state)
 	free(t);
 }
 
-static void samples_that_are_gone_leave_power_alone(void **state)
+static void expired_samples_leave_only_power(void **state)
 {
 	(void)state;
 	struct timed *t = timed(4);
@@ -199,9 +199,9 @@ static void a_run_is_drawn_with_its_interval(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		PICTURE_TEST(all_pairs_alike_are_one_bar),
-		PICTURE_TEST(two_kinds_of_pairs_are_two_heaps),
-		PICTURE_TEST(samples_that_are_gone_leave_power_alone),
+		PICTURE_TEST(equal_pairs_are_one_bar),
+		PICTURE_TEST(two_kinds_of_pairs_are_two_peaks),
+		PICTURE_TEST(expired_samples_leave_only_power),
 		PICTURE_TEST(clock_and_power_rise_over_the_runs),
 		PICTURE_TEST(each_call_is_a_dot_over_its_run_s_median),
 		PICTURE_TEST(phases_are_as_long_as_they_take),

@@ -50,7 +50,7 @@ static void two_that_were_not_can_be_measured(void **state)
 	answer_free(&a);
 }
 
-static void what_nobody_knows_is_said(void **state)
+static void unknown_commits_are_reported(void **state)
 {
 	struct run *run = *state;
 	fill(run);
@@ -75,7 +75,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(two_that_were_compared_lead_to_their_comparison, run_setup, run_teardown),
 		cmocka_unit_test_setup_teardown(two_that_were_not_can_be_measured, run_setup, run_teardown),
-		cmocka_unit_test_setup_teardown(what_nobody_knows_is_said, run_setup, run_teardown),
+		cmocka_unit_test_setup_teardown(unknown_commits_are_reported, run_setup, run_teardown),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

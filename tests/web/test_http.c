@@ -373,7 +373,7 @@ static void test_zero_bytes_in_headers(void **state)
 }
 
 /* Headers that require a larger buffer, and several requests on one connection. */
-static void test_long_headers_hide_nothing(void **state)
+static void test_long_headers_hide_no_later_header(void **state)
 {
 	(void)state;
 	static char request[40000], filler[12001];
@@ -581,7 +581,7 @@ static void test_uploads_at_the_same_time_are_bounded(void **state)
 }
 
 /* A client without permission to write is rejected before its body is received and buffered in memory. */
-static void test_body_of_nobody(void **state)
+static void test_body_without_permission(void **state)
 {
 	(void)state;
 	char text[4096], head[256];
@@ -909,7 +909,7 @@ int main(void)
 		cmocka_unit_test(test_host),
 		cmocka_unit_test(test_host_of_all_addresses),
 		cmocka_unit_test(test_zero_bytes_in_headers),
-		cmocka_unit_test(test_long_headers_hide_nothing),
+		cmocka_unit_test(test_long_headers_hide_no_later_header),
 		cmocka_unit_test(test_framing),
 		cmocka_unit_test(test_paths),
 		cmocka_unit_test(test_cross_origin),
@@ -917,7 +917,7 @@ int main(void)
 		cmocka_unit_test(test_deferred),
 		cmocka_unit_test(test_uploads),
 		cmocka_unit_test(test_uploads_at_the_same_time_are_bounded),
-		cmocka_unit_test(test_body_of_nobody),
+		cmocka_unit_test(test_body_without_permission),
 		cmocka_unit_test(test_many_open_bodies),
 		cmocka_unit_test(test_arguments_without_room),
 		cmocka_unit_test(test_stream),

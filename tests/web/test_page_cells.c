@@ -51,7 +51,7 @@ static struct answer page(struct run *run, const char *target)
 	return a;
 }
 
-static void every_cell_can_be_had(void **state)
+static void every_cell_has_a_page(void **state)
 {
 	struct run *run = *state;
 	fill_parts(run);
@@ -76,7 +76,7 @@ static void every_cell_can_be_had(void **state)
 	}
 }
 
-static void what_is_typed_becomes_a_choice(void **state)
+static void typed_text_becomes_a_selection(void **state)
 {
 	struct run *run = *state;
 	char key[96], target[300];
@@ -114,7 +114,7 @@ static void what_is_typed_becomes_a_choice(void **state)
 	answer_free(&a);
 }
 
-static void a_part_is_listed_as_it_was_last(void **state)
+static void a_shard_is_listed_with_its_last_result(void **state)
 {
 	struct run *run = *state;
 	struct fixture *f = run->f;
@@ -142,9 +142,9 @@ static void a_part_is_listed_as_it_was_last(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		CELLS_TEST(every_cell_can_be_had),
-		CELLS_TEST(what_is_typed_becomes_a_choice),
-		CELLS_TEST(a_part_is_listed_as_it_was_last),
+		CELLS_TEST(every_cell_has_a_page),
+		CELLS_TEST(typed_text_becomes_a_selection),
+		CELLS_TEST(a_shard_is_listed_with_its_last_result),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -85,7 +85,7 @@ static void kernels_are_compared_one_by_one(void **state)
 }
 
 /* One value for one change: the quotient of the medians is shown with it only with an explanation. */
-static void a_change_explains_itself(void **state)
+static void a_change_has_its_explanation(void **state)
 {
 	struct run *run = *state;
 	struct fixture *f = run->f;
@@ -269,7 +269,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(kernels_are_compared_one_by_one, run_setup, run_teardown),
 		cmocka_unit_test_setup_teardown(masks_are_reported, run_setup, run_teardown),
-		cmocka_unit_test_setup_teardown(a_change_explains_itself, run_setup, run_teardown),
+		cmocka_unit_test_setup_teardown(a_change_has_its_explanation, run_setup, run_teardown),
 		cmocka_unit_test_setup_teardown(a_comment_is_short, run_setup, run_teardown),
 		cmocka_unit_test_setup_teardown(a_push_of_the_manifest_alone_is_explained, run_setup, run_teardown),
 		cmocka_unit_test_setup_teardown(a_gain_has_a_cause_and_a_next_step, run_setup, run_teardown),

@@ -54,7 +54,7 @@ static void fill_more(struct run *run)
 	assert_int_equal(beside, 5);
 }
 
-static void a_line_tells_its_cell_its_interval_and_its_author(void **state)
+static void a_row_has_cell_interval_and_author(void **state)
 {
 	struct run *run = *state;
 	fill_more(run);
@@ -67,7 +67,7 @@ static void a_line_tells_its_cell_its_interval_and_its_author(void **state)
 	expect(run, "/comparisons", "wrong: O[query 17, head 3, 64] is 0.1562, should be 0.1241 (allowed error 0.00067)", true);
 }
 
-static void answers_name_the_author_too(void **state)
+static void api_answers_name_the_author(void **state)
 {
 	struct run *run = *state;
 	fill_more(run);
@@ -82,7 +82,7 @@ static void answers_name_the_author_too(void **state)
 	expect(run, "/api/v1/comparisons", "\"subject\":null,\"author\":null", true);
 }
 
-static void the_overview_tells_the_same_of_each_branch(void **state)
+static void the_overview_has_cell_interval_and_author_of_each_branch(void **state)
 {
 	struct run *run = *state;
 	fill_more(run);
@@ -160,7 +160,7 @@ static void a_page_of_few_among_many_is_full(void **state)
 }
 
 /* A suite of 300 cells: the overview prints the number of omitted ones, and the heat map omits none. */
-static void no_cell_vanishes_without_a_word(void **state)
+static void omitted_cells_are_counted(void **state)
 {
 	enum { CELLS = 300, SHOWN = 64 };
 	struct run *run = *state;
@@ -184,7 +184,7 @@ static void no_cell_vanishes_without_a_word(void **state)
 	answer_free(&a);
 }
 
-static void no_waiting_job_vanishes_without_a_word(void **state)
+static void omitted_waiting_jobs_are_counted(void **state)
 {
 	struct run *run = *state;
 	ok(db_begin(run->f->db, &err));
@@ -281,7 +281,7 @@ static void a_history_holds_several_cells_and_branches(void **state)
 	answer_free(&a);
 }
 
-static void a_stretch_of_a_history_stands_in_its_address(void **state)
+static void the_address_of_a_history_has_its_period(void **state)
 {
 	struct run *run = *state;
 	fill_past(run);
@@ -298,7 +298,7 @@ static void a_stretch_of_a_history_stands_in_its_address(void **state)
 	answer_free(&a);
 }
 
-static void an_alert_shows_its_cells_with_interval_and_past(void **state)
+static void an_alert_shows_its_cells_with_interval_and_history(void **state)
 {
 	struct run *run = *state;
 	char target[32];
@@ -435,7 +435,7 @@ static void expect_start(const char *body, int64_t job, const char *wanted)
 }
 
 /* One device, with a job that usually takes a minute and has run for half an hour. */
-static void nobody_knows_when_a_job_behind_a_late_one_begins(void **state)
+static void a_job_after_an_overdue_one_has_no_forecast(void **state)
 {
 	struct run *run = *state;
 	char text[512];
@@ -456,7 +456,7 @@ static void nobody_knows_when_a_job_behind_a_late_one_begins(void **state)
 }
 
 /* Two devices: a job that takes a minute is 20 s old on one, the other is idle. */
-static void what_waits_takes_the_device_that_is_free_first(void **state)
+static void a_waiting_job_is_forecast_on_the_first_free_device(void **state)
 {
 	struct run *run = *state;
 	struct msg_device d = fixture_device();
@@ -511,7 +511,7 @@ static void what_waits_takes_the_device_that_is_free_first(void **state)
 }
 
 /* Running jobs are listed before all waiting ones. */
-static void a_flood_does_not_hide_what_runs(void **state)
+static void many_waiting_jobs_do_not_hide_running_ones(void **state)
 {
 	struct run *run = *state;
 	char text[256];
@@ -676,7 +676,7 @@ static void a_job_begins_with_its_finding(void **state)
 	expect(run, "/jobs/2", "Answer A1", false);
 }
 
-static void a_job_without_a_result_says_why(void **state)
+static void a_job_without_a_result_has_its_reason(void **state)
 {
 	struct run *run = *state;
 	int64_t now = clock_utc_ms();
@@ -727,7 +727,7 @@ static void a_history_begins_with_its_newest_step(void **state)
 	expect(run, HISTORY "&branch=main&overlay=kim/tile", "Answer A1", false);
 }
 
-static void an_undecided_job_is_measured_again(void **state)
+static void an_undecided_job_has_the_advice_to_retry(void **state)
 {
 	struct run *run = *state;
 	fill_more(run);
@@ -863,7 +863,7 @@ static void add_newer_alerts(struct run *run, int n)
 }
 
 /* However many newer alerts there are. */
-static void an_old_alert_is_still_the_state_of_its_branch(void **state)
+static void an_old_open_alert_is_the_state_of_its_branch(void **state)
 {
 	static const char *const pages[] = { "/", "/branches", "/repos/kernels", NULL };
 	struct run *run = *state;
@@ -1068,7 +1068,7 @@ static void a_list_of_comparisons_counts_explains_and_answers(void **state)
 	expect(run, "/comparisons", "<small><a href=\"/alerts/1\">A1</a> resolved</small>", true);
 }
 
-static void the_queue_says_what_runs_why_others_wait_and_what_was_found(void **state)
+static void the_queue_shows_running_waiting_and_ended_jobs(void **state)
 {
 	struct run *run = *state;
 	char text[512];
@@ -1117,7 +1117,7 @@ static void the_queue_says_what_runs_why_others_wait_and_what_was_found(void **s
 	expect(run, "/jobs", "<p>Last verdict of kim/tile: <a href=\"/comparisons/", true);
 }
 
-static void a_branch_without_an_alert_says_what_to_do(void **state)
+static void a_branch_without_an_alert_has_a_next_step(void **state)
 {
 	struct run *run = *state;
 	fill_more(run);
@@ -1154,7 +1154,7 @@ static void a_bar_names_a_push_only_where_one_is_blamed(void **state)
 }
 
 /* The job of a push failed before it had a comparison. */
-static void a_push_that_was_not_measured_says_why(void **state)
+static void an_unmeasured_push_has_its_reason(void **state)
 {
 	static const char step[] = "Why: the disk is full</span><span class=why>What to do: fix the cause and push again; "
 				   "<a href=\"/jobs/1\">J1</a> has the log";
@@ -1196,30 +1196,30 @@ static void a_push_that_was_not_measured_says_why(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		LIST_TEST(a_line_tells_its_cell_its_interval_and_its_author),
-		LIST_TEST(answers_name_the_author_too),
-		LIST_TEST(the_overview_tells_the_same_of_each_branch),
-		LIST_TEST(no_cell_vanishes_without_a_word),
-		LIST_TEST(no_waiting_job_vanishes_without_a_word),
-		LIST_TEST(nobody_knows_when_a_job_behind_a_late_one_begins),
+		LIST_TEST(a_row_has_cell_interval_and_author),
+		LIST_TEST(api_answers_name_the_author),
+		LIST_TEST(the_overview_has_cell_interval_and_author_of_each_branch),
+		LIST_TEST(omitted_cells_are_counted),
+		LIST_TEST(omitted_waiting_jobs_are_counted),
+		LIST_TEST(a_job_after_an_overdue_one_has_no_forecast),
 		LIST_TEST(lists_are_filtered_by_author_and_time),
 		LIST_TEST(upkeep_is_separate_from_requested_jobs),
 		LIST_TEST(a_page_of_few_among_many_is_full),
 		LIST_TEST(a_heat_map_names_its_pushes),
 		LIST_TEST(a_history_holds_several_cells_and_branches),
-		LIST_TEST(a_stretch_of_a_history_stands_in_its_address),
-		LIST_TEST(an_alert_shows_its_cells_with_interval_and_past),
+		LIST_TEST(the_address_of_a_history_has_its_period),
+		LIST_TEST(an_alert_shows_its_cells_with_interval_and_history),
 		LIST_TEST(an_alert_of_a_thousand_cells_is_a_short_page),
 		LIST_TEST(the_queue_is_a_timeline),
-		LIST_TEST(what_waits_takes_the_device_that_is_free_first),
-		LIST_TEST(a_flood_does_not_hide_what_runs),
+		LIST_TEST(a_waiting_job_is_forecast_on_the_first_free_device),
+		LIST_TEST(many_waiting_jobs_do_not_hide_running_ones),
 		LIST_TEST(each_of_twenty_devices_has_its_lane),
 		LIST_TEST(a_queue_without_devices_is_no_picture),
 		LIST_TEST(unschedulable_jobs_of_a_list_are_queried_once),
 		LIST_TEST(a_job_begins_with_its_finding),
-		LIST_TEST(a_job_without_a_result_says_why),
+		LIST_TEST(a_job_without_a_result_has_its_reason),
 		LIST_TEST(a_history_begins_with_its_newest_step),
-		LIST_TEST(an_undecided_job_is_measured_again),
+		LIST_TEST(an_undecided_job_has_the_advice_to_retry),
 		LIST_TEST(a_commit_begins_with_its_finding),
 		LIST_TEST(an_alert_of_an_unchanged_push_is_the_next_step),
 		LIST_TEST(an_alert_of_an_environment_is_answered_at_its_comparison),
@@ -1227,7 +1227,7 @@ int main(void)
 		LIST_TEST(a_heat_map_begins_with_its_newest_step),
 		LIST_TEST(an_alert_of_a_list_is_answered_by_one_button),
 		LIST_TEST(a_branch_is_slower_while_its_alert_is_open),
-		LIST_TEST(an_old_alert_is_still_the_state_of_its_branch),
+		LIST_TEST(an_old_open_alert_is_the_state_of_its_branch),
 		LIST_TEST(the_worst_live_loss_of_a_branch_is_its_headline),
 		LIST_TEST(a_known_culprit_is_named_instead_of_the_push),
 		LIST_TEST(bisects_begin_with_their_finding),
@@ -1236,9 +1236,9 @@ int main(void)
 		LIST_TEST(an_undecided_comparison_explains_the_cell_with_the_largest_change),
 		LIST_TEST(an_alert_of_a_list_has_its_worst_cell_first),
 		LIST_TEST(a_list_of_comparisons_counts_explains_and_answers),
-		LIST_TEST(the_queue_says_what_runs_why_others_wait_and_what_was_found),
-		LIST_TEST(a_branch_without_an_alert_says_what_to_do),
-		LIST_TEST(a_push_that_was_not_measured_says_why),
+		LIST_TEST(the_queue_shows_running_waiting_and_ended_jobs),
+		LIST_TEST(a_branch_without_an_alert_has_a_next_step),
+		LIST_TEST(an_unmeasured_push_has_its_reason),
 		LIST_TEST(a_bar_names_a_push_only_where_one_is_blamed),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -223,7 +223,7 @@ static void test_as_tables(void **state)
 	answer_free(&a);
 }
 
-static void test_asking(void **state)
+static void test_request_of_a_profile(void **state)
 {
 	struct run *run = *state;
 	struct answer a = post(run, "/api/v1/profiles", "{\"alert\":1}");
@@ -250,7 +250,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_as_json, run_setup, run_teardown),
 		cmocka_unit_test_setup_teardown(test_configurations, run_setup, run_teardown),
 		cmocka_unit_test_setup_teardown(test_as_tables, run_setup, run_teardown),
-		cmocka_unit_test_setup_teardown(test_asking, run_setup, run_teardown),
+		cmocka_unit_test_setup_teardown(test_request_of_a_profile, run_setup, run_teardown),
 	};
 	return cmocka_run_group_tests_name("profiles over HTTP", tests, NULL, NULL);
 }

@@ -56,7 +56,7 @@ static void expect(struct run *run, const char *query, const char *expected)
 	json_decref(root);
 }
 
-static void test_what_stands_in_it(void **state)
+static void test_entries_of_a_report(void **state)
 {
 	struct run *run = *state;
 	fill_report(run->f);
@@ -143,7 +143,7 @@ static void test_forms(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		SITE_TEST(test_what_stands_in_it),
+		SITE_TEST(test_entries_of_a_report),
 		SITE_TEST(test_forms),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

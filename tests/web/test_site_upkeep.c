@@ -137,7 +137,7 @@ static void test_backup_that_fails(void **state)
 	assert_string_equal(run->requested.what, "backup\nbackup over\n");
 }
 
-static void test_backup_that_nobody_waits_for(void **state)
+static void test_backup_without_a_waiting_client(void **state)
 {
 	struct run *run = *state;
 	close(begin_backup(run));
@@ -179,7 +179,7 @@ int main(void)
 		SITE_TEST(test_events),
 		SITE_TEST(test_backup),
 		SITE_TEST(test_backup_that_fails),
-		SITE_TEST(test_backup_that_nobody_waits_for),
+		SITE_TEST(test_backup_without_a_waiting_client),
 		SITE_TEST(test_backup_when_the_daemon_ends),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -134,7 +134,7 @@ static void a_configuration_is_shown_key_by_key(void **state)
 	answer_free(&a);
 }
 
-static void what_ptxas_says_of_its_kernels_is_shown(void **state)
+static void ptxas_differences_are_shown(void **state)
 {
 	static const struct profile_diagnostic said[] = {
 		{ 0, "new", "serial", "C7512", "v2_backward_kernel<128, 128, 1>",
@@ -159,7 +159,7 @@ static void what_ptxas_says_of_its_kernels_is_shown(void **state)
 	answer_free(&a);
 }
 
-static void without_counters_it_says_why_and_what_to_do(void **state)
+static void without_counters_the_page_has_the_reason_and_the_remedy(void **state)
 {
 	struct run *run = *state;
 	int64_t id = comparison(run->f);
@@ -196,7 +196,7 @@ static void without_counters_it_says_why_and_what_to_do(void **state)
 	answer_free(&a);
 }
 
-static void peers_stand_below_both_sides(void **state)
+static void peers_are_listed_below_both_sides(void **state)
 {
 	struct run *run = *state;
 	struct fixture *f = run->f;
@@ -242,7 +242,7 @@ static void an_alert_has_the_sentence_and_the_screen(void **state)
 	answer_free(&a);
 }
 
-static void where_warps_wait_stands_beside_the_code(void **state)
+static void warp_stalls_are_next_to_the_code(void **state)
 {
 	struct run *run = *state;
 	int64_t id = comparison(run->f);
@@ -270,7 +270,7 @@ static void where_warps_wait_stands_beside_the_code(void **state)
 	answer_free(&a);
 }
 
-static void a_profile_without_a_result_says_how_it_stands(void **state)
+static void a_profile_without_a_result_has_its_state(void **state)
 {
 	struct run *run = *state;
 	struct fixture *f = run->f;
@@ -295,7 +295,7 @@ static void a_profile_without_a_result_says_how_it_stands(void **state)
 }
 
 /* Below any regression of a program, on every page and in every format. */
-static void a_program_shows_only_its_times_wherever_one_asks_why(void **state)
+static void every_page_shows_only_times_of_a_program(void **state)
 {
 	static const char *const where[] = { "/comparisons/1", "/alerts/1", "/alerts", "/api/v1/comparisons/1.md",
 		"/api/v1/profiles/1", "/api/v1/profiles/1.md", "/api/v1/alerts/1" };
@@ -345,7 +345,7 @@ static void the_cell_that_lost_most_comes_first(void **state)
 	answer_free(&a);
 }
 
-static void what_a_branch_wrote_is_text(void **state)
+static void text_of_a_branch_is_escaped(void **state)
 {
 	struct run *run = *state;
 	int64_t id = comparison(run->f);
@@ -376,15 +376,15 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(everything_of_a_profile_is_on_the_opened_cell, run_setup, run_teardown),
 		cmocka_unit_test_setup_teardown(a_configuration_is_shown_key_by_key, run_setup, run_teardown),
-		cmocka_unit_test_setup_teardown(what_ptxas_says_of_its_kernels_is_shown, run_setup, run_teardown),
-		cmocka_unit_test_setup_teardown(without_counters_it_says_why_and_what_to_do, run_setup, run_teardown),
-		cmocka_unit_test_setup_teardown(peers_stand_below_both_sides, run_setup, run_teardown),
+		cmocka_unit_test_setup_teardown(ptxas_differences_are_shown, run_setup, run_teardown),
+		cmocka_unit_test_setup_teardown(without_counters_the_page_has_the_reason_and_the_remedy, run_setup, run_teardown),
+		cmocka_unit_test_setup_teardown(peers_are_listed_below_both_sides, run_setup, run_teardown),
 		cmocka_unit_test_setup_teardown(an_alert_has_the_sentence_and_the_screen, run_setup, run_teardown),
-		cmocka_unit_test_setup_teardown(a_profile_without_a_result_says_how_it_stands, run_setup, run_teardown),
-		cmocka_unit_test_setup_teardown(a_program_shows_only_its_times_wherever_one_asks_why, run_setup, run_teardown),
+		cmocka_unit_test_setup_teardown(a_profile_without_a_result_has_its_state, run_setup, run_teardown),
+		cmocka_unit_test_setup_teardown(every_page_shows_only_times_of_a_program, run_setup, run_teardown),
 		cmocka_unit_test_setup_teardown(the_cell_that_lost_most_comes_first, run_setup, run_teardown),
-		cmocka_unit_test_setup_teardown(where_warps_wait_stands_beside_the_code, run_setup, run_teardown),
-		cmocka_unit_test_setup_teardown(what_a_branch_wrote_is_text, run_setup, run_teardown),
+		cmocka_unit_test_setup_teardown(warp_stalls_are_next_to_the_code, run_setup, run_teardown),
+		cmocka_unit_test_setup_teardown(text_of_a_branch_is_escaped, run_setup, run_teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

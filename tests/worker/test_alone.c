@@ -24,7 +24,7 @@ static void the_lower_excess_counts(void **state)
 		fabs(alone_excess(&clocked_up, &base, &pairs) - (log(1 / 1.2) - 0.15)) < 1e-12); /* by time it would be more */
 }
 
-static void pairs_of_now_count_where_no_clock_is_known(void **state)
+static void present_pairs_count_without_a_clock(void **state)
 {
 	const struct estimate pairs = { .m = log(0.5), .m_code = log(0.5) };
 	struct alone_turn turn = { .alone = { { 2, 0 }, { 2, 0 } }, .beside = { { 2, 0 }, { 2, 0 } } };
@@ -38,7 +38,7 @@ static void pairs_of_now_count_where_no_clock_is_known(void **state)
 	assert_true(fabs(alone_turn_excess(&turn, &pairs) - log(2)) < 1e-12);
 }
 
-static void one_turn_that_agrees_ends_it(void **state)
+static void one_turn_that_agrees_ends_the_check(void **state)
 {
 	const double turn[ALONE_TURNS] = { 0.5, 0.5, 0.04, 0.5, 0.5, 0.5 };
 	(void)state;
@@ -69,7 +69,7 @@ static void a_slowed_base_is_reported(void **state)
 	assert_int_equal(slowed(1 / 1.3, 0.001, 0.001), ALONE_SAME); /* a base that is faster with the target */
 }
 
-static void without_a_clock_it_takes_more_to_be_suspected(void **state)
+static void without_a_clock_the_limit_is_higher(void **state)
 {
 	struct estimate pairs = { .runs = 3, .m = log(1 / 1.3), .m_code = log(1 / 1.3), .se = 0.001 };
 	const struct bench_alone clocked = { 2, 1500 }, not_clocked = { 2, 0 }, unknown = { 0 };
@@ -121,7 +121,7 @@ static bool accuses(uint64_t *state, double alone, double pair)
 	return alone_suspects(&check[0], &check[1], &all) && alone_judge(turn, ALONE_TURNS, all.se) == ALONE_SLOWED;
 }
 
-static void nobody_is_accused_on_a_busy_machine(void **state)
+static void a_busy_machine_rejects_no_side(void **state)
 {
 	uint64_t seed = 1;
 	int accused = 0;
@@ -135,11 +135,11 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_lower_excess_counts),
-		cmocka_unit_test(pairs_of_now_count_where_no_clock_is_known),
-		cmocka_unit_test(one_turn_that_agrees_ends_it),
+		cmocka_unit_test(present_pairs_count_without_a_clock),
+		cmocka_unit_test(one_turn_that_agrees_ends_the_check),
 		cmocka_unit_test(a_slowed_base_is_reported),
-		cmocka_unit_test(without_a_clock_it_takes_more_to_be_suspected),
-		cmocka_unit_test(nobody_is_accused_on_a_busy_machine),
+		cmocka_unit_test(without_a_clock_the_limit_is_higher),
+		cmocka_unit_test(a_busy_machine_rejects_no_side),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -34,7 +34,7 @@ static const struct audit_claim *gains(double base_ms, double target_ms)
 	return &claim;
 }
 
-static void honest_ones_are_believed(void **state)
+static void honest_modules_are_accepted(void **state)
 {
 	char why[256];
 	(void)state;
@@ -47,7 +47,7 @@ static void honest_ones_are_believed(void **state)
 	assert_true(audit_believes(&a, gains(0.010, 0.005), why, sizeof why));
 }
 
-static void a_clock_that_runs_slow_is_seen(void **state)
+static void a_slow_clock_is_detected(void **state)
 {
 	char why[256];
 	(void)state;
@@ -56,7 +56,7 @@ static void a_clock_that_runs_slow_is_seen(void **state)
 	assert_non_null(strstr(why, "for a call of the base that took 1 ms by the supervisor's clock"));
 }
 
-static void a_clock_that_was_forged_only_before_is_seen(void **state)
+static void a_clock_forged_only_before_the_audit_is_detected(void **state)
 {
 	char why[256];
 	(void)state;
@@ -148,9 +148,9 @@ static void a_module_that_ends_every_audit_is_rejected(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(honest_ones_are_believed),
-		cmocka_unit_test(a_clock_that_runs_slow_is_seen),
-		cmocka_unit_test(a_clock_that_was_forged_only_before_is_seen),
+		cmocka_unit_test(honest_modules_are_accepted),
+		cmocka_unit_test(a_slow_clock_is_detected),
+		cmocka_unit_test(a_clock_forged_only_before_the_audit_is_detected),
 		cmocka_unit_test(an_audit_that_did_not_happen_is_no_proof),
 		cmocka_unit_test(a_busy_machine_rejects_no_gain),
 		cmocka_unit_test(overhead_does_not_hide_short_calls),

@@ -56,7 +56,7 @@ static int opened(struct tmp_folder *t, const char *path, int flags, const char 
 	return error;
 }
 
-static void what_lies_below_is_opened(void **state)
+static void paths_below_a_folder_are_opened(void **state)
 {
 	struct tmp_folder *t = *state;
 
@@ -90,7 +90,7 @@ static void no_path_leads_out(void **state)
 		assert_int_equal(opened(t, out[i], O_RDONLY, NULL), EXDEV);
 }
 
-static void what_is_not_there_is_said(void **state)
+static void a_missing_path_is_reported(void **state)
 {
 	struct tmp_folder *t = *state;
 	char name[300];
@@ -108,10 +108,10 @@ static void what_is_not_there_is_said(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(what_lies_below_is_opened, setup, teardown),
+		cmocka_unit_test_setup_teardown(paths_below_a_folder_are_opened, setup, teardown),
 		cmocka_unit_test_setup_teardown(no_link_is_followed, setup, teardown),
 		cmocka_unit_test_setup_teardown(no_path_leads_out, setup, teardown),
-		cmocka_unit_test_setup_teardown(what_is_not_there_is_said, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_missing_path_is_reported, setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

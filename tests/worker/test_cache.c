@@ -91,7 +91,7 @@ static void a_cache_has_a_usual_place(void **state)
 	assert_string_equal(s->err.text, "no folder for the cache: give --cache DIR");
 }
 
-static void entries_come_back_whole(void **state)
+static void entries_are_read_back_complete(void **state)
 {
 	struct scene *s = *state;
 	struct buf b;
@@ -218,7 +218,7 @@ static void trim_keeps_the_newest(void **state)
 	assert_int_equal(fstatat(s->cache.builds_fd, ".1-2.tmp", &st, 0), -1);
 }
 
-static void unusable_positions_are_named(void **state)
+static void unusable_folders_are_named(void **state)
 {
 	struct scene *s = *state;
 	struct cache c;
@@ -230,7 +230,7 @@ static void unusable_positions_are_named(void **state)
 	assert_non_null(strstr(s->err.text, "file/cache"));
 }
 
-static void deep_and_locked_folders_go(void **state)
+static void deep_and_read_only_folders_are_removed(void **state)
 {
 	struct scene *s = *state;
 	int fd = workdir_fresh(s->folder.fd, "w", &s->err), deep;
@@ -364,15 +364,15 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(a_cache_has_a_usual_place, setup, teardown),
-		cmocka_unit_test_setup_teardown(entries_come_back_whole, setup, teardown),
+		cmocka_unit_test_setup_teardown(entries_are_read_back_complete, setup, teardown),
 		cmocka_unit_test_setup_teardown(modules_are_named_by_their_hash, setup, teardown),
 		cmocka_unit_test_setup_teardown(sealed_open_refuses_what_is_no_file, setup, teardown),
 		cmocka_unit_test_setup_teardown(locks_exclude_each_other, setup, teardown),
 		cmocka_unit_test_setup_teardown(builds_have_slots, setup, teardown),
 		cmocka_unit_test_setup_teardown(trim_keeps_the_newest, setup, teardown),
-		cmocka_unit_test_setup_teardown(unusable_positions_are_named, setup, teardown),
+		cmocka_unit_test_setup_teardown(unusable_folders_are_named, setup, teardown),
 		cmocka_unit_test_setup_teardown(each_user_has_a_cache, setup, teardown),
-		cmocka_unit_test_setup_teardown(deep_and_locked_folders_go, setup, teardown),
+		cmocka_unit_test_setup_teardown(deep_and_read_only_folders_are_removed, setup, teardown),
 		cmocka_unit_test(logs_keep_both_ends),
 	};
 

@@ -19,7 +19,7 @@ static void is_called(const char *os_release, const char *point_release, const c
 	assert_string_equal(text, whole);
 }
 
-static void systems_have_names(void **state)
+static void operating_systems_have_names(void **state)
 {
 	(void)state;
 	is_called("PRETTY_NAME=\"Debian GNU/Linux 12 (bookworm)\"\nID=debian\nVERSION_ID=\"12\"\n", "12.5\n", "debian 12.5, ");
@@ -29,7 +29,7 @@ static void systems_have_names(void **state)
 	is_called("", "", "");
 }
 
-static void this_one_has_one(void **state)
+static void this_system_has_a_name(void **state)
 {
 	char text[64];
 	(void)state;
@@ -39,6 +39,6 @@ static void this_one_has_one(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(systems_have_names), cmocka_unit_test(this_one_has_one) };
+	const struct CMUnitTest tests[] = { cmocka_unit_test(operating_systems_have_names), cmocka_unit_test(this_system_has_a_name) };
 	return cmocka_run_group_tests_name("image", tests, NULL, NULL);
 }

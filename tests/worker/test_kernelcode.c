@@ -119,7 +119,7 @@ static bool same(const struct recipe *a, const struct recipe *b, const char *sym
 	return strcmp(code_of(&x, symbol), code_of(&y, symbol)) == 0;
 }
 
-static void what_belongs_to_a_kernel_counts(void **state)
+static void data_of_a_kernel_counts(void **state)
 {
 	(void)state;
 	struct recipe r = usual;
@@ -142,7 +142,7 @@ static void what_belongs_to_a_kernel_counts(void **state)
 	assert_true(same(&usual, &r, "beta"));
 }
 
-static void what_belongs_to_others_does_not(void **state)
+static void data_of_other_kernels_does_not_count(void **state)
 {
 	(void)state;
 	struct recipe r = usual;
@@ -345,7 +345,7 @@ static void kernels_are_found_by_symbol_and_architecture(void **state)
 	kernelcode_free(k);
 }
 
-static void the_same_kernel_of_two_files_is_one_if_it_is_the_same(void **state)
+static void equal_kernels_of_two_files_are_one(void **state)
 {
 	(void)state;
 	struct recipe other = usual;
@@ -438,7 +438,7 @@ static bool is_read(const struct buf *packed, size_t len, size_t full_len)
 	return *code;
 }
 
-static void a_block_fills_exactly_what_it_says(void **state)
+static void a_block_has_exactly_its_declared_size(void **state)
 {
 	(void)state;
 	struct buf file, packed;
@@ -481,7 +481,7 @@ static bool is_read_before(const char *match, size_t match_len, size_t n_matched
 }
 
 /* The low half of a token, the offset of the match, and the continuation of its length. */
-static void a_block_refers_to_nothing_beyond_itself(void **state)
+static void a_block_has_no_reference_outside_itself(void **state)
 {
 	(void)state;
 	assert_true(is_read_before("\x04\x01\x00", 3, 8));
@@ -499,19 +499,19 @@ static void a_block_refers_to_nothing_beyond_itself(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_belongs_to_a_kernel_counts),
-		cmocka_unit_test(what_belongs_to_others_does_not),
+		cmocka_unit_test(data_of_a_kernel_counts),
+		cmocka_unit_test(data_of_other_kernels_does_not_count),
 		cmocka_unit_test(numbers_of_a_file_in_names_do_not_count),
 		cmocka_unit_test(kernels_private_to_a_file_keep_their_name),
 		cmocka_unit_test(functions_that_call_each_other_end),
 		cmocka_unit_test(work_has_an_end),
 		cmocka_unit_test(kernels_are_found_by_symbol_and_architecture),
-		cmocka_unit_test(the_same_kernel_of_two_files_is_one_if_it_is_the_same),
+		cmocka_unit_test(equal_kernels_of_two_files_are_one),
 		cmocka_unit_test(what_cannot_be_unpacked_is_not_known),
 		cmocka_unit_test(broken_modules_are_refused),
 		cmocka_unit_test(a_module_without_device_code_has_no_kernels),
-		cmocka_unit_test(a_block_fills_exactly_what_it_says),
-		cmocka_unit_test(a_block_refers_to_nothing_beyond_itself),
+		cmocka_unit_test(a_block_has_exactly_its_declared_size),
+		cmocka_unit_test(a_block_has_no_reference_outside_itself),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -95,7 +95,7 @@ static void debug_sections_do_not_count(void **state)
 	differs(false, "without symbols and notes of the compiler");
 }
 
-static void the_rest_does(void **state)
+static void other_sections_count(void **state)
 {
 	char extra[220], option[240];
 
@@ -204,7 +204,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(debug_sections_do_not_count),
-		cmocka_unit_test(the_rest_does),
+		cmocka_unit_test(other_sections_count),
 		cmocka_unit_test(every_loaded_byte),
 		cmocka_unit_test(other_files_are_their_bytes),
 		cmocka_unit_test(objects_are_compared_without_lines),

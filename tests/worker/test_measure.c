@@ -100,7 +100,7 @@ static void a_slower_target_is_confirmed(void **state)
 }
 
 /* One cell becomes slower and one faster by far more than runs vary: neither waits for a second set. */
-static void what_is_overwhelming_is_not_measured_twice(void **state)
+static void overwhelming_evidence_is_not_measured_twice(void **state)
 {
 	struct scene *s = *state;
 
@@ -121,7 +121,7 @@ static void what_is_overwhelming_is_not_measured_twice(void **state)
 }
 
 /* The same where the budget ends before four runs: the evidence stays as it is. */
-static void the_budget_does_not_hide_what_is_overwhelming(void **state)
+static void the_budget_does_not_hide_overwhelming_evidence(void **state)
 {
 	struct scene *s = *state;
 
@@ -221,7 +221,7 @@ static void wrong_results_are_not_timed(void **state)
 	assert_int_equal(report_verdict(&s->bench), VERDICT_FAILED);
 }
 
-static void what_both_sides_share_is_the_bases(void **state)
+static void an_error_of_both_sides_blames_the_base(void **state)
 {
 	struct scene *s = *state;
 
@@ -232,7 +232,7 @@ static void what_both_sides_share_is_the_bases(void **state)
 	assert_int_equal(s->runs, 0);
 }
 
-static void what_one_commit_fails_at_twice_is_its_own(void **state)
+static void a_repeated_error_blames_its_commit(void **state)
 {
 	struct scene *s = *state;
 
@@ -243,7 +243,7 @@ static void what_one_commit_fails_at_twice_is_its_own(void **state)
 	assert_int_equal(bench_failure(&s->bench, 0)->role, ROLE_TARGET);
 }
 
-static void a_run_that_is_void_is_not_believed(void **state)
+static void a_void_run_is_not_used(void **state)
 {
 	struct scene *s = *state;
 	char text[16384];
@@ -277,7 +277,7 @@ static void different_inputs_are_not_comparable(void **state)
 	assert_int_equal(bench_verdict(&s->bench, 1), VERDICT_UNDECIDED);
 }
 
-static void what_a_side_does_not_do_is_passed_over(void **state)
+static void unsupported_cells_of_a_side_are_skipped(void **state)
 {
 	struct scene *s = *state;
 
@@ -294,7 +294,7 @@ static void what_a_side_does_not_do_is_passed_over(void **state)
 	assert_int_equal(report_verdict(&s->bench), VERDICT_REMOVED);
 }
 
-static void a_cell_that_the_reference_does_not_do_costs_it_no_other(void **state)
+static void a_cell_that_the_reference_does_not_support_voids_no_other(void **state)
 {
 	struct scene *s = *state;
 	struct bench *b = &s->bench;
@@ -398,7 +398,7 @@ static void the_code_of_kernels_is_read_from_the_module(void **state)
 	buf_fini(&module);
 }
 
-static void nothing_is_faster_than_the_device(void **state)
+static void times_beyond_the_device_limit_are_rejected(void **state)
 {
 	struct scene *s = *state;
 	struct cell *c = &s->cell[0];
@@ -417,7 +417,7 @@ static void nothing_is_faster_than_the_device(void **state)
 	assert_int_equal(s->runs, 1);
 }
 
-static void runs_that_bring_nothing_end(void **state)
+static void runs_without_progress_end(void **state)
 {
 	struct scene *s = *state;
 
@@ -462,23 +462,23 @@ int main(void)
 		T(every_side_begins_equally_often),
 		T(equal_times_are_unchanged),
 		T(a_slower_target_is_confirmed),
-		T(what_is_overwhelming_is_not_measured_twice),
-		T(the_budget_does_not_hide_what_is_overwhelming),
+		T(overwhelming_evidence_is_not_measured_twice),
+		T(the_budget_does_not_hide_overwhelming_evidence),
 		T(quick_is_one_run),
 		T(the_budget_ends_it),
 		T(the_budget_ends_a_run_between_cells),
 		T(a_crash_after_a_fault_does_not_hide_it),
 		T(wrong_results_are_not_timed),
-		T(what_both_sides_share_is_the_bases),
-		T(what_one_commit_fails_at_twice_is_its_own),
+		T(an_error_of_both_sides_blames_the_base),
+		T(a_repeated_error_blames_its_commit),
 		T(different_inputs_are_not_comparable),
-		T(a_run_that_is_void_is_not_believed),
-		T(what_a_side_does_not_do_is_passed_over),
-		T(a_cell_that_the_reference_does_not_do_costs_it_no_other),
+		T(a_void_run_is_not_used),
+		T(unsupported_cells_of_a_side_are_skipped),
+		T(a_cell_that_the_reference_does_not_support_voids_no_other),
 		T(memory_yields_to_clear_runs),
 		T(the_code_of_kernels_is_read_from_the_module),
-		T(nothing_is_faster_than_the_device),
-		T(runs_that_bring_nothing_end),
+		T(times_beyond_the_device_limit_are_rejected),
+		T(runs_without_progress_end),
 		T(reports_report_it_all),
 	};
 

@@ -5,7 +5,7 @@
 /* Left to `make check`: takes seconds. */
 #include "measure_run.h"
 
-static void outcomes_are_kept_and_deaths_are_not(void **state)
+static void outcomes_of_checks_are_cached_and_crashes_are_not(void **state)
 {
 	struct scene *s = *state;
 
@@ -134,7 +134,7 @@ static void a_target_that_ends_the_process_in_the_bases_call_is_rejected(void **
 }
 
 /* Whatever the runner reports about the base in a run, a check has passed. */
-static void any_fault_of_the_base_beside_the_target_is_the_targets(void **state)
+static void a_fault_of_the_base_next_to_the_target_blames_the_target(void **state)
 {
 	static const char *const classes[] = { "crash", "abi", "unsupported", "device", "timeout" };
 	struct scene *s = *state;
@@ -147,7 +147,7 @@ static void any_fault_of_the_base_beside_the_target_is_the_targets(void **state)
 	}
 }
 
-static void a_base_that_ends_the_process_beside_itself_is_not_comparable(void **state)
+static void a_base_that_ends_the_process_next_to_itself_is_not_comparable(void **state)
 {
 	struct scene *s = *state;
 
@@ -159,7 +159,7 @@ static void a_base_that_ends_the_process_beside_itself_is_not_comparable(void **
 }
 
 /* One crash of the base in a run with the target is no proof: it may crash now and then. */
-static void a_base_that_crashes_once_accuses_nobody(void **state)
+static void a_base_that_crashes_once_blames_no_side(void **state)
 {
 	static const char *const ends[] = { "kill -SEGV $$", "kill -KILL $$", "kill -TERM $$", "exit 0" };
 	struct scene *s = *state;
@@ -208,7 +208,7 @@ static void processes_that_the_runner_does_not_find_are_found(void **state)
 	assert_int_equal(procs_count(), 0);
 }
 
-static void processes_from_before_and_those_that_ended_accuse_nobody(void **state)
+static void earlier_and_ended_processes_blame_no_side(void **state)
 {
 	struct scene *s = *state;
 
@@ -251,7 +251,7 @@ static void memory_exhaustion_is_a_machine_failure(void **state)
 }
 
 /* A copy that is killed as well: a process of this machine ends runners. */
-static void a_base_that_is_killed_beside_itself_is_the_machines(void **state)
+static void a_base_killed_next_to_itself_blames_the_machine(void **state)
 {
 	struct scene *s = *state;
 
@@ -262,7 +262,7 @@ static void a_base_that_is_killed_beside_itself_is_the_machines(void **state)
 	assert_int_equal(s->faults, 0);
 }
 
-static void nonsense_is_the_subjects(void **state)
+static void malformed_records_blame_the_side(void **state)
 {
 	struct scene *s = *state;
 
@@ -278,7 +278,7 @@ static void nonsense_is_the_subjects(void **state)
 	assert_non_null(strstr(bench_failure(&s->bench, 1)->detail, "another task"));
 }
 
-static void lines_without_the_seal_are_not_the_runners(void **state)
+static void lines_without_the_seal_are_forged(void **state)
 {
 	struct scene *s = *state;
 
@@ -354,7 +354,7 @@ static void a_run_that_dies_is_blamed_by_solo_checks(void **state)
 	assert_int_equal(bench_verdict(&s->bench, 2), VERDICT_UNCHANGED);
 }
 
-static void a_death_that_nobody_repeats_is_the_last_ones(void **state)
+static void an_unrepeated_death_blames_the_last_side(void **state)
 {
 	struct scene *s = *state;
 
@@ -379,7 +379,7 @@ static void a_hanging_run_ends(void **state)
 	assert_int_equal(procs_count(), 0);
 }
 
-static void a_fault_of_both_is_taken_separate(void **state)
+static void a_fault_of_both_sides_is_checked_separately(void **state)
 {
 	struct scene *s = *state;
 	char script[300];
@@ -395,7 +395,7 @@ static void a_fault_of_both_is_taken_separate(void **state)
 	assert_int_equal(s->faults, 1);
 }
 
-static void a_base_that_fails_beside_the_target_is_not_blamed(void **state)
+static void a_base_that_fails_next_to_the_target_is_not_blamed(void **state)
 {
 	struct scene *s = *state;
 
@@ -412,30 +412,30 @@ int main(void)
 {
 #define T(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
 	const struct CMUnitTest tests[] = {
-		T(outcomes_are_kept_and_deaths_are_not),
+		T(outcomes_of_checks_are_cached_and_crashes_are_not),
 		T(a_hanging_check_ends),
 		T(a_process_that_just_ends),
 		T(a_runner_that_does_nothing),
 		T(a_runner_that_is_killed),
 		T(a_target_that_ends_the_process_in_the_bases_call_is_rejected),
-		T(any_fault_of_the_base_beside_the_target_is_the_targets),
-		T(a_base_that_ends_the_process_beside_itself_is_not_comparable),
-		T(a_base_that_crashes_once_accuses_nobody),
+		T(a_fault_of_the_base_next_to_the_target_blames_the_target),
+		T(a_base_that_ends_the_process_next_to_itself_is_not_comparable),
+		T(a_base_that_crashes_once_blames_no_side),
 		T(a_target_that_is_killed_in_its_own_calls_has_failed),
 		T(memory_exhaustion_is_a_machine_failure),
-		T(a_base_that_is_killed_beside_itself_is_the_machines),
+		T(a_base_killed_next_to_itself_blames_the_machine),
 		T(processes_that_the_runner_does_not_find_are_found),
-		T(processes_from_before_and_those_that_ended_accuse_nobody),
-		T(nonsense_is_the_subjects),
-		T(lines_without_the_seal_are_not_the_runners),
+		T(earlier_and_ended_processes_blame_no_side),
+		T(malformed_records_blame_the_side),
+		T(lines_without_the_seal_are_forged),
 		T(a_seal_is_good_for_one_line),
 		T(timings_of_unknown_inputs_are_forged),
 		T(timings_without_inputs_are_refused),
 		T(a_run_that_dies_is_blamed_by_solo_checks),
-		T(a_death_that_nobody_repeats_is_the_last_ones),
+		T(an_unrepeated_death_blames_the_last_side),
 		T(a_hanging_run_ends),
-		T(a_fault_of_both_is_taken_separate),
-		T(a_base_that_fails_beside_the_target_is_not_blamed),
+		T(a_fault_of_both_sides_is_checked_separately),
+		T(a_base_that_fails_next_to_the_target_is_not_blamed),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

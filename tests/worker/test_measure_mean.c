@@ -105,7 +105,7 @@ static void a_loss_of_the_mean_gets_a_second_set(void **state)
 	assert_int_equal(bench_verdict(&s.bench, FORWARD), VERDICT_UNCHANGED);
 }
 
-static void none_asks_for_none(void **state)
+static void no_loss_requests_no_second_set(void **state)
 {
 	(void)state;
 	begin();
@@ -118,7 +118,7 @@ static void none_asks_for_none(void **state)
 }
 
 /* Where the budget ends before a second set, or none was requested, slow calls are reported but do not decide the verdict. */
-static void what_is_not_confirmed_is_not_called(void **state)
+static void an_unconfirmed_loss_is_no_verdict(void **state)
 {
 	struct cell_verdict v;
 	(void)state;
@@ -145,8 +145,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_loss_of_the_mean_gets_a_second_set),
-		cmocka_unit_test(none_asks_for_none),
-		cmocka_unit_test(what_is_not_confirmed_is_not_called),
+		cmocka_unit_test(no_loss_requests_no_second_set),
+		cmocka_unit_test(an_unconfirmed_loss_is_no_verdict),
 	};
 	return cmocka_run_group_tests(tests, NULL, close_scene);
 }

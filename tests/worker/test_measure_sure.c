@@ -58,7 +58,7 @@ static void a_target_that_fails_the_base_in_another_run_is_rejected(void **state
 	}
 }
 
-static void a_target_that_is_as_fast_alone_is_believed(void **state)
+static void a_target_as_fast_alone_is_accepted(void **state)
 {
 	struct scene *s = *state;
 
@@ -82,7 +82,7 @@ static void a_check_that_errs_costs_two_runs(void **state)
 
 /* Two threads are faster than one on an idle machine, where they were started; now it is busy, and they are not, with the base or
  * alone. */
-static void a_machine_that_became_busy_accuses_nobody(void **state)
+static void a_machine_that_becomes_busy_blames_no_side(void **state)
 {
 	struct scene *s = *state;
 
@@ -110,7 +110,7 @@ static void fast_until(struct scene *s, int process_run)
 	measure_all(s);
 }
 
-static void a_gain_that_no_other_clock_sees_is_forged(void **state)
+static void a_gain_that_no_other_clock_confirms_is_forged(void **state)
 {
 	struct scene *s = *state;
 
@@ -122,7 +122,7 @@ static void a_gain_that_no_other_clock_sees_is_forged(void **state)
 	assert_true(s->runs >= s->bench.rule.runs_ok_min + AUDIT_TRIES - 1); /* one before each try but the first */
 }
 
-static void a_gain_that_is_gone_since_is_none_and_no_forgery(void **state)
+static void a_gain_that_disappeared_is_neither_gain_nor_forgery(void **state)
 {
 	struct scene *s = *state;
 
@@ -133,7 +133,7 @@ static void a_gain_that_is_gone_since_is_none_and_no_forgery(void **state)
 	assert_int_not_equal(bench_verdict(&s->bench, 1), VERDICT_IMPROVEMENT);
 }
 
-static void a_machine_that_is_another_since_is_reported_not_the_target(void **state)
+static void a_changed_machine_is_reported_instead_of_the_target(void **state)
 {
 	struct scene *s = *state;
 
@@ -155,7 +155,7 @@ static int lose_it(void *arg, const struct msg *m, struct fw_err *err)
 	return count(arg, m, err);
 }
 
-static void a_device_that_is_lost_accuses_nobody(void **state)
+static void a_lost_device_blames_no_side(void **state)
 {
 	struct scene *s = *state;
 
@@ -172,13 +172,13 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		T(a_target_that_slows_the_base_is_rejected),
 		T(a_target_that_fails_the_base_in_another_run_is_rejected),
-		T(a_target_that_is_as_fast_alone_is_believed),
+		T(a_target_as_fast_alone_is_accepted),
 		T(a_check_that_errs_costs_two_runs),
-		T(a_machine_that_became_busy_accuses_nobody),
-		T(a_gain_that_no_other_clock_sees_is_forged),
-		T(a_gain_that_is_gone_since_is_none_and_no_forgery),
-		T(a_machine_that_is_another_since_is_reported_not_the_target),
-		T(a_device_that_is_lost_accuses_nobody),
+		T(a_machine_that_becomes_busy_blames_no_side),
+		T(a_gain_that_no_other_clock_confirms_is_forged),
+		T(a_gain_that_disappeared_is_neither_gain_nor_forgery),
+		T(a_changed_machine_is_reported_instead_of_the_target),
+		T(a_lost_device_blames_no_side),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

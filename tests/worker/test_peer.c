@@ -92,7 +92,7 @@ static void silence_times_out(void **state)
 	assert_false(s->peer.cancelled);
 }
 
-static void nonsense_ends_the_session(void **state)
+static void malformed_lines_end_the_session(void **state)
 {
 	struct scene *s = *state;
 	struct msg m;
@@ -132,7 +132,7 @@ static void pings_when_due(void **state)
 	assert_true(s->peer.next_ping_ns > clock_mono_ns() + 9000000000ll);
 }
 
-static void a_daemon_that_is_gone_cancels(void **state)
+static void a_lost_daemon_cancels_the_job(void **state)
 {
 	static const struct msg m = { .t = MSG_PING };
 	struct scene *s = *state;
@@ -337,7 +337,7 @@ static void a_process_whose_first_thread_has_ended(void **state)
 	assert_int_equal(procs_count(), 0);
 }
 
-static void a_reader_that_has_seen_enough(void **state)
+static void a_reader_that_ends_early(void **state)
 {
 	struct scene *s = *state;
 	struct proc_exit how;
@@ -370,7 +370,7 @@ static void end_of_input_ends_the_child(void **state)
 	assert_int_equal(s->err.code, ERR_CANCELLED);
 }
 
-static void what_does_not_start_is_said(void **state)
+static void a_start_error_is_reported(void **state)
 {
 	struct scene *s = *state;
 	struct pump pump = { .peer = &s->peer, .deadline_ms = 1000 };
@@ -387,7 +387,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		T(lines_and_payload),
 		T(silence_times_out),
-		T(nonsense_ends_the_session),
+		T(malformed_lines_end_the_session),
 		T(a_line_without_end_is_refused),
 		T(pings_when_due),
 		T(a_write_that_fails_names_the_reason),
@@ -395,15 +395,15 @@ int main(void)
 		T(other_lines_during_a_job_end_it),
 		T(a_worker_that_stays),
 		T(a_pause_ends_with_the_job),
-		T(a_daemon_that_is_gone_cancels),
+		T(a_lost_daemon_cancels_the_job),
 		T(every_stream_is_read_to_its_end),
 		T(the_deadline_ends_everything),
 		T(a_child_that_leaves_others_behind),
 		T(a_process_whose_first_thread_has_ended),
-		T(a_reader_that_has_seen_enough),
+		T(a_reader_that_ends_early),
 		T(cancel_ends_the_child),
 		T(end_of_input_ends_the_child),
-		T(what_does_not_start_is_said),
+		T(a_start_error_is_reported),
 		T(a_signal_to_all_processes_cancels),
 	};
 

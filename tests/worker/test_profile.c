@@ -28,7 +28,7 @@ static void each_side_is_counted_twice(void **state)
 	assert_null(strstr(core, "\"code\":\"\""));
 }
 
-static void machine_code_says_what_differs(void **state)
+static void machine_code_differences_are_reported(void **state)
 {
 	(void)state;
 	runner("for c in cells: kernels(c, counted); end(c, 'range')\n");
@@ -57,7 +57,7 @@ static void sampler(const char *body)
 	"    seen(c, 'same', 500, [48, 500, 'long_scoreboard', 500])\n"                                                          \
 	"    end(c, 'code')\n"
 
-static void warps_wait_beside_the_hunks(void **state)
+static void warp_stalls_are_next_to_the_hunks(void **state)
 {
 	(void)state;
 	runner(COUNTED);
@@ -79,7 +79,7 @@ static void warps_wait_beside_the_hunks(void **state)
 	HAS_NOT("\"t\":\"stalls\"");
 }
 
-static void samples_that_cannot_be_had_cost_nothing_else(void **state)
+static void missing_samples_void_no_other_result(void **state)
 {
 	static const struct {
 		const char *sampler, *why;
@@ -116,7 +116,7 @@ static void a_sampler_that_hangs_is_ended(void **state)
 	HAS("\"t\":\"code\"", "\"cell\":1", "\"base\":\"core()\"", "<- 90.0 % gmma");
 }
 
-static void who_may_not_count_does_not_sample(void **state)
+static void no_sampling_without_permission_for_counters(void **state)
 {
 	(void)state;
 	runner("for c in cells: kernels(c, {}); end(c, 'code', 'the driver shows counters to administrators only')\n");
@@ -125,7 +125,7 @@ static void who_may_not_count_does_not_sample(void **state)
 	assert_null(strstr(runs(), "samples"));
 }
 
-static void the_loss_is_looked_for_in_the_configuration(void **state)
+static void the_loss_is_traced_to_the_configuration(void **state)
 {
 	(void)state;
 	runner("for c in cells: kernels(c, counted); end(c, 'range')\n");
@@ -199,7 +199,7 @@ static void refused_counters_are_not_requested_again(void **state)
 	HAS("\"t\":\"kernel\"", "\"role\":\"target\"", "\"ms\":-1", "\"values\":{}");
 }
 
-static void times_are_better_than_nothing(void **state)
+static void times_are_reported_without_counters(void **state)
 {
 	(void)state;
 	runner("for c in cells:\n"
@@ -292,18 +292,18 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(each_side_is_counted_twice, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(machine_code_says_what_differs, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(warps_wait_beside_the_hunks, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(samples_that_cannot_be_had_cost_nothing_else, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(machine_code_differences_are_reported, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(warp_stalls_are_next_to_the_hunks, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(missing_samples_void_no_other_result, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_sampler_that_hangs_is_ended, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(who_may_not_count_does_not_sample, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(no_sampling_without_permission_for_counters, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_configuration_that_is_refused_costs_only_its_run, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(another_providers_configuration_is_not_tried, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(the_loss_is_looked_for_in_the_configuration, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(the_loss_is_traced_to_the_configuration, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(equal_configurations_need_no_such_run, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_found_configuration_is_passed_to_later_processes, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(refused_counters_are_not_requested_again, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(times_are_better_than_nothing, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(times_are_reported_without_counters, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(one_cell_may_be_counted_and_another_not, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_process_that_dies_costs_its_cell, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(kernels_that_hang_when_they_are_counted_are_given_up, set_up, tear_down),

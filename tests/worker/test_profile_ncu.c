@@ -81,7 +81,7 @@ static void ncu_samples_where_it_counted(void **state)
 	HAS_NOT("stalls_why");
 }
 
-static void ncu_that_does_not_sample_says_why(void **state)
+static void ncu_without_samples_reports_the_reason(void **state)
 {
 	static const struct {
 		const char *source, *words;
@@ -136,7 +136,7 @@ static void a_table_of_instructions_is_read(void **state)
 	buffered_clear_stalls(&s);
 }
 
-static void ncu_that_fails_says_why(void **state)
+static void ncu_that_fails_reports_the_reason(void **state)
 {
 	static const struct {
 		const char *table, *words;
@@ -174,9 +174,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(ncu_counts_where_the_runner_cannot, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(ncu_samples_where_it_counted, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(ncu_that_does_not_sample_says_why, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(ncu_without_samples_reports_the_reason, set_up, tear_down),
 		cmocka_unit_test(a_table_of_instructions_is_read),
-		cmocka_unit_test_setup_teardown(ncu_that_fails_says_why, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(ncu_that_fails_reports_the_reason, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(other_devices_have_no_ncu, set_up, tear_down),
 	};
 	procs_adopt();

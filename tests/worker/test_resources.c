@@ -66,7 +66,7 @@ static struct resources read_kernel(const struct buf *common, const struct buf *
 	return all.of[0];
 }
 
-static void what_the_compiler_wrote_is_read(void **state)
+static void resources_written_by_the_compiler_are_read(void **state)
 {
 	(void)state;
 	struct buf common, own;
@@ -104,7 +104,7 @@ static void what_the_compiler_wrote_is_read(void **state)
 	buf_fini(&own);
 }
 
-static void what_is_not_in_the_file_is_not_known(void **state)
+static void values_missing_in_the_file_are_unknown(void **state)
 {
 	(void)state;
 	struct buf common, own;
@@ -165,8 +165,8 @@ static void blocks_fit_as_the_toolkit_counts_them(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_the_compiler_wrote_is_read),
-		cmocka_unit_test(what_is_not_in_the_file_is_not_known),
+		cmocka_unit_test(resources_written_by_the_compiler_are_read),
+		cmocka_unit_test(values_missing_in_the_file_are_unknown),
 		cmocka_unit_test(blocks_fit_as_the_toolkit_counts_them),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -132,7 +132,7 @@ static void folders_that_are_shown(void **state)
 }
 
 /* Builds and runs of root's worker give up root. */
-static void root_becomes_nobody(void **state)
+static void root_runs_as_nobody(void **state)
 {
 	struct sandbox s = { .active = true, .drops_root = true, .bwrap = "/usr/bin/bwrap" };
 	struct sandbox_argv *v = calloc(1, sizeof *v);
@@ -166,7 +166,7 @@ static void environment_of_a_run(void **state)
 	free(v);
 }
 
-static void without_isolation_only_the_command_is_left(void **state)
+static void without_isolation_only_the_command_remains(void **state)
 {
 	struct sandbox s = { .active = false };
 	struct sandbox_argv *v = calloc(1, sizeof *v);
@@ -200,7 +200,7 @@ static void too_many_arguments_are_an_error(void **state)
 	free(v);
 }
 
-static void required_without_bubblewrap_says_so(void **state)
+static void a_required_sandbox_without_bubblewrap_is_an_error(void **state)
 {
 	char *before = strdup(getenv("PATH") ? getenv("PATH") : "/usr/bin:/bin");
 	struct sandbox *s = calloc(1, sizeof *s);
@@ -502,7 +502,7 @@ static void compilers_have_versions(void **state)
 }
 
 /* The driver accepts only a process that has the capability outside of user namespaces. */
-static void who_counts_keeps_one_capability(void **state)
+static void a_process_with_counters_has_one_capability(void **state)
 {
 	struct sandbox s = { .active = true, .bwrap = "/usr/bin/bwrap", .drops_root = true, .keeps_counters = true };
 	struct sandbox_argv *v = calloc(1, sizeof *v);
@@ -554,19 +554,19 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(words),
 		cmocka_unit_test(build_arguments),
-		cmocka_unit_test(root_becomes_nobody),
+		cmocka_unit_test(root_runs_as_nobody),
 		cmocka_unit_test(environment_of_a_run),
 		cmocka_unit_test(folders_that_are_shown),
-		cmocka_unit_test(without_isolation_only_the_command_is_left),
+		cmocka_unit_test(without_isolation_only_the_command_remains),
 		cmocka_unit_test(too_many_arguments_are_an_error),
-		cmocka_unit_test(required_without_bubblewrap_says_so),
+		cmocka_unit_test(a_required_sandbox_without_bubblewrap_is_an_error),
 		cmocka_unit_test(a_bubblewrap_that_fails_is_explained),
 		cmocka_unit_test(a_runner_of_root_alone_is_refused),
 		cmocka_unit_test(a_program_runs_inside),
 		cmocka_unit_test(a_command_is_no_option),
 		cmocka_unit_test(processes_of_a_run_are_limited),
 		cmocka_unit_test(memory_of_folders_is_limited),
-		cmocka_unit_test(who_counts_keeps_one_capability),
+		cmocka_unit_test(a_process_with_counters_has_one_capability),
 		cmocka_unit_test(calls_of_branches_are_limited),
 		cmocka_unit_test(compilers_have_versions),
 	};

@@ -224,7 +224,7 @@ static void not_compared(const char *why)
 	sassdiff_fini(&d);
 }
 
-static void without_a_disassembler_hashes_speak(void **state)
+static void without_a_disassembler_hashes_decide(void **state)
 {
 	(void)state;
 	disassembler(NULL);
@@ -265,7 +265,7 @@ int main(void)
 		cmocka_unit_test(each_function_gets_its_verdict),
 		cmocka_unit_test(people_get_a_table_and_hunks),
 		cmocka_unit_test(programs_get_json),
-		cmocka_unit_test(without_a_disassembler_hashes_speak),
+		cmocka_unit_test(without_a_disassembler_hashes_decide),
 		cmocka_unit_test(a_disassembler_that_fails_is_reported),
 		cmocka_unit_test(what_cannot_be_read_is_one_line),
 	};

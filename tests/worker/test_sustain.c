@@ -207,7 +207,7 @@ static void two_runs_have_to_agree(void **state)
 }
 
 /* Another process used the device: there is no evidence that the branch has an effect, nor that it has none. */
-static void a_first_look_that_was_spoiled_is_repeated(void **state)
+static void an_interrupted_first_run_is_repeated(void **state)
 {
 	struct msg_cell m = { .process_run = 1, .set = 1, .cell = FORWARD_DENSE, .series = SERIES_SUSTAINED };
 	struct fw_err err = { 0 };
@@ -264,7 +264,7 @@ static void energy_counts_where_it_is_known(void **state)
 
 /* K and V evicted first from L2, as measured on an H200 at its power limit: clocks 8 and 7 % lower, and sustained runs of one
  * side up to 5 % apart. */
-static void a_large_loss_is_seen_through_the_wandering(void **state)
+static void a_large_loss_is_found_despite_drift(void **state)
 {
 	static const float base[2][2] = { { 1376, 1405 }, { 1366, 1415 } }, target[2][2] = { { 1300, 1270 }, { 1331, 1268 } };
 	(void)state;
@@ -276,7 +276,7 @@ static void a_large_loss_is_seen_through_the_wandering(void **state)
 }
 
 /* Clocks that were read next to the calls drift and show nothing, but sustained runs show a regression that pairs do not. */
-static void times_count_beside_the_pairs(void **state)
+static void sustained_times_count_in_addition_to_pairs(void **state)
 {
 	static const float wandering[2][2] = { { 1575, 1650 }, { 1531, 1600 } },
 			   slower[2][2] = { { 3.37F, 3.38F }, { 3.65F, 3.66F } },
@@ -304,11 +304,11 @@ int main(void)
 		cmocka_unit_test(a_class_with_a_sentinel_elsewhere_has_none_here),
 		cmocka_unit_test(a_drifting_clock_blames_no_side),
 		cmocka_unit_test(two_runs_have_to_agree),
-		cmocka_unit_test(a_first_look_that_was_spoiled_is_repeated),
+		cmocka_unit_test(an_interrupted_first_run_is_repeated),
 		cmocka_unit_test(the_first_sustained_run_is_short),
-		cmocka_unit_test(a_large_loss_is_seen_through_the_wandering),
+		cmocka_unit_test(a_large_loss_is_found_despite_drift),
 		cmocka_unit_test(energy_counts_where_it_is_known),
-		cmocka_unit_test(times_count_beside_the_pairs),
+		cmocka_unit_test(sustained_times_count_in_addition_to_pairs),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -199,7 +199,7 @@ static void hostile_entries_are_refused(void **state)
 }
 
 /* A link to a folder outside of the input but inside the root is allowed; writing through it is not. */
-static void nothing_is_written_through_a_link(void **state)
+static void no_file_is_written_through_a_link(void **state)
 {
 	struct scene *s = *state;
 	struct stat st;
@@ -310,7 +310,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(one_blob_is_one_file, setup, teardown),
 		cmocka_unit_test_setup_teardown(files_come_out_where_openat2_is_forbidden, setup, teardown),
 		cmocka_unit_test_setup_teardown(hostile_entries_are_refused, setup, teardown),
-		cmocka_unit_test_setup_teardown(nothing_is_written_through_a_link, setup, teardown),
+		cmocka_unit_test_setup_teardown(no_file_is_written_through_a_link, setup, teardown),
 		cmocka_unit_test_setup_teardown(limits_end_it, setup, teardown),
 		cmocka_unit_test_setup_teardown(broken_archives_are_refused, setup, teardown),
 		cmocka_unit_test_setup_teardown(no_mutation_escapes, setup, teardown),

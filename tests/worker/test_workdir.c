@@ -165,7 +165,7 @@ static void usage_is_counted_to_a_depth(void **state)
 }
 
 /* What a build could use to hide the size of its files. */
-static void usage_says_what_it_does_not_count(void **state)
+static void usage_lists_what_it_does_not_count(void **state)
 {
 	struct scene *s = *state;
 
@@ -260,7 +260,7 @@ int main(void)
 		IN_A_FOLDER(copies_are_whole),
 		IN_A_FOLDER(deep_folders_are_not_copied),
 		IN_A_FOLDER(usage_is_counted_to_a_depth),
-		IN_A_FOLDER(usage_says_what_it_does_not_count),
+		IN_A_FOLDER(usage_lists_what_it_does_not_count),
 		IN_A_FOLDER(names_kinds_and_contents_are_hashed),
 		IN_A_FOLDER(a_folder_gets_another_owner),
 	};
