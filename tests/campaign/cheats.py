@@ -39,7 +39,8 @@ CHEATS = {
     "threads and processes": {
         "thread": cheat("escaped", "wrong"), "pool_late": cheat("escaped", "wrong"), "burner": cheat("escaped", "slowed"),
         "early": cheat("clock"), "shared_memory": cheat("escaped", "wrong"), "fork": cheat("escaped"),
-        "husk": cheat("escaped"), "blind": cheat("escaped", "slowed"), "kin": cheat("escaped"), "orphan": cheat("escaped"),
+        "dead_main_thread": cheat("escaped"), "blind": cheat("escaped", "slowed"), "sibling": cheat("escaped"),
+        "orphan": cheat("escaped"),
         "deaf": cheat("crash", "escaped"), "answer_thief": cheat("escaped", "timeout")},
     "caches": {
         "cached": cheat("wrong"), "stale": cheat("wrong"), "keeps": cheat("wrong"), "keeps_late": cheat("wrong"),
@@ -47,7 +48,8 @@ CHEATS = {
         "rolls": cheat(NOTHING)},
     "replaced functions": {
         "saboteur": cheat("slowed"), "first_call": cheat("slowed"), "constructor": cheat("slowed"),
-        "base_code": cheat("slowed"), "copies": cheat("forged"), "undone": cheat("forged"), "random": cheat("forged"),
+        "base_code": cheat("slowed"), "copies": cheat("forged"), "restored_import": cheat("forged"),
+        "random": cheat("forged"),
         "hidden_alarm": cheat("forged"), "degenerate": cheat("wrong", **BACKWARD),
         "degenerate_second": cheat("wrong", **BACKWARD),
         "degenerate_audit": cheat("wrong", "clock", base="plodding", **BACKWARD),
@@ -64,7 +66,7 @@ CHEATS = {
         "faults": cheat(NOTHING), "protected_pages": cheat("crash", "wrong"), "late_timer": cheat("wrong", "escaped", SET_BACK)},
     "clocks": {
         "clock": cheat("clock"), "clock_import": cheat("forged"), "libc_clock": cheat("forged"), "tsc": cheat("crash"),
-        "clock_little": cheat(OPEN), "clock_loss": cheat(OPEN)},
+        "clock_small": cheat(OPEN), "clock_loss": cheat(OPEN)},
     "expected answers": {
         "known": cheat("wrong"), "expected": cheat("wrong"), "task": cheat(NOTHING)},
     "low precision": {

@@ -84,8 +84,8 @@ FOLDERS = {
                  "worker/test_image", "worker/test_c_form", "worker/test_compilers", "worker/test_room", "worker/test_lastwords",
                  "worker/test_workdir"],
         "more": ["worker/*"],
-        "scripts": ["worker/test_identities.sh", "worker/test_read_only.sh", "worker/test_left_running.sh",
-                    "worker/test_odd_programs.sh", "flopwatchd/test_toolchains.sh"],
+        "scripts": ["worker/test_identities.sh", "worker/test_read_only.sh", "worker/test_leftover_processes.sh",
+                    "worker/test_unusual_programs.sh", "flopwatchd/test_toolchains.sh"],
     },
 }
 # Files with tests of their own.

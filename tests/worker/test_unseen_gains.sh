@@ -6,7 +6,7 @@
 . "$root/tests/support/integrity.sh"
 
 caught cheat_known good 'failed wrong' '^(with other inputs on the same plan|between the timed calls|after the timed calls): '
-for module in copies undone random clock_import libc_clock; do
+for module in copies restored_import random clock_import libc_clock; do
 	caught "cheat_$module" good 'rejected forged' '^changed (the functions that the runner calls|code that was loaded before it)'
 done
 caught cheat_answer_thief good '(rejected escaped|failed timeout)' '(exists next to it after a call|did not end within)' '(target|device)'

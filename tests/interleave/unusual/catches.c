@@ -1,5 +1,5 @@
 /* Catches SIGTERM and SIGALRM; raises SIGTERM itself, and its own timer raises SIGALRM during its calls. */
-#include "odd.h"
+#include "unusual.h"
 
 #include <sys/time.h>
 
@@ -22,7 +22,7 @@ int main(void)
 	{
 		setitimer(ITIMER_REAL, &soon, NULL);
 		raise(SIGTERM);
-		odd_work(4000);
+		do_work(4000);
 	}
 	return caught > 0 ? 0 : 1;
 }

@@ -1,5 +1,5 @@
 /* Runs another program in each call by vfork and exec, like a program that compiles. */
-#include "odd.h"
+#include "unusual.h"
 
 #include <spawn.h>
 
@@ -13,7 +13,7 @@ int main(void)
 
 		if (posix_spawn(&child, "/usr/bin/true", NULL, NULL, argv, none) == 0)
 			waitpid(child, NULL, 0);
-		odd_work(2000);
+		do_work(2000);
 	}
 	return 0;
 }

@@ -1,11 +1,11 @@
 /* Starts four threads in each call, and waits for them. */
-#include "odd.h"
+#include "unusual.h"
 
 #include <pthread.h>
 
 static void *share(void *arg)
 {
-	odd_work(1000);
+	do_work(1000);
 	return arg;
 }
 

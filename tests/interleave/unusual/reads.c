@@ -1,5 +1,5 @@
 /* Reads its own file in each call. */
-#include "odd.h"
+#include "unusual.h"
 
 int main(void)
 {
@@ -13,7 +13,7 @@ int main(void)
 			sum += n;
 		if (fd >= 0)
 			close(fd);
-		odd_work(sum > 0 ? 3000 : 1);
+		do_work(sum > 0 ? 3000 : 1);
 	}
 	return 0;
 }

@@ -1,4 +1,4 @@
-/* odd.h - shared by these programs: work of a given length, the only thing that is compared between calls. */
+/* unusual.h - shared by these programs: work of a given length, the only thing that is compared between calls. */
 #ifndef TESTS_ODD_H
 #define TESTS_ODD_H
 
@@ -19,15 +19,15 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static volatile double odd_sink;
+static volatile double work_sink;
 
-static inline void odd_work(int units)
+static inline void do_work(int units)
 {
 	double x = 1;
 
 	for (long i = 0; i < units * 100L; i++)
 		x = x * 1.0000001 + 1e-9;
-	odd_sink = x;
+	work_sink = x;
 }
 
 #endif

@@ -1,5 +1,5 @@
 /* Sets its priority and its core at the start, and again in each call. */
-#include "odd.h"
+#include "unusual.h"
 
 static void choose_core(void)
 {
@@ -22,7 +22,7 @@ int main(void)
 	FLOPWATCH("nices", 1e6, 0)
 	{
 		choose_core();
-		odd_work(4000);
+		do_work(4000);
 	}
 	return 0;
 }

@@ -1,10 +1,10 @@
 #!/bin/bash
-# Honest programs with unusual behaviour (tests/interleave/odd), each pushed against itself: none is accused, and none fails.
+# Honest programs with unusual behaviour (tests/interleave/unusual), each pushed against itself: none is accused, and none fails.
 # Runs beside three others.
 . "$(dirname "$0")/../support/tap.sh"
 . "$(dirname "$0")/../support/daemon.sh"
 
-odd=$root/tests/interleave/odd
+unusual=$root/tests/interleave/unusual
 benchmark() { # file of a program
 	local name command
 	name=$(basename "$1")
@@ -15,14 +15,14 @@ benchmark() { # file of a program
 	esac
 	echo "  ${name%.*}: {command: [$command], reader: flopwatch, threshold_pct: 50, budget_s: 6, timeout_s: 30, gpu: false}"
 }
-programs=("$odd"/*.c "$odd"/*.py "$odd"/*.sh)
+programs=("$unusual"/*.c "$unusual"/*.py "$unusual"/*.sh)
 names=() list=""
 for ((i = 0; i < ${#programs[@]}; i += 4)); do # four programs per manifest
-	repo=odd$i
+	repo=unusual$i
 	git init -q --bare -b main "$tmp/$repo.git"
 	git init -q -b main "$tmp/$repo"
 	git -C "$tmp/$repo" remote add origin "$tmp/$repo.git"
-	cp "$odd/odd.h" "${programs[@]:i:4}" "$tmp/$repo"
+	cp "$unusual/unusual.h" "${programs[@]:i:4}" "$tmp/$repo"
 	{
 		echo 'flopwatch: 1'
 		echo 'build: {dir: ., command: [sh, -c, "for f in *.c; do [ ! -f $f ] || gcc -std=gnu11 -D_GNU_SOURCE -O1 -I$FLOPWATCH_KIT -o ${f%.c} $f -lm -lpthread || exit 1; done"], timeout_s: 120}'
@@ -34,7 +34,7 @@ for ((i = 0; i < ${#programs[@]}; i += 4)); do # four programs per manifest
 		done
 	} >"$tmp/$repo/.flopwatch.yaml"
 	list="$list${list:+, }{name: $repo, url: $tmp/$repo.git}"
-	commit "$repo" "odd programs"
+	commit "$repo" "unusual programs"
 	push "$repo" main
 done
 write_config "sandbox: auto" "workers: [{name: cpu, command: [flopwatch-worker, serve], device: cpu}]" "repos: [$list]"

@@ -1,5 +1,5 @@
 /* Sleeps in its calls, and after a call in its own turn, where it checks the result. */
-#include "odd.h"
+#include "unusual.h"
 
 static const char *rest(void *argument)
 {
@@ -13,7 +13,7 @@ int main(void)
 	flopwatch_check(rest, NULL);
 	FLOPWATCH("sleeps", 1e6, 0)
 	{
-		odd_work(3000);
+		do_work(3000);
 		usleep(500);
 	}
 	return 0;

@@ -1,5 +1,5 @@
 /* Maps 256 MiB in each call, uses some of it, and unmaps it. */
-#include "odd.h"
+#include "unusual.h"
 
 enum { BYTES = 256 << 20, STEP = 1 << 20 };
 
@@ -13,7 +13,7 @@ int main(void)
 			return 1;
 		for (int i = 0; i < BYTES; i += STEP)
 			all[i] = 1;
-		odd_work(3000);
+		do_work(3000);
 		munmap(all, BYTES);
 	}
 	return 0;

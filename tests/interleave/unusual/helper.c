@@ -1,5 +1,5 @@
 /* Forks a helper in each call, which does half of the work, and waits for it. */
-#include "odd.h"
+#include "unusual.h"
 
 int main(void)
 {
@@ -8,10 +8,10 @@ int main(void)
 		pid_t child = fork();
 
 		if (child == 0) {
-			odd_work(2000);
+			do_work(2000);
 			_exit(0);
 		}
-		odd_work(2000);
+		do_work(2000);
 		if (child > 0)
 			waitpid(child, NULL, 0);
 	}

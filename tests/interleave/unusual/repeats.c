@@ -1,5 +1,5 @@
 /* Repeats a call one to four times, varying, and reports the count; calls once where the worker requests that. */
-#include "odd.h"
+#include "unusual.h"
 
 int main(void)
 {
@@ -13,7 +13,7 @@ int main(void)
 		wild = wild * 1664525u + 1013904223u;
 		n = flopwatch_cell.is_single ? 1 : 1 + (int)(wild >> 30);
 		for (int i = 0; i < n; i++)
-			odd_work(3000);
+			do_work(3000);
 		flopwatch_cell.reported_ms[slot] = (double)(flopwatch_ns() - begin) * 1e-6 / n;
 		flopwatch_cell.repeats[slot] = n;
 	}

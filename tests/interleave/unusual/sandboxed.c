@@ -1,5 +1,5 @@
 /* Installs its own system call filter before its first cell, which rejects the calls that it does not need. */
-#include "odd.h"
+#include "unusual.h"
 
 #include <linux/filter.h>
 #include <linux/seccomp.h>
@@ -24,7 +24,7 @@ int main(void)
 	prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
 	FLOPWATCH("sandboxed", 1e6, 0)
 	{
-		odd_work(4000);
+		do_work(4000);
 	}
 	return 0;
 }

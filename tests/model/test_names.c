@@ -1,4 +1,4 @@
-/* test_words.c - enums and their names in lines, files and rows. */
+/* names.c: enums and their names in lines, files and rows. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>

@@ -1,5 +1,5 @@
 /* Has a thread that does a share of each call, and one that reads a clock ten times a second, also while the other side runs. */
-#include "odd.h"
+#include "unusual.h"
 
 #include <pthread.h>
 
@@ -13,7 +13,7 @@ static void *help(void *arg)
 	for (;;) {
 		while (!wanted)
 			pthread_cond_wait(&changed, &lock);
-		odd_work(2000);
+		do_work(2000);
 		wanted = 0;
 		pthread_cond_broadcast(&changed);
 	}
@@ -24,7 +24,7 @@ static void *tick(void *arg)
 {
 	for (;;) {
 		usleep(100000);
-		odd_work(10);
+		do_work(10);
 	}
 	return arg;
 }
@@ -43,7 +43,7 @@ int main(void)
 		while (wanted)
 			pthread_cond_wait(&changed, &lock);
 		pthread_mutex_unlock(&lock);
-		odd_work(2000);
+		do_work(2000);
 	}
 	return 0;
 }

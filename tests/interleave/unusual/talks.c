@@ -1,5 +1,5 @@
 /* Prints a lot on standard error, in its calls and between them. */
-#include "odd.h"
+#include "unusual.h"
 
 int main(void)
 {
@@ -7,7 +7,7 @@ int main(void)
 	{
 		for (int i = 0; i < 200; i++)
 			fprintf(stderr, "warning: row %d is as it was, which is as it should be, but printed\n", i);
-		odd_work(3000);
+		do_work(3000);
 	}
 	for (int i = 0; i < 2000; i++)
 		fprintf(stderr, "done with %d\n", i);
