@@ -36,6 +36,21 @@ rm "$tree/tests/room/test_bad.sh"
 fails "nothing but skips is no pass" 1 run skipped
 is "and counted so" "$(tail -n 1 <<<"$out")" "0 passed, 0 failed, 2 skipped"
 
+cat >"$tmp/titles.sh" <<'SH'
+. "$1/tests/support/tap.sh"
+ok "and a first title stays as it is" true
+ok "a push" true
+is "is measured" 1 1
+is "and opens no alert" 1 2
+ok "another push" true
+SH
+fails "titles that continue another title" 1 bash "$tmp/titles.sh" "$root"
+is "begin with it" "$(grep -E '^(not )?ok ' <<<"$out")" "ok 1 - and a first title stays as it is
+ok 2 - a push
+ok 3 - a push ... is measured
+not ok 4 - a push ... and opens no alert
+ok 5 - another push"
+
 # the modes: scripts, or tests in C, of which those that take long run only where they are named
 small script 'echo "ok 1 - a script"'
 program() { # name, second line, lines

@@ -10,6 +10,9 @@
 #   put   FILE TEXT              atomically: a concurrent reader of FILE sees the old content, or TEXT
 #   await COMMAND...             until it succeeds, also on a busy machine; fails after $patience seconds
 #
+# A title may continue the ones before it ("and exits with 4", "its log has the reason", "is reported once"). Its line begins with the
+# title that it continues, so that a failure can be read alone.
+#
 # $bin has the programs (FW_BIN, default build/bin), $tmp is a folder that is removed at the end unless KEEP is set, $out is the
 # last output of ok and fails. on_exit COMMAND... runs before the folder is removed (stop a daemon). Ends with exit 1 if a test
 # failed.
@@ -18,16 +21,23 @@ root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 bin=${FW_BIN:-$root/build/bin}
 tmp=$(mktemp -d "${TMPDIR:-/tmp}/flopwatch-test-XXXXXX") || exit 1
 export LC_ALL=C.UTF-8 TZ=UTC
-tap_n=0 tap_failed=0 out="" tap_exit=()
+tap_n=0 tap_failed=0 out="" tap_exit=() tap_subject=""
 
 tap_result() { # 0 or 1, name, details...
+	local name=$2
+	case $name in
+	"and "* | "but "* | "or "* | "nor "* | "so "* | "also "* | "not "* | "then "* | "too" | "which "* | "that "* | "whose "* | "it "* | "its "* | \
+		"they "* | "their "* | "those "* | "none "* | "the other "* | "the others "* | "is "* | "are "* | "was "* | "were "* | "has "* | \
+		"have "* | "says "* | "names "* | "shows "* | "leaves "* | "ends "*) name="${tap_subject:+$tap_subject ... }$name" ;;
+	*) tap_subject=$name ;;
+	esac
 	tap_n=$((tap_n + 1))
 	if [ "$1" = 0 ]; then
-		printf 'ok %d - %s\n' "$tap_n" "$2"
+		printf 'ok %d - %s\n' "$tap_n" "$name"
 		return 0
 	fi
 	tap_failed=$((tap_failed + 1))
-	printf 'not ok %d - %s\n' "$tap_n" "$2"
+	printf 'not ok %d - %s\n' "$tap_n" "$name"
 	shift 2
 	printf '%s\n' "$@" | head -n 40 | sed 's/^/#   /'
 	return 1
