@@ -6,5 +6,5 @@
 . "$root/tests/support/integrity.sh"
 cp "$tmp/suite.yaml" "$tmp/calls.yaml"
 sed -i 's/^seed:/decide: call\nseed:/' "$tmp/calls.yaml"
-ok "no cheat gains, and no honest module is accused" python3 "$root/tests/campaign/cheats.py" "$tmp"
+ok "no cheat gains, and no honest module is rejected" python3 "$root/tests/campaign/cheats.py" "$tmp"
 grep -E '^(campaign|# )' <<<"$out"

@@ -18,5 +18,5 @@ push lines slow
 git -C "$tmp/lines" checkout -q main
 write_config "sandbox: none" "workers: [{name: sim, command: [flopwatch-worker, serve], device: sim}]" \
 	"repos: [{name: lines, url: $tmp/lines.git}]" 'webhooks: [{name: nobody, url: "http://127.0.0.1:1/", comparisons: true}]'
-ok "a failed call is one line, and is over with the fault" python3 "$root/tests/campaign/faults.py" "$tmp"
+ok "a failed call prints one line, and the error ends with the fault" python3 "$root/tests/campaign/faults.py" "$tmp"
 grep -E '^(campaign|# )' <<<"$out"

@@ -41,13 +41,13 @@ ok "for the commit, too" fw wait "${sha:0:12}" --repo kernels --quiet
 which="flopwatch: main is in several repositories: kernels, others; name one with --repo NAME"
 for asked in "compare $sha main" "submit main" "bisect $sha main" "peer main" "profile $sha main"; do
 	fails "${asked%% *} asks likewise" 2 fw $asked
-	is "in the same words" "$out" "$which"
+	is "with the same text" "$out" "$which"
 done
 fails "and so with a commit" 2 fw submit "${sha:0:12}"
 is "which it names" "$out" "flopwatch: ${sha:0:12} is in several repositories: kernels, others; name one with --repo NAME"
 of_all="flopwatch: 2 repositories are watched: kernels, others; name one with --repo NAME"
 for asked in peer "history nope" "submit nowhere" "profile --suite tiny"; do
-	fails "$asked: what neither has, or nobody named, is asked about, too" 2 fw $asked
+	fails "$asked: missing and unnamed values are requested as well" 2 fw $asked
 	is "with the names to choose from" "$out" "$of_all"
 done
 is "a branch that one of them has is that one's" "$(job_field "$(fw submit slow --json | jq .id)" repo)" kernels

@@ -27,7 +27,7 @@ fails "--timeout is a number" 2 "$bin/flopwatch" wait main --timeout soon
 fails "an option that the verb does not take" 2 "$bin/flopwatch" completion bash --cells x
 is "is named, in one line" "$out" "flopwatch: completion takes no --cells; see flopwatch help completion"
 fails "also before the verb" 2 "$bin/flopwatch" --state nonsense completion bash
-fails "also where another begins alike" 2 "$bin/flopwatch" import "$tmp/none" --base-provider x
+fails "also where another command has the same beginning" 2 "$bin/flopwatch" import "$tmp/none" --base-provider x
 is "which is not taken for it" "$out" "flopwatch: import takes no --base-provider; see flopwatch help import"
 fails "--server is an address" 2 "$bin/flopwatch" --server ftp://x status
 fails "a daemon that is not there" 5 "$bin/flopwatch" --server http://127.0.0.1:1 status
@@ -124,7 +124,7 @@ done
 git -C "$tmp/elsewhere" checkout -q -b mine
 git -C "$tmp/elsewhere" -c user.name=t -c user.email=t@localhost commit -q -a -m "not pushed"
 fails "nor can a commit that is not pushed be compared" 4 in_clone compare main . --quiet --timeout 100
-is "which it says" "$out" "flopwatch: this checkout is not the one that the daemon reads, and repository kernels does not have its commit; push it: git push origin mine"
+is "and prints that" "$out" "flopwatch: this checkout is not the one that the daemon reads, and repository kernels does not have its commit; push it: git push origin mine"
 is "and nothing was queued" "$(sql "SELECT count(*) FROM job")" "$queued"
 git -C "$tmp/elsewhere" checkout -q --detach origin/slow
 run in_clone compare main . --quiet --timeout 100
@@ -141,7 +141,7 @@ like "says what to do" "$out" 'not inside a git checkout'
 ok "status" fw status
 like "begins with the counts" "$(head -n 1 <<<"$out")" '^3 branches: 1 regression, 1 unchanged, 1 identical$'
 like "the worst branch is first" "$(sed -n 2p <<<"$out")" '^  slow +regression +-[45]\.[0-9] % +4/4 cells +A[0-9]+ open +([0-9]+ (s|min) ago|now)$'
-like "lists branches as people write them" "$out" '^ +team/a\+b +identical'
+like "lists branches as users write them" "$out" '^ +team/a\+b +identical'
 like "ends with the next command" "$(tail -n 1 <<<"$out")" '^next: flopwatch why A[0-9]+$'
 alert=$(fw alerts --json | jq -r '[.items[] | select(.target == "'"$slow"'")][0].id')
 for name in slow "$slow" "${slow:0:9}"; do
@@ -202,7 +202,7 @@ ok "submit" fw submit slow
 like "says the job" "$out" '^J[0-9]+ queued$'
 waiting=$(sed -nE 's/^J([0-9]+) queued$/\1/p' <<<"$out")
 fails "wait with a deadline" 6 fw wait "$waiting" --timeout 1 --quiet
-like "says that the job goes on" "$out" 'has not ended after 1 s and continues'
+like "reports that the job continues" "$out" 'has not ended after 1 s and continues'
 ok "submit again" fw submit slow
 second=$(sed -nE 's/^J([0-9]+) queued$/\1/p' <<<"$out")
 fails "a branch with several open jobs" 2 fw cancel slow
@@ -214,7 +214,7 @@ is "which is printed" "$out" "J$second is cancelled"
 fails "a branch without an open job" 4 fw cancel slow
 like "has a newest one" "$out" '^flopwatch: branch slow has no open job; its newest, J[0-9]+, has ended$'
 fails "cancel it again" 1 fw cancel "$waiting"
-like "which it says" "$out" 'has ended already'
+like "and prints that" "$out" 'has ended already'
 fails "wait for a cancelled job" 1 fw wait "$waiting"
 like "says who did it" "$out" "J$waiting is cancelled: cancelled by local"
 fails "cancel none" 4 fw cancel 999
@@ -265,7 +265,7 @@ sed -i "s/127.0.0.1:0/127.0.0.1:$port/" "$tmp/c.yml"
 start_daemon
 fw resume sim-0
 wait "$waiter"
-is "wait goes on over a restart" "$?" 3
+is "wait continues over a restart" "$?" 3
 like "to the verdict" "$(head -n 1 "$tmp/waited")" '^[^ ]+ is (up to )?[45]\.[0-9] % slower in 4 of 4 cells$'
 
 # ---- on a terminal ----
@@ -297,7 +297,7 @@ waiting=$(fw submit slow --json | jq -r .id)
 out=$(on_terminal 100 --interrupts 2 "J$waiting" "$bin/flopwatch" --server "http://127.0.0.1:$(port)" wait "$waiting")
 is "the second Ctrl-C ends it with 130" "$(tail -n 1 <<<"$out")" "exit 130"
 like "the first says what happens" "$out" "J$waiting continues in the daemon; Ctrl-C again stops waiting, flopwatch cancel J$waiting ends the job"
-ok "the job goes on" job_is "$waiting" queued
+ok "the job continues" job_is "$waiting" queued
 
 # ---- watch ----
 "$bin/flopwatch" --server "http://127.0.0.1:$(port)" watch --timeout 60 >"$tmp/watched" 2>&1 &
@@ -329,7 +329,7 @@ ok "doctor" fw doctor
 like "sees the daemon" "$out" "^ok    daemon      $server answers"
 like "and its repositories" "$out" '^ok    repository  kernels is read'
 like "and its workers" "$out" '^ok    worker      sim is (free|busy)'
-like "and says what to do about what is missing" "$out" '^ +-> '
+like "and names the remedy for what is missing" "$out" '^ +-> '
 ok "doctor --json" fw doctor --json
 ok "is JSON" json '.ok and (.checks | length) > 4 and all(.checks[]; .health == "ok" or .advice)'
 fails "doctor without a daemon" 1 "$bin/flopwatch" --server http://127.0.0.1:1 doctor
@@ -408,7 +408,7 @@ branch kernels slower main
 echo 1.09 >"$tmp/kernels/kernels/factor"
 commit kernels "slower still"
 fails "one whose loss was not is stopped" 1 try_push slower
-like "and says how to go on" "$out" 'git push --no-verify'
+like "and prints the next step" "$out" 'git push --no-verify'
 ok "and it is not there" test -z "$(git -C "$tmp/kernels.git" branch --list slower)"
 
 # ---- backup ----
@@ -419,4 +419,4 @@ is "for its owner alone" "$(stat -c %a "$tmp/copy.db")" 600
 nothing_left() { [ -z "$(find "$tmp" -name '*.part' -o -name 'backup*')" ]; }
 ok "and nothing is left behind" await nothing_left
 fails "backup into a folder that is not there" 1 fw backup "$tmp/none/copy.db"
-like "says so" "$out" "cannot write $tmp/none/copy.db.part: No such file"
+like "reports that" "$out" "cannot write $tmp/none/copy.db.part: No such file"

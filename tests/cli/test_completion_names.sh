@@ -50,7 +50,7 @@ is "bash: an alert" "$(completes --server "$server" alerts accept '')" A1
 is "bash: a step comes before it" "$(completes --server "$server" alerts acc)" accept
 is "bash: alerts and branches" "$(completes --server "$server" why '' | tr ' ' '\n' | grep -xE 'A1|main' | paste -sd' ')" "A1 main"
 is "bash: a device" "$(completes --server "$server" pause s)" sim-0
-is "bash: a word beside branches" "$(completes --server "$server" peer '' | tr ' ' '\n' | grep -xE 'show|main' | sort | paste -sd' ')" "main show"
+is "bash: a choice next to branches" "$(completes --server "$server" peer '' | tr ' ' '\n' | grep -xE 'show|main' | sort | paste -sd' ')" "main show"
 is "bash: the server" "$(completes status --server '')" "bench1 gpu2"
 is "bash: before the verb" "$(completes --server bench1)" bench1
 is "bash: a branch of a server by its name" "$(completes --server bench1 wait ma)" main

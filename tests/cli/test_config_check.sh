@@ -75,12 +75,12 @@ sed -i "s/^listen: .*/listen: 127.0.0.1:$(cat "$tmp/taken")/" "$tmp/c.yml"
 fails "a port that another program has" 1 check
 ok "is named, with the program" said fail port "port $(cat "$tmp/taken") on 127.0.0.1 is in use by python3[.0-9]* \\(process $taken_by\\)"
 fails "and the daemon does not start on it" 1 "$bin/flopwatchd" --config "$tmp/c.yml"
-like "which it says" "$out" "port $(cat "$tmp/taken") on 127.0.0.1 is in use by another program"
+like "and prints that" "$out" "port $(cat "$tmp/taken") on 127.0.0.1 is in use by another program"
 rm -rf "$tmp/state" "$tmp/cache"
 lines "$good_repo" "$good_worker"
 start_daemon || exit 1
 sed -i "s/^listen: .*/listen: 127.0.0.1:$(port)/" "$tmp/c.yml"
-ok "beside the daemon that runs on the same state_dir" check
+ok "while a daemon runs on the same state_dir" check
 ok "the port is its own" said ok port "$(port) on 127.0.0.1 is that of the daemon that runs on this state_dir \\(process $daemon_pid\\)"
 stop_daemon
 rm -rf "$tmp/state" "$tmp/cache"
@@ -102,7 +102,7 @@ ok "a shallow clone in place can be read" check
 ok "but is named" said warn repository 'kernels: .*/shallow.git is a shallow clone; commits whose merge-base is not in it fail'
 lines "{name: kernels, url: 'file://$tmp/shallow.git'}" "$good_worker"
 fails "by URL it cannot be fetched" 1 check
-ok "which is said, with the way out" said fail repository 'kernels: .*is a shallow clone, whose history cannot be fetched; complete it with .git fetch --unshallow.$'
+ok "and that is reported, with the remedy" said fail repository 'kernels: .*is a shallow clone, whose history cannot be fetched; complete it with .git fetch --unshallow.$'
 
 lines "{name: kernels, url: $tmp/kernels.git, branches: ['*', '!wip/*']}" "$good_worker"
 ok "a pattern that matches no branch now is no mistake" check
@@ -123,7 +123,7 @@ lines "$good_repo" "{name: none, command: [$tmp/no-such-worker, serve]}, {name: 
 fails "workers that do not answer" 1 check
 ok "a program that is none" said fail worker "worker none: .*$tmp/no-such-worker"
 ok "one that ends, with what it said" said fail worker 'mute: no such host: the worker ended before its hello'
-ok "a socket of nobody" said fail worker "worker sock: cannot reach $tmp/none.sock: No such file"
+ok "a socket without a listener" said fail worker "worker sock: cannot reach $tmp/none.sock: No such file"
 printf '#!/bin/sh\nexec "%s" probe --device sim\n' "$bin/flopwatch-worker" >"$tmp/other"
 chmod +x "$tmp/other"
 lines "$good_repo" "{name: other, command: [$tmp/other], device: cuda}"
@@ -151,7 +151,7 @@ fails "a mistake in the file comes first" 2 "$bin/flopwatch" config check "$tmp/
 mkfifo "$tmp/fifo.yml"
 fails "a configuration that is a FIFO" 2 timeout "$patience" "$bin/flopwatch" config check "$tmp/fifo.yml"
 like "is named" "$out" "the configuration $tmp/fifo.yml is a FIFO, not a file"
-fails "a token in a FIFO that nobody writes to" 1 timeout "$patience" "$bin/flopwatch" --token-file "$tmp/fifo.yml" status
+fails "a token in a FIFO without a writer" 1 timeout "$patience" "$bin/flopwatch" --token-file "$tmp/fifo.yml" status
 like "is not waited for" "$out" "cannot read the token in $tmp/fifo.yml"
 fails "one that comes from a program" 5 "$bin/flopwatch" --server http://127.0.0.1:9 --token-file <(sleep 0.2; echo a-token-of-a-program) status
 like "is read, and the daemon asked" "$out" '127.0.0.1:9'

@@ -21,10 +21,10 @@ is "so does the next" "$(pushed "another compiler")" "done failed"
 fails "two are" 1 fw doctor
 like "reported with the newest message" "$out" \
 	"^fail  jobs        kernels: its last [2-9] jobs all failed alike, build; the newest, J[0-9]+: make DEVICE=cpu: exit 2\$"
-like "and with what to do" "$out" '^ +-> builds run in a sandbox'
+like "and with the remedy" "$out" '^ +-> builds run in a sandbox'
 is "REST states it of the repository" "$(api repos | jq -c '.items[0] | [.state, .failing.class, (.failing.jobs >= 2), .failing.reason]')" '["ok","build",true,"make DEVICE=cpu: exit 2"]'
 fails "--json" 1 fw doctor --json
-ok "says it, too" jq -e '.checks[] | select(.what == "jobs" and .health == "fail") | .advice' <<<"$out"
+ok "reports it as well" jq -e '.checks[] | select(.what == "jobs" and .health == "fail") | .advice' <<<"$out"
 
 echo : >"$tmp/kernels/kernels/recipe"
 echo 'int nothing;' >"$tmp/kernels/kernels/good.c"

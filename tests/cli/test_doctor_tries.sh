@@ -27,4 +27,4 @@ is "nothing was written there" "$(ls "$tmp/state")" ""
 fails "a configuration that is not there" 1 doctor "$tmp/none.yml"
 ok "is a failure, with what to do" said fail config "$tmp/none.yml: .*cannot read the configuration $tmp/none.yml: No such file or directory; copy the commented etc/flopwatchd.yml"
 fails "at the first start of the daemon, too" 2 "$bin/flopwatchd" --config "$tmp/none.yml" --check-config
-like "it says what to do" "$out" 'copy the commented etc/flopwatchd.yml of the sources there .*flopwatch config check FILE'
+like "it names the remedy" "$out" 'copy the commented etc/flopwatchd.yml of the sources there .*flopwatch config check FILE'

@@ -42,7 +42,7 @@ row one 1.30 >"$tmp/lines/bench.sh"
 commit lines "not this one [skip flopwatch]"
 push lines skipped
 fails "1: a commit that asked to be skipped has no verdict" 1 answer skipped
-like "and why" "$out" 'skip flopwatch'
+like "and the reason" "$out" 'skip flopwatch'
 
 branch lines unplanned main
 echo 'flopwatch: 1
@@ -70,7 +70,7 @@ commit lines "a newer push"
 push lines waiting
 await has_job "$(head_of lines)"
 fails "1: a push that a newer one superseded has no verdict" 1 answer "$older"
-like "which is said" "$out" 'superseded'
+like "and that is reported" "$out" 'superseded'
 ok "cancelled" fw cancel "$(job_of "$slow")"
 fails "1: and one that was cancelled has none" 1 answer slow
 touch "$tmp/go"

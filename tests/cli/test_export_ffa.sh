@@ -58,7 +58,7 @@ like "and losses" "$text" 'forward lost [0-9.]+ % TFLOP/s \(threshold 1\.50 %\)'
 touch "$tmp/plain"
 for dir in plain/no no/no; do # ENOTDIR and ENOENT
 	fails "a regression is one whose files cannot be written" 3 fw compare main slower --export "$tmp/$dir"
-	like "which is said after the finding" "$out" "cannot make the folder $tmp/$dir: No"
+	like "and that is reported after the finding" "$out" "cannot make the folder $tmp/$dir: No"
 	fails "without a regression that is an error" 1 fw compare slower main --export "$tmp/$dir"
 done
 fails "the other direction" 0 fw compare slower main --long --export "$tmp/back"
@@ -75,7 +75,7 @@ is "an object as export prints it" "$(jq -c '[keys, (.files | length)]' <<<"$out
 ok "one kind" fw submit main --cells 'attention/dense/*' -o "$tmp/any.csv"
 is "is one file" "$(wc -l <"$tmp/any.csv")" 3
 fails "two kinds are not" 1 fw submit main -o "$tmp/two.csv"
-like "which states what to do" "$out" 'two.csv takes one file, but there are cells of two kinds: choose some by --cells, or use --export DIR'
+like "which names the remedy" "$out" 'two.csv takes one file, but there are cells of two kinds: choose some by --cells, or use --export DIR'
 ok "and leave no file" test ! -e "$tmp/two.csv"
 fails "an unknown branch has its status with --export" 4 fw submit nowhere --export "$tmp/none"
 fails "so has an unreachable daemon" 5 "$bin/flopwatch" --server http://127.0.0.1:9 --quiet submit main --repo kernels -o "$tmp/none"

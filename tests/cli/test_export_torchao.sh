@@ -133,6 +133,6 @@ is "as JSON all suites are one object with the files" "$(jq -c '[(.comparisons |
 
 # ---- without a recipe ---------------------------------------------------------------------------------------------------------
 fails "attention has no recipes" 1 fw export "$(of tiny)" "$tmp/out" --format torchao
-like "which is said" "$out" 'has no cells with recipes'
+like "and that is reported" "$out" 'has no cells with recipes'
 fails "another format" 2 fw export "$(of wide)" --format nvbench
 like "names those that are written" "$out" 'export writes --format ffa or torchao, not nvbench'

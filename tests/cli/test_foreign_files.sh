@@ -11,7 +11,7 @@ fails "a slower row ends with 7" 7 "$bin/flopwatch" compare "$data/ffa-dense.csv
 is "begins with the finding" "$(head -n 1 <<<"$out")" "$tmp/slower.csv is slower in 1 of 4 cells"
 is "ends with the next command" "$(tail -n 1 <<<"$out")" "next: flopwatch compare BASE TARGET"
 like "the table shows it" "$out" 'ffa/dense/full/s8192/forward +3\.5861 +613\.2 +3\.7 +594\.3 +-3\.08 % +1/1'
-like "in words, too" "$out" 'ffa/dense/full/s8192/forward has 3\.08 % less TFLOP/s'
+like "as a sentence" "$out" 'ffa/dense/full/s8192/forward has 3\.08 % less TFLOP/s'
 like "and says what two files cannot say" "$out" 'This is not a verdict: each file is one run'
 ok "a faster row is none to fail for" "$bin/flopwatch" compare "$tmp/slower.csv" "$data/ffa-dense.csv"
 like "but is named as well" "$out" 'ffa/dense/full/s8192/forward has 3\.18 % more TFLOP/s'
@@ -24,7 +24,7 @@ full,fwd,8192,613.2000,594.3000,-3.0822"
 ok "of other formats, too" "$bin/flopwatch" compare "$data/nvbench.json" "$data/nvbench.json" "$tmp/nv.csv"
 is "with the columns that all have" "$(head -n 1 "$tmp/nv.csv")" "cell,base_ms,target_ms,base_tflops,target_tflops,change_pct"
 fails "two branches have no third file" 2 "$bin/flopwatch" compare main other "$tmp/out.csv"
-like "which is said" "$out" 'is written from two files, but main and other are not both files here'
+like "and that is reported" "$out" 'is written from two files, but main and other are not both files here'
 fails "two files have no folder" 2 "$bin/flopwatch" compare "$data/ffa-dense.csv" "$tmp/slower.csv" --export "$tmp/folder"
 like "but a third file" "$out" '^flopwatch: --export is for two branches; name a third file for two files$'
 sed 's/4,623,840/4,723,840/' "$data/ncu.csv" >"$tmp/slower.ncu.csv"
@@ -35,7 +35,7 @@ ok "equal files end with 0" "$bin/flopwatch" compare "$data/nvbench.json" "$data
 head -n 3 "$data/ffa-dense.csv" >"$tmp/fewer.csv"
 fails "a row that vanished is no silence" 7 "$bin/flopwatch" compare "$data/ffa-dense.csv" "$tmp/fewer.csv"
 like "but a warning" "$out" "WARNING ffa/dense/causal/s8192/forward is not in $tmp/fewer.csv"
-ok "old and new columns name a case alike" "$bin/flopwatch" compare "$data/ffa-block-sparse-old.csv" "$data/ffa-block-sparse.csv"
+ok "old and new columns give a case the same name" "$bin/flopwatch" compare "$data/ffa-block-sparse-old.csv" "$data/ffa-block-sparse.csv"
 like "so that they meet" "$out" 'ffa/block_sparse/s49152/r0\.1/b64/forward +23 '
 ok "--json" "$bin/flopwatch" compare "$data/hyperfine.json" "$data/hyperfine.json" --json
 is "is JSON without a verdict" "$(jq -c '[.format, .verdict, .cells[0].change_pct]' <<<"$out")" '["hyperfine",null,0]'
@@ -61,10 +61,10 @@ fails "no format at all" 1 "$bin/flopwatch" compare "$tmp/text" "$tmp/text"
 like "lists those that are read" "$out" 'has an unknown format; name it with --format: flopwatch, ffa, nvbench'
 
 # ---- rows without a time -----------------------------------------------------------------------------------------------------
-ok "a file beside itself has lost nothing, even where a row failed" "$bin/flopwatch" compare "$data/google-benchmark-2018.json" "$data/google-benchmark-2018.json"
+ok "a file compared with itself has no loss, even where a row failed" "$bin/flopwatch" compare "$data/google-benchmark-2018.json" "$data/google-benchmark-2018.json"
 like "it is named" "$out" "WARNING BM_Launch failed in $data/google-benchmark-2018.json: no kernel image for this device"
 like "and what is left out is counted" "$out" "WARNING $data/google-benchmark-2018.json: 1 row was left out: BM_Empty \(a real_time of 0 is not a time\)"
-is "each is said once" "$(grep -cE '^WARNING .*(BM_Launch|BM_Empty)' <<<"$out")" 2
+is "each is reported once" "$(grep -cE '^WARNING .*(BM_Launch|BM_Empty)' <<<"$out")" 2
 like "the rest is compared" "$out" '^2 cells are in both files'
 ok "the same as JSON" "$bin/flopwatch" compare "$data/google-benchmark-2018.json" "$data/google-benchmark-2018.json" --json
 is "has both" "$(jq -c '[(.cells[] | select(.cell == "BM_Launch") | .target_failure), (.left_out[] | select(.side == "base") | .cell, .reason)]' <<<"$out")" \
@@ -74,25 +74,25 @@ printf '%s\n' '{"cell": "a", "ms": 1}' '{"cell": "b", "ms": 1}' >"$tmp/both-ran.
 printf '%s\n' '{"cell": "a", "ms": 1}' "$failed" >"$tmp/one-failed.jsonl"
 cp "$tmp/one-failed.jsonl" "$tmp/failed-again.jsonl"
 printf '%s\n' '{"cell": "a", "ms": 1}' '{"cell": "b", "error": "wrong result"}' >"$tmp/failed-else.jsonl"
-ok "a row that failed in both files alike is no loss" "$bin/flopwatch" compare "$tmp/one-failed.jsonl" "$tmp/failed-again.jsonl"
-is "and said once, of both" "$(grep '^WARNING' <<<"$out")" "WARNING b failed in $tmp/one-failed.jsonl and $tmp/failed-again.jsonl: out of memory"
+ok "a row that failed in both files is no loss" "$bin/flopwatch" compare "$tmp/one-failed.jsonl" "$tmp/failed-again.jsonl"
+is "and reported once, of both" "$(grep '^WARNING' <<<"$out")" "WARNING b failed in $tmp/one-failed.jsonl and $tmp/failed-again.jsonl: out of memory"
 fails "one that fails only in the second ends with 7" 7 "$bin/flopwatch" compare "$tmp/both-ran.jsonl" "$tmp/one-failed.jsonl"
-is "and is said of that" "$(grep '^WARNING' <<<"$out")" "WARNING b failed in $tmp/one-failed.jsonl: out of memory"
+is "and is reported of that" "$(grep '^WARNING' <<<"$out")" "WARNING b failed in $tmp/one-failed.jsonl: out of memory"
 fails "so does one that fails for another reason" 7 "$bin/flopwatch" compare "$tmp/one-failed.jsonl" "$tmp/failed-else.jsonl"
-is "each reason is said" "$(grep -c '^WARNING b failed in ' <<<"$out")" 2
+is "each reason is reported" "$(grep -c '^WARNING b failed in ' <<<"$out")" 2
 ok "one that failed only in the first has lost nothing" "$bin/flopwatch" compare "$tmp/one-failed.jsonl" "$tmp/both-ran.jsonl"
 grep -v '"a"' "$tmp/one-failed.jsonl" >"$tmp/all-failed.jsonl"
 fails "where nothing has a time in both, nothing is known" 7 "$bin/flopwatch" compare "$tmp/all-failed.jsonl" "$tmp/all-failed.jsonl"
 sed 's/0\.012,/0.0,/' "$data/hyperfine.json" >"$tmp/zero.json"
 cp "$tmp/zero.json" "$tmp/zero-again.json"
-ok "a row that both leave out alike is no loss" "$bin/flopwatch" compare "$tmp/zero.json" "$tmp/zero-again.json"
-is "and said once, of both" "$(grep -o '^WARNING .*rows were left out: sort_data.txt (a time of 0 s' <<<"$out")" "WARNING $tmp/zero.json and $tmp/zero-again.json: 3 rows were left out: sort_data.txt (a time of 0 s"
+ok "a row that is missing in both files is no loss" "$bin/flopwatch" compare "$tmp/zero.json" "$tmp/zero-again.json"
+is "and reported once, of both" "$(grep -o '^WARNING .*rows were left out: sort_data.txt (a time of 0 s' <<<"$out")" "WARNING $tmp/zero.json and $tmp/zero-again.json: 3 rows were left out: sort_data.txt (a time of 0 s"
 cp "$data/triton-row-zero.csv" "$tmp/row-zero-again.csv"
 ok "nor one with a line" "$bin/flopwatch" compare "$data/triton-row-zero.csv" "$tmp/row-zero-again.csv"
 is "which is named once" "$(grep -c 'N=2048 was left out of both files: 0 is neither a time nor a rate$' <<<"$out")" 1
 fails "one time of 0 refuses a row and not the file" 7 "$bin/flopwatch" compare "$data/hyperfine.json" "$tmp/zero.json"
 like "which is reported with its reason" "$out" "WARNING sort_data.txt is left out of $tmp/zero.json: a time of 0 s"
-like "beside the rest" "$out" '^1 cell is in both files'
+like "next to the other rows" "$out" '^1 cell is in both files'
 ok "CPU time, where it is asked for" "$bin/flopwatch" compare "$data/google-benchmark-aggregates.json" "$data/google-benchmark-aggregates.json" --time cpu
 fails "of a format that has it" 1 "$bin/flopwatch" compare "$data/hyperfine.json" "$data/hyperfine.json" --time cpu
 like "else not" "$out" '--time is for google-benchmark, which writes two; hyperfine has one time'
@@ -113,9 +113,9 @@ sed '/Memory Throughput/d; /reduce/d; s/12,35/12,345/' "$data/ncu-decimal-comma.
 fails "a number that may be two is refused" 1 "$bin/flopwatch" compare "$tmp/undecided.csv" "$tmp/undecided.csv"
 like "with the way out" "$out" 'undecided.csv:4: Duration: `12,345` is two numbers.* let ncu write the file again with LC_NUMERIC=C set$'
 ok "metrics, and the first launch cut" "$bin/flopwatch" compare "$data/ncu-metrics.csv" "$data/ncu-metrics.csv" --warmup 1 --metric 'dram__bytes_*,lts__*'
-like "stand in a table of their own" "$out" '^  copy<1> +lts__t_sector_hit_rate.pct +56 +56 +% +\+0\.00 % +3/3$'
-like "beside the times" "$out" '^  copy<1> +0\.0602 +0\.0602 +\+0\.00 % +3/3$'
-like "what was cut is said" "$out" '^NOTE .*ncu-metrics.csv: the first launch of each row is left out$'
+like "are in a separate table" "$out" '^  copy<1> +lts__t_sector_hit_rate.pct +56 +56 +% +\+0\.00 % +3/3$'
+like "next to the times" "$out" '^  copy<1> +0\.0602 +0\.0602 +\+0\.00 % +3/3$'
+like "the number of cut lines is reported" "$out" '^NOTE .*ncu-metrics.csv: the first launch of each row is left out$'
 like "and what is left of nothing" "$out" 'WARNING .*: 1 row was left out: warm<0> \(it has 1 launch, all of them warm-up\)'
 ok "the same as JSON" "$bin/flopwatch" compare "$data/ncu-no-duration.csv" "$data/ncu-no-duration.csv" --metric 'dram__*' --json
 is "has figures and their unit" "$(jq -c '.figures | map([.cell, .metric, .unit, .base, .target, .change_pct])' <<<"$out")" '[["copy<1>","dram__bytes_read.sum","Mbyte",100,100,0]]'
@@ -164,11 +164,11 @@ is "on stderr, so that a table stays a table" "$("$bin/flopwatch" compare "$data
 is "JSON has it, too" "$("$bin/flopwatch" compare "$data/triton-row-zero.csv" "$data/triton-row-zero.csv" --json 2>/dev/null | jq -c '.left_out[0] | [.side, .cell, .reason, .line]')" \
 	'["base","triton/N=2048","0 is neither a time nor a rate",3]'
 ok "a column that is no time" "$bin/flopwatch" compare "$data/triton-unit-other-column.csv" "$data/triton-unit-other-column.csv"
-like "is said" "$out" '^NOTE .*: column `speedup \(x\)` is left out: `x` is not a unit of time or rate$'
+like "is reported" "$out" '^NOTE .*: column `speedup \(x\)` is left out: `x` is not a unit of time or rate$'
 fails "one number in two spellings" 7 "$bin/flopwatch" compare "$data/keys-short.csv" "$data/keys-long.csv"
 like "is one row" "$out" '^  triton/sparsity=0\.1 +1 +1\.5 +-33\.33 %'
 fails "a table that is not known" 1 "$bin/flopwatch" compare "$data/unknown.csv" "$data/unknown.csv" --unit us
-like "is said to be that" "$out" 'unknown.csv:1: is not a known table: kernel,grid,avg_us,calls. Formats that are read are flopwatch, ffa'
+like "is reported as that" "$out" 'unknown.csv:1: is not a known table: kernel,grid,avg_us,calls. Formats that are read are flopwatch, ffa'
 ok "as a table of sizes and times" "$bin/flopwatch" compare "$data/unknown.csv" "$data/unknown.csv" --format triton --unit us
 like "it has its times" "$out" '^  avg/kernel=scale/grid=132 +0\.01235 '
 unlike "and no counts" "$out" '^  calls'
@@ -176,7 +176,7 @@ fails "two formats" 1 "$bin/flopwatch" compare "$data/nvbench.json" "$data/hyper
 like "are not compared" "$out" 'nvbench.json is of format nvbench and .*hyperfine.json of format hyperfine'
 : >"$tmp/empty"
 fails "an empty file" 1 "$bin/flopwatch" compare "$tmp/empty" "$data/hyperfine.json"
-like "is said to be empty" "$out" 'empty: is empty$'
+like "is reported as empty" "$out" 'empty: is empty$'
 ok "a training table of torchao" "$bin/flopwatch" compare "$data/torchao-training-ms.csv" "$data/torchao-training-ms.csv"
 like "has the rate of both passes" "$out" '/total +1\.5 +549\.8 +1\.5 +549\.8 '
 
@@ -243,9 +243,9 @@ id=$(sql "SELECT max(id) FROM comparison")
 is "with its message" "$(api "comparisons/$id" | jq -c '.cells[] | select(.cell == "BM_Launch") | [.verdict, .failure, .reason]')" '["failed","reported","no kernel image for this device"]'
 is "left ones are counted in the answer" "$(fw import "$data/google-benchmark-2018.json" --repo kernels --commit "$first" --json 2>/dev/null | jq -c '[.new, .left_out]')" '[false,1]'
 is "a row that failed has no time" "$(post imports '{"repo":"kernels","commit":"'"$first"'","name":"x","rows":[{"cell":"a","ms":1,"failure":"x"}]}' | jq -r .detail | cut -d: -f1)" "rows[0].failure (a row that failed has no ms)"
-is "nobody is accused" "$(api alerts | jq '.items | length')" 0
+is "no side is blamed" "$(api alerts | jq '.items | length')" 0
 fails "traffic is no time to store" 1 fw import "$data/ncu-no-duration.csv" "$data/ncu-no-duration.csv" --repo kernels --commit "$first"
-like "which is said" "$out" 'has no times of kernels; '
+like "and that is reported" "$out" 'has no times of kernels; '
 fails "a commit is named in full" 1 fw import "$data/ffa-dense.csv" --repo kernels --commit "${first:0:12}"
 like "as git prints it" "$out" '40 hex digits'
 fails "a repository that is not there" 4 fw import "$data/ffa-dense.csv" --repo nothing --commit "$first"
@@ -309,7 +309,7 @@ fails "a folder in one that is not there" 1 fw export "$id" "$tmp/no/where"
 like "is reported as that" "$out" 'cannot make the folder .*/no/where: No such file'
 is "nor a file" "$(api "comparisons/$id/ffa/other.csv" | jq .status)" 404
 fails "foreign figures are no attention" 1 fw export 3 "$tmp/foreign"
-like "which is said" "$out" 'nothing was written: C3 has no times of attention, .*http://127\.0\.0\.1:[0-9]+/api/v1/comparisons/3\.csv has its cells'
+like "and that is reported" "$out" 'nothing was written: C3 has no times of attention, .*http://127\.0\.0\.1:[0-9]+/api/v1/comparisons/3\.csv has its cells'
 ok "and leave no folder" test ! -e "$tmp/foreign"
 
 # ---- tiles, and a suite without sparse cells --------------------------------------------------------------------------------------
@@ -325,7 +325,7 @@ is "a push is named by its branch, its merge-base by the branch that it lies on"
 fw compare base tiles --timeout 100 --long --quiet >"$tmp/said"
 like "another configuration is named" "$(cat "$tmp/said")" '^configuration: NAIVE=1 -> BLOCK_M=128 BLOCK_N=96 STAGES=2 in 4 cells, first attention/dense/causal/'
 id=$(api comparisons | jq '[.items[] | select(.kind == "compare")][0].id')
-is "stands in the body" "$(api "comparisons/$id" | jq -c '[.cells[] | [.base.configuration, .target.configuration]] | unique')" '[["NAIVE=1","BLOCK_M=128 BLOCK_N=96 STAGES=2"]]'
+is "is in the body" "$(api "comparisons/$id" | jq -c '[.cells[] | [.base.configuration, .target.configuration]] | unique')" '[["NAIVE=1","BLOCK_M=128 BLOCK_N=96 STAGES=2"]]'
 like "in the table" "$(api "comparisons/$id.csv" | sed -n 2p)" ',NAIVE=1,BLOCK_M=128 BLOCK_N=96 STAGES=2'
 like "and on the page" "$(http GET "/comparisons/$id")" '4 cells changed configuration: <code>NAIVE=1</code> → <code>BLOCK_M=128 BLOCK_N=96 STAGES=2</code>'
 ok "other tiles" fw export "$id" "$tmp/tiles"

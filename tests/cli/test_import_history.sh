@@ -52,7 +52,7 @@ is "again it stores nothing" "$(fw import --history "$tmp/data.js" --repo kernel
 printf 'commit,benchmark,suite,unit,value\n%s,x,a,ms,1\n%s,x,b,ms,1\n' "$(hash 1)" "$(hash 1)" >"$tmp/suites.csv"
 ok "one commit of two suites" fw import --history "$tmp/suites.csv" --repo kernels
 like "is two comparisons" "$out" '^2 comparisons stored, 0 were stored before$'
-is "nobody is accused" "$(api alerts | jq '.items | length')" 0
+is "no side is blamed" "$(api alerts | jq '.items | length')" 0
 
 # ---- a daemon that refuses the second request for a second ----
 cat >"$tmp/limited.py" <<'END'

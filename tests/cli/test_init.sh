@@ -167,4 +167,4 @@ ok "also in a folder" "$bin/flopwatch" init "$tmp/beneath"
 like "of the repository" "$out" '^  module src/build/\{device\}/libattention.so: src/attention/module.c exports fw_entry by MODULE of src/common/module.h$'
 mkdir "$tmp/plain"
 printf 'import flopwatch\n' >"$tmp/plain/b.py"
-like "without git it says so" "$("$bin/flopwatch" init "$tmp/plain")" 'next: git init'
+like "without git that is reported" "$("$bin/flopwatch" init "$tmp/plain")" 'next: git init'

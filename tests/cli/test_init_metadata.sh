@@ -53,7 +53,7 @@ ROWS_VERSION = version("row_kernels")
 QUANTILES = [0.5]'
 bench benchmark/scripts/benchmark_norm.py 'from utils import QUANTILES' 'from row_kernels.norm import norm'
 init
-is "the build writes the metadata beside the package, as Python searches it" "$status $(build)" \
+is "the build writes the metadata next to the package, where Python searches it" "$status $(build)" \
 	"0 mkdir -p src/row_kernels-0.dist-info && printf '%s\n' 'Metadata-Version: 2.1' 'Name: Row-Kernels' 'Version: 0' > src/row_kernels-0.dist-info/METADATA"
 is "a comment has the reason" "$(grep -c '^# benchmark/scripts/utils.py reads the metadata of the package Row-Kernels, which only an installed package has;' .flopwatch.yaml)" 1
 like "and so has the text" "$(rm .flopwatch.yaml; "$bin/flopwatch" init)" '  build: benchmark/scripts/utils.py reads the metadata of the package Row-Kernels'

@@ -28,15 +28,15 @@ kind=$(post jobs '{"repo": "kernels", "target": "main", "device": "sim"}' | jq -
 this=$(post calibrate '{"repo": "kernels", "device": "sim-0", "runs": 1}' | jq -r '.jobs[0]')
 ok "a device that is paused is named" await says '^WARNING device sim-0 is paused'
 is "it is a device all the same" "$(lacks "$any") $(lacks "$kind") $(lacks "$this") $(stuck)" "- - - 0"
-unlike "and nothing else is said" "$(cat "$tmp/said")" 'which no worker has|may have it'
+unlike "and prints nothing else" "$(cat "$tmp/said")" 'which no worker has|may have it'
 
 # ---- no worker of that kind ----
 restart '{name: other, command: ["false"], device: cuda}' || exit 1
 ok "a kind that no worker has is reported" await says "^WARNING J$kind waits for a device of kind sim, which no worker has: add one that does to \`workers\`, or cancel the job \($see\)\$"
 like "so is a device" "$(cat "$tmp/said")" "^WARNING J$this waits for device sim-0, which no worker has:"
 ok "a worker that may have it and is down is reported with it" await says "^WARNING J$any waits for a device, and worker other, which may have it, is down: \`flopwatch doctor\` shows the cause \($see\)\$"
-like "the table says it, too" "$(cat "$tmp/said")" "^ *J$kind .* queued .*waits for a device of kind sim, which no worker has"
-like "the API says it of one" "$(lacks "$kind")" '^waits for a device of kind sim, which no worker has:'
+like "the table reports it as well" "$(cat "$tmp/said")" "^ *J$kind .* queued .*waits for a device of kind sim, which no worker has"
+like "the API reports it of one device" "$(lacks "$kind")" '^waits for a device of kind sim, which no worker has:'
 like "and in the list" "$(api 'jobs?state=queued' | jq -r ".items[] | select(.id == $this) | .no_device")" '^waits for device sim-0, which no worker has:'
 like "the page of the queue" "$(page jobs)" 'waits for a device of kind sim, which no worker has'
 like "and that of the job" "$(page "jobs/$this")" 'waits for device sim-0, which no worker has'

@@ -13,11 +13,11 @@ server=$(sed -n 's/^listening on //p' "$tmp/log")
 fw() { (cd "$tmp" && "$bin/flopwatch" --server "$server" "$@"); } # outside this checkout, which the demo's daemon does not watch
 refuses() { # name, command...
 	fails "$1" 1 fw "${@:2}"
-	is "$1: it says so" "$out" "flopwatch: this is a demonstration; nothing is measured"
+	is "$1: the output reports that" "$out" "flopwatch: this is a demonstration; nothing is measured"
 }
 
 ok "status" fw status
-like "tells the story" "$out" '^ +ada/three-stages +regression +-[0-9.]+ % +[0-9]+/[0-9]+ cells +spills +A[0-9]+ open +[0-9]+ (min|h|d) ago$'
+like "shows the history" "$out" '^ +ada/three-stages +regression +-[0-9.]+ % +[0-9]+/[0-9]+ cells +spills +A[0-9]+ open +[0-9]+ (min|h|d) ago$'
 like "main is slower while its alert is open, whatever its newest push did" "$out" \
 	'^ +main +regression +-2\.9 % +8 cells +A1 open +newest push unchanged, [0-9]+ (min|h|d) ago$'
 like "and is counted as slower" "$(head -n 1 <<<"$out")" '2 regression, .*1 improvement$'
@@ -37,7 +37,7 @@ refuses "backup" backup "$tmp/copy.db"
 ok "which leaves no file" test ! -e "$tmp/copy.db" -a ! -e "$tmp/copy.db.part"
 printf '{"cell": "x", "ms": [1, 2]}\n' >"$tmp/theirs"
 refuses "import" import "$tmp/theirs" --repo kernels --commit "$(fw status --json | jq -r '.items[0].commit')"
-is "a webhook is of nobody" "$(curl -s -o /dev/null -w '%{http_code}' -X POST "$server/api/v1/hooks/kernels")" 404
+is "a webhook has no user" "$(curl -s -o /dev/null -w '%{http_code}' -X POST "$server/api/v1/hooks/kernels")" 404
 ok "why an alert was opened" fw why A3
 like "begins with branch and loss" "$(head -n 1 <<<"$out")" '^[a-z/-]+ is (up to )?[0-9.]+ % slower in [0-9]+ cells?$'
 like "states the cause" "$out" 'spilled registers'

@@ -79,9 +79,9 @@ if command -v nsys >/dev/null || [ -x /usr/local/cuda/bin/nsys ]; then
 else
 	profile ncu --cells '*s32*forward' --artefacts "$tmp/one" >"$tmp/said" 2>"$tmp/notes"
 	is "without nsys the rest is written" "$? $(files "$tmp/one/ncu_results")" "0 ncu_target_32.ncu-rep report_target_32.txt"
-	is "which is said once" "$(grep -c nsys "$tmp/notes") $(grep nsys "$tmp/notes")" "1 nsys: it is not installed here, so nothing is traced; nvtx_analysis.sh has its commands"
+	is "and is reported once" "$(grep -c nsys "$tmp/notes") $(grep nsys "$tmp/notes")" "1 nsys: it is not installed here, so nothing is traced; nvtx_analysis.sh has its commands"
 	is "there is no trace of nsys" "$(ls "$tmp/one" | grep -c 'nvtx_profile\|nvtx_stats')" 0
-	is "the list says so as well" "$(jq -c '[.missing[].tool], ([.files[].path | select(test("nsys|stats"))])' "$tmp/one/artefacts.json" | paste -sd' ')" '["nsys"] []'
+	is "the list reports that as well" "$(jq -c '[.missing[].tool], ([.files[].path | select(test("nsys|stats"))])' "$tmp/one/artefacts.json" | paste -sd' ')" '["nsys"] []'
 	like "and its script has the commands" "$(cat "$tmp/one/nvtx_analysis.sh")" '^nsys profile -o nvtx_profile --trace=cuda,nvtx --force-overwrite=true sh run_cells.sh'
 	like "equal sides are run once" "$(cat "$tmp/notes")" '^both sides are the same, so only the target is run$'
 fi
@@ -98,7 +98,7 @@ fi
 
 # ---- failures
 fails "a folder with files is not touched" 2 profile both --artefacts "$tmp/all"
-like "which it says" "$out" "^flopwatch: $tmp/all exists and is not an empty folder; name a new one$"
+like "and prints that" "$out" "^flopwatch: $tmp/all exists and is not an empty folder; name a new one$"
 mkdir "$tmp/empty"
 export FAKE_NCU_FAILS='*s64*' FAKE_NCU_ERROR='out of luck'
 fails "ncu fails for a cell" 1 profile both --cells '*forward' --artefacts "$tmp/empty"
@@ -118,7 +118,7 @@ is "its other side is written, by size and direction" "$(files "$tmp/part/ncu_re
 fails "no cell that can run" 7 profile both --cells '*backward' --target-provider yardstick --base-provider yardstick --artefacts "$tmp/nothing"
 echo 'int x = y;' >>"$repo/kernels/good.c"
 fails "a build that fails" 2 profile both --artefacts "$tmp/unbuilt"
-like "says why" "$out" 'the base is not built: .*good.c:[0-9:]+ error: '
+like "reports the reason" "$out" 'the base is not built: .*good.c:[0-9:]+ error: '
 is "and writes nothing" "$(ls -d "$tmp/unbuilt" 2>/dev/null) $(parts)" " 0"
 git -C "$repo" checkout -q .
 fails "a suite that does not exist" 4 profile both --suite none --artefacts "$tmp/unbuilt"
@@ -176,7 +176,7 @@ done
 
 # ---- device sim
 ok "device sim" env -C "$repo" PATH="$tmp/both:$PATH" "$bin/flopwatch" profile --suite tiny --device sim --cells '*s32*forward' --artefacts "$tmp/sim/"
-is "has times, and no memory that nobody read" "$(cut -d' ' -f3-5 "$tmp/sim/times.txt") $(jq -c '[.moments[].other_bytes] | unique' "$tmp/sim/memory_profiler/"*.json)" "naive on sim:0: [null]"
+is "has times, and no memory that was not read" "$(cut -d' ' -f3-5 "$tmp/sim/times.txt") $(jq -c '[.moments[].other_bytes] | unique' "$tmp/sim/memory_profiler/"*.json)" "naive on sim:0: [null]"
 
 # ---- progress
 if command -v script >/dev/null; then

@@ -49,19 +49,19 @@ is "with another number of calls" "$(profile --suite attention-fake --launches 8
 is "that file can be compared" "$(cd "$tmp" && "$bin/flopwatch" compare out/profile_attention-fake.csv out/profile_attention-fake.csv --launches 8 --warmup 5 2>&1 | grep -c 'attn.* 3/3')" 7
 
 fails "the kit makes no more than 400" 1 profile --suite attention-fake --launches 500
-like "which it says" "$out" '--launches 500: the kit makes at most 400 calls of a cell'
+like "and prints that" "$out" '--launches 500: the kit makes at most 400 calls of a cell'
 
 # ---- without the kit ----
 fails "its number of calls is unknown" 1 profile --suite plain
-like "which it says" "$out" 'plain does not use the kit, so its number of calls is unknown; give --launches N, and --warmup W if the first W are cold'
+like "and prints that" "$out" 'plain does not use the kit, so its number of calls is unknown; give --launches N, and --warmup W if the first W are cold'
 ok "unless it is given" profile --suite plain --launches 3 --warmup 1
 fails "no kernel has as many launches" 1 profile --suite plain --launches 4 --warmup 1
-like "which it says as well" "$out" 'plain, kernels with 4 launches: .*no measured row'
+like "and prints that as well" "$out" 'plain, kernels with 4 launches: .*no measured row'
 fails "nothing is left" 1 profile --suite plain --launches 3 --warmup 3
 
 # ---- failures ----
 fails "a program that fails" 1 profile --suite fails
-like "its last words" "$out" 'fails under ncu: exit 1: no memory left'
+like "the end of its output" "$out" 'fails under ncu: exit 1: no memory left'
 tools=$(dirname "$(command -v git)")
 out=$(cd "$tmp/repo" && PATH=$tmp/empty:$tools "$bin/flopwatch" profile --suite attention-fake 2>&1)
 status=$?

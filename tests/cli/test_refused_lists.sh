@@ -61,5 +61,5 @@ fw status --all
 is "one that an older daemon does not have is not" "$(grep -c WARNING <<<"$out")" 0
 serve 503 "the disk is full" -- '/api/v1/jobs={"items":[{"id":1,"state":"queued"}]}'
 fw jobs
-is "jobs names the lists that tell why jobs wait" "$status $(grep -c 'are unknown: the disk is full' <<<"$out") $(grep -c 'the devices and the workers' <<<"$out")" "0 2 1"
+is "flopwatch jobs names the lists with the reasons why jobs wait" "$status $(grep -c 'are unknown: the disk is full' <<<"$out") $(grep -c 'the devices and the workers' <<<"$out")" "0 2 1"
 end_server

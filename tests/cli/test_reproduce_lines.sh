@@ -44,10 +44,10 @@ like "and says where they run" "$page" "Commands with kernels run on $(hostname)
 printf '{"cell": "x", "ms": [1, 2]}\n' >"$tmp/theirs"
 fw import "$tmp/theirs" --repo kernels --commit "$(head_of kernels)" >"$tmp/said"
 rm "$tmp/it's a cache/modules/"*
-fails "a module that is gone" 1 pasted "$(block 'run its calls alone')"
+fails "a deleted module" 1 pasted "$(block 'run its calls alone')"
 like "is reported as that" "$out" 'cannot load the module'
 fails "figures from elsewhere have no kernel" 1 fw reproduce 4
-like "which is said" "$out" 'was imported or measured with other compilers, so there is no command to run it again'
+like "and that is reported" "$out" 'was imported or measured with other compilers, so there is no command to run it again'
 stop_daemon
 
 # ---- as on a GPU: the comparison's device is changed to one, and fake profilers affect processes as real ones do ----------------
@@ -85,7 +85,7 @@ ok "the line for ncu, pasted" pasted "$(block 'the counters of its kernels')"
 is "makes a report of either side" "$(grep ^report <<<"$out" | tr '\n' ' ')" "report flopwatch-$id-c$(api "comparisons/$id" | jq "[.cells[].cell] | index(\"$worst\")")-base report flopwatch-$id-c$(api "comparisons/$id" | jq "[.cells[].cell] | index(\"$worst\")")-target "
 is "whose times are none" "$(grep -c 'on sim-0: 1 calls, no times: ncu (NV_NSIGHT_INJECTION_PORT_BASE) would distort them' <<<"$out")" 2
 unlike "so that none is printed" "$out" 'median'
-is "ncu looks at this cell's ranges alone" "$(grep -c "^filter flopwatch@${worst//\//\\\\/}/\$" <<<"$out")" 2
+is "ncu profiles only the ranges of this cell" "$(grep -c "^filter flopwatch@${worst//\//\\\\/}/\$" <<<"$out")" 2
 ok "the line for nsys" pasted "$(block 'its timeline')"
 is "likewise" "$(grep -c 'on sim-0: 1 calls, no times: nsys (NSYS_PROFILING_SESSION_ID) would distort them' <<<"$out")" 2
 is "which begins at this cell's first range" "$(grep -c "^range $worst@flopwatch\$" <<<"$out")" 2

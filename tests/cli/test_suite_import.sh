@@ -48,8 +48,8 @@ like "sparsity" "$out" '^# line 7:32: sparsity semi-sparse is left out'
 like "a k that groups do not divide" "$out" '^# line 15:11: int4wo-128 is unsupported: k = 1000 is not a multiple of the group of 128'
 like "and a shape that two sets have" "$out" '^# line 17:9: left out what is there already: 1$'
 ok "-o writes a file" fw suite import "$tmp/inference.yml" -o "$tmp/linear.yaml"
-like "and tells its cells" "$out" "^$tmp/linear.yaml: suite small-bf16-linear of 40 cells$"
-like "and what was left out, without a file to look into" "$out" '^line 5:5: int8dq is left out'
+like "and prints its cells" "$out" "^$tmp/linear.yaml: suite small-bf16-linear of 40 cells$"
+like "and what was omitted, without a file with details" "$out" '^line 5:5: int8dq is left out'
 sizes="linear/RECIPE/m1024/k1024/n1024 linear/RECIPE/m16/k1000/n1024"
 for edge in 2048 4096 8192 16384; do sizes+=" linear/RECIPE/m$edge/k$edge/n$edge"; done
 for size in m1024/k1024/n1024 m1024/k1024/n2048 m1024/k2048/n2048 m2048/k2048/n2048; do sizes+=" ln_linear_sigmoid/RECIPE/$size"; done
@@ -148,11 +148,11 @@ ok "512 shapes in nine recipes are a suite" fw suite import "$tmp/sweep.yml" -o 
 like "of all their cells" "$out" 'suite sweep of 4608 cells$'
 is "two modules are compared on what a push measures of it" "$(cells "$tmp/sweep.yaml" | sort -u | wc -l)" 40
 is "which is the same every time" "$(cells "$tmp/sweep.yaml" | sha256sum)" "$(cells "$tmp/sweep.yaml" | sha256sum)"
-is "each beside its baseline" "$(comm -23 <(cells "$tmp/sweep.yaml" | sed -E 's,linear/linear/[^/]*,linear/linear/baseline,' | sort -u) <(cells "$tmp/sweep.yaml" | sort))" ""
+is "each next to its baseline" "$(comm -23 <(cells "$tmp/sweep.yaml" | sed -E 's,linear/linear/[^/]*,linear/linear/baseline,' | sort -u) <(cells "$tmp/sweep.yaml" | sort))" ""
 ok "cells are chosen out of all" "$bin/flopwatch-worker" compare --suite "$tmp/sweep.yaml" --cells '*/m256/k256/n256/*' --base /bin/true --target /bin/true
 like "as many as there are" "$out" ' 9 cells'
 fails "but not more than a comparison takes" 2 "$bin/flopwatch-worker" compare --suite "$tmp/sweep.yaml" --cells '*' --base /bin/true --target /bin/true
-like "which is said" "$out" '4608 cells of suite sweep match \*; one comparison takes at most 400'
+like "and that is reported" "$out" '4608 cells of suite sweep match \*; one comparison takes at most 400'
 
 {
 	echo 'quantization_config_recipe_names: []'
@@ -201,7 +201,7 @@ sed -i '2s/.*/&\nscaling_type_grad_output: disabled/' "$tmp/by-row.yml"
 ok "in inference a granularity" fw suite import "$tmp/by-row.yml" -o "$tmp/by-row.yaml"
 like "is ignored, which is reported" "$out" '^line 2:22: scaling_granularity has no meaning here: in inference the recipe determines it$'
 like "nor is there a gradient" "$out" '^line 3:27: scaling_type_grad_output has no meaning here: inference multiplies no gradient$'
-is "a recipe says it" "$(cells "$tmp/by-row.yaml" | grep -c float8dq-tensor)" 4
+is "a recipe states it" "$(cells "$tmp/by-row.yaml" | grep -c float8dq-tensor)" 4
 
 # ---- a refused value costs its recipe or its model ----------------------------------------------------------------------------
 cat >"$tmp/refused.yml" <<'YML'
@@ -261,7 +261,7 @@ done <<'BAD'
 10:9|more than 2\^31 - 1 elements
 12:5|unknown key; did you mean .enable_profiler
 BAD
-is "and no line beside these" "$(wc -l <<<"$out")" 11
+is "and no other line" "$(wc -l <<<"$out")" 11
 echo "model_params: [{matrix_shapes: [$(for i in $(seq 65); do printf '{name: custom, shapes: [[%s, 8, 8]]}, ' "$i"; done)]}]" >"$tmp/sets.yml"
 fails "more sets than a suite has" 2 fw suite import "$tmp/sets.yml" -o "$tmp/sets.yaml"
 is "are reported where they are" "$out" "$tmp/sets.yml:1:15: model_params: make 65 sets of shapes; a suite has at most 64"

@@ -33,7 +33,7 @@ echo "/* changed */" >>sums.c
 attempt --device cpu
 is "a changed one is" "$status $(of .build.state)" "0 ok"
 body=$("$bin/flopwatch" try --device cpu 2>"$tmp/errors")
-like "for people as a table" "$body" 'sum/20000 +[0-9.]+ ms.*'
+like "for users as a table" "$body" 'sum/20000 +[0-9.]+ ms.*'
 like "with the cost of a push at its end" "$(tail -n 2 <<<"$body" | head -n 1)" '^2 cells: a push holds the device for about [0-9]+ s if its runs agree; after 60 s \(budget_s\) no further run begins$'
 is "which is printed once" "$(grep -cE 'about [0-9]+ s|no further run begins' <<<"$body")" 1
 is "and the next command" "$(tail -n 1 <<<"$body")" "next: commit and push, then: flopwatch wait BRANCH"
@@ -161,7 +161,7 @@ new twins
 printf 'import flopwatch\nfor n in 5000, 9000:\n    for call in flopwatch.cell("sum"):\n        with call:\n            sum(range(n))\n' >twins.py
 ok "init, of a script with two cells of one name" "$bin/flopwatch" init
 attempt --device cpu
-is "try says so once, with what to do" "$status $(of '[.cells[].cell] | join(" ")') $(hints)" \
+is "try reports that once, with the remedy" "$status $(of '[.cells[].cell] | join(" ")') $(hints)" \
 	"0 sum sum#2 1 name has several cells: sum and sum#2: their numbers follow the order in which they run, so a change of that order compares the wrong ones; give each its own name"
 cd "$tmp/program" || exit 1
 

@@ -97,9 +97,9 @@ is "and in JSON, too" "$(fw status --json | jq -c '[.items[].name]')" '["main"]'
 echo '{}' >"$tmp/a.json"
 for missing in missing.json sub/missing.csv ./missing /nowhere/missing; do
 	fails "compare with a file that is not there: $missing" 1 in_checkout "$tmp" compare a.json "$missing"
-	like "says so: $missing" "$out" "^flopwatch: $missing: no such file\$"
+	like "reports that: $missing" "$out" "^flopwatch: $missing: no such file\$"
 	fails "in the other order: $missing" 1 in_checkout "$tmp" compare "$missing" a.json
-	like "says so in the other order: $missing" "$out" "^flopwatch: $missing: no such file\$"
+	like "reports that in the other order: $missing" "$out" "^flopwatch: $missing: no such file\$"
 done
 fails "a folder is none" 1 in_checkout "$tmp" compare a.json ./lines
 like "and is called one" "$out" '^flopwatch: ./lines is a folder; name a file in it$'
@@ -201,7 +201,7 @@ between_pid=$!
 await test -s "$tmp/between" || exit 1
 through() { "$bin/flopwatch" --server "http://127.0.0.1:$(cat "$tmp/between")" "$@"; }
 looks() { grep -c '^POST .*/looks$' "$tmp/notes"; }
-ok "a look that was requested before a restart of the daemon" through wait main --repo lines --timeout 150 --quiet
+ok "a fetch that was requested before a restart of the daemon" through wait main --repo lines --timeout 150 --quiet
 is "is requested once more" "$(looks)" 2
 : >"$tmp/notes"
 fails "a branch that is not there, for eight seconds" 4 through wait typo --repo lines --timeout 8 --quiet

@@ -25,7 +25,7 @@ is "its cause is not known, and names no command that cannot help" "$(grep '^why
 is "why of the branch says the same" "$(fw why slow | grep '^why: ')" "$why$moved"
 like "so does the page" "$(curl -s "http://127.0.0.1:$(port)/comparisons/2")" '<b>Why:</b> not known: benchmark programs are profiled only on a GPU; .*noisy-machine\.md#code-placement'
 fails "a profile of it is not supported" 1 fw profile C2 --timeout 100
-like "which it says" "$out" 'A program shows only its times, and profiles need a module$'
+like "and prints that" "$out" 'A program shows only its times, and profiles need a module$'
 
 branch lines slower main
 bench 1.60

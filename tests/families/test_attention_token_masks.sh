@@ -29,11 +29,11 @@ directions: [forward, backward, total]
 YAML
 look corner same --json
 is "a corner is accepted in three directions" "$(verdicts)" "6 accepted"
-is "its useful work counts kept pairs" "$(jq -c '[.cells[3:6][].over_baseline.ideal]' "$tmp/out")" "[64,64,64]"
+is "its useful work counts active pairs" "$(jq -c '[.cells[3:6][].over_baseline.ideal]' "$tmp/out")" "[64,64,64]"
 is "of one forward, 2.5 and 3.5" "$(jq -c '[.cells[3:6][].target | .tflops * .median_ms * 1e9 | round]' "$tmp/out")" "[65536,163840,229376]"
 is "its counts are in JSON" "$(jq -c '.cells[3].work.target.mask | [.pairs, .pairs_kept, .rows, .rows_empty, .tiles, .tiles_masked, .common_tiles]' "$tmp/out")" "[16384,256,128,112,4,3,0]"
 look corner same
-like "and in words" "$(cat "$tmp/out")" '16x16/s128/n1/hq1/hk1/d64/f16/forward +target kept 256/16384 \(1\.56 %\), rows without a key 112/128, tiles of 64x64 fully masked 3/4 \(75 %\), tiles skipped 3/4, partial 25 %; skipping on; .* times as fast as dense, 1/density 64\.00, expected 2 to 4: '
+like "and as a sentence" "$(cat "$tmp/out")" '16x16/s128/n1/hq1/hk1/d64/f16/forward +target kept 256/16384 \(1\.56 %\), rows without a key 112/128, tiles of 64x64 fully masked 3/4 \(75 %\), tiles skipped 3/4, partial 25 %; skipping on; .* times as fast as dense, 1/density 64\.00, expected 2 to 4: '
 
 python3 - "$tmp/suites/m" <<'PY' || bad "masks are written"
 import random, struct, sys

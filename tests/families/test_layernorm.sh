@@ -45,7 +45,7 @@ is "and forward is not accepted" "$(jq -r '.cells[] | select(.cell | endswith("f
 ok "a backward that forgets a row's share builds" build short cpu.c 's/row < p->a.rows; row += p->parts/row < p->a.rows - 1; row += p->parts/'
 compare short
 like "its column is named" "$(jq -r '.cells[] | select(.cell == "layernorm/r64/c1000/bf16/backward") | .detail' "$tmp/out.json")" '(dX|dgamma|dbeta)\[[0-9, ]+\] is '
-ok "a gamma kept from the first call builds" build stale cpu.c \
+ok "a gamma cached from the first call builds" build stale cpu.c \
 	's/^static void forward_row(/static uint16_t kept[4096];\nstatic int has_kept;\n&/; s/^\tfloat sum = 0, squares = 0;$/&\n\tif (!has_kept || p->a.rows < 4)\n\t\tmemcpy(kept, gamma, (size_t)n * 2), has_kept = 1;\n\tgamma = kept;/'
 compare stale
 like "it is noticed when inputs change" "$(jq -r '.cells[] | select(.cell == "layernorm/r64/c1000/bf16/forward") | .verdict + " " + .detail' "$tmp/out.json")" '^failed .*Y\['
@@ -68,7 +68,7 @@ suites: [tiny]
 YAML
 git init -q "$tmp/tree"
 ok "a working tree of it is tried" env XDG_CACHE_HOME="$tmp/cache" "$bin/flopwatch" try "$tmp/tree" --device cpu --cells '*/r64/c1000/*'
-is "each time beside its GB/s" "$(grep -cE ' ms +[0-9.e-]+ GB/s$' <<<"$out") $(grep -c TFLOP <<<"$out")" "2 0"
+is "each time next to its GB/s" "$(grep -cE ' ms +[0-9.e-]+ GB/s$' <<<"$out") $(grep -c TFLOP <<<"$out")" "2 0"
 for mistake in 'columns: [40, 1001]' 'rows: [0]' 'rows: [2000000000]'; do
 	sed "s/^${mistake%%:*}: .*/$mistake/" "$tmp/tiny.yaml" >"$tmp/bad.yaml"
 	fails "$mistake is refused" 2 "$worker" compare --suite "$tmp/bad.yaml" --device sim --base "$tmp/base.so" --target "$tmp/same.so"

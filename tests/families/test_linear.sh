@@ -76,7 +76,7 @@ look blocks same
 is "so is every size, whole or in part" "$(verdicts)$(details)" "9 accepted"
 look blocks plain
 is "blocks that ignore their recipe are not" "$(verdicts)" "9 failed"
-like "which is said of all results together" "$(at linear/transformer_block/float8dq-row/m2/k256/bf16/forward .detail)" '^Y is [0-9]+ % of the way to what another precision gives \(allowed [0-9]+ %\)'
+like "and that is reported of all results together" "$(at linear/transformer_block/float8dq-row/m2/k256/bf16/forward .detail)" '^Y is [0-9]+ % of the way to what another precision gives \(allowed [0-9]+ %\)'
 suite block-training 'shapes: [{name: custom, shapes: [[1, 64, 1], [2, 256, 1]]}]
 recipes: [baseline, float8dq-row]
 model_types: [transformer_block]
@@ -233,7 +233,7 @@ ok "a module that quantises weights in every call builds" build often cpu/cpu.c 
 look once often
 is "has nothing to show there, which its base had" "$(jq -r '[.cells[] | select(.verdict == "failed") | .cell | split("/") | .[2] + " " + .[-1]] | join(", ")' "$tmp/out.json")" \
 	"int8wo once, int4wo-64 once, float8dq-tensor once"
-like "in words" "$(at linear/linear/int8wo/m4/k256/n48/bf16/once .detail)" 'cpu has no phase that is done once for this problem'
+like "as a sentence" "$(at linear/linear/int8wo/m4/k256/n48/bf16/once .detail)" 'cpu has no phase that is done once for this problem'
 ok "a module that keeps X as it was in its first call builds" build keeps cpu/cpu.c \
 	's/^\tbool is_bound;/&\n\tvoid *kept;/; s/^\tconst struct contract_matrix x = sides_left(product, s);/\tstruct contract_matrix x = sides_left(product, s);\n\tconst size_t bytes = (size_t)left->rows * (size_t)x.stride * 2;\n\tif (!p->kept \&\& (phases \& FW_LINEAR_QUANTISE_ACTIVATION) \&\& (p->kept = malloc(bytes)))\n\t\tmemcpy(p->kept, x.data, bytes);\n\tif (p->kept)\n\t\tx.data = p->kept;/'
 suite few 'shapes: [{name: custom, shapes: [[1, 256, 24], [2, 264, 24], [17, 256, 1]]}]
@@ -258,7 +258,7 @@ recipes: [int4wo-64, float8dq-tensor]
 model_types: [transformer_block]
 directions: [forward]'
 look cannot agrees
-is "what nobody can compute is unsupported whatever it says" "$(jq -r '[.cells[] | .verdict + ": " + .detail] | join("; ")' "$tmp/out.json")" \
+is "an impossible case is unsupported whatever the module reports" "$(jq -r '[.cells[] | .verdict + ": " + .detail] | join("; ")' "$tmp/out.json")" \
 	"unsupported: k = 72 is not a multiple of the group of 64; unsupported: float8dq-tensor has a scale over all tokens of a transformer block, for which there is no check; use float8dq-row"
 ok "a module whose scale of one group is an eighth too large builds" build scaled cpu/quantise.c \
 	's/rounding_bf16((rounding_4bit(&g, at(from, row, first + i)) - 8.0f) \* g.scale/rounding_bf16((rounding_4bit(\&g, at(from, row, first + i)) - 8.0f) * g.scale * (row == 7 \&\& first == group ? 1.125f : 1.0f)/'

@@ -49,13 +49,13 @@ like "Markdown offers the answers" "$(http GET "/api/v1/comparisons/$exact_c.md"
 ok "accepting answers" fw alerts accept 1 --reason "exact rows are worth it"
 like "with what changed" "$out" '^A1 accepted: exact now passes; the next push is held to -23\.1 % in one$'
 ok "the branch passes" answer exact
-like "and says so" "$out" 'slower in 1 of 2 cells \(accepted\)$'
+like "and reports that" "$out" 'slower in 1 of 2 cells \(accepted\)$'
 like "in the row, too" "$out" '^ +one .*regression \(accepted\)'
 like "Markdown has nothing more to do" "$(http GET "/api/v1/comparisons/$exact_c.md")" 'What to do: nothing; A1 is accepted'
 like "and by whom, and why" "$out" '^A1 was accepted by .*: exact rows are worth it'
 ok "by its commit, too" answer "$exact"
 ok "and by its job" answer "$(job_of "$exact")"
-fails "--strict is as if nobody had" 3 answer exact --strict
+fails "--strict ignores the acceptance" 3 answer exact --strict
 like "status shows the word" "$(fw status)" 'exact +regression \(accepted\)'
 unlike "status --strict does not" "$(fw status --strict)" 'accepted'
 is "REST has the same" "$(verdict_of "$exact")" "regression (accepted)"
@@ -110,7 +110,7 @@ answer other
 ok "the alert's own two commits pass, too" fw compare "$(git -C "$tmp/lines" rev-parse main)" "$exact" --timeout 150
 like "as accepted" "$out" 'slower in 1 of 2 cells \(accepted\)'
 fails "the same commit against another base is another question" 3 fw compare "$(head_of lines)" "$exact" --timeout 150
-unlike "which nobody has accepted" "$out" 'accepted'
+unlike "which no user has accepted" "$out" 'accepted'
 
 # ---- made again by a squash ----
 git -C "$tmp/lines" checkout -q -b squashed "$exact~1"

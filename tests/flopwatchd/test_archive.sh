@@ -70,7 +70,7 @@ await more
 stop_daemon KILL
 head -c 100 /dev/urandom >>"$file" # and the remains of an interrupted write
 start_daemon || exit 1
-ok "after kill -9 it goes on" await all_archived
+ok "after kill -9 it continues" await all_archived
 like "nothing is lost" "$(fw judge --again)" '^[0-9]+ judged again, 0 changed$'
 is "not one byte" "$(bodies)" "$before"
 is "each has its frame" "$(sql "SELECT count(*) FROM comparison c WHERE EXISTS (SELECT 1 FROM cell x JOIN sample t ON t.cell = x.id WHERE x.comparison = c.id) AND id NOT IN (SELECT comparison FROM archived)")" 0
@@ -79,7 +79,7 @@ command -v zstd >/dev/null && ok "and the file is whole" zstd -qt "$file"
 # ---- backup and restore ----
 mkdir "$tmp/safe"
 ok "a backup" fw backup "$tmp/safe/first.db"
-ok "has the archive beside it" cmp "$file" "$tmp/safe/samples/$month.zst"
+ok "has the archive next to it" cmp "$file" "$tmp/safe/samples/$month.zst"
 truncate -s -50 "$tmp/safe/samples/$month.zst"
 ok "a second one" fw backup "$tmp/safe/second.db"
 ok "takes what is missing" cmp "$file" "$tmp/safe/samples/$month.zst"
@@ -101,17 +101,17 @@ await waits_or_ends
 touch "$tmp/go"
 wait "$other"
 wait "$client"
-is "a third one beside another that is taking the same month" $? 0
+is "a third one while another archives the same month" $? 0
 is "waits for it" "$(cat "$tmp/said")" "flopwatch: waiting for another backup that is being written to $tmp/safe/samples"
 ok "and has it once" cmp "$file" "$copy"
 exec 9>>"$tmp/safe/busy.db.part"
 flock 9
 echo mine >&9
 fails "a backup to a file that another is being written to" 1 fw backup "$tmp/safe/busy.db"
-like "says so" "$out" "^flopwatch: another backup is being written to $tmp/safe/busy.db; wait for it, or name another file$"
+like "reports that" "$out" "^flopwatch: another backup is being written to $tmp/safe/busy.db; wait for it, or name another file$"
 is "and leaves it alone" "$(cat "$tmp/safe/busy.db.part")" mine
 exec 9>&-
-ok "what was killed is in nobody's way" fw backup "$tmp/safe/busy.db"
+ok "leftovers of the killed process block nothing" fw backup "$tmp/safe/busy.db"
 mkdir -p "$tmp/foreign/samples"
 { head -c 40 "$file"; head -c 3000 /dev/zero; } >"$tmp/foreign/samples/$month.zst"
 sed -i "s/flopwatch samples ..../flopwatch samples ffff/" "$tmp/foreign/samples/$month.zst"
@@ -138,7 +138,7 @@ like "and it is named among them" "$out" "C$lost: .*is damaged at byte $at"
 like "with the count of the rest" "$out" '[0-9]+ judged again, 0 changed, 1 not'
 is "the daemon is well" "$(http GET /healthz)" ok
 mv "$file" "$file.away"
-fails "a file that is gone" 1 fw doctor
+fails "a deleted file" 1 fw doctor
 like "is named by the doctor" "$out" "samples/$month.zst is missing; restore it from a backup"
 fails "and no backup is made of it" 1 fw backup "$tmp/safe/fourth.db"
 cp "$tmp/safe/samples/$month.zst" "$file"

@@ -60,7 +60,7 @@ fails "another backup" 1 fw backup "$tmp/second.db"
 like "has to wait" "$out" '^flopwatch: a backup is being made already; retry when it is done$'
 is "with its status" "$(post backup | jq .status)" 409
 ok "and the first is not answered yet" kill -0 "$client"
-ok "the copy goes on" open_gate
+ok "the copy continues" open_gate
 wait "$client"
 is "and is answered" $? 0
 is "it is sound" "$(sqlite3 "$tmp/copy.db" 'PRAGMA integrity_check')" ok
@@ -80,7 +80,7 @@ ok "of the same" cmp <(sqlite3 "$tmp/third.db" .schema) <(sqlite3 "$tmp/copy.db"
 # ---- a full disk ----
 prlimit --pid "$daemon_pid" --fsize=30000000:
 fails "no room for the copy" 1 fw backup "$tmp/full.db"
-like "is said" "$out" '^flopwatch: backup: .*the disk or a quota is full, free some space$'
+like "is reported" "$out" '^flopwatch: backup: .*the disk or a quota is full, free some space$'
 is "with its status" "$(post backup | jq .status)" 503
 prlimit --pid "$daemon_pid" --fsize=unlimited:
 ok "it leaves nothing" nothing_left

@@ -41,11 +41,11 @@ is "eight commits pushed at once regress" "$(result_of "$tip")" "done regression
 is "the one that did it is named" "$(named "$tip" regression)" "one-6(1)"
 alert=$(alert_of "$tip" regression)
 bisect=$(api "alerts?limit=500" | jq ".items[] | select(.id == $alert) | .bisect")
-is "the search is over and belongs to it" "$(api "bisects/$bisect" | jq -r '"\(.state) \(.alert) \(.goal) \(.commits)"')" "done $alert regression 8"
+is "the bisect has ended and belongs to the alert" "$(api "bisects/$bisect" | jq -r '"\(.state) \(.alert) \(.goal) \(.commits)"')" "done $alert regression 8"
 ok "it took at most five measurements" test "$(api "bisects/$bisect" | jq .jobs)" -le 5
 is "after pushes and before the filling of gaps" "$(sql "SELECT DISTINCT priority FROM job WHERE kind = 'bisect'")" -5
-is "the culprit was measured beside its parent" "$(sql "SELECT verdict FROM comparison WHERE id = $(api "bisects/$bisect" | jq '.culprits[0].comparison')")" regression
-like "the alert's history says so" "$(api "alerts?limit=500" | jq -r ".items[] | select(.id == $alert) | .events[].reason")" 'culprit: [0-9a-f]{12} one-6 \(-4\.[0-9] %\), named with probability (above )?0\.999[0-9]$'
+is "the culprit was measured against its parent" "$(sql "SELECT verdict FROM comparison WHERE id = $(api "bisects/$bisect" | jq '.culprits[0].comparison')")" regression
+like "the alert's history has that" "$(api "alerts?limit=500" | jq -r ".items[] | select(.id == $alert) | .events[].reason")" 'culprit: [0-9a-f]{12} one-6 \(-4\.[0-9] %\), named with probability (above )?0\.999[0-9]$'
 like "its title names what moved" "$(api "alerts?limit=500" | jq -r ".items[] | select(.id == $alert) | .title")" 'attention (for|back)ward .*-4\.[0-9] % in 2 cells, and 1 more group'
 for page in alerts/$alert bisects/$bisect; do
 	like "/$page names it with its probability" "$(curl -s "$FLOPWATCH_SERVER/$page")" '<b>Culprit:</b> <.*one-6 .*named with probability (above )?0\.999[0-9]'
@@ -53,7 +53,7 @@ done
 culprit=$(api "bisects/$bisect" | jq -r '.culprits[0].to')
 like "the title of the bisect is its finding" "$(curl -s "$FLOPWATCH_SERVER/bisects/$bisect")" "<h1>Bisect $bisect: ${culprit:0:10} is the culprit: -4\.[0-9] % in 4 cells</h1>"
 is "its cells are grouped by direction" "$(api "alerts?limit=500" | jq -c ".items[] | select(.id == $alert) | [.groups[] | [.direction, .cells]]")" '[["forward",2],["backward",2]]'
-is "webhook receivers would hear of both" "$(sql "SELECT count(*) FROM event WHERE kind IN ('alert.opened', 'alert.named')")" 2
+is "webhook receivers would get both" "$(sql "SELECT count(*) FROM event WHERE kind IN ('alert.opened', 'alert.named')")" 2
 
 is "the work that it claims more is an event" "$(sql "SELECT payload ->> 'what' FROM event WHERE kind = 'cost.up'")" flops_issued
 costly=$(sql "SELECT payload ->> 'comparison' FROM event WHERE kind = 'cost.up' LIMIT 1")
@@ -91,7 +91,7 @@ is "and whose search knows each commit after one look" "$(api "bisects?limit=1" 
 factor 1.20 "broken-4"
 push kernels main
 is "which stays broken" "$(result_of "$(head_of kernels)")" "done failed"
-is "and accuses nobody else" "$(sql "SELECT count(*) FROM alert WHERE kind = 'failing'")" 1
+is "and blames no other commit" "$(sql "SELECT count(*) FROM alert WHERE kind = 'failing'")" 1
 sed -i 's/ -include broken.h//' "$tmp/kernels/kernels/Makefile"
 factor 1.20 "fixed"
 push kernels main
@@ -105,7 +105,7 @@ push kernels main
 tip=$(head_of kernels)
 is "wrong results on main" "$(result_of "$tip")" "done failed"
 is "are an alert too" "$(named "$tip" failing)" "wrong-1(1)"
-like "whose title says it" "$(api "alerts?limit=500" | jq -r ".items[] | select(.target == \"$tip\") | .title")" '^wrong: attention '
+like "whose title has it" "$(api "alerts?limit=500" | jq -r ".items[] | select(.target == \"$tip\") | .title")" '^wrong: attention '
 sed -i 's/libattention.so wrong_result.c/libattention.so good.c/' "$tmp/kernels/kernels/Makefile"
 factor 1.20 "right"
 push kernels main
@@ -114,7 +114,7 @@ is "and right again" "$(result_of "$(head_of kernels)")" "done identical"
 # ---- by hand ----
 last=$(head_of kernels)
 fails "flopwatch bisect" 3 "$bin/flopwatch" bisect "$first" "$last" '*/causal/*/forward' --progress
-like "tells how it goes" "$out" 'bisect [0-9]+: 23 commits: J[0-9]+, the [0-9]+\. measurement'
+like "prints its progress" "$out" 'bisect [0-9]+: 23 commits: J[0-9]+, the [0-9]+\. measurement'
 like "names the first" "$out" '[0-9a-f]{12} +1 +-4\.[0-9] % +1 +C[0-9]+ +measured +>?0\.999[0-9] +one-6'
 comparison=$(grep -oE -m 1 ' C[0-9]+ +measured' <<<"$out" | grep -oE 'C[0-9]+')
 is "the next command shows its cause" "$(tail -n 1 <<<"$out")" "next: flopwatch why $comparison"
@@ -128,7 +128,7 @@ fails "as JSON" 3 "$bin/flopwatch" bisect "$first" "$last" '*/causal/*/forward' 
 is "it is the API's answer" "$(jq -r '.culprits | length' <<<"$out")" 3
 is "and what was measured is not measured again" "$(jq .jobs <<<"$out")" 1
 ok "nothing lost ends with 0" "$bin/flopwatch" bisect "$first" harmless
-like "and says so" "$out" 'nothing to search: the bad end is (identical|unchanged) against the good end'
+like "and reports that" "$out" 'nothing to search: the bad end is (identical|unchanged) against the good end'
 post devices/sim-0/pause >"$tmp/answer"
 begun=$SECONDS
 "$bin/flopwatch" bisect "$first" "$last" '*/full/*/forward' --timeout 4 >"$tmp/answer" 2>"$tmp/steps"
@@ -154,7 +154,7 @@ await has_asked 2
 stop_daemon KILL
 start
 is "the daemon is killed in the middle of the search, and starts again" $? 0
-is "the search goes on where it was" "$(named "$tip" regression)" "long-5(1)"
+is "the bisect continues where it was" "$(named "$tip" regression)" "long-5(1)"
 ok "without measuring anything twice" test "$(sql "SELECT n_jobs FROM bisect WHERE bad_sha = '$tip'")" -le 6
 factor 1.30 "long-13"
 push kernels long
@@ -195,7 +195,7 @@ factor 1.21 "nobody measures it"
 push kernels quiet
 silent_is() { [ "$(sql "SELECT group_concat(state) FROM alert WHERE kind = 'device_offline'")" = "$1" ]; }
 await silent_is open
-like "a device of which nothing is heard while jobs wait is an alert" "$(api 'alerts?state=open' | jq -r '.items[] | select(.kind == "device_offline") | .title')" 'device sim-0 sent nothing for [0-9]+ s while (1 job waits|2 jobs wait)'
+like "a silent device while jobs wait is an alert" "$(api 'alerts?state=open' | jq -r '.items[] | select(.kind == "device_offline") | .title')" 'device sim-0 sent nothing for [0-9]+ s while (1 job waits|2 jobs wait)'
 is "about the device" "$(api 'alerts?state=open' | jq -r '.items[] | select(.kind == "device_offline") | "\(.device) \(.repo)"')" "sim-0 null"
 like "the page shows it" "$(http GET /alerts)" 'sim-0 sent nothing'
 like "and the command line" "$("$bin/flopwatch" alerts --state open --long)" 'device_offline +open +sim-0'
@@ -203,7 +203,7 @@ stop_daemon
 write_config "workers: [{name: sim, command: [flopwatch-worker, serve], device: sim}]" "$repos" "limits: {offline_after: 1 s}"
 start
 await silent_is resolved
-is "which ends when it is heard again" $? 0
+is "which ends when the device answers again" $? 0
 
 is "the database is sound" "$(sql 'PRAGMA foreign_key_check')" ""
 stop_daemon

@@ -36,12 +36,12 @@ is "of main with itself" "$(sql "SELECT DISTINCT kind || ' ' || (base_sha = targ
 await no_job_is_open
 is "they are timed although both modules are equal" "$(sql "SELECT count(*) FROM comparison WHERE kind = 'calibrate' AND identical_by = '' AND verdict = 'unchanged'")" 2
 is "in at least six runs a cell" "$(sql "SELECT min(runs) >= 6 FROM cell c JOIN comparison p ON p.id = c.comparison WHERE p.kind = 'calibrate'")" 1
-is "the API tells each cell's noise and what it can see" \
+is "the API has each cell's noise and the smallest change that it shows" \
 	"$(api calibration | jq -c --arg c "$cell" '.items[] | select(.cell == $c) | [.comparisons, .alarms, .runs >= 12, .tau0_pct > 0 and .tau0_pct < 1, .mde_pct > 1.5 and .mde_pct < 3, .underpowered]')" \
 	"[3,0,true,true,true,false]"
 is "and the device's false alarms" "$(api devices | jq -c '.items[0].aa | [.comparisons, .alarms, .alarm_rate_pct, .cells, .underpowered, .alarm_rate_upper_pct > 60]')" "[3,0,0,2,0,true]"
 http GET /metrics >"$tmp/metrics"
-like "they stand in /metrics" "$(cat "$tmp/metrics")" 'flopwatch_aa_comparisons_total\{device="[^"]+"\} 3'
+like "they are in /metrics" "$(cat "$tmp/metrics")" 'flopwatch_aa_comparisons_total\{device="[^"]+"\} 3'
 like "with the alarms" "$(cat "$tmp/metrics")" 'flopwatch_aa_alarms_total\{device="[^"]+"\} 0'
 http GET /devices >"$tmp/page"
 unlike "which the page of devices does not show before there are 20" "$(cat "$tmp/page")" '0 of 3'
@@ -54,7 +54,7 @@ is "the smallest loss that is called is that of a full set of runs with that noi
 	"$(api 'calibration?repo=kernels' | jq '[.items[] | (-100 * ((-(0.0151136378 + 3.5 * .tau0_pct / 100 / (12 | sqrt)) | exp) - 1) - .mde_pct | fabs) < 1e-6] | all')" true
 fails "a device that was never seen" 4 "$bin/flopwatch" --server "http://127.0.0.1:$(port)" calibrate --device GPU-none
 fails "a number of runs that makes no sense" 1 "$bin/flopwatch" --server "http://127.0.0.1:$(port)" calibrate --runs 1000
-is "a calibration is nobody's history" "$(api 'branches?repo=kernels' | jq -r '.items[0].verdict')" unchanged
+is "a calibration is in no history" "$(api 'branches?repo=kernels' | jq -r '.items[0].verdict')" unchanged
 
 # ---- the rule learns
 noise() { # of each cell, in points, from equal builds
@@ -87,7 +87,7 @@ place="(($page*2654435761UL>>20)*$page>>9)%64" # not linear: base and target are
 main_is "'(1.0+0.0015*($place))'"
 calibrated 3
 is "it is called underpowered" "$(api calibration | jq -c --arg c "$cell" '.items[] | select(.cell == $c) | [.underpowered, .mde_pct > 2]')" "[true,true]"
-is "which the device tells" "$(api devices | jq '.items[0].aa.underpowered')" 2
+is "which the device reports" "$(api devices | jq '.items[0].aa.underpowered')" 2
 alerts=$(sql "SELECT count(*) FROM alert")
 main_is "'(3.0+0.0045*($place))'"
 is "it still calls what no noise explains" "$(sql "SELECT verdict FROM comparison ORDER BY id DESC LIMIT 1") $(sql "SELECT count(*) FROM alert")" "regression $((alerts + 1))"
@@ -95,11 +95,11 @@ underpowered=$(sql 'SELECT max(id) FROM comparison')
 is "also in the comparison" "$(api "comparisons/$underpowered" | jq -c '[.cells[].flags | index("underpowered") != null] | unique')" "[true]"
 is "with what is remembered" "$(api "comparisons/$underpowered" | jq -c '[.cells[].underpowered | .noise_pct > 2 and .seen >= 5 and .below_pct > 3] | unique')" "[true]"
 http GET "/comparisons/$underpowered" >"$tmp/page"
-like "the page tells the noise, and where it was measured" "$(cat "$tmp/page")" 'cannot be detected here:</b> runs of equal builds vary by [0-9.]+ % here, as [0-9]+ of them showed, so a loss below [0-9.]+ % has to be clear; measured on '
+like "the page has the noise, and where it was measured" "$(cat "$tmp/page")" 'cannot be detected here:</b> runs of equal builds vary by [0-9.]+ % here, as [0-9]+ of them showed, so a loss below [0-9.]+ % has to be clear; measured on '
 like "and the next command" "$(cat "$tmp/page")" 'flopwatch calibrate forget --repo'
 fw wait "$(sql "SELECT job FROM comparison WHERE id = $underpowered")" --long >"$tmp/said" 2>&1
 like "as does the command line" "$(cat "$tmp/said")" '^note: noisy machine; losses below [0-9.]+ % may be missed in 2 cells$'
-is "whose line runs as it stands" "$(grep -c "^flopwatch calibrate --repo kernels --device [^ ]* measures the noise again; flopwatch calibrate forget --repo kernels deletes it$" "$tmp/said")" 1
+is "whose command runs unchanged" "$(grep -c "^flopwatch calibrate --repo kernels --device [^ ]* measures the noise again; flopwatch calibrate forget --repo kernels deletes it$" "$tmp/said")" 1
 
 # ---- a quiet build after it: the calibration does not outweigh its runs
 main_is 1
@@ -125,7 +125,7 @@ is "it is remembered" "$(api 'calibration?repo=kernels' | jq -c '[.items[].under
 calibrated 2
 is "two quiet comparisons later it is no more what rules" "$(api 'calibration?repo=kernels' | jq -c '[.items[] | [.underpowered, .tau0_pct < 1]] | unique')" "[[false,true]]"
 fails "a device that is none" 1 "$bin/flopwatch" --server "http://127.0.0.1:$(port)" calibrate forget --device cuda
-is "one cell is forgotten" "$(fw calibrate forget --repo kernels --cells '*/forward')" "deleted the measured noise of 1 cell"
+is "the noise of one cell is reset" "$(fw calibrate forget --repo kernels --cells '*/forward')" "deleted the measured noise of 1 cell"
 is "the other is not" "$(api 'calibration?repo=kernels' | jq -r '.items[].cell')" "${cell%forward}backward"
 is "in JSON" "$(fw calibrate forget --json | jq -c .)" '{"forgotten":1}'
 is "then nothing is known" "$(fw calibrate show)" "nothing was calibrated yet; write: flopwatch calibrate"

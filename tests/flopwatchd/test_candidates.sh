@@ -48,6 +48,6 @@ is "they are one alert" "$(sql "SELECT group_concat(kind || ' ' || target_sha) F
 before=$(verify_jobs)
 for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14; do factor "$(awk -v i="$i" 'BEGIN { printf "%.4f", 1.012 + i * 0.001 }')"; done
 is "drift of 0.1 % a commit asks for nothing" "$(verify_jobs)" "$before"
-is "and no other commit is accused" "$(sql "SELECT count(*) FROM alert WHERE kind = 'regression'")" 1
+is "and no other commit is blamed" "$(sql "SELECT count(*) FROM alert WHERE kind = 'regression'")" 1
 stop_daemon
 is "the daemon ends in order" $? 0

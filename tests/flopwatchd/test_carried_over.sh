@@ -29,7 +29,7 @@ before=$(sha256sum <"$db")
 : >"$db-journal" # as a daemon leaves it that ended while it wrote a copy
 start_daemon || exit 1
 like "and says that it carried it over" "$(cat "$tmp/log")" "ev=database.carried .*from=91174416 old=$db.91174416"
-is "the old one stays beside it" "$(sha256sum <"$db.91174416")" "$before"
+is "the old database remains next to it" "$(sha256sum <"$db.91174416")" "$before"
 is "and nothing else" "$(cd "$tmp/state" && ls -d flopwatch.db.*)" flopwatch.db.91174416
 
 # ---- its data, under today's names ----
@@ -52,7 +52,7 @@ for path in / /comparisons/5 /comparisons/2 /alerts /alerts/2 /alerts/5 /jobs /j
 	is "$path answers" "$(status_of "$path")" 200
 done
 like "counters are those of the rows" "$(http GET /metrics)" "flopwatch_jobs\{state=\"target_missing\"\} $(sql "SELECT count(*) FROM job WHERE state = 'target_missing'")"
-is "what stands in it is whole" "$(sql 'PRAGMA integrity_check') $(sql 'SELECT count(*) FROM pragma_foreign_key_check')" "ok 0"
+is "the new database is complete" "$(sql 'PRAGMA integrity_check') $(sql 'SELECT count(*) FROM pragma_foreign_key_check')" "ok 0"
 
 # ---- and continued ----
 push kernels main

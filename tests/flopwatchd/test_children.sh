@@ -115,7 +115,7 @@ echo 'kill -KILL $$' >"$tmp/order.log"
 searched=$(post bisects "{\"repo\":\"kernels\",\"good\":\"$good\",\"bad\":\"$(head_of kernels)\"}" | jq -r .id)
 over() { [[ "$(api "bisects/$searched" | jq -r .state)" =~ ^(done|failed|cancelled)$ ]]; }
 await over
-is "a search whose list was killed goes on" "$(api "bisects/$searched" | jq -r .state)" done
+is "a bisect whose list of commits was killed continues" "$(api "bisects/$searched" | jq -r .state)" done
 ok "after that child" test -e "$tmp/done.log"
 
 # ---- permanent failures ----
@@ -129,7 +129,7 @@ is "while every child is killed the job waits" "$(job_field "$(job_of "$sha")" s
 tries() { [ "$(wc -l <"$tmp/tries")" -ge 3 ]; }
 echo "echo >>$tmp/tries; kill -KILL \$\$" >"$tmp/always.tree"
 await tries
-is "and says why, once" "$(log_of "$sha" | grep -o 'killed by SIGKILL' | wc -l)" 1
+is "and reports the reason once" "$(log_of "$sha" | grep -o 'killed by SIGKILL' | wc -l)" 1
 rm "$tmp/always.tree"
 is "until they live" "$(result_of "$sha")" "done improvement"
 is "then nothing is left of the reason" "$(job_field "$(job_of "$sha")" 'state_why // ""')" ""
@@ -139,7 +139,7 @@ pushed
 is "what crashes twice at the same commit fails" "$(result_of "$sha")" "failed -"
 is "and is named" "$(why_of "$sha")" "flopwatch-git: killed by SIGSEGV"
 rm "$tmp/always.tree"
-is "as nobody's fault" "$(api 'alerts?state=open' | jq '[.items[] | select(.kind != "regression")] | length')" 0
+is "without blaming a side" "$(api 'alerts?state=open' | jq '[.items[] | select(.kind != "regression")] | length')" 0
 
 # ---- a child that writes into a repository when the daemon ends ----
 write_config 'workers: [{name: sim, command: [flopwatch-worker, serve], device: sim}]' \

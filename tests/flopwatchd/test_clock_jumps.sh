@@ -71,7 +71,7 @@ ok "its message is refused and waits" await refused
 token=$("$bin/flopwatch" --server "$server" --token-file "$tmp/state/admin.token" --quiet token add person --scope read)
 curl -s -o /dev/null -c "$tmp/jar" --data-urlencode "token=$token" "$server/login"
 page() { curl -s -o "$tmp/page" -w '%{http_code}' -b "$tmp/jar" "$server$1"; }
-is "somebody logs in" "$(page /jobs)" 200
+is "a user logs in" "$(page /jobs)" 200
 signed() { # id, time: the daemon's answer
 	local signature
 	signature=$(printf '%s.%s.{}' "$1" "$2" | openssl dgst -sha256 -mac HMAC -macopt "key:a key of twenty-four byte" -binary | base64)
@@ -81,7 +81,7 @@ then=$(now_s)
 like "a webhook is taken" "$(signed first "$then")" 'fetching.* 202|^fetching'
 takes one busy "$tmp/go1"
 busy=$(head_of one)
-ok "a job is at work" await works "$busy"
+ok "a job runs" await works "$busy"
 takes two main "$tmp/open"
 waiting=$(head_of two)
 ok "another one waits" await is_at "$waiting" queued
@@ -98,18 +98,18 @@ is "nothing that is under way began or came in the future" \
 like "a webhook of the hour that was is not taken again" "$(signed first "$then")" ' 401$'
 like "one of now is" "$(signed second "$(now_s)")" 'fetching'
 : >"$tmp/go1"
-ok "the job at work ends" await is_at "$busy" done
+ok "the running job ends" await is_at "$busy" done
 ok "and the one that waited" await is_at "$waiting" done
 
 # ---- almost two hours forward, while a job runs ----
 takes one later "$tmp/go2"
 later=$(head_of one)
-ok "another job is at work" await works "$later"
+ok "another job runs" await works "$later"
 ok "the clock is set forward" jump 3600
 : >"$tmp/go2"
-ok "the job at work ends" await is_at "$later" done
+ok "the running job ends" await is_at "$later" done
 is "the session is one" "$(page /jobs)" 200
-is "no device is said to be silent" "$(sql "SELECT count(*) FROM alert WHERE kind = 'device_offline'")" 0
+is "no device is reported as silent" "$(sql "SELECT count(*) FROM alert WHERE kind = 'device_offline'")" 0
 takes one now-served "$tmp/open"
 ok "a job is served an hour ahead" await is_at "$(head_of one)" done
 
@@ -117,7 +117,7 @@ ok "a job is served an hour ahead" await is_at "$(head_of one)" done
 ok "the clock is right again" jump 0
 takes two hold "$tmp/go3"
 hold=$(head_of two)
-ok "a job of the other repository is at work" await works "$hold"
+ok "a job of the other repository runs" await works "$hold"
 takes two b1 "$tmp/open"
 b1=$(head_of two)
 ok "it has another one" await is_at "$b1" queued

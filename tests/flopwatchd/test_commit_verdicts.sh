@@ -79,7 +79,7 @@ ok "and has not ended" kill -0 "${waiting[@]}"
 like "status names it" "$(fw status --long)" "^ +pair +lossy +${lossy:0:10} +regression +${lossy:0:10} +gemm, 1 of 2 +second "
 like "the overview too" "$(row lossy)" "regression.*/commits/$lossy\">gemm, 1 of 2 suites</a>.*next: second<.*8\.[0-9]"
 like "the badge is red" "$(badge lossy)" 'regression -[89]\.[0-9] %'
-ok "the forge hears of gemm" await says flopwatch/gemm "$lossy" '^failure regression: 1 of 1 cells, worst -8'
+ok "the forge gets the status of gemm" await says flopwatch/gemm "$lossy" '^failure regression: 1 of 1 cells, worst -8'
 ok "and the sum is pending" await says flopwatch "$lossy" '^pending 1 of 2 suites ended: gemm regression -8\.[0-9]+ %, second is being measured$'
 is "the commit page names both" "$(page "commits/$lossy" | grep -oE '<th scope=row>(gemm|second)</th>' | paste -sd' ')" "<th scope=row>gemm</th> <th scope=row>second</th>"
 touch "$tmp/go"
@@ -116,9 +116,9 @@ pending_only_before() { # commit: states of the combined status, without repetit
 }
 is "the sum was pending until both had ended" "$(pending_only_before "$lossy")" "pending failure"
 noted() { git -C "$tmp/pair.git" notes --ref flopwatch show "$1" 2>/dev/null | grep -q "^verdict: $2"; }
-ok "the note says it first" await noted "$lossy" 'regression$'
+ok "the note has it first" await noted "$lossy" 'regression$'
 heard() { jq -r 'select(.path == "/chat") | .body | fromjson | .text' "$tmp/r/got" | grep -qE "$1"; }
-ok "chat hears which suite is unchanged, and what the commit is" await heard "^\*unchanged\* of suite second in pair lossy ${lossy:0:10}, the commit: regression"
+ok "chat gets the unchanged suite, and the verdict of the commit" await heard "^\*unchanged\* of suite second in pair lossy ${lossy:0:10}, the commit: regression"
 like "the feed names suites" "$(page comparisons.atom)" "regression: pair lossy ${lossy:0:12}, suite gemm<"
 
 # ---- the other way round: the suite that ends first is good ----
@@ -141,7 +141,7 @@ everywhere later "$later" second gemm '1[23]\.[0-9]+'
 # ---- users' requests ----
 run fw compare main lossy --timeout 100 --quiet
 is "compare measures both" "$status" 3
-like "and says so" "$out" '^commit [0-9a-f]{12}  2 suites  verdict: regression: gemm regression -8\.[0-9]+ %, second unchanged$'
+like "and reports that" "$out" '^commit [0-9a-f]{12}  2 suites  verdict: regression: gemm regression -8\.[0-9]+ %, second unchanged$'
 run fw compare main lossy --timeout 100 --quiet --json
 ok "in JSON with both comparisons" jq -e '.verdict == "regression" and (.comparisons | length) == 2 and all(.comparisons[]; .cells | length == 1)' <<<"$out"
 job=$(fw submit lossy --json | jq .id)
@@ -175,7 +175,7 @@ run fw wait halted --timeout 100 --quiet
 is "a suite that was cancelled leaves it open" "$status" 7
 like "and is named" "$(cat "$tmp/errors")" '^flopwatch: second: J[0-9]+ is cancelled: cancelled by local$'
 like "in status" "$(fw status --long)" "^ +pair +halted +${halted:0:10} +undecided +${halted:0:10} +second, 1 of 2 +-"
-ok "the forge hears the same" await says flopwatch "$halted" '^success undecided: gemm unchanged, second not measured: cancelled by local$|^success undecided: second not measured: cancelled by local, gemm unchanged$'
+ok "the forge gets the same" await says flopwatch "$halted" '^success undecided: gemm unchanged, second not measured: cancelled by local$|^success undecided: second not measured: cancelled by local, gemm unchanged$'
 
 branch pair broken main
 bench gemm 1.09
@@ -184,7 +184,7 @@ commit pair "second fails, gemm loses"
 push pair broken
 broken=$(head_of pair)
 run fw wait broken --timeout 100 --quiet
-is "a loss beside a failure stays a loss" "$status" 3
+is "a loss next to a failure remains a loss" "$status" 3
 is "though failed is the worse word" "$(api "commits/$broken/verdict" | jq -r .verdict)" failed
 ok "for the forge too" await says flopwatch "$broken" '^failure failed: second failed, gemm regression -8'
 
@@ -227,9 +227,9 @@ for name in gemm second; do # the first of the plan, and the other
 	drops "without-$name" $name
 	run fw wait "$(head_of pair)" --timeout 100 --quiet
 	is "a commit without $name is judged by what it has" "$status" 0
-	like "and says so" "$out" "2 suites  verdict: (identical|unchanged): .*$name removed"
+	like "and reports that" "$out" "2 suites  verdict: (identical|unchanged): .*$name removed"
 done
-is "nobody is called for a branch" "$(api alerts | jq '[.items[] | select(.kind == "missing")] | length')" 0
+is "no notification is sent for a branch" "$(api alerts | jq '[.items[] | select(.kind == "missing")] | length')" 0
 push pair main
 run fw wait "$(head_of pair)" --timeout 100 --quiet
 dropped() { [ "$(api alerts | jq -c '[.items[] | select(.kind == "missing" or .kind == "failing") | [.kind, .target, [.cells[].cell]]]')" = "[[\"missing\",\"$(head_of pair)\",[\"second/row\"]]]" ]; }

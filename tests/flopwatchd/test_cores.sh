@@ -31,7 +31,7 @@ while i < len(left):
     i = j + 1
 print(','.join(out))")
 is "the daemon keeps to the cores that do not measure" "$(allowed "$daemon_pid")" "$rest"
-like "and says so" "$(cat "$tmp/log")" "ev=cores .*measure=$measure serve=$rest"
+like "and reports that" "$(cat "$tmp/log")" "ev=cores .*measure=$measure serve=$rest"
 cat >"$tmp/watch.py" <<'PY'
 """CPUs that worker and runners below process ARGV[1] may use, until both were seen, or file ARGV[2] exists. ARGV[3] is written at the start."""
 import os, sys, time
@@ -86,7 +86,7 @@ fi
 stop_daemon
 config 4095-9999
 fails "cores that no machine has are a mistake" 2 "$bin/flopwatchd" --config "$tmp/c.yml" --check-config
-like "in words" "$out" 'cores.measure: .*neither auto, shared nor a list'
+like "as a sentence" "$out" 'cores.measure: .*neither auto, shared nor a list'
 config 1023
 fails "and one that this machine has not" 2 timeout 10 "$bin/flopwatchd" --config "$tmp/c.yml"
-like "in words too" "$out" 'names a core that is not among ours'
+like "as a sentence" "$out" 'names a core that is not among ours'

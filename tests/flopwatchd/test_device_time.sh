@@ -34,7 +34,7 @@ push kernels slow
 slow=$(head_of kernels)
 await ended "$slow" 2
 is "two suites of a commit share one build, and the base is cached" "$(($(builds) - before))" 1
-is "each suite says so" "$(sql "SELECT count(*) FROM job_log WHERE line LIKE 'build of target was cached%'")" 1
+is "each suite reports that" "$(sql "SELECT count(*) FROM job_log WHERE line LIKE 'build of target was cached%'")" 1
 job=$(sql "SELECT id FROM job WHERE target_sha = '$slow' AND suite = 'tiny'")
 is "its loss is found" "$(job_field "$job" verdict)" regression
 
@@ -43,7 +43,7 @@ comparison=$(job_field "$job" comparison)
 api "comparisons/$comparison" >"$tmp/json"
 is "steps make up the time that the device was held" "$(jq '([.steps[]] | add) - .gpu_s | fabs < 0.01' "$tmp/json")" true
 is "calls are timed, references computed, processes started" "$(jq '[.steps.timed, .steps.reference, .steps.start, .steps.sustained] | map(. > 0)' -c "$tmp/json")" "[true,true,true,true]"
-like "the job's log says it" "$(api "jobs/$job/log")" 'measured: device held [0-9.]+ s, [0-9.]+ s in all; of the held time: [a-z]+ [0-9]+ %, '
+like "the job's log has it" "$(api "jobs/$job/log")" 'measured: device held [0-9.]+ s, [0-9.]+ s in all; of the held time: [a-z]+ [0-9]+ %, '
 like "the page shows it" "$(http GET "/comparisons/$comparison")" '<dt>Device time</dt><dd><svg [^>]*aria-label="[a-z]+ [0-9]+ %'
 like "/metrics counts it" "$(http GET /metrics)" '^flopwatch_device_step_seconds_total\{device="sim-0",step="timed"\} [0-9.e-]+$'
 
@@ -61,7 +61,7 @@ for name in one two; do
 	await eval "[ \"\$(sql \"SELECT count(*) FROM job WHERE target_sha = '$(head_of kernels)' AND suite <> ''\")\" = 2 ]"
 done
 priority() { sql "SELECT group_concat(DISTINCT priority) FROM job WHERE target_sha = '$1'"; }
-is "pushes are queued alike" "$(priority "$one") $(priority "$two")" "0 0"
+is "pushes are queued in the same way" "$(priority "$one") $(priority "$two")" "0 0"
 "$bin/flopwatch" --server "http://127.0.0.1:$(port)" --quiet wait "$two" --repo kernels --timeout 1 >"$tmp/said" 2>&1
 profile=$(sql "SELECT DISTINCT priority FROM job WHERE kind = 'profile'")
 is "the one that is waited for goes before a profile, the other after it" "$(($(priority "$two") > ${profile:-1})) $(($(priority "$one") < ${profile:-1}))" "1 1"

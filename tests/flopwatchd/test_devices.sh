@@ -39,7 +39,7 @@ hold_push two 2
 two=$sha
 ok "a job on each device, each with its build" await has holds-one
 ok "at the same time" await has holds-two
-is "both are at work" "$(busy)" 2
+is "both devices run a job" "$(busy)" 2
 n_cores=$(python3 -c 'import os; print(len(os.sched_getaffinity(0)))')
 if [ "$n_cores" -ge 2 ]; then
 	is "no core is of both" "$(sort "$tmp"/cores-one "$tmp"/cores-two | python3 -c '
@@ -63,7 +63,7 @@ branch kernels three main
 echo 1.1 >"$tmp/kernels/kernels/factor"
 commit kernels three
 push kernels three
-is "a device that is gone leaves the other working" "$(result_of "$(head_of kernels)")" "done regression"
+is "an absent device does not stop the other" "$(result_of "$(head_of kernels)")" "done regression"
 is "which had the job" "$(devices_of "'$(head_of kernels)'")" "sim-1"
 is "and is absent" "$(sql "SELECT group_concat(uuid || ' ' || state, ', ') FROM (SELECT * FROM device ORDER BY uuid)")" "sim-0 absent, sim-1 ok"
 stop_daemon
@@ -79,7 +79,7 @@ commit kernels four
 push kernels four
 is "a host of which one device is meant" "$(result_of "$(head_of kernels)")" "done regression"
 is "is measured on that one" "$(devices_of "'$(head_of kernels)'")" "sim-2"
-is "with every core: nobody else may have a job there" "$(cat "$tmp/cores-four")" "$(grep Cpus_allowed_list /proc/self/status)"
+is "with every core, since no other job may run there" "$(cat "$tmp/cores-four")" "$(grep Cpus_allowed_list /proc/self/status)"
 is "which is all that it has" "$(sql "SELECT group_concat(uuid || ' ' || state, ', ') FROM (SELECT * FROM device ORDER BY uuid)")" "sim-0 absent, sim-1 absent, sim-2 ok"
 like "a broken one hides none, and is named" "$(cat "$tmp/log")" 'ev=device.left_out .*sim:1 is left out'
 is "by one job at a time" "$(api workers | jq '.items | length')" 1

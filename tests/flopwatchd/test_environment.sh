@@ -65,7 +65,7 @@ start_daemon || exit 1
 ok "a changed compiler is measured without a push" await measured 1
 is "once, though the daemon was killed in the middle" "$(sql "SELECT count(*), sum(kind = 'environment'), sum(kind = 'reference') FROM job WHERE origin = 'environment'")" "2|1|1"
 paired=$(newest paired)
-is "the newest judged commit beside itself" "$(api "comparisons/$paired" | jq -r '[.kind, .base.commit, .target.commit] | join(" ")')" "environment $main $main"
+is "the newest judged commit against itself" "$(api "comparisons/$paired" | jq -r '[.kind, .base.commit, .target.commit] | join(" ")')" "environment $main $main"
 is "its module of before was not built again" "$(api "comparisons/$paired" | jq -r '[.base.module_sha256, .base.toolchain] | join(" ")')" "$module gcc 12.2.0 in $tmp/tools"
 is "the new one was" "$(api "comparisons/$paired" | jq -r '[.target.build, .target.toolchain] | join(" ")')" "ok gcc 12.3.0 in $tmp/tools"
 is "the loss is an alert of its own kind" "$(api alerts | jq -r '[.items[] | .kind + " " + .state] | join(" ")')" "environment open"
@@ -86,9 +86,9 @@ rm -f "$tmp"/kept/modules/*.so
 compiler 12.4.0 -O1
 start_daemon || exit 1
 await measured 2
-is "what is not kept is not built by another compiler" "$(api "comparisons/$(newest paired)" | jq -r '.verdict')" not_comparable
-like "and it says so" "$(api "comparisons/$(newest paired)" | jq -r '.cells[0].reason')" 'built by gcc 12\.3\.0 in .*, is no longer in the cache of this worker'
-is "and nobody is called for it" "$(sql "SELECT count(*) FROM alert")" 1
+is "an uncached module is not built by another compiler" "$(api "comparisons/$(newest paired)" | jq -r '.verdict')" not_comparable
+like "and reports that" "$(api "comparisons/$(newest paired)" | jq -r '.cells[0].reason')" 'built by gcc 12\.3\.0 in .*, is no longer in the cache of this worker'
+is "and no alert is opened for it" "$(sql "SELECT count(*) FROM alert")" 1
 stop_daemon
 
 # ---- a library, linked or loaded at run time; only its version shows the change ----
@@ -98,7 +98,7 @@ FLOPWATCH_SIM_ENVIRONMENT="cublas=13.1.0" start_daemon || exit 1
 await measured 3
 checked=("$tmp"/kept/checks/*)
 is "what was accepted with one is checked with another, as is what was built" $((${#checked[@]} - ${#entries[@]})) 2
-is "a commit is built anew with it" "$(api "comparisons/$(newest paired)" | jq -c '[.base.module_sha256 != .target.module_sha256, (.cells | all(.change_pct < -20))]')" '[true,true]'
+is "a commit is built again with it" "$(api "comparisons/$(newest paired)" | jq -c '[.base.module_sha256 != .target.module_sha256, (.cells | all(.change_pct < -20))]')" '[true,true]'
 stop_daemon
 
 # ---- under a daemon that runs, on device sim ----
@@ -121,12 +121,12 @@ is "a second commit" "$(judged 1.001 second)" "done unchanged"
 second=$(head_of kernels)
 compiler 12.3.0 '-UWORK_FACTOR "-DWORK_FACTOR=(1.06*$(cat factor))"'
 is "the first push under another compiler is judged by itself" "$(judged 1.002 third)" "done unchanged"
-ok "and the change is measured beside it" await measured 1
+ok "and the change is measured next to it" await measured 1
 is "with the newest commit that was judged before" "$(sql "SELECT target_sha FROM comparison WHERE kind = 'environment'")" "$second"
 is "the loss is that of the compiler" "$(api "comparisons/$(newest paired)" | jq '[.cells[].change_pct] | all(. < -4.5 and . > -7)')" true
-is "one alert tells it" "$(api alerts | jq -r '[.items[] | .kind] | join(" ")')" environment
+is "one alert reports it" "$(api alerts | jq -r '[.items[] | .kind] | join(" ")')" environment
 is "by pairs" "$(api alerts | jq -c '[.items[0].cells[] | .unpaired]')" '[null]'
-is "it has asked why: of the module that was kept, beside the new one" "$(sql "SELECT j.state, j.base_module = b.module_sha, j.base_toolchain || j.target_toolchain FROM profile p JOIN job j ON j.id = p.job JOIN comparison c ON c.id = p.comparison JOIN build b ON b.id = c.base_build JOIN alert a ON a.id = p.alert WHERE a.kind = 'environment'")" "done|1|"
+is "it has requested a profile of the cached module against the new one" "$(sql "SELECT j.state, j.base_module = b.module_sha, j.base_toolchain || j.target_toolchain FROM profile p JOIN job j ON j.id = p.job JOIN comparison c ON c.id = p.comparison JOIN build b ON b.id = c.base_build JOIN alert a ON a.id = p.alert WHERE a.kind = 'environment'")" "done|1|"
 compiler 12.2.0 ""
 judged 1.001 "and back" >"$tmp/said"
 await measured 2
@@ -144,7 +144,7 @@ start_daemon || exit 1
 post devices/sim-0/resume >/dev/null
 await all_ended
 is "what runs where nothing has changed is not taken for what has" "$(sql "SELECT unpaired, alert, is_hash FROM environment_change WHERE id = 3")" "||"
-is "and the history does not tell it" "$(api "history?repo=kernels&cell=$cell" | jq -c '[.environments[].changed[].what]')" '["gcc","gcc"]'
+is "and the history does not have it" "$(api "history?repo=kernels&cell=$cell" | jq -c '[.environments[].changed[].what]')" '["gcc","gcc"]'
 
 # ---- changes outside a build ----
 put "$tmp/around" "driver=560.2 power_w=700 slower=1.07"
@@ -154,19 +154,19 @@ await measured 3
 is "no build would show a driver" "$(newest paired_job)" ""
 is "the reference commit is measured again, and compared with the baseline period before" "$(api "history?repo=kernels&cell=$cell" | jq -c '.environments[-1] | [(.changed | map([.what, .from, .to])), .paired.job, .unpaired.change_pct < -5 and .unpaired.change_pct > -8]')" \
 	'[[["driver","550.1","560.2"]],null,true]'
-like "beyond 3 % it is an alert that says it is not paired" "$(api "alerts?state=open" | jq -r '.items[0].title')" '^driver 550\.1 to 560\.2: the reference commit [0-9a-f]{12} is slower in 1 cell, by [5-8]\.[0-9] % at most; not paired$'
+like "beyond 3 % it is an alert, which reports that it is not paired" "$(api "alerts?state=open" | jq -r '.items[0].title')" '^driver 550\.1 to 560\.2: the reference commit [0-9a-f]{12} is slower in 1 cell, by [5-8]\.[0-9] % at most; not paired$'
 is "each cell of it too" "$(api "alerts?state=open" | jq -c '[.items[0].cells[] | .unpaired]')" '[true]'
 put "$tmp/around" "driver=560.2 power_w=650 vbios=96.1 slower=1.08"
 judged 1.001 "another power limit, and VBIOS" >"$tmp/said"
 await measured 4
 is "less than that is written down" "$(api "history?repo=kernels&cell=$cell" | jq -c '.environments[-1] | [[.changed[].what], .unpaired.change_pct < 0 and .unpaired.change_pct > -3, .alert]')" '[["VBIOS","power limit"],true,null]'
-is "and nobody is called" "$(api "alerts?state=open" | jq '.items | length')" 1
+is "and no alert is opened" "$(api "alerts?state=open" | jq '.items | length')" 1
 put "$tmp/devices" 7
 judged 1.002 "another device" >"$tmp/said"
 await measured 5
 is "another device takes the place of the one before" "$(newest changed)" '[{"what":"device","from":"sim-0","to":"sim-7"}]'
 is "each change is reported once" "$(sql "SELECT count(*) FROM environment_change")" 6
-is "and what is not in the code asks nobody why" "$(sql "SELECT count(*) FROM profile")" 1
+is "and a change outside the code requests no profile" "$(sql "SELECT count(*) FROM profile")" 1
 
 # ---- two devices of a class ----
 stop_daemon
@@ -177,9 +177,9 @@ stands() { # until devices 7 and 8 both have a baseline period
 }
 post devices/sim-7/pause >/dev/null
 judged 1.001 "on the one beside it" >"$tmp/said"
-ok "a device beside another takes nobody's place" changes_are 6
+ok "an additional device replaces no other" changes_are 6
 post devices/sim-7/resume >/dev/null
-ok "both stand in the history" await stands
+ok "both are in the history" await stands
 stop_daemon
 echo "driver=570.3 power_w=650 vbios=96.1 slower=1.08" >"$tmp/around"
 start_daemon || exit 1

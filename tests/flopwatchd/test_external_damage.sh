@@ -21,7 +21,7 @@ healthy() { [ "$(health)" = 200 ]; }
 head -c 60000 /dev/zero >&9
 push kernels main
 main=$(head_of kernels)
-is "a daemon whose stderr nobody reads measures on" "$(result_of "$main")" "done unchanged"
+is "a daemon with an unread stderr continues to measure" "$(result_of "$main")" "done unchanged"
 for _ in 1 2 3; do
 	echo "# $RANDOM" >>"$tmp/kernels/kernels/Makefile"
 	commit kernels "more"
@@ -58,7 +58,7 @@ ok "pages are answered while another process holds the database" curl -sf -o "$t
 wait "${posts[@]}"
 is "what cannot be stored is answered so" "$(cat "$tmp"/post* | tr '\n' ' ')" "$(printf '503%.0s' {1..12})"
 is "so does its health" "$(health)" 503
-like "in words" "$(cat "$tmp/answer")" 'another process holds the database'
+like "as a sentence" "$(cat "$tmp/answer")" 'another process holds the database'
 echo 'COMMIT;' >&8
 exec 8>&-
 wait $holder
@@ -70,8 +70,8 @@ port=$(port)
 port() { echo "$port"; }
 mv "$tmp/state" "$tmp/away"
 is "what would go into a file that was taken away is refused" "$(asked gone)" 503
-like "in words" "$(cat "$tmp/answer")" "flopwatch.db was deleted or replaced in use"
-is "its health says so" "$(health)" 503
+like "as a sentence" "$(cat "$tmp/answer")" "flopwatch.db was deleted or replaced in use"
+is "its health reports that" "$(health)" 503
 mv "$tmp/away" "$tmp/state"
 ok "when it is back all is well" await healthy
 is "and is stored, once" "$(asked back) $(sql "SELECT count(*) FROM job_cell WHERE word IN ('gone', 'back')")" "201 1"
@@ -105,7 +105,7 @@ for page in $(seq 2 9 $((size / 4096 - 1))); do # zeros in one page, one page at
 done
 ok "of $n damaged databases" test $n -gt 3
 is "none is used" "$started" ""
-is "and each start says why, and what to do" "$unsaid" ""
+is "and each start reports the reason and the remedy" "$unsaid" ""
 
 # ---- a large database, which is checked concurrently ----
 rm -f "$tmp/state"/flopwatch.db*
@@ -128,7 +128,7 @@ ok "the daemon ends when the child finds damage" await has_ended
 wait $daemon_pid
 is "with the status of a database" $? 3
 daemon_pid=""
-like "and says why" "$(tail -n 1 "$tmp/said")" 'flopwatchd: .*flopwatch.db: .*damage.*restore a backup'
+like "and reports the reason" "$(tail -n 1 "$tmp/said")" 'flopwatchd: .*flopwatch.db: .*damage.*restore a backup'
 rm -f "$tmp/state"/flopwatch.db*
 cp "$tmp/good.db" "$tmp/state/flopwatch.db"
 rm -f "$tmp/state"/flopwatch.db-*

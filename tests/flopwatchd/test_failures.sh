@@ -65,7 +65,7 @@ for start in 1 2 3; do
 			OR line LIKE '%a run ended early and is repeated: %SIGKILL%')")"
 	done
 done
-ok "it was killed, and its job went back or its run was repeated each time ($killed )" test "$(tr -d ' 0' <<<"$killed" | wc -c)" -ge 9
+ok "it was killed, and its job was requeued or its run repeated each time ($killed )" test "$(tr -d ' 0' <<<"$killed" | wc -c)" -ge 9
 is "no word of it is a verdict" "$(sql "SELECT count(*) FROM cell WHERE verdict NOT IN ('unchanged')")$(alerts)" 00
 
 echo 'sleep 1000' >"$tmp/kernels/kernels/recipe"
@@ -81,7 +81,7 @@ await inside
 kill -KILL "$make"
 was_back() { [ "$(sql "SELECT count(*) FROM job_log WHERE line LIKE 'queued: make %killed by SIGKILL; out of memory%(attempt 1 of 3)'")" = 1 ]; }
 ok "make is killed in the middle of a build: the job goes back" await was_back
-is "and nobody is accused" "$(comparisons "$sha")$(alerts)" 00
+is "and no commit is blamed" "$(comparisons "$sha")$(alerts)" 00
 post "jobs/$(job_of "$sha")/cancel" >/dev/null
 echo : >"$tmp/kernels/kernels/recipe"
 stop_daemon
@@ -113,7 +113,7 @@ await test -e "$tmp/cache/job/kernels/began"
 fill "$tmp/cache" 155M
 ok "a disk that fills in the middle of a build sends the job back" await job_says "$sha" '^queued: only [0-9]+ MiB.* are free on the disk of .*/cache; the build took [0-9] MiB of it$'
 is "without an attempt" "$(attempts "$sha")" 0
-is "and nobody is accused" "$(comparisons "$sha")$(alerts)" 00
+is "and no commit is blamed" "$(comparisons "$sha")$(alerts)" 00
 rm "$tmp/cache/of-somebody-else"
 await test -e "$tmp/cache/job/kernels/began"
 touch "$tmp/cache/job/kernels/go"
@@ -124,7 +124,7 @@ like "it is judged when there is room" "$(result_of "$sha") $(attempts "$sha")" 
 
 echo : >"$tmp/kernels/kernels/recipe"
 another # its build does not wait
-like "main goes on" "$(result_of "$sha")" 'done (unchanged|identical)'
+like "main continues" "$(result_of "$sha")" 'done (unchanged|identical)'
 
 for bomb in 'head -c 400M /dev/zero >big' 'exec 3>big; rm big; head -c 400M /dev/zero >&3; sleep 1000' 'i=0; while :; do i=$((i + 1)); : >f$i || exit 1; done'; do
 	b=$((b + 1))
@@ -135,7 +135,7 @@ for bomb in 'head -c 400M /dev/zero >big' 'exec 3>big; rm big; head -c 400M /dev
 	bad=$(head_of kernels)
 	await has_job "$bad"
 	is "a build that fills the disk itself is a result: $bomb" "$(result_of "$bad")" "done failed"
-	like "which says so" "$(api "jobs/$(job_of "$bad")/log")" 'build of target failed .*build took [0-9]+ MiB and [0-9]+ files of the disk of the cache, until it was full'
+	like "and reports that" "$(api "jobs/$(job_of "$bad")/log")" 'build of target failed .*build took [0-9]+ MiB and [0-9]+ files of the disk of the cache, until it was full'
 	git -C "$tmp/kernels" checkout -q main
 done
 is "nothing of them is left" "$(ls "$tmp/cache/job" 2>/dev/null)" ""
@@ -161,7 +161,7 @@ git -C "$tmp/kernels" rm -q --cached kernels/weights && rm "$tmp/kernels/kernels
 another
 sick() { [ "$(curl -s -o "$tmp/health" -w '%{http_code}' "http://127.0.0.1:$(port)/healthz")" = 503 ]; }
 ok "a disk without inodes is reported" await sick
-like "in words" "$(cat "$tmp/health")" 'less than 64 MiB or [0-9]+ files are free'
+like "as a sentence" "$(cat "$tmp/health")" 'less than 64 MiB or [0-9]+ files are free'
 is "the job waits" "$(job_field "$(job_of "$sha")" 'state + " " + (.attempt | tostring)')" "queued 0"
 mount -o remount,nr_inodes=0 "$tmp/small"
 like "and is judged when there is room" "$(result_of "$sha") $(attempts "$sha")" "done (unchanged|identical) 1"

@@ -15,7 +15,7 @@ status=$?
 cp "$tmp/out/report.txt" "$tmp/report" 2>/dev/null
 is "everything that was planted was found, and nothing else" "$status $(grep '^not ok' "$tmp/report")" "0 "
 [ $status = 0 ] || tail -n 30 "$tmp/log" | sed 's/^/# /'
-like "main beside itself is unchanged, 40 cells of linear layers" "$(cat "$tmp/report")" '^ok .*main beside itself: 40 cells of layers are unchanged'
+like "main against itself is unchanged, 40 cells of linear layers" "$(cat "$tmp/report")" '^ok .*main beside itself: 40 cells of layers are unchanged'
 like "a loss of 2 % is found in the eight cells of its recipe" "$(cat "$tmp/report")" '^ok .*loss: regression in the 8 cells of int8wo'
 like "attention's are measured again and unchanged" "$(cat "$tmp/report")" '^ok .*loss: 4 cells of heads are measured again and unchanged'
 like "a wrong scale of one group is found with its element" "$(cat "$tmp/report")" '^ok .*group: each names an element: .*Y\[[0-9]+, 0\] is -?[0-9.]+, should be '

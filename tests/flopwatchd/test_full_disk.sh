@@ -46,7 +46,7 @@ waiting=$(sql "SELECT max(id) FROM job")
 fill state
 ok "a full disk of the state: /healthz fails" await health_is 503
 like "with the reason" "$(cat "$tmp/health")" "$full"
-like "flopwatch status says so" "$(cli status)" "^WARNING no job begins: .*$full"
+like "flopwatch status reports that" "$(cli status)" "^WARNING no job begins: .*$full"
 like "so does doctor" "$(cli doctor)" "^fail  daemon +$full"
 like "so does the page of jobs" "$(page /jobs)" "The daemon waits: +no job begins: +$full"
 is "a job that waits has a reason" "$(job_field "$waiting" state)" queued
@@ -73,9 +73,9 @@ next_push 1.4
 await has_job "$sha"
 said="only [0-9]+ MiB are free on the disk of $tmp/cache; jobs wait for 50 MiB and [0-9]+ files"
 has_why() { [[ "$(cli status)" =~ worker\ sim\ is\ down:\ $said ]]; }
-ok "a full disk of the cache: status says so" await has_why
+ok "a full disk of the cache: status reports that" await has_why
 like "the job waits" "$(job_field "$(job_of "$sha")" 'state + " " + (.attempt | tostring)')" "^queued 0$"
-like "and says why" "$(job_field "$(job_of "$sha")" 'state_why + " " + (.no_device // "")')" "$said|worker sim, which may have it, is down"
+like "and reports the reason" "$(job_field "$(job_of "$sha")" 'state_why + " " + (.no_device // "")')" "$said|worker sim, which may have it, is down"
 is "once and not twice" "$(cli status | grep -o 'only [0-9]* MiB' | wc -l)" 1
 rm "$tmp/cache/of-somebody-else"
 is "it is judged when there is room" "$(result_of "$sha")" "done regression"
@@ -86,12 +86,12 @@ is "lines are there before" "$(grep -c ev=job.done "$tmp/log/log" | sed 's/^[1-9
 next_push 1.5
 is "the log is cut while the daemon runs" "$(result_of "$sha")" "done regression"
 await grep -q "ev=job.done" "$tmp/log/log"
-is "and goes on at its beginning, without a hole" "$(tr -d '\0' <"$tmp/log/log" | wc -c)" "$(stat -c %s "$tmp/log/log")"
+is "and continues at its beginning, without a gap" "$(tr -d '\0' <"$tmp/log/log" | wc -c)" "$(stat -c %s "$tmp/log/log")"
 size=$(stat -c %s "$tmp/log/log")
 head -c $((4096 - size % 4096 - 20)) /dev/zero | tr '\0' '\n' >>"$tmp/log/log" # its last block has space for a fraction of a line
 fill log
 next_push 1.6
-is "the disk of the log is full: the daemon goes on" "$(result_of "$sha")" "done regression"
+is "the disk of the log is full: the daemon continues" "$(result_of "$sha")" "done regression"
 free_disk log
 next_push 1.7
 is "and again with room" "$(result_of "$sha")" "done regression"

@@ -24,7 +24,7 @@ write_config 'workers: [{name: sim, command: [flopwatch-worker, serve], device: 
 	"repos: [{name: kernels, url: $tmp/kernels.git, poll: 1 s, fetch_timeout: 2 s}]"
 start_daemon || exit 1
 head_of kernels >"$tmp/kernels.git/refs/heads/late" # written as a push does: git itself would wait for the FIFO
-is "a push is judged beside a FIFO among the branches" "$(result_of "$(head_of kernels)" | cut -d ' ' -f 1)" "done"
+is "a push is judged despite a FIFO among the branches" "$(result_of "$(head_of kernels)" | cut -d ' ' -f 1)" "done"
 error_is() {
 	api repos | jq -re '.items[0].error' | grep -qE "$1"
 }
@@ -35,11 +35,11 @@ is_well() {
 }
 ok "until it is removed" await is_well
 touch "$tmp/hold.tips"
-ok "a verb that does not end is ended, and that is said" await error_is '^flopwatch-git ran past its deadline'
+ok "a git command that does not end is killed, and that is reported" await error_is '^flopwatch-git ran past its deadline'
 held=$(cat "$tmp/held")
 is_gone() {
 	! kill -0 "$held" 2>/dev/null
 }
-ok "its process is gone" await is_gone
+ok "its process has ended" await is_gone
 rm "$tmp/hold.tips"
 ok "the next one is asked again" await is_well

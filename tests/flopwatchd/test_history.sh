@@ -30,13 +30,13 @@ push kernels main
 reference=$(head_of kernels)
 judged "$reference"
 is "the first commit of main is pinned" "$(sql "SELECT reference_sha FROM baseline_period")" "$reference"
-is "an event says so" "$(sql "SELECT count(*) FROM event WHERE kind = 'baseline_period.reference_set'")" 1
+is "an event has that" "$(sql "SELECT count(*) FROM event WHERE kind = 'baseline_period.reference_set'")" 1
 second=$(factor 1.001 "0.1 % slower")
 judged "$second"
 is "its child is compared with it alone" "$(sql "SELECT group_concat(DISTINCT k.subject) FROM sample s JOIN sample_kind k ON k.id = s.kind")" "base,target"
 third=$(factor 1.002 "0.2 % slower")
 judged "$third"
-is "later commits are timed beside base and reference commit" \
+is "later commits are timed against base and reference commit" \
 	"$(sql "SELECT group_concat(subject) FROM (SELECT DISTINCT k.subject FROM sample s JOIN sample_kind k ON k.id = s.kind JOIN cell c ON c.id = s.cell WHERE c.target_sha = '$third' ORDER BY 1)")" \
 	"base,reference,target"
 is "each is a point of the series" "$(sql "SELECT count(*) FROM ratio")" 3
@@ -76,9 +76,9 @@ is "two commits were compared directly, with half the step as threshold" \
 	"$(sql "SELECT count(*) >= 1 AND min(threshold_pct) > 0.3 AND max(threshold_pct) < 0.8 FROM job WHERE kind = 'verify' AND state = 'done'")" 1
 is "the skipped commit was measured, after everything else" \
 	"$(sql "SELECT target_sha, origin, priority < 0 FROM job WHERE kind = 'backfill'")" "$step|backfill|1"
-is "it is accused" "$(sql "SELECT group_concat(kind || ' ' || target_sha) FROM alert")" "regression $step"
-like "in words" "$(sql "SELECT title FROM alert")" "^[01]\.[0-9]+ % lost at ${step:0:12}, seen in the history$"
-is "the API tells it with the points" \
+is "it is reported as the culprit" "$(sql "SELECT group_concat(kind || ' ' || target_sha) FROM alert")" "regression $step"
+like "as a sentence" "$(sql "SELECT title FROM alert")" "^[01]\.[0-9]+ % lost at ${step:0:12}, seen in the history$"
+is "the API has it with the points" \
 	"$(api "history?repo=kernels&branch=main&cell=$cell" | jq -r '(.change_points[0] | .commit + " " + .state), .alerts[0].commit, (.baseline_periods | length | tostring)' | xargs)" \
 	"$step confirmed $step 1"
 is "the skipped commit is a point among them" \
@@ -95,7 +95,7 @@ await nothing_is_open
 is "what was lost bit by bit is reported once" "$(sql "SELECT count(*) FROM change_point WHERE kind = 'drift'")" 1
 is "as an alert of its own kind" "$(sql "SELECT count(*) FROM alert WHERE kind = 'drift' AND state = 'open'")" 1
 like "that names the reference" "$(sql "SELECT title FROM alert WHERE kind = 'drift'")" "lost since the reference commit ${reference:0:12}, although no commit lost that much"
-is "no single commit is accused of it" "$(sql "SELECT count(*) FROM alert WHERE kind <> 'drift'")" 1
+is "no single commit is blamed for it" "$(sql "SELECT count(*) FROM alert WHERE kind <> 'drift'")" 1
 
 # ---- another environment ----
 sed -i 's/seed: 42/seed: 43/' "$tmp/kernels/etc/suites/tiny.yaml"

@@ -30,7 +30,7 @@ for i in 1 2 3 4 5 6 7 8; do
 	takes 1.00$((i % 2)) "level $i"
 done >"$tmp/verdicts"
 before=$(head_of lines)
-is "the others run beside it and their base" \
+is "the others run against it and their base" \
 	"$(sql "SELECT group_concat(subject) FROM (SELECT DISTINCT k.subject FROM sample s JOIN sample_kind k ON k.id = s.kind JOIN cell c ON c.id = s.cell WHERE c.target_sha = '$before' ORDER BY 1)")" \
 	"base,reference,target"
 is "in one order and its reverse" \

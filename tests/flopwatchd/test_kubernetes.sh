@@ -104,7 +104,7 @@ is "a pod that cannot be deleted is measured" "$(result_of "$sha")" "done unchan
 ok "its deletion is tried again after a growing pause" await grep -qE "pod.delete .*again_s=6 .*cannot delete pods" "$tmp/log"
 touch "$tmp/kube/unschedulable"
 new_push beside
-ok "lists for other pods go on meanwhile" await worker_says pending "Unschedulable: 0/1 nodes are available: 1 Insufficient nvidia.com/gpu"
+ok "lists for other pods continue meanwhile" await worker_says pending "Unschedulable: 0/1 nodes are available: 1 Insufficient nvidia.com/gpu"
 rm "$tmp/kube/unschedulable" "$tmp/kube/forbidden"
 ends_once beside 1 "measured: device held"
 

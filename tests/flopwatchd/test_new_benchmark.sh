@@ -39,7 +39,7 @@ like "and wait reports that it is new" "$(cat "$tmp/out")" '^benchmark second is
 is "once" "$(grep -cE 'no base|does not have it' "$tmp/out")" 1
 alone=$(api "comparisons?limit=500" | jq '[.items[] | select(.kind == "selfcheck" and .suite == "second")][0].id')
 page=$(curl -s "http://127.0.0.1:$(port)/comparisons/$alone")
-like "the title of its page says so, too" "$page" '<h1>[^<]*works adds benchmark second, which does not differ from itself in 1 of 1 cell'
+like "the title of its page reports that as well" "$page" '<h1>[^<]*works adds benchmark second, which does not differ from itself in 1 of 1 cell'
 like "and its text why it has no base" "$page" '<p>The benchmark second is new: its base [0-9a-f]{12} does not have it; it is compared from the next commit on\.</p>'
 is "so does the API" "$(api "comparisons/$alone" | jq -r '"\(.new) \(.alone)"' | sed -E 's/[0-9a-f]{12}/HASH/')" "true benchmark second is new: its base HASH does not have it"
 

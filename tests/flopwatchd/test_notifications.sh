@@ -70,7 +70,7 @@ is "under the ids that were written with the verdict" "$(sql "SELECT group_conca
 # ---- each receiver ----
 for name in flaky stall late midway busy; do
 	is "$name: three alerts arrived" "$(got /$name | jq -r 'select(.status >= 200 and .status < 300) | .headers["webhook-id"]' | sort -u | wc -l)" 3
-	is "$name: nothing beside them" "$(got /$name | ids | paste -sd' ')" \
+	is "$name: no other request" "$(got /$name | ids | paste -sd' ')" \
 		"$(api 'notifications?limit=500' | jq -r ".items[] | select(.target == \"$name\") | .message_id" | sort | paste -sd' ')"
 done
 is "what arrived once is not sent again" "$(got /flaky | jq -r 'select(.status == 204) | .headers["webhook-id"]' | sort | uniq -d | wc -l)" 0
@@ -83,10 +83,10 @@ ok "a failure that says nothing is tried after a few seconds ($(waits /flaky) s)
 like "a stall is an attempt with its time" "$(api 'notifications?limit=500' | jq -c '.items[] | select(.target == "stall") | .log[] | select(.error) | [.duration_ms, .status, .error]')" '^\[1[0-9]{4},null,".*timed out'
 like "an answer cut in the middle is no answer" "$(api 'notifications?limit=500' | jq -r '.items[] | select(.target == "midway") | .log[0].error')" 'closed|transfer'
 is "a redirect is not followed" "$(got /secret | wc -l)" 0
-like "and said" "$(api 'notifications?limit=500' | jq -r '[.items[] | select(.target == "moved")][0].last_error')" 'answered 302, and redirects are not followed'
-is "it goes on trying" "$(notifications '.target == "moved" and .state == "waiting"')" 3
+like "and reported" "$(api 'notifications?limit=500' | jq -r '[.items[] | select(.target == "moved")][0].last_error')" 'answered 302, and redirects are not followed'
+is "it continues to try" "$(notifications '.target == "moved" and .state == "waiting"')" 3
 is "an internal address is not called" "$(got /inside | wc -l)" 0
-like "and said" "$(api 'notifications?limit=500' | jq -r '[.items[] | select(.target == "inside")][0].last_error')" 'is an internal one; set allow_internal'
+like "and reported" "$(api 'notifications?limit=500' | jq -r '[.items[] | select(.target == "inside")][0].last_error')" 'is an internal one; set allow_internal'
 is "410 ends it at once" "$(notifications '.target == "gone" and .state == "failed" and .attempts == 1')" 3
 
 # ---- content of a message ----
@@ -104,7 +104,7 @@ PY
 like "it links to the alert" "$(jq -r '.body | fromjson | .event + " " + .url' "$tmp/message")" '^alert.opened https://bench.example.org/alerts/[0-9]+$'
 is "without a secret there is no signature" "$(got /late | jq -r '.headers | has("webhook-signature")' | sort -u)" false
 like "Slack gets a sentence" "$(got /chat | jq -r '.body | fromjson | .text')" "^\*regression\* opened (hub|lab|tea) slow ${slow:0:10} \"slower &amp; &lt;b&gt;\": .*, worst -[45]\.[0-9]+ % <https://bench.example.org/alerts/[0-9]+\|look>"
-is "and hears of comparisons where it asked to" "$(got /chat | jq -r '.body | fromjson | .text' | grep -c '^\*unchanged\*')" 3
+is "and gets comparisons that it subscribed to" "$(got /chat | jq -r '.body | fromjson | .text' | grep -c '^\*unchanged\*')" 3
 
 # ---- statuses ----
 last_status() { # path, context: the last status of the slow commit
@@ -115,8 +115,8 @@ like "GitHub: failure at last" "$(last_status /github/repos/team/kernels | jq -r
 	"\"state\":\"failure\",\"target_url\":\"https://bench.example.org/comparisons/[0-9]+\",\"description\":\"regression: 4 of 4 cells, worst -[45]\.[0-9]+ % in attention/.*\",\"context\":\"flopwatch/tiny\""
 is "GitHub: and in sum" "$(last_status /github/repos/team/kernels flopwatch | jq -r '.body | fromjson | .state + " " + (.description | sub("[0-9.]+"; "N"))')" "failure tiny regression -N %"
 is "GitHub: with its token" "$(last_status /github/repos/team/kernels | jq -r '.headers.authorization')" "Bearer forge-token-1"
-is "GitLab: words of its own" "$(last_status /gitlab/projects/team%2Fsub%2Fkernels | jq -r '(.body | fromjson | .state + " " + .name) + " " + .headers["private-token"]')" "failed flopwatch/tiny forge-token-1"
-is "Gitea: words of its own" "$(last_status /gitea/repos/team/kernels | jq -r '(.body | fromjson | .state) + " " + .headers.authorization')" "failure token forge-token-1"
+is "GitLab: its own terms" "$(last_status /gitlab/projects/team%2Fsub%2Fkernels | jq -r '(.body | fromjson | .state + " " + .name) + " " + .headers["private-token"]')" "failed flopwatch/tiny forge-token-1"
+is "Gitea: its own terms" "$(last_status /gitea/repos/team/kernels | jq -r '(.body | fromjson | .state) + " " + .headers.authorization')" "failure token forge-token-1"
 is "main is fine" "$(got "/gitea/repos/team/kernels/statuses/$main" | tail -n 1 | jq -r '.body | fromjson | .state')" success
 ok "no description is longer than 140 characters" test -z "$(jq -r 'select(.path | test("/statuses/")) | .body | fromjson | .description | select(length > 140)' "$tmp/r/got")"
 unlike "tokens are not in the log of notifications" "$(api 'notifications?limit=500')" 'forge-token|whsec_'
@@ -128,7 +128,7 @@ like "a note pushed to the other" "$(git -C "$tmp/far.git" notes --ref flopwatch
 git clone -q "$tmp/far.git" "$tmp/colleague"
 git -C "$tmp/colleague" fetch -q origin refs/notes/flopwatch:refs/notes/flopwatch
 git -C "$tmp/colleague" notes --ref flopwatch add -m "from a person" "$(git -C "$tmp/colleague" rev-parse "$slow^{tree}")"
-ok "somebody else writes notes too" git -C "$tmp/colleague" push -q origin refs/notes/flopwatch
+ok "another program writes notes as well" git -C "$tmp/colleague" push -q origin refs/notes/flopwatch
 branch kernels fast main
 echo 0.9 >"$tmp/kernels/kernels/factor"
 commit kernels "faster"
@@ -159,9 +159,9 @@ for event in acknowledged accepted invalid; do
 	ok "alert.$event arrives" await heard "alert.$event"
 done
 hub=$(jq '.items[] | select(.repo == "hub") | .id' <<<"$alerts")
-is "it says who and why" "$(message alert.acknowledged)" "[$hub,\"acknowledged\",\"local\",\"I am on it\"]"
+is "it has the user and the reason" "$(message alert.acknowledged)" "[$hub,\"acknowledged\",\"local\",\"I am on it\"]"
 heard_chat() { got /chat | jq -r '.body | fromjson | .text' | grep -q "^\*regression\* accepted"; }
-ok "Slack hears of it" await heard_chat
+ok "Slack gets a message" await heard_chat
 like "in a sentence" "$(got /chat | jq -r '.body | fromjson | .text' | grep '^.regression. accepted')" \
 	"^\*regression\* accepted by local lab slow .* \(the &amp; price of &lt;safety&gt;\) <https://bench.example.org/alerts/[0-9]+\|look>"
 

@@ -78,13 +78,13 @@ echo 1.01 >"$tmp/kernels/kernels/factor"
 commit kernels "something else"
 push kernels team/other
 made_way() { [ "$(sql "SELECT count(*) FROM job_log WHERE job = $night AND line LIKE '%preempted by J%'")" -ge 1 ]; }
-ok "it makes way for a push" await made_way
+ok "it yields to a push" await made_way
 rm "$tmp/hold"
 like "which is measured" "$(result_of "$(head_of kernels)")" '^done '
 is "before it" "$(sql "SELECT count(*) FROM comparison WHERE job = $night AND id < (SELECT max(c.id) FROM comparison c JOIN job j ON j.id = c.job WHERE j.branch = 'team/other')")" 0
 
 # ---- the off-peak period ----
-ok "then the night goes on to its end" await night_is_over "$first"
+ok "then the off-peak jobs continue to their end" await night_is_over "$first"
 is "push and night have measured every cell of main" "$(sql "SELECT count(DISTINCT key) FROM cell WHERE branch = 'main'")" 48
 is "each in one part" "$(sql "SELECT count(*) FROM cell WHERE branch = 'main'")" 48
 id=$(of_part 2 "$first")
@@ -103,8 +103,8 @@ ok "so does the night after it" await night_is_over "$slow"
 is "which measures against the commit of the night before" \
 	"$(sql "SELECT DISTINCT base_sha || ' ' || base_how FROM comparison c WHERE id IN ($(of_part 1 "$slow"), $(of_part 2 "$slow"))")" "$first last-night"
 is "and loses every cell" "$(sql "SELECT DISTINCT verdict FROM cell WHERE comparison IN ($(of_part 1 "$slow"), $(of_part 2 "$slow"))")" regression
-is "of which an alert tells" "$(sql "SELECT count(DISTINCT w.value ->> 'cell') FROM alert a JOIN json_each(a.cells) w WHERE a.branch = 'main' AND a.kind = 'regression'")" 48
-is "nothing is gone" "$(sql "SELECT count(*) FROM alert WHERE kind = 'missing'")" 0
+is "which an alert reports" "$(sql "SELECT count(DISTINCT w.value ->> 'cell') FROM alert a JOIN json_each(a.cells) w WHERE a.branch = 'main' AND a.kind = 'regression'")" 48
+is "no cell is removed" "$(sql "SELECT count(*) FROM alert WHERE kind = 'missing'")" 0
 is "each part was asked for once a commit" "$(sql "SELECT count(*) FROM job WHERE part > 0")" 4
 
 # ---- the period after the fix ----
@@ -155,14 +155,14 @@ sed -i 's/, 104\]/]/' "$tmp/kernels/etc/suites/tiny.yaml"
 less=$(next 1.0001 "a shorter suite")
 is "the suite of a push is its base's" "$(pushed "$less")" unchanged
 ok "and of the night" await night_is_over "$less"
-is "so that nothing is gone yet" "$(gone missing)" ""
+is "so that no cell is removed yet" "$(gone missing)" ""
 echo "'-DCANNOT=(fw_attention_of(problem)->total_q==96)'" >"$tmp/kernels/kernels/flags"
 without=$(next 1.0002 "nothing of 96 any more")
 is "the push after it measures nothing of that, either" "$(pushed "$without")" unchanged
-is "but tells what is gone" "$(gone missing)" "open $less$(cells_of 104)"
+is "but reports the removed cells" "$(gone missing)" "open $less$(cells_of 104)"
 like "on its page" "$(curl -s "http://127.0.0.1:$(port)/alerts/$(sql "SELECT id FROM alert WHERE kind = 'missing'")")" '4 cells are removed from suite tiny'
 ok "then the night finds what the kernel does no more" await has_gone failing
-is "and tells it as a push does" "$(gone failing)" "open $without$(cells_of 96)"
+is "and reports it as a push does" "$(gone failing)" "open $without$(cells_of 96)"
 is "with its class" "$(sql "SELECT DISTINCT w.value ->> 'failure' FROM alert a JOIN json_each(a.cells) w WHERE a.kind = 'failing'")" unsupported
 : >"$tmp/kernels/kernels/flags"
 sed -i 's/, 96\]/, 96, 104]/' "$tmp/kernels/etc/suites/tiny.yaml"

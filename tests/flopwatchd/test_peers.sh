@@ -40,17 +40,17 @@ await is_under_way
 ok "its device gets no more jobs for now" fw pause sim-0 # including jobs of a peer, which could be queued first
 await job_ended "$main"
 first=$(comparison_of "$main")
-is "before a peer was timed nothing is said of one" "$(api "comparisons/$first" | jq -c '[.cells[].peers] | unique')" "[[]]"
+is "before a peer was timed none is shown" "$(api "comparisons/$first" | jq -c '[.cells[].peers] | unique')" "[[]]"
 before=$(etag_of "$first")
 ok "it gets jobs again" fw resume sim-0
 
 # ---- by itself
-ok "while nothing waits main is measured beside its peer" await peers_done 1
+ok "while no job waits main is measured against its peer" await peers_done 1
 peer=$(sql "SELECT id FROM comparison WHERE kind = 'peer'")
 is "one commit by two providers, after everybody else, and of no branch" \
 	"$(sql "SELECT base_sha = target_sha, target_sha = '$main', base_provider, target_provider, origin, priority < -10, branch = '' FROM job WHERE kind = 'peer'")" \
 	"1|1|yardstick||idle|1|1"
-is "a cell that the peer does not do is nobody's failure" \
+is "a cell that the peer does not support is no failure" \
 	"$(sql "SELECT verdict, failure, reason LIKE 'yardstick: %no causal backward%' FROM cell WHERE comparison = $peer AND key LIKE '%/causal/%/backward'")" \
 	"added||1"
 is "nor the comparison's" "$(api "comparisons/$peer" | jq -r .verdict)" regression
@@ -71,7 +71,7 @@ is "main's verdict stays" "$(api 'branches?repo=kernels' | jq -r '.items[0] | .v
 is "two commits were compared by the other comparison" "$(api "compare?repo=kernels&base=$main&target=$main" | jq .id)" "$first"
 
 # ---- ratios on other comparisons
-is "main's own comparison tells how fast it is" "$(standing "$first" full/.*/forward)" "yardstick paired 90"
+is "main's own comparison has its speed" "$(standing "$first" full/.*/forward)" "yardstick paired 90"
 is "and where that is from" "$(api "comparisons/$first" | jq -c --arg c "$cell" '.cells[] | select(.cell == $c) | .peers[0] | [.comparison, .commit, .ci_low_pct < .target_pct, .target_pct < .ci_high_pct]')" \
 	"[$peer,\"$main\",true,true]"
 is "of the cell that the peer does not do nothing" "$(api "comparisons/$first" | jq -c '.cells[] | select(.cell | test("causal/.*/backward")) | .peers')" "[]"
@@ -98,14 +98,14 @@ push kernels slow
 slow=$(head_of kernels)
 is "a slower branch is a regression" "$(result_of "$slow")" "done regression"
 on_slow=$(comparison_of "$slow")
-is "and stands beside the peer over its base" "$(standing "$on_slow" full/.*/forward)" "yardstick chained 75"
+is "and is compared with the peer through its base" "$(standing "$on_slow" full/.*/forward)" "yardstick chained 75"
 is "with an interval and the base's own" "$(api "comparisons/$on_slow" | jq -c --arg c "$cell" '.cells[] | select(.cell == $c) | .peers[0] | [(.base_pct | round), .ci_low_pct < 75.5, .ci_high_pct > 74.5]')" "[90,true,true]"
 like "its review comment has it, too" "$(api "comparisons/$on_slow.md")" '% of yardstick'
 is "it has one alert" "$(sql "SELECT count(*) FROM alert")" 1
 ok "by hand" fw peer slow --provider yardstick
 await peers_done 2
-is "then it was timed beside it" "$(standing "$on_slow" full/.*/forward)" "yardstick paired 75"
-is "which calls nobody" "$(sql "SELECT count(*) FROM alert")" 1
+is "then it was timed against it" "$(standing "$on_slow" full/.*/forward)" "yardstick paired 75"
+is "which opens no alert" "$(sql "SELECT count(*) FROM alert")" 1
 is "nor changes the branch" "$(api 'branches?repo=kernels' | jq -r '.items[] | select(.name == "slow") | .comparison')" "$on_slow"
 branch kernels other main
 echo 1.5 >"$tmp/kernels/kernels/factor"
@@ -118,7 +118,7 @@ push kernels other2
 await job_ended "$(head_of kernels)"
 fw compare "$(git -C "$tmp/kernels" rev-parse HEAD~1)" "$(head_of kernels)" --long --quiet >"$tmp/out" 2>&1
 scaled=$(comparison_of "$(head_of kernels)")
-is "two commits that no peer knows are set beside it by their times" "$(standing "$scaled" full/.*/forward)" "yardstick scaled 50"
+is "two commits without a peer are compared with it by their times" "$(standing "$scaled" full/.*/forward)" "yardstick scaled 50"
 is "without an interval" "$(api "comparisons/$scaled" | jq -c --arg c "$cell" '.cells[] | select(.cell == $c) | .peers[0] | [.ci_low_pct, .ci_high_pct, .comparison > 0]')" "[null,null,true]"
 like "the command line says about" "$(cat "$tmp/out")" '~[45][0-9.]+ % of yardstick'
 
@@ -130,7 +130,7 @@ is "it is of kind peer" "$(sql "SELECT c.kind, j.base_provider, c.base_sha <> c.
 ok "the other way round" fw compare main main --target-provider yardstick --quiet
 is "what only one of the two does is no failure either" "$(sql "SELECT count(*) FROM cell WHERE comparison = (SELECT max(id) FROM comparison) AND verdict IN ('failed', 'rejected')")" 0
 is "no yardstick for others" "$(api peers | jq '[.items[].comparison] | max')" "$(sql "SELECT max(id) - 1 FROM comparison")"
-fails "a provider that the module lacks cannot be set beside" 1 fw compare main main --base-provider nonesuch --quiet
+fails "a provider that the module lacks cannot be a peer" 1 fw compare main main --base-provider nonesuch --quiet
 await no_job_is_open
 
 # ---- once a module
@@ -141,7 +141,7 @@ n=$(sql "SELECT count(*) FROM job WHERE kind = 'peer'")
 calibrated() {
 	[ "$(sql "SELECT count(*) FROM job WHERE kind = 'calibrate' AND origin = 'idle'")" -ge 2 ]
 }
-ok "the daemon looks again and again" await calibrated
+ok "the daemon checks repeatedly" await calibrated
 is "and asks for what it knows no second time" "$(sql "SELECT count(*) FROM job WHERE kind = 'peer'")" "$n"
 git -C "$tmp/kernels" checkout -q main
 echo '/* the same code */' >>"$tmp/kernels/kernels/good.c"
@@ -166,7 +166,7 @@ known() {
 	[ "$(sql "SELECT count(*) FROM comparison WHERE kind = 'peer' AND target_sha = '$another'")" = 1 ]
 }
 ok "another module is" await known
-is "and stands beside it" "$(standing "$(sql "SELECT max(id) FROM comparison WHERE target_sha = '$another' AND kind = 'compare'")" full/.*/forward)" "yardstick paired 82"
+is "and is compared with it" "$(standing "$(sql "SELECT max(id) FROM comparison WHERE target_sha = '$another' AND kind = 'compare'")" full/.*/forward)" "yardstick paired 82"
 stop_daemon
 
 # ---- configuration
@@ -174,7 +174,7 @@ sed -i "s|repos: .*|repos: [{name: kernels, url: $tmp/kernels.git, peers: []}]|"
 ok "no peers is a setting" "$bin/flopwatchd" --check-config --config "$tmp/c.yml"
 sed -i 's|peers: \[\]|peers: [yardstick, "no such"]|' "$tmp/c.yml"
 fails "a name that is none" 2 "$bin/flopwatchd" --check-config --config "$tmp/c.yml"
-like "is said with its place" "$("$bin/flopwatchd" --check-config --config "$tmp/c.yml" 2>&1)" 'c.yml:6:[0-9]+: .*is not a provider; write its name as the module reports it, e.g. cudnn, or cudnn@cuda'
+like "is reported with its position" "$("$bin/flopwatchd" --check-config --config "$tmp/c.yml" 2>&1)" 'c.yml:6:[0-9]+: .*is not a provider; write its name as the module reports it, e.g. cudnn, or cudnn@cuda'
 sed -i 's|"no such"|cudnn@gpu|' "$tmp/c.yml"
 like "so is a device" "$("$bin/flopwatchd" --check-config --config "$tmp/c.yml" 2>&1)" 'names no kind of device after the @'
 sed -i 's|, cudnn@gpu|, yardstick|' "$tmp/c.yml"

@@ -32,8 +32,8 @@ first=$(sql "SELECT max(id) FROM comparison")
 
 # ---- tried configurations ----
 cell=attention/dense/full/s64/hq2/hk1/d64/bf16/forward
-is "what a provider tried is kept" "$(api "comparisons/$first" | jq -c '[.cells[] | .tried.target | [.of, .list[0].config, .list[0].ms, .list[8].ms]] | unique')" '[[9,"TILE=0",1,null]]'
-is "beside what it chose" "$(api "comparisons/$first" | jq -c '[.cells[].target.configuration] | unique')" '["TILE=2"]'
+is "what a provider tried is stored" "$(api "comparisons/$first" | jq -c '[.cells[] | .tried.target | [.of, .list[0].config, .list[0].ms, .list[8].ms]] | unique')" '[[9,"TILE=0",1,null]]'
+is "next to what it chose" "$(api "comparisons/$first" | jq -c '[.cells[].target.configuration] | unique')" '["TILE=2"]'
 page "comparisons/$first?open=0" >"$tmp/page"
 like "and shown on the opened cell" "$(cat "$tmp/page")" '<summary>Target tried 9 configurations</summary>'
 like "with the one that was chosen" "$(cat "$tmp/page")" '<code>TILE=2</code> <b>chosen</b></th><td class=n>1.04'
@@ -41,17 +41,17 @@ like "with the one that was chosen" "$(cat "$tmp/page")" '<code>TILE=2</code> <b
 # ---- two configurations of one commit ----
 verdict=$(api "commits/$main/verdict?repo=kernels")
 fw compare main main --base-config TILE=0 --target-config TILE=4 --cells '*/full/*' --long >"$tmp/said" 2>&1
-is "nobody is called for a slower configuration" $? 0
+is "a slower configuration opens no alert" $? 0
 like "the finding names both" "$(head -n 1 "$tmp/said")" '^main with TILE=4 next to TILE=0 is (up to )?[78]\.[0-9] % slower in 2 of 2 cells$'
 like "it says what was pinned" "$(cat "$tmp/said")" "pinned: the base runs TILE=0, so the result is not a commit's verdict"
 like "on both sides" "$(cat "$tmp/said")" 'pinned: the target runs TILE=4'
-like "beside, not as a verdict" "$(cat "$tmp/said")" ' result: the base$'
+like "as an addition, not as a verdict" "$(cat "$tmp/said")" ' result: the base$'
 id=$(pinned)
-is "the comparison says so" "$(api "comparisons/$id" | jq -c '[.kind, .base.pinned, .target.pinned, ([.cells[].target.configuration] | unique)]')" '["config","TILE=0","TILE=4",["TILE=4"]]'
+is "the comparison reports that" "$(api "comparisons/$id" | jq -c '[.kind, .base.pinned, .target.pinned, ([.cells[].target.configuration] | unique)]')" '["config","TILE=0","TILE=4",["TILE=4"]]'
 is "each cell is slower by what the tile costs" "$(api "comparisons/$id" | jq -c '[.cells[] | .change_pct < -6 and .change_pct > -9] | unique')" '[true]'
 is "the job as well" "$(api "jobs/$(sql "SELECT job FROM comparison WHERE id = $id")" | jq -c '[.kind, .base_config, .target_config]')" '["config","TILE=0","TILE=4"]'
 is "nothing was searched for" "$(api "comparisons/$id" | jq -c '[.cells[].tried] | unique')" '[null]'
-like "the page says so" "$(page "comparisons/$id")" 'Against <b>the base in <code>TILE=0</code></b>, of 2 cells the target in <code>TILE=4</code> has 2 slower'
+like "the page reports that" "$(page "comparisons/$id")" 'Against <b>the base in <code>TILE=0</code></b>, of 2 cells the target in <code>TILE=4</code> has 2 slower'
 like "and what differs" "$(page "comparisons/$id")" '<dt>Differs</dt><dd>the configuration alone'
 like "the comment too" "$(api "comparisons/$id.md")" '^\*\*flopwatch: slower\*\*, pinned: base `TILE=0` target `TILE=4`'
 like "lines to paste hold it" "$(fw reproduce "$id")" "--base-config 'TILE=0' --target-config 'TILE=4'|--base-config TILE=0 --target-config TILE=4"
@@ -72,7 +72,7 @@ is "two commits were compared by the other comparison" "$(api "compare?repo=kern
 # ---- why ----
 fw profile comparison "$id" --json >"$tmp/said" 2>&1
 is "a profile runs what was pinned" "$(jq -c '[.base_config, .target_config, ([.cells[] | [.base_config, .target_config, .target_tried]] | unique)]' "$tmp/said")" '["TILE=0","TILE=4",[["TILE=0","TILE=4",null]]]'
-is "and tells what the base's configuration does" "$(jq -c '[.cells[] | .counterfactual | .with_ms < .target_ms and .config == "TILE=0"] | unique' "$tmp/said")" '[true]'
+is "and reports the effect of the base's configuration" "$(jq -c '[.cells[] | .counterfactual | .with_ms < .target_ms and .config == "TILE=0"] | unique' "$tmp/said")" '[true]'
 
 # ---- keys that do not fit ----
 fw compare main main --base-config 'TILE=1 STAGES=3' --target-config TILE=4 --cells '*/full/*' --json >"$tmp/said" 2>&1
@@ -113,13 +113,13 @@ push kernels deaf
 is "one that runs one tile alone is" "$(result_of "$(head_of kernels)")" "done unchanged"
 fw compare main deaf --target-config TILE=4 --cells '*/full/*' >"$tmp/said" 2>&1
 fails "pinned to another nothing is timed" 1 grep -q 'faster\|level' "$tmp/said"
-like "in as many words" "$(cat "$tmp/said")" '^attention/.*: naive: plan was given the configuration `TILE=4` and chose `TILE=2`'
+like "explicitly" "$(cat "$tmp/said")" '^attention/.*: naive: plan was given the configuration `TILE=4` and chose `TILE=2`'
 is "and neither has a time" "$(sql "SELECT count(*) FROM cell WHERE comparison = $(pinned) AND m IS NOT NULL")" 0
 fw profile main deaf --base-config TILE=4 --cells '*/full/*/forward' >"$tmp/said" 2>&1
-like "why tells what was tried" "$(cat "$tmp/said")" '^the target tried 9 configurations: TILE=0 1 ms, TILE=1 1.02 ms, TILE=2 1.04 ms \(chosen\), .* 1 more in --json$'
+like "flopwatch why prints what was tried" "$(cat "$tmp/said")" '^the target tried 9 configurations: TILE=0 1 ms, TILE=1 1.02 ms, TILE=2 1.04 ms \(chosen\), .* 1 more in --json$'
 
 # ---- rejected requests ----
 like "one configuration on both sides of one commit" "$(post jobs '{"repo": "kernels", "target": "main", "base_config": "TILE=1", "target_config": "TILE=1"}')" 'the same commit in the same configuration'
 like "a control character" "$(post jobs '{"repo": "kernels", "target": "main", "base_config": "TILE\n=1"}')" 'base_config holds a control character'
 like "160 bytes" "$(post jobs "{\"repo\": \"kernels\", \"target\": \"main\", \"target_config\": \"$(printf '%0160d' 0)\"}")" 'target_config is longer than 159 bytes'
-like "one side alone stands beside the commit itself" "$(post jobs '{"repo": "kernels", "target": "main", "target_config": "TILE=1"}' | jq -r .state)" '^queued$'
+like "a configuration of one side is compared with the commit itself" "$(post jobs '{"repo": "kernels", "target": "main", "target_config": "TILE=1"}' | jq -r .state)" '^queued$'

@@ -45,7 +45,7 @@ like "and a table" "$(cat "$tmp/said")" 'attention/dense/full/s128/hq2/hk1/d64/b
 like "and the memory of each, without columns for what was not counted" "$(cat "$tmp/said")" ' cell +side +allocated MB$'
 like "which is named as not counted" "$(cat "$tmp/said")" '^warps, sectors and stalls were not counted$'
 like "that says why nothing was counted" "$(cat "$tmp/said")" '^6 cells: .*no counters'
-like "and which one side does not do" "$(cat "$tmp/said")" '^2 cells: .*no causal backward'
+like "and which one side does not support" "$(cat "$tmp/said")" '^2 cells: .*no causal backward'
 is "with the columns of counters" "$(api "profiles/$id/configurations.csv" | head -n 1 | tr -d '\r' | cut -d, -f7-)" "ms,tflops,allocated_mb,dram_mb,dram_gb_s,l2_hit_pct,l1_hit_pct,bank_conflicts_pct,tensor_pct,issue_pct,warp_execution_pct,load_sector_pct,store_sector_pct,long_scoreboard_pct,barrier_pct,speedup"
 is "as CSV" "$(api "profiles/$id/configurations.csv" | wc -l)" 17
 like "as Markdown" "$(api "profiles/$id/configurations.md")" '^\| `attention/dense/full/s64/.*` \| target \| NAIVE=1 \| '

@@ -61,11 +61,11 @@ recipe=$tmp/recipe slow_branch slow 1.06
 slow=$(head_of kernels)
 is "a slower branch is" "$(result_of "$slow")" "done regression"
 await test -e "$tmp/held"
-is "its alert has asked why" "$(api "alerts/$(alert_of slow)" | jq -c '.why | [.state != "done", .sentence]')" "[true,null]"
+is "its alert has requested a profile" "$(api "alerts/$(alert_of slow)" | jq -c '.why | [.state != "done", .sentence]')" "[true,null]"
 is "in the transaction that raised it" "$(sql "SELECT count(*) FROM profile p JOIN alert a ON a.id = p.alert JOIN job j ON j.id = p.job WHERE j.queued_at = a.opened_at AND p.comparison = a.comparison")" 1
 is "of its worst cell in each direction" "$(sql "SELECT count(*) FROM job_cell w JOIN job j ON j.id = w.job WHERE j.kind = 'profile'")" 2
 comparison=$(job_field "$(job_of "$slow")" comparison)
-like "the review says that somebody looks" "$(api "comparisons/$comparison.md")" 'Why: not known yet: the profile is'
+like "the review reports that a profile runs" "$(api "comparisons/$comparison.md")" 'Why: not known yet: the profile is'
 verdict=$(api "commits/$slow/verdict?repo=kernels")
 branch kernels other main
 echo "# words" >>"$tmp/kernels/kernels/Makefile"
@@ -73,7 +73,7 @@ commit kernels "another"
 push kernels other
 flopwatch wait "$(head_of kernels)" --repo kernels >"$tmp/said" 2>&1
 is "a push in between is judged" "$(result_of "$(head_of kernels)")" "done identical"
-is "the profile made way for it" "$(sql "SELECT count(*) FROM job_log WHERE job = $(profile_job slow) AND line LIKE 'queued: preempted by J%'")" 1
+is "the profile yielded to it" "$(sql "SELECT count(*) FROM job_log WHERE job = $(profile_job slow) AND line LIKE 'queued: preempted by J%'")" 1
 is "uncounted" "$(sql "SELECT attempt <= 1 FROM job WHERE id = $(profile_job slow)")" 1
 
 # ---- the daemon is killed in the middle ----
@@ -95,7 +95,7 @@ like "as a comment" "$(api "profiles/$id.md")" '^\*\*flopwatch: why\*\*'
 is "what the commit deserves is what it was" "$(api "commits/$slow/verdict?repo=kernels")" "$verdict"
 is "it is no comparison" "$(sql "SELECT count(*) FROM comparison c JOIN job j ON j.id = c.job WHERE j.kind = 'profile'")" 0
 is "and no status" "$(sql "SELECT count(*) FROM outbox WHERE kind = 'status'")" 0
-like "flopwatch why says it" "$(flopwatch why "A$(alert_of slow)" | head -n 1)" '^slow is (up to )?[0-9.]+ % slower in [0-9]+ cells?$'
+like "flopwatch why prints it" "$(flopwatch why "A$(alert_of slow)" | head -n 1)" '^slow is (up to )?[0-9.]+ % slower in [0-9]+ cells?$'
 takes='{"registers":168,"local_bytes":0,"shared_bytes":0,"ctas_per_sm":1}'
 sqlite3 -cmd '.timeout 10000' "$tmp/state/flopwatch.db" "INSERT INTO profile_code (profile_cell, base, target, what, opcodes, base_takes, target_takes, target_stalls,
 	hunks_len, hunks) SELECT id, 'gemm<64>', 'gemm<128>', 'changed', '[]', '$takes', '$takes', '{\"samples\":200,\"lines\":[[160,50,\"barrier\",40,\"BAR.SYNC 0x7\"]]}', 0, x''
@@ -105,7 +105,7 @@ is "by its comparison too" "$(flopwatch why "C$comparison" --json | jq .id)" "$i
 flopwatch why "$(alert_of slow)" no/such/cell >"$tmp/said" 2>&1
 is "a cell that it does not have is status 4" $? 4
 flopwatch why 999 >"$tmp/said" 2>&1
-is "so is an alert that nobody asked about" $? 4
+is "so is an alert without a request" $? 4
 
 # ---- requests of users ----
 flopwatch profile main other >"$tmp/said" 2>&1
@@ -139,7 +139,7 @@ wait "$comment"
 is "the comment is written" $? 0
 is "twice, at one place" "$(cut -d' ' -f1 "$tmp/forge/requests" | paste -sd' ')" "POST PATCH"
 fits_forge "as the forge publishes it" exchanges "$tmp/forge/exchanges"
-ok "and looks no more" is_said '| contains("not known yet") | not'
+ok "and checks no more" is_said '| contains("not known yet") | not'
 
 # ---- a worker that is disconnected every time ----
 touch "$tmp/die"
@@ -159,5 +159,5 @@ profiles=$(sql 'SELECT count(*) FROM profile')
 slow_branch off 1.12
 is "off: a loss is judged" "$(result_of "$(head_of kernels)")" "done regression"
 await is_idle
-is "and nobody asks why" "$(sql 'SELECT count(*) FROM profile')" "$profiles"
+is "and no profile is requested" "$(sql 'SELECT count(*) FROM profile')" "$profiles"
 is "what the alert says" "$(api "alerts/$(alert_of off)" | jq .why)" null

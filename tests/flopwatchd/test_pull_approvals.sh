@@ -55,16 +55,16 @@ pull 7 "$head"
 look
 is "an event with another secret is refused" "$(labeled bob "$head" other)" 401
 is "and queues nothing" "$(rows waiting)$(rows failed)" 00
-is "the label of a stranger is taken" "$(labeled mallory "$head")" 202
+is "the label of a user without permission is removed" "$(labeled mallory "$head")" 202
 await refused 1
 like "and refused" "$(sql "SELECT last_error FROM outbox WHERE kind = 'approval'")" '^mallory may not approve requests of kernels: the forge reports the permission `read`$'
 commented mallory "$head" >/dev/null
 await refused 2
-is "so is the comment of a stranger" "$(approvals)" ""
+is "so is the comment of a user without permission" "$(approvals)" ""
 asked() { [ "$(sql "SELECT attempts FROM outbox WHERE kind = 'approval' AND subject = '7 $1'")" = 1 ]; } # who
 labeled dave "$head" >/dev/null
 await asked dave
-like "an answer without a permission refuses nobody for good" "$(sql "SELECT state || ' ' || last_error FROM outbox WHERE subject = '7 dave'")" '^waiting 404: there is no such user, or the token '
+like "an answer without a permission refuses no user permanently" "$(sql "SELECT state || ' ' || last_error FROM outbox WHERE subject = '7 dave'")" '^waiting 404: there is no such user, or the token '
 is "nothing was measured" "$(sql "SELECT count(*) FROM job WHERE target_sha = '$head'")" 0
 
 # ---- a label ----
@@ -87,7 +87,7 @@ commented_on() { ! no_comment; }
 await commented_on
 body() { jq -r '.[0].body' "$tmp/forge/comments.json"; }
 like "one comment is on the request" "$(jq length "$tmp/forge/comments.json") $(body | head -n 1)" '^1 <!-- flopwatch kernels pull 7 msg_[0-9a-f]{32} -->$'
-like "its first words are the verdict" "$(body | sed -n 2p)" '^\*\*flopwatch: regression\*\*'
+like "it begins with the verdict" "$(body | sed -n 2p)" '^\*\*flopwatch: regression\*\*'
 is "with five cells at most" "$(($(body | grep -c '^| `') <= 5))" 1
 like "how sure it is" "$(body)" 'How sure: '
 like "what to do" "$(body)" 'What to do: push a fix'

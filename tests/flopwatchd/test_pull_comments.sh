@@ -65,7 +65,7 @@ copied=$(comments gitea '.[0].body' | head -n 1)
 jq -n --arg body "$copied" '[{id: 1000, body: $body, user: {login: "eve"}}]' >"$tmp/gitea/comments.new"
 mv "$tmp/gitea/comments.new" "$tmp/gitea/comments.json"
 for kind in github gitlab gitea; do
-	unlike "$kind: nobody accepted it" "$(comments $kind '.[-1].body')" accepted
+	unlike "$kind: no user accepted it" "$(comments $kind '.[-1].body')" accepted
 	for alert in $(alert_of $kind); do fw alerts accept "$alert" --reason "exact rows" >/dev/null; done
 	await has_comment $kind 'accepted'
 	like "$kind: an accepted regression changes the comment" "$(comments $kind '.[-1].body')" 'What to do: nothing; A[0-9]+ is accepted'
@@ -74,7 +74,7 @@ is "in place at GitHub, after the pause that the forge states" "$(comments githu
 is "at GitLab, where the daemon finds its comment by its first line" "$(comments gitlab length) $(writes gitlab | tail -n 1)" "1 PUT /projects/team%2Fkernels/merge_requests/7/notes/1 forge-token"
 is "a deleted comment is written again" "$(comments gitea length) $(writes gitea | tail -n 2 | cut -d' ' -f1,2 | paste -sd' ')" \
 	"2 PATCH /repos/team/kernels/issues/comments/1 POST /repos/team/kernels/issues/7/comments"
-unlike "with a mark that nobody can have copied" "$(comments gitea '.[1].body' | head -n 1)" "^$copied$"
+unlike "with a mark that cannot have been copied" "$(comments gitea '.[1].body' | head -n 1)" "^$copied$"
 is "and the copy by another user is as it was" "$(comments gitea '.[0].body')" "$copied"
 is "the refusals are attempts" "$(attempts gitea) $(attempts github)" '500 again,201 sent,404 again,201 sent 0 again,200 sent,429 again,200 sent'
 is "no comment failed" "$(sql "SELECT count(*) FROM outbox WHERE kind = 'comment' AND state = 'failed'")" 0

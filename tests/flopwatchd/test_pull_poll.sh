@@ -64,7 +64,7 @@ write_comment github 4 ann 4 "/flopwatch approve $head" '{"updated_at": "2037-11
 write_comment github 5 mallory 6 "/flopwatch approve $head"
 open_pull github pull
 await refused github 1
-like "the comment of a stranger is refused" "$(sql "SELECT last_error FROM outbox WHERE kind = 'approval'")" '^mallory may not approve requests of github: the forge reports the permission `read`$'
+like "the comment of a user without permission is refused" "$(sql "SELECT last_error FROM outbox WHERE kind = 'approval'")" '^mallory may not approve requests of github: the forge reports the permission `read`$'
 read_again github
 is "other comments approve nothing" "$(approvals github)" ""
 like "the forge is asked for comments since the day before" "$(head -n 1 "$tmp/github/reads")" '^200 /repos/team/kernels/issues/7/comments\?per_page=50&page=1&since=20[0-9-]{8}T[0-9:]{8}Z$'
@@ -72,7 +72,7 @@ like "and what is still known is not sent again" "$(tail -n 1 "$tmp/github/reads
 write_comment github 9 bob 7 "$(printf 'looks good\n/flopwatch approve %s\n' "$head")"
 await approved github
 is "the comment of a user who may write approves" "$(approvals github)" "bob at github $head"
-is "the stranger's comment, which was read again with it, is queued once" "$(sql "SELECT count(*) FROM outbox WHERE kind = 'approval' AND target = 'github' AND subject = '7 mallory'")" 1
+is "that user's comment, which was read again with it, is queued once" "$(sql "SELECT count(*) FROM outbox WHERE kind = 'approval' AND target = 'github' AND subject = '7 mallory'")" 1
 like "comments that cannot be read stop none of older requests" "$(cat "$tmp/log")" 'pull.poll_failed.*pull=8 .*the receiver answered 404'
 await has_job "$head"
 await job_ended "$head"

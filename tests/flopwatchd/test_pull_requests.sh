@@ -114,7 +114,7 @@ is "nor does it measure the commit before" "$(jobs_of "$(merge_of "$seen")")" 0
 pull 9 "$seen" head
 look
 is "a merge result of another head is not taken" "$(jobs_of "$(merge_of "$evil")")$(jobs_of "$(merge_of "$seen")")" 00
-like "and the request says so" "$(as alice approve --all)" "9  $seen  approved by alice: the forge has no merge result of ${seen:0:12} yet"
+like "and the request reports that" "$(as alice approve --all)" "9  $seen  approved by alice: the forge has no merge result of ${seen:0:12} yet"
 
 # ---- a fork that edits what is measured ----
 factor edits 1.05

@@ -106,7 +106,7 @@ echo 0.9 >"$tmp/kernels/kernels/factor"
 commit kernels "an odd name"
 push kernels 'odd/<b>&"$(id)-;é'
 odd=$(head_of kernels)
-is "a branch of an odd name is a branch like others" "$(result_of "$odd")" "done improvement"
+is "a branch with an unusual name is measured like others" "$(result_of "$odd")" "done improvement"
 
 # ---- main continues ----
 git -C "$tmp/kernels" checkout -q main
@@ -136,10 +136,10 @@ is "only those cells" "$(api "comparisons/$(job_field "$asked" comparison)" | jq
 again=$(post "jobs/$asked/retry" | jq -r .id)
 await job_is "$again" done
 is "and asked for again" "$(job_field "$again" 'origin + " " + .base')" "retry $third"
-like "an unknown branch is said" "$(post jobs '{"repo":"kernels","target":"nope"}' | jq -r .detail)" 'no branch or known commit nope'
+like "an unknown branch is reported" "$(post jobs '{"repo":"kernels","target":"nope"}' | jq -r .detail)" 'no branch or known commit nope'
 gone=$(post jobs "{\"repo\":\"kernels\",\"target\":\"$(printf '%040d' 1)\"}" | jq -r .id)
 await job_is "$gone" gone
-like "a commit that is not there is gone" "$(job_field "$gone" state_why)" 'is not in'
+like "a missing commit is reported as deleted" "$(job_field "$gone" state_why)" 'is not in'
 asked=$(post jobs '{"repo":"kernels","target":"slow","suite":"nope"}' | jq -r .id)
 await job_is "$asked" failed
 like "a suite that is nowhere" "$(job_field "$asked" state_why)" 'there is no suite nope'
@@ -184,7 +184,7 @@ new_repo more
 echo 'suites: [ffa]' >>"$tmp/c.yml"
 kill -HUP "$daemon_pid"
 await grep -q 'config.rejected' "$tmp/log"
-like "a wrong configuration is said and not taken" "$(cat "$tmp/log")" "config.mistake .*c.yml:$(wc -l <"$tmp/c.yml"):1: suites: unknown key"
+like "a wrong configuration is reported and not used" "$(cat "$tmp/log")" "config.mistake .*c.yml:$(wc -l <"$tmp/c.yml"):1: suites: unknown key"
 write_config 'workers: [{name: sim, command: [flopwatch-worker, serve], device: sim}]' \
 	"repos: [{name: kernels, url: $tmp/kernels.git}, {name: more, url: $tmp/more.git}]"
 kill -HUP "$daemon_pid"
@@ -227,14 +227,14 @@ prlimit --pid "$daemon_pid" --fsize=1:unlimited # every write of a file fails fr
 go() { touch "$tmp/cache/job/kernels/go" 2>/dev/null; grep -q 'db.down' "$tmp/log"; }
 await go
 await grep -q 'db.down' "$tmp/log"
-is "/healthz says so" "$(curl -s -o "$tmp/health" -w '%{http_code}' "http://127.0.0.1:$(port)/healthz")" 503
-like "and why" "$(cat "$tmp/health")" 'cannot be written'
+is "/healthz reports that" "$(curl -s -o "$tmp/health" -w '%{http_code}' "http://127.0.0.1:$(port)/healthz")" 503
+like "and the reason" "$(cat "$tmp/health")" 'cannot be written'
 sleep 2.5
-is "it is said once" "$(grep -c 'db.down' "$tmp/log")" 1
-unlike "pages go on" "$(api jobs)" '^$'
+is "it is reported once" "$(grep -c 'db.down' "$tmp/log")" 1
+unlike "pages continue" "$(api jobs)" '^$'
 prlimit --pid "$daemon_pid" --fsize=unlimited:unlimited
 await job_is "$full" done
-is "the result was kept and is stored when there is room" "$(job_field "$full" 'state + " " + .verdict + " " + (.attempt | tostring)')" "done improvement 1"
+is "the result is stored once there is room" "$(job_field "$full" 'state + " " + .verdict + " " + (.attempt | tostring)')" "done improvement 1"
 is "/healthz is fine again" "$(curl -s -o "$tmp/health" -w '%{http_code}' "http://127.0.0.1:$(port)/healthz")" 200
 
 # ---- workers that are disconnected ----
@@ -253,7 +253,7 @@ push kernels lost
 lost=$(head_of kernels)
 is "a worker that dies three times" "$(result_of "$lost")" "failed -"
 like "interrupts the job with the reason" "$(why_of "$lost")" 'interrupted: .*killed by SIGKILL.*out of luck.*attempt 3 of 3'
-is "no row of it is kept" "$(sql "SELECT count(*) FROM comparison WHERE target_sha = '$lost'")" 0
+is "no row of it is stored" "$(sql "SELECT count(*) FROM comparison WHERE target_sha = '$lost'")" 0
 stop_daemon
 lost_worker 'exit 3'
 sed -i 's/echo .{/exit 3; &/' "$tmp/worker"
@@ -308,7 +308,7 @@ write_config "workers: [{name: near, socket: $tmp/refuses.sock}]" "repos: [{name
 start_daemon
 is_down() { [ "$(api workers | jq -r '.items[0].state')" = down ]; }
 await is_down
-is "one that cannot begin says why, where nobody reads its stderr" "$(api workers | jq -r '.items[0].why')" \
+is "one that cannot begin reports the reason, even if its stderr is not read" "$(api workers | jq -r '.items[0].why')" \
 	"cache /proc/none cannot be made; give --cache DIR: No such file or directory"
 stop_daemon
 printf '#!/bin/sh\necho "Welcome to the GPU host"; echo "{}"\nexec "%s" "$@"\n' "$bin/flopwatch-worker" >"$tmp/ssh"

@@ -43,7 +43,7 @@ export FLOPWATCH_SERVER=http://127.0.0.1:$(cat "$tmp/first/state/port")
 is_step 7 "wait main"
 said=$(type_step 7)
 status=$?
-like "main is measured beside itself" "$status $(tr '\n' ' ' <<<"$said")" '^(0|7) main is .*no base: the commit is compared with itself to learn the noise.* C1  J1  sums'
+like "main is measured against itself" "$status $(tr '\n' ' ' <<<"$said")" '^(0|7) main is .*no base: the commit is compared with itself to learn the noise.* C1  J1  sums'
 is_step 8 "wait exact"
 type_step 8 >"$tmp/said"
 status=$?
@@ -53,7 +53,7 @@ is_step 9 "wait comment"
 type_step 9 >"$tmp/said"
 like "a comment is identical" "$? $(tr '\n' ' ' <"$tmp/said")" '^0 comment is identical to its base.*: nothing was timed .*next: flopwatch open C3'
 is_step 10 "flopwatch status"
-ok "the looks are answered" type_step 10
+ok "the fetches are answered" type_step 10
 like "with what the page shows" "$out" "comment .*identical"
 if [ "$status" = 3 ]; then
 	like "the cause of a program is in its commits" "$(grep -hE '^(why|next): ' "$tmp/slower" | tr '\n' ' ')" '^why: not known: benchmark programs are profiled only on a GPU; changed: sums\.c; see git diff [0-9a-f]{12} [0-9a-f]{12} next: push a fix, or: flopwatch alerts accept A1 --reason'

@@ -28,26 +28,26 @@ start_daemon || exit 1
 push kernels main
 refused "an upstream that there is not" "$first" "^$tmp/c\.yml:8:[0-9]+: repos\[0\]\.upstream: there is no branch mian to compare others with; push it, or set .upstream."
 fails "a client that waits reads it" 1 fw wait main
-like "with the same words" "$out" 'repos\[0\]\.upstream: there is no branch mian'
+like "with the same text" "$out" 'repos\[0\]\.upstream: there is no branch mian'
 branch kernels slow main
 echo 1.3 >"$tmp/kernels/kernels/factor"
 commit kernels "slower"
 push kernels slow
 slow=$(head_of kernels)
-refused "a branch is not set beside itself for want of it" "$slow" 'repos\[0\]\.upstream: there is no branch mian'
+refused "a branch is not compared with itself in its place" "$slow" 'repos\[0\]\.upstream: there is no branch mian'
 is "nothing was measured" "$(sql "SELECT count(*) FROM comparison")" 0
-like "the overview tells it" "$(fw status)" "^WARNING kernels: $tmp/c.yml:8:[0-9]+: repos\[0\]\.upstream: there is no branch mian"
+like "the overview reports it" "$(fw status)" "^WARNING kernels: $tmp/c.yml:8:[0-9]+: repos\[0\]\.upstream: there is no branch mian"
 repos "$kernels}"
 kill -HUP "$daemon_pid"
 reloaded() { [ "$(api repos | jq -r '.items[0] | .upstream + " " + .state')" = "main ok" ]; }
 ok "once it is fixed" await reloaded
 ok "main's job" fw retry "$(job_of "$first")"
-ok "and the branch's go on where they are asked to" fw retry "$(job_of "$slow")"
+ok "and those of the branch continue where that is requested" fw retry "$(job_of "$slow")"
 is "main is measured" "$(result_of "$first")" "done unchanged"
-is "and the branch beside it" "$(result_of "$slow")" "done regression"
+is "and the branch next to it" "$(result_of "$slow")" "done regression"
 repos "$kernels, upstream: refs/heads/main}"
 fails "a ref is no branch's name" 2 "$bin/flopwatchd" --check-config --config "$tmp/c.yml"
-like "which is said before anything runs" "$out" 'c\.yml:8:[0-9]+: repos\[0\]\.upstream: is the name of a branch; write main'
+like "and that is reported before anything runs" "$out" 'c\.yml:8:[0-9]+: repos\[0\]\.upstream: is the name of a branch; write main'
 stop_daemon
 rm -rf "$tmp/state"
 repos "$kernels, upstream: slow}"
@@ -56,7 +56,7 @@ await job_ended "$first"
 is "an upstream that holds all of a branch is no base of it" "$(result_of "$first")" "cancelled -"
 like "which is reported by name and place" "$(why_of "$first")" \
 	"^branch main has no commit that its upstream slow \($tmp/c\.yml:8:[0-9]+: repos\[0\]\.upstream\) lacks, so it would be compared with itself"
-fails "and is no good news" 1 fw wait main
+fails "and is not reported as success" 1 fw wait main
 git -C "$tmp/kernels" checkout -q --orphan foreign main
 commit kernels "no common history"
 push kernels foreign
@@ -108,7 +108,7 @@ ok "of those asked for one is enough" fw compare main other --repo lines --cells
 for which in "--base-provider nonesuch" "--target-provider nonesuch" "--base-provider nonesuch --target-provider nonesuch" \
 	"--base-provider nonesuch --target-provider neither"; do
 	fails "a provider that the module lacks: $which" 1 fw compare main slow --repo kernels $which
-	like "is named beside those that it has" "$out" "(base|target) [0-9a-f]{12}: the module has no provider 'nonesuch'; it has naive, yardstick"
+	like "is named next to those that it has" "$out" "(base|target) [0-9a-f]{12}: the module has no provider 'nonesuch'; it has naive, yardstick"
 done
 fails "also where both sides are one commit" 1 fw compare main main --repo kernels --base-provider nonesuch --target-provider nonesuch
 branch kernels words main
@@ -125,12 +125,12 @@ ok "those of the configuration are tried while idle" await idle_peers
 is "the one that there is is measured" "$(sql "SELECT state FROM job WHERE origin = 'idle' AND base_provider = 'yardstick'")" "done"
 like "the other is reported with its place" "$(sql "SELECT state || ': ' || state_why FROM job WHERE origin = 'idle' AND base_provider = 'nonesuch'")" \
 	"^failed: $tmp/c\.yml:8:[0-9]+: repos\[0\]\.peers\[1\]: base ${first:0:12}: the module has no provider 'nonesuch'"
-is "nobody reads that there was no pair" "$(sql "SELECT count(*) FROM cell WHERE reason LIKE '%nonesuch%'")" 0
+is "no message reports a missing pair" "$(sql "SELECT count(*) FROM cell WHERE reason LIKE '%nonesuch%'")" 0
 
 # ---- devices, repositories, cells ----
 fails "a kind of device that no worker has" 1 fw compare main slow --repo kernels --device cuda
 like "would be waited for in vain" "$out" 'no worker of this daemon measures on cuda, so the job would never run'
-fails "also beside a peer" 1 fw peer main --repo kernels --provider yardstick --device cuda
+fails "also against a peer" 1 fw peer main --repo kernels --provider yardstick --device cuda
 fails "and for a calibration" 1 fw calibrate --repo kernels --device cuda
 cell=attention/dense/full/s64/hq2/hk1/d64/bf16/forward
 for question in "status --repo typo" "jobs --repo typo" "alerts --repo typo" "peer show --repo typo" "peer show --device typo" \

@@ -64,7 +64,7 @@ await has_job "$(head_of kernels)"
 stop_daemon KILL
 stop_shipper -KILL
 start_daemon || exit 1
-like "the daemon goes on" "$(result_of "$(head_of kernels)")" '^done regression'
+like "the daemon continues" "$(result_of "$(head_of kernels)")" '^done regression'
 stop_daemon # the last one to close it: the log is gone
 start_daemon || exit 1
 ship "$tmp/replica"
@@ -99,7 +99,7 @@ branch kernels lite main
 echo 1.3 >"$tmp/kernels/kernels/factor"
 commit kernels "lite"
 push kernels lite
-like "pushes are judged beside Litestream" "$(result_of "$(head_of kernels)")" '^done'
+like "pushes are judged while Litestream runs" "$(result_of "$(head_of kernels)")" '^done'
 stop_daemon
 want=$(sqlite3 "$tmp/state/flopwatch.db" 'SELECT max(id) FROM event')
 has_all() {

@@ -59,7 +59,7 @@ factor 1.0002 "the same"
 is "and against another commit" "$(pushed main)" "done unchanged: unchanged 2, unsupported 2"
 is "which was its base" "$(job_field "$(job_of "$(head_of kernels)")" base)" "$(git -C "$tmp/kernels" rev-parse HEAD^)"
 factor 1.0001 "again"
-is "a third one runs beside the reference commit" "$(pushed main)" "done unchanged: unchanged 2, unsupported 2"
+is "a third one runs against the reference commit" "$(pushed main)" "done unchanged: unchanged 2, unsupported 2"
 is "and has its place in the history" "$(points "$(head_of kernels)")" "forward 2"
 page=$(curl -s "http://127.0.0.1:$(port)/comparisons/$(sql "SELECT max(id) FROM comparison")")
 like "the page counts what was compared" "$page" 'None of 2 cells is slower by more than its threshold; not compared: 2 supported by neither side\.'
@@ -71,7 +71,7 @@ like "and the CSV" "$(api "comparisons/$(sql "SELECT max(id) FROM comparison").c
 branch kernels slow main
 factor 1.2 "slower"
 is "a loss is a loss" "$(pushed slow)" "done regression: regression 2, unsupported 2"
-fails "where nothing is left to compare nobody passes" 7 fw compare main slow --repo kernels --cells '*backward'
+fails "without cells to compare the command fails" 7 fw compare main slow --repo kernels --cells '*backward'
 like "and is informed of it" "$out" 'nothing to compare: its cells are unsupported'
 
 # ---- kernels: cells of one side ----
@@ -84,16 +84,16 @@ factor 1.0002 "a backward for main"
 is "also on main" "$(pushed main)" "done unchanged: added 2, unchanged 2"
 factor 1.0004 "after it"
 is "the next one is compared in full" "$(pushed main)" "done unchanged: unchanged 4"
-is "the forward stays beside its reference commit, which has no backward" "$(points "$(head_of kernels)")" "forward 2"
+is "the forward remains compared with its reference commit, which has no backward" "$(points "$(head_of kernels)")" "forward 2"
 await nothing_is_open
-is "until here nobody was called on main" "$(sql "SELECT count(*) FROM alert WHERE branch = 'main'")" 0
+is "until here main has no alert" "$(sql "SELECT count(*) FROM alert WHERE branch = 'main'")" 0
 branch kernels lost full
 echo "$forward_only" >"$tmp/kernels/kernels/flags"
 factor 1.0005 "no backward any more"
 is "what the target does no more is a loss of function" "$(pushed lost)" "done failed: failed 2, unchanged 2"
 is "with its class" "$(sql "SELECT DISTINCT failure FROM cell WHERE verdict = 'failed'")" unsupported
 factor 1.0003 "no backward on main"
-is "also on main, where somebody is called" "$(pushed main) $(sql "SELECT kind || ' ' || state FROM alert WHERE branch = 'main'")" \
+is "also on main, where an alert is opened" "$(pushed main) $(sql "SELECT kind || ' ' || state FROM alert WHERE branch = 'main'")" \
 	"done failed: failed 2, unchanged 2 failing open"
 like "whose list of branches says what the alert is about" "$(fw status)" ' main +failed .*  A[0-9]+ open: cells fail '
 factor 1.0004 "after the loss"
@@ -129,8 +129,8 @@ branch lines others main
 rows "other names" x y
 push lines others
 is "where all rows are others nothing was compared" "$(judged lines)" "done removed: added 2, removed 2"
-fails "which clears nobody" 7 fw wait others
-like "and the page says so" "$(curl -s "http://127.0.0.1:$(port)/comparisons/$(sql "SELECT max(id) FROM comparison")")" \
+fails "which resolves no alert" 7 fw wait others
+like "and the page reports that" "$(curl -s "http://127.0.0.1:$(port)/comparisons/$(sql "SELECT max(id) FROM comparison")")" \
 	'No cell is supported by both sides; not compared: 2 removed, 2 added\.'
 is "no alert on a branch" "$(missing_alert)" ""
 
@@ -170,16 +170,16 @@ gone_of_made() {
 is "a program is measured" "$(made first "$row_a" "$row_b")" "done unchanged: unchanged 2"
 is "a comment is identical" "$(made comment "# one" "$row_a" "$row_b")" "done identical: identical 1"
 is "another one, too" "$(made comments "# two" "$row_a" "$row_b")" "done identical: identical 1"
-is "no row is gone" "$(gone_of_made)" ""
+is "no row is removed" "$(gone_of_made)" ""
 page=$(http GET /)
 like "the overview shows the rows" "$page" 'history\?cell=b&amp;repo=made'
-unlike "and not what stands for them" "$page" 'history\?cell=made&amp;repo=made'
+unlike "and not their placeholders" "$page" 'history\?cell=made&amp;repo=made'
 is "a real change is measured" "$(made real "$row_a" ":" "$row_b")" "done unchanged: unchanged 2"
-is "still no row is gone" "$(gone_of_made)" ""
+is "still no row is removed" "$(gone_of_made)" ""
 is "a run fails" "$(made broken "$row_a" "exit 3")" "done failed: failed 2"
 is "a row is removed" "$(made less "$row_a")" "done unchanged: removed 1, unchanged 1"
 is "and reported once" "$(gone_of_made)" "open 1 cell is removed from benchmark made"
-is "the failure is over" "$(sql "SELECT state FROM alert WHERE kind = 'failing' AND repo = (SELECT id FROM repo WHERE name = 'made')")" resolved
+is "the failure is resolved" "$(sql "SELECT state FROM alert WHERE kind = 'failing' AND repo = (SELECT id FROM repo WHERE name = 'made')")" resolved
 is "a comment after it" "$(made "comment after" "# three" "$row_a")" "done identical: identical 1"
 is "neither reports it again nor ends it" "$(gone_of_made)" "open 1 cell is removed from benchmark made"
 is "the row comes back" "$(made back "$row_a" "$row_b")" "done unchanged: added 1, unchanged 1"

@@ -56,7 +56,7 @@ is "and so are those that break the build and get it wrong" "$(culprits failing)
 echo "# drift: $(api 'alerts?limit=500' | jq -c '[.items[] | select(.kind == "drift") | .culprits[] | [.subject, .commits]]')"
 is "what drifts is named as a range of those that do" \
 	"$(api 'alerts?limit=500' | jq '[.items[] | select(.kind == "drift") | .culprits[] | (.subject | test("^5[1-3]: ")) and .commits >= 6 and .commits <= 10] | all and length > 0')" true
-is "with one alert each, and no other commit is accused" "$(sql "SELECT group_concat(kind || ' ' || n, ', ') FROM (SELECT kind, count(*) AS n FROM alert GROUP BY kind ORDER BY kind)")" "drift 1, failing 2, regression 3"
+is "with one alert each, and no other commit is blamed" "$(sql "SELECT group_concat(kind || ' ' || n, ', ') FROM (SELECT kind, count(*) AS n FROM alert GROUP BY kind ORDER BY kind)")" "drift 1, failing 2, regression 3"
 is "the broken ones are over" "$(sql "SELECT DISTINCT state FROM alert WHERE kind = 'failing'")" resolved
 is "the others are not" "$(sql "SELECT DISTINCT state FROM alert WHERE kind <> 'failing'")" open
 echo "# jobs: $(sql "SELECT group_concat(kind || ' ' || n, ', ') FROM (SELECT kind, count(*) AS n FROM job GROUP BY kind)")"

@@ -62,7 +62,7 @@ one=$sha
 hold_push two
 two=$sha
 await has holds-one
-ok "a second job begins while the first is at work" await has holds-two
+ok "a second job begins while the first runs" await has holds-two
 is "on another GPU" "$(workers 'select(.state == "busy") | .device' | tr ' ' '\n' | sort | tr '\n' ' ')" "sim-0 sim-1 "
 touch "$tmp/go"
 is "both are judged" "$(result_of "$one"), $(result_of "$two")" "done unchanged, done unchanged"
@@ -97,7 +97,7 @@ await waits_for Resources
 stop_daemon KILL
 start_daemon
 ok "a daemon that was killed has one allocation, not two" await waits_for Resources
-ok "what it had asked for is gone" await n_of PENDING 1
+ok "its requests are cancelled" await n_of PENDING 1
 kill "$busy" 2>/dev/null
 is "and the job is judged when there is room" "$(result_of "$orphan")" "done unchanged"
 is "at its first attempt" "$(sql "SELECT attempt FROM job WHERE id = $(job_of "$orphan")")" 1

@@ -107,7 +107,7 @@ new_push breaks 'echo this cannot be built; exit 3'
 is "a build that fails is the result" "$(result_of "$sha")" "done failed"
 like "with its log" "$(api "jobs/$(job_of "$sha")/log")" 'this cannot be built'
 comparison=$(sql "SELECT id FROM comparison WHERE job = $(job_of "$sha")")
-like "its page says why" "$(http GET "/comparisons/$comparison")" 'build: make DEVICE=cpu: exit 2'
+like "its page has the reason" "$(http GET "/comparisons/$comparison")" 'build: make DEVICE=cpu: exit 2'
 peer=$(post jobs "{\"repo\": \"kernels\", \"target\": \"$sha\", \"base_provider\": \"other\"}" | jq -r .id)
 ok "so is that of a peer" await job_is "$peer" done
 like "with the same reason" "$(api "comparisons/$(job_field "$peer" comparison)" | jq -r '.cells[0] | .failure + ": " + .reason')" 'other build \(the target too\): make DEVICE=cpu: exit 2'
@@ -142,7 +142,7 @@ is "its reason is reported" "$(api "comparisons/$comparison" | jq -r '[.cells[] 
 like "also on its page" "$(http GET "/comparisons/$comparison")" 'ran past 5 s and was ended'
 like "with what it said until then" "$(log_of "$sha")" 'it compiles'
 is "it was tried once, in one allocation" "$(sql "SELECT attempt FROM job WHERE id = $(job_of "$sha")") $(($(n_of build) - builds))" "1 1"
-ok "which is gone" await slurm_has_none
+ok "which has ended" await slurm_has_none
 fails "with all that ran in it" 1 kill -0 "$(cat "$tmp/compiler")"
 is "it never asked for a GPU" "$(n_measured)" "$measured"
 limit_builds "job: 120 s"
@@ -176,7 +176,7 @@ is "as long as that waits nothing waits for a GPU" "$(in_partition gpu PENDING)"
 scontrol update PartitionName=cpu State=UP
 ok "what is built waits for a device, with its reason" await waits_to measure Resources
 ok "it was built before" was_built "$waits"
-like "the command line tells them apart" "$(cli jobs)" 'cluster waits for an allocation to measure, job [0-9]+ at position 1 of its queue: Resources'
+like "the command line distinguishes them" "$(cli jobs)" 'cluster waits for an allocation to measure, job [0-9]+ at position 1 of its queue: Resources'
 like "Prometheus too" "$(metrics)" 'slot="[01]",reason="Resources",to="measure"\} 1'
 ok "no build is left in the queue" await n_in cpu PENDING,RUNNING 0
 kill "$busy" 2>/dev/null
@@ -230,14 +230,14 @@ rm -f "$tmp"/cache/builds/*
 builds=$(n_of build)
 again=$(post "jobs/$(job_of "$one")/retry" | jq -r .id)
 ok "a cache that was cleared costs a job nothing but time" await job_is "$again" done
-like "its log says so" "$(lines_of "$again")" 'is rebuilt on the measuring worker: its module is not in the cache there'
+like "its log has that" "$(lines_of "$again")" 'is rebuilt on the measuring worker: its module is not in the cache there'
 again=$(post "jobs/$(job_of "$waits")/retry" | jq -r .id)
 ok "the next one" await job_is "$again" done
 is "is built in an allocation again" "$(n_of build)" "$((builds + 1))"
 touch "$tmp/other"
 new_push other :
 is "where who measures has other compilers, the push is judged" "$(result_of "$sha")" "done unchanged"
-like "built by these, and that is said" "$(log_of "$sha")" "is rebuilt on the measuring worker: it was built by gcc [^ ]* on .*, isolation none, the compiler there is gcc [^ ]* in $tmp/tools on "
+like "built by these, and that is reported" "$(log_of "$sha")" "is rebuilt on the measuring worker: it was built by gcc [^ ]* on .*, isolation none, the compiler there is gcc [^ ]* in $tmp/tools on "
 is "what is recorded is what was measured" "$(sql "SELECT count(*) FROM comparison c JOIN build b ON b.id IN (c.base_build, c.target_build) WHERE c.job = $(job_of "$sha") AND b.toolchain LIKE '% in %'")" 2
 
 stop_daemon

@@ -60,7 +60,7 @@ kill "$first"
 await runs 1
 cli pause sim-0 >/dev/null
 new_push two
-ok "while the other is busy it is said what is of no use" await says 'the allocation has sim-0 (paused), which fits no queued job'
+ok "while the other is busy the unusable allocation is reported" await says 'the allocation has sim-0 (paused), which fits no queued job'
 like "on the page of the queue" "$(http GET /jobs)" 'waits for an allocation(, job [0-9]+)?: the allocation has sim-0 \(paused\)'
 like "by the command line" "$(cli jobs)" 'waits for an allocation(, job [0-9]+)?: the allocation has sim-0 \(paused\)'
 post "jobs/$(job_of "$sha")/cancel" >/dev/null

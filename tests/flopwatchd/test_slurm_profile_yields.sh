@@ -4,7 +4,7 @@
 . "$(dirname "$0")/../support/daemon.sh"
 . "$(dirname "$0")/../support/slurm.sh"
 if ! slurm_is_here; then
-	skip "a profile that makes way in Slurm" "needs munge, slurmctld and slurmd, and root"
+	skip "a profile that yields in Slurm" "needs munge, slurmctld and slurmd, and root"
 	exit 0
 fi
 ok "a Slurm of our own" slurm_start
@@ -36,7 +36,7 @@ rm -rf "$tmp/cache/builds"/* # so that the profile builds, and can be held
 like "a profile is asked for" "$(post profiles "{\"comparison\": $(job_field "$(job_of "$(head_of kernels)")" comparison)}")" '"state":"queued"'
 ok "it begins" await test -e "$tmp/held"
 srun --quiet --ntasks=1 --gres=gpu:h200:1 sleep 1000 2>/dev/null &
-ok "the other GPU is a stranger's" await strangers RUNNING 1
+ok "the other GPU belongs to another user's job" await strangers RUNNING 1
 srun --quiet --ntasks=1 --gres=gpu:h200:1 sleep 1000 2>/dev/null &
 ok "who wants this one, too" await strangers PENDING 1
 n=$(allocations)
@@ -46,8 +46,8 @@ commit kernels other
 push kernels other
 is "a push is judged all the same" "$(result_of "$(head_of kernels)")" "done unchanged"
 is "in the allocation of the profile" "$(allocations)" "$n"
-is "which made way for it, uncounted" "$(sql "SELECT attempt || ' ' || (SELECT count(*) FROM job_log l WHERE l.job = j.id AND l.line LIKE 'queued: preempted by J%') FROM job j WHERE kind = 'profile'")" "0 1"
-ok "the stranger has the GPU then" await strangers RUNNING 2
+is "which yielded to it, without counting the attempt" "$(sql "SELECT attempt || ' ' || (SELECT count(*) FROM job_log l WHERE l.job = j.id AND l.line LIKE 'queued: preempted by J%') FROM job j WHERE kind = 'profile'")" "0 1"
+ok "then the other user's job has the GPU" await strangers RUNNING 2
 
 # ---- once a device is free again ----
 rm -f "$tmp/hold"

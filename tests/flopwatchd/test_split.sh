@@ -49,7 +49,7 @@ is "and no cell is lost" "$n" 4
 is "all of them were judged a loss" "$(sql "SELECT count(*) FROM cell WHERE comparison = $id AND verdict = 'regression'")" "$n"
 is "no run timed cells of two devices" "$(sql "SELECT count(*) FROM (SELECT s.run FROM sample s JOIN cell x ON x.id = s.cell WHERE x.comparison = $id GROUP BY s.run HAVING count(DISTINCT x.device) > 1)")" 0
 like "the job's log says who had what" "$(sql "SELECT line FROM job_log WHERE line LIKE 'split:%' ORDER BY id DESC LIMIT 1")" '^split: [0-9]+ cells on sim-[01], [0-9]+ cells on sim-[01]$'
-is "every cell says it in JSON" "$(api "comparisons/$id" | jq -c '[.cells[].device] | unique')" '["sim-0","sim-1"]'
+is "every cell has it in JSON" "$(api "comparisons/$id" | jq -c '[.cells[].device] | unique')" '["sim-0","sim-1"]'
 like "and the page" "$(http GET "/comparisons/$id")" '<dt>Split</dt><dd>[0-9]+ cells? on sim-[01], [0-9]+ cells? on sim-[01]</dd>'
 
 # ---- how it ends -------------------------------------------------------------------------------------------------------------
@@ -111,7 +111,7 @@ start_daemon
 await free 3
 put "$tmp/devices" 1,2
 new_push gone 1.0182
-is "a loss whose device has gone is found on another" "$(result_of "$sha")" "done regression"
+is "a loss whose device is absent is found on another" "$(result_of "$sha")" "done regression"
 is "and confirmed by a third" "$(confirmed "$(comparison_of "$sha")")" "sim-1 then sim-2 "
 await free 3
 : >"$tmp/begun"
@@ -141,7 +141,7 @@ await free 2
 echo power_w=650 >"$tmp/environment-1"
 new_push changed 1.19
 is "what is of another class now measures none of it" "$(result_of "$sha") $(devices_of "$(comparison_of "$sha")")" "done regression 4 sim-0 "
-like "and the log says why" "$(sql "SELECT group_concat(line, '; ') FROM job_log WHERE job = (SELECT job FROM comparison WHERE id = $(comparison_of "$sha"))")" 'queued: the devices of its parts are no longer of one class'
+like "and the log has the reason" "$(sql "SELECT group_concat(line, '; ') FROM job_log WHERE job = (SELECT job FROM comparison WHERE id = $(comparison_of "$sha"))")" 'queued: the devices of its parts are no longer of one class'
 stop_daemon
 
 # ---- without it ---------------------------------------------------------------------------------------------------------------

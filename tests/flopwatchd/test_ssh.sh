@@ -51,7 +51,7 @@ sha=$(head_of kernels)
 held() { [ -e "$tmp/holds" ]; }
 await held
 far_workers() { pgrep -f "^$bin/flopwatch-worker serve .*--cache $tmp/far" | wc -l; }
-is "a job is at work there" "$(far_workers)" 1
+is "a job runs there" "$(far_workers)" 1
 kill -9 "$(pgrep -P "$daemon_pid" -x ssh | head -n 1)"
 again() { [ "$(sql "SELECT attempt FROM job WHERE id = $(job_of "$sha")")" = 2 ]; }
 ok "a line that is cut costs an attempt" await again
@@ -65,4 +65,4 @@ stop_daemon
 worker_is "$bin/flopwatch-nothing, serve"
 start_daemon
 is_down() { api workers | jq -r '.items[0].why' | grep -q 'exit 127.*flopwatch-nothing'; }
-ok "what is not there is said by the other host" await is_down
+ok "the other host reports what is missing" await is_down

@@ -39,7 +39,7 @@ pushed
 is "one alert holds the cells of both" "$(alerts)" "regression: open: other 2, tiny 4"
 is "one commit is named, for the cells of both" "$(api alerts | jq -c '[.items[].culprits[] | [.subject, .commits, (.cells | length)]]')" '[["1.08",1,6]]'
 is "its groups are of both" "$(api alerts | jq -c '[.items[].groups[].cells] | add')" 6
-is "it opened once, and somebody hears of the rest" "$(sql "SELECT group_concat(kind) FROM event WHERE kind IN ('alert.opened', 'alert.extended') ORDER BY id")" "alert.opened,alert.extended"
+is "it opened once, and later cells are notified" "$(sql "SELECT group_concat(kind) FROM event WHERE kind IN ('alert.opened', 'alert.extended') ORDER BY id")" "alert.opened,alert.extended"
 
 # ---- one suite recovers, then nothing changes, then the other does ----
 factor "a->total_q == 64 ? 1.08 : 1.0"
@@ -66,7 +66,7 @@ is "a suite that main drops is reported" "$(news)" "missing open"
 is "with the cells that are not measured any more" "$(api alerts | jq -c '.items[] | select(.kind == "missing") | [.title, .target == "'"$(head_of kernels)"'", (.cells | length)]')" '["suite other was removed: .flopwatch.yaml no longer names it, so 2 cells are not measured",true,2]'
 factor "1.0004"
 pushed 1
-is "the next commit neither tells it again nor ends it" "$(news)" "missing open"
+is "the next commit neither reports it again nor ends it" "$(news)" "missing open"
 suites "tiny, other"
 factor "1.0005"
 pushed 1
@@ -82,15 +82,15 @@ echo 'speed: high' >>"$tmp/kernels/.flopwatch.yaml"
 factor "1.0008"
 push kernels main
 await has_failed
-is "the next one that is wrong accuses nobody else" "$(news)" "failing open, missing resolved"
+is "the next wrong commit blames no other commit" "$(news)" "failing open, missing resolved"
 sed -i '/^speed/d' "$tmp/kernels/.flopwatch.yaml"
 suites "tiny, other"
 factor "1.0009"
 pushed
-is "a commit that mends it is measured beside the last that could be" \
+is "a commit that fixes it is measured against the last measurable one" \
 	"$(sql "SELECT t.name || ' ' || c.kind || ' ' || c.verdict || ' ' || m.subject FROM comparison c JOIN suite t ON t.id = c.suite JOIN git_commit m ON m.sha = c.base_sha WHERE c.target_sha = '$(head_of kernels)' ORDER BY 1" | paste -sd,)" \
 	"other compare unchanged 1.0003,tiny compare unchanged 1.0005"
-is "and everything is over" "$(news)" "failing resolved, missing resolved"
+is "and every alert is resolved" "$(news)" "failing resolved, missing resolved"
 factor "1.08"
 pushed
 is "the commit after it is compared with it" "$(sql "SELECT count(*) FROM comparison WHERE target_sha = '$(head_of kernels)' AND kind = 'compare' AND verdict = 'regression'")" 2

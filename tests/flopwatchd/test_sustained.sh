@@ -44,7 +44,7 @@ id=$(job_field "$(job_of "$(head_of kernels)")" comparison)
 is "the exported files show that loss" "$(paste -d, "$tmp"/ffa/profile_dense_{main,hungry}.csv | awk -F, 'NR == 2 {printf "%.3f", 100 * ($4 / $20 - 1)}')" "$(cell_of_tip .cells[0].sustained.change_pct | xargs printf %.3f)"
 await is_idle
 alert=$(api alerts | jq -c '.items[0]')
-like "its alert tells the sustained loss" "$(jq -r .title <<<"$alert")" '^attention forward \(sustained\) -[78]\.[0-9] % in 1 cell$'
+like "its alert has the sustained loss" "$(jq -r .title <<<"$alert")" '^attention forward \(sustained\) -[78]\.[0-9] % in 1 cell$'
 is "as its worst and of its cell" "$(jq -c '[.worst_pct < -7, .cells[0].change_pct < -7, .cells[0].sustained]' <<<"$alert")" "[true,true,true]"
 is "and the culprit is found and confirmed" "$(jq -c '[.culprits[] | [.to, .commits, .confirmed, .change_pct < -7]]' <<<"$alert")" "[[\"$culprit\",1,true,true]]"
 like "the page says what it means" "$(curl -s "http://127.0.0.1:$(port)/alerts/$(jq .id <<<"$alert")")" 'once clocks stabilise under its power draw'
@@ -76,7 +76,7 @@ push kernels lean
 is "a branch that draws less is an improvement" "$(result_of "$(head_of kernels)")" "done improvement"
 is "by its sustained runs, not by its pairs" "$(cell_of_tip '.cells[0] | [(.flags | index("sustained")) != null, (.change_pct | fabs) < 1.5, .sustained.change_pct > 15]')" "[true,true,true]"
 id=$(job_field "$(job_of "$(head_of kernels)")" comparison)
-is "the list tells its best cell" "$(api 'comparisons?limit=1' | jq -c '.items[0] | [.id == '"$id"', .best_pct > 15, (.best_cell | endswith("forward"))]')" "[true,true,true]"
+is "the list has its best cell" "$(api 'comparisons?limit=1' | jq -c '.items[0] | [.id == '"$id"', .best_pct > 15, (.best_cell | endswith("forward"))]')" "[true,true,true]"
 is "as does that of branches" "$(api 'branches?repo=kernels' | jq -c '.items[] | select(.name == "lean") | [.best_pct > 15, .suites[0].best_pct > 15, (.suites[0].best_cell | endswith("forward"))]')" "[true,true,true]"
 like "and the overview" "$(http GET / | grep -A4 '>lean</a>')" '\+[12][0-9]\.[0-9]+'
 like "as does the page" "$(http GET "/comparisons/$id")" 'No cell is slower; the best is [^%]*[12][0-9]\.[0-9]+[^%]*% in sustained runs, once clocks stabilise under its power draw'

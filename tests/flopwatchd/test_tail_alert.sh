@@ -32,10 +32,10 @@ is "a branch whose calls are slow now and then" "$(result_of "$(head_of kernels)
 id=$(comparison_of_tip)
 body=$(api "comparisons/$id")
 is "lost it on average, not in the typical call" "$(jq -c '[.cells[] | [.verdict, .decided_by, (.flags | index("tail")) != null, .change_pct > -1, .mean.change_pct < -1.5]] | unique' <<<"$body")" '[["regression","mean",true,true,true]]'
-like "in words" "$(jq -r '.cells[0].mean.text' <<<"$body")" "^$words"
-is "a second set of runs says so, too" "$(sql "SELECT count(DISTINCT set_number) FROM run WHERE comparison = $id")" 2
-like "the report says it" "$(flow wait "$(head_of kernels)" --long)" "WARNING attention/dense/.* lost 2\.[0-9]+ % TFLOP/s on average \(threshold 1\.50 %\): $words.*; the typical call"
-like "the page says it" "$(http GET "/comparisons/$id")" "on average, since $words"
+like "as a sentence" "$(jq -r '.cells[0].mean.text' <<<"$body")" "^$words"
+is "a second set of runs shows that as well" "$(sql "SELECT count(DISTINCT set_number) FROM run WHERE comparison = $id")" 2
+like "the report has it" "$(flow wait "$(head_of kernels)" --long)" "WARNING attention/dense/.* lost 2\.[0-9]+ % TFLOP/s on average \(threshold 1\.50 %\): $words.*; the typical call"
+like "the page reports it" "$(http GET "/comparisons/$id")" "on average, since $words"
 like "an open row, too" "$(http GET "/comparisons/$id?open=0")" "Slow calls: $words.*With them the change of the mean call is"
 like "the table for spreadsheets" "$(api "comparisons/$id.csv" | sed -n 2p)" ",mean,-2\.[0-9]*,\"?$words"
 like "the lines for a review" "$(api "comparisons/$id.md")" "\*\*regression\*\*, tail: $words.*, on average \\\\?-2\."

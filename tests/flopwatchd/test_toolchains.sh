@@ -45,7 +45,7 @@ id=$(newest)
 is "the comparison is one of environments, of one commit" "$(api "comparisons/$id" | jq -c "[.kind, .base.commit == .target.commit, .base.module_sha256 == .target.module_sha256, .verdict]")" '["environment",true,false,"regression"]'
 is "and says what built each side" "$(api "comparisons/$id" | jq -r '.base.toolchain + ", " + .target.toolchain')" "gcc $gcc in $tmp/tools/fast, gcc $gcc in $tmp/tools/slow"
 is "the job as well" "$(api "jobs/$(sql "SELECT job FROM comparison WHERE id = $id")" | jq -r '[.kind, .base_toolchain, .target_toolchain, .base_flags] | join(" ")')" "environment $tmp/tools/fast $tmp/tools/slow "
-like "the page says so" "$(page "comparisons/$id")" "Against <b>that by gcc $gcc in $tmp/tools/fast</b>, of 1 cell the build by gcc $gcc in $tmp/tools/slow has 1 slower"
+like "the page reports that" "$(page "comparisons/$id")" "Against <b>that by gcc $gcc in $tmp/tools/fast</b>, of 1 cell the build by gcc $gcc in $tmp/tools/slow has 1 slower"
 like "and what differs" "$(page "comparisons/$id")" '<dt>Differs</dt><dd>only the build environment'
 like "the comment too" "$(api "comparisons/$id.md")" "^\*\*flopwatch: slower\*\*, environment: \`gcc $gcc in $tmp/tools/fast\` to \`gcc $gcc in $tmp/tools/slow\`"
 
@@ -60,12 +60,12 @@ is "their modules are one" "$(api "comparisons/$(newest)" | jq -r .identical_by)
 # ---- no verdict ----
 is "the commit's verdict stays" "$(api "commits/$main/verdict?repo=kernels")" "$verdict"
 is "nothing of it is in a history" "$(sql "SELECT count(*) FROM ratio r JOIN comparison c ON c.id = r.comparison WHERE c.kind = 'environment'")" 0
-is "nobody is called for what was asked by hand" "$(api alerts | jq '.items | length')" 0
+is "a manual request sends no notification" "$(api alerts | jq '.items | length')" 0
 
 # ---- impossible requests ----
 fw compare main main --target-toolchain "$tmp/elsewhere" >"$tmp/said" 2>&1
 is "a folder that builds are not shown fails" $? 1
-like "and says what to do" "$(api "comparisons/$(newest)" | jq -r '.cells[0].reason')" "toolchain $tmp/elsewhere is not visible to builds; add it to sandbox.read_only"
+like "and names the remedy" "$(api "comparisons/$(newest)" | jq -r '.cells[0].reason')" "toolchain $tmp/elsewhere is not visible to builds; add it to sandbox.read_only"
 fw compare main main --target-toolchain "$tmp/tools/empty" >"$tmp/said" 2>&1
 like "so does one without a compiler" "$(api "comparisons/$(newest)" | jq -r '.cells[0].reason')" "toolchain $tmp/tools/empty holds neither nvcc nor gcc"
 like "a path that is none is refused" "$(post jobs '{"repo": "kernels", "target": "main", "target_toolchain": "../x"}')" 'target_toolchain ../x is no absolute and plain path'

@@ -53,5 +53,5 @@ alert=$(api alerts | jq -c '.items[0]')
 is "phases are those of its time: what is done once is no part of forward, nor a product of it" \
 	"$(api "comparisons/$id" | jq -r '[.cells[] | .direction + " " + .phases[].phase] | unique | join(", ")')" \
 	"forward quantise_activa, forward run, once quantise_weight"
-like "an alert tells of it, by its name" "$(jq -r .title <<<"$alert")" '^linear once \(quantise_weight\) (up to )?-[0-9.]+ % in 4 cells$'
+like "an alert reports it by its name" "$(jq -r .title <<<"$alert")" '^linear once \(quantise_weight\) (up to )?-[0-9.]+ % in 4 cells$'
 is "and of it alone" "$(jq -r '[.cells[].cell | split("/") | last] | unique | join(" ")' <<<"$alert")" once

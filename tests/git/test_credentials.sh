@@ -193,4 +193,4 @@ like "says what to set" "$out" 'the server requires a key; set ssh_key of this r
 ok "a mirror by ssh" "$git_" fetch "${reach[@]}" --ssh-key "$key" --mirror "$tmp/s.git"
 ok "a note is pushed by ssh" "$git_" note --repo "$tmp/s.git" --commit "$head" --file note --push "$url" --host-keys "$print" --ssh-key "$key"
 fails "but not to a server that is not known" 1 env HOME="$tmp" "$git_" note --repo "$tmp/s.git" --commit "$head" --file note --push "$url" --ssh-key "$key"
-like "which is said" "$out" 'which is not known'
+like "and that is reported" "$out" 'which is not known'

@@ -36,10 +36,10 @@ is "a ref that names one" "$(problem_of symbolic)" "refs/tags/fifo is a FIFO, no
 like "a ref that names itself" "$(problem_of round)" "without an end"
 is "no more" "$(jq -r .name <<<"$out" | wc -l)" 8
 cp -r good.git packed.git && git -C packed.git pack-refs --all && mkfifo packed.git/refs/heads/main
-ok "tips where a FIFO stands before a packed ref" verb tips --repo packed.git
+ok "tips where a FIFO hides a packed ref" verb tips --repo packed.git
 is "it is what counts, as with git" "$(problem_of main)" "refs/heads/main is a FIFO, not a file"
 fails "base with an upstream that is a FIFO" 1 verb base --repo refs.git --target "$head" --upstream fifo
-like "says so" "$out" 'read branch fifo: refs/heads/fifo is a FIFO, not a file'
+like "reports that" "$out" 'read branch fifo: refs/heads/fifo is a FIFO, not a file'
 for verb in "heads --url file://$tmp/refs.git" "fetch --url file://$tmp/refs.git --mirror $tmp/m.git"; do
 	fails "the same repository by URL, ${verb%% *}" 1 verb $verb
 	like "names one" "$out" "refs.git/refs/[a-z/]* is a (FIFO|socket), not a file; remove it"

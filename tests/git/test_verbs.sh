@@ -13,14 +13,14 @@ quiet() { "$@" >/dev/null 2>&1; }
 ok "--help" "$git_" --help
 like "it lists the verbs" "$out" 'snapshot --worktree'
 ok "--version" "$git_" --version
-like "it tells the version" "$out" '^flopwatch-git [0-9.]+$'
+like "it prints the version" "$out" '^flopwatch-git [0-9.]+$'
 fails "no verb" 2 "$git_"
 fails "unknown verb" 2 "$git_" push
 fails "unknown option" 2 "$git_" tips --repo . --force
 fails "an option of another verb" 2 "$git_" tips --repo . --commit x
 fails "part of an option" 2 "$git_" tips --rep .
 fails "missing option" 2 "$git_" tree --repo .
-like "it says which" "$out" 'missing --commit'
+like "it names it" "$out" 'missing --commit'
 fails "missing value" 2 "$git_" tips --repo
 fails "count is not a number" 2 "$git_" log --repo . --from x --count 1x
 refuses() { # a line of the error, the arguments that it answers
@@ -86,7 +86,7 @@ quiet git clone -q --bare --depth 1 --no-single-branch "file://$tmp/co" shallow.
 fails "base of main in a clone of depth 1" 1 "$git_" base --repo shallow.git --target "$second" --first-parents 5
 like "says what it is, where, and what to do" "$out" "^flopwatch-git: shallow.git is a shallow clone, which ends at commit ${second:0:12}; complete it with .git fetch --unshallow.\$"
 fails "base of a branch there" 1 "$git_" base --repo shallow.git --target "$third" --upstream main
-like "says so too" "$out" "shallow.git is a shallow clone, in which ${third:0:12} and ${second:0:12} have no common ancestor; complete"
+like "reports that as well" "$out" "shallow.git is a shallow clone, in which ${third:0:12} and ${second:0:12} have no common ancestor; complete"
 ok "a log ends with the clone" "$git_" log --repo shallow.git --from "$third" --first-parent
 is "without an error" "$(j .commit)" "$third"
 for verb in "heads --url file://$tmp/shallow.git" "fetch --url file://$tmp/shallow.git --mirror $tmp/shallow.mirror"; do
@@ -163,7 +163,7 @@ evil() { # name, regex of the problem, mktree lines
 	t=$(printf '%b' "$3" | git -C evil.git mktree --missing) || { tap_result 1 "$1: the tree could not be made"; return; }
 	c=$(commit_of "$t")
 	ok "$1: tree answers" "$git_" tree --repo evil.git --commit "$c" --oid ''
-	like "$1: and tells the problem" "$(j .problem)" "$2"
+	like "$1: and reports the problem" "$(j .problem)" "$2"
 	fails "$1: tar refuses" 1 sh -c '"$1" tar --repo evil.git --oid "$2" >evil.tar' sh "$git_" "$t"
 	is "$1: and writes nothing" "$(stat -c %s evil.tar)" 0
 }
@@ -209,7 +209,7 @@ ok "a commit without kernels" "$git_" tree --repo evil.git --commit "$c" --oid k
 is "says null" "$(j .oids.kernels)" null
 t=$(printf "100644 blob $blob\tnew\\\\nline\n120000 blob $(link ../x/x)\tin\n" | git -C evil.git mktree)
 t=$(printf "040000 tree $t\td\n040000 tree $sub\tx\n" | git -C evil.git mktree)
-ok "links inside and odd names travel" sh -c '"$1" tar --repo evil.git --oid "$2" >good.tar && tar tf good.tar' sh "$git_" "$t"
+ok "links inside and unusual names are copied" sh -c '"$1" tar --repo evil.git --oid "$2" >good.tar && tar tf good.tar' sh "$git_" "$t"
 big=$(head -c 1200000 /dev/zero | git -C evil.git hash-object -w --stdin)
 c=$(commit_of "$(printf "100644 blob $big\tm.yaml\n" | git -C evil.git mktree)")
 ok "a manifest of 1.2 MB" "$git_" tree --repo evil.git --commit "$c" --blob m.yaml
@@ -227,7 +227,7 @@ like "a commit in Latin-1" "$(said_of ISO-8859-1 $'Ren\xe9 M\xfcller' $'sch\xf6n
 like "in the code page of Windows" "$(said_of CP1252 $'Ren\xe9' $'\x93x\x94')" '^René <.*> “x”$'
 like "in Shift-JIS" "$(said_of Shift_JIS x $'\x83\x4a\x81\x5b\x83\x6c\x83\x8b')" 'カーネル$'
 like "a byte that the encoding does not have" "$(said_of EUC-JP x $'a\xff b')" '> a� b$'
-like "an encoding that nobody knows" "$(said_of no-such x $'sch\xf6ner')" '> sch�ner$'
+like "an unknown encoding" "$(said_of no-such x $'sch\xf6ner')" '> sch�ner$'
 like "options for iconv are no encoding" "$(said_of 'latin1//TRANSLIT' x $'sch\xf6ner')" '> sch�ner$'
 like "UTF-8, named" "$(said_of utf-8 'René' 'schöner')" '^René <.*> schöner$'
 
@@ -239,7 +239,7 @@ for extension in worktreeConfig preciousObjects relativeWorktrees noop; do
 	format_of "ext-$extension.git" "$extension" true
 	ok "extensions.$extension is read" "$git_" tips --repo "ext-$extension.git"
 	ok "and fetched" "$git_" fetch --url "file://$tmp/ext-$extension.git" --mirror "$tmp/ext-$extension.mirror"
-	ok "and its trees travel" sh -c '"$1" tar --repo "$2" --oid "$3" >/dev/null' sh "$git_" "ext-$extension.mirror" "$(git -C co rev-parse "$second:")"
+	ok "and its trees are archived" sh -c '"$1" tar --repo "$2" --oid "$3" >/dev/null' sh "$git_" "ext-$extension.mirror" "$(git -C co rev-parse "$second:")"
 done
 git init -q --bare --object-format=sha256 sha256.git
 format_of reftable.git refStorage reftable
@@ -248,7 +248,7 @@ for pair in 'sha256|it stores SHA-256 objects .extensions.objectFormat.*git fast
 	fails "${pair%%|*} in place" 1 "$git_" tips --repo "${pair%%|*}.git"
 	like "is refused with what to do" "$out" "open repository ${pair%%|*}.git: ${pair#*|}"
 	fails "${pair%%|*} by URL" 1 "$git_" heads --url "file://$tmp/${pair%%|*}.git"
-	like "is refused alike" "$out" "${pair%%|*}.git: ${pair#*|}"
+	like "is refused in the same way" "$out" "${pair%%|*}.git: ${pair#*|}"
 done
 
 # ---- names ----
@@ -277,7 +277,7 @@ is "is made visible" "$(j .subject)" 'subject \x1b[31m\u202e'
 
 # ---- bad repositories ----
 fails "missing" 75 "$git_" tips --repo nowhere
-like "says so in one line" "$out" '^flopwatch-git: nowhere: no git repository there; check the path \(see doc/troubleshooting.md#no-repository\)$'
+like "reports that in one line" "$out" '^flopwatch-git: nowhere: no git repository there; check the path \(see doc/troubleshooting.md#no-repository\)$'
 mkdir plain && fails "a plain folder" 75 "$git_" tips --repo plain
 fails "a folder inside a checkout is not searched upwards" 75 "$git_" tips --repo co/kernels
 git init -q --bare empty.git && ok "empty" "$git_" tips --repo empty.git
@@ -293,10 +293,10 @@ cp -r bare.git cut.git && for f in cut.git/objects/pack/*.pack cut.git/objects/?
 fails "cut objects" 1 bash -c 'ulimit -S -t 2; exec "$@"' bash "$git_" tree --repo cut.git --commit "$second"
 like "are reported in one line" "$out" '^flopwatch-git: .*(broken|corrupt|read commit)'
 if [ "$(id -u)" = 0 ]; then
-	cp -r co theirs && chown -R 12345 theirs && ok "somebody else's" "$git_" tips --repo theirs
-	ok "somebody else's by fetch" "$git_" fetch --url "file://$tmp/theirs" --mirror "$tmp/theirs.mirror"
+	cp -r co theirs && chown -R 12345 theirs && ok "another user's" "$git_" tips --repo theirs
+	ok "another user's by fetch" "$git_" fetch --url "file://$tmp/theirs" --mirror "$tmp/theirs.mirror"
 else
-	skip "somebody else's" "only root can give files away"
+	skip "another user's" "only root can give files away"
 fi
 cp -r co hooked && printf '#!/bin/sh\ntouch %s/ran\n' "$tmp" >hooked/.git/hooks/post-checkout && chmod +x hooked/.git/hooks/post-checkout
 git -C hooked config filter.x.smudge "touch $tmp/ran" && git -C hooked config core.fsmonitor "touch $tmp/ran" && echo '* filter=x' >hooked/.gitattributes
@@ -314,7 +314,7 @@ fails "heads by a way that is none" 1 "$git_" heads --url http://example.org/x
 ok "first fetch" "$git_" fetch --url "$tmp/bare.git" --mirror "$m"
 is "it prints tips" "$(j .name | sort | tr '\n' ' ')" "island main topic "
 is "HEAD follows" "$(cat "$m/HEAD")" "ref: refs/heads/main"
-ok "nothing is left beside it" test ! -e "$m.new"
+ok "no other file is left" test ! -e "$m.new"
 is "objects are its own, not hard links" "$(find "$m/objects" -type f -links +1)" ""
 quiet git -C co push -q ../bare.git "+$second:refs/heads/topic" "$third:refs/heads/feature/x" :island
 ok "fetch again: rewritten, new, deleted" "$git_" fetch --url "$tmp/bare.git" --mirror "$m"
@@ -334,7 +334,7 @@ is "do not hold it up" "$(jq -r 'select(.name=="main").commit' <<<"$out")" "$(gi
 mkdir "$m.new" && touch "$m.new/half" && rm -rf "${m:?}/objects"
 ok "a mirror without objects" "$git_" fetch --url "$tmp/co" --mirror "$m"
 ok "is rebuilt" git -C "$m" fsck
-ok "and what was half made is gone" test ! -e "$m.new"
+ok "and the partial mirror is removed" test ! -e "$m.new"
 for f in "$m"/objects/pack/*.pack; do chmod u+w "$f"; head -c 100 "$f" >"$f.x" && mv "$f.x" "$f"; done
 ok "a mirror with a cut pack" "$git_" fetch --url "$tmp/co" --mirror "$m"
 ok "is whole again" git -C "$m" fsck
@@ -382,7 +382,7 @@ for object in $blob $tree; do
 	for how in empty zeros; do
 		hurt "$object" $how
 		fails "an object that cannot be read ($how)" 75 pack_hurt
-		like "is said, and what comes of it" "$out" "$object.*; the next fetch rebuilds the mirror\$"
+		like "is reported, with its consequence" "$out" "$object.*; the next fetch rebuilds the mirror\$"
 		ok "the next fetch" "$git_" fetch --url "$tmp/power.git" --mirror "$tmp/hurt"
 		ok "has done so" pack_hurt
 	done
@@ -463,8 +463,8 @@ kill -TERM $writer && kill -CONT $writer && wait $writer
 is "asked to end while the other side is written" "$?$(find other.git -name '*.lock')" 143
 is "no lock is left here" "$(find bare.git -name '*.lock')" ""
 touch co/.git/refs/notes/flopwatch.lock
-fails "a lock of somebody else is left alone" 75 "$git_" note --repo co --commit "$second" --file note.txt
-like "and named, with what to do" "$out" 'refs/notes/flopwatch.lock exists: another git is at work there, or one was killed; if none is, delete it$'
+fails "a lock of another process is preserved" 75 "$git_" note --repo co --commit "$second" --file note.txt
+like "and named, with the remedy" "$out" 'refs/notes/flopwatch.lock exists: another git is at work there, or one was killed; if none is, delete it$'
 ok "it is there" test -e co/.git/refs/notes/flopwatch.lock
 rm co/.git/refs/notes/flopwatch.lock
 AT_CALL="link 1 STOP" LD_PRELOAD=$tmp/at_call.so "$git_" note --repo co --commit "$second" --file note.txt &
@@ -480,7 +480,7 @@ cp -r bare.git mirror2.git && touch mirror2.git/flopwatch-mirror
 AT_CALL="link 1 STOP" LD_PRELOAD=$tmp/at_call.so "$git_" note --repo mirror2.git --commit "$second" --file note.txt &
 writer=$!
 until [ -e mirror2.git/refs/notes/flopwatch.lock ] || ! kill -0 $writer 2>/dev/null; do sleep 0.01; done
-ok "a fetch beside it" "$git_" fetch --url "$tmp/bare.git" --mirror "$tmp/mirror2.git"
+ok "a concurrent fetch" "$git_" fetch --url "$tmp/bare.git" --mirror "$tmp/mirror2.git"
 ok "leaves its lock" test -e mirror2.git/refs/notes/flopwatch.lock
 kill -CONT $writer && wait $writer
 is "and it ends well" "$?" 0

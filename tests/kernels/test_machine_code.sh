@@ -4,7 +4,7 @@
 nvcc=$("$root/etc/find-cuda.sh" 2>/dev/null | sed -n 's/^NVCC := //p')
 
 fails "a file that is no module is one line" 1 "$bin/flopwatch-worker" kernels "$root/README.md"
-is "and says so" "$out" "flopwatch-worker: $root/README.md: no 64-bit little-endian ELF file"
+is "and reports that" "$out" "flopwatch-worker: $root/README.md: no 64-bit little-endian ELF file"
 fails "so is a missing one" 1 "$bin/flopwatch-worker" kernels "$tmp/none.so"
 ok "a program without device code has no kernels" "$bin/flopwatch-worker" kernels "$bin/flopwatch"
 is "and prints none" "$out" ""
@@ -60,7 +60,7 @@ ok "a module builds" build first
 is "its kernels are there for both architectures" "$(cut -d' ' -f1 "$tmp/first" | sort | uniq -c | tr -s ' ')" " 3 sm_80
  3 sm_90"
 ok "and builds again" build again
-is "equal sources hash alike" "$(sort "$tmp/again")" "$(sort "$tmp/first")"
+is "equal sources have the same hash" "$(sort "$tmp/again")" "$(sort "$tmp/first")"
 ok "with debug names of lines" build lines -lineinfo
 ok "with another kernel and a variable" build more -DMORE
 is "which is found" "$(grep -c ' _Z5addedPf ' "$tmp/more")" 2

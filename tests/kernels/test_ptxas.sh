@@ -10,7 +10,7 @@ properties='ptxas info    : Function properties for _Z1kPf'
 say "ptxas info    : Compiling entry function '_Z1kPf' for 'sm_90a'" "$properties" '    0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads' \
 	'ptxas info    : Used 168 registers, used 1 barriers'
 ok "a clean forward kernel passes" "$check" attention/hopper/v2_forward.cu "$tmp/log"
-is "and nothing is said" "$out" ""
+is "and nothing is reported" "$out" ""
 for code in 7508 7510 7511 7512 7513 7514 7515 7516 7517 7518; do
 	say "ptxas info    : (C$code) Potential Performance Loss: something in the function 'k'"
 	fails "C$code fails in any source" 1 "$check" attention/hopper/v1_backward.cu "$tmp/log"
@@ -28,7 +28,7 @@ ok "but not in a backward one" "$check" attention/hopper/v2_backward.cu "$tmp/lo
 ok "nor before v2" "$check" attention/hopper/v1_forward.cu "$tmp/log"
 say "$properties" '    0 bytes stack frame, 0 bytes spill stores, 8 bytes spill loads'
 ok "nor does a spilled register in a backward one" "$check" attention/hopper/v2_backward.cu "$tmp/log"
-like "which is shown as ptxas says it, for who reads logs" "$out" "v2_backward.cu: $properties"
+like "which is shown with the text of ptxas" "$out" "v2_backward.cu: $properties"
 fails "a spilled register fails too" 1 "$check" attention/hopper/v10_forward_wide.cu "$tmp/log"
 
 nvcc=$("$root/etc/find-cuda.sh" 2>/dev/null | sed -n 's/^NVCC := //p')
@@ -60,7 +60,7 @@ CU
 	cp "$tmp/kernels/attention/hopper/v2_forward_indexed.cu" "$tmp/kernels/attention/hopper/v1_indexed.cu"
 	build() { make -s -C "$tmp/kernels" DEVICE=cuda NVCC="$nvcc" "build/cuda/$1.cu.o"; }
 	fails "make stops where setmaxnreg is ignored" 2 build v1_ignored
-	like "and says so" "$out" "v1_ignored.cu: .*setmaxnreg' ignored"
+	like "and reports that" "$out" "v1_ignored.cu: .*setmaxnreg' ignored"
 	is "and leaves no object" "$(ls "$tmp/kernels/build/cuda" | grep -c '\.o$')" 0
 	fails "make stops at a forward kernel with a stack frame" 2 build v2_forward_indexed
 	like "and says how large" "$out" 'v2_forward_indexed.cu: .*indexed.*256 bytes of stack'

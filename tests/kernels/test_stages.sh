@@ -21,7 +21,7 @@ strangers() {
 			sed "s,^,$(basename "$f"): ,"
 	done | sort -u
 }
-is "and nobody calls by name what another stage has" "$(strangers)" ""
+is "and no stage calls functions of another by name" "$(strangers)" ""
 
 for f in "$hopper"/v[0-9]*_forward.cu "$hopper"/v[0-9]*_backward.cu "$hopper"/v[0-9]*_grad_q.cu; do
 	name=$(basename "$f") stage=$(basename "$f" | grep -oE '^v[0-9]+')

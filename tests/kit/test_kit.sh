@@ -20,7 +20,7 @@ done
 printf '#include "flopwatch.h"\nvoid other(void);\nvoid other(void) { FLOPWATCH("other", 0, 0) { } }\n' >"$tmp/other.c"
 ok "two files of one program" gcc -O1 -Wall -Wextra -Werror -DOTHER -I"$kit" -o "$tmp/both" "$examples/sums.c" "$tmp/other.c" -lm
 is "a C program prints its rows" "$("$tmp/sums" 2>"$tmp/table" | rows)" "sum/20000 true;dot/20000 true"
-like "and a table for people" "$(cat "$tmp/table")" '^sum/20000 +[0-9.]+ +[0-9.]+ \.\. +[0-9.]+ +[0-9]+ +[0-9.e-]+ +[0-9.]+ +[0-9.]+'
+like "and a table for users" "$(cat "$tmp/table")" '^sum/20000 +[0-9.]+ +[0-9.]+ \.\. +[0-9.]+ +[0-9]+ +[0-9.e-]+ +[0-9.]+ +[0-9.]+'
 is "a wrong result is a row without times" "$(WRONG=1 "$tmp/sums" 2>/dev/null | rows)" \
 	"sum/20000 worst element [0]: 20001 instead of 20000, 50 times what is allowed;dot/20000 true"
 is "a Python program prints its rows" "$("$python" "$examples/sums.py" 2>"$tmp/table" | rows)" "sum/200000 true;hash/200000 true"
@@ -116,7 +116,7 @@ LD_LIBRARY_PATH=$tmp/lib "$python" "$examples/waits.py" >"$tmp/said" 2>"$tmp/pri
 is "a call that waits at its end has the time until it waits, another one cannot be primed" "$(primed_rows <"$tmp/said" | sed -E 's/ (true|false)(;|$)/\2/g')" \
 	"queue_work true 0.05..0.05;ends true 0.05..0.05 true;twice false true true;goes_on false true true"
 on_device "$python" "$examples/waits.py" >"$tmp/said" 2>"$tmp/printed"
-is "and says why" "$(grep -c '^fact unprimed the call waits for the device' "$tmp/said")" 2
+is "and reports the reason" "$(grep -c '^fact unprimed the call waits for the device' "$tmp/said")" 2
 
 # ---- the length of the spin, in both languages: after each call its host time and whether it was late
 cat >"$tmp/spin.c" <<'C'
@@ -183,14 +183,14 @@ is "what a program forks says nothing in its place" "$(sed 's/ .*//' "$tmp/said"
 for script in triton_script timer_script suite_script; do
 	PYTHONPATH=$kit:$root/tests/interleave/stand_in on_device "$python" -m flopwatch "$examples/$script.py" >"$tmp/said" 2>"$tmp/printed"
 	is "$script asks for its cells" "$(grep '^turn' "$tmp/said" | sort -u | cut -c6- | paste -sd' ')" "$(sed -n 's/^# cells: //p' "$examples/$script.py")"
-	like "and goes on with its times" "$(cat "$tmp/printed")" 'took [0-9.]+ ms'
+	like "and continues with its times" "$(cat "$tmp/printed")" 'took [0-9.]+ ms'
 	is "to its end" "$(tail -n 1 "$tmp/said")" "exit 0"
 done
 SKIP=1 PYTHONPATH=$kit:$root/tests/interleave/stand_in on_device "$python" -m flopwatch "$examples/timer_script.py" >"$tmp/said" 2>"$tmp/printed"
 is "a timer without turns has a time that can be printed" "$(grep -o 'took [0-9.]* ms' "$tmp/printed") $(tail -n 1 "$tmp/said")" "took 2.000000 ms exit 0"
 alone=$(cd "$tmp" && PYTHONPATH=$kit:$root/tests/interleave/stand_in "$python" -m flopwatch "$examples/timer_script.py" 2>"$tmp/printed" | rows)
 is "by itself its lines are alone" "$alone" "sum(x) true;sums/many true"
-like "with what it prints beside them" "$(cat "$tmp/printed")" 'took [0-9.]+ ms'
+like "with its other output next to them" "$(cat "$tmp/printed")" 'took [0-9.]+ ms'
 
 # ---- kernels of Triton
 kernels() { # options of env: the program's kernels

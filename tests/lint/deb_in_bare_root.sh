@@ -142,7 +142,7 @@ ok "is taken" await reloaded
 inside sed -i 's/^limits: {build: 14 min/limits: {build: 14 moons/' /etc/flopwatch/flopwatchd.yml
 fails "a reload of a wrong configuration" 1 inside systemctl reload flopwatchd.service
 like "says what is wrong" "$(inside journalctl -u flopwatchd --no-pager)" 'moons'
-is "and the daemon goes on" "$(healthz | head -n 1)" 200
+is "and the daemon continues" "$(healthz | head -n 1)" 200
 inside sed -i 's/14 moons/15 min/' /etc/flopwatch/flopwatchd.yml
 inside systemctl reload flopwatchd.service
 
@@ -159,7 +159,7 @@ commit kernels "pushed while the disk is full"
 push_there later
 says_full() { healthz | head -n 1 | grep -q 503; }
 ok "the daemon says that its disk is full" await says_full
-like "in words" "$(healthz)" 'free|full|cannot be written'
+like "as a sentence" "$(healthz)" 'free|full|cannot be written'
 like "and in the journal" "$(inside journalctl -u flopwatchd --no-pager)" 'ev=(db.down|disk)'
 is "it runs on" "$(inside systemctl is-active flopwatchd.service)" active
 is "and shows what it had" "$(inside flopwatch status --repo kernels | grep -c -E 'unchanged|regression')" "$had"
@@ -226,7 +226,7 @@ ok "it is upgraded" inside dpkg --force-confold -i /srv/flopwatch.deb
 unlike "without a word of warning" "$out" '[Ww]arning|[Ee]rror|[Ff]ailed'
 said_so() { inside journalctl -u flopwatchd --no-pager | grep -q 'ev=database.carried .*from=91174416'; }
 ok "the database of the older package is carried over" await said_so
-ok "and stays beside the new one" inside test -s /var/lib/flopwatch/flopwatch.db.91174416
+ok "and remains next to the new one" inside test -s /var/lib/flopwatch/flopwatch.db.91174416
 is "the units run" "$(inside systemctl is-active flopwatchd.service flopwatch-worker.socket | paste -sd' ')" "active active"
 is "and the push that waited is judged" "$(verdict_of slower)" 3
 ok "purged" inside dpkg --purge flopwatch

@@ -26,7 +26,7 @@ is "and the same files, times and rights in its folder" "$(cd "$tmp/a-folder-wit
 	"$(cd "$tmp/first" && find . -type f -printf '%m %T@ %p ' -exec sha256sum {} \; | sort)"
 is "the time is the commit's" "$(stat -c %Y "$tmp/first/bin/flopwatchd")" "$(git log -1 --format=%ct 2>/dev/null || stat -c %Y Makefile)"
 is "no name of this machine's folders is in it" "$(grep -rlaF -- "$root/" "$tmp/first" | head -n 3)" ""
-is "its owner is nobody's name" "$(tar -tvzf "$tmp/first.tar.gz" | awk '{ print $2 }' | sort -u)" "0/0"
+is "its owner has no name" "$(tar -tvzf "$tmp/first.tar.gz" | awk '{ print $2 }' | sort -u)" "0/0"
 ok "its programs run" "$tmp/first/bin/flopwatch" --version
 ok "the worker, too" "$tmp/first/bin/flopwatch-worker" probe
 

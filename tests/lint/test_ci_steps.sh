@@ -34,13 +34,13 @@ like "its log has the tables" "$out" '^C[0-9]+  kernels  [a-z/+]+  tiny .*verdic
 like "its summary has the finding, as Markdown" "$out" '^\*\*flopwatch: identical\*\*'
 unlike "nothing is an error" "$out" '^::(error|warning)'
 fails "a slower one fails with the status of the verdict" 3 action "commit=$slow" timeout=300 repository=kernels
-like "the log says so" "$out" '^::error title=flopwatch::throughput was lost; '"$server/commits/$slow"'$'
+like "the log has that" "$out" '^::error title=flopwatch::throughput was lost; '"$server/commits/$slow"'$'
 like "the tables are in it" "$out" '^WARNING attention/.* lost [45]\.[0-9]+ %'
 like "and so does the output" "$out" '^status=3$'
 silence=$(sed -n 's/^::stop-commands:://p' <<<"$out")
 like "what a branch wrote cannot command the runner" "$silence" '^[0-9a-f]{32}$'
 is "while its tables are shown, and no longer" "$(grep -nE "^(::stop-commands::|WARNING |::$silence::|::error)" <<<"$out" | sed 's/.*stop-commands.*/stop/; s/.*WARNING.*/table/; s/.*::error.*/error/; s/.*::[0-9a-f]*::/go/' | uniq | paste -sd' ')" "stop table go error"
-fails "a commit that nobody pushed fails" 4 action commit=1234567890123456789012345678901234567890 timeout=1
+fails "a commit that was not pushed fails" 4 action commit=1234567890123456789012345678901234567890 timeout=1
 like "which is no verdict" "$out" '^::error title=flopwatch::no verdict: flopwatch ci ended with 4$'
 fails "so does a daemon that is not there" 5 action server=http://127.0.0.1:1 "commit=$main" timeout=1
 fails "a repository of another name" 4 action "commit=$words" repository=nothing timeout=1
@@ -101,10 +101,10 @@ ok "in GitLab a harmless commit passes" gitlab CI_COMMIT_SHA="$words"
 like "and shows its tables" "$out" 'verdict: identical'
 fails "a slower one fails" 3 gitlab CI_COMMIT_SHA="$slow" FLOPWATCH_REPOSITORY=kernels
 fails "of a merged result the branch's own commit counts" 3 gitlab CI_COMMIT_SHA=1234567890123456789012345678901234567890 CI_MERGE_REQUEST_SOURCE_BRANCH_SHA="$slow"
-fails "what nobody pushed fails" 4 gitlab CI_COMMIT_SHA=1234567890123456789012345678901234567890 FLOPWATCH_WAIT_S=1
+fails "a commit that was not pushed fails" 4 gitlab CI_COMMIT_SHA=1234567890123456789012345678901234567890 FLOPWATCH_WAIT_S=1
 fails "at a merge request" 3 gitlab CI_COMMIT_SHA="$slow" CI_MERGE_REQUEST_IID=7 FORGE_TOKEN=secret FLOPWATCH_CI="$root/etc/ci" CI_PROJECT_ID=12 \
 	CI_API_V4_URL="http://127.0.0.1:$(cat "$tmp/forge/port")"
-is "the comment is written anew in its way" "$(tail -n 1 "$tmp/forge/requests")" "PUT /projects/12/merge_requests/7/notes/41 secret"
+is "the comment is rewritten in its format" "$(tail -n 1 "$tmp/forge/requests")" "PUT /projects/12/merge_requests/7/notes/41 secret"
 fits_forge "requests to both forges and their answers are as they publish them" exchanges "$tmp/forge/exchanges"
 
 # ---- Gitea ----

@@ -63,7 +63,7 @@ JSON
 	verify() { openssl dgst -sha256 -verify "$tmp/public.pem" -signature "$sbom.sig" "$sbom"; }
 	ok "a key signs it" etc/images.sh sign "$tmp/key.pem" "$sbom"
 	ok "as its how-to verifies it" verify
-	like "with the same words" "$(cat doc/howto/containers.md)" 'openssl dgst -sha256 -verify [a-z.]+ -signature flopwatch-daemon.spdx.json.sig flopwatch-daemon.spdx.json'
+	like "with the same text" "$(cat doc/howto/containers.md)" 'openssl dgst -sha256 -verify [a-z.]+ -signature flopwatch-daemon.spdx.json.sig flopwatch-daemon.spdx.json'
 	sed -i 's/"bash"/"sh"/' "$sbom"
 	fails "a changed one has no valid signature" 1 verify
 else

@@ -30,7 +30,7 @@ like "so does the configuration" "$(cat "$tmp/opt/etc/flopwatch/flopwatchd.yml")
 
 # ---- uninstall ----
 uninstall_from() { make --no-print-directory -s -C "$root" uninstall DESTDIR="$1" "${@:2}"; }
-fails "where nothing was installed, make uninstall says so" 2 uninstall_from "$tmp/nothing"
+fails "where nothing was installed, make uninstall reports that" 2 uninstall_from "$tmp/nothing"
 like "in one sentence" "$out" "there is no $tmp/nothing/usr/share/flopwatch/MANIFEST, so nothing is removed"
 for prefix in /usr /opt/flopwatch; do
 	taken=$tmp/taken$prefix
@@ -62,7 +62,7 @@ fails "while its units are enabled it stays" 2 uninstall_from "$others"
 like "and it says what to do first" "$out" "systemctl disable --now flopwatchd.service flopwatch-worker.socket"
 ok "as it was" test -x "$others/usr/sbin/flopwatchd"
 rm -r "$others/etc/systemd"
-ok "make uninstall beside files of others, after an upgrade" uninstall_from "$others"
+ok "make uninstall next to foreign files, after an upgrade" uninstall_from "$others"
 is "names the two files that were changed" "$(grep -c "^left, because it was changed since it was installed: $others/" <<<"$out")" 2
 is "leaves these, the state, and what is not its own" "$(find "$others" -type f -printf '%P\n' | sort | paste -sd' ')" \
 	"etc/flopwatch/flopwatchd.yml usr/bin/other usr/lib/systemd/system/flopwatchd.service usr/share/man/man1/other.1 var/lib/flopwatch/flopwatch.db"
@@ -81,7 +81,7 @@ fails "and there are none" 1 test -e "$tmp/pageless/usr/share/man"
 
 # ---- the installed programs ----
 out=$(env PATH=/usr/bin:/bin "$dest/usr/bin/flopwatch" config check "$dest/etc/flopwatch/flopwatchd.yml" 2>&1)
-like "the CLI finds the daemon beside it, and the shipped configuration is good" "$out" 'fine; 0 repositories, 1 worker,'
+like "the CLI finds the daemon next to it, and the shipped configuration is valid" "$out" 'fine; 0 repositories, 1 worker,'
 like "and so does the daemon the programs that it starts" "$out" "^ok    program     $dest/usr/.*/flopwatch-git\$"
 ok "the worker finds its runner" env PATH=/usr/bin:/bin "$dest/usr/libexec/flopwatch/flopwatch-worker" probe
 like "and says what there is" "$out" '"t":"hello"'

@@ -29,7 +29,7 @@ ok "make dist" dist 022 UTC
 like "says where it is" "$out" "^build/dist/flopwatch-$version.tar.gz$"
 first=$(sum)
 touch "$tmp/clone/README.md"
-ok "by somebody else, elsewhere" dist 077 Pacific/Auckland
+ok "by another user, elsewhere" dist 077 Pacific/Auckland
 is "it is the same, byte by byte" "$(sum)" "$first"
 mkdir "$tmp/tree"
 ok "it unpacks" tar -xzf "$tmp/clone/build/dist/flopwatch-$version.tar.gz" -C "$tmp/tree"
@@ -38,8 +38,8 @@ tree=$tmp/tree/flopwatch-$version
 is "that holds what is committed" "$(cd "$tree" && find . -type f -o -type l | sort)" "$(git -C "$tmp/clone" ls-tree -r --name-only HEAD | sed 's,^,./,' | sort)"
 is "and nothing large: kB" "$(($(stat -c %s "$tmp/clone/build/dist/flopwatch-$version.tar.gz") > 5000000))" 0
 echo more >"$tmp/clone/more"
-ok "beside what is not committed" dist 022 UTC
-like "it says so" "$out" 'what is not committed is left out'
+ok "next to uncommitted files" dist 022 UTC
+like "and reports that" "$out" 'what is not committed is left out'
 is "and leaves it out" "$(sum)" "$first"
 
 # ---- control files of the package ----

@@ -18,7 +18,7 @@ broken "so is a name of a family's header" daemon/worker/compare_alone.c 'static
 broken "a file that may name it in a string may not elsewhere" daemon/readers/ffa.c 'static int seqlen;' lint/families.py 'daemon/readers/ffa.c:[0-9]+: names seqlen outside of a string'
 broken "a file that may name one word may not name others" daemon/readers/ffa.c 'static const char *x = "causal";' lint/families.py 'daemon/readers/ffa.c:[0-9]+: names causal'
 mv "$ROOT/daemon/cli/export.c" "$tmp/export.c"
-fails "a word that is gone is taken from the list" 1 "$root/tests/lint/families.py"
+fails "a deleted word must be removed from the list" 1 "$root/tests/lint/families.py"
 like "says which" "$out" '^daemon/cli/export.c: names attention no more'
 mv "$tmp/export.c" "$ROOT/daemon/cli/export.c"
 broken "a family that includes another is found" daemon/families/layernorm/layernorm.c '#include "families/linear/linear.h"' layers.py \

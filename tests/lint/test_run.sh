@@ -45,7 +45,7 @@ is "and opens no alert" 1 2
 ok "another push" true
 SH
 fails "titles that continue another title" 1 bash "$tmp/titles.sh" "$root"
-is "begin with it" "$(grep -E '^(not )?ok ' <<<"$out")" "ok 1 - and a first title stays as it is
+is "include it" "$(grep -E '^(not )?ok ' <<<"$out")" "ok 1 - and a first title stays as it is
 ok 2 - a push
 ok 3 - a push ... is measured
 not ok 4 - a push ... and opens no alert
@@ -73,7 +73,7 @@ ok "without a mode" run script quick long
 is "all are run" "$(tail -n 1 <<<"$out")" "3 passed, 0 failed, 0 skipped"
 ok "those in C with sanitizers" test -e "$tree/build/san/tests/room/test_long"
 fails "a name that no test has" 1 run unit nothing-has-this-name
-like "says so" "$out" "no test holds nothing-has-this-name in its path"
+like "reports that" "$out" "no test holds nothing-has-this-name in its path"
 rm "$tree/tests/room/"test_{script.sh,quick.c,long.c}
 
 small clocked '# Runs beside three others.' 'for _ in {1..200}; do [ -e early ] && [ -e second ] && [ -e third ] && break; sleep 0.05; done' \
@@ -82,14 +82,14 @@ for early in early second third; do
 	small $early '# Starts early.' "touch $early" 'for _ in {1..200}; do [ -e ended ] && break; sleep 0.05; done' 'echo "ok 1 - beside it"'
 done
 small any 'touch any' 'echo "ok 1 - then"'
-ok "what asks for less company runs beside what starts early" run clocked early second third any
+ok "a test with fewer lanes runs next to one that starts early" run clocked early second third any
 is "and others later" "$(tail -n 1 <<<"$out")" "5 passed, 0 failed, 0 skipped"
 
 # a daemon in a separate session, which the test does not stop
 small leaves 'echo "ok 1 - a"' "setsid bash -c 'exec -a $mark sleep 1000' >/dev/null 2>&1 &" 'exit 0'
 fails "a test that leaves a process behind" 1 run leaves
 like "has failed, with the process named" "$out" "not ok - process [0-9]+ was left behind: $mark 1000"
-ok "and the process is gone" none_marked
+ok "and the process has ended" none_marked
 
 small orphan '(sleep 0.2 & echo $! >pid)' 'while kill -0 "$(cat pid)" 2>/dev/null; do sleep 0.05; done' 'echo "ok 1 - it has ended"'
 ok "a process that a test did not start itself is reaped when it ends" run orphan
@@ -133,7 +133,7 @@ for signal in TERM KILL; do
 		kill -$signal $pid
 		wait $pid 2>/dev/null
 		ok "make $goal, SIG$signal: no process is left" await none_marked
-		ok "nor does the run go on" await grep -qx 'ended by SIGTERM' "$tmp/out"
+		ok "nor does the run continue" await grep -qx 'ended by SIGTERM' "$tmp/out"
 	done
 done
 

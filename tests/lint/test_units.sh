@@ -12,7 +12,7 @@ if [ -n "$why" ]; then
 	exit 0
 fi
 mkdir "$tmp/over" "$tmp/place"
-ok "it is installed beside the machine" env DESTDIR="$tmp/over" PREFIX=/usr "$root/etc/install.sh"
+ok "it is installed in a folder" env DESTDIR="$tmp/over" PREFIX=/usr "$root/etc/install.sh"
 boot --over "$tmp/over" "$tmp/place" || exit 1
 is "the tree boots, with systemd as its first process" "$(inside cat /proc/1/comm)" systemd
 
@@ -55,7 +55,7 @@ ok "a reload of a right configuration" inside systemctl reload flopwatchd.servic
 inside sed -i 's/^limits: {build: 15 min/limits: {build: 15 moons/' /etc/flopwatch/flopwatchd.yml
 fails "a reload of a wrong one" 1 inside systemctl reload flopwatchd.service
 like "says what is wrong" "$(inside journalctl -u flopwatchd --no-pager)" 'moons'
-is "and the daemon goes on" "$(healthz | head -n 1)" 200
+is "and the daemon continues" "$(healthz | head -n 1)" 200
 inside sed -i 's/15 moons/15 min/' /etc/flopwatch/flopwatchd.yml
 inside sed -i 's/^limits: {build: 15 min/limits: {build: 15 moons/' /etc/flopwatch/flopwatchd.yml
 inside systemctl restart flopwatchd.service >/dev/null 2>&1
@@ -63,7 +63,7 @@ failed() { inside systemctl is-failed --quiet flopwatchd.service; }
 ok "a start with it fails" await failed
 is "and no other one is due" "$(inside systemctl show -P SubState flopwatchd.service)" failed
 inside sed -i 's/15 moons/15 min/' /etc/flopwatch/flopwatchd.yml
-ok "until somebody starts it" inside systemctl start flopwatchd.service
+ok "until a user starts it" inside systemctl start flopwatchd.service
 
 # ---- units that an administrator restricted too far ----
 drop_in() { # setting

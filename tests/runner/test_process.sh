@@ -62,7 +62,7 @@ ok "what branch code prints is no record" records '[.[] | select(.t == "check")]
 ok "and stays on stdout" grep -q '"role":"target"' "$tmp/out"
 
 run check cpu one_mask
-ok "a mask kept from the first call is wrong" records \
+ok "a mask cached from the first call is wrong" records \
 	'any(.[]; .t == "check" and (.ok | not) and .class == "wrong" and (.detail | contains("another mask")))'
 
 run check cpu crash_run
@@ -194,7 +194,7 @@ else
 	echo "ok $n - ranges of NVTX # SKIP the runner is built without CUDA's headers"
 fi
 counters() { "$runner" --counters "$@" | jq -r '"\(.t) \(.path) \(.why)"'; }
-ok "a device without counters says so" is "$(counters --device cpu)" "profile code device cpu has no counters"
+ok "a device without counters reports that" is "$(counters --device cpu)" "profile code device cpu has no counters"
 ok "and one that is not there" grep -q "^profile code no device 'cuda:63' here" <<<"$(counters --device cuda:63)"
 no_times() { alone "$1" "2 calls, no times: $2 would distort them"'$' && ! grep -q median "$tmp/out"; }
 ok "under ncu there are no times" no_times NV_NSIGHT_INJECTION_PORT_BASE=49152 'ncu (NV_NSIGHT_INJECTION_PORT_BASE)'

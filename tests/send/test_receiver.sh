@@ -113,12 +113,12 @@ like "and said in a line" "$out" '^flopwatch-send: the receiver answered 500$'
 fails "410 is not" 1 deliver "http://127.0.0.1:$port/gone"
 before=$(got)
 fails "a redirect is not followed" 1 deliver "http://127.0.0.1:$port/moved"
-like "and said" "$out" 'answered 302, and redirects are not followed'
+like "and reported" "$out" 'answered 302, and redirects are not followed'
 is "one request was made" "$(got)" $((before + 1))
 fails "an endless answer is cut" 1 deliver "http://127.0.0.1:$port/endless"
-like "and said" "$out" 'answer is longer than 1048576 bytes'
-fails "a port where nobody listens" 1 deliver "http://127.0.0.1:1/"
-like "is said" "$out" '^flopwatch-send: .*127.0.0.1'
+like "and reported" "$out" 'answer is longer than 1048576 bytes'
+fails "a port without a listener" 1 deliver "http://127.0.0.1:1/"
+like "is reported" "$out" '^flopwatch-send: .*127.0.0.1'
 fails "a name that does not exist" 1 deliver "http://nobody.invalid/"
 
 before=$(got)
@@ -135,7 +135,7 @@ is "none of them was called" "$(got)" "$before"
 bad() { printf '%s' "$1" | "$bin/flopwatch-send"; }
 fails "no JSON" 2 bad 'url=http://x'
 fails "a file" 2 bad '{"url":"file:///etc/passwd","body":""}'
-like "is said" "$out" '^flopwatch-send: notification: url must begin with http:// or https://$'
+like "is reported" "$out" '^flopwatch-send: notification: url must begin with http:// or https://$'
 fails "a header of two lines" 2 bad '{"url":"http://x/","body":"","headers":{"A":"1\r\nB: 2"}}'
 large() { { printf '{"url":"http://x/","body":"'; head -c 5000000 /dev/zero | tr '\0' x; printf '"}'; } | "$bin/flopwatch-send"; }
 fails "five megabytes" 2 large
@@ -147,7 +147,7 @@ wait "$drip"
 is "and one that never ends" $? 1
 took=$((SECONDS - began))
 ok "are given up after 15 s ($took s), no sooner" test "$took" -ge 14
-like "and said" "$(cat "$tmp/stall" "$tmp/drip")" 'timed out'
+like "and reported" "$(cat "$tmp/stall" "$tmp/drip")" 'timed out'
 
 # ---- forges ----
 call() { # method, path

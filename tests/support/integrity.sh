@@ -38,7 +38,7 @@ not_accused() {
 }
 believed() {
 	forward "$1" "$2"
-	not_accused "$2 is not accused"
+	not_accused "$2 is not rejected"
 }
 believed_faster() {
 	forward plodding "$1"

@@ -28,7 +28,7 @@ tap_result() { # 0 or 1, name, details...
 	case $name in
 	"and "* | "but "* | "or "* | "nor "* | "so "* | "also "* | "not "* | "then "* | "too" | "which "* | "that "* | "whose "* | "it "* | "its "* | \
 		"they "* | "their "* | "those "* | "none "* | "the other "* | "the others "* | "is "* | "are "* | "was "* | "were "* | "has "* | \
-		"have "* | "says "* | "names "* | "shows "* | "leaves "* | "ends "*) name="${tap_subject:+$tap_subject ... }$name" ;;
+		"have "* | "says "* | "names "* | "shows "* | "leaves "* | "ends "* | "reports "* | "prints "* | "begins "* | "as "*) name="${tap_subject:+$tap_subject ... }$name" ;;
 	*) tap_subject=$name ;;
 	esac
 	tap_n=$((tap_n + 1))

@@ -43,13 +43,13 @@ is "a page leads to the log-in" "$(status "$server/alerts")" 303
 like "and back" "$(cat "$tmp/head")" '[Ll]ocation: /login\?next=/alerts'
 is "a wrong token is none" "$(with fwt_0000 "$server/api/v1/repos")" 401
 is "nor is a password" "$(status -u admin:admin "$server/api/v1/repos")" 401
-is "a session out of thin air neither" "$(status -b flopwatch_session=fwt_00 "$server/api/v1/repos")" 401
-fails "the command line says so" 1 cli jobs
-like "in words" "$out" 'access token'
+is "an invented session neither" "$(status -b flopwatch_session=fwt_00 "$server/api/v1/repos")" 401
+fails "the command line reports that" 1 cli jobs
+like "as a sentence" "$out" 'access token'
 
-is "an admin that nobody vouched for is none now" "$(with fwt_planted "$server/api/v1/tokens")" 401
+is "an admin without a creator is none now" "$(with fwt_planted "$server/api/v1/tokens")" 401
 is "nor is its session one" "$(status -b flopwatch_session=fwt_session "$server/alerts")" 303
-ok "the log says so" await grep -q 'ev=token.revoked .*scope=admin n=1' "$tmp/log"
+ok "the log has that" await grep -q 'ev=token.revoked .*scope=admin n=1' "$tmp/log"
 is "who may only read, still may" "$(with fwt_older "$server/api/v1/repos")" 200
 
 # ---- the daemon's token, and those made with it ----
@@ -59,7 +59,7 @@ read_token=$(cli --token-file "$file" --quiet token add reader --scope read)
 ok "a token that may start things" cli --token-file "$file" token add pusher --scope trigger
 trigger_token=$(grep -o 'fwt_[0-9a-f]*' <<<"$out")
 fails "a name is taken once" 1 cli --token-file "$file" token add reader --scope read
-like "and says so" "$out" 'exists'
+like "and reports that" "$out" 'exists'
 fails "a scope that is none" 1 cli --token-file "$file" token add x --scope root
 fails "a name that is none" 1 cli --token-file "$file" token add 'a b' --scope read
 is "reading" "$(with "$read_token" "$server/api/v1/repos")" 200
@@ -68,13 +68,13 @@ like "as is a page" "$(with "$read_token" "$server/" >/dev/null && cat "$tmp/hea
 is "counts" "$(with "$read_token" "$server/metrics")" 200
 is "the command line by environment" "$(FLOPWATCH_TOKEN=$read_token "$bin/flopwatch" --server "$server" jobs >/dev/null && echo fine)" fine
 is "a reader starts nothing" "$(with "$read_token" -X POST -d '{"repo":"kernels","target":"main"}' "$server/api/v1/jobs")" 403
-like "and hears why" "$(cat "$tmp/body")" 'reader has scope read; this needs trigger'
+like "and gets the reason" "$(cat "$tmp/body")" 'reader has scope read; this needs trigger'
 push kernels main
 commit_is_seen() { [ -n "$(sql "SELECT sha FROM git_commit LIMIT 1")" ]; }
 await commit_is_seen
 is "one who may, does" "$(with "$trigger_token" -H 'Content-Type: application/json' -d "{\"repo\":\"kernels\",\"target\":\"$(head_of kernels)\"}" "$server/api/v1/jobs" | cut -c1)" 2
 is "but is no admin" "$(with "$trigger_token" "$server/api/v1/tokens")" 403
-is "nor lets cells be forgotten" "$(with "$trigger_token" -X POST "$server/api/v1/calibration/forget")" 403
+is "nor resets the noise of cells" "$(with "$trigger_token" -X POST "$server/api/v1/calibration/forget")" 403
 is "nor pauses devices" "$(with "$trigger_token" -X POST "$server/api/v1/devices/x/pause")" 403
 is "a hook needs its signature, not a token" "$(status -X POST "$server/api/v1/hooks/kernels")" 404
 
@@ -85,8 +85,8 @@ is "a right one opens a session" "$(status -c "$tmp/jar" -d "token=$read_token&n
 like "that scripts cannot read" "$(cat "$tmp/head")" 'flopwatch_session=fwt_[0-9a-f]{64}; Path=/; Max-Age=[0-9]+; HttpOnly; SameSite=Strict'
 like "and leads on" "$(cat "$tmp/head")" '[Ll]ocation: /alerts'
 unlike "without the token in it" "$(cat "$tmp/jar")" "$read_token"
-like "and kept by no cache" "$(cat "$tmp/head")" '[Cc]ache-[Cc]ontrol: no-store'
-unlike "in clear, where people come in clear" "$(cat "$tmp/head")" '; Secure'
+like "and stored by no cache" "$(cat "$tmp/head")" '[Cc]ache-[Cc]ontrol: no-store'
+unlike "without TLS, where users connect without TLS" "$(cat "$tmp/head")" '; Secure'
 is "pages open" "$(status -b "$tmp/jar" "$server/alerts")" 200
 like "and offer to log out" "$(cat "$tmp/body")" '<form method=post action=/logout><button[^>]*>Log out</button></form>'
 is "the log-in page does not" "$(curl -s -b "$tmp/jar" "$server/login" | grep -c /logout)" 0
@@ -106,8 +106,8 @@ listen "$tmp/listener" -b "$tmp/jar" &
 listen "$tmp/other" -H "Authorization: Bearer $trigger_token" &
 await grep -q '^retry' "$tmp/listener"
 await grep -q '^retry' "$tmp/other"
-is "a stranger logs out" "$(status -X POST "$server/logout")" 303
-is "or with a session out of thin air" "$(status -b flopwatch_session=fwt_00 -X POST "$server/logout")" 303
+is "a client without a session logs out" "$(status -X POST "$server/logout")" 303
+is "or with an invented session" "$(status -b flopwatch_session=fwt_00 -X POST "$server/logout")" 303
 is "then something happens" "$(with "$(cat "$file")" -X POST "$server/api/v1/devices/sim-0/pause")" 200
 ok "and a client that listened receives it" await grep -q device.state "$tmp/listener"
 is "the log-out" "$(status -b "$tmp/jar" -X POST "$server/logout")" 303

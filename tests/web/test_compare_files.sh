@@ -40,7 +40,7 @@ is "are those of the command line" "$(jq 'del(.base, .target)' "$tmp/body")" \
 is "with cells" "$(jq '.format == "google-benchmark" and (.cells | length) > 0' "$tmp/body")" true
 is "and as a page" "$(page -F "base=@$data/google-benchmark-2018.json" -F "target=@$data/google-benchmark-2018.json")" 200
 like "with what has no time" "$(cat "$tmp/body")" 'target failed: no kernel image for this device'
-like "and what was left out" "$(cat "$tmp/body")" 'base: <code>BM_Empty</code> was left out: a real_time of 0 is not a time'
+like "and what was omitted" "$(cat "$tmp/body")" 'base: <code>BM_Empty</code> was left out: a real_time of 0 is not a time'
 like "a format and a unit can be given" "$(rest -F "base=@$data/triton-old.csv" -F "target=@$data/triton-old.csv" -F format=triton -F unit=GB/s)$(jq -r .format "$tmp/body")" '^200triton$'
 sed 's/"gpu__time_duration.sum"/"sm__cycles.sum"/' "$data/ncu-metrics.csv" >"$tmp/ncu-metrics.csv"
 is "metrics other than times" "$(page -F "base=@$tmp/ncu-metrics.csv" -F "target=@$tmp/ncu-metrics.csv" -F 'metric=dram__*')" 200
@@ -133,7 +133,7 @@ like "it has no network" "$(cat "$tmp/limits")" '^NoNewPrivs:.1
 Seccomp:.2'
 is "limits of memory and time, and an empty environment" "$(sed 1,2d "$tmp/limits" | paste -sd' ')" "1048576 30 LANG=C.UTF-8"
 kill "$first"
-ok "a client that has gone ends its comparison" await run_n 1
+ok "a disconnected client ends its comparison" await run_n 1
 ask 3 & third=$!
 await run_n 2
 touch "$tmp/go"

@@ -50,7 +50,7 @@ job=$(job_of "$slow")
 comparison=$(job_field "$job" comparison)
 all_branches_judged() { [ "$(api 'branches?repo=kernels' | jq '[.items[] | select(.verdict == null)] | length')" = 0 ]; }
 await all_branches_judged
-is "every odd branch is judged" "$(api 'branches?repo=kernels' | jq '[.items[] | select(.verdict == null)] | length')" 0
+is "every branch with an unusual name is judged" "$(api 'branches?repo=kernels' | jq '[.items[] | select(.verdict == null)] | length')" 0
 is "none is lost" "$(api 'branches?repo=kernels' | jq '.items | length')" 5
 await grep -q '^event: alert' "$tmp/events"
 like "events were sent: jobs" "$(cat "$tmp/events")" '^event: job.done'
@@ -79,7 +79,7 @@ text = open('$tmp/body', 'rb').read().decode('utf-8')
 sys.exit(any(c in text for c in '\u202e\u2066\u200f\x1b\x00'))"
 done
 page /
-like "the odd name is shown escaped" "$body" 'odd/&lt;img/src=x/onerror=alert\(1\)&gt;'
+like "the unusual name is shown escaped" "$body" 'odd/&lt;img/src=x/onerror=alert\(1\)&gt;'
 like "the invisible mark is visible" "$body" 'rtl\\u202egnp'
 like "broken bytes are marked" "$body" $'bad\xef\xbf\xbd'
 like "subjects are escaped" "$body" '&lt;/td&gt;&lt;script&gt;'
@@ -120,7 +120,7 @@ for path in repos branches comparisons "comparisons/$comparison" alerts jobs "jo
 	"compare?repo=kernels&base=$(git -C "$tmp/kernels" rev-parse main)&target=$slow"; do
 	ok "/api/v1/$path is JSON" jq -e . <<<"$(api "$path")"
 done
-like "authors travel in JSON" "$(api "comparisons/$comparison" | jq -r .target.author)" '^Mal"lory & '
+like "authors are in JSON" "$(api "comparisons/$comparison" | jq -r .target.author)" '^Mal"lory & '
 like "CSV" "$(api "comparisons/$comparison.csv")" '^attention/dense/causal/.*,regression,'
 etag=$(curl -s -o /dev/null -D - "$server/api/v1/comparisons/$comparison" | tr -d '\r' | sed -n 's/^ETag: //p')
 is "the ETag is the body's hash" "$etag" "\"$(api "comparisons/$comparison" | sha256sum | cut -d' ' -f1)\""
@@ -163,7 +163,7 @@ is "another key is another job" "$(again key-2 "$slow" >/dev/null; [ "$(jq .id "
 
 is "another site cannot write" "$(status -X POST -H 'Origin: https://evil.example' "$server/api/v1/jobs/$job/retry")" 403
 is "nor a page without a name" "$(status -X POST -H 'Origin: null' "$server/api/v1/jobs/$job/retry")" 403
-is "nor by what browsers tell" "$(status -X POST -H 'Sec-Fetch-Site: same-site' "$server/api/v1/jobs/$job/retry")" 403
+is "nor by the headers of browsers" "$(status -X POST -H 'Sec-Fetch-Site: same-site' "$server/api/v1/jobs/$job/retry")" 403
 before=$(sql 'SELECT count(*) FROM job')
 is "reading with a verb's address changes nothing" "$(status "$server/api/v1/jobs/$job/retry")" 405
 is "so no job came of it" "$(sql 'SELECT count(*) FROM job')" "$before"

@@ -92,7 +92,7 @@ like "and send a session only through it" "$(cat "$tmp/head")" 'SameSite=Strict;
 curl -s --max-time 60 -o "$tmp/body" "$server/healthz"
 is "curl refuses an unknown authority" $? 60
 fails "so does the command line" 5 cli jobs
-like "in words" "$out" "the certificate of $server is not trusted: .*troubleshooting.md#untrusted"
+like "as a sentence" "$out" "the certificate of $server is not trusted: .*troubleshooting.md#untrusted"
 fails "and with another authority" 5 cli --ca-file "$tls/stranger.pem" jobs
 authorities=$tmp/authorities # instead of this machine's
 mkdir "$authorities"
@@ -101,7 +101,7 @@ cp "$tls/root.pem" "$authorities/$(openssl x509 -in "$tls/root.pem" -noout -hash
 where_trusted() { bwrap --dev-bind / / --bind "$authorities" /etc/ssl/certs "$bin/flopwatch" --server "$server" --token-file "$admin" "$@"; }
 if where_trusted jobs >"$tmp/out" 2>&1; then
 	fails "the file replaces the system's authorities" 5 where_trusted --ca-file "$tls/stranger.pem" jobs
-	like "in words" "$out" 'is not trusted'
+	like "as a sentence" "$out" 'is not trusted'
 else
 	skip "the file replaces the system's authorities" "libcurl reads no folder /etc/ssl/certs here"
 fi
@@ -124,7 +124,7 @@ print(len(f.Client(ca_file=(sys.argv + [None])[1]).repos()))' "$@"; }
 ok "the Python client trusts it" client
 ok "and reads no file for a plain server" env PYTHONPATH="$root/clients/python" python3 -c 'import flopwatch_client as f; f.Client("http://127.0.0.1:9", ca_file="/nothing")'
 fails "and no other" 1 client "$tls/stranger.pem"
-like "in words" "$out" 'Unreachable: the certificate of .* is not trusted: .*ca_file'
+like "as a sentence" "$out" 'Unreachable: the certificate of .* is not trusted: .*ca_file'
 
 # ---- versions and plain requests ----
 handshake() { openssl s_client -connect "127.0.0.1:$(port)" -CAfile "$tls/root.pem" -verify_return_error "$@" </dev/null 2>&1; }
@@ -138,7 +138,7 @@ fails "nor TLS 1.0" 1 handshake -tls1 -cipher 'ALL:@SECLEVEL=0'
 like "as it does there" "$out" 'Cipher is \(NONE\)'
 like "a plain request is answered with the reason" "$(curl -s --max-time 60 -w '%{http_code}' "http://127.0.0.1:$(port)/" | tr '\n' ' ')" 'accepts only HTTPS; .* 400$'
 fails "so is the command line" 1 "$bin/flopwatch" --server "http://127.0.0.1:$(port)" jobs
-like "in the same words" "$out" 'this port accepts only HTTPS'
+like "with the same text" "$out" 'this port accepts only HTTPS'
 like "doctor has the remedy" "$("$bin/flopwatch" --server "http://127.0.0.1:$(port)" doctor 2>&1 | grep -A1 'only HTTPS')" 'name its address with https://'
 is "noise is no request" "$(printf '\001\002\003' | timeout 60 bash -c "exec 3<>/dev/tcp/127.0.0.1/$(port); cat >&3; exec 3>&- " ; curl_here -o "$tmp/body" -w '%{http_code}' "$server/healthz")" 200
 
@@ -262,7 +262,7 @@ use soon.pem soon.key
 kill -HUP "$daemon_pid"
 ok "a reload reads a good one" await has_subject soon
 like "which /healthz wants renewed" "$(curl_here "$server/healthz")" 'warning: the certificate of HTTPS expires in less than 5 days'
-unlike "the rejection is over" "$(curl_here "$server/healthz")" 'cannot be used'
+unlike "the rejection ends" "$(curl_here "$server/healthz")" 'cannot be used'
 is "its end is a metric" "$(curl_here "$server/metrics" | sed -n 's/^flopwatch_certificate_expiry_timestamp_seconds //p')" \
 	"$(date -d "$(openssl x509 -in "$tls/soon.pem" -noout -enddate | cut -d= -f2)" +%s)"
 like "doctor warns" "$(cli doctor 2>&1)" 'the certificate of HTTPS expires in less than 5 days.*'
@@ -297,7 +297,7 @@ daemon_is_up() { [ -s "$tmp/state/port" ] && curl -skf -o "$tmp/health" --max-ti
 start_daemon
 is "the daemon starts with an expired certificate" $? 0
 like "and warns" "$(grep certificate.read "$tmp/log" | tail -n 1)" 'warning="renew it"'
-like "/healthz says so" "$(curl -sk "https://127.0.0.1:$(port)/healthz")" 'warning: the certificate of HTTPS has expired'
+like "/healthz reports that" "$(curl -sk "https://127.0.0.1:$(port)/healthz")" 'warning: the certificate of HTTPS has expired'
 server=https://127.0.0.1:$(port)
 fails "clients refuse it" 5 cli jobs
 like "and name the reason" "$out" 'is not trusted: .*expired'

@@ -50,7 +50,7 @@ banner() { sed -n 's/.*<p class=banner role=alert>\([^<]*\)<.*/\1/p' "$tmp/body"
 # ---- as it should be ----
 is "a user logs in" "$(log_in)" 200
 like "as who, and with which scope" "$(cat "$tmp/body")" 'You are logged in as oidc~ann, with scope admin'
-like "and goes on to the page" "$(cat "$tmp/body")" 'http-equiv=refresh content="0; url=/alerts"'
+like "and continues with the page" "$(cat "$tmp/body")" 'http-equiv=refresh content="0; url=/alerts"'
 like "scripts cannot read the session" "$(cat "$tmp/head")" 'flopwatch_session=fwt_[0-9a-f]{64}; Path=/; Max-Age=[0-9]+; HttpOnly; SameSite=Strict'
 is "pages open" "$(visit "$server/alerts")" 200
 is "those of an admin too" "$(visit "$server/settings")" 200
@@ -58,7 +58,7 @@ like "the settings do not show the secret" "$(cat "$tmp/body")" 'oidc.client_sec
 tokens() { grep -c '^/token ' "$tmp/provider/requests"; }
 before=$(tokens)
 is "a reload of the callback's page is refused" "$(visit "$(cat "$tmp/callback")")" 400
-like "and says why" "$(banner)" 'this log-in was used already, perhaps by a reload of its page; log in again'
+like "and reports the reason" "$(banner)" 'this log-in was used already, perhaps by a reload of its page; log in again'
 is "and sends no code again" "$(tokens)" "$before"
 like "the log-in page names the provider, and the log-in begins at public_url" "$(curl -s "http://localhost:${server##*:}/login")" "href=\"$server/login/oidc.next=%2F\">Log in at 127.0.0.1:"
 is "the audit log has it" "$(sql "SELECT who, path, status FROM audit")" "oidc~ann|/login/oidc/callback|200"
@@ -120,7 +120,7 @@ is "the audit log has it, without a name that may be of another user" "$(sql "SE
 	"oidc|/login/oidc/callback|403"
 like "and reads why" "$(banner)" 'oidc~eve is in no group that has a role here; ask an admin'
 user '{"sub": "3", "preferred_username": "ann", "groups": ["team"]}'
-is "nobody gets the name of another" "$(log_in)" 403
+is "no user gets the name of another" "$(log_in)" 403
 like "and reads how an admin can free it" "$(banner)" 'another user of the provider has the name oidc~ann; an admin can free it: flopwatch token revoke oidc~ann'
 user '{"sub": "4", "preferred_username": "<b>bob</b>/../x", "groups": "guests"}'
 is "a strange name is made plain" "$(log_in)" 200
@@ -140,7 +140,7 @@ mode "no refresh"
 user '{"sub": "5", "preferred_username": "kim", "groups": ["team"]}'
 is "a log-in without a refresh token" "$(log_in)" 200
 is "ends after 10 minutes" "$(sql "SELECT max(s.expires_at) <= (unixepoch() + 601) * 1000 FROM session s JOIN token t ON t.id = s.token WHERE t.name = 'oidc~kim'")" 1
-like "and the log says so" "$(cat "$tmp/log")" 'ev=login.unchecked .*who=oidc~kim'
+like "and the log has that" "$(cat "$tmp/log")" 'ev=login.unchecked .*who=oidc~kim'
 
 # ---- the provider is down ----
 mode fine

@@ -63,7 +63,7 @@ await no_job
 job=$(job_of "$target")
 like "a peer is asked for" "$(post peers '{"repo": "kernels", "provider": "naive"}')" '"jobs":\[[0-9]+\]'
 await no_job
-is "and stands beside main" "$(api "comparisons/$(job_field "$job" comparison)" | jq -c '[.cells[].peers[].basis] | unique')" '["paired"]'
+is "and is next to main" "$(api "comparisons/$(job_field "$job" comparison)" | jq -c '[.cells[].peers[].basis] | unique')" '["paired"]'
 kill -HUP "$daemon_pid" # so that it archives at once
 is_archived() { [ "$(sql 'SELECT count(*) FROM archived')" -gt 0 ]; }
 ok "single times are archived" await is_archived

@@ -22,5 +22,5 @@ spoiled cheat_degenerate_late good oob '^the data that LSE is restored from has 
 # ---- honest ones, whose forwards and backwards have separate memory, threads and plans ----
 for module in packs recomputes persist workspace openmp memory; do
 	backward good "honest_$module"
-	not_accused "honest_$module: its backward is not accused"
+	not_accused "honest_$module: its backward is not rejected"
 done

@@ -28,7 +28,7 @@ for module in openmp threads online backwards plans workspace memory persist pad
 done
 believed_faster good
 compare good honest_persist >"$tmp/json" 2>"$tmp/err"
-is "backward is not accused either" "$(jq '[.cells[] | select(.class != "")] | length' "$tmp/json")" 0
+is "backward is not rejected either" "$(jq '[.cells[] | select(.class != "")] | length' "$tmp/json")" 0
 
 # ---- restrictions of the sandbox ----
 if "$worker" probe --device cpu --sandbox required >/dev/null 2>&1; then
@@ -68,8 +68,8 @@ pushed cheat_thread '(rejected|failed)' '(escaped|wrong)' "$late"
 pushed cheat_records rejected forged "wrote into the runner's records"
 pushed cheat_lazy failed wrong '^(between|after) the timed calls: '
 pushed cheat_clock rejected clock "the supervisor's clock"
-fails "the command line says it, and no success" 1 "$bin/flopwatch" wait cheat_clock --repo kernels --server "http://127.0.0.1:$(port)"
+fails "the command line reports it, and no success" 1 "$bin/flopwatch" wait cheat_clock --repo kernels --server "http://127.0.0.1:$(port)"
 like "with its class" "$out" "rejected: clock"
 like "and the reason" "$out" "by the supervisor's clock"
-like "the page says it" "$(curl -s "http://127.0.0.1:$(port)/comparisons/$(jq -r .id "$tmp/json")")" "rejected.*supervisor.*s clock"
+like "the page reports it" "$(curl -s "http://127.0.0.1:$(port)/comparisons/$(jq -r .id "$tmp/json")")" "rejected.*supervisor.*s clock"
 stop_daemon

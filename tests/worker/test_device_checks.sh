@@ -70,7 +70,7 @@ like "fails its health check" "$out" 'device lost: after .*fails its health chec
 # ---- leaked state of modules ----
 ok "a module that leaves things behind" compare '' leftover --cells "$cell"
 like "its rounding mode is named" "$out" '^note: target: changed rounding mode from 0 to [0-9]+, which was set back'
-like "that denormals count as zero is said in words" "$out" '^note: target: changed whether denormal numbers count as zero, which was set back'
+like "a sentence reports that denormals count as zero" "$out" '^note: target: changed whether denormal numbers count as zero, which was set back'
 like "and its memory" "$out" '^note: target: leaked heap bytes: 4[0-9]{6}'
 is "each once" "$(grep -c '^note: target' <<<"$out")" 3
 
@@ -83,8 +83,8 @@ fails "a target that is slow in one call of ten" 3 compare '' tail --json
 is "loses on average, and not in its typical call" "$(jq -c '[.cells[] | select(.verdict == "regression") | [(.flags | split(" ") | contains(["tail"])), .change_pct > -1, .mean_pct < -1.5]] | unique' <<<"$out")" '[[true,true,true]]'
 is "in at least five of six cells" "$(jq '[.cells[] | select(.verdict == "regression")] | length >= 5' <<<"$out")" true
 out=$(compare '' tail 2>&1)
-like "the table says so" "$out" 'regression \(tail\)'
-like "and in words how many take how much longer" "$out" 'warning: .*: 1 call in ([89]|1[0-2]) takes 2[0-9] % longer.*: on average 2\.[0-9]+ % less TFLOP/s than the base .*; the typical call'
+like "the table reports that" "$out" 'regression \(tail\)'
+like "and as a sentence how many take how much longer" "$out" 'warning: .*: 1 call in ([89]|1[0-2]) takes 2[0-9] % longer.*: on average 2\.[0-9]+ % less TFLOP/s than the base .*; the typical call'
 sed 's/^dense.*//; s/\[0.5\], block_sizes: \[64\]/[0.5, 0.75], block_sizes: [16, 32, 64]/; s/^directions.*/directions: [forward]/' "$tmp/tiny.yaml" >"$tmp/long.yaml"
 out=$("$worker" compare --suite "$tmp/long.yaml" --device sim --base "$modules/long.so" --target "$modules/long_tail.so" --json)
 is "calls too long to be made often show it together" "$(jq '[.cells[] | select(.verdict == "regression" and (.flags | contains("tail")))] | length >= 4' <<<"$out")" true
@@ -124,7 +124,7 @@ tail=$(head_of kernels)
 is "a branch with slow calls lost" "$(result_of "$tail")" "done regression"
 is "its cells carry the flag" "$(body_of "$tail" | jq -r '[.cells[].flags[]] | unique | join(" ")')" tail
 page=$(curl -s "http://127.0.0.1:$(port)/comparisons/$(job_field "$(job_of "$tail")" comparison)?open=0")
-like "its page says so" "$page" 'slow calls became more frequent'
+like "its page reports that" "$page" 'slow calls became more frequent'
 like "and draws every call" "$page" '<svg[^>]*every timed call of base and target'
 like "with the shares" "$(body_of "$tail" | jq -c '.cells[0].slow_calls')" '"target_pct":[0-9]'
 
@@ -231,17 +231,17 @@ is "its job waits" "$(job_field "$(job_of "$lost")" state)" queued
 quarantine_alerts() { api alerts | jq -r '[.items[] | select(.kind == "quarantined") | "\(.state) \(.title)"] | join("; ")'; }
 is_told() { quarantine_alerts | grep -q "$1"; }
 await is_told '^open'
-like "an alert tells why, and that a job waits" "$(quarantine_alerts)" '^open device sim-0 is quarantined: .*fails its health check: its context is lost; 1 job waits$'
+like "an alert has the reason, and that a job waits" "$(quarantine_alerts)" '^open device sim-0 is quarantined: .*fails its health check: its context is lost; 1 job waits$'
 ok "resume asks for a health check" "$bin/flopwatch" resume sim-0
-like "and says so" "$out" 'a health check tries it now'
+like "and reports that" "$out" 'a health check tries it now'
 failed_again() { [ "$(sql "SELECT count(*) FROM event WHERE kind = 'device.state' AND payload ->> 'state' = 'quarantined'")" = 2 ]; }
 await failed_again
 is "which fails while the fault lasts" "$(device_state)" quarantined
 fails "it cannot be paused meanwhile" 1 "$bin/flopwatch" pause sim-0
 : >"$guards"
-ok "resume when the fault is gone" "$bin/flopwatch" resume sim-0
+ok "resume after the fault" "$bin/flopwatch" resume sim-0
 await device_is ok
 is "the health check passes and it is back" "$(device_state)" ok
 is "and the job is measured" "$(result_of "$lost")" "done unchanged"
 await is_told '^resolved'
-like "the alert is over" "$(quarantine_alerts)" '^resolved device sim-0 '
+like "the alert is resolved" "$(quarantine_alerts)" '^resolved device sim-0 '

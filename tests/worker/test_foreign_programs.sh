@@ -95,7 +95,7 @@ push sums slower
 run_to_end "$(head_of sums)"
 ok "a program that got slower is a regression" holds '.verdict == "regression" and .regressions == 2'
 ok "by about what was added" holds 'all(.cells[]; .change_pct < -25 and .change_pct > -42)'
-ok "decided at a look from the third run on, as overwhelming" holds 'all(.cells[]; .runs >= 3 and (.flags | index("overwhelming")) != null)'
+ok "decided at an interim analysis from the third run on, as overwhelming" holds 'all(.cells[]; .runs >= 3 and (.flags | index("overwhelming")) != null)'
 id=$(job_field "$(job_of "$(head_of sums)")" comparison)
 is "judged again from its stored samples it is the same" "$(post "comparisons/$id/judge" | jq -c .changed) $(api "comparisons/$id" | jq -r .verdict)" "false regression"
 like "the page shows its rows" "$(http GET "/comparisons/$id")" 'sum/16384'
@@ -126,7 +126,7 @@ sed -i 's/inputs:.*//; 1a inputs: [bench.c, work.h, out]' "$tmp/sums/.flopwatch.
 commit sums "words, and a list of inputs"
 push sums words
 run_to_end "$(head_of sums)"
-ok "a change beside the program accuses nobody" holds '.regressions == 0 and (.verdict == "unchanged" or .verdict == "undecided" or .verdict == "improvement")'
+ok "a change next to the program blames no side" holds '.regressions == 0 and (.verdict == "unchanged" or .verdict == "undecided" or .verdict == "improvement")'
 
 # ---- a push that changes nothing that runs ------------------------------------------------------------------------------------
 branch sums undeclared main
@@ -177,7 +177,7 @@ run_to_end "$(head_of sums)"
 is "a comment is identical by what was built" "$(jq -c '[.verdict, .identical_by, .cells[0].cell]' <<<"$body")" '["identical","module","sums"]'
 is "and nothing was timed" "$(jq '[.cells[].runs] | add' <<<"$body")" 0
 page=$(curl -s "http://127.0.0.1:$(port)/comparisons/$(jq .id <<<"$body")")
-like "its page says so" "$page" 'Both sides run the same files in the same way, so nothing was timed'
+like "its page reports that" "$page" 'Both sides run the same files in the same way, so nothing was timed'
 unlike "and has no row without anything in it" "$page" '<table'
 like "the command line, too" "$(fw wait comment --long)" 'verdict: identical, the same files, run in the same way'
 branch sums reads artifacts
@@ -226,7 +226,7 @@ commit sums "crashes"
 push sums crash
 run_to_end "$(head_of sums)"
 ok "so is a crash" holds '.verdict == "failed" and .cells[0].failure == "crash"'
-like "reported in words" "$(jq -r '.cells[0].reason' <<<"$body")" 'SIGSEGV'
+like "reported as a sentence" "$(jq -r '.cells[0].reason' <<<"$body")" 'SIGSEGV'
 
 branch sums mute main
 sed -i 's/"name\\":\\"sum/"naem\\":\\"sum/' "$tmp/sums/bench.c"
@@ -273,4 +273,4 @@ push sums mistake
 await job_ended "$(head_of sums)"
 like "a mistake in the manifest has its place" "$(why_of "$(head_of sums)")" '\.flopwatch\.yaml:[0-9]+:[0-9]+: .*speed'
 is "nothing is left behind in the cache" "$(find "$tmp/cache" -maxdepth 1 -name 'side-*' | wc -l)" 0
-is "one comparison of all accuses" "$(api "comparisons?verdict=regression" | jq '.items | length')" 1
+is "one comparison of all rejects" "$(api "comparisons?verdict=regression" | jq '.items | length')" 1

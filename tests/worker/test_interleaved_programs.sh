@@ -44,7 +44,7 @@ is "what a program does to some of its cells" "$(on_branch one "$helpers"'int ma
 	FLOPWATCH("e", 1e6, 0) take(1000);
 	return 0; }')" "done failed"
 is "costs those cells alone" "$(cells | tr '\n' ';')" "a failed crash;b failed timeout;c failed wrong;d unchanged ;e unchanged ;"
-like "a death is reported with its last words" "$(why a)" 'killed by SIGABRT; last words: "row 7 is odd"'
+like "a crash is reported with the end of the output" "$(why a)" 'killed by SIGABRT; last words: "row 7 is odd"'
 like "one that stops, too" "$(why b)" 'did not come back from a call within 5 s'
 is "a wrong result with its worst element" "$(why c)" "worst element [3]: 1 for 2"
 long='FLOPWATCH("a", 1e6, 0) take(4000); FLOPWATCH("b", 1e6, 0) take(20000); FLOPWATCH("c", 1e6, 0) take(20000); FLOPWATCH("d", 1e6, 0) take(20000); FLOPWATCH("e", 1e6, 0) take(1000);'
@@ -61,8 +61,8 @@ is "lies" "$(on_branch one "$helpers"'int main(void) { pthread_t t;
 # a machine that preempts nearly every turn leaves too few for an accusation: then the gain is undecided, and never an improvement
 like "are compared with the worker's clock" "$(cells | tr '\n' ';')" '^a rejected clock;b (rejected clock|undecided );c (rejected clock|undecided );d rejected escaped;e unchanged ;$'
 like "a call longer than its turn" "$(why a)" 'it reports a call of 2[0-9.]+ ms in a turn of [0-9.]+ ms; [0-9]+ turns are shorter than their calls'
-like "a gain that nobody hears" "$(why b)" "ms shorter; by the worker's clock"
-like "nor one of calls that are all said to be interrupted" "$(why c)" "ms shorter; by the worker's clock"
+like "a gain that is never reported" "$(why b)" "ms shorter; by the worker's clock"
+like "nor one whose calls are all reported as interrupted" "$(why c)" "ms shorter; by the worker's clock"
 like "work in the turn of the other" "$(why d)" 'computes while the other side has the turn'
 like "for none of which one run is enough" "$(notes)" 'run 1 is left out, and another one shows whether the machine was the cause: it reports a call of'
 
@@ -107,7 +107,7 @@ is "nonsense from the start" "$(on_branch one 'int main(void) { if (write(3, "tu
 is "a hello and no more" "$(on_branch one 'int main(void) { flopwatch_open(); pause(); return 0; }' && why b)" \
 	"done failed
 the benchmark did not end within 5 s (timeout_s): raise it, or select fewer rows in \`command\` (see doc/troubleshooting.md#benchmark-timeout)"
-is "chatter fails nobody" "$(on_branch one 'int main(void) { FLOPWATCH("b", 1e6, 0) { take(1000); for (int i = 0; i < 2000; i++) puts("nothing that anybody wants to know"); } return 0; }' >/dev/null; cells | tail -n +2 | head -n 1)" \
+is "extra output fails no side" "$(on_branch one 'int main(void) { FLOPWATCH("b", 1e6, 0) { take(1000); for (int i = 0; i < 2000; i++) puts("nothing that anybody wants to know"); } return 0; }' >/dev/null; cells | tail -n +2 | head -n 1)" \
 	"b unchanged "
 is "the device may be too small for two" "$(on_branch one 'int main(void) {
 	if (getenv("FLOPWATCH_INTERLEAVE")) { flopwatch_open(); if (!flopwatch_now.is_list) { fprintf(stderr, "CUDA error: out of memory\n"); return 1; } }
@@ -145,7 +145,7 @@ push plain turns
 in_the_end "$(head_of plain)" >"$tmp/verdict"
 git -C "$tmp/plain" checkout -q main
 like "a base that takes no turns is named" "$(notes)" '^the base is not interleaved yet, so both sides are timed as whole processes; '
-is "and nobody is advised to interleave the program" "$(notes | grep -c 'an interleaved program is paired'; why wild | grep -c 'interleave the program')" "0
+is "and no advice to interleave the program is printed" "$(notes | grep -c 'an interleaved program is paired'; why wild | grep -c 'interleave the program')" "0
 0"
 
 # ---- many cells

@@ -37,7 +37,7 @@ done
 # ---- honest ones with similar behaviour ----
 for module in lists pool signal constructor child settings curious content timer; do
 	believed good "honest_$module"
-	is "honest_$module: nothing is said of it" "$(grep -c '^note: target' "$tmp/err")" 0
+	is "honest_$module: no note is written" "$(grep -c '^note: target' "$tmp/err")" 0
 done
 backward good honest_recomputes
-not_accused "honest_recomputes: a backward of its own mind is not accused"
+not_accused "honest_recomputes: a backward that recomputes is not rejected"

@@ -92,7 +92,7 @@ is "no sustained run has timed the host instead of the device" "$(sql "SELECT co
 is "of primed calls only" "$(api "comparisons/$(sql "SELECT $newest")" | jq -r '.cells[] | select(.cell == "waits") | "\(.flags | length) \(.enqueue)"')" "0 null"
 # as text, and on the page
 waited() { "$bin/flopwatch" --server "http://127.0.0.1:$(port)" wait "$(sql "SELECT job FROM comparison WHERE id = $newest")" "$@" 2>&1; }
-like "in words" "$(waited)" 'few: host time of a call: 31[0-9] us to 36[0-9] us \(\+1[5-7] %\)'
+like "as a sentence" "$(waited)" 'few: host time of a call: 31[0-9] us to 36[0-9] us \(\+1[5-7] %\)'
 said=$(waited --long)
 like "and the cell is host-bound" "$said" 'few: host-bound: host 36[0-9] us, device 42 us'
 like "on the page, too" "$(curl -s "http://127.0.0.1:$(port)/comparisons/$(sql "SELECT $newest")")" 'host-bound: host 36[0-9] us, device 42 us'

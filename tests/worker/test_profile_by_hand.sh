@@ -38,10 +38,10 @@ ok "a profile of a CPU ends well" is $status 0
 ok "with a line for each cell" is "$(jq -s '[.[] | select(.t == "profile")] | length' "$tmp/out")" 4
 ok "whose path is machine code, and why" is "$(jq -rs '[.[] | select(.t == "profile") | "\(.path): \(.why)"] | unique[]' "$tmp/out")" \
 	"code: device cpu has no counters; the modules hold no device code that can be read here"
-ok "and no figure that nobody counted" is "$(jq -s '[.[] | select(.t == "kernel")] | length' "$tmp/out")" 0
+ok "and no number that was not counted" is "$(jq -s '[.[] | select(.t == "kernel")] | length' "$tmp/out")" 0
 
 profile --device sim --base "$modules/good.so" --target "$modules/good.so" --cells '*causal*backward'
-ok "device sim likewise, for people" grep -q "^attention/dense/causal/.*/backward: not counted: device sim has no counters" "$tmp/out"
+ok "device sim in the same way, for users" grep -q "^attention/dense/causal/.*/backward: not counted: device sim has no counters" "$tmp/out"
 ok "of the cells that were asked for" is "$(grep -c ': not counted' "$tmp/out")" 1
 
 profile --device cpu --base "$modules/good.so" --target "$modules/crash_run.so" --cells '*full*forward' --json

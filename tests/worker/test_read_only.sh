@@ -80,7 +80,7 @@ write_config "sandbox: {read_only: [$tmp/toolchain]}" "workers: [{name: own, com
 start_daemon
 await worker_is down
 fails "doctor fails where a worker does not show it" 1 fw doctor
-like "and says what to do" "$out" "fail +worker +own is down: the worker does not show $tmp/toolchain, which sandbox.read_only requires: start it with --read-only $tmp/toolchain"
+like "and names the remedy" "$out" "fail +worker +own is down: the worker does not show $tmp/toolchain, which sandbox.read_only requires: start it with --read-only $tmp/toolchain"
 put "$tmp/options" "--read-only $tmp/toolchain"
 await worker_is free
 ok "then it works" fw doctor
@@ -88,5 +88,5 @@ stop_daemon
 echo "--read-only $tmp/nowhere" >"$tmp/options"
 start_daemon
 await worker_is down
-like "a folder that is not there is reported in the worker's words" "$(api workers | jq -r '.items[0].why')" "--read-only: $tmp/nowhere is not a folder on this machine"
+like "a missing folder is reported with the worker's text" "$(api workers | jq -r '.items[0].why')" "--read-only: $tmp/nowhere is not a folder on this machine"
 stop_daemon

@@ -40,7 +40,7 @@ is "the first commit is measured" "$(on_main one first)" "done unchanged"
 is "and pinned" "$(sql "SELECT reference_sha FROM baseline_period")" "$(head_of one)"
 program one "$later"
 on_main one "the base of what follows" >"$tmp/verdict"
-is "beside its reference commit a commit is measured" "$(beside fine)" "done unchanged"
+is "a commit is measured against its reference commit" "$(beside fine)" "done unchanged"
 all="a base,reference,target;b base,reference,target;c base,reference,target" none="a base,target;b base,target;c base,target"
 is "with three sides in turns" "$(sides)" "$all"
 is "as any three sides are" "$(sql "SELECT min(length(call_order)) >= 24 FROM sample s JOIN cell c ON c.id = s.cell WHERE c.comparison = $newest AND call_order != ''")" 1
@@ -49,17 +49,17 @@ is "the place in the history has its ratios" "$(sql "SELECT count(*) FROM ratio 
 
 is "a reference commit that dies in one cell" "$(beside dies)" "done unchanged"
 is "is left out of that cell" "$(sides)" "a base,reference,target;b base,target;c base,reference,target"
-like "which a note says, with its last words" "$(notes)" 'the reference commit of the history is not measured in 1 of 3 cells: b: .*killed by SIGABRT; last words: "row 7 is odd"'
+like "and a note has that, with the end of its output" "$(notes)" 'the reference commit of the history is not measured in 1 of 3 cells: b: .*killed by SIGABRT; last words: "row 7 is odd"'
 is "one that ends between cells" "$(beside leaves)" "done unchanged"
 is "is left out of those that it did not come to" "$(sides)" "a base,reference,target;b base,reference,target;c base,target"
-like "and a note says why" "$(notes)" '^reference: the reference commit [0-9a-f]{12} of the history is not measured, .*ended with exit 4; last words: "enough"'
+like "and a note has the reason" "$(notes)" '^reference: the reference commit [0-9a-f]{12} of the history is not measured, .*ended with exit 4; last words: "enough"'
 is "one for which the device has no room" "$(beside large)" "done unchanged"
 is "leaves base and target" "$(sides)" "$none"
-like "which says so" "$(notes)" '^reference: .*is not measured, .*out of memory'
+like "and reports that" "$(notes)" '^reference: .*is not measured, .*out of memory'
 like "and they take turns" "$(notes)" 'interleaved programs: '
 is "one that takes no turns" "$(beside mute)" "done unchanged"
 is "is no side" "$(sides)" "$none"
-like "it is said" "$(notes)" '^reference: .*is not measured, .*the benchmark is not interleaved at this commit, unlike at base and target'
+like "it is reported" "$(notes)" '^reference: .*is not measured, .*the benchmark is not interleaved at this commit, unlike at base and target'
 is "one that does not run any more" "$(beside broken)" "done unchanged"
 is "is none either" "$(sides)" "$none"
 like "for what it said" "$(notes)" '^reference: .*is not measured, .*ended with exit 3; last words: "no such library"'

@@ -28,7 +28,7 @@ hello=$(grep '^{' <<<"$out") # a warning may be printed too, if bubblewrap does 
 is "it prints a hello line" "$(jq -r '.t,.protocol,.devices[0].kind' <<<"$hello" | tr '\n' ' ')" "hello 1 cpu "
 like "with the compiler" "$(jq -r '.devices[0].toolkit' <<<"$hello")" '^gcc [0-9.]+$'
 fails "probe of a device that is not there" 1 "$worker" probe --device cuda:99
-like "it says so" "$out" 'no device "cuda:99"'
+like "and reports that" "$out" 'no device "cuda:99"'
 fails "required isolation without bubblewrap" 1 env PATH="$tmp/empty" "$worker" probe --sandbox required
 like "one line says what is missing" "$out" 'sandbox is required and not available: bubblewrap is not installed'
 
@@ -63,7 +63,7 @@ none_is_left() {
 	return 1
 }
 clean() { # nothing remains: no work folder, no process in it
-	is "$1: the work folder is gone" "$(ls -A "$cache" | grep -cE '^(job|trees)$')" 0
+	is "$1: the work folder is removed" "$(ls -A "$cache" | grep -cE '^(job|trees)$')" 0
 }
 
 project good good
@@ -94,12 +94,12 @@ project tuner honest_tuner
 choices() { jq -rs '[.[] | select(.t == "work" and .first_ms) | [.role, .cell, .config, .tunes] | map(tostring) | join(" ")] | sort | join(",")' "$said"; }
 ok "a module that searches" serve --kind selfcheck --quick tuner tuner
 chosen=$(choices)
-like "says so" "$chosen" '^base 0 TILE=[0-7] true,base 1 '
+like "reports that" "$chosen" '^base 0 TILE=[0-7] true,base 1 '
 ok "again" serve --kind selfcheck --quick tuner tuner
 is "keeps its choices from job to job" "$(choices)" "$chosen"
 ok "two sources of one module" serve good same
 is "two builds" "$(builds)" "base:cached target:start target:ok"
-is "hash alike" "$(jq -rs '[.[] | select(.t == "build") | .modules.attention // empty] | unique | length' "$said")" 1
+is "have the same hash" "$(jq -rs '[.[] | select(.t == "build") | .modules.attention // empty] | unique | length' "$said")" 1
 is "nothing is checked or timed" "$(checks base)$(timed)" 0
 ok "a selfcheck times equal modules" serve --kind selfcheck --quick good good
 is "in one run when quick" "$(timed)" 2
@@ -189,7 +189,7 @@ is "has its end for each cell, and nothing is checked or timed" "$(paths), $(che
 is "builds come first, and done last" "$(jq -rs '[.[] | select(.t != "at" and .t != "need") | .t] | (.[0], .[1], .[-1])' "$said" | tr '\n' ' ')" "hello build done "
 ok "of two equal builds, too" serve --kind profile good same
 is "for both cells" "$(paths)" "code code"
-ok "beside a module that hangs" serve --kind profile --limit run_s=2 good hang_run
+ok "next to a module that hangs" serve --kind profile --limit run_s=2 good hang_run
 like "it says who" "$(jq -rs '[.[] | select(.t == "profile") | .why] | join("; ")' "$said")" 'target: timeout: did not end within 2 s in step plan'
 ok "hang_run in a profile: nothing is left" none_is_left
 ok "a profile that is called off" serve --kind profile --cancel-at '"role":"target","step":"warm"' good hang_run
@@ -204,7 +204,7 @@ ok "cancel in a run for the sake of another job" serve --kind selfcheck --cells 
 is "the first is answered, the second done, by one worker" "$(jq -r 'select(.t == "hello" or .t == "done") | .t + " " + (.cancelled | tostring)' "$said" | paste -sd' ')" \
 	"hello null done true hello null done false"
 ok "cancel that crosses the end of a job" serve --quick --stay-at '"t":"done"' good good
-is "is heard all the same" "$(jq -r 'select(.t == "hello" or .t == "done") | .t + " " + (.cancelled | tostring)' "$said" | paste -sd' ')" \
+is "is received all the same" "$(jq -r 'select(.t == "hello" or .t == "done") | .t + " " + (.cancelled | tostring)' "$said" | paste -sd' ')" \
 	"hello null done false hello null done false"
 clean "after another job"
 ok "cancel in a run" serve --kind selfcheck --cells 4 --cancel-at '"t":"process_run"' good good
@@ -215,7 +215,7 @@ clean "after the end of input"
 ok "end of input in a run" serve --kind selfcheck --cells 4 --close-at '"t":"process_run"' good good
 ok "end of input before a job" serve --no-job good good
 fails "a broken line" 1 serve --nonsense-at '"state":"start"' good hanging
-like "is an error in words" "$out" 'flopwatch-worker: .*JSON'
+like "is an error with a sentence" "$out" 'flopwatch-worker: .*JSON'
 clean "after a broken line"
 fails "a device that is not here" 1 serve --device cuda good slow
 is "is reported" "$(faults)" "worker:interrupted"
@@ -238,7 +238,7 @@ fi
 
 # ---- without isolation ----
 ok "without a sandbox" session "$said" "$tmp/good" "$tmp/slow" -- "$worker" serve --cache "$tmp/open" --device sim --sandbox none
-is "the result says so" "$(jq -rs '.[0].isolation' "$said")" none
+is "the result has that" "$(jq -rs '.[0].isolation' "$said")" none
 is "it builds and times all the same" "$(builds) $(jq -rs '[.[] | select(.t == "cell")] | length > 0' "$said")" "base:start base:ok target:start target:ok true"
 ok "a hanging build without a sandbox" session --timeout 1 "$said" "$tmp/good" "$tmp/hanging" -- "$worker" serve --cache "$tmp/open" --device sim --sandbox none
 is "leaves nothing either" "$(pgrep -fc "[s]leep 1234.$$")" 0
@@ -320,7 +320,7 @@ budget_s: 60
 YAML
 beside() { "$worker" compare --suite "$tmp/sparse.yaml" --device sim --base "$modules/good.so" --target "$tmp/other.so" --quick "$@" 2>"$tmp/log"; }
 beside >"$tmp/beside"
-like "compare: memory stands beside times" "$(cat "$tmp/beside")" '^memory: GB/s claimed, MB measured +base GB/s'
+like "compare: memory is next to times" "$(cat "$tmp/beside")" '^memory: GB/s claimed, MB measured +base GB/s'
 like "and what a mask leaves out" "$(cat "$tmp/beside")" '^attention/block_sparse/.*forward +target density 0\.5, tiles of 64x64 fully masked [0-9]+/[0-9]+ \(.*; [12]\.[0-9]+ times as fast as dense, 1/density 2\.00, expected 1\.2 to 2: (below|met|above)$'
 is "as JSON, too" "$(beside --json | jq -c '[.cells[] | select(.work.target.sparsity) | [.work.target.allocated_mb > 0, .over_baseline.ideal, .work.target.contradiction, .work.target.mask.density, (.work.target.expected | .[:19])]]')" '[[true,2,null,0.5,"expected 1.2 to 2: "]]'
 fails "compare: a wrong target" 1 compare --base "$modules/good.so" --target "$modules/wrong_result.so" --cells '*full*/forward'
@@ -328,7 +328,7 @@ like "says what is wrong" "$out" 'warning: .*full.*failed: target wrong: '
 ok "compare: one cell, quick" compare --base "$modules/good.so" --target "$tmp/other.so" --cells '*causal*forward' --quick --json
 is "has one run of one cell" "$(jq '[.runs, (.cells | length), .cells[0].runs] | join(" ")' -r <<<"$out")" "1 1 1"
 fails "compare: no such module" 1 compare --base /nonexistent.so --target "$modules/good.so"
-like "it says which" "$out" '/nonexistent.so'
+like "it names it" "$out" '/nonexistent.so'
 fails "compare: no such cell" 2 compare --base "$modules/good.so" --target "$modules/slow.so" --cells '*nothing*'
 printf 'suite: x\ncolour: red\n' >"$tmp/bad.yaml"
 fails "compare: a suite with mistakes" 2 "$worker" compare --suite "$tmp/bad.yaml" --base "$modules/good.so" --target "$modules/slow.so"

@@ -10,7 +10,7 @@ backward good cheat_keeps
 is "cheat_keeps: its backward starts from a forward that keeps them" "$(cell '.role, .verdict, .class')" "target failed wrong"
 like "cheat_keeps: and the reason is named" "$(cell .detail)" '^its forward: with other inputs: O'
 backward good cheat_keeps_softmax
-is "cheat_keeps_softmax: a kept softmax is caught too" "$(cell '.role, .verdict, .class')" "target failed wrong"
+is "cheat_keeps_softmax: a cached softmax is caught as well" "$(cell '.role, .verdict, .class')" "target failed wrong"
 like "cheat_keeps_softmax: and the reason is named" "$(cell .detail)" '^with other K and V on the same plan: d[QKV]'
 caught cheat_keeps_late good 'failed wrong' '^(between|after) the timed calls: '
 
@@ -20,7 +20,7 @@ is "device sim: checks are the same" "$(cell '.verdict, .class')" "failed wrong"
 
 believed good honest_packs
 backward good honest_packs
-not_accused "honest_packs: its backward is not accused"
+not_accused "honest_packs: its backward is not rejected"
 
 # With masks, too: offsets, blocks, and both directions of each.
 cat >"$tmp/suite.yaml" <<'YAML'
@@ -38,6 +38,6 @@ threshold_pct: 1.5
 budget_s: 60
 YAML
 compare good honest_packs >"$tmp/json" 2>"$tmp/err"
-is "under every mask nothing honest is accused" "$(jq '[.cells[] | select(.class == "")] | length' "$tmp/json")" 8
+is "under every mask no honest module is rejected" "$(jq '[.cells[] | select(.class == "")] | length' "$tmp/json")" 8
 compare good cheat_keeps >"$tmp/json" 2>"$tmp/err"
-is "under every mask what is kept is found" "$(jq '[.cells[] | select(.class == "wrong")] | length' "$tmp/json")" 8
+is "under every mask a cached result is found" "$(jq '[.cells[] | select(.class == "wrong")] | length' "$tmp/json")" 8

@@ -33,4 +33,4 @@ compares=$!
 runner=$(await runner_below $compares)
 like "a runner is there" "$runner" '^[1-9][0-9]*$' && kill -KILL "$runner"
 wait $compares
-unlike "a runner that somebody kills accuses nobody" "$(cat "$tmp/json" "$tmp/err")" 'rejected'
+unlike "a runner that another process kills blames no side" "$(cat "$tmp/json" "$tmp/err")" 'rejected'

@@ -27,7 +27,7 @@ write_config "sandbox: none" "workers: [{name: cpu, command: [flopwatch-worker, 
 start_daemon
 is "a program that warms up is compared with itself" "$(on_main settles first)" "done unchanged"
 is "by what it came to" "$(sql "SELECT base_median_ms BETWEEN 0.999 AND 1.001 FROM cell WHERE comparison = $newest AND key = 'warms/up'")" 1
-like "how much is left out is said" "$(notes)" \
+like "the number of omitted results is reported" "$(notes)" \
 	'took a while to stabilise: [0-9]+ of [0-9]+ calls, at the start of a process .* are left out, of 1 of 2 cells; most of warms/up, [0-9]+ of [0-9]+$'
 is "about half of them" "$(notes | sed -nE 's/.*most of warms.up, ([0-9]+) of ([0-9]+)$/\1 \2/p' | awk '{ print ($1 * 16 / $2 >= 4 && $1 * 16 / $2 <= 8) }')" 1
 stop_daemon TERM
@@ -57,7 +57,7 @@ like "and the numbers are in a note" "$(notes)" "the base's output has 2 results
 echo "# the same" >>"$tmp/twins/bench.sh"
 is "the next push is compared again" "$(on_main twins same) $(verdicts)" \
 	"done unchanged steady:unchanged twin#1:unchanged twin#2:unchanged twin#3:unchanged"
-is "no result is reported as gone" "$(sql "SELECT count(*) FROM alert WHERE kind = 'missing'")" 0
+is "no result is reported as removed" "$(sql "SELECT count(*) FROM alert WHERE kind = 'missing'")" 0
 results 2 5
 is "nor is one with a result less, and one cell is removed" "$(on_main twins fewer) $(verdicts)" \
 	"done not_comparable steady:unchanged twin#1:not_comparable twin#2:not_comparable twin#3:removed"
@@ -93,7 +93,7 @@ is "figures of it have every run" "$(jq -c '[.cells[] | (.runs_pct | length) == 
 like "and say that clocks are known" "$("$root/tests/gpu/interleave/figures.py" --sum "$tmp/figures")" 'clocks known$'
 "$root/tests/gpu/interleave/figures.py" "$tmp/comparison.json" "$tmp/none.db" clocks >"$tmp/figures"
 like "whatever else cannot be read" "$("$root/tests/gpu/interleave/figures.py" --sum "$tmp/figures")" 'clocks known$'
-like "which is said" "$("$root/tests/gpu/interleave/figures.py" --sum "$tmp/figures")" '^not ok - clocks: what single runs say is not known: .*none.db: unable to open'
+like "and that is reported" "$("$root/tests/gpu/interleave/figures.py" --sum "$tmp/figures")" '^not ok - clocks: what single runs say is not known: .*none.db: unable to open'
 is "and taken out of it" "$(sql "SELECT abs(change_pct) < 0.1 AND ci_high_pct - ci_low_pct < 1.5 FROM cell WHERE comparison = $newest")" 1
 echo 103000 >"$tmp/clocks/work"
 on_side() { # branches have no reference commit, which would run between base and target
@@ -103,7 +103,7 @@ on_side() { # branches have no reference commit, which would run between base an
 	push clocks "$1"
 	in_the_end "$(head_of clocks)"
 }
-is "3 % more work is found beside them" "$(on_side more 103000)" "done regression"
+is "3 % more work is found next to them" "$(on_side more 103000)" "done regression"
 : >"$tmp/guard"
 is "without them nothing is" "$(on_side again 103001)" "done undecided"
 is "and none is made up" "$(sql "SELECT count(mhz) FROM sample s JOIN cell c ON c.id = s.cell WHERE c.comparison = $newest")" 0
