@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-enum { COMMIT_MIN = 7, NAMES_MAX = 1 << 15, PATH_MAX_BYTES = 1 << 16, GIT_MS = 20000, GIT_OUTPUT_MAX = 1 << 20 };
+enum { COMMIT_MIN = 7, NAMES_MAX = 1 << 15, GIT_MS = 20000, GIT_OUTPUT_MAX = 1 << 20 };
 
 bool checkout_climb(char *path)
 {
@@ -509,19 +509,14 @@ static int add_all(struct client *c, struct candidates *of, struct fw_err *err)
 /* Add the repositories with a branch or commit of that name. */
 static int add_holders(struct client *c, const char *what, struct candidates *of, struct fw_err *err)
 {
-	struct buf path;
 	json_t *answer = NULL;
-	buf_init(&path, PATH_MAX_BYTES);
-	buf_puts(&path, "/api/v1/branches");
-	client_query(&path, "branch", what);
-	int result = client_get_all(c, path.data, &answer, err);
+	int result = client_get_branches(c, NULL, what, &answer, err);
 	result = add_rows(result, answer, "items", "repo", of, err);
 	if (result == 0 && of->n == 0 && oid_is_prefix(what, COMMIT_MIN)) {
 		answer = NULL;
 		result = client_get_at(c, "/api/v1/commits/", what, "", &answer, err);
 		result = add_rows(result, answer, "commits", "repo", of, err);
 	}
-	buf_fini(&path);
 	return result;
 }
 

@@ -389,6 +389,19 @@ void client_query(struct buf *path, const char *name, const char *value)
 	client_argument(path, value);
 }
 
+int client_get_branches(struct client *c, const char *repo, const char *branch, json_t **out, struct fw_err *err)
+{
+	struct buf path;
+	buf_init(&path, 1 << 16);
+	buf_puts(&path, "/api/v1/branches");
+	client_query(&path, "branch", branch);
+	client_query(&path, "repo", repo);
+	int result = path.failed ? err_set(err, ERR_INVALID, "%s", buf_why(&path, "the name of the branch is too long"))
+				 : client_get_all(c, path.data, out, err);
+	buf_fini(&path);
+	return result;
+}
+
 int client_get_query(struct client *c, const char *path, const struct member *query, json_t **out, struct fw_err *err)
 {
 	char digits[24];

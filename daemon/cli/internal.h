@@ -134,6 +134,12 @@ int client_post_members(struct client *c, const char *path, const struct member 
 
 /** GET `path` with these members as its query. Err: ERR_INVALID also if the query is too long. */
 int client_get_query(struct client *c, const char *path, const struct member *query, json_t **out, struct fw_err *err);
+/**
+ * GET the rows of the branches of that name, of `repo`; NULL: of all repositories. Err: ERR_NOT_FOUND there is no such repository.
+ * Own: the caller owns the reference.
+ */
+int client_get_branches(struct client *c, const char *repo, const char *branch, json_t **out, struct fw_err *err);
+
 /** GET PREFIX ID SUFFIX as JSON, the id percent-encoded. */
 int client_get_at(struct client *c, const char *prefix, const char *id, const char *suffix, json_t **out, struct fw_err *err);
 

@@ -10,17 +10,11 @@ static bool is_of_branch(const json_t *job, const char *branch)
 	return strcmp(value_text(job, "branch"), key) == 0 || strcmp(value_branch(job), branch) == 0;
 }
 
-/* The newest job of a branch, or that it is no branch. */
+/* Find the newest job of a branch; 0: it has none. Err: ERR_NOT_FOUND there is no such branch. */
 static int find_newest(struct client *c, const char *repo, const char *branch, long long *id, struct fw_err *err)
 {
 	json_t *answer = NULL;
-	struct buf path;
-	buf_init(&path, 1 << 16);
-	buf_puts(&path, "/api/v1/branches");
-	client_query(&path, "branch", branch);
-	client_query(&path, "repo", repo);
-	int result = client_get_all(c, path.data, &answer, err);
-	buf_fini(&path);
+	int result = client_get_branches(c, repo, branch, &answer, err);
 	const json_t *row = json_array_get(json_object_get(answer, "items"), 0);
 	*id = value_integer(json_object_get(row, "job"), "id");
 	if (result == 0 && !row)

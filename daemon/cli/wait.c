@@ -78,11 +78,7 @@ static int find_branch(struct client *c, struct wanted *w, struct fw_err *err)
 	int n = 0;
 	struct buf repos;
 	buf_clear(&w->path);
-	buf_puts(&w->path, "/api/v1/branches");
-	client_query(&w->path, "branch", w->what);
-	client_query(&w->path, "repo", w->repo);
-	int requested = client_get_all(c, w->path.data, &answer, err);
-	buf_clear(&w->path);
+	int requested = client_get_branches(c, w->repo, w->what, &answer, err);
 	if (requested != 0 && (!w->repo || err->code != ERR_NOT_FOUND))
 		return -1;
 	err_clear(err);
@@ -265,17 +261,12 @@ static int add_names(int result, json_t *answer, const char *key, struct look *l
 static int list_repos(struct client *c, const struct wanted *w, struct look *looks, int *n, struct fw_err *err)
 {
 	json_t *answer = NULL;
-	struct buf path;
 	*n = 0;
 	if (w->repo) {
 		snprintf(looks[(*n)++].repo, sizeof looks[0].repo, "%.255s", w->repo);
 		return 0;
 	}
-	buf_init(&path, 1 << 16);
-	buf_puts(&path, "/api/v1/branches");
-	client_query(&path, "branch", w->what);
-	int result = client_get_all(c, path.data, &answer, err);
-	buf_fini(&path);
+	int result = client_get_branches(c, NULL, w->what, &answer, err);
 	result = add_names(result, answer, "repo", looks, n, err);
 	if (result != 0 || *n)
 		return result;

@@ -427,13 +427,7 @@ static long long newest_of(const json_t *row, const json_t *comparisons)
 static int find_branch(struct client *c, const char *repo, const char *name, struct subject *s, struct fw_err *err)
 {
 	json_t *answer = NULL;
-	struct buf path;
-	buf_init(&path, 1 << 16);
-	buf_puts(&path, "/api/v1/branches");
-	client_query(&path, "branch", name);
-	client_query(&path, "repo", repo);
-	int result = client_get_all(c, path.data, &answer, err);
-	buf_fini(&path);
+	int result = client_get_branches(c, repo, name, &answer, err);
 	const json_t *row = json_array_get(json_object_get(answer, "items"), 0);
 	if (result == 0 && row) {
 		json_t *alerts = alert_live(c, repo);
