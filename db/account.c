@@ -65,12 +65,12 @@ int store_account_put(struct db *db, const struct store_account *a, int64_t *tok
 #define IS_OPEN "a.refresh <> '' AND EXISTS (SELECT 1 FROM session s WHERE s.token = a.token AND s.expires_at > :now) "
 
 int store_account_due(
-	struct db *db, int64_t every_ms, int64_t again_ms, int64_t now_ms, struct store_account_due *out, struct fw_err *err)
+	struct db *db, int64_t every_ms, int64_t retry_ms, int64_t now_ms, struct store_account_due *out, struct fw_err *err)
 {
 	return db_first(db, err, (out->id, out->subject, out->name, out->scope, out->refresh, out->at, out->checked_at),
 		"SELECT a.id, a.subject, t.name, t.scope, a.refresh, " DUE_AT
 		"AS due, a.checked_at FROM account a JOIN token t ON t.id = a.token WHERE " IS_OPEN "ORDER BY due LIMIT 1",
-		"now=%ld every=%ld again=%ld", now_ms, every_ms, again_ms);
+		"now=%ld every=%ld again=%ld", now_ms, every_ms, retry_ms);
 }
 
 int store_account_try(struct db *db, int64_t id, int64_t now_ms, struct fw_err *err)

@@ -288,23 +288,23 @@ int store_accepted_comparisons(struct db *db, int64_t alert, int64_t *ids, int m
 /** Open and acknowledged regression alerts of which `alert` covers every cell. Shape: ids[max]. Returns n, -1. */
 int store_accepted_alerts(struct db *db, int64_t alert, int64_t *ids, int max, struct fw_err *err);
 
-/* ---- again: Automatic retries of jobs, at most one per job. Loop only; writes inside the caller's transaction. ---- */
+/* ---- retry: Automatic retries of jobs, at most one per job. Loop only; writes inside the caller's transaction. ---- */
 
 /** Count the cells of a comparison that are undecided because of noise alone. */
-int store_again_count_noisy(struct db *db, int64_t comparison, int64_t *n, struct fw_err *err);
+int store_retry_count_noisy(struct db *db, int64_t comparison, int64_t *n, struct fw_err *err);
 /** Schedule a retry of a job at `at`, unless it is a retry itself. *n: 1, or 0 it is one. */
-int store_again_schedule(struct db *db, int64_t job, int64_t at, int *n, struct fw_err *err);
+int store_retry_schedule(struct db *db, int64_t job, int64_t at, int *n, struct fw_err *err);
 /** A job whose retry is due, or that ended in the future because the clock was set back. 1, 0, -1. */
-int store_again_due(struct db *db, int64_t now_ms, int64_t *job, struct fw_err *err);
+int store_retry_due(struct db *db, int64_t now_ms, int64_t *job, struct fw_err *err);
 /** The job with the earliest scheduled retry, due or not. 1, 0, -1. */
-int store_again_next(struct db *db, int64_t *job, struct fw_err *err);
+int store_retry_next(struct db *db, int64_t *job, struct fw_err *err);
 /**
  * Whether the retry is still useful: the commit is the tip of its branch, the comparison is undecided, and no later job measures
  * the same. 1, 0, -1.
  */
-int store_again_is_useful(struct db *db, int64_t job, struct fw_err *err);
+int store_retry_is_useful(struct db *db, int64_t job, struct fw_err *err);
 /** Clear a scheduled retry: job `by` is the retry; 0: it is not needed any more. */
-int store_again_clear(struct db *db, int64_t job, int64_t by, struct fw_err *err);
+int store_retry_clear(struct db *db, int64_t job, int64_t by, struct fw_err *err);
 
 /*
  * ---- alert ----
@@ -2886,11 +2886,11 @@ struct store_account_due {
 	char refresh[STORE_REFRESH_MAX];
 };
 /**
- * Find it: of those with an open session and a refresh token, the earliest of `every_ms` after the last answer or `again_ms` after
+ * Find it: of those with an open session and a refresh token, the earliest of `every_ms` after the last answer or `retry_ms` after
  * a failed request. 1, 0 none, -1.
  */
 int store_account_due(
-	struct db *db, int64_t every_ms, int64_t again_ms, int64_t now_ms, struct store_account_due *out, struct fw_err *err);
+	struct db *db, int64_t every_ms, int64_t retry_ms, int64_t now_ms, struct store_account_due *out, struct fw_err *err);
 /** Note that a request begins. A last answer in the future is one of now: the clock was set back. */
 int store_account_try(struct db *db, int64_t id, int64_t now_ms, struct fw_err *err);
 /** Let all accounts be due as if none was checked later than `checked_before_ms`. */

@@ -103,9 +103,9 @@ static void schedule_serve(struct http_frontend *f, int64_t delay_ms)
 
 static void run_http(struct http_frontend *f)
 {
-	int64_t again_ms = http_run(f->http);
-	if (again_ms >= 0)
-		schedule_serve(f, again_ms);
+	int64_t wait_ms = http_run(f->http);
+	if (wait_ms >= 0)
+		schedule_serve(f, wait_ms);
 }
 
 static void on_ready(void *arg, uint32_t events)

@@ -112,7 +112,7 @@ static int queue_for_repo(
 /** Called inside a transaction. Returns the number of jobs, -1. */
 static int queue_all(const struct config *c, struct db *db, int64_t now_ms, struct fw_err *err)
 {
-	int queued = again_request(db, c, now_ms, err);
+	int queued = retry_queue_due(db, c, now_ms, err);
 	if (queued < 0 || trend_resume(db, c, now_ms, err))
 		return -1;
 	for (int i = 0; i < c->n_repos; i++) {

@@ -19,7 +19,7 @@ static void test_an_empty_file_is_the_installed_default(void **state)
 	assert_true(c->build_s == 900 && c->check_s == 300 && c->run_s == 300);
 	assert_int_equal(c->job_timeout_ms, 3600000);
 	assert_int_equal(c->offline_after_ms, 900000);
-	assert_int_equal(c->again_ms, 600000);
+	assert_int_equal(c->retry_after_ms, 600000);
 	assert_int_equal(c->queue_max, 10000);
 	assert_int_equal(c->keep_samples_ms, INT64_C(14) * 24 * 3600 * 1000);
 	assert_int_equal(c->keep_archive_ms, 0);

@@ -25,11 +25,11 @@ static int64_t compared(struct fixture *f, unsigned target, bool noisy, bool qui
 	return job;
 }
 
-static int setup_again(void **state)
+static int setup_retry(void **state)
 {
 	if (setup(state))
 		return -1;
-	config->again_ms = LATER_MS;
+	config->retry_after_ms = LATER_MS;
 	config->n_repos = 1;
 	snprintf(config->repo[0].name, sizeof config->repo[0].name, "kernels");
 	return 0;
@@ -37,7 +37,7 @@ static int setup_again(void **state)
 
 static int requested(struct fixture *f, int64_t now_ms)
 {
-	int n = again_request(f->db, config, now_ms, &err);
+	int n = retry_queue_due(f->db, config, now_ms, &err);
 	if (n < 0)
 		fail_msg("%s", err.text);
 	return n;
@@ -68,7 +68,7 @@ static void a_comparison_is_retried_once_and_in_another_hour(void **state)
 		1);
 	/* undecided a second time, it stays so */
 	struct store_comparison c = { .id = fixture_number(f, "SELECT max(id) FROM comparison"), .verdict = VERDICT_UNDECIDED };
-	ok(again_note(f->db, config, &job, &c, NOW_MS + LATER_MS, &err));
+	ok(retry_schedule(f->db, config, &job, &c, NOW_MS + LATER_MS, &err));
 	assert_int_equal(requested(f, NOW_MS + 9 * LATER_MS), 0);
 	assert_int_equal(fixture_number(f, "SELECT count(*) FROM job WHERE again_at IS NOT NULL"), 0);
 	assert_int_equal(
@@ -80,7 +80,7 @@ static void only_cells_undecided_by_noise_are_retried(void **state)
 	struct fixture *f = *state;
 	compared(f, 2, false, false);
 	compared(f, 3, true, true); /* a quick job */
-	config->again_ms = 0;
+	config->retry_after_ms = 0;
 	compared(f, 4, true, false);
 	assert_int_equal(fixture_number(f, "SELECT count(*) FROM job WHERE again_at IS NOT NULL"), 0);
 }
@@ -90,11 +90,11 @@ static void retries_can_be_disabled(void **state)
 {
 	struct fixture *f = *state;
 	compared(f, 2, true, false);
-	config->again_ms = 0;
+	config->retry_after_ms = 0;
 	assert_int_equal(requested(f, NOW_MS + 1), 0);
 	assert_int_equal(fixture_number(f, "SELECT count(*) FROM job WHERE again_at IS NOT NULL"), 0);
 	assert_int_equal(fixture_number(f, "SELECT count(*) FROM job_log WHERE line LIKE 'no retry: %'"), 1);
-	config->again_ms = LATER_MS;
+	config->retry_after_ms = LATER_MS;
 	assert_int_equal(requested(f, NOW_MS + LATER_MS), 0);
 }
 
@@ -103,7 +103,7 @@ static void a_shorter_pause_starts_no_retry_early(void **state)
 {
 	struct fixture *f = *state;
 	compared(f, 2, true, false);
-	config->again_ms = 1000;
+	config->retry_after_ms = 1000;
 	assert_int_equal(requested(f, NOW_MS + 1), 0);
 	assert_int_equal(requested(f, NOW_MS + LATER_MS), 1);
 }
@@ -150,12 +150,12 @@ static void only_useful_retries_are_queued(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(a_comparison_is_retried_once_and_in_another_hour, setup_again, teardown),
-		cmocka_unit_test_setup_teardown(only_cells_undecided_by_noise_are_retried, setup_again, teardown),
-		cmocka_unit_test_setup_teardown(retries_can_be_disabled, setup_again, teardown),
-		cmocka_unit_test_setup_teardown(a_shorter_pause_starts_no_retry_early, setup_again, teardown),
-		cmocka_unit_test_setup_teardown(a_clock_set_back_delays_no_retry, setup_again, teardown),
-		cmocka_unit_test_setup_teardown(only_useful_retries_are_queued, setup_again, teardown),
+		cmocka_unit_test_setup_teardown(a_comparison_is_retried_once_and_in_another_hour, setup_retry, teardown),
+		cmocka_unit_test_setup_teardown(only_cells_undecided_by_noise_are_retried, setup_retry, teardown),
+		cmocka_unit_test_setup_teardown(retries_can_be_disabled, setup_retry, teardown),
+		cmocka_unit_test_setup_teardown(a_shorter_pause_starts_no_retry_early, setup_retry, teardown),
+		cmocka_unit_test_setup_teardown(a_clock_set_back_delays_no_retry, setup_retry, teardown),
+		cmocka_unit_test_setup_teardown(only_useful_retries_are_queued, setup_retry, teardown),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -80,7 +80,7 @@ void config_update(struct config *live, const struct config *fresh, char *restar
 	live->job_timeout_ms = fresh->job_timeout_ms;
 	live->hello_ms = fresh->hello_ms;
 	live->offline_after_ms = fresh->offline_after_ms;
-	live->again_ms = fresh->again_ms;
+	live->retry_after_ms = fresh->retry_after_ms;
 	live->queue_max = fresh->queue_max;
 	live->calibrate_idle = fresh->calibrate_idle;
 	live->calibrate_every_ms = fresh->calibrate_every_ms;

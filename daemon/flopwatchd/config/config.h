@@ -209,7 +209,7 @@ struct config {
 	double wait_s;                  /* limit sent with a job: wait for other processes to leave the device */
 	int64_t job_timeout_ms;         /* from the start of the measurement */
 	int64_t hello_ms;               /* from the start of the worker to its hello */
-	int64_t again_ms;               /* delay before a retry of an underpowered comparison; 0: no retry */
+	int64_t retry_after_ms;         /* delay before a retry of an underpowered comparison; 0: no retry */
 	int64_t offline_after_ms;       /* a device that sends nothing for this time while jobs wait is offline */
 	int queue_max;                  /* most queued jobs */
 	bool calibrate_idle;            /* run A/A comparisons on each device at intervals while no job waits */

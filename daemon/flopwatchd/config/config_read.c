@@ -340,7 +340,7 @@ static void read_limits(struct yaml *y, struct yaml_node *map, struct config *c)
 	c->job_timeout_ms = ms[3];
 	c->wait_s = (double)ms[4] / 1e3;
 	c->offline_after_ms = ms[5];
-	c->again_ms = ms[6];
+	c->retry_after_ms = ms[6];
 	c->hello_ms = ms[7];
 	c->queue_max = (int)queue_max;
 }

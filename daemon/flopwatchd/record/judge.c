@@ -240,7 +240,7 @@ static int finish(struct db *db, const struct config *config, const struct resul
 	bool whole = c.kind == JOBKIND_COMPARE && !r->plan.request.quick && !job->cells_glob[0] && c.branch[0];
 	if (alert_update_publish(db, config, alert_update, r, job, &c, whole, now_ms, out, err) ||
 		environment_follow(db, config, r, &c, &alert_update->lost, now_ms, &environment_alert, err) ||
-		(whole && !job->part && again_note(db, config, job, &c, now_ms, err)) || check_class(db, &c, now_ms, err) ||
+		(whole && !job->part && retry_schedule(db, config, job, &c, now_ms, err)) || check_class(db, &c, now_ms, err) ||
 		trend_follow(db, config, job, &c, &baseline_period, now_ms, err) ||
 		status_verdict(db, config, job, &c, now_ms, err) || gitnote_enqueue(db, config, job, &c, now_ms, err))
 		return -1;

@@ -8,17 +8,17 @@
 #include "verdict/verdict.h"
 
 /*
- * ---- again ----
+ * ---- retry ----
  * Retries: a comparison that is undecided only because of noise between runs is queued once more, at another hour. Inside the
  * caller's transaction; loop only.
  */
 
 /** After a verdict on a whole change: store the time of its retry, if it gets one. */
-int again_note(struct db *db, const struct config *config, const struct store_job *job, const struct store_comparison *c,
+int retry_schedule(struct db *db, const struct config *config, const struct store_job *job, const struct store_comparison *c,
 	int64_t now_ms, struct fw_err *err);
 
 /** Queue due retries below jobs that wait for a first result; with a delay of 0 delete all. Returns the number, -1. */
-int again_request(struct db *db, const struct config *config, int64_t now_ms, struct fw_err *err);
+int retry_queue_due(struct db *db, const struct config *config, int64_t now_ms, struct fw_err *err);
 
 /*
  * ---- judge ----
