@@ -2149,12 +2149,12 @@ int migrate_first(struct db *db, struct fw_err *err);
 int migrate_latest(void);
 
 /*
- * ---- missing ----
+ * ---- absent ----
  * Devices that no worker has any more, and the daemon's own jobs for them. Loop only; writes inside the caller's
  * transaction.
  */
 
-struct find_missing {
+struct find_absent {
 	int64_t class;
 	char uuid[64];
 };
@@ -2170,14 +2170,14 @@ struct find_inventory {
  * Set state absent for devices in state ok that a worker had in this machine and does not report any more. How many, -1. Own:
  * free(*out); NULL where there is none, and on -1.
  */
-int find_missing_mark(struct db *db, const struct find_inventory *has, const char *why, int64_t now_ms, struct find_missing **out,
+int find_absent_mark(struct db *db, const struct find_inventory *has, const char *why, int64_t now_ms, struct find_absent **out,
 	struct fw_err *err);
 /** The same for devices of workers whose names are not in `workers`, a JSON array. */
-int find_missing_mark_unconfigured(
-	struct db *db, const char *workers, const char *why, int64_t now_ms, struct find_missing **out, struct fw_err *err);
+int find_absent_mark_unconfigured(
+	struct db *db, const char *workers, const char *why, int64_t now_ms, struct find_absent **out, struct fw_err *err);
 
 /** The first queued job after `after` of origin idle for this device. 1, 0 none, -1. */
-int find_missing_job(struct db *db, const char *uuid, int64_t after, int64_t *job, struct fw_err *err);
+int find_absent_job(struct db *db, const char *uuid, int64_t after, int64_t *job, struct fw_err *err);
 
 /*
  * ---- night ----

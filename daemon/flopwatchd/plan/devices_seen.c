@@ -23,14 +23,14 @@ static int drop_jobs(struct txn *g, const char *uuid, int64_t now_ms, struct fw_
 	int64_t id = 0;
 	int got;
 	snprintf(why, sizeof why, "device %s is absent", uuid);
-	while ((got = find_missing_job(g->db, uuid, id, &id, err)) == 1)
+	while ((got = find_absent_job(g->db, uuid, id, &id, err)) == 1)
 		if (store_job_get(g->db, id, &job, err) != 0 || job_move(g, &job, JOBSTATE_CANCELLED, why, now_ms, err) != 0)
 			return -1;
 	return got < 0 ? -1 : environment_cancel_jobs(g->db, uuid, why, now_ms, err);
 }
 
 /* The remaining devices form a class without it. Own: takes `gone`. */
-static int mark_absent(struct txn *g, struct find_missing *gone, int n, const char *why, int64_t now_ms, struct fw_err *err)
+static int mark_absent(struct txn *g, struct find_absent *gone, int n, const char *why, int64_t now_ms, struct fw_err *err)
 {
 	int result = n < 0 ? -1 : 0;
 	for (int i = 0; i < n && result == 0; i++)
@@ -45,21 +45,21 @@ static int mark_absent(struct txn *g, struct find_missing *gone, int n, const ch
 static int mark_missing(struct txn *g, const struct config_worker *w, const struct msg_hello *hello, const char *named,
 	int64_t now_ms, struct fw_err *err)
 {
-	struct find_missing *gone;
+	struct find_absent *gone;
 	char why[WHY_SIZE];
 	const struct find_inventory has = { w->name, hello->location.host, named, now_ms - month_ms };
 	if (config_worker_is_on_call(w))
 		snprintf(why, sizeof why, "in a month worker %s got only other devices of %s", w->name, hello->location.host);
 	else
 		snprintf(why, sizeof why, "worker %s no longer has the device", w->name);
-	int n = find_missing_mark(g->db, &has, why, now_ms, &gone, err);
+	int n = find_absent_mark(g->db, &has, why, now_ms, &gone, err);
 	return mark_absent(g, gone, n, why, now_ms, err);
 }
 
 int devices_of_no_worker(struct txn *g, int64_t now_ms, struct fw_err *err)
 {
 	static const char why[] = "its worker is no longer configured";
-	struct find_missing *gone;
+	struct find_absent *gone;
 	struct buf names;
 	struct jsonw j;
 	int result = -1;
@@ -72,7 +72,7 @@ int devices_of_no_worker(struct txn *g, int64_t now_ms, struct fw_err *err)
 	if (names.failed)
 		err_set(err, ERR_FULL, "too many workers");
 	else if (txn_begin(g, err) == 0) {
-		int n = find_missing_mark_unconfigured(g->db, names.data, why, now_ms, &gone, err);
+		int n = find_absent_mark_unconfigured(g->db, names.data, why, now_ms, &gone, err);
 		result = txn_end(g, mark_absent(g, gone, n, why, now_ms, err), err);
 	}
 	buf_fini(&names);

@@ -5,11 +5,11 @@
 #define ABSENT "UPDATE device SET state = 'absent', state_why = :why, state_at = :now WHERE state = 'ok' AND worker <> '' AND "
 
 /** Run an UPDATE that returns devices. How many, -1. */
-static int gather(struct stmt *s, struct find_missing **out, struct fw_err *err)
+static int gather(struct stmt *s, struct find_absent **out, struct fw_err *err)
 {
 	int n = 0, room = 0, result;
 	*out = NULL;
-	struct find_missing row;
+	struct find_absent row;
 	while ((result = stmt_next(s, err, row.uuid, row.class)) == 1) {
 		if (n == room) {
 			room = room ? 2 * room : 8;
@@ -24,7 +24,7 @@ static int gather(struct stmt *s, struct find_missing **out, struct fw_err *err)
 	return result < 0 ? -1 : n;
 }
 
-int find_missing_mark(struct db *db, const struct find_inventory *has, const char *why, int64_t now_ms, struct find_missing **out,
+int find_absent_mark(struct db *db, const struct find_inventory *has, const char *why, int64_t now_ms, struct find_absent **out,
 	struct fw_err *err)
 {
 	struct stmt *s = db_query(db, err,
@@ -35,15 +35,15 @@ int find_missing_mark(struct db *db, const struct find_inventory *has, const cha
 	return gather(s, out, err);
 }
 
-int find_missing_mark_unconfigured(
-	struct db *db, const char *workers, const char *why, int64_t now_ms, struct find_missing **out, struct fw_err *err)
+int find_absent_mark_unconfigured(
+	struct db *db, const char *workers, const char *why, int64_t now_ms, struct find_absent **out, struct fw_err *err)
 {
 	struct stmt *s = db_query(db, err, ABSENT "worker NOT IN (SELECT value FROM json_each(:workers)) RETURNING uuid, class",
 		"why=%s now=%ld workers=%s", why, now_ms, workers);
 	return gather(s, out, err);
 }
 
-int find_missing_job(struct db *db, const char *uuid, int64_t after, int64_t *job, struct fw_err *err)
+int find_absent_job(struct db *db, const char *uuid, int64_t after, int64_t *job, struct fw_err *err)
 {
 	return db_first_int(db, job, err,
 		"SELECT id FROM job WHERE state = 'queued' AND origin = 'idle' AND device_uuid = :uuid AND id > :after ORDER BY "
