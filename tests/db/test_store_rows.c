@@ -102,7 +102,7 @@ static void cells_missing_from_the_plan_of_a_job_are_found(void **state)
 {
 	struct fixture *f = *state;
 	struct store_job job;
-	int64_t ids[FIND_GONE_MAX];
+	int64_t ids[FIND_MISSING_MAX];
 	char text[200] = "", want[200];
 	int n = -1;
 	ok(db_begin(f->db, &err));
@@ -110,16 +110,16 @@ static void cells_missing_from_the_plan_of_a_job_are_found(void **state)
 	fixture_cell(f, before, 0, "full", 0.001, VERDICT_UNCHANGED);
 	fixture_cell(f, before, 1, "gone already", 0.001, VERDICT_REMOVED);
 	ok(store_job_get(f->db, fixture_job(f, "main", 0xa1, 0xa2, NOW + 1), &job, &err));
-	ok(find_gone_suite(f->db, &job, "ffa", see_gone, text, &err));
+	ok(find_missing_of_suite(f->db, &job, "ffa", see_gone, text, &err));
 	snprintf(want, sizeof want, "full of %lld, ", (long long)before);
 	assert_string_equal(text, want);
 	text[0] = '\0';
-	ok(find_gone_suite(f->db, &job, "other", see_gone, text, &err));
+	ok(find_missing_of_suite(f->db, &job, "other", see_gone, text, &err));
 	assert_string_equal(text, "");
-	assert_int_equal(find_gone_is_reported(f->db, &job, &err), 0);
-	ok(find_gone_no_plan_alerts(f->db, &job, ids, &n, &err));
+	assert_int_equal(find_missing_is_reported(f->db, &job, &err), 0);
+	ok(find_missing_no_plan_alerts(f->db, &job, ids, &n, &err));
 	assert_int_equal(n, 0);
-	ok(find_gone_suite_alerts(f->db, &job, "[\"ffa\"]", ids, &n, &err));
+	ok(find_missing_suite_alerts(f->db, &job, "[\"ffa\"]", ids, &n, &err));
 	assert_int_equal(n, 0);
 	ok(db_commit(f->db, &err));
 }

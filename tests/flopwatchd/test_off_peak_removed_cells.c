@@ -156,7 +156,7 @@ static void a_removed_suite_reports_all_its_cells(void **state)
 	measured(f, lengths_all, 2, 0, 1, 2, 5000);
 	measured(f, lengths_all, 2, 1, 1, 2, 5001);
 	ok(store_job_get(f->db, fixture_job(f, "main", 2, 3, 6000), &job, &err));
-	ok(gone_cells_of_suite(f->db, &job, "ffa", count_cell, &n, &err));
+	ok(missing_cells_of_suite(f->db, &job, "ffa", count_cell, &n, &err));
 	assert_int_equal(n, 8);
 }
 

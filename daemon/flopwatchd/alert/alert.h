@@ -132,7 +132,7 @@ int device_alert_check(
 	struct db *db, const struct config *config, int64_t awake_ms, int64_t now_ms, int *changed, struct fw_err *err);
 
 /*
- * ---- gone_cells ----
+ * ---- missing_cells ----
  * Cells of a suite that a branch measured before and no longer measures, including cells that only off-peak jobs measure. A
  * comparison of a sharded suite has only some cells, so there the suite files are compared. Inside the caller's transaction; loop
  * only.
@@ -142,13 +142,13 @@ int device_alert_check(
  * List cells that are in the suite of the branch's last whole comparison before `c`, were measured there by a push or off-peak,
  * and are missing from `c`'s suite (from `c` itself if the suite is not sharded). In the order of the suite.
  */
-int gone_cells(
-	struct db *db, const struct store_comparison *c, const char *suite, find_gone_fn *each, void *arg, struct fw_err *err);
+int missing_cells(
+	struct db *db, const struct store_comparison *c, const char *suite, find_missing_fn *each, void *arg, struct fw_err *err);
 /**
  * List all cells of a suite that the branch no longer names, as the branch had it before the commit of `job`, each with its
  * last comparison.
  */
-int gone_cells_of_suite(
-	struct db *db, const struct store_job *job, const char *suite, find_gone_fn *each, void *arg, struct fw_err *err);
+int missing_cells_of_suite(
+	struct db *db, const struct store_job *job, const char *suite, find_missing_fn *each, void *arg, struct fw_err *err);
 
 #endif

@@ -41,7 +41,7 @@ static int open_no_plan(struct db *db, const struct config *config, const struct
 {
 	char title[1100];
 	bool is_new;
-	int reported = find_gone_is_reported(db, job, err);
+	int reported = find_missing_is_reported(db, job, err);
 	if (reported)
 		return reported < 0 ? -1 : 0;
 	snprintf(title, sizeof title, "cannot be measured: %s", why);
@@ -52,9 +52,9 @@ static int open_no_plan(struct db *db, const struct config *config, const struct
 static int resolve_no_plan(
 	struct db *db, const struct config *config, const struct store_job *job, int64_t now_ms, struct fw_err *err)
 {
-	int64_t ids[FIND_GONE_MAX];
+	int64_t ids[FIND_MISSING_MAX];
 	char why[96];
-	int n, result = find_gone_no_plan_alerts(db, job, ids, &n, err);
+	int n, result = find_missing_no_plan_alerts(db, job, ids, &n, err);
 	snprintf(why, sizeof why, "commit %.12s can be measured", job->target_sha);
 	return resolve_all(db, config, result, ids, n, why, now_ms, err);
 }
@@ -94,7 +94,7 @@ static int collect_cells(
 	struct db *db, const struct store_job *job, const char *suite, struct alert_cells *out, struct fw_err *err)
 {
 	struct collection g = { db, job, suite, out, err, 0 };
-	return gone_cells_of_suite(db, job, suite, add_unknown, &g, err) || g.rc ? -1 : 0;
+	return missing_cells_of_suite(db, job, suite, add_unknown, &g, err) || g.rc ? -1 : 0;
 }
 
 static int open_lost(struct db *db, const struct config *config, const struct store_job *job, const char *suite, int64_t now_ms,
@@ -122,7 +122,7 @@ static int open_lost(struct db *db, const struct config *config, const struct st
 static int resolve_lost(struct db *db, const struct config *config, const struct store_job *job,
 	const struct resolve_suites *after, int64_t now_ms, struct fw_err *err)
 {
-	int64_t ids[FIND_GONE_MAX];
+	int64_t ids[FIND_MISSING_MAX];
 	char why[96];
 	struct buf suites;
 	struct jsonw j;
@@ -132,7 +132,7 @@ static int resolve_lost(struct db *db, const struct config *config, const struct
 	for (int i = 0; i < after->n; i++)
 		jsonw_string(&j, after->name[i]);
 	jsonw_array_end(&j);
-	int n, rc = find_gone_suite_alerts(db, job, suites.data, ids, &n, err);
+	int n, rc = find_missing_suite_alerts(db, job, suites.data, ids, &n, err);
 	snprintf(why, sizeof why, "commit %.12s names the suite again", job->target_sha);
 	rc = resolve_all(db, config, rc, ids, n, why, now_ms, err);
 	buf_fini(&suites);

@@ -75,14 +75,14 @@ static bool is_target_fault(const struct store_cell *cell)
 static int is_lost_before(struct db *db, const struct result *r, int i, const struct store_comparison *c,
 	const struct store_cell *cell, char class[16], struct fw_err *err)
 {
-	struct find_gone_result word;
+	struct find_missing_result word;
 	class[0] = '\0';
 	if (r->plan.size.parts < 2 || (cell->verdict != VERDICT_UNSUPPORTED && cell->verdict != VERDICT_NOT_COMPARABLE))
 		return 0;
 	judge_target_class(r, i, class);
 	if (!class[0])
 		return 0;
-	if (find_gone_result(db, c->repo, c->branch, r->plan.suite_name, cell->key, c->id, &word, err) != 0)
+	if (find_missing_result(db, c->repo, c->branch, r->plan.suite_name, cell->key, c->id, &word, err) != 0)
 		return -1;
 	return word.is_done ? is_newly_broken(db, r->plan.suite_name, c, cell, err) : 0;
 }
@@ -264,8 +264,8 @@ static int open_gone(struct db *db, const struct config *config, const struct go
 	char title[240];
 	alert_cells_init(&gone);
 	struct lost lost = { &gone, r->plan.suite_name };
-	int result = g->are_rows ? find_gone_removed(db, c, add_lost, &lost, err)
-				 : gone_cells(db, c, r->plan.suite_name, add_lost, &lost, err);
+	int result = g->are_rows ? find_missing_removed(db, c, add_lost, &lost, err)
+				 : missing_cells(db, c, r->plan.suite_name, add_lost, &lost, err);
 	if (result == 0 && gone.n) {
 		snprintf(title, sizeof title, "%d cell%s removed from %s", gone.n, gone.n == 1 ? " is" : "s are", g->from);
 		struct store_alert a = {

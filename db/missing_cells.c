@@ -1,6 +1,6 @@
 #include "db/db.h"
 
-static int each_cell(struct stmt *s, find_gone_fn *each, void *arg, struct fw_err *err)
+static int each_cell(struct stmt *s, find_missing_fn *each, void *arg, struct fw_err *err)
 {
 	const char *key;
 	int64_t comparison;
@@ -22,7 +22,7 @@ static struct stmt *bind_comparison(struct stmt *s, const struct store_compariso
 	return stmt_bind(s, err, "id=%ld repo=%ld suite=%ld branch=%s", c->id, c->repo, c->suite, c->branch);
 }
 
-int find_gone_removed(struct db *db, const struct store_comparison *c, find_gone_fn *each, void *arg, struct fw_err *err)
+int find_missing_removed(struct db *db, const struct store_comparison *c, find_missing_fn *each, void *arg, struct fw_err *err)
 {
 	struct stmt *s = db_stmt(db,
 		"SELECT k.key, k.comparison FROM cell k WHERE k.comparison = :id AND k.verdict = 'removed' AND NOT EXISTS "
@@ -32,7 +32,7 @@ int find_gone_removed(struct db *db, const struct store_comparison *c, find_gone
 	return each_cell(bind_comparison(s, c, err), each, arg, err);
 }
 
-int find_gone_missing(struct db *db, const struct store_comparison *c, find_gone_fn *each, void *arg, struct fw_err *err)
+int find_missing_unmeasured(struct db *db, const struct store_comparison *c, find_missing_fn *each, void *arg, struct fw_err *err)
 {
 	struct stmt *s = db_stmt(db,
 		"SELECT k.key, k.comparison FROM cell k WHERE k.comparison = (SELECT p.id " BEFORE_COMPARISON
@@ -52,8 +52,8 @@ static struct stmt *bind_suite(struct stmt *s, const struct store_job *job, cons
 	return stmt_bind(bind_job(s, job, err), err, "suite=%s", suite);
 }
 
-int find_gone_suite(
-	struct db *db, const struct store_job *job, const char *suite, find_gone_fn *each, void *arg, struct fw_err *err)
+int find_missing_of_suite(
+	struct db *db, const struct store_job *job, const char *suite, find_missing_fn *each, void *arg, struct fw_err *err)
 {
 	struct stmt *s = db_stmt(db,
 		"SELECT k.key, k.comparison FROM cell k WHERE k.comparison = (SELECT p.id " BEFORE_JOB
@@ -62,36 +62,36 @@ int find_gone_suite(
 	return each_cell(bind_suite(s, job, suite, err), each, arg, err);
 }
 
-static int read_last(struct stmt *s, struct find_gone_last *out, struct fw_err *err)
+static int read_last(struct stmt *s, struct find_missing_previous *out, struct fw_err *err)
 {
-	*out = (struct find_gone_last){ .comparison = 0 };
+	*out = (struct find_missing_previous){ .comparison = 0 };
 	return stmt_first(s, err, out->comparison, out->suite, out->parts, out->parts_now) < 0 ? -1 : 0;
 }
 
-int find_gone_last(struct db *db, const struct store_comparison *c, struct find_gone_last *out, struct fw_err *err)
+int find_missing_previous(struct db *db, const struct store_comparison *c, struct find_missing_previous *out, struct fw_err *err)
 {
 	struct stmt *s = db_stmt(db, "SELECT p.id, p.suite, t.parts, u.parts " BEFORE_COMPARISON, err);
 	return read_last(bind_comparison(s, c, err), out, err);
 }
 
-int find_gone_last_of_suite(
-	struct db *db, const struct store_job *job, const char *suite, struct find_gone_last *out, struct fw_err *err)
+int find_missing_previous_of_suite(
+	struct db *db, const struct store_job *job, const char *suite, struct find_missing_previous *out, struct fw_err *err)
 {
 	struct stmt *s = db_stmt(db, "SELECT p.id, p.suite, t.parts, 0 " BEFORE_JOB, err);
 	return read_last(bind_suite(s, job, suite, err), out, err);
 }
 
-int find_gone_suite_text(struct db *db, int64_t suite, struct buf *out, struct fw_err *err)
+int find_missing_suite_text(struct db *db, int64_t suite, struct buf *out, struct fw_err *err)
 {
 	struct stmt *s = db_query(db, err, "SELECT CAST(text AS BLOB) FROM suite WHERE id = :suite", "suite=%ld", suite);
 	return stmt_require(stmt_first_bytes(s, out, err), err, "there is no suite %lld", (long long)suite);
 }
 
-int find_gone_result(struct db *db, int64_t repo, const char *branch, const char *suite, const char *key, int64_t before,
-	struct find_gone_result *out, struct fw_err *err)
+int find_missing_result(struct db *db, int64_t repo, const char *branch, const char *suite, const char *key, int64_t before,
+	struct find_missing_result *out, struct fw_err *err)
 {
 	/* a failure of the base does not concern the target */
-	*out = (struct find_gone_result){ .comparison = 0 };
+	*out = (struct find_missing_result){ .comparison = 0 };
 	return stmt_optional(db_first(db, err, (out->comparison, out->is_done),
 		"SELECT k.comparison, k.verdict NOT IN ('failed', 'rejected', 'removed', 'unsupported') FROM cell k JOIN "
 		"comparison p ON p.id = k.comparison JOIN suite t ON t.id = p.suite JOIN job j ON j.id = p.job WHERE k.key = "
@@ -101,7 +101,7 @@ int find_gone_result(struct db *db, int64_t repo, const char *branch, const char
 		"key=%s repo=%ld branch=%s before=%ld suite=%s", key, repo, branch, before, suite));
 }
 
-int find_gone_is_reported(struct db *db, const struct store_job *job, struct fw_err *err)
+int find_missing_is_reported(struct db *db, const struct store_job *job, struct fw_err *err)
 {
 	struct stmt *s = db_stmt(db,
 		"SELECT 1 FROM alert WHERE repo = :repo AND branch = :branch AND target_sha <> :target AND kind = 'failing' AND "
@@ -115,18 +115,18 @@ int find_gone_is_reported(struct db *db, const struct store_job *job, struct fw_
 	"a.repo = :repo AND a.branch = :branch AND a.state IN ('open', 'acknowledged') AND a.target_sha <> :target "             \
 	"AND NOT EXISTS (SELECT 1 FROM job j WHERE j.repo = a.repo AND j.target_sha = a.target_sha AND j.id > :job) "
 
-int find_gone_no_plan_alerts(struct db *db, const struct store_job *job, int64_t *ids, int *n, struct fw_err *err)
+int find_missing_no_plan_alerts(struct db *db, const struct store_job *job, int64_t *ids, int *n, struct fw_err *err)
 {
 	struct stmt *s = db_stmt(db,
 		"SELECT a.id FROM alert a WHERE " OPEN_BEFORE "AND a.kind = 'failing' AND a.comparison IS NULL AND a.cells = "
 		"'[]'",
 		err);
 	s = bind_job(s, job, err);
-	*n = stmt_ids(s, ids, FIND_GONE_MAX, err);
+	*n = stmt_ids(s, ids, FIND_MISSING_MAX, err);
 	return *n < 0 ? -1 : 0;
 }
 
-int find_gone_suite_alerts(
+int find_missing_suite_alerts(
 	struct db *db, const struct store_job *job, const char *suites_json, int64_t *ids, int *n, struct fw_err *err)
 {
 	struct stmt *s = db_stmt(db,
@@ -134,6 +134,6 @@ int find_gone_suite_alerts(
 		"1 FROM json_each(a.cells) w WHERE w.value ->> 'comparison' IS NULL OR w.value ->> 'suite' NOT IN (SELECT value "
 		"FROM json_each(:suites)))",
 		err);
-	*n = stmt_ids(stmt_bind(bind_job(s, job, err), err, "suites=%s", suites_json), ids, FIND_GONE_MAX, err);
+	*n = stmt_ids(stmt_bind(bind_job(s, job, err), err, "suites=%s", suites_json), ids, FIND_MISSING_MAX, err);
 	return *n < 0 ? -1 : 0;
 }

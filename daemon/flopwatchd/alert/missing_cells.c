@@ -4,13 +4,13 @@
 
 enum { SUITE_BYTES_MAX = 1 << 20 };
 
-struct gone_query {
+struct missing_query {
 	struct db *db;
 	int64_t repo, before; /* only earlier comparisons count */
 	const char *branch, *suite;
 	int n; /* keys of the cells that still exist, sorted: key[n] */
 	const char **key;
-	find_gone_fn *each;
+	find_missing_fn *each;
 	void *arg;
 };
 
@@ -19,7 +19,7 @@ static int by_text(const void *a, const void *b)
 	return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-static bool has_key(const struct gone_query *a, const char *key)
+static bool has_key(const struct missing_query *a, const char *key)
 {
 	return a->n && bsearch(&key, a->key, (size_t)a->n, sizeof *a->key, by_text);
 }
@@ -31,14 +31,14 @@ static int read_suite(struct db *db, int64_t suite, const char *name, struct sui
 	struct fw_err mistakes = { 0 };
 	*out = (struct suite){ .n_cells = 0 };
 	buf_init(&text, SUITE_BYTES_MAX);
-	int result = find_gone_suite_text(db, suite, &text, err);
+	int result = find_missing_suite_text(db, suite, &text, err);
 	if (result == 0)
 		result = suite_parse(text.data ? text.data : "", text.len, name, out, &mistakes) == 0;
 	buf_fini(&text);
 	return result;
 }
 
-static void copy_keys(struct gone_query *a, const struct suite *after)
+static void copy_keys(struct missing_query *a, const struct suite *after)
 {
 	a->key = mem_alloc_zero((size_t)after->n_cells + 1, sizeof *a->key);
 	for (int i = 0; i < after->n_cells; i++)
@@ -46,15 +46,15 @@ static void copy_keys(struct gone_query *a, const struct suite *after)
 	qsort(a->key, (size_t)a->n, sizeof *a->key, by_text);
 }
 
-static int report_measured(const struct gone_query *a, const struct suite *before, struct fw_err *err)
+static int report_measured(const struct missing_query *a, const struct suite *before, struct fw_err *err)
 {
 	int result = 0;
 	for (int i = 0; i < before->n_cells && result == 0; i++) {
-		struct find_gone_result word;
+		struct find_missing_result word;
 		const char *key = before->cell[i].key;
 		if (has_key(a, key))
 			continue;
-		result = find_gone_result(a->db, a->repo, a->branch, a->suite, key, a->before, &word, err);
+		result = find_missing_result(a->db, a->repo, a->branch, a->suite, key, a->before, &word, err);
 		if (result == 0 && word.comparison)
 			a->each(a->arg, key, word.comparison);
 	}
@@ -63,13 +63,13 @@ static int report_measured(const struct gone_query *a, const struct suite *befor
 
 static void forward_cell(void *arg, const char *key, int64_t comparison)
 {
-	const struct gone_query *a = arg;
+	const struct missing_query *a = arg;
 	if (!has_key(a, key))
 		a->each(a->arg, key, comparison);
 }
 
 static int compare_suites(
-	struct gone_query *a, const struct store_comparison *c, const struct find_gone_last *last, struct fw_err *err)
+	struct missing_query *a, const struct store_comparison *c, const struct find_missing_previous *last, struct fw_err *err)
 {
 	struct suite before = { 0 }, after;
 	int result = read_suite(a->db, c->suite, a->suite, &after, err);
@@ -78,7 +78,7 @@ static int compare_suites(
 		int known = last->parts > 1 ? read_suite(a->db, last->suite, a->suite, &before, err) : 0;
 		result = known < 0    ? -1
 			 : known == 1 ? report_measured(a, &before, err)
-				      : find_gone_missing(a->db, c, forward_cell, a, err);
+				      : find_missing_unmeasured(a->db, c, forward_cell, a, err);
 	}
 	free(a->key);
 	suite_fini(&after);
@@ -86,34 +86,34 @@ static int compare_suites(
 	return result;
 }
 
-int gone_cells(
-	struct db *db, const struct store_comparison *c, const char *suite, find_gone_fn *each, void *arg, struct fw_err *err)
+int missing_cells(
+	struct db *db, const struct store_comparison *c, const char *suite, find_missing_fn *each, void *arg, struct fw_err *err)
 {
-	struct gone_query a = {
+	struct missing_query a = {
 		.db = db, .repo = c->repo, .before = c->id, .branch = c->branch, .suite = suite, .each = each, .arg = arg
 	};
-	struct find_gone_last last;
-	if (find_gone_last(db, c, &last, err) != 0)
+	struct find_missing_previous last;
+	if (find_missing_previous(db, c, &last, err) != 0)
 		return -1;
 	if (last.parts < 2 && last.parts_now < 2)
-		return find_gone_missing(db, c, each, arg, err);
+		return find_missing_unmeasured(db, c, each, arg, err);
 	return last.suite == c->suite ? 0 : compare_suites(&a, c, &last, err);
 }
 
-int gone_cells_of_suite(
-	struct db *db, const struct store_job *job, const char *suite, find_gone_fn *each, void *arg, struct fw_err *err)
+int missing_cells_of_suite(
+	struct db *db, const struct store_job *job, const char *suite, find_missing_fn *each, void *arg, struct fw_err *err)
 {
-	struct gone_query a = {
+	struct missing_query a = {
 		.db = db, .repo = job->repo, .before = INT64_MAX, .branch = job->branch, .suite = suite, .each = each, .arg = arg
 	};
-	struct find_gone_last last;
+	struct find_missing_previous last;
 	struct suite before = { 0 };
-	if (find_gone_last_of_suite(db, job, suite, &last, err) != 0)
+	if (find_missing_previous_of_suite(db, job, suite, &last, err) != 0)
 		return -1;
 	int known = last.parts > 1 ? read_suite(db, last.suite, suite, &before, err) : 0;
 	int result = known < 0    ? -1
 		     : known == 1 ? report_measured(&a, &before, err)
-				  : find_gone_suite(db, job, suite, each, arg, err);
+				  : find_missing_of_suite(db, job, suite, each, arg, err);
 	suite_fini(&before);
 	return result;
 }
