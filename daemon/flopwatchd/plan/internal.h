@@ -34,7 +34,7 @@ struct ancestor {
 };
 
 /*
- * ---- environment_again ----
+ * ---- environment_retry ----
  * Failed measurements of an environment change are queued again, and those of an absent device are transferred to other devices.
  * A job that a user cancelled stays cancelled. Loop only; inside the caller's transaction.
  */
@@ -45,7 +45,7 @@ enum { ENVIRONMENT_TRIES = 3 }; /* of either job, by all devices of a class */
 int environment_cancel_jobs(struct db *db, const char *uuid, const char *why, int64_t now_ms, struct fw_err *err);
 
 /*
- * ---- environment_seen ----
+ * ---- environment_update ----
  * Environment changes: another compiler, library, driver, VBIOS, power limit or device in a worker's hello is measured before its
  * effect can be attributed to a commit. An upstream commit is rebuilt and compared with its cached old module; the reference
  * commit is timed again, to begin the new baseline period and to compare with the old one. Loop only; inside the caller's
@@ -57,7 +57,7 @@ int environment_cancel_jobs(struct db *db, const char *uuid, const char *why, in
  * history. A change that another device of its class saw is not measured again. A device that `is_new` replaces a device of its
  * kind that the worker no longer has. *n counts the jobs.
  */
-int environment_seen(struct db *db, const struct config *config, const char *worker, const struct msg_device *d, bool is_new,
+int environment_update(struct db *db, const struct config *config, const char *worker, const struct msg_device *d, bool is_new,
 	int64_t now_ms, int *n, struct fw_err *err);
 
 /* ---- suites_requested: The suites of a job, before and after its manifests are known. Pure. ---- */

@@ -51,7 +51,7 @@ int claim_mark_sent(struct txn *g, const char *worker, const struct msg_device *
 	struct fw_err *err);
 
 /*
- * ---- devices_seen ----
+ * ---- devices_update ----
  * The devices of a worker's hello: new ones are stored, measurements of environment changes are queued, and devices that the
  * worker no longer has become absent. A worker that does not respond or has no device is no evidence. A scheduler grants devices
  * one by one: there, a device is absent if a month passed in which only others of the machine were seen.
@@ -61,10 +61,10 @@ int claim_mark_sent(struct txn *g, const char *worker, const struct msg_device *
  * Store the devices of worker `w` at `now_ms`, except those that the configuration excludes. Cancels the daemon's own queued jobs
  * for devices that no longer exist. *n counts the queued jobs. Runs its own transaction. Err: the database.
  */
-int devices_seen(
+int devices_update(
 	struct txn *g, const struct config_worker *w, const struct msg_hello *hello, int64_t now_ms, int *n, struct fw_err *err);
 /** Mark devices of workers that are no longer configured as absent. Runs its own transaction. Err: the database. */
-int devices_of_no_worker(struct txn *g, int64_t now_ms, struct fw_err *err);
+int devices_mark_unconfigured(struct txn *g, int64_t now_ms, struct fw_err *err);
 
 /*
  * ---- resolve ----

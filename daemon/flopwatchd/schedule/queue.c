@@ -485,7 +485,7 @@ int queue_start(struct loop *l, struct config *c, struct db *db, void (*on_event
 		for (int k = 0; k < n; k++)
 			insert_slot(q, q->n_slots, slot_new(&q->host, &c->worker[i], c->worker[i].builds ? n + k : k));
 	}
-	if (devices_of_no_worker(&q->txn, clock_utc_ms(), err) != 0) {
+	if (devices_mark_unconfigured(&q->txn, clock_utc_ms(), err) != 0) {
 		queue_stop(q);
 		return -1;
 	}

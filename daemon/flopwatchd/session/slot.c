@@ -244,7 +244,7 @@ static void store_devices(struct slot *s, const struct msg_hello *hello)
 	s->failures = 0;
 	if (s->worker->builds)
 		slot_clear_builds(s); /* a builder has no device */
-	else if (devices_seen(s->host->txn, s->worker, hello, clock_utc_ms(), &n_requested, &err) != 0)
+	else if (devices_update(s->host->txn, s->worker, hello, clock_utc_ms(), &n_requested, &err) != 0)
 		log_error("device.store", "worker=%s err=%s", s->worker->name, log_quote(err.text));
 	if (n_requested)
 		s->host->changed(s->host->arg);

@@ -56,7 +56,7 @@ static void says(const char *which, int64_t now_ms)
 		d->index = (int)strtol(at, (char **)&at, 10);
 		snprintf(d->uuid, sizeof d->uuid, "sim-%d", d->index);
 	}
-	ok(devices_seen(&txn, &config->worker[0], hello, now_ms, &n, &err));
+	ok(devices_update(&txn, &config->worker[0], hello, now_ms, &n, &err));
 }
 
 static const char *states(struct fixture *f)
@@ -147,10 +147,10 @@ static void unconfigured_workers_have_no_devices(void **state)
 {
 	struct fixture *f = *state;
 	says("0 1", 1000);
-	ok(devices_of_no_worker(&txn, 2000, &err));
+	ok(devices_mark_unconfigured(&txn, 2000, &err));
 	assert_string_equal(states(f), "ok ok");
 	snprintf(config->worker[0].name, sizeof config->worker[0].name, "other");
-	ok(devices_of_no_worker(&txn, 3000, &err));
+	ok(devices_mark_unconfigured(&txn, 3000, &err));
 	assert_string_equal(states(f), "absent absent");
 }
 

@@ -77,7 +77,7 @@ static int requested(struct fixture *f, const struct msg_device *d, bool is_new)
 	int64_t id;
 	ok(store_device_put(f->db, d, 2000, &id, &err));
 	ok(store_device_through(f->db, id, "gpu", "", false, &err));
-	ok(environment_seen(f->db, config, "gpu", d, is_new, 2000, &n, &err));
+	ok(environment_update(f->db, config, "gpu", d, is_new, 2000, &n, &err));
 	return n;
 }
 
@@ -426,5 +426,5 @@ int main(void)
 		cmocka_unit_test_setup_teardown(reverting_a_change_leaves_earlier_alerts_open, setup, teardown),
 		cmocka_unit_test_setup_teardown(every_suite_of_a_device_is_queued, setup, teardown),
 		cmocka_unit_test_setup_teardown(only_the_first_of_two_new_devices_queues_a_job, setup, teardown) };
-	return cmocka_run_group_tests_name("environment_seen", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("environment_update", tests, NULL, NULL);
 }

@@ -2,7 +2,7 @@
 
 #include "flopwatchd/alert/alert.h"
 
-/* ---- environment_again ---- */
+/* ---- environment_retry ---- */
 
 /* Queue another job like a failed one. Returns 1 and its id, 0 it did not fail or failed too often, -1. */
 static int queue_again(
@@ -30,7 +30,7 @@ static int queue_again(
 }
 
 /* Queue the change's failed jobs again, unless they failed ENVIRONMENT_TRIES times. *n counts the queued jobs. */
-static int environment_again(
+static int environment_retry(
 	struct db *db, const struct store_environment_change *change, int64_t now_ms, int *n, struct fw_err *err)
 {
 	struct store_environment_change next = *change;
@@ -81,7 +81,7 @@ int environment_cancel_jobs(struct db *db, const char *uuid, const char *why, in
 	return found;
 }
 
-/* ---- environment_seen ---- */
+/* ---- environment_update ---- */
 
 enum { PRIORITY_ENVIRONMENT = -1, VERSION_SIZE = 256 };
 
@@ -266,7 +266,7 @@ static int check_device(struct db *db, const struct config *config, const struct
 	if (known < 0)
 		return -1;
 	if (known && strcmp(last.is, change.is) == 0) /* it is or was being measured, or that failed */
-		return environment_again(db, &last, now_ms, n, err);
+		return environment_retry(db, &last, now_ms, n, err);
 	snprintf(change.suite, sizeof change.suite, "%s", t->suite);
 	snprintf(change.uuid, sizeof change.uuid, "%s", d->uuid);
 	if (known && resolve_undone(db, config, &change, now_ms, err))
@@ -293,7 +293,7 @@ static int check_device(struct db *db, const struct config *config, const struct
 	return store_environment_change_insert(db, &change, err);
 }
 
-int environment_seen(struct db *db, const struct config *config, const char *worker, const struct msg_device *d, bool is_new,
+int environment_update(struct db *db, const struct config *config, const char *worker, const struct msg_device *d, bool is_new,
 	int64_t now_ms, int *n, struct fw_err *err)
 {
 	char before[64] = "";

@@ -56,7 +56,7 @@ static int mark_missing(struct txn *g, const struct config_worker *w, const stru
 	return mark_absent(g, gone, n, why, now_ms, err);
 }
 
-int devices_of_no_worker(struct txn *g, int64_t now_ms, struct fw_err *err)
+int devices_mark_unconfigured(struct txn *g, int64_t now_ms, struct fw_err *err)
 {
 	static const char why[] = "its worker is no longer configured";
 	struct find_absent *gone;
@@ -117,7 +117,7 @@ static int store_devices(
 	jsonw_array_end(&named);
 	for (int i = 0; i < hello->n_devices && result == 0; i++)
 		if (claim_wants(w, &hello->device[i]))
-			result = environment_seen(g->db, g->config, w->name, &hello->device[i], is_new[i], now_ms, n, err);
+			result = environment_update(g->db, g->config, w->name, &hello->device[i], is_new[i], now_ms, n, err);
 	if (result == 0 && names.failed)
 		result = err_set(err, ERR_FULL, "too many devices");
 	if (result == 0 && n_its > 0)
@@ -126,7 +126,7 @@ static int store_devices(
 	return result;
 }
 
-int devices_seen(
+int devices_update(
 	struct txn *g, const struct config_worker *w, const struct msg_hello *hello, int64_t now_ms, int *n, struct fw_err *err)
 {
 	*n = 0;
