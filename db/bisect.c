@@ -6,7 +6,7 @@
 
 /* ---- the row --------------------------------------------------------------------------------------------------------- */
 
-#define CELLS WORDS_TEXT("bisect_cell", "bisect", "b.id")
+#define CELLS LIST_TEXT("bisect_cell", "bisect", "b.id")
 
 #define BISECT_COLUMNS                                                                                                           \
 	"b.id, b.repo, b.alert, b.comparison, b.job, r.name, b.origin, b.goal, b.good_sha, b.bad_sha, b.suite, "                 \
@@ -23,7 +23,7 @@ static void read_bisect(struct stmt *s, struct store_bisect *out)
 
 static int put_cells(struct db *db, const struct store_bisect *b, struct fw_err *err)
 {
-	return words_put(
+	return list_put(
 		db_stmt(db, "INSERT INTO bisect_cell (bisect, n, word) VALUES (:owner, :n, :word)", err), b->id, b->cells, err);
 }
 

@@ -701,13 +701,13 @@ int store_baseline_period_devices(struct db *db, int64_t repo, struct store_base
 int store_baseline_period_of_class(
 	struct db *db, int64_t repo, int64_t class, struct store_baseline_period *out, struct fw_err *err);
 
-/* ---- words: Lists of words: rows in the database, a text with single spaces in memory. ---- */
+/* ---- list: Lists of words: rows in the database, a text with single spaces in memory. ---- */
 
 /** Store each word of `text` as a row. `insert` has the parameters :owner, :n (from 0) and :word; NULL: as stmt_run(NULL). */
-int words_put(struct stmt *insert, int64_t owner, const char *text, struct fw_err *err);
+int list_put(struct stmt *insert, int64_t owner, const char *text, struct fw_err *err);
 
 /** SQL expression: the words of one owner as text. `table` has the key (owner, n). */
-#define WORDS_TEXT(table, owner, id)                                                                                             \
+#define LIST_TEXT(table, owner, id)                                                                                             \
 	"coalesce((SELECT group_concat(word, ' ') FROM (SELECT word FROM " table " WHERE " owner " = " id " ORDER BY "           \
 	"n)), '')"
 
@@ -734,8 +734,8 @@ enum { STORE_JOB_CELLS_SIZE = 4096, STORE_JOB_NAME_SIZE = 256 };
 	", 0) < j.queued_at THEN -j.id ELSE max(j.queued_at, coalesce(" STORE_JOB_BRANCH_SERVED ", 0)) END, j.id "
 
 /* Cells and peers of a job as text. */
-#define STORE_JOB_CELLS WORDS_TEXT("job_cell", "job", "j.id")
-#define STORE_JOB_PEERS WORDS_TEXT("job_peer", "job", "j.id")
+#define STORE_JOB_CELLS LIST_TEXT("job_cell", "job", "j.id")
+#define STORE_JOB_PEERS LIST_TEXT("job_peer", "job", "j.id")
 
 #define STORE_JOB_RESOLVED "EXISTS (SELECT 1 FROM job_plan p WHERE p.job = j.id) "
 
@@ -1310,7 +1310,7 @@ int view_counts(struct db *db, view_count_fn *each, void *arg, struct fw_err *er
 /*
  * ---- comparison ----
  * Views for API and pages: rows as structs, passed to a callback one by one. Views of final rows are here; those of changing
- * rows (jobs, alerts, devices, events) are in live.c.
+ * rows (jobs, alerts, devices, events) are in view_live.c.
  *
  * Texts in a row are valid inside the callback only. A callback must not start the same view again (other views are fine).
  * Lists come newest first; `before` is the last id the reader has (0: from the newest) and `limit` at most VIEW_ROWS_MAX.
@@ -2503,19 +2503,19 @@ struct profile_answer {
 int profile_answer(struct db *db, int64_t profile, enum jobstate state, const char *state_why, const char *key,
 	struct profile_answer *out, struct fw_err *err);
 
-/* ---- ran: Provider and configuration that each side of a cell ran. ---- */
+/* ---- used_config: Provider and configuration that each side of a cell ran. ---- */
 
-enum { RAN_BASE, RAN_TARGET, RAN_SIDES };
+enum { USED_CONFIG_BASE, USED_CONFIG_TARGET, USED_CONFIG_SIDES };
 
 /** "" where a side did not report it. */
-struct ran {
-	char provider[RAN_SIDES][48], config[RAN_SIDES][160];
+struct used_config {
+	char provider[USED_CONFIG_SIDES][48], config[USED_CONFIG_SIDES][160];
 };
 
 /** Read both sides of a cell; missing reports are no error. */
-int ran_read(struct db *db, int64_t cell, struct ran *out, struct fw_err *err);
+int used_config_read(struct db *db, int64_t cell, struct used_config *out, struct fw_err *err);
 /** The integer after NAME= in a configuration like "BLOCK_M=128 STAGES=2"; 0 none. */
-int ran_number(const char *config, const char *name);
+int used_config_number(const char *config, const char *name);
 
 /* ---- range: The range of commits that contains the cause of a slowdown, and the jobs that narrow it. Loop only. ---- */
 
@@ -2948,7 +2948,7 @@ int view_measured(struct db *db, int64_t profile, view_measured_fn *each, void *
  * ---- view_profile ----
  * Views of profiles: the request and its state, the result of each cell, and its causes.
  *
- * The rules of db/live.c hold: texts of a row are valid inside the callback only, a callback must not start the same view again
+ * The rules of db/view_live.c hold: texts of a row are valid inside the callback only, a callback must not start the same view again
  * (others are fine), lists come newest first from below `before` (0: from the newest), absent numbers are NAN, absent ids and
  * times 0.
  */

@@ -59,7 +59,7 @@ static int change_one(struct db *db, struct stmt *s, int64_t id, const char *wha
 
 static int put_cells(struct db *db, const struct store_job *j, struct fw_err *err)
 {
-	return words_put(
+	return list_put(
 		db_stmt(db, "INSERT INTO job_cell (job, n, word) VALUES (:owner, :n, :word)", err), j->id, j->cells_glob, err);
 }
 

@@ -47,7 +47,7 @@ int store_peer_names(struct db *db, int64_t job, const char *peers, struct fw_er
 {
 	if (db_exec(db, err, "DELETE FROM job_peer WHERE job = :id", "id=%ld", job))
 		return -1;
-	return words_put(db_stmt(db, "INSERT INTO job_peer (job, n, word) VALUES (:owner, :n, :word)", err), job, peers, err);
+	return list_put(db_stmt(db, "INSERT INTO job_peer (job, n, word) VALUES (:owner, :n, :word)", err), job, peers, err);
 }
 
 /* ---- measured comparisons ----------------------------------------------------------------------------------------------- */

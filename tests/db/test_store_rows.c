@@ -69,13 +69,13 @@ static void steps_of_a_device_add_up(void **state)
 static void numbers_of_a_configuration(void **state)
 {
 	(void)state;
-	assert_int_equal(ran_number("BLOCK_M=128 STAGES=2", "STAGES"), 2);
-	assert_int_equal(ran_number("NUM_STAGES=4 STAGES=2", "STAGES"), 2);
-	assert_int_equal(ran_number("NUM_STAGES=4", "STAGES"), 0);
-	assert_int_equal(ran_number("STAGES_MAX=4", "STAGES"), 0);
-	assert_int_equal(ran_number("STAGES=-1", "STAGES"), 0);
-	assert_int_equal(ran_number("STAGES=1000000", "STAGES"), 0);
-	assert_int_equal(ran_number("", "STAGES"), 0);
+	assert_int_equal(used_config_number("BLOCK_M=128 STAGES=2", "STAGES"), 2);
+	assert_int_equal(used_config_number("NUM_STAGES=4 STAGES=2", "STAGES"), 2);
+	assert_int_equal(used_config_number("NUM_STAGES=4", "STAGES"), 0);
+	assert_int_equal(used_config_number("STAGES_MAX=4", "STAGES"), 0);
+	assert_int_equal(used_config_number("STAGES=-1", "STAGES"), 0);
+	assert_int_equal(used_config_number("STAGES=1000000", "STAGES"), 0);
+	assert_int_equal(used_config_number("", "STAGES"), 0);
 }
 
 static void files_that_a_push_changes(void **state)

@@ -13,7 +13,7 @@ broken() { # name, file, line appended to it, script, its message
 }
 ok "the copy follows layers.txt" "$root/tests/layers.py"
 ok "and the rule of families" "$root/tests/lint/families.py"
-broken "a family's word elsewhere is found" db/live.c 'static int seqlen;' lint/families.py 'db/live.c:[0-9]+: names seqlen, which is attention'
+broken "a family's word elsewhere is found" db/view_live.c 'static int seqlen;' lint/families.py 'db/view_live.c:[0-9]+: names seqlen, which is attention'
 broken "so is a name of a family's header" daemon/worker/compare_alone.c 'static int f = FW_LINEAR;' lint/families.py 'daemon/worker/compare_alone.c:[0-9]+: names FW_LINEAR, which is linear'
 broken "a file that may name it in a string may not elsewhere" daemon/readers/ffa.c 'static int seqlen;' lint/families.py 'daemon/readers/ffa.c:[0-9]+: names seqlen outside of a string'
 broken "a file that may name one word may not name others" daemon/readers/ffa.c 'static const char *x = "causal";' lint/families.py 'daemon/readers/ffa.c:[0-9]+: names causal'

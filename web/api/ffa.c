@@ -43,7 +43,7 @@ struct figures {
 static void take_phase(struct figures *f, const char *name, double value)
 {
 	const char *dot = strrchr(name, '.');
-	if (!dot || strcmp(dot, f->profile->side == RAN_BASE ? ".base_ms" : ".target_ms") != 0)
+	if (!dot || strcmp(dot, f->profile->side == USED_CONFIG_BASE ? ".base_ms" : ".target_ms") != 0)
 		return;
 	int phase = ffa_csv_phase(name, (size_t)(dot - name), f->row->backward);
 	if (phase >= 0)
@@ -64,7 +64,7 @@ static void take_metric(void *arg, const char *name, const char *unit, double va
 static double latency(const struct store_cell *c, const struct figures *f, int side)
 {
 	double base_ms = c->decider == DECIDER_SUSTAINED_RUNS ? f->sustained_ms : c->base_median_ms;
-	double ms = side == RAN_BASE                              ? base_ms
+	double ms = side == USED_CONFIG_BASE                              ? base_ms
 		    : isfinite(base_ms) && isfinite(c->decided_m) ? base_ms * exp(c->decided_m)
 								  : c->target_median_ms;
 	return ms > 0 ? ms : -1;
@@ -73,7 +73,7 @@ static double latency(const struct store_cell *c, const struct figures *f, int s
 static void take_cell(void *arg, const struct store_cell *c)
 {
 	struct profile *p = arg;
-	struct ran ran;
+	struct used_config used;
 	if (p->failed || !ffa_csv_takes(p->sparse, c->key))
 		return;
 	json_t *shape = json_loads(c->shape, 0, NULL);
@@ -83,13 +83,13 @@ static void take_cell(void *arg, const struct store_cell *c)
 		.ratio = json_number_value(json_object_get(shape, "sparsity_ratio")),
 		.block = (int)json_integer_value(json_object_get(shape, "block")) };
 	struct figures f = { .profile = p, .row = &row, .sustained_ms = NAN };
-	if (view_metrics(p->db, c->id, take_metric, &f, p->err) != 0 || ran_read(p->db, c->id, &ran, p->err) != 0) {
+	if (view_metrics(p->db, c->id, take_metric, &f, p->err) != 0 || used_config_read(p->db, c->id, &used, p->err) != 0) {
 		p->failed = -1;
 		json_decref(shape);
 		return;
 	}
-	row.tile_q = ran_number(ran.config[p->side], "BLOCK_M");
-	row.tile_k = ran_number(ran.config[p->side], "BLOCK_N");
+	row.tile_q = used_config_number(used.config[p->side], "BLOCK_M");
+	row.tile_k = used_config_number(used.config[p->side], "BLOCK_N");
 	row.latency_ms = latency(c, &f, p->side);
 	row.tflops = row.latency_ms > 0 && isfinite(c->flops) ? c->flops / row.latency_ms * 1e-9 : -1;
 	p->rows += p->is_identical || row.latency_ms > 0;
@@ -112,18 +112,18 @@ static int write_profile(struct db *db, const struct view *v, bool sparse, int s
 static int write_comparison(struct db *db, const struct view *v, bool sparse, struct buf *out, struct fw_err *err)
 {
 	static const char *const names[] = { "the base's profile", "the target's profile" };
-	struct buf text[RAN_SIDES];
-	struct ffa_file file[RAN_SIDES];
+	struct buf text[USED_CONFIG_SIDES];
+	struct ffa_file file[USED_CONFIG_SIDES];
 	int result = 0, rows;
-	for (int side = 0; side < RAN_SIDES; side++)
+	for (int side = 0; side < USED_CONFIG_SIDES; side++)
 		buf_init(&text[side], FILE_MAX);
-	for (int side = 0; side < RAN_SIDES && result == 0; side++) {
+	for (int side = 0; side < USED_CONFIG_SIDES && result == 0; side++) {
 		result = write_profile(db, v, sparse, side, &text[side], err);
 		file[side] = (struct ffa_file){ .text = text[side].data, .len = text[side].len, .name = names[side] };
 	}
 	if (result == 0)
-		result = ffa_compare(&file[RAN_BASE], &file[RAN_TARGET], v->is_identical ? "identical" : "", out, &rows, err);
-	for (int side = 0; side < RAN_SIDES; side++)
+		result = ffa_compare(&file[USED_CONFIG_BASE], &file[USED_CONFIG_TARGET], v->is_identical ? "identical" : "", out, &rows, err);
+	for (int side = 0; side < USED_CONFIG_SIDES; side++)
 		buf_fini(&text[side]);
 	return result;
 }
@@ -173,7 +173,7 @@ int api_comparison_ffa(struct site *site, struct http_request *r, struct http_re
 	else if (file->base && file->target)
 		result = write_comparison(site->db, &v, file->sparse, &response->body, err);
 	else
-		result = write_profile(site->db, &v, file->sparse, file->base ? RAN_BASE : RAN_TARGET, &response->body, err);
+		result = write_profile(site->db, &v, file->sparse, file->base ? USED_CONFIG_BASE : USED_CONFIG_TARGET, &response->body, err);
 	buf_fini(&known);
 	return result;
 }

@@ -302,11 +302,11 @@ struct body {
 };
 
 static void write_side(
-	struct jsonw *j, const char *key, double median_ms, double flops, double bytes, const struct ran *ran, int side)
+	struct jsonw *j, const char *key, double median_ms, double flops, double bytes, const struct used_config *used, int side)
 {
 	jsonw_key(j, key);
 	jsonw_format(j, "{ median_ms=%g tflops=%g gb_s=%g provider?=%s configuration?=%s }", median_ms,
-		view_tflops(flops, median_ms), bytes / median_ms * 1e-6, ran->provider[side], ran->config[side]);
+		view_tflops(flops, median_ms), bytes / median_ms * 1e-6, used->provider[side], used->config[side]);
 }
 
 static void write_flags(struct jsonw *j, const struct store_cell *c)
@@ -521,9 +521,9 @@ static void write_cell(void *arg, const struct store_cell *c)
 	struct body *b = arg;
 	struct jsonw *j = &b->j;
 	struct figures f;
-	struct ran ran;
+	struct used_config used;
 	int confirmed = b->failed ? 0 : view_confirmed(b->db, c->id, b->err);
-	if (b->failed || confirmed < 0 || figures_read(b->db, c->id, &f, b->err) || ran_read(b->db, c->id, &ran, b->err)) {
+	if (b->failed || confirmed < 0 || figures_read(b->db, c->id, &f, b->err) || used_config_read(b->db, c->id, &used, b->err)) {
 		b->failed = -1;
 		return;
 	}
@@ -544,8 +544,8 @@ static void write_cell(void *arg, const struct store_cell *c)
 	else
 		jsonw_null(j);
 	jsonw_format(j, "flops_useful=%g bytes_useful=%g threshold_pct=%g", c->flops, c->bytes, c->threshold_pct);
-	write_side(j, "base", c->base_median_ms, c->flops, c->bytes, &ran, RAN_BASE);
-	write_side(j, "target", c->target_median_ms, c->flops, c->bytes, &ran, RAN_TARGET);
+	write_side(j, "base", c->base_median_ms, c->flops, c->bytes, &used, USED_CONFIG_BASE);
+	write_side(j, "target", c->target_median_ms, c->flops, c->bytes, &used, USED_CONFIG_TARGET);
 	write_artifact(b, "tried", "cell", c->id, "tried");
 	write_artifact(b, "kernels", "cell", c->id, "kernels");
 	jsonw_format(j, "change_pct=%g ci_low_pct=%g ci_high_pct=%g mde_pct=%g", c->change_pct, c->ci_low_pct, c->ci_high_pct,

@@ -5,38 +5,38 @@
 
 enum { NODES_MAX_BYTES = 4 << 20 };
 
-struct said {
-	const char *provider[RAN_SIDES], *config[RAN_SIDES];
+struct reported {
+	const char *provider[USED_CONFIG_SIDES], *config[USED_CONFIG_SIDES];
 };
 
 #define SIDE(side)                                                                                                               \
 	{                                                                                                                        \
-		{ JSONR_KEY("provider"), .kind = JSONR_TEXT, .offset = offsetof(struct said, provider[side]) },                  \
-			{ JSONR_KEY("config"), .kind = JSONR_TEXT, .offset = offsetof(struct said, config[side]) },              \
+		{ JSONR_KEY("provider"), .kind = JSONR_TEXT, .offset = offsetof(struct reported, provider[side]) },                  \
+			{ JSONR_KEY("config"), .kind = JSONR_TEXT, .offset = offsetof(struct reported, config[side]) },              \
 		{                                                                                                                \
 			.key = NULL                                                                                              \
 		}                                                                                                                \
 	}
-static const struct jsonr_field base_side[] = SIDE(RAN_BASE), target_side[] = SIDE(RAN_TARGET);
+static const struct jsonr_field base_side[] = SIDE(USED_CONFIG_BASE), target_side[] = SIDE(USED_CONFIG_TARGET);
 static const struct jsonr_field sides[] = { { JSONR_KEY("base"), .kind = JSONR_OBJECT, .inner = base_side },
 	{ JSONR_KEY("target"), .kind = JSONR_OBJECT, .inner = target_side }, { .key = NULL } };
 
-static int read_report(const struct buf *text, struct ran *out, struct fw_err *err)
+static int read_report(const struct buf *text, struct used_config *out, struct fw_err *err)
 {
 	struct jsonr r;
-	struct said said = { { "", "" }, { "", "" } };
+	struct reported reported = { { "", "" }, { "", "" } };
 	char *room = mem_alloc(text->len + 1);
 	jsonr_init(&r, text->data, text->len, room);
-	jsonr_object(&r, sides, &said);
-	for (int i = 0; i < RAN_SIDES && !r.failed; i++) {
-		snprintf(out->provider[i], sizeof out->provider[i], "%s", said.provider[i]);
-		snprintf(out->config[i], sizeof out->config[i], "%s", said.config[i]);
+	jsonr_object(&r, sides, &reported);
+	for (int i = 0; i < USED_CONFIG_SIDES && !r.failed; i++) {
+		snprintf(out->provider[i], sizeof out->provider[i], "%s", reported.provider[i]);
+		snprintf(out->config[i], sizeof out->config[i], "%s", reported.config[i]);
 	}
 	free(room);
 	return r.failed ? err_set(err, ERR_INTERNAL, "the stored provider and configuration of a cell cannot be read") : 0;
 }
 
-int ran_read(struct db *db, int64_t cell, struct ran *out, struct fw_err *err)
+int used_config_read(struct db *db, int64_t cell, struct used_config *out, struct fw_err *err)
 {
 	struct buf text;
 	struct fw_err why = { 0 };
@@ -51,7 +51,7 @@ int ran_read(struct db *db, int64_t cell, struct ran *out, struct fw_err *err)
 	return result;
 }
 
-int ran_number(const char *config, const char *name)
+int used_config_number(const char *config, const char *name)
 {
 	size_t len = strlen(name);
 	for (const char *at = strstr(config, name); at; at = strstr(at + len, name)) {

@@ -1,6 +1,6 @@
 #include "db/db.h"
 
-int words_put(struct stmt *insert, int64_t owner, const char *text, struct fw_err *err)
+int list_put(struct stmt *insert, int64_t owner, const char *text, struct fw_err *err)
 {
 	text += strspn(text, " ");
 	for (int n = 0; *text; n++) {

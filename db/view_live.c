@@ -1,4 +1,4 @@
-/** live.c - queries over alerts, jobs, devices and events; one statement a filter, so that each reads one index. */
+/** view_live.c - queries over alerts, jobs, devices and events; one statement a filter, so that each reads one index. */
 #include "db/db.h"
 
 /* ---- alerts ---------------------------------------------------------------------------------------------------------- */
