@@ -226,8 +226,8 @@ size_t cause_rank(const struct cause_evidence *e, struct cause *out, size_t room
 	r.found.sign = r.of_ms > 0 ? 1 : -1;
 	r.found.least_ms = REPORT_LEAST * whole;
 	pairing_make(e, &r.pairing);
-	setting_find(e, &r.found);
-	given_find(e, &r.found);
+	configuration_find(e, &r.found);
+	measured_share_find(e, &r.found);
 	request_of_kernels(&r, false);
 	node_find(&r.pairing, unexplained_by_kernels(&r), &r.found);
 	request_of_kernels(&r, true);

@@ -109,10 +109,10 @@ double look_get_cost(const struct look *l, enum quantity q, unsigned waits);
 
 /** Find nodes that only one side has (node.c). Units: `left_ms` signed, not explained by kernels of both sides. */
 void node_find(const struct pairing *p, double left_ms, struct findings *f);
-/** Find a different configuration, by the target's time with the base's (given.c). */
-void setting_find(const struct cause_evidence *e, struct findings *f);
-/** Find the shares of clock and host, measured by the comparison (given.c). */
-void given_find(const struct cause_evidence *e, struct findings *f);
+/** Find a different configuration, by the target's time with the base's (measured_share.c). */
+void configuration_find(const struct cause_evidence *e, struct findings *f);
+/** Find the shares of clock and host, measured by the comparison (measured_share.c). */
+void measured_share_find(const struct cause_evidence *e, struct findings *f);
 
 typedef void find_fn(const struct look *l, struct findings *f);
 find_fn pipe_find, spill_find, traffic_find, launch_find, wait_find;

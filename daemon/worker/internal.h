@@ -1517,12 +1517,12 @@ int sustain_next(const struct bench *b, int *list, int *set);
  */
 int swap_run(struct buffered *k, struct fw_err *err);
 
-/* ---- takes: Multiprocessor resources of a kernel, as text and JSON. ---- */
+/* ---- resources_text: Multiprocessor resources of a kernel, as text and JSON. ---- */
 
 /** Append "13 registers, 4096 B shared, 0 B stack, 540 B constants, 2560 B code, at most 256 threads, 2 CTAs/SM (threads)". */
-void takes_text(struct buf *out, int sm, const struct resources *r);
+void resources_text(struct buf *out, int sm, const struct resources *r);
 /** Write keys and values into the open object; null if the file has no value. */
-void takes_json(struct jsonw *j, int sm, const struct resources *r);
+void resources_json(struct jsonw *j, int sm, const struct resources *r);
 
 /* ---- trees: Sources of a job's sides: requested if a build needs them, and stored as archives until the build is done. ---- */
 

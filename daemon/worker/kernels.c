@@ -8,7 +8,7 @@ static int add_line(void *arg, int sm, const struct cubin_function *f, struct fw
 	buf_printf(out, "sm_%d %s ", sm, f->code_sha256);
 	utf8_show(out, f->symbol, strlen(f->symbol), "");
 	buf_puts(out, "  ");
-	takes_text(out, sm, f->resources);
+	resources_text(out, sm, f->resources);
 	buf_putc(out, '\n');
 	return 0;
 }
@@ -21,7 +21,7 @@ static int add_object(void *arg, int sm, const struct cubin_function *f, struct 
 	jsonw_kv_int(j, "sm", sm);
 	jsonw_kv_string(j, "symbol", f->symbol);
 	jsonw_kv_string(j, "code_sha256", f->code_sha256);
-	takes_json(j, sm, f->resources);
+	resources_json(j, sm, f->resources);
 	jsonw_object_end(j);
 	return 0;
 }

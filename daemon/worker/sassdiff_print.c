@@ -211,7 +211,7 @@ static void side_json(struct jsonw *j, const char *key, const struct sassdiff_pa
 	jsonw_object(j);
 	jsonw_kv_string(j, "symbol", f->symbol);
 	jsonw_kv_string(j, "code_sha256", f->code_sha256);
-	takes_json(j, f->sm, &f->resources);
+	resources_json(j, f->sm, &f->resources);
 	if (p->sass[0])
 		jsonw_kv_int(j, "instructions", (int64_t)p->code[side]->n);
 	else

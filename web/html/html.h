@@ -357,27 +357,27 @@ void markdown_change(struct buf *out, double pct);
 void markdown_interval(struct buf *out, double low_pct, double high_pct);
 
 /*
- * ---- past ----
+ * ---- sparkline ----
  * Speed of a cell before a push as a sparkline: the last points of the upstream branch up to then, followed by those of the
  * push's own branch.
  */
 
-enum { PAST_UPSTREAM = 24, PAST_OWN = 6 }; /* maximum number of points of each */
+enum { SPARKLINE_UPSTREAM = 24, SPARKLINE_OWN = 6 }; /* maximum number of points of each */
 
 /** Properties that all sparklines of a page share. */
-struct past {
+struct sparkline {
 	const char *repo, *branch; /* branch: of the push, its key; "" none */
 	int64_t last;              /* comparison up to which points count; 0: none */
 	char upstream[BRANCH_KEY_MAX];
 };
 
 /**
- * Own: `repo` and `branch` stay the caller's. An unknown repository has no upstream branch, and its cells have no past. Err: the
+ * Own: `repo` and `branch` stay the caller's. An unknown repository has no upstream branch, and its cells have no sparkline. Err: the
  * database's.
  */
-int past_begin(struct db *db, const char *repo, const char *branch, int64_t last, struct past *out, struct fw_err *err);
+int sparkline_begin(struct db *db, const char *repo, const char *branch, int64_t last, struct sparkline *out, struct fw_err *err);
 /** Draw; a dash for fewer than two points. Err: the database's. */
-int past_draw(struct buf *out, struct db *db, const struct past *past, const char *cell, struct fw_err *err);
+int sparkline_draw(struct buf *out, struct db *db, const struct sparkline *spark, const char *cell, struct fw_err *err);
 
 /* ---- picker: Form fields of several pages to choose a repository, a branch and a cell. ---- */
 

@@ -7,7 +7,7 @@
 /* ---- alert_cells ---- */
 
 enum {
-	PASTS_MAX = 24, /* cells that are shown with their past; more would be slow to draw and too many to read */
+	SPARKLINES_MAX = 24, /* cells that are shown with a sparkline; more would be slow to draw and too many to read */
 	ROWS_MAX = 200  /* a page with all cells of a large suite would have megabytes */
 };
 
@@ -28,11 +28,11 @@ static const char *worst_of(const json_t *cells)
 }
 
 /* Points up to the time when the alert was opened. */
-static int begin_past(struct db *db, const struct view_alert *row, struct past *past, struct fw_err *err)
+static int begin_sparkline(struct db *db, const struct view_alert *row, struct sparkline *spark, struct fw_err *err)
 {
 	int64_t last;
 	return view_history_last(db, row->opened_at, &last, err) < 0 ? -1
-								     : past_begin(db, row->repo, row->branch, last, past, err);
+								     : sparkline_begin(db, row->repo, row->branch, last, spark, err);
 }
 
 /* ---- the table -------------------------------------------------------------------------------------------------------- */
@@ -89,7 +89,7 @@ static void marks(struct buf *out, const struct view_alert *row, const struct li
 }
 
 static int table_row(struct db *db, struct buf *out, const struct view_alert *row, const struct line *l, const struct axis *axis,
-	const struct past *past, struct fw_err *err)
+	const struct sparkline *spark, struct fw_err *err)
 {
 	int result = 0;
 	emit_raw(out, "<tr><th scope=row class=wrap>");
@@ -99,8 +99,8 @@ static int table_row(struct db *db, struct buf *out, const struct view_alert *ro
 		*l->headline.title ? l->headline.direction : "");
 	marks(out, row, l);
 	emit_raw(out, "</th><td class=w>");
-	if (past)
-		result = past_draw(out, db, past, comparison_text(l->cell, "cell"), err);
+	if (spark)
+		result = sparkline_draw(out, db, spark, comparison_text(l->cell, "cell"), err);
 	emit_raw(out, "</td><td class=w>");
 	if (row->kind != ALERTKIND_COST)
 		strip(out, axis, &l->headline);
@@ -114,9 +114,9 @@ static int table_row(struct db *db, struct buf *out, const struct view_alert *ro
 static int draw_table(struct db *db, struct buf *out, const struct view_alert *row, struct line *line, int n, struct fw_err *err)
 {
 	struct axis axis = axis_empty();
-	struct past past;
+	struct sparkline spark;
 	double threshold_pct = NAN;
-	int result = begin_past(db, row, &past, err);
+	int result = begin_sparkline(db, row, &spark, err);
 	for (int i = 0; i < n && result == 0; i++) {
 		line[i].comparison = json_integer_value(json_object_get(line[i].cell, "comparison"));
 		line[i].change_pct = comparison_number(line[i].cell, "change_pct");
@@ -132,7 +132,7 @@ static int draw_table(struct db *db, struct buf *out, const struct view_alert *r
 	layout_table(out, row->kind == ALERTKIND_COST ? "Cell|||>Change" : "Cell|~Last pushes|~Interval|>Change");
 	for (int i = 0; i < n && i < ROWS_MAX && result == 0; i++)
 		result = table_row(
-			db, out, row, &line[i], &axis, i < PASTS_MAX && row->kind != ALERTKIND_COST ? &past : NULL, err);
+			db, out, row, &line[i], &axis, i < SPARKLINES_MAX && row->kind != ALERTKIND_COST ? &spark : NULL, err);
 	layout_table_end(out);
 	if (n > ROWS_MAX)
 		emit_rawf(out, "<p class=dim>The worst %d; %d more are in <a href=\"/api/v1/alerts/%lld\">JSON</a>.</p>\n",
@@ -179,14 +179,14 @@ static int alert_cells_chart(struct db *db, struct buf *out, const struct view_a
 /* The same as a sparkline, for a list. Err: the database's. */
 static int alert_cells_past(struct db *db, struct buf *out, const struct view_alert *row, struct fw_err *err)
 {
-	struct past past;
+	struct sparkline spark;
 	json_t *cells = json_loads(row->cells_json, 0, NULL);
 	const char *cell = worst_of(cells);
-	bool has_past = *row->repo && *cell && row->kind != ALERTKIND_COST; /* a past is of the speed */
-	int result = has_past ? begin_past(db, row, &past, err) : 0;
-	if (result == 0 && has_past) {
+	bool has_sparkline = *row->repo && *cell && row->kind != ALERTKIND_COST; /* a sparkline is of the speed */
+	int result = has_sparkline ? begin_sparkline(db, row, &spark, err) : 0;
+	if (result == 0 && has_sparkline) {
 		emit_raw(out, "<p>");
-		result = past_draw(out, db, &past, cell, err);
+		result = sparkline_draw(out, db, &spark, cell, err);
 		emit_raw(out, " <small>its worst cell, up to this push</small></p>");
 	}
 	json_decref(cells);

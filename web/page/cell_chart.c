@@ -34,16 +34,16 @@ static int add_line(struct db *db, struct trend *t, const struct cell_chart *of,
 int cell_chart_draw(struct db *db, struct buf *out, const struct cell_chart *of, struct fw_err *err)
 {
 	struct view_scope own = { .repo = of->repo, .branch = of->branch, .cell = of->cell };
-	struct past past;
+	struct sparkline spark;
 	struct unit unit;
 	bool flops;
 	int result = 0;
-	if (past_begin(db, of->repo, of->branch, 0, &past, err) < 0 || trend_flops(db, &own, &flops, &unit, err) != 0)
+	if (sparkline_begin(db, of->repo, of->branch, 0, &spark, err) < 0 || trend_flops(db, &own, &flops, &unit, err) != 0)
 		return -1;
 	struct trend *t = trend_new(trend_metric(of->cost, flops), flops, unit);
-	if (*past.upstream)
-		result = add_line(db, t, of, past.upstream, err);
-	if (result == 0 && strcmp(of->branch, past.upstream) != 0)
+	if (*spark.upstream)
+		result = add_line(db, t, of, spark.upstream, err);
+	if (result == 0 && strcmp(of->branch, spark.upstream) != 0)
 		result = add_line(db, t, of, of->branch, err);
 	if (result == 0)
 		result = draw_threshold(db, t, of, err);

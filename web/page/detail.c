@@ -669,10 +669,10 @@ static void draw_evidence(struct buf *out, const struct comparison *c, const str
 static int draw_past(
 	struct db *db, struct buf *out, const struct comparison *c, const struct comparison_cell *cell, struct fw_err *err)
 {
-	struct past past;
+	struct sparkline spark;
 	if (comparison_is_side_by_side(c))
 		return 0;
-	return past_begin(db, c->repo, c->branch, c->id, &past, err) != 0 ? -1 : past_draw(out, db, &past, cell->key, err);
+	return sparkline_begin(db, c->repo, c->branch, c->id, &spark, err) != 0 ? -1 : sparkline_draw(out, db, &spark, cell->key, err);
 }
 
 /* All other measurements of the cell, folded. */

@@ -1,7 +1,7 @@
-/* takes.c - resources of a kernel in one order for `kernels` and `sassdiff`. */
+/* resources_text.c - resources of a kernel in one order for `kernels` and `sassdiff`. */
 #include "worker/internal.h"
 
-void takes_text(struct buf *out, int sm, const struct resources *r)
+void resources_text(struct buf *out, int sm, const struct resources *r)
 {
 	struct occupancy o;
 	if (r->registers >= 0)
@@ -30,7 +30,7 @@ static void number_or_null(struct jsonw *j, const char *key, int64_t v)
 		jsonw_kv_int(j, key, v);
 }
 
-void takes_json(struct jsonw *j, int sm, const struct resources *r)
+void resources_json(struct jsonw *j, int sm, const struct resources *r)
 {
 	struct occupancy o;
 	jsonw_kv_bool(j, "is_kernel", r->is_kernel);

@@ -1,10 +1,10 @@
-/* given.c - measured shares of the difference: clock, host, and the target with the base's configuration. */
+/* measured_share.c - measured shares of the difference: clock, host, and the target with the base's configuration. */
 #include <math.h>
 #include <stdio.h>
 
 #include "profile/internal.h"
 
-void given_find(const struct cause_evidence *e, struct findings *f)
+void measured_share_find(const struct cause_evidence *e, struct findings *f)
 {
 	bool slower = f->sign > 0;
 
@@ -15,7 +15,7 @@ void given_find(const struct cause_evidence *e, struct findings *f)
 		slower ? "the host takes longer to hand the work over" : "the host takes less time to hand the work over");
 }
 
-void setting_find(const struct cause_evidence *e, struct findings *f)
+void configuration_find(const struct cause_evidence *e, struct findings *f)
 {
 	char delta[CONFIG_DELTA_SIZE], what[FINDING_SIZE];
 	double lost = e->with_target_ms - e->with_base_ms, back = e->with_target_ms - e->with_ms;
