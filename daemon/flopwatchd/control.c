@@ -224,18 +224,18 @@ int control_find_room(struct control *c, int more, struct fw_err *err)
 
 static int insert_job(struct control *c, struct store_job *job, struct fw_err *err)
 {
-	struct txn *g = queue_txn(c->queue);
+	struct txn *txn = queue_txn(c->queue);
 	int64_t now = clock_utc_ms();
-	if (txn_begin(g, err) != 0)
+	if (txn_begin(txn, err) != 0)
 		return -1;
 	int result = control_find_room(c, 1, err);
 	if (result == 0)
 		result = store_job_insert(c->db, job, now, err);
 	if (result == 0)
-		result = store_job_report(g->db, job, "job.queued", JOBSTATE_QUEUED, NULL, now, err);
+		result = store_job_report(txn->db, job, "job.queued", JOBSTATE_QUEUED, NULL, now, err);
 	if (result == 0)
 		result = store_job_log(c->db, job->id, now, "queued: requested by a user", err);
-	if (txn_end(g, result, err) != 0)
+	if (txn_end(txn, result, err) != 0)
 		return -1;
 	log_info("job.queued", "job=%lld repo=%s commit=%s", (long long)job->id, log_quote(job->repo_name), job->target_sha);
 	queue_wake(c->queue);
@@ -278,19 +278,19 @@ int control_calibrate(struct control *c, const struct job_request *request, int 
 		copy_text("suite", request->suite, parameters.suite, sizeof parameters.suite, err) != 0 ||
 		control_read_device(c, request->device_kind, &parameters, err) != 0)
 		return -1;
-	struct txn *g = queue_txn(c->queue);
+	struct txn *txn = queue_txn(c->queue);
 	const char *upstream = c->config->repo[config_repo_find(c->config, name)].upstream;
-	if (txn_begin(g, err) != 0)
+	if (txn_begin(txn, err) != 0)
 		return -1;
 	int result = control_find_room(c, runs, err);
 	for (int i = 0; i < runs && result == 0; i++) {
 		struct store_job job = parameters;
 		result = calibrate_enqueue(c->db, upstream, &job, clock_utc_ms(), err);
 		if (result == 0)
-			result = store_job_report(g->db, &job, "job.queued", JOBSTATE_QUEUED, NULL, clock_utc_ms(), err);
+			result = store_job_report(txn->db, &job, "job.queued", JOBSTATE_QUEUED, NULL, clock_utc_ms(), err);
 		jobs[i] = job.id;
 	}
-	if (txn_end(g, result, err) != 0)
+	if (txn_end(txn, result, err) != 0)
 		return -1;
 	queue_wake(c->queue);
 	return 0;
@@ -299,7 +299,7 @@ int control_calibrate(struct control *c, const struct job_request *request, int 
 int control_forget(struct control *c, const struct job_request *request, const char *who, int *n, struct fw_err *err)
 {
 	struct store_job parameters = { .origin = "api" };
-	struct txn *g = queue_txn(c->queue);
+	struct txn *txn = queue_txn(c->queue);
 	bool named = request->repo && request->repo[0];
 	if (!named && c->config->n_repos != 1)
 		return err_set(err, ERR_INVALID, "there are %d repositories; name one", c->config->n_repos);
@@ -311,8 +311,8 @@ int control_forget(struct control *c, const struct job_request *request, const c
 	if (parameters.device_kind != DEVICE_ANY)
 		return err_set(err, ERR_INVALID, "device %s is a kind; name one device by its uuid",
 			device_kind_name(parameters.device_kind));
-	if (txn_begin(g, err) != 0 ||
-		txn_end(g, store_noise_forget(c->db, parameters.repo, parameters.device_uuid, parameters.cells_glob, n, err),
+	if (txn_begin(txn, err) != 0 ||
+		txn_end(txn, store_noise_forget(c->db, parameters.repo, parameters.device_uuid, parameters.cells_glob, n, err),
 			err) != 0)
 		return -1;
 	log_info("calibration.forgotten", "repo=%s cells=%s device=%s n=%d by=%s", log_quote(name),
@@ -363,7 +363,7 @@ int control_peer(struct control *c, const struct job_request *request, int64_t *
 {
 	struct job_request r = *request;
 	struct store_job parameters = { .kind = JOBKIND_PEER, .origin = "api", .priority = PRIORITY_REQUESTED };
-	struct txn *g = queue_txn(c->queue);
+	struct txn *txn = queue_txn(c->queue);
 	struct peers peers;
 	if ((!r.repo || !r.repo[0]) && c->config->n_repos == 1)
 		r.repo = c->config->repo[0].name;
@@ -379,7 +379,7 @@ int control_peer(struct control *c, const struct job_request *request, int64_t *
 		choose_peers(c, &c->config->repo[at], &r, &parameters, &peers, err) != 0)
 		return -1;
 	parameters.branch[0] = 0;
-	if (txn_begin(g, err) != 0)
+	if (txn_begin(txn, err) != 0)
 		return -1;
 	int64_t now = clock_utc_ms();
 	int result = control_find_room(c, peers.n, err);
@@ -389,9 +389,9 @@ int control_peer(struct control *c, const struct job_request *request, int64_t *
 		struct store_job job;
 		result = store_job_get(c->db, jobs[i], &job, err);
 		if (result == 0)
-			result = store_job_report(g->db, &job, "job.queued", JOBSTATE_QUEUED, NULL, now, err);
+			result = store_job_report(txn->db, &job, "job.queued", JOBSTATE_QUEUED, NULL, now, err);
 	}
-	if (txn_end(g, result, err) != 0)
+	if (txn_end(txn, result, err) != 0)
 		return -1;
 	*n = peers.n;
 	queue_wake(c->queue);
@@ -407,13 +407,13 @@ int control_cancel(struct control *c, int64_t job, const char *who, struct fw_er
 
 int control_await(struct control *c, int64_t repo, const char *target_sha, struct fw_err *err)
 {
-	struct txn *g = queue_txn(c->queue);
+	struct txn *txn = queue_txn(c->queue);
 	bool is_plain;
 	if (store_job_is_plain(c->db, repo, target_sha, &is_plain, err) != 0)
 		return -1;
 	if (!is_plain) /* clients poll: write once */
 		return 0;
-	return txn_begin(g, err) != 0 ? -1 : txn_end(g, store_job_raise(c->db, repo, target_sha, PRIORITY_AWAITED, err), err);
+	return txn_begin(txn, err) != 0 ? -1 : txn_end(txn, store_job_raise(c->db, repo, target_sha, PRIORITY_AWAITED, err), err);
 }
 
 int control_retry(struct control *c, int64_t job, int64_t *new_job, struct fw_err *err)
@@ -460,7 +460,7 @@ int control_import(
 
 int control_bisect(struct control *c, const struct job_request *request, int64_t *id, struct fw_err *err)
 {
-	struct txn *g = queue_txn(c->queue);
+	struct txn *txn = queue_txn(c->queue);
 	struct store_job job = { .kind = JOBKIND_BISECT };
 	struct store_bisect b = { .origin = "api" };
 	if (!request->base || !request->base[0])
@@ -486,12 +486,12 @@ int control_bisect(struct control *c, const struct job_request *request, int64_t
 	snprintf(b.suite, sizeof b.suite, "%s", job.suite);
 	b.device_kind = job.device_kind;
 	snprintf(b.cells, sizeof b.cells, "%s", job.cells_glob);
-	if (txn_begin(g, err) != 0)
+	if (txn_begin(txn, err) != 0)
 		return -1;
 	int result = control_find_room(c, 1, err);
 	if (result == 0)
 		result = store_bisect_insert(c->db, &b, clock_utc_ms(), err);
-	if (txn_end(g, result, err) != 0)
+	if (txn_end(txn, result, err) != 0)
 		return -1;
 	*id = b.id;
 	return 0;
@@ -499,13 +499,13 @@ int control_bisect(struct control *c, const struct job_request *request, int64_t
 
 int control_bisect_cancel(struct control *c, int64_t id, const char *who, struct fw_err *err)
 {
-	struct txn *g = queue_txn(c->queue);
+	struct txn *txn = queue_txn(c->queue);
 	struct store_bisect b;
 	struct fw_err ended = { 0 };
 	char why[256];
 	snprintf(why, sizeof why, "cancelled by %.200s", who);
-	if (store_bisect_get(c->db, id, &b, err) != 0 || txn_begin(g, err) != 0 ||
-		txn_end(g, store_bisect_state(c->db, id, "cancelled", why, clock_utc_ms(), err), err) != 0)
+	if (store_bisect_get(c->db, id, &b, err) != 0 || txn_begin(txn, err) != 0 ||
+		txn_end(txn, store_bisect_state(c->db, id, "cancelled", why, clock_utc_ms(), err), err) != 0)
 		return -1;
 	if (b.job && queue_cancel(c->queue, b.job, why, &ended) != 0 && ended.code != ERR_CONFLICT)
 		return err_set(err, ended.code, "%s", ended.text);
@@ -514,7 +514,7 @@ int control_bisect_cancel(struct control *c, int64_t id, const char *who, struct
 
 int control_pause(struct control *c, const char *uuid, bool paused, const char *who, struct fw_err *err)
 {
-	struct txn *g = queue_txn(c->queue);
+	struct txn *txn = queue_txn(c->queue);
 	enum devicestate before;
 	char why[256];
 	int64_t id;
@@ -527,7 +527,7 @@ int control_pause(struct control *c, const char *uuid, bool paused, const char *
 		return err_set(err, ERR_CONFLICT, "device %.64s is absent: it gets jobs when a worker has it again", uuid);
 	snprintf(why, sizeof why, "%s by %.200s", broken ? "health check requested" : paused ? "paused" : "resumed", who);
 	enum devicestate to = broken ? DEVICESTATE_HEALTH_CHECK : paused ? DEVICESTATE_PAUSED : DEVICESTATE_OK;
-	if (devicestate_set(g, uuid, to, why, who, err) != 0)
+	if (devicestate_set(txn, uuid, to, why, who, err) != 0)
 		return -1;
 	queue_wake(c->queue);
 	return 0;
@@ -535,10 +535,10 @@ int control_pause(struct control *c, const char *uuid, bool paused, const char *
 
 int control_judge(struct control *c, int64_t comparison, bool *changed, struct fw_err *err)
 {
-	struct txn *g = queue_txn(c->queue);
-	if (txn_begin(g, err) != 0)
+	struct txn *txn = queue_txn(c->queue);
+	if (txn_begin(txn, err) != 0)
 		return -1;
-	return txn_end(g, judge_again(c->db, comparison, changed, err), err);
+	return txn_end(txn, judge_again(c->db, comparison, changed, err), err);
 }
 
 /* Resolve other alerts about the same regressions: a user accepted the culprit's alert. */
@@ -578,28 +578,28 @@ static int update_accepted(struct control *c, int64_t alert, int64_t now, struct
 int control_alert(
 	struct control *c, int64_t alert, enum alertstate state, const char *who, const char *reason, struct fw_err *err)
 {
-	struct txn *g = queue_txn(c->queue);
+	struct txn *txn = queue_txn(c->queue);
 	const int64_t now = clock_utc_ms();
-	if (txn_begin(g, err) != 0)
+	if (txn_begin(txn, err) != 0)
 		return -1;
 	int result = alert_change(c->db, c->config, alert, state, who, reason, now, err);
 	if (result == 0 && state == ALERTSTATE_ACCEPTED)
 		result = update_accepted(c, alert, now, err);
-	return txn_end(g, result, err);
+	return txn_end(txn, result, err);
 }
 
 int control_redeliver(struct control *c, int64_t notification, struct fw_err *err)
 {
-	struct txn *g = queue_txn(c->queue);
-	if (txn_begin(g, err) != 0)
+	struct txn *txn = queue_txn(c->queue);
+	if (txn_begin(txn, err) != 0)
 		return -1;
-	return txn_end(g, store_outbox_again(c->db, notification, clock_utc_ms(), err), err);
+	return txn_end(txn, store_outbox_again(c->db, notification, clock_utc_ms(), err), err);
 }
 
 int control_approve(struct control *c, const char *repo, int number, const char *commit, const char *who, bool *is_allowed,
 	struct fw_err *err)
 {
-	struct txn *g = queue_txn(c->queue);
+	struct txn *txn = queue_txn(c->queue);
 	struct fw_err ignored = { 0 };
 	int64_t id;
 	int at = config_repo_find(c->config, repo);
@@ -616,9 +616,9 @@ int control_approve(struct control *c, const char *repo, int number, const char 
 		log_warning("pull.refused", "repo=%s pull=%d commit=%s who=%s", log_quote(repo), number, commit, log_quote(who));
 		return 0;
 	}
-	if (find_repo(c, repo, &id, err) != 0 || txn_begin(g, err) != 0)
+	if (find_repo(c, repo, &id, err) != 0 || txn_begin(txn, err) != 0)
 		return -1;
-	int result = txn_end(g, store_pull_approve(c->db, id, number, commit, who, clock_utc_ms(), err), err);
+	int result = txn_end(txn, store_pull_approve(c->db, id, number, commit, who, clock_utc_ms(), err), err);
 	if (result == 0)
 		log_info("pull.approved", "repo=%s pull=%d commit=%s who=%s", log_quote(repo), number, commit, log_quote(who));
 	/* fetch its commit; or the head that a user named before the daemon read it */
@@ -628,14 +628,14 @@ int control_approve(struct control *c, const char *repo, int number, const char 
 
 int control_test_receiver(struct control *c, const char *name, int64_t *notification, struct fw_err *err)
 {
-	struct txn *g = queue_txn(c->queue);
+	struct txn *txn = queue_txn(c->queue);
 	const int64_t now = clock_utc_ms();
 	char at[32];
 	struct buf payload;
 	struct jsonw j;
 	if (config_webhook_find(c->config, name) < 0)
 		return err_set(err, ERR_NOT_FOUND, "there is no receiver %.100s under `webhooks` of flopwatchd.yml", name);
-	if (txn_begin(g, err) != 0)
+	if (txn_begin(txn, err) != 0)
 		return -1;
 	buf_init(&payload, 1024);
 	jsonw_init(&j, &payload);
@@ -645,7 +645,7 @@ int control_test_receiver(struct control *c, const char *name, int64_t *notifica
 	if (result == 0)
 		result = store_outbox_newest(c->db, "webhook", name, "test", notification, err);
 	buf_fini(&payload);
-	return txn_end(g, result, err);
+	return txn_end(txn, result, err);
 }
 
 int control_trigger(struct control *c, const char *repo, int64_t *look, struct fw_err *err)
@@ -689,7 +689,7 @@ int control_secret(struct control *c, const char *repo, const char **secret, str
 
 int control_forge_event(struct control *c, const char *repo, const char *body, size_t len, struct fw_err *err)
 {
-	struct txn *g = queue_txn(c->queue);
+	struct txn *txn = queue_txn(c->queue);
 	int at = config_repo_find(c->config, repo);
 	if (at < 0)
 		return err_set(err, ERR_NOT_FOUND, "there is no repository %.100s", repo);
@@ -698,8 +698,8 @@ int control_forge_event(struct control *c, const char *repo, const char *body, s
 		return 0;
 	if (approval_enqueue(c->db, conf, body, len, clock_utc_ms(), err) != 0)
 		return -1;
-	if (g->on_event) /* it acts in the loop, after the caller's commit */
-		g->on_event(g->arg);
+	if (txn->on_event) /* it acts in the loop, after the caller's commit */
+		txn->on_event(txn->arg);
 	return 0;
 }
 

@@ -127,13 +127,13 @@ static int read_sides(
 
 static int queue_profile(struct control *c, struct store_job *job, struct store_profile *p, struct fw_err *err)
 {
-	struct txn *g = queue_txn(c->queue);
-	if (txn_begin(g, err) != 0)
+	struct txn *txn = queue_txn(c->queue);
+	if (txn_begin(txn, err) != 0)
 		return -1;
 	int result = control_find_room(c, 1, err);
 	if (result == 0)
 		result = profile_request(c->db, job, p, "queued: requested by a user", clock_utc_ms(), err);
-	if (txn_end(g, result, err) != 0)
+	if (txn_end(txn, result, err) != 0)
 		return -1;
 	log_info("job.queued", "job=%lld repo=%s commit=%s profile=%lld", (long long)job->id, log_quote(job->repo_name),
 		job->target_sha, (long long)p->id);

@@ -130,12 +130,12 @@ static int queue_all(const struct config *c, struct db *db, int64_t now_ms, stru
 	return queued;
 }
 
-int idle_step(const struct config *c, struct txn *g, int64_t now_ms, struct fw_err *err)
+int idle_step(const struct config *c, struct txn *txn, int64_t now_ms, struct fw_err *err)
 {
-	if (txn_begin(g, err) != 0)
+	if (txn_begin(txn, err) != 0)
 		return -1;
-	int queued = queue_all(c, g->db, now_ms, err);
-	return txn_end(g, queued < 0 ? -1 : 0, err) != 0 ? -1 : queued;
+	int queued = queue_all(c, txn->db, now_ms, err);
+	return txn_end(txn, queued < 0 ? -1 : 0, err) != 0 ? -1 : queued;
 }
 
 static void schedule(struct idle *i);
@@ -161,10 +161,10 @@ static void schedule(struct idle *i)
 	loop_after(i->loop, wait_ms, on_timer, i, &i->timer);
 }
 
-struct idle *idle_start(struct loop *l, const struct config *c, struct txn *g, void (*wake)(void *arg), void *arg)
+struct idle *idle_start(struct loop *l, const struct config *c, struct txn *txn, void (*wake)(void *arg), void *arg)
 {
 	struct idle *i = mem_alloc_zero(1, sizeof *i);
-	*i = (struct idle){ .loop = l, .config = c, .txn = g, .wake = wake, .arg = arg };
+	*i = (struct idle){ .loop = l, .config = c, .txn = txn, .wake = wake, .arg = arg };
 	schedule(i);
 	return i;
 }

@@ -123,15 +123,15 @@ static int put_all(
 }
 
 int import_store(
-	struct txn *g, int64_t repo, const struct foreign_figures *figures, int64_t *comparison, bool *is_new, struct fw_err *err)
+	struct txn *txn, int64_t repo, const struct foreign_figures *figures, int64_t *comparison, bool *is_new, struct fw_err *err)
 {
 	char nonce[33];
 	name_figures(repo, figures, nonce);
-	int found = store_job_imported(g->db, repo, figures->commit, nonce, comparison, err);
+	int found = store_job_imported(txn->db, repo, figures->commit, nonce, comparison, err);
 	*is_new = found == 0;
 	if (found != 0)
 		return found > 0 ? 0 : -1;
-	if (txn_begin(g, err) != 0)
+	if (txn_begin(txn, err) != 0)
 		return -1;
-	return txn_end(g, put_all(g->db, repo, figures, nonce, comparison, err), err);
+	return txn_end(txn, put_all(txn->db, repo, figures, nonce, comparison, err), err);
 }

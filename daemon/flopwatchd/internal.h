@@ -316,11 +316,11 @@ void oidc_finish(struct oidc *o, const void *request);
 struct idle;
 
 /** Start; `wake(arg)` is called after jobs were queued. Own: borrows all of them until idle_stop. */
-struct idle *idle_start(struct loop *l, const struct config *c, struct txn *g, void (*wake)(void *arg), void *arg);
+struct idle *idle_start(struct loop *l, const struct config *c, struct txn *txn, void (*wake)(void *arg), void *arg);
 void idle_stop(struct idle *i);
 
 /** One step, for tests: number of queued jobs, -1. */
-int idle_step(const struct config *c, struct txn *g, int64_t now_ms, struct fw_err *err);
+int idle_step(const struct config *c, struct txn *txn, int64_t now_ms, struct fw_err *err);
 
 /*
  * ---- import ----
@@ -329,7 +329,7 @@ int idle_step(const struct config *c, struct txn *g, int64_t now_ms, struct fw_e
  */
 
 /** Store `figures` for repository `repo` in a transaction. Equal ones give the existing comparison, and `is_new` false. */
-int import_store(struct txn *g, int64_t repo, const struct foreign_figures *figures, int64_t *comparison, bool *is_new,
+int import_store(struct txn *txn, int64_t repo, const struct foreign_figures *figures, int64_t *comparison, bool *is_new,
 	struct fw_err *err);
 
 /*

@@ -273,9 +273,9 @@ static int shift_times(struct db *db, int64_t by_ms, struct fw_err *err)
 static int on_clock_set(void *arg, int64_t by_ms)
 {
 	struct server *s = arg;
-	struct txn *g = queue_txn(s->queue);
+	struct txn *txn = queue_txn(s->queue);
 	struct fw_err err = { 0 };
-	if (txn_begin(g, &err) == 0 && txn_end(g, shift_times(s->db, by_ms, &err), &err) == 0)
+	if (txn_begin(txn, &err) == 0 && txn_end(txn, shift_times(s->db, by_ms, &err), &err) == 0)
 		return 0;
 	log_error("clock.follow", "err=%s", log_quote(err.text));
 	return -1;

@@ -119,7 +119,7 @@ int alert_profile_choose(
 struct device_alert_watch;
 
 /** Check at intervals. Own: borrows all arguments. */
-struct device_alert_watch *device_alert_start(struct loop *l, const struct config *c, struct txn *g);
+struct device_alert_watch *device_alert_start(struct loop *l, const struct config *c, struct txn *txn);
 /** Accepts NULL. */
 void device_alert_stop(struct device_alert_watch *s);
 

@@ -177,10 +177,10 @@ static void check_devices(void *arg)
 	loop_after(s->loop, pause_ms < GLANCE_MS ? pause_ms : GLANCE_MS, check_devices, s, &s->timer);
 }
 
-struct device_alert_watch *device_alert_start(struct loop *l, const struct config *c, struct txn *g)
+struct device_alert_watch *device_alert_start(struct loop *l, const struct config *c, struct txn *txn)
 {
 	struct device_alert_watch *s = mem_alloc_zero(1, sizeof *s);
-	*s = (struct device_alert_watch){ .loop = l, .config = c, .txn = g, .due_ms = clock_utc_ms() };
+	*s = (struct device_alert_watch){ .loop = l, .config = c, .txn = txn, .due_ms = clock_utc_ms() };
 	loop_after(l, check_interval_ms(s) < GLANCE_MS ? check_interval_ms(s) : GLANCE_MS, check_devices, s, &s->timer);
 	return s;
 }

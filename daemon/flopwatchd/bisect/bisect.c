@@ -394,10 +394,10 @@ void bisects_wake(struct bisects *b)
 		loop_after(b->loop, 0, run_steps, b, &b->step_timer);
 }
 
-struct bisects *bisects_start(struct loop *l, const struct config *c, struct txn *g, void (*on_job)(void *arg), void *arg)
+struct bisects *bisects_start(struct loop *l, const struct config *c, struct txn *txn, void (*on_job)(void *arg), void *arg)
 {
 	struct bisects *b = mem_alloc_zero(1, sizeof *b);
-	*b = (struct bisects){ .loop = l, .config = c, .txn = g, .on_job = on_job, .arg = arg };
+	*b = (struct bisects){ .loop = l, .config = c, .txn = txn, .on_job = on_job, .arg = arg };
 	bisects_wake(b);
 	return b;
 }

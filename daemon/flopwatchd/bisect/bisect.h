@@ -25,7 +25,7 @@ enum { BISECT_PRIORITY = -5, BISECT_JOBS_MAX = 64 };
 struct bisects;
 
 /** Start with the open searches. `on_job(arg)`: a job was queued. Own: borrows all arguments. */
-struct bisects *bisects_start(struct loop *l, const struct config *c, struct txn *g, void (*on_job)(void *arg), void *arg);
+struct bisects *bisects_start(struct loop *l, const struct config *c, struct txn *txn, void (*on_job)(void *arg), void *arg);
 /** Call it when a job may have ended or a search begun. */
 void bisects_wake(struct bisects *b);
 void bisects_stop(struct bisects *b);

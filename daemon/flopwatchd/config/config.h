@@ -338,11 +338,11 @@ struct txn {
 	int64_t tried_ns; /* last attempt of txn_is_well */
 };
 
-int txn_begin(struct txn *g, struct fw_err *err);
+int txn_begin(struct txn *txn, struct fw_err *err);
 /** Commit if `result` is 0, else roll back and return -1 with `err` unchanged. Updates is_broken and logs its changes. */
-int txn_end(struct txn *g, int result, struct fw_err *err);
+int txn_end(struct txn *txn, int result, struct fw_err *err);
 /** True if the database is writable. After a failed write, tries at most once a second. */
-bool txn_is_well(struct txn *g);
+bool txn_is_well(struct txn *txn);
 /** True if the failure is due to disk or database, so that the same write may succeed later. */
 bool txn_is_outage(const struct fw_err *err);
 

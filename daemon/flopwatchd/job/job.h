@@ -307,9 +307,9 @@ int body_store(struct db *db, int64_t comparison, struct fw_err *err);
 
 /** Set the state of a device and send the event "device.state" with {"device","state","why","who"}. Err: ERR_NOT_FOUND. */
 int devicestate_set(
-	struct txn *g, const char *uuid, enum devicestate state, const char *why, const char *who, struct fw_err *err);
+	struct txn *txn, const char *uuid, enum devicestate state, const char *why, const char *who, struct fw_err *err);
 /** As devicestate_set, for changes by the daemon itself: a failure is logged and changes nothing. */
-void devicestate_report(struct txn *g, const char *uuid, enum devicestate state, const char *why);
+void devicestate_report(struct txn *txn, const char *uuid, enum devicestate state, const char *why);
 
 /* ---- facts: Metrics and artifacts of a cell besides its verdict: phases, calls, clocks, checks, work, graph nodes. ---- */
 
@@ -422,14 +422,14 @@ int profile_request(
 /* ---- record: Changes of a job: state, log line and event, in one transaction. ---- */
 
 /** Set a job's state inside a transaction, with its event and (given a reason) a log line. Err: ERR_CONFLICT it has ended. */
-int job_move(struct txn *g, const struct store_job *job, enum jobstate to, const char *why, int64_t now_ms, struct fw_err *err);
+int job_move(struct txn *txn, const struct store_job *job, enum jobstate to, const char *why, int64_t now_ms, struct fw_err *err);
 /** Return the job to queued without counting the attempt. */
-int job_release(struct txn *g, const struct store_job *job, const char *why, int64_t now_ms, struct fw_err *err);
+int job_release(struct txn *txn, const struct store_job *job, const char *why, int64_t now_ms, struct fw_err *err);
 /** Store the reason why a queued job waits; a repeated reason is stored once. */
-int job_wait(struct txn *g, const struct store_job *job, const char *why, int64_t now_ms, struct fw_err *err);
+int job_wait(struct txn *txn, const struct store_job *job, const char *why, int64_t now_ms, struct fw_err *err);
 
 /** Call job_move in a new transaction. */
-int job_move_now(struct txn *g, const struct store_job *job, enum jobstate to, const char *why, struct fw_err *err);
+int job_move_now(struct txn *txn, const struct store_job *job, enum jobstate to, const char *why, struct fw_err *err);
 
 /* ---- result_join: Join the results of a split job's partitions, whose cells were measured on different devices. ---- */
 

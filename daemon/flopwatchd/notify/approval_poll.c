@@ -321,12 +321,12 @@ static void step(void *arg)
 	schedule(p, delay_ms < 1000 ? 1000 : delay_ms);
 }
 
-struct approval_poll *approval_poll_start(struct loop *l, const struct config *c, struct txn *g, struct sender *sender)
+struct approval_poll *approval_poll_start(struct loop *l, const struct config *c, struct txn *txn, struct sender *sender)
 {
 	struct approval_poll *p = mem_alloc_zero(1, sizeof *p);
 	p->loop = l;
 	p->config = c;
-	p->txn = g;
+	p->txn = txn;
 	p->sender = sender;
 	schedule(p, 0);
 	return p;

@@ -70,7 +70,7 @@ struct sender_hooks {
 };
 
 /** Start with the due rows. Own: borrows all arguments. */
-struct sender *sender_start(struct loop *l, const struct config *c, struct txn *g);
+struct sender *sender_start(struct loop *l, const struct config *c, struct txn *txn);
 /** Call it when rows were added. */
 void sender_wake(struct sender *n);
 /** Without hooks no comment is sent. Own: borrows `hooks`. */
@@ -88,7 +88,7 @@ void sender_stop(struct sender *n);
 struct approval_poll;
 
 /** Own: borrows all arguments. `sender` is woken when an approval was queued. */
-struct approval_poll *approval_poll_start(struct loop *l, const struct config *c, struct txn *g, struct sender *sender);
+struct approval_poll *approval_poll_start(struct loop *l, const struct config *c, struct txn *txn, struct sender *sender);
 /**
  * Read all comments again, from the first page: the configuration was read again, so a comment that the forge reports as unchanged
  * may approve now.

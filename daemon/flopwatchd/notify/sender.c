@@ -457,10 +457,10 @@ static void send_due(void *arg)
 	buf_fini(&payload);
 }
 
-struct sender *sender_start(struct loop *l, const struct config *c, struct txn *g)
+struct sender *sender_start(struct loop *l, const struct config *c, struct txn *txn)
 {
 	struct sender *n = mem_alloc_zero(1, sizeof *n);
-	*n = (struct sender){ .loop = l, .config = c, .txn = g };
+	*n = (struct sender){ .loop = l, .config = c, .txn = txn };
 	for (int i = 0; i < AT_ONCE; i++) {
 		n->delivery[i].sender = n;
 		buf_init(&n->delivery[i].payload, PAYLOAD_MAX);

@@ -86,18 +86,18 @@ int claim_other_device(const struct claim *c, int64_t job, struct msg_device *ou
 	return 0;
 }
 
-int claim_mark_bound(struct txn *g, const char *worker, const struct msg_device *device, int64_t device_id, struct store_job *job,
+int claim_mark_bound(struct txn *txn, const char *worker, const struct msg_device *device, int64_t device_id, struct store_job *job,
 	struct fw_err *err)
 {
 	char line[256];
 	int64_t now = clock_utc_ms();
-	if (txn_begin(g, err) != 0)
+	if (txn_begin(txn, err) != 0)
 		return -1;
 	snprintf(line, sizeof line, "worker %s has another device now: %s", worker, device->uuid);
-	int result = store_job_bind(g->db, job->id, device_id, err);
+	int result = store_job_bind(txn->db, job->id, device_id, err);
 	if (result == 0)
-		result = store_job_log(g->db, job->id, now, line, err);
-	return txn_end(g, result, err);
+		result = store_job_log(txn->db, job->id, now, line, err);
+	return txn_end(txn, result, err);
 }
 
 static void draw_nonce(char nonce[33])
@@ -116,37 +116,37 @@ static int report_sent(struct db *db, struct store_job *job, const char *line, i
 	return result == 0 ? store_job_get(db, job->id, job, err) : result;
 }
 
-int claim_build(struct txn *g, const struct store_cached_build_request *request, struct store_job *job, struct fw_err *err)
+int claim_build(struct txn *txn, const struct store_cached_build_request *request, struct store_job *job, struct fw_err *err)
 {
 	char nonce[33], line[256];
 	int64_t now = clock_utc_ms();
 	struct store_job_position first;
 	int n;
-	if (store_job_positions(g->db, request, 1, &first, &n, err) != 0)
+	if (store_job_positions(txn->db, request, 1, &first, &n, err) != 0)
 		return -1;
 	if (n == 0)
 		return 0;
-	if (store_job_get(g->db, first.id, job, err) != 0 || txn_begin(g, err) != 0)
+	if (store_job_get(txn->db, first.id, job, err) != 0 || txn_begin(txn, err) != 0)
 		return -1;
 	draw_nonce(nonce);
 	snprintf(line, sizeof line, "sent to worker %s, to be built", request->worker);
-	int result = store_cached_build_send(g->db, job->id, nonce, now, err);
+	int result = store_cached_build_send(txn->db, job->id, nonce, now, err);
 	if (result == 0)
-		result = report_sent(g->db, job, line, now, err);
-	return txn_end(g, result, err) == 0 ? 1 : -1;
+		result = report_sent(txn->db, job, line, now, err);
+	return txn_end(txn, result, err) == 0 ? 1 : -1;
 }
 
-int claim_mark_sent(struct txn *g, const char *worker, const struct msg_device *device, int64_t device_id, struct store_job *job,
+int claim_mark_sent(struct txn *txn, const char *worker, const struct msg_device *device, int64_t device_id, struct store_job *job,
 	struct fw_err *err)
 {
 	char nonce[33], line[256];
 	int64_t now = clock_utc_ms();
 	draw_nonce(nonce);
-	if (txn_begin(g, err) != 0)
+	if (txn_begin(txn, err) != 0)
 		return -1;
 	snprintf(line, sizeof line, "sent to worker %s, device %s", worker, device->uuid);
-	int result = store_job_send(g->db, job->id, device_id, nonce, now, err);
+	int result = store_job_send(txn->db, job->id, device_id, nonce, now, err);
 	if (result == 0)
-		result = report_sent(g->db, job, line, now, err);
-	return txn_end(g, result, err);
+		result = report_sent(txn->db, job, line, now, err);
+	return txn_end(txn, result, err);
 }

@@ -38,16 +38,16 @@ int claim_health_check(const struct claim *c, struct msg_device *out, int64_t *i
 int claim_job_on(
 	const struct claim *c, const char *uuid, struct msg_device *out, int64_t *id, struct store_job *job, struct fw_err *err);
 /** Claim the next job to build and mark it as sent. Returns 1, 0 none, -1: the database; the job stays queued. */
-int claim_build(struct txn *g, const struct store_cached_build_request *request, struct store_job *job, struct fw_err *err);
+int claim_build(struct txn *txn, const struct store_cached_build_request *request, struct store_job *job, struct fw_err *err);
 /** Find the first free device in state ok, from index `from` of the hello on. Returns its index + 1, 0 none, -1. */
 int claim_free_device(const struct claim *c, int from, int64_t *id, struct fw_err *err);
 /** Find another free device in state ok that this job may use. Returns 1, 0 none, -1. */
 int claim_other_device(const struct claim *c, int64_t job, struct msg_device *out, int64_t *id, struct fw_err *err);
 /** Store that the job was moved to another device than it was sent to. Err: the database; ERR_CONFLICT the job has ended. */
-int claim_mark_bound(struct txn *g, const char *worker, const struct msg_device *device, int64_t device_id, struct store_job *job,
+int claim_mark_bound(struct txn *txn, const char *worker, const struct msg_device *device, int64_t device_id, struct store_job *job,
 	struct fw_err *err);
 /** Mark the job as sent with a new nonce, and read it again. Err: the database; the job stays queued. */
-int claim_mark_sent(struct txn *g, const char *worker, const struct msg_device *device, int64_t device_id, struct store_job *job,
+int claim_mark_sent(struct txn *txn, const char *worker, const struct msg_device *device, int64_t device_id, struct store_job *job,
 	struct fw_err *err);
 
 /*
@@ -62,9 +62,9 @@ int claim_mark_sent(struct txn *g, const char *worker, const struct msg_device *
  * for devices that no longer exist. *n counts the queued jobs. Runs its own transaction. Err: the database.
  */
 int devices_update(
-	struct txn *g, const struct config_worker *w, const struct msg_hello *hello, int64_t now_ms, int *n, struct fw_err *err);
+	struct txn *txn, const struct config_worker *w, const struct msg_hello *hello, int64_t now_ms, int *n, struct fw_err *err);
 /** Mark devices of workers that are no longer configured as absent. Runs its own transaction. Err: the database. */
-int devices_mark_unconfigured(struct txn *g, int64_t now_ms, struct fw_err *err);
+int devices_mark_unconfigured(struct txn *txn, int64_t now_ms, struct fw_err *err);
 
 /*
  * ---- resolve ----

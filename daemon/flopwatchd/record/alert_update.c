@@ -10,21 +10,21 @@
 
 enum { ALERT_UPDATE_MAX = 1 << 20 };
 
-void alert_update_init(struct alert_update *n)
+void alert_update_init(struct alert_update *update)
 {
-	n->regressions = n->failures = 0;
-	n->judged = NULL;
-	alert_cells_init(&n->lost);
-	alert_cells_init(&n->broken);
-	alert_cells_init(&n->better);
+	update->regressions = update->failures = 0;
+	update->judged = NULL;
+	alert_cells_init(&update->lost);
+	alert_cells_init(&update->broken);
+	alert_cells_init(&update->better);
 }
 
-void alert_update_fini(struct alert_update *n)
+void alert_update_fini(struct alert_update *update)
 {
-	alert_cells_fini(&n->lost);
-	alert_cells_fini(&n->broken);
-	alert_cells_fini(&n->better);
-	free(n->judged);
+	alert_cells_fini(&update->lost);
+	alert_cells_fini(&update->broken);
+	alert_cells_fini(&update->better);
+	free(update->judged);
 }
 
 /** True for a comparison of the repository's upstream branch. Returns 1, 0, -1. */
@@ -87,7 +87,7 @@ static int is_lost_before(struct db *db, const struct result *r, int i, const st
 	return word.is_done ? is_newly_broken(db, r->plan.suite_name, c, cell, err) : 0;
 }
 
-static int add_lost_before(struct alert_update *n, struct db *db, const struct result *r, int i, const struct store_comparison *c,
+static int add_lost_before(struct alert_update *update, struct db *db, const struct result *r, int i, const struct store_comparison *c,
 	const struct store_cell *cell, struct fw_err *err)
 {
 	char class[16];
@@ -95,37 +95,37 @@ static int add_lost_before(struct alert_update *n, struct db *db, const struct r
 	if (result == 1) {
 		struct store_cell reported = *cell;
 		snprintf(reported.failure, sizeof reported.failure, "%s", class);
-		alert_cells_add(&n->broken, r, i, &reported);
+		alert_cells_add(&update->broken, r, i, &reported);
 	}
 	return result;
 }
 
-int alert_update_cell(struct alert_update *n, struct db *db, const struct result *r, int i, const struct store_comparison *c,
+int alert_update_cell(struct alert_update *update, struct db *db, const struct result *r, int i, const struct store_comparison *c,
 	const struct store_cell *cell, struct fw_err *err)
 {
 	int result = 0;
-	if (!n->judged)
-		n->judged = mem_alloc_zero((size_t)r->plan.request.n_cells, sizeof *n->judged);
-	n->judged[i] = (struct cost_cell){ cell->verdict, cell->flags, is_target_fault(cell) };
+	if (!update->judged)
+		update->judged = mem_alloc_zero((size_t)r->plan.request.n_cells, sizeof *update->judged);
+	update->judged[i] = (struct cost_cell){ cell->verdict, cell->flags, is_target_fault(cell) };
 	if (cell->verdict == VERDICT_REGRESSION) {
-		n->regressions++;
+		update->regressions++;
 		result = c->branch[0] ? store_accepted_cell(db, c->id, cell->key, err)
 				      : 0; /* users already answered the same regression */
 		if (result == 0)
 			result = is_reported(db, c, cell, err);
 		if (result == 0)
-			alert_cells_add(&n->lost, r, i, cell);
+			alert_cells_add(&update->lost, r, i, cell);
 	} else if (is_target_fault(cell) && c->kind == JOBKIND_ENVIRONMENT) {
-		alert_cells_add(&n->lost, r, i, cell); /* caused by no commit; environment.c reports the change */
+		alert_cells_add(&update->lost, r, i, cell); /* caused by no commit; environment.c reports the change */
 	} else if (is_target_fault(cell)) {
 		result = is_newly_broken(db, r->plan.suite_name, c, cell, err);
 		if (result == 1)
-			alert_cells_add(&n->broken, r, i, cell);
-		n->failures += result == 1 && cell->verdict == VERDICT_FAILED;
+			alert_cells_add(&update->broken, r, i, cell);
+		update->failures += result == 1 && cell->verdict == VERDICT_FAILED;
 	} else if (cell->verdict == VERDICT_IMPROVEMENT) {
-		alert_cells_add(&n->better, r, i, cell);
+		alert_cells_add(&update->better, r, i, cell);
 	} else {
-		result = add_lost_before(n, db, r, i, c, cell, err);
+		result = add_lost_before(update, db, r, i, c, cell, err);
 	}
 	return result < 0 ? -1 : 0;
 }
@@ -142,14 +142,14 @@ static int write_commit(struct db *db, const struct store_job *job, struct jsonw
 }
 
 static int send_job_done(struct db *db, const struct config *config, const struct store_job *job,
-	const struct store_comparison *c, const struct alert_update *n, int64_t now_ms, struct fw_err *err)
+	const struct store_comparison *c, const struct alert_update *update, int64_t now_ms, struct fw_err *err)
 {
 	struct store_event event;
 	struct jsonw *j = alert_message(&event, "job.done");
 	jsonw_format(j,
 		"job=%ld kind=%s state=%s comparison=%ld verdict=%s regressions=%d repo=%s branch=%s target=%s "
 		"suite=%s",
-		job->id, jobkind_name(c->kind), jobstate_name(JOBSTATE_DONE), c->id, verdict_name(c->verdict), n->regressions,
+		job->id, jobkind_name(c->kind), jobstate_name(JOBSTATE_DONE), c->id, verdict_name(c->verdict), update->regressions,
 		job->repo_name, c->branch, c->target_sha, job->suite);
 	if (status_is_reported(job) && write_commit(db, job, j, err) != 0) {
 		store_event_fini(&event);
@@ -164,14 +164,14 @@ static int send_job_done(struct db *db, const struct config *config, const struc
 }
 
 /** Send the event of improvements, which open no alert. */
-static int send_improvements(struct db *db, struct alert_update *n, const struct store_job *job, const struct store_comparison *c,
+static int send_improvements(struct db *db, struct alert_update *update, const struct store_job *job, const struct store_comparison *c,
 	int64_t now_ms, struct fw_err *err)
 {
 	struct store_event event;
 	const char *cells, *groups;
-	if (n->better.n == 0)
+	if (update->better.n == 0)
 		return 0;
-	if (alert_cells_end(&n->better, &cells, &groups, err))
+	if (alert_cells_end(&update->better, &cells, &groups, err))
 		return -1;
 	struct jsonw *j = alert_message(&event, "improvement.found");
 	jsonw_format(j, "comparison=%ld repo=%s branch=%s target=%s", c->id, job->repo_name, c->branch, c->target_sha);
@@ -315,15 +315,15 @@ static int end_alerts(struct db *db, const struct config *config, const struct s
 	return 0;
 }
 
-int alert_update_publish(struct db *db, const struct config *config, struct alert_update *n, const struct result *r,
+int alert_update_publish(struct db *db, const struct config *config, struct alert_update *update, const struct result *r,
 	const struct store_job *job, const struct store_comparison *c, bool whole, int64_t now_ms, struct judge_outcome *out,
 	struct fw_err *err)
 {
-	if (send_job_done(db, config, job, c, n, now_ms, err))
+	if (send_job_done(db, config, job, c, update, now_ms, err))
 		return -1;
 	bool is_alone = job->kind == JOBKIND_SELFCHECK && !strcmp(job->base_how, "self") && !job->quick && !job->cells_glob[0];
 	/* without a base no change is known, and no commit to search for, but a failure is: this commit may have added it */
-	if (is_alone && n->broken.n && open_cells(db, config, ALERTKIND_FAILING, &n->broken, r, c, false, now_ms, out, err))
+	if (is_alone && update->broken.n && open_cells(db, config, ALERTKIND_FAILING, &update->broken, r, c, false, now_ms, out, err))
 		return -1;
 	if (is_alone && c->branch[0])
 		return end_alerts(db, config, c, now_ms, out, err);
@@ -333,11 +333,11 @@ int alert_update_publish(struct db *db, const struct config *config, struct aler
 	if (upstream < 0)
 		return -1;
 	if ((!job->part && open_missing(db, config, r, c, now_ms, out, err)) ||
-		(n->broken.n && open_cells(db, config, ALERTKIND_FAILING, &n->broken, r, c, n->failures > 0, now_ms, out, err)) ||
-		(n->lost.n && open_cells(db, config, ALERTKIND_REGRESSION, &n->lost, r, c, true, now_ms, out, err)) ||
+		(update->broken.n && open_cells(db, config, ALERTKIND_FAILING, &update->broken, r, c, update->failures > 0, now_ms, out, err)) ||
+		(update->lost.n && open_cells(db, config, ALERTKIND_REGRESSION, &update->lost, r, c, true, now_ms, out, err)) ||
 		(!job->part && retire_older(db, config, c, now_ms, err)) ||
-		(n->judged && judge_costs(db, config, r, n->judged, job, c, upstream, now_ms, err)) ||
-		send_improvements(db, n, job, c, now_ms, err))
+		(update->judged && judge_costs(db, config, r, update->judged, job, c, upstream, now_ms, err)) ||
+		send_improvements(db, update, job, c, now_ms, err))
 		return -1;
 	return end_alerts(db, config, c, now_ms, out, err);
 }

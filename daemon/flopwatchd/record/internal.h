@@ -36,17 +36,17 @@ struct alert_update {
 	struct cost_cell *judged; /* judged[n_cells] of the result; NULL: no cell was added */
 };
 
-void alert_update_init(struct alert_update *n);
-void alert_update_fini(struct alert_update *n);
+void alert_update_init(struct alert_update *update);
+void alert_update_fini(struct alert_update *update);
 /** Add cell `i` of `r`, judged as `cell`. A regression that a user accepted does not count. */
-int alert_update_cell(struct alert_update *n, struct db *db, const struct result *r, int i, const struct store_comparison *c,
+int alert_update_cell(struct alert_update *update, struct db *db, const struct result *r, int i, const struct store_comparison *c,
 	const struct store_cell *cell, struct fw_err *err);
 
 /**
  * After all cells: with `whole`, open alerts and resolve those that have ended; then send the event job.done. Alerts of kind
  * failing and missing are for the upstream branch alone: on another branch they concern only its author. Fills the rest of `out`.
  */
-int alert_update_publish(struct db *db, const struct config *config, struct alert_update *n, const struct result *r,
+int alert_update_publish(struct db *db, const struct config *config, struct alert_update *update, const struct result *r,
 	const struct store_job *job, const struct store_comparison *c, bool whole, int64_t now_ms, struct judge_outcome *out,
 	struct fw_err *err);
 

@@ -7,11 +7,11 @@
 
 enum { FLUSH_MS = 500, LINES_MAX = 256 << 10, LINE_MAX_BYTES = 900 };
 
-void progress_init(struct progress *c, struct loop *l, struct txn *g)
+void progress_init(struct progress *c, struct loop *l, struct txn *txn)
 {
 	memset(c, 0, sizeof *c);
 	c->loop = l;
-	c->txn = g;
+	c->txn = txn;
 	buf_init(&c->lines, LINES_MAX);
 }
 

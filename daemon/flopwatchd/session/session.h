@@ -240,7 +240,7 @@ struct progress {
 	struct loop_source *timer;
 };
 
-void progress_init(struct progress *c, struct loop *l, struct txn *g);
+void progress_init(struct progress *c, struct loop *l, struct txn *txn);
 /** Start a job; lines may be added from now on. */
 void progress_for(struct progress *c, const struct store_job *job);
 /** Set the job's cells. Call it again before each further set of runs, with the cells of that set. */

@@ -15,13 +15,13 @@ void slot_set_pending(struct slot *s, enum pending_write pending_write, enum job
 
 static int write_pending(struct slot *s, struct fw_err *err)
 {
-	struct txn *g = s->host->txn;
+	struct txn *txn = s->host->txn;
 	struct judge_outcome outcome = { 0 };
 	int64_t profile = 0, now = clock_utc_ms();
 	int result = 0;
 	if (s->pending_write == PENDING_WRITE_NONE)
 		return 0;
-	if (txn_begin(g, err) != 0)
+	if (txn_begin(txn, err) != 0)
 		return -1;
 	bool is_profile = s->job.kind == JOBKIND_PROFILE;
 	if (s->worker->builds && s->result)
@@ -29,14 +29,14 @@ static int write_pending(struct slot *s, struct fw_err *err)
 	if (result != 0)
 		log_debug("build.cached", "job=%lld err=%s", (long long)s->job.id, log_quote(err->text));
 	else if (s->pending_write == PENDING_WRITE_RESULT && is_profile)
-		result = profile_finish(g->db, s->host->config, s->result, now, &profile, err);
+		result = profile_finish(txn->db, s->host->config, s->result, now, &profile, err);
 	else if (s->pending_write == PENDING_WRITE_RESULT)
-		result = judge_finish(g->db, s->host->config, s->result, now, &outcome, err);
+		result = judge_finish(txn->db, s->host->config, s->result, now, &outcome, err);
 	else if (s->pending_write == PENDING_WRITE_RELEASE)
-		result = job_release(g, &s->job, s->pending_write_why, now, err);
+		result = job_release(txn, &s->job, s->pending_write_why, now, err);
 	else
-		result = job_move(g, &s->job, s->pending_write_state, s->pending_write_why, now, err);
-	if (txn_end(g, result, err) != 0)
+		result = job_move(txn, &s->job, s->pending_write_state, s->pending_write_why, now, err);
+	if (txn_end(txn, result, err) != 0)
 		return -1;
 	if (s->pending_write == PENDING_WRITE_RESULT && is_profile)
 		log_info("profile.done", "job=%lld repo=%s profile=%lld", (long long)s->job.id, log_quote(s->job.repo_name),
