@@ -74,7 +74,7 @@ struct bench_cell {
 	int n_sustained_runs;
 	struct bench_run sustained_run[STATS_RUNS_MAX]; /* series sustained */
 	int n_void_sustained_runs;                      /* discarded because of device readings */
-	int leans; /* sustained runs in which target drew more power, minus those in which base did */
+	int side_balance; /* sustained runs in which the target drew more power or was slower, minus those in which the base did */
 	struct cell_finding found;
 	int discarded; /* runs without a result because of device readings, or because of a failure of neither side */
 	int voided;    /* only those discarded because of device readings */

@@ -110,16 +110,16 @@ static bool is_enough(const struct msg_cell *m)
  */
 static int draws_more(const struct msg_cell *m, int base, int target)
 {
-	int lean = 0;
+	int sign = 0;
 
 	if (m->mhz[base] && m->mhz[target] && is_enough(m)) {
 		struct separate clock = separate(m, m->mhz[target], m->mhz[base]); /* more power means a lower clock */
 
-		lean = sign_beyond(clock.ratio, fmax(CLOCK_SEPARATE, BEYOND * clock.wander));
+		sign = sign_beyond(clock.ratio, fmax(CLOCK_SEPARATE, BEYOND * clock.wander));
 	}
-	if (lean == 0 && m->energy_j[base] > 0 && m->energy_j[target] > 0)
-		lean = sign_beyond(log(m->energy_j[target] / m->energy_j[base]), ENERGY_SEPARATE);
-	return lean;
+	if (sign == 0 && m->energy_j[base] > 0 && m->energy_j[target] > 0)
+		sign = sign_beyond(log(m->energy_j[target] / m->energy_j[base]), ENERGY_SEPARATE);
+	return sign;
 }
 
 /*
@@ -138,16 +138,16 @@ static int slower_than_in_pairs(const struct bench *b, const struct msg_cell *m,
 }
 
 /* Whether all sustained runs so far name the same side. One may be chance: AGREE are needed for runs of the whole direction. */
-static bool leans(const struct bench_cell *c)
+static bool agrees_on_side(const struct bench_cell *c)
 {
-	return c->n_sustained_runs > 0 && abs(c->leans) == c->n_sustained_runs;
+	return c->n_sustained_runs > 0 && abs(c->side_balance) == c->n_sustained_runs;
 }
 
 static bool needs_second(const struct bench *b, int cell)
 {
 	const struct bench_cell *c = &b->cell[cell];
 
-	return c->open && !is_in_sustained_runs(b, cell) && leans(c) && c->n_sustained_runs < AGREE;
+	return c->open && !is_in_sustained_runs(b, cell) && agrees_on_side(c) && c->n_sustained_runs < AGREE;
 }
 
 /* Whether a sentinel's first run was discarded because of the device and must be repeated. */
@@ -172,9 +172,9 @@ int sustain_add(struct bench *b, const struct msg_cell *m, struct fw_err *err)
 	if (bench_store_run(c->sustained_run, &c->n_sustained_runs, m, err) != 0)
 		return -1;
 	bench_judge(b, m->cell);
-	int lean = draws_more(m, base, target);
-	c->leans += lean ? lean : slower_than_in_pairs(b, m, base, target);
-	if (c->n_sustained_runs >= AGREE && leans(c))
+	int sign = draws_more(m, base, target);
+	c->side_balance += sign ? sign : slower_than_in_pairs(b, m, base, target);
+	if (c->n_sustained_runs >= AGREE && agrees_on_side(c))
 		b->sustained_runs |= sentinel_direction(b->cells[m->cell].direction);
 	return 1;
 }

@@ -173,7 +173,7 @@ static void a_drifting_clock_blames_no_side(void **state)
 	for (int i = 0; i < (int)(sizeof base / sizeof base[0]); i++) {
 		begin();
 		add(BACKWARD_DENSE, base[i], target[i], 0, 0);
-		assert_int_equal(s.state[BACKWARD_DENSE].leans, 0);
+		assert_int_equal(s.state[BACKWARD_DENSE].side_balance, 0);
 		s.bench.set_begun[1] = true;
 		assert_false(sustain_wants(&s.bench, BACKWARD_DENSE, 1));
 	}
@@ -188,7 +188,7 @@ static void two_runs_have_to_agree(void **state)
 	begin();
 	add(FORWARD_DENSE, as_before, lower, 0, 0);
 	s.bench.set_begun[1] = true;
-	assert_int_equal(s.state[FORWARD_DENSE].leans, 1);
+	assert_int_equal(s.state[FORWARD_DENSE].side_balance, 1);
 	assert_true(sustain_wants(&s.bench, FORWARD_DENSE, 1));
 	assert_false(sustain_wants(&s.bench, FORWARD_SHORT, 1));
 	assert_int_equal(sustain_next(&s.bench, list, &set), 1);
@@ -237,14 +237,14 @@ static void the_first_sustained_run_is_short(void **state)
 	begin();
 	assert_int_equal(sustain_rounds(&s.bench, 1), 1);
 	add_brief(FORWARD_DENSE, 1665, 1635);
-	assert_int_equal(s.state[FORWARD_DENSE].leans, 1);
+	assert_int_equal(s.state[FORWARD_DENSE].side_balance, 1);
 	s.bench.set_begun[1] = true;
 	assert_true(sustain_wants(&s.bench, FORWARD_DENSE, 1)); /* the run that confirms it is not */
 	assert_int_equal(sustain_rounds(&s.bench, 1), 2);
 	assert_int_equal(sustain_rounds(&s.bench, 2), 2);
 	begin();
 	add_brief(FORWARD_DENSE, 1665, 1648);
-	assert_int_equal(s.state[FORWARD_DENSE].leans, 0);
+	assert_int_equal(s.state[FORWARD_DENSE].side_balance, 0);
 	begin();
 }
 
@@ -254,7 +254,7 @@ static void energy_counts_where_it_is_known(void **state)
 	(void)state;
 	begin();
 	add(BACKWARD_SPARSE, same, same, 50, 51);
-	assert_int_equal(s.state[BACKWARD_SPARSE].leans, 0);
+	assert_int_equal(s.state[BACKWARD_SPARSE].side_balance, 0);
 	begin();
 	for (int i = 0; i < 2; i++)
 		add(BACKWARD_SPARSE, same, same, 50, 52);
@@ -285,15 +285,15 @@ static void sustained_times_count_in_addition_to_pairs(void **state)
 	(void)state;
 	begin();
 	add_timed(BACKWARD_DENSE, wandering, slower, 0, 0);
-	assert_int_equal(s.state[BACKWARD_DENSE].leans, 1);
+	assert_int_equal(s.state[BACKWARD_DENSE].side_balance, 1);
 	s.bench.set_begun[1] = true;
 	assert_true(sustain_wants(&s.bench, BACKWARD_DENSE, 1));
 	begin();
 	add_timed(BACKWARD_DENSE, wandering, scattered, 0, 0);
-	assert_int_equal(s.state[BACKWARD_DENSE].leans, 0);
+	assert_int_equal(s.state[BACKWARD_DENSE].side_balance, 0);
 	begin();
 	add_timed(BACKWARD_DENSE, wandering, little, 0, 0);
-	assert_int_equal(s.state[BACKWARD_DENSE].leans, 0); /* below the threshold of the cell */
+	assert_int_equal(s.state[BACKWARD_DENSE].side_balance, 0); /* below the threshold of the cell */
 	begin();
 }
 
