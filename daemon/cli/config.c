@@ -2,7 +2,7 @@
 
 #include "cli/internal.h"
 
-enum { READ_MS = 10000, LOOK_MS = 30 * 60 * 1000, OUTPUT_MAX_BYTES = 16 << 20 };
+enum { READ_MS = 10000, PROBE_MS = 30 * 60 * 1000, OUTPUT_MAX_BYTES = 16 << 20 };
 
 static const char *file_of(const struct options *o)
 {
@@ -83,7 +83,7 @@ int config_check_objects(const char *file, struct answers *answers, struct fw_er
 	struct proc_exit how = { 0 };
 	buf_init(&out, OUTPUT_MAX_BYTES);
 	buf_init(&errors, OUTPUT_MAX_BYTES);
-	int result = run(file, "--probe", LOOK_MS, &out, &errors, &how, err);
+	int result = run(file, "--probe", PROBE_MS, &out, &errors, &how, err);
 	if (result == 0 && how.status != 0)
 		result = err_set(err, ERR_INVALID, "%.*s", (int)strcspn(errors.data, "\n"), errors.data);
 	take_lines(out.data, answers);

@@ -11,14 +11,14 @@ enum {
 	NAMES_MAX = 1 << 15,
 	FETCHES_MAX = 64,
 	PAUSE_MS = 100,
-	LOOK_AGAIN_S = 1,     /* pause after the first check; doubled after each one ... */
-	LOOK_AGAIN_MAX_S = 30 /* ... up to here */
+	FETCH_PAUSE_S = 1,     /* pause after the first check; doubled after each one ... */
+	FETCH_PAUSE_MAX_S = 30 /* ... up to here */
 };
 
 static const int64_t SECOND_NS = 1000000000;
 
 /* A requested check of one repository for new pushes. */
-struct look {
+struct fetch {
 	char repo[256];
 	long long number;
 	bool is_held; /* the daemon stays at an older commit of the branch that is waited for */
@@ -32,8 +32,8 @@ struct wanted {
 	bool is_branch, is_strict;
 	char tip[65], of[256]; /* the branch's commit and repository */
 	int64_t end_ns;        /* the user's --timeout */
-	struct look look[FETCHES_MAX];
-	int n_looks;
+	struct fetch fetch[FETCHES_MAX];
+	int n_fetches;
 	int64_t fetch_again_ns, again_s; /* when to request the next checks, and the pause after them */
 };
 
@@ -178,25 +178,25 @@ static void pause_a_moment(void)
 	nanosleep(&(struct timespec){ .tv_nsec = PAUSE_MS * 1000000L }, NULL);
 }
 
-static int begin_fetch(struct client *c, struct look *look, struct fw_err *err)
+static int begin_fetch(struct client *c, struct fetch *fetch, struct fw_err *err)
 {
 	json_t *answer = NULL;
-	int result = client_post_step(c, "repos", look->repo, "looks", "", &answer, err);
-	look->number = value_integer(answer, "look");
+	int result = client_post_step(c, "repos", fetch->repo, "looks", "", &answer, err);
+	fetch->number = value_integer(answer, "look");
 	json_decref(answer);
 	return result;
 }
 
 /* Get the result of a check. After a restart the daemon does not know earlier numbers: begin another check. */
-static int get_fetch(struct client *c, struct look *look, json_t **answer, struct fw_err *err)
+static int get_fetch(struct client *c, struct fetch *fetch, json_t **answer, struct fw_err *err)
 {
 	char suffix[32];
-	snprintf(suffix, sizeof suffix, "/looks/%lld", look->number);
-	int result = client_get_at(c, "/api/v1/repos/", look->repo, suffix, answer, err);
+	snprintf(suffix, sizeof suffix, "/looks/%lld", fetch->number);
+	int result = client_get_at(c, "/api/v1/repos/", fetch->repo, suffix, answer, err);
 	if (result == 0 || err->code != ERR_NOT_FOUND)
 		return result;
 	err_clear(err);
-	return begin_fetch(c, look, err); /* fails if the repository is not watched any more */
+	return begin_fetch(c, fetch, err); /* fails if the repository is not watched any more */
 }
 
 static bool is_in(const json_t *names, const char *name)
@@ -212,26 +212,26 @@ static bool is_in(const json_t *names, const char *name)
 }
 
 /* Wait until the check has ended. Err: ERR_IO and others of the client; ERR_INVALID the repository could not be read. */
-static int end_fetch(struct client *c, const struct wanted *w, struct look *look, struct fw_err *err)
+static int end_fetch(struct client *c, const struct wanted *w, struct fetch *fetch, struct fw_err *err)
 {
 	char key[BRANCH_KEY_MAX];
 	int result = 0;
 	bool ended = false;
 	branch_key(w->what, key);
-	look->is_held = false;
+	fetch->is_held = false;
 	while (result == 0 && !ended) {
 		json_t *answer = NULL;
 		const char *error = "";
-		result = get_fetch(c, look, &answer, err);
+		result = get_fetch(c, fetch, &answer, err);
 		ended = json_is_true(json_object_get(answer, "ended"));
 		error = value_text(answer, "error");
-		look->is_held = is_in(json_object_get(answer, "held"), key);
+		fetch->is_held = is_in(json_object_get(answer, "held"), key);
 		if (result == 0 && ended && *error)
 			result = err_set(err, ERR_INVALID,
-				"the newest push of %s is not known: the daemon cannot read the repository: %s", look->repo,
+				"the newest push of %s is not known: the daemon cannot read the repository: %s", fetch->repo,
 				error);
 		else if (result == 0 && !ended && clock_mono_ns() > w->end_ns)
-			result = err_set(err, ERR_TIMEOUT, "the daemon has not read repository %s in time", look->repo);
+			result = err_set(err, ERR_TIMEOUT, "the daemon has not read repository %s in time", fetch->repo);
 		json_decref(answer);
 		if (result == 0 && !ended)
 			pause_a_moment();
@@ -239,15 +239,15 @@ static int end_fetch(struct client *c, const struct wanted *w, struct look *look
 	return result;
 }
 
-/* Collect the repositories of rows, at `key`. Those that are no longer configured are skipped. Shape: looks[FETCHES_MAX]. */
-static int add_names(int result, json_t *answer, const char *key, struct look *looks, int *n, struct fw_err *err)
+/* Collect the repositories of rows, at `key`. Those that are no longer configured are skipped. Shape: fetches[FETCHES_MAX]. */
+static int add_names(int result, json_t *answer, const char *key, struct fetch *fetches, int *n, struct fw_err *err)
 {
 	json_t *row;
 	size_t i;
 	json_array_foreach(json_object_get(answer, "items"), i, row)
 	{
 		if (*n < FETCHES_MAX && strcmp(value_text(row, "state"), "gone") != 0)
-			snprintf(looks[(*n)++].repo, sizeof looks[0].repo, "%s", value_text(row, key));
+			snprintf(fetches[(*n)++].repo, sizeof fetches[0].repo, "%s", value_text(row, key));
 	}
 	json_decref(answer);
 	if (result != 0 && err->code == ERR_NOT_FOUND) {
@@ -258,21 +258,21 @@ static int add_names(int result, json_t *answer, const char *key, struct look *l
 }
 
 /* Repositories that may contain the branch: the selected one, else those that have a branch of that name, else all. */
-static int list_repos(struct client *c, const struct wanted *w, struct look *looks, int *n, struct fw_err *err)
+static int list_repos(struct client *c, const struct wanted *w, struct fetch *fetches, int *n, struct fw_err *err)
 {
 	json_t *answer = NULL;
 	*n = 0;
 	if (w->repo) {
-		snprintf(looks[(*n)++].repo, sizeof looks[0].repo, "%.255s", w->repo);
+		snprintf(fetches[(*n)++].repo, sizeof fetches[0].repo, "%.255s", w->repo);
 		return 0;
 	}
 	int result = client_get_branches(c, NULL, w->what, &answer, err);
-	result = add_names(result, answer, "repo", looks, n, err);
+	result = add_names(result, answer, "repo", fetches, n, err);
 	if (result != 0 || *n)
 		return result;
 	answer = NULL;
 	result = client_get(c, "/api/v1/repos", &answer, err);
-	return add_names(result, answer, "name", looks, n, err);
+	return add_names(result, answer, "name", fetches, n, err);
 }
 
 /*
@@ -281,14 +281,14 @@ static int list_repos(struct client *c, const struct wanted *w, struct look *loo
  */
 static int begin_fetches(struct client *c, struct wanted *w, struct fw_err *err)
 {
-	if (list_repos(c, w, w->look, &w->n_looks, err) != 0)
+	if (list_repos(c, w, w->fetch, &w->n_fetches, err) != 0)
 		return -1;
-	for (int i = 0; i < w->n_looks; i++)
-		if (begin_fetch(c, &w->look[i], err) != 0)
+	for (int i = 0; i < w->n_fetches; i++)
+		if (begin_fetch(c, &w->fetch[i], err) != 0)
 			return -1;
-	w->again_s = w->again_s ? 2 * w->again_s : LOOK_AGAIN_S;
-	if (w->again_s > LOOK_AGAIN_MAX_S)
-		w->again_s = LOOK_AGAIN_MAX_S;
+	w->again_s = w->again_s ? 2 * w->again_s : FETCH_PAUSE_S;
+	if (w->again_s > FETCH_PAUSE_MAX_S)
+		w->again_s = FETCH_PAUSE_MAX_S;
 	return 0;
 }
 
@@ -296,14 +296,14 @@ static int begin_fetches(struct client *c, struct wanted *w, struct fw_err *err)
  * Wait until the daemon has read the repositories. Its state may be older than the push that precedes this command. An unreadable
  * repository is an error only if it is the selected one.
  */
-static int look(struct client *c, struct wanted *w, struct fw_err *err)
+static int fetch_all(struct client *c, struct wanted *w, struct fw_err *err)
 {
 	bool is_due = clock_mono_ns() >= w->fetch_again_ns;
 	if (is_due && begin_fetches(c, w, err) != 0)
 		return -1;
-	for (int i = 0; i < w->n_looks; i++) {
-		if (end_fetch(c, w, &w->look[i], err) != 0) {
-			if (w->n_looks == 1 || err->code != ERR_INVALID)
+	for (int i = 0; i < w->n_fetches; i++) {
+		if (end_fetch(c, w, &w->fetch[i], err) != 0) {
+			if (w->n_fetches == 1 || err->code != ERR_INVALID)
 				return -1;
 			err_clear(err);
 		}
@@ -319,9 +319,9 @@ static int look(struct client *c, struct wanted *w, struct fw_err *err)
  */
 static const char *held_in(const struct wanted *w)
 {
-	for (int i = 0; i < w->n_looks; i++)
-		if (w->look[i].is_held && (!w->is_branch || strcmp(w->look[i].repo, w->of) == 0))
-			return w->look[i].repo;
+	for (int i = 0; i < w->n_fetches; i++)
+		if (w->fetch[i].is_held && (!w->is_branch || strcmp(w->fetch[i].repo, w->of) == 0))
+			return w->fetch[i].repo;
 	return NULL;
 }
 
@@ -334,7 +334,7 @@ static int find_newest(struct client *c, struct wanted *w, struct fw_err *err)
 	if (!w->is_branch && w->path.len)
 		return 0; /* a commit or a job does not change */
 	buf_clear(&w->path);
-	if (look(c, w, err) != 0 || find(c, w, err) != 0)
+	if (fetch_all(c, w, err) != 0 || find(c, w, err) != 0)
 		return -1;
 	bool is_older = w->is_branch && checkout_has_newer(&w->here, w->what, w->tip, newer);
 	if (is_older) {

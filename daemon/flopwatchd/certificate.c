@@ -6,7 +6,7 @@
 
 #include "web/answer/answer.h"
 
-enum { LOOK_MS = 5000 };
+enum { CHECK_INTERVAL_MS = 5000 };
 #define RETRY_NS (20 * INT64_C(1000000000)) /* after files that could not be used */
 
 /* Identity of a file's content. All members 0: there is no file. */
@@ -24,7 +24,7 @@ struct certificate_watch {
 	const struct config *config;
 	struct http_frontend *frontend;
 	struct loop_source *timer;
-	struct stamps used, seen; /* last read; at the last look */
+	struct stamps used, seen; /* last read; at the last check */
 	int64_t tried_ns;         /* when they were read */
 	struct fw_err why;        /* code 0: the last ones are in use */
 };
@@ -42,7 +42,7 @@ static struct stamp stamp_of(const char *path)
 	return (struct stamp){ (int64_t)st.st_ino, st.st_size, ns_of(st.st_mtim), ns_of(st.st_ctim) };
 }
 
-static struct stamps look(const struct certificate_watch *w)
+static struct stamps read_stamps(const struct certificate_watch *w)
 {
 	return (struct stamps){ stamp_of(w->config->tls.certificate), stamp_of(w->config->tls.key_file) };
 }
@@ -67,7 +67,7 @@ static void log_period(const char *event, int64_t expires_at)
 static void read_files(struct certificate_watch *w, bool is_repeated)
 {
 	struct fw_err err = { 0 };
-	w->used = w->seen = look(w);
+	w->used = w->seen = read_stamps(w);
 	w->tried_ns = clock_mono_ns();
 	if (http_frontend_renew(w->frontend, w->config, &err) == 0)
 		log_period("certificate.read", http_frontend_expires_at(w->frontend));
@@ -83,13 +83,13 @@ void certificate_watch_read(struct certificate_watch *w)
 }
 
 /*
- * A change counts when it is the same at two looks: the program that renews the certificate may not have written both files yet.
+ * A change counts when it is the same at two checks: the program that renews the certificate may not have written both files yet.
  * Files that did not change may become usable: by the clock, or once the daemon can open files again.
  */
 static void on_timer(void *arg)
 {
 	struct certificate_watch *w = arg;
-	struct stamps now = look(w);
+	struct stamps now = read_stamps(w);
 	w->timer = NULL;
 	bool is_stable = are_same(&now, &w->seen);
 	if (is_stable && !are_same(&now, &w->used))
@@ -97,7 +97,7 @@ static void on_timer(void *arg)
 	else if (is_stable && w->why.code && clock_mono_ns() - w->tried_ns >= RETRY_NS)
 		read_files(w, true);
 	w->seen = now;
-	loop_after(w->loop, LOOK_MS, on_timer, w, &w->timer);
+	loop_after(w->loop, CHECK_INTERVAL_MS, on_timer, w, &w->timer);
 }
 
 struct certificate_watch *certificate_watch_new(struct loop *l, const struct config *c)
@@ -106,7 +106,7 @@ struct certificate_watch *certificate_watch_new(struct loop *l, const struct con
 		return NULL;
 	struct certificate_watch *w = mem_alloc_zero(1, sizeof *w);
 	*w = (struct certificate_watch){ .loop = l, .config = c };
-	w->used = w->seen = look(w);
+	w->used = w->seen = read_stamps(w);
 	return w;
 }
 
@@ -116,7 +116,7 @@ void certificate_watch_start(struct certificate_watch *w, struct http_frontend *
 		return;
 	w->frontend = f;
 	log_period("certificate.read", http_frontend_expires_at(f));
-	loop_after(w->loop, LOOK_MS, on_timer, w, &w->timer);
+	loop_after(w->loop, CHECK_INTERVAL_MS, on_timer, w, &w->timer);
 }
 
 void certificate_watch_stop(struct certificate_watch *w)

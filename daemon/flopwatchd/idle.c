@@ -4,7 +4,7 @@
 #include "flopwatchd/history/history.h"
 #include "flopwatchd/record/record.h"
 
-enum { LOOK_MIN_MS = 1000, LOOK_MAX_MS = 10000, PRIORITY_IDLE = -20 };
+enum { CHECK_MIN_MS = 1000, CHECK_MAX_MS = 10000, PRIORITY_IDLE = -20 };
 
 struct idle {
 	struct loop *loop;
@@ -153,11 +153,11 @@ static void on_timer(void *arg)
 
 static void schedule(struct idle *i)
 {
-	int64_t wait_ms = i->config->calibrate_idle ? i->config->calibrate_every_ms / 4 : LOOK_MAX_MS;
+	int64_t wait_ms = i->config->calibrate_idle ? i->config->calibrate_every_ms / 4 : CHECK_MAX_MS;
 	int64_t since_ms;
 	if (nights_is_now(i->config, clock_utc_ms(), &since_ms)) /* shards follow one another */
-		wait_ms = LOOK_MIN_MS;
-	wait_ms = wait_ms < LOOK_MIN_MS ? LOOK_MIN_MS : wait_ms > LOOK_MAX_MS ? LOOK_MAX_MS : wait_ms;
+		wait_ms = CHECK_MIN_MS;
+	wait_ms = wait_ms < CHECK_MIN_MS ? CHECK_MIN_MS : wait_ms > CHECK_MAX_MS ? CHECK_MAX_MS : wait_ms;
 	loop_after(i->loop, wait_ms, on_timer, i, &i->timer);
 }
 

@@ -4,7 +4,7 @@
 #include <poll.h>
 #include <sys/socket.h>
 
-enum { LOOK_MS = 20000 };
+enum { ANSWER_MS = 20000 };
 
 int records_init(struct records *r, int fd, int process_run, struct fw_err *err)
 {
@@ -78,7 +78,7 @@ void record_request_inspection(struct records *r, int cell, enum role role)
 		continue;
 	record_at(r, cell, role, "look");
 	do
-		ready = poll(&answer, 1, LOOK_MS);
+		ready = poll(&answer, 1, ANSWER_MS);
 	while (ready < 0 && errno == EINTR);
 	do /* no answer in time: the worker has compared, or its answer was intercepted */
 		n = ready == 1 ? recv(r->fd, &byte, 1, MSG_DONTWAIT) : 1;

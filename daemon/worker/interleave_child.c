@@ -6,7 +6,7 @@
 #include <sys/socket.h>
 #include <time.h>
 
-enum { DRAIN_READS = 256, SETTLE_MS = 3000, LOOK_MS = 100 };
+enum { DRAIN_READS = 256, SETTLE_MS = 3000, CHECK_INTERVAL_MS = 100 };
 
 /* Record a failure, unless there is one already. */
 static void blame(struct interleave_child *c, const char *failure, const char *what)
@@ -317,9 +317,9 @@ void interleave_child_watch(struct interleave_child *c, const struct build_conte
 	int64_t now = clock_mono_ns();
 	char text[256];
 
-	if (!c->runs || c->problem.failure[0] || now < c->next_look_ns)
+	if (!c->runs || c->problem.failure[0] || now < c->next_check_ns)
 		return;
-	c->next_look_ns = now + LOOK_MS * 1000000LL;
+	c->next_check_ns = now + CHECK_INTERVAL_MS * 1000000LL;
 	if (program_fills_disk(build, c->subject, text))
 		blame(c, "crash", text);
 	else

@@ -97,7 +97,7 @@ static int unschedulable_each(
 
 /* ---- queue ---- */
 
-enum { RESOLVES_MAX = 4, LOOK_AGAIN_FIRST_MS = 1000 /* doubled after each failure */, LOOK_AGAIN_MOST_MS = 30000 };
+enum { RESOLVES_MAX = 4, PAUSE_FIRST_MS = 1000 /* doubled after each failure */, PAUSE_MAX_MS = 30000 };
 static const unsigned long long disk_free_min_bytes = 64ULL << 20, disk_free_min_files = 500;
 
 struct queue;
@@ -143,9 +143,9 @@ static void schedule_retry(struct queue *q)
 {
 	if (q->retry_timer)
 		return;
-	q->pause_ms = !q->pause_ms                           ? LOOK_AGAIN_FIRST_MS
-		      : 2 * q->pause_ms < LOOK_AGAIN_MOST_MS ? 2 * q->pause_ms
-							     : LOOK_AGAIN_MOST_MS;
+	q->pause_ms = !q->pause_ms                           ? PAUSE_FIRST_MS
+		      : 2 * q->pause_ms < PAUSE_MAX_MS ? 2 * q->pause_ms
+							     : PAUSE_MAX_MS;
 	loop_after(q->loop, q->pause_ms, on_retry, q, &q->retry_timer);
 }
 

@@ -7,7 +7,7 @@
 
 #include "flopwatchd/session/session.h"
 
-enum { IDLE_ALLOCATION_MS = 30000, LOOK_AGAIN_MS = 1000, BACKOFF_FIRST_MS = 5000, BACKOFF_DOUBLED_MAX = 7 };
+enum { IDLE_ALLOCATION_MS = 30000, CHECK_INTERVAL_MS = 1000, BACKOFF_FIRST_MS = 5000, BACKOFF_DOUBLED_MAX = 7 };
 
 struct backoff *slot_backoff(const struct slot *s)
 {
@@ -67,7 +67,7 @@ void slot_keep_idle_allocation(struct slot *s)
 void slot_restart_idle_allocation(struct slot *s)
 {
 	int64_t left_ms = IDLE_ALLOCATION_MS - (clock_mono_ns() - s->idle_allocation_ns) / 1000000;
-	slot_set_timer(s, left_ms > LOOK_AGAIN_MS ? left_ms : LOOK_AGAIN_MS, on_timer);
+	slot_set_timer(s, left_ms > CHECK_INTERVAL_MS ? left_ms : CHECK_INTERVAL_MS, on_timer);
 }
 
 bool slot_idle_allocation_is_old(const struct slot *s)

@@ -4,9 +4,9 @@
 #include <unistd.h>
 
 enum {
-	LOOK_FIRST_MS = 250,
-	LOOK_MS = 3000,
-	LOOK_MOST_MS = 30000, /* between queries while they fail */
+	QUERY_FIRST_MS = 250,
+	QUERY_INTERVAL_MS = 3000,
+	QUERY_INTERVAL_MAX_MS = 30000, /* between queries while they fail */
 	CANCEL_MOST_MS = 300000,
 	SEARCH_MS = 30000,
 	REQUEST_MS = 30000,
@@ -67,7 +67,7 @@ static int run_query(struct slurm *s, const char *program, const char *const *ar
 static void schedule_next(struct slurm *s)
 {
 	if (s->searches || executors_have_waiting(s->all, s->worker))
-		schedule_query(s, executors_pause_ms(LOOK_MS, s->n_queries_failed, LOOK_MOST_MS));
+		schedule_query(s, executors_pause_ms(QUERY_INTERVAL_MS, s->n_queries_failed, QUERY_INTERVAL_MAX_MS));
 }
 
 static void note_query(struct slurm *s, const struct fw_err *failed)
@@ -146,7 +146,7 @@ static void cancel_again(void *arg)
 /* Allocations that could not be cancelled stay until a later attempt; queries for waiting submissions go on. */
 static void postpone_cancel(struct slurm *s, const char *why)
 {
-	int64_t pause_ms = executors_pause_ms(LOOK_MS, ++s->n_cancels_failed, CANCEL_MOST_MS);
+	int64_t pause_ms = executors_pause_ms(QUERY_INTERVAL_MS, ++s->n_cancels_failed, CANCEL_MOST_MS);
 	log_warning("slurm.cancel", "worker=%s again_s=%lld err=%s", s->worker->name, (long long)pause_ms / 1000, log_quote(why));
 	s->searches = false;
 	loop_after(s->all->loop, pause_ms, cancel_again, s, &s->cancel_timer);
@@ -203,7 +203,7 @@ static void on_own_allocations(void *arg, const struct buf *out, const struct fw
 		postpone_cancel(s, err.text);
 	s->searches = s->searches && failed;
 	if (!failed && executors_have_waiting(s->all, s->worker))
-		schedule_query(s, LOOK_FIRST_MS);
+		schedule_query(s, QUERY_FIRST_MS);
 	else
 		schedule_next(s);
 }
@@ -231,13 +231,13 @@ static void on_timer(void *arg)
 
 void slurm_poll(struct slurm *s)
 {
-	schedule_query(s, LOOK_FIRST_MS);
+	schedule_query(s, QUERY_FIRST_MS);
 }
 
 void slurm_search(struct slurm *s)
 {
 	s->searches = true;
-	schedule_query(s, LOOK_FIRST_MS);
+	schedule_query(s, QUERY_FIRST_MS);
 }
 
 /* A controller that lost its state may restore cancelled allocations. */

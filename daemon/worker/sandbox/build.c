@@ -221,7 +221,7 @@ void buildlog_text(const struct buildlog *l, struct buf *out)
 
 static const char bare_suffix[] = ".bare";
 
-enum { PRINT_MAX = 64 << 20, PROCESS_MANY = 100, STRIP_MS = 60000, TICK_MS = 10, LOOK_MS = 100, LOG_LINE_MAX = 700 << 10 };
+enum { PRINT_MAX = 64 << 20, PROCESS_MANY = 100, STRIP_MS = 60000, TICK_MS = 10, CHECK_INTERVAL_MS = 100, LOG_LINE_MAX = 700 << 10 };
 
 static const int64_t names_max_bytes = 64 << 20; /* a crash in a larger module is reported without source lines */
 static const int64_t module_max_bytes = 256LL << 20, file_max_bytes = 2LL << 30, memory_max_bytes = 32LL << 30;
@@ -233,7 +233,7 @@ struct run {
 	int64_t print_max;
 	int process_max;
 	int threads_before; /* of the machine, before the build */
-	int64_t next_look_ns;
+	int64_t next_check_ns;
 	bool own_end; /* a limit of the worker ended it: the error becomes the build's detail */
 	bool was_low;
 	struct room full; /* free space when the disk was full */
@@ -378,9 +378,9 @@ static int on_tick(void *arg, struct fw_err *err)
 	struct run *r = arg;
 	int64_t now = clock_mono_ns();
 
-	if (now < r->next_look_ns && procs_threads() <= r->threads_before + r->process_max)
+	if (now < r->next_check_ns && procs_threads() <= r->threads_before + r->process_max)
 		return 0;
-	r->next_look_ns = now + LOOK_MS * 1000000LL;
+	r->next_check_ns = now + CHECK_INTERVAL_MS * 1000000LL;
 	if (procs_count_or_yield(PROCESS_MANY) > r->process_max) {
 		r->own_end = true;
 		return err_set(err, ERR_FULL,
