@@ -648,30 +648,30 @@ int control_test_receiver(struct control *c, const char *name, int64_t *notifica
 	return txn_end(txn, result, err);
 }
 
-int control_trigger(struct control *c, const char *repo, int64_t *look, struct fw_err *err)
+int control_trigger(struct control *c, const char *repo, int64_t *fetch, struct fw_err *err)
 {
 	if (config_repo_find(c->config, repo) < 0)
 		return err_set(err, ERR_NOT_FOUND, "there is no repository %.100s", repo);
 	if (!c->watch) /* the start failed and is retried automatically */
 		return err_set(err, ERR_BUSY, "no repository is watched at the moment; see the log");
 	int64_t number = watch_trigger(c->watch, repo);
-	if (look)
-		*look = number;
+	if (fetch)
+		*fetch = number;
 	return 0;
 }
 
 int control_check_result(
-	struct control *c, const char *repo, int64_t look, bool *ended, const char **held, const char **error, struct fw_err *err)
+	struct control *c, const char *repo, int64_t fetch, bool *ended, const char **held, const char **error, struct fw_err *err)
 {
 	struct watch_check_result last;
 	if (config_repo_find(c->config, repo) < 0)
 		return err_set(err, ERR_NOT_FOUND, "there is no repository %.100s", repo);
 	if (!c->watch)
 		return err_set(err, ERR_BUSY, "no repository is watched at the moment; see the log");
-	enum watch_check_state state = watch_check_result(c->watch, repo, look, &last);
+	enum watch_check_state state = watch_check_result(c->watch, repo, fetch, &last);
 	if (state == WATCH_CHECK_UNKNOWN)
 		return err_set(err, ERR_NOT_FOUND,
-			"check %lld of %.100s is from before the daemon's start; request another check", (long long)look, repo);
+			"check %lld of %.100s is from before the daemon's start; request another check", (long long)fetch, repo);
 	*ended = state == WATCH_CHECK_ENDED;
 	*held = last.held;
 	*error = last.error;

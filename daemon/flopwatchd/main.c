@@ -54,16 +54,16 @@ static int check_certificate(const struct config *c, struct buf *mistakes, struc
 	return err_set(err, ERR_INVALID, "1 mistake in %s", c->file);
 }
 
-static int check_config(const char *path, bool look)
+static int check_config(const char *path, bool probe)
 {
 	struct config *config = NULL;
 	struct fw_err err = { 0 };
 	struct buf mistakes;
 	buf_init(&mistakes, 1 << 20);
 	int result = config_read(path, &config, &mistakes, &err) == 0 ? 0 : 2;
-	if (result == 0 && !look && check_certificate(config, &mistakes, &err) != 0)
+	if (result == 0 && !probe && check_certificate(config, &mistakes, &err) != 0)
 		result = 2;
-	if (result == 0 && look)
+	if (result == 0 && probe)
 		check_config_names(config);
 	else if (result == 0)
 		print_counts(path, config);
@@ -77,11 +77,11 @@ static int check_config(const char *path, bool look)
 int main(int argc, char **argv)
 {
 	const char *path = NULL;
-	bool check = false, look = false, backup = false, check_database = false;
+	bool check = false, probe = false, backup = false, check_database = false;
 	const struct option_row options[] = {
 		{ "config", .text = &path },
 		{ "check-config", .flag = &check },
-		{ "probe", .flag = &look },
+		{ "probe", .flag = &probe },
 		{ "backup", .flag = &backup },
 		{ "check", .flag = &check_database },
 		{ "help", .print = usage },
@@ -103,8 +103,8 @@ int main(int argc, char **argv)
 		return usage_error("unexpected argument:  ", argv[optind]);
 	if (!path)
 		return usage_error("--config FILE is missing", "");
-	if (check || look)
-		return check_config(path, look);
+	if (check || probe)
+		return check_config(path, probe);
 	log_open("flopwatchd", getenv("FLOPWATCH_DEBUG") ? LOG_DEBUG : LOG_INFO);
 	return server_run(path);
 }

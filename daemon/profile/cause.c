@@ -49,7 +49,7 @@ static void request_of_kernels(struct ranking *r, bool of_code)
 
 	for (size_t i = 0; i < r->pairing.n; i++) {
 		const struct kernel_pair *p = &r->pairing.pair[i];
-		struct look l = { .e = r->e, .pair = p, .code = pair_code(r->e, p), .sign = r->found.sign };
+		struct analysis l = { .e = r->e, .pair = p, .code = pair_code(r->e, p), .sign = r->found.sign };
 
 		r->left[i] = l.most_ms = most_of(r, p);
 		if (!pair_is_whole(p))

@@ -54,7 +54,7 @@ void finding_seen(struct findings *f, enum cause_kind kind, const struct kernel_
 		put(f, &new, what);
 }
 
-double look_get_cost(const struct look *l, enum quantity q, unsigned waits)
+double analysis_get_cost(const struct analysis *l, enum quantity q, unsigned waits)
 {
 	const struct quantity_change *c = &l->quantity.of[q];
 	double ms = c->ms * l->sign, slower = l->pair->base_ms > 0 ? fabs(l->pair->change_ms) / l->pair->base_ms : 0;

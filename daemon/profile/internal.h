@@ -80,7 +80,7 @@ struct findings {
 	struct finding item[FINDINGS_MAX];
 };
 
-struct look {
+struct analysis {
 	const struct cause_evidence *e;
 	const struct kernel_pair *pair;
 	const struct cause_code *code;
@@ -103,7 +103,7 @@ void finding_seen(struct findings *f, enum cause_kind kind, const struct kernel_
  * Return the cost of a quantity's own change: its unit's time, or, if relevant and growing with the time, the waits that follow
  * from it. Shape: `waits` as in stalls_sum. Units: ms, signed.
  */
-double look_get_cost(const struct look *l, enum quantity q, unsigned waits);
+double analysis_get_cost(const struct analysis *l, enum quantity q, unsigned waits);
 
 /* ---- classes: The classes of evidence; each adds its findings. ---- */
 
@@ -114,12 +114,12 @@ void configuration_find(const struct cause_evidence *e, struct findings *f);
 /** Find the shares of clock and host, measured by the comparison (measured_share.c). */
 void measured_share_find(const struct cause_evidence *e, struct findings *f);
 
-typedef void find_fn(const struct look *l, struct findings *f);
+typedef void find_fn(const struct analysis *l, struct findings *f);
 find_fn pipe_find, spill_find, traffic_find, launch_find, wait_find;
 /** Return whether machine code or ptxas show that products became serial, or are no longer serial; as text (wait.c). */
-bool wait_serial(const struct look *l, char what[FINDING_SIZE]);
+bool wait_serial(const struct analysis *l, char what[FINDING_SIZE]);
 /** Find differences of machine code and launches without counters (machinecode.c). */
-void machinecode_find(const struct look *l, struct findings *f);
+void machinecode_find(const struct analysis *l, struct findings *f);
 
 /* ---- sassalign: Longest common subsequence of two lists of numbers, within a bound of work. ---- */
 

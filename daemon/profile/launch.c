@@ -18,7 +18,7 @@ static double blocks_of(const struct cause_kernel *k)
 	return isnan(blocks) ? (double)k->grid[0] * k->grid[1] * k->grid[2] : blocks;
 }
 
-static bool other_grid(const struct look *l, double *base, double *target)
+static bool other_grid(const struct analysis *l, double *base, double *target)
 {
 	*base = blocks_of(pair_kernel(l->pair, 0));
 	*target = blocks_of(pair_kernel(l->pair, 1));
@@ -26,7 +26,7 @@ static bool other_grid(const struct look *l, double *base, double *target)
 }
 
 /* Idle time of multiprocessors of both sides, in the verdict's milliseconds. */
-static void find_idle(const struct look *l, struct findings *f)
+static void find_idle(const struct analysis *l, struct findings *f)
 {
 	struct amount active = amount_of(l->pair, ACTIVE), elapsed = amount_of(l->pair, ELAPSED);
 	double base, target, base_blocks, target_blocks;
@@ -54,7 +54,7 @@ static void find_idle(const struct look *l, struct findings *f)
 	finding_add(f, CAUSE_IMBALANCE, l->pair, ms, WEIGHT_WAIT, what);
 }
 
-static void find_occupancy(const struct look *l, struct findings *f)
+static void find_occupancy(const struct analysis *l, struct findings *f)
 {
 	struct amount warps = amount_of(l->pair, WARPS);
 	const struct cause_kernel *base = pair_kernel(l->pair, 0), *target = pair_kernel(l->pair, 1);
@@ -83,7 +83,7 @@ static void find_occupancy(const struct look *l, struct findings *f)
 	}
 }
 
-void launch_find(const struct look *l, struct findings *f)
+void launch_find(const struct analysis *l, struct findings *f)
 {
 	find_idle(l, f);
 	find_occupancy(l, f);

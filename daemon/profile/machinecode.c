@@ -52,7 +52,7 @@ static double stands_out(double base, double target)
 	return of > 0 ? fmin(GREW_MOST, fabs(target - base) / of) : GREW_MOST;
 }
 
-static void find_opcodes(const struct look *l, bool is_serial, struct findings *f)
+static void find_opcodes(const struct analysis *l, bool is_serial, struct findings *f)
 {
 	long base[GROUPS] = { 0 }, target[GROUPS] = { 0 };
 	const struct cause_opcode *most = NULL;
@@ -90,7 +90,7 @@ static void find_opcodes(const struct look *l, bool is_serial, struct findings *
 	finding_seen(f, CAUSE_MACHINE_CODE, l->pair, most ? 0.1 : 0.05, what);
 }
 
-static void find_launch(const struct look *l, struct findings *f)
+static void find_launch(const struct analysis *l, struct findings *f)
 {
 	const struct cause_kernel *base = pair_kernel(l->pair, 0), *target = pair_kernel(l->pair, 1);
 	double was = (double)base->grid[0] * base->grid[1] * base->grid[2];
@@ -114,7 +114,7 @@ static void find_launch(const struct look *l, struct findings *f)
 	}
 }
 
-void machinecode_find(const struct look *l, struct findings *f)
+void machinecode_find(const struct analysis *l, struct findings *f)
 {
 	const struct cause_diagnostic *c = diagnostic_of(l->e, l->pair, l->sign, true);
 	char what[FINDING_SIZE];

@@ -34,7 +34,7 @@ static const struct {
 };
 
 /* True if the machine code has more or fewer reductions: then the load and store pipe changed because of them. */
-static bool reduces_otherwise(const struct look *l)
+static bool reduces_otherwise(const struct analysis *l)
 {
 	long base = 0, target = 0;
 
@@ -49,7 +49,7 @@ static bool reduces_otherwise(const struct look *l)
 	return (target - base) * l->sign > 0;
 }
 
-void pipe_find(const struct look *l, struct findings *f)
+void pipe_find(const struct analysis *l, struct findings *f)
 {
 	for (size_t i = 0; i < sizeof pipes / sizeof pipes[0]; i++) {
 		const struct quantity_change *c = &l->quantity.of[pipes[i].quantity];
@@ -62,6 +62,6 @@ void pipe_find(const struct look *l, struct findings *f)
 			amount_increase(c->base, c->target, pipes[i].noun, more);
 		snprintf(what, sizeof what, "%s %s%s", pipes[i].verb, more, is_reducing ? ", for its reductions" : "");
 		finding_add(f, is_reducing ? CAUSE_ATOMICS : pipes[i].kind, l->pair,
-			look_get_cost(l, pipes[i].quantity, pipes[i].waits), pipes[i].weight, what);
+			analysis_get_cost(l, pipes[i].quantity, pipes[i].waits), pipes[i].weight, what);
 	}
 }

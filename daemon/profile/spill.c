@@ -7,14 +7,14 @@
 static const unsigned waits = 1u << STALL_LONG_SCOREBOARD | 1u << STALL_LG_THROTTLE | 1u << STALL_SHORT_SCOREBOARD |
 			      1u << STALL_MIO_THROTTLE | 1u << STALL_WAIT;
 
-void spill_find(const struct look *l, struct findings *f)
+void spill_find(const struct analysis *l, struct findings *f)
 {
 	const struct quantity_change *loads = &l->quantity.of[QUANTITY_LOCAL_LOADS],
 				     *stores = &l->quantity.of[QUANTITY_LOCAL_STORES];
 	const struct cause_kernel *base = pair_kernel(l->pair, 0), *target = pair_kernel(l->pair, 1);
 	const struct cause_diagnostic *said = diagnostic_of(l->e, l->pair, l->sign, false);
 	char more[AMOUNT_SIZE], what[FINDING_SIZE];
-	double ms = look_get_cost(l, QUANTITY_LOCAL_LOADS, waits), stored_ms = look_get_cost(l, QUANTITY_LOCAL_STORES, waits);
+	double ms = analysis_get_cost(l, QUANTITY_LOCAL_LOADS, waits), stored_ms = analysis_get_cost(l, QUANTITY_LOCAL_STORES, waits);
 
 	/* loads and stores may each account for all waits, so the larger one does */
 	ms = ms * stored_ms < 0 ? ms + stored_ms

@@ -33,20 +33,20 @@ static void add_hits(const struct kernel_pair *p, char *out)
 	snprintf(out, FINDING_SIZE, "%.150s: L2 has %.6s %% of it instead of %.6s %%", so_far, target, base);
 }
 
-void traffic_find(const struct look *l, struct findings *f)
+void traffic_find(const struct analysis *l, struct findings *f)
 {
 	const struct quantity_change *of = l->quantity.of;
 	char what[FINDING_SIZE];
 
 	moved(&of[QUANTITY_L2_READS], RATES_SECTOR, "reads", "from L2", what);
-	finding_add(f, CAUSE_L2_READS, l->pair, look_get_cost(l, QUANTITY_L2_READS, waits), WEIGHT_TRAFFIC, what);
+	finding_add(f, CAUSE_L2_READS, l->pair, analysis_get_cost(l, QUANTITY_L2_READS, waits), WEIGHT_TRAFFIC, what);
 	moved(&of[QUANTITY_L2_WRITES], RATES_SECTOR, "writes", "to L2", what);
-	finding_add(f, CAUSE_L2_WRITES, l->pair, look_get_cost(l, QUANTITY_L2_WRITES, waits | 1u << STALL_DRAIN), WEIGHT_TRAFFIC,
+	finding_add(f, CAUSE_L2_WRITES, l->pair, analysis_get_cost(l, QUANTITY_L2_WRITES, waits | 1u << STALL_DRAIN), WEIGHT_TRAFFIC,
 		what);
 	moved(&of[QUANTITY_DRAM_READS], 1, "reads", "from DRAM", what);
 	add_hits(l->pair, what);
-	finding_add(f, CAUSE_DRAM_READS, l->pair, look_get_cost(l, QUANTITY_DRAM_READS, waits), WEIGHT_TRAFFIC, what);
+	finding_add(f, CAUSE_DRAM_READS, l->pair, analysis_get_cost(l, QUANTITY_DRAM_READS, waits), WEIGHT_TRAFFIC, what);
 	moved(&of[QUANTITY_DRAM_WRITES], 1, "writes", "to DRAM", what);
-	finding_add(f, CAUSE_DRAM_WRITES, l->pair, look_get_cost(l, QUANTITY_DRAM_WRITES, waits | 1u << STALL_DRAIN),
+	finding_add(f, CAUSE_DRAM_WRITES, l->pair, analysis_get_cost(l, QUANTITY_DRAM_WRITES, waits | 1u << STALL_DRAIN),
 		WEIGHT_TRAFFIC, what);
 }

@@ -37,7 +37,7 @@ static void count(const struct cause_code *code, const char *word, long of[2])
  * early (C7510 to C7518 in ptxas's log). Then a wait follows every product in the machine code, and other warps wait at a
  * barrier, so those waits count too.
  */
-static bool is_serial(const struct look *l, long waits[2])
+static bool is_serial(const struct analysis *l, long waits[2])
 {
 	int few = l->sign > 0 ? 0 : 1;
 	long products[2];
@@ -55,7 +55,7 @@ static bool is_serial(const struct look *l, long waits[2])
 	return grew >= GREW;
 }
 
-bool wait_serial(const struct look *l, char what[FINDING_SIZE])
+bool wait_serial(const struct analysis *l, char what[FINDING_SIZE])
 {
 	const struct cause_diagnostic *c = diagnostic_of(l->e, l->pair, l->sign, true);
 	long waits[2] = { 0, 0 };
@@ -76,7 +76,7 @@ bool wait_serial(const struct look *l, char what[FINDING_SIZE])
 	return true;
 }
 
-static void find_serial(const struct look *l, struct findings *f)
+static void find_serial(const struct analysis *l, struct findings *f)
 {
 	char what[FINDING_SIZE];
 
@@ -85,7 +85,7 @@ static void find_serial(const struct look *l, struct findings *f)
 			stalls_sum(&l->stalls, 1u << STALL_GMMA | 1u << STALL_BARRIER, f->sign), WEIGHT_LAUNCH, what);
 }
 
-void wait_find(const struct look *l, struct findings *f)
+void wait_find(const struct analysis *l, struct findings *f)
 {
 	find_serial(l, f);
 	for (size_t i = 0; i < sizeof reasons / sizeof reasons[0]; i++) {

@@ -11,7 +11,7 @@
 
 /*
  * Rules before version 3 have no clock values: use the defaults for them, and the rule's own noise. Rules before version 5 have
- * no interim looks and no `programs`, which is true if the rule has no paired calls.
+ * no interim analyses and no `programs`, which is true if the rule has no paired calls.
  */
 static int check_rule(struct fields *f, void *message)
 {
@@ -43,12 +43,12 @@ static const struct row prior_rows[] = {
 	{ .key = NULL },
 };
 
-static const struct row look_rows[] = {
-	{ ROW_DOUBLE(struct rule, p_look, "p", REQUIRED, 1e-12, 0.01) },
+static const struct row interim_rows[] = {
+	{ ROW_DOUBLE(struct rule, p_interim, "p", REQUIRED, 1e-12, 0.01) },
 	{ ROW_DOUBLE(struct rule, p_alone, "p_alone", REQUIRED, 1e-12, 1) },
-	{ ROW_OBJECT(struct rule, look[0], "modules", REQUIRED, prior_rows) },
-	{ ROW_OBJECT(struct rule, look[1], "interleave", REQUIRED, prior_rows) },
-	{ ROW_OBJECT(struct rule, look[2], "processes", REQUIRED, prior_rows) },
+	{ ROW_OBJECT(struct rule, interim[0], "modules", REQUIRED, prior_rows) },
+	{ ROW_OBJECT(struct rule, interim[1], "interleave", REQUIRED, prior_rows) },
+	{ ROW_OBJECT(struct rule, interim[2], "processes", REQUIRED, prior_rows) },
 	{ .key = NULL },
 };
 
@@ -82,8 +82,8 @@ const struct row protocol_rule_rows[] = {
 	{ ROW_DOUBLE(struct rule, half_width_dense_pct, "half_width_dense_pct", REQUIRED, 0, 100) },
 	{ ROW_DOUBLE(struct rule, half_width_sparse_pct, "half_width_sparse_pct", REQUIRED, 0, 100) },
 	{ ROW_BOOL(struct rule, confirm, "confirm", REQUIRED) },
-	{ ROW_BOOL(struct rule, programs, "programs", OPTIONAL), ROW_IF(struct rule, p_look) },
-	{ ROW_PART("look", OPTIONAL, look_rows), ROW_IF(struct rule, p_look) },
+	{ ROW_BOOL(struct rule, programs, "programs", OPTIONAL), ROW_IF(struct rule, p_interim) },
+	{ ROW_PART("look", OPTIONAL, interim_rows), ROW_IF(struct rule, p_interim) },
 	{ ROW_OBJECT(struct rule, cover, "cover", OPTIONAL, cover_rows), ROW_IF(struct rule, cover.runs.nu0) },
 	{ .check = check_rule },
 };

@@ -244,7 +244,7 @@ struct walk {
 	struct reading *out;
 	const char *file;
 	struct devices devices;
-	bool looks, name_device; /* first pass; names include the card */
+	bool is_first_pass, name_device; /* names include the card */
 	int n_states, n_unmeasured;
 };
 
@@ -269,7 +269,7 @@ static int read_state(struct walk *w, json_t *object, const char *bench, const c
 	field_text(&f, field_has(&f, "name") ? "name" : "description", own, sizeof own);
 	if (f.failed)
 		return -1;
-	if (w->looks) {
+	if (w->is_first_pass) {
 		const char *axes = name ? name : own;
 
 		note_device(&w->devices, device_of(object, &axes));
@@ -357,7 +357,7 @@ int read_nvbench(struct reading *out, const char *text, size_t len, const char *
 	result = f.failed ? -1 : result;
 	w.devices.list = json_object_get(root, "devices");
 	for (int pass = 0; pass < 2; pass++) {
-		w.looks = pass == 0;
+		w.is_first_pass = pass == 0;
 		w.name_device = w.devices.n > 1 || how->name_device;
 		for (size_t b = 0; result == 0 && b < json_array_size(list); b++)
 			result = read_bench(&w, json_array_get(list, b), b, err);

@@ -107,13 +107,13 @@ static int find_columns(
 		struct times *s = &t->series[t->n_series];
 		char series[SERIES_SIZE], unit[COLUMN_UNIT_SIZE];
 		bool is_time = t->n_series < SERIES_MAX && !is_model(h->name[i]) && series_of(h->name[i], s);
-		bool looks = before(h->name[i], "_s", series) ||
+		bool looks_like_time = before(h->name[i], "_s", series) ||
 			     column_split(h->name[i], series, sizeof series, unit) == COLUMN_TIME_OR_RATE;
 		const char *word = column_compares(h->name[i]);
 
 		if (is_time)
 			t->series[t->n_series++].at = i;
-		else if (looks)
+		else if (looks_like_time)
 			reading_note(out, "column `%.80s` is left out: %s%s", h->name[i],
 				is_model(h->name[i]) ? "it is a model's and not measured"
 				: word               ? "by its name it is not a time: "

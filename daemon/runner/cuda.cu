@@ -357,7 +357,7 @@ static double cuda_energy_j(struct device *d)
 	return nvml_energy_j(d->uuid);
 }
 
-static void cuda_look(int index, struct msg_device_check *out, char *who, size_t size)
+static void cuda_read_idle(int index, struct msg_device_check *out, char *who, size_t size)
 {
 	struct nvml_reading now;
 	struct msg_device about;
@@ -473,7 +473,7 @@ static struct device_ops make_ops(void)
 	o.capture = cuda_capture;
 	o.profiler = cuda_profiler;
 	o.device_check = cuda_device_check;
-	o.look = cuda_look;
+	o.read_idle = cuda_read_idle;
 	o.busy_mhz = nvml_busy_mhz;
 	o.energy_j = cuda_energy_j;
 	o.settings = cuda_settings;

@@ -384,7 +384,7 @@ struct device_ops {
 	 * Read device `index`, which this process has not opened: all processes on it are foreign, `who` names them, and memory
 	 * errors count from the driver's start. NULL: no driver to read.
 	 */
-	void (*look)(int index, struct msg_device_check *out, char *who, size_t size);
+	void (*read_idle)(int index, struct msg_device_check *out, char *who, size_t size);
 	/** Return the SM clock of the device of this uuid, open or not, under load; -1: no load. NULL: no driver to read. */
 	double (*busy_mhz)(const char *uuid);
 	/** Return the energy used so far, any origin. -1: unknown. NULL: no driver to read. Units: J. */

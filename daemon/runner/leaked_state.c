@@ -1,7 +1,7 @@
 /* leaked_state.c - snapshots of device settings and process state, and memory accounts of each subject. */
 #include "runner/internal.h"
 
-struct look {
+struct leak_check {
 	struct runner *runner;
 	int cell; /* position in run->cell; -1 none */
 	const struct subject *subject;
@@ -15,7 +15,7 @@ void leaked_state_enter(struct runner *r)
 	r->n_settings = r->ops->settings ? r->ops->settings(r->dev, false, r->setting) : 0;
 }
 
-static void name(struct look *l, const char *text)
+static void name(struct leak_check *l, const char *text)
 {
 	l->found++;
 	if (!l->silent)
@@ -24,7 +24,7 @@ static void name(struct look *l, const char *text)
 
 static void host_changed(void *arg, const char *what, enum hoststate_end end)
 {
-	struct look *l = arg;
+	struct leak_check *l = arg;
 	char text[200];
 	snprintf(text, sizeof text, "changed %s, which %s", what,
 		end == HOSTSTATE_RESTORED   ? "was set back"
@@ -37,7 +37,7 @@ static void host_changed(void *arg, const char *what, enum hoststate_end end)
 	l->failure->lost = true; /* the next side would be accused of it */
 }
 
-static void update_account(struct look *l, const struct device_setting *was, const struct device_setting *now, bool end)
+static void update_account(struct leak_check *l, const struct device_setting *was, const struct device_setting *now, bool end)
 {
 	int64_t *held = &l->runner->held[l->subject - l->runner->subject];
 	char text[200];
@@ -51,7 +51,7 @@ static void update_account(struct look *l, const struct device_setting *was, con
 }
 
 /* `quick`: only settings that are cheap to read, which come first. */
-static void compare_device(struct look *l, bool quick, bool end)
+static void compare_device(struct leak_check *l, bool quick, bool end)
 {
 	struct runner *r = l->runner;
 	struct device_setting now[DEVICE_SETTINGS_MAX];
@@ -73,7 +73,7 @@ static void compare_device(struct look *l, bool quick, bool end)
 	}
 }
 
-static int look(struct look *l, bool quick, bool end)
+static int check_leaks(struct leak_check *l, bool quick, bool end)
 {
 	(void)own_code_check(quick ? OWN_CODE_TABLES : OWN_CODE_ALL, l->failure); /* before any function that could be replaced */
 	pid_t child = hoststate_end_children();
@@ -88,8 +88,8 @@ static int look(struct look *l, bool quick, bool end)
 
 int leaked_state_leave(struct runner *r, int i, const struct subject *subject, bool end, struct failure *f)
 {
-	struct look l = { .runner = r, .cell = i, .subject = subject, .failure = f };
-	int result = look(&l, false, end);
+	struct leak_check l = { .runner = r, .cell = i, .subject = subject, .failure = f };
+	int result = check_leaks(&l, false, end);
 	if (!r->ops->work && (end || i < 0))
 		record_request_inspection(r->records, i < 0 ? -1 : r->run->index[i], subject->role);
 	return result;
@@ -98,8 +98,8 @@ int leaked_state_leave(struct runner *r, int i, const struct subject *subject, b
 int leaked_state_between(struct runner *r, int i, const struct subject *subject, struct failure *f)
 {
 	bool *reported = &r->reported[subject - r->subject];
-	struct look l = { .runner = r, .cell = i, .subject = subject, .silent = *reported, .failure = f };
-	int result = look(&l, true, false);
+	struct leak_check l = { .runner = r, .cell = i, .subject = subject, .silent = *reported, .failure = f };
+	int result = check_leaks(&l, true, false);
 	*reported = *reported || l.found > 0;
 	return result;
 }

@@ -144,8 +144,8 @@ int mode_device_read_run(const struct msg_run *run, struct records *records)
 	if (device_find(run->device, &ops, &index, &err) != 0) {
 		snprintf(state.detail, sizeof state.detail, "%.399s", err.text);
 	} else {
-		if (ops->look)
-			ops->look(index, &state.device_check, state.detail, sizeof state.detail);
+		if (ops->read_idle)
+			ops->read_idle(index, &state.device_check, state.detail, sizeof state.detail);
 		if (ops->kind != DEVICE_CUDA)
 			device_check_script_apply(run->guards, &now, &state.device_check);
 		state.ok = state.device_check.foreign <= 0;

@@ -46,12 +46,12 @@ enum { REDO_MAX = 3, AHEAD_MIN = 2, FLIGHT = 8 /* slots of unrecorded calls */ }
 #define QUEUE_US      2e4 /* of queued calls, by which the sustained run may outlast its end */
 
 /* A call whose result is checked after all sustained runs, so that it does not wait. */
-struct look {
+struct checked_call {
 	int stretch; /* of its side's calls: for each sustained run a warm-up stretch and a counted one */
 	double at;   /* position in that stretch; 1: its last call */
 };
 /* Checks of a side: two counted calls at random; one of the warm-up, since energy covers all calls; and the very last. */
-enum { LOOKS = SPOT_CHECK_LATER_MAX };
+enum { CHECKED_CALLS = SPOT_CHECK_LATER_MAX };
 #define UNIT 1000000
 
 /* Consecutive calls. Every `stride`-th has its own slot of marks and stamps; 0: none. */
@@ -60,7 +60,7 @@ struct run {
 	int stride, kept;        /* result: recorded */
 	int calls;               /* result */
 	int slot[FLIGHT];        /* of the last calls */
-	const struct look *look; /* [LOOKS] of this side; NULL: none is watched */
+	const struct checked_call *checked; /* [CHECKED_CALLS] of this side; NULL: none is watched */
 	int stretch;
 };
 
@@ -99,17 +99,17 @@ static double random_share(struct timing *t)
 	return (double)runner_random(t->runner, UNIT) / UNIT;
 }
 
-/* Choose other calls in every pass. Shape: look[2][LOOKS]. */
-static void choose_checked_calls(struct timing *t, int rounds, struct look look[2][LOOKS])
+/* Choose other calls in every pass. Shape: checked[2][CHECKED_CALLS]. */
+static void choose_checked_calls(struct timing *t, int rounds, struct checked_call checked[2][CHECKED_CALLS])
 {
 	int last = 2 * rounds - 1;
 	for (int side = 0; t->spot_check->active && side < 2; side++) {
 		double first_part = rounds > 1 ? 1 : 0.5;
-		const struct look chosen[LOOKS] = { { .stretch = 1, .at = first_part * random_share(t) },
+		const struct checked_call chosen[CHECKED_CALLS] = { { .stretch = 1, .at = first_part * random_share(t) },
 			{ .stretch = last, .at = 1 - first_part * (1 - random_share(t)) },
 			{ .stretch = 2 * (int)runner_random(t->runner, (uint32_t)rounds), .at = random_share(t) },
 			{ .stretch = last, .at = 1 } };
-		memcpy(look[side], chosen, sizeof chosen);
+		memcpy(checked[side], chosen, sizeof chosen);
 	}
 }
 
@@ -119,8 +119,8 @@ static void choose_checked_calls(struct timing *t, int rounds, struct look look[
  */
 static int check_call(struct timing *t, const struct subject *u, const struct run *x, double share, bool last)
 {
-	for (int k = 0; x->look && k < LOOKS; k++)
-		if (x->look[k].stretch == x->stretch && (last || share > x->look[k].at) &&
+	for (int k = 0; x->checked && k < CHECKED_CALLS; k++)
+		if (x->checked[k].stretch == x->stretch && (last || share > x->checked[k].at) &&
 			spot_check_later_before(t->spot_check, u, k))
 			return k;
 	return -1;
@@ -141,10 +141,10 @@ static int calls_until(struct timing *t, struct subject *u, double until_us, str
 			return -1;
 		double ends_us = ops->host_us(dev) + (*n + 1 - done) * call_us; /* of this call */
 		last = ends_us + call_us / 2 >= until_us;
-		int look = check_call(t, u, x, (ends_us - from_us) / (until_us - from_us), last);
+		int call = check_call(t, u, x, (ends_us - from_us) / (until_us - from_us), last);
 		if (timing_one(t, u, slot_of(x, *n), &host_us, f) != 0)
 			return -1;
-		if (look >= 0 && timing_later_after(t, u, look, f) != 0)
+		if (call >= 0 && timing_later_after(t, u, call, f) != 0)
 			return -1;
 		if (x->meter)
 			meter_read(x->meter, ops, dev);
@@ -159,7 +159,7 @@ struct sustained_run {
 	struct subject *subject;
 	int nth; /* of this side */
 	double until_us;
-	const struct look *look; /* [LOOKS] of this side */
+	const struct checked_call *checked; /* [CHECKED_CALLS] of this side */
 };
 
 /* Make one sustained run now; `energy_j`: of a call, warm-up included; 0 unknown. */
@@ -169,8 +169,8 @@ static int run_sustained(
 	const struct device_ops *ops = t->runner->ops;
 	struct device *dev = t->runner->dev;
 	struct meter meter = METER_NEW;
-	struct run settling = { .meter = &meter, .look = which->look, .stretch = 2 * which->nth };
-	struct run timed = { .meter = &meter, .look = which->look, .stretch = 2 * which->nth + 1 };
+	struct run settling = { .meter = &meter, .checked = which->checked, .stretch = 2 * which->nth };
+	struct run timed = { .meter = &meter, .checked = which->checked, .stretch = 2 * which->nth + 1 };
 	struct subject *u = which->subject;
 	double until_us = which->until_us;
 	double began_us = ops->host_us(dev);
@@ -244,7 +244,7 @@ int sustained_run(struct timing *t, double busy_since_us, struct failure *f)
 	struct msg_cell *m = mem_alloc_zero(1, sizeof *m);
 	struct sustained_calls *b = mem_alloc_zero(SUSTAINED_RUNS_MAX, sizeof *b);
 	struct sustained_side *side = mem_alloc_zero(2, sizeof *side);
-	struct look look[2][LOOKS] = { 0 };
+	struct checked_call checked[2][CHECKED_CALLS] = { 0 };
 	double energy_j[SUSTAINED_RUNS_MAX] = { 0 }, of_side_j[2];
 	int result = -1;
 
@@ -264,11 +264,11 @@ int sustained_run(struct timing *t, double busy_since_us, struct failure *f)
 		if (run_interleaved(t, sides, busy_since_us + INTERLEAVE_US, f) != 0)
 			goto out;
 		double began_us = t->runner->ops->host_us(t->runner->dev);
-		choose_checked_calls(t, rounds, look);
+		choose_checked_calls(t, rounds, checked);
 		for (int i = 0; i < 2 * rounds; i++) {
 			int s = sustained_side_of(first, i);
 			const struct sustained_run which = {
-				.subject = sides[s], .nth = i / 2, .until_us = began_us + (i + 1) * SUSTAINED_US, .look = look[s]
+				.subject = sides[s], .nth = i / 2, .until_us = began_us + (i + 1) * SUSTAINED_US, .checked = checked[s]
 			};
 			if (run_sustained(t, &which, &b[i], &energy_j[i], f) != 0)
 				goto out;

@@ -30,22 +30,22 @@ static int device_pass(struct timing *t, struct timing_pass *p, struct samples *
 	for (int round = 0; round < p->rounds; round++) {
 		for (int k = 0; k < t->n; k++, calls++) {
 			int who = order_side(t->n, t->start, round, k);
-			bool look = timing_is_watched(t, &watch, who, round);
+			bool watched = timing_is_watched(t, &watch, who, round);
 			if (calls == device_check_at)
 				runner_device_check(t->runner, t->cell, p->redo, &p->device_check);
 			if (calls >= TIMING_AHEAD && ops->wait_mark(dev, 2 * (calls - TIMING_AHEAD) + 1, &err) != 0)
 				return failure_device(f, t->problem, &err);
 			timing_report_at(t, t->subject[who], "time");
-			if (look && spot_check_before(t->spot_check, t->subject[who], f) != 0)
+			if (watched && spot_check_before(t->spot_check, t->subject[who], f) != 0)
 				return -1;
-			int later = look ? -1 : timing_later_before(t, &watch, who, round);
+			int later = watched ? -1 : timing_later_before(t, &watch, who, round);
 			if (timing_one(t, t->subject[who], calls, &x->host_us[who][round], f) != 0)
 				return -1;
 			if (later >= 0 && timing_later_after(t, t->subject[who], later, f) != 0)
 				return -1;
-			if (look && timing_finish_watched(t, t->subject[who], "between the timed calls: ", f) != 0)
+			if (watched && timing_finish_watched(t, t->subject[who], "between the timed calls: ", f) != 0)
 				return -1;
-			if (look && ops->queues) /* the check is a separate step */
+			if (watched && ops->queues) /* the check is a separate step */
 				runner_at(t->runner, t->cell, NULL, "time");
 		}
 	}
@@ -259,26 +259,26 @@ static void plan_extra_series(const struct timing *t, int rounds, struct extra_s
  * Time the extra series. The deciding one comes last, and with it the last check of each subject. Rounds too few for a warning
  * are reduced to one, which is then the last check.
  */
-static int time_extra_series(struct timing *t, const struct extra_series *a, int rounds, bool *looked, struct failure *f)
+static int time_extra_series(struct timing *t, const struct extra_series *a, int rounds, bool *checks_last, struct failure *f)
 {
 	int few = a->long_call ? 1 : side_rounds(rounds);
 	if (a->calls && !a->long_call && timing_call(t, few, 0, f) != 0)
 		return -1;
 	if (a->phases && timing_phase(t, few, f) != 0)
 		return -1;
-	*looked = *looked || a->decides || (a->calls && a->long_call);
+	*checks_last = *checks_last || a->decides || (a->calls && a->long_call);
 	if (a->decides)
 		return timing_call(t, rounds, TIMING_DECIDES, f);
 	return a->calls && a->long_call ? timing_call(t, few, TIMING_WATCHED, f) : 0;
 }
 
-static int time_passes(struct timing *t, double busy_since_us, bool *looked, struct failure *f)
+static int time_passes(struct timing *t, double busy_since_us, bool *checks_last, struct failure *f)
 {
 	const struct runner *r = t->runner;
 	int rounds = timing_rounds(&r->run->rule, t->pair_ms, t->n, r->ops);
 	struct extra_series a;
 	plan_extra_series(t, rounds, &a);
-	*looked = !r->run->only_sustained_runs && !a.decides && !a.calls && !a.phases && !a.sustained_run;
+	*checks_last = !r->run->only_sustained_runs && !a.decides && !a.calls && !a.phases && !a.sustained_run;
 	if (!r->run->only_sustained_runs) {
 		if (timing_device(t, rounds, f) != 0)
 			return -1;
@@ -287,7 +287,7 @@ static int time_passes(struct timing *t, double busy_since_us, bool *looked, str
 	if (a.sustained_run && sustained_run(t, busy_since_us, f) !=
 				       0) /* while the device is warm: the extra series leave it idle between calls */
 		return -1;
-	return time_extra_series(t, &a, rounds, looked, f);
+	return time_extra_series(t, &a, rounds, checks_last, f);
 }
 
 static void choose_order(struct timing *t)
@@ -304,7 +304,7 @@ static void time_cell(struct timing *t, const struct verifier *verifier, double 
 {
 	struct runner *r = t->runner;
 	struct failure f = { 0 };
-	bool looked = false;
+	bool checks_last = false;
 
 	double until_us = r->ops->host_us(r->dev) + warm_s * 1e6;
 	if (solo_calls(t, verifier) != 0)
@@ -313,9 +313,9 @@ static void time_cell(struct timing *t, const struct verifier *verifier, double 
 	leaked_state_enter(r);
 	runner_at(r, t->cell, NULL, "warm");
 	double busy_since_us = r->ops->host_us(r->dev);
-	if (timing_warm(t, until_us, &f) != 0 || time_passes(t, busy_since_us, &looked, &f) != 0)
+	if (timing_warm(t, until_us, &f) != 0 || time_passes(t, busy_since_us, &checks_last, &f) != 0)
 		report_pass_failure(t, &f);
-	else if (!looked)
+	else if (!checks_last)
 		check_last_calls(t);
 }
 

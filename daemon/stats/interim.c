@@ -1,4 +1,4 @@
-/* interim.c - moderated and plain t tests at interim looks. */
+/* interim.c - moderated and plain t tests at interim analyses. */
 #include "stats/stats.h"
 
 #include <math.h>
@@ -9,7 +9,7 @@
 
 enum { INTERVAL_MIN = 6 }; /* from this number of runs on, their noise is no coincidence */
 
-static const int looks[] = { 2, 3, 4, 6, 8, 12, 16, 24, 32 };
+static const int analyses[] = { 2, 3, 4, 6, 8, 12, 16, 24, 32 };
 
 static bool is_expected(const struct rule *r, const struct run_estimate *e, int n)
 {
@@ -26,7 +26,7 @@ static struct run_prior prior_of(const struct rule *r, const struct run_estimate
 
 	if (r->learned || (pairing == PAIRING_MODULES && !is_expected(r, e, n)))
 		return (struct run_prior){ r->tau0, r->nu0 };
-	return r->look[pairing];
+	return r->interim[pairing];
 }
 
 /* Mean q of runs, and squared distances from the mean of d. */
@@ -71,34 +71,34 @@ void interim_estimate(const struct rule *r, double theta, const struct run_estim
 	out->p_gain_alone = stats_t_tail((-out->m - theta) / alone, n - 1);
 }
 
-/* Return the number of runs of the last look up to the n-th run; 0 none. */
-static int looked_at(int n)
+/* Return the number of runs of the last analysis up to the n-th run; 0 none. */
+static int last_analysis(int n)
 {
 	int last = 0;
 
-	for (size_t i = 0; i < sizeof looks / sizeof looks[0] && looks[i] <= n; i++)
-		last = looks[i];
+	for (size_t i = 0; i < sizeof analyses / sizeof analyses[0] && analyses[i] <= n; i++)
+		last = analyses[i];
 	return last;
 }
 
 enum decision interim_decide(const struct rule *r, double theta, const struct run_estimate *e, int n, bool is_over)
 {
-	int at = is_over ? n : looked_at(n), least = r->runs_ok_min > looks[0] ? r->runs_ok_min : looks[0];
+	int at = is_over ? n : last_analysis(n), least = r->runs_ok_min > analyses[0] ? r->runs_ok_min : analyses[0];
 	struct interim l;
 
 	if (r->programs && least < INTERIM_PROGRAMS_MIN)
 		least = INTERIM_PROGRAMS_MIN;
-	if (!(r->p_look > 0) || at < least)
+	if (!(r->p_interim > 0) || at < least)
 		return DECISION_MORE;
 	interim_estimate(r, theta, e, at, &l);
 	double p_alone = is_expected(r, e, at) ? 1 : r->p_alone;
 
-	if (l.p_loss < r->p_look && l.p_loss_alone <= p_alone)
+	if (l.p_loss < r->p_interim && l.p_loss_alone <= p_alone)
 		return DECISION_REGRESSION;
-	if (l.p_gain < r->p_look && l.p_gain_alone <= p_alone)
+	if (l.p_gain < r->p_interim && l.p_gain_alone <= p_alone)
 		return DECISION_IMPROVEMENT;
-	bool no_loss = 1 - l.p_loss < r->p_look && 1 - l.p_loss_alone <= p_alone;
-	bool no_gain = 1 - l.p_gain < r->p_look && 1 - l.p_gain_alone <= p_alone;
+	bool no_loss = 1 - l.p_loss < r->p_interim && 1 - l.p_loss_alone <= p_alone;
+	bool no_gain = 1 - l.p_gain < r->p_interim && 1 - l.p_gain_alone <= p_alone;
 
 	return r->programs && no_loss && no_gain ? DECISION_OK : DECISION_MORE;
 }

@@ -161,10 +161,10 @@ void rule_default(struct rule *r, int n_cells)
 		.half_width_dense_pct = 0.4,
 		.half_width_sparse_pct = 0.6,
 		.confirm = true,
-		.p_look = 1e-6,
+		.p_interim = 1e-6,
 		.cover = { { 0.001, 2 }, 0.0017, 0.03, 0.05 },
 		.p_alone = 1e-5,
-		.look = { [PAIRING_MODULES] = { 0.0008, 6 },
+		.interim = { [PAIRING_MODULES] = { 0.0008, 6 },
 			[PAIRING_INTERLEAVE] = { 0.004, 2 },
 			[PAIRING_PROCESSES] = { 0.0025, 2 } },
 	};
@@ -451,8 +451,8 @@ static struct run_prior prior_of(const struct rule *r, const struct sums *s)
 {
 	enum pairing_kind pairing = kind_of(r, s->pairs);
 
-	if (!r->learned && r->p_look > 0 && pairing != PAIRING_MODULES)
-		return r->look[pairing];
+	if (!r->learned && r->p_interim > 0 && pairing != PAIRING_MODULES)
+		return r->interim[pairing];
 	/* the clock of a whole process explains only a share of the difference of processes: memory and order matter too */
 	return (struct run_prior){ s->clocked && pairing != PAIRING_PROCESSES ? r->tau0_clocked : r->tau0, r->nu0 };
 }
@@ -580,7 +580,7 @@ static bool is_beyond(
 /* No regression, but possibly an improvement: most of one is visible, and the margin reaches beyond its threshold. */
 static bool gain_is_open(const struct rule *r, double theta, const struct estimate *all)
 {
-	return r->p_look > 0 && all->m < -theta / 2 && all->m - all->margin < -theta;
+	return r->p_interim > 0 && all->m < -theta / 2 && all->m - all->margin < -theta;
 }
 
 double stats_se_max(const struct rule *r, double theta)

@@ -129,11 +129,11 @@ struct rule {
 	struct clock_prior clock; /* effect of a branch on the clock */
 	double half_width_dense_pct, half_width_sparse_pct; /* continue to this 95 % half-width while budget is left; 0.4, 0.6 */
 	bool confirm;   /* a change that is not overwhelming needs a second set of runs; true */
-	double p_look;  /* probability of an overwhelming change at one look; 1e-6. 0: no looks, as in rules before version 5 */
+	double p_interim;  /* probability of an overwhelming change at one interim analysis; 1e-6. 0: none, as in rules before version 5 */
 	double p_alone; /* the same by a plain t test, for runs without prior knowledge of noise; 1e-5 */
 	struct cover_prior
 		cover; /* 0.001 2; 0.0017, 0.03, 0.05. All 0: the interval of rules before version 5, with the deciding priors */
-	struct run_prior look[PAIRINGS]; /* 0.0008 6, 0.004 2, 0.0025 2; for programs also of their intervals */
+	struct run_prior interim[PAIRINGS]; /* 0.0008 6, 0.004 2, 0.0025 2; for programs also of their intervals */
 };
 
 /** Set defaults for a comparison of `n_cells` cells. */
@@ -226,7 +226,7 @@ enum decision { DECISION_MORE, DECISION_OK, DECISION_REGRESSION, DECISION_UNDECI
 /**
  * Decide by the sequential rule on the runs of one set of modules. `borderline`: decided by sign, at the last run, or earlier
  * if only the usual clock effect of branches remains, which further runs do not show. A rule whose runs_max lies below
- * runs_regression_min is a quick job: at its last run it decides by the interval, else undecided. A rule with looks decides
+ * runs_regression_min is a quick job: at its last run it decides by the interval, else undecided. A rule with interim analyses decides
  * gains like losses; before them a gain was a kind of DECISION_OK.
  */
 enum decision stats_decide(const struct rule *r, double theta, const struct run_estimate *e, int n, bool *borderline);
@@ -450,14 +450,14 @@ void device_offset_find(const double *ln_ms, int n_cells, int n_devices, double 
  * ---- interim ----
  * Test whether the evidence of all runs is overwhelming, at a few fixed numbers of runs. Pure.
  *
- * A look takes all runs of a cell, of both sets, as one sample. With n runs of mean m, v is the moderated variance of one,
+ * An interim analysis takes all runs of a cell, of both sets, as one sample. With n runs of mean m, v is the moderated variance of one,
  *
  *     v  = max((nu0 (s0^2 + q) + sum (d_i - m)^2) / (nu0 + n - 1), q)
  *     se = sqrt(v / n + placement^2 + se_slope^2 + se_clock^2)
  *
- * and a change is overwhelming if P(t > (m - theta) / se) lies below rule.p_look, with nu0 + n - 1 degrees of freedom. s0 and
- * nu0 are rule.look of the pairing; for modules without clocks tau0 and nu0; for a cell with learned noise, the learned values.
- * Each look may be wrong in p_look of equal cells, so that six looks are wrong in 6e-6.
+ * and a change is overwhelming if P(t > (m - theta) / se) lies below rule.p_interim, with nu0 + n - 1 degrees of freedom. s0 and
+ * nu0 are rule.interim of the pairing; for modules without clocks tau0 and nu0; for a cell with learned noise, the learned values.
+ * Each analysis may be wrong in p_interim of equal cells, so that six are wrong in 6e-6.
  *
  * That holds if runs are as noisy as expected: for modules with known clocks, and cells with learned noise. Others may be many
  * times as noisy on a busy machine, and few runs then agree by chance far more often: for them a plain t test of the runs, with

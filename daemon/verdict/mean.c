@@ -201,7 +201,7 @@ static void judge_loss(struct evidence *e, const struct tail *own, const struct 
 /* A gain needs a confirming set like a loss, unless the rule is before version 5. */
 static void judge_gain(struct evidence *e, const struct tail *own, const struct tail *group, struct mean_judgement *out)
 {
-	bool confirms = e->rule->confirm && e->rule->p_look > 0, none;
+	bool confirms = e->rule->confirm && e->rule->p_interim > 0, none;
 
 	take_set(e, own, group, 1);
 	struct set_evidence one = set_evidence(e, TAIL_BASE);

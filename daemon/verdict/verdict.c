@@ -191,7 +191,7 @@ static void explain_open(
 	const struct rule *r, double theta, int set, enum decision d, const struct estimate *e, struct judgement *out)
 {
 	const char *which = set == 2 ? "the confirming set's " : "";
-	char look[64];
+	char scope[64];
 
 	if (e->runs == 0 && set == 2) {
 		undecided(out, "the confirming set of runs is not measured yet");
@@ -200,15 +200,15 @@ static void explain_open(
 	} else if (d == DECISION_MORE) {
 		explain_more(r, theta, which, e, out);
 	} else if (r->runs_max < r->runs_regression_min) {
-		snprintf(look, sizeof look, "in a quick comparison of %d run%s", e->runs, plural(e->runs));
-		explain_distance(theta, e, e->margin, look, out);
+		snprintf(scope, sizeof scope, "in a quick comparison of %d run%s", e->runs, plural(e->runs));
+		explain_distance(theta, e, e->margin, scope, out);
 	} else {
 		double allowed = stats_se_max(r, theta);
 		char least[48] = "";
 		if (allowed < r->se_max)
 			snprintf(least, sizeof least, "; a loss from %.2f %% on would be shown", stats_mde_pct(theta, e));
 		noisy(out, "%s%sruns vary too much: standard error %.2f %% after %d runs, %.*f %% is allowed%s",
-			probable_loss(e, theta, look), which, 100 * e->se, e->runs, allowed < 0.0001 ? 4 : 2, 100 * allowed,
+			probable_loss(e, theta, scope), which, 100 * e->se, e->runs, allowed < 0.0001 ? 4 : 2, 100 * allowed,
 			least);
 	}
 	if (d == DECISION_MORE)
@@ -258,7 +258,7 @@ static void request_set(const struct rule *r, double theta, const struct run_est
 static void judge_ok(const struct rule *r, double theta, bool sparse, const struct set_result *one, const struct set_result *two,
 	struct judgement *out)
 {
-	bool gains = !(r->p_look > 0) && one->all.m + one->all.margin < -theta; /* a gain by one set, before version 5 */
+	bool gains = !(r->p_interim > 0) && one->all.m + one->all.margin < -theta; /* a gain by one set, before version 5 */
 
 	if (two->decision == DECISION_REGRESSION) {
 		noisy(out, "the first set of runs shows no regression, the confirming set does");
@@ -308,7 +308,7 @@ static void judge_modules(
 	case DECISION_MORE:
 	case DECISION_UNDECIDED:
 		explain_open(r, theta, 1, one.decision, &one.all, out);
-		if (r->p_look > 0 && stats_excludes_loss(r, theta, &one.all) && two.decision != DECISION_REGRESSION)
+		if (r->p_interim > 0 && stats_excludes_loss(r, theta, &one.all) && two.decision != DECISION_REGRESSION)
 			conclude_unchanged(out);
 		break;
 	case DECISION_OK:
@@ -375,7 +375,7 @@ static void explain_programs(const struct rule *r, double theta, const struct ru
 			probable_loss(&out->all, theta, loss), 100 * out->all.se, n, 100 * r->se_max, rest);
 	else
 		explain_distance(out->all.m < 0 ? -theta : theta, &out->all,
-			is_over ? (out->all.ci_high - out->all.ci_low) / 2 : stats_t_above(r->p_look, l.degrees) * l.se, when,
+			is_over ? (out->all.ci_high - out->all.ci_low) / 2 : stats_t_above(r->p_interim, l.degrees) * l.se, when,
 			out);
 	out->want_set = n < r->runs_max && outlook != STATS_HOPELESS ? 1 : 0;
 	out->flags |= n >= r->runs_max && out->all.se > r->se_max ? FLAG_NOISY : 0;
@@ -432,7 +432,7 @@ static void judge(const struct rule *r, const struct rule *remembered, const str
 	} else if (at_once == DECISION_OK) {
 		out->verdict = VERDICT_UNCHANGED;
 		out->want_precision = wants_width(r, sparse, n, out);
-	} else if (r->programs && r->p_look > 0 && !is_quick) {
+	} else if (r->programs && r->p_interim > 0 && !is_quick) {
 		judge_programs(r, theta, e, n, options, out);
 	} else {
 		judge_modules(r, theta, sparse, e, n, out);

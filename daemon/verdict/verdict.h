@@ -165,7 +165,7 @@ void verdict_of_cell(const struct rule *general, const struct verdict_options *o
  * Programs, else: all runs are one set. At the last run, or without further ones, the 95 % interval decides, with flag
  * borderline, and leaves undecided if it contains the threshold.
  *
- * A rule without looks judges as rules before version 5 did: programs like modules, a gain by one set. Does not set beta and
+ * A rule without interim analyses judges as rules before version 5 did: programs like modules, a gain by one set. Does not set beta and
  * the other flags, which need samples. Shape: e[n], in the order of runs, with sets mixed or not. `sparse` selects the target
  * half-width.
  */

@@ -470,8 +470,8 @@ static void rules(void **state)
 	buf_fini(&again);
 	assert_memory_equal(&out.cover, &in.cover, sizeof out.cover);
 	assert_true(out.cover.runs.nu0 > 0);
-	assert_memory_equal(&out.look, &in.look, sizeof out.look);
-	assert_true(out.p_look == 1e-6 && !out.programs);
+	assert_memory_equal(&out.interim, &in.interim, sizeof out.interim);
+	assert_true(out.p_interim == 1e-6 && !out.programs);
 	assert_int_equal(protocol_parse_rule("{\"version\":6}", 13, &out, &err), -1);
 	assert_string_equal(err.text, "rule.version: 6 is outside 1..5");
 
@@ -483,13 +483,13 @@ static void rules(void **state)
 	assert_int_equal(protocol_parse_rule(before, sizeof before - 1, &out, &err), 0);
 	assert_true(out.tau0_clocked == out.tau0 && out.nu0 == 6 && out.placement == 0 && out.pairs_short == 0);
 	assert_memory_equal(&out.clock, &in.clock, sizeof out.clock);
-	assert_true(out.p_look == 0 && !out.programs && out.cover.runs.nu0 == 0); /* nor interim looks and intervals */
+	assert_true(out.p_interim == 0 && !out.programs && out.cover.runs.nu0 == 0); /* nor interim looks and intervals */
 	static const char of_programs[] =
 		"{\"version\":4,\"tau0\":0.0025,\"nu0\":3,\"k\":3.5,\"se_max\":0.003,\"runs_ok_min\":2,"
 		"\"runs_regression_min\":4,\"runs_max\":12,\"pairs_min\":2,\"pairs_max\":2,\"pair_budget_s\":0.4,"
 		"\"beta_min\":-1.1,\"half_width_dense_pct\":0.4,\"half_width_sparse_pct\":0.6,\"confirm\":true}";
 	assert_int_equal(protocol_parse_rule(of_programs, sizeof of_programs - 1, &out, &err), 0);
-	assert_true(out.p_look == 0 && out.programs);
+	assert_true(out.p_interim == 0 && out.programs);
 
 	/* a current one without interim looks has none */
 	char *version = strstr(text.data, "\"look\"");

@@ -54,19 +54,19 @@ static void numbers_of_version_5(void **state)
 	near(r.beta_min, -1.1, 0);
 	near(r.half_width_dense_pct, 0.4, 0);
 	near(r.half_width_sparse_pct, 0.6, 0);
-	near(r.p_look, 1e-6, 0);
+	near(r.p_interim, 1e-6, 0);
 	near(r.p_alone, 1e-5, 0);
 	near(r.cover.runs.s0, 0.001, 0);
 	near(r.cover.runs.nu0, 2, 0);
 	near(r.cover.usual, 0.0017, 0);
 	near(r.cover.odd, 0.03, 0);
 	near(r.cover.odd_share, 0.05, 0);
-	near(r.look[PAIRING_MODULES].s0, 0.0008, 0);
-	near(r.look[PAIRING_MODULES].nu0, 6, 0);
-	near(r.look[PAIRING_INTERLEAVE].s0, 0.004, 0);
-	near(r.look[PAIRING_INTERLEAVE].nu0, 2, 0);
-	near(r.look[PAIRING_PROCESSES].s0, 0.0025, 0);
-	near(r.look[PAIRING_PROCESSES].nu0, 2, 0);
+	near(r.interim[PAIRING_MODULES].s0, 0.0008, 0);
+	near(r.interim[PAIRING_MODULES].nu0, 6, 0);
+	near(r.interim[PAIRING_INTERLEAVE].s0, 0.004, 0);
+	near(r.interim[PAIRING_INTERLEAVE].nu0, 2, 0);
+	near(r.interim[PAIRING_PROCESSES].s0, 0.0025, 0);
+	near(r.interim[PAIRING_PROCESSES].nu0, 2, 0);
 	near(clock->usual, 0.0015, 0);
 	near(clock->odd, 0.03, 0);
 	near(clock->odd_share, 0.01, 0);
@@ -162,7 +162,7 @@ static void combined_by_hand(void **state)
 	near(stats_mde_pct(stats_theta(1.5), &all), 100, 0);
 }
 
-/* A third run was requested because two were too wide: the error rate accounts for that interim look at the width. */
+/* A third run was requested because two were too wide: the error rate accounts for that interim analysis at the width. */
 static void stopping_by_width_is_paid_for(void **state)
 {
 	const struct run_estimate e[] = { { .set = 1, .n = 8, .d = 0.01 }, { .set = 1, .n = 8, .d = 0.02 },

@@ -59,7 +59,7 @@ static inline void replay_read_unclocked(const char *recorded_dir, struct sample
 static inline void replay_rule_before(struct rule *r)
 {
 	r->version = 4;
-	r->p_look = 0;
+	r->p_interim = 0;
 	r->runs_max = 12;
 	r->cover = (struct cover_prior){ .odd = 0 };
 }

@@ -68,10 +68,10 @@ static inline int act_pause(struct control *a, const char *uuid, bool paused, co
 {
 	return note(a, e, "%s %s %s\n", paused ? "pause" : "resume", uuid, who);
 }
-static inline int act_trigger(struct control *a, const char *repo, int64_t *look, struct fw_err *e)
+static inline int act_trigger(struct control *a, const char *repo, int64_t *fetch, struct fw_err *e)
 {
-	if (look)
-		*look = 7;
+	if (fetch)
+		*fetch = 7;
 	return note(a, e, "poke %s\n", repo);
 }
 static inline int act_secret(struct control *a, const char *repo, const char **secret, struct fw_err *e)

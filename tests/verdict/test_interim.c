@@ -1,4 +1,4 @@
-/* Interim looks at all runs together: tails of t against known values, what is overwhelming, and how often chance is, on seeded
+/* Interim analyses of all runs together: tails of t against known values, what is overwhelming, and how often chance is, on seeded
  * noise. */
 /* Left to `make check`: takes seconds. */
 #include "near.h"
@@ -139,7 +139,7 @@ static void a_rule_that_wants_all_runs_gets_them(void **state)
 	r.runs_ok_min = r.runs_regression_min = 12;
 	assert_int_equal(interim_decide(&r, stats_theta(1.5), e, of_modules(e, 8, 0.04, 0.0003), false), DECISION_MORE);
 	assert_int_equal(interim_decide(&r, stats_theta(1.5), e, of_modules(e, 12, 0.04, 0.0003), false), DECISION_REGRESSION);
-	r.p_look = 0; /* a rule without interim looks */
+	r.p_interim = 0; /* a rule without interim analyses */
 	assert_int_equal(interim_decide(&r, stats_theta(1.5), e, of_modules(e, 12, 0.04, 0.0003), true), DECISION_MORE);
 }
 

@@ -47,7 +47,7 @@ static int act_await(struct control *c, int64_t repo, const char *target_sha, st
 	return note(c, e, "await %lld %s\n", (long long)repo, target_sha);
 }
 
-static int act_looked(
+static int act_fetch_result(
 	struct control *c, const char *repo, int64_t look, bool *ended, const char **held, const char **error, struct fw_err *e)
 {
 	*ended = look % 2;
@@ -138,7 +138,7 @@ static void open_site(void)
 	must(run_setup(&state) == 0, "no site");
 	all = actions;
 	all.calibrate = act_calibrate, all.forget = act_forget, all.approve = act_approve, all.await = act_await;
-	all.looked = act_looked, all.judge = act_judge, all.redeliver = act_redeliver, all.test_receiver = act_test_receiver;
+	all.fetch_result = act_fetch_result, all.judge = act_judge, all.redeliver = act_redeliver, all.test_receiver = act_test_receiver;
 	all.workers = act_workers, all.peer = act_peer, all.compare_files = act_compare_files,
 	all.compare_files_finish = act_over;
 	all.login_begin = act_login_begin, all.login_code = act_login_code, all.login_finish = act_over;

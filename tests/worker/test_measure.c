@@ -133,7 +133,7 @@ static void the_budget_does_not_hide_overwhelming_evidence(void **state)
 	assert_int_equal(bench_verdict(&s->bench, 0), VERDICT_IMPROVEMENT);
 
 	/* without interim looks a regression after four runs at most is undecided */
-	s->bench.rule.p_look = 0;
+	s->bench.rule.p_interim = 0;
 	bench_judge(&s->bench, 1);
 	assert_int_equal(bench_verdict(&s->bench, 1), VERDICT_UNDECIDED);
 }

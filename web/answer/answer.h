@@ -236,13 +236,13 @@ struct site_actions {
 	/** A client waits for the verdict of a commit: run its queued pushes before profiles. */
 	int (*await)(struct control *c, int64_t repo, const char *target_sha, struct fw_err *err);
 	int (*pause)(struct control *c, const char *uuid, bool paused, const char *who, struct fw_err *err);
-	/** Fetch a repository now; *look (may be NULL) gets the number of the fetch. */
-	int (*trigger)(struct control *c, const char *repo, int64_t *look, struct fw_err *err);
+	/** Fetch a repository now; *fetch (may be NULL) gets the number of the fetch. */
+	int (*trigger)(struct control *c, const char *repo, int64_t *fetch, struct fw_err *err);
 	/**
-	 * Whether the fetch with number `look` has ended, and the result of the newest one; `held`: branch names, one a line.
+	 * Whether the fetch with number `fetch` has ended, and the result of the newest one; `held`: branch names, one a line.
 	 * Own: the daemon's strings.
 	 */
-	int (*looked)(struct control *c, const char *repo, int64_t look, bool *ended, const char **held, const char **error,
+	int (*fetch_result)(struct control *c, const char *repo, int64_t fetch, bool *ended, const char **held, const char **error,
 		struct fw_err *err);
 	int (*secret)(struct control *c, const char *repo, const char **secret, struct fw_err *err);
 	/** An event of the forge with a valid signature: it may approve a request's commit. In a transaction. NULL: not known. */

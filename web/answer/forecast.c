@@ -131,7 +131,7 @@ static void take_waiting(void *arg, const struct view_job *row)
 	p->free_s = usual > 0 ? p->free_s + usual : NAN;
 }
 
-static int look(struct forecast *f, struct fw_err *err)
+static int read_jobs(struct forecast *f, struct fw_err *err)
 {
 	const struct site *site = f->unschedulable->site;
 	if (site->act->workers)
@@ -146,7 +146,7 @@ struct forecast *forecast_new(struct unschedulable *unschedulable, int64_t now_m
 	struct forecast *f = mem_alloc_zero(1, sizeof *f);
 	f->unschedulable = unschedulable;
 	f->now = now_ms;
-	if (look(f, err) == 0)
+	if (read_jobs(f, err) == 0)
 		return f;
 	forecast_free(f);
 	return NULL;

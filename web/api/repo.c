@@ -3,7 +3,7 @@
 
 /* ---- failures --------------------------------------------------------------------------------------------------------- */
 
-enum { LOOKED_AT = VIEW_LIMIT_MAX, RECENT = 5, PATTERN_MIN = 2 };
+enum { JOBS_READ_MAX = VIEW_LIMIT_MAX, RECENT = 5, PATTERN_MIN = 2 };
 
 /* The newest ended jobs of a repository, up to the first that did not fail. */
 struct recent {
@@ -127,7 +127,7 @@ int api_repos(struct site *site, struct http_request *r, struct http_response *r
 	struct repo_list list = { .db = site->db, .err = err };
 	(void)r;
 	answer_items_begin(response, &list.j);
-	int result = view_jobs(site->db, NULL, 0, LOOKED_AT, take_job, &list.failing, err);
+	int result = view_jobs(site->db, NULL, 0, JOBS_READ_MAX, take_job, &list.failing, err);
 	if (result == 0)
 		result = view_repos(site->db, repo_row, &list, err);
 	free(list.failing.of);
@@ -138,12 +138,12 @@ int api_look_post(struct site *site, struct http_request *r, struct http_respons
 {
 	struct jsonw j;
 	const char *repo = http_segment(r, 0);
-	int64_t look = 0;
-	if (site->act->trigger(site->control, repo, &look, err) != 0)
+	int64_t fetch = 0;
+	if (site->act->trigger(site->control, repo, &fetch, err) != 0)
 		return -1;
 	answer_json(response, &j);
 	response->status = 202;
-	jsonw_format(&j, "{ repo=%s look=%lld }", repo, (long long)look);
+	jsonw_format(&j, "{ repo=%s look=%lld }", repo, (long long)fetch);
 	return 0;
 }
 
@@ -163,19 +163,19 @@ int api_look(struct site *site, struct http_request *r, struct http_response *re
 {
 	struct jsonw j;
 	const char *repo = http_segment(r, 0);
-	int64_t look = answer_number(http_segment(r, 1));
+	int64_t fetch = answer_number(http_segment(r, 1));
 	const char *error = "", *held = "";
 	bool ended = false;
-	if (look < 0)
+	if (fetch < 0)
 		return err_set(
 			err, ERR_NOT_FOUND, "the address of a fetch needs its number, from POST /api/v1/repos/{repo}/looks");
-	if (!site->act->looked)
+	if (!site->act->fetch_result)
 		return err_set(err, ERR_NOT_FOUND, "this daemon watches no repository");
-	if (site->act->looked(site->control, repo, look, &ended, &held, &error, err) != 0)
+	if (site->act->fetch_result(site->control, repo, fetch, &ended, &held, &error, err) != 0)
 		return -1;
 	answer_json(response, &j);
 	jsonw_object(&j);
-	jsonw_format(&j, "repo=%s look=%lld ended=%i error?=%s", repo, (long long)look, ended, error);
+	jsonw_format(&j, "repo=%s look=%lld ended=%i error?=%s", repo, (long long)fetch, ended, error);
 	jsonw_key(&j, "held");
 	write_lines(&j, held);
 	jsonw_object_end(&j);

@@ -16,7 +16,7 @@ const struct trend_metric trend_metrics[TREND_METRICS] = {
 	{ "host", "Host time", "us to enqueue a call", "value", COST_HOST, 1 },
 	{ "launches", "Launches", "kernels a call", "value", COST_LAUNCHES, 1 },
 };
-enum { LOOKED_AT = 50 /* points that are read to find out whether FLOPs are known */ };
+enum { POINTS_READ_MAX = 50 /* points that are read to find out whether FLOPs are known */ };
 
 /* ---- points ----------------------------------------------------------------------------------------------------------- */
 
@@ -63,7 +63,7 @@ struct known {
 	double most_tflops;
 };
 
-static void look(void *arg, const struct view_point *row)
+static void note_point(void *arg, const struct view_point *row)
 {
 	struct known *known = arg;
 	known->times = known->times || isfinite(row->median_ms);
@@ -74,7 +74,7 @@ static void look(void *arg, const struct view_point *row)
 int trend_flops(struct db *db, const struct view_scope *of, bool *flops, struct unit *unit, struct fw_err *err)
 {
 	struct known known = { .most_tflops = NAN };
-	int result = view_history(db, of, LOOKED_AT, look, &known, err);
+	int result = view_history(db, of, POINTS_READ_MAX, note_point, &known, err);
 	*flops = known.flops || !known.times;
 	*unit = unit_of_rates(known.most_tflops);
 	return result < 0 ? -1 : 0;

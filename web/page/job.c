@@ -315,8 +315,8 @@ static void draw_last(void *arg, const struct view_comparison *row)
 /* The verdict of a running job's branch so far: that of the push which this job measures is not known yet. */
 static void draw_last_verdict(struct drawing *d, const struct view_job *row)
 {
-	enum { LOOKED_AT = 16 }; /* comparisons of other suites of this push, and with peers, are among them */
-	struct view_filter of = { .repo = row->repo, .branch = row->branch, .limit = LOOKED_AT };
+	enum { COMPARISONS_READ_MAX = 16 }; /* comparisons of other suites of this push, and with peers, are among them */
+	struct view_filter of = { .repo = row->repo, .branch = row->branch, .limit = COMPARISONS_READ_MAX };
 	struct last last = { .drawing = d, .job = row };
 	if (*row->branch && view_comparisons(d->site->db, &of, draw_last, &last, d->err) != 0)
 		d->result = -1;

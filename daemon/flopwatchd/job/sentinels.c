@@ -17,7 +17,7 @@ static double longest_flops(const struct plan *whole, const struct share *s, sen
 	return most;
 }
 
-static void assign_class(const struct plan *whole, struct share *share, int n, sentinel_set class, int *looks)
+static void assign_class(const struct plan *whole, struct share *share, int n, sentinel_set class, int *n_sentinels)
 {
 	double most = 0;
 	int best = -1;
@@ -25,7 +25,7 @@ static void assign_class(const struct plan *whole, struct share *share, int n, s
 		most = fmax(most, longest_flops(whole, &share[p], class));
 	for (int p = 0; p < n; p++) {
 		double here = longest_flops(whole, &share[p], class);
-		if (here >= 0 && here >= LONG_ENOUGH * most && (best < 0 || looks[p] < looks[best]))
+		if (here >= 0 && here >= LONG_ENOUGH * most && (best < 0 || n_sentinels[p] < n_sentinels[best]))
 			best = p;
 	}
 	if (best < 0)
@@ -33,17 +33,17 @@ static void assign_class(const struct plan *whole, struct share *share, int n, s
 	for (int p = 0; p < n; p++)
 		if (p != best)
 			share[p].elsewhere |= class;
-	looks[best]++;
+	n_sentinels[best]++;
 }
 
 void sentinels_assign(const struct plan *whole, struct share *share, int n)
 {
-	int looks[PLAN_PARTS_MAX] = { 0 };
+	int n_sentinels[PLAN_PARTS_MAX] = { 0 };
 	sentinel_set dealt = 0;
 	for (int i = 0; i < whole->request.n_cells; i++) {
 		sentinel_set class = sentinel_class(&whole->request.cell[i]);
 		if (!(dealt & class))
-			assign_class(whole, share, n, class, looks);
+			assign_class(whole, share, n, class, n_sentinels);
 		dealt |= class;
 	}
 }
@@ -79,13 +79,13 @@ static bool has_sustained_runs(const struct result *r, int cell)
 
 static sentinel_set missed_classes(const struct result *r, const struct share *s)
 {
-	sentinel_set own = 0, looked = 0;
+	sentinel_set own = 0, measured = 0;
 	for (int i = 0; i < s->n; i++) {
 		sentinel_set class = sentinel_class(&r->plan.request.cell[s->cell[i]]);
 		own |= class;
-		looked |= has_sustained_runs(r, s->cell[i]) ? class : 0;
+		measured |= has_sustained_runs(r, s->cell[i]) ? class : 0;
 	}
-	return own & ~s->elsewhere & ~looked;
+	return own & ~s->elsewhere & ~measured;
 }
 
 void sentinels_find_missed(const struct result *whole, const struct share *share, int n, struct share *again)

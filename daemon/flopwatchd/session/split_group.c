@@ -118,7 +118,7 @@ static void remove_losses(const struct result *whole, struct share *again)
  * After the first set: the leader measures cells again that were timed only in pairs but need sustained runs, all on its device.
  * Their old results are dropped first: if the new runs fail, the cells have none. Starts no partition if there are no such cells.
  */
-static int split_group_look_again(struct split_group *c, struct slot *leader, struct fw_err *err)
+static int split_group_repeat_sentinels(struct split_group *c, struct slot *leader, struct fw_err *err)
 {
 	struct share share[PLAN_PARTS_MAX + AGAIN_MAX];
 	int n = c->n_parts;
@@ -402,7 +402,7 @@ int split_group_continue(struct slot *leader, struct result **whole, struct fw_e
 {
 	struct split_group *c = leader->split_group;
 	*whole = NULL;
-	if (c->n_done == c->n_parts && c->n_first == 0 && c->n_again < AGAIN_MAX && split_group_look_again(c, leader, err) != 0)
+	if (c->n_done == c->n_parts && c->n_first == 0 && c->n_again < AGAIN_MAX && split_group_repeat_sentinels(c, leader, err) != 0)
 		return -1;
 	if (c->n_done == c->n_parts && c->confirms && c->n_first == 0 && split_group_confirm(c, leader, err) != 0)
 		return -1;

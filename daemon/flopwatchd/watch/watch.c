@@ -425,14 +425,14 @@ int64_t watch_trigger(struct watch *w, const char *repo_name)
 	return r->begun + 1;
 }
 
-enum watch_check_state watch_check_result(struct watch *w, const char *repo_name, int64_t look, struct watch_check_result *out)
+enum watch_check_state watch_check_result(struct watch *w, const char *repo_name, int64_t number, struct watch_check_result *out)
 {
 	const struct watched *r = find_repo(w, repo_name);
 
 	*out = (struct watch_check_result){ .error = "", .held = "" };
-	if (!r || look <= r->first || look > r->begun + 1)
+	if (!r || number <= r->first || number > r->begun + 1)
 		return WATCH_CHECK_UNKNOWN;
-	if (r->ended < look)
+	if (r->ended < number)
 		return WATCH_CHECK_OPEN;
 	*out = (struct watch_check_result){ .error = r->last_error, .held = r->last_held.len ? r->last_held.data : "" };
 	return WATCH_CHECK_ENDED;

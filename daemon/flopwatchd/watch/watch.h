@@ -105,7 +105,7 @@ enum watch_check_state {
 };
 
 /** Status of the check with that number. `out` describes the newest check, all "" unless WATCH_CHECK_ENDED. */
-enum watch_check_state watch_check_result(struct watch *w, const char *repo_name, int64_t look, struct watch_check_result *out);
+enum watch_check_state watch_check_result(struct watch *w, const char *repo_name, int64_t number, struct watch_check_result *out);
 /** Stop all timers and kill running children; accepts NULL. */
 void watch_stop(struct watch *w);
 
