@@ -405,7 +405,7 @@ int control_cancel(struct control *c, int64_t job, const char *who, struct fw_er
 	return queue_cancel(c->queue, job, why, err);
 }
 
-int control_await(struct control *c, int64_t repo, const char *target_sha, struct fw_err *err)
+int control_raise_commit(struct control *c, int64_t repo, const char *target_sha, struct fw_err *err)
 {
 	struct txn *txn = queue_txn(c->queue);
 	bool is_plain;

@@ -120,7 +120,7 @@ int control_forget(struct control *c, const struct job_request *request, const c
 int control_peer(struct control *c, const struct job_request *request, int64_t *jobs, int *n, struct fw_err *err);
 /** Cancel an open job. Err: ERR_NOT_FOUND, ERR_CONFLICT it has already ended. */
 int control_cancel(struct control *c, int64_t job, const char *who, struct fw_err *err);
-int control_await(struct control *c, int64_t repo, const char *target_sha, struct fw_err *err);
+int control_raise_commit(struct control *c, int64_t repo, const char *target_sha, struct fw_err *err);
 /** Queue an ended job again as a new one. Err: ERR_NOT_FOUND, ERR_CONFLICT it is still open. */
 int control_retry(struct control *c, int64_t job, int64_t *new_job, struct fw_err *err);
 /** Pause or resume a device. A quarantined one gets a health check first. Err: ERR_NOT_FOUND, ERR_CONFLICT quarantined. */

@@ -42,7 +42,7 @@ static int act_approve(
 	return note(c, e, "approve %s %d %s %s\n", repo, number, commit, who);
 }
 
-static int act_await(struct control *c, int64_t repo, const char *target_sha, struct fw_err *e)
+static int act_raise_commit(struct control *c, int64_t repo, const char *target_sha, struct fw_err *e)
 {
 	return note(c, e, "await %lld %s\n", (long long)repo, target_sha);
 }
@@ -137,7 +137,7 @@ static void open_site(void)
 	requests = 0;
 	must(run_setup(&state) == 0, "no site");
 	all = actions;
-	all.calibrate = act_calibrate, all.forget = act_forget, all.approve = act_approve, all.await = act_await;
+	all.calibrate = act_calibrate, all.forget = act_forget, all.approve = act_approve, all.raise_commit = act_raise_commit;
 	all.fetch_result = act_fetch_result, all.judge = act_judge, all.redeliver = act_redeliver, all.test_receiver = act_test_receiver;
 	all.workers = act_workers, all.peer = act_peer, all.compare_files = act_compare_files,
 	all.compare_files_finish = act_over;

@@ -108,7 +108,7 @@ static void expired_samples_leave_only_power(void **state)
 		t->l.pairs[i].base_ms = t->l.pairs[i].target_ms = t->l.pairs[i].base_mhz = t->l.pairs[i].target_mhz = NULL;
 	ratios_draw(&out, &t->l, &(struct ratios_about){ -4, -4.2, -3.8, 1.5 });
 	assert_int_equal(out.len, 0);
-	course_draw(&out, &t->l);
+	device_state_draw(&out, &t->l);
 	assert_non_null(strstr(out.data, "<figcaption>Power over the runs</figcaption>"));
 	assert_int_equal(count(out.data, "class=power"), RUNS);
 	buf_fini(&out);
@@ -120,7 +120,7 @@ static void clock_and_power_rise_over_the_runs(void **state)
 	(void)state;
 	struct timed *t = timed(4);
 	struct buf out = drawing();
-	course_draw(&out, &t->l);
+	device_state_draw(&out, &t->l);
 	assert_non_null(strstr(out.data, "clock from 1700 to 1730 MHz, power from 500 to 650 W over 4 runs"));
 	assert_int_equal(count(out.data, "class=power"), RUNS);
 	assert_non_null(strstr(out.data, "<title>run 4: 650 W, 60 \u00b0C</title>"));
@@ -134,7 +134,7 @@ static void clock_and_power_rise_over_the_runs(void **state)
 		t->l.pairs[i].base_mhz = t->l.pairs[i].target_mhz = NULL;
 		t->l.device_check[i].power_w = -1;
 	}
-	course_draw(&out, &t->l); /* a device that reports neither */
+	device_state_draw(&out, &t->l); /* a device that reports neither */
 	assert_int_equal(out.len, 0);
 	buf_fini(&out);
 	free(t);

@@ -234,7 +234,7 @@ struct site_actions {
 	int (*approve)(struct control *c, const char *repo, int number, const char *commit, const char *who, bool *is_allowed,
 		struct fw_err *err);
 	/** A client waits for the verdict of a commit: run its queued pushes before profiles. */
-	int (*await)(struct control *c, int64_t repo, const char *target_sha, struct fw_err *err);
+	int (*raise_commit)(struct control *c, int64_t repo, const char *target_sha, struct fw_err *err);
 	int (*pause)(struct control *c, const char *uuid, bool paused, const char *who, struct fw_err *err);
 	/** Fetch a repository now; *fetch (may be NULL) gets the number of the fetch. */
 	int (*trigger)(struct control *c, const char *repo, int64_t *fetch, struct fw_err *err);

@@ -3,7 +3,7 @@
 #include <math.h>
 
 /*
- * ---- course ----
+ * ---- device_state ----
  * Two bands, clock above power, over the runs in their order, all of the same width.
  */
 
@@ -118,7 +118,7 @@ static void powers(struct buf *out, const struct store_runs *l, const struct ban
 	}
 }
 
-void course_draw(struct buf *out, const struct store_runs *l)
+void device_state_draw(struct buf *out, const struct store_runs *l)
 {
 	struct band clock = clock_band(l), power = power_band(l);
 	bool has_clock = isfinite(clock.low), has_power = isfinite(power.low);
@@ -366,7 +366,7 @@ int calls_draw(
 	if (result == 0) {
 		ratios_draw(out, &l, about);
 		strip_draw(out, &l);
-		course_draw(out, &l);
+		device_state_draw(out, &l);
 	}
 	buf_fini(&l.values);
 	/* the rest of the page does not need them */

@@ -9,12 +9,12 @@
 #include "web/html/html.h"
 
 /*
- * ---- course ----
+ * ---- device_state ----
  * State of the device while a cell was timed: the clock during each side's calls and the power draw, run by run.
  */
 
 /** Draw; nothing where the device reported neither. */
-void course_draw(struct buf *out, const struct store_runs *l);
+void device_state_draw(struct buf *out, const struct store_runs *l);
 
 /*
  * ---- prose ----

@@ -49,7 +49,7 @@ static double x_of(const struct axis *axis, double pct)
 	return 100 * axis_at(axis, pct);
 }
 
-static void strip(struct buf *out, const struct axis *axis, const struct headline *t)
+static void draw_strip(struct buf *out, const struct axis *axis, const struct headline *t)
 {
 	emit_raw(out, "<svg class=\"strip scaled\" aria-hidden=true>");
 	if (isfinite(t->threshold_pct))
@@ -103,7 +103,7 @@ static int table_row(struct db *db, struct buf *out, const struct view_alert *ro
 		result = sparkline_draw(out, db, spark, comparison_text(l->cell, "cell"), err);
 	emit_raw(out, "</td><td class=w>");
 	if (row->kind != ALERTKIND_COST)
-		strip(out, axis, &l->headline);
+		draw_strip(out, axis, &l->headline);
 	emit_raw(out, "</td><td class=n>");
 	if (!draw_cost(out, row, l->cell))
 		headline_change(out, &l->headline, VERDICT_REGRESSION, l->change_pct);

@@ -321,7 +321,7 @@ static void times(struct buf *out, const struct comparison_cell *cell, const jso
 }
 
 /* Long cells have few whole calls, so their regressions are shown without a flag. */
-static int few_calls(struct db *db, struct buf *out, int64_t id, struct fw_err *err)
+static int write_few_calls(struct db *db, struct buf *out, int64_t id, struct fw_err *err)
 {
 	int64_t pairs;
 	if (view_call_pairs(db, id, &pairs, err) != 0)
@@ -458,7 +458,7 @@ static void kernel_name(struct buf *out, const json_t *node, const char *remark)
 }
 
 /* A kernel that the base ran and the target does not. */
-static void gone_row(struct buf *out, const json_t *node)
+static void write_removed_kernel(struct buf *out, const json_t *node)
 {
 	kernel_name(out, node, " <small>not in the target</small>");
 	triple(out, json_object_get(node, "grid"));
@@ -517,7 +517,7 @@ static void draw_kernels(struct buf *out, const struct comparison *c, const stru
 	layout_table(out, "Kernel|~>Grid|~>Block|>Registers|~>Local bytes|~>Shared bytes|~>CTAs/SM|Same code?");
 	json_array_foreach(nodes, i, node) if (i < NODES_SHOWN)
 		kernel_row(out, c, node, same_position(base_nodes, nodes, i), same_module);
-	json_array_foreach(base_nodes, i, node) if (i < NODES_SHOWN && !same_position(nodes, base_nodes, i)) gone_row(out, node);
+	json_array_foreach(base_nodes, i, node) if (i < NODES_SHOWN && !same_position(nodes, base_nodes, i)) write_removed_kernel(out, node);
 	layout_table_end(out);
 	if (json_array_size(nodes) > NODES_SHOWN)
 		emit_rawf(out, "<p><small>The first %d of %zu.</small></p>", NODES_SHOWN, json_array_size(nodes));
@@ -687,7 +687,7 @@ static int measurements(
 		module_rows(&t, c, cell);
 		pairs_end(&t, true);
 	}
-	int result = few_calls(db, out, id, err);
+	int result = write_few_calls(db, out, id, err);
 	emit_raw(out, "</div><div>");
 	if (!comparison_is_program(cell))
 		phases_draw(out, cell);

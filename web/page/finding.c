@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-struct comparison_cell *comparison_first(const struct comparison *c, enum verdict verdict)
+struct comparison_cell *comparison_find_most_changed(const struct comparison *c, enum verdict verdict)
 {
 	struct comparison_cell *most = NULL;
 	for (int i = 0; i < c->n_cells; i++)
@@ -63,7 +63,7 @@ static int count_close(const struct comparison *c)
 
 static double change_of(const struct comparison *c, enum verdict verdict)
 {
-	struct comparison_cell *most = comparison_first(c, verdict);
+	struct comparison_cell *most = comparison_find_most_changed(c, verdict);
 	return most ? comparison_judged(most).change_pct : NAN;
 }
 
@@ -180,7 +180,7 @@ void comparison_evidence(const struct comparison *c, struct buf *out)
 	int n = 0;
 	double least_pct = 0;
 	if (c->verdict == VERDICT_REGRESSION || c->verdict == VERDICT_IMPROVEMENT) {
-		struct comparison_cell *most = comparison_first(c, c->verdict);
+		struct comparison_cell *most = comparison_find_most_changed(c, c->verdict);
 		if (most)
 			put_distance(out, c, most);
 	} else if (c->verdict == VERDICT_UNCHANGED) {

@@ -235,7 +235,7 @@ void comparison_finding(const struct comparison *c, struct buf *out);
 /** Append the evidence of the verdict, without a full stop; nothing where the verdict has no interval. */
 void comparison_evidence(const struct comparison *c, struct buf *out);
 /** Return the cell with this verdict that changed most; NULL none. */
-struct comparison_cell *comparison_first(const struct comparison *c, enum verdict verdict);
+struct comparison_cell *comparison_find_most_changed(const struct comparison *c, enum verdict verdict);
 /** Whether a cell has this flag. */
 bool comparison_has_flag(const struct comparison_cell *cell, const char *flag);
 

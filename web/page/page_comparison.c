@@ -33,7 +33,7 @@ static void moved_cell(struct buf *out, struct comparison_cell *cell)
 /* The cell that gives the title its number. */
 static void moved_sentence(struct buf *out, const struct comparison *c)
 {
-	struct comparison_cell *most = comparison_first(c, c->verdict);
+	struct comparison_cell *most = comparison_find_most_changed(c, c->verdict);
 	bool is_loss = c->verdict == VERDICT_REGRESSION;
 	if (!most)
 		return;
@@ -117,7 +117,7 @@ static void sentence(struct buf *out, const struct comparison *c)
 /* The reason of the cell with this verdict and the largest change, which lists name, too; of cells without times of the first. */
 static void first_reason(struct buf *out, const struct comparison *c, enum verdict verdict)
 {
-	const struct comparison_cell *cell = comparison_first(c, verdict);
+	const struct comparison_cell *cell = comparison_find_most_changed(c, verdict);
 	if (cell && !*cell->failure && !*cell->reason)
 		cell = NULL;
 	for (int i = 0; i < c->n_cells && !cell; i++)
@@ -168,7 +168,7 @@ static bool write_phase(struct buf *out, struct comparison_cell *cell)
 /* A gain opens no alert, so no profile explains it. */
 static void why_faster(struct buf *out, const struct comparison *c)
 {
-	struct comparison_cell *best = c->verdict == VERDICT_IMPROVEMENT ? comparison_first(c, VERDICT_IMPROVEMENT) : NULL;
+	struct comparison_cell *best = c->verdict == VERDICT_IMPROVEMENT ? comparison_find_most_changed(c, VERDICT_IMPROVEMENT) : NULL;
 	struct buf phase;
 	buf_init(&phase, 1 << 12);
 	if (best && write_phase(&phase, best))
@@ -182,7 +182,7 @@ static void why_faster(struct buf *out, const struct comparison *c)
 
 static void draw_step(struct buf *out, const struct comparison *c)
 {
-	const struct comparison_cell *undecided = comparison_first(c, VERDICT_UNDECIDED);
+	const struct comparison_cell *undecided = comparison_find_most_changed(c, VERDICT_UNDECIDED);
 	struct step step = { .kind = c->kind,
 		.verdict = c->verdict,
 		.base_how = c->base_how,
@@ -648,7 +648,7 @@ static void differing_cost(struct buf *out, const struct comparison *c, const js
 
 static void differences(struct buf *out, const struct comparison *c)
 {
-	struct comparison_cell *worst = comparison_first(c, VERDICT_REGRESSION);
+	struct comparison_cell *worst = comparison_find_most_changed(c, VERDICT_REGRESSION);
 	struct buf list;
 	size_t i;
 	const json_t *one;
