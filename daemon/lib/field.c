@@ -138,7 +138,7 @@ bool field_is(enum field_set set, const char *text)
 		bool ok = false;
 
 		switch (set) {
-		case FIELD_WORD:
+		case FIELD_IDENTIFIER:
 			ok = digit || (*c >= 'a' && *c <= 'z') || (*c >= 'A' && *c <= 'Z') || strchr("_-.:+", *c);
 			break;
 		case FIELD_PATH:
@@ -194,7 +194,7 @@ void field_digest(struct fields *f, const char *key, bool sha256, bool may_be_em
 		field_fail(f, key, "must be %s lower-case hex digits", sha256 ? "64" : "40 or 64");
 }
 
-int field_word(struct fields *f, const char *key, const char *const *words, char *out, size_t size)
+int field_choice(struct fields *f, const char *key, const char *const *choices, char *out, size_t size)
 {
 	size_t len = 0;
 	const char *text = string_of(f, key, &len);
@@ -203,18 +203,18 @@ int field_word(struct fields *f, const char *key, const char *const *words, char
 		out[0] = 0;
 	if (!text)
 		return -1;
-	for (int i = 0; words[i]; i++)
-		if (strcmp(words[i], text) == 0) {
+	for (int i = 0; choices[i]; i++)
+		if (strcmp(choices[i], text) == 0) {
 			if (out)
-				snprintf(out, size, "%s", words[i]);
+				snprintf(out, size, "%s", choices[i]);
 			return i;
 		}
 	char all[160];
 	size_t used = 0;
 
 	all[0] = 0;
-	for (int i = 0; words[i] && used < sizeof all; i++)
-		used += (size_t)snprintf(all + used, sizeof all - used, "%s\"%s\"", i ? " " : "", words[i]);
+	for (int i = 0; choices[i] && used < sizeof all; i++)
+		used += (size_t)snprintf(all + used, sizeof all - used, "%s\"%s\"", i ? " " : "", choices[i]);
 	field_fail(f, key, "must be one of %s", all);
 	return -1;
 }

@@ -326,7 +326,7 @@ static void take(struct jsonr *r, const struct jsonr_field *field, void *into)
 	case JSONR_TEXT:
 		take_text(r, to);
 		return;
-	case JSONR_WORDS:
+	case JSONR_LIST:
 		take_words(r, to);
 		return;
 	case JSONR_NUMBER:

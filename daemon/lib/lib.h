@@ -486,7 +486,7 @@ struct fields {
 };
 
 enum field_set {
-	FIELD_WORD, /* A-Z a-z 0-9 _ - . : + */
+	FIELD_IDENTIFIER, /* A-Z a-z 0-9 _ - . : + */
 	FIELD_PATH, /* printable without control characters; any UTF-8 */
 	FIELD_HEX   /* 0-9 a-f */
 };
@@ -518,7 +518,7 @@ void field_token(struct fields *f, const char *key, enum field_set set, size_t m
  */
 void field_digest(struct fields *f, const char *key, bool sha256, bool may_be_empty, char out[65]);
 /** Read one of a NULL-terminated list of strings. Returns its index, -1 after a failure. Shape: out[size]; may be NULL. */
-int field_word(struct fields *f, const char *key, const char *const *words, char *out, size_t size);
+int field_choice(struct fields *f, const char *key, const char *const *choices, char *out, size_t size);
 /** Read display text: control characters become spaces, long text is cut at a character. Absent: "". */
 void field_text(struct fields *f, const char *key, char *out, size_t size);
 
@@ -618,7 +618,7 @@ enum jsonr_kind {
 	JSONR_WHOLE,  /* int; as above */
 	JSONR_ID,     /* int64_t; as above */
 	JSONR_TRUE,   /* bool: true if the value is true */
-	JSONR_WORDS,  /* const char *: a list of texts, separated by spaces */
+	JSONR_LIST,  /* const char *: a list of texts, separated by spaces */
 	JSONR_SPAN,   /* struct jsonr_span */
 	JSONR_OBJECT, /* `inner` lists the fields read from it, at offsets in the same struct */
 	JSONR_SKIP,   /* skipped; an entry in the list makes the search for the following keys faster */

@@ -12,7 +12,7 @@ int mistakes_report(const struct yaml *y, struct fw_err *err);
 
 /* ---- name_list: A closed list of names as a table, for rows, JSON and command lines. ---- */
 
-/** Return the index of `word`; n: not in the list. Shape: words[n]. */
-int name_find(const char *const *words, int n, const char *word);
+/** Return the index of `name`; n: not in the list. Shape: names[n]. */
+int name_find(const char *const *names, int n, const char *name);
 
 #endif

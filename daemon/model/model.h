@@ -136,8 +136,8 @@ void reader_add(struct reader *r, struct yaml_node *at, const void *shape);
 int reader_ints(struct reader *r, struct yaml_node *list, int max, int64_t most, int32_t *out);
 /** Read a list of 1 to READER_LIST_MAX numbers between 0 and 1. As reader_ints. */
 int reader_shares(struct reader *r, struct yaml_node *list, double *out);
-/** Return the index of a name in `words` (NULL after the last); -1 and a mistake with `hint` if it is not in the list. */
-int reader_word(struct yaml *y, struct yaml_node *n, const char *const *words, const char *hint);
+/** Return the index of a name in `choices` (NULL after the last); -1 and a mistake with `hint` if it is not in the list. */
+int reader_choice(struct yaml *y, struct yaml_node *n, const char *const *choices, const char *hint);
 /** Add a mistake at `map` if `value` is missing. */
 void reader_require(struct yaml *y, const struct yaml_node *map, const struct yaml_node *value, const char *key);
 

@@ -3,10 +3,10 @@
 
 #include <stdio.h>
 
-int name_find(const char *const *words, int n, const char *word)
+int name_find(const char *const *names, int n, const char *name)
 {
 	int i = 0;
-	while (i < n && strcmp(words[i], word) != 0)
+	while (i < n && strcmp(names[i], name) != 0)
 		i++;
 	return i;
 }

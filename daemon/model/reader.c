@@ -30,14 +30,14 @@ int reader_shares(struct reader *r, struct yaml_node *list, double *out)
 	return n < 0 ? 0 : n;
 }
 
-int reader_word(struct yaml *y, struct yaml_node *n, const char *const *words, const char *hint)
+int reader_choice(struct yaml *y, struct yaml_node *n, const char *const *choices, const char *hint)
 {
 	const char *text = NULL;
 
 	if (yaml_string(y, n, &text) || !text)
 		return -1;
-	for (int i = 0; words[i]; i++)
-		if (strcmp(words[i], text) == 0)
+	for (int i = 0; choices[i]; i++)
+		if (strcmp(choices[i], text) == 0)
 			return i;
 	yaml_mistake(y, n, "\"%.40s\" is unknown; use %s", text, hint);
 	return -1;

@@ -68,19 +68,19 @@ static void list_directions(const struct family *f, char *out, size_t size)
 static void read_directions(struct draft *d, struct yaml_node *root)
 {
 	const struct family *f = d->family;
-	const char *words[DIRECTIONS + 1] = { NULL };
+	const char *choices[DIRECTIONS + 1] = { NULL };
 	struct yaml_node *list = yaml_get(d->y, root, "directions");
 	bool seen[DIRECTIONS] = { false };
 	char names[80];
 	int n = 0;
 
 	for (; f->direction[n]; n++)
-		words[n] = direction_name(f->direction[n]);
+		choices[n] = direction_name(f->direction[n]);
 	list_directions(f, names, sizeof names);
 	if (list && (!yaml_is_list(list) || yaml_count(list) < 1 || yaml_count(list) > n))
 		yaml_mistake(d->y, list, "must be a list of %s", names);
 	for (int i = 0; list && i < yaml_count(list) && i < n; i++) {
-		int which = reader_word(d->y, yaml_item(d->y, list, i), words, names);
+		int which = reader_choice(d->y, yaml_item(d->y, list, i), choices, names);
 
 		if (which >= 0)
 			seen[which] = true;
@@ -318,20 +318,20 @@ static void read_parts(struct draft *d, struct yaml_node *root)
 static const struct family *read_family(struct draft *d, struct yaml_node *root)
 {
 	struct yaml_node *node = yaml_get(d->y, root, "family");
-	const char *words[FAMILIES_MAX + 1] = { NULL };
+	const char *choices[FAMILIES_MAX + 1] = { NULL };
 	char names[200] = "";
 	size_t used = 0;
 
 	for (int i = 0; i < FAMILIES_MAX && family_at(i); i++) {
-		words[i] = family_at(i)->name;
+		choices[i] = family_at(i)->name;
 		used += (size_t)snprintf(names + used, sizeof names - used, "%s%s",
 			i == 0             ? ""
 			: family_at(i + 1) ? ", "
 					   : " or ",
-			words[i]);
+			choices[i]);
 	}
 	reader_require(d->y, root, node, "family");
-	int which = node ? reader_word(d->y, node, words, names) : -1;
+	int which = node ? reader_choice(d->y, node, choices, names) : -1;
 
 	return which >= 0 ? family_at(which) : NULL;
 }
@@ -350,7 +350,7 @@ static void read_root(struct draft *d, struct yaml_node *root)
 	yaml_percent(d->y, yaml_get(d->y, root, "threshold_pct"), 0.01, 99, &d->suite->threshold_pct);
 	yaml_seconds(d->y, yaml_get(d->y, root, "budget_s"), 1, 86400, &d->suite->budget_s);
 	cost_limits_read(d->y, yaml_get(d->y, root, "costs"), &d->suite->costs);
-	if (decide && !yaml_is_map(decide) && reader_word(d->y, decide, decides, "device, call or {call: [PATTERN]}") == 1)
+	if (decide && !yaml_is_map(decide) && reader_choice(d->y, decide, decides, "device, call or {call: [PATTERN]}") == 1)
 		d->decide = SERIES_CALL;
 	if (!d->family)
 		return;

@@ -19,14 +19,14 @@
 
 enum row_kind {
 	KIND_INT,    /* integer of any width, or bool */
-	KIND_ENUM,   /* one of `words`, stored as its index */
+	KIND_ENUM,   /* one of `choices`, stored as its index */
 	KIND_DOUBLE, /* a finite number */
 	KIND_SEED,   /* 64 bits as a decimal string, because JSON readers round large numbers */
 	KIND_TOKEN,  /* exact text of `set`, of at least `least` bytes */
 	KIND_DIGEST, /* hex digits of a hash */
 	KIND_TEXT,   /* text for display, cut to its member; always optional */
 	KIND_LINES,  /* the same with line breaks */
-	KIND_WORD,   /* one of `words`, stored as text */
+	KIND_CHOICE,   /* one of `choices`, stored as text */
 	KIND_INTS,   /* array of integers */
 	KIND_TEXTS,  /* array of texts */
 	KIND_LIST,   /* array of objects with their own table */
@@ -49,12 +49,12 @@ struct row {
 	enum row_need need;
 	enum row_width width;
 	size_t offset, size;       /* of the member; size of an item of an array */
-	int64_t min, max;          /* of integers; indices of `words` */
+	int64_t min, max;          /* of integers; indices of `choices` */
 	double real_min, real_max; /* of a double */
 	double absent;             /* value for a missing key */
 	enum field_set set;
 	bool is_sha256, may_be_empty; /* of a digest */
-	const char *const *words;
+	const char *const *choices;
 	const struct row *table;
 	size_t least, most; /* items of an array; KIND_INTS: if equal, there is no count */
 	size_t count;       /* offset of the number of items, an int */
@@ -95,7 +95,7 @@ struct row {
 #define ROW_INT(s, m, name, how, from, to) ROW_AT(s, m, name, KIND_INT, how), .width = ROW_WIDTH(s, m), .min = from, .max = to
 /* Accepts the names with indices `from` to `to` of a list. */
 #define ROW_ENUM(s, m, name, how, list, from, to)                                                                                \
-	ROW_AT(s, m, name, KIND_ENUM, how), .width = ROW_WIDTH(s, m), .words = list, .min = from, .max = to
+	ROW_AT(s, m, name, KIND_ENUM, how), .width = ROW_WIDTH(s, m), .choices = list, .min = from, .max = to
 #define ROW_DOUBLE(s, m, name, how, from, to)         ROW_OF(s, m, double, name, KIND_DOUBLE, how), .real_min = from, .real_max = to
 #define ROW_BOOL(s, m, name, how)                     ROW_OF(s, m, bool, name, KIND_INT, how), .width = WIDTH_BOOL
 #define ROW_SEED(s, m, name)                          ROW_OF(s, m, uint64_t, name, KIND_SEED, REQUIRED)
@@ -106,7 +106,7 @@ struct row {
 #define ROW_SHA256(s, m, name, how)     ROW_DIGEST(s, m, name, how), .is_sha256 = true
 #define ROW_TEXT(s, m, name, how)       ROW_CHARS(s, m, name, KIND_TEXT, how)
 #define ROW_LINES(s, m, name, how)      ROW_CHARS(s, m, name, KIND_LINES, how)
-#define ROW_WORD(s, m, name, how, list) ROW_CHARS(s, m, name, KIND_WORD, how), .words = list
+#define ROW_CHOICE(s, m, name, how, list) ROW_CHARS(s, m, name, KIND_CHOICE, how), .choices = list
 /* All integers of an array. */
 #define ROW_SIZES(s, m, name)               ROW_ITEMS(s, m, name, KIND_INTS, REQUIRED, sizeof(ROW_MEMBER(s, m)) / sizeof(int)), .max = INT_MAX
 #define ROW_INTS(s, m, n, name, to)         ROW_ITEMS(s, m, name, KIND_INTS, REQUIRED, 0), ROW_COUNT(s, n), .max = to

@@ -128,7 +128,7 @@ static int check_cell(struct fields *f, void *message)
 
 const struct row protocol_cell_rows[] = {
 	{ ROW_TOKEN(struct cell, key, "key", REQUIRED, FIELD_PATH, 1) },
-	{ ROW_TOKEN(struct cell, family, "family", REQUIRED, FIELD_WORD, 1) },
+	{ ROW_TOKEN(struct cell, family, "family", REQUIRED, FIELD_IDENTIFIER, 1) },
 	{ ROW_ENUM(struct cell, direction, "direction", REQUIRED, direction_names, DIRECTION_FORWARD, DIRECTION_ONCE) },
 	{ ROW_DOUBLE(struct cell, threshold_pct, "threshold_pct", REQUIRED, 0, 100) },
 	{ ROW_ENUM(struct cell, decide, "decide", SPARSE, series_names, SERIES_DEVICE, SERIES_CALL) },
@@ -160,7 +160,7 @@ static const char *wrong_artifact(const char *path)
 
 static const char *wrong_device(const char *uuid)
 {
-	return *uuid && field_is(FIELD_WORD, uuid) ? NULL : "must be the uuid of a device";
+	return *uuid && field_is(FIELD_IDENTIFIER, uuid) ? NULL : "must be the uuid of a device";
 }
 
 static int read_outputs(struct fields *f, const struct row *r, void *object)
@@ -177,7 +177,7 @@ static int read_outputs(struct fields *f, const struct row *r, void *object)
 	{
 		const char *text = json_string_value(path);
 
-		if (!field_is(FIELD_WORD, family) || !family[0] || strlen(family) >= sizeof b->family[0])
+		if (!field_is(FIELD_IDENTIFIER, family) || !family[0] || strlen(family) >= sizeof b->family[0])
 			return field_fail(f, r->key, "holds a family name that is none");
 		if (!text || strlen(text) >= sizeof b->output[0] || wrong_output(text))
 			return field_fail(f, r->key, "%s must be a path that is relative and stays inside", family);
@@ -223,13 +223,13 @@ static const struct row cost_rows[] = {
 };
 
 static const struct row benchmark_rows[] = {
-	{ ROW_TOKEN(struct benchmark, name, "name", REQUIRED, FIELD_WORD, 1) },
+	{ ROW_TOKEN(struct benchmark, name, "name", REQUIRED, FIELD_IDENTIFIER, 1) },
 	{ ROW_TEXTS(struct benchmark, command, n_command, "command", REQUIRED, 1) },
 	{ ROW_TEXTS(struct benchmark, output, n_outputs, "outputs", REQUIRED, 0), .wrong = wrong_output },
 	{ ROW_TEXTS(struct benchmark, artifact, n_artifacts, "artifacts", SPARSE, 1), .wrong = wrong_artifact },
-	{ ROW_TOKEN(struct benchmark, reader, "reader", REQUIRED, FIELD_WORD, 1) },
+	{ ROW_TOKEN(struct benchmark, reader, "reader", REQUIRED, FIELD_IDENTIFIER, 1) },
 	{ ROW_TOKEN(struct benchmark, unit, "unit", REQUIRED, FIELD_PATH, 0) },
-	{ ROW_WORD(struct benchmark, time, "time", SPARSE, clocks) },
+	{ ROW_CHOICE(struct benchmark, time, "time", SPARSE, clocks) },
 	{ ROW_DOUBLE(struct benchmark, threshold_pct, "threshold_pct", REQUIRED, 0.01, 99) },
 	{ ROW_OBJECT(struct benchmark, costs, "costs", OPTIONAL, cost_rows) },
 	{ ROW_DOUBLE(struct benchmark, timeout_s, "timeout_s", REQUIRED, 0.001, SECONDS_MAX) },
@@ -269,7 +269,7 @@ static const struct row subject_rows[] = {
 	{ ROW_LIST(struct msg_subject, input, n_inputs, "inputs", 0, input_rows) },
 	{ ROW_OBJECT(struct msg_subject, build, "build", REQUIRED, build_rows) },
 	{ ROW_BOOL(struct msg_subject, untrusted, "untrusted", SPARSE) },
-	{ ROW_TOKEN(struct msg_subject, provider, "provider", REQUIRED, FIELD_WORD, 0) },
+	{ ROW_TOKEN(struct msg_subject, provider, "provider", REQUIRED, FIELD_IDENTIFIER, 0) },
 	{ ROW_TOKEN(struct msg_subject, config, "config", SPARSE, FIELD_PATH, 1) },
 	{ ROW_OBJECT(struct msg_subject, tools, "tools", SPARSE, tools_rows) },
 	{ ROW_OBJECT(struct msg_subject, run, "run", OPTIONAL, benchmark_rows), ROW_IF(struct msg_subject, run.name[0]) },
@@ -316,9 +316,9 @@ static int check_job(struct fields *f, void *message)
 const struct row protocol_job_rows[] = {
 	{ ROW_INT(struct msg_job, job, "job", REQUIRED, 0, INT64_MAX) },
 	{ ROW_INT(struct msg_job, attempt, "attempt", REQUIRED, 1, 1000) },
-	{ ROW_TOKEN(struct msg_job, nonce, "nonce", REQUIRED, FIELD_WORD, 1) },
+	{ ROW_TOKEN(struct msg_job, nonce, "nonce", REQUIRED, FIELD_IDENTIFIER, 1) },
 	{ ROW_ENUM(struct msg_job, kind, "kind", REQUIRED, jobkind_names, JOBKIND_COMPARE, JOBKIND_PROFILE) },
-	{ ROW_TOKEN(struct msg_job, device, "device", REQUIRED, FIELD_WORD, 1) },
+	{ ROW_TOKEN(struct msg_job, device, "device", REQUIRED, FIELD_IDENTIFIER, 1) },
 	{ ROW_TEXTS(struct msg_job, beside, n_beside, "beside", SPARSE, 0), .wrong = wrong_device },
 	{ ROW_SEED(struct msg_job, seed, "seed") },
 	{ ROW_BOOL(struct msg_job, quick, "quick", REQUIRED) },
@@ -341,7 +341,7 @@ const struct row protocol_subjects_rows[] = {
 static const struct row side_rows[] = {
 	{ ROW_ENUM(struct msg_side, role, "role", REQUIRED, role_names, ROLE_BASE, ROLE_REFERENCE) },
 	{ ROW_TOKEN(struct msg_side, module, "module", REQUIRED, FIELD_PATH, 1) },
-	{ ROW_TOKEN(struct msg_side, provider, "provider", REQUIRED, FIELD_WORD, 0) },
+	{ ROW_TOKEN(struct msg_side, provider, "provider", REQUIRED, FIELD_IDENTIFIER, 0) },
 	{ .key = NULL },
 };
 
@@ -414,7 +414,7 @@ static int check_run(struct fields *f, void *message)
 
 const struct row protocol_run_rows[] = {
 	{ ROW_ENUM(struct msg_run, mode, "mode", REQUIRED, run_mode_names, RUN_CHECK, RUN_CLOCKS) },
-	{ ROW_TOKEN(struct msg_run, device, "device", REQUIRED, FIELD_WORD, 1) },
+	{ ROW_TOKEN(struct msg_run, device, "device", REQUIRED, FIELD_IDENTIFIER, 1) },
 	{ ROW_INT(struct msg_run, process_run, "run", REQUIRED, 0, INT_MAX) },
 	{ ROW_INT(struct msg_run, set, "set", REQUIRED, 0, 2) },
 	{ ROW_INT(struct msg_run, pass, "pass", SPARSE, 0, INT_MAX) },

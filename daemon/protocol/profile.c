@@ -41,7 +41,7 @@ static int read_values(struct fields *f, const struct row *r, void *message)
 	{
 		struct evidence_value *value = &m->value[m->n_values];
 
-		if (!metric[0] || strlen(metric) >= sizeof value->metric || !field_is(FIELD_WORD, metric))
+		if (!metric[0] || strlen(metric) >= sizeof value->metric || !field_is(FIELD_IDENTIFIER, metric))
 			return field_fail(f, r->key, "holds a name that is none of a metric");
 		memcpy(value->metric, metric, strlen(metric) + 1);
 		value->value = field_double(&v, metric, -VALUE_MAX, VALUE_MAX);
@@ -67,7 +67,7 @@ const struct row protocol_kernel_rows[] = {
 	{ ROW_ENUM(struct msg_kernel, role, "role", REQUIRED, role_names, ROLE_BASE, ROLE_TARGET) },
 	{ ROW_INT(struct msg_kernel, repeat, "repeat", REQUIRED, 0, EVIDENCE_REPEATS - 1) },
 	{ ROW_INT(struct msg_kernel, n, "n", REQUIRED, 0, EVIDENCE_KERNELS_MAX - 1) },
-	{ ROW_TOKEN(struct msg_kernel, phase, "phase", REQUIRED, FIELD_WORD, 0) },
+	{ ROW_TOKEN(struct msg_kernel, phase, "phase", REQUIRED, FIELD_IDENTIFIER, 0) },
 	{ ROW_TEXT(struct msg_kernel, kernel, "kernel", OPTIONAL) },
 	{ ROW_SHA256(struct msg_kernel, code_sha256, "code", REQUIRED), .may_be_empty = true },
 	{ ROW_SHA256(struct msg_kernel, symbol_sha256, "symbol_sha256", SPARSE) },
@@ -100,7 +100,7 @@ static int read_opcodes(struct fields *f, const struct row *r, void *message)
 		json_t *item = json_array_get(list, i), *base = json_array_get(item, 1), *target = json_array_get(item, 2);
 		const char *name = json_string_value(json_array_get(item, 0));
 
-		if (!name || strlen(name) >= sizeof m->opcode[i].opcode || !field_is(FIELD_WORD, name) ||
+		if (!name || strlen(name) >= sizeof m->opcode[i].opcode || !field_is(FIELD_IDENTIFIER, name) ||
 			json_array_size(item) != 3)
 			return field_fail(f, r->key, "item %zu is not a list of a name and two numbers", i);
 		if (!json_is_integer(base) || !json_is_integer(target) || json_integer_value(base) < 0 ||

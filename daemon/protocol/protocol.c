@@ -83,7 +83,7 @@ static int type_of(json_t *root, enum msg_type *t, struct fw_err *err)
 			*t = (enum msg_type)i;
 			return 0;
 		}
-	return err_set(err, ERR_PROTOCOL, "t: \"%.24s\" is not a message of protocol %d", field_is(FIELD_WORD, word) ? word : "?",
+	return err_set(err, ERR_PROTOCOL, "t: \"%.24s\" is not a message of protocol %d", field_is(FIELD_IDENTIFIER, word) ? word : "?",
 		PROTOCOL_VERSION);
 }
 

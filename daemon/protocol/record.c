@@ -42,7 +42,7 @@ const struct row protocol_location_rows[] = {
 
 static const struct row device_rows[] = {
 	{ ROW_ENUM(struct msg_device, kind, "kind", REQUIRED, device_kind_names, DEVICE_CUDA, DEVICE_SIM) },
-	{ ROW_TOKEN(struct msg_device, uuid, "uuid", REQUIRED, FIELD_WORD, 1) },
+	{ ROW_TOKEN(struct msg_device, uuid, "uuid", REQUIRED, FIELD_IDENTIFIER, 1) },
 	{ ROW_TEXT(struct msg_device, name, "name", OPTIONAL) },
 	{ ROW_TEXT(struct msg_device, driver, "driver", OPTIONAL) },
 	{ ROW_TEXT(struct msg_device, toolkit, "toolkit", OPTIONAL) },
@@ -67,7 +67,7 @@ static const char *const isolations[] = { "bwrap", "none", NULL };
 const struct row protocol_hello_rows[] = {
 	{ ROW_INT(struct msg_hello, protocol, "protocol", REQUIRED, 0, INT_MAX) },
 	{ ROW_TEXT(struct msg_hello, version, "version", OPTIONAL) },
-	{ ROW_WORD(struct msg_hello, isolation, "isolation", REQUIRED, isolations) },
+	{ ROW_CHOICE(struct msg_hello, isolation, "isolation", REQUIRED, isolations) },
 	{ ROW_BOOL(struct msg_hello, builds_only, "builds_only", SPARSE) },
 	{ ROW_TEXTS(struct msg_hello, read_only, n_read_only, "read_only", SPARSE, 0), .wrong = readonly_wrong },
 	{ ROW_OBJECT(struct msg_hello, location, "location", OPTIONAL, protocol_location_rows),
@@ -106,7 +106,7 @@ static int read_modules(struct fields *f, const struct row *r, void *message)
 	field_begin(&modules, field_object(f, r->key), f->err, "build.modules");
 	const char *family = json_object_iter_key(json_object_iter(modules.object));
 
-	if (!modules.failed && (!family || strlen(family) >= sizeof m->family || !field_is(FIELD_WORD, family)))
+	if (!modules.failed && (!family || strlen(family) >= sizeof m->family || !field_is(FIELD_IDENTIFIER, family)))
 		return field_fail(&modules, "FAMILY", "must name one module");
 	snprintf(m->family, sizeof m->family, "%s", family ? family : "");
 	field_digest(&modules, m->family, true, false, m->module_sha256);
@@ -155,7 +155,7 @@ static const char *const build_states[] = { "start", "cached", "ok", "failed", N
 
 const struct row protocol_build_rows[] = {
 	{ ROW_ROLE(struct msg_build, ROLE_BASE) },
-	{ ROW_WORD(struct msg_build, state, "state", REQUIRED, build_states) },
+	{ ROW_CHOICE(struct msg_build, state, "state", REQUIRED, build_states) },
 	{ ROW_INT(struct msg_build, exit, "exit", OPTIONAL, -1, 255) },
 	{ ROW_INT(struct msg_build, signal, "signal", OPTIONAL, 0, 64) },
 	{ ROW_INT(struct msg_build, duration_ms, "duration_ms", OPTIONAL, 0, COUNT_MAX) },
@@ -185,11 +185,11 @@ const struct row protocol_check_rows[] = {
 	{ ROW_ROLE(struct msg_check, ROLE_BASE) },
 	{ ROW_CELL(struct msg_check) },
 	{ ROW_BOOL(struct msg_check, ok, "ok", REQUIRED) },
-	{ ROW_WORD(struct msg_check, failure, "class", REQUIRED, failures) },
+	{ ROW_CHOICE(struct msg_check, failure, "class", REQUIRED, failures) },
 	{ ROW_DOUBLE(struct msg_check, error_ratio, "error_ratio", OPTIONAL, -1, HUGE_VAL), .absent = -1 },
 	{ ROW_DOUBLE(struct msg_check, alone_ms, "alone_ms", SPARSE, 0, MS_MAX) },
 	{ ROW_DOUBLE(struct msg_check, alone_mhz, "alone_mhz", SPARSE, 0, MHZ_MAX) },
-	{ ROW_WORD(struct msg_check, repeats, "repeats", SPARSE, repeats) },
+	{ ROW_CHOICE(struct msg_check, repeats, "repeats", SPARSE, repeats) },
 	{ ROW_SHA256(struct msg_check, input_sha256, "input_sha256", REQUIRED), .may_be_empty = true },
 	{ ROW_TEXT(struct msg_check, detail, "detail", OPTIONAL) },
 	{ .check = check_check },
@@ -236,7 +236,7 @@ const struct row protocol_work_rows[] = {
 const struct row protocol_node_rows[] = {
 	{ ROW_ROLE(struct msg_node, ROLE_BASE) },
 	{ ROW_CELL(struct msg_node) },
-	{ ROW_TOKEN(struct msg_node, phase, "phase", REQUIRED, FIELD_WORD, 0) },
+	{ ROW_TOKEN(struct msg_node, phase, "phase", REQUIRED, FIELD_IDENTIFIER, 0) },
 	{ ROW_TEXT(struct msg_node, kernel, "kernel", OPTIONAL) },
 	{ ROW_SIZES(struct msg_node, grid, "grid") },
 	{ ROW_SIZES(struct msg_node, block, "block") },
@@ -288,7 +288,7 @@ const struct row protocol_at_rows[] = {
 	{ ROW_INT(struct msg_at, process_run, "run", REQUIRED, 0, INT_MAX) },
 	{ ROW_CELL_OR_NONE(struct msg_at) },
 	{ ROW_ROLE(struct msg_at, ROLE_NONE) },
-	{ ROW_WORD(struct msg_at, step, "step", REQUIRED, steps) },
+	{ ROW_CHOICE(struct msg_at, step, "step", REQUIRED, steps) },
 	{ .key = NULL },
 };
 
@@ -446,9 +446,9 @@ const struct row protocol_samples_rows[] = {
 	{ ROW_INT(struct msg_cell, set, "set", REQUIRED, 1, 2) },
 	{ ROW_CELL(struct msg_cell) },
 	{ ROW_ENUM(struct msg_cell, series, "series", REQUIRED, series_names, SERIES_DEVICE, SERIES_PROCESS) },
-	{ ROW_TOKEN(struct msg_cell, phase, "phase", REQUIRED, FIELD_WORD, 0) },
+	{ ROW_TOKEN(struct msg_cell, phase, "phase", REQUIRED, FIELD_IDENTIFIER, 0) },
 	{ ROW_SHA256(struct msg_cell, input_sha256, "input_sha256", REQUIRED), .may_be_empty = true },
-	{ ROW_TOKEN(struct msg_cell, order, "order", REQUIRED, FIELD_WORD, 0) },
+	{ ROW_TOKEN(struct msg_cell, order, "order", REQUIRED, FIELD_IDENTIFIER, 0) },
 	{ ROW_INT(struct msg_cell, n, "n", REQUIRED, 1, PROTOCOL_SAMPLES_MAX) },
 	{ ROW_COLUMN(ms, "ms", REQUIRED, read_ms, MS_MAX) },
 	{ ROW_COLUMN(mhz, "mhz", OPTIONAL, read_column, MHZ_MAX) },
@@ -464,7 +464,7 @@ const struct row protocol_samples_rows[] = {
 const struct row protocol_fault_rows[] = {
 	{ ROW_CELL_OR_NONE(struct msg_fault) },
 	{ ROW_ROLE(struct msg_fault, ROLE_BASE) },
-	{ ROW_WORD(struct msg_fault, failure, "class", REQUIRED, failures + 1) },
+	{ ROW_CHOICE(struct msg_fault, failure, "class", REQUIRED, failures + 1) },
 	{ ROW_TEXT(struct msg_fault, detail, "detail", OPTIONAL) },
 	{ .key = NULL },
 };
@@ -509,7 +509,7 @@ const struct row protocol_state_rows[] = {
 };
 
 const struct row protocol_health_check_rows[] = {
-	{ ROW_TOKEN(struct msg_health_check, device, "device", REQUIRED, FIELD_WORD, 1) },
+	{ ROW_TOKEN(struct msg_health_check, device, "device", REQUIRED, FIELD_IDENTIFIER, 1) },
 	{ .key = NULL },
 };
 

@@ -10,7 +10,7 @@ static int read_stall(const json_t *item, struct evidence_stall *s)
 	for (int i = 0; i < 3; i++)
 		if (!json_is_integer(number[i]) || json_integer_value(number[i]) < 0 || json_integer_value(number[i]) > INT_MAX)
 			return -1;
-	if (!reason || !reason[0] || strlen(reason) >= sizeof s->reason || !field_is(FIELD_WORD, reason))
+	if (!reason || !reason[0] || strlen(reason) >= sizeof s->reason || !field_is(FIELD_IDENTIFIER, reason))
 		return -1;
 	s->offset = (uint32_t)json_integer_value(number[0]);
 	s->samples = (int)json_integer_value(number[1]);

@@ -3,7 +3,7 @@
 
 #include <inttypes.h>
 
-enum { WORDS_MAX = 16 };
+enum { CHOICES_MAX = 16 };
 
 /* ---- members ---- */
 
@@ -89,11 +89,11 @@ static void set_absent(const struct row *r, char *to)
 
 static void read_enum(struct fields *f, const struct row *r, char *to)
 {
-	const char *words[WORDS_MAX + 1] = { NULL };
+	const char *choices[CHOICES_MAX + 1] = { NULL };
 
-	for (int64_t v = r->min; v <= r->max && v < r->min + WORDS_MAX; v++)
-		words[v - r->min] = r->words[v];
-	store_int(r->width, to, r->min + field_word(f, r->key, words, NULL, 0));
+	for (int64_t v = r->min; v <= r->max && v < r->min + CHOICES_MAX; v++)
+		choices[v - r->min] = r->choices[v];
+	store_int(r->width, to, r->min + field_choice(f, r->key, choices, NULL, 0));
 }
 
 static void read_token(struct fields *f, const struct row *r, char *to)
@@ -202,8 +202,8 @@ static void read_row(struct fields *f, const struct row *r, char *message)
 	case KIND_LINES:
 		field_lines(f, r->key, to, r->size);
 		break;
-	case KIND_WORD:
-		field_word(f, r->key, r->words, to, r->size);
+	case KIND_CHOICE:
+		field_choice(f, r->key, r->choices, to, r->size);
 		break;
 	case KIND_INTS:
 	case KIND_TEXTS:
@@ -257,7 +257,7 @@ static bool is_absent(const struct row *r, const char *message)
 
 		return !(v >= 0) || v == r->absent;
 	}
-	if (r->kind >= KIND_TOKEN && r->kind <= KIND_WORD)
+	if (r->kind >= KIND_TOKEN && r->kind <= KIND_CHOICE)
 		return !from[0];
 	if (r->kind == KIND_OBJECT) {
 		const struct row *in = r->table;
@@ -306,7 +306,7 @@ static void write_array(struct jsonw *j, const struct row *r, const char *messag
 static void write_int(struct jsonw *j, const struct row *r, int64_t v)
 {
 	if (r->kind == KIND_ENUM)
-		jsonw_string(j, v >= 0 && v <= r->max ? r->words[v] : "");
+		jsonw_string(j, v >= 0 && v <= r->max ? r->choices[v] : "");
 	else if (r->width == WIDTH_BOOL)
 		jsonw_bool(j, v != 0);
 	else

@@ -324,7 +324,7 @@ static int check_version(json_t *root, const char *file, struct fw_err *err)
 	const char *text = json_string_value(json_object_get(version, "string"));
 
 	return err_set(err, ERR_INVALID, "%s: is of version %.20s of nvbench's JSON; %d is read", file,
-		text && field_is(FIELD_WORD, text) ? text : "?", VERSION);
+		text && field_is(FIELD_IDENTIFIER, text) ? text : "?", VERSION);
 }
 
 static void report_versions(struct reading *out, json_t *root)

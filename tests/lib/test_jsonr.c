@@ -49,7 +49,7 @@ static void uncall(const char *text, void *into)
 	}
 static const struct jsonr_field inner[] = { FIELD("ms", JSONR_NUMBER, inner_ms), { .key = NULL } };
 static const struct jsonr_field fields[] = { FIELD("name", JSONR_TEXT, name), FIELD("missing", JSONR_TEXT, missing),
-	FIELD("nothing", JSONR_TEXT, nothing), FIELD("words", JSONR_WORDS, words), FIELD("ratio", JSONR_NUMBER, ratio),
+	FIELD("nothing", JSONR_TEXT, nothing), FIELD("words", JSONR_LIST, words), FIELD("ratio", JSONR_NUMBER, ratio),
 	FIELD("absent", JSONR_NUMBER, absent), { JSONR_KEY("deeper"), .kind = JSONR_OBJECT, .inner = inner },
 	FIELD("count", JSONR_WHOLE, count), FIELD("id", JSONR_ID, id), FIELD("yes", JSONR_TRUE, yes), FIELD("no", JSONR_TRUE, no),
 	{ JSONR_KEY("called"), .kind = JSONR_NAME, .name = call }, { JSONR_KEY("uncalled"), .kind = JSONR_NAME, .name = uncall },

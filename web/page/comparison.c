@@ -80,7 +80,7 @@ static void read_decider(const char *text, void *into)
 }
 
 static const struct jsonr_field cell_fields[] = { CELL("cell", JSONR_TEXT, key), NAME("verdict", read_cell_verdict),
-	CELL("borderline", JSONR_TRUE, borderline), CELL("flags", JSONR_WORDS, flags), PASSED("series"),
+	CELL("borderline", JSONR_TRUE, borderline), CELL("flags", JSONR_LIST, flags), PASSED("series"),
 	NAME("decided_by", read_decider), CELL("device", JSONR_TEXT, device), CELL("confirmed_on", JSONR_TEXT, confirmed_on),
 	CELL("confirmed", JSONR_TRUE, confirmed), CELL("failure", JSONR_TEXT, failure), CELL("reason", JSONR_TEXT, reason),
 	CELL("group", JSONR_TEXT, group), CELL("title", JSONR_TEXT, title), CELL("direction", JSONR_TEXT, direction),
@@ -117,7 +117,7 @@ static const struct jsonr_field part_fields[] = { HEAD("number", JSONR_WHOLE, pa
 	HEAD("measured", JSONR_WHOLE, part.measured), LAST };
 #define STEP(step, name) HEAD(name, JSONR_NUMBER, step_s[step]),
 static const struct jsonr_field step_fields[] = { DEVICE_STEP_LIST(STEP) LAST };
-static const struct jsonr_field changed_fields[] = { HEAD("number", JSONR_WHOLE, n_changed), HEAD("paths", JSONR_WORDS, changed),
+static const struct jsonr_field changed_fields[] = { HEAD("number", JSONR_WHOLE, n_changed), HEAD("paths", JSONR_LIST, changed),
 	LAST };
 static const struct jsonr_field rule_fields[] = { HEAD("k", JSONR_NUMBER, rule_k), LAST };
 
@@ -126,7 +126,7 @@ static void clear_fields(const struct jsonr_field *field, void *into)
 {
 	for (; field->key; field++) {
 		void *to = (char *)into + field->offset;
-		if (field->kind == JSONR_TEXT || field->kind == JSONR_WORDS)
+		if (field->kind == JSONR_TEXT || field->kind == JSONR_LIST)
 			*(const char **)to = "";
 		else if (field->kind == JSONR_NUMBER)
 			*(double *)to = NAN;

@@ -186,7 +186,7 @@ static void parse_tokens(struct fields *f, struct attention_case *a)
 	if (a->source == TOKENS_FILE) {
 		field_text(f, "path", a->path, sizeof a->path);
 		field_text(f, "hash", a->hash, sizeof a->hash);
-		int elements = field_word(f, "elements", token_elements_names, NULL, 0);
+		int elements = field_choice(f, "elements", token_elements_names, NULL, 0);
 
 		a->elements = elements > 0 ? (enum token_elements)elements : TOKENS_BITS;
 	}
@@ -222,9 +222,9 @@ void attention_parse(struct fields *f, void *shape)
 		"token_file", [MASK_SERVING] = "serving", NULL };
 	static const char *const dtypes[] = { "bf16", "f16", NULL };
 	struct attention_case *a = shape;
-	int which = field_word(f, "mask", masks, NULL, 0);
+	int which = field_choice(f, "mask", masks, NULL, 0);
 
-	int dtype = field_word(f, "dtype", dtypes, NULL, 0);
+	int dtype = field_choice(f, "dtype", dtypes, NULL, 0);
 	bool is_serving = which == MASK_SERVING, has_tokens = which >= MASK_TOKENS && !is_serving;
 	bool has_blocks = which >= MASK_BLOCKS && which < MASK_TOKENS;
 	a->mask = has_tokens ? FW_TOKENS : has_blocks ? FW_BLOCKS : which == 1 || which == 3 ? FW_CAUSAL : FW_FULL;

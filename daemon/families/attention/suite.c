@@ -38,7 +38,7 @@ static void read_common(struct draft *d, struct yaml_node *root)
 	yaml_int(d->r->y, nhq, 1, 512, &d->nhq);
 	yaml_int(d->r->y, nhk, 1, 512, &d->nhk);
 	yaml_int(d->r->y, headdim, 8, 512, &d->headdim);
-	if (dtype && reader_word(d->r->y, dtype, dtypes, "bf16 or f16") >= BF16_NAMES)
+	if (dtype && reader_choice(d->r->y, dtype, dtypes, "bf16 or f16") >= BF16_NAMES)
 		d->dtype = FW_F16;
 	yaml_finish(d->r->y, map);
 }
@@ -125,7 +125,7 @@ static void use_batch(struct attention_case *a, int32_t batch)
 
 static void read_dense(struct draft *d, struct yaml_node *root)
 {
-	static const char *const words[] = { "full", "causal", "varlen_full", "varlen_causal", NULL };
+	static const char *const choices[] = { "full", "causal", "varlen_full", "varlen_causal", NULL };
 	struct yaml_node *map = yaml_get(d->r->y, root, "dense");
 	int32_t seqlen[READER_LIST_MAX];
 
@@ -143,7 +143,7 @@ static void read_dense(struct draft *d, struct yaml_node *root)
 	for (int s = 0; s < n; s++)
 		for (int m = 0; m < n_masks; m++) {
 			struct yaml_node *at = yaml_item(d->r->y, masks, m);
-			int which = reader_word(d->r->y, at, words, "full, causal, varlen_full or varlen_causal");
+			int which = reader_choice(d->r->y, at, choices, "full, causal, varlen_full or varlen_causal");
 
 			if (which < 0)
 				continue;
@@ -176,7 +176,7 @@ static int read_patterns(struct yaml *y, struct yaml_node *list, enum pattern *o
 	    count = yaml_list(y, list, 1, PATTERNS, "must be a list of uniform, banded, strided, random_tokens and bigbird");
 
 	for (int i = 0; i < count; i++) {
-		int which = reader_word(
+		int which = reader_choice(
 			y, yaml_item(y, list, i), pattern_names, "uniform, banded, strided, random_tokens or bigbird");
 
 		if (which >= 0)
@@ -258,7 +258,7 @@ static bool use_elements(struct draft *d, struct yaml_node *file, struct yaml_no
 	int which = -1;
 
 	if (node)
-		which = reader_word(d->r->y, node, token_elements_names, "bits, u8, f16 or f32");
+		which = reader_choice(d->r->y, node, token_elements_names, "bits, u8, f16 or f32");
 	for (int i = 0; !node && end && token_elements_names[i]; i++)
 		if (strcmp(end + 1, token_elements_names[i]) == 0)
 			which = i;
@@ -275,7 +275,7 @@ static struct yaml_node *read_source(struct draft *d, struct yaml_node *map, str
 	struct yaml *y = d->r->y;
 	struct yaml_node *kind = yaml_get(y, map, "kind"), *at;
 	int64_t n_rows = 0, n_keys = 0;
-	int which = kind ? reader_word(y, kind, kinds, "random, corner or file") : 2;
+	int which = kind ? reader_choice(y, kind, kinds, "random, corner or file") : 2;
 
 	if (which < 0)
 		return NULL;

@@ -105,7 +105,7 @@ static void parse(struct fields *f, void *shape)
 {
 	struct grouped_case *a = shape;
 
-	*a = (struct grouped_case){ .routing = field_word(f, "routing", grouped_routings, NULL, 0),
+	*a = (struct grouped_case){ .routing = field_choice(f, "routing", grouped_routings, NULL, 0),
 		.groups = (int32_t)field_int(f, "groups", 1, FW_GROUPED_GROUPS_MAX),
 		.top_k = (int32_t)field_int(f, "top_k", 0, GROUPED_TOP_MAX),
 		.tokens = (int32_t)field_int(f, "tokens", 0, GROUPED_TOKENS_MAX),

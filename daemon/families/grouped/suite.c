@@ -44,12 +44,12 @@ static void read_shapes(struct reader *r, struct yaml_node *map, struct layer *o
 /* Read names of routings, without a list `uniform`. */
 static void read_routings(struct reader *r, struct yaml_node *list, struct layer *out)
 {
-	const char *const words[] = { grouped_routings[GROUPED_BALANCED], grouped_routings[GROUPED_UNIFORM],
+	const char *const choices[] = { grouped_routings[GROUPED_BALANCED], grouped_routings[GROUPED_UNIFORM],
 		grouped_routings[GROUPED_SKEWED], NULL };
 	int n = yaml_list(r->y, list, 1, GROUPED_SIZES, "must be a list of balanced, uniform and skewed");
 
 	for (int i = 0; i < n; i++) {
-		int which = reader_word(r->y, yaml_item(r->y, list, i), words, "balanced, uniform or skewed");
+		int which = reader_choice(r->y, yaml_item(r->y, list, i), choices, "balanced, uniform or skewed");
 
 		if (which >= 0)
 			out->routing[out->n_routings++] = which;

@@ -215,8 +215,8 @@ static void parse(struct fields *f, void *shape)
 	*a = (struct linear_case){ .m = (int32_t)field_int(f, "m", 1, INT32_MAX),
 		.k = (int32_t)field_int(f, "k", 1, INT32_MAX),
 		.n = (int32_t)field_int(f, "n", 1, INT32_MAX),
-		.recipe = field_word(f, "recipe", linear_recipes, NULL, 0),
-		.model = field_word(f, "model", linear_models, NULL, 0),
+		.recipe = field_choice(f, "recipe", linear_recipes, NULL, 0),
+		.model = field_choice(f, "model", linear_models, NULL, 0),
 		.plain = (int32_t)field_int_or(f, "unscaled", 0, (1 << LINEAR_OPERANDS) - 1, 0) };
 	a->is_exact = !field_bool(f, "fast_accumulation") && is_fast(a);
 }

@@ -97,8 +97,8 @@ static void add_custom(struct set *s, struct yaml_node *list)
 	}
 }
 
-/* Read the list as indices of `words`; without a list, out[0] is 0. Shape: out[max]. Returns the number of indices. */
-static int read_words(struct reader *r, struct yaml_node *list, const char *const *words, const char *hint, int max, int32_t *out)
+/* Read the list as indices of `choices`; without a list, out[0] is 0. Shape: out[max]. Returns the number of indices. */
+static int read_choices(struct reader *r, struct yaml_node *list, const char *const *choices, const char *hint, int max, int32_t *out)
 {
 	int n = 0;
 
@@ -106,7 +106,7 @@ static int read_words(struct reader *r, struct yaml_node *list, const char *cons
 
 	out[0] = 0;
 	for (int i = 0; i < count; i++) {
-		int which = reader_word(r->y, yaml_item(r->y, list, i), words, hint);
+		int which = reader_choice(r->y, yaml_item(r->y, list, i), choices, hint);
 
 		if (which >= 0)
 			out[n++] = which;
@@ -116,7 +116,7 @@ static int read_words(struct reader *r, struct yaml_node *list, const char *cons
 
 static bool read_models(struct draft *d, struct yaml_node *list, struct models *out)
 {
-	out->n = read_words(d->r, list, linear_models,
+	out->n = read_choices(d->r, list, linear_models,
 		"linear, transformer_block or ln_linear_ with relu, sigmoid, leakyrelu, relu6, gelu, silu or hardswish",
 		LINEAR_MODELS, out->of);
 	return out->n > 0;
@@ -135,7 +135,7 @@ static void read_set(struct draft *d, struct yaml_node *map)
 	int64_t min = 0, max = 0;
 
 	reader_require(y, map, name, "name");
-	int which = name ? reader_word(y, name, linear_sets, LINEAR_SETS_HINT) : -1;
+	int which = name ? reader_choice(y, name, linear_sets, LINEAR_SETS_HINT) : -1;
 	bool has_powers = which >= 0 && linear_set_powers((enum linear_set)which, &min, &max);
 
 	yaml_int(y, min_power, LINEAR_POWER_MIN, LINEAR_POWER_MAX, &min);
@@ -181,13 +181,13 @@ static void read_recipes(struct draft *d, struct yaml_node *root)
 	static const int32_t recipes[] = { LINEAR_FLOAT8DQ_TENSOR, LINEAR_FLOAT8DQ_ROW, LINEAR_FLOAT8DQ_BLOCK };
 	struct yaml *y = d->r->y;
 	struct yaml_node *list = yaml_get(y, root, "recipes"), *granularity = yaml_get(y, root, "scaling_granularity");
-	const char *words[LINEAR_RECIPES + 2] = { NULL };
-	int scope = granularity ? reader_word(y, granularity, granularities, "tensor, row or block") : 0;
+	const char *choices[LINEAR_RECIPES + 2] = { NULL };
+	int scope = granularity ? reader_choice(y, granularity, granularities, "tensor, row or block") : 0;
 	bool is_used = false;
 
-	memcpy(words, linear_recipes, LINEAR_RECIPES * sizeof words[0]);
-	words[LINEAR_RECIPES] = "float8dq";
-	d->n_recipes = read_words(d->r, list, words,
+	memcpy(choices, linear_recipes, LINEAR_RECIPES * sizeof choices[0]);
+	choices[LINEAR_RECIPES] = "float8dq";
+	d->n_recipes = read_choices(d->r, list, choices,
 		"baseline, int8wo, int4wo-32, int4wo-64, int4wo-128, int4wo-256, float8wo, float8dq-tensor, float8dq-row, float8dq-block "
 		"or float8dq",
 		LINEAR_RECIPES, d->recipe);
@@ -236,7 +236,7 @@ static void read_options(struct draft *d, struct yaml_node *root)
 	bool is_fast = true;
 
 	for (int i = 0; i < LINEAR_OPERANDS; i++) {
-		if (type[i] && reader_word(y, type[i], types, "dynamic or disabled") == 1)
+		if (type[i] && reader_choice(y, type[i], types, "dynamic or disabled") == 1)
 			d->plain |= 1 << i;
 		if (type[i] && !has_fp8(d))
 			yaml_mistake(y, type[i], "is for recipes float8dq, but `recipes` has none of them");

@@ -163,7 +163,7 @@ static void read_mode(struct import *p, struct yaml_node *root)
 	static const char *const modes[] = { "inference", "training", NULL };
 	struct yaml_node *mode = yaml_get(p->y, root, "benchmark_mode");
 
-	p->is_training = mode && reader_word(p->y, mode, modes, "inference or training") == 1;
+	p->is_training = mode && reader_choice(p->y, mode, modes, "inference or training") == 1;
 }
 
 static void read_scaling(struct import *p, struct yaml_node *root)
@@ -177,13 +177,13 @@ static void read_scaling(struct import *p, struct yaml_node *root)
 		yaml_get(p->y, root, "scaling_type_weight"), yaml_get(p->y, root, "scaling_type_grad_output") };
 
 	for (int i = 0; i < LINEAR_OPERANDS; i++)
-		if (type[i] && reader_word(p->y, type[i], types, "dynamic or disabled") == 1)
+		if (type[i] && reader_choice(p->y, type[i], types, "dynamic or disabled") == 1)
 			p->plain |= 1 << i;
 	if (p->plain & LINEAR_DY && !p->is_training) {
 		import_note_key(p, root, "scaling_type_grad_output", "inference multiplies no gradient");
 		p->plain &= ~LINEAR_DY;
 	}
-	int granularity = by ? reader_word(p->y, by, granularities, "tensorwise, rowwise, axiswise or columnwise") : -1;
+	int granularity = by ? reader_choice(p->y, by, granularities, "tensorwise, rowwise, axiswise or columnwise") : -1;
 
 	p->granularity = granularity >= 0 ? granularities[granularity] : NULL;
 	p->by_row = p->is_training && granularity > 0;
@@ -420,7 +420,7 @@ static void torchao_shapes_read(struct torchao_shapes *s, struct yaml_node *map,
 			 *min = yaml_get(y, map, "min_power"), *max = yaml_get(y, map, "max_power");
 
 	reader_require(y, map, name, "name");
-	int set = name ? reader_word(y, name, linear_sets, LINEAR_SETS_HINT) : -1;
+	int set = name ? reader_choice(y, name, linear_sets, LINEAR_SETS_HINT) : -1;
 
 	if (set >= 0)
 		linear_set_powers((enum linear_set)set, &power[0], &power[1]);

@@ -391,17 +391,17 @@ static void read_night(struct yaml *y, struct yaml_node *n, struct config *c)
 
 static void read_profile(struct yaml *y, struct yaml_node *root, struct config *c)
 {
-	static const char *const words[] = { "on", "off", NULL };
+	static const char *const choices[] = { "on", "off", NULL };
 	char word[4] = "on";
-	config_text_choice(y, root, "profile", words, "on, off", word, sizeof word);
+	config_text_choice(y, root, "profile", choices, "on, off", word, sizeof word);
 	c->profile = !strcmp(word, "on");
 }
 
 static void read_confirm(struct yaml *y, struct yaml_node *root, struct config *c)
 {
-	static const char *const words[] = { "same_device", "other_device", NULL };
+	static const char *const choices[] = { "same_device", "other_device", NULL };
 	char word[16] = "same_device";
-	config_text_choice(y, root, "confirm", words, "same_device, other_device", word, sizeof word);
+	config_text_choice(y, root, "confirm", choices, "same_device, other_device", word, sizeof word);
 	c->confirm_elsewhere = !strcmp(word, "other_device");
 }
 

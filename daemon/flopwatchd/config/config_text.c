@@ -48,14 +48,14 @@ void config_text_folder(struct yaml *y, struct yaml_node *map, const char *key, 
 		yaml_mistake(y, yaml_get(y, map, key), "is not an absolute path");
 }
 
-void config_text_choice(struct yaml *y, struct yaml_node *map, const char *key, const char *const *words, const char *list,
+void config_text_choice(struct yaml *y, struct yaml_node *map, const char *key, const char *const *choices, const char *list,
 	char *out, size_t size)
 {
 	char text[64] = "";
 	if (!config_text(y, map, key, text, sizeof text))
 		return;
-	for (int i = 0; words[i]; i++)
-		if (!strcmp(words[i], text)) {
+	for (int i = 0; choices[i]; i++)
+		if (!strcmp(choices[i], text)) {
 			snprintf(out, size, "%s", text);
 			return;
 		}

@@ -35,8 +35,8 @@ bool config_text(struct yaml *y, struct yaml_node *map, const char *key, char *o
 void config_text_required(struct yaml *y, struct yaml_node *map, const char *key, char *out, size_t size);
 /** As above; requires an absolute path. */
 void config_text_folder(struct yaml *y, struct yaml_node *map, const char *key, char *out, size_t size);
-/** As above; the text must be in `words`, which ends with NULL. `list` names the values in messages. */
-void config_text_choice(struct yaml *y, struct yaml_node *map, const char *key, const char *const *words, const char *list,
+/** As above; the text must be in `choices`, which ends with NULL. `list` names the values in messages. */
+void config_text_choice(struct yaml *y, struct yaml_node *map, const char *key, const char *const *choices, const char *list,
 	char *out, size_t size);
 /** Read `name` of an entry; the name must be safe in paths, URLs and log lines. */
 void config_text_name(struct yaml *y, struct yaml_node *map, char *out, size_t size);
