@@ -53,7 +53,7 @@
 
 const struct carry_table carry_tables[] = {
 	{ "repo",
-	  "INSERT INTO main.repo (id, name, url, is_local, upstream, state, error, fetch_failures, fetched_at, interleave, created_at) "
+	  "INSERT INTO main.repo (id, name, url, is_local, upstream, state, error, fetch_failures, fetched_at, jobs_started, created_at) "
 	  "SELECT id, name, url, is_local, upstream, state, error, fetch_failures, fetched_at, turns, created_at FROM old.repo" },
 	SAME(branch_tip),
 	SAME(git_commit),

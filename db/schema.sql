@@ -14,7 +14,7 @@ CREATE TABLE repo (
 	error          TEXT    NOT NULL DEFAULT '',
 	fetch_failures INTEGER NOT NULL DEFAULT 0,      -- failed fetches
 	fetched_at     INTEGER,
-	interleave     INTEGER NOT NULL DEFAULT 0,      -- jobs started; every other one goes to the branch pushed last
+	jobs_started   INTEGER NOT NULL DEFAULT 0,      -- every other one goes to the branch pushed last
 	created_at     INTEGER NOT NULL
 ) STRICT;
 

@@ -169,7 +169,7 @@ int view_waiting(struct db *db, int limit, view_job_fn *each, void *arg, struct 
 	struct stmt *s = db_query(db, err,
 		JOB_SELECT
 		"JOIN (SELECT w.id AS id, row_number() OVER (ORDER BY w.priority DESC, min(2 * w.aged - 1 + w.odd, 2 "
-		"* w.fresh - w.odd), w.served, w.id) AS position FROM (SELECT j.id, j.priority, mine.interleave % 2 AS odd, (SELECT "
+		"* w.fresh - w.odd), w.served, w.id) AS position FROM (SELECT j.id, j.priority, mine.jobs_started % 2 AS odd, (SELECT "
 		"max(started_at) FROM job AS served WHERE served.repo = j.repo) AS served, row_number() OVER (PARTITION BY "
 		"j.repo, j.priority ORDER BY max(j.queued_at, coalesce(" STORE_JOB_BRANCH_SERVED ", 0)), j.id) AS aged, "
 		"row_number() OVER (PARTITION BY j.repo, j.priority ORDER BY coalesce(" STORE_JOB_BRANCH_SERVED

@@ -147,15 +147,15 @@ static void a_cached_build_is_deleted(void **state)
 static void a_build_leaves_the_job_order_unchanged(void **state)
 {
 	struct fixture *f = *state;
-	int64_t id = job(f, "a"), interleave = -1;
+	int64_t id = job(f, "a"), jobs_started = -1;
 	struct store_job j;
 	ok(store_cached_build_send(f->db, id, "nonce", 5, &err));
 	ok(store_job_get(f->db, id, &j, &err));
 	assert_int_equal(j.state, JOBSTATE_ASSIGNED);
 	assert_int_equal(j.device, 0);
 	assert_int_equal(j.attempt, 1);
-	assert_int_equal(stmt_first_int(db_stmt(f->db, "SELECT sum(interleave) FROM repo", &err), &interleave, &err), 1);
-	assert_int_equal(interleave, 0);
+	assert_int_equal(stmt_first_int(db_stmt(f->db, "SELECT sum(jobs_started) FROM repo", &err), &jobs_started, &err), 1);
+	assert_int_equal(jobs_started, 0);
 	assert_int_equal(store_cached_build_send(f->db, id, "nonce", 6, &err), -1);
 	assert_int_equal(err.code, ERR_CONFLICT);
 	err_clear(&err);
