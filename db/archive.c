@@ -120,25 +120,25 @@ int archive_read(const char *folder, const struct archive_position *position, st
 	if (archive_path(folder, position->month, path, sizeof path, err) != 0)
 		return -1;
 	if (position->bytes <= 0 || position->bytes > ARCHIVE_FRAME_MAX_BYTES)
-		return damaged(path, position->at, "its position is invalid", err);
+		return damaged(path, position->offset, "its position is invalid", err);
 	int fd = open_to_read(path, err);
 	if (fd < 0)
 		return -1;
 	struct buf packed;
 	buf_init(&packed, ARCHIVE_FRAME_MAX_BYTES + 64);
 	char *to = buf_room(&packed, (size_t)position->bytes);
-	int got = to ? read_fully(fd, to, (size_t)position->bytes, position->at) : -1, result = 0;
+	int got = to ? read_fully(fd, to, (size_t)position->bytes, position->offset) : -1, result = 0;
 	if (!to)
 		result = err_set(err, ERR_FULL, "no memory for a frame of %s", path);
 	else if (got < 0)
 		result = err_sys(err, "cannot read %s", path);
 	else if (got > 0)
-		result = damaged(path, position->at, "it ends before", err);
+		result = damaged(path, position->offset, "it ends before", err);
 	close(fd);
 	if (result == 0) {
 		const char *why = unpack_frame(to, (size_t)position->bytes, out);
 		n_reads++;
-		result = why ? damaged(path, position->at, why, err) : 0;
+		result = why ? damaged(path, position->offset, why, err) : 0;
 	}
 	buf_fini(&packed);
 	return result;
@@ -299,10 +299,10 @@ static int append_to(int fd, const char *folder, const char *path, int64_t end, 
 			return -1;
 		st.st_size = ARCHIVE_HEAD_BYTES;
 	}
-	if (find_end(fd, path, st.st_size, end > 0 ? end : ARCHIVE_HEAD_BYTES, &position->at, err) != 0)
+	if (find_end(fd, path, st.st_size, end > 0 ? end : ARCHIVE_HEAD_BYTES, &position->offset, err) != 0)
 		return -1;
 	position->bytes = (int64_t)frame->len;
-	return append_frame(fd, path, frame, position->at, err);
+	return append_frame(fd, path, frame, position->offset, err);
 }
 
 static int pack_frame(const void *data, size_t len, struct buf *out, struct fw_err *err)

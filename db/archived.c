@@ -89,7 +89,7 @@ static int read_end(struct db *db, const char *month, int64_t *end, struct fw_er
 {
 	*end = 0;
 	return stmt_optional(db_first_int(db, end, err,
-		"SELECT at + bytes FROM archived WHERE month = :month ORDER BY at DESC LIMIT 1", "month=%s", month));
+		"SELECT frame_offset + bytes FROM archived WHERE month = :month ORDER BY frame_offset DESC LIMIT 1", "month=%s", month));
 }
 
 static int append(struct db *db, int64_t comparison, const struct buf *rows, const struct buf *floats,
@@ -152,8 +152,8 @@ static int delete_times(struct db *db, int64_t comparison, struct fw_err *err)
 
 static int insert_position(struct db *db, int64_t comparison, const struct archive_position *position, struct fw_err *err)
 {
-	return db_exec(db, err, "INSERT INTO archived (comparison, month, at, bytes) VALUES (:comparison, :month, :at, :bytes)",
-		"comparison=%ld month=%s at=%ld bytes=%ld", comparison, position->month, position->at, position->bytes);
+	return db_exec(db, err, "INSERT INTO archived (comparison, month, frame_offset, bytes) VALUES (:comparison, :month, :offset, :bytes)",
+		"comparison=%ld month=%s offset=%ld bytes=%ld", comparison, position->month, position->offset, position->bytes);
 }
 
 int archived_move(struct db *db, int64_t before, int *n, struct fw_err *err)
@@ -246,7 +246,7 @@ static int read_frame(
 	if (result == 0 && !take_frame(&data, comparison, out))
 		result = err_set(err, ERR_INVALID,
 			"%s/%s.zst holds something else than C%lld at byte %lld; restore it from a backup", folder,
-			position->month, (long long)comparison, (long long)position->at);
+			position->month, (long long)comparison, (long long)position->offset);
 	buf_fini(&data);
 	return result;
 }
@@ -272,7 +272,7 @@ void archived_read_end(struct db *db)
 
 static bool is_at(const struct cached_frame *k, const struct archive_position *position, int64_t comparison)
 {
-	return k->comparison == comparison && strcmp(k->position.month, position->month) == 0 && k->position.at == position->at &&
+	return k->comparison == comparison && strcmp(k->position.month, position->month) == 0 && k->position.offset == position->offset &&
 	       k->position.bytes == position->bytes;
 }
 
@@ -297,8 +297,8 @@ int archived_read(struct db *db, int64_t cell, struct archived *out, struct fw_e
 	struct cached_frame *k = db_attached(db);
 	int64_t comparison;
 	frame_init(out);
-	int found = db_first(db, err, (comparison, position.month, position.at, position.bytes),
-		"SELECT a.comparison, a.month, a.at, a.bytes FROM cell c JOIN archived a ON a.comparison = c.comparison WHERE "
+	int found = db_first(db, err, (comparison, position.month, position.offset, position.bytes),
+		"SELECT a.comparison, a.month, a.frame_offset, a.bytes FROM cell c JOIN archived a ON a.comparison = c.comparison WHERE "
 		"c.id = :cell",
 		"cell=%ld", cell);
 	if (found != 1)
@@ -347,11 +347,11 @@ int archived_each(struct db *db, archived_fn *each, void *arg, struct fw_err *er
 	/* skips from month to month through the index, instead of reading all rows */
 	struct stmt *s = db_stmt(db,
 		"WITH RECURSIVE m(month) AS (SELECT min(month) FROM archived UNION ALL SELECT (SELECT min(month) FROM archived "
-		"WHERE month > m.month) FROM m WHERE m.month IS NOT NULL) SELECT a.month, a.at, a.bytes FROM m JOIN archived a "
-		"ON a.month = m.month AND a.at = (SELECT max(at) FROM archived WHERE month = m.month)",
+		"WHERE month > m.month) FROM m WHERE m.month IS NOT NULL) SELECT a.month, a.frame_offset, a.bytes FROM m JOIN archived a "
+		"ON a.month = m.month AND a.frame_offset = (SELECT max(frame_offset) FROM archived WHERE month = m.month)",
 		err);
 	struct archive_position last;
-	return stmt_each(s, err, each(arg, &last), last.month, last.at, last.bytes);
+	return stmt_each(s, err, each(arg, &last), last.month, last.offset, last.bytes);
 }
 
 int archived_forget(struct db *db, const char *before, char *month, int *n, struct fw_err *err)

@@ -462,7 +462,7 @@ enum { ARCHIVE_MONTH_SIZE = 8, ARCHIVE_FRAME_MAX_BYTES = 272 << 20, ARCHIVE_HEAD
 
 struct archive_position {
 	char month[ARCHIVE_MONTH_SIZE]; /* "2026-10" */
-	int64_t at, bytes;              /* of the frame in the month's file */
+	int64_t offset, bytes;          /* of the frame in the month's file */
 };
 
 /** The month of a time, UTC. Units: ms as clock_utc_ms. Shape: month[ARCHIVE_MONTH_SIZE]. */

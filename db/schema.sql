@@ -481,10 +481,10 @@ CREATE TABLE sample (
 CREATE TABLE archived (
 	comparison    INTEGER PRIMARY KEY REFERENCES comparison(id),
 	month         TEXT    NOT NULL,                -- "2026-10": month in which the comparison finished
-	at            INTEGER NOT NULL,                -- the frame's first byte in that file
+	frame_offset  INTEGER NOT NULL,                -- of the frame's first byte in that file
 	bytes         INTEGER NOT NULL
 ) STRICT;
-CREATE INDEX archived_by_position ON archived(month, at);
+CREATE INDEX archived_by_position ON archived(month, frame_offset);
 
 -- Slow calls of a cell in one set of runs. Outlives the samples, so that a cell can be judged again together with its group.
 CREATE TABLE slow_calls (

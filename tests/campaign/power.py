@@ -235,7 +235,7 @@ def faults_of(state, day, end):
 
 
 def archived(db):
-    return db.execute("SELECT month, max(at + bytes) FROM archived GROUP BY month").fetchall()
+    return db.execute("SELECT month, max(frame_offset + bytes) FROM archived GROUP BY month").fetchall()
 
 
 def faults_of_backup(path):

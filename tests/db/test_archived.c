@@ -196,7 +196,7 @@ static void times_move_and_come_back(void **state)
 	assert_int_equal(frames_of(path), 4);
 	file_of(f, "1970-02", path, sizeof path);
 	assert_int_equal(frames_of(path), 1);
-	assert_int_equal(size_of(path), fixture_number(f, "SELECT max(at + bytes) FROM archived WHERE month = '1970-02'"));
+	assert_int_equal(size_of(path), fixture_number(f, "SELECT max(frame_offset + bytes) FROM archived WHERE month = '1970-02'"));
 	struct stat st;
 	assert_int_equal(stat(path, &st), 0);
 	assert_int_equal(st.st_mode & 0777, 0600);
@@ -237,7 +237,7 @@ static void reading_cell_by_cell_unpacks_a_frame_once(void **state)
 	archived_read_begin(f->db);
 	assert_whole(f, 2);
 	file_of(f, "1970-01", path, sizeof path);
-	int64_t middle = fixture_number(f, "SELECT at + bytes / 2 FROM archived WHERE comparison = 1");
+	int64_t middle = fixture_number(f, "SELECT frame_offset + bytes / 2 FROM archived WHERE comparison = 1");
 	change_file(path, middle, 1);
 	struct store_cell c = { .n = -1 };
 	struct store_runs l;
@@ -385,7 +385,7 @@ static void damage_is_named(void **state)
 	assert_int_equal(archive(f, day_ms + 2), 2);
 	file_of(f, "1970-01", path, sizeof path);
 	assert_int_equal(store_cell_next(f->db, 2, -1, &c, &err), 1);
-	int64_t at = fixture_number(f, "SELECT at FROM archived WHERE comparison = 2");
+	int64_t at = fixture_number(f, "SELECT frame_offset FROM archived WHERE comparison = 2");
 	change_file(path, at + 30, 4);
 	refused(ERR_INVALID, store_cell_runs(f->db, c.id, SERIES_DEVICE, &l, &err));
 	buf_fini(&l.values);
@@ -421,7 +421,7 @@ static void damage_is_named(void **state)
 	/* another comparison's frame */
 	assert_int_equal(rename(moved, path), 0);
 	ok(stmt_run(db_stmt(f->db,
-			    "UPDATE archived SET at = (SELECT at FROM archived WHERE comparison = 1), bytes = (SELECT bytes FROM "
+			    "UPDATE archived SET frame_offset = (SELECT frame_offset FROM archived WHERE comparison = 1), bytes = (SELECT bytes FROM "
 			    "archived WHERE comparison = 1) WHERE comparison = 2",
 			    &err),
 		&err));
@@ -451,7 +451,7 @@ static void months_are_reported_and_forgotten(void **state)
 	ok(archived_each(f->db, see_last, &to, &err));
 	assert_int_equal(to - last, 2);
 	assert_string_equal(last[0].month, "1970-01");
-	assert_int_equal(last[0].at, fixture_number(f, "SELECT at FROM archived WHERE comparison = 2"));
+	assert_int_equal(last[0].offset, fixture_number(f, "SELECT frame_offset FROM archived WHERE comparison = 2"));
 	for (int i = 0; i < 2; i++) {
 		ok(archive_check(folder, &last[i], &err));
 		ok(archive_mark(folder, last[i].month, mark[i], &err));

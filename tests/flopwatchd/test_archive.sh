@@ -127,7 +127,7 @@ like "what was restored is judged again" "$(fw judge --again)" '^[0-9]+ judged a
 is "the same" "$(bodies)" "$before"
 
 # ---- damage ----
-at=$(sql "SELECT at FROM archived WHERE comparison = $lost")
+at=$(sql "SELECT frame_offset FROM archived WHERE comparison = $lost")
 printf 'XXXX' | dd of="$file" bs=1 seek=$((at + 40)) conv=notrunc status=none
 like "a damaged archive is named on the page" "$(http GET "/comparisons/$lost")" "The single calls of this cell cannot be shown: .*/samples/$month.zst is damaged at byte $at"
 fails "and where it is judged again" 1 fw judge --again "$lost"

@@ -13,7 +13,7 @@ static void month_row(void *arg, const struct archive_position *last)
 	struct fw_err err = { 0 };
 	char mark[17] = "";
 	bool is_whole = archive_check(m->folder, last, &err) == 0 && archive_mark(m->folder, last->month, mark, &err) == 0;
-	jsonw_format(&m->j, "{ month=%s bytes=%lld mark?=%s state=%s why?=%s }", last->month, (long long)last->at + last->bytes,
+	jsonw_format(&m->j, "{ month=%s bytes=%lld mark?=%s state=%s why?=%s }", last->month, (long long)last->offset + last->bytes,
 		mark, is_whole ? "ok" : "damaged", err.text);
 }
 
@@ -36,7 +36,7 @@ static void find_month(void *arg, const struct archive_position *last)
 {
 	struct wanted *w = arg;
 	if (strcmp(last->month, w->month) == 0)
-		w->bytes = last->at + last->bytes;
+		w->bytes = last->offset + last->bytes;
 }
 
 /* Parse "bytes=100-". 0 for other ranges: HTTP allows to answer them with the whole file. */
