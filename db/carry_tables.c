@@ -46,8 +46,7 @@
 	"calls, base, base_longer, base_squares, base_spread, target, target_longer, target_squares, target_spread"
 #define NOISE_WHICH "id, comparison, repo, environment, key, at, itself, alarm, "
 
-#define ENVIRONMENT_CHANGE_REST \
-	"was_hash, is_hash, changed, is_outside, paired_job, unpaired_job, paired, unpaired, alert, seen_at"
+#define ENVIRONMENT_CHANGE_REST "paired_job, unpaired_job, paired, unpaired, alert, seen_at"
 #define CHANGE_POINT_REST \
 	"origin, before_sha, commit_sha, step, level, state, tried, points, comparison, alert, found_at, decided_at, ended_at"
 
@@ -123,8 +122,9 @@ const struct carry_table carry_tables[] = {
 	{ "current_baseline",
 	  "INSERT INTO main.current_baseline (device, repo, suite, baseline_period) SELECT device, repo, suite, epoch FROM old.standing" },
 	{ "environment_change",
-	  "INSERT INTO main.environment_change (id, repo, suite, device, baseline_period, " ENVIRONMENT_CHANGE_REST ") "
-	  "SELECT id, repo, suite, device, epoch, " ENVIRONMENT_CHANGE_REST " FROM old.environment_change" },
+	  "INSERT INTO main.environment_change (id, repo, suite, device, baseline_period, old_hash, new_hash, changed, affects_runs, "
+	  ENVIRONMENT_CHANGE_REST ") SELECT id, repo, suite, device, epoch, was_hash, is_hash, changed, is_outside, "
+	  ENVIRONMENT_CHANGE_REST " FROM old.environment_change" },
 	SAME(environment_effect),
 	{ "change_point", /* old: a job refers to the change point that requested it; new: a change point to its latest job */
 	  "INSERT INTO main.change_point (id, repo, baseline_period, key, kind, job, " CHANGE_POINT_REST ") "

@@ -1750,10 +1750,10 @@ struct store_environment_change {
 	int64_t paired_job, unpaired_job;  /* 0: none */
 	int64_t paired, unpaired, alert;   /* results of the jobs; 0: none yet */
 	char suite[64], uuid[64];
-	char was[65],
-		is[65]; /* store_device_fingerprint before and after; is: "" over before it was measured, or measured on another device */
+	char old_hash[65], new_hash[65]; /* store_device_fingerprint before and after; new_hash: "" over before it was measured, or
+					    measured on another device */
 	char changed[STORE_CHANGED_SIZE]; /* JSON: [{"what","from","to"}] */
-	bool is_outside; /* something changed that does not affect builds: driver, VBIOS, power limit, device, a library */
+	bool affects_runs; /* something changed that affects runs without a build: driver, VBIOS, power limit, device, a library */
 	int64_t seen_at;
 };
 
@@ -1779,8 +1779,8 @@ int store_environment_change_request(struct db *db, const struct store_environme
 /** Mark a change whose new environment was over before it was measured; it is measured when that environment returns. */
 int store_environment_change_missed(struct db *db, int64_t id, struct fw_err *err);
 /**
- * An open or acknowledged alert about a change of this device that is over once its environment is e->is: the newest change away
- * from e->is, and all later ones. 1, 0, -1.
+ * An open or acknowledged alert about a change of this device that is over once its environment is e->new_hash: the newest change away
+ * from e->new_hash, and all later ones. 1, 0, -1.
  */
 int store_environment_change_reported(
 	struct db *db, const struct store_environment_change *e, int64_t *alert, struct fw_err *err);

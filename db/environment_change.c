@@ -67,25 +67,25 @@ void store_device_fingerprint(const struct msg_device *d, char hex[65])
 
 #define CHANGE_COLUMNS                                                                                                           \
 	"SELECT c.id, c.repo, c.baseline_period, c.paired_job, c.unpaired_job, c.paired, c.unpaired, c.alert, "                  \
-	"c.suite, d.uuid, c.was_hash, c.is_hash, c.changed, c.is_outside, c.seen_at FROM environment_change c JOIN "             \
+	"c.suite, d.uuid, c.old_hash, c.new_hash, c.changed, c.affects_runs, c.seen_at FROM environment_change c JOIN "             \
 	"device d ON d.id = c.device "
 
 /* 1 and the row, 0, -1. */
 static int read_change(struct stmt *s, struct store_environment_change *out, struct fw_err *err)
 {
 	return stmt_first(s, err, out->id, out->repo, out->baseline_period, out->paired_job, out->unpaired_job, out->paired,
-		out->unpaired, out->alert, out->suite, out->uuid, out->was, out->is, out->changed, out->is_outside, out->seen_at);
+		out->unpaired, out->alert, out->suite, out->uuid, out->old_hash, out->new_hash, out->changed, out->affects_runs, out->seen_at);
 }
 
 int store_environment_change_insert(struct db *db, struct store_environment_change *e, struct fw_err *err)
 {
 	return db_insert(db, &e->id, err,
-		"INSERT INTO environment_change (repo, suite, device, baseline_period, was_hash, is_hash, changed, is_outside, "
+		"INSERT INTO environment_change (repo, suite, device, baseline_period, old_hash, new_hash, changed, affects_runs, "
 		"paired_job, unpaired_job, seen_at) VALUES (:repo, :suite, (SELECT id FROM device WHERE uuid = :uuid), "
 		":baseline_period, :was, :is, :changed, :outside, nullif(:paired_job, 0), nullif(:unpaired_job, 0), :seen)",
 		"repo=%ld suite=%s uuid=%s baseline_period=%ld was=%s is=%s changed=%s outside=%d paired_job=%ld "
 		"unpaired_job=%ld seen=%ld",
-		e->repo, e->suite, e->uuid, e->baseline_period, e->was, e->is, e->changed, e->is_outside, e->paired_job,
+		e->repo, e->suite, e->uuid, e->baseline_period, e->old_hash, e->new_hash, e->changed, e->affects_runs, e->paired_job,
 		e->unpaired_job, e->seen_at);
 }
 
@@ -101,7 +101,7 @@ int store_environment_change_last(struct db *db, int64_t repo, const char *suite
 /* Change `c` equals e on another device `d`; job `j` times the reference commit there. */
 #define ELSEWHERE                                                                                                                \
 	"FROM environment_change c JOIN device d ON d.id = c.device JOIN job j ON j.id = c.unpaired_job WHERE c.repo "           \
-	"= :repo AND c.suite = :suite AND c.baseline_period = :baseline_period AND c.changed = :changed AND c.is_hash "          \
+	"= :repo AND c.suite = :suite AND c.baseline_period = :baseline_period AND c.changed = :changed AND c.new_hash "          \
 	"<> '' AND d.uuid <> :uuid AND "
 
 /* It was measured there, can still be, or a user cancelled it. */
@@ -131,7 +131,7 @@ int store_environment_change_undone(struct db *db, const char *uuid, struct stor
 	struct stmt *s = db_query(db, err,
 		CHANGE_COLUMNS
 		"JOIN job u ON u.id = c.unpaired_job LEFT JOIN job p ON p.id = c.paired_job WHERE d.uuid = :uuid "
-		"AND c.is_hash <> '' AND (u.state = 'queued' OR p.state = 'queued' OR (c.unpaired IS NULL AND u.state = "
+		"AND c.new_hash <> '' AND (u.state = 'queued' OR p.state = 'queued' OR (c.unpaired IS NULL AND u.state = "
 		"'failed')) ORDER BY c.id LIMIT 1",
 		"uuid=%s", uuid);
 	return read_change(s, out, err);
@@ -162,7 +162,7 @@ int store_environment_change_request(struct db *db, const struct store_environme
 
 int store_environment_change_missed(struct db *db, int64_t id, struct fw_err *err)
 {
-	return db_exec(db, err, "UPDATE environment_change SET is_hash = '' WHERE id = :id", "id=%ld", id);
+	return db_exec(db, err, "UPDATE environment_change SET new_hash = '' WHERE id = :id", "id=%ld", id);
 }
 
 int store_environment_change_reported(struct db *db, const struct store_environment_change *e, int64_t *alert, struct fw_err *err)
@@ -171,11 +171,11 @@ int store_environment_change_reported(struct db *db, const struct store_environm
 	return db_first_int(db, alert, err,
 		"WITH over AS MATERIALIZED (SELECT c.paired, c.unpaired FROM environment_change c JOIN device d ON d.id = "
 		"c.device WHERE c.repo = :repo AND c.suite = :suite AND d.uuid = :uuid AND c.id >= (SELECT max(w.id) FROM "
-		"environment_change w WHERE w.repo = c.repo AND w.suite = c.suite AND w.device = c.device AND w.was_hash = :is)) "
+		"environment_change w WHERE w.repo = c.repo AND w.suite = c.suite AND w.device = c.device AND w.old_hash = :is)) "
 		"SELECT a.id FROM alert a WHERE a.state IN ('open', 'acknowledged') AND a.repo = :repo AND a.kind = "
 		"'environment' AND EXISTS (SELECT 1 FROM json_each(a.cells) k JOIN over o ON k.value ->> 'comparison' IN "
 		"(o.paired, o.unpaired)) ORDER BY a.id LIMIT 1",
-		"repo=%ld suite=%s uuid=%s is=%s", e->repo, e->suite, e->uuid, e->is);
+		"repo=%ld suite=%s uuid=%s is=%s", e->repo, e->suite, e->uuid, e->new_hash);
 }
 
 int store_environment_builds(struct db *db, const struct store_environment_change *e, const char *toolkit, struct fw_err *err)

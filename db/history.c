@@ -190,7 +190,7 @@ int view_environment_changes(
 		"d.id = c.device JOIN baseline_period e ON e.id = c.baseline_period JOIN environment v ON v.id = e.environment "
 		"LEFT JOIN environment_effect p ON p.key = :key AND p.change = c.id AND p.is_paired = 1 LEFT JOIN "
 		"environment_effect u ON u.key = :key AND u.change = c.id AND u.is_paired = 0 WHERE c.repo = :repo AND (:device "
-		"= 0 OR v.class IN " MODEL_OF_DEVICE ") AND (c.is_hash <> '' OR coalesce(c.paired, c.unpaired) IS NOT NULL) AND "
+		"= 0 OR v.class IN " MODEL_OF_DEVICE ") AND (c.new_hash <> '' OR coalesce(c.paired, c.unpaired) IS NOT NULL) AND "
 		"EXISTS (SELECT 1 FROM ratio r WHERE r.baseline_period = c.baseline_period AND r.key = :key) ORDER BY c.id",
 		err);
 	int result = bind_scope(db, s, of, err);

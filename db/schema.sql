@@ -613,10 +613,10 @@ CREATE TABLE environment_change (
 	suite           TEXT    NOT NULL,                -- name
 	device          INTEGER NOT NULL REFERENCES device(id),
 	baseline_period INTEGER NOT NULL REFERENCES baseline_period(id), -- the period that it ended
-	was_hash        TEXT    NOT NULL,                -- of the previous environment
-	is_hash         TEXT    NOT NULL,                -- of the new one; '': over before it was measured, or another device measures it
+	old_hash        TEXT    NOT NULL,                -- of the previous environment
+	new_hash        TEXT    NOT NULL,                -- of the new one; '': over before it was measured, or another device measures it
 	changed         TEXT    NOT NULL,                -- JSON: [{what, from, to}]
-	is_outside      INTEGER NOT NULL,                -- something changed that does not affect builds
+	affects_runs    INTEGER NOT NULL,                -- something changed that affects runs without a build
 	paired_job      INTEGER REFERENCES job(id),      -- NULL: no earlier module is stored, or no build changes
 	unpaired_job    INTEGER REFERENCES job(id),
 	paired          INTEGER REFERENCES comparison(id), -- result of paired_job; NULL: none yet

@@ -49,20 +49,20 @@ static void a_device_has_its_latest_baseline_period(void **state)
 static void the_newest_change_is_found_and_measured(void **state)
 {
 	struct fixture *f = *state;
-	struct store_environment_change found, e = { .repo = f->repo, .is_outside = true, .seen_at = 7 };
+	struct store_environment_change found, e = { .repo = f->repo, .affects_runs = true, .seen_at = 7 };
 	e.baseline_period = baseline_period(f).id;
 	uuid_of(f, e.uuid);
 	int64_t comparison = fixture_comparison(f, "main", 1, 2, VERDICT_UNCHANGED, 1000);
 	e.unpaired_job = fixture_number(f, "SELECT max(id) FROM job");
 	snprintf(e.suite, sizeof e.suite, "ffa");
-	snprintf(e.was, sizeof e.was, "a");
-	snprintf(e.is, sizeof e.is, "b");
+	snprintf(e.old_hash, sizeof e.old_hash, "a");
+	snprintf(e.new_hash, sizeof e.new_hash, "b");
 	snprintf(e.changed, sizeof e.changed, "[]");
 	assert_int_equal(store_environment_change_last(f->db, f->repo, "ffa", e.uuid, &found, &err), 0);
 	ok(store_environment_change_insert(f->db, &e, &err));
 	assert_int_equal(store_environment_change_last(f->db, f->repo, "ffa", e.uuid, &found, &err), 1);
-	assert_true(found.id == e.id && found.is_outside && !found.paired_job && !found.alert);
-	assert_string_equal(found.is, "b");
+	assert_true(found.id == e.id && found.affects_runs && !found.paired_job && !found.alert);
+	assert_string_equal(found.new_hash, "b");
 	assert_int_equal(store_environment_change_of_job(f->db, e.unpaired_job, &found, &err), 1);
 	assert_int_equal(store_environment_change_of_job(f->db, e.unpaired_job + 1000, &found, &err), 0);
 	ok(store_environment_change_measured(f->db, e.id, false, comparison, 0, &err));

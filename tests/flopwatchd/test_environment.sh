@@ -143,7 +143,7 @@ echo "driver=550.1 power_w=700" >"$tmp/around"
 start_daemon || exit 1
 post devices/sim-0/resume >/dev/null
 await all_ended
-is "what runs where nothing has changed is not taken for what has" "$(sql "SELECT unpaired, alert, is_hash FROM environment_change WHERE id = 3")" "||"
+is "what runs where nothing has changed is not taken for what has" "$(sql "SELECT unpaired, alert, new_hash FROM environment_change WHERE id = 3")" "||"
 is "and the history does not have it" "$(api "history?repo=kernels&cell=$cell" | jq -c '[.environments[].changed[].what]')" '["gcc","gcc"]'
 
 # ---- changes outside a build ----

@@ -29,7 +29,7 @@ static struct store_environment_change seen(struct fixture *f, const char *chang
 	static int64_t turn;
 	bool is_new;
 	struct msg_device d = fixture_device();
-	struct store_environment_change c = { .repo = f->repo, .is_outside = strcmp(changed, GCC) != 0, .seen_at = 1000 };
+	struct store_environment_change c = { .repo = f->repo, .affects_runs = strcmp(changed, GCC) != 0, .seen_at = 1000 };
 	struct store_baseline_period e = { .repo = f->repo, .suite = "ffa", .held_mhz = 1500, .started_at = 1 };
 	snprintf(d.vbios, sizeof d.vbios, "%lld", (long long)++turn);
 	ok(store_environment_put(f->db, &d, "5a17e", "pairs", "none", 1000, &e.environment, &is_new, &err));
@@ -48,7 +48,7 @@ static struct store_environment_change seen(struct fixture *f, const char *chang
 	snprintf(c.suite, sizeof c.suite, "ffa");
 	snprintf(c.uuid, sizeof c.uuid, "%s", d.uuid);
 	snprintf(c.changed, sizeof c.changed, "%s", changed);
-	store_device_fingerprint(&d, c.is);
+	store_device_fingerprint(&d, c.new_hash);
 	return c;
 }
 
@@ -189,7 +189,7 @@ static void separate_builds_measure_the_change(void **state)
 		snprintf(r->device.toolkit, sizeof r->device.toolkit, "%s", toolkit[i]);
 		judged(f, r, 5000);
 	}
-	assert_int_equal(fixture_number(f, "SELECT count(*) FROM environment_change WHERE is_hash <> ''"), 2);
+	assert_int_equal(fixture_number(f, "SELECT count(*) FROM environment_change WHERE new_hash <> ''"), 2);
 	assert_int_equal(fixture_number(f, "SELECT group_concat(paired IS NOT NULL) = '1,0' FROM environment_change"), 1);
 	assert_int_equal(fixture_number(f, "SELECT count(*) FROM environment_effect WHERE change_pct = 0"), 1);
 }
@@ -198,9 +198,9 @@ static void another_environment_measures_no_change(void **state)
 {
 	struct fixture *f = *state;
 	struct store_environment_change c = seen(f, DRIVER, true);
-	snprintf(c.is, sizeof c.is, "another");
+	snprintf(c.new_hash, sizeof c.new_hash, "another");
 	assert_int_equal(unpaired(f, &c).alert, 0);
-	assert_int_equal(fixture_number(f, "SELECT count(*) FROM environment_change WHERE is_hash = '' AND unpaired IS NULL"), 1);
+	assert_int_equal(fixture_number(f, "SELECT count(*) FROM environment_change WHERE new_hash = '' AND unpaired IS NULL"), 1);
 }
 
 int main(void)

@@ -83,7 +83,7 @@ static int requested(struct fixture *f, const struct msg_device *d, bool is_new)
 
 #define NEWEST  " FROM environment_change ORDER BY id DESC LIMIT 1"
 #define CHANGED "SELECT changed" NEWEST
-#define HOW     "SELECT (paired_job IS NOT NULL) || ' ' || (unpaired_job IS NOT NULL) || ' ' || is_outside" NEWEST
+#define HOW     "SELECT (paired_job IS NOT NULL) || ' ' || (unpaired_job IS NOT NULL) || ' ' || affects_runs" NEWEST
 
 static void is_reported(struct fixture *f, const struct msg_device *d, int n, const char *changed, const char *how)
 {
@@ -187,7 +187,7 @@ static void devices_of_a_class_queue_jobs_once(void **state)
 	snprintf(other.driver, sizeof other.driver, "2");
 	assert_int_equal(requested(f, &one, false), 1);
 	assert_int_equal(requested(f, &other, false), 0);
-	run_sql(f, "UPDATE environment_change SET is_hash = ''"); /* it was undone before it was measured */
+	run_sql(f, "UPDATE environment_change SET new_hash = ''"); /* it was undone before it was measured */
 	assert_int_equal(requested(f, &other, false), 1);
 }
 

@@ -112,7 +112,7 @@ static int follow_unpaired(const struct follow *f, int64_t *alert, struct fw_err
 	if (pairs < 0 || store_unpaired(f, err) ||
 		store_environment_change_measured(f->db, f->change->id, false, f->c->id, 0, err))
 		return -1;
-	return f->change->is_outside || !pairs ? judge_unpaired(f, &by, alert, err) : 0;
+	return f->change->affects_runs || !pairs ? judge_unpaired(f, &by, alert, err) : 0;
 }
 
 static int store_paired(const struct follow *f, int *n, struct fw_err *err)
@@ -144,7 +144,7 @@ static int judge_unpaired_later(const struct follow *f, int64_t *alert, struct f
 {
 	struct store_comparison reference;
 	struct buf rule;
-	if (!f->change->unpaired || f->change->is_outside)
+	if (!f->change->unpaired || f->change->affects_runs)
 		return 0;
 	buf_init(&rule, 1 << 16);
 	int result = store_comparison_get(f->db, f->change->unpaired, &reference, &rule, err);
@@ -169,7 +169,7 @@ static bool has_device(const struct msg_device *d, const struct store_environmen
 {
 	char around[65];
 	store_device_fingerprint(d, around);
-	return strcmp(around, change->is) == 0;
+	return strcmp(around, change->new_hash) == 0;
 }
 
 int environment_follow(struct db *db, const struct config *config, const struct result *r, const struct store_comparison *c,

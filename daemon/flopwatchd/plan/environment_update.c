@@ -113,7 +113,7 @@ static void find_folder(const char *toolkit, char *out)
 struct difference {
 	struct jsonw j;
 	struct buf text; /* JSON */
-	bool is_built, is_outside;
+	bool is_built, affects_runs;
 };
 
 static bool add_difference(struct difference *d, const char *what, const char *from, const char *to)
@@ -164,7 +164,7 @@ static void compare_environments(struct difference *d, const struct msg_device *
 	write_power(is->power_limit_w, to);
 	is_machine = add_difference(d, "power limit", from, to) || is_machine;
 	is_machine = add_difference(d, "device", was->uuid, is->uuid) || is_machine;
-	d->is_outside = is_library || is_machine;
+	d->affects_runs = is_library || is_machine;
 }
 
 static int queue_job(struct db *db, struct store_job *job, const struct store_current_baseline *t, const char *uuid,
@@ -230,9 +230,9 @@ static bool list_differences(const struct store_current_baseline *t, const struc
 	jsonw_array_end(&difference.j);
 	snprintf(change->changed, sizeof change->changed, "%s", difference.text.failed ? "[]" : difference.text.data);
 	buf_fini(&difference.text);
-	change->is_outside = difference.is_outside;
+	change->affects_runs = difference.affects_runs;
 	*is_built = difference.is_built;
-	return difference.is_built || difference.is_outside;
+	return difference.is_built || difference.affects_runs;
 }
 
 /* Take over measurements from devices that cannot run them now. */
@@ -250,7 +250,7 @@ static int take_over(struct db *db, const struct store_environment_change *chang
 
 static bool is_unfinished(const struct store_environment_change *c)
 {
-	return c->is[0] && (!c->unpaired || (c->paired_job && !c->paired));
+	return c->new_hash[0] && (!c->unpaired || (c->paired_job && !c->paired));
 }
 
 static int check_device(struct db *db, const struct config *config, const struct store_current_baseline *t,
@@ -260,19 +260,19 @@ static int check_device(struct db *db, const struct config *config, const struct
 		change = { .repo = t->repo, .baseline_period = t->baseline_period, .seen_at = now_ms };
 	struct store_job reference = { .kind = JOBKIND_REFERENCE };
 	bool is_built;
-	store_device_fingerprint(&t->was, change.was);
-	store_device_fingerprint(d, change.is);
+	store_device_fingerprint(&t->was, change.old_hash);
+	store_device_fingerprint(d, change.new_hash);
 	int known = store_environment_change_last(db, t->repo, t->suite, d->uuid, &last, err);
 	if (known < 0)
 		return -1;
-	if (known && strcmp(last.is, change.is) == 0) /* it is or was being measured, or that failed */
+	if (known && strcmp(last.new_hash, change.new_hash) == 0) /* it is or was being measured, or that failed */
 		return environment_retry(db, &last, now_ms, n, err);
 	snprintf(change.suite, sizeof change.suite, "%s", t->suite);
 	snprintf(change.uuid, sizeof change.uuid, "%s", d->uuid);
 	if (known && resolve_undone(db, config, &change, now_ms, err))
 		return -1;
-	if (strcmp(change.was, change.is) == 0)
-		return known && is_unfinished(&last) && strcmp(last.was, change.is) == 0
+	if (strcmp(change.old_hash, change.new_hash) == 0)
+		return known && is_unfinished(&last) && strcmp(last.old_hash, change.new_hash) == 0
 			       ? environment_over(db, &last, as_before, now_ms, err)
 			       : 0;
 	if (!list_differences(t, d, &change, &is_built))
