@@ -227,14 +227,14 @@ int store_baseline_period_devices(struct db *db, int64_t repo, struct store_base
 	int result, n = 0, room = 0;
 	*out = NULL;
 	struct stmt *s = db_query(db, err,
-		"SELECT d.uuid, d.class, d.stands_out <> '', NOT EXISTS (SELECT 1 FROM device o WHERE o.class = d.class AND o.id "
+		"SELECT d.uuid, d.class, d.outlier <> '', NOT EXISTS (SELECT 1 FROM device o WHERE o.class = d.class AND o.id "
 		"<> d.id AND o.state <> 'absent'), coalesce((SELECT max(c.finished_at) FROM reference_time a JOIN "
 		"baseline_period e ON e.id = a.baseline_period JOIN comparison c ON c.id = a.comparison WHERE a.device = d.id "
 		"AND e.repo = :repo), 0) FROM device d WHERE d.state = 'ok' AND EXISTS (SELECT 1 FROM environment v JOIN "
 		"baseline_period e ON e.environment = v.id AND e.repo = :repo WHERE v.class = d.class) ORDER BY d.id",
 		"repo=%ld", repo);
 	struct store_baseline_period_device d;
-	while ((result = stmt_next(s, err, d.uuid, d.class, d.stands_out, d.is_alone, d.last_reference_at)) == 1) {
+	while ((result = stmt_next(s, err, d.uuid, d.class, d.is_outlier, d.is_alone, d.last_reference_at)) == 1) {
 		if (n == room) {
 			room = room ? 2 * room : 16;
 			*out = mem_grow(*out, (size_t)room, sizeof **out);

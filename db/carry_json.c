@@ -28,6 +28,7 @@ static const struct {
 	{ "anchor", "reference" },
 	{ "blind", "underpowered" },
 	{ "scatter_pct", "noise_pct" },
+	{ "stands_out", "outlier" },
 };
 
 /* Values of one key. `kind` is that of a job, an alert or a change point, which have no names in common. */

@@ -59,7 +59,7 @@ const struct carry_table carry_tables[] = {
 	SAME(mainline),
 	SAME(device_class),
 	{ "device",
-	  "INSERT INTO main.device (id, uuid, kind, name, state, state_why, state_at, driver, toolkit, cudnn, class, stands_out, info, "
+	  "INSERT INTO main.device (id, uuid, kind, name, state, state_why, state_at, driver, toolkit, cudnn, class, outlier, info, "
 	  "seen_at, last_run, worker, host, on_call) SELECT id, uuid, kind, name, iif(state = 'canary', 'health_check', state), "
 	  "state_why, state_at, driver, toolkit, cudnn, class, stands_out, info, seen_at, last_launch, worker, host, on_call "
 	  "FROM old.device" },

@@ -691,7 +691,7 @@ int store_series_count(struct db *db, int64_t baseline_period, const char *key, 
 struct store_baseline_period_device {
 	int64_t class, last_reference_at; /* last measurement of the repository's reference commit; 0 never */
 	char uuid[64];
-	bool stands_out, is_alone; /* deviates from its class; is the only device of its class */
+	bool is_outlier, is_alone; /* deviates from its class; is the only device of its class */
 };
 /**
  * Devices in state ok of classes that measured a repository. The count, -1. Own: free(*out); NULL where there is none, and on -1.
@@ -1289,7 +1289,7 @@ struct view_device {
 	enum devicestate state;
 	const char *uuid, *kind, *name, *state_why, *driver, *toolkit, *cudnn, *info_json;
 	int64_t class;                  /* shares queue, calibration and history */
-	const char *model, *stands_out; /* of the class; how the device deviates from it, "" it does not */
+	const char *model, *outlier; /* of the class; how the device deviates from it, "" it does not */
 	int64_t job;                    /* running on it, 0 none */
 };
 typedef void view_device_fn(void *arg, const struct view_device *row);
@@ -1657,7 +1657,7 @@ int store_reference_times(struct db *db, int64_t class, store_reference_time_fn 
 
 struct store_class_device {
 	int64_t id;
-	char uuid[64], stands_out[256];
+	char uuid[64], outlier[256];
 	enum devicestate state;
 	int alarms,
 		of_itself; /* false alarms and comparisons among its newest STORE_CLASS_COMPARISONS_MAX comparisons of equal builds */

@@ -51,7 +51,7 @@ int store_class_has_other(struct db *db, int64_t device, struct fw_err *err)
 {
 	return db_any(db, err,
 		"SELECT 1 FROM device d JOIN device o ON o.class = d.class AND o.cudnn = d.cudnn AND o.id <> d.id WHERE d.id = "
-		":device AND o.state = 'ok' AND o.stands_out = '' LIMIT 1",
+		":device AND o.state = 'ok' AND o.outlier = '' LIMIT 1",
 		"device=%ld", device);
 }
 
@@ -59,7 +59,7 @@ int store_class_same(struct db *db, int64_t device, int64_t other, struct fw_err
 {
 	return db_any(db, err,
 		"SELECT 1 FROM device d JOIN device o ON o.class = d.class AND o.cudnn = d.cudnn WHERE d.id = :device AND o.id = "
-		":other AND o.stands_out = ''",
+		":other AND o.outlier = ''",
 		"device=%ld other=%ld", device, other);
 }
 
@@ -90,14 +90,14 @@ int store_class_devices(struct db *db, int64_t class, struct store_class_device 
 	int n = 0, result;
 	*out = mem_alloc_zero(STORE_CLASS_DEVICES_MAX, sizeof **out);
 	struct stmt *s = db_query(db, err,
-		"SELECT d.id, d.uuid, d.stands_out, d.state, coalesce((SELECT sum(n_regressions > 0) FROM (SELECT n_regressions "
+		"SELECT d.id, d.uuid, d.outlier, d.state, coalesce((SELECT sum(n_regressions > 0) FROM (SELECT n_regressions "
 		"FROM comparison c WHERE c.device = d.id AND c.kind IN ('selfcheck', 'calibrate') ORDER BY c.id DESC LIMIT "
 		":look)), 0), (SELECT count(*) FROM (SELECT 1 FROM comparison c WHERE c.device = d.id AND c.kind IN "
 		"('selfcheck', 'calibrate') LIMIT :look)) FROM device d WHERE d.class = :class AND d.state <> 'absent' ORDER BY "
 		"d.id LIMIT :most",
 		"class=%ld look=%d most=%d", class, STORE_CLASS_COMPARISONS_MAX, STORE_CLASS_DEVICES_MAX);
 	struct store_class_device d;
-	while ((result = stmt_next(s, err, d.id, d.uuid, d.stands_out, COLUMN_NAMED(d.state, devicestate_from_name), d.alarms,
+	while ((result = stmt_next(s, err, d.id, d.uuid, d.outlier, COLUMN_NAMED(d.state, devicestate_from_name), d.alarms,
 			d.of_itself)) == 1)
 		(*out)[n++] = d;
 	return result < 0 ? -1 : n;
@@ -105,7 +105,7 @@ int store_class_devices(struct db *db, int64_t class, struct store_class_device 
 
 int store_class_set_deviation(struct db *db, int64_t device, const char *why, struct fw_err *err)
 {
-	return db_exec(db, err, "UPDATE device SET stands_out = :why WHERE id = :device", "device=%ld why=%s", device, why);
+	return db_exec(db, err, "UPDATE device SET outlier = :why WHERE id = :device", "device=%ld why=%s", device, why);
 }
 
 /* ---- steps ----------------------------------------------------------------------------------------------------------------- */

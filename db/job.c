@@ -23,7 +23,7 @@
 /* It deviates from its class, and another device of the class can run the job. */
 #define DEVIATES                                                                                                                 \
 	"SELECT 1 FROM device AS odd JOIN device AS other ON other.class = odd.class AND other.state = 'ok' AND "                \
-	"other.stands_out = '' WHERE odd.uuid = :device_uuid AND odd.stands_out <> ''"
+	"other.outlier = '' WHERE odd.uuid = :device_uuid AND odd.outlier <> ''"
 
 /* Job j may run on device :device_uuid of kind :device_kind. */
 #define MAY_HAVE_DEVICE                                                                                                          \

@@ -186,7 +186,7 @@ int store_device_put(struct db *db, const struct msg_device *d, int64_t now_ms, 
 		"INSERT INTO device (uuid, kind, name, driver, toolkit, cudnn, class, info, seen_at) VALUES (:uuid, :kind, "
 		":name, :driver, :toolkit, :cudnn, :class, :info, :now) ON CONFLICT (uuid) DO UPDATE SET kind = excluded.kind, "
 		"name = excluded.name, driver = excluded.driver, toolkit = excluded.toolkit, cudnn = excluded.cudnn, class = "
-		"excluded.class, stands_out = iif(class = excluded.class, stands_out, ''), info = excluded.info, seen_at = "
+		"excluded.class, outlier = iif(class = excluded.class, outlier, ''), info = excluded.info, seen_at = "
 		"excluded.seen_at, state = CASE state WHEN 'absent' THEN 'ok' ELSE state END, state_why = CASE state WHEN "
 		"'absent' THEN '' ELSE state_why END RETURNING id",
 		"uuid=%s kind=%s name=%s driver=%s toolkit=%s cudnn=%s class=%ld info=%s now=%ld", d->uuid,

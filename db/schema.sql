@@ -120,7 +120,7 @@ CREATE TABLE device (
 	toolkit       TEXT    NOT NULL DEFAULT '',
 	cudnn         TEXT    NOT NULL DEFAULT '',     -- "9.13.0"; "" not found
 	class         INTEGER NOT NULL REFERENCES device_class(id), -- with its current settings
-	stands_out    TEXT    NOT NULL DEFAULT '',     -- how it deviates from its class; "" it does not
+	outlier       TEXT    NOT NULL DEFAULT '',     -- how it deviates from its class; "" it does not
 	info          TEXT    NOT NULL DEFAULT '{}',   -- JSON: cores, memory, l2, power limit
 	seen_at       INTEGER NOT NULL,
 	last_run      INTEGER NOT NULL DEFAULT 0,      -- newest run on it; 0 none

@@ -210,13 +210,13 @@ int view_devices(struct db *db, view_device_fn *each, void *arg, struct fw_err *
 	struct stmt *s = db_stmt(db,
 		"SELECT d.id, d.seen_at, d.uuid, d.kind, d.name, d.state, d.state_why, d.driver, d.toolkit, d.info, d.cudnn, "
 		"(SELECT j.id FROM job j WHERE j.state IN ('assigned', 'building', 'checking', 'measuring') AND j.device = d.id "
-		"LIMIT 1), d.class, c.model, d.stands_out FROM device d JOIN device_class c ON c.id = d.class ORDER BY d.kind, "
+		"LIMIT 1), d.class, c.model, d.outlier FROM device d JOIN device_class c ON c.id = d.class ORDER BY d.kind, "
 		"d.name, d.uuid",
 		err);
 	struct view_device row = { 0 };
 	return stmt_each(s, err, each(arg, &row), row.id, row.seen_at, row.uuid, row.kind, row.name,
 		COLUMN_NAMED(row.state, devicestate_from_name), row.state_why, row.driver, row.toolkit, row.info_json, row.cudnn,
-		row.job, row.class, row.model, row.stands_out);
+		row.job, row.class, row.model, row.outlier);
 }
 
 int view_events(struct db *db, int64_t after, int limit, view_event_fn *each, void *arg, struct fw_err *err)

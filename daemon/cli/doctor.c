@@ -312,11 +312,11 @@ static void check_daemon_devices(struct doctor *d, const json_t *devices)
 				: "flopwatch resume DEVICE gives it jobs again",
 			"%s is %s%s%s", value_text(device, "uuid"), state, *value_text(device, "state_why") ? ": " : "",
 			value_text(device, "state_why"));
-		if (*value_text(device, "stands_out"))
+		if (*value_text(device, "outlier"))
 			answers_add(&d->answers, WARN, "device",
 				"check its clocks, its memory and other processes; it gets no jobs until it agrees again",
 				"%s is an outlier of its class: %s", value_text(device, "uuid"),
-				value_text(device, "stands_out"));
+				value_text(device, "outlier"));
 	}
 	if (i == 0)
 		answers_add(&d->answers, WARN, "device",

@@ -194,7 +194,7 @@ int verb_history(struct client *c, const struct options *o)
 /* Why the device gets no jobs, or only some. */
 static void device_why_cell(struct table *t, const json_t *d)
 {
-	const char *why = value_text(d, "state_why"), *odd = value_text(d, "stands_out");
+	const char *why = value_text(d, "state_why"), *odd = value_text(d, "outlier");
 	if (*odd)
 		table_cell(t, "outlier of its class: %s%s%s", odd, *why ? "; " : "", why);
 	else

@@ -53,7 +53,7 @@ static int calibrate_device(const struct config *c, const struct config_repo *re
 	const struct store_baseline_period_device *d, struct db *db, int64_t now_ms, struct fw_err *err)
 {
 	struct store_job job = { .repo = id, .origin = "idle", .priority = PRIORITY_IDLE };
-	if (!c->calibrate_idle && !d->stands_out)
+	if (!c->calibrate_idle && !d->is_outlier)
 		return 0;
 	int due = is_due(c, db, id, d->uuid, now_ms, err);
 	if (due != 1)

@@ -45,7 +45,7 @@ static int group_of(const char *opcode)
 	return -1;
 }
 
-static double stands_out(double base, double target)
+static double relative_growth(double base, double target)
 {
 	double of = base < target ? base : target;
 
@@ -76,7 +76,7 @@ static void find_opcodes(const struct analysis *l, bool is_serial, struct findin
 		amount_increase((double)base[g], (double)target[g], groups[g].noun, more);
 		snprintf(what, sizeof what, "has %s in its machine code", more);
 		finding_seen(
-			f, groups[g].kind, l->pair, groups[g].headline * stands_out((double)base[g], (double)target[g]), what);
+			f, groups[g].kind, l->pair, groups[g].headline * relative_growth((double)base[g], (double)target[g]), what);
 		found = true;
 	}
 	if (found || strcmp(l->code->what, "same") == 0 || strcmp(l->code->what, "renamed") == 0)
@@ -99,18 +99,18 @@ static void find_launch(const struct analysis *l, struct findings *f)
 
 	if (was > 0 && is > 0 && was != is) {
 		snprintf(what, sizeof what, "runs %.0f blocks instead of %.0f", is, was);
-		finding_seen(f, CAUSE_GRID, l->pair, stands_out(was, is), what);
+		finding_seen(f, CAUSE_GRID, l->pair, relative_growth(was, is), what);
 	}
 	if (base->ctas_per_sm > 0 && target->ctas_per_sm > 0 && (target->ctas_per_sm - base->ctas_per_sm) * l->sign < 0) {
 		snprintf(what, sizeof what, "fits %d blocks on a multiprocessor instead of %d", target->ctas_per_sm,
 			base->ctas_per_sm);
-		finding_seen(f, CAUSE_OCCUPANCY, l->pair, stands_out(base->ctas_per_sm, target->ctas_per_sm), what);
+		finding_seen(f, CAUSE_OCCUPANCY, l->pair, relative_growth(base->ctas_per_sm, target->ctas_per_sm), what);
 	}
 	if (base->local_bytes >= 0 && target->local_bytes >= 0 && (target->local_bytes - base->local_bytes) * l->sign > 0) {
 		snprintf(what, sizeof what,
 			"keeps %d bytes a thread in local memory instead of %d, with %d registers instead of %d",
 			target->local_bytes, base->local_bytes, target->registers, base->registers);
-		finding_seen(f, CAUSE_SPILLS, l->pair, 1.1 * stands_out(base->local_bytes, target->local_bytes), what);
+		finding_seen(f, CAUSE_SPILLS, l->pair, 1.1 * relative_growth(base->local_bytes, target->local_bytes), what);
 	}
 }
 

@@ -319,6 +319,7 @@ static void json_is_renamed_where_it_is_ours(void **state)
 	} texts[] = {
 		{ "{}", "{}", false },
 		{ " [ 1.50 , -2e-9, null ,true ] ", " [ 1.50 , -2e-9, null ,true ] ", false },
+		{ "{\"device\":\"sim-0\",\"stands_out\":\"\"}", "{\"device\":\"sim-0\",\"outlier\":\"\"}", false },
 		{ "{\"launches\":3,\"x\":[{\"launches\":{}}]}", "{\"runs\":3,\"x\":[{\"runs\":{}}]}", false },
 		{ "{\"flags\":[\"tail\",\"blind\"],\"blind\":{\"scatter_pct\":0.25}}",
 			"{\"flags\":[\"tail\",\"underpowered\"],\"underpowered\":{\"noise_pct\":0.25}}", false },

@@ -74,10 +74,10 @@ static void reference_took(int device, double ln)
 	}
 }
 
-static const char *stands_out(int device)
+static const char *outlier(int device)
 {
 	static char why[256];
-	struct stmt *s = db_stmt(all.f->db, "SELECT stands_out FROM device WHERE id = :id", &err);
+	struct stmt *s = db_stmt(all.f->db, "SELECT outlier FROM device WHERE id = :id", &err);
 	stmt_int(s, ":id", all.device[device]);
 	assert_int_equal(stmt_first_text(s, why, sizeof why, &err), 1);
 	return why;
@@ -120,16 +120,16 @@ static void a_slow_device_is_an_outlier_until_it_agrees(void **state)
 	reference_took(1, 0.002);
 	reference_took(2, 0.06);
 	look();
-	assert_string_equal(stands_out(0), "");
-	assert_string_equal(stands_out(1), "");
+	assert_string_equal(outlier(0), "");
+	assert_string_equal(outlier(1), "");
 	assert_string_equal(
-		stands_out(2), "at held clock its reference commit takes 6.0 % longer than on the other devices of its class");
+		outlier(2), "at held clock its reference commit takes 6.0 % longer than on the other devices of its class");
 	assert_int_equal(fixture_number(f, "SELECT count(*) FROM event WHERE kind = 'device.state'"), 1);
 	look(); /* logged once */
 	assert_int_equal(fixture_number(f, "SELECT count(*) FROM event WHERE kind = 'device.state'"), 1);
 	reference_took(2, 0.004);
 	look();
-	assert_string_equal(stands_out(2), "");
+	assert_string_equal(outlier(2), "");
 	assert_int_equal(fixture_number(f, "SELECT count(*) FROM event WHERE kind = 'device.state'"), 2);
 	ok(db_commit(f->db, &err));
 }
@@ -159,14 +159,14 @@ static void a_device_with_false_alarms_is_an_outlier(void **state)
 	ok(db_begin(f->db, &err));
 	measured_itself(f, 1, 20, true);
 	look();
-	assert_string_equal(stands_out(1), "");
+	assert_string_equal(outlier(1), "");
 	measured_itself(f, 1, 21, true);
 	look();
-	assert_string_equal(stands_out(1), "2 of its last 2 comparisons of equal builds called a loss");
+	assert_string_equal(outlier(1), "2 of its last 2 comparisons of equal builds called a loss");
 	measured_itself(f, 1, 22, false);
 	measured_itself(f, 1, 23, false);
 	look();
-	assert_string_equal(stands_out(1), "");
+	assert_string_equal(outlier(1), "");
 	ok(db_commit(f->db, &err));
 }
 
@@ -206,7 +206,7 @@ static void a_single_device_is_no_outlier(void **state)
 	measured_itself(f, 2, 20, true);
 	measured_itself(f, 2, 21, true);
 	look();
-	assert_string_equal(stands_out(2), "");
+	assert_string_equal(outlier(2), "");
 	ok(db_commit(f->db, &err));
 }
 

@@ -198,7 +198,7 @@ static void the_last_of_a_class_gets_its_jobs(void **state)
 	assert_int_equal(store_job_next(f->db, DEVICE_SIM, "sim-0", "[]", &job, &err), 0);
 	says("0", 2000);
 	assert_int_equal(store_job_next(f->db, DEVICE_SIM, "sim-0", "[]", &job, &err), 1);
-	assert_int_equal(fixture_number(f, "SELECT count(*) FROM device WHERE stands_out <> ''"), 0);
+	assert_int_equal(fixture_number(f, "SELECT count(*) FROM device WHERE outlier <> ''"), 0);
 }
 
 static void jobs_that_wait_for_an_absent_device_are_reported(void **state)

@@ -153,7 +153,7 @@ static void an_outlier_is_measured_without_a_request(void **state)
 	struct fixture *f = *state;
 	config->calibrate_idle = false;
 	assert_int_equal(look(1000), 0);
-	ok(db_script(f->db, "UPDATE device SET stands_out = 'slow' WHERE uuid = 'sim-1'", &err));
+	ok(db_script(f->db, "UPDATE device SET outlier = 'slow' WHERE uuid = 'sim-1'", &err));
 	assert_int_equal(look(1000), 2);
 	assert_int_equal(jobs_for(f, "sim-1", "queued"), 1);
 	assert_int_equal(fixture_number(f, "SELECT count(*) FROM job WHERE kind = 'reference' AND device_uuid = 'sim-1'"), 1);

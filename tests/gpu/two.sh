@@ -177,7 +177,7 @@ if [ -e "$slower" ]; then
 		(SELECT * FROM sample s JOIN sample_kind k ON k.id = s.kind WHERE s.cell = x.id AND k.series = 'sustained')") $(verdict_of hungry)" "0 regression"
 	say "$(asked "SELECT coalesce(max(line), 'nothing was measured again') FROM job_log WHERE line LIKE 'again,%'")"
 fi
-say "stands out: $(asked "SELECT coalesce(group_concat(uuid || ': ' || stands_out, '; '), 'nobody') FROM device WHERE stands_out <> ''")"
+say "outliers: $(asked "SELECT coalesce(group_concat(uuid || ': ' || outlier, '; '), 'none') FROM device WHERE outlier <> ''")"
 echo "1..$checked" | tee -a "$out/seen.txt"
 kill "$daemon_pid"
 wait "$daemon_pid" || true

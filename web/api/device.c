@@ -35,9 +35,9 @@ static void device_row(void *arg, const struct view_device *row)
 		return;
 	jsonw_object(j);
 	jsonw_format(j,
-		"uuid=%s kind=%s name=%s state=%s state_why?=%s class=%lld model=%s stands_out?=%s driver?=%s toolkit?=%s cudnn?=%s info=%s{json} job?=%lld seen_at=%lld{time}",
+		"uuid=%s kind=%s name=%s state=%s state_why?=%s class=%lld model=%s outlier?=%s driver?=%s toolkit?=%s cudnn?=%s info=%s{json} job?=%lld seen_at=%lld{time}",
 		row->uuid, row->kind, row->name, devicestate_name(row->state), row->state_why, (long long)row->class, row->model,
-		row->stands_out, row->driver, row->toolkit, row->cudnn, row->info_json, (long long)row->job,
+		row->outlier, row->driver, row->toolkit, row->cudnn, row->info_json, (long long)row->job,
 		(long long)row->seen_at);
 	write_false_alarms(j, &f, &known);
 	jsonw_object_end(j);

@@ -146,11 +146,11 @@ static const struct gauge {
 	{ "gpu_temperature_celsius", "gauge", "Temperature at the device's last run.", "gpu", "temp_c", 1 },
 	{ "gpu_power_watts", "gauge", "Power at the device's last run.", "gpu", "power_w", 1 },
 	{ "gpu_sm_clock_hertz", "gauge", "SM clock at the device's last run.", "gpu", "sm_mhz", 1e6 },
-	{ "device_stands_out", "gauge", "1 if the device is an outlier of its class and gets no jobs.", "device", NULL, 1 },
+	{ "device_outlier", "gauge", "1 if the device is an outlier of its class and gets no jobs.", "device", NULL, 1 },
 	{ "aa_comparisons_total", "counter", "Comparisons of equal builds.", "device", NULL, 1 },
 	{ "aa_alarms_total", "counter", "Comparisons of equal builds that would have opened an alert.", "device", NULL, 1 },
 };
-enum { GAUGES_SEEN = 3, GAUGE_STANDS_OUT = 3, GAUGE_COMPARISONS, GAUGES = sizeof gauges / sizeof gauges[0] };
+enum { GAUGES_SEEN = 3, GAUGE_OUTLIER = 3, GAUGE_COMPARISONS, GAUGES = sizeof gauges / sizeof gauges[0] };
 
 static double last_seen(struct metrics *m, const struct view_device *row)
 {
@@ -171,13 +171,13 @@ static void gauge_row(void *arg, const struct view_device *row)
 	struct metrics *m = arg;
 	struct view_false_alarms f = { 0 };
 	int which = (int)(m->gauge - gauges);
-	if (which > GAUGE_STANDS_OUT && !m->failed)
+	if (which > GAUGE_OUTLIER && !m->failed)
 		m->failed = view_false_alarms(m->db, row->id, &f, m->err);
 	double v = which < GAUGES_SEEN          ? last_seen(m, row)
-		   : which == GAUGE_STANDS_OUT  ? *row->stands_out != 0
+		   : which == GAUGE_OUTLIER  ? *row->outlier != 0
 		   : which == GAUGE_COMPARISONS ? f.comparisons
 						: f.alarms;
-	if (v >= 0 && !(which > GAUGE_STANDS_OUT && m->failed))
+	if (v >= 0 && !(which > GAUGE_OUTLIER && m->failed))
 		sample(m, m->gauge->name, m->gauge->label, row->uuid, v);
 }
 

@@ -115,7 +115,7 @@ static void device_card(void *arg, const struct view_device *row)
 		"%s{?<p class=\"banner warn\">*</p>}"
 		"%s{?<p class=\"banner warn\">Outlier in its device class; not scheduled until it agrees again: *.</p>}"
 		"<dl class=facts><dt>Works on</dt><dd>",
-		row->name, devicestate_name(row->state), row->kind, row->uuid, row->state_why, row->stands_out);
+		row->name, devicestate_name(row->state), row->kind, row->uuid, row->state_why, row->outlier);
 	if (row->job)
 		emit_format(out, "%lld{job}", (long long)row->job);
 	else

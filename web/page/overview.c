@@ -52,13 +52,13 @@ static void device_banner(void *arg, const struct view_device *row)
 		return;
 	}
 	d->n++;
-	if (row->state == DEVICESTATE_OK && !*row->stands_out)
+	if (row->state == DEVICESTATE_OK && !*row->outlier)
 		return;
 	emit_format(d->out,
 		"<p class=\"banner %-s\" role=status>%s{verdict} <a href=/devices>%s</a> "
 		"%s%s{? is an outlier of its class: *}</p>\n",
 		row->state == DEVICESTATE_QUARANTINED ? "" : "warn", devicestate_name(row->state), row->name, row->state_why,
-		row->stands_out);
+		row->outlier);
 }
 
 static int draw_banners(struct site *site, struct buf *out, struct fw_err *err)

@@ -66,21 +66,21 @@ static int send_event(struct db *db, const struct store_class_device *d, const c
 {
 	struct store_event event;
 	struct jsonw *j = store_event_begin(&event, "device.state");
-	jsonw_format(j, "device=%s state=%s stands_out=%s who=%s", d->uuid, devicestate_name(d->state), why, "flopwatchd");
+	jsonw_format(j, "device=%s state=%s outlier=%s who=%s", d->uuid, devicestate_name(d->state), why, "flopwatchd");
 	return store_event_end(&event, db, now_ms, err);
 }
 
 static int write_device(struct db *db, const struct store_class_device *d, const char *why, int64_t now_ms, struct fw_err *err)
 {
-	if (strcmp(why, d->stands_out) == 0)
+	if (strcmp(why, d->outlier) == 0)
 		return 0;
-	log_info("device.class", "device=%s stands_out=%s", log_quote(d->uuid), log_quote(why));
+	log_info("device.class", "device=%s outlier=%s", log_quote(d->uuid), log_quote(why));
 	return store_class_set_deviation(db, d->id, why, err) || send_event(db, d, why, now_ms, err) ? -1 : 0;
 }
 
 static int check_class(struct db *db, int64_t class, struct table *t, int64_t now_ms, struct fw_err *err)
 {
-	char why[sizeof t->device->stands_out];
+	char why[sizeof t->device->outlier];
 	double off[STORE_CLASS_DEVICES_MAX];
 	if (store_reference_times(db, class, add_time, t, err) != 0)
 		return -1;
