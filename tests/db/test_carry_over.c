@@ -210,6 +210,21 @@ static void all_rows_are_there(void **state)
 	assert_int_equal(fixture_number(f, "SELECT count(*) FROM job_plan"), 0);
 }
 
+/* A converted database has the schema of a new one, to the letter. */
+static void the_schema_is_that_of_a_new_database(void **state)
+{
+	struct fixture *f = *state, new = *f;
+	char carried[HASH_HEX], created[HASH_HEX];
+	open_carried(f);
+	ok(carry_schema_hash(f->db, carried, &err));
+	snprintf(new.path, sizeof new.path, "%s/copy.db", f->folder);
+	fixture_open(&new);
+	ok(migrate(new.db, &err));
+	ok(carry_schema_hash(new.db, created, &err));
+	db_close(new.db);
+	assert_string_equal(carried, created);
+}
+
 #define COUNT(f, rest) fixture_number(f, "SELECT count(*) FROM " rest)
 
 static void names_are_current(void **state)
@@ -533,6 +548,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(all_rows_are_there, setup, teardown),
+		cmocka_unit_test_setup_teardown(the_schema_is_that_of_a_new_database, setup, teardown),
 		cmocka_unit_test_setup_teardown(names_are_current, setup, teardown),
 		cmocka_unit_test_setup_teardown(counters_are_right, setup, teardown),
 		cmocka_unit_test_setup_teardown(bodies_have_current_names, setup, teardown),
