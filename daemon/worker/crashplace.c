@@ -8,7 +8,7 @@ static const int64_t memory_max_bytes = (int64_t)4 << 30;
 static const char exact[] = "/usr/bin/eu-addr2line", fallback[] = "/usr/bin/addr2line";
 static const char mark[] = "flopwatch: crash in /proc/self/fd/";
 
-void crashplace_take(struct crashplace *p, struct lastwords *words)
+void crashplace_take(struct crashplace *p, struct output_tail *words)
 {
 	size_t kept = 0;
 

@@ -173,7 +173,7 @@ static void take_output(struct interleave_child *c, int *fd, struct buf *printed
 		if (n == 0 || (errno != EAGAIN && errno != EINTR))
 			fd_close(fd);
 	} else if (!printed) {
-		lastwords_add(&c->words, chunk, (size_t)n);
+		output_tail_add(&c->words, chunk, (size_t)n);
 	} else {
 		buf_append(printed, chunk, (size_t)n);
 		if (printed->failed) {

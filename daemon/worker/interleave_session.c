@@ -152,7 +152,7 @@ static bool in_failure(struct interleave_session *s)
 		s->failure_side = k;
 		s->problem = c->problem;
 		s->failure_cell = cell_of_failure(s, k);
-		s->no_room = lastwords_is_out_of_memory(&c->words);
+		s->no_room = output_tail_is_out_of_memory(&c->words);
 	}
 	return s->failure_side >= 0;
 }

@@ -597,7 +597,7 @@ struct crashplace {
 };
 
 /** Remove those lines from the last output of a process. */
-void crashplace_take(struct crashplace *p, struct lastwords *words);
+void crashplace_take(struct crashplace *p, struct output_tail *words);
 /**
  * Write "sum_rows (kernel.c:42), called from run (kernel.c:80)", or as much as is known. eu-addr2line gives functions and lines,
  * addr2line only functions, from the unstripped module, in the sandbox. `subject` [n]: indices in the bench of the task's
@@ -850,7 +850,7 @@ const struct interleave_reported *interleave_list_find(const struct interleave_l
 struct command_failure {
 	char failure[16]; /* "crash" "timeout" "abi" (its output cannot be read) */
 	char detail[512];
-	struct lastwords words; /* its last output; n 0: none */
+	struct output_tail words; /* its last output; n 0: none */
 };
 
 /*
@@ -907,7 +907,7 @@ struct interleave_child {
 	struct proc proc;
 	int lines_fd, out_fd, err_fd;
 	struct lines lines;
-	struct lastwords words;
+	struct output_tail words;
 	int n_pids;
 	pid_t pid[INTERLEAVE_CHILD_PIDS];
 	double cpu_s[INTERLEAVE_CHILD_PIDS]; /* of each when it began to rest; below 0: it had ended */
@@ -1060,10 +1060,10 @@ extern const char program_timeout_remedy[];
  */
 bool program_fills_disk(const struct build_context *c, const struct msg_subject *s, char text[256]);
 /** Fill `t` with a failure of the program and its last output. Returns 0. */
-int program_blame(struct command_failure *t, const struct lastwords *w, const char *failure, const char *what);
+int program_blame(struct command_failure *t, const struct output_tail *w, const char *failure, const char *what);
 /** Evaluate the end of the program. Returns 1 if it ended well; 0 if it is at fault, see `t`; -1 if not. */
 int program_end(const struct build_context *c, const struct msg_subject *s, const struct proc_exit *how,
-	const struct lastwords *w, struct command_failure *t, struct fw_err *err);
+	const struct output_tail *w, struct command_failure *t, struct fw_err *err);
 
 /* ---- interleave_child: functions. ---- */
 

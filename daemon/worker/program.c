@@ -54,11 +54,11 @@ int program_prepare(struct program *p, const struct bench *b, const struct build
 	return sandbox_end(&p->words, err);
 }
 
-int program_blame(struct command_failure *t, const struct lastwords *w, const char *failure, const char *what)
+int program_blame(struct command_failure *t, const struct output_tail *w, const char *failure, const char *what)
 {
-	char quoted[LASTWORDS_QUOTE];
+	char quoted[OUTPUT_TAIL_QUOTE];
 
-	lastwords_quote(w, quoted);
+	output_tail_quote(w, quoted);
 	snprintf(t->failure, sizeof t->failure, "%s", failure);
 	snprintf(t->detail, sizeof t->detail, "the benchmark %.280s%s", what, quoted);
 	t->words = *w;
@@ -86,7 +86,7 @@ bool program_fills_disk(const struct build_context *c, const struct msg_subject 
 enum { EXIT_NOT_FOUND = 127 };
 
 int program_end(const struct build_context *c, const struct msg_subject *s, const struct proc_exit *how,
-	const struct lastwords *w, struct command_failure *t, struct fw_err *err)
+	const struct output_tail *w, struct command_failure *t, struct fw_err *err)
 {
 	char side[128], ended[64], what[256];
 	struct room disk;

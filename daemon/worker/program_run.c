@@ -149,7 +149,7 @@ int command_drop_reference(struct command *m, const char *why, struct fw_err *er
 enum { OUTPUT_LINES = 16 };
 
 /* Send the last lines of a failed program as notes, because its message quotes only one. */
-static int send_output(struct command *m, int side, const struct lastwords *w, struct fw_err *err)
+static int send_output(struct command *m, int side, const struct output_tail *w, struct fw_err *err)
 {
 	struct bench *b = m->bench;
 	size_t start = w->n, end = w->n;
@@ -167,7 +167,7 @@ static int send_output(struct command *m, int side, const struct lastwords *w, s
 		const char *stop = memchr(w->text + at, '\n', end - at);
 
 		len = stop ? (size_t)(stop - w->text) - at : end - at;
-		if (lastwords_print(w->text + at, len, line, sizeof line) > 0 &&
+		if (output_tail_print(w->text + at, len, line, sizeof line) > 0 &&
 			bench_send_note(b, -1, m->side[side]->role, err, "output: %s", line) != 0)
 			return -1;
 	}

@@ -6,7 +6,7 @@
 struct running {
 	struct clocks clocks; /* while it runs, if requested */
 	struct buf printed;   /* standard output, if that is the output */
-	struct lastwords words;
+	struct output_tail words;
 	bool reads_stdout, too_much, has_clock;
 	const struct build_context *build;
 	const struct msg_subject *subject;
@@ -40,7 +40,7 @@ static int on_stdout(void *arg, const char *data, size_t len, struct fw_err *err
 	struct running *r = arg;
 
 	if (!r->reads_stdout) {
-		lastwords_add(&r->words, data, len);
+		output_tail_add(&r->words, data, len);
 		return 0;
 	}
 	buf_append(&r->printed, data, len);
@@ -55,7 +55,7 @@ static int on_stderr(void *arg, const char *data, size_t len, struct fw_err *err
 	struct running *r = arg;
 
 	(void)err;
-	lastwords_add(&r->words, data, len);
+	output_tail_add(&r->words, data, len);
 	return 0;
 }
 
@@ -343,7 +343,7 @@ static bool may_be_crowded(const struct check *k, int i)
 
 	for (int other = 0; other < k->n; other++)
 		is_beside_crowd = is_beside_crowd || (other != i && k->child[other].has_crowded);
-	return strcmp(c->problem.failure, "timeout") == 0 || lastwords_is_out_of_memory(&c->words) ||
+	return strcmp(c->problem.failure, "timeout") == 0 || output_tail_is_out_of_memory(&c->words) ||
 	       (c->problem.failure[0] && is_beside_crowd && !c->has_crowded);
 }
 

@@ -96,7 +96,7 @@ struct child {
 	size_t bytes;
 	struct msg_at last;
 	bool has_run; /* branch code has run: its threads may still do so while no side is named */
-	struct lastwords words;
+	struct output_tail words;
 	bool broken; /* the process broke the protocol, so the error is its fault */
 	bool stopped;
 	bool forged; /* ... with a line that the runner did not write */
@@ -113,7 +113,7 @@ static int on_chatter(void *arg, const char *data, size_t len, struct fw_err *er
 	struct child *c = arg;
 
 	(void)err;
-	lastwords_add(&c->words, data, len);
+	output_tail_add(&c->words, data, len);
 	return 0;
 }
 
@@ -344,9 +344,9 @@ static int on_records(void *arg, const char *data, size_t len, struct fw_err *er
 static void blame(struct child *c, const char *failure, const char *what)
 {
 	struct runner_end *end = c->end;
-	char quoted[LASTWORDS_QUOTE];
+	char quoted[OUTPUT_TAIL_QUOTE];
 
-	lastwords_quote(&c->words, quoted);
+	output_tail_quote(&c->words, quoted);
 	snprintf(end->failure, sizeof end->failure, "%s", failure);
 	snprintf(end->detail, sizeof end->detail, "%s%s%s%s", what, c->last.step[0] ? " in step " : "", c->last.step, quoted);
 }
@@ -377,7 +377,7 @@ static bool was_interrupted(struct child *c, const struct proc_exit *given, stru
 {
 	struct proc_exit how = sandbox_exit(c->bench->sandbox, given);
 	bool is_named = c->last.role != ROLE_NONE || c->task->n_subjects == 0;
-	char ended[64], quoted[LASTWORDS_QUOTE];
+	char ended[64], quoted[OUTPUT_TAIL_QUOTE];
 
 	if (!proc_is_outside(&how) && (is_named || c->has_run || how.timed_out || how.status == 0 || how.status == EXIT_LOST))
 		return false;
@@ -385,7 +385,7 @@ static bool was_interrupted(struct child *c, const struct proc_exit *given, stru
 	if (c->end->killed)
 		return false;
 	proc_describe(&how, ended);
-	lastwords_quote(&c->words, quoted);
+	output_tail_quote(&c->words, quoted);
 	err_set(err, ERR_BUSY, "the runner: %s%s%s%s%s", ended, c->last.step[0] ? " in step " : "", c->last.step,
 		proc_is_outside(&how) ? "; out of memory, or killed by another process on this machine"
 				      : " before branch code ran",

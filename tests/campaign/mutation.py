@@ -81,7 +81,7 @@ FOLDERS = {
         "unit": ["worker/test_beneath", "worker/test_build", "worker/test_cache", "worker/test_kernelcode",
                  "worker/test_loadable", "worker/test_oomkills", "worker/test_outside", "worker/test_peer", "worker/test_pump",
                  "worker/test_resources", "worker/test_sandbox", "worker/test_treediff", "worker/test_unpack", "worker/fuzz_*",
-                 "worker/test_image", "worker/test_c_form", "worker/test_compilers", "worker/test_room", "worker/test_lastwords",
+                 "worker/test_image", "worker/test_c_form", "worker/test_compilers", "worker/test_room", "worker/test_output_tail",
                  "worker/test_workdir"],
         "more": ["worker/*"],
         "scripts": ["worker/test_identities.sh", "worker/test_read_only.sh", "worker/test_leftover_processes.sh",

@@ -417,10 +417,10 @@ static void quote_log(const struct run *r, struct msg_build *out)
 
 	buf_init(&text, r->log.half * 2 + 256);
 	buildlog_text(&r->log, &text);
-	const char *found = lastwords_find_cause(text.data ? text.data : "", text.len, true, &len);
+	const char *found = output_tail_find_cause(text.data ? text.data : "", text.len, true, &len);
 
-	if (lastwords_is_error(found, len) && used + 3 < sizeof out->detail &&
-		lastwords_print(found, len, line, sizeof line - used - 2) > 0)
+	if (output_tail_is_error(found, len) && used + 3 < sizeof out->detail &&
+		output_tail_print(found, len, line, sizeof line - used - 2) > 0)
 		snprintf(out->detail + used, sizeof out->detail - used, ": %.*s", (int)(sizeof out->detail - used - 3), line);
 	buf_fini(&text);
 }

@@ -402,32 +402,32 @@ void kernelcode_free(struct kernelcode *);
  */
 bool kernelcode_find(const struct kernelcode *k, const char *symbol_sha256, int sm, char code_sha256[HASH_HEX]);
 
-/* ---- lastwords: The last output of a process, which often explains its exit. ---- */
+/* ---- output_tail: The last output of a process, which often explains its exit. ---- */
 
-enum { LASTWORDS_SIZE = 4096, LASTWORDS_QUOTE = 216 };
+enum { OUTPUT_TAIL_SIZE = 4096, OUTPUT_TAIL_QUOTE = 216 };
 
-struct lastwords {
-	char text[LASTWORDS_SIZE];
+struct output_tail {
+	char text[OUTPUT_TAIL_SIZE];
 	size_t n;
 };
 
-void lastwords_add(struct lastwords *w, const char *data, size_t len);
+void output_tail_add(struct output_tail *w, const char *data, size_t len);
 /**
  * Return the line of text[size] that explains a failure best: an exception of Python, an error of a compiler, a failed assertion;
  * of several the last, or the first if `is_first`; else the last line. Without trailing spaces. `len` 0: there is none.
  */
-const char *lastwords_find_cause(const char *text, size_t size, bool is_first, size_t *len);
+const char *output_tail_find_cause(const char *text, size_t size, bool is_first, size_t *len);
 /** Whether a line names an error, and is not just the last one. */
-bool lastwords_is_error(const char *line, size_t len);
+bool output_tail_is_error(const char *line, size_t len);
 /**
  * Copy a line, made printable: "?" replaces control characters, invisible ones and what is not UTF-8. Returns its length; it ends
  * between two characters. Shape: out[size].
  */
-size_t lastwords_print(const char *line, size_t len, char *out, size_t size);
+size_t output_tail_print(const char *line, size_t len, char *out, size_t size);
 /** Quote that line, made printable, as the end of a message; "" if there is none. */
-void lastwords_quote(const struct lastwords *w, char out[LASTWORDS_QUOTE]);
+void output_tail_quote(const struct output_tail *w, char out[OUTPUT_TAIL_QUOTE]);
 /** Return whether the device rejected the process because its memory is full or because it accepts only one process. */
-bool lastwords_is_out_of_memory(const struct lastwords *w);
+bool output_tail_is_out_of_memory(const struct output_tail *w);
 
 /* ---- oomkills: Number of processes that the out-of-memory killer ended, on this machine and in this control group. ---- */
 

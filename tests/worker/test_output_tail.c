@@ -1,4 +1,4 @@
-/* lastwords.c: which end of a process's output is stored, and how it is quoted. */
+/* output_tail.c: which end of a process's output is stored, and how it is quoted. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -11,17 +11,17 @@
 
 static void quoted(const char *text, size_t len, const char *wanted)
 {
-	struct lastwords w = { .n = 0 };
-	char out[LASTWORDS_QUOTE];
+	struct output_tail w = { .n = 0 };
+	char out[OUTPUT_TAIL_QUOTE];
 
-	lastwords_add(&w, text, len);
-	lastwords_quote(&w, out);
+	output_tail_add(&w, text, len);
+	output_tail_quote(&w, out);
 	assert_string_equal(out, wanted);
 }
 
 static void the_last_line_is_quoted(void **state)
 {
-	char longer[300], wanted[LASTWORDS_QUOTE];
+	char longer[300], wanted[OUTPUT_TAIL_QUOTE];
 
 	(void)state;
 	quoted("", 0, "");
@@ -42,7 +42,7 @@ static void the_last_line_is_quoted(void **state)
 
 static void quoted_of(const char *text, const char *line)
 {
-	char wanted[LASTWORDS_QUOTE];
+	char wanted[OUTPUT_TAIL_QUOTE];
 
 	snprintf(wanted, sizeof wanted, "; last words: \"%s\"", line);
 	quoted(text, strlen(text), wanted);
@@ -75,44 +75,44 @@ static void a_build_is_explained_by_its_first_error(void **state)
 {
 	const char text[] = "make\na.c:3:2: error: one\na.c:9:2: error: two\nmake: *** [a.o] Error 1\n";
 	size_t len;
-	const char *line = lastwords_find_cause(text, sizeof text - 1, true, &len);
+	const char *line = output_tail_find_cause(text, sizeof text - 1, true, &len);
 
 	(void)state;
 	assert_int_equal(len, strlen("a.c:3:2: error: one"));
 	assert_memory_equal(line, "a.c:3:2: error: one", len);
-	line = lastwords_find_cause("one\ntwo\n", 8, true, &len);
+	line = output_tail_find_cause("one\ntwo\n", 8, true, &len);
 	assert_int_equal(len, 3);
 	assert_memory_equal(line, "two", len);
 }
 
 static void only_the_end_is_stored(void **state)
 {
-	static char text[3 * LASTWORDS_SIZE];
-	struct lastwords w = { .n = 0 };
+	static char text[3 * OUTPUT_TAIL_SIZE];
+	struct output_tail w = { .n = 0 };
 
 	(void)state;
 	for (size_t i = 0; i < sizeof text; i++)
 		text[i] = (char)('a' + i % 23);
-	lastwords_add(&w, text, 10);
-	lastwords_add(&w, text + 10, LASTWORDS_SIZE - 10); /* exactly full */
-	assert_int_equal(w.n, LASTWORDS_SIZE);
-	assert_memory_equal(w.text, text, LASTWORDS_SIZE);
-	lastwords_add(&w, text + LASTWORDS_SIZE, 100);
-	assert_int_equal(w.n, LASTWORDS_SIZE);
-	assert_memory_equal(w.text, text + 100, LASTWORDS_SIZE);
-	lastwords_add(&w, text, sizeof text); /* more than fits at once */
-	assert_int_equal(w.n, LASTWORDS_SIZE);
-	assert_memory_equal(w.text, text + sizeof text - LASTWORDS_SIZE, LASTWORDS_SIZE);
-	lastwords_add(&w, text, 0);
-	assert_memory_equal(w.text, text + sizeof text - LASTWORDS_SIZE, LASTWORDS_SIZE);
+	output_tail_add(&w, text, 10);
+	output_tail_add(&w, text + 10, OUTPUT_TAIL_SIZE - 10); /* exactly full */
+	assert_int_equal(w.n, OUTPUT_TAIL_SIZE);
+	assert_memory_equal(w.text, text, OUTPUT_TAIL_SIZE);
+	output_tail_add(&w, text + OUTPUT_TAIL_SIZE, 100);
+	assert_int_equal(w.n, OUTPUT_TAIL_SIZE);
+	assert_memory_equal(w.text, text + 100, OUTPUT_TAIL_SIZE);
+	output_tail_add(&w, text, sizeof text); /* more than fits at once */
+	assert_int_equal(w.n, OUTPUT_TAIL_SIZE);
+	assert_memory_equal(w.text, text + sizeof text - OUTPUT_TAIL_SIZE, OUTPUT_TAIL_SIZE);
+	output_tail_add(&w, text, 0);
+	assert_memory_equal(w.text, text + sizeof text - OUTPUT_TAIL_SIZE, OUTPUT_TAIL_SIZE);
 }
 
 static bool is_no_room(const char *text)
 {
-	struct lastwords w = { .n = 0 };
+	struct output_tail w = { .n = 0 };
 
-	lastwords_add(&w, text, strlen(text));
-	return lastwords_is_out_of_memory(&w);
+	output_tail_add(&w, text, strlen(text));
+	return output_tail_is_out_of_memory(&w);
 }
 
 static void a_full_device_is_recognized(void **state)

@@ -1,16 +1,16 @@
-/* lastwords.c - ring of the last output bytes. */
+/* output_tail.c - ring of the last output bytes. */
 #include <ctype.h>
 
 #include "worker/sandbox/sandbox.h"
 
-void lastwords_add(struct lastwords *w, const char *data, size_t len)
+void output_tail_add(struct output_tail *w, const char *data, size_t len)
 {
-	if (len > LASTWORDS_SIZE) {
-		data += len - LASTWORDS_SIZE;
-		len = LASTWORDS_SIZE;
+	if (len > OUTPUT_TAIL_SIZE) {
+		data += len - OUTPUT_TAIL_SIZE;
+		len = OUTPUT_TAIL_SIZE;
 	}
-	if (w->n + len > LASTWORDS_SIZE) {
-		size_t drop = w->n + len - LASTWORDS_SIZE;
+	if (w->n + len > OUTPUT_TAIL_SIZE) {
+		size_t drop = w->n + len - OUTPUT_TAIL_SIZE;
 
 		memmove(w->text, w->text + drop, w->n - drop);
 		w->n -= drop;
@@ -72,12 +72,12 @@ static int weigh_line(const char *line, size_t len)
 	return 0;
 }
 
-bool lastwords_is_error(const char *line, size_t len)
+bool output_tail_is_error(const char *line, size_t len)
 {
 	return weigh_line(line, len) > 0;
 }
 
-const char *lastwords_find_cause(const char *text, size_t size, bool is_first, size_t *len)
+const char *output_tail_find_cause(const char *text, size_t size, bool is_first, size_t *len)
 {
 	const char *found = text;
 	int weight = -1;
@@ -99,7 +99,7 @@ const char *lastwords_find_cause(const char *text, size_t size, bool is_first, s
 	return found;
 }
 
-size_t lastwords_print(const char *line, size_t len, char *out, size_t size)
+size_t output_tail_print(const char *line, size_t len, char *out, size_t size)
 {
 	size_t n = 0, bytes;
 
@@ -122,17 +122,17 @@ size_t lastwords_print(const char *line, size_t len, char *out, size_t size)
 	return n;
 }
 
-void lastwords_quote(const struct lastwords *w, char out[LASTWORDS_QUOTE])
+void output_tail_quote(const struct output_tail *w, char out[OUTPUT_TAIL_QUOTE])
 {
 	char said[200];
 	size_t len;
-	const char *line = lastwords_find_cause(w->text, w->n, false, &len);
-	size_t n = lastwords_print(line, len, said, sizeof said);
+	const char *line = output_tail_find_cause(w->text, w->n, false, &len);
+	size_t n = output_tail_print(line, len, said, sizeof said);
 
-	snprintf(out, LASTWORDS_QUOTE, "%s%s%s", n ? "; last words: \"" : "", said, n ? "\"" : "");
+	snprintf(out, OUTPUT_TAIL_QUOTE, "%s%s%s", n ? "; last words: \"" : "", said, n ? "\"" : "");
 }
 
-bool lastwords_is_out_of_memory(const struct lastwords *w)
+bool output_tail_is_out_of_memory(const struct output_tail *w)
 {
 	/* messages of CUDA, its runtime and PyTorch */
 	static const char *const words[] = { "out of memory", "OutOfMemory", "OUT_OF_MEMORY", "cudaErrorMemoryAllocation",
