@@ -32,7 +32,7 @@ static void end(struct progress *p)
 	written = NULL;
 }
 
-static void a_pipe_gets_the_begin_of_each_part(void **state)
+static void a_pipe_gets_the_start_of_each_step(void **state)
 {
 	struct progress p;
 	(void)state;
@@ -126,7 +126,7 @@ static void names_cannot_control_the_terminal(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_pipe_gets_the_begin_of_each_part),
+		cmocka_unit_test(a_pipe_gets_the_start_of_each_step),
 		cmocka_unit_test(a_pipe_gets_the_step_after_a_minute),
 		cmocka_unit_test(a_line_has_the_time_of_a_long_step),
 		cmocka_unit_test(every_step_has_a_line_if_the_user_wants_it),

@@ -436,7 +436,7 @@ static void see_last(void *arg, const struct archive_position *last)
 	*(*to)++ = *last;
 }
 
-static void months_are_reported_and_forgotten(void **state)
+static void months_are_listed_and_deleted(void **state)
 {
 	struct fixture *f = *state;
 	struct archive_position last[4] = { 0 }, *to = last;
@@ -538,7 +538,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_torn_frame_of_a_killed_writer_is_removed, setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(an_older_database_overwrites_nothing, setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(damage_is_named, setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(months_are_reported_and_forgotten, setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(months_are_listed_and_deleted, setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(kill_at_any_moment_loses_nothing, setup, fixture_teardown),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

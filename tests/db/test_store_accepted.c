@@ -206,7 +206,7 @@ static void the_alert_of_the_same_sides_counts_first(void **state)
 	check(f, lose(f, "main", BASE, TARGET, 0.3), true);
 }
 
-static void only_its_own_alerts_are_over(void **state)
+static void only_alerts_about_accepted_cells_are_resolved(void **state)
 {
 	struct fixture *f = *state;
 	int64_t ids[4];
@@ -223,7 +223,7 @@ static void only_its_own_alerts_are_over(void **state)
 	assert_int_equal(ids[0], open.id);
 }
 
-static void a_larger_measurement_of_the_same_sides_is_over(void **state)
+static void an_alert_about_a_larger_loss_of_the_same_sides_is_resolved(void **state)
 {
 	struct fixture *f = *state;
 	int64_t ids[4];
@@ -249,8 +249,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(the_same_sides_are_accepted_whatever_is_measured, setup, teardown),
 		cmocka_unit_test_setup_teardown(the_sides_are_those_of_the_cell, setup, teardown),
 		cmocka_unit_test_setup_teardown(the_alert_of_the_same_sides_counts_first, setup, teardown),
-		cmocka_unit_test_setup_teardown(only_its_own_alerts_are_over, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_larger_measurement_of_the_same_sides_is_over, setup, teardown),
+		cmocka_unit_test_setup_teardown(only_alerts_about_accepted_cells_are_resolved, setup, teardown),
+		cmocka_unit_test_setup_teardown(an_alert_about_a_larger_loss_of_the_same_sides_is_resolved, setup, teardown),
 	};
 	return run_twice(tests);
 }

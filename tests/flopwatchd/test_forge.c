@@ -32,7 +32,7 @@ static json_t *request(const char *kind, const char *state, const char *descript
 	return root;
 }
 
-static void test_each_forge_has_its_words(void **state)
+static void test_each_forge_has_its_terms(void **state)
 {
 	(void)state;
 	static const struct {
@@ -241,7 +241,7 @@ int main(void)
 		cmocka_unit_test(test_a_check_run_is_updated),
 		cmocka_unit_test(test_a_check_run_is_annotated_once),
 		cmocka_unit_test(test_the_title_of_an_annotation_is_cut),
-		cmocka_unit_test(test_each_forge_has_its_words),
+		cmocka_unit_test(test_each_forge_has_its_terms),
 		cmocka_unit_test(test_a_description_is_cut_between_characters),
 		cmocka_unit_test(test_gitlab_takes_no_long_address),
 		cmocka_unit_test(test_an_unknown_state),

@@ -6,7 +6,7 @@
 
 #include "judge_run.h"
 
-static void sizes_of_change_become_words(void **state)
+static void sizes_of_change_become_verdicts(void **state)
 {
 	struct fixture *f = *state;
 	static const double shift[] = { 0, 0.04, -0.04, 0.002 };
@@ -535,7 +535,7 @@ static void changed_kernels_are_named(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(sizes_of_change_become_words, setup, teardown),
+		cmocka_unit_test_setup_teardown(sizes_of_change_become_verdicts, setup, teardown),
 		cmocka_unit_test_setup_teardown(everything_is_stored, setup, teardown),
 		cmocka_unit_test_setup_teardown(quick_jobs_open_no_alert, setup, teardown),
 		cmocka_unit_test_setup_teardown(equal_inputs_are_identical_without_a_worker, setup, teardown),

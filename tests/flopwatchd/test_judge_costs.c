@@ -198,7 +198,7 @@ static void a_suite_sets_the_limit_or_turns_it_off(void **state)
 }
 
 /* Growth stays in a base that is held back, and is not that of each later commit of main. */
-static void main_accuses_one_commit(void **state)
+static void main_blames_one_commit(void **state)
 {
 	struct fixture *f = *state;
 	judge_plant(f, "main", 1, 2, &(struct plant){ COST_MEMORY, 1000000, 1050000 }, 5000);
@@ -318,7 +318,7 @@ int main(void)
 		COST_TEST(growth_within_its_limit_is_none),
 		COST_TEST(forked_runs_have_the_host_of_their_parent),
 		COST_TEST(a_suite_sets_the_limit_or_turns_it_off),
-		COST_TEST(main_accuses_one_commit),
+		COST_TEST(main_blames_one_commit),
 		COST_TEST(each_suite_ends_its_cells),
 		COST_TEST(an_older_commit_ends_nothing),
 		COST_TEST(main_ends_energy_only_when_it_falls),

@@ -138,7 +138,7 @@ static void test_equal_inputs_are_detected(void **state)
 	assert_true(last.plan.identical);
 }
 
-static void test_the_upstream_branch_looks_back(void **state)
+static void test_the_upstream_branch_takes_the_last_judged_commit(void **state)
 {
 	(void)state;
 	char one[65], two[65], three[65], four[65];
@@ -658,7 +658,7 @@ int main(void)
 		CASE(test_the_first_commit_is_its_own_base),
 		CASE(test_a_branch_takes_its_merge_base),
 		CASE(test_equal_inputs_are_detected),
-		CASE(test_the_upstream_branch_looks_back),
+		CASE(test_the_upstream_branch_takes_the_last_judged_commit),
 		CASE(test_an_open_commit_is_passed_over),
 		CASE(test_a_hopeless_cell_is_dropped),
 		CASE(test_a_noisy_cell_delays_no_base),

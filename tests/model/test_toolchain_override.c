@@ -62,7 +62,7 @@ static void flags(void **state)
 	is_wrong(toolchain_override_wrong_flags(longest), NULL);
 }
 
-static void equal_ones(void **state)
+static void equal_overrides(void **state)
 {
 	struct toolchain_override none, a, b;
 
@@ -106,7 +106,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(folders),
 		cmocka_unit_test(flags),
-		cmocka_unit_test(equal_ones),
+		cmocka_unit_test(equal_overrides),
 		cmocka_unit_test(units),
 	};
 	return cmocka_run_group_tests_name("toolchain_override", tests, NULL, NULL);

@@ -57,7 +57,7 @@ static void host_time_is_flagged_when_it_surely_grew(void **state)
 	assert_int_equal(flag_enqueue(30, 35.1, 0.1, true), FLAG_ENQUEUE);
 }
 
-static void a_part_may_be_the_clocks(void **state)
+static void a_share_may_be_the_clocks(void **state)
 {
 	(void)state;
 	struct estimate e = estimate_of(1, 0.001);
@@ -159,7 +159,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(flags_convert_to_text_and_back),
 		cmocka_unit_test(host_time_is_flagged_when_it_surely_grew),
-		cmocka_unit_test(a_part_may_be_the_clocks),
+		cmocka_unit_test(a_share_may_be_the_clocks),
 		cmocka_unit_test(sustained_runs_show_a_regression_that_pairs_do_not),
 		cmocka_unit_test(older_sustained_runs_are_judged_as_they_were),
 		cmocka_unit_test(sustained_runs_show_a_gain_that_pairs_do_not),

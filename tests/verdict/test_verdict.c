@@ -196,7 +196,7 @@ static void reasons_have_no_interval(void **state)
 
 /* What a measurement at another hour may decide: runs that do not agree, in one set or between the two. Not what the budget or a
  * quick job left open. */
-static void noise_has_a_word(void **state)
+static void a_noisy_cell_has_the_noisy_flag(void **state)
 {
 	struct run_estimate e[STATS_RUNS_MAX];
 	struct judgement j, none = { .verdict = VERDICT_UNDECIDED }, lost;
@@ -512,7 +512,7 @@ int main(void)
 		cmocka_unit_test(two_sets),
 		cmocka_unit_test(a_quick_comparison_is_an_interim_analysis),
 		cmocka_unit_test(reasons_have_no_interval),
-		cmocka_unit_test(noise_has_a_word),
+		cmocka_unit_test(a_noisy_cell_has_the_noisy_flag),
 		cmocka_unit_test(noise_is_no_verdict),
 		cmocka_unit_test(more_runs_are_suggested_only_where_they_decide),
 		cmocka_unit_test(the_remedy_fits_how_calls_are_paired),

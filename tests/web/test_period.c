@@ -93,7 +93,7 @@ static void test_how_long_ago(void **state)
 	expect(run, "since=1w", "6 5 4 3 2 1 ");
 }
 
-static void test_nonsense(void **state)
+static void test_malformed_times(void **state)
 {
 	static const char *const bad[] = { "yesterday", "7", "7x", "d", "-7d", "7dd", "0d", "1234567d", "2026-02-30",
 		"2026-11-22T02:46:00", "1e3h", "1969-12-31", "%20" };
@@ -117,7 +117,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		SITE_TEST(test_lists_hold_their_period),
 		SITE_TEST(test_how_long_ago),
-		SITE_TEST(test_nonsense),
+		SITE_TEST(test_malformed_times),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
