@@ -26,9 +26,12 @@ tap_n=0 tap_failed=0 out="" tap_exit=() tap_subject=""
 tap_result() { # 0 or 1, name, details...
 	local name=$2
 	case $name in
-	"and "* | "but "* | "or "* | "nor "* | "so "* | "also "* | "not "* | "then "* | "too" | "which "* | "that "* | "whose "* | "it "* | "its "* | \
-		"they "* | "their "* | "those "* | "none "* | "the other "* | "the others "* | "is "* | "are "* | "was "* | "were "* | "has "* | \
-		"have "* | "says "* | "names "* | "shows "* | "leaves "* | "ends "* | "reports "* | "prints "* | "begins "* | "as "*) name="${tap_subject:+$tap_subject ... }$name" ;;
+	once | too | likewise | none | whole | "and "* | "but "* | "or "* | "nor "* | "so "* | "also "* | "not "* | "then "* | "which "* | "that "* | \
+		"whose "* | "it "* | "its "* | "they "* | "their "* | "those "* | "none "* | "the other "* | "the others "* | "with the "* | \
+		"with its "* | "with what "* | "as "* | "is "* | "are "* | "was "* | "were "* | "has "* | "have "* | "says "* | "names "* | \
+		"shows "* | "leaves "* | "ends "* | "reports "* | "prints "* | "begins "*)
+		name="${tap_subject:+$tap_subject ... }$name"
+		;;
 	*) tap_subject=$name ;;
 	esac
 	tap_n=$((tap_n + 1))
