@@ -89,7 +89,8 @@ static int read_end(struct db *db, const char *month, int64_t *end, struct fw_er
 {
 	*end = 0;
 	return stmt_optional(db_first_int(db, end, err,
-		"SELECT frame_offset + bytes FROM archived WHERE month = :month ORDER BY frame_offset DESC LIMIT 1", "month=%s", month));
+		"SELECT frame_offset + bytes FROM archived WHERE month = :month ORDER BY frame_offset DESC LIMIT 1", "month=%s",
+		month));
 }
 
 static int append(struct db *db, int64_t comparison, const struct buf *rows, const struct buf *floats,
@@ -152,7 +153,8 @@ static int delete_times(struct db *db, int64_t comparison, struct fw_err *err)
 
 static int insert_position(struct db *db, int64_t comparison, const struct archive_position *position, struct fw_err *err)
 {
-	return db_exec(db, err, "INSERT INTO archived (comparison, month, frame_offset, bytes) VALUES (:comparison, :month, :offset, :bytes)",
+	return db_exec(db, err,
+		"INSERT INTO archived (comparison, month, frame_offset, bytes) VALUES (:comparison, :month, :offset, :bytes)",
 		"comparison=%ld month=%s offset=%ld bytes=%ld", comparison, position->month, position->offset, position->bytes);
 }
 
@@ -272,8 +274,8 @@ void archived_read_end(struct db *db)
 
 static bool is_at(const struct cached_frame *k, const struct archive_position *position, int64_t comparison)
 {
-	return k->comparison == comparison && strcmp(k->position.month, position->month) == 0 && k->position.offset == position->offset &&
-	       k->position.bytes == position->bytes;
+	return k->comparison == comparison && strcmp(k->position.month, position->month) == 0 &&
+	       k->position.offset == position->offset && k->position.bytes == position->bytes;
 }
 
 static int copy_cached(

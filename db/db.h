@@ -707,7 +707,7 @@ int store_baseline_period_of_class(
 int list_put(struct stmt *insert, int64_t owner, const char *text, struct fw_err *err);
 
 /** SQL expression: the words of one owner as text. `table` has the key (owner, n). */
-#define LIST_TEXT(table, owner, id)                                                                                             \
+#define LIST_TEXT(table, owner, id)                                                                                              \
 	"coalesce((SELECT group_concat(word, ' ') FROM (SELECT word FROM " table " WHERE " owner " = " id " ORDER BY "           \
 	"n)), '')"
 
@@ -730,7 +730,7 @@ enum { STORE_JOB_CELLS_SIZE = 4096, STORE_JOB_NAME_SIZE = 256 };
  */
 #define STORE_JOB_FIRST                                                                                                          \
 	"ORDER BY j.priority DESC, (SELECT max(started_at) FROM job AS served WHERE served.repo = j.repo), CASE WHEN "           \
-	"(SELECT jobs_started FROM repo AS mine WHERE mine.id = j.repo) % 2 = 1 AND coalesce(" STORE_JOB_BRANCH_SERVED             \
+	"(SELECT jobs_started FROM repo AS mine WHERE mine.id = j.repo) % 2 = 1 AND coalesce(" STORE_JOB_BRANCH_SERVED           \
 	", 0) < j.queued_at THEN -j.id ELSE max(j.queued_at, coalesce(" STORE_JOB_BRANCH_SERVED ", 0)) END, j.id "
 
 /* Cells and peers of a job as text. */
@@ -1288,9 +1288,9 @@ struct view_device {
 	int64_t id, seen_at;
 	enum devicestate state;
 	const char *uuid, *kind, *name, *state_why, *driver, *toolkit, *cudnn, *info_json;
-	int64_t class;                  /* shares queue, calibration and history */
+	int64_t class;               /* shares queue, calibration and history */
 	const char *model, *outlier; /* of the class; how the device deviates from it, "" it does not */
-	int64_t job;                    /* running on it, 0 none */
+	int64_t job;                 /* running on it, 0 none */
 };
 typedef void view_device_fn(void *arg, const struct view_device *row);
 int view_devices(struct db *db, view_device_fn *each, void *arg, struct fw_err *err);
@@ -1750,7 +1750,8 @@ struct store_environment_change {
 	int64_t paired_job, unpaired_job;  /* 0: none */
 	int64_t paired, unpaired, alert;   /* results of the jobs; 0: none yet */
 	char suite[64], uuid[64];
-	char old_hash[65], new_hash[65]; /* store_device_fingerprint before and after; new_hash: "" over before it was measured, or
+	char old_hash[65],
+		new_hash[65]; /* store_device_fingerprint before and after; new_hash: "" over before it was measured, or
 					    measured on another device */
 	char changed[STORE_CHANGED_SIZE]; /* JSON: [{"what","from","to"}] */
 	bool affects_runs; /* something changed that affects runs without a build: driver, VBIOS, power limit, device, a library */
@@ -1959,7 +1960,8 @@ int find_missing_removed(struct db *db, const struct store_comparison *c, find_m
  * Cells of the branch's last whole comparison before `c` that are missing in `c`, except those that it reported as removed.
  * Comparisons with unknown rows (identical, not built, ended early) are skipped, here and below.
  */
-int find_missing_unmeasured(struct db *db, const struct store_comparison *c, find_missing_fn *each, void *arg, struct fw_err *err);
+int find_missing_unmeasured(
+	struct db *db, const struct store_comparison *c, find_missing_fn *each, void *arg, struct fw_err *err);
 /** Cells of the branch's last comparison with this suite before the commit of `job`. */
 int find_missing_of_suite(
 	struct db *db, const struct store_job *job, const char *suite, find_missing_fn *each, void *arg, struct fw_err *err);

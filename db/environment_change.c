@@ -67,14 +67,15 @@ void store_device_fingerprint(const struct msg_device *d, char hex[65])
 
 #define CHANGE_COLUMNS                                                                                                           \
 	"SELECT c.id, c.repo, c.baseline_period, c.paired_job, c.unpaired_job, c.paired, c.unpaired, c.alert, "                  \
-	"c.suite, d.uuid, c.old_hash, c.new_hash, c.changed, c.affects_runs, c.seen_at FROM environment_change c JOIN "             \
+	"c.suite, d.uuid, c.old_hash, c.new_hash, c.changed, c.affects_runs, c.seen_at FROM environment_change c JOIN "          \
 	"device d ON d.id = c.device "
 
 /* 1 and the row, 0, -1. */
 static int read_change(struct stmt *s, struct store_environment_change *out, struct fw_err *err)
 {
 	return stmt_first(s, err, out->id, out->repo, out->baseline_period, out->paired_job, out->unpaired_job, out->paired,
-		out->unpaired, out->alert, out->suite, out->uuid, out->old_hash, out->new_hash, out->changed, out->affects_runs, out->seen_at);
+		out->unpaired, out->alert, out->suite, out->uuid, out->old_hash, out->new_hash, out->changed, out->affects_runs,
+		out->seen_at);
 }
 
 int store_environment_change_insert(struct db *db, struct store_environment_change *e, struct fw_err *err)
@@ -85,8 +86,8 @@ int store_environment_change_insert(struct db *db, struct store_environment_chan
 		":baseline_period, :was, :is, :changed, :outside, nullif(:paired_job, 0), nullif(:unpaired_job, 0), :seen)",
 		"repo=%ld suite=%s uuid=%s baseline_period=%ld was=%s is=%s changed=%s outside=%d paired_job=%ld "
 		"unpaired_job=%ld seen=%ld",
-		e->repo, e->suite, e->uuid, e->baseline_period, e->old_hash, e->new_hash, e->changed, e->affects_runs, e->paired_job,
-		e->unpaired_job, e->seen_at);
+		e->repo, e->suite, e->uuid, e->baseline_period, e->old_hash, e->new_hash, e->changed, e->affects_runs,
+		e->paired_job, e->unpaired_job, e->seen_at);
 }
 
 int store_environment_change_last(struct db *db, int64_t repo, const char *suite, const char *uuid,
@@ -101,7 +102,7 @@ int store_environment_change_last(struct db *db, int64_t repo, const char *suite
 /* Change `c` equals e on another device `d`; job `j` times the reference commit there. */
 #define ELSEWHERE                                                                                                                \
 	"FROM environment_change c JOIN device d ON d.id = c.device JOIN job j ON j.id = c.unpaired_job WHERE c.repo "           \
-	"= :repo AND c.suite = :suite AND c.baseline_period = :baseline_period AND c.changed = :changed AND c.new_hash "          \
+	"= :repo AND c.suite = :suite AND c.baseline_period = :baseline_period AND c.changed = :changed AND c.new_hash "         \
 	"<> '' AND d.uuid <> :uuid AND "
 
 /* It was measured there, can still be, or a user cancelled it. */

@@ -349,8 +349,9 @@ int store_job_send(struct db *db, int64_t id, int64_t device, const char *nonce,
 {
 	if (store_job_assign(db, id, device, nonce, now_ms, err) != 0)
 		return -1;
-	return db_exec(db, err, "UPDATE repo SET jobs_started = jobs_started + 1 WHERE id = (SELECT repo FROM job WHERE id = :job)",
-		"job=%ld", id);
+	return db_exec(db, err,
+		"UPDATE repo SET jobs_started = jobs_started + 1 WHERE id = (SELECT repo FROM job WHERE id = :job)", "job=%ld",
+		id);
 }
 
 int store_job_bind(struct db *db, int64_t id, int64_t device, struct fw_err *err)

@@ -11,8 +11,8 @@ struct reported {
 
 #define SIDE(side)                                                                                                               \
 	{                                                                                                                        \
-		{ JSONR_KEY("provider"), .kind = JSONR_TEXT, .offset = offsetof(struct reported, provider[side]) },                  \
-			{ JSONR_KEY("config"), .kind = JSONR_TEXT, .offset = offsetof(struct reported, config[side]) },              \
+		{ JSONR_KEY("provider"), .kind = JSONR_TEXT, .offset = offsetof(struct reported, provider[side]) },              \
+			{ JSONR_KEY("config"), .kind = JSONR_TEXT, .offset = offsetof(struct reported, config[side]) },          \
 		{                                                                                                                \
 			.key = NULL                                                                                              \
 		}                                                                                                                \

@@ -315,8 +315,7 @@ static void check_daemon_devices(struct doctor *d, const json_t *devices)
 		if (*value_text(device, "outlier"))
 			answers_add(&d->answers, WARN, "device",
 				"check its clocks, its memory and other processes; it gets no jobs until it agrees again",
-				"%s is an outlier of its class: %s", value_text(device, "uuid"),
-				value_text(device, "outlier"));
+				"%s is an outlier of its class: %s", value_text(device, "uuid"), value_text(device, "outlier"));
 	}
 	if (i == 0)
 		answers_add(&d->answers, WARN, "device",

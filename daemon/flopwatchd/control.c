@@ -660,8 +660,8 @@ int control_trigger(struct control *c, const char *repo, int64_t *fetch, struct 
 	return 0;
 }
 
-int control_check_result(
-	struct control *c, const char *repo, int64_t fetch, bool *ended, const char **held, const char **error, struct fw_err *err)
+int control_check_result(struct control *c, const char *repo, int64_t fetch, bool *ended, const char **held, const char **error,
+	struct fw_err *err)
 {
 	struct watch_check_result last;
 	if (config_repo_find(c->config, repo) < 0)

@@ -122,8 +122,8 @@ static int put_all(
 	return body_store(db, c.id, err);
 }
 
-int import_store(
-	struct txn *txn, int64_t repo, const struct foreign_figures *figures, int64_t *comparison, bool *is_new, struct fw_err *err)
+int import_store(struct txn *txn, int64_t repo, const struct foreign_figures *figures, int64_t *comparison, bool *is_new,
+	struct fw_err *err)
 {
 	char nonce[33];
 	name_figures(repo, figures, nonce);

@@ -487,8 +487,8 @@ struct fields {
 
 enum field_set {
 	FIELD_IDENTIFIER, /* A-Z a-z 0-9 _ - . : + */
-	FIELD_PATH, /* printable without control characters; any UTF-8 */
-	FIELD_HEX   /* 0-9 a-f */
+	FIELD_PATH,       /* printable without control characters; any UTF-8 */
+	FIELD_HEX         /* 0-9 a-f */
 };
 
 /** Begin to read `object` (borrowed). A value other than an object is a failure. */
@@ -618,7 +618,7 @@ enum jsonr_kind {
 	JSONR_WHOLE,  /* int; as above */
 	JSONR_ID,     /* int64_t; as above */
 	JSONR_TRUE,   /* bool: true if the value is true */
-	JSONR_LIST,  /* const char *: a list of texts, separated by spaces */
+	JSONR_LIST,   /* const char *: a list of texts, separated by spaces */
 	JSONR_SPAN,   /* struct jsonr_span */
 	JSONR_OBJECT, /* `inner` lists the fields read from it, at offsets in the same struct */
 	JSONR_SKIP,   /* skipped; an entry in the list makes the search for the following keys faster */

@@ -75,8 +75,8 @@ static void find_opcodes(const struct analysis *l, bool is_serial, struct findin
 			continue;
 		amount_increase((double)base[g], (double)target[g], groups[g].noun, more);
 		snprintf(what, sizeof what, "has %s in its machine code", more);
-		finding_seen(
-			f, groups[g].kind, l->pair, groups[g].headline * relative_growth((double)base[g], (double)target[g]), what);
+		finding_seen(f, groups[g].kind, l->pair, groups[g].headline * relative_growth((double)base[g], (double)target[g]),
+			what);
 		found = true;
 	}
 	if (found || strcmp(l->code->what, "same") == 0 || strcmp(l->code->what, "renamed") == 0)

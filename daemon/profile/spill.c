@@ -14,7 +14,8 @@ void spill_find(const struct analysis *l, struct findings *f)
 	const struct cause_kernel *base = pair_kernel(l->pair, 0), *target = pair_kernel(l->pair, 1);
 	const struct cause_diagnostic *said = diagnostic_of(l->e, l->pair, l->sign, false);
 	char more[AMOUNT_SIZE], what[FINDING_SIZE];
-	double ms = analysis_get_cost(l, QUANTITY_LOCAL_LOADS, waits), stored_ms = analysis_get_cost(l, QUANTITY_LOCAL_STORES, waits);
+	double ms = analysis_get_cost(l, QUANTITY_LOCAL_LOADS, waits),
+	       stored_ms = analysis_get_cost(l, QUANTITY_LOCAL_STORES, waits);
 
 	/* loads and stores may each account for all waits, so the larger one does */
 	ms = ms * stored_ms < 0 ? ms + stored_ms

@@ -41,8 +41,8 @@ void traffic_find(const struct analysis *l, struct findings *f)
 	moved(&of[QUANTITY_L2_READS], RATES_SECTOR, "reads", "from L2", what);
 	finding_add(f, CAUSE_L2_READS, l->pair, analysis_get_cost(l, QUANTITY_L2_READS, waits), WEIGHT_TRAFFIC, what);
 	moved(&of[QUANTITY_L2_WRITES], RATES_SECTOR, "writes", "to L2", what);
-	finding_add(f, CAUSE_L2_WRITES, l->pair, analysis_get_cost(l, QUANTITY_L2_WRITES, waits | 1u << STALL_DRAIN), WEIGHT_TRAFFIC,
-		what);
+	finding_add(f, CAUSE_L2_WRITES, l->pair, analysis_get_cost(l, QUANTITY_L2_WRITES, waits | 1u << STALL_DRAIN),
+		WEIGHT_TRAFFIC, what);
 	moved(&of[QUANTITY_DRAM_READS], 1, "reads", "from DRAM", what);
 	add_hits(l->pair, what);
 	finding_add(f, CAUSE_DRAM_READS, l->pair, analysis_get_cost(l, QUANTITY_DRAM_READS, waits), WEIGHT_TRAFFIC, what);

@@ -26,7 +26,7 @@ enum row_kind {
 	KIND_DIGEST, /* hex digits of a hash */
 	KIND_TEXT,   /* text for display, cut to its member; always optional */
 	KIND_LINES,  /* the same with line breaks */
-	KIND_CHOICE,   /* one of `choices`, stored as text */
+	KIND_CHOICE, /* one of `choices`, stored as text */
 	KIND_INTS,   /* array of integers */
 	KIND_TEXTS,  /* array of texts */
 	KIND_LIST,   /* array of objects with their own table */
@@ -103,9 +103,9 @@ struct row {
 #define ROW_DIGEST(s, m, name, how)                                                                                              \
 	.key = name, .kind = KIND_DIGEST, .need = how, .offset = offsetof(s, m),                                                 \
 	.size = sizeof(char[sizeof(ROW_MEMBER(s, m)) == HASH_HEX ? HASH_HEX : -1])
-#define ROW_SHA256(s, m, name, how)     ROW_DIGEST(s, m, name, how), .is_sha256 = true
-#define ROW_TEXT(s, m, name, how)       ROW_CHARS(s, m, name, KIND_TEXT, how)
-#define ROW_LINES(s, m, name, how)      ROW_CHARS(s, m, name, KIND_LINES, how)
+#define ROW_SHA256(s, m, name, how)       ROW_DIGEST(s, m, name, how), .is_sha256 = true
+#define ROW_TEXT(s, m, name, how)         ROW_CHARS(s, m, name, KIND_TEXT, how)
+#define ROW_LINES(s, m, name, how)        ROW_CHARS(s, m, name, KIND_LINES, how)
 #define ROW_CHOICE(s, m, name, how, list) ROW_CHARS(s, m, name, KIND_CHOICE, how), .choices = list
 /* All integers of an array. */
 #define ROW_SIZES(s, m, name)               ROW_ITEMS(s, m, name, KIND_INTS, REQUIRED, sizeof(ROW_MEMBER(s, m)) / sizeof(int)), .max = INT_MAX

@@ -83,8 +83,8 @@ static int type_of(json_t *root, enum msg_type *t, struct fw_err *err)
 			*t = (enum msg_type)i;
 			return 0;
 		}
-	return err_set(err, ERR_PROTOCOL, "t: \"%.24s\" is not a message of protocol %d", field_is(FIELD_IDENTIFIER, word) ? word : "?",
-		PROTOCOL_VERSION);
+	return err_set(err, ERR_PROTOCOL, "t: \"%.24s\" is not a message of protocol %d",
+		field_is(FIELD_IDENTIFIER, word) ? word : "?", PROTOCOL_VERSION);
 }
 
 /* Return the struct of a message, embedded or owned; NULL: the owned one is missing. */

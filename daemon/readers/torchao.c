@@ -108,7 +108,7 @@ static int find_columns(
 		char series[SERIES_SIZE], unit[COLUMN_UNIT_SIZE];
 		bool is_time = t->n_series < SERIES_MAX && !is_model(h->name[i]) && series_of(h->name[i], s);
 		bool looks_like_time = before(h->name[i], "_s", series) ||
-			     column_split(h->name[i], series, sizeof series, unit) == COLUMN_TIME_OR_RATE;
+				       column_split(h->name[i], series, sizeof series, unit) == COLUMN_TIME_OR_RATE;
 		const char *word = column_compares(h->name[i]);
 
 		if (is_time)

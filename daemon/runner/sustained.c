@@ -56,10 +56,10 @@ enum { CHECKED_CALLS = SPOT_CHECK_LATER_MAX };
 
 /* Consecutive calls. Every `stride`-th has its own slot of marks and stamps; 0: none. */
 struct run {
-	struct meter *meter;     /* NULL: energy is not measured */
-	int stride, kept;        /* result: recorded */
-	int calls;               /* result */
-	int slot[FLIGHT];        /* of the last calls */
+	struct meter *meter;                /* NULL: energy is not measured */
+	int stride, kept;                   /* result: recorded */
+	int calls;                          /* result */
+	int slot[FLIGHT];                   /* of the last calls */
 	const struct checked_call *checked; /* [CHECKED_CALLS] of this side; NULL: none is watched */
 	int stretch;
 };
@@ -267,9 +267,10 @@ int sustained_run(struct timing *t, double busy_since_us, struct failure *f)
 		choose_checked_calls(t, rounds, checked);
 		for (int i = 0; i < 2 * rounds; i++) {
 			int s = sustained_side_of(first, i);
-			const struct sustained_run which = {
-				.subject = sides[s], .nth = i / 2, .until_us = began_us + (i + 1) * SUSTAINED_US, .checked = checked[s]
-			};
+			const struct sustained_run which = { .subject = sides[s],
+				.nth = i / 2,
+				.until_us = began_us + (i + 1) * SUSTAINED_US,
+				.checked = checked[s] };
 			if (run_sustained(t, &which, &b[i], &energy_j[i], f) != 0)
 				goto out;
 		}

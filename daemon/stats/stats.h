@@ -128,8 +128,8 @@ struct rule {
 	double beta_min;          /* beta lies between this and 0; -1.1. 0: clocks are not removed */
 	struct clock_prior clock; /* effect of a branch on the clock */
 	double half_width_dense_pct, half_width_sparse_pct; /* continue to this 95 % half-width while budget is left; 0.4, 0.6 */
-	bool confirm;   /* a change that is not overwhelming needs a second set of runs; true */
-	double p_interim;  /* probability of an overwhelming change at one interim analysis; 1e-6. 0: none, as in rules before version 5 */
+	bool confirm; /* a change that is not overwhelming needs a second set of runs; true */
+	double p_interim; /* probability of an overwhelming change at one interim analysis; 1e-6. 0: none, as in rules before version 5 */
 	double p_alone; /* the same by a plain t test, for runs without prior knowledge of noise; 1e-5 */
 	struct cover_prior
 		cover; /* 0.001 2; 0.0017, 0.03, 0.05. All 0: the interval of rules before version 5, with the deciding priors */

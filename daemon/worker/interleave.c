@@ -151,8 +151,8 @@ static int pairs_of(const struct interleave_run *l, int cell, double call_ms, in
 	int n = interleave_pairs(call_ms, l->n, most);
 
 	return most > 0 ? n
-			: interleave_pairs_wanted(
-				  cost, b->cells[cell].tau0 > 0 ? b->cells[cell].tau0 : b->rule.interim[PAIRING_INTERLEAVE].s0, n);
+			: interleave_pairs_wanted(cost,
+				  b->cells[cell].tau0 > 0 ? b->cells[cell].tau0 : b->rule.interim[PAIRING_INTERLEAVE].s0, n);
 }
 
 static void free_kernels(struct interleave_cell *c)

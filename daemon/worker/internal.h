@@ -914,7 +914,7 @@ struct interleave_child {
 	long newest;                         /* procs_newest when they were listed */
 	long threads_max;                    /* of all of them: with more, the other side could not start any; 0: no limit */
 	bool has_crowded;                    /* it had more */
-	int64_t next_check_ns;                /* at disk and processes */
+	int64_t next_check_ns;               /* at disk and processes */
 	int n_parent_pids;                   /* processes of its parent */
 	pid_t parent_pid[INTERLEAVE_PARENT_PIDS];
 	bool has_ended; /* its parent reported its end */

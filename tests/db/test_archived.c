@@ -196,7 +196,8 @@ static void times_move_and_come_back(void **state)
 	assert_int_equal(frames_of(path), 4);
 	file_of(f, "1970-02", path, sizeof path);
 	assert_int_equal(frames_of(path), 1);
-	assert_int_equal(size_of(path), fixture_number(f, "SELECT max(frame_offset + bytes) FROM archived WHERE month = '1970-02'"));
+	assert_int_equal(
+		size_of(path), fixture_number(f, "SELECT max(frame_offset + bytes) FROM archived WHERE month = '1970-02'"));
 	struct stat st;
 	assert_int_equal(stat(path, &st), 0);
 	assert_int_equal(st.st_mode & 0777, 0600);
@@ -420,10 +421,11 @@ static void damage_is_named(void **state)
 	assert_whole(f, 3);
 	/* another comparison's frame */
 	assert_int_equal(rename(moved, path), 0);
-	ok(stmt_run(db_stmt(f->db,
-			    "UPDATE archived SET frame_offset = (SELECT frame_offset FROM archived WHERE comparison = 1), bytes = (SELECT bytes FROM "
-			    "archived WHERE comparison = 1) WHERE comparison = 2",
-			    &err),
+	ok(stmt_run(
+		db_stmt(f->db,
+			"UPDATE archived SET frame_offset = (SELECT frame_offset FROM archived WHERE comparison = 1), bytes = (SELECT bytes FROM "
+			"archived WHERE comparison = 1) WHERE comparison = 2",
+			&err),
 		&err));
 	refused(ERR_INVALID, store_cell_runs(f->db, c.id, SERIES_DEVICE, &l, &err));
 	buf_fini(&l.values);

@@ -625,8 +625,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_deleted_database_file_refuses_writes, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(an_outer_transaction_decides, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(a_snapshot_sees_one_state, fixture_setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(
-			the_next_transaction_repeats_a_failed_rollback, fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(the_next_transaction_repeats_a_failed_rollback, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(rollback_ends_open_readers, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(errors_report_where, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(second_writer_waits_and_is_reported, fixture_setup, fixture_teardown),

@@ -180,7 +180,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(other_tables_are_not_migrated, bare_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(a_version_below_zero_is_damage, bare_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(failing_script_leaves_nothing, bare_setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(stepwise_and_direct_migrations_give_the_same_schema, bare_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(
+			stepwise_and_direct_migrations_give_the_same_schema, bare_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(databases_of_before_version_1_are_refused, bare_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(backup_of_a_migrated_file_equals_a_fresh_one, bare_setup, fixture_teardown),
 	};

@@ -347,7 +347,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(one_at_a_time_to_each, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(rows_are_sent_again_and_deleted, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(old_rows_are_found_by_index, fixture_setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(rare_notifications_are_found_without_a_full_scan, fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(
+			rare_notifications_are_found_without_a_full_scan, fixture_setup, fixture_teardown),
 	};
 	return run_twice(tests);
 }

@@ -229,8 +229,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(a_device_that_its_worker_does_not_list_is_absent, setup, teardown),
-		cmocka_unit_test_setup_teardown(
-			a_worker_reports_no_devices_of_another_host, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_worker_reports_no_devices_of_another_host, setup, teardown),
 		cmocka_unit_test_setup_teardown(states_set_by_users_are_preserved, setup, teardown),
 		cmocka_unit_test_setup_teardown(devices_outside_the_configuration_are_ignored, setup, teardown),
 		cmocka_unit_test_setup_teardown(devices_outside_an_allocation_are_not_absent, setup, teardown),

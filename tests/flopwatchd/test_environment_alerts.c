@@ -200,7 +200,8 @@ static void another_environment_measures_no_change(void **state)
 	struct store_environment_change c = seen(f, DRIVER, true);
 	snprintf(c.new_hash, sizeof c.new_hash, "another");
 	assert_int_equal(unpaired(f, &c).alert, 0);
-	assert_int_equal(fixture_number(f, "SELECT count(*) FROM environment_change WHERE new_hash = '' AND unpaired IS NULL"), 1);
+	assert_int_equal(
+		fixture_number(f, "SELECT count(*) FROM environment_change WHERE new_hash = '' AND unpaired IS NULL"), 1);
 }
 
 int main(void)

@@ -416,10 +416,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(failed_jobs_are_retried_a_few_times, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_job_that_a_user_cancelled_stays_cancelled, setup, teardown),
 		cmocka_unit_test_setup_teardown(another_device_replaces_one_in_quarantine, setup, teardown),
-		cmocka_unit_test_setup_teardown(
-			requests_for_an_absent_device_are_queued_on_its_return, setup, teardown),
-		cmocka_unit_test_setup_teardown(
-			failed_pairs_are_retried_even_if_the_reference_was_measured, setup, teardown),
+		cmocka_unit_test_setup_teardown(requests_for_an_absent_device_are_queued_on_its_return, setup, teardown),
+		cmocka_unit_test_setup_teardown(failed_pairs_are_retried_even_if_the_reference_was_measured, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_reverted_change_cancels_pairs_and_reference, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_change_reverted_before_its_measurement_resolves_its_alert, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_change_reverted_across_another_resolves_its_alert, setup, teardown),

@@ -720,8 +720,8 @@ int main(void)
 		TEST(bad_repositories_show_their_error_and_the_others_go_on), TEST(a_fetch_names_the_branches_that_it_holds_back),
 		TEST(a_number_of_another_start_is_unknown), TEST(a_replaced_repository_is_watched_again),
 		TEST(heads_made_again_are_watched_below_a_path_like_them), TEST(remotes_are_mirrored),
-		TEST(hostile_names_are_passed_unchanged), TEST(globs), TEST(globs_that_exclude), TEST(patterns_that_match_nothing),
-		TEST(many_branches_take_several_checks), TEST(malformed_answers_write_no_rows),
+		TEST(hostile_names_are_passed_unchanged), TEST(globs), TEST(globs_that_exclude),
+		TEST(patterns_that_match_nothing), TEST(many_branches_take_several_checks), TEST(malformed_answers_write_no_rows),
 		TEST(a_full_queue_is_reported_and_tried_again), TEST(a_missing_upstream_branch_is_reported),
 		TEST(a_measured_request_stays_until_its_head_changes), TEST(jobs_of_users_remain),
 		TEST(unconfigured_repositories_are_removed) };

@@ -138,7 +138,8 @@ static void open_site(void)
 	must(run_setup(&state) == 0, "no site");
 	all = actions;
 	all.calibrate = act_calibrate, all.forget = act_forget, all.approve = act_approve, all.raise_commit = act_raise_commit;
-	all.fetch_result = act_fetch_result, all.judge = act_judge, all.redeliver = act_redeliver, all.test_receiver = act_test_receiver;
+	all.fetch_result = act_fetch_result, all.judge = act_judge, all.redeliver = act_redeliver,
+	all.test_receiver = act_test_receiver;
 	all.workers = act_workers, all.peer = act_peer, all.compare_files = act_compare_files,
 	all.compare_files_finish = act_over;
 	all.login_begin = act_login_begin, all.login_code = act_login_code, all.login_finish = act_over;

@@ -39,6 +39,7 @@ static void this_system_has_a_name(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(operating_systems_have_names), cmocka_unit_test(this_system_has_a_name) };
+	const struct CMUnitTest tests[] = { cmocka_unit_test(operating_systems_have_names),
+		cmocka_unit_test(this_system_has_a_name) };
 	return cmocka_run_group_tests_name("image", tests, NULL, NULL);
 }

@@ -242,8 +242,8 @@ struct site_actions {
 	 * Whether the fetch with number `fetch` has ended, and the result of the newest one; `held`: branch names, one a line.
 	 * Own: the daemon's strings.
 	 */
-	int (*fetch_result)(struct control *c, const char *repo, int64_t fetch, bool *ended, const char **held, const char **error,
-		struct fw_err *err);
+	int (*fetch_result)(struct control *c, const char *repo, int64_t fetch, bool *ended, const char **held,
+		const char **error, struct fw_err *err);
 	int (*secret)(struct control *c, const char *repo, const char **secret, struct fw_err *err);
 	/** An event of the forge with a valid signature: it may approve a request's commit. In a transaction. NULL: not known. */
 	int (*forge_event)(struct control *c, const char *repo, const char *body, size_t len, struct fw_err *err);

@@ -64,7 +64,7 @@ static void take_metric(void *arg, const char *name, const char *unit, double va
 static double latency(const struct store_cell *c, const struct figures *f, int side)
 {
 	double base_ms = c->decider == DECIDER_SUSTAINED_RUNS ? f->sustained_ms : c->base_median_ms;
-	double ms = side == USED_CONFIG_BASE                              ? base_ms
+	double ms = side == USED_CONFIG_BASE                      ? base_ms
 		    : isfinite(base_ms) && isfinite(c->decided_m) ? base_ms * exp(c->decided_m)
 								  : c->target_median_ms;
 	return ms > 0 ? ms : -1;
@@ -122,7 +122,8 @@ static int write_comparison(struct db *db, const struct view *v, bool sparse, st
 		file[side] = (struct ffa_file){ .text = text[side].data, .len = text[side].len, .name = names[side] };
 	}
 	if (result == 0)
-		result = ffa_compare(&file[USED_CONFIG_BASE], &file[USED_CONFIG_TARGET], v->is_identical ? "identical" : "", out, &rows, err);
+		result = ffa_compare(
+			&file[USED_CONFIG_BASE], &file[USED_CONFIG_TARGET], v->is_identical ? "identical" : "", out, &rows, err);
 	for (int side = 0; side < USED_CONFIG_SIDES; side++)
 		buf_fini(&text[side]);
 	return result;
@@ -173,7 +174,8 @@ int api_comparison_ffa(struct site *site, struct http_request *r, struct http_re
 	else if (file->base && file->target)
 		result = write_comparison(site->db, &v, file->sparse, &response->body, err);
 	else
-		result = write_profile(site->db, &v, file->sparse, file->base ? USED_CONFIG_BASE : USED_CONFIG_TARGET, &response->body, err);
+		result = write_profile(
+			site->db, &v, file->sparse, file->base ? USED_CONFIG_BASE : USED_CONFIG_TARGET, &response->body, err);
 	buf_fini(&known);
 	return result;
 }

@@ -174,7 +174,7 @@ static void gauge_row(void *arg, const struct view_device *row)
 	if (which > GAUGE_OUTLIER && !m->failed)
 		m->failed = view_false_alarms(m->db, row->id, &f, m->err);
 	double v = which < GAUGES_SEEN          ? last_seen(m, row)
-		   : which == GAUGE_OUTLIER  ? *row->outlier != 0
+		   : which == GAUGE_OUTLIER     ? *row->outlier != 0
 		   : which == GAUGE_COMPARISONS ? f.comparisons
 						: f.alarms;
 	if (v >= 0 && !(which > GAUGE_OUTLIER && m->failed))

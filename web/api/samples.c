@@ -13,8 +13,8 @@ static void month_row(void *arg, const struct archive_position *last)
 	struct fw_err err = { 0 };
 	char mark[17] = "";
 	bool is_whole = archive_check(m->folder, last, &err) == 0 && archive_mark(m->folder, last->month, mark, &err) == 0;
-	jsonw_format(&m->j, "{ month=%s bytes=%lld mark?=%s state=%s why?=%s }", last->month, (long long)last->offset + last->bytes,
-		mark, is_whole ? "ok" : "damaged", err.text);
+	jsonw_format(&m->j, "{ month=%s bytes=%lld mark?=%s state=%s why?=%s }", last->month,
+		(long long)last->offset + last->bytes, mark, is_whole ? "ok" : "damaged", err.text);
 }
 
 int api_samples(struct site *site, struct http_request *r, struct http_response *response, struct fw_err *err)

@@ -8,7 +8,7 @@
 
 enum {
 	SPARKLINES_MAX = 24, /* cells that are shown with a sparkline; more would be slow to draw and too many to read */
-	ROWS_MAX = 200  /* a page with all cells of a large suite would have megabytes */
+	ROWS_MAX = 200       /* a page with all cells of a large suite would have megabytes */
 };
 
 struct line {
@@ -31,8 +31,9 @@ static const char *worst_of(const json_t *cells)
 static int begin_sparkline(struct db *db, const struct view_alert *row, struct sparkline *spark, struct fw_err *err)
 {
 	int64_t last;
-	return view_history_last(db, row->opened_at, &last, err) < 0 ? -1
-								     : sparkline_begin(db, row->repo, row->branch, last, spark, err);
+	return view_history_last(db, row->opened_at, &last, err) < 0
+		       ? -1
+		       : sparkline_begin(db, row->repo, row->branch, last, spark, err);
 }
 
 /* ---- the table -------------------------------------------------------------------------------------------------------- */

@@ -517,7 +517,8 @@ static void draw_kernels(struct buf *out, const struct comparison *c, const stru
 	layout_table(out, "Kernel|~>Grid|~>Block|>Registers|~>Local bytes|~>Shared bytes|~>CTAs/SM|Same code?");
 	json_array_foreach(nodes, i, node) if (i < NODES_SHOWN)
 		kernel_row(out, c, node, same_position(base_nodes, nodes, i), same_module);
-	json_array_foreach(base_nodes, i, node) if (i < NODES_SHOWN && !same_position(nodes, base_nodes, i)) write_removed_kernel(out, node);
+	json_array_foreach(base_nodes, i, node) if (i < NODES_SHOWN && !same_position(nodes, base_nodes, i))
+		write_removed_kernel(out, node);
 	layout_table_end(out);
 	if (json_array_size(nodes) > NODES_SHOWN)
 		emit_rawf(out, "<p><small>The first %d of %zu.</small></p>", NODES_SHOWN, json_array_size(nodes));
@@ -672,7 +673,8 @@ static int draw_past(
 	struct sparkline spark;
 	if (comparison_is_side_by_side(c))
 		return 0;
-	return sparkline_begin(db, c->repo, c->branch, c->id, &spark, err) != 0 ? -1 : sparkline_draw(out, db, &spark, cell->key, err);
+	return sparkline_begin(db, c->repo, c->branch, c->id, &spark, err) != 0 ? -1
+										: sparkline_draw(out, db, &spark, cell->key, err);
 }
 
 /* All other measurements of the cell, folded. */

@@ -168,7 +168,8 @@ static bool write_phase(struct buf *out, struct comparison_cell *cell)
 /* A gain opens no alert, so no profile explains it. */
 static void why_faster(struct buf *out, const struct comparison *c)
 {
-	struct comparison_cell *best = c->verdict == VERDICT_IMPROVEMENT ? comparison_find_most_changed(c, VERDICT_IMPROVEMENT) : NULL;
+	struct comparison_cell *best =
+		c->verdict == VERDICT_IMPROVEMENT ? comparison_find_most_changed(c, VERDICT_IMPROVEMENT) : NULL;
 	struct buf phase;
 	buf_init(&phase, 1 << 12);
 	if (best && write_phase(&phase, best))

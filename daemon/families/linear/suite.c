@@ -98,7 +98,8 @@ static void add_custom(struct set *s, struct yaml_node *list)
 }
 
 /* Read the list as indices of `choices`; without a list, out[0] is 0. Shape: out[max]. Returns the number of indices. */
-static int read_choices(struct reader *r, struct yaml_node *list, const char *const *choices, const char *hint, int max, int32_t *out)
+static int read_choices(
+	struct reader *r, struct yaml_node *list, const char *const *choices, const char *hint, int max, int32_t *out)
 {
 	int n = 0;
 

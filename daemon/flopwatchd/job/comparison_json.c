@@ -523,7 +523,8 @@ static void write_cell(void *arg, const struct store_cell *c)
 	struct figures f;
 	struct used_config used;
 	int confirmed = b->failed ? 0 : view_confirmed(b->db, c->id, b->err);
-	if (b->failed || confirmed < 0 || figures_read(b->db, c->id, &f, b->err) || used_config_read(b->db, c->id, &used, b->err)) {
+	if (b->failed || confirmed < 0 || figures_read(b->db, c->id, &f, b->err) ||
+		used_config_read(b->db, c->id, &used, b->err)) {
 		b->failed = -1;
 		return;
 	}

@@ -10,7 +10,8 @@ static int send_event(
 	return store_event_end(&event, txn->db, clock_utc_ms(), err);
 }
 
-int devicestate_set(struct txn *txn, const char *uuid, enum devicestate state, const char *why, const char *who, struct fw_err *err)
+int devicestate_set(
+	struct txn *txn, const char *uuid, enum devicestate state, const char *why, const char *who, struct fw_err *err)
 {
 	enum devicestate before;
 	int64_t id;

@@ -86,8 +86,8 @@ int claim_other_device(const struct claim *c, int64_t job, struct msg_device *ou
 	return 0;
 }
 
-int claim_mark_bound(struct txn *txn, const char *worker, const struct msg_device *device, int64_t device_id, struct store_job *job,
-	struct fw_err *err)
+int claim_mark_bound(struct txn *txn, const char *worker, const struct msg_device *device, int64_t device_id,
+	struct store_job *job, struct fw_err *err)
 {
 	char line[256];
 	int64_t now = clock_utc_ms();
@@ -136,8 +136,8 @@ int claim_build(struct txn *txn, const struct store_cached_build_request *reques
 	return txn_end(txn, result, err) == 0 ? 1 : -1;
 }
 
-int claim_mark_sent(struct txn *txn, const char *worker, const struct msg_device *device, int64_t device_id, struct store_job *job,
-	struct fw_err *err)
+int claim_mark_sent(struct txn *txn, const char *worker, const struct msg_device *device, int64_t device_id,
+	struct store_job *job, struct fw_err *err)
 {
 	char nonce[33], line[256];
 	int64_t now = clock_utc_ms();

@@ -44,11 +44,11 @@ int claim_free_device(const struct claim *c, int from, int64_t *id, struct fw_er
 /** Find another free device in state ok that this job may use. Returns 1, 0 none, -1. */
 int claim_other_device(const struct claim *c, int64_t job, struct msg_device *out, int64_t *id, struct fw_err *err);
 /** Store that the job was moved to another device than it was sent to. Err: the database; ERR_CONFLICT the job has ended. */
-int claim_mark_bound(struct txn *txn, const char *worker, const struct msg_device *device, int64_t device_id, struct store_job *job,
-	struct fw_err *err);
+int claim_mark_bound(struct txn *txn, const char *worker, const struct msg_device *device, int64_t device_id,
+	struct store_job *job, struct fw_err *err);
 /** Mark the job as sent with a new nonce, and read it again. Err: the database; the job stays queued. */
-int claim_mark_sent(struct txn *txn, const char *worker, const struct msg_device *device, int64_t device_id, struct store_job *job,
-	struct fw_err *err);
+int claim_mark_sent(struct txn *txn, const char *worker, const struct msg_device *device, int64_t device_id,
+	struct store_job *job, struct fw_err *err);
 
 /*
  * ---- devices_update ----
@@ -61,8 +61,8 @@ int claim_mark_sent(struct txn *txn, const char *worker, const struct msg_device
  * Store the devices of worker `w` at `now_ms`, except those that the configuration excludes. Cancels the daemon's own queued jobs
  * for devices that no longer exist. *n counts the queued jobs. Runs its own transaction. Err: the database.
  */
-int devices_update(
-	struct txn *txn, const struct config_worker *w, const struct msg_hello *hello, int64_t now_ms, int *n, struct fw_err *err);
+int devices_update(struct txn *txn, const struct config_worker *w, const struct msg_hello *hello, int64_t now_ms, int *n,
+	struct fw_err *err);
 /** Mark devices of workers that are no longer configured as absent. Runs its own transaction. Err: the database. */
 int devices_mark_unconfigured(struct txn *txn, int64_t now_ms, struct fw_err *err);
 

@@ -87,8 +87,8 @@ static int is_lost_before(struct db *db, const struct result *r, int i, const st
 	return word.is_done ? is_newly_broken(db, r->plan.suite_name, c, cell, err) : 0;
 }
 
-static int add_lost_before(struct alert_update *update, struct db *db, const struct result *r, int i, const struct store_comparison *c,
-	const struct store_cell *cell, struct fw_err *err)
+static int add_lost_before(struct alert_update *update, struct db *db, const struct result *r, int i,
+	const struct store_comparison *c, const struct store_cell *cell, struct fw_err *err)
 {
 	char class[16];
 	int result = is_lost_before(db, r, i, c, cell, class, err);
@@ -149,8 +149,8 @@ static int send_job_done(struct db *db, const struct config *config, const struc
 	jsonw_format(j,
 		"job=%ld kind=%s state=%s comparison=%ld verdict=%s regressions=%d repo=%s branch=%s target=%s "
 		"suite=%s",
-		job->id, jobkind_name(c->kind), jobstate_name(JOBSTATE_DONE), c->id, verdict_name(c->verdict), update->regressions,
-		job->repo_name, c->branch, c->target_sha, job->suite);
+		job->id, jobkind_name(c->kind), jobstate_name(JOBSTATE_DONE), c->id, verdict_name(c->verdict),
+		update->regressions, job->repo_name, c->branch, c->target_sha, job->suite);
 	if (status_is_reported(job) && write_commit(db, job, j, err) != 0) {
 		store_event_fini(&event);
 		return -1;
@@ -164,8 +164,8 @@ static int send_job_done(struct db *db, const struct config *config, const struc
 }
 
 /** Send the event of improvements, which open no alert. */
-static int send_improvements(struct db *db, struct alert_update *update, const struct store_job *job, const struct store_comparison *c,
-	int64_t now_ms, struct fw_err *err)
+static int send_improvements(struct db *db, struct alert_update *update, const struct store_job *job,
+	const struct store_comparison *c, int64_t now_ms, struct fw_err *err)
 {
 	struct store_event event;
 	const char *cells, *groups;
@@ -323,7 +323,8 @@ int alert_update_publish(struct db *db, const struct config *config, struct aler
 		return -1;
 	bool is_alone = job->kind == JOBKIND_SELFCHECK && !strcmp(job->base_how, "self") && !job->quick && !job->cells_glob[0];
 	/* without a base no change is known, and no commit to search for, but a failure is: this commit may have added it */
-	if (is_alone && update->broken.n && open_cells(db, config, ALERTKIND_FAILING, &update->broken, r, c, false, now_ms, out, err))
+	if (is_alone && update->broken.n &&
+		open_cells(db, config, ALERTKIND_FAILING, &update->broken, r, c, false, now_ms, out, err))
 		return -1;
 	if (is_alone && c->branch[0])
 		return end_alerts(db, config, c, now_ms, out, err);
@@ -333,7 +334,8 @@ int alert_update_publish(struct db *db, const struct config *config, struct aler
 	if (upstream < 0)
 		return -1;
 	if ((!job->part && open_missing(db, config, r, c, now_ms, out, err)) ||
-		(update->broken.n && open_cells(db, config, ALERTKIND_FAILING, &update->broken, r, c, update->failures > 0, now_ms, out, err)) ||
+		(update->broken.n && open_cells(db, config, ALERTKIND_FAILING, &update->broken, r, c, update->failures > 0,
+					     now_ms, out, err)) ||
 		(update->lost.n && open_cells(db, config, ALERTKIND_REGRESSION, &update->lost, r, c, true, now_ms, out, err)) ||
 		(!job->part && retire_older(db, config, c, now_ms, err)) ||
 		(update->judged && judge_costs(db, config, r, update->judged, job, c, upstream, now_ms, err)) ||

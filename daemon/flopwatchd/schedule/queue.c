@@ -143,9 +143,7 @@ static void schedule_retry(struct queue *q)
 {
 	if (q->retry_timer)
 		return;
-	q->pause_ms = !q->pause_ms                           ? PAUSE_FIRST_MS
-		      : 2 * q->pause_ms < PAUSE_MAX_MS ? 2 * q->pause_ms
-							     : PAUSE_MAX_MS;
+	q->pause_ms = !q->pause_ms ? PAUSE_FIRST_MS : 2 * q->pause_ms < PAUSE_MAX_MS ? 2 * q->pause_ms : PAUSE_MAX_MS;
 	loop_after(q->loop, q->pause_ms, on_retry, q, &q->retry_timer);
 }
 

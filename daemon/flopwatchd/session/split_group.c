@@ -402,7 +402,8 @@ int split_group_continue(struct slot *leader, struct result **whole, struct fw_e
 {
 	struct split_group *c = leader->split_group;
 	*whole = NULL;
-	if (c->n_done == c->n_parts && c->n_first == 0 && c->n_again < AGAIN_MAX && split_group_repeat_sentinels(c, leader, err) != 0)
+	if (c->n_done == c->n_parts && c->n_first == 0 && c->n_again < AGAIN_MAX &&
+		split_group_repeat_sentinels(c, leader, err) != 0)
 		return -1;
 	if (c->n_done == c->n_parts && c->confirms && c->n_first == 0 && split_group_confirm(c, leader, err) != 0)
 		return -1;

@@ -221,7 +221,14 @@ void buildlog_text(const struct buildlog *l, struct buf *out)
 
 static const char bare_suffix[] = ".bare";
 
-enum { PRINT_MAX = 64 << 20, PROCESS_MANY = 100, STRIP_MS = 60000, TICK_MS = 10, CHECK_INTERVAL_MS = 100, LOG_LINE_MAX = 700 << 10 };
+enum {
+	PRINT_MAX = 64 << 20,
+	PROCESS_MANY = 100,
+	STRIP_MS = 60000,
+	TICK_MS = 10,
+	CHECK_INTERVAL_MS = 100,
+	LOG_LINE_MAX = 700 << 10
+};
 
 static const int64_t names_max_bytes = 64 << 20; /* a crash in a larger module is reported without source lines */
 static const int64_t module_max_bytes = 256LL << 20, file_max_bytes = 2LL << 30, memory_max_bytes = 32LL << 30;
