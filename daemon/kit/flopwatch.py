@@ -100,6 +100,7 @@ class _Channel:
         if why_not:
             self.send("fresh " + _line(why_not))
             return
+        _hash_triton()
         self.send("parent")
         while True:
             if self.receive() != "fork":
@@ -210,6 +211,18 @@ def _why_not_fork():
         return "the system does not list its threads"
     threads = [name for name in threads if name not in _FORK_SAFE_THREADS and not re.fullmatch(_DRIVER_THREAD, name)]
     return "it has other threads before its first call: " + ", ".join(sorted(threads)) if threads else ""
+
+
+def _hash_triton():
+    """Let Triton hash its own files once for all runs. Each process that compiles or loads a kernel does so, in 0.3 s, and remembers the result."""
+    for name in ("triton.runtime.cache", "triton.compiler.compiler"):
+        key = getattr(sys.modules.get(name), "triton_key", None)
+        if callable(key):
+            try:
+                key()
+            except Exception:  # the run shows the problem
+                pass
+            return
 
 
 def _thread_name(thread):

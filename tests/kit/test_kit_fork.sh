@@ -44,6 +44,18 @@ import"
 script "import slow, torch" "torch.cuda._lazy_init()" "slow.log = open('$tmp/log', 'a').write('inputs ')"
 is "at the first use of CUDA, which each run initialises" "$(runs 2)" "parent $one ended exit 0 $one ended exit 0
 import cuda inputs cuda inputs "
+mkdir -p "$tmp/modules/triton/runtime"
+touch "$tmp/modules/triton/__init__.py" "$tmp/modules/triton/runtime/__init__.py"
+cat >"$tmp/modules/triton/runtime/cache.py" <<PY
+import functools
+@functools.lru_cache
+def triton_key():
+    with open("$tmp/log", "a") as log:
+        log.write("hashed\n")
+    return "key"
+PY
+script "import slow, torch, triton.runtime.cache" "torch.cuda._lazy_init()" "triton.runtime.cache.triton_key()"
+is "Triton hashes its files once for all runs" "$(runs 2 | tail -n 1)" "import hashed cuda cuda"
 script "import torch" "torch.cuda.memory.reset()"
 is "also by a submodule" "$(runs 2 | tail -n 1)" "cuda cuda"
 script "import os, signal" "if flopwatch._open().link: os.kill(os.getpid(), signal.SIGSEGV)"
