@@ -65,4 +65,30 @@ is "pushes are queued in the same way" "$(priority "$one") $(priority "$two")" "
 "$bin/flopwatch" --server "http://127.0.0.1:$(port)" --quiet wait "$two" --repo kernels --timeout 1 >"$tmp/said" 2>&1
 profile=$(sql "SELECT DISTINCT priority FROM job WHERE kind = 'profile'")
 is "the one that is waited for goes before a profile, the other after it" "$(($(priority "$two") > ${profile:-1})) $(($(priority "$one") < ${profile:-1}))" "1 1"
+
+# ---- the profile of a new alert ----
+post "devices/$device/resume" >/dev/null
+all_ended() { [ "$(sql "SELECT count(*) FROM job WHERE state NOT IN ('done', 'failed')")" = 0 ]; }
+await all_ended
+stop_daemon
+sed -i 's/^profile: off/profile: on/' "$tmp/c.yml"
+start_daemon
+await eval '[ "$(api devices | jq -r .items[0].state)" = ok ]'
+post "devices/$device/pause" >/dev/null
+branch kernels three main
+echo 1.07 >"$tmp/kernels/kernels/factor"
+commit kernels "slower again"
+push kernels three
+three=$(head_of kernels)
+await eval "[ \"\$(sql \"SELECT count(*) FROM job_plan JOIN job ON id = job WHERE target_sha = '$three'\")\" = 2 ]"
+sqlite3 "$tmp/state/flopwatch.db" "PRAGMA busy_timeout = 5000; UPDATE job SET priority = 1 WHERE target_sha = '$three' AND suite = 'tiny'" >/dev/null
+branch kernels four main
+echo "# four" >>"$tmp/kernels/kernels/good.c"
+commit kernels "four"
+push kernels four
+await eval "[ \"\$(sql \"SELECT count(*) FROM job_plan JOIN job ON id = job WHERE target_sha = '$(head_of kernels)'\")\" = 2 ]"
+post "devices/$device/resume" >/dev/null
+profile_started() { [ "$(sql "SELECT count(*) FROM job WHERE kind = 'profile' AND target_sha = '$three' AND started_at > 0")" = 1 ]; }
+await profile_started
+is "it starts before pushes that were resolved before it" "$(sql "SELECT group_concat(b.kind || ' ' || b.suite) FROM job a JOIN job p ON p.kind = 'profile' AND p.target_sha = '$three' JOIN job b ON b.started_at >= a.ended_at AND b.started_at <= p.started_at WHERE a.target_sha = '$three' AND a.suite = 'tiny' AND a.kind = 'compare'")" "profile tiny"
 stop_daemon

@@ -359,6 +359,17 @@ static bool has_disk_space(void *arg)
 	return !is_disk_full(arg);
 }
 
+static bool is_resolving_before(void *arg, const struct store_job *job)
+{
+	const struct queue *q = arg;
+	for (int i = 0; i < RESOLVES_MAX; i++) {
+		const struct store_job *other = &q->git_task[i].job;
+		if (other->id && other->priority > job->priority && other->device_kind == job->device_kind)
+			return true;
+	}
+	return false;
+}
+
 /* Own: the queue takes `s`. */
 static void insert_slot(struct queue *q, int at, struct slot *s)
 {
@@ -476,7 +487,7 @@ int queue_start(struct loop *l, struct config *c, struct db *db, void (*on_event
 	unresolved_init(&q->unresolved);
 	q->executors = executors_new(l, c);
 	q->host = (struct slot_host){ q->executors, l, c, &q->txn, q, slot_changed, device_is_taken, nth_slot, hold_repo, held,
-		has_disk_space, q->backoff };
+		has_disk_space, is_resolving_before, q->backoff };
 	for (int i = 0; i < c->n_workers; i++) {
 		/* other workers report their devices */
 		int n = config_worker_is_on_call(&c->worker[i]) ? c->worker[i].max_jobs : 1;

@@ -90,6 +90,11 @@ struct slot_host {
 	const char *(*held)(void *arg);
 	/** True if the disk has space for a job's results. */
 	bool (*has_room)(void *arg);
+	/**
+	 * True if a job of the same kind of device, but of higher priority, is resolved at this moment: the device waits for it, so
+	 * that the profile of a new alert does not lose its place to a push that was resolved earlier.
+	 */
+	bool (*is_resolving_before)(void *arg, const struct store_job *job);
 	struct backoff *backoff; /* of each worker, by its index in the configuration */
 };
 
