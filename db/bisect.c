@@ -1,5 +1,5 @@
 /** bisect.c - a bisect has a row, commits and jobs; its measurements are comparisons. */
-#include "db/db.h"
+#include "db/internal.h"
 
 #define OPEN_STATES "('listing', 'measuring')"
 #define ENDED_JOB   "('done', 'failed', 'cancelled', 'superseded', 'target_missing')"
@@ -8,17 +8,20 @@
 
 #define CELLS LIST_TEXT("bisect_cell", "bisect", "b.id")
 
+#define BRANCH "coalesce((SELECT a.branch FROM alert a WHERE a.id = b.alert), " BRANCH_WITH("b.repo", "b.bad_sha") ", '')"
+
 #define BISECT_COLUMNS                                                                                                           \
-	"b.id, b.repo, b.alert, b.comparison, b.job, r.name, b.origin, b.goal, b.good_sha, b.bad_sha, b.suite, "                 \
+	"b.id, b.repo, b.alert, b.comparison, b.job, r.name, " BRANCH                                                            \
+	", b.origin, b.who, b.goal, b.good_sha, b.bad_sha, b.suite, "                                                            \
 	"b.device_kind, b.verdict, " CELLS ", b.state, b.state_why, b.n_jobs, b.created_at, b.ended_at, b.culprits, "            \
 	"coalesce((SELECT max(n) FROM bisect_commit k WHERE k.bisect = b.id), 0) FROM bisect b JOIN repo r ON r.id = b.repo "
 
 static void read_bisect(struct stmt *s, struct store_bisect *out)
 {
-	row_read(s, out->id, out->repo, out->alert, out->comparison, out->job, out->repo_name, out->origin, out->goal,
-		out->good_sha, out->bad_sha, out->suite, COLUMN_NAMED(out->device_kind, device_kind_from_name), out->verdict,
-		out->cells, out->state, out->state_why, out->n_jobs, out->created_at, out->ended_at, out->culprits_json,
-		out->commits);
+	row_read(s, out->id, out->repo, out->alert, out->comparison, out->job, out->repo_name, out->branch, out->origin, out->who,
+		out->goal, out->good_sha, out->bad_sha, out->suite, COLUMN_NAMED(out->device_kind, device_kind_from_name),
+		out->verdict, out->cells, out->state, out->state_why, out->n_jobs, out->created_at, out->ended_at,
+		out->culprits_json, out->commits);
 }
 
 static int put_cells(struct db *db, const struct store_bisect *b, struct fw_err *err)
@@ -30,12 +33,13 @@ static int put_cells(struct db *db, const struct store_bisect *b, struct fw_err 
 int store_bisect_insert(struct db *db, struct store_bisect *b, int64_t now_ms, struct fw_err *err)
 {
 	struct stmt *s = db_query(db, err,
-		"INSERT INTO bisect (repo, alert, origin, goal, good_sha, bad_sha, suite, device_kind, verdict, comparison, "
-		"created_at) VALUES (:repo, nullif(:alert, 0), :origin, :goal, :good, :bad, :suite, :device_kind, :verdict, "
+		"INSERT INTO bisect (repo, alert, origin, who, goal, good_sha, bad_sha, suite, device_kind, verdict, comparison, "
+		"created_at) VALUES (:repo, nullif(:alert, 0), :origin, :who, :goal, :good, :bad, :suite, :device_kind, :verdict, "
 		"nullif(:comparison, 0), :now)",
-		"repo=%ld alert=%ld origin=%s goal=%s good=%s bad=%s suite=%s device_kind=%s verdict=%s comparison=%ld now=%ld",
-		b->repo, b->alert, b->origin, b->goal, b->good_sha, b->bad_sha, b->suite, device_kind_name(b->device_kind),
-		b->verdict, b->comparison, now_ms);
+		"repo=%ld alert=%ld origin=%s who=%s goal=%s good=%s bad=%s suite=%s device_kind=%s verdict=%s comparison=%ld "
+		"now=%ld",
+		b->repo, b->alert, b->origin, b->who, b->goal, b->good_sha, b->bad_sha, b->suite,
+		device_kind_name(b->device_kind), b->verdict, b->comparison, now_ms);
 	return stmt_insert(s, &b->id, err) || put_cells(db, b, err) ? -1 : 0;
 }
 
@@ -165,6 +169,17 @@ int store_bisect_cells(struct db *db, int64_t comparison, store_bisect_point_fn 
 		"cell c WHERE c.comparison = :id ORDER BY c.n",
 		"id=%ld", comparison);
 	return each_point(s, each, arg, err);
+}
+
+int view_bisect_commits(struct db *db, int64_t id, view_bisect_commit_fn *each, void *arg, struct fw_err *err)
+{
+	struct stmt *s = db_query(db, err,
+		"SELECT k.n, k.sha, coalesce(c.subject, '') FROM bisect b JOIN bisect_commit k ON k.bisect = b.id LEFT JOIN "
+		"git_commit c ON c.repo = b.repo AND c.sha = k.sha WHERE b.id = :id ORDER BY k.n",
+		"id=%ld", id);
+	int n;
+	const char *sha, *subject;
+	return stmt_each(s, err, each(arg, n, sha, subject), n, sha, subject);
 }
 
 /* ---- views ----------------------------------------------------------------------------------------------------------- */

@@ -1,10 +1,35 @@
 /** cell.c - queries of single pages; each reads an index from its newest end, and only the rows that are drawn. */
-#include "db/db.h"
+#include "db/internal.h"
 
 #include <math.h>
 
 #define NORMAL_95 1.96 /* standard errors of a 95 % interval */
 enum { GRID_MAX = 100, GRID_SUITES = 8 /* suites of one branch */, KEYS_WINDOW = 64 };
+
+int view_repeat(struct db *db, int64_t comparison, struct view_repeat *out, struct fw_err *err)
+{
+	*out = (struct view_repeat){ .job = 0, .state = JOBSTATE_N };
+	struct stmt *s = db_query(db, err,
+		"SELECT j.id, j.state FROM comparison c JOIN job o ON o.id = c.job JOIN suite u ON u.id = c.suite JOIN job j ON "
+		"j.repo = c.repo AND j.target_sha = c.target_sha WHERE c.id = :id AND j.id > o.id AND j.state IN ('queued', "
+		"'assigned', 'building', 'checking', 'measuring') AND j.base_sha IN (c.base_sha, '') AND j.suite IN (u.name, '') "
+		"AND j.device_kind IN (o.device_kind, '') AND j.kind = o.kind AND j.quick = o.quick AND j.some_cells <= "
+		"o.some_cells AND j.base_provider = o.base_provider AND j.target_provider = o.target_provider AND j.base_config = "
+		"o.base_config AND j.target_config = o.target_config AND j.base_toolchain = o.base_toolchain AND "
+		"j.target_toolchain = o.target_toolchain AND j.base_flags = o.base_flags AND j.target_flags = o.target_flags "
+		"ORDER BY j.id DESC LIMIT 1",
+		"id=%ld", comparison);
+	return stmt_first(s, err, out->job, COLUMN_NAMED(out->state, jobstate_from_name)) < 0 ? -1 : 0;
+}
+
+static int read_branch(struct db *db, int64_t comparison, char out[BRANCH_KEY_MAX], struct fw_err *err)
+{
+	int found = db_first_text(db, out, BRANCH_KEY_MAX, err,
+		"SELECT iif(c.branch <> '', c.branch, " BRANCH_WITH(
+			"c.repo", "c.target_sha") ") FROM comparison c WHERE c.id = :id",
+		"id=%ld", comparison);
+	return found < 0 ? -1 : 0;
+}
 
 int view_around(struct db *db, int64_t comparison, struct view_around *out, struct fw_err *err)
 {
@@ -31,6 +56,9 @@ int view_around(struct db *db, int64_t comparison, struct view_around *out, stru
 		return -1;
 	out->standing = accepted.verdict;
 	out->is_accepted = accepted.verdict != VERDICT_REGRESSION;
+	if (result == 1 &&
+		(view_repeat(db, comparison, &out->repeat, err) != 0 || read_branch(db, comparison, out->branch, err) != 0))
+		return -1;
 	return store_page_require_row(result, "comparison", comparison, err);
 }
 

@@ -900,6 +900,8 @@ int store_job_imported(
 struct store_bisect {
 	int64_t id, repo, alert, comparison, job; /* 0: none */
 	char repo_name[128], origin[8], goal[16]; /* goal: regression failing; "" until both ends are measured */
+	char branch[BRANCH_KEY_MAX];              /* of its alert, else one that contains the bad end; "" unknown. Not stored. */
+	char who[64];                             /* user who requested it, "" unknown or an alert */
 	char good_sha[65], bad_sha[65], suite[64], verdict[16];
 	enum device_kind device_kind;
 	char cells[STORE_JOB_CELLS_SIZE]; /* globs; once the goal is known, keys */
@@ -952,6 +954,9 @@ typedef void view_bisect_fn(void *arg, const struct store_bisect *row);
 int view_bisects(struct db *db, int64_t before, int limit, view_bisect_fn *each, void *arg, struct fw_err *err);
 /** ERR_NOT_FOUND. */
 int view_bisect(struct db *db, int64_t id, view_bisect_fn *each, void *arg, struct fw_err *err);
+typedef void view_bisect_commit_fn(void *arg, int n, const char *sha, const char *subject);
+/** Its commits from the good end on; none before they are listed. `subject` "": unknown. */
+int view_bisect_commits(struct db *db, int64_t id, view_bisect_commit_fn *each, void *arg, struct fw_err *err);
 
 /*
  * ---- branch ----
@@ -1434,6 +1439,13 @@ int view_build(struct db *db, int64_t comparison, const char *side, view_build_f
  * The rules of comparison.c hold: texts of a row are valid inside the callback only, absent numbers are NAN, absent ids 0.
  */
 
+/** The newest open job that measures the sides of a comparison again. `job` 0: none. */
+struct view_repeat {
+	int64_t job;
+	enum jobstate state;
+};
+int view_repeat(struct db *db, int64_t comparison, struct view_repeat *out, struct fw_err *err);
+
 /** Neighbours of a comparison, which may change after it finished. Ids 0 and texts "": none. */
 struct view_around {
 	char etag[65];
@@ -1444,6 +1456,8 @@ struct view_around {
 	enum alertstate alert_state; /* of `alert` */
 	bool is_accepted;            /* users accepted every regression of it */
 	enum verdict standing;       /* if so, the verdict of store_accepted_of */
+	struct view_repeat repeat;
+	char branch[BRANCH_KEY_MAX]; /* of the comparison, else one that contains its target; "" unknown */
 };
 /** ERR_NOT_FOUND: no such comparison. */
 int view_around(struct db *db, int64_t comparison, struct view_around *out, struct fw_err *err);

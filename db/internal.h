@@ -144,6 +144,19 @@ static inline double point_get(const unsigned char *point, int figure)
 /** Read every row of a statement that begins with CHANGE_COLUMNS. */
 int change_each(struct stmt *s, view_change_fn *each, void *arg, struct fw_err *err);
 
+/*
+ * ---- branch_with ----
+ * The branch of a commit, an expression: the upstream branch if it contains the commit, else that of the newest push of it, or with
+ * it; NULL unknown. `repo` and `sha` are expressions.
+ */
+
+#define BRANCH_WITH(repo, sha)                                                                                                   \
+	"coalesce((SELECT q.upstream FROM mainline m JOIN repo q ON q.id = m.repo WHERE m.repo = " repo " AND m.sha = " sha      \
+	" AND NOT m.dropped), (SELECT j.branch FROM job j WHERE j.repo = " repo " AND j.target_sha = " sha                       \
+	" AND j.branch <> '' "                                                                                                   \
+	"ORDER BY j.id DESC LIMIT 1), (SELECT j.branch FROM commit_range g JOIN job j ON j.repo = g.repo AND j.target_sha = "    \
+	"g.target_sha AND j.branch <> '' WHERE g.repo = " repo " AND g.sha = " sha " ORDER BY j.id DESC LIMIT 1))"
+
 /* ---- packed: Compression of long texts with LZ4 (lz4frame.h is included in packed.c alone). ---- */
 
 enum { PACKED_MAX_BYTES = 16 << 20 };

@@ -486,6 +486,7 @@ int control_bisect(struct control *c, const struct job_request *request, int64_t
 	snprintf(b.suite, sizeof b.suite, "%s", job.suite);
 	b.device_kind = job.device_kind;
 	snprintf(b.cells, sizeof b.cells, "%s", job.cells_glob);
+	snprintf(b.who, sizeof b.who, "%s", request->who ? request->who : "");
 	if (txn_begin(txn, err) != 0)
 		return -1;
 	int result = control_find_room(c, 1, err);

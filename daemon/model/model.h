@@ -698,6 +698,7 @@ struct job_request {
 	bool quick;
 	bool every_cell;       /* profile: every matching cell instead of the three largest regressions */
 	int alert, comparison; /* profile: take sides and worst cells from this alert or comparison; 0: as named above */
+	const char *who;       /* user who requests it; NULL: unknown */
 };
 
 /* ---- jobkind: Purpose of a job and its comparison: determines the base, the notified users, and the next steps. ---- */

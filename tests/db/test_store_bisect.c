@@ -143,6 +143,62 @@ static void measurements_of_its_commits(void **state)
 	ok(db_commit(f->db, &err));
 }
 
+static void expect_branch(struct fixture *f, int64_t id, const char *branch)
+{
+	struct store_bisect b;
+	ok(store_bisect_get(f->db, id, &b, &err));
+	assert_string_equal(b.branch, branch);
+}
+
+/* The upstream branch before another one that has the bad end, too; that of a push with it where it is not the last commit. */
+static void a_bisect_knows_its_branch_and_user(void **state)
+{
+	struct fixture *f = *state;
+	struct store_bisect b = { .repo = f->repo, .origin = "api", .who = "noor" };
+	char sha[1][65];
+	ok(db_begin(f->db, &err));
+	snprintf(b.good_sha, sizeof b.good_sha, "%s", fixture_sha(0xa0));
+	snprintf(b.bad_sha, sizeof b.bad_sha, "%s", fixture_sha(0xa3));
+	ok(store_bisect_insert(f->db, &b, NOW, &err));
+	ok(store_bisect_get(f->db, b.id, &b, &err));
+	assert_string_equal(b.who, "noor");
+	assert_string_equal(b.branch, "");
+	snprintf(sha[0], sizeof sha[0], "%s", fixture_sha(0xa3));
+	fixture_job(f, "later", 0xa0, 0xa4, NOW);
+	ok(store_range_put(f->db, f->repo, fixture_sha(0xa0), fixture_sha(0xa4), (const char(*)[65])sha, 1, &err));
+	expect_branch(f, b.id, "later");
+	fixture_job(f, "topic", 0xa0, 0xa3, NOW);
+	expect_branch(f, b.id, "topic");
+	ok(db_script(f->db, "INSERT INTO mainline (repo, sha, position) SELECT repo, bad_sha, 1 FROM bisect", &err));
+	expect_branch(f, b.id, "main");
+	ok(db_script(f->db, "UPDATE mainline SET dropped = 1", &err));
+	expect_branch(f, b.id, "topic");
+	ok(db_commit(f->db, &err));
+}
+
+static void see_commit(void *arg, int n, const char *sha, const char *subject)
+{
+	char *text = arg;
+	size_t at = strlen(text);
+	snprintf(text + at, 200 - at, "%d %.3s %s, ", n, sha + 37, subject);
+}
+
+static void commits_have_subjects(void **state)
+{
+	struct fixture *f = *state;
+	struct store_commit c = { .subject = "wider tiles" };
+	char text[200] = "";
+	ok(db_begin(f->db, &err));
+	int64_t id = begin(f, "");
+	snprintf(c.sha, sizeof c.sha, "%s", fixture_sha(0xa1));
+	ok(store_commit_put(f->db, f->repo, &c, &err));
+	for (int i = 1; i >= 0; i--)
+		ok(store_bisect_commit(f->db, id, i, fixture_sha(0xa0 + (unsigned)i), &err));
+	ok(view_bisect_commits(f->db, id, see_commit, text, &err));
+	assert_string_equal(text, "0 0a0 , 1 0a1 wider tiles, ");
+	ok(db_commit(f->db, &err));
+}
+
 #define BISECT_TEST(name) cmocka_unit_test_setup_teardown(name, setup, fixture_teardown)
 
 int main(void)
@@ -152,6 +208,8 @@ int main(void)
 		BISECT_TEST(the_goal_replaces_the_globs),
 		BISECT_TEST(commits_have_numbers),
 		BISECT_TEST(measurements_of_its_commits),
+		BISECT_TEST(a_bisect_knows_its_branch_and_user),
+		BISECT_TEST(commits_have_subjects),
 	};
 	return run_twice(tests);
 }

@@ -124,6 +124,17 @@ static void test_bad_requests(void **state)
 	assert_int_equal(fixture_number("SELECT count(*) FROM job"), 0);
 }
 
+static void test_a_bisect_has_its_user(void **state)
+{
+	(void)state;
+	int64_t id = 0;
+	const struct job_request known = { .repo = "kernels", .base = one, .target = two, .who = "noor" },
+				 unknown = { .repo = "kernels", .base = one, .target = two };
+	ok(control_bisect(&control, &known, &id, &err));
+	ok(control_bisect(&control, &unknown, &id, &err));
+	assert_string_equal(fixture_text("SELECT group_concat(origin || ' ' || who, ', ') FROM bisect"), "api noor, api ");
+}
+
 static void test_cancel_and_retry(void **state)
 {
 	(void)state;
@@ -191,6 +202,7 @@ int main(void)
 		CASE(test_commits_by_hash_branch_and_abbreviation),
 		CASE(test_a_base_and_what_to_measure),
 		CASE(test_bad_requests),
+		CASE(test_a_bisect_has_its_user),
 		CASE(test_cancel_and_retry),
 		CASE(test_devices),
 		CASE(test_secrets_and_health),

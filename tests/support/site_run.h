@@ -89,8 +89,8 @@ static inline int act_health(struct control *a, struct fw_err *e)
 static inline int act_bisect(struct control *a, const struct job_request *r, int64_t *id, struct fw_err *e)
 {
 	*id = 5;
-	return note(a, e, "bisect %s %s..%s suite=%s cells=%s\n", r->repo, r->base, r->target, r->suite ? r->suite : "",
-		r->cells_glob ? r->cells_glob : "");
+	return note(a, e, "bisect %s %s..%s suite=%s cells=%s by %s\n", r->repo, r->base, r->target, r->suite ? r->suite : "",
+		r->cells_glob ? r->cells_glob : "", r->who ? r->who : "nobody");
 }
 static inline int act_profile(struct control *a, const struct job_request *r, int64_t *id, struct fw_err *e)
 {

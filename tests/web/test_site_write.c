@@ -146,7 +146,7 @@ static void test_bisects(void **state)
 	struct run *run = *state;
 	struct fixture *f = run->f;
 	struct store_bisect b = {
-		.repo = f->repo, .origin = "api", .goal = "regression", .suite = "ffa", .cells = "a/forward b/*"
+		.repo = f->repo, .origin = "api", .goal = "regression", .suite = "ffa", .cells = "a/forward b/*", .who = "noor"
 	};
 	snprintf(b.good_sha, sizeof b.good_sha, "%s", fixture_sha(1));
 	snprintf(b.bad_sha, sizeof b.bad_sha, "%s", fixture_sha(9));
@@ -158,6 +158,7 @@ static void test_bisects(void **state)
 	json_t *root = get_json(run, "/api/v1/bisects/1");
 	assert_string_equal(text_at(root, "state"), "listing");
 	assert_int_equal(int_at(root, "commits"), 8);
+	assert_string_equal(text_at(root, "who"), "noor");
 	assert_string_equal(json_string_value(json_array_get(json_object_get(root, "cells"), 1)), "b/*");
 	assert_true(json_is_null(json_object_get(root, "ended_at")));
 	json_decref(root);
@@ -174,7 +175,7 @@ static void test_bisects(void **state)
 	a = post(run, "/api/v1/bisects/5/cancel", "");
 	assert_int_equal(a.status, 200);
 	answer_free(&a);
-	assert_string_equal(run->requested.what, "bisect a b..c suite= cells=*/forward\ncancel bisect 5 local\n");
+	assert_string_equal(run->requested.what, "bisect a b..c suite= cells=*/forward by local\ncancel bisect 5 local\n");
 }
 
 /* Names that users read in lists, pages and comments contain no invisible characters. */

@@ -21,9 +21,9 @@ static void write_bisect(void *arg, const struct store_bisect *row)
 	struct jsonw *j = arg;
 	jsonw_object(j);
 	jsonw_format(j,
-		"id=%lld repo=%s origin=%s alert?=%lld good=%s bad=%s suite?=%s device_kind?=%s state=%s state_why?=%s goal?=%s verdict?=%s commits=%d jobs=%d job?=%lld comparison?=%lld culprits=%s{json}",
-		(long long)row->id, row->repo_name, row->origin, (long long)row->alert, row->good_sha, row->bad_sha, row->suite,
-		device_kind_name(row->device_kind), row->state, row->state_why, row->goal, row->verdict, row->commits,
+		"id=%lld repo=%s origin=%s who?=%s alert?=%lld good=%s bad=%s suite?=%s device_kind?=%s state=%s state_why?=%s goal?=%s verdict?=%s commits=%d jobs=%d job?=%lld comparison?=%lld culprits=%s{json}",
+		(long long)row->id, row->repo_name, row->origin, row->who, (long long)row->alert, row->good_sha, row->bad_sha,
+		row->suite, device_kind_name(row->device_kind), row->state, row->state_why, row->goal, row->verdict, row->commits,
 		row->n_jobs, (long long)row->job, (long long)row->comparison, row->culprits_json);
 	write_cells(j, row->cells);
 	jsonw_format(j, "created_at=%lld{time} ended_at=%lld{time}", (long long)row->created_at, (long long)row->ended_at);
@@ -68,6 +68,7 @@ static int bisect_post(struct site *site, struct http_request *r, struct http_re
 	json_t *root = write_take_request(r, response, "repo good bad suite device cells", NULL, &request);
 	if (!root)
 		return -1;
+	request.who = http_who(r);
 	int result = !request.repo || !request.base || !request.target
 			     ? err_set(err, ERR_INVALID, "repo, good and bad are required")
 			     : site->act->bisect(site->control, &request, &id, err);
