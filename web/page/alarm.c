@@ -78,7 +78,12 @@ int alarm_line(struct db *db, struct buf *out, int64_t comparison, int64_t job, 
 {
 	struct buf cause;
 	struct alarm_id alert;
-	if (verdict == VERDICT_FAILED || verdict == VERDICT_REJECTED || verdict == VERDICT_UNDECIDED)
+	struct view_repeat repeat = { .job = 0 };
+	if (verdict == VERDICT_UNDECIDED && view_repeat(db, comparison, &repeat, err) != 0)
+		return -1;
+	if (repeat.job)
+		step_draw_repeat(out, &repeat);
+	else if (verdict == VERDICT_FAILED || verdict == VERDICT_REJECTED || verdict == VERDICT_UNDECIDED)
 		emit_format(out, "<a href=\"/jobs/%lld\">%-s J%lld</a>", (long long)job,
 			verdict == VERDICT_UNDECIDED ? "Measure again:" : "Log of", (long long)job);
 	if (verdict != VERDICT_REGRESSION)
@@ -163,7 +168,8 @@ static int draw_bar(
 	struct buf cause;
 	struct cause_search s = { .db = a->site->db, .out = &cause, .err = err };
 	bool is_first = a->bars.len == 0; /* whose words explain the button of all */
-	emit_format(&a->bars, "<li class=\"banner alarm\"><div><b>%s</b><span class=why>", finding);
+	bool is_said = a->title && *finding && strncmp(a->title, finding, strlen(finding)) == 0;
+	emit_format(&a->bars, "<li class=\"banner alarm\"><div>%s{?<b>*</b>}<span class=why>", is_said ? "" : finding);
 	/* later pushes of the branch have other verdicts, which the tables show; no push changed the environment */
 	bool has_push = *row->target && row->kind != ALERTKIND_ENVIRONMENT, has_worst = headline->comparison;
 	char culprit[65], subject[160];

@@ -41,11 +41,12 @@ int page_stamp(int64_t comparison, const struct view_around *around, const char 
 	struct buf text;
 	buf_init(&text, STATE_BYTES);
 	/* another version of flopwatch may draw the same data in another way */
-	emit_rawf(&text, "%lld %s %s %lld %s %s %s %lld %lld %s %s %d %d [%s] " FW_VERSION " %s %s", (long long)comparison,
-		around->etag, verdict_name(around->verdict), (long long)around->previous, around->previous_etag,
-		verdict_name(around->previous_verdict), around->previous_baseline_period, (long long)around->next,
-		(long long)around->alert, alertstate_name(around->alert_state),
-		around->is_accepted ? verdict_name(around->standing) : "", response->logged_in, response->open_alerts, profile,
+	emit_rawf(&text, "%lld %s %s %lld %s %s %s %lld %lld %s %s %lld %d %s %d %d [%s] " FW_VERSION " %s %s",
+		(long long)comparison, around->etag, verdict_name(around->verdict), (long long)around->previous,
+		around->previous_etag, verdict_name(around->previous_verdict), around->previous_baseline_period,
+		(long long)around->next, (long long)around->alert, alertstate_name(around->alert_state),
+		around->is_accepted ? verdict_name(around->standing) : "", (long long)around->repeat.job,
+		(int)around->repeat.state, around->branch, response->logged_in, response->open_alerts, profile,
 		asset_address("style.css"), public_url ? public_url : "");
 	hash_hex(text.data, text.len, stamp);
 	int result = text.failed ? err_set(err, ERR_FULL, "the stamp of a page has more than %d bytes", STATE_BYTES) : 0;

@@ -108,6 +108,7 @@ struct alarms {
 	struct site *site;
 	const char *repo, *branch; /* name and key of those to read; NULL: all */
 	bool is_title;             /* no bars */
+	const char *title;         /* the heading of the page: a bar does not repeat a finding that it begins with; NULL none */
 	/* set by alarms_read */
 	int n;                       /* all of them */
 	int64_t drawn[ALARMS_DRAWN]; /* the alerts that have a bar: that of the largest slowdown, then the newest; 0 none */
@@ -163,7 +164,7 @@ bool culprits_single(const char *culprits_json, char sha[65], char subject[160])
 
 /**
  * For a row of a list: the cause of a regression with the link to answer its alert, for another verdict that needs one the next
- * step: the log or another measurement of `job`. Err: the database's.
+ * step: the log or another measurement of `job`, or the open job that measures the same. Err: the database's.
  */
 int alarm_line(struct db *db, struct buf *out, int64_t comparison, int64_t job, enum verdict verdict, struct fw_err *err);
 /** The same for a commit without a comparison; nothing where it has no alert. Err: the database's. */
@@ -229,6 +230,10 @@ int cell_chart_draw(struct db *db, struct buf *out, const struct cell_chart *of,
  * one. `culprits_json`: the array that flopwatchd/bisect/report.c writes.
  */
 void culprits_show(struct buf *out, const char *culprits_json);
+/** Write the commit of one of them with its subject, or the range: "one of 3 commits after X up to Y subject". */
+void culprit_name(struct buf *out, const json_t *culprit);
+/** Write "named with probability 0.9980", or that the measurements do not confirm it. False: nothing was written. */
+bool culprit_sure(struct buf *out, const json_t *culprit);
 
 /* ---- detail: The content below an opened row of a comparison: everything that is known of one cell. ---- */
 
@@ -294,7 +299,7 @@ void headline_sentence(struct buf *out, const char *subject, const struct headli
  * below the verdict.
  */
 void reported_why(struct buf *out, const struct headline *t, enum verdict verdict);
-/** The change with its interval below, or that an undecided cell is undecided; `pct` where the cell has no change. */
+/** The change with its interval below, with an arrow where the verdict decides it; `pct` where the cell has no change. */
 void headline_change(struct buf *out, const struct headline *t, enum verdict verdict, double pct);
 
 /*
@@ -310,7 +315,8 @@ struct outcome {
 	char repo[128], branch[BRANCH_KEY_MAX], target[65], subject[256];
 	struct headline headline;
 	struct alarm_id alert; /* of the target */
-	bool is_whole;         /* set by the caller: the verdict of its commit, which is final, of all suites and cells */
+	struct view_repeat repeat;
+	bool is_whole;    /* set by the caller: the verdict of its commit, which is final, of all suites and cells */
 	const char *cell; /* set by the caller: key of the cell that the page is of, whose change is then drawn first; or NULL */
 	double cell_change_pct;
 	struct buf cause; /* HTML; empty: not known */
@@ -333,11 +339,14 @@ struct step {
 	const char *base_how;
 	int64_t job;
 	struct alarm_id alert;
+	struct view_repeat repeat;
 	bool is_quick, is_whole; /* as in struct outcome */
 	const char *reason;      /* of the first undecided cell; NULL or "": unknown */
 };
 /** Write what to do, without a full stop: "push a fix, or answer A3". */
 void step_draw(struct buf *out, const struct step *s);
+/** Write where a job stands that measures the same again: "queued as J38", "measured again as J38 (checking)". `r->job` is not 0. */
+void step_draw_repeat(struct buf *out, const struct view_repeat *r);
 /** Draw a box where a job failed without a comparison: why (may be ""), and what to do. */
 void step_draw_failure(struct buf *out, enum jobkind kind, int64_t job, const char *why);
 
@@ -400,6 +409,15 @@ struct screen_facts {
 void screen_draw(struct buf *out, const struct why *w, const struct screen_facts *facts);
 /** The first cause as a line: "Why: ...", or the state of the profile; nothing where no profile was requested. */
 void screen_line(struct buf *out, const struct why *w);
+
+/* ---- finding: The finding of a comparison with another implementation, as plain text. ---- */
+
+struct moved {
+	int cells, slower, faster;  /* cells: all of them */
+	double worst_pct, best_pct; /* NAN unknown */
+};
+/** Append "2 of 20 cells up to 2.8 % slower, 6 up to 11.1 % faster". False: none is either, and nothing was written. */
+bool finding_moved(struct buf *out, const struct moved *m);
 
 /* ---- heat: The cells of a branch over its last comparisons, one square each. ---- */
 

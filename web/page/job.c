@@ -664,6 +664,7 @@ struct job_page {
 	int64_t comparison, profile_alert, profile_comparison; /* the latter: that a profile explains; 0 none */
 	char profile_answer[1024];                             /* its first cause as a sentence */
 	bool is_open;                                          /* the job has not ended */
+	struct view_repeat repeat;                             /* of its comparison */
 	const char *side;
 	int result;
 	struct fw_err *err;
@@ -810,6 +811,7 @@ static int draw_finding(struct job_page *page, const struct view_job *row)
 	layout_live(out, "job", jobstate_name(row->state));
 	if (row->comparison) {
 		outcome_draw(out, &outcome);
+		page->repeat = outcome.repeat;
 		outcome_fini(&outcome);
 	} else if (jobstate_is_final(row->state) && row->state != JOBSTATE_DONE) {
 		draw_failure(out, row);
@@ -836,6 +838,8 @@ static void job_facts(void *arg, const struct view_job *row)
 	emit_raw(out, "<div class=row>");
 	if (is_open)
 		layout_button(out, "jobs", id, "cancel", "Cancel");
+	else if (page->repeat.job)
+		step_draw_repeat(out, &page->repeat);
 	else if (row->kind != JOBKIND_PROFILE) /* a profile is requested again at its alert or comparison */
 		layout_button(out, "jobs", id, "retry", "Measure again");
 	emit_raw(out, "</div><dl class=\"facts card\">");

@@ -35,7 +35,7 @@ int outcome_read(struct db *db, int64_t comparison, struct outcome *o, struct fw
 	buf_init(&unused, 1 << 14);
 	int result = alarm_cause(db, has_cause ? &unused : &o->cause, comparison, &o->alert, err);
 	buf_fini(&unused);
-	return result;
+	return result != 0 ? result : view_repeat(db, comparison, &o->repeat, err);
 }
 
 void outcome_fini(struct outcome *o)
@@ -68,9 +68,27 @@ static bool is_of_push(enum jobkind kind)
 	return !jobkind_is_upkeep(kind) && !jobkind_is_side_by_side(kind);
 }
 
+void step_draw_repeat(struct buf *out, const struct view_repeat *r)
+{
+	if (r->state == JOBSTATE_QUEUED)
+		emit_format(out, "queued as %lld{job}", (long long)r->job);
+	else
+		emit_format(out, "measured again as %lld{job} (%-s)", (long long)r->job, jobstate_name(r->state));
+}
+
+/* Instead of the advice to measure again. */
+static void draw_wait_step(struct buf *out, const struct step *s)
+{
+	emit_raw(out, "wait for the next result: ");
+	step_draw_repeat(out, &s->repeat);
+}
+
 static void draw_again_step(struct buf *out, const struct step *s)
 {
-	emit_format(out, "nothing; measure %lld{job} again if its result is needed", (long long)s->job);
+	if (s->repeat.job)
+		draw_wait_step(out, s);
+	else
+		emit_format(out, "nothing; measure %lld{job} again if its result is needed", (long long)s->job);
 }
 
 static void draw_regression_step(struct buf *out, const struct step *s)
@@ -89,18 +107,30 @@ static void draw_regression_step(struct buf *out, const struct step *s)
 					  : "push a fix");
 }
 
-static void draw_failure_step(struct buf *out, const struct step *s)
+static void draw_fix_step(struct buf *out, const struct step *s)
 {
 	long long job = (long long)s->job;
+	emit_raw(out, "fix the cause and push again");
+	if (s->verdict != VERDICT_REJECTED)
+		emit_format(out, "; %lld{job} has the log", job);
+	if (s->repeat.job) {
+		emit_raw(out, "; ");
+		step_draw_repeat(out, &s->repeat);
+	} else if (s->verdict == VERDICT_REJECTED) {
+		emit_format(out, ", or measure %lld{job} again if the device caused it", job);
+	} else {
+		emit_raw(out, "; if the machine caused it, measure again");
+	}
+}
+
+static void draw_failure_step(struct buf *out, const struct step *s)
+{
 	if (!is_of_push(s->kind))
 		draw_again_step(out, s);
 	else if (s->verdict == VERDICT_NOT_COMPARABLE)
 		emit_raw(out, "see the reason in the row of each cell; if the base is broken, compare with another commit");
-	else if (s->verdict == VERDICT_REJECTED)
-		emit_format(out, "fix the cause and push again, or measure %lld{job} again if the device caused it", job);
 	else
-		emit_format(
-			out, "fix the cause and push again; %lld{job} has the log; if the machine caused it, measure again", job);
+		draw_fix_step(out, s);
 }
 
 /*
@@ -110,7 +140,9 @@ static void draw_failure_step(struct buf *out, const struct step *s)
 static void draw_undecided_step(struct buf *out, const struct step *s)
 {
 	const char *reason = s->reason ? s->reason : "";
-	if (strstr(reason, VERDICT_BASE_WHOLE))
+	if (s->repeat.job)
+		draw_wait_step(out, s);
+	else if (strstr(reason, VERDICT_BASE_WHOLE))
 		emit_raw(out, "once the base is interleaved, too, calls are paired, which decides more");
 	else if (strstr(reason, VERDICT_INTERLEAVE))
 		emit_raw(out, "interleave the program (doc/howto/add-a-repository.md#an-interleaved-program)");
@@ -170,6 +202,7 @@ static struct step step_of(const struct outcome *o)
 		.base_how = o->base_how,
 		.job = o->job,
 		.alert = o->alert,
+		.repeat = o->repeat,
 		.is_quick = o->headline.is_quick,
 		.reason = o->headline.reason,
 		.is_whole = o->is_whole };
