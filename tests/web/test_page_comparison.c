@@ -258,7 +258,7 @@ static void a_gain_has_a_cause_and_a_next_step(void **state)
 	ok(body_store(f->db, id, &err));
 	ok(db_commit(f->db, &err));
 	struct answer a = get(run, "/comparisons/1");
-	assert_non_null(strstr(a.body, "<b>Why:</b> phase <b>run</b> 1.6000 \u2192 1.5200 ms: 0.08 of the "));
+	assert_non_null(strstr(a.body, "<b>Why:</b> phase <b>run</b> 1.6000 \u2192 1.5200 ms, of the call\u2019s "));
 	assert_non_null(strstr(a.body, "<b>What to do:</b> nothing to fix here.</p>"));
 	assert_null(strstr(a.body, "Answer A"));
 	answer_free(&a);

@@ -126,8 +126,13 @@ static void test_page_peer(void **state)
 		WORDS("of the speed of fast", "<td class=n>50.0</td><td class=n>48.5</td>",
 			"over the base, timed side by side with it in", "% fast</th>",
 			" of its speed, geometric mean of 1 cell;"));
-	expect_page(run, "/comparisons/3", WORDS("slower", "Against <b>fast</b>, of 1 cell the default provider has 1 slower"));
-	expect_page(run, "/peers", WORDS("<h1>kernels has 50.0 % of the speed of fast", "kernels against fast", "<b>50.0"));
+	expect_page(run, "/comparisons/3",
+		WORDS(" next to fast: 1 of 1 cell 50.0 % slower</h1>",
+			"Against <b>fast</b>, of 1 cell the default provider has 1 slower", ". The worst is <span",
+			"<code>flopwatch profile C3</code> finds the causes"));
+	expect_page(run, "/peers",
+		WORDS(" next to fast: 1 of 1 cell 50.0 % slower</h1>", " against fast</h2>", "<b>50.0",
+			"; 1 slower, worst <a href=\"/comparisons/3?open=0#c0\">"));
 	expect_page(run, "/peers?repo=nobody", WORDS("No peer comparison yet."));
 }
 

@@ -165,6 +165,7 @@ static const struct word {
 	{ "slower", "\u25bd", "plain" }, /* than a peer: a fact, not an alarm */
 	{ "faster", "\u25b3", "plain" },
 	{ "level", "=", "plain" },
+	{ "mixed", "\u2276", "plain" }, /* some cells slower than a peer's, others faster */
 	{ "no_pair", "\u2260", "plain" },
 	{ "done", "\u2713", "plain" },
 	{ "ok", "\u2713", "good" },

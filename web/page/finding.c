@@ -27,20 +27,6 @@ bool comparison_has_flag(const struct comparison_cell *cell, const char *flag)
 
 /* ---- the finding ------------------------------------------------------------------------------------------------------ */
 
-static void side_by_side(const struct comparison *c, struct buf *out)
-{
-	int slower = comparison_count(c, VERDICT_REGRESSION), faster = comparison_count(c, VERDICT_IMPROVEMENT);
-	if (c->kind == JOBKIND_PEER)
-		buf_printf(out, " next to %s: ", *c->base.provider ? c->base.provider : "another provider");
-	else
-		buf_puts(out, c->kind == JOBKIND_ENVIRONMENT ? " in another environment: " : " in another configuration: ");
-	if (slower || faster)
-		buf_printf(out, "%d slower, %d faster of %d cells", slower, faster, c->n_cells);
-	else
-		buf_printf(out, "%s in %d cells", verdict_label(c->kind, c->verdict), c->n_cells);
-	buf_puts(out, c->quick ? ", in a quick comparison" : "");
-}
-
 /* The smallest change of the cells with this verdict. */
 static double least_of(const struct comparison *c, enum verdict verdict)
 {
@@ -65,6 +51,43 @@ static double change_of(const struct comparison *c, enum verdict verdict)
 {
 	struct comparison_cell *most = comparison_find_most_changed(c, verdict);
 	return most ? comparison_judged(most).change_pct : NAN;
+}
+
+static void put_moved(struct buf *out, int n, const char *of, double most_pct, const char *word)
+{
+	buf_printf(out, "%d%s", n, of);
+	if (isfinite(most_pct))
+		buf_printf(out, "%s %.1f %%", n > 1 ? " up to" : "", fabs(most_pct));
+	buf_printf(out, " %s", word);
+}
+
+bool finding_moved(struct buf *out, const struct moved *m)
+{
+	char of[40];
+	snprintf(of, sizeof of, " of %d cell%s", m->cells, m->cells == 1 ? "" : "s");
+	if (m->slower)
+		put_moved(out, m->slower, of, m->worst_pct, "slower");
+	if (m->slower && m->faster)
+		buf_puts(out, ", ");
+	if (m->faster)
+		put_moved(out, m->faster, m->slower ? "" : of, m->best_pct, "faster");
+	return m->slower || m->faster;
+}
+
+static void side_by_side(const struct comparison *c, struct buf *out)
+{
+	if (c->kind == JOBKIND_PEER)
+		buf_printf(out, " next to %s: ", *c->base.provider ? c->base.provider : "another provider");
+	else
+		buf_puts(out, c->kind == JOBKIND_ENVIRONMENT ? " in another environment: " : " in another configuration: ");
+	const struct moved moved = { .cells = c->n_cells,
+		.slower = comparison_count(c, VERDICT_REGRESSION),
+		.faster = comparison_count(c, VERDICT_IMPROVEMENT),
+		.worst_pct = change_of(c, VERDICT_REGRESSION),
+		.best_pct = change_of(c, VERDICT_IMPROVEMENT) };
+	if (!finding_moved(out, &moved))
+		buf_printf(out, "%s in %d cells", verdict_label(c->kind, c->verdict), c->n_cells);
+	buf_puts(out, c->quick ? ", in a quick comparison" : "");
 }
 
 /* The class of the first failure. */
@@ -113,6 +136,10 @@ void comparison_finding(const struct comparison *c, struct buf *out)
 	else
 		buf_printf(&subject, "%.10s", c->target.commit);
 	if (comparison_is_side_by_side(c)) {
+		if (!*c->branch && *c->around->branch) {
+			buf_puts(&subject, " of ");
+			branch_text(&subject, c->around->branch);
+		}
 		buf_puts(out, subject.data);
 		side_by_side(c, out);
 	} else if (c->kind == JOBKIND_SELFCHECK && !c->is_new && c->verdict == VERDICT_UNCHANGED && !*c->identical_by) {

@@ -73,11 +73,34 @@ static bool is_equal_by_comment(const struct comparison *c)
 	return strcmp(c->identical_by, "comment") == 0 && c->n_cells > 0;
 }
 
+/* The verdict as a word; of two implementations "mixed" where some cells are slower and others faster. */
+static const char *label_of(const struct comparison *c)
+{
+	bool is_mixed = comparison_is_side_by_side(c) && comparison_count(c, VERDICT_REGRESSION) &&
+			comparison_count(c, VERDICT_IMPROVEMENT);
+	return is_mixed ? "mixed" : verdict_label(c->kind, c->verdict);
+}
+
+/* The counts next to another implementation, and its slowest and its fastest cell. */
+static void beside_sentence(struct buf *out, const struct comparison *c)
+{
+	struct comparison_cell *worst = comparison_first(c, VERDICT_REGRESSION), *best = comparison_first(c, VERDICT_IMPROVEMENT);
+	comparison_peer_sentence(out, c);
+	if (worst) {
+		emit_raw(out, ". The worst is ");
+		moved_cell(out, worst);
+	}
+	if (best) {
+		emit_raw(out, worst ? ", the best " : ". The best is ");
+		moved_cell(out, best);
+	}
+}
+
 static void sentence(struct buf *out, const struct comparison *c)
 {
-	emit_format(out, "<p class=lead>%s{verdict} ", verdict_label(c->kind, c->verdict));
+	emit_format(out, "<p class=lead>%s{verdict} ", label_of(c));
 	if (comparison_is_side_by_side(c))
-		comparison_peer_sentence(out, c);
+		beside_sentence(out, c);
 	else if (c->verdict == VERDICT_REGRESSION || c->verdict == VERDICT_IMPROVEMENT)
 		moved_sentence(out, c);
 	else if (is_equal_by_comment(c))
@@ -146,7 +169,7 @@ static void draw_evidence(struct buf *out, const struct comparison *c)
 		emit_raw(out, ".</p>\n");
 }
 
-/* The phase that moved a cell, with its time: "phase run 9.91 -> 9.56 ms: 0.35 of the 0.36 ms that a call gained". False: none is named. */
+/* The phase that moved a cell: "phase run 9.91 -> 9.56 ms, of the call's 10.3 -> 9.94 ms, by medians". False: none is named. */
 static bool write_phase(struct buf *out, struct comparison_cell *cell)
 {
 	const char *cause = comparison_decided(cell) ? NULL : comparison_cause(cell);
@@ -157,9 +180,9 @@ static bool write_phase(struct buf *out, struct comparison_cell *cell)
 		if (!cause || strcmp(comparison_text(phase, "phase"), cause) != 0)
 			continue;
 		double base_ms = comparison_number(phase, "base_ms"), target_ms = comparison_number(phase, "target_ms");
-		emit_format(out, "phase <b>%s</b> %f{ms} \u2192 %f{ms} ms: ", cause, base_ms, target_ms);
-		emit_rawf(out, "%.3g of the %.3g ms that a call %s", fabs(target_ms - base_ms),
-			fabs(cell->target_ms - cell->base_ms), cell->target_ms < cell->base_ms ? "gained" : "lost");
+		emit_format(out,
+			"phase <b>%s</b> %f{ms} \u2192 %f{ms} ms, of the call\u2019s %f{ms} \u2192 %f{ms} ms, by medians", cause,
+			base_ms, target_ms, cell->base_ms, cell->target_ms);
 		return true;
 	}
 	return false;
@@ -181,6 +204,22 @@ static void why_faster(struct buf *out, const struct comparison *c)
 	buf_fini(&phase);
 }
 
+/* No alert requests a profile next to another implementation. Err: the database's. */
+static int why_beside(struct db *db, struct buf *out, const struct comparison *c, struct fw_err *err)
+{
+	char profile[WHY_STAMP_SIZE];
+	if (!comparison_count(c, VERDICT_REGRESSION))
+		return 0;
+	if (why_stamp(db, c->id, profile, err) != 0)
+		return -1;
+	if (*profile)
+		emit_raw(out, "<p><b>Why:</b> the opened cells have the profile.</p>\n");
+	else
+		emit_rawf(out, "<p><b>Why:</b> not profiled; <code>flopwatch profile C%lld</code> finds the causes.</p>\n",
+			(long long)c->id);
+	return 0;
+}
+
 static void draw_step(struct buf *out, const struct comparison *c)
 {
 	const struct comparison_cell *undecided = comparison_find_most_changed(c, VERDICT_UNDECIDED);
@@ -189,6 +228,7 @@ static void draw_step(struct buf *out, const struct comparison *c)
 		.base_how = c->base_how,
 		.job = c->job,
 		.alert = { c->around->alert, c->around->alert_state },
+		.repeat = c->around->repeat,
 		.is_quick = c->quick,
 		.reason = undecided ? undecided->reason : NULL };
 	emit_raw(out, "<p><b>What to do:</b> ");
@@ -206,6 +246,8 @@ static int comparison_lead(struct db *db, struct buf *out, const struct comparis
 		draw_evidence(out, c);
 		why_faster(out, c);
 		result = explained_line(db, out, c->around->alert, c, err);
+	} else {
+		result = why_beside(db, out, c, err);
 	}
 	draw_step(out, c);
 	emit_raw(out, "</div>\n");
@@ -734,7 +776,13 @@ static void actions(struct buf *out, const struct comparison *c)
 		if (alertstate_is_live(c->around->alert_state))
 			emit_rawf(out, "<a class=button href=\"/alerts/%lld#answer\">Answer</a>", alert);
 	}
-	layout_button(out, "jobs", job, "retry", "Measure again");
+	if (c->around->repeat.job) {
+		emit_raw(out, "<span>");
+		step_draw_repeat(out, &c->around->repeat);
+		emit_raw(out, "</span>");
+	} else {
+		layout_button(out, "jobs", job, "retry", "Measure again");
+	}
 	if (worst)
 		emit_rawf(out, "<a class=button href=\"?open=%d#reproduce-%d\">Reproduce</a>", worst->n, worst->n);
 	emit_rawf(out, "<a class=button data-copies href=\"/api/v1/comparisons/%lld.md\">Markdown</a></div>\n", id);
@@ -744,9 +792,9 @@ static void crumbs(struct buf *out, const struct comparison *c)
 {
 	emit_format(out, "<p class=\"dim crumbs\">C%lld: <a href=\"/comparisons?repo=%s\">%s</a>", (long long)c->id, c->repo,
 		c->repo);
-	if (*c->branch)
-		emit_format(
-			out, " / <a href=\"/comparisons?repo=%s&amp;branch=%s\">%s{branch}</a>", c->repo, c->branch, c->branch);
+	if (*c->around->branch)
+		emit_format(out, " / <a href=\"/comparisons?repo=%s&amp;branch=%s\">%s{branch}</a>", c->repo, c->around->branch,
+			c->around->branch);
 	if (c->kind != JOBKIND_COMPARE)
 		emit_format(out, ", a %s", jobkind_name(c->kind));
 	emit_format(out, "%-s: %s{commit} %s%-s", c->quick ? ", a quick comparison" : "", c->target.commit, c->target.subject,
@@ -797,7 +845,7 @@ static int draw(struct site *site, struct http_response *response, int64_t id, c
 		comparison_finding(&c, &title);
 		snprintf(data, sizeof data, "/api/v1/comparisons/%lld", (long long)id);
 		buf_room(out, USUAL_BYTES);
-		layout_begin(response, title.data, "comparisons", "alert. job.done profile.");
+		layout_begin(response, title.data, "comparisons", "alert. job.queued job.state job.done profile.");
 		actions(out, &c);
 		crumbs(out, &c);
 		part(out, &c);

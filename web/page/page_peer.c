@@ -65,23 +65,71 @@ struct peer_lines {
 	struct buf *out;
 	int64_t comparison;
 	double most_tflops;
+	struct moved moved;
+	struct buf worst, best; /* of its cells, as links */
 };
 
-static void take_most(void *arg, const struct store_cell *row)
+static void name_cell(struct buf *out, int64_t comparison, const struct store_cell *row)
+{
+	emit_format(out, "<a href=\"/comparisons/%lld?open=%d#c%d\">%s{case %s %lld} %s</a>", (long long)comparison, row->n,
+		row->n, row->key, row->title, (long long)row->size, row->direction);
+}
+
+/* Whether this change is larger than the largest one until now, which it becomes. */
+static bool is_most(const struct store_cell *row, double *most_pct)
+{
+	if (!isfinite(row->change_pct) || fabs(row->change_pct) <= fabs(*most_pct))
+		return false;
+	*most_pct = row->change_pct;
+	return true;
+}
+
+static void take_cell(void *arg, const struct store_cell *row)
 {
 	struct peer_lines *lines = arg;
+	struct moved *m = &lines->moved;
+	struct buf *most = NULL;
 	double both_tflops =
 		unit_max(view_tflops(row->flops, row->base_median_ms), view_tflops(row->flops, row->target_median_ms));
 	lines->most_tflops = unit_max(lines->most_tflops, both_tflops);
+	m->cells++;
+	m->slower += row->verdict == VERDICT_REGRESSION;
+	m->faster += row->verdict == VERDICT_IMPROVEMENT;
+	if (row->verdict == VERDICT_REGRESSION && is_most(row, &m->worst_pct))
+		most = &lines->worst;
+	else if (row->verdict == VERDICT_IMPROVEMENT && is_most(row, &m->best_pct))
+		most = &lines->best;
+	if (!most)
+		return;
+	buf_clear(most);
+	name_cell(most, lines->comparison, row);
+}
+
+/* Own: fini_lines, also after an error. */
+static int read_lines(struct db *db, int64_t comparison, struct buf *out, struct peer_lines *lines, struct fw_err *err)
+{
+	*lines = (struct peer_lines){
+		.out = out, .comparison = comparison, .most_tflops = NAN, .moved = { .worst_pct = NAN, .best_pct = NAN }
+	};
+	buf_init(&lines->worst, 1 << 12);
+	buf_init(&lines->best, 1 << 12);
+	return view_cells(db, comparison, take_cell, lines, err);
+}
+
+static void fini_lines(struct peer_lines *lines)
+{
+	lines->out->failed |= lines->worst.failed || lines->best.failed;
+	buf_fini(&lines->worst);
+	buf_fini(&lines->best);
 }
 
 static void cell_line(void *arg, const struct store_cell *row)
 {
 	const struct peer_lines *lines = arg;
 	struct buf *out = lines->out;
-	emit_rawf(out, "<tr><th scope=row><a href=\"/comparisons/%lld?open=%d#c%d\">", (long long)lines->comparison, row->n,
-		row->n);
-	emit_format(out, "%s{case %s %lld} %s</a></th>", row->key, row->title, (long long)row->size, row->direction);
+	emit_raw(out, "<tr><th scope=row>");
+	name_cell(out, lines->comparison, row);
+	emit_raw(out, "</th>");
 	struct unit unit = unit_of_rates(lines->most_tflops);
 	speed(out, unit, view_tflops(row->flops, row->target_median_ms), row->target_median_ms);
 	speed(out, unit, view_tflops(row->flops, row->base_median_ms), row->base_median_ms);
@@ -132,28 +180,53 @@ static void before(struct drawing *d, const struct beside *now)
 	emit_raw(d->out, "</ol></details>");
 }
 
+/* How many cells are slower and faster, with the most of both, and what follows from it. */
+static void draw_lead(struct buf *out, const struct beside *b, const struct peer_lines *lines)
+{
+	const struct moved *m = &lines->moved;
+	emit_raw(out, "<p class=lead>");
+	if (isfinite(b->geomean_pct))
+		emit_rawf(out, "<b>%.1f\u00a0%%</b> of its speed, geometric mean of %d of %d cells", b->geomean_pct, b->timed,
+			b->cells);
+	else
+		emit_rawf(out, "None of %d cells has times of both providers", b->cells);
+	if (lines->worst.len)
+		emit_format(out, "; %d slower, worst %-s %f{decided %d}", m->slower, lines->worst.data, m->worst_pct, true);
+	if (lines->best.len)
+		emit_format(out, "; %d faster, best %-s %f{decided %d}", m->faster, lines->best.data, m->best_pct, true);
+	emit_raw(out, ".</p>");
+	if (m->slower)
+		emit_rawf(out, "<p><b>Why:</b> <code>flopwatch profile C%lld</code> finds the causes. ", (long long)b->id);
+	emit_rawf(out, "%s<b>What to do:</b> nothing, peers open no alert.</p>", m->slower ? "" : "<p>");
+}
+
 static int draw_peer(struct drawing *d, const struct beside *b, struct fw_err *err)
 {
 	struct buf *out = d->out;
-	struct peer_lines lines = { out, b->id, NAN };
+	struct peer_lines lines;
+	struct view_around around;
 	char columns[96];
-	emit_format(out, "<section><h2>%s against %s</h2><p class=lead>", b->repo, b->provider);
-	if (isfinite(b->geomean_pct))
-		emit_rawf(out, "<b>%.1f\u00a0%%</b> of its speed, geometric mean of %d of %d cells.", b->geomean_pct, b->timed,
-			b->cells);
-	else
-		emit_rawf(out, "None of %d cells has times of both providers.", b->cells);
-	emit_format(out, "</p><p>%s{commit} %s, suite %s on %s, %lld{comparison}, %lld{time}</p>", b->commit, b->subject,
-		b->suite, b->device_name, (long long)b->id, (long long)b->finished_at);
-	before(d, b);
-	int result = view_cells(d->site->db, b->id, take_most, &lines, err);
-	const char *unit = unit_of_rates(lines.most_tflops).name;
-	snprintf(columns, sizeof columns, "Cell|~>Ours, %s|~>Peer, %s|>Of its speed|~>95 %% interval|", unit, unit);
-	layout_table(out, columns);
-	if (result == 0)
+	int result = read_lines(d->site->db, b->id, out, &lines, err) != 0 || view_around(d->site->db, b->id, &around, err) != 0
+			     ? -1
+			     : 0;
+	if (result == 0) {
+		emit_format(out, "<section><h2>%s", b->repo);
+		if (*around.branch)
+			emit_format(out, " %s{branch}", around.branch);
+		emit_format(out, " against %s</h2>", b->provider);
+		draw_lead(out, b, &lines);
+		emit_format(out, "<p>%s{commit} %s, suite %s on %s, %lld{comparison}, %lld{time}</p>", b->commit, b->subject,
+			b->suite, b->device_name, (long long)b->id, (long long)b->finished_at);
+		before(d, b);
+		const char *unit = unit_of_rates(lines.most_tflops).name;
+		snprintf(
+			columns, sizeof columns, "Cell|~>Ours, %s|~>Peer, %s|>Of its speed|~>95 %% interval|Verdict", unit, unit);
+		layout_table(out, columns);
 		result = view_cells(d->site->db, b->id, cell_line, &lines, err);
-	layout_table_end(out);
-	emit_raw(out, "</section>\n");
+		layout_table_end(out);
+		emit_raw(out, "</section>\n");
+	}
+	fini_lines(&lines);
 	return result;
 }
 
@@ -192,8 +265,32 @@ static int draw(struct drawing *d, const char *repo, struct fw_err *err)
 	return 0;
 }
 
-/* "kernels has 103.8 % of the speed of cudnn, and 1 more peer": of the newest comparison. */
-static void write_title(struct buf *out, const struct drawing *d)
+/* Append "kernels main next to cudnn: 2 of 20 cells up to 2.8 % slower, 6 up to 11.1 % faster". */
+static int write_newest(struct drawing *d, struct buf *out, const struct beside *b, struct fw_err *err)
+{
+	struct peer_lines lines;
+	struct view_around around;
+	int result = read_lines(d->site->db, b->id, out, &lines, err) != 0 || view_around(d->site->db, b->id, &around, err) != 0
+			     ? -1
+			     : 0;
+	buf_puts(out, b->repo);
+	if (result == 0 && *around.branch) {
+		buf_puts(out, " ");
+		branch_text(out, around.branch);
+	}
+	if (!isfinite(b->geomean_pct)) {
+		buf_printf(out, " has no times next to %s", b->provider);
+	} else {
+		buf_printf(out, " next to %s: ", b->provider);
+		if (!finding_moved(out, &lines.moved))
+			buf_printf(out, "level in %d of %d cells", b->timed, b->cells);
+	}
+	fini_lines(&lines);
+	return result;
+}
+
+/* Of the newest comparison, and the number of others. */
+static int write_title(struct drawing *d, struct buf *out, struct fw_err *err)
 {
 	const struct beside *newest = NULL;
 	int n = 0;
@@ -204,12 +301,11 @@ static void write_title(struct buf *out, const struct drawing *d)
 	}
 	if (!newest)
 		buf_puts(out, "Peers");
-	else if (isfinite(newest->geomean_pct))
-		buf_printf(out, "%s has %.1f %% of the speed of %s", newest->repo, newest->geomean_pct, newest->provider);
-	else
-		buf_printf(out, "%s has no times next to %s", newest->repo, newest->provider);
+	else if (write_newest(d, out, newest, err) != 0)
+		return -1;
 	if (n > 1)
 		buf_printf(out, ", and %d more peer%s", n - 1, n == 2 ? "" : "s");
+	return 0;
 }
 
 int page_peers(struct site *site, struct http_request *r, struct http_response *response, struct fw_err *err)
@@ -219,12 +315,12 @@ int page_peers(struct site *site, struct http_request *r, struct http_response *
 	struct buf title;
 	if (view_peers(site->db, repo, NULL, SERIES_MAX + 1, take, &d, err) != 0)
 		return -1;
-	buf_init(&title, 1 << 12);
-	write_title(&title, &d);
+	buf_init(&title, FINDING_BYTES);
+	int result = write_title(&d, &title, err);
 	layout_begin(response, title.data, "peers", "job.done");
 	response->body.failed |= title.failed;
 	buf_fini(&title);
-	if (draw(&d, repo, err) != 0)
+	if (result != 0 || draw(&d, repo, err) != 0)
 		return -1;
 	return layout_end(response, "/api/v1/peers", 0);
 }

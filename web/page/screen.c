@@ -568,8 +568,12 @@ static void causes(struct buf *out, const struct why *w)
 				layout_table(out, "Cause|>Explains ms|~Share|How sure");
 			cause_row(out, &w->cause[i]);
 		}
-	if (n)
-		layout_table_end(out);
+	if (n == 0)
+		return;
+	layout_table_end(out);
+	emit_raw(out,
+		"<p><small>Milliseconds by the verdict: its change, from pairs of calls, of the base\u2019s median; the two "
+		"medians differ by slightly more or less.</small></p>\n");
 }
 
 static void configurations(struct buf *out, const struct why *w)
