@@ -332,7 +332,7 @@ static int draw_pushes(struct branch_page *page)
 	struct buf *out = &page->response->body;
 	struct view_filter filter = { .repo = page->repo, .branch = page->branch, .limit = PUSHES_MAX };
 	emit_raw(out, "<h2>Pushes</h2>");
-	layout_table(out, "Push|Verdict|>Worst / best|~Author|~Suite|~Judged");
+	layout_table(out, "Push|Verdict|>Worst / best<small class=ends>95 % interval</small>|~Author|~Suite|~Judged");
 	int result = view_comparisons(page->site->db, &filter, push_row, page, page->err);
 	layout_table_end(out);
 	emit_format(out, "<p><a href=\"/comparisons?repo=%s&amp;branch=%s\">All comparisons</a> of this branch</p>\n", page->repo,
@@ -402,10 +402,11 @@ static int draw_branch(struct branch_page *page, const struct view_branch *row, 
 	buf_init(&title, NAME_BYTES + 256);
 	int result = write_title(page, &title, row, &headline, slow);
 	layout_begin(page->response, title.data, "branch", "job.queued job.state job.done alert. branch.");
-	out->failed |= title.failed;
-	buf_fini(&title);
+	alarms.title = title.data;
 	layout_live(out, "branch", "The branch changed");
 	result = alarms_read(&alarms, page->err) != 0 ? -1 : result;
+	out->failed |= title.failed;
+	buf_fini(&title);
 	if (result == 0)
 		alarms_draw(out, &alarms);
 	if (result == 0 && slow && !alarms_contain(&alarms, slow->alert)) /* it is acknowledged, so that it has no bar */

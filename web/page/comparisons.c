@@ -168,7 +168,8 @@ int page_comparisons(struct site *site, struct http_request *r, struct http_resp
 	if (result == 0)
 		result = filter_form(&d, d.out, &filter, since ? since : "", err);
 	layout_live(d.out, "list", "A comparison finished");
-	layout_table(d.out, ">No.|Verdict|>Worst / best|Branch|~Target|~Base|~Repository|~Suite|~Finished");
+	layout_table(d.out,
+		">No.|Verdict|>Worst / best<small class=ends>95 % interval</small>|Branch|~Target|~Base|~Repository|~Suite|~Finished");
 	buf_append(d.out, rows.data, rows.len);
 	d.out->failed |= rows.failed || title.failed;
 	buf_fini(&rows);

@@ -107,10 +107,9 @@ void headline_sentence(struct buf *out, const char *subject, const struct headli
 void headline_change(struct buf *out, const struct headline *t, enum verdict verdict, double pct)
 {
 	double change_pct = isfinite(t->change_pct) ? t->change_pct : pct;
-	if (verdict == VERDICT_UNDECIDED && isfinite(change_pct))
-		emit_raw(out, "<span class=\"dim words\">undecided: </span>");
 	layout_decided(out, change_pct, verdict_is_change(verdict));
 	if (!isfinite(t->change_pct) || !isfinite(t->low_pct) || !isfinite(t->high_pct))
 		return;
-	emit_format(out, "<small class=ends>%.2f{signed}\u00a0\u2026\u00a0%.2f{signed}</small>", t->low_pct, t->high_pct);
+	emit_format(out, "<small class=ends title=\"95 %% interval\">%.2f{signed}\u00a0\u2026\u00a0%.2f{signed}</small>",
+		t->low_pct, t->high_pct);
 }

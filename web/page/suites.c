@@ -85,7 +85,7 @@ static int suite_row(struct db *db, struct buf *out, const struct commit_suite *
 int suites_table(struct db *db, struct buf *out, const struct commit_verdict *v, struct fw_err *err)
 {
 	int result = 0;
-	layout_table(out, "Suite|Verdict|>Worst / best|Job|~Why");
+	layout_table(out, "Suite|Verdict|>Worst / best<small class=ends>95 % interval</small>|Job|~Why");
 	for (int i = 0; i < v->n && result == 0; i++)
 		result = suite_row(db, out, &v->suite[i], err);
 	layout_table_end(out);
