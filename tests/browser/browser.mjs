@@ -64,8 +64,8 @@ export async function pagesOf(server, { comparison, cell, items }) {
 	};
 	const [alert] = (await json(`${server}/api/v1/alerts?limit=1`)).items;
 	if (alert) pages.alert = `/alerts/${alert.id}`;
-	const [bisect] = (await json(`${server}/api/v1/bisects?limit=1`)).items;
-	if (bisect) pages.bisect = `/bisects/${bisect.id}`;
+	for (const { id, state } of (await json(`${server}/api/v1/bisects`)).items)
+		pages[state === "done" ? "bisect" : `bisect-${state}`] ??= `/bisects/${id}`;
 	const [running] = (await json(`${server}/api/v1/jobs?state=measuring&limit=1`)).items;
 	if (running) pages["job-running"] = `/jobs/${running.id}`;
 	const peer = items.find((c) => c.kind === "peer");

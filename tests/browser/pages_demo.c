@@ -279,11 +279,25 @@ static void tip(const char *key, const char *display, unsigned n)
 	ok(store_tip_put(story.f.db, story.f.repo, key, display, sha_of(n), true, story.now_ms, &err));
 }
 
+static int64_t last_comparison(void)
+{
+	int64_t id = 0;
+	struct stmt *s = db_stmt(story.f.db, "SELECT max(id) FROM comparison", &err);
+	assert_non_null(s);
+	assert_int_equal(stmt_first_int(s, &id, &err), 1);
+	return id;
+}
+
 /* A profile of one cell: the counters of a recorded shape, scaled to the times of the demo. */
-static void explain(int64_t profile, int n, const struct cell *c, const char *file, double d)
+static void explain(int64_t profile, int n, const struct cell *c, const char *file)
 {
 	struct profile_case *reported = profile_case_new(file);
-	double factor = usual_ms(c) / reported->e.base_ms; /* as if the kernel had that much more work */
+	double base_ms, change_pct;
+	struct stmt *s =
+		db_query(story.f.db, &err, "SELECT base_median_ms, change_pct FROM cell WHERE comparison = :id AND key = :key",
+			"id=%ld key=%s", last_comparison(), c->key);
+	assert_int_equal(stmt_first(s, &err, base_ms, change_pct), 1);
+	double factor = base_ms / reported->e.base_ms; /* as if the kernel had that much more work */
 	for (size_t i = 0, kernel = 0; i < reported->n_lines; i++) {
 		struct msg_kernel *k = &reported->line[i].u.kernel;
 		if (reported->line[i].t != MSG_KERNEL)
@@ -294,17 +308,8 @@ static void explain(int64_t profile, int n, const struct cell *c, const char *fi
 				reported->value[kernel][v].value = k->value[v].value *= factor;
 		kernel++;
 	}
-	profile_cell_put(&story.f, profile, n, c->key, reported, usual_ms(c), usual_ms(c) * exp(d));
+	profile_cell_put(&story.f, profile, n, c->key, reported, base_ms, base_ms / (1 + change_pct / 100));
 	profile_case_free(reported);
-}
-
-static int64_t last_comparison(void)
-{
-	int64_t id = 0;
-	struct stmt *s = db_stmt(story.f.db, "SELECT max(id) FROM comparison", &err);
-	assert_non_null(s);
-	assert_int_equal(stmt_first_int(s, &id, &err), 1);
-	return id;
 }
 
 /* The cause of the regression of the sparse backward, for the alert of its comparison. */
@@ -318,7 +323,7 @@ static void explained(int64_t alert)
 		for (int i = 0; i < story.suite.n_cells; i++) {
 			const struct cell *c = &story.suite.cell[i];
 			if (strstr(c->key, cells[n]) && c->direction == DIRECTION_BACKWARD)
-				explain(profile, n, c, files[n], sparse_backward(c));
+				explain(profile, n, c, files[n]);
 		}
 }
 
@@ -386,8 +391,8 @@ static void in_range(unsigned base, unsigned target, unsigned n)
 /* A bisect that a user requested over pushes of main, which found the slower one. */
 static void bisected(void)
 {
-	char text[1024];
-	struct store_bisect b = { .repo = story.f.repo, .origin = "api" };
+	char text[2048];
+	struct store_bisect b = { .repo = story.f.repo, .origin = "api", .who = "noor" };
 	snprintf(b.good_sha, sizeof b.good_sha, "%s", sha_of(SLOWER_PUSH - 4));
 	snprintf(b.bad_sha, sizeof b.bad_sha, "%s", sha_of(SLOWER_PUSH + 4));
 	snprintf(b.suite, sizeof b.suite, "ffa");
@@ -396,14 +401,48 @@ static void bisected(void)
 	for (int n = 0; n <= 8; n++)
 		ok(store_bisect_commit(story.f.db, b.id, n, sha_of((unsigned)(SLOWER_PUSH - 4 + n)), &err));
 	snprintf(text, sizeof text,
+		"INSERT INTO bisect_cell (bisect, n, word) SELECT %lld, c.n, c.key FROM comparison x JOIN cell c ON c.comparison = x.id "
+		"AND c.verdict = 'regression' WHERE x.target_sha = '%s'; "
 		"UPDATE bisect SET n_jobs = 3, state = 'done', state_why = 'culprit: %.12s forward: wider tiles (-2.9 %%), named with "
 		"probability above 0.9999', ended_at = %lld, culprits = (SELECT json_array(json_object('from', '%s', 'to', '%s', "
 		"'commits', 1, 'skipped', 0, 'subject', 'forward: wider tiles', 'author', 'Ada Brandt', 'confirmed', json('true'), "
 		"'change_pct', min(c.decided_pct), 'probability', 0.99996, 'comparison', x.id, 'cells', json_group_array(c.key))) FROM "
 		"comparison x JOIN cell c ON c.comparison = x.id AND c.verdict = 'regression' WHERE x.target_sha = '%s') WHERE id = %lld",
-		sha_of(SLOWER_PUSH), (long long)story.now_ms + 240000, sha_of(SLOWER_PUSH - 1), sha_of(SLOWER_PUSH),
-		sha_of(SLOWER_PUSH), (long long)b.id);
+		(long long)b.id, sha_of(SLOWER_PUSH), sha_of(SLOWER_PUSH), (long long)story.now_ms + 240000,
+		sha_of(SLOWER_PUSH - 1), sha_of(SLOWER_PUSH), sha_of(SLOWER_PUSH), (long long)b.id);
 	ok(db_script(story.f.db, text, &err));
+}
+
+/* A bisect over pushes of main that a user requested, with a suite that pushes do not run. */
+static struct store_bisect requested(const char *who, unsigned good, unsigned bad)
+{
+	struct store_bisect b = { .repo = story.f.repo, .origin = "api", .suite = "long" };
+	snprintf(b.who, sizeof b.who, "%s", who);
+	snprintf(b.good_sha, sizeof b.good_sha, "%s", sha_of(good));
+	snprintf(b.bad_sha, sizeof b.bad_sha, "%s", sha_of(bad));
+	return b;
+}
+
+/* One that failed, and one that waits for a job, which compares both ends. */
+static void bisecting(void)
+{
+	char why[160];
+	struct store_bisect failed = requested("ada", MAIN_PUSHES, 2), waiting = requested("kim", 2, 16);
+	struct store_job job = {
+		.repo = story.f.repo, .kind = JOBKIND_BISECT, .suite = "long", .origin = "bisect", .base_how = "given"
+	};
+	snprintf(why, sizeof why, "%.12s is not among the first 2 first-parent ancestors of %.12s", failed.good_sha,
+		failed.bad_sha);
+	ok(store_bisect_insert(story.f.db, &failed, story.now_ms - HOUR_MS, &err));
+	ok(store_bisect_state(story.f.db, failed.id, "failed", why, story.now_ms - HOUR_MS, &err));
+	ok(store_bisect_insert(story.f.db, &waiting, story.now_ms, &err));
+	for (int n = 0; n <= 14; n++)
+		ok(store_bisect_commit(story.f.db, waiting.id, n, sha_of((unsigned)n + 2), &err));
+	ok(store_bisect_state(story.f.db, waiting.id, "measuring", "", story.now_ms, &err));
+	snprintf(job.base_sha, sizeof job.base_sha, "%s", sha_of(2));
+	snprintf(job.target_sha, sizeof job.target_sha, "%s", sha_of(16));
+	ok(store_job_insert(story.f.db, &job, story.now_ms, &err));
+	ok(store_bisect_wait(story.f.db, waiting.id, job.id, 0, 14, &err));
 }
 
 static void branches(void)
@@ -456,6 +495,7 @@ static void queue(void)
 	ok(db_script(story.f.db, text, &err));
 	ok(store_job_log(story.f.db, running, story.now_ms - 40000, "base built from cache", &err));
 	ok(store_job_log(story.f.db, running, story.now_ms - 20000, "20 cells of both sides accepted", &err));
+	bisecting();
 }
 
 static void report(const char *folder)

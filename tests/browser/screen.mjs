@@ -105,7 +105,7 @@ for (const page of [unfolded, folded]) await page.context().close();
 await test("one screen of home says which branch, how much, which cells, why and what to do", async () => {
 	const page = await open(1280, "light", "/", false), missing = []; // scripts would draw the page again meanwhile
 	for (const selector of [".alarm b", ".alarm .why a", ".alarm a.button", "tr:has-text('three-stages') .why", "tr:has-text('failed')", ".heat.small tbody tr"])
-		if (!await isAbove(page.locator(selector), 800)) missing.push(selector);
+		if (!await isAbove(page.locator(selector), 800 - 24)) missing.push(selector); // a line to spare
 	const bar = (await page.locator(".alarm").first().innerText()).replace(/\s+/g, " "), title = (await page.title()).replace(/\s+/g, " ");
 	const rows = await page.locator("table").first().locator("tbody tr").allInnerTexts();
 	await page.context().close();
@@ -139,6 +139,28 @@ for (const width of [390, 1280])
 		await page.context().close();
 		return seen;
 	});
+for (const width of [390, 1280])
+	await test(`bisects at ${width}: each says branch, size, cells, culprit, for whom, and what to do`, async () => {
+		const page = await open(width, "light", "/bisects", false), rows = page.locator("#bisects tbody tr");
+		const title = await page.locator("h1").innerText(), seen = await isAbove(rows.last(), 800);
+		const texts = (await rows.allInnerTexts()).map((text) => text.replace(/\s+/g, " "));
+		await page.context().close();
+		const found = texts.find((text) => text.includes("culprit")) ?? "";
+		const wanted = ["Bisect ", "kernels main", "requested by noor", "forward: wider tiles", "8 cells, worst ", "−2.87 %", "push a fix, or answer A"];
+		const missing = wanted.filter((words) => !found.includes(words));
+		if (missing.length) throw new Error(`${found}: ${missing}`);
+		if (title !== "Bisects: 1 found its culprit, 1 is running, 1 failed") throw new Error(title);
+		return seen && texts.some((text) => text.includes("wait for J")) && texts.some((text) => text.includes("request it again"));
+	});
+await test("next to a peer the heading, the sign and the sentence say how many cells are slower and faster", async () => {
+	const page = await open(1280, "light", "/peers", false);
+	const title = await page.locator("h1").innerText(), finding = /2 of 20 cells up to \d\.\d % slower, 6 up to \d+\.\d % faster$/;
+	await page.locator("section p a", { hasText: /^C\d+$/ }).first().click();
+	const own = await page.locator("h1").innerText(), sign = await page.locator(".lead .v").first().innerText();
+	await page.context().close();
+	if (!finding.test(title) || !finding.test(own)) throw new Error(`${title}; ${own}`);
+	return sign.endsWith("mixed");
+});
 await test("a phone has a bar of three pages and More, which has the others", async () => {
 	const page = await open(390, "light", "/", false);
 	const shown = async () => (await page.locator(".top nav a:visible").allInnerTexts()).map((text) => text.replace(/\s*\d+$/, "")).join();
@@ -154,7 +176,7 @@ await test("a time is an age, with the time itself as its title", async () => {
 	await page.context().close();
 	return /^(just now|\d+ (min|h|d) ago)$/.test(text) && /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/.test(title);
 });
-for (const address of ["/", "/branches", ...Object.values(leads), "/repos/kernels", "/settings", "/comparisons", "/jobs", "/devices", "/alerts"]) {
+for (const address of ["/", "/branches", ...Object.values(leads), "/repos/kernels", "/settings", "/comparisons", "/jobs", "/devices", "/alerts", "/bisects", "/bisects/1", "/peers"]) {
 	const page = await open(390, "light", address);
 	for (const width of [390, 900]) {
 		await page.setViewportSize({ width, height: 900 });

@@ -47,11 +47,11 @@ is "after pushes and before the filling of gaps" "$(sql "SELECT DISTINCT priorit
 is "the culprit was measured against its parent" "$(sql "SELECT verdict FROM comparison WHERE id = $(api "bisects/$bisect" | jq '.culprits[0].comparison')")" regression
 like "the alert's history has that" "$(api "alerts?limit=500" | jq -r ".items[] | select(.id == $alert) | .events[].reason")" 'culprit: [0-9a-f]{12} one-6 \(-4\.[0-9] %\), named with probability (above )?0\.999[0-9]$'
 like "its title names what moved" "$(api "alerts?limit=500" | jq -r ".items[] | select(.id == $alert) | .title")" 'attention (for|back)ward .*-4\.[0-9] % in 2 cells, and 1 more group'
-for page in alerts/$alert bisects/$bisect; do
-	like "/$page names it with its probability" "$(curl -s "$FLOPWATCH_SERVER/$page")" '<b>Culprit:</b> <.*one-6 .*named with probability (above )?0\.999[0-9]'
-done
+like "the alert's page names it with its probability" "$(curl -s "$FLOPWATCH_SERVER/alerts/$alert")" '<b>Culprit:</b> <.*one-6 .*named with probability (above )?0\.999[0-9]'
+like "that of the bisect says how sure it is" "$(curl -s "$FLOPWATCH_SERVER/bisects/$bisect")" 'How sure: named with probability (above )?0\.999[0-9]'
 culprit=$(api "bisects/$bisect" | jq -r '.culprits[0].to')
-like "the title of the bisect is its finding" "$(curl -s "$FLOPWATCH_SERVER/bisects/$bisect")" "<h1>Bisect $bisect: ${culprit:0:10} is the culprit: -4\.[0-9] % in 4 cells</h1>"
+like "the title of the bisect is its finding" "$(curl -s "$FLOPWATCH_SERVER/bisects/$bisect")" "<h1>Bisect $bisect: ${culprit:0:10} one-6 made main up to 4\.[0-9] % slower in 4 cells</h1>"
+like "and the list has it with the next step" "$(curl -s "$FLOPWATCH_SERVER/bisects" | tr -d '\n')" "<h1>Bisects: .*<b>main</b></a>, for <a href=\"/alerts/$alert\">A$alert</a>.*culprit <.*one-6.*4 cells, worst <.*push a fix, or <a href=\"/alerts/$alert#answer\">"
 is "its cells are grouped by direction" "$(api "alerts?limit=500" | jq -c ".items[] | select(.id == $alert) | [.groups[] | [.direction, .cells]]")" '[["forward",2],["backward",2]]'
 is "webhook receivers would get both" "$(sql "SELECT count(*) FROM event WHERE kind IN ('alert.opened', 'alert.named')")" 2
 
@@ -121,6 +121,7 @@ is "the next command shows its cause" "$(tail -n 1 <<<"$out")" "next: flopwatch 
 like "the second" "$out" 'two-2'
 like "and the third, as far as can be" "$out" '[0-9a-f]{12}\.\.[0-9a-f]{12} +3 +-8\.[0-9] % .*two-6 builds again'
 is "only the cell that was asked for" "$(api 'bisects?limit=1' | jq -c '.items[0].cells')" '["attention/dense/causal/s64/hq2/hk1/d64/bf16/forward"]'
+is "a bisect by hand names its user" "$(api 'bisects?limit=1' | jq -r '.items[0].who')" local
 branch kernels harmless "$first"
 for n in 1 2 3; do factor 1.0 "harmless-$n"; done
 push kernels harmless

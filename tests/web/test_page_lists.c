@@ -737,6 +737,56 @@ static void an_undecided_job_has_the_advice_to_retry(void **state)
 	expect(run, "/jobs/3", "<h1>kim/tile is undecided in 3 of 3 cells</h1>", true);
 	expect(run, "/jobs/3", "What to do: measure <a href=\"/jobs/3\">J3</a> again; an opened cell shows", true);
 	expect(run, "/jobs/3", "Why: ", true);
+	expect(run, "/comparisons", ">Measure again: J3</a>", true);
+}
+
+/* Queue a job with the same target and another or the same base. */
+static int64_t queue(struct run *run, unsigned base)
+{
+	ok(db_begin(run->f->db, &err));
+	int64_t job = fixture_job(run->f, "kim/tile", base, 0xc1, clock_utc_ms());
+	ok(db_commit(run->f->db, &err));
+	return job;
+}
+
+static void a_queued_measurement_is_not_requested_again(void **state)
+{
+	struct run *run = *state;
+	char queued[96], running[128], text[128];
+	fill_more(run);
+	ok(db_script(run->f->db,
+		"UPDATE comparison SET verdict = 'undecided' WHERE id = 3; UPDATE cell SET verdict = 'undecided' WHERE comparison = 3",
+		&err));
+	ok(body_store(run->f->db, 3, &err));
+	(void)queue(run, 0xb0); /* against another base */
+	expect(run, "/comparisons/3", "action=\"/api/v1/jobs/3/retry\"", true);
+	expect(run, "/jobs/3", "action=\"/api/v1/jobs/3/retry\"", true);
+	long long job = (long long)queue(run, 0xb1);
+	snprintf(queued, sizeof queued, "queued as <a href=\"/jobs/%lld\">J%lld</a>", job, job);
+	expect(run, "/comparisons", queued, true);
+	for (const char *const *page = (const char *const[]){ "/comparisons/3", "/jobs/3", NULL }; *page; page++) {
+		expect(run, *page, "/retry\"", false);
+		expect(run, *page, queued, true);
+		expect(run, *page, "wait for the next result: queued as ", true);
+	}
+	snprintf(text, sizeof text, "UPDATE job SET state = 'checking' WHERE id = %lld", job);
+	ok(db_script(run->f->db, text, &err));
+	snprintf(running, sizeof running, "measured again as <a href=\"/jobs/%lld\">J%lld</a> (checking)", job, job);
+	expect(run, "/comparisons/3", running, true);
+	snprintf(text, sizeof text, "UPDATE job SET state = 'done' WHERE id = %lld", job);
+	ok(db_script(run->f->db, text, &err));
+	expect(run, "/comparisons/3", "action=\"/api/v1/jobs/3/retry\"", true);
+}
+
+/* The heading of a branch's page has the finding; home has a bar for each alert. */
+static void a_bar_does_not_repeat_the_heading(void **state)
+{
+	struct run *run = *state;
+	fill_more(run);
+	expect(run, "/", "<b>team/a+b is 3.1 % slower in 1 of 1 cell</b>", true);
+	expect(run, "/branches?repo=kernels&branch=team%2Fa%252Bb", "<h1>team/a+b is 3.1 % slower in 1 of 1 cell</h1>", true);
+	expect(run, "/branches?repo=kernels&branch=team%2Fa%252Bb", "<b>team/a+b is 3.1 %", false);
+	expect(run, "/branches?repo=kernels&branch=team%2Fa%252Bb", "Answer A1</a></li>", true);
 }
 
 static void a_commit_begins_with_its_finding(void **state)
@@ -925,37 +975,137 @@ static void a_known_culprit_is_named_instead_of_the_push(void **state)
 	expect(run, "/branches", CULPRIT, false);
 }
 
-static void bisects_begin_with_their_finding(void **state)
+/* Commit `n` of bisect 1. */
+static void add_bisect_commit(struct run *run, int n, unsigned sha, const char *subject)
+{
+	add_commit(run->f, sha, "Ada Brandt", subject);
+	ok(store_bisect_commit(run->f->db, 1, n, fixture_sha(sha), &err));
+}
+
+/* The bisect of alert 1, over four commits after 0xd0, of which the push of the alert is the last. */
+static void add_bisect(struct run *run)
+{
+	fill_more(run);
+	ok(db_begin(run->f->db, &err));
+	ok(db_script(run->f->db,
+		"INSERT INTO bisect (repo, alert, origin, goal, good_sha, bad_sha, suite, comparison, state, created_at) SELECT repo, "
+		"id, 'alert', 'regression', '00000000000000000000000000000000000000d0', target_sha, 'ffa', 2, 'measuring', 9000 FROM "
+		"alert WHERE id = 1; INSERT INTO bisect_cell (bisect, n, word) VALUES (1, 0, '" CELL "');"
+		"INSERT INTO bisect_commit (bisect, n, sha) SELECT id, 4, bad_sha FROM bisect",
+		&err));
+	add_bisect_commit(run, 0, 0xd0, "the good one");
+	add_bisect_commit(run, 1, 0xd1, "wider tiles");
+	add_bisect_commit(run, 2, 0xd2, "more tests");
+	add_bisect_commit(run, 3, 0xd3, "fewer stages");
+	ok(db_commit(run->f->db, &err));
+}
+
+/* Measure commits `base` and `target` of the bisect: `cell` of the search, and one that it does not search. */
+static void measure(struct run *run, unsigned base, unsigned target, enum verdict verdict)
+{
+	ok(db_begin(run->f->db, &err));
+	int64_t id = fixture_comparison(run->f, "", 0xd0 + base, 0xd0 + target, verdict, 9100);
+	fixture_cell(run->f, id, 0, CELL, verdict == VERDICT_REGRESSION ? 0.05 : 0, verdict);
+	fixture_cell(run->f, id, 1, "other/forward", 0.9, VERDICT_REGRESSION);
+	ok(db_commit(run->f->db, &err));
+}
+
+static void a_bisect_begins_with_its_finding(void **state)
 {
 	struct run *run = *state;
-	fill_more(run);
+	add_bisect(run);
+	expect(run, "/bisects/1", "<h1>Bisect 1 searches the culprit: team/a+b is 3.1 % slower in 1 of 1 cell</h1>", true);
+	ok(db_script(run->f->db, "UPDATE bisect SET alert = NULL, goal = ''", &err));
+	expect(run, "/bisects/1", "<h1>Bisect 1: which commit after 0000000000, up to 0000000000 of team/a+b?</h1>", true);
+	ok(db_script(run->f->db, "UPDATE bisect SET goal = 'regression'", &err));
+	expect(run, "/bisects/1", "<h1>Bisect 1: which commit after 0000000000 makes 0000000000 of team/a+b slower?</h1>", true);
+	ok(db_script(run->f->db, "UPDATE bisect SET goal = 'failing'", &err));
+	expect(run, "/bisects/1", "<h1>Bisect 1: which commit after 0000000000 makes 0000000000 of team/a+b fail?</h1>", true);
 	ok(db_script(run->f->db,
-		"INSERT INTO bisect (repo, alert, origin, good_sha, bad_sha, state, created_at) SELECT repo, id, 'alert', '" CULPRIT
-		"', target_sha, 'measuring', 9000 FROM alert WHERE id = 1",
-		&err));
-	for (const char *const *page = (const char *const[]){ "/bisects", "/bisects/1", NULL }; *page; page++)
-		expect(run, *page, "<h1>Bisect 1 searches the culprit: team/a+b is 3.1 % slower in 1 of 1 cell</h1>", true);
-	expect(run, "/bisects", "<td><a href=\"/alerts/1\">A1</a></td>", true);
-	ok(db_script(run->f->db, "UPDATE bisect SET alert = NULL", &err));
-	expect(run, "/bisects/1", "<h1>Bisect 1: which commit after 0000000000, up to 0000000000?</h1>", true);
-	ok(db_script(run->f->db,
-		"UPDATE bisect SET state = 'done', ended_at = 9900, culprits = '[{\"to\":\"" CULPRIT
+		"UPDATE bisect SET goal = 'regression', state = 'done', state_why = 'culprit: the same again', ended_at = 9900, "
+		"culprits = '[{\"to\":\"" CULPRIT
 		"\",\"subject\":\"wider tiles\",\"commits\":1,\"change_pct\":-3.14,\"cells\":[\"x/forward\",\"x/backward\"]}]'",
 		&err));
-	expect(run, "/bisects/1", "<h1>Bisect 1: 0000000000 is the culprit: -3.1 % in 2 cells</h1>", true);
-	expect(run, "/bisects/1", "; 2 cells, the first is <code>x/forward</code>", true);
-	expect(run, "/bisects/1", "<dt>What to do</dt><dd>push a fix of the culprit</dd>", true);
+	expect(run, "/bisects/1", "<h1>Bisect 1: 0000000000 wider tiles made team/a+b up to 3.1 % slower in 2 cells</h1>", true);
+	expect(run, "/bisects/1", "the same again", false); /* the title has it */
+	expect(run, "/bisects/1", "<b>Culprit:</b>", false);
+	expect(run, "/bisects/1", "What to do: push a fix of the culprit</span>", true);
+	ok(db_script(run->f->db, "UPDATE bisect SET alert = 1", &err));
+	expect(run, "/bisects/1", "What to do: push a fix, or <a href=\"/alerts/1#answer\">answer A1</a></span>", true);
 	ok(db_script(run->f->db, "UPDATE bisect SET culprits = json_set(culprits, '$[0].commits', 3)", &err));
-	expect(run, "/bisects/1", "<h1>Bisect 1: one of 3 commits up to 0000000000 is the culprit: -3.1 % in 2 cells</h1>", true);
-	ok(db_script(run->f->db, "UPDATE bisect SET culprits = '[]'", &err));
-	expect(run, "/bisects/1", "<h1>Bisect 1: done</h1>", true);
+	expect(run, "/bisects/1",
+		"<h1>Bisect 1: one of 3 commits up to 0000000000 wider tiles made team/a+b up to 3.1 % slower in 2 cells</h1>",
+		true);
+	expect(run, "/bisects/1", "; the measurements do not show which</span>", true);
+	ok(db_script(run->f->db, "UPDATE bisect SET goal = 'failing'", &err));
+	expect(run, "/bisects/1", "wider tiles made team/a+b fail in 2 cells</h1>", true);
+	ok(db_script(run->f->db, "UPDATE bisect SET culprits = '[]', state_why = 'no culprit was found'", &err));
+	expect(run, "/bisects/1", "<h1>Bisect 1: no culprit was found</h1>", true);
+	expect(run, "/bisects/1", "flopwatch bisect 0000000000 0000000000 --repo kernels", true);
+	ok(db_script(run->f->db, "UPDATE bisect SET state = 'failed', state_why = 'git is gone'", &err));
+	expect(run, "/bisects/1", "<h1>Bisect 1 failed: git is gone</h1>", true);
+	expect(run, "/bisects/1", "What to do: request it again, perhaps with other ends</span>", true);
+}
+
+/* Only searched cells count, and each measurement rules out commits. */
+static void a_bisect_names_the_commits_that_are_left(void **state)
+{
+	struct run *run = *state;
+	add_bisect(run);
+	expect(run, "/bisects/1", "4 of 4 commits can be the culprit", true);
+	expect(run, "/bisects/1", "<h2>Measurements</h2>", false);
+	measure(run, 0, 2, VERDICT_UNCHANGED);
+	expect(run, "/bisects/1", "2 of 4 commits can be the culprit: those after <a href=\"/commits/", true);
+	expect(run, "/bisects/1", "<td class=n>0 of 1</td>", true);
+	expect(run, "/bisects/1", "other/forward", false);
+	expect(run, "/bisects/1", "</a><span class=why>more tests</span></th>", true);
+	measure(run, 2, 3, VERDICT_REGRESSION);
+	expect(run, "/bisects/1", "1 of 4 commits can be the culprit", true);
+	expect(run, "/bisects/1", "<td class=n>1 of 1</td>", true);
+	expect(run, "/bisects", "1 of 4 commits can be the culprit", true);
+	measure(run, 0, 1, VERDICT_UNDECIDED); /* says nothing */
+	expect(run, "/bisects/1", "1 of 4 commits can be the culprit", true);
+}
+
+static void a_list_of_bisects_answers_what_a_reader_asks(void **state)
+{
+	struct run *run = *state;
+	add_bisect(run);
+	expect(run, "/bisects", "<h1>Bisects: 1 is running</h1>", true);
+	expect(run, "/bisects",
+		"<a href=\"/bisects/1\">Bisect 1</a><span class=why>kernels <a href=\"/branches?repo=kernels&amp;", true);
+	expect(run, "/bisects", "<b>team/a+b</b></a>, for <a href=\"/alerts/1\">A1</a></span>", true);
+	expect(run, "/bisects", "4 of 4 commits can be the culprit<span class=why>1 cell: <a href=\"/comparisons/2?open=0#c0\">",
+		true);
+	expect(run, "/bisects", "\u22123.10\u00a0%</td><td>nothing; the daemon chooses the next commits</td>", true);
+	ok(db_begin(run->f->db, &err));
+	int64_t job = fixture_job(run->f, "", 0xd0, 0xd2, 9000);
+	ok(db_commit(run->f->db, &err));
+	char text[128];
+	snprintf(text, sizeof text, "UPDATE bisect SET job = %lld, n_jobs = 1 WHERE id = 1", (long long)job);
+	ok(db_script(run->f->db, text, &err));
+	expect(run, "/bisects", "</a> (queued), then about 1 more job</td>", true);
+	ok(db_script(run->f->db,
+		"INSERT INTO bisect (repo, origin, who, good_sha, bad_sha, state, state_why, ended_at, created_at, culprits) SELECT "
+		"repo, 'api', 'noor', good_sha, '" CULPRIT "', 'done', 'culprit: x', 9900, 9000, '[{\"to\":\"" CULPRIT
+		"\",\"subject\":\"wider tiles\",\"commits\":1,\"change_pct\":-2.5,\"cells\":[\"x/forward\"]}]' FROM bisect;"
+		"INSERT INTO bisect (repo, origin, good_sha, bad_sha, state, state_why, ended_at, created_at) SELECT repo, 'api', "
+		"good_sha, bad_sha, 'failed', 'git is gone', 9900, 9000 FROM bisect WHERE id = 1",
+		&err));
+	expect(run, "/bisects", "<h1>Bisects: 1 found its culprit, 1 is running, 1 failed</h1>", true);
+	expect(run, "/bisects", ", requested by noor</span>", true);
+	expect(run, "/bisects", ", requested by a user</span>", true);
+	expect(run, "/bisects",
+		"culprit <a href=\"/commits/" CULPRIT "\"><code>0000000000</code></a> wider tiles<span class=why>1 cell", true);
+	expect(run, "/bisects", "</i>failed</span> git is gone", true);
+	expect(run, "/bisects", "<td>request it again, perhaps with other ends</td>", true);
 }
 
 static void lists_begin_with_their_finding(void **state)
 {
 	struct run *run = *state;
 	fill_more(run);
-	expect(run, "/bisects", "<h1>No bisect</h1>", true);
+	expect(run, "/bisects", "<h1>Bisects: none yet</h1>", true);
 	expect(run, "/notifications", "<h1>Notifications: all sent</h1>", true);
 	ok(db_script(run->f->db,
 		"INSERT INTO outbox (message_id, kind, target, payload, state, next_at, created_at) VALUES ('a', 'webhook', 'chat', "
@@ -1220,6 +1370,8 @@ int main(void)
 		LIST_TEST(a_job_without_a_result_has_its_reason),
 		LIST_TEST(a_history_begins_with_its_newest_step),
 		LIST_TEST(an_undecided_job_has_the_advice_to_retry),
+		LIST_TEST(a_queued_measurement_is_not_requested_again),
+		LIST_TEST(a_bar_does_not_repeat_the_heading),
 		LIST_TEST(a_commit_begins_with_its_finding),
 		LIST_TEST(an_alert_of_an_unchanged_push_is_the_next_step),
 		LIST_TEST(an_alert_of_an_environment_is_answered_at_its_comparison),
@@ -1230,7 +1382,9 @@ int main(void)
 		LIST_TEST(an_old_open_alert_is_the_state_of_its_branch),
 		LIST_TEST(the_worst_live_loss_of_a_branch_is_its_headline),
 		LIST_TEST(a_known_culprit_is_named_instead_of_the_push),
-		LIST_TEST(bisects_begin_with_their_finding),
+		LIST_TEST(a_bisect_begins_with_its_finding),
+		LIST_TEST(a_bisect_names_the_commits_that_are_left),
+		LIST_TEST(a_list_of_bisects_answers_what_a_reader_asks),
 		LIST_TEST(lists_begin_with_their_finding),
 		LIST_TEST(a_comparison_without_times_has_no_columns_of_times),
 		LIST_TEST(an_undecided_comparison_explains_the_cell_with_the_largest_change),

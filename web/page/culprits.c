@@ -6,23 +6,39 @@
 /* A few runs do not determine more digits than these. */
 #define PROBABILITY_SHOWN 0.9999
 
-static void show_one(struct buf *out, const json_t *culprit)
+void culprit_name(struct buf *out, const json_t *culprit)
 {
 	json_int_t commits = json_integer_value(json_object_get(culprit, "commits"));
-	json_int_t comparison = json_integer_value(json_object_get(culprit, "comparison"));
-	double change = comparison_number(culprit, "change_pct"), probability = comparison_number(culprit, "probability");
-	emit_raw(out, "<p><b>Culprit:</b> ");
 	if (commits > 1)
 		emit_format(
 			out, "one of %lld commits after %s{commit} up to ", (long long)commits, comparison_text(culprit, "from"));
 	emit_format(out, "%s{commit} %s", comparison_text(culprit, "to"), comparison_text(culprit, "subject"));
+}
+
+bool culprit_sure(struct buf *out, const json_t *culprit)
+{
+	double probability = comparison_number(culprit, "probability");
+	bool is_unsure = json_is_false(json_object_get(culprit, "confirmed"));
+	if (isfinite(probability))
+		emit_rawf(out, "named with probability %s%.4f", probability > PROBABILITY_SHOWN ? "above " : "",
+			fmin(probability, PROBABILITY_SHOWN));
+	else if (is_unsure)
+		emit_raw(out, "the measurements do not confirm a commit");
+	return isfinite(probability) || is_unsure;
+}
+
+static void show_one(struct buf *out, const json_t *culprit)
+{
+	json_int_t comparison = json_integer_value(json_object_get(culprit, "comparison"));
+	double change = comparison_number(culprit, "change_pct");
+	struct buf sure;
+	buf_init(&sure, 1 << 10);
+	emit_raw(out, "<p><b>Culprit:</b> ");
+	culprit_name(out, culprit);
 	if (isfinite(change))
 		emit_format(out, " %f{change}", change);
-	if (isfinite(probability))
-		emit_rawf(out, ", named with probability %s%.4f", probability > PROBABILITY_SHOWN ? "above " : "",
-			fmin(probability, PROBABILITY_SHOWN));
-	else if (json_is_false(json_object_get(culprit, "confirmed")))
-		emit_raw(out, ", but the measurements do not confirm a commit");
+	if (culprit_sure(&sure, culprit))
+		emit_format(out, "%-s%-s", isfinite(comparison_number(culprit, "probability")) ? ", " : ", but ", sure.data);
 	size_t cells = json_array_size(json_object_get(culprit, "cells"));
 	if (cells)
 		emit_format(out, "; %lld cell%-s, the first is <code>%s</code>", (long long)cells, cells == 1 ? "" : "s",
@@ -30,6 +46,8 @@ static void show_one(struct buf *out, const json_t *culprit)
 	if (comparison)
 		emit_format(out, " %lld{comparison}", (long long)comparison);
 	emit_raw(out, "</p>");
+	out->failed |= sure.failed;
+	buf_fini(&sure);
 }
 
 void culprits_show(struct buf *out, const char *culprits_json)
