@@ -75,6 +75,14 @@ static void see_nothing_alert_update(void *arg, int64_t id, int64_t at, const ch
 {
 	(void)arg, (void)id, (void)at, (void)kind, (void)payload;
 }
+static void see_nothing_bisect(void *arg, const struct store_bisect *row)
+{
+	(void)arg, (void)row;
+}
+static void see_nothing_bisect_commit(void *arg, int n, const char *sha, const char *subject)
+{
+	(void)arg, (void)n, (void)sha, (void)subject;
+}
 static void see_nothing_count(void *arg, const char *what, const char *label, int64_t n)
 {
 	(void)arg, (void)what, (void)label, (void)n;
@@ -182,6 +190,7 @@ static void take_live_statements(struct fixture *f)
 	static const char *const states[] = { NULL, "open", "done" };
 	struct store_runs runs;
 	struct store_cell cell;
+	struct view_around around;
 	int open_alerts;
 	int64_t id;
 	for (int i = 0; i < 3; i++) {
@@ -189,6 +198,9 @@ static void take_live_statements(struct fixture *f)
 		ok(view_jobs(f->db, states[i], 0, 10, see_nothing_job, NULL, &err));
 	}
 	ok(view_alert_of(f->db, "kernels", fixture_sha(3), see_nothing_alert, NULL, &err));
+	ok(view_bisects(f->db, 0, 10, see_nothing_bisect, NULL, &err));
+	ok(view_bisect_commits(f->db, 1, see_nothing_bisect_commit, NULL, &err));
+	ok(view_around(f->db, 1, &around, &err));
 	ok(view_alerts_open(f->db, &open_alerts, &err));
 	ok(view_alarms(f->db, "kernels", "main", 10, see_nothing_alert, NULL, &open_alerts, &err));
 	ok(view_slow_branches(f->db, see_nothing_slow_branch, NULL, &err));

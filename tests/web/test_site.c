@@ -134,6 +134,15 @@ static void test_page_peer(void **state)
 		WORDS(" next to fast: 1 of 1 cell 50.0 % slower</h1>", " against fast</h2>", "<b>50.0",
 			"; 1 slower, worst <a href=\"/comparisons/3?open=0#c0\">"));
 	expect_page(run, "/peers?repo=nobody", WORDS("No peer comparison yet."));
+	ok(db_begin(run->f->db, &err)); /* and one that takes longer */
+	fixture_cell(run->f, peer, 1, "attention/dense/full/s8192/hq64/hk8/d128/bf16/forward", -0.1, VERDICT_IMPROVEMENT);
+	ok(body_store(run->f->db, 3, &err));
+	ok(db_commit(run->f->db, &err));
+	expect_page(run, "/comparisons/3",
+		WORDS(" next to fast: 1 of 2 cells 50.0 % slower, 1 10.5 % faster</h1>", "</i>mixed</span> Against <b>fast</b>",
+			"of 2 cells the default provider has 1 faster, 1 slower", ", the best <span"));
+	expect_page(run, "/peers",
+		WORDS(" next to fast: 1 of 2 cells 50.0 % slower, 1 10.5 % faster</h1>", "; 1 faster, best <a href="));
 }
 
 static void test_pages_refuse(void **state)
