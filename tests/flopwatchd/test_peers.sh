@@ -85,7 +85,7 @@ like "the page has a column" "$(page "comparisons/$first")" '% yardstick</th>'
 like "and says what it is" "$(page "comparisons/$first")" 'timed side by side in <a href="/comparisons/'"$peer"
 like "the page against the peer says slower, not regression" "$(page "comparisons/$peer")" 'slower</span> Against <b>yardstick</b>'
 fails "nowhere is the word" 1 grep -q 'regression</span>' <(page "comparisons/$peer")
-like "peers have a page" "$(page peers)" 'kernels against yardstick'
+like "peers have a page" "$(page peers)" 'kernels main against yardstick'
 like "with each cell's percent" "$(page peers)" '<b>(89|90)\.[0-9][^<]*%</b>'
 is "and a list" "$(api peers | jq -c '.items[0] | [.repo, .provider, .current, .cells, .timed, (.geomean_pct | round)]')" '["kernels","yardstick",true,4,3,90]'
 like "on the command line" "$(fw peer show)" 'kernels +yardstick +(89|90)\.[0-9] % +3 of 4'

@@ -645,7 +645,10 @@ static void draw_facts(struct buf *out, const struct page *page, const struct st
 	emit_format(out, "</dd><dt>Good</dt><dd>%s{commit} %s</dd><dt>Bad</dt><dd>%s{commit} %s</dd>", b->good_sha,
 		subject_of(page, b->good_sha), b->bad_sha, subject_of(page, b->bad_sha));
 	emit_format(out, "<dt>Commits</dt><dd>%d{?* after the good one}%-s</dd><dt>Jobs</dt><dd>%d", b->commits,
-		b->commits ? "" : "not listed yet", b->n_jobs);
+		b->commits    ? ""
+		: b->ended_at ? "not listed"
+			      : "not listed yet",
+		b->n_jobs);
 	if (b->job && !b->ended_at)
 		emit_format(out, ", waits for %lld{job}", (long long)b->job);
 	emit_format(out, "</dd>%s{?<dt>Suite</dt><dd>*</dd>}", b->suite);

@@ -571,9 +571,10 @@ static void causes(struct buf *out, const struct why *w)
 	if (n == 0)
 		return;
 	layout_table_end(out);
-	emit_raw(out,
-		"<p><small>Milliseconds by the verdict: its change, from pairs of calls, of the base\u2019s median; the two "
-		"medians differ by slightly more or less.</small></p>\n");
+	if (w->base_ms > 0) /* else they are those of the profiled kernels */
+		emit_raw(out,
+			"<p><small>Milliseconds by the verdict: its change, from pairs of calls, of the base\u2019s median; the "
+			"two medians differ by slightly more or less.</small></p>\n");
 }
 
 static void configurations(struct buf *out, const struct why *w)
