@@ -58,22 +58,28 @@ static int64_t now_ns(void)
 	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
+/* The number from 1 to 1,024 that a variable of the environment has; 0: none. */
+static int given_number(const char *variable)
+{
+	const char *text = getenv(variable);
+	char *end;
+	long n = text ? strtol(text, &end, 10) : 0;
+	return text && *text && !*end && n >= 1 && n <= 1024 ? (int)n : 0;
+}
+
 static int cpu_threads(void)
 {
-	const char *text = getenv("FLOPWATCH_CPU_THREADS");
-	if (text) {
-		char *end;
-		long n = strtol(text, &end, 10);
-		if (*text && !*end && n >= 1 && n <= 1024)
-			return (int)n;
-	}
-	long n = sysconf(_SC_NPROCESSORS_ONLN);
+	int given = given_number("FLOPWATCH_CPU_THREADS");
+	long n = given ? given : sysconf(_SC_NPROCESSORS_ONLN);
 	return n < 1 ? 1 : (int)n;
 }
 
-/* Size of the last-level cache; not every kernel shows it. */
+/* Size of the last-level cache. Not every kernel shows it, and that of a virtual machine may show the cache of many of its kind. */
 static size_t cache_bytes(void)
 {
+	int given = given_number("FLOPWATCH_CPU_CACHE_MIB");
+	if (given)
+		return (size_t)given << 20;
 	long l3 = sysconf(_SC_LEVEL3_CACHE_SIZE);
 	if (l3 <= 0)
 		l3 = sysconf(_SC_LEVEL2_CACHE_SIZE);

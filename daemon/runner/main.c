@@ -17,7 +17,7 @@ static const char help[] =
 	"       flopwatch-runner --help | --version\n"
 	"\n"
 	"Exit status: 0 done, 1 error, 2 usage, 3 a kernel lost the device (the fault record names its side).\n"
-	"FLOPWATCH_CPU_THREADS sets the threads of device cpu.\n";
+	"FLOPWATCH_CPU_THREADS sets the threads of device cpu, FLOPWATCH_CPU_CACHE_MIB the size of its cache.\n";
 
 static int usage_error(const char *what)
 {

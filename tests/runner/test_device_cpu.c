@@ -179,6 +179,27 @@ static void cpu_threads_can_be_set(void **state)
 	assert_int_equal(unsetenv("FLOPWATCH_CPU_THREADS"), 0);
 }
 
+static void cpu_cache_can_be_set(void **state)
+{
+	static const char *const wrong[] = { "", "0", "-2", "2M", "1025" };
+	struct msg_device about;
+	struct fw_err err = { 0 };
+
+	(void)state;
+	assert_int_equal(unsetenv("FLOPWATCH_CPU_CACHE_MIB"), 0);
+	assert_int_equal(ops->describe(0, &about, &err), 0);
+	int64_t reported = about.l2_bytes;
+	assert_int_equal(setenv("FLOPWATCH_CPU_CACHE_MIB", "3", 1), 0);
+	assert_int_equal(ops->describe(0, &about, &err), 0);
+	assert_int_equal(about.l2_bytes, 3 << 20);
+	for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+		assert_int_equal(setenv("FLOPWATCH_CPU_CACHE_MIB", wrong[i], 1), 0);
+		assert_int_equal(ops->describe(0, &about, &err), 0);
+		assert_int_equal(about.l2_bytes, reported);
+	}
+	assert_int_equal(unsetenv("FLOPWATCH_CPU_CACHE_MIB"), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -188,6 +209,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(marks_count_time_forward, setup, teardown),
 		cmocka_unit_test(names_find_devices),
 		cmocka_unit_test(cpu_threads_can_be_set),
+		cmocka_unit_test(cpu_cache_can_be_set),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

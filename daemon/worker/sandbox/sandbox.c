@@ -126,8 +126,8 @@ static const char *const closed_proc[] = { "/proc/sys", "/proc/sysrq-trigger", "
 	"/proc/scsi" };
 static const char tmp_bytes[] = "4294967296"; /* size limit of /tmp and of /dev/shm; memory is allocated as it is used */
 
-const char *const sandbox_passed_env[] = { "FLOPWATCH_CPU_THREADS", "FLOPWATCH_SIM_DEVICES", "FLOPWATCH_SIM_ENVIRONMENT",
-	"CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER", NULL };
+const char *const sandbox_passed_env[] = { "FLOPWATCH_CPU_THREADS", "FLOPWATCH_CPU_CACHE_MIB", "FLOPWATCH_SIM_DEVICES",
+	"FLOPWATCH_SIM_ENVIRONMENT", "CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER", NULL };
 const char sandbox_build_path[] = BUILD_PATH;
 const char *const sandbox_build_env[] = { "HOME=/tmp", "TMPDIR=/tmp", "PATH=" BUILD_PATH, "LANG=C.UTF-8", "SOURCE_DATE_EPOCH=0",
 	"CUDA_CACHE_DISABLE=1", "USER=flopwatch", "LOGNAME=flopwatch" /* Python needs a name, and there is no /etc/passwd */,
