@@ -8,8 +8,8 @@
 worker=$bin/flopwatch-worker
 copy_kernels "$tmp/source"
 module=build/cpu/libattention.so
-build() { # name
-	make -s -C "$tmp/source" DEVICE=cpu EXTRA="${EXTRA:-}" "$module" && mv "$tmp/source/$module" "$tmp/$1.so"
+build() { # name, [folder of the sources]
+	make -s -C "${2:-$tmp/source}" DEVICE=cpu EXTRA="${EXTRA:-}" "$module" && mv "${2:-$tmp/source}/$module" "$tmp/$1.so"
 }
 look() { # suite, target
 	"$worker" compare --suite "$tmp/$1.yaml" --device sim --base "$tmp/base.so" --target "$tmp/$2.so" --quick --json >"$tmp/out" 2>"$tmp/err"
@@ -17,11 +17,6 @@ look() { # suite, target
 verdicts() { jq -r '[.cells[] | .verdict | if IN("undecided", "unchanged") then "accepted" else . end] | group_by(.) | map("\(length) \(.[0])") | join(", ")' "$tmp/out"; }
 failed() { jq -r '[.cells[] | select(.verdict == "failed") | .cell | split("/")[1:4] | join("/")] | join(" ")' "$tmp/out"; }
 details() { jq -r '.cells[] | select(.verdict == "failed") | .detail' "$tmp/out"; }
-change() { # file, sed expression; the other files are as they were
-	cp "$root"/kernels/attention/cpu/*.[ch] "$tmp/source/attention/cpu"
-	sed -i "$2" "$tmp/source/attention/cpu/$1"
-	! cmp -s "$root/kernels/attention/cpu/$1" "$tmp/source/attention/cpu/$1"
-}
 cat >"$tmp/kinds.yaml" <<'YAML'
 suite: kinds
 family: attention
@@ -62,8 +57,8 @@ mv "$tmp/newer.so" "$tmp/base.so"
 
 # ---- wrong modules ----
 wrong() { # name, file, sed expression, cells that it fails in, what the details match
-	ok "a module that $1 is written" change "$2" "$3"
-	ok "and builds" build wrong
+	ok "a module that $1 is written" change_kernels "$tmp/source" "$tmp/changed" "attention/cpu/$2" "$3"
+	ok "and builds" build wrong "$tmp/changed"
 	look kinds wrong
 	is "it is rejected where it errs" "$(failed)" "$4"
 	like "with the reason" "$(details | head -1)" "$5"
@@ -86,7 +81,6 @@ wrong "reuses the queries of its first call" cpu.c 's/^static int merge_ranges(s
 	"$(jq -r '[.cells[].cell | split("/")[1:4] | join("/")] | join(" ")' "$tmp/out" 2>/dev/null)" 'with another Q on the same plan: '
 
 # ---- a push ----
-cp "$root"/kernels/attention/cpu/*.[ch] "$tmp/source/attention/cpu"
 new_repo kernels
 rm -r "$tmp/kernels/kernels" "$tmp/kernels/etc/suites/tiny.yaml"
 cp -r "$tmp/source" "$tmp/kernels/kernels"

@@ -4,9 +4,9 @@
 # those of device sim; GROUPED_DEVICE=cpu pushes to a worker that measures the CPU.
 . "$(dirname "$0")/../support/tap.sh"
 . "$(dirname "$0")/../support/daemon.sh"
+. "$(dirname "$0")/../support/kernels.sh"
 worker=$bin/flopwatch-worker
-cp -r "$root/kernels" "$tmp/source"
-rm -rf "$tmp/source/build"
+copy_kernels "$tmp/source"
 module=build/cpu/libgrouped.so
 cat >"$tmp/tiny.yaml" <<'YAML'
 suite: tiny
@@ -17,8 +17,8 @@ layers:
   - {sizes: [0, 3, 70, 0, 1], shapes: [[64, 72]]}
 seed: 7
 YAML
-build() { # name
-	make -s -C "$tmp/source" DEVICE=cpu EXTRA=-O1 "$module" && mv "$tmp/source/$module" "$tmp/$1.so"
+build() { # name, [folder of the sources]
+	make -s -C "${2:-$tmp/source}" DEVICE=cpu EXTRA=-O1 "$module" && mv "${2:-$tmp/source}/$module" "$tmp/$1.so"
 }
 look() { # target, options
 	"$worker" compare --suite "$tmp/tiny.yaml" --device sim --base "$tmp/base.so" --target "$tmp/$1.so" --json "${@:2}" >"$tmp/out" 2>"$tmp/err"
@@ -26,11 +26,6 @@ look() { # target, options
 verdicts() { jq -r '[.cells[] | .verdict] | group_by(.) | map("\(length) \(.[0])") | join(", ")' "$tmp/out"; }
 failed() { jq -r '[.cells[] | select(.verdict == "failed") | .cell | split("/") | .[1] + "/" + .[-1]] | join(" ")' "$tmp/out"; }
 details() { jq -r '.cells[] | select(.verdict == "failed") | .detail' "$tmp/out"; }
-change() { # file, sed expression; the other files are as they were
-	cp "$root"/kernels/grouped/*.[ch] "$tmp/source/grouped"
-	sed -i "$2" "$tmp/source/grouped/$1"
-	! cmp -s "$root/kernels/grouped/$1" "$tmp/source/grouped/$1"
-}
 ok "the module for CPUs builds" build base
 cp "$tmp/base.so" "$tmp/same.so" && printf x >>"$tmp/same.so" # the same code in another file
 look same
@@ -38,8 +33,8 @@ is "equal modules are unchanged in every cell" "$(verdicts)" "9 unchanged"
 is "speed is in bytes where groups are small" "$(jq -c '[.cells[0, 3, 6].target | has("gb_s")]' "$tmp/out")" "[true,true,true]"
 
 wrong() { # words, sed expression, cells that it fails in, what the details match
-	ok "a module that $1 is written" change cpu.c "$2"
-	ok "and builds" build wrong
+	ok "a module that $1 is written" change_kernels "$tmp/source" "$tmp/changed" grouped/cpu.c "$2"
+	ok "and builds" build wrong "$tmp/changed"
 	look wrong --quick
 	is "it is rejected where it errs" "$(failed)" "$3"
 	like "with the reason" "$(details | head -1)" "$4"
@@ -60,7 +55,6 @@ wrong "reuses the matrices of its first call" "$(reuse right '(size_t)(p->direct
 	"uniform/forward uniform/dgrad uniform/wgrad skewed/forward skewed/dgrad skewed/wgrad sizes/forward sizes/dgrad sizes/wgrad" 'on the same plan: '
 
 # ---- a push ----
-cp "$root"/kernels/grouped/*.[ch] "$tmp/source/grouped"
 new_repo kernels
 rm -r "$tmp/kernels/kernels" "$tmp/kernels/etc/suites/tiny.yaml"
 cp -r "$tmp/source" "$tmp/kernels/kernels"

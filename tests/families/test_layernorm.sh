@@ -13,10 +13,10 @@ rows: [3, 64]
 columns: [40, 1000]
 seed: 7
 YAML
-build() { # name, file below kernels/layernorm, sed script: the module with that change
-	[ $# = 1 ] || { sed -i "$3" "$tmp/kernels/layernorm/$2" && ! cmp -s "$tmp/kernels/layernorm/$2" "$root/kernels/layernorm/$2"; } || return 1
-	make -s -C "$tmp/kernels" DEVICE=cpu "$module" && mv "$tmp/kernels/$module" "$tmp/$1.so"
-	[ $# = 1 ] || cp "$root/kernels/layernorm/$2" "$tmp/kernels/layernorm/$2"
+build() { # name, [file below kernels/layernorm, sed script]: the module with that change
+	local from=$tmp/kernels
+	[ $# = 1 ] || { change_kernels "$from" "$tmp/changed" "layernorm/$2" "$3" && from=$tmp/changed; } || return 1
+	make -s -C "$from" DEVICE=cpu "$module" && mv "$from/$module" "$tmp/$1.so"
 }
 compare() { # target
 	"$worker" compare --suite "$tmp/tiny.yaml" --device sim --base "$tmp/base.so" --target "$tmp/$1.so" --json >"$tmp/out.json" 2>"$tmp/err"
