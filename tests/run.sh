@@ -14,20 +14,20 @@
 #   whole-coverage  all, with programs compiled with gcov. Only the runner is that of build/bin: it computes as fast as elsewhere,
 #                and its processes cannot write counts out of their sandbox
 #
-# Most tests wait half of their time or more, for a daemon or a disk, so five run on each core. A line in a script limits this:
+# Most tests wait half of their time or more, for a daemon or a disk, so five run on each core. A line in a script changes this:
 #
 #   # Runs beside three others.  it asserts verdicts by the clock of this machine
 #   # Runs alone.
-#   # Starts first.            it waits most of its time, so that it disturbs no test of the first kind
+#   # Starts first.            it waits most of its time, so that two disturb a test of the first kind no more than one other does
 #   # Starts early.            it computes for a minute or more, so that the run need not wait for it at its end
 #
-# The first kind is started first, the second last. A test is reported when it has ended. Each runs under
-# tests/support/supervise.py: a process that it leaves running is a failure, and a killed run or test (SIGTERM, SIGINT, SIGHUP)
-# leaves none.
+# They start in this order, then the other scripts, then those in C, of which the ones that take seconds start first. A test is
+# reported when it has ended. Each runs under tests/support/supervise.py: a process that it leaves running is a failure, and a killed
+# run or test (SIGTERM, SIGINT, SIGHUP) leaves none.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 export LC_ALL=C.UTF-8
-lanes=$((5 * $(nproc)))
+lanes=$((10 * $(nproc))) # a test takes two
 mode=all
 case ${1-} in unit | integration | coverage | whole-coverage) mode=$1 && shift ;; esac
 case $mode in
@@ -169,9 +169,9 @@ slowest() {
 lanes_of() { # file
 	case $(grep -m 1 -oE '^# Runs (alone|beside).*' "$1") in
 	"# Runs alone.") echo "$lanes" ;;
-	"# Runs beside three others."*) echo $((lanes - 3)) ;;
+	"# Runs beside three others."*) echo $((lanes - 6)) ;;
 	"# Runs"*) echo "$1: no test can run like that; see the head of tests/run.sh" >&2 && echo "$lanes" ;;
-	*) echo 1 ;;
+	*) says "$1" '^# Starts first\.' && echo 1 || echo 2 ;;
 	esac
 }
 
@@ -216,7 +216,7 @@ stray=$(find tests -maxdepth 1 \( -name 'test_*' -o -name 'fuzz_*' -o -name 't[0
 [ -z "$stray" ] || { echo "tests outside a folder are not run: $stray"; failed=1; }
 
 declare -A takes=()
-clocked=() first=() early=() scripts=() programs=() left=0
+clocked=() first=() early=() scripts=() long=() programs=() left=0
 for file in tests/*/test_*.sh tests/*/test_*.c tests/*/fuzz_*.c; do
 	[ -e "$file" ] || continue # a pattern without a match stays as it is
 	case $mode:$file in unit:*.sh | coverage:*.sh | integration:*.c) continue ;; esac
@@ -227,8 +227,8 @@ for file in tests/*/test_*.sh tests/*/test_*.c tests/*/fuzz_*.c; do
 	fi
 	takes[$file]=$(lanes_of "$file")
 	case $file:${takes[$file]} in
-	*.c:*) programs+=("$file") ;;
-	*:$((lanes - 3))) clocked+=("$file") ;;
+	*.c:*) if says "$file" "takes seconds"; then long+=("$file"); else programs+=("$file"); fi ;;
+	*:$((lanes - 6))) clocked+=("$file") ;;
 	*)
 		if says "$file" '^# Starts first\.'; then
 			first+=("$file")
@@ -241,6 +241,7 @@ for file in tests/*/test_*.sh tests/*/test_*.c tests/*/fuzz_*.c; do
 	esac
 done
 
+programs=(${long[@]+"${long[@]}"} ${programs[@]+"${programs[@]}"})
 scripts=(${clocked[@]+"${clocked[@]}"} ${first[@]+"${first[@]}"} ${early[@]+"${early[@]}"} ${scripts[@]+"${scripts[@]}"})
 
 # Build their requirements: the programs for scripts, a binary for each test in C.

@@ -84,6 +84,26 @@ done
 small any 'touch any' 'echo "ok 1 - then"'
 ok "a test with fewer lanes runs next to one that starts early" run clocked early second third any
 is "and others later" "$(tail -n 1 <<<"$out")" "5 passed, 0 failed, 0 skipped"
+rm "$tree"/tests/room/test_{clocked,early,second,third,any}.sh "$tree"/{early,second,third,any,ended}
+
+small clocked '# Runs beside three others.' 'for _ in {1..200}; do [ "$(ls | grep -c ^waits)" = 6 ] && break; sleep 0.05; done' \
+	'[ "$(ls | grep -c ^waits)" = 6 ] && echo "ok 1 - beside six"' 'touch ended'
+for n in 1 2 3 4 5 6 7; do
+	small waits$n '# Starts first.' "touch waits$n" 'for _ in {1..200}; do [ -e ended ] && break; sleep 0.05; done' 'echo "ok 1 - beside it"'
+done
+ok "or beside six that wait" run clocked waits
+is "and no more" "$(tail -n 1 <<<"$out")" "8 passed, 0 failed, 0 skipped"
+rm "$tree"/tests/room/test_{clocked,waits?}.sh "$tree"/{ended,waits?}
+
+# of those in C, the ones that take seconds first: a test takes two lanes, so one more than fit at once has to wait
+n=$((5 * $(nproc)))
+program zlast '/* Left to `make check`: takes seconds. */' 'touch zlast; echo "ok 1 - long"'
+for ((i = 0; i < n; i++)); do
+	program brief$i '' 'for _ in $(seq 200); do [ -e zlast ] && break; sleep 0.05; done' '[ -e zlast ] && echo "ok 1 - after it"'
+done
+ok "tests in C that take seconds start first" run brief zlast
+is "before all others" "$(tail -n 1 <<<"$out")" "$((n + 1)) passed, 0 failed, 0 skipped"
+rm "$tree"/tests/room/test_{brief*,zlast}.c "$tree/zlast"
 
 # a daemon in a separate session, which the test does not stop
 small leaves 'echo "ok 1 - a"' "setsid bash -c 'exec -a $mark sleep 1000' >/dev/null 2>&1 &" 'exit 0'
