@@ -211,8 +211,8 @@ $(O)/tests/$(1)/%: tests/$(1)/%.c $(if $(SHARED),| $(patsubst %.a,%.so,$(call ar
 endef
 $(foreach folder,$(sort $(patsubst tests/%/,%,$(dir $(wildcard tests/*/*.c)))),$(eval $(call test_rule,$(folder))))
 
-# It includes a kernel, which computes for most of its time.
-$(O)/tests/runner/test_accept: TEST_O := -O2
+# They include a kernel or a reference, which computes for most of their time.
+$(O)/tests/runner/test_accept $(O)/tests/kernels/test_linear_cpu: TEST_O := -O2
 # A call inside a folder can be replaced only in its archive.
 $(O)/tests/bench/bench_page: LINK += -Wl,--wrap=emit_rawf
 $(O)/tests/bench/bench_page: $(call archives,bench)
