@@ -39,25 +39,50 @@ async function inspect(page, seen, name, only) {
 	result(wide <= 0, `${name}: nothing sticks out to the side`, `${wide} px`);
 }
 
-for (const width of [1280, 360]) {
-	const context = await browser.newContext({ viewport: { width, height: 900 }, colorScheme: "light" });
-	const page = await context.newPage(); // one for all, since each starts a process
-	const seen = watch(page);
-	for (const [name, path] of Object.entries(pages)) {
-		await page.goto("about:blank");
-		seen.length = 0;
-		await page.goto(server + path);
-		if (path.startsWith("/history?")) await page.locator(".uplot, svg.chart").first().waitFor();
-		await page.evaluate(axe);
-		await inspect(page, seen, `${name} at ${width} light`);
-		if (width === 1280) { // the other colour scheme changes only colours, by style sheets: the page needs no second load
-			await page.emulateMedia({ colorScheme: "dark" });
-			await inspect(page, seen, `${name} at ${width} dark`, { type: "rule", values: ["color-contrast"] });
-			await page.emulateMedia({ colorScheme: "light" });
-		}
-	}
-	await context.close();
+const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, colorScheme: "light" });
+const page = await context.newPage(); // one for all, since each starts a process
+const seen = watch(page);
+
+await page.goto(`${server}/glossary`);
+const entries = await page.locator("dt[id]").evaluateAll((all) => all.map((dt) => ({ id: dt.id, options: dt.textContent.split(", ") })));
+result(entries.length > 50, "the glossary is served", `${entries.length} entries`);
+
+async function inspectWords(name) {
+	const unschedulable = await page.evaluate((all) => {
+		const main = document.querySelector("main").cloneNode(true);
+		for (const unread of main.querySelectorAll("code, pre, svg, select, textarea, script")) unread.remove();
+		main.querySelectorAll("*").forEach((e) => e.append(" "));
+		const text = main.textContent.toLowerCase();
+		const stands = (term) => new RegExp(`(^|[^a-z0-9/-])${term.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")}(e?s)?($|[^a-z0-9/-])`).test(text);
+		return all.filter(({ id, options }) => options.some((t) => stands(t.toLowerCase())) && !document.querySelector(`a[href="/glossary#${id}"]`)).map(({ id }) => id);
+	}, entries);
+	result(unschedulable.length === 0, `${name}: each of its words that is in the glossary leads there`, unschedulable.join(" "));
 }
+
+for (const [name, path] of Object.entries(pages)) {
+	await page.goto("about:blank");
+	seen.length = 0;
+	await page.goto(server + path);
+	const isChart = path.startsWith("/history?");
+	if (isChart) await page.locator(".uplot, svg.chart").first().waitFor();
+	if (name !== "glossary") await inspectWords(name);
+	await page.evaluate(axe);
+	await inspect(page, seen, `${name} at 1280 light`);
+	// the other colour scheme changes only colours, by style sheets: the page needs no second load
+	await page.emulateMedia({ colorScheme: "dark" });
+	await inspect(page, seen, `${name} at 1280 dark`, { type: "rule", values: ["color-contrast"] });
+	await page.emulateMedia({ colorScheme: "light" });
+	// nor for another width, by which scripts only draw the chart
+	await page.setViewportSize({ width: 360, height: 900 });
+	if (isChart) {
+		await page.reload();
+		await page.locator(".uplot, svg.chart").first().waitFor();
+		await page.evaluate(axe);
+	}
+	await inspect(page, seen, `${name} at 360 light`);
+	await page.setViewportSize({ width: 1280, height: 900 });
+}
+await context.close();
 
 // ---- text of twice the size, as users set it in the browser
 const large = await openBrowser(["--blink-settings=defaultFontSize=32,defaultFixedFontSize=26"]);
@@ -80,25 +105,6 @@ for (const [name, path] of Object.entries(pages)) {
 	result(size === "32px" && wide <= 0 && cut.length === 0, `${name} with text of 200 %: nothing sticks out or is cut`, `${size}, ${wide} px\n${cut.slice(0, 5).join("\n")}`);
 }
 await large.close();
-
-// ---- glossary
-const words = await browser.newPage();
-await words.goto(`${server}/glossary`);
-const entries = await words.locator("dt[id]").evaluateAll((all) => all.map((dt) => ({ id: dt.id, options: dt.textContent.split(", ") })));
-result(entries.length > 50, "the glossary is served", `${entries.length} entries`);
-for (const [name, path] of Object.entries(pages).filter(([n]) => n !== "glossary")) {
-	await words.goto(server + path);
-	const unschedulable = await words.evaluate((all) => {
-		const main = document.querySelector("main").cloneNode(true);
-		for (const unread of main.querySelectorAll("code, pre, svg, select, textarea, script")) unread.remove();
-		main.querySelectorAll("*").forEach((e) => e.append(" "));
-		const text = main.textContent.toLowerCase();
-		const stands = (term) => new RegExp(`(^|[^a-z0-9/-])${term.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")}(e?s)?($|[^a-z0-9/-])`).test(text);
-		return all.filter(({ id, options }) => options.some((t) => stands(t.toLowerCase())) && !document.querySelector(`a[href="/glossary#${id}"]`)).map(({ id }) => id);
-	}, entries);
-	result(unschedulable.length === 0, `${name}: each of its words that is in the glossary leads there`, unschedulable.join(" "));
-}
-await words.close();
 
 // ---- header and footer
 for (const width of [900, 1024, 1440])
