@@ -30,7 +30,7 @@ says() { # name, key: its value in the manifest
 examples=$root/doc/examples
 
 example attention "$examples"/attention/* "$root/kernels/fw_kernel.h" "$root/kernels/fw_attention.h"
-sed -i 's/^budget_s: .*/budget_s: 6/' "$tmp/attention/etc/suites/small.yaml"
+sed -i 's/^budget_s: .*/budget_s: 2/' "$tmp/attention/etc/suites/small.yaml"
 example cpu "$examples"/cpu/*
 example google "$examples"/google-benchmark/*
 example kit "$root/tests/interleave/sums.c"
