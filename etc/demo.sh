@@ -46,6 +46,11 @@ say "a bare repository with the kernels of this checkout ($device)"
 git init -q --bare -b main "$state/kernels.git"
 git init -q -b main "$state/work"
 git ls-files -z kernels | xargs -0 cp --parents -t "$state/work"
+# Without this manifest a build makes the modules of all families.
+cat >"$state/work/.flopwatch.yaml" <<YML
+flopwatch: 1
+build: {dir: kernels, command: [make, "DEVICE={device}", "build/{device}/libattention.so"], outputs: {attention: "build/{device}/libattention.so"}}
+YML
 git -C "$state/work" add -A
 git -C "$state/work" commit -q -m "kernels as they are"
 git -C "$state/work" remote add origin "$state/kernels.git"
