@@ -84,7 +84,8 @@ static const char *label_of(const struct comparison *c)
 /* The counts next to another implementation, and its slowest and its fastest cell. */
 static void beside_sentence(struct buf *out, const struct comparison *c)
 {
-	struct comparison_cell *worst = comparison_first(c, VERDICT_REGRESSION), *best = comparison_first(c, VERDICT_IMPROVEMENT);
+	struct comparison_cell *worst = comparison_find_most_changed(c, VERDICT_REGRESSION),
+			       *best = comparison_find_most_changed(c, VERDICT_IMPROVEMENT);
 	comparison_peer_sentence(out, c);
 	if (worst) {
 		emit_raw(out, ". The worst is ");
