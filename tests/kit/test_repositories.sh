@@ -11,7 +11,7 @@ new_tree() { # folder: a checkout with a manifest, whose first commit is not mea
 	git -C "$tmp/$name" init -q -b main
 	git -C "$tmp/$name" remote add origin "$tmp/$name.git"
 	ok "init of $name" "$bin/flopwatch" init "$tmp/$name"
-	sed -i 's/^    budget_s: .*/&\n    threshold_pct: 25/' "$tmp/$name/.flopwatch.yaml" # so that few runs are enough
+	sed -i 's/^    budget_s: .*/    budget_s: 20\n    threshold_pct: 25/' "$tmp/$name/.flopwatch.yaml" # so that few runs are enough
 	commit "$name" "first [skip flopwatch]"
 	push "$name" main
 }
