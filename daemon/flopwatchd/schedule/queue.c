@@ -109,6 +109,7 @@ struct git_task {
 };
 
 struct queue {
+	bool device_waits; /* of this turn: for a profile that is resolved */
 	struct loop *loop;
 	struct config *config;
 	struct txn txn;
@@ -359,13 +360,16 @@ static bool has_disk_space(void *arg)
 	return !is_disk_full(arg);
 }
 
-static bool is_resolving_before(void *arg, const struct store_job *job)
+static bool is_profile_resolved_now(void *arg, const char *uuid, int priority)
 {
-	const struct queue *q = arg;
+	struct queue *q = arg;
 	for (int i = 0; i < RESOLVES_MAX; i++) {
-		const struct store_job *other = &q->git_task[i].job;
-		if (other->id && other->priority > job->priority && other->device_kind == job->device_kind)
+		const struct store_job *job = &q->git_task[i].job;
+		if (job->id && job->kind == JOBKIND_PROFILE && job->priority > priority &&
+			(!job->device_uuid[0] || strcmp(job->device_uuid, uuid) == 0)) {
+			q->device_waits = true;
 			return true;
+		}
 	}
 	return false;
 }
@@ -406,6 +410,7 @@ static void claim_all(struct queue *q)
 		schedule_retry(q);
 		return;
 	}
+	q->device_waits = false;
 	for (int i = 0; i < q->n_slots; i++)
 		if (slot_claim(q->slot[i], &err) != 0) {
 			log_failure(q, "job.claim", &err);
@@ -420,6 +425,8 @@ static void preempt_job(struct queue *q)
 {
 	struct fw_err err = { 0 };
 	int made = 0;
+	if (q->device_waits) /* that device may take the job that waits here */
+		return;
 	for (int i = 0; i < q->n_slots; i++)
 		if (slot_is_leaving(q->slot[i]))
 			return;
@@ -487,7 +494,7 @@ int queue_start(struct loop *l, struct config *c, struct db *db, void (*on_event
 	unresolved_init(&q->unresolved);
 	q->executors = executors_new(l, c);
 	q->host = (struct slot_host){ q->executors, l, c, &q->txn, q, slot_changed, device_is_taken, nth_slot, hold_repo, held,
-		has_disk_space, is_resolving_before, q->backoff };
+		has_disk_space, is_profile_resolved_now, q->backoff };
 	for (int i = 0; i < c->n_workers; i++) {
 		/* other workers report their devices */
 		int n = config_worker_is_on_call(&c->worker[i]) ? c->worker[i].max_jobs : 1;

@@ -91,10 +91,11 @@ struct slot_host {
 	/** True if the disk has space for a job's results. */
 	bool (*has_room)(void *arg);
 	/**
-	 * True if a job of the same kind of device, but of higher priority, is resolved at this moment: the device waits for it, so
-	 * that the profile of a new alert does not lose its place to a push that was resolved earlier.
+	 * True if a profile of higher priority that may use this device is resolved at this moment. The device waits for it, at most
+	 * until git's deadline, so that the profile of a new alert does not lose its place to a push that was resolved earlier.
+	 * Devices of allocations do not wait.
 	 */
-	bool (*is_resolving_before)(void *arg, const struct store_job *job);
+	bool (*is_profile_resolved_now)(void *arg, const char *uuid, int priority);
 	struct backoff *backoff; /* of each worker, by its index in the configuration */
 };
 

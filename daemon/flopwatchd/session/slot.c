@@ -585,7 +585,8 @@ static int start_work(struct slot *s, const char *freed, struct fw_err *err)
 		if (got != 0)
 			return got;
 		got = claim_job_on(&claim, "", &s->device, &s->device_id, &s->job, err);
-		if (got == 1 && s->phase == PHASE_FREE && s->host->is_resolving_before(s->host->arg, &s->job))
+		if (got == 1 && s->phase == PHASE_FREE &&
+			s->host->is_profile_resolved_now(s->host->arg, s->device.uuid, s->job.priority))
 			got = 0; /* the queue tries again when it is resolved */
 	}
 	if (got == 1 && claim_mark_sent(s->host->txn, s->worker->name, &s->device, s->device_id, &s->job, err) != 0)
