@@ -13,11 +13,13 @@ int view_repeat(struct db *db, int64_t comparison, struct view_repeat *out, stru
 		"SELECT j.id, j.state FROM comparison c JOIN job o ON o.id = c.job JOIN suite u ON u.id = c.suite JOIN job j ON "
 		"j.repo = c.repo AND j.target_sha = c.target_sha WHERE c.id = :id AND j.id > o.id AND j.state IN ('queued', "
 		"'assigned', 'building', 'checking', 'measuring') AND j.base_sha IN (c.base_sha, '') AND j.suite IN (u.name, '') "
-		"AND j.device_kind IN (o.device_kind, '') AND j.kind = o.kind AND j.quick = o.quick AND j.some_cells <= "
-		"o.some_cells AND j.base_provider = o.base_provider AND j.target_provider = o.target_provider AND j.base_config = "
-		"o.base_config AND j.target_config = o.target_config AND j.base_toolchain = o.base_toolchain AND "
-		"j.target_toolchain = o.target_toolchain AND j.base_flags = o.base_flags AND j.target_flags = o.target_flags "
-		"ORDER BY j.id DESC LIMIT 1",
+		"AND j.device_kind IN (o.device_kind, '') AND j.device_uuid IN (o.device_uuid, '') AND j.device_class IS "
+		"o.device_class AND j.kind = o.kind AND j.quick = o.quick AND j.part = o.part AND (NOT j.some_cells OR "
+		"o.some_cells AND " LIST_TEXT("job_cell", "job", "j.id") " = " LIST_TEXT("job_cell", "job",
+			"o.id") ") AND j.base_provider = o.base_provider AND j.target_provider = o.target_provider AND j.base_config = "
+				"o.base_config AND j.target_config = o.target_config AND j.base_toolchain = o.base_toolchain AND "
+				"j.target_toolchain = o.target_toolchain AND j.base_flags = o.base_flags AND j.target_flags = o.target_flags "
+				"ORDER BY j.id DESC LIMIT 1",
 		"id=%ld", comparison);
 	return stmt_first(s, err, out->job, COLUMN_NAMED(out->state, jobstate_from_name)) < 0 ? -1 : 0;
 }

@@ -151,7 +151,8 @@ int change_each(struct stmt *s, view_change_fn *each, void *arg, struct fw_err *
  */
 
 #define BRANCH_WITH(repo, sha)                                                                                                   \
-	"coalesce((SELECT q.upstream FROM mainline m JOIN repo q ON q.id = m.repo WHERE m.repo = " repo " AND m.sha = " sha      \
+	"coalesce((SELECT coalesce((SELECT b.name FROM branch_tip b WHERE b.repo = q.id AND b.display = q.upstream), "           \
+	"q.upstream) FROM mainline m JOIN repo q ON q.id = m.repo WHERE m.repo = " repo " AND m.sha = " sha                      \
 	" AND NOT m.dropped), (SELECT j.branch FROM job j WHERE j.repo = " repo " AND j.target_sha = " sha                       \
 	" AND j.branch <> '' "                                                                                                   \
 	"ORDER BY j.id DESC LIMIT 1), (SELECT j.branch FROM commit_range g JOIN job j ON j.repo = g.repo AND j.target_sha = "    \
