@@ -431,8 +431,9 @@ static void bisecting(void)
 	struct store_job job = {
 		.repo = story.f.repo, .kind = JOBKIND_BISECT, .suite = "long", .origin = "bisect", .base_how = "given"
 	};
-	snprintf(why, sizeof why, "%.12s is not among the first 2 first-parent ancestors of %.12s", failed.good_sha,
-		failed.bad_sha);
+	snprintf(why, sizeof why,
+		"the good end %.12s is not an ancestor of the bad end %.12s by first parents: perhaps they are swapped",
+		failed.good_sha, failed.bad_sha);
 	ok(store_bisect_insert(story.f.db, &failed, story.now_ms - HOUR_MS, &err));
 	ok(store_bisect_state(story.f.db, failed.id, "failed", why, story.now_ms - HOUR_MS, &err));
 	ok(store_bisect_insert(story.f.db, &waiting, story.now_ms, &err));

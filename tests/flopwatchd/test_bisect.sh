@@ -138,7 +138,7 @@ ok "and says how it goes" grep -qE '^bisect [0-9]+: [0-9]+ commits: ' "$tmp/step
 ok "in a line in ten seconds at most" test "$(grep -c ^bisect "$tmp/steps")" -le $(((SECONDS - begun) / 10 + 1))
 post devices/sim-0/resume >"$tmp/answer"
 fails "ends in the wrong order" 1 "$bin/flopwatch" bisect "$last" "$first"
-like "are no range" "$out" 'is not among the first [0-9]+ first-parent ancestors of'
+like "are no range" "$out" 'the good end [0-9a-f]{12} is not an ancestor of the bad end [0-9a-f]{12} by first parents: perhaps they are swapped'
 fails "an unknown commit" 4 "$bin/flopwatch" bisect nowhere "$last"
 fails "one end" 2 "$bin/flopwatch" bisect "$last"
 like "the same end twice is refused" "$(post bisects "{\"repo\":\"kernels\",\"good\":\"$last\",\"bad\":\"$last\"}" | jq -r .detail)" 'the same commit'

@@ -31,7 +31,8 @@ static void write_phase(struct buf *out, const char *groups_json)
 	const json_t *group = json_array_get(groups, 0);
 	const char *phase = comparison_text(group, "phase"), *kernel = comparison_text(group, "kernel");
 	if (*phase || *kernel)
-		emit_format(out, "cause unknown: %s{?phase *}%-s%s{?kernel *}", phase, *phase && *kernel ? ", " : "", kernel);
+		emit_format(
+			out, "cause unknown; slower: %s{?phase *}%-s%s{?kernel *}", phase, *phase && *kernel ? ", " : "", kernel);
 	json_decref(groups);
 }
 

@@ -490,7 +490,7 @@ int page_bisects(struct site *site, struct http_request *r, struct http_response
 	d.out = &response->body;
 	write_list_title(&title, &d);
 	layout_begin(response, title.data, "alerts", "bisect. job.queued job.state job.done alert.");
-	layout_live(d.out, "bisects", "A search moved");
+	layout_live(d.out, "bisects", "A bisect changed");
 	layout_table(d.out, "Bisect|Finding|>Change|What to do|~Between|~Started");
 	buf_append(d.out, rows.data, rows.len);
 	layout_table_end(d.out);
@@ -573,10 +573,14 @@ static int draw_why(struct buf *out, const struct found *f, struct fw_err *err)
 	return result;
 }
 
-static void draw_request(struct buf *out, const struct store_bisect *b)
+/* The command that requests it again; without its ends if they were not even compared, which they will not be again. */
+static void draw_request(struct buf *out, const struct found *f)
 {
-	char command[320];
-	snprintf(command, sizeof command, "flopwatch bisect %.10s %.10s --repo %s", b->good_sha, b->bad_sha, b->repo_name);
+	const struct store_bisect *b = f->b;
+	bool has_bad_ends = strcmp(b->state, "failed") == 0 && !f->worst.comparison;
+	char command[512];
+	snprintf(command, sizeof command, "flopwatch bisect %.10s %.10s --repo %s%s%s", has_bad_ends ? "GOOD" : b->good_sha,
+		has_bad_ends ? "BAD" : b->bad_sha, b->repo_name, *b->suite ? " --suite " : "", b->suite);
 	layout_command(out, command);
 }
 
@@ -609,7 +613,7 @@ static int draw_box(struct page *page, const struct found *f)
 	if (f->n > 1)
 		culprits_show(out, b->culprits_json);
 	else if (!f->n && b->ended_at)
-		draw_request(out, b);
+		draw_request(out, f);
 	return result;
 }
 

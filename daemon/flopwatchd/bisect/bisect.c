@@ -276,8 +276,14 @@ static int write_listing(struct listing *l, int64_t now, struct fw_err *err)
 	struct db *db = b->txn->db;
 	char why[256];
 	if (!l->complete) {
-		snprintf(why, sizeof why, "%.12s is not among the first %d first-parent ancestors of %.12s", b->list.good_sha,
-			l->n ? l->n - 1 : 0, b->list.bad_sha);
+		if (l->n == BISECT_COMMITS_MAX)
+			snprintf(why, sizeof why,
+				"the good end %.12s is not among the %d commits before the bad end %.12s: choose a later one",
+				b->list.good_sha, l->n - 1, b->list.bad_sha);
+		else
+			snprintf(why, sizeof why,
+				"the good end %.12s is not an ancestor of the bad end %.12s by first parents: perhaps they are swapped",
+				b->list.good_sha, b->list.bad_sha);
 		return end_search(b, &b->list, "failed", why, now, err);
 	}
 	for (int i = 0; i < l->n; i++)
