@@ -48,7 +48,7 @@ const entries = await page.locator("dt[id]").evaluateAll((all) => all.map((dt) =
 result(entries.length > 50, "the glossary is served", `${entries.length} entries`);
 
 async function inspectWords(name) {
-	const unschedulable = await page.evaluate((all) => {
+	const unlinked = await page.evaluate((all) => {
 		const main = document.querySelector("main").cloneNode(true);
 		for (const unread of main.querySelectorAll("code, pre, svg, select, textarea, script")) unread.remove();
 		main.querySelectorAll("*").forEach((e) => e.append(" "));
@@ -56,7 +56,7 @@ async function inspectWords(name) {
 		const stands = (term) => new RegExp(`(^|[^a-z0-9/-])${term.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")}(e?s)?($|[^a-z0-9/-])`).test(text);
 		return all.filter(({ id, options }) => options.some((t) => stands(t.toLowerCase())) && !document.querySelector(`a[href="/glossary#${id}"]`)).map(({ id }) => id);
 	}, entries);
-	result(unschedulable.length === 0, `${name}: each of its words that is in the glossary leads there`, unschedulable.join(" "));
+	result(unlinked.length === 0, `${name}: each of its words that is in the glossary leads there`, unlinked.join(" "));
 }
 
 for (const [name, path] of Object.entries(pages)) {
@@ -70,6 +70,7 @@ for (const [name, path] of Object.entries(pages)) {
 	await inspect(page, seen, `${name} at 1280 light`);
 	// the other colour scheme changes only colours, by style sheets: the page needs no second load
 	await page.emulateMedia({ colorScheme: "dark" });
+	seen.length = 0;
 	await inspect(page, seen, `${name} at 1280 dark`, { type: "rule", values: ["color-contrast"] });
 	await page.emulateMedia({ colorScheme: "light" });
 	// nor for another width, by which scripts only draw the chart
@@ -79,6 +80,7 @@ for (const [name, path] of Object.entries(pages)) {
 		await page.locator(".uplot, svg.chart").first().waitFor();
 		await page.evaluate(axe);
 	}
+	seen.length = 0;
 	await inspect(page, seen, `${name} at 360 light`);
 	await page.setViewportSize({ width: 1280, height: 900 });
 }

@@ -146,7 +146,8 @@ static const struct gauge {
 	{ "gpu_temperature_celsius", "gauge", "Temperature at the device's last run.", "gpu", "temp_c", 1 },
 	{ "gpu_power_watts", "gauge", "Power at the device's last run.", "gpu", "power_w", 1 },
 	{ "gpu_sm_clock_hertz", "gauge", "SM clock at the device's last run.", "gpu", "sm_mhz", 1e6 },
-	{ "device_outlier", "gauge", "1 if the device is an outlier of its class and gets no jobs.", "device", NULL, 1 },
+	{ "device_outlier", "gauge", "1 if the device is an outlier of its class and gets only jobs that name it.", "device",
+		NULL, 1 },
 	{ "aa_comparisons_total", "counter", "Comparisons of equal builds.", "device", NULL, 1 },
 	{ "aa_alarms_total", "counter", "Comparisons of equal builds that would have opened an alert.", "device", NULL, 1 },
 };

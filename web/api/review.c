@@ -245,8 +245,10 @@ static void put_next_step(struct buf *out, const struct comparison *c, const str
 		buf_printf(out, "\nWhat to do: push a fix; `flopwatch reproduce C%lld` prints how to run the worst cell.\n", id);
 	else if (c->verdict == VERDICT_FAILED || c->verdict == VERDICT_REJECTED)
 		buf_printf(out, "\nWhat to do: `flopwatch log %lld` prints the log of the job.\n", (long long)c->job);
+	else if (c->verdict == VERDICT_UNDECIDED && around->repeat.job)
+		buf_printf(out, "\nWhat to do: wait for J%lld, which measures it again.\n", (long long)around->repeat.job);
 	else if (c->verdict == VERDICT_UNDECIDED)
-		buf_printf(out, "\nWhat to do: `flopwatch retry %lld` measures again.\n", (long long)c->job);
+		buf_printf(out, "\nWhat to do: `flopwatch retry J%lld` measures again.\n", (long long)c->job);
 }
 
 int review_write(struct db *db, const char *address, int64_t id, struct buf *out, struct fw_err *err)

@@ -73,7 +73,7 @@ void step_draw_repeat(struct buf *out, const struct view_repeat *r)
 	if (r->state == JOBSTATE_QUEUED)
 		emit_format(out, "queued as %lld{job}", (long long)r->job);
 	else
-		emit_format(out, "measured again as %lld{job} (%-s)", (long long)r->job, jobstate_name(r->state));
+		emit_format(out, "it is measured again as %lld{job} (%-s)", (long long)r->job, jobstate_name(r->state));
 }
 
 /* Instead of the advice to measure again. */

@@ -181,7 +181,7 @@ static void before(struct drawing *d, const struct beside *now)
 }
 
 /* How many cells are slower and faster, with the most of both, and what follows from it. */
-static void draw_lead(struct buf *out, const struct beside *b, const struct peer_lines *lines)
+static void draw_lead(struct buf *out, const struct beside *b, const struct peer_lines *lines, bool has_profile)
 {
 	const struct moved *m = &lines->moved;
 	emit_raw(out, "<p class=lead>");
@@ -195,8 +195,11 @@ static void draw_lead(struct buf *out, const struct beside *b, const struct peer
 	if (lines->best.len)
 		emit_format(out, "; %d faster, best %-s %f{decided %d}", m->faster, lines->best.data, m->best_pct, true);
 	emit_raw(out, ".</p>");
-	if (m->slower)
-		emit_rawf(out, "<p><b>Why:</b> <code>flopwatch profile C%lld</code> finds the causes. ", (long long)b->id);
+	if (m->slower && has_profile)
+		emit_format(out, "<p><b>Why:</b> the cells of %lld{comparison} have the profile. ", (long long)b->id);
+	else if (m->slower)
+		emit_rawf(out, "<p><b>Why:</b> not profiled; <code>flopwatch profile C%lld</code> finds the causes. ",
+			(long long)b->id);
 	emit_rawf(out, "%s<b>What to do:</b> nothing, peers open no alert.</p>", m->slower ? "" : "<p>");
 }
 
@@ -205,8 +208,10 @@ static int draw_peer(struct drawing *d, const struct beside *b, struct fw_err *e
 	struct buf *out = d->out;
 	struct peer_lines lines;
 	struct view_around around;
-	char columns[96];
-	int result = read_lines(d->site->db, b->id, out, &lines, err) != 0 || view_around(d->site->db, b->id, &around, err) != 0
+	char columns[96], profile[WHY_STAMP_SIZE];
+	int result = read_lines(d->site->db, b->id, out, &lines, err) != 0 ||
+				     view_around(d->site->db, b->id, &around, err) != 0 ||
+				     why_stamp(d->site->db, b->id, profile, err) != 0
 			     ? -1
 			     : 0;
 	if (result == 0) {
@@ -214,7 +219,7 @@ static int draw_peer(struct drawing *d, const struct beside *b, struct fw_err *e
 		if (*around.branch)
 			emit_format(out, " %s{branch}", around.branch);
 		emit_format(out, " against %s</h2>", b->provider);
-		draw_lead(out, b, &lines);
+		draw_lead(out, b, &lines, *profile);
 		emit_format(out, "<p>%s{commit} %s, suite %s on %s, %lld{comparison}, %lld{time}</p>", b->commit, b->subject,
 			b->suite, b->device_name, (long long)b->id, (long long)b->finished_at);
 		before(d, b);
@@ -283,7 +288,7 @@ static int write_newest(struct drawing *d, struct buf *out, const struct beside 
 	} else {
 		buf_printf(out, " next to %s: ", b->provider);
 		if (!finding_moved(out, &lines.moved))
-			buf_printf(out, "level in %d of %d cells", b->timed, b->cells);
+			buf_printf(out, "no cell is certainly slower or faster, %d of %d cells have times", b->timed, b->cells);
 	}
 	fini_lines(&lines);
 	return result;
