@@ -130,7 +130,7 @@ ok "the first repository has one" await is_at "$a1" queued
 like "a webhook that was captured is no new one when its time comes again" "$(signed first "$then")" 'seen before'
 : >"$tmp/go3"
 for sha in $hold $b1 $b2 $a1; do await is_at "$sha" done; done
-is "repositories take interleave" "$(sql "SELECT group_concat(repo) FROM (SELECT r.name AS repo FROM job_log l JOIN job j ON j.id = l.job JOIN repo r ON r.id = j.repo
+is "repositories take turns" "$(sql "SELECT group_concat(repo) FROM (SELECT r.name AS repo FROM job_log l JOIN job j ON j.id = l.job JOIN repo r ON r.id = j.repo
 	WHERE l.line LIKE 'sent to worker%' AND j.target_sha IN ('$b1', '$b2', '$a1') ORDER BY l.id)")" "one,two,two"
 
 # ---- stored times ----

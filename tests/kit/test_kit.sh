@@ -108,7 +108,7 @@ for program in "$tmp/primed" "$python $examples/primed.py"; do
 	on_device $program >"$tmp/said" 2>"$tmp/printed"
 	is "it reports which are not primed" "$(grep '^fact unprimed' "$tmp/said" | paste -sd';')" \
 		"fact unprimed the call waits for the device;fact unprimed the call keeps the host for more than 8 ms"
-	is "and one that began too early" "$(grep -cE '^done 0 (late=1 host_us=1[0-9.]+ .*spin_us=[0-9.]+|host_us=.* cut=1 spin_us=[0-9.]+)$' "$tmp/said")" 1
+	like "and one that began too early" "$(grep -cE '^done 0 (late=1 host_us=1[0-9.]+ .*spin_us=[0-9.]+|host_us=.* cut=1 spin_us=[0-9.]+)$' "$tmp/said")" '^[1-9]$' # on a busy machine others, too
 	is "all in turns" "$(grep '^turn' "$tmp/said" | uniq -c | awk '{ print $1, $3 }' | paste -sd';')" "4 a;4 waits;4 long;4 grows"
 done
 
@@ -293,7 +293,7 @@ slower="c dot/20000 unchanged;c sum/20000 regression;python hash/200000 unchange
 commit one first
 push one main
 is "programs in C and Python" "$(verdicts "$(head_of one)" "$same")" "$same"
-is "take interleave" "$(sql "SELECT min(samples) > 8 FROM cell")" 1
+is "take turns" "$(sql "SELECT min(samples) > 8 FROM cell")" 1
 branch one slower main
 sed -i 's/20000 \* 1/20000 * 1.06/; s/N \* 0/N * 0.06/' "$tmp/one/sums.c" "$tmp/one/sums.py"
 commit one "the sum adds 6 % more"

@@ -37,7 +37,10 @@ found() { # tree, pattern, number of cells: only those are slower
 	all=$(verdicts "$1" slower "$2")
 	is "$1: the loss is found" "$(grep -cE "^$2.* regression$" <<<"$all")" "$3"
 	is "$1: and nowhere else" "$(grep -vE "^$2" <<<"$all" | grep -vcE ' (unchanged|undecided)$')" 0
-	is "$1: an equal push is not rejected" "$(verdicts "$1" equal "$2" | grep -cE ' (unchanged|undecided)$')" "$(wc -l <<<"$all")"
+	local equal
+	equal=$(verdicts "$1" equal "$2")
+	is "$1: an equal push is not rejected" "$(grep -cE ' (unchanged|undecided)$' <<<"$equal")" "$(wc -l <<<"$all")"
+	ok "$1: and cells of it are unchanged" grep -q ' unchanged$' <<<"$equal"
 }
 trees=
 if printf '#include <benchmark/benchmark.h>\n' | g++ -fsyntax-only -x c++ - 2>"$tmp/errors"; then

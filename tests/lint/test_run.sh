@@ -87,7 +87,7 @@ is "and others later" "$(tail -n 1 <<<"$out")" "5 passed, 0 failed, 0 skipped"
 rm "$tree"/tests/room/test_{clocked,early,second,third,any}.sh "$tree"/{early,second,third,any,ended}
 
 small clocked '# Runs beside three others.' 'for _ in {1..200}; do [ "$(ls | grep -c ^waits)" = 6 ] && break; sleep 0.05; done' \
-	'[ "$(ls | grep -c ^waits)" = 6 ] && echo "ok 1 - beside six"' 'touch ended'
+	'sleep 0.5; [ "$(ls | grep -c ^waits)" = 6 ] && echo "ok 1 - beside six"' 'touch ended'
 for n in 1 2 3 4 5 6 7; do
 	small waits$n '# Starts first.' "touch waits$n" 'for _ in {1..1200}; do [ -e ended ] && break; sleep 0.05; done' 'echo "ok 1 - beside it"'
 done
