@@ -20,11 +20,17 @@ slurm_is_here() {
 	done
 	[ "$(id -u)" = 0 ] # slurmd runs jobs as the requesting user
 }
-slurm_free_ports() { # how many: different ones
-	python3 -c 'import socket, sys
-all = [socket.socket() for _ in range(int(sys.argv[1]))]
-for s in all: s.bind(("127.0.0.1", 0))
-print(*(s.getsockname()[1] for s in all))' "$1"
+slurm_free_ports() { # how many: different ones, below those that the system gives to others before Slurm binds them
+	python3 -c 'import random, socket, sys
+free = []
+while len(free) < int(sys.argv[1]):
+    s = socket.socket()
+    try:
+        s.bind(("127.0.0.1", random.randrange(10000, 32768)))
+        free.append(s)
+    except OSError:
+        s.close()
+print(*(s.getsockname()[1] for s in free))' "$1"
 }
 slurm_run() { # name, command...: in the background
 	local log=$slurm_dir/$1.log
