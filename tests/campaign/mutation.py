@@ -84,7 +84,7 @@ FOLDERS = {
                  "worker/test_image", "worker/test_c_form", "worker/test_compilers", "worker/test_room", "worker/test_output_tail",
                  "worker/test_workdir"],
         "more": ["worker/*"],
-        "scripts": ["worker/test_identities.sh", "worker/test_read_only.sh", "worker/test_leftover_processes.sh",
+        "scripts": ["worker/test_identities.sh", "worker/test_read_only.sh", "worker/test_leaked_processes.sh",
                     "worker/test_unusual_programs.sh", "flopwatchd/test_toolchains.sh"],
     },
 }

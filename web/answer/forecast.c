@@ -30,7 +30,7 @@ struct start {
 struct forecast {
 	struct unschedulable *unschedulable;
 	int64_t now;
-	bool is_anybody_missing, is_waited_for; /* a worker is down or pending; jobs wait */
+	bool is_worker_missing, is_waited_for; /* a worker is down or pending; jobs wait */
 	struct position *position;
 	struct start start[FORECAST_WAITING_MAX];
 	int n, n_starts, n_usual;
@@ -69,7 +69,7 @@ double forecast_usual_s(struct forecast *f, const struct view_job *row)
 static void take_worker(void *arg, const struct worker_status *w)
 {
 	struct forecast *f = arg;
-	f->is_anybody_missing |= strcmp(w->state, "down") == 0 || strcmp(w->state, "pending") == 0;
+	f->is_worker_missing |= strcmp(w->state, "down") == 0 || strcmp(w->state, "pending") == 0;
 }
 
 static void take_device(void *arg, const struct view_device *row)
@@ -79,7 +79,7 @@ static void take_device(void *arg, const struct view_device *row)
 		return;
 	f->position = mem_grow(f->position, (size_t)f->n + 1, sizeof *f->position);
 	struct position *p = &f->position[f->n++];
-	*p = (struct position){ .free_s = f->is_anybody_missing ? NAN : 0 };
+	*p = (struct position){ .free_s = f->is_worker_missing ? NAN : 0 };
 	snprintf(p->uuid, sizeof p->uuid, "%s", row->uuid);
 	snprintf(p->kind, sizeof p->kind, "%s", row->kind);
 }
