@@ -91,7 +91,7 @@ const struct carry_table carry_tables[] = {
 	{ "run",
 	  "INSERT INTO main.run (id, comparison, n, set_number, seed) SELECT id, comparison, n, set_number, seed FROM old.launch" },
 	{ "sample_kind",
-	  "INSERT INTO main.sample_kind (id, series, phase, subject) "
+	  "INSERT INTO main.sample_kind (id, series, phase, side) "
 	  "SELECT id, series, phase, iif(subject = 'anchor', 'reference', subject) FROM old.sample_kind" },
 	{ "sample",
 	  "INSERT INTO main.sample (cell, run, " SAMPLE_VALUES ") SELECT cell, launch, " SAMPLE_VALUES " FROM old.sample" },

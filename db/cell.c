@@ -146,8 +146,8 @@ static int each_run(struct db *db, int64_t cell, const struct archived *a, view_
 {
 	struct stmt *s = db_query(db, err,
 		"SELECT l.n, l.set_number, t.n, t.call_order, t.d, t.q, t.run, kb.id, k.id, b.mhz, t.mhz FROM cell x "
-		"JOIN sample_kind k ON k.series = x.series AND k.phase = '' AND k.subject = 'target' JOIN sample_kind kb ON "
-		"kb.series = x.series AND kb.phase = '' AND kb.subject = 'base' CROSS JOIN sample t ON t.cell = x.id AND t.kind "
+		"JOIN sample_kind k ON k.series = x.series AND k.phase = '' AND k.side = 'target' JOIN sample_kind kb ON "
+		"kb.series = x.series AND kb.phase = '' AND kb.side = 'base' CROSS JOIN sample t ON t.cell = x.id AND t.kind "
 		"= k.id CROSS JOIN run l ON l.id = t.run LEFT JOIN sample b ON b.cell = t.cell AND b.run = t.run AND b.kind = "
 		"kb.id WHERE x.id = :cell ORDER BY l.n",
 		"cell=%ld", cell);
@@ -195,7 +195,7 @@ int view_call_pairs(struct db *db, int64_t cell, int64_t *pairs, struct fw_err *
 	*pairs = 0;
 	return stmt_optional(db_first_int(db, pairs, err,
 		"SELECT total(s.n) FROM sample s JOIN sample_kind k ON k.id = s.kind WHERE s.cell = :cell AND k.series = 'call' "
-		"AND k.subject = 'target'",
+		"AND k.side = 'target'",
 		"cell=%ld", cell));
 }
 
@@ -223,7 +223,7 @@ int view_last_device_check(struct db *db, int64_t device, struct buf *device_che
 		"SELECT t.power_w, t.temp_c, t.sm_mhz, t.reasons, t.foreign_processes, t.xid, t.ecc, t.energy_j, t.regime FROM "
 		"device d CROSS JOIN run l ON l.id = d.last_run CROSS JOIN cell x ON x.comparison = l.comparison CROSS JOIN "
 		"sample t ON t.cell = x.id AND t.run = l.id CROSS JOIN sample_kind k ON k.id = t.kind WHERE d.id = :device AND "
-		"k.subject = 'target' ORDER BY x.n, k.series, k.phase LIMIT 1",
+		"k.side = 'target' ORDER BY x.n, k.series, k.phase LIMIT 1",
 		"device=%ld", device);
 	struct msg_device_check g = { 0 };
 	int result = stmt_first(s, err, g.power_w, g.temp_c, g.sm_mhz, g.reasons, g.foreign, g.xid, g.ecc, g.energy_j, g.regime);

@@ -837,7 +837,7 @@ enum { STORE_PLAN_FORMAT = 1 };
 /** Content of a job's plan. Own: the caller's buffers. */
 struct store_plan {
 	char suite_origin[256], provider_position[1024];
-	struct buf *subjects, *suite_text; /* suite_text empty: an installed suite */
+	struct buf *sides, *suite_text; /* suite_text empty: an installed suite */
 };
 /** Store the plan of a queued job, or replace an earlier one; from now on the job is resolved. */
 int store_plan_put(struct db *db, int64_t job, const struct store_plan *p, struct fw_err *err);

@@ -300,20 +300,20 @@ int store_job_resolve(struct db *db, int64_t id, const char *base_sha, const cha
 int store_plan_put(struct db *db, int64_t job, const struct store_plan *p, struct fw_err *err)
 {
 	return db_exec(db, err,
-		"INSERT OR REPLACE INTO job_plan (job, format, subjects, suite_origin, suite_text, provider_position) VALUES "
-		"(:job, :format, :subjects, :suite_origin, :suite_text, :provider_position)",
-		"job=%ld format=%d subjects=%s suite_origin=%s suite_text=%s provider_position=%s", job, STORE_PLAN_FORMAT,
-		p->subjects->data, p->suite_origin, p->suite_text->data, p->provider_position);
+		"INSERT OR REPLACE INTO job_plan (job, format, sides, suite_origin, suite_text, provider_position) VALUES "
+		"(:job, :format, :sides, :suite_origin, :suite_text, :provider_position)",
+		"job=%ld format=%d sides=%s suite_origin=%s suite_text=%s provider_position=%s", job, STORE_PLAN_FORMAT,
+		p->sides->data, p->suite_origin, p->suite_text->data, p->provider_position);
 }
 
 int store_plan_get(struct db *db, int64_t job, struct store_plan *p, struct fw_err *err)
 {
 	struct stmt *s = db_query(db, err,
-		"SELECT subjects, suite_origin, suite_text, provider_position FROM job_plan WHERE job = :job", "job=%ld", job);
-	const char *subjects, *suite_text;
-	int result = stmt_next(s, err, subjects, p->suite_origin, suite_text, p->provider_position);
+		"SELECT sides, suite_origin, suite_text, provider_position FROM job_plan WHERE job = :job", "job=%ld", job);
+	const char *sides, *suite_text;
+	int result = stmt_next(s, err, sides, p->suite_origin, suite_text, p->provider_position);
 	if (result == 1) {
-		buf_puts(p->subjects, subjects);
+		buf_puts(p->sides, sides);
 		buf_puts(p->suite_text, suite_text);
 		stmt_reset(s);
 	}

@@ -22,11 +22,11 @@ static struct stmt *bind_device_check(struct stmt *s, const struct msg_device_ch
 		g->power_w, g->temp_c, g->sm_mhz, (int64_t)g->reasons, g->foreign, g->xid, g->ecc, g->energy_j, g->regime);
 }
 
-static int add_sample_kind(struct db *db, enum series series, const char *phase, const char *subject, struct fw_err *err)
+static int add_sample_kind(struct db *db, enum series series, const char *phase, const char *side, struct fw_err *err)
 {
 	return db_exec(db, err,
-		"INSERT INTO sample_kind (series, phase, subject) VALUES (:series, :phase, :subject) ON CONFLICT DO NOTHING",
-		"series=%s phase=%s subject=%s", series_name(series), phase, subject);
+		"INSERT INTO sample_kind (series, phase, side) VALUES (:series, :phase, :side) ON CONFLICT DO NOTHING",
+		"series=%s phase=%s side=%s", series_name(series), phase, side);
 }
 
 /** Insert side `i` of a message. *n: 1, or 0 where its kind is not in sample_kind yet. */
@@ -40,9 +40,9 @@ static int put_sample(struct db *db, int64_t process_run, int64_t cell, const st
 		"power_w, temp_c, sm_mhz, reasons, foreign_processes, xid, ecc, energy_j, regime) SELECT :run, :cell, k.id, :n, "
 		":ms, :mhz, :host_us, :order, :d, :q, :d_raw, :z, :z_q, :beta, :beta_q, :power, :temp, :mhz_seen, :reasons, "
 		":foreign, :xid, :ecc, :energy, :regime FROM sample_kind k WHERE k.series = :series AND k.phase = :phase AND "
-		"k.subject = :subject",
+		"k.side = :side",
 		err);
-	s = stmt_bind(s, err, "run=%ld cell=%ld series=%s phase=%s subject=%s n=%d ms=%p%zu mhz=%p%zu host_us=%p%zu order=%s",
+	s = stmt_bind(s, err, "run=%ld cell=%ld series=%s phase=%s side=%s n=%d ms=%p%zu mhz=%p%zu host_us=%p%zu order=%s",
 		process_run, cell, series_name(m->series), m->phase, role_name(m->role[i]), m->n, (const void *)m->ms[i], bytes,
 		(const void *)m->mhz[i], bytes, (const void *)m->host_us[i], bytes,
 		target ? m->order : ""); /* equal for all sides: store it once */
@@ -57,7 +57,7 @@ int store_samples_insert(struct db *db, int64_t process_run, int64_t cell, const
 	struct fw_err *err)
 {
 	int n;
-	for (int i = 0; i < m->n_subjects; i++) {
+	for (int i = 0; i < m->n_sides; i++) {
 		if (put_sample(db, process_run, cell, m, i, e, &n, err))
 			return -1;
 		if (n == 0 && (add_sample_kind(db, m->series, m->phase, role_name(m->role[i]), err) ||
@@ -120,9 +120,9 @@ int store_cell_runs(struct db *db, int64_t cell, enum series series, struct stor
 		"SELECT l.set_number, t.n, t.d, t.q, t.d_raw, coalesce(t.z, 0), coalesce(t.z_q, 0), coalesce(t.beta, 0), "
 		"coalesce(t.beta_q, 0), t.run, t.reasons, coalesce(t.foreign_processes, -1), t.xid, t.ecc, coalesce(t.power_w, -1), "
 		"coalesce(t.temp_c, -1), kb.id, k.id, b.ms, t.ms, b.mhz, t.mhz, b.host_us, t.host_us FROM sample_kind k JOIN "
-		"sample_kind kb ON kb.series = k.series AND kb.phase = k.phase AND kb.subject = 'base' CROSS JOIN sample t ON "
+		"sample_kind kb ON kb.series = k.series AND kb.phase = k.phase AND kb.side = 'base' CROSS JOIN sample t ON "
 		"t.cell = :cell AND t.kind = k.id CROSS JOIN run l ON l.id = t.run CROSS JOIN sample b ON b.cell = t.cell AND "
-		"b.run = t.run AND b.kind = kb.id WHERE k.series = :series AND k.phase = '' AND k.subject = 'target' ORDER BY "
+		"b.run = t.run AND b.kind = kb.id WHERE k.series = :series AND k.phase = '' AND k.side = 'target' ORDER BY "
 		"l.n",
 		"cell=%ld series=%s", cell, series_name(series));
 	int result, n = 0;
@@ -177,7 +177,7 @@ int store_sample_estimate(
 {
 	struct stmt *s = db_stmt(db,
 		"UPDATE sample SET d = :d, q = :q, d_raw = :d_raw, z = :z, z_q = :z_q, beta = :beta, beta_q = :beta_q WHERE cell "
-		"= :cell AND run = :run AND kind = (SELECT id FROM sample_kind WHERE series = :series AND phase = '' AND subject "
+		"= :cell AND run = :run AND kind = (SELECT id FROM sample_kind WHERE series = :series AND phase = '' AND side "
 		"= 'target')",
 		err);
 	s = stmt_bind(s, err, "cell=%ld run=%ld series=%s", cell, process_run, series_name(series));

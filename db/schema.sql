@@ -274,7 +274,7 @@ CREATE TABLE job_peer (
 CREATE TABLE job_plan (
 	job               INTEGER PRIMARY KEY REFERENCES job(id),
 	format            INTEGER NOT NULL,            -- STORE_PLAN_FORMAT of the daemon that wrote it
-	subjects          TEXT    NOT NULL,            -- JSON: base and target as in the message `job`
+	sides             TEXT    NOT NULL,            -- JSON: base and target as in the message `job`
 	suite_origin      TEXT    NOT NULL,            -- "installed" or "<repo>@<commit>"
 	suite_text        TEXT    NOT NULL,            -- "" of an installed suite, whose file may change
 	provider_position TEXT    NOT NULL             -- file and line that name the base's provider; "": none do
@@ -443,8 +443,8 @@ CREATE TABLE sample_kind (
 	id            INTEGER PRIMARY KEY,
 	series        TEXT    NOT NULL,                -- device call phase sustained process
 	phase         TEXT    NOT NULL,                -- set in series phase only
-	subject       TEXT    NOT NULL,                -- side: base target reference
-	UNIQUE (series, phase, subject)
+	side       TEXT    NOT NULL,                --    base target reference
+	UNIQUE (series, phase, side)
 ) STRICT;
 
 -- Calls of one side of one cell in one run and series. The target's row also holds the run's estimates of the pair and the device check;
@@ -1040,6 +1040,6 @@ END;
 CREATE TRIGGER device_measured AFTER UPDATE OF verdict ON comparison WHEN NEW.environment IS NOT NULL BEGIN
 	UPDATE device SET last_run = max(last_run, coalesce((SELECT max(l.id) FROM run l WHERE l.comparison = NEW.id
 		AND EXISTS (SELECT 1 FROM cell x CROSS JOIN sample t ON t.cell = x.id AND t.run = l.id
-			CROSS JOIN sample_kind k ON k.id = t.kind WHERE x.comparison = NEW.id AND k.subject = 'target')), 0))
+			CROSS JOIN sample_kind k ON k.id = t.kind WHERE x.comparison = NEW.id AND k.side = 'target')), 0))
 		WHERE id = NEW.device;
 END;

@@ -622,7 +622,7 @@ static int trace(struct artefacts *a, const struct command_line c[2], struct fw_
 
 /* ---- build -------------------------------------------------------------------------------------------------------------- */
 
-static void fill_subject(struct artefacts *a, int i, struct msg_subject *s)
+static void fill_side(struct artefacts *a, int i, struct msg_side *s)
 {
 	const struct side *side = &a->side[i];
 	s->role = i ? ROLE_TARGET : ROLE_BASE;
@@ -683,8 +683,8 @@ static int build(struct artefacts *a, struct fw_err *err)
 	snprintf(job->nonce, sizeof job->nonce, "artefacts");
 	rule_default(&job->rule, a->suite.n_cells);
 	for (int i = 0; i < SIDES; i++)
-		fill_subject(a, i, &job->subject[i]);
-	job->n_subjects = SIDES;
+		fill_side(a, i, &job->side[i]);
+	job->n_sides = SIDES;
 	job->cell = a->suite.cell;
 	job->n_cells = a->suite.n_cells;
 	job->limits = (struct msg_limits){ .build_s = BUILD_S,

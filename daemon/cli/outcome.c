@@ -72,7 +72,7 @@ static void take_times(struct outcome *o, const struct msg_cell *m)
 	float sorted[PROTOCOL_SAMPLES_MAX];
 	bool decides = m->series == SERIES_DEVICE || m->series == SERIES_PROCESS;
 
-	if (!c || m->n < 1 || m->n > PROTOCOL_SAMPLES_MAX || m->n_subjects < 1 ||
+	if (!c || m->n < 1 || m->n > PROTOCOL_SAMPLES_MAX || m->n_sides < 1 ||
 		(!decides && !(m->series == SERIES_CALL && isnan(c->ms))))
 		return;
 	memcpy(sorted, m->ms[0], (size_t)m->n * sizeof sorted[0]);

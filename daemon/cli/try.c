@@ -21,12 +21,12 @@ struct attempt {
 	int number, n_all; /* among the suites and benchmarks that are tried */
 };
 
-static void fill_subjects(struct attempt *a)
+static void fill_sides(struct attempt *a)
 {
 	static const enum role roles[] = { ROLE_BASE, ROLE_TARGET };
 
 	for (int i = 0; i < 2; i++) {
-		struct msg_subject *s = &a->job->subject[i];
+		struct msg_side *s = &a->job->side[i];
 
 		s->role = roles[i];
 		snprintf(s->commit, sizeof s->commit, "%s", a->tree->commit);
@@ -39,7 +39,7 @@ static void fill_subjects(struct attempt *a)
 		if (a->run)
 			s->run = *a->run;
 	}
-	a->job->n_subjects = 2;
+	a->job->n_sides = 2;
 }
 
 /* One run of the tree against itself: checked as a push is, without a verdict. */
@@ -53,7 +53,7 @@ static void fill_job(struct attempt *a)
 	j->kind = JOBKIND_SELFCHECK;
 	j->seed = (uint64_t)clock_mono_ns();
 	j->quick = true;
-	fill_subjects(a);
+	fill_sides(a);
 	j->cell = a->suite.cell;
 	j->n_cells = a->suite.n_cells;
 	j->rule = a->rule;

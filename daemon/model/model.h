@@ -927,7 +927,7 @@ const char *readonly_wrong(const char *path);
 /** True if `inner` is `outer` or a folder in it. Both are absolute and plain. */
 bool readonly_lies_in(const char *inner, const char *outer);
 
-/* ---- role: The subject of a record: a side of a job, the device or the worker. ---- */
+/* ---- role: The origin of a record: a side of a job, the device or the worker. ---- */
 
 enum role {
 	ROLE_NONE, /* no single side */
@@ -993,7 +993,7 @@ bool rotation_is_behind(const struct rotation_part *part, int n, int nights, int
 /* ---- run_mode: Task of one runner process, and its name in the `run` line. ---- */
 
 enum run_mode {
-	RUN_CHECK,        /* check results of subjects in cells */
+	RUN_CHECK,        /* check results of sides in cells */
 	RUN_TIME,         /* time them */
 	RUN_CAPTURE,      /* single calls, for a profiler; only from the command line */
 	RUN_PROFILE,      /* read counters of each kernel of a call */

@@ -137,7 +137,7 @@ void table_write_object(struct jsonw *j, const struct row *table, const void *fr
 
 /* ---- messages: Tables for protocol.c. ---- */
 
-extern const struct row protocol_job_rows[], protocol_subjects_rows[], protocol_run_rows[], protocol_rule_rows[],
+extern const struct row protocol_job_rows[], protocol_sides_rows[], protocol_run_rows[], protocol_rule_rows[],
 	protocol_cell_rows[];
 extern const struct row protocol_hello_rows[], protocol_need_rows[], protocol_tree_rows[], protocol_build_rows[],
 	protocol_check_rows[], protocol_found_rows[], protocol_process_run_rows[], protocol_at_rows[], protocol_samples_rows[],

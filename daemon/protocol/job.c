@@ -254,26 +254,26 @@ static const struct row input_rows[] = {
 	{ .key = NULL },
 };
 
-static int check_subject(struct fields *f, void *message)
+static int check_side(struct fields *f, void *message)
 {
-	struct msg_subject *s = message;
+	struct msg_side *s = message;
 
 	if (!s->tools.module[0])
 		s->tools.made_by[0] = '\0';
 	return s->run.name[0] || s->build.n_command > 0 ? 0 : field_fail(f, "build", "has no command");
 }
 
-static const struct row subject_rows[] = {
-	{ ROW_ENUM(struct msg_subject, role, "role", REQUIRED, role_names, ROLE_BASE, ROLE_REFERENCE) },
-	{ ROW_DIGEST(struct msg_subject, commit, "commit", REQUIRED), .may_be_empty = true },
-	{ ROW_LIST(struct msg_subject, input, n_inputs, "inputs", 0, input_rows) },
-	{ ROW_OBJECT(struct msg_subject, build, "build", REQUIRED, build_rows) },
-	{ ROW_BOOL(struct msg_subject, untrusted, "untrusted", SPARSE) },
-	{ ROW_TOKEN(struct msg_subject, provider, "provider", REQUIRED, FIELD_IDENTIFIER, 0) },
-	{ ROW_TOKEN(struct msg_subject, config, "config", SPARSE, FIELD_PATH, 1) },
-	{ ROW_OBJECT(struct msg_subject, tools, "tools", SPARSE, tools_rows) },
-	{ ROW_OBJECT(struct msg_subject, run, "run", OPTIONAL, benchmark_rows), ROW_IF(struct msg_subject, run.name[0]) },
-	{ .check = check_subject },
+static const struct row side_rows[] = {
+	{ ROW_ENUM(struct msg_side, role, "role", REQUIRED, role_names, ROLE_BASE, ROLE_REFERENCE) },
+	{ ROW_DIGEST(struct msg_side, commit, "commit", REQUIRED), .may_be_empty = true },
+	{ ROW_LIST(struct msg_side, input, n_inputs, "inputs", 0, input_rows) },
+	{ ROW_OBJECT(struct msg_side, build, "build", REQUIRED, build_rows) },
+	{ ROW_BOOL(struct msg_side, untrusted, "untrusted", SPARSE) },
+	{ ROW_TOKEN(struct msg_side, provider, "provider", REQUIRED, FIELD_IDENTIFIER, 0) },
+	{ ROW_TOKEN(struct msg_side, config, "config", SPARSE, FIELD_PATH, 1) },
+	{ ROW_OBJECT(struct msg_side, tools, "tools", SPARSE, tools_rows) },
+	{ ROW_OBJECT(struct msg_side, run, "run", OPTIONAL, benchmark_rows), ROW_IF(struct msg_side, run.name[0]) },
+	{ .check = check_side },
 };
 
 static const struct row limits_rows[] = {
@@ -286,20 +286,20 @@ static const struct row limits_rows[] = {
 	{ .key = NULL },
 };
 
-static int check_roles(struct fields *f, const struct msg_subject *s, int n)
+static int check_roles(struct fields *f, const struct msg_side *s, int n)
 {
 	for (int i = 0; i < n; i++)
 		for (int other = 0; other < i; other++)
 			if (s[other].role == s[i].role)
-				return field_fail(f, "subjects", "role %s appears twice", role_name(s[i].role));
+				return field_fail(f, "sides", "role %s appears twice", role_name(s[i].role));
 	return 0;
 }
 
-static int check_subjects(struct fields *f, void *message)
+static int check_sides(struct fields *f, void *message)
 {
 	struct msg_job *m = message;
 
-	return check_roles(f, m->subject, m->n_subjects);
+	return check_roles(f, m->side, m->n_sides);
 }
 
 static int check_job(struct fields *f, void *message)
@@ -308,9 +308,9 @@ static int check_job(struct fields *f, void *message)
 
 	if (m->kind == JOBKIND_IMPORT)
 		return field_fail(f, "kind", "must not be import");
-	if (m->n_cells == 0 && !m->subject[0].run.name[0])
+	if (m->n_cells == 0 && !m->side[0].run.name[0])
 		return field_fail(f, "cells", "has 0 items, not 1..%d", JOB_CELLS_MAX);
-	return check_roles(f, m->subject, m->n_subjects);
+	return check_roles(f, m->side, m->n_sides);
 }
 
 const struct row protocol_job_rows[] = {
@@ -324,30 +324,30 @@ const struct row protocol_job_rows[] = {
 	{ ROW_BOOL(struct msg_job, quick, "quick", REQUIRED) },
 	{ ROW_CLASSES(struct msg_job, looked_elsewhere, "looked_elsewhere") },
 	{ ROW_CLASSES(struct msg_job, sustained_runs, "sustained_runs") },
-	{ ROW_LIST(struct msg_job, subject, n_subjects, "subjects", 1, subject_rows) },
+	{ ROW_LIST(struct msg_job, side, n_sides, "sides", 1, side_rows) },
 	{ ROW_OWNED_LIST(struct msg_job, cell, n_cells, "cells", REQUIRED, 0, JOB_CELLS_MAX, protocol_cell_rows) },
 	{ ROW_OBJECT(struct msg_job, rule, "rule", REQUIRED, protocol_rule_rows) },
 	{ ROW_OBJECT(struct msg_job, limits, "limits", REQUIRED, limits_rows) },
 	{ .check = check_job },
 };
 
-const struct row protocol_subjects_rows[] = {
-	{ ROW_LIST(struct msg_job, subject, n_subjects, "subjects", 1, subject_rows) },
-	{ .check = check_subjects },
+const struct row protocol_sides_rows[] = {
+	{ ROW_LIST(struct msg_job, side, n_sides, "sides", 1, side_rows) },
+	{ .check = check_sides },
 };
 
 /* ---- run ---- */
 
-static const struct row side_rows[] = {
-	{ ROW_ENUM(struct msg_side, role, "role", REQUIRED, role_names, ROLE_BASE, ROLE_REFERENCE) },
-	{ ROW_TOKEN(struct msg_side, module, "module", REQUIRED, FIELD_PATH, 1) },
-	{ ROW_TOKEN(struct msg_side, provider, "provider", REQUIRED, FIELD_IDENTIFIER, 0) },
+static const struct row run_side_rows[] = {
+	{ ROW_ENUM(struct msg_run_side, role, "role", REQUIRED, role_names, ROLE_BASE, ROLE_REFERENCE) },
+	{ ROW_TOKEN(struct msg_run_side, module, "module", REQUIRED, FIELD_PATH, 1) },
+	{ ROW_TOKEN(struct msg_run_side, provider, "provider", REQUIRED, FIELD_IDENTIFIER, 0) },
 	{ .key = NULL },
 };
 
 static const struct row pin_rows[] = {
 	{ ROW_INT(struct msg_pin, cell, "cell", REQUIRED, 0, JOB_CELLS_MAX - 1) },
-	{ ROW_INT(struct msg_pin, subject, "subject", REQUIRED, 0, PROTOCOL_SUBJECTS_MAX - 1) },
+	{ ROW_INT(struct msg_pin, side, "side", REQUIRED, 0, PROTOCOL_SIDES_MAX - 1) },
 	{ ROW_TOKEN(struct msg_pin, config, "config", REQUIRED, FIELD_PATH, 1) },
 	{ ROW_BOOL(struct msg_pin, is_request, "request", SPARSE) },
 	{ .key = NULL },
@@ -394,20 +394,20 @@ static int check_run(struct fields *f, void *message)
 {
 	struct msg_run *m = message;
 
-	if (m->mode < RUN_AUDIT && (m->n_subjects == 0 || m->n_cells == 0))
-		return field_fail(f, m->n_subjects ? "cells" : "subjects", "has 0 items");
-	for (int i = 0; i < m->n_subjects; i++)
+	if (m->mode < RUN_AUDIT && (m->n_sides == 0 || m->n_cells == 0))
+		return field_fail(f, m->n_sides ? "cells" : "sides", "has 0 items");
+	for (int i = 0; i < m->n_sides; i++)
 		for (int other = 0; other < i; other++)
-			if (m->subject[other].role == m->subject[i].role)
-				return field_fail(f, "subjects", "role %s appears twice", role_name(m->subject[i].role));
-	if (m->n_pins > m->n_cells * m->n_subjects)
-		return field_fail(f, "pins", "has %d items, not 0..%d", m->n_pins, m->n_cells * m->n_subjects);
+			if (m->side[other].role == m->side[i].role)
+				return field_fail(f, "sides", "role %s appears twice", role_name(m->side[i].role));
+	if (m->n_pins > m->n_cells * m->n_sides)
+		return field_fail(f, "pins", "has %d items, not 0..%d", m->n_pins, m->n_cells * m->n_sides);
 	for (int i = 0; i < m->n_pins; i++)
-		if (m->pin[i].subject >= m->n_subjects) {
+		if (m->pin[i].side >= m->n_sides) {
 			char key[32];
 
-			snprintf(key, sizeof key, "pins[%d].subject", i);
-			return field_fail(f, key, "%d is outside 0..%d", m->pin[i].subject, m->n_subjects - 1);
+			snprintf(key, sizeof key, "pins[%d].side", i);
+			return field_fail(f, key, "%d is outside 0..%d", m->pin[i].side, m->n_sides - 1);
 		}
 	return 0;
 }
@@ -421,11 +421,10 @@ const struct row protocol_run_rows[] = {
 	{ ROW_SEED(struct msg_run, seed, "seed") },
 	{ ROW_INT(struct msg_run, turn, "turn", SPARSE, 1, TURN_MAX) },
 	{ ROW_TOKEN(struct msg_run, signature, "signature", SPARSE, FIELD_HEX, SIGNATURE_KEY) },
-	{ ROW_LIST(struct msg_run, subject, n_subjects, "subjects", 0, side_rows) },
+	{ ROW_LIST(struct msg_run, side, n_sides, "sides", 0, run_side_rows) },
 	{ ROW_OWNED_LIST(struct msg_run, cell, n_cells, "cells", REQUIRED, 0, JOB_CELLS_MAX, protocol_cell_rows),
 		.index = offsetof(struct msg_run, index) },
-	{ ROW_OWNED_LIST(
-		struct msg_run, pin, n_pins, "pins", SPARSE, 0, (size_t)JOB_CELLS_MAX *PROTOCOL_SUBJECTS_MAX, pin_rows) },
+	{ ROW_OWNED_LIST(struct msg_run, pin, n_pins, "pins", SPARSE, 0, (size_t)JOB_CELLS_MAX *PROTOCOL_SIDES_MAX, pin_rows) },
 	{ ROW_OBJECT(struct msg_run, rule, "rule", REQUIRED, protocol_rule_rows) },
 	{ ROW_DOUBLE(struct msg_run, warm_s, "warm_s", REQUIRED, 0, 3600) },
 	{ ROW_DOUBLE(struct msg_run, cell_warm_s, "cell_warm_s", REQUIRED, 0, 3600) },

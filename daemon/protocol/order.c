@@ -1,4 +1,4 @@
-/* order.c - order of subjects. */
+/* order.c - order of sides. */
 #include "protocol/protocol.h"
 
 static bool base_comes_first(int n, int base, int target, int first)

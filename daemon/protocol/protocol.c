@@ -155,16 +155,16 @@ int protocol_parse_rule(const char *text, size_t len, struct rule *out, struct f
 	return parse_part(text, len, "rule", protocol_rule_rows, out, err);
 }
 
-int protocol_parse_subjects(const char *text, size_t len, struct msg_job *out, struct fw_err *err)
+int protocol_parse_sides(const char *text, size_t len, struct msg_job *out, struct fw_err *err)
 {
-	return parse_part(text, len, "job", protocol_subjects_rows, out, err);
+	return parse_part(text, len, "job", protocol_sides_rows, out, err);
 }
 
 double msg_cell_seconds(const struct msg_cell *m)
 {
 	double ms = 0;
 
-	for (int s = 0; s < m->n_subjects; s++)
+	for (int s = 0; s < m->n_sides; s++)
 		for (int i = 0; i < m->n; i++)
 			ms += (double)m->ms[s][i];
 	return ms / 1e3;
@@ -226,10 +226,10 @@ void protocol_write_rule(struct buf *out, const struct rule *r)
 	table_write_object(&j, protocol_rule_rows, r);
 }
 
-void protocol_write_subjects(struct buf *out, const struct msg_job *job)
+void protocol_write_sides(struct buf *out, const struct msg_job *job)
 {
 	struct jsonw j;
 
 	jsonw_init(&j, out);
-	table_write_object(&j, protocol_subjects_rows, job);
+	table_write_object(&j, protocol_sides_rows, job);
 }

@@ -250,7 +250,7 @@ const char *signature_open(const char *key, unsigned long long number, const cha
 
 #define PROTOCOL_BUILDER "build" /* the device of a worker that only builds */
 
-enum { PROTOCOL_SUBJECTS_MAX = 6, PROTOCOL_SAMPLES_MAX = 256, PROTOCOL_DEVICES_MAX = 64 };
+enum { PROTOCOL_SIDES_MAX = 6, PROTOCOL_SAMPLES_MAX = 256, PROTOCOL_DEVICES_MAX = 64 };
 
 enum msg_type {
 	MSG_HELLO,
@@ -322,7 +322,7 @@ struct msg_hello {
 };
 
 /** One side of a comparison. In a job: sources to build. */
-struct msg_subject {
+struct msg_side {
 	enum role role; /* of the side */
 	char commit[65];
 	int n_inputs;
@@ -357,15 +357,15 @@ struct msg_job {
 	bool quick;                    /* one run per cell without confirmation: no reliable verdict */
 	sentinel_set looked_elsewhere; /* classes of its cells whose sentinel is in another partition of the comparison */
 	sentinel_set sustained_runs;   /* classes whose cells have sustained runs: their power draw is known to differ */
-	int n_subjects;
-	struct msg_subject subject[PROTOCOL_SUBJECTS_MAX];
+	int n_sides;
+	struct msg_side side[PROTOCOL_SIDES_MAX];
 	int n_cells;
 	struct cell *cell; /* cell[n_cells]; owned by the message; none for benchmark programs */
 	struct rule rule;
 	struct msg_limits limits;
 };
 
-enum { PROTOCOL_NEED_MAX = 192 }; /* inputs of every subject */
+enum { PROTOCOL_NEED_MAX = 192 }; /* inputs of every side */
 
 struct msg_need {
 	int n;
@@ -438,15 +438,15 @@ struct msg_cell {
 	enum series series;
 	char phase[16]; /* "run", "prepare", ...; "" unless series is SERIES_PHASE */
 	char input_sha256[65];
-	int n_subjects;
-	enum role role[PROTOCOL_SUBJECTS_MAX];
-	int n;                                  /* samples of each subject */
-	float *ms[PROTOCOL_SUBJECTS_MAX];       /* ms[s][n]; owned by the message */
-	float *mhz[PROTOCOL_SUBJECTS_MAX];      /* mhz[s][n] or NULL */
-	float *host_us[PROTOCOL_SUBJECTS_MAX];  /* host time of enqueue, or NULL */
-	double energy_j[PROTOCOL_SUBJECTS_MAX]; /* of a call, series sustained; 0: unknown */
-	char order[PROTOCOL_SUBJECTS_MAX * PROTOCOL_SAMPLES_MAX +
-		   1]; /* subject of each call in time, "ABBAABBA.."; A is role[0]; "" unknown */
+	int n_sides;
+	enum role role[PROTOCOL_SIDES_MAX];
+	int n;                               /* samples of each side */
+	float *ms[PROTOCOL_SIDES_MAX];       /* ms[s][n]; owned by the message */
+	float *mhz[PROTOCOL_SIDES_MAX];      /* mhz[s][n] or NULL */
+	float *host_us[PROTOCOL_SIDES_MAX];  /* host time of enqueue, or NULL */
+	double energy_j[PROTOCOL_SIDES_MAX]; /* of a call, series sustained; 0: unknown */
+	char order[PROTOCOL_SIDES_MAX * PROTOCOL_SAMPLES_MAX +
+		   1]; /* side of each call in time, "ABBAABBA.."; A is role[0]; "" unknown */
 	struct msg_device_check device_check;
 };
 
@@ -536,26 +536,26 @@ struct msg_audit {
  * A configuration that a provider found by searching, or that a user requested, passed to processes so that all run the same one.
  */
 struct msg_pin {
-	int cell, subject; /* the cell's number in the job; position among the run's subjects */
+	int cell, side; /* the cell's number in the job; position among the run's sides */
 	char config[160];
 	bool is_request; /* by a user: terms whose key the provider's configuration does not have are left out */
 };
 
 /** Worker to runner, on the runner's standard input: the whole task of one process. */
 struct msg_run {
-	enum run_mode mode; /* modes from RUN_IDLE on have neither subjects nor cells */
+	enum run_mode mode; /* modes from RUN_IDLE on have neither sides nor cells */
 	char device[64];
 	int process_run, set;
 	int pass; /* mode device_check: discarded times of this run before; clocks: processes before this one */
 	uint64_t seed;
 	int turn;                          /* mode time: which side begins (order.c), advancing with each cell; 0: random */
 	char signature[SIGNATURE_KEY + 1]; /* key of the signatures of the process's lines (signature.c); "": none */
-	int n_subjects;
-	struct msg_side {
+	int n_sides;
+	struct msg_run_side {
 		enum role role;
 		char module[128];
 		char provider[PEERS_PROVIDER_SIZE];
-	} subject[PROTOCOL_SUBJECTS_MAX];
+	} side[PROTOCOL_SIDES_MAX];
 	int n_cells;
 	struct cell *cell; /* owned by the message */
 	int *index;        /* index[n_cells]: their numbers in the job, used in every record */
@@ -638,9 +638,9 @@ void protocol_put_device_check(struct jsonw *j, const struct msg_device_check *g
 void protocol_write_rule(struct buf *out, const struct rule *r);
 int protocol_parse_rule(const char *text, size_t len, struct rule *out, struct fw_err *err);
 
-/** Write a job's subjects as one JSON object without LF, for storage with its plan, and parse them. Err: ERR_PROTOCOL. */
-void protocol_write_subjects(struct buf *out, const struct msg_job *job);
-int protocol_parse_subjects(const char *text, size_t len, struct msg_job *out, struct fw_err *err);
+/** Write a job's sides as one JSON object without LF, for storage with its plan, and parse them. Err: ERR_PROTOCOL. */
+void protocol_write_sides(struct buf *out, const struct msg_job *job);
+int protocol_parse_sides(const char *text, size_t len, struct msg_job *out, struct fw_err *err);
 
 /*
  * ---- device_check ----
@@ -795,22 +795,22 @@ bool interleave_holds(const struct interleave_side *s);
 
 /*
  * ---- order ----
- * Order of subjects in a run of a cell. A power limit makes the clock oscillate in step with a run, so the side that begins runs
- * at other clocks than the others. Base and target therefore begin alternately, whatever other subjects run with them.
+ * Order of sides in a run of a cell. A power limit makes the clock oscillate in step with a run, so the side that begins runs
+ * at other clocks than the others. Base and target therefore begin alternately, whatever other sides run with them.
  */
 
-/** Range of a random `turn`: over this range every order of two to four subjects is equally frequent. */
+/** Range of a random `turn`: over this range every order of two to four sides is equally frequent. */
 enum { ORDER_TURNS = 12 };
 
 /**
- * Return which of `n` subjects begins for the counter `turn`: if it is even, base comes before target, else after it; the other
- * subjects rotate in the same way. Shape: base and target are indices of the n >= 2 subjects.
+ * Return which of `n` sides begins for the counter `turn`: if it is even, base comes before target, else after it; the other
+ * sides rotate in the same way. Shape: base and target are indices of the n >= 2 sides.
  */
 int order_first(int n, int base, int target, int turn);
 
 /**
- * Return the `k`-th of `n` subjects in round `round` of a run that `first` begins. Two subjects: A B, B A, B A, A B, so that
- * neither a drift nor a period of two or four calls favours one. More subjects: each is equally often at each position.
+ * Return the `k`-th of `n` sides in round `round` of a run that `first` begins. Two sides: A B, B A, B A, A B, so that
+ * neither a drift nor a period of two or four calls favours one. More sides: each is equally often at each position.
  */
 int order_side(int n, int first, int round, int k);
 

@@ -337,16 +337,16 @@ static int read_ms(struct fields *f, const struct row *r, void *message)
 
 	if (f->failed)
 		return -1;
-	if (json_object_size(ms) < 1 || json_object_size(ms) > PROTOCOL_SUBJECTS_MAX)
-		return field_fail(f, r->key, "must hold 1 to %d roles", PROTOCOL_SUBJECTS_MAX);
+	if (json_object_size(ms) < 1 || json_object_size(ms) > PROTOCOL_SIDES_MAX)
+		return field_fail(f, r->key, "must hold 1 to %d roles", PROTOCOL_SIDES_MAX);
 	json_object_foreach(ms, role, list)
 	{
-		int s = m->n_subjects;
+		int s = m->n_sides;
 
 		m->role[s] = role_from_name(role);
 		if (m->role[s] == ROLE_NONE || m->role[s] == ROLES)
 			return field_fail(f, r->key, "holds a name that is no role");
-		m->n_subjects++;
+		m->n_sides++;
 		if (read_floats(f, r->key, list, m->n, 0, MS_MAX, &m->ms[s]))
 			return -1;
 	}
@@ -360,7 +360,7 @@ static int read_column(struct fields *f, const struct row *r, void *message)
 	float **out = (float **)(void *)((char *)message + r->offset);
 	json_t *column = field_object(f, r->key);
 
-	for (int s = 0; column && s < m->n_subjects; s++) {
+	for (int s = 0; column && s < m->n_sides; s++) {
 		json_t *list = json_object_get(column, role_name(m->role[s]));
 
 		if (list && !json_is_null(list) && read_floats(f, r->key, list, m->n, -1e-30, r->real_max, &out[s]))
@@ -369,19 +369,19 @@ static int read_column(struct fields *f, const struct row *r, void *message)
 	return column ? 0 : -1;
 }
 
-/* Write a column unless no subject has it. */
+/* Write a column unless no side has it. */
 static void write_column(struct jsonw *j, const struct row *r, const void *message)
 {
 	const struct msg_cell *m = message;
 	float *const *column = (float *const *)(const void *)((const char *)message + r->offset);
 	bool any = false;
 
-	for (int s = 0; s < m->n_subjects; s++)
+	for (int s = 0; s < m->n_sides; s++)
 		any = any || column[s];
 	if (!any)
 		return;
 	jsonw_kv_object(j, r->key);
-	for (int s = 0; s < m->n_subjects; s++) {
+	for (int s = 0; s < m->n_sides; s++) {
 		if (!column[s])
 			continue;
 		jsonw_kv_array(j, role_name(m->role[s]));
@@ -393,7 +393,7 @@ static void write_column(struct jsonw *j, const struct row *r, const void *messa
 }
 
 #define ROW_COLUMN(m, name, how, reader, to)                                                                                     \
-	ROW_CUSTOM(struct msg_cell, m, name, how, reader, write_column), .n_owned = PROTOCOL_SUBJECTS_MAX, .real_max = to
+	ROW_CUSTOM(struct msg_cell, m, name, how, reader, write_column), .n_owned = PROTOCOL_SIDES_MAX, .real_max = to
 
 /* Read an object with a number for each role. */
 static int read_energy(struct fields *f, const struct row *r, void *message)
@@ -402,7 +402,7 @@ static int read_energy(struct fields *f, const struct row *r, void *message)
 	struct fields in;
 
 	field_begin(&in, json_object_get(f->object, r->key), f->err, "%.40s.%s", f->where, r->key);
-	for (int s = 0; s < m->n_subjects && !in.failed; s++)
+	for (int s = 0; s < m->n_sides && !in.failed; s++)
 		m->energy_j[s] = field_double_or(&in, role_name(m->role[s]), 0, 1e9, 0);
 	return in.failed ? -1 : 0;
 }
@@ -412,12 +412,12 @@ static void write_energy(struct jsonw *j, const struct row *r, const void *messa
 	const struct msg_cell *m = message;
 	bool any = false;
 
-	for (int s = 0; s < m->n_subjects; s++)
+	for (int s = 0; s < m->n_sides; s++)
 		any = any || m->energy_j[s] > 0;
 	if (!any)
 		return;
 	jsonw_kv_object(j, r->key);
-	for (int s = 0; s < m->n_subjects; s++)
+	for (int s = 0; s < m->n_sides; s++)
 		jsonw_kv_double(j, role_name(m->role[s]), m->energy_j[s]);
 	jsonw_object_end(j);
 }
@@ -425,17 +425,17 @@ static void write_energy(struct jsonw *j, const struct row *r, const void *messa
 static int check_samples(struct fields *f, void *message)
 {
 	struct msg_cell *m = message;
-	int count[PROTOCOL_SUBJECTS_MAX] = { 0 };
+	int count[PROTOCOL_SIDES_MAX] = { 0 };
 
 	/* benchmark programs have their own inputs; the worker compares the sustained runs of a module with the checked inputs */
 	if (m->series != SERIES_PROCESS && m->series != SERIES_SUSTAINED && need_digest(f, "input_sha256", m->input_sha256) != 0)
 		return -1;
 	for (const char *c = m->order; *c; c++) {
-		if (*c < 'A' || *c >= 'A' + m->n_subjects)
-			return field_fail(f, "order", "letter %c is not that of a subject", *c);
+		if (*c < 'A' || *c >= 'A' + m->n_sides)
+			return field_fail(f, "order", "letter %c is not that of a side", *c);
 		count[*c - 'A']++;
 	}
-	for (int s = 0; m->order[0] && s < m->n_subjects; s++)
+	for (int s = 0; m->order[0] && s < m->n_sides; s++)
 		if (count[s] != m->n)
 			return field_fail(f, "order", "letter %c appears %d times, not n = %d", 'A' + s, count[s], m->n);
 	return 0;

@@ -13,7 +13,7 @@ enum { CALLS_MAX = 256, LONG = 3 };
 #define POISON_ANY(r) (1 + (int)runner_random((r), 126))
 
 struct audited {
-	struct subject *subject;
+	struct side *side;
 	int calls; /* of a short batch */
 };
 
@@ -28,14 +28,14 @@ static int wait_for_go(struct failure *f)
 }
 
 /* Enqueue the timed part of a call, as in the series that decides. */
-static int timed_part(struct runner *r, int i, struct subject *u, struct failure *f)
+static int timed_part(struct runner *r, int i, struct side *u, struct failure *f)
 {
 	bool whole = r->run->cell[i].decide == SERIES_CALL;
-	if (whole && (subject_wait(u, f) != 0 || subject_bind(u, f) != 0))
+	if (whole && (side_wait(u, f) != 0 || side_bind(u, f) != 0))
 		return -1;
-	if (subject_timed(u, f) != 0)
+	if (side_timed(u, f) != 0)
 		return -1;
-	return whole ? subject_wait(u, f) : 0;
+	return whole ? side_wait(u, f) : 0;
 }
 
 static int batch(struct runner *r, int i, struct spot_check *w, struct audited *a, int calls, struct failure *f)
@@ -43,28 +43,28 @@ static int batch(struct runner *r, int i, struct spot_check *w, struct audited *
 	struct msg_audit m = { .cell = r->run->index[i], .calls = calls };
 	struct accept_result result;
 	struct fw_err err = { 0 };
-	m.role = a->subject->role; // prepared before: NOLINT(clang-analyzer-core.NullDereference)
+	m.role = a->side->role; // prepared before: NOLINT(clang-analyzer-core.NullDereference)
 	if (problem_restore(w->problem, f) != 0 || problem_poison(w->problem, POISON_ANY(r), f) != 0)
 		return -1;
 	if (r->ops->wait(r->dev, &err) != 0)
 		return failure_device(f, w->problem, &err);
-	runner_at(r, i, a->subject, "time");
+	runner_at(r, i, a->side, "time");
 	record_send(r->records, &(struct msg){ .t = MSG_AUDIT, .u.audit = m });
-	if (wait_for_go(f) != 0 || subject_mark(a->subject, 0, f) != 0)
+	if (wait_for_go(f) != 0 || side_mark(a->side, 0, f) != 0)
 		return -1;
 	for (int c = 0; c < calls; c++) {
 		w->watching = c + 1 == calls;
-		if (spot_check_set_inputs(w, f) != 0 || subject_ahead(a->subject, POISON_ANY(r), f) != 0 ||
-			timed_part(r, i, a->subject, f) != 0 || subject_behind(a->subject, f) != 0)
+		if (spot_check_set_inputs(w, f) != 0 || side_ahead(a->side, POISON_ANY(r), f) != 0 ||
+			timed_part(r, i, a->side, f) != 0 || side_behind(a->side, f) != 0)
 			return -1;
 	}
 	w->watching = false;
-	if (subject_mark(a->subject, 1, f) != 0 || subject_wait(a->subject, f) != 0)
+	if (side_mark(a->side, 1, f) != 0 || side_wait(a->side, f) != 0)
 		return -1;
 	m.done = true;
 	m.ms = (double)r->ops->elapsed_ms(r->dev, 0, 1);
 	record_send(r->records, &(struct msg){ .t = MSG_AUDIT, .u.audit = m });
-	if (leaked_state_between(r, i, a->subject, f) != 0)
+	if (leaked_state_between(r, i, a->side, f) != 0)
 		return -1;
 	return verifier_result(&w->verifier, "in the audit: ", &result, f);
 }
@@ -72,14 +72,14 @@ static int batch(struct runner *r, int i, struct spot_check *w, struct audited *
 static int prepare(struct runner *r, int i, struct spot_check *w, struct audited *a, struct failure *f)
 {
 	struct problem *p = w->problem;
-	runner_at(r, i, a->subject, "plan");
-	runner_pin(r, i, a->subject);
-	if (subject_plan(a->subject, p, p->cell.direction, f) != 0 || subject_bind(a->subject, f) != 0)
+	runner_at(r, i, a->side, "plan");
+	runner_pin(r, i, a->side);
+	if (side_plan(a->side, p, p->cell.direction, f) != 0 || side_bind(a->side, f) != 0)
 		return -1;
-	runner_at(r, i, a->subject, "warm");
-	if (spot_check_call(w, a->subject, POISON_ANY(r), false, "in the audit: ", f) != 0 || problem_restore(p, f) != 0 ||
-		subject_ahead(a->subject, POISON_ANY(r), f) != 0 || subject_mark(a->subject, 0, f) != 0 ||
-		timed_part(r, i, a->subject, f) != 0 || subject_mark(a->subject, 1, f) != 0 || subject_wait(a->subject, f) != 0)
+	runner_at(r, i, a->side, "warm");
+	if (spot_check_call(w, a->side, POISON_ANY(r), false, "in the audit: ", f) != 0 || problem_restore(p, f) != 0 ||
+		side_ahead(a->side, POISON_ANY(r), f) != 0 || side_mark(a->side, 0, f) != 0 ||
+		timed_part(r, i, a->side, f) != 0 || side_mark(a->side, 1, f) != 0 || side_wait(a->side, f) != 0)
 		return -1;
 	double ms = (double)r->ops->elapsed_ms(r->dev, 0, 1);
 	a->calls = ms * CALLS_MAX > BATCH_MS ? (int)(BATCH_MS / ms) : CALLS_MAX;
@@ -87,17 +87,17 @@ static int prepare(struct runner *r, int i, struct spot_check *w, struct audited
 	return 0;
 }
 
-static struct subject *base_of(struct runner *r)
+static struct side *base_of(struct runner *r)
 {
-	for (int k = 0; k < r->n_subjects; k++)
-		if (r->subject[k].role == ROLE_BASE)
-			return &r->subject[k];
-	return &r->subject[0];
+	for (int k = 0; k < r->n_sides; k++)
+		if (r->side[k].role == ROLE_BASE)
+			return &r->side[k];
+	return &r->side[0];
 }
 
-static int measure(struct runner *r, int i, struct problem *p, struct subject **who, struct failure *f)
+static int measure(struct runner *r, int i, struct problem *p, struct side **who, struct failure *f)
 {
-	struct audited a[PROTOCOL_SUBJECTS_MAX] = { 0 };
+	struct audited a[PROTOCOL_SIDES_MAX] = { 0 };
 	struct spot_check w = { 0 };
 	int result = 0;
 	leaked_state_enter(r);
@@ -108,18 +108,18 @@ static int measure(struct runner *r, int i, struct problem *p, struct subject **
 		*who = NULL;
 	if (result == 0)
 		result = spot_check_open(&w, r, p, SPOT_CHECK_FIRST, AUDIT_VISITS, f); /* copies of inputs are timed here */
-	for (int k = 0; result == 0 && k < r->n_subjects; k++) {
-		a[k] = (struct audited){ .subject = *who = &r->subject[k] };
+	for (int k = 0; result == 0 && k < r->n_sides; k++) {
+		a[k] = (struct audited){ .side = *who = &r->side[k] };
 		result = prepare(r, i, &w, &a[k], f);
 	}
 	if (w.unnamed)
 		*who = NULL;
 	for (int pair = 0; result == 0 && pair < MODE_AUDIT_PAIRS; pair++) {
 		for (int half = 0; half < 2; half++) {
-			for (int k = 0; result == 0 && k < r->n_subjects; k++) {
-				struct audited *at = &a[pair % 2 ? r->n_subjects - 1 - k : k];
+			for (int k = 0; result == 0 && k < r->n_sides; k++) {
+				struct audited *at = &a[pair % 2 ? r->n_sides - 1 - k : k];
 				int calls = at->calls * (half == pair % 2 ? 1 : LONG);
-				*who = at->subject;
+				*who = at->side;
 				result = batch(r, i, &w, at, calls + (int)runner_random(r, (uint32_t)(at->calls / 4 + 1)), f);
 			}
 		}
@@ -130,12 +130,12 @@ static int measure(struct runner *r, int i, struct problem *p, struct subject **
 
 int mode_audit_run(struct runner *r)
 {
-	for (int k = 0; k < r->n_subjects; k++)
-		if (!r->subject[k].loaded)
+	for (int k = 0; k < r->n_sides; k++)
+		if (!r->side[k].loaded)
 			return 0; /* the fault record has been written */
 	for (int i = 0; i < r->run->n_cells && !r->lost && !r->records->failed; i++) {
 		struct problem problem;
-		struct subject *who = NULL;
+		struct side *who = NULL;
 		struct failure f = { 0 };
 		struct fw_err err = { 0 };
 		if (problem_open(&problem, r->ops, r->dev, &r->run->cell[i], &err) != 0)
@@ -144,8 +144,8 @@ int mode_audit_run(struct runner *r)
 			runner_fault(r, i, who, &f);
 		if (r->lost)
 			break;
-		for (int k = 0; k < r->n_subjects; k++)
-			subject_unplan(&r->subject[k]);
+		for (int k = 0; k < r->n_sides; k++)
+			side_unplan(&r->side[k]);
 		problem_close(&problem);
 	}
 	return r->lost ? RUNNER_LOST : r->records->failed ? RUNNER_ERROR : 0;

@@ -1,4 +1,4 @@
-/* capture.c - one subject, one cell, n calls, and no other work for a profiler to see. */
+/* capture.c - one side, one cell, n calls, and no other work for a profiler to see. */
 #include "runner/internal.h"
 
 /* ---- profiled: Signs of a profiler in the environment, the memory map and the tracer. ---- */
@@ -116,16 +116,16 @@ static int compare_floats(const void *a, const void *b)
 }
 
 /* For a profiler the phases are separate; otherwise a call is enqueued as in timing. */
-static int enqueue(struct subject *u, bool is_profiled, struct failure *f)
+static int enqueue(struct side *u, bool is_profiled, struct failure *f)
 {
 	if (!is_profiled)
-		return subject_timed(u, f);
+		return side_timed(u, f);
 	int result = 0;
 	for (uint32_t bit = 1; bit < FW_ALL && result == 0; bit <<= 1) {
 		if (!(u->phases & u->timed & bit))
 			continue;
 		range_phase(problem_phase_name(u->problem, bit));
-		result = subject_enqueue(u, bit, f);
+		result = side_enqueue(u, bit, f);
 		range_end();
 	}
 	return result;
@@ -134,14 +134,14 @@ static int enqueue(struct subject *u, bool is_profiled, struct failure *f)
 /* Make cold calls one after the other, the measured ones inside the profiler's range. */
 static int run_calls(struct runner *r, struct problem *p, const struct capture_options *o, float *ms, struct failure *f)
 {
-	struct subject *u = &r->subject[0];
+	struct side *u = &r->side[0];
 	struct fw_err err = { 0 };
 	char who[256];
 	bool is_profiled = profiled_by(who, sizeof who);
 	for (int i = 0; i < o->warmup + o->calls; i++) {
 		if (i == o->warmup)
 			r->ops->profiler(r->dev, true);
-		if (problem_restore(p, f) != 0 || subject_ahead(u, 0x55, f) != 0 || problem_poison(p, 0x55, f) != 0)
+		if (problem_restore(p, f) != 0 || side_ahead(u, 0x55, f) != 0 || problem_poison(p, 0x55, f) != 0)
 			return -1;
 		if (r->ops->scrub(r->dev, &err) != 0 || r->ops->mark(r->dev, 0, &err) != 0)
 			return failure_device(f, p, &err);
@@ -154,7 +154,7 @@ static int run_calls(struct runner *r, struct problem *p, const struct capture_o
 			range_cell(&call);
 		int result = enqueue(u, is_profiled, f);
 		range_end();
-		if (result != 0 || subject_mark(u, 1, f) != 0 || subject_wait(u, f) != 0)
+		if (result != 0 || side_mark(u, 1, f) != 0 || side_wait(u, f) != 0)
 			return -1;
 		if (i >= o->warmup)
 			ms[i - o->warmup] = r->ops->elapsed_ms(r->dev, 0, 1);
@@ -163,7 +163,7 @@ static int run_calls(struct runner *r, struct problem *p, const struct capture_o
 	return 0;
 }
 
-static void print_result(const struct subject *u, const struct cell *cell, const struct capture_options *o, float *ms)
+static void print_result(const struct side *u, const struct cell *cell, const struct capture_options *o, float *ms)
 {
 	char who[256];
 	printf("%s %s on %s: %d calls, ", cell->key, u->provider->name, o->device, o->calls);
@@ -187,7 +187,7 @@ enum { BEFORE, PREPARED, PLANNED, AFTER, MOMENTS, MEMORY_TEXT_MAX = 16 << 10 };
 
 static void read_moment(struct runner *r, const struct problem *p, const char *name, struct moment *out)
 {
-	const struct subject *u = &r->subject[0];
+	const struct side *u = &r->side[0];
 	bool has_plan = p && u->plan;
 	*out = (struct moment){ .name = name,
 		.tensors = p ? problem_tensor_bytes(p) : 0,
@@ -222,7 +222,7 @@ static void print_memory(const struct cell *cell, const struct moment *moment)
 
 static int capture_cell(struct runner *r, const struct cell *cell, const struct capture_options *o, float *ms, struct failure *f)
 {
-	struct subject *u = &r->subject[0];
+	struct side *u = &r->side[0];
 	struct fw_err err = { 0 };
 	struct moment moment[MOMENTS];
 	struct problem p;
@@ -237,9 +237,9 @@ static int capture_cell(struct runner *r, const struct cell *cell, const struct 
 	u->pin = o->config[0] ? o->config : cell->config[0] ? cell->config : NULL;
 	u->is_request = true;
 	if (result == 0)
-		result = subject_plan(u, &p, cell->direction, f);
+		result = side_plan(u, &p, cell->direction, f);
 	if (result == 0)
-		result = subject_bind(u, f);
+		result = side_bind(u, f);
 	u->pass_time = result == 0 && r->ops->work;
 	if (result == 0)
 		read_moment(r, &p, "plan", &moment[PLANNED]);
@@ -255,7 +255,7 @@ static int capture_cell(struct runner *r, const struct cell *cell, const struct 
 		result = trace_print(r, u, &p, o->device, f);
 	r->lost = f->lost;
 	if (!r->lost) {
-		subject_unplan(u);
+		side_unplan(u);
 		problem_close(&p);
 	}
 	return result;
@@ -271,7 +271,7 @@ static int find_cell(const struct suite *suite, const char *key)
 
 static int with_cell(struct cell *cell, const struct capture_options *o)
 {
-	struct msg_run run = { .mode = RUN_CAPTURE, .n_subjects = 1, .n_cells = 1, .cell = cell, .index = (int[]){ 0 } };
+	struct msg_run run = { .mode = RUN_CAPTURE, .n_sides = 1, .n_cells = 1, .cell = cell, .index = (int[]){ 0 } };
 	struct records records;
 	struct runner runner;
 	struct failure f = { 0 };
@@ -279,9 +279,9 @@ static int with_cell(struct cell *cell, const struct capture_options *o)
 	int rc = RUNNER_ERROR;
 
 	snprintf(run.device, sizeof run.device, "%s", o->device);
-	run.subject[0].role = ROLE_TARGET;
-	snprintf(run.subject[0].module, sizeof run.subject[0].module, "%s", o->module);
-	snprintf(run.subject[0].provider, sizeof run.subject[0].provider, "%s", o->provider);
+	run.side[0].role = ROLE_TARGET;
+	snprintf(run.side[0].module, sizeof run.side[0].module, "%s", o->module);
+	snprintf(run.side[0].provider, sizeof run.side[0].provider, "%s", o->provider);
 	float *ms = calloc((size_t)o->calls, sizeof *ms);
 	if (!ms || records_init(&records, -1, 0, &err) != 0) {
 		free(ms);
@@ -289,7 +289,7 @@ static int with_cell(struct cell *cell, const struct capture_options *o)
 	}
 	if (runner_open(&runner, &run, &records, &err) != 0) {
 		fprintf(stderr, "flopwatch-runner: %s\n", err.text);
-	} else if (!runner.subject[0].loaded) {
+	} else if (!runner.side[0].loaded) {
 		struct module m;
 		module_open(&m, o->module, &err); /* opened again for the reason */
 		fprintf(stderr, "flopwatch-runner: %s\n", err.text);

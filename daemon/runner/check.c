@@ -28,10 +28,10 @@ struct forward {
 
 struct checker {
 	struct runner *runner;
-	struct subject *subject;
+	struct side *side;
 	const char *repeats;                   /* of the current cell: "same" "differs", "" unknown */
 	double alone_ms, alone_mhz;            /* of the current cell: its shortest cold call, 0 unknown */
-	struct msg_work work;                  /* as reported; borrows from the subject */
+	struct msg_work work;                  /* as reported; borrows from the side */
 	struct forward forward[JOB_CELLS_MAX]; /* of run->cell[i] */
 };
 
@@ -53,10 +53,10 @@ static void report_first(struct checker *c, double ms, int64_t before)
 
 static void report_work(struct checker *c, int i)
 {
-	struct subject *u = c->subject;
+	struct side *u = c->side;
 	struct mask_counts counts;
 	int64_t blocks, kept = problem_kept(u->problem, &blocks, &counts); /* before a module can change the laid data */
-	subject_count(u);
+	side_count(u);
 	struct msg_work m = {
 		.cell = c->runner->run->index[i],
 		.flops_issued = u->has_work ? u->work.flops_issued : -1,
@@ -94,8 +94,8 @@ struct capture {
 static int capture_enqueue(void *arg, void *stream)
 {
 	struct capture *c = arg;
-	(void)stream; /* subject_enqueue uses the device's stream, which is this one */
-	return subject_enqueue(c->checker->subject, c->phase, c->failure);
+	(void)stream; /* side_enqueue uses the device's stream, which is this one */
+	return side_enqueue(c->checker->side, c->phase, c->failure);
 }
 
 static void capture_node(void *arg, const struct device_node *node)
@@ -110,8 +110,8 @@ static void capture_node(void *arg, const struct device_node *node)
 		.shared_bytes = node->shared_bytes,
 		.sm = node->sm,
 	};
-	m.role = c->checker->subject->role;
-	snprintf(m.phase, sizeof m.phase, "%s", problem_phase_name(c->checker->subject->problem, c->phase));
+	m.role = c->checker->side->role;
+	snprintf(m.phase, sizeof m.phase, "%s", problem_phase_name(c->checker->side->problem, c->phase));
 	snprintf(m.kernel, sizeof m.kernel, "%s", node->kernel);
 	if (node->symbol)
 		hash_hex(node->symbol, strlen(node->symbol), m.symbol_sha256);
@@ -121,7 +121,7 @@ static void capture_node(void *arg, const struct device_node *node)
 static int capture_phases(struct checker *c, int i, struct failure *f)
 {
 	struct runner *r = c->runner;
-	struct subject *u = c->subject;
+	struct side *u = c->side;
 	/* A provider that synchronises cannot be captured, and its flag changes how it is timed. */
 	if (!r->ops->queues || (u->provider->flags & FW_SYNCS))
 		return 0;
@@ -149,12 +149,12 @@ static void note_time(struct checker *c)
 }
 
 /* Without a clock reading, the shortest of several calls is closest to an undisturbed one. */
-static int note_more_times(struct checker *c, const struct subject_way *way, struct failure *f)
+static int note_more_times(struct checker *c, const struct side_way *way, struct failure *f)
 {
 	const struct device_ops *ops = c->runner->ops;
 	double until_us = ops->host_us(c->runner->dev) + MORE_TIMES_US;
 	for (int i = 0; !ops->clocks && i < MORE_TIMES_MAX && ops->host_us(c->runner->dev) < until_us; i++) {
-		if (subject_call(c->subject, way, f) != 0)
+		if (side_call(c->side, way, f) != 0)
 			return -1;
 		note_time(c);
 	}
@@ -168,7 +168,7 @@ static int watched_call(struct checker *c, struct problem *p, double visits, str
 	int result = spot_check_open(&w, c->runner, p, SPOT_CHECK_OTHER, visits, f);
 	if (result == 0)
 		result = spot_check_call(
-			&w, c->subject, POISON_PLAIN, c->runner->ops->clocks, "with other inputs on the same plan: ", f);
+			&w, c->side, POISON_PLAIN, c->runner->ops->clocks, "with other inputs on the same plan: ", f);
 	if (result == 0)
 		note_time(c);
 	spot_check_close(&w);
@@ -178,13 +178,13 @@ static int watched_call(struct checker *c, struct problem *p, double visits, str
 /* Change the data of the problem without a new plan. */
 static int change_problem(struct checker *c, struct problem *p, struct failure *f)
 {
-	struct subject *u = c->subject;
+	struct side *u = c->side;
 	struct fw_err err = { 0 };
 	if (problem_second(p, &err) != 0)
 		return failure_device(f, p, &err);
 	if (!p->needs_forward)
 		return 0;
-	struct subject forward = { .module = u->module };
+	struct side forward = { .module = u->module };
 	forward.role = u->role;
 	memcpy(forward.provider_name, u->provider_name, sizeof forward.provider_name);
 	return forward_run(&forward, p, &(struct forward_check){ .seed = runner_secret(c->runner), .visits = WATCHED_VISITS }, f);
@@ -194,14 +194,14 @@ static int change_problem(struct checker *c, struct problem *p, struct failure *
 static int call_on(struct checker *c, struct problem *p, struct input_variant *inputs, double visits, const char *with,
 	struct accept_result *result, struct failure *f)
 {
-	const struct subject_way way = { .inputs = inputs, .poison = POISON_NAN, .workspace_fill = WORKSPACE_THIRD };
+	const struct side_way way = { .inputs = inputs, .poison = POISON_NAN, .workspace_fill = WORKSPACE_THIRD };
 	struct verifier v;
 	struct fw_err err = { 0 };
 	if (inputs && forward_hold_inputs(p, f) != 0)
 		return -1;
 	if (inputs && variant_sum(p, inputs, &err) != 0)
 		return failure_device(f, p, &err);
-	if (subject_call(c->subject, &way, f) != 0)
+	if (side_call(c->side, &way, f) != 0)
 		return -1;
 	int rc = verifier_open(&v, p, p->cell.direction, runner_secret(c->runner), visits, f);
 	if (rc == 0)
@@ -270,11 +270,11 @@ static int other_problem(struct checker *c, struct problem *p, struct accept_res
 static int call_again(struct checker *c, struct problem *p, struct failure *f)
 {
 	struct fw_err err = { 0 };
-	const struct subject_way again = { .poison = POISON_NAN, .workspace_fill = WORKSPACE_SECOND, .one_by_one = true };
+	const struct side_way again = { .poison = POISON_NAN, .workspace_fill = WORKSPACE_SECOND, .one_by_one = true };
 	uint64_t first, second;
 	if (problem_outputs_sum(p, &first, &err) != 0)
 		return failure_device(f, p, &err);
-	if (subject_call(c->subject, &again, f) != 0)
+	if (side_call(c->side, &again, f) != 0)
 		return -1;
 	if (problem_outputs_sum(p, &second, &err) != 0)
 		return failure_device(f, p, &err);
@@ -285,10 +285,10 @@ static int call_again(struct checker *c, struct problem *p, struct failure *f)
 /* Wrong the second time: find whether the workspace or the separate phases cause it. */
 static int separate_causes(struct checker *c, struct verifier *v, struct accept_result *result, struct failure *f)
 {
-	const struct subject_way at_once = { .poison = POISON_NAN, .workspace_fill = WORKSPACE_SECOND };
+	const struct side_way at_once = { .poison = POISON_NAN, .workspace_fill = WORKSPACE_SECOND };
 	struct failure whole = { 0 };
 	if (strcmp(f->name, "wrong") == 0 &&
-		(subject_call(c->subject, &at_once, &whole) != 0 ||
+		(side_call(c->side, &at_once, &whole) != 0 ||
 			verifier_result(v, "with other bytes in its workspace: ", result, &whole) != 0))
 		*f = whole;
 	return -1;
@@ -305,7 +305,7 @@ static int examine_calls(
 		*result = other;
 		return separate_causes(c, v, result, f);
 	}
-	if (capture_phases(c, i, f) != 0 || subject_wait(c->subject, f) != 0)
+	if (capture_phases(c, i, f) != 0 || side_wait(c->side, f) != 0)
 		return -1;
 	if (other_problem(c, p, &other, f) == 0)
 		return 0;
@@ -316,10 +316,8 @@ static int examine_calls(
 
 static int examine(struct checker *c, int i, struct problem *p, struct accept_result *result, struct failure *f)
 {
-	const struct subject_way plain = {
-		.poison = POISON_NAN, .workspace_fill = WORKSPACE_FIRST, .cold = c->runner->ops->clocks
-	};
-	struct subject *u = c->subject;
+	const struct side_way plain = { .poison = POISON_NAN, .workspace_fill = WORKSPACE_FIRST, .cold = c->runner->ops->clocks };
+	struct side *u = c->side;
 	struct verifier v;
 
 	runner_at(c->runner, i, u, "plan");
@@ -328,13 +326,13 @@ static int examine(struct checker *c, int i, struct problem *p, struct accept_re
 		return -1;
 	int64_t before = taken_bytes(c);
 	int64_t begin_ns = clock_mono_ns();
-	if (subject_plan(u, p, p->cell.direction, f) != 0)
+	if (side_plan(u, p, p->cell.direction, f) != 0)
 		return -1;
-	if ((u->provider->flags & FW_TUNES) && subject_plan_again(u, f) != 0)
+	if ((u->provider->flags & FW_TUNES) && side_plan_again(u, f) != 0)
 		return -1;
 	report_work(c, i);
 	runner_at(c->runner, i, u, "check");
-	if (subject_bind(u, f) != 0 || subject_call(u, &plain, f) != 0)
+	if (side_bind(u, f) != 0 || side_call(u, &plain, f) != 0)
 		return -1;
 	note_time(c);
 	report_first(c, 1e-6 * (double)(clock_mono_ns() - begin_ns), before);
@@ -361,11 +359,11 @@ static int prepare_forward(struct checker *c, int i, struct problem *p, struct f
 	if (forward && forward->failure[0])
 		return failure_set(f, forward->failure, "%s starts from the forward's result, which was not accepted",
 			direction_name(p->cell.direction));
-	runner_at(r, i, c->subject, "forward");
+	runner_at(r, i, c->side, "forward");
 	spot_check_vary(r, p);
 	/* the accepted forward may leave other results for another direction */
 	const struct forward_check check = { .seed = runner_secret(r), .visits = forward ? WATCHED_VISITS : 0 };
-	return forward_run(c->subject, p, &check, f);
+	return forward_run(c->side, p, &check, f);
 }
 
 static void check_cell(struct checker *c, int i)
@@ -380,8 +378,8 @@ static void check_cell(struct checker *c, int i)
 
 	c->repeats = "";
 	c->alone_ms = c->alone_mhz = 0;
-	m.role = c->subject->role;
-	runner_at(r, i, c->subject, "inputs");
+	m.role = c->side->role;
+	runner_at(r, i, c->side, "inputs");
 	int rc = problem_open(&p, r->ops, r->dev, cell, &err);
 	if (rc != 0) {
 		problem_close(&p);
@@ -411,16 +409,16 @@ static void check_cell(struct checker *c, int i)
 		r->lost = r->lost || f.lost;
 	}
 	if (!r->lost) {
-		subject_unplan(c->subject);
+		side_unplan(c->side);
 		problem_close(&p);
 	}
 }
 
 int mode_check_run(struct runner *r)
 {
-	for (int k = 0; k < r->n_subjects; k++) {
-		struct checker c = { .runner = r, .subject = &r->subject[k] };
-		for (int i = 0; c.subject->loaded && i < r->run->n_cells && !r->lost; i++)
+	for (int k = 0; k < r->n_sides; k++) {
+		struct checker c = { .runner = r, .side = &r->side[k] };
+		for (int i = 0; c.side->loaded && i < r->run->n_cells && !r->lost; i++)
 			check_cell(&c, i);
 	}
 	return r->lost ? RUNNER_LOST : r->records->failed ? RUNNER_ERROR : 0;

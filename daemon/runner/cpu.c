@@ -392,7 +392,7 @@ static void cpu_device_check(struct device *d, struct msg_device_check *out)
 
 enum { SETTING_THREADS, SETTING_DYNAMIC, SETTING_LEVELS, SETTING_ROUNDING, SETTING_DENORMALS, SETTING_HEAP, SETTINGS };
 
-/* Flush-to-zero and denormals-are-zero make later arithmetic of any subject faster. */
+/* Flush-to-zero and denormals-are-zero make later arithmetic of any side faster. */
 #ifdef __SSE2__
 #define DENORMAL_BITS 0x8040u
 static int64_t denormals(void)
@@ -558,7 +558,7 @@ static const struct sim_call sim_trace[SIM_TRACE_CALLS] = {
  *
  * Modules compute on the CPU, but time passes only through work(): FLOPs at a fixed rate, times the noise of one recorded call.
  * The noise comes in runs of neighbouring calls, so drift and outliers are those of a real GPU. It depends on the run's seed
- * and the number of calls so far, never on the subject.
+ * and the number of calls so far, never on the side.
  *
  * There are two clocks: the device's, which work and scrubs advance, and the host's, which runs ahead of it until it waits. A
  * call that names its power draw changes the device's frequency: a governor keeps the mean draw of the last SETTLE_MS at the

@@ -19,7 +19,7 @@ static int call_pass(struct timing *t, struct timing_pass *p, struct samples *x,
 	for (int round = 0, calls = 0; round < p->rounds; round++) {
 		for (int k = 0; k < t->n; k++, calls++) {
 			int who = order_side(t->n, t->start, round, k);
-			struct subject *u = t->subject[who];
+			struct side *u = t->side[who];
 			struct fw_err err = { 0 };
 			bool watched = decides ? timing_is_watched(t, &watch, who, round) : p->how & TIMING_WATCHED;
 			if (watched && spot_check_before(t->spot_check, u, f) != 0)
@@ -32,18 +32,18 @@ static int call_pass(struct timing *t, struct timing_pass *p, struct samples *x,
 			timing_report_at(t, u, "time");
 			timing_range(t, u, calls);
 			double began = ops->host_us(dev);
-			int result = subject_bind(u, f);
+			int result = side_bind(u, f);
 			if (result == 0)
-				result = subject_timed(u, f);
+				result = side_timed(u, f);
 			if (result == 0)
-				result = subject_wait(u, f);
+				result = side_wait(u, f);
 			x->ms[who][round] = timing_at_least((float)((ops->host_us(dev) - began) * 1e-3));
 			range_end();
 			if (result == 0 && (ops->stamp(dev, calls, 1, &err) != 0 || ops->wait(dev, &err) != 0))
 				return failure_device(f, t->problem, &err);
 			x->mhz[who][round] = result == 0 ? ops->clock_mhz(dev, calls) : 0;
 			if (result == 0 && (watched || later >= 0))
-				result = subject_behind(u, f);
+				result = side_behind(u, f);
 			if (result == 0 && later >= 0)
 				result = timing_later_after(t, u, later, f);
 			else if (result == 0)
@@ -85,9 +85,9 @@ out:
 	return result;
 }
 
-/* Times of every phase. Shape: ms[phase bit][subject][round]; empty[round] between two marks without work. */
+/* Times of every phase. Shape: ms[phase bit][side][round]; empty[round] between two marks without work. */
 struct phase_times {
-	float ms[PHASES][PROTOCOL_SUBJECTS_MAX][PROTOCOL_SAMPLES_MAX];
+	float ms[PHASES][PROTOCOL_SIDES_MAX][PROTOCOL_SAMPLES_MAX];
 	float empty[PROTOCOL_SAMPLES_MAX];
 };
 
@@ -95,12 +95,12 @@ struct phase_times {
  * Return whether phase `b` counts in the call's time. A phase that is done once does not count, unless the cell times it: then no
  * other phase counts.
  */
-static bool is_timed(const struct subject *u, int b)
+static bool is_timed(const struct side *u, int b)
 {
 	return (u->phases & u->timed & (1u << b)) != 0;
 }
 
-/* Marks of a round: two for the empty pair, then PHASES + 1 for each subject. */
+/* Marks of a round: two for the empty pair, then PHASES + 1 for each side. */
 static int phase_round(struct timing *t, int round, struct phase_times *x, struct failure *f)
 {
 	const struct device_ops *ops = t->runner->ops;
@@ -111,18 +111,18 @@ static int phase_round(struct timing *t, int round, struct phase_times *x, struc
 		return failure_device(f, t->problem, &err);
 	for (int k = 0; k < t->n; k++) {
 		int who = order_side(t->n, t->start, round, k), mark = 2 + who * (PHASES + 1);
-		struct subject *u = t->subject[who];
+		struct side *u = t->side[who];
 		timing_report_at(t, u, "phase");
 		timing_range(t, u, round);
-		if (timing_cold(t, u, f) != 0 || subject_mark(u, mark, f) != 0)
+		if (timing_cold(t, u, f) != 0 || side_mark(u, mark, f) != 0)
 			return -1;
 		for (int b = 0; b < PHASES; b++) {
 			if (!is_timed(u, b))
 				continue;
 			range_phase(problem_phase_name(t->problem, 1u << b));
-			int result = subject_enqueue(u, 1u << b, f);
+			int result = side_enqueue(u, 1u << b, f);
 			range_end();
-			if (result != 0 || subject_mark(u, ++mark, f) != 0)
+			if (result != 0 || side_mark(u, ++mark, f) != 0)
 				return -1;
 		}
 		range_end();
@@ -135,7 +135,7 @@ static int phase_round(struct timing *t, int round, struct phase_times *x, struc
 	for (int who = 0; who < t->n; who++) {
 		int mark = 2 + who * (PHASES + 1);
 		for (int b = 0; b < PHASES; b++) {
-			if (!is_timed(t->subject[who], b))
+			if (!is_timed(t->side[who], b))
 				continue;
 			x->ms[b][who][round] = ops->elapsed_ms(dev, mark, mark + 1);
 			mark++;
@@ -146,19 +146,19 @@ static int phase_round(struct timing *t, int round, struct phase_times *x, struc
 
 static void write_phase(struct timing *t, struct msg_cell *m, struct phase_times *x, int b, int rounds, float empty)
 {
-	int number[PROTOCOL_SUBJECTS_MAX];
+	int number[PROTOCOL_SIDES_MAX];
 	timing_begin_record(t, m, SERIES_PHASE, problem_phase_name(t->problem, 1u << b), rounds);
 	for (int who = 0; who < t->n; who++) {
 		number[who] = -1;
-		if (!is_timed(t->subject[who], b))
+		if (!is_timed(t->side[who], b))
 			continue;
-		int k = number[who] = m->n_subjects++;
-		m->role[k] = t->subject[who]->role;
+		int k = number[who] = m->n_sides++;
+		m->role[k] = t->side[who]->role;
 		m->ms[k] = x->ms[b][who];
 		for (int round = 0; round < rounds; round++)
 			m->ms[k][round] = timing_at_least(m->ms[k][round] - empty);
 	}
-	if (m->n_subjects == 0)
+	if (m->n_sides == 0)
 		return;
 	timing_write_order(t, m, number, rounds);
 	record_send(t->runner->records, &(struct msg){ .t = MSG_CELL, .u.cell = m });

@@ -5,7 +5,7 @@
 #define VISITS_AGAIN 1.0
 
 /* Requires a plan and bind; shared inputs must be final. */
-static int run_on(struct subject *s, const struct input_variant *a, struct failure *f)
+static int run_on(struct side *s, const struct input_variant *a, struct failure *f)
 {
 	struct problem *p = s->problem;
 	struct fw_err err = { 0 };
@@ -16,9 +16,9 @@ static int run_on(struct subject *s, const struct input_variant *a, struct failu
 				p->ops->fill_bytes(p->dev, p->slot[i].data, 0xff, p->slot[i].bytes, &err) != 0))
 			return failure_device(f, p, &err);
 	}
-	if (subject_enqueue(s, FW_ALL, f) != 0 || subject_wait(s, f) != 0)
+	if (side_enqueue(s, FW_ALL, f) != 0 || side_wait(s, f) != 0)
 		return -1;
-	return subject_stayed_inside(s, f);
+	return side_stayed_inside(s, f);
 }
 
 /* The reference of backward takes O and LSE as given, so the forward results have a separate reference. */
@@ -35,7 +35,7 @@ static int verify(const struct problem *p, const char *when, const struct forwar
 
 /* Sums the checked data, not the copy made before: forward_hold_inputs compares the two. `check` may be NULL. */
 static int take_results(
-	struct subject *s, const struct input_variant *a, const struct forward_check *check, const char *when, struct failure *f)
+	struct side *s, const struct input_variant *a, const struct forward_check *check, const char *when, struct failure *f)
 {
 	struct problem *p = s->problem;
 	struct fw_err err = { 0 };
@@ -49,7 +49,7 @@ static int take_results(
 }
 
 /* Wrong in the first call: find whether that needs other inputs. */
-static int name_first_failure(struct subject *s, struct problem *p, const struct forward_check *check, struct failure *f)
+static int name_first_failure(struct side *s, struct problem *p, const struct forward_check *check, struct failure *f)
 {
 	struct failure plain = { 0 };
 	if (strcmp(f->name, "wrong") == 0 && take_results(s, &p->named, check, "", &plain) != 0)
@@ -61,11 +61,11 @@ static int name_first_failure(struct subject *s, struct problem *p, const struct
  * The named inputs come last: a result that a module stored in its first call is wrong for them, and a stray write shows next to
  * the restored inputs.
  */
-static int take_all_results(struct subject *s, struct problem *p, const struct forward_check *check, struct failure *f)
+static int take_all_results(struct side *s, struct problem *p, const struct forward_check *check, struct failure *f)
 {
 	static const char other[] = "with other inputs: ";
 	const struct forward_check again = { .seed = check ? check->seed : 0, .visits = VISITS_AGAIN };
-	if (subject_plan(s, p, DIRECTION_FORWARD, f) != 0 || subject_bind(s, f) != 0)
+	if (side_plan(s, p, DIRECTION_FORWARD, f) != 0 || side_bind(s, f) != 0)
 		return -1;
 	if (p->varied && take_results(s, &p->second, check ? &again : NULL, other, f) != 0)
 		return name_first_failure(s, p, check, f);
@@ -74,11 +74,11 @@ static int take_all_results(struct subject *s, struct problem *p, const struct f
 	return problem_restore(p, f);
 }
 
-int forward_run(struct subject *s, struct problem *p, const struct forward_check *check, struct failure *f)
+int forward_run(struct side *s, struct problem *p, const struct forward_check *check, struct failure *f)
 {
 	struct failure inner = { 0 };
 	int result = take_all_results(s, p, check, &inner);
-	subject_unplan(s);
+	side_unplan(s);
 	f->lost = f->lost || inner.lost;
 	return result == 0 ? 0 : failure_set(f, inner.name, "its forward: %.480s", inner.detail);
 }

@@ -188,10 +188,10 @@ int records_init(struct records *r, int fd, int process_run, struct fw_err *err)
 void records_signature(struct records *r, const char *signature);
 void records_fini(struct records *r);
 
-/** Report the current step, before every step in which branch code could die. `role` ROLE_NONE: no single subject. */
+/** Report the current step, before every step in which branch code could die. `role` ROLE_NONE: no single side. */
 void record_at(struct records *r, int cell, enum role role, const char *step);
 /**
- * Request that the worker compare this process and its children from outside, and wait for it. `role`: the subject whose code is
+ * Request that the worker compare this process and its children from outside, and wait for it. `role`: the side whose code is
  * done; ROLE_NONE before any module is loaded, for the baseline. Only if records go to a socket, as from a worker.
  */
 void record_request_inspection(struct records *r, int cell, enum role role);
@@ -251,7 +251,7 @@ const struct fw_provider *module_choose(
 struct device;
 
 /**
- * Effect of a call on device sim: its work, and the traits of a test module (subject.c). Zeros: no traits. A share
+ * Effect of a call on device sim: its work, and the traits of a test module (side.c). Zeros: no traits. A share
  * `slow_share` of all calls takes `slow_factor` times as long. Work that is done once takes `once_factor` times as long.
  */
 struct device_work {
@@ -465,14 +465,14 @@ int variant_add_second(struct problem *p, const struct input_variant *rolled, st
  * ---- problem ----
  * One cell's tensors on a device: inputs with their masters, outputs, and data laid out by the family.
  *
- * All subjects of a run share the buffers. A subject may only write outputs: inputs are restored before each call, and their
+ * All sides of a run share the buffers. A side may only write outputs: inputs are restored before each call, and their
  * checksums show afterwards whether the last call wrote to them.
  */
 
 struct problem_slot {
 	enum slot_use use;
 	bool is_forwards; /* an input of the needed forward that the cell's direction does not read */
-	void *data;       /* the subjects' copy */
+	void *data;       /* the sides' copy */
 	void *master;     /* inputs: restored from here */
 	void *second;     /* SLOT_FORWARD: result of the second forward; else NULL */
 	void *laid;       /* SLOT_LAID: host copy */
@@ -546,7 +546,7 @@ const char *problem_phase_name(const struct problem *p, uint32_t phase);
 void problem_check_io(const struct problem *p, enum direction direction, struct check_io *io);
 
 /*
- * ---- subject ----
+ * ---- side ----
  * One module under test, and its plan for the current cell.
  *
  * Every failure of branch code becomes a struct failure: one of the protocol's classes and one line of text.
@@ -557,7 +557,7 @@ struct failure {
 	char name[16]; /* "abi" "unsupported" "provider" "crash" "wrong" "oob", or "device" if the device itself refuses */
 	char detail[512];
 	bool lost;    /* the device's context failed, or the process is not as it was: nothing more can run in it */
-	enum role by; /* who caused it, if not the subject of the call; ROLE_NONE: that subject */
+	enum role by; /* who caused it, if not the side of the call; ROLE_NONE: that side */
 };
 
 /** Set a failure unless one is set already. Returns -1. */
@@ -565,7 +565,7 @@ int failure_set(struct failure *f, const char *name, const char *format, ...) __
 /** Set the failure of a device operation: "crash" if its context failed, else "device". Returns -1. */
 int failure_device(struct failure *f, const struct problem *p, const struct fw_err *err);
 
-struct subject {
+struct side {
 	enum role role;
 	char provider_name[PEERS_PROVIDER_SIZE]; /* "": the module's default */
 	const char *pin; /* configuration for plan of the problem itself; NULL: it chooses. Own: the caller's */
@@ -591,38 +591,38 @@ struct subject {
 	bool pass_time; /* sim: enqueue only advances time */
 };
 
-int subject_load(struct subject *s, enum role role, const char *module, const char *provider, struct failure *f);
-/** Unplan and close the module. Accepts a zeroed subject. */
-void subject_unload(struct subject *s);
+int side_load(struct side *s, enum role role, const char *module, const char *provider, struct failure *f);
+/** Unplan and close the module. Accepts a zeroed side. */
+void side_unload(struct side *s);
 
 /**
  * Choose the provider, plan, allocate workspace. `direction` forward is also valid for a backward problem: it computes the
- * inputs that the problem starts from. Own: subject_unplan, also after a failure.
+ * inputs that the problem starts from. Own: side_unplan, also after a failure.
  */
-int subject_plan(struct subject *s, struct problem *p, enum direction direction, struct failure *f);
-void subject_unplan(struct subject *s);
+int side_plan(struct side *s, struct problem *p, enum direction direction, struct failure *f);
+void side_unplan(struct side *s);
 /**
  * Plan again with the configuration that the first plan chose, which must choose it again: shows that a search's result can be
- * used in other processes. Clears `pin`. Own: as subject_plan.
+ * used in other processes. Clears `pin`. Own: as side_plan.
  */
-int subject_plan_again(struct subject *s, struct failure *f);
+int side_plan_again(struct side *s, struct failure *f);
 /** Request from the provider its work on this problem's mask: fills work and flops. Takes host time; plan does it on sim only. */
-void subject_count(struct subject *s);
-int subject_bind(struct subject *s, struct failure *f);
-int subject_enqueue(struct subject *s, uint32_t phases, struct failure *f);
+void side_count(struct side *s);
+int side_bind(struct side *s, struct failure *f);
+int side_enqueue(struct side *s, uint32_t phases, struct failure *f);
 /**
  * Run the phases that are done once, after inputs are set, while the inputs that they must not depend on hold byte `filler`.
  */
-int subject_ahead(struct subject *s, int filler, struct failure *f);
-int subject_timed(struct subject *s, struct failure *f);
+int side_ahead(struct side *s, int filler, struct failure *f);
+int side_timed(struct side *s, struct failure *f);
 /** Enqueue the phases after the timed ones, to complete the result. */
-int subject_behind(struct subject *s, struct failure *f);
-/** Record a mark on the subject's device. */
-int subject_mark(struct subject *s, int slot, struct failure *f);
-int subject_wait(struct subject *s, struct failure *f);
+int side_behind(struct side *s, struct failure *f);
+/** Record a mark on the side's device. */
+int side_mark(struct side *s, int slot, struct failure *f);
+int side_wait(struct side *s, struct failure *f);
 /** After a wait, check for writes to inputs and outside buffers. */
-int subject_stayed_inside(struct subject *s, struct failure *f);
-struct subject_way {
+int side_stayed_inside(struct side *s, struct failure *f);
+struct side_way {
 	const struct input_variant *inputs; /* with checksums; NULL: the named inputs */
 	int poison, workspace_fill;         /* bytes */
 	bool one_by_one;                    /* one phase after the other instead of all at once */
@@ -632,9 +632,9 @@ struct subject_way {
  * Make one whole call: set inputs, fill outputs and workspace with bytes, enqueue, wait, check for stray writes. Marks 0 and 1
  * surround its work.
  */
-int subject_call(struct subject *s, const struct subject_way *way, struct failure *f);
+int side_call(struct side *s, const struct side_way *way, struct failure *f);
 
-/* ---- runner: State shared by all modes: the device, the loaded subjects, random numbers, and the failure records. ---- */
+/* ---- runner: State shared by all modes: the device, the loaded sides, random numbers, and the failure records. ---- */
 
 /** Exit statuses of a run other than 0 and 2. RUNNER_LOST: a fault record reported the failed device. */
 enum { RUNNER_ERROR = 1, RUNNER_LOST = 3 };
@@ -644,21 +644,21 @@ struct runner {
 	struct records *records;
 	const struct device_ops *ops;
 	struct device *dev;
-	int n_subjects;
-	struct subject subject[PROTOCOL_SUBJECTS_MAX];      /* in the run's order; `loaded` false after a fault */
+	int n_sides;
+	struct side side[PROTOCOL_SIDES_MAX];               /* in the run's order; `loaded` false after a fault */
 	uint64_t random;                                    /* state of runner_random */
 	struct device_setting setting[DEVICE_SETTINGS_MAX]; /* before one module's code runs alone (leaked_state.c) */
 	int n_settings;
-	struct hoststate host;                /* before any module was loaded */
-	bool reported[PROTOCOL_SUBJECTS_MAX]; /* changes of a subject in timed calls were reported */
-	int64_t held[PROTOCOL_SUBJECTS_MAX];  /* bytes that each subject holds besides its requested buffers */
-	bool lost;                            /* nothing more can run in this process */
-	int at_cell;                          /* as in the last `at` record */
+	struct hoststate host;             /* before any module was loaded */
+	bool reported[PROTOCOL_SIDES_MAX]; /* changes of a side in timed calls were reported */
+	int64_t held[PROTOCOL_SIDES_MAX];  /* bytes that each side holds besides its requested buffers */
+	bool lost;                         /* nothing more can run in this process */
+	int at_cell;                       /* as in the last `at` record */
 	enum role at_role;
 };
 
 /**
- * Open the device and load every subject, in a random order by the seed. A module that does not load gets a fault record and
+ * Open the device and load every side, in a random order by the seed. A module that does not load gets a fault record and
  * stays unloaded. Err: the device is missing or has no memory. Own: runner_close, also after an error.
  */
 int runner_open(struct runner *r, const struct msg_run *run, struct records *records, struct fw_err *err);
@@ -671,15 +671,15 @@ uint64_t runner_secret(const struct runner *r);
 /** Make a random order of 0..n-1. Shape: order[n]. */
 void runner_shuffle(struct runner *r, int *order, int n);
 
-/** Set the pinned configuration of a subject in cell position `i`. Own: the run's. */
-void runner_pin(const struct runner *r, int i, struct subject *subject);
+/** Set the pinned configuration of a side in cell position `i`. Own: the run's. */
+void runner_pin(const struct runner *r, int i, struct side *side);
 
-/** Report the current step. `i` is a position in run->cell (-1: none), `subject` NULL: no single subject. */
-void runner_at(struct runner *r, int i, const struct subject *subject, const char *step);
+/** Report the current step. `i` is a position in run->cell (-1: none), `side` NULL: no single side. */
+void runner_at(struct runner *r, int i, const struct side *side, const char *step);
 /** Read the driver's state for pass `pass` of cell position `i`; records a failed device. */
 void runner_device_check(struct runner *r, int i, int pass, struct msg_device_check *out);
-/** Report a failure of a subject (NULL: no single subject) in cell position `i`; records a failed device. */
-void runner_fault(struct runner *r, int i, const struct subject *subject, const struct failure *f);
+/** Report a failure of a side (NULL: no single side) in cell position `i`; records a failed device. */
+void runner_fault(struct runner *r, int i, const struct side *side, const struct failure *f);
 /** Report an error of the runner itself in cell position `i`; records a failed device. */
 void runner_error(struct runner *r, int i, const struct fw_err *err);
 
@@ -689,7 +689,7 @@ void runner_error(struct runner *r, int i, const struct fw_err *err);
 enum { MODE_AUDIT_GO_FD = 4, MODE_AUDIT_PAIRS = 5 };
 
 /**
- * For every cell and subject make MODE_AUDIT_PAIRS times about K and about 3K calls back to back, subjects interleaved: a
+ * For every cell and side make MODE_AUDIT_PAIRS times about K and about 3K calls back to back, sides interleaved: a
  * record `ready`, a wait for the go, the calls, a record `done` with the device's own time. Checks the last result of every
  * batch. Returns an exit status.
  */
@@ -716,19 +716,19 @@ int mode_capture_run(const struct capture_options *o);
 /* ---- trace: A timeline of a few calls, phase by phase, on the host and on the device. ---- */
 
 /**
- * Make five calls of a planned and bound subject, with an event mark after each phase, and print their timeline as one line of
+ * Make five calls of a planned and bound side, with an event mark after each phase, and print their timeline as one line of
  * JSON in Chrome's Trace Event Format. Marks separate the phases, so a call takes longer than a timed one.
  */
-int trace_print(struct runner *r, struct subject *u, const struct problem *p, const char *device, struct failure *f);
+int trace_print(struct runner *r, struct side *u, const struct problem *p, const char *device, struct failure *f);
 
 /*
  * ---- check ----
  * Mode check: test every cell of a module for right results and for the contract of the kernel ABI.
  *
- * Writes a `check` record for each subject and cell, and for each planned cell `work` and, on CUDA, `node` records.
+ * Writes a `check` record for each side and cell, and for each planned cell `work` and, on CUDA, `node` records.
  */
 
-/** Check all cells of all loaded subjects. Returns the exit status of the process. */
+/** Check all cells of all loaded sides. Returns the exit status of the process. */
 int mode_check_run(struct runner *r);
 
 /* ---- schedule: Assignment of counters to replays by CUPTI's host half, which needs no GPU. ---- */
@@ -849,9 +849,9 @@ struct forward_check {
 /**
  * Plan, bind, run and unplan the forward that a problem needs, and take its results as inputs; twice if the problem is varied.
  * A wrong result fails with "wrong". `check` NULL: results are not compared, for modes whose times decide nothing. Err: as
- * subject.c, with "its forward: " in front.
+ * side.c, with "its forward: " in front.
  */
-int forward_run(struct subject *s, struct problem *p, const struct forward_check *check, struct failure *f);
+int forward_run(struct side *s, struct problem *p, const struct forward_check *check, struct failure *f);
 
 /** Wait for the device and check that all masters, forward results included, are as accepted. Err: "oob", cause unknown. */
 int forward_hold_inputs(const struct problem *p, struct failure *f);
@@ -867,19 +867,19 @@ struct launched {
 };
 
 /**
- * List the kernels of subject `u`, planned and bound, in cell position `i`. Own: launched_free, also after -1. Err: the call
+ * List the kernels of side `u`, planned and bound, in cell position `i`. Own: launched_free, also after -1. Err: the call
  * cannot be captured.
  */
-int launched_list(struct launched *l, struct runner *r, int i, struct subject *u, struct fw_err *err);
+int launched_list(struct launched *l, struct runner *r, int i, struct side *u, struct fw_err *err);
 void launched_free(struct launched *l);
 
 /* ---- kerneltimes: Time of each kernel of a call from the driver's tracer, if counters are not available. ---- */
 
 /**
- * Trace a few calls of a planned and bound subject, in cell position `i`, and set the median `ms` of each of its kernels.
+ * Trace a few calls of a planned and bound side, in cell position `i`, and set the median `ms` of each of its kernels.
  * Returns -1 with `err`: no times, or not those of the call's kernels, and none is set; with `f` (and `err`): the call failed.
  */
-int kerneltimes_take(struct runner *r, int i, struct subject *u, struct launched *l, struct failure *f, struct fw_err *err);
+int kerneltimes_take(struct runner *r, int i, struct side *u, struct launched *l, struct failure *f, struct fw_err *err);
 
 /*
  * ---- leaked_state ----
@@ -894,12 +894,12 @@ int kerneltimes_take(struct runner *r, int i, struct subject *u, struct launched
 void leaked_state_enter(struct runner *r);
 /**
  * Report changes after one module ran alone. Memory is only counted, since a plan may hold some, until `end` states that the
- * subject must hold none; then, and after loading, the worker compares processes too. `i` is a position in run->cell, -1 none.
- * Err: the subject's fault.
+ * side must hold none; then, and after loading, the worker compares processes too. `i` is a position in run->cell, -1 none.
+ * Err: the side's fault.
  */
-int leaked_state_leave(struct runner *r, int i, const struct subject *subject, bool end, struct failure *f);
-/** Report changes after a timed call, done or queued: the quick settings, without memory. Once per subject. */
-int leaked_state_between(struct runner *r, int i, const struct subject *subject, struct failure *f);
+int leaked_state_leave(struct runner *r, int i, const struct side *side, bool end, struct failure *f);
+/** Report changes after a timed call, done or queued: the quick settings, without memory. Once per side. */
+int leaked_state_between(struct runner *r, int i, const struct side *side, struct failure *f);
 
 /* ---- meter: Power from the driver's energy counter, which moves in coarse steps: between the first and the last step. ---- */
 
@@ -1027,7 +1027,7 @@ int mode_clocks_run(const struct msg_run *run, struct records *records);
 
 /*
  * ---- profile ----
- * Mode profile: the kernels of one subject's call, and their counters. Kernels are serialised in such a process, so
+ * Mode profile: the kernels of one side's call, and their counters. Kernels are serialised in such a process, so
  * its times decide nothing.
  */
 
@@ -1043,7 +1043,7 @@ int mode_profile_run(struct runner *r);
  *
  * All ranges are in domain "flopwatch". A cell's range has its key as registered string, so tools can select it (`nsys -c nvtx
  * -p 'KEY@flopwatch'`, `ncu --nvtx --nvtx-include 'flopwatch@KEY/'`, where each / of the key is written \/). Its category is
- * the subject, its payload identifies the call. A phase has a nested range of category "phase". Without a profiler a range
+ * the side, its payload identifies the call. A phase has a nested range of category "phase". Without a profiler a range
  * takes a few nanoseconds.
  */
 
@@ -1093,7 +1093,7 @@ struct sampler {
 /* ---- settle: The state in which each call of a profile begins. ---- */
 
 /** Restore inputs, poison outputs, displace the cache, as before a timed call, and wait. Returns -1 with `f`. */
-int settle_state(struct runner *r, struct subject *u, struct failure *f);
+int settle_state(struct runner *r, struct side *u, struct failure *f);
 
 /* ---- verifier: A reference computed once for a problem and compared with any number of results. ---- */
 
@@ -1122,7 +1122,7 @@ int verifier_result(const struct verifier *v, const char *after, struct accept_r
  * watched. They are timed like all others, on inputs with known results. Their outputs are copied when the device reports them
  * done, and must not change once all work that the module may have started elsewhere has ended ("escaped"; work outside the
  * call counts if two calls in a row have it). Their results must be right ("wrong": skipped, cached, partial, or computed only
- * when watched). Redzones, inputs, and the workspaces of other subjects must be unchanged ("oob").
+ * when watched). Redzones, inputs, and the workspaces of other sides must be unchanged ("oob").
  *
  * A watched call takes a moment before and after, by which a module could recognise it. So there are also calls that only their
  * inputs distinguish: their outputs are copied on the stream, and compared after the timing.
@@ -1130,7 +1130,7 @@ int verifier_result(const struct verifier *v, const char *after, struct accept_r
  * On a device with simulated times no call computes, and these functions do nothing.
  */
 
-enum { SPOT_CHECK_BELONGINGS_MAX = 2 * PROTOCOL_SUBJECTS_MAX, SPOT_CHECK_LATER_MAX = 4 };
+enum { SPOT_CHECK_BELONGINGS_MAX = 2 * PROTOCOL_SIDES_MAX, SPOT_CHECK_LATER_MAX = 4 };
 
 /** Which inputs change from call to call. */
 enum spot_check_change {
@@ -1151,7 +1151,7 @@ struct spot_check {
 	bool active;
 	bool watching;     /* from spot_check_before to spot_check_after */
 	bool binds;        /* calls start from an idle stream with bind right before them, as in series call */
-	bool is_ambiguous; /* a finding of spot_check_before may be caused by any subject since the last check */
+	bool is_ambiguous; /* a finding of spot_check_before may be caused by any side since the last check */
 	bool unnamed;      /* by any of them, and no further call can show by which */
 	enum spot_check_change change;
 	struct input_variant known; /* inputs of `verifier` */
@@ -1163,10 +1163,10 @@ struct spot_check {
 		struct input_variant any;
 		struct spot_check_copy copy;
 	} * next, /* of the call that is made now, if its inputs are drawn; else NULL */
-		later[PROTOCOL_SUBJECTS_MAX][SPOT_CHECK_LATER_MAX]; /* by position in runner->subject */
-	int n_belongings;                                           /* workspaces of the subjects that do not run */
+		later[PROTOCOL_SIDES_MAX][SPOT_CHECK_LATER_MAX]; /* by position in runner->side */
+	int n_belongings;                                        /* workspaces of the sides that do not run */
 	struct {
-		const struct subject *owner;
+		const struct side *owner;
 		const void *data;
 		size_t bytes;
 		uint64_t sum;
@@ -1190,7 +1190,7 @@ void spot_check_close(struct spot_check *w);
  * Prepare to watch the next call, of `u`: wait for the device, and record the state that `u` must not change. Err: "oob" if a
  * redzone, which is then repaired, or a master was damaged before, cause unknown.
  */
-int spot_check_before(struct spot_check *w, const struct subject *u, struct failure *f);
+int spot_check_before(struct spot_check *w, const struct side *u, struct failure *f);
 /**
  * Set the inputs of the next call: the known ones if it is watched, else random ones. SPOT_CHECK_FIRST sets the first inputs
  * only. Asynchronous.
@@ -1200,9 +1200,9 @@ int spot_check_set_inputs(struct spot_check *w, struct failure *f);
  * Check the watched call, before any other use of the device. `when` precedes the message of a wrong result. Err: the fault of
  * `u`.
  */
-int spot_check_after(struct spot_check *w, struct subject *u, const char *when, struct failure *f);
+int spot_check_after(struct spot_check *w, struct side *u, const char *when, struct failure *f);
 /**
- * Allocate copies for `n` calls of each subject, at most SPOT_CHECK_LATER_MAX, whose results are copied at once and checked
+ * Allocate copies for `n` calls of each side, at most SPOT_CHECK_LATER_MAX, whose results are copied at once and checked
  * later: the call itself does not wait. With less memory there are fewer, which is noted. Own: spot_check_close.
  */
 void spot_check_make_later(struct spot_check *w, int n);
@@ -1210,21 +1210,21 @@ void spot_check_make_later(struct spot_check *w, int n);
  * Give the next call, of `u`, the known inputs, or for one `k` any inputs, which no module can know. Returns false if copy `k` does
  * not exist or holds an unchecked call.
  */
-bool spot_check_later_before(struct spot_check *w, const struct subject *u, int k);
+bool spot_check_later_before(struct spot_check *w, const struct side *u, int k);
 /** Copy the results, right after that call. Asynchronous. */
-int spot_check_later_after(struct spot_check *w, const struct subject *u, int k, struct failure *f);
+int spot_check_later_after(struct spot_check *w, const struct side *u, int k, struct failure *f);
 /** Check all copied calls of `u` and free their copies. `when` precedes the message of a wrong result. */
-int spot_check_later_check(struct spot_check *w, const struct subject *u, const char *when, struct failure *f);
+int spot_check_later_check(struct spot_check *w, const struct side *u, const char *when, struct failure *f);
 
 /** Make one whole watched call between marks 0 and 1 and in stamp 0, which no run uses. `cold`: displace the cache. */
-int spot_check_call(struct spot_check *w, struct subject *u, int poison, bool cold, const char *when, struct failure *f);
+int spot_check_call(struct spot_check *w, struct side *u, int poison, bool cold, const char *when, struct failure *f);
 
 /* ---- stalls: Warp stalls of a call's kernels by instruction, in a process that only samples. ---- */
 
 /** A planned and bound call in cell position `i`, and its kernels. */
 struct stalls_call {
 	struct runner *runner;
-	struct subject *subject;
+	struct side *side;
 	int i;
 	const struct launched *kernels;
 	double call_ms;
@@ -1238,12 +1238,12 @@ int stalls_take(const struct stalls_call *c, struct failure *f, struct fw_err *e
 
 /*
  * ---- timing ----
- * Passes of interleaved timed calls over the subjects of one cell.
+ * Passes of interleaved timed calls over the sides of one cell.
  *
- * In each round every subject calls once. Order: rounds go AB, BA, BA, AB, AB, BA, ...; the beginning side alternates from run
- * to run. With more subjects the list rotates by one every second round, and every other round runs it backwards, so that any
+ * In each round every side calls once. Order: rounds go AB, BA, BA, AB, AB, BA, ...; the beginning side alternates from run
+ * to run. With more sides the list rotates by one every second round, and every other round runs it backwards, so that any
  * drift linear over two rounds cancels. Every call is cold: different inputs, outputs filled with a random byte, cache
- * overwritten. Of each subject two random calls of a pass that may decide, and the last one, are watched (spot_check.c); of two
+ * overwritten. Of each side two random calls of a pass that may decide, and the last one, are watched (spot_check.c); of two
  * more only the results are checked, later. They are made like all others.
  */
 
@@ -1251,15 +1251,15 @@ struct timing {
 	struct runner *runner;
 	struct problem *problem;
 	int cell; /* position in run->cell */
-	int n;    /* subjects that are timed, planned and bound */
-	struct subject *subject[PROTOCOL_SUBJECTS_MAX];
-	int start;         /* subject that begins round 0 */
+	int n;    /* sides that are timed, planned and bound */
+	struct side *side[PROTOCOL_SIDES_MAX];
+	int start;         /* side that begins round 0 */
 	bool target_first; /* the target begins sustained runs */
 	double pair_ms;    /* device time of one round: of the solo calls, then of the last warm-up round */
 	bool has_opening;  /* `opening` was read during the warm-up, for the first pass */
 	struct msg_device_check opening;
 	struct spot_check *spot_check;
-	struct subject *culprit; /* whose failure ended a pass; NULL: unknown */
+	struct side *culprit; /* whose failure ended a pass; NULL: unknown */
 };
 
 /** A reading of the device takes some 15 ms: two calls of this length hide it. Before shorter ones it is part of the warm-up. */
@@ -1268,17 +1268,17 @@ struct timing {
 /** Calls in flight: two hide the host, more only deepen the queue. */
 enum { TIMING_AHEAD = 6 };
 
-/** One series in progress. Shape: [subject][round]. */
+/** One series in progress. Shape: [side][round]. */
 struct samples {
-	float ms[PROTOCOL_SUBJECTS_MAX][PROTOCOL_SAMPLES_MAX];
-	float mhz[PROTOCOL_SUBJECTS_MAX][PROTOCOL_SAMPLES_MAX];
-	float host_us[PROTOCOL_SUBJECTS_MAX][PROTOCOL_SAMPLES_MAX];
+	float ms[PROTOCOL_SIDES_MAX][PROTOCOL_SAMPLES_MAX];
+	float mhz[PROTOCOL_SIDES_MAX][PROTOCOL_SAMPLES_MAX];
+	float host_us[PROTOCOL_SIDES_MAX][PROTOCOL_SAMPLES_MAX];
 };
 
-/** Position of the subject with a role; -1: none. */
+/** Position of the side with a role; -1: none. */
 int timing_position(const struct timing *t, enum role role);
 /** Return the rounds that the rule's budget allows for a round of `round_ms`: a multiple of 4 within the rule's limits. */
-int timing_rounds(const struct rule *r, double round_ms, int n_subjects, const struct device_ops *ops);
+int timing_rounds(const struct rule *r, double round_ms, int n_sides, const struct device_ops *ops);
 
 /**
  * Make unrecorded rounds, at the cell's own duty cycle, until `until_us` of the device's host clock. At least one unless the
@@ -1300,34 +1300,34 @@ int timing_call(struct timing *t, int rounds, unsigned how, struct failure *f);
  */
 int timing_phase(struct timing *t, int rounds, struct failure *f);
 
-/** Prepare a call before its time begins. A subject that only lets time pass touches no buffer. */
-int timing_cold(struct timing *t, struct subject *u, struct failure *f);
+/** Prepare a call before its time begins. A side that only lets time pass touches no buffer. */
+int timing_cold(struct timing *t, struct side *u, struct failure *f);
 /** Begin a call's range for profilers; range_end ends it. */
-void timing_range(const struct timing *t, const struct subject *u, int call);
+void timing_range(const struct timing *t, const struct side *u, int call);
 /** Report the step before each call if calls die at once; with a queue that would cost time and blame the wrong call. */
-void timing_report_at(struct timing *t, const struct subject *u, const char *step);
+void timing_report_at(struct timing *t, const struct side *u, const char *step);
 /** Check after a call and its marks that the process state is unchanged. Returns -1 with `f`, and t->culprit. */
-int timing_leave(struct timing *t, struct subject *u, struct failure *f);
+int timing_leave(struct timing *t, struct side *u, struct failure *f);
 /**
- * Rounds of a subject's watched calls: one in each half of a pass, and the last; and further ones in each half, whose results
+ * Rounds of a side's watched calls: one in each half of a pass, and the last; and further ones in each half, whose results
  * are checked after the pass.
  */
 struct timing_watch {
-	int round[PROTOCOL_SUBJECTS_MAX][2], last, later[PROTOCOL_SUBJECTS_MAX][2];
+	int round[PROTOCOL_SIDES_MAX][2], last, later[PROTOCOL_SIDES_MAX][2];
 };
 void timing_choose_watched(struct timing *t, int rounds, struct timing_watch *out);
 bool timing_is_watched(const struct timing *t, const struct timing_watch *w, int who, int round);
 /** Return which of the two later checks this call has; it then has the known inputs. -1 none. */
 int timing_later_before(struct timing *t, const struct timing_watch *w, int who, int round);
 /** Copy the results after that call and its marks. Returns -1 with `f`, and t->culprit. */
-int timing_later_after(struct timing *t, struct subject *u, int k, struct failure *f);
+int timing_later_after(struct timing *t, struct side *u, int k, struct failure *f);
 int timing_later_check(struct timing *t, struct failure *f);
 /** Finish a watched call. `when` precedes the message. Returns -1 with `f`, and t->culprit. */
-int timing_finish_watched(struct timing *t, struct subject *u, const char *when, struct failure *f);
+int timing_finish_watched(struct timing *t, struct side *u, const char *when, struct failure *f);
 /** Set t->culprit to `u` if its call changed what the runner uses; other failures may be those of an earlier queued call. */
-void timing_blame_forger(struct timing *t, struct subject *u, const struct failure *f);
+void timing_blame_forger(struct timing *t, struct side *u, const struct failure *f);
 /** Make one cold call, between marks 2c and 2c + 1 and in stamp c; `host_us` receives the host's time of enqueue. */
-int timing_one(struct timing *t, struct subject *u, int c, float *host_us, struct failure *f);
+int timing_one(struct timing *t, struct side *u, int c, float *host_us, struct failure *f);
 struct timing_pass {
 	int rounds, redo; /* discarded passes before this one */
 	unsigned how;     /* of series call */
@@ -1342,7 +1342,7 @@ int timing_guarded(struct timing *t, timing_pass_fn *run, struct timing_pass *p,
 /** Return the time, or the least positive one if it rounds to zero. */
 float timing_at_least(float ms);
 void timing_begin_record(const struct timing *t, struct msg_cell *m, enum series series, const char *phase, int rounds);
-/** Write m->order: subjects of the record, in its own numbering. `number[r]` -1: subject r is not in it. */
+/** Write m->order: sides of the record, in its own numbering. `number[r]` -1: side r is not in it. */
 void timing_write_order(const struct timing *t, struct msg_cell *m, const int *number, int rounds);
 void timing_write_series(struct timing *t, struct msg_cell *m, struct samples *x, bool mhz, bool host_us);
 /** Return -1 with `f` if a reading showed that the device's context is gone. */
@@ -1358,7 +1358,7 @@ int timing_lost(struct timing *t, struct failure *f);
  */
 
 /**
- * Make sustained runs of base and target, which must be among the subjects, with the run's number of rounds; device readings
+ * Make sustained runs of base and target, which must be among the sides, with the run's number of rounds; device readings
  * decide on a redo. Writes one record. `busy_since_us`: start of the interleaved load, on the device's host clock.
  */
 int sustained_run(struct timing *t, double busy_since_us, struct failure *f);
@@ -1374,7 +1374,7 @@ int task_run(int in_fd, int records_fd);
 /** Print the devices of this machine on stdout as a `hello` line. Returns the exit status. */
 int task_list(void);
 
-/* ---- time: Mode time: one run of all subjects over all cells, cells in random order. ---- */
+/* ---- time: Mode time: one run of all sides over all cells, cells in random order. ---- */
 
 int mode_time_run(struct runner *r);
 

@@ -107,14 +107,14 @@ static void set_medians(struct launched *l, double (*ms)[CALLS])
 	}
 }
 
-static int trace(struct runner *r, int i, struct subject *u, struct launched *l, struct activity *a, double (*ms)[CALLS],
+static int trace(struct runner *r, int i, struct side *u, struct launched *l, struct activity *a, double (*ms)[CALLS],
 	struct failure *f, struct fw_err *err)
 {
 	for (int call = 0; call < CALLS; call++) {
 		if (settle_state(r, u, f) != 0 || activity_take(a, err) != 0) /* drops the kernels of settle_state */
 			return -1;
 		runner_at(r, i, u, "phase");
-		if (subject_timed(u, f) != 0 || subject_wait(u, f) != 0)
+		if (side_timed(u, f) != 0 || side_wait(u, f) != 0)
 			return -1;
 		if (activity_take(a, err) != 0 || take_call(a, l, call, ms, err) != 0)
 			return -1;
@@ -123,7 +123,7 @@ static int trace(struct runner *r, int i, struct subject *u, struct launched *l,
 	return 0;
 }
 
-int kerneltimes_take(struct runner *r, int i, struct subject *u, struct launched *l, struct failure *f, struct fw_err *err)
+int kerneltimes_take(struct runner *r, int i, struct side *u, struct launched *l, struct failure *f, struct fw_err *err)
 {
 	int driver_index;
 	if (!r->ops->context || !r->ops->context(r->dev, &driver_index))

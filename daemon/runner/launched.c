@@ -6,7 +6,7 @@
 
 struct capture {
 	struct launched *list;
-	struct subject *subject;
+	struct side *side;
 	uint32_t phases;
 	struct msg_kernel common;
 	struct failure failure;
@@ -16,7 +16,7 @@ static int enqueue(void *arg, void *stream)
 {
 	struct capture *c = arg;
 	(void)stream;
-	return subject_enqueue(c->subject, c->phases, &c->failure);
+	return side_enqueue(c->side, c->phases, &c->failure);
 }
 
 static void take_node(void *arg, const struct device_node *node)
@@ -72,9 +72,9 @@ static int name_phases(struct launched *l, struct runner *r, struct capture *c, 
 	allocate(&by_phase);
 	c->list = &by_phase;
 	for (uint32_t bit = 1; result == 0 && bit < FW_ALL; bit <<= 1) {
-		if (!(c->subject->phases & c->subject->timed & bit))
+		if (!(c->side->phases & c->side->timed & bit))
 			continue;
-		snprintf(c->common.phase, sizeof c->common.phase, "%s", problem_phase_name(c->subject->problem, bit));
+		snprintf(c->common.phase, sizeof c->common.phase, "%s", problem_phase_name(c->side->problem, bit));
 		result = capture(c, r, bit, err);
 	}
 	bool is_certain = result == 0 && by_phase.n == l->n;
@@ -86,11 +86,11 @@ static int name_phases(struct launched *l, struct runner *r, struct capture *c, 
 	return result;
 }
 
-int launched_list(struct launched *l, struct runner *r, int i, struct subject *u, struct fw_err *err)
+int launched_list(struct launched *l, struct runner *r, int i, struct side *u, struct fw_err *err)
 {
-	struct capture c = { .list = l,
-		.subject = u,
-		.common = { .cell = r->run->index[i], .role = u->role, .repeat = r->run->repeat, .ms = -1 } };
+	struct capture c = {
+		.list = l, .side = u, .common = { .cell = r->run->index[i], .role = u->role, .repeat = r->run->repeat, .ms = -1 }
+	};
 	allocate(l);
 	if (!r->ops->queues)
 		return 0;

@@ -1,10 +1,10 @@
-/* leaked_state.c - snapshots of device settings and process state, and memory accounts of each subject. */
+/* leaked_state.c - snapshots of device settings and process state, and memory accounts of each side. */
 #include "runner/internal.h"
 
 struct leak_check {
 	struct runner *runner;
 	int cell; /* position in run->cell; -1 none */
-	const struct subject *subject;
+	const struct side *side;
 	bool silent;
 	int found;
 	struct failure *failure;
@@ -19,7 +19,7 @@ static void name(struct leak_check *l, const char *text)
 {
 	l->found++;
 	if (!l->silent)
-		record_note(l->runner->records, l->cell < 0 ? -1 : l->runner->run->index[l->cell], l->subject->role, text);
+		record_note(l->runner->records, l->cell < 0 ? -1 : l->runner->run->index[l->cell], l->side->role, text);
 }
 
 static void host_changed(void *arg, const char *what, enum hoststate_end end)
@@ -39,7 +39,7 @@ static void host_changed(void *arg, const char *what, enum hoststate_end end)
 
 static void update_account(struct leak_check *l, const struct device_setting *was, const struct device_setting *now, bool end)
 {
-	int64_t *held = &l->runner->held[l->subject - l->runner->subject];
+	int64_t *held = &l->runner->held[l->side - l->runner->side];
 	char text[200];
 	*held += now->value - was->value;
 	if (!end)
@@ -86,19 +86,19 @@ static int check_leaks(struct leak_check *l, bool quick, bool end)
 	return l->failure->name[0] ? -1 : 0;
 }
 
-int leaked_state_leave(struct runner *r, int i, const struct subject *subject, bool end, struct failure *f)
+int leaked_state_leave(struct runner *r, int i, const struct side *side, bool end, struct failure *f)
 {
-	struct leak_check l = { .runner = r, .cell = i, .subject = subject, .failure = f };
+	struct leak_check l = { .runner = r, .cell = i, .side = side, .failure = f };
 	int result = check_leaks(&l, false, end);
 	if (!r->ops->work && (end || i < 0))
-		record_request_inspection(r->records, i < 0 ? -1 : r->run->index[i], subject->role);
+		record_request_inspection(r->records, i < 0 ? -1 : r->run->index[i], side->role);
 	return result;
 }
 
-int leaked_state_between(struct runner *r, int i, const struct subject *subject, struct failure *f)
+int leaked_state_between(struct runner *r, int i, const struct side *side, struct failure *f)
 {
-	bool *reported = &r->reported[subject - r->subject];
-	struct leak_check l = { .runner = r, .cell = i, .subject = subject, .silent = *reported, .failure = f };
+	bool *reported = &r->reported[side - r->side];
+	struct leak_check l = { .runner = r, .cell = i, .side = side, .silent = *reported, .failure = f };
 	int result = check_leaks(&l, true, false);
 	*reported = *reported || l.found > 0;
 	return result;

@@ -33,7 +33,7 @@ static int make_slot(struct problem *p, int slot, struct fw_err *err)
 	return is_input(s) ? p->ops->alloc(p->dev, s->bytes, &s->master, err) : 0;
 }
 
-/* Allocate the master, then its checksum and the subjects' copy. */
+/* Allocate the master, then its checksum and the sides' copy. */
 static int make_input(struct problem *p, int slot, struct fw_err *err)
 {
 	struct problem_slot *s = &p->slot[slot];

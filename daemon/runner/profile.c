@@ -12,7 +12,7 @@ _Static_assert(FW_ALL < 1 << PHASES, "phases have a place each");
 
 struct profiled {
 	struct runner *runner;
-	struct subject *subject;
+	struct side *side;
 	struct problem *problem;
 	int i; /* cell's position in the run */
 	struct launched kernels;
@@ -25,11 +25,11 @@ struct profiled {
 static int warm(struct profiled *p, struct failure *f)
 {
 	struct runner *r = p->runner;
-	struct subject *u = p->subject;
+	struct side *u = p->side;
 
 	runner_at(r, p->i, u, "warm");
-	if (settle_state(r, u, f) != 0 || subject_mark(u, 0, f) != 0 || subject_timed(u, f) != 0 || subject_mark(u, 1, f) != 0 ||
-		subject_wait(u, f) != 0)
+	if (settle_state(r, u, f) != 0 || side_mark(u, 0, f) != 0 || side_timed(u, f) != 0 || side_mark(u, 1, f) != 0 ||
+		side_wait(u, f) != 0)
 		return -1;
 	p->call_ms = (double)r->ops->elapsed_ms(r->dev, 0, 1);
 	return 0;
@@ -68,12 +68,12 @@ static int give_values(struct profiled *p, const struct counter *c, struct fw_er
 static int replay(struct profiled *p, struct counter *c, struct fw_err *err, struct failure *f)
 {
 	while (!c->is_done) {
-		if (settle_state(p->runner, p->subject, f) != 0)
+		if (settle_state(p->runner, p->side, f) != 0)
 			return -1;
-		runner_at(p->runner, p->i, p->subject, "count");
+		runner_at(p->runner, p->i, p->side, "count");
 		if (counter_begin(c, err) != 0)
 			return -1;
-		if (subject_timed(p->subject, f) != 0 || subject_wait(p->subject, f) != 0)
+		if (side_timed(p->side, f) != 0 || side_wait(p->side, f) != 0)
 			return -1;
 		if (counter_end(c, err) != 0)
 			return -1;
@@ -95,7 +95,7 @@ static int count(struct profiled *p, struct fw_err *err, struct failure *f)
 	void *context = r->ops->context(r->dev, &driver_index);
 	if (!context)
 		return err_set(err, ERR_UNSUPPORTED, "the driver does not give its context");
-	runner_at(r, p->i, p->subject, "count");
+	runner_at(r, p->i, p->side, "count");
 	int n = p->call_ms > LONG_CALL_MS ? METRICS_BASIC : METRICS;
 	int result = counter_open(&c, context, driver_index, (size_t)p->kernels.n + SPARE_RANGES, metric_names, (size_t)n, err);
 	if (result == 0)
@@ -130,25 +130,25 @@ static int time_phases(struct profiled *p, struct failure *f)
 	float ms[PHASES][PHASE_CALLS];
 	for (int call = 0; call < PHASE_CALLS; call++) {
 		int mark = 0;
-		if (settle_state(p->runner, p->subject, f) != 0)
+		if (settle_state(p->runner, p->side, f) != 0)
 			return -1;
-		runner_at(p->runner, p->i, p->subject, "phase");
-		if (subject_mark(p->subject, mark, f) != 0)
+		runner_at(p->runner, p->i, p->side, "phase");
+		if (side_mark(p->side, mark, f) != 0)
 			return -1;
 		for (uint32_t bit = 1; bit < FW_ALL; bit <<= 1) {
-			if (!(p->subject->phases & p->subject->timed & bit))
+			if (!(p->side->phases & p->side->timed & bit))
 				continue;
-			if (subject_enqueue(p->subject, bit, f) != 0 || subject_mark(p->subject, ++mark, f) != 0)
+			if (side_enqueue(p->side, bit, f) != 0 || side_mark(p->side, ++mark, f) != 0)
 				return -1;
 		}
-		if (subject_wait(p->subject, f) != 0)
+		if (side_wait(p->side, f) != 0)
 			return -1;
 		for (int m = 0; m < mark; m++)
 			ms[m][call] = ops->elapsed_ms(dev, m, m + 1);
 	}
 	int m = 0;
 	for (uint32_t bit = 1; bit < FW_ALL; bit <<= 1) {
-		if (!(p->subject->phases & p->subject->timed & bit))
+		if (!(p->side->phases & p->side->timed & bit))
 			continue;
 		struct msg_kernel *alone = only_kernel(&p->kernels, problem_phase_name(p->problem, bit));
 		if (alone) {
@@ -164,7 +164,7 @@ static int time_phases(struct profiled *p, struct failure *f)
 static int time_kernels(struct profiled *p, struct failure *f)
 {
 	struct fw_err untraced = { 0 };
-	if (kerneltimes_take(p->runner, p->i, p->subject, &p->kernels, f, &untraced) == 0) {
+	if (kerneltimes_take(p->runner, p->i, p->side, &p->kernels, f, &untraced) == 0) {
 		p->is_timed = true;
 		return 0;
 	}
@@ -195,7 +195,7 @@ static int sample_cell(struct profiled *p, bool is_listed, struct fw_err *err, s
 {
 	struct runner *r = p->runner;
 	const struct stalls_call call = {
-		.runner = r, .subject = p->subject, .i = p->i, .kernels = &p->kernels, .call_ms = p->call_ms
+		.runner = r, .side = p->side, .i = p->i, .kernels = &p->kernels, .call_ms = p->call_ms
 	};
 	if (is_listed && stalls_take(&call, f, err) != 0 && f->name[0])
 		return -1;
@@ -207,7 +207,7 @@ static int sample_cell(struct profiled *p, bool is_listed, struct fw_err *err, s
 static int profile_cell(struct profiled *p, struct failure *f)
 {
 	struct runner *r = p->runner;
-	struct subject *u = p->subject;
+	struct side *u = p->side;
 	struct fw_err err = { 0 };
 	double from_us = r->ops->host_us(r->dev);
 	runner_at(r, p->i, u, "plan");
@@ -215,7 +215,7 @@ static int profile_cell(struct profiled *p, struct failure *f)
 	if (p->problem->needs_forward && forward_run(u, p->problem, NULL, f) != 0)
 		return -1;
 	runner_pin(r, p->i, u);
-	if (subject_plan(u, p->problem, p->problem->cell.direction, f) != 0 || subject_bind(u, f) != 0)
+	if (side_plan(u, p->problem, p->problem->cell.direction, f) != 0 || side_bind(u, f) != 0)
 		return -1;
 	p->about.tunes = (u->provider->flags & FW_TUNES) != 0;
 	snprintf(u->role == ROLE_BASE ? p->about.base_config : p->about.target_config, sizeof p->about.base_config, "%s",
@@ -247,23 +247,23 @@ static int profile_cell(struct profiled *p, struct failure *f)
 
 int mode_profile_run(struct runner *r)
 {
-	if (r->n_subjects != 1 || !r->subject[0].loaded)
+	if (r->n_sides != 1 || !r->side[0].loaded)
 		return 0; /* the fault record has been written */
 	for (int i = 0; i < r->run->n_cells && !r->lost && !r->records->failed; i++) {
 		struct problem problem;
 		struct profiled p = {
-			.runner = r, .subject = &r->subject[0], .problem = &problem, .i = i, .about = { .cell = r->run->index[i] }
+			.runner = r, .side = &r->side[0], .problem = &problem, .i = i, .about = { .cell = r->run->index[i] }
 		};
 		struct failure f = { 0 };
 		struct fw_err err = { 0 };
 		if (problem_open(&problem, r->ops, r->dev, &r->run->cell[i], &err) != 0)
 			runner_error(r, i, &err);
 		else if (profile_cell(&p, &f) != 0)
-			runner_fault(r, i, p.subject, &f);
+			runner_fault(r, i, p.side, &f);
 		launched_free(&p.kernels);
 		if (r->lost)
 			break;
-		subject_unplan(p.subject);
+		side_unplan(p.side);
 		problem_close(&problem);
 	}
 	return r->lost ? RUNNER_LOST : r->records->failed ? RUNNER_ERROR : 0;

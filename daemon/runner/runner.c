@@ -33,24 +33,24 @@ static int job_cell(const struct runner *r, int i)
 	return i < 0 ? -1 : r->run->index[i];
 }
 
-void runner_pin(const struct runner *r, int i, struct subject *subject)
+void runner_pin(const struct runner *r, int i, struct side *side)
 {
-	subject->pin = NULL;
-	subject->is_request = false;
+	side->pin = NULL;
+	side->is_request = false;
 	for (int k = 0; k < r->run->n_pins; k++)
-		if (r->run->pin[k].cell == r->run->index[i] && subject == &r->subject[r->run->pin[k].subject]) {
-			subject->pin = r->run->pin[k].config;
-			subject->is_request = r->run->pin[k].is_request;
+		if (r->run->pin[k].cell == r->run->index[i] && side == &r->side[r->run->pin[k].side]) {
+			side->pin = r->run->pin[k].config;
+			side->is_request = r->run->pin[k].is_request;
 			return;
 		}
 }
 
-void runner_at(struct runner *r, int i, const struct subject *subject, const char *step)
+void runner_at(struct runner *r, int i, const struct side *side, const char *step)
 {
 	r->at_cell = job_cell(r, i);
-	r->at_role = subject ? subject->role : ROLE_NONE;
-	if (subject)
-		own_code_ran(subject->role);
+	r->at_role = side ? side->role : ROLE_NONE;
+	if (side)
+		own_code_ran(side->role);
 	record_at(r->records, r->at_cell, r->at_role, step);
 }
 
@@ -65,9 +65,9 @@ void runner_device_check(struct runner *r, int i, int pass, struct msg_device_ch
 		r->lost = true;
 }
 
-void runner_fault(struct runner *r, int i, const struct subject *subject, const struct failure *f)
+void runner_fault(struct runner *r, int i, const struct side *side, const struct failure *f)
 {
-	enum role by = f->by != ROLE_NONE ? f->by : subject ? subject->role : ROLE_DEVICE;
+	enum role by = f->by != ROLE_NONE ? f->by : side ? side->role : ROLE_DEVICE;
 	record_fault(r->records, job_cell(r, i), by, f->name, f->detail);
 	r->lost = r->lost || f->lost;
 }
@@ -81,12 +81,12 @@ void runner_error(struct runner *r, int i, const struct fw_err *err)
 
 int runner_open(struct runner *r, const struct msg_run *run, struct records *records, struct fw_err *err)
 {
-	int index, order[PROTOCOL_SUBJECTS_MAX];
+	int index, order[PROTOCOL_SIDES_MAX];
 
 	memset(r, 0, sizeof *r);
 	r->run = run;
 	r->records = records;
-	r->n_subjects = run->n_subjects;
+	r->n_sides = run->n_sides;
 	r->at_cell = -1;
 	hoststate_adopt();
 	runner_at(r, -1, NULL, "context");
@@ -99,15 +99,14 @@ int runner_open(struct runner *r, const struct msg_run *run, struct records *rec
 	hoststate_take(&r->host);
 	own_code_take();
 	record_request_inspection(records, -1, ROLE_NONE);
-	runner_shuffle(r, order, run->n_subjects);
-	for (int k = 0; k < run->n_subjects; k++) {
+	runner_shuffle(r, order, run->n_sides);
+	for (int k = 0; k < run->n_sides; k++) {
 		struct failure f = { 0 };
-		struct subject *u = &r->subject[order[k]];
-		u->role = run->subject[order[k]].role;
+		struct side *u = &r->side[order[k]];
+		u->role = run->side[order[k]].role;
 		runner_at(r, -1, u, "load");
 		leaked_state_enter(r);
-		(void)subject_load(
-			u, run->subject[order[k]].role, run->subject[order[k]].module, run->subject[order[k]].provider, &f);
+		(void)side_load(u, run->side[order[k]].role, run->side[order[k]].module, run->side[order[k]].provider, &f);
 		if (leaked_state_leave(r, -1, u, false, &f) != 0 || !u->loaded) {
 			runner_fault(r, -1, u, &f);
 			u->loaded = false;
@@ -121,8 +120,8 @@ void runner_close(struct runner *r)
 	/* A failed context fails every further call, and the end of the process frees all resources. */
 	if (r->lost)
 		return;
-	for (int i = 0; i < r->n_subjects; i++)
-		subject_unload(&r->subject[i]);
+	for (int i = 0; i < r->n_sides; i++)
+		side_unload(&r->side[i]);
 	if (r->ops)
 		r->ops->close(r->dev);
 	memset(r, 0, sizeof *r);

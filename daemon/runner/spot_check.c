@@ -108,28 +108,28 @@ static bool make_copy(const struct spot_check *w, struct spot_check_copy *c)
 void spot_check_make_later(struct spot_check *w, int n)
 {
 	bool room = w->active;
-	for (int i = 0; room && i < w->runner->n_subjects; i++)
+	for (int i = 0; room && i < w->runner->n_sides; i++)
 		w->later[i][runner_random(w->runner, LATER_LEAST)].is_any = true;
 	for (int k = 0; k < n; k++)
-		for (int i = 0; i < w->runner->n_subjects; i++)
+		for (int i = 0; i < w->runner->n_sides; i++)
 			room = w->later[i][k].has_room = room && make_copy(w, &w->later[i][k].copy);
 	if (w->active && !room)
 		record_note(w->runner->records, -1, ROLE_DEVICE,
 			"no memory for copies of the results: fewer calls are checked at the end");
 }
 
-bool spot_check_later_before(struct spot_check *w, const struct subject *u, int k)
+bool spot_check_later_before(struct spot_check *w, const struct side *u, int k)
 {
-	size_t i = (size_t)(u - w->runner->subject);
+	size_t i = (size_t)(u - w->runner->side);
 	struct spot_check_later *later = &w->later[i][k];
 	w->watching = later->has_room && !later->is_taken;
 	w->next = w->watching && later->is_any ? later : NULL;
 	return w->watching;
 }
 
-int spot_check_later_after(struct spot_check *w, const struct subject *u, int k, struct failure *f)
+int spot_check_later_after(struct spot_check *w, const struct side *u, int k, struct failure *f)
 {
-	size_t at = (size_t)(u - w->runner->subject);
+	size_t at = (size_t)(u - w->runner->side);
 	const struct spot_check_copy *c = &w->later[at][k].copy;
 	const struct problem *p = w->problem;
 	struct fw_err err = { 0 };
@@ -175,9 +175,9 @@ static int compare_any(struct spot_check *w, const struct spot_check_later *late
 	return rc;
 }
 
-int spot_check_later_check(struct spot_check *w, const struct subject *u, const char *when, struct failure *f)
+int spot_check_later_check(struct spot_check *w, const struct side *u, const char *when, struct failure *f)
 {
-	size_t i = (size_t)(u - w->runner->subject);
+	size_t i = (size_t)(u - w->runner->side);
 	for (int k = 0; k < SPOT_CHECK_LATER_MAX; k++) {
 		if (!w->later[i][k].is_taken)
 			continue;
@@ -215,7 +215,7 @@ void spot_check_close(struct spot_check *w)
 {
 	if (w->runner)
 		free_copy(w, &w->copy);
-	for (int i = 0; i < PROTOCOL_SUBJECTS_MAX * SPOT_CHECK_LATER_MAX; i++)
+	for (int i = 0; i < PROTOCOL_SIDES_MAX * SPOT_CHECK_LATER_MAX; i++)
 		if (w->later[i / SPOT_CHECK_LATER_MAX][i % SPOT_CHECK_LATER_MAX].has_room)
 			free_copy(w, &w->later[i / SPOT_CHECK_LATER_MAX][i % SPOT_CHECK_LATER_MAX].copy);
 	if (w->active)
@@ -245,7 +245,7 @@ int spot_check_set_inputs(struct spot_check *w, struct failure *f)
 	return 0;
 }
 
-static int add_belonging(struct spot_check *w, const struct subject *owner, const void *data, size_t bytes, struct fw_err *err)
+static int add_belonging(struct spot_check *w, const struct side *owner, const void *data, size_t bytes, struct fw_err *err)
 {
 	bytes &= ~(size_t)1;
 	if (!data || bytes == 0 || w->n_belongings == SPOT_CHECK_BELONGINGS_MAX)
@@ -256,7 +256,7 @@ static int add_belonging(struct spot_check *w, const struct subject *owner, cons
 	return w->runner->ops->checksum(w->runner->dev, data, bytes, &w->belonging[w->n_belongings++].sum, err);
 }
 
-int spot_check_before(struct spot_check *w, const struct subject *u, struct failure *f)
+int spot_check_before(struct spot_check *w, const struct side *u, struct failure *f)
 {
 	struct runner *r = w->runner;
 	struct fw_err err = { 0 };
@@ -275,8 +275,8 @@ int spot_check_before(struct spot_check *w, const struct subject *u, struct fail
 		w->unnamed = true;
 		return -1;
 	}
-	for (int k = 0; k < r->n_subjects; k++) {
-		const struct subject *other = &r->subject[k];
+	for (int k = 0; k < r->n_sides; k++) {
+		const struct side *other = &r->side[k];
 		if (other == u || !other->plan)
 			continue;
 		if (add_belonging(w, other, other->workspace, other->workspace_bytes, &err) != 0 ||
@@ -335,20 +335,20 @@ static int check_late_work(struct spot_check *w, double *late_us, struct failure
 	return slot >= 0 ? report_changed(w, f, slot) : 0;
 }
 
-static int call_again(struct spot_check *w, struct subject *u, struct failure *f)
+static int call_again(struct spot_check *w, struct side *u, struct failure *f)
 {
 	w->watching = true;
 	int result = spot_check_set_inputs(w, f);
 	w->watching = false;
-	if (result != 0 || subject_ahead(u, POISON_AGAIN, f) != 0 || problem_poison(w->problem, POISON_AGAIN, f) != 0)
+	if (result != 0 || side_ahead(u, POISON_AGAIN, f) != 0 || problem_poison(w->problem, POISON_AGAIN, f) != 0)
 		return -1;
-	if (w->binds && (subject_wait(u, f) != 0 || subject_bind(u, f) != 0))
+	if (w->binds && (side_wait(u, f) != 0 || side_bind(u, f) != 0))
 		return -1;
-	return subject_timed(u, f) == 0 ? subject_behind(u, f) : -1;
+	return side_timed(u, f) == 0 ? side_behind(u, f) : -1;
 }
 
 /* Check that the outputs are complete when the call is done, and that no work continues outside it. */
-static int check_escaped(struct spot_check *w, struct subject *u, struct failure *f)
+static int check_escaped(struct spot_check *w, struct side *u, struct failure *f)
 {
 	double late_us = 0;
 	for (int again = 0; again <= LATE_AGAIN; again++) {
@@ -381,7 +381,7 @@ static int check_result(struct spot_check *w, struct failure *f)
 	return -1;
 }
 
-/* Check the other subjects' workspaces, which only their owners may write during timed calls. */
+/* Check the other sides' workspaces, which only their owners may write during timed calls. */
 static int check_workspaces(struct spot_check *w, struct failure *f)
 {
 	for (int i = 0; i < w->n_belongings; i++) {
@@ -397,7 +397,7 @@ static int check_workspaces(struct spot_check *w, struct failure *f)
 	return 0;
 }
 
-int spot_check_after(struct spot_check *w, struct subject *u, const char *when, struct failure *f)
+int spot_check_after(struct spot_check *w, struct side *u, const char *when, struct failure *f)
 {
 	struct accept_result result;
 	if (!w->active)
@@ -414,26 +414,26 @@ int spot_check_after(struct spot_check *w, struct subject *u, const char *when, 
 		return -1;
 	if (verifier_result(&w->verifier, when, &result, f) != 0)
 		return strcmp(f->name, "wrong") == 0 ? check_result(w, f) : -1;
-	return subject_stayed_inside(u, f);
+	return side_stayed_inside(u, f);
 }
 
-int spot_check_call(struct spot_check *w, struct subject *u, int poison, bool cold, const char *when, struct failure *f)
+int spot_check_call(struct spot_check *w, struct side *u, int poison, bool cold, const char *when, struct failure *f)
 {
 	const struct device_ops *ops = w->runner->ops;
 	struct device *dev = w->runner->dev;
 	struct fw_err err = { 0 };
 	if (!w->active)
 		return 0;
-	if (spot_check_before(w, u, f) != 0 || spot_check_set_inputs(w, f) != 0 || subject_ahead(u, poison, f) != 0 ||
+	if (spot_check_before(w, u, f) != 0 || spot_check_set_inputs(w, f) != 0 || side_ahead(u, poison, f) != 0 ||
 		problem_poison(w->problem, poison, f) != 0)
 		return -1;
 	if ((cold && ops->scrub(dev, &err) != 0) || ops->stamp(dev, 0, 0, &err) != 0 || ops->mark(dev, 0, &err) != 0)
 		return failure_device(f, w->problem, &err);
-	if (subject_timed(u, f) != 0)
+	if (side_timed(u, f) != 0)
 		return -1;
 	if (ops->mark(dev, 1, &err) != 0 || ops->stamp(dev, 0, 1, &err) != 0)
 		return failure_device(f, w->problem, &err);
-	if (subject_behind(u, f) != 0)
+	if (side_behind(u, f) != 0)
 		return -1;
 	return spot_check_after(w, u, when, f);
 }

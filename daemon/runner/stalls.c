@@ -195,12 +195,12 @@ static int sample(const struct stalls_call *c, struct sampler *s, struct failure
 {
 	double sum_ms = 0;
 	for (int call = 0; call < CALLS && (call == 0 || sum_ms < ENOUGH_MS); call++) {
-		if (settle_state(c->runner, c->subject, f) != 0)
+		if (settle_state(c->runner, c->side, f) != 0)
 			return -1;
-		runner_at(c->runner, c->i, c->subject, "sample");
+		runner_at(c->runner, c->i, c->side, "sample");
 		if (sampler_begin(s, err) != 0)
 			return -1;
-		if (subject_timed(c->subject, f) != 0 || subject_wait(c->subject, f) != 0)
+		if (side_timed(c->side, f) != 0 || side_wait(c->side, f) != 0)
 			return -1;
 		if (sampler_end(s, err) != 0)
 			return -1;
@@ -238,7 +238,7 @@ static struct evidence_stall stall_of(const struct sampler *s, const uint32_t *c
 /* Drop the least sampled instructions of very long kernels. */
 static void send_record(const struct stalls_call *c, const struct sampler *s, const struct sampler_function *f)
 {
-	struct msg_stalls m = { .cell = c->runner->run->index[c->i], .role = c->subject->role, .samples = (long long)f->samples };
+	struct msg_stalls m = { .cell = c->runner->run->index[c->i], .role = c->side->role, .samples = (long long)f->samples };
 	struct evidence_stall *line = mem_alloc_zero(f->n + 1, sizeof *line);
 	int n = 0;
 	for (size_t at = 0; at < f->n; at++) {
@@ -278,7 +278,7 @@ int stalls_take(const struct stalls_call *c, struct failure *f, struct fw_err *e
 	void *context = r->ops->context ? r->ops->context(r->dev, &driver_index) : NULL;
 	if (!context)
 		return err_set(err, ERR_UNSUPPORTED, "device %s has no counters", device_kind_name(r->ops->kind));
-	runner_at(r, c->i, c->subject, "sample");
+	runner_at(r, c->i, c->side, "sample");
 	int result = sampler_open(&s, context, err);
 	if (result == 0)
 		result = sample(c, &s, f, err);

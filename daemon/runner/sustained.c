@@ -117,7 +117,7 @@ static void choose_checked_calls(struct timing *t, int rounds, struct checked_ca
  * Check for the next call, which then has the known inputs. `share` of the stretch is over after it; `last`: it is the last
  * one.
  */
-static int check_call(struct timing *t, const struct subject *u, const struct run *x, double share, bool last)
+static int check_call(struct timing *t, const struct side *u, const struct run *x, double share, bool last)
 {
 	for (int k = 0; x->checked && k < CHECKED_CALLS; k++)
 		if (x->checked[k].stretch == x->stretch && (last || share > x->checked[k].at) &&
@@ -127,7 +127,7 @@ static int check_call(struct timing *t, const struct subject *u, const struct ru
 }
 
 /* Make calls of one side, two or more in flight, that end nearest to `until_us`; at least one. Returns -1 with `f`. */
-static int calls_until(struct timing *t, struct subject *u, double until_us, struct run *x, struct failure *f)
+static int calls_until(struct timing *t, struct side *u, double until_us, struct run *x, struct failure *f)
 {
 	const struct device_ops *ops = t->runner->ops;
 	struct device *dev = t->runner->dev;
@@ -156,7 +156,7 @@ static int calls_until(struct timing *t, struct subject *u, double until_us, str
 }
 
 struct sustained_run {
-	struct subject *subject;
+	struct side *side;
 	int nth; /* of this side */
 	double until_us;
 	const struct checked_call *checked; /* [CHECKED_CALLS] of this side */
@@ -171,7 +171,7 @@ static int run_sustained(
 	struct meter meter = METER_NEW;
 	struct run settling = { .meter = &meter, .checked = which->checked, .stretch = 2 * which->nth };
 	struct run timed = { .meter = &meter, .checked = which->checked, .stretch = 2 * which->nth + 1 };
-	struct subject *u = which->subject;
+	struct side *u = which->side;
 	double until_us = which->until_us;
 	double began_us = ops->host_us(dev);
 
@@ -212,7 +212,7 @@ static void write_record(
 {
 	static const enum role role[] = { ROLE_BASE, ROLE_TARGET };
 	int n = m->n;
-	m->n_subjects = 2;
+	m->n_sides = 2;
 	for (int s = 0; s < 2; s++) {
 		m->role[s] = role[s];
 		for (int i = 0; i < n; i++)
@@ -226,7 +226,7 @@ static void write_record(
 }
 
 /* Run both sides interleaved and untimed until `until_us`, when the clock has dropped to the power limit. */
-static int run_interleaved(struct timing *t, struct subject *const side[2], double until_us, struct failure *f)
+static int run_interleaved(struct timing *t, struct side *const side[2], double until_us, struct failure *f)
 {
 	const struct device_ops *ops = t->runner->ops;
 	for (int i = 0; ops->host_us(t->runner->dev) < until_us; i ^= 1) {
@@ -252,7 +252,7 @@ int sustained_run(struct timing *t, double busy_since_us, struct failure *f)
 		failure_set(f, "device", "sustained runs need a base and a target");
 		goto out;
 	}
-	struct subject *const sides[2] = { t->subject[base], t->subject[target] };
+	struct side *const sides[2] = { t->side[base], t->side[target] };
 	int first = t->target_first;
 	int rounds = t->runner->run->sustained_rounds;
 	runner_at(t->runner, t->cell, NULL, "sustained");
@@ -267,7 +267,7 @@ int sustained_run(struct timing *t, double busy_since_us, struct failure *f)
 		choose_checked_calls(t, rounds, checked);
 		for (int i = 0; i < 2 * rounds; i++) {
 			int s = sustained_side_of(first, i);
-			const struct sustained_run which = { .subject = sides[s],
+			const struct sustained_run which = { .side = sides[s],
 				.nth = i / 2,
 				.until_us = began_us + (i + 1) * SUSTAINED_US,
 				.checked = checked[s] };

@@ -1,8 +1,8 @@
 /*
- * time.c - a cell in a run: plans in random order, one checked call of each subject alone, warm-up, timed passes with watched
+ * time.c - a cell in a run: plans in random order, one checked call of each side alone, warm-up, timed passes with watched
  * calls, and a last watched call of each.
  *
- * If base or target fails at a cell, the cell ends for all subjects: a time without its partner is useless.
+ * If base or target fails at a cell, the cell ends for all sides: a time without its partner is useless.
  */
 #include "runner/internal.h"
 
@@ -35,15 +35,15 @@ static int device_pass(struct timing *t, struct timing_pass *p, struct samples *
 				runner_device_check(t->runner, t->cell, p->redo, &p->device_check);
 			if (calls >= TIMING_AHEAD && ops->wait_mark(dev, 2 * (calls - TIMING_AHEAD) + 1, &err) != 0)
 				return failure_device(f, t->problem, &err);
-			timing_report_at(t, t->subject[who], "time");
-			if (watched && spot_check_before(t->spot_check, t->subject[who], f) != 0)
+			timing_report_at(t, t->side[who], "time");
+			if (watched && spot_check_before(t->spot_check, t->side[who], f) != 0)
 				return -1;
 			int later = watched ? -1 : timing_later_before(t, &watch, who, round);
-			if (timing_one(t, t->subject[who], calls, &x->host_us[who][round], f) != 0)
+			if (timing_one(t, t->side[who], calls, &x->host_us[who][round], f) != 0)
 				return -1;
-			if (later >= 0 && timing_later_after(t, t->subject[who], later, f) != 0)
+			if (later >= 0 && timing_later_after(t, t->side[who], later, f) != 0)
 				return -1;
-			if (watched && timing_finish_watched(t, t->subject[who], "between the timed calls: ", f) != 0)
+			if (watched && timing_finish_watched(t, t->side[who], "between the timed calls: ", f) != 0)
 				return -1;
 			if (watched && ops->queues) /* the check is a separate step */
 				runner_at(t->runner, t->cell, NULL, "time");
@@ -88,18 +88,18 @@ out:
 
 /* The fewest positions of a reference: results were accepted before, this finds later changes. */
 #define RECHECK_VISITS 1.0
-/* Calls of each subject in a pass whose results are checked later. */
+/* Calls of each side in a pass whose results are checked later. */
 enum { LATER = 2, LATER_IN_SUSTAINED_RUNS = SPOT_CHECK_LATER_MAX };
 /* Rounds of the series call and phase: a share of the device series, within limits. */
 enum { SIDE_SHARE = 4, SIDE_MIN = 2, SIDE_MAX = 8 };
 
-static bool is_essential(const struct subject *u)
+static bool is_essential(const struct side *u)
 {
 	return u->role == ROLE_BASE || u->role == ROLE_TARGET;
 }
 
-/* Drop a subject that failed. Returns -1 if the cell must end. */
-static int drop(struct timing *t, struct subject *u, const struct failure *f)
+/* Drop a side that failed. Returns -1 if the cell must end. */
+static int drop(struct timing *t, struct side *u, const struct failure *f)
 {
 	if (is_essential(u) || strcmp(f->name, "unsupported") !=
 				       0) /* its check has reported that a reference commit does not support the cell */
@@ -107,33 +107,33 @@ static int drop(struct timing *t, struct subject *u, const struct failure *f)
 	if (t->runner->lost || is_essential(u))
 		return -1;
 	for (int k = 0; k < t->n; k++) {
-		if (t->subject[k] != u)
+		if (t->side[k] != u)
 			continue;
-		memmove(&t->subject[k], &t->subject[k + 1], (size_t)(t->n - k - 1) * sizeof t->subject[0]);
+		memmove(&t->side[k], &t->side[k + 1], (size_t)(t->n - k - 1) * sizeof t->side[0]);
 		t->n--;
 		break;
 	}
-	subject_unplan(u);
+	side_unplan(u);
 	return t->n >= 1 ? 0 : -1;
 }
 
-static int shuffled(struct timing *t, struct subject *out[PROTOCOL_SUBJECTS_MAX])
+static int shuffled(struct timing *t, struct side *out[PROTOCOL_SIDES_MAX])
 {
-	int order[PROTOCOL_SUBJECTS_MAX];
+	int order[PROTOCOL_SIDES_MAX];
 	runner_shuffle(t->runner, order, t->n);
 	for (int k = 0; k < t->n; k++)
-		out[k] = t->subject[order[k]];
+		out[k] = t->side[order[k]];
 	return t->n;
 }
 
 static int plan_all(struct timing *t)
 {
-	struct subject *order[PROTOCOL_SUBJECTS_MAX];
+	struct side *order[PROTOCOL_SIDES_MAX];
 	if (t->problem->needs_forward) {
 		const struct forward_check check = { .seed = runner_secret(t->runner), .visits = RECHECK_VISITS };
 		struct failure f = { 0 };
 		int at = timing_position(t, ROLE_BASE);
-		struct subject *base = t->subject[at < 0 ? 0 : at]; /* all backwards start from its forward */
+		struct side *base = t->side[at < 0 ? 0 : at]; /* all backwards start from its forward */
 		runner_at(t->runner, t->cell, base, "forward");
 		if (!t->runner->ops->work)
 			spot_check_vary(t->runner, t->problem);
@@ -146,11 +146,11 @@ static int plan_all(struct timing *t)
 	for (int k = 0; k < n; k++) {
 		struct failure f = { 0 };
 		runner_at(t->runner, t->cell, order[k], "plan");
-		t->runner->held[order[k] - t->runner->subject] = 0;
+		t->runner->held[order[k] - t->runner->side] = 0;
 		leaked_state_enter(t->runner);
 		runner_pin(t->runner, t->cell, order[k]);
-		bool planned = subject_plan(order[k], t->problem, t->problem->cell.direction, &f) == 0 &&
-			       subject_bind(order[k], &f) == 0;
+		bool planned =
+			side_plan(order[k], t->problem, t->problem->cell.direction, &f) == 0 && side_bind(order[k], &f) == 0;
 		planned = leaked_state_leave(t->runner, t->cell, order[k], false, &f) == 0 && planned;
 		if (!planned && drop(t, order[k], &f) != 0)
 			return -1;
@@ -158,11 +158,11 @@ static int plan_all(struct timing *t)
 	return 0;
 }
 
-/* Call each subject alone, so that a failure has a known cause, and compare its result again. */
+/* Call each side alone, so that a failure has a known cause, and compare its result again. */
 static int solo_calls(struct timing *t, const struct verifier *verifier)
 {
 	struct runner *r = t->runner;
-	struct subject *order[PROTOCOL_SUBJECTS_MAX];
+	struct side *order[PROTOCOL_SIDES_MAX];
 	int n = shuffled(t, order);
 	for (int k = 0; k < n; k++) {
 		struct failure f = { 0 };
@@ -170,7 +170,7 @@ static int solo_calls(struct timing *t, const struct verifier *verifier)
 		int poison = 1 + (int)runner_random(r, 126), fill = 1 + (int)runner_random(r, 126);
 		runner_at(r, t->cell, order[k], "warm");
 		leaked_state_enter(r);
-		bool called = subject_call(order[k], &(struct subject_way){ .poison = poison, .workspace_fill = fill }, &f) == 0;
+		bool called = side_call(order[k], &(struct side_way){ .poison = poison, .workspace_fill = fill }, &f) == 0;
 		called = leaked_state_leave(r, t->cell, order[k], false, &f) == 0 && called;
 		if (called)
 			runner_at(r, t->cell, order[k], "check");
@@ -182,25 +182,25 @@ static int solo_calls(struct timing *t, const struct verifier *verifier)
 	return 0;
 }
 
-/* Any subject may have written outside a buffer: the zones are repaired, so a second write shows the subject. */
+/* Any side may have written outside a buffer: the zones are repaired, so a second write shows the side. */
 static void find_writer(struct timing *t, const struct failure *f)
 {
 	struct runner *r = t->runner;
 	for (int k = 0; k < t->n && !f->lost; k++) {
 		struct failure again = { 0 };
-		if (subject_call(t->subject[k], &(struct subject_way){ .poison = 1 + (int)runner_random(r, 126) }, &again) != 0) {
-			runner_fault(r, t->cell, t->subject[k], &again);
+		if (side_call(t->side[k], &(struct side_way){ .poison = 1 + (int)runner_random(r, 126) }, &again) != 0) {
+			runner_fault(r, t->cell, t->side[k], &again);
 			return;
 		}
 	}
-	runner_fault(r, t->cell, t->n == 1 ? t->subject[0] : NULL, f);
+	runner_fault(r, t->cell, t->n == 1 ? t->side[0] : NULL, f);
 }
 
-/* Watch each subject once more: changes by unwatched passes show here. */
+/* Watch each side once more: changes by unwatched passes show here. */
 static void check_last_calls(struct timing *t)
 {
 	struct runner *r = t->runner;
-	struct subject *order[PROTOCOL_SUBJECTS_MAX];
+	struct side *order[PROTOCOL_SIDES_MAX];
 	int n = shuffled(t, order);
 	for (int k = 0; k < n && t->spot_check->active; k++) {
 		struct failure f = { 0 };
@@ -221,14 +221,14 @@ static void check_last_calls(struct timing *t)
 static void report_pass_failure(struct timing *t, struct failure *f)
 {
 	const struct runner *r = t->runner;
-	const struct subject *who = t->culprit;
+	const struct side *who = t->culprit;
 	if (t->spot_check->is_ambiguous) {
 		find_writer(t, f);
 		return;
 	}
 	for (int k = 0; !who && !t->spot_check->unnamed && k < t->n; k++)
-		if (t->n == 1 || (!r->ops->queues && r->at_role == t->subject[k]->role))
-			who = t->subject[k];
+		if (t->n == 1 || (!r->ops->queues && r->at_role == t->side[k]->role))
+			who = t->side[k];
 	runner_fault(t->runner, t->cell, who, f);
 }
 
@@ -256,7 +256,7 @@ static void plan_extra_series(const struct timing *t, int rounds, struct extra_s
 }
 
 /*
- * Time the extra series. The deciding one comes last, and with it the last check of each subject. Rounds too few for a warning
+ * Time the extra series. The deciding one comes last, and with it the last check of each side. Rounds too few for a warning
  * are reduced to one, which is then the last check.
  */
 static int time_extra_series(struct timing *t, const struct extra_series *a, int rounds, bool *checks_last, struct failure *f)
@@ -342,8 +342,8 @@ static void run_cell(struct runner *r, int i, double warm_s)
 	struct verifier verifier = { 0 };
 
 	runner_at(r, i, NULL, "inputs");
-	for (int k = 0; k < r->n_subjects; k++)
-		t.subject[t.n++] = &r->subject[k];
+	for (int k = 0; k < r->n_sides; k++)
+		t.side[t.n++] = &r->side[k];
 	if (problem_open(&problem, r->ops, r->dev, &r->run->cell[i], &err) != 0) {
 		runner_error(r, i, &err);
 	} else if (plan_all(&t) == 0) {
@@ -362,12 +362,12 @@ static void run_cell(struct runner *r, int i, double warm_s)
 		return;
 	}
 	spot_check_close(&spot_check);
-	for (int k = 0; k < r->n_subjects; k++) {
+	for (int k = 0; k < r->n_sides; k++) {
 		struct failure f = { 0 };
 		leaked_state_enter(r);
-		subject_unplan(&r->subject[k]);
-		if (leaked_state_leave(r, i, &r->subject[k], true, &f) != 0)
-			runner_fault(r, i, &r->subject[k], &f);
+		side_unplan(&r->side[k]);
+		if (leaked_state_leave(r, i, &r->side[k], true, &f) != 0)
+			runner_fault(r, i, &r->side[k], &f);
 	}
 	problem_close(&problem);
 }
@@ -377,8 +377,8 @@ int mode_time_run(struct runner *r)
 	const struct msg_run *run = r->run;
 	int order[JOB_CELLS_MAX];
 
-	for (int k = 0; k < r->n_subjects; k++)
-		if (!r->subject[k].loaded)
+	for (int k = 0; k < r->n_sides; k++)
+		if (!r->side[k].loaded)
 			return 0; /* the fault record has been written */
 	runner_shuffle(r, order, run->n_cells);
 	for (int i = 0; i < run->n_cells && !r->lost && !r->records->failed; i++)

@@ -13,14 +13,14 @@ enum {
 int timing_position(const struct timing *t, enum role role)
 {
 	for (int k = 0; k < t->n; k++)
-		if (t->subject[k]->role == role)
+		if (t->side[k]->role == role)
 			return k;
 	return -1;
 }
 
-int timing_rounds(const struct rule *r, double round_ms, int n_subjects, const struct device_ops *ops)
+int timing_rounds(const struct rule *r, double round_ms, int n_sides, const struct device_ops *ops)
 {
-	int most = DEVICE_MARKS_MAX / (2 * n_subjects), n = stats_pairs(r, round_ms * 1e-3, ops->clocks, ops->queues);
+	int most = DEVICE_MARKS_MAX / (2 * n_sides), n = stats_pairs(r, round_ms * 1e-3, ops->clocks, ops->queues);
 	return n > most ? most - most % 4 : n;
 }
 
@@ -30,25 +30,25 @@ static int random_byte(struct runner *r)
 	return 1 + (int)runner_random(r, 126);
 }
 
-int timing_cold(struct timing *t, struct subject *u, struct failure *f)
+int timing_cold(struct timing *t, struct side *u, struct failure *f)
 {
 	struct runner *r = t->runner;
 	struct fw_err err = { 0 };
 
 	if ((!u->pass_time && spot_check_set_inputs(t->spot_check, f) != 0) ||
-		(u->ahead && subject_ahead(u, random_byte(r), f) != 0) ||
+		(u->ahead && side_ahead(u, random_byte(r), f) != 0) ||
 		(!u->pass_time && problem_poison(t->problem, random_byte(r), f) != 0))
 		return -1;
 	return r->ops->scrub(r->dev, &err) == 0 ? 0 : failure_device(f, t->problem, &err);
 }
 
-void timing_report_at(struct timing *t, const struct subject *u, const char *step)
+void timing_report_at(struct timing *t, const struct side *u, const char *step)
 {
 	if (!t->runner->ops->queues && !u->pass_time)
 		runner_at(t->runner, t->cell, u, step);
 }
 
-void timing_range(const struct timing *t, const struct subject *u, int call)
+void timing_range(const struct timing *t, const struct side *u, int call)
 {
 	const struct msg_run *run = t->runner->run;
 	range_cell(&(struct range_call){ .cell = t->problem->cell.key,
@@ -59,13 +59,13 @@ void timing_range(const struct timing *t, const struct subject *u, int call)
 		.seed = run->seed });
 }
 
-void timing_blame_forger(struct timing *t, struct subject *u, const struct failure *f)
+void timing_blame_forger(struct timing *t, struct side *u, const struct failure *f)
 {
 	if (strcmp(f->name, "forged") == 0)
 		t->culprit = u;
 }
 
-int timing_one(struct timing *t, struct subject *u, int c, float *host_us, struct failure *f)
+int timing_one(struct timing *t, struct side *u, int c, float *host_us, struct failure *f)
 {
 	const struct device_ops *ops = t->runner->ops;
 	struct device *dev = t->runner->dev;
@@ -77,7 +77,7 @@ int timing_one(struct timing *t, struct subject *u, int c, float *host_us, struc
 		return failure_device(f, t->problem, &err);
 	timing_range(t, u, c);
 	double began = ops->host_us(dev);
-	int result = subject_timed(u, f);
+	int result = side_timed(u, f);
 	*host_us = (float)(ops->host_us(dev) - began);
 	range_end();
 	if (result != 0) {
@@ -86,11 +86,11 @@ int timing_one(struct timing *t, struct subject *u, int c, float *host_us, struc
 	}
 	if (ops->mark(dev, 2 * c + 1, &err) != 0 || ops->stamp(dev, c, 1, &err) != 0)
 		return failure_device(f, t->problem, &err);
-	return t->spot_check->watching ? subject_behind(u, f)
+	return t->spot_check->watching ? side_behind(u, f)
 				       : timing_leave(t, u, f); /* outputs of a watched call are checked first */
 }
 
-int timing_leave(struct timing *t, struct subject *u, struct failure *f)
+int timing_leave(struct timing *t, struct side *u, struct failure *f)
 {
 	if (u->pass_time || leaked_state_between(t->runner, t->cell, u, f) == 0)
 		return 0;
@@ -121,7 +121,7 @@ int timing_warm(struct timing *t, double until_us, struct failure *f)
 	for (int round = 0;; round++) {
 		float host_us;
 		for (int k = 0; k < t->n; k++) {
-			struct subject *u = t->subject[order_side(t->n, t->start, round, k)];
+			struct side *u = t->side[order_side(t->n, t->start, round, k)];
 			timing_report_at(t, u, "warm");
 			if (timing_one(t, u, k, &host_us, f) != 0)
 				return -1;
@@ -192,11 +192,11 @@ int timing_guarded(struct timing *t, timing_pass_fn *run, struct timing_pass *p,
 
 void timing_write_series(struct timing *t, struct msg_cell *m, struct samples *x, bool mhz, bool host_us)
 {
-	int number[PROTOCOL_SUBJECTS_MAX];
-	m->n_subjects = t->n;
+	int number[PROTOCOL_SIDES_MAX];
+	m->n_sides = t->n;
 	for (int k = 0; k < t->n; k++) {
 		number[k] = k;
-		m->role[k] = t->subject[k]->role;
+		m->role[k] = t->side[k]->role;
 		m->ms[k] = x->ms[k];
 		m->mhz[k] = mhz ? x->mhz[k] : NULL;
 		m->host_us[k] = host_us ? x->host_us[k] : NULL;
@@ -231,12 +231,12 @@ void timing_choose_watched(struct timing *t, int rounds, struct timing_watch *ou
 int timing_later_before(struct timing *t, const struct timing_watch *w, int who, int round)
 {
 	for (int k = 0; t->spot_check->active && k < 2; k++)
-		if (round == w->later[who][k] && spot_check_later_before(t->spot_check, t->subject[who], k))
+		if (round == w->later[who][k] && spot_check_later_before(t->spot_check, t->side[who], k))
 			return k;
 	return -1;
 }
 
-int timing_later_after(struct timing *t, struct subject *u, int k, struct failure *f)
+int timing_later_after(struct timing *t, struct side *u, int k, struct failure *f)
 {
 	return spot_check_later_after(t->spot_check, u, k, f) == 0 ? timing_leave(t, u, f) : -1;
 }
@@ -244,9 +244,9 @@ int timing_later_after(struct timing *t, struct subject *u, int k, struct failur
 int timing_later_check(struct timing *t, struct failure *f)
 {
 	for (int k = 0; k < t->n; k++) {
-		if (spot_check_later_check(t->spot_check, t->subject[k], "between the timed calls: ", f) == 0)
+		if (spot_check_later_check(t->spot_check, t->side[k], "between the timed calls: ", f) == 0)
 			continue;
-		t->culprit = t->spot_check->unnamed ? NULL : t->subject[k];
+		t->culprit = t->spot_check->unnamed ? NULL : t->side[k];
 		return -1;
 	}
 	return 0;
@@ -257,7 +257,7 @@ bool timing_is_watched(const struct timing *t, const struct timing_watch *w, int
 	return t->spot_check->active && (round == w->round[who][0] || round == w->round[who][1] || round == w->last);
 }
 
-int timing_finish_watched(struct timing *t, struct subject *u, const char *when, struct failure *f)
+int timing_finish_watched(struct timing *t, struct side *u, const char *when, struct failure *f)
 {
 	if (spot_check_after(t->spot_check, u, when, f) == 0)
 		return timing_leave(t, u, f);

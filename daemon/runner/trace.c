@@ -12,24 +12,24 @@ struct traced_call {
 	double at_ms[PHASES_MAX + 1];                     /* device: begin of each phase, end of the last one */
 };
 
-static int take_call(struct runner *r, struct subject *u, struct traced_call *c, struct failure *f)
+static int take_call(struct runner *r, struct side *u, struct traced_call *c, struct failure *f)
 {
 	c->n = 0;
 	if (settle_state(r, u, f) != 0)
 		return -1;
 	c->marked_ns = clock_mono_ns();
-	if (subject_mark(u, 0, f) != 0)
+	if (side_mark(u, 0, f) != 0)
 		return -1;
 	for (uint32_t bit = 1; bit < FW_ALL && c->n < PHASES_MAX; bit <<= 1) {
 		if (!(u->phases & u->timed & bit))
 			continue;
 		c->phase[c->n] = bit;
 		c->begin_ns[c->n] = clock_mono_ns();
-		if (subject_enqueue(u, bit, f) != 0 || subject_mark(u, c->n + 1, f) != 0)
+		if (side_enqueue(u, bit, f) != 0 || side_mark(u, c->n + 1, f) != 0)
 			return -1;
 		c->end_ns[c->n++] = clock_mono_ns();
 	}
-	if (subject_wait(u, f) != 0)
+	if (side_wait(u, f) != 0)
 		return -1;
 	c->waited_ns = clock_mono_ns();
 	for (int i = 0; i <= c->n; i++)
@@ -67,7 +67,7 @@ static void put_call(struct jsonw *j, const struct problem *p, const struct trac
 	}
 }
 
-static void print(const struct subject *u, const struct problem *p, const struct traced_call *call, const char *device)
+static void print(const struct side *u, const struct problem *p, const struct traced_call *call, const char *device)
 {
 	struct buf text;
 	struct jsonw j;
@@ -90,7 +90,7 @@ static void print(const struct subject *u, const struct problem *p, const struct
 	buf_fini(&text);
 }
 
-int trace_print(struct runner *r, struct subject *u, const struct problem *p, const char *device, struct failure *f)
+int trace_print(struct runner *r, struct side *u, const struct problem *p, const char *device, struct failure *f)
 {
 	struct traced_call call[CALLS];
 	for (int i = 0; i < CALLS; i++)

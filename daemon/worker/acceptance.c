@@ -5,7 +5,7 @@ enum { ENTRY_MAX = 256 << 10 };
 
 struct examination {
 	struct bench *bench;
-	struct bench_subject *subject;
+	struct bench_side *side;
 	struct buf *entry; /* entry[n_cells]: records of a cell in the form that the cache stores */
 	bool *done;        /* done[n_cells]: the cell has its outcome */
 	int n_done;        /* outcomes of the current process */
@@ -23,9 +23,9 @@ static void entry_name(const struct examination *x, int cell, char name[HASH_HEX
 	hash_begin(&h);
 	hash_text(&h, "flopwatch check 3");
 	hash_text(&h, b->runner_sha);
-	hash_text(&h, x->subject->sha256);
-	hash_text(&h, x->subject->provider);
-	hash_text(&h, x->subject->config);
+	hash_text(&h, x->side->sha256);
+	hash_text(&h, x->side->provider);
+	hash_text(&h, x->side->config);
 	hash_text(&h, device_kind_name(b->device.kind));
 	hash_text(&h, b->device.uuid);
 	hash_text(&h, b->device.driver);
@@ -62,10 +62,10 @@ static void store_check_facts(const struct examination *x, const struct msg_chec
 {
 	const struct bench *b = x->bench;
 	struct bench_cell *c = &b->cell[check->cell];
-	bool base = x->subject == &b->subject[b->base];
-	enum bench_side side = base ? BENCH_BASE : BENCH_TARGET;
+	bool base = x->side == &b->side[b->base];
+	enum bench_origin side = base ? BENCH_BASE : BENCH_TARGET;
 
-	if (!base && x->subject != &b->subject[b->target])
+	if (!base && x->side != &b->side[b->target])
 		return;
 	c->target_passed = c->target_passed || !base;
 	memcpy(c->check_inputs[side], check->input_sha256, sizeof c->check_inputs[side]);
@@ -76,9 +76,9 @@ static void store_check_facts(const struct examination *x, const struct msg_chec
 static void store_work(const struct examination *x, const struct msg_work *work)
 {
 	const struct bench *b = x->bench;
-	bool base = x->subject == &b->subject[b->base];
+	bool base = x->side == &b->side[b->base];
 
-	if (!base && x->subject != &b->subject[b->target])
+	if (!base && x->side != &b->side[b->target])
 		return;
 	struct msg_work *mine = &b->cell[work->cell].work[base ? BENCH_BASE : BENCH_TARGET];
 
@@ -95,7 +95,7 @@ static int take_check(struct examination *x, const struct msg *m, struct fw_err 
 	cache_record(x, check->cell, m);
 	finish_cell(x, check->cell);
 	if (!check->ok)
-		bench_note(b, check->cell, x->subject->role, check->failure, check->detail);
+		bench_note(b, check->cell, x->side->role, check->failure, check->detail);
 	else
 		store_check_facts(x, check);
 	if (!x->replay && b->cache && repeatable(check) && !x->entry[check->cell].failed) {
@@ -117,13 +117,13 @@ static int take_record(void *arg, struct msg *m, struct fw_err *err)
 	case MSG_WORK:
 		cache_record(x, m->u.work.cell, m);
 		store_work(x, &m->u.work);
-		return bench_take_config(x->bench, (int)(x->subject - x->bench->subject), m->u.work.cell, m->u.work.config,
+		return bench_take_config(x->bench, (int)(x->side - x->bench->side), m->u.work.cell, m->u.work.config,
 			       m->u.work.tunes, err) != 0
 			       ? -1
 			       : bench_send(x->bench, m, err);
 	case MSG_NODE:
 		if (!x->replay)
-			bench_code(x->subject, m->u.node.symbol_sha256, m->u.node.sm, m->u.node.code_sha256);
+			bench_code(x->side, m->u.node.symbol_sha256, m->u.node.sm, m->u.node.code_sha256);
 		m->u.node.symbol_sha256[0] = '\0';
 		cache_record(x, m->u.node.cell, m);
 		return bench_send(x->bench, m, err);
@@ -167,13 +167,13 @@ static bool replay(struct examination *x, int cell, struct fw_err *err)
 		/* the entry was written for another job: set role and cell number of this job */
 		if (m.t == MSG_CHECK) {
 			m.u.check.cell = cell;
-			m.u.check.role = x->subject->role;
+			m.u.check.role = x->side->role;
 		} else if (m.t == MSG_WORK) {
 			m.u.work.cell = cell;
-			m.u.work.role = x->subject->role;
+			m.u.work.role = x->side->role;
 		} else if (m.t == MSG_NODE) {
 			m.u.node.cell = cell;
-			m.u.node.role = x->subject->role;
+			m.u.node.role = x->side->role;
 		} else {
 			good = false;
 		}
@@ -193,7 +193,7 @@ static int fail_cell(struct examination *x, int cell, const char *failure, const
 
 	m.u.check.cell = cell;
 	m.u.check.error_ratio = -1;
-	m.u.check.role = x->subject->role;
+	m.u.check.role = x->side->role;
 	snprintf(m.u.check.failure, sizeof m.u.check.failure, "%s", failure);
 	snprintf(m.u.check.detail, sizeof m.u.check.detail, "%s", detail);
 	return take_check(x, &m, err);
@@ -221,14 +221,14 @@ static int blame_unfinished(struct examination *x, const struct runner_end *end,
 			culprit = list[i];
 	if (culprit < 0 || x->all_failed)
 		return 0;
-	if (end->role != x->subject->role) { /* the process died before branch code ran, or between cells */
+	if (end->role != x->side->role) { /* the process died before branch code ran, or between cells */
 		x->all_failed = true;
 		return bench_fault(x->bench, -1, ROLE_DEVICE, "device", err, "%s",
 			end->failure[0] ? end->detail : "the runner ended before it checked every cell");
 	}
 	if (end->failure[0] && end->cell < 0) { /* the module does not load */
 		x->all_failed = true;
-		return bench_fault(x->bench, -1, x->subject->role, end->failure, err, "%s", end->detail);
+		return bench_fault(x->bench, -1, x->side->role, end->failure, err, "%s", end->detail);
 	}
 	if (!end->failure[0] && x->n_done > 0 && end->cell != culprit)
 		return 0; /* the device failed in an earlier cell, which has its own record */
@@ -246,7 +246,7 @@ static int blame_unfinished(struct examination *x, const struct runner_end *end,
 	return 0;
 }
 
-static int examine(struct examination *x, int subject, struct fw_err *err)
+static int examine(struct examination *x, int side, struct fw_err *err)
 {
 	struct bench *b = x->bench;
 	double left_s = b->limits.check_s;
@@ -263,8 +263,8 @@ static int examine(struct examination *x, int subject, struct fw_err *err)
 	while (status == 0 && !x->all_failed && (n = remaining(x, list)) > 0) {
 		struct runner_task task = { .mode = RUN_CHECK,
 			.seed = b->seed,
-			.n_subjects = 1,
-			.subject = { subject },
+			.n_sides = 1,
+			.side = { side },
 			.n_cells = n,
 			.cell = list,
 			.deadline_s = left_s > 1 ? left_s : 1,
@@ -288,16 +288,16 @@ static int examine(struct examination *x, int subject, struct fw_err *err)
 	return status;
 }
 
-static int examine_subject(struct bench *b, int subject, struct fw_err *err)
+static int examine_side(struct bench *b, int side, struct fw_err *err)
 {
-	struct examination x = { .bench = b, .subject = &b->subject[subject] };
+	struct examination x = { .bench = b, .side = &b->side[side] };
 	int status, i;
 
 	x.entry = mem_alloc_zero((size_t)b->n_cells, sizeof *x.entry);
 	x.done = mem_alloc_zero((size_t)b->n_cells, sizeof *x.done);
 	for (i = 0; i < b->n_cells; i++)
 		buf_init(&x.entry[i], ENTRY_MAX);
-	status = examine(&x, subject, err);
+	status = examine(&x, side, err);
 	for (i = 0; i < b->n_cells; i++)
 		buf_fini(&x.entry[i]);
 	free(x.entry);
@@ -309,8 +309,8 @@ int acceptance_run(struct bench *b, struct fw_err *err)
 {
 	int i;
 
-	for (i = 0; i < b->n_subjects && !b->lost; i++)
-		if (examine_subject(b, i, err) < 0)
+	for (i = 0; i < b->n_sides && !b->lost; i++)
+		if (examine_side(b, i, err) < 0)
 			return -1;
 	return 0;
 }
@@ -344,13 +344,13 @@ static int take_solo(void *arg, struct msg *m, struct fw_err *err)
 	return 0;
 }
 
-int acceptance_solo(struct bench *b, int subject, int cell, char failure[16], char detail[512], struct fw_err *err)
+int acceptance_solo(struct bench *b, int side, int cell, char failure[16], char detail[512], struct fw_err *err)
 {
 	struct solo s = { .failure = failure, .detail = detail };
 	struct runner_task task = { .mode = RUN_CHECK,
 		.seed = b->seed,
-		.n_subjects = 1,
-		.subject = { subject },
+		.n_sides = 1,
+		.side = { side },
 		.n_cells = 1,
 		.cell = &cell,
 		.deadline_s = b->limits.check_s,
@@ -361,7 +361,7 @@ int acceptance_solo(struct bench *b, int subject, int cell, char failure[16], ch
 	failure[0] = detail[0] = '\0';
 	if (runner_child_run(b, &task, &end, err) != 0)
 		return -1;
-	if (!s.failed && (end.failure[0] || !s.seen) && end.role == b->subject[subject].role)
+	if (!s.failed && (end.failure[0] || !s.seen) && end.role == b->side[side].role)
 		solo_failed(&s, end.failure[0] ? end.failure : "crash",
 			end.failure[0] ? end.detail
 				       : "ended the process (exit 0) before its result (see doc/troubleshooting.md#early-exit)");

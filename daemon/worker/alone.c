@@ -164,8 +164,8 @@ static int process_run(struct interleave *x, const int *list, int n, struct fw_e
 	struct runner_task task = { .mode = RUN_TIME,
 		.set = 1,
 		.seed = inputs_mix(b->seed ^ inputs_mix((uint64_t)x->runs + 0xa10e)),
-		.n_subjects = x->who == WHO_BOTH ? 2 : 1,
-		.subject = { x->who == WHO_TARGET ? b->target : b->base, b->target },
+		.n_sides = x->who == WHO_BOTH ? 2 : 1,
+		.side = { x->who == WHO_TARGET ? b->target : b->base, b->target },
 		.n_cells = n,
 		.cell = list,
 		.deadline_s = b->limits.run_s,
@@ -243,7 +243,7 @@ int alone_run(struct bench *b, struct fw_err *err)
 	struct interleave x = { .bench = b, .of = mem_alloc_zero((size_t)b->n_cells + 1, sizeof *x.of) };
 	int *list = mem_alloc_zero((size_t)b->n_cells + 1, sizeof *list), n = 0, result = 0, i;
 
-	if (strcmp(b->subject[b->base].sha256, b->subject[b->target].sha256) != 0) {
+	if (strcmp(b->side[b->base].sha256, b->side[b->target].sha256) != 0) {
 		for (i = 0; i < b->n_cells; i++)
 			if (is_suspect(b, i))
 				list[n++] = i;

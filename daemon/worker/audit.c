@@ -207,8 +207,8 @@ static int try_cells(struct auditor *x, const int *list, int n, int attempt, str
 	struct bench *b = x->bench;
 	struct runner_task task = { .mode = RUN_AUDIT,
 		.seed = inputs_mix(b->seed ^ inputs_mix((uint64_t)attempt + 1)),
-		.n_subjects = 2,
-		.subject = { b->base, b->target },
+		.n_sides = 2,
+		.side = { b->base, b->target },
 		.n_cells = n,
 		.cell = list,
 		.deadline_s = b->limits.run_s,

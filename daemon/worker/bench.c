@@ -23,9 +23,9 @@ void bench_fini(struct bench *b)
 {
 	int i, j;
 
-	for (i = 0; i < b->n_subjects; i++) {
-		fd_close(&b->subject[i].fd);
-		kernelcode_free(b->subject[i].code);
+	for (i = 0; i < b->n_sides; i++) {
+		fd_close(&b->side[i].fd);
+		kernelcode_free(b->side[i].code);
 	}
 	for (i = 0; b->cell && i < b->n_cells; i++)
 		for (j = 0; j < STATS_RUNS_MAX; j++) {
@@ -37,54 +37,54 @@ void bench_fini(struct bench *b)
 	memset(b, 0, sizeof *b);
 }
 
-int bench_subject(
+int bench_add_side(
 	struct bench *b, enum role role, const char *provider, const char *file, int fd, const char *sha256, struct fw_err *err)
 {
-	struct bench_subject *s = &b->subject[b->n_subjects];
+	struct bench_side *s = &b->side[b->n_sides];
 
-	if (b->n_subjects == PROTOCOL_SUBJECTS_MAX) {
+	if (b->n_sides == PROTOCOL_SIDES_MAX) {
 		close(fd);
-		return err_set(err, ERR_INVALID, "more than %d subjects", PROTOCOL_SUBJECTS_MAX);
+		return err_set(err, ERR_INVALID, "more than %d sides", PROTOCOL_SIDES_MAX);
 	}
-	*s = (struct bench_subject){ .fd = fd };
+	*s = (struct bench_side){ .fd = fd };
 	s->role = role;
 	snprintf(s->provider, sizeof s->provider, "%s", provider);
 	snprintf(s->sha256, sizeof s->sha256, "%s", sha256);
 	snprintf(s->file, sizeof s->file, "%s", file);
-	b->n_subjects++;
+	b->n_sides++;
 	return 0;
 }
 
-static struct bench_pin *find_pin(const struct bench *b, int subject, int cell)
+static struct bench_pin *find_pin(const struct bench *b, int side, int cell)
 {
 	for (int i = 0; i < b->n_pins; i++)
-		if (b->pin[i].subject == subject && b->pin[i].cell == cell)
+		if (b->pin[i].side == side && b->pin[i].cell == cell)
 			return &b->pin[i];
 	return NULL;
 }
 
-static void set_pin(struct bench *b, int subject, int cell, const char *config, bool is_request)
+static void set_pin(struct bench *b, int side, int cell, const char *config, bool is_request)
 {
-	struct bench_pin *p = find_pin(b, subject, cell);
+	struct bench_pin *p = find_pin(b, side, cell);
 
 	if (!p) {
 		b->pin = mem_grow(b->pin, (size_t)b->n_pins + 1, sizeof *b->pin);
 		p = &b->pin[b->n_pins++];
 	}
-	*p = (struct bench_pin){ .subject = subject, .cell = cell, .is_request = is_request };
+	*p = (struct bench_pin){ .side = side, .cell = cell, .is_request = is_request };
 	snprintf(p->config, sizeof p->config, "%s", config);
 }
 
 void bench_request_config(struct bench *b, const char *config)
 {
-	struct bench_subject *s = &b->subject[b->n_subjects - 1];
+	struct bench_side *s = &b->side[b->n_sides - 1];
 
 	snprintf(s->config, sizeof s->config, "%s", config);
 	for (int i = 0; i < b->n_cells; i++) {
 		const char *requested = s->config[0] ? s->config : b->cells[i].config;
 
 		if (*requested)
-			set_pin(b, b->n_subjects - 1, i, requested, true);
+			set_pin(b, b->n_sides - 1, i, requested, true);
 	}
 }
 
@@ -92,14 +92,14 @@ int bench_ready(struct bench *b, struct fw_err *err)
 {
 	int i;
 
-	for (i = 0; i < b->n_subjects; i++) {
-		if (b->subject[i].role == ROLE_BASE)
+	for (i = 0; i < b->n_sides; i++) {
+		if (b->side[i].role == ROLE_BASE)
 			b->base = i;
-		else if (b->subject[i].role == ROLE_TARGET)
+		else if (b->side[i].role == ROLE_TARGET)
 			b->target = i;
 	}
 	if (b->base < 0 || b->target < 0)
-		return err_set(err, ERR_INVALID, "a comparison needs a subject \"base\" and a subject \"target\"");
+		return err_set(err, ERR_INVALID, "a comparison needs a side \"base\" and a side \"target\"");
 	for (i = 0; i < b->n_cells; i++) {
 		b->cell[i].open = true;
 		b->cell[i].found.typical.want_set = 1;
@@ -109,29 +109,29 @@ int bench_ready(struct bench *b, struct fw_err *err)
 
 bool bench_identical(const struct bench *b)
 {
-	const struct bench_subject *base = &b->subject[b->base], *target = &b->subject[b->target];
+	const struct bench_side *base = &b->side[b->base], *target = &b->side[b->target];
 
 	/* only a check shows whether the provider exists */
 	return !b->selfcheck && strcmp(base->sha256, target->sha256) == 0 && !base->provider[0] && !target->provider[0] &&
 	       !base->config[0] && !target->config[0];
 }
 
-void bench_pin(struct bench *b, int subject, int cell, const char *config)
+void bench_pin(struct bench *b, int side, int cell, const char *config)
 {
-	set_pin(b, subject, cell, config, false);
+	set_pin(b, side, cell, config, false);
 }
 
-int bench_take_config(struct bench *b, int subject, int cell, const char *config, bool is_searched, struct fw_err *err)
+int bench_take_config(struct bench *b, int side, int cell, const char *config, bool is_searched, struct fw_err *err)
 {
-	struct bench_subject *s = &b->subject[subject];
-	const struct bench_pin *pin = find_pin(b, subject, cell);
+	struct bench_side *s = &b->side[side];
+	const struct bench_pin *pin = find_pin(b, side, cell);
 	bool is_request = pin && pin->is_request;
 	char unfit[sizeof s->unfit] = "";
 
 	if (is_request)
 		config_unfit(pin->config, config, unfit, sizeof unfit);
 	if (is_request || is_searched)
-		bench_pin(b, subject, cell, config);
+		bench_pin(b, side, cell, config);
 	if (!unfit[0] || strcmp(unfit, s->unfit) == 0)
 		return 0;
 	snprintf(s->unfit, sizeof s->unfit, "%s", unfit);
@@ -140,14 +140,14 @@ int bench_take_config(struct bench *b, int subject, int cell, const char *config
 		b->cells[cell].key, *config ? config : "without a configuration");
 }
 
-const char *bench_pinned(const struct bench *b, int subject, int cell)
+const char *bench_pinned(const struct bench *b, int side, int cell)
 {
-	const struct bench_pin *pin = find_pin(b, subject, cell);
+	const struct bench_pin *pin = find_pin(b, side, cell);
 
 	return pin ? pin->config : "";
 }
 
-void bench_code(struct bench_subject *s, const char *symbol_sha256, int sm, char code_sha256[HASH_HEX])
+void bench_code(struct bench_side *s, const char *symbol_sha256, int sm, char code_sha256[HASH_HEX])
 {
 	struct fw_err unread = { 0 };
 
@@ -199,10 +199,10 @@ void bench_note(struct bench *b, int cell, enum role role, const char *failure, 
 {
 	int first = cell < 0 ? 0 : cell, last = cell < 0 ? b->n_cells - 1 : cell, side = side_of(role), i;
 
-	/* without an additional subject the comparison continues; its missing cells do not affect other subjects */
-	for (i = 0; i < b->n_subjects && side < 0; i++)
-		if (b->subject[i].role == role)
-			b->subject[i].dropped |= cell < 0 || strcmp(failure, "unsupported") != 0;
+	/* without an additional side the comparison continues; its missing cells do not affect other sides */
+	for (i = 0; i < b->n_sides && side < 0; i++)
+		if (b->side[i].role == role)
+			b->side[i].dropped |= cell < 0 || strcmp(failure, "unsupported") != 0;
 	for (i = first; i <= last && side >= 0; i++) {
 		struct bench_failure *t = &b->cell[i].problem[side];
 
@@ -260,7 +260,7 @@ int bench_role(const struct msg_cell *m, enum role role)
 {
 	int i;
 
-	for (i = 0; i < m->n_subjects; i++)
+	for (i = 0; i < m->n_sides; i++)
 		if (m->role[i] == role)
 			return i;
 	return -1;
@@ -379,8 +379,7 @@ bool bench_is_hopeless(const struct bench *b, int cell, double *se)
 /* Whether one side may do more work than the other: a row of a benchmark program, or a cell of two providers. */
 static bool may_differ(const struct bench *b, int cell)
 {
-	return b->cells[cell].decide == SERIES_PROCESS ||
-	       strcmp(b->subject[b->base].provider, b->subject[b->target].provider) != 0;
+	return b->cells[cell].decide == SERIES_PROCESS || strcmp(b->side[b->base].provider, b->side[b->target].provider) != 0;
 }
 
 static enum verdict obstacle(const struct bench *b, int cell, enum cell_cause *cause)

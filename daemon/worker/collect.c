@@ -20,7 +20,7 @@ double collect_deadline_s(const struct bench *b)
 	return b->limits.run_s < DEADLINE_S ? b->limits.run_s : DEADLINE_S;
 }
 
-static int subject_of(const struct turn *t)
+static int side_of(const struct turn *t)
 {
 	return t->side ? t->buffered->bench->target : t->buffered->bench->base;
 }
@@ -57,7 +57,7 @@ static int take_end(struct turn *t, struct buffered_cell *c, struct msg_profile 
 	if (t->counters && !p->is_counted)
 		buffered_why(c, "%s", m->why);
 	/* the next process must run the configuration that this one found */
-	return bench_take_config(t->buffered->bench, subject_of(t), c->cell, p->config, m->tunes && p->config[0], err);
+	return bench_take_config(t->buffered->bench, side_of(t), c->cell, p->config, m->tunes && p->config[0], err);
 }
 
 static void take_fault(struct turn *t, const struct msg_fault *m)
@@ -109,8 +109,7 @@ static int take_record(void *arg, struct msg *m, struct fw_err *err)
 	c = buffered_find(t->buffered, m->u.kernel.cell);
 	if (!c || m->u.kernel.repeat != t->repeat)
 		return err_set(err, ERR_PROTOCOL, "the runner sent a kernel of another process");
-	bench_code(
-		&t->buffered->bench->subject[subject_of(t)], m->u.kernel.symbol_sha256, m->u.kernel.sm, m->u.kernel.code_sha256);
+	bench_code(&t->buffered->bench->side[side_of(t)], m->u.kernel.symbol_sha256, m->u.kernel.sm, m->u.kernel.code_sha256);
 	return buffered_kernel(&c->process[t->side][t->repeat], &m->u.kernel, err);
 }
 
@@ -151,8 +150,8 @@ static int run_turn(struct turn *t, struct fw_err *err)
 		int list[EVIDENCE_CELLS_MAX], n = 0, before = t->n_done;
 		struct runner_task task = { .mode = RUN_PROFILE,
 			.seed = b->seed,
-			.n_subjects = 1,
-			.subject = { subject_of(t) },
+			.n_sides = 1,
+			.side = { side_of(t) },
 			.cell = list,
 			.repeat = t->repeat,
 			.counters = t->counters,

@@ -12,7 +12,7 @@ static const char prefix[] = "side-";
 
 bool command_is(const struct msg_job *request)
 {
-	return request->n_subjects > 0 && request->subject[0].run.name[0];
+	return request->n_sides > 0 && request->side[0].run.name[0];
 }
 
 void command_sides(char out[64])
@@ -43,8 +43,8 @@ void command_clear(const struct build_context *c, const struct msg_job *request)
 {
 	char side[128];
 
-	for (int i = 0; i < request->n_subjects; i++) {
-		build_side(c, &request->subject[i], side);
+	for (int i = 0; i < request->n_sides; i++) {
+		build_program_folder(c, &request->side[i], side);
 		(void)workdir_remove(c->cache->fd, side, NULL);
 	}
 }
@@ -247,7 +247,7 @@ static void hash_made(const struct command *m, int side, char sha256[HASH_HEX])
 	int fd;
 
 	sha256[0] = '\0';
-	build_side(m->build, m->side[side], name);
+	build_program_folder(m->build, m->side[side], name);
 	fd = openat(m->build->cache->fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (fd < 0 || workdir_hash_made(fd, sha256, NULL) != 0)
 		sha256[0] = '\0';

@@ -82,7 +82,7 @@ static int copy_sides(const int folder[2], const char *path, int to, int n, stru
  * Return the interpreter that a command names, else the system's. The branch's own one could be made to print anything, so a
  * relative path is not used.
  */
-static const char *interpreter_of(const struct msg_subject *s)
+static const char *interpreter_of(const struct msg_side *s)
 {
 	for (int i = 0; i < s->run.n_command; i++) {
 		const char *word = s->run.command[i], *slash = strrchr(word, '/'), *name = slash ? slash + 1 : word;
@@ -109,7 +109,7 @@ static int ignore_output(void *arg, const char *data, size_t len, struct fw_err 
 }
 
 /* Run the interpreter on the copies in folder `name` of the cache. Returns 1 if they are equal, 0 if not, -1 on error. */
-static int run_python(const struct build_context *c, const struct msg_subject *s, const char *name, int n, struct fw_err *err)
+static int run_python(const struct build_context *c, const struct msg_side *s, const char *name, int n, struct fw_err *err)
 {
 	const char *from = _binary_daemon_worker_comments_py_start;
 	char *script = strndup(from, (size_t)(_binary_daemon_worker_comments_py_end - from));
@@ -150,8 +150,8 @@ static int run_python(const struct build_context *c, const struct msg_subject *s
 }
 
 /* Compare the Python files of `d`. Returns as run_python. */
-static int compare_python(const struct build_context *c, const struct msg_subject *s, const int folder[2],
-	const struct treediff *d, struct fw_err *err)
+static int compare_python(const struct build_context *c, const struct msg_side *s, const int folder[2], const struct treediff *d,
+	struct fw_err *err)
 {
 	char name[128], path[PATH_MAX + 160];
 	int to, n = 0, result = 1;
@@ -232,8 +232,8 @@ static void describe_made(const char *path, char *text, size_t size)
 }
 
 /* Compare the folders of both sides. Returns as comments_compare. */
-static int compare(const struct build_context *c, const struct msg_subject *s, const int folder[2], struct treediff *d,
-	char *text, size_t size, struct fw_err *err)
+static int compare(const struct build_context *c, const struct msg_side *s, const int folder[2], struct treediff *d, char *text,
+	size_t size, struct fw_err *err)
 {
 	const char *made = NULL;
 	int n_c = 0, n_made = 0, result = treediff_find(folder[0], folder[1], d, err);
@@ -267,10 +267,10 @@ static int compare(const struct build_context *c, const struct msg_subject *s, c
 	return result;
 }
 
-int comments_compare(const struct build_context *c, const struct msg_subject *base, const struct msg_subject *target, char *text,
+int comments_compare(const struct build_context *c, const struct msg_side *base, const struct msg_side *target, char *text,
 	size_t size, struct fw_err *err)
 {
-	const struct msg_subject *side[2] = { base, target };
+	const struct msg_side *side[2] = { base, target };
 	struct treediff *d = mem_alloc(sizeof *d);
 	int folder[2] = { -1, -1 }, result = build_runs_equally(base, target);
 
@@ -278,7 +278,7 @@ int comments_compare(const struct build_context *c, const struct msg_subject *ba
 	for (int i = 0; i < 2 && result == 1; i++) {
 		char name[128];
 
-		build_side(c, side[i], name);
+		build_program_folder(c, side[i], name);
 		folder[i] = openat(c->cache->fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 		if (folder[i] < 0)
 			result = err_sys(err, "folder of the %s", role_name(side[i]->role));

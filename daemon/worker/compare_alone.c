@@ -38,8 +38,7 @@ static uint64_t seed_of(const struct bench *b)
 	int i;
 
 	for (i = 0; i < 16; i++)
-		seed = inputs_mix(
-			seed ^ (uint64_t)b->subject[b->base].sha256[i] << 8 ^ (uint64_t)b->subject[b->target].sha256[i]);
+		seed = inputs_mix(seed ^ (uint64_t)b->side[b->base].sha256[i] << 8 ^ (uint64_t)b->side[b->target].sha256[i]);
 	return seed;
 }
 

@@ -18,7 +18,7 @@ static const char choice[] = ".autotune.json";
  * Base and target have different keys, also of the same commit. Without a sandbox the folder's path, which the caches contain,
  * differs between jobs.
  */
-static bool make_key(const struct build_context *c, const struct msg_subject *s, char key[HASH_HEX])
+static bool make_key(const struct build_context *c, const struct msg_side *s, char key[HASH_HEX])
 {
 	struct hash_state h;
 
@@ -41,14 +41,14 @@ static int open_store(const struct build_context *c)
 }
 
 /* Open `.flopwatch` in the folder in which a program runs; `make`: with the folder's owner, if it is missing. Own: close; -1. */
-static int open_own(const struct build_context *c, const struct msg_subject *s, bool make)
+static int open_own(const struct build_context *c, const struct msg_side *s, bool make)
 {
 	static const char name[] = ".flopwatch";
 	char side[128];
 	struct stat st;
 	int root, folder, own;
 
-	build_side(c, s, side);
+	build_program_folder(c, s, side);
 	root = openat(c->cache->fd, side, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	folder = root < 0 ? -1 : beneath_open(root, s->build.dir, O_RDONLY | O_DIRECTORY);
 	if (folder >= 0 && make && mkdirat(folder, name, 0755) == 0 && fstat(folder, &st) == 0 &&
@@ -60,7 +60,7 @@ static int open_own(const struct build_context *c, const struct msg_subject *s, 
 	return own;
 }
 
-void compiled_take(const struct build_context *c, const struct msg_subject *s)
+void compiled_take(const struct build_context *c, const struct msg_side *s)
 {
 	char key[HASH_HEX];
 	int store = make_key(c, s, key) ? open_store(c) : -1;
@@ -110,7 +110,7 @@ static void drop_choices(int own, const char *name)
 		closedir(dir);
 }
 
-void compiled_store(const struct build_context *c, const struct msg_subject *s)
+void compiled_store(const struct build_context *c, const struct msg_side *s)
 {
 	char key[HASH_HEX];
 	int store = make_key(c, s, key) ? open_store(c) : -1, own = store < 0 ? -1 : open_own(c, s, false);

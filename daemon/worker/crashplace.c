@@ -120,7 +120,7 @@ static void write_names(const struct crashplace *p, char *printed, bool is_exact
  * Open the module with symbols; -1: the cache has none. Any user can open the copy, because addr2line runs as another user in
  * the sandbox.
  */
-static int open_names(const struct bench *b, const struct bench_subject *s)
+static int open_names(const struct bench *b, const struct bench_side *s)
 {
 	int cached = b->cache ? cache_open_names(b->cache, s->sha256) : -1, copy = -1;
 	char sha256[HASH_HEX];
@@ -132,7 +132,7 @@ static int open_names(const struct bench *b, const struct bench_subject *s)
 	return copy;
 }
 
-void crashplace_report(const struct bench *b, const int *subject, int n, const struct crashplace *p, char *out)
+void crashplace_report(const struct bench *b, const int *side, int n, const struct crashplace *p, char *out)
 {
 	int module = p->n > 0 ? p->frame[0].module : -1;
 	struct buf printed;
@@ -140,7 +140,7 @@ void crashplace_report(const struct bench *b, const int *subject, int n, const s
 	out[0] = '\0';
 	if (module < 0 || module >= n)
 		return;
-	const struct bench_subject *s = &b->subject[subject[module]];
+	const struct bench_side *s = &b->side[side[module]];
 	int names = open_names(b, s);
 	buf_init(&printed, PRINTED_MAX);
 	bool is_exact = access(exact, X_OK) == 0;

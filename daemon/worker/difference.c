@@ -102,8 +102,8 @@ int difference_open(struct difference *d, const struct bench *b, struct fw_err *
 	char base[40], target[40];
 	struct fw_err unread = { 0 };
 	*d = (struct difference){ 0 };
-	snprintf(base, sizeof base, "/proc/self/fd/%d", b->subject[b->base].fd);
-	snprintf(target, sizeof target, "/proc/self/fd/%d", b->subject[b->target].fd);
+	snprintf(base, sizeof base, "/proc/self/fd/%d", b->side[b->base].fd);
+	snprintf(target, sizeof target, "/proc/self/fd/%d", b->side[b->target].fd);
 	if (sassdiff_make(&d->diff, base, target, &unread) != 0) {
 		if (unread.code == ERR_INTERNAL || unread.code == ERR_FULL)
 			return err_set(err, unread.code, "%s", unread.text);

@@ -164,7 +164,7 @@ static void free_kernels(struct interleave_cell *c)
 static void request_cell(const struct interleave_run *l, struct interleave_session *s)
 {
 	struct command *m = l->all->command;
-	int most = s->subject[COMMAND_BASE]->run.pairs;
+	int most = s->side[COMMAND_BASE]->run.pairs;
 
 	for (int i = 0; i < s->n; i++) {
 		struct interleave_cell *c = &s->cell[i];
@@ -298,7 +298,7 @@ static int run_guarded(struct interleave_run *l, struct interleave_session *s, s
 	struct fw_err *err)
 {
 	struct bench *b = s->bench;
-	bool gpu = s->subject[COMMAND_BASE]->run.gpu;
+	bool gpu = s->side[COMMAND_BASE]->run.gpu;
 	char why[DEVICE_CHECK_WHY_SIZE];
 
 	for (int pass = 0;; pass++) {
@@ -338,7 +338,7 @@ static int run_session(struct interleave_run *l, int n, int n_sides, struct fw_e
 		.first = order_first(n_sides, COMMAND_BASE, COMMAND_TARGET, bench_turn(m->bench)),
 		.cell = mem_alloc_zero((size_t)n, sizeof *s->cell) };
 	for (int side = 0; side < n_sides; side++)
-		s->subject[side] = m->side[side];
+		s->side[side] = m->side[side];
 	if (run_guarded(l, s, &device_check, &redo, err) == 0 && take_cells(l, s, &device_check, redo, err) == 0)
 		result = take_failure(l, s, err);
 	forget_closed(l);

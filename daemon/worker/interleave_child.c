@@ -30,7 +30,7 @@ static void request_run(struct interleave_child *c)
 
 	buf_init(&text, 64);
 	interleave_write_fork(&text);
-	interleave_requested(&c->side);
+	interleave_requested(&c->protocol);
 	answer(c, &text);
 }
 
@@ -70,7 +70,7 @@ static int start_process(struct interleave_child *c, const struct bench *b, cons
 	struct program *program = mem_alloc(sizeof *program);
 	struct fw_err e = { 0 };
 	enum program_use use = !c->on_line ? PROGRAM_WHOLE : c->parent ? PROGRAM_FORKED : PROGRAM_INTERLEAVED;
-	int result = program_prepare(program, b, build, c->subject, use, err);
+	int result = program_prepare(program, b, build, c->side, use, err);
 
 	if (result == 0) {
 		program->spec.fd[0] = (struct proc_fd){ theirs[1], 1 };
@@ -90,11 +90,11 @@ static int start_process(struct interleave_child *c, const struct bench *b, cons
 }
 
 int interleave_child_start(struct interleave_child *c, const struct bench *b, const struct build_context *build,
-	const struct msg_subject *s, struct fw_err *err)
+	const struct msg_side *s, struct fw_err *err)
 {
 	int talk[2] = { -1, -1 }, out[2] = { -1, -1 }, errors[2] = { -1, -1 }, result = -1;
 
-	*c = (struct interleave_child){ .subject = s,
+	*c = (struct interleave_child){ .side = s,
 		.is_list = c->is_list,
 		.lines_fd = -1,
 		.out_fd = -1,
@@ -136,7 +136,7 @@ int interleave_child_start(struct interleave_child *c, const struct bench *b, co
 
 void interleave_child_end(struct interleave_child *c)
 {
-	if (c->proc.pid > 0 && c->parent && c->side.is_forked && !c->problem.failure[0])
+	if (c->proc.pid > 0 && c->parent && c->protocol.is_forked && !c->problem.failure[0])
 		leave_parent(c);
 	else
 		proc_end(&c->proc);
@@ -224,7 +224,7 @@ static void take_lines(struct interleave_child *c)
 	}
 	status = lines_feed(&c->lines, chunk, (size_t)n, &err);
 	while (status == 0 && !c->has_ended && lines_next(&c->lines, &text, &len)) {
-		status = interleave_parse(text, len, &line, &err) != 0 || interleave_receive(&c->side, &line, &err) != 0
+		status = interleave_parse(text, len, &line, &err) != 0 || interleave_receive(&c->protocol, &line, &err) != 0
 				 ? -1
 				 : take_start(c, &line, &err);
 		if (status == 0)
@@ -253,10 +253,10 @@ static int note_end(struct interleave_child *c, struct proc_exit how, const stru
 
 	c->runs = false;
 	drain(c);
-	result = program_end(build, c->subject, &how, &c->words, &end, err);
+	result = program_end(build, c->side, &how, &c->words, &end, err);
 	if (result == 0 && !c->problem.failure[0])
 		c->problem = end;
-	else if (result == 1 && c->side.state != INTERLEAVE_GONE && !c->is_list)
+	else if (result == 1 && c->protocol.state != INTERLEAVE_GONE && !c->is_list)
 		blame(c, "crash", "ended without a `bye`");
 	return result < 0 ? -1 : 0;
 }
@@ -288,7 +288,7 @@ void interleave_child_go(struct interleave_child *c, const struct interleave_go 
 
 	buf_init(&text, 64);
 	interleave_write_go(&text, go);
-	interleave_granted(&c->side, go->calls);
+	interleave_granted(&c->protocol, go->calls);
 	answer(c, &text);
 }
 
@@ -298,7 +298,7 @@ void interleave_child_next(struct interleave_child *c)
 
 	buf_init(&text, 64);
 	interleave_write_next(&text);
-	interleave_sent_on(&c->side);
+	interleave_sent_on(&c->protocol);
 	answer(c, &text);
 }
 
@@ -320,7 +320,7 @@ void interleave_child_watch(struct interleave_child *c, const struct build_conte
 	if (!c->runs || c->problem.failure[0] || now < c->next_check_ns)
 		return;
 	c->next_check_ns = now + CHECK_INTERVAL_MS * 1000000LL;
-	if (program_fills_disk(build, c->subject, text))
+	if (program_fills_disk(build, c->side, text))
 		blame(c, "crash", text);
 	else
 		interleave_child_count(c);

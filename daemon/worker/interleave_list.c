@@ -58,7 +58,7 @@ static int answer(struct interleave_list *l, struct interleave_child *c, struct 
 {
 	bool is_new;
 
-	if (begin_cell(l, c->side.key, &is_new, err) != 0)
+	if (begin_cell(l, c->protocol.key, &is_new, err) != 0)
 		return -1;
 	l->is_granted = l->calls < CALLS && l->spent_ms < SPENT_MS_MAX && !l->cell[l->n - 1].failure[0];
 	if (l->is_granted)

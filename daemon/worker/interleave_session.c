@@ -93,10 +93,10 @@ static int on_line(void *arg, struct interleave_child *c, const struct interleav
 /* Return the time limit of a program's current step; `what` receives the step's name. */
 static double limit_of(const struct interleave_session *s, const struct interleave_child *c, const char **what)
 {
-	double limit_s = c->subject->run.timeout_s;
+	double limit_s = c->side->run.timeout_s;
 
-	*what = c->side.state == INTERLEAVE_HOLDING ? "come back from a call" : "ask for its next turn";
-	if (c->side.state != INTERLEAVE_HOLDING || !s->at)
+	*what = c->protocol.state == INTERLEAVE_HOLDING ? "come back from a call" : "ask for its next turn";
+	if (c->protocol.state != INTERLEAVE_HOLDING || !s->at)
 		return limit_s;
 	return fmin(limit_s, CALL_LIMIT_S + CALL_LIMIT_TIMES * s->at->alone_ms * 1e-3);
 }
@@ -111,7 +111,7 @@ static void watch_clocks(struct interleave_session *s)
 		double limit_s = limit_of(s, c, &what);
 
 		interleave_child_watch(c, s->build);
-		if (c->runs && c->side.state != INTERLEAVE_RESTING && (double)(now - c->since_ns) * 1e-9 > limit_s)
+		if (c->runs && c->protocol.state != INTERLEAVE_RESTING && (double)(now - c->since_ns) * 1e-9 > limit_s)
 			interleave_child_late(c, what, limit_s);
 	}
 }
@@ -132,9 +132,9 @@ static int cell_of_failure(const struct interleave_session *s, int side)
 {
 	const struct interleave_child *c = &s->child[side];
 
-	if (s->at && interleave_holds(&c->side))
+	if (s->at && interleave_holds(&c->protocol))
 		return s->at->cell;
-	int i = strcmp(c->problem.failure, "crash") == 0 ? index_of(s, c->side.key) : -1;
+	int i = strcmp(c->problem.failure, "crash") == 0 ? index_of(s, c->protocol.key) : -1;
 
 	return i >= 0 && s->cell[i].failed_side == side ? s->cell[i].cell : -1;
 }
@@ -233,10 +233,10 @@ static int give_turn(struct interleave_session *s, int side, struct interleave_g
 	interleave_child_go(c, &go);
 	int64_t began = c->since_ns;
 
-	while (result == 1 && c->side.state == INTERLEAVE_HOLDING)
+	while (result == 1 && c->protocol.state == INTERLEAVE_HOLDING)
 		result = attend(s, err);
 	note_rest(s, side, &resting, (double)(clock_mono_ns() - began) * 1e-9);
-	while (result == 1 && interleave_holds(&c->side))
+	while (result == 1 && interleave_holds(&c->protocol))
 		result = attend(s, err);
 	if (result != 1 || s->at->failed_side >= 0 || s->turn.n != go.calls)
 		return result < 0 ? -1 : 0;
@@ -249,7 +249,7 @@ static int give_turn(struct interleave_session *s, int side, struct interleave_g
 static bool all_at_cell(const struct interleave_session *s)
 {
 	for (int k = 0; k < s->n_sides; k++)
-		if (s->child[k].side.state != INTERLEAVE_RESTING || strcmp(s->child[k].side.key, s->at->key) != 0)
+		if (s->child[k].protocol.state != INTERLEAVE_RESTING || strcmp(s->child[k].protocol.key, s->at->key) != 0)
 			return false;
 	return true;
 }
@@ -493,13 +493,13 @@ static int gather(struct interleave_session *s, int i, struct fw_err *err)
 
 		for (int k = 0; k < s->n_sides; k++) {
 			struct interleave_child *c = &s->child[k];
-			int at = c->side.state == INTERLEAVE_RESTING ? index_of(s, c->side.key) : -1;
+			int at = c->protocol.state == INTERLEAVE_RESTING ? index_of(s, c->protocol.key) : -1;
 
 			/* its exit status shows whether it ended well */
-			if ((c->side.state == INTERLEAVE_GONE && !c->runs) || at > i)
+			if ((c->protocol.state == INTERLEAVE_GONE && !c->runs) || at > i)
 				return 2;
 			here += at == i;
-			if (c->side.state == INTERLEAVE_RESTING && at < i)
+			if (c->protocol.state == INTERLEAVE_RESTING && at < i)
 				interleave_child_next(c);
 		}
 		if (here == s->n_sides)
@@ -566,7 +566,7 @@ int interleave_session_run(struct interleave_session *s, struct fw_err *err)
 		s->child[k].proc.pidfd = -1;
 	}
 	for (int k = 0; k < s->n_sides && result == 0; k++)
-		result = interleave_child_start(&s->child[k], s->bench, s->build, s->subject[k], err);
+		result = interleave_child_start(&s->child[k], s->bench, s->build, s->side[k], err);
 	if (result == 0)
 		result = run_cells(s, err);
 	for (int k = 0; k < s->n_sides; k++)

@@ -8,7 +8,7 @@
 
 /*
  * ---- bench ----
- * State of one comparison on one device: subjects, cells, results of each cell, and the receiver of records.
+ * State of one comparison on one device: sides, cells, results of each cell, and the receiver of records.
  *
  * serve fills it from a job and sends records to the daemon; compare fills it from its arguments and prints a table. Checks,
  * runs and the sequential procedure depend only on this state.
@@ -17,7 +17,7 @@
 /** Receive one record. Err: -1 ends the job. */
 typedef int bench_emit_fn(void *arg, const struct msg *m, struct fw_err *err);
 
-struct bench_subject {
+struct bench_side {
 	enum role role;
 	char provider[PEERS_PROVIDER_SIZE];
 	char config[160]; /* configuration requested by the user, for every cell; "": the cell's, or the provider chooses */
@@ -27,7 +27,7 @@ struct bench_subject {
 	int fd;                  /* sealed module; closed by bench_fini */
 	struct kernelcode *code; /* of that module, read on first use; freed by bench_fini */
 	bool code_read;
-	bool dropped; /* an additional subject that failed: excluded from runs */
+	bool dropped; /* an additional side that failed: excluded from runs */
 };
 
 /** Timings of one run. Shape: values holds base_ms, target_ms, base_mhz, target_mhz of n each. */
@@ -43,16 +43,16 @@ struct bench_failure {
 	char detail[512];
 };
 
-/** A configuration for a subject's provider: found by its search in the check, or requested by the user or the suite. */
+/** A configuration for a side's provider: found by its search in the check, or requested by the user or the suite. */
 struct bench_pin {
-	int subject, cell;
+	int side, cell;
 	char config[160]; /* "": the provider's own choice */
 	bool is_request;  /* requested by the user or the suite; resolved by the first process that plans the cell */
 };
 
 enum { BENCH_NOTES_MAX = 32 };
 
-enum bench_side { BENCH_BASE, BENCH_TARGET, BENCH_OUTSIDE /* the worker or the device */, BENCH_SIDES };
+enum bench_origin { BENCH_BASE, BENCH_TARGET, BENCH_OUTSIDE /* the worker or the device */, BENCH_ORIGINS };
 
 /** Time of a call without another loaded module. */
 struct bench_alone {
@@ -62,7 +62,7 @@ struct bench_alone {
 struct bench_cell {
 	bool open; /* accepted on both sides and without a failure since: may be timed */
 	bool judged;
-	struct bench_failure problem[BENCH_SIDES];
+	struct bench_failure problem[BENCH_ORIGINS];
 	bool target_passed; /* in its check */
 	char check_inputs[BENCH_OUTSIDE]
 			 [HASH_HEX]; /* input hashes of the sides' checks: runs must report those of the base; "" unknown */
@@ -92,9 +92,9 @@ struct bench {
 	char runner[PATH_MAX];
 	char runner_sha[HASH_HEX];
 	struct msg_device device;
-	int n_subjects;
-	struct bench_subject subject[PROTOCOL_SUBJECTS_MAX];
-	int base, target; /* positions in subject[] */
+	int n_sides;
+	struct bench_side side[PROTOCOL_SIDES_MAX];
+	int base, target; /* positions in side[] */
 	int n_cells;
 	const struct cell *cells; /* borrowed */
 	struct bench_cell *cell;  /* cell[n_cells] */
@@ -124,15 +124,15 @@ struct bench {
 	int64_t timed_until_ns;      /* monotonic: end of the last runner process if it timed calls, else 0 */
 };
 
-/** Initialise without subjects, for cells `cells`. Err: no runner program. Own: bench_fini. */
+/** Initialise without sides, for cells `cells`. Err: no runner program. Own: bench_fini. */
 int bench_init(struct bench *b, const struct cell *cells, int n_cells, struct fw_err *err);
 void bench_fini(struct bench *b);
-/** Add a subject, named `file` in messages; takes over `fd`. */
-int bench_subject(
+/** Add a side, named `file` in messages; takes over `fd`. */
+int bench_add_side(
 	struct bench *b, enum role role, const char *provider, const char *file, int fd, const char *sha256, struct fw_err *err);
-/** Request this configuration of the last subject in every cell; "": the configuration that each cell requests. */
+/** Request this configuration of the last side in every cell; "": the configuration that each cell requests. */
 void bench_request_config(struct bench *b, const char *config);
-/** Find base and target after all subjects were added. Err: a side is missing. */
+/** Find base and target after all sides were added. Err: a side is missing. */
 int bench_ready(struct bench *b, struct fw_err *err);
 /**
  * Return whether there is nothing to time: base and target are the same module with the same provider, and it is no selfcheck.
@@ -140,22 +140,22 @@ int bench_ready(struct bench *b, struct fw_err *err);
 bool bench_identical(const struct bench *b);
 
 /** Store the configuration that a provider found by searching, replacing an earlier one; later calls receive it. */
-void bench_pin(struct bench *b, int subject, int cell, const char *config);
+void bench_pin(struct bench *b, int side, int cell, const char *config);
 
 /**
  * Take the configuration that a process ran: later processes receive it if it was requested or searched for. A note names
  * requested terms whose key it does not have, once for each side and each set of terms. Err: the line to the daemon.
  */
-int bench_take_config(struct bench *b, int subject, int cell, const char *config, bool is_searched, struct fw_err *err);
+int bench_take_config(struct bench *b, int side, int cell, const char *config, bool is_searched, struct fw_err *err);
 
-/** Return the configuration for a subject's provider in a cell; "": it chooses. Own: the bench's, until the next bench_pin. */
-const char *bench_pinned(const struct bench *b, int subject, int cell);
+/** Return the configuration for a side's provider in a cell; "": it chooses. Own: the bench's, until the next bench_pin. */
+const char *bench_pinned(const struct bench *b, int side, int cell);
 
 /**
  * Find the hash of a kernel's code in the sealed module; "" if it cannot be read. The worker never uses such a hash from a
  * runner.
  */
-void bench_code(struct bench_subject *s, const char *symbol_sha256, int sm, char code_sha256[HASH_HEX]);
+void bench_code(struct bench_side *s, const char *symbol_sha256, int sm, char code_sha256[HASH_HEX]);
 
 int bench_send(struct bench *b, const struct msg *m, struct fw_err *err);
 /** Add time during which the device was held. Units: s. */
@@ -178,7 +178,7 @@ void bench_note(struct bench *b, int cell, enum role role, const char *failure, 
 
 /** Return the `turn` of the current run for order_first, at least 1: random in the first run, then incremented by each run. */
 int bench_turn(const struct bench *b);
-/** Return the position of a role among the subjects of a record; -1 none. */
+/** Return the position of a role among the sides of a record; -1 none. */
 int bench_role(const struct msg_cell *m, enum role role);
 bool bench_decides(const struct bench *b, const struct msg_cell *m);
 /** Append the timings of a record to a list, or replace those of the same run. Shape: list[STATS_RUNS_MAX]. */
@@ -207,14 +207,14 @@ double bench_median_ms(const struct bench *b, int cell, bool target);
  * have caused them.
  */
 
-/** Check all subjects on all cells; send the records and close the cells that fail. Err: cancelled, no runner. */
+/** Check all sides on all cells; send the records and close the cells that fail. Err: cancelled, no runner. */
 int acceptance_run(struct bench *b, struct fw_err *err);
 
 /**
- * Check one subject on one cell without the cache, to find out whether it fails alone. Returns 1 if it failed, with `failure`
+ * Check one side on one cell without the cache, to find out whether it fails alone. Returns 1 if it failed, with `failure`
  * and `detail`, 0 if not. Sends nothing. Shape: failure[16], detail[512].
  */
-int acceptance_solo(struct bench *b, int subject, int cell, char failure[16], char detail[512], struct fw_err *err);
+int acceptance_solo(struct bench *b, int side, int cell, char failure[16], char detail[512], struct fw_err *err);
 
 /*
  * ---- alone ----
@@ -230,7 +230,7 @@ int acceptance_solo(struct bench *b, int subject, int cell, char failure[16], ch
 enum alone_result { ALONE_SAME, ALONE_MORE, ALONE_SLOWED };
 enum { ALONE_TURNS = 6 };
 
-/** Times of one turn of the alternation: each side alone, and both in pairs. Shape: by enum bench_side. */
+/** Times of one turn of the alternation: each side alone, and both in pairs. Shape: by enum bench_origin. */
 struct alone_turn {
 	struct bench_alone alone[BENCH_OUTSIDE], beside[BENCH_OUTSIDE];
 };
@@ -393,13 +393,13 @@ enum { RUNNER_STOP = 2 };
 typedef int runner_record_fn(void *arg, struct msg *m, struct fw_err *err);
 
 struct runner_task {
-	enum run_mode mode; /* modes from RUN_IDLE on have no subjects and cells */
+	enum run_mode mode; /* modes from RUN_IDLE on have no sides and cells */
 	int process_run, set;
 	int pass; /* device check: discarded times before; clocks: processes before this one */
 	uint64_t seed;
 	int turn; /* run: determines the side that begins (bench_turn); 0: random */
-	int n_subjects;
-	int subject[PROTOCOL_SUBJECTS_MAX]; /* positions in the bench */
+	int n_sides;
+	int side[PROTOCOL_SIDES_MAX]; /* positions in the bench */
 	int n_cells;
 	const int *cell; /* positions in the bench */
 	bool phases, calls, only_sustained_runs;
@@ -410,7 +410,7 @@ struct runner_task {
 	bool counters;    /* profile: read counters */
 	bool samples;     /* profile: only sample warp stalls, which needs the same permissions */
 	int go_fd;        /* audit: descriptor from which the runner reads go messages */
-	int copy_fd;      /* run: copy of the base's module, used as second subject in the role of the target; 0 none */
+	int copy_fd;      /* run: copy of the base's module, used as second side in the role of the target; 0 none */
 	bool takes_kills; /* a signal of another process is a normal end (`killed`), no error */
 	runner_record_fn *record;
 	void *arg;
@@ -591,7 +591,7 @@ enum { CRASHPLACE_FRAMES_MAX = 4, CRASHPLACE_SIZE = 320 };
 struct crashplace {
 	int n;
 	struct {
-		int module; /* position among the subjects of the task */
+		int module; /* position among the sides of the task */
 		unsigned long long offset;
 	} frame[CRASHPLACE_FRAMES_MAX]; /* innermost first */
 };
@@ -600,10 +600,10 @@ struct crashplace {
 void crashplace_take(struct crashplace *p, struct output_tail *words);
 /**
  * Write "sum_rows (kernel.c:42), called from run (kernel.c:80)", or as much as is known. eu-addr2line gives functions and lines,
- * addr2line only functions, from the unstripped module, in the sandbox. `subject` [n]: indices in the bench of the task's
- * subjects. Shape: out[CRASHPLACE_SIZE], "" if nothing is known.
+ * addr2line only functions, from the unstripped module, in the sandbox. `side` [n]: indices in the bench of the task's
+ * sides. Shape: out[CRASHPLACE_SIZE], "" if nothing is known.
  */
-void crashplace_report(const struct bench *b, const int *subject, int n, const struct crashplace *p, char *out);
+void crashplace_report(const struct bench *b, const int *side, int n, const struct crashplace *p, char *out);
 
 /* ---- cudatool: Search for programs of NVIDIA's toolkit on this machine. ---- */
 
@@ -892,8 +892,8 @@ struct interleave_child;
 typedef int interleave_line_fn(void *arg, struct interleave_child *c, const struct interleave_line *line, struct fw_err *err);
 
 struct interleave_child {
-	const struct msg_subject *subject;
-	struct interleave_side side;
+	const struct msg_side *side;
+	struct interleave_side protocol;
 	bool runs;                      /* started, and not known to have ended */
 	bool is_list;                   /* lists its cells, or uses no turns at all */
 	struct command_failure problem; /* reason why it accepts no more answers; failure "": it does */
@@ -934,11 +934,11 @@ struct command_clock {
 };
 
 /**
- * Run subject `s` once, as a whole process. Returns 1 if `out` has its output (own: reading_fini); 0 if the subject is at fault,
+ * Run side `s` once, as a whole process. Returns 1 if `out` has its output (own: reading_fini); 0 if the side is at fault,
  * see `problem`; -1 if cancelled, or on an error of the worker. Adds its wall time to the bench. `clock` (else NULL) receives the
  * device's clock.
  */
-int command_run(struct bench *b, const struct build_context *c, const struct msg_subject *s, struct command_clock *clock,
+int command_run(struct bench *b, const struct build_context *c, const struct msg_side *s, struct command_clock *clock,
 	struct reading *out, struct command_failure *problem, struct fw_err *err);
 
 struct command;
@@ -975,7 +975,7 @@ struct command {
 	struct bench *bench;
 	const struct build_context *build;
 	int n_sides; /* 3 with a reference commit that runs */
-	const struct msg_subject *side[COMMAND_SIDES_MAX];
+	const struct msg_side *side[COMMAND_SIDES_MAX];
 	struct interleave_list list[COMMAND_SIDES_MAX]; /* each interleaved program's list from its first run */
 	bool forks;                                     /* programs may fork their runs */
 	struct interleave_parent parent[COMMAND_SIDES_MAX];
@@ -1026,9 +1026,9 @@ int interleave_measure(struct command *m, struct fw_err *err);
  */
 
 /** Move the caches of the last job with this commit and side into the program's folder. Call it before the first run. */
-void compiled_take(const struct build_context *c, const struct msg_subject *s);
+void compiled_take(const struct build_context *c, const struct msg_side *s);
 /** Move them from there to the worker's cache, if they are not too large. Call it when no process of the program is left. */
-void compiled_store(const struct build_context *c, const struct msg_subject *s);
+void compiled_store(const struct build_context *c, const struct msg_side *s);
 
 /* ---- program: Start of a benchmark program: command line, sandbox, environment. ---- */
 
@@ -1046,10 +1046,10 @@ struct program {
 enum program_use { PROGRAM_WHOLE, PROGRAM_INTERLEAVED, PROGRAM_FORKED /* interleaved; may fork its runs */ };
 
 /**
- * Prepare subject `s` for a start. Unless `use` is PROGRAM_WHOLE, its environment names the socket, which the caller puts on
+ * Prepare side `s` for a start. Unless `use` is PROGRAM_WHOLE, its environment names the socket, which the caller puts on
  * descriptor PROGRAM_INTERLEAVE_FD. Err: too many arguments.
  */
-int program_prepare(struct program *p, const struct bench *b, const struct build_context *c, const struct msg_subject *s,
+int program_prepare(struct program *p, const struct bench *b, const struct build_context *c, const struct msg_side *s,
 	enum program_use use, struct fw_err *err);
 /* The end of the message of a program that ran past its `timeout_s`. */
 extern const char program_timeout_remedy[];
@@ -1058,21 +1058,21 @@ extern const char program_timeout_remedy[];
  * Return whether the disk of the cache is full, and files of this side's program have filled it: it must be ended, since builds and
  * the daemon may need that disk. `text` receives what it did.
  */
-bool program_fills_disk(const struct build_context *c, const struct msg_subject *s, char text[256]);
+bool program_fills_disk(const struct build_context *c, const struct msg_side *s, char text[256]);
 /** Fill `t` with a failure of the program and its last output. Returns 0. */
 int program_blame(struct command_failure *t, const struct output_tail *w, const char *failure, const char *what);
 /** Evaluate the end of the program. Returns 1 if it ended well; 0 if it is at fault, see `t`; -1 if not. */
-int program_end(const struct build_context *c, const struct msg_subject *s, const struct proc_exit *how,
-	const struct output_tail *w, struct command_failure *t, struct fw_err *err);
+int program_end(const struct build_context *c, const struct msg_side *s, const struct proc_exit *how, const struct output_tail *w,
+	struct command_failure *t, struct fw_err *err);
 
 /* ---- interleave_child: functions. ---- */
 
 /**
- * Start subject `s`, as a child of its parent if that waits for a request. Err: an error of the worker or the machine; a program
+ * Start side `s`, as a child of its parent if that waits for a request. Err: an error of the worker or the machine; a program
  * that cannot start has a problem instead. Own: interleave_child_end.
  */
 int interleave_child_start(struct interleave_child *c, const struct bench *b, const struct build_context *build,
-	const struct msg_subject *s, struct fw_err *err);
+	const struct msg_side *s, struct fw_err *err);
 /** Fill in the descriptors to poll. Shape: fd[INTERLEAVE_CHILD_FDS]; -1: unused. */
 void interleave_child_poll(const struct interleave_child *c, struct pollfd *fd);
 /**
@@ -1156,7 +1156,7 @@ struct interleave_session {
 	struct bench *bench;
 	const struct build_context *build;
 	int n_sides;
-	const struct msg_subject *subject[INTERLEAVE_SIDES_MAX];
+	const struct msg_side *side[INTERLEAVE_SIDES_MAX];
 	struct interleave_parent *parent; /* parent[INTERLEAVE_SIDES_MAX] fork the runs; NULL: fresh processes */
 	int n;
 	int first;         /* the side that begins */
@@ -1265,7 +1265,7 @@ bool c_form(const char *text, size_t len, struct buf *out);
  * differ only in comments or layout; 0 if not, and then `text` is "", or a note that only files that the builds wrote differ
  * besides. Err: -1 cancelled, no interpreter, or an error of the worker. Shape: text[size].
  */
-int comments_compare(const struct build_context *c, const struct msg_subject *base, const struct msg_subject *target, char *text,
+int comments_compare(const struct build_context *c, const struct msg_side *base, const struct msg_side *target, char *text,
 	size_t size, struct fw_err *err);
 
 /* ---- kernels: `flopwatch-worker kernels`: the GPU kernels in a module. ---- */

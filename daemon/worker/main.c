@@ -119,7 +119,7 @@ static int take_config(const char *text, const char **out)
 static int take_provider(const char *text, const char **out)
 {
 	*out = text;
-	return strlen(text) < sizeof((struct bench_subject *)0)->provider
+	return strlen(text) < sizeof((struct bench_side *)0)->provider
 		       ? OPTION_NEXT
 		       : wrong("a provider's name has at most 47 bytes, unlike ", text);
 }

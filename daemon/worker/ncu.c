@@ -119,7 +119,7 @@ int ncu_run(struct buffered *k, struct buffered_cell *c, int side, const char *c
 	size_t size, struct fw_err *err)
 {
 	struct bench *b = k->bench;
-	int subject = side ? b->target : b->base, n = 0;
+	int position = side ? b->target : b->base, n = 0;
 	char path[4096], device[32];
 	struct proc_exit how;
 	struct buf cell;
@@ -138,10 +138,9 @@ int ncu_run(struct buffered *k, struct buffered_cell *c, int side, const char *c
 	for (n = 10; *options && n < ARGS_MAX - 1;)
 		argv[n++] = *options++;
 	const char *runner_argv[] = { "--capture", cell.data, "--module", "/proc/self/fd/10", "--device", device, "--calls", "1",
-		"--warmup", "1", "--provider", b->subject[subject].provider, "--config", bench_pinned(b, subject, c->cell),
-		NULL };
+		"--warmup", "1", "--provider", b->side[position].provider, "--config", bench_pinned(b, position, c->cell), NULL };
 	double before_s = b->gpu_s;
-	struct runner_task task = { .n_subjects = 1, .subject = { subject }, .deadline_s = collect_deadline_s(b) };
+	struct runner_task task = { .n_sides = 1, .side = { position }, .deadline_s = collect_deadline_s(b) };
 	int result = runner_child_under(b, &task, argv, runner_argv, output, &how, err);
 	c->gpu_s += b->gpu_s - before_s;
 	if (result == 0 && how.timed_out)

@@ -85,7 +85,7 @@ static int refuse_impossible(struct bench *b, const struct msg_cell *m, struct f
 {
 	double floor_ms = roofline_floor_ms(&b->device, &b->cells[m->cell]);
 
-	for (int s = 0; s < m->n_subjects; s++) {
+	for (int s = 0; s < m->n_sides; s++) {
 		double ms = (double)stats_median(m->ms[s], m->n);
 
 		if (ms < floor_ms)
@@ -150,7 +150,7 @@ static int check_alone(struct bench *b, int cell, struct fw_err *err)
 		if (status < 0)
 			return -1;
 		if (status == 1)
-			return bench_fault(b, cell, b->subject[side[i]].role, failure, err, "%s", detail) < 0 ? -1 : 1;
+			return bench_fault(b, cell, b->side[side[i]].role, failure, err, "%s", detail) < 0 ? -1 : 1;
 	}
 	return 0;
 }
@@ -290,9 +290,9 @@ int measure_process_run(struct bench *b, const struct run_order *o, char *why, s
 	struct runner_end end = { 0 };
 	int status, i, before = 0, after = 0;
 
-	for (i = 0; i < b->n_subjects; i++)
-		if (!b->subject[i].dropped)
-			task.subject[task.n_subjects++] = i;
+	for (i = 0; i < b->n_sides; i++)
+		if (!b->side[i].dropped)
+			task.side[task.n_sides++] = i;
 	state.seen = mem_alloc_zero((size_t)b->n_cells, sizeof *state.seen);
 	for (i = 0; i < b->n_cells; i++)
 		before += b->cell[i].open;

@@ -11,7 +11,7 @@ _Static_assert(PROGRAM_INTERLEAVE_FD == 3, "interleave_env names it");
 const char program_timeout_remedy[] =
 	" (timeout_s): raise it, or select fewer rows in `command` (see doc/troubleshooting.md#benchmark-timeout)";
 
-int program_prepare(struct program *p, const struct bench *b, const struct build_context *c, const struct msg_subject *s,
+int program_prepare(struct program *p, const struct bench *b, const struct build_context *c, const struct msg_side *s,
 	enum program_use use, struct fw_err *err)
 {
 	bool gpu = s->run.gpu && b->device.kind == DEVICE_CUDA;
@@ -19,7 +19,7 @@ int program_prepare(struct program *p, const struct bench *b, const struct build
 	const char *more[12] = { NULL };
 	int n = 0;
 
-	build_side(c, s, side);
+	build_program_folder(c, s, side);
 	snprintf(p->job, sizeof p->job, "%s/%s", c->cache->dir, side);
 	snprintf(p->cwd, sizeof p->cwd, "%s/%s", p->job, s->build.dir);
 	if (c->sandbox->kit[0]) { /* for `python3 -m flopwatch` */
@@ -65,14 +65,14 @@ int program_blame(struct command_failure *t, const struct output_tail *w, const 
 	return 0;
 }
 
-bool program_fills_disk(const struct build_context *c, const struct msg_subject *s, char text[256])
+bool program_fills_disk(const struct build_context *c, const struct msg_side *s, char text[256])
 {
 	char side[128];
 	struct room disk;
 
 	if (!room_read(c->cache->fd, &disk) || !room_is_low(&disk))
 		return false;
-	build_side(c, s, side);
+	build_program_folder(c, s, side);
 	struct room_usage took = workdir_usage(c->cache->fd, side);
 
 	if (!room_was_taken(&disk, took))
@@ -85,8 +85,8 @@ bool program_fills_disk(const struct build_context *c, const struct msg_subject 
 /* Exit status of a shell that does not find a program, and of the loader without a library. */
 enum { EXIT_NOT_FOUND = 127 };
 
-int program_end(const struct build_context *c, const struct msg_subject *s, const struct proc_exit *how,
-	const struct output_tail *w, struct command_failure *t, struct fw_err *err)
+int program_end(const struct build_context *c, const struct msg_side *s, const struct proc_exit *how, const struct output_tail *w,
+	struct command_failure *t, struct fw_err *err)
 {
 	char side[128], ended[64], what[256];
 	struct room disk;
@@ -98,7 +98,7 @@ int program_end(const struct build_context *c, const struct msg_subject *s, cons
 		return err_set(err, ERR_BUSY,
 			"the benchmark of the %s: %s; out of memory, or killed by another process on this machine",
 			role_name(s->role), ended);
-	build_side(c, s, side);
+	build_program_folder(c, s, side);
 	if (room_read(c->cache->fd, &disk) && room_is_low(&disk) && !room_was_taken(&disk, workdir_usage(c->cache->fd, side))) {
 		room_text(&disk, c->cache->dir, what, sizeof what);
 		return err_set(err, ERR_FULL, "the benchmark of the %s %s while only %s", role_name(s->role), ended, what);

@@ -37,12 +37,12 @@ int control_run(struct bench *b, int cell, char failure[16], char detail[512], s
 {
 	struct control c = { .bench = b, .failure = failure, .detail = detail };
 	char sha256[HASH_HEX];
-	int copy = sealed_copy(b->subject[b->base].fd, "base", sha256, err);
+	int copy = sealed_copy(b->side[b->base].fd, "base", sha256, err);
 	struct runner_task task = { .mode = RUN_TIME,
 		.set = 1,
 		.seed = inputs_mix(b->seed ^ inputs_mix((uint64_t)b->runs + 0xc0de)),
-		.n_subjects = 2,
-		.subject = { b->base, b->base },
+		.n_sides = 2,
+		.side = { b->base, b->base },
 		.copy_fd = copy,
 		.n_cells = 1,
 		.cell = &cell,
@@ -117,10 +117,10 @@ int command_open(struct command *m, const struct msg_job *request, struct fw_err
 	static const enum role roles[COMMAND_SIDES_MAX] = { ROLE_BASE, ROLE_TARGET, ROLE_REFERENCE };
 
 	for (int side = 0; side < COMMAND_SIDES_MAX; side++)
-		for (int i = 0; i < request->n_subjects; i++)
-			for (int k = 0; k < m->bench->n_subjects; k++)
-				if (request->subject[i].role == roles[side] && m->bench->subject[k].role == roles[side])
-					m->side[side] = &request->subject[i];
+		for (int i = 0; i < request->n_sides; i++)
+			for (int k = 0; k < m->bench->n_sides; k++)
+				if (request->side[i].role == roles[side] && m->bench->side[k].role == roles[side])
+					m->side[side] = &request->side[i];
 	if (!m->side[COMMAND_BASE] || !m->side[COMMAND_TARGET])
 		return err_set(err, ERR_PROTOCOL, "a comparison needs a base and a target");
 	m->n_sides = m->side[COMMAND_REFERENCE] ? COMMAND_SIDES_MAX : COMMAND_REFERENCE;
@@ -348,7 +348,7 @@ static int fill_record(struct taken *l, int cell, struct msg_cell *c, struct fw_
 		.set = l->set,
 		.cell = cell,
 		.series = SERIES_PROCESS,
-		.n_subjects = n,
+		.n_sides = n,
 		.n = ROUNDS,
 		.device_check = l->device_check,
 		.redo = l->redo };

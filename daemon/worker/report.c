@@ -271,7 +271,7 @@ int report_text(const struct bench *b, const char *suite, FILE *out)
 	return flush(&text, out);
 }
 
-static void side(struct jsonw *j, const char *key, const struct bench_subject *s)
+static void side(struct jsonw *j, const char *key, const struct bench_side *s)
 {
 	jsonw_key(j, key);
 	jsonw_format(j, "{ module_sha256=%s provider=%s }", s->sha256, s->provider);
@@ -328,8 +328,8 @@ int report_json(const struct bench *b, const char *suite, FILE *out)
 	buf_init(&text, TEXT_MAX);
 	jsonw_init(&j, &text);
 	jsonw_format(&j, "{ suite=%s verdict=%s", suite, verdict_name(report_verdict(b)));
-	side(&j, "base", &b->subject[b->base]);
-	side(&j, "target", &b->subject[b->target]);
+	side(&j, "base", &b->side[b->base]);
+	side(&j, "target", &b->side[b->target]);
 	jsonw_format(&j, "device={ kind=%s uuid=%s name=%s driver=%s toolkit=%s } isolation=%s runs=%d gpu_s=%f steps={",
 		device_kind_name(b->device.kind), b->device.uuid, b->device.name, b->device.driver, b->device.toolkit,
 		sandbox_isolation(b->sandbox), b->runs, b->gpu_s);

@@ -9,11 +9,11 @@ struct running {
 	struct output_tail words;
 	bool reads_stdout, too_much, has_clock;
 	const struct build_context *build;
-	const struct msg_subject *subject;
+	const struct msg_side *side;
 	char filled[256]; /* the disk; "" not */
 };
 
-static void output_path(const struct build_context *c, const struct msg_subject *s, int i, char out[3 * BENCHMARK_TEXT_SIZE])
+static void output_path(const struct build_context *c, const struct msg_side *s, int i, char out[3 * BENCHMARK_TEXT_SIZE])
 {
 	char name[BENCHMARK_TEXT_SIZE + 16];
 
@@ -64,7 +64,7 @@ static int on_tick(void *arg, struct fw_err *err)
 {
 	struct running *r = arg;
 
-	if (program_fills_disk(r->build, r->subject, r->filled))
+	if (program_fills_disk(r->build, r->side, r->filled))
 		return err_set(err, ERR_FULL, "%s", r->filled);
 	return r->has_clock ? clocks_take(&r->clocks, err) : 0;
 }
@@ -75,7 +75,7 @@ static int blame(struct command_failure *t, const struct running *r, const char 
 }
 
 /* Run the process. Returns 1 if it ended well, 0 if not, -1 if the program is not at fault. */
-static int run_process(struct bench *b, const struct build_context *c, const struct msg_subject *s, struct running *r,
+static int run_process(struct bench *b, const struct build_context *c, const struct msg_side *s, struct running *r,
 	struct command_clock *clock, struct command_failure *problem, struct fw_err *err)
 {
 	struct pump pump = { .peer = c->peer,
@@ -94,7 +94,7 @@ static int run_process(struct bench *b, const struct build_context *c, const str
 	if (result == 0) {
 		r->has_clock = clock != NULL;
 		r->build = c;
-		r->subject = s;
+		r->side = s;
 		pump.tick = on_tick;
 		pump.tick_arg = r;
 		result = pump_run(&pump, &program->spec, &how, &e);
@@ -142,8 +142,8 @@ static int read_output(
 	return blame(t, r, "abi", line);
 }
 
-static int read_text(const struct msg_subject *s, const struct buf *text, const char *name, struct running *r,
-	struct reading *out, struct command_failure *t)
+static int read_text(const struct msg_side *s, const struct buf *text, const char *name, struct running *r, struct reading *out,
+	struct command_failure *t)
 {
 	struct fw_err e = { 0 };
 	struct reading one;
@@ -159,8 +159,8 @@ static int read_text(const struct msg_subject *s, const struct buf *text, const 
 	return blame(t, r, "abi", line);
 }
 
-static int read_all(const struct build_context *c, const struct msg_subject *s, int folder, struct running *r,
-	struct reading *out, struct command_failure *problem)
+static int read_all(const struct build_context *c, const struct msg_side *s, int folder, struct running *r, struct reading *out,
+	struct command_failure *problem)
 {
 	char path[3 * BENCHMARK_TEXT_SIZE];
 	struct buf text;
@@ -181,12 +181,12 @@ static int read_all(const struct build_context *c, const struct msg_subject *s, 
 }
 
 /* Open the folder of a side, and remove earlier outputs. Own: close. Err: -1. */
-static int open_side(const struct build_context *c, const struct msg_subject *s, struct fw_err *err)
+static int open_side(const struct build_context *c, const struct msg_side *s, struct fw_err *err)
 {
 	char side[128], path[3 * BENCHMARK_TEXT_SIZE];
 	int folder;
 
-	build_side(c, s, side);
+	build_program_folder(c, s, side);
 	folder = openat(c->cache->fd, side, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (folder < 0)
 		return err_sys(err, "folder of the %s", role_name(s->role));
@@ -197,14 +197,14 @@ static int open_side(const struct build_context *c, const struct msg_subject *s,
 	return folder;
 }
 
-static void begin_running(struct running *r, const struct msg_subject *s)
+static void begin_running(struct running *r, const struct msg_side *s)
 {
 	memset(r, 0, sizeof *r);
 	buf_init(&r->printed, READING_BYTES_MAX + 1);
 	r->reads_stdout = s->run.n_outputs == 0;
 }
 
-int command_run(struct bench *b, const struct build_context *c, const struct msg_subject *s, struct command_clock *clock,
+int command_run(struct bench *b, const struct build_context *c, const struct msg_side *s, struct command_clock *clock,
 	struct reading *out, struct command_failure *problem, struct fw_err *err)
 {
 	int64_t started = clock_mono_ns();
@@ -246,7 +246,7 @@ struct check {
 };
 
 /* Whether a side's calls may decide. Not if the deciding time is in its file: its calls have the other one. */
-static bool is_interleaved(const struct msg_subject *s)
+static bool is_interleaved(const struct msg_side *s)
 {
 	return strcmp(s->run.time, "cpu") != 0;
 }
@@ -277,7 +277,7 @@ static int start_side(struct check *k, int i, struct fw_err *err)
 
 static bool has_started(const struct interleave_child *c)
 {
-	return !c->runs || c->side.state > INTERLEAVE_BUSY;
+	return !c->runs || c->protocol.state > INTERLEAVE_BUSY;
 }
 
 /* Wait for the next event. Returns 1; 0 when all processes have ended; -1 on error. */
@@ -296,7 +296,7 @@ static int attend_check(struct check *k, struct fw_err *err)
 		return -1;
 	for (int i = 0; i < k->n; i++) {
 		struct interleave_child *c = &k->child[i];
-		double limit_s = c->subject->run.timeout_s;
+		double limit_s = c->side->run.timeout_s;
 
 		if (interleave_child_attend(c, &fd[1 + i * INTERLEAVE_CHILD_FDS], k->command->bench, k->command->build, err) != 0)
 			return -1;
@@ -353,7 +353,7 @@ static bool can_continue(struct check *k, int i)
 	int side = k->side[i];
 	struct interleave_list *list = &k->command->list[side];
 
-	k->continues[side] = interleave_list_end(list, &k->child[i].side, &k->child[i].problem) && !list->is_cut;
+	k->continues[side] = interleave_list_end(list, &k->child[i].protocol, &k->child[i].problem) && !list->is_cut;
 	return k->continues[side];
 }
 

@@ -129,19 +129,19 @@ static bool in_task(const struct runner_task *t, int cell)
 
 static enum role role_of(const struct bench *b, const struct runner_task *t, int position)
 {
-	return t->copy_fd > 0 && position == 1 ? ROLE_TARGET : b->subject[t->subject[position]].role;
+	return t->copy_fd > 0 && position == 1 ? ROLE_TARGET : b->side[t->side[position]].role;
 }
 
 static int module_of(const struct bench *b, const struct runner_task *t, int position)
 {
-	return t->copy_fd > 0 && position == 1 ? t->copy_fd : b->subject[t->subject[position]].fd;
+	return t->copy_fd > 0 && position == 1 ? t->copy_fd : b->side[t->side[position]].fd;
 }
 
 static bool role_in_task(const struct child *c, enum role role)
 {
 	int i;
 
-	for (i = 0; i < c->task->n_subjects; i++)
+	for (i = 0; i < c->task->n_sides; i++)
 		if (role_of(c->bench, c->task, i) == role)
 			return true;
 	return false;
@@ -228,11 +228,11 @@ static void name_modules(const struct child *c, char *detail, size_t size)
 	if (!at)
 		return;
 	long module = strtol(at + strlen(handed_on), &end, 10) - FIRST_MODULE_FD;
-	if (module < 0 || module >= c->task->n_subjects)
+	if (module < 0 || module >= c->task->n_sides)
 		return;
 	char *rest = mem_copy_text(end);
 	size_t before = (size_t)(at - detail);
-	snprintf(detail + before, size - before, "%.160s%s", c->bench->subject[c->task->subject[module]].file, rest);
+	snprintf(detail + before, size - before, "%.160s%s", c->bench->side[c->task->side[module]].file, rest);
 	free(rest);
 }
 
@@ -376,7 +376,7 @@ static bool had_memory(const struct child *c)
 static bool was_interrupted(struct child *c, const struct proc_exit *given, struct fw_err *err)
 {
 	struct proc_exit how = sandbox_exit(c->bench->sandbox, given);
-	bool is_named = c->last.role != ROLE_NONE || c->task->n_subjects == 0;
+	bool is_named = c->last.role != ROLE_NONE || c->task->n_sides == 0;
 	char ended[64], quoted[OUTPUT_TAIL_QUOTE];
 
 	if (!proc_is_outside(&how) && (is_named || c->has_run || how.timed_out || how.status == 0 || how.status == EXIT_LOST))
@@ -416,7 +416,7 @@ static void classify(struct child *c, const struct proc_exit *given, struct fw_e
 
 		proc_describe(&how, ended);
 		crashplace_take(&position, &c->words);
-		crashplace_report(c->bench, c->task->subject, c->task->n_subjects, &position, where);
+		crashplace_report(c->bench, c->task->side, c->task->n_sides, &position, where);
 		snprintf(died, sizeof died, how.signal ? "%s%s%s" : "ended the process (%s)", ended, where[0] ? " at " : "",
 			where);
 		blame(c, "crash", died);
@@ -472,21 +472,20 @@ static void fill_message(const struct bench *b, const struct runner_task *t, con
 		read_guards(run->guards, sizeof run->guards);
 	run->cell_warm_s = sim ? 0 : 0.02;
 	run->warm_s = sim ? 0 : is_warm(b, t) ? WARM_AGAIN_S : gpu ? 1.5 : 0.2;
-	run->n_subjects = t->n_subjects;
-	for (i = 0; i < t->n_subjects; i++) {
-		const struct bench_subject *s = &b->subject[t->subject[i]];
+	run->n_sides = t->n_sides;
+	for (i = 0; i < t->n_sides; i++) {
+		const struct bench_side *s = &b->side[t->side[i]];
 
-		run->subject[i].role = role_of(b, t, i);
-		snprintf(run->subject[i].provider, sizeof run->subject[i].provider, "%s", s->provider);
-		snprintf(run->subject[i].module, sizeof run->subject[i].module, "/proc/self/fd/%d", FIRST_MODULE_FD + i);
+		run->side[i].role = role_of(b, t, i);
+		snprintf(run->side[i].provider, sizeof run->side[i].provider, "%s", s->provider);
+		snprintf(run->side[i].module, sizeof run->side[i].module, "/proc/self/fd/%d", FIRST_MODULE_FD + i);
 	}
 	for (i = 0; i < b->n_pins; i++)
-		for (int position = 0; position < t->n_subjects && in_task(t, b->pin[i].cell); position++) {
-			if (t->subject[position] != b->pin[i].subject || !b->pin[i].config[0])
+		for (int position = 0; position < t->n_sides && in_task(t, b->pin[i].cell); position++) {
+			if (t->side[position] != b->pin[i].side || !b->pin[i].config[0])
 				continue;
-			run->pin[run->n_pins] = (struct msg_pin){
-				.cell = b->pin[i].cell, .subject = position, .is_request = b->pin[i].is_request
-			};
+			run->pin[run->n_pins] =
+				(struct msg_pin){ .cell = b->pin[i].cell, .side = position, .is_request = b->pin[i].is_request };
 			memcpy(run->pin[run->n_pins++].config, b->pin[i].config, sizeof b->pin[i].config);
 		}
 	run->n_cells = t->n_cells;
@@ -575,12 +574,12 @@ static int run_with(
 	int result, i;
 
 	fill_environment(&env);
-	for (i = 0; i < t->n_subjects; i++)
+	for (i = 0; i < t->n_sides; i++)
 		spec.fd[spec.n_fd++] = (struct proc_fd){ module_of(b, t, i), FIRST_MODULE_FD + i };
 	if (t->mode == RUN_AUDIT)
 		spec.fd[spec.n_fd++] = (struct proc_fd){ t->go_fd, GO_FD };
 	(t->counters || t->samples ? sandbox_count : sandbox_run)(
-		t->n_subjects > 0 ? b->sandbox : &open_air, v, b->runner, b->device.kind == DEVICE_CUDA);
+		t->n_sides > 0 ? b->sandbox : &open_air, v, b->runner, b->device.kind == DEVICE_CUDA);
 	spec.argv = v->arg;
 	result = sandbox_end(v, err);
 	c->pump = &pump;
@@ -660,8 +659,8 @@ int runner_child_under(struct bench *b, const struct runner_task *t, const char 
 	int result, i;
 
 	fill_environment(&env);
-	for (i = 0; i < t->n_subjects; i++)
-		spec.fd[spec.n_fd++] = (struct proc_fd){ b->subject[t->subject[i]].fd, FIRST_MODULE_FD + i };
+	for (i = 0; i < t->n_sides; i++)
+		spec.fd[spec.n_fd++] = (struct proc_fd){ b->side[t->side[i]].fd, FIRST_MODULE_FD + i };
 	sandbox_run_under(b->sandbox, v, argv, b->runner, b->device.kind == DEVICE_CUDA);
 	for (; *runner_argv; runner_argv++)
 		sandbox_arg(v, *runner_argv);

@@ -90,19 +90,19 @@ static int send_build(struct job *j, struct msg_build *b, struct fw_err *err)
 }
 
 /* Add an existing module to the bench. Returns 1, or -1 on error. Own: takes over `fd`. */
-static int take_module(struct job *j, const struct msg_subject *s, int fd, const char *sha256, struct fw_err *err)
+static int take_module(struct job *j, const struct msg_side *s, int fd, const char *sha256, struct fw_err *err)
 {
 	char file[MANIFEST_TEXT_SIZE + 16];
 
 	build_output(&j->build, s, file, sizeof file);
-	if (bench_subject(&j->bench, s->role, s->provider, file, fd, sha256, err) != 0)
+	if (bench_add_side(&j->bench, s->role, s->provider, file, fd, sha256, err) != 0)
 		return -1;
 	bench_request_config(&j->bench, s->config);
 	return 1;
 }
 
-/* Build one subject. Returns 1 if its module is in the bench, 0 if its build failed, -1 on error. */
-static int build_subject(struct job *j, const struct msg_subject *s, struct fw_err *err)
+/* Build one side. Returns 1 if its module is in the bench, 0 if its build failed, -1 on error. */
+static int build_side(struct job *j, const struct msg_side *s, struct fw_err *err)
 {
 	struct msg_build result;
 	int fd, kept, status;
@@ -128,20 +128,20 @@ static int build_subject(struct job *j, const struct msg_subject *s, struct fw_e
 	return take_module(j, s, fd, result.module_sha256, err);
 }
 
-/* As build_subject; if another worker is building the same sources, wait and use its module from the cache. */
-static int build_or_wait(struct job *j, const struct msg_subject *s, struct fw_err *err)
+/* As build_side; if another worker is building the same sources, wait and use its module from the cache. */
+static int build_or_wait(struct job *j, const struct msg_side *s, struct fw_err *err)
 {
 	char key[HASH_HEX], name[32];
 	int turn, result;
 
 	if (s->run.name[0]) /* two workers may build a program at once: each has its own folder */
-		return build_subject(j, s, err);
+		return build_side(j, s, err);
 	build_key(&j->build, s, key);
 	snprintf(name, sizeof name, "source-%.2s", key);
 	turn = wait_for(j, try_device, name, err);
 	if (turn < 0)
 		return -1;
-	result = build_subject(j, s, err);
+	result = build_side(j, s, err);
 	close(turn);
 	return result;
 }
@@ -159,7 +159,7 @@ static int clear_position(struct job *j, struct fw_err *err)
 	return 0;
 }
 
-/* Build all subjects in a slot. Returns 1 if both sides are built, 0 if one failed to build, -1 on error. */
+/* Build all sides in a slot. Returns 1 if both sides are built, 0 if one failed to build, -1 on error. */
 static int build_here(struct job *j, struct fw_err *err)
 {
 	int built = 1, i;
@@ -167,10 +167,10 @@ static int build_here(struct job *j, struct fw_err *err)
 
 	if (result == 0)
 		result = trees_fetch(j->peer, j->cache, &j->build, j->request, &j->trees_fd, err);
-	for (i = 0; i < j->request->n_subjects && result >= 0; i++) {
-		enum role role = j->request->subject[i].role;
+	for (i = 0; i < j->request->n_sides && result >= 0; i++) {
+		enum role role = j->request->side[i].role;
 
-		result = build_or_wait(j, &j->request->subject[i], err);
+		result = build_or_wait(j, &j->request->side[i], err);
 		if (result == 0 && (role == ROLE_BASE || role == ROLE_TARGET))
 			built = 0;
 	}
@@ -181,21 +181,21 @@ static int build_here(struct job *j, struct fw_err *err)
 }
 
 /*
- * Use cached modules for all subjects, without waiting for concurrent builds. Returns 1; 0 if one must be built; -1 on error.
+ * Use cached modules for all sides, without waiting for concurrent builds. Returns 1; 0 if one must be built; -1 on error.
  */
 static int take_cached(struct job *j, struct fw_err *err)
 {
-	struct msg_build found[PROTOCOL_SUBJECTS_MAX];
-	int fd[PROTOCOL_SUBJECTS_MAX], n = 0, result = 1;
+	struct msg_build found[PROTOCOL_SIDES_MAX];
+	int fd[PROTOCOL_SIDES_MAX], n = 0, result = 1;
 
-	for (; n < j->request->n_subjects && result == 1; n++)
-		result = build_lookup(&j->build, &j->request->subject[n], &found[n], &fd[n]);
+	for (; n < j->request->n_sides && result == 1; n++)
+		result = build_lookup(&j->build, &j->request->side[n], &found[n], &fd[n]);
 	for (int i = 0; i < n; i++) {
 		if (result == 1 && send_build(j, &found[i], err) != 0)
 			result = -1;
 		buf_fini(&found[i].log);
 		if (result == 1)
-			result = take_module(j, &j->request->subject[i], fd[i], found[i].module_sha256, err);
+			result = take_module(j, &j->request->side[i], fd[i], found[i].module_sha256, err);
 		else if (fd[i] >= 0)
 			close(fd[i]);
 	}

@@ -16,7 +16,7 @@ static const char *config_of(const struct buffered_cell *c, int side)
 /* Another provider's configuration is meaningless here. */
 static bool is_same_provider(const struct bench *b)
 {
-	return strcmp(b->subject[b->base].provider, b->subject[b->target].provider) == 0;
+	return strcmp(b->side[b->base].provider, b->side[b->target].provider) == 0;
 }
 
 static bool differs(const struct buffered_cell *c)
@@ -44,7 +44,7 @@ static int take_times(struct swapping *s, const struct msg_cell *m, struct fw_er
 		return 0;
 	if (base < 0 || target < 0)
 		return err_set(err, ERR_PROTOCOL, "the runner sent timings without both sides");
-	if (with < 0) /* the runner does not report why such a subject is unsupported */
+	if (with < 0) /* the runner does not report why such a side is unsupported */
 		return send_reason(
 			s, m->cell, "with the base's configuration it cannot be timed", "its provider does not accept it", err);
 	if (device_check_discards(&m->device_check, why))
@@ -69,15 +69,15 @@ static int take_record(void *arg, struct msg *m, struct fw_err *err)
 	return m->t == MSG_AT ? bench_send(s->buffered->bench, m, err) : 0;
 }
 
-/* Add the target again. Returns its index among the subjects, -1 on error. */
+/* Add the target again. Returns its index among the sides, -1 on error. */
 static int add_again(struct bench *b, struct fw_err *err)
 {
-	const struct bench_subject *target = &b->subject[b->target];
+	const struct bench_side *target = &b->side[b->target];
 	int fd = fcntl(target->fd, F_DUPFD_CLOEXEC, 3);
 	if (fd < 0)
 		return err_sys(err, "the target's module");
-	return bench_subject(b, ROLE_REFERENCE, target->provider, target->file, fd, target->sha256, err) != 0 ? -1
-													      : b->n_subjects - 1;
+	return bench_add_side(b, ROLE_REFERENCE, target->provider, target->file, fd, target->sha256, err) != 0 ? -1
+													       : b->n_sides - 1;
 }
 
 int swap_run(struct buffered *k, struct fw_err *err)
@@ -89,8 +89,8 @@ int swap_run(struct buffered *k, struct fw_err *err)
 			list[n++] = k->cell[i].cell;
 	if (n == 0 || b->lost || !is_same_provider(b))
 		return 0;
-	for (int i = 0; i < b->n_subjects; i++)
-		if (b->subject[i].role == ROLE_REFERENCE)
+	for (int i = 0; i < b->n_sides; i++)
+		if (b->side[i].role == ROLE_REFERENCE)
 			again = i;
 	if (again < 0)
 		again = add_again(b, err);
@@ -103,8 +103,8 @@ int swap_run(struct buffered *k, struct fw_err *err)
 		.process_run = 1,
 		.set = 1,
 		.seed = b->seed,
-		.n_subjects = 3,
-		.subject = { b->base, b->target, again },
+		.n_sides = 3,
+		.side = { b->base, b->target, again },
 		.n_cells = n,
 		.cell = list,
 		.deadline_s = DEADLINE_S,

@@ -27,8 +27,8 @@ static int list_needed(const struct build_context *c, const struct msg_job *requ
 {
 	int i, k, fd;
 
-	for (i = 0; i < request->n_subjects; i++) {
-		const struct msg_subject *s = &request->subject[i];
+	for (i = 0; i < request->n_sides; i++) {
+		const struct msg_side *s = &request->side[i];
 		struct msg_build known;
 		int kept = build_lookup(c, s, &known, &fd);
 

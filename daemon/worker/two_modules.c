@@ -32,7 +32,7 @@ static int add(struct bench *b, enum role role, const char *provider, const char
 	char sha[HASH_HEX];
 	int fd = sealed_open(path, sha, err);
 
-	if (fd < 0 || bench_subject(b, role, provider, path, fd, sha, err) != 0)
+	if (fd < 0 || bench_add_side(b, role, provider, path, fd, sha, err) != 0)
 		return -1;
 	bench_request_config(b, config);
 	return 0;

@@ -110,7 +110,7 @@ static const struct samples_run *next_run(const struct samples *s, int cell, int
 static void process_run(struct bench *b, const struct samples *s, struct drawn *drawn, const int *list, int n, int set,
 	int slowed, double slower, struct outcome *out)
 {
-	struct msg_cell m = { .set = set, .process_run = ++b->runs, .n_subjects = 2, .role = { ROLE_BASE, ROLE_TARGET } };
+	struct msg_cell m = { .set = set, .process_run = ++b->runs, .n_sides = 2, .role = { ROLE_BASE, ROLE_TARGET } };
 	bool for_a_word = open_verdict(b);
 	struct fw_err err;
 	double calls = 0, gpu_s = warm_s;

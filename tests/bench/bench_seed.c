@@ -177,7 +177,7 @@ static void add_comparison(struct world *w, int64_t n, int64_t now)
 				.set = 1,
 				.cell = i,
 				.series = SERIES_DEVICE,
-				.n_subjects = 2,
+				.n_sides = 2,
 				.role = { ROLE_BASE, ROLE_TARGET },
 				.n = PAIRS,
 				.ms = { base, target } };

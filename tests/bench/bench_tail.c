@@ -104,7 +104,7 @@ static double play(struct scene *s, int cell, int process_run, int set)
 	struct deck *d = &s->deck[cell];
 	struct samples_run l = c->process_run[d->order[d->next++]];
 	struct msg_cell m = {
-		.process_run = process_run, .set = set, .cell = cell, .series = SERIES_DEVICE, .n_subjects = 2, .n = l.n
+		.process_run = process_run, .set = set, .cell = cell, .series = SERIES_DEVICE, .n_sides = 2, .n = l.n
 	};
 	struct fw_err err = { 0 };
 	double ms = 0;

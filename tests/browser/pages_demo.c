@@ -72,11 +72,11 @@ static struct result *begin(const char *branch, unsigned base, unsigned target, 
 	struct msg_job *request = &plan.request;
 	request->job = add_job(branch, base, target, how);
 	request->kind = JOBKIND_COMPARE;
-	request->n_subjects = 2;
-	request->subject[0].role = ROLE_BASE;
-	request->subject[1].role = ROLE_TARGET;
-	snprintf(request->subject[0].commit, 65, "%s", sha_of(base));
-	snprintf(request->subject[1].commit, 65, "%s", sha_of(target));
+	request->n_sides = 2;
+	request->side[0].role = ROLE_BASE;
+	request->side[1].role = ROLE_TARGET;
+	snprintf(request->side[0].commit, 65, "%s", sha_of(base));
+	snprintf(request->side[1].commit, 65, "%s", sha_of(target));
 	request->n_cells = story.suite.n_cells;
 	request->cell = calloc((size_t)request->n_cells, sizeof *request->cell);
 	memcpy(request->cell, story.suite.cell, (size_t)request->n_cells * sizeof *request->cell);
@@ -120,7 +120,7 @@ static void add_timing(
 	double ms = usual_ms(&r->plan.request.cell[i]) * share, offset = 0.0004 * noise_normal(n);
 	struct msg m = { .t = MSG_CELL };
 	struct msg_cell *c = m.u.cell = calloc(1, sizeof *c);
-	*c = (struct msg_cell){ .process_run = process_run, .set = set, .cell = i, .n_subjects = 2, .n = PAIRS };
+	*c = (struct msg_cell){ .process_run = process_run, .set = set, .cell = i, .n_sides = 2, .n = PAIRS };
 	c->series = series;
 	snprintf(c->phase, sizeof c->phase, "%s", phase);
 	snprintf(c->input_sha256, sizeof c->input_sha256, "feed");
@@ -155,7 +155,7 @@ static void add_work(struct result *r, int i, int side, bool slower)
 			.workspace_bytes = 64 << 20,
 			.blocks_kept = -1 } };
 	m.u.work.role = role;
-	const char *named = r->plan.request.subject[side].provider;
+	const char *named = r->plan.request.side[side].provider;
 	snprintf(m.u.work.provider, sizeof m.u.work.provider, "%s", *named ? named : "hopper.v2");
 	snprintf(m.u.work.config, sizeof m.u.work.config, "tile 128x128 stages %d", side && slower ? 3 : 2);
 	fixture_add(r, &m);
@@ -204,7 +204,7 @@ static void measured(struct result *r, double (*d)(const struct cell *), double 
 	char module[65];
 	for (int s = 0; s < 2; s++) {
 		/* one commit, one module */
-		snprintf(module, sizeof module, "%.32s%.32s", r->plan.request.subject[s].commit + 8, sha_of(7));
+		snprintf(module, sizeof module, "%.32s%.32s", r->plan.request.side[s].commit + 8, sha_of(7));
 		fixture_build(r, s ? ROLE_TARGET : ROLE_BASE, "ok", module);
 		for (int i = 0; i < r->plan.request.n_cells; i++) {
 			bool cannot = s == 0 && lacks(r, i);
@@ -347,7 +347,7 @@ static void measured_beside_peer(unsigned commit)
 	struct result *r = begin("", commit, commit, "given");
 	r->plan.request.kind = JOBKIND_PEER;
 	r->plan.request.rule.confirm = false;
-	snprintf(r->plan.request.subject[0].provider, sizeof r->plan.request.subject[0].provider, "cudnn");
+	snprintf(r->plan.request.side[0].provider, sizeof r->plan.request.side[0].provider, "cudnn");
 	snprintf(text, sizeof text, "UPDATE job SET kind = 'peer', origin = 'idle', base_provider = 'cudnn' WHERE id = %lld",
 		(long long)r->plan.request.job);
 	ok(db_script(story.f.db, text, &err));

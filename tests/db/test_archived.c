@@ -67,7 +67,7 @@ static void put(struct fixture *f, unsigned n, int64_t at)
 			struct msg_cell m = { .process_run = l + 1,
 				.set = 1,
 				.series = SERIES_DEVICE,
-				.n_subjects = 2,
+				.n_sides = 2,
 				.role = { ROLE_BASE, ROLE_TARGET },
 				.n = PAIRS,
 				.ms = { v[0], v[1] },

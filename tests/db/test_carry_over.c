@@ -248,8 +248,7 @@ static void names_are_current(void **state)
 	assert_int_equal(
 		COUNT(f, "comparison WHERE rule ->> 'runs_max' > 0 AND rule ->> 'launches_max' IS NULL"), COUNT(f, "comparison"));
 	assert_int_equal(COUNT(f, "device WHERE state = 'health_check' AND state_why = 'a canary was asked for'"), 1);
-	assert_int_equal(
-		COUNT(f, "sample_kind WHERE subject = 'reference'"), COUNT(f, "old.sample_kind WHERE subject = 'anchor'"));
+	assert_int_equal(COUNT(f, "sample_kind WHERE side = 'reference'"), COUNT(f, "old.sample_kind WHERE subject = 'anchor'"));
 	assert_int_equal(COUNT(f, "metric_name WHERE name = 'sustained.runs'"), 1);
 	assert_int_equal(COUNT(f, "alert WHERE id = 1 AND kind = 'environment'"), 1);
 	assert_int_equal(COUNT(f, "alert WHERE id = 2 AND kind = 'drift'"), 1);

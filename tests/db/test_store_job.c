@@ -369,15 +369,13 @@ static void restart_queues_again_and_gives_up_at_last(void **state)
 	assert_int_equal(job_of(f, waiting).attempt, 0);
 }
 
-static void put_plan(struct fixture *f, int64_t job, const char *subjects, const char *suite_text)
+static void put_plan(struct fixture *f, int64_t job, const char *sides, const char *suite_text)
 {
 	struct buf one, two;
-	struct store_plan p = {
-		.subjects = &one, .suite_text = &two, .suite_origin = "kernels@c0", .provider_position = "f:1:2: "
-	};
+	struct store_plan p = { .sides = &one, .suite_text = &two, .suite_origin = "kernels@c0", .provider_position = "f:1:2: " };
 	buf_init(&one, 1 << 10);
 	buf_init(&two, 1 << 10);
-	buf_puts(&one, subjects);
+	buf_puts(&one, sides);
 	buf_puts(&two, suite_text);
 	ok(store_plan_put(f->db, job, &p, &err));
 	buf_fini(&one);
@@ -389,13 +387,13 @@ static void a_plan_is_read_until_its_job_ends(void **state)
 	struct fixture *f = *state;
 	int64_t id = fixture_job(f, "main", 0, 1, 1), other = fixture_job(f, "dev", 0, 2, 1);
 	int requeued, failed;
-	struct buf subjects, text;
-	struct store_plan p = { .subjects = &subjects, .suite_text = &text };
-	buf_init(&subjects, 1 << 10);
+	struct buf sides, text;
+	struct store_plan p = { .sides = &sides, .suite_text = &text };
+	buf_init(&sides, 1 << 10);
 	buf_init(&text, 1 << 10);
-	put_plan(f, id, "{\"subjects\":[]}", "suite: ffa\n"); /* replaces the earlier one */
+	put_plan(f, id, "{\"sides\":[]}", "suite: ffa\n"); /* replaces the earlier one */
 	ok(store_plan_get(f->db, id, &p, &err));
-	assert_string_equal(subjects.data, "{\"subjects\":[]}");
+	assert_string_equal(sides.data, "{\"sides\":[]}");
 	assert_string_equal(text.data, "suite: ffa\n");
 	assert_string_equal(p.suite_origin, "kernels@c0");
 	assert_string_equal(p.provider_position, "f:1:2: ");
@@ -405,7 +403,7 @@ static void a_plan_is_read_until_its_job_ends(void **state)
 	ok(store_job_state(f->db, id, JOBSTATE_CANCELLED, "", 4, &err));
 	refused(ERR_NOT_FOUND, store_plan_get(f->db, id, &p, &err));
 	ok(store_plan_get(f->db, other, &p, &err));
-	buf_fini(&subjects);
+	buf_fini(&sides);
 	buf_fini(&text);
 }
 

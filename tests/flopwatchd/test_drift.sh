@@ -92,7 +92,7 @@ is "by twelve runs" "$(sql "SELECT min(l.runs) FROM cell l JOIN comparison c ON 
 is "it is at the commit where it was measured" "$(sql "SELECT abs(x - ln(1.08)) < 5 * se AND se > 0.0002 FROM reference_link WHERE reference_sha = '$nearer'")" 1
 around 1.08 3
 last=$(head_of kernels)
-is "later commits are timed against it" "$(sql "SELECT group_concat(DISTINCT k.subject) FROM sample s JOIN sample_kind k ON k.id = s.kind JOIN cell c ON c.id = s.cell WHERE c.target_sha = '$last' AND k.subject = 'reference'")" reference
+is "later commits are timed against it" "$(sql "SELECT group_concat(DISTINCT k.side) FROM sample s JOIN sample_kind k ON k.id = s.kind JOIN cell c ON c.id = s.cell WHERE c.target_sha = '$last' AND k.side = 'reference'")" reference
 is "and continue the same series, with the error of both" \
 	"$(sql "SELECT abs(r.x - ln(1.08)) < 5 * r.se AND r.se > h.se FROM ratio r JOIN reference_link h ON h.baseline_period = r.baseline_period AND h.key = r.key WHERE r.target_sha = '$last'")" 1
 is "the API says against what" "$(api "history?repo=kernels&branch=main&cell=$cell" | jq -r '.baseline_periods[0] | .reference + " " + .first_reference')" "$nearer $reference"

@@ -33,11 +33,11 @@ is "the first commit of main is pinned" "$(sql "SELECT reference_sha FROM baseli
 is "an event has that" "$(sql "SELECT count(*) FROM event WHERE kind = 'baseline_period.reference_set'")" 1
 second=$(factor 1.001 "0.1 % slower")
 judged "$second"
-is "its child is compared with it alone" "$(sql "SELECT group_concat(DISTINCT k.subject) FROM sample s JOIN sample_kind k ON k.id = s.kind")" "base,target"
+is "its child is compared with it alone" "$(sql "SELECT group_concat(DISTINCT k.side) FROM sample s JOIN sample_kind k ON k.id = s.kind")" "base,target"
 third=$(factor 1.002 "0.2 % slower")
 judged "$third"
 is "later commits are timed against base and reference commit" \
-	"$(sql "SELECT group_concat(subject) FROM (SELECT DISTINCT k.subject FROM sample s JOIN sample_kind k ON k.id = s.kind JOIN cell c ON c.id = s.cell WHERE c.target_sha = '$third' ORDER BY 1)")" \
+	"$(sql "SELECT group_concat(side) FROM (SELECT DISTINCT k.side FROM sample s JOIN sample_kind k ON k.id = s.kind JOIN cell c ON c.id = s.cell WHERE c.target_sha = '$third' ORDER BY 1)")" \
 	"base,reference,target"
 is "each is a point of the series" "$(sql "SELECT count(*) FROM ratio")" 3
 # the interval covers one measurement in 95 of 100 cases, so it may miss; five standard errors may not

@@ -31,10 +31,10 @@ for i in 1 2 3 4 5 6 7 8; do
 done >"$tmp/verdicts"
 before=$(head_of lines)
 is "the others run against it and their base" \
-	"$(sql "SELECT group_concat(subject) FROM (SELECT DISTINCT k.subject FROM sample s JOIN sample_kind k ON k.id = s.kind JOIN cell c ON c.id = s.cell WHERE c.target_sha = '$before' ORDER BY 1)")" \
+	"$(sql "SELECT group_concat(side) FROM (SELECT DISTINCT k.side FROM sample s JOIN sample_kind k ON k.id = s.kind JOIN cell c ON c.id = s.cell WHERE c.target_sha = '$before' ORDER BY 1)")" \
 	"base,reference,target"
 is "in one order and its reverse" \
-	"$(sql "SELECT count(*) FROM sample s JOIN sample_kind k ON k.id = s.kind JOIN cell c ON c.id = s.cell WHERE c.target_sha = '$before' AND k.subject = 'target' AND s.call_order NOT IN ('ABCCBA', 'BCAACB', 'CABBAC')")" 0
+	"$(sql "SELECT count(*) FROM sample s JOIN sample_kind k ON k.id = s.kind JOIN cell c ON c.id = s.cell WHERE c.target_sha = '$before' AND k.side = 'target' AND s.call_order NOT IN ('ABCCBA', 'BCAACB', 'CABBAC')")" 0
 takes 1.013 "1.2 % slower" >>"$tmp/verdicts"
 step=$(head_of lines)
 for i in 1 2 3 4 5; do

@@ -53,12 +53,12 @@ static void everything_is_stored(void **state)
 	assert_int_equal(
 		fixture_number(f, "SELECT count(*) FROM sample WHERE d IS NOT NULL AND q > 0 AND d_raw IS NOT NULL"), 26);
 	assert_int_equal(fixture_number(f, "SELECT count(*) FROM sample s JOIN sample_kind k ON k.id = s.kind WHERE d IS NOT "
-					   "NULL AND (subject <> 'target' OR series "
+					   "NULL AND (side <> 'target' OR series "
 					   "NOT IN ('device', 'call'))"),
 		0);
 	assert_int_equal(fixture_number(f, "SELECT count(*) FROM sample WHERE length(ms) <> 4 * n"), 0);
 	struct stmt *s = db_stmt(f->db,
-		"SELECT ms FROM sample s JOIN sample_kind k ON k.id = s.kind WHERE subject = 'target' AND series = 'device' "
+		"SELECT ms FROM sample s JOIN sample_kind k ON k.id = s.kind WHERE side = 'target' AND series = 'device' "
 		"ORDER BY cell, run LIMIT 1",
 		&err);
 	size_t len;
@@ -235,7 +235,7 @@ static void an_unsupported_cell_of_a_peer_is_no_regression(void **state)
 	static const double shift[] = { 0, 0 };
 	struct result *r = fixture_result(f, "", 1, 2, 2);
 	r->plan.request.kind = JOBKIND_PEER;
-	snprintf(r->plan.request.subject[0].provider, sizeof r->plan.request.subject[0].provider, "cudnn");
+	snprintf(r->plan.request.side[0].provider, sizeof r->plan.request.side[0].provider, "cudnn");
 	fixture_measured(r, shift);
 	fixture_check(r, ROLE_TARGET, 0, "unsupported", "");
 	fixture_check(r, ROLE_BASE, 1, "unsupported", "");

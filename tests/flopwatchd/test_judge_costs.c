@@ -164,14 +164,14 @@ static void forked_runs_have_the_host_of_their_parent(void **state)
 	for (int are_forked = 1; are_forked >= 0; are_forked--) {
 		struct result *r = planted(f, "topic", 1, 2 + (unsigned)are_forked, &plant);
 		for (int s = 0; s < 2; s++)
-			r->plan.request.subject[s].run.fork = are_forked;
+			r->plan.request.side[s].run.fork = are_forked;
 		judged(f, r, 5000 + are_forked);
 		assert_int_equal(fixture_number(f, "SELECT count(*) FROM event WHERE kind = 'cost.up'"), !are_forked);
 	}
 	plant.target = 90;
 	struct result *r = planted(f, "topic", 1, 4, &plant);
 	for (int s = 0; s < 2; s++)
-		r->plan.request.subject[s].run.fork = true;
+		r->plan.request.side[s].run.fork = true;
 	judged(f, r, 6000);
 	assert_int_equal(fixture_number(f, "SELECT count(*) FROM event WHERE kind = 'cost.up'"), 2);
 }

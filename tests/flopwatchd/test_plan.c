@@ -91,28 +91,28 @@ static void test_a_side_needs_its_inputs(void **state)
 	plan_init(&p);
 	manifest_default(&m);
 	struct gitread_commit *c = commit_with(".flopwatch.yaml", "flopwatch: 1\n", OID);
-	assert_int_equal(plan_subject(&p, 1, ROLE_TARGET, c, &m, &err), 0);
-	assert_int_equal(p.request.subject[1].role, ROLE_TARGET);
-	assert_string_equal(p.request.subject[1].commit, SHA);
-	assert_string_equal(p.request.subject[1].input[0].oid, OID);
-	assert_int_equal(p.request.n_subjects, 2);
+	assert_int_equal(plan_side(&p, 1, ROLE_TARGET, c, &m, &err), 0);
+	assert_int_equal(p.request.side[1].role, ROLE_TARGET);
+	assert_string_equal(p.request.side[1].commit, SHA);
+	assert_string_equal(p.request.side[1].input[0].oid, OID);
+	assert_int_equal(p.request.n_sides, 2);
 	snprintf(c->problem, sizeof c->problem, "kernels/x is a submodule");
-	assert_int_equal(plan_subject(&p, 1, ROLE_TARGET, c, &m, &err), -1);
+	assert_int_equal(plan_side(&p, 1, ROLE_TARGET, c, &m, &err), -1);
 	assert_string_equal(err.text, "commit aaaaaaaaaaaa: kernels/x is a submodule");
 	err_clear(&err);
 	c->problem[0] = c->oid[0].oid[0] = 0;
-	assert_int_equal(plan_subject(&p, 1, ROLE_TARGET, c, &m, &err), -1);
+	assert_int_equal(plan_side(&p, 1, ROLE_TARGET, c, &m, &err), -1);
 	assert_string_equal(
 		err.text, "commit aaaaaaaaaaaa has no kernels, which its inputs name (see doc/troubleshooting.md#missing-input)");
 	err_clear(&err);
 	c->blob[0].present = false;
-	assert_int_equal(plan_subject(&p, 1, ROLE_TARGET, c, &m, &err), -1);
+	assert_int_equal(plan_side(&p, 1, ROLE_TARGET, c, &m, &err), -1);
 	assert_string_equal(err.text,
 		"commit aaaaaaaaaaaa has neither .flopwatch.yaml, which defines the build and the benchmarks, nor "
 		"kernels, which would be built without one (see doc/troubleshooting.md#no-manifest)");
 	err_clear(&err);
 	c->n_oids = 0;
-	assert_int_equal(plan_subject(&p, 1, ROLE_TARGET, c, &m, &err), -1);
+	assert_int_equal(plan_side(&p, 1, ROLE_TARGET, c, &m, &err), -1);
 	assert_int_equal(err.code, ERR_INTERNAL);
 	gitread_commit_free(c);
 	plan_fini(&p);
@@ -177,15 +177,15 @@ static void test_equal_inputs_are_identical(void **state)
 	manifest_default(&m);
 	struct gitread_commit *c = commit_with("", NULL, OID);
 	p.request.kind = JOBKIND_COMPARE;
-	assert_int_equal(plan_subject(&p, 0, ROLE_BASE, c, &m, &err), 0);
-	assert_int_equal(plan_subject(&p, 1, ROLE_TARGET, c, &m, &err), 0);
+	assert_int_equal(plan_side(&p, 0, ROLE_BASE, c, &m, &err), 0);
+	assert_int_equal(plan_side(&p, 1, ROLE_TARGET, c, &m, &err), 0);
 	plan_compare(&p);
 	assert_true(p.identical);
 	p.request.kind = JOBKIND_SELFCHECK;
 	plan_compare(&p);
 	assert_false(p.identical);
 	p.request.kind = JOBKIND_COMPARE;
-	snprintf(p.request.subject[1].build.command[0], sizeof p.request.subject[1].build.command[0], "ninja");
+	snprintf(p.request.side[1].build.command[0], sizeof p.request.side[1].build.command[0], "ninja");
 	plan_compare(&p);
 	assert_false(p.identical);
 	gitread_commit_free(c);
@@ -195,7 +195,7 @@ static void test_equal_inputs_are_identical(void **state)
 static void test_the_inputs_hash_covers_all_that_makes_a_build(void **state)
 {
 	(void)state;
-	struct msg_subject *s = calloc(1, sizeof *s);
+	struct msg_side *s = calloc(1, sizeof *s);
 	assert_non_null(s);
 	char plain[65], other[65];
 	s->n_inputs = 1;

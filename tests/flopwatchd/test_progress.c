@@ -21,7 +21,7 @@ static int setup(void **state)
 	snprintf(cells[1].key, sizeof cells[1].key, "second/forward");
 	request->cell = cells;
 	request->n_cells = 2;
-	request->n_subjects = 2;
+	request->n_sides = 2;
 	request->limits.budget_s = 60;
 	progress_for(&progress, &j);
 	progress_begin(&progress, request);
@@ -98,7 +98,7 @@ static void test_a_second_begin_counts_from_zero(void **state)
 	assert_non_null(request);
 	request->cell = cells + 1;
 	request->n_cells = 1;
-	request->n_subjects = 2;
+	request->n_sides = 2;
 	receive(CHECK("base", "0", "true", "", ""));
 	receive(CHECK("base", "1", "true", "", ""));
 	progress_begin(&progress, request);

@@ -92,7 +92,7 @@ static void measure(struct fixture *f, const struct source *base, const struct s
 	struct result *r = fixture_result(f, "main", base->sha, target->sha, 0);
 	struct judge_outcome out;
 	for (int s = 0; s < 2; s++)
-		snprintf(r->plan.request.subject[s].run.name, sizeof r->plan.request.subject[s].run.name, "rows");
+		snprintf(r->plan.request.side[s].run.name, sizeof r->plan.request.side[s].run.name, "rows");
 	snprintf(r->plan.suite_name, sizeof r->plan.suite_name, "rows");
 	snprintf(r->plan.suite_sha, sizeof r->plan.suite_sha, "2085");
 	snprintf(r->plan.suite_origin, sizeof r->plan.suite_origin, "repository");

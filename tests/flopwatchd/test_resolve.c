@@ -105,8 +105,8 @@ static void test_the_first_commit_is_its_own_base(void **state)
 	assert_string_equal(last.suite[0], "tiny");
 	assert_string_equal(last.target.subject, "first");
 	assert_int_equal(last.plan.request.n_cells, 1);
-	assert_string_equal(last.plan.request.subject[0].input[0].path, "kernels");
-	assert_int_equal(strlen(last.plan.request.subject[0].input[0].oid), 40);
+	assert_string_equal(last.plan.request.side[0].input[0].path, "kernels");
+	assert_int_equal(strlen(last.plan.request.side[0].input[0].oid), 40);
 }
 
 static void test_a_branch_takes_its_merge_base(void **state)
@@ -520,7 +520,7 @@ static struct store_job store_resolved(struct store_job j, struct plan *out)
 	ok(resolve_start(loop, db, config, &j, take_plan, out, &r, &err));
 	ok(loop_run(loop, &err));
 	ok(db_begin(db, &err));
-	ok(store_job_resolve(db, j.id, out->request.subject[0].commit, out->base_how, out->request.kind, out->suite_name, &err));
+	ok(store_job_resolve(db, j.id, out->request.side[0].commit, out->base_how, out->request.kind, out->suite_name, &err));
 	ok(plan_store(db, j.id, out, &err));
 	ok(db_commit(db, &err));
 	ok(store_job_get(db, j.id, &j, &err));

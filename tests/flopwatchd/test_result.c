@@ -15,10 +15,10 @@ static struct result *requested(void)
 {
 	struct plan p;
 	plan_init(&p);
-	p.request.n_subjects = 2;
+	p.request.n_sides = 2;
 	p.request.kind = JOBKIND_COMPARE;
-	p.request.subject[0].role = ROLE_BASE;
-	p.request.subject[1].role = ROLE_TARGET;
+	p.request.side[0].role = ROLE_BASE;
+	p.request.side[1].role = ROLE_TARGET;
 	p.request.n_cells = 3;
 	p.request.cell = calloc(3, sizeof *p.request.cell);
 	assert_non_null(p.request.cell);
@@ -59,7 +59,7 @@ static void test_rows_of_a_program_become_cells(void **state)
 	result_free(r);
 	r = requested();
 	r->plan.request.n_cells = 0;
-	r->plan.request.subject[0].run = (struct benchmark){ .name = "sums", .threshold_pct = 4 };
+	r->plan.request.side[0].run = (struct benchmark){ .name = "sums", .threshold_pct = 4 };
 	add(r, "{\"t\":\"found\",\"cells\":[{\"key\":\"a\",\"flops\":2e9},{\"key\":\"b\"}]}", NULL);
 	assert_int_equal(r->plan.request.n_cells, 2);
 	assert_string_equal(r->plan.request.cell[1].key, "b");
@@ -70,7 +70,7 @@ static void test_rows_of_a_program_become_cells(void **state)
 	result_free(r);
 	r = requested(); /* no build: one row reports it */
 	r->plan.request.n_cells = 0;
-	r->plan.request.subject[0].run = (struct benchmark){ .name = "sums", .threshold_pct = 4 };
+	r->plan.request.side[0].run = (struct benchmark){ .name = "sums", .threshold_pct = 4 };
 	result_end(r);
 	assert_int_equal(r->plan.request.n_cells, 1);
 	assert_string_equal(r->plan.request.cell[0].key, "sums");
@@ -217,7 +217,7 @@ static void test_only_programs_are_the_same_except_for_comments(void **state)
 	result_free(r);
 	r = requested();
 	r->plan.request.n_cells = 0;
-	r->plan.request.subject[0].run = (struct benchmark){ .name = "sums", .threshold_pct = 4 };
+	r->plan.request.side[0].run = (struct benchmark){ .name = "sums", .threshold_pct = 4 };
 	add(r, line, NULL);
 	result_end(r);
 	assert_string_equal(r->identical_by, ""); /* nothing was built */

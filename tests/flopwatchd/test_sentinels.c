@@ -24,9 +24,9 @@ static struct result *begin(void)
 	struct plan p;
 	plan_init(&p);
 	buf_init(&p.suite_text, 64);
-	p.request.n_subjects = 2;
-	p.request.subject[0].role = ROLE_BASE;
-	p.request.subject[1].role = ROLE_TARGET;
+	p.request.n_sides = 2;
+	p.request.side[0].role = ROLE_BASE;
+	p.request.side[1].role = ROLE_TARGET;
 	p.request.n_cells = CELLS;
 	p.request.cell = calloc(CELLS, sizeof *p.request.cell);
 	assert_non_null(p.request.cell);

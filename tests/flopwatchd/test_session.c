@@ -40,11 +40,11 @@ static void make_plan(struct plan *p)
 	snprintf(p->request.nonce, sizeof p->request.nonce, "%032d", 7);
 	p->request.kind = JOBKIND_COMPARE;
 	snprintf(p->request.device, sizeof p->request.device, "sim-1");
-	p->request.n_subjects = 2;
+	p->request.n_sides = 2;
 	struct manifest usual;
 	manifest_default(&usual);
 	for (int i = 0; i < 2; i++) {
-		struct msg_subject *s = &p->request.subject[i];
+		struct msg_side *s = &p->request.side[i];
 		s->role = i ? ROLE_TARGET : ROLE_BASE;
 		snprintf(s->commit, sizeof s->commit, "%s", OID);
 		s->n_inputs = 1;

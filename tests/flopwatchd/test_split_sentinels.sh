@@ -40,7 +40,7 @@ is "those of the device that had not looked were measured again" "$(logged)" 1
 is "the other direction is unchanged" "$(sql "SELECT group_concat(DISTINCT verdict) FROM cell WHERE comparison = $(tip) AND key LIKE '%/backward'")" unchanged
 is "and no run timed cells of two devices" "$(runs_of_two)" 0
 begins() { # N: the first side of each cell's n-th run
-	sql "SELECT group_concat(who, '') FROM (SELECT substr(s.call_order, 1, 1) AS who, row_number() OVER (PARTITION BY x.id ORDER BY l.n) AS nth FROM sample s JOIN sample_kind k ON k.id = s.kind JOIN run l ON l.id = s.run JOIN cell x ON x.id = s.cell WHERE k.series = 'device' AND k.subject = 'target' AND x.comparison = $(tip) ORDER BY x.id) WHERE nth = $1"
+	sql "SELECT group_concat(who, '') FROM (SELECT substr(s.call_order, 1, 1) AS who, row_number() OVER (PARTITION BY x.id ORDER BY l.n) AS nth FROM sample s JOIN sample_kind k ON k.id = s.kind JOIN run l ON l.id = s.run JOIN cell x ON x.id = s.cell WHERE k.series = 'device' AND k.side = 'target' AND x.comparison = $(tip) ORDER BY x.id) WHERE nth = $1"
 }
 is "who begins a cell changes from run to run" "$(begins 2)" "$(begins 1 | tr AB BA)"
 like "and from cell to cell" "$(begins 1)" 'AB|BA'

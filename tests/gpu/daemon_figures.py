@@ -35,15 +35,15 @@ def figures(name, body, line):
 def write_samples(db, path):
     def floats(blob):
         return None if blob is None else [float("%.6g" % v) for v in struct.unpack("<%df" % (len(blob) // 4), blob)]
-    query = ("SELECT iif(c.kind IN ('selfcheck', 'calibrate'), c.kind || '-' || c.id, c.branch), l.n, l.set_number, e.key, k.subject, s.call_order, "
+    query = ("SELECT iif(c.kind IN ('selfcheck', 'calibrate'), c.kind || '-' || c.id, c.branch), l.n, l.set_number, e.key, k.side, s.call_order, "
              "s.ms, s.mhz, json_object('power_w', s.power_w, 'temp_c', s.temp_c, 'sm_mhz', s.sm_mhz, 'reasons', s.reasons, "
              "'foreign', s.foreign_processes, 'xid', s.xid, 'ecc', s.ecc, 'energy_j', s.energy_j, 'regime', s.regime) FROM sample s JOIN sample_kind k ON k.id = s.kind JOIN run l ON l.id = s.run JOIN cell e ON e.id = s.cell "
-             "JOIN comparison c ON c.id = l.comparison WHERE k.series = 'device' ORDER BY c.id, l.n, e.n, k.subject")
+             "JOIN comparison c ON c.id = l.comparison WHERE k.series = 'device' ORDER BY c.id, l.n, e.n, k.side")
     with open(path, "w") as f:
-        for name, run, set_, cell, subject, order, ms, mhz, device_check in db.execute(query):
-            row = {"comparison": name, "run": run, "set": set_, "cell": cell, "subject": subject, "order": order or None,
+        for name, run, set_, cell, side, order, ms, mhz, device_check in db.execute(query):
+            row = {"comparison": name, "run": run, "set": set_, "cell": cell, "side": side, "order": order or None,
                    "ms": floats(ms), "mhz": floats(mhz)}
-            if subject == "target":
+            if side == "target":
                 row["device_check"] = json.loads(device_check)
             f.write(json.dumps(row, separators=(",", ":")) + "\n")
 

@@ -127,7 +127,7 @@ static void tried_configurations(void **state)
 static void seconds_of_a_record(void **state)
 {
 	float base[] = { 500, 1500 }, target[] = { 1000, 1000 };
-	struct msg_cell m = { .n = 2, .n_subjects = 2, .ms = { base, target } };
+	struct msg_cell m = { .n = 2, .n_sides = 2, .ms = { base, target } };
 
 	(void)state;
 	assert_true(msg_cell_seconds(&m) == 4);
@@ -174,31 +174,31 @@ static void sides_of_a_job(void **state)
 	struct buf out, second;
 
 	(void)state;
-	assert_int_equal(protocol_parse_subjects("[]", 2, &job, &err), -1);
+	assert_int_equal(protocol_parse_sides("[]", 2, &job, &err), -1);
 	assert_int_equal(err.code, ERR_PROTOCOL);
 	memset(&job, 0, sizeof job);
-	job.n_subjects = 2;
+	job.n_sides = 2;
 	for (int i = 0; i < 2; i++) {
-		job.subject[i].role = i ? ROLE_TARGET : ROLE_BASE;
-		snprintf(job.subject[i].commit, sizeof job.subject[i].commit, "%s", COMMIT);
-		snprintf(job.subject[i].build.dir, sizeof job.subject[i].build.dir, ".");
-		snprintf(job.subject[i].build.command[0], sizeof job.subject[i].build.command[0], "make");
-		job.subject[i].build.n_command = 1;
-		job.subject[i].build.timeout_s = 60;
+		job.side[i].role = i ? ROLE_TARGET : ROLE_BASE;
+		snprintf(job.side[i].commit, sizeof job.side[i].commit, "%s", COMMIT);
+		snprintf(job.side[i].build.dir, sizeof job.side[i].build.dir, ".");
+		snprintf(job.side[i].build.command[0], sizeof job.side[i].build.command[0], "make");
+		job.side[i].build.n_command = 1;
+		job.side[i].build.timeout_s = 60;
 	}
 	buf_init(&out, 1 << 16);
 	buf_init(&second, 1 << 16);
-	protocol_write_subjects(&out, &job);
+	protocol_write_sides(&out, &job);
 	err_clear(&err);
-	if (protocol_parse_subjects(out.data, out.len, &again, &err) != 0)
+	if (protocol_parse_sides(out.data, out.len, &again, &err) != 0)
 		fail_msg("%s", err.text);
-	protocol_write_subjects(&second, &again);
+	protocol_write_sides(&second, &again);
 	assert_string_equal(second.data, out.data);
-	job.subject[1].role = ROLE_BASE;
+	job.side[1].role = ROLE_BASE;
 	buf_clear(&out);
-	protocol_write_subjects(&out, &job);
-	assert_int_equal(protocol_parse_subjects(out.data, out.len, &again, &err), -1);
-	assert_string_equal(err.text, "job.subjects: role base appears twice");
+	protocol_write_sides(&out, &job);
+	assert_int_equal(protocol_parse_sides(out.data, out.len, &again, &err), -1);
+	assert_string_equal(err.text, "job.sides: role base appears twice");
 	buf_fini(&out);
 	buf_fini(&second);
 }

@@ -111,11 +111,11 @@ static void job(void **state)
 	assert_true(out.u.job->cell[0].tau0 == 0 && out.u.job->cell[0].underpowered_pct == 0);
 	assert_true(out.u.job->cell[1].tau0 == 0.004 && out.u.job->cell[1].underpowered_pct == 27.9);
 	assert_true(out.u.job->seed == body.seed);
-	assert_int_equal(out.u.job->subject[1].role, ROLE_TARGET);
-	assert_string_equal(out.u.job->subject[1].provider, "hopper.v1");
-	assert_string_equal(out.u.job->subject[0].build.command[1], "DEVICE={device}");
-	assert_string_equal(out.u.job->subject[0].build.output[0], "build/{device}/libattention.so");
-	assert_true(out.u.job->subject[0].build.timeout_s == 900);
+	assert_int_equal(out.u.job->side[1].role, ROLE_TARGET);
+	assert_string_equal(out.u.job->side[1].provider, "hopper.v1");
+	assert_string_equal(out.u.job->side[0].build.command[1], "DEVICE={device}");
+	assert_string_equal(out.u.job->side[0].build.output[0], "build/{device}/libattention.so");
+	assert_true(out.u.job->side[0].build.timeout_s == 900);
 	assert_string_equal(out.u.job->cell[0].title, "varlen causal");
 	assert_int_equal(attention_of(&out.u.job->cell[0])->length[1], 24);
 	assert_string_equal(out.u.job->cell[1].key, cells[1].key);
@@ -132,7 +132,7 @@ static void tools(void **state)
 	struct cell cells[] = { a_cell(false), a_cell(true) };
 	struct msg_job body = { 0 };
 	struct msg in = { .t = MSG_JOB, .u.job = &body }, out;
-	struct toolchain_override *base = &body.subject[0].tools, *target = &body.subject[1].tools;
+	struct toolchain_override *base = &body.side[0].tools, *target = &body.side[1].tools;
 	struct fw_err err = { 0 };
 	struct buf line;
 
@@ -145,17 +145,17 @@ static void tools(void **state)
 	COPY(target->flags, "-Xptxas -O2");
 	round_trip(&in, &out);
 	assert_int_equal(out.u.job->kind, JOBKIND_ENVIRONMENT);
-	assert_memory_equal(&out.u.job->subject[0].tools, base, sizeof *base);
-	assert_memory_equal(&out.u.job->subject[1].tools, target, sizeof *target);
+	assert_memory_equal(&out.u.job->side[0].tools, base, sizeof *base);
+	assert_memory_equal(&out.u.job->side[1].tools, target, sizeof *target);
 	msg_fini(&out);
 	static const struct {
 		const char *dir, *flags, *said;
-	} bad[] = { { "opt/cuda", "", "job.subjects[1].tools.dir: is no absolute and plain path; e.g. /usr/local/cuda-12.9" },
-		{ "/opt/../etc", "", "job.subjects[1].tools.dir: is no absolute and plain path; e.g. /usr/local/cuda-12.9" },
-		{ "/opt/a b", "", "job.subjects[1].tools.dir: holds a letter that no folder of a toolchain has" },
-		{ "/", "", "job.subjects[1].tools.dir: is the whole machine; name the folder of the toolchain in it" },
-		{ "", "-O2 $(reboot)", "job.subjects[1].tools.flags: hold a letter that may not be there" },
-		{ "", "O2", "job.subjects[1].tools.flags: do not begin with -; e.g. -O2" } };
+	} bad[] = { { "opt/cuda", "", "job.sides[1].tools.dir: is no absolute and plain path; e.g. /usr/local/cuda-12.9" },
+		{ "/opt/../etc", "", "job.sides[1].tools.dir: is no absolute and plain path; e.g. /usr/local/cuda-12.9" },
+		{ "/opt/a b", "", "job.sides[1].tools.dir: holds a letter that no folder of a toolchain has" },
+		{ "/", "", "job.sides[1].tools.dir: is the whole machine; name the folder of the toolchain in it" },
+		{ "", "-O2 $(reboot)", "job.sides[1].tools.flags: hold a letter that may not be there" },
+		{ "", "O2", "job.sides[1].tools.flags: do not begin with -; e.g. -O2" } };
 	buf_init(&line, PROTOCOL_LINE_MAX);
 	for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
 		COPY(target->dir, bad[i].dir);
@@ -180,7 +180,7 @@ static void programs(void **state)
 	fill_job(body, NULL);
 	body->n_cells = 0; /* they are known when it has run */
 	for (int i = 0; i < 2; i++) {
-		struct benchmark *b = &body->subject[i].run;
+		struct benchmark *b = &body->side[i].run;
 
 		*b = (struct benchmark){
 			.name = "sums", .n_command = 2, .n_outputs = 1, .reader = "google-benchmark", .gpu = true
@@ -198,12 +198,12 @@ static void programs(void **state)
 		b->budget_s = 120;
 		b->pairs = 240;
 		b->fork = true;
-		body->subject[i].build.n_command = 0; /* nothing to build */
+		body->side[i].build.n_command = 0; /* nothing to build */
 	}
 	round_trip(&in, &out);
 	assert_int_equal(out.u.job->n_cells, 0);
-	assert_memory_equal(&out.u.job->subject[1].run, &body->subject[1].run, sizeof body->subject[1].run);
-	assert_int_equal(out.u.job->subject[0].build.n_command, 0);
+	assert_memory_equal(&out.u.job->side[1].run, &body->side[1].run, sizeof body->side[1].run);
+	assert_int_equal(out.u.job->side[0].build.n_command, 0);
 	msg_fini(&out);
 	free(body);
 	found->n = 2;
@@ -221,12 +221,12 @@ static void run(void **state)
 {
 	struct cell cells[] = { a_cell(true) };
 	int index[] = { 17 };
-	struct msg_pin pin = { .cell = 17, .subject = 0, .config = "TILE=\"3\" a" };
+	struct msg_pin pin = { .cell = 17, .side = 0, .config = "TILE=\"3\" a" };
 	struct msg_run body = { .process_run = 3,
 		.set = 2,
 		.seed = 99,
 		.turn = 1,
-		.n_subjects = 1,
+		.n_sides = 1,
 		.n_cells = 1,
 		.cell = cells,
 		.index = index,
@@ -237,8 +237,8 @@ static void run(void **state)
 	(void)state;
 	body.mode = RUN_TIME;
 	COPY(body.device, "cuda:0");
-	body.subject[0].role = ROLE_REFERENCE;
-	COPY(body.subject[0].module, "/proc/self/fd/10");
+	body.side[0].role = ROLE_REFERENCE;
+	COPY(body.side[0].module, "/proc/self/fd/10");
 	rule_default(&body.rule, 1);
 	body.warm_s = 1.5;
 	body.cell_warm_s = 0.1;
@@ -248,21 +248,21 @@ static void run(void **state)
 	assert_int_equal(out.u.run->turn, 1);
 	assert_true(out.u.run->phases);
 	assert_false(out.u.run->calls);
-	assert_string_equal(out.u.run->subject[0].module, "/proc/self/fd/10");
-	assert_int_equal(out.u.run->subject[0].role, ROLE_REFERENCE);
+	assert_string_equal(out.u.run->side[0].module, "/proc/self/fd/10");
+	assert_int_equal(out.u.run->side[0].role, ROLE_REFERENCE);
 	assert_true(out.u.run->warm_s == 1.5);
 	assert_int_equal(out.u.run->n_pins, 1);
 	assert_int_equal(out.u.run->pin[0].cell, 17);
 	assert_string_equal(out.u.run->pin[0].config, pin.config);
 	msg_fini(&out);
-	pin.subject = 1; /* there is none */
+	pin.side = 1; /* there is none */
 	struct buf line;
 	struct fw_err err = { 0 };
 
 	buf_init(&line, PROTOCOL_LINE_MAX);
 	protocol_write(&line, &in);
 	assert_int_equal(protocol_parse(line.data, line.len, &out, &err), -1);
-	assert_non_null(strstr(err.text, "run.pins[0].subject: "));
+	assert_non_null(strstr(err.text, "run.pins[0].side: "));
 	buf_fini(&line);
 }
 
@@ -407,7 +407,7 @@ static void samples(void **state)
 {
 	float base[] = { 1.1f, 0.3333333f, 3e-5f }, target[] = { 1.25f, 16777217.0f, 2.5f }, clock[] = { 1650.5f, 0, 1999 };
 	struct msg_cell body = {
-		.process_run = 1, .set = 1, .cell = 5, .n_subjects = 2, .n = 3, .series = SERIES_DEVICE, .input_sha256 = SHA256
+		.process_run = 1, .set = 1, .cell = 5, .n_sides = 2, .n = 3, .series = SERIES_DEVICE, .input_sha256 = SHA256
 	};
 	struct msg in = { .t = MSG_CELL, .u.cell = &body }, out;
 
@@ -438,7 +438,7 @@ static void samples(void **state)
 static void sustained_runs_of_a_program_name_no_inputs(void **state)
 {
 	float ms[] = { 1.5f, 1.25f };
-	struct msg_cell body = { .process_run = 1, .set = 1, .cell = 5, .n_subjects = 2, .n = 2, .series = SERIES_SUSTAINED };
+	struct msg_cell body = { .process_run = 1, .set = 1, .cell = 5, .n_sides = 2, .n = 2, .series = SERIES_SUSTAINED };
 	struct msg in = { .t = MSG_CELL, .u.cell = &body }, out;
 
 	(void)state;

@@ -112,7 +112,7 @@ static void wrong_samples(void **state)
 	refuse(CELL "\"order\":\"\",\"n\":1,\"ms\":{\"base\":[null]}}", "cell.ms: item 0");
 	refuse(CELL "\"order\":\"\",\"n\":1,\"ms\":{\"a role with spaces\":[1]}}", "holds a name that is no role");
 	refuse(CELL "\"order\":\"AC\",\"n\":1,\"ms\":{\"base\":[1],\"target\":[1]}}",
-		"cell.order: letter C is not that of a subject");
+		"cell.order: letter C is not that of a side");
 	refuse(CELL "\"order\":\"AAB\",\"n\":1,\"ms\":{\"base\":[1],\"target\":[1]}}", "cell.order: letter A appears 2 times");
 	refuse(CELL "\"order\":\"\",\"n\":1,\"ms\":{\"base\":[1]},\"mhz\":{\"base\":[1,2]}}", "cell.mhz");
 	refuse(CELL "\"order\":\"\",\"n\":1,\"ms\":{\"base\":[1]},\"mhz\":{\"base\":[-1]}}", "cell.mhz: item 0");
@@ -132,13 +132,13 @@ static void wrong_jobs(void **state)
 		{ "\"job\":12", "\"job\":-12", "job.job" },
 		{ "\"nonce\":\"5f2c\"", "\"nonce\":\"\"", "job.nonce" },
 		{ "\"kind\":\"compare\"", "\"kind\":\"party\"", "job.kind" },
-		{ "\"role\":\"target\"", "\"role\":\"base\"", "job.subjects: role base appears twice" },
-		{ "\"path\":\"kernels\"", "\"path\":\"/etc\"", "job.subjects[0].inputs[0].path" },
-		{ "\"path\":\"kernels\"", "\"path\":\"a/../../b\"", "job.subjects[0].inputs[0].path" },
-		{ "\"oid\":\"0", "\"oid\":\"X", "job.subjects[0].inputs[0].oid" },
-		{ "\"dir\":\"kernels\"", "\"dir\":\"..\"", "job.subjects[0].build.dir" },
-		{ "\"command\":[\"make\"", "\"command\":[7", "job.subjects[0].build.command: item 0" },
-		{ "build/{device}/libattention.so", "../../libc.so", "job.subjects[0].build.outputs" },
+		{ "\"role\":\"target\"", "\"role\":\"base\"", "job.sides: role base appears twice" },
+		{ "\"path\":\"kernels\"", "\"path\":\"/etc\"", "job.sides[0].inputs[0].path" },
+		{ "\"path\":\"kernels\"", "\"path\":\"a/../../b\"", "job.sides[0].inputs[0].path" },
+		{ "\"oid\":\"0", "\"oid\":\"X", "job.sides[0].inputs[0].oid" },
+		{ "\"dir\":\"kernels\"", "\"dir\":\"..\"", "job.sides[0].build.dir" },
+		{ "\"command\":[\"make\"", "\"command\":[7", "job.sides[0].build.command: item 0" },
+		{ "build/{device}/libattention.so", "../../libc.so", "job.sides[0].build.outputs" },
 		{ "\"rule\":{", "\"rule\":[],\"x\":{", "job.rule: must be an object" },
 		{ "\"tau0\":0.0025", "\"tau0\":0", "job.rule.tau0" },
 		{ "\"pairs_min\":4", "\"pairs_min\":40", "job.rule.pairs_min: is above pairs_max" },
@@ -152,8 +152,8 @@ static void wrong_jobs(void **state)
 		{ "\"sparsity_ratio\":0.3", "\"sparsity_ratio\":0.31", "job.cells[1].key" },
 		{ "\"block\":64", "\"block\":1000", "job.cells[1].key: seqlen 1024 is not a multiple" },
 		{ "\"seed\":\"18446744073709551615\"", "\"seed\":\"x\"", "job.cells[0].seed" },
-		{ "\"command\":[\"make\",\"DEVICE={device}\"]", "\"command\":[]", "job.subjects[0].build: has no command" },
-		{ "\"inputs\":[", "\"run\":{\"name\":\"x\"},\"inputs\":[", "job.subjects[0].run.command: is missing" },
+		{ "\"command\":[\"make\",\"DEVICE={device}\"]", "\"command\":[]", "job.sides[0].build: has no command" },
+		{ "\"inputs\":[", "\"run\":{\"name\":\"x\"},\"inputs\":[", "job.sides[0].run.command: is missing" },
 		{ "\"cells\":[", "\"cells\":[],\"more\":[", "job.cells: has 0 items" },
 	};
 	struct cell cells[] = { a_cell(false), a_cell(true) };
@@ -249,12 +249,12 @@ static void too_long(void **state)
 	if (protocol_parse(line.data, line.len, &out, &err))
 		fail_msg("%s", err.text);
 	msg_fini(&out);
-	for (int i = 0; i < PROTOCOL_SUBJECTS_MAX; i++) {
+	for (int i = 0; i < PROTOCOL_SIDES_MAX; i++) {
 		for (int c = 0; c < MANIFEST_LIST_MAX; c++)
-			memset(body->subject[i].build.command[c], '\1', MANIFEST_TEXT_SIZE - 1);
-		body->subject[i].build.n_command = MANIFEST_LIST_MAX;
+			memset(body->side[i].build.command[c], '\1', MANIFEST_TEXT_SIZE - 1);
+		body->side[i].build.n_command = MANIFEST_LIST_MAX;
 	}
-	body->n_subjects = PROTOCOL_SUBJECTS_MAX;
+	body->n_sides = PROTOCOL_SIDES_MAX;
 	size_t before = line.len;
 
 	protocol_write(&line, &in);

@@ -165,7 +165,7 @@ static void an_unknown_provider_is_reported(void **state)
 	int index[1];
 	(void)state;
 	struct msg_run run = small_run(RUN_CHECK, "cpu", modules, 1, cell, index, 1);
-	snprintf(run.subject[0].provider, sizeof run.subject[0].provider, "nonesuch");
+	snprintf(run.side[0].provider, sizeof run.side[0].provider, "nonesuch");
 	run_task(&run, &r);
 	assert_int_equal(r.status, 0);
 	assert_string_equal(find_check(&r, index[0])->failure, "provider");

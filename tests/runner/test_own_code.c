@@ -93,7 +93,7 @@ static void the_side_that_ran_is_blamed(void **state)
 	if (!code)
 		skip();
 	own_code_take();
-	assert_int_equal(with_bytes(code, 0x90, 2).by, ROLE_NONE); /* the caller's subject */
+	assert_int_equal(with_bytes(code, 0x90, 2).by, ROLE_NONE); /* the caller's side */
 	own_code_ran(ROLE_BASE);
 	assert_int_equal(with_bytes(code, 0x90, 2).by, ROLE_BASE);
 	own_code_ran(ROLE_TARGET);

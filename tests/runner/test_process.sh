@@ -29,7 +29,7 @@ task() {
 			family: "attention", direction: $direction, threshold_pct: 1.5, shape: {mask: $mask, seqlen: 96, nhq: 4, nhk: 2, headdim: 32,
 			dtype: "bf16", lengths: $lengths, block: 0, sparsity_ratio: 0}, seed: "42", i: $i };
 		{ t: "run", mode: $mode, device: $device, run: 2, set: 1, seed: "99",
-		  subjects: [$ARGS.positional | to_entries[] |
+		  sides: [$ARGS.positional | to_entries[] |
 			{ role: ["base", "target", "reference"][.key], module: "\($dir)/\(.value).so", provider: "" }],
 		  cells: [cell("full"; "forward"; []; 3), cell("varlen_causal"; "backward"; [50, 40, 6]; 4)],
 		  rule: { version: 1, tau0: 0.0025, nu0: 6, k: 3.5, se_max: 0.003, runs_ok_min: 2, runs_regression_min: 4,

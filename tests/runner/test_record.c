@@ -64,7 +64,7 @@ static void what_is_written_can_be_read(void **state)
 
 	float ms[] = { 1.25f, 0.1f };
 	struct msg_cell cell = {
-		.process_run = 7, .set = 1, .series = SERIES_DEVICE, .n_subjects = 1, .role = { ROLE_BASE }, .n = 2
+		.process_run = 7, .set = 1, .series = SERIES_DEVICE, .n_sides = 1, .role = { ROLE_BASE }, .n = 2
 	};
 	cell.ms[0] = ms;
 	memcpy(cell.order, "AA", 3);

@@ -48,7 +48,7 @@ static int watch(int late, int room, struct failure *f, int *copies, char *text,
 	static struct problem p;
 	static struct spot_check w;
 	struct fw_err err = { 0 };
-	struct subject *u = &runner.subject[0];
+	struct side *u = &runner.side[0];
 
 	assert_int_equal(records_init(&records, fd, 1, &err), 0);
 	assert_int_equal(runner_open(&runner, &run, &records, &err), 0);
@@ -58,8 +58,8 @@ static int watch(int late, int room, struct failure *f, int *copies, char *text,
 	memset(&odd, 0, sizeof odd);
 	odd.room = -1;
 	assert_int_equal(problem_open(&p, &ops, runner.dev, cell, &err), 0);
-	assert_int_equal(subject_plan(u, &p, DIRECTION_FORWARD, f), 0);
-	assert_int_equal(subject_bind(u, f), 0);
+	assert_int_equal(side_plan(u, &p, DIRECTION_FORWARD, f), 0);
+	assert_int_equal(side_bind(u, f), 0);
 	odd.late = late;
 	odd.room = room;
 	assert_int_equal(spot_check_open(&w, &runner, &p, SPOT_CHECK_ANY, 1, f), 0);
@@ -71,7 +71,7 @@ static int watch(int late, int room, struct failure *f, int *copies, char *text,
 	int result = spot_check_call(&w, u, 3, false, "watched: ", f);
 	assert_int_equal(w.unnamed, late == SPOILED);
 	spot_check_close(&w);
-	subject_unplan(u);
+	side_unplan(u);
 	problem_close(&p);
 	runner.ops = &device_cpu;
 	runner_close(&runner);

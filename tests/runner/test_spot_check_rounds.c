@@ -67,9 +67,9 @@ static int run_pass(const char *target, pass_fn *pass, enum role *culprit, struc
 	runner.ops = &ops;
 	assert_int_equal(problem_open(&p, &ops, runner.dev, cell, &err), 0);
 	for (int k = 0; k < 2; k++) {
-		t.subject[k] = &runner.subject[k];
-		assert_int_equal(subject_plan(t.subject[k], &p, DIRECTION_FORWARD, f), 0);
-		assert_int_equal(subject_bind(t.subject[k], f), 0);
+		t.side[k] = &runner.side[k];
+		assert_int_equal(side_plan(t.side[k], &p, DIRECTION_FORWARD, f), 0);
+		assert_int_equal(side_bind(t.side[k], f), 0);
 	}
 	assert_int_equal(spot_check_open(&spot_check, &runner, &p, SPOT_CHECK_ANY, 1, f), 0);
 	spot_check_make_later(&spot_check, 2);
@@ -77,7 +77,7 @@ static int run_pass(const char *target, pass_fn *pass, enum role *culprit, struc
 	*culprit = t.culprit ? t.culprit->role : ROLE_NONE;
 	spot_check_close(&spot_check);
 	for (int k = 0; k < 2; k++)
-		subject_unplan(t.subject[k]);
+		side_unplan(t.side[k]);
 	problem_close(&p);
 	runner.ops = &device_cpu;
 	runner_close(&runner);

@@ -43,7 +43,7 @@ static void honest_sustained_runs_are_recorded(void **state)
 	const struct msg_cell *sustained = find_series(&r, index[0], SERIES_SUSTAINED, "");
 	assert_null(find_fault(&r));
 	assert_non_null(sustained);
-	assert_int_equal(sustained->n_subjects, 2);
+	assert_int_equal(sustained->n_sides, 2);
 	assert_in_range(sustained->n, 1, 64);
 	assert_int_equal(strlen(sustained->order), 2 * sustained->n);
 	for (int i = 0; i < r.n; i++)

@@ -57,7 +57,7 @@ static void rounds_follow_the_length(void **state)
 	assert_int_equal(timing_rounds(&r, 21, 2, &clocked), 16); /* 19.05 */
 	assert_int_equal(timing_rounds(&r, 1000, 2, &clocked), 4);
 	assert_int_equal(timing_rounds(&r, 1000, 2, &plain), 8);
-	for (int n = 1; n <= PROTOCOL_SUBJECTS_MAX; n++)
+	for (int n = 1; n <= PROTOCOL_SIDES_MAX; n++)
 		assert_true(timing_rounds(&r, 0.001, n, &queued) * n * 2 <= DEVICE_MARKS_MAX);
 	assert_int_equal(timing_rounds(&r, 0.05, 2, &queued), 128);
 	assert_int_equal(timing_rounds(&r, 0.05, 6, &queued), 84); /* as many as there are marks */
@@ -90,7 +90,7 @@ static void a_run_times_all_series(void **state)
 		assert_non_null(device);
 		assert_non_null(call);
 		assert_non_null(phase);
-		assert_int_equal(device->n_subjects, 2);
+		assert_int_equal(device->n_sides, 2);
 		assert_int_equal(device->role[0], ROLE_BASE);
 		assert_int_equal(strlen(device->input_sha256), 64);
 		assert_int_equal(device->n % 4, 0);
@@ -197,7 +197,7 @@ static void a_reference_that_fails_is_skipped(void **state)
 	assert_int_equal(r.status, 0);
 	const struct msg_cell *device = find_series(&r, index[0], SERIES_DEVICE, "");
 	assert_non_null(device);
-	assert_int_equal(device->n_subjects, 2);
+	assert_int_equal(device->n_sides, 2);
 	run_result_fini(&r);
 }
 

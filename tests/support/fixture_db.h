@@ -173,7 +173,7 @@ static inline const char *fixture_sha(unsigned n)
 static inline void fixture_plan(struct fixture *f, int64_t job)
 {
 	struct buf empty;
-	struct store_plan p = { .subjects = &empty, .suite_text = &empty };
+	struct store_plan p = { .sides = &empty, .suite_text = &empty };
 	buf_init(&empty, 1);
 	ok(store_plan_put(f->db, job, &p, &err));
 	buf_fini(&empty);

@@ -17,13 +17,13 @@ static inline struct result *fixture_result_of(struct fixture *f, int64_t job, u
 	struct msg_job *request = &plan.request;
 	request->job = job;
 	request->kind = JOBKIND_COMPARE;
-	request->n_subjects = 2;
-	request->subject[0].role = ROLE_BASE;
-	request->subject[1].role = ROLE_TARGET;
-	snprintf(request->subject[0].commit, 65, "%s", fixture_sha(base));
-	snprintf(request->subject[1].commit, 65, "%s", fixture_sha(target));
-	for (int i = 0; i < request->n_subjects; i++) { /* every commit has different sources */
-		struct msg_subject *m = &request->subject[i];
+	request->n_sides = 2;
+	request->side[0].role = ROLE_BASE;
+	request->side[1].role = ROLE_TARGET;
+	snprintf(request->side[0].commit, 65, "%s", fixture_sha(base));
+	snprintf(request->side[1].commit, 65, "%s", fixture_sha(target));
+	for (int i = 0; i < request->n_sides; i++) { /* every commit has different sources */
+		struct msg_side *m = &request->side[i];
 		m->n_inputs = 1;
 		snprintf(m->input[0].path, sizeof m->input[0].path, "attention.c");
 		snprintf(m->input[0].oid, sizeof m->input[0].oid, "%s", m->commit);
@@ -119,7 +119,7 @@ static inline void fixture_accepted(struct result *r)
 	static const enum role roles[] = { ROLE_BASE, ROLE_TARGET };
 	for (int s = 0; s < 2; s++) {
 		char module[65];
-		snprintf(module, sizeof module, "%s%.48s", s ? "bbbb" : "aaaa", r->plan.request.subject[s].commit);
+		snprintf(module, sizeof module, "%s%.48s", s ? "bbbb" : "aaaa", r->plan.request.side[s].commit);
 		fixture_build(r, roles[s], "ok", module);
 		for (int i = 0; i < r->plan.request.n_cells; i++)
 			fixture_check(r, roles[s], i, "", "feed");
@@ -158,7 +158,7 @@ static inline void fixture_timing(struct result *r, struct noise *noise, int pro
 	c->process_run = process_run;
 	c->set = set;
 	c->cell = cell;
-	c->n_subjects = 2;
+	c->n_sides = 2;
 	c->n = PAIRS;
 	c->series = series;
 	snprintf(c->phase, sizeof c->phase, "%s", phase);

@@ -57,10 +57,10 @@ static inline int add_module(struct scene *s, enum role role, const char *conten
 	int fd = sealed_once(role_name(role), content, len, &s->err);
 
 	hash_hex(content, len, sha);
-	return fd < 0 ? -1 : bench_subject(&s->bench, role, "", "libattention.so", fd, sha, &s->err);
+	return fd < 0 ? -1 : bench_add_side(&s->bench, role, "", "libattention.so", fd, sha, &s->err);
 }
 
-static inline int add_subject(struct scene *s, enum role role, const char *content)
+static inline int add_side(struct scene *s, enum role role, const char *content)
 {
 	return add_module(s, role, content, strlen(content));
 }
@@ -89,7 +89,7 @@ static inline int start_bench(struct scene *s)
 
 	if (open_bench(s) != 0)
 		return -1;
-	return add_subject(s, ROLE_BASE, "b") != 0 || add_subject(s, ROLE_TARGET, "t") != 0 ? -1 : bench_ready(b, &s->err);
+	return add_side(s, ROLE_BASE, "b") != 0 || add_side(s, ROLE_TARGET, "t") != 0 ? -1 : bench_ready(b, &s->err);
 }
 
 static inline int setup(void **state)

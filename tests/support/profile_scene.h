@@ -60,7 +60,7 @@ static inline int add_module(enum role role, bool is_new)
 	int fd = sealed_once(role_name(role), file.data, file.len, &scene.err);
 	hash_hex(file.data, file.len, sha);
 	buf_fini(&file);
-	return fd < 0 ? -1 : bench_subject(&scene.bench, role, "", "libattention.so", fd, sha, &scene.err);
+	return fd < 0 ? -1 : bench_add_side(&scene.bench, role, "", "libattention.so", fd, sha, &scene.err);
 }
 
 static const char old_text[] = "\t.section\t.text.core,\"ax\"\n/*0000*/ HGMMA.64x128x16.F32.BF16 R4, R2 ;\n/*0010*/ EXIT ;\n"
@@ -93,12 +93,12 @@ static const char runner_head[] =
 	"if run['mode'] in ('idle', 'health_check', 'device_check'):\n"
 	"    say('state', what=run['mode'], ok=True, detail=''); sys.exit(0)\n"
 	"if run['mode'] == 'time':\n"
-	"    log('run ' + ' '.join(s['role'] for s in run['subjects']) + ' ' + ' '.join(p['config'] for p in run['pins']))\n"
+	"    log('run ' + ' '.join(s['role'] for s in run['sides']) + ' ' + ' '.join(p['config'] for p in run['pins']))\n"
 	"    for c in run['cells']:\n"
 	"        say('cell', run=run['run'], set=run['set'], cell=c['i'], series='device', phase='', input_sha256='0' * 64, n=4, order='',\n"
 	"            ms={'base': [1, 1, 1, 1], 'target': [1.5, 1.5, 1.5, 9], 'reference': [1.25] * 4}, redo=0)\n"
 	"    sys.exit(0)\n"
-	"role, repeat, counters = run['subjects'][0]['role'], run['repeat'], run['counters']\n"
+	"role, repeat, counters = run['sides'][0]['role'], run['repeat'], run['counters']\n"
 	"cells = [c['i'] for c in run['cells']]\n"
 	"config = 'TILE=3 PARTS=2' if role == 'base' else 'TILE=3 PARTS=1'\n"
 	"if not run['samples']: log('%s %d %s %s' % (role, repeat, 'counters' if counters else 'kernels', cells))\n"

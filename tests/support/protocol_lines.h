@@ -73,9 +73,9 @@ static inline void fill_job(struct msg_job *job, struct cell *cells)
 	job->kind = JOBKIND_COMPARE;
 	COPY(job->device, "cpu-ab12");
 	job->seed = UINT64_C(18446744073709551557);
-	job->n_subjects = 2;
+	job->n_sides = 2;
 	for (int i = 0; i < 2; i++) {
-		struct msg_subject *s = &job->subject[i];
+		struct msg_side *s = &job->side[i];
 
 		s->role = i ? ROLE_TARGET : ROLE_BASE;
 		COPY(s->commit, OID);
@@ -87,7 +87,7 @@ static inline void fill_job(struct msg_job *job, struct cell *cells)
 		manifest_default(&usual);
 		s->build = usual.build;
 	}
-	COPY(job->subject[1].provider, "hopper.v1");
+	COPY(job->side[1].provider, "hopper.v1");
 	job->cell = cells;
 	job->n_cells = 2;
 	rule_default(&job->rule, 2);

@@ -52,12 +52,12 @@ static inline struct msg_run small_run(enum run_mode mode, const char *device, c
 	struct cell *cell, int *index, int n_cells)
 {
 	static const enum role role[] = { ROLE_BASE, ROLE_TARGET, ROLE_REFERENCE };
-	struct msg_run run = { .process_run = 1, .set = 1, .seed = 7, .n_subjects = n_modules, .n_cells = n_cells, .cell = cell };
+	struct msg_run run = { .process_run = 1, .set = 1, .seed = 7, .n_sides = n_modules, .n_cells = n_cells, .cell = cell };
 	run.mode = mode;
 	snprintf(run.device, sizeof run.device, "%s", device);
 	for (int i = 0; i < n_modules; i++) {
-		run.subject[i].role = role[i];
-		snprintf(run.subject[i].module, sizeof run.subject[i].module, "build/tests/modules/%s.so", module[i]);
+		run.side[i].role = role[i];
+		snprintf(run.side[i].module, sizeof run.side[i].module, "build/tests/modules/%s.so", module[i]);
 	}
 	for (int i = 0; i < n_cells; i++)
 		index[i] = 10 + i;

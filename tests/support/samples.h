@@ -104,13 +104,13 @@ static inline int samples_read_json(const char *path, samples_wants_fn *wants, s
 		json_t *row = json_loads(line, 0, NULL);
 		const char *comparison = json_string_value(json_object_get(row, "comparison"));
 		const char *key = json_string_value(json_object_get(row, "cell"));
-		const char *subject = json_string_value(json_object_get(row, "subject"));
+		const char *side = json_string_value(json_object_get(row, "side"));
 		const json_t *ms = json_object_get(row, "ms"), *mhz = json_object_get(row, "mhz");
-		if (comparison && key && subject && wants(comparison, key)) {
-			if (strcmp(subject, "base") == 0 && (open = samples_open(out, key))) {
+		if (comparison && key && side && wants(comparison, key)) {
+			if (strcmp(side, "base") == 0 && (open = samples_open(out, key))) {
 				open->n = samples_read_numbers(ms, open->base_ms);
 				samples_read_numbers(mhz, open->base_mhz);
-			} else if (strcmp(subject, "target") == 0 && open) {
+			} else if (strcmp(side, "target") == 0 && open) {
 				int n = samples_read_numbers(ms, open->target_ms);
 				samples_read_numbers(mhz, open->target_mhz);
 				open->n = n < open->n ? n : open->n;

@@ -42,7 +42,7 @@ def tar(folder, bad):
 trees = {}
 
 
-def subject(role, folder, bad=False):
+def side(role, folder, bad=False):
     data = tar(folder, bad)
     oid = hashlib.sha1(data).hexdigest()
     trees[oid] = data
@@ -105,7 +105,7 @@ def take(message, text):
             return
         uuid = next((d["uuid"] for d in message["devices"] if d["kind"] == a.device), "none")
         line({"t": "job", "job": 7, "attempt": 1, "nonce": "n1", "kind": a.kind, "device": uuid, "seed": "123", "quick": a.quick,
-              "subjects": [subject("base", a.base), subject("target", a.target, a.bad_tar)], "cells": [cell(i) for i in range(a.cells)],
+              "sides": [side("base", a.base), side("target", a.target, a.bad_tar)], "cells": [cell(i) for i in range(a.cells)],
               "rule": rule, "limits": limits})
     elif message["t"] == "need":
         for oid in message["trees"]:

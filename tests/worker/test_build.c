@@ -22,7 +22,7 @@ struct scene {
 	struct sandbox sandbox;
 	struct peer peer;
 	struct build_context context;
-	struct msg_subject subject;
+	struct msg_side side;
 	struct msg_build result;
 	struct buf tar;
 	int module;
@@ -54,14 +54,14 @@ static int open_scene(void **state, enum sandbox_want want)
 		.family = "attention",
 		.timeout_s = 60,
 		.log_bytes = 2000 };
-	s->subject.role = ROLE_TARGET;
-	s->subject.n_inputs = 1;
-	snprintf(s->subject.input[0].path, sizeof s->subject.input[0].path, "kernels");
-	snprintf(s->subject.input[0].oid, sizeof s->subject.input[0].oid, "%s", oid);
+	s->side.role = ROLE_TARGET;
+	s->side.n_inputs = 1;
+	snprintf(s->side.input[0].path, sizeof s->side.input[0].path, "kernels");
+	snprintf(s->side.input[0].oid, sizeof s->side.input[0].oid, "%s", oid);
 	struct manifest usual;
 
 	manifest_default(&usual);
-	s->subject.build = usual.build;
+	s->side.build = usual.build;
 	return 0;
 }
 
@@ -95,7 +95,7 @@ static int give_tree(void *arg, const char *requested, struct fw_err *err)
 	struct scene *s = arg;
 
 	s->trees_requested++;
-	bool is_program = s->subject.run.name[0] && strcmp(requested, s->subject.input[0].oid) == 0;
+	bool is_program = s->side.run.name[0] && strcmp(requested, s->side.input[0].oid) == 0;
 	return is_program || strcmp(requested, oid) == 0 ? tar_fd(&s->tar) : err_set(err, ERR_NOT_FOUND, "no tree %s", requested);
 }
 
@@ -109,7 +109,7 @@ static void project(struct scene *s, const char *makefile)
 static void build(struct scene *s)
 {
 	buf_fini(&s->result.log);
-	if (build_make(&s->context, &s->subject, give_tree, s, &s->result, &s->module, &s->err) != 0)
+	if (build_make(&s->context, &s->side, give_tree, s, &s->result, &s->module, &s->err) != 0)
 		fail_msg("%s", s->err.text);
 }
 
@@ -140,20 +140,20 @@ static void a_side_next_to_an_earlier_module_is_built_again(void **state)
 	assert_string_equal(s->result.state, "ok");
 	close(s->module);
 	buf_fini(&s->result.log);
-	assert_int_equal(build_lookup(&s->context, &s->subject, &s->result, &s->module), 1);
+	assert_int_equal(build_lookup(&s->context, &s->side, &s->result, &s->module), 1);
 	close(s->module);
 	snprintf(s->context.kept, sizeof s->context.kept, "%s", s->result.module_sha256);
-	assert_int_equal(build_lookup(&s->context, &s->subject, &s->result, &s->module), 0);
+	assert_int_equal(build_lookup(&s->context, &s->side, &s->result, &s->module), 0);
 	assert_string_equal(s->result.state, "start");
 	assert_int_equal(s->module, -1);
 	build(s);
 	assert_string_equal(s->result.state, "ok");
 	assert_int_equal(s->trees_requested, 2);
 	assert_string_equal(s->result.module_sha256, s->context.kept);
-	snprintf(s->subject.tools.module, sizeof s->subject.tools.module, "%s", s->context.kept);
+	snprintf(s->side.tools.module, sizeof s->side.tools.module, "%s", s->context.kept);
 	close(s->module);
 	buf_fini(&s->result.log);
-	assert_int_equal(build_lookup(&s->context, &s->subject, &s->result, &s->module), 1); /* the side that it belongs to */
+	assert_int_equal(build_lookup(&s->context, &s->side, &s->result, &s->module), 1); /* the side that it belongs to */
 }
 
 static void ok_then_cached(void **state)
@@ -163,7 +163,7 @@ static void ok_then_cached(void **state)
 	struct stat st;
 
 	project(s, RULE LINK "\t@echo built for $(DEVICE)\n");
-	assert_int_equal(build_lookup(&s->context, &s->subject, &s->result, &s->module), 0);
+	assert_int_equal(build_lookup(&s->context, &s->side, &s->result, &s->module), 0);
 	assert_string_equal(s->result.state, "start");
 	build(s);
 	if (strcmp(s->result.state, "ok") != 0)
@@ -177,7 +177,7 @@ static void ok_then_cached(void **state)
 	close(s->module);
 
 	buf_fini(&s->result.log);
-	assert_int_equal(build_lookup(&s->context, &s->subject, &s->result, &s->module), 1);
+	assert_int_equal(build_lookup(&s->context, &s->side, &s->result, &s->module), 1);
 	assert_string_equal(s->result.state, "cached");
 	assert_string_equal(s->result.module_sha256, first);
 	close(s->module);
@@ -202,7 +202,7 @@ static void damaged_module_is_built_again(void **state)
 	assert_int_equal(pwrite(fd, "X", 1, 100), 1);
 	close(fd);
 	buf_fini(&s->result.log);
-	assert_int_equal(build_lookup(&s->context, &s->subject, &s->result, &s->module), 0);
+	assert_int_equal(build_lookup(&s->context, &s->side, &s->result, &s->module), 0);
 	assert_int_equal(s->module, -1);
 }
 
@@ -210,9 +210,9 @@ static void key_covers_what_can_change_the_result(void **state)
 {
 	struct scene *s = *state;
 	char before[HASH_HEX], key[HASH_HEX];
-	struct msg_subject other = s->subject;
+	struct msg_side other = s->side;
 
-	build_key(&s->context, &s->subject, before);
+	build_key(&s->context, &s->side, before);
 	snprintf(other.commit, sizeof other.commit, "c0ffee");
 	other.role = ROLE_BASE;
 	build_key(&s->context, &other, key);
@@ -220,16 +220,16 @@ static void key_covers_what_can_change_the_result(void **state)
 	other.input[0].oid[0] = 'f';
 	build_key(&s->context, &other, key);
 	assert_string_not_equal(key, before);
-	other = s->subject;
+	other = s->side;
 	snprintf(other.build.command[1], sizeof other.build.command[1], "DEVICE={device} O=2");
 	build_key(&s->context, &other, key);
 	assert_string_not_equal(key, before);
 	snprintf(s->context.toolchain[ROLE_TARGET], sizeof s->context.toolchain[0], "gcc 13");
-	build_key(&s->context, &s->subject, key);
+	build_key(&s->context, &s->side, key);
 	assert_string_not_equal(key, before);
 	snprintf(s->context.toolchain[ROLE_TARGET], sizeof s->context.toolchain[0], "gcc test");
 	s->context.device = DEVICE_CUDA;
-	build_key(&s->context, &s->subject, key);
+	build_key(&s->context, &s->side, key);
 	assert_string_not_equal(key, before);
 }
 
@@ -237,7 +237,7 @@ static void key_covers_what_can_change_the_result(void **state)
 static void programs_run_equally(void **state)
 {
 	struct scene *s = *state;
-	struct msg_subject a = s->subject, b;
+	struct msg_side a = s->side, b;
 
 	a.run.n_command = 2;
 	snprintf(a.run.command[0], BENCHMARK_TEXT_SIZE, "one");
@@ -277,7 +277,7 @@ static void flags_reach_the_compiler_last(void **state)
 	tar_file(&s->tar, "Makefile", RULE "\tgcc -DANSWER=41 -shared -fPIC -o build/$(DEVICE)/libattention.so m.c\n");
 	tar_end(&s->tar);
 	expect_failure(s, "make DEVICE=cpu: exit 2");
-	snprintf(s->subject.tools.flags, sizeof s->subject.tools.flags, "-UANSWER -DANSWER=42");
+	snprintf(s->side.tools.flags, sizeof s->side.tools.flags, "-UANSWER -DANSWER=42");
 	build(s);
 	if (strcmp(s->result.state, "ok") != 0)
 		fail_msg("%s; %s", s->result.detail, s->result.log.data);
@@ -292,7 +292,7 @@ static void a_folder_of_compilers_comes_first(void **state)
 	snprintf(gcc, sizeof gcc, "%s/gcc", tools);
 	assert_int_equal(mkdir(tools, 0755), 0);
 	project(s, RULE LINK);
-	snprintf(s->subject.tools.dir, sizeof s->subject.tools.dir, "%s", tools);
+	snprintf(s->side.tools.dir, sizeof s->side.tools.dir, "%s", tools);
 	expect_failure(s, "is not visible to builds; add it to sandbox.read_only");
 	const char *shown = s->folder.path;
 	if (chmod(s->folder.path, 0755) != 0 || sandbox_show(&s->sandbox, &shown, 1, NULL, &s->err) != 0)
@@ -315,14 +315,14 @@ static void a_cached_module_is_not_built_again(void **state)
 
 	project(s, RULE LINK);
 	build(s);
-	snprintf(s->subject.tools.module, sizeof s->subject.tools.module, "%s", s->result.module_sha256);
-	snprintf(s->subject.tools.made_by, sizeof s->subject.tools.made_by, "gcc 4.2");
-	assert_int_equal(build_lookup(&s->context, &s->subject, &kept, &fd), 1);
+	snprintf(s->side.tools.module, sizeof s->side.tools.module, "%s", s->result.module_sha256);
+	snprintf(s->side.tools.made_by, sizeof s->side.tools.made_by, "gcc 4.2");
+	assert_int_equal(build_lookup(&s->context, &s->side, &kept, &fd), 1);
 	assert_string_equal(kept.state, "cached");
 	assert_string_equal(kept.module_sha256, s->result.module_sha256);
 	buf_fini(&kept.log);
 	close(fd);
-	memset(s->subject.tools.module, '0', 64);
+	memset(s->side.tools.module, '0', 64);
 	s->trees_requested = 0;
 	close(s->module);
 	expect_failure(s, "module 000000000000, built by gcc 4.2, is no longer in the cache of this worker");
@@ -344,7 +344,7 @@ static void killed_command(void **state)
 	struct scene *s = *state;
 
 	project(s, "all:\n\t@kill -KILL $$PPID\n");
-	assert_int_equal(build_make(&s->context, &s->subject, give_tree, s, &s->result, &s->module, &s->err), -1);
+	assert_int_equal(build_make(&s->context, &s->side, give_tree, s, &s->result, &s->module, &s->err), -1);
 	assert_int_equal(s->err.code, ERR_BUSY); /* indistinguishable from lack of memory */
 	assert_string_equal(s->err.text,
 		"make DEVICE=cpu of the target: killed by SIGKILL; out of memory, or killed by another process on this machine");
@@ -355,7 +355,7 @@ static void missing_program(void **state)
 	struct scene *s = *state;
 
 	project(s, RULE);
-	snprintf(s->subject.build.command[0], sizeof s->subject.build.command[0], "no-such-program");
+	snprintf(s->side.build.command[0], sizeof s->side.build.command[0], "no-such-program");
 	build(s);
 	assert_string_equal(s->result.state, "failed");
 	assert_true(strstr(s->result.detail, "no-such-program") || strstr(s->result.log.data, "no-such-program"));
@@ -367,11 +367,11 @@ static void a_long_command_is_shortened(void **state)
 	struct scene *s = *state;
 
 	project(s, "all:\n\t@exit 1\n");
-	snprintf(s->subject.build.command[2], sizeof s->subject.build.command[2], "A=%080d", 0);
-	snprintf(s->subject.build.command[3], sizeof s->subject.build.command[3], "B=2");
-	s->subject.build.n_command = 4;
+	snprintf(s->side.build.command[2], sizeof s->side.build.command[2], "A=%080d", 0);
+	snprintf(s->side.build.command[3], sizeof s->side.build.command[3], "B=2");
+	s->side.build.n_command = 4;
 	expect_failure(s, "0000 B=2: exit 2"); /* it still fits */
-	snprintf(s->subject.build.command[3], sizeof s->subject.build.command[3], "B=%030d", 0);
+	snprintf(s->side.build.command[3], sizeof s->side.build.command[3], "B=%030d", 0);
 	expect_failure(s, "0000 ...: exit 2");
 }
 
@@ -380,7 +380,7 @@ static void hanging_build_and_what_it_started(void **state)
 	struct scene *s = *state;
 
 	project(s, "all:\n\t@setsid sleep 1000 & sleep 1000\n");
-	s->subject.build.timeout_s = 0.5;
+	s->side.build.timeout_s = 0.5;
 	expect_failure(s, "ran past 0.5 s");
 }
 
@@ -445,7 +445,7 @@ static void hostile_archive_is_the_builds_fault(void **state)
 	expect_failure(s, "leads out of the tree");
 	buf_clear(&s->tar);
 	project(s, RULE);
-	snprintf(s->subject.build.dir, sizeof s->subject.build.dir, "elsewhere");
+	snprintf(s->side.build.dir, sizeof s->side.build.dir, "elsewhere");
 	expect_failure(s, "folder elsewhere");
 }
 
@@ -462,8 +462,8 @@ static void missing_tree_is_ours(void **state)
 {
 	struct scene *s = *state;
 
-	snprintf(s->subject.input[0].oid, sizeof s->subject.input[0].oid, "%040d", 7);
-	assert_int_equal(build_make(&s->context, &s->subject, give_tree, s, &s->result, &s->module, &s->err), -1);
+	snprintf(s->side.input[0].oid, sizeof s->side.input[0].oid, "%040d", 7);
+	assert_int_equal(build_make(&s->context, &s->side, give_tree, s, &s->result, &s->module, &s->err), -1);
 	assert_int_equal(s->err.code, ERR_NOT_FOUND);
 }
 
@@ -488,16 +488,16 @@ static void program(struct scene *s, const char *text, const char *data, char ha
 	tar_file(&s->tar, "data", data);
 	tar_end(&s->tar);
 	hash_hex(s->tar.data, s->tar.len, name);
-	snprintf(s->subject.input[0].oid, sizeof s->subject.input[0].oid, "%.40s", name);
+	snprintf(s->side.input[0].oid, sizeof s->side.input[0].oid, "%.40s", name);
 	snprintf(s->context.sides, sizeof s->context.sides, "side");
-	s->subject.run =
+	s->side.run =
 		(struct benchmark){ .name = "sums", .n_command = 1, .n_outputs = 1, .n_artifacts = 2, .reader = "flopwatch" };
-	snprintf(s->subject.run.command[0], BENCHMARK_TEXT_SIZE, "./bench");
-	snprintf(s->subject.run.output[0], BENCHMARK_TEXT_SIZE, "out/result.json");
-	snprintf(s->subject.run.artifact[0], BENCHMARK_TEXT_SIZE, "bench");
-	snprintf(s->subject.run.artifact[1], BENCHMARK_TEXT_SIZE, "made/data");
-	snprintf(s->subject.build.command[0], sizeof s->subject.build.command[0], "make");
-	s->subject.build.n_command = 1;
+	snprintf(s->side.run.command[0], BENCHMARK_TEXT_SIZE, "./bench");
+	snprintf(s->side.run.output[0], BENCHMARK_TEXT_SIZE, "out/result.json");
+	snprintf(s->side.run.artifact[0], BENCHMARK_TEXT_SIZE, "bench");
+	snprintf(s->side.run.artifact[1], BENCHMARK_TEXT_SIZE, "made/data");
+	snprintf(s->side.build.command[0], sizeof s->side.build.command[0], "make");
+	s->side.build.n_command = 1;
 	if (!hash)
 		return;
 	build(s);
@@ -532,18 +532,18 @@ static void artifacts_name_a_program(void **state)
 	assert_string_not_equal(other, first);
 	/* the commands that run and parse it are included in the hash */
 	program(s, MAIN(""), "1", NULL);
-	s->subject.run.n_command = 2;
-	snprintf(s->subject.run.command[1], BENCHMARK_TEXT_SIZE, "--fast");
+	s->side.run.n_command = 2;
+	snprintf(s->side.run.command[1], BENCHMARK_TEXT_SIZE, "--fast");
 	build(s);
 	assert_string_not_equal(s->result.module_sha256, first);
 	/* without them every file counts */
 	program(s, MAIN(""), "1", NULL);
-	s->subject.run.n_artifacts = 0;
+	s->side.run.n_artifacts = 0;
 	build(s);
 	strcpy(other, s->result.module_sha256);
 	assert_true(is_there(s, "bench.c"));
 	program(s, MAIN("// a comment\n"), "1", NULL);
-	s->subject.run.n_artifacts = 0;
+	s->side.run.n_artifacts = 0;
 	build(s);
 	assert_string_equal(s->result.state, "ok");
 	assert_string_not_equal(s->result.module_sha256, other);
@@ -576,21 +576,20 @@ static void artifacts_that_are_none(void **state)
 	struct scene *s = *state;
 
 	program(s, MAIN(""), "1", NULL);
-	snprintf(s->subject.run.artifact[1], BENCHMARK_TEXT_SIZE, "made/elsewhere");
+	snprintf(s->side.run.artifact[1], BENCHMARK_TEXT_SIZE, "made/elsewhere");
 	build(s);
 	assert_string_equal(s->result.state, "failed");
 	assert_string_equal(
 		s->result.detail, "artifact made/elsewhere is missing after the build (see doc/troubleshooting.md#artifact)");
-	snprintf(s->subject.run.artifact[1], BENCHMARK_TEXT_SIZE, "link");
-	snprintf(s->subject.build.command[0], sizeof s->subject.build.command[0], "sh");
-	snprintf(s->subject.build.command[1], sizeof s->subject.build.command[1], "-c");
-	snprintf(
-		s->subject.build.command[2], sizeof s->subject.build.command[2], "ln -s /etc link; ln -s /usr made; touch bench");
-	s->subject.build.n_command = 3;
+	snprintf(s->side.run.artifact[1], BENCHMARK_TEXT_SIZE, "link");
+	snprintf(s->side.build.command[0], sizeof s->side.build.command[0], "sh");
+	snprintf(s->side.build.command[1], sizeof s->side.build.command[1], "-c");
+	snprintf(s->side.build.command[2], sizeof s->side.build.command[2], "ln -s /etc link; ln -s /usr made; touch bench");
+	s->side.build.n_command = 3;
 	build(s);
 	assert_string_equal(
 		s->result.detail, "artifact link is a symbolic link after the build (see doc/troubleshooting.md#artifact)");
-	snprintf(s->subject.run.artifact[1], BENCHMARK_TEXT_SIZE, "made/bin");
+	snprintf(s->side.run.artifact[1], BENCHMARK_TEXT_SIZE, "made/bin");
 	build(s);
 	assert_string_equal(s->result.detail,
 		"artifact made/bin lies behind a symbolic link after the build (see doc/troubleshooting.md#artifact)");

@@ -287,7 +287,7 @@ static void unsupported_cells_of_a_side_are_skipped(void **state)
 	assert_int_equal(bench_verdict(&s->bench, 0), VERDICT_UNSUPPORTED);
 	assert_int_equal(bench_verdict(&s->bench, 1), VERDICT_ADDED);
 	assert_int_equal(bench_verdict(&s->bench, 2), VERDICT_FAILED); /* a functional regression */
-	snprintf(s->bench.subject[s->bench.base].provider, sizeof s->bench.subject[0].provider, "peer");
+	snprintf(s->bench.side[s->bench.base].provider, sizeof s->bench.side[0].provider, "peer");
 	assert_int_equal(bench_verdict(&s->bench, 2), VERDICT_REMOVED);
 	measure_all(s);
 	assert_int_equal(s->runs, 0);
@@ -299,12 +299,12 @@ static void a_cell_that_the_reference_does_not_support_voids_no_other(void **sta
 	struct scene *s = *state;
 	struct bench *b = &s->bench;
 
-	assert_int_equal(add_subject(s, ROLE_REFERENCE, "another"), 0);
+	assert_int_equal(add_side(s, ROLE_REFERENCE, "another"), 0);
 	bench_note(b, 1, ROLE_REFERENCE, "unsupported", "not this one");
-	assert_false(b->subject[b->n_subjects - 1].dropped);
+	assert_false(b->side[b->n_sides - 1].dropped);
 	assert_true(b->cell[1].open);
 	bench_note(b, 2, ROLE_REFERENCE, "wrong", "O[1]");
-	assert_true(b->subject[b->n_subjects - 1].dropped);
+	assert_true(b->side[b->n_sides - 1].dropped);
 }
 
 /* The worker judges a cell whose noise is stored like the daemon will. */
@@ -312,7 +312,7 @@ static void memory_yields_to_clear_runs(void **state)
 {
 	struct scene *s = *state;
 	float base[8], target[8];
-	struct msg_cell m = { .series = SERIES_DEVICE, .n_subjects = 2, .n = 8, .ms = { base, target } };
+	struct msg_cell m = { .series = SERIES_DEVICE, .n_sides = 2, .n = 8, .ms = { base, target } };
 
 	m.role[0] = ROLE_BASE;
 	m.role[1] = ROLE_TARGET;
@@ -383,7 +383,7 @@ static void the_code_of_kernels_is_read_from_the_module(void **state)
 	for (int again = 0; again < 2; again++) { /* the second time the records come from the cache */
 		bench_fini(&s->bench);
 		assert_int_equal(open_bench(s), 0);
-		assert_int_equal(add_subject(s, ROLE_BASE, "no ELF file"), 0);
+		assert_int_equal(add_side(s, ROLE_BASE, "no ELF file"), 0);
 		assert_int_equal(add_module(s, ROLE_TARGET, module.data, module.len), 0);
 		assert_int_equal(bench_ready(&s->bench, &s->err), 0);
 		s->nodes = 0;

@@ -58,7 +58,7 @@ static void play(const int *list, int n, int set, int slow)
 			.set = set,
 			.cell = list[i],
 			.series = SERIES_DEVICE,
-			.n_subjects = 2,
+			.n_sides = 2,
 			.n = PAIRS };
 		struct fw_err err = { 0 };
 		device_check_unknown(&m.device_check);

@@ -166,7 +166,7 @@ static void another_providers_configuration_is_not_tried(void **state)
 {
 	(void)state;
 	runner("for c in cells: kernels(c, counted); end(c, 'range')\n");
-	snprintf(scene.bench.subject[scene.bench.target].provider, sizeof scene.bench.subject[0].provider, "other");
+	snprintf(scene.bench.side[scene.bench.target].provider, sizeof scene.bench.side[0].provider, "other");
 	assert_int_equal(profile(EVIDENCE_RANGE), 0);
 	assert_null(strstr(runs(), "run"));
 }

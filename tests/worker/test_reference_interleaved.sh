@@ -5,8 +5,8 @@
 . "$(dirname "$0")/../support/interleave.sh"
 
 sides() { # of each cell of the newest comparison, those that have samples
-	sql "SELECT key || ' ' || group_concat(subject) FROM (SELECT DISTINCT c.key, c.n, k.subject FROM sample s JOIN sample_kind k ON k.id = s.kind
-		JOIN cell c ON c.id = s.cell WHERE c.comparison = $newest AND k.series = 'process' ORDER BY c.n, k.subject) GROUP BY key ORDER BY key" | paste -sd';'
+	sql "SELECT key || ' ' || group_concat(side) FROM (SELECT DISTINCT c.key, c.n, k.side FROM sample s JOIN sample_kind k ON k.id = s.kind
+		JOIN cell c ON c.id = s.cell WHERE c.comparison = $newest AND k.series = 'process' ORDER BY c.n, k.side) GROUP BY key ORDER BY key" | paste -sd';'
 }
 notes() {
 	api "comparisons/$(sql "SELECT $newest")" | jq -r '.notes[]? | "\(.role // ""): \(.text)"'

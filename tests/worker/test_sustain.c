@@ -62,7 +62,7 @@ static void begin(void)
 static void add_pairs(int cell)
 {
 	float ms[PAIRS];
-	struct msg_cell m = { .process_run = 1, .set = 1, .cell = cell, .series = SERIES_DEVICE, .n_subjects = 2, .n = PAIRS };
+	struct msg_cell m = { .process_run = 1, .set = 1, .cell = cell, .series = SERIES_DEVICE, .n_sides = 2, .n = PAIRS };
 	struct fw_err err = { 0 };
 	device_check_unknown(&m.device_check);
 	m.role[0] = ROLE_BASE;
@@ -81,7 +81,7 @@ static void add_timed(int cell, const float clock[2][2], const float time[2][2],
 		.set = 1,
 		.cell = cell,
 		.series = SERIES_SUSTAINED,
-		.n_subjects = 2,
+		.n_sides = 2,
 		.n = 2 * PER_SUSTAINED };
 	struct fw_err err = { 0 };
 	device_check_unknown(&m.device_check);
@@ -108,7 +108,7 @@ static void add_brief(int cell, float base_mhz, float target_mhz)
 {
 	float ms[2] = { 3000 / base_mhz, 3000 / target_mhz }, mhz[2] = { base_mhz, target_mhz };
 	struct msg_cell m = {
-		.process_run = 1, .set = 1, .cell = cell, .series = SERIES_SUSTAINED, .n_subjects = 2, .n = 1, .order = "BA"
+		.process_run = 1, .set = 1, .cell = cell, .series = SERIES_SUSTAINED, .n_sides = 2, .n = 1, .order = "BA"
 	};
 	struct fw_err err = { 0 };
 	device_check_unknown(&m.device_check);

@@ -8,14 +8,14 @@ enum { PRIORITY_REFERENCE = -1 };
 
 static const char *get_commit(const struct result *r, enum role role)
 {
-	int subject = result_subject(r, role);
-	return subject >= 0 ? r->plan.request.subject[subject].commit : "";
+	int side = result_side(r, role);
+	return side >= 0 ? r->plan.request.side[side].commit : "";
 }
 
 static bool was_timed(const struct result *r, enum role role)
 {
 	for (int i = 0; i < r->n_cells; i++)
-		for (int k = 0; k < r->cell[i]->n_subjects; k++)
+		for (int k = 0; k < r->cell[i]->n_sides; k++)
 			if (r->cell[i]->series == judge_series(r, r->cell[i]->cell) && r->cell[i]->role[k] == role)
 				return true;
 	return false;

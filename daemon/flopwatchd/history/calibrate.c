@@ -62,7 +62,7 @@ int calibrate_learn(struct db *db, const struct result *r, const struct store_co
 	int n = copy_estimates(l, e);
 	calibration_add(&shown.shown, e, n);
 	bool teaches = itself ? n > 0 : equal && n > 1;
-	bool is_fork = r->plan.request.subject[1].untrusted; /* its times may be invented */
+	bool is_fork = r->plan.request.side[1].untrusted; /* its times may be invented */
 	return !is_fork && !result_names_provider(r) && c->environment && teaches && isfinite(cell->m)
 		       ? store_noise_add(db, &shown, err)
 		       : 0;

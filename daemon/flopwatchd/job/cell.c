@@ -113,7 +113,7 @@ enum { VALUES_MAX = 4096 }; /* limit of a median */
 
 static int find_role(const struct msg_cell *m, enum role role)
 {
-	for (int i = 0; i < m->n_subjects; i++)
+	for (int i = 0; i < m->n_sides; i++)
 		if (m->role[i] == role)
 			return i;
 	return -1;
@@ -161,7 +161,7 @@ static void collect_all(const struct result *r, int cell, struct judge_timed *ou
 	enum series decides = judge_series(r, cell);
 	bool by_call = decides == SERIES_CALL;
 	judge_timed_init(out);
-	out->are_forked = r->plan.request.subject[0].run.fork;
+	out->are_forked = r->plan.request.side[0].run.fork;
 	for (int i = 0; i < r->n_notes; i++)
 		out->is_base_alone |= strncmp(r->note[i].text, VERDICT_BASE_WHOLE, strlen(VERDICT_BASE_WHOLE)) == 0;
 	collect_runs(r, cell, decides, ROLE_BASE, false, &out->decides);
@@ -405,8 +405,8 @@ static void set_failure(struct problem *t, const char *class, const char *detail
 
 static void find_failure(const struct result *r, enum role role, int cell, struct problem *out)
 {
-	int subject = result_subject(r, role);
-	const struct msg_build *b = subject >= 0 ? &r->build[subject] : NULL;
+	int side = result_side(r, role);
+	const struct msg_build *b = side >= 0 ? &r->build[side] : NULL;
 	const struct msg_check *check = result_check(r, role, cell);
 	const struct msg_fault *fault = result_fault(r, role, cell);
 	out->class[0] = 0;
@@ -473,9 +473,9 @@ static bool is_side_by_side(const struct result *r)
 /** Return the name of a side in messages: in a comparison of two providers, the requested provider. */
 static const char *get_side_name(const struct result *r, enum role role)
 {
-	int subject = result_subject(r, role);
-	bool is_named = is_side_by_side(r) && subject >= 0 && r->plan.request.subject[subject].provider[0];
-	return is_named ? r->plan.request.subject[subject].provider : role_name(role);
+	int side = result_side(r, role);
+	bool is_named = is_side_by_side(r) && side >= 0 && r->plan.request.side[side].provider[0];
+	return is_named ? r->plan.request.side[side].provider : role_name(role);
 }
 
 /** Set the reason of a cell that a side does not support, which is not a failure. */

@@ -78,7 +78,7 @@ struct sustained_energy result_energy(const struct result *r, int cell)
 		double j[2] = { NAN, NAN };
 		if (m->cell != cell || m->series != SERIES_SUSTAINED || device_check_discards(&m->device_check, why))
 			continue;
-		for (int i = 0; i < m->n_subjects; i++)
+		for (int i = 0; i < m->n_sides; i++)
 			for (int k = 0; k < 2; k++)
 				if (m->role[i] == sides[k] && m->energy_j[i] > 0)
 					j[k] = m->energy_j[i];
@@ -334,9 +334,9 @@ static const struct reported_kernel *find_kernel(const struct msg_reported_kerne
 static const char *describe_equality(
 	const struct result *r, const struct reported_kernel *base, const struct reported_kernel *target)
 {
-	int of_base = result_subject(r, ROLE_BASE), of_target = result_subject(r, ROLE_TARGET);
+	int of_base = result_side(r, ROLE_BASE), of_target = result_side(r, ROLE_TARGET);
 
-	if (strcmp(r->plan.request.subject[of_base].commit, r->plan.request.subject[of_target].commit) == 0)
+	if (strcmp(r->plan.request.side[of_base].commit, r->plan.request.side[of_target].commit) == 0)
 		return ": both sides are the same commit, so equal kernels choose differently";
 	if (base->source_sha256[0] && strcmp(base->source_sha256, target->source_sha256) == 0)
 		return ": its source and configurations are equal on both sides, so equal kernels choose differently";

@@ -21,7 +21,7 @@
  * own manifest defines only its inputs and its build.
  */
 
-/** The content of a job. `request.subject[0]` is the base, `[1]` the target, `[2]` the reference commit if it is neither. */
+/** The content of a job. `request.side[0]` is the base, `[1]` the target, `[2]` the reference commit if it is neither. */
 struct plan {
 	struct msg_job request; /* as sent, except job, attempt, nonce, seed and device; the plan owns request.cell */
 	char base_how[16];      /* merge-base first-parent last-judged last-night given self */
@@ -56,8 +56,8 @@ void plan_suite_paths(const char *name, char path[2][MANIFEST_TEXT_SIZE]);
 /** Read suite `name` and its file name from a commit's tree, else from the installed suites. Returns 1, 0 not found, -1. */
 int plan_find_suite(const struct config *config, const struct gitread_commit *c, const char *name, struct buf *text,
 	char file[1024], bool *installed, struct fw_err *err);
-/** Fill subject `i`: role, commit, inputs, build. Err: ERR_INVALID an input is missing from the commit, or invalid. */
-int plan_subject(
+/** Fill side `i`: role, commit, inputs, build. Err: ERR_INVALID an input is missing from the commit, or invalid. */
+int plan_side(
 	struct plan *p, int i, enum role role, const struct gitread_commit *c, const struct manifest *m, struct fw_err *err);
 /**
  * Fill cells, rule, limits and suite_* from suite `name` of the base's tree, else of config->suites_dir. Err: ERR_NOT_FOUND;
@@ -72,7 +72,7 @@ int plan_suite(struct plan *p, const struct config *config, const char *repo, co
 void plan_benchmark(struct plan *p, const struct config *config, const char *repo, const struct benchmark *base,
 	const struct manifest *target);
 /**
- * Fill the command of subject `i` from its own manifest; the base's settings judge the results. Call it after plan_benchmark,
+ * Fill the command of side `i` from its own manifest; the base's settings judge the results. Call it after plan_benchmark,
  * which fills base and target. Err: ERR_INVALID the manifest has no such benchmark.
  */
 int plan_run(struct plan *p, int i, const struct manifest *own, struct fw_err *err);
@@ -96,8 +96,8 @@ int plan_store(struct db *db, int64_t job, const struct plan *p, struct fw_err *
  */
 int plan_read(struct db *db, const struct config *config, const struct store_job *job, struct plan *p, struct fw_err *err);
 
-/** Compute SHA-256 over a subject's input paths and oids, its build command and outputs, and the device kind. Shape: hex[65]. */
-void plan_inputs_hash(const struct msg_subject *s, enum device_kind kind, char hex[65]);
+/** Compute SHA-256 over a side's input paths and oids, its build command and outputs, and the device kind. Shape: hex[65]. */
+void plan_inputs_hash(const struct msg_side *s, enum device_kind kind, char hex[65]);
 
 /*
  * ---- profiled ----
@@ -154,8 +154,8 @@ struct result {
 	char same_why[sizeof((struct msg_same *)0)->why]; /* of "comment": a phrase that names the files; else "" */
 	bool is_named; /* a benchmark whose rows are unknown: its only cell has the benchmark's name */
 
-	/* last message about each subject's build; build[i].role is ROLE_NONE without one */
-	struct msg_build build[PROTOCOL_SUBJECTS_MAX];
+	/* last message about each side's build; build[i].role is ROLE_NONE without one */
+	struct msg_build build[PROTOCOL_SIDES_MAX];
 
 	int n_checks, n_works, n_nodes, n_runs, n_cells, n_faults, n_notes, n_kernels;
 	struct msg_check *check; /* in order of arrival; a later one for the same role and cell replaces the earlier one */
@@ -198,8 +198,8 @@ enum { RESULT_NOTES_MAX = 64 };
 
 #define RESULT_BYTES_MAX (256u << 20)
 
-/** Return the index of a role among the job's subjects, -1 none. */
-int result_subject(const struct result *r, enum role role);
+/** Return the index of a role among the job's sides, -1 none. */
+int result_side(const struct result *r, enum role role);
 /** Return the check of (role, cell), NULL none. */
 const struct msg_check *result_check(const struct result *r, enum role role, int cell);
 /** Return the claims and observations of (role, cell), NULL none. */

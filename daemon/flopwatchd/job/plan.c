@@ -36,10 +36,9 @@ void plan_suite_paths(const char *name, char path[2][MANIFEST_TEXT_SIZE])
 	snprintf(path[1], MANIFEST_TEXT_SIZE, ".flopwatch/suites/%s.yaml", name);
 }
 
-int plan_subject(
-	struct plan *p, int i, enum role role, const struct gitread_commit *c, const struct manifest *m, struct fw_err *err)
+int plan_side(struct plan *p, int i, enum role role, const struct gitread_commit *c, const struct manifest *m, struct fw_err *err)
 {
-	struct msg_subject *s = &p->request.subject[i];
+	struct msg_side *s = &p->request.side[i];
 	memset(s, 0, sizeof *s);
 	s->role = role;
 	snprintf(s->commit, sizeof s->commit, "%s", c->commit.sha);
@@ -64,8 +63,8 @@ int plan_subject(
 	}
 	s->n_inputs = m->n_inputs;
 	s->build = m->build;
-	if (p->request.n_subjects <= i)
-		p->request.n_subjects = i + 1;
+	if (p->request.n_sides <= i)
+		p->request.n_sides = i + 1;
 	return 0;
 }
 
@@ -180,7 +179,7 @@ int plan_suite(struct plan *p, const struct config *config, const char *repo, co
 
 bool plan_is_benchmark(const struct plan *p)
 {
-	return p->request.subject[0].run.name[0] != 0;
+	return p->request.side[0].run.name[0] != 0;
 }
 
 /* Write the settings that the base defines for both sides; they are stored as the suite. */
@@ -197,12 +196,12 @@ static void write_settings(const struct benchmark *b, struct buf *out)
 
 int plan_run(struct plan *p, int i, const struct manifest *own, struct fw_err *err)
 {
-	const struct benchmark *base = &p->request.subject[0].run, *found = manifest_benchmark(own, base->name);
-	struct benchmark *run = &p->request.subject[i].run;
+	const struct benchmark *base = &p->request.side[0].run, *found = manifest_benchmark(own, base->name);
+	struct benchmark *run = &p->request.side[i].run;
 
 	if (!found)
-		return err_set(err, ERR_INVALID, "commit %.12s: .flopwatch.yaml names no benchmark %s",
-			p->request.subject[i].commit, base->name);
+		return err_set(err, ERR_INVALID, "commit %.12s: .flopwatch.yaml names no benchmark %s", p->request.side[i].commit,
+			base->name);
 	*run = *found;
 	run->threshold_pct = base->threshold_pct;
 	run->costs = base->costs;
@@ -218,7 +217,7 @@ int plan_run(struct plan *p, int i, const struct manifest *own, struct fw_err *e
 /* Fill rule and limits from the base's benchmark, whose settings are the suite. */
 static void read_settings(struct plan *p, const struct config *config)
 {
-	const struct benchmark *base = &p->request.subject[0].run;
+	const struct benchmark *base = &p->request.side[0].run;
 	hash_hex(p->suite_text.data, p->suite_text.len, p->suite_sha);
 	p->costs = base->costs;
 	set_limits(p, config, base->budget_s);
@@ -228,17 +227,17 @@ static void read_settings(struct plan *p, const struct config *config)
 void plan_benchmark(struct plan *p, const struct config *config, const char *repo, const struct benchmark *base,
 	const struct manifest *target)
 {
-	p->request.subject[0].run = *base;
+	p->request.side[0].run = *base;
 	p->dropped = plan_run(p, 1, target, NULL) != 0;
 	buf_clear(&p->suite_text);
 	write_settings(base, &p->suite_text);
 	snprintf(p->suite_name, sizeof p->suite_name, "%s", base->name);
-	snprintf(p->suite_origin, sizeof p->suite_origin, "%s@%s", repo, p->request.subject[0].commit);
+	snprintf(p->suite_origin, sizeof p->suite_origin, "%s@%s", repo, p->request.side[0].commit);
 	read_settings(p, config);
 }
 
 /* With `untrusted` false, equal inputs of a fork and a branch have equal hashes. */
-static void hash_inputs(const struct msg_subject *s, enum device_kind kind, bool untrusted, char hex[65])
+static void hash_inputs(const struct msg_side *s, enum device_kind kind, bool untrusted, char hex[65])
 {
 	struct hash_state h;
 	hash_begin(&h);
@@ -273,7 +272,7 @@ static void hash_inputs(const struct msg_subject *s, enum device_kind kind, bool
 	hash_end(&h, hex);
 }
 
-void plan_inputs_hash(const struct msg_subject *s, enum device_kind kind, char hex[65])
+void plan_inputs_hash(const struct msg_side *s, enum device_kind kind, char hex[65])
 {
 	hash_inputs(s, kind, s->untrusted, hex);
 }
@@ -288,18 +287,18 @@ enum jobkind plan_kind(const struct store_job *job, const char *base_sha, const 
 
 bool plan_is_named(const struct plan *p)
 {
-	const struct msg_subject *base = &p->request.subject[0], *target = &p->request.subject[1];
+	const struct msg_side *base = &p->request.side[0], *target = &p->request.side[1];
 	return base->provider[0] || target->provider[0] || base->config[0] || target->config[0];
 }
 
 void plan_compare(struct plan *p)
 {
 	char base[65], target[65];
-	hash_inputs(&p->request.subject[0], DEVICE_ANY, false, base);
-	hash_inputs(&p->request.subject[1], DEVICE_ANY, false, target);
+	hash_inputs(&p->request.side[0], DEVICE_ANY, false, base);
+	hash_inputs(&p->request.side[1], DEVICE_ANY, false, target);
 	bool is_named = plan_is_named(p); /* a named provider may not exist */
-	bool has_tools = !toolchain_override_is_none(&p->request.subject[0].tools) ||
-			 !toolchain_override_is_none(&p->request.subject[1].tools);
+	bool has_tools =
+		!toolchain_override_is_none(&p->request.side[0].tools) || !toolchain_override_is_none(&p->request.side[1].tools);
 	p->identical = strcmp(base, target) == 0 && !is_named && !has_tools && !jobkind_is_itself(p->request.kind);
 }
 
@@ -315,18 +314,18 @@ static bool is_installed(const char *suite_origin)
 
 int plan_store(struct db *db, int64_t job, const struct plan *p, struct fw_err *err)
 {
-	struct buf subjects, text;
-	struct store_plan stored = { .subjects = &subjects, .suite_text = &text };
-	buf_init(&subjects, PROTOCOL_LINE_MAX);
+	struct buf sides, text;
+	struct store_plan stored = { .sides = &sides, .suite_text = &text };
+	buf_init(&sides, PROTOCOL_LINE_MAX);
 	buf_init(&text, SUITE_BYTES_MAX);
-	protocol_write_subjects(&subjects, &p->request);
+	protocol_write_sides(&sides, &p->request);
 	if (!is_installed(p->suite_origin))
 		buf_append(&text, p->suite_text.data, p->suite_text.len);
 	snprintf(stored.suite_origin, sizeof stored.suite_origin, "%s", p->suite_origin);
 	snprintf(stored.provider_position, sizeof stored.provider_position, "%s", p->provider_position);
-	int result = subjects.failed || text.failed ? err_set(err, ERR_FULL, "the plan of J%lld is too large", (long long)job)
-						    : store_plan_put(db, job, &stored, err);
-	buf_fini(&subjects);
+	int result = sides.failed || text.failed ? err_set(err, ERR_FULL, "the plan of J%lld is too large", (long long)job)
+						 : store_plan_put(db, job, &stored, err);
+	buf_fini(&sides);
 	buf_fini(&text);
 	return result;
 }
@@ -334,14 +333,14 @@ int plan_store(struct db *db, int64_t job, const struct plan *p, struct fw_err *
 /* Read the fields of the row; the others follow from them. */
 static int read_row(struct db *db, const struct store_job *job, struct plan *p, struct fw_err *err)
 {
-	struct buf subjects;
-	struct store_plan stored = { .subjects = &subjects, .suite_text = &p->suite_text };
-	buf_init(&subjects, PROTOCOL_LINE_MAX);
+	struct buf sides;
+	struct store_plan stored = { .sides = &sides, .suite_text = &p->suite_text };
+	buf_init(&sides, PROTOCOL_LINE_MAX);
 	buf_clear(&p->suite_text);
 	int result = store_plan_get(db, job->id, &stored, err);
-	if (result == 0 && protocol_parse_subjects(subjects.data, subjects.len, &p->request, err) != 0)
+	if (result == 0 && protocol_parse_sides(sides.data, sides.len, &p->request, err) != 0)
 		result = err_context(err, "no worker could read this job");
-	buf_fini(&subjects);
+	buf_fini(&sides);
 	snprintf(p->suite_origin, sizeof p->suite_origin, "%s", stored.suite_origin);
 	snprintf(p->provider_position, sizeof p->provider_position, "%s", stored.provider_position);
 	return result;

@@ -19,7 +19,7 @@ void result_free(struct result *r)
 {
 	if (!r)
 		return;
-	for (int i = 0; i < PROTOCOL_SUBJECTS_MAX; i++)
+	for (int i = 0; i < PROTOCOL_SIDES_MAX; i++)
 		buf_fini(&r->build[i].log);
 	for (int i = 0; i < r->n_runs; i++)
 		free(r->process_run[i]);
@@ -46,10 +46,10 @@ void result_free(struct result *r)
 	free(r);
 }
 
-int result_subject(const struct result *r, enum role role)
+int result_side(const struct result *r, enum role role)
 {
-	for (int i = 0; i < r->plan.request.n_subjects; i++)
-		if (r->plan.request.subject[i].role == role)
+	for (int i = 0; i < r->plan.request.n_sides; i++)
+		if (r->plan.request.side[i].role == role)
 			return i;
 	return -1;
 }
@@ -122,7 +122,7 @@ static int check_cell(const struct result *r, int cell, bool none_allowed, const
 
 static int check_role(const struct result *r, enum role role, const char *what, struct fw_err *err)
 {
-	if (result_subject(r, role) >= 0)
+	if (result_side(r, role) >= 0)
 		return 0;
 	return err_set(err, ERR_PROTOCOL, "%s names the role `%s`, which the job does not have", what, role_name(role));
 }
@@ -139,7 +139,7 @@ static int add_build(struct result *r, struct msg_build *b, struct fw_err *err)
 {
 	if (check_role(r, b->role, "build", err) != 0)
 		return -1;
-	struct msg_build *mine = &r->build[result_subject(r, b->role)];
+	struct msg_build *mine = &r->build[result_side(r, b->role)];
 	if (r->bytes + b->log.len > RESULT_BYTES_MAX)
 		return err_set(err, ERR_FULL, "the worker sent more than %u MiB of results", RESULT_BYTES_MAX >> 20);
 	r->bytes += b->log.len;
@@ -224,7 +224,7 @@ static int add_run(struct result *r, struct msg *m, struct fw_err *err)
 static size_t cell_bytes(const struct msg_cell *c)
 {
 	size_t arrays = 0;
-	for (int s = 0; s < c->n_subjects; s++)
+	for (int s = 0; s < c->n_sides; s++)
 		arrays += 1u + (c->mhz[s] != NULL) + (c->host_us[s] != NULL);
 	return sizeof *c + arrays * (size_t)c->n * sizeof(float);
 }
@@ -236,7 +236,7 @@ static int add_cell(struct result *r, struct msg *m, struct fw_err *err)
 		return -1;
 	if (!find_run(r, c->process_run))
 		return err_set(err, ERR_PROTOCOL, "cell names run %d, which has not begun", c->process_run);
-	for (int s = 0; s < c->n_subjects; s++)
+	for (int s = 0; s < c->n_sides; s++)
 		if (check_role(r, c->role[s], "cell", err) != 0)
 			return -1;
 	for (int i = r->n_cells - 1; i >= 0; i--) {
@@ -260,8 +260,8 @@ static int add_cell(struct result *r, struct msg *m, struct fw_err *err)
 
 static int add_fault(struct result *r, const struct msg_fault *f, struct fw_err *err)
 {
-	bool is_subject = result_subject(r, f->role) >= 0;
-	if (!is_subject && f->role != ROLE_WORKER && f->role != ROLE_DEVICE)
+	bool is_side = result_side(r, f->role) >= 0;
+	if (!is_side && f->role != ROLE_WORKER && f->role != ROLE_DEVICE)
 		return check_role(r, f->role, "fault", err);
 	if (check_cell(r, f->cell, true, "fault", err) != 0)
 		return -1;
@@ -278,7 +278,7 @@ static int add_found(struct result *r, const struct msg_found *f, struct fw_err 
 		return err_set(err, ERR_PROTOCOL, "found names cells for a job that has cells already");
 	struct cell *cells = mem_alloc_zero((size_t)f->n + 1, sizeof *cells);
 	for (int i = 0; i < f->n; i++)
-		benchmark_cell(&request->subject[0].run, f->cell[i].key, f->cell[i].flops, &cells[i]);
+		benchmark_cell(&request->side[0].run, f->cell[i].key, f->cell[i].flops, &cells[i]);
 	free(request->cell);
 	request->cell = cells;
 	request->n_cells = f->n;
@@ -291,7 +291,7 @@ int result_name_cell(struct result *r, struct fw_err *err)
 	struct msg_found one = { .n = 1 };
 	if (!plan_is_benchmark(&r->plan) || r->plan.request.n_cells > 0)
 		return 0;
-	snprintf(one.cell[0].key, sizeof one.cell[0].key, "%s", r->plan.request.subject[0].run.name);
+	snprintf(one.cell[0].key, sizeof one.cell[0].key, "%s", r->plan.request.side[0].run.name);
 	r->is_named = true;
 	return add_found(r, &one, err);
 }
@@ -305,8 +305,8 @@ bool result_rows_unknown(const struct result *r)
 
 bool result_names_provider(const struct result *r)
 {
-	for (int i = 0; i < r->plan.request.n_subjects; i++)
-		if (r->plan.request.subject[i].provider[0])
+	for (int i = 0; i < r->plan.request.n_sides; i++)
+		if (r->plan.request.side[i].provider[0])
 			return true;
 	return false;
 }
@@ -400,7 +400,7 @@ int result_add(struct result *r, struct msg *m, struct fw_err *err)
 
 void result_end(struct result *r)
 {
-	int base = result_subject(r, ROLE_BASE), target = result_subject(r, ROLE_TARGET);
+	int base = result_side(r, ROLE_BASE), target = result_side(r, ROLE_TARGET);
 	(void)result_name_cell(r, NULL); /* without memory for one cell the judge fails next */
 	if (base < 0 || target < 0 || r->identical_by[0] || jobkind_is_itself(r->plan.request.kind))
 		return;

@@ -102,7 +102,7 @@ static int join_faults(struct result *whole, struct result *part, const int *cel
 /* Each partition requested the same builds; if they differ, the failed one counts. */
 static int join_builds(struct result *whole, struct result *part, struct fw_err *err)
 {
-	for (int i = 0; i < part->plan.request.n_subjects; i++) {
+	for (int i = 0; i < part->plan.request.n_sides; i++) {
 		struct msg m = { .t = MSG_BUILD, .u.build = part->build[i] };
 		if (part->build[i].role == ROLE_NONE ||
 			(whole->build[i].role != ROLE_NONE && strcmp(part->build[i].state, "failed") != 0))

@@ -170,10 +170,10 @@ bool refusal_of_result(const struct result *r, const struct store_job *job, char
 /* ---- sources: Names of a job's sources, which identify a cached build if builds run in separate allocations. ---- */
 
 /**
- * Name subject `i` of a plan. Returns false if a cache cannot store it: a benchmark, or a module built before. Shape: hex[65].
+ * Name side `i` of a plan. Returns false if a cache cannot store it: a benchmark, or a module built before. Shape: hex[65].
  */
 bool sources_name(const struct plan *p, int i, char hex[STORE_SOURCE_SIZE]);
-/** Store the names of all subjects as the job's sources. Err: the database. */
+/** Store the names of all sides as the job's sources. Err: the database. */
 int sources_put(struct db *db, int64_t job, const struct plan *p, struct fw_err *err);
 /**
  * Write the toolchain of a worker's builds, from its hello; workers with different toolchains share no build. Shape:

@@ -188,10 +188,10 @@ bool refusal_of_result(const struct result *r, const struct store_job *job, char
 {
 	const struct msg_check *check = find_unknown_provider(r);
 	if (check) {
-		int subject = result_subject(r, check->role);
+		int side = result_side(r, check->role);
 		bool is_base = check->role == ROLE_BASE;
 		snprintf(why, REFUSAL_SIZE, "%.400s%s %.12s: %.500s", is_base ? r->plan.provider_position : "",
-			role_name(check->role), r->plan.request.subject[subject].commit, check->detail);
+			role_name(check->role), r->plan.request.side[side].commit, check->detail);
 		return true;
 	}
 	if (!lacks_rows(r, job))

@@ -133,7 +133,7 @@ static void limit_cells(struct plan *p, const struct store_job *job)
 	p->request.n_cells = kept;
 }
 
-/* Apply a job's options to a plan with kind, subjects and cells. A profile is limited to EVIDENCE_CELLS_MAX cells. */
+/* Apply a job's options to a plan with kind, sides and cells. A profile is limited to EVIDENCE_CELLS_MAX cells. */
 static void set_measurement_options(struct plan *p, const struct store_job *job, bool is_benchmark)
 {
 	if (job->quick) { /* one run without a verdict is enough */
@@ -153,8 +153,8 @@ static void set_measurement_options(struct plan *p, const struct store_job *job,
 		p->request.rule.confirm = false;
 	for (int i = 0; i < p->request.n_cells && job->threshold_pct > 0; i++)
 		p->request.cell[i].threshold_pct = job->threshold_pct;
-	for (int i = 0; is_benchmark && i < p->request.n_subjects && job->threshold_pct > 0; i++)
-		p->request.subject[i].run.threshold_pct = job->threshold_pct;
+	for (int i = 0; is_benchmark && i < p->request.n_sides && job->threshold_pct > 0; i++)
+		p->request.side[i].run.threshold_pct = job->threshold_pct;
 }
 
 /* ---- suites_requested ---- */
@@ -666,7 +666,7 @@ static void query_range(struct resolve *r)
 {
 	struct fw_err err = { 0 };
 	const struct plan *p = &r->answer.plan;
-	const char *base = p->request.subject[0].commit, *target = p->request.subject[1].commit;
+	const char *base = p->request.side[0].commit, *target = p->request.side[1].commit;
 	char count[16];
 	snprintf(count, sizeof count, "%d", RESOLVE_RANGE_MAX);
 	bool is_requested = r->job.branch[0] && p->request.kind == JOBKIND_COMPARE && strcmp(base, target) != 0;
@@ -698,7 +698,7 @@ static void finish_plan(struct resolve *r)
 {
 	struct fw_err err = { 0 };
 	const struct plan *p = &r->answer.plan;
-	const char *base = p->request.subject[0].commit, *target = p->request.subject[1].commit;
+	const char *base = p->request.side[0].commit, *target = p->request.side[1].commit;
 	char count[16];
 	snprintf(count, sizeof count, "%d", RESOLVE_FILES_MAX);
 	bool is_needed =
@@ -744,11 +744,11 @@ static void on_reference_tree(void *arg, const struct buf *out, const struct fw_
 		got = read_tree(r, &r->reference, out, on_reference_tree, &err);
 	if (got == 0)
 		return;
-	if (got < 0 || plan_subject(&a->plan, 2, ROLE_REFERENCE, r->reference.commit, &r->reference.manifest, &err) != 0 ||
+	if (got < 0 || plan_side(&a->plan, 2, ROLE_REFERENCE, r->reference.commit, &r->reference.manifest, &err) != 0 ||
 		(plan_is_benchmark(&a->plan) ? plan_run(&a->plan, 2, &r->reference.manifest, &err)
 					     : refusal_of_build(r->repo, &r->reference.manifest, r->reference.commit->commit.sha,
 						       a->suite[0], &err)) != 0) {
-		a->plan.request.n_subjects = 2;
+		a->plan.request.n_sides = 2;
 		snprintf(a->note, sizeof a->note, "not measured against the reference commit: %.400s", err.text);
 	}
 	finish(r);
@@ -811,26 +811,25 @@ static void make_plan(struct resolve *r)
 	a->peers = r->base.manifest.peers;
 	copy_suites(r, &r->base, &a->before);
 	copy_suites(r, &r->target, &a->after);
-	if (plan_subject(p, 1, ROLE_TARGET, r->target.commit, &r->target.manifest, &err) != 0 ||
-		plan_subject(p, 0, ROLE_BASE, r->base.commit, &r->base.manifest, &err) != 0) {
+	if (plan_side(p, 1, ROLE_TARGET, r->target.commit, &r->target.manifest, &err) != 0 ||
+		plan_side(p, 0, ROLE_BASE, r->base.commit, &r->base.manifest, &err) != 0) {
 		end_for_error(r, &err);
 		return;
 	}
-	p->request.subject[1].untrusted = r->is_fork;
+	p->request.side[1].untrusted = r->is_fork;
 	if (a->n_suites == 0) {
 		end_job(r, JOBSTATE_FAILED, "neither the configuration nor .flopwatch.yaml of the base names a suite");
 		return;
 	}
 	const struct benchmark *benchmark = manifest_benchmark(&r->base.manifest, a->suite[0]);
 
-	refusal_peer_position(
-		r->repo, &r->base.manifest, p->request.subject[0].commit, r->job.base_provider, p->provider_position);
-	snprintf(p->request.subject[0].provider, sizeof p->request.subject[0].provider, "%s", r->job.base_provider);
-	snprintf(p->request.subject[1].provider, sizeof p->request.subject[1].provider, "%s", r->job.target_provider);
-	snprintf(p->request.subject[0].config, sizeof p->request.subject[0].config, "%s", r->job.base_config);
-	snprintf(p->request.subject[1].config, sizeof p->request.subject[1].config, "%s", r->job.target_config);
-	p->request.subject[0].tools = r->job.base_tools;
-	p->request.subject[1].tools = r->job.target_tools;
+	refusal_peer_position(r->repo, &r->base.manifest, p->request.side[0].commit, r->job.base_provider, p->provider_position);
+	snprintf(p->request.side[0].provider, sizeof p->request.side[0].provider, "%s", r->job.base_provider);
+	snprintf(p->request.side[1].provider, sizeof p->request.side[1].provider, "%s", r->job.target_provider);
+	snprintf(p->request.side[0].config, sizeof p->request.side[0].config, "%s", r->job.base_config);
+	snprintf(p->request.side[1].config, sizeof p->request.side[1].config, "%s", r->job.target_config);
+	p->request.side[0].tools = r->job.base_tools;
+	p->request.side[1].tools = r->job.target_tools;
 	if (benchmark && (r->job.base_provider[0] || r->job.target_provider[0])) {
 		end_job(r, JOBSTATE_FAILED, "a benchmark has no providers; only modules have");
 		return;
@@ -920,7 +919,7 @@ static void on_base_tree(void *arg, const struct buf *out, const struct fw_err *
 		return;
 	if (got > 0) { /* check its inputs now, while the base can still be replaced */
 		struct plan *p = &r->answer.plan;
-		if (plan_subject(p, 0, ROLE_BASE, r->base.commit, &r->base.manifest, &err) == 0) {
+		if (plan_side(p, 0, ROLE_BASE, r->base.commit, &r->base.manifest, &err) == 0) {
 			if (r->is_fork)
 				query_fork(r);
 			else
@@ -1038,7 +1037,7 @@ static void on_target_tree(void *arg, const struct buf *out, const struct fw_err
 		end_job(r, JOBSTATE_CANCELLED, "skipped by [skip flopwatch] in the commit message");
 		return;
 	}
-	if (got < 0 || plan_subject(&r->answer.plan, 1, ROLE_TARGET, r->target.commit, &r->target.manifest, &err) != 0) {
+	if (got < 0 || plan_side(&r->answer.plan, 1, ROLE_TARGET, r->target.commit, &r->target.manifest, &err) != 0) {
 		end_for_error(r, &err);
 		return;
 	}
@@ -1130,7 +1129,7 @@ static void on_start(void *arg)
 /* The inputs of the reference commit are probably those of the target. */
 static void guess_reference_manifest(struct resolve *r)
 {
-	const struct msg_subject *target = &r->answer.plan.request.subject[1];
+	const struct msg_side *target = &r->answer.plan.request.side[1];
 	struct manifest *m = &r->target.manifest;
 	manifest_default(m);
 	m->n_inputs = target->n_inputs;
@@ -1168,13 +1167,13 @@ static void on_start_for_device(void *arg)
 		return;
 	}
 	set_measurement_options(p, &r->job, plan_is_benchmark(p));
-	if (p->request.subject[1].untrusted && !limit_fork(r, &p->request))
+	if (p->request.side[1].untrusted && !limit_fork(r, &p->request))
 		return;
 	if (calibrate_plan(r->db, p, r->job.repo, r->job.device, clock_utc_ms(), &err) != 0 || choose_reference(r, &err) != 0) {
 		end_for_error(r, &err);
 		return;
 	}
-	const char *reference = p->reference, *base = p->request.subject[0].commit, *target = p->request.subject[1].commit;
+	const char *reference = p->reference, *base = p->request.side[0].commit, *target = p->request.side[1].commit;
 	if (!reference[0] || !strcmp(reference, base) || !strcmp(reference, target)) {
 		finish(r);
 		return;

@@ -4,7 +4,7 @@
 
 bool sources_name(const struct plan *p, int i, char hex[STORE_SOURCE_SIZE])
 {
-	const struct msg_subject *s = &p->request.subject[i];
+	const struct msg_side *s = &p->request.side[i];
 	struct hash_state h;
 	char inputs[65];
 	if (s->run.name[0] || s->tools.module[0])
@@ -21,9 +21,9 @@ bool sources_name(const struct plan *p, int i, char hex[STORE_SOURCE_SIZE])
 
 int sources_put(struct db *db, int64_t job, const struct plan *p, struct fw_err *err)
 {
-	char source[PROTOCOL_SUBJECTS_MAX][STORE_SOURCE_SIZE];
+	char source[PROTOCOL_SIDES_MAX][STORE_SOURCE_SIZE];
 	int n = 0;
-	for (int i = 0; i < p->request.n_subjects; i++)
+	for (int i = 0; i < p->request.n_sides; i++)
 		n += sources_name(p, i, source[n]);
 	return store_cached_build_plan(db, job, (const char(*)[STORE_SOURCE_SIZE])source, n, err);
 }

@@ -30,22 +30,22 @@ static int put_environment(struct db *db, const struct result *r, int64_t now_ms
 
 static int put_build(struct db *db, const struct result *r, enum role role, int64_t now_ms, int64_t *id, struct fw_err *err)
 {
-	int subject = result_subject(r, role);
-	const struct msg_build *b = subject >= 0 ? &r->build[subject] : NULL;
+	int side = result_side(r, role);
+	const struct msg_build *b = side >= 0 ? &r->build[side] : NULL;
 	char inputs[65];
 	*id = 0;
 	if (!b || b->role == ROLE_NONE || strcmp(b->state, "start") == 0)
 		return 0;
 	/* `sim` runs modules built for the CPU */
 	enum device_kind kind = r->device.kind == DEVICE_CUDA ? DEVICE_CUDA : DEVICE_CPU;
-	plan_inputs_hash(&r->plan.request.subject[subject], kind, inputs);
+	plan_inputs_hash(&r->plan.request.side[side], kind, inputs);
 	return store_build_put(db, inputs, kind, b, now_ms, id, err);
 }
 
 static const char *get_commit(const struct result *r, enum role role)
 {
-	int subject = result_subject(r, role);
-	return subject >= 0 ? r->plan.request.subject[subject].commit : "";
+	int side = result_side(r, role);
+	return side >= 0 ? r->plan.request.side[side].commit : "";
 }
 
 static int put_comparison(struct db *db, const struct result *r, const struct store_job *job, int64_t now_ms,

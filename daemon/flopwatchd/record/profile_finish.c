@@ -11,8 +11,8 @@ enum { LOG_MAX = 1 << 20 };
 /* Returns 1, 0 that side's log is unknown, -1. */
 static int read_log(struct db *db, const struct result *r, enum role role, struct buf *log, struct fw_err *err)
 {
-	int subject = result_subject(r, role);
-	const struct msg_build *b = subject >= 0 ? &r->build[subject] : NULL;
+	int side = result_side(r, role);
+	const struct msg_build *b = side >= 0 ? &r->build[side] : NULL;
 	enum device_kind kind = r->device.kind == DEVICE_CUDA ? DEVICE_CUDA : DEVICE_CPU;
 	char inputs[65];
 	if (!b || b->role == ROLE_NONE || !b->module_sha256[0])
@@ -21,7 +21,7 @@ static int read_log(struct db *db, const struct result *r, enum role role, struc
 		buf_append(log, b->log.data, b->log.len);
 		return log->failed ? err_set(err, ERR_FULL, "a build's log does not fit") : 1;
 	}
-	plan_inputs_hash(&r->plan.request.subject[subject], kind, inputs);
+	plan_inputs_hash(&r->plan.request.side[side], kind, inputs);
 	return store_build_log(db, inputs, kind, b, log, err);
 }
 
@@ -101,9 +101,9 @@ enum { WHY_SIZE = 700 };
 
 static const char *describe_failed_build(const struct result *r, char text[WHY_SIZE])
 {
-	for (int i = 0; i < r->plan.request.n_subjects; i++)
+	for (int i = 0; i < r->plan.request.n_sides; i++)
 		if (strcmp(r->build[i].state, "failed") == 0) {
-			snprintf(text, WHY_SIZE, "the build of %s failed: %.255s", role_name(r->plan.request.subject[i].role),
+			snprintf(text, WHY_SIZE, "the build of %s failed: %.255s", role_name(r->plan.request.side[i].role),
 				r->build[i].detail);
 			return text;
 		}

@@ -178,11 +178,11 @@ static int store_commits(struct queue *q, const struct store_job *job, const str
 	if (a->n_line && store_line_put(q->txn.db, job->repo, (const char(*)[65])a->line, a->n_line,
 				 a->n_line > GITREAD_PARENTS_MAX, err) != 0)
 		return -1;
-	if (a->n_range && store_range_put(q->txn.db, job->repo, a->plan.request.subject[0].commit,
-				  a->plan.request.subject[1].commit, (const char(*)[65])a->range, a->n_range, err) != 0)
+	if (a->n_range && store_range_put(q->txn.db, job->repo, a->plan.request.side[0].commit, a->plan.request.side[1].commit,
+				  (const char(*)[65])a->range, a->n_range, err) != 0)
 		return -1;
-	if (a->files_json[0] && store_changed_files_put(q->txn.db, job->repo, a->plan.request.subject[0].commit,
-					a->plan.request.subject[1].commit, a->files_json, a->n_files, err) != 0)
+	if (a->files_json[0] && store_changed_files_put(q->txn.db, job->repo, a->plan.request.side[0].commit,
+					a->plan.request.side[1].commit, a->files_json, a->n_files, err) != 0)
 		return -1;
 	return a->base.sha[0] ? store_commit_put(q->txn.db, job->repo, &a->base, err) : 0;
 }
@@ -229,7 +229,7 @@ static int write_plan(struct queue *q, const struct store_job *job, bool is_name
 {
 	const struct plan *p = &a->plan;
 	enum jobkind kind = is_named ? job->kind : p->request.kind;
-	if (store_job_resolve(q->txn.db, job->id, p->request.subject[0].commit, p->base_how, kind, a->suite[0], err) != 0)
+	if (store_job_resolve(q->txn.db, job->id, p->request.side[0].commit, p->base_how, kind, a->suite[0], err) != 0)
 		return -1;
 	if (!plan_needs_worker(p))
 		return 0;
@@ -241,7 +241,7 @@ static int write_resolved(struct queue *q, const struct store_job *job, struct r
 	struct plan *p = &a->plan;
 	char line[512];
 	int superseded;
-	const char *base = p->request.subject[0].commit;
+	const char *base = p->request.side[0].commit;
 	bool is_named = job->base_sha[0] && job->base_how[0] && job->suite[0];
 	if (write_plan(q, job, is_named, a, err) != 0)
 		return -1;
@@ -251,7 +251,7 @@ static int write_resolved(struct queue *q, const struct store_job *job, struct r
 		(!strcmp(job->origin, "push") && store_job_supersede(q->txn.db, job->id, now, &superseded, err) != 0) ||
 		update_forge(q, job, a->suite[0], now, err) != 0)
 		return -1;
-	const char *by = p->request.subject[0].provider;
+	const char *by = p->request.side[0].provider;
 	snprintf(line, sizeof line, "base %.12s (%s)%s%s, suite %s from %.200s", base, p->base_how, by[0] ? " by " : "", by,
 		a->suite[0], p->suite_origin);
 	if (store_job_log(q->txn.db, job->id, now, line, err) != 0)

@@ -68,7 +68,7 @@ void progress_begin(struct progress *c, const struct msg_job *request)
 	c->key = mem_alloc_zero((size_t)request->n_cells, sizeof *c->key);
 	c->n_cells = request->n_cells;
 	c->n_checked = 0;
-	c->n_subjects = request->n_subjects;
+	c->n_sides = request->n_sides;
 	c->budget_s = request->limits.budget_s;
 	for (int i = 0; i < c->n_cells; i++)
 		snprintf(c->key[i], sizeof c->key[i], "%s", request->cell[i].key);
@@ -212,7 +212,7 @@ static void write_progress(const struct progress *c, struct jsonw *j)
 {
 	jsonw_format(j, "{ run=%d set=%d cell=%s role=%s step?=%s checked=%d checks=%ld cells=%d open=%d budget_s=%g note?=%s }",
 		c->process_run, c->set, c->cell >= 0 ? cell_key(c, c->cell) : NULL,
-		c->role != ROLE_NONE ? role_name(c->role) : NULL, c->step, c->n_checked, (int64_t)c->n_cells * c->n_subjects,
+		c->role != ROLE_NONE ? role_name(c->role) : NULL, c->step, c->n_checked, (int64_t)c->n_cells * c->n_sides,
 		c->n_cells, c->n_open, c->budget_s > 0 ? c->budget_s : NAN, c->note);
 }
 

@@ -375,9 +375,9 @@ bool session_stay(struct session *s)
 static bool is_job_tree(const struct session *s, const char *oid)
 {
 	const struct msg_job *request = &s->result->plan.request;
-	for (int i = 0; i < request->n_subjects; i++)
-		for (int k = 0; k < request->subject[i].n_inputs; k++)
-			if (!strcmp(request->subject[i].input[k].oid, oid))
+	for (int i = 0; i < request->n_sides; i++)
+		for (int k = 0; k < request->side[i].n_inputs; k++)
+			if (!strcmp(request->side[i].input[k].oid, oid))
 				return true;
 	return false;
 }

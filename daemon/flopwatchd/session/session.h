@@ -233,7 +233,7 @@ struct progress {
 	struct loop *loop;
 	struct txn *txn;
 	struct store_job job; /* id 0: none */
-	int n_cells, n_subjects;
+	int n_cells, n_sides;
 	char (*key)[CASE_KEY_SIZE];            /* key[n_cells] */
 	int n_checked, process_run, set, cell; /* cell -1: none */
 	int n_open;                            /* cells of the run; the others are decided */
@@ -411,7 +411,7 @@ struct slot {
 	struct {
 		enum role role;
 		char name[STORE_SOURCE_SIZE];
-	} source[PROTOCOL_SUBJECTS_MAX];
+	} source[PROTOCOL_SIDES_MAX];
 	struct split_group *split_group; /* led or helped by this slot; NULL none */
 
 	enum pending_write pending_write;

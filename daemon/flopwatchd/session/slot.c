@@ -319,7 +319,7 @@ static void send_job(struct slot *s, const struct msg_hello *hello)
 	concurrent_find(s, request_for);
 	request_for->seed = get_seed(d, s->job.id);
 	/* A worker that never starts to measure may take as long as its builds may, and no longer. */
-	int64_t limit_ms = s->host->config->job_timeout_ms + (int64_t)(s->host->config->build_s * 1e3) * request_for->n_subjects;
+	int64_t limit_ms = s->host->config->job_timeout_ms + (int64_t)(s->host->config->build_s * 1e3) * request_for->n_sides;
 	if (!split_group_is_helper(s))
 		progress_begin(&s->progress, request_for);
 	slot_note_sources(s);

@@ -44,8 +44,8 @@ void slot_clear_builds(struct slot *s)
 /* True if a side did not build; the other sides may still be measured. */
 static bool has_failed(const struct result *r)
 {
-	for (int i = 0; i < r->plan.request.n_subjects; i++) {
-		enum role role = r->plan.request.subject[i].role;
+	for (int i = 0; i < r->plan.request.n_sides; i++) {
+		enum role role = r->plan.request.side[i].role;
 		if ((role == ROLE_BASE || role == ROLE_TARGET) && !r->build[i].module_sha256[0])
 			return true;
 	}
@@ -72,10 +72,10 @@ int slot_write_cached(struct slot *s, int64_t now_ms, struct fw_err *err)
 {
 	struct db *db = s->host->txn->db;
 	const struct plan *p = &s->result->plan;
-	char made_by[STORE_MADE_BY_SIZE], source[PROTOCOL_SUBJECTS_MAX][STORE_SOURCE_SIZE];
+	char made_by[STORE_MADE_BY_SIZE], source[PROTOCOL_SIDES_MAX][STORE_SOURCE_SIZE];
 	int n = 0, result = 0;
 	sources_made_by(&s->hello, &s->hello.device[0], made_by);
-	for (int i = 0; i < p->request.n_subjects && result == 0; i++) {
+	for (int i = 0; i < p->request.n_sides && result == 0; i++) {
 		/* a peer or reference commit that does not build must not cause endless builds of the job */
 		if (!s->result->build[i].module_sha256[0] || !sources_name(p, i, source[n]))
 			continue;
@@ -113,11 +113,11 @@ static int write_missing(struct slot *s, enum role side, const char *source, con
 void slot_note_sources(struct slot *s)
 {
 	s->n_sources = 0;
-	if (s->plan.request.subject[0].tools.module[0]) /* a deliberate rebuild shows nothing about the cache */
+	if (s->plan.request.side[0].tools.module[0]) /* a deliberate rebuild shows nothing about the cache */
 		return;
-	for (int i = 0; s->worker->builds_separate && i < s->plan.request.n_subjects; i++)
+	for (int i = 0; s->worker->builds_separate && i < s->plan.request.n_sides; i++)
 		if (sources_name(&s->plan, i, s->source[s->n_sources].name))
-			s->source[s->n_sources++].role = s->plan.request.subject[i].role;
+			s->source[s->n_sources++].role = s->plan.request.side[i].role;
 }
 
 void slot_receive_build(struct slot *s, const struct msg_build *b)

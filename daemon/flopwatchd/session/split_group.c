@@ -189,7 +189,7 @@ static bool may_split(const struct slot *s)
 {
 	enum jobkind kind = s->job.kind;
 	return (kind == JOBKIND_COMPARE || kind == JOBKIND_BISECT) && !s->job.device_uuid[0] && !plan_is_benchmark(&s->plan) &&
-	       !s->plan.request.subject[1].untrusted && !config_worker_is_on_call(s->worker);
+	       !s->plan.request.side[1].untrusted && !config_worker_is_on_call(s->worker);
 }
 
 int split_group_could_help(struct slot *s, const struct slot *leader, struct msg_device *device, int64_t *id, struct fw_err *err)

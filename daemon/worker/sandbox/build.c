@@ -12,7 +12,7 @@
 enum { PATH_SIZE = 3 * BENCHMARK_TEXT_SIZE };
 
 /* Write the path of an item, relative to the side's folder. */
-static void path_of(const struct build_context *c, const struct msg_subject *s, const char *item, char out[PATH_SIZE])
+static void path_of(const struct build_context *c, const struct msg_side *s, const char *item, char out[PATH_SIZE])
 {
 	char name[BENCHMARK_TEXT_SIZE + 16];
 
@@ -95,8 +95,8 @@ static int move_one(const struct build_context *c, int from, int to, const char 
 	return !what;
 }
 
-static int keep_all(const struct build_context *c, const struct msg_subject *s, int from, int to, char *detail, size_t size,
-	struct fw_err *err)
+static int keep_all(
+	const struct build_context *c, const struct msg_side *s, int from, int to, char *detail, size_t size, struct fw_err *err)
 {
 	char path[PATH_SIZE];
 	int result = open_up(c, to, err) != 0 ? -1 : 1;
@@ -118,8 +118,8 @@ static int keep_all(const struct build_context *c, const struct msg_subject *s, 
  * Returns 1; 0 if an artifact is missing or is neither file nor folder, see `detail` (detail[size]); -1 on an error of the
  * worker.
  */
-static int keep_artifacts(const struct build_context *c, const struct msg_subject *s, const char *name, char *detail, size_t size,
-	struct fw_err *err)
+static int keep_artifacts(
+	const struct build_context *c, const struct msg_side *s, const char *name, char *detail, size_t size, struct fw_err *err)
 {
 	char reduced[160];
 	int from = openat(c->cache->fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC), to, result;
@@ -143,7 +143,7 @@ static int keep_artifacts(const struct build_context *c, const struct msg_subjec
  * Extend the hash of a side's folder by the program's command line and the format of its output: the identity of the side.
  * Shape: hex[HASH_HEX], in and out.
  */
-static void artifacts_name(const struct msg_subject *s, char hex[HASH_HEX])
+static void artifacts_name(const struct msg_side *s, char hex[HASH_HEX])
 {
 	struct hash_state h;
 
@@ -162,7 +162,7 @@ static void artifacts_name(const struct msg_subject *s, char hex[HASH_HEX])
 	hash_end(&h, hex);
 }
 
-bool build_runs_equally(const struct msg_subject *a, const struct msg_subject *b)
+bool build_runs_equally(const struct msg_side *a, const struct msg_side *b)
 {
 	char hex[2][HASH_HEX] = { "", "" };
 
@@ -248,9 +248,9 @@ struct run {
 
 void build_tools(struct build_context *c, const struct msg_job *job, const char *usual)
 {
-	for (int i = 0; i < job->n_subjects; i++) {
-		const struct toolchain_override *w = &job->subject[i].tools;
-		char *text = c->toolchain[job->subject[i].role];
+	for (int i = 0; i < job->n_sides; i++) {
+		const struct toolchain_override *w = &job->side[i].tools;
+		char *text = c->toolchain[job->side[i].role];
 
 		if (w->module[0]) {
 			snprintf(c->kept, sizeof c->kept, "%.64s", w->module);
@@ -262,7 +262,7 @@ void build_tools(struct build_context *c, const struct msg_job *job, const char 
 	}
 }
 
-static void key_of(const struct build_context *c, const struct msg_subject *s, const char *family, char key[HASH_HEX])
+static void key_of(const struct build_context *c, const struct msg_side *s, const char *family, char key[HASH_HEX])
 {
 	struct hash_state h;
 	int i;
@@ -294,12 +294,12 @@ static void key_of(const struct build_context *c, const struct msg_subject *s, c
 	hash_end(&h, key);
 }
 
-void build_key(const struct build_context *c, const struct msg_subject *s, char key[HASH_HEX])
+void build_key(const struct build_context *c, const struct msg_side *s, char key[HASH_HEX])
 {
 	key_of(c, s, c->family, key);
 }
 
-static void begin(const struct build_context *c, const struct msg_subject *s, struct msg_build *out)
+static void begin(const struct build_context *c, const struct msg_side *s, struct msg_build *out)
 {
 	memset(out, 0, sizeof *out);
 	out->role = s->role;
@@ -322,7 +322,7 @@ static int open_sealed(const struct build_context *c, const char *module)
 	return sealed;
 }
 
-int build_lookup(const struct build_context *c, const struct msg_subject *s, struct msg_build *out, int *module_fd)
+int build_lookup(const struct build_context *c, const struct msg_side *s, struct msg_build *out, int *module_fd)
 {
 	char key[HASH_HEX];
 	struct buf entry;
@@ -401,7 +401,7 @@ static int on_tick(void *arg, struct fw_err *err)
 	return 0;
 }
 
-static void command_text(const struct build_context *c, const struct msg_subject *s, char *out, size_t size)
+static void command_text(const struct build_context *c, const struct msg_side *s, char *out, size_t size)
 {
 	char word[MANIFEST_TEXT_SIZE + 16];
 	size_t used = 0;
@@ -453,8 +453,8 @@ static void shorten(const char *name, char shown[NAME_SHOWN + 1])
  * Run one program in the build's sandbox. Returns 1 if it succeeded; 0 if not, with `out` filled; -1 if the build is not at
  * fault.
  */
-static int run_in_sandbox(struct run *r, const struct msg_subject *s, const char *const *command, const char *name,
-	double timeout_s, struct msg_build *out, struct fw_err *err)
+static int run_in_sandbox(struct run *r, const struct msg_side *s, const char *const *command, const char *name, double timeout_s,
+	struct msg_build *out, struct fw_err *err)
 {
 	const struct build_context *c = r->context;
 	struct pump pump = { .peer = c->peer,
@@ -565,7 +565,7 @@ static int output_index(const struct build *b, const char *family)
 	return -1;
 }
 
-void build_output(const struct build_context *c, const struct msg_subject *s, char *out, size_t size)
+void build_output(const struct build_context *c, const struct msg_side *s, char *out, size_t size)
 {
 	int which = output_index(&s->build, c->family);
 
@@ -576,8 +576,7 @@ void build_output(const struct build_context *c, const struct msg_subject *s, ch
 }
 
 /* Strip an output and cache it as the module of its family. Returns 1; 0 if the build is at fault; -1 if the worker is. */
-static int cache_output(
-	struct run *r, const struct msg_subject *s, int job_fd, int which, struct msg_build *out, struct fw_err *err)
+static int cache_output(struct run *r, const struct msg_side *s, int job_fd, int which, struct msg_build *out, struct fw_err *err)
 {
 	const struct build_context *c = r->context;
 	char path[2 * MANIFEST_TEXT_SIZE + 24], shown[MANIFEST_TEXT_SIZE + 16], key[HASH_HEX];
@@ -615,7 +614,7 @@ static int cache_output(
 }
 
 /* Cache the outputs of other families too, so that all suites of a commit share one build. An invalid output fails when used. */
-static void cache_other_outputs(struct run *r, const struct msg_subject *s, int job_fd, int taken)
+static void cache_other_outputs(struct run *r, const struct msg_side *s, int job_fd, int taken)
 {
 	for (int i = 0; i < s->build.n_outputs; i++) {
 		struct msg_build other = { .role = s->role };
@@ -628,7 +627,7 @@ static void cache_other_outputs(struct run *r, const struct msg_subject *s, int 
 
 /* Cache the outputs, and seal that of the job's family. Returns as cache_output. */
 static int take_output(
-	struct run *r, const struct msg_subject *s, int job_fd, struct msg_build *out, int *module_fd, struct fw_err *err)
+	struct run *r, const struct msg_side *s, int job_fd, struct msg_build *out, int *module_fd, struct fw_err *err)
 {
 	const struct build_context *c = r->context;
 	int which = output_index(&s->build, c->family), result;
@@ -653,7 +652,7 @@ static int take_output(
  * Hash the folder of a benchmark program, which is not removed; the hash covers all files that the program can see. Returns as
  * cache_output.
  */
-static int take_program(struct run *r, const struct msg_subject *s, struct msg_build *out, struct fw_err *err)
+static int take_program(struct run *r, const struct msg_side *s, struct msg_build *out, struct fw_err *err)
 {
 	int result = s->run.n_artifacts == 0 ? 1 : keep_artifacts(r->context, s, r->folder, out->detail, sizeof out->detail, err);
 	struct fw_err e = { 0 };
@@ -677,7 +676,7 @@ static int take_program(struct run *r, const struct msg_subject *s, struct msg_b
 }
 
 static int unpack_inputs(
-	const struct msg_subject *s, int job_fd, build_tree_fn *tree, void *arg, struct msg_build *out, struct fw_err *err)
+	const struct msg_side *s, int job_fd, build_tree_fn *tree, void *arg, struct msg_build *out, struct fw_err *err)
 {
 	struct fw_err e = { 0 };
 	int i, fd, result;
@@ -714,7 +713,7 @@ static int open_programs(const struct cache *c)
 }
 
 /* A build without a sandbox may have written the path of its folder into its files, so only that folder reuses it. */
-static void program_key(const struct run *r, const struct msg_subject *s, char key[HASH_HEX])
+static void program_key(const struct run *r, const struct msg_side *s, char key[HASH_HEX])
 {
 	struct hash_state h;
 
@@ -730,7 +729,7 @@ static void program_key(const struct run *r, const struct msg_subject *s, char k
 }
 
 /* Store the built folder. A failure costs the next job a build. */
-static void store_program(const struct run *r, const struct msg_subject *s)
+static void store_program(const struct run *r, const struct msg_side *s)
 {
 	char key[HASH_HEX], fresh[48];
 	struct room now;
@@ -751,7 +750,7 @@ static void store_program(const struct run *r, const struct msg_subject *s)
 }
 
 /* Make the folder a copy of an earlier build of the same sources. Returns false if there is none. */
-static bool restore_program(const struct run *r, const struct msg_subject *s)
+static bool restore_program(const struct run *r, const struct msg_side *s)
 {
 	char key[HASH_HEX];
 	int programs = open_programs(r->context->cache);
@@ -770,7 +769,7 @@ static bool restore_program(const struct run *r, const struct msg_subject *s)
 }
 
 /* Run the build. Returns 1 if it made a module, 0 if it failed, -1 if the build is not at fault. */
-static int make(struct run *r, const struct msg_subject *s, int job_fd, build_tree_fn *tree, void *arg, struct msg_build *out,
+static int make(struct run *r, const struct msg_side *s, int job_fd, build_tree_fn *tree, void *arg, struct msg_build *out,
 	int *module_fd, struct fw_err *err)
 {
 	const struct build_context *c = r->context;
@@ -813,7 +812,7 @@ static int make(struct run *r, const struct msg_subject *s, int job_fd, build_tr
 }
 
 /* The folder is a copy of an earlier build's. */
-static int take_copy(struct run *r, const struct msg_subject *s, struct msg_build *out, struct fw_err *err)
+static int take_copy(struct run *r, const struct msg_side *s, struct msg_build *out, struct fw_err *err)
 {
 	char path[PATH_MAX + 136];
 
@@ -831,7 +830,7 @@ void build_folder(const struct build_context *c, const char *what, char name[128
 		snprintf(name, 128, "%.100s", what);
 }
 
-void build_side(const struct build_context *c, const struct msg_subject *s, char name[128])
+void build_program_folder(const struct build_context *c, const struct msg_side *s, char name[128])
 {
 	snprintf(name, 128, "%s-%s", c->sides, role_name(s->role));
 }
@@ -860,7 +859,7 @@ static int blame_for_space(
 	return 0;
 }
 
-int build_make(const struct build_context *c, const struct msg_subject *s, build_tree_fn *tree, void *arg, struct msg_build *out,
+int build_make(const struct build_context *c, const struct msg_side *s, build_tree_fn *tree, void *arg, struct msg_build *out,
 	int *module_fd, struct fw_err *err)
 {
 	struct run r = { .context = c,
@@ -885,7 +884,7 @@ int build_make(const struct build_context *c, const struct msg_subject *s, build
 	buildlog_init(&r.log, keep);
 	build_folder(c, "job", r.folder);
 	if (s->run.name[0])
-		build_side(c, s, r.folder);
+		build_program_folder(c, s, r.folder);
 	bool is_copy = s->run.name[0] && s->build.n_command > 0 && restore_program(&r, s);
 	if (is_copy) {
 		result = take_copy(&r, s, out, err);

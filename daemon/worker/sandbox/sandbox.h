@@ -294,32 +294,32 @@ typedef int build_tree_fn(void *arg, const char *oid, struct fw_err *err);
 
 /** Describe each side's toolchain by running its compilers. `usual`: text of the worker's own toolchain. */
 void build_tools(struct build_context *c, const struct msg_job *job, const char *usual);
-void build_key(const struct build_context *c, const struct msg_subject *s, char key[HASH_HEX]);
+void build_key(const struct build_context *c, const struct msg_side *s, char key[HASH_HEX]);
 
 /**
  * Find a cached build. Returns 1 if `out` is "cached" with the module's hash and `*module_fd` is its sealed copy (own: close); 0
  * if it is not cached, or must be built again.
  */
-int build_lookup(const struct build_context *c, const struct msg_subject *s, struct msg_build *out, int *module_fd);
+int build_lookup(const struct build_context *c, const struct msg_side *s, struct msg_build *out, int *module_fd);
 
 /** Write the path of a side's module, as in its manifest; "" if it names none. */
-void build_output(const struct build_context *c, const struct msg_subject *s, char *out, size_t size);
+void build_output(const struct build_context *c, const struct msg_side *s, char *out, size_t size);
 
 /** Return whether two benchmark programs are run in the same way: command line, folder, outputs and their format. */
-bool build_runs_equally(const struct msg_subject *a, const struct msg_subject *b);
+bool build_runs_equally(const struct msg_side *a, const struct msg_side *b);
 
 /** Write the folder, below the cache, in which a benchmark program is built and run. Shape: name[128]. */
-void build_side(const struct build_context *c, const struct msg_subject *s, char name[128]);
+void build_program_folder(const struct build_context *c, const struct msg_side *s, char name[128]);
 
 /** Write the name of a folder of this build's slot: "job", or with concurrent builds "job-2". Shape: name[128]. */
 void build_folder(const struct build_context *c, const char *what, char name[128]);
 
 /**
  * Build. `out` becomes "ok" (then `*module_fd` is the sealed module) or "failed" with detail; the caller owns its log. The work
- * folder is removed, except that of a benchmark program (build_side): then *module_fd is -1, and the hash covers all its files.
+ * folder is removed, except that of a benchmark program (build_program_folder): then *module_fd is -1, and the hash covers all its files.
  * Err: -1 only if the build is not at fault: cancelled, a full disk, a missing tree.
  */
-int build_make(const struct build_context *c, const struct msg_subject *s, build_tree_fn *tree, void *arg, struct msg_build *out,
+int build_make(const struct build_context *c, const struct msg_side *s, build_tree_fn *tree, void *arg, struct msg_build *out,
 	int *module_fd, struct fw_err *err);
 
 /*

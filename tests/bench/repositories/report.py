@@ -18,7 +18,7 @@ def run_scatter(db, comparison):
     """Standard deviation of a cell's time between the runs of a comparison, in % of its mean, for each cell."""
     times = {}
     query = ("SELECT e.key, s.ms FROM sample s JOIN sample_kind k ON k.id = s.kind JOIN run r ON r.id = s.run JOIN cell e ON e.id = s.cell "
-             "WHERE r.comparison = ? AND k.series = 'process' AND k.subject = 'base'")
+             "WHERE r.comparison = ? AND k.series = 'process' AND k.side = 'base'")
     for key, ms in db.execute(query, (comparison,)):
         values = struct.unpack("<%df" % (len(ms) // 4), ms)
         times.setdefault(key, []).append(statistics.median(values))

@@ -17,7 +17,7 @@ def runs_of(database, comparison):
     try:
         db = sqlite3.connect("file:%s?mode=ro" % database, uri=True)
         rows = db.execute("SELECT c.key, s.d, s.d_raw FROM sample s JOIN cell c ON c.id = s.cell JOIN sample_kind k ON k.id = s.kind "
-                          "WHERE c.comparison = ? AND k.series = 'process' AND k.subject = 'target' ORDER BY s.run", (comparison,))
+                          "WHERE c.comparison = ? AND k.series = 'process' AND k.side = 'target' ORDER BY s.run", (comparison,))
         for key, d, raw in rows:
             cell = found.setdefault(key, {"runs_pct": [], "raw_pct": []})
             cell["runs_pct"].append(round(-100 * d, 4))

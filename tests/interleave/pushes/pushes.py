@@ -128,7 +128,7 @@ class Bench:
         found = {}
         db = sqlite3.connect("file:%s/state/flopwatch.db?mode=ro" % self.state, uri=True)
         for key, d in db.execute("SELECT c.key, s.d FROM sample s JOIN cell c ON c.id = s.cell JOIN sample_kind k ON k.id = s.kind "
-                                 "WHERE c.comparison = ? AND k.series = 'process' AND k.subject = 'target' AND s.d IS NOT NULL", (comparison,)):
+                                 "WHERE c.comparison = ? AND k.series = 'process' AND k.side = 'target' AND s.d IS NOT NULL", (comparison,)):
             found.setdefault(key, []).append(100 * d)
         db.close()
         return {key: math.sqrt(sum((x - sum(v) / len(v)) ** 2 for x in v) / (len(v) - 1)) if len(v) > 1 else None for key, v in found.items()}

@@ -1,4 +1,4 @@
-/* subject.c - the five steps of the kernel ABI, with checked answers. */
+/* side.c - the five steps of the kernel ABI, with checked answers. */
 #include "runner/internal.h"
 
 /* ---- sim_traits: Five traits, found by name. ---- */
@@ -26,14 +26,14 @@ static void sim_traits_read(const char *config, struct device_work *out)
 	out->once_factor = trait(config, "SIM_ONCE_FACTOR");
 }
 
-/* ---- subject ---- */
+/* ---- side ---- */
 
 /* Number of recorded configurations of a search; the first ones count. */
 enum { CANDIDATES_MAX = 4096, WHY_SIZE = 256 };
 #define CANDIDATE_MS_MAX 1e6
 
 /* sim: share of a call's time that each phase other than the main kernel takes. */
-#define SIM_SIDE_PHASE 0.02
+#define SIM_OTHER_PHASE 0.02
 
 int failure_set(struct failure *f, const char *name, const char *format, ...)
 {
@@ -57,7 +57,7 @@ int failure_device(struct failure *f, const struct problem *p, const struct fw_e
 	return failure_set(f, "device", "%.500s", err->text);
 }
 
-int subject_load(struct subject *s, enum role role, const char *module, const char *provider, struct failure *f)
+int side_load(struct side *s, enum role role, const char *module, const char *provider, struct failure *f)
 {
 	memset(s, 0, sizeof *s);
 	s->role = role;
@@ -69,16 +69,16 @@ int subject_load(struct subject *s, enum role role, const char *module, const ch
 	return 0;
 }
 
-void subject_unload(struct subject *s)
+void side_unload(struct side *s)
 {
-	subject_unplan(s);
+	side_unplan(s);
 	tried_fini(&s->tried);
 	module_close(&s->module);
 	s->loaded = false;
 }
 
 /* Set the failure for a status other than FW_OK of plan, bind or enqueue. */
-static int set_refused(struct subject *s, const char *step, int status, const char *why, struct failure *f)
+static int set_refused(struct side *s, const char *step, int status, const char *why, struct failure *f)
 {
 	if (!*why && s->plan && s->provider->error) {
 		const char *text = s->provider->error(s->plan);
@@ -92,7 +92,7 @@ static int set_refused(struct subject *s, const char *step, int status, const ch
 		f, name, "%.47s: %s %s%s%.300s (status %d)", s->provider->name, step, words, *why ? ": " : "", why, status);
 }
 
-static int check_info(struct subject *s, const struct fw_info *info, struct failure *f)
+static int check_info(struct side *s, const struct fw_info *info, struct failure *f)
 {
 	if (info->phases == 0 || (info->phases & ~(uint32_t)FW_ALL) != 0)
 		return failure_set(f, "abi", "%.47s: plan declares phases 0x%x", s->provider->name, info->phases);
@@ -106,7 +106,7 @@ static int check_info(struct subject *s, const struct fw_info *info, struct fail
 }
 
 /* Take the provider's report of its search. Invalid times count as unknown. */
-static void take_tried(struct subject *s, const struct fw_info *info)
+static void take_tried(struct side *s, const struct fw_info *info)
 {
 	/* a library of an earlier header has a shorter struct, with its size */
 	bool is_reported = info->struct_size >= sizeof *info && info->candidate && info->n_candidates;
@@ -131,7 +131,7 @@ static void take_tried(struct subject *s, const struct fw_info *info)
 		s->tried.n = TRIED_MAX;
 }
 
-void subject_count(struct subject *s)
+void side_count(struct side *s)
 {
 	const struct problem *p = s->problem;
 	s->flops = case_flops(s->abi == &p->abi ? &p->cell : &p->forward_cell);
@@ -147,7 +147,7 @@ void subject_count(struct subject *s)
 		s->flops = work.flops_issued;
 }
 
-static int divide_phases(struct subject *s, enum direction direction, uint32_t once, struct failure *f)
+static int divide_phases(struct side *s, enum direction direction, uint32_t once, struct failure *f)
 {
 	const struct problem *p = s->problem;
 	bool is_called = direction == p->cell.direction;
@@ -168,7 +168,7 @@ static int divide_phases(struct subject *s, enum direction direction, uint32_t o
 }
 
 /* Plan with `config`; NULL: the provider chooses. Returns the provider's status. Shape: why[WHY_SIZE]. */
-static int plan_once(struct subject *s, const char *config, struct fw_info *info, char *why)
+static int plan_once(struct side *s, const char *config, struct fw_info *info, char *why)
 {
 	const struct device_ops *ops = s->problem->ops;
 
@@ -186,7 +186,7 @@ static int plan_once(struct subject *s, const char *config, struct fw_info *info
  * A request that is no whole configuration of the provider: plan with the provider's own configuration, in which the requested
  * values replace those of the keys that it has. Writes that configuration to `fitted`.
  */
-static int plan_fitted(struct subject *s, struct fw_info *info, char *why, char fitted[sizeof s->config])
+static int plan_fitted(struct side *s, struct fw_info *info, char *why, char fitted[sizeof s->config])
 {
 	char own[sizeof s->config];
 	int status = plan_once(s, NULL, info, why);
@@ -204,7 +204,7 @@ static int plan_fitted(struct subject *s, struct fw_info *info, char *why, char 
 	return plan_once(s, fitted, info, why);
 }
 
-int subject_plan(struct subject *s, struct problem *p, enum direction direction, struct failure *f)
+int side_plan(struct side *s, struct problem *p, enum direction direction, struct failure *f)
 {
 	struct fw_err err = { 0 };
 	s->problem = p;
@@ -247,11 +247,11 @@ int subject_plan(struct subject *s, struct problem *p, enum direction direction,
 					p->ops->fill_bytes(p->dev, s->persist, 0, s->persist_bytes, &err) != 0))
 		return failure_device(f, p, &err);
 	if (p->ops->work)
-		subject_count(s);
+		side_count(s);
 	return 0;
 }
 
-void subject_unplan(struct subject *s)
+void side_unplan(struct side *s)
 {
 	if (s->plan && s->provider->destroy)
 		s->provider->destroy(s->plan);
@@ -270,7 +270,7 @@ void subject_unplan(struct subject *s)
 	s->pass_time = false;
 }
 
-int subject_plan_again(struct subject *s, struct failure *f)
+int side_plan_again(struct side *s, struct failure *f)
 {
 	struct problem *p = s->problem;
 	char chosen[sizeof s->config];
@@ -281,10 +281,10 @@ int subject_plan_again(struct subject *s, struct failure *f)
 			s->provider->name, sizeof chosen - 2);
 	struct tried tried = s->tried; /* from the first plan; this one searches nothing */
 	s->tried = (struct tried){ 0 };
-	subject_unplan(s);
+	side_unplan(s);
 	s->pin = chosen;
 	s->is_request = false;
-	int result = subject_plan(s, p, p->cell.direction, f);
+	int result = side_plan(s, p, p->cell.direction, f);
 	s->pin = NULL;
 	tried_fini(&s->tried);
 	s->tried = tried;
@@ -295,7 +295,7 @@ int subject_plan_again(struct subject *s, struct failure *f)
 	return result;
 }
 
-int subject_bind(struct subject *s, struct failure *f)
+int side_bind(struct side *s, struct failure *f)
 {
 	const struct problem *p = s->problem;
 	memcpy(s->tensor, p->tensor, sizeof s->tensor);
@@ -314,19 +314,19 @@ int subject_bind(struct subject *s, struct failure *f)
 	return status == FW_OK ? 0 : set_refused(s, "bind", status, "", f);
 }
 
-/* sim: the whole call takes the FLOPs that count reported; side phases a small fixed share, the main kernel the rest. */
-static double flops_of(const struct subject *s, uint32_t phases)
+/* sim: the whole call takes the FLOPs that count reported; other phases a small fixed share, the main kernel the rest. */
+static double flops_of(const struct side *s, uint32_t phases)
 {
 	uint32_t have = s->phases & phases;
 	uint32_t main_phase = s->problem->family->main_phase;
-	int sides = __builtin_popcount(s->phases & ~main_phase), requested = __builtin_popcount(have & ~main_phase);
-	double run = s->phases & main_phase ? 1 - SIM_SIDE_PHASE * sides : 0;
-	double share =
-		(have & main_phase ? run : 0) + (s->phases & main_phase ? SIM_SIDE_PHASE : 1.0 / (sides ? sides : 1)) * requested;
+	int others = __builtin_popcount(s->phases & ~main_phase), requested = __builtin_popcount(have & ~main_phase);
+	double run = s->phases & main_phase ? 1 - SIM_OTHER_PHASE * others : 0;
+	double share = (have & main_phase ? run : 0) +
+		       (s->phases & main_phase ? SIM_OTHER_PHASE : 1.0 / (others ? others : 1)) * requested;
 	return share * s->flops;
 }
 
-int subject_enqueue(struct subject *s, uint32_t phases, struct failure *f)
+int side_enqueue(struct side *s, uint32_t phases, struct failure *f)
 {
 	const struct problem *p = s->problem;
 	own_code_ran(s->role);
@@ -348,7 +348,7 @@ static bool is_unseen(const struct problem *p, int slot)
 	       p->family->change(p->cell.shape.bytes, p->cell.direction, slot) == SLOT_ROLLS_FIRST;
 }
 
-int subject_ahead(struct subject *s, int filler, struct failure *f)
+int side_ahead(struct side *s, int filler, struct failure *f)
 {
 	struct problem *p = s->problem;
 	struct fw_err err = { 0 };
@@ -357,7 +357,7 @@ int subject_ahead(struct subject *s, int filler, struct failure *f)
 	for (int i = 0; i < p->family->n_slots; i++)
 		if (is_unseen(p, i) && p->ops->fill_bytes(p->dev, p->slot[i].data, filler, p->slot[i].bytes, &err) != 0)
 			return failure_device(f, p, &err);
-	if (subject_enqueue(s, s->ahead, f) != 0)
+	if (side_enqueue(s, s->ahead, f) != 0)
 		return -1;
 	for (int i = 0; i < p->family->n_slots; i++)
 		if (is_unseen(p, i) && variant_slot(p, i, &p->now, &err) != 0)
@@ -365,24 +365,24 @@ int subject_ahead(struct subject *s, int filler, struct failure *f)
 	return 0;
 }
 
-int subject_timed(struct subject *s, struct failure *f)
+int side_timed(struct side *s, struct failure *f)
 {
-	return subject_enqueue(s, s->timed, f) == 0 ? own_code_check(OWN_CODE_IMPORTS, f) : -1;
+	return side_enqueue(s, s->timed, f) == 0 ? own_code_check(OWN_CODE_IMPORTS, f) : -1;
 }
 
-int subject_behind(struct subject *s, struct failure *f)
+int side_behind(struct side *s, struct failure *f)
 {
-	return s->behind && !s->pass_time ? subject_enqueue(s, s->behind, f) : 0;
+	return s->behind && !s->pass_time ? side_enqueue(s, s->behind, f) : 0;
 }
 
-int subject_mark(struct subject *s, int slot, struct failure *f)
+int side_mark(struct side *s, int slot, struct failure *f)
 {
 	struct fw_err err = { 0 };
 
 	return s->problem->ops->mark(s->problem->dev, slot, &err) == 0 ? 0 : failure_device(f, s->problem, &err);
 }
 
-int subject_wait(struct subject *s, struct failure *f)
+int side_wait(struct side *s, struct failure *f)
 {
 	struct fw_err err = { 0 };
 	if (s->problem->ops->wait(s->problem->dev, &err) == 0)
@@ -391,7 +391,7 @@ int subject_wait(struct subject *s, struct failure *f)
 	return failure_set(f, "crash", "%.500s", err.text);
 }
 
-int subject_stayed_inside(struct subject *s, struct failure *f)
+int side_stayed_inside(struct side *s, struct failure *f)
 {
 	const struct problem *p = s->problem;
 	struct fw_err err = { 0 };
@@ -417,26 +417,26 @@ int subject_stayed_inside(struct subject *s, struct failure *f)
 	return 0;
 }
 
-int subject_call(struct subject *s, const struct subject_way *way, struct failure *f)
+int side_call(struct side *s, const struct side_way *way, struct failure *f)
 {
 	struct problem *p = s->problem;
 	struct fw_err err = { 0 };
 	if (variant_inputs(p, way->inputs ? way->inputs : &p->named, &err) != 0)
 		return failure_device(f, p, &err);
-	if (subject_ahead(s, way->poison, f) != 0 || problem_poison(p, way->poison, f) != 0)
+	if (side_ahead(s, way->poison, f) != 0 || problem_poison(p, way->poison, f) != 0)
 		return -1;
 	if ((s->workspace && p->ops->fill_bytes(p->dev, s->workspace, way->workspace_fill, s->workspace_bytes, &err) != 0) ||
 		(way->cold && (p->ops->scrub(p->dev, &err) != 0 || p->ops->stamp(p->dev, 0, 0, &err) != 0)) ||
 		p->ops->mark(p->dev, 0, &err) != 0)
 		return failure_device(f, p, &err);
 	for (uint32_t bit = 1; way->one_by_one && bit < FW_ALL; bit <<= 1)
-		if ((s->phases & s->timed & bit) && subject_enqueue(s, bit, f) != 0)
+		if ((s->phases & s->timed & bit) && side_enqueue(s, bit, f) != 0)
 			return -1;
-	if (!way->one_by_one && subject_timed(s, f) != 0)
+	if (!way->one_by_one && side_timed(s, f) != 0)
 		return -1;
 	if (p->ops->mark(p->dev, 1, &err) != 0 || (way->cold && p->ops->stamp(p->dev, 0, 1, &err) != 0))
 		return failure_device(f, p, &err);
-	if (subject_behind(s, f) != 0 || subject_wait(s, f) != 0)
+	if (side_behind(s, f) != 0 || side_wait(s, f) != 0)
 		return -1;
-	return subject_stayed_inside(s, f);
+	return side_stayed_inside(s, f);
 }
