@@ -62,7 +62,7 @@ static const struct row cover_rows[] = {
 };
 
 const struct row protocol_rule_rows[] = {
-	{ ROW_INT(struct rule, version, "version", REQUIRED, 1, 5) },
+	{ ROW_INT(struct rule, version, "version", REQUIRED, 1, 6) },
 	{ ROW_DOUBLE(struct rule, tau0, "tau0", REQUIRED, 1e-9, 1) },
 	{ ROW_DOUBLE(struct rule, tau0_clocked, "tau0_clocked", OPTIONAL, 1e-9, 1) },
 	{ ROW_DOUBLE(struct rule, nu0, "nu0", REQUIRED, 1e-9, 1e6) },
@@ -353,29 +353,39 @@ static const struct row pin_rows[] = {
 	{ .key = NULL },
 };
 
+static const char *const first_side[] = { [SUSTAINED_BASE_FIRST] = "base", [SUSTAINED_TARGET_FIRST] = "target" };
+
+/* Read one item of sustained runs. Returns false if it is none, or of none of the cells. */
+static bool read_sustained_run(struct msg_run *m, const json_t *item)
+{
+	const json_t *cell = json_object_get(item, "cell");
+	const char *first = json_string_value(json_object_get(item, "first"));
+	bool known = false;
+
+	for (int i = 0; i < m->n_cells; i++)
+		for (int o = SUSTAINED_BASE_FIRST; o <= SUSTAINED_TARGET_FIRST; o++)
+			if (json_is_integer(cell) && json_integer_value(cell) == m->index[i] && first &&
+				strcmp(first, first_side[o]) == 0) {
+				m->sustained[i] = (enum sustained_order)o;
+				known = true;
+			}
+	return known && json_object_size(item) == 2;
+}
+
 static int read_sustained_runs(struct fields *f, const struct row *r, void *message)
 {
 	struct msg_run *m = message;
 
-	m->sustained_run = calloc((size_t)m->n_cells + 1, sizeof *m->sustained_run);
-	if (!m->sustained_run)
+	m->sustained = calloc((size_t)m->n_cells + 1, sizeof *m->sustained);
+	if (!m->sustained)
 		return err_set(f->err, ERR_INTERNAL, "out of memory for %d cells", m->n_cells);
 	if (!field_has(f, r->key))
 		return 0;
 	json_t *list = field_array(f, r->key, 0, JOB_CELLS_MAX);
 
-	for (size_t k = 0; k < json_array_size(list); k++) {
-		json_t *v = json_array_get(list, k);
-		bool known = false;
-
-		for (int i = 0; i < m->n_cells; i++)
-			if (json_is_integer(v) && json_integer_value(v) == m->index[i])
-				known = m->sustained_run[i] = true;
-		if (!known)
-			return field_fail(f, r->key, "item %zu is the number of none of its cells", k);
-	}
-	if (json_array_size(list) > 0 && !field_has(f, "sustained_rounds"))
-		m->sustained_rounds = 2;
+	for (size_t k = 0; k < json_array_size(list); k++)
+		if (!read_sustained_run(m, json_array_get(list, k)))
+			return field_fail(f, r->key, "item %zu needs the number of one of its cells and the first side", k);
 	return list ? 0 : -1;
 }
 
@@ -384,9 +394,13 @@ static void write_sustained_runs(struct jsonw *j, const struct row *r, const voi
 	const struct msg_run *m = message;
 
 	jsonw_kv_array(j, r->key);
-	for (int i = 0; m->sustained_run && i < m->n_cells; i++)
-		if (m->sustained_run[i])
-			jsonw_int(j, m->index[i]);
+	for (int i = 0; m->sustained && i < m->n_cells; i++)
+		if (m->sustained[i] != SUSTAINED_NONE) {
+			jsonw_object(j);
+			jsonw_kv_int(j, "cell", m->index[i]);
+			jsonw_kv_string(j, "first", first_side[m->sustained[i]]);
+			jsonw_object_end(j);
+		}
 	jsonw_array_end(j);
 }
 
@@ -433,12 +447,11 @@ const struct row protocol_run_rows[] = {
 	{ ROW_INT(struct msg_run, calls_n, "calls_n", OPTIONAL, 0, 1000000) },
 	{ ROW_INT(struct msg_run, warmup_n, "warmup_n", OPTIONAL, 0, 1000000) },
 	{ ROW_BOOL(struct msg_run, only_sustained_runs, "only_sustained_runs", OPTIONAL) },
-	{ ROW_INT(struct msg_run, sustained_rounds, "sustained_rounds", SPARSE, 1, 2) },
 	{ ROW_INT(struct msg_run, repeat, "repeat", OPTIONAL, 0, EVIDENCE_REPEATS - 1), ROW_IF(struct msg_run, mode),
 		.gate_value = RUN_PROFILE },
 	{ ROW_BOOL(struct msg_run, counters, "counters", OPTIONAL), ROW_IF(struct msg_run, mode), .gate_value = RUN_PROFILE },
 	{ ROW_BOOL(struct msg_run, samples, "samples", OPTIONAL), ROW_IF(struct msg_run, mode), .gate_value = RUN_PROFILE },
-	{ ROW_CUSTOM(struct msg_run, sustained_run, "sustained_runs", REQUIRED, read_sustained_runs, write_sustained_runs),
+	{ ROW_CUSTOM(struct msg_run, sustained, "sustained_runs", REQUIRED, read_sustained_runs, write_sustained_runs),
 		.n_owned = 1 },
 	{ ROW_LINES(struct msg_run, guards, "guards", SPARSE) },
 	{ .check = check_run },

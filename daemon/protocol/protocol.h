@@ -204,10 +204,14 @@ struct msg_profile {
 	struct tried base_tried, target_tried; /* owned by the message */
 };
 
+/** Whether a cell has sustained runs in a run, and which side's is the first. */
+enum sustained_order { SUSTAINED_NONE, SUSTAINED_BASE_FIRST, SUSTAINED_TARGET_FIRST };
+
 /*
  * ---- sentinel ----
  * Classes of cells by power draw: the regular or the irregular cells of one direction. One cell of a class, the sentinel, has
- * sustained runs on behalf of all others. If a comparison uses several devices, the sentinel of each class runs on one of them.
+ * sustained runs on behalf of all others. It is the longest whose sides launch different kernels, since equal ones draw the same
+ * power. If a comparison uses several devices, the sentinel of each class runs on one of them.
  */
 
 typedef unsigned sentinel_set;
@@ -479,6 +483,15 @@ struct msg_node {
 	char code_sha256[65];   /* worker to daemon: of its compiled code (profile/cubin.c); "" unknown */
 };
 
+/**
+ * Add a node to the hash of a call's launches, in their order. Equal hashes mean the same compiled code with the same grids and
+ * resources. Shape: `sha256` begins as "", and is LAUNCHES_UNKNOWN once the code of a kernel is unknown.
+ */
+#define LAUNCHES_UNKNOWN "-"
+void launches_add(char sha256[65], const struct msg_node *node);
+/** Return whether both sides are known to launch the same kernels; false if they launch none. */
+bool launches_equal(const char *base_sha256, const char *target_sha256);
+
 struct msg_fault {
 	int cell; /* -1: no single cell */
 	enum role role;
@@ -562,16 +575,15 @@ struct msg_run {
 	int n_pins;
 	struct msg_pin *pin; /* owned by the message */
 	struct rule rule;
-	double warm_s, cell_warm_s; /* 1.5 and 0.1 on a GPU */
-	bool phases, calls;         /* also series phase and call */
-	int calls_n, warmup_n;      /* mode capture */
-	bool only_sustained_runs;   /* no series but sustained */
-	int sustained_rounds;       /* of series sustained: 1 is A B, 2 A B B A; 0: none */
-	int repeat;                 /* mode profile: number of the process within its role */
-	bool counters;              /* mode profile: read counters; else only name the kernels */
-	bool samples;               /* mode profile: only sample warp stalls */
-	bool *sustained_run;        /* sustained_run[n_cells]: also series sustained; owned by the message */
-	char guards[2048];          /* devices sim and cpu: readings that a test injects (runner/device_check_script.c) */
+	double warm_s, cell_warm_s;      /* 1.5 and 0.1 on a GPU */
+	bool phases, calls;              /* also series phase and call */
+	int calls_n, warmup_n;           /* mode capture */
+	bool only_sustained_runs;        /* no series but sustained */
+	int repeat;                      /* mode profile: number of the process within its role */
+	bool counters;                   /* mode profile: read counters; else only name the kernels */
+	bool samples;                    /* mode profile: only sample warp stalls */
+	enum sustained_order *sustained; /* sustained[n_cells]: whether a cell also has series sustained; owned by the message */
+	char guards[2048];               /* devices sim and cpu: readings that a test injects (runner/device_check_script.c) */
 };
 
 struct msg {
@@ -869,7 +881,8 @@ void protocol_stalls_put_hot(struct jsonw *j, const struct evidence_hot *h);
 
 /*
  * ---- sustained ----
- * Sustained runs of base and target, A B or A B B A: length, order, and recorded calls.
+ * A sustained run of base and one of target: length, order, and recorded calls. Successive runs of a cell begin with either side
+ * in turn.
  *
  * The clock of a GPU at its power limit oscillates around its stable value with a period of one second, by a tenth at first and
  * by a hundredth ten seconds later (tests/data/gpu/h100-2026-11-26-settle.txt). So a sustained run lasts one period, and its
@@ -879,7 +892,7 @@ void protocol_stalls_put_hot(struct jsonw *j, const struct evidence_hot *h);
 #define SUSTAINED_S         1.0
 #define SUSTAINED_SETTLES_S 0.2 /* initial time of it in which calls do not count */
 
-enum { SUSTAINED_RUNS_MAX = 4, SUSTAINED_RECORDED_MAX = 32 };
+enum { SUSTAINED_RECORDED_MAX = 32 };
 
 /** Calls of one sustained run, spread evenly over it, in order. Units: ms, MHz. */
 struct sustained_calls {
@@ -887,20 +900,10 @@ struct sustained_calls {
 	float ms[SUSTAINED_RECORDED_MAX], mhz[SUSTAINED_RECORDED_MAX];
 };
 
-/** Recorded calls of one side: those of its first sustained run, then those of its second. */
-struct sustained_side {
-	float ms[2 * SUSTAINED_RECORDED_MAX], mhz[2 * SUSTAINED_RECORDED_MAX];
-};
-
-/** Return the side, 0 or 1, of sustained run `i` if side `first` begins: A B, then B A in a second round. */
-int sustained_side_of(int first, int i);
-/**
- * Select the same number of calls from each sustained run, spread evenly. Returns the number of calls of a side. Shape:
- * b[2 * rounds], side[2].
- */
-int sustained_gather(const struct sustained_calls *b, int rounds, int first, struct sustained_side *side);
-/** Write the order string of a record of `n` calls per side, A for side 0. Shape: order[2 * n + 1]. */
-void sustained_order(int n, int rounds, int first, char *order);
+/** Select the same number of calls from each side, spread evenly, in place. Returns that number. Shape: side[2]. */
+int sustained_gather(struct sustained_calls *side);
+/** Write the order string of a record of `n` calls per side, A for side 0, if side `first` began. Shape: order[2 * n + 1]. */
+void sustained_write_order(int n, int first, char *order);
 
 /*
  * ---- trust ----

@@ -1,30 +1,27 @@
-/* sustained.c - order and selection of calls. */
+/* sustained.c - selection and order of calls. */
 #include "protocol/protocol.h"
 
-int sustained_side_of(int first, int i)
+int sustained_gather(struct sustained_calls *side)
 {
-	return first ^ (i == 1 || i == 2);
-}
+	int n = side[0].kept < side[1].kept ? side[0].kept : side[1].kept;
 
-int sustained_gather(const struct sustained_calls *b, int rounds, int first, struct sustained_side *side)
-{
-	int n = SUSTAINED_RECORDED_MAX;
-	for (int i = 0; i < 2 * rounds; i++)
-		n = b[i].kept < n ? b[i].kept : n;
-	for (int i = 0; i < 2 * rounds; i++) {
-		struct sustained_side *to = &side[sustained_side_of(first, i)];
+	for (int s = 0; s < 2; s++) {
+		struct sustained_calls *c = &side[s];
+
 		for (int k = 0; k < n; k++) {
-			int at = (2 * k + 1) * b[i].kept / (2 * n);
-			to->ms[i / 2 * n + k] = b[i].ms[at];
-			to->mhz[i / 2 * n + k] = b[i].mhz[at];
+			int at = (2 * k + 1) * c->kept / (2 * n); /* not before k */
+
+			c->ms[k] = c->ms[at];
+			c->mhz[k] = c->mhz[at];
 		}
+		c->kept = n;
 	}
-	return rounds * n;
+	return n;
 }
 
-void sustained_order(int n, int rounds, int first, char *order)
+void sustained_write_order(int n, int first, char *order)
 {
-	for (int i = 0; i < 2 * n; i++)
-		order[i] = (char)('A' + sustained_side_of(first, i / (n / rounds)));
-	order[(size_t)2 * (size_t)n] = '\0';
+	memset(order, 'A' + first, (size_t)n);
+	memset(order + n, 'B' - first, (size_t)n);
+	order[2 * (size_t)n] = '\0';
 }

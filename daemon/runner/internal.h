@@ -1253,10 +1253,9 @@ struct timing {
 	int cell; /* position in run->cell */
 	int n;    /* sides that are timed, planned and bound */
 	struct side *side[PROTOCOL_SIDES_MAX];
-	int start;         /* side that begins round 0 */
-	bool target_first; /* the target begins sustained runs */
-	double pair_ms;    /* device time of one round: of the solo calls, then of the last warm-up round */
-	bool has_opening;  /* `opening` was read during the warm-up, for the first pass */
+	int start;        /* side that begins round 0 */
+	double pair_ms;   /* device time of one round: of the solo calls, then of the last warm-up round */
+	bool has_opening; /* `opening` was read during the warm-up, for the first pass */
 	struct msg_device_check opening;
 	struct spot_check *spot_check;
 	struct side *culprit; /* whose failure ended a pass; NULL: unknown */
@@ -1352,16 +1351,16 @@ int timing_lost(struct timing *t, struct failure *f);
  * ---- sustained ----
  * Series sustained: one side at a time for a while, so that each stabilises at the clock of its own power draw.
  *
- * Pairs share one clock and give the ratio at equal clocks; sustained runs A B B A, or B A A B at random, give the lasting
- * ratio. Both sides run interleaved first, until the clock has dropped under load. The order cancels linear drift, and
- * randomness over runs the rest. A first sentinel run is A B or B A.
+ * Pairs share one clock and give the ratio at equal clocks; sustained runs A B or B A give the lasting ratio. Both sides run
+ * interleaved first, until the clock has dropped under load. Successive runs of a cell have the opposite order, which cancels
+ * drift.
  */
 
 /**
- * Make sustained runs of base and target, which must be among the sides, with the run's number of rounds; device readings
- * decide on a redo. Writes one record. `busy_since_us`: start of the interleaved load, on the device's host clock.
+ * Make a sustained run of base and one of target, which must be among the sides; device readings decide on a redo. Writes one
+ * record. `busy_since_us`: start of the interleaved load, on the device's host clock.
  */
-int sustained_run(struct timing *t, double busy_since_us, struct failure *f);
+int sustained_run(struct timing *t, bool target_first, double busy_since_us, struct failure *f);
 
 /* ---- task: One whole runner process: read the `run` line, do it, report all results. ---- */
 

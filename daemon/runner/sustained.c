@@ -41,13 +41,12 @@ enum { REDO_MAX = 3, AHEAD_MIN = 2, FLIGHT = 8 /* slots of unrecorded calls */ }
 #define SETTLE_US     (SUSTAINED_SETTLES_S * 1e6)
 #define INTERLEAVE_US 0.6e6 /* before the first sustained run: an idle GPU starts above its power limit's clock for this time */
 #define PACE_ROOM     1.1   /* factor on the predicted number of calls: a rising clock must not leave the end unrecorded */
-#define ENERGY_AGREES 0.015
 #define POLL_NS       500000
 #define QUEUE_US      2e4 /* of queued calls, by which the sustained run may outlast its end */
 
 /* A call whose result is checked after all sustained runs, so that it does not wait. */
 struct checked_call {
-	int stretch; /* of its side's calls: for each sustained run a warm-up stretch and a counted one */
+	int stretch; /* of its side's calls: 0 the warm-up, 1 the counted ones */
 	double at;   /* position in that stretch; 1: its last call */
 };
 /* Checks of a side: two counted calls at random; one of the warm-up, since energy covers all calls; and the very last. */
@@ -100,15 +99,12 @@ static double random_share(struct timing *t)
 }
 
 /* Choose other calls in every pass. Shape: checked[2][CHECKED_CALLS]. */
-static void choose_checked_calls(struct timing *t, int rounds, struct checked_call checked[2][CHECKED_CALLS])
+static void choose_checked_calls(struct timing *t, struct checked_call checked[2][CHECKED_CALLS])
 {
-	int last = 2 * rounds - 1;
 	for (int side = 0; t->spot_check->active && side < 2; side++) {
-		double first_part = rounds > 1 ? 1 : 0.5;
-		const struct checked_call chosen[CHECKED_CALLS] = { { .stretch = 1, .at = first_part * random_share(t) },
-			{ .stretch = last, .at = 1 - first_part * (1 - random_share(t)) },
-			{ .stretch = 2 * (int)runner_random(t->runner, (uint32_t)rounds), .at = random_share(t) },
-			{ .stretch = last, .at = 1 } };
+		const struct checked_call chosen[CHECKED_CALLS] = { { .stretch = 1, .at = random_share(t) / 2 },
+			{ .stretch = 1, .at = (1 + random_share(t)) / 2 }, { .stretch = 0, .at = random_share(t) },
+			{ .stretch = 1, .at = 1 } };
 		memcpy(checked[side], chosen, sizeof chosen);
 	}
 }
@@ -157,7 +153,6 @@ static int calls_until(struct timing *t, struct side *u, double until_us, struct
 
 struct sustained_run {
 	struct side *side;
-	int nth; /* of this side */
 	double until_us;
 	const struct checked_call *checked; /* [CHECKED_CALLS] of this side */
 };
@@ -169,8 +164,8 @@ static int run_sustained(
 	const struct device_ops *ops = t->runner->ops;
 	struct device *dev = t->runner->dev;
 	struct meter meter = METER_NEW;
-	struct run settling = { .meter = &meter, .checked = which->checked, .stretch = 2 * which->nth };
-	struct run timed = { .meter = &meter, .checked = which->checked, .stretch = 2 * which->nth + 1 };
+	struct run settling = { .meter = &meter, .checked = which->checked, .stretch = 0 };
+	struct run timed = { .meter = &meter, .checked = which->checked, .stretch = 1 };
 	struct side *u = which->side;
 	double until_us = which->until_us;
 	double began_us = ops->host_us(dev);
@@ -192,23 +187,8 @@ static int run_sustained(
 	return 0;
 }
 
-/*
- * Energy of a call from two sustained runs; 0 if one is unknown or they disagree. One sustained run is only a hint: a decision
- * takes two.
- */
-static double agreed_energy(double a, double b)
-{
-	return a > 0 && b > 0 && fabs(log(a / b)) < ENERGY_AGREES ? (a + b) / 2 : 0;
-}
-
-static void write_energy(const double energy_j[SUSTAINED_RUNS_MAX], int rounds, int first, double out_j[2])
-{
-	for (int i = 0; i < 2; i++)
-		out_j[sustained_side_of(first, i)] = rounds > 1 ? agreed_energy(energy_j[i], energy_j[3 - i]) : energy_j[i];
-}
-
 static void write_record(
-	struct timing *t, struct msg_cell *m, int rounds, int first, struct sustained_side side[2], const double energy_j[2])
+	struct timing *t, struct msg_cell *m, int first, struct sustained_calls side[2], const double energy_j[2])
 {
 	static const enum role role[] = { ROLE_BASE, ROLE_TARGET };
 	int n = m->n;
@@ -221,7 +201,7 @@ static void write_record(
 		m->mhz[s] = t->runner->ops->clocks ? side[s].mhz : NULL;
 		m->energy_j[s] = energy_j[s];
 	}
-	sustained_order(n, rounds, first, m->order);
+	sustained_write_order(n, first, m->order);
 	record_send(t->runner->records, &(struct msg){ .t = MSG_CELL, .u.cell = m });
 }
 
@@ -237,15 +217,14 @@ static int run_interleaved(struct timing *t, struct side *const side[2], double 
 	return 0;
 }
 
-int sustained_run(struct timing *t, double busy_since_us, struct failure *f)
+int sustained_run(struct timing *t, bool target_first, double busy_since_us, struct failure *f)
 {
 	int base = timing_position(t, ROLE_BASE), target = timing_position(t, ROLE_TARGET);
 	struct msg_device_check device_check;
 	struct msg_cell *m = mem_alloc_zero(1, sizeof *m);
-	struct sustained_calls *b = mem_alloc_zero(SUSTAINED_RUNS_MAX, sizeof *b);
-	struct sustained_side *side = mem_alloc_zero(2, sizeof *side);
+	struct sustained_calls *side = mem_alloc_zero(2, sizeof *side);
 	struct checked_call checked[2][CHECKED_CALLS] = { 0 };
-	double energy_j[SUSTAINED_RUNS_MAX] = { 0 }, of_side_j[2];
+	double energy_j[2] = { 0 };
 	int result = -1;
 
 	if (base < 0 || target < 0) {
@@ -253,8 +232,6 @@ int sustained_run(struct timing *t, double busy_since_us, struct failure *f)
 		goto out;
 	}
 	struct side *const sides[2] = { t->side[base], t->side[target] };
-	int first = t->target_first;
-	int rounds = t->runner->run->sustained_rounds;
 	runner_at(t->runner, t->cell, NULL, "sustained");
 	int redo = 0;
 	for (bool again = true; again; redo += again) {
@@ -264,14 +241,13 @@ int sustained_run(struct timing *t, double busy_since_us, struct failure *f)
 		if (run_interleaved(t, sides, busy_since_us + INTERLEAVE_US, f) != 0)
 			goto out;
 		double began_us = t->runner->ops->host_us(t->runner->dev);
-		choose_checked_calls(t, rounds, checked);
-		for (int i = 0; i < 2 * rounds; i++) {
-			int s = sustained_side_of(first, i);
-			const struct sustained_run which = { .side = sides[s],
-				.nth = i / 2,
-				.until_us = began_us + (i + 1) * SUSTAINED_US,
-				.checked = checked[s] };
-			if (run_sustained(t, &which, &b[i], &energy_j[i], f) != 0)
+		choose_checked_calls(t, checked);
+		for (int i = 0; i < 2; i++) {
+			int s = i ^ target_first;
+			const struct sustained_run which = {
+				.side = sides[s], .until_us = began_us + (i + 1) * SUSTAINED_US, .checked = checked[s]
+			};
+			if (run_sustained(t, &which, &side[s], &energy_j[s], f) != 0)
 				goto out;
 		}
 		runner_device_check(t->runner, t->cell, redo, &after);
@@ -281,15 +257,13 @@ int sustained_run(struct timing *t, double busy_since_us, struct failure *f)
 		again = device_check_discards(&device_check, why) && redo < REDO_MAX;
 		busy_since_us = t->runner->ops->host_us(t->runner->dev);
 	}
-	timing_begin_record(t, m, SERIES_SUSTAINED, "", sustained_gather(b, rounds, first, side));
-	write_energy(energy_j, rounds, first, of_side_j);
+	timing_begin_record(t, m, SERIES_SUSTAINED, "", sustained_gather(side));
 	m->redo = redo;
 	m->device_check = device_check;
-	write_record(t, m, rounds, first, side, of_side_j);
+	write_record(t, m, target_first, side, energy_j);
 	result = 0;
 out:
 	free(m);
-	free(b);
 	free(side);
 	return result;
 }

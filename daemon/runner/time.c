@@ -240,7 +240,8 @@ static int side_rounds(int rounds)
 
 struct extra_series {
 	bool decides; /* the series call decides, in full */
-	bool sustained_run, calls, phases;
+	enum sustained_order sustained;
+	bool calls, phases;
 	bool long_call;
 };
 
@@ -248,7 +249,7 @@ static void plan_extra_series(const struct timing *t, int rounds, struct extra_s
 {
 	const struct msg_run *run = t->runner->run;
 	bool pass = !run->only_sustained_runs;
-	a->sustained_run = run->sustained_run && run->sustained_run[t->cell];
+	a->sustained = run->sustained ? run->sustained[t->cell] : SUSTAINED_NONE;
 	a->decides = pass && run->cell[t->cell].decide == SERIES_CALL;
 	a->calls = pass && run->calls && !a->decides;
 	a->phases = pass && run->phases;
@@ -278,14 +279,14 @@ static int time_passes(struct timing *t, double busy_since_us, bool *checks_last
 	int rounds = timing_rounds(&r->run->rule, t->pair_ms, t->n, r->ops);
 	struct extra_series a;
 	plan_extra_series(t, rounds, &a);
-	*checks_last = !r->run->only_sustained_runs && !a.decides && !a.calls && !a.phases && !a.sustained_run;
+	*checks_last = !r->run->only_sustained_runs && !a.decides && !a.calls && !a.phases && a.sustained == SUSTAINED_NONE;
 	if (!r->run->only_sustained_runs) {
 		if (timing_device(t, rounds, f) != 0)
 			return -1;
 		busy_since_us = r->ops->host_us(r->dev); /* the references of the last checks left the device idle */
 	}
-	if (a.sustained_run && sustained_run(t, busy_since_us, f) !=
-				       0) /* while the device is warm: the extra series leave it idle between calls */
+	/* while the device is warm: the extra series leave it idle between calls */
+	if (a.sustained != SUSTAINED_NONE && sustained_run(t, a.sustained == SUSTAINED_TARGET_FIRST, busy_since_us, f) != 0)
 		return -1;
 	return time_extra_series(t, &a, rounds, checks_last, f);
 }
@@ -296,7 +297,6 @@ static void choose_order(struct timing *t)
 	int base = timing_position(t, ROLE_BASE), target = timing_position(t, ROLE_TARGET);
 	int turn = r->run->turn ? r->run->turn + r->run->index[t->cell] : (int)runner_random(r, ORDER_TURNS);
 
-	t->target_first = turn % 2;
 	t->start = base < 0 || target < 0 ? (t->n > 1 ? turn % t->n : 0) : order_first(t->n, base, target, turn);
 }
 
@@ -326,8 +326,9 @@ static int open_references(struct timing *t, struct verifier *verifier, struct f
 	runner_at(t->runner, t->cell, NULL, "reference");
 	if (spot_check_open(t->spot_check, t->runner, p, SPOT_CHECK_ANY, RECHECK_VISITS, f) != 0)
 		return -1;
-	spot_check_make_later(t->spot_check,
-		t->runner->run->sustained_run && t->runner->run->sustained_run[t->cell] ? LATER_IN_SUSTAINED_RUNS : LATER);
+	spot_check_make_later(t->spot_check, t->runner->run->sustained && t->runner->run->sustained[t->cell] != SUSTAINED_NONE
+						     ? LATER_IN_SUSTAINED_RUNS
+						     : LATER);
 	if (problem_restore(p, f) != 0)
 		return -1;
 	return verifier_open(verifier, p, p->cell.direction, runner_secret(t->runner), RECHECK_VISITS, f);

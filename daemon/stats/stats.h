@@ -109,7 +109,7 @@ struct cover_prior {
 
 /** Constants of the procedure, sent with the job and stored with the result. */
 struct rule {
-	int version;              /* 5 */
+	int version;              /* 6 */
 	bool programs;            /* the sides are benchmark programs; false: modules */
 	double tau0;              /* prior run noise in addition to that of pairs, log ratio; 0.0025 */
 	double tau0_clocked;      /* the same if the clock of each call is known; 0.0005 */
@@ -121,7 +121,7 @@ struct rule {
 	int runs_ok_min;          /* 2 */
 	int runs_regression_min;  /* 4 */
 	int runs_max;             /* 12, per set; for programs 32 in all */
-	int pairs_min, pairs_max; /* 4, 32; pairs_min if the clock of each call is known, else twice that */
+	int pairs_min, pairs_max; /* 2, 32; pairs_min if the clock of each call is known, else four times that */
 	double pair_budget_s;     /* pairs = this / time of a pair, multiple of 4; 0.4 */
 	int pairs_short;          /* limit for calls of which this many fit into short_budget_s, on a device with a queue; 128 */
 	double short_budget_s;    /* 0.02 */

@@ -3,10 +3,19 @@
 
 #include <math.h>
 
-#define SUSTAINED_NOISE 0.004 /* between runs of sustained runs, log ratio: 0.12 to 0.59 % for eight kinds of cells on two H100 */
-#define SUSTAINED_NOISE_BRIEF                                                                                                    \
-	0.014 /* for those of 0.4 s, under rules before version 4: they covered only a share of the limiter's oscillation */
-enum { SUSTAINED_RUNS_MIN = 2, SUSTAINED_RUNS_MAX = 4 };
+/* Sustained runs of a set, and their noise as a log ratio, by version of the rule. */
+struct sustained_rule {
+	double noise;
+	int runs_min, runs_max;
+};
+
+/* A B B A of 0.4 s each, which covered only a share of the power limiter's oscillation. */
+static const struct sustained_rule before_version_4 = { 0.014, 2, 4 };
+/* A B B A of one second each: 0.12 to 0.59 % for eight kinds of cells on two H100. */
+static const struct sustained_rule before_version_6 = { 0.004, 2, 4 };
+/* A B of one second each: 0.16 to 0.63 % for the same cells, and never more than 1.4 %. One of them far beyond is enough. */
+static const struct sustained_rule sustained_rule = { 0.006, 1, 8 };
+
 enum { WIDTH_RUNS_MAX = 12 }; /* of a set, only for a narrower interval */
 
 #define CLOCKS_SEPARATE                                                                                                          \
@@ -464,11 +473,15 @@ void verdict_of_cell(const struct rule *general, const struct verdict_options *o
 struct rule verdict_rule_of_sustained_runs(const struct rule *general)
 {
 	struct rule r = *general;
+	const struct sustained_rule *s = general->version < 4   ? &before_version_4
+					 : general->version < 6 ? &before_version_6
+								: &sustained_rule;
 
 	r.beta_min = 0;
-	r.tau0 = general->version < 4 ? SUSTAINED_NOISE_BRIEF : SUSTAINED_NOISE;
-	r.runs_regression_min = SUSTAINED_RUNS_MIN;
-	r.runs_max = SUSTAINED_RUNS_MAX;
+	r.tau0 = s->noise;
+	r.runs_ok_min = r.runs_ok_min < s->runs_min ? r.runs_ok_min : s->runs_min;
+	r.runs_regression_min = s->runs_min;
+	r.runs_max = s->runs_max;
 	r.learned = false;
 	r.p_alone = 1;      /* that noise was measured */
 	r.programs = false; /* both sides are alive at once and interleaved in one run, like modules */

@@ -72,6 +72,16 @@ static void store_check_facts(const struct examination *x, const struct msg_chec
 	c->alone[side] = (struct bench_alone){ .ms = check->alone_ms, .mhz = check->alone_mhz };
 }
 
+/* Add a kernel of the checked call. */
+static void store_launch(const struct examination *x, const struct msg_node *node)
+{
+	const struct bench *b = x->bench;
+	bool base = x->side == &b->side[b->base];
+
+	if (base || x->side == &b->side[b->target])
+		launches_add(b->cell[node->cell].launches[base ? BENCH_BASE : BENCH_TARGET], node);
+}
+
 /* Store the work record for `compare` and `profile`, which print it on this machine. */
 static void store_work(const struct examination *x, const struct msg_work *work)
 {
@@ -82,6 +92,7 @@ static void store_work(const struct examination *x, const struct msg_work *work)
 		return;
 	struct msg_work *mine = &b->cell[work->cell].work[base ? BENCH_BASE : BENCH_TARGET];
 
+	b->cell[work->cell].launches[base ? BENCH_BASE : BENCH_TARGET][0] = '\0'; /* its kernels follow */
 	*mine = *work;
 	mine->tried = (struct tried){ 0 };
 }
@@ -124,6 +135,7 @@ static int take_record(void *arg, struct msg *m, struct fw_err *err)
 	case MSG_NODE:
 		if (!x->replay)
 			bench_code(x->side, m->u.node.symbol_sha256, m->u.node.sm, m->u.node.code_sha256);
+		store_launch(x, &m->u.node);
 		m->u.node.symbol_sha256[0] = '\0';
 		cache_record(x, m->u.node.cell, m);
 		return bench_send(x->bench, m, err);

@@ -45,9 +45,9 @@ struct interleave_run {
 	uint64_t seed;
 	int set, n, timed;
 	int *list, *chain;
-	bool *todo, *sustained_run;
+	bool *todo;
+	enum sustained_order *sustained;
 	bool only_sustained_runs;
-	int sustained_rounds;
 };
 
 bool interleave_taken(const struct command *m)
@@ -178,7 +178,7 @@ static void request_cell(const struct interleave_run *l, struct interleave_sessi
 		c->warm = interleave_warm(ms);
 		c->pairs = l->only_sustained_runs ? 0 : pairs_of(l, cell, s->n_sides * (1 + c->warm) * ms, most);
 		c->budget_ms = interleave_budget_ms(l->n, most);
-		c->sustained_rounds = l->sustained_run[cell] ? l->sustained_rounds : 0;
+		c->sustained = l->sustained[cell];
 	}
 }
 
@@ -334,7 +334,6 @@ static int run_session(struct interleave_run *l, int n, int n_sides, struct fw_e
 		.n_sides = n_sides,
 		.n = n,
 		.seed = l->seed,
-		.target_first = bench_turn(m->bench) % 2,
 		.first = order_first(n_sides, COMMAND_BASE, COMMAND_TARGET, bench_turn(m->bench)),
 		.cell = mem_alloc_zero((size_t)n, sizeof *s->cell) };
 	for (int side = 0; side < n_sides; side++)
@@ -389,12 +388,13 @@ static int process_run(struct interleave_run *l, struct fw_err *err)
 		interleave_parents_end(l->all->command->parent, COMMAND_SIDES_MAX);
 	l->seed = seed;
 	l->timed = 0;
-	l->sustained_rounds = sustain_rounds(b, l->set);
-	for (int i = 0; i < b->n_cells; i++)
-		l->todo[i] = l->sustained_run[i] = false;
+	for (int i = 0; i < b->n_cells; i++) {
+		l->todo[i] = false;
+		l->sustained[i] = SUSTAINED_NONE;
+	}
 	for (int i = 0; i < l->n; i++) {
 		l->todo[l->list[i]] = true;
-		l->sustained_run[l->list[i]] = sustain_wants(b, l->list[i], l->set);
+		l->sustained[l->list[i]] = sustain_order(b, l->list[i], l->set);
 	}
 	if (bench_announce(b, l->list, l->n, l->set, seed, err) < 0)
 		return -1;
@@ -517,7 +517,7 @@ int interleave_measure(struct command *m, struct fw_err *err)
 		.list = mem_alloc_zero(room, sizeof *l.list),
 		.chain = mem_alloc_zero(room, sizeof *l.chain),
 		.todo = mem_alloc_zero(room, sizeof *l.todo),
-		.sustained_run = mem_alloc_zero(room, sizeof *l.sustained_run) };
+		.sustained = mem_alloc_zero(room, sizeof *l.sustained) };
 	int status = 0;
 
 	/* pairs of calls are far less noisy than whole processes, and their runs are cheap */
@@ -545,7 +545,7 @@ int interleave_measure(struct command *m, struct fw_err *err)
 	free(l.list);
 	free(l.chain);
 	free(l.todo);
-	free(l.sustained_run);
+	free(l.sustained);
 	free(all.position);
 	free(all.missed);
 	free_known(&all);

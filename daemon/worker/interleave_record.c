@@ -191,13 +191,13 @@ static int record_sustained_runs(struct command *m, const struct interleave_cell
 	const struct msg_device_check *device_check, struct fw_err *err)
 {
 	struct msg *message = new_record(m, c, SERIES_SUSTAINED, COMMAND_REFERENCE, set, c->n_sustained);
-	bool clocks =
-		all_reported(c->sustained_run[0].mhz, c->n_sustained) && all_reported(c->sustained_run[1].mhz, c->n_sustained);
+	bool clocks = all_reported(c->sustained_calls[0].mhz, c->n_sustained) &&
+		      all_reported(c->sustained_calls[1].mhz, c->n_sustained);
 
 	for (int side = 0; side < COMMAND_REFERENCE; side++)
-		fill(message->u.cell, side, c->sustained_run[side].ms, c->sustained_run[side].mhz, clocks, NULL, false);
+		fill(message->u.cell, side, c->sustained_calls[side].ms, c->sustained_calls[side].mhz, clocks, NULL, false);
 	message->u.cell->device_check = *device_check;
-	sustained_order(c->n_sustained, c->sustained_rounds, c->sustained_first, message->u.cell->order);
+	sustained_write_order(c->n_sustained, c->sustained == SUSTAINED_TARGET_FIRST, message->u.cell->order);
 	int status = sustain_add(m->bench, message->u.cell, err) < 0 ? -1 : bench_send(m->bench, message, err);
 
 	drop_record(message);

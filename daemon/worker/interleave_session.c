@@ -395,18 +395,17 @@ static int take_sustained(
 static int take_sustained_runs(struct interleave_session *s, struct fw_err *err)
 {
 	struct interleave_cell *at = s->at;
-	struct sustained_calls sustained_run[SUSTAINED_RUNS_MAX];
 	int64_t began_ns = clock_mono_ns();
 
-	at->sustained_first = s->target_first;
-	for (int i = 0; i < 2 * at->sustained_rounds; i++) {
-		int side = sustained_side_of(at->sustained_first, i);
-		int result = take_sustained(s, side, began_ns + (int64_t)((i + 1) * SUSTAINED_S * 1e9), &sustained_run[i], err);
+	for (int i = 0; i < 2; i++) {
+		int side = i ^ (at->sustained == SUSTAINED_TARGET_FIRST);
+		int64_t until_ns = began_ns + (int64_t)((i + 1) * SUSTAINED_S * 1e9);
+		int result = take_sustained(s, side, until_ns, &at->sustained_calls[side], err);
 
 		if (result != 1)
 			return result;
 	}
-	at->n_sustained = sustained_gather(sustained_run, at->sustained_rounds, at->sustained_first, at->sustained_run);
+	at->n_sustained = sustained_gather(at->sustained_calls);
 	return 1;
 }
 
@@ -475,7 +474,7 @@ static int run_cell(struct interleave_session *s, struct fw_err *err)
 	if (status >= 1 && at->warm > 0)
 		status = give_uncounted(s, BOUNDS, 0, err);
 	/* back to back, calls that the host queues slowly would show its time, and no clock under load */
-	if (status >= 1 && at->sustained_rounds > 0 && 2 * at->host_bound <= at->primed) {
+	if (status >= 1 && at->sustained != SUSTAINED_NONE && 2 * at->host_bound <= at->primed) {
 		began = clock_mono_ns();
 		status = take_sustained_runs(s, err);
 		at->sustained_runs_s = (double)(clock_mono_ns() - began) * 1e-9;

@@ -67,6 +67,7 @@ struct bench_cell {
 	char check_inputs[BENCH_OUTSIDE]
 			 [HASH_HEX]; /* input hashes of the sides' checks: runs must report those of the base; "" unknown */
 	struct bench_alone alone[BENCH_OUTSIDE]; /* of base and target, from their checks */
+	char launches[BENCH_OUTSIDE][HASH_HEX];  /* hashes of the kernels that the sides launched in their checks */
 	struct msg_work
 		work[BENCH_OUTSIDE]; /* work records of their checks, without the tried configurations; provider "": none */
 	int n_runs;
@@ -403,8 +404,7 @@ struct runner_task {
 	int n_cells;
 	const int *cell; /* positions in the bench */
 	bool phases, calls, only_sustained_runs;
-	const bool *sustained_run; /* sustained_run[n_cells]: cell has sustained runs too; NULL none */
-	int sustained_rounds;
+	const enum sustained_order *sustained; /* sustained[n_cells]; NULL: no cell has sustained runs */
 	double deadline_s;
 	int repeat;       /* profile: number of the process within its role */
 	bool counters;    /* profile: read counters */
@@ -1129,9 +1129,9 @@ struct interleave_cell {
 	int cell; /* of the bench */
 	const char *key;
 	int warm, pairs;
-	double alone_ms;      /* estimate of a call */
-	double budget_ms;     /* beyond twice this time, on a busy machine, fewer pairs are enough */
-	int sustained_rounds; /* 0: no sustained runs */
+	double alone_ms;  /* estimate of a call */
+	double budget_ms; /* beyond twice this time, on a busy machine, fewer pairs are enough */
+	enum sustained_order sustained;
 	/* results */
 	bool reached, missed; /* all sides reached it; a side did not */
 	int n, cut, untimed;  /* pairs; pairs repeated because of an interrupt, or of a missing time, */
@@ -1143,8 +1143,8 @@ struct interleave_cell {
 	float ms[INTERLEAVE_SIDES_MAX][STATS_PAIRS_MAX], mhz[INTERLEAVE_SIDES_MAX][STATS_PAIRS_MAX],
 		host_us[INTERLEAVE_SIDES_MAX][STATS_PAIRS_MAX];
 	struct interleave_turns seen[INTERLEAVE_SIDES_MAX];
-	int n_sustained, sustained_first; /* calls of a side; the side that began */
-	struct sustained_side sustained_run[2];
+	int n_sustained; /* calls of a side */
+	struct sustained_calls sustained_calls[2];
 	int failed_side; /* -1 none */
 	char failure[16], detail[INTERLEAVE_TEXT_SIZE];
 	int interleave;                   /* of all pairs, repeated ones included: */
@@ -1159,9 +1159,8 @@ struct interleave_session {
 	const struct msg_side *side[INTERLEAVE_SIDES_MAX];
 	struct interleave_parent *parent; /* parent[INTERLEAVE_SIDES_MAX] fork the runs; NULL: fresh processes */
 	int n;
-	int first;         /* the side that begins */
-	bool target_first; /* the target begins sustained runs */
-	uint64_t seed;     /* of the run */
+	int first;     /* the side that begins */
+	uint64_t seed; /* of the run */
 	struct interleave_cell *cell;
 	/* outcome */
 	int failure_side, failure_cell; /* side that ended it, -1: none; cell of the bench at that turn, -1: none */
@@ -1360,11 +1359,11 @@ void outside_end(struct outside *o);
  * If the process dies, its current cell fails, after one check of each side alone to find the side at fault.
  */
 
-/** Cells of a run and their options. Shape: cell[n], sustained_run[n]. */
+/** Cells of a run and their options. Shape: cell[n], sustained[n]. */
 struct run_order {
 	int n, set;
 	const int *cell;
-	const bool *sustained_run; /* cells that have sustained runs too; NULL: none */
+	const enum sustained_order *sustained; /* NULL: no cell has sustained runs */
 	bool only_sustained_runs;
 };
 
@@ -1491,17 +1490,13 @@ int serve_probe(const struct serve_options *o, int out, struct fw_err *err);
  * Returns 1 if stored, 0 if discarded.
  */
 int sustain_add(struct bench *b, const struct msg_cell *m, struct fw_err *err);
-/** Return whether cell `cell` has sustained runs in the next run of `set`. */
-bool sustain_wants(const struct bench *b, int cell, int set);
 /**
- * Return the number of rounds of sustained runs in a run of `set`: one in the first run of sentinels, two in runs that are
- * compared with it.
+ * Return whether cell `cell` has sustained runs in the next run of `set`, and which side's is the first: each side's in turn,
+ * whichever set a run is of.
  */
-int sustain_rounds(const struct bench *b, int set);
-/**
- * Return the maximum time of the sustained runs on an undisturbed device. Units: s. Shape: sustained_run[n]; NULL: none.
- */
-double sustain_s(const struct bench *b, const bool *sustained_run, int n, int set);
+enum sustained_order sustain_order(const struct bench *b, int cell, int set);
+/** Return the maximum time of the sustained runs on an undisturbed device. Units: s. Shape: sustained[n]; NULL: none. */
+double sustain_s(const enum sustained_order *sustained, int n);
 /**
  * Choose the cells and the set of a run with only sustained runs. Returns their number; 0: none needed. Pure. Shape:
  * list[n_cells].

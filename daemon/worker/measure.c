@@ -63,7 +63,7 @@ int measure_plan(const struct bench *b, int *list, int *set, bool *only_sustaine
 struct plan {
 	struct run_order order;
 	int *cell;
-	bool *sustained_run;
+	enum sustained_order *sustained;
 };
 
 static int plan_next(const struct bench *b, struct plan *p)
@@ -72,7 +72,7 @@ static int plan_next(const struct bench *b, struct plan *p)
 
 	o->n = measure_plan(b, p->cell, &o->set, &o->only_sustained_runs);
 	for (int i = 0; i < o->n; i++)
-		p->sustained_run[i] = sustain_wants(b, p->cell[i], o->set);
+		p->sustained[i] = sustain_order(b, p->cell[i], o->set);
 	return o->n;
 }
 
@@ -106,12 +106,11 @@ static int verify_results(struct bench *b, struct fw_err *err)
 int measure_run(struct bench *b, struct fw_err *err)
 {
 	size_t n = (size_t)b->n_cells + 1;
-	struct plan p = { .cell = mem_alloc_zero(n, sizeof *p.cell),
-		.sustained_run = mem_alloc_zero(n, sizeof *p.sustained_run) };
+	struct plan p = { .cell = mem_alloc_zero(n, sizeof *p.cell), .sustained = mem_alloc_zero(n, sizeof *p.sustained) };
 	int round, result = 1;
 
 	p.order.cell = p.cell;
-	p.order.sustained_run = p.sustained_run;
+	p.order.sustained = p.sustained;
 	for (round = 0; result == 1 && round < ROUNDS_MAX && !b->lost; round++) {
 		result = run_all(b, &p, err);
 		if (result == 0 && !b->lost)
@@ -119,6 +118,6 @@ int measure_run(struct bench *b, struct fw_err *err)
 	}
 	bench_end(b);
 	free(p.cell);
-	free(p.sustained_run);
+	free(p.sustained);
 	return result < 0 ? -1 : 0;
 }

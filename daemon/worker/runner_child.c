@@ -464,7 +464,6 @@ static void fill_message(const struct bench *b, const struct runner_task *t, con
 	run->phases = t->phases;
 	run->calls = t->calls;
 	run->only_sustained_runs = t->only_sustained_runs;
-	run->sustained_rounds = t->sustained_rounds;
 	run->repeat = t->repeat;
 	run->counters = t->counters;
 	run->samples = t->samples;
@@ -492,7 +491,7 @@ static void fill_message(const struct bench *b, const struct runner_task *t, con
 	for (i = 0; i < t->n_cells; i++) {
 		run->cell[i] = b->cells[t->cell[i]];
 		run->index[i] = t->cell[i];
-		run->sustained_run[i] = t->sustained_run && t->sustained_run[i];
+		run->sustained[i] = t->sustained ? t->sustained[i] : SUSTAINED_NONE;
 	}
 }
 
@@ -517,7 +516,7 @@ static int task_file(const struct bench *b, const struct runner_task *t, const c
 	m.u.run = mem_alloc_zero(1, sizeof *m.u.run);
 	m.u.run->cell = mem_alloc_zero((size_t)t->n_cells + 1, sizeof *m.u.run->cell);
 	m.u.run->index = mem_alloc_zero((size_t)t->n_cells + 1, sizeof *m.u.run->index);
-	m.u.run->sustained_run = mem_alloc_zero((size_t)t->n_cells + 1, sizeof *m.u.run->sustained_run);
+	m.u.run->sustained = mem_alloc_zero((size_t)t->n_cells + 1, sizeof *m.u.run->sustained);
 	m.u.run->pin = mem_alloc_zero((size_t)b->n_pins * (size_t)(t->copy_fd > 0 ? 2 : 1) + 1, sizeof *m.u.run->pin);
 	fill_message(b, t, signature, m.u.run);
 	protocol_write(&line, &m);

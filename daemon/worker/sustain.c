@@ -5,13 +5,10 @@
 
 enum { AGREE = 2, VOID_MAX = 3 }; /* runs of a sentinel that must name the same side; limit of discarded runs */
 
-#define CLOCK_SEPARATE 0.01  /* relative difference of the clocks at which both sides stabilise */
-#define WANDER         0.004 /* standard deviation of the ratio without a difference, on two H100; number of observations */
-#define WANDER_PRIOR   4
-#define WANDER_BRIEF   0.005 /* the same for A B without B A */
-#define BEYOND                                                                                                                   \
-	2.5 /* multiple of that deviation, combined with the difference of each side's two sustained runs: drift of the device */
-#define ENERGY_SEPARATE 0.03 /* of the energy of a call */
+#define CLOCK_SEPARATE  0.01  /* relative difference of the clocks at which both sides stabilise */
+#define WANDER          0.005 /* standard deviation of the log ratio without a difference, on two H100 */
+#define BEYOND          2.5   /* multiple of that deviation */
+#define ENERGY_SEPARATE 0.03  /* of the energy of a call */
 
 /* Whether sustained runs are useful here: the device's clock follows its power, and the job is not quick. */
 static bool is_possible(const struct bench *b)
@@ -25,7 +22,16 @@ static bool is_in_sustained_runs(const struct bench *b, int cell)
 	return b->sustained_runs & sentinel_class(&b->cells[cell]);
 }
 
-/* The longest open cell of its class, if the class has a sentinel here. */
+/* Whether the sides may draw different power: not if they launch the same kernels with the same configuration. */
+static bool may_differ(const struct bench *b, int cell)
+{
+	const struct bench_cell *c = &b->cell[cell];
+
+	return strcmp(c->work[BENCH_BASE].config, c->work[BENCH_TARGET].config) != 0 ||
+	       !launches_equal(c->launches[BENCH_BASE], c->launches[BENCH_TARGET]);
+}
+
+/* The longest open cell of its class that may differ, if the class has a sentinel here. */
 static bool is_sentinel(const struct bench *b, int cell)
 {
 	sentinel_set class = sentinel_class(&b->cells[cell]);
@@ -34,24 +40,19 @@ static bool is_sentinel(const struct bench *b, int cell)
 	if (b->looked_elsewhere & class)
 		return false;
 	for (i = 0; i < b->n_cells; i++)
-		if (b->cell[i].open && sentinel_class(&b->cells[i]) == class &&
+		if (b->cell[i].open && may_differ(b, i) && sentinel_class(&b->cells[i]) == class &&
 			(longest < 0 || case_flops(&b->cells[i]) > case_flops(&b->cells[longest])))
 			longest = i;
 	return longest == cell;
 }
 
-int sustain_rounds(const struct bench *b, int set)
-{
-	return set == 1 && !b->set_begun[1] ? 1 : 2;
-}
-
-double sustain_s(const struct bench *b, const bool *sustained_run, int n, int set)
+double sustain_s(const enum sustained_order *sustained, int n)
 {
 	double s = 0;
 
-	for (int i = 0; sustained_run && i < n; i++)
-		s += sustained_run[i] ? SUSTAINED_S * (1 + 2 * sustain_rounds(b, set))
-				      : 0; /* an interleaved run of both sides precedes them, shorter than one sustained run */
+	for (int i = 0; sustained && i < n; i++)
+		s += sustained[i] != SUSTAINED_NONE ? 3 * SUSTAINED_S /* the interleaved run before both is shorter than one */
+						    : 0;
 	return s;
 }
 
@@ -74,49 +75,22 @@ static double level(const float *v, int n)
 	return sum / known;
 }
 
-static bool is_brief(const struct msg_cell *m)
+/* Log ratio of the sides' sustained runs, b over a. Shape: a[n], b[n]. */
+static double log_ratio(const float *a, const float *b, int n)
 {
-	return m->order[0] && m->order[0] != m->order[2 * m->n - 1];
-}
-
-/*
- * Log ratio of the sides' sustained runs, b over a, and its standard deviation. Shape: a[n], b[n], each of two sustained runs,
- * one in each half.
- */
-struct separate {
-	double ratio, wander;
-};
-
-static struct separate separate(const struct msg_cell *m, const float *a, const float *b)
-{
-	int n = m->n, half = n / 2;
-	if (is_brief(m))
-		return (struct separate){ level(b, n) - level(a, n), WANDER_BRIEF };
-	double a1 = level(a, half), a2 = level(a + half, half), b1 = level(b, half), b2 = level(b + half, half);
-	double seen =
-		((a2 - a1) * (a2 - a1) + (b2 - b1) * (b2 - b1)) / 2; /* for each side twice the variance of a sustained run */
-
-	return (struct separate){ (b1 + b2 - a1 - a2) / 2, sqrt((WANDER_PRIOR * WANDER * WANDER + seen) / (WANDER_PRIOR + 2)) };
-}
-
-static bool is_enough(const struct msg_cell *m)
-{
-	return m->n > (is_brief(m) ? 0 : 1);
+	return level(b, n) - level(a, n);
 }
 
 /*
  * Return the side that draws more power in these sustained runs: 1 target, -1 base, 0 neither. A difference counts only if it far
- * exceeds the one between two sustained runs of one side.
+ * exceeds the noise of equal builds.
  */
 static int draws_more(const struct msg_cell *m, int base, int target)
 {
 	int sign = 0;
 
-	if (m->mhz[base] && m->mhz[target] && is_enough(m)) {
-		struct separate clock = separate(m, m->mhz[target], m->mhz[base]); /* more power means a lower clock */
-
-		sign = sign_beyond(clock.ratio, fmax(CLOCK_SEPARATE, BEYOND * clock.wander));
-	}
+	if (m->mhz[base] && m->mhz[target] && m->n > 0) /* more power means a lower clock */
+		sign = sign_beyond(log_ratio(m->mhz[target], m->mhz[base], m->n), fmax(CLOCK_SEPARATE, BEYOND * WANDER));
 	if (sign == 0 && m->energy_j[base] > 0 && m->energy_j[target] > 0)
 		sign = sign_beyond(log(m->energy_j[target] / m->energy_j[base]), ENERGY_SEPARATE);
 	return sign;
@@ -130,11 +104,10 @@ static int slower_than_in_pairs(const struct bench *b, const struct msg_cell *m,
 {
 	const struct estimate *pairs = &b->cell[m->cell].found.typical.all;
 
-	if (pairs->runs == 0 || !is_enough(m))
+	if (pairs->runs == 0 || m->n < 1)
 		return 0;
-	struct separate time = separate(m, m->ms[base], m->ms[target]);
-
-	return sign_beyond(time.ratio - pairs->m, fmax(stats_theta(b->cells[m->cell].threshold_pct), BEYOND * time.wander));
+	return sign_beyond(log_ratio(m->ms[base], m->ms[target], m->n) - pairs->m,
+		fmax(stats_theta(b->cells[m->cell].threshold_pct), BEYOND * WANDER));
 }
 
 /* Whether all sustained runs so far name the same side. One may be chance: AGREE are needed for runs of the whole direction. */
@@ -195,12 +168,14 @@ static int wanted_set(const struct bench *b, int cell)
 	return c->n_sustained_runs == 0 ? 1 : c->n_sustained_runs < STATS_RUNS_MAX ? c->found.sustained.want_set : 0;
 }
 
-bool sustain_wants(const struct bench *b, int cell, int set)
+enum sustained_order sustain_order(const struct bench *b, int cell, int set)
 {
-	if (!is_possible(b))
-		return false;
-	return wanted_set(b, cell) == set || (set == 1 && !b->set_begun[1] && is_sentinel(b, cell)) || needs_second(b, cell) ||
-	       needs_first_again(b, cell);
+	bool is_wanted = wanted_set(b, cell) == set || (set == 1 && !b->set_begun[1] && is_sentinel(b, cell)) ||
+			 needs_second(b, cell) || needs_first_again(b, cell);
+
+	if (!is_possible(b) || !is_wanted)
+		return SUSTAINED_NONE;
+	return (b->seed + (uint64_t)b->cell[cell].n_sustained_runs) % 2 ? SUSTAINED_TARGET_FIRST : SUSTAINED_BASE_FIRST;
 }
 
 int sustain_next(const struct bench *b, int *list, int *set)

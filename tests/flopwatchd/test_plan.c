@@ -141,7 +141,7 @@ static void test_the_suite_of_the_base_comes_first(void **state)
 	assert_string_equal(p.suite_origin, "repo@" SHA);
 	assert_string_equal(p.suite_text.data, SUITE);
 	assert_true(p.request.limits.budget_s == 33 && p.request.limits.build_s == 1 && p.request.limits.run_s == 3);
-	assert_int_equal(p.request.rule.version, 5);
+	assert_int_equal(p.request.rule.version, 6);
 	memcpy(whole, p.suite_sha, sizeof whole);
 	take_suite(&p, c, "own", "*/causal/*", NULL);
 	assert_int_equal(p.request.n_cells, 2);

@@ -1,4 +1,4 @@
-/* sustained.c: which side each sustained run belongs to, and which calls of it a record gets. */
+/* sustained.c: the order of both sides' sustained runs, and which of their calls a record gets. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -7,48 +7,49 @@
 
 #include "protocol/protocol.h"
 
-static void letters_go_by_rounds(void **state)
+static void the_side_that_begins_has_the_first_letters(void **state)
 {
 	char order[16];
 	(void)state;
-	sustained_order(2, 1, 0, order);
+	sustained_write_order(2, 0, order);
 	assert_string_equal(order, "AABB");
-	sustained_order(4, 2, 0, order);
-	assert_string_equal(order, "AABBBBAA");
-	sustained_order(2, 2, 1, order);
-	assert_string_equal(order, "BAAB");
+	sustained_write_order(3, 1, order);
+	assert_string_equal(order, "BBBAAA");
+	sustained_write_order(0, 1, order);
+	assert_string_equal(order, "");
 }
 
-/* Sustained runs have different numbers of calls; a record gets as many of each as the shortest has, distributed over the whole
- * run. */
+/* Both sides' sustained runs have different numbers of calls; a record gets as many of each as the shorter one has, distributed
+ * over the whole run. */
 static void calls_are_spread_evenly(void **state)
 {
-	static const int kept[SUSTAINED_RUNS_MAX] = { 4, 2, 5, 32 };
-	static const float wanted[2][4] = { { 1, 3, 308, 324 }, { 100, 101, 201, 203 } };
-	struct sustained_calls b[SUSTAINED_RUNS_MAX];
-	struct sustained_side side[2];
+	static const int kept[][2] = { { 5, 2 }, { 2, 5 }, { SUSTAINED_RECORDED_MAX, 4 }, { 3, 3 } };
+	static const float wanted[][2][4] = { { { 1, 3 }, { 100, 101 } }, { { 0, 1 }, { 101, 103 } },
+		{ { 4, 12, 20, 28 }, { 100, 101, 102, 103 } }, { { 0, 1, 2 }, { 100, 101, 102 } } };
+	struct sustained_calls side[2];
 	(void)state;
-	for (int i = 0; i < SUSTAINED_RUNS_MAX; i++) {
-		b[i].kept = kept[i];
-		for (int k = 0; k < kept[i]; k++) {
-			b[i].ms[k] = (float)(100 * i + k);
-			b[i].mhz[k] = -b[i].ms[k];
+	for (size_t k = 0; k < sizeof kept / sizeof kept[0]; k++) {
+		int n = kept[k][0] < kept[k][1] ? kept[k][0] : kept[k][1];
+		for (int s = 0; s < 2; s++) {
+			side[s].kept = kept[k][s];
+			for (int i = 0; i < kept[k][s]; i++) {
+				side[s].ms[i] = (float)(100 * s + i);
+				side[s].mhz[i] = -side[s].ms[i];
+			}
+		}
+		assert_int_equal(sustained_gather(side), n);
+		for (int s = 0; s < 2; s++) {
+			assert_int_equal(side[s].kept, n);
+			for (int i = 0; i < n; i++)
+				assert_true(side[s].ms[i] == wanted[k][s][i] && side[s].mhz[i] == -wanted[k][s][i]);
 		}
 	}
-	for (int first = 0; first < 2; first++) {
-		assert_int_equal(sustained_gather(b, 2, first, side), 4);
-		for (int s = 0; s < 2; s++)
-			for (int i = 0; i < 4; i++)
-				assert_true(side[s ^ first].ms[i] == wanted[s][i] && side[s ^ first].mhz[i] == -wanted[s][i]);
-	}
-	assert_int_equal(sustained_gather(b, 1, 0, side), 2);
-	assert_true(side[0].ms[0] == 1 && side[0].ms[1] == 3 && side[1].ms[0] == 100 && side[1].ms[1] == 101);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(letters_go_by_rounds),
+		cmocka_unit_test(the_side_that_begins_has_the_first_letters),
 		cmocka_unit_test(calls_are_spread_evenly),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

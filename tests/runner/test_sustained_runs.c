@@ -10,18 +10,17 @@
 #include "attention_cell.h"
 #include "runner_run.h"
 
-/* A run with one round of sustained runs only, good.c against `target`. */
+/* A run with sustained runs only, good.c against `target`. */
 static void run_sustained_runs(const char *target, struct run_result *r, int *index)
 {
 	const char *const modules[] = { "good", target };
 	const int32_t one[] = { 32 };
-	static bool sustained_run[] = { true };
+	static enum sustained_order sustained[] = { SUSTAINED_BASE_FIRST };
 	struct cell cell[] = { small_cell(FW_FULL, DIRECTION_FORWARD, 1, one) };
 	struct msg_run run = small_run(RUN_TIME, "cpu", modules, 2, cell, index, 1);
 	run.phases = run.calls = false;
-	run.sustained_run = sustained_run;
+	run.sustained = sustained;
 	run.only_sustained_runs = true;
-	run.sustained_rounds = 1;
 	run_task(&run, r);
 	assert_int_equal(r->status, 0);
 }
@@ -44,7 +43,7 @@ static void honest_sustained_runs_are_recorded(void **state)
 	assert_null(find_fault(&r));
 	assert_non_null(sustained);
 	assert_int_equal(sustained->n_sides, 2);
-	assert_in_range(sustained->n, 1, 64);
+	assert_in_range(sustained->n, 1, SUSTAINED_RECORDED_MAX);
 	assert_int_equal(strlen(sustained->order), 2 * sustained->n);
 	for (int i = 0; i < r.n; i++)
 		assert_true(r.record[i].t != MSG_NOTE || !strstr(r.record[i].u.note.text, "no memory"));

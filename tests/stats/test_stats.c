@@ -32,21 +32,21 @@ static void constants(void **state)
 }
 
 /* A stored verdict names the version of its rule, so other numbers need another version. */
-static void numbers_of_version_5(void **state)
+static void numbers_of_version_6(void **state)
 {
 	struct rule r;
 	struct clock_prior *clock = &r.clock;
 
 	(void)state;
 	rule_default(&r, 20);
-	assert_int_equal(r.version, 5);
+	assert_int_equal(r.version, 6);
 	near(r.tau0_clocked, 0.0005, 0);
 	near(r.nu0, 3, 0);
 	near(r.placement, 0.0001, 0);
 	near(r.se_max, 0.003, 0);
 	assert_int_equal(r.runs_ok_min, 2);
 	assert_int_equal(r.runs_regression_min, 4);
-	assert_int_equal(r.pairs_min, 4);
+	assert_int_equal(r.pairs_min, 2);
 	assert_int_equal(r.pairs_max, 32);
 	near(r.pair_budget_s, 0.4, 0);
 	assert_int_equal(r.pairs_short, 128);
@@ -83,18 +83,20 @@ static void pairs_follow_the_length(void **state)
 
 	(void)state;
 	rule_default(&r, 20);
-	assert_int_equal(stats_pairs(&r, 0.2, true, false), 4);  /* a 100 ms call */
+	assert_int_equal(stats_pairs(&r, 0.2, true, false), 2); /* a 100 ms call */
+	assert_int_equal(stats_pairs(&r, 0.101, true, false), 2);
+	assert_int_equal(stats_pairs(&r, 0.1, true, false), 4);
 	assert_int_equal(stats_pairs(&r, 0.04, true, false), 8); /* 10 pairs fit: rounded down to a multiple of 4 */
 	assert_int_equal(stats_pairs(&r, 0.02, true, false), 20);
 	assert_int_equal(stats_pairs(&r, 0.001, true, false), 32);
 	assert_int_equal(stats_pairs(&r, 1e-9, true, false), 32);
 	assert_int_equal(stats_pairs(&r, 0, true, false), 32);
-	assert_int_equal(stats_pairs(&r, 1000, true, false), 4);
+	assert_int_equal(stats_pairs(&r, 1000, true, false), 2);
 	assert_int_equal(stats_pairs(&r, 1000, false, false), 8);  /* no clock to correct for: more pairs instead */
 	assert_int_equal(stats_pairs(&r, 50e-6, true, true), 128); /* short calls on a queue: their noise has to be removed */
 	assert_int_equal(stats_pairs(&r, 170e-6, true, true), 116);
 	assert_int_equal(stats_pairs(&r, 900e-6, true, true), 32);
-	assert_int_equal(stats_pairs(&r, 0.2, true, true), 4);
+	assert_int_equal(stats_pairs(&r, 0.2, true, true), 2);
 	r.pairs_short = 0; /* a rule without them */
 	assert_int_equal(stats_pairs(&r, 50e-6, true, true), 32);
 	r.pairs_max = 6;
@@ -571,7 +573,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(constants),
-		cmocka_unit_test(numbers_of_version_5),
+		cmocka_unit_test(numbers_of_version_6),
 		cmocka_unit_test(pairs_follow_the_length),
 		cmocka_unit_test(trimmed_by_hand),
 		cmocka_unit_test(combined_by_hand),

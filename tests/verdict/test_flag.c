@@ -122,12 +122,58 @@ static void sustained_runs_show_a_regression_that_pairs_do_not(void **state)
 /* Sustained runs of 0.4 s, which an older flopwatch stored, have more noise than those of a second. */
 static void older_sustained_runs_are_judged_as_they_were(void **state)
 {
-	struct rule rule;
+	struct rule rule, of_sustained_runs;
 	(void)state;
 	rule_default(&rule, 20);
 	double now = verdict_rule_of_sustained_runs(&rule).tau0;
+	rule.version = 5; /* A B B A in each run */
+	of_sustained_runs = verdict_rule_of_sustained_runs(&rule);
+	assert_true(of_sustained_runs.tau0 < now);
+	assert_int_equal(of_sustained_runs.runs_ok_min, 2);
+	assert_int_equal(of_sustained_runs.runs_regression_min, 2);
+	assert_int_equal(of_sustained_runs.runs_max, 4);
 	rule.version = 3;
-	assert_true(verdict_rule_of_sustained_runs(&rule).tau0 > 3 * now);
+	assert_true(verdict_rule_of_sustained_runs(&rule).tau0 > 3 * of_sustained_runs.tau0);
+}
+
+/* Sustained runs with these losses in percent, of set 1 and then of set 2. */
+static struct judgement judge_sustained(const double *one, int n_one, const double *two, int n_two)
+{
+	struct run_estimate e[STATS_RUNS_MAX];
+	struct judgement j;
+	struct rule general, r;
+	rule_default(&general, 20);
+	r = verdict_rule_of_sustained_runs(&general);
+	for (int i = 0; i < n_one + n_two; i++) {
+		double d = stats_theta(i < n_one ? one[i] : two[i - n_one]);
+		e[i] = (struct run_estimate){ .set = 1 + (i >= n_one), .n = 32, .d = d, .d_raw = d, .q = 1e-8 };
+	}
+	verdict_judge(&r, 1.5, false, e, n_one + n_two, &j);
+	return j;
+}
+
+static void one_sustained_run_far_beyond_is_a_set(void **state)
+{
+	static const double far[] = { 3.8 }, near[] = { 3.3, 2.9 }, equal[] = { 0.3, -0.4 }, odd[] = { -1.4, 0.2 };
+	struct judgement j;
+	(void)state;
+	j = judge_sustained(far, 1, NULL, 0);
+	assert_true(j.verdict == VERDICT_UNDECIDED && j.want_set == 2);
+	j = judge_sustained(far, 1, far, 1);
+	assert_int_equal(j.verdict, VERDICT_REGRESSION);
+	j = judge_sustained(near, 1, NULL, 0);
+	assert_true(j.verdict == VERDICT_UNDECIDED && j.want_set == 1);
+	j = judge_sustained(near, 2, near, 1);
+	assert_true(j.verdict == VERDICT_UNDECIDED && j.want_set == 2);
+	j = judge_sustained(near, 2, near, 2);
+	assert_int_equal(j.verdict, VERDICT_REGRESSION);
+	j = judge_sustained(equal, 1, NULL, 0);
+	assert_true(j.verdict == VERDICT_UNDECIDED && j.want_set == 1);
+	j = judge_sustained(equal, 2, NULL, 0);
+	assert_int_equal(j.verdict, VERDICT_UNCHANGED);
+	/* the largest difference of equal builds that was recorded, and another run */
+	j = judge_sustained(odd, 2, NULL, 0);
+	assert_int_equal(j.verdict, VERDICT_UNCHANGED);
 }
 
 static void sustained_runs_show_a_gain_that_pairs_do_not(void **state)
@@ -162,6 +208,7 @@ int main(void)
 		cmocka_unit_test(a_share_may_be_the_clocks),
 		cmocka_unit_test(sustained_runs_show_a_regression_that_pairs_do_not),
 		cmocka_unit_test(older_sustained_runs_are_judged_as_they_were),
+		cmocka_unit_test(one_sustained_run_far_beyond_is_a_set),
 		cmocka_unit_test(sustained_runs_show_a_gain_that_pairs_do_not),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -14,7 +14,7 @@
 #include "protocol/protocol.h"
 #include "worker/internal.h"
 
-enum { FORWARD_DENSE, FORWARD_SPARSE, BACKWARD_DENSE, BACKWARD_SPARSE, FORWARD_SHORT, CELLS, PER_SUSTAINED = 2, PAIRS = 16 };
+enum { FORWARD_DENSE, FORWARD_SPARSE, BACKWARD_DENSE, BACKWARD_SPARSE, FORWARD_SHORT, CELLS, CALLS = 4, PAIRS = 16 };
 
 struct scene {
 	struct cell cell[CELLS];
@@ -73,16 +73,16 @@ static void add_pairs(int cell)
 	assert_int_equal(bench_add(&s.bench, &m, &err), 1);
 }
 
-/* Sustained runs with these clocks and times, two calls each. Units: MHz, ms, J. */
+/* A sustained run of each side with these clocks and times, in its first and second half. Units: MHz, ms, J. */
 static void add_timed(int cell, const float clock[2][2], const float time[2][2], double base_j, double target_j)
 {
-	float ms[2][2 * PER_SUSTAINED], mhz[2][2 * PER_SUSTAINED];
+	float ms[2][CALLS], mhz[2][CALLS];
 	struct msg_cell m = { .process_run = s.state[cell].n_sustained_runs + 1,
 		.set = 1,
 		.cell = cell,
 		.series = SERIES_SUSTAINED,
 		.n_sides = 2,
-		.n = 2 * PER_SUSTAINED };
+		.n = CALLS };
 	struct fw_err err = { 0 };
 	device_check_unknown(&m.device_check);
 	m.role[0] = ROLE_BASE;
@@ -90,9 +90,9 @@ static void add_timed(int cell, const float clock[2][2], const float time[2][2],
 	if (s.state[cell].n_runs == 0)
 		add_pairs(cell);
 	for (int i = 0; i < 2; i++) {
-		for (int k = 0; k < 2 * PER_SUSTAINED; k++) {
-			mhz[i][k] = clock[i][k / PER_SUSTAINED];
-			ms[i][k] = time[i][k / PER_SUSTAINED];
+		for (int k = 0; k < CALLS; k++) {
+			mhz[i][k] = clock[i][k / (CALLS / 2)];
+			ms[i][k] = time[i][k / (CALLS / 2)];
 		}
 		m.ms[i] = ms[i];
 		m.mhz[i] = mhz[i];
@@ -136,10 +136,10 @@ static void sentinels_are_the_longest(void **state)
 	(void)state;
 	begin();
 	for (int i = 0; i < CELLS; i++)
-		assert_int_equal(sustain_wants(&s.bench, i, 1), i != FORWARD_SHORT);
+		assert_int_equal(sustain_order(&s.bench, i, 1) != SUSTAINED_NONE, i != FORWARD_SHORT);
 	s.bench.set_begun[1] = true;
 	for (int i = 0; i < CELLS; i++)
-		assert_false(sustain_wants(&s.bench, i, 1));
+		assert_false(sustain_order(&s.bench, i, 1));
 }
 
 /* Of a comparison over several devices each class has sentinel runs on one; the daemon passes on their result. */
@@ -150,7 +150,7 @@ static void a_class_with_a_sentinel_elsewhere_has_none_here(void **state)
 	begin();
 	s.bench.looked_elsewhere = sentinel_direction(DIRECTION_BACKWARD);
 	for (int i = 0; i < CELLS; i++)
-		assert_int_equal(sustain_wants(&s.bench, i, 1), i == FORWARD_DENSE || i == FORWARD_SPARSE);
+		assert_int_equal(sustain_order(&s.bench, i, 1) != SUSTAINED_NONE, i == FORWARD_DENSE || i == FORWARD_SPARSE);
 	add_brief(FORWARD_DENSE, 1665, 1665);
 	s.bench.set_begun[1] = true;
 	assert_int_equal(sustain_next(&s.bench, list, &set), 0);
@@ -175,7 +175,7 @@ static void a_drifting_clock_blames_no_side(void **state)
 		add(BACKWARD_DENSE, base[i], target[i], 0, 0);
 		assert_int_equal(s.state[BACKWARD_DENSE].side_balance, 0);
 		s.bench.set_begun[1] = true;
-		assert_false(sustain_wants(&s.bench, BACKWARD_DENSE, 1));
+		assert_false(sustain_order(&s.bench, BACKWARD_DENSE, 1));
 	}
 	begin();
 }
@@ -189,20 +189,20 @@ static void two_runs_have_to_agree(void **state)
 	add(FORWARD_DENSE, as_before, lower, 0, 0);
 	s.bench.set_begun[1] = true;
 	assert_int_equal(s.state[FORWARD_DENSE].side_balance, 1);
-	assert_true(sustain_wants(&s.bench, FORWARD_DENSE, 1));
-	assert_false(sustain_wants(&s.bench, FORWARD_SHORT, 1));
+	assert_true(sustain_order(&s.bench, FORWARD_DENSE, 1));
+	assert_false(sustain_order(&s.bench, FORWARD_SHORT, 1));
 	assert_int_equal(sustain_next(&s.bench, list, &set), 1);
 	assert_int_equal(list[0], FORWARD_DENSE);
 	add(FORWARD_DENSE, as_before, lower, 0, 0);
 	assert_int_equal(s.bench.sustained_runs, sentinel_direction(DIRECTION_FORWARD));
-	assert_true(sustain_wants(&s.bench, FORWARD_SHORT, 1));
-	assert_false(sustain_wants(&s.bench, BACKWARD_DENSE, 1));
+	assert_true(sustain_order(&s.bench, FORWARD_SHORT, 1));
+	assert_false(sustain_order(&s.bench, BACKWARD_DENSE, 1));
 	begin();
 	add(FORWARD_DENSE, as_before, lower, 0, 0);
 	add(FORWARD_DENSE, lower, as_before, 0, 0);
 	s.bench.set_begun[1] = true;
 	assert_int_equal(s.bench.sustained_runs, 0);
-	assert_false(sustain_wants(&s.bench, FORWARD_DENSE, 1));
+	assert_false(sustain_order(&s.bench, FORWARD_DENSE, 1));
 	begin();
 }
 
@@ -218,33 +218,70 @@ static void an_interrupted_first_run_is_repeated(void **state)
 	device_check_unknown(&m.device_check);
 	m.device_check.foreign = 1;
 	for (int i = 0; i < 3; i++) {
-		assert_int_equal(sustain_wants(&s.bench, FORWARD_DENSE, 1), i > 0);
+		assert_int_equal(sustain_order(&s.bench, FORWARD_DENSE, 1) != SUSTAINED_NONE, i > 0);
 		assert_int_equal(sustain_next(&s.bench, list, &set), i > 0);
 		assert_int_equal(sustain_add(&s.bench, &m, &err), 0);
 	}
-	assert_false(sustain_wants(&s.bench, FORWARD_DENSE, 1)); /* but not for ever */
+	assert_false(sustain_order(&s.bench, FORWARD_DENSE, 1)); /* but not for ever */
 	begin();
 	assert_int_equal(sustain_add(&s.bench, &m, &err), 0);
 	add_brief(FORWARD_DENSE, 1665, 1665);
 	s.bench.set_begun[1] = true;
-	assert_false(sustain_wants(&s.bench, FORWARD_DENSE, 1));
+	assert_false(sustain_order(&s.bench, FORWARD_DENSE, 1));
 	begin();
 }
 
-static void the_first_sustained_run_is_short(void **state)
+static void sides_begin_in_turn(void **state)
 {
+	enum sustained_order first;
 	(void)state;
 	begin();
-	assert_int_equal(sustain_rounds(&s.bench, 1), 1);
+	first = sustain_order(&s.bench, FORWARD_DENSE, 1);
+	assert_true(first == SUSTAINED_BASE_FIRST || first == SUSTAINED_TARGET_FIRST);
+	s.bench.seed++;
+	assert_int_not_equal(sustain_order(&s.bench, FORWARD_DENSE, 1), first);
+	s.bench.seed--;
 	add_brief(FORWARD_DENSE, 1665, 1635);
 	assert_int_equal(s.state[FORWARD_DENSE].side_balance, 1);
 	s.bench.set_begun[1] = true;
-	assert_true(sustain_wants(&s.bench, FORWARD_DENSE, 1)); /* the run that confirms it is not */
-	assert_int_equal(sustain_rounds(&s.bench, 1), 2);
-	assert_int_equal(sustain_rounds(&s.bench, 2), 2);
+	assert_int_not_equal(sustain_order(&s.bench, FORWARD_DENSE, 1), SUSTAINED_NONE);
+	assert_int_not_equal(sustain_order(&s.bench, FORWARD_DENSE, 1), first);
 	begin();
 	add_brief(FORWARD_DENSE, 1665, 1648);
 	assert_int_equal(s.state[FORWARD_DENSE].side_balance, 0);
+	begin();
+}
+
+/* The kernel that a side launches, or one whose code is unknown. */
+static void launch(int cell, enum bench_origin side, const char *code)
+{
+	struct msg_node node = { .kernel = "forward", .grid = { 132, 1, 1 } };
+	snprintf(node.code_sha256, sizeof node.code_sha256, "%s", code);
+	launches_add(s.state[cell].launches[side], &node);
+}
+
+static void equal_kernels_need_no_sentinel(void **state)
+{
+	(void)state;
+	begin();
+	for (int i = 0; i < CELLS; i++)
+		for (int side = BENCH_BASE; side <= BENCH_TARGET; side++)
+			launch(i, (enum bench_origin)side, i == BACKWARD_SPARSE && side == BENCH_TARGET ? "b" : "a");
+	for (int i = 0; i < CELLS; i++)
+		assert_int_equal(sustain_order(&s.bench, i, 1) != SUSTAINED_NONE, i == BACKWARD_SPARSE);
+	/* the longest that differs is a sentinel, though not the longest */
+	launch(FORWARD_SHORT, BENCH_TARGET, "a");
+	for (int i = 0; i < CELLS; i++)
+		assert_int_equal(sustain_order(&s.bench, i, 1) != SUSTAINED_NONE, i == BACKWARD_SPARSE || i == FORWARD_SHORT);
+	begin();
+	for (int side = BENCH_BASE; side <= BENCH_TARGET; side++) {
+		launch(FORWARD_DENSE, (enum bench_origin)side, "a");
+		snprintf(s.state[FORWARD_DENSE].work[side].config, 8, "tile=%d", side);
+		launch(BACKWARD_DENSE, (enum bench_origin)side, ""); /* unknown code */
+		launch(BACKWARD_DENSE, (enum bench_origin)side, "a");
+	}
+	assert_int_not_equal(sustain_order(&s.bench, FORWARD_DENSE, 1), SUSTAINED_NONE);
+	assert_int_not_equal(sustain_order(&s.bench, BACKWARD_DENSE, 1), SUSTAINED_NONE);
 	begin();
 }
 
@@ -278,19 +315,21 @@ static void a_large_loss_is_found_despite_drift(void **state)
 /* Clocks that were read next to the calls drift and show nothing, but sustained runs show a regression that pairs do not. */
 static void sustained_times_count_in_addition_to_pairs(void **state)
 {
-	static const float wandering[2][2] = { { 1575, 1650 }, { 1531, 1600 } },
+	static const float wandering[2][2] = { { 1575, 1650 }, { 1640, 1590 } },
 			   slower[2][2] = { { 3.37F, 3.38F }, { 3.65F, 3.66F } },
-			   scattered[2][2] = { { 3.37F, 3.57F }, { 3.55F, 3.56F } },
+			   opposite[2][2] = { { 3.55F, 3.56F }, { 3.37F, 3.37F } },
 			   little[2][2] = { { 3.37F, 3.38F }, { 3.41F, 3.42F } };
 	(void)state;
 	begin();
 	add_timed(BACKWARD_DENSE, wandering, slower, 0, 0);
 	assert_int_equal(s.state[BACKWARD_DENSE].side_balance, 1);
 	s.bench.set_begun[1] = true;
-	assert_true(sustain_wants(&s.bench, BACKWARD_DENSE, 1));
+	assert_true(sustain_order(&s.bench, BACKWARD_DENSE, 1));
 	begin();
-	add_timed(BACKWARD_DENSE, wandering, scattered, 0, 0);
+	add_timed(BACKWARD_DENSE, wandering, slower, 0, 0);
+	add_timed(BACKWARD_DENSE, wandering, opposite, 0, 0); /* the other order shows drift of the device */
 	assert_int_equal(s.state[BACKWARD_DENSE].side_balance, 0);
+	assert_int_equal(s.bench.sustained_runs, 0);
 	begin();
 	add_timed(BACKWARD_DENSE, wandering, little, 0, 0);
 	assert_int_equal(s.state[BACKWARD_DENSE].side_balance, 0); /* below the threshold of the cell */
@@ -305,7 +344,8 @@ int main(void)
 		cmocka_unit_test(a_drifting_clock_blames_no_side),
 		cmocka_unit_test(two_runs_have_to_agree),
 		cmocka_unit_test(an_interrupted_first_run_is_repeated),
-		cmocka_unit_test(the_first_sustained_run_is_short),
+		cmocka_unit_test(sides_begin_in_turn),
+		cmocka_unit_test(equal_kernels_need_no_sentinel),
 		cmocka_unit_test(a_large_loss_is_found_despite_drift),
 		cmocka_unit_test(energy_counts_where_it_is_known),
 		cmocka_unit_test(sustained_times_count_in_addition_to_pairs),

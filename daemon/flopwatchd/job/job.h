@@ -206,6 +206,8 @@ const struct msg_check *result_check(const struct result *r, enum role role, int
 const struct msg_work *result_work(const struct result *r, enum role role, int cell);
 /** Return the number of kernels of a call of (role, cell). NAN without a graph: a CPU has none. */
 double result_launches(const struct result *r, enum role role, int cell);
+/** Return whether base and target are known to launch the same kernels in a call, with the same configuration. */
+bool result_launches_equal(const struct result *r, int cell);
 /** Return the kernels that a program reports for (role, cell), NULL none. */
 const struct msg_reported_kernels *result_kernels(const struct result *r, enum role role, int cell);
 /** Return the first fault of (cell, role): of that cell, or of no particular cell. NULL none. */

@@ -78,6 +78,19 @@ double result_launches(const struct result *r, enum role role, int cell)
 	return n ? n : NAN;
 }
 
+bool result_launches_equal(const struct result *r, int cell)
+{
+	const struct msg_work *base = result_work(r, ROLE_BASE, cell), *target = result_work(r, ROLE_TARGET, cell);
+	char of_base[HASH_HEX] = "", of_target[HASH_HEX] = "";
+
+	if (!base || !target || strcmp(base->config, target->config) != 0)
+		return false;
+	for (int i = 0; i < r->n_nodes; i++)
+		if (r->node[i].cell == cell && (r->node[i].role == ROLE_BASE || r->node[i].role == ROLE_TARGET))
+			launches_add(r->node[i].role == ROLE_BASE ? of_base : of_target, &r->node[i]);
+	return launches_equal(of_base, of_target);
+}
+
 const struct msg_reported_kernels *result_kernels(const struct result *r, enum role role, int cell)
 {
 	for (int i = 0; i < r->n_kernels; i++)

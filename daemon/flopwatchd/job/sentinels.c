@@ -82,7 +82,7 @@ static sentinel_set missed_classes(const struct result *r, const struct share *s
 	sentinel_set own = 0, measured = 0;
 	for (int i = 0; i < s->n; i++) {
 		sentinel_set class = sentinel_class(&r->plan.request.cell[s->cell[i]]);
-		own |= class;
+		own |= class; /* without a sentinel also where all its cells launch the same kernels on both sides */
 		measured |= has_sustained_runs(r, s->cell[i]) ? class : 0;
 	}
 	return own & ~s->elsewhere & ~measured;
@@ -102,7 +102,7 @@ void sentinels_find_missed(const struct result *whole, const struct share *share
 			int cell = share[p].cell[i];
 			sentinel_set class = sentinel_class(&whole->plan.request.cell[cell]);
 			bool is_requested = class & differs & ~share[p].sustained_runs,
-			     is_unseen = class & unseen & share[p].elsewhere;
+			     is_unseen = class & unseen & share[p].elsewhere && !result_launches_equal(whole, cell);
 			bool is_later = false;
 			for (int k = p + 1; k < n && !is_later; k++)
 				is_later = contains(&share[k], cell);
