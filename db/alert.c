@@ -278,10 +278,10 @@ int store_alert_culprits(
 #define LATEST_CELLS                                                                                                             \
 	"FROM (SELECT w.value ->> 'cell' AS key, w.value ->> 'comparison' AS reported, " SUITE_OF_CELL                           \
 	"AS suite FROM json_each(a.cells) w) v LEFT JOIN comparison y ON y.id = iif(EXISTS (SELECT 1 FROM comparison "           \
-	"o JOIN suite t ON t.id = o.suite WHERE o.id = coalesce(v.reported, a.comparison) AND t.parts > 1), (SELECT "            \
+	"o JOIN suite t ON t.id = o.suite WHERE o.id = coalesce(v.reported, a.comparison) AND t.shards > 1), (SELECT "           \
 	"k.comparison FROM cell k JOIN comparison p ON p.id = k.comparison JOIN suite t ON t.id = p.suite JOIN job j "           \
 	"ON j.id = p.job WHERE k.key = v.key AND k.repo = a.repo AND k.branch = a.branch AND " COUNTS_FOR_BRANCH                 \
-	"AND (NOT j.some_cells OR j.part > 0) ORDER BY k.comparison DESC LIMIT 1), (SELECT p.id FROM comparison p "              \
+	"AND (NOT j.some_cells OR j.shard > 0) ORDER BY k.comparison DESC LIMIT 1), (SELECT p.id FROM comparison p "             \
 	"JOIN suite t ON t.id = p.suite JOIN job j ON j.id = p.job WHERE " COUNTS_FOR_BRANCH "AND NOT j.some_cells "             \
 	"ORDER BY p.id DESC LIMIT 1)) LEFT JOIN cell c ON c.comparison = y.id AND (c.key = v.key OR (y.rows_unknown "            \
 	"AND y.identical_by <> '')) "

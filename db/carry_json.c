@@ -29,6 +29,8 @@ static const struct {
 	{ "blind", "underpowered" },
 	{ "scatter_pct", "noise_pct" },
 	{ "stands_out", "outlier" },
+	{ "part", "shard" },
+	{ "parts", "components" },
 };
 
 /* Values of one key. `kind` is that of a job, an alert or a change point, which have no names in common. */

@@ -22,7 +22,7 @@
 	"id, repo, branch, target_sha, base_sha, base_how, base_name, target_name, base_provider, target_provider, base_config, " \
 	"target_config, base_toolchain, target_toolchain, base_flags, target_flags, base_module, base_made_by, "
 #define JOB_SUITE \
-	"suite, device_kind, device_uuid, device_class, threshold_pct, quick, some_cells, every_cell, part, "
+	"suite, device_kind, device_uuid, device_class, threshold_pct, quick, some_cells, every_cell, "
 #define JOB_AGAIN "priority, plan, again_of, again_at, "
 #define JOB_TIMES "nonce, device, queued_at, started_at, ended_at"
 
@@ -68,8 +68,8 @@ const struct carry_table carry_tables[] = {
 	SAME(suite),
 	SAME(build),
 	{ "job",
-	  "INSERT INTO main.job (" JOB_ASKED "kind, " JOB_SUITE "origin, " JOB_AGAIN "state, state_why, progress, attempt, " JOB_TIMES ") "
-	  "SELECT " JOB_ASKED JOB_KIND("kind") ", " JOB_SUITE
+	  "INSERT INTO main.job (" JOB_ASKED "kind, " JOB_SUITE "shard, origin, " JOB_AGAIN "state, state_why, progress, attempt, " JOB_TIMES ") "
+	  "SELECT " JOB_ASKED JOB_KIND("kind") ", " JOB_SUITE "part, "
 	  "CASE origin WHEN 'epoch' THEN 'baseline_period' WHEN 'reanchor' THEN 'rereference' ELSE origin END, " JOB_AGAIN
 	  "CASE state WHEN 'sent' THEN 'assigned' WHEN 'gone' THEN 'target_missing' ELSE state END, state_why, today(progress), "
 	  "attempt, " JOB_TIMES " FROM old.job ORDER BY id" },

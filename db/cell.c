@@ -14,7 +14,7 @@ int view_repeat(struct db *db, int64_t comparison, struct view_repeat *out, stru
 		"j.repo = c.repo AND j.target_sha = c.target_sha WHERE c.id = :id AND j.id > o.id AND j.state IN ('queued', "
 		"'assigned', 'building', 'checking', 'measuring') AND j.base_sha IN (c.base_sha, '') AND j.suite IN (u.name, '') "
 		"AND j.device_kind IN (o.device_kind, '') AND j.device_uuid IN (o.device_uuid, '') AND j.device_class IS "
-		"o.device_class AND j.kind = o.kind AND j.quick = o.quick AND j.part = o.part AND (NOT j.some_cells OR "
+		"o.device_class AND j.kind = o.kind AND j.quick = o.quick AND j.shard = o.shard AND (NOT j.some_cells OR "
 		"o.some_cells AND " LIST_TEXT("job_cell", "job", "j.id") " = " LIST_TEXT("job_cell", "job",
 			"o.id") ") AND j.base_provider = o.base_provider AND j.target_provider = o.target_provider AND j.base_config = "
 				"o.base_config AND j.target_config = o.target_config AND j.base_toolchain = o.base_toolchain AND "
@@ -244,17 +244,17 @@ int view_cell_keys(struct db *db, const char *repo, const char *branch, view_cel
 		 * of a sharded suite the newest comparison of each shard: a cell is listed until its shard was measured without
 		 * it
 		 */
-#define KEYS(of_branch)                                                                                                              \
-	"WITH RECURSIVE newest(id) AS MATERIALIZED (SELECT max(w.id) FROM (SELECT c.id, c.suite, c.job, c.kind FROM "                \
-	"comparison c JOIN job j ON j.id = c.job AND j.part = 0 WHERE c.repo = :repo AND NOT c.rows_unknown " of_branch(             \
-		"c") " ORDER BY c.id DESC LIMIT :window) w JOIN suite t ON t.id = w.suite JOIN job j ON j.id = "                     \
-		     "w.job WHERE w.kind IN ('compare', 'selfcheck', 'import') GROUP BY t.name, j.quick OR j.some_cells), large AS " \
-		     "MATERIALIZED (SELECT t.name, t.parts, max(c.id) FROM newest w JOIN comparison c ON c.id = w.id JOIN suite t "  \
-		     "ON t.id = c.suite GROUP BY t.name), part(suite, n, parts) AS (SELECT name, 1, parts FROM large WHERE parts > " \
-		     "1 UNION ALL SELECT suite, n + 1, parts FROM part WHERE n + 1 < parts), shown(id) AS MATERIALIZED (SELECT id "  \
-		     "FROM newest UNION SELECT (SELECT o.id FROM job j JOIN comparison o ON o.job = j.id WHERE j.repo = :repo AND "  \
-		     "j.suite = w.suite AND j.part = w.n AND j.part > 0 " of_branch(                                                 \
-			     "j") " ORDER BY j.id DESC LIMIT 1) FROM part "                                                          \
+#define KEYS(of_branch)                                                                                                                  \
+	"WITH RECURSIVE newest(id) AS MATERIALIZED (SELECT max(w.id) FROM (SELECT c.id, c.suite, c.job, c.kind FROM "                    \
+	"comparison c JOIN job j ON j.id = c.job AND j.shard = 0 WHERE c.repo = :repo AND NOT c.rows_unknown " of_branch(                \
+		"c") " ORDER BY c.id DESC LIMIT :window) w JOIN suite t ON t.id = w.suite JOIN job j ON j.id = "                         \
+		     "w.job WHERE w.kind IN ('compare', 'selfcheck', 'import') GROUP BY t.name, j.quick OR j.some_cells), large AS "     \
+		     "MATERIALIZED (SELECT t.name, t.shards, max(c.id) FROM newest w JOIN comparison c ON c.id = w.id JOIN suite t "     \
+		     "ON t.id = c.suite GROUP BY t.name), shard(suite, n, shards) AS (SELECT name, 1, shards FROM large WHERE shards > " \
+		     "1 UNION ALL SELECT suite, n + 1, shards FROM shard WHERE n + 1 < shards), shown(id) AS MATERIALIZED (SELECT id "   \
+		     "FROM newest UNION SELECT (SELECT o.id FROM job j JOIN comparison o ON o.job = j.id WHERE j.repo = :repo AND "      \
+		     "j.suite = w.suite AND j.shard = w.n AND j.shard > 0 " of_branch(                                                   \
+			     "j") " ORDER BY j.id DESC LIMIT 1) FROM shard "                                                             \
 				  "w) SELECT key FROM shown w CROSS JOIN cell x ON x.comparison = w.id GROUP BY key ORDER BY min(w.id), min(x.n)"
 #define OF_BRANCH(table) "AND " table ".branch = :branch"
 #define OF_ANY(table)    ""

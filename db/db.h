@@ -766,7 +766,7 @@ struct store_job {
 	enum jobstate state;
 	char state_why[512];
 	char nonce[33];
-	int part;               /* shard of its suite; 0 the one of a push */
+	int shard;              /* shard of its suite; 0 the one of a push */
 	bool quick, every_cell; /* every_cell: profile all cells instead of three */
 	int priority, attempt;
 	int64_t queued_at, started_at, ended_at;
@@ -1983,11 +1983,11 @@ int find_missing_of_suite(
 /** The branch's previous whole comparison with a suite of the same name. */
 struct find_missing_previous {
 	int64_t comparison, suite; /* 0: there is none */
-	int parts, parts_now;      /* shards of its suite, and of the current suite; less than 2: not sharded */
+	int shards, shards_now;    /* shards of its suite, and of the current suite; less than 2: not sharded */
 };
 /** Before `c`, whose suite is the current one. */
 int find_missing_previous(struct db *db, const struct store_comparison *c, struct find_missing_previous *out, struct fw_err *err);
-/** With that suite, before the commit of `job`; parts_now is not set. */
+/** With that suite, before the commit of `job`; shards_now is not set. */
 int find_missing_previous_of_suite(
 	struct db *db, const struct store_job *job, const char *suite, struct find_missing_previous *out, struct fw_err *err);
 /** Append a suite's file to `out`. Err: ERR_NOT_FOUND, ERR_FULL. */
@@ -2197,7 +2197,7 @@ int find_absent_job(struct db *db, const char *uuid, int64_t after, int64_t *job
 
 /*
  * ---- night ----
- * Sharded suites: the measured shards. A shard's job has its number in `part`; shard 0 is the one of a push. Loop only;
+ * Sharded suites: the measured shards. A shard's job has its number in `shard`; shard 0 is the one of a push. Loop only;
  * reads only.
  */
 
@@ -2215,17 +2215,17 @@ typedef void find_night_suite_fn(void *arg, const struct find_night_suite *row);
 int find_night_suites(struct db *db, int64_t repo, const char *branch, find_night_suite_fn *each, void *arg, struct fw_err *err);
 
 /** A shard that has a job. */
-struct find_night_part {
-	int part;
+struct find_night_shard {
+	int shard;
 	int64_t measured_at;    /* by its newest job with a comparison; 0: never */
 	const char *target_sha; /* of that comparison; "" none */
 	bool has_change;        /* that comparison found a change, or failed */
 	bool is_requested;      /* a job exists for like->target_sha */
 };
-typedef void find_night_part_fn(void *arg, const struct find_night_part *row);
+typedef void find_night_shard_fn(void *arg, const struct find_night_shard *row);
 /** Shards of `like` in order, without comparisons from before the branch's pushes had another suite by that name. */
-int find_night_parts(struct db *db, int64_t repo, const char *branch, const struct find_night_suite *like,
-	find_night_part_fn *each, void *arg, struct fw_err *err);
+int find_night_shards(struct db *db, int64_t repo, const char *branch, const struct find_night_suite *like,
+	find_night_shard_fn *each, void *arg, struct fw_err *err);
 
 /*
  * ---- notification ----
@@ -2743,16 +2743,16 @@ int view_seek(struct db *db, enum view_list list, int64_t at, int64_t *id, struc
 
 /* ---- shard: The shard of a comparison with a sharded suite. ---- */
 
-struct view_part {
-	int part;     /* shard; 0: the one of a push */
-	int parts;    /* off-peak shards; 0: the suite is not sharded */
+struct view_shard {
+	int shard;    /* shard; 0: the one of a push */
+	int shards;   /* off-peak shards; 0: the suite is not sharded */
 	int cells;    /* of the whole suite */
 	int nights;   /* nights in which all shards are measured once */
 	int measured; /* off-peak shards that were measured so far */
 };
 
 /** The shard of a stored comparison; zeros where its suite is not sharded. */
-int view_part(struct db *db, int64_t comparison, struct view_part *out, struct fw_err *err);
+int view_shard(struct db *db, int64_t comparison, struct view_shard *out, struct fw_err *err);
 
 /*
  * ---- store_profile ----

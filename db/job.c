@@ -16,7 +16,7 @@
 	"j.base_sha, j.base_how, j.kind, j.suite, j.device_kind, " STORE_JOB_CELLS ", j.origin, j.state, j.state_why, "          \
 	"j.nonce, j.quick, j.priority, j.attempt, j.queued_at, j.started_at, j.ended_at, j.device_uuid, "                        \
 	"coalesce(j.threshold_pct, 0.0), j.base_provider, j.target_provider, " STORE_JOB_PEERS ", j.base_name, j.target_name, "  \
-	"j.plan, j.base_config, j.target_config, j.every_cell, " TOOLS_COLUMNS ", j.device_class, j.part FROM job j "            \
+	"j.plan, j.base_config, j.target_config, j.every_cell, " TOOLS_COLUMNS ", j.device_class, j.shard FROM job j "           \
 	"JOIN repo r ON r.id = j.repo "
 
 #define CLASS_OF_DEVICE "(SELECT class FROM device WHERE uuid = :device_uuid)"
@@ -44,7 +44,7 @@ static int first_job(struct stmt *s, struct store_job *out, struct fw_err *err)
 		out->queued_at, out->started_at, out->ended_at, out->device_uuid, out->threshold_pct, out->base_provider,
 		out->target_provider, out->peers, out->base_name, out->target_name, out->plan, out->base_config,
 		out->target_config, out->every_cell, out->base_tools.dir, out->target_tools.dir, out->base_tools.flags,
-		out->target_tools.flags, out->base_tools.module, out->base_tools.made_by, out->device_class, out->part);
+		out->target_tools.flags, out->base_tools.module, out->base_tools.made_by, out->device_class, out->shard);
 	stmt_reset(s);
 	return 1;
 }
@@ -68,20 +68,20 @@ int store_job_insert(struct db *db, struct store_job *j, int64_t now_ms, struct 
 	struct stmt *s = db_stmt(db,
 		"INSERT INTO job (repo, branch, target_sha, base_sha, base_how, kind, suite, device_kind, some_cells, quick, "
 		"origin, priority, device_uuid, threshold_pct, base_provider, target_provider, base_name, target_name, plan, "
-		"base_config, target_config, every_cell, part, base_toolchain, target_toolchain, base_flags, target_flags, "
+		"base_config, target_config, every_cell, shard, base_toolchain, target_toolchain, base_flags, target_flags, "
 		"base_module, base_made_by, device_class, queued_at) VALUES (:repo, :branch, :target, :base, :base_how, :kind, "
 		":suite, :device_kind, :some_cells, :quick, :origin, :priority, :device_uuid, :threshold, :base_provider, "
-		":target_provider, :base_name, :target_name, :plan, :base_config, :target_config, :every_cell, :part, "
+		":target_provider, :base_name, :target_name, :plan, :base_config, :target_config, :every_cell, :shard, "
 		":base_toolchain, :target_toolchain, :base_flags, :target_flags, :base_module, :base_made_by, :device_class, "
 		":now)",
 		err);
 	s = stmt_bind(s, err,
-		"repo=%ld branch=%s target=%s base=%s base_how=%s kind=%s suite=%s device_kind=%s some_cells=%d part=%d quick=%d "
+		"repo=%ld branch=%s target=%s base=%s base_how=%s kind=%s suite=%s device_kind=%s some_cells=%d shard=%d quick=%d "
 		"every_cell=%d origin=%s priority=%d device_uuid=%s device_class?=%ld threshold=%f base_provider=%s target_provider=%s "
 		"base_config=%s target_config=%s base_toolchain=%s target_toolchain=%s base_flags=%s target_flags=%s base_module=%s "
 		"base_made_by=%s base_name=%s target_name=%s plan=%ld now=%ld",
 		j->repo, j->branch, j->target_sha, j->base_sha, j->base_how, jobkind_name(j->kind), j->suite,
-		device_kind_name(j->device_kind), j->cells_glob[0] != 0 || j->part > 0, j->part, j->quick, j->every_cell,
+		device_kind_name(j->device_kind), j->cells_glob[0] != 0 || j->shard > 0, j->shard, j->quick, j->every_cell,
 		j->origin, j->priority, j->device_uuid, j->device_class, j->threshold_pct > 0 ? j->threshold_pct : NAN,
 		j->base_provider, j->target_provider, j->base_config, j->target_config, j->base_tools.dir, j->target_tools.dir,
 		j->base_tools.flags, j->target_tools.flags, j->base_tools.module, j->base_tools.made_by, j->base_name,

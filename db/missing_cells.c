@@ -65,19 +65,19 @@ int find_missing_of_suite(
 static int read_last(struct stmt *s, struct find_missing_previous *out, struct fw_err *err)
 {
 	*out = (struct find_missing_previous){ .comparison = 0 };
-	return stmt_first(s, err, out->comparison, out->suite, out->parts, out->parts_now) < 0 ? -1 : 0;
+	return stmt_first(s, err, out->comparison, out->suite, out->shards, out->shards_now) < 0 ? -1 : 0;
 }
 
 int find_missing_previous(struct db *db, const struct store_comparison *c, struct find_missing_previous *out, struct fw_err *err)
 {
-	struct stmt *s = db_stmt(db, "SELECT p.id, p.suite, t.parts, u.parts " BEFORE_COMPARISON, err);
+	struct stmt *s = db_stmt(db, "SELECT p.id, p.suite, t.shards, u.shards " BEFORE_COMPARISON, err);
 	return read_last(bind_comparison(s, c, err), out, err);
 }
 
 int find_missing_previous_of_suite(
 	struct db *db, const struct store_job *job, const char *suite, struct find_missing_previous *out, struct fw_err *err)
 {
-	struct stmt *s = db_stmt(db, "SELECT p.id, p.suite, t.parts, 0 " BEFORE_JOB, err);
+	struct stmt *s = db_stmt(db, "SELECT p.id, p.suite, t.shards, 0 " BEFORE_JOB, err);
 	return read_last(bind_suite(s, job, suite, err), out, err);
 }
 
@@ -96,7 +96,7 @@ int find_missing_result(struct db *db, int64_t repo, const char *branch, const c
 		"SELECT k.comparison, k.verdict NOT IN ('failed', 'rejected', 'removed', 'unsupported') FROM cell k JOIN "
 		"comparison p ON p.id = k.comparison JOIN suite t ON t.id = p.suite JOIN job j ON j.id = p.job WHERE k.key = "
 		":key AND k.repo = :repo AND k.branch = :branch AND k.comparison < :before AND k.verdict <> 'not_comparable' AND "
-		"p.kind IN ('compare', 'selfcheck') AND t.name = :suite AND NOT j.quick AND (NOT j.some_cells OR j.part > 0) "
+		"p.kind IN ('compare', 'selfcheck') AND t.name = :suite AND NOT j.quick AND (NOT j.some_cells OR j.shard > 0) "
 		"ORDER BY k.comparison DESC LIMIT 1",
 		"key=%s repo=%ld branch=%s before=%ld suite=%s", key, repo, branch, before, suite));
 }

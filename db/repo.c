@@ -163,8 +163,8 @@ int store_suite_put(struct db *db, const char *sha, const char *name, const char
 
 int store_suite_size(struct db *db, int64_t suite, const struct suite_size *p, struct fw_err *err)
 {
-	return db_exec(db, err, "UPDATE suite SET cells = :cells, parts = :parts, nights = :nights WHERE id = :id",
-		"id=%ld cells=%d parts=%d nights=%d", suite, p->cells, p->parts, p->nights);
+	return db_exec(db, err, "UPDATE suite SET cells = :cells, shards = :shards, nights = :nights WHERE id = :id",
+		"id=%ld cells=%d shards=%d nights=%d", suite, p->cells, p->shards, p->nights);
 }
 
 /* ---- devices and environments ---------------------------------------------------------------------------------------- */

@@ -172,7 +172,7 @@ CREATE TABLE suite (
 	text          TEXT    NOT NULL,                -- content of the file
 	origin        TEXT    NOT NULL,                -- "installed" or "<repo>@<commit>"
 	cells         INTEGER NOT NULL DEFAULT 0,      -- of a sharded suite; else 0
-	parts         INTEGER NOT NULL DEFAULT 1,      -- shard 0 on a push, the others off-peak
+	shards        INTEGER NOT NULL DEFAULT 1,      -- shard 0 on a push, the others off-peak
 	nights        INTEGER NOT NULL DEFAULT 0       -- nights in which all shards are measured once
 ) STRICT;
 
@@ -222,7 +222,7 @@ CREATE TABLE job (
 	quick            INTEGER NOT NULL DEFAULT 0,
 	some_cells       INTEGER NOT NULL DEFAULT 0,      -- only the cells of job_cell
 	every_cell       INTEGER NOT NULL DEFAULT 0,      -- of a profile: all cells of job_cell instead of the three largest
-	part             INTEGER NOT NULL DEFAULT 0,      -- shard of its suite; 0: the one of a push, which is the whole suite unless it is sharded
+	shard            INTEGER NOT NULL DEFAULT 0,      -- shard of its suite; 0: the one of a push, which is the whole suite unless it is sharded
 	origin           TEXT    NOT NULL,                -- push api retry bisect baseline_period rereference environment trend backfill remeasure import idle again alert night
 	priority         INTEGER NOT NULL DEFAULT 0,      -- higher first; api 10, push 0, profile -6
 	plan             INTEGER NOT NULL DEFAULT 0,      -- first job of the same request; 0: the request named this suite
@@ -246,7 +246,7 @@ CREATE INDEX job_by_state ON job(state);
 CREATE INDEX job_by_branch ON job(repo, branch);
 CREATE INDEX job_by_target ON job(repo, target_sha);
 CREATE INDEX job_by_plan ON job(plan) WHERE plan > 0;
-CREATE INDEX job_by_part ON job(repo, suite, part) WHERE part > 0;
+CREATE INDEX job_by_shard ON job(repo, suite, shard) WHERE shard > 0;
 CREATE INDEX job_by_end ON job(ended_at);                  -- jobs that ended in one transaction, such as those that a push supersedes
 CREATE INDEX job_served ON job(repo, branch, started_at);  -- least recently served branch
 CREATE INDEX job_served_repo ON job(repo, started_at);

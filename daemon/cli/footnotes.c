@@ -70,7 +70,7 @@ static void warning(const json_t *cell, FILE *out)
 	const char *reason = value_text(cell, "reason"), *name = value_text(cell, "cell");
 	const char *failure = value_text(cell, "failure");
 	const json_t *sustained_runs = json_object_get(cell, "sustained");
-	const char *parts = value_text(cell, "parts"), *why = value_text(sustained_runs, "why");
+	const char *components = value_text(cell, "components"), *why = value_text(sustained_runs, "why");
 	char host[EXPLAIN_SIZE], phase[128], lacks[400];
 	worst_phase(cell, phase, sizeof phase);
 	const json_t *mean = json_object_get(cell, "mean");
@@ -101,7 +101,8 @@ static void warning(const json_t *cell, FILE *out)
 	else if (verdict == VERDICT_REGRESSION)
 		plain_line(out, "WARNING %s lost %.2f %% TFLOP/s (threshold %.2f %%)%s%s%s%s", name,
 			-value_number(cell, "change_pct"), value_number(cell, "threshold_pct"), phase,
-			json_is_true(json_object_get(cell, "borderline")) ? ", borderline" : "", *parts ? ": " : "", parts);
+			json_is_true(json_object_get(cell, "borderline")) ? ", borderline" : "", *components ? ": " : "",
+			components);
 	else if (verdict == VERDICT_FAILED || verdict == VERDICT_REJECTED || verdict == VERDICT_NOT_COMPARABLE)
 		plain_line(out, "WARNING %s %s: %s%s%s", name, verdict_name(verdict), failure, *reason && *failure ? ": " : "",
 			reason);

@@ -337,15 +337,16 @@ static void print_toolchains(const json_t *comparison, FILE *out)
 		value_text(json_object_get(comparison, "target"), "toolchain"));
 }
 
-static void print_part(const json_t *comparison, FILE *out)
+static void print_shard(const json_t *comparison, FILE *out)
 {
-	const json_t *part = json_object_get(comparison, "part");
+	const json_t *shard = json_object_get(comparison, "shard");
 	char text[240];
-	if (!json_is_object(part))
+	if (!json_is_object(shard))
 		return;
-	part_text(&(struct part_words){ (int)value_integer(part, "number"), (int)value_integer(part, "of"),
-			  (int)json_array_size(json_object_get(comparison, "cells")), (int)value_integer(part, "suite_cells"),
-			  (int)value_integer(part, "nights"), (int)value_integer(part, "measured") },
+	shard_describe(
+		&(struct shard_counts){ (int)value_integer(shard, "number"), (int)value_integer(shard, "of"),
+			(int)json_array_size(json_object_get(comparison, "cells")), (int)value_integer(shard, "suite_cells"),
+			(int)value_integer(shard, "nights"), (int)value_integer(shard, "measured") },
 		text, sizeof text);
 	plain_line(out, "%s", text);
 }
@@ -371,7 +372,7 @@ static void print_selfcheck(const json_t *comparison, FILE *out)
 static void print_conditions(const json_t *comparison, FILE *out)
 {
 	print_pins(comparison, out);
-	print_part(comparison, out);
+	print_shard(comparison, out);
 	if (jobkind_from_name(value_text(comparison, "kind")) == JOBKIND_ENVIRONMENT)
 		print_toolchains(comparison, out);
 }

@@ -975,20 +975,20 @@ bool config_fit(const char *requested, const char *own, char *out, size_t size);
  * share before any gets more.
  */
 
-/** A shard; part[0] of a list is the suite's shard 1. */
-struct rotation_part {
+/** A shard; shard[0] of a list is the suite's shard 1. */
+struct rotation_shard {
 	int64_t measured_at; /* 0: never */
 	bool is_requested;   /* already requested for this commit */
 	bool has_change;     /* its last comparison found a change, or failed */
 };
 
 /**
- * Return the index of the next shard, -1: none is left. `night_at`: start of this night. Shape: part[n]. Units: ms since 1970.
+ * Return the index of the next shard, -1: none is left. `night_at`: start of this night. Shape: shard[n]. Units: ms since 1970.
  */
-int rotation_next(const struct rotation_part *part, int n, int nights, int64_t night_at);
+int rotation_next(const struct rotation_shard *shard, int n, int nights, int64_t night_at);
 
 /** Return whether this night's share is unfinished. As rotation_next. */
-bool rotation_is_behind(const struct rotation_part *part, int n, int nights, int64_t night_at);
+bool rotation_is_behind(const struct rotation_shard *shard, int n, int nights, int64_t night_at);
 
 /* ---- run_mode: Task of one runner process, and its name in the `run` line. ---- */
 
@@ -1072,31 +1072,31 @@ void suite_hash(const struct suite *s, char hex[65]);
  * order of the file. A cell's shard includes its baseline cell, so that both are timed in the same runs.
  */
 
-enum { PART_CELLS = 40 /* of an off-peak shard, without added baseline cells */ };
+enum { SHARD_CELLS = 40 /* of an off-peak shard, without added baseline cells */ };
 
 /** Return the number of shards, 1 or more: with 1 a push measures everything. */
-int suite_parts(const struct suite *s);
+int suite_count_shards(const struct suite *s);
 
 struct suite_size {
-	int cells, parts; /* of the whole suite, including shard 0 */
-	int nights;       /* nights in which all are measured */
+	int cells, shards; /* of the whole suite, including shard 0 */
+	int nights;        /* nights in which all are measured */
 };
 struct suite_size suite_size(const struct suite *s);
 /** Reduce the suite to the cells of one shard. Err: ERR_NOT_FOUND there is no such shard; nothing changes. */
-int suite_take_part(struct suite *s, int part, struct fw_err *err);
+int suite_take_shard(struct suite *s, int shard, struct fw_err *err);
 /**
  * Reduce the suite to the cells of one comparison: those that match `globs`, or without globs (NULL, "") those of a shard. Err:
  * ERR_INVALID none matches, or more than JOB_CELLS_MAX do; ERR_NOT_FOUND.
  */
-int suite_choose(struct suite *s, const char *globs, int part, struct fw_err *err);
+int suite_choose(struct suite *s, const char *globs, int shard, struct fw_err *err);
 
-struct part_words {
+struct shard_counts {
 	int number, of;         /* 0 the push's shard; others off-peak */
 	int cells, suite_cells; /* of the comparison, and of the whole suite */
 	int nights, measured;   /* nights in which all shards are measured; number measured */
 };
 /** Write the description. Shape: text[size]; 240 bytes are enough. */
-void part_text(const struct part_words *p, char *text, size_t size);
+void shard_describe(const struct shard_counts *p, char *text, size_t size);
 
 /*
  * ---- toolchain_override ----

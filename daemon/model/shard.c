@@ -6,8 +6,8 @@
 
 struct draw {
 	const struct suite *suite;
-	int n_parts, *part_of;  /* part_of[n_cells]: the shard of a cell */
-	int *order, *companion; /* [n_cells]: positions by rising hash; baseline cell, -1 none */
+	int n_shards, *shard_of; /* shard_of[n_cells]: the shard of a cell */
+	int *order, *companion;  /* [n_cells]: positions by rising hash; baseline cell, -1 none */
 };
 
 static uint64_t mark_of(const char *key)
@@ -67,15 +67,15 @@ static void find_companions(struct draw *d)
 /* Draw a cell with its baseline cell if both fit into `room`. Returns the number of new cells. */
 static int draw_one(struct draw *d, int cell, int room)
 {
-	int companion = d->companion[cell], n = d->part_of[cell] != 0;
+	int companion = d->companion[cell], n = d->shard_of[cell] != 0;
 
-	if (companion >= 0 && d->part_of[companion] != 0)
+	if (companion >= 0 && d->shard_of[companion] != 0)
 		n++;
 	if (n > room)
 		return 0;
-	d->part_of[cell] = 0;
+	d->shard_of[cell] = 0;
 	if (companion >= 0)
-		d->part_of[companion] = 0;
+		d->shard_of[companion] = 0;
 	return n;
 }
 
@@ -97,14 +97,14 @@ static void draw_nights(struct draw *d)
 	int n = 0;
 
 	for (int i = 0; i < d->suite->n_cells; i++)
-		if (d->part_of[i] != 0)
-			d->part_of[i] = 1 + n++ / PART_CELLS;
-	d->n_parts = 1 + (n + PART_CELLS - 1) / PART_CELLS;
+		if (d->shard_of[i] != 0)
+			d->shard_of[i] = 1 + n++ / SHARD_CELLS;
+	d->n_shards = 1 + (n + SHARD_CELLS - 1) / SHARD_CELLS;
 }
 
 static void draw_fini(struct draw *d)
 {
-	free(d->part_of);
+	free(d->shard_of);
 	free(d->order);
 	free(d->companion);
 }
@@ -115,19 +115,19 @@ static void draw(const struct suite *s, struct draw *d)
 	size_t n = (size_t)s->n_cells;
 
 	*d = (struct draw){ .suite = s,
-		.part_of = mem_alloc_zero(n, sizeof *d->part_of),
+		.shard_of = mem_alloc_zero(n, sizeof *d->shard_of),
 		.order = mem_alloc_zero(n, sizeof *d->order),
 		.companion = mem_alloc_zero(n, sizeof *d->companion) };
 	for (int i = 0; i < s->n_cells; i++) {
 		d->order[i] = i;
-		d->part_of[i] = -1;
+		d->shard_of[i] = -1;
 	}
 	find_companions(d);
 	draw_push(d);
 	draw_nights(d);
 }
 
-int suite_parts(const struct suite *s)
+int suite_count_shards(const struct suite *s)
 {
 	struct draw d;
 
@@ -135,41 +135,41 @@ int suite_parts(const struct suite *s)
 		return 1;
 	draw(s, &d);
 	draw_fini(&d);
-	return d.n_parts;
+	return d.n_shards;
 }
 
 struct suite_size suite_size(const struct suite *s)
 {
-	return (struct suite_size){ .cells = s->n_cells, .parts = suite_parts(s), .nights = s->nights };
+	return (struct suite_size){ .cells = s->n_cells, .shards = suite_count_shards(s), .nights = s->nights };
 }
 
 /* Mark its members and their baseline cells: a 1 in `order`. */
-static void mark_part(struct draw *d, int part)
+static void mark_shard(struct draw *d, int shard)
 {
 	memset(d->order, 0, (size_t)d->suite->n_cells * sizeof *d->order);
 	for (int i = 0; i < d->suite->n_cells; i++)
-		if (d->part_of[i] == part) {
+		if (d->shard_of[i] == shard) {
 			d->order[i] = 1;
 			if (d->companion[i] >= 0)
 				d->order[d->companion[i]] = 1;
 		}
 }
 
-int suite_take_part(struct suite *s, int part, struct fw_err *err)
+int suite_take_shard(struct suite *s, int shard, struct fw_err *err)
 {
 	struct draw d;
 	int kept = 0;
 
 	if (!s->push_cells)
-		return part == 0 ? 0 : err_set(err, ERR_NOT_FOUND, "suite %s has one part", s->name);
+		return shard == 0 ? 0 : err_set(err, ERR_NOT_FOUND, "suite %s has one shard", s->name);
 	draw(s, &d);
-	if (part < 0 || part >= d.n_parts) {
-		int n = d.n_parts;
+	if (shard < 0 || shard >= d.n_shards) {
+		int n = d.n_shards;
 
 		draw_fini(&d);
-		return err_set(err, ERR_NOT_FOUND, "suite %s has no part %d, only 0 to %d", s->name, part, n - 1);
+		return err_set(err, ERR_NOT_FOUND, "suite %s has no shard %d, only 0 to %d", s->name, shard, n - 1);
 	}
-	mark_part(&d, part);
+	mark_shard(&d, shard);
 	for (int i = 0; i < s->n_cells; i++)
 		if (d.order[i]) {
 			if (kept != i)
@@ -182,10 +182,10 @@ int suite_take_part(struct suite *s, int part, struct fw_err *err)
 	return 0;
 }
 
-int suite_choose(struct suite *s, const char *globs, int part, struct fw_err *err)
+int suite_choose(struct suite *s, const char *globs, int shard, struct fw_err *err)
 {
 	if (!globs || !globs[0])
-		return suite_take_part(s, part, err);
+		return suite_take_shard(s, shard, err);
 	if (suite_filter(s, globs) == 0)
 		return err_set(err, ERR_INVALID, "no cell of suite %s matches %s", s->name, globs);
 	if (s->n_cells > JOB_CELLS_MAX)
@@ -194,14 +194,14 @@ int suite_choose(struct suite *s, const char *globs, int part, struct fw_err *er
 	return 0;
 }
 
-void part_text(const struct part_words *p, char *text, size_t size)
+void shard_describe(const struct shard_counts *p, char *text, size_t size)
 {
 	if (p->number)
-		snprintf(text, size, "Part %d of the %d that are measured at night: %d of the %d cells of this suite.", p->number,
-			p->of, p->cells, p->suite_cells);
+		snprintf(text, size, "Shard %d of the %d that are measured at night: %d of the %d cells of this suite.",
+			p->number, p->of, p->cells, p->suite_cells);
 	else
 		snprintf(text, size,
-			"A push measures %d of the %d cells of this suite; the others are measured at night, in %d parts within "
+			"A push measures %d of the %d cells of this suite; the others are measured at night, in %d shards within "
 			"%d nights. %d of them had been when this was measured.",
 			p->cells, p->suite_cells, p->of, p->nights, p->measured);
 }

@@ -298,7 +298,7 @@ static void read_always(struct draft *d, struct yaml_node *list)
 	buf_fini(&globs);
 }
 
-static void read_parts(struct draft *d, struct yaml_node *root)
+static void read_shards(struct draft *d, struct yaml_node *root)
 {
 	struct yaml_node *push = yaml_get(d->y, root, "push"), *nights = yaml_get(d->y, root, "nights");
 	struct suite *s = d->suite;
@@ -361,7 +361,7 @@ static void read_root(struct draft *d, struct yaml_node *root)
 		read_thresholds(d, root);
 		if (yaml_is_map(decide))
 			read_decide(d, decide);
-		read_parts(d, root);
+		read_shards(d, root);
 		if (d->suite->n_cells == 0 && yaml_mistakes(d->y) == 0)
 			yaml_mistake(d->y, root, "holds no cell; give %s", d->family->keys);
 		yaml_finish(d->y, root);

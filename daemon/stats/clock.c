@@ -17,16 +17,16 @@ double clock_wander(double call_ms, int pairs)
 }
 
 /* Posterior under one normal prior of standard deviation `prior`. */
-static struct normal_part shrink(double prior, double seen, double se)
+static struct normal_component shrink(double prior, double seen, double se)
 {
 	double share = prior * prior / (prior * prior + se * se);
 
-	return (struct normal_part){ .mean = share * seen, .variance = share * se * se };
+	return (struct normal_component){ .mean = share * seen, .variance = share * se * se };
 }
 
-struct clock_part clock_induced(const struct clock_prior *p, double seen, double se, double degrees)
+struct clock_component clock_induced(const struct clock_prior *p, double seen, double se, double degrees)
 {
-	struct normal_part usual = shrink(p->usual, seen, se), odd = shrink(p->odd, seen, se);
+	struct normal_component usual = shrink(p->usual, seen, se), odd = shrink(p->odd, seen, se);
 	double wide = hypot(p->odd, se);
 	double as_usual = (1 - p->odd_share) * stats_t_density(seen, hypot(p->usual, se), degrees);
 	double as_odd = p->odd_share * exp(-seen * seen / (2 * wide * wide)) / (wide * sqrt(2 * M_PI));
@@ -34,8 +34,8 @@ struct clock_part clock_induced(const struct clock_prior *p, double seen, double
 
 	odd.weight = as_usual + as_odd > 0 ? as_odd / (as_usual + as_odd) : 1;
 	usual.weight = 1 - odd.weight;
-	return (struct clock_part){ .induced = usual.mean + odd.weight * separate,
+	return (struct clock_component){ .induced = usual.mean + odd.weight * separate,
 		.variance = usual.weight * usual.variance + odd.weight * odd.variance +
 			    usual.weight * odd.weight * separate * separate,
-		.part = { usual, odd } };
+		.component = { usual, odd } };
 }

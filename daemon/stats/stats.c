@@ -21,7 +21,8 @@ enum { NODES_MAX = 64, STEPS_MAX = 60, DOUBLINGS_MAX = 60 };
 
 struct mixture {
 	int n;
-	double weight[NODES_MAX * INTERVAL_PARTS_MAX], mean[NODES_MAX * INTERVAL_PARTS_MAX], sd[NODES_MAX * INTERVAL_PARTS_MAX];
+	double weight[NODES_MAX * INTERVAL_COMPONENTS_MAX], mean[NODES_MAX * INTERVAL_COMPONENTS_MAX],
+		sd[NODES_MAX * INTERVAL_COMPONENTS_MAX];
 };
 
 /* Density of u = ln(chi-squared), up to a factor; maximal at ln(degrees). */
@@ -52,17 +53,17 @@ static int normals_of_t(double scale, double degrees, double *weight, double *va
 }
 
 /* No component is narrower than `least`, so that a component without width has a density. */
-static void mix(struct mixture *m, double scale, double degrees, const struct normal_part *part, int n, double least)
+static void mix(struct mixture *m, double scale, double degrees, const struct normal_component *component, int n, double least)
 {
 	double weight[NODES_MAX], variance[NODES_MAX];
 	int nodes = normals_of_t(scale, degrees, weight, variance);
 
 	m->n = 0;
-	for (int i = 0; i < n && i < INTERVAL_PARTS_MAX; i++)
+	for (int i = 0; i < n && i < INTERVAL_COMPONENTS_MAX; i++)
 		for (int k = 0; k < nodes; k++) {
-			m->weight[m->n] = part[i].weight * weight[k];
-			m->mean[m->n] = part[i].mean;
-			m->sd[m->n++] = fmax(sqrt(variance[k] + part[i].variance), least);
+			m->weight[m->n] = component[i].weight * weight[k];
+			m->mean[m->n] = component[i].mean;
+			m->sd[m->n++] = fmax(sqrt(variance[k] + component[i].variance), least);
 		}
 }
 
@@ -105,19 +106,19 @@ static double quantile(const struct mixture *m, double p, double start, double s
 	return x;
 }
 
-void interval_95(double scale, double degrees, const struct normal_part *part, int n, double *low, double *high)
+void interval_95(double scale, double degrees, const struct normal_component *component, int n, double *low, double *high)
 {
 	struct mixture m;
 	double mean = 0, square = scale * scale;
 
 	for (int i = 0; i < n; i++)
-		mean += part[i].weight * part[i].mean;
+		mean += component[i].weight * component[i].mean;
 	for (int i = 0; i < n; i++)
-		square += part[i].weight * (part[i].variance + (part[i].mean - mean) * (part[i].mean - mean));
+		square += component[i].weight * (component[i].variance + (component[i].mean - mean) * (component[i].mean - mean));
 	*low = *high = mean;
 	if (!(square > 0))
 		return;
-	mix(&m, scale, degrees >= 1 ? degrees : 1, part, n, PRECISION * sqrt(square));
+	mix(&m, scale, degrees >= 1 ? degrees : 1, component, n, PRECISION * sqrt(square));
 	*low = quantile(&m, OUTSIDE, mean, sqrt(square));
 	*high = quantile(&m, 1 - OUTSIDE, mean, sqrt(square));
 }
@@ -470,18 +471,18 @@ static double prior_variance(const struct rule *r, const struct run_prior *prior
 }
 
 /* The branch's effect on the clock, as log ratios of clocks; `separate`: the difference of clocks in standard errors. */
-static struct clock_part clock_of(const struct rule *r, const struct sums *s, int n, double *separate)
+static struct clock_component clock_of(const struct rule *r, const struct sums *s, int n, double *separate)
 {
 	double freedom = r->clock.nu + n - 1, se = sqrt((r->clock.nu * s->z_q + s->z_noise) / freedom / n);
 
 	*separate = s->clocked ? fabs(s->z) / se : 0;
-	return s->clocked ? clock_induced(&r->clock, s->z, se, freedom) : (struct clock_part){ 0 };
+	return s->clocked ? clock_induced(&r->clock, s->z, se, freedom) : (struct clock_component){ 0 };
 }
 
 /*
- * Interval of a rule with its own priors: quantiles of Student's t of the code part plus the mixture of the clock part. A normal
- * distribution with that mixture's variance is too wide because of a few odd branches, while a usual branch changes the clock of
- * long calls by more, undetected, than decisions assume. `rest`: variance that no run reduces.
+ * Interval of a rule with its own priors: quantiles of Student's t of the code component plus the mixture of the clock
+ * component. A normal distribution with that mixture's variance is too wide because of a few odd branches, while a usual branch
+ * changes the clock of long calls by more, undetected, than decisions assume. `rest`: variance that no run reduces.
  */
 static void cover(const struct rule *r, const struct sums *s, int n, double rest, struct estimate *out)
 {
@@ -494,15 +495,15 @@ static void cover(const struct rule *r, const struct sums *s, int n, double rest
 	wide.clock.odd_share = r->cover.odd_share;
 	if (!r->learned && kind_of(r, s->pairs) == PAIRING_MODULES)
 		prior = r->cover.runs;
-	struct clock_part clock = clock_of(&wide, s, n, &ignored);
+	struct clock_component clock = clock_of(&wide, s, n, &ignored);
 	double freedom = prior.nu0 + n - 1, squares = prior.nu0 * prior_variance(r, &prior, s) + s->spread;
 	double counted = n > r->runs_ok_min && freedom > 1 ? freedom - 1 : freedom;
 
-	for (int i = 0; i < CLOCK_PARTS; i++) {
-		clock.part[i].mean *= s->beta;
-		clock.part[i].variance *= s->beta * s->beta;
+	for (int i = 0; i < CLOCK_COMPONENTS; i++) {
+		clock.component[i].mean *= s->beta;
+		clock.component[i].variance *= s->beta * s->beta;
 	}
-	interval_95(sqrt(squares / counted / n + rest), counted, clock.part, CLOCK_PARTS, &out->ci_low, &out->ci_high);
+	interval_95(sqrt(squares / counted / n + rest), counted, clock.component, CLOCK_COMPONENTS, &out->ci_low, &out->ci_high);
 	out->ci_low += s->d;
 	out->ci_high += s->d;
 }
@@ -515,7 +516,7 @@ void stats_combine(const struct rule *r, const struct run_estimate *e, int n, st
 	if (n < 1)
 		return;
 	struct sums s = sum_up(e, n);
-	struct clock_part clock = clock_of(r, &s, n, &out->clock_separate);
+	struct clock_component clock = clock_of(r, &s, n, &out->clock_separate);
 	struct run_prior prior = prior_of(r, &s);
 	double freedom = prior.nu0 + n - 1, squares = prior.nu0 * prior_variance(r, &prior, &s) + s.spread;
 	double fixed = r->placement * r->placement, left = s.z - clock.induced; /* of the clocks, for beta to explain */

@@ -10,20 +10,20 @@
 /* ---- interval: Interval of a sum of a Student t posterior and a mixture of normals. Pure. ---- */
 
 /** A normal component of a mixture. Units: those of the sum; the variance their square. */
-struct normal_part {
+struct normal_component {
 	double weight, mean, variance;
 };
 
-enum { INTERVAL_PARTS_MAX = 2 };
+enum { INTERVAL_COMPONENTS_MAX = 2 };
 
 /**
  * Compute the 95 % interval, 2.5 % outside on each side, of t + x: t is Student's t around 0, x is independent and a mixture of
  * normals. Student's t is a normal whose variance is drawn from an inverse gamma distribution. Integrated by the trapezoidal
- * rule in the logarithm of the variance, which converges exponentially, the sum is a mixture of normals again. Shape: part[n],
- * 1 <= n <= INTERVAL_PARTS_MAX, weights sum up to 1. Units: scale >= 0; degrees real, below 1 taken as 1. Without any width
+ * rule in the logarithm of the variance, which converges exponentially, the sum is a mixture of normals again. Shape: component[n],
+ * 1 <= n <= INTERVAL_COMPONENTS_MAX, weights sum up to 1. Units: scale >= 0; degrees real, below 1 taken as 1. Without any width
  * both ends are the mean. Ends are exact to a thousandth of the standard deviation.
  */
-void interval_95(double scale, double degrees, const struct normal_part *part, int n, double *low, double *high);
+void interval_95(double scale, double degrees, const struct normal_component *component, int n, double *low, double *high);
 
 /*
  * ---- clock ----
@@ -41,26 +41,26 @@ struct clock_prior {
 	double odd;       /* the same of the few; 0.03 */
 	double odd_share; /* their share; 0.01 */
 	double nu;        /* weight in runs of the pairs' noise of clocks; 4 */
-	double k;         /* standard errors of the clock part in a decision; 2 */
+	double k;         /* standard errors of the clock component in a decision; 2 */
 };
 
 void clock_prior_default(struct clock_prior *p);
 
-enum { CLOCK_PARTS = 2 };
+enum { CLOCK_COMPONENTS = 2 };
 
 /**
  * The branch's effect on the clock: mean (a log ratio) and variance of its posterior, and the normals that it is a mixture of.
  */
-struct clock_part {
+struct clock_component {
 	double induced, variance;
-	struct normal_part part[CLOCK_PARTS]; /* weights sum up to 1 */
+	struct normal_component component[CLOCK_COMPONENTS]; /* weights sum up to 1 */
 };
 
 /**
  * Compute the posterior of the induced share under a mixture of two normal priors, with a Student t error of the observation.
  * Units: `seen` the mean log ratio of clocks, `se` its standard error, with `degrees` of freedom.
  */
-struct clock_part clock_induced(const struct clock_prior *p, double seen, double se, double degrees);
+struct clock_component clock_induced(const struct clock_prior *p, double seen, double se, double degrees);
 
 /**
  * Return the noise of clocks between runs, besides the noise of pairs: a clock is constant over a call, so a run of few long
@@ -194,13 +194,13 @@ enum pairing_kind stats_pairing_kind(const struct rule *r, const struct run_esti
 struct estimate {
 	int runs, pairs;
 	double m, se;           /* log ratio of wall time, and its moderated standard error */
-	double m_code, se_code; /* the code part: the change at equal clocks */
-	double se_clock;        /* of the clock part, m - m_code: the branch's effect on the clock */
+	double m_code, se_code; /* the code component: the change at equal clocks */
+	double se_clock;        /* of the clock component, m - m_code: the branch's effect on the clock */
 	double se_slope;        /* of m: uncertainty of the slope beta if clocks differ */
 	double m_raw;           /* mean of d_raw */
 	double ci_low,
-		ci_high; /* 95 % interval of m: a t interval of the code part, joined with that of the clock part; log ratio */
-	double margin;   /* required distance of m from a threshold: k se_code and clock.k se_clock combined */
+		ci_high; /* 95 % interval of m: a t interval of the code component, joined with that of the clock component; log ratio */
+	double margin;         /* required distance of m from a threshold: k se_code and clock.k se_clock combined */
 	double margin_sampled; /* its share that more runs reduce */
 	double m_separate;     /* m if the branch caused all of the clock difference */
 	double clock_separate; /* that difference in standard errors; 0 without clocks */

@@ -7,7 +7,7 @@
 #define POWER_SAME 0.03  /* of a power: the resolution of the driver's counter */
 #define MANY       3.5   /* from this number on a share is written as one in how many */
 
-void explain_parts(double code_pct, double clock_pct, char out[EXPLAIN_SIZE])
+void explain_components(double code_pct, double clock_pct, char out[EXPLAIN_SIZE])
 {
 	int higher = clock_pct > 0;
 	const char *does = higher == (code_pct > 0) ? "adds to it" : higher ? "gives some back" : "takes some of it";

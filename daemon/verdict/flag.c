@@ -3,13 +3,13 @@
 
 #include <math.h>
 
-#define CALL_LOSS_PCT   1.5
-#define ENQUEUE_MORE_US 2.0
-#define ENQUEUE_RATIO   1.10
-#define PROGRAM_MORE_US 5.0
-#define PROGRAM_RATIO   1.05
-#define CLOCK_PART_PCT  0.1
-#define CLOCK_PART_SE   3
+#define CALL_LOSS_PCT       1.5
+#define ENQUEUE_MORE_US     2.0
+#define ENQUEUE_RATIO       1.10
+#define PROGRAM_MORE_US     5.0
+#define PROGRAM_RATIO       1.05
+#define CLOCK_COMPONENT_PCT 0.1
+#define CLOCK_COMPONENT_SE  3
 
 static const char *const words_of[] = { "borderline", "tail", "sustained", "call", "enqueue", "clock", "underpowered", "noisy",
 	"overwhelming" };
@@ -58,8 +58,9 @@ int flag_enqueue(double base_us, double target_us, double at_least, bool is_prog
 
 int flag_clock(const struct estimate *e)
 {
-	double part_pct = fabs(stats_change_pct(e->m) - stats_change_pct(e->m_code));
-	bool moves = e->runs > 0 && part_pct > CLOCK_PART_PCT && fabs(e->m - e->m_code) > CLOCK_PART_SE * e->se_clock;
+	double component_pct = fabs(stats_change_pct(e->m) - stats_change_pct(e->m_code));
+	bool moves =
+		e->runs > 0 && component_pct > CLOCK_COMPONENT_PCT && fabs(e->m - e->m_code) > CLOCK_COMPONENT_SE * e->se_clock;
 
 	return moves ? FLAG_CLOCK : 0;
 }

@@ -44,7 +44,7 @@ int flag_call(const struct estimate *call);
  * agree. Units: medians in us, NAN: unknown; `at_least` the log ratio minus its standard errors.
  */
 int flag_enqueue(double base_us, double target_us, double at_least, bool is_program);
-/** Return FLAG_CLOCK if the clock part of the change is more than 0.1 points and three of its standard errors. */
+/** Return FLAG_CLOCK if the clock component of the change is more than 0.1 points and three of its standard errors. */
 int flag_clock(const struct estimate *e);
 
 /*
@@ -418,10 +418,10 @@ void cost_text(const char *what, size_t n_cells, double base, double target, cha
 enum { EXPLAIN_SIZE = 160 };
 
 /**
- * Write code part and clock part of a change in wall time: "the code -7.10 %, a clock 0.80 % higher gives some back". Units:
- * percent of throughput; the code part at equal clocks, and the points that the clock adds. Shape: out[EXPLAIN_SIZE].
+ * Write code component and clock component of a change in wall time: "the code -7.10 %, a clock 0.80 % higher gives some back". Units:
+ * percent of throughput; the code component at equal clocks, and the points that the clock adds. Shape: out[EXPLAIN_SIZE].
  */
-void explain_parts(double code_pct, double clock_pct, char out[EXPLAIN_SIZE]);
+void explain_components(double code_pct, double clock_pct, char out[EXPLAIN_SIZE]);
 
 /**
  * Write why a change is undecided, by its interval: inside the threshold, beyond it or across it. "" if the interval is

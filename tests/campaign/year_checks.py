@@ -98,17 +98,17 @@ def check_jobs(daemon):
 def check_nights(daemon, pushes, restored, now):
     """Each newest commit of main has comparisons of the shards that no push measures, and each repository is calibrated.
     `restored`: the time of the last restore, with which later comparisons were lost."""
-    parts, = daemon.rows("SELECT max(parts) FROM suite")[0]
+    shards, = daemon.rows("SELECT max(shards) FROM suite")[0]
     mains = sorted((push["at"], sha) for sha, push in pushes.items() if (push["repo"], push["branch"]) == ("kernels", "main"))
     faults = [] if count(daemon, "SELECT count(*) FROM comparison c JOIN job j ON j.id = c.job WHERE j.origin = 'night'") else [
         "no night has measured anything"]
     for (at, sha), (end, _) in zip(mains, mains[1:] + [(now, "")]):
         if end - max(at, restored) < NIGHTS or pushes[sha]["state"] != "judged":
             continue
-        found = {part for part, in daemon.rows("SELECT j.part FROM comparison c JOIN job j ON j.id = c.job "
+        found = {shard for shard, in daemon.rows("SELECT j.shard FROM comparison c JOIN job j ON j.id = c.job "
                                                "WHERE c.target_sha = ? AND j.origin = 'night'", sha)}
-        if found != set(range(1, parts)):
-            faults.append(f"nights have measured the shards {sorted(found)} of {sha[:10]}, instead of 1 to {parts - 1}")
+        if found != set(range(1, shards)):
+            faults.append(f"nights have measured the shards {sorted(found)} of {sha[:10]}, instead of 1 to {shards - 1}")
     for repo, last in daemon.rows("SELECT r.name, (SELECT max(finished_at) FROM comparison c WHERE c.repo = r.id AND "
                                   "c.kind = 'calibrate') FROM repo r"):
         if not last or last / 1e3 < now - CALIBRATED:

@@ -74,10 +74,10 @@ static void what_was_judged_before_an_environment_changed(void **state)
 	costs_the_same(*state, query_judged);
 }
 
-static void see_part(void *arg, const struct find_night_part *row)
+static void add_shard(void *arg, const struct find_night_shard *row)
 {
 	int64_t *sum = arg;
-	*sum += 100 * row->part + row->measured_at;
+	*sum += 100 * row->shard + row->measured_at;
 }
 
 static void query_shards(struct fixture *f, unsigned n)
@@ -87,7 +87,7 @@ static void query_shards(struct fixture *f, unsigned n)
 		.name = "ffa",
 		.target_sha = fixture_sha(n) };
 	int64_t sum = 0;
-	ok(find_night_parts(f->db, f->repo, "none", &like, see_part, &sum, &err));
+	ok(find_night_shards(f->db, f->repo, "none", &like, add_shard, &sum, &err));
 	assert_int_equal(sum, 100 * (1 + 2) + 1 + 2);
 }
 
@@ -95,19 +95,20 @@ static void which_shards_an_off_peak_job_measures(void **state)
 {
 	struct fixture *f = *state;
 	fill(f, 2);
-	ok(stmt_run(db_stmt(f->db, "UPDATE job SET part = id / 2, device_class = (SELECT class FROM device) WHERE id IN (2, 4)",
+	ok(stmt_run(db_stmt(f->db, "UPDATE job SET shard = id / 2, device_class = (SELECT class FROM device) WHERE id IN (2, 4)",
 			    &err),
 		&err));
 	costs_the_same(f, query_shards);
 }
 
-/** Nights that each measured part 1 of another commit. */
+/** Nights that each measured shard 1 of another commit. */
 static void fill_nights(struct fixture *f, unsigned n)
 {
 	fill(f, n);
-	ok(stmt_run(db_stmt(f->db,
-			    "UPDATE job SET part = 1, device_class = (SELECT class FROM device) WHERE branch = 'main' AND id > 4",
-			    &err),
+	ok(stmt_run(
+		db_stmt(f->db,
+			"UPDATE job SET shard = 1, device_class = (SELECT class FROM device) WHERE branch = 'main' AND id > 4",
+			&err),
 		&err));
 }
 
@@ -118,7 +119,7 @@ static void query_newest_night(struct fixture *f, unsigned n)
 		.name = "ffa",
 		.target_sha = fixture_sha(n) };
 	int64_t sum = 0;
-	ok(find_night_parts(f->db, f->repo, "none", &like, see_part, &sum, &err));
+	ok(find_night_shards(f->db, f->repo, "none", &like, add_shard, &sum, &err));
 	assert_int_equal(sum, 100 + n);
 }
 
@@ -271,17 +272,17 @@ static void how_many_alerts_of_a_repository_are_open(void **state)
 
 static void query_measured_shards(struct fixture *f, unsigned n)
 {
-	struct view_part part;
+	struct view_shard shard;
 	(void)n;
-	ok(view_part(f->db, 2, &part, &err));
-	assert_int_equal(part.parts, 3);
-	assert_int_equal(part.measured, 1);
+	ok(view_shard(f->db, 2, &shard, &err));
+	assert_int_equal(shard.shards, 3);
+	assert_int_equal(shard.measured, 1);
 }
 
 static void how_many_shards_of_a_suite_are_measured(void **state)
 {
 	struct fixture *f = *state;
-	ok(stmt_run(db_stmt(f->db, "UPDATE suite SET parts = 4", &err), &err));
+	ok(stmt_run(db_stmt(f->db, "UPDATE suite SET shards = 4", &err), &err));
 	fill_nights(f, SOME);
 	int64_t few = steps_beside(f, SOME, query_measured_shards);
 	fill_nights(f, MANY);

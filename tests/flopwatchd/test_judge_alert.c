@@ -170,17 +170,17 @@ static void an_alert_holds_the_cells_of_all_suites(void **state)
 }
 
 /* A cell that only one shard of its suite has. */
-static struct judge_outcome compare_part(
-	struct fixture *f, int part, unsigned base, unsigned target, double shift, int64_t now_ms)
+static struct judge_outcome compare_shard(
+	struct fixture *f, int shard, unsigned base, unsigned target, double shift, int64_t now_ms)
 {
 	struct result *r = fixture_result(f, "main", base, target, 1);
-	struct stmt *s = db_stmt(f->db, "UPDATE job SET part = :part, some_cells = :part > 0 WHERE id = :id", &err);
-	stmt_int(s, ":part", part);
+	struct stmt *s = db_stmt(f->db, "UPDATE job SET shard = :shard, some_cells = :shard > 0 WHERE id = :id", &err);
+	stmt_int(s, ":shard", shard);
 	stmt_int(s, ":id", r->plan.request.job);
 	ok(stmt_run(s, &err));
-	r->plan.part = part;
-	r->plan.size = (struct suite_size){ .cells = 3, .parts = 3, .nights = 7 };
-	attention_of(&r->plan.request.cell[0])->seqlen = attention_of(&r->plan.request.cell[0])->length[0] = 1024 * (part + 1);
+	r->plan.shard = shard;
+	r->plan.size = (struct suite_size){ .cells = 3, .shards = 3, .nights = 7 };
+	attention_of(&r->plan.request.cell[0])->seqlen = attention_of(&r->plan.request.cell[0])->length[0] = 1024 * (shard + 1);
 	case_name(&r->plan.request.cell[0]);
 	fixture_measured(r, &shift);
 	return judged(f, r, now_ms);
@@ -189,14 +189,14 @@ static struct judge_outcome compare_part(
 static void a_loss_in_all_shards_ends_when_every_shard_recovers(void **state)
 {
 	struct fixture *f = *state;
-	struct judge_outcome first = compare_part(f, 0, 1, 2, 0.06, 5000);
-	for (int part = 1; part <= 2; part++)
-		assert_int_equal(compare_part(f, part, 1, 2, 0.06, 5000 + part).alert, first.alert);
+	struct judge_outcome first = compare_shard(f, 0, 1, 2, 0.06, 5000);
+	for (int shard = 1; shard <= 2; shard++)
+		assert_int_equal(compare_shard(f, shard, 1, 2, 0.06, 5000 + shard).alert, first.alert);
 	assert_int_equal(fixture_number(f, "SELECT json_array_length(cells) FROM alert"), 3);
-	assert_int_equal(compare_part(f, 0, 2, 3, -0.06, 6000).n_recovered, 0);
-	assert_int_equal(compare_part(f, 2, 2, 3, -0.06, 6001).n_recovered, 0);
-	assert_int_equal(compare_part(f, 0, 3, 4, 0, 7000).n_recovered, 0);
-	assert_int_equal(compare_part(f, 1, 2, 4, -0.06, 7001).n_recovered, 1);
+	assert_int_equal(compare_shard(f, 0, 2, 3, -0.06, 6000).n_recovered, 0);
+	assert_int_equal(compare_shard(f, 2, 2, 3, -0.06, 6001).n_recovered, 0);
+	assert_int_equal(compare_shard(f, 0, 3, 4, 0, 7000).n_recovered, 0);
+	assert_int_equal(compare_shard(f, 1, 2, 4, -0.06, 7001).n_recovered, 1);
 	assert_int_equal(fixture_number(f, "SELECT count(*) FROM alert WHERE kind = 'missing'"), 0);
 }
 

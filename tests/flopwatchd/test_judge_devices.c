@@ -56,14 +56,14 @@ static void times_of_two_devices_give_no_reference_time(void **state)
 static void every_device_has_groups_of_its_own(void **state)
 {
 	(void)state;
-	enum { GROUPS = 4 * PLAN_PARTS_MAX };
+	enum { GROUPS = 4 * PLAN_PARTITIONS_MAX };
 	struct judge_groups groups = { .n = 0 };
 	struct judge_timed t;
 	judge_timed_init(&t);
 	t.found.tail[0].runs = 1;
 	t.found.tail[0].calls = 16;
 	for (int i = 0; i < 2 * GROUPS; i++) {
-		struct store_cell c = { .device = 1 + i / 4 % PLAN_PARTS_MAX };
+		struct store_cell c = { .device = 1 + i / 4 % PLAN_PARTITIONS_MAX };
 		snprintf(c.group, sizeof c.group, i & 1 ? "dense" : "block_sparse");
 		snprintf(c.direction, sizeof c.direction, i & 2 ? "forward" : "backward");
 		judge_groups_add(&groups, &c, &t);

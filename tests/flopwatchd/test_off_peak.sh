@@ -4,20 +4,20 @@
 . "$(dirname "$0")/../support/tap.sh"
 . "$(dirname "$0")/../support/daemon.sh"
 flopwatch() { "$bin/flopwatch" --server "http://127.0.0.1:$(port)" --quiet "$@"; }
-parts_done() { # commit: number of shards with a comparison of it
-	sql "SELECT count(DISTINCT j.part) FROM job j JOIN comparison c ON c.job = j.id WHERE j.part > 0 AND j.target_sha = '$1'"
+shards_done() { # commit: number of shards with a comparison of it
+	sql "SELECT count(DISTINCT j.shard) FROM job j JOIN comparison c ON c.job = j.id WHERE j.shard > 0 AND j.target_sha = '$1'"
 }
-night_is_over() { [ "$(parts_done "$1")" = 2 ]; }
+night_is_over() { [ "$(shards_done "$1")" = 2 ]; }
 of_push() { # commit: the comparison of its push
-	sql "SELECT c.id FROM comparison c JOIN job j ON j.id = c.job WHERE j.part = 0 AND j.origin = 'push' AND j.target_sha = '$1'"
+	sql "SELECT c.id FROM comparison c JOIN job j ON j.id = c.job WHERE j.shard = 0 AND j.origin = 'push' AND j.target_sha = '$1'"
 }
 push_ended() { [ -n "$(of_push "$1")" ]; }
 pushed() { # commit: the verdict of its push; an off-peak job may have begun
 	await push_ended "$1"
 	sql "SELECT verdict FROM comparison WHERE id = $(of_push "$1")"
 }
-of_part() { # shard, commit
-	sql "SELECT c.id FROM comparison c JOIN job j ON j.id = c.job WHERE j.part = $1 AND j.target_sha = '$2'"
+of_shard() { # shard, commit
+	sql "SELECT c.id FROM comparison c JOIN job j ON j.id = c.job WHERE j.shard = $1 AND j.target_sha = '$2'"
 }
 
 # A worker that stops before off-peak cells, which are more than those of a push, while $tmp/hold exists.
@@ -61,18 +61,18 @@ push kernels main
 first=$(head_of kernels)
 
 # ---- a push ----
-is "a push measures its part" "$(pushed "$first")" unchanged
+is "a push measures its shard" "$(pushed "$first")" unchanged
 id=$(of_push "$first")
-is "and JSON says which" "$(api "comparisons/$id" | jq -c '[(.cells | length), (.part | .number, .of, .suite_cells, .nights, .measured)]')" '[4,0,2,48,3,0]'
+is "and JSON says which" "$(api "comparisons/$id" | jq -c '[(.cells | length), (.shard | .number, .of, .suite_cells, .nights, .measured)]')" '[4,0,2,48,3,0]'
 is "with the cells that are always among them" "$(api "comparisons/$id" | jq '[.cells[].cell | select(contains("/full/s64/") and endswith("/forward"))] | length')" 1
-words='A push measures 4 of the 48 cells of this suite; the others are measured at night, in 2 parts within 3 nights\.'
+words='A push measures 4 of the 48 cells of this suite; the others are measured at night, in 2 shards within 3 nights\.'
 like "so does its page" "$(http GET "/comparisons/$id")" "$words"
 like "and the command line" "$(flopwatch wait "$first")" "$words"
 
 # ---- a push interrupts the off-peak job ----
 ok "the night begins when nothing waits" await test -f "$tmp/held"
 night=$(sql "SELECT id FROM job WHERE origin = 'night' ORDER BY id LIMIT 1")
-is "with the first part of the newest commit" "$(sql "SELECT part || ' ' || target_sha FROM job WHERE id = $night")" "1 $first"
+is "with the first shard of the newest commit" "$(sql "SELECT shard || ' ' || target_sha FROM job WHERE id = $night")" "1 $first"
 branch kernels team/other main
 echo 1.01 >"$tmp/kernels/kernels/factor"
 commit kernels "something else"
@@ -86,10 +86,10 @@ is "before it" "$(sql "SELECT count(*) FROM comparison WHERE job = $night AND id
 # ---- the off-peak period ----
 ok "then the off-peak jobs continue to their end" await night_is_over "$first"
 is "push and night have measured every cell of main" "$(sql "SELECT count(DISTINCT key) FROM cell WHERE branch = 'main'")" 48
-is "each in one part" "$(sql "SELECT count(*) FROM cell WHERE branch = 'main'")" 48
-id=$(of_part 2 "$first")
-is "JSON says which part" "$(api "comparisons/$id" | jq -c '[(.cells | length), (.part | .number, .of, .suite_cells, .nights, .measured)]')" '[4,2,2,48,3,2]'
-like "so does its page" "$(http GET "/comparisons/$id")" 'Part 2 of the 2 that are measured at night: 4 of the 48 cells of this suite\.'
+is "each in one shard" "$(sql "SELECT count(*) FROM cell WHERE branch = 'main'")" 48
+id=$(of_shard 2 "$first")
+is "JSON says which shard" "$(api "comparisons/$id" | jq -c '[(.cells | length), (.shard | .number, .of, .suite_cells, .nights, .measured)]')" '[4,2,2,48,3,2]'
+like "so does its page" "$(http GET "/comparisons/$id")" 'Shard 2 of the 2 that are measured at night: 4 of the 48 cells of this suite\.'
 ok "its verdict is no commit's" flopwatch wait "$first"
 
 # ---- the next period, with a regression ----
@@ -101,11 +101,11 @@ slow=$(head_of kernels)
 is "the push of a slower commit finds it" "$(pushed "$slow")" regression
 ok "so does the night after it" await night_is_over "$slow"
 is "which measures against the commit of the night before" \
-	"$(sql "SELECT DISTINCT base_sha || ' ' || base_how FROM comparison c WHERE id IN ($(of_part 1 "$slow"), $(of_part 2 "$slow"))")" "$first last-night"
-is "and loses every cell" "$(sql "SELECT DISTINCT verdict FROM cell WHERE comparison IN ($(of_part 1 "$slow"), $(of_part 2 "$slow"))")" regression
+	"$(sql "SELECT DISTINCT base_sha || ' ' || base_how FROM comparison c WHERE id IN ($(of_shard 1 "$slow"), $(of_shard 2 "$slow"))")" "$first last-night"
+is "and loses every cell" "$(sql "SELECT DISTINCT verdict FROM cell WHERE comparison IN ($(of_shard 1 "$slow"), $(of_shard 2 "$slow"))")" regression
 is "which an alert reports" "$(sql "SELECT count(DISTINCT w.value ->> 'cell') FROM alert a JOIN json_each(a.cells) w WHERE a.branch = 'main' AND a.kind = 'regression'")" 48
 is "no cell is removed" "$(sql "SELECT count(*) FROM alert WHERE kind = 'missing'")" 0
-is "each part was asked for once a commit" "$(sql "SELECT count(*) FROM job WHERE part > 0")" 4
+is "each shard was asked for once a commit" "$(sql "SELECT count(*) FROM job WHERE shard > 0")" 4
 
 # ---- the period after the fix ----
 echo 1 >"$tmp/kernels/kernels/factor"
@@ -129,7 +129,7 @@ waits() { [ "$(sql "SELECT count(*) FROM job WHERE branch = 'team/third' AND sta
 ok "while a push waits" await waits
 rm "$tmp/hold"
 like "which comes after it" "$(result_of "$(head_of kernels)")" '^done '
-is "because a person waits for it" "$(sql "SELECT state || ' ' || part FROM job WHERE origin = 'retry'")" "done 1"
+is "because a person waits for it" "$(sql "SELECT state || ' ' || shard FROM job WHERE origin = 'retry'")" "done 1"
 is "and nothing interrupted it" "$(sql "SELECT count(*) FROM job_log l JOIN job j ON j.id = l.job WHERE j.origin = 'retry' AND l.line LIKE '%preempted by%'")" 0
 
 # ---- removed cells that only off-peak jobs measure ----
@@ -138,7 +138,7 @@ gone() { # kind: state, commit and cells of its alerts
 }
 has_gone() { [ -n "$(gone "$1")" ]; }
 has_ended() { [[ "$(gone "$1")" = resolved* ]]; }
-part_is_done() { [ -n "$(of_part 1 "$1")" ]; }
+shard_is_done() { [ -n "$(of_shard 1 "$1")" ]; }
 next() { # factor, message: a commit on main with another module
 	echo "$1" >"$tmp/kernels/kernels/factor"
 	commit kernels "$2"
@@ -150,7 +150,7 @@ cells_of() { # length
 	for mask in causal full; do for direction in backward forward; do echo -n " attention/dense/$mask/s$1/hq1/hk1/d8/bf16/$direction"; done; done
 }
 branch kernels main main
-is "no push measures these" "$(sql "SELECT count(*) FROM cell k JOIN comparison c ON c.id = k.comparison JOIN job j ON j.id = c.job WHERE j.part = 0 AND (k.key LIKE '%/s96/%' OR k.key LIKE '%/s104/%')")" 0
+is "no push measures these" "$(sql "SELECT count(*) FROM cell k JOIN comparison c ON c.id = k.comparison JOIN job j ON j.id = c.job WHERE j.shard = 0 AND (k.key LIKE '%/s96/%' OR k.key LIKE '%/s104/%')")" 0
 sed -i 's/, 104\]/]/' "$tmp/kernels/etc/suites/tiny.yaml"
 less=$(next 1.0001 "a shorter suite")
 is "the suite of a push is its base's" "$(pushed "$less")" unchanged

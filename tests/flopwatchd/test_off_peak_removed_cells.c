@@ -28,23 +28,23 @@ static void parse(struct suite *s, const char *lengths, int push)
 }
 
 /* A shard of that suite, before any cell was reported. `push` 0: the whole suite, which a push measures. */
-static struct result *part_of(struct fixture *f, const char *lengths, int push, int part, unsigned base, unsigned target)
+static struct result *shard_of(struct fixture *f, const char *lengths, int push, int shard, unsigned base, unsigned target)
 {
 	struct suite s;
 	parse(&s, lengths, push);
 	struct suite_size size = suite_size(&s);
 	char sha[65];
 	suite_hash(&s, sha);
-	ok(suite_take_part(&s, part, &err));
+	ok(suite_take_shard(&s, shard, &err));
 	struct result *r = fixture_result(f, "main", base, target, s.n_cells);
-	struct stmt *update = db_stmt(f->db, "UPDATE job SET part = :part, some_cells = :part > 0 WHERE id = :id", &err);
-	stmt_int(update, ":part", part);
+	struct stmt *update = db_stmt(f->db, "UPDATE job SET shard = :shard, some_cells = :shard > 0 WHERE id = :id", &err);
+	stmt_int(update, ":shard", shard);
 	stmt_int(update, ":id", r->plan.request.job);
 	ok(stmt_run(update, &err));
 	buf_fini(&r->plan.suite_text);
 	write_suite(&r->plan.suite_text, lengths, push);
 	snprintf(r->plan.suite_sha, sizeof r->plan.suite_sha, "%s", sha);
-	r->plan.part = part;
+	r->plan.shard = shard;
 	r->plan.size = size;
 	memcpy(r->plan.request.cell, s.cell, (size_t)s.n_cells * sizeof *s.cell);
 	suite_fini(&s);
@@ -52,10 +52,10 @@ static struct result *part_of(struct fixture *f, const char *lengths, int push, 
 }
 
 static struct judge_outcome measured(
-	struct fixture *f, const char *lengths, int push, int part, unsigned base, unsigned target, int64_t now_ms)
+	struct fixture *f, const char *lengths, int push, int shard, unsigned base, unsigned target, int64_t now_ms)
 {
 	double shift[8] = { 0 };
-	struct result *r = part_of(f, lengths, push, part, base, target);
+	struct result *r = shard_of(f, lengths, push, shard, base, target);
 	fixture_measured(r, shift);
 	return judged(f, r, now_ms);
 }
@@ -78,7 +78,7 @@ static void check_draw(void)
 {
 	struct suite s;
 	parse(&s, lengths_all, 2);
-	ok(suite_take_part(&s, 0, &err));
+	ok(suite_take_shard(&s, 0, &err));
 	for (int i = 0; i < s.n_cells; i++)
 		assert_null(strstr(s.cell[i].key, "/s512/"));
 	suite_fini(&s);
@@ -179,11 +179,11 @@ static void an_alert_of_thousands_of_cells_lists_some_and_counts_all(void **stat
 }
 
 /* The branch's kernel supports these cells, but not that length; nor does the base's. */
-static struct judge_outcome measured_without(struct fixture *f, const char *lengths, int part, unsigned base, unsigned target,
+static struct judge_outcome measured_without(struct fixture *f, const char *lengths, int shard, unsigned base, unsigned target,
 	const char *length, const char *failure, int64_t now_ms)
 {
 	double shift[8] = { 0 };
-	struct result *r = part_of(f, lengths, 2, part, base, target);
+	struct result *r = shard_of(f, lengths, 2, shard, base, target);
 	fixture_measured(r, shift);
 	for (int i = 0; i < r->plan.request.n_cells; i++)
 		if (strstr(r->plan.request.cell[i].key, length)) {

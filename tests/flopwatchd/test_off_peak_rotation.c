@@ -33,9 +33,9 @@ static int teardown(void **state)
 }
 
 /* A push has measured its shard of a suite. */
-static void push(struct fixture *f, const char *suite, const char *sha, int parts, unsigned target)
+static void push(struct fixture *f, const char *suite, const char *sha, int shards, unsigned target)
 {
-	const struct suite_size size = { .cells = 40 * parts, .parts = parts, .nights = 7 };
+	const struct suite_size size = { .cells = 40 * shards, .shards = shards, .nights = 7 };
 	ok(db_begin(f->db, &err));
 	ok(store_suite_put(f->db, sha, suite, "", 0, "installed", &f->suite, &err));
 	ok(store_suite_size(f->db, f->suite, &size, &err));
@@ -86,17 +86,17 @@ static int look(int64_t now_ms)
 /* However many shards there are, and without pushes meanwhile. */
 static void every_shard_of_a_commit_is_measured_once(void **state)
 {
-	enum { PARTS = 200 };
+	enum { SHARDS = 200 };
 	struct fixture *f = *state;
-	push(f, "large", "1", PARTS + 1, 2);
-	for (int i = 1; i <= PARTS; i++) {
+	push(f, "large", "1", SHARDS + 1, 2);
+	for (int i = 1; i <= SHARDS; i++) {
 		assert_int_equal(look(NOW_MS + i), 1);
 		assert_int_equal(look(NOW_MS + i), 0); /* one after the other */
 		struct store_job job = requested(f);
-		assert_int_equal(job.part, i);
+		assert_int_equal(job.shard, i);
 		measure(f, &job, NOW_MS + i);
 	}
-	assert_int_equal(look(NOW_MS + PARTS + 1), 0);
+	assert_int_equal(look(NOW_MS + SHARDS + 1), 0);
 }
 
 static void every_suite_gets_its_share_before_any_gets_more(void **state)
@@ -133,17 +133,17 @@ static void the_base_is_the_commit_of_the_previous_off_peak_job(void **state)
 	assert_string_equal(job.base_how, "last-night");
 	measure(f, &job, NOW_MS + 1);
 	push(f, "large", "2", 3, 6); /* its cells differ now: shard 1 is another one than before */
-	for (int part = 1; part <= 2; part++) {
+	for (int shard = 1; shard <= 2; shard++) {
 		assert_int_equal(look(NOW_MS + 2), 1);
 		job = requested(f);
-		assert_int_equal(job.part, part);
+		assert_int_equal(job.shard, shard);
 		assert_string_equal(job.base_sha, "");
 		measure(f, &job, NOW_MS + 2);
 	}
 	push(f, "large", "1", 2, 7); /* as before, but commits in between have the other suite */
 	assert_int_equal(look(NOW_MS + 3), 1);
 	job = requested(f);
-	assert_int_equal(job.part, 1);
+	assert_int_equal(job.shard, 1);
 	assert_string_equal(job.base_sha, "");
 	measure(f, &job, NOW_MS + 3);
 	push(f, "large", "1", 2, 8);

@@ -559,7 +559,7 @@ static void expect_equal_plans(struct plan *a, struct plan *b)
 	assert_string_equal(a->suite_sha, b->suite_sha);
 	assert_string_equal(a->suite_origin, b->suite_origin);
 	assert_string_equal(a->provider_position, b->provider_position);
-	assert_int_equal(a->part, b->part);
+	assert_int_equal(a->shard, b->shard);
 	assert_memory_equal(&a->size, &b->size, sizeof a->size);
 	assert_string_equal(a->suite_text.data, b->suite_text.data);
 	assert_int_equal(a->on_line, b->on_line);

@@ -27,15 +27,15 @@ static void the_heaviest_cell_leaves_the_rest_to_the_other(void **state)
 {
 	(void)state;
 	struct plan p;
-	int part_of[CELLS];
+	int partition_of[CELLS];
 	fill_plan(&p);
-	plan_partition(&p, 2, part_of);
-	assert_int_equal(part_of[2], 0);
-	assert_int_equal(part_of[0] + part_of[1] + part_of[3], 3);
+	plan_partition(&p, 2, partition_of);
+	assert_int_equal(partition_of[2], 0);
+	assert_int_equal(partition_of[0] + partition_of[1] + partition_of[3], 3);
 	for (int i = 0; i < CELLS; i++)
 		p.request.cell[i].flops = 0; /* unknown costs: an equal number of cells each */
-	plan_partition(&p, 2, part_of);
-	assert_int_equal(part_of[0] + part_of[1] + part_of[2] + part_of[3], 2);
+	plan_partition(&p, 2, partition_of);
+	assert_int_equal(partition_of[0] + partition_of[1] + partition_of[2] + partition_of[3], 2);
 	plan_fini(&p);
 }
 
@@ -45,7 +45,7 @@ static void the_larger_partition_gives_cells_away(void **state)
 	(void)state;
 	static const double flops[] = { 3, 3, 2, 2, 2 };
 	struct plan p;
-	int part_of[5];
+	int partition_of[5];
 	double of_first = 0;
 	fill_plan(&p);
 	free(p.request.cell);
@@ -56,9 +56,9 @@ static void the_larger_partition_gives_cells_away(void **state)
 		snprintf(p.request.cell[i].family, sizeof p.request.cell[i].family, BENCHMARK_FAMILY);
 		p.request.cell[i].flops = flops[i];
 	}
-	plan_partition(&p, 2, part_of);
+	plan_partition(&p, 2, partition_of);
 	for (int i = 0; i < 5; i++)
-		of_first += part_of[i] == 0 ? flops[i] : 0;
+		of_first += partition_of[i] == 0 ? flops[i] : 0;
 	assert_true(of_first > 5.9 && of_first < 6.1);
 	plan_fini(&p);
 }
@@ -68,7 +68,7 @@ static struct result *measured(const struct plan *whole, const int *cell, int n,
 {
 	struct noise noise = { .state = 7, .white = 0.003, .process_run = 0.0005, .clock = 0.004, .outlier = 0.02 };
 	struct plan mine;
-	plan_part(whole, cell, n, &mine);
+	plan_copy_cells(whole, cell, n, &mine);
 	assert_int_equal(mine.request.rule.k, 7); /* the number of judged cells stays the same */
 	struct result *r = result_new(&mine);
 	assert_non_null(r);
@@ -130,7 +130,7 @@ static void a_device_fault_voids_only_cells_without_times(void **state)
 	result_free(b);
 
 	struct plan mine;
-	plan_part(&whole->plan, again, 1, &mine);
+	plan_copy_cells(&whole->plan, again, 1, &mine);
 	struct result *c = result_new(&mine); /* that was to confirm one and timed nothing */
 	assert_non_null(c);
 	fixture_accepted(c);

@@ -1,4 +1,4 @@
-/* Parts of a suite: every cell is in one, always the same one, together with the cells that it is compared with. */
+/* Shards of a suite: every cell is in one, always the same one, together with the cells that it is compared with. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -23,12 +23,12 @@ static void parse(const char *text, struct suite *s)
 		fail_msg("%s", err.text);
 }
 
-static void take(const char *text, int part, struct suite *s)
+static void take(const char *text, int shard, struct suite *s)
 {
 	struct fw_err err = { 0 };
 
 	parse(text, s);
-	if (suite_take_part(s, part, &err) != 0)
+	if (suite_take_shard(s, shard, &err) != 0)
 		fail_msg("%s", err.text);
 }
 
@@ -40,35 +40,35 @@ static bool holds(const struct suite *s, const char *key)
 	return false;
 }
 
-/* Every cell of the sweep is in some part, and in two only if others of both are compared with it. */
+/* Every cell of the sweep is in some shard, and in two only if others of both are compared with it. */
 static void shards_cover_the_suite(void **state)
 {
-	struct suite whole, part;
-	int in_parts = 0;
+	struct suite whole, shard;
+	int in_shards = 0;
 
 	(void)state;
 	parse(SWEEP, &whole);
 	assert_int_equal(whole.n_cells, 576);
-	int parts = suite_parts(&whole);
+	int shards = suite_count_shards(&whole);
 	char *seen = calloc((size_t)whole.n_cells, 1);
 
 	assert_non_null(seen);
-	assert_int_equal(parts, 1 + (576 - 40 + PART_CELLS - 1) / PART_CELLS);
-	for (int p = 0; p < parts; p++) {
-		take(SWEEP, p, &part);
-		assert_true(part.n_cells >= 1 && part.n_cells <= 2 * PART_CELLS);
-		for (int i = 0, at = 0; i < part.n_cells; i++) {
-			while (strcmp(whole.cell[at].key, part.cell[i].key) != 0) /* in the order of the file */
+	assert_int_equal(shards, 1 + (576 - 40 + SHARD_CELLS - 1) / SHARD_CELLS);
+	for (int p = 0; p < shards; p++) {
+		take(SWEEP, p, &shard);
+		assert_true(shard.n_cells >= 1 && shard.n_cells <= 2 * SHARD_CELLS);
+		for (int i = 0, at = 0; i < shard.n_cells; i++) {
+			while (strcmp(whole.cell[at].key, shard.cell[i].key) != 0) /* in the order of the file */
 				assert_true(++at < whole.n_cells);
-			assert_true(!seen[at] || !part.cell[i].baseline[0]);
-			in_parts += !seen[at];
+			assert_true(!seen[at] || !shard.cell[i].baseline[0]);
+			in_shards += !seen[at];
 			seen[at] = 1;
-			if (part.cell[i].baseline[0])
-				assert_true(holds(&part, part.cell[i].baseline));
+			if (shard.cell[i].baseline[0])
+				assert_true(holds(&shard, shard.cell[i].baseline));
 		}
-		suite_fini(&part);
+		suite_fini(&shard);
 	}
-	assert_int_equal(in_parts, whole.n_cells);
+	assert_int_equal(in_shards, whole.n_cells);
 	free(seen);
 	suite_fini(&whole);
 }
@@ -116,14 +116,14 @@ static void small_suites_have_one_shard(void **state)
 
 	(void)state;
 	parse(HEAD "shapes: [{name: llama}]\n", &s);
-	assert_int_equal(suite_parts(&s), 1);
-	assert_int_equal(suite_take_part(&s, 0, &err), 0);
+	assert_int_equal(suite_count_shards(&s), 1);
+	assert_int_equal(suite_take_shard(&s, 0, &err), 0);
 	assert_int_equal(s.n_cells, 4);
-	assert_int_equal(suite_take_part(&s, 1, &err), -1);
+	assert_int_equal(suite_take_shard(&s, 1, &err), -1);
 	assert_int_equal(err.code, ERR_NOT_FOUND);
 	suite_fini(&s);
 	parse(HEAD "shapes: [{name: llama}]\npush: {cells: 4}\n", &s);
-	assert_int_equal(suite_parts(&s), 1);
+	assert_int_equal(suite_count_shards(&s), 1);
 	suite_fini(&s);
 }
 
@@ -178,20 +178,20 @@ static void a_push_draws_the_same_cells_in_each_version(void **state)
 
 static void a_shard_has_a_text(void **state)
 {
-	struct part_words p = { .cells = 40, .suite_cells = 576, .of = 14, .nights = 7, .measured = 3 };
+	struct shard_counts p = { .cells = 40, .suite_cells = 576, .of = 14, .nights = 7, .measured = 3 };
 	char text[300];
 
 	(void)state;
-	part_text(&p, text, sizeof text);
+	shard_describe(&p, text, sizeof text);
 	assert_string_equal(text,
-		"A push measures 40 of the 576 cells of this suite; the others are measured at night, in 14 parts "
+		"A push measures 40 of the 576 cells of this suite; the others are measured at night, in 14 shards "
 		"within 7 nights. 3 of them had been when this was measured.");
 	p.number = 2;
-	part_text(&p, text, sizeof text);
-	assert_string_equal(text, "Part 2 of the 14 that are measured at night: 40 of the 576 cells of this suite.");
+	shard_describe(&p, text, sizeof text);
+	assert_string_equal(text, "Shard 2 of the 14 that are measured at night: 40 of the 576 cells of this suite.");
 }
 
-/* Parts are numbered by what a push measures, so that their histories are never mixed up. */
+/* Shards are numbered by what a push measures, so that their histories are never mixed up. */
 static void the_hash_covers_the_shards(void **state)
 {
 	struct suite s;
@@ -219,7 +219,7 @@ static void globs_choose_cells_of_the_whole(void **state)
 	(void)state;
 	parse(SWEEP, &s);
 	assert_int_equal(suite_size(&s).cells, s.n_cells);
-	assert_true(suite_size(&s).parts > 1);
+	assert_true(suite_size(&s).shards > 1);
 	assert_int_equal(suite_choose(&s, "*/m1/* *nothing*", 3, &err), -1);
 	assert_int_equal(err.code, ERR_INVALID);
 	assert_non_null(strstr(err.text, "no cell of suite"));
@@ -232,14 +232,14 @@ static void globs_choose_cells_of_the_whole(void **state)
 	err_clear(&err);
 	parse(SWEEP, &s);
 	int whole = s.n_cells;
-	assert_int_equal(suite_choose(&s, "*/baseline/*", 3, &err), 0); /* of every part */
+	assert_int_equal(suite_choose(&s, "*/baseline/*", 3, &err), 0); /* of every shard */
 	assert_true(s.n_cells > 0 && s.n_cells < whole);
 	suite_fini(&s);
 	parse(SWEEP, &s);
 	assert_int_equal(suite_choose(&s, "", 0, &err), 0);
 	assert_int_equal(s.n_cells, 40);
-	assert_int_equal(suite_take_part(&s, -1, &err), -1);
-	assert_non_null(strstr(err.text, "has no part -1, only 0 to"));
+	assert_int_equal(suite_take_shard(&s, -1, &err), -1);
+	assert_non_null(strstr(err.text, "has no shard -1, only 0 to"));
 	suite_fini(&s);
 }
 
@@ -248,12 +248,12 @@ static void the_text_of_a_shard(void **state)
 	char text[240];
 
 	(void)state;
-	part_text(&(struct part_words){ .number = 2, .of = 5, .cells = 40, .suite_cells = 200 }, text, sizeof text);
-	assert_string_equal(text, "Part 2 of the 5 that are measured at night: 40 of the 200 cells of this suite.");
-	part_text(
-		&(struct part_words){ .of = 5, .cells = 40, .suite_cells = 200, .nights = 3, .measured = 4 }, text, sizeof text);
+	shard_describe(&(struct shard_counts){ .number = 2, .of = 5, .cells = 40, .suite_cells = 200 }, text, sizeof text);
+	assert_string_equal(text, "Shard 2 of the 5 that are measured at night: 40 of the 200 cells of this suite.");
+	shard_describe(&(struct shard_counts){ .of = 5, .cells = 40, .suite_cells = 200, .nights = 3, .measured = 4 }, text,
+		sizeof text);
 	assert_string_equal(text,
-		"A push measures 40 of the 200 cells of this suite; the others are measured at night, in 5 parts "
+		"A push measures 40 of the 200 cells of this suite; the others are measured at night, in 5 shards "
 		"within 3 nights. 4 of them had been when this was measured.");
 }
 

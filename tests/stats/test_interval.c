@@ -6,7 +6,7 @@
 #include "stats/stats.h"
 
 /* P(t + x < at) by integrating over t with Simpson's rule in a variable that reaches its tails. */
-static double probability_below(double at, double scale, double degrees, const struct normal_part *part, int n)
+static double probability_below(double at, double scale, double degrees, const struct normal_component *component, int n)
 {
 	enum { STEPS = 40000 };
 	double sum = 0, far = 12;
@@ -16,26 +16,26 @@ static double probability_below(double at, double scale, double degrees, const s
 		double p = 0;
 
 		for (int k = 0; k < n; k++)
-			p += part[k].weight * 0.5 * erfc(-(at - t - part[k].mean) / sqrt(2 * part[k].variance));
+			p += component[k].weight * 0.5 * erfc(-(at - t - component[k].mean) / sqrt(2 * component[k].variance));
 		sum += weight * p * stats_t_density(t, scale, degrees) * scale * cosh(v);
 	}
 	return sum * 2 * far / STEPS / 3;
 }
 
-static void ends_leave_2_5_percent(double scale, double degrees, const struct normal_part *part, int n)
+static void ends_leave_2_5_percent(double scale, double degrees, const struct normal_component *component, int n)
 {
 	double low, high;
 
-	interval_95(scale, degrees, part, n, &low, &high);
-	near(probability_below(low, scale, degrees, part, n), 0.025, 2e-5);
-	near(probability_below(high, scale, degrees, part, n), 0.975, 2e-5);
+	interval_95(scale, degrees, component, n, &low, &high);
+	near(probability_below(low, scale, degrees, component, n), 0.025, 2e-5);
+	near(probability_below(high, scale, degrees, component, n), 0.975, 2e-5);
 }
 
 /* Only one of the two: bounds that are in every table. */
-static void one_part_alone(void **state)
+static void one_component_alone(void **state)
 {
 	static const double degrees[] = { 1, 2, 3, 4.5, 8, 30, 200 };
-	const struct normal_part none = { 1, 0.5, 0 }, normal = { 1, -1, 4 };
+	const struct normal_component none = { 1, 0.5, 0 }, normal = { 1, -1, 4 };
 	double low, high;
 
 	(void)state;
@@ -54,7 +54,7 @@ static void one_part_alone(void **state)
 /* Components as in comparisons: as wide as the t, far narrower, far wider, far away, and with a weight of zero. */
 static void sums_by_brute_force(void **state)
 {
-	static const struct normal_part mixtures[][2] = {
+	static const struct normal_component mixtures[][2] = {
 		{ { 0.92, 0, 1e-6 }, { 0.08, 0, 1e-4 } },
 		{ { 0.6, 0.0002, 1e-6 }, { 0.4, 0.02, 1e-4 } },
 		{ { 0.97, 0, 1e-10 }, { 0.03, -0.05, 1e-8 } },
@@ -73,8 +73,8 @@ static void sums_by_brute_force(void **state)
 /* Uncertainty on one side makes that side longer, and the mirrored input gives the mirrored interval. */
 static void sides_differ(void **state)
 {
-	const struct normal_part up[2] = { { 0.9, 0, 1e-6 }, { 0.1, 0.02, 1e-4 } },
-				 down[2] = { { 0.9, 0, 1e-6 }, { 0.1, -0.02, 1e-4 } };
+	const struct normal_component up[2] = { { 0.9, 0, 1e-6 }, { 0.1, 0.02, 1e-4 } },
+				      down[2] = { { 0.9, 0, 1e-6 }, { 0.1, -0.02, 1e-4 } };
 	double low, high, mirrored_low, mirrored_high;
 
 	(void)state;
@@ -88,7 +88,7 @@ static void sides_differ(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(one_part_alone),
+		cmocka_unit_test(one_component_alone),
 		cmocka_unit_test(sums_by_brute_force),
 		cmocka_unit_test(sides_differ),
 	};

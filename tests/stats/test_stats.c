@@ -211,7 +211,7 @@ static struct run_estimate with_clock(double d, double z, double z_sd)
 }
 
 /* The branch's effect on the clock belongs to the change, as far as it can be distinguished from normal variation of clocks. */
-static void clock_is_part_of_the_change(void **state)
+static void clock_is_a_component_of_the_change(void **state)
 {
 	struct run_estimate e[4];
 	struct estimate all;
@@ -579,7 +579,7 @@ int main(void)
 		cmocka_unit_test(combined_by_hand),
 		cmocka_unit_test(stopping_by_width_is_paid_for),
 		cmocka_unit_test(learned_noise),
-		cmocka_unit_test(clock_is_part_of_the_change),
+		cmocka_unit_test(clock_is_a_component_of_the_change),
 		cmocka_unit_test(clocks_that_may_be_either),
 		cmocka_unit_test(interval_of_a_clock_that_is_not_seen),
 		cmocka_unit_test(interval_of_a_clock_that_may_be_lower),

@@ -10,18 +10,18 @@
 
 #include "verdict/verdict.h"
 
-static void parts_of_a_change(void **state)
+static void components_of_a_change(void **state)
 {
 	char text[EXPLAIN_SIZE];
 
 	(void)state;
-	explain_parts(-7.1, 0.8, text);
+	explain_components(-7.1, 0.8, text);
 	assert_string_equal(text, "the code -7.10 %, a clock 0.80 % higher gives some back");
-	explain_parts(-0.2, -2, text);
+	explain_components(-0.2, -2, text);
 	assert_string_equal(text, "the code -0.20 %, a clock 2.00 % lower adds to it");
-	explain_parts(5, -1.5, text);
+	explain_components(5, -1.5, text);
 	assert_string_equal(text, "the code +5.00 %, a clock 1.50 % lower takes some of it");
-	explain_parts(5, 1.5, text);
+	explain_components(5, 1.5, text);
 	assert_string_equal(text, "the code +5.00 %, a clock 1.50 % higher adds to it");
 }
 
@@ -114,7 +114,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(why_a_cell_is_undecided),
-		cmocka_unit_test(parts_of_a_change),
+		cmocka_unit_test(components_of_a_change),
 		cmocka_unit_test(what_sustained_runs_settle_at),
 		cmocka_unit_test(what_underpowered_cells_remember),
 		cmocka_unit_test(where_the_host_is_slower),

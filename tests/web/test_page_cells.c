@@ -1,7 +1,7 @@
 /* Choosing a cell of a sharded suite: every cell can be found, by a part of its name, and no page is long. */
 #include "site_fill.h"
 
-enum { CELLS = 8192, OF_PUSH = 400, OF_PART = 40, PARTS = 1 + (CELLS - OF_PUSH + OF_PART - 1) / OF_PART, PAGE_BYTES = 60000 };
+enum { CELLS = 8192, OF_PUSH = 400, OF_SHARD = 40, SHARDS = 1 + (CELLS - OF_PUSH + OF_SHARD - 1) / OF_SHARD, PAGE_BYTES = 60000 };
 
 static void name_cell(char key[96], int i)
 {
@@ -10,14 +10,14 @@ static void name_cell(char key[96], int i)
 		i / 2 % 2 ? "backward" : "forward");
 }
 
-/* Cells from `first` on, measured on main. `part` 0: by a push. */
-static int64_t measure(struct fixture *f, int part, unsigned target, int first, int n, int64_t now)
+/* Cells from `first` on, measured on main. `shard` 0: by a push. */
+static int64_t measure(struct fixture *f, int shard, unsigned target, int first, int n, int64_t now)
 {
 	int64_t id = fixture_comparison(f, "main", target - 1, target, VERDICT_UNCHANGED, now);
 	struct stmt *s = db_stmt(f->db,
-		"UPDATE job SET part = :part, some_cells = :part > 0 WHERE id = (SELECT job FROM comparison WHERE id = :id)",
+		"UPDATE job SET shard = :shard, some_cells = :shard > 0 WHERE id = (SELECT job FROM comparison WHERE id = :id)",
 		&err);
-	stmt_int(s, ":part", part);
+	stmt_int(s, ":shard", shard);
 	stmt_int(s, ":id", id);
 	ok(stmt_run(s, &err));
 	for (int i = 0; i < n && first + i < CELLS; i++) {
@@ -28,17 +28,17 @@ static int64_t measure(struct fixture *f, int part, unsigned target, int first, 
 	return id;
 }
 
-static void fill_parts(struct run *run)
+static void fill_shards(struct run *run)
 {
 	struct fixture *f = run->f;
-	const struct suite_size size = { .cells = CELLS, .parts = PARTS, .nights = 7 };
+	const struct suite_size size = { .cells = CELLS, .shards = SHARDS, .nights = 7 };
 	int64_t now = clock_utc_ms() - 86400000;
 	ok(db_begin(f->db, &err));
 	ok(store_tip_put(f->db, f->repo, "main", "main", fixture_sha(0xd1), true, now, &err));
 	ok(store_suite_size(f->db, f->suite, &size, &err));
 	measure(f, 0, 0xd1, 0, OF_PUSH, now);
-	for (int part = 1; part < PARTS; part++)
-		measure(f, part, 0xd1, OF_PUSH + (part - 1) * OF_PART, OF_PART, now + part);
+	for (int shard = 1; shard < SHARDS; shard++)
+		measure(f, shard, 0xd1, OF_PUSH + (shard - 1) * OF_SHARD, OF_SHARD, now + shard);
 	ok(db_commit(f->db, &err));
 }
 
@@ -54,7 +54,7 @@ static struct answer page(struct run *run, const char *target)
 static void every_cell_has_a_page(void **state)
 {
 	struct run *run = *state;
-	fill_parts(run);
+	fill_shards(run);
 	json_t *root = get_json(run, "/api/v1/cells?repo=kernels");
 	assert_int_equal(json_array_size(json_object_get(root, "items")), CELLS);
 	json_decref(root);
@@ -80,7 +80,7 @@ static void typed_text_becomes_a_selection(void **state)
 {
 	struct run *run = *state;
 	char key[96], target[300];
-	fill_parts(run);
+	fill_shards(run);
 	struct answer a = page(run, "/history?repo=kernels");
 	assert_non_null(strstr(a.body, " of 8192; type more terms of the name above"));
 	answer_free(&a);
@@ -119,18 +119,18 @@ static void a_shard_is_listed_with_its_last_result(void **state)
 	struct run *run = *state;
 	struct fixture *f = run->f;
 	json_t *root;
-	fill_parts(run);
+	fill_shards(run);
 	ok(db_begin(f->db, &err));
 	/* after off-peak jobs one shard has only half of its cells, and many comparisons of shards are newer than the push */
 	for (int i = 0; i < 100; i++)
-		measure(f, 1, 0xd2, OF_PUSH, OF_PART / 2, clock_utc_ms() + i);
+		measure(f, 1, 0xd2, OF_PUSH, OF_SHARD / 2, clock_utc_ms() + i);
 	ok(db_commit(f->db, &err));
 	root = get_json(run, "/api/v1/cells?repo=kernels");
-	assert_int_equal(json_array_size(json_object_get(root, "items")), CELLS - OF_PART / 2);
+	assert_int_equal(json_array_size(json_object_get(root, "items")), CELLS - OF_SHARD / 2);
 	json_decref(root);
 	/* a cell that is no longer measured still has a history */
 	char key[96], target[200];
-	name_cell(key, OF_PUSH + OF_PART - 1);
+	name_cell(key, OF_PUSH + OF_SHARD - 1);
 	snprintf(target, sizeof target, "/history?repo=kernels&cell=%s", key);
 	struct answer a = page(run, target);
 	assert_non_null(strstr(a.body, "1 point"));

@@ -773,7 +773,7 @@ static void a_queued_measurement_is_not_requested_again(void **state)
 	ok(db_script(run->f->db, text, &err));
 	snprintf(running, sizeof running, "measured again as <a href=\"/jobs/%lld\">J%lld</a> (checking)", job, job);
 	expect(run, "/comparisons/3", running, true);
-	static const char *const others[][2] = { { "part = 2", "part = 0" }, { "device_uuid = 'cpu-9'", "device_uuid = ''" },
+	static const char *const others[][2] = { { "shard = 2", "shard = 0" }, { "device_uuid = 'cpu-9'", "device_uuid = ''" },
 		{ "some_cells = 1", "some_cells = 0" } }; /* another shard, another device, some of the cells */
 	for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
 		snprintf(text, sizeof text, "UPDATE job SET %s WHERE id = %lld", others[i][0], job);

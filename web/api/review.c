@@ -90,9 +90,9 @@ static void put_flags(struct buf *out, const struct review *review, const struct
 	}
 	if (row->flags & FLAG_CLOCK) {
 		double code_pct = stats_change_pct(row->m_code);
-		char parts[EXPLAIN_SIZE];
-		explain_parts(code_pct, row->change_pct - code_pct, parts);
-		markdown_format(out, ": %s", parts);
+		char components[EXPLAIN_SIZE];
+		explain_components(code_pct, row->change_pct - code_pct, components);
+		markdown_format(out, ": %s", components);
 	}
 	char lacks[EXPLAIN_SIZE] = "";
 	if (row->verdict == VERDICT_UNDECIDED && !*row->reason && n < review->c->n_cells)

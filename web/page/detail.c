@@ -644,7 +644,7 @@ static void draw_evidence(struct buf *out, const struct comparison *c, const str
 	emit_format(out, " with a 95 %% interval of %.2f{signed} \u2026 %.2f{signed}", cell->ci_low_pct, cell->ci_high_pct);
 	emit_rawf(out, ", threshold %.3g %%; a slowdown of %.2f %% or more would have been detected. %d runs, %d pairs.</p>",
 		cell->threshold_pct, cell->mde_pct, cell->runs, cell->samples);
-	draw_sentence(out, "Of that ", comparison_text(cell->json, "parts"));
+	draw_sentence(out, "Of that ", comparison_text(cell->json, "components"));
 	underpowered_note(out, c, cell);
 	if (strstr(cell->flags, "enqueue")) {
 		char host[EXPLAIN_SIZE];

@@ -147,7 +147,7 @@ struct comparison {
 	bool quick;
 	struct {
 		int number, of, suite_cells, nights, measured; /* `of` 0: the suite is measured whole */
-	} part;
+	} shard;
 	const char *unprofiled;
 	const char *changed; /* paths of changed files, of a benchmark program, separated by spaces */
 	int n_changed;

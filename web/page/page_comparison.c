@@ -808,15 +808,15 @@ static void crumbs(struct buf *out, const struct comparison *c)
 }
 
 /* The shard of a suite that this is, where the suite is too large for one push. */
-static void part(struct buf *out, const struct comparison *c)
+static void draw_shard(struct buf *out, const struct comparison *c)
 {
 	char text[240];
-	if (!c->part.of)
+	if (!c->shard.of)
 		return;
-	part_text(&(struct part_words){ c->part.number, c->part.of, c->n_cells, c->part.suite_cells, c->part.nights,
-			  c->part.measured },
+	shard_describe(&(struct shard_counts){ c->shard.number, c->shard.of, c->n_cells, c->shard.suite_cells, c->shard.nights,
+			       c->shard.measured },
 		text, sizeof text);
-	emit_format(out, "<p id=part class=dim>%s</p>\n", text);
+	emit_format(out, "<p id=shard class=dim>%s</p>\n", text);
 }
 
 /* ---- the page --------------------------------------------------------------------------------------------------------- */
@@ -849,7 +849,7 @@ static int draw(struct site *site, struct http_response *response, int64_t id, c
 		layout_begin(response, title.data, "comparisons", "alert. job.queued job.state job.done profile.");
 		actions(out, &c);
 		crumbs(out, &c);
-		part(out, &c);
+		draw_shard(out, &c);
 		result = comparison_lead(site->db, out, &c, err);
 		comparison_spread(out, &c);
 		differences(out, &c);

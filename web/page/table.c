@@ -108,7 +108,7 @@ static void flags(struct buf *out, const struct comparison_cell *cell)
 		{ "underpowered", "underpowered",
 			"runs of equal builds vary too much here to detect a slowdown of the size of the threshold" },
 		{ "noisy", "noisy", "its runs varied too much this time" },
-		{ "clock", "clock-part", "the clock causes a share of the change" },
+		{ "clock", "clock-component", "the clock causes a share of the change" },
 	};
 	for (const char *word = cell->flags; *word; word += strspn(word, " ")) {
 		size_t len = strcspn(word, " ");

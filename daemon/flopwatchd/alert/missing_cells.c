@@ -75,7 +75,7 @@ static int compare_suites(
 	int result = read_suite(a->db, c->suite, a->suite, &after, err);
 	if (result == 1) {
 		copy_keys(a, &after);
-		int known = last->parts > 1 ? read_suite(a->db, last->suite, a->suite, &before, err) : 0;
+		int known = last->shards > 1 ? read_suite(a->db, last->suite, a->suite, &before, err) : 0;
 		result = known < 0    ? -1
 			 : known == 1 ? report_measured(a, &before, err)
 				      : find_missing_unmeasured(a->db, c, forward_cell, a, err);
@@ -95,7 +95,7 @@ int missing_cells(
 	struct find_missing_previous last;
 	if (find_missing_previous(db, c, &last, err) != 0)
 		return -1;
-	if (last.parts < 2 && last.parts_now < 2)
+	if (last.shards < 2 && last.shards_now < 2)
 		return find_missing_unmeasured(db, c, each, arg, err);
 	return last.suite == c->suite ? 0 : compare_suites(&a, c, &last, err);
 }
@@ -110,7 +110,7 @@ int missing_cells_of_suite(
 	struct suite before = { 0 };
 	if (find_missing_previous_of_suite(db, job, suite, &last, err) != 0)
 		return -1;
-	int known = last.parts > 1 ? read_suite(db, last.suite, suite, &before, err) : 0;
+	int known = last.shards > 1 ? read_suite(db, last.suite, suite, &before, err) : 0;
 	int result = known < 0    ? -1
 		     : known == 1 ? report_measured(&a, &before, err)
 				  : find_missing_of_suite(db, job, suite, each, arg, err);

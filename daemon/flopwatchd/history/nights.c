@@ -19,8 +19,8 @@ struct dues {
 
 struct shards {
 	int n;
-	struct rotation_part *part; /* part[n] */
-	char (*target)[65];         /* targets of their last comparisons; "" none */
+	struct rotation_shard *shard; /* shard[n] */
+	char (*target)[65];           /* targets of their last comparisons; "" none */
 };
 
 bool nights_is_now(const struct config *c, int64_t now_ms, int64_t *since_ms)
@@ -51,18 +51,18 @@ static void add_suite(void *arg, const struct find_night_suite *row)
 	snprintf(d->target, sizeof d->target, "%s", row->target_sha);
 }
 
-static void add_shard(void *arg, const struct find_night_part *row)
+static void add_shard(void *arg, const struct find_night_shard *row)
 {
 	struct shards *k = arg;
-	if (row->part > k->n)
+	if (row->shard > k->n)
 		return;
-	k->part[row->part - 1] = (struct rotation_part){
+	k->shard[row->shard - 1] = (struct rotation_shard){
 		.measured_at = row->measured_at, .is_requested = row->is_requested, .has_change = row->has_change
 	};
-	snprintf(k->target[row->part - 1], sizeof k->target[0], "%s", row->target_sha);
+	snprintf(k->target[row->shard - 1], sizeof k->target[0], "%s", row->target_sha);
 }
 
-static int enqueue(struct db *db, int64_t repo_id, const char *branch, const struct due *d, int part, const char *base,
+static int enqueue(struct db *db, int64_t repo_id, const char *branch, const struct due *d, int shard, const char *base,
 	int64_t now_ms, struct fw_err *err)
 {
 	char line[160];
@@ -71,13 +71,13 @@ static int enqueue(struct db *db, int64_t repo_id, const char *branch, const str
 		.origin = "night",
 		.priority = PRIORITY_NIGHT,
 		.device_class = d->device_class,
-		.part = part };
+		.shard = shard };
 	snprintf(job.branch, sizeof job.branch, "%s", branch);
 	snprintf(job.target_sha, sizeof job.target_sha, "%s", d->target);
 	snprintf(job.base_sha, sizeof job.base_sha, "%s", base);
 	snprintf(job.base_how, sizeof job.base_how, "%s", base[0] ? "last-night" : "");
 	snprintf(job.suite, sizeof job.suite, "%s", d->name);
-	snprintf(line, sizeof line, "queued: shard %d of %d of suite %.63s, which no push measures", part, d->size.parts - 1,
+	snprintf(line, sizeof line, "queued: shard %d of %d of suite %.63s, which no push measures", shard, d->size.shards - 1,
 		d->name);
 	return store_job_insert(db, &job, now_ms, err) || store_job_log(db, job.id, now_ms, line, err) ? -1 : 0;
 }
@@ -94,15 +94,15 @@ static int queue_next_shard(
 	struct find_night_suite like = {
 		.suite = d->suite, .name = d->name, .target_sha = d->target, .device_class = d->device_class, .size = d->size
 	};
-	struct shards k = { .n = d->size.parts - 1 };
-	k.part = mem_alloc_zero((size_t)k.n, sizeof *k.part);
+	struct shards k = { .n = d->size.shards - 1 };
+	k.shard = mem_alloc_zero((size_t)k.n, sizeof *k.shard);
 	k.target = mem_alloc_zero((size_t)k.n, sizeof *k.target);
-	int result = find_night_parts(db, repo_id, branch, &like, add_shard, &k, err);
-	bool is_due = result == 0 && (!night->is_share || rotation_is_behind(k.part, k.n, d->size.nights, night->began_at));
-	int next = is_due ? rotation_next(k.part, k.n, d->size.nights, night->began_at) : -1;
+	int result = find_night_shards(db, repo_id, branch, &like, add_shard, &k, err);
+	bool is_due = result == 0 && (!night->is_share || rotation_is_behind(k.shard, k.n, d->size.nights, night->began_at));
+	int next = is_due ? rotation_next(k.shard, k.n, d->size.nights, night->began_at) : -1;
 	if (next >= 0)
 		result = enqueue(db, repo_id, branch, d, next + 1, k.target[next], night->now_ms, err) != 0 ? -1 : 1;
-	free(k.part);
+	free(k.shard);
 	free(k.target);
 	return result;
 }

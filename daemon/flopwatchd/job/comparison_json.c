@@ -392,16 +392,16 @@ static void write_peers(struct body *b, const struct store_cell *c)
 }
 
 /** Write the change at equal clocks and the change of the clock; they add up to the change. */
-static void write_clock_parts(struct jsonw *j, const struct store_cell *c)
+static void write_components(struct jsonw *j, const struct store_cell *c)
 {
 	double code_pct = isfinite(c->m_code) ? stats_change_pct(c->m_code) : NAN;
 	jsonw_format(j, "code_pct=%g clock_pct=%g clock_se_pct=%g", code_pct, c->change_pct - code_pct, 100 * c->se_clock);
 	if (c->flags & FLAG_CLOCK) {
 		char text[EXPLAIN_SIZE];
-		explain_parts(code_pct, c->change_pct - code_pct, text);
-		jsonw_kv_string(j, "parts", text);
+		explain_components(code_pct, c->change_pct - code_pct, text);
+		jsonw_kv_string(j, "components", text);
 	} else {
-		jsonw_kv_null(j, "parts");
+		jsonw_kv_null(j, "components");
 	}
 }
 
@@ -552,7 +552,7 @@ static void write_cell(void *arg, const struct store_cell *c)
 	jsonw_format(j, "change_pct=%g ci_low_pct=%g ci_high_pct=%g mde_pct=%g", c->change_pct, c->ci_low_pct, c->ci_high_pct,
 		c->mde_pct);
 	write_underpowered(j, c);
-	write_clock_parts(j, c);
+	write_components(j, c);
 	jsonw_format(j, "change_raw_pct=%g beta=%g runs=%d samples=%d", isfinite(c->m_raw) ? stats_change_pct(c->m_raw) : NAN,
 		c->beta, c->runs, c->samples);
 	write_mean(j, c);
@@ -689,17 +689,17 @@ static void copy_job(void *arg, const struct view_job *row)
 	branch_text(&b->name[1], row->target_name[0] ? row->target_name : row->branch);
 }
 
-static void write_part(struct body *b, int64_t comparison)
+static void write_shard(struct body *b, int64_t comparison)
 {
-	struct view_part part;
-	if (view_part(b->db, comparison, &part, b->err))
+	struct view_shard shard;
+	if (view_shard(b->db, comparison, &shard, b->err))
 		b->failed = -1;
-	if (!part.parts) {
-		jsonw_kv_null(&b->j, "part");
+	if (!shard.shards) {
+		jsonw_kv_null(&b->j, "shard");
 		return;
 	}
-	jsonw_format(&b->j, "part={ number=%d of=%d suite_cells=%d nights=%d measured=%d }", part.part, part.parts, part.cells,
-		part.nights, part.measured);
+	jsonw_format(&b->j, "shard={ number=%d of=%d suite_cells=%d nights=%d measured=%d }", shard.shard, shard.shards,
+		shard.cells, shard.nights, shard.measured);
 }
 
 /* Why the commit is compared with itself, and whether that is because it adds the benchmark (plan/resolve.c). */
@@ -730,7 +730,7 @@ static void write_head(void *arg, const struct view_comparison *c)
 		c->branch, jobkind_name(c->kind), c->suite, verdict_name(c->verdict), c->identical_by, c->job);
 	if (view_job(b->db, c->job, copy_job, b, b->err))
 		b->failed = -1;
-	write_part(b, c->id);
+	write_shard(b, c->id);
 	jsonw_format(j, "finished_at=%s base_how?=%s", at, c->base_how);
 	write_alone(b, c);
 	write_commit(b, 0, h->repo, c->id, c->base);

@@ -30,7 +30,7 @@ struct plan {
 	char suite_origin[256]; /* "installed" or "<repo>@<commit>" */
 	/* position of the base's provider, as a message prefix; "": requested by a user, or no provider */
 	char provider_position[1024];
-	int part;               /* shard of the suite, set before plan_suite; 0: the cells that a push measures */
+	int shard;              /* shard of the suite, set before plan_suite; 0: the cells that a push measures */
 	struct suite_size size; /* of the suite; zeros for a benchmark */
 	struct cost_limits costs;
 	struct buf suite_text;  /* the file as read */
@@ -335,12 +335,12 @@ int judge_facts_timed(struct db *db, int64_t cell, const struct judge_timed *t, 
 
 /* ---- partition: The division of a plan's cells among several devices, and the plan of each partition. ---- */
 
-enum { PLAN_PARTS_MAX = 8 };
+enum { PLAN_PARTITIONS_MAX = 8 };
 
 /** Make a plan with some cells of `whole` and its rule. Shape: cell[n], indices in `whole`. Own: plan_fini. */
-void plan_part(const struct plan *whole, const int *cell, int n, struct plan *out);
-/** Divide the cells among `n_parts` devices with about equal FLOPs. Shape: part_of[n_cells]. */
-void plan_partition(const struct plan *whole, int n_parts, int *part_of);
+void plan_copy_cells(const struct plan *whole, const int *cell, int n, struct plan *out);
+/** Divide the cells among `n_partitions` devices with about equal FLOPs. Shape: partition_of[n_cells]. */
+void plan_partition(const struct plan *whole, int n_partitions, int *partition_of);
 
 /*
  * ---- groups ----
@@ -348,7 +348,7 @@ void plan_partition(const struct plan *whole, int n_parts, int *part_of);
  * which a single cell has too few calls. Pure.
  */
 
-enum { JUDGE_GROUPS_MAX = 16 * PLAN_PARTS_MAX }; /* 16 for each device; cells beyond the limit form no group */
+enum { JUDGE_GROUPS_MAX = 16 * PLAN_PARTITIONS_MAX }; /* 16 for each device; cells beyond the limit form no group */
 
 struct judge_groups {
 	int n;
@@ -438,9 +438,9 @@ int job_move_now(struct txn *txn, const struct store_job *job, enum jobstate to,
 /**
  * Add the results of a partition; its runs follow the existing ones. A fault of the partition's device affects only its cells
  * without times. `set`: 2 if all of its runs confirm, 0 unchanged. Shape: cell[n], indices in `whole` of the partition's cells.
- * Own: empties `part`, which the caller still frees. Err: too large.
+ * Own: empties `partition`, which the caller still frees. Err: too large.
  */
-int result_join(struct result *whole, struct result *part, const int *cell, int n, int set, struct fw_err *err);
+int result_join(struct result *whole, struct result *partition, const int *cell, int n, int set, struct fw_err *err);
 /** Discard timings and notes of some cells, which will be measured again. Shape: cell[n]. */
 void result_forget(struct result *r, const int *cell, int n);
 
@@ -461,7 +461,7 @@ struct share {
 };
 
 /**
- * Assign each class to one of at most PLAN_PARTS_MAX partitions. Candidates have a cell at least half as long as the class's
+ * Assign each class to one of at most PLAN_PARTITIONS_MAX partitions. Candidates have a cell at least half as long as the class's
  * longest one; the candidate with the fewest classes gets it. Pure.
  */
 void sentinels_assign(const struct plan *whole, struct share *share, int n);

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-void plan_part(const struct plan *whole, const int *cell, int n, struct plan *out)
+void plan_copy_cells(const struct plan *whole, const int *cell, int n, struct plan *out)
 {
 	*out = *whole;
 	memset(&out->suite_text, 0, sizeof out->suite_text);
@@ -36,18 +36,18 @@ static double *estimate_costs(const struct plan *whole)
 }
 
 /* Assign the largest cell first, each to the partition with the least work: within a third of the optimum. */
-static void assign_largest_first(const double *cost, int n, int n_parts, int *part_of, double *load)
+static void assign_largest_first(const double *cost, int n, int n_partitions, int *partition_of, double *load)
 {
 	for (int i = 0; i < n; i++)
-		part_of[i] = -1;
+		partition_of[i] = -1;
 	for (int dealt = 0; dealt < n; dealt++) {
 		int largest = -1, least = 0;
 		for (int i = 0; i < n; i++)
-			if (part_of[i] < 0 && (largest < 0 || cost[i] > cost[largest]))
+			if (partition_of[i] < 0 && (largest < 0 || cost[i] > cost[largest]))
 				largest = i;
-		for (int p = 1; p < n_parts; p++)
+		for (int p = 1; p < n_partitions; p++)
 			least = load[p] < load[least] ? p : least;
-		part_of[largest] = least;
+		partition_of[largest] = least;
 		load[least] += cost[largest];
 	}
 }
@@ -62,15 +62,15 @@ static double load_after_exchange(const double *cost, const double *load, int fr
 }
 
 /* Make the exchange that reduces the largest load most. Returns false if there is none. */
-static bool reduce_largest_load(const double *cost, int n, int n_parts, int *part_of, double *load)
+static bool reduce_largest_load(const double *cost, int n, int n_partitions, int *partition_of, double *load)
 {
 	int most = 0, best = -1, with = -1, to = -1;
-	for (int p = 1; p < n_parts; p++)
+	for (int p = 1; p < n_partitions; p++)
 		most = load[p] > load[most] ? p : most;
 	double least = load[most] * (1 - EASED_BY);
 	for (int i = 0; i < n; i++)
-		for (int k = -n_parts; k < n && part_of[i] == most; k++) {
-			int other = k < 0 ? k + n_parts : part_of[k];
+		for (int k = -n_partitions; k < n && partition_of[i] == most; k++) {
+			int other = k < 0 ? k + n_partitions : partition_of[k];
 			double then = other == most ? INFINITY : load_after_exchange(cost, load, most, other, i, k);
 			if (then < least) {
 				least = then;
@@ -84,18 +84,18 @@ static bool reduce_largest_load(const double *cost, int n, int n_parts, int *par
 	double moved = cost[best] - (with < 0 ? 0 : cost[with]);
 	load[most] -= moved;
 	load[to] += moved;
-	part_of[best] = to;
+	partition_of[best] = to;
 	if (with >= 0)
-		part_of[with] = most;
+		partition_of[with] = most;
 	return true;
 }
 
-void plan_partition(const struct plan *whole, int n_parts, int *part_of)
+void plan_partition(const struct plan *whole, int n_partitions, int *partition_of)
 {
-	double load[PLAN_PARTS_MAX] = { 0 }, *cost = estimate_costs(whole);
+	double load[PLAN_PARTITIONS_MAX] = { 0 }, *cost = estimate_costs(whole);
 	int n = whole->request.n_cells;
-	assign_largest_first(cost, n, n_parts, part_of, load);
-	for (int i = 0; i < n && reduce_largest_load(cost, n, n_parts, part_of, load); i++)
+	assign_largest_first(cost, n, n_partitions, partition_of, load);
+	for (int i = 0; i < n && reduce_largest_load(cost, n, n_partitions, partition_of, load); i++)
 		;
 	free(cost);
 }

@@ -151,7 +151,7 @@ static int read_suite(struct plan *p, const struct config *config, const char *f
 	snprintf(s.name, sizeof s.name, "%.63s", name); /* the requested name */
 	p->size = suite_size(&s);
 	p->costs = s.costs;
-	if (suite_choose(&s, cells_glob, p->part, err) != 0) {
+	if (suite_choose(&s, cells_glob, p->shard, err) != 0) {
 		suite_fini(&s);
 		return -1;
 	}
@@ -354,7 +354,7 @@ int plan_read(struct db *db, const struct config *config, const struct store_job
 	p->request.job = job->id;
 	p->request.kind = plan_kind(job, job->base_sha, job->base_how);
 	p->request.quick = job->quick;
-	p->part = job->part;
+	p->shard = job->shard;
 	snprintf(p->base_how, sizeof p->base_how, "%s", job->base_how);
 	snprintf(p->suite_name, sizeof p->suite_name, "%s", job->suite);
 	if (plan_is_benchmark(p)) {

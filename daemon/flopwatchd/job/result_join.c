@@ -19,11 +19,11 @@ static int add_message(struct result *whole, struct msg *m, struct fw_err *err)
 	return result;
 }
 
-static int join_timings(struct result *whole, struct result *part, const int *cell, int after, int set, struct fw_err *err)
+static int join_timings(struct result *whole, struct result *partition, const int *cell, int after, int set, struct fw_err *err)
 {
-	for (int i = 0; i < part->n_runs; i++) {
-		struct msg m = { .t = MSG_PROCESS_RUN, .u.process_run = part->process_run[i] };
-		part->process_run[i] = NULL;
+	for (int i = 0; i < partition->n_runs; i++) {
+		struct msg m = { .t = MSG_PROCESS_RUN, .u.process_run = partition->process_run[i] };
+		partition->process_run[i] = NULL;
 		m.u.process_run->process_run += after;
 		m.u.process_run->set = set ? set : m.u.process_run->set;
 		for (int k = 0; k < m.u.process_run->n_cells; k++)
@@ -31,9 +31,9 @@ static int join_timings(struct result *whole, struct result *part, const int *ce
 		if (add_message(whole, &m, err) != 0)
 			return -1;
 	}
-	while (part->n_cells > 0) {
-		struct msg m = { .t = MSG_CELL, .u.cell = part->cell[0] };
-		memmove(part->cell, part->cell + 1, (size_t)--part->n_cells * sizeof *part->cell);
+	while (partition->n_cells > 0) {
+		struct msg m = { .t = MSG_CELL, .u.cell = partition->cell[0] };
+		memmove(partition->cell, partition->cell + 1, (size_t)--partition->n_cells * sizeof *partition->cell);
 		m.u.cell->process_run += after;
 		m.u.cell->set = set ? set : m.u.cell->set;
 		m.u.cell->cell = cell[m.u.cell->cell];
@@ -43,29 +43,29 @@ static int join_timings(struct result *whole, struct result *part, const int *ce
 	return 0;
 }
 
-static int join_facts(struct result *whole, struct result *part, const int *cell, struct fw_err *err)
+static int join_facts(struct result *whole, struct result *partition, const int *cell, struct fw_err *err)
 {
-	for (int i = 0; i < part->n_checks; i++) {
-		struct msg m = { .t = MSG_CHECK, .u.check = part->check[i] };
+	for (int i = 0; i < partition->n_checks; i++) {
+		struct msg m = { .t = MSG_CHECK, .u.check = partition->check[i] };
 		m.u.check.cell = cell[m.u.check.cell];
 		if (add_message(whole, &m, err) != 0)
 			return -1;
 	}
-	for (int i = 0; i < part->n_works; i++) {
-		struct msg m = { .t = MSG_WORK, .u.work = part->work[i] };
-		part->work[i].tried = (struct tried){ 0 };
+	for (int i = 0; i < partition->n_works; i++) {
+		struct msg m = { .t = MSG_WORK, .u.work = partition->work[i] };
+		partition->work[i].tried = (struct tried){ 0 };
 		m.u.work.cell = cell[m.u.work.cell];
 		if (add_message(whole, &m, err) != 0)
 			return -1;
 	}
-	for (int i = 0; i < part->n_nodes; i++) {
-		struct msg m = { .t = MSG_NODE, .u.node = part->node[i] };
+	for (int i = 0; i < partition->n_nodes; i++) {
+		struct msg m = { .t = MSG_NODE, .u.node = partition->node[i] };
 		m.u.node.cell = cell[m.u.node.cell];
 		if (add_message(whole, &m, err) != 0)
 			return -1;
 	}
-	for (int i = 0; i < part->n_notes; i++) {
-		struct msg m = { .t = MSG_NOTE, .u.note = part->note[i] };
+	for (int i = 0; i < partition->n_notes; i++) {
+		struct msg m = { .t = MSG_NOTE, .u.note = partition->note[i] };
 		m.u.note.cell = m.u.note.cell < 0 ? -1 : cell[m.u.note.cell];
 		if (add_message(whole, &m, err) != 0)
 			return -1;
@@ -82,15 +82,15 @@ static bool is_timed(const struct result *r, int cell)
 }
 
 /* A fault of the whole partition applies to its cells. A fault of its device voids no existing times, as in an unsplit result. */
-static int join_faults(struct result *whole, struct result *part, const int *cell, int n, struct fw_err *err)
+static int join_faults(struct result *whole, struct result *partition, const int *cell, int n, struct fw_err *err)
 {
-	for (int i = 0; i < part->n_faults; i++) {
-		int at = part->fault[i].cell, from = at < 0 ? 0 : at, to = at < 0 ? n : at + 1;
-		bool is_outer = at < 0 && (part->fault[i].role == ROLE_DEVICE || part->fault[i].role == ROLE_WORKER);
+	for (int i = 0; i < partition->n_faults; i++) {
+		int at = partition->fault[i].cell, from = at < 0 ? 0 : at, to = at < 0 ? n : at + 1;
+		bool is_outer = at < 0 && (partition->fault[i].role == ROLE_DEVICE || partition->fault[i].role == ROLE_WORKER);
 		for (int k = from; k < to; k++) {
 			if (is_outer && is_timed(whole, cell[k]))
 				continue;
-			struct msg m = { .t = MSG_FAULT, .u.fault = part->fault[i] };
+			struct msg m = { .t = MSG_FAULT, .u.fault = partition->fault[i] };
 			m.u.fault.cell = cell[k];
 			if (add_message(whole, &m, err) != 0)
 				return -1;
@@ -100,34 +100,34 @@ static int join_faults(struct result *whole, struct result *part, const int *cel
 }
 
 /* Each partition requested the same builds; if they differ, the failed one counts. */
-static int join_builds(struct result *whole, struct result *part, struct fw_err *err)
+static int join_builds(struct result *whole, struct result *partition, struct fw_err *err)
 {
-	for (int i = 0; i < part->plan.request.n_sides; i++) {
-		struct msg m = { .t = MSG_BUILD, .u.build = part->build[i] };
-		if (part->build[i].role == ROLE_NONE ||
-			(whole->build[i].role != ROLE_NONE && strcmp(part->build[i].state, "failed") != 0))
+	for (int i = 0; i < partition->plan.request.n_sides; i++) {
+		struct msg m = { .t = MSG_BUILD, .u.build = partition->build[i] };
+		if (partition->build[i].role == ROLE_NONE ||
+			(whole->build[i].role != ROLE_NONE && strcmp(partition->build[i].state, "failed") != 0))
 			continue;
-		memset(&part->build[i], 0, sizeof part->build[i]);
+		memset(&partition->build[i], 0, sizeof partition->build[i]);
 		if (add_message(whole, &m, err) != 0)
 			return -1;
 	}
 	return 0;
 }
 
-int result_join(struct result *whole, struct result *part, const int *cell, int n, int set, struct fw_err *err)
+int result_join(struct result *whole, struct result *partition, const int *cell, int n, int set, struct fw_err *err)
 {
-	int after = whole->n_runs && part->n_runs ? last_run(whole) + 1 - part->process_run[0]->process_run : 0;
-	if (join_builds(whole, part, err) != 0 || join_facts(whole, part, cell, err) != 0 ||
-		join_timings(whole, part, cell, after, set, err) != 0 || join_faults(whole, part, cell, n, err) != 0)
+	int after = whole->n_runs && partition->n_runs ? last_run(whole) + 1 - partition->process_run[0]->process_run : 0;
+	if (join_builds(whole, partition, err) != 0 || join_facts(whole, partition, cell, err) != 0 ||
+		join_timings(whole, partition, cell, after, set, err) != 0 || join_faults(whole, partition, cell, n, err) != 0)
 		return -1;
-	whole->done.gpu_s += part->done.gpu_s;
+	whole->done.gpu_s += partition->done.gpu_s;
 	for (int i = 0; i < DEVICE_STEPS; i++)
-		whole->done.step_s[i] += part->done.step_s[i];
-	if (!whole->started_at || part->started_at < whole->started_at)
-		whole->started_at = part->started_at;
-	whole->ended_at = part->ended_at > whole->ended_at ? part->ended_at : whole->ended_at;
+		whole->done.step_s[i] += partition->done.step_s[i];
+	if (!whole->started_at || partition->started_at < whole->started_at)
+		whole->started_at = partition->started_at;
+	whole->ended_at = partition->ended_at > whole->ended_at ? partition->ended_at : whole->ended_at;
 	whole->done.wall_s =
-		fmax(fmax(whole->done.wall_s, part->done.wall_s), (double)(whole->ended_at - whole->started_at) / 1e3);
+		fmax(fmax(whole->done.wall_s, partition->done.wall_s), (double)(whole->ended_at - whole->started_at) / 1e3);
 	return 0;
 }
 

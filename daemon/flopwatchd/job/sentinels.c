@@ -38,7 +38,7 @@ static void assign_class(const struct plan *whole, struct share *share, int n, s
 
 void sentinels_assign(const struct plan *whole, struct share *share, int n)
 {
-	int n_sentinels[PLAN_PARTS_MAX] = { 0 };
+	int n_sentinels[PLAN_PARTITIONS_MAX] = { 0 };
 	sentinel_set dealt = 0;
 	for (int i = 0; i < whole->request.n_cells; i++) {
 		sentinel_set class = sentinel_class(&whole->request.cell[i]);

@@ -256,7 +256,7 @@ enum { ENDED_MAX = 4096 }; /* above the limit of queued jobs */
 bool status_is_reported(const struct store_job *job)
 {
 	return (job->kind == JOBKIND_COMPARE || job->kind == JOBKIND_SELFCHECK) && !job->quick && !job->cells_glob[0] &&
-	       !job->part && job->branch[0];
+	       !job->shard && job->branch[0];
 }
 
 static const struct config_repo *find_repo(const struct config *config, const char *name)

@@ -12,7 +12,7 @@ static int has_plan_alerts(const struct config *config, const struct store_job *
 	char upstream[1024];
 	int at = config_repo_find(config, job->repo_name);
 	bool is_change = job->kind == JOBKIND_COMPARE || job->kind == JOBKIND_SELFCHECK;
-	if (at < 0 || !job->branch[0] || !is_change || job->quick || job->cells_glob[0] || job->part)
+	if (at < 0 || !job->branch[0] || !is_change || job->quick || job->cells_glob[0] || job->shard)
 		return 0;
 	if (gitread_encode(config->repo[at].upstream, upstream, sizeof upstream, err) != 0)
 		return -1;

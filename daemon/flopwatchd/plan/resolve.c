@@ -802,7 +802,7 @@ static void make_plan(struct resolve *r)
 	struct resolve_answer *a = &r->answer;
 	struct plan *p = &a->plan;
 	p->request.quick = r->job.quick;
-	p->part = r->job.part;
+	p->shard = r->job.shard;
 	if (!r->is_fork && suites_of_target(&r->job, r->repo) &&
 		refusal_of_suites(r->config, r->target.commit, &r->target.manifest, &r->base.manifest, &err) != 0) {
 		end_for_error(r, &err);

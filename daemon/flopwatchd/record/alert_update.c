@@ -77,7 +77,7 @@ static int is_lost_before(struct db *db, const struct result *r, int i, const st
 {
 	struct find_missing_result word;
 	class[0] = '\0';
-	if (r->plan.size.parts < 2 || (cell->verdict != VERDICT_UNSUPPORTED && cell->verdict != VERDICT_NOT_COMPARABLE))
+	if (r->plan.size.shards < 2 || (cell->verdict != VERDICT_UNSUPPORTED && cell->verdict != VERDICT_NOT_COMPARABLE))
 		return 0;
 	judge_target_class(r, i, class);
 	if (!class[0])
@@ -333,11 +333,11 @@ int alert_update_publish(struct db *db, const struct config *config, struct aler
 	int upstream = is_upstream(db, c, err);
 	if (upstream < 0)
 		return -1;
-	if ((!job->part && open_missing(db, config, r, c, now_ms, out, err)) ||
+	if ((!job->shard && open_missing(db, config, r, c, now_ms, out, err)) ||
 		(update->broken.n && open_cells(db, config, ALERTKIND_FAILING, &update->broken, r, c, update->failures > 0,
 					     now_ms, out, err)) ||
 		(update->lost.n && open_cells(db, config, ALERTKIND_REGRESSION, &update->lost, r, c, true, now_ms, out, err)) ||
-		(!job->part && retire_older(db, config, c, now_ms, err)) ||
+		(!job->shard && retire_older(db, config, c, now_ms, err)) ||
 		(update->judged && judge_costs(db, config, r, update->judged, job, c, upstream, now_ms, err)) ||
 		send_improvements(db, update, job, c, now_ms, err))
 		return -1;

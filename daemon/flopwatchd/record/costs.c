@@ -359,7 +359,7 @@ static bool is_over(const struct judging *j, enum cost c, const json_t *cell)
 	if (limit_pct < 0 || (j->is_identical && !j->is_upstream))
 		return true;
 	if (i < 0) /* its suite no longer has it; a shard has only some cells, and a program that failed has none */
-		return r->plan.size.parts < 2 && !r->plan.part && !j->c->rows_unknown && !j->is_identical;
+		return r->plan.size.shards < 2 && !r->plan.shard && !j->c->rows_unknown && !j->is_identical;
 	double base = value_of[c](r, i, ROLE_BASE), target = value_of[c](r, i, ROLE_TARGET);
 	if (j->judged[i].verdict == VERDICT_IDENTICAL)
 		return !j->is_upstream;

@@ -68,7 +68,7 @@ static int put_comparison(struct db *db, const struct result *r, const struct st
 	c->rows_unknown = result_rows_unknown(r);
 	if (store_suite_put(db, p->suite_sha, p->suite_name, p->suite_text.data ? p->suite_text.data : "", p->suite_text.len,
 		    p->suite_origin, &c->suite, err) ||
-		(p->size.parts > 1 && store_suite_size(db, c->suite, &p->size, err)) || put_environment(db, r, now_ms, c, err) ||
+		(p->size.shards > 1 && store_suite_size(db, c->suite, &p->size, err)) || put_environment(db, r, now_ms, c, err) ||
 		put_build(db, r, ROLE_BASE, now_ms, &c->base_build, err) ||
 		put_build(db, r, ROLE_TARGET, now_ms, &c->target_build, err))
 		return -1;
@@ -240,7 +240,7 @@ static int finish(struct db *db, const struct config *config, const struct resul
 	bool whole = c.kind == JOBKIND_COMPARE && !r->plan.request.quick && !job->cells_glob[0] && c.branch[0];
 	if (alert_update_publish(db, config, alert_update, r, job, &c, whole, now_ms, out, err) ||
 		environment_follow(db, config, r, &c, &alert_update->lost, now_ms, &environment_alert, err) ||
-		(whole && !job->part && retry_schedule(db, config, job, &c, now_ms, err)) || check_class(db, &c, now_ms, err) ||
+		(whole && !job->shard && retry_schedule(db, config, job, &c, now_ms, err)) || check_class(db, &c, now_ms, err) ||
 		trend_follow(db, config, job, &c, &baseline_period, now_ms, err) ||
 		status_verdict(db, config, job, &c, now_ms, err) || gitnote_enqueue(db, config, job, &c, now_ms, err))
 		return -1;

@@ -144,7 +144,7 @@ bool pod_read(const json_t *item, struct pod *out);
 
 enum { AGAIN_MAX = 2 }; /* rounds of repeated cells: one round may show that more cells must be repeated */
 
-struct split_group_part {
+struct split_group_partition {
 	struct slot *slot; /* NULL: done, or removed */
 	int64_t device_id;
 	struct share share; /* owns its cells */
@@ -156,8 +156,8 @@ struct split_group {
 	bool confirms;        /* another device runs the second set */
 	int n_again;          /* rounds of repeated cells */
 	int n_first;          /* partitions of the first set, 0: not complete; later partitions confirm */
-	int n_parts, n_done;
-	struct split_group_part part[2 * PLAN_PARTS_MAX + AGAIN_MAX];
+	int n_partitions, n_done;
+	struct split_group_partition partition[2 * PLAN_PARTITIONS_MAX + AGAIN_MAX];
 };
 
 /** Find a free device of the slot that is in state ok, of the leader's class, and that no job waits for. Returns 1, 0, -1. */
@@ -168,7 +168,7 @@ void split_group_recruit(
 /** Make the plan of a partition. Own: plan_fini. */
 void split_group_plan(const struct split_group *c, const struct plan *whole, const struct share *s, struct plan *out);
 /** Log the cells and devices of the partitions from `first` on. */
-int split_group_log_parts(
+int split_group_log_partitions(
 	const struct split_group *c, const struct slot *leader, const char *what, int first, struct fw_err *err);
 
 #endif

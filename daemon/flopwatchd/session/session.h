@@ -342,8 +342,8 @@ void split_group_rebind(struct slot *s);
 int split_group_fits(const struct slot *s, struct fw_err *err);
 /** Return the slot that has the job: the slot itself, unless it is a helper. */
 struct slot *split_group_leader(struct slot *s);
-/** Add a finished partition; a helper is free then. Own: takes `part`. Err: it does not fit. */
-int split_group_take(struct slot *s, struct result *part, struct fw_err *err);
+/** Add a finished partition; a helper is free then. Own: takes `partition`. Err: it does not fit. */
+int split_group_take(struct slot *s, struct result *partition, struct fw_err *err);
 /** Start a confirming set, or return the whole result (else NULL), which becomes the caller's. Err: as split_group_gather. */
 int split_group_continue(struct slot *leader, struct result **whole, struct fw_err *err);
 /** End the job: helpers are free, or will be when their workers have ended. No effect without a split group. */

@@ -118,7 +118,7 @@ static void slot_begin_health_check(struct slot *s)
 	}
 }
 
-/* ---- slot_part: A slot's partition of a split job, its own job or that of another slot. ---- */
+/* ---- slot_partition: A slot's partition of a split job, its own job or that of another slot. ---- */
 
 int slot_open_helper(struct slot *s, struct fw_err *err)
 {
@@ -141,13 +141,13 @@ void slot_cancel_partition(struct slot *s)
 	s->phase = PHASE_LEAVING;
 }
 
-/* Add a measured partition to the split job; the last partition stores the job. Own: takes `part`. */
-static void slot_take_part(struct slot *s, struct result *part)
+/* Add a measured partition to the split job; the last partition stores the job. Own: takes `partition`. */
+static void slot_take_partition(struct slot *s, struct result *partition)
 {
 	struct fw_err err = { 0 };
 	struct slot *leader = split_group_leader(s);
 	struct result *whole = NULL;
-	int result = split_group_take(s, part, &err);
+	int result = split_group_take(s, partition, &err);
 	loop_remove(s->host->loop, s->job_timer);
 	s->job_timer = NULL;
 	s->n_full = 0;
@@ -476,7 +476,7 @@ static void on_end(void *arg, enum session_end how, struct result *result, const
 			session_cancel(leader->session);
 		slot_settle(leader);
 	} else if (phase == PHASE_RUNNING && how == SESSION_DONE && s->split_group) {
-		slot_take_part(s, result);
+		slot_take_partition(s, result);
 	} else if (phase == PHASE_RUNNING && how == SESSION_DONE) {
 		s->n_full = 0;
 		s->result = result;

@@ -193,7 +193,7 @@ int slot_preempt(struct slot *s, struct fw_err *err)
 		     (!config_worker_is_on_call(s->worker) && (s->phase == PHASE_PLANNING || s->phase == PHASE_OPENING));
 	enum devicestate state;
 	int64_t id;
-	if (!works || s->worker->builds || (s->job.kind != JOBKIND_PROFILE && !s->job.part))
+	if (!works || s->worker->builds || (s->job.kind != JOBKIND_PROFILE && !s->job.shard))
 		return 0;
 	if (s->session && session_is_ending(s->session)) /* its result is about to be stored */
 		return 0;

@@ -7,33 +7,34 @@
 #define BUDGETS_OF_JOB 0.5 /* of the time limit of a job */
 
 /* Choose the partition that confirms a cell measured on `device`: the smallest one with another device; NULL none. */
-static struct split_group_part *choose_part(struct split_group *c, int64_t device)
+static struct split_group_partition *choose_partition(struct split_group *c, int64_t device)
 {
-	struct split_group_part *best = NULL;
-	for (int p = c->n_first; p < c->n_parts; p++)
-		if (c->part[p].device_id != device && (!best || c->part[p].share.n < best->share.n))
-			best = &c->part[p];
+	struct split_group_partition *best = NULL;
+	for (int p = c->n_first; p < c->n_partitions; p++)
+		if (c->partition[p].device_id != device && (!best || c->partition[p].share.n < best->share.n))
+			best = &c->partition[p];
 	return best;
 }
 
-static struct split_group_part *add_part(struct split_group *c, struct slot *s)
+static struct split_group_partition *add_partition(struct split_group *c, struct slot *s)
 {
-	struct split_group_part *part = &c->part[c->n_parts];
-	*part = (struct split_group_part){ .slot = s, .device_id = s->device_id };
-	part->share.cell = mem_alloc_zero((size_t)c->whole->plan.request.n_cells, sizeof *part->share.cell);
-	c->n_parts++;
-	return part;
+	struct split_group_partition *partition = &c->partition[c->n_partitions];
+	*partition = (struct split_group_partition){ .slot = s, .device_id = s->device_id };
+	partition->share.cell = mem_alloc_zero((size_t)c->whole->plan.request.n_cells, sizeof *partition->share.cell);
+	c->n_partitions++;
+	return partition;
 }
 
 /* Add a partition with a device other than this one; the leader's own if no other is free. NULL with err. */
-static struct split_group_part *add_other_device(struct split_group *c, struct slot *leader, int64_t device, struct fw_err *err)
+static struct split_group_partition *add_other_device(
+	struct split_group *c, struct slot *leader, int64_t device, struct fw_err *err)
 {
-	bool has_room = c->n_parts < c->n_first + PLAN_PARTS_MAX;
+	bool has_room = c->n_partitions < c->n_first + PLAN_PARTITIONS_MAX;
 	bool leads = false;
-	for (int p = c->n_first; p < c->n_parts; p++)
-		leads = leads || c->part[p].slot == leader;
+	for (int p = c->n_first; p < c->n_partitions; p++)
+		leads = leads || c->partition[p].slot == leader;
 	if (has_room && !leads && leader->device_id != device)
-		return add_part(c, leader);
+		return add_partition(c, leader);
 	for (int i = 0; has_room; i++) {
 		struct msg_device other;
 		int64_t id;
@@ -45,21 +46,21 @@ static struct split_group_part *add_other_device(struct split_group *c, struct s
 			break;
 		if (helps == 1 && id != device) {
 			split_group_recruit(s, leader, c, &other, id);
-			return add_part(c, s);
+			return add_partition(c, s);
 		}
 	}
-	for (int p = c->n_first; p < c->n_parts; p++)
-		if (c->part[p].slot == leader)
-			return &c->part[p];
-	return add_part(c, leader);
+	for (int p = c->n_first; p < c->n_partitions; p++)
+		if (c->partition[p].slot == leader)
+			return &c->partition[p];
+	return add_partition(c, leader);
 }
 
 /* `budgets`: time limit, in times of one partition. */
-static int start_part(const struct split_group *c, struct split_group_part *part, int budgets, struct fw_err *err)
+static int start_partition(const struct split_group *c, struct split_group_partition *partition, int budgets, struct fw_err *err)
 {
-	struct slot *s = part->slot;
+	struct slot *s = partition->slot;
 	plan_fini(&s->plan);
-	split_group_plan(c, &c->whole->plan, &part->share, &s->plan);
+	split_group_plan(c, &c->whole->plan, &partition->share, &s->plan);
 	double most_s = BUDGETS_OF_JOB * (double)s->host->config->job_timeout_ms / 1e3,
 	       budget_s = s->plan.request.limits.budget_s;
 	s->plan.request.limits.budget_s = fmax(budget_s, fmin(budget_s * budgets, most_s));
@@ -83,24 +84,24 @@ static int split_group_confirm(struct split_group *c, struct slot *leader, struc
 {
 	int *cell = mem_alloc_zero((size_t)c->whole->plan.request.n_cells + 1, sizeof *cell), result = 0;
 	int n = judge_groups_unconfirmed(c->whole, cell);
-	c->n_first = c->n_parts;
+	c->n_first = c->n_partitions;
 	for (int i = 0; i < n && result == 0; i++) {
 		int64_t device = c->whole->cell_device[cell[i]];
-		struct split_group_part *part = choose_part(c, device);
-		if (!part)
-			part = add_other_device(c, leader, device, err);
-		if (part)
-			part->share.cell[part->share.n++] = cell[i];
+		struct split_group_partition *partition = choose_partition(c, device);
+		if (!partition)
+			partition = add_other_device(c, leader, device, err);
+		if (partition)
+			partition->share.cell[partition->share.n++] = cell[i];
 		else
 			result = -1;
 	}
 	free(cell);
-	for (int p = c->n_first; p < c->n_parts; p++)
-		request_sustained_runs(c->whole, &c->part[p].share);
+	for (int p = c->n_first; p < c->n_partitions; p++)
+		request_sustained_runs(c->whole, &c->partition[p].share);
 	if (result == 0 && n > 0)
-		result = split_group_log_parts(c, leader, "confirming", c->n_first, err);
-	for (int p = c->n_first; p < c->n_parts && result == 0; p++)
-		result = start_part(c, &c->part[p], 1, err);
+		result = split_group_log_partitions(c, leader, "confirming", c->n_first, err);
+	for (int p = c->n_first; p < c->n_partitions && result == 0; p++)
+		result = start_partition(c, &c->partition[p], 1, err);
 	return result;
 }
 
@@ -120,70 +121,72 @@ static void remove_losses(const struct result *whole, struct share *again)
  */
 static int split_group_repeat_sentinels(struct split_group *c, struct slot *leader, struct fw_err *err)
 {
-	struct share share[PLAN_PARTS_MAX + AGAIN_MAX];
-	int n = c->n_parts;
+	struct share share[PLAN_PARTITIONS_MAX + AGAIN_MAX];
+	int n = c->n_partitions;
 	for (int p = 0; p < n; p++)
-		share[p] = c->part[p].share;
-	struct split_group_part *part = add_part(c, leader);
-	sentinels_find_missed(c->whole, share, n, &part->share);
-	remove_losses(c->whole, &part->share);
-	if (part->share.n == 0) {
-		free(part->share.cell);
-		c->n_parts--;
+		share[p] = c->partition[p].share;
+	struct split_group_partition *partition = add_partition(c, leader);
+	sentinels_find_missed(c->whole, share, n, &partition->share);
+	remove_losses(c->whole, &partition->share);
+	if (partition->share.n == 0) {
+		free(partition->share.cell);
+		c->n_partitions--;
 		return 0;
 	}
 	c->n_again++;
-	result_forget(c->whole, part->share.cell, part->share.n);
-	const char *why = part->share.requested ? "again, since power draw differs" : "again, since power draw was not measured";
-	return split_group_log_parts(c, leader, why, n, err) != 0 || start_part(c, part, n, err) != 0 ? -1 : 0;
+	result_forget(c->whole, partition->share.cell, partition->share.n);
+	const char *why =
+		partition->share.requested ? "again, since power draw differs" : "again, since power draw was not measured";
+	return split_group_log_partitions(c, leader, why, n, err) != 0 || start_partition(c, partition, n, err) != 0 ? -1 : 0;
 }
 
 /* ---- split_group ---- */
 
 bool split_group_is_helper(const struct slot *s)
 {
-	return s->split_group && s->split_group->part[0].slot != s;
+	return s->split_group && s->split_group->partition[0].slot != s;
 }
 
 struct slot *split_group_leader(struct slot *s)
 {
-	return s->split_group ? s->split_group->part[0].slot : s;
+	return s->split_group ? s->split_group->partition[0].slot : s;
 }
 
 bool split_group_may_rebind(const struct slot *s)
 {
-	return !s->split_group || s->split_group->n_parts == 1;
+	return !s->split_group || s->split_group->n_partitions == 1;
 }
 
 void split_group_rebind(struct slot *s)
 {
 	if (s->split_group)
-		s->split_group->part[0].device_id = s->device_id;
+		s->split_group->partition[0].device_id = s->device_id;
 }
 
 int split_group_fits(const struct slot *s, struct fw_err *err)
 {
 	const struct split_group *c = s->split_group;
-	for (int p = 1; c && p < c->n_parts; p++) {
-		int64_t first = c->part[0].device_id, device = c->part[p].device_id;
+	for (int p = 1; c && p < c->n_partitions; p++) {
+		int64_t first = c->partition[0].device_id, device = c->partition[p].device_id;
 		int fits = device == first ? 1 : store_class_same(s->host->txn->db, first, device, err);
 		if (fits != 1)
-			return fits < 0 ? -1 : err_set(err, ERR_CONFLICT, "the devices of its parts are no longer of one class");
+			return fits < 0 ? -1
+					: err_set(err, ERR_CONFLICT, "the devices of its partitions are no longer of one class");
 	}
 	return 0;
 }
 
 static void split_group_free(struct split_group *c)
 {
-	for (int i = 0; i < c->n_parts; i++)
-		free(c->part[i].share.cell);
+	for (int i = 0; i < c->n_partitions; i++)
+		free(c->partition[i].share.cell);
 	result_free(c->whole);
 	free(c);
 }
 
 /*
  * True for kinds whose cells may be on different devices; a comparison of devices and a profile need one device. A job of a fork
- * stays on one device, because each part of a split job has the job's whole limit of device time.
+ * stays on one device, because each partition of a split job has the job's whole limit of device time.
  */
 static bool may_split(const struct slot *s)
 {
@@ -214,13 +217,15 @@ int split_group_could_help(struct slot *s, const struct slot *leader, struct msg
 	return 0;
 }
 
-int split_group_log_parts(const struct split_group *c, const struct slot *leader, const char *what, int first, struct fw_err *err)
+int split_group_log_partitions(
+	const struct split_group *c, const struct slot *leader, const char *what, int first, struct fw_err *err)
 {
 	struct buf line;
 	buf_init(&line, 4096);
 	buf_printf(&line, "%s:", what);
-	for (int p = first; p < c->n_parts; p++)
-		buf_printf(&line, "%s %d cells on %s", p > first ? "," : "", c->part[p].share.n, c->part[p].slot->device.uuid);
+	for (int p = first; p < c->n_partitions; p++)
+		buf_printf(&line, "%s %d cells on %s", p > first ? "," : "", c->partition[p].share.n,
+			c->partition[p].slot->device.uuid);
 	int result = txn_begin(leader->host->txn, err);
 	if (result == 0)
 		result = txn_end(leader->host->txn,
@@ -231,7 +236,7 @@ int split_group_log_parts(const struct split_group *c, const struct slot *leader
 
 void split_group_plan(const struct split_group *c, const struct plan *whole, const struct share *s, struct plan *out)
 {
-	plan_part(whole, s->cell, s->n, out);
+	plan_copy_cells(whole, s->cell, s->n, out);
 	out->request.looked_elsewhere = s->elsewhere;
 	out->request.sustained_runs = s->requested;
 	if (c->confirms)
@@ -246,30 +251,30 @@ static bool has_sustained_runs(const struct slot *leader)
 
 static void partition_plan(struct split_group *c, struct slot *leader)
 {
-	int n = leader->plan.request.n_cells, *part_of = mem_alloc_zero((size_t)n, sizeof *part_of);
-	struct share share[PLAN_PARTS_MAX] = { { .n = 0 } };
-	plan_partition(&leader->plan, c->n_parts, part_of);
-	for (int p = 0; p < c->n_parts; p++) {
-		share[p].cell = c->part[p].share.cell = mem_alloc_zero((size_t)n, sizeof *share[p].cell);
+	int n = leader->plan.request.n_cells, *partition_of = mem_alloc_zero((size_t)n, sizeof *partition_of);
+	struct share share[PLAN_PARTITIONS_MAX] = { { .n = 0 } };
+	plan_partition(&leader->plan, c->n_partitions, partition_of);
+	for (int p = 0; p < c->n_partitions; p++) {
+		share[p].cell = c->partition[p].share.cell = mem_alloc_zero((size_t)n, sizeof *share[p].cell);
 		for (int i = 0; i < n; i++)
-			if (part_of[i] == p)
+			if (partition_of[i] == p)
 				share[p].cell[share[p].n++] = i;
 	}
 	if (has_sustained_runs(leader))
-		sentinels_assign(&leader->plan, share, c->n_parts);
-	for (int p = 0; p < c->n_parts; p++) {
-		c->part[p].share = share[p];
+		sentinels_assign(&leader->plan, share, c->n_partitions);
+	for (int p = 0; p < c->n_partitions; p++) {
+		c->partition[p].share = share[p];
 		if (p > 0)
-			split_group_plan(c, &leader->plan, &share[p], &c->part[p].slot->plan);
+			split_group_plan(c, &leader->plan, &share[p], &c->partition[p].slot->plan);
 	}
-	free(part_of);
+	free(partition_of);
 }
 
 /* The leader's plan becomes that of its partition, and the result gets the whole plan. */
 static void make_leader(struct split_group *c, struct slot *leader)
 {
 	struct plan mine;
-	split_group_plan(c, &leader->plan, &c->part[0].share, &mine);
+	split_group_plan(c, &leader->plan, &c->partition[0].share, &mine);
 	c->whole = result_new(&leader->plan);
 	leader->plan = mine;
 	c->whole->cell_device = mem_alloc_zero((size_t)c->whole->plan.request.n_cells + 1, sizeof *c->whole->cell_device);
@@ -291,32 +296,33 @@ void split_group_recruit(
 /* Undo a creation that failed: no worker has a job of the split group yet. */
 static void disband(struct split_group *c)
 {
-	for (int p = 1; p < c->n_parts; p++) {
-		struct slot *s = c->part[p].slot;
+	for (int p = 1; p < c->n_partitions; p++) {
+		struct slot *s = c->partition[p].slot;
 		plan_fini(&s->plan);
 		plan_init(&s->plan);
 		s->job.id = 0;
 		s->device.uuid[0] = 0;
 		s->split_group = NULL;
 	}
-	c->part[0].slot->split_group = NULL;
+	c->partition[0].slot->split_group = NULL;
 	split_group_free(c);
 }
 
 int split_group_gather(struct slot *leader, struct fw_err *err)
 {
 	const struct config *config = leader->host->config;
-	int most = leader->plan.request.n_cells < PLAN_PARTS_MAX ? leader->plan.request.n_cells : PLAN_PARTS_MAX, result = 0;
+	int most = leader->plan.request.n_cells < PLAN_PARTITIONS_MAX ? leader->plan.request.n_cells : PLAN_PARTITIONS_MAX,
+	    result = 0;
 	if (!may_split(leader) || !(config->split || config->confirm_elsewhere))
 		return 0;
 	struct split_group *c = mem_alloc_zero(1, sizeof *c);
-	c->part[c->n_parts++] = (struct split_group_part){ .slot = leader, .device_id = leader->device_id };
+	c->partition[c->n_partitions++] = (struct split_group_partition){ .slot = leader, .device_id = leader->device_id };
 	int others = config->confirm_elsewhere && !leader->job.quick
 			     ? store_class_has_other(leader->host->txn->db, leader->device_id, err)
 			     : 0;
 	c->confirms = others == 1;
 	result = others < 0 ? -1 : 0;
-	for (int i = 0; config->split && c->n_parts < most && result == 0; i++) {
+	for (int i = 0; config->split && c->n_partitions < most && result == 0; i++) {
 		struct msg_device device;
 		int64_t id;
 		struct slot *s = leader->host->nth_slot(leader->host->arg, i);
@@ -328,67 +334,67 @@ int split_group_gather(struct slot *leader, struct fw_err *err)
 		if (helps != 1)
 			continue;
 		split_group_recruit(s, leader, c, &device, id); /* its device is in use from now on */
-		c->part[c->n_parts++] = (struct split_group_part){ .slot = s, .device_id = id };
+		c->partition[c->n_partitions++] = (struct split_group_partition){ .slot = s, .device_id = id };
 	}
 	leader->split_group = c;
-	bool is_needed = c->n_parts > 1 || c->confirms;
+	bool is_needed = c->n_partitions > 1 || c->confirms;
 	if (result == 0 && is_needed)
 		partition_plan(c, leader);
-	if (result == 0 && c->n_parts > 1)
-		result = split_group_log_parts(c, leader, "split", 0, err);
+	if (result == 0 && c->n_partitions > 1)
+		result = split_group_log_partitions(c, leader, "split", 0, err);
 	if (result != 0 || !is_needed) {
 		disband(c);
 		return result;
 	}
 	make_leader(c, leader);
-	for (int p = 1; p < c->n_parts; p++)
-		if (slot_open_helper(c->part[p].slot, err) != 0)
+	for (int p = 1; p < c->n_partitions; p++)
+		if (slot_open_helper(c->partition[p].slot, err) != 0)
 			return -1; /* the leader ends its job, and the split group with it */
 	return 0;
 }
 
-static struct split_group_part *find_part(struct split_group *c, const struct slot *s)
+static struct split_group_partition *find_partition(struct split_group *c, const struct slot *s)
 {
-	for (int p = 0; p < c->n_parts; p++)
-		if (c->part[p].slot == s && !c->part[p].is_done)
-			return &c->part[p];
+	for (int p = 0; p < c->n_partitions; p++)
+		if (c->partition[p].slot == s && !c->partition[p].is_done)
+			return &c->partition[p];
 	return NULL;
 }
 
 /* The result names the leader's worker; each cell names its device. */
-static void copy_device(struct split_group *c, const struct slot *leader, const struct result *part)
+static void copy_device(struct split_group *c, const struct slot *leader, const struct result *partition)
 {
-	c->whole->device = part->device;
+	c->whole->device = partition->device;
 	c->whole->device_id = leader->device_id;
 	snprintf(c->whole->isolation, sizeof c->whole->isolation, "%s", leader->hello.isolation);
 	snprintf(c->whole->worker_version, sizeof c->whole->worker_version, "%s", leader->hello.version);
 }
 
-static bool has_times(const struct result *part, int cell)
+static bool has_times(const struct result *partition, int cell)
 {
-	for (int i = 0; i < part->n_cells; i++)
-		if (part->cell[i]->cell == cell)
+	for (int i = 0; i < partition->n_cells; i++)
+		if (partition->cell[i]->cell == cell)
 			return true;
 	return false;
 }
 
-int split_group_take(struct slot *s, struct result *part, struct fw_err *err)
+int split_group_take(struct slot *s, struct result *partition, struct fw_err *err)
 {
 	struct split_group *c = s->split_group;
 	struct slot *leader = split_group_leader(s);
-	struct split_group_part *p = find_part(c, s);
+	struct split_group_partition *p = find_partition(c, s);
 	bool is_second = c->n_first > 0;
 	const struct share *share = &p->share;
 	for (int i = 0; i < share->n; i++)
 		if (!is_second)
 			c->whole->cell_device[share->cell[i]] = p->device_id;
-		else if (c->whole->cell_device[share->cell[i]] != p->device_id && has_times(part, i))
+		else if (c->whole->cell_device[share->cell[i]] != p->device_id && has_times(partition, i))
 			c->whole->confirmed_on[share->cell[i]] = p->device_id;
-	p->share.sustained_runs = part->done.sustained_runs;
-	if (p == &c->part[0])
-		copy_device(c, s, part);
-	int result = result_join(c->whole, part, share->cell, share->n, is_second ? 2 : 0, err);
-	result_free(part);
+	p->share.sustained_runs = partition->done.sustained_runs;
+	if (p == &c->partition[0])
+		copy_device(c, s, partition);
+	int result = result_join(c->whole, partition, share->cell, share->n, is_second ? 2 : 0, err);
+	result_free(partition);
 	p->is_done = true;
 	c->n_done++;
 	if (s != leader) {
@@ -402,12 +408,12 @@ int split_group_continue(struct slot *leader, struct result **whole, struct fw_e
 {
 	struct split_group *c = leader->split_group;
 	*whole = NULL;
-	if (c->n_done == c->n_parts && c->n_first == 0 && c->n_again < AGAIN_MAX &&
+	if (c->n_done == c->n_partitions && c->n_first == 0 && c->n_again < AGAIN_MAX &&
 		split_group_repeat_sentinels(c, leader, err) != 0)
 		return -1;
-	if (c->n_done == c->n_parts && c->confirms && c->n_first == 0 && split_group_confirm(c, leader, err) != 0)
+	if (c->n_done == c->n_partitions && c->confirms && c->n_first == 0 && split_group_confirm(c, leader, err) != 0)
 		return -1;
-	if (c->n_done < c->n_parts)
+	if (c->n_done < c->n_partitions)
 		return 0;
 	*whole = c->whole;
 	c->whole = NULL;
@@ -418,13 +424,13 @@ int split_group_continue(struct slot *leader, struct result **whole, struct fw_e
 void split_group_dismiss(struct slot *leader)
 {
 	struct split_group *c = leader->split_group;
-	if (!c || c->part[0].slot != leader)
+	if (!c || c->partition[0].slot != leader)
 		return;
 	leader->split_group = NULL;
-	for (int p = 1; p < c->n_parts; p++)
-		if (c->part[p].slot && c->part[p].slot != leader) {
-			c->part[p].slot->split_group = NULL;
-			slot_cancel_partition(c->part[p].slot);
+	for (int p = 1; p < c->n_partitions; p++)
+		if (c->partition[p].slot && c->partition[p].slot != leader) {
+			c->partition[p].slot->split_group = NULL;
+			slot_cancel_partition(c->partition[p].slot);
 		}
 	split_group_free(c);
 }
@@ -435,12 +441,12 @@ void split_group_forget(struct slot *s)
 	if (!c)
 		return;
 	s->split_group = NULL;
-	if (c->part[0].slot != s) {
-		find_part(c, s)->slot = NULL;
+	if (c->partition[0].slot != s) {
+		find_partition(c, s)->slot = NULL;
 		return;
 	}
-	for (int p = 1; p < c->n_parts; p++)
-		if (c->part[p].slot)
-			c->part[p].slot->split_group = NULL;
+	for (int p = 1; p < c->n_partitions; p++)
+		if (c->partition[p].slot)
+			c->partition[p].slot->split_group = NULL;
 	split_group_free(c);
 }
