@@ -56,7 +56,7 @@ FOLDERS = {
         "files": ["daemon/verdict/*.c"],
         "unit": ["verdict/*"],
         "more": ["flopwatchd/test_judge*", "flopwatchd/test_job_record", "flopwatchd/test_result*", "worker/test_measure*",
-                 "worker/test_sustain", "web/test_page_comparison", "web/test_cell_pictures", "web/test_why", "web/test_report"],
+                 "worker/test_sustain", "web/test_page_comparison", "web/test_cell_pictures", "web/test_explanation", "web/test_report"],
         "scripts": ["flopwatchd/test_commit_verdicts.sh", "flopwatchd/test_costs.sh", "flopwatchd/test_peers.sh"],
     },
     "model": {

@@ -58,5 +58,5 @@ demo_pid=$!
 on_exit kill "$demo_pid"
 listens() { grep -q '^listening' "$tmp/demo.log"; }
 await listens || exit 1
-server=$(sed -n 's/^listening on //p' "$tmp/demo.log") passed why why.mjs
+server=$(sed -n 's/^listening on //p' "$tmp/demo.log") passed explanation explanation.mjs
 server=$(sed -n 's/^listening on //p' "$tmp/demo.log") passed screen screen.mjs

@@ -37,9 +37,9 @@ static void stamp_of(struct fixture *f, int64_t id, bool logged_in, char *stamp)
 {
 	struct http_response response = { .logged_in = logged_in };
 	struct view_around around;
-	char profile[WHY_STAMP_SIZE];
+	char profile[EXPLANATION_STAMP_SIZE];
 	ok(view_around(f->db, id, &around, &err));
-	ok(why_stamp(f->db, id, profile, &err));
+	ok(explanation_stamp(f->db, id, profile, &err));
 	ok(page_stamp(id, &around, profile, public_url, &response, stamp, &err));
 }
 

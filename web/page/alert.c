@@ -362,7 +362,7 @@ static void alert_section(void *arg, const struct view_alert *row)
 	out->failed |= finding.failed;
 	buf_fini(&finding);
 	culprits_show(out, row->culprits_json);
-	is_drawn = is_drawn && explained_line_of(db, out, row->id, row->comparison, &err) == 0;
+	is_drawn = is_drawn && explanation_draw_line_of(db, out, row->id, row->comparison, &err) == 0;
 	alert_groups(out, row);
 	is_drawn = is_drawn && alert_cells_past(db, out, row, &err) == 0;
 	alert_cells(out, row);
@@ -396,10 +396,10 @@ static void alert_whole(void *arg, const struct view_alert *row)
 	}
 	is_drawn = is_drawn && draw_events(page->site, out, row->id, &err);
 	culprits_show(out, row->culprits_json);
-	is_drawn = is_drawn && explained_line_of(db, out, row->id, row->comparison, &err) == 0;
+	is_drawn = is_drawn && explanation_draw_line_of(db, out, row->id, row->comparison, &err) == 0;
 	alert_groups(out, row);
 	is_drawn = is_drawn && alert_cells_table(db, out, row, &err) == 0 && alert_cells_chart(db, out, row, &err) == 0 &&
-		   explained_alert(db, out, row->id, row->comparison, &err) == 0;
+		   explanation_draw_alert(db, out, row->id, row->comparison, &err) == 0;
 	out->failed |= !is_drawn;
 	emit_raw(out, "</section>\n</div>");
 }

@@ -718,7 +718,7 @@ int comparison_detail(void *arg, struct buf *out, const struct comparison *c, st
 		return -1;
 	emit_raw(out, "</div>");
 	draw_causes(out, json_object_get(json_object_get(cell->json, "kernels"), "causes"));
-	if (explained_cell(db, out, c, cell, err) != 0 || read_kernels(db, id, &sides, err) != 0)
+	if (explanation_draw_cell(db, out, c, cell, err) != 0 || read_kernels(db, id, &sides, err) != 0)
 		return -1;
 	draw_missing_evidence(out, c, cell);
 	draw_evidence(out, c, cell);

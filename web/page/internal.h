@@ -19,67 +19,67 @@
 #include "web/page/page.h"
 
 /*
- * ---- why ----
+ * ---- explanation ----
  * Results of a profile about one cell, read for display: causes, kernels with their counters, machine code.
  *
  * Most of them come from processes that ran a branch's code: they are displayed as text, and no decision depends on them.
  */
 
-struct why_cause {
+struct explanation_cause {
 	enum cause_kind kind; /* CAUSE_KINDS: a name of another version */
 	const char *word, *confidence, *kernel, *sentence;
 	double explained_ms, of_ms;
 };
 
 /** Warps that were sampled at one instruction. */
-struct why_stall {
+struct explanation_stall {
 	long offset, samples, of_reason; /* of_reason: samples with that reason */
 	const char *reason, *text;       /* text: the instruction; "" unknown */
 };
 
 /** The machine code of one kernel; evidence.code[] has it at the same index. */
-struct why_code {
+struct explanation_code {
 	const char *hunks;
-	struct why_stalls {
+	struct explanation_stalls {
 		long long samples; /* 0: that side was not sampled */
 		size_t n;
-		const struct why_stall *line; /* line[n], most samples first */
-	} stalls[2];                          /* base, target */
+		const struct explanation_stall *line; /* line[n], most samples first */
+	} stalls[2];                                  /* base, target */
 };
 
 /** A ptxas diagnostic of one build that the other build does not have: fields as in db/diagnostic.c. */
-struct why_diagnostic {
+struct explanation_diagnostic {
 	const char *change, *code, *kernel, *what;
 };
 
 /** State of a profile. Texts are "" where there is none. */
-struct why_head {
+struct explanation_head {
 	int64_t profile, job, comparison;
 	enum jobstate state;
 	const char *base_provider, *target_provider;
 	const char *answer; /* the cause in one sentence without a full stop: of the cell that was read, else of all */
 };
 
-struct why {
-	struct why_head head;
+struct explanation {
+	struct explanation_head head;
 	int n_cells;                                              /* of the whole profile */
 	const char *key, *state, *why, *path, *tool, *stalls_why; /* state: done identical unsupported failed */
 	int passes;
 	double gpu_s, base_ms, target_ms; /* of the comparison; NAN unknown */
 	const char *with_config;          /* "": the target was not tried with the base's configuration */
 	size_t n_causes;
-	struct why_cause *cause;
+	struct explanation_cause *cause;
 	struct cause_evidence evidence; /* kernels, code, configurations: base_config, ... */
-	struct why_code *code;
+	struct explanation_code *code;
 	size_t n_diagnostics;
-	struct why_diagnostic *diagnostic;
+	struct explanation_diagnostic *diagnostic;
 	struct pairing pairing;
 	/* internal */
-	struct why_storage *kept;
+	struct explanation_memory *memory;
 };
 
 /** Selects a profile: an alert's, or where that is 0 a comparison's. */
-struct why_of {
+struct explanation_source {
 	int64_t alert, comparison;
 	const char *key; /* the cell; NULL: the `n`th of the profile */
 	int n;           /* index by regression, the largest first */
@@ -87,16 +87,16 @@ struct why_of {
 
 /**
  * Read one cell. 1; 0 there is no profile, or it does not contain this cell (out->head then has the state of the profile;
- * head.profile 0: none); -1. Own: why_fini, always.
+ * head.profile 0: none); -1. Own: explanation_fini, always.
  */
-int why_read(struct db *db, const struct why_of *of, struct why *out, struct fw_err *err);
+int explanation_read(struct db *db, const struct explanation_source *of, struct explanation *out, struct fw_err *err);
 /** Read only the state of an alert's profile and its answer. 1, 0 no profile was requested, -1. Own: as above. */
-int why_read_line(struct db *db, int64_t alert, struct why *out, struct fw_err *err);
-void why_fini(struct why *w);
+int explanation_read_line(struct db *db, int64_t alert, struct explanation *out, struct fw_err *err);
+void explanation_fini(struct explanation *w);
 
-/** State of a comparison's profile that a drawn page depends on. Shape: out[WHY_STAMP_SIZE]; "" none. */
-enum { WHY_STAMP_SIZE = 64 };
-int why_stamp(struct db *db, int64_t comparison, char *out, struct fw_err *err);
+/** State of a comparison's profile that a drawn page depends on. Shape: out[EXPLANATION_STAMP_SIZE]; "" none. */
+enum { EXPLANATION_STAMP_SIZE = 64 };
+int explanation_stamp(struct db *db, int64_t comparison, char *out, struct fw_err *err);
 
 struct headline;
 
@@ -241,7 +241,7 @@ bool culprit_sure(struct buf *out, const json_t *culprit);
 int comparison_detail(void *arg, struct buf *out, const struct comparison *c, struct comparison_cell *cell, struct fw_err *err);
 
 /*
- * ---- explained ----
+ * ---- explanation_draw ----
  * Why cells of a comparison became slower or faster, if they were profiled: for an opened cell, and for an alert.
  */
 
@@ -249,22 +249,22 @@ int comparison_detail(void *arg, struct buf *out, const struct comparison *c, st
  * Draw the profile of one cell; a line where the profile is not finished or failed, nothing where none was requested for this
  * cell. Err: the database's.
  */
-int explained_cell(
+int explanation_draw_cell(
 	struct db *db, struct buf *out, const struct comparison *c, const struct comparison_cell *cell, struct fw_err *err);
 
 /**
  * Draw the cells of an alert's profile with the largest slowdowns, folded; nothing while the profile is not finished.
  * `comparison`: the alert's, 0 none. Err: the database's.
  */
-int explained_alert(struct db *db, struct buf *out, int64_t alert, int64_t comparison, struct fw_err *err);
+int explanation_draw_alert(struct db *db, struct buf *out, int64_t alert, int64_t comparison, struct fw_err *err);
 
 /**
  * Draw only the first cause of an alert, as a line; without a profile, why none of a benchmark program's regression `c` is known
  * (NULL: it is another one).
  */
-int explained_line(struct db *db, struct buf *out, int64_t alert, const struct comparison *c, struct fw_err *err);
+int explanation_draw_line(struct db *db, struct buf *out, int64_t alert, const struct comparison *c, struct fw_err *err);
 /** The same with the number of the alert's comparison, 0 none. */
-int explained_line_of(struct db *db, struct buf *out, int64_t alert, int64_t comparison, struct fw_err *err);
+int explanation_draw_line_of(struct db *db, struct buf *out, int64_t alert, int64_t comparison, struct fw_err *err);
 
 /*
  * ---- headline ----
@@ -401,14 +401,14 @@ struct screen_facts {
 	int n_peers;
 	struct {
 		const char *provider;
-		const struct why *why; /* a profile in which the peer is the base */
+		const struct explanation *explanation; /* a profile in which the peer is the base */
 	} peer[SCREEN_PEERS_MAX];
 };
 
 /** Draw all sections, below a heading of the caller's. */
-void screen_draw(struct buf *out, const struct why *w, const struct screen_facts *facts);
+void screen_draw(struct buf *out, const struct explanation *w, const struct screen_facts *facts);
 /** The first cause as a line: "Why: ...", or the state of the profile; nothing where no profile was requested. */
-void screen_line(struct buf *out, const struct why *w);
+void screen_line(struct buf *out, const struct explanation *w);
 
 /* ---- finding: The finding of a comparison with another implementation, as plain text. ---- */
 
@@ -528,9 +528,9 @@ void comparison_group(struct buf *out, const char *group);
 enum { TABLES_KERNELS = 16 }; /* maximum that a table shows */
 
 /** Times, resources of each kernel on a multiprocessor, and whether its code is the same. */
-void tables_kernels(struct buf *out, const struct why *w);
+void tables_kernels(struct buf *out, const struct explanation *w);
 /** Hit rates, bank conflicts, busy pipes. */
-void tables_use(struct buf *out, const struct why *w);
+void tables_use(struct buf *out, const struct explanation *w);
 
 /** The mean of a side's processes; NAN unknown. `side` 0 base, 1 target. */
 double tables_value(const struct kernel_pair *p, int side, const char *metric);
@@ -540,7 +540,7 @@ void tables_name(struct buf *out, const char *name);
 /* ---- traffic: Memory traffic of each kernel: by implementation, kernel and level of memory. ---- */
 
 /** Draw the table, with peers below both sides; nothing where nothing was counted. */
-void traffic_draw(struct buf *out, const struct why *w, const struct screen_facts *facts);
+void traffic_draw(struct buf *out, const struct explanation *w, const struct screen_facts *facts);
 /** Whether any traffic of a side's kernel was counted. */
 bool traffic_is_counted(const struct kernel_pair *p, int side);
 

@@ -208,10 +208,10 @@ static void why_faster(struct buf *out, const struct comparison *c)
 /* No alert requests a profile next to another implementation. Err: the database's. */
 static int why_beside(struct db *db, struct buf *out, const struct comparison *c, struct fw_err *err)
 {
-	char profile[WHY_STAMP_SIZE];
+	char profile[EXPLANATION_STAMP_SIZE];
 	if (!comparison_count(c, VERDICT_REGRESSION))
 		return 0;
-	if (why_stamp(db, c->id, profile, err) != 0)
+	if (explanation_stamp(db, c->id, profile, err) != 0)
 		return -1;
 	if (*profile)
 		emit_raw(out, "<p><b>Why:</b> the opened cells have the profile.</p>\n");
@@ -246,7 +246,7 @@ static int comparison_lead(struct db *db, struct buf *out, const struct comparis
 	if (!comparison_is_side_by_side(c)) {
 		draw_evidence(out, c);
 		why_faster(out, c);
-		result = explained_line(db, out, c->around->alert, c, err);
+		result = explanation_draw_line(db, out, c->around->alert, c, err);
 	} else {
 		result = why_beside(db, out, c, err);
 	}
@@ -884,9 +884,9 @@ static int answer(struct site *site, struct http_request *r, struct http_respons
 {
 	const struct comparison_view view = view_of(r);
 	struct view_around around;
-	char key[24], stamp[PAGE_STAMP_MAX], profile[WHY_STAMP_SIZE];
+	char key[24], stamp[PAGE_STAMP_MAX], profile[EXPLANATION_STAMP_SIZE];
 	if (page_count_alerts(site, response, err) != 0 || view_around(site->db, id, &around, err) != 0 ||
-		why_stamp(site->db, id, profile, err) != 0 ||
+		explanation_stamp(site->db, id, profile, err) != 0 ||
 		page_stamp(id, &around, profile, site->public_url, response, stamp, err) != 0)
 		return -1;
 	snprintf(key, sizeof key, "%lld", (long long)id);

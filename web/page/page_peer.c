@@ -208,10 +208,10 @@ static int draw_peer(struct drawing *d, const struct beside *b, struct fw_err *e
 	struct buf *out = d->out;
 	struct peer_lines lines;
 	struct view_around around;
-	char columns[96], profile[WHY_STAMP_SIZE];
+	char columns[96], profile[EXPLANATION_STAMP_SIZE];
 	int result = read_lines(d->site->db, b->id, out, &lines, err) != 0 ||
 				     view_around(d->site->db, b->id, &around, err) != 0 ||
-				     why_stamp(d->site->db, b->id, profile, err) != 0
+				     explanation_stamp(d->site->db, b->id, profile, err) != 0
 			     ? -1
 			     : 0;
 	if (result == 0) {

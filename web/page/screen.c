@@ -78,7 +78,7 @@ static void draw(struct buf *out, const struct kernel_pair *p, const struct stal
 }
 
 /* For the kernel with the largest change among those with sampled stalls; nothing where none were sampled. */
-static void waits_draw(struct buf *out, const struct why *w)
+static void waits_draw(struct buf *out, const struct explanation *w)
 {
 	const struct kernel_pair *most = NULL;
 	struct stalls s;
@@ -118,7 +118,7 @@ struct scale {
 	double low_x, high_x, low_y, high_y; /* logarithms */
 };
 
-static double bytes_of(const struct why *w, int side, const char *const metric[2], double unit)
+static double bytes_of(const struct explanation *w, int side, const char *const metric[2], double unit)
 {
 	double sum = 0;
 
@@ -249,7 +249,7 @@ static int digits(double v)
 }
 
 /* Draw, with an arrow from base to target for each level; where it cannot be drawn, a line that states what is missing. */
-static void roofline_draw(struct buf *out, const struct why *w, const struct screen_facts *facts)
+static void roofline_draw(struct buf *out, const struct explanation *w, const struct screen_facts *facts)
 {
 	static const char *const dram[2] = { "dram__bytes_read.sum", "dram__bytes_write.sum" }, *const l2[2] = {
 		"lts__t_sectors.sum", NULL
@@ -303,10 +303,10 @@ static void takes(struct buf *out, const char *name, int base, int target)
 }
 
 /* Instructions of one side with the most samples. */
-static void stalls_of(struct buf *out, const struct why_stalls *s, const char *side)
+static void stalls_of(struct buf *out, const struct explanation_stalls *s, const char *side)
 {
 	for (size_t i = 0; i < s->n && i < STALLS_SHOWN && s->samples > 0; i++) {
-		const struct why_stall *l = &s->line[i];
+		const struct explanation_stall *l = &s->line[i];
 
 		emit_rawf(out, "<tr><td>%s</td><th scope=row><code>%04lx</code></th><td class=wrap><code>", side, l->offset);
 		emit_format(out, "%s</code></td><td class=n>%.1f</td><td>%s", *l->text ? l->text : "\u2013",
@@ -317,7 +317,7 @@ static void stalls_of(struct buf *out, const struct why_stalls *s, const char *s
 	}
 }
 
-static void stalls(struct buf *out, const struct why_code *w)
+static void stalls(struct buf *out, const struct explanation_code *w)
 {
 
 	if (!w->stalls[0].samples && !w->stalls[1].samples)
@@ -328,7 +328,7 @@ static void stalls(struct buf *out, const struct why_code *w)
 	layout_table_end(out);
 }
 
-static void kernel(struct buf *out, const struct cause_code *c, const struct why_code *w)
+static void kernel(struct buf *out, const struct cause_code *c, const struct explanation_code *w)
 {
 	emit_raw(out, "<details class=card><summary>");
 	tables_name(out, *c->target ? c->target : c->base);
@@ -358,7 +358,7 @@ static void kernel(struct buf *out, const struct cause_code *c, const struct why
  * Opcodes with different counts, stalls, and hunks to unfold, kernel by kernel; kernels with the same code and no other
  * information are listed together.
  */
-static void code_draw(struct buf *out, const struct why *w)
+static void code_draw(struct buf *out, const struct explanation *w)
 {
 	size_t same = 0;
 
@@ -383,7 +383,7 @@ static void code_draw(struct buf *out, const struct why *w)
 
 /* ---- ptxas diagnostics -------------------------------------------------------------------------------------------- */
 
-static bool is_launched(const struct why *w, const char *kernel)
+static bool is_launched(const struct explanation *w, const char *kernel)
 {
 	for (size_t i = 0; i < w->evidence.n_kernels; i++)
 		if (w->evidence.kernel[i].name && diagnostic_names(w->evidence.kernel[i].name, kernel))
@@ -391,14 +391,14 @@ static bool is_launched(const struct why *w, const char *kernel)
 	return !*kernel;
 }
 
-static void diagnostic(struct buf *out, const struct why_diagnostic *c)
+static void diagnostic(struct buf *out, const struct explanation_diagnostic *c)
 {
 	emit_format(out, "<li>%s%s%s%s%s%s{? in <code>*</code>}</li>\n", c->change, *c->code ? ": (" : ": ", c->code,
 		*c->code ? ") " : "", c->what, c->kernel);
 }
 
 /* ptxas diagnostics of one build that the other does not have, for kernels of this cell; the others are counted. */
-static void code_diagnostics(struct buf *out, const struct why *w)
+static void code_diagnostics(struct buf *out, const struct explanation *w)
 {
 	size_t others = 0;
 
@@ -447,7 +447,7 @@ static void values(struct buf *out, const struct kernel_pair *p)
 }
 
 /* All values of all kernels, folded. */
-static void code_raw(struct buf *out, const struct why *w)
+static void code_raw(struct buf *out, const struct explanation *w)
 {
 	if (!w->evidence.is_counted)
 		return;
@@ -491,7 +491,7 @@ static const char *const labels[CAUSE_KINDS + 1] = {
 	[CAUSE_NOT_EXPLAINED] = "not explained",
 };
 
-void screen_line(struct buf *out, const struct why *w)
+void screen_line(struct buf *out, const struct explanation *w)
 {
 	if (!w->head.profile)
 		return;
@@ -502,7 +502,7 @@ void screen_line(struct buf *out, const struct why *w)
 }
 
 /* Why nothing was counted, and how to fix it. */
-static void uncounted(struct buf *out, const struct why *w)
+static void uncounted(struct buf *out, const struct explanation *w)
 {
 	bool is_denied = strstr(w->why, "administrators"), is_timed = strcmp(w->path, "activity") == 0;
 
@@ -525,7 +525,7 @@ static const char *confidence_text(const char *name)
 	return strcmp(name, "follows") == 0 ? "consequence" : strcmp(name, "seen") == 0 ? "seen, cost unknown" : name;
 }
 
-static void bar(struct buf *out, const struct why_cause *c)
+static void bar(struct buf *out, const struct explanation_cause *c)
 {
 	double share = fmin(1, fmax(0, c->explained_ms / c->of_ms));
 
@@ -540,7 +540,7 @@ static void bar(struct buf *out, const struct why_cause *c)
 		BAR_WIDTH, BAR_HEIGHT, BAR_WIDTH, share * BAR_WIDTH);
 }
 
-static void cause_row(struct buf *out, const struct why_cause *c)
+static void cause_row(struct buf *out, const struct explanation_cause *c)
 {
 	emit_format(out, "<tr><th scope=row>%s<span class=why>%s</span></th>", c->kind < CAUSE_KINDS ? labels[c->kind] : c->word,
 		c->sentence);
@@ -556,7 +556,7 @@ static void cause_row(struct buf *out, const struct why_cause *c)
 }
 
 /* The unexplained rest comes last. Without counters there is no explanation, so it is omitted. */
-static void causes(struct buf *out, const struct why *w)
+static void causes(struct buf *out, const struct explanation *w)
 {
 	size_t n = 0;
 
@@ -577,7 +577,7 @@ static void causes(struct buf *out, const struct why *w)
 			"two medians differ by slightly more or less.</small></p>\n");
 }
 
-static void configurations(struct buf *out, const struct why *w)
+static void configurations(struct buf *out, const struct explanation *w)
 {
 	struct config_change change[CONFIG_DELTA_MAX];
 	size_t n = config_delta(w->evidence.base_config, w->evidence.target_config, change);
@@ -604,7 +604,7 @@ static void configurations(struct buf *out, const struct why *w)
 		w->evidence.with_ms, w->evidence.with_target_ms, w->evidence.with_base_ms);
 }
 
-static void how(struct buf *out, const struct why *w)
+static void how(struct buf *out, const struct explanation *w)
 {
 	emit_format(out, "<p><small><a href=\"/jobs/%lld\">J%lld</a>%s{?, *}", (long long)w->head.job, (long long)w->head.job,
 		w->tool);
@@ -615,7 +615,7 @@ static void how(struct buf *out, const struct why *w)
 	emit_raw(out, ". Counters were read in separate processes: they explain the verdict and do not affect it.</small></p>\n");
 }
 
-void screen_draw(struct buf *out, const struct why *w, const struct screen_facts *facts)
+void screen_draw(struct buf *out, const struct explanation *w, const struct screen_facts *facts)
 {
 	if (!w->head.profile)
 		return;

@@ -51,7 +51,7 @@ static void both(struct buf *out, const char *class, int base, int target, int l
 	emit_raw(out, "</td>");
 }
 
-static void same_code(struct buf *out, const struct why *w, const struct kernel_pair *p)
+static void same_code(struct buf *out, const struct explanation *w, const struct kernel_pair *p)
 {
 	const struct cause_code *code = pair_code(&w->evidence, p);
 	const struct cause_kernel *base = pair_kernel(p, 0), *target = pair_kernel(p, 1);
@@ -68,7 +68,7 @@ static void same_code(struct buf *out, const struct why *w, const struct kernel_
 	emit_raw(out, "</td></tr>\n");
 }
 
-void tables_kernels(struct buf *out, const struct why *w)
+void tables_kernels(struct buf *out, const struct explanation *w)
 {
 	static const struct cause_kernel none = { .local_bytes = -1 };
 
@@ -135,7 +135,7 @@ static void use_cells(struct buf *out, const struct kernel_pair *p, int side)
 	emit_format(out, "%s</td></tr>\n", isfinite(conflicts) ? text : "\u2013");
 }
 
-void tables_use(struct buf *out, const struct why *w)
+void tables_use(struct buf *out, const struct explanation *w)
 {
 	bool any = false;
 

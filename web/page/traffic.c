@@ -51,7 +51,7 @@ bool traffic_is_counted(const struct kernel_pair *p, int side)
 }
 
 /* All kernels of one side of a profile, labelled with the name of the implementation. */
-static void traffic_rows(struct buf *out, const struct why *w, int side, const char *implementation, bool compare)
+static void traffic_rows(struct buf *out, const struct explanation *w, int side, const char *implementation, bool compare)
 {
 	double sum[LEVELS] = { 0 };
 	size_t n = 0;
@@ -87,7 +87,7 @@ static void implementation(const char *side, const char *provider, char out[96])
 	snprintf(out, 96, "%s%s%.80s", side, *provider ? ", " : "", provider);
 }
 
-void traffic_draw(struct buf *out, const struct why *w, const struct screen_facts *facts)
+void traffic_draw(struct buf *out, const struct explanation *w, const struct screen_facts *facts)
 {
 	char name[96];
 	bool any = false;
@@ -104,7 +104,7 @@ void traffic_draw(struct buf *out, const struct why *w, const struct screen_fact
 	traffic_rows(out, w, 1, name, true);
 	for (int i = 0; i < facts->n_peers; i++) {
 		implementation("peer", facts->peer[i].provider, name);
-		traffic_rows(out, facts->peer[i].why, 0, name, false);
+		traffic_rows(out, facts->peer[i].explanation, 0, name, false);
 	}
 	layout_table_end(out);
 	emit_raw(out,

@@ -1,4 +1,4 @@
-/* explained.c - documented in internal.h. */
+/* explanation_draw.c - documented in internal.h. */
 #include "web/page/internal.h"
 
 #include <math.h>
@@ -6,8 +6,8 @@
 enum { PROFILE_CELLS_MAX = 3 };
 
 /* Data of one screen; some hundred kB, so not on the stack. */
-struct explained {
-	struct why why, peer[SCREEN_PEERS_MAX];
+struct explanation_view {
+	struct explanation explanation, peer[SCREEN_PEERS_MAX];
 	struct screen_facts facts;
 };
 
@@ -23,29 +23,29 @@ static void take_info(void *arg, const char *info_json)
 }
 
 /* Profiles of the same cell against peers. */
-static int read_peers(struct db *db, const struct comparison_cell *cell, struct explained *x, struct fw_err *err)
+static int read_peers(struct db *db, const struct comparison_cell *cell, struct explanation_view *x, struct fw_err *err)
 {
 	for (int i = 0; i < cell->n_peers && x->facts.n_peers < SCREEN_PEERS_MAX; i++) {
-		const struct why_of of = { .comparison = cell->peer[i].comparison, .key = cell->key };
-		struct why *peer = &x->peer[x->facts.n_peers];
-		int found = of.comparison ? why_read(db, &of, peer, err) : 0;
+		const struct explanation_source of = { .comparison = cell->peer[i].comparison, .key = cell->key };
+		struct explanation *peer = &x->peer[x->facts.n_peers];
+		int found = of.comparison ? explanation_read(db, &of, peer, err) : 0;
 
 		if (found < 0)
 			return -1;
 		if (found == 0) {
-			why_fini(peer);
+			explanation_fini(peer);
 			memset(peer, 0, sizeof *peer);
 			continue;
 		}
 		x->facts.peer[x->facts.n_peers].provider = cell->peer[i].provider;
-		x->facts.peer[x->facts.n_peers++].why = peer;
+		x->facts.peer[x->facts.n_peers++].explanation = peer;
 	}
 	return 0;
 }
 
 /* `c` and `cell` NULL: the facts about the profiled cell are unknown. */
-static int read_facts(
-	struct db *db, const struct comparison *c, const struct comparison_cell *cell, struct explained *x, struct fw_err *err)
+static int read_facts(struct db *db, const struct comparison *c, const struct comparison_cell *cell, struct explanation_view *x,
+	struct fw_err *err)
 {
 	x->facts = (struct screen_facts){ .base_tflops = NAN, .target_tflops = NAN, .peak_tflops = NAN, .dram_gb_s = NAN };
 	if (!c)
@@ -60,33 +60,33 @@ static int read_facts(
 	return read_peers(db, cell, x, err);
 }
 
-static void forget(struct explained *x)
+static void forget(struct explanation_view *x)
 {
 	for (int i = 0; i < SCREEN_PEERS_MAX; i++)
-		why_fini(&x->peer[i]);
-	why_fini(&x->why);
+		explanation_fini(&x->peer[i]);
+	explanation_fini(&x->explanation);
 	free(x);
 }
 
-int explained_cell(
+int explanation_draw_cell(
 	struct db *db, struct buf *out, const struct comparison *c, const struct comparison_cell *cell, struct fw_err *err)
 {
-	const struct why_of of = { .comparison = c->id, .key = cell->key };
-	char stamp[WHY_STAMP_SIZE];
+	const struct explanation_source of = { .comparison = c->id, .key = cell->key };
+	char stamp[EXPLANATION_STAMP_SIZE];
 
-	if (why_stamp(db, c->id, stamp, err) != 0)
+	if (explanation_stamp(db, c->id, stamp, err) != 0)
 		return -1;
-	if (!*stamp) /* most comparisons have no profile, and struct explained is large */
+	if (!*stamp) /* most comparisons have no profile, and struct explanation_view is large */
 		return 0;
-	struct explained *x = mem_alloc_zero(1, sizeof *x);
-	int found = why_read(db, &of, &x->why, err), result = found < 0 ? -1 : 0;
+	struct explanation_view *x = mem_alloc_zero(1, sizeof *x);
+	int found = explanation_read(db, &of, &x->explanation, err), result = found < 0 ? -1 : 0;
 
 	if (found == 1 && (result = read_facts(db, c, cell, x, err)) == 0) {
 		emit_raw(out, "<section class=whys><h3>Why</h3>");
-		screen_draw(out, &x->why, &x->facts);
+		screen_draw(out, &x->explanation, &x->facts);
 		emit_raw(out, "</section>\n");
-	} else if (found == 0 && x->why.head.profile && x->why.head.state != JOBSTATE_DONE) {
-		screen_line(out, &x->why);
+	} else if (found == 0 && x->explanation.head.profile && x->explanation.head.state != JOBSTATE_DONE) {
+		screen_line(out, &x->explanation);
 	}
 	forget(x);
 	return result;
@@ -101,26 +101,26 @@ struct of_profile {
 static int alert_cell(struct db *db, struct buf *out, int64_t alert, int n, const struct comparison *c, struct of_profile *all,
 	struct fw_err *err)
 {
-	const struct why_of of = { .alert = alert, .n = n };
-	struct explained *x = mem_alloc_zero(1, sizeof *x);
+	const struct explanation_source of = { .alert = alert, .n = n };
+	struct explanation_view *x = mem_alloc_zero(1, sizeof *x);
 
-	int found = why_read(db, &of, &x->why, err);
-	const struct comparison_cell *cell = found == 1 && c ? comparison_find(c, x->why.key) : NULL;
+	int found = explanation_read(db, &of, &x->explanation, err);
+	const struct comparison_cell *cell = found == 1 && c ? comparison_find(c, x->explanation.key) : NULL;
 
-	*all = (struct of_profile){ x->why.head.profile, x->why.n_cells };
+	*all = (struct of_profile){ x->explanation.head.profile, x->explanation.n_cells };
 	if (found == 1 && read_facts(db, c, cell, x, err) != 0)
 		found = -1;
 	if (found == 1) {
 		emit_format(out, "<details class=whys id=\"why-%lld-%d\"><summary>Why, in %s</summary>", (long long)alert, n,
-			x->why.key);
-		screen_draw(out, &x->why, &x->facts);
+			x->explanation.key);
+		screen_draw(out, &x->explanation, &x->facts);
 		emit_raw(out, "</details>\n");
 	}
 	forget(x);
 	return found;
 }
 
-int explained_alert(struct db *db, struct buf *out, int64_t alert, int64_t comparison, struct fw_err *err)
+int explanation_draw_alert(struct db *db, struct buf *out, int64_t alert, int64_t comparison, struct fw_err *err)
 {
 	struct view_around around;
 	struct comparison c;
@@ -140,33 +140,33 @@ int explained_alert(struct db *db, struct buf *out, int64_t alert, int64_t compa
 	return found < 0 ? -1 : 0;
 }
 
-int explained_line(struct db *db, struct buf *out, int64_t alert, const struct comparison *c, struct fw_err *err)
+int explanation_draw_line(struct db *db, struct buf *out, int64_t alert, const struct comparison *c, struct fw_err *err)
 {
-	struct why why;
+	struct explanation explanation;
 	int found = 0;
 
 	if (alert) {
-		found = why_read_line(db, alert, &why, err);
+		found = explanation_read_line(db, alert, &explanation, err);
 		if (found == 1)
-			screen_line(out, &why);
-		why_fini(&why);
+			screen_line(out, &explanation);
+		explanation_fini(&explanation);
 	}
 	if (found == 0 && c)
 		emit_format(out, "%s{?<p class=why><b>Why:</b> *.</p>\n}", comparison_unprofiled(c));
 	return found < 0 ? -1 : 0;
 }
 
-int explained_line_of(struct db *db, struct buf *out, int64_t alert, int64_t comparison, struct fw_err *err)
+int explanation_draw_line_of(struct db *db, struct buf *out, int64_t alert, int64_t comparison, struct fw_err *err)
 {
 	struct comparison c;
 	struct fw_err missing = { 0 };
 	size_t before = out->len;
-	int result = explained_line(db, out, alert, NULL, err);
+	int result = explanation_draw_line(db, out, alert, NULL, err);
 
 	if (result != 0 || out->len != before || !comparison)
 		return result;
 	if (comparison_read(db, comparison, NULL, &c, &missing) == 0)
-		result = explained_line(db, out, 0, &c, err);
+		result = explanation_draw_line(db, out, 0, &c, err);
 	comparison_free(&c);
 	return result;
 }

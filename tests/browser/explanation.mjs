@@ -1,5 +1,5 @@
 // The display of causes, over pages_demo: on the alert and on the opened cell, with scripts and without, in both colour schemes, on
-// a desktop and on a phone. Usage: node why.mjs SERVER
+// a desktop and on a phone. Usage: node explanation.mjs SERVER
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { json, openBrowser } from "./browser.mjs";

@@ -206,20 +206,21 @@ static void peers_are_listed_below_both_sides(void **state)
 	int64_t beside = fixture_comparison(f, "main", 0xb1, 0xb1, VERDICT_REGRESSION, 6500);
 	put(f, beside, 0, case_of("04-tile-order"));
 	struct screen_facts facts = { .n_peers = 1 };
-	struct why ours, theirs;
+	struct explanation ours, theirs;
 	struct buf out;
 
-	assert_int_equal(why_read(f->db, &(struct why_of){ .comparison = id, .key = CELL }, &ours, &err), 1);
-	assert_int_equal(why_read(f->db, &(struct why_of){ .comparison = beside, .key = CELL }, &theirs, &err), 1);
+	assert_int_equal(explanation_read(f->db, &(struct explanation_source){ .comparison = id, .key = CELL }, &ours, &err), 1);
+	assert_int_equal(
+		explanation_read(f->db, &(struct explanation_source){ .comparison = beside, .key = CELL }, &theirs, &err), 1);
 	facts.peer[0].provider = "cudnn";
-	facts.peer[0].why = &theirs;
+	facts.peer[0].explanation = &theirs;
 	buf_init(&out, 1 << 20);
 	traffic_draw(&out, &ours, &facts);
 	shows(out.data, "<td>peer, cudnn</td><th scope=row class=wrap><code>v2_forward_kernel&lt;128&gt;</code></th>");
 	assert_true(strstr(out.data, "<td>target</td>") < strstr(out.data, "<td>peer, cudnn</td>"));
 	buf_fini(&out);
-	why_fini(&ours);
-	why_fini(&theirs);
+	explanation_fini(&ours);
+	explanation_fini(&theirs);
 }
 
 static void an_alert_has_the_sentence_and_the_screen(void **state)

@@ -1,4 +1,4 @@
-/* why.c - reads the rows of a profile into the form in which they are shown. */
+/* explanation.c - reads the rows of a profile. */
 #include "web/page/internal.h"
 
 #include <math.h>
@@ -8,8 +8,8 @@ enum { VALUES_MAX = 256, CODES_MAX = 512, ROW_KERNELS_MAX = 4 * CAUSE_KERNELS_MA
 /* Reads one cell into `w`, which owns all memory. */
 struct cause_rows {
 	struct db *db;
-	struct why *w;
-	const struct why_of *of;
+	struct explanation *w;
+	const struct explanation_source *of;
 	int64_t cell; /* 0: not found yet */
 	size_t room;  /* capacity of the list that is being read */
 	int64_t *kernel_id;
@@ -17,17 +17,17 @@ struct cause_rows {
 };
 
 /* Memory with the lifetime of `w`, newest first. */
-struct why_storage {
-	struct why_storage *next;
+struct explanation_memory {
+	struct explanation_memory *next;
 	char bytes[] __attribute__((aligned(16)));
 };
 
-static void *rows_keep(struct cause_rows *r, size_t len)
+static void *rows_alloc(struct cause_rows *r, size_t len)
 {
-	struct why_storage *k = mem_alloc_zero(1, sizeof *k + len);
+	struct explanation_memory *k = mem_alloc_zero(1, sizeof *k + len);
 
-	k->next = r->w->kept;
-	r->w->kept = k;
+	k->next = r->w->memory;
+	r->w->memory = k;
 	return k->bytes;
 }
 
@@ -35,10 +35,10 @@ static const char *rows_text(struct cause_rows *r, const char *text)
 {
 	size_t len = text ? strlen(text) : 0;
 
-	return len ? memcpy(rows_keep(r, len + 1), text, len) : "";
+	return len ? memcpy(rows_alloc(r, len + 1), text, len) : "";
 }
 
-/* Grow a list of `n` entries by one; NULL: it has `most` already. The former memory stays allocated until why_fini. */
+/* Grow a list of `n` entries by one; NULL: it has `most` already. The former memory stays allocated until explanation_fini. */
 static void *grow(struct cause_rows *r, void *list, size_t n, size_t size, size_t most)
 {
 	if (n == 0)
@@ -48,7 +48,7 @@ static void *grow(struct cause_rows *r, void *list, size_t n, size_t size, size_
 	if (n >= most)
 		return NULL;
 	size_t room = r->room ? 2 * r->room : 8;
-	void *more = rows_keep(r, room * size);
+	void *more = rows_alloc(r, room * size);
 
 	if (n)
 		memcpy(more, list, n * size);
@@ -61,7 +61,7 @@ static void rows_take_head(void *arg, const struct view_profile *row)
 	struct cause_rows *r = arg;
 
 	r->state_why = rows_text(r, row->state_why);
-	r->w->head = (struct why_head){ .profile = row->id,
+	r->w->head = (struct explanation_head){ .profile = row->id,
 		.job = row->job,
 		.comparison = row->comparison,
 		.state = row->state,
@@ -73,7 +73,7 @@ static void rows_take_head(void *arg, const struct view_profile *row)
 static void rows_take_cell(void *arg, const struct view_profile_cell *row)
 {
 	struct cause_rows *r = arg;
-	struct why *w = r->w;
+	struct explanation *w = r->w;
 
 	int at = w->n_cells++;
 	if (r->cell || (r->of->key ? strcmp(row->key, r->of->key) != 0 : at != r->of->n))
@@ -110,13 +110,13 @@ static enum cause_kind kind_of(const char *word)
 static void rows_take_cause(void *arg, const struct view_cause *row)
 {
 	struct cause_rows *r = arg;
-	struct why *w = r->w;
-	struct why_cause *list = grow(r, w->cause, w->n_causes, sizeof *list, CAUSE_MAX);
+	struct explanation *w = r->w;
+	struct explanation_cause *list = grow(r, w->cause, w->n_causes, sizeof *list, CAUSE_MAX);
 
 	if (!list)
 		return;
 	w->cause = list;
-	list[w->n_causes++] = (struct why_cause){ .kind = kind_of(row->code),
+	list[w->n_causes++] = (struct explanation_cause){ .kind = kind_of(row->code),
 		.word = rows_text(r, row->code),
 		.confidence = rows_text(r, _Generic(row->confidence, double
 						    : "measured", default
@@ -141,7 +141,7 @@ static void triple(const char *text, int out[3])
 static void rows_take_kernel(void *arg, const struct view_profile_kernel *row)
 {
 	struct cause_rows *r = arg;
-	struct why *w = r->w;
+	struct explanation *w = r->w;
 	size_t n = w->evidence.n_kernels, room = r->room;
 	struct cause_kernel *list = grow(r, (void *)(uintptr_t)w->evidence.kernel, n, sizeof *list, ROW_KERNELS_MAX);
 
@@ -149,7 +149,7 @@ static void rows_take_kernel(void *arg, const struct view_profile_kernel *row)
 		return;
 	w->evidence.kernel = list;
 	if (n == 0 || r->room != room) {
-		int64_t *ids = rows_keep(r, r->room * sizeof *ids);
+		int64_t *ids = rows_alloc(r, r->room * sizeof *ids);
 
 		if (n)
 			memcpy(ids, r->kernel_id, n * sizeof *ids);
@@ -207,7 +207,7 @@ static void take_opcodes(struct cause_rows *r, const char *text, struct cause_co
 {
 	json_t *list = json_loads(text, 0, NULL);
 	size_t n = json_array_size(list);
-	struct cause_opcode *opcode = n ? rows_keep(r, n * sizeof *opcode) : NULL;
+	struct cause_opcode *opcode = n ? rows_alloc(r, n * sizeof *opcode) : NULL;
 
 	for (size_t i = 0; i < n; i++) {
 		const json_t *item = json_array_get(list, i);
@@ -220,17 +220,18 @@ static void take_opcodes(struct cause_rows *r, const char *text, struct cause_co
 	json_decref(list);
 }
 
-static void take_stalls(struct cause_rows *r, const char *text, struct why_stalls *stalls)
+static void take_stalls(struct cause_rows *r, const char *text, struct explanation_stalls *stalls)
 {
 	json_t *o = json_loads(text, 0, NULL), *list = json_object_get(o, "lines");
 	size_t n = json_array_size(list);
-	struct why_stall *line = n ? rows_keep(r, n * sizeof *line) : NULL;
+	struct explanation_stall *line = n ? rows_alloc(r, n * sizeof *line) : NULL;
 
-	*stalls = (struct why_stalls){ .samples = json_integer_value(json_object_get(o, "samples")), .n = n, .line = line };
+	*stalls =
+		(struct explanation_stalls){ .samples = json_integer_value(json_object_get(o, "samples")), .n = n, .line = line };
 	for (size_t i = 0; i < n; i++) {
 		const json_t *item = json_array_get(list, i);
 
-		line[i] = (struct why_stall){ .offset = (long)json_integer_value(json_array_get(item, 0)),
+		line[i] = (struct explanation_stall){ .offset = (long)json_integer_value(json_array_get(item, 0)),
 			.samples = (long)json_integer_value(json_array_get(item, 1)),
 			.reason = rows_text(r, json_string_value(json_array_get(item, 2))),
 			.of_reason = (long)json_integer_value(json_array_get(item, 3)),
@@ -242,7 +243,7 @@ static void take_stalls(struct cause_rows *r, const char *text, struct why_stall
 static void rows_take_code(void *arg, const struct view_profile_code *row)
 {
 	struct cause_rows *r = arg;
-	struct why *w = r->w;
+	struct explanation *w = r->w;
 	size_t n = w->evidence.n_codes, room = r->room;
 	struct cause_code *list = grow(r, (void *)(uintptr_t)w->evidence.code, n, sizeof *list, CODES_MAX);
 
@@ -250,7 +251,7 @@ static void rows_take_code(void *arg, const struct view_profile_code *row)
 		return;
 	w->evidence.code = list;
 	if (n == 0 || r->room != room) {
-		struct why_code *code = rows_keep(r, r->room * sizeof *code);
+		struct explanation_code *code = rows_alloc(r, r->room * sizeof *code);
 
 		if (n)
 			memcpy(code, w->code, n * sizeof *code);
@@ -271,13 +272,13 @@ static void rows_take_code(void *arg, const struct view_profile_code *row)
 static void rows_take_diagnostic(void *arg, const struct profile_diagnostic *row)
 {
 	struct cause_rows *r = arg;
-	struct why *w = r->w;
-	struct why_diagnostic *list = grow(r, w->diagnostic, w->n_diagnostics, sizeof *list, CODES_MAX);
+	struct explanation *w = r->w;
+	struct explanation_diagnostic *list = grow(r, w->diagnostic, w->n_diagnostics, sizeof *list, CODES_MAX);
 
 	if (!list)
 		return;
 	w->diagnostic = list;
-	list[w->n_diagnostics++] = (struct why_diagnostic){ .change = rows_text(r, row->change),
+	list[w->n_diagnostics++] = (struct explanation_diagnostic){ .change = rows_text(r, row->change),
 		.code = rows_text(r, row->code),
 		.kernel = rows_text(r, row->kernel),
 		.what = rows_text(r, row->what) };
@@ -299,7 +300,7 @@ static int rows_read_values(struct cause_rows *r, size_t at, struct fw_err *err)
 
 static int read_kernels(struct cause_rows *r, struct fw_err *err)
 {
-	struct why *w = r->w;
+	struct explanation *w = r->w;
 
 	if (view_profile_kernels(r->db, r->cell, rows_take_kernel, r, err) != 0)
 		return -1;
@@ -310,7 +311,7 @@ static int read_kernels(struct cause_rows *r, struct fw_err *err)
 	return 0;
 }
 
-static void begin(struct why *w)
+static void begin(struct explanation *w)
 {
 	memset(w, 0, sizeof *w);
 	w->head.answer = w->head.base_provider = w->head.target_provider = "";
@@ -319,7 +320,7 @@ static void begin(struct why *w)
 	w->base_ms = w->target_ms = NAN;
 }
 
-int why_read_line(struct db *db, int64_t alert, struct why *out, struct fw_err *err)
+int explanation_read_line(struct db *db, int64_t alert, struct explanation *out, struct fw_err *err)
 {
 	struct cause_rows r = { .db = db, .w = out };
 
@@ -330,7 +331,7 @@ int why_read_line(struct db *db, int64_t alert, struct why *out, struct fw_err *
 /* The answer of this cell replaces the one of all cells in the head. */
 static int read_answer(struct cause_rows *r, struct fw_err *err)
 {
-	const struct why_of *of = r->of;
+	const struct explanation_source *of = r->of;
 	const char *key = of->key ? of->key : r->cell ? r->w->key : NULL;
 	struct profile_answer answer;
 
@@ -342,7 +343,7 @@ static int read_answer(struct cause_rows *r, struct fw_err *err)
 	return 0;
 }
 
-int why_read(struct db *db, const struct why_of *of, struct why *out, struct fw_err *err)
+int explanation_read(struct db *db, const struct explanation_source *of, struct explanation *out, struct fw_err *err)
 {
 	struct cause_rows r = { .db = db, .w = out, .of = of };
 
@@ -362,22 +363,23 @@ int why_read(struct db *db, const struct why_of *of, struct why *out, struct fw_
 	return 1;
 }
 
-void why_fini(struct why *w)
+void explanation_fini(struct explanation *w)
 {
-	while (w->kept) {
-		struct why_storage *next = w->kept->next;
+	while (w->memory) {
+		struct explanation_memory *next = w->memory->next;
 
-		free(w->kept);
-		w->kept = next;
+		free(w->memory);
+		w->memory = next;
 	}
 }
 
 static void write_stamp(void *arg, const struct view_profile *row)
 {
-	snprintf(arg, WHY_STAMP_SIZE, "%lld %s %lld", (long long)row->id, jobstate_name(row->state), (long long)row->ended_at);
+	snprintf(arg, EXPLANATION_STAMP_SIZE, "%lld %s %lld", (long long)row->id, jobstate_name(row->state),
+		(long long)row->ended_at);
 }
 
-int why_stamp(struct db *db, int64_t comparison, char *out, struct fw_err *err)
+int explanation_stamp(struct db *db, int64_t comparison, char *out, struct fw_err *err)
 {
 	out[0] = '\0';
 	return view_profile_of(db, 0, comparison, write_stamp, out, err) < 0 ? -1 : 0;
