@@ -48,6 +48,8 @@ static const struct {
 	{ "state", "gone", "target_missing" },
 	{ "state", "canary", "health_check" },
 	{ "origin", "epoch", "baseline_period" },
+	{ "origin", "night", "off_peak" },
+	{ "base_how", "last-night", "last-off-peak" },
 	{ "origin", "reanchor", "rereference" },
 	{ "step", "launch", "run" },
 	{ "role", "anchor", "reference" },

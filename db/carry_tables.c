@@ -18,16 +18,18 @@
 	"CASE " column " WHEN 'creep' THEN 'drift' WHEN 'broken' THEN 'failing' WHEN 'vanished' THEN 'missing' " \
 	"WHEN 'silent' THEN 'device_offline' ELSE " column " END"
 
-#define JOB_ASKED \
-	"id, repo, branch, target_sha, base_sha, base_how, base_name, target_name, base_provider, target_provider, base_config, " \
+#define BASE_HOW "iif(base_how = 'last-night', 'last-off-peak', base_how)"
+
+#define JOB_ASKED(base_how) \
+	"id, repo, branch, target_sha, base_sha, " base_how ", base_name, target_name, base_provider, target_provider, base_config, " \
 	"target_config, base_toolchain, target_toolchain, base_flags, target_flags, base_module, base_made_by, "
 #define JOB_SUITE \
 	"suite, device_kind, device_uuid, device_class, threshold_pct, quick, some_cells, every_cell, "
 #define JOB_AGAIN "priority, plan, again_of, again_at, "
 #define JOB_TIMES "nonce, device, queued_at, started_at, ended_at"
 
-#define COMPARISON_SIDES \
-	"base_sha, base_how, target_sha, base_build, target_build, suite, environment, device, identical_by, verdict, n_cells, " \
+#define COMPARISON_SIDES(base_how) \
+	"base_sha, " base_how ", target_sha, base_build, target_build, suite, environment, device, identical_by, verdict, n_cells, " \
 	"n_regressions, worst_pct, worst_key, gpu_s, wall_s, finished_at, is_raw, "
 
 #define CELL_WHICH "id, comparison, n, key, repo, branch, target_sha, device, confirmed_on, finished_at, "
@@ -68,9 +70,9 @@ const struct carry_table carry_tables[] = {
 	SAME(suite),
 	SAME(build),
 	{ "job",
-	  "INSERT INTO main.job (" JOB_ASKED "kind, " JOB_SUITE "shard, origin, " JOB_AGAIN "state, state_why, progress, attempt, " JOB_TIMES ") "
-	  "SELECT " JOB_ASKED JOB_KIND("kind") ", " JOB_SUITE "part, "
-	  "CASE origin WHEN 'epoch' THEN 'baseline_period' WHEN 'reanchor' THEN 'rereference' ELSE origin END, " JOB_AGAIN
+	  "INSERT INTO main.job (" JOB_ASKED("base_how") "kind, " JOB_SUITE "shard, origin, " JOB_AGAIN "state, state_why, progress, attempt, " JOB_TIMES ") "
+	  "SELECT " JOB_ASKED(BASE_HOW) JOB_KIND("kind") ", " JOB_SUITE "part, "
+	  "CASE origin WHEN 'epoch' THEN 'baseline_period' WHEN 'reanchor' THEN 'rereference' WHEN 'night' THEN 'off_peak' ELSE origin END, " JOB_AGAIN
 	  "CASE state WHEN 'sent' THEN 'assigned' WHEN 'gone' THEN 'target_missing' ELSE state END, state_why, today(progress), "
 	  "attempt, " JOB_TIMES " FROM old.job ORDER BY id" },
 	SAME(job_cell),
@@ -80,8 +82,8 @@ const struct carry_table carry_tables[] = {
 	  "INSERT INTO main.cached_build (worker, source, made_by, used_at) SELECT worker, source, made_by, used_at FROM old.kept_build" },
 	SAME(job_log),
 	{ "comparison", /* bodies, and their ETags, are written after all cells */
-	  "INSERT INTO main.comparison (id, job, repo, branch, kind, " COMPARISON_SIDES "rule) "
-	  "SELECT id, job, repo, branch, " JOB_KIND("kind") ", " COMPARISON_SIDES "today(rule) FROM old.comparison ORDER BY id" },
+	  "INSERT INTO main.comparison (id, job, repo, branch, kind, " COMPARISON_SIDES("base_how") "rule) "
+	  "SELECT id, job, repo, branch, " JOB_KIND("kind") ", " COMPARISON_SIDES(BASE_HOW) "today(rule) FROM old.comparison ORDER BY id" },
 	{ "cell_shape",
 	  "INSERT INTO main.cell_shape (id, shape, line, pieces, baseline) SELECT id, shape, line, pieces, baseline FROM old.form" },
 	{ "cell",

@@ -163,8 +163,8 @@ int view_body_tag(struct db *db, int64_t id, size_t *len, char *etag, struct fw_
 }
 
 /*
- * Of job `j`: all cells of a suite, as a push measures them. A verify, bisect or backfill measures the cells in question, a night
- * one shard, and another provider or toolchain is another program.
+ * Of job `j`: all cells of a suite, as a push measures them. A verify, bisect or backfill measures the cells in question, an
+ * off-peak job one shard, and another provider or toolchain is another program.
  */
 #define WHOLE                                                                                                                    \
 	"j.kind IN ('compare', 'selfcheck', 'import') AND NOT j.quick AND NOT j.some_cells AND j.base_provider = '' AND "        \

@@ -2196,7 +2196,7 @@ int find_absent_mark_unconfigured(
 int find_absent_job(struct db *db, const char *uuid, int64_t after, int64_t *job, struct fw_err *err);
 
 /*
- * ---- night ----
+ * ---- off_peak ----
  * Sharded suites: the measured shards. A shard's job has its number in `shard`; shard 0 is the one of a push. Loop only;
  * reads only.
  */
@@ -2205,27 +2205,28 @@ int find_absent_job(struct db *db, const char *uuid, int64_t after, int64_t *job
  * The newest whole comparison of a branch with a sharded suite on a class that has a device in state ok. Texts are valid inside
  * the callback.
  */
-struct find_night_suite {
+struct find_off_peak_suite {
 	int64_t suite, device_class;
 	const char *name, *target_sha;
 	struct suite_size size;
 };
-typedef void find_night_suite_fn(void *arg, const struct find_night_suite *row);
+typedef void find_off_peak_suite_fn(void *arg, const struct find_off_peak_suite *row);
 /** `branch` is percent-encoded. Benchmark programs have no shards. */
-int find_night_suites(struct db *db, int64_t repo, const char *branch, find_night_suite_fn *each, void *arg, struct fw_err *err);
+int find_off_peak_suites(
+	struct db *db, int64_t repo, const char *branch, find_off_peak_suite_fn *each, void *arg, struct fw_err *err);
 
 /** A shard that has a job. */
-struct find_night_shard {
+struct find_off_peak_shard {
 	int shard;
 	int64_t measured_at;    /* by its newest job with a comparison; 0: never */
 	const char *target_sha; /* of that comparison; "" none */
 	bool has_change;        /* that comparison found a change, or failed */
 	bool is_requested;      /* a job exists for like->target_sha */
 };
-typedef void find_night_shard_fn(void *arg, const struct find_night_shard *row);
+typedef void find_off_peak_shard_fn(void *arg, const struct find_off_peak_shard *row);
 /** Shards of `like` in order, without comparisons from before the branch's pushes had another suite by that name. */
-int find_night_shards(struct db *db, int64_t repo, const char *branch, const struct find_night_suite *like,
-	find_night_shard_fn *each, void *arg, struct fw_err *err);
+int find_off_peak_shards(struct db *db, int64_t repo, const char *branch, const struct find_off_peak_suite *like,
+	find_off_peak_shard_fn *each, void *arg, struct fw_err *err);
 
 /*
  * ---- notification ----
@@ -2747,7 +2748,7 @@ struct view_shard {
 	int shard;    /* shard; 0: the one of a push */
 	int shards;   /* off-peak shards; 0: the suite is not sharded */
 	int cells;    /* of the whole suite */
-	int nights;   /* nights in which all shards are measured once */
+	int nights;   /* off-peak periods in which all shards are measured once */
 	int measured; /* off-peak shards that were measured so far */
 };
 

@@ -1,8 +1,9 @@
 #include "db/db.h"
 
-enum { NEWEST_OF_BRANCH = 64 }; /* whole comparisons; hundreds of shards a night do not displace them */
+enum { NEWEST_OF_BRANCH = 64 }; /* whole comparisons; hundreds of shards in an off-peak period do not displace them */
 
-int find_night_suites(struct db *db, int64_t repo, const char *branch, find_night_suite_fn *each, void *arg, struct fw_err *err)
+int find_off_peak_suites(
+	struct db *db, int64_t repo, const char *branch, find_off_peak_suite_fn *each, void *arg, struct fw_err *err)
 {
 	struct stmt *s = db_query(db, err,
 		"SELECT id, name, target_sha, class, cells, shards, nights FROM (SELECT t.id, t.name, c.target_sha, e.class, "
@@ -13,7 +14,7 @@ int find_night_suites(struct db *db, int64_t repo, const char *branch, find_nigh
 		"age = 1 AND shards > 1 AND EXISTS (SELECT 1 FROM device d WHERE d.class = s.class AND d.state = 'ok') ORDER BY "
 		"name, class",
 		"repo=%ld branch=%s newest=%d", repo, branch, NEWEST_OF_BRANCH);
-	struct find_night_suite row = { 0 };
+	struct find_off_peak_suite row = { 0 };
 	return stmt_each(s, err, each(arg, &row), row.suite, row.name, row.target_sha, row.device_class, row.size.cells,
 		row.size.shards, row.size.nights);
 }
@@ -27,8 +28,8 @@ int find_night_suites(struct db *db, int64_t repo, const char *branch, find_nigh
 #define JOB_OF_SUITE "j.repo = :repo AND j.suite = :name AND "
 
 /*
- * Shards that have a job, each found by a search: grouping would read the jobs of all nights. The index has only shards above 0;
- * without `likely` SQLite would search by that condition alone.
+ * Shards that have a job, each found by a search: grouping would read the jobs of all off-peak periods. The index has only shards
+ * above 0; without `likely` SQLite would search by that condition alone.
  */
 #define SHARDS                                                                                                                   \
 	"p(shard) AS (SELECT min(j.shard) FROM job j WHERE " JOB_OF_SUITE                                                        \
@@ -44,8 +45,8 @@ int find_night_suites(struct db *db, int64_t repo, const char *branch, find_nigh
 
 #define IS_REQUESTED "EXISTS (SELECT 1 FROM job j INDEXED BY job_by_target WHERE " JOB_OF_SHARD "AND j.target_sha = :target)"
 
-int find_night_shards(struct db *db, int64_t repo, const char *branch, const struct find_night_suite *like,
-	find_night_shard_fn *each, void *arg, struct fw_err *err)
+int find_off_peak_shards(struct db *db, int64_t repo, const char *branch, const struct find_off_peak_suite *like,
+	find_off_peak_shard_fn *each, void *arg, struct fw_err *err)
 {
 	struct stmt *s = db_query(db, err,
 		"WITH RECURSIVE " SHARDS " SELECT p.shard, coalesce(c.finished_at, 0), coalesce(c.target_sha, ''), "
@@ -54,7 +55,7 @@ int find_night_shards(struct db *db, int64_t repo, const char *branch, const str
 		"repo=%ld branch=%s suite=%ld name=%s target=%s class=%ld", repo, branch, like->suite, like->name,
 		like->target_sha, like->device_class);
 	int result;
-	struct find_night_shard row = { 0 };
+	struct find_off_peak_shard row = { 0 };
 	while ((result = stmt_next(s, err, row.shard, row.measured_at, row.target_sha, row.has_change, row.is_requested)) == 1)
 		each(arg, &row);
 	return result;

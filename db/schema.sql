@@ -173,7 +173,7 @@ CREATE TABLE suite (
 	origin        TEXT    NOT NULL,                -- "installed" or "<repo>@<commit>"
 	cells         INTEGER NOT NULL DEFAULT 0,      -- of a sharded suite; else 0
 	shards        INTEGER NOT NULL DEFAULT 1,      -- shard 0 on a push, the others off-peak
-	nights        INTEGER NOT NULL DEFAULT 0       -- nights in which all shards are measured once
+	nights        INTEGER NOT NULL DEFAULT 0       -- off-peak periods in which all shards are measured once
 ) STRICT;
 
 CREATE TABLE build (
@@ -200,7 +200,7 @@ CREATE TABLE job (
 	branch           TEXT    NOT NULL DEFAULT '',     -- percent-encoded; "" when requested by commit
 	target_sha       TEXT    NOT NULL,
 	base_sha         TEXT    NOT NULL DEFAULT '',     -- "" until resolved
-	base_how         TEXT    NOT NULL DEFAULT '',     -- merge-base first-parent last-judged last-night given self
+	base_how         TEXT    NOT NULL DEFAULT '',     -- merge-base first-parent last-judged last-off-peak given self
 	base_name        TEXT    NOT NULL DEFAULT '',     -- side as the user named it: a branch or an abbreviated commit
 	target_name      TEXT    NOT NULL DEFAULT '',
 	base_provider    TEXT    NOT NULL DEFAULT '',     -- "": the module's default; two different providers: kind peer
@@ -223,7 +223,7 @@ CREATE TABLE job (
 	some_cells       INTEGER NOT NULL DEFAULT 0,      -- only the cells of job_cell
 	every_cell       INTEGER NOT NULL DEFAULT 0,      -- of a profile: all cells of job_cell instead of the three largest
 	shard            INTEGER NOT NULL DEFAULT 0,      -- shard of its suite; 0: the one of a push, which is the whole suite unless it is sharded
-	origin           TEXT    NOT NULL,                -- push api retry bisect baseline_period rereference environment trend backfill remeasure import idle again alert night
+	origin           TEXT    NOT NULL,                -- push api retry bisect baseline_period rereference environment trend backfill remeasure import idle again alert off_peak
 	priority         INTEGER NOT NULL DEFAULT 0,      -- higher first; api 10, push 0, profile -6
 	plan             INTEGER NOT NULL DEFAULT 0,      -- first job of the same request; 0: the request named this suite
 	again_of         INTEGER REFERENCES job(id),      -- job that this one retries

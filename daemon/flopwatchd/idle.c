@@ -86,13 +86,13 @@ static int calibrate_repo(
 	return devices < 0 ? -1 : queued;
 }
 
-/** Queue a repository's share of this night before any repository gets more. Returns the number, -1. */
-static int queue_night_share(
+/** Queue a repository's share of the current off-peak period before any repository gets more. Returns the number, -1. */
+static int queue_off_peak_share(
 	const struct config *c, const struct config_repo *repo, struct db *db, int64_t now_ms, struct fw_err *err)
 {
 	int64_t id = 0;
 	int found = store_repo_find(db, repo->name, &id, err);
-	return found == 1 ? nights_enqueue_due(db, c, repo, id, true, now_ms, err) : found;
+	return found == 1 ? off_peak_enqueue_due(db, c, repo, id, true, now_ms, err) : found;
 }
 
 /** Queue peer comparisons before off-peak jobs and calibrations, which repeat. Returns the number, -1. */
@@ -103,7 +103,7 @@ static int queue_for_repo(
 	int found = store_repo_find(db, repo->name, &id, err);
 	int queued = found == 1 ? peerjobs_enqueue_due(db, repo, id, now_ms, err) : found;
 	if (queued == 0 && found == 1)
-		queued = nights_enqueue_due(db, c, repo, id, false, now_ms, err);
+		queued = off_peak_enqueue_due(db, c, repo, id, false, now_ms, err);
 	if (queued != 0)
 		return queued;
 	return calibrate_repo(c, repo, id, db, now_ms, err);
@@ -116,7 +116,7 @@ static int queue_all(const struct config *c, struct db *db, int64_t now_ms, stru
 	if (queued < 0 || trend_resume(db, c, now_ms, err))
 		return -1;
 	for (int i = 0; i < c->n_repos; i++) {
-		int n = queue_night_share(c, &c->repo[i], db, now_ms, err);
+		int n = queue_off_peak_share(c, &c->repo[i], db, now_ms, err);
 		if (n < 0)
 			return -1;
 		queued += n;
@@ -155,7 +155,7 @@ static void schedule(struct idle *i)
 {
 	int64_t wait_ms = i->config->calibrate_idle ? i->config->calibrate_every_ms / 4 : CHECK_MAX_MS;
 	int64_t since_ms;
-	if (nights_is_now(i->config, clock_utc_ms(), &since_ms)) /* shards follow one another */
+	if (off_peak_is_now(i->config, clock_utc_ms(), &since_ms)) /* shards follow one another */
 		wait_ms = CHECK_MIN_MS;
 	wait_ms = wait_ms < CHECK_MIN_MS ? CHECK_MIN_MS : wait_ms > CHECK_MAX_MS ? CHECK_MAX_MS : wait_ms;
 	loop_after(i->loop, wait_ms, on_timer, i, &i->timer);

@@ -970,9 +970,9 @@ bool config_fit(const char *requested, const char *own, char *out, size_t size);
  * ---- rotation ----
  * The choice of the next shard of a large suite to measure off-peak. Pure.
  *
- * Each night first the shards that have waited longest, so that all are measured within the suite's nights; then shards whose
- * last comparison found a change, the newest first; then again those that have waited longest. With several suites each gets its
- * share before any gets more.
+ * In each off-peak period first the shards that have waited longest, so that all are measured within the suite's nights; then
+ * shards whose last comparison found a change, the newest first; then again those that have waited longest. With several suites
+ * each gets its share before any gets more.
  */
 
 /** A shard; shard[0] of a list is the suite's shard 1. */
@@ -983,12 +983,13 @@ struct rotation_shard {
 };
 
 /**
- * Return the index of the next shard, -1: none is left. `night_at`: start of this night. Shape: shard[n]. Units: ms since 1970.
+ * Return the index of the next shard, -1: none is left. `since_ms`: start of the off-peak period. Shape: shard[n]. Units: ms since
+ * 1970.
  */
-int rotation_next(const struct rotation_shard *shard, int n, int nights, int64_t night_at);
+int rotation_next(const struct rotation_shard *shard, int n, int nights, int64_t since_ms);
 
-/** Return whether this night's share is unfinished. As rotation_next. */
-bool rotation_is_behind(const struct rotation_shard *shard, int n, int nights, int64_t night_at);
+/** Return whether the share of this off-peak period is unfinished. As rotation_next. */
+bool rotation_is_behind(const struct rotation_shard *shard, int n, int nights, int64_t since_ms);
 
 /* ---- run_mode: Task of one runner process, and its name in the `run` line. ---- */
 
@@ -1040,7 +1041,7 @@ struct suite {
 	struct cost_limits costs;
 	double budget_s; /* device seconds a comparison may use */
 	int push_cells;  /* number of cells that a push measures, at least those of `always`; 0: all */
-	int nights;      /* number of nights in which the others are measured */
+	int nights;      /* off-peak periods in which the others are measured */
 	char *always;    /* globs of cells that every push measures, separated by spaces; NULL none */
 	int n_cells;
 	struct cell *cell; /* cell[n_cells] */
@@ -1079,7 +1080,7 @@ int suite_count_shards(const struct suite *s);
 
 struct suite_size {
 	int cells, shards; /* of the whole suite, including shard 0 */
-	int nights;        /* nights in which all are measured */
+	int nights;        /* off-peak periods in which all are measured */
 };
 struct suite_size suite_size(const struct suite *s);
 /** Reduce the suite to the cells of one shard. Err: ERR_NOT_FOUND there is no such shard; nothing changes. */
@@ -1093,7 +1094,7 @@ int suite_choose(struct suite *s, const char *globs, int shard, struct fw_err *e
 struct shard_counts {
 	int number, of;         /* 0 the push's shard; others off-peak */
 	int cells, suite_cells; /* of the comparison, and of the whole suite */
-	int nights, measured;   /* nights in which all shards are measured; number measured */
+	int nights, measured;   /* off-peak periods in which all shards are measured; number measured */
 };
 /** Write the description. Shape: text[size]; 240 bytes are enough. */
 void shard_describe(const struct shard_counts *p, char *text, size_t size);

@@ -92,7 +92,7 @@ static void draw_push(struct draw *d)
 		n += draw_one(d, d->order[i], s->push_cells - n);
 }
 
-static void draw_nights(struct draw *d)
+static void draw_off_peak(struct draw *d)
 {
 	int n = 0;
 
@@ -124,7 +124,7 @@ static void draw(const struct suite *s, struct draw *d)
 	}
 	find_companions(d);
 	draw_push(d);
-	draw_nights(d);
+	draw_off_peak(d);
 }
 
 int suite_count_shards(const struct suite *s)
@@ -197,11 +197,11 @@ int suite_choose(struct suite *s, const char *globs, int shard, struct fw_err *e
 void shard_describe(const struct shard_counts *p, char *text, size_t size)
 {
 	if (p->number)
-		snprintf(text, size, "Shard %d of the %d that are measured at night: %d of the %d cells of this suite.",
+		snprintf(text, size, "Shard %d of the %d that are measured off-peak: %d of the %d cells of this suite.",
 			p->number, p->of, p->cells, p->suite_cells);
 	else
 		snprintf(text, size,
-			"A push measures %d of the %d cells of this suite; the others are measured at night, in %d shards within "
+			"A push measures %d of the %d cells of this suite; the others are measured off-peak, in %d shards within "
 			"%d nights. %d of them had been when this was measured.",
 			p->cells, p->suite_cells, p->of, p->nights, p->measured);
 }

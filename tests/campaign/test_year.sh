@@ -74,9 +74,9 @@ config() { # folder of state and repositories, more lines: c.yml there
 }
 config "$tmp" "keep_archive: 60 d
 calibrate: {idle: true, every: 168 h}
-night: 00:00-06:00
+off_peak: 00:00-06:00
 webhooks: [{name: here, url: \"http://127.0.0.1:$(cat "$tmp/r/port")/here\", allow_internal: true, comparisons: true}, {name: flaky, url: \"http://127.0.0.1:$(cat "$tmp/r/port")/flaky\", allow_internal: true}]"
-config "$tmp/unfaked" "night: off"
+config "$tmp/unfaked" "off_peak: off"
 ln -sfn ../first "$tmp/unfaked/bin"
 export YEAR_PRELOAD="$tmp/passing_time.so $library"
 ok "the daemon works for a year as on its first day" python3 "$root/tests/campaign/year.py" "$tmp"

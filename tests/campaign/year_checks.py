@@ -100,13 +100,13 @@ def check_nights(daemon, pushes, restored, now):
     `restored`: the time of the last restore, with which later comparisons were lost."""
     shards, = daemon.rows("SELECT max(shards) FROM suite")[0]
     mains = sorted((push["at"], sha) for sha, push in pushes.items() if (push["repo"], push["branch"]) == ("kernels", "main"))
-    faults = [] if count(daemon, "SELECT count(*) FROM comparison c JOIN job j ON j.id = c.job WHERE j.origin = 'night'") else [
+    faults = [] if count(daemon, "SELECT count(*) FROM comparison c JOIN job j ON j.id = c.job WHERE j.origin = 'off_peak'") else [
         "no night has measured anything"]
     for (at, sha), (end, _) in zip(mains, mains[1:] + [(now, "")]):
         if end - max(at, restored) < NIGHTS or pushes[sha]["state"] != "judged":
             continue
         found = {shard for shard, in daemon.rows("SELECT j.shard FROM comparison c JOIN job j ON j.id = c.job "
-                                               "WHERE c.target_sha = ? AND j.origin = 'night'", sha)}
+                                               "WHERE c.target_sha = ? AND j.origin = 'off_peak'", sha)}
         if found != set(range(1, shards)):
             faults.append(f"nights have measured the shards {sorted(found)} of {sha[:10]}, instead of 1 to {shards - 1}")
     for repo, last in daemon.rows("SELECT r.name, (SELECT max(finished_at) FROM comparison c WHERE c.repo = r.id AND "

@@ -337,6 +337,8 @@ static void json_is_renamed_where_it_is_ours(void **state)
 		{ "{\"launches\":3,\"x\":[{\"launches\":{}}]}", "{\"runs\":3,\"x\":[{\"runs\":{}}]}", false },
 		{ "{\"flags\":[\"tail\",\"blind\"],\"blind\":{\"scatter_pct\":0.25}}",
 			"{\"flags\":[\"tail\",\"underpowered\"],\"underpowered\":{\"noise_pct\":0.25}}", false },
+		{ "{\"origin\":\"night\",\"base_how\":\"last-night\",\"title\":\"night\"}",
+			"{\"origin\":\"off_peak\",\"base_how\":\"last-off-peak\",\"title\":\"night\"}", false },
 		{ "{\"part\":{\"number\":0},\"cells\":[{\"parts\":null}]}",
 			"{\"shard\":{\"number\":0},\"cells\":[{\"components\":null}]}", false },
 		{ "{\"kind\":\"creep\",\"title\":\"creep\",\"state\":\"gone\"}",

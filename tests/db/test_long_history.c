@@ -74,7 +74,7 @@ static void what_was_judged_before_an_environment_changed(void **state)
 	costs_the_same(*state, query_judged);
 }
 
-static void add_shard(void *arg, const struct find_night_shard *row)
+static void add_shard(void *arg, const struct find_off_peak_shard *row)
 {
 	int64_t *sum = arg;
 	*sum += 100 * row->shard + row->measured_at;
@@ -82,12 +82,12 @@ static void add_shard(void *arg, const struct find_night_shard *row)
 
 static void query_shards(struct fixture *f, unsigned n)
 {
-	const struct find_night_suite like = { .suite = f->suite,
+	const struct find_off_peak_suite like = { .suite = f->suite,
 		.device_class = fixture_number(f, "SELECT class FROM device"),
 		.name = "ffa",
 		.target_sha = fixture_sha(n) };
 	int64_t sum = 0;
-	ok(find_night_shards(f->db, f->repo, "none", &like, add_shard, &sum, &err));
+	ok(find_off_peak_shards(f->db, f->repo, "none", &like, add_shard, &sum, &err));
 	assert_int_equal(sum, 100 * (1 + 2) + 1 + 2);
 }
 
@@ -114,12 +114,12 @@ static void fill_nights(struct fixture *f, unsigned n)
 
 static void query_newest_night(struct fixture *f, unsigned n)
 {
-	const struct find_night_suite like = { .suite = f->suite,
+	const struct find_off_peak_suite like = { .suite = f->suite,
 		.device_class = fixture_number(f, "SELECT class FROM device"),
 		.name = "ffa",
 		.target_sha = fixture_sha(n) };
 	int64_t sum = 0;
-	ok(find_night_shards(f->db, f->repo, "none", &like, add_shard, &sum, &err));
+	ok(find_off_peak_shards(f->db, f->repo, "none", &like, add_shard, &sum, &err));
 	assert_int_equal(sum, 100 + n);
 }
 

@@ -340,9 +340,10 @@ static void test_names_lists_and_shapes(void **state)
 		"1:35: repos[0].notes: is push, but this repository is local: use write\n");
 	bad("state_dir: here\n", "1:12: state_dir: is not an absolute path\n");
 	bad("limits: 15 min\n", "1:9: limits: must be a mapping (`key: value` lines)\n");
-	bad("night: 6 h\n", "1:8: night: \"6 h\" is neither off, idle, nor two times of the day such as \"00:00-06:00\"\n");
-	bad("night: \"25:00-06:00\"\n",
-		"1:8: night: \"25:00-06:00\" is neither off, idle, nor two times of the day such as \"00:00-06:00\"\n");
+	bad("off_peak: 6 h\n",
+		"1:11: off_peak: \"6 h\" is neither off, idle, nor two times of the day such as \"00:00-06:00\"\n");
+	bad("off_peak: \"25:00-06:00\"\n",
+		"1:11: off_peak: \"25:00-06:00\" is neither off, idle, nor two times of the day such as \"00:00-06:00\"\n");
 	bad("# what is measured\nsuite: ffa\nfamily: attention\n",
 		"2:1: is a suite, not a configuration; `flopwatch config check` reads those in the configuration's suites_dir, "
 		"`flopwatch try` those of a checkout\n");

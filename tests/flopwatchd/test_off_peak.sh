@@ -54,7 +54,7 @@ budget_s: 60
 YAML
 git -C "$tmp/kernels" commit -q --amend -a -m "with a large suite"
 write_config "workers: [{name: sim, command: [python3, $tmp/worker.py, $tmp, $bin/flopwatch-worker, serve, --cache, $tmp/cache, --sandbox, none, --device, sim], device: sim}]" \
-	"repos: [{name: kernels, url: $tmp/kernels.git}]" 'night: idle'
+	"repos: [{name: kernels, url: $tmp/kernels.git}]" 'off_peak: idle'
 touch "$tmp/hold"
 start_daemon || exit 1
 push kernels main
@@ -65,13 +65,13 @@ is "a push measures its shard" "$(pushed "$first")" unchanged
 id=$(of_push "$first")
 is "and JSON says which" "$(api "comparisons/$id" | jq -c '[(.cells | length), (.shard | .number, .of, .suite_cells, .nights, .measured)]')" '[4,0,2,48,3,0]'
 is "with the cells that are always among them" "$(api "comparisons/$id" | jq '[.cells[].cell | select(contains("/full/s64/") and endswith("/forward"))] | length')" 1
-words='A push measures 4 of the 48 cells of this suite; the others are measured at night, in 2 shards within 3 nights\.'
+words='A push measures 4 of the 48 cells of this suite; the others are measured off-peak, in 2 shards within 3 nights\.'
 like "so does its page" "$(http GET "/comparisons/$id")" "$words"
 like "and the command line" "$(flopwatch wait "$first")" "$words"
 
 # ---- a push interrupts the off-peak job ----
 ok "the night begins when nothing waits" await test -f "$tmp/held"
-night=$(sql "SELECT id FROM job WHERE origin = 'night' ORDER BY id LIMIT 1")
+night=$(sql "SELECT id FROM job WHERE origin = 'off_peak' ORDER BY id LIMIT 1")
 is "with the first shard of the newest commit" "$(sql "SELECT shard || ' ' || target_sha FROM job WHERE id = $night")" "1 $first"
 branch kernels team/other main
 echo 1.01 >"$tmp/kernels/kernels/factor"
@@ -89,7 +89,7 @@ is "push and night have measured every cell of main" "$(sql "SELECT count(DISTIN
 is "each in one shard" "$(sql "SELECT count(*) FROM cell WHERE branch = 'main'")" 48
 id=$(of_shard 2 "$first")
 is "JSON says which shard" "$(api "comparisons/$id" | jq -c '[(.cells | length), (.shard | .number, .of, .suite_cells, .nights, .measured)]')" '[4,2,2,48,3,2]'
-like "so does its page" "$(http GET "/comparisons/$id")" 'Shard 2 of the 2 that are measured at night: 4 of the 48 cells of this suite\.'
+like "so does its page" "$(http GET "/comparisons/$id")" 'Shard 2 of the 2 that are measured off-peak: 4 of the 48 cells of this suite\.'
 ok "its verdict is no commit's" flopwatch wait "$first"
 
 # ---- the next period, with a regression ----
@@ -101,7 +101,7 @@ slow=$(head_of kernels)
 is "the push of a slower commit finds it" "$(pushed "$slow")" regression
 ok "so does the night after it" await night_is_over "$slow"
 is "which measures against the commit of the night before" \
-	"$(sql "SELECT DISTINCT base_sha || ' ' || base_how FROM comparison c WHERE id IN ($(of_shard 1 "$slow"), $(of_shard 2 "$slow"))")" "$first last-night"
+	"$(sql "SELECT DISTINCT base_sha || ' ' || base_how FROM comparison c WHERE id IN ($(of_shard 1 "$slow"), $(of_shard 2 "$slow"))")" "$first last-off-peak"
 is "and loses every cell" "$(sql "SELECT DISTINCT verdict FROM cell WHERE comparison IN ($(of_shard 1 "$slow"), $(of_shard 2 "$slow"))")" regression
 is "which an alert reports" "$(sql "SELECT count(DISTINCT w.value ->> 'cell') FROM alert a JOIN json_each(a.cells) w WHERE a.branch = 'main' AND a.kind = 'regression'")" 48
 is "no cell is removed" "$(sql "SELECT count(*) FROM alert WHERE kind = 'missing'")" 0

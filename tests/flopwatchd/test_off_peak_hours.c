@@ -35,14 +35,14 @@ static int64_t age(int hour, int minute)
 {
 	int64_t now = 20000 * (int64_t)DAY_MS + (hour * 60 + minute) * (int64_t)MINUTE_MS + 17, since = 0;
 
-	return nights_is_now(config, now, &since) ? (now - since) / MINUTE_MS : -1;
+	return off_peak_is_now(config, now, &since) ? (now - since) / MINUTE_MS : -1;
 }
 
 static void hours_of_one_day(void **state)
 {
 	(void)state;
-	config->night.from = 2 * 60;
-	config->night.to = 6 * 60;
+	config->off_peak.from = 2 * 60;
+	config->off_peak.to = 6 * 60;
 	assert_int_equal(age(1, 59), -1);
 	assert_int_equal(age(2, 0), 0);
 	assert_int_equal(age(5, 59), 239);
@@ -52,8 +52,8 @@ static void hours_of_one_day(void **state)
 static void hours_around_midnight(void **state)
 {
 	(void)state;
-	config->night.from = 22 * 60 + 30;
-	config->night.to = 4 * 60;
+	config->off_peak.from = 22 * 60 + 30;
+	config->off_peak.to = 4 * 60;
 	assert_int_equal(age(22, 29), -1);
 	assert_int_equal(age(22, 30), 0);
 	assert_int_equal(age(3, 30), 300);
@@ -63,9 +63,9 @@ static void hours_around_midnight(void **state)
 static void any_time_and_never(void **state)
 {
 	(void)state;
-	config->night.from = config->night.to = 0;
+	config->off_peak.from = config->off_peak.to = 0;
 	assert_int_equal(age(0, 0), -1);
-	config->night.is_idle = true;
+	config->off_peak.is_idle = true;
 	assert_int_equal(age(13, 0), 1440);
 }
 

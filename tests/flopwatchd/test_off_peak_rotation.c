@@ -18,7 +18,7 @@ static int setup(void **state)
 	config = calloc(1, sizeof *config);
 	if (!config)
 		return -1;
-	config->night.is_idle = true;
+	config->off_peak.is_idle = true;
 	config->n_repos = 1;
 	snprintf(config->repo[0].name, sizeof config->repo[0].name, "kernels");
 	snprintf(config->repo[0].upstream, sizeof config->repo[0].upstream, "main");
@@ -47,7 +47,7 @@ static void push(struct fixture *f, const char *suite, const char *sha, int shar
 static struct store_job requested(struct fixture *f)
 {
 	struct store_job job;
-	int64_t id = fixture_number(f, "SELECT max(id) FROM job WHERE state = 'queued' AND origin = 'night'");
+	int64_t id = fixture_number(f, "SELECT max(id) FROM job WHERE state = 'queued' AND origin = 'off_peak'");
 	ok(store_job_get(f->db, id, &job, &err));
 	return job;
 }
@@ -61,7 +61,7 @@ static void measure(struct fixture *f, const struct store_job *job, int64_t now_
 		.environment = f->environment,
 		.device = f->device,
 		.kind = JOBKIND_COMPARE,
-		.base_how = "last-night",
+		.base_how = "last-off-peak",
 		.rule_json = "{}",
 		.verdict = VERDICT_UNCHANGED,
 		.finished_at = now_ms };
@@ -130,7 +130,7 @@ static void the_base_is_the_commit_of_the_previous_off_peak_job(void **state)
 	job = requested(f);
 	assert_string_equal(job.target_sha, fixture_sha(5));
 	assert_string_equal(job.base_sha, fixture_sha(2));
-	assert_string_equal(job.base_how, "last-night");
+	assert_string_equal(job.base_how, "last-off-peak");
 	measure(f, &job, NOW_MS + 1);
 	push(f, "large", "2", 3, 6); /* its cells differ now: shard 1 is another one than before */
 	for (int shard = 1; shard <= 2; shard++) {

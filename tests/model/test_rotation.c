@@ -10,17 +10,17 @@
 
 enum { SHARDS = 30, NIGHTS = 7, SHARE = 5, DAY = 86400000 };
 
-/* Measure `many` shards in the night that began at `night_at`; all of them are due again. */
-static void pass_night(struct rotation_shard *shard, int64_t night_at, int many)
+/* Measure `many` shards in the night that began at `since_ms`; all of them are due again. */
+static void pass_night(struct rotation_shard *shard, int64_t since_ms, int many)
 {
 	for (int i = 0; i < SHARDS; i++)
 		shard[i].is_requested = false;
 	for (int k = 0; k < many; k++) {
-		int i = rotation_next(shard, SHARDS, NIGHTS, night_at);
+		int i = rotation_next(shard, SHARDS, NIGHTS, since_ms);
 
-		assert_int_equal(rotation_is_behind(shard, SHARDS, NIGHTS, night_at), k < SHARE);
+		assert_int_equal(rotation_is_behind(shard, SHARDS, NIGHTS, since_ms), k < SHARE);
 		assert_true(i >= 0 && !shard[i].is_requested);
-		shard[i].measured_at = night_at + k + 1;
+		shard[i].measured_at = since_ms + k + 1;
 		shard[i].is_requested = true;
 	}
 }

@@ -184,11 +184,11 @@ static void a_shard_has_a_text(void **state)
 	(void)state;
 	shard_describe(&p, text, sizeof text);
 	assert_string_equal(text,
-		"A push measures 40 of the 576 cells of this suite; the others are measured at night, in 14 shards "
+		"A push measures 40 of the 576 cells of this suite; the others are measured off-peak, in 14 shards "
 		"within 7 nights. 3 of them had been when this was measured.");
 	p.number = 2;
 	shard_describe(&p, text, sizeof text);
-	assert_string_equal(text, "Shard 2 of the 14 that are measured at night: 40 of the 576 cells of this suite.");
+	assert_string_equal(text, "Shard 2 of the 14 that are measured off-peak: 40 of the 576 cells of this suite.");
 }
 
 /* Shards are numbered by what a push measures, so that their histories are never mixed up. */
@@ -249,11 +249,11 @@ static void the_text_of_a_shard(void **state)
 
 	(void)state;
 	shard_describe(&(struct shard_counts){ .number = 2, .of = 5, .cells = 40, .suite_cells = 200 }, text, sizeof text);
-	assert_string_equal(text, "Shard 2 of the 5 that are measured at night: 40 of the 200 cells of this suite.");
+	assert_string_equal(text, "Shard 2 of the 5 that are measured off-peak: 40 of the 200 cells of this suite.");
 	shard_describe(&(struct shard_counts){ .of = 5, .cells = 40, .suite_cells = 200, .nights = 3, .measured = 4 }, text,
 		sizeof text);
 	assert_string_equal(text,
-		"A push measures 40 of the 200 cells of this suite; the others are measured at night, in 5 shards "
+		"A push measures 40 of the 200 cells of this suite; the others are measured off-peak, in 5 shards "
 		"within 3 nights. 4 of them had been when this was measured.");
 }
 

@@ -331,7 +331,7 @@ static const char *cause_of(const char *origin)
 		{ "environment", "a change of the environment" }, { "trend", "a step in the history" },
 		{ "backfill", "a gap in the history" }, { "remeasure", "a doubtful point of the history" },
 		{ "import", "imported results" }, { "idle", "an idle device" }, { "again", "runs that varied too much" },
-		{ "alert", "an alert, to find its cause" }, { "night", "the hours of the night" } };
+		{ "alert", "an alert, to find its cause" }, { "off_peak", "the off-peak schedule" } };
 	for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
 		if (strcmp(origin, words[i][0]) == 0)
 			return words[i][1];
@@ -568,7 +568,7 @@ static int draw_ended(struct drawing *d, struct http_request *r, const char *sta
 	return result;
 }
 
-/* Jobs of users and jobs that flopwatch queued itself are in separate tabs: most jobs of a quiet night are of the latter kind. */
+/* Jobs of users and jobs that flopwatch queued itself are in separate tabs: most off-peak jobs are of the latter kind. */
 static void work_tabs(struct buf *out, const char *work, const char *state)
 {
 	static const char *const tabs[][2] = { { WORK_REQUESTED, "pushes and requests" },

@@ -84,7 +84,7 @@ void config_update(struct config *live, const struct config *fresh, char *restar
 	live->queue_max = fresh->queue_max;
 	live->calibrate_idle = fresh->calibrate_idle;
 	live->calibrate_every_ms = fresh->calibrate_every_ms;
-	live->night = fresh->night;
+	live->off_peak = fresh->off_peak;
 	live->profile = fresh->profile;
 	live->split = fresh->split;
 	live->confirm_elsewhere = fresh->confirm_elsewhere;

@@ -217,7 +217,7 @@ struct config {
 	struct {
 		bool is_idle;           /* whenever no job waits */
 		int from, to;           /* minutes of the local day; equal: never */
-	} night;                        /* off-peak hours: measure the cells of large suites that no push measures */
+	} off_peak;                     /* off-peak hours: measure the cells of large suites that no push measures */
 	bool split;                     /* partition a comparison over all idle devices of its class */
 	bool confirm_elsewhere;         /* a regression must also show on another free device of the class */
 	int64_t keep_samples_ms;        /* age at which single times move from the database to the archive */
@@ -237,7 +237,7 @@ struct config {
 int config_read(const char *path, struct config **out, struct buf *mistakes, struct fw_err *err);
 void config_free(struct config *c);
 /**
- * Copy the settings that may change while the daemon runs: repositories, webhooks, limits, calibrate, night, profile, split,
+ * Copy the settings that may change while the daemon runs: repositories, webhooks, limits, calibrate, off_peak, profile, split,
  * confirm, keep_samples, keep_archive, suites_dir, and the files of `tls` if it was there at the start. `restart` gets the names of changed settings that need a restart, "" none.
  * Shape: restart[size].
  */

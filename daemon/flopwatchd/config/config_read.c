@@ -377,15 +377,15 @@ static void read_keep(struct yaml *y, struct yaml_node *root, struct config *c)
 	yaml_duration_ms(y, yaml_get(y, root, "keep_archive"), DAY_MS, century_ms, &c->keep_archive_ms);
 }
 
-static void read_night(struct yaml *y, struct yaml_node *n, struct config *c)
+static void read_off_peak(struct yaml *y, struct yaml_node *n, struct config *c)
 {
 	const char *text = "00:00-06:00";
 	if (yaml_string(y, n, &text) != 0 || !strcmp(text, "off"))
 		return;
-	c->night.is_idle = !strcmp(text, "idle");
-	if (c->night.is_idle)
+	c->off_peak.is_idle = !strcmp(text, "idle");
+	if (c->off_peak.is_idle)
 		return;
-	if (!config_day_range(text, &c->night.from, &c->night.to))
+	if (!config_day_range(text, &c->off_peak.from, &c->off_peak.to))
 		yaml_mistake(y, n, "\"%.40s\" is neither off, idle, nor two times of the day such as \"00:00-06:00\"", text);
 }
 
@@ -484,7 +484,7 @@ static void read_all(struct yaml *y, struct config *c)
 	read_sandbox(y, root, c);
 	read_limits(y, yaml_get(y, root, "limits"), c);
 	read_calibrate(y, yaml_get(y, root, "calibrate"), c);
-	read_night(y, yaml_get(y, root, "night"), c);
+	read_off_peak(y, yaml_get(y, root, "off_peak"), c);
 	read_profile(y, root, c);
 	yaml_bool(y, yaml_get(y, root, "split"), &c->split);
 	read_confirm(y, root, c);

@@ -115,19 +115,20 @@ int environment_follow(struct db *db, const struct config *config, const struct 
 	struct alert_cells *lost, int64_t now_ms, int64_t *alert, struct fw_err *err);
 
 /*
- * ---- nights ----
+ * ---- off_peak ----
  * The off-peak schedule for cells of large suites that no push measures. Each job measures one shard of the upstream branch
  * against the commit at which the shard was last measured, in the configured hours and while no other job waits. Inside the
  * caller's transaction; loop only.
  */
 
 /** True during the configured hours; `since_ms` is their start. Units: ms since 1970; for `idle` the last day. */
-bool nights_is_now(const struct config *c, int64_t now_ms, int64_t *since_ms);
+bool off_peak_is_now(const struct config *c, int64_t now_ms, int64_t *since_ms);
 
 /**
- * Queue the due shard for each device class without a waiting job. `is_share`: only this night's share. Returns the number, -1.
+ * Queue the due shard for each device class without a waiting job. `is_share`: only the share of the current off-peak period.
+ * Returns the number, -1.
  */
-int nights_enqueue_due(struct db *db, const struct config *c, const struct config_repo *repo, int64_t repo_id, bool is_share,
+int off_peak_enqueue_due(struct db *db, const struct config *c, const struct config_repo *repo, int64_t repo_id, bool is_share,
 	int64_t now_ms, struct fw_err *err);
 
 /*

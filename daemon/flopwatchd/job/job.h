@@ -24,7 +24,7 @@
 /** The content of a job. `request.side[0]` is the base, `[1]` the target, `[2]` the reference commit if it is neither. */
 struct plan {
 	struct msg_job request; /* as sent, except job, attempt, nonce, seed and device; the plan owns request.cell */
-	char base_how[16];      /* merge-base first-parent last-judged last-night given self */
+	char base_how[16];      /* merge-base first-parent last-judged last-off-peak given self */
 	char suite_name[64];    /* "ffa" */
 	char suite_sha[65];     /* of the resolved cells, before cells_glob applies */
 	char suite_origin[256]; /* "installed" or "<repo>@<commit>" */
