@@ -7,6 +7,8 @@
 #define CELL_BUDGET_MS 500
 #define ALL_BUDGET_MS  12000
 
+enum { NOISE_RUNS_MIN = 3 }; /* whose spread counts */
+
 /* Shape: position[side][cell], the index in the side's order; -1: not in it. */
 static void find_positions(const struct interleave_order *side, int n_sides, int n_cells, int *position)
 {
@@ -106,6 +108,15 @@ void interleave_cost_add(
 	c->pairs_s += pairs_s;
 	c->others_s += others_s;
 	c->variance += q * n;
+}
+
+double interleave_run_noise(const struct interleave_cost *c, double known, double se, int runs)
+{
+	if (runs < NOISE_RUNS_MIN || c->pairs == 0)
+		return known;
+	double of_pairs = c->variance / c->pairs; /* of their mean in a run */
+
+	return fmax(known, sqrt(fmax(0, se * se * runs - of_pairs)));
 }
 
 /*

@@ -868,6 +868,11 @@ struct interleave_cost {
 void interleave_cost_add(
 	struct interleave_cost *c, int n, double pairs_s, double others_s, const float *base_ms, const float *target_ms);
 /**
+ * Return the noise between the runs of a cell as a log ratio: `known`, or more if its runs vary by more than that and their pairs
+ * explain. `se`: of the mean of all `runs`.
+ */
+double interleave_run_noise(const struct interleave_cost *c, double known, double se, int runs);
+/**
  * Return the pairs of the next run: sqrt(c_run / c_pair) sd_pair / tau, a multiple of four from 8 to 60 and at most `most`. This
  * spends device time on runs if the noise between runs, `tau` (log ratio, > 0), dominates, and on pairs otherwise. Before the
  * first run: INTERLEAVE_PAIRS_FIRST.

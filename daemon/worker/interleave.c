@@ -148,11 +148,11 @@ static int pairs_of(const struct interleave_run *l, int cell, double call_ms, in
 {
 	const struct bench *b = l->all->command->bench;
 	const struct interleave_cost *cost = &l->all->known[cell].cost;
+	const struct estimate *all = &b->cell[cell].found.typical.all;
+	double known = b->cells[cell].tau0 > 0 ? b->cells[cell].tau0 : b->rule.interim[PAIRING_INTERLEAVE].s0;
 	int n = interleave_pairs(call_ms, l->n, most);
 
-	return most > 0 ? n
-			: interleave_pairs_wanted(cost,
-				  b->cells[cell].tau0 > 0 ? b->cells[cell].tau0 : b->rule.interim[PAIRING_INTERLEAVE].s0, n);
+	return most > 0 ? n : interleave_pairs_wanted(cost, interleave_run_noise(cost, known, all->se, all->runs), n);
 }
 
 static void free_kernels(struct interleave_cell *c)

@@ -94,6 +94,24 @@ static void runs_of_few_pairs_are_bought(void **state)
 	assert_int_equal(untold.runs, 0);
 }
 
+/* Three runs that vary by 1 % are evidence of noise between runs; two, or runs that vary as their pairs do, are none. */
+static void noisy_runs_have_fewer_pairs(void **state)
+{
+	struct interleave_cost cost = {
+		.runs = 3, .pairs = 120, .pairs_s = 0.12, .others_s = 0.6, .variance = 3 * 0.021 * 0.021
+	};
+	double se = 0.01 / sqrt(3), noise;
+
+	(void)state;
+	assert_true(interleave_run_noise(&cost, 0.004, se, 2) == 0.004);
+	assert_true(interleave_run_noise(&cost, 0.004, 0.001, 3) == 0.004);
+	assert_true(interleave_run_noise(&(struct interleave_cost){ .runs = 0 }, 0.004, se, 3) == 0.004);
+	noise = interleave_run_noise(&cost, 0.004, se, 3);
+	assert_true(fabs(noise - sqrt(0.01 * 0.01 - 0.021 * 0.021 / 40)) < 1e-9);
+	assert_int_equal(interleave_pairs_wanted(&cost, 0.004, 60), 60);
+	assert_int_equal(interleave_pairs_wanted(&cost, noise, 60), 32);
+}
+
 /* ---- simulated sessions -------------------------------------------------------------------------------------------------- */
 
 static struct noise dice = { .state = 1 };
@@ -466,6 +484,7 @@ int main(void)
 		cmocka_unit_test(cells_come_in_any_order),
 		cmocka_unit_test(pairs_fill_a_budget),
 		cmocka_unit_test(runs_of_few_pairs_are_bought),
+		cmocka_unit_test(noisy_runs_have_fewer_pairs),
 		cmocka_unit_test(a_call_is_no_longer_than_its_turn),
 		cmocka_unit_test(one_session_rejects_no_side),
 		cmocka_unit_test(a_gain_is_confirmed_by_turns),
