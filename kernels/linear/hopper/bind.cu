@@ -3,36 +3,14 @@
  */
 #include "plan.h"
 
-#include "hopper/tensor_map.h"
-
-/* View a row-major matrix in boxes of 128 bytes, or `wide` columns if that is less, by `tall` rows. Units: stride in bytes. */
-static int make_map(
-	struct fw_plan *p, CUtensorMap *map, const void *data, bool bytes, int rows, int columns, int64_t stride, int tall)
-{
-	const cuuint64_t dims[2] = { (cuuint64_t)columns, (cuuint64_t)rows }, strides[1] = { (cuuint64_t)stride };
-	const cuuint32_t box[2] = { bytes ? 128u : 64u, (cuuint32_t)tall }, step[2] = { 1, 1 };
-	const tensor_map_encode_fn encode = tensor_map_encode();
-	if (!encode)
-		return contract_refuse(FW_UNSUPPORTED, p->error, CONTRACT_TEXT_BYTES, "the driver has no cuTensorMapEncodeTiled");
-	const CUresult status = encode(map, bytes ? CU_TENSOR_MAP_DATA_TYPE_UINT8 : CU_TENSOR_MAP_DATA_TYPE_BFLOAT16, 2,
-		const_cast<void *>(data), dims, strides, box, step, CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_128B,
-		CU_TENSOR_MAP_L2_PROMOTION_L2_256B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
-	if (status == CUDA_SUCCESS)
-		return FW_OK;
-	return contract_refuse(FW_UNSUPPORTED, p->error, CONTRACT_TEXT_BYTES,
-		"the driver makes no tensor map of %d x %d, %lld bytes a row (error %d)", rows, columns, (long long)stride,
-		(int)status);
-}
-
 /* Map of an operand of `rows` by depth; across: it is stored depth by `rows`. `tall`: rows of a load. */
 static int make_operand(
 	struct fw_plan *p, CUtensorMap *map, const struct contract_matrix *matrix, bool across, int rows, int tall)
 {
 	const bool is_bytes = p->form == WEIGHT_MULTIPLIED;
-	const int bytes = is_bytes ? 1 : 2;
-	if (across)
-		return make_map(p, map, matrix->data, is_bytes, p->depth, rows, matrix->stride * bytes, 64);
-	return make_map(p, map, matrix->data, is_bytes, rows, p->depth, matrix->stride * bytes, tall);
+	const struct gemm_matrix stored = { matrix->data, across ? p->depth : rows, across ? rows : p->depth, is_bytes,
+		matrix->stride * (is_bytes ? 1 : 2) };
+	return gemm_map(map, &stored, across ? 64 : tall, p->error);
 }
 
 static int take(struct fw_plan *p, const struct fw_io *io, struct contract_matrix *x, struct contract_matrix *w,
@@ -71,12 +49,12 @@ static void take_made(struct fw_plan *p, struct contract_matrix *x, struct contr
 	if (p->form == WEIGHT_MULTIPLIED) {
 		x->data = p->workspace + p->x_q_at;
 		x->stride = p->shape.k;
-		p->job.left_scale = (const float *)(p->workspace + p->x_scale_at);
+		p->product.job.left_scale = (const float *)(p->workspace + p->x_scale_at);
 	}
 	w->data = p->form == WEIGHT_MULTIPLIED ? p->persist : p->workspace + p->expanded_at;
 	w->stride = p->shape.k;
 	if (p->kind != QUANTISE_I4)
-		p->job.right_scale = (const float *)(p->persist + p->w_scale_at);
+		p->product.job.right_scale = (const float *)(p->persist + p->w_scale_at);
 }
 
 int plan_bind(struct fw_plan *p, const struct fw_io *io)
@@ -97,16 +75,17 @@ int plan_bind(struct fw_plan *p, const struct fw_io *io)
 		return status;
 	p->workspace = (unsigned char *)io->workspace;
 	p->persist = (unsigned char *)io->persist;
-	p->job.bias = (const __nv_bfloat16 *)bias.data;
+	p->product.job.bias = (const __nv_bfloat16 *)bias.data;
 	take_made(p, &x, &w);
-	const struct gemm_kernel *k = p->kernel;
-	struct gemm_job *job = &p->job;
+	const struct gemm_kernel *k = p->product.kernel;
+	struct gemm_job *job = &p->product.job;
 	const struct contract_matrix *left = p->direction == FW_FORWARD ? &x : &dy, *right = p->direction == FW_WGRAD ? &x : &w;
+	const struct gemm_matrix result = { out.data, job->m, job->n, false, out.stride * 2 };
 	status = make_operand(p, &job->left, left, k->left_across, job->m, GEMM_ROWS);
 	if (status == FW_OK)
 		status = make_operand(p, &job->right, right, k->right_across, job->n, k->width / k->cluster);
 	if (status == FW_OK)
-		status = make_map(p, &job->out, out.data, false, job->m, job->n, out.stride * 2, GEMM_STORE_ROWS);
+		status = gemm_map(&job->out, &result, GEMM_STORE_ROWS, p->error);
 	p->bound = status == FW_OK;
 	return status;
 }

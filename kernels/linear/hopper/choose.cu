@@ -1,5 +1,5 @@
 /**
- * choose.cu - which problems have a kernel, the choice of the kernel, and the layout of the workspace.
+ * choose.cu - which problems have a kernel, the properties of that kernel, and the layout of the workspace.
  */
 #include "plan.h"
 
@@ -46,97 +46,15 @@ int plan_can(const struct fw_problem *problem, char *why, size_t size)
 	return FW_OK;
 }
 
-static int ceil_div(int a, int b)
-{
-	return (a + b - 1) / b;
-}
-
-/* Whether the kernel has the operand types and the epilogue of the problem. */
-static bool fits(const struct gemm_kernel *kernel, const struct fw_plan *p, bool is_fast)
+/* The properties of the kernel that the problem needs. */
+static struct gemm_needs needs_of(const struct fw_plan *p, bool is_fast)
 {
 	const enum gemm_operands operands = p->form != WEIGHT_MULTIPLIED ? GEMM_BF16 : is_fast ? GEMM_E4M3 : GEMM_E4M3_PRECISE;
 	const bool is_scaled = p->form == WEIGHT_MULTIPLIED || (p->form == WEIGHT_EXPANDED && p->kind != QUANTISE_I4);
 	const enum gemm_finishes finishes = p->shape.bias || p->shape.activation || operands == GEMM_E4M3_PRECISE ? GEMM_ALL
 					    : is_scaled                                                           ? GEMM_SCALES
 														  : GEMM_PLAIN;
-	return kernel->operands == operands && kernel->left_across == (p->direction == FW_WGRAD) &&
-	       kernel->right_across == (p->direction != FW_FORWARD) && kernel->finishes == finishes;
-}
-
-/* Estimated time, in relative units: the waves of the grid times their cost; narrow tiles read more per multiplication. */
-static double cost(const struct gemm_kernel *kernel, const struct gemm_job *job, int processors)
-{
-	const int clusters = processors / kernel->cluster;
-	const int tiles = ceil_div(ceil_div(job->m, GEMM_ROWS), kernel->cluster) * ceil_div(job->n, kernel->width);
-	return ceil_div(tiles, clusters) * (kernel->width == 256 ? 1.0 : 0.53);
-}
-
-/* Choose the kernel and the order of tiles; `config`: NULL, or the required choice. */
-static int choose(struct fw_plan *p, const char *config, bool is_fast, int processors)
-{
-	struct gemm_job *job = &p->job;
-	int rows = 0, width = 0, stages = 0, cluster = 0, group = 8, used = 0;
-	if (config && (sscanf(config, "TILE=%dx%d STAGES=%d CLUSTER=%d GROUP=%d%n", &rows, &width, &stages, &cluster, &group,
-			       &used) != 5 ||
-			      config[used] || rows != GEMM_ROWS || group < 1))
-		return FW_UNSUPPORTED;
-	const bool is_e4m3 = p->form == WEIGHT_MULTIPLIED;
-	for (const struct gemm_kernel *k = is_e4m3 ? gemm_kernels_e4m3() : gemm_kernels_bf16(); k->function; k++) {
-		if (!fits(k, p, is_fast) || (config && (k->width != width || k->stages != stages || k->cluster != cluster)))
-			continue;
-		if (!p->kernel || cost(k, job, processors) < cost(p->kernel, job, processors))
-			p->kernel = k;
-	}
-	if (!p->kernel)
-		return FW_UNSUPPORTED;
-	job->pairs = ceil_div(ceil_div(job->m, GEMM_ROWS), p->kernel->cluster);
-	job->columns = ceil_div(job->n, p->kernel->width);
-	job->steps = ceil_div(p->depth, is_e4m3 ? 128 : 64);
-	job->group = group;
-	snprintf(p->config, sizeof p->config, "TILE=%dx%d STAGES=%d CLUSTER=%d GROUP=%d", GEMM_ROWS, p->kernel->width,
-		p->kernel->stages, p->kernel->cluster, group);
-	return FW_OK;
-}
-
-cudaLaunchConfig_t plan_launch(const struct fw_plan *p, cudaLaunchAttribute *attribute, cudaStream_t stream)
-{
-	cudaLaunchConfig_t c;
-	memset(&c, 0, sizeof c);
-	attribute->id = cudaLaunchAttributeClusterDimension;
-	attribute->val.clusterDim.x = (unsigned)p->kernel->cluster;
-	attribute->val.clusterDim.y = attribute->val.clusterDim.z = 1;
-	c.gridDim = dim3((unsigned)(p->job.clusters * p->kernel->cluster));
-	c.blockDim = dim3(GEMM_THREADS);
-	c.dynamicSmemBytes = (size_t)p->kernel->shared;
-	c.stream = stream;
-	c.attrs = attribute;
-	c.numAttrs = 1;
-	return c;
-}
-
-/* Set the grid: the number of clusters that the device can hold at once. */
-static int ready(struct fw_plan *p, int processors)
-{
-	cudaLaunchAttribute attribute;
-	int most = 0;
-	const void *function = p->kernel->function;
-	cudaError_t e = cudaFuncSetAttribute(function, cudaFuncAttributeMaxDynamicSharedMemorySize, p->kernel->shared);
-	p->job.clusters = processors / p->kernel->cluster;
-	if (e == cudaSuccess) {
-		cudaLaunchConfig_t c = plan_launch(p, &attribute, 0);
-		e = cudaOccupancyMaxActiveClusters(&most, function, &c);
-	}
-	if (e != cudaSuccess) {
-		(void)cudaGetLastError();
-		return contract_refuse(
-			FW_UNSUPPORTED, p->error, CONTRACT_TEXT_BYTES, "no kernel here: %s", cudaGetErrorString(e));
-	}
-	if (most < 1)
-		return contract_refuse(
-			FW_UNSUPPORTED, p->error, CONTRACT_TEXT_BYTES, "the device holds no cluster of the kernel");
-	const int tiles = p->job.pairs * p->job.columns;
-	p->job.clusters = tiles < most ? tiles : most;
-	return FW_OK;
+	return { operands, p->direction == FW_WGRAD, p->direction != FW_FORWARD, finishes, p->depth };
 }
 
 static void lay_out(struct fw_plan *p, int processors)
@@ -150,8 +68,8 @@ static void lay_out(struct fw_plan *p, int processors)
 	p->x.processors = p->w.processors = processors;
 	p->x.power_of_two = s->x.flags & FW_LINEAR_POWER_OF_TWO;
 	p->w.power_of_two = s->w.flags & FW_LINEAR_POWER_OF_TWO;
-	p->job.left_step = s->x.scaling == FW_LINEAR_BY_ROW;
-	p->job.right_step = s->w.scaling == FW_LINEAR_BY_ROW;
+	p->product.job.left_step = s->x.scaling == FW_LINEAR_BY_ROW;
+	p->product.job.right_step = s->w.scaling == FW_LINEAR_BY_ROW;
 	p->normal_at = at;
 	at = contract_align(at + (s->prologue ? x_values * 2 : 0));
 	p->x_q_at = at;
@@ -170,11 +88,8 @@ static void lay_out(struct fw_plan *p, int processors)
 
 int plan_choose(struct fw_plan *p, const char *config, bool is_fast, int processors)
 {
-	int status = choose(p, config, is_fast, processors);
-	if (status != FW_OK)
-		return contract_refuse(status, p->error, CONTRACT_TEXT_BYTES,
-			"config \"%s\" is not one of hopper for this problem", config ? config : "");
-	status = ready(p, processors);
+	const struct gemm_needs needs = needs_of(p, is_fast);
+	const int status = gemm_choose(&p->product, &needs, config, processors, p->error);
 	lay_out(p, processors);
 	return status;
 }

@@ -1,5 +1,6 @@
 /**
- * gemm.h - a matrix product out (m, n) = left (m, depth) right (n, depth)^T that is ready to run, and the kernels for it.
+ * gemm.h - a matrix product out (m, n) = left (m, depth) right (n, depth)^T that is ready to run, the kernels for it and the choice
+ * of one. Functions with `error` write the reason of a failure to it, CONTRACT_TEXT_BYTES at most.
  * Either operand may be stored across: rows along depth, so that gradients need no transposed copy.
  */
 #ifndef LINEAR_HOPPER_GEMM_H
@@ -48,5 +49,42 @@ enum { GEMM_ROWS = 128, GEMM_THREADS = 384, GEMM_STORE_ROWS = 16 };
 /** All kernels; an entry with function NULL ends the list. */
 const struct gemm_kernel *gemm_kernels_bf16(void);
 const struct gemm_kernel *gemm_kernels_e4m3(void);
+
+/** A product with its kernel. Tensor maps must be aligned to 64 bytes. */
+struct gemm_product {
+	struct gemm_job job;
+	const struct gemm_kernel *kernel;
+	char config[64];
+};
+
+/** Properties that the kernel of a product must have. */
+struct gemm_needs {
+	enum gemm_operands operands;
+	int left_across, right_across;
+	enum gemm_finishes finishes;
+	int depth; /* elements that are summed */
+};
+
+/** A row-major matrix of bf16, or of bytes. Units: stride in bytes. */
+struct gemm_matrix {
+	const void *data;
+	int rows, columns, is_bytes;
+	int64_t stride;
+};
+
+/** Whether the current device can run the kernels, or cannot be queried. Err: FW_UNSUPPORTED, with the reason. */
+int gemm_can(char *why, size_t why_size);
+
+/**
+ * Choose kernel, tile order and grid for the current device; m, n and the epilogue of product->job are set. `config`: NULL, or the
+ * required choice. Err: FW_UNSUPPORTED.
+ */
+int gemm_choose(struct gemm_product *, const struct gemm_needs *, const char *config, int processors, char *error);
+
+/** Make a map of boxes of 128 bytes by `tall` rows. Err: FW_UNSUPPORTED. */
+int gemm_map(CUtensorMap *, const struct gemm_matrix *, int tall, char *error);
+
+/** Enqueue the kernel. */
+cudaError_t gemm_enqueue(struct gemm_product *, cudaStream_t);
 
 #endif

@@ -1,5 +1,5 @@
 /**
- * plan.c - a plan of provider "hopper": one product, the conversion of its operands, and the memory layout.
+ * plan.h - a plan of provider "hopper": one product, the conversion of its operands, and the memory layout.
  */
 #ifndef LINEAR_HOPPER_PLAN_H
 #define LINEAR_HOPPER_PLAN_H
@@ -16,8 +16,7 @@ enum weight_form {
 };
 
 struct fw_plan {
-	struct gemm_job job; /* first: tensor maps must be aligned to 64 bytes */
-	const struct gemm_kernel *kernel;
+	struct gemm_product product; /* first: tensor maps must be aligned to 64 bytes */
 	struct fw_linear_shape shape;
 	int direction, depth;
 	enum weight_form form;
@@ -28,23 +27,16 @@ struct fw_plan {
 	int64_t normal_at, x_q_at, x_scale_at, partial_at, expanded_at, workspace_bytes;
 	int64_t w_scale_at, persist_bytes;
 	unsigned char *workspace, *persist;
-	char config[64];
 	char error[CONTRACT_TEXT_BYTES];
 };
 
 /** Whether the problem is supported on any device. Err: FW_UNSUPPORTED, with the reason. */
 int plan_can(const struct fw_problem *, char *why, size_t why_size);
 
-/**
- * Choose kernel, tile order and grid for the current device, and lay out the workspace. Err: an enum fw_status; plan->error
- * contains the reason.
- */
+/** Choose the kernel for the current device, and lay out the workspace. Err: an enum fw_status; plan->error contains the reason. */
 int plan_choose(struct fw_plan *, const char *config, bool is_fast, int processors);
 
 /** Store addresses and build tensor maps. Err: as struct fw_provider's bind. */
 int plan_bind(struct fw_plan *, const struct fw_io *);
-
-/** Launch configuration of the kernel. Own: the caller owns `attribute`, which must live as long as the result. */
-cudaLaunchConfig_t plan_launch(const struct fw_plan *, cudaLaunchAttribute *attribute, cudaStream_t);
 
 #endif

@@ -10,16 +10,8 @@
 
 static int can(const struct fw_problem *problem, char *why, size_t size)
 {
-	int device = 0, major = 0, minor = 0;
 	const int status = plan_can(problem, why, size);
-	if (status != FW_OK || cudaGetDevice(&device) != cudaSuccess ||
-		cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device) != cudaSuccess ||
-		cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, device) != cudaSuccess)
-		return status; /* assume support: the next call on the device reports the error */
-	if (major * 10 + minor == 90)
-		return FW_OK;
-	return contract_refuse(
-		FW_UNSUPPORTED, why, size, "needs compute capability 9.0, device %d has %d.%d", device, major, minor);
+	return status == FW_OK ? gemm_can(why, size) : status;
 }
 
 /* Fill in the product for the problem. */
@@ -28,10 +20,10 @@ static void describe(struct fw_plan *p, const struct fw_problem *problem)
 	const struct fw_linear_shape s = p->shape = contract_linear(problem);
 	const bool forward = problem->direction == FW_FORWARD, wgrad = problem->direction == FW_WGRAD;
 	p->direction = problem->direction;
-	p->job.m = wgrad ? s.n : s.m;
-	p->job.n = forward ? s.n : s.k;
+	p->product.job.m = wgrad ? s.n : s.m;
+	p->product.job.n = forward ? s.n : s.k;
 	p->depth = forward ? s.k : wgrad ? s.m : s.n;
-	p->job.activation = s.activation;
+	p->product.job.activation = s.activation;
 	p->form = !forward || contract_is_plain(&s.w) ? WEIGHT_PLAIN
 		  : contract_is_plain(&s.x)           ? WEIGHT_EXPANDED
 						      : WEIGHT_MULTIPLIED;
@@ -89,7 +81,7 @@ static int plan(const struct fw_problem *problem, const char *config, int index,
 	answer.once = answer.phases & FW_LINEAR_QUANTISE_WEIGHT;
 	answer.workspace_bytes = (uint64_t)p->workspace_bytes;
 	answer.persist_bytes = (uint64_t)p->persist_bytes;
-	answer.config = p->config;
+	answer.config = p->product.config;
 	answer.struct_size = contract_answer_bytes(info->struct_size, sizeof answer);
 	memcpy(info, &answer, answer.struct_size);
 	*out = p;
@@ -122,17 +114,13 @@ static int quantise_activation(struct fw_plan *p, cudaStream_t stream)
 
 static int run(struct fw_plan *p, cudaStream_t stream)
 {
-	cudaLaunchAttribute attribute;
-	const cudaLaunchConfig_t c = plan_launch(p, &attribute, stream);
-	void *arguments[] = { &p->job };
 	if (p->form == WEIGHT_EXPANDED) {
 		const int e = quantise_expand(p->kind, p->persist, p->persist + p->w_scale_at, p->shape.w.group,
 			(int64_t)p->shape.n * p->shape.k, p->workspace + p->expanded_at, stream);
 		if (e != cudaSuccess)
 			return e;
 	}
-	const cudaError_t launched = cudaLaunchKernelExC(&c, p->kernel->function, arguments), last = cudaGetLastError();
-	return launched != cudaSuccess ? launched : last;
+	return gemm_enqueue(&p->product, stream);
 }
 
 static int check_launch(struct fw_plan *p, const char *phase, int e)
