@@ -10,6 +10,7 @@
 #define LINEAR_OPERANDS_H
 
 #include "linear/contract.h"
+#include "linear/rounding.h"
 
 /** One side of the product. Units: `rows` and `depth` in elements. */
 struct operand {
@@ -66,13 +67,13 @@ static inline int operand_check(const struct fw_linear_shape *s, const struct op
 }
 
 /** Number of values along the depth that share a scale: all of them unless the operand has a scale for every block. */
-static inline int32_t operand_span(const struct operand *o)
+ROUNDING int32_t operand_span(const struct operand *o)
 {
 	return o->as.scaling == FW_LINEAR_BY_BLOCK ? o->as.group : o->depth;
 }
 
 /** Number of scales of a row of this side: 1 unless the operand has a scale for every block. */
-static inline int32_t operand_spans(const struct operand *o)
+ROUNDING int32_t operand_spans(const struct operand *o)
 {
 	return (o->depth - 1) / operand_span(o) + 1;
 }

@@ -1,5 +1,5 @@
 /**
- * naive.cu - provider "naive": every direction and shape, and every recipe except scales by block, on the CUDA cores, from compute capability 8.0 on.
+ * naive.cu - provider "naive": every direction, shape and recipe on the CUDA cores, from compute capability 8.0 on.
  *
  * The reference for other providers where the CPU is too slow, and the fallback where no other provider can run.
  */
@@ -17,23 +17,17 @@ struct fw_plan {
 
 static const char config_text[] = "TILE=32x32";
 
-static int take_problem(const struct fw_problem *problem, struct product *product, char *why, size_t why_size)
-{
-	const int status = contract_linear_unblocked(problem, why, why_size);
-	return status == FW_OK ? product_make(problem, product, why, why_size) : status;
-}
-
 static int naive_can(const struct fw_problem *problem, char *why, size_t why_size)
 {
 	struct product product;
-	return take_problem(problem, &product, why, why_size);
+	return product_make(problem, &product, why, why_size);
 }
 
 static int naive_plan(const struct fw_problem *problem, const char *config, int, struct fw_plan **out, struct fw_info *info,
 	char *why, size_t why_size)
 {
 	struct product product;
-	const int status = take_problem(problem, &product, why, why_size);
+	const int status = product_make(problem, &product, why, why_size);
 	if (status != FW_OK)
 		return status;
 	if (config && strcmp(config, config_text) != 0)

@@ -25,8 +25,8 @@ cudaError_t naive_product(
 
 /**
  * Round a tensor as `operand` specifies; it is read in memory order.
- * Shape: to bf16 as many rows and columns as the tensor, packed; factor [operand->rows], not used for 4-bit values, which include
- * their factor.
+ * Shape: to bf16 as many rows and columns as the tensor, packed; factor as in struct side, not used for 4-bit values, which
+ * include their factor.
  */
 cudaError_t naive_quantise(
 	const struct operand *operand, const struct contract_matrix *from, uint16_t *to, float *factor, cudaStream_t stream);

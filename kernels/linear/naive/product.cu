@@ -22,13 +22,25 @@ static __device__ void load(float (*to)[DEPTH + 1], const struct side &side, int
 	}
 }
 
+/* The factor of a row of a side at depth `d`; past its end 0. */
+static __device__ float factor_of(const struct side &side, int32_t row, int32_t d)
+{
+	if (row >= side.rows)
+		return 0.0f;
+	return !side.factor  ? 1.0f
+	       : side.blocks ? side.factor[(int64_t)row * side.blocks + d / FW_LINEAR_SCALE_BLOCK]
+			     : side.factor[row];
+}
+
 static __global__ void __launch_bounds__(THREADS) product_kernel(const struct side left, const struct side right,
 	const int32_t depth, const struct naive_result result, const int32_t across)
 {
 	__shared__ float a[TILE][DEPTH + 1], b[TILE][DEPTH + 1];
 	const int x = threadIdx.x % HALF, y = threadIdx.x / HALF;
 	const int32_t row = (int32_t)(blockIdx.x / across) * TILE, column = (int32_t)(blockIdx.x % across) * TILE;
-	float sum[2][2] = { { 0.0f, 0.0f }, { 0.0f, 0.0f } };
+	/* with scales by block, a sum is of its block of depth until it is added to `all`, else of the whole depth */
+	const int span = left.blocks || right.blocks ? FW_LINEAR_SCALE_BLOCK : 0;
+	float sum[2][2] = { { 0.0f, 0.0f }, { 0.0f, 0.0f } }, all[2][2] = { { 0.0f, 0.0f }, { 0.0f, 0.0f } };
 	for (int64_t d = 0; d < depth; d += DEPTH) {
 		load(a, left, row, (int32_t)d, depth);
 		load(b, right, column, (int32_t)d, depth);
@@ -38,17 +50,21 @@ static __global__ void __launch_bounds__(THREADS) product_kernel(const struct si
 				for (int j = 0; j < 2; j++)
 					sum[i][j] += a[y + HALF * i][k] * b[x + HALF * j][k];
 		__syncthreads();
+		if (d + DEPTH < depth && (!span || (d + DEPTH) % span))
+			continue;
+		for (int i = 0; i < 2; i++)
+			for (int j = 0; j < 2; j++) {
+				const float v = sum[i][j] * factor_of(left, row + y + HALF * i, (int32_t)d);
+				all[i][j] += v * factor_of(right, column + x + HALF * j, (int32_t)d);
+				sum[i][j] = 0.0f;
+			}
 	}
 	for (int i = 0; i < 2; i++)
 		for (int j = 0; j < 2; j++) {
 			const int32_t r = row + y + HALF * i, c = column + x + HALF * j;
 			if (r >= left.rows || c >= right.rows)
 				continue;
-			float v = sum[i][j];
-			if (left.factor)
-				v *= left.factor[r];
-			if (right.factor)
-				v *= right.factor[c];
+			float v = all[i][j];
 			if (result.bias)
 				v += rounding_widen(result.bias[c]);
 			result.out[r * result.stride + c] = rounding_bf16(rounding_activate(result.activation, v));

@@ -44,17 +44,25 @@ static __device__ bool is_by_tensor(const struct operand &o)
 	return o.as.scaling == FW_LINEAR_BY_TENSOR;
 }
 
-/* factor[row of this side] = its scale, or its largest magnitude if the tensor has one scale. One block per row. */
+static __device__ bool is_shared(const struct operand &o)
+{
+	return is_by_tensor(o) || (o.as.scaling == FW_LINEAR_BY_BLOCK && o.slot == FW_LINEAR_W);
+}
+
+/* factor[row of this side][span] = its scale, or its largest magnitude if other rows share it. One block per span. */
 static __global__ void __launch_bounds__(THREADS)
 	scale_kernel(const struct operand o, const struct contract_matrix from, float *factor)
 {
-	for (int32_t row = blockIdx.x; row < o.rows; row += gridDim.x) {
+	const int32_t span = operand_span(&o), spans = operand_spans(&o);
+	for (int64_t i = blockIdx.x; i < (int64_t)o.rows * spans; i += gridDim.x) {
+		const int32_t row = (int32_t)(i / spans);
+		const int64_t first = i % spans * span, end = first + span < o.depth ? first + span : o.depth;
 		float amax = 0.0f;
-		for (int32_t d = threadIdx.x; d < o.depth; d += THREADS)
+		for (int64_t d = first + threadIdx.x; d < end; d += THREADS)
 			amax = fmaxf(amax, fabsf(o.is_transposed ? element(from, d, row) : element(from, row, d)));
 		amax = combine(amax, larger);
 		if (threadIdx.x == 0)
-			factor[row] = is_by_tensor(o) ? amax : rounding_scale(&o.as, amax);
+			factor[i] = is_shared(o) ? amax : rounding_scale(&o.as, amax);
 	}
 }
 
@@ -69,14 +77,29 @@ static __global__ void __launch_bounds__(THREADS) share_kernel(const struct oper
 		factor[row] = rounding_scale(&o.as, amax);
 }
 
+/* Set one scale for the rows of a block of W. One thread per block. */
+static __global__ void __launch_bounds__(THREADS) share_blocks_kernel(const struct operand o, float *factor, int64_t blocks)
+{
+	const int64_t spans = operand_spans(&o), step = (int64_t)gridDim.x * THREADS;
+	for (int64_t i = (int64_t)blockIdx.x * THREADS + threadIdx.x; i < blocks; i += step) {
+		const int64_t first = i / spans * o.as.group, end = first + o.as.group < o.rows ? first + o.as.group : o.rows;
+		float amax = 0.0f;
+		for (int64_t row = first; row < end; row++)
+			amax = fmaxf(amax, factor[row * spans + i % spans]);
+		for (int64_t row = first; row < end; row++)
+			factor[row * spans + i % spans] = rounding_scale(&o.as, amax);
+	}
+}
+
 static __global__ void __launch_bounds__(THREADS) round_kernel(const struct operand o, const struct contract_matrix from,
 	uint16_t *to, const float *factor, int32_t rows, int32_t columns)
 {
 	const int64_t n = (int64_t)rows * columns, step = (int64_t)gridDim.x * THREADS;
+	const int32_t span = operand_span(&o), spans = operand_spans(&o);
 	for (int64_t i = (int64_t)blockIdx.x * THREADS + threadIdx.x; i < n; i += step) {
 		const int32_t row = (int32_t)(i / columns), column = (int32_t)(i % columns);
-		to[i] = rounding_bf16(
-			rounding_8bit(o.as.dtype, element(from, row, column), factor[o.is_transposed ? column : row]));
+		const int64_t line = o.is_transposed ? column : row, d = o.is_transposed ? row : column;
+		to[i] = rounding_bf16(rounding_8bit(o.as.dtype, element(from, row, column), factor[line * spans + d / span]));
 	}
 }
 
@@ -114,9 +137,15 @@ cudaError_t naive_quantise(
 		group_kernel<<<all, THREADS, 0, stream>>>(*operand, *from, to, rows, columns);
 		return cudaGetLastError();
 	}
-	scale_kernel<<<blocks(operand->rows), THREADS, 0, stream>>>(*operand, *from, factor);
-	if (operand->as.scaling == FW_LINEAR_BY_TENSOR)
+	const int64_t spans = operand_spans(operand);
+	scale_kernel<<<blocks(operand->rows * spans), THREADS, 0, stream>>>(*operand, *from, factor);
+	if (operand->as.scaling == FW_LINEAR_BY_TENSOR) {
 		share_kernel<<<1, THREADS, 0, stream>>>(*operand, factor);
+	} else if (operand->as.scaling == FW_LINEAR_BY_BLOCK && operand->slot == FW_LINEAR_W) {
+		const int64_t all_blocks = ((operand->rows - 1) / operand->as.group + 1) * spans;
+		share_blocks_kernel<<<blocks((all_blocks + THREADS - 1) / THREADS), THREADS, 0, stream>>>(
+			*operand, factor, all_blocks);
+	}
 	round_kernel<<<all, THREADS, 0, stream>>>(*operand, *from, to, factor, rows, columns);
 	return cudaGetLastError();
 }
