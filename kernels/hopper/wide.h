@@ -51,4 +51,22 @@ SM90_DEVICE void wide_mma_e4m3(float (&d)[64], uint64_t a, uint64_t b, int add)
 		     : "l"(a), "l"(b), "r"(add));
 }
 
+/** A in e5m2, B in e4m3, as wide_mma_e4m3. */
+SM90_DEVICE void wide_mma_e5m2(float (&d)[128], uint64_t a, uint64_t b, int add)
+{
+	asm volatile("{\n.reg .pred add;\nsetp.ne.b32 add, %130, 0;\n"
+		     "wgmma.mma_async.sync.aligned.m64n256k32.f32.e5m2.e4m3 {" WIDE_LIST128 "}, %128, %129, add, 1, 1;\n}"
+		     : WIDE_OUT128(d)
+		     : "l"(a), "l"(b), "r"(add));
+}
+
+/** A in e5m2, B in e4m3, N = 128. */
+SM90_DEVICE void wide_mma_e5m2(float (&d)[64], uint64_t a, uint64_t b, int add)
+{
+	asm volatile("{\n.reg .pred add;\nsetp.ne.b32 add, %66, 0;\n"
+		     "wgmma.mma_async.sync.aligned.m64n128k32.f32.e5m2.e4m3 {" SM90_LIST64 "}, %64, %65, add, 1, 1;\n}"
+		     : SM90_OUT64(d)
+		     : "l"(a), "l"(b), "r"(add));
+}
+
 #endif

@@ -64,8 +64,8 @@ static inline int contract_linear_unblocked(const struct fw_problem *problem, ch
 		return status;
 	const struct fw_linear_shape s = contract_linear(problem);
 	if (s.x.scaling == FW_LINEAR_BY_BLOCK || s.w.scaling == FW_LINEAR_BY_BLOCK || s.dy.scaling == FW_LINEAR_BY_BLOCK)
-		return contract_refuse(
-			FW_UNSUPPORTED, why, size, "scales by block change within a sum; only provider cpu computes such sums");
+		return contract_refuse(FW_UNSUPPORTED, why, size,
+			"scales by block change within a sum; only providers fp8, naive and cpu compute such sums");
 	return FW_OK;
 }
 

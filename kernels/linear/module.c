@@ -6,6 +6,7 @@
 #ifdef LINEAR_CUDA
 TOTAL_PROVIDER(skinny, FW_CUDA, "skinny");
 TOTAL_PROVIDER(hopper, FW_CUDA, "hopper");
+TOTAL_PROVIDER(fp8, FW_CUDA, "fp8");
 TOTAL_PROVIDER(v1, FW_CUDA, "v1");
 TOTAL_PROVIDER(cublaslt, FW_CUDA, "cublaslt");
 TOTAL_PROVIDER(naive, FW_CUDA, "naive");
@@ -18,6 +19,7 @@ static const struct fw_provider *const providers[] = {
 #ifdef LINEAR_CUDA
 	&with_total_skinny,
 	&with_total_hopper,
+	&with_total_fp8,
 	&with_total_v1,
 	&with_total_cublaslt,
 	&with_total_naive,

@@ -80,9 +80,23 @@ ask("hopper", "m 0", m=0, k=64, n=64)
 ask("v1", "forward", **whole)
 ask("v1", "int8wo", **whole, recipe="int8wo")
 ask("v1", "relu", **whole, activation=1)
-for provider in ("skinny", "hopper", "v1", "cublaslt", "naive"):
+for provider in ("skinny", "hopper", "v1", "cublaslt", "naive", "fp8"):
     ask(provider, "float8dq-block", m=16, k=512, n=1024, recipe="float8dq-block")
-ask("naive", "wgrad of float8dq-block", **whole, direction=linear.WGRAD, dy=(linear.E4M3, linear.BY_BLOCK, 128))
+by_block, by_row = (linear.E4M3, linear.BY_BLOCK, 128), (linear.E4M3, linear.BY_ROW)
+for direction in ("dgrad", "wgrad", "total"):
+    for provider in ("fp8", "naive"):
+        ask(provider, f"{direction} of float8dq-block", **whole, direction=linear.DIRECTIONS[direction], recipe="float8dq-block", dy=by_block)
+    ask("fp8", f"{direction} of float8dq-row", **whole, direction=linear.DIRECTIONS[direction], recipe="float8dq-row", dy=by_row)
+    ask("fp8", f"{direction} of float8dq-tensor", **whole, direction=linear.DIRECTIONS[direction], recipe="float8dq-tensor",
+        dy=(linear.E5M2, linear.BY_TENSOR))
+ask("fp8", "float8dq-block, normalised, with silu", **whole, recipe="float8dq-block", prologue=1, activation=6, bias=1)
+ask("fp8", "k 520 by block", m=256, k=520, n=1024, recipe="float8dq-block")
+ask("fp8", "k 520 by row", m=256, k=520, n=1024, recipe="float8dq-row")
+ask("fp8", "k 516 by block", m=256, k=516, n=1024, recipe="float8dq-block")
+ask("fp8", "n 1004", m=256, k=512, n=1004, recipe="float8dq-block")
+ask("fp8", "bf16", **whole)
+ask("fp8", "W alone", **whole, recipe="float8wo")
+ask("fp8", "dY by row with W by block", **whole, direction=linear.DGRAD, recipe="float8dq-block", dy=by_row)
 ask("v1", "8388480 columns", m=1, k=8, n=8388480)
 ask("v1", "8388488 columns", m=1, k=8, n=8388488)
 ask("v1", "dgrad of as many rows", m=1, k=8, n=8388488, direction=linear.DGRAD)
@@ -112,6 +126,7 @@ ask("block", "2^31 elements", m=65536, **block)
 plan("block", "without a GPU", m=3, **block)
 plan("skinny", "without a GPU", m=1, k=512, n=64, recipe="int8wo")
 plan("hopper", "without a GPU", **whole)
+plan("fp8", "without a GPU", **whole, recipe="float8dq-block")
 plan("v1", "without a GPU", **whole)
 plan("v1", "another configuration", config="TILE=64x64", **whole)
 PY
@@ -138,10 +153,26 @@ refuses hopper 'm 0' 'm, n and k must be at least 1$'
 takes v1 forward
 refuses v1 int8wo 'only bf16$'
 refuses v1 relu 'only the product'
-for provider in skinny hopper v1 cublaslt naive; do
-	refuses $provider float8dq-block 'scales by block change within a sum; only provider cpu computes such sums$'
+for provider in skinny hopper v1 cublaslt; do
+	refuses $provider float8dq-block 'scales by block change within a sum; only providers fp8, naive and cpu compute such sums$'
 done
-refuses naive 'wgrad of float8dq-block' 'scales by block'
+for provider in fp8 naive; do
+	for what in float8dq-block 'dgrad of float8dq-block' 'wgrad of float8dq-block' 'total of float8dq-block'; do
+		takes $provider "$what"
+	done
+done
+for what in dgrad wgrad total; do
+	takes fp8 "$what of float8dq-row"
+	takes fp8 "$what of float8dq-tensor"
+done
+takes fp8 'float8dq-block, normalised, with silu'
+takes fp8 'k 520 by block'
+refuses fp8 'k 520 by row' 'rows must be multiples of 16 elements, not 520$'
+refuses fp8 'k 516 by block' 'rows must be multiples of 8 elements, not 516$'
+refuses fp8 'n 1004' 'rows of the result must be multiples of 8, not 1004$'
+refuses fp8 bf16 'only X and W in e4m3, and DY in e4m3 or e5m2$'
+refuses fp8 'W alone' 'only X and W in e4m3'
+refuses fp8 'dY by row with W by block' 'only both operands or none with a scale for every block$'
 takes v1 '8388480 columns'
 refuses v1 '8388488 columns' '8388488 columns of the result are more than the 8388480 that a launch has blocks for$'
 takes v1 'dgrad of as many rows'
@@ -158,6 +189,7 @@ takes naive dgrad
 refuses naive 'k 100 in groups of 32' 'k = 100 is not a multiple of the group of 32$'
 refuses skinny 'without a GPU' '[13] skinny: plan: the properties of device 0 cannot be read'
 refuses hopper 'without a GPU' '[13] hopper: plan: device 0: '
+refuses fp8 'without a GPU' '[13] fp8: plan: '
 refuses v1 'without a GPU' '[13] v1: plan: device 0: '
 refuses v1 'another configuration' '1 v1: plan: config "TILE=64x64" is not TILE=128x128$'
 for what in baseline int8wo int4wo-256 float8wo float8dq-row; do

@@ -96,12 +96,10 @@ static int set_grid(struct gemm_product *p, int processors, char *error)
 	}
 	if (e != cudaSuccess) {
 		(void)cudaGetLastError();
-		return contract_refuse(
-			FW_UNSUPPORTED, error, CONTRACT_TEXT_BYTES, "no kernel here: %s", cudaGetErrorString(e));
+		return contract_refuse(FW_UNSUPPORTED, error, CONTRACT_TEXT_BYTES, "no kernel here: %s", cudaGetErrorString(e));
 	}
 	if (most < 1)
-		return contract_refuse(
-			FW_UNSUPPORTED, error, CONTRACT_TEXT_BYTES, "the device holds no cluster of the kernel");
+		return contract_refuse(FW_UNSUPPORTED, error, CONTRACT_TEXT_BYTES, "the device holds no cluster of the kernel");
 	const int tiles = p->job.pairs * p->job.columns;
 	p->job.clusters = tiles < most ? tiles : most;
 	return FW_OK;

@@ -24,15 +24,31 @@ struct gemm_job {
 	const float *left_scale, *right_scale; /* NULL: 1 */
 	int32_t left_step, right_step;         /* 1: one per row of that operand; 0: one for all */
 	const __nv_bfloat16 *bias;             /* [n]; NULL: none */
+	int64_t left_pitch, right_pitch;       /* scales by step: their distance from one step to the next */
 	int32_t activation;                    /* enum fw_linear_activation */
 };
 
-enum gemm_operands { GEMM_BF16 = 0, GEMM_E4M3 = 1, GEMM_E4M3_PRECISE = 2 };
+/**
+ * Types of left and right, and how the sums of 8 bits are added: in the tensor core's accumulator; PRECISE: in fp32 after each step;
+ * BLOCKS, SPANS: in fp32 after each step, times its scales, one for each row of left and of right one for 128 rows or for each row.
+ */
+enum gemm_operands {
+	GEMM_BF16 = 0,
+	GEMM_E4M3 = 1,
+	GEMM_E4M3_PRECISE = 2,
+	GEMM_E5M2 = 3, /* left; right is e4m3 */
+	GEMM_E5M2_PRECISE = 4,
+	GEMM_E4M3_BLOCKS = 5,
+	GEMM_E4M3_SPANS = 6
+};
 
 /** Applied to sums before they are rounded: nothing; scales; scales, bias and activation. */
 enum gemm_finishes { GEMM_PLAIN = 0, GEMM_SCALES = 1, GEMM_ALL = 2 };
 
-/** A kernel. Its row tile is 128. */
+/**
+ * A kernel. Its row tile is 128. Scales by step are read without a test up to the next multiple of GEMM_SCALES_ROWS rows of an
+ * operand.
+ */
 struct gemm_kernel {
 	enum gemm_operands operands;
 	int left_across, right_across; /* stored with rows along depth */
@@ -44,7 +60,7 @@ struct gemm_kernel {
 	const void *function;
 };
 
-enum { GEMM_ROWS = 128, GEMM_THREADS = 384, GEMM_STORE_ROWS = 16 };
+enum { GEMM_ROWS = 128, GEMM_THREADS = 384, GEMM_STORE_ROWS = 16, GEMM_SCALES_ROWS = 256 };
 
 /** All kernels; an entry with function NULL ends the list. */
 const struct gemm_kernel *gemm_kernels_bf16(void);

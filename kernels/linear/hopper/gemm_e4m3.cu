@@ -1,5 +1,5 @@
 /**
- * gemm_e4m3.cu - products of e4m3, scaled in the epilogue.
+ * gemm_e4m3.cu - products of e4m3, and of e5m2 by e4m3, scaled in the epilogue or after each step.
  */
 #include "gemm_kernel.h"
 
@@ -15,6 +15,12 @@ const struct gemm_kernel *gemm_kernels_e4m3(void)
 		gemm_kernel_entry<tiles<GEMM_E4M3, 256, 4, GEMM_ALL>>(),
 		gemm_kernel_entry<tiles<GEMM_E4M3, 128, 6, GEMM_ALL>>(),
 		gemm_kernel_entry<tiles<GEMM_E4M3_PRECISE, 128, 6, GEMM_ALL>>(),
+		gemm_kernel_entry<tiles<GEMM_E5M2, 256, 4, GEMM_SCALES>>(),
+		gemm_kernel_entry<tiles<GEMM_E5M2, 128, 6, GEMM_SCALES>>(),
+		gemm_kernel_entry<tiles<GEMM_E5M2_PRECISE, 128, 6, GEMM_SCALES>>(),
+		gemm_kernel_entry<tiles<GEMM_E4M3_BLOCKS, 128, 6, GEMM_PLAIN>>(),
+		gemm_kernel_entry<tiles<GEMM_E4M3_BLOCKS, 128, 6, GEMM_ALL>>(),
+		gemm_kernel_entry<tiles<GEMM_E4M3_SPANS, 128, 6, GEMM_PLAIN>>(),
 		{},
 	};
 	return kernels;

@@ -20,6 +20,9 @@ template <int OPERANDS, int LEFT_ACROSS, int RIGHT_ACROSS, int WIDTH, int STAGES
 struct gemm_tiles {
 	static const int operands = OPERANDS, left_across = LEFT_ACROSS, right_across = RIGHT_ACROSS, width = WIDTH;
 	static const int stages = STAGES, cluster = CLUSTER, buffers = BUFFERS, finishes = FINISHES;
+	static const bool by_step = OPERANDS == GEMM_E4M3_BLOCKS || OPERANDS == GEMM_E4M3_SPANS;            /* scales are */
+	static const bool adds = by_step || OPERANDS == GEMM_E4M3_PRECISE || OPERANDS == GEMM_E5M2_PRECISE; /* in fp32 */
+	static const bool is_scaled = FINISHES != GEMM_PLAIN && !by_step;                                   /* in the epilogue */
 	static const int panel = 64 * 128;                         /* bytes: 64 rows of 128 */
 	static const int depth = OPERANDS == GEMM_BF16 ? 64 : 128; /* elements per step */
 	static const int left = GEMM_ROWS * 128, right = WIDTH * 128, stage = left + right;
@@ -28,8 +31,8 @@ struct gemm_tiles {
 	static const int barriers = store + 8 * BUFFERS * buffer;
 	static const int scales = barriers + 2 * STAGES * 8;
 	static const int shared =
-		scales + (FINISHES != GEMM_PLAIN ? finish_shared<WIDTH>::bytes : 0) + 1024; /* for the alignment of the rest */
-	static const int warps = 8;                                                         /* warps that multiply */
+		scales + (is_scaled ? finish_shared<WIDTH>::bytes : 0) + 1024; /* for the alignment of the rest */
+	static const int warps = 8;                                            /* warps that multiply */
 };
 
 #ifdef SM90_CODE
@@ -95,6 +98,8 @@ template <class tiles> SM90_DEVICE void gemm_mma(float (&d)[tiles::width / 2], u
 {
 	if constexpr (tiles::operands == GEMM_BF16)
 		wide_mma_bf16<tiles::left_across, tiles::right_across>(d, left, right, add);
+	else if constexpr (tiles::operands == GEMM_E5M2 || tiles::operands == GEMM_E5M2_PRECISE)
+		wide_mma_e5m2(d, left, right, add);
 	else
 		wide_mma_e4m3(d, left, right, add);
 }
@@ -109,37 +114,92 @@ template <class tiles> SM90_DEVICE void gemm_release(uint32_t empty)
 		cluster_barrier_arrive(empty, lane);
 }
 
-/** Multiply the steps of one tile. PRECISE: the sum of each step of 128 is added in fp32. */
+/** Scales by step of the sums that a lane holds; see gemm_finish.h for their rows and columns. */
+template <class tiles> struct gemm_factors {
+	const float *left, *right;
+	float first, second; /* of rows g and g + 8 */
+	float of_column[tiles::operands == GEMM_E4M3_SPANS ? tiles::width / 4 : 1];
+
+	/** `row`: the warp's first; `column`: the tile's first. */
+	__device__ __forceinline__ void begin(const gemm_job &job, int row, int column)
+	{
+		left = job.left_scale + row + threadIdx.x % 32 / 4;
+		right = job.right_scale +
+			(tiles::operands == GEMM_E4M3_SPANS ? column + (int)(threadIdx.x % 4) * 2 : column / 128);
+	}
+
+	/** Load those of the next step. */
+	__device__ __forceinline__ void load(const gemm_job &job)
+	{
+		first = __ldg(left);
+		second = __ldg(left + 8);
+		if constexpr (tiles::operands == GEMM_E4M3_SPANS) {
+#pragma unroll
+			for (int j = 0; j < tiles::width / 8; j++) {
+				const float2 both = __ldg((const float2 *)(right + 8 * j));
+				of_column[2 * j] = both.x;
+				of_column[2 * j + 1] = both.y;
+			}
+		} else {
+			of_column[0] = __ldg(right);
+		}
+		left += job.left_pitch;
+		right += job.right_pitch;
+	}
+
+	/** d += part, times the loaded scales. */
+	__device__ __forceinline__ void add(float (&d)[tiles::width / 2], const float (&part)[tiles::width / 2]) const
+	{
+#pragma unroll
+		for (int i = 0; i < tiles::width / 2; i++) {
+			const int column = tiles::operands == GEMM_E4M3_SPANS ? i / 4 * 2 + i % 2 : 0;
+			d[i] = fmaf(part[i], (i % 4 < 2 ? first : second) * of_column[column], d[i]);
+		}
+	}
+};
+
+/** Multiply the steps of one tile; `row`, `column`: as gemm_factors. */
 template <class tiles>
-SM90_DEVICE void gemm_multiply(
-	float (&d)[tiles::width / 2], int steps, uint32_t base, uint32_t group, uint32_t *at_stage, uint32_t *at_parity)
+SM90_DEVICE void gemm_multiply(const gemm_job &job, float (&d)[tiles::width / 2], int row, int column, uint32_t base,
+	uint32_t group, uint32_t *at_stage, uint32_t *at_parity)
 {
 	const int left_step = tiles::left_across ? SM90_ROWS_STEP : SM90_K_STEP;
 	const int right_step = tiles::right_across ? SM90_ROWS_STEP : SM90_K_STEP;
 	const uint64_t left = sm90_descriptor(base + group * tiles::panel, tiles::panel);
 	const uint64_t right = sm90_descriptor(base + tiles::left, tiles::panel);
-	const bool precise = tiles::operands == GEMM_E4M3_PRECISE;
 	uint32_t stage = *at_stage, parity = *at_parity, before = 0;
-	float part[precise ? tiles::width / 2 : 1];
-	for (int step = 0; step < steps; step++) {
+	float part[tiles::adds ? tiles::width / 2 : 1];
+	[[maybe_unused]] gemm_factors<tiles> factors;
+	if constexpr (tiles::by_step)
+		factors.begin(job, row, column);
+#pragma unroll
+	for (int i = 0; tiles::by_step && i < tiles::width / 2; i++)
+		d[i] = 0.0f;
+	for (int step = 0; step < job.steps; step++) {
 		const uint32_t full = base + tiles::barriers + stage * 8, shift = stage * (tiles::stage >> 4);
+		if constexpr (tiles::by_step)
+			factors.load(job); /* arrives while the step is multiplied */
 		sm90_barrier_wait(full, parity);
 		sm90_wgmma_fence();
 #pragma unroll
 		for (int k = 0; k < 4; k++) {
-			if constexpr (precise)
+			if constexpr (tiles::adds)
 				gemm_mma<tiles>(part, left + shift + k * left_step, right + shift + k * right_step, k);
 			else
 				gemm_mma<tiles>(d, left + shift + k * left_step, right + shift + k * right_step, step | k);
 		}
 		sm90_wgmma_commit();
-		if constexpr (precise) {
+		if constexpr (tiles::adds) {
 			sm90_wgmma_wait<0>();
 			sm90_pin(part);
 			gemm_release<tiles>(full + tiles::stages * 8);
+			if constexpr (tiles::by_step) {
+				factors.add(d, part);
+			} else {
 #pragma unroll
-			for (int i = 0; i < tiles::width / 2; i++)
-				d[i] = step ? d[i] + part[i] : part[i];
+				for (int i = 0; i < tiles::width / 2; i++)
+					d[i] = step ? d[i] + part[i] : part[i];
+			}
 		} else {
 			sm90_wgmma_wait<1>();
 			if (step)
@@ -151,7 +211,7 @@ SM90_DEVICE void gemm_multiply(
 			parity ^= 1;
 		}
 	}
-	if constexpr (!precise) {
+	if constexpr (!tiles::adds) {
 		sm90_wgmma_wait<0>();
 		gemm_release<tiles>(before);
 		sm90_pin(d);
@@ -192,15 +252,15 @@ SM90_DEVICE void gemm_store(const gemm_job &job, float (&d)[tiles::width / 2], u
 template <class tiles> SM90_DEVICE void gemm_consume(const gemm_job &job, uint32_t base, uint32_t rank)
 {
 	const uint32_t group = threadIdx.x / 128 - 1, warp = threadIdx.x / 32 - 4;
-	const float of_all = tiles::finishes != GEMM_PLAIN ? finish_of_all(job) : 1.0f;
+	const float of_all = tiles::is_scaled ? finish_of_all(job) : 1.0f;
 	uint32_t stage = 0, parity = 0, tile_parity = 0;
 	for (int t = (int)(blockIdx.x / tiles::cluster); t < job.pairs * job.columns; t += job.clusters) {
 		int pair, column;
 		float d[tiles::width / 2];
 		gemm_place(job, t, &pair, &column);
 		const int row = (pair * tiles::cluster + (int)rank) * GEMM_ROWS + (int)warp * 16;
-		gemm_multiply<tiles>(d, job.steps, base, group, &stage, &parity);
-		if constexpr (tiles::finishes != GEMM_PLAIN)
+		gemm_multiply<tiles>(job, d, row, column * tiles::width, base, group, &stage, &parity);
+		if constexpr (tiles::is_scaled)
 			finish_scales<tiles::width>(job, d, of_all, base + tiles::scales, (int)warp * 16, tile_parity);
 		if constexpr (tiles::finishes == GEMM_ALL) {
 			if (job.bias)
@@ -227,7 +287,7 @@ template <class tiles> __global__ void __launch_bounds__(GEMM_THREADS, 1) gemm_k
 			sm90_barrier_init(base + tiles::barriers + s * 8, 1);
 			sm90_barrier_init(base + tiles::barriers + (tiles::stages + s) * 8, tiles::cluster * tiles::warps);
 		}
-		if (tiles::finishes != GEMM_PLAIN) {
+		if (tiles::is_scaled) {
 			sm90_barrier_init(base + tiles::scales + finish_shared<tiles::width>::barriers, 1);
 			sm90_barrier_init(base + tiles::scales + finish_shared<tiles::width>::barriers + 8, tiles::warps);
 		}
@@ -244,7 +304,7 @@ template <class tiles> __global__ void __launch_bounds__(GEMM_THREADS, 1) gemm_k
 		sm90_registers_give<40>();
 		if (threadIdx.x == 0)
 			gemm_load<tiles>(job, base, rank);
-		if (tiles::finishes != GEMM_PLAIN && threadIdx.x == 32)
+		if (tiles::is_scaled && threadIdx.x == 32)
 			gemm_load_scales<tiles>(job, base, rank);
 	} else {
 		sm90_registers_take<232>();

@@ -6,6 +6,7 @@
  * A scale of the whole tensor needs a second pass; it runs backwards, so that it begins with the data that the first pass left in
  * the L2 cache. x / s is rounded as IEEE division: the product with the reciprocal, corrected by its remainder.
  */
+#include "lines.h"
 #include "vector.h"
 
 enum { BLOCKS_PER_PROCESSOR = 4, TENSOR_THREADS = 512 };
@@ -117,6 +118,8 @@ int quantise_rows(const struct quantise_source *source, enum quantise_kind kind,
 {
 	if (kind == QUANTISE_I8)
 		return rows<QUANTISE_I8>(source, values, scales, (cudaStream_t)stream);
+	if (kind == QUANTISE_E5M2)
+		return rows<QUANTISE_E5M2>(source, values, scales, (cudaStream_t)stream);
 	return kind == QUANTISE_E4M3_IN_BF16 ? rows<QUANTISE_E4M3_IN_BF16>(source, values, scales, (cudaStream_t)stream)
 					     : rows<QUANTISE_E4M3>(source, values, scales, (cudaStream_t)stream);
 }
@@ -126,22 +129,49 @@ int64_t quantise_tensor_bytes(const struct quantise_source *source)
 	return (int64_t)source->processors * BLOCKS_PER_PROCESSOR * (int64_t)sizeof(float);
 }
 
+int64_t quantise_copy_bytes(const struct quantise_source *source, const struct quantise_copy *copy)
+{
+	if (copy->scope == QUANTISE_TENSOR)
+		return quantise_tensor_bytes(source);
+	return copy->scope == QUANTISE_LINE && copy->is_across ? (int64_t)source->columns * (int64_t)sizeof(float) : 0;
+}
+
+static int tensor_blocks(const struct quantise_source *source)
+{
+	const int64_t vectors = (int64_t)source->rows * source->columns / VALUES;
+	return (int)min((int64_t)source->processors * BLOCKS_PER_PROCESSOR, (vectors + TENSOR_THREADS - 1) / TENSOR_THREADS);
+}
+
+int quantise_largest_of_all(const struct quantise_source *source, float *partial, void *stream)
+{
+	const int64_t vectors = (int64_t)source->rows * source->columns / VALUES;
+	const int blocks = tensor_blocks(source);
+	largest_kernel<<<(unsigned)blocks, TENSOR_THREADS, 0, (cudaStream_t)stream>>>(*source, vectors, partial);
+	return blocks;
+}
+
+template <int KIND>
+static void cast(
+	const struct quantise_source *source, int blocks, void *values, float *scales, const float *partial, cudaStream_t stream)
+{
+	const int64_t vectors = (int64_t)source->rows * source->columns / VALUES;
+	cast_kernel<KIND><<<(unsigned)blocks, TENSOR_THREADS, 0, stream>>>(
+		*source, vectors, partial, blocks, (typename quantise_made<KIND>::vector *)values, scales);
+}
+
 int quantise_tensor(const struct quantise_source *source, enum quantise_kind kind, void *values, float *scales, void *partial,
 	void *stream_handle)
 {
 	const cudaStream_t stream = (cudaStream_t)stream_handle;
-	const int64_t vectors = (int64_t)source->rows * source->columns / VALUES,
-		      most = source->processors * BLOCKS_PER_PROCESSOR;
-	const int blocks = (int)min(most, (vectors + TENSOR_THREADS - 1) / TENSOR_THREADS);
-	largest_kernel<<<(unsigned)blocks, TENSOR_THREADS, 0, stream>>>(*source, vectors, (float *)partial);
+	const int blocks = quantise_largest_of_all(source, (float *)partial, stream);
 	const cudaError_t e = cudaGetLastError();
 	if (e != cudaSuccess)
 		return e;
 	if (kind == QUANTISE_E4M3_IN_BF16)
-		cast_kernel<QUANTISE_E4M3_IN_BF16><<<(unsigned)blocks, TENSOR_THREADS, 0, stream>>>(
-			*source, vectors, (const float *)partial, blocks, (uint4 *)values, scales);
+		cast<QUANTISE_E4M3_IN_BF16>(source, blocks, values, scales, (const float *)partial, stream);
+	else if (kind == QUANTISE_E5M2)
+		cast<QUANTISE_E5M2>(source, blocks, values, scales, (const float *)partial, stream);
 	else
-		cast_kernel<QUANTISE_E4M3><<<(unsigned)blocks, TENSOR_THREADS, 0, stream>>>(
-			*source, vectors, (const float *)partial, blocks, (uint2 *)values, scales);
+		cast<QUANTISE_E4M3>(source, blocks, values, scales, (const float *)partial, stream);
 	return cudaGetLastError();
 }

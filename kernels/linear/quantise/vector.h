@@ -16,7 +16,7 @@ enum { VALUES = 8, ROW_VECTORS = 8, ROW_THREADS = 256 }; /* VALUES: elements in 
 
 template <int KIND> QUANTISE_DEVICE float quantise_scale(float amax, int power_of_two)
 {
-	const float s = __fdiv_rn(amax, KIND == QUANTISE_I8 ? 127.5f : 448.0f);
+	const float s = __fdiv_rn(amax, KIND == QUANTISE_I8 ? 127.5f : KIND == QUANTISE_E5M2 ? 57344.0f : 448.0f);
 	if (s == 0.0f)
 		return 1.0f;
 	if (!power_of_two)
@@ -41,6 +41,19 @@ QUANTISE_DEVICE float quantise_high(uint32_t pair)
 	return __uint_as_float(pair & 0xffff0000);
 }
 
+/** Round two values to 8-bit floats, the first in the lower byte. */
+template <int KIND> QUANTISE_DEVICE uint32_t quantise_two(float low, float high)
+{
+	uint16_t packed = 0;
+#if __CUDA_ARCH__ >= 890
+	if (KIND == QUANTISE_E5M2)
+		asm("cvt.rn.satfinite.e5m2x2.f32 %0, %1, %2;" : "=h"(packed) : "f"(high), "f"(low));
+	else
+		asm("cvt.rn.satfinite.e4m3x2.f32 %0, %1, %2;" : "=h"(packed) : "f"(high), "f"(low));
+#endif
+	return packed;
+}
+
 /** Quantise two adjacent values, the first in the lower byte. */
 template <int KIND> QUANTISE_DEVICE uint32_t quantise_pair(uint32_t pair, float s, float reciprocal)
 {
@@ -50,11 +63,7 @@ template <int KIND> QUANTISE_DEVICE uint32_t quantise_pair(uint32_t pair, float 
 		const int a = max(-128, min(127, __float2int_rn(low))), b = max(-128, min(127, __float2int_rn(high)));
 		return (uint32_t)(a & 0xff) | (uint32_t)(b & 0xff) << 8;
 	}
-	uint16_t packed = 0;
-#if __CUDA_ARCH__ >= 890
-	asm("cvt.rn.satfinite.e4m3x2.f32 %0, %1, %2;" : "=h"(packed) : "f"(high), "f"(low));
-#endif
-	return packed;
+	return quantise_two<KIND>(low, high);
 }
 
 /** Convert two e4m3 to two bf16. */
