@@ -302,7 +302,7 @@ screenshots: ## every page at three widths, light and dark, under build/screensh
 picture: ## doc/comparison.svg, drawn from a recorded comparison
 	@$(MAKE) --no-print-directory -j2 build/tests/web/test_picture
 	@PICTURE=doc/comparison.svg build/tests/web/test_picture
-.PHONY: demo bench gpu-bench gpu-verdicts gpu-demo gpu-check gpu-linear gpu-linear-peers gpu-integrity gpu-modules gpu-interleave gpu-prime gpu-package bundle reference install uninstall clean help
+.PHONY: demo bench gpu-bench gpu-verdicts gpu-demo gpu-check gpu-linear gpu-linear-fp8 gpu-linear-peers gpu-integrity gpu-modules gpu-interleave gpu-prime gpu-package bundle reference install uninstall clean help
 demo: ## a daemon, a pushed regression, a harmless push, a dashboard; DEMO_EXIT=1 ends by itself
 	@etc/install-dependencies.sh demo
 	@$(MAKE) --no-print-directory -j2 all
@@ -342,6 +342,10 @@ gpu-linear: build/gpu/linear_bench ## the linear providers against fp64 and cuBL
 	@$(MAKE) --no-print-directory -C kernels DEVICE=cuda build/cuda/liblinear.so
 	@build/gpu/linear_bench kernels/build/cuda/liblinear.so check
 	@build/gpu/linear_bench kernels/build/cuda/liblinear.so time all hopper cublaslt
+gpu-linear-fp8: build/gpu/linear_fp8 ## the cells of suite linear-fp8 against provider cpu, with rates, on this GPU; within 60 s
+	@$(MAKE) --no-print-directory -C kernels DEVICE=cuda build/cuda/liblinear.so
+	@$(MAKE) --no-print-directory -C kernels build/cpu/liblinear.so
+	@build/gpu/linear_fp8 kernels/build/cuda/liblinear.so kernels/build/cpu/liblinear.so
 gpu-linear-peers: ## our linear kernels against cuBLASLt's and PyTorch's on this GPU, one table. PEERS="options of linear_peers.py"
 	@$(MAKE) --no-print-directory -C kernels DEVICE=cuda build/cuda/liblinear.so
 	@tests/gpu/linear_peers.py kernels/build/cuda/liblinear.so $(PEERS)

@@ -58,6 +58,8 @@ static std::vector<struct recipe> all_recipes(void)
 	r.push_back({ "float8dq-row", operand(FW_E4M3, row, 0, 0), operand(FW_E4M3, row, 0, 0), operand(FW_E5M2, row, 0, 0) });
 	r.push_back({ "powers of two", operand(FW_E4M3, row, 0, power), operand(FW_E4M3, row, 0, power),
 		operand(FW_E4M3, row, 0, power) });
+	const struct fw_linear_operand block = operand(FW_E4M3, FW_LINEAR_BY_BLOCK, FW_LINEAR_SCALE_BLOCK, 0);
+	r.push_back({ "float8dq-block", block, block, block });
 	return r;
 }
 
@@ -277,7 +279,9 @@ int main(int argc, char **argv)
 					struct bench b;
 					memset(&b.shape, 0, sizeof b.shape);
 					b.direction = direction;
-					b.flags = recipe.x.dtype == FW_E4M3 && which % 2 ? FW_FAST_ACCUM : 0;
+					b.flags = recipe.x.dtype == FW_E4M3 && recipe.x.scaling != FW_LINEAR_BY_BLOCK && which % 2
+							  ? FW_FAST_ACCUM
+							  : 0;
 					b.shape.struct_size = sizeof b.shape;
 					b.shape.m = size[0];
 					b.shape.n = size[1];
