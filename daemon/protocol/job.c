@@ -72,6 +72,8 @@ const struct row protocol_rule_rows[] = {
 	{ ROW_INT(struct rule, runs_ok_min, "runs_ok_min", REQUIRED, 1, STATS_RUNS_MAX / 2) },
 	{ ROW_INT(struct rule, runs_regression_min, "runs_regression_min", REQUIRED, 1, STATS_RUNS_MAX / 2) },
 	{ ROW_INT(struct rule, runs_max, "runs_max", REQUIRED, 1, STATS_RUNS_MAX / 2) },
+	{ ROW_INT(struct rule, runs_pooled_max, "runs_pooled_max", OPTIONAL, 0, STATS_RUNS_MAX),
+		ROW_IF(struct rule, runs_pooled_max) },
 	{ ROW_INT(struct rule, pairs_min, "pairs_min", REQUIRED, 1, STATS_PAIRS_MAX) },
 	{ ROW_INT(struct rule, pairs_max, "pairs_max", REQUIRED, 1, STATS_PAIRS_MAX) },
 	{ ROW_DOUBLE(struct rule, pair_budget_s, "pair_budget_s", REQUIRED, 1e-6, SECONDS_MAX) },

@@ -71,8 +71,7 @@ void interim_estimate(const struct rule *r, double theta, const struct run_estim
 	out->p_gain_alone = stats_t_tail((-out->m - theta) / alone, n - 1);
 }
 
-/* Return the number of runs of the last analysis up to the n-th run; 0 none. */
-static int last_analysis(int n)
+int interim_last_analysis(int n)
 {
 	int last = 0;
 
@@ -83,7 +82,7 @@ static int last_analysis(int n)
 
 enum decision interim_decide(const struct rule *r, double theta, const struct run_estimate *e, int n, bool is_over)
 {
-	int at = is_over ? n : last_analysis(n), least = r->runs_ok_min > analyses[0] ? r->runs_ok_min : analyses[0];
+	int at = is_over ? n : interim_last_analysis(n), least = r->runs_ok_min > analyses[0] ? r->runs_ok_min : analyses[0];
 	struct interim l;
 
 	if (r->programs && least < INTERIM_PROGRAMS_MIN)

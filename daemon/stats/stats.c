@@ -132,6 +132,7 @@ enum { MEDIAN_MAX = 4096, FITS = 3 };
 #define REST_PRIOR  2
 #define HOPE        0.67 /* share of the observed noise that remains if further runs are less noisy */
 #define SIGN_THETA  5    /* least size of a threshold in standard errors, for a decision by sign: 5.04 at 1.5 % and se_max */
+#define P_POOLED    0.01 /* probability of error of a change in pooled runs, at each of at most four analyses */
 #define CLOCK_USUAL 1.1 /* factor on the usual effect of branches: above it runs may still show the cause of a clock difference */
 #define FAR         8   /* standard deviations of a run's pairs; a clock change within a call has smaller effects */
 
@@ -153,6 +154,7 @@ void rule_default(struct rule *r, int n_cells)
 		.runs_ok_min = 2,
 		.runs_regression_min = 4,
 		.runs_max = 12,
+		.runs_pooled_max = 32,
 		.pairs_min = 2,
 		.pairs_max = 32,
 		.pair_budget_s = 0.4,
@@ -617,6 +619,32 @@ enum decision stats_decide(const struct rule *r, double theta, const struct run_
 	if (all.m > theta)
 		return DECISION_REGRESSION;
 	return gains && all.m < -theta ? DECISION_IMPROVEMENT : DECISION_OK;
+}
+
+bool stats_pools(const struct rule *r, double theta)
+{
+	return stats_se_max(r, theta) < r->se_max && r->runs_max >= r->runs_regression_min && r->confirm && !r->programs &&
+	       r->runs_pooled_max > 0;
+}
+
+enum decision stats_decide_pooled(const struct rule *r, double theta, const struct run_estimate *e, int n)
+{
+	struct estimate all;
+	struct interim l;
+
+	stats_combine(r, e, n, &all);
+	interim_estimate(r, theta, e, n, &l);
+	bool excluded = stats_excludes_loss(r, theta, &all), gains = gain_is_open(r, theta, &all);
+
+	if (excluded && !gains)
+		return DECISION_OK;
+	if (is_beyond(r, theta, e, n, &all, 1) && l.p_loss < P_POOLED)
+		return DECISION_REGRESSION;
+	if (gains && is_beyond(r, theta, e, n, &all, -1) && l.p_gain < P_POOLED)
+		return DECISION_IMPROVEMENT;
+	double least = HOPE * all.margin * sqrt((double)n / r->runs_pooled_max); /* of the last analysis */
+
+	return n < r->runs_pooled_max && fabs(all.m - (excluded ? -theta : theta)) > least ? DECISION_MORE : DECISION_UNDECIDED;
 }
 
 bool stats_is_hopeless(const struct rule *r, double theta, const struct run_estimate *e, int n, double *se)

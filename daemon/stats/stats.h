@@ -109,18 +109,19 @@ struct cover_prior {
 
 /** Constants of the procedure, sent with the job and stored with the result. */
 struct rule {
-	int version;              /* 6 */
-	bool programs;            /* the sides are benchmark programs; false: modules */
-	double tau0;              /* prior run noise in addition to that of pairs, log ratio; 0.0025 */
-	double tau0_clocked;      /* the same if the clock of each call is known; 0.0005 */
-	double nu0;               /* weight of that prior in runs; 3 */
-	bool learned;             /* tau0 is the total noise of this cell's runs, with nu0 observations: only in a cell's rule */
-	double placement;         /* difference of two copies of one module that no number of runs reduces; 0.0001 */
-	double k;                 /* standard errors of a decision; 3.5 up to 20 cells, 3.8 up to 60, 4.1 beyond */
-	double se_max;            /* above it at the last run: undecided; 0.0030. See stats_se_max for thresholds below 1.5 % */
-	int runs_ok_min;          /* 2 */
-	int runs_regression_min;  /* 4 */
-	int runs_max;             /* 12, per set; for programs 32 in all */
+	int version;             /* 6 */
+	bool programs;           /* the sides are benchmark programs; false: modules */
+	double tau0;             /* prior run noise in addition to that of pairs, log ratio; 0.0025 */
+	double tau0_clocked;     /* the same if the clock of each call is known; 0.0005 */
+	double nu0;              /* weight of that prior in runs; 3 */
+	bool learned;            /* tau0 is the total noise of this cell's runs, with nu0 observations: only in a cell's rule */
+	double placement;        /* difference of two copies of one module that no number of runs reduces; 0.0001 */
+	double k;                /* standard errors of a decision; 3.5 up to 20 cells, 3.8 up to 60, 4.1 beyond */
+	double se_max;           /* above it at the last run: undecided; 0.0030. See stats_se_max for thresholds below 1.5 % */
+	int runs_ok_min;         /* 2 */
+	int runs_regression_min; /* 4 */
+	int runs_max;            /* 12, per set; for programs 32 in all */
+	int runs_pooled_max; /* of both sets, of modules whose threshold is below 1.5 % and whose sets do not agree; 32. 0: none */
 	int pairs_min, pairs_max; /* 2, 32; pairs_min if the clock of each call is known, else four times that */
 	double pair_budget_s;     /* pairs = this / time of a pair, multiple of 4; 0.4 */
 	int pairs_short;          /* limit for calls of which this many fit into short_budget_s, on a device with a queue; 128 */
@@ -230,6 +231,17 @@ enum decision { DECISION_MORE, DECISION_OK, DECISION_REGRESSION, DECISION_UNDECI
  * gains like losses; before them a gain was a kind of DECISION_OK.
  */
 enum decision stats_decide(const struct rule *r, double theta, const struct run_estimate *e, int n, bool *borderline);
+
+/** Return whether the runs of a cell continue after its sets ended without a verdict, up to rule.runs_pooled_max. */
+bool stats_pools(const struct rule *r, double theta);
+
+/**
+ * Decide on all runs of a cell whose sets ended without a verdict, as one sample: the change must differ from the threshold by
+ * the margin of a set, a regression or improvement also with a probability of error below 0.01 in an interim analysis. Never by
+ * sign. DECISION_UNDECIDED: no further run follows, or with a third less noise the last one would not decide. Shape: e[n], n one
+ * of interim_last_analysis, or the number of all runs if none follows.
+ */
+enum decision stats_decide_pooled(const struct rule *r, double theta, const struct run_estimate *e, int n);
 
 /**
  * Return whether runs are so noisy that even the last allowed one would leave the cell undecided, with some margin: both the
@@ -482,6 +494,9 @@ void interim_estimate(const struct rule *r, double theta, const struct run_estim
  * modules.
  */
 enum decision interim_decide(const struct rule *r, double theta, const struct run_estimate *e, int n, bool is_over);
+
+/** Return the number of runs of the last analysis up to the n-th run; 0 none. */
+int interim_last_analysis(int n);
 
 /**
  * Return the final decision for runs of programs: DECISION_REGRESSION, DECISION_IMPROVEMENT or DECISION_OK by the 95 %

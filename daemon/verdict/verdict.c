@@ -306,7 +306,7 @@ static void conclude_unchanged(struct judgement *out)
 	out->flags &= ~FLAG_NOISY;
 }
 
-static void judge_modules(
+static void judge_sets(
 	const struct rule *r, double theta, bool sparse, const struct run_estimate *e, int n, struct judgement *out)
 {
 	struct set_result one, two;
@@ -339,6 +339,57 @@ static void judge_modules(
 			conclude_unchanged(out);
 		break;
 	}
+}
+
+/* Return the number of runs after which the sets ended without a verdict; 0: they have not. */
+static int runs_of_sets(const struct rule *r, double theta, bool sparse, const struct run_estimate *e, int n)
+{
+	for (int i = r->runs_regression_min; i <= n; i++) {
+		struct judgement j = { .verdict = VERDICT_UNDECIDED };
+
+		judge_sets(r, theta, sparse, e, i, &j);
+		if (j.verdict == VERDICT_UNDECIDED && j.flags & FLAG_NOISY && j.want_set == 0)
+			return i;
+	}
+	return 0;
+}
+
+/*
+ * The sets ended without a verdict after `of_sets` runs. Those that follow have set 2, and are analysed together with the sets,
+ * which are not decided again: each further run would be another chance for them to agree.
+ */
+static void judge_pooled(const struct rule *r, double theta, const struct verdict_options *options, const struct run_estimate *e,
+	int n, int of_sets, struct judgement *out)
+{
+	static const enum verdict word[] = { [DECISION_OK] = VERDICT_UNCHANGED,
+		[DECISION_REGRESSION] = VERDICT_REGRESSION,
+		[DECISION_IMPROVEMENT] = VERDICT_IMPROVEMENT };
+	int at = options->is_over || n >= r->runs_pooled_max ? n : interim_last_analysis(n);
+	enum decision d = stats_decide_pooled(r, theta, e, at > of_sets ? at : of_sets);
+
+	judge_sets(r, theta, options->sparse, e, of_sets, out);
+	if (at <= of_sets || d == DECISION_MORE || d == DECISION_UNDECIDED) {
+		size_t length = strlen(out->reason);
+
+		out->want_set = d != DECISION_UNDECIDED && n < r->runs_pooled_max ? 2 : 0;
+		snprintf(out->reason + length, sizeof out->reason - length, "; together %.2f %% after %d of at most %d runs",
+			stats_change_pct(out->all.m), n, r->runs_pooled_max);
+		return;
+	}
+	out->verdict = word[d];
+	out->flags &= ~(FLAG_NOISY | FLAG_BORDERLINE);
+	out->reason[0] = '\0';
+}
+
+static void judge_modules(const struct rule *r, double theta, const struct verdict_options *options, const struct run_estimate *e,
+	int n, struct judgement *out)
+{
+	int of_sets = stats_pools(r, theta) ? runs_of_sets(r, theta, options->sparse, e, n) : 0;
+
+	if (of_sets > 0)
+		judge_pooled(r, theta, options, e, n, of_sets, out);
+	else
+		judge_sets(r, theta, options->sparse, e, n, out);
 }
 
 /* What would decide a cell whose runs vary too much: a prediction from their standard error and number. Shape: out[120]. */
@@ -444,7 +495,7 @@ static void judge(const struct rule *r, const struct rule *remembered, const str
 	} else if (r->programs && r->p_interim > 0 && !is_quick) {
 		judge_programs(r, theta, e, n, options, out);
 	} else {
-		judge_modules(r, theta, sparse, e, n, out);
+		judge_modules(r, theta, options, e, n, out);
 	}
 }
 
@@ -482,6 +533,7 @@ struct rule verdict_rule_of_sustained_runs(const struct rule *general)
 	r.runs_ok_min = r.runs_ok_min < s->runs_min ? r.runs_ok_min : s->runs_min;
 	r.runs_regression_min = s->runs_min;
 	r.runs_max = s->runs_max;
+	r.runs_pooled_max = 0;
 	r.learned = false;
 	r.p_alone = 1;      /* that noise was measured */
 	r.programs = false; /* both sides are alive at once and interleaved in one run, like modules */

@@ -1,5 +1,6 @@
 #!/bin/bash
 # Losses of about 0.3 and 0.7 % in the forward cells of suite ffa at a threshold of 0.5 % on this GPU, within five minutes of device time.
+# Cells whose sets end without a verdict get further runs while that lasts (doc/verdict.md#the-decision).
 # Usage: tests/gpu/night.sh BUNDLE OUT
 #   MODULES: folder with base.so and night.so (`etc/demo-slower.sh TREE cuda 0`, then plant `night` of plant.sh), built beforehand
 #   BUDGET_S: default 290

@@ -471,7 +471,7 @@ static void rules(void **state)
 	assert_memory_equal(&out.cover, &in.cover, sizeof out.cover);
 	assert_true(out.cover.runs.nu0 > 0);
 	assert_memory_equal(&out.interim, &in.interim, sizeof out.interim);
-	assert_true(out.p_interim == 1e-6 && !out.programs);
+	assert_true(out.p_interim == 1e-6 && !out.programs && out.runs_pooled_max == 32);
 	assert_int_equal(protocol_parse_rule("{\"version\":6}", 13, &out, &err), -1);
 	assert_string_equal(err.text, "rule.version: 6 is outside 1..5");
 
@@ -482,6 +482,7 @@ static void rules(void **state)
 		"\"beta_min\":-1.1,\"half_width_dense_pct\":0.4,\"half_width_sparse_pct\":0.6,\"confirm\":true}";
 	assert_int_equal(protocol_parse_rule(before, sizeof before - 1, &out, &err), 0);
 	assert_true(out.tau0_clocked == out.tau0 && out.nu0 == 6 && out.placement == 0 && out.pairs_short == 0);
+	assert_int_equal(out.runs_pooled_max, 0);
 	assert_memory_equal(&out.clock, &in.clock, sizeof out.clock);
 	assert_true(out.p_interim == 0 && !out.programs && out.cover.runs.nu0 == 0); /* nor interim looks and intervals */
 	static const char of_programs[] =

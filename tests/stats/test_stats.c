@@ -17,6 +17,7 @@ static void constants(void **state)
 	near(r.k, 3.5, 0);
 	near(r.tau0, 0.0025, 0);
 	assert_int_equal(r.runs_max, 12);
+	assert_int_equal(r.runs_pooled_max, 32);
 	assert_true(r.confirm);
 	rule_default(&r, 21);
 	near(r.k, 3.8, 0);

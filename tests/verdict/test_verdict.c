@@ -448,6 +448,109 @@ static void identical_builds_raise_no_alarm(void **state)
 	assert_true(t.unchanged >= 1998); /* two outliers among four pairs of one run leave a cell undecided */
 }
 
+/* A cell with clocks, judged after each of its runs as the worker judges it. `at`: runs when its sets ended, 0 never. */
+static struct judgement measure(const struct rule *r, double threshold_pct, double loss_pct, double sd, uint64_t seed, int *at)
+{
+	struct run_estimate e[STATS_RUNS_MAX];
+	struct judgement j = { .want_set = 1 };
+	struct noise dice = { .state = seed };
+	int n = 0;
+
+	*at = 0;
+	while (j.want_set != 0 && n < STATS_RUNS_MAX) {
+		double d = stats_theta(loss_pct) + sd * noise_normal(&dice);
+
+		e[n++] = (struct run_estimate){
+			.set = j.want_set, .n = 16, .d = d, .q = sd * sd / 4, .d_raw = d, .z_q = 1e-10, .beta = -1
+		};
+		verdict_judge(r, threshold_pct, false, e, n, &j);
+		if (*at == 0 && strstr(j.reason, "; together "))
+			*at = n;
+	}
+	return j;
+}
+
+/* At a threshold of 0.5 % the runs of a cell whose sets do not agree continue, and all are analysed together. */
+static void sets_without_a_verdict_are_pooled(void **state)
+{
+	enum { CELLS = 400 };
+	static const double losses_pct[] = { 0, 0.2, 0.9 }, sd = 0.0042;
+	int wrong[2][3] = { { 0 } }, open[2][3] = { { 0 } }, continued = 0;
+
+	(void)state;
+	for (int pooled = 0; pooled < 2; pooled++)
+		for (int l = 0; l < 3; l++)
+			for (int i = 0; i < CELLS; i++) {
+				struct rule r;
+				int at;
+
+				rule_default(&r, 20);
+				r.runs_pooled_max = pooled ? r.runs_pooled_max : 0;
+				struct judgement j = measure(&r, 0.5, losses_pct[l], sd, 77 + (uint64_t)i, &at);
+				bool is_found = j.verdict == (l < 2 ? VERDICT_UNCHANGED : VERDICT_REGRESSION);
+
+				assert_true(pooled || at == 0);
+				assert_true(j.all.runs <= 32);
+				assert_int_equal(j.want_set, 0);
+				open[pooled][l] += j.verdict == VERDICT_UNDECIDED;
+				wrong[pooled][l] += j.verdict != VERDICT_UNDECIDED && !is_found;
+				continued += at > 0;
+			}
+	assert_true(continued > CELLS / 20);
+	for (int l = 0; l < 3; l++) {
+		assert_int_equal(wrong[1][l], wrong[0][l]);
+		assert_true(open[1][l] <= open[0][l]);
+	}
+	assert_true(open[1][1] + open[1][2] < open[0][1] + open[0][2]);
+}
+
+/* What the sets ended with remains: further runs are no further chance for them. */
+static void pooled_runs_do_not_change_their_sets(void **state)
+{
+	struct run_estimate e[STATS_RUNS_MAX];
+	struct verdict_options options = { .threshold_pct = 0.5, .tau0 = NAN, .nu0 = NAN };
+	struct judgement j, sustained;
+	struct rule r;
+	int n = 0;
+
+	(void)state;
+	rule_default(&r, 20);
+	for (; n < 16; n++) { /* 0.75 % in the first set, less in the other, which varies too much */
+		double d = n < 4 ? (n % 2 ? 0.0065 : 0.0085) : n % 2 ? 0.0025 : 0.0105;
+
+		e[n] = (struct run_estimate){
+			.set = n < 4 ? 1 : 2, .n = 16, .d = d, .q = 1e-8, .d_raw = d, .z_q = 1e-10, .beta = -1
+		};
+	}
+	verdict_judge(&r, 0.5, false, e, 16, &j);
+	assert_int_equal(j.verdict, VERDICT_UNDECIDED);
+	assert_int_equal(j.want_set, 2);
+	assert_true(j.flags & FLAG_NOISY);
+	assert_non_null(strstr(j.reason, "the confirming set's runs vary too much"));
+	assert_non_null(strstr(j.reason, "after 16 of at most 32 runs"));
+	verdict_judge(&r, 1.5, false, e, 16, &j); /* a higher threshold does not pool */
+	assert_null(strstr(j.reason, "together"));
+
+	/* all later runs show 1.05 %: the next analysis decides, the one of the last run if none follows */
+	for (int i = 16; i < 32; i++) {
+		e[i] = e[4];
+	}
+	verdict_judge(&r, 0.5, false, e, 23, &j);
+	assert_int_equal(j.verdict, VERDICT_UNDECIDED);
+	verdict_judge(&r, 0.5, false, e, 32, &j);
+	assert_int_equal(j.verdict, VERDICT_REGRESSION);
+	assert_int_equal(j.want_set, 0);
+	assert_string_equal(j.reason, "");
+	options.is_over = true;
+	verdict_of_cell(&r, &options, e, 31, NULL, 0, &j, &sustained);
+	assert_int_equal(j.verdict, VERDICT_REGRESSION);
+
+	r.runs_pooled_max = 0; /* of a comparison before */
+	verdict_judge(&r, 0.5, false, e, 16, &j);
+	assert_int_equal(j.want_set, 0);
+	assert_null(strstr(j.reason, "together"));
+}
+
 static void slower_builds_are_found(void **state)
 {
 	struct request_counter t;
@@ -520,6 +623,8 @@ int main(void)
 		cmocka_unit_test(a_probable_loss_is_reported),
 		cmocka_unit_test(precision_while_budget_lasts),
 		cmocka_unit_test(identical_builds_raise_no_alarm),
+		cmocka_unit_test(sets_without_a_verdict_are_pooled),
+		cmocka_unit_test(pooled_runs_do_not_change_their_sets),
 		cmocka_unit_test(slower_builds_are_found),
 		cmocka_unit_test(small_changes_stay_silent),
 		cmocka_unit_test(clocks_save_runs),
