@@ -24,6 +24,8 @@ build/tests/bench/bench_decide tests/data/gpu-recorded tests/data/gpu
 target decide.equal.cells_resampled 165000 count_at_least
 target decide.equal.false_regressions 0 count
 target decide.equal.false_improvements 0 count
+target decide.threshold_0.5.loss.0.00.regression 0 count
+target decide.threshold_0.5.loss.0.00.improvement 0 count
 target decide.loss.2.02.found 1 of_1
 target decide.loss.2.02.runs 6.83 runs
 target decide.loss.3.03.runs 4.38 runs

@@ -7,6 +7,9 @@
  * runs until the rule decides. Draws from so few runs are resampled: they do not bound tails that the recordings lack, as the
  * output states.
  *
+ * At a threshold of 0.5 % the sets of a cell often end without a verdict: then all its runs are pooled, compared with the same
+ * rule without that.
+ *
  * Interleaved programs: simulated. Each process has one of two speeds for its lifetime, and clocks are known.
  * Usage: bench_decide GPU_RECORDED_DIR GPU_DIR
  */
@@ -19,8 +22,9 @@
 #include "replay.h"
 #include "verdict/verdict.h"
 
-enum { SOURCES = 4, RULES = 2, EQUAL_CELLS = 172000, CHANGED_CELLS = 2000, PROGRAMS = 1500 };
+enum { SOURCES = 4, RULES = 2, EQUAL_CELLS = 172000, CHANGED_CELLS = 2000, PROGRAMS = 1500, LOW_CELLS = 1800, LOW_EQUALS = 10 };
 
+#define LOW_PCT    0.5
 #define PAIR_NOISE 0.005 /* of the pairs of a program, log ratio */
 
 static const double threshold_pct = 1.5;
@@ -93,8 +97,8 @@ static void draw(struct noise *dice, const struct samples_cell *c, bool swapped,
  * run, which makes it vary. */
 enum swap { SWAP_COMPARISON, SWAP_RUN };
 
-static void judge_cell(const struct rule *r, const struct samples_cell *c, bool clocks, enum swap swap, double shift,
-	uint64_t seed, struct request_counter *t)
+static void judge_cell(const struct rule *r, double threshold, const struct samples_cell *c, bool clocks, enum swap swap,
+	double shift, uint64_t seed, struct request_counter *t)
 {
 	static struct samples_run room[STATS_RUNS_MAX];
 	struct run_pairs pairs[STATS_RUNS_MAX];
@@ -111,7 +115,7 @@ static void judge_cell(const struct rule *r, const struct samples_cell *c, bool 
 		draw(&dice, c, swapped, clocks, shift, j.want_set, &room[n], &pairs[n]);
 		n++;
 		stats_runs(r, pairs, n, e, &beta);
-		verdict_judge(r, threshold_pct, c->is_sparse, e, n, &j);
+		verdict_judge(r, threshold, c->is_sparse, e, n, &j);
 	}
 	count(&j, shift, t);
 }
@@ -123,8 +127,8 @@ static void judge_cells(int which, int from, int cells, double shift, uint64_t s
 
 	take_rule(which, false, &r);
 	for (int i = 0; i < cells; i++)
-		judge_cell(
-			&r, &s->cell[i % s->n], from != SOURCES - 1, SWAP_COMPARISON, shift, seed + 1000003ull * (uint64_t)i, t);
+		judge_cell(&r, threshold_pct, &s->cell[i % s->n], from != SOURCES - 1, SWAP_COMPARISON, shift,
+			seed + 1000003ull * (uint64_t)i, t);
 }
 
 static void figure(const char *name, const char *rule, double value, const char *unit)
@@ -258,7 +262,7 @@ static void losses_of_the_first_recording(double pct)
 
 		take_rule(which, false, &r);
 		for (int i = 0; i < CHANGED_CELLS; i++)
-			judge_cell(&r, &first.cell[i % first.n], true, (enum swap)(k % 2), stats_theta(pct),
+			judge_cell(&r, threshold_pct, &first.cell[i % first.n], true, (enum swap)(k % 2), stats_theta(pct),
 				99 + 1000003ull * (uint64_t)i, &t);
 		snprintf(head, sizeof head, "first_recording.%s.loss.%.2f", swaps[k % 2], pct);
 		snprintf(name, sizeof name, "%s.found", head);
@@ -267,6 +271,37 @@ static void losses_of_the_first_recording(double pct)
 		figure(name, rule_name[which], t.runs / t.cells, "runs");
 		snprintf(name, sizeof name, "%s.within_4", head);
 		figure(name, rule_name[which], (double)t.early / t.cells, "of_1");
+	}
+}
+
+/* A loss in cells with clocks, at a low threshold. */
+static void low_threshold(double pct)
+{
+	static const char *const names[] = { "sets", "pooled" };
+
+	for (int pooled = 0; pooled < 2; pooled++) {
+		struct request_counter t = { 0 };
+		struct rule r;
+		char name[64];
+
+		take_rule(1, false, &r);
+		if (!pooled)
+			r.runs_pooled_max = 0;
+		for (int s = 0; s < SOURCES - 1; s++)
+			for (int i = 0; i < (pct > 0 ? 1 : LOW_EQUALS) * LOW_CELLS / (SOURCES - 1); i++)
+				judge_cell(&r, LOW_PCT, &source[s].cell[i % source[s].n], true, SWAP_RUN, stats_theta(pct),
+					1234 + (uint64_t)s + 1000003ull * (uint64_t)i, &t);
+		const struct {
+			const char *name, *unit;
+			double value;
+		} of[] = { { "regression", "count", t.regression }, { "improvement", "count", t.improvement },
+			{ "unchanged", "count", t.unchanged + t.flagged }, { "undecided", "count", t.undecided },
+			{ "cells", "count", t.cells }, { "runs", "runs", t.runs / t.cells } };
+
+		for (size_t i = 0; i < sizeof of / sizeof *of; i++) {
+			snprintf(name, sizeof name, "threshold_%.1f.loss.%.2f.%s", LOW_PCT, pct, of[i].name);
+			figure(name, names[pooled], of[i].value, of[i].unit);
+		}
 	}
 }
 
@@ -292,6 +327,7 @@ static int read_all(const char *recorded, const char *gpu)
 
 int main(int argc, char **argv)
 {
+	static const double low_losses_pct[] = { 0, 0.3, 0.4, 0.6, 0.7, 0.8 };
 	static const double changes_pct[] = { 1.58, 2.02, 3.03, 4.02 };
 
 	if (argc != 3) {
@@ -300,6 +336,8 @@ int main(int argc, char **argv)
 	}
 	if (read_all(argv[1], argv[2]))
 		return 1;
+	for (size_t i = 0; i < sizeof low_losses_pct / sizeof *low_losses_pct; i++)
+		low_threshold(low_losses_pct[i]);
 	equal_modules();
 	for (size_t i = 0; i < sizeof changes_pct / sizeof *changes_pct; i++) {
 		changed_modules(changes_pct[i], 1);
