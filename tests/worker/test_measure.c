@@ -99,6 +99,26 @@ static void a_slower_target_is_confirmed(void **state)
 	assert_true(stats_change_pct(s->bench.cell[1].found.typical.all.m) < -1.8);
 }
 
+/* At a low threshold a cell whose first set varies too much gets further runs while budget is left, others do not. */
+static void a_set_without_a_verdict_continues(void **state)
+{
+	struct scene *s = *state;
+	int sets[3] = { 0 };
+
+	s->cell[1].threshold_pct = s->cell[2].threshold_pct = 0.5;
+	runner(s, "pass",
+		"if [ $i != 1 ]; then timings 1.0; elif [ $((run % 2)) = 1 ]; then timings 1.004; else timings 1.016; fi");
+	check_all(s);
+	measure_all(s);
+	assert_int_equal(bench_verdict(&s->bench, 1), VERDICT_REGRESSION);
+	assert_int_equal(bench_verdict(&s->bench, 2), VERDICT_UNCHANGED);
+	for (int i = 0; i < s->bench.cell[1].n_runs; i++)
+		sets[s->bench.cell[1].process_run[i].set]++;
+	assert_int_equal(sets[1], s->bench.rule.runs_max);
+	assert_true(sets[2] >= 4 && sets[1] + sets[2] <= s->bench.rule.runs_pooled_max);
+	assert_true(s->bench.cell[2].n_runs < 4);
+}
+
 /* One cell becomes slower and one faster by far more than runs vary: neither waits for a second set. */
 static void overwhelming_evidence_is_not_measured_twice(void **state)
 {
@@ -462,6 +482,7 @@ int main(void)
 		T(every_side_begins_equally_often),
 		T(equal_times_are_unchanged),
 		T(a_slower_target_is_confirmed),
+		T(a_set_without_a_verdict_continues),
 		T(overwhelming_evidence_is_not_measured_twice),
 		T(the_budget_does_not_hide_overwhelming_evidence),
 		T(quick_is_one_run),
