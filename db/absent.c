@@ -7,13 +7,13 @@
 /** Run an UPDATE that returns devices. How many, -1. */
 static int gather(struct stmt *s, struct find_absent **out, struct fw_err *err)
 {
-	int n = 0, room = 0, result;
+	int n = 0, capacity = 0, result;
 	*out = NULL;
 	struct find_absent row;
 	while ((result = stmt_next(s, err, row.uuid, row.class)) == 1) {
-		if (n == room) {
-			room = room ? 2 * room : 8;
-			*out = mem_grow(*out, (size_t)room, sizeof **out);
+		if (n == capacity) {
+			capacity = capacity ? 2 * capacity : 8;
+			*out = mem_grow(*out, (size_t)capacity, sizeof **out);
 		}
 		(*out)[n++] = row;
 	}

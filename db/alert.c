@@ -94,17 +94,17 @@ static int gather(struct db *db, struct store_alert *a, struct gathered *g, stru
 		"held AS (SELECT a.id, a.state, w.value AS v, w.value ->> 'cell' AS key, w.value ->> 'suite' AS suite FROM alert "
 		"a, json_each(a.cells) w WHERE a.repo = :repo AND a.target_sha = :target AND a.kind = :kind AND a.changed = "
 		":changed AND a.state <> 'resolved'), due AS (SELECT * FROM ours o WHERE NOT EXISTS (SELECT 1 FROM held e WHERE "
-		"e.key = o.key AND coalesce(e.suite = o.suite, 1) AND e.state IN ('accepted', 'invalid'))), said AS (SELECT "
-		"t.name FROM comparison c JOIN suite t ON t.id = c.suite WHERE c.id = :comparison), kept AS (SELECT v FROM held "
+		"e.key = o.key AND coalesce(e.suite = o.suite, 1) AND e.state IN ('accepted', 'invalid'))), suite_of AS (SELECT "
+		"t.name FROM comparison c JOIN suite t ON t.id = c.suite WHERE c.id = :comparison), open_cells AS (SELECT v FROM held "
 		"e WHERE e.state IN ('open', 'acknowledged') AND NOT EXISTS (SELECT 1 FROM due o WHERE o.key = e.key AND "
-		"coalesce(e.suite = o.suite, 1)) AND NOT (coalesce(e.suite = (SELECT name FROM said), 1) AND EXISTS (SELECT 1 "
+		"coalesce(e.suite = o.suite, 1)) AND NOT (coalesce(e.suite = (SELECT name FROM suite_of), 1) AND EXISTS (SELECT 1 "
 		"FROM cell c WHERE c.comparison = :comparison AND c.key = e.key) AND NOT EXISTS (SELECT 1 FROM change_point p "
 		"WHERE p.alert = e.id AND p.key = e.key AND p.ended_at IS NULL))), answered AS (SELECT id, state FROM alert "
 		"WHERE repo = :repo AND target_sha = :target AND kind = :kind AND changed = :changed AND state IN ('accepted', "
-		"'invalid') ORDER BY id DESC LIMIT 1) SELECT (SELECT count(*) FROM due), (SELECT count(*) FROM kept), (SELECT "
+		"'invalid') ORDER BY id DESC LIMIT 1) SELECT (SELECT count(*) FROM due), (SELECT count(*) FROM open_cells), (SELECT "
 		"count(*) FROM due o WHERE NOT EXISTS (SELECT 1 FROM held e WHERE e.key = o.key AND coalesce(e.suite = o.suite, "
 		"1))), (SELECT id FROM answered), (SELECT state FROM answered), (SELECT json_group_array(json(v)) FROM due), "
-		"(SELECT json_group_array(json(v)) FROM (SELECT v FROM kept UNION ALL SELECT v FROM due LIMIT :most))",
+		"(SELECT json_group_array(json(v)) FROM (SELECT v FROM open_cells UNION ALL SELECT v FROM due LIMIT :most))",
 		"repo=%ld target=%s kind=%s changed=%s cells=%s comparison=%ld most=%d", a->repo, a->target_sha,
 		alertkind_name(a->kind), a->changed ? a->changed : "", a->cells_json, a->comparison, STORE_ALERT_CELLS_MAX);
 	const char *due_cells, *all_cells;

@@ -89,7 +89,7 @@ static const char *unpack_frame(const void *data, size_t len, struct buf *out)
 		return "no frame begins there";
 	if (whole > ARCHIVE_FRAME_MAX_BYTES)
 		return "a frame that is too large";
-	char *to = buf_room(out, (size_t)whole);
+	char *to = buf_reserve(out, (size_t)whole);
 	if (!to)
 		return "no memory for it";
 	size_t got = ZSTD_decompress(to, (size_t)whole, data, len);
@@ -126,7 +126,7 @@ int archive_read(const char *folder, const struct archive_position *position, st
 		return -1;
 	struct buf packed;
 	buf_init(&packed, ARCHIVE_FRAME_MAX_BYTES + 64);
-	char *to = buf_room(&packed, (size_t)position->bytes);
+	char *to = buf_reserve(&packed, (size_t)position->bytes);
 	int got = to ? read_fully(fd, to, (size_t)position->bytes, position->offset) : -1, result = 0;
 	if (!to)
 		result = err_set(err, ERR_FULL, "no memory for a frame of %s", path);
@@ -308,11 +308,11 @@ static int append_to(int fd, const char *folder, const char *path, int64_t end, 
 static int pack_frame(const void *data, size_t len, struct buf *out, struct fw_err *err)
 {
 	ZSTD_CCtx *c = ZSTD_createCCtx();
-	size_t room = ZSTD_compressBound(len), got = 0;
-	char *to = c && len <= ARCHIVE_FRAME_MAX_BYTES ? buf_room(out, room) : NULL;
+	size_t capacity = ZSTD_compressBound(len), got = 0;
+	char *to = c && len <= ARCHIVE_FRAME_MAX_BYTES ? buf_reserve(out, capacity) : NULL;
 	if (to && !ZSTD_isError(got = ZSTD_CCtx_setParameter(c, ZSTD_c_compressionLevel, LEVEL)) &&
 		!ZSTD_isError(got = ZSTD_CCtx_setParameter(c, ZSTD_c_checksumFlag, 1)))
-		got = ZSTD_compress2(c, to, room, data, len);
+		got = ZSTD_compress2(c, to, capacity, data, len);
 	ZSTD_freeCCtx(c);
 	if (!to)
 		return err_set(err, ERR_FULL, "%zu bytes to archive do not fit in memory", len);

@@ -107,7 +107,7 @@ static int append(struct db *db, int64_t comparison, const struct buf *rows, con
 	buf_init(&data, ARCHIVE_FRAME_MAX_BYTES);
 	buf_append(&data, &head, sizeof head);
 	buf_append(&data, rows->data, rows->len);
-	char *planes = buf_room(&data, floats->len);
+	char *planes = buf_reserve(&data, floats->len);
 	int result = planes ? 0 : err_set(err, ERR_FULL, "the samples of C%lld do not fit in memory", (long long)comparison);
 	if (result == 0) {
 		split(floats->data, floats->len / FLOAT, planes);
@@ -133,9 +133,9 @@ static int run_for_comparison(struct stmt *s, int64_t comparison, struct fw_err 
  */
 static int delete_times(struct db *db, int64_t comparison, struct fw_err *err)
 {
-	if (stmt_run(db_stmt(db, "CREATE TEMP TABLE IF NOT EXISTS kept (" REMAINING ")", err), err) != 0 ||
+	if (stmt_run(db_stmt(db, "CREATE TEMP TABLE IF NOT EXISTS remaining (" REMAINING ")", err), err) != 0 ||
 		run_for_comparison(db_stmt(db,
-					   "INSERT INTO kept SELECT " REMAINING
+					   "INSERT INTO remaining SELECT " REMAINING
 					   " FROM sample WHERE cell IN (SELECT id FROM cell WHERE comparison = "
 					   ":comparison)",
 					   err),
@@ -144,9 +144,9 @@ static int delete_times(struct db *db, int64_t comparison, struct fw_err *err)
 			db_stmt(db, "DELETE FROM sample WHERE cell IN (SELECT id FROM cell WHERE comparison = :comparison)", err),
 			comparison, err) != 0)
 		return -1;
-	struct stmt *s =
-		db_stmt(db, "INSERT INTO sample (" REMAINING ") SELECT " REMAINING " FROM kept ORDER BY cell, run, kind", err);
-	if (stmt_run(s, err) != 0 || !(s = db_stmt(db, "DELETE FROM kept", err)) || stmt_run(s, err) != 0)
+	struct stmt *s = db_stmt(
+		db, "INSERT INTO sample (" REMAINING ") SELECT " REMAINING " FROM remaining ORDER BY cell, run, kind", err);
+	if (stmt_run(s, err) != 0 || !(s = db_stmt(db, "DELETE FROM remaining", err)) || stmt_run(s, err) != 0)
 		return -1;
 	return run_for_comparison(db_stmt(db, "UPDATE comparison SET is_raw = 0 WHERE id = :comparison", err), comparison, err);
 }
@@ -212,7 +212,7 @@ static bool take_frame(const struct buf *data, int64_t comparison, struct archiv
 		}
 		buf_append(&out->rows, &row, sizeof row);
 	}
-	char *values = data->len - at == n_floats * FLOAT ? buf_room(&out->floats, n_floats * FLOAT) : NULL;
+	char *values = data->len - at == n_floats * FLOAT ? buf_reserve(&out->floats, n_floats * FLOAT) : NULL;
 	if (!values || out->rows.failed)
 		return false;
 	join(data->data + at, n_floats, values);

@@ -224,7 +224,7 @@ int store_series_count(struct db *db, int64_t baseline_period, const char *key, 
 
 int store_baseline_period_devices(struct db *db, int64_t repo, struct store_baseline_period_device **out, struct fw_err *err)
 {
-	int result, n = 0, room = 0;
+	int result, n = 0, capacity = 0;
 	*out = NULL;
 	struct stmt *s = db_query(db, err,
 		"SELECT d.uuid, d.class, d.outlier <> '', NOT EXISTS (SELECT 1 FROM device o WHERE o.class = d.class AND o.id "
@@ -235,9 +235,9 @@ int store_baseline_period_devices(struct db *db, int64_t repo, struct store_base
 		"repo=%ld", repo);
 	struct store_baseline_period_device d;
 	while ((result = stmt_next(s, err, d.uuid, d.class, d.is_outlier, d.is_alone, d.last_reference_at)) == 1) {
-		if (n == room) {
-			room = room ? 2 * room : 16;
-			*out = mem_grow(*out, (size_t)room, sizeof **out);
+		if (n == capacity) {
+			capacity = capacity ? 2 * capacity : 16;
+			*out = mem_grow(*out, (size_t)capacity, sizeof **out);
 		}
 		(*out)[n++] = d;
 	}

@@ -22,8 +22,8 @@ int store_noise_add(struct db *db, const struct store_noise *c, struct fw_err *e
 		return -1;
 	return db_exec(db, err,
 		"DELETE FROM noise WHERE environment = :environment AND repo = :repo AND key = :key AND id <= (SELECT id FROM "
-		"noise WHERE environment = :environment AND repo = :repo AND key = :key ORDER BY id DESC LIMIT 1 OFFSET :kept)",
-		"environment=%ld repo=%ld key=%s kept=%d", c->environment, c->repo, c->key, CALIBRATION_PARTS_MAX);
+		"noise WHERE environment = :environment AND repo = :repo AND key = :key ORDER BY id DESC LIMIT 1 OFFSET :rows)",
+		"environment=%ld repo=%ld key=%s rows=%d", c->environment, c->repo, c->key, CALIBRATION_PARTS_MAX);
 }
 
 int store_noise_get(struct db *db, int64_t repo, int64_t environment, const char *key, int64_t now_ms, struct calibration *out,

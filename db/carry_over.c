@@ -64,7 +64,7 @@ int carry_schema_hash(struct db *db, char *hex, struct fw_err *err)
 
 /* ---- space ----------------------------------------------------------------------------------------------------------- */
 
-static int check_room(const struct carry *c, struct fw_err *err)
+static int check_free_space(const struct carry *c, struct fw_err *err)
 {
 	struct stmt *s = db_stmt(c->from,
 		"SELECT (p.page_count - f.freelist_count) * z.page_size FROM pragma_page_count p, pragma_freelist_count f, "
@@ -328,7 +328,7 @@ static int carry(struct carry *c, struct db **db, struct fw_err *err)
 	if (check_old_name(c, err) != 0)
 		return -1;
 	remove_new(c);
-	if (check_room(c, err) != 0)
+	if (check_free_space(c, err) != 0)
 		return -1;
 	int result = build(c, err);
 	db_close(c->to);

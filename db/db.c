@@ -21,8 +21,8 @@ enum {
 /** errno of the latest failure. SQLite stores it for most statements, but not for a failed commit. */
 static int system_errno(sqlite3 *handle)
 {
-	int kept = handle ? sqlite3_system_errno(handle) : 0;
-	return kept ? kept : errno;
+	int code = handle ? sqlite3_system_errno(handle) : 0;
+	return code ? code : errno;
 }
 
 enum err_code db_code_of(sqlite3 *handle, int rc)
@@ -237,15 +237,15 @@ void db_close(struct db *db)
 
 void db_attach(struct db *db, void *what, void (*drop)(void *what))
 {
-	if (db->kept)
-		db->drop(db->kept);
-	db->kept = what;
+	if (db->attached)
+		db->drop(db->attached);
+	db->attached = what;
 	db->drop = drop;
 }
 
 void *db_attached(const struct db *db)
 {
-	return db->kept;
+	return db->attached;
 }
 
 void db_folder(struct db *db, char *out, size_t size)

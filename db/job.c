@@ -100,8 +100,8 @@ int store_job_add_cell(struct db *db, struct store_job *j, const char *key, stru
 		"SELECT j.id FROM job j WHERE j.repo = :repo AND j.target_sha = :target AND j.base_sha = :base AND j.kind = "
 		":kind AND j.suite = :suite AND j.device_class IS nullif(:device_class, 0) AND j.state = 'queued' AND "
 		"j.queued_at = :now AND (SELECT coalesce(sum(length(word) + 1), 0) FROM job_cell WHERE job = j.id) + "
-		"length(:key) < :room ORDER BY j.id LIMIT 1",
-		"repo=%ld target=%s base=%s kind=%s suite=%s device_class=%ld now=%ld key=%s room=%d", j->repo, j->target_sha,
+		"length(:key) < :capacity ORDER BY j.id LIMIT 1",
+		"repo=%ld target=%s base=%s kind=%s suite=%s device_class=%ld now=%ld key=%s capacity=%d", j->repo, j->target_sha,
 		j->base_sha, jobkind_name(j->kind), j->suite, j->device_class, j->queued_at, key, STORE_JOB_CELLS_SIZE - 1);
 	if (found < 1)
 		return found;
@@ -157,12 +157,12 @@ static int report_state(struct db *db, int64_t id, int64_t now_ms, struct fw_err
 static int change_states(struct db *db, struct stmt *s, int64_t now_ms, int *n, struct fw_err *err)
 {
 	int64_t *id = NULL;
-	int room = 0, result;
+	int capacity = 0, result;
 	*n = 0;
 	while ((result = stmt_step(s, err)) == 1) {
-		if (*n == room) {
-			room = room ? 2 * room : 16;
-			id = mem_grow(id, (size_t)room, sizeof *id);
+		if (*n == capacity) {
+			capacity = capacity ? 2 * capacity : 16;
+			id = mem_grow(id, (size_t)capacity, sizeof *id);
 		}
 		id[(*n)++] = row_int(s, 0);
 	}

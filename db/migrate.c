@@ -55,7 +55,7 @@ int migrate_list(struct db *db, const struct migration *list, int n, struct fw_e
 		return -1;
 	if (version < 0)
 		return err_set(err, ERR_DAMAGED,
-			"database says it is version %d, which no flopwatchd has written: restore a backup, or configure another path",
+			"database has version %d, which no flopwatchd has written: restore a backup, or configure another path",
 			version);
 	if (version > n)
 		return err_set(err, ERR_UNSUPPORTED,

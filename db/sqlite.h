@@ -28,7 +28,7 @@ struct db {
 	int begin_line;
 	bool is_hurried, is_held;  /* db_hurry was called; another process holds the lock */
 	bool has_outer, is_inside; /* db_outer_begin was called; a transaction is open inside of it */
-	void *kept;                /* db_attach */
+	void *attached;            /* db_attach */
 	void (*drop)(void *what);
 };
 

@@ -25,14 +25,14 @@ static int read_report(const struct buf *text, struct used_config *out, struct f
 {
 	struct jsonr r;
 	struct reported reported = { { "", "" }, { "", "" } };
-	char *room = mem_alloc(text->len + 1);
-	jsonr_init(&r, text->data, text->len, room);
+	char *buffer = mem_alloc(text->len + 1);
+	jsonr_init(&r, text->data, text->len, buffer);
 	jsonr_object(&r, sides, &reported);
 	for (int i = 0; i < USED_CONFIG_SIDES && !r.failed; i++) {
 		snprintf(out->provider[i], sizeof out->provider[i], "%s", reported.provider[i]);
 		snprintf(out->config[i], sizeof out->config[i], "%s", reported.config[i]);
 	}
-	free(room);
+	free(buffer);
 	return r.failed ? err_set(err, ERR_INTERNAL, "the stored provider and configuration of a cell cannot be read") : 0;
 }
 

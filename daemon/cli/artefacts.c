@@ -122,13 +122,13 @@ static void put_command(struct buf *script, const struct command_line *c, const 
 }
 
 /* Find the reason of a failure: ncu's error line, else the last line that the command printed. */
-static void find_reason(const struct buf *said, char *why, size_t size)
+static void find_reason(const struct buf *output, char *why, size_t size)
 {
-	const char *line = strstr(said->data, "==ERROR==");
+	const char *line = strstr(output->data, "==ERROR==");
 	if (line)
 		snprintf(why, size, "%.*s", (int)strcspn(line, "\r\n"), line);
 	else
-		programs_last_line(said, why, size);
+		programs_last_line(output, why, size);
 	if (!*why)
 		snprintf(why, size, "it printed nothing");
 }

@@ -128,7 +128,7 @@ static int finish(
 	if (is_written)
 		return status;
 	int failed = verb_fail_here(&unwritten);
-	return status == EXIT_OK ? failed : status; /* the verdict says more than the missing summary */
+	return status == EXIT_OK ? failed : status; /* the verdict has precedence over the missing summary */
 }
 
 int verb_ci(struct client *c, const struct options *o)

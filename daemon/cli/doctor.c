@@ -239,7 +239,7 @@ static void check_disk(struct doctor *d)
 					      : OK,
 			"disk",
 			mib < DISK_WARN_MIB
-				? "make room; no job begins with less than 64 MiB for the database, or 1.25 GiB for the cache"
+				? "free some space; no job begins with less than 64 MiB for the database, or 1.25 GiB for the cache"
 				: "",
 			"%llu MiB free in %s", mib, folders[i]);
 	}

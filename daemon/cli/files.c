@@ -297,18 +297,18 @@ void files_print_warnings(const struct buf *warnings, FILE *to)
  */
 static void print_left(const struct reading *r, const char *file, const char *names)
 {
-	enum { SAID_MAX = 20 };
+	enum { PRINTED_MAX = 20 };
 	char reported[600];
-	int said = 0;
+	int printed = 0;
 
 	fflush(stdout); /* print the table before its warnings */
-	for (int i = 0; i < r->n_left && said < SAID_MAX; i++)
+	for (int i = 0; i < r->n_left && printed < PRINTED_MAX; i++)
 		if (r->left[i].line > 0) {
 			fprintf(stderr, "WARNING %s:%d: %s was left out%s: %s\n", file, r->left[i].line, r->left[i].key,
 				strcmp(file, names) == 0 ? "" : " of both files", r->left[i].why);
-			said++;
+			printed++;
 		}
-	if (said > 0) {
+	if (printed > 0) {
 		fprintf(stderr, "WARNING %s: %d %s left out\n", names, r->n_left, r->n_left == 1 ? "row was" : "rows were");
 		return;
 	}

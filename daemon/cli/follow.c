@@ -117,7 +117,7 @@ int follow_one(struct client *c, const struct options *o, const char *kind, long
 	json_t **out, struct fw_err *err)
 {
 	int64_t end_ns = follow_deadline(o);
-	struct follow_state said = follow_begin(o);
+	struct follow_state state = follow_begin(o);
 	char path[64], text[256], what[32];
 	snprintf(path, sizeof path, "/api/v1/%ss/%lld", kind, id);
 	snprintf(what, sizeof what, "%s %lld", kind, id);
@@ -129,9 +129,9 @@ int follow_one(struct client *c, const struct options *o, const char *kind, long
 		if (got == 0) {
 			failures = 0;
 			bool is_open = describe(one, text, sizeof text);
-			follow_print(&said, what, text);
+			follow_print(&state, what, text);
 			if (!is_open) {
-				follow_end(&said);
+				follow_end(&state);
 				*out = one;
 				return 0;
 			}
@@ -146,20 +146,20 @@ int follow_one(struct client *c, const struct options *o, const char *kind, long
 
 /* Wait until job `id` has ended. */
 static int follow_job(
-	struct client *c, const struct options *o, struct follow_state *said, long long id, int64_t end_ns, struct fw_err *err)
+	struct client *c, const struct options *o, struct follow_state *state, long long id, int64_t end_ns, struct fw_err *err)
 {
 	char path[64];
 	snprintf(path, sizeof path, "/api/v1/jobs/%lld", id);
-	said->last[0] = '\0';
+	state->last[0] = '\0';
 	for (;;) {
 		json_t *job = NULL;
 		if (get_with_retries(c, path, &job, err) != 0)
 			return -1;
 		bool ended = jobstate_is_final(state_of(job));
-		print(said, job, id);
+		print(state, job, id);
 		json_decref(job);
 		if (ended) {
-			follow_end(said);
+			follow_end(state);
 			return 0;
 		}
 		if (clock_mono_ns() > end_ns)
@@ -190,7 +190,7 @@ static long long find_open(const json_t *verdict)
 
 int follow_verdict(struct client *c, const struct options *o, const char *path, int64_t end_ns, json_t **out, struct fw_err *err)
 {
-	struct follow_state said = follow_begin(o);
+	struct follow_state state = follow_begin(o);
 	interrupt_arm();
 	for (;;) {
 		json_t *verdict = NULL;
@@ -202,7 +202,7 @@ int follow_verdict(struct client *c, const struct options *o, const char *path, 
 			return 0;
 		}
 		json_decref(verdict);
-		if (follow_job(c, o, &said, open, end_ns, err) != 0)
+		if (follow_job(c, o, &state, open, end_ns, err) != 0)
 			return -1;
 	}
 }

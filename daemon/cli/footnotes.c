@@ -252,16 +252,17 @@ static void print_absences(const json_t *cells, FILE *out)
 	static const struct {
 		enum verdict verdict;
 		const char *text;
-	} said[] = { { VERDICT_REMOVED, "removed" }, { VERDICT_ADDED, "added" },
+	} omitted[] = { { VERDICT_REMOVED, "removed" }, { VERDICT_ADDED, "added" },
 		{ VERDICT_UNSUPPORTED, "supported by neither side" } };
 	char text[160] = "";
 	size_t i, used = 0;
 	json_t *cell;
 	for (int k = 0; k < 3; k++) {
 		int n = 0;
-		json_array_foreach(cells, i, cell) n += value_verdict(cell) == said[k].verdict;
+		json_array_foreach(cells, i, cell) n += value_verdict(cell) == omitted[k].verdict;
 		if (n)
-			used += (size_t)snprintf(text + used, sizeof text - used, "%s%d %s", used ? ", " : "", n, said[k].text);
+			used += (size_t)snprintf(
+				text + used, sizeof text - used, "%s%d %s", used ? ", " : "", n, omitted[k].text);
 	}
 	if (used)
 		plain_line(out, "not compared: %s", text);

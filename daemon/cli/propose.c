@@ -258,7 +258,7 @@ static void add_metadata(struct proposal *p, const struct scan *l, const struct 
 	if (!is_written) {
 		p->n_steps = n_steps;
 		p->n_reasons = n_reasons;
-		note(p, "%s; the build has no room for that: write it in a script of yours, in build.command",
+		note(p, "%s; a manifest cannot describe that: write a script, and name it in build.command",
 			m.step[METADATA_STEPS - 1].why);
 	}
 	scan_dir(program->path, dir, sizeof dir);

@@ -81,16 +81,16 @@ static bool is_wanted(const struct row *r, int d)
 /* Reasons of directions without a time: "dgrad: unsupported: ..." in training. */
 static void put_failure(const struct row *r, bool is_training)
 {
-	char said[600] = "";
+	char reasons[600] = "";
 	size_t used = 0;
 
-	for (int d = 0; d < (is_training ? N_DIRECTIONS : DGRAD) && used < sizeof said; d++) {
+	for (int d = 0; d < (is_training ? N_DIRECTIONS : DGRAD) && used < sizeof reasons; d++) {
 		const json_t *cell = find_cell(r->comparison, r->shape, directions[d]);
 		const char *failure = value_text(cell, "failure"), *reason = value_text(cell, "reason");
 
 		if (!is_wanted(r, d) || (cell && isfinite(time_of(r, cell)) && !*failure))
 			continue;
-		used += (size_t)snprintf(said + used, sizeof said - used, "%s%s%s%s%s%s", used ? "; " : "",
+		used += (size_t)snprintf(reasons + used, sizeof reasons - used, "%s%s%s%s%s%s", used ? "; " : "",
 			is_training ? directions[d] : "", is_training ? ": " : "",
 			!cell      ? "is not in the suite"
 			: *failure ? failure
@@ -98,7 +98,7 @@ static void put_failure(const struct row *r, bool is_training)
 			*reason ? ": " : "", reason);
 	}
 	buf_puts(r->out, ",");
-	csv_text(r->out, said);
+	csv_text(r->out, reasons);
 	buf_puts(r->out, "\n");
 }
 

@@ -1,7 +1,7 @@
 /* write.c - documented in internal.h. */
 #include "cli/internal.h"
 
-enum { BUDGET_S = 60 }; /* a push is decided in a minute, or `flopwatch wait` says which budget would be enough */
+enum { BUDGET_S = 60 }; /* a push is decided in a minute, or `flopwatch wait` prints which budget would be enough */
 
 void write_shell(const struct proposal *p, struct buf *out)
 {

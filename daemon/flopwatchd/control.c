@@ -211,7 +211,7 @@ int control_read_request(struct control *c, const struct job_request *r, struct 
 	return read_providers(r, job, err) != 0 || read_configs(r, job, err) != 0 ? -1 : read_tools(r, job, err);
 }
 
-int control_find_room(struct control *c, int more, struct fw_err *err)
+int control_check_queue(struct control *c, int more, struct fw_err *err)
 {
 	int64_t waiting;
 	if (store_job_waiting(c->db, &waiting, err) != 0)
@@ -228,7 +228,7 @@ static int insert_job(struct control *c, struct store_job *job, struct fw_err *e
 	int64_t now = clock_utc_ms();
 	if (txn_begin(txn, err) != 0)
 		return -1;
-	int result = control_find_room(c, 1, err);
+	int result = control_check_queue(c, 1, err);
 	if (result == 0)
 		result = store_job_insert(c->db, job, now, err);
 	if (result == 0)
@@ -282,7 +282,7 @@ int control_calibrate(struct control *c, const struct job_request *request, int 
 	const char *upstream = c->config->repo[config_repo_find(c->config, name)].upstream;
 	if (txn_begin(txn, err) != 0)
 		return -1;
-	int result = control_find_room(c, runs, err);
+	int result = control_check_queue(c, runs, err);
 	for (int i = 0; i < runs && result == 0; i++) {
 		struct store_job job = parameters;
 		result = calibrate_enqueue(c->db, upstream, &job, clock_utc_ms(), err);
@@ -382,7 +382,7 @@ int control_peer(struct control *c, const struct job_request *request, int64_t *
 	if (txn_begin(txn, err) != 0)
 		return -1;
 	int64_t now = clock_utc_ms();
-	int result = control_find_room(c, peers.n, err);
+	int result = control_check_queue(c, peers.n, err);
 	if (result == 0)
 		result = peerjobs_request(c->db, &parameters, &peers, now, jobs, err);
 	for (int i = 0; i < peers.n && result == 0; i++) {
@@ -489,7 +489,7 @@ int control_bisect(struct control *c, const struct job_request *request, int64_t
 	snprintf(b.who, sizeof b.who, "%s", request->who ? request->who : "");
 	if (txn_begin(txn, err) != 0)
 		return -1;
-	int result = control_find_room(c, 1, err);
+	int result = control_check_queue(c, 1, err);
 	if (result == 0)
 		result = store_bisect_insert(c->db, &b, clock_utc_ms(), err);
 	if (txn_end(txn, result, err) != 0)

@@ -130,7 +130,7 @@ static int queue_profile(struct control *c, struct store_job *job, struct store_
 	struct txn *txn = queue_txn(c->queue);
 	if (txn_begin(txn, err) != 0)
 		return -1;
-	int result = control_find_room(c, 1, err);
+	int result = control_check_queue(c, 1, err);
 	if (result == 0)
 		result = profile_request(c->db, job, p, "queued: requested by a user", clock_utc_ms(), err);
 	if (txn_end(txn, result, err) != 0)

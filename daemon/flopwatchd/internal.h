@@ -189,7 +189,7 @@ int control_read_request(struct control *c, const struct job_request *r, struct 
 /** Read a device kind, or one device by its UUID. */
 int control_read_device(struct control *c, const char *text, struct store_job *job, struct fw_err *err);
 /** Check that the queue has capacity for `more` jobs; else ERR_FULL. Inside the transaction that queues them. */
-int control_find_room(struct control *c, int more, struct fw_err *err);
+int control_check_queue(struct control *c, int more, struct fw_err *err);
 
 /* control_profile.c */
 

@@ -332,15 +332,15 @@ static void read_errors(int fd, char *last, size_t size)
 static int read_hello(const struct connection *to, struct msg *hello, struct fw_err *err)
 {
 	struct buf line;
-	char said[512];
+	char errors[512];
 	buf_init(&line, HELLO_MAX_BYTES);
 	int result = read_line(to->fd, &line, err);
 	if (result == 0)
 		result = protocol_parse(line.data, strcspn(line.data, "\n"), hello, err);
 	if (result != 0) {
-		read_errors(to->errors_fd, said, sizeof said);
-		if (*said)
-			err_context(err, "%s", said);
+		read_errors(to->errors_fd, errors, sizeof errors);
+		if (*errors)
+			err_context(err, "%s", errors);
 	} else if (hello->t != MSG_HELLO) {
 		msg_fini(hello);
 		result = err_set(err, ERR_PROTOCOL, "unexpected message from worker: expected hello");

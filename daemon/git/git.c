@@ -602,8 +602,8 @@ static void append_utf8(struct buf *out, const char *text, const char *from)
 	}
 	while (left > 0 && !out->failed) {
 		char *at = chunk;
-		size_t room = sizeof chunk;
-		size_t rc = iconv(converter, &in, &left, &at, &room);
+		size_t output_size = sizeof chunk;
+		size_t rc = iconv(converter, &in, &left, &at, &output_size);
 
 		buf_append(out, chunk, (size_t)(at - chunk));
 		if (rc == (size_t)-1 && errno != E2BIG && left > 0) {

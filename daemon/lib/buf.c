@@ -75,28 +75,28 @@ void buf_append_grow(struct buf *b, const void *data, size_t len)
 		buf_append(b, data, len);
 }
 
-char *buf_room_grow(struct buf *b, size_t len)
+char *buf_reserve_grow(struct buf *b, size_t len)
 {
 	return reserve(b, len) != 0 ? NULL : b->data + b->len;
 }
 
 void buf_vprintf(struct buf *b, const char *format, va_list args)
 {
-	size_t room = b->failed || b->cap == 0 ? 0 : b->cap - b->len;
+	size_t left = b->failed || b->cap == 0 ? 0 : b->cap - b->len;
 	va_list again;
 	int len;
 
 	/* usually there is space, and the text is written directly */
 	va_copy(again, args);
-	len = vsnprintf(room ? b->data + b->len : NULL, room, format, again);
+	len = vsnprintf(left ? b->data + b->len : NULL, left, format, again);
 	va_end(again);
 	if (len < 0 || reserve(b, (size_t)len) != 0) {
 		b->failed = true;
-		if (room)
+		if (left)
 			b->data[b->len] = '\0';
 		return;
 	}
-	if ((size_t)len >= room)
+	if ((size_t)len >= left)
 		vsnprintf(b->data + b->len, (size_t)len + 1, format, args);
 	b->len += (size_t)len;
 }
@@ -125,15 +125,15 @@ int buf_read_fd(struct buf *b, int fd)
 	char chunk[16384];
 
 	for (;;) {
-		size_t room = b->max - b->len;
+		size_t left = b->max - b->len;
 		ssize_t got = read(fd, chunk, sizeof chunk);
 
 		if (got < 0 && errno == EINTR)
 			continue;
 		if (got <= 0)
 			return got < 0 ? -1 : 0;
-		buf_append(b, chunk, (size_t)got < room ? (size_t)got : room);
-		b->failed = b->failed || (size_t)got > room;
+		buf_append(b, chunk, (size_t)got < left ? (size_t)got : left);
+		b->failed = b->failed || (size_t)got > left;
 		if (b->failed)
 			return 0;
 	}

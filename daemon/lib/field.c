@@ -219,7 +219,7 @@ int field_choice(struct fields *f, const char *key, const char *const *choices, 
 	return -1;
 }
 
-static void clean_text(struct fields *f, const char *key, const char *kept_characters, char *out, size_t size)
+static void clean_text(struct fields *f, const char *key, const char *allowed_controls, char *out, size_t size)
 {
 	json_t *v = value_of(f, key);
 	const char *text = json_string_value(v);
@@ -234,7 +234,7 @@ static void clean_text(struct fields *f, const char *key, const char *kept_chara
 			len--;
 	}
 	for (size_t i = 0; i < len; i++)
-		out[i] = ((unsigned char)text[i] < 0x20 && !strchr(kept_characters, text[i])) || text[i] == 0x7f ? ' ' : text[i];
+		out[i] = ((unsigned char)text[i] < 0x20 && !strchr(allowed_controls, text[i])) || text[i] == 0x7f ? ' ' : text[i];
 	out[len] = 0;
 }
 

@@ -8,9 +8,9 @@
 
 enum { DEPTH_MAX = 64, NUMBER_MAX = 48 };
 
-void jsonr_init(struct jsonr *r, const char *text, size_t len, char *room)
+void jsonr_init(struct jsonr *r, const char *text, size_t len, char *buffer)
 {
-	*r = (struct jsonr){ .at = text, .end = text + len, .room = room };
+	*r = (struct jsonr){ .at = text, .end = text + len, .buffer = buffer };
 }
 
 /* Return the next character other than white space, NUL at the end. */
@@ -157,14 +157,14 @@ static void put_code(struct jsonr *r)
 	if (n < 4 || code <= 0 || (code >= 0xd800 && code < 0xe000))
 		code = 0xfffd;
 	if (code < 0x80) {
-		*r->room++ = (char)code;
+		*r->buffer++ = (char)code;
 	} else if (code < 0x800) {
-		*r->room++ = (char)(0xc0 | code >> 6);
-		*r->room++ = (char)(0x80 | (code & 63));
+		*r->buffer++ = (char)(0xc0 | code >> 6);
+		*r->buffer++ = (char)(0x80 | (code & 63));
 	} else {
-		*r->room++ = (char)(0xe0 | code >> 12);
-		*r->room++ = (char)(0x80 | (code >> 6 & 63));
-		*r->room++ = (char)(0x80 | (code & 63));
+		*r->buffer++ = (char)(0xe0 | code >> 12);
+		*r->buffer++ = (char)(0x80 | (code >> 6 & 63));
+		*r->buffer++ = (char)(0x80 | (code & 63));
 	}
 }
 
@@ -178,11 +178,11 @@ static void put_escaped(struct jsonr *r)
 	if (c == 'u')
 		put_code(r);
 	else
-		*r->room++ = plain ? plain : c;
+		*r->buffer++ = plain ? plain : c;
 }
 
 /*
- * Copy the text that begins here into `room`, without a NUL behind it. Returns false if the next value is no text; it is skipped.
+ * Copy the text that begins here into `buffer`, without a NUL behind it. Returns false if the next value is no text; it is skipped.
  */
 static bool put_text(struct jsonr *r)
 {
@@ -191,20 +191,20 @@ static bool put_text(struct jsonr *r)
 		return false;
 	}
 	const char *at = r->at + 1;
-	char *to = r->room;
+	char *to = r->buffer;
 	for (; at < r->end && *at != '"'; at++) {
 		if (*at != '\\') {
 			*to++ = *at;
 			continue;
 		}
 		r->at = at + 1;
-		r->room = to;
+		r->buffer = to;
 		put_escaped(r);
 		at = r->at - 1;
-		to = r->room;
+		to = r->buffer;
 	}
 	r->at = at + 1;
-	r->room = to;
+	r->buffer = to;
 	if (at == r->end)
 		fail(r);
 	return !r->failed;
@@ -212,25 +212,25 @@ static bool put_text(struct jsonr *r)
 
 static void take_text(struct jsonr *r, const char **into)
 {
-	const char *begin = r->room;
+	const char *begin = r->buffer;
 	if (!put_text(r))
 		return;
-	*r->room++ = '\0';
+	*r->buffer++ = '\0';
 	*into = begin;
 }
 
 static void take_words(struct jsonr *r, const char **into)
 {
-	char *begin = r->room;
+	char *begin = r->buffer;
 	if (!jsonr_array(r))
 		return;
 	while (jsonr_item(r)) {
 		bool is_text = next(r) == '"';
-		if (is_text && r->room > begin)
-			*r->room++ = ' ';
+		if (is_text && r->buffer > begin)
+			*r->buffer++ = ' ';
 		put_text(r);
 	}
-	*r->room++ = '\0';
+	*r->buffer++ = '\0';
 	*into = begin;
 }
 
@@ -434,18 +434,18 @@ static json_t *tree(struct jsonr *r, int depth);
 static json_t *object_tree(struct jsonr *r, int depth)
 {
 	json_t *object = json_object();
-	char *key = r->room; /* its space is free again after its value */
+	char *key = r->buffer; /* its space is free again after its value */
 	r->at++;
 	while (!r->failed && follows(r, '}')) {
 		if (!put_text(r) || next(r) != ':') {
 			fail(r);
 			break;
 		}
-		*r->room++ = '\0';
+		*r->buffer++ = '\0';
 		r->at++;
 		if (json_object_set_new_nocheck(object, key, tree(r, depth)) != 0)
 			fail(r);
-		r->room = key;
+		r->buffer = key;
 	}
 	return object;
 }
@@ -487,7 +487,7 @@ static json_t *word_tree(struct jsonr *r)
 /* NULL: the next characters are no value, or memory is out; the containing value then fails. */
 static json_t *tree(struct jsonr *r, int depth)
 {
-	char c = next(r), *begin = r->room;
+	char c = next(r), *begin = r->buffer;
 	json_t *text;
 	if (depth == DEPTH_MAX)
 		return NULL;
@@ -497,8 +497,8 @@ static json_t *tree(struct jsonr *r, int depth)
 	case '[':
 		return array_tree(r, depth + 1);
 	case '"':
-		text = put_text(r) ? json_stringn_nocheck(begin, (size_t)(r->room - begin)) : NULL;
-		r->room = begin;
+		text = put_text(r) ? json_stringn_nocheck(begin, (size_t)(r->buffer - begin)) : NULL;
+		r->buffer = begin;
 		return text;
 	default:
 		return c == '-' || (c >= '0' && c <= '9') ? number_tree(r) : word_tree(r);
@@ -508,15 +508,15 @@ static json_t *tree(struct jsonr *r, int depth)
 json_t *jsonr_tree(const char *text, size_t len)
 {
 	struct jsonr r;
-	char *room = malloc(len + 1);
-	if (!room)
+	char *buffer = malloc(len + 1);
+	if (!buffer)
 		return NULL;
-	jsonr_init(&r, text, len, room);
+	jsonr_init(&r, text, len, buffer);
 	json_t *root = tree(&r, 0);
 	if (r.failed || next(&r) != '\0') {
 		json_decref(root);
 		root = NULL;
 	}
-	free(room);
+	free(buffer);
 	return root;
 }

@@ -118,7 +118,7 @@ static void put_quoted(struct buf *b, const char *text, size_t len)
 static void put_text(struct jsonw *j, const char *text, size_t len, char tail)
 {
 	bool comma = is_comma_due(j);
-	char *begin = is_plain(text, len) ? buf_room(j->out, len + 2 + comma + (tail != '\0')) : NULL, *at = begin;
+	char *begin = is_plain(text, len) ? buf_reserve(j->out, len + 2 + comma + (tail != '\0')) : NULL, *at = begin;
 
 	if (!begin) {
 		if (comma)
@@ -221,7 +221,7 @@ void jsonw_next_figure(struct jsonw *j, double v)
 void jsonw_next_plain(struct jsonw *j, const char *text)
 {
 	size_t len = strlen(text);
-	char *at = buf_room(j->out, len + 2);
+	char *at = buf_reserve(j->out, len + 2);
 
 	j->after_key = false;
 	if (!at)

@@ -67,10 +67,10 @@ static inline void buf_append(struct buf *b, const void *data, size_t len)
 	b->data[b->len] = '\0';
 }
 /** Reserve `len` bytes after the last one, to be written in place; NULL if they do not fit. Then set the written length. */
-char *buf_room_grow(struct buf *b, size_t len);
-static inline char *buf_room(struct buf *b, size_t len)
+char *buf_reserve_grow(struct buf *b, size_t len);
+static inline char *buf_reserve(struct buf *b, size_t len)
 {
-	return b->failed || len >= b->cap - b->len ? buf_room_grow(b, len) : b->data + b->len;
+	return b->failed || len >= b->cap - b->len ? buf_reserve_grow(b, len) : b->data + b->len;
 }
 /** As above if that much is already allocated, which is the usual case; NULL: append as usual. */
 static inline char *buf_spare(struct buf *b, size_t len)
@@ -608,7 +608,7 @@ struct jsonr_span {
 
 struct jsonr {
 	const char *at, *end;
-	char *room; /* buffer for texts, NUL-ended; they need at most the length of the JSON */
+	char *buffer; /* buffer for texts, NUL-ended; they need at most the length of the JSON */
 	bool failed;
 };
 
@@ -640,8 +640,8 @@ struct jsonr_field {
 
 #define JSONR_KEY(name) .key = (name), .len = sizeof(name) - 1, .next = ",\"" name "\":"
 
-/** Begin. Own: `room` has `len` bytes, and outlives every text that is read; NULL if no field is a text. */
-void jsonr_init(struct jsonr *r, const char *text, size_t len, char *room);
+/** Begin. Own: `buffer` has `len` bytes, and outlives every text that is read; NULL if no field is a text. */
+void jsonr_init(struct jsonr *r, const char *text, size_t len, char *buffer);
 /** Read an object into `into`; skips keys that are not in the list, and any other kind of value. */
 void jsonr_object(struct jsonr *r, const struct jsonr_field *field, void *into);
 /** Step into an array. Returns false if the value is none; it is skipped. Then call jsonr_item until it returns false. */
@@ -808,8 +808,8 @@ int option_read(int argc, char **argv, const struct option_row *row);
 
 /* ---- percent: Bytes as %XX, as in URLs and in the names of branches. ---- */
 
-/** Append letters, digits and the characters of `kept` unchanged, every other byte as %XX. */
-void percent_encode(struct buf *out, const char *bytes, size_t len, const char *kept);
+/** Append letters, digits and the characters of `unescaped` unchanged, every other byte as %XX. */
+void percent_encode(struct buf *out, const char *bytes, size_t len, const char *unescaped);
 
 /** Return the byte of the escape %XX at `at` (any text); -1: there is none. */
 int percent_byte(const char *at);

@@ -5,12 +5,12 @@ static bool is_plain(char c)
 	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
 }
 
-void percent_encode(struct buf *out, const char *bytes, size_t len, const char *kept)
+void percent_encode(struct buf *out, const char *bytes, size_t len, const char *unescaped)
 {
 	size_t begin = 0; /* of an unescaped character */
 	for (size_t i = 0; i < len; i++) {
 		char c = bytes[i];
-		if (is_plain(c) || (c && strchr(kept, c)))
+		if (is_plain(c) || (c && strchr(unescaped, c)))
 			continue;
 		buf_append(out, bytes + begin, i - begin);
 		buf_printf(out, "%%%02X", (unsigned char)c);

@@ -482,11 +482,11 @@ static void take_output(struct run *r, int *fd, struct buf *b)
 
 	/* Limit the number of reads: an endless writer must not delay the deadline. */
 	for (interleave = 0; interleave < 32 && (got = read(*fd, chunk, sizeof chunk)) > 0; interleave++) {
-		size_t room = b->max - b->len; // read only with a buffer: NOLINT(clang-analyzer-core.NullDereference)
+		size_t left = b->max - b->len; // read only with a buffer: NOLINT(clang-analyzer-core.NullDereference)
 
-		if ((size_t)got > room) {
+		if ((size_t)got > left) {
 			if (!b->failed)
-				buf_append(b, chunk, room);
+				buf_append(b, chunk, left);
 			b->failed = true;
 		} else {
 			buf_append(b, chunk, (size_t)got);

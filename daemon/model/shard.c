@@ -64,14 +64,14 @@ static void find_companions(struct draw *d)
 		d->companion[i] = s->cell[i].baseline[0] ? find(d, s->cell[i].baseline) : -1;
 }
 
-/* Draw a cell with its baseline cell if both fit into `room`. Returns the number of new cells. */
-static int draw_one(struct draw *d, int cell, int room)
+/* Draw a cell with its baseline cell if both fit into `capacity`. Returns the number of new cells. */
+static int draw_one(struct draw *d, int cell, int capacity)
 {
 	int companion = d->companion[cell], n = d->shard_of[cell] != 0;
 
 	if (companion >= 0 && d->shard_of[companion] != 0)
 		n++;
-	if (n > room)
+	if (n > capacity)
 		return 0;
 	d->shard_of[cell] = 0;
 	if (companion >= 0)

@@ -172,15 +172,15 @@ static void explain_first(struct ranking *r, struct cause *first)
 }
 
 static size_t append(const struct cause *from, size_t n_from, enum cause_confidence least, enum cause_confidence most,
-	struct cause *out, size_t n, size_t room)
+	struct cause *out, size_t n, size_t capacity)
 {
-	for (size_t i = 0; i < n_from && n < room; i++)
+	for (size_t i = 0; i < n_from && n < capacity; i++)
 		if (from[i].confidence >= least && from[i].confidence <= most)
 			out[n++] = from[i];
 	return n;
 }
 
-static size_t settle(struct ranking *r, struct cause *out, size_t room)
+static size_t settle(struct ranking *r, struct cause *out, size_t capacity)
 {
 	struct cause all[FINDINGS_MAX];
 	size_t n = 0, n_out = 0;
@@ -203,23 +203,23 @@ static size_t settle(struct ranking *r, struct cause *out, size_t room)
 	}
 	bool open = r->all_left > (1 - ENOUGH) * whole;
 
-	if (room > CAUSE_MAX)
-		room = CAUSE_MAX;
-	room -= open && room > 0;
-	n_out = append(all, n, CAUSE_EXACT, CAUSE_MEASURED, out, n_out, room);
-	n_out = append(all, n, CAUSE_SEEN, CAUSE_SEEN, out, n_out, room);
-	n_out = append(all, n, CAUSE_FOLLOWS, CAUSE_FOLLOWS, out, n_out, room);
+	if (capacity > CAUSE_MAX)
+		capacity = CAUSE_MAX;
+	capacity -= open && capacity > 0;
+	n_out = append(all, n, CAUSE_EXACT, CAUSE_MEASURED, out, n_out, capacity);
+	n_out = append(all, n, CAUSE_SEEN, CAUSE_SEEN, out, n_out, capacity);
+	n_out = append(all, n, CAUSE_FOLLOWS, CAUSE_FOLLOWS, out, n_out, capacity);
 	if (n_out > 0)
 		explain_first(r, &out[0]);
 	return n_out;
 }
 
-size_t cause_rank(const struct cause_evidence *e, struct cause *out, size_t room)
+size_t cause_rank(const struct cause_evidence *e, struct cause *out, size_t capacity)
 {
 	struct ranking r = { .e = e, .of_ms = e->target_ms - e->base_ms };
 	double whole = fabs(r.of_ms);
 
-	if (room == 0 || !isfinite(whole) || !(e->base_ms > 0) || !(e->target_ms > 0) ||
+	if (capacity == 0 || !isfinite(whole) || !(e->base_ms > 0) || !(e->target_ms > 0) ||
 		whole <= fmax(isfinite(e->noise_ms) ? e->noise_ms : 0, DIFFERENCE_LEAST * e->base_ms))
 		return 0;
 	r.all_left = whole;
@@ -231,7 +231,7 @@ size_t cause_rank(const struct cause_evidence *e, struct cause *out, size_t room
 	request_of_kernels(&r, false);
 	node_find(&r.pairing, unexplained_by_kernels(&r), &r.found);
 	request_of_kernels(&r, true);
-	size_t n = settle(&r, out, room);
+	size_t n = settle(&r, out, capacity);
 
 	if (r.all_left <= (1 - ENOUGH) * whole)
 		return n;

@@ -67,7 +67,7 @@ static void find_occupancy(const struct analysis *l, struct findings *f)
 
 	if (other_grid(l, &base_blocks, &target_blocks)) {
 		snprintf(what, sizeof what,
-			"runs %.0f blocks instead of %.0f, and keeps %.1f %% of the warps there are room for instead of %.1f %%",
+			"runs %.0f blocks instead of %.0f, and holds %.1f %% of the possible warps instead of %.1f %%",
 			target_blocks, base_blocks, warps.target, warps.base);
 		finding_add(f, CAUSE_GRID, l->pair, ms, WEIGHT_LAUNCH, what);
 	} else if (base->ctas_per_sm > 0 && target->ctas_per_sm > 0 && base->ctas_per_sm != target->ctas_per_sm) {
@@ -77,8 +77,7 @@ static void find_occupancy(const struct analysis *l, struct findings *f)
 			base->shared_bytes);
 		finding_add(f, CAUSE_OCCUPANCY, l->pair, ms, WEIGHT_LAUNCH, what);
 	} else {
-		snprintf(what, sizeof what, "keeps %.1f %% of the warps there are room for instead of %.1f %%", warps.target,
-			warps.base);
+		snprintf(what, sizeof what, "holds %.1f %% of the possible warps instead of %.1f %%", warps.target, warps.base);
 		finding_add(f, CAUSE_OCCUPANCY, l->pair, ms, WEIGHT_SYMPTOM, what);
 	}
 }

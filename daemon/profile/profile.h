@@ -152,9 +152,9 @@ struct cause {
 /**
  * Rank the causes, strongest first; returns their number. None if both sides differ by no more than their noise. If less than
  * half is explained, the last one is CAUSE_NOT_EXPLAINED, with the rest. The order of the evidence does not matter. Sums of
- * explained_ms leave out CAUSE_FOLLOWS and CAUSE_OPEN. Shape: out[room]; CAUSE_MAX is enough.
+ * explained_ms leave out CAUSE_FOLLOWS and CAUSE_OPEN. Shape: out[capacity]; CAUSE_MAX is enough.
  */
-size_t cause_rank(const struct cause_evidence *e, struct cause *out, size_t room);
+size_t cause_rank(const struct cause_evidence *e, struct cause *out, size_t capacity);
 
 /*
  * ---- pairing ----
@@ -512,9 +512,9 @@ struct ptxas_change {
 
 /**
  * List serial products first, then setmaxnreg, spills and others; regressions before improvements. Returns their number. Shape:
- * out[room].
+ * out[capacity].
  */
-size_t ptxasdelta(const struct ptxaslog *base, const struct ptxaslog *target, struct ptxas_change *out, size_t room);
+size_t ptxasdelta(const struct ptxaslog *base, const struct ptxaslog *target, struct ptxas_change *out, size_t capacity);
 
 /*
  * ---- rates ----

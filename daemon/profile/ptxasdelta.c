@@ -8,12 +8,12 @@ const char *const ptxas_change_names[PTXAS_CHANGES + 1] = { "new", "more", "fewe
 struct list {
 	const struct ptxaslog *of[2]; /* base, target */
 	struct ptxas_change *out;
-	size_t n, room;
+	size_t n, capacity;
 };
 
 static struct ptxas_change *add(struct list *l, enum ptxas_change_kind how, enum ptxas_kind kind, const char *mangled)
 {
-	if (l->n == l->room)
+	if (l->n == l->capacity)
 		return NULL;
 	struct ptxas_change *c = &l->out[l->n++];
 
@@ -147,9 +147,9 @@ static void compare_spills(struct list *l, int wanted)
 	}
 }
 
-size_t ptxasdelta(const struct ptxaslog *base, const struct ptxaslog *target, struct ptxas_change *out, size_t room)
+size_t ptxasdelta(const struct ptxaslog *base, const struct ptxaslog *target, struct ptxas_change *out, size_t capacity)
 {
-	struct list l = { .of = { base, target }, .out = out, .room = room };
+	struct list l = { .of = { base, target }, .out = out, .capacity = capacity };
 
 	for (int kind = 0; kind < PTXAS_KINDS; kind++)
 		for (int worse = 1; worse >= 0; worse--)

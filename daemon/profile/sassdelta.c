@@ -182,7 +182,7 @@ static void number(struct sassdelta *d, struct streams *s, uint32_t *id)
 static bool cut_hunks(struct sassdelta *d, const struct streams *s, const bool *kept)
 {
 	const bool *kept_b = kept + s->n[0];
-	size_t i = 0, j = 0, room = 0;
+	size_t i = 0, j = 0, capacity = 0;
 	while (i < s->n[0] || j < s->n[1]) {
 		struct sassdelta_hunk h = { .base_from = i, .target_from = j };
 		for (; i < s->n[0] && !kept[i]; i++)
@@ -193,9 +193,9 @@ static bool cut_hunks(struct sassdelta *d, const struct streams *s, const bool *
 			i++, j++;
 			continue;
 		}
-		if (d->n_hunks == room) {
-			room = room ? 2 * room : 16;
-			struct sassdelta_hunk *more = reallocarray(d->hunk, room, sizeof *more);
+		if (d->n_hunks == capacity) {
+			capacity = capacity ? 2 * capacity : 16;
+			struct sassdelta_hunk *more = reallocarray(d->hunk, capacity, sizeof *more);
 			if (!more)
 				return false;
 			d->hunk = more;

@@ -97,20 +97,20 @@ void sentence_write(struct cause *c, const char *what, double own_ms)
 	sentence_ms(fabs(c->of_ms), of);
 	sentence_ms(fabs(own_ms), own);
 	int used = snprintf(c->sentence, sizeof c->sentence, "%.100s%s%.200s", c->kernel, space, what);
-	size_t room = sizeof c->sentence - (size_t)used;
+	size_t size = sizeof c->sentence - (size_t)used;
 	char *to = c->sentence + used;
 
 	if (c->confidence == CAUSE_SEEN && own_ms * c->of_ms > 0)
-		snprintf(to, room, "; the kernel is %s of %s ms %s", own, of, c->of_ms < 0 ? "faster" : "slower");
+		snprintf(to, size, "; the kernel is %s of %s ms %s", own, of, c->of_ms < 0 ? "faster" : "slower");
 	else if (c->confidence == CAUSE_SEEN)
-		snprintf(to, room, "; cost not measured");
+		snprintf(to, size, "; cost not measured");
 	else if (c->confidence == CAUSE_FOLLOWS)
-		snprintf(to, room, "; a consequence of the causes above");
+		snprintf(to, size, "; a consequence of the causes above");
 	else if (c->kind == CAUSE_CONFIG && c->explained_ms / c->of_ms > NEARLY_ALL)
-		snprintf(to, room, ": %s of the %s ms that a call %s; with the base's configuration the %s is gone", explained,
+		snprintf(to, size, ": %s of the %s ms that a call %s; with the base's configuration the %s is gone", explained,
 			of, moved(c), c->of_ms < 0 ? "gain" : "loss");
 	else
-		snprintf(to, room, ": %s of the %s ms that a call %s", explained, of, moved(c));
+		snprintf(to, size, ": %s of the %s ms that a call %s", explained, of, moved(c));
 }
 
 void sentence_add_how(struct cause *c, const char *kernel, const char *what)

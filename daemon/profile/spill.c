@@ -12,7 +12,7 @@ void spill_find(const struct analysis *l, struct findings *f)
 	const struct quantity_change *loads = &l->quantity.of[QUANTITY_LOCAL_LOADS],
 				     *stores = &l->quantity.of[QUANTITY_LOCAL_STORES];
 	const struct cause_kernel *base = pair_kernel(l->pair, 0), *target = pair_kernel(l->pair, 1);
-	const struct cause_diagnostic *said = diagnostic_of(l->e, l->pair, l->sign, false);
+	const struct cause_diagnostic *diagnostic = diagnostic_of(l->e, l->pair, l->sign, false);
 	char more[AMOUNT_SIZE], what[FINDING_SIZE];
 	double ms = analysis_get_cost(l, QUANTITY_LOCAL_LOADS, waits),
 	       stored_ms = analysis_get_cost(l, QUANTITY_LOCAL_STORES, waits);
@@ -24,8 +24,8 @@ void spill_find(const struct analysis *l, struct findings *f)
 		loads->base + stores->base, loads->target + stores->target, "loads and stores of spilled registers", more);
 	int used = snprintf(what, sizeof what, "executes %s", more);
 
-	if (said)
-		snprintf(what + used, sizeof what - (size_t)used, "; ptxas: %.100s", said->what);
+	if (diagnostic)
+		snprintf(what + used, sizeof what - (size_t)used, "; ptxas: %.100s", diagnostic->what);
 	else if (base->registers > 0 && target->registers > 0 && base->registers != target->registers)
 		snprintf(what + used, sizeof what - (size_t)used, ", with %d registers instead of %d", target->registers,
 			base->registers);

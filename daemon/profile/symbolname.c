@@ -18,9 +18,9 @@ static bool read_arguments(struct name_reader *r);
 
 static void put(struct name_reader *r, const char *text, size_t len)
 {
-	size_t room = SYMBOLNAME_SIZE - 1 - r->used;
+	size_t left = SYMBOLNAME_SIZE - 1 - r->used;
 
-	len = len < room ? len : room;
+	len = len < left ? len : left;
 	memcpy(r->out + r->used, text, len);
 	r->used += len;
 	r->out[r->used] = '\0';

@@ -69,7 +69,7 @@ bool wait_serial(const struct analysis *l, char what[FINDING_SIZE])
 	if (is_seen)
 		used += snprintf(what + used, FINDING_SIZE - (size_t)used,
 			"%ld waits for them in its machine code instead of %ld%s", waits[1], waits[0],
-			c ? "; " : " (ptxas may say why: C7510 to C7518)");
+			c ? "; " : " (see the ptxas diagnostics C7510 to C7518)");
 	if (c)
 		snprintf(what + used, FINDING_SIZE - (size_t)used, "ptxas %s%s%.8s: %.70s",
 			l->sign > 0 ? "reports" : "no longer reports", *c->code ? " " : "", c->code, c->what);

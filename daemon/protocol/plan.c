@@ -37,8 +37,8 @@ static bool comes_before(const int *position, int n_sides, int n_cells, int a, i
 
 int interleave_chain(const struct interleave_order *side, int n_sides, const bool *wanted, int n_cells, int *out)
 {
-	size_t room = (size_t)n_cells + 1;
-	int *position = malloc((size_t)n_sides * room * sizeof *position), *common = malloc(3 * room * sizeof *common);
+	size_t capacity = (size_t)n_cells + 1;
+	int *position = malloc((size_t)n_sides * capacity * sizeof *position), *common = malloc(3 * capacity * sizeof *common);
 	int n = 0, best = -1;
 
 	if (!position || !common) {
@@ -46,7 +46,7 @@ int interleave_chain(const struct interleave_order *side, int n_sides, const boo
 		free(common);
 		return -1;
 	}
-	int *length = common + room, *before = length + room;
+	int *length = common + capacity, *before = length + capacity;
 
 	find_positions(side, n_sides, n_cells, position);
 	for (int i = 0; i < side[0].n; i++)

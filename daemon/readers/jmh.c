@@ -94,7 +94,7 @@ static int read_metric(struct reading *out, struct fields *f, const char *key, c
 
 static int read_benchmark(struct reading *out, json_t *object, size_t i, const char *file, struct fw_err *err)
 {
-	static const char *const said[] = { "jdkVersion", "vmName", "vmVersion" };
+	static const char *const context[] = { "jdkVersion", "vmName", "vmVersion" };
 	char name[OBJECT_NAME_SIZE], mode[16], key[TABLE_KEY_SIZE], number[24];
 	struct fields f;
 
@@ -107,9 +107,9 @@ static int read_benchmark(struct reading *out, json_t *object, size_t i, const c
 		return -1;
 	if (!name[0])
 		return field_fail(&f, "benchmark", "is missing");
-	for (size_t k = 0; k < sizeof said / sizeof said[0]; k++)
-		if (json_is_string(json_object_get(object, said[k])))
-			reading_report(out, said[k], json_string_value(json_object_get(object, said[k])));
+	for (size_t k = 0; k < sizeof context / sizeof context[0]; k++)
+		if (json_is_string(json_object_get(object, context[k])))
+			reading_report(out, context[k], json_string_value(json_object_get(object, context[k])));
 	snprintf(key, sizeof key, "%s", name);
 	object_put_parameters(key, json_object_get(object, "params"));
 	table_put(key, "mode", mode);

@@ -324,16 +324,16 @@ static void report_conditions(struct table *t)
 {
 	static const struct {
 		const char *column, *name;
-	} said[] = { { "device__attribute_display_name", "GPU" }, { "CC", "compute capability" }, { "Host Name", "host" } };
+	} context[] = { { "device__attribute_display_name", "GPU" }, { "CC", "compute capability" }, { "Host Name", "host" } };
 
-	for (size_t k = 0; k < sizeof said / sizeof said[0] && t->take && t->out; k++) {
+	for (size_t k = 0; k < sizeof context / sizeof context[0] && t->take && t->out; k++) {
 		const char *value =
-			t->metric >= 0 && strcmp(text_of(t, t->metric), said[k].column) == 0 ? text_of(t, t->value) : "";
+			t->metric >= 0 && strcmp(text_of(t, t->metric), context[k].column) == 0 ? text_of(t, t->value) : "";
 
 		for (int i = 0; i < t->n && !value[0]; i++)
-			value = strcmp(t->name[i], said[k].column) == 0 ? text_of(t, i) : "";
+			value = strcmp(t->name[i], context[k].column) == 0 ? text_of(t, i) : "";
 		if (value[0])
-			reading_report(t->out, said[k].name, value);
+			reading_report(t->out, context[k].name, value);
 	}
 }
 

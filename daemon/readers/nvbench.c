@@ -220,7 +220,7 @@ static void label_device(const struct devices *d, int64_t id, char *out, size_t 
 
 static void report_devices(struct reading *out, const struct devices *d)
 {
-	static const char *const said[] = { "sm_default_clock_rate", "number_of_sms", "ecc_state" };
+	static const char *const context[] = { "sm_default_clock_rate", "number_of_sms", "ecc_state" };
 
 	for (int i = 0; i < d->n; i++) {
 		const json_t *device = find_device(d, d->id[i]);
@@ -228,12 +228,12 @@ static void report_devices(struct reading *out, const struct devices *d)
 
 		if (name)
 			reading_report(out, "GPU", name);
-		for (size_t k = 0; k < sizeof said / sizeof said[0]; k++) {
-			const json_t *value = json_object_get(device, said[k]);
+		for (size_t k = 0; k < sizeof context / sizeof context[0]; k++) {
+			const json_t *value = json_object_get(device, context[k]);
 			char *text = value ? json_dumps(value, JSON_ENCODE_ANY) : NULL;
 
 			if (text)
-				reading_report(out, said[k], text);
+				reading_report(out, context[k], text);
 			free(text);
 		}
 	}

@@ -235,7 +235,7 @@ const char *reading_guess(const char *text, size_t len, const char *file)
 	if (strncmp(text, "ID,Process ID,", len < 14 ? len : 14) == 0 && len >= 14)
 		return "ncu";
 	if (text[0] == '<' && has(text, len, "<Catch") && has(text, len, "<BenchmarkResults"))
-		return "catch2"; /* whose reader says what to do */
+		return "catch2"; /* whose reader reports how to fix the input */
 	if (tritonbench_is_header(text, head))
 		return "tritonbench";
 	for (size_t k = 0; k < sizeof lines / sizeof lines[0]; k++)

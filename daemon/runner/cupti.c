@@ -194,6 +194,6 @@ int cupti_check(int code, const char *function, struct fw_err *err)
 		return 0;
 	for (size_t i = 0; i < sizeof sentences / sizeof sentences[0]; i++)
 		if (sentences[i].code == code)
-			return err_set(err, ERR_UNSUPPORTED, "%s (%s says %d)", sentences[i].words, function, code);
+			return err_set(err, ERR_UNSUPPORTED, "%s (%s returned %d)", sentences[i].words, function, code);
 	return err_set(err, ERR_UNSUPPORTED, "%s failed with error %d of CUPTI", function, code);
 }

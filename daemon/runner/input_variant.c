@@ -72,15 +72,16 @@ int variant_sum(struct problem *p, struct input_variant *a, struct fw_err *err)
 
 int variant_add_second(struct problem *p, const struct input_variant *rolled, struct fw_err *err)
 {
-	bool room = true;
+	bool has_memory = true;
 
-	for (int i = 0; room && i < p->family->n_slots; i++)
-		room = p->slot[i].use != SLOT_FORWARD || p->ops->alloc(p->dev, p->slot[i].bytes, &p->slot[i].second, err) == 0;
-	for (int i = 0; !room && i < p->family->n_slots; i++) {
+	for (int i = 0; has_memory && i < p->family->n_slots; i++)
+		has_memory =
+			p->slot[i].use != SLOT_FORWARD || p->ops->alloc(p->dev, p->slot[i].bytes, &p->slot[i].second, err) == 0;
+	for (int i = 0; !has_memory && i < p->family->n_slots; i++) {
 		p->ops->release(p->dev, p->slot[i].second);
 		p->slot[i].second = NULL;
 	}
-	if (!room)
+	if (!has_memory)
 		return -1;
 	p->second = (struct input_variant){ .second = true };
 	memcpy(p->second.roll, rolled->roll, sizeof rolled->roll);

@@ -1084,7 +1084,7 @@ struct sampler {
 	size_t n_names, reasons;           /* number in the library; number here */
 	int of_index[SAMPLER_REASONS_MAX]; /* our index of the library's index i; -1 none */
 	char reason[SAMPLER_REASONS_MAX][STALLNAME_SIZE];
-	struct sampling_data got, kept; /* kept: samples that remain when the library stops; unused */
+	struct sampling_data got, unread; /* unread: samples that remain when the library stops; unused */
 	size_t n;
 	struct sampler_function *function; /* function[n] */
 	unsigned long long dropped;
@@ -1158,7 +1158,7 @@ struct spot_check {
 	struct verifier verifier;
 	struct spot_check_copy copy;
 	struct spot_check_later {
-		bool has_room, is_taken;
+		bool has_space, is_taken;
 		bool is_any; /* its inputs are drawn as those of any unwatched call, and their reference is computed afterwards */
 		struct input_variant any;
 		struct spot_check_copy copy;

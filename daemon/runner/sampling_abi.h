@@ -75,8 +75,8 @@ struct sampling_pc {
 };
 
 struct sampling_data {
-	size_t size; /* sizeof */
-	size_t room; /* pc[room], the caller's */
+	size_t size;     /* sizeof */
+	size_t capacity; /* pc[capacity], the caller's */
 	uint64_t total, dropped;
 	size_t n, remaining; /* out: number in pc, and remaining number */
 	uint64_t range;

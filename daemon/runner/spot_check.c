@@ -107,13 +107,13 @@ static bool make_copy(const struct spot_check *w, struct spot_check_copy *c)
 
 void spot_check_make_later(struct spot_check *w, int n)
 {
-	bool room = w->active;
-	for (int i = 0; room && i < w->runner->n_sides; i++)
+	bool has_memory = w->active;
+	for (int i = 0; has_memory && i < w->runner->n_sides; i++)
 		w->later[i][runner_random(w->runner, LATER_LEAST)].is_any = true;
 	for (int k = 0; k < n; k++)
 		for (int i = 0; i < w->runner->n_sides; i++)
-			room = w->later[i][k].has_room = room && make_copy(w, &w->later[i][k].copy);
-	if (w->active && !room)
+			has_memory = w->later[i][k].has_space = has_memory && make_copy(w, &w->later[i][k].copy);
+	if (w->active && !has_memory)
 		record_note(w->runner->records, -1, ROLE_DEVICE,
 			"no memory for copies of the results: fewer calls are checked at the end");
 }
@@ -122,7 +122,7 @@ bool spot_check_later_before(struct spot_check *w, const struct side *u, int k)
 {
 	size_t i = (size_t)(u - w->runner->side);
 	struct spot_check_later *later = &w->later[i][k];
-	w->watching = later->has_room && !later->is_taken;
+	w->watching = later->has_space && !later->is_taken;
 	w->next = w->watching && later->is_any ? later : NULL;
 	return w->watching;
 }
@@ -216,7 +216,7 @@ void spot_check_close(struct spot_check *w)
 	if (w->runner)
 		free_copy(w, &w->copy);
 	for (int i = 0; i < PROTOCOL_SIDES_MAX * SPOT_CHECK_LATER_MAX; i++)
-		if (w->later[i / SPOT_CHECK_LATER_MAX][i % SPOT_CHECK_LATER_MAX].has_room)
+		if (w->later[i / SPOT_CHECK_LATER_MAX][i % SPOT_CHECK_LATER_MAX].has_space)
 			free_copy(w, &w->later[i / SPOT_CHECK_LATER_MAX][i % SPOT_CHECK_LATER_MAX].copy);
 	if (w->active)
 		verifier_close(&w->verifier);

@@ -17,7 +17,7 @@ enum {
 
 static void make_data(struct sampling_data *d, size_t reasons)
 {
-	*d = (struct sampling_data){ .size = sizeof *d, .room = RECORDS };
+	*d = (struct sampling_data){ .size = sizeof *d, .capacity = RECORDS };
 	d->pc = mem_alloc_zero(RECORDS, sizeof *d->pc);
 	struct sampling_reason *reason = mem_alloc_zero(RECORDS * reasons, sizeof *reason);
 	for (size_t i = 0; i < RECORDS; i++) {
@@ -67,7 +67,7 @@ static int set(struct sampler *s, uint32_t *index, struct fw_err *err)
 		{ .type = SAMPLING_REASONS, .as.reasons = { s->n_names, index } },
 		{ .type = SAMPLING_SCRATCH_BYTES, .as.bytes = SCRATCH_BYTES },
 		{ .type = SAMPLING_START_STOP, .as.number = 1 },
-		{ .type = SAMPLING_BUFFER, .as.buffer = &s->kept },
+		{ .type = SAMPLING_BUFFER, .as.buffer = &s->unread },
 	};
 	struct sampling_setting setting = { .size = CUPTI_SIZE(struct sampling_setting, attribute),
 		.context = s->context,
@@ -93,7 +93,7 @@ static int sampler_open(struct sampler *s, void *context, struct fw_err *err)
 	if (name_reasons(s, index, err) != 0)
 		return -1;
 	make_data(&s->got, s->n_names);
-	make_data(&s->kept, s->n_names);
+	make_data(&s->unread, s->n_names);
 	return set(s, index, err);
 }
 
@@ -158,7 +158,7 @@ static int sampler_end(struct sampler *s, struct fw_err *err)
 			return -1;
 		if (s->got.is_full)
 			return err_set(err, ERR_UNSUPPORTED, "the GPU's buffer of samples overflowed");
-		for (size_t i = 0; i < s->got.n && i < s->got.room; i++)
+		for (size_t i = 0; i < s->got.n && i < s->got.capacity; i++)
 			if (add(s, &s->got.pc[i], err) != 0)
 				return -1;
 		s->dropped += s->got.dropped;
@@ -180,7 +180,7 @@ static void sampler_close(struct sampler *s)
 	}
 	free(s->function);
 	free_data(&s->got);
-	free_data(&s->kept);
+	free_data(&s->unread);
 	*s = (struct sampler){ 0 };
 }
 

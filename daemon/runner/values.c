@@ -22,7 +22,7 @@ struct span {
 };
 
 struct values {
-	int n, room;
+	int n, capacity;
 	struct span *span;
 };
 
@@ -56,14 +56,14 @@ struct expected *values_make(const struct check_io *io, values_fn *compute, uint
 
 int values_add(struct values *v, int slot, int64_t first, size_t n, double **exact, double **allowed, struct fw_err *err)
 {
-	if (v->n == v->room) {
-		int room = v->room ? 2 * v->room : 64;
-		struct span *more = realloc(v->span, (size_t)room * sizeof *more);
+	if (v->n == v->capacity) {
+		int capacity = v->capacity ? 2 * v->capacity : 64;
+		struct span *more = realloc(v->span, (size_t)capacity * sizeof *more);
 
 		if (!more)
 			return err_set(err, ERR_FULL, "reference: out of memory");
 		v->span = more;
-		v->room = room;
+		v->capacity = capacity;
 	}
 	struct span *s = &v->span[v->n++];
 

@@ -358,7 +358,7 @@ static int copy_member(json_t *to, const json_t *from, const char *key)
 	return is_short ? json_object_set(to, key, value) : 0;
 }
 
-/* Whether a member says nothing: absent, null, "", 0 or false. */
+/* Whether a member is empty: absent, null, "", 0 or false. */
 static bool is_blank(const json_t *value)
 {
 	return !value || json_is_null(value) || json_is_false(value) || (json_is_string(value) && !json_string_length(value)) ||
@@ -505,7 +505,7 @@ int send_deliver(const struct notification *d, struct send_answer *answer, struc
 		result = take_comments(d, &guard, answer, err);
 	if (result != 0 && d->is_mail && guard.fd >= 0)
 		(void)shutdown(
-			guard.fd, SHUT_RDWR); /* else libcurl says QUIT and waits minutes for the reply of a stalled server */
+			guard.fd, SHUT_RDWR); /* else libcurl sends QUIT and waits minutes for the reply of a stalled server */
 	buf_fini(&guard.answer);
 	curl_easy_cleanup(curl);
 	return result;

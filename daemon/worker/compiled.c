@@ -114,13 +114,13 @@ void compiled_store(const struct build_context *c, const struct msg_side *s)
 {
 	char key[HASH_HEX];
 	int store = make_key(c, s, key) ? open_store(c) : -1, own = store < 0 ? -1 : open_own(c, s, false);
-	struct room now;
+	struct disk_space now;
 
-	if (own >= 0 && room_read(c->cache->fd, &now) && !room_is_low(&now) && mkdirat(store, key, 0700) == 0) {
+	if (own >= 0 && disk_space_read(c->cache->fd, &now) && !disk_space_is_low(&now) && mkdirat(store, key, 0700) == 0) {
 		int to = openat(store, key, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 
 		for (int i = 0; i < CACHES && to >= 0; i++) {
-			struct room_usage usage = workdir_usage(own, caches[i]);
+			struct disk_usage usage = workdir_usage(own, caches[i]);
 
 			drop_choices(own, caches[i]);
 			/* the program wrote it, and could hide the size of a cache that outlives its job */

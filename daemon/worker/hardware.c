@@ -155,7 +155,7 @@ void hardware_location(const char *cache_dir, struct msg_location *out)
 {
 	enum { PEOPLE_FROM = 1000 }; /* lower user ids are system accounts */
 	struct fw_err unknown = { 0 };
-	char room[4096];
+	char buffer[4096];
 	struct passwd owner, *found = NULL;
 	uid_t me = geteuid();
 
@@ -167,7 +167,7 @@ void hardware_location(const char *cache_dir, struct msg_location *out)
 		snprintf(out->host, sizeof out->host, "%s", node);
 	else if (gethostname(out->host, sizeof out->host - 1) != 0)
 		out->host[0] = '\0';
-	if (getpwuid_r(me, &owner, room, sizeof room, &found) == 0 && found)
+	if (getpwuid_r(me, &owner, buffer, sizeof buffer, &found) == 0 && found)
 		snprintf(out->user, sizeof out->user, "%.32s", owner.pw_name);
 	out->is_system = me != 0 && me < PEOPLE_FROM;
 	if (proc_sibling("flopwatch-runner", out->runner, sizeof out->runner, &unknown) != 0 ||

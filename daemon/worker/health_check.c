@@ -135,7 +135,7 @@ static int note_waiting(struct bench *b, const struct msg_state *state, double w
 
 int health_check_wait_idle(struct bench *b, struct fw_err *err)
 {
-	double began_s = (double)clock_mono_ns() * 1e-9, said_s = -REPORT_S, waited_s = 0;
+	double began_s = (double)clock_mono_ns() * 1e-9, reported_s = -REPORT_S, waited_s = 0;
 	struct msg_state state;
 
 	if (!health_check_can_report(b))
@@ -148,10 +148,10 @@ int health_check_wait_idle(struct bench *b, struct fw_err *err)
 		waited_s = (double)clock_mono_ns() * 1e-9 - began_s;
 		if (waited_s >= b->limits.wait_s)
 			break;
-		if (waited_s - said_s >= REPORT_S) {
+		if (waited_s - reported_s >= REPORT_S) {
 			if (note_waiting(b, &state, waited_s, err) < 0)
 				return -1;
-			said_s = waited_s;
+			reported_s = waited_s;
 		}
 		if (pump_sleep(b->peer, pause_ms(b, POLL_MS), err) != 0)
 			return -1;

@@ -33,8 +33,8 @@ struct all_interleave {
 	int deaths[INTERLEAVE_SIDES_MAX]; /* cells during whose turns it ended */
 	int n_without_reference;          /* cells without the reference commit, */
 	char without_reference[500];      /* and the reason for the first of them */
-	bool no_room;
-	char no_room_why[512];
+	bool is_memory_full;
+	char memory_full_why[512];
 	double interleave_s, calls_s; /* over all pairs */
 	int n_interleave;
 };
@@ -251,7 +251,7 @@ static int take_failure_of_reference(struct interleave_run *l, const struct inte
 	for (int i = 0; i < s->n; i++)
 		if (s->cell[i].cell == s->failure_cell)
 			l->todo[s->failure_cell] = s->cell[i].n < PAIRS_MIN;
-	if (s->no_room || s->failure_cell < 0 || is_breach || a->deaths[COMMAND_REFERENCE]++ == DEATHS_MAX)
+	if (s->is_memory_full || s->failure_cell < 0 || is_breach || a->deaths[COMMAND_REFERENCE]++ == DEATHS_MAX)
 		return command_drop_reference(a->command, s->problem.detail, err) != 0 ? -1 : 1;
 	leave_reference_out(a, s->failure_cell, s->problem.detail);
 	return 1;
@@ -266,11 +266,11 @@ static int take_failure(struct interleave_run *l, struct interleave_session *s, 
 
 	if (side < 0)
 		return 1;
-	if (side == COMMAND_REFERENCE || (s->no_room && s->n_sides > COMMAND_REFERENCE))
+	if (side == COMMAND_REFERENCE || (s->is_memory_full && s->n_sides > COMMAND_REFERENCE))
 		return take_failure_of_reference(l, s, err);
-	if (s->no_room) {
-		a->no_room = true;
-		snprintf(a->no_room_why, sizeof a->no_room_why, "%.200s: %.300s", role_name(m->side[side]->role),
+	if (s->is_memory_full) {
+		a->is_memory_full = true;
+		snprintf(a->memory_full_why, sizeof a->memory_full_why, "%.200s: %.300s", role_name(m->side[side]->role),
 			s->problem.detail);
 		return 0;
 	}
@@ -453,7 +453,7 @@ static int run_all(struct interleave_run *l, struct fw_err *err)
 	struct bench *b = a->command->bench;
 	int empty = 0, status = 0;
 
-	while (status == 0 && !b->lost && !a->no_room && plan_next(l) > 0) {
+	while (status == 0 && !b->lost && !a->is_memory_full && plan_next(l) > 0) {
 		int before = 0, after = 0;
 
 		if (b->runs > 0 && b->gpu_s >= b->limits.budget_s)
@@ -477,10 +477,10 @@ static int note_end(struct all_interleave *a, struct fw_err *err)
 	struct bench *b = a->command->bench;
 	int n = a->n_interleave, result = 0;
 
-	if (a->no_room)
+	if (a->is_memory_full)
 		result = bench_send_note(b, -1, ROLE_NONE, err,
 			"base and target cannot be interleaved on this device, and are timed one after the other: %s",
-			a->no_room_why);
+			a->memory_full_why);
 	else if (n > 0)
 		result = bench_send_note(b, -1, ROLE_NONE, err,
 			"interleaved programs: %d turns, each %.3g ms for calls of %.3g ms, warm-up included: a turn cost %.3g ms",
@@ -512,12 +512,12 @@ static void free_known(struct all_interleave *a)
 int interleave_measure(struct command *m, struct fw_err *err)
 {
 	struct all_interleave all = { .command = m };
-	size_t room = (size_t)m->bench->n_cells + 1;
+	size_t capacity = (size_t)m->bench->n_cells + 1;
 	struct interleave_run l = { .all = &all,
-		.list = mem_alloc_zero(room, sizeof *l.list),
-		.chain = mem_alloc_zero(room, sizeof *l.chain),
-		.todo = mem_alloc_zero(room, sizeof *l.todo),
-		.sustained = mem_alloc_zero(room, sizeof *l.sustained) };
+		.list = mem_alloc_zero(capacity, sizeof *l.list),
+		.chain = mem_alloc_zero(capacity, sizeof *l.chain),
+		.todo = mem_alloc_zero(capacity, sizeof *l.todo),
+		.sustained = mem_alloc_zero(capacity, sizeof *l.sustained) };
 	int status = 0;
 
 	/* pairs of calls are far less noisy than whole processes, and their runs are cheap */
@@ -530,7 +530,7 @@ int interleave_measure(struct command *m, struct fw_err *err)
 		status = interleave_report_lists(m, err);
 	if (status == 0)
 		status = run_all(&l, err);
-	if (status == 0 && !all.no_room)
+	if (status == 0 && !all.is_memory_full)
 		bench_end(m->bench);
 	for (int i = 0; i < m->bench->n_cells && status == 0; i++) {
 		status = interleave_judge_late(m, i, all.known[i].made, all.known[i].late, err);
@@ -549,5 +549,5 @@ int interleave_measure(struct command *m, struct fw_err *err)
 	free(all.position);
 	free(all.missed);
 	free_known(&all);
-	return status < 0 ? -1 : !all.no_room;
+	return status < 0 ? -1 : !all.is_memory_full;
 }

@@ -40,11 +40,11 @@ static int begin_cell(struct interleave_list *l, const char *key, bool *is_new, 
 		l->calls = CALLS;
 		return 0;
 	}
-	if (l->n == l->room) {
+	if (l->n == l->capacity) {
 		if (l->n >= READING_ROWS_MAX)
 			return err_set(err, ERR_PROTOCOL, "has more than %d cells", READING_ROWS_MAX);
-		l->room = l->room ? 2 * l->room : 64;
-		l->cell = mem_grow(l->cell, (size_t)l->room, sizeof *l->cell);
+		l->capacity = l->capacity ? 2 * l->capacity : 64;
+		l->cell = mem_grow(l->cell, (size_t)l->capacity, sizeof *l->cell);
 	}
 	l->cell[l->n] = (struct interleave_reported){ .ms = 0 };
 	snprintf(l->cell[l->n++].key, CASE_KEY_SIZE, "%s", key);

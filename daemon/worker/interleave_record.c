@@ -175,13 +175,13 @@ static int record_pairs(struct command *m, const struct interleave_session *s, c
 	for (int pair = 0; pair < c->n; pair++)
 		for (int k = 0; k < s->n_sides; k++)
 			message->u.cell->order[at++] = (char)('A' + interleave_session_side(s, pair, k));
-	int kept = bench_add(b, message->u.cell, err);
+	int added = bench_add(b, message->u.cell, err);
 
-	if (kept == 1)
+	if (added == 1)
 		bench_judge(b, c->cell);
-	else if (kept == 0 && device_check_discards(device_check, why))
-		kept = run_void(b, c->cell, why, err);
-	int status = kept < 0 ? -1 : bench_send(b, message, err);
+	else if (added == 0 && device_check_discards(device_check, why))
+		added = run_void(b, c->cell, why, err);
+	int status = added < 0 ? -1 : bench_send(b, message, err);
 
 	drop_record(message);
 	return status;

@@ -152,7 +152,7 @@ static bool in_failure(struct interleave_session *s)
 		s->failure_side = k;
 		s->problem = c->problem;
 		s->failure_cell = cell_of_failure(s, k);
-		s->no_room = output_tail_is_out_of_memory(&c->words);
+		s->is_memory_full = output_tail_is_out_of_memory(&c->words);
 	}
 	return s->failure_side >= 0;
 }
@@ -551,7 +551,7 @@ int interleave_session_run(struct interleave_session *s, struct fw_err *err)
 	s->began_ns = clock_mono_ns();
 	s->started_ns = 0;
 	s->failure_side = s->failure_cell = -1;
-	s->no_room = s->is_pinned = false;
+	s->is_memory_full = s->is_pinned = false;
 	s->at = NULL;
 	for (int i = 0; i < s->n; i++)
 		s->cell[i].failed_side = -1;

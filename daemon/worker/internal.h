@@ -825,7 +825,7 @@ struct interleave_list {
 	/* internal */
 	bool is_granted; /* the last answer was a turn */
 	int deaths;      /* cells in whose turns it ended */
-	int calls, untimed, late, room;
+	int calls, untimed, late, capacity;
 	double spent_ms;       /* in calls of this cell except the first, */
 	bool is_slow_to_begin; /* which took so long that no warm call follows */
 };
@@ -1165,7 +1165,7 @@ struct interleave_session {
 	/* outcome */
 	int failure_side, failure_cell; /* side that ended it, -1: none; cell of the bench at that turn, -1: none */
 	struct command_failure problem;
-	bool no_room;          /* the sides do not fit on the device together */
+	bool is_memory_full;   /* the sides do not fit on the device together */
 	double all_s, start_s; /* its duration; until all programs reached its first cell */
 	/* internal */
 	int64_t began_ns, started_ns;

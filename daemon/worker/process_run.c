@@ -37,18 +37,18 @@ static int take_timings(struct run_state *l, const struct msg_cell *m, struct fw
 	bool decides = bench_decides(b, m), sustained = m->series == SERIES_SUSTAINED;
 	char why[DEVICE_CHECK_WHY_SIZE];
 	bool disturbed = device_check_discards(&m->device_check, why);
-	int kept = decides ? bench_add(b, m, err) : sustained ? sustain_add(b, m, err) : 0;
+	int added = decides ? bench_add(b, m, err) : sustained ? sustain_add(b, m, err) : 0;
 
-	if (kept < 0)
+	if (added < 0)
 		return -1;
-	if (decides && kept)
+	if (decides && added)
 		bench_judge(b, m->cell);
 	l->foreign = l->foreign || m->device_check.foreign > 0;
 	l->xid = m->device_check.xid ? m->device_check.xid : l->xid;
 	if (!decides && !sustained)
 		return 0;
 	l->seen[m->cell] = true;
-	l->timed += kept;
+	l->timed += added;
 	if (!disturbed)
 		return 0;
 	l->throttled++;

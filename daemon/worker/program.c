@@ -68,14 +68,14 @@ int program_blame(struct command_failure *t, const struct output_tail *w, const 
 bool program_fills_disk(const struct build_context *c, const struct msg_side *s, char text[256])
 {
 	char side[128];
-	struct room disk;
+	struct disk_space disk;
 
-	if (!room_read(c->cache->fd, &disk) || !room_is_low(&disk))
+	if (!disk_space_read(c->cache->fd, &disk) || !disk_space_is_low(&disk))
 		return false;
 	build_program_folder(c, s, side);
-	struct room_usage took = workdir_usage(c->cache->fd, side);
+	struct disk_usage took = workdir_usage(c->cache->fd, side);
 
-	if (!room_was_taken(&disk, took))
+	if (!disk_usage_exceeds_share(&disk, took))
 		return false;
 	snprintf(text, 256, "took %lld MiB and %lld files of the disk of the cache, until it was full",
 		(long long)(took.bytes >> 20), (long long)took.files);
@@ -89,7 +89,7 @@ int program_end(const struct build_context *c, const struct msg_side *s, const s
 	struct command_failure *t, struct fw_err *err)
 {
 	char side[128], ended[64], what[256];
-	struct room disk;
+	struct disk_space disk;
 
 	if (how->status == 0)
 		return 1;
@@ -99,8 +99,9 @@ int program_end(const struct build_context *c, const struct msg_side *s, const s
 			"the benchmark of the %s: %s; out of memory, or killed by another process on this machine",
 			role_name(s->role), ended);
 	build_program_folder(c, s, side);
-	if (room_read(c->cache->fd, &disk) && room_is_low(&disk) && !room_was_taken(&disk, workdir_usage(c->cache->fd, side))) {
-		room_text(&disk, c->cache->dir, what, sizeof what);
+	if (disk_space_read(c->cache->fd, &disk) && disk_space_is_low(&disk) &&
+		!disk_usage_exceeds_share(&disk, workdir_usage(c->cache->fd, side))) {
+		disk_space_describe(&disk, c->cache->dir, what, sizeof what);
 		return err_set(err, ERR_FULL, "the benchmark of the %s %s while only %s", role_name(s->role), ended, what);
 	}
 	snprintf(what, sizeof what, "%s%s%s", how->signal ? "was " : "ended with ", ended,

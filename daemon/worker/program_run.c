@@ -385,13 +385,13 @@ static int add_cell(struct taken *l, int cell, struct fw_err *err)
 	int status = fill_record(l, cell, message.u.cell, err);
 
 	if (status == 1) {
-		int kept = bench_add(b, message.u.cell, err);
+		int added = bench_add(b, message.u.cell, err);
 
-		if (kept == 1)
+		if (added == 1)
 			bench_judge(b, cell);
-		else if (kept == 0 && device_check_discards(&l->device_check, why))
-			kept = run_void(b, cell, why, err);
-		status = kept < 0 ? -1 : bench_send(b, &message, err);
+		else if (added == 0 && device_check_discards(&l->device_check, why))
+			added = run_void(b, cell, why, err);
+		status = added < 0 ? -1 : bench_send(b, &message, err);
 	}
 	msg_fini(&message);
 	return status < 0 ? -1 : 0;

@@ -64,7 +64,7 @@ static int try_concurrent(struct job *j, const void *what, struct fw_err *err)
 /* Wait for a lock. Returns its descriptor, -1 on error. Own: close. */
 static int wait_for(struct job *j, lock_fn *try, const void *what, struct fw_err *err)
 {
-	bool said = false;
+	bool is_reported = false;
 
 	for (;;) {
 		struct fw_err e = { 0 };
@@ -74,9 +74,9 @@ static int wait_for(struct job *j, lock_fn *try, const void *what, struct fw_err
 			return fd;
 		if (e.code != ERR_BUSY)
 			return err_set(err, e.code, "%s", e.text);
-		if (!said)
+		if (!is_reported)
 			log_info("lock.wait", "err=%s", log_quote(e.text));
-		said = true;
+		is_reported = true;
 		if (pump_sleep(j->peer, LOCK_POLL_MS, err) != 0)
 			return -1;
 	}
@@ -105,11 +105,11 @@ static int take_module(struct job *j, const struct msg_side *s, int fd, const ch
 static int build_side(struct job *j, const struct msg_side *s, struct fw_err *err)
 {
 	struct msg_build result;
-	int fd, kept, status;
+	int fd, cached, status;
 
-	kept = build_lookup(&j->build, s, &result, &fd);
+	cached = build_lookup(&j->build, s, &result, &fd);
 	status = send_build(j, &result, err); /* "cached", or "start" */
-	if (status == 0 && !kept) {
+	if (status == 0 && !cached) {
 		buf_fini(&result.log);
 		log_info("build.start", "job=%lld role=%s", (long long)j->request->job, role_name(s->role));
 		status = build_make(&j->build, s, trees_open, &j->trees_fd, &result, &fd, err);
@@ -215,11 +215,11 @@ static void remove_stale(struct job *j)
 
 static int build_all(struct job *j, struct fw_err *err)
 {
-	int kept = take_cached(j, err);
-	if (kept == 1)
+	int cached = take_cached(j, err);
+	if (cached == 1)
 		remove_stale(j);
-	if (kept != 0)
-		return kept;
+	if (cached != 0)
+		return cached;
 	int position = wait_for(j, try_position, NULL, err);
 	int beside = position < 0 ? -1 : wait_for(j, try_concurrent, NULL, err);
 	int result = beside < 0 ? -1 : build_here(j, err);
@@ -551,7 +551,7 @@ int serve_run(const struct serve_options *o, int in, int out, struct fw_err *err
 	peer_init(&peer, in, out);
 	if (result == 0) {
 		hardware_location(cache.dir, &hello.location);
-		result = room_for_build(cache.fd, cache.dir, err);
+		result = disk_space_check(cache.fd, cache.dir, err);
 	}
 	result = result == 0 ? session(o, &peer, &cache, &sandbox, &hello, err) : send_refusal(&peer, err);
 	peer_fini(&peer);

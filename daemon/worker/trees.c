@@ -30,11 +30,11 @@ static int list_needed(const struct build_context *c, const struct msg_job *requ
 	for (i = 0; i < request->n_sides; i++) {
 		const struct msg_side *s = &request->side[i];
 		struct msg_build known;
-		int kept = build_lookup(c, s, &known, &fd);
+		int cached = build_lookup(c, s, &known, &fd);
 
 		buf_fini(&known.log);
 		fd_close(&fd);
-		for (k = 0; !kept && !s->tools.module[0] && k < s->n_inputs; k++) {
+		for (k = 0; !cached && !s->tools.module[0] && k < s->n_inputs; k++) {
 			if (!oid_is_whole(s->input[k].oid))
 				return err_set(err, ERR_PROTOCOL, "input %s has no object name", s->input[k].path);
 			if (is_listed(need, s->input[k].oid))

@@ -102,7 +102,7 @@ static void a_version_below_zero_is_damage(void **state)
 	ok(migrate(f->db, &err));
 	ok(db_set_version(f->db, -7, &err));
 	refused(ERR_DAMAGED, migrate(f->db, &err));
-	assert_memory_equal(err.text, "database says it is version -7, which no flopwatchd has written:", 64);
+	assert_memory_equal(err.text, "database has version -7, which no flopwatchd has written:", 57);
 }
 
 static void failing_script_leaves_nothing(void **state)

@@ -156,7 +156,7 @@ static void test_given_up(void **state)
 	assert_false(has_traces(b));
 }
 
-static void test_no_room(void **state)
+static void test_full_disk(void **state)
 {
 	struct bench *b = *state;
 	struct rlimit before, limit;
@@ -184,7 +184,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_backup_during_a_write, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_given_up, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(test_no_room, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_full_disk, set_up, tear_down),
 	};
 	gitrepo_use_our_programs();
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -134,7 +134,7 @@ cp "$tmp/good.db" "$tmp/state/flopwatch.db"
 rm -f "$tmp/state"/flopwatch.db-*
 sqlite3 "$tmp/state/flopwatch.db" 'PRAGMA user_version = -3'
 fails "a version below zero" 3 timeout 60 "$bin/flopwatchd" --config "$tmp/c.yml"
-like "is called by its name" "$out" 'flopwatch.db: database says it is version -3, which no flopwatchd has written'
+like "is called by its name" "$out" 'flopwatch.db: database has version -3, which no flopwatchd has written'
 cp "$tmp/good.db" "$tmp/state/flopwatch.db"
 rm -f "$tmp/state"/flopwatch.db-*
 

@@ -81,7 +81,7 @@ static void cells_are_those_of_the_job(void **state)
 	profiled_fini(&p);
 }
 
-static void every_cell_of_a_suite_has_room(void **state)
+static void every_cell_of_a_suite_fits(void **state)
 {
 	struct profiled p = { .n_ends = 0 };
 	(void)state;
@@ -116,7 +116,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(each_thing_is_reported_once),
 		cmocka_unit_test(cells_are_those_of_the_job),
-		cmocka_unit_test(every_cell_of_a_suite_has_room),
+		cmocka_unit_test(every_cell_of_a_suite_fits),
 		cmocka_unit_test(stored_records_are_bounded),
 	};
 	return cmocka_run_group_tests_name("what a profile tells", tests, NULL, NULL);

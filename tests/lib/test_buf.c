@@ -79,7 +79,7 @@ static void why_it_failed(void **state)
 	assert_string_equal(buf_why(&b, "too long"), "too long");
 	buf_fini(&b);
 	buf_init(&b, SIZE_MAX / 2);
-	assert_null(buf_room(&b, SIZE_MAX / 4));
+	assert_null(buf_reserve(&b, SIZE_MAX / 4));
 	assert_true(b.failed);
 	assert_string_equal(buf_why(&b, "too long"), "out of memory");
 	buf_clear(&b);

@@ -55,7 +55,7 @@ static const struct jsonr_field fields[] = { FIELD("name", JSONR_TEXT, name), FI
 	{ JSONR_KEY("called"), .kind = JSONR_NAME, .name = call }, { JSONR_KEY("uncalled"), .kind = JSONR_NAME, .name = uncall },
 	FIELD("list", JSONR_SPAN, list), { JSONR_KEY("items"), .kind = JSONR_OTHER, .read = count_items }, { .key = NULL } };
 
-static char room[4096];
+static char buffer[4096];
 
 /* From memory of exactly its size, so that a sanitizer reports a read beyond it. */
 static struct story read_story(const char *text, size_t len, bool *failed)
@@ -65,11 +65,11 @@ static struct story read_story(const char *text, size_t len, bool *failed)
 	char *exact = malloc(len + (len == 0));
 	assert_non_null(exact);
 	memcpy(exact, text, len);
-	jsonr_init(&r, exact, len, room);
+	jsonr_init(&r, exact, len, buffer);
 	jsonr_object(&r, fields, &s);
 	*failed = r.failed;
 	assert_true(r.at <= r.end);
-	assert_true(r.room <= room + len);
+	assert_true(r.buffer <= buffer + len);
 	free(exact);
 	return s;
 }

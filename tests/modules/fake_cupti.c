@@ -356,7 +356,7 @@ EXPORT int cuptiPCSamplingGetData(struct sampling_get *p)
 {
 	SAYS("PCSamplingGetData", struct sampling_get, data);
 	struct sampling_data *d = p->data;
-	if (d->size != sizeof *d || d->room < SEEN_A_TIME)
+	if (d->size != sizeof *d || d->capacity < SEEN_A_TIME)
 		return INVALID_PARAMETER;
 	for (d->n = 0; d->n < SEEN_A_TIME && given < SEEN; d->n++, given++) {
 		struct sampling_pc *pc = &d->pc[d->n];

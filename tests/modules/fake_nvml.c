@@ -160,7 +160,7 @@ EXPORT int nvmlDeviceGetTotalEccErrors(void *device, int kind, int counter, unsi
 
 EXPORT int nvmlDeviceGetComputeRunningProcesses_v3(void *device, unsigned *count, struct process *out)
 {
-	unsigned n = (unsigned)fake_nvml.n_processes, room = *count, number = (unsigned)part_number(device);
+	unsigned n = (unsigned)fake_nvml.n_processes, capacity = *count, number = (unsigned)part_number(device);
 	if ((device != &gpu && !part_number(device)) || fake_nvml.no_list)
 		return NOT_SUPPORTED;
 	if (number) { /* one of each instance */
@@ -169,7 +169,7 @@ EXPORT int nvmlDeviceGetComputeRunningProcesses_v3(void *device, unsigned *count
 		return OK;
 	}
 	*count = n;
-	if (n > room)
+	if (n > capacity)
 		return TOO_SMALL;
 	for (unsigned i = 0; i < n; i++)
 		out[i] = (struct process){ .pid = fake_nvml.pid[i % ROOM], .memory_bytes = 1 << 20, .gpu_instance = -1u };

@@ -129,10 +129,10 @@ static inline void fatbin_container(struct buf *out, const struct buf *entries)
 /* As nvcc packs device code. */
 static inline void lz4_pack(struct buf *out, const void *data, size_t len)
 {
-	int room = LZ4_compressBound((int)len);
-	char *packed = malloc((size_t)room);
+	int capacity = LZ4_compressBound((int)len);
+	char *packed = malloc((size_t)capacity);
 	if (packed)
-		buf_append(out, packed, (size_t)LZ4_compress_default(data, packed, (int)len, room));
+		buf_append(out, packed, (size_t)LZ4_compress_default(data, packed, (int)len, capacity));
 	free(packed);
 }
 

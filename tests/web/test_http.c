@@ -645,7 +645,7 @@ static void test_many_open_bodies(void **state)
 }
 
 /* More arguments than the library's buffer can hold: it rejects them without a callback, and no memory may leak. */
-static void test_arguments_without_room(void **state)
+static void test_arguments_without_memory(void **state)
 {
 	(void)state;
 	enum { REQUESTS = 200, ARGUMENTS = 16000 };
@@ -919,7 +919,7 @@ int main(void)
 		cmocka_unit_test(test_uploads_at_the_same_time_are_bounded),
 		cmocka_unit_test(test_body_without_permission),
 		cmocka_unit_test(test_many_open_bodies),
-		cmocka_unit_test(test_arguments_without_room),
+		cmocka_unit_test(test_arguments_without_memory),
 		cmocka_unit_test(test_stream),
 		cmocka_unit_test(test_pause_of_the_daemon),
 		cmocka_unit_test(test_empty_answer),

@@ -107,7 +107,7 @@ static void only_the_end_is_stored(void **state)
 	assert_memory_equal(w.text, text + sizeof text - OUTPUT_TAIL_SIZE, OUTPUT_TAIL_SIZE);
 }
 
-static bool is_no_room(const char *text)
+static bool is_memory_full(const char *text)
 {
 	struct output_tail w = { .n = 0 };
 
@@ -118,15 +118,15 @@ static bool is_no_room(const char *text)
 static void a_full_device_is_recognized(void **state)
 {
 	(void)state;
-	assert_true(is_no_room("RuntimeError: CUDA error: out of memory"));
-	assert_true(is_no_room("torch.cuda.OutOfMemoryError"));
-	assert_true(is_no_room("CUDA_ERROR_OUT_OF_MEMORY\nat line 7\n"));
-	assert_true(is_no_room("cudaErrorMemoryAllocation"));
-	assert_true(is_no_room("all CUDA-capable devices are busy or unavailable"));
-	assert_true(is_no_room("CUDA_ERROR_DEVICE_UNAVAILABLE"));
-	assert_true(is_no_room("cudaErrorDevicesUnavailable"));
-	assert_false(is_no_room("out of luck"));
-	assert_false(is_no_room(""));
+	assert_true(is_memory_full("RuntimeError: CUDA error: out of memory"));
+	assert_true(is_memory_full("torch.cuda.OutOfMemoryError"));
+	assert_true(is_memory_full("CUDA_ERROR_OUT_OF_MEMORY\nat line 7\n"));
+	assert_true(is_memory_full("cudaErrorMemoryAllocation"));
+	assert_true(is_memory_full("all CUDA-capable devices are busy or unavailable"));
+	assert_true(is_memory_full("CUDA_ERROR_DEVICE_UNAVAILABLE"));
+	assert_true(is_memory_full("cudaErrorDevicesUnavailable"));
+	assert_false(is_memory_full("out of luck"));
+	assert_false(is_memory_full(""));
 }
 
 int main(void)

@@ -53,7 +53,7 @@ static void usage_counts_each_file_once(void **state)
 	static char block[65536];
 	struct stat st;
 
-	struct room_usage use = workdir_usage(s->folder.fd, "from");
+	struct disk_usage use = workdir_usage(s->folder.fd, "from");
 	assert_true(use.bytes == 0 && use.files == 0);
 	use = workdir_usage(s->folder.fd, "missing");
 	assert_true(use.bytes == 0 && use.files == 0);
@@ -159,7 +159,7 @@ static void usage_is_counted_to_a_depth(void **state)
 	struct scene *s = *state;
 
 	nest(s, 40);
-	struct room_usage use = workdir_usage(s->folder.fd, "from");
+	struct disk_usage use = workdir_usage(s->folder.fd, "from");
 	assert_int_equal(use.files, 33);
 	assert_true(use.is_partial);
 }
@@ -171,7 +171,7 @@ static void usage_lists_what_it_does_not_count(void **state)
 
 	put(s->from, "a", "one", 0600);
 	assert_int_equal(mkdirat(s->from, "d", 0700), 0);
-	struct room_usage use = workdir_usage(s->folder.fd, "from");
+	struct disk_usage use = workdir_usage(s->folder.fd, "from");
 	assert_false(use.is_partial || use.has_links);
 	assert_int_equal(linkat(s->from, "a", s->folder.fd, "elsewhere", 0), 0);
 	assert_true(workdir_usage(s->folder.fd, "from").has_links);

@@ -18,29 +18,29 @@ static void fingerprint(const struct http_request *r, char hex[HASH_HEX])
 /* Answer with the stored answer of the key. 1: `response` is written, 0: the key is new, -1. */
 static int replay(struct site *site, struct http_request *r, const char *key, struct http_response *response, struct fw_err *err)
 {
-	struct store_answer kept;
+	struct store_answer stored;
 	char requested[HASH_HEX];
 	if (!*key || strlen(key) > KEY_MAX)
 		return err_set(err, ERR_INVALID, "Idempotency-Key must have 1 to 128 characters");
-	int found = store_answer_find(site->db, key, &kept, &response->body, err);
+	int found = store_answer_find(site->db, key, &stored, &response->body, err);
 	if (found <= 0)
 		return found;
 	fingerprint(r, requested);
-	if (strcmp(requested, kept.fingerprint) != 0)
+	if (strcmp(requested, stored.fingerprint) != 0)
 		return answer_problem(r, response, 422, "this Idempotency-Key was used for another request; use a new one");
-	response->status = kept.status;
+	response->status = stored.status;
 	response->type = "application/json; charset=utf-8";
-	snprintf(response->location, sizeof response->location, "%s", kept.location);
+	snprintf(response->location, sizeof response->location, "%s", stored.location);
 	return 1;
 }
 
 static int keep(
 	struct site *site, struct http_request *r, const char *key, const struct http_response *response, struct fw_err *err)
 {
-	struct store_answer kept = { .status = response->status };
-	fingerprint(r, kept.fingerprint);
-	snprintf(kept.location, sizeof kept.location, "%.*s", (int)sizeof kept.location - 1, response->location);
-	return store_answer_put(site->db, key, &kept, &response->body, clock_utc_ms(), err);
+	struct store_answer stored = { .status = response->status };
+	fingerprint(r, stored.fingerprint);
+	snprintf(stored.location, sizeof stored.location, "%.*s", (int)sizeof stored.location - 1, response->location);
+	return store_answer_put(site->db, key, &stored, &response->body, clock_utc_ms(), err);
 }
 
 int idempotent_run(

@@ -297,7 +297,7 @@ static char *put_position(char *at, char before, long v)
  */
 static void dot(struct buf *out, long x, long y)
 {
-	char *begin = buf_room(out, sizeof "M123 123h0");
+	char *begin = buf_reserve(out, sizeof "M123 123h0");
 	if (!begin)
 		return;
 	char *at = put_position(put_position(begin, 'M', x), ' ', y);

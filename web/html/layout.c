@@ -123,7 +123,7 @@ void layout_live(struct buf *out, const char *id, const char *report)
 {
 	emit_rawf(out, "<div id=\"%s\" data-live", id);
 	if (report) {
-		emit_raw(out, " data-say=\"");
+		emit_raw(out, " data-announcement=\"");
 		emit_attribute(out, report);
 		emit_raw(out, "\"");
 	}

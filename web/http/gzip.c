@@ -42,12 +42,12 @@ static ssize_t read_packed(void *arg, uint64_t at, char *to, size_t max)
 	struct packer *p = arg;
 	p->z.next_out = (Bytef *)to;
 	p->z.avail_out = (uInt)(max < PIECE ? max : PIECE);
-	const uInt room = p->z.avail_out;
+	const uInt unused = p->z.avail_out;
 	int status = deflate(&p->z, Z_FINISH);
 	if (status != Z_OK && status != Z_STREAM_END && status != Z_BUF_ERROR)
 		return MHD_CONTENT_READER_END_WITH_ERROR;
-	if (p->z.avail_out < room)
-		return (ssize_t)(room - p->z.avail_out);
+	if (p->z.avail_out < unused)
+		return (ssize_t)(unused - p->z.avail_out);
 	return status == Z_STREAM_END ? MHD_CONTENT_READER_END_OF_STREAM : MHD_CONTENT_READER_END_WITH_ERROR;
 }
 

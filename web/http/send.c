@@ -69,7 +69,7 @@ void http_refuse(struct http_request *r, struct http_response *response, int sta
 }
 
 /* Unread answers stay in memory until their deadline: large ones share a limit, as bodies do. Small ones are always sent. */
-static bool has_room(const struct http_request *r, const struct http_response *response)
+static bool has_space(const struct http_request *r, const struct http_response *response)
 {
 	return response->body.len <= SMALL_MAX || r->http->answers + response->body.len <= ANSWERS_MAX;
 }
@@ -214,7 +214,7 @@ enum MHD_Result http_send(struct http_request *r, struct http_response *response
 		http_refuse(r, response, 500);
 	if (response->spared && !is_not_modified(r, response))
 		http_refuse(r, response, 500); /* the body was not written, so only a 304 is possible */
-	if (!has_room(r, response))
+	if (!has_space(r, response))
 		http_refuse(r, response, 503);
 	tag_answer(r, response);
 	begin_phase(r, response);

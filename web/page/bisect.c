@@ -90,7 +90,7 @@ static bool is_decided(enum verdict verdict)
 	return verdict == VERDICT_UNCHANGED || verdict == VERDICT_IDENTICAL || verdict == VERDICT_IMPROVEMENT;
 }
 
-/* Apply one comparison to the range of a single culprit. False: it says nothing new. */
+/* Apply one comparison to the range of a single culprit. False: it adds no information. */
 static bool narrow(struct found *f, const struct pair *p)
 {
 	int low = f->low, high = f->high;

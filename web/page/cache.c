@@ -3,7 +3,7 @@
 enum { PAGES_MAX = 256, STATE_BYTES = 1 << 20 };
 
 struct page_cache {
-	struct kept {
+	struct cached_page {
 		char key[PAGE_STAMP_MAX], stamp[PAGE_STAMP_MAX];
 		uint64_t used;  /* value of the cache's counter at its last use */
 		int64_t second; /* in which its stamp is valid, 0 any */
@@ -21,11 +21,11 @@ struct page_cache *page_cache_new(void)
 	return mem_alloc_zero(1, sizeof(struct page_cache));
 }
 
-static void drop(struct page_cache *cache, struct kept *k)
+static void drop(struct page_cache *cache, struct cached_page *k)
 {
 	cache->bytes -= k->len;
 	free(k->text);
-	*k = (struct kept){ 0 };
+	*k = (struct cached_page){ 0 };
 }
 
 void page_cache_free(struct page_cache *cache)
@@ -57,7 +57,7 @@ int page_stamp(int64_t comparison, const struct view_around *around, const char 
 bool page_cache_get(struct page_cache *cache, const char *key, const char *stamp, struct http_response *out)
 {
 	for (int i = 0; cache && i < PAGES_MAX; i++) {
-		struct kept *k = &cache->page[i];
+		struct cached_page *k = &cache->page[i];
 		if (!k->text || strcmp(k->key, key) != 0)
 			continue;
 		if (strcmp(k->stamp, stamp) != 0) {
@@ -73,17 +73,17 @@ bool page_cache_get(struct page_cache *cache, const char *key, const char *stamp
 }
 
 /* Pages are removed in this order: those of an earlier second, which no request gets, then the least recently used. */
-static uint64_t order_of(const struct page_cache *cache, const struct kept *k)
+static uint64_t order_of(const struct page_cache *cache, const struct cached_page *k)
 {
 	return k->second && k->second < cache->second ? 0 : k->used;
 }
 
 /* The page to remove next, NULL if there is none. */
-static struct kept *find_oldest(struct page_cache *cache)
+static struct cached_page *find_oldest(struct page_cache *cache)
 {
-	struct kept *oldest = NULL;
+	struct cached_page *oldest = NULL;
 	for (int i = 0; i < PAGES_MAX; i++) {
-		struct kept *k = &cache->page[i];
+		struct cached_page *k = &cache->page[i];
 		if (k->text && (!oldest || order_of(cache, k) < order_of(cache, oldest)))
 			oldest = k;
 	}
@@ -91,12 +91,12 @@ static struct kept *find_oldest(struct page_cache *cache)
 }
 
 /* A free entry, made free if necessary. */
-static struct kept *position(struct page_cache *cache)
+static struct cached_page *position(struct page_cache *cache)
 {
 	for (int i = 0; i < PAGES_MAX; i++)
 		if (!cache->page[i].text)
 			return &cache->page[i];
-	struct kept *oldest = find_oldest(cache);
+	struct cached_page *oldest = find_oldest(cache);
 	drop(cache, oldest);
 	return oldest;
 }
@@ -110,10 +110,10 @@ void page_cache_put(
 	cache->second = second > cache->second ? second : cache->second;
 	while (cache->bytes + body->len > PAGE_CACHE_BYTES)
 		drop(cache, find_oldest(cache));
-	struct kept *k = position(cache);
+	struct cached_page *k = position(cache);
 	char *text = mem_alloc(body->len);
 	memcpy(text, body->data, body->len);
-	*k = (struct kept){ .used = ++cache->uses, .second = second, .type = page->type, .text = text, .len = body->len };
+	*k = (struct cached_page){ .used = ++cache->uses, .second = second, .type = page->type, .text = text, .len = body->len };
 	snprintf(k->key, sizeof k->key, "%s", key);
 	snprintf(k->stamp, sizeof k->stamp, "%s", stamp);
 	cache->bytes += body->len;

@@ -142,18 +142,18 @@ static void read_cells(struct jsonr *r, void *into)
 {
 	struct comparison_cell empty = { .verdict = VERDICT_NONE };
 	struct comparison *c = into;
-	int room = 0;
+	int capacity = 0;
 	if (!jsonr_array(r))
 		return;
 	clear_fields(cell_fields, &empty);
 	empty.pieces = 0;
 	empty.since_previous_pct = NAN;
 	while (jsonr_item(r)) {
-		if (c->n_cells == room && room < COMPARISON_CELLS_MAX) {
-			room = room ? 2 * room : 32;
-			c->cell = mem_grow(c->cell, (size_t)room, sizeof *c->cell);
+		if (c->n_cells == capacity && capacity < COMPARISON_CELLS_MAX) {
+			capacity = capacity ? 2 * capacity : 32;
+			c->cell = mem_grow(c->cell, (size_t)capacity, sizeof *c->cell);
 		}
-		if (c->n_cells == room) {
+		if (c->n_cells == capacity) {
 			jsonr_value(r);
 			continue;
 		}
@@ -191,8 +191,8 @@ static const struct jsonr_field fields[] = { HEAD("repo", JSONR_TEXT, repo), HEA
 static int read_body(struct comparison *c, struct fw_err *err)
 {
 	struct jsonr r;
-	c->room = mem_alloc(c->body.len + 1);
-	jsonr_init(&r, c->body.data, c->body.len, c->room);
+	c->storage = mem_alloc(c->body.len + 1);
+	jsonr_init(&r, c->body.data, c->body.len, c->storage);
 	jsonr_object(&r, fields, c);
 	return r.failed ? err_set(err, ERR_INTERNAL, "the stored body of C%lld cannot be read", (long long)c->id) : 0;
 }
@@ -254,7 +254,7 @@ void comparison_free(struct comparison *c)
 	for (int i = 0; i < c->n_cells; i++)
 		json_decref(c->cell[i].json);
 	free(c->cell);
-	free(c->room);
+	free(c->storage);
 	buf_fini(&c->body);
 	*c = (struct comparison){ .id = 0 };
 }

@@ -10,8 +10,8 @@ struct cause_rows {
 	struct db *db;
 	struct explanation *w;
 	const struct explanation_source *of;
-	int64_t cell; /* 0: not found yet */
-	size_t room;  /* capacity of the list that is being read */
+	int64_t cell;    /* 0: not found yet */
+	size_t capacity; /* capacity of the list that is being read */
 	int64_t *kernel_id;
 	const char *state_why; /* of the profile's job */
 };
@@ -42,17 +42,17 @@ static const char *rows_text(struct cause_rows *r, const char *text)
 static void *grow(struct cause_rows *r, void *list, size_t n, size_t size, size_t most)
 {
 	if (n == 0)
-		r->room = 0;
-	if (n < r->room)
+		r->capacity = 0;
+	if (n < r->capacity)
 		return list;
 	if (n >= most)
 		return NULL;
-	size_t room = r->room ? 2 * r->room : 8;
-	void *more = rows_alloc(r, room * size);
+	size_t capacity = r->capacity ? 2 * r->capacity : 8;
+	void *more = rows_alloc(r, capacity * size);
 
 	if (n)
 		memcpy(more, list, n * size);
-	r->room = room;
+	r->capacity = capacity;
 	return more;
 }
 
@@ -142,14 +142,14 @@ static void rows_take_kernel(void *arg, const struct view_profile_kernel *row)
 {
 	struct cause_rows *r = arg;
 	struct explanation *w = r->w;
-	size_t n = w->evidence.n_kernels, room = r->room;
+	size_t n = w->evidence.n_kernels, capacity = r->capacity;
 	struct cause_kernel *list = grow(r, (void *)(uintptr_t)w->evidence.kernel, n, sizeof *list, ROW_KERNELS_MAX);
 
 	if (!list)
 		return;
 	w->evidence.kernel = list;
-	if (n == 0 || r->room != room) {
-		int64_t *ids = rows_alloc(r, r->room * sizeof *ids);
+	if (n == 0 || r->capacity != capacity) {
+		int64_t *ids = rows_alloc(r, r->capacity * sizeof *ids);
 
 		if (n)
 			memcpy(ids, r->kernel_id, n * sizeof *ids);
@@ -244,14 +244,14 @@ static void rows_take_code(void *arg, const struct view_profile_code *row)
 {
 	struct cause_rows *r = arg;
 	struct explanation *w = r->w;
-	size_t n = w->evidence.n_codes, room = r->room;
+	size_t n = w->evidence.n_codes, capacity = r->capacity;
 	struct cause_code *list = grow(r, (void *)(uintptr_t)w->evidence.code, n, sizeof *list, CODES_MAX);
 
 	if (!list)
 		return;
 	w->evidence.code = list;
-	if (n == 0 || r->room != room) {
-		struct explanation_code *code = rows_alloc(r, r->room * sizeof *code);
+	if (n == 0 || r->capacity != capacity) {
+		struct explanation_code *code = rows_alloc(r, r->capacity * sizeof *code);
 
 		if (n)
 			memcpy(code, w->code, n * sizeof *code);

@@ -21,9 +21,9 @@ struct heat {
 		char target[65], subject[160];
 	} column[COLUMNS_MAX]; /* newest first */
 	int n_columns, columns_max, cells_max;
-	struct heat_cell *cell;  /* cell[n_cells] */
-	int n_cells, room, next; /* next: position of the row that follows in the order of the suite */
-	int n_left;              /* cells that did not fit */
+	struct heat_cell *cell;      /* cell[n_cells] */
+	int n_cells, capacity, next; /* next: position of the row that follows in the order of the suite */
+	int n_left;                  /* cells that did not fit */
 };
 
 static int cell_of(struct heat *h, const struct view_grid *row)
@@ -39,9 +39,9 @@ static int cell_of(struct heat *h, const struct view_grid *row)
 		h->n_left++;
 		return -1;
 	}
-	if (h->n_cells == h->room) {
-		h->room = h->room ? 2 * h->room : 64;
-		h->cell = mem_grow(h->cell, (size_t)h->room, sizeof *h->cell);
+	if (h->n_cells == h->capacity) {
+		h->capacity = h->capacity ? 2 * h->capacity : 64;
+		h->cell = mem_grow(h->cell, (size_t)h->capacity, sizeof *h->cell);
 	}
 	int i = h->n_cells++;
 	h->cell[i] = (struct heat_cell){ .size = 0 };

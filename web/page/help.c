@@ -75,7 +75,7 @@ int page_help(struct site *site, struct http_request *r, struct http_response *r
 		"the times are not plausible: the device was throttled or shared, work was not timed, the base was slowed, or an external clock disagrees");
 	verdict_item(out, "regression", "slower by more than the threshold, in two sets of runs or with overwhelming evidence");
 	verdict_item(out, "undecided",
-		"the interval still covers the threshold; the row says how many runs would decide it, and a cell that is only noisy is measured again once");
+		"the interval still covers the threshold; the row shows how many runs would decide it, and a cell that is only noisy is measured again once");
 	verdict_item(out, "not_comparable", "the base failed, or the two sides had different inputs");
 	verdict_item(out, "improvement", "faster by more than the threshold");
 	verdict_item(out, "unchanged",

@@ -225,12 +225,12 @@ static void cell_input(struct buf *out, const char *label, const char *name, con
 /* A field for each line that is drawn over the first one, and an empty field for the next. */
 static int over_fields(struct site *site, struct buf *out, const struct requested *a, struct fw_err *err)
 {
-	int result = 0, room = OVER_MAX - a->n_also - a->n_overlay;
+	int result = 0, left = OVER_MAX - a->n_also - a->n_overlay;
 	for (int i = 0; i < a->n_also; i++)
 		cell_input(out, "Compare with cell", "also", a->also[i]);
-	if (room > 0)
+	if (left > 0)
 		cell_input(out, "Compare with cell", "also", "");
-	for (int i = 0; i < a->n_overlay + (room > 0) && result == 0; i++)
+	for (int i = 0; i < a->n_overlay + (left > 0) && result == 0; i++)
 		result = picker_branch(out, site->db, a->scope.repo, "overlay", "Compare with branch",
 			i < a->n_overlay ? a->overlay[i] : "", "none", err);
 	return result;

@@ -131,7 +131,7 @@ struct comparison_side {
 /** Texts are "" and numbers NAN where the body has none. */
 struct comparison {
 	struct buf body; /* as stored */
-	char *room;      /* storage of the texts below */
+	char *storage;   /* buffer of the texts below */
 	int64_t id, job;
 	enum jobkind kind;
 	enum verdict verdict;

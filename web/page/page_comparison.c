@@ -49,15 +49,15 @@ static void absences(struct buf *out, const struct comparison *c)
 	static const struct {
 		enum verdict verdict;
 		const char *text;
-	} said[] = { { VERDICT_REMOVED, "removed" }, { VERDICT_ADDED, "added" },
+	} omitted[] = { { VERDICT_REMOVED, "removed" }, { VERDICT_ADDED, "added" },
 		{ VERDICT_UNSUPPORTED, "supported by neither side" } };
-	int n_said = 0;
+	int n_omitted = 0;
 	if (comparison_is_side_by_side(c))
 		return;
 	for (int i = 0; i < 3; i++) {
-		int n = comparison_count(c, said[i].verdict);
+		int n = comparison_count(c, omitted[i].verdict);
 		if (n)
-			emit_rawf(out, "%s%d %s", n_said++ ? ", " : "; not compared: ", n, said[i].text);
+			emit_rawf(out, "%s%d %s", n_omitted++ ? ", " : "; not compared: ", n, omitted[i].text);
 	}
 }
 
@@ -241,7 +241,7 @@ static void draw_step(struct buf *out, const struct comparison *c)
 static int comparison_lead(struct db *db, struct buf *out, const struct comparison *c, struct fw_err *err)
 {
 	int result = 0;
-	emit_raw(out, "<div class=said>");
+	emit_raw(out, "<div class=summary>");
 	sentence(out, c);
 	if (!comparison_is_side_by_side(c)) {
 		draw_evidence(out, c);
@@ -548,8 +548,8 @@ static void fit_line(struct buf *out, const double *x, const double *ms, int n)
  */
 static void fits(struct buf *out, const struct comparison *c)
 {
-	size_t room = (size_t)c->n_cells + 1;
-	double *x = mem_alloc_zero(3 * room, sizeof *x), *base = x + room, *target = base + room;
+	size_t capacity = (size_t)c->n_cells + 1;
+	double *x = mem_alloc_zero(3 * capacity, sizeof *x), *base = x + capacity, *target = base + capacity;
 	bool begun = false;
 	for (int i = 0; i < c->n_cells; i++) {
 		const struct comparison_cell *like = &c->cell[i];
@@ -845,7 +845,7 @@ static int draw(struct site *site, struct http_response *response, int64_t id, c
 	if (result == 0) {
 		comparison_finding(&c, &title);
 		snprintf(data, sizeof data, "/api/v1/comparisons/%lld", (long long)id);
-		buf_room(out, USUAL_BYTES);
+		buf_reserve(out, USUAL_BYTES);
 		layout_begin(response, title.data, "comparisons", "alert. job.queued job.state job.done profile.");
 		actions(out, &c);
 		crumbs(out, &c);

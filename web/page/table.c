@@ -96,7 +96,7 @@ static void number(struct buf *out, double v, const char *class)
 static void flags(struct buf *out, const struct comparison_cell *cell)
 {
 	static const struct {
-		const char *word, *entry, *says;
+		const char *word, *entry, *meaning;
 	} known[] = {
 		{ "borderline", "borderline", "decided at the last run, by its sign or its interval" },
 		{ "overwhelming", "overwhelming",
@@ -114,7 +114,7 @@ static void flags(struct buf *out, const struct comparison_cell *cell)
 		size_t len = strcspn(word, " ");
 		for (size_t k = 0; k < sizeof known / sizeof known[0]; k++)
 			if (strlen(known[k].word) == len && memcmp(word, known[k].word, len) == 0)
-				emit_rawf(out, "<a class=why href=/glossary#%s>%s</a>", known[k].entry, known[k].says);
+				emit_rawf(out, "<a class=why href=/glossary#%s>%s</a>", known[k].entry, known[k].meaning);
 		word += len;
 	}
 }
@@ -355,7 +355,7 @@ static void head(struct tables *t)
 {
 	struct buf *out = t->out;
 	size_t at = out->len;
-	if (t->head_len && buf_room(out, t->head_len)) {
+	if (t->head_len && buf_reserve(out, t->head_len)) {
 		buf_append(out, out->data + t->head_at, t->head_len);
 		return;
 	}

@@ -48,7 +48,7 @@ function put(fresh) {
 		for (const id of open) document.getElementById(id)?.setAttribute("open", "");
 		if (focus) document.getElementById(focus)?.focus();
 		region.dispatchEvent(new Event("replaced", { bubbles: true }));
-		speak(next.dataset.say);
+		speak(next.dataset.announcement);
 	}
 }
 

@@ -161,10 +161,10 @@ struct reference_range {
 int reference_sequence(const struct attention_case *a, const int32_t *cu, int token);
 
 /** Return the maximum number of ranges of one row or key of this case. */
-int reference_mask_room(const struct attention_case *a);
+int reference_mask_capacity(const struct attention_case *a);
 
 /**
- * List the keys that query token `row` sees in query head `head`, ascending. Shape: out[reference_mask_room]. Returns their
+ * List the keys that query token `row` sees in query head `head`, ascending. Shape: out[reference_mask_capacity]. Returns their
  * number.
  */
 int reference_mask_keys(const struct reference_io *io, int head, int row, struct reference_range *out);

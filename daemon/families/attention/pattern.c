@@ -43,10 +43,10 @@ void pattern_drawn_bits(uint64_t seed, int nhk, int q_blocks, int k_blocks, int 
 
 static void lay_band(uint64_t draw, int diagonal, int k_blocks, int keep, uint32_t *row)
 {
-	int room = k_blocks - keep, most_before = keep < room ? keep : room;
+	int slack = k_blocks - keep, most_before = keep < slack ? keep : slack;
 	int first = diagonal - (int)(draw % (uint64_t)(most_before + 1));
 
-	first = first < 0 ? 0 : first > room ? room : first;
+	first = first < 0 ? 0 : first > slack ? slack : first;
 	for (int block = first; block < first + keep; block++)
 		row[block / 32] |= UINT32_C(1) << (block % 32);
 }

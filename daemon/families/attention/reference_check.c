@@ -63,8 +63,8 @@ static int read_outputs(struct compared *c, const struct reference_io *out, stru
 	size_t width = (size_t)t->width, count = (size_t)t->n * width;
 	int64_t elements = reference_slot_elements(c->cell, t->slot);
 	bool whole = (int64_t)count == elements; /* one copy of the head instead of one for each position */
-	size_t room = (whole ? count : width) + 1;
-	float *words = calloc(room, sizeof *words);
+	size_t capacity = (whole ? count : width) + 1;
+	float *words = calloc(capacity, sizeof *words);
 	uint16_t *bits = (uint16_t *)words;
 	int status = 0;
 

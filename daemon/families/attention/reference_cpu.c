@@ -21,7 +21,7 @@ struct key_work {
 	struct head_task *task;
 	float *lse, *k, *v;             /* [n_tasks][seqlen]; [n_keys][d] */
 	double *delta, *delta_noise;    /* [n_tasks][seqlen] */
-	struct reference_range *range;  /* [keys of each task][room] */
+	struct reference_range *range;  /* [keys of each task][capacity] */
 	int *ranges;                    /* [keys of each task] */
 	struct reference_tensor dk, dv; /* partial sums, one element for each key of each task */
 };
@@ -57,7 +57,8 @@ static bool partial_sums(struct reference_tensor *t, size_t positions, int width
 static int key_work_init(const struct reference_plan *plan, const struct reference_io *io, struct key_work *w, struct fw_err *err)
 {
 	const struct attention_case *a = attention_in(io->cell);
-	size_t n = (size_t)plan->n_keys, d = (size_t)a->headdim, room = (size_t)reference_mask_room(a), s = (size_t)a->seqlen;
+	size_t n = (size_t)plan->n_keys, d = (size_t)a->headdim, capacity = (size_t)reference_mask_capacity(a),
+	       s = (size_t)a->seqlen;
 	int group = a->nhq / a->nhk;
 	int64_t positions = 0;
 
@@ -73,7 +74,7 @@ static int key_work_init(const struct reference_plan *plan, const struct referen
 	}
 	w->k = array(n * d, sizeof *w->k);
 	w->v = array(n * d, sizeof *w->v);
-	w->range = array((size_t)positions * room, sizeof *w->range);
+	w->range = array((size_t)positions * capacity, sizeof *w->range);
 	w->ranges = array((size_t)positions, sizeof *w->ranges);
 	w->lse = array((size_t)w->n_tasks * s, sizeof *w->lse);
 	w->delta = array((size_t)w->n_tasks * s, sizeof *w->delta);
@@ -89,7 +90,7 @@ static int key_work_init(const struct reference_plan *plan, const struct referen
 	for (const struct head_task *t = w->task; t < w->task + w->n_tasks; t++)
 		for (int key = t->first; key < t->end; key++) {
 			size_t at = (size_t)(t->at + key - t->first);
-			w->ranges[at] = reference_mask_rows(io, t->head, plan->key[key].row, w->range + at * room);
+			w->ranges[at] = reference_mask_rows(io, t->head, plan->key[key].row, w->range + at * capacity);
 		}
 	return 0;
 }
@@ -145,14 +146,14 @@ static void run_task(const struct reference_io *io, struct key_work *w, int t, f
 {
 	const struct attention_case *a = attention_in(io->cell);
 	const struct head_task *task = &w->task[t];
-	int d = a->headdim, room = reference_mask_room(a);
+	int d = a->headdim, capacity = reference_mask_capacity(a);
 
 	for (int first = 0; first < a->seqlen; first += CHUNK) {
 		int last = a->seqlen - first < CHUNK ? a->seqlen : first + CHUNK;
 		bool loaded = false;
 		for (int key = task->first; key < task->end; key++)
 			for (int r = 0; r < w->ranges[task->at + key - task->first]; r++) {
-				struct reference_range range = w->range[(task->at + key - task->first) * room + r];
+				struct reference_range range = w->range[(task->at + key - task->first) * capacity + r];
 				int begin = range.begin > first ? range.begin : first, end = range.end < last ? range.end : last;
 				for (int row = first; row < last && begin < end && !loaded; row++) {
 					struct reference_position at = { task->head, row };
@@ -341,7 +342,7 @@ static int compute_head_rows(const struct reference_plan *plan, const struct ref
 
 #pragma omp parallel reduction(+ : failed)
 	{
-		struct reference_range *range = array((size_t)reference_mask_room(a), sizeof *range);
+		struct reference_range *range = array((size_t)reference_mask_capacity(a), sizeof *range);
 		double *score = array((size_t)a->seqlen, sizeof *score);
 		if (!range || !score)
 			failed++;

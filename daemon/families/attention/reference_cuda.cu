@@ -305,7 +305,7 @@ static int upload_lists(struct memory *m, const struct reference_io *io, const s
 	const struct attention_case *a = attention_in(io->cell);
 	int group = a->nhq / a->nhk, heads = keys && a->mask == FW_TOKENS ? group : 1;
 	struct reference_range *range =
-		(struct reference_range *)calloc((size_t)reference_mask_room(a) + 1, sizeof(struct reference_range));
+		(struct reference_range *)calloc((size_t)reference_mask_capacity(a) + 1, sizeof(struct reference_range));
 	int64_t *first = (int64_t *)calloc((size_t)n * (size_t)heads + 1, sizeof(int64_t));
 	int32_t *token = NULL;
 	int status = range && first ? 0 : -1;

@@ -1,7 +1,7 @@
 /* reference_mask.c - a direct implementation of the masks specified in fw_kernel.h, independent of the lists of kernels. */
 #include "families/attention/internal.h"
 
-int reference_mask_room(const struct attention_case *a)
+int reference_mask_capacity(const struct attention_case *a)
 {
 	int keys = attention_key_blocks(a), rows = a->mask == FW_BLOCKS ? a->seqlen / a->block : 0;
 	if (a->mask == FW_TOKENS)

@@ -560,7 +560,7 @@ static void unnormalise(const struct problem *p, const float *x, int64_t at, dou
 
 /*
  * Add a row of dX. In a long row a mean may be less than the allowed error of an element, so the row is added once for each mean,
- * with the result of a kernel without it. Shape: x[k], room for a row.
+ * with the result of a kernel without it. Shape: x[k], scratch for a row.
  */
 static int put_row(const struct problem *p, int i, float *x, struct values *out, struct fw_err *err)
 {

@@ -10,7 +10,7 @@ enum { ALARMS_MOST = 1 /* of the newest STORE_CLASS_COMPARISONS_MAX A/A comparis
 
 /* Times of a class: one row per cell, one column per device. */
 struct table {
-	int n_devices, n_cells, room;
+	int n_devices, n_cells, capacity;
 	const struct store_class_device *device;
 	double *ln_ms;
 	int64_t baseline_period; /* of the last row */
@@ -27,9 +27,9 @@ static int find_column(const struct table *t, int64_t device)
 
 static void add_row(struct table *t)
 {
-	if (t->n_cells == t->room) {
-		t->room = t->room ? 2 * t->room : 64;
-		t->ln_ms = mem_grow(t->ln_ms, (size_t)t->room * (size_t)t->n_devices, sizeof *t->ln_ms);
+	if (t->n_cells == t->capacity) {
+		t->capacity = t->capacity ? 2 * t->capacity : 64;
+		t->ln_ms = mem_grow(t->ln_ms, (size_t)t->capacity * (size_t)t->n_devices, sizeof *t->ln_ms);
 	}
 	for (int i = 0; i < t->n_devices; i++)
 		t->ln_ms[(size_t)t->n_cells * (size_t)t->n_devices + (size_t)i] = NAN;

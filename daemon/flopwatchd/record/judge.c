@@ -342,12 +342,12 @@ static int read_again(struct db *db, const struct rule *rule, struct store_cell 
 		memcpy(t->host.pairs, a->stored[0].host, sizeof t->host.pairs);
 		memcpy(t->host.device_check, a->stored[0].device_check, sizeof t->host.device_check);
 	}
-	char said[sizeof c->reason];
-	memcpy(said, c->reason, sizeof said);
-	t->is_base_alone = strstr(said, VERDICT_BASE_WHOLE) != NULL;
+	char given_reason[sizeof c->reason];
+	memcpy(given_reason, c->reason, sizeof given_reason);
+	t->is_base_alone = strstr(given_reason, VERDICT_BASE_WHOLE) != NULL;
 	judge_timings(rule, family_group_is_irregular(c->group), t, c);
-	if (strncmp(said, c->reason, strlen(c->reason)) == 0)
-		memcpy(c->reason, said, sizeof said); /* including the end of its budget, which is not stored */
+	if (strncmp(given_reason, c->reason, strlen(c->reason)) == 0)
+		memcpy(c->reason, given_reason, sizeof given_reason); /* including the end of its budget, which is not stored */
 	return 0;
 }
 

@@ -115,7 +115,7 @@ struct queue {
 	struct txn txn;
 	struct slot_host host;
 	struct executors *executors;
-	int n_slots, n_slots_room;
+	int n_slots, slot_capacity;
 	struct slot **slot; /* slots of one worker are adjacent */
 	struct git_task git_task[RESOLVES_MAX];
 	struct unresolved unresolved;
@@ -377,9 +377,9 @@ static bool is_profile_resolved_now(void *arg, const char *uuid, int priority)
 /* Own: the queue takes `s`. */
 static void insert_slot(struct queue *q, int at, struct slot *s)
 {
-	if (q->n_slots == q->n_slots_room) {
-		q->n_slots_room = q->n_slots_room ? 2 * q->n_slots_room : 16;
-		q->slot = mem_grow(q->slot, (size_t)q->n_slots_room, sizeof *q->slot);
+	if (q->n_slots == q->slot_capacity) {
+		q->slot_capacity = q->slot_capacity ? 2 * q->slot_capacity : 16;
+		q->slot = mem_grow(q->slot, (size_t)q->slot_capacity, sizeof *q->slot);
 	}
 	memmove(q->slot + at + 1, q->slot + at, (size_t)(q->n_slots - at) * sizeof *q->slot);
 	q->slot[at] = s;

@@ -53,14 +53,14 @@ static void make_request(const struct slot_range *r, const struct store_job_posi
  * Assign one allocation to each waiting job that the worker could run, within its limit and the build limit: the rest of a long
  * queue stays in the daemon's order. An allocation serves any job for the same node.
  */
-static int match_jobs(const struct slot_range *r, const struct store_cached_build_request *request, int room,
+static int match_jobs(const struct slot_range *r, const struct store_cached_build_request *request, int capacity,
 	struct match_jobs *m, struct fw_err *err)
 {
 	int n_asking =
 		count_waiting(r, SLOT_WAITS_JOB) + count_waiting(r, SLOT_WAITS_NOT) + count_waiting(r, SLOT_WAITS_HEALTH_CHECK);
 	int most = n_asking ? n_asking : 1; /* at least one: is there any job? */
 	memset(m, 0, sizeof *m);
-	if (store_job_positions(r->host->txn->db, request, room < most ? room : most, m->job, &m->n, err) != 0)
+	if (store_job_positions(r->host->txn->db, request, capacity < most ? capacity : most, m->job, &m->n, err) != 0)
 		return -1;
 	m->is_all = m->n < n_asking;
 	for (int k = 0; k < m->n; k++)
@@ -118,11 +118,11 @@ static int displace_request(
 }
 
 /* *is_wanted: a job could be requested. */
-static int submit_jobs(const struct slot_range *r, const struct store_cached_build_request *request, int room, bool *is_wanted,
-	struct fw_err *err)
+static int submit_jobs(const struct slot_range *r, const struct store_cached_build_request *request, int capacity,
+	bool *is_wanted, struct fw_err *err)
 {
 	struct match_jobs m;
-	if (match_jobs(r, request, room, &m, err) != 0)
+	if (match_jobs(r, request, capacity, &m, err) != 0)
 		return -1;
 	*is_wanted = m.n > 0;
 	for (int i = r->first; i < r->last && m.is_all; i++)
@@ -198,13 +198,15 @@ static int submit_worker(const struct slot_range *r, struct fw_err *err)
 	const struct config_worker *w = r->worker;
 	struct buf besides;
 	const struct backoff *backoff = &r->host->backoff[w - r->host->config->worker];
-	int room = INT_MAX, result = 0;
+	int capacity = INT_MAX, result = 0;
 	bool rests = clock_mono_ns() < backoff->until_ns, is_wanted = false;
 	build_claims_begin(&besides);
 	exclude_others(r, &besides);
 	if (w->builds)
-		result = build_claims_for(r->host, w, &besides, err) != 0 || build_claims_room(r->host, w, &room, err) != 0 ? -1
-															    : 0;
+		result =
+			build_claims_for(r->host, w, &besides, err) != 0 || build_claims_capacity(r->host, w, &capacity, err) != 0
+				? -1
+				: 0;
 	build_claims_end(&besides);
 	const struct store_cached_build_request request = { w->device, w->name, r->host->held(r->host->arg), besides.data,
 		w->builds            ? STORE_CACHED_BUILD_MISSING
@@ -212,7 +214,7 @@ static int submit_worker(const struct slot_range *r, struct fw_err *err)
 				     : STORE_CACHED_BUILD_ANY,
 		rests ? backoff->newest : 0 };
 	if (result == 0)
-		result = submit_jobs(r, &request, room, &is_wanted, err) != 0 ||
+		result = submit_jobs(r, &request, capacity, &is_wanted, err) != 0 ||
 					 (!rests && submit_health_check(r, &is_wanted, err) != 0) ||
 					 settle_idle_allocation(r, is_wanted, err) != 0
 				 ? -1

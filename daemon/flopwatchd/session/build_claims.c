@@ -55,7 +55,7 @@ int build_claims_for(const struct slot_host *host, const struct config_worker *w
 	return result;
 }
 
-int build_claims_room(const struct slot_host *host, const struct config_worker *w, int *room, struct fw_err *err)
+int build_claims_capacity(const struct slot_host *host, const struct config_worker *w, int *capacity, struct fw_err *err)
 {
 	struct store_job_position job[CONFIG_JOBS_MAX];
 	const struct slot *s;
@@ -67,6 +67,6 @@ int build_claims_room(const struct slot_host *host, const struct config_worker *
 		n_busy += s->worker == w && s->job.id;
 	}
 	int result = is_alone ? 0 : find_built(host, w, n_slots, job, &n_built, err);
-	*room = is_alone ? INT_MAX : n_slots > n_built + n_busy ? n_slots - n_built - n_busy : 0;
+	*capacity = is_alone ? INT_MAX : n_slots > n_built + n_busy ? n_slots - n_built - n_busy : 0;
 	return result;
 }

@@ -65,7 +65,7 @@ void executor_start(struct executor *e);
 void executor_report_line(struct executor *e, const char *text);
 /** Report the end of the submission's process. */
 void executor_report_end(struct executor *e);
-/** End a submission whose scheduler no longer has its request: say `why`, which counts as a line of its errors. */
+/** End a submission whose scheduler no longer has its request: report `why` as a line of its errors. */
 void executor_end_lost(struct executor *e, const char *why);
 
 /* ---- hello: The check of a worker's hello message. ---- */

@@ -89,7 +89,7 @@ struct slot_host {
 	/** Return the unreadable repositories as a JSON array of ids. */
 	const char *(*held)(void *arg);
 	/** True if the disk has space for a job's results. */
-	bool (*has_room)(void *arg);
+	bool (*has_space)(void *arg);
 	/**
 	 * True if a profile of higher priority that may use this device is resolved at this moment. The device waits for it, at most
 	 * until git's deadline, so that the profile of a new alert does not lose its place to a push that was resolved earlier.
@@ -172,8 +172,8 @@ void build_claims_end(struct buf *ids);
 
 /** Add jobs that workers other than `w` built and will measure, up to their number of slots. Err: the database. */
 int build_claims_for(const struct slot_host *host, const struct config_worker *w, struct buf *ids, struct fw_err *err);
-/** Set *room: builds that `w` may still request; if other workers also build, no more than can be measured. Err: the database. */
-int build_claims_room(const struct slot_host *host, const struct config_worker *w, int *room, struct fw_err *err);
+/** Set *capacity: builds that `w` may still request; if other workers also build, no more than can be measured. Err: the database. */
+int build_claims_capacity(const struct slot_host *host, const struct config_worker *w, int *capacity, struct fw_err *err);
 
 /* ---- connect: Connections to workers: a command on this machine, on another host or of a scheduler, or a socket. ---- */
 

@@ -625,13 +625,13 @@ static void use_allocation(struct slot *s)
 	else
 		memcpy(freed, s->device.uuid, sizeof freed);
 	clear_job(s);
-	bool has_room = s->host->has_room(s->host->arg);
-	int got = has_room ? start_work(s, freed, &err) : 0;
+	bool has_space = s->host->has_space(s->host->arg);
+	int got = has_space ? start_work(s, freed, &err) : 0;
 	if (got < 0)
 		log_error("job.claim", "err=%s", log_quote(err.text));
 	if (got == 1) {
 		*slot_backoff(s) = (struct backoff){ 0 };
-	} else if (got == 0 && has_room && !s->worker->builds) {
+	} else if (got == 0 && has_space && !s->worker->builds) {
 		slot_keep_idle_allocation(s);
 	} else {
 		s->n_backoff = 1;

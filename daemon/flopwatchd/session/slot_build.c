@@ -16,16 +16,16 @@ static void log_failure(const struct slot *s, const struct fw_err *err)
 int slot_claim_build(struct slot *s, struct fw_err *err)
 {
 	struct buf build_claims;
-	int room = INT_MAX, got = 0;
+	int capacity = INT_MAX, got = 0;
 	build_claims_begin(&build_claims);
 	if (!config_worker_is_on_call(s->worker)) /* allocations were requested only for jobs within the limit */
-		got = build_claims_room(s->host, s->worker, &room, err);
+		got = build_claims_capacity(s->host, s->worker, &capacity, err);
 	if (got == 0)
 		got = build_claims_for(s->host, s->worker, &build_claims, err);
 	build_claims_end(&build_claims);
 	const struct store_cached_build_request request = { s->worker->device, s->worker->name, s->host->held(s->host->arg),
 		build_claims.data, STORE_CACHED_BUILD_MISSING, 0 };
-	if (got == 0 && room > 0)
+	if (got == 0 && capacity > 0)
 		got = claim_build(s->host->txn, &request, &s->job, err);
 	buf_fini(&build_claims);
 	return got;
@@ -130,9 +130,9 @@ void slot_receive_build(struct slot *s, const struct msg_build *b)
 			source = s->source[i].name;
 	if (!source || strcmp(b->state, "start") != 0)
 		return;
-	int kept = store_cached_build_get(s->host->txn->db, s->worker->name, source, made_by, &err);
-	if (kept == 1 && txn_begin(s->host->txn, &err) == 0)
-		kept = txn_end(s->host->txn, write_missing(s, b->role, source, made_by, &err), &err);
-	if (kept < 0)
+	int cached = store_cached_build_get(s->host->txn->db, s->worker->name, source, made_by, &err);
+	if (cached == 1 && txn_begin(s->host->txn, &err) == 0)
+		cached = txn_end(s->host->txn, write_missing(s, b->role, source, made_by, &err), &err);
+	if (cached < 0)
 		log_failure(s, &err);
 }

@@ -29,13 +29,13 @@ static struct split_group_partition *add_partition(struct split_group *c, struct
 static struct split_group_partition *add_other_device(
 	struct split_group *c, struct slot *leader, int64_t device, struct fw_err *err)
 {
-	bool has_room = c->n_partitions < c->n_first + PLAN_PARTITIONS_MAX;
+	bool has_space = c->n_partitions < c->n_first + PLAN_PARTITIONS_MAX;
 	bool leads = false;
 	for (int p = c->n_first; p < c->n_partitions; p++)
 		leads = leads || c->partition[p].slot == leader;
-	if (has_room && !leads && leader->device_id != device)
+	if (has_space && !leads && leader->device_id != device)
 		return add_partition(c, leader);
-	for (int i = 0; has_room; i++) {
+	for (int i = 0; has_space; i++) {
 		struct msg_device other;
 		int64_t id;
 		struct slot *s = leader->host->nth_slot(leader->host->arg, i);

@@ -189,8 +189,8 @@ void buildlog_fini(struct buildlog *l)
 
 void buildlog_add(struct buildlog *l, const char *data, size_t len)
 {
-	size_t room = l->half - l->head.len;
-	size_t first = len < room ? len : room;
+	size_t left = l->half - l->head.len;
+	size_t first = len < left ? len : left;
 
 	buf_append(&l->head, data, first);
 	l->total += (int64_t)len;
@@ -243,7 +243,7 @@ struct run {
 	int64_t next_check_ns;
 	bool own_end; /* a limit of the worker ended it: the error becomes the build's detail */
 	bool was_low;
-	struct room full; /* free space when the disk was full */
+	struct disk_space full; /* free space when the disk was full */
 };
 
 void build_tools(struct build_context *c, const struct msg_job *job, const char *usual)
@@ -253,7 +253,7 @@ void build_tools(struct build_context *c, const struct msg_job *job, const char 
 		char *text = c->toolchain[job->side[i].role];
 
 		if (w->module[0]) {
-			snprintf(c->kept, sizeof c->kept, "%.64s", w->module);
+			snprintf(c->earlier, sizeof c->earlier, "%.64s", w->module);
 			snprintf(text, TOOLCHAIN_TEXT_SIZE, "%s", w->made_by);
 		} else if (toolchain_override_is_none(w))
 			snprintf(text, TOOLCHAIN_TEXT_SIZE, "%s", usual);
@@ -343,7 +343,7 @@ int build_lookup(const struct build_context *c, const struct msg_side *s, struct
 	build_key(c, s, key);
 	buf_init(&entry, 1024);
 	if (cache_get(c->cache->builds_fd, key, &entry) && entry.len >= HASH_HEX - 1) {
-		bool is_to_be_rebuilt = strncmp(entry.data, c->kept, HASH_HEX - 1) == 0;
+		bool is_to_be_rebuilt = strncmp(entry.data, c->earlier, HASH_HEX - 1) == 0;
 		snprintf(out->module_sha256, sizeof out->module_sha256, "%.64s", entry.data);
 		if (!is_to_be_rebuilt && strspn(out->module_sha256, "0123456789abcdef") == 64)
 			*module_fd = open_sealed(c, out->module_sha256);
@@ -372,7 +372,7 @@ static int on_output(void *arg, const char *data, size_t len, struct fw_err *err
 static bool is_disk_full(struct run *r)
 {
 	if (!r->was_low)
-		r->was_low = room_read(r->context->cache->fd, &r->full) && room_is_low(&r->full);
+		r->was_low = disk_space_read(r->context->cache->fd, &r->full) && disk_space_is_low(&r->full);
 	return r->was_low;
 }
 
@@ -732,10 +732,10 @@ static void program_key(const struct run *r, const struct msg_side *s, char key[
 static void store_program(const struct run *r, const struct msg_side *s)
 {
 	char key[HASH_HEX], fresh[48];
-	struct room now;
+	struct disk_space now;
 	int programs;
 
-	if (!room_read(r->context->cache->fd, &now) || now.free_bytes < 2 * program_max_bytes)
+	if (!disk_space_read(r->context->cache->fd, &now) || now.free_bytes < 2 * program_max_bytes)
 		return;
 	programs = open_programs(r->context->cache);
 	if (programs < 0)
@@ -759,7 +759,7 @@ static bool restore_program(const struct run *r, const struct msg_side *s)
 	if (programs < 0)
 		return false;
 	program_key(r, s, key);
-	bool is_there = !r->context->kept[0] && fstatat(programs, key, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+	bool is_there = !r->context->earlier[0] && fstatat(programs, key, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
 			workdir_copy(programs, key, r->context->cache->fd, r->folder, program_max_bytes) == 0;
 
 	if (is_there)
@@ -839,18 +839,18 @@ void build_program_folder(const struct build_context *c, const struct msg_side *
  * Find out whether a build that failed on a full disk has filled it. Its files are already removed. Returns 0 if it has, -1 if
  * not.
  */
-static int blame_for_space(
-	const struct build_context *c, const struct room *full, struct room_usage took, struct msg_build *out, struct fw_err *err)
+static int blame_for_space(const struct build_context *c, const struct disk_space *full, struct disk_usage took,
+	struct msg_build *out, struct fw_err *err)
 {
-	struct room after;
+	struct disk_space after;
 	char text[400];
 
 	/* includes the space of its unlinked files, and of those that were not counted */
 	took.is_partial = false;
-	if (room_read(c->cache->fd, &after) && after.free_bytes - full->free_bytes > took.bytes)
+	if (disk_space_read(c->cache->fd, &after) && after.free_bytes - full->free_bytes > took.bytes)
 		took.bytes = after.free_bytes - full->free_bytes;
-	room_text(full, c->cache->dir, text, sizeof text);
-	if (!room_was_taken(full, took))
+	disk_space_describe(full, c->cache->dir, text, sizeof text);
+	if (!disk_usage_exceeds_share(full, took))
 		return err_set(err, ERR_FULL, "only %s; the build took %lld MiB of it", text, (long long)(took.bytes >> 20));
 	snprintf(out->detail, sizeof out->detail,
 		"build took %lld MiB and %lld files of the disk of the cache, until it was full (see "
@@ -879,7 +879,7 @@ int build_make(const struct build_context *c, const struct msg_side *s, build_tr
 			s->tools.module, s->tools.made_by);
 		return 0;
 	}
-	if (room_for_build(c->cache->fd, c->cache->dir, err) != 0)
+	if (disk_space_check(c->cache->fd, c->cache->dir, err) != 0)
 		return -1;
 	buildlog_init(&r.log, keep);
 	build_folder(c, "job", r.folder);
@@ -894,7 +894,7 @@ int build_make(const struct build_context *c, const struct msg_side *s, build_tr
 		fd_close(&job_fd);
 	}
 	bool stays = s->run.name[0] && result == 1, was_low = result == 0 && is_disk_full(&r);
-	struct room_usage took = was_low ? workdir_usage(c->cache->fd, r.folder) : (struct room_usage){ 0 };
+	struct disk_usage took = was_low ? workdir_usage(c->cache->fd, r.folder) : (struct disk_usage){ 0 };
 	if (!stays && workdir_remove(c->cache->fd, r.folder, result < 0 ? NULL : err) != 0)
 		result = -1;
 	if (was_low && result == 0)

@@ -347,7 +347,7 @@ static int newest_first(const void *a, const void *b)
 
 void cache_trim_folder(int folder_fd, int keep)
 {
-	int fd = openat(folder_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC), n = 0, room = 0, i;
+	int fd = openat(folder_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC), n = 0, capacity = 0, i;
 	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
 	struct aged *list = NULL;
 	struct dirent *entry;
@@ -365,9 +365,9 @@ void cache_trim_folder(int folder_fd, int keep)
 		}
 		if (fstatat(folder_fd, entry->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0)
 			continue;
-		if (n == room) {
-			room = room ? 2 * room : 256;
-			list = mem_grow(list, (size_t)room, sizeof *list);
+		if (n == capacity) {
+			capacity = capacity ? 2 * capacity : 256;
+			list = mem_grow(list, (size_t)capacity, sizeof *list);
 		}
 		snprintf(list[n].name, sizeof list[n].name, "%.79s", entry->d_name);
 		list[n++].used = st.st_mtim;

@@ -20,7 +20,7 @@ struct kernel {
 };
 
 struct kernelcode {
-	size_t n, room;
+	size_t n, capacity;
 	struct kernel *kernel;
 };
 
@@ -41,13 +41,13 @@ struct walk {
 static int add_entry(void *arg, int sm, const struct cubin_function *f, struct fw_err *err)
 {
 	struct kernelcode *k = arg;
-	if (k->n == k->room) {
-		size_t room = k->room ? 2 * k->room : 64;
-		struct kernel *grown = room <= KERNELS_MAX ? reallocarray(k->kernel, room, sizeof *grown) : NULL;
+	if (k->n == k->capacity) {
+		size_t capacity = k->capacity ? 2 * k->capacity : 64;
+		struct kernel *grown = capacity <= KERNELS_MAX ? reallocarray(k->kernel, capacity, sizeof *grown) : NULL;
 		if (!grown)
 			return err_set(err, ERR_FULL, "a module with more than %zu kernels", k->n);
 		k->kernel = grown;
-		k->room = room;
+		k->capacity = capacity;
 	}
 	struct kernel *mine = &k->kernel[k->n++];
 	hash_hex(f->symbol, strlen(f->symbol), mine->symbol);

@@ -124,12 +124,12 @@ size_t output_tail_print(const char *line, size_t len, char *out, size_t size)
 
 void output_tail_quote(const struct output_tail *w, char out[OUTPUT_TAIL_QUOTE])
 {
-	char said[200];
+	char quoted[200];
 	size_t len;
 	const char *line = output_tail_find_cause(w->text, w->n, false, &len);
-	size_t n = output_tail_print(line, len, said, sizeof said);
+	size_t n = output_tail_print(line, len, quoted, sizeof quoted);
 
-	snprintf(out, OUTPUT_TAIL_QUOTE, "%s%s%s", n ? "; last words: \"" : "", said, n ? "\"" : "");
+	snprintf(out, OUTPUT_TAIL_QUOTE, "%s%s%s", n ? "; last words: \"" : "", quoted, n ? "\"" : "");
 }
 
 bool output_tail_is_out_of_memory(const struct output_tail *w)

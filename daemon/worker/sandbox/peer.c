@@ -70,7 +70,7 @@ static int cancel(struct peer *p, enum err_code code, const char *what, struct f
 	return err_set(err, p->why.code, "%s", p->why.text);
 }
 
-/* After a write that failed: errno says why. */
+/* After a failed write: errno has the cause. */
 static int cancel_unsent(struct peer *p, struct fw_err *err)
 {
 	bool is_closed = errno == EPIPE || errno == ECONNRESET;

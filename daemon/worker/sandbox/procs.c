@@ -19,7 +19,7 @@ struct process {
 
 struct table {
 	struct process *p;
-	int n, room;
+	int n, capacity;
 };
 
 void procs_adopt(void)
@@ -64,9 +64,9 @@ static int read_table(struct table *t)
 	while ((entry = readdir(dir))) {
 		if (!isdigit((unsigned char)entry->d_name[0]))
 			continue;
-		if (t->n == t->room) {
-			t->room = t->room ? 2 * t->room : 1024;
-			t->p = mem_grow(t->p, (size_t)t->room, sizeof *t->p);
+		if (t->n == t->capacity) {
+			t->capacity = t->capacity ? 2 * t->capacity : 1024;
+			t->p = mem_grow(t->p, (size_t)t->capacity, sizeof *t->p);
 		}
 		t->n += read_stat(dirfd(dir), entry->d_name, &t->p[t->n]);
 	}

@@ -279,14 +279,14 @@ struct build_context {
 		[TOOLCHAIN_OVERRIDE_DIR_SIZE]; /* folder of the preferred compilers for a side without its own; "" the system's */
 	char toolchain[ROLES][TOOLCHAIN_TEXT_SIZE]; /* toolchain text of each role's side */
 	char image[64];                             /* operating system of the worker */
-	char kept[HASH_HEX]; /* earlier module of one side, because of which the other is built again; "": none */
-	double timeout_s;    /* upper limit; the manifest may set less */
-	int64_t log_bytes;   /* stored bytes of the output */
-	int64_t print_max;   /* output bytes beyond which it is ended; 0: 64 MiB */
-	int process_max;     /* concurrent processes beyond which it is ended; 0: procs_build_max */
-	char family[16];     /* required family of the module */
-	int position;        /* slot of this build among concurrent builds */
-	char sides[64];      /* benchmark programs are built and run in <cache>/<sides>-<role> */
+	char earlier[HASH_HEX]; /* earlier module of one side, because of which the other is built again; "": none */
+	double timeout_s;       /* upper limit; the manifest may set less */
+	int64_t log_bytes;      /* stored bytes of the output */
+	int64_t print_max;      /* output bytes beyond which it is ended; 0: 64 MiB */
+	int process_max;        /* concurrent processes beyond which it is ended; 0: procs_build_max */
+	char family[16];        /* required family of the module */
+	int position;           /* slot of this build among concurrent builds */
+	char sides[64];         /* benchmark programs are built and run in <cache>/<sides>-<role> */
 };
 
 /** Return a descriptor of an input's archive at offset 0 (closed by the build), or -1. */
@@ -518,7 +518,7 @@ int pump_run(struct pump *p, const struct proc_spec *spec, struct proc_exit *how
 int pump_sleep(struct peer *peer, int ms, struct fw_err *err);
 
 /*
- * ---- room ----
+ * ---- disk_space ----
  * Free space on the disk of the cache, and whether a build used it up.
  *
  * A build starts only if its share of the disk is free in addition to a reserve. If the disk is full, a build that used more than
@@ -526,25 +526,25 @@ int pump_sleep(struct peer *peer, int ms, struct fw_err *err);
  * share are fractions of the disk.
  */
 
-struct room {
+struct disk_space {
 	int64_t size_bytes, free_bytes;
 	int64_t files, free_files; /* inodes; 0: the file system has no such limit */
 };
 
 /** Read the free space of the file system of `fd`. Returns false if it is unknown. */
-bool room_read(int fd, struct room *out);
-bool room_is_low(const struct room *r);
-struct room_usage {
+bool disk_space_read(int fd, struct disk_space *out);
+bool disk_space_is_low(const struct disk_space *r);
+struct disk_usage {
 	int64_t bytes, files;
 	bool is_partial; /* a folder is too deep or cannot be read, so there may be more */
 	bool has_links;  /* a file has several names: its bytes are divided among them, and some may be elsewhere */
 };
 /** Return whether this usage exceeds a build's share, or may exceed it because it is only a part. */
-bool room_was_taken(const struct room *r, struct room_usage by);
+bool disk_usage_exceeds_share(const struct disk_space *r, struct disk_usage by);
 /** Check whether a build may start in folder `dir`, opened as `fd`. Err: ERR_FULL with the free space and the path. */
-int room_for_build(int fd, const char *dir, struct fw_err *err);
+int disk_space_check(int fd, const char *dir, struct fw_err *err);
 /** Format "412 MiB and 7 files are free on the disk of /var/cache". Shape: text[size]. */
-void room_text(const struct room *r, const char *dir, char *text, int size);
+void disk_space_describe(const struct disk_space *r, const char *dir, char *text, int size);
 
 /*
  * ---- sealed ----
@@ -593,7 +593,7 @@ int workdir_remove(int parent_fd, const char *name, struct fw_err *err);
 /** Remove `name` and create it again (mode 0700). Returns a descriptor of it, -1 on failure. Own: close. */
 int workdir_fresh(int parent_fd, const char *name, struct fw_err *err);
 /** Return the disk usage below `name`, to a depth of 32 folders. */
-struct room_usage workdir_usage(int parent_fd, const char *name);
+struct disk_usage workdir_usage(int parent_fd, const char *name);
 /**
  * Compute SHA-256 over names, kinds (including executable bits) and contents of all entries below the folder `fd`, in a fixed
  * order. Links are hashed, not followed; programs hash as in loadable.c.

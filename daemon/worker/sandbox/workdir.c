@@ -126,7 +126,7 @@ int workdir_give(const char *path, unsigned uid, struct fw_err *err)
 	return 0;
 }
 
-static void add_below(int fd, int depth, struct room_usage *sum)
+static void add_below(int fd, int depth, struct disk_usage *sum)
 {
 	struct dirent *entry;
 	struct stat st;
@@ -152,9 +152,9 @@ static void add_below(int fd, int depth, struct room_usage *sum)
 		closedir(dir);
 }
 
-struct room_usage workdir_usage(int parent_fd, const char *name)
+struct disk_usage workdir_usage(int parent_fd, const char *name)
 {
-	struct room_usage sum = { 0 };
+	struct disk_usage sum = { 0 };
 	int fd = openat(parent_fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 
 	if (fd >= 0 || errno == EACCES)

@@ -73,7 +73,7 @@ static void count_tiles(const struct fw_attention *a, const struct fw_io *host, 
 static int count_tokens(const struct fw_attention *a, int direction, const struct fw_io *host, struct fw_work *out)
 {
 	struct tile_map map;
-	tiles_room(a, &map);
+	tiles_capacity(a, &map);
 	map.state = calloc((size_t)a->nhq * (size_t)map.q_tiles * (size_t)map.k_tiles + 1, 1);
 	if (!map.state)
 		return FW_FAILED;
@@ -93,7 +93,7 @@ static int count_direction(const struct fw_attention *a, const struct fw_io *hos
 {
 	struct list l = { 0 };
 	int status = FW_FAILED;
-	lists_room(a, keys, &l.max_items, &l.max_ranges);
+	lists_capacity(a, keys, &l.max_items, &l.max_ranges);
 	l.item = malloc((size_t)l.max_items * sizeof *l.item + 1);
 	l.range = malloc((size_t)l.max_ranges * sizeof *l.range + 1);
 	if (l.item && l.range) {

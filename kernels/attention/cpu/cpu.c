@@ -154,9 +154,9 @@ static int cpu_plan(const struct fw_problem *problem, const char *config, int in
 	t->scratch_bytes = p->forward ? passes->forward_scratch(&t->a) : 0;
 	if (p->backward && passes->backward_scratch(&t->a) > t->scratch_bytes)
 		t->scratch_bytes = passes->backward_scratch(&t->a);
-	tiles_room(&t->a, &t->tiles);
-	lists_room(&t->a, 0, &p->rows.max_items, &p->rows.max_ranges);
-	lists_room(&t->a, 1, &p->keys.max_items, &p->keys.max_ranges);
+	tiles_capacity(&t->a, &t->tiles);
+	lists_capacity(&t->a, 0, &p->rows.max_items, &p->rows.max_ranges);
+	lists_capacity(&t->a, 1, &p->keys.max_items, &p->keys.max_ranges);
 	describe(p->config, passes);
 
 	struct fw_info answer = { .struct_size = contract_answer_bytes(info->struct_size, sizeof answer),

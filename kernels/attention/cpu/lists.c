@@ -17,7 +17,7 @@ static int32_t min32(int32_t a, int32_t b)
 	return a < b ? a : b;
 }
 
-void lists_room(const struct fw_attention *a, int keys, int32_t *max_items, int32_t *max_ranges)
+void lists_capacity(const struct fw_attention *a, int keys, int32_t *max_items, int32_t *max_ranges)
 {
 	int32_t tile = keys ? TILE_K : TILE_Q, total = keys ? a->total_k : a->total_q;
 	int64_t items, ranges;
@@ -170,7 +170,7 @@ int pages_fit(const struct fw_attention *a, const int32_t *cu_k, const int32_t *
 	return 0;
 }
 
-void tiles_room(const struct fw_attention *a, struct tile_map *map)
+void tiles_capacity(const struct fw_attention *a, struct tile_map *map)
 {
 	const int has_tokens = a->mask == FW_TOKENS;
 	map->q_tiles = has_tokens ? a->total_q / TILE_Q + a->n_seqs : 0;

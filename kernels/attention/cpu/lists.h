@@ -52,7 +52,7 @@ struct tile_map {
 };
 
 /** Set the sizes of a problem's map; 0 without a token mask. */
-void tiles_room(const struct fw_attention *a, struct tile_map *map);
+void tiles_capacity(const struct fw_attention *a, struct tile_map *map);
 
 /** Words of a query's row of a token mask. */
 static inline int64_t token_words(const struct fw_attention *a)
@@ -94,7 +94,7 @@ static inline int32_t first_q_tile(int32_t i, int32_t begin)
  * Capacity of a problem's list for any mask of its sizes. `keys` selects the list of key tiles instead of query tiles.
  * Units: entries, at most INT_MAX.
  */
-void lists_room(const struct fw_attention *a, int keys, int32_t *max_items, int32_t *max_ranges);
+void lists_capacity(const struct fw_attention *a, int keys, int32_t *max_items, int32_t *max_ranges);
 
 /**
  * Fill a list from offsets and block bits. Adjacent set blocks become one range.

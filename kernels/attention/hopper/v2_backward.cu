@@ -398,20 +398,20 @@ SM90_DEVICE void consume(const struct v2_job &job, unsigned char *memory, uint32
 			}
 		} else {
 			/* K and V are no longer used; they are as large as one fp32 gradient. */
-			float4 *room = (float4 *)(memory + shared::k) + tid;
+			float4 *scratch = (float4 *)(memory + shared::k) + tid;
 			if (total > 0) {
 				sm90_named_sync(ALL_CONSUMERS, 2 * GROUP_THREADS);
 				if (group == 1)
-					put(room, grad_v);
+					put(scratch, grad_v);
 				sm90_named_sync(ALL_CONSUMERS, 2 * GROUP_THREADS);
 				if (group == 0)
-					take(grad_v, room);
+					take(grad_v, scratch);
 				sm90_named_sync(ALL_CONSUMERS, 2 * GROUP_THREADS);
 				if (group == 0)
-					put(room, grad_k);
+					put(scratch, grad_k);
 				sm90_named_sync(ALL_CONSUMERS, 2 * GROUP_THREADS);
 				if (group == 1)
-					take(grad_k, room);
+					take(grad_k, scratch);
 				sm90_fence_async();
 				__syncwarp();
 				if (lane == 0)

@@ -70,7 +70,7 @@ static int choose(const struct fw_attention *a, int direction, const char *confi
 }
 
 /* Offsets in job->extra. Units: bytes. */
-struct room {
+struct extra_layout {
 	int64_t grad_kv, tiles, list, cursor, bytes;
 };
 
@@ -89,31 +89,31 @@ static struct job rows_of(const struct job *job)
 	return rows;
 }
 
-static struct room room_of(const struct job *job)
+static struct extra_layout lay_out_extra(const struct job *job)
 {
-	struct room room = { 0, 0, 0, 0, 0 };
+	struct extra_layout layout = { 0, 0, 0, 0, 0 };
 	int64_t at = 0;
 	if (!job->backward)
-		return room;
+		return layout;
 	if (job->parts > 1)
 		at = contract_align((int64_t)job->nhk * job->parts * job->n_tiles * 2 * job->outer_rows * job->headdim *
 				    (int64_t)sizeof(float));
 	if (job->passes == 2) {
 		const struct job rows = rows_of(job);
-		room.tiles = at;
+		layout.tiles = at;
 		at = contract_align(at + (int64_t)rows.n_tiles * rows.nhk * (int64_t)sizeof(struct tile));
-		room.list = at;
+		layout.list = at;
 		at = contract_align(at + rows.list_capacity * (int64_t)sizeof(int32_t));
-		room.cursor = at;
+		layout.cursor = at;
 		at = contract_align(at + 2 * (int64_t)sizeof(int32_t));
 	}
-	room.bytes = at;
-	return room;
+	layout.bytes = at;
+	return layout;
 }
 
 static int64_t extra(const struct job *job)
 {
-	return room_of(job).bytes;
+	return lay_out_extra(job).bytes;
 }
 
 static cudaError_t lists(const struct job *job, cudaStream_t stream)
@@ -150,14 +150,14 @@ static int bound(struct job *job, char *why, size_t size)
 	const tensor_map_encode_fn encode = tensor_map_encode();
 	if (!encode)
 		return contract_refuse(FW_UNSUPPORTED, why, size, "the driver has no cuTensorMapEncodeTiled");
-	const struct room room = room_of(job);
-	wide->grad_kv = (float *)(job->extra + room.grad_kv);
+	const struct extra_layout layout = lay_out_extra(job);
+	wide->grad_kv = (float *)(job->extra + layout.grad_kv);
 	const bool walks = !job->backward || job->passes == 2; /* rows over keys */
 	if (job->passes == 2) {
 		wide->rows = rows_of(job);
-		wide->rows.tiles = (struct tile *)(job->extra + room.tiles);
-		wide->rows.list = (int32_t *)(job->extra + room.list);
-		wide->rows.cursor = (int32_t *)(job->extra + room.cursor);
+		wide->rows.tiles = (struct tile *)(job->extra + layout.tiles);
+		wide->rows.list = (int32_t *)(job->extra + layout.list);
+		wide->rows.cursor = (int32_t *)(job->extra + layout.cursor);
 	}
 	const int panels = job->headdim / 64, q = job->total_q, k = job->total_k;
 	const int key_rows = job->backward ? job->outer_rows : job->step;

@@ -9,7 +9,7 @@
 #include <omp.h>
 
 enum { TILE_ROWS = 48, TILE_COLUMNS = 64, TILE_DEPTH = 256, STEP_ROWS = 6, STEP_COLUMNS = 16 };
-_Static_assert((TILE_ROWS + TILE_COLUMNS) * TILE_DEPTH + 2 * TILE_ROWS * TILE_COLUMNS == PRODUCT_SCRATCH, "as cpu.h says");
+_Static_assert((TILE_ROWS + TILE_COLUMNS) * TILE_DEPTH + 2 * TILE_ROWS * TILE_COLUMNS == PRODUCT_SCRATCH, "as in cpu.h");
 
 typedef float lanes __attribute__((vector_size(STEP_COLUMNS * sizeof(float)), aligned(4)));
 
