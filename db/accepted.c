@@ -122,7 +122,7 @@ static int find_worst_other(struct db *db, int64_t comparison, enum verdict *out
 int store_accepted_of(struct db *db, int64_t comparison, struct store_accepted *out, struct fw_err *err)
 {
 	*out = (struct store_accepted){ .verdict = VERDICT_REGRESSION };
-	/* mostly none, and each page of a regression asks: a lookup in one index instead of the query below */
+	/* mostly none, and each page of a regression needs it: search one index instead of running the query below */
 	int has_accepted = db_any(db, err,
 		"SELECT 1 FROM comparison x JOIN alert a ON a.repo = x.repo AND a.kind = 'regression' AND a.state = 'accepted' "
 		"WHERE x.id = :comparison LIMIT 1",

@@ -187,8 +187,8 @@ int store_series(struct db *db, const struct store_baseline_period *e, const cha
 	struct stmt *s = db_query(db, err,
 		"SELECT l.sha, l.position, r.x FROM mainline l INDEXED BY mainline_by_position CROSS JOIN ratio r ON r.baseline_period "
 		"= :baseline_period AND r.key = :key AND r.target_sha = l.sha WHERE l.repo = :repo AND l.position >= max(:from, "
-		"(SELECT max(position) FROM mainline WHERE repo = :repo) - :look) AND NOT l.dropped ORDER BY l.position DESC",
-		"baseline_period=%ld key=%s repo=%ld from=%ld look=%d", e->id, key, e->repo, from, STORE_LINE_COMMITS_MAX);
+		"(SELECT max(position) FROM mainline WHERE repo = :repo) - :limit) AND NOT l.dropped ORDER BY l.position DESC",
+		"baseline_period=%ld key=%s repo=%ld from=%ld limit=%d", e->id, key, e->repo, from, STORE_LINE_COMMITS_MAX);
 	const char *sha;
 	int64_t position;
 	double x;

@@ -92,10 +92,10 @@ int store_class_devices(struct db *db, int64_t class, struct store_class_device 
 	struct stmt *s = db_query(db, err,
 		"SELECT d.id, d.uuid, d.outlier, d.state, coalesce((SELECT sum(n_regressions > 0) FROM (SELECT n_regressions "
 		"FROM comparison c WHERE c.device = d.id AND c.kind IN ('selfcheck', 'calibrate') ORDER BY c.id DESC LIMIT "
-		":look)), 0), (SELECT count(*) FROM (SELECT 1 FROM comparison c WHERE c.device = d.id AND c.kind IN "
-		"('selfcheck', 'calibrate') LIMIT :look)) FROM device d WHERE d.class = :class AND d.state <> 'absent' ORDER BY "
+		":limit)), 0), (SELECT count(*) FROM (SELECT 1 FROM comparison c WHERE c.device = d.id AND c.kind IN "
+		"('selfcheck', 'calibrate') LIMIT :limit)) FROM device d WHERE d.class = :class AND d.state <> 'absent' ORDER BY "
 		"d.id LIMIT :most",
-		"class=%ld look=%d most=%d", class, STORE_CLASS_COMPARISONS_MAX, STORE_CLASS_DEVICES_MAX);
+		"class=%ld limit=%d most=%d", class, STORE_CLASS_COMPARISONS_MAX, STORE_CLASS_DEVICES_MAX);
 	struct store_class_device d;
 	while ((result = stmt_next(s, err, d.id, d.uuid, d.outlier, COLUMN_NAMED(d.state, devicestate_from_name), d.alarms,
 			d.of_itself)) == 1)

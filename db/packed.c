@@ -42,7 +42,7 @@ static const char *read_frame(const void *data, size_t len, char *to, size_t who
 
 int unpack(const void *data, size_t len, size_t whole, struct buf *out, struct fw_err *err)
 {
-	/* lz4 decompresses into `out` directly where a whole block fits, else into a buffer of its own, and copies */
+	/* lz4 decompresses into `out` directly where a whole block fits, else into an internal buffer, and copies */
 	size_t blocks = (whole + BLOCK_BYTES - 1) / BLOCK_BYTES * BLOCK_BYTES,
 	       capacity = out->max - out->len < blocks ? whole : blocks;
 	if (whole == 0)

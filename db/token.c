@@ -52,7 +52,7 @@ int store_token_find(struct db *db, const char *hash, int64_t now_ms, struct tok
 	int result = read_one(s, out, err);
 	if (result != 1 || now_ms - out->used_at < NOTE_USE_EVERY_MS)
 		return result;
-	/* A full disk must not lock out the clients that look for its cause. */
+	/* A full disk must not lock out the clients that search for its cause. */
 	struct fw_err unnoted = { 0 };
 	(void)db_exec(db, &unnoted, "UPDATE token SET used_at = :now WHERE id = :id", "id=%ld now=%ld", out->id, now_ms);
 	return 1;

@@ -189,12 +189,12 @@ static const struct http_route routes[] = {
 		.result = "Server-sent events: job.queued job.resolved job.state job.progress job.done branch.moved branch.gone alert.opened alert.extended alert.named alert.explained alert.acknowledged alert.accepted alert.invalid alert.resolved bisect.ended profile.done device.state worker.pending baseline_period.started baseline_period.reference_set baseline_period.reference_moved; after \"resync\" a client has missed events and must read everything again.",
 		.parameters = "last_event_id", .refusals = "not_now"),
 
-	API("GET", "/api/v1/repos/{repo}/looks/{id}", api_look, HTTP_READ, "",
-		"looked", "repositories", "State of a fetch, and the result of the newest one", "look",
-		.parameters = "repo=path_repo id=look"),
+	API("GET", "/api/v1/repos/{repo}/fetches/{id}", api_fetch, HTTP_READ, "",
+		"fetch_state", "repositories", "State of a fetch, and the result of the newest one", "fetch",
+		.parameters = "repo=path_repo id=fetch"),
 	/* a client that may read a verdict may check whether it is the newest one */
-	API("POST", "/api/v1/repos/{repo}/looks", api_look_post, HTTP_READ, "",
-		"look", "repositories", "Fetch a repository now", "look_begun", .status = 202,
+	API("POST", "/api/v1/repos/{repo}/fetches", api_fetch_post, HTTP_READ, "",
+		"fetch", "repositories", "Fetch a repository now", "fetch_begun", .status = 202,
 		.result = "The daemon will fetch.", .parameters = "repo=path_repo",
 		.description = "The answer has the number of a fetch that begins after the request, so it includes every push that ended before the request. Scope read suffices."),
 	API("GET", "/api/v1/repos/{repo}/pulls", api_pulls, HTTP_READ, "all",

@@ -44,7 +44,7 @@ struct artefacts {
 	struct buf suite_text;
 	char (*name)[CASE_KEY_SIZE]; /* of suite.cell[i], in names of files */
 	char final[4096 - 16];       /* without symbolic links, if it exists */
-	char folder[4096];           /* the unfinished one, beside it */
+	char folder[4096];           /* the unfinished one, next to it */
 	char kind[16], device[32];   /* "cuda", "cuda:0" */
 	char runner[PATH_MAX], worker[PATH_MAX], ncu[PATH_MAX], nsys[PATH_MAX];
 	bool has_ncu, has_nsys;

@@ -203,7 +203,7 @@ const struct catalog_verb catalog_verbs[] = {
 		.kind = CATALOG_CHOICES, .words = "alert comparison", .asks = "branches branches" },
 	{ "why", 1, 3, verb_why, "why ALERT|COMPARISON|BRANCH|COMMIT [CELL]",
 		"print the causes of a slowdown in milliseconds, and the kernels of both sides",
-		"A branch or commit stands for its open or acknowledged alert, without one for the comparison that decides its verdict. Reads the newest profile of the cell. "
+		"For a branch or commit the command uses its open or acknowledged alert, without one the comparison that decides its verdict. Reads the newest profile of the cell. "
 		"The exit status is 7 while the profile is not done, 4 if there is none: flopwatch profile requests one.",
 		"repo", .example = "flopwatch why A3\nflopwatch why my-branch\nflopwatch why C17 --json", .kind = CATALOG_CHOICES,
 		.words = "alert comparison", .asks = "alerts_and_branches cells" },
@@ -252,7 +252,7 @@ const struct catalog_verb catalog_verbs[] = {
 		"that is paused, quarantined or used by other processes, a full disk.",
 		"state repo limit", .example = "flopwatch jobs --state open  # queued and running jobs" },
 	{ "log", 1, 1, verb_log, "log JOB|BRANCH", "print what a job did, and the text of a failed build",
-		"A branch stands for its newest job. Consecutive runs share one line; --long prints a line for each. --build also prints the text of builds that succeeded.",
+		"For a branch it prints its newest job. Consecutive runs share one line; --long prints a line for each. --build also prints the text of builds that succeeded.",
 		"build repo", .example = "flopwatch log J12\nflopwatch log my-branch  # its newest job", .asks = "jobs" },
 	{ "cancel", 1, 1, verb_cancel, "cancel JOB|BRANCH", "cancel a job",
 		"A queued job is removed from the queue, a running one is stopped and stores no verdict. Of a branch it is the only job that "

@@ -361,7 +361,7 @@ static bool lists_ref(const char *worktree, const char *prefix, const char *opti
 	const char *const list[] = { "for-each-ref", "--count=1", "--format=%(refname)", prefix, option, value, NULL };
 	struct buf text;
 	buf_init(&text, 4096);
-	bool has = run_git(worktree, list, &text) != 0 || text.len > 0; /* what git cannot list may be there */
+	bool has = run_git(worktree, list, &text) != 0 || text.len > 0; /* if git cannot list the changes, assume some */
 	buf_fini(&text);
 	return has;
 }

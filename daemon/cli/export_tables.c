@@ -46,7 +46,7 @@ static const struct export_table tables[] = {
 };
 enum { TABLES = sizeof tables / sizeof tables[0] };
 
-/* Written beside the comparisons: their cells are in the answer of each one. */
+/* Written together with the comparisons, whose answers contain the cells. */
 static const struct export_table cells_table = { "cells", "comparisons", false,
 	{ "comparison", "cell", "verdict", "borderline", "series", "device", "failure", "reason", "direction", "size",
 		"flops_useful", "bytes_useful", "threshold_pct", "base.median_ms", "target.median_ms", "base.tflops",

@@ -214,7 +214,7 @@ static void about_twins(const struct outcome *o, struct hints *h)
 			n, n == 1 ? " has" : "s have", n == 1 ? ": " : ", such as ", first, second);
 }
 
-/* Whether a program was timed as whole processes: its notes have neither its turns nor the reason why it takes none. */
+/* Whether a program was timed as whole processes: it has no note about interleaving, nor about why it was not interleaved. */
 static bool was_whole(const struct outcome *o, const struct benchmark *run)
 {
 	for (int i = 0; i < o->n_notes; i++)

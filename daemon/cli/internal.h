@@ -626,7 +626,7 @@ bool checkout_is_unpushed(const struct checkout *here, const char *branch);
  */
 bool checkout_is_commit_unpushed(const struct checkout *here, const char *sha, char *branch, size_t size);
 /**
- * What stands for "." if the daemon reads `repo` from elsewhere, by the address of a remote of this checkout: `sha` gets the
+ * Resolve "." for a daemon that reads `repo` from elsewhere, by the address of a remote of this checkout: `sha` gets the
  * commit that is checked out; "" if the daemon reads this checkout itself, or no remote has that address. Err: ERR_NOT_FOUND that
  * commit is not in the repository, or tracked files are uncommitted; the message names the command that pushes.
  */
@@ -1071,7 +1071,7 @@ void service_check(struct answers *a, const char *root);
 
 enum { PROGRESS_TEXT_SIZE = 320 };
 
-enum progress_form {
+enum progress_style {
 	PROGRESS_NONE,    /* --quiet */
 	PROGRESS_CHANGES, /* on a terminal: one line, which changes */
 	PROGRESS_RARE,    /* in a pipe, where each line is stored: the begin of each part, and one line a minute */
@@ -1080,13 +1080,13 @@ enum progress_form {
 
 struct progress {
 	FILE *out;
-	enum progress_form form;
+	enum progress_style style;
 	int64_t begun_ns;
 	int64_t next_ns;               /* of PROGRESS_RARE: no line earlier than this */
 	char step[PROGRESS_TEXT_SIZE]; /* "" none is shown */
 };
 
-/** Show steps on `out`, in the form that --quiet, --progress and `out` require. */
+/** Show steps on `out`, in the style that --quiet, --progress and `out` require. */
 void progress_start(struct progress *p, const struct options *o, FILE *out);
 /** Show the first step of a part of the work, such as a suite: a pipe gets it at once. */
 void progress_begin(struct progress *p, const char *format, ...) __attribute__((format(printf, 2, 3)));

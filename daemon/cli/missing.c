@@ -86,7 +86,7 @@ static void list_users(const struct proposal *p, const char *module, char *out, 
 		snprintf(out + strlen(out), size - strlen(out), " and %d more", n - SHOWN);
 }
 
-/* Ask the Python of the sandbox for all of `modules`. */
+/* Check all of `modules` with the Python of the sandbox. */
 static void ask_python(struct scan *l, const struct modules *modules)
 {
 	const char *argv[MODULES_MAX + 5] = { l->python, "-I", "-c", program_text };

@@ -51,10 +51,10 @@ static void write_line(struct progress *p)
 void progress_start(struct progress *p, const struct options *o, FILE *out)
 {
 	*p = (struct progress){ .out = out, .next_ns = clock_mono_ns() + line_every_ns };
-	p->form = o->quiet                  ? PROGRESS_NONE
-		  : o->progress             ? PROGRESS_STEPS
-		  : terminal_width(out) > 0 ? PROGRESS_CHANGES
-					    : PROGRESS_RARE;
+	p->style = o->quiet                  ? PROGRESS_NONE
+		   : o->progress             ? PROGRESS_STEPS
+		   : terminal_width(out) > 0 ? PROGRESS_CHANGES
+					     : PROGRESS_RARE;
 }
 
 /* Returns whether the step is another one. */
@@ -72,9 +72,9 @@ static bool set_step(struct progress *p, const char *format, va_list args)
 
 static void show_step(struct progress *p, bool is_begin)
 {
-	if (p->form == PROGRESS_CHANGES)
+	if (p->style == PROGRESS_CHANGES)
 		draw(p);
-	else if (p->form == PROGRESS_STEPS || is_begin || clock_mono_ns() >= p->next_ns)
+	else if (p->style == PROGRESS_STEPS || is_begin || clock_mono_ns() >= p->next_ns)
 		write_line(p);
 }
 
@@ -82,7 +82,7 @@ void progress_begin(struct progress *p, const char *format, ...)
 {
 	va_list args;
 
-	if (p->form == PROGRESS_NONE)
+	if (p->style == PROGRESS_NONE)
 		return;
 	va_start(args, format);
 	if (set_step(p, format, args))
@@ -94,12 +94,12 @@ void progress_step(struct progress *p, const char *format, ...)
 {
 	va_list args;
 
-	if (p->form == PROGRESS_NONE)
+	if (p->style == PROGRESS_NONE)
 		return;
 	va_start(args, format);
 	if (set_step(p, format, args))
 		show_step(p, false);
-	else if (p->form == PROGRESS_RARE) /* equal steps may follow each other so fast that no one waits between them */
+	else if (p->style == PROGRESS_RARE) /* equal steps may follow each other so fast that no one waits between them */
 		progress_tick(p);
 	va_end(args);
 }
@@ -108,15 +108,15 @@ void progress_tick(struct progress *p)
 {
 	if (!p->step[0])
 		return;
-	if (p->form == PROGRESS_CHANGES)
+	if (p->style == PROGRESS_CHANGES)
 		draw(p);
-	else if (p->form == PROGRESS_RARE && clock_mono_ns() >= p->next_ns)
+	else if (p->style == PROGRESS_RARE && clock_mono_ns() >= p->next_ns)
 		write_line(p);
 }
 
 void progress_clear(struct progress *p)
 {
-	if (p->form == PROGRESS_CHANGES && p->step[0]) {
+	if (p->style == PROGRESS_CHANGES && p->step[0]) {
 		fputs("\r\033[K", p->out);
 		fflush(p->out);
 	}

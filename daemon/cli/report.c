@@ -19,7 +19,7 @@ static void side_cells(struct table *t, const json_t *side, const char *rate, st
 		rate_cell(t, unit, value_number(side, rate));
 }
 
-/* The target's speed relative to each peer: "97.3 % of cudnn", with a "~" if they were not measured side by side. */
+/* The target's speed relative to each peer: "97.3 % of cudnn", with a "~" if they were not measured together. */
 static void peer_cell(struct table *t, const json_t *cell)
 {
 	char text[256] = "";
@@ -377,7 +377,7 @@ static void print_conditions(const json_t *comparison, FILE *out)
 		print_toolchains(comparison, out);
 }
 
-/* A user who changes a setting looks for its effect. */
+/* Name changed settings, so that the user can relate the result to them. */
 static void print_manifest(const json_t *comparison, FILE *out)
 {
 	const json_t *changed = json_object_get(comparison, "changed_files");

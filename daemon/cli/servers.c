@@ -1,4 +1,4 @@
-/* servers.c - the named servers of the user: servers.yml in the configuration folder. Tokens are in files of their own. */
+/* servers.c - the named servers of the user: servers.yml in the configuration folder. Each token is in a separate file. */
 #include "cli/internal.h"
 
 #include <ctype.h>

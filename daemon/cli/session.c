@@ -157,7 +157,7 @@ static void wait_for_input(const struct session *s)
 {
 	struct pollfd input = { .fd = s->fd, .events = POLLIN };
 
-	while (s->request->progress->form != PROGRESS_NONE && poll(&input, 1, TICK_MS) == 0)
+	while (s->request->progress->style != PROGRESS_NONE && poll(&input, 1, TICK_MS) == 0)
 		progress_tick(s->request->progress);
 }
 

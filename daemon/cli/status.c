@@ -65,7 +65,7 @@ static void set_alert(const json_t *alerts, json_t *branch)
 	json_object_set_new(branch, "slower", json_integer((json_int_t)json_array_size(json_object_get(slowest, "cells"))));
 }
 
-/* Verdicts are listed by their precedence; a branch that is measured, or was never, comes before those without news. */
+/* Verdicts are listed by their precedence; a branch that is being measured, or never was, comes before unchanged ones. */
 static int urgency(const json_t *branch)
 {
 	enum verdict verdict = value_verdict(branch);

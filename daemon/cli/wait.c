@@ -181,8 +181,8 @@ static void pause_a_moment(void)
 static int begin_fetch(struct client *c, struct fetch *fetch, struct fw_err *err)
 {
 	json_t *answer = NULL;
-	int result = client_post_step(c, "repos", fetch->repo, "looks", "", &answer, err);
-	fetch->number = value_integer(answer, "look");
+	int result = client_post_step(c, "repos", fetch->repo, "fetches", "", &answer, err);
+	fetch->number = value_integer(answer, "fetch");
 	json_decref(answer);
 	return result;
 }
@@ -191,7 +191,7 @@ static int begin_fetch(struct client *c, struct fetch *fetch, struct fw_err *err
 static int get_fetch(struct client *c, struct fetch *fetch, json_t **answer, struct fw_err *err)
 {
 	char suffix[32];
-	snprintf(suffix, sizeof suffix, "/looks/%lld", fetch->number);
+	snprintf(suffix, sizeof suffix, "/fetches/%lld", fetch->number);
 	int result = client_get_at(c, "/api/v1/repos/", fetch->repo, suffix, answer, err);
 	if (result == 0 || err->code != ERR_NOT_FOUND)
 		return result;

@@ -402,7 +402,7 @@ const char *why_object(const char *kind, const char *number, const char **id)
 
 enum { COMMIT_MIN = 7, OBJECT_ID_SIZE = 24 };
 
-/* What explains a branch or commit: its live alert, else the comparison that decides its verdict. */
+/* Find the evidence for a branch or commit: its live alert, else the comparison that decides its verdict. */
 struct subject {
 	char of[16], id[OBJECT_ID_SIZE];
 };

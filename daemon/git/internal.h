@@ -107,7 +107,7 @@ int git_repo_pulls(struct git_repo *r, struct pulls *p, struct fw_err *err);
 
 /**
  * Fetch refs/heads/ of `url` into refs/heads/, delete branches that no longer exist there, and point HEAD at its default branch.
- * `pulls` (NULL: none) gets the server's requests; those that it wants are fetched. `access` may be NULL, here and below.
+ * `pulls` (NULL: none) gets the server's requests; the requested ones are fetched. `access` may be NULL, here and below.
  */
 int git_repo_fetch(struct git_repo *r, const char *url, const struct git_access *access, struct pulls *pulls, struct fw_err *err);
 /** As git_repo_branches, for a server and without a fetch. */

@@ -811,7 +811,7 @@ static inline void flopwatch_cuda_must(cudaError_t e, const char *what)
 
 /*
  * Each SM writes its cycle counter and the time: two such stamps give the clock in between. A second kernel only waits; its loop
- * ends after 2^22 readings, more than 10 ms take, if the timer should stand still. If the driver does not accept the kernels:
+ * ends after 2^22 readings, more than 10 ms take, if the timer stops. If the driver does not accept the kernels:
  * no clocks, and no wait.
  */
 static inline void flopwatch_cuda_stamps(struct flopwatch_cuda *d)

@@ -154,7 +154,7 @@ class _Channel:
 
 
 def _collect():
-    """Collect garbage ahead of a cell. What takes long to examine is modules, 0.1 s with PyTorch: later collections leave them out."""
+    """Collect garbage ahead of a cell. Modules take long to examine, 0.1 s with PyTorch: later collections leave them out."""
     began = time.perf_counter_ns()
     gc.collect()
     if time.perf_counter_ns() - began > _COLLECT_MAX_NS:
@@ -1654,7 +1654,7 @@ def main(words):
 
     if not words or words[0] in ("-h", "--help"):
         print("usage: python3 -m flopwatch SCRIPT [ARGUMENTS]\n\nWhat SCRIPT times with triton.testing or torch.utils.benchmark becomes cells.\n"
-              "What it prints goes to standard error, the JSON lines to standard output.")
+              "The output of the program goes to standard error, the JSON lines to standard output.")
         return 0 if words else 2
     _Finder(_PATCHES)
     sys.argv = list(words)

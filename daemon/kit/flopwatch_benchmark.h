@@ -189,7 +189,7 @@ static inline void flopwatch_google_set_times(const std::string &name, double se
 
 /*
  * Subtract the time for which the thread waited for a processor during the iterations: the part of their time in which it did not
- * compute, at most as long as the system says that it waited. Interruptions before or after the iterations do not count.
+ * compute, at most as long as the system reports that it waited. Interruptions before or after the iterations do not count.
  */
 static inline void flopwatch_google_subtract_waits(struct flopwatch_run *r, flopwatch_reporter *reporter)
 {

@@ -88,7 +88,7 @@ int cores_plan(const char *how, struct cores *out, struct fw_err *err)
 	char ours[CORES_TEXT];
 	CPU_ZERO(&allowed);
 	if (sched_getaffinity(0, sizeof allowed, &allowed) != 0)
-		return err_sys(err, "cannot ask which cores there are");
+		return err_sys(err, "cannot read the allowed cores");
 	*out = (struct cores){ .measure = allowed, .serve = allowed };
 	if (strcmp(how, "shared") == 0)
 		return 0;
@@ -109,7 +109,7 @@ int cores_plan(const char *how, struct cores *out, struct fw_err *err)
 
 int cores_use(const cpu_set_t *set, struct fw_err *err)
 {
-	return sched_setaffinity(0, sizeof *set, set) == 0 ? 0 : err_sys(err, "cannot keep to the cores that are meant");
+	return sched_setaffinity(0, sizeof *set, set) == 0 ? 0 : err_sys(err, "cannot set the cores of the process");
 }
 
 void cores_text(const cpu_set_t *set, char text[CORES_TEXT])

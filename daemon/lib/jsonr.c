@@ -49,7 +49,7 @@ static inline enum meaning meaning(char c)
 
 /*
  * More than half of a comparison's body is skipped for every page, sixteen characters at once if the machine supports that. Each
- * function skips characters that differ from its own, and may stop before the first one of its own.
+ * function skips characters other than those it searches for, and may stop before the first match.
  */
 #ifdef __SSE2__
 static inline const char *pass(const char *at, const char *end, char a, char b, char c, char folded)

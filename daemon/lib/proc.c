@@ -265,7 +265,7 @@ static int await_start(int report, const struct proc_spec *spec, struct fw_err *
 	if (got == 0)
 		return 0;
 	if (got != sizeof f)
-		return err_set(err, ERR_INTERNAL, "start %s: no word from the child", spec->argv[0]);
+		return err_set(err, ERR_INTERNAL, "start %s: the child sent no message", spec->argv[0]);
 	f.step[sizeof f.step - 1] = '\0';
 	errno = f.number;
 	if (strcmp(f.step, "chdir") == 0)
@@ -391,7 +391,7 @@ void proc_end(struct proc *p)
 			return;
 		}
 	}
-	/* A child that has not reached setsid yet has no group of its own. */
+	/* A child that has not reached setsid yet has no process group yet. */
 	kill(p->pid, SIGKILL);
 	kill(-p->pid, SIGKILL);
 	take_exit(p, 0, &how);

@@ -90,7 +90,7 @@ static void read_outputs(struct yaml *y, struct yaml_node *map, struct build *b)
 	int max = (int)(sizeof b->family / sizeof b->family[0]);
 
 	if (yaml_map(y, map, 1, max,
-		    "must name 1 to %d modules, as in {%s: build/{device}/lib%s.so}; what a benchmark runs from is its artifacts",
+		    "must name 1 to %d modules, as in {%s: build/{device}/lib%s.so}; the files of a benchmark belong in artifacts",
 		    max, family_default()->name, family_default()->name) < 0)
 		return;
 	b->n_outputs = yaml_count(map);

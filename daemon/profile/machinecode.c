@@ -108,7 +108,7 @@ static void find_launch(const struct analysis *l, struct findings *f)
 	}
 	if (base->local_bytes >= 0 && target->local_bytes >= 0 && (target->local_bytes - base->local_bytes) * l->sign > 0) {
 		snprintf(what, sizeof what,
-			"keeps %d bytes a thread in local memory instead of %d, with %d registers instead of %d",
+			"uses %d bytes of local memory a thread instead of %d, with %d registers instead of %d",
 			target->local_bytes, base->local_bytes, target->registers, base->registers);
 		finding_seen(f, CAUSE_SPILLS, l->pair, 1.1 * relative_growth(base->local_bytes, target->local_bytes), what);
 	}

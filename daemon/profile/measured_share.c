@@ -12,7 +12,7 @@ void measured_share_find(const struct cause_evidence *e, struct findings *f)
 		slower ? "the device runs at a lower clock under the target"
 		       : "the device runs at a higher clock under the target");
 	finding_exact(f, CAUSE_HOST, NULL, e->host_ms,
-		slower ? "the host takes longer to hand the work over" : "the host takes less time to hand the work over");
+		slower ? "the host takes longer to submit the work" : "the host takes less time to submit the work");
 }
 
 void configuration_find(const struct cause_evidence *e, struct findings *f)

@@ -83,7 +83,7 @@ static bool is_count(const char *word)
 	return word[0] && word[strspn(word, "0123456789")] == '\0';
 }
 
-/* A name ends where its numbers of samples and iterations, and a time, stand right of it. */
+/* A name ends where its numbers of samples and iterations, and a time, are to its right. */
 static bool has_counts(const struct text_line *line, size_t *n_name, double *ms)
 {
 	char word[WORDS_MAX][WORD_SIZE];

@@ -1,4 +1,4 @@
-/* hipblaslt.c - output of hipblaslt-bench. Its tables of one row or more stand between other lines. */
+/* hipblaslt.c - output of hipblaslt-bench. Its tables, of one or more rows, are between other lines. */
 #include "readers/internal.h"
 
 #include <math.h>

@@ -89,7 +89,7 @@ int reading_add_figure(struct reading *r, const char *key, const char *metric, c
 	reading_show(metric, one.metric, sizeof one.metric);
 	reading_show(unit, one.unit, sizeof one.unit);
 	if (r->n_figures >= READING_ROWS_MAX || r->n_values >= READING_VALUES_MAX)
-		return err_set(err, ERR_INVALID, "%s: more than %d figures or %d values; ask for fewer with --metric", where,
+		return err_set(err, ERR_INVALID, "%s: more than %d figures or %d values; select fewer with --metric", where,
 			READING_ROWS_MAX, READING_VALUES_MAX);
 	struct reading_figure *f = find(r, one.key, one.metric, one.unit);
 

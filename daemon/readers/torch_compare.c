@@ -62,7 +62,7 @@ static int split(const struct text_line *line, char cell[COLUMNS_MAX][TABLE_NAME
 	return n;
 }
 
-/* Find the unit, which stands below the table in brackets. */
+/* Find the unit, which is below the table in brackets. */
 static bool find_unit(struct compare *t, const struct text_line *title)
 {
 	if (t->times && t->times >= title->next)
@@ -98,7 +98,7 @@ static int begin_table(struct compare *t, const struct text_line *title, const c
 				 file, title->number, t->unit);
 }
 
-/* Rows are indented by six; "(env)" stands further left, in the first row of an environment. */
+/* Rows are indented by six; "(env)" is further left, in the first row of an environment. */
 static void name_row(struct compare *t, const struct text_line *line, const char *cell, char name[TABLE_KEY_SIZE])
 {
 	const char *close = text_begins(line, "  (") ? strstr(cell, ")  ") : NULL;

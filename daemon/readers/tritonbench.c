@@ -205,7 +205,7 @@ static int read_object(struct reading *out, const char *text, size_t len, const 
 	const char *name;
 	int result = root ? 0 : -1;
 
-	values = json_is_object(values) ? values : root; /* runs of several operators put the metrics beside the environment */
+	values = json_is_object(values) ? values : root; /* runs of several operators put the metrics next to the environment */
 	object_report_conditions(out, json_object_get(root, "environ"));
 	json_object_foreach(values, name, value)
 	{

@@ -561,7 +561,7 @@ static const struct sim_call sim_trace[SIM_TRACE_CALLS] = {
  * and the number of calls so far, never on the side.
  *
  * There are two clocks: the device's, which work and scrubs advance, and the host's, which runs ahead of it until it waits. A
- * call that names its power draw changes the device's frequency: a governor keeps the mean draw of the last SETTLE_MS at the
+ * call that names its power draw changes the device's frequency: a governor holds the mean draw of the last SETTLE_MS at the
  * power limit, with power as the cube of the frequency. A real GPU's frequency oscillates before it stabilises:
  * FLOPWATCH_SIM_ENVIRONMENT="swing=0.1" starts like that.
  */

@@ -237,7 +237,7 @@ int cuda_guards(struct device *d, void **which, struct fw_err *err)
 	if (cuda_upload(d, d->zones, zone, n * sizeof(zone[0]), err) != 0)
 		return -1;
 	check_zones_kernel<<<n, THREADS, 0, d->stream>>>(d->zones, d->damaged);
-	TRY(cudaGetLastError(), "cannot look at redzones");
+	TRY(cudaGetLastError(), "cannot check redzones");
 	if (cuda_download(d, damaged, d->damaged, n * sizeof(damaged[0]), err) != 0)
 		return -1;
 	for (unsigned i = 0; i < n; i++) {

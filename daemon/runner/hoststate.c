@@ -176,7 +176,7 @@ static void restore_limits(struct hoststate *s, hoststate_changed_fn *changed, v
 static void restore_process(struct hoststate *s, hoststate_changed_fn *changed, void *arg)
 {
 	if (read_adopts() != s->adopts)
-		changed(arg, "who takes in orphaned processes", end_of(prctl(PR_SET_CHILD_SUBREAPER, s->adopts, 0, 0, 0) == 0));
+		changed(arg, "the reaper of orphaned processes", end_of(prctl(PR_SET_CHILD_SUBREAPER, s->adopts, 0, 0, 0) == 0));
 	if (prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) != s->no_new_privs)
 		changed(arg, "whether it may gain privileges (no_new_privs)", HOSTSTATE_STAYS);
 	if (count_filters() != s->filters)

@@ -557,7 +557,7 @@ struct failure {
 	char name[16]; /* "abi" "unsupported" "provider" "crash" "wrong" "oob", or "device" if the device itself refuses */
 	char detail[512];
 	bool lost;    /* the device's context failed, or the process is not as it was: nothing more can run in it */
-	enum role by; /* who caused it, if not the side of the call; ROLE_NONE: that side */
+	enum role by; /* the cause, if not the side of the call; ROLE_NONE: that side */
 };
 
 /** Set a failure unless one is set already. Returns -1. */

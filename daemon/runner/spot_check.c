@@ -28,7 +28,7 @@ static int32_t draw_roll(struct runner *r, const struct problem *p, int slot, in
 }
 
 /*
- * Rows that only change places have results that do so, too, and a module could keep those: so elements also move from row to
+ * Rows that only change places have results that do so, too, and a module could store those: so elements also move from row to
  * row.
  */
 static void draw_offset(struct runner *r, const struct problem *p, int slot, int32_t other, struct input_variant *out)

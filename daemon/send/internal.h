@@ -1,4 +1,4 @@
-/** internal.h - the helper program that sends one notification over HTTP or SMTP, or asks the OpenID provider. */
+/** internal.h - the helper program that sends one notification over HTTP or SMTP, or queries the OpenID provider. */
 #ifndef SEND_INTERNAL_H
 #define SEND_INTERNAL_H
 

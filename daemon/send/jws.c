@@ -89,7 +89,7 @@ static EVP_PKEY *read_p256(const json_t *jwk)
 	return key;
 }
 
-/* JWS has the two numbers of an ES256 signature side by side, OpenSSL expects them in DER. Own: OPENSSL_free. */
+/* JWS has the two numbers of an ES256 signature concatenated, OpenSSL expects them in DER. Own: OPENSSL_free. */
 static int make_der(const struct buf *signature, unsigned char **der)
 {
 	const unsigned char *raw = (const unsigned char *)signature->data;

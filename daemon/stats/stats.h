@@ -330,7 +330,7 @@ bool calibration_has_power(const struct calibration *c, const struct rule *r, do
  * Steps and drift in a series of log time ratios against one build of the reference commit. Pure: no I/O, no
  * clock, no state.
  *
- * A point is the log ratio of one commit's time to the reference commit's: 0.01 is 1 % slower. Ratios taken side by side
+ * A point is the log ratio of one commit's time to the reference commit's: 0.01 is 1 % slower. Ratios measured together
  * contain no day and no temperature, so a robust scan over all splits finds a step of one percent within two points, and false
  * ones only every tens of thousands. A result is a candidate: the caller compares the two commits directly to confirm it.
  */

@@ -15,7 +15,7 @@ static const struct words {
 	struct unit_of_cost unit[UNITS_MAX]; /* the smallest first; none: a count without a name */
 	bool has_figures;                    /* else it has no values, only true or false */
 } known[] = {
-	{ "local_bytes", "its kernels keep more in local memory, where registers spill",
+	{ "local_bytes", "its kernels use more local memory, where registers spill",
 		{ { " bytes a thread", 1 }, { " kB a thread", 1e3 } }, true },
 	{ "launches", "a call launches more kernels", { { 0 } }, true },
 	{ "memory", "a call needs more workspace",

@@ -109,7 +109,7 @@ static bool is_last(const struct rule *r, const struct set_evidence *l)
 	return l->runs >= r->runs_max;
 }
 
-/* Decide the first set of runs, as stats_decide does for pairs: DECISION_OK calls nothing. `sign`: 1 a loss, -1 a gain. */
+/* Decide the first set of runs, as stats_decide does for pairs: DECISION_OK gives no verdict. `sign`: 1 a loss, -1 a gain. */
 static enum decision decide(const struct evidence *e, const struct set_evidence *l, int sign, bool *borderline)
 {
 	const struct rule *r = e->rule;

@@ -392,7 +392,7 @@ static void judge_modules(const struct rule *r, double theta, const struct verdi
 		judge_sets(r, theta, options->sparse, e, n, out);
 }
 
-/* What would decide a cell whose runs vary too much: a prediction from their standard error and number. Shape: out[120]. */
+/* Predict, from standard error and number of runs, what decides a cell whose runs vary too much. Shape: out[120]. */
 static void explain_rest(const struct rule *r, double theta, const struct run_estimate *e, int n, bool is_base_alone,
 	enum stats_outlook outlook, double least, char *out)
 {

@@ -201,8 +201,8 @@ def settle(daemon, oracle, receiver):
     faults = []
     oracle.paused.set()
     until(lambda: not any(oracle.busy), 60)
-    daemon.request("POST", "/api/v1/repos/lines/looks", {})
-    daemon.request("POST", "/api/v1/repos/kernels/looks", {})
+    daemon.request("POST", "/api/v1/repos/lines/fetches", {})
+    daemon.request("POST", "/api/v1/repos/kernels/fetches", {})
     seen = until(lambda: all(daemon.rows("SELECT 1 FROM job WHERE target_sha = ? AND kind = 'compare'", sha)
         for sha in oracle.pushed), 60)
     if not seen:

@@ -296,7 +296,7 @@ def main():
     trials = campaign.trials()
     while made := [Trial(repository, rng, n) for n, rng in itertools.islice(trials, TOGETHER)]:
         made = [trial for trial in made if trial.sha]
-        daemon.request("POST", "/api/v1/repos/lines/looks", {})
+        daemon.request("POST", "/api/v1/repos/lines/fetches", {})
         found = [trial.faults(daemon, repository) for trial in made]
         if made:
             found[-1] += lists.faults(daemon)

@@ -169,9 +169,9 @@ class Between(http.server.BaseHTTPRequestHandler):
         path = self.path
         with open(notes, "a") as f:
             f.write(f"{self.command} {path}\n")
-        if self.command == "GET" and "/looks/" in path and not Between.is_restarted:
+        if self.command == "GET" and "/fetches/" in path and not Between.is_restarted:
             Between.is_restarted = True
-            path = re.sub(r"/looks/\d+", "/looks/1", path)
+            path = re.sub(r"/fetches/\d+", "/fetches/1", path)
         body = self.rfile.read(int(self.headers.get("Content-Length") or 0)) if self.command == "POST" else None
         headers = {k: v for k, v in self.headers.items() if k.lower() not in ("host", "content-length", "connection", "accept-encoding")}
         try:
@@ -200,7 +200,7 @@ python3 "$tmp/between.py" "http://127.0.0.1:$(port)" "$tmp/notes" "$tmp/between"
 between_pid=$!
 await test -s "$tmp/between" || exit 1
 through() { "$bin/flopwatch" --server "http://127.0.0.1:$(cat "$tmp/between")" "$@"; }
-looks() { grep -c '^POST .*/looks$' "$tmp/notes"; }
+looks() { grep -c '^POST .*/fetches$' "$tmp/notes"; }
 ok "a fetch that was requested before a restart of the daemon" through wait main --repo lines --timeout 150 --quiet
 is "is requested once more" "$(looks)" 2
 : >"$tmp/notes"

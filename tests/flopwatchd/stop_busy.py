@@ -9,7 +9,7 @@ PORT, SHA = int(sys.argv[1]), sys.argv[2]
 JOB = {"repo": "lines", "target": SHA, "base": SHA}
 REQUESTS = [
     ("POST", "/api/v1/jobs", JOB), ("POST", "/api/v1/backups", {}), ("GET", "/api/v1/workers", None),
-    ("POST", "/api/v1/repos/lines/looks", {}), ("GET", "/jobs", None), ("GET", "/healthz", None),
+    ("POST", "/api/v1/repos/lines/fetches", {}), ("GET", "/jobs", None), ("GET", "/healthz", None),
     ("GET", "/api/v1/jobs/1", None), ("POST", "/api/v1/jobs/1/cancel", {}), ("GET", "/metrics", None),
 ]
 answers = [0] * 12

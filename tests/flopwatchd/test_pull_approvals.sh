@@ -33,8 +33,8 @@ server=http://127.0.0.1:$(port)
 export FLOPWATCH_SERVER=$server
 token=$("$bin/flopwatch" token add tester --scope trigger 2>/dev/null || FLOPWATCH_TOKEN=$(cat "$tmp/state/admin.token") "$bin/flopwatch" token add tester --scope trigger 2>/dev/null)
 export FLOPWATCH_TOKEN=$token
-looked() { [ "$(api "repos/kernels/looks/$1" -H "Authorization: Bearer $token" | jq .ended)" = true ]; }
-look() { await looked "$(api repos/kernels/looks -X POST -H "Authorization: Bearer $token" | jq .look)"; }
+looked() { [ "$(api "repos/kernels/fetches/$1" -H "Authorization: Bearer $token" | jq .ended)" = true ]; }
+look() { await looked "$(api repos/kernels/fetches -X POST -H "Authorization: Bearer $token" | jq .fetch)"; }
 event() { # event, secret: the status that the daemon answers
 	local secret=$2 event=$1
 	shift 2

@@ -44,10 +44,10 @@ for name in alice mallory; do token[$name]=$(admin token add $name --scope trigg
 token[rita]=$(admin token add rita --scope read 2>/dev/null)
 look() { # the daemon reads the repository, which it does by itself only once in an hour
 	local n
-	n=$(api repos/kernels/looks -X POST -H "Authorization: Bearer ${token[alice]}" | jq .look)
+	n=$(api repos/kernels/fetches -X POST -H "Authorization: Bearer ${token[alice]}" | jq .fetch)
 	await looked "$n"
 }
-looked() { [ "$(api "repos/kernels/looks/$1" -H "Authorization: Bearer ${token[alice]}" | jq .ended)" = true ]; }
+looked() { [ "$(api "repos/kernels/fetches/$1" -H "Authorization: Bearer ${token[alice]}" | jq .ended)" = true ]; }
 jobs_of() { sql "SELECT count(*) FROM job WHERE target_sha = '$1'"; }
 state_of() { sql "SELECT state || ': ' || state_why FROM job WHERE target_sha = '$1' ORDER BY id DESC LIMIT 1"; }
 verdict_of() { sql "SELECT c.verdict FROM comparison c WHERE c.target_sha = '$1' ORDER BY c.id DESC LIMIT 1"; }

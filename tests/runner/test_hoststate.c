@@ -381,7 +381,7 @@ static int takes_orphans_in_again(void)
 	struct hoststate s;
 	take_quietly(&s);
 	prctl(PR_SET_CHILD_SUBREAPER, 0, 0, 0, 0);
-	if (strcmp(find(&s), "who takes in orphaned processes") != 0)
+	if (strcmp(find(&s), "the reaper of orphaned processes") != 0)
 		return 1;
 	return strcmp(find(&s), "") == 0 ? 0 : 2;
 }

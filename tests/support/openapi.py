@@ -258,7 +258,7 @@ class Replay:
 
     def gets(self, facts):
         ids = {"comparisons": facts["regression"], "jobs": facts["job"], "bisects": facts["bisect"], "alerts": facts["alert"], "profiles": facts["profile"],
-               "repos": self.expect("post", "/api/v1/repos/{repo}/looks", status=202, body={}, repo=facts["repo"])["look"]}
+               "repos": self.expect("post", "/api/v1/repos/{repo}/fetches", status=202, body={}, repo=facts["repo"])["fetch"]}
         for method, path, operation in operations(self.document):
             if method != "get":
                 continue
@@ -387,9 +387,9 @@ class Replay:
             if "413" in operation["responses"]:
                 self.expect("post", path, status=413, headers={"Content-Length": str((300 if files else 2) << 20)}, **segments)
         pause, resume = (f"{v1}devices/{{uuid}}/{verb}" for verb in ("pause", "resume"))
-        number = self.expect("post", v1 + "repos/{repo}/looks", status=202, body={}, repo=repo)["look"]
+        number = self.expect("post", v1 + "repos/{repo}/fetches", status=202, body={}, repo=repo)["fetch"]
         for given_by_none in (1, number + 1000, 1 << 52):
-            self.expect("get", v1 + "repos/{repo}/looks/{id}", status=404, repo=repo, id=given_by_none)
+            self.expect("get", v1 + "repos/{repo}/fetches/{id}", status=404, repo=repo, id=given_by_none)
         self.expect("post", pause, body={}, uuid=facts["device"])  # a request for the present state changes nothing
         job = self.once(v1 + "jobs", {"repo": repo, "target": facts["target"], "base": facts["base"], "quick": True}, facts)
         self.expect("post", v1 + "jobs/{id}/cancel", body={}, id=job["id"])

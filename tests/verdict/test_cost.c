@@ -21,7 +21,7 @@ static void kinds_are_sentences(void **state)
 	said("memory", 1, 1048576, 4194304, "a call needs more workspace in 1 cell, at most 4.194 instead of 1.049 MB");
 	said("first", 1, 400, 2400, "the first call takes longer in 1 cell, at most 2.4 s instead of 400 ms");
 	said("local_bytes", 1, 0, 16,
-		"its kernels keep more in local memory, where registers spill in 1 cell, at most 16 instead of 0 bytes a thread");
+		"its kernels use more local memory, where registers spill in 1 cell, at most 16 instead of 0 bytes a thread");
 	said("energy", 3, 1.5, 2, "a call uses more energy in 3 cells, at most 2 instead of 1.5 J");
 	said("host", 1, 7, 12, "the host takes longer to enqueue a call in 1 cell, at most 12 instead of 7 us");
 	said("flops_issued", 1, 1e9, 2.5e9,
@@ -43,7 +43,7 @@ static void values_are_in_a_unit_that_people_read(void **state)
 	said("flops_issued", 1, 2e6, 3e6,
 		"a call does more arithmetic for the same result in 1 cell, at most 3 instead of 2 MFLOP");
 	said("local_bytes", 1, 16, 2048,
-		"its kernels keep more in local memory, where registers spill in 1 cell, at most 2.048 kB a thread instead of 16 bytes a thread");
+		"its kernels use more local memory, where registers spill in 1 cell, at most 2.048 kB a thread instead of 16 bytes a thread");
 }
 
 static void both_orders_have_the_same_units(void **state)

@@ -53,7 +53,7 @@ bool answer_wants_page(const struct http_request *r)
 	return answer_is_form(r) && media_quality(accept, "text/html") > media_quality(accept, "application/json");
 }
 
-enum answer_form answer_form_wanted(const struct http_request *r)
+enum answer_format answer_format_wanted(const struct http_request *r)
 {
 	const char *accept = http_header(r, "Accept");
 	double json = media_quality(accept, "application/json"), csv = media_quality(accept, "text/csv"),

@@ -84,9 +84,9 @@ bool answer_is_form(const struct http_request *r);
 bool answer_wants_page(const struct http_request *r);
 
 /** Representations of the same data. */
-enum answer_form { ANSWER_JSON, ANSWER_CSV, ANSWER_MARKDOWN };
+enum answer_format { ANSWER_JSON, ANSWER_CSV, ANSWER_MARKDOWN };
 /** The representation that the Accept header prefers; JSON if it has no preference. */
-enum answer_form answer_form_wanted(const struct http_request *r);
+enum answer_format answer_format_wanted(const struct http_request *r);
 
 /** Answer with an object of the members that `format` names, as for jsonw_format. Returns 0. */
 int answer_with(struct http_response *response, const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -208,7 +208,7 @@ struct site_login {
 /** Values that the browser returns from the provider. NULL: absent. */
 struct site_code {
 	const char *code, *state, *issuer, *error, *cookie;
-	const char *client; /* what identifies the address; "" a program on this machine */
+	const char *client; /* name of the address; "" a program on this machine */
 };
 
 /** A user whom the provider has named. */

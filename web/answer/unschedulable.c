@@ -21,7 +21,7 @@ static void request(struct unschedulable *l)
 	struct fw_err err = { 0 };
 	l->why = json_object();
 	if (l->site->act->unschedulable && l->site->act->unschedulable(l->site->control, l->job, take, l->why, &err) != 0)
-		log_error("job.lacking", "err=%s", log_quote(err.text));
+		log_error("job.unschedulable", "err=%s", log_quote(err.text));
 }
 
 const char *unschedulable_of(struct unschedulable *l, int64_t job)

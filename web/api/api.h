@@ -7,7 +7,7 @@
 
 /* ---- api: REST v1 under /api/v1 (and /healthz, /metrics), one file for each resource. ---- */
 
-http_handler_fn api_repos, api_branches, api_look, api_look_post;
+http_handler_fn api_repos, api_branches, api_fetch, api_fetch_post;
 http_handler_fn api_pulls, api_pull_approve;
 http_handler_fn api_comparisons, api_comparison, api_comparison_csv, api_comparison_md, api_comparison_svg;
 http_handler_fn api_badge, api_compare, api_compare_files, api_commit;

@@ -67,9 +67,9 @@ static int send_body(struct site *site, struct http_request *r, struct http_resp
 
 int api_comparison(struct site *site, struct http_request *r, struct http_response *response, struct fw_err *err)
 {
-	enum answer_form form = answer_form_wanted(r);
-	if (form != ANSWER_JSON)
-		return (form == ANSWER_CSV ? api_comparison_csv : api_comparison_md)(site, r, response, err);
+	enum answer_format format = answer_format_wanted(r);
+	if (format != ANSWER_JSON)
+		return (format == ANSWER_CSV ? api_comparison_csv : api_comparison_md)(site, r, response, err);
 	int64_t id = answer_path_id(r, "comparison", err);
 	return id < 0 ? -1 : send_body(site, r, response, id, err);
 }

@@ -11,7 +11,7 @@ int api_index(struct site *site, struct http_request *r, struct http_response *r
 		{ "openapi", "/api/v1/openapi.json" },
 		{ "repos", "/api/v1/repos" },
 		{ "branches", "/api/v1/branches?repo=&branch=&watched=" },
-		{ "look", "/api/v1/repos/{repo}/looks/{id}" },
+		{ "fetch", "/api/v1/repos/{repo}/fetches/{id}" },
 		{ "pulls", "/api/v1/repos/{repo}/pulls?all=" },
 		{ "commit", "/api/v1/commits/{sha}" },
 		{ "commit_verdict", "/api/v1/commits/{sha}/verdict?repo=&branch=" },

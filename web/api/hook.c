@@ -113,7 +113,7 @@ static int remember(struct db *db, const char *repo, const struct mark *mark, st
  * Take the approval that the notification states and trigger a fetch, unless this notification was seen before. 1: triggered,
  * 0: seen before, -1: nothing was stored, so that the sender can retry.
  */
-static int look_once(struct site *site, struct http_request *r, const char *repo, const struct mark *mark, struct fw_err *err)
+static int fetch_once(struct site *site, struct http_request *r, const char *repo, const struct mark *mark, struct fw_err *err)
 {
 	size_t len;
 	const char *body = http_body(r, &len);
@@ -146,7 +146,7 @@ int api_hook(struct site *site, struct http_request *r, struct http_response *re
 	}
 	if (mark.id && strlen(mark.id) > 200)
 		return answer_problem(r, response, 400, "the notification id is longer than 200 bytes");
-	int is_new = look_once(site, r, repo, &mark, err);
+	int is_new = fetch_once(site, r, repo, &mark, err);
 	if (is_new < 0)
 		return -1;
 	response->status = 202;

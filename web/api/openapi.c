@@ -34,7 +34,7 @@ static bool is_get(const struct http_route *route)
 	return strcmp(route->method, "GET") == 0;
 }
 
-/* Whether the server tags its answers, so that a client can ask whether they changed. */
+/* Whether the server tags its answers, so that a client can request them only if they changed. */
 static bool has_tag(const struct http_route *route)
 {
 	const char *types = route->operation->types;

@@ -134,7 +134,7 @@ int api_repos(struct site *site, struct http_request *r, struct http_response *r
 	return answer_items_end(&list.j, result ? result : list.result);
 }
 
-int api_look_post(struct site *site, struct http_request *r, struct http_response *response, struct fw_err *err)
+int api_fetch_post(struct site *site, struct http_request *r, struct http_response *response, struct fw_err *err)
 {
 	struct jsonw j;
 	const char *repo = http_segment(r, 0);
@@ -143,7 +143,7 @@ int api_look_post(struct site *site, struct http_request *r, struct http_respons
 		return -1;
 	answer_json(response, &j);
 	response->status = 202;
-	jsonw_format(&j, "{ repo=%s look=%lld }", repo, (long long)fetch);
+	jsonw_format(&j, "{ repo=%s fetch=%lld }", repo, (long long)fetch);
 	return 0;
 }
 
@@ -159,7 +159,7 @@ static void write_lines(struct jsonw *j, const char *text)
 	jsonw_array_end(j);
 }
 
-int api_look(struct site *site, struct http_request *r, struct http_response *response, struct fw_err *err)
+int api_fetch(struct site *site, struct http_request *r, struct http_response *response, struct fw_err *err)
 {
 	struct jsonw j;
 	const char *repo = http_segment(r, 0);
@@ -168,14 +168,14 @@ int api_look(struct site *site, struct http_request *r, struct http_response *re
 	bool ended = false;
 	if (fetch < 0)
 		return err_set(
-			err, ERR_NOT_FOUND, "the address of a fetch needs its number, from POST /api/v1/repos/{repo}/looks");
+			err, ERR_NOT_FOUND, "the address of a fetch needs its number, from POST /api/v1/repos/{repo}/fetches");
 	if (!site->act->fetch_result)
 		return err_set(err, ERR_NOT_FOUND, "this daemon watches no repository");
 	if (site->act->fetch_result(site->control, repo, fetch, &ended, &held, &error, err) != 0)
 		return -1;
 	answer_json(response, &j);
 	jsonw_object(&j);
-	jsonw_format(&j, "repo=%s look=%lld ended=%i error?=%s", repo, (long long)fetch, ended, error);
+	jsonw_format(&j, "repo=%s fetch=%lld ended=%i error?=%s", repo, (long long)fetch, ended, error);
 	jsonw_key(&j, "held");
 	write_lines(&j, held);
 	jsonw_object_end(&j);

@@ -9,7 +9,7 @@ enum { CELLS_MAX = 10000 /* read for a page */, TABLE_MAX = 32 << 20 /* bytes */
 struct report {
 	struct answer_list list;
 	struct db *db;
-	enum answer_form form;
+	enum answer_format format;
 	enum verdict verdict; /* of the cells; VERDICT_NONE: all but unchanged and identical */
 	struct buf table;     /* the answer, unless it is JSON */
 	int n_cells;
@@ -93,9 +93,9 @@ static void markdown_line(struct buf *out, const struct view_comparison *of, con
 
 static void write_cell(struct report *report, const struct store_cell *cell)
 {
-	if (report->form == ANSWER_CSV)
+	if (report->format == ANSWER_CSV)
 		csv_line(&report->table, report->of, cell);
-	else if (report->form == ANSWER_MARKDOWN)
+	else if (report->format == ANSWER_MARKDOWN)
 		markdown_line(&report->table, report->of, cell, report->n_written == 0);
 	else
 		json_cell(&report->list.j, cell);
@@ -137,13 +137,13 @@ static void comparison_row(void *arg, const struct view_comparison *row)
 	report->result = view_cells(report->db, row->id, cell_row, report, report->err);
 	jsonw_array_end(j);
 	jsonw_object_end(j);
-	if (report->n_written == 0 && report->form != ANSWER_JSON)
+	if (report->n_written == 0 && report->format != ANSWER_JSON)
 		write_cell(report, &no_cell); /* it failed before cells were measured */
 }
 
 static void begin_table(struct report *report)
 {
-	if (report->form == ANSWER_CSV)
+	if (report->format == ANSWER_CSV)
 		buf_puts(&report->table,
 			"finished_at,comparison,repo,branch,base,target,subject,suite,device,verdict,cell,cell_verdict,"
 			"base_median_ms,target_median_ms,change_pct,ci_low_pct,ci_high_pct,failure,reason\r\n");
@@ -170,7 +170,7 @@ static void send_table(struct http_response *response, struct report *report)
 {
 	struct buf *out = &response->body;
 	buf_clear(out);
-	if (report->form == ANSWER_CSV) {
+	if (report->format == ANSWER_CSV) {
 		response->type = "text/csv; charset=utf-8; header=present";
 	} else {
 		response->type = "text/markdown; charset=utf-8";
@@ -180,17 +180,17 @@ static void send_table(struct http_response *response, struct report *report)
 		describe_period(out, &report->list.period);
 		buf_printf(out, "**%s\n\n", response->link[0] ? ", older ones on the next page" : "");
 	}
-	if (report->form == ANSWER_CSV || report->list.n)
+	if (report->format == ANSWER_CSV || report->list.n)
 		buf_append(out, report->table.data, report->table.len);
 	out->failed |= report->table.failed;
 }
 
-static int read_form(struct http_request *r, enum answer_form *form, struct fw_err *err)
+static int read_format(struct http_request *r, enum answer_format *format, struct fw_err *err)
 {
-	const char *format;
-	if (answer_choice(r, "format", "json csv md", &format, err) != 0)
+	const char *text;
+	if (answer_choice(r, "format", "json csv md", &text, err) != 0)
 		return -1;
-	*form = !format ? answer_form_wanted(r) : *format == 'j' ? ANSWER_JSON : *format == 'c' ? ANSWER_CSV : ANSWER_MARKDOWN;
+	*format = !text ? answer_format_wanted(r) : *text == 'j' ? ANSWER_JSON : *text == 'c' ? ANSWER_CSV : ANSWER_MARKDOWN;
 	return 0;
 }
 
@@ -200,7 +200,7 @@ int api_report(struct site *site, struct http_request *r, struct http_response *
 	char branch[BRANCH_KEY_MAX];
 	struct view_filter filter = { .repo = http_query(r, "repo"), .branch = scope_branch(r, branch) };
 	int result;
-	if (read_form(r, &report.form, err) != 0 || answer_choice(r, "verdict", ANSWER_VERDICTS, &filter.verdict, err) != 0 ||
+	if (read_format(r, &report.format, err) != 0 || answer_choice(r, "verdict", ANSWER_VERDICTS, &filter.verdict, err) != 0 ||
 		answer_list_begin(site->db, r, response, &report.list, &filter.before, err) != 0 ||
 		answer_list_seek(site->db, &report.list, VIEW_LIST_COMPARISONS, &filter.before, err) != 0)
 		return -1;
@@ -216,7 +216,7 @@ int api_report(struct site *site, struct http_request *r, struct http_response *
 		result = result != 0 ? result : report.result;
 	} while (result == 0 && answer_list_more(&report.list, &filter.before));
 	result = answer_list_end(r, response, &report.list, result);
-	if (result == 0 && report.form != ANSWER_JSON)
+	if (result == 0 && report.format != ANSWER_JSON)
 		send_table(response, &report);
 	buf_fini(&report.table);
 	return result;

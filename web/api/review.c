@@ -320,7 +320,7 @@ int api_comparison_svg(struct site *site, struct http_request *r, struct http_re
 
 static const struct {
 	const char *sign, *colour;
-} looks[] = {
+} styles[] = {
 	[VERDICT_REGRESSION] = { "▼", "#b42318" },
 	[VERDICT_FAILED] = { "✕", "#b42318" },
 	[VERDICT_REJECTED] = { "✕", "#b42318" },
@@ -355,7 +355,7 @@ static void newest(void *arg, const struct view_branch *row)
 
 static void draw_badge(struct buf *out, const struct badge *badge)
 {
-	const char *sign = looks[badge->verdict].sign, *colour = looks[badge->verdict].colour;
+	const char *sign = styles[badge->verdict].sign, *colour = styles[badge->verdict].colour;
 	char text[64];
 	if (badge->verdict == VERDICT_REGRESSION && isfinite(badge->worst_pct))
 		snprintf(text, sizeof text, "%s %.1f %%", verdict_name(badge->verdict), badge->worst_pct);

@@ -159,7 +159,7 @@ struct http {
 /* ---- http.c ---- */
 
 /**
- * The clock of all deadlines of clients, in ns. It stands still while the daemon does not serve (a suspended machine, a paused
+ * The clock of all deadlines of clients, in ns. It stops while the daemon does not serve (a suspended machine, a paused
  * virtual machine, a stalled disk), because clients cannot make progress then.
  */
 int64_t http_clock_ns(const struct http *h);

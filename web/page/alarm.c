@@ -168,7 +168,7 @@ static int draw_bar(
 {
 	struct buf cause;
 	struct cause_search s = { .db = a->site->db, .out = &cause, .err = err };
-	bool is_first = a->bars.len == 0; /* whose words explain the button of all */
+	bool is_first = a->bars.len == 0; /* its text explains the buttons of all bars */
 	bool is_printed = a->title && *finding && strncmp(a->title, finding, strlen(finding)) == 0;
 	emit_format(&a->bars, "<li class=\"banner alarm\"><div>%s{?<b>*</b>}<span class=why>", is_printed ? "" : finding);
 	/* later pushes of the branch have other verdicts, which the tables show; no push changed the environment */

@@ -23,7 +23,7 @@ struct pair {
 	double worst_pct;     /* NAN: none has a change */
 };
 
-/* A bisect with everything that a reader asks: how much, which cells, which commits are left, and the alert. */
+/* A bisect with the values that pages show: the slowdown, the cells, the remaining commits and the alert. */
 struct found {
 	struct db *db;
 	const struct store_bisect *b;
@@ -339,7 +339,7 @@ static int draw_wait(struct buf *out, const struct found *f, struct fw_err *err)
 	return 0;
 }
 
-/* What the user does next, without a full stop. */
+/* The next step of the user, without a full stop. */
 static int draw_step(struct buf *out, const struct found *f, struct fw_err *err)
 {
 	const struct store_bisect *b = f->b;
@@ -584,7 +584,7 @@ static void draw_request(struct buf *out, const struct found *f)
 	layout_command(out, command);
 }
 
-/* What the title does not say: the cells, how sure it is, why, and what to do. */
+/* Draw the details below the title: cells, certainty, cause, next step. */
 static int draw_box(struct page *page, const struct found *f)
 {
 	struct buf *out = &page->response->body;

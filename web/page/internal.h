@@ -345,7 +345,7 @@ struct step {
 };
 /** Write what to do, without a full stop: "push a fix, or answer A3". */
 void step_draw(struct buf *out, const struct step *s);
-/** Write where a job stands that measures the same again: "queued as J38", "measured again as J38 (checking)". `r->job` is not 0. */
+/** Write the state of the job that repeats a measurement: "queued as J38", "measured again as J38 (checking)". `r->job` is not 0. */
 void step_draw_repeat(struct buf *out, const struct view_repeat *r);
 /** Draw a box where a job failed without a comparison: why (may be ""), and what to do. */
 void step_draw_failure(struct buf *out, enum jobkind kind, int64_t job, const char *why);

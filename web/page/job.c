@@ -312,7 +312,7 @@ static void draw_last(void *arg, const struct view_comparison *row)
 	emit_raw(d->out, "</p>");
 }
 
-/* The verdict of a running job's branch so far: that of the push which this job measures is not known yet. */
+/* The latest known verdict of a running job's branch: this job has not judged its push yet. */
 static void draw_last_verdict(struct drawing *d, const struct view_job *row)
 {
 	enum { COMPARISONS_READ_MAX = 16 }; /* comparisons of other suites of this push, and with peers, are among them */

@@ -297,7 +297,7 @@ static void beside_differs(struct buf *out, const struct comparison *c)
 		pinned ? "the configuration" : "", alone ? " alone" : ", source and module");
 }
 
-/* Whether the programs of both sides took turns call by call, as a note of the run reports. */
+/* Whether the programs of both sides were interleaved call by call, as a note of the run reports. */
 static bool is_interleaved(const struct comparison *c)
 {
 	static const char begin[] = "interleaved programs: ";
@@ -763,7 +763,7 @@ static void tools(struct buf *out, const struct comparison *c, const struct comp
 	link_files(out, c);
 }
 
-/* What a user can do about the finding. */
+/* The next steps of the user. */
 static void actions(struct buf *out, const struct comparison *c)
 {
 	const struct comparison_cell *worst = reproduce_worst(c);

@@ -234,10 +234,10 @@ int api_profiles(struct site *site, struct http_request *r, struct http_response
 
 int api_profile(struct site *site, struct http_request *r, struct http_response *response, struct fw_err *err)
 {
-	enum answer_form form = answer_form_wanted(r);
+	enum answer_format format = answer_format_wanted(r);
 	struct jsonw j;
-	if (form != ANSWER_JSON)
-		return (form == ANSWER_CSV ? api_profile_csv : api_profile_md)(site, r, response, err);
+	if (format != ANSWER_JSON)
+		return (format == ANSWER_CSV ? api_profile_csv : api_profile_md)(site, r, response, err);
 	int64_t id = answer_path_id(r, "profile", err);
 	if (id < 0)
 		return -1;

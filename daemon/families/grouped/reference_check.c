@@ -201,7 +201,7 @@ static int compare_rows(const void *a, const void *b)
 	return *x < *y ? -1 : *x > *y;
 }
 
-/* Draw a row of the result: by turns the first and the last one of a drawn group, and any. */
+/* Draw a row of the result: in rotation the first and the last one of a drawn group, and any. */
 static int64_t draw_row(const struct problem *p, uint64_t seed, int i, int64_t rows)
 {
 	uint64_t drawn = inputs_mix(seed + (uint64_t)i * INPUTS_INCREMENT);

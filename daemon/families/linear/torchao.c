@@ -585,7 +585,7 @@ void torchao_import(struct yaml *y, struct yaml_node *root, const char *name, st
 		return;
 	}
 	import_read_options(&p, root);
-	import_note_key(&p, root, "output_dir", "the daemon keeps results; flopwatch export writes files");
+	import_note_key(&p, root, "output_dir", "the daemon stores results; flopwatch export writes files");
 	torchao_shapes_init(&p.shapes, y, p.is_training, p.is_exact, p.plain);
 	read_models(&p, root);
 	yaml_finish(y, root);
