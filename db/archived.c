@@ -36,9 +36,9 @@ struct archived_row {
 
 int archived_folder(struct db *db, char *folder, size_t size, struct fw_err *err)
 {
-	char beside[PATH_MAX];
-	db_folder(db, beside, sizeof beside);
-	return snprintf(folder, size, "%s/samples", beside) < (int)size
+	char parent[PATH_MAX];
+	db_folder(db, parent, sizeof parent);
+	return snprintf(folder, size, "%s/samples", parent) < (int)size
 		       ? 0
 		       : err_set(err, ERR_INVALID, "the path of the database is too long");
 }

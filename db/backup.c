@@ -100,19 +100,19 @@ static int sync_folder_of(const char *path, struct fw_err *err)
 
 static const char part_suffix[] = ".part";
 
-static void discard_beside(const char *path)
+static void discard_journals(const char *path)
 {
-	static const char *const beside[] = { "-journal", "-wal", "-shm" };
+	static const char *const suffix[] = { "-journal", "-wal", "-shm" };
 	char name[PATH_MAX];
-	for (size_t i = 0; i < sizeof beside / sizeof beside[0]; i++)
-		if (snprintf(name, sizeof name, "%s%s%s", path, part_suffix, beside[i]) < (int)sizeof name)
+	for (size_t i = 0; i < sizeof suffix / sizeof suffix[0]; i++)
+		if (snprintf(name, sizeof name, "%s%s%s", path, part_suffix, suffix[i]) < (int)sizeof name)
 			unlink(name);
 }
 
 void db_backup_discard(const char *path)
 {
 	char name[PATH_MAX];
-	discard_beside(path);
+	discard_journals(path);
 	if (snprintf(name, sizeof name, "%s%s", path, part_suffix) < (int)sizeof name)
 		unlink(name);
 }
@@ -125,7 +125,7 @@ int db_backup(struct db *db, const char *path, struct fw_err *err)
 	int fd = open_part(path, temp, err);
 	if (fd < 0)
 		return -1;
-	discard_beside(path);
+	discard_journals(path);
 	int result = backup_into(db, temp, fd, err);
 	if (result == 0 && rename(temp, path) != 0)
 		result = err_sys(err, "backup: cannot rename %s to %s", temp, path);

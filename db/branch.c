@@ -65,7 +65,7 @@ static int pass_branch(struct db *db, const struct view_branch_filter *f, struct
 		row->job_state = job->state;
 		row->job_progress = job->progress.data ? job->progress.data : "";
 		row->tip = &tip;
-		row->stands = v;
+		row->judged = v;
 		row->compared = is_known ? row->commit : sha;
 		row->verdict = v->verdict;
 		row->suite = v->decides >= 0 ? v->suite[v->decides].job.suite : "";

@@ -13,16 +13,16 @@
 static const char schema_of_91174416[] = "6491d8a1ef08d4b1dbcaa38b29777f547710a6be90f0d0920bed4e2c098c4e77";
 
 enum {
-	STEPS_BESIDE_TABLES = 7,
-	TELL_STEPS = 1 << 22,  /* instructions of SQLite's virtual machine: some tens of milliseconds */
-	SPARE_BYTES = 8 << 20, /* size beyond that of the old file plus a tenth */
+	STEPS_WITHOUT_TABLES = 7,
+	REPORT_STEPS = 1 << 22,  /* instructions of SQLite's virtual machine: some tens of milliseconds */
+	RESERVE_BYTES = 8 << 20, /* size beyond that of the old file plus a tenth */
 	SUFFIX_MAX = 16
 };
 
 struct carry {
 	struct db *from, *to; /* `to` has both attached, as `old` and `main` */
 	char path[PATH_MAX], new_path[PATH_MAX + SUFFIX_MAX], old_path[PATH_MAX + SUFFIX_MAX];
-	carry_step_fn *tell;
+	carry_step_fn *report;
 	void *arg;
 	const char *what; /* the current step */
 	int n, of;
@@ -33,14 +33,14 @@ struct carry {
 static void begin_step(struct carry *c, const char *what)
 {
 	c->what = what;
-	c->tell(c->arg, what, ++c->n, c->of);
+	c->report(c->arg, what, ++c->n, c->of);
 }
 
 static int still_running(void *arg)
 {
 	const struct carry *c = arg;
 
-	c->tell(c->arg, c->what, c->n, c->of);
+	c->report(c->arg, c->what, c->n, c->of);
 	return 0;
 }
 
@@ -77,7 +77,7 @@ static int check_free_space(const struct carry *c, struct fw_err *err)
 		return -1;
 	if (statvfs(c->path, &disk) != 0)
 		return err_sys(err, "cannot determine the free space of its folder");
-	int64_t needed = used + used / 10 + SPARE_BYTES, is_free = (int64_t)(disk.f_bavail * disk.f_frsize);
+	int64_t needed = used + used / 10 + RESERVE_BYTES, is_free = (int64_t)(disk.f_bavail * disk.f_frsize);
 	if (needed <= is_free)
 		return 0;
 	return err_set(err, ERR_FULL,
@@ -147,7 +147,7 @@ static int open_new(struct carry *c, struct fw_err *err)
 	if (!s)
 		return -1;
 	stmt_text(s, ":path", c->path);
-	sqlite3_progress_handler(c->to->handle, TELL_STEPS, still_running, c);
+	sqlite3_progress_handler(c->to->handle, REPORT_STEPS, still_running, c);
 	return stmt_run(s, err);
 }
 
@@ -320,7 +320,7 @@ static int count_steps(void)
 
 	while (carry_tables[n].name)
 		n++;
-	return n + STEPS_BESIDE_TABLES;
+	return n + STEPS_WITHOUT_TABLES;
 }
 
 static int carry(struct carry *c, struct db **db, struct fw_err *err)
@@ -340,9 +340,9 @@ static int carry(struct carry *c, struct db **db, struct fw_err *err)
 	return result;
 }
 
-int carry_over(struct db **db, const char *path, carry_step_fn *tell, void *arg, struct fw_err *err)
+int carry_over(struct db **db, const char *path, carry_step_fn *report, void *arg, struct fw_err *err)
 {
-	struct carry c = { .from = *db, .tell = tell, .arg = arg, .of = count_steps() };
+	struct carry c = { .from = *db, .report = report, .arg = arg, .of = count_steps() };
 	char hex[HASH_HEX];
 
 	if (carry_schema_hash(*db, hex, err) != 0)

@@ -20,7 +20,7 @@
 
 #define BASE_HOW "iif(base_how = 'last-night', 'last-off-peak', base_how)"
 
-#define JOB_ASKED(base_how) \
+#define JOB_REQUEST(base_how) \
 	"id, repo, branch, target_sha, base_sha, " base_how ", base_name, target_name, base_provider, target_provider, base_config, " \
 	"target_config, base_toolchain, target_toolchain, base_flags, target_flags, base_module, base_made_by, "
 #define JOB_SUITE \
@@ -33,7 +33,7 @@
 	"n_regressions, worst_pct, worst_key, gpu_s, wall_s, finished_at, is_raw, "
 
 #define CELL_WHICH "id, comparison, n, key, repo, branch, target_sha, device, confirmed_on, finished_at, "
-#define CELL_ASKED \
+#define CELL_REQUEST \
 	"suite_group, title, size, direction, series, input_sha, flops, bytes, threshold_pct, m, m_raw, m_code, se, se_clock, beta, "
 #define CELL_RESULT_COLUMNS \
 	"samples, base_median_ms, target_median_ms, change_pct, ci_low_pct, ci_high_pct, mde_pct, tau0, nu0, "
@@ -70,8 +70,8 @@ const struct carry_table carry_tables[] = {
 	SAME(suite),
 	SAME(build),
 	{ "job",
-	  "INSERT INTO main.job (" JOB_ASKED("base_how") "kind, " JOB_SUITE "shard, origin, " JOB_AGAIN "state, state_why, progress, attempt, " JOB_TIMES ") "
-	  "SELECT " JOB_ASKED(BASE_HOW) JOB_KIND("kind") ", " JOB_SUITE "part, "
+	  "INSERT INTO main.job (" JOB_REQUEST("base_how") "kind, " JOB_SUITE "shard, origin, " JOB_AGAIN "state, state_why, progress, attempt, " JOB_TIMES ") "
+	  "SELECT " JOB_REQUEST(BASE_HOW) JOB_KIND("kind") ", " JOB_SUITE "part, "
 	  "CASE origin WHEN 'epoch' THEN 'baseline_period' WHEN 'reanchor' THEN 'rereference' WHEN 'night' THEN 'off_peak' ELSE origin END, " JOB_AGAIN
 	  "CASE state WHEN 'sent' THEN 'assigned' WHEN 'gone' THEN 'target_missing' ELSE state END, state_why, today(progress), "
 	  "attempt, " JOB_TIMES " FROM old.job ORDER BY id" },
@@ -87,8 +87,8 @@ const struct carry_table carry_tables[] = {
 	{ "cell_shape",
 	  "INSERT INTO main.cell_shape (id, shape, line, pieces, baseline) SELECT id, shape, line, pieces, baseline FROM old.form" },
 	{ "cell",
-	  "INSERT INTO main.cell (" CELL_WHICH "cell_shape, " CELL_ASKED "runs, " CELL_RESULT_COLUMNS "underpowered_pct, " CELL_DECIDED
-	  "baseline_period, held_ms, point) SELECT " CELL_WHICH "form, " CELL_ASKED "launches, " CELL_RESULT_COLUMNS "blind_pct, " CELL_DECIDED
+	  "INSERT INTO main.cell (" CELL_WHICH "cell_shape, " CELL_REQUEST "runs, " CELL_RESULT_COLUMNS "underpowered_pct, " CELL_DECIDED
+	  "baseline_period, held_ms, point) SELECT " CELL_WHICH "form, " CELL_REQUEST "launches, " CELL_RESULT_COLUMNS "blind_pct, " CELL_DECIDED
 	  "epoch, held_ms, point FROM old.cell ORDER BY id" },
 	{ "run",
 	  "INSERT INTO main.run (id, comparison, n, set_number, seed) SELECT id, comparison, n, set_number, seed FROM old.launch" },

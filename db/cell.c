@@ -56,7 +56,7 @@ int view_around(struct db *db, int64_t comparison, struct view_around *out, stru
 	struct store_accepted accepted = { .verdict = VERDICT_REGRESSION };
 	if (result == 1 && out->verdict == VERDICT_REGRESSION && store_accepted_of(db, comparison, &accepted, err) != 0)
 		return -1;
-	out->standing = accepted.verdict;
+	out->effective = accepted.verdict;
 	out->is_accepted = accepted.verdict != VERDICT_REGRESSION;
 	if (result == 1 &&
 		(view_repeat(db, comparison, &out->repeat, err) != 0 || read_branch(db, comparison, out->branch, err) != 0))

@@ -975,7 +975,7 @@ struct view_branch {
 	const struct commit_verdict *tip; /* verdict of the tip */
 	/* fields below: of the tip once it has a verdict, else of the newest push with a verdict */
 	const char *compared; /* commit; "" none */
-	const struct commit_verdict *stands;
+	const struct commit_verdict *judged;
 	enum verdict verdict; /* its verdict */
 	const char *suite;    /* that decides it, "" none */
 	int64_t comparison;   /* that decides it, 0 none */
@@ -1154,7 +1154,7 @@ typedef void carry_step_fn(void *arg, const char *what, int n, int of);
  * enough space, ERR_UNSUPPORTED PATH.91174416 is another file, ERR_DAMAGED, ERR_IO, ERR_BUSY; the old database is then still at
  * `path`.
  */
-int carry_over(struct db **db, const char *path, carry_step_fn *tell, void *arg, struct fw_err *err);
+int carry_over(struct db **db, const char *path, carry_step_fn *report, void *arg, struct fw_err *err);
 
 /** SHA-256 of the CREATE statements of tables, indexes and triggers, as they were written. Shape: hex[65]. */
 int carry_schema_hash(struct db *db, char *hex, struct fw_err *err);
@@ -1455,7 +1455,7 @@ struct view_around {
 	int64_t alert; /* of its target: as view_alert_of; of a comparison of environments its own; 0 of one with a peer */
 	enum alertstate alert_state; /* of `alert` */
 	bool is_accepted;            /* users accepted every regression of it */
-	enum verdict standing;       /* if so, the verdict of store_accepted_of */
+	enum verdict effective;      /* if so, the verdict of store_accepted_of */
 	struct view_repeat repeat;
 	char branch[BRANCH_KEY_MAX]; /* of the comparison, else one that contains its target; "" unknown */
 };

@@ -129,7 +129,7 @@ const struct catalog_verb catalog_verbs[] = {
 			"flopwatch compare main main --base-flags=-O3 --target-flags=-O2  # one commit, two sets of flags\n"
 			"flopwatch compare before.csv after.csv out.csv  # two files, no daemon\n"
 			"flopwatch compare a.csv b.csv --launches 15 --warmup 5 --metric 'dram__bytes_*'  # two exports of ncu --csv",
-		.kind = CATALOG_FILE, .is_local = compare_is_local, .asks = "branches branches" },
+		.kind = CATALOG_FILE, .is_local = compare_is_local, .completes = "branches branches" },
 	{ "submit", 1, 1, verb_submit, "submit TARGET", "queue a comparison of a branch or commit with its base, without waiting",
 		"Prints the job; `flopwatch wait JOB` prints its finding. With --export or -o it measures TARGET alone, against itself, waits, and writes profiles of this one side: "
 		"profile_dense_TARGET.csv and profile_block_sparse_TARGET.csv, or the one kind that --cells selects to FILE.",
@@ -137,7 +137,7 @@ const struct catalog_verb catalog_verbs[] = {
 		.example = "flopwatch submit my-branch  # prints the job\n"
 			   "flopwatch submit my-branch --export out  # profile_dense_my-branch.csv and others\n"
 			   "flopwatch submit my-branch --cells 'attention/dense*' -o dense.csv  # one kind, one file",
-		.asks = "branches" },
+		.completes = "branches" },
 	{ "ci", 0, 1, verb_ci, "ci [COMMIT]", "submit the checked-out commit unless it has a job, wait, and print the finding",
 		"For steps of CI and hooks. COMMIT is a full hash, default the commit that is checked out. The daemon first fetches the "
 		"repository. A commit without a job, as of a branch that is not watched, is queued against its default base, for which the "
@@ -160,7 +160,7 @@ const struct catalog_verb catalog_verbs[] = {
 		"repo timeout strict",
 		.example = "flopwatch wait my-branch  # 0 no regression, 3 regression, 7 undecided\n"
 			   "flopwatch wait \"$(git rev-parse HEAD)\" --timeout 900 --quiet  # in a hook",
-		.asks = "branches" },
+		.completes = "branches" },
 	{ "watch", 0, 0, verb_watch, "watch", "follow jobs and alerts as they happen",
 		"On a terminal it redraws the running jobs; in a pipe it writes a line for each event. Ends with Ctrl-C or after "
 		"--timeout.",
@@ -172,12 +172,12 @@ const struct catalog_verb catalog_verbs[] = {
 		"repo branch",
 		.example = "flopwatch open C17  # http://127.0.0.1:8451/comparisons/17\n"
 			   "flopwatch open cell attention/dense/full/s8192/hq64/hk8/d128/bf16/forward",
-		.kind = CATALOG_CHOICES, .words = "comparison job alert commit cell device", .asks = "alerts" },
+		.kind = CATALOG_CHOICES, .words = "comparison job alert commit cell device", .completes = "alerts" },
 	{ "bisect", 2, 3, verb_bisect, "bisect GOOD BAD [CELL]", "find the commit between two that made cells slower",
 		"Queues the measurements and waits for them. It follows first parents from GOOD to BAD; CELL is a pattern, default all cells. "
 		"The exit status is 3 for a slowdown, 1 for a failed build or a wrong result.",
 		"repo suite device timeout", .example = "flopwatch bisect v1.4 main '*/forward'  # the slow commit",
-		.asks = "branches branches cells" },
+		.completes = "branches branches cells" },
 	{ "profile", 0, 2, verb_profile,
 		"profile BASE TARGET\nprofile [BASE TARGET] --suite SUITE\nprofile ALERT|COMPARISON\nprofile --suite BENCHMARK\nprofile [BASE "
 		"TARGET] --suite SUITE --artefacts DIR",
@@ -200,13 +200,13 @@ const struct catalog_verb catalog_verbs[] = {
 			"flopwatch profile --suite 'attention-*' --artefacts traffic  # programs of the working tree, under ncu\n"
 			"flopwatch profile --suite ws --base-provider hopper.v1 --target-provider hopper --artefacts ws-files  # reports of ncu and nsys\n"
 			"flopwatch profile A3  # of an alert\nflopwatch profile C17  # of a comparison",
-		.kind = CATALOG_CHOICES, .words = "alert comparison", .asks = "branches branches" },
+		.kind = CATALOG_CHOICES, .words = "alert comparison", .completes = "branches branches" },
 	{ "why", 1, 3, verb_why, "why ALERT|COMPARISON|BRANCH|COMMIT [CELL]",
 		"print the causes of a slowdown in milliseconds, and the kernels of both sides",
 		"For a branch or commit the command uses its open or acknowledged alert, without one the comparison that decides its verdict. Reads the newest profile of the cell. "
 		"The exit status is 7 while the profile is not done, 4 if there is none: flopwatch profile requests one.",
 		"repo", .example = "flopwatch why A3\nflopwatch why my-branch\nflopwatch why C17 --json", .kind = CATALOG_CHOICES,
-		.words = "alert comparison", .asks = "alerts_and_branches cells" },
+		.words = "alert comparison", .completes = "alerts_and_branches cells" },
 	{ "import", 1, 4096, verb_import, "import FILE [BASE_FILE]\nimport --history FILE...",
 		"store results that another tool has measured",
 		"The daemon stores a comparison of kind import, whose cells are undecided: medians alone cannot decide. The same file again "
@@ -227,7 +227,7 @@ const struct catalog_verb catalog_verbs[] = {
 		"format all zstd repo artefacts",
 		.example = "flopwatch export C17 out  # profile_dense_main.csv and others\n"
 			   "flopwatch export C18 --format torchao  # results_main.csv, results_my-branch.csv",
-		.asks = "comparisons" },
+		.completes = "comparisons" },
 	{ "suite", 2, 2, verb_suite, "suite import FILE", "write a suite from a public suite's configuration",
 		"Reads a benchmark_config.yml of torchao's microbenchmarks unchanged, and writes a suite of the linear family with the same "
 		"cells. Comments list keys without a meaning here, such as torch_compile_mode, with their lines. "
@@ -240,27 +240,27 @@ const struct catalog_verb catalog_verbs[] = {
 		"print commands that rerun a cell, alone or under ncu or nsys",
 		"Default: the worst cell. The commands name the device, the provider and the modules that were measured, and run "
 		"on the worker's machine.",
-		"", .example = "flopwatch reproduce C17 | less", .asks = "comparisons cells" },
+		"", .example = "flopwatch reproduce C17 | less", .completes = "comparisons cells" },
 	{ "history", 1, 1, verb_history, "history CELL", "print the history of a cell",
 		"CELL is a whole key, as `flopwatch wait BRANCH --long` prints it. A line has a comparison, the newest first: its commit, time, "
 		"change against the base and verdict. Changes of the environment follow.",
 		"repo branch device limit",
 		.example = "flopwatch history attention/dense/full/s8192/hq64/hk8/d128/bf16/forward --branch main",
-		.asks = "cells" },
+		.completes = "cells" },
 	{ "jobs", 0, 0, verb_jobs, "jobs", "list queued and recent jobs, with the reasons of waiting",
 		"Running jobs come first. Below the table, one line for each obstacle: a full queue, a repository that cannot be read, a worker that is down, a device "
 		"that is paused, quarantined or used by other processes, a full disk.",
 		"state repo limit", .example = "flopwatch jobs --state open  # queued and running jobs" },
 	{ "log", 1, 1, verb_log, "log JOB|BRANCH", "print what a job did, and the text of a failed build",
 		"For a branch it prints its newest job. Consecutive runs share one line; --long prints a line for each. --build also prints the text of builds that succeeded.",
-		"build repo", .example = "flopwatch log J12\nflopwatch log my-branch  # its newest job", .asks = "jobs" },
+		"build repo", .example = "flopwatch log J12\nflopwatch log my-branch  # its newest job", .completes = "jobs" },
 	{ "cancel", 1, 1, verb_cancel, "cancel JOB|BRANCH", "cancel a job",
 		"A queued job is removed from the queue, a running one is stopped and stores no verdict. Of a branch it is the only job that "
 		"has not ended; several are listed, with exit status 2. Prints nothing, of a branch the job.",
-		"repo", .example = "flopwatch cancel J12\nflopwatch cancel my-branch  # its open job", .asks = "jobs" },
+		"repo", .example = "flopwatch cancel J12\nflopwatch cancel my-branch  # its open job", .completes = "jobs" },
 	{ "retry", 1, 1, verb_retry, "retry JOB|BRANCH", "queue the same comparison again",
 		"JOB, of a branch its newest job, has to have ended, in any way. Prints the new job.", "repo",
-		.example = "flopwatch retry J12", .asks = "jobs" },
+		.example = "flopwatch retry J12", .completes = "jobs" },
 	{ "approve", 0, 2, verb_approve, "approve\napprove NUMBER COMMIT",
 		"list pull requests that wait for approval, or approve a commit of one",
 		"COMMIT is the full hash of the request's head; the approval holds for this commit only. The token must be one that "
@@ -275,7 +275,7 @@ const struct catalog_verb catalog_verbs[] = {
 		"unless --repo or --all is given.",
 		"state repo all limit reason",
 		.example = "flopwatch alerts --state open\nflopwatch alerts accept A3 --reason 'wider tiles, worth it'",
-		.kind = CATALOG_CHOICES, .words = "acknowledge accept resolve invalidate", .asks = "- alerts" },
+		.kind = CATALOG_CHOICES, .words = "acknowledge accept resolve invalidate", .completes = "- alerts" },
 	{ "notifications", 0, 0, verb_notifications, "notifications", "list notifications and their delivery attempts", "",
 		"state limit", .example = "flopwatch notifications --state failed  # undelivered ones" },
 	{ "redeliver", 1, 1, verb_redeliver, "redeliver NOTIFICATION", "send a notification again, under the same id", "", "",
@@ -289,14 +289,14 @@ const struct catalog_verb catalog_verbs[] = {
 	{ "pause", 1, 1, verb_pause, "pause DEVICE", "stop giving jobs to a device",
 		"DEVICE is its UUID, as `flopwatch devices` prints it. A running job continues; queued ones wait for `flopwatch resume "
 		"DEVICE`, or for another device. Prints nothing.",
-		"", .example = "flopwatch pause GPU-1a2b", .asks = "devices" },
+		"", .example = "flopwatch pause GPU-1a2b", .completes = "devices" },
 	{ "resume", 1, 1, verb_resume, "resume DEVICE",
 		"give jobs to a device again; a quarantined one gets a health check first", "", "",
-		.example = "flopwatch resume GPU-1a2b", .asks = "devices" },
+		.example = "flopwatch resume GPU-1a2b", .completes = "devices" },
 	{ "judge", 0, 1, verb_judge, "judge --again [COMPARISON]", "compute verdicts again from stored samples",
 		"Of one comparison, or of the whole history: after an update that judges in another way. It measures nothing, and prints how many "
 		"verdicts changed; --json lists them.",
-		"again", .example = "flopwatch judge --again C17", .asks = "comparisons" },
+		"again", .example = "flopwatch judge --again C17", .completes = "comparisons" },
 	{ "calibrate", 0, 1, verb_calibrate, "calibrate\ncalibrate show\ncalibrate forget",
 		"compare main with itself, to measure the noise of each cell",
 		"Queues the comparisons; `flopwatch wait JOB` waits for one. show: the noise of each cell over the last 30 days, and the smallest loss that can be detected. forget: start again, after "
@@ -312,7 +312,7 @@ const struct catalog_verb catalog_verbs[] = {
 		"repo suite device cells provider",
 		.example = "flopwatch peer  # main against the repository's peers\nflopwatch peer my-branch --provider "
 			   "cudnn\nflopwatch peer show",
-		.kind = CATALOG_CHOICES, .words = "show", .asks = "branches" },
+		.kind = CATALOG_CHOICES, .words = "show", .completes = "branches" },
 	{ "init", 0, 1, verb_init, "init [FOLDER]", "scan a checkout and write its .flopwatch.yaml",
 		"Finds modules (sources that export fw_entry), programs with flopwatch.h or flopwatch.py, Google Benchmark, nvbench and hyperfine, scripts that time with Triton or PyTorch, "
 		"tests with pytest-benchmark, and their builds by Makefile or CMakeLists.txt. Benchmarks that this machine can run come first, then the most certain and best known; of "

@@ -115,7 +115,7 @@ static void value_options(const char *between, FILE *out)
 /* The kind of names for argument `at` of a verb, from 0. False: none. Shape: kind[KIND_BYTES]. */
 static bool requested_at(const struct catalog_verb *verb, int at, char *kind)
 {
-	const char *word = verb->asks ? verb->asks : "";
+	const char *word = verb->completes ? verb->completes : "";
 	for (; at > 0 && *word; at--) {
 		word += strcspn(word, " ");
 		word += strspn(word, " ");

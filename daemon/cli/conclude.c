@@ -7,10 +7,10 @@
 struct sum {
 	struct client *c;
 	const struct options *o;
-	json_t *comparisons; /* bodies */
-	bool lost;           /* a cell regressed, other than against a peer */
-	bool beside_peers;   /* all of them are against peers, so that no alert exists */
-	int peer_status;     /* being slower than a peer is not an alert; a peer without comparable cells gives no result */
+	json_t *comparisons;  /* bodies */
+	bool lost;            /* a cell regressed, other than against a peer */
+	bool only_with_peers; /* all of them are against peers, so that no alert exists */
+	int peer_status;      /* being slower than a peer is not an alert; a peer without comparable cells gives no result */
 };
 
 /* Whether any cell was compared. */
@@ -69,15 +69,15 @@ static int take(struct sum *s, const json_t *suite, const json_t *accepted, bool
 	if (result == 0) {
 		enum verdict verdict = value_verdict(value);
 		enum jobkind kind = jobkind_from_name(value_text(value, "kind"));
-		bool beside_peer = jobkind_is_side_by_side(kind) && kind != JOBKIND_ENVIRONMENT;
+		bool is_with_peer = jobkind_is_side_by_side(kind) && kind != JOBKIND_ENVIRONMENT;
 		if (s->o->json && !adds_to_json(s->o, accepted, alone))
 			printf("%s\n", body.data);
-		if (!beside_peer)
+		if (!is_with_peer)
 			s->lost = s->lost || value_integer(value, "regressions") > n_accepted ||
 				  (verdict == VERDICT_REGRESSION && !n_accepted);
 		else if (verdict == VERDICT_FAILED || !has_pair(value))
 			s->peer_status = verb_status_of_verdict(verdict);
-		s->beside_peers = s->beside_peers && beside_peer;
+		s->only_with_peers = s->only_with_peers && is_with_peer;
 		json_array_append(s->comparisons, value);
 	}
 	json_decref(value);
@@ -169,7 +169,7 @@ int conclude(struct client *c, const struct options *o, const json_t *verdict, s
 	const json_t *suites = json_object_get(verdict, "suites");
 	const json_t *accepted = json_object_get(verdict, "accepted");
 	bool alone = json_array_size(suites) == 1;
-	struct sum s = { .c = c, .o = o, .comparisons = json_array(), .beside_peers = true };
+	struct sum s = { .c = c, .o = o, .comparisons = json_array(), .only_with_peers = true };
 	char why[1024];
 	size_t i;
 	json_t *suite;
@@ -192,7 +192,7 @@ int conclude(struct client *c, const struct options *o, const json_t *verdict, s
 		print_all(&s, verdict, alone);
 	}
 	int status = s.lost ? EXIT_REGRESSION : verb_status_of_verdict(value_verdict(verdict));
-	if (s.beside_peers)
+	if (s.only_with_peers)
 		status = s.peer_status;
 	json_t *files = o->json && o->export ? json_array() : NULL;
 	if (result == 0 && o->export && export_all(&s, verdict, alone, files, err) != 0) {

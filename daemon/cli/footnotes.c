@@ -382,7 +382,7 @@ void footnotes_print(const json_t *comparison, FILE *out)
 {
 	const json_t *cells = json_object_get(comparison, "cells");
 	enum jobkind kind = jobkind_from_name(value_text(comparison, "kind"));
-	bool beside_peer = jobkind_is_side_by_side(kind);
+	bool is_with_peer = jobkind_is_side_by_side(kind);
 	size_t i;
 	json_t *cell;
 	explain_changes(cells, out);
@@ -391,22 +391,22 @@ void footnotes_print(const json_t *comparison, FILE *out)
 	json_array_foreach(cells, i, cell)
 	{
 		kernels = kernels || !value_is_program(cell);
-		if (!beside_peer || is_blockers(cell))
+		if (!is_with_peer || is_blockers(cell))
 			warning(cell, out);
 		build = build || strcmp(value_text(cell, "failure"), "build") == 0;
 	}
-	if (!beside_peer) {
+	if (!is_with_peer) {
 		print_noise(comparison, out);
 		print_noise_measured(comparison, out);
 	}
 	print_absences(cells, out);
 	print_host_bound(cells, out);
 	warn_of_costs(comparison, out);
-	if (!beside_peer && kind != JOBKIND_IMPORT)
+	if (!is_with_peer && kind != JOBKIND_IMPORT)
 		print_remedies(cells, out);
 	if (build)
 		plain_line(out, "flopwatch log J%lld prints the build log", value_integer(comparison, "job"));
-	if (kernels && !beside_peer && value_verdict(comparison) == VERDICT_REGRESSION)
+	if (kernels && !is_with_peer && value_verdict(comparison) == VERDICT_REGRESSION)
 		plain_line(out, "flopwatch reproduce C%lld prints commands that rerun its worst cell",
 			value_integer(comparison, "id"));
 }

@@ -563,7 +563,7 @@ struct catalog_verb {
 	const char *words; /* values of the first argument, with CATALOG_CHOICES */
 	/** Whether it runs without a server, and so ignores mistakes in servers.yml. NULL: it needs a server. */
 	bool (*is_local)(const struct options *o);
-	const char *asks; /* by argument, the kind of names that completion requests, "-" none: "- alerts"; NULL: none */
+	const char *completes; /* by argument, the kind of names that completion requests, "-" none: "- alerts"; NULL: none */
 };
 
 /** The entry after the last has the name NULL. */

@@ -87,7 +87,7 @@ static void list_users(const struct proposal *p, const char *module, char *out, 
 }
 
 /* Check all of `modules` with the Python of the sandbox. */
-static void ask_python(struct scan *l, const struct modules *modules)
+static void query_python(struct scan *l, const struct modules *modules)
 {
 	const char *argv[MODULES_MAX + 5] = { l->python, "-I", "-c", program_text };
 	struct proc_exit how;
@@ -150,7 +150,7 @@ void missing_search(struct scan *l)
 	list_modules(l, modules);
 	if (modules->n && find_program("python3", python)) {
 		snprintf(l->python, sizeof l->python, "%.255s", python);
-		ask_python(l, modules);
+		query_python(l, modules);
 	}
 	for (int i = 0; i < l->n_programs; i++)
 		name_absent(l, &l->program[i]);

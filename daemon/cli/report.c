@@ -418,14 +418,14 @@ void report_comparison(const json_t *comparison, FILE *out)
 	const char *identical = value_text(comparison, "identical_by"), *isolation = value_text(comparison, "isolation");
 	double gpu_s = value_number(comparison, "gpu_s");
 	enum jobkind kind = jobkind_from_name(value_text(comparison, "kind"));
-	bool beside_peer = jobkind_is_side_by_side(kind);
+	bool is_with_peer = jobkind_is_side_by_side(kind);
 	const char *peer = value_text(json_object_get(comparison, "base"), "provider");
 	const char *branch = value_text(comparison, "branch");
 	plain_line(out, "C%lld  %s  %s%s%s  %.12s..%.12s  %s: %s%s%s", value_integer(comparison, "id"),
 		value_text(comparison, "repo"), branch, *branch ? "  " : "", value_text(comparison, "suite"),
 		value_text(json_object_get(comparison, "base"), "commit"),
-		value_text(json_object_get(comparison, "target"), "commit"), beside_peer ? "result" : "verdict",
-		!beside_peer                                            ? value_text(comparison, "verdict")
+		value_text(json_object_get(comparison, "target"), "commit"), is_with_peer ? "result" : "verdict",
+		!is_with_peer                                           ? value_text(comparison, "verdict")
 		: *peer                                                 ? peer
 		: kind == JOBKIND_CONFIG || kind == JOBKIND_ENVIRONMENT ? "the base"
 									: "the default provider",

@@ -21,7 +21,7 @@ struct summary {
 	char subject[SUBJECT_SIZE], why[32];
 	struct finding finding;
 	double least_loss_pct, least_gain_pct; /* the smallest change of the cells that changed; NAN none */
-	bool is_beside;                        /* no comparison concerns the commit as it is */
+	bool is_variant_only;                  /* no comparison concerns the commit as it is */
 	bool has_profile;
 	struct shown *cell;
 	int n_cells; /* cells that are not unchanged, or whose host time grew, the worst first */
@@ -123,7 +123,7 @@ static void name_subject(struct summary *s)
 	char commit[16];
 	const char *name = *branch ? branch : name_of_side(first, "target", commit);
 	const char *base = setting_of(first, "base"), *target = setting_of(first, "target");
-	if (!s->is_beside)
+	if (!s->is_variant_only)
 		snprintf(s->subject, sizeof s->subject, "%.500s", name);
 	else if (jobkind_from_name(value_text(first, "kind")) == JOBKIND_ENVIRONMENT)
 		snprintf(s->subject, sizeof s->subject, "%.250s in the environment of the target", name);
@@ -148,10 +148,11 @@ static void take_comparisons(struct summary *s)
 		.worst_pct = NAN, .best_pct = NAN, .why = s->why, .subject = s->subject, .new_suite = new_suite(s->comparisons)
 	};
 	s->least_loss_pct = s->least_gain_pct = NAN;
-	s->is_beside = true;
+	s->is_variant_only = true;
 	json_array_foreach(s->comparisons, i, comparison)
 	{
-		s->is_beside = s->is_beside && jobkind_is_side_by_side(jobkind_from_name(value_text(comparison, "kind")));
+		s->is_variant_only =
+			s->is_variant_only && jobkind_is_side_by_side(jobkind_from_name(value_text(comparison, "kind")));
 		s->finding.is_quick = s->finding.is_quick || json_is_true(json_object_get(comparison, "quick"));
 		json_array_foreach(json_object_get(comparison, "cells"), k, cell) take_cell(s, comparison, cell);
 	}
@@ -404,7 +405,7 @@ static void print_why(struct summary *s)
 	json_t *profile = NULL;
 	const json_t *why = json_object_get(s->alert, "why");
 	char text[SUMMARY_WHY_SIZE];
-	if (s->finding.regressions == 0 || s->is_beside)
+	if (s->finding.regressions == 0 || s->is_variant_only)
 		return;
 	if (!json_is_object(why))
 		why = profile = find_profile(s->c, value_integer(s->worst, "id"));
@@ -491,18 +492,18 @@ static void print_next(const struct summary *s)
 		alert_print_step(s->alert);
 		return;
 	}
-	if (!s->alert && !f->is_quick && f->failed == 0 && n_lost == 0 && !s->is_beside && is_budget) {
+	if (!s->alert && !f->is_quick && f->failed == 0 && n_lost == 0 && !s->is_variant_only && is_budget) {
 		fputs("next: push a larger budget_s to the upstream branch, and start from there\n", stdout);
 		return;
 	}
-	if (!s->alert && !f->is_quick && f->failed == 0 && n_lost == 0 && !s->is_beside && budget.n_hopeless > 0 &&
+	if (!s->alert && !f->is_quick && f->failed == 0 && n_lost == 0 && !s->is_variant_only && budget.n_hopeless > 0 &&
 		budget.n_hopeless + budget.n == budget.n_undecided) {
 		fputs("next: interleave the program: doc/howto/add-a-repository.md#an-interleaved-program; measured again as it is, "
 		      "it would end in the same way\n",
 			stdout);
 		return;
 	}
-	if (!s->alert && !f->is_quick && f->failed == 0 && f->regressions == 0 && !s->is_beside && budget.n_waiting > 0 &&
+	if (!s->alert && !f->is_quick && f->failed == 0 && f->regressions == 0 && !s->is_variant_only && budget.n_waiting > 0 &&
 		budget.n_waiting + budget.n == budget.n_undecided) {
 		fputs("next: merge it: once the base is interleaved, too, calls are paired, which decides more\n", stdout);
 		return;
@@ -517,7 +518,7 @@ static void print_next(const struct summary *s)
 		printf("log J%lld\n", job);
 	else if (n_lost > 0 && is_kernel)
 		printf("reproduce C%lld\n", id);
-	else if (f->undecided > 0 && f->verdict <= VERDICT_UNDECIDED && !s->is_beside)
+	else if (f->undecided > 0 && f->verdict <= VERDICT_UNDECIDED && !s->is_variant_only)
 		printf("retry J%lld\n", job); /* not of a new benchmark, whose noise does not count */
 	else if (s->older)
 		printf("why A%lld\n", value_integer(s->older, "id"));
@@ -529,7 +530,7 @@ void summary_end(struct client *c, const struct options *o, const json_t *verdic
 {
 	struct summary s = { .c = c, .verdict = verdict, .comparisons = comparisons };
 	take_comparisons(&s);
-	if (c && !s.is_beside && !s.finding.is_quick) {
+	if (c && !s.is_variant_only && !s.finding.is_quick) {
 		s.alerts = alert_live(c, value_text(verdict, "repo"));
 		find_alerts(&s);
 	}

@@ -282,8 +282,8 @@ static int print_choices(const json_t *comparison, const char *cell)
 	json_array_foreach(json_object_get(comparison, "cells"), i, row)
 	{
 		const json_t *causes = json_object_get(json_object_get(row, "kernels"), "causes");
-		bool is_asked = !cell || strcmp(cell, value_text(row, "cell")) == 0;
-		if (!is_asked || (json_array_size(causes) == 0 && !has_tried(row)))
+		bool is_requested = !cell || strcmp(cell, value_text(row, "cell")) == 0;
+		if (!is_requested || (json_array_size(causes) == 0 && !has_tried(row)))
 			continue;
 		shown++;
 		plain_line(stdout, "%s", value_text(row, "cell"));

@@ -193,10 +193,10 @@ void jsonw_double(struct jsonw *j, double v)
 
 static void put_figure(struct buf *b, double v)
 {
-	char text[DECIMAL_MAX], *spare = buf_spare(b, DECIMAL_MAX);
-	size_t len = decimal_general(spare ? spare : text, v == 0 ? 0.0 : v, 7);
+	char text[DECIMAL_MAX], *unused = buf_unused(b, DECIMAL_MAX);
+	size_t len = decimal_general(unused ? unused : text, v == 0 ? 0.0 : v, 7);
 
-	if (len && spare)
+	if (len && unused)
 		buf_grown(b, len);
 	else if (len)
 		buf_append(b, text, len);

@@ -73,7 +73,7 @@ static inline char *buf_reserve(struct buf *b, size_t len)
 	return b->failed || len >= b->cap - b->len ? buf_reserve_grow(b, len) : b->data + b->len;
 }
 /** As above if that much is already allocated, which is the usual case; NULL: append as usual. */
-static inline char *buf_spare(struct buf *b, size_t len)
+static inline char *buf_unused(struct buf *b, size_t len)
 {
 	return b->failed || len >= b->cap - b->len ? NULL : b->data + b->len;
 }

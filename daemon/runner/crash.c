@@ -10,7 +10,7 @@
 enum { STACK_BYTES = 256 << 10, FRAMES_MAX = 32, WALK_S = 2 };
 
 static const int fatal[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT };
-static const char handed_on[] = "/proc/self/fd/"; /* path prefix of modules, and of no other library */
+static const char descriptor_path[] = "/proc/self/fd/"; /* path prefix of modules, and of no other library */
 static volatile sig_atomic_t died_of;
 
 static void die(int number)
@@ -35,7 +35,7 @@ static int print_if_inside(struct dl_phdr_info *object, size_t size, void *arg)
 	char line[128];
 
 	(void)size;
-	if (strncmp(object->dlpi_name, handed_on, sizeof handed_on - 1) != 0)
+	if (strncmp(object->dlpi_name, descriptor_path, sizeof descriptor_path - 1) != 0)
 		return 0;
 	for (int i = 0; i < object->dlpi_phnum; i++) {
 		const ElfW(Phdr) *segment = &object->dlpi_phdr[i];

@@ -4,7 +4,7 @@
  */
 #include "runner/internal.h"
 
-enum { SPARE_RANGES = 16, PHASES = 16, PHASE_CALLS = 5 };
+enum { EXTRA_RANGES = 16, PHASES = 16, PHASE_CALLS = 5 };
 _Static_assert(FW_ALL < 1 << PHASES, "phases have a place each");
 
 /* Longer calls are replayed only for the counters that need few replays. */
@@ -97,7 +97,7 @@ static int count(struct profiled *p, struct fw_err *err, struct failure *f)
 		return err_set(err, ERR_UNSUPPORTED, "the driver does not give its context");
 	runner_at(r, p->i, p->side, "count");
 	int n = p->call_ms > LONG_CALL_MS ? METRICS_BASIC : METRICS;
-	int result = counter_open(&c, context, driver_index, (size_t)p->kernels.n + SPARE_RANGES, metric_names, (size_t)n, err);
+	int result = counter_open(&c, context, driver_index, (size_t)p->kernels.n + EXTRA_RANGES, metric_names, (size_t)n, err);
 	if (result == 0)
 		result = replay(p, &c, err, f);
 	if (c.cupti)

@@ -377,7 +377,7 @@ static int get_claims(struct log_in *l, const json_t *tokens, const json_t *jwks
 	return *out ? 0 : err_set(err, ERR_IO, "the provider sent neither an ID token nor the user's claims");
 }
 
-/* Whether the provider refuses for good, so that another try is in vain. */
+/* Whether the provider refuses for good, so that another try cannot succeed. */
 static bool is_refusal(const struct log_in *l, const json_t *answer)
 {
 	static const char *const words[] = { "invalid_grant", "interaction_required", "login_required", "consent_required",

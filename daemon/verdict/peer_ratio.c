@@ -8,9 +8,9 @@ static double half_width(const struct peer_ratio_pair *p)
 	return (log1p(p->ci_high_pct / 100) - log1p(p->ci_low_pct / 100)) / 2;
 }
 
-struct peer_ratio peer_ratio_paired(const struct peer_ratio_pair *beside)
+struct peer_ratio peer_ratio_paired(const struct peer_ratio_pair *pair)
 {
-	return (struct peer_ratio){ 100 * exp(-beside->m), 100 + beside->ci_low_pct, 100 + beside->ci_high_pct };
+	return (struct peer_ratio){ 100 * exp(-pair->m), 100 + pair->ci_low_pct, 100 + pair->ci_high_pct };
 }
 
 struct peer_ratio peer_ratio_chained(const struct peer_ratio_pair *base, const struct peer_ratio_pair *target)

@@ -49,7 +49,7 @@ const char *verdict_or_empty(enum verdict v)
 
 const char *verdict_label(enum jobkind kind, enum verdict v)
 {
-	static const char *const beside[] = {
+	static const char *const against_peer[] = {
 		[VERDICT_REGRESSION] = "slower",
 		[VERDICT_NOT_COMPARABLE] = "no_pair",
 		[VERDICT_IMPROVEMENT] = "faster",
@@ -59,7 +59,7 @@ const char *verdict_label(enum jobkind kind, enum verdict v)
 		[VERDICT_UNSUPPORTED] = "no_pair",
 		[VERDICT_NONE] = NULL,
 	};
-	const char *word = jobkind_is_side_by_side(kind) && (unsigned)v <= VERDICT_NONE ? beside[v] : NULL;
+	const char *word = jobkind_is_side_by_side(kind) && (unsigned)v <= VERDICT_NONE ? against_peer[v] : NULL;
 	return word ? word : verdict_name(v);
 }
 

@@ -512,8 +512,8 @@ struct peer_ratio_pair {
 	double m, ci_low_pct, ci_high_pct; /* NAN: none */
 };
 
-/** Compute it for a target timed with the peer: `beside` has the peer as its base. */
-struct peer_ratio peer_ratio_paired(const struct peer_ratio_pair *beside);
+/** Compute it for a target timed with the peer: `pair` has the peer as its base. */
+struct peer_ratio peer_ratio_paired(const struct peer_ratio_pair *pair);
 
 /**
  * Compute it for a target timed with `base`, which was timed with the peer: the log ratios add up. They come from different

@@ -186,7 +186,7 @@ static void see_branch(void *arg, const struct view_branch *row)
 		: row->compared[0]                      ? row->compared + 38
 							: "none",
 		row->tip->n_open, jobstate_name(row->job_state),
-		row->stands->decides < 0 ? "-" : row->stands->suite[row->stands->decides].job.suite);
+		row->judged->decides < 0 ? "-" : row->judged->suite[row->judged->decides].job.suite);
 }
 
 static const char *of_branch(struct fixture *f, unsigned tip)

@@ -8,7 +8,7 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 # position of the names: a file, and the text before the list
 LISTS = [("model/names.c", f"{name}_names[") for name in ("alertkind", "devicestate", "jobkind", "series")]
-LISTS += [("model/jobstate.c", "names["), ("verdict/verdict.c", "names["), ("verdict/verdict.c", "beside["), ("verdict/flag.c", "words_of["),
+LISTS += [("model/jobstate.c", "names["), ("verdict/verdict.c", "names["), ("verdict/verdict.c", "against_peer["), ("verdict/flag.c", "words_of["),
           ("protocol/record.c", "failures["), ("profile/cause.c", "cause_kind_names["), ("profile/cause.c", "cause_confidence_names[")]
 wrong = []
 

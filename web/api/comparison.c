@@ -39,12 +39,12 @@ static int read_body(
 	struct db *db, struct http_request *r, struct http_response *response, int64_t id, char etag[65], struct fw_err *err)
 {
 	size_t len = 0;
-	bool asks = http_header(r, "If-None-Match") != NULL;
-	int result = asks ? view_body_tag(db, id, &len, etag, err) : view_body(db, id, &response->body, etag, err);
+	bool has_tag = http_header(r, "If-None-Match") != NULL;
+	int result = has_tag ? view_body_tag(db, id, &len, etag, err) : view_body(db, id, &response->body, etag, err);
 	if (result != 0)
 		return -1;
 	snprintf(response->etag, sizeof response->etag, "\"%s\"", etag);
-	if (!asks)
+	if (!has_tag)
 		return 0;
 	if (!http_knows(r, response->etag))
 		return view_body(db, id, &response->body, etag, err);

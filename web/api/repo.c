@@ -194,7 +194,7 @@ static void branch_row(void *arg, const struct view_branch *row)
 		row->repo, row->name, row->display, row->commit, row->subject, row->author, row->watched,
 		verdict_or_empty(row->verdict), row->suite, (long long)row->comparison, row->compared, row->worst_pct,
 		row->best_pct, (long long)row->finished_at);
-	commit_verdict_write_suites(j, row->stands);
+	commit_verdict_write_suites(j, row->judged);
 	commit_verdict_write_unfinished(j, row->tip);
 	jsonw_key(j, "job");
 	if (row->job)

@@ -49,8 +49,8 @@ static void escape(struct buf *out, const char *text, bool attribute)
 /* Numbers are written in place, since a copy would wait until the single bytes are stored. */
 static void put_fixed(struct buf *out, double v, int decimals)
 {
-	char *spare = buf_spare(out, DECIMAL_MAX);
-	size_t len = spare ? decimal_fixed(spare, v, decimals) : 0;
+	char *unused = buf_unused(out, DECIMAL_MAX);
+	size_t len = unused ? decimal_fixed(unused, v, decimals) : 0;
 	if (len)
 		buf_grown(out, len);
 	else
@@ -59,8 +59,8 @@ static void put_fixed(struct buf *out, double v, int decimals)
 
 static void put_general(struct buf *out, double v, int digits)
 {
-	char *spare = buf_spare(out, DECIMAL_MAX);
-	size_t len = spare ? decimal_general(spare, v, digits) : 0;
+	char *unused = buf_unused(out, DECIMAL_MAX);
+	size_t len = unused ? decimal_general(unused, v, digits) : 0;
 	if (len)
 		buf_grown(out, len);
 	else

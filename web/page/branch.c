@@ -74,10 +74,10 @@ static void draw_job(struct buf *out, const struct view_branch *row)
 /* The verdict, the push that it is of, and the job that its tip waits for. */
 static void draw_verdict(struct buf *out, const struct view_branch *row)
 {
-	suites_verdict(out, row->stands);
+	suites_verdict(out, row->judged);
 	if (row->compared[0] && strcmp(row->compared, row->commit) != 0)
 		emit_raw(out, " <small>of an earlier push</small>");
-	suites_which(out, row->stands, row->compared);
+	suites_which(out, row->judged, row->compared);
 	draw_job(out, row);
 }
 
@@ -85,7 +85,7 @@ static void draw_verdict(struct buf *out, const struct view_branch *row)
 static int draw_cause(
 	struct db *db, struct buf *out, const struct view_branch *row, const struct headline *headline, struct fw_err *err)
 {
-	const struct commit_verdict *v = row->stands;
+	const struct commit_verdict *v = row->judged;
 	struct alarm_id alert;
 	if (row->verdict == VERDICT_REGRESSION || row->verdict == VERDICT_ACCEPTED)
 		return alarm_cause(db, out, row->comparison, &alert, err);
@@ -356,7 +356,7 @@ static int draw_outcome(struct branch_page *page, const struct view_branch *row,
 {
 	struct outcome outcome;
 	int result = outcome_read(page->site->db, row->comparison, &outcome, page->err);
-	outcome.is_whole = row->stands->is_final && strcmp(row->compared, row->commit) == 0;
+	outcome.is_whole = row->judged->is_final && strcmp(row->compared, row->commit) == 0;
 	if (result == 0 && !(outcome.verdict == VERDICT_REGRESSION && alarms_contain(alarms, outcome.alert.id)))
 		outcome_draw(&page->response->body, &outcome);
 	outcome_fini(&outcome);
@@ -396,7 +396,7 @@ static int draw_branch(struct branch_page *page, const struct view_branch *row, 
 	struct buf *out = &page->response->body, title;
 	struct headline headline;
 	struct alarms alarms = { .site = page->site, .repo = page->repo, .branch = page->branch };
-	const struct commit_job *failed = row->stands->decides >= 0 ? &row->stands->suite[row->stands->decides].word : NULL;
+	const struct commit_job *failed = row->judged->decides >= 0 ? &row->judged->suite[row->judged->decides].word : NULL;
 	if (reported_read(page->site->db, row->comparison, NULL, &headline, page->err) != 0)
 		return -1;
 	buf_init(&title, NAME_BYTES + 256);
@@ -417,8 +417,8 @@ static int draw_branch(struct branch_page *page, const struct view_branch *row, 
 		step_draw_failure(out, JOBKIND_COMPARE, failed->id, failed->why);
 	alarms_fini(&alarms);
 	draw_facts(out, row, slow);
-	if (result == 0 && row->stands->n > 1)
-		result = suites_table(page->site->db, out, row->stands, page->err);
+	if (result == 0 && row->judged->n > 1)
+		result = suites_table(page->site->db, out, row->judged, page->err);
 	if (result == 0)
 		result = draw_worst_cell(page, &headline, slow);
 	return result == 0 ? draw_pushes(page) : -1;

@@ -45,7 +45,7 @@ int page_stamp(int64_t comparison, const struct view_around *around, const char 
 		(long long)comparison, around->etag, verdict_name(around->verdict), (long long)around->previous,
 		around->previous_etag, verdict_name(around->previous_verdict), around->previous_baseline_period,
 		(long long)around->next, (long long)around->alert, alertstate_name(around->alert_state),
-		around->is_accepted ? verdict_name(around->standing) : "", (long long)around->repeat.job,
+		around->is_accepted ? verdict_name(around->effective) : "", (long long)around->repeat.job,
 		(int)around->repeat.state, around->branch, response->logged_in, response->open_alerts, profile,
 		asset_address("style.css"), public_url ? public_url : "");
 	hash_hex(text.data, text.len, stamp);

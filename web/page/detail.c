@@ -451,10 +451,10 @@ static void code_cell(struct buf *out, const json_t *node, const json_t *base, b
 	}
 }
 
-static void kernel_name(struct buf *out, const json_t *node, const char *remark)
+static void kernel_name(struct buf *out, const json_t *node, const char *note)
 {
 	emit_format(out, "<tr><th scope=row class=wrap><code>%s</code> <span class=dim>%s</span>%-s</th>",
-		comparison_text(node, "kernel"), comparison_text(node, "phase"), remark);
+		comparison_text(node, "kernel"), comparison_text(node, "phase"), note);
 }
 
 /* A kernel that the base ran and the target does not. */

@@ -104,7 +104,7 @@ static void write_verdict(const struct comparison *c, const char *subject, struc
 	bool is_accepted = c->verdict == VERDICT_REGRESSION && c->around->is_accepted;
 	struct finding f = { .subject = subject,
 		.verdict = *c->identical_by ? VERDICT_IDENTICAL
-			   : is_accepted    ? c->around->standing
+			   : is_accepted    ? c->around->effective
 					    : c->verdict,
 		.cells = c->n_cells,
 		.regressions = comparison_count(c, VERDICT_REGRESSION),

@@ -486,9 +486,9 @@ int page_history_svg(struct site *site, struct http_request *r, struct http_resp
 		answer_choice(r, "metric", TREND_WORDS, &metric, err) != 0 || scope_read(site, r, &a.scope, err) != 0)
 		return -1;
 	struct view_scope of = scope_of(&a, a.cell, a.scope.branch);
-	int looked = trend_flops(site->db, &of, &flops, &unit, err);
-	struct trend *t = looked == 0 ? trend_new(trend_metric(metric, flops), flops, unit) : NULL;
-	int result = looked == 0 ? trend_add_first(site->db, t, &of, "", err) : -1;
+	int found = trend_flops(site->db, &of, &flops, &unit, err);
+	struct trend *t = found == 0 ? trend_new(trend_metric(metric, flops), flops, unit) : NULL;
+	int result = found == 0 ? trend_add_first(site->db, t, &of, "", err) : -1;
 	if (result == 0) {
 		trend_label(t, a.cell, axis && strcmp(axis, "date") == 0);
 		response->type = "image/svg+xml; charset=utf-8";

@@ -310,8 +310,8 @@ void headline_change(struct buf *out, const struct headline *t, enum verdict ver
 struct outcome {
 	int64_t comparison, job, finished_at;
 	enum jobkind kind;
-	enum verdict verdict, standing; /* of the measurement, and with what users accepted of it */
-	char base_how[16];              /* how the base was found: a merge-base is that of a branch, a given one of no push */
+	enum verdict verdict, effective; /* of the measurement, and with what users accepted of it */
+	char base_how[16];               /* how the base was found: a merge-base is that of a branch, a given one of no push */
 	char repo[128], branch[BRANCH_KEY_MAX], target[65], subject[256];
 	struct headline headline;
 	struct alarm_id alert; /* of the target */
@@ -465,7 +465,7 @@ struct row_shape {
 void comparison_sparsity(struct buf *out, const struct comparison_cell *cell);
 
 /** The speedup of sparse cells over the dense cell of the same length, next to 1/density. */
-void comparison_beside_dense(struct buf *out, const struct comparison *c);
+void comparison_against_dense(struct buf *out, const struct comparison *c);
 
 /** For each mask with several lengths, the throughput of the longest over that of the shortest. */
 void comparison_lengths(struct buf *out, const struct comparison *c);

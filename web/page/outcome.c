@@ -23,12 +23,12 @@ int outcome_read(struct db *db, int64_t comparison, struct outcome *o, struct fw
 	buf_init(&o->cause, 1 << 14);
 	if (view_comparison(db, comparison, take, o, err) != 0 || reported_read(db, comparison, NULL, &o->headline, err) != 0)
 		return -1;
-	o->standing = o->verdict;
+	o->effective = o->verdict;
 	if (o->verdict == VERDICT_REGRESSION) {
 		struct store_accepted accepted;
 		if (store_accepted_of(db, comparison, &accepted, err) != 0)
 			return -1;
-		o->standing = accepted.verdict;
+		o->effective = accepted.verdict;
 	}
 	bool has_cause = headline_cause(&o->cause, &o->headline, o->verdict);
 	struct buf unused; /* an alert of a failure is answered, too, and has no other cause */
@@ -57,7 +57,7 @@ void outcome_sentence(struct buf *out, const char *subject, const struct outcome
 	if (jobkind_is_side_by_side(o->kind))
 		buf_printf(out, "%s: %s", subject, verdict_label(o->kind, o->verdict));
 	else
-		headline_sentence(out, subject, &o->headline, o->standing);
+		headline_sentence(out, subject, &o->headline, o->effective);
 }
 
 /* ---- what to do ------------------------------------------------------------------------------------------------------- */

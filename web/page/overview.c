@@ -177,10 +177,10 @@ struct suites_of {
 static void draw_suites(void *arg, const struct view_branch *row)
 {
 	struct suites_of *of = arg;
-	if (row->stands->n == 0)
+	if (row->judged->n == 0)
 		return;
 	emit_format(of->out, "<h2>Suites of %s, newest push</h2>", row->display);
-	of->result = suites_table(of->site->db, of->out, row->stands, of->err);
+	of->result = suites_table(of->site->db, of->out, row->judged, of->err);
 }
 
 static void draw_facts(struct buf *out, const struct repo *repo)

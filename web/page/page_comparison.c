@@ -82,7 +82,7 @@ static const char *label_of(const struct comparison *c)
 }
 
 /* The counts next to another implementation, and its slowest and its fastest cell. */
-static void beside_sentence(struct buf *out, const struct comparison *c)
+static void draw_peer_sentence(struct buf *out, const struct comparison *c)
 {
 	struct comparison_cell *worst = comparison_find_most_changed(c, VERDICT_REGRESSION),
 			       *best = comparison_find_most_changed(c, VERDICT_IMPROVEMENT);
@@ -101,7 +101,7 @@ static void sentence(struct buf *out, const struct comparison *c)
 {
 	emit_format(out, "<p class=lead>%s{verdict} ", label_of(c));
 	if (comparison_is_side_by_side(c))
-		beside_sentence(out, c);
+		draw_peer_sentence(out, c);
 	else if (c->verdict == VERDICT_REGRESSION || c->verdict == VERDICT_IMPROVEMENT)
 		moved_sentence(out, c);
 	else if (is_equal_by_comment(c))
@@ -206,7 +206,7 @@ static void why_faster(struct buf *out, const struct comparison *c)
 }
 
 /* No alert requests a profile next to another implementation. Err: the database's. */
-static int why_beside(struct db *db, struct buf *out, const struct comparison *c, struct fw_err *err)
+static int draw_peer_cause(struct db *db, struct buf *out, const struct comparison *c, struct fw_err *err)
 {
 	char profile[EXPLANATION_STAMP_SIZE];
 	if (!comparison_count(c, VERDICT_REGRESSION))
@@ -248,7 +248,7 @@ static int comparison_lead(struct db *db, struct buf *out, const struct comparis
 		why_faster(out, c);
 		result = explanation_draw_line(db, out, c->around->alert, c, err);
 	} else {
-		result = why_beside(db, out, c, err);
+		result = draw_peer_cause(db, out, c, err);
 	}
 	draw_step(out, c);
 	emit_raw(out, "</div>\n");
@@ -284,7 +284,7 @@ static void side(struct buf *out, const struct comparison_side *side, const char
 	emit_raw(out, "</dl></section>\n");
 }
 
-static void beside_differs(struct buf *out, const struct comparison *c)
+static void draw_peer_differences(struct buf *out, const struct comparison *c)
 {
 	bool provider = strcmp(c->base.provider, c->target.provider) != 0, pinned = *c->base.pinned || *c->target.pinned;
 	if (c->kind == JOBKIND_ENVIRONMENT) {
@@ -339,7 +339,7 @@ static void environment(struct buf *out, const struct comparison *c)
 	else if (*c->identical_by)
 		emit_raw(out, "nothing");
 	else if (comparison_is_side_by_side(c))
-		beside_differs(out, c);
+		draw_peer_differences(out, c);
 	else if (*base && strcmp(base, target) == 0)
 		emit_raw(out, comparison_is_of_programs(c) ? "nothing: both sides run the same files in the same way"
 							   : "nothing: both sides compiled to the same module");
@@ -598,7 +598,7 @@ static void comparison_summary(struct buf *out, const struct comparison *c)
 	struct sums sum = totals(&part, c);
 	if (comparison_count(c, VERDICT_REGRESSION) || comparison_count(c, VERDICT_IMPROVEMENT))
 		fits(&part, c);
-	comparison_beside_dense(&part, c);
+	comparison_against_dense(&part, c);
 	comparison_lengths(&part, c);
 	if (part.len) {
 		emit_raw(out, "<details class=card id=totals><summary>Totals, for information");

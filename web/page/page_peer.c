@@ -7,7 +7,7 @@
 enum { SHOWN_MAX = 12, SERIES_MAX = VIEW_LIMIT_DEFAULT };
 
 /* One comparison with a peer, stored beyond its row's callback. */
-struct beside {
+struct peer_comparison {
 	int64_t id, finished_at;
 	char repo[128], suite[64], provider[PEERS_PROVIDER_SIZE], commit[65], subject[160], device[64], device_name[128];
 	bool current;
@@ -19,8 +19,8 @@ struct drawing {
 	struct site *site;
 	struct buf *out;
 	int n;
-	bool is_cut;                   /* there are older comparisons */
-	struct beside all[SERIES_MAX]; /* newest first */
+	bool is_cut;                            /* there are older comparisons */
+	struct peer_comparison all[SERIES_MAX]; /* newest first */
 };
 
 static void take(void *arg, const struct view_peer *row)
@@ -30,7 +30,7 @@ static void take(void *arg, const struct view_peer *row)
 		d->is_cut = true;
 		return;
 	}
-	struct beside *b = &d->all[d->n++];
+	struct peer_comparison *b = &d->all[d->n++];
 	b->id = row->comparison;
 	b->finished_at = row->finished_at;
 	b->current = row->current;
@@ -142,14 +142,14 @@ static void cell_line(void *arg, const struct store_cell *row)
 		row->reason);
 }
 
-static bool is_series(const struct beside *a, const struct beside *b)
+static bool is_series(const struct peer_comparison *a, const struct peer_comparison *b)
 {
 	return strcmp(a->repo, b->repo) == 0 && strcmp(a->suite, b->suite) == 0 && strcmp(a->provider, b->provider) == 0 &&
 	       strcmp(a->device, b->device) == 0;
 }
 
 /* The history of the mean: a line, and the comparisons that it is from. */
-static void before(struct drawing *d, const struct beside *now)
+static void before(struct drawing *d, const struct peer_comparison *now)
 {
 	double pct[MARK_SPARK_MAX];
 	bool loss[MARK_SPARK_MAX] = { false };
@@ -181,7 +181,7 @@ static void before(struct drawing *d, const struct beside *now)
 }
 
 /* How many cells are slower and faster, with the most of both, and what follows from it. */
-static void draw_lead(struct buf *out, const struct beside *b, const struct peer_lines *lines, bool has_profile)
+static void draw_lead(struct buf *out, const struct peer_comparison *b, const struct peer_lines *lines, bool has_profile)
 {
 	const struct moved *m = &lines->moved;
 	emit_raw(out, "<p class=lead>");
@@ -203,7 +203,7 @@ static void draw_lead(struct buf *out, const struct beside *b, const struct peer
 	emit_rawf(out, "%s<b>What to do:</b> nothing, peers open no alert.</p>", m->slower ? "" : "<p>");
 }
 
-static int draw_peer(struct drawing *d, const struct beside *b, struct fw_err *err)
+static int draw_peer(struct drawing *d, const struct peer_comparison *b, struct fw_err *err)
 {
 	struct buf *out = d->out;
 	struct peer_lines lines;
@@ -271,7 +271,7 @@ static int draw(struct drawing *d, const char *repo, struct fw_err *err)
 }
 
 /* Append "kernels main next to cudnn: 2 of 20 cells up to 2.8 % slower, 6 up to 11.1 % faster". */
-static int write_newest(struct drawing *d, struct buf *out, const struct beside *b, struct fw_err *err)
+static int write_newest(struct drawing *d, struct buf *out, const struct peer_comparison *b, struct fw_err *err)
 {
 	struct peer_lines lines;
 	struct view_around around;
@@ -297,7 +297,7 @@ static int write_newest(struct drawing *d, struct buf *out, const struct beside 
 /* Of the newest comparison, and the number of others. */
 static int write_title(struct drawing *d, struct buf *out, struct fw_err *err)
 {
-	const struct beside *newest = NULL;
+	const struct peer_comparison *newest = NULL;
 	int n = 0;
 	for (int i = 0; i < d->n; i++) {
 		n += d->all[i].current;

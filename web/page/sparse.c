@@ -49,7 +49,7 @@ void comparison_lengths(struct buf *out, const struct comparison *c)
 	json_decref(list);
 }
 
-void comparison_beside_dense(struct buf *out, const struct comparison *c)
+void comparison_against_dense(struct buf *out, const struct comparison *c)
 {
 	bool begun = false;
 	for (int i = 0; i < c->n_cells; i++) {

@@ -21,11 +21,11 @@ static const struct {
 enum { LEVELS = sizeof levels / sizeof levels[0] };
 
 /* A phone shows only the device's memory. */
-static void bytes_cell(struct buf *out, int level, double bytes, double beside)
+static void bytes_cell(struct buf *out, int level, double bytes, double other)
 {
 	const char *td = level < 2 ? "<td class=n>" : "<td class=\"n w\">";
 	char text[AMOUNT_SIZE];
-	bool separate = bytes > 0 && beside > 0 && fabs(bytes / beside - 1) > SEPARATE;
+	bool separate = bytes > 0 && other > 0 && fabs(bytes / other - 1) > SEPARATE;
 
 	if (!isfinite(bytes)) {
 		emit_format(out, "%-s\u2013</td>", td);
