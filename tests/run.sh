@@ -16,18 +16,21 @@
 #
 # Most tests wait half of their time or more, for a daemon or a disk, so five run on each core. A line in a script changes this:
 #
-#   # Runs beside three others.  it asserts verdicts by the clock of this machine
+#   # Runs beside three others.  it asserts verdicts by the clock of this machine; one of the three may be another such test
 #   # Runs alone.
 #   # Starts first.            it waits most of its time, so that two disturb a test of the first kind no more than one other does
-#   # Starts early.            it computes for a minute or more, so that the run need not wait for it at its end
+#   # Starts early.            it takes a minute or more, so that the run need not wait for it at its end
+#   # Only computes.           it asserts nothing about time, so that beside tests of the first kind one more runs on each core, at a
+#                              low priority: it takes the CPU time that they leave
 #
-# They start in this order, then the other scripts, then those in C, of which the ones that take seconds start first. A test is
-# reported when it has ended. Each runs under tests/support/supervise.py: a process that it leaves running is a failure, and a killed
+# They start in this order, then the other scripts, then those in C, of which the ones that take seconds start first; "only computes"
+# in their line of what is left to `make check` has the same effect. A test is reported when it has ended. Each runs under tests/support/supervise.py: a process that it leaves running is a failure, and a killed
 # run or test (SIGTERM, SIGINT, SIGHUP) leaves none.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 export LC_ALL=C.UTF-8
-lanes=$((10 * $(nproc))) # a test takes two
+cores=$(nproc)
+lanes=$((10 * cores)) # a test takes two
 mode=all
 case ${1-} in unit | integration | coverage | whole-coverage) mode=$1 && shift ;; esac
 case $mode in
@@ -111,23 +114,23 @@ tally() { # FOLDER/NAME
 }
 
 # Write its output and exit status into logs.
-run_one() { # file
-	local test=$1 log
+run_one() { # file, niceness
+	local test=$1 nice=$2 log
 	test=${test#tests/}
 	log=$logs/${test//\//-}
 	log=${log%.*}
 	case $test in
-	*.c) set -- --timeout 300 "$binaries/tests/${test%.c}" ;;
+	*.c) set -- --timeout "$((nice ? 1500 : 300))" "$binaries/tests/${test%.c}" ;;
 	*) set -- --timeout 1500 bash "$1" ;;
 	esac
-	exec "${supervise[@]}" --log "$log.log" --status "$log.status" "$@"
+	exec "${supervise[@]}" --nice "$nice" --log "$log.log" --status "$log.status" "$@"
 }
 
 # A step of the build, in the background; its processes end with this script.
 start_build() { # niceness, log, arguments of make...
 	local nice=$1 log=$2
 	shift 2
-	nice -n "$nice" "${supervise[@]}" --log "$logs/$log.log" --status "$logs/$log.status" make --no-print-directory "-j$(nproc)" "$@" &
+	"${supervise[@]}" --nice "$nice" --log "$logs/$log.log" --status "$logs/$log.status" make --no-print-directory "-j$cores" "$@" &
 }
 is_built() { # log
 	grep -qs '^0 ' "$logs/$1.status"
@@ -169,17 +172,29 @@ slowest() {
 lanes_of() { # file
 	case $(grep -m 1 -oE '^# Runs (alone|beside).*' "$1") in
 	"# Runs alone.") echo "$lanes" ;;
-	"# Runs beside three others."*) echo $((lanes - 6)) ;;
+	"# Runs beside three others."*) echo 2 ;;
 	"# Runs"*) echo "$1: no test can run like that; see the head of tests/run.sh" >&2 && echo "$lanes" ;;
 	*) says "$1" '^# Starts first\.' && echo 1 || echo 2 ;;
 	esac
 }
 
-# Start the first waiting test that fits into the free lanes, until none does; then wait for one to end. Tests in C follow when their
+# Whether a test may start beside those that run. Up to four tests run while one of them asserts by the clock, two such tests at most.
+fits() { # file
+	local limit=$lanes
+	if [ -n "${by_clock[$1]-}" ]; then
+		[ "$clocked_now" -lt 2 ] || return
+		limit=8
+	elif [ "$clocked_now" -gt 0 ]; then
+		limit=8
+	fi
+	[ $((used + takes[$1])) -le "$limit" ]
+}
+
+# Start the first waiting test that fits beside those that run, until none does; then wait for one to end. Tests in C follow when their
 # build in the background, which may have ended before, has succeeded.
 run_all() { # file...
-	local waiting=("$@") free=$lanes n file pid
-	local -A running=()
+	local waiting=("$@") used=0 clocked_now=0 low_now=0 n file pid
+	local -A running=() low=()
 	while [ ${#waiting[@]} != 0 ] || [ ${#running[@]} != 0 ] || [ -n "$building" ]; do
 		if [ -n "$building" ] && ! kill -0 "$building" 2>/dev/null; then
 			building=""
@@ -192,12 +207,19 @@ run_all() { # file...
 			fi
 		fi
 		for n in "${!waiting[@]}"; do
-			[ "$free" -gt 0 ] || break
 			file=${waiting[n]}
-			[ "${takes[$file]}" -le "$free" ] || continue
-			run_one "$file" &
+			if [ -n "${computes[$file]-}" ] && [ "$clocked_now" -gt 0 ]; then
+				[ "$low_now" -lt "$cores" ] || continue
+				run_one "$file" 10 &
+				low[$!]=1
+				low_now=$((low_now + 1))
+			else
+				fits "$file" || continue
+				run_one "$file" 0 &
+				used=$((used + takes[$file]))
+				[ -z "${by_clock[$file]-}" ] || clocked_now=$((clocked_now + 1))
+			fi
 			running[$!]=$file
-			free=$((free - takes[$file]))
 			unset "waiting[n]"
 		done
 		wait -n
@@ -205,7 +227,13 @@ run_all() { # file...
 			kill -0 "$pid" 2>/dev/null && continue
 			file=${running[$pid]}
 			unset "running[$pid]"
-			free=$((free + takes[$file]))
+			if [ -n "${low[$pid]-}" ]; then
+				unset "low[$pid]"
+				low_now=$((low_now - 1))
+			else
+				used=$((used - takes[$file]))
+				[ -z "${by_clock[$file]-}" ] || clocked_now=$((clocked_now - 1))
+			fi
 			file=${file#tests/}
 			tally "${file%.*}"
 		done
@@ -215,7 +243,7 @@ run_all() { # file...
 stray=$(find tests -maxdepth 1 \( -name 'test_*' -o -name 'fuzz_*' -o -name 't[0-9]*' \))
 [ -z "$stray" ] || { echo "tests outside a folder are not run: $stray"; failed=1; }
 
-declare -A takes=()
+declare -A takes=() by_clock=() computes=()
 clocked=() first=() early=() scripts=() long=() programs=() left=0
 for file in tests/*/test_*.sh tests/*/test_*.c tests/*/fuzz_*.c; do
 	[ -e "$file" ] || continue # a pattern without a match stays as it is
@@ -226,11 +254,14 @@ for file in tests/*/test_*.sh tests/*/test_*.c tests/*/fuzz_*.c; do
 		continue
 	fi
 	takes[$file]=$(lanes_of "$file")
-	case $file:${takes[$file]} in
-	*.c:*) if says "$file" "takes seconds"; then long+=("$file"); else programs+=("$file"); fi ;;
-	*:$((lanes - 6))) clocked+=("$file") ;;
+	! says "$file" '^# Only computes\.\|Left to .*only computes' || computes[$file]=1
+	case $file in
+	*.c) if says "$file" "takes seconds"; then long+=("$file"); else programs+=("$file"); fi ;;
 	*)
-		if says "$file" '^# Starts first\.'; then
+		if grep -q '^# Runs beside three others\.' "$file"; then
+			by_clock[$file]=1
+			clocked+=("$file")
+		elif says "$file" '^# Starts first\.'; then
 			first+=("$file")
 		elif says "$file" '^# Starts early\.'; then
 			early+=("$file")
@@ -270,12 +301,12 @@ if [ $mode = whole-coverage ]; then
 	build build-programs "$variant" "${counting[@]}" && mkdir -p "$FW_BIN" && ln -f "${counting[@]}" build/bin/flopwatch-runner "$FW_BIN/" ||
 		stop "the build of the programs failed:" "$logs/build-programs.log"
 fi
-# Beside scripts, that of the tests in C takes only the time that they leave: much, while tests run beside three others.
+# Beside scripts, that of the tests in C takes mostly the time that they leave.
 building=""
 if [ ${#scripts[@]} = 0 ] || [ $mode = whole-coverage ]; then
 	[ ${#tests[@]} = 0 ] || build build-tests "$variant" "${tests[@]}" || stop "the build of the tests failed:" "$logs/build-tests.log"
 elif [ ${#tests[@]} != 0 ]; then
-	start_build 19 build-tests "$variant" "${tests[@]}"
+	start_build 10 build-tests "$variant" "${tests[@]}"
 	building=$!
 fi
 echo "built in $((SECONDS - started)) s"

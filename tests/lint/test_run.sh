@@ -95,6 +95,20 @@ ok "or beside six that wait" run clocked waits
 is "and no more" "$(tail -n 1 <<<"$out")" "8 passed, 0 failed, 0 skipped"
 rm "$tree"/tests/room/test_{clocked,waits?}.sh "$tree"/{ended,waits?}
 
+for n in 1 2 3; do
+	small clocked$n '# Runs beside three others.' "mkdir clocked-$n" 'for _ in {1..200}; do [ -e plain1 ] && [ -e plain2 ] && [ -e sum1 ] && break; sleep 0.05; done' \
+		'sleep 0.5; [ "$(ls | grep -c ^clocked-)" -le 2 ] && echo "ok 1 - beside one of its kind"' "[ $n = 3 ] || [ ! -e plain3 ] || echo 'not ok - beside three others'" "[ $n = 3 ] || for _ in {1..200}; do [ -e all ] && break; sleep 0.05; done" "rmdir clocked-$n"
+done
+for n in 1 2 3; do
+	small plain$n '' "touch plain$n" "[ $n = 3 ] || for _ in {1..200}; do [ -e all ] && break; sleep 0.05; done" 'echo "ok 1 - plain"'
+done
+small sum1 '# Only computes.' 'touch sum1' 'sleep 1; touch all' 'echo "ok 1 - nice $(nice)"' 'grep -s nice /proc/self/autogroup || true'
+ok "two tests by the clock, two others and one that computes run at once" run clocked plain sum
+is "and no more of the first kinds" "$(tail -n 1 <<<"$out")" "7 passed, 0 failed, 0 skipped"
+is "the last has a low priority" "$(grep '^ok' "$tree/build/tests/logs/room-test_sum1.log")" "ok 1 - nice 10"
+unlike "also where sessions share the CPU time" "$(cat "$tree/build/tests/logs/room-test_sum1.log")" 'nice 0'
+rm "$tree"/tests/room/test_{clocked?,plain?,sum1}.sh "$tree"/{plain?,sum1,all}
+
 # of those in C, the ones that take seconds first: a test takes two lanes, so one more than fit at once has to wait
 n=$((5 * $(nproc)))
 program zlast '/* Left to `make check`: takes seconds. */' 'touch zlast; echo "ok 1 - long"'

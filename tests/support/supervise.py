@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Run a command, and kill all its remaining processes.
 
-supervise.py --log FILE --status FILE --timeout S COMMAND...
+supervise.py --log FILE --status FILE [--timeout S] [--nice N] COMMAND...
 
 The command runs in a separate session, its output goes into the log, and its exit status, its seconds and the CPU seconds of all its
 processes into the status file. Processes that it started stay descendants of this one, also daemons that have left its session (PR_SET_CHILD_SUBREAPER). What still runs when the
@@ -139,8 +139,17 @@ def start(command, log):
                                          (os.POSIX_SPAWN_DUP2, log, 2)])
 
 
+def lower_autogroup(pid, nice):
+    """Where the kernel shares the CPU time between sessions, the niceness of a process counts only within its session."""
+    try:
+        with open(f"/proc/{pid}/autogroup", "w", encoding="ascii") as f:
+            f.write(str(nice))
+    except OSError:  # it does not, or the command has ended
+        pass
+
+
 def main():
-    option, words = {"--timeout": None}, sys.argv[1:]
+    option, words = {"--timeout": None, "--nice": 0}, sys.argv[1:]
     while words and words[0].startswith("--"):
         option[words[0]], words = words[1], words[2:]
     timeout = option["--timeout"] and float(option["--timeout"])
@@ -154,7 +163,11 @@ def main():
         sys.exit("supervise.py: the parent has ended")
     begin = time.monotonic()
     with open(option["--log"], "wb", buffering=0) as log:
+        if int(option["--nice"]):
+            os.nice(int(option["--nice"]))
         command.append(start(words, log.fileno()))
+        if int(option["--nice"]):
+            lower_autogroup(command[0], int(option["--nice"]))
         status = await_end(command[0], timeout)
         command.clear()
         for pid in left_behind():
