@@ -2,7 +2,7 @@
  * A backward may compute softmax and delta itself. O was rounded to bf16, so the delta of the given O differs; where P is peaked,
  * dQ and dK show the difference. Such a result is correct, and one with a larger error is not.
  */
-/* Left to `make check`: takes seconds. */
+/* Left to `make check`: takes seconds, only computes. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>

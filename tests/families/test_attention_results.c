@@ -3,7 +3,7 @@
  * and the acceptance's messages for correct and wrong results. They were taken at f4fe411; those of two backwards when the noise
  * of delta was included in the ratios.
  */
-/* Left to `make check`: takes seconds. */
+/* Left to `make check`: takes seconds, only computes. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>

@@ -1,5 +1,5 @@
 /* References of transformer blocks and of scales by block, called directly. */
-/* Left to `make check`: takes seconds. */
+/* Left to `make check`: takes seconds, only computes. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>

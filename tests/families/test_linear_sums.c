@@ -1,6 +1,6 @@
 /* Products of e4m3 whose sums stay in the tensor core: Hopper's loss of precision is accepted; a larger loss or another error is
  * not. */
-/* Left to `make check`: takes seconds. */
+/* Left to `make check`: takes seconds, only computes. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>

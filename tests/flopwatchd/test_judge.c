@@ -1,5 +1,5 @@
 /* A finished job is stored as rows: verdicts from the samples, blame, alerts and their end, and judging again. */
-/* Left to `make check`: takes seconds. */
+/* Left to `make check`: takes seconds, only computes. */
 #include "db/db.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
 /* Alerts of results, and their end: one alert a commit, over all suites, until the regression is compensated. */
-/* Left to `make check`: takes seconds. */
+/* Left to `make check`: takes seconds, only computes. */
 #include "judge_run.h"
 
 #include "flopwatchd/alert/alert.h"

@@ -1,5 +1,5 @@
 /* Off-peak jobs: every shard of every large suite in rotation, each against the commit of its previous measurement. */
-/* Left to `make check`: takes seconds. */
+/* Left to `make check`: takes seconds, only computes. */
 #include "fixture_db.h"
 
 #include "flopwatchd/internal.h"

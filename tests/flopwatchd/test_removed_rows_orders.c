@@ -3,7 +3,7 @@
  * never measured, and rows that are removed and come back. A row is reported as gone once if a measured commit misses it, and at
  * no other time.
  */
-/* Left to `make check`: takes seconds. */
+/* Left to `make check`: takes seconds, only computes. */
 #include "judge_run.h"
 
 #include "db/db.h"

@@ -2,6 +2,7 @@
 # What the kernel for CPUs computes for serving, against a computation in numpy that shares no code with the reference: decoding,
 # speculative decoding, a window, pages, both, and packed prompts. Then the same of the CUDA kernels of provider "decode", whose
 # source runs on the CPU (tests/support/cuda_on_host.h): their arithmetic is checked without a GPU, their launches are not.
+# Only computes.
 . "$(dirname "$0")/../support/tap.sh"
 . "$(dirname "$0")/../support/kernels.sh"
 python=

@@ -1,7 +1,7 @@
 #!/bin/bash
 # The module of grouped products for CUDA: it builds, its struct is laid out as Python has it, and it refuses problems with a reason,
 # without a GPU.
-# Starts early.
+# Only computes.
 . "$(dirname "$0")/../support/tap.sh"
 nvcc=$("$root/etc/find-cuda.sh" 2>/dev/null | sed -n 's/^NVCC := //p')
 export PYTHONDONTWRITEBYTECODE=1 CUDA_VISIBLE_DEVICES=

@@ -2,7 +2,7 @@
 # What the kernels of grouped products compute, against numpy: groups of every size, also without rows, in each direction. First the
 # provider for CPUs, then the CUDA kernel "mma", whose source runs on the CPU (tests/support/mma_on_host.h): its arithmetic and its
 # schedule are checked without a GPU, its launches and its timing are not.
-# Starts early.
+# Only computes.
 . "$(dirname "$0")/../support/tap.sh"
 python=
 for p in python3 /usr/bin/python3; do

@@ -1,6 +1,6 @@
 /* The linear family's CPU kernels, built like those of a branch, against a reference in fp64: every recipe, direction and
  * activation. */
-/* Left to `make check`: takes seconds. */
+/* Left to `make check`: takes seconds, only computes. */
 #include <math.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -2,7 +2,7 @@
 # What the CPU providers of the linear family compute, against numpy, which shares no code with the kernels and with the daemon's
 # reference. Scales by block: each direction, sizes that blocks fill and others, each operand in e4m3 or bf16. Gradients of
 # transformer blocks: against differences of the forward in fp64.
-# Starts early.
+# Only computes.
 . "$(dirname "$0")/../support/tap.sh"
 python=
 for p in python3 /usr/bin/python3; do

@@ -1,5 +1,6 @@
 #!/bin/bash
 # Hashes of kernels in real modules: equal sources have equal hashes, a change is visible in the changed kernel and in no other.
+# Only computes.
 . "$(dirname "$0")/../support/tap.sh"
 nvcc=$("$root/etc/find-cuda.sh" 2>/dev/null | sed -n 's/^NVCC := //p')
 

@@ -1,5 +1,6 @@
 #!/bin/bash
 # A build of kernels fails if ptxas reports that optimisations were disabled which the source requires.
+# Only computes.
 . "$(dirname "$0")/../support/tap.sh"
 check=$root/kernels/check-ptxas.sh
 

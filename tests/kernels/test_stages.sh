@@ -1,6 +1,7 @@
 #!/bin/bash
 # The stages of the Hopper kernels depend on shared files and not on each other, describe their additions and the ownership of
 # their threads, and the changes that tests plant still find their positions.
+# Only computes.
 . "$(dirname "$0")/../support/tap.sh"
 hopper=$root/kernels/attention/hopper
 

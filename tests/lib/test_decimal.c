@@ -1,5 +1,5 @@
 /* Decimals: for every number that decimal.c writes, printf writes the same. */
-/* Left to `make check`: takes seconds. */
+/* Left to `make check`: takes seconds, only computes. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>

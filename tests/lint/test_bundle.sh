@@ -1,6 +1,7 @@
 #!/bin/bash
 # `make bundle`: licences of all its components, a bill of materials that matches its files, and the same bytes in every folder. FULL=1 builds all
 # of it in two folders, which takes minutes; without it only one program.
+# Only computes.
 . "$(dirname "$0")/../support/tap.sh"
 export CCACHE_DISABLE=1 # ccache could use an object of one directory in the build of another
 cd "$root" || exit 1

@@ -1,5 +1,6 @@
 #!/bin/bash
 # `make install`: every file at its path, the programs find each other there, systemd accepts the units and rates them as hardened.
+# Only computes.
 . "$(dirname "$0")/../support/tap.sh"
 dest=$tmp/dest
 install_into() { make --no-print-directory -s -C "$root" install DESTDIR="$1" "${@:2}"; }

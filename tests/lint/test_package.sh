@@ -1,6 +1,7 @@
 #!/bin/bash
 # Distribution, as far as it is testable in seconds: make's list, the tarball, and the control files of the package. `make check-deb` builds the
 # package and installs it.
+# Only computes.
 . "$(dirname "$0")/../support/tap.sh"
 cd "$root" || exit 1
 version=$(sed -n 's/^VERSION  *:= *//p' Makefile)

@@ -1,5 +1,5 @@
 /* Causes: the first cause in profiles of planted regressions, no cause for equal modules, and properties of all answers. */
-/* Left to `make check`: takes seconds. */
+/* Left to `make check`: takes seconds, only computes. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>

@@ -1,6 +1,6 @@
 /* test_interleave_order.c - the order of turns: a periodic disturbance of calls, whichever side makes them, does not cause a
  * verdict. Sessions are simulated and judged like real ones. */
-/* Left to `make check`: takes seconds. */
+/* Left to `make check`: takes seconds, only computes. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* test_interleave_plan.c - which cells a session pairs, and when a program's times are rejected. */
-/* Left to `make check`: takes seconds. */
+/* Left to `make check`: takes seconds, only computes. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* The reference compared with hand-made cases, and what the acceptance accepts, rejects and reports. */
-/* Left to `make check`: takes seconds. */
+/* Left to `make check`: takes seconds, only computes. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>

@@ -1,5 +1,5 @@
 /* Which steps of a series are compared directly: not those of a slope, and seldom those of drifting noise. */
-/* Left to `make check`: takes seconds. */
+/* Left to `make check`: takes seconds, only computes. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>

@@ -1,5 +1,5 @@
 /* Steps and drift in series of ratios: computed by hand, and on seeded noise with outliers. */
-/* Left to `make check`: takes seconds. */
+/* Left to `make check`: takes seconds, only computes. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>

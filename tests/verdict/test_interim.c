@@ -1,6 +1,6 @@
 /* Interim analyses of all runs together: tails of t against known values, what is overwhelming, and how often chance is, on seeded
  * noise. */
-/* Left to `make check`: takes seconds. */
+/* Left to `make check`: takes seconds, only computes. */
 #include "near.h"
 
 #include <math.h>

@@ -1,6 +1,6 @@
 /* Stored noise of a cell compared with the current runs: the F test by hand, regressions in cells that were once noisy, equal
  * builds that are. */
-/* Left to `make check`: takes seconds. */
+/* Left to `make check`: takes seconds, only computes. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>

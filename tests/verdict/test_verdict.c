@@ -1,5 +1,5 @@
 /* Verdicts: their names, two sets that must agree, and whole comparisons replayed on seeded noise. */
-/* Left to `make check`: takes seconds. */
+/* Left to `make check`: takes seconds, only computes. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>

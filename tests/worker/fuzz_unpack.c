@@ -7,7 +7,7 @@
  *
  * Attacks: daemon/worker/sandbox/unpack.c daemon/worker/sandbox/workdir.c daemon/lib
  */
-/* Left to `make check`: takes seconds. */
+/* Left to `make check`: takes seconds, only computes. */
 #include <dirent.h>
 
 #include "fuzz_replay.h"
