@@ -10,7 +10,7 @@ rm -rf "$tmp/kernels/kernels/build"
 cat >"$tmp/kernels/.flopwatch.yaml" <<'YAML'
 flopwatch: 1
 inputs: [kernels]
-build: {dir: kernels, command: [make, "DEVICE=cpu", build/cpu/liblinear.so], outputs: {linear: build/cpu/liblinear.so}}
+build: {dir: kernels, command: [make, "DEVICE=cpu", "EXTRA=-O1", build/cpu/liblinear.so], outputs: {linear: build/cpu/liblinear.so}}
 suites: [wide, trained, tiny]
 YAML
 cat >"$tmp/kernels/etc/suites/wide.yaml" <<'YAML'

@@ -7,7 +7,7 @@ worker=$bin/flopwatch-worker
 copy_kernels "$tmp/kernels"
 module=build/cpu/libattention.so
 suite() { # name, dtype
-	sed "s/dtype: bf16/dtype: $2/; s/\[1024\]/[512]/" "$root/etc/suites/ffa-smoke.yaml" >"$tmp/$1.yaml"
+	sed "s/nhq: 8/nhq: 4/; s/dtype: bf16/dtype: $2/; s/\[1024\]/[512]/" "$root/etc/suites/ffa-smoke.yaml" >"$tmp/$1.yaml"
 }
 look() { # suite, base, target
 	"$worker" compare --suite "$tmp/$1.yaml" --device sim --base "$tmp/$2.so" --target "$tmp/$3.so" --json --quick >"$tmp/out.json" 2>"$tmp/err"

@@ -387,8 +387,24 @@ for object in $blob $tree; do
 		ok "has done so" pack_hurt
 	done
 done
+# the limit of 10 s of processor time, as if it were 1 s
+cat >"$tmp/soon.c" <<'C'
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <sys/time.h>
+int setitimer(__itimer_which_t which, const struct itimerval *new, struct itimerval *old)
+{
+	int (*real)(__itimer_which_t, const struct itimerval *, struct itimerval *);
+	struct itimerval soon = *new;
+
+	*(void **)&real = dlsym(RTLD_NEXT, "setitimer");
+	soon.it_value.tv_sec /= 10;
+	return real(which, &soon, old);
+}
+C
+gcc -O1 -shared -fPIC -o "$tmp/soon.so" "$tmp/soon.c" -ldl
 hurt "$blob" half
-fails "one at which libgit2 loops for ever" 1 pack_hurt
+LD_PRELOAD=$tmp/soon.so fails "one at which libgit2 loops for ever" 1 pack_hurt
 like "is named" "$out" "object $blob is damaged"
 hurt "$blob" empty
 fails "one that asks" 75 pack_hurt
