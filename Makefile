@@ -170,9 +170,10 @@ $(O)/obj/doc/reference.html.o: $(O)/doc/reference.html
 
 $(O)/obj/daemon/runner/%.c.o $(O)/obj/daemon/families/%.c.o: EXTRA = $(CUDA_DEF) -fopenmp
 ifdef SANITIZE
-# References compute for most of the time of their tests, and inputs are drawn for most of that of the runner's.
+# References and estimators compute for most of the time of their tests, and inputs are drawn for most of that of the runner's.
 $(call obj,$(REFERENCES)): EXTRA = $(CUDA_DEF) -fopenmp -O2
 $(call obj,daemon/model/inputs.c): EXTRA = -O2
+$(call obj,$(STATS_SRC)): EXTRA = -O2
 endif
 
 # The table of families, FAMILY(name) a line, written again if a folder is added or removed.
