@@ -1,6 +1,5 @@
 #!/bin/bash
 # comments.py: which Python sources are equal except for comments and layout.
-# Runs beside three others.
 . "$(dirname "$0")/../support/tap.sh"
 script=$(<"$root/daemon/worker/comments.py")
 mkdir "$tmp/base" "$tmp/target"

@@ -1,7 +1,6 @@
 #!/bin/bash
 # Programs that are not interleaved: the calls before a process is stable are excluded from its time, and the effect of its clock
 # is removed.
-# Runs beside three others.
 . "$(dirname "$0")/../support/tap.sh"
 . "$(dirname "$0")/../support/daemon.sh"
 . "$(dirname "$0")/../support/interleave.sh"
