@@ -22,12 +22,12 @@ struct packed_head {
 };
 
 struct packed_row {
-	int64_t cell, process_run;
+	int64_t cell, run;
 	uint32_t kind, n[ARCHIVED_TIMES];
 };
 
 struct archived_row {
-	int64_t cell, process_run, kind;
+	int64_t cell, run, kind;
 	struct {
 		size_t at;
 		int n;
@@ -203,8 +203,8 @@ static bool take_frame(const struct buf *data, int64_t comparison, struct archiv
 	for (size_t i = 0; i < n_rows; i++, at += sizeof(struct packed_row)) {
 		struct packed_row packed;
 		memcpy(&packed, data->data + at, sizeof packed);
-		struct archived_row row = { (int64_t)le64toh((uint64_t)packed.cell),
-			(int64_t)le64toh((uint64_t)packed.process_run), le32toh(packed.kind), { { 0, 0 } } };
+		struct archived_row row = { (int64_t)le64toh((uint64_t)packed.cell), (int64_t)le64toh((uint64_t)packed.run),
+			le32toh(packed.kind), { { 0, 0 } } };
 		for (int k = 0; k < ARCHIVED_TIMES; k++) {
 			row.times[k].at = n_floats;
 			row.times[k].n = (int)le32toh(packed.n[k]);
@@ -328,15 +328,14 @@ static int by_key(const void *a, const void *b)
 	const struct archived_row *x = a, *y = b;
 	if (x->cell != y->cell)
 		return x->cell < y->cell ? -1 : 1;
-	if (x->process_run != y->process_run)
-		return x->process_run < y->process_run ? -1 : 1;
+	if (x->run != y->run)
+		return x->run < y->run ? -1 : 1;
 	return (x->kind > y->kind) - (x->kind < y->kind);
 }
 
-const float *archived_values(
-	const struct archived *a, int64_t cell, int64_t process_run, int64_t kind, enum archived_times which, int *n)
+const float *archived_values(const struct archived *a, int64_t cell, int64_t run, int64_t kind, enum archived_times which, int *n)
 {
-	const struct archived_row key = { .cell = cell, .process_run = process_run, .kind = kind };
+	const struct archived_row key = { .cell = cell, .run = run, .kind = kind };
 	const struct archived_row *row = a->n_rows ? bsearch(&key, a->row, (size_t)a->n_rows, sizeof key, by_key) : NULL;
 	*n = row ? row->times[which].n : 0;
 	return *n ? (const float *)(const void *)(a->floats.data + row->times[which].at * FLOAT) : NULL;

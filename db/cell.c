@@ -131,14 +131,14 @@ static double mean_mhz(const unsigned char *data, size_t len)
 }
 
 /* The clock of one side, from the row or the archive. */
-static double run_mhz(struct stmt *s, int column, const struct archived *a, int64_t cell, int64_t process_run, int64_t kind)
+static double run_mhz(struct stmt *s, int column, const struct archived *a, int64_t cell, int64_t run, int64_t kind)
 {
 	size_t len;
 	int n;
 	const void *data = row_blob(s, column, &len);
 	if (!row_is_null(s, column))
 		return mean_mhz(data, len);
-	data = archived_values(a, cell, process_run, kind, ARCHIVED_MHZ, &n);
+	data = archived_values(a, cell, run, kind, ARCHIVED_MHZ, &n);
 	return data ? mean_mhz(data, (size_t)n * sizeof(float)) : NAN;
 }
 
@@ -154,16 +154,15 @@ static int each_run(struct db *db, int64_t cell, const struct archived *a, view_
 	int result;
 	struct view_run row = { 0 };
 	double d, q;
-	int64_t process_run, base, target;
-	while ((result = stmt_next(s, err, row.process_run, row.set, row.pairs, row.order, d, q, process_run, base, target)) ==
-		1) {
+	int64_t run, base, target;
+	while ((result = stmt_next(s, err, row.run, row.set, row.pairs, row.order, d, q, run, base, target)) == 1) {
 		double half = NORMAL_95 * sqrt(q);
 		bool has_ends = isfinite(d) && isfinite(half);
 		row.change_pct = isfinite(d) ? stats_change_pct(d) : NAN;
 		row.low_pct = has_ends ? stats_change_pct(d + half) : NAN; /* a longer time is a lower throughput */
 		row.high_pct = has_ends ? stats_change_pct(d - half) : NAN;
-		row.base_mhz = run_mhz(s, 9, a, cell, process_run, base);
-		row.target_mhz = run_mhz(s, 10, a, cell, process_run, target);
+		row.base_mhz = run_mhz(s, 9, a, cell, run, base);
+		row.target_mhz = run_mhz(s, 10, a, cell, run, target);
 		each(arg, &row);
 	}
 	return result;

@@ -534,7 +534,7 @@ int archived_read(struct db *db, int64_t cell, struct archived *out, struct fw_e
 void archived_fini(struct archived *a);
 /** The *n values of one row of `sample`; NULL: none. Own: `a`'s. */
 const float *archived_values(
-	const struct archived *a, int64_t cell, int64_t process_run, int64_t kind, enum archived_times which, int *n);
+	const struct archived *a, int64_t cell, int64_t run, int64_t kind, enum archived_times which, int *n);
 
 typedef void archived_fn(void *arg, const struct archive_position *last);
 /** Each month, oldest first, with the position of its last frame, which is the minimum length of its file. */
@@ -1488,7 +1488,7 @@ int view_grid(struct db *db, const char *repo, const char *branch, const char *s
 	struct fw_err *err);
 
 struct view_run {
-	int process_run, set, pairs;
+	int run, set, pairs;
 	double change_pct;           /* of throughput, at equal clocks */
 	double low_pct, high_pct;    /* 95 % interval of change_pct, from the noise of its pairs; NAN unknown */
 	double base_mhz, target_mhz; /* means over the run's calls; NAN unknown */
@@ -2699,15 +2699,15 @@ int store_repo_upstream_branch(struct db *db, int64_t repo, char *branch, struct
 
 int store_run_insert(struct db *db, int64_t comparison, int n, int set, uint64_t seed, int64_t *id, struct fw_err *err);
 /** Insert one row per side of `m`. The run's estimate `e` (NULL: none) is stored in the row of ROLE_TARGET. */
-int store_samples_insert(struct db *db, int64_t process_run, int64_t cell, const struct msg_cell *m, const struct run_estimate *e,
-	struct fw_err *err);
+int store_samples_insert(
+	struct db *db, int64_t run, int64_t cell, const struct msg_cell *m, const struct run_estimate *e, struct fw_err *err);
 /** A stored cell's runs of one series, in order. */
 struct store_runs {
 	int n;
 	bool raw; /* times exist, in the database or the archive; false: only the estimates do */
 	struct run_estimate estimate[STATS_RUNS_MAX];
 	struct run_pairs pairs[STATS_RUNS_MAX]; /* point into `values` */
-	int64_t process_run[STATS_RUNS_MAX];    /* rows, for store_sample_estimate */
+	int64_t run[STATS_RUNS_MAX];            /* rows, for store_sample_estimate */
 	struct msg_device_check
 		device_check[STATS_RUNS_MAX];  /* fields that reject a run, power and temperature; the others are unknown */
 	struct run_pairs host[STATS_RUNS_MAX]; /* enqueue times of the host in us instead of ms; NULL unknown */
@@ -2717,7 +2717,7 @@ struct store_runs {
 int store_cell_runs(struct db *db, int64_t cell, enum series series, struct store_runs *out, struct fw_err *err);
 /** Replace the estimate of a stored run for a cell in one series. */
 int store_sample_estimate(
-	struct db *db, int64_t cell, int64_t process_run, enum series series, const struct run_estimate *e, struct fw_err *err);
+	struct db *db, int64_t cell, int64_t run, enum series series, const struct run_estimate *e, struct fw_err *err);
 
 /** Store the slow calls of a cell, which outlive its samples. A set without calls is not written. Shape: tail[MEAN_SETS]. */
 int store_slow_calls_put(struct db *db, int64_t cell, const struct tail *tail, struct fw_err *err);

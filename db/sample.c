@@ -30,8 +30,8 @@ static int add_sample_kind(struct db *db, enum series series, const char *phase,
 }
 
 /** Insert side `i` of a message. *n: 1, or 0 where its kind is not in sample_kind yet. */
-static int put_sample(struct db *db, int64_t process_run, int64_t cell, const struct msg_cell *m, int i,
-	const struct run_estimate *e, int *n, struct fw_err *err)
+static int put_sample(struct db *db, int64_t run, int64_t cell, const struct msg_cell *m, int i, const struct run_estimate *e,
+	int *n, struct fw_err *err)
 {
 	size_t bytes = (size_t)m->n * sizeof(float);
 	bool target = m->role[i] == ROLE_TARGET;
@@ -42,8 +42,8 @@ static int put_sample(struct db *db, int64_t process_run, int64_t cell, const st
 		":foreign, :xid, :ecc, :energy, :regime FROM sample_kind k WHERE k.series = :series AND k.phase = :phase AND "
 		"k.side = :side",
 		err);
-	s = stmt_bind(s, err, "run=%ld cell=%ld series=%s phase=%s side=%s n=%d ms=%p%zu mhz=%p%zu host_us=%p%zu order=%s",
-		process_run, cell, series_name(m->series), m->phase, role_name(m->role[i]), m->n, (const void *)m->ms[i], bytes,
+	s = stmt_bind(s, err, "run=%ld cell=%ld series=%s phase=%s side=%s n=%d ms=%p%zu mhz=%p%zu host_us=%p%zu order=%s", run,
+		cell, series_name(m->series), m->phase, role_name(m->role[i]), m->n, (const void *)m->ms[i], bytes,
 		(const void *)m->mhz[i], bytes, (const void *)m->host_us[i], bytes,
 		target ? m->order : ""); /* equal for all sides: store it once */
 	if (target)
@@ -53,15 +53,15 @@ static int put_sample(struct db *db, int64_t process_run, int64_t cell, const st
 	return stmt_run_count(s, n, err);
 }
 
-int store_samples_insert(struct db *db, int64_t process_run, int64_t cell, const struct msg_cell *m, const struct run_estimate *e,
-	struct fw_err *err)
+int store_samples_insert(
+	struct db *db, int64_t run, int64_t cell, const struct msg_cell *m, const struct run_estimate *e, struct fw_err *err)
 {
 	int n;
 	for (int i = 0; i < m->n_sides; i++) {
-		if (put_sample(db, process_run, cell, m, i, e, &n, err))
+		if (put_sample(db, run, cell, m, i, e, &n, err))
 			return -1;
 		if (n == 0 && (add_sample_kind(db, m->series, m->phase, role_name(m->role[i]), err) ||
-				      put_sample(db, process_run, cell, m, i, e, &n, err)))
+				      put_sample(db, run, cell, m, i, e, &n, err)))
 			return -1;
 	}
 	return 0;
@@ -88,8 +88,8 @@ static struct span take_floats(struct stmt *s, int column, struct buf *values)
 }
 
 /** Add the archived times of runs. `kind`: rows of sample_kind, base and target. */
-static int add_archived(struct db *db, int64_t cell, const int64_t *kind, int n, const int64_t *process_run,
-	struct span (*spans)[6], struct buf *values, struct fw_err *err)
+static int add_archived(struct db *db, int64_t cell, const int64_t *kind, int n, const int64_t *run, struct span (*spans)[6],
+	struct buf *values, struct fw_err *err)
 {
 	static const enum archived_times which[] = { ARCHIVED_MS, ARCHIVED_MHZ, ARCHIVED_HOST_US };
 	struct archived a;
@@ -97,7 +97,7 @@ static int add_archived(struct db *db, int64_t cell, const int64_t *kind, int n,
 	for (int i = 0; found == 1 && i < n; i++)
 		for (int k = 0; k < 6; k++) {
 			int count;
-			const float *v = archived_values(&a, cell, process_run[i], kind[k & 1], which[k / 2], &count);
+			const float *v = archived_values(&a, cell, run[i], kind[k & 1], which[k / 2], &count);
 			if (v)
 				spans[i][k] = put_floats(v, count, values);
 		}
@@ -134,8 +134,8 @@ int store_cell_runs(struct db *db, int64_t cell, enum series series, struct stor
 		struct run_estimate *e = &out->estimate[n];
 		struct msg_device_check *check = &out->device_check[n];
 		device_check_unknown(check);
-		row_read(s, e->set, e->n, e->d, e->q, e->d_raw, e->z, e->z_q, e->beta, e->beta_q, out->process_run[n],
-			check->reasons, check->foreign, check->xid, check->ecc, check->power_w, check->temp_c, kind[0], kind[1]);
+		row_read(s, e->set, e->n, e->d, e->q, e->d_raw, e->z, e->z_q, e->beta, e->beta_q, out->run[n], check->reasons,
+			check->foreign, check->xid, check->ecc, check->power_w, check->temp_c, kind[0], kind[1]);
 		for (int i = 0; i < 6; i++)
 			spans[n][i] = take_floats(s, 18 + i, &out->values);
 		n++;
@@ -143,7 +143,7 @@ int store_cell_runs(struct db *db, int64_t cell, enum series series, struct stor
 	bool is_short = false;
 	for (int i = 0; i < n; i++)
 		is_short = is_short || spans[i][0].at < 0 || spans[i][1].at < 0;
-	if (result < 0 || (is_short && add_archived(db, cell, kind, n, out->process_run, spans, &out->values, err) != 0))
+	if (result < 0 || (is_short && add_archived(db, cell, kind, n, out->run, spans, &out->values, err) != 0))
 		return -1;
 	if (out->values.failed)
 		return err_set(err, ERR_FULL, "the samples of cell %lld do not fit in memory", (long long)cell);
@@ -173,14 +173,14 @@ int store_cell_runs(struct db *db, int64_t cell, enum series series, struct stor
 }
 
 int store_sample_estimate(
-	struct db *db, int64_t cell, int64_t process_run, enum series series, const struct run_estimate *e, struct fw_err *err)
+	struct db *db, int64_t cell, int64_t run, enum series series, const struct run_estimate *e, struct fw_err *err)
 {
 	struct stmt *s = db_stmt(db,
 		"UPDATE sample SET d = :d, q = :q, d_raw = :d_raw, z = :z, z_q = :z_q, beta = :beta, beta_q = :beta_q WHERE cell "
 		"= :cell AND run = :run AND kind = (SELECT id FROM sample_kind WHERE series = :series AND phase = '' AND side "
 		"= 'target')",
 		err);
-	s = stmt_bind(s, err, "cell=%ld run=%ld series=%s", cell, process_run, series_name(series));
+	s = stmt_bind(s, err, "cell=%ld run=%ld series=%s", cell, run, series_name(series));
 	return stmt_run(bind_estimate(s, e, err), err);
 }
 

@@ -62,7 +62,7 @@ enum fw_problem_flag { FW_DETERMINISTIC = 1, FW_FAST_ACCUM = 2 };
  *   FW_JIT    compiles in plan. Compiled code is not cached between processes; code outside the library's file is not compared
  *             with the base's
  *   FW_TUNES  searches in plan. It searches when it is checked. The configuration it chose is passed back to it (fw_info.config)
- *             in every process that times it, so that all process runs use the same one; the library must then use it. A
+ *             in every process that times it, so that all runs use the same one; the library must then use it. A
  *             configuration is 1 to 158 printable bytes. The tried configurations and their times are reported in
  *             fw_info.candidate
  *   FW_SYNCS  enqueue synchronises. It is not captured into a graph, so its kernels are not listed; its time includes the wait

@@ -31,7 +31,7 @@ WAY = [
     ("the worker builds both sides", "worker/serve.c:serve_run", "worker/sandbox/build.c:build_make"),
     ("and measures them in runs", "worker/serve.c:serve_run", "worker/measure.c:measure_run", "worker/runner_child.c:runner_child_run"),
     ("the runner times pairs of calls", "runner/main.c:main", "runner/time.c:time_cell", "runner/timing.c:timing_one"),
-    ("the worker judges what it has", "worker/process_run.c:take_timings", "worker/bench.c:bench_judge", "verdict/cell_verdict.c:cell_judge"),
+    ("the worker judges what it has", "worker/kernel_run.c:take_timings", "worker/bench.c:bench_judge", "verdict/cell_verdict.c:cell_judge"),
     ("the session receives the records", "flopwatchd/session/session.c:on_io", "flopwatchd/job/result.c:result_add"),
     ("the job ends in one transaction", "flopwatchd/session/slot_end.c:slot_finish_job", "flopwatchd/record/judge.c:judge_finish", "verdict/cell_verdict.c:cell_judge"),
     ("with its alert", "flopwatchd/record/judge.c:judge_finish", "flopwatchd/alert/alert.c:alert_open", "db/outbox.c:store_outbox_insert"),

@@ -50,7 +50,7 @@ static void describe_job(const json_t *job, char *text, size_t size)
 {
 	enum jobstate state = state_of(job);
 	const json_t *progress = json_object_get(job, "progress");
-	long long process_run = value_integer(progress, "run");
+	long long run = value_integer(progress, "run");
 	const char *cell = value_text(progress, "cell"), *role = value_text(progress, "role"),
 		   *step = value_text(progress, "step"), *note = value_text(progress, "note");
 	long long cells = value_integer(progress, "cells"), open = value_integer(progress, "open");
@@ -62,11 +62,11 @@ static void describe_job(const json_t *job, char *text, size_t size)
 		snprintf(text, size, "%s, %s", jobstate_name(state), note);
 	else if (state == JOBSTATE_QUEUED)
 		snprintf(text, size, "queued%s%s", *behind ? " " : "", behind);
-	else if (state == JOBSTATE_MEASURING && process_run && cells && open)
-		snprintf(text, size, "measuring, run %lld, %lld of %lld cells undecided%s%s", process_run, open, cells,
-			*cell ? ": " : "", cell);
-	else if (state == JOBSTATE_MEASURING && process_run)
-		snprintf(text, size, "measuring, run %lld%s%s", process_run, *cell ? ": " : "", cell);
+	else if (state == JOBSTATE_MEASURING && run && cells && open)
+		snprintf(text, size, "measuring, run %lld, %lld of %lld cells undecided%s%s", run, open, cells, *cell ? ": " : "",
+			cell);
+	else if (state == JOBSTATE_MEASURING && run)
+		snprintf(text, size, "measuring, run %lld%s%s", run, *cell ? ": " : "", cell);
 	else
 		snprintf(text, size, "%s%s%s%s%s", value_text(job, "state"), *role ? " " : "", role, *cell || *step ? ": " : "",
 			*cell ? cell : step);

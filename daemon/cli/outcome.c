@@ -142,7 +142,7 @@ void outcome_receive(struct outcome *o, const struct msg *m)
 		if ((c = cell_of(o, m->u.check.cell)) && !m->u.check.ok)
 			take_failure(c, m->u.check.failure, m->u.check.detail);
 		break;
-	case MSG_PROCESS_RUN:
+	case MSG_RUN:
 		if (o->runs++ == 0)
 			o->launched_ns = clock_mono_ns();
 		break;

@@ -110,7 +110,7 @@ static void show(const struct session *s, const struct msg *m)
 	else if (m->t == MSG_AT && at->cell >= 0 && at->cell < s->out->n_cells)
 		progress_step(p, "%s: %s %d of %d: %s", label, s->out->runs ? "running" : "checking", at->cell + 1,
 			s->out->n_cells, s->out->cell[at->cell].key);
-	else if (m->t == MSG_AT || m->t == MSG_PROCESS_RUN)
+	else if (m->t == MSG_AT || m->t == MSG_RUN)
 		progress_step(p, "%s: running", label);
 }
 

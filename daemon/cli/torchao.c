@@ -56,7 +56,7 @@ static bool is_baseline(const struct row *r)
 	return strcmp(value_text(r->shape, "recipe"), "baseline") == 0;
 }
 
-/* Speedup over the baseline in the same process runs; NAN not known. */
+/* Speedup over the baseline in the same runs; NAN not known. */
 static double speedup(const struct row *r, const json_t *cell)
 {
 	if (is_baseline(r))
@@ -64,7 +64,7 @@ static double speedup(const struct row *r, const json_t *cell)
 	return value_number(json_object_get(cell, "over_baseline"), r->side);
 }
 
-/* Time of the case's baseline, from the process runs that timed both. */
+/* Time of the case's baseline, from the runs that timed both. */
 static double reference(const struct row *r, const json_t *cell)
 {
 	return time_of(r, cell) * speedup(r, cell);

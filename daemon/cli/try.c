@@ -37,7 +37,7 @@ static void fill_sides(struct attempt *a)
 			snprintf(s->input[k].oid, sizeof s->input[k].oid, "%s", a->tree->oid[k]);
 		}
 		if (a->run)
-			s->run = *a->run;
+			s->benchmark = *a->run;
 	}
 	a->job->n_sides = 2;
 }

@@ -991,26 +991,26 @@ int rotation_next(const struct rotation_shard *shard, int n, int nights, int64_t
 /** Return whether the share of this off-peak period is unfinished. As rotation_next. */
 bool rotation_is_behind(const struct rotation_shard *shard, int n, int nights, int64_t since_ms);
 
-/* ---- run_mode: Task of one runner process, and its name in the `run` line. ---- */
+/* ---- task_mode: Kind of work of one runner process, and its name in the message `task`. ---- */
 
-enum run_mode {
-	RUN_CHECK,        /* check results of sides in cells */
-	RUN_TIME,         /* time them */
-	RUN_CAPTURE,      /* single calls, for a profiler; only from the command line */
-	RUN_PROFILE,      /* read counters of each kernel of a call */
-	RUN_AUDIT,        /* time them by the clock of the waiting process */
-	RUN_IDLE,         /* from here on only probes of the device: do other processes use it? */
-	RUN_DEVICE_CHECK, /* its readings */
-	RUN_HEALTH_CHECK, /* does it compute and time correctly? */
-	RUN_CLOCKS,       /* its clock, repeatedly */
-	RUN_MODES
+enum task_mode {
+	TASK_CHECK,        /* check results of sides in cells */
+	TASK_TIME,         /* time them */
+	TASK_CAPTURE,      /* single calls, for a profiler; only from the command line */
+	TASK_PROFILE,      /* read counters of each kernel of a call */
+	TASK_AUDIT,        /* time them by the clock of the waiting process */
+	TASK_IDLE,         /* from here on only probes of the device: do other processes use it? */
+	TASK_DEVICE_CHECK, /* its readings */
+	TASK_HEALTH_CHECK, /* does it compute and time correctly? */
+	TASK_CLOCKS,       /* its clock, repeatedly */
+	TASK_MODES
 };
 
 /**
  * "check" "time" "capture" "profile" "audit" "idle" "device_check" "health_check" "clocks". Shape: ends with NULL. Those from
- * RUN_IDLE on are also names of device probes.
+ * TASK_IDLE on are also names of device probes.
  */
-extern const char *const run_mode_names[RUN_MODES + 1];
+extern const char *const task_mode_names[TASK_MODES + 1];
 
 /* ---- side_names: Names of a comparison's sides for names of files. Pure. ---- */
 

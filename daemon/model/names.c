@@ -117,16 +117,16 @@ const char *const role_names[ROLES + 1] = {
 
 NAMED(role, ROLES)
 
-const char *const run_mode_names[RUN_MODES + 1] = {
-	[RUN_CHECK] = "check",
-	[RUN_TIME] = "time",
-	[RUN_CAPTURE] = "capture",
-	[RUN_PROFILE] = "profile",
-	[RUN_AUDIT] = "audit",
-	[RUN_IDLE] = "idle",
-	[RUN_DEVICE_CHECK] = "device_check",
-	[RUN_HEALTH_CHECK] = "health_check",
-	[RUN_CLOCKS] = "clocks",
+const char *const task_mode_names[TASK_MODES + 1] = {
+	[TASK_CHECK] = "check",
+	[TASK_TIME] = "time",
+	[TASK_CAPTURE] = "capture",
+	[TASK_PROFILE] = "profile",
+	[TASK_AUDIT] = "audit",
+	[TASK_IDLE] = "idle",
+	[TASK_DEVICE_CHECK] = "device_check",
+	[TASK_HEALTH_CHECK] = "health_check",
+	[TASK_CLOCKS] = "clocks",
 };
 
 const char *const jobkind_names[JOBKIND_N] = {

@@ -137,10 +137,10 @@ void table_write_object(struct jsonw *j, const struct row *table, const void *fr
 
 /* ---- messages: Tables for protocol.c. ---- */
 
-extern const struct row protocol_job_rows[], protocol_sides_rows[], protocol_run_rows[], protocol_rule_rows[],
+extern const struct row protocol_job_rows[], protocol_sides_rows[], protocol_task_rows[], protocol_rule_rows[],
 	protocol_cell_rows[];
 extern const struct row protocol_hello_rows[], protocol_need_rows[], protocol_tree_rows[], protocol_build_rows[],
-	protocol_check_rows[], protocol_found_rows[], protocol_process_run_rows[], protocol_at_rows[], protocol_samples_rows[],
+	protocol_check_rows[], protocol_found_rows[], protocol_run_rows[], protocol_at_rows[], protocol_samples_rows[],
 	protocol_work_rows[], protocol_node_rows[], protocol_fault_rows[], protocol_done_rows[], protocol_ping_rows[],
 	protocol_cancel_rows[], protocol_note_rows[], protocol_same_rows[], protocol_reported_kernels_rows[],
 	protocol_state_rows[], protocol_health_check_rows[], protocol_audit_rows[], protocol_location_rows[],

@@ -262,7 +262,7 @@ static int check_side(struct fields *f, void *message)
 
 	if (!s->tools.module[0])
 		s->tools.made_by[0] = '\0';
-	return s->run.name[0] || s->build.n_command > 0 ? 0 : field_fail(f, "build", "has no command");
+	return s->benchmark.name[0] || s->build.n_command > 0 ? 0 : field_fail(f, "build", "has no command");
 }
 
 static const struct row side_rows[] = {
@@ -274,7 +274,8 @@ static const struct row side_rows[] = {
 	{ ROW_TOKEN(struct msg_side, provider, "provider", REQUIRED, FIELD_IDENTIFIER, 0) },
 	{ ROW_TOKEN(struct msg_side, config, "config", SPARSE, FIELD_PATH, 1) },
 	{ ROW_OBJECT(struct msg_side, tools, "tools", SPARSE, tools_rows) },
-	{ ROW_OBJECT(struct msg_side, run, "run", OPTIONAL, benchmark_rows), ROW_IF(struct msg_side, run.name[0]) },
+	{ ROW_OBJECT(struct msg_side, benchmark, "benchmark", OPTIONAL, benchmark_rows),
+		ROW_IF(struct msg_side, benchmark.name[0]) },
 	{ .check = check_side },
 };
 
@@ -310,7 +311,7 @@ static int check_job(struct fields *f, void *message)
 
 	if (m->kind == JOBKIND_IMPORT)
 		return field_fail(f, "kind", "must not be import");
-	if (m->n_cells == 0 && !m->side[0].run.name[0])
+	if (m->n_cells == 0 && !m->side[0].benchmark.name[0])
 		return field_fail(f, "cells", "has 0 items, not 1..%d", JOB_CELLS_MAX);
 	return check_roles(f, m->side, m->n_sides);
 }
@@ -340,10 +341,10 @@ const struct row protocol_sides_rows[] = {
 
 /* ---- run ---- */
 
-static const struct row run_side_rows[] = {
-	{ ROW_ENUM(struct msg_run_side, role, "role", REQUIRED, role_names, ROLE_BASE, ROLE_REFERENCE) },
-	{ ROW_TOKEN(struct msg_run_side, module, "module", REQUIRED, FIELD_PATH, 1) },
-	{ ROW_TOKEN(struct msg_run_side, provider, "provider", REQUIRED, FIELD_IDENTIFIER, 0) },
+static const struct row task_side_rows[] = {
+	{ ROW_ENUM(struct msg_task_side, role, "role", REQUIRED, role_names, ROLE_BASE, ROLE_REFERENCE) },
+	{ ROW_TOKEN(struct msg_task_side, module, "module", REQUIRED, FIELD_PATH, 1) },
+	{ ROW_TOKEN(struct msg_task_side, provider, "provider", REQUIRED, FIELD_IDENTIFIER, 0) },
 	{ .key = NULL },
 };
 
@@ -358,7 +359,7 @@ static const struct row pin_rows[] = {
 static const char *const first_side[] = { [SUSTAINED_BASE_FIRST] = "base", [SUSTAINED_TARGET_FIRST] = "target" };
 
 /* Read one item of sustained runs. Returns false if it is none, or of none of the cells. */
-static bool read_sustained_run(struct msg_run *m, const json_t *item)
+static bool read_sustained_run(struct msg_task *m, const json_t *item)
 {
 	const json_t *cell = json_object_get(item, "cell");
 	const char *first = json_string_value(json_object_get(item, "first"));
@@ -376,7 +377,7 @@ static bool read_sustained_run(struct msg_run *m, const json_t *item)
 
 static int read_sustained_runs(struct fields *f, const struct row *r, void *message)
 {
-	struct msg_run *m = message;
+	struct msg_task *m = message;
 
 	m->sustained = calloc((size_t)m->n_cells + 1, sizeof *m->sustained);
 	if (!m->sustained)
@@ -393,7 +394,7 @@ static int read_sustained_runs(struct fields *f, const struct row *r, void *mess
 
 static void write_sustained_runs(struct jsonw *j, const struct row *r, const void *message)
 {
-	const struct msg_run *m = message;
+	const struct msg_task *m = message;
 
 	jsonw_kv_array(j, r->key);
 	for (int i = 0; m->sustained && i < m->n_cells; i++)
@@ -408,9 +409,9 @@ static void write_sustained_runs(struct jsonw *j, const struct row *r, const voi
 
 static int check_run(struct fields *f, void *message)
 {
-	struct msg_run *m = message;
+	struct msg_task *m = message;
 
-	if (m->mode < RUN_AUDIT && (m->n_sides == 0 || m->n_cells == 0))
+	if (m->mode < TASK_AUDIT && (m->n_sides == 0 || m->n_cells == 0))
 		return field_fail(f, m->n_sides ? "cells" : "sides", "has 0 items");
 	for (int i = 0; i < m->n_sides; i++)
 		for (int other = 0; other < i; other++)
@@ -428,33 +429,33 @@ static int check_run(struct fields *f, void *message)
 	return 0;
 }
 
-const struct row protocol_run_rows[] = {
-	{ ROW_ENUM(struct msg_run, mode, "mode", REQUIRED, run_mode_names, RUN_CHECK, RUN_CLOCKS) },
-	{ ROW_TOKEN(struct msg_run, device, "device", REQUIRED, FIELD_IDENTIFIER, 1) },
-	{ ROW_INT(struct msg_run, process_run, "run", REQUIRED, 0, INT_MAX) },
-	{ ROW_INT(struct msg_run, set, "set", REQUIRED, 0, 2) },
-	{ ROW_INT(struct msg_run, pass, "pass", SPARSE, 0, INT_MAX) },
-	{ ROW_SEED(struct msg_run, seed, "seed") },
-	{ ROW_INT(struct msg_run, turn, "turn", SPARSE, 1, TURN_MAX) },
-	{ ROW_TOKEN(struct msg_run, signature, "signature", SPARSE, FIELD_HEX, SIGNATURE_KEY) },
-	{ ROW_LIST(struct msg_run, side, n_sides, "sides", 0, run_side_rows) },
-	{ ROW_OWNED_LIST(struct msg_run, cell, n_cells, "cells", REQUIRED, 0, JOB_CELLS_MAX, protocol_cell_rows),
-		.index = offsetof(struct msg_run, index) },
-	{ ROW_OWNED_LIST(struct msg_run, pin, n_pins, "pins", SPARSE, 0, (size_t)JOB_CELLS_MAX *PROTOCOL_SIDES_MAX, pin_rows) },
-	{ ROW_OBJECT(struct msg_run, rule, "rule", REQUIRED, protocol_rule_rows) },
-	{ ROW_DOUBLE(struct msg_run, warm_s, "warm_s", REQUIRED, 0, 3600) },
-	{ ROW_DOUBLE(struct msg_run, cell_warm_s, "cell_warm_s", REQUIRED, 0, 3600) },
-	{ ROW_BOOL(struct msg_run, phases, "phases", REQUIRED) },
-	{ ROW_BOOL(struct msg_run, calls, "calls", REQUIRED) },
-	{ ROW_INT(struct msg_run, calls_n, "calls_n", OPTIONAL, 0, 1000000) },
-	{ ROW_INT(struct msg_run, warmup_n, "warmup_n", OPTIONAL, 0, 1000000) },
-	{ ROW_BOOL(struct msg_run, only_sustained_runs, "only_sustained_runs", OPTIONAL) },
-	{ ROW_INT(struct msg_run, repeat, "repeat", OPTIONAL, 0, EVIDENCE_REPEATS - 1), ROW_IF(struct msg_run, mode),
-		.gate_value = RUN_PROFILE },
-	{ ROW_BOOL(struct msg_run, counters, "counters", OPTIONAL), ROW_IF(struct msg_run, mode), .gate_value = RUN_PROFILE },
-	{ ROW_BOOL(struct msg_run, samples, "samples", OPTIONAL), ROW_IF(struct msg_run, mode), .gate_value = RUN_PROFILE },
-	{ ROW_CUSTOM(struct msg_run, sustained, "sustained_runs", REQUIRED, read_sustained_runs, write_sustained_runs),
+const struct row protocol_task_rows[] = {
+	{ ROW_ENUM(struct msg_task, mode, "mode", REQUIRED, task_mode_names, TASK_CHECK, TASK_CLOCKS) },
+	{ ROW_TOKEN(struct msg_task, device, "device", REQUIRED, FIELD_IDENTIFIER, 1) },
+	{ ROW_INT(struct msg_task, run, "run", REQUIRED, 0, INT_MAX) },
+	{ ROW_INT(struct msg_task, set, "set", REQUIRED, 0, 2) },
+	{ ROW_INT(struct msg_task, pass, "pass", SPARSE, 0, INT_MAX) },
+	{ ROW_SEED(struct msg_task, seed, "seed") },
+	{ ROW_INT(struct msg_task, turn, "turn", SPARSE, 1, TURN_MAX) },
+	{ ROW_TOKEN(struct msg_task, signature, "signature", SPARSE, FIELD_HEX, SIGNATURE_KEY) },
+	{ ROW_LIST(struct msg_task, side, n_sides, "sides", 0, task_side_rows) },
+	{ ROW_OWNED_LIST(struct msg_task, cell, n_cells, "cells", REQUIRED, 0, JOB_CELLS_MAX, protocol_cell_rows),
+		.index = offsetof(struct msg_task, index) },
+	{ ROW_OWNED_LIST(struct msg_task, pin, n_pins, "pins", SPARSE, 0, (size_t)JOB_CELLS_MAX *PROTOCOL_SIDES_MAX, pin_rows) },
+	{ ROW_OBJECT(struct msg_task, rule, "rule", REQUIRED, protocol_rule_rows) },
+	{ ROW_DOUBLE(struct msg_task, warm_s, "warm_s", REQUIRED, 0, 3600) },
+	{ ROW_DOUBLE(struct msg_task, cell_warm_s, "cell_warm_s", REQUIRED, 0, 3600) },
+	{ ROW_BOOL(struct msg_task, phases, "phases", REQUIRED) },
+	{ ROW_BOOL(struct msg_task, calls, "calls", REQUIRED) },
+	{ ROW_INT(struct msg_task, calls_n, "calls_n", OPTIONAL, 0, 1000000) },
+	{ ROW_INT(struct msg_task, warmup_n, "warmup_n", OPTIONAL, 0, 1000000) },
+	{ ROW_BOOL(struct msg_task, only_sustained_runs, "only_sustained_runs", OPTIONAL) },
+	{ ROW_INT(struct msg_task, repeat, "repeat", OPTIONAL, 0, EVIDENCE_REPEATS - 1), ROW_IF(struct msg_task, mode),
+		.gate_value = TASK_PROFILE },
+	{ ROW_BOOL(struct msg_task, counters, "counters", OPTIONAL), ROW_IF(struct msg_task, mode), .gate_value = TASK_PROFILE },
+	{ ROW_BOOL(struct msg_task, samples, "samples", OPTIONAL), ROW_IF(struct msg_task, mode), .gate_value = TASK_PROFILE },
+	{ ROW_CUSTOM(struct msg_task, sustained, "sustained_runs", REQUIRED, read_sustained_runs, write_sustained_runs),
 		.n_owned = 1 },
-	{ ROW_LINES(struct msg_run, guards, "guards", SPARSE) },
+	{ ROW_LINES(struct msg_task, guards, "guards", SPARSE) },
 	{ .check = check_run },
 };

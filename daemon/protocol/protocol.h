@@ -263,7 +263,7 @@ enum msg_type {
 	MSG_TREE,
 	MSG_BUILD,
 	MSG_CHECK,
-	MSG_PROCESS_RUN,
+	MSG_RUN,
 	MSG_AT,
 	MSG_FOUND,
 	MSG_CELL,
@@ -273,7 +273,7 @@ enum msg_type {
 	MSG_DONE,
 	MSG_PING,
 	MSG_CANCEL,
-	MSG_RUN,
+	MSG_TASK,
 	MSG_NOTE,
 	MSG_STATE,
 	MSG_HEALTH_CHECK,
@@ -339,7 +339,7 @@ struct msg_side {
 	char provider[PEERS_PROVIDER_SIZE]; /* "": the module's default */
 	char config[160];                   /* configuration for the provider's plan of every cell; "": it chooses */
 	struct toolchain_override tools;    /* its toolchain, if not the worker's own */
-	struct benchmark run;               /* a benchmark program that is measured instead of a module; run.name "": none */
+	struct benchmark benchmark;         /* a benchmark program that is measured instead of a module; name "": none */
 };
 
 struct msg_limits {
@@ -415,15 +415,15 @@ struct msg_found {
 	} cell[JOB_CELLS_MAX];
 };
 
-struct msg_process_run {
-	int process_run, set;
+struct msg_run {
+	int run, set;
 	uint64_t seed;
 	int n_cells;
 	int cell[JOB_CELLS_MAX];
 };
 
 struct msg_at {
-	int process_run, cell; /* cell -1: no single cell */
+	int run, cell; /* cell -1: no single cell */
 	enum role role;
 	char step[12]; /* "context" "load" "inputs" ... (record.c); "look": waits for the worker's comparison */
 };
@@ -438,7 +438,7 @@ struct msg_device_check {
 };
 
 struct msg_cell {
-	int process_run, set, cell, redo;
+	int run, set, cell, redo;
 	enum series series;
 	char phase[16]; /* "run", "prepare", ...; "" unless series is SERIES_PHASE */
 	char input_sha256[65];
@@ -525,7 +525,7 @@ struct msg_same {
 };
 
 struct msg_state {
-	enum run_mode what; /* from RUN_IDLE on */
+	enum task_mode what; /* from TASK_IDLE on */
 	bool ok;
 	struct msg_device_check device_check;
 	char detail[400]; /* its fault; "" when ok */
@@ -555,16 +555,16 @@ struct msg_pin {
 };
 
 /** Worker to runner, on the runner's standard input: the whole task of one process. */
-struct msg_run {
-	enum run_mode mode; /* modes from RUN_IDLE on have neither sides nor cells */
+struct msg_task {
+	enum task_mode mode; /* modes from TASK_IDLE on have neither sides nor cells */
 	char device[64];
-	int process_run, set;
+	int run, set;
 	int pass; /* mode device_check: discarded times of this run before; clocks: processes before this one */
 	uint64_t seed;
 	int turn;                          /* mode time: which side begins (order.c), advancing with each cell; 0: random */
 	char signature[SIGNATURE_KEY + 1]; /* key of the signatures of the process's lines (signature.c); "": none */
 	int n_sides;
-	struct msg_run_side {
+	struct msg_task_side {
 		enum role role;
 		char module[128];
 		char provider[PEERS_PROVIDER_SIZE];
@@ -595,8 +595,8 @@ struct msg {
 		struct msg_tree tree;
 		struct msg_build build;
 		struct msg_check check;
-		struct msg_found *found;             /* owned */
-		struct msg_process_run *process_run; /* owned */
+		struct msg_found *found; /* owned */
+		struct msg_run *run;     /* owned */
 		struct msg_at at;
 		struct msg_cell *cell; /* owned */
 		struct msg_work work;
@@ -604,7 +604,7 @@ struct msg {
 		struct msg_fault fault;
 		struct msg_done done;
 		struct msg_cancel cancel;
-		struct msg_run *run; /* owned */
+		struct msg_task *task; /* owned */
 		struct msg_note note;
 		struct msg_state state;
 		struct msg_health_check health_check;

@@ -273,11 +273,11 @@ const struct row protocol_found_rows[] = {
 
 /* ---- runs ---- */
 
-const struct row protocol_process_run_rows[] = {
-	{ ROW_INT(struct msg_process_run, process_run, "run", REQUIRED, 0, INT_MAX) },
-	{ ROW_INT(struct msg_process_run, set, "set", REQUIRED, 1, 2) },
-	{ ROW_SEED(struct msg_process_run, seed, "seed") },
-	{ ROW_INTS(struct msg_process_run, cell, n_cells, "cells", CELL_MAX) },
+const struct row protocol_run_rows[] = {
+	{ ROW_INT(struct msg_run, run, "run", REQUIRED, 0, INT_MAX) },
+	{ ROW_INT(struct msg_run, set, "set", REQUIRED, 1, 2) },
+	{ ROW_SEED(struct msg_run, seed, "seed") },
+	{ ROW_INTS(struct msg_run, cell, n_cells, "cells", CELL_MAX) },
 	{ .key = NULL },
 };
 
@@ -285,7 +285,7 @@ static const char *const steps[] = { "context", "load", "inputs", "forward", "pl
 	"sustained", "phase", "end", "count", "sample", "look", NULL };
 
 const struct row protocol_at_rows[] = {
-	{ ROW_INT(struct msg_at, process_run, "run", REQUIRED, 0, INT_MAX) },
+	{ ROW_INT(struct msg_at, run, "run", REQUIRED, 0, INT_MAX) },
 	{ ROW_CELL_OR_NONE(struct msg_at) },
 	{ ROW_ROLE(struct msg_at, ROLE_NONE) },
 	{ ROW_CHOICE(struct msg_at, step, "step", REQUIRED, steps) },
@@ -442,7 +442,7 @@ static int check_samples(struct fields *f, void *message)
 }
 
 const struct row protocol_samples_rows[] = {
-	{ ROW_INT(struct msg_cell, process_run, "run", REQUIRED, 0, INT_MAX) },
+	{ ROW_INT(struct msg_cell, run, "run", REQUIRED, 0, INT_MAX) },
 	{ ROW_INT(struct msg_cell, set, "set", REQUIRED, 1, 2) },
 	{ ROW_CELL(struct msg_cell) },
 	{ ROW_ENUM(struct msg_cell, series, "series", REQUIRED, series_names, SERIES_DEVICE, SERIES_PROCESS) },
@@ -501,7 +501,7 @@ const struct row protocol_same_rows[] = {
 };
 
 const struct row protocol_state_rows[] = {
-	{ ROW_ENUM(struct msg_state, what, "what", REQUIRED, run_mode_names, RUN_IDLE, RUN_CLOCKS) },
+	{ ROW_ENUM(struct msg_state, what, "what", REQUIRED, task_mode_names, TASK_IDLE, TASK_CLOCKS) },
 	{ ROW_BOOL(struct msg_state, ok, "ok", REQUIRED) },
 	{ ROW_OBJECT(struct msg_state, device_check, "device_check", OPTIONAL, protocol_device_check_rows) },
 	{ ROW_TEXT(struct msg_state, detail, "detail", OPTIONAL) },

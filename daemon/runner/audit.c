@@ -30,7 +30,7 @@ static int wait_for_go(struct failure *f)
 /* Enqueue the timed part of a call, as in the series that decides. */
 static int timed_part(struct runner *r, int i, struct side *u, struct failure *f)
 {
-	bool whole = r->run->cell[i].decide == SERIES_CALL;
+	bool whole = r->task->cell[i].decide == SERIES_CALL;
 	if (whole && (side_wait(u, f) != 0 || side_bind(u, f) != 0))
 		return -1;
 	if (side_timed(u, f) != 0)
@@ -40,7 +40,7 @@ static int timed_part(struct runner *r, int i, struct side *u, struct failure *f
 
 static int batch(struct runner *r, int i, struct spot_check *w, struct audited *a, int calls, struct failure *f)
 {
-	struct msg_audit m = { .cell = r->run->index[i], .calls = calls };
+	struct msg_audit m = { .cell = r->task->index[i], .calls = calls };
 	struct accept_result result;
 	struct fw_err err = { 0 };
 	m.role = a->side->role; // prepared before: NOLINT(clang-analyzer-core.NullDereference)
@@ -133,12 +133,12 @@ int mode_audit_run(struct runner *r)
 	for (int k = 0; k < r->n_sides; k++)
 		if (!r->side[k].loaded)
 			return 0; /* the fault record has been written */
-	for (int i = 0; i < r->run->n_cells && !r->lost && !r->records->failed; i++) {
+	for (int i = 0; i < r->task->n_cells && !r->lost && !r->records->failed; i++) {
 		struct problem problem;
 		struct side *who = NULL;
 		struct failure f = { 0 };
 		struct fw_err err = { 0 };
-		if (problem_open(&problem, r->ops, r->dev, &r->run->cell[i], &err) != 0)
+		if (problem_open(&problem, r->ops, r->dev, &r->task->cell[i], &err) != 0)
 			runner_error(r, i, &err);
 		else if (measure(r, i, &problem, &who, &f) != 0)
 			runner_fault(r, i, who, &f);

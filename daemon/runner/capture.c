@@ -271,23 +271,23 @@ static int find_cell(const struct suite *suite, const char *key)
 
 static int with_cell(struct cell *cell, const struct capture_options *o)
 {
-	struct msg_run run = { .mode = RUN_CAPTURE, .n_sides = 1, .n_cells = 1, .cell = cell, .index = (int[]){ 0 } };
+	struct msg_task task = { .mode = TASK_CAPTURE, .n_sides = 1, .n_cells = 1, .cell = cell, .index = (int[]){ 0 } };
 	struct records records;
 	struct runner runner;
 	struct failure f = { 0 };
 	struct fw_err err = { 0 };
 	int rc = RUNNER_ERROR;
 
-	snprintf(run.device, sizeof run.device, "%s", o->device);
-	run.side[0].role = ROLE_TARGET;
-	snprintf(run.side[0].module, sizeof run.side[0].module, "%s", o->module);
-	snprintf(run.side[0].provider, sizeof run.side[0].provider, "%s", o->provider);
+	snprintf(task.device, sizeof task.device, "%s", o->device);
+	task.side[0].role = ROLE_TARGET;
+	snprintf(task.side[0].module, sizeof task.side[0].module, "%s", o->module);
+	snprintf(task.side[0].provider, sizeof task.side[0].provider, "%s", o->provider);
 	float *ms = calloc((size_t)o->calls, sizeof *ms);
 	if (!ms || records_init(&records, -1, 0, &err) != 0) {
 		free(ms);
 		return rc;
 	}
-	if (runner_open(&runner, &run, &records, &err) != 0) {
+	if (runner_open(&runner, &task, &records, &err) != 0) {
 		fprintf(stderr, "flopwatch-runner: %s\n", err.text);
 	} else if (!runner.side[0].loaded) {
 		struct module m;

@@ -32,7 +32,7 @@ struct checker {
 	const char *repeats;                   /* of the current cell: "same" "differs", "" unknown */
 	double alone_ms, alone_mhz;            /* of the current cell: its shortest cold call, 0 unknown */
 	struct msg_work work;                  /* as reported; borrows from the side */
-	struct forward forward[JOB_CELLS_MAX]; /* of run->cell[i] */
+	struct forward forward[JOB_CELLS_MAX]; /* of task->cell[i] */
 };
 
 static int64_t taken_bytes(const struct checker *c)
@@ -58,7 +58,7 @@ static void report_work(struct checker *c, int i)
 	int64_t blocks, kept = problem_kept(u->problem, &blocks, &counts); /* before a module can change the laid data */
 	side_count(u);
 	struct msg_work m = {
-		.cell = c->runner->run->index[i],
+		.cell = c->runner->task->index[i],
 		.flops_issued = u->has_work ? u->work.flops_issued : -1,
 		.bytes_moved = u->has_work ? u->work.bytes_moved : -1,
 		.tiles_total = u->has_work ? u->work.tiles_total : -1,
@@ -102,7 +102,7 @@ static void capture_node(void *arg, const struct device_node *node)
 {
 	const struct capture *c = arg;
 	struct msg_node m = {
-		.cell = c->checker->runner->run->index[c->cell],
+		.cell = c->checker->runner->task->index[c->cell],
 		.grid = { node->grid[0], node->grid[1], node->grid[2] },
 		.block = { node->block[0], node->block[1], node->block[2] },
 		.registers = node->registers,
@@ -353,8 +353,8 @@ static int prepare_forward(struct checker *c, int i, struct problem *p, struct f
 {
 	struct runner *r = c->runner;
 	const struct forward *forward = NULL;
-	for (int k = 0; k < r->run->n_cells; k++)
-		if (c->forward[k].known && strcmp(r->run->cell[k].case_key, p->cell.case_key) == 0)
+	for (int k = 0; k < r->task->n_cells; k++)
+		if (c->forward[k].known && strcmp(r->task->cell[k].case_key, p->cell.case_key) == 0)
 			forward = &c->forward[k];
 	if (forward && forward->failure[0])
 		return failure_set(f, forward->failure, "%s starts from the forward's result, which was not accepted",
@@ -369,8 +369,8 @@ static int prepare_forward(struct checker *c, int i, struct problem *p, struct f
 static void check_cell(struct checker *c, int i)
 {
 	struct runner *r = c->runner;
-	const struct cell *cell = &r->run->cell[i];
-	struct msg_check m = { .cell = r->run->index[i] };
+	const struct cell *cell = &r->task->cell[i];
+	struct msg_check m = { .cell = r->task->index[i] };
 	struct accept_result result = { .error_ratio = -1 };
 	struct failure f = { 0 };
 	struct fw_err err = { 0 };
@@ -418,7 +418,7 @@ int mode_check_run(struct runner *r)
 {
 	for (int k = 0; k < r->n_sides; k++) {
 		struct checker c = { .runner = r, .side = &r->side[k] };
-		for (int i = 0; c.side->loaded && i < r->run->n_cells && !r->lost; i++)
+		for (int i = 0; c.side->loaded && i < r->task->n_cells && !r->lost; i++)
 			check_cell(&c, i);
 	}
 	return r->lost ? RUNNER_LOST : r->records->failed ? RUNNER_ERROR : 0;

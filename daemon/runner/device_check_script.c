@@ -47,7 +47,7 @@ static bool rule_applies(const char *line, const struct device_check_moment *whe
 			any_at = true;
 			if (strlen(now) != w.value_len || memcmp(now, w.value, w.value_len) != 0)
 				return false;
-		} else if ((is(&w, "run") && !in_range(&w, when->process_run)) || (is(&w, "cell") && !in_range(&w, when->cell)) ||
+		} else if ((is(&w, "run") && !in_range(&w, when->run)) || (is(&w, "cell") && !in_range(&w, when->cell)) ||
 			   (is(&w, "pass") && !in_range(&w, when->pass))) {
 			return false;
 		}

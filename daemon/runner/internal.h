@@ -174,7 +174,7 @@ int own_code_check(enum own_code_depth depth, struct failure *f);
 
 struct records {
 	int fd; /* -1: records are dropped */
-	int process_run;
+	int run;
 	char signature[SIGNATURE_KEY + 1]; /* "" none */
 	unsigned long long n;
 	struct buf line;
@@ -183,7 +183,7 @@ struct records {
 };
 
 /** Use descriptor `fd`, and close it on exec. Err: ERR_IO it is not open. Own: records_fini; the descriptor stays open. */
-int records_init(struct records *r, int fd, int process_run, struct fw_err *err);
+int records_init(struct records *r, int fd, int run, struct fw_err *err);
 /** Sign each further line with this key (protocol/signature.c), so that lines written by branch code are detected. */
 void records_signature(struct records *r, const char *signature);
 void records_fini(struct records *r);
@@ -640,7 +640,7 @@ int side_call(struct side *s, const struct side_way *way, struct failure *f);
 enum { RUNNER_ERROR = 1, RUNNER_LOST = 3 };
 
 struct runner {
-	const struct msg_run *run;
+	const struct msg_task *task;
 	struct records *records;
 	const struct device_ops *ops;
 	struct device *dev;
@@ -661,7 +661,7 @@ struct runner {
  * Open the device and load every side, in a random order by the seed. A module that does not load gets a fault record and
  * stays unloaded. Err: the device is missing or has no memory. Own: runner_close, also after an error.
  */
-int runner_open(struct runner *r, const struct msg_run *run, struct records *records, struct fw_err *err);
+int runner_open(struct runner *r, const struct msg_task *task, struct records *records, struct fw_err *err);
 void runner_close(struct runner *r);
 
 /** Return the next number of the run's stream, below `n`. */
@@ -674,7 +674,7 @@ void runner_shuffle(struct runner *r, int *order, int n);
 /** Set the pinned configuration of a side in cell position `i`. Own: the run's. */
 void runner_pin(const struct runner *r, int i, struct side *side);
 
-/** Report the current step. `i` is a position in run->cell (-1: none), `side` NULL: no single side. */
+/** Report the current step. `i` is a position in task->cell (-1: none), `side` NULL: no single side. */
 void runner_at(struct runner *r, int i, const struct side *side, const char *step);
 /** Read the driver's state for pass `pass` of cell position `i`; records a failed device. */
 void runner_device_check(struct runner *r, int i, int pass, struct msg_device_check *out);
@@ -832,7 +832,7 @@ enum device_check_at { DEVICE_CHECK_AT_TIME, DEVICE_CHECK_AT_IDLE, DEVICE_CHECK_
 /** Moment of a reading. `cell` is the job's number; `pass` counts redos from 0, for clocks processes of the run. */
 struct device_check_moment {
 	enum device_check_at at;
-	int process_run, cell, pass;
+	int run, cell, pass;
 };
 
 /** Write the readings of every rule that applies into `g`. Returns whether the context failed. Unknown terms are ignored. */
@@ -894,7 +894,7 @@ int kerneltimes_take(struct runner *r, int i, struct side *u, struct launched *l
 void leaked_state_enter(struct runner *r);
 /**
  * Report changes after one module ran alone. Memory is only counted, since a plan may hold some, until `end` states that the
- * side must hold none; then, and after loading, the worker compares processes too. `i` is a position in run->cell, -1 none.
+ * side must hold none; then, and after loading, the worker compares processes too. `i` is a position in task->cell, -1 none.
  * Err: the side's fault.
  */
 int leaked_state_leave(struct runner *r, int i, const struct side *side, bool end, struct failure *f);
@@ -1015,15 +1015,15 @@ bool mig_own(char *uuid, int size);
  * Modes idle and device_check: read a device that is not opened, so that this process is not on it. Returns the exit status of
  * the process.
  */
-int mode_device_read_run(const struct msg_run *run, struct records *records);
+int mode_device_read_run(const struct msg_task *task, struct records *records);
 /** Open the device, compute a known result, time the device against itself. Returns the exit status of the process. */
-int mode_health_check_run(const struct msg_run *run, struct records *records);
+int mode_health_check_run(const struct msg_task *task, struct records *records);
 
 /**
  * Write one record at the start, then the clock every 20 ms under load, until the reader is gone or this process is ended.
  * Devices without a driver have one record, with the clock that a test injects. Returns the exit status.
  */
-int mode_clocks_run(const struct msg_run *run, struct records *records);
+int mode_clocks_run(const struct msg_task *task, struct records *records);
 
 /*
  * ---- profile ----
@@ -1051,7 +1051,7 @@ int mode_profile_run(struct runner *r);
 struct range_call {
 	const char *cell; /* key */
 	enum role role;
-	uint32_t process_run, pass; /* pass 0: warm-up calls */
+	uint32_t run, pass; /* pass 0: warm-up calls */
 	uint32_t call;
 	uint64_t seed;
 };
@@ -1250,7 +1250,7 @@ int stalls_take(const struct stalls_call *c, struct failure *f, struct fw_err *e
 struct timing {
 	struct runner *runner;
 	struct problem *problem;
-	int cell; /* position in run->cell */
+	int cell; /* position in task->cell */
 	int n;    /* sides that are timed, planned and bound */
 	struct side *side[PROTOCOL_SIDES_MAX];
 	int start;        /* side that begins round 0 */

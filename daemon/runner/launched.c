@@ -88,9 +88,9 @@ static int name_phases(struct launched *l, struct runner *r, struct capture *c, 
 
 int launched_list(struct launched *l, struct runner *r, int i, struct side *u, struct fw_err *err)
 {
-	struct capture c = {
-		.list = l, .side = u, .common = { .cell = r->run->index[i], .role = u->role, .repeat = r->run->repeat, .ms = -1 }
-	};
+	struct capture c = { .list = l,
+		.side = u,
+		.common = { .cell = r->task->index[i], .role = u->role, .repeat = r->task->repeat, .ms = -1 } };
 	allocate(l);
 	if (!r->ops->queues)
 		return 0;

@@ -3,7 +3,7 @@
 
 struct leak_check {
 	struct runner *runner;
-	int cell; /* position in run->cell; -1 none */
+	int cell; /* position in task->cell; -1 none */
 	const struct side *side;
 	bool silent;
 	int found;
@@ -19,7 +19,7 @@ static void name(struct leak_check *l, const char *text)
 {
 	l->found++;
 	if (!l->silent)
-		record_note(l->runner->records, l->cell < 0 ? -1 : l->runner->run->index[l->cell], l->side->role, text);
+		record_note(l->runner->records, l->cell < 0 ? -1 : l->runner->task->index[l->cell], l->side->role, text);
 }
 
 static void host_changed(void *arg, const char *what, enum hoststate_end end)
@@ -91,7 +91,7 @@ int leaked_state_leave(struct runner *r, int i, const struct side *side, bool en
 	struct leak_check l = { .runner = r, .cell = i, .side = side, .failure = f };
 	int result = check_leaks(&l, false, end);
 	if (!r->ops->work && (end || i < 0))
-		record_request_inspection(r->records, i < 0 ? -1 : r->run->index[i], side->role);
+		record_request_inspection(r->records, i < 0 ? -1 : r->task->index[i], side->role);
 	return result;
 }
 

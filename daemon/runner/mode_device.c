@@ -25,7 +25,7 @@ enum {
 #define HEALTH_CHECK_SEPARATE 0.02   /* median log ratio of equal work */
 
 struct health_check {
-	const struct msg_run *run;
+	const struct msg_task *task;
 	const struct device_ops *ops;
 	struct device *dev;
 	void *a, *b;
@@ -37,9 +37,8 @@ static void read_device_check(struct health_check *c, int pass, struct msg_devic
 	device_check_unknown(g);
 	c->ops->device_check(c->dev, g);
 	if (c->ops->kind != DEVICE_CUDA)
-		c->lost |= device_check_script_apply(c->run->guards,
-			&(struct device_check_moment){
-				.at = DEVICE_CHECK_AT_HEALTH_CHECK, .process_run = c->run->process_run, .pass = pass },
+		c->lost |= device_check_script_apply(c->task->guards,
+			&(struct device_check_moment){ .at = DEVICE_CHECK_AT_HEALTH_CHECK, .run = c->task->run, .pass = pass },
 			g);
 }
 
@@ -114,14 +113,14 @@ static int try_device(struct health_check *c, struct msg_device_check *device_ch
 	return 0;
 }
 
-int mode_health_check_run(const struct msg_run *run, struct records *records)
+int mode_health_check_run(const struct msg_task *task, struct records *records)
 {
-	struct health_check c = { .run = run };
-	struct msg_state state = { .what = RUN_HEALTH_CHECK };
+	struct health_check c = { .task = task };
+	struct msg_state state = { .what = TASK_HEALTH_CHECK };
 	struct fw_err err = { 0 };
 	int index;
 	device_check_unknown(&state.device_check);
-	if (device_find(run->device, &c.ops, &index, &err) == 0 && c.ops->open(index, run->seed, &c.dev, &err) == 0) {
+	if (device_find(task->device, &c.ops, &index, &err) == 0 && c.ops->open(index, task->seed, &c.dev, &err) == 0) {
 		state.ok = try_device(&c, &state.device_check, &err) == 0;
 		c.ops->release(c.dev, c.a);
 		c.ops->release(c.dev, c.b);
@@ -132,46 +131,44 @@ int mode_health_check_run(const struct msg_run *run, struct records *records)
 	return records->failed ? RUNNER_ERROR : 0;
 }
 
-int mode_device_read_run(const struct msg_run *run, struct records *records)
+int mode_device_read_run(const struct msg_task *task, struct records *records)
 {
-	struct device_check_moment now = { .process_run = run->process_run, .cell = -1, .pass = run->pass };
-	struct msg_state state = { .what = run->mode };
+	struct device_check_moment now = { .run = task->run, .cell = -1, .pass = task->pass };
+	struct msg_state state = { .what = task->mode };
 	const struct device_ops *ops;
 	struct fw_err err = { 0 };
 	int index;
-	now.at = run->mode == RUN_IDLE ? DEVICE_CHECK_AT_IDLE : DEVICE_CHECK_AT_TIME;
+	now.at = task->mode == TASK_IDLE ? DEVICE_CHECK_AT_IDLE : DEVICE_CHECK_AT_TIME;
 	device_check_unknown(&state.device_check);
-	if (device_find(run->device, &ops, &index, &err) != 0) {
+	if (device_find(task->device, &ops, &index, &err) != 0) {
 		snprintf(state.detail, sizeof state.detail, "%.399s", err.text);
 	} else {
 		if (ops->read_idle)
 			ops->read_idle(index, &state.device_check, state.detail, sizeof state.detail);
 		if (ops->kind != DEVICE_CUDA)
-			device_check_script_apply(run->guards, &now, &state.device_check);
+			device_check_script_apply(task->guards, &now, &state.device_check);
 		state.ok = state.device_check.foreign <= 0;
 	}
 	record_send(records, &(struct msg){ .t = MSG_STATE, .u.state = state });
 	return records->failed ? RUNNER_ERROR : 0;
 }
 
-int mode_clocks_run(const struct msg_run *run, struct records *records)
+int mode_clocks_run(const struct msg_task *task, struct records *records)
 {
 	const struct timespec separate = { .tv_nsec = CLOCKS_SEPARATE_MS * 1000000L };
-	const struct device_check_moment now = {
-		.at = DEVICE_CHECK_AT_CLOCKS, .process_run = run->process_run, .cell = -1, .pass = run->pass
-	};
-	struct msg_state state = { .what = RUN_CLOCKS, .ok = true };
+	const struct device_check_moment now = { .at = DEVICE_CHECK_AT_CLOCKS, .run = task->run, .cell = -1, .pass = task->pass };
+	struct msg_state state = { .what = TASK_CLOCKS, .ok = true };
 	const struct device_ops *ops;
 	struct msg_device about;
 	struct fw_err err = { 0 };
 	int index;
 	device_check_unknown(&state.device_check);
-	if (device_find(run->device, &ops, &index, &err) != 0 || (ops->busy_mhz && ops->describe(index, &about, &err) != 0)) {
+	if (device_find(task->device, &ops, &index, &err) != 0 || (ops->busy_mhz && ops->describe(index, &about, &err) != 0)) {
 		fprintf(stderr, "flopwatch-runner: %s\n", err.text);
 		return RUNNER_ERROR;
 	}
 	if (!ops->busy_mhz)
-		device_check_script_apply(run->guards, &now, &state.device_check);
+		device_check_script_apply(task->guards, &now, &state.device_check);
 	record_send(records, &(struct msg){ .t = MSG_STATE, .u.state = state });
 	while (ops->busy_mhz && !records->failed) {
 		nanosleep(&separate, NULL);

@@ -225,16 +225,16 @@ static int profile_cell(struct profiled *p, struct failure *f)
 	if (warm(p, f) != 0)
 		return -1;
 	bool is_listed = launched_list(&p->kernels, r, p->i, u, &err) == 0;
-	if (r->run->samples) {
+	if (r->task->samples) {
 		if (sample_cell(p, is_listed, &err, f) != 0)
 			return -1;
 		p->about.gpu_s = (r->ops->host_us(r->dev) - from_us) * 1e-6;
 		record_send(r->records, &(struct msg){ .t = MSG_PROFILE, .u.profile = p->about });
 		return 0;
 	}
-	if (is_listed && r->run->counters && count(p, &err, f) != 0 && f->name[0])
+	if (is_listed && r->task->counters && count(p, &err, f) != 0 && f->name[0])
 		return -1;
-	if (is_listed && !r->run->counters)
+	if (is_listed && !r->task->counters)
 		err_set(&err, ERR_UNSUPPORTED, "counters were not requested");
 	if (p->about.passes == 0)
 		forget_counters(&p->kernels);
@@ -249,14 +249,14 @@ int mode_profile_run(struct runner *r)
 {
 	if (r->n_sides != 1 || !r->side[0].loaded)
 		return 0; /* the fault record has been written */
-	for (int i = 0; i < r->run->n_cells && !r->lost && !r->records->failed; i++) {
+	for (int i = 0; i < r->task->n_cells && !r->lost && !r->records->failed; i++) {
 		struct problem problem;
 		struct profiled p = {
-			.runner = r, .side = &r->side[0], .problem = &problem, .i = i, .about = { .cell = r->run->index[i] }
+			.runner = r, .side = &r->side[0], .problem = &problem, .i = i, .about = { .cell = r->task->index[i] }
 		};
 		struct failure f = { 0 };
 		struct fw_err err = { 0 };
-		if (problem_open(&problem, r->ops, r->dev, &r->run->cell[i], &err) != 0)
+		if (problem_open(&problem, r->ops, r->dev, &r->task->cell[i], &err) != 0)
 			runner_error(r, i, &err);
 		else if (profile_cell(&p, &f) != 0)
 			runner_fault(r, i, p.side, &f);

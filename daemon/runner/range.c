@@ -21,7 +21,7 @@ enum { KEY_SIZE = 512, CATEGORY_PHASE = ROLES + 1 };
 /* Layout as in the schema. */
 struct payload {
 	uint64_t seed;
-	uint32_t process_run, pass, call;
+	uint32_t run, pass, call;
 };
 
 static struct {
@@ -37,7 +37,7 @@ static uint64_t make_schema(nvtxDomainHandle_t domain)
 {
 	static const nvtxPayloadSchemaEntry_t entries[] = {
 		{ .type = NVTX_PAYLOAD_ENTRY_TYPE_UINT64, .name = "seed", .offset = offsetof(struct payload, seed) },
-		{ .type = NVTX_PAYLOAD_ENTRY_TYPE_UINT32, .name = "run", .offset = offsetof(struct payload, process_run) },
+		{ .type = NVTX_PAYLOAD_ENTRY_TYPE_UINT32, .name = "run", .offset = offsetof(struct payload, run) },
 		{ .type = NVTX_PAYLOAD_ENTRY_TYPE_UINT32, .name = "pass", .offset = offsetof(struct payload, pass) },
 		{ .type = NVTX_PAYLOAD_ENTRY_TYPE_UINT32, .name = "call", .offset = offsetof(struct payload, call) },
 	};
@@ -94,7 +94,7 @@ void range_cell(const struct range_call *call)
 	a.messageType = NVTX_MESSAGE_TYPE_REGISTERED;
 	a.message.registered = state.cell;
 #ifdef HAS_PAYLOADS
-	struct payload payload = { .seed = call->seed, .process_run = call->process_run, .pass = call->pass, .call = call->call };
+	struct payload payload = { .seed = call->seed, .run = call->run, .pass = call->pass, .call = call->call };
 	nvtxPayloadData_t data;
 	attach(&a, &data, &payload);
 #endif

@@ -6,14 +6,14 @@
 
 enum { ANSWER_MS = 20000 };
 
-int records_init(struct records *r, int fd, int process_run, struct fw_err *err)
+int records_init(struct records *r, int fd, int run, struct fw_err *err)
 {
 	struct stat st;
 
 	memset(r, 0, sizeof *r);
 	r->fd = fd;
 	r->waits = fd >= 0 && fstat(fd, &st) == 0 && S_ISSOCK(st.st_mode);
-	r->process_run = process_run;
+	r->run = run;
 	buf_init(&r->line, PROTOCOL_LINE_MAX + SIGNATURE_ROOM);
 	if (fd >= 0 && fcntl(fd, F_SETFD, FD_CLOEXEC) != 0)
 		return err_sys(err, "descriptor %d, where records go", fd);
@@ -59,7 +59,7 @@ void record_send(struct records *r, const struct msg *m)
 
 void record_at(struct records *r, int cell, enum role role, const char *step)
 {
-	struct msg m = { .t = MSG_AT, .u.at = { .process_run = r->process_run, .cell = cell } };
+	struct msg m = { .t = MSG_AT, .u.at = { .run = r->run, .cell = cell } };
 	m.u.at.role = role;
 	snprintf(m.u.at.step, sizeof m.u.at.step, "%s", step);
 	record_send(r, &m);

@@ -13,7 +13,7 @@ uint64_t runner_secret(const struct runner *r)
 {
 	uint64_t fresh;
 	if (r->ops->work || getrandom(&fresh, sizeof fresh, 0) != sizeof fresh)
-		return r->run->seed;
+		return r->task->seed;
 	return fresh;
 }
 
@@ -30,17 +30,17 @@ void runner_shuffle(struct runner *r, int *order, int n)
 
 static int job_cell(const struct runner *r, int i)
 {
-	return i < 0 ? -1 : r->run->index[i];
+	return i < 0 ? -1 : r->task->index[i];
 }
 
 void runner_pin(const struct runner *r, int i, struct side *side)
 {
 	side->pin = NULL;
 	side->is_request = false;
-	for (int k = 0; k < r->run->n_pins; k++)
-		if (r->run->pin[k].cell == r->run->index[i] && side == &r->side[r->run->pin[k].side]) {
-			side->pin = r->run->pin[k].config;
-			side->is_request = r->run->pin[k].is_request;
+	for (int k = 0; k < r->task->n_pins; k++)
+		if (r->task->pin[k].cell == r->task->index[i] && side == &r->side[r->task->pin[k].side]) {
+			side->pin = r->task->pin[k].config;
+			side->is_request = r->task->pin[k].is_request;
 			return;
 		}
 }
@@ -57,11 +57,11 @@ void runner_at(struct runner *r, int i, const struct side *side, const char *ste
 void runner_device_check(struct runner *r, int i, int pass, struct msg_device_check *out)
 {
 	struct device_check_moment now = {
-		.at = DEVICE_CHECK_AT_TIME, .process_run = r->run->process_run, .cell = job_cell(r, i), .pass = pass
+		.at = DEVICE_CHECK_AT_TIME, .run = r->task->run, .cell = job_cell(r, i), .pass = pass
 	};
 	device_check_unknown(out);
 	r->ops->device_check(r->dev, out);
-	if (r->run->guards[0] && r->ops->kind != DEVICE_CUDA && device_check_script_apply(r->run->guards, &now, out))
+	if (r->task->guards[0] && r->ops->kind != DEVICE_CUDA && device_check_script_apply(r->task->guards, &now, out))
 		r->lost = true;
 }
 
@@ -79,34 +79,34 @@ void runner_error(struct runner *r, int i, const struct fw_err *err)
 	r->lost = r->lost || r->ops->wait(r->dev, &broken) != 0;
 }
 
-int runner_open(struct runner *r, const struct msg_run *run, struct records *records, struct fw_err *err)
+int runner_open(struct runner *r, const struct msg_task *task, struct records *records, struct fw_err *err)
 {
 	int index, order[PROTOCOL_SIDES_MAX];
 
 	memset(r, 0, sizeof *r);
-	r->run = run;
+	r->task = task;
 	r->records = records;
-	r->n_sides = run->n_sides;
+	r->n_sides = task->n_sides;
 	r->at_cell = -1;
 	hoststate_adopt();
 	runner_at(r, -1, NULL, "context");
-	if (device_find(run->device, &r->ops, &index, err) != 0)
+	if (device_find(task->device, &r->ops, &index, err) != 0)
 		return -1;
-	if (r->ops->open(index, run->seed, &r->dev, err) != 0)
-		return err_context(err, "device %s", run->device);
+	if (r->ops->open(index, task->seed, &r->dev, err) != 0)
+		return err_context(err, "device %s", task->device);
 	r->random = inputs_mix(runner_secret(r));
 	crash_watch();
 	hoststate_take(&r->host);
 	own_code_take();
 	record_request_inspection(records, -1, ROLE_NONE);
-	runner_shuffle(r, order, run->n_sides);
-	for (int k = 0; k < run->n_sides; k++) {
+	runner_shuffle(r, order, task->n_sides);
+	for (int k = 0; k < task->n_sides; k++) {
 		struct failure f = { 0 };
 		struct side *u = &r->side[order[k]];
-		u->role = run->side[order[k]].role;
+		u->role = task->side[order[k]].role;
 		runner_at(r, -1, u, "load");
 		leaked_state_enter(r);
-		(void)side_load(u, run->side[order[k]].role, run->side[order[k]].module, run->side[order[k]].provider, &f);
+		(void)side_load(u, task->side[order[k]].role, task->side[order[k]].module, task->side[order[k]].provider, &f);
 		if (leaked_state_leave(r, -1, u, false, &f) != 0 || !u->loaded) {
 			runner_fault(r, -1, u, &f);
 			u->loaded = false;

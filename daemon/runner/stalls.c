@@ -238,7 +238,7 @@ static struct evidence_stall stall_of(const struct sampler *s, const uint32_t *c
 /* Drop the least sampled instructions of very long kernels. */
 static void send_record(const struct stalls_call *c, const struct sampler *s, const struct sampler_function *f)
 {
-	struct msg_stalls m = { .cell = c->runner->run->index[c->i], .role = c->side->role, .samples = (long long)f->samples };
+	struct msg_stalls m = { .cell = c->runner->task->index[c->i], .role = c->side->role, .samples = (long long)f->samples };
 	struct evidence_stall *line = mem_alloc_zero(f->n + 1, sizeof *line);
 	int n = 0;
 	for (size_t at = 0; at < f->n; at++) {

@@ -139,24 +139,24 @@ static int take_task(int fd, struct msg *m, struct fw_err *err)
 	return err_sys(err, "/dev/null in the place of the task");
 }
 
-static int run_mode(const struct msg_run *run, struct records *records, struct fw_err *err)
+static int run_in_mode(const struct msg_task *task, struct records *records, struct fw_err *err)
 {
 	struct runner runner = { 0 };
 	volatile int status = RUNNER_ERROR; /* pthread_cleanup_push may use setjmp */
-	if (run->mode == RUN_IDLE || run->mode == RUN_DEVICE_CHECK)
-		return mode_device_read_run(run, records);
-	if (run->mode == RUN_HEALTH_CHECK)
-		return mode_health_check_run(run, records);
-	if (run->mode == RUN_CLOCKS)
-		return mode_clocks_run(run, records);
+	if (task->mode == TASK_IDLE || task->mode == TASK_DEVICE_CHECK)
+		return mode_device_read_run(task, records);
+	if (task->mode == TASK_HEALTH_CHECK)
+		return mode_health_check_run(task, records);
+	if (task->mode == TASK_CLOCKS)
+		return mode_clocks_run(task, records);
 	own_pid = getpid();
 	unfinished = &runner;
 	pthread_cleanup_push(at_thread_exit, NULL);
-	if (runner_open(&runner, run, records, err) == 0) {
-		status = run->mode == RUN_CHECK     ? mode_check_run(&runner)
-			 : run->mode == RUN_AUDIT   ? mode_audit_run(&runner)
-			 : run->mode == RUN_PROFILE ? mode_profile_run(&runner)
-						    : mode_time_run(&runner);
+	if (runner_open(&runner, task, records, err) == 0) {
+		status = task->mode == TASK_CHECK     ? mode_check_run(&runner)
+			 : task->mode == TASK_AUDIT   ? mode_audit_run(&runner)
+			 : task->mode == TASK_PROFILE ? mode_profile_run(&runner)
+						      : mode_time_run(&runner);
 	} else {
 		record_fault(records, -1, ROLE_DEVICE, "device", err->text);
 	}
@@ -180,17 +180,17 @@ int task_run(int in_fd, int records_fd)
 	}
 	if (take_task(in_fd, &m, &err) != 0)
 		goto out;
-	if (m.t != MSG_RUN || m.u.run->mode == RUN_CAPTURE) {
+	if (m.t != MSG_TASK || m.u.task->mode == TASK_CAPTURE) {
 		err_set(&err, ERR_PROTOCOL,
 			"expected a run line with mode check, time, audit, profile, idle, device_check, health_check or clocks");
 		msg_fini(&m);
 		goto out;
 	}
-	records.process_run = m.u.run->process_run;
-	records_signature(&records, m.u.run->signature);
-	explicit_bzero(m.u.run->signature, sizeof m.u.run->signature);
+	records.run = m.u.task->run;
+	records_signature(&records, m.u.task->signature);
+	explicit_bzero(m.u.task->signature, sizeof m.u.task->signature);
 	if (atexit(at_exit) == 0)
-		status = run_mode(m.u.run, &records, &err);
+		status = run_in_mode(m.u.task, &records, &err);
 	msg_fini(&m);
 out:
 	if (err.code != ERR_NONE)

@@ -247,12 +247,12 @@ struct extra_series {
 
 static void plan_extra_series(const struct timing *t, int rounds, struct extra_series *a)
 {
-	const struct msg_run *run = t->runner->run;
-	bool pass = !run->only_sustained_runs;
-	a->sustained = run->sustained ? run->sustained[t->cell] : SUSTAINED_NONE;
-	a->decides = pass && run->cell[t->cell].decide == SERIES_CALL;
-	a->calls = pass && run->calls && !a->decides;
-	a->phases = pass && run->phases;
+	const struct msg_task *task = t->runner->task;
+	bool pass = !task->only_sustained_runs;
+	a->sustained = task->sustained ? task->sustained[t->cell] : SUSTAINED_NONE;
+	a->decides = pass && task->cell[t->cell].decide == SERIES_CALL;
+	a->calls = pass && task->calls && !a->decides;
+	a->phases = pass && task->phases;
 	a->long_call = t->runner->ops->clocks && side_rounds(rounds) < FLAG_CALL_PAIRS_MIN;
 }
 
@@ -276,11 +276,11 @@ static int time_extra_series(struct timing *t, const struct extra_series *a, int
 static int time_passes(struct timing *t, double busy_since_us, bool *checks_last, struct failure *f)
 {
 	const struct runner *r = t->runner;
-	int rounds = timing_rounds(&r->run->rule, t->pair_ms, t->n, r->ops);
+	int rounds = timing_rounds(&r->task->rule, t->pair_ms, t->n, r->ops);
 	struct extra_series a;
 	plan_extra_series(t, rounds, &a);
-	*checks_last = !r->run->only_sustained_runs && !a.decides && !a.calls && !a.phases && a.sustained == SUSTAINED_NONE;
-	if (!r->run->only_sustained_runs) {
+	*checks_last = !r->task->only_sustained_runs && !a.decides && !a.calls && !a.phases && a.sustained == SUSTAINED_NONE;
+	if (!r->task->only_sustained_runs) {
 		if (timing_device(t, rounds, f) != 0)
 			return -1;
 		busy_since_us = r->ops->host_us(r->dev); /* the references of the last checks left the device idle */
@@ -295,7 +295,7 @@ static void choose_order(struct timing *t)
 {
 	struct runner *r = t->runner;
 	int base = timing_position(t, ROLE_BASE), target = timing_position(t, ROLE_TARGET);
-	int turn = r->run->turn ? r->run->turn + r->run->index[t->cell] : (int)runner_random(r, ORDER_TURNS);
+	int turn = r->task->turn ? r->task->turn + r->task->index[t->cell] : (int)runner_random(r, ORDER_TURNS);
 
 	t->start = base < 0 || target < 0 ? (t->n > 1 ? turn % t->n : 0) : order_first(t->n, base, target, turn);
 }
@@ -326,7 +326,7 @@ static int open_references(struct timing *t, struct verifier *verifier, struct f
 	runner_at(t->runner, t->cell, NULL, "reference");
 	if (spot_check_open(t->spot_check, t->runner, p, SPOT_CHECK_ANY, RECHECK_VISITS, f) != 0)
 		return -1;
-	spot_check_make_later(t->spot_check, t->runner->run->sustained && t->runner->run->sustained[t->cell] != SUSTAINED_NONE
+	spot_check_make_later(t->spot_check, t->runner->task->sustained && t->runner->task->sustained[t->cell] != SUSTAINED_NONE
 						     ? LATER_IN_SUSTAINED_RUNS
 						     : LATER);
 	if (problem_restore(p, f) != 0)
@@ -345,7 +345,7 @@ static void run_cell(struct runner *r, int i, double warm_s)
 	runner_at(r, i, NULL, "inputs");
 	for (int k = 0; k < r->n_sides; k++)
 		t.side[t.n++] = &r->side[k];
-	if (problem_open(&problem, r->ops, r->dev, &r->run->cell[i], &err) != 0) {
+	if (problem_open(&problem, r->ops, r->dev, &r->task->cell[i], &err) != 0) {
 		runner_error(r, i, &err);
 	} else if (plan_all(&t) == 0) {
 		struct failure f = { 0 };
@@ -375,14 +375,14 @@ static void run_cell(struct runner *r, int i, double warm_s)
 
 int mode_time_run(struct runner *r)
 {
-	const struct msg_run *run = r->run;
+	const struct msg_task *task = r->task;
 	int order[JOB_CELLS_MAX];
 
 	for (int k = 0; k < r->n_sides; k++)
 		if (!r->side[k].loaded)
 			return 0; /* the fault record has been written */
-	runner_shuffle(r, order, run->n_cells);
-	for (int i = 0; i < run->n_cells && !r->lost && !r->records->failed; i++)
-		run_cell(r, order[i], i == 0 && run->warm_s > run->cell_warm_s ? run->warm_s : run->cell_warm_s);
+	runner_shuffle(r, order, task->n_cells);
+	for (int i = 0; i < task->n_cells && !r->lost && !r->records->failed; i++)
+		run_cell(r, order[i], i == 0 && task->warm_s > task->cell_warm_s ? task->warm_s : task->cell_warm_s);
 	return r->lost ? RUNNER_LOST : r->records->failed ? RUNNER_ERROR : 0;
 }

@@ -50,13 +50,13 @@ void timing_report_at(struct timing *t, const struct side *u, const char *step)
 
 void timing_range(const struct timing *t, const struct side *u, int call)
 {
-	const struct msg_run *run = t->runner->run;
+	const struct msg_task *task = t->runner->task;
 	range_cell(&(struct range_call){ .cell = t->problem->cell.key,
 		.role = u->role,
-		.process_run = (uint32_t)run->process_run,
+		.run = (uint32_t)task->run,
 		.pass = 1,
 		.call = (uint32_t)call,
-		.seed = run->seed });
+		.seed = task->seed });
 }
 
 void timing_blame_forger(struct timing *t, struct side *u, const struct failure *f)
@@ -116,7 +116,7 @@ int timing_warm(struct timing *t, double until_us, struct failure *f)
 	const struct device_ops *ops = t->runner->ops;
 	struct device *dev = t->runner->dev;
 	double want_ms = (until_us - ops->host_us(dev)) * 1e-3;
-	if (t->pair_ms > LONG_SHARE * t->runner->run->cell_warm_s * 1e3 && want_ms <= REST_SHARE * t->pair_ms)
+	if (t->pair_ms > LONG_SHARE * t->runner->task->cell_warm_s * 1e3 && want_ms <= REST_SHARE * t->pair_ms)
 		return 0;
 	for (int round = 0;; round++) {
 		float host_us;
@@ -141,11 +141,11 @@ int timing_warm(struct timing *t, double until_us, struct failure *f)
 
 void timing_begin_record(const struct timing *t, struct msg_cell *m, enum series series, const char *phase, int rounds)
 {
-	const struct msg_run *run = t->runner->run;
+	const struct msg_task *task = t->runner->task;
 	memset(m, 0, sizeof *m);
-	m->process_run = run->process_run;
-	m->set = run->set;
-	m->cell = run->index[t->cell];
+	m->run = task->run;
+	m->set = task->set;
+	m->cell = task->index[t->cell];
 	m->series = series;
 	snprintf(m->phase, sizeof m->phase, "%s", phase);
 	memcpy(m->input_sha256, t->problem->input_sha256, sizeof m->input_sha256);

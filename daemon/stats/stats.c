@@ -271,12 +271,12 @@ struct logs {
 	bool clocked; /* every call of every run has its clock */
 };
 
-static void take_logs(const struct run_pairs *process_run, int n_runs, struct logs *l)
+static void take_logs(const struct run_pairs *run, int n_runs, struct logs *l)
 {
 	l->runs = n_runs < STATS_RUNS_MAX ? n_runs : STATS_RUNS_MAX;
 	l->clocked = true;
 	for (int i = 0; i < l->runs; i++) {
-		const struct run_pairs *p = &process_run[i];
+		const struct run_pairs *p = &run[i];
 
 		l->n[i] = p->n < STATS_PAIRS_MAX ? p->n : STATS_PAIRS_MAX;
 		for (int j = 0; j < l->n[i]; j++) {
@@ -374,12 +374,12 @@ static struct slope fit_slope(const struct rule *r, const struct logs *l)
 	return slope;
 }
 
-void stats_runs(const struct rule *r, const struct run_pairs *process_run, int n_runs, struct run_estimate *out, double *beta)
+void stats_runs(const struct rule *r, const struct run_pairs *run, int n_runs, struct run_estimate *out, double *beta)
 {
 	struct logs l;
 	struct slope slope = { 0, 0 };
 
-	take_logs(process_run, n_runs, &l);
+	take_logs(run, n_runs, &l);
 	bool clocked = l.clocked && l.runs > 0 && r->beta_min < 0;
 	if (clocked)
 		slope = fit_slope(r, &l);
@@ -387,9 +387,7 @@ void stats_runs(const struct rule *r, const struct run_pairs *process_run, int n
 		struct run_estimate *e = &out[i];
 		double v[STATS_PAIRS_MAX], q;
 
-		*e = (struct run_estimate){
-			.set = process_run[i].set, .n = l.n[i], .beta = slope.beta, .beta_q = slope.variance
-		};
+		*e = (struct run_estimate){ .set = run[i].set, .n = l.n[i], .beta = slope.beta, .beta_q = slope.variance };
 		stats_trimmed(l.y[i], l.n[i], &e->d_raw, &q);
 		for (int j = 0; j < l.n[i]; j++)
 			v[j] = l.y[i][j] - slope.beta * l.z[i][j];
@@ -397,7 +395,7 @@ void stats_runs(const struct rule *r, const struct run_pairs *process_run, int n
 		if (!clocked)
 			continue;
 		stats_trimmed(l.z[i], l.n[i], &e->z, &e->z_q);
-		double wander = clock_wander(stats_median(process_run[i].base_ms, l.n[i]), l.n[i]);
+		double wander = clock_wander(stats_median(run[i].base_ms, l.n[i]), l.n[i]);
 		e->z_q += wander * wander;
 	}
 	*beta = slope.beta;

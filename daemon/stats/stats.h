@@ -185,7 +185,7 @@ void stats_trimmed(const double *y, int n, double *d, double *q);
  * stay comparable. Values beyond the limits are left out. Shape: out[n_runs], n_runs <= STATS_RUNS_MAX; each n <=
  * STATS_PAIRS_MAX.
  */
-void stats_runs(const struct rule *r, const struct run_pairs *process_run, int n_runs, struct run_estimate *out, double *beta);
+void stats_runs(const struct rule *r, const struct run_pairs *run, int n_runs, struct run_estimate *out, double *beta);
 
 /**
  * Return how the calls of these runs are paired. Interleaved programs have more pairs a run than whole processes. Shape: e[n].
@@ -574,7 +574,7 @@ struct tail {
 };
 
 /** Count those of one run. `beta`: of the cell, from stats_runs. A run of fewer than four pairs has no typical call. */
-void tail_count(struct tail *t, const struct run_pairs *process_run, double beta);
+void tail_count(struct tail *t, const struct run_pairs *run, double beta);
 void tail_pool(struct tail *t, const struct tail *other);
 
 /** Return the share of a side's calls that are slow; 0 without calls. */

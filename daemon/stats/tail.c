@@ -52,14 +52,14 @@ static void count_side(struct tail_side *s, const float *ms, const float *mhz, i
 	s->spread += (double)(s->slow - before) * (s->slow - before) / n;
 }
 
-void tail_count(struct tail *t, const struct run_pairs *process_run, double beta)
+void tail_count(struct tail *t, const struct run_pairs *run, double beta)
 {
-	int n = process_run->n < STATS_PAIRS_MAX ? process_run->n : STATS_PAIRS_MAX;
+	int n = run->n < STATS_PAIRS_MAX ? run->n : STATS_PAIRS_MAX;
 
 	if (n < PAIRS_MIN)
 		return;
-	count_side(&t->side[TAIL_BASE], process_run->base_ms, process_run->base_mhz, n, beta);
-	count_side(&t->side[TAIL_TARGET], process_run->target_ms, process_run->target_mhz, n, beta);
+	count_side(&t->side[TAIL_BASE], run->base_ms, run->base_mhz, n, beta);
+	count_side(&t->side[TAIL_TARGET], run->target_ms, run->target_mhz, n, beta);
 	t->calls += n;
 	t->runs++;
 }

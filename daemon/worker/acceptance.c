@@ -273,7 +273,7 @@ static int examine(struct examination *x, int side, struct fw_err *err)
 		}
 	}
 	while (status == 0 && !x->all_failed && (n = remaining(x, list)) > 0) {
-		struct runner_task task = { .mode = RUN_CHECK,
+		struct runner_task task = { .mode = TASK_CHECK,
 			.seed = b->seed,
 			.n_sides = 1,
 			.side = { side },
@@ -359,7 +359,7 @@ static int take_solo(void *arg, struct msg *m, struct fw_err *err)
 int acceptance_solo(struct bench *b, int side, int cell, char failure[16], char detail[512], struct fw_err *err)
 {
 	struct solo s = { .failure = failure, .detail = detail };
-	struct runner_task task = { .mode = RUN_CHECK,
+	struct runner_task task = { .mode = TASK_CHECK,
 		.seed = b->seed,
 		.n_sides = 1,
 		.side = { side },

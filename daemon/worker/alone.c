@@ -158,10 +158,10 @@ static int blame_end(struct interleave *x, struct runner_end *end, struct fw_err
 	return run_blame_end(b, end->cell, end, err);
 }
 
-static int process_run(struct interleave *x, const int *list, int n, struct fw_err *err)
+static int make_run(struct interleave *x, const int *list, int n, struct fw_err *err)
 {
 	struct bench *b = x->bench;
-	struct runner_task task = { .mode = RUN_TIME,
+	struct runner_task task = { .mode = TASK_TIME,
 		.set = 1,
 		.seed = inputs_mix(b->seed ^ inputs_mix((uint64_t)x->runs + 0xa10e)),
 		.n_sides = x->who == WHO_BOTH ? 2 : 1,
@@ -231,7 +231,7 @@ static int run_turns(struct interleave *x, int *list, int n, struct fw_err *err)
 
 	while (n > 0 && !x->bench->lost) {
 		x->who = ORDER[x->runs % (int)(sizeof ORDER / sizeof *ORDER)];
-		if (process_run(x, list, n, err) != 0)
+		if (make_run(x, list, n, err) != 0)
 			return -1;
 		n = keep_undecided(x, list, n, err);
 	}

@@ -205,7 +205,7 @@ static int take_record(void *arg, struct msg *m, struct fw_err *err)
 static int try_cells(struct auditor *x, const int *list, int n, int attempt, struct runner_end *how, struct fw_err *err)
 {
 	struct bench *b = x->bench;
-	struct runner_task task = { .mode = RUN_AUDIT,
+	struct runner_task task = { .mode = TASK_AUDIT,
 		.seed = inputs_mix(b->seed ^ inputs_mix((uint64_t)attempt + 1)),
 		.n_sides = 2,
 		.side = { b->base, b->target },
@@ -300,14 +300,14 @@ static int run_again(struct bench *b, const int *list, int n, struct fw_err *err
 	for (i = 0; i < n; i++)
 		if (b->cell[list[i]].n_runs == STATS_RUNS_MAX)
 			return 0;
-	return measure_process_run(b, &o, why, sizeof why, err) < 0 ? -1 : 0;
+	return measure_one_run(b, &o, why, sizeof why, err) < 0 ? -1 : 0;
 }
 
 /* Whether the last run reports no such gain, or one that the audit confirms: then the machine's state has changed. */
 static bool has_changed(const struct auditor *x, int cell)
 {
 	const struct bench_cell *c = &x->bench->cell[cell];
-	const struct bench_run *last = &c->process_run[c->n_runs - 1];
+	const struct bench_run *last = &c->run[c->n_runs - 1];
 	double base_ms = (double)stats_median(last->values, last->n);
 	struct audit_claim claimed = { .gain = log(base_ms / (double)stats_median(last->values + last->n, last->n)),
 		.base_ms = base_ms };

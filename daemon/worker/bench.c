@@ -29,7 +29,7 @@ void bench_fini(struct bench *b)
 	}
 	for (i = 0; b->cell && i < b->n_cells; i++)
 		for (j = 0; j < STATS_RUNS_MAX; j++) {
-			free(b->cell[i].process_run[j].values);
+			free(b->cell[i].run[j].values);
 			free(b->cell[i].sustained_run[j].values);
 		}
 	free(b->cell);
@@ -241,10 +241,10 @@ int bench_send_note(struct bench *b, int cell, enum role role, struct fw_err *er
 
 int bench_announce(struct bench *b, const int *list, int n, int set, uint64_t seed, struct fw_err *err)
 {
-	struct msg m = { .t = MSG_PROCESS_RUN, .u.process_run = mem_alloc(sizeof(struct msg_process_run)) };
+	struct msg m = { .t = MSG_RUN, .u.run = mem_alloc(sizeof(struct msg_run)) };
 
-	*m.u.process_run = (struct msg_process_run){ .process_run = b->runs, .set = set, .seed = seed, .n_cells = n };
-	memcpy(m.u.process_run->cell, list, (size_t)n * sizeof *list);
+	*m.u.run = (struct msg_run){ .run = b->runs, .set = set, .seed = seed, .n_cells = n };
+	memcpy(m.u.run->cell, list, (size_t)n * sizeof *list);
 	int result = bench_send(b, &m, err);
 
 	msg_fini(&m);
@@ -279,15 +279,13 @@ int bench_store_run(struct bench_run *list, int *n_list, const struct msg_cell *
 
 	if (base < 0 || target < 0 || n == 0)
 		return err_set(err, ERR_PROTOCOL, "the runner sent timings without both sides");
-	if (!l || l->process_run != m->process_run) {
+	if (!l || l->run != m->run) {
 		if (*n_list == STATS_RUNS_MAX)
 			return err_set(err, ERR_PROTOCOL, "more than %d runs of one cell", STATS_RUNS_MAX);
 		l = &list[(*n_list)++];
 	}
 	free(l->values);
-	*l = (struct bench_run){
-		.process_run = m->process_run, .set = m->set, .n = (int)n, .values = mem_alloc_zero(4 * n, sizeof(float))
-	};
+	*l = (struct bench_run){ .run = m->run, .set = m->set, .n = (int)n, .values = mem_alloc_zero(4 * n, sizeof(float)) };
 	memcpy(l->values, m->ms[base], bytes);
 	memcpy(l->values + n, m->ms[target], bytes);
 	l->clocks = m->mhz[base] && m->mhz[target];
@@ -310,7 +308,7 @@ int bench_add(struct bench *b, const struct msg_cell *m, struct fw_err *err)
 		c->voided++;
 		return 0;
 	}
-	return bench_store_run(c->process_run, &c->n_runs, m, err) != 0 ? -1 : 1;
+	return bench_store_run(c->run, &c->n_runs, m, err) != 0 ? -1 : 1;
 }
 
 static struct run_pairs pairs_of(const struct bench_run *l)
@@ -346,7 +344,7 @@ void bench_judge(struct bench *b, int cell)
 		.sparse = case_is_irregular(of),
 		.is_over = b->over };
 
-	take_runs(c->process_run, c->n_runs, &pairs);
+	take_runs(c->run, c->n_runs, &pairs);
 	take_runs(c->sustained_run, c->n_sustained_runs, &sustained_runs);
 	(void)cell_judge(&b->rule, &options, &pairs, &sustained_runs, &c->found); /* cannot fail, since all samples are present */
 	c->judged = c->judged || c->n_runs > 0;
@@ -368,7 +366,7 @@ bool bench_is_hopeless(const struct bench *b, int cell, double *se)
 	*se = 0;
 	if (!c->open || c->found.typical.want_set != 1)
 		return false;
-	take_runs(c->process_run, c->n_runs, &l);
+	take_runs(c->run, c->n_runs, &l);
 	(void)cell_estimate(&b->rule, &l);
 
 	struct rule rule = memory_rule(&b->rule, b->cells[cell].tau0, b->cells[cell].nu0, l.estimate, l.n);
@@ -452,7 +450,7 @@ double bench_median_ms(const struct bench *b, int cell, bool target)
 	int n = 0, i, j;
 
 	for (i = 0; i < c->n_runs; i++)
-		for (j = 0; j < c->process_run[i].n; j++)
-			all[n++] = c->process_run[i].values[j + (target ? c->process_run[i].n : 0)];
+		for (j = 0; j < c->run[i].n; j++)
+			all[n++] = c->run[i].values[j + (target ? c->run[i].n : 0)];
 	return stats_median(all, n);
 }

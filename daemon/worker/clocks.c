@@ -53,7 +53,7 @@ int clocks_take(void *arg, struct fw_err *err)
 
 int clocks_begin(struct clocks *c, struct bench *b, int process, struct fw_err *err)
 {
-	const struct runner_task task = { .mode = RUN_CLOCKS, .process_run = b->runs, .pass = process, .seed = b->seed };
+	const struct runner_task task = { .mode = TASK_CLOCKS, .run = b->runs, .pass = process, .seed = b->seed };
 	int64_t deadline = clock_mono_ns() + BEGIN_MS * 1000000LL;
 	struct fw_err why = { 0 };
 

@@ -148,7 +148,7 @@ static int run_turn(struct turn *t, struct fw_err *err)
 
 	for (;;) {
 		int list[EVIDENCE_CELLS_MAX], n = 0, before = t->n_done;
-		struct runner_task task = { .mode = RUN_PROFILE,
+		struct runner_task task = { .mode = TASK_PROFILE,
 			.seed = b->seed,
 			.n_sides = 1,
 			.side = { side_of(t) },

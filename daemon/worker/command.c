@@ -12,7 +12,7 @@ static const char prefix[] = "side-";
 
 bool command_is(const struct msg_job *request)
 {
-	return request->n_sides > 0 && request->side[0].run.name[0];
+	return request->n_sides > 0 && request->side[0].benchmark.name[0];
 }
 
 void command_sides(char out[64])
@@ -96,7 +96,7 @@ static void make_cells(struct command *m, const struct msg_found *found, struct 
 
 	*cells = mem_alloc_zero((size_t)found->n + 1, sizeof **cells);
 	for (int i = 0; i < found->n; i++) {
-		benchmark_cell(&m->side[BASE]->run, found->cell[i].key, found->cell[i].flops, &(*cells)[i]);
+		benchmark_cell(&m->side[BASE]->benchmark, found->cell[i].key, found->cell[i].flops, &(*cells)[i]);
 		state[i].open = true;
 		state[i].found.typical.want_set = 1;
 	}
@@ -257,7 +257,7 @@ static void hash_made(const struct command *m, int side, char sha256[HASH_HEX])
 /* Note that equal builds of different sources are measured, because the run may read sources; declared artifacts avoid that. */
 static int note_sources_alone(struct command *m, struct fw_err *err)
 {
-	const struct benchmark *base = &m->side[BASE]->run, *target = &m->side[TARGET]->run;
+	const struct benchmark *base = &m->side[BASE]->benchmark, *target = &m->side[TARGET]->benchmark;
 	char made[PAIR][HASH_HEX];
 
 	if (m->bench->selfcheck || base->n_artifacts || target->n_artifacts)
@@ -337,7 +337,7 @@ static int measure_processes(struct command *m, struct fw_err *err)
 	while (result == 0 && !b->lost && (n = measure_next(b, list, &set)) > 0) {
 		if (b->runs > 0 && b->gpu_s >= b->limits.budget_s)
 			break; /* open cells remain undecided */
-		result = command_process_run(m, list, n, set, err) < 0 || stop_hopeless(m, list, n, err) != 0 ? -1 : 0;
+		result = command_measure_run(m, list, n, set, err) < 0 || stop_hopeless(m, list, n, err) != 0 ? -1 : 0;
 	}
 	if (result == 0)
 		result = note_excluded_calls(m, err);
@@ -355,13 +355,13 @@ int command_measure(
 	*cells = NULL;
 	if (command_open(&m, request, err) != 0)
 		return -1;
-	m.forks = m.side[BASE]->run.fork;
+	m.forks = m.side[BASE]->benchmark.fork;
 	if (note_sources_alone(&m, err) < 0)
 		return -1;
 	for (int side = BASE; side < COMMAND_SIDES_MAX; side++)
 		if (m.side[side])
 			compiled_take(c, m.side[side]);
-	if (m.side[BASE]->run.gpu)
+	if (m.side[BASE]->benchmark.gpu)
 		status = health_check_wait_idle(b, err);
 	if (status == 1)
 		status = discover(&m, cells, err);

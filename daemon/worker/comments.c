@@ -84,8 +84,8 @@ static int copy_sides(const int folder[2], const char *path, int to, int n, stru
  */
 static const char *interpreter_of(const struct msg_side *s)
 {
-	for (int i = 0; i < s->run.n_command; i++) {
-		const char *word = s->run.command[i], *slash = strrchr(word, '/'), *name = slash ? slash + 1 : word;
+	for (int i = 0; i < s->benchmark.n_command; i++) {
+		const char *word = s->benchmark.command[i], *slash = strrchr(word, '/'), *name = slash ? slash + 1 : word;
 
 		if (strcmp(name, "env") == 0 || strchr(word, '='))
 			continue;

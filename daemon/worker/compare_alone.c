@@ -6,7 +6,7 @@ enum { EXIT_REGRESSION = 3, EXIT_UNDECIDED = 7 };
 struct progress {
 	const struct bench *bench;
 	bool shown;
-	int process_run;
+	int run;
 };
 
 static int on_record(void *arg, const struct msg *m, struct fw_err *err)
@@ -15,8 +15,8 @@ static int on_record(void *arg, const struct msg *m, struct fw_err *err)
 	const struct msg_at *at = &m->u.at;
 
 	(void)err;
-	if (m->t == MSG_PROCESS_RUN)
-		p->process_run = m->u.process_run->process_run;
+	if (m->t == MSG_RUN)
+		p->run = m->u.run->run;
 	if (m->t == MSG_FAULT && strcmp(m->u.fault.failure, "lost") == 0)
 		fprintf(stderr, "%snote: device: %s\n", p->shown ? "\r\033[K" : "", m->u.fault.detail);
 	if (m->t == MSG_NOTE)
@@ -24,8 +24,8 @@ static int on_record(void *arg, const struct msg *m, struct fw_err *err)
 			m->u.note.role != ROLE_NONE ? ": " : "", m->u.note.text);
 	if (!p->shown || m->t != MSG_AT || at->cell < 0 || at->cell >= p->bench->n_cells)
 		return 0;
-	if (p->process_run)
-		fprintf(stderr, "\r\033[Krun %d: %s %s", p->process_run, at->step, p->bench->cells[at->cell].key);
+	if (p->run)
+		fprintf(stderr, "\r\033[Krun %d: %s %s", p->run, at->step, p->bench->cells[at->cell].key);
 	else
 		fprintf(stderr, "\r\033[Kcheck of %s: %s", role_name(at->role), p->bench->cells[at->cell].key);
 	return 0;

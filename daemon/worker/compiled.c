@@ -28,7 +28,7 @@ static bool make_key(const struct build_context *c, const struct msg_side *s, ch
 	hash_begin(&h);
 	hash_text(&h, key);
 	hash_text(&h, s->commit);
-	hash_text(&h, s->run.name);
+	hash_text(&h, s->benchmark.name);
 	hash_text(&h, role_name(s->role));
 	hash_end(&h, key);
 	return true;

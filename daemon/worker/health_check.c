@@ -14,10 +14,10 @@ static int take_state(void *arg, struct msg *m, struct fw_err *err)
 }
 
 /* Run one process. Returns 1; 0 if it ends without an answer, and `state` describes the end; -1 on error. */
-static int run_probe(struct bench *b, enum run_mode what, int number, int pass, struct msg_state *state, struct fw_err *err)
+static int run_probe(struct bench *b, enum task_mode what, int number, int pass, struct msg_state *state, struct fw_err *err)
 {
 	struct runner_task task = { .mode = what,
-		.process_run = number,
+		.run = number,
 		.pass = pass,
 		.seed = b->seed,
 		.deadline_s = QUESTION_S,
@@ -50,7 +50,7 @@ int health_check_run(struct bench *b, struct msg_state *state, struct fw_err *er
 
 	for (i = 0; i < TRIES; i++) {
 		if ((i > 0 && pump_sleep(b->peer, pause_ms(b, AGAIN_MS), err) != 0) ||
-			run_probe(b, RUN_HEALTH_CHECK, i + 1, 0, state, err) < 0)
+			run_probe(b, TASK_HEALTH_CHECK, i + 1, 0, state, err) < 0)
 			return -1;
 		log_info(
 			"health_check", "device=%s ok=%d err=%s", log_quote(b->device.uuid), state->ok, log_quote(state->detail));
@@ -105,7 +105,7 @@ int health_check_device_check(struct bench *b, int pass, struct msg_device_check
 	for (i = 0; i < TRIES; i++) {
 		if (i > 0 && pump_sleep(b->peer, pause_ms(b, AGAIN_MS), err) != 0)
 			return -1;
-		is_read = run_probe(b, RUN_DEVICE_CHECK, b->runs, pass, &state, err);
+		is_read = run_probe(b, TASK_DEVICE_CHECK, b->runs, pass, &state, err);
 		if (is_read < 0)
 			return -1;
 		if (state.device_check.foreign <= 0)
@@ -141,7 +141,7 @@ int health_check_wait_idle(struct bench *b, struct fw_err *err)
 	if (!health_check_can_report(b))
 		return 1;
 	for (;;) {
-		if (run_probe(b, RUN_IDLE, ++b->idle_checks, 0, &state, err) < 0)
+		if (run_probe(b, TASK_IDLE, ++b->idle_checks, 0, &state, err) < 0)
 			return -1;
 		if (state.ok || state.device_check.foreign <= 0) /* free, or the driver does not report processes */
 			return 1;

@@ -164,7 +164,7 @@ static void free_kernels(struct interleave_cell *c)
 static void request_cell(const struct interleave_run *l, struct interleave_session *s)
 {
 	struct command *m = l->all->command;
-	int most = s->side[COMMAND_BASE]->run.pairs;
+	int most = s->side[COMMAND_BASE]->benchmark.pairs;
 
 	for (int i = 0; i < s->n; i++) {
 		struct interleave_cell *c = &s->cell[i];
@@ -298,7 +298,7 @@ static int run_guarded(struct interleave_run *l, struct interleave_session *s, s
 	struct fw_err *err)
 {
 	struct bench *b = s->bench;
-	bool gpu = s->side[COMMAND_BASE]->run.gpu;
+	bool gpu = s->side[COMMAND_BASE]->benchmark.gpu;
 	char why[DEVICE_CHECK_WHY_SIZE];
 
 	for (int pass = 0;; pass++) {
@@ -378,7 +378,7 @@ static int run_sessions(struct interleave_run *l, struct fw_err *err)
 	return result < 0 ? -1 : 0;
 }
 
-static int process_run(struct interleave_run *l, struct fw_err *err)
+static int make_run(struct interleave_run *l, struct fw_err *err)
 {
 	struct bench *b = l->all->command->bench;
 	uint64_t seed = inputs_mix(b->seed + (uint64_t)++b->runs);
@@ -460,7 +460,7 @@ static int run_all(struct interleave_run *l, struct fw_err *err)
 			break; /* open cells remain undecided */
 		for (int i = 0; i < b->n_cells; i++)
 			before += b->cell[i].open;
-		status = process_run(l, err);
+		status = make_run(l, err);
 		for (int i = 0; i < b->n_cells; i++)
 			after += b->cell[i].open;
 		empty = l->timed > 0 || after < before ? 0 : empty + 1;

@@ -133,8 +133,7 @@ static struct msg *new_record(
 
 	message->t = MSG_CELL;
 	message->u.cell = mem_alloc(sizeof *message->u.cell);
-	*message->u.cell =
-		(struct msg_cell){ .process_run = m->bench->runs, .set = set, .cell = c->cell, .n_sides = n_sides, .n = n };
+	*message->u.cell = (struct msg_cell){ .run = m->bench->runs, .set = set, .cell = c->cell, .n_sides = n_sides, .n = n };
 	message->u.cell->series = series;
 	for (int side = 0; side < n_sides; side++)
 		message->u.cell->role[side] = m->side[side]->role;

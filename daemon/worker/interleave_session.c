@@ -93,7 +93,7 @@ static int on_line(void *arg, struct interleave_child *c, const struct interleav
 /* Return the time limit of a program's current step; `what` receives the step's name. */
 static double limit_of(const struct interleave_session *s, const struct interleave_child *c, const char **what)
 {
-	double limit_s = c->side->run.timeout_s;
+	double limit_s = c->side->benchmark.timeout_s;
 
 	*what = c->protocol.state == INTERLEAVE_HOLDING ? "come back from a call" : "ask for its next turn";
 	if (c->protocol.state != INTERLEAVE_HOLDING || !s->at)
@@ -510,7 +510,7 @@ static int gather(struct interleave_session *s, int i, struct fw_err *err)
 
 static int record_outcome(struct interleave_session *s, int cell, struct fw_err *err)
 {
-	struct msg at = { .t = MSG_AT, .u.at = { .process_run = s->bench->runs, .cell = cell, .step = "time" } };
+	struct msg at = { .t = MSG_AT, .u.at = { .run = s->bench->runs, .cell = cell, .step = "time" } };
 
 	return bench_send(s->bench, &at, err);
 }

@@ -32,7 +32,7 @@ struct bench_side {
 
 /** Timings of one run. Shape: values holds base_ms, target_ms, base_mhz, target_mhz of n each. */
 struct bench_run {
-	int process_run, set, n;
+	int run, set, n;
 	bool clocks;
 	float *values;
 };
@@ -71,7 +71,7 @@ struct bench_cell {
 	struct msg_work
 		work[BENCH_OUTSIDE]; /* work records of their checks, without the tried configurations; provider "": none */
 	int n_runs;
-	struct bench_run process_run[STATS_RUNS_MAX]; /* of the series that decides */
+	struct bench_run run[STATS_RUNS_MAX]; /* of the series that decides */
 	int n_sustained_runs;
 	struct bench_run sustained_run[STATS_RUNS_MAX]; /* series sustained */
 	int n_void_sustained_runs;                      /* discarded because of device readings */
@@ -394,8 +394,8 @@ enum { RUNNER_STOP = 2 };
 typedef int runner_record_fn(void *arg, struct msg *m, struct fw_err *err);
 
 struct runner_task {
-	enum run_mode mode; /* modes from RUN_IDLE on have no sides and cells */
-	int process_run, set;
+	enum task_mode mode; /* modes from TASK_IDLE on have no sides and cells */
+	int run, set;
 	int pass; /* device check: discarded times before; clocks: processes before this one */
 	uint64_t seed;
 	int turn; /* run: determines the side that begins (bench_turn); 0: random */
@@ -418,10 +418,10 @@ struct runner_task {
 
 /** End of a runner. `failure` is "" if the process exited with 0 (it may have sent faults, or fewer records than expected). */
 struct runner_end {
-	enum run_mode mode; /* of the task */
-	char failure[16];   /* "crash" "timeout" "protocol" "device" */
-	enum role role;     /* named by the last `at`; ROLE_WORKER without any */
-	int cell;           /* named by the last `at`; -1 none */
+	enum task_mode mode; /* of the task */
+	char failure[16];    /* "crash" "timeout" "protocol" "device" */
+	enum role role;      /* named by the last `at`; ROLE_WORKER without any */
+	int cell;            /* named by the last `at`; -1 none */
 	char detail[512];
 	double wall_s;
 	int records;  /* number of received records */
@@ -922,7 +922,7 @@ struct interleave_child {
 };
 
 /*
- * ---- run ----
+ * ---- program_process ----
  * One process of a benchmark program: its run in the sandbox and its parsed output.
  *
  * Old outputs are removed first, so that all outputs are those of this process.
@@ -938,7 +938,7 @@ struct command_clock {
  * see `problem`; -1 if cancelled, or on an error of the worker. Adds its wall time to the bench. `clock` (else NULL) receives the
  * device's clock.
  */
-int command_run(struct bench *b, const struct build_context *c, const struct msg_side *s, struct command_clock *clock,
+int command_run_side(struct bench *b, const struct build_context *c, const struct msg_side *s, struct command_clock *clock,
 	struct reading *out, struct command_failure *problem, struct fw_err *err);
 
 struct command;
@@ -1000,7 +1000,7 @@ int command_timed(struct command *m, int side, int cell, const struct reading *r
  * Make one run over the `n` listed cells and judge them. A round that device readings invalidate is repeated, up to three times
  * and while budget is left; if no repetition is valid, the run is discarded. Err: -1 cancelled, or an error of the worker.
  */
-int command_process_run(struct command *m, const int *list, int n, int set, struct fw_err *err);
+int command_measure_run(struct command *m, const int *list, int n, int set, struct fw_err *err);
 
 /*
  * ---- interleave ----
@@ -1353,7 +1353,7 @@ const char *outside_compare(const struct outside *o, pid_t root, char *why);
 void outside_end(struct outside *o);
 
 /*
- * ---- process_run ----
+ * ---- kernel_run ----
  * One process that times both sides call by call over some cells; its timings are stored, judged and sent.
  *
  * If the process dies, its current cell fails, after one check of each side alone to find the side at fault.
@@ -1368,7 +1368,7 @@ struct run_order {
 };
 
 /** Run the process. Returns 1 with results, 0 without, -1 on error. `why`: the last reason for no result. Shape: why[size]. */
-int measure_process_run(struct bench *b, const struct run_order *o, char *why, size_t size, struct fw_err *err);
+int measure_one_run(struct bench *b, const struct run_order *o, char *why, size_t size, struct fw_err *err);
 
 /**
  * Return whether a side other than the one that the runner names may have caused a failure: it names no side, or the base, which

@@ -85,7 +85,7 @@ static int run_all(struct bench *b, struct plan *p, struct fw_err *err)
 	while (status >= 0 && !b->lost && empty < EMPTY_RUNS_MAX && plan_next(b, p) > 0) {
 		if (b->runs > 0 && b->gpu_s >= b->limits.budget_s)
 			break; /* open cells remain undecided */
-		status = measure_process_run(b, o, why, sizeof why, err);
+		status = measure_one_run(b, o, why, sizeof why, err);
 		empty = status == 0 ? empty + 1 : 0;
 		for (i = 0; i < o->n && empty == EMPTY_RUNS_MAX && !o->only_sustained_runs && status >= 0; i++)
 			status = bench_fault(b, o->cell[i], ROLE_DEVICE, "device", err, "%s", why);

@@ -14,7 +14,7 @@ const char program_timeout_remedy[] =
 int program_prepare(struct program *p, const struct bench *b, const struct build_context *c, const struct msg_side *s,
 	enum program_use use, struct fw_err *err)
 {
-	bool gpu = s->run.gpu && b->device.kind == DEVICE_CUDA;
+	bool gpu = s->benchmark.gpu && b->device.kind == DEVICE_CUDA;
 	char side[128], word[BENCHMARK_TEXT_SIZE + 16];
 	const char *more[12] = { NULL };
 	int n = 0;
@@ -42,8 +42,8 @@ int program_prepare(struct program *p, const struct bench *b, const struct build
 		more[n++] = fork_env;
 	more[n] = NULL;
 	sandbox_benchmark(c->sandbox, &p->words, p->job, s->build.dir, gpu, more);
-	for (int i = 0; i < s->run.n_command; i++) {
-		manifest_expand(s->run.command[i], device_kind_name(c->device), word, sizeof word);
+	for (int i = 0; i < s->benchmark.n_command; i++) {
+		manifest_expand(s->benchmark.command[i], device_kind_name(c->device), word, sizeof word);
 		sandbox_arg(&p->words, word);
 	}
 	sandbox_environment(c->sandbox, more, &p->environment);

@@ -38,7 +38,7 @@ int control_run(struct bench *b, int cell, char failure[16], char detail[512], s
 	struct control c = { .bench = b, .failure = failure, .detail = detail };
 	char sha256[HASH_HEX];
 	int copy = sealed_copy(b->side[b->base].fd, "base", sha256, err);
-	struct runner_task task = { .mode = RUN_TIME,
+	struct runner_task task = { .mode = TASK_TIME,
 		.set = 1,
 		.seed = inputs_mix(b->seed ^ inputs_mix((uint64_t)b->runs + 0xc0de)),
 		.n_sides = 2,
@@ -129,7 +129,7 @@ int command_open(struct command *m, const struct msg_job *request, struct fw_err
 
 int command_report(struct command *m, int side, const char *step, struct fw_err *err)
 {
-	struct msg at = { .t = MSG_AT, .u.at = { .process_run = m->bench->runs, .cell = -1 } };
+	struct msg at = { .t = MSG_AT, .u.at = { .run = m->bench->runs, .cell = -1 } };
 
 	at.u.at.role = m->side[side]->role;
 	snprintf(at.u.at.step, sizeof at.u.at.step, "%s", step);
@@ -224,7 +224,7 @@ static int run_sides(struct taken *l, int round, struct fw_err *err)
 
 		if (command_report(m, side, "time", err) < 0)
 			return -1;
-		ran = command_run(m->bench, m->build, m->side[side], m->side[side]->run.gpu ? &clock : NULL,
+		ran = command_run_side(m->bench, m->build, m->side[side], m->side[side]->benchmark.gpu ? &clock : NULL,
 			&l->reading[round][side], &problem, err);
 		l->mhz[round][side] = clock.mhz;
 		if (ran < 0 || (ran == 0 && command_failed(m, side, &problem, err) < 0))
@@ -240,7 +240,7 @@ static int run_sides(struct taken *l, int round, struct fw_err *err)
 static int run_round(struct taken *l, int round, struct fw_err *err)
 {
 	struct bench *b = l->command->bench;
-	bool gpu = l->command->side[COMMAND_BASE]->run.gpu;
+	bool gpu = l->command->side[COMMAND_BASE]->benchmark.gpu;
 	struct msg_device_check device_check, after;
 	char why[DEVICE_CHECK_WHY_SIZE];
 	int ran;
@@ -344,7 +344,7 @@ static int fill_record(struct taken *l, int cell, struct msg_cell *c, struct fw_
 	const char *key = b->cells[cell].key;
 	int n = sides_with(l, key), at = 0;
 
-	*c = (struct msg_cell){ .process_run = b->runs,
+	*c = (struct msg_cell){ .run = b->runs,
 		.set = l->set,
 		.cell = cell,
 		.series = SERIES_PROCESS,
@@ -409,7 +409,7 @@ static int finish(struct taken *l, const int *list, int n, struct fw_err *err)
 	return l->device_check.foreign > 0 && !b->lost && health_check_wait_idle(b, err) < 0 ? -1 : 0;
 }
 
-int command_process_run(struct command *m, const int *list, int n, int set, struct fw_err *err)
+int command_measure_run(struct command *m, const int *list, int n, int set, struct fw_err *err)
 {
 	struct bench *b = m->bench;
 	uint64_t seed = inputs_mix(b->seed + (uint64_t)++b->runs);

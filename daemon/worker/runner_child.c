@@ -163,7 +163,7 @@ static bool may_be_of_task(const struct child *c, int cell, enum role role, enum
 static int fits(const struct child *c, const struct msg *m)
 {
 	const struct runner_task *t = c->task;
-	bool profiles = t->mode == RUN_PROFILE;
+	bool profiles = t->mode == TASK_PROFILE;
 
 	switch (m->t) {
 	case MSG_AT:
@@ -179,7 +179,7 @@ static int fits(const struct child *c, const struct msg *m)
 	case MSG_NODE:
 		return is_of_task(c, m->u.node.cell, m->u.node.role);
 	case MSG_CELL:
-		return in_task(t, m->u.cell->cell) && m->u.cell->process_run == t->process_run && m->u.cell->set == t->set;
+		return in_task(t, m->u.cell->cell) && m->u.cell->run == t->run && m->u.cell->set == t->set;
 	case MSG_KERNEL:
 		return profiles && is_of_task(c, m->u.kernel.cell, m->u.kernel.role);
 	case MSG_PROFILE:
@@ -187,7 +187,7 @@ static int fits(const struct child *c, const struct msg *m)
 	case MSG_STALLS:
 		return profiles && t->samples && is_of_task(c, m->u.stalls.cell, m->u.stalls.role);
 	case MSG_AUDIT:
-		return t->mode == RUN_AUDIT && is_of_task(c, m->u.audit.cell, m->u.audit.role);
+		return t->mode == TASK_AUDIT && is_of_task(c, m->u.audit.cell, m->u.audit.role);
 	case MSG_STATE:
 		return m->u.state.what == t->mode;
 	default:
@@ -258,12 +258,12 @@ static int compare_processes(struct child *c, const struct msg_at *at, struct fw
 }
 
 /* Return the first step; tasks other than the timing of a comparison have only one. */
-static enum device_step first_step(enum run_mode mode)
+static enum device_step first_step(enum task_mode mode)
 {
-	return mode == RUN_TIME || mode == RUN_CHECK ? DEVICE_STEP_START
-	       : mode == RUN_AUDIT                   ? DEVICE_STEP_AUDIT
-	       : mode == RUN_PROFILE                 ? DEVICE_STEP_PROFILE
-						     : DEVICE_STEP_SENTINEL;
+	return mode == TASK_TIME || mode == TASK_CHECK ? DEVICE_STEP_START
+	       : mode == TASK_AUDIT                    ? DEVICE_STEP_AUDIT
+	       : mode == TASK_PROFILE                  ? DEVICE_STEP_PROFILE
+						       : DEVICE_STEP_SENTINEL;
 }
 
 /* Timed passes count as `between` until the times of their calls are subtracted. */
@@ -444,54 +444,55 @@ static void read_guards(char *out, size_t size)
 
 static bool is_warm(const struct bench *b, const struct runner_task *t)
 {
-	return t->mode == RUN_TIME && b->timed_until_ns != 0 && (double)(clock_mono_ns() - b->timed_until_ns) * 1e-9 < WARM_FOR_S;
+	return t->mode == TASK_TIME && b->timed_until_ns != 0 &&
+	       (double)(clock_mono_ns() - b->timed_until_ns) * 1e-9 < WARM_FOR_S;
 }
 
-static void fill_message(const struct bench *b, const struct runner_task *t, const char *signature, struct msg_run *run)
+static void fill_message(const struct bench *b, const struct runner_task *t, const char *signature, struct msg_task *task)
 {
 	bool gpu = b->device.kind == DEVICE_CUDA, sim = b->device.kind == DEVICE_SIM;
 	int i;
 
-	run->mode = t->mode;
-	snprintf(run->signature, sizeof run->signature, "%s", signature);
-	snprintf(run->device, sizeof run->device, "%s:%d", device_kind_name(b->device.kind), b->device.index);
-	run->process_run = t->process_run;
-	run->set = t->set;
-	run->pass = t->pass;
-	run->seed = t->seed;
-	run->turn = t->turn;
-	run->rule = b->rule;
-	run->phases = t->phases;
-	run->calls = t->calls;
-	run->only_sustained_runs = t->only_sustained_runs;
-	run->repeat = t->repeat;
-	run->counters = t->counters;
-	run->samples = t->samples;
+	task->mode = t->mode;
+	snprintf(task->signature, sizeof task->signature, "%s", signature);
+	snprintf(task->device, sizeof task->device, "%s:%d", device_kind_name(b->device.kind), b->device.index);
+	task->run = t->run;
+	task->set = t->set;
+	task->pass = t->pass;
+	task->seed = t->seed;
+	task->turn = t->turn;
+	task->rule = b->rule;
+	task->phases = t->phases;
+	task->calls = t->calls;
+	task->only_sustained_runs = t->only_sustained_runs;
+	task->repeat = t->repeat;
+	task->counters = t->counters;
+	task->samples = t->samples;
 	if (!gpu)
-		read_guards(run->guards, sizeof run->guards);
-	run->cell_warm_s = sim ? 0 : 0.02;
-	run->warm_s = sim ? 0 : is_warm(b, t) ? WARM_AGAIN_S : gpu ? 1.5 : 0.2;
-	run->n_sides = t->n_sides;
+		read_guards(task->guards, sizeof task->guards);
+	task->cell_warm_s = sim ? 0 : 0.02;
+	task->warm_s = sim ? 0 : is_warm(b, t) ? WARM_AGAIN_S : gpu ? 1.5 : 0.2;
+	task->n_sides = t->n_sides;
 	for (i = 0; i < t->n_sides; i++) {
 		const struct bench_side *s = &b->side[t->side[i]];
 
-		run->side[i].role = role_of(b, t, i);
-		snprintf(run->side[i].provider, sizeof run->side[i].provider, "%s", s->provider);
-		snprintf(run->side[i].module, sizeof run->side[i].module, "/proc/self/fd/%d", FIRST_MODULE_FD + i);
+		task->side[i].role = role_of(b, t, i);
+		snprintf(task->side[i].provider, sizeof task->side[i].provider, "%s", s->provider);
+		snprintf(task->side[i].module, sizeof task->side[i].module, "/proc/self/fd/%d", FIRST_MODULE_FD + i);
 	}
 	for (i = 0; i < b->n_pins; i++)
 		for (int position = 0; position < t->n_sides && in_task(t, b->pin[i].cell); position++) {
 			if (t->side[position] != b->pin[i].side || !b->pin[i].config[0])
 				continue;
-			run->pin[run->n_pins] =
+			task->pin[task->n_pins] =
 				(struct msg_pin){ .cell = b->pin[i].cell, .side = position, .is_request = b->pin[i].is_request };
-			memcpy(run->pin[run->n_pins++].config, b->pin[i].config, sizeof b->pin[i].config);
+			memcpy(task->pin[task->n_pins++].config, b->pin[i].config, sizeof b->pin[i].config);
 		}
-	run->n_cells = t->n_cells;
+	task->n_cells = t->n_cells;
 	for (i = 0; i < t->n_cells; i++) {
-		run->cell[i] = b->cells[t->cell[i]];
-		run->index[i] = t->cell[i];
-		run->sustained[i] = t->sustained ? t->sustained[i] : SUSTAINED_NONE;
+		task->cell[i] = b->cells[t->cell[i]];
+		task->index[i] = t->cell[i];
+		task->sustained[i] = t->sustained ? t->sustained[i] : SUSTAINED_NONE;
 	}
 }
 
@@ -509,16 +510,16 @@ static int make_signature(char *signature, struct fw_err *err)
 /* Write the run line to a file that the child reads and empties before it loads branch code, which must not read the line. */
 static int task_file(const struct bench *b, const struct runner_task *t, const char *signature, struct fw_err *err)
 {
-	struct msg m = { .t = MSG_RUN };
+	struct msg m = { .t = MSG_TASK };
 	struct buf line;
 
 	buf_init(&line, PROTOCOL_LINE_MAX + 2);
-	m.u.run = mem_alloc_zero(1, sizeof *m.u.run);
-	m.u.run->cell = mem_alloc_zero((size_t)t->n_cells + 1, sizeof *m.u.run->cell);
-	m.u.run->index = mem_alloc_zero((size_t)t->n_cells + 1, sizeof *m.u.run->index);
-	m.u.run->sustained = mem_alloc_zero((size_t)t->n_cells + 1, sizeof *m.u.run->sustained);
-	m.u.run->pin = mem_alloc_zero((size_t)b->n_pins * (size_t)(t->copy_fd > 0 ? 2 : 1) + 1, sizeof *m.u.run->pin);
-	fill_message(b, t, signature, m.u.run);
+	m.u.task = mem_alloc_zero(1, sizeof *m.u.task);
+	m.u.task->cell = mem_alloc_zero((size_t)t->n_cells + 1, sizeof *m.u.task->cell);
+	m.u.task->index = mem_alloc_zero((size_t)t->n_cells + 1, sizeof *m.u.task->index);
+	m.u.task->sustained = mem_alloc_zero((size_t)t->n_cells + 1, sizeof *m.u.task->sustained);
+	m.u.task->pin = mem_alloc_zero((size_t)b->n_pins * (size_t)(t->copy_fd > 0 ? 2 : 1) + 1, sizeof *m.u.task->pin);
+	fill_message(b, t, signature, m.u.task);
 	protocol_write(&line, &m);
 	int fd = line.failed ? err_set(err, ERR_INTERNAL, "the runner's task is too long for a line")
 			     : sealed_once("task", line.data, line.len, err);
@@ -575,7 +576,7 @@ static int run_with(
 	fill_environment(&env);
 	for (i = 0; i < t->n_sides; i++)
 		spec.fd[spec.n_fd++] = (struct proc_fd){ module_of(b, t, i), FIRST_MODULE_FD + i };
-	if (t->mode == RUN_AUDIT)
+	if (t->mode == TASK_AUDIT)
 		spec.fd[spec.n_fd++] = (struct proc_fd){ t->go_fd, GO_FD };
 	(t->counters || t->samples ? sandbox_count : sandbox_run)(
 		t->n_sides > 0 ? b->sandbox : &open_air, v, b->runner, b->device.kind == DEVICE_CUDA);
@@ -612,7 +613,7 @@ int runner_child_run(struct bench *b, const struct runner_task *t, struct runner
 	lines_fini(&c.lines);
 	outside_end(&c.outside);
 	begin_step(&c, DEVICE_STEP_END);
-	b->timed_until_ns = t->mode == RUN_TIME ? c.since_ns : 0;
+	b->timed_until_ns = t->mode == TASK_TIME ? c.since_ns : 0;
 	end->wall_s = (double)(c.since_ns - started) * 1e-9;
 	end->stopped = c.stopped;
 	if (c.stopped)

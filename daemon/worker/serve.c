@@ -134,7 +134,7 @@ static int build_or_wait(struct job *j, const struct msg_side *s, struct fw_err 
 	char key[HASH_HEX], name[32];
 	int turn, result;
 
-	if (s->run.name[0]) /* two workers may build a program at once: each has its own folder */
+	if (s->benchmark.name[0]) /* two workers may build a program at once: each has its own folder */
 		return build_side(j, s, err);
 	build_key(&j->build, s, key);
 	snprintf(name, sizeof name, "source-%.2s", key);

@@ -99,8 +99,8 @@ int swap_run(struct buffered *k, struct fw_err *err)
 	for (int i = 0; i < n; i++)
 		bench_pin(b, again, list[i], config_of(buffered_find(k, list[i]), 0));
 	struct swapping s = { .buffered = k };
-	struct runner_task task = { .mode = RUN_TIME,
-		.process_run = 1,
+	struct runner_task task = { .mode = TASK_TIME,
+		.run = 1,
 		.set = 1,
 		.seed = b->seed,
 		.n_sides = 3,

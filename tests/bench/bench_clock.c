@@ -28,7 +28,7 @@ static bool wants_equal(const char *comparison, const char *cell)
 
 static struct run_pairs pairs_of(const struct samples_cell *c, int i, bool clocked)
 {
-	return samples_pairs(&c->process_run[i], 1, clocked);
+	return samples_pairs(&c->run[i], 1, clocked);
 }
 
 /* Standard deviation of pairs around their run, in percent. */
@@ -103,14 +103,14 @@ int main(int argc, char **argv)
 		double none, beta;
 		if (c->n_runs < 2)
 			continue;
-		const double raw_run = run_sd(c, &rule, false, &none), process_run = run_sd(c, &rule, true, &beta);
+		const double raw_run = run_sd(c, &rule, false, &none), run = run_sd(c, &rule, true, &beta);
 		const double raw = seconds_to_width(c, &rule, false), clocked = seconds_to_width(c, &rule, true);
 		raw_s += raw;
 		clocked_s += clocked;
 		printf("bench clock.%s.pair_sd raw %.6g pct\n", c->name, pair_sd(c, 0));
 		printf("bench clock.%s.pair_sd clocked %.6g pct\n", c->name, pair_sd(c, beta));
 		printf("bench clock.%s.run_sd raw %.6g pct\n", c->name, raw_run);
-		printf("bench clock.%s.run_sd clocked %.6g pct\n", c->name, process_run);
+		printf("bench clock.%s.run_sd clocked %.6g pct\n", c->name, run);
 		printf("bench clock.%s.beta %.6g ratio\n", c->name, beta);
 		printf("bench clock.%s.time_to_width raw %.6g s\n", c->name, raw);
 		printf("bench clock.%s.time_to_width clocked %.6g s\n", c->name, clocked);

@@ -51,7 +51,7 @@ static void learn(const struct samples_cell *c, const int *order, int n, const s
 	double beta;
 
 	for (int i = 0; i < n; i++)
-		p[i] = samples_pairs(&c->process_run[order[i]], 1, true);
+		p[i] = samples_pairs(&c->run[order[i]], 1, true);
 	stats_runs(rule, p, n, e, &beta);
 	calibration_add(&known, e, n);
 	if (!calibration_learned(&known, tau0, nu0))
@@ -110,7 +110,7 @@ static struct outcome compare(
 		out.ran_out = at >= c->n_runs;
 		if (out.ran_out)
 			break;
-		*l = c->process_run[order[at]];
+		*l = c->run[order[at]];
 		if (swapped)
 			swap_sides(l);
 		replay_plant(l, &set->plant, set->beta, l);
@@ -249,7 +249,7 @@ static void real_memset(void)
 		double beta;
 
 		for (int l = 0; l < n; l++)
-			p[l] = samples_pairs(&c->process_run[l], 1, true);
+			p[l] = samples_pairs(&c->run[l], 1, true);
 		stats_runs(&rule_of[1], p, n, e, &beta);
 		stats_combine(&rule_of[1], e, n, &all);
 		printf("bench cover.memset.%s flopwatch %.2f pct (%.2f to %.2f; the code %.2f, pairs as they are %.2f)\n",

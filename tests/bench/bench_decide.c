@@ -78,7 +78,7 @@ static bool wants_equal(const char *comparison, const char *cell)
 static void draw(struct noise *dice, const struct samples_cell *c, bool swapped, bool clocks, double shift, int set,
 	struct samples_run *room, struct run_pairs *out)
 {
-	const struct samples_run *l = &c->process_run[(int)(noise_uniform(dice) * c->n_runs)];
+	const struct samples_run *l = &c->run[(int)(noise_uniform(dice) * c->n_runs)];
 	const float *base = swapped ? l->target_ms : l->base_ms, *target = swapped ? l->base_ms : l->target_ms;
 	float slower = (float)exp(shift);
 

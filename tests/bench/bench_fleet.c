@@ -126,14 +126,14 @@ static void begin_job(struct day *d, struct running *device, const struct store_
 
 static void measured(struct result *r, uint64_t number)
 {
-	struct noise noise = { .state = number * 77 + 1, .white = 0.003, .process_run = 0.0005, .clock = 0.004, .outlier = 0.02 };
+	struct noise noise = { .state = number * 77 + 1, .white = 0.003, .run = 0.0005, .clock = 0.004, .outlier = 0.02 };
 	fixture_accepted(r);
-	for (int process_run = 1; process_run <= RUNS; process_run++) {
-		fixture_run(r, process_run, 1);
+	for (int run = 1; run <= RUNS; run++) {
+		fixture_run(r, run, 1);
 		for (int i = 0; i < CELLS; i++) {
-			fixture_timing(r, &noise, process_run, 1, i, SERIES_DEVICE, "", number % 50 ? 0 : 0.03, 0);
-			if (process_run == 1)
-				fixture_timing(r, &noise, process_run, 1, i, SERIES_CALL, "", 0, 0);
+			fixture_timing(r, &noise, run, 1, i, SERIES_DEVICE, "", number % 50 ? 0 : 0.03, 0);
+			if (run == 1)
+				fixture_timing(r, &noise, run, 1, i, SERIES_CALL, "", 0, 0);
 		}
 	}
 }

@@ -104,13 +104,13 @@ static const struct samples_run *next_run(const struct samples *s, int cell, int
 		d->n = 0;
 		d->set = set;
 	}
-	return d->n < c->n_runs ? &c->process_run[d->order[d->n++]] : NULL;
+	return d->n < c->n_runs ? &c->run[d->order[d->n++]] : NULL;
 }
 
-static void process_run(struct bench *b, const struct samples *s, struct drawn *drawn, const int *list, int n, int set,
-	int slowed, double slower, struct outcome *out)
+static void make_run(struct bench *b, const struct samples *s, struct drawn *drawn, const int *list, int n, int set, int slowed,
+	double slower, struct outcome *out)
 {
-	struct msg_cell m = { .set = set, .process_run = ++b->runs, .n_sides = 2, .role = { ROLE_BASE, ROLE_TARGET } };
+	struct msg_cell m = { .set = set, .run = ++b->runs, .n_sides = 2, .role = { ROLE_BASE, ROLE_TARGET } };
 	bool for_a_word = open_verdict(b);
 	struct fw_err err;
 	double calls = 0, gpu_s = warm_s;
@@ -168,14 +168,14 @@ static struct outcome compare(const struct samples *s, int slowed, double slower
 		state[i].found.typical.want_set = 1;
 	}
 	while ((n = measure_next(&b, list, &set)) > 0 && b.gpu_s < b.limits.budget_s)
-		process_run(&b, s, drawn, list, n, set, slowed, slower, &out);
+		make_run(&b, s, drawn, list, n, set, slowed, slower, &out);
 	for (int i = 0; i < s->n; i++) {
 		enum verdict v = state[i].found.typical.verdict;
 		out.alarm = out.alarm || v == VERDICT_REGRESSION;
 		out.undecided = out.undecided || (v == VERDICT_UNDECIDED && state[i].open);
 		out.found = out.found || (i == slowed && v == VERDICT_REGRESSION);
 		for (int l = 0; l < state[i].n_runs; l++)
-			free(state[i].process_run[l].values);
+			free(state[i].run[l].values);
 	}
 	return out;
 }

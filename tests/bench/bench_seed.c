@@ -94,7 +94,7 @@ static void add_comparison(struct world *w, int64_t n, int64_t now)
 {
 	bool lost = n % LOSS_EVERY == 0; /* one cell of it */
 	enum verdict verdict = lost ? VERDICT_REGRESSION : VERDICT_UNCHANGED;
-	int64_t process_run[RUNS];
+	int64_t run[RUNS];
 	struct store_commit commit = { .author = "bench", .committed_at = now };
 	sha_of(n, commit.sha);
 	sha_of(n - 1, commit.first_parent);
@@ -121,7 +121,7 @@ static void add_comparison(struct world *w, int64_t n, int64_t now)
 	c.job = job.id;
 	must(store_comparison_insert(w->db, &c, &err));
 	for (int l = 0; l < RUNS; l++)
-		must(store_run_insert(w->db, c.id, l + 1, 1, (uint64_t)n * RUNS + (uint64_t)l, &process_run[l], &err));
+		must(store_run_insert(w->db, c.id, l + 1, 1, (uint64_t)n * RUNS + (uint64_t)l, &run[l], &err));
 	for (int i = 0; i < w->suite.n_cells; i++) {
 		const struct cell *cell = &w->suite.cell[i];
 		bool is_loss = lost && i == n / LOSS_EVERY % w->suite.n_cells;
@@ -173,7 +173,7 @@ static void add_comparison(struct world *w, int64_t n, int64_t now)
 				base[p] = (float)(3.18 * noise((uint64_t)(l * PAIRS + p), 7));
 				target[p] = (float)(3.18 * noise((uint64_t)(l * PAIRS + p), 8));
 			}
-			struct msg_cell m = { .process_run = l + 1,
+			struct msg_cell m = { .run = l + 1,
 				.set = 1,
 				.cell = i,
 				.series = SERIES_DEVICE,
@@ -182,7 +182,7 @@ static void add_comparison(struct world *w, int64_t n, int64_t now)
 				.n = PAIRS,
 				.ms = { base, target } };
 			struct run_estimate e = { .set = 1, .n = PAIRS, .d = row.m, .q = 1e-6, .d_raw = row.m };
-			must(store_samples_insert(w->db, process_run[l], row.id, &m, &e, &err));
+			must(store_samples_insert(w->db, run[l], row.id, &m, &e, &err));
 		}
 	}
 	must(store_comparison_verdict(w->db, c.id, verdict, &err));

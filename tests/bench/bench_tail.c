@@ -80,7 +80,7 @@ static void end(struct scene *s)
 {
 	for (int i = 0; i < s->n_cells; i++)
 		for (int k = 0; k < s->state[i].n_runs; k++)
-			free(s->state[i].process_run[k].values);
+			free(s->state[i].run[k].values);
 }
 
 static bool is_planted(const struct scene *s, int cell)
@@ -98,14 +98,12 @@ static void slow_down(enum plant plant, float *ms, int n)
 }
 
 /* The next run of a cell; returns the seconds for which it held the device. */
-static double play(struct scene *s, int cell, int process_run, int set)
+static double play(struct scene *s, int cell, int run, int set)
 {
 	const struct samples_cell *c = &s->from->cell[cell];
 	struct deck *d = &s->deck[cell];
-	struct samples_run l = c->process_run[d->order[d->next++]];
-	struct msg_cell m = {
-		.process_run = process_run, .set = set, .cell = cell, .series = SERIES_DEVICE, .n_sides = 2, .n = l.n
-	};
+	struct samples_run l = c->run[d->order[d->next++]];
+	struct msg_cell m = { .run = run, .set = set, .cell = cell, .series = SERIES_DEVICE, .n_sides = 2, .n = l.n };
 	struct fw_err err = { 0 };
 	double ms = 0;
 
@@ -133,13 +131,13 @@ static double play(struct scene *s, int cell, int process_run, int set)
 
 static void compare(struct scene *s)
 {
-	int list[SAMPLES_CELLS_MAX], set, n, process_run = 0;
+	int list[SAMPLES_CELLS_MAX], set, n, run = 0;
 
 	begin(s);
 	while (s->bench.gpu_s < BUDGET && (n = measure_next(&s->bench, list, &set)) > 0) {
-		process_run++;
+		run++;
 		for (int i = 0; i < n; i++)
-			s->bench.gpu_s += play(s, list[i], process_run, set);
+			s->bench.gpu_s += play(s, list[i], run, set);
 	}
 }
 

@@ -60,7 +60,7 @@ struct answer {
 	int runs;
 };
 
-static struct run_estimate process_run(const struct recorded *k, const struct rule *r, double shift, int set)
+static struct run_estimate estimate_run(const struct recorded *k, const struct rule *r, double shift, int set)
 {
 	float base[RECORDED_PAIRS_MAX], target[RECORDED_PAIRS_MAX];
 	struct run_pairs pairs = { .set = set, .base_ms = base, .target_ms = target };
@@ -83,8 +83,8 @@ static struct answer compare(const struct recorded *k, double base, double targe
 	rule_default(&r, 20);
 	while ((a.judgement.want_set || a.judgement.want_precision) && a.runs < STATS_RUNS_MAX) {
 		int set = a.judgement.want_set ? a.judgement.want_set : 1;
-		e[a.runs] = process_run(k, &r, target - base, set);
-		reference[a.runs] = process_run(k, &r, target, set);
+		e[a.runs] = estimate_run(k, &r, target - base, set);
+		reference[a.runs] = estimate_run(k, &r, target, set);
 		a.runs++;
 		verdict_judge(&r, pct, sparse, e, a.runs, &a.judgement);
 	}

@@ -113,14 +113,13 @@ static double usual_ms(const struct cell *c)
 	return (case_flops(c) / tflops * 1e-9 + 0.02) * (is_sparse(c) ? 1 : exp(story.dense_level));
 }
 
-static void add_timing(
-	struct result *r, int process_run, int set, int i, enum series series, const char *phase, double share, double d)
+static void add_timing(struct result *r, int run, int set, int i, enum series series, const char *phase, double share, double d)
 {
 	struct noise *n = &story.noise;
 	double ms = usual_ms(&r->plan.request.cell[i]) * share, offset = 0.0004 * noise_normal(n);
 	struct msg m = { .t = MSG_CELL };
 	struct msg_cell *c = m.u.cell = calloc(1, sizeof *c);
-	*c = (struct msg_cell){ .process_run = process_run, .set = set, .cell = i, .n_sides = 2, .n = PAIRS };
+	*c = (struct msg_cell){ .run = run, .set = set, .cell = i, .n_sides = 2, .n = PAIRS };
 	c->series = series;
 	snprintf(c->phase, sizeof c->phase, "%s", phase);
 	snprintf(c->input_sha256, sizeof c->input_sha256, "feed");
@@ -216,20 +215,20 @@ static void measured(struct result *r, double (*d)(const struct cell *), double 
 				add_work(r, i, s, d(&r->plan.request.cell[i]) > 0.01);
 		}
 	}
-	for (int process_run = 1; process_run <= 2 * RUNS; process_run++) {
-		int set = process_run <= RUNS ? 1 : 2;
-		fixture_run(r, process_run, set);
+	for (int run = 1; run <= 2 * RUNS; run++) {
+		int set = run <= RUNS ? 1 : 2;
+		fixture_run(r, run, set);
 		for (int i = 0; i < r->plan.request.n_cells; i++) {
 			double loss = d(&r->plan.request.cell[i]),
 			       shift = loss + (loss != 0 ? run_noise * noise_normal(&story.noise) : 0);
 			if ((set == 2 && loss < 0.02) || lacks(r, i)) /* a loss that the first set shows is confirmed */
 				continue;
-			add_timing(r, process_run, set, i, SERIES_DEVICE, "", 1, shift);
-			add_timing(r, process_run, set, i, SERIES_PHASE, "prepare", 0.03, 0);
-			add_timing(r, process_run, set, i, SERIES_PHASE, "run", 0.92, shift * 1.05);
-			add_timing(r, process_run, set, i, SERIES_PHASE, "cast", 0.04, 0);
-			if (process_run <= 2)
-				add_timing(r, process_run, set, i, SERIES_CALL, "", 1.02, shift);
+			add_timing(r, run, set, i, SERIES_DEVICE, "", 1, shift);
+			add_timing(r, run, set, i, SERIES_PHASE, "prepare", 0.03, 0);
+			add_timing(r, run, set, i, SERIES_PHASE, "run", 0.92, shift * 1.05);
+			add_timing(r, run, set, i, SERIES_PHASE, "cast", 0.04, 0);
+			if (run <= 2)
+				add_timing(r, run, set, i, SERIES_CALL, "", 1.02, shift);
 		}
 	}
 }

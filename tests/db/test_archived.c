@@ -39,23 +39,23 @@ int __wrap_fdatasync(int fd)
 
 /* ---- comparisons whose times follow from their number ------------------------------------------------------------------- */
 
-static float value(int64_t comparison, int cell, int process_run, int what, int i)
+static float value(int64_t comparison, int cell, int run, int what, int i)
 {
-	return 1.0f + 0.001f * (float)((comparison * 7919 + cell * 131 + process_run * 17 + what * 5 + i * 3) % 997);
+	return 1.0f + 0.001f * (float)((comparison * 7919 + cell * 131 + run * 17 + what * 5 + i * 3) % 997);
 }
 
-static void fill(float *to, int64_t comparison, int cell, int process_run, int what)
+static void fill(float *to, int64_t comparison, int cell, int run, int what)
 {
 	for (int i = 0; i < PAIRS; i++)
-		to[i] = value(comparison, cell, process_run, what, i);
+		to[i] = value(comparison, cell, run, what, i);
 }
 
 /** The `n`-th comparison, finished at `at`. Inside a transaction. */
 static void put(struct fixture *f, unsigned n, int64_t at)
 {
-	int64_t process_run[RUNS], id = fixture_comparison(f, "main", n, n + 1, VERDICT_UNCHANGED, at);
+	int64_t run[RUNS], id = fixture_comparison(f, "main", n, n + 1, VERDICT_UNCHANGED, at);
 	for (int l = 0; l < RUNS; l++)
-		ok(store_run_insert(f->db, id, l + 1, 1, 1, &process_run[l], &err));
+		ok(store_run_insert(f->db, id, l + 1, 1, 1, &run[l], &err));
 	for (int c = 0; c < CELLS; c++) {
 		char key[32];
 		snprintf(key, sizeof key, "cell-%d", c);
@@ -64,7 +64,7 @@ static void put(struct fixture *f, unsigned n, int64_t at)
 			float v[5][PAIRS];
 			for (int k = 0; k < 5; k++)
 				fill(v[k], id, c, l, k);
-			struct msg_cell m = { .process_run = l + 1,
+			struct msg_cell m = { .run = l + 1,
 				.set = 1,
 				.series = SERIES_DEVICE,
 				.n_sides = 2,
@@ -74,15 +74,15 @@ static void put(struct fixture *f, unsigned n, int64_t at)
 				.mhz = { v[2], v[3] },
 				.host_us = { NULL, v[4] } };
 			struct run_estimate e = { .set = 1, .n = PAIRS, .d = 0.01, .q = 1e-7, .d_raw = 0.01 };
-			ok(store_samples_insert(f->db, process_run[l], cell, &m, &e, &err));
+			ok(store_samples_insert(f->db, run[l], cell, &m, &e, &err));
 		}
 	}
 }
 
-static bool same(const float *got, int64_t comparison, int cell, int process_run, int what)
+static bool same(const float *got, int64_t comparison, int cell, int run, int what)
 {
 	float want[PAIRS];
-	fill(want, comparison, cell, process_run, what);
+	fill(want, comparison, cell, run, what);
 	return got && memcmp(got, want, sizeof want) == 0;
 }
 

@@ -175,7 +175,7 @@ static double beside_in_runs(const struct result *r, int cell, int baseline)
 	for (int i = 0; i < r->n_cells; i++)
 		for (int k = 0; k < r->n_cells; k++) {
 			double over = middle(r->cell[k], baseline) / middle(r->cell[i], cell);
-			if (r->cell[i]->process_run != r->cell[k]->process_run || !isfinite(over))
+			if (r->cell[i]->run != r->cell[k]->run || !isfinite(over))
 				continue;
 			sum += log(over);
 			n++;

@@ -103,13 +103,13 @@ static void unused_pages_are_returned_to_the_disk(void **state)
 static int64_t timed(struct fixture *f, unsigned n, int64_t at)
 {
 	float ms[4] = { 1, 2, 3, 4 };
-	int64_t process_run, id = fixture_comparison(f, "main", n, n + 1, VERDICT_UNCHANGED, at);
+	int64_t run, id = fixture_comparison(f, "main", n, n + 1, VERDICT_UNCHANGED, at);
 	int64_t cell = fixture_cell(f, id, 0, "a/forward", 0, VERDICT_UNCHANGED);
 	struct msg_cell m = {
 		.series = SERIES_DEVICE, .n_sides = 2, .role = { ROLE_BASE, ROLE_TARGET }, .n = 4, .ms = { ms, ms }
 	};
-	ok(store_run_insert(f->db, id, 1, 1, 1, &process_run, &err));
-	ok(store_samples_insert(f->db, process_run, cell, &m, &(struct run_estimate){ .set = 1, .n = 4 }, &err));
+	ok(store_run_insert(f->db, id, 1, 1, 1, &run, &err));
+	ok(store_samples_insert(f->db, run, cell, &m, &(struct run_estimate){ .set = 1, .n = 4 }, &err));
 	return cell;
 }
 

@@ -276,9 +276,9 @@ static void an_undecided_cell_has_a_reason(void **state)
 	struct noise noise = { .state = 11, .white = 0.002 };
 	struct result *r = fixture_result(f, "main", 1, 2, 1);
 	fixture_accepted(r);
-	for (int process_run = 1; process_run <= 3; process_run++) {
-		fixture_run(r, process_run, 1);
-		fixture_timing(r, &noise, process_run, 1, 0, SERIES_DEVICE, "", 0, process_run > 1 ? 0x40 : 0x4);
+	for (int run = 1; run <= 3; run++) {
+		fixture_run(r, run, 1);
+		fixture_timing(r, &noise, run, 1, 0, SERIES_DEVICE, "", 0, run > 1 ? 0x40 : 0x4);
 	}
 	r->plan.request.limits.budget_s = 60;
 	r->done.gpu_s = 60.5;
@@ -301,12 +301,12 @@ static void throttled_runs_are_discarded(void **state)
 	for (int all = 0; all < 2; all++) {
 		struct result *r = fixture_result(f, "main", 1, (unsigned)(2 + all), 1);
 		fixture_accepted(r);
-		for (int process_run = 1; process_run <= 8; process_run++) {
-			bool hot = all || process_run > 4;
-			fixture_run(r, process_run, 1);
-			fixture_timing(r, &noise, process_run, 1, 0, SERIES_DEVICE, "", hot ? 0.2 : 0, hot ? 0x40 : 0x4);
-			for (int i = 0; i < 2 * r->cell[process_run - 1]->n; i++)
-				held_s[!hot] += (double)r->cell[process_run - 1]->ms[i % 2][i / 2] / 1e3;
+		for (int run = 1; run <= 8; run++) {
+			bool hot = all || run > 4;
+			fixture_run(r, run, 1);
+			fixture_timing(r, &noise, run, 1, 0, SERIES_DEVICE, "", hot ? 0.2 : 0, hot ? 0x40 : 0x4);
+			for (int i = 0; i < 2 * r->cell[run - 1]->n; i++)
+				held_s[!hot] += (double)r->cell[run - 1]->ms[i % 2][i / 2] / 1e3;
 		}
 		struct judge_outcome out = judged(f, r, 5000);
 		struct store_cell c = cell_of(f, out.comparison, 0);
@@ -334,15 +334,15 @@ static void clear_runs_outweigh_learned_noise(void **state)
 {
 	struct fixture *f = *state;
 	for (int k = 0; k < 2; k++) {
-		struct noise noise = { .state = 21, .white = 0.002, .process_run = k ? 0.04 : 0.012 };
+		struct noise noise = { .state = 21, .white = 0.002, .run = k ? 0.04 : 0.012 };
 		struct result *r = fixture_result(f, "main", 1, (unsigned)(2 + k), 1);
 		r->plan.request.cell[0].tau0 = k ? 0.08 : 0.26;
 		r->plan.request.cell[0].nu0 = 10;
 		r->plan.request.cell[0].underpowered_pct = k ? 9.3 : 27.9;
 		fixture_accepted(r);
-		for (int process_run = 1; process_run <= 8; process_run++) {
-			fixture_run(r, process_run, process_run > 4 ? 2 : 1);
-			fixture_timing(r, &noise, process_run, process_run > 4 ? 2 : 1, 0, SERIES_DEVICE, "", 0.1, 0);
+		for (int run = 1; run <= 8; run++) {
+			fixture_run(r, run, run > 4 ? 2 : 1);
+			fixture_timing(r, &noise, run, run > 4 ? 2 : 1, 0, SERIES_DEVICE, "", 0.1, 0);
 		}
 		struct judge_outcome out = judged(f, r, 5000);
 		struct store_cell c = cell_of(f, out.comparison, 0);
@@ -361,11 +361,11 @@ static void more_frequent_slow_calls_are_flagged(void **state)
 	struct noise noise = { .state = 11, .white = 0.001 };
 	struct result *r = fixture_result(f, "main", 1, 2, 1);
 	fixture_accepted(r);
-	for (int process_run = 1; process_run <= 8; process_run++) {
-		fixture_run(r, process_run, 1);
-		fixture_timing(r, &noise, process_run, 1, 0, SERIES_DEVICE, "", 0, 0);
-		r->cell[process_run - 1]->ms[1][3] *= 1.25f;
-		r->cell[process_run - 1]->ms[1][9] *= 1.25f;
+	for (int run = 1; run <= 8; run++) {
+		fixture_run(r, run, 1);
+		fixture_timing(r, &noise, run, 1, 0, SERIES_DEVICE, "", 0, 0);
+		r->cell[run - 1]->ms[1][3] *= 1.25f;
+		r->cell[run - 1]->ms[1][9] *= 1.25f;
 	}
 	struct judge_outcome out = judged(f, r, 5000);
 	struct store_cell c = cell_of(f, out.comparison, 0);

@@ -311,7 +311,7 @@ static void a_phase_is_named_only_where_it_explains_half(void **state)
 			struct msg_cell *m = r->cell[i];
 			if (m->series != SERIES_PHASE)
 				continue;
-			if (m->process_run > 1 && cases[k].runs == 1) {
+			if (m->run > 1 && cases[k].runs == 1) {
 				snprintf(m->phase, sizeof m->phase, "%s", strcmp(m->phase, "run") == 0 ? "rest" : "other");
 				for (int v = 0; v < m->n; v++)
 					m->ms[1][v] = m->ms[0][v];

@@ -82,9 +82,9 @@ static void set_work(struct result *r, const struct plant *plant)
 /* Host time of every pair, and the energy of two sustained runs. */
 static void set_runs(struct result *r, const struct plant *plant, double shift)
 {
-	struct noise noise = { .state = 9, .white = 0.001, .process_run = 0.0002, .clock = 0.001, .outlier = 0 };
-	for (int process_run = 1; process_run <= 2; process_run++)
-		fixture_timing(r, &noise, process_run, 1, 0, SERIES_SUSTAINED, "", shift, 0);
+	struct noise noise = { .state = 9, .white = 0.001, .run = 0.0002, .clock = 0.001, .outlier = 0 };
+	for (int run = 1; run <= 2; run++)
+		fixture_timing(r, &noise, run, 1, 0, SERIES_SUSTAINED, "", shift, 0);
 	for (int i = 0; i < r->n_cells; i++) {
 		struct msg_cell *c = r->cell[i];
 		for (int s = 0; s < 2 && c->series == SERIES_DEVICE; s++) {
@@ -164,14 +164,14 @@ static void forked_runs_have_the_host_of_their_parent(void **state)
 	for (int are_forked = 1; are_forked >= 0; are_forked--) {
 		struct result *r = planted(f, "topic", 1, 2 + (unsigned)are_forked, &plant);
 		for (int s = 0; s < 2; s++)
-			r->plan.request.side[s].run.fork = are_forked;
+			r->plan.request.side[s].benchmark.fork = are_forked;
 		judged(f, r, 5000 + are_forked);
 		assert_int_equal(fixture_number(f, "SELECT count(*) FROM event WHERE kind = 'cost.up'"), !are_forked);
 	}
 	plant.target = 90;
 	struct result *r = planted(f, "topic", 1, 4, &plant);
 	for (int s = 0; s < 2; s++)
-		r->plan.request.side[s].run.fork = true;
+		r->plan.request.side[s].benchmark.fork = true;
 	judged(f, r, 6000);
 	assert_int_equal(fixture_number(f, "SELECT count(*) FROM event WHERE kind = 'cost.up'"), 2);
 }

@@ -5,7 +5,7 @@
 /* Two cells of main, timed by the fixture's device; "another", with a throttled clock, confirmed that the first one is slower. */
 static void confirm_elsewhere(struct fixture *f)
 {
-	struct noise noise = { .state = 9, .white = 0.002, .process_run = 0.0005, .clock = 0.004 };
+	struct noise noise = { .state = 9, .white = 0.002, .run = 0.0005, .clock = 0.004 };
 	struct msg_device d = fixture_device();
 	int64_t other;
 	snprintf(d.uuid, sizeof d.uuid, "another");
@@ -18,12 +18,11 @@ static void confirm_elsewhere(struct fixture *f)
 	r->cell_device[0] = r->cell_device[1] = f->device;
 	r->confirmed_on[0] = other;
 	fixture_accepted(r);
-	for (int process_run = 1; process_run <= 8; process_run++) {
-		bool confirms = process_run > 4;
-		fixture_run(r, process_run, confirms ? 2 : 1);
+	for (int run = 1; run <= 8; run++) {
+		bool confirms = run > 4;
+		fixture_run(r, run, confirms ? 2 : 1);
 		for (int i = 0; i < (confirms ? 1 : 2); i++)
-			fixture_timing(
-				r, &noise, process_run, confirms ? 2 : 1, i, SERIES_DEVICE, "", i ? 0 : 0.1, confirms ? 0x4 : 0);
+			fixture_timing(r, &noise, run, confirms ? 2 : 1, i, SERIES_DEVICE, "", i ? 0 : 0.1, confirms ? 0x4 : 0);
 	}
 	assert_int_equal(judged(f, r, 5000).verdict, VERDICT_REGRESSION);
 }

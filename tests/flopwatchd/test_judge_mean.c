@@ -14,14 +14,14 @@ enum { CELLS = 4 }; /* three dense ones, and a block-sparse one in a separate gr
 static struct judge_outcome compare_tails(
 	struct fixture *f, const char *branch, unsigned base, unsigned target, int side, int sets, double shift, int64_t now_ms)
 {
-	struct noise noise = { .state = 31, .white = 0.002, .process_run = 0.0002 };
+	struct noise noise = { .state = 31, .white = 0.002, .run = 0.0002 };
 	struct result *r = fixture_result(f, branch, base, target, CELLS);
 	int calls[CELLS] = { 3, 6, 9, 0 };
 	fixture_accepted(r);
-	for (int process_run = 1; process_run <= 6 * sets; process_run++) {
-		fixture_run(r, process_run, process_run > 6 ? 2 : 1);
+	for (int run = 1; run <= 6 * sets; run++) {
+		fixture_run(r, run, run > 6 ? 2 : 1);
 		for (int i = 0; i < CELLS; i++) {
-			fixture_timing(r, &noise, process_run, process_run > 6 ? 2 : 1, i, SERIES_DEVICE, "", shift, 0);
+			fixture_timing(r, &noise, run, run > 6 ? 2 : 1, i, SERIES_DEVICE, "", shift, 0);
 			struct msg_cell *m = r->cell[r->n_cells - 1];
 			for (int k = 0; k < m->n; k++)
 				if (side >= 0 && i < 3 && ++calls[i] % 10 == 0)

@@ -14,11 +14,11 @@ static void sustained_losses_are_regressions(void **state)
 		struct result *r = fixture_result(f, "main", 1, (unsigned)(2 + underpowered), 1);
 		r->plan.request.cell[0].underpowered_pct = underpowered ? 6 : 0;
 		fixture_accepted(r);
-		for (int process_run = 1; process_run <= 12; process_run++) {
-			int set = process_run > 6 ? 2 : 1;
-			fixture_run(r, process_run, set);
-			fixture_timing(r, &noise, process_run, set, 0, SERIES_DEVICE, "", -0.002, 0);
-			fixture_timing(r, &noise, process_run, set, 0, SERIES_SUSTAINED, "", 0.045, 0);
+		for (int run = 1; run <= 12; run++) {
+			int set = run > 6 ? 2 : 1;
+			fixture_run(r, run, set);
+			fixture_timing(r, &noise, run, set, 0, SERIES_DEVICE, "", -0.002, 0);
+			fixture_timing(r, &noise, run, set, 0, SERIES_SUSTAINED, "", 0.045, 0);
 		}
 		struct store_cell c = cell_of(f, judged(f, r, 5000).comparison, 0);
 		assert_int_equal(c.verdict, VERDICT_REGRESSION);
@@ -34,11 +34,11 @@ static struct judge_outcome compare_sustained_runs(struct fixture *f, const char
 	struct noise noise = { .state = 17, .white = 0.001 };
 	struct result *r = fixture_result(f, branch, base, target, 1);
 	fixture_accepted(r);
-	for (int process_run = 1; process_run <= 12; process_run++) {
-		int set = process_run > 6 ? 2 : 1;
-		fixture_run(r, process_run, set);
-		fixture_timing(r, &noise, process_run, set, 0, SERIES_DEVICE, "", pairs, 0);
-		fixture_timing(r, &noise, process_run, set, 0, SERIES_SUSTAINED, "", sustained_runs, 0);
+	for (int run = 1; run <= 12; run++) {
+		int set = run > 6 ? 2 : 1;
+		fixture_run(r, run, set);
+		fixture_timing(r, &noise, run, set, 0, SERIES_DEVICE, "", pairs, 0);
+		fixture_timing(r, &noise, run, set, 0, SERIES_SUSTAINED, "", sustained_runs, 0);
 	}
 	return judged(f, r, now_ms);
 }
@@ -97,11 +97,11 @@ static void a_sustained_gain_is_an_improvement(void **state)
 	struct noise noise = { .state = 17, .white = 0.001 };
 	struct result *r = fixture_result(f, "main", 1, 2, 3);
 	fixture_accepted(r);
-	for (int process_run = 1; process_run <= 4; process_run++) {
-		fixture_run(r, process_run, 1);
+	for (int run = 1; run <= 4; run++) {
+		fixture_run(r, run, 1);
 		for (int i = 0; i < 3; i++) {
-			fixture_timing(r, &noise, process_run, 1, i, SERIES_DEVICE, "", 0.0005 * i, 0);
-			fixture_timing(r, &noise, process_run, 1, i, SERIES_SUSTAINED, "", sustained_runs[i], 0);
+			fixture_timing(r, &noise, run, 1, i, SERIES_DEVICE, "", 0.0005 * i, 0);
+			fixture_timing(r, &noise, run, 1, i, SERIES_SUSTAINED, "", sustained_runs[i], 0);
 		}
 	}
 	struct judge_outcome out = judged(f, r, 5000);

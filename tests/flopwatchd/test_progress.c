@@ -57,7 +57,7 @@ static void test_messages_become_log_lines(void **state)
 	receive("{\"t\":\"build\",\"role\":\"base\",\"state\":\"start\"}");
 	receive(CHECK("base", "0", "true", "", ""));
 	receive(CHECK("target", "1", "false", "wrong", "worst O[0]:\\n1 for 2"));
-	receive("{\"t\":\"process_run\",\"run\":1,\"set\":1,\"seed\":\"7\",\"cells\":[0,1]}");
+	receive("{\"t\":\"run\",\"run\":1,\"set\":1,\"seed\":\"7\",\"cells\":[0,1]}");
 	receive("{\"t\":\"fault\",\"cell\":1,\"role\":\"target\",\"class\":\"crash\",\"detail\":\"SIGSEGV\"}");
 	receive("{\"t\":\"fault\",\"cell\":null,\"role\":\"device\",\"class\":\"device\",\"detail\":\"hot\"}");
 	receive("{\"t\":\"done\",\"gpu_s\":1.5,\"wall_s\":2,\"cancelled\":false}");
@@ -78,7 +78,7 @@ static void test_progress_says_where_it_is(void **state)
 		"{\"run\":0,\"set\":0,\"cell\":\"second/"
 		"forward\",\"role\":\"base\",\"step\":\"check\",\"checked\":1,\"checks\":4,"
 		"\"cells\":2,\"open\":0,\"budget_s\":60,\"note\":null}");
-	receive("{\"t\":\"process_run\",\"run\":3,\"set\":2,\"seed\":\"7\",\"cells\":[0]}");
+	receive("{\"t\":\"run\",\"run\":3,\"set\":2,\"seed\":\"7\",\"cells\":[0]}");
 	receive("{\"t\":\"at\",\"run\":3,\"cell\":0,\"role\":\"target\",\"step\":\"time\"}");
 	progress_flush(&progress);
 	assert_string_equal(fixture_text("SELECT progress FROM job"),
@@ -121,7 +121,7 @@ static void test_a_device_that_is_waited_for_is_named_until_the_next_step(void *
 	receive("{\"t\":\"note\",\"cell\":0,\"role\":\"target\",\"text\":\"a module's own\"}");
 	progress_flush(&progress);
 	assert_string_equal(fixture_text(note), "waiting for 1 other process on sim-0");
-	receive("{\"t\":\"process_run\",\"run\":1,\"set\":1,\"seed\":\"7\",\"cells\":[0]}");
+	receive("{\"t\":\"run\",\"run\":1,\"set\":1,\"seed\":\"7\",\"cells\":[0]}");
 	progress_flush(&progress);
 	assert_string_equal(fixture_text(note), "nothing");
 }

@@ -285,7 +285,7 @@ static void test_a_job_has_a_time_limit(void **state)
 {
 	(void)state;
 	config->job_timeout_ms = 100;
-	add_worker("w", HELLO "echo '{\"t\":\"process_run\",\"run\":1,\"set\":1,\"seed\":\"1\",\"cells\":[0]}'; cat > /dev/null");
+	add_worker("w", HELLO "echo '{\"t\":\"run\",\"run\":1,\"set\":1,\"seed\":\"1\",\"cells\":[0]}'; cat > /dev/null");
 	fixture_push("topic", topic());
 	begin();
 	fixture_until(STATE_IS("failed"));

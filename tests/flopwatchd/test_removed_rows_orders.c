@@ -74,15 +74,15 @@ static void find_rows(struct result *r, bool has_b)
 
 static void time_rows(struct result *r, const struct source *base, const struct source *target)
 {
-	struct noise noise = { .state = 7, .white = 0.0003, .process_run = 0.0001 };
+	struct noise noise = { .state = 7, .white = 0.0003, .run = 0.0001 };
 	bool both_b = base->has_b && target->has_b;
 	if (!both_b && (base->has_b || target->has_b))
 		fixture_fault(r, base->has_b ? ROLE_TARGET : ROLE_BASE, 1, "unsupported");
-	for (int process_run = 1; process_run <= 4; process_run++) {
-		fixture_run(r, process_run, 1);
-		fixture_timing(r, &noise, process_run, 1, 0, SERIES_PROCESS, "", 0, 0);
+	for (int run = 1; run <= 4; run++) {
+		fixture_run(r, run, 1);
+		fixture_timing(r, &noise, run, 1, 0, SERIES_PROCESS, "", 0, 0);
 		if (both_b)
-			fixture_timing(r, &noise, process_run, 1, 1, SERIES_PROCESS, "", 0, 0);
+			fixture_timing(r, &noise, run, 1, 1, SERIES_PROCESS, "", 0, 0);
 	}
 }
 
@@ -92,7 +92,7 @@ static void measure(struct fixture *f, const struct source *base, const struct s
 	struct result *r = fixture_result(f, "main", base->sha, target->sha, 0);
 	struct judge_outcome out;
 	for (int s = 0; s < 2; s++)
-		snprintf(r->plan.request.side[s].run.name, sizeof r->plan.request.side[s].run.name, "rows");
+		snprintf(r->plan.request.side[s].benchmark.name, sizeof r->plan.request.side[s].benchmark.name, "rows");
 	snprintf(r->plan.suite_name, sizeof r->plan.suite_name, "rows");
 	snprintf(r->plan.suite_sha, sizeof r->plan.suite_sha, "2085");
 	snprintf(r->plan.suite_origin, sizeof r->plan.suite_origin, "repository");

@@ -45,9 +45,9 @@ static int add(struct result *r, const char *line, const char *diagnostic)
 }
 
 #define INPUTS "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
-#define RUN    "{\"t\":\"process_run\",\"run\":1,\"set\":1,\"seed\":\"7\",\"cells\":[0,2]}"
-#define CELL(process_run, cell, ms, redo)                                                                                        \
-	"{\"t\":\"cell\",\"run\":" process_run ",\"set\":1,\"cell\":" cell ",\"series\":\"device\",\"phase\":\"\","              \
+#define RUN    "{\"t\":\"run\",\"run\":1,\"set\":1,\"seed\":\"7\",\"cells\":[0,2]}"
+#define CELL(run, cell, ms, redo)                                                                                                \
+	"{\"t\":\"cell\",\"run\":" run ",\"set\":1,\"cell\":" cell ",\"series\":\"device\",\"phase\":\"\","                      \
 	"\"input_sha256\":\"" INPUTS "\",\"order\":\"ABBA\",\"n\":2,\"ms\":{\"base\":[1,2],\"target\":[" ms                      \
 	"]},\"device_check\":{},\"redo\":" redo "}"
 
@@ -59,7 +59,7 @@ static void test_rows_of_a_program_become_cells(void **state)
 	result_free(r);
 	r = requested();
 	r->plan.request.n_cells = 0;
-	r->plan.request.side[0].run = (struct benchmark){ .name = "sums", .threshold_pct = 4 };
+	r->plan.request.side[0].benchmark = (struct benchmark){ .name = "sums", .threshold_pct = 4 };
 	add(r, "{\"t\":\"found\",\"cells\":[{\"key\":\"a\",\"flops\":2e9},{\"key\":\"b\"}]}", NULL);
 	assert_int_equal(r->plan.request.n_cells, 2);
 	assert_string_equal(r->plan.request.cell[1].key, "b");
@@ -70,7 +70,7 @@ static void test_rows_of_a_program_become_cells(void **state)
 	result_free(r);
 	r = requested(); /* no build: one row reports it */
 	r->plan.request.n_cells = 0;
-	r->plan.request.side[0].run = (struct benchmark){ .name = "sums", .threshold_pct = 4 };
+	r->plan.request.side[0].benchmark = (struct benchmark){ .name = "sums", .threshold_pct = 4 };
 	result_end(r);
 	assert_int_equal(r->plan.request.n_cells, 1);
 	assert_string_equal(r->plan.request.cell[0].key, "sums");
@@ -217,7 +217,7 @@ static void test_only_programs_are_the_same_except_for_comments(void **state)
 	result_free(r);
 	r = requested();
 	r->plan.request.n_cells = 0;
-	r->plan.request.side[0].run = (struct benchmark){ .name = "sums", .threshold_pct = 4 };
+	r->plan.request.side[0].benchmark = (struct benchmark){ .name = "sums", .threshold_pct = 4 };
 	add(r, line, NULL);
 	result_end(r);
 	assert_string_equal(r->identical_by, ""); /* nothing was built */

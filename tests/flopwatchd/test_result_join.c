@@ -66,17 +66,17 @@ static void the_larger_partition_gives_cells_away(void **state)
 /** A share that timed the first of its `n` cells in runs 1 and 2. */
 static struct result *measured(const struct plan *whole, const int *cell, int n, int n_timed, const char *failure)
 {
-	struct noise noise = { .state = 7, .white = 0.003, .process_run = 0.0005, .clock = 0.004, .outlier = 0.02 };
+	struct noise noise = { .state = 7, .white = 0.003, .run = 0.0005, .clock = 0.004, .outlier = 0.02 };
 	struct plan mine;
 	plan_copy_cells(whole, cell, n, &mine);
 	assert_int_equal(mine.request.rule.k, 7); /* the number of judged cells stays the same */
 	struct result *r = result_new(&mine);
 	assert_non_null(r);
 	fixture_accepted(r);
-	for (int process_run = 1; process_run <= 2; process_run++) {
-		fixture_run(r, process_run, 1);
+	for (int run = 1; run <= 2; run++) {
+		fixture_run(r, run, 1);
 		for (int i = 0; i < n_timed; i++)
-			fixture_timing(r, &noise, process_run, 1, i, SERIES_DEVICE, "", 0, 0);
+			fixture_timing(r, &noise, run, 1, i, SERIES_DEVICE, "", 0, 0);
 	}
 	if (failure[0])
 		fixture_fault(r, ROLE_TARGET, -1, failure);
@@ -100,7 +100,7 @@ static void partitions_join_to_one_result(void **state)
 	assert_int_equal(whole->n_cells, 8);
 	for (int i = 0; i < whole->n_cells; i++) {
 		bool is_first = whole->cell[i]->cell == 0 || whole->cell[i]->cell == 3;
-		assert_int_equal(whole->cell[i]->process_run <= 2, is_first);
+		assert_int_equal(whole->cell[i]->run <= 2, is_first);
 	}
 	assert_int_equal(whole->n_checks, 2 * CELLS);
 	assert_non_null(result_check(whole, ROLE_TARGET, 2));
@@ -179,7 +179,7 @@ static void a_repeated_cell_replaces_its_first_result(void **state)
 		assert_int_equal(whole->cell[i]->cell, 1);
 	assert_int_equal(whole->n_runs, 2); /* those of cells 0 and 3 alone are gone */
 	for (int i = 0; i < whole->n_runs; i++)
-		assert_int_equal(whole->process_run[i]->process_run, whole->cell[i]->process_run);
+		assert_int_equal(whole->run[i]->run, whole->cell[i]->run);
 	struct result *c = measured(&whole->plan, again, 3, 3, "");
 	ok(result_join(whole, c, again, 3, 0, &err));
 	result_free(c);

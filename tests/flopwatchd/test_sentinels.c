@@ -13,7 +13,7 @@ static struct share share[2];
 
 static void look(struct result *r, int cell)
 {
-	struct noise noise = { .state = 7, .white = 0.003, .process_run = 0.0005, .clock = 0.004, .outlier = 0.02 };
+	struct noise noise = { .state = 7, .white = 0.003, .run = 0.0005, .clock = 0.004, .outlier = 0.02 };
 	fixture_timing(r, &noise, 1, 1, cell, SERIES_SUSTAINED, "", 0, 0);
 }
 
@@ -42,13 +42,13 @@ static struct result *begin(void)
 	forward = sentinel_class(&p.request.cell[FORWARD_LONG]);
 	backward = sentinel_class(&p.request.cell[BACKWARD_LONG]);
 	struct result *r = result_new(&p);
-	struct noise noise = { .state = 7, .white = 0.003, .process_run = 0.0005, .clock = 0.004, .outlier = 0.02 };
+	struct noise noise = { .state = 7, .white = 0.003, .run = 0.0005, .clock = 0.004, .outlier = 0.02 };
 	assert_non_null(r);
 	fixture_accepted(r);
-	for (int process_run = 1; process_run <= 2; process_run++) {
-		fixture_run(r, process_run, 1);
+	for (int run = 1; run <= 2; run++) {
+		fixture_run(r, run, 1);
 		for (int i = 0; i < CELLS; i++)
-			fixture_timing(r, &noise, process_run, 1, i, SERIES_DEVICE, "", 0, 0);
+			fixture_timing(r, &noise, run, 1, i, SERIES_DEVICE, "", 0, 0);
 	}
 	look(r, FORWARD_LONG);
 	look(r, BACKWARD_HALF);

@@ -167,14 +167,14 @@ static void a_history_shows_what_judging_again_found_in_its_old_position(void **
 static int64_t put_timings(struct fixture *f, struct result *r, bool clocks)
 {
 	struct noise noise = { .state = 3, .white = 0.003, .clock = clocks ? 0.004 : 0 };
-	int64_t comparison = fixture_comparison(f, "main", 1, 2, VERDICT_UNCHANGED, 77), process_run;
+	int64_t comparison = fixture_comparison(f, "main", 1, 2, VERDICT_UNCHANGED, 77), run;
 	int64_t cell = fixture_cell(f, comparison, 0, "a/forward", 0, VERDICT_UNCHANGED);
 	for (int i = 1; i <= 3; i++) {
 		fixture_run(r, i, i == 3 ? 2 : 1);
 		fixture_timing(r, &noise, i, i == 3 ? 2 : 1, 0, SERIES_DEVICE, "", 0.01, i == 2 ? 0x44 : 0);
-		ok(store_run_insert(f->db, comparison, i, i == 3 ? 2 : 1, 18446744073709551615u, &process_run, &err));
+		ok(store_run_insert(f->db, comparison, i, i == 3 ? 2 : 1, 18446744073709551615u, &run, &err));
 		struct run_estimate e = { .set = 1, .n = 16, .d = 0.01 * i, .q = 1e-7, .d_raw = 0.02 * i };
-		ok(store_samples_insert(f->db, process_run, cell, r->cell[i - 1], &e, &err));
+		ok(store_samples_insert(f->db, run, cell, r->cell[i - 1], &e, &err));
 	}
 	return cell;
 }
@@ -221,7 +221,7 @@ static void deleting_samples_preserves_the_estimates(void **state)
 	assert_true(l.estimate[2].d == 0.03 && l.estimate[2].q == 1e-7);
 	buf_fini(&l.values);
 	struct run_estimate changed = { .d = 0.5, .q = 0.25, .d_raw = 0.125 };
-	ok(store_sample_estimate(f->db, cell, l.process_run[0], SERIES_DEVICE, &changed, &err));
+	ok(store_sample_estimate(f->db, cell, l.run[0], SERIES_DEVICE, &changed, &err));
 	ok(store_cell_runs(f->db, cell, SERIES_DEVICE, &l, &err));
 	assert_true(l.estimate[0].d == 0.5 && l.estimate[0].q == 0.25 && l.estimate[0].d_raw == 0.125);
 	buf_fini(&l.values);

@@ -15,9 +15,9 @@ static int64_t compared(struct fixture *f, unsigned target, bool noisy, bool qui
 	ok(store_tip_put(f->db, f->repo, "topic", "topic", fixture_sha(target), true, 1000, &err));
 	r->plan.request.quick = quick;
 	fixture_accepted(r);
-	for (int process_run = 1; process_run <= 12; process_run++) {
-		fixture_run(r, process_run, 1);
-		fixture_timing(r, &noise, process_run, 1, 0, SERIES_DEVICE, "", noisy ? process_run % 2 ? 0.03 : -0.02 : 0, 0);
+	for (int run = 1; run <= 12; run++) {
+		fixture_run(r, run, 1);
+		fixture_timing(r, &noise, run, 1, 0, SERIES_DEVICE, "", noisy ? run % 2 ? 0.03 : -0.02 : 0, 0);
 	}
 	struct judge_outcome out = judged(f, r, NOW_MS);
 	assert_int_equal(out.verdict, noisy ? VERDICT_UNDECIDED : VERDICT_UNCHANGED);

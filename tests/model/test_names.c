@@ -46,8 +46,8 @@ static void roles(void **state)
 static void modes_of_the_runner(void **state)
 {
 	(void)state;
-	assert_whole(run_mode_names, RUN_MODES);
-	assert_string_equal(run_mode_names[RUN_AUDIT], "audit");
+	assert_whole(task_mode_names, TASK_MODES);
+	assert_string_equal(task_mode_names[TASK_AUDIT], "audit");
 }
 
 static void series_of_times(void **state)

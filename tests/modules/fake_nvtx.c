@@ -31,7 +31,7 @@ struct payload_data {
 
 struct payload {
 	uint64_t seed;
-	uint32_t process_run, pass, call;
+	uint32_t run, pass, call;
 };
 
 struct callbacks {
@@ -74,7 +74,7 @@ static int push(const char *domain, const struct attributes *a)
 	if (a->n_payloads == 1 && data->size >= sizeof(struct payload) - 4) {
 		struct payload p;
 		memcpy(&p, data->payload, sizeof p);
-		fprintf(out(), " %llu.%u.%u.%u", (unsigned long long)p.seed, p.process_run, p.pass, p.call);
+		fprintf(out(), " %llu.%u.%u.%u", (unsigned long long)p.seed, p.run, p.pass, p.call);
 	}
 	fputc('\n', out());
 	return 0;

@@ -44,7 +44,7 @@ static void take(order_fn *order, int first, int period, int warm, float ms[SIDE
 static enum verdict judge(order_fn *order, int period, int warm)
 {
 	static float ms[STATS_RUNS_MAX][SIDES][PAIRS];
-	struct run_pairs process_run[STATS_RUNS_MAX];
+	struct run_pairs run[STATS_RUNS_MAX];
 	struct run_estimate e[STATS_RUNS_MAX];
 	struct judgement j = { .want_set = 1 };
 	struct rule rule;
@@ -55,8 +55,8 @@ static enum verdict judge(order_fn *order, int period, int warm)
 		double beta;
 
 		take(order, order_first(SIDES, 0, 1, turn + n), period, warm, ms[n]);
-		process_run[n] = (struct run_pairs){ .set = j.want_set, .n = PAIRS, .base_ms = ms[n][0], .target_ms = ms[n][1] };
-		stats_runs(&rule, process_run, n + 1, e, &beta);
+		run[n] = (struct run_pairs){ .set = j.want_set, .n = PAIRS, .base_ms = ms[n][0], .target_ms = ms[n][1] };
+		stats_runs(&rule, run, n + 1, e, &beta);
 		verdict_judge(&rule, 1.5, false, e, n + 1, &j);
 	}
 	return j.verdict;

@@ -400,7 +400,7 @@ static int accused(int comparisons, int interleave_of_a_side, double wrong, doub
 		struct interleave_evidence e[2] = { { .sessions = 0 }, { .sessions = 0 } };
 		bool is_accused = false;
 
-		for (int process_run = 0; process_run < 12 && !is_accused; process_run++) {
+		for (int run = 0; run < 12 && !is_accused; run++) {
 			for (int side = 0; side < 2; side++) {
 				struct interleave_turns s = { .n = 0 };
 

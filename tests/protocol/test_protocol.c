@@ -180,7 +180,7 @@ static void programs(void **state)
 	fill_job(body, NULL);
 	body->n_cells = 0; /* they are known when it has run */
 	for (int i = 0; i < 2; i++) {
-		struct benchmark *b = &body->side[i].run;
+		struct benchmark *b = &body->side[i].benchmark;
 
 		*b = (struct benchmark){
 			.name = "sums", .n_command = 2, .n_outputs = 1, .reader = "google-benchmark", .gpu = true
@@ -202,7 +202,7 @@ static void programs(void **state)
 	}
 	round_trip(&in, &out);
 	assert_int_equal(out.u.job->n_cells, 0);
-	assert_memory_equal(&out.u.job->side[1].run, &body->side[1].run, sizeof body->side[1].run);
+	assert_memory_equal(&out.u.job->side[1].benchmark, &body->side[1].benchmark, sizeof body->side[1].benchmark);
 	assert_int_equal(out.u.job->side[0].build.n_command, 0);
 	msg_fini(&out);
 	free(body);
@@ -217,12 +217,12 @@ static void programs(void **state)
 	free(found);
 }
 
-static void run(void **state)
+static void task(void **state)
 {
 	struct cell cells[] = { a_cell(true) };
 	int index[] = { 17 };
 	struct msg_pin pin = { .cell = 17, .side = 0, .config = "TILE=\"3\" a" };
-	struct msg_run body = { .process_run = 3,
+	struct msg_task body = { .run = 3,
 		.set = 2,
 		.seed = 99,
 		.turn = 1,
@@ -232,10 +232,10 @@ static void run(void **state)
 		.index = index,
 		.n_pins = 1,
 		.pin = &pin };
-	struct msg in = { .t = MSG_RUN, .u.run = &body }, out;
+	struct msg in = { .t = MSG_TASK, .u.task = &body }, out;
 
 	(void)state;
-	body.mode = RUN_TIME;
+	body.mode = TASK_TIME;
 	COPY(body.device, "cuda:0");
 	body.side[0].role = ROLE_REFERENCE;
 	COPY(body.side[0].module, "/proc/self/fd/10");
@@ -244,16 +244,16 @@ static void run(void **state)
 	body.cell_warm_s = 0.1;
 	body.phases = true;
 	round_trip(&in, &out);
-	assert_int_equal(out.u.run->index[0], 17);
-	assert_int_equal(out.u.run->turn, 1);
-	assert_true(out.u.run->phases);
-	assert_false(out.u.run->calls);
-	assert_string_equal(out.u.run->side[0].module, "/proc/self/fd/10");
-	assert_int_equal(out.u.run->side[0].role, ROLE_REFERENCE);
-	assert_true(out.u.run->warm_s == 1.5);
-	assert_int_equal(out.u.run->n_pins, 1);
-	assert_int_equal(out.u.run->pin[0].cell, 17);
-	assert_string_equal(out.u.run->pin[0].config, pin.config);
+	assert_int_equal(out.u.task->index[0], 17);
+	assert_int_equal(out.u.task->turn, 1);
+	assert_true(out.u.task->phases);
+	assert_false(out.u.task->calls);
+	assert_string_equal(out.u.task->side[0].module, "/proc/self/fd/10");
+	assert_int_equal(out.u.task->side[0].role, ROLE_REFERENCE);
+	assert_true(out.u.task->warm_s == 1.5);
+	assert_int_equal(out.u.task->n_pins, 1);
+	assert_int_equal(out.u.task->pin[0].cell, 17);
+	assert_string_equal(out.u.task->pin[0].config, pin.config);
 	msg_fini(&out);
 	pin.side = 1; /* there is none */
 	struct buf line;
@@ -262,7 +262,7 @@ static void run(void **state)
 	buf_init(&line, PROTOCOL_LINE_MAX);
 	protocol_write(&line, &in);
 	assert_int_equal(protocol_parse(line.data, line.len, &out, &err), -1);
-	assert_non_null(strstr(err.text, "run.pins[0].side: "));
+	assert_non_null(strstr(err.text, "task.pins[0].side: "));
 	buf_fini(&line);
 }
 
@@ -328,7 +328,7 @@ static void records(void **state)
 	struct msg check = { .t = MSG_CHECK,
 		.u.check = {
 			.role = ROLE_TARGET, .cell = 3, .failure = "wrong", .error_ratio = 3.25, .detail = "worst O[17,3,64]" } };
-	struct msg at = { .t = MSG_AT, .u.at = { .process_run = 2, .cell = -1, .role = ROLE_BASE, .step = "load" } };
+	struct msg at = { .t = MSG_AT, .u.at = { .run = 2, .cell = -1, .role = ROLE_BASE, .step = "load" } };
 	struct msg work = { .t = MSG_WORK,
 		.u.work = { .role = ROLE_BASE,
 			.cell = 1,
@@ -363,8 +363,8 @@ static void records(void **state)
 			.wall_s = 30.125,
 			.cancelled = true,
 			.sustained_runs = sentinel_direction(DIRECTION_FORWARD) } };
-	struct msg_process_run body = { .process_run = 4, .set = 2, .seed = 99, .n_cells = 2, .cell = { 0, 399 } };
-	struct msg process_run = { .t = MSG_PROCESS_RUN, .u.process_run = &body }, out;
+	struct msg_run body = { .run = 4, .set = 2, .seed = 99, .n_cells = 2, .cell = { 0, 399 } };
+	struct msg run = { .t = MSG_RUN, .u.run = &body }, out;
 
 	(void)state;
 	round_trip(&check, &out);
@@ -397,8 +397,8 @@ static void records(void **state)
 	round_trip(&done, &out);
 	assert_true(out.u.done.cancelled && out.u.done.wall_s == 30.125);
 	assert_int_equal(out.u.done.sustained_runs, sentinel_direction(DIRECTION_FORWARD));
-	round_trip(&process_run, &out);
-	assert_int_equal(out.u.process_run->cell[1], 399);
+	round_trip(&run, &out);
+	assert_int_equal(out.u.run->cell[1], 399);
 	msg_fini(&out);
 	round_trip(&(struct msg){ .t = MSG_CANCEL }, &out);
 }
@@ -407,7 +407,7 @@ static void samples(void **state)
 {
 	float base[] = { 1.1f, 0.3333333f, 3e-5f }, target[] = { 1.25f, 16777217.0f, 2.5f }, clock[] = { 1650.5f, 0, 1999 };
 	struct msg_cell body = {
-		.process_run = 1, .set = 1, .cell = 5, .n_sides = 2, .n = 3, .series = SERIES_DEVICE, .input_sha256 = SHA256
+		.run = 1, .set = 1, .cell = 5, .n_sides = 2, .n = 3, .series = SERIES_DEVICE, .input_sha256 = SHA256
 	};
 	struct msg in = { .t = MSG_CELL, .u.cell = &body }, out;
 
@@ -438,7 +438,7 @@ static void samples(void **state)
 static void sustained_runs_of_a_program_name_no_inputs(void **state)
 {
 	float ms[] = { 1.5f, 1.25f };
-	struct msg_cell body = { .process_run = 1, .set = 1, .cell = 5, .n_sides = 2, .n = 2, .series = SERIES_SUSTAINED };
+	struct msg_cell body = { .run = 1, .set = 1, .cell = 5, .n_sides = 2, .n = 2, .series = SERIES_SUSTAINED };
 	struct msg in = { .t = MSG_CELL, .u.cell = &body }, out;
 
 	(void)state;
@@ -642,7 +642,7 @@ int main(void)
 		cmocka_unit_test(job),
 		cmocka_unit_test(tools),
 		cmocka_unit_test(programs),
-		cmocka_unit_test(run),
+		cmocka_unit_test(task),
 		cmocka_unit_test(trees),
 		cmocka_unit_test(build),
 		cmocka_unit_test(records),

@@ -66,12 +66,11 @@ static void wrong_records(void **state)
 		"must be named when not ok");
 	refuse("{\"t\":\"check\",\"role\":\"base\",\"cell\":0,\"ok\":true,\"class\":\"\",\"input_sha256\":\"\"}",
 		"check.input_sha256: must be 64");
-	refuse("{\"t\":\"process_run\",\"run\":1,\"set\":3,\"seed\":\"1\",\"cells\":[]}", "process_run.set");
-	refuse("{\"t\":\"process_run\",\"run\":1,\"set\":1,\"seed\":1,\"cells\":[]}",
-		"process_run.seed: must be a decimal string");
-	refuse("{\"t\":\"process_run\",\"run\":1,\"set\":1,\"seed\":\"18446744073709551616\",\"cells\":[]}", "process_run.seed");
-	refuse("{\"t\":\"process_run\",\"run\":1,\"set\":1,\"seed\":\"-1\",\"cells\":[]}", "process_run.seed");
-	refuse("{\"t\":\"process_run\",\"run\":1,\"set\":1,\"seed\":\"1\",\"cells\":[1.5]}", "process_run.cells: item 0");
+	refuse("{\"t\":\"run\",\"run\":1,\"set\":3,\"seed\":\"1\",\"cells\":[]}", "run.set");
+	refuse("{\"t\":\"run\",\"run\":1,\"set\":1,\"seed\":1,\"cells\":[]}", "run.seed: must be a decimal string");
+	refuse("{\"t\":\"run\",\"run\":1,\"set\":1,\"seed\":\"18446744073709551616\",\"cells\":[]}", "run.seed");
+	refuse("{\"t\":\"run\",\"run\":1,\"set\":1,\"seed\":\"-1\",\"cells\":[]}", "run.seed");
+	refuse("{\"t\":\"run\",\"run\":1,\"set\":1,\"seed\":\"1\",\"cells\":[1.5]}", "run.cells: item 0");
 	refuse("{\"t\":\"at\",\"run\":1,\"cell\":0,\"role\":\"base\",\"step\":\"sleep\"}", "at.step");
 	refuse("{\"t\":\"node\",\"role\":\"base\",\"cell\":0,\"phase\":\"run\",\"grid\":[1,1],\"block\":[1,1,1]}", "node.grid");
 	refuse("{\"t\":\"node\",\"role\":\"base\",\"cell\":0,\"phase\":\"run\",\"grid\":[1,1,1],\"block\":[1,-1,1]}",
@@ -153,7 +152,7 @@ static void wrong_jobs(void **state)
 		{ "\"block\":64", "\"block\":1000", "job.cells[1].key: seqlen 1024 is not a multiple" },
 		{ "\"seed\":\"18446744073709551615\"", "\"seed\":\"x\"", "job.cells[0].seed" },
 		{ "\"command\":[\"make\",\"DEVICE={device}\"]", "\"command\":[]", "job.sides[0].build: has no command" },
-		{ "\"inputs\":[", "\"run\":{\"name\":\"x\"},\"inputs\":[", "job.sides[0].run.command: is missing" },
+		{ "\"inputs\":[", "\"benchmark\":{\"name\":\"x\"},\"inputs\":[", "job.sides[0].benchmark.command: is missing" },
 		{ "\"cells\":[", "\"cells\":[],\"more\":[", "job.cells: has 0 items" },
 	};
 	struct cell cells[] = { a_cell(false), a_cell(true) };

@@ -26,8 +26,8 @@ static void good_modules_pass(void **state)
 	};
 	int index[6], work = 0;
 	(void)state;
-	struct msg_run run = small_run(RUN_CHECK, "cpu", modules, 1, cell, index, 6);
-	run_task(&run, &r);
+	struct msg_task task = small_task(TASK_CHECK, "cpu", modules, 1, cell, index, 6);
+	run_task(&task, &r);
 	assert_int_equal(r.status, 0);
 	for (int i = 0; i < 6; i++) {
 		const struct msg_check *c = find_check(&r, index[i]);
@@ -68,8 +68,8 @@ static void every_pattern_is_right_and_a_wrong_one_is_seen(void **state)
 		attention_of(&cell[i])->pattern = (enum pattern)(i / 2);
 		case_name(&cell[i]);
 	}
-	struct msg_run run = small_run(RUN_CHECK, "cpu", good, 1, cell, index, 2 * PATTERNS);
-	run_task(&run, &r);
+	struct msg_task task = small_task(TASK_CHECK, "cpu", good, 1, cell, index, 2 * PATTERNS);
+	run_task(&task, &r);
 	assert_int_equal(r.status, 0);
 	for (int i = 0; i < 2 * PATTERNS; i++)
 		if (!find_check(&r, index[i]) || !find_check(&r, index[i])->ok)
@@ -77,8 +77,8 @@ static void every_pattern_is_right_and_a_wrong_one_is_seen(void **state)
 				"%s: %s", cell[i].key, find_check(&r, index[i]) ? find_check(&r, index[i])->detail : "no record");
 	run_result_fini(&r);
 	/* caches the lists of the first mask that it saw */
-	run = small_run(RUN_CHECK, "cpu", one_mask, 1, cell, index, 2 * PATTERNS);
-	run_task(&run, &r);
+	task = small_task(TASK_CHECK, "cpu", one_mask, 1, cell, index, 2 * PATTERNS);
+	run_task(&task, &r);
 	for (int i = 0; i < 2 * PATTERNS; i += 2) {
 		assert_false(find_check(&r, index[i])->ok);
 		assert_non_null(strstr(find_check(&r, index[i])->detail, "another mask"));
@@ -93,12 +93,12 @@ static void backward_alone_checks_its_forward(void **state)
 	const char *const good[] = { "good" }, *const nan[] = { "nan_result" };
 	int index[1];
 	(void)state;
-	struct msg_run run = small_run(RUN_CHECK, "cpu", good, 1, cell, index, 1);
-	run_task(&run, &r);
+	struct msg_task task = small_task(TASK_CHECK, "cpu", good, 1, cell, index, 1);
+	run_task(&task, &r);
 	assert_true(find_check(&r, index[0])->ok);
 	run_result_fini(&r);
-	run = small_run(RUN_CHECK, "cpu", nan, 1, cell, index, 1);
-	run_task(&run, &r);
+	task = small_task(TASK_CHECK, "cpu", nan, 1, cell, index, 1);
+	run_task(&task, &r);
 	assert_false(find_check(&r, index[0])->ok);
 	assert_non_null(strstr(find_check(&r, index[0])->detail, "forward"));
 	run_result_fini(&r);
@@ -125,8 +125,8 @@ static void each_fault_has_its_class(void **state)
 	(void)state;
 	for (size_t k = 0; k < sizeof bad / sizeof bad[0]; k++) {
 		const char *const modules[] = { bad[k].module };
-		struct msg_run run = small_run(RUN_CHECK, "cpu", modules, 1, cell, index, 2);
-		run_task(&run, &r);
+		struct msg_task task = small_task(TASK_CHECK, "cpu", modules, 1, cell, index, 2);
+		run_task(&task, &r);
 		assert_int_equal(r.status, 0);
 		const struct msg_check *c = find_check(&r, index[bad[k].cell]);
 		assert_non_null(c);
@@ -148,8 +148,8 @@ static void a_backward_is_not_tried_on_a_wrong_forward(void **state)
 	};
 	int index[2];
 	(void)state;
-	struct msg_run run = small_run(RUN_CHECK, "cpu", modules, 1, cell, index, 2);
-	run_task(&run, &r);
+	struct msg_task task = small_task(TASK_CHECK, "cpu", modules, 1, cell, index, 2);
+	run_task(&task, &r);
 	const struct msg_check *c = find_check(&r, index[1]);
 	assert_non_null(c);
 	assert_string_equal(c->failure, "oob");
@@ -164,9 +164,9 @@ static void an_unknown_provider_is_reported(void **state)
 	struct cell cell[] = { small_cell(FW_FULL, DIRECTION_FORWARD, 1, one) };
 	int index[1];
 	(void)state;
-	struct msg_run run = small_run(RUN_CHECK, "cpu", modules, 1, cell, index, 1);
-	snprintf(run.side[0].provider, sizeof run.side[0].provider, "nonesuch");
-	run_task(&run, &r);
+	struct msg_task task = small_task(TASK_CHECK, "cpu", modules, 1, cell, index, 1);
+	snprintf(task.side[0].provider, sizeof task.side[0].provider, "nonesuch");
+	run_task(&task, &r);
 	assert_int_equal(r.status, 0);
 	assert_string_equal(find_check(&r, index[0])->failure, "provider");
 	assert_string_equal(find_check(&r, index[0])->detail, "the module has no provider 'nonesuch'; it has naive");
@@ -182,8 +182,8 @@ static void the_resources_of_a_call_are_measured(void **state)
 	int64_t taken[2] = { -1, -1 };
 	(void)state;
 	for (int k = 0; k < 2; k++) {
-		struct msg_run run = small_run(RUN_CHECK, "cpu", k ? hoards : good, 1, cell, index, 1);
-		run_task(&run, &r);
+		struct msg_task task = small_task(TASK_CHECK, "cpu", k ? hoards : good, 1, cell, index, 1);
+		run_task(&task, &r);
 		for (int i = 0; i < r.n; i++)
 			if (r.record[i].t == MSG_WORK)
 				taken[k] = r.record[i].u.work.taken_bytes;
@@ -208,8 +208,8 @@ static void configurations_of_a_search_are_reported(void **state)
 	struct cell cell[] = { small_cell(FW_FULL, DIRECTION_FORWARD, 1, one) };
 	int index[1];
 	(void)state;
-	struct msg_run run = small_run(RUN_CHECK, "cpu", tuner, 1, cell, index, 1);
-	run_task(&run, &r);
+	struct msg_task task = small_task(TASK_CHECK, "cpu", tuner, 1, cell, index, 1);
+	run_task(&task, &r);
 	assert_true(find_check(&r, index[0])->ok);
 	const struct tried *t = &work_reported(&r)->tried;
 	assert_int_equal(t->of, 9);
@@ -220,13 +220,13 @@ static void configurations_of_a_search_are_reported(void **state)
 	assert_true(t->config[8].ms == 0);
 	run_result_fini(&r);
 	/* a library of an earlier header has no such field, and runs as before */
-	run = small_run(RUN_CHECK, "cpu", older, 1, cell, index, 1);
-	run_task(&run, &r);
+	task = small_task(TASK_CHECK, "cpu", older, 1, cell, index, 1);
+	run_task(&task, &r);
 	assert_true(find_check(&r, index[0])->ok);
 	assert_int_equal(work_reported(&r)->tried.n, 0);
 	run_result_fini(&r);
-	run = small_run(RUN_CHECK, "cpu", boastful, 1, cell, index, 1);
-	run_task(&run, &r);
+	task = small_task(TASK_CHECK, "cpu", boastful, 1, cell, index, 1);
+	run_task(&task, &r);
 	assert_true(find_check(&r, index[0])->ok);
 	t = &work_reported(&r)->tried;
 	assert_int_equal(t->of, TRIED_OF_MAX);
@@ -244,11 +244,11 @@ static void a_pinned_configuration_reports_no_search(void **state)
 	struct cell cell[] = { small_cell(FW_FULL, DIRECTION_FORWARD, 1, one), small_cell(FW_CAUSAL, DIRECTION_FORWARD, 1, one) };
 	int index[2];
 	(void)state;
-	struct msg_run run = small_run(RUN_CHECK, "cpu", tuner, 1, cell, index, 2);
+	struct msg_task task = small_task(TASK_CHECK, "cpu", tuner, 1, cell, index, 2);
 	struct msg_pin pin = { .cell = index[1], .config = "TILE=5" };
-	run.n_pins = 1;
-	run.pin = &pin;
-	run_task(&run, &r);
+	task.n_pins = 1;
+	task.pin = &pin;
+	run_task(&task, &r);
 	int reported = 0;
 	for (int i = 0; i < r.n; i++) {
 		const struct msg_work *w = &r.record[i].u.work;
@@ -269,8 +269,8 @@ static void a_task_file_is_removed(void **state)
 	const char *const modules[] = { "good" };
 	struct cell cell[] = { small_cell(FW_FULL, DIRECTION_FORWARD, 1, one) };
 	int index[1], in = memfd_create("in", 0), records = memfd_create("records", 0), held = dup(in);
-	struct msg_run run = small_run(RUN_CHECK, "cpu", modules, 1, cell, index, 1);
-	struct msg m = { .t = MSG_RUN, .u.run = &run };
+	struct msg_task task = small_task(TASK_CHECK, "cpu", modules, 1, cell, index, 1);
+	struct msg m = { .t = MSG_TASK, .u.task = &task };
 	struct buf line;
 	char left[64];
 
@@ -291,7 +291,7 @@ static void a_task_file_is_removed(void **state)
 
 static void a_malformed_task_is_refused(void **state)
 {
-	static const char *const lines[] = { "", "{\"t\":\"run\"}\n", "{\"t\":\"ping\"}\n", "not JSON\n", "{\"t\":\"run\"" };
+	static const char *const lines[] = { "", "{\"t\":\"task\"}\n", "{\"t\":\"ping\"}\n", "not JSON\n", "{\"t\":\"task\"" };
 	(void)state;
 	for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++) {
 		int in = memfd_create("in", 0), records = memfd_create("records", 0);

@@ -106,17 +106,17 @@ static void scripts_report_when(void **state)
 }
 
 /* One run of one cell on device sim under a script. */
-static void process_run(const char *script, struct run_result *r)
+static void make_run(const char *script, struct run_result *r)
 {
 	const char *const modules[] = { "good", "good" };
 	const int32_t one[] = { 32 };
 	static struct cell cell[1];
 	static int index[1];
 	cell[0] = small_cell(FW_FULL, DIRECTION_FORWARD, 1, one);
-	struct msg_run run = small_run(RUN_TIME, "sim", modules, 2, cell, index, 1);
-	run.phases = run.calls = false;
-	snprintf(run.guards, sizeof run.guards, "%s", script);
-	run_task(&run, r);
+	struct msg_task task = small_task(TASK_TIME, "sim", modules, 2, cell, index, 1);
+	task.phases = task.calls = false;
+	snprintf(task.guards, sizeof task.guards, "%s", script);
+	run_task(&task, r);
 }
 
 static void a_bad_pass_is_taken_again(void **state)
@@ -124,13 +124,13 @@ static void a_bad_pass_is_taken_again(void **state)
 	static struct run_result r;
 	char why[DEVICE_CHECK_WHY_SIZE];
 	(void)state;
-	process_run("pass=0-1 reasons=0x40", &r);
+	make_run("pass=0-1 reasons=0x40", &r);
 	const struct msg_cell *m = find_series(&r, 10, SERIES_DEVICE, "");
 	assert_non_null(m);
 	assert_int_equal(m->redo, 2);
 	assert_false(device_check_discards(&m->device_check, why));
 	run_result_fini(&r);
-	process_run("reasons=0x40", &r); /* three times, then reported as it is */
+	make_run("reasons=0x40", &r); /* three times, then reported as it is */
 	m = find_series(&r, 10, SERIES_DEVICE, "");
 	assert_int_equal(m->redo, 3);
 	assert_true(device_check_discards(&m->device_check, why));
@@ -155,7 +155,7 @@ static void a_lost_context_ends_the_run(void **state)
 	static struct run_result r;
 	(void)state;
 	expect_leaks(true);
-	process_run("lost=1", &r);
+	make_run("lost=1", &r);
 	expect_leaks(false);
 	assert_int_equal(r.status, 3);
 	assert_null(find_series(&r, 10, SERIES_DEVICE, ""));
@@ -166,26 +166,26 @@ static void a_lost_context_ends_the_run(void **state)
 static void health_and_idle_checks_of_a_device(void **state)
 {
 	static const struct {
-		enum run_mode mode;
+		enum task_mode mode;
 		const char *device, *script;
 		bool ok;
 	} row[] = {
-		{ RUN_HEALTH_CHECK, "sim", "", true },
-		{ RUN_HEALTH_CHECK, "cpu", "", true },
-		{ RUN_HEALTH_CHECK, "sim", "at=health_check lost=1", false },
-		{ RUN_HEALTH_CHECK, "sim", "at=health_check pass=1 xid=79", false },
-		{ RUN_HEALTH_CHECK, "sim", "at=health_check foreign=2", true }, /* another process does not make it unfit */
-		{ RUN_HEALTH_CHECK, "sim", "at=health_check foreign=2 reasons=0x40", false },
-		{ RUN_HEALTH_CHECK, "cuda:99", "", false },
-		{ RUN_IDLE, "sim", "", true },
-		{ RUN_IDLE, "cpu", "at=idle run=1 foreign=3", false },
+		{ TASK_HEALTH_CHECK, "sim", "", true },
+		{ TASK_HEALTH_CHECK, "cpu", "", true },
+		{ TASK_HEALTH_CHECK, "sim", "at=health_check lost=1", false },
+		{ TASK_HEALTH_CHECK, "sim", "at=health_check pass=1 xid=79", false },
+		{ TASK_HEALTH_CHECK, "sim", "at=health_check foreign=2", true }, /* another process does not make it unfit */
+		{ TASK_HEALTH_CHECK, "sim", "at=health_check foreign=2 reasons=0x40", false },
+		{ TASK_HEALTH_CHECK, "cuda:99", "", false },
+		{ TASK_IDLE, "sim", "", true },
+		{ TASK_IDLE, "cpu", "at=idle run=1 foreign=3", false },
 	};
 	(void)state;
 	for (size_t i = 0; i < sizeof row / sizeof row[0]; i++) {
 		static struct run_result r;
-		struct msg_run run = small_run(row[i].mode, row[i].device, NULL, 0, NULL, NULL, 0);
-		snprintf(run.guards, sizeof run.guards, "%s", row[i].script);
-		run_task(&run, &r);
+		struct msg_task task = small_task(row[i].mode, row[i].device, NULL, 0, NULL, NULL, 0);
+		snprintf(task.guards, sizeof task.guards, "%s", row[i].script);
+		run_task(&task, &r);
 		assert_int_equal(r.status, 0);
 		assert_int_equal(r.n, 1);
 		assert_int_equal(r.record[0].t, MSG_STATE);
@@ -203,10 +203,10 @@ static void leftovers_are_named(void **state)
 	struct cell cell[] = { small_cell(FW_FULL, DIRECTION_FORWARD, 1, one) };
 	int index[1], rounding = 0;
 	(void)state;
-	struct msg_run run = small_run(RUN_TIME, "sim", modules, 2, cell, index, 1);
-	run.phases = run.calls = false;
+	struct msg_task task = small_task(TASK_TIME, "sim", modules, 2, cell, index, 1);
+	task.phases = task.calls = false;
 	expect_leaks(true); /* the purpose of the module */
-	run_task(&run, &r);
+	run_task(&task, &r);
 	expect_leaks(false);
 	for (int i = 0; i < r.n; i++) {
 		if (r.record[i].t != MSG_NOTE)
@@ -231,10 +231,10 @@ static void sustained_runs_settle_at_clocks_of_their_own(void **state)
 	attention_of(&cell[0])->nhq = 8;
 	attention_of(&cell[0])->headdim = 64;
 	case_name(&cell[0]);
-	struct msg_run run = small_run(RUN_TIME, "sim", modules, 2, cell, index, 1);
-	run.phases = run.calls = false;
-	run.sustained = sustained;
-	run_task(&run, &r);
+	struct msg_task task = small_task(TASK_TIME, "sim", modules, 2, cell, index, 1);
+	task.phases = task.calls = false;
+	task.sustained = sustained;
+	run_task(&task, &r);
 	const struct msg_cell *m = find_series(&r, 10, SERIES_SUSTAINED, "");
 	assert_non_null(m);
 	assert_int_equal(strlen(m->order), 2 * m->n);

@@ -65,9 +65,9 @@ static void a_module_of_abi_1(void **state)
 	assert_int_equal(module_open(&m, "build/tests/modules/abi_1.so", &err), 0);
 	assert_int_equal(m.abi, 1);
 	module_close(&m);
-	struct msg_run run = small_run(RUN_CHECK, "cpu", old, 1, c, index, 2);
+	struct msg_task task = small_task(TASK_CHECK, "cpu", old, 1, c, index, 2);
 
-	run_task(&run, &result);
+	run_task(&task, &result);
 	assert_int_equal(result.status, 0);
 	for (int i = 0; i < 2; i++) {
 		const struct msg_check *check = find_check(&result, index[i]);
@@ -77,8 +77,8 @@ static void a_module_of_abi_1(void **state)
 			fail_msg("%s: %s", check->failure, check->detail);
 	}
 	run_result_fini(&result);
-	run = small_run(RUN_TIME, "cpu", both, 2, c, index, 2);
-	run_task(&run, &result);
+	task = small_task(TASK_TIME, "cpu", both, 2, c, index, 2);
+	run_task(&task, &result);
 	assert_int_equal(result.status, 0);
 	for (int i = 0; i < 2; i++)
 		assert_non_null(find_series(&result, index[i], SERIES_DEVICE, ""));

@@ -28,7 +28,7 @@ task() {
 		def cell($mask; $direction; $lengths; $i): { key: "attention/dense/\($mask)/s96/hq4/hk2/d32/bf16/\($direction)",
 			family: "attention", direction: $direction, threshold_pct: 1.5, shape: {mask: $mask, seqlen: 96, nhq: 4, nhk: 2, headdim: 32,
 			dtype: "bf16", lengths: $lengths, block: 0, sparsity_ratio: 0}, seed: "42", i: $i };
-		{ t: "run", mode: $mode, device: $device, run: 2, set: 1, seed: "99",
+		{ t: "task", mode: $mode, device: $device, run: 2, set: 1, seed: "99",
 		  sides: [$ARGS.positional | to_entries[] |
 			{ role: ["base", "target", "reference"][.key], module: "\($dir)/\(.value).so", provider: "" }],
 		  cells: [cell("full"; "forward"; []; 3), cell("varlen_causal"; "backward"; [50, 40, 6]; 4)],

@@ -71,15 +71,15 @@ static void profile(struct run_result *out, bool counters)
 	struct cell cell[] = { small_cell(FW_FULL, DIRECTION_FORWARD, 1, one),
 		small_cell(FW_CAUSAL, DIRECTION_BACKWARD, 1, one) };
 	int index[2], fd = memfd_create("records", 0);
-	struct msg_run run = small_run(RUN_PROFILE, "cpu", modules, 1, cell, index, 2);
+	struct msg_task task = small_task(TASK_PROFILE, "cpu", modules, 1, cell, index, 2);
 	struct records records;
 	struct runner r;
 	struct fw_err err = { 0 };
-	run.counters = counters;
-	run.samples = wants_samples;
-	run.repeat = 1;
+	task.counters = counters;
+	task.samples = wants_samples;
+	task.repeat = 1;
 	assert_int_equal(records_init(&records, fd, 0, &err), 0);
-	assert_int_equal(runner_open(&r, &run, &records, &err), 0);
+	assert_int_equal(runner_open(&r, &task, &records, &err), 0);
 	ops = device_cpu;
 	ops.queues = true;
 	ops.context = context_of;
@@ -376,14 +376,14 @@ static void a_library_that_hangs_preserves_earlier_results(void **state)
 		struct cell cell[] = { small_cell(FW_FULL, DIRECTION_FORWARD, 1, one) };
 		const char *const modules[] = { "good" };
 		int index[1];
-		struct msg_run run = small_run(RUN_PROFILE, "cpu", modules, 1, cell, index, 1);
+		struct msg_task task = small_task(TASK_PROFILE, "cpu", modules, 1, cell, index, 1);
 		struct device_ops ops = device_cpu;
 		struct records out;
 		struct runner r;
 		struct fw_err err = { 0 };
-		run.counters = true;
+		task.counters = true;
 		snprintf(fake->hangs, sizeof fake->hangs, "RangeProfilerStop");
-		if (records_init(&out, records[1], 0, &err) != 0 || runner_open(&r, &run, &out, &err) != 0)
+		if (records_init(&out, records[1], 0, &err) != 0 || runner_open(&r, &task, &out, &err) != 0)
 			_exit(1);
 		ops.queues = true;
 		ops.context = context_of;
@@ -418,9 +418,9 @@ static void devices_without_counters_report_the_reason(void **state)
 		static struct run_result r;
 		struct cell cell[] = { small_cell(FW_FULL, DIRECTION_BACKWARD, 1, one) };
 		int index[1];
-		struct msg_run run = small_run(RUN_PROFILE, devices[d], modules, 1, cell, index, 1);
-		run.counters = true;
-		run_task(&run, &r);
+		struct msg_task task = small_task(TASK_PROFILE, devices[d], modules, 1, cell, index, 1);
+		task.counters = true;
+		run_task(&task, &r);
 		assert_int_equal(r.status, 0);
 		const struct msg_profile *end = end_of(&r, 10);
 		assert_non_null(end);

@@ -39,7 +39,7 @@ static void what_is_written_can_be_read(void **state)
 	record_at(&r, 4, ROLE_TARGET, "time");
 	read_back(fd[0], &m);
 	assert_int_equal(m.t, MSG_AT);
-	assert_int_equal(m.u.at.process_run, 7);
+	assert_int_equal(m.u.at.run, 7);
 	assert_int_equal(m.u.at.role, ROLE_TARGET);
 	msg_fini(&m);
 
@@ -63,9 +63,7 @@ static void what_is_written_can_be_read(void **state)
 	msg_fini(&m);
 
 	float ms[] = { 1.25f, 0.1f };
-	struct msg_cell cell = {
-		.process_run = 7, .set = 1, .series = SERIES_DEVICE, .n_sides = 1, .role = { ROLE_BASE }, .n = 2
-	};
+	struct msg_cell cell = { .run = 7, .set = 1, .series = SERIES_DEVICE, .n_sides = 1, .role = { ROLE_BASE }, .n = 2 };
 	cell.ms[0] = ms;
 	memcpy(cell.order, "AA", 3);
 	snprintf(cell.input_sha256, sizeof cell.input_sha256, "%064d", 7);

@@ -41,7 +41,7 @@ static int watch(int late, int room, struct failure *f, int *copies, char *text,
 	const char *const modules[] = { "good" };
 	struct cell cell[] = { small_cell(FW_CAUSAL, DIRECTION_FORWARD, 1, one) };
 	int index[1], fd = memfd_create("records", 0);
-	struct msg_run run = small_run(RUN_CHECK, "cpu", modules, 1, cell, index, 1);
+	struct msg_task task = small_task(TASK_CHECK, "cpu", modules, 1, cell, index, 1);
 	struct device_ops ops = device_cpu;
 	struct records records;
 	static struct runner runner;
@@ -51,7 +51,7 @@ static int watch(int late, int room, struct failure *f, int *copies, char *text,
 	struct side *u = &runner.side[0];
 
 	assert_int_equal(records_init(&records, fd, 1, &err), 0);
-	assert_int_equal(runner_open(&runner, &run, &records, &err), 0);
+	assert_int_equal(runner_open(&runner, &task, &records, &err), 0);
 	ops.settle = odd_settle;
 	ops.alloc = odd_alloc;
 	runner.ops = &ops;
@@ -139,14 +139,14 @@ static void draw_many(enum direction direction, int32_t tokens)
 	const char *const modules[] = { "good" };
 	struct cell cell[] = { small_cell(FW_FULL, direction, 1, &tokens) };
 	int index[1], seconds = 0, shifted = 0;
-	struct msg_run run = small_run(RUN_CHECK, "cpu", modules, 1, cell, index, 1);
+	struct msg_task task = small_task(TASK_CHECK, "cpu", modules, 1, cell, index, 1);
 	struct fw_err err = { 0 };
 	struct records records;
 	static struct runner runner;
 	static struct problem p;
 
 	assert_int_equal(records_init(&records, -1, 1, &err), 0);
-	assert_int_equal(runner_open(&runner, &run, &records, &err), 0);
+	assert_int_equal(runner_open(&runner, &task, &records, &err), 0);
 	assert_int_equal(problem_open(&p, runner.ops, runner.dev, cell, &err), 0);
 	spot_check_vary(&runner, &p);
 	assert_int_equal(p.varied, direction == DIRECTION_BACKWARD);
@@ -211,9 +211,9 @@ static void few_rows_are_rolled_within(void **state)
 
 		memcpy(cell[0].shape.bytes, &cases[i], sizeof cases[i]);
 		case_name(&cell[0]);
-		struct msg_run run = small_run(RUN_CHECK, "cpu", modules, 1, cell, index, 1);
+		struct msg_task task = small_task(TASK_CHECK, "cpu", modules, 1, cell, index, 1);
 		assert_int_equal(records_init(&records, -1, 1, &err), 0);
-		assert_int_equal(runner_open(&runner, &run, &records, &err), 0);
+		assert_int_equal(runner_open(&runner, &task, &records, &err), 0);
 		assert_int_equal(problem_open(&p, runner.ops, runner.dev, cell, &err), 0);
 		for (int again = 0; again < 20; again++) {
 			spot_check_draw(&runner, &p, SPOT_CHECK_OTHER, &a);
@@ -251,9 +251,9 @@ static void inputs_of_forward_are_rotated_in_the_second_round(void **state)
 
 	memcpy(cell[0].shape.bytes, &shape, sizeof shape);
 	case_name(&cell[0]);
-	struct msg_run run = small_run(RUN_CHECK, "cpu", modules, 1, cell, index, 1);
+	struct msg_task task = small_task(TASK_CHECK, "cpu", modules, 1, cell, index, 1);
 	assert_int_equal(records_init(&records, -1, 1, &err), 0);
-	assert_int_equal(runner_open(&runner, &run, &records, &err), 0);
+	assert_int_equal(runner_open(&runner, &task, &records, &err), 0);
 	assert_int_equal(problem_open(&p, runner.ops, runner.dev, cell, &err), 0);
 	assert_int_equal(beta->use, SLOT_UNUSED);
 	spot_check_vary(&runner, &p);

@@ -51,7 +51,7 @@ static int run_pass(const char *target, pass_fn *pass, enum role *culprit, struc
 	const int32_t one[] = { 32 };
 	struct cell cell[] = { small_cell(FW_FULL, DIRECTION_FORWARD, 1, one) };
 	int index[1];
-	struct msg_run run = small_run(RUN_TIME, "cpu", modules, 2, cell, index, 1);
+	struct msg_task task = small_task(TASK_TIME, "cpu", modules, 2, cell, index, 1);
 	struct device_ops ops = device_cpu;
 	struct records records;
 	static struct runner runner;
@@ -61,7 +61,7 @@ static int run_pass(const char *target, pass_fn *pass, enum role *culprit, struc
 
 	unsetenv("CHEAT_UNPAUSED");
 	assert_int_equal(records_init(&records, -1, 1, &err), 0);
-	assert_int_equal(runner_open(&runner, &run, &records, &err), 0);
+	assert_int_equal(runner_open(&runner, &task, &records, &err), 0);
 	ops.guards = odd_guards;
 	ops.stamp = odd_stamp;
 	runner.ops = &ops;

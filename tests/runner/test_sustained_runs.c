@@ -17,11 +17,11 @@ static void run_sustained_runs(const char *target, struct run_result *r, int *in
 	const int32_t one[] = { 32 };
 	static enum sustained_order sustained[] = { SUSTAINED_BASE_FIRST };
 	struct cell cell[] = { small_cell(FW_FULL, DIRECTION_FORWARD, 1, one) };
-	struct msg_run run = small_run(RUN_TIME, "cpu", modules, 2, cell, index, 1);
-	run.phases = run.calls = false;
-	run.sustained = sustained;
-	run.only_sustained_runs = true;
-	run_task(&run, r);
+	struct msg_task task = small_task(TASK_TIME, "cpu", modules, 2, cell, index, 1);
+	task.phases = task.calls = false;
+	task.sustained = sustained;
+	task.only_sustained_runs = true;
+	run_task(&task, r);
 	assert_int_equal(r->status, 0);
 }
 

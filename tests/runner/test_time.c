@@ -80,8 +80,8 @@ static void a_run_times_all_series(void **state)
 	};
 	int index[3];
 	(void)state;
-	struct msg_run run = small_run(RUN_TIME, "sim", modules, 2, cell, index, 3);
-	run_task(&run, &r);
+	struct msg_task task = small_task(TASK_TIME, "sim", modules, 2, cell, index, 3);
+	run_task(&task, &r);
 	assert_int_equal(r.status, 0);
 	for (int i = 0; i < 3; i++) {
 		const struct msg_cell *device = find_series(&r, index[i], SERIES_DEVICE, ""),
@@ -118,11 +118,11 @@ static void the_seed_decides_everything(void **state)
 	};
 	int index[3];
 	(void)state;
-	struct msg_run run = small_run(RUN_TIME, "sim:0", modules, 3, cell, index, 3);
-	run_task(&run, &first);
-	run_task(&run, &again);
-	run.seed++;
-	run_task(&run, &other);
+	struct msg_task task = small_task(TASK_TIME, "sim:0", modules, 3, cell, index, 3);
+	run_task(&task, &first);
+	run_task(&task, &again);
+	task.seed++;
+	run_task(&task, &other);
 	assert_int_equal(first.status, 0);
 	assert_string_equal(first.text.data, again.text.data);
 	assert_string_not_equal(first.text.data, other.text.data);
@@ -139,9 +139,9 @@ static void the_cpu_is_timed_for_real(void **state)
 	struct cell cell[] = { small_cell(FW_CAUSAL, DIRECTION_FORWARD, 1, one) };
 	int index[1], said = 0;
 	(void)state;
-	struct msg_run run = small_run(RUN_TIME, "cpu", modules, 2, cell, index, 1);
-	run.phases = run.calls = false;
-	run_task(&run, &r);
+	struct msg_task task = small_task(TASK_TIME, "cpu", modules, 2, cell, index, 1);
+	task.phases = task.calls = false;
+	run_task(&task, &r);
 	assert_int_equal(r.status, 0);
 	const struct msg_cell *device = find_series(&r, index[0], SERIES_DEVICE, "");
 	assert_non_null(device);
@@ -167,8 +167,8 @@ static void a_wrong_side_is_named_and_not_timed(void **state)
 	(void)state;
 	for (int k = 0; k < 3; k++) {
 		const char *const modules[] = { "good", bad[k].module };
-		struct msg_run run = small_run(RUN_TIME, "sim", modules, 2, cell, index, 1);
-		run_task(&run, &r);
+		struct msg_task task = small_task(TASK_TIME, "sim", modules, 2, cell, index, 1);
+		run_task(&task, &r);
 		assert_int_equal(r.status, 0);
 		int faults = 0;
 		for (int i = 0; i < r.n; i++) {
@@ -192,8 +192,8 @@ static void a_reference_that_fails_is_skipped(void **state)
 	struct cell cell[] = { small_cell(FW_FULL, DIRECTION_FORWARD, 1, one) };
 	int index[1];
 	(void)state;
-	struct msg_run run = small_run(RUN_TIME, "sim", modules, 3, cell, index, 1);
-	run_task(&run, &r);
+	struct msg_task task = small_task(TASK_TIME, "sim", modules, 3, cell, index, 1);
+	run_task(&task, &r);
 	assert_int_equal(r.status, 0);
 	const struct msg_cell *device = find_series(&r, index[0], SERIES_DEVICE, "");
 	assert_non_null(device);
@@ -209,8 +209,8 @@ static void no_such_device(void **state)
 	struct cell cell[] = { small_cell(FW_FULL, DIRECTION_FORWARD, 1, one) };
 	int index[1];
 	(void)state;
-	struct msg_run run = small_run(RUN_CHECK, "cuda:99", modules, 1, cell, index, 1);
-	run_task(&run, &r);
+	struct msg_task task = small_task(TASK_CHECK, "cuda:99", modules, 1, cell, index, 1);
+	run_task(&task, &r);
 	assert_int_equal(r.status, 1);
 	assert_int_equal(r.record[r.n - 1].t, MSG_FAULT);
 	assert_string_equal(r.record[r.n - 1].u.fault.failure, "device");

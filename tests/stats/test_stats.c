@@ -368,7 +368,7 @@ static void estimate_cell(struct noise *n, double shift, int runs, int pairs, st
 
 static void clock_is_taken_out(void **state)
 {
-	struct noise n = { .state = 1, .white = 0.0005, .clock = 0.006, .process_run = 0.0002, .outlier = 0 };
+	struct noise n = { .state = 1, .white = 0.0005, .clock = 0.006, .run = 0.0002, .outlier = 0 };
 	struct run_estimate e[6];
 	double beta, ratio = 0, adjusted = 0, raw = 0;
 
@@ -390,7 +390,7 @@ static void clock_is_taken_out(void **state)
  * others. */
 static void slow_calls_are_not_regressed_on_the_clock(void **state)
 {
-	struct noise n = { .state = 12, .white = 0.001, .process_run = 0.0005, .clock = 0.02 };
+	struct noise n = { .state = 12, .white = 0.001, .run = 0.0005, .clock = 0.02 };
 	struct rule r;
 
 	(void)state;

@@ -159,7 +159,7 @@ static void a_process_clock_is_not_a_call_clock(void **state)
 
 	(void)state;
 	for (int i = 0; i < 3; i++) {
-		struct run_pairs process_run[2];
+		struct run_pairs run[2];
 		struct run_estimate e[2];
 		struct estimate all;
 		struct rule r;
@@ -168,10 +168,10 @@ static void a_process_clock_is_not_a_call_clock(void **state)
 		rule_default(&r, 1);
 		r.programs = i != 2; /* a program's rule; a module's */
 		for (int k = 0; k < 2; k++)
-			process_run[k] = (struct run_pairs){
+			run[k] = (struct run_pairs){
 				.set = 1, .n = i == 0 ? 2 : 8, .base_ms = ms, .target_ms = ms, .base_mhz = mhz, .target_mhz = mhz
 			};
-		stats_runs(&r, process_run, 2, e, &beta);
+		stats_runs(&r, run, 2, e, &beta);
 		stats_combine(&r, e, 2, &all);
 		se[i] = all.se_code;
 	}

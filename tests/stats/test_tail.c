@@ -13,11 +13,9 @@ enum { N = 8 };
 
 static struct tail counted(int n, const float *base, const float *target, const float *mhz, double beta)
 {
-	struct run_pairs process_run = {
-		.set = 1, .n = n, .base_ms = base, .target_ms = target, .base_mhz = mhz, .target_mhz = mhz
-	};
+	struct run_pairs run = { .set = 1, .n = n, .base_ms = base, .target_ms = target, .base_mhz = mhz, .target_mhz = mhz };
 	struct tail t = { .calls = 0 };
-	tail_count(&t, &process_run, beta);
+	tail_count(&t, &run, beta);
 	return t;
 }
 
@@ -93,15 +91,14 @@ static void a_share_is_known_by_its_runs(void **state)
 	const float one[N] = { 100, 100, 100, 125, 100, 100, 100, 100 }, none[N] = { 100, 100, 100, 100, 100, 100, 100, 100 };
 	(void)state;
 	for (int i = 0; i < 12; i++) {
-		struct tail process_run = counted(N, none, one, NULL, 0);
-		tail_pool(&even_ones, &process_run);
-		process_run = counted(N, none, i % 3 ? none : one, NULL, 0);
+		struct tail run = counted(N, none, one, NULL, 0);
+		tail_pool(&even_ones, &run);
+		run = counted(N, none, i % 3 ? none : one, NULL, 0);
 		for (int k = 0; k < 2 && i % 3 == 0; k++) { /* three in one run */
-			process_run.side[TAIL_TARGET].slow++;
-			process_run.side[TAIL_TARGET].spread =
-				(double)process_run.side[TAIL_TARGET].slow * process_run.side[TAIL_TARGET].slow / N;
+			run.side[TAIL_TARGET].slow++;
+			run.side[TAIL_TARGET].spread = (double)run.side[TAIL_TARGET].slow * run.side[TAIL_TARGET].slow / N;
 		}
-		tail_pool(&together, &process_run);
+		tail_pool(&together, &run);
 	}
 	assert_int_equal(even_ones.side[TAIL_TARGET].slow, together.side[TAIL_TARGET].slow);
 	assert_int_equal(even_ones.runs, 12);

@@ -126,13 +126,12 @@ static inline void fixture_accepted(struct result *r)
 	}
 }
 
-static inline void fixture_run(struct result *r, int process_run, int set)
+static inline void fixture_run(struct result *r, int run, int set)
 {
-	struct msg m = { .t = MSG_PROCESS_RUN };
-	m.u.process_run = calloc(1, sizeof *m.u.process_run);
-	assert_non_null(m.u.process_run);
-	*m.u.process_run =
-		(struct msg_process_run){ .process_run = process_run, .set = set, .seed = UINT64_MAX - (unsigned)process_run };
+	struct msg m = { .t = MSG_RUN };
+	m.u.run = calloc(1, sizeof *m.u.run);
+	assert_non_null(m.u.run);
+	*m.u.run = (struct msg_run){ .run = run, .set = set, .seed = UINT64_MAX - (unsigned)run };
 	fixture_add(r, &m);
 }
 
@@ -145,7 +144,7 @@ static inline float *fixture_copy(const float *from, int n)
 }
 
 /** One record of 16 pairs whose target is `shift` slower (log). `reasons`: limit reasons of the clock. */
-static inline void fixture_timing(struct result *r, struct noise *noise, int process_run, int set, int cell, enum series series,
+static inline void fixture_timing(struct result *r, struct noise *noise, int run, int set, int cell, enum series series,
 	const char *phase, double shift, uint64_t reasons)
 {
 	enum { PAIRS = 16 };
@@ -155,7 +154,7 @@ static inline void fixture_timing(struct result *r, struct noise *noise, int pro
 	noise_pairs(noise, shift, PAIRS, set, &l, &p);
 	struct msg_cell *c = m.u.cell = calloc(1, sizeof *m.u.cell);
 	assert_non_null(c);
-	c->process_run = process_run;
+	c->run = run;
 	c->set = set;
 	c->cell = cell;
 	c->n_sides = 2;
@@ -180,23 +179,23 @@ static inline void fixture_timing(struct result *r, struct noise *noise, int pro
  * that of each set. */
 static inline void fixture_measured(struct result *r, const double *shift)
 {
-	struct noise noise = { .state = 7, .white = 0.003, .process_run = 0.0005, .clock = 0.004, .outlier = 0.02 };
+	struct noise noise = { .state = 7, .white = 0.003, .run = 0.0005, .clock = 0.004, .outlier = 0.02 };
 	struct noise second =
 		noise; /* phases are drawn a second time, all other draws are the same: recorded histories depend on them */
 	second.state = 8;
 	fixture_accepted(r);
-	for (int process_run = 1; process_run <= 12; process_run++) {
-		int set = process_run <= 6 ? 1 : 2;
-		fixture_run(r, process_run, set);
+	for (int run = 1; run <= 12; run++) {
+		int set = run <= 6 ? 1 : 2;
+		fixture_run(r, run, set);
 		for (int i = 0; i < r->plan.request.n_cells; i++) {
-			fixture_timing(r, &noise, process_run, set, i, SERIES_DEVICE, "", shift[i], 0);
-			if (process_run == 1)
-				fixture_timing(r, &noise, process_run, set, i, SERIES_CALL, "", shift[i], 0);
-			if (process_run != 1 && process_run != 7)
+			fixture_timing(r, &noise, run, set, i, SERIES_DEVICE, "", shift[i], 0);
+			if (run == 1)
+				fixture_timing(r, &noise, run, set, i, SERIES_CALL, "", shift[i], 0);
+			if (run != 1 && run != 7)
 				continue;
-			struct noise *of = process_run == 1 ? &noise : &second;
-			fixture_timing(r, of, process_run, set, i, SERIES_PHASE, "prepare", 0, 0);
-			fixture_timing(r, of, process_run, set, i, SERIES_PHASE, "run", shift[i], 0);
+			struct noise *of = run == 1 ? &noise : &second;
+			fixture_timing(r, of, run, set, i, SERIES_PHASE, "prepare", 0, 0);
+			fixture_timing(r, of, run, set, i, SERIES_PHASE, "run", shift[i], 0);
 		}
 	}
 }

@@ -29,7 +29,7 @@ struct scene {
 	struct fw_err err;
 	int runs, checks, faults; /* records seen */
 	struct msg_fault fault;   /* the last one */
-	struct msg_process_run process_run;
+	struct msg_run run;
 	int nodes;
 	struct msg_node node[2]; /* of the target's cell 0, in order */
 };
@@ -39,13 +39,13 @@ static inline int count(void *arg, const struct msg *m, struct fw_err *err)
 	struct scene *s = arg;
 
 	(void)err;
-	s->runs += m->t == MSG_PROCESS_RUN;
+	s->runs += m->t == MSG_RUN;
 	s->checks += m->t == MSG_CHECK;
 	s->faults += m->t == MSG_FAULT;
 	if (m->t == MSG_FAULT)
 		s->fault = m->u.fault;
-	if (m->t == MSG_PROCESS_RUN)
-		s->process_run = *m->u.process_run;
+	if (m->t == MSG_RUN)
+		s->run = *m->u.run;
 	if (m->t == MSG_NODE && m->u.node.cell == 0 && m->u.node.role == ROLE_TARGET)
 		s->node[s->nodes++ % 2] = m->u.node;
 	return 0;
@@ -144,8 +144,7 @@ static inline int teardown(void **state)
  * two. Helpers: at ROLE STEP, pass (with $alone as the time of a call), wrong, timings TARGET_MS, single MS. In an audit a call
  * of base takes base_s seconds by any clock, one of target target_s.
  */
-static inline void runner_audited(
-	struct scene *s, const char *check, const char *process_run, const char *base_s, const char *target_s)
+static inline void runner_audited(struct scene *s, const char *check, const char *run, const char *base_s, const char *target_s)
 {
 	static const char signature[] =
 		"import hmac, sys\n"
@@ -203,15 +202,14 @@ static inline void runner_audited(
 		"if [ $mode = audit ]; then batches; elif [ $mode = check ]; then at $role check\n%s\nelif [ -z \"$both\" ]; then at $role time\n%s\nelse at base "
 		"time; at target time\n%s\nfi\n"
 		"done\n",
-		7, s->folder.path, s->folder.path, s->folder.path, s->folder.path, base_s, target_s, check, process_run,
-		process_run);
+		7, s->folder.path, s->folder.path, s->folder.path, s->folder.path, base_s, target_s, check, run, run);
 	assert_int_equal(tmp_folder_write(&s->folder, "flopwatch-runner", b.data, 0755), 0);
 	buf_fini(&b);
 }
 
-static inline void runner(struct scene *s, const char *check, const char *process_run)
+static inline void runner(struct scene *s, const char *check, const char *run)
 {
-	runner_audited(s, check, process_run, "0", "0");
+	runner_audited(s, check, run, "0", "0");
 }
 
 static inline int runs_of(struct scene *s, const char *mode)

@@ -15,10 +15,10 @@
 
 struct noise {
 	uint64_t state;
-	double white;       /* sd of one call, log */
-	double process_run; /* sd of the ratio between runs, log */
-	double clock;       /* sd of one call's clock, log; 0: no clock */
-	double outlier;     /* share of calls that are 2..20 % slower */
+	double white;   /* sd of one call, log */
+	double run;     /* sd of the ratio between runs, log */
+	double clock;   /* sd of one call's clock, log; 0: no clock */
+	double outlier; /* share of calls that are 2..20 % slower */
 };
 
 static inline double noise_uniform(struct noise *n)
@@ -55,7 +55,7 @@ struct noise_run {
 
 static inline void noise_pairs(struct noise *n, double shift, int pairs, int set, struct noise_run *l, struct run_pairs *out)
 {
-	double offset = n->process_run * noise_normal(n), drift = 0.02 * noise_normal(n);
+	double offset = n->run * noise_normal(n), drift = 0.02 * noise_normal(n);
 
 	for (int i = 0; i < pairs; i++) {
 		drift += 0.001 * noise_normal(n);

@@ -21,7 +21,7 @@ struct recorded {
 	struct {
 		int n;
 		float a[RECORDED_PAIRS_MAX], b[RECORDED_PAIRS_MAX];
-	} process_run[RECORDED_RUNS_MAX];
+	} run[RECORDED_RUNS_MAX];
 	double ms; /* median call */
 };
 
@@ -62,13 +62,13 @@ static inline void recorded_read(const char *dir, struct recording *r)
 {
 	char line[256], name[48], first;
 	FILE *f = recorded_open(dir, "h200-launches.csv", line);
-	int process_run, pair;
+	int run, pair;
 	float a, b;
 
 	r->n = 0;
 	while (fgets(line, sizeof line, f)) {
-		if (sscanf(line, "%47[^,],%d,%d,%c,%f,%f", name, &process_run, &pair, &first, &a, &b) != 6 || process_run < 0 ||
-			process_run >= RECORDED_RUNS_MAX || pair < 0 || pair >= RECORDED_PAIRS_MAX)
+		if (sscanf(line, "%47[^,],%d,%d,%c,%f,%f", name, &run, &pair, &first, &a, &b) != 6 || run < 0 ||
+			run >= RECORDED_RUNS_MAX || pair < 0 || pair >= RECORDED_PAIRS_MAX)
 			recorded_stop("is no row of a recording", line);
 		struct recorded *k = recorded_named(r, name);
 		if (!k && r->n == RECORDED_KERNELS_MAX)
@@ -78,19 +78,19 @@ static inline void recorded_read(const char *dir, struct recording *r)
 			*k = (struct recorded){ .n_runs = 0 };
 			snprintf(k->name, sizeof k->name, "%s", name);
 		}
-		k->process_run[process_run].a[pair] = a;
-		k->process_run[process_run].b[pair] = b;
-		k->process_run[process_run].n = pair + 1;
-		if (k->n_runs <= process_run)
-			k->n_runs = process_run + 1;
+		k->run[run].a[pair] = a;
+		k->run[run].b[pair] = b;
+		k->run[run].n = pair + 1;
+		if (k->n_runs <= run)
+			k->n_runs = run + 1;
 	}
 	fclose(f);
 	for (int i = 0; i < r->n; i++) {
 		float all[RECORDED_RUNS_MAX * RECORDED_PAIRS_MAX];
 		int n = 0;
 		for (int l = 0; l < r->kernel[i].n_runs; l++)
-			for (int p = 0; p < r->kernel[i].process_run[l].n; p++)
-				all[n++] = r->kernel[i].process_run[l].a[p];
+			for (int p = 0; p < r->kernel[i].run[l].n; p++)
+				all[n++] = r->kernel[i].run[l].a[p];
 		r->kernel[i].ms = stats_median(all, n);
 	}
 }
@@ -102,13 +102,13 @@ static inline void recorded_read(const char *dir, struct recording *r)
 static inline int recorded_play(
 	const struct recorded *k, struct noise *dice, int wanted, double slower, float *base, float *target)
 {
-	int from = (int)(noise_uniform(dice) * k->n_runs), recorded = k->process_run[from].n;
+	int from = (int)(noise_uniform(dice) * k->n_runs), recorded = k->run[from].n;
 	int n = wanted < recorded ? wanted : recorded;
 	int start = (int)(noise_uniform(dice) * ((recorded - n) / RECORDED_BLOCK + 1)) * RECORDED_BLOCK;
 
 	for (int p = 0; p < n; p++) {
-		base[p] = k->process_run[from].a[start + p];
-		target[p] = (float)(slower * (double)k->process_run[from].b[start + p]);
+		base[p] = k->run[from].a[start + p];
+		target[p] = (float)(slower * (double)k->run[from].b[start + p]);
 	}
 	return n;
 }

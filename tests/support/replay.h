@@ -48,9 +48,9 @@ static inline void replay_read_unclocked(const char *recorded_dir, struct sample
 			struct samples_run *to = samples_open(out, k->name);
 			if (!to)
 				recorded_stop("does not fit", k->name);
-			to->n = k->process_run[l].n;
-			memcpy(to->base_ms, k->process_run[l].a, sizeof k->process_run[l].a);
-			memcpy(to->target_ms, k->process_run[l].b, sizeof k->process_run[l].b);
+			to->n = k->run[l].n;
+			memcpy(to->base_ms, k->run[l].a, sizeof k->run[l].a);
+			memcpy(to->target_ms, k->run[l].b, sizeof k->run[l].b);
 		}
 	}
 }

@@ -48,31 +48,31 @@ static inline struct cell small_cell(int32_t mask, enum direction direction, int
 }
 
 /* A run of `n_modules` modules (base, target, reference commit) over cells; the caller may change it before run_task. */
-static inline struct msg_run small_run(enum run_mode mode, const char *device, const char *const *module, int n_modules,
+static inline struct msg_task small_task(enum task_mode mode, const char *device, const char *const *module, int n_modules,
 	struct cell *cell, int *index, int n_cells)
 {
 	static const enum role role[] = { ROLE_BASE, ROLE_TARGET, ROLE_REFERENCE };
-	struct msg_run run = { .process_run = 1, .set = 1, .seed = 7, .n_sides = n_modules, .n_cells = n_cells, .cell = cell };
-	run.mode = mode;
-	snprintf(run.device, sizeof run.device, "%s", device);
+	struct msg_task task = { .run = 1, .set = 1, .seed = 7, .n_sides = n_modules, .n_cells = n_cells, .cell = cell };
+	task.mode = mode;
+	snprintf(task.device, sizeof task.device, "%s", device);
 	for (int i = 0; i < n_modules; i++) {
-		run.side[i].role = role[i];
-		snprintf(run.side[i].module, sizeof run.side[i].module, "build/tests/modules/%s.so", module[i]);
+		task.side[i].role = role[i];
+		snprintf(task.side[i].module, sizeof task.side[i].module, "build/tests/modules/%s.so", module[i]);
 	}
 	for (int i = 0; i < n_cells; i++)
 		index[i] = 10 + i;
-	run.index = index;
-	rule_default(&run.rule, n_cells);
-	run.rule.pair_budget_s = 0.01;
-	run.warm_s = 0.002;
-	run.cell_warm_s = 0.001;
-	run.phases = run.calls = true;
-	return run;
+	task.index = index;
+	rule_default(&task.rule, n_cells);
+	task.rule.pair_budget_s = 0.01;
+	task.warm_s = 0.002;
+	task.cell_warm_s = 0.001;
+	task.phases = task.calls = true;
+	return task;
 }
 
-static inline void run_task(struct msg_run *run, struct run_result *out)
+static inline void run_task(struct msg_task *task, struct run_result *out)
 {
-	struct msg m = { .t = MSG_RUN, .u.run = run };
+	struct msg m = { .t = MSG_TASK, .u.task = task };
 	struct buf line;
 	int in = memfd_create("in", 0), records = memfd_create("records", 0);
 

@@ -26,7 +26,7 @@ struct samples_cell {
 	char name[64];
 	bool is_sparse, is_backward;
 	int n_runs;
-	struct samples_run process_run[SAMPLES_RUNS_MAX];
+	struct samples_run run[SAMPLES_RUNS_MAX];
 };
 
 struct samples {
@@ -72,8 +72,8 @@ static inline struct samples_run *samples_open(struct samples *s, const char *ke
 	}
 	if (c->n_runs == SAMPLES_RUNS_MAX)
 		return NULL;
-	c->process_run[c->n_runs].n = 0;
-	return &c->process_run[c->n_runs++];
+	c->run[c->n_runs].n = 0;
+	return &c->run[c->n_runs++];
 }
 
 static inline int samples_read_numbers(const json_t *list, float out[STATS_PAIRS_MAX])
@@ -129,7 +129,7 @@ static inline int samples_read_csv(const char *path, samples_wants_fn *wants, st
 	FILE *f = fopen(path, "r");
 	char line[512], comparison[32], key[128], last[192] = "", now[192];
 	struct samples_run *open = NULL;
-	int process_run, set, pair;
+	int run, set, pair;
 	float v[4];
 	if (!f || !fgets(line, sizeof line, f)) {
 		perror(path);
@@ -138,15 +138,15 @@ static inline int samples_read_csv(const char *path, samples_wants_fn *wants, st
 		return -1;
 	}
 	while (fgets(line, sizeof line, f)) {
-		if (sscanf(line, "%31[^,],%127[^,],%d,%d,%d,,%f,%f,%f,%f", comparison, key, &process_run, &set, &pair, &v[0],
-			    &v[1], &v[2], &v[3]) != 9) {
+		if (sscanf(line, "%31[^,],%127[^,],%d,%d,%d,,%f,%f,%f,%f", comparison, key, &run, &set, &pair, &v[0], &v[1],
+			    &v[2], &v[3]) != 9) {
 			fprintf(stderr, "%s: not a row: %s", path, line);
 			fclose(f);
 			return -1;
 		}
 		if (!wants(comparison, key))
 			continue;
-		snprintf(now, sizeof now, "%s %s %d %d", comparison, key, process_run, set);
+		snprintf(now, sizeof now, "%s %s %d %d", comparison, key, run, set);
 		if (strcmp(now, last) != 0)
 			open = samples_open(out, key);
 		memcpy(last, now, sizeof last);

@@ -87,7 +87,7 @@ static struct noise_run samples[RUNS];
 
 static void play(double shift, struct cell_runs *l)
 {
-	struct noise noise = { .state = 3, .white = 0.002, .process_run = 0.0003, .clock = 0.003 };
+	struct noise noise = { .state = 3, .white = 0.002, .run = 0.0003, .clock = 0.003 };
 	memset(l, 0, sizeof *l);
 	for (l->n = 0; l->n < RUNS; l->n++)
 		noise_pairs(&noise, shift, PAIRS, 1 + l->n % 2, &samples[l->n], &l->pairs[l->n]);

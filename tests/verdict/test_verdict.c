@@ -428,9 +428,9 @@ static struct request_counter run_cells(struct noise n, double shift, int cells,
 }
 
 /* Noise as measured: calls 0.8 %, runs 0.25 %, one outlier in 200 calls. */
-static const struct noise typical = { .state = 11, .white = 0.008, .process_run = 0.0025, .outlier = 0.005 };
+static const struct noise typical = { .state = 11, .white = 0.008, .run = 0.0025, .outlier = 0.005 };
 /* A power-limited device: the clock moves the times, a thousandth remains without it. */
-static const struct noise clocked = { .state = 12, .white = 0.001, .process_run = 0.001, .clock = 0.006, .outlier = 0.005 };
+static const struct noise clocked = { .state = 12, .white = 0.001, .run = 0.001, .clock = 0.006, .outlier = 0.005 };
 
 static void identical_builds_raise_no_alarm(void **state)
 {

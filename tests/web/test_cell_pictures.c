@@ -181,10 +181,10 @@ static void phases_are_as_long_as_they_take(void **state)
 static void a_run_is_drawn_with_its_interval(void **state)
 {
 	(void)state;
-	struct mark_run process_run[2] = { { .change_pct = -3, .low_pct = -5, .high_pct = -1, .set = 1 },
+	struct mark_run run[2] = { { .change_pct = -3, .low_pct = -5, .high_pct = -1, .set = 1 },
 		{ .change_pct = -2, .low_pct = NAN, .high_pct = NAN, .set = 2 } };
 	struct buf out = drawing();
-	mark_runs(&out, process_run, 2, 1.5, "two");
+	mark_runs(&out, run, 2, 1.5, "two");
 	assert_int_equal(count(out.data, "class=range"), 1);
 	const char *range = strstr(out.data, "class=range d=\"M");
 	double x = number_after(range, "d=\"M"), dot = number_after(range, "cx="), top = strtod(strchr(range + 16, ' '), NULL),

@@ -98,7 +98,7 @@ static double draw(uint64_t *state)
 /* One comparison of equal sides: pairs that vary by `pair` within each of a few runs, runs of one side by `alone`. */
 static bool accuses(uint64_t *state, double alone, double pair)
 {
-	struct run_pairs process_run[3];
+	struct run_pairs run[3];
 	struct run_estimate e[3];
 	struct estimate all;
 	struct rule rule;
@@ -111,9 +111,9 @@ static bool accuses(uint64_t *state, double alone, double pair)
 			values[l][0][i] = (float)(busy * exp(pair * draw(state)));
 			values[l][1][i] = (float)(busy * exp(pair * draw(state)));
 		}
-		process_run[l] = (struct run_pairs){ .set = 1, .n = 16, .base_ms = values[l][0], .target_ms = values[l][1] };
+		run[l] = (struct run_pairs){ .set = 1, .n = 16, .base_ms = values[l][0], .target_ms = values[l][1] };
 	}
-	stats_runs(&rule, process_run, 3, e, &beta);
+	stats_runs(&rule, run, 3, e, &beta);
 	stats_combine(&rule, e, 3, &all);
 	for (int i = 0; i < ALONE_TURNS; i++)
 		turn[i] = alone * (draw(state) - draw(state)) - all.m;

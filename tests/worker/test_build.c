@@ -95,7 +95,7 @@ static int give_tree(void *arg, const char *requested, struct fw_err *err)
 	struct scene *s = arg;
 
 	s->trees_requested++;
-	bool is_program = s->side.run.name[0] && strcmp(requested, s->side.input[0].oid) == 0;
+	bool is_program = s->side.benchmark.name[0] && strcmp(requested, s->side.input[0].oid) == 0;
 	return is_program || strcmp(requested, oid) == 0 ? tar_fd(&s->tar) : err_set(err, ERR_NOT_FOUND, "no tree %s", requested);
 }
 
@@ -239,25 +239,25 @@ static void programs_run_equally(void **state)
 	struct scene *s = *state;
 	struct msg_side a = s->side, b;
 
-	a.run.n_command = 2;
-	snprintf(a.run.command[0], BENCHMARK_TEXT_SIZE, "one");
-	snprintf(a.run.command[1], BENCHMARK_TEXT_SIZE, "two");
-	snprintf(a.run.output[0], BENCHMARK_TEXT_SIZE, "two");
-	a.run.n_outputs = 0;
-	snprintf(a.run.reader, sizeof a.run.reader, "three");
-	snprintf(a.run.unit, sizeof a.run.unit, "ms");
+	a.benchmark.n_command = 2;
+	snprintf(a.benchmark.command[0], BENCHMARK_TEXT_SIZE, "one");
+	snprintf(a.benchmark.command[1], BENCHMARK_TEXT_SIZE, "two");
+	snprintf(a.benchmark.output[0], BENCHMARK_TEXT_SIZE, "two");
+	a.benchmark.n_outputs = 0;
+	snprintf(a.benchmark.reader, sizeof a.benchmark.reader, "three");
+	snprintf(a.benchmark.unit, sizeof a.benchmark.unit, "ms");
 	b = a;
 	assert_true(build_runs_equally(&a, &b));
-	b.run.n_command = b.run.n_outputs = 1;
+	b.benchmark.n_command = b.benchmark.n_outputs = 1;
 	assert_false(build_runs_equally(&a, &b));
 	a = b;
-	snprintf(b.run.output[0], BENCHMARK_TEXT_SIZE, "three");
+	snprintf(b.benchmark.output[0], BENCHMARK_TEXT_SIZE, "three");
 	assert_false(build_runs_equally(&a, &b));
 	b = a;
-	snprintf(b.run.reader, sizeof b.run.reader, "four");
+	snprintf(b.benchmark.reader, sizeof b.benchmark.reader, "four");
 	assert_false(build_runs_equally(&a, &b));
 	b = a;
-	snprintf(b.run.unit, sizeof b.run.unit, "s");
+	snprintf(b.benchmark.unit, sizeof b.benchmark.unit, "s");
 	assert_false(build_runs_equally(&a, &b));
 	b = a;
 	snprintf(b.build.dir, sizeof b.build.dir, "elsewhere");
@@ -490,12 +490,12 @@ static void program(struct scene *s, const char *text, const char *data, char ha
 	hash_hex(s->tar.data, s->tar.len, name);
 	snprintf(s->side.input[0].oid, sizeof s->side.input[0].oid, "%.40s", name);
 	snprintf(s->context.sides, sizeof s->context.sides, "side");
-	s->side.run =
+	s->side.benchmark =
 		(struct benchmark){ .name = "sums", .n_command = 1, .n_outputs = 1, .n_artifacts = 2, .reader = "flopwatch" };
-	snprintf(s->side.run.command[0], BENCHMARK_TEXT_SIZE, "./bench");
-	snprintf(s->side.run.output[0], BENCHMARK_TEXT_SIZE, "out/result.json");
-	snprintf(s->side.run.artifact[0], BENCHMARK_TEXT_SIZE, "bench");
-	snprintf(s->side.run.artifact[1], BENCHMARK_TEXT_SIZE, "made/data");
+	snprintf(s->side.benchmark.command[0], BENCHMARK_TEXT_SIZE, "./bench");
+	snprintf(s->side.benchmark.output[0], BENCHMARK_TEXT_SIZE, "out/result.json");
+	snprintf(s->side.benchmark.artifact[0], BENCHMARK_TEXT_SIZE, "bench");
+	snprintf(s->side.benchmark.artifact[1], BENCHMARK_TEXT_SIZE, "made/data");
 	snprintf(s->side.build.command[0], sizeof s->side.build.command[0], "make");
 	s->side.build.n_command = 1;
 	if (!hash)
@@ -532,18 +532,18 @@ static void artifacts_name_a_program(void **state)
 	assert_string_not_equal(other, first);
 	/* the commands that run and parse it are included in the hash */
 	program(s, MAIN(""), "1", NULL);
-	s->side.run.n_command = 2;
-	snprintf(s->side.run.command[1], BENCHMARK_TEXT_SIZE, "--fast");
+	s->side.benchmark.n_command = 2;
+	snprintf(s->side.benchmark.command[1], BENCHMARK_TEXT_SIZE, "--fast");
 	build(s);
 	assert_string_not_equal(s->result.module_sha256, first);
 	/* without them every file counts */
 	program(s, MAIN(""), "1", NULL);
-	s->side.run.n_artifacts = 0;
+	s->side.benchmark.n_artifacts = 0;
 	build(s);
 	strcpy(other, s->result.module_sha256);
 	assert_true(is_there(s, "bench.c"));
 	program(s, MAIN("// a comment\n"), "1", NULL);
-	s->side.run.n_artifacts = 0;
+	s->side.benchmark.n_artifacts = 0;
 	build(s);
 	assert_string_equal(s->result.state, "ok");
 	assert_string_not_equal(s->result.module_sha256, other);
@@ -576,12 +576,12 @@ static void artifacts_that_are_none(void **state)
 	struct scene *s = *state;
 
 	program(s, MAIN(""), "1", NULL);
-	snprintf(s->side.run.artifact[1], BENCHMARK_TEXT_SIZE, "made/elsewhere");
+	snprintf(s->side.benchmark.artifact[1], BENCHMARK_TEXT_SIZE, "made/elsewhere");
 	build(s);
 	assert_string_equal(s->result.state, "failed");
 	assert_string_equal(
 		s->result.detail, "artifact made/elsewhere is missing after the build (see doc/troubleshooting.md#artifact)");
-	snprintf(s->side.run.artifact[1], BENCHMARK_TEXT_SIZE, "link");
+	snprintf(s->side.benchmark.artifact[1], BENCHMARK_TEXT_SIZE, "link");
 	snprintf(s->side.build.command[0], sizeof s->side.build.command[0], "sh");
 	snprintf(s->side.build.command[1], sizeof s->side.build.command[1], "-c");
 	snprintf(s->side.build.command[2], sizeof s->side.build.command[2], "ln -s /etc link; ln -s /usr made; touch bench");
@@ -589,7 +589,7 @@ static void artifacts_that_are_none(void **state)
 	build(s);
 	assert_string_equal(
 		s->result.detail, "artifact link is a symbolic link after the build (see doc/troubleshooting.md#artifact)");
-	snprintf(s->side.run.artifact[1], BENCHMARK_TEXT_SIZE, "made/bin");
+	snprintf(s->side.benchmark.artifact[1], BENCHMARK_TEXT_SIZE, "made/bin");
 	build(s);
 	assert_string_equal(s->result.detail,
 		"artifact made/bin lies behind a symbolic link after the build (see doc/troubleshooting.md#artifact)");

@@ -92,7 +92,7 @@ static void a_slower_target_is_confirmed(void **state)
 	assert_int_equal(bench_verdict(&s->bench, 0), VERDICT_UNCHANGED);
 	assert_int_equal(report_verdict(&s->bench), VERDICT_REGRESSION);
 	for (int i = 0; i < s->bench.cell[1].n_runs; i++)
-		sets[s->bench.cell[1].process_run[i].set]++;
+		sets[s->bench.cell[1].run[i].set]++;
 	assert_int_equal(sets[1], s->bench.rule.runs_regression_min);
 	assert_int_equal(sets[2], s->bench.rule.runs_regression_min);
 	assert_true(s->bench.cell[0].n_runs < sets[1]);
@@ -135,7 +135,7 @@ static void overwhelming_evidence_is_not_measured_twice(void **state)
 		assert_true(c->n_runs <= 4);
 		assert_true(c->found.typical.flags & FLAG_OVERWHELMING);
 		for (int i = 0; i < c->n_runs; i++)
-			assert_int_equal(c->process_run[i].set, 1);
+			assert_int_equal(c->run[i].set, 1);
 	}
 	assert_int_equal(runs_of(s, "phases"), 2); /* or no phase would have an interval */
 }
@@ -200,7 +200,7 @@ static int spend_the_budget(void *arg, const struct msg *m, struct fw_err *err)
 {
 	struct scene *s = arg;
 
-	if (m->t == MSG_CELL && m->u.cell->process_run == 2)
+	if (m->t == MSG_CELL && m->u.cell->run == 2)
 		s->bench.limits.budget_s = 0;
 	return count(arg, m, err);
 }
@@ -235,8 +235,8 @@ static void wrong_results_are_not_timed(void **state)
 	assert_string_equal(bench_failure(&s->bench, 0)->failure, "wrong");
 	assert_int_equal(bench_verdict(&s->bench, 1), VERDICT_NOT_COMPARABLE);
 	measure_all(s);
-	assert_int_equal(s->process_run.n_cells, 1);
-	assert_int_equal(s->process_run.cell[0], 2);
+	assert_int_equal(s->run.n_cells, 1);
+	assert_int_equal(s->run.cell[0], 2);
 	assert_int_equal(bench_verdict(&s->bench, 2), VERDICT_UNCHANGED);
 	assert_int_equal(report_verdict(&s->bench), VERDICT_FAILED);
 }
@@ -342,10 +342,10 @@ static void memory_yields_to_clear_runs(void **state)
 		s->cell[cell].tau0 = cell ? 0.06 : 0.26;
 		s->cell[cell].nu0 = 10;
 		s->cell[cell].underpowered_pct = cell ? 12 : 27.9;
-		for (m.process_run = 1; m.process_run <= 8; m.process_run++) {
-			double off = (cell ? 0.06 : 0.01) * (m.process_run % 2 ? 1 : -1);
+		for (m.run = 1; m.run <= 8; m.run++) {
+			double off = (cell ? 0.06 : 0.01) * (m.run % 2 ? 1 : -1);
 
-			m.set = m.process_run > 4 ? 2 : 1;
+			m.set = m.run > 4 ? 2 : 1;
 			for (int k = 0; k < m.n; k++) {
 				base[k] = 1 + (float)(k % 3) / 1000;
 				target[k] = (float)exp(0.1 + off) * base[k];

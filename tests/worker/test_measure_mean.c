@@ -18,7 +18,7 @@ struct scene {
 	struct cell cell[CELLS];
 	struct bench_cell state[CELLS];
 	struct bench bench;
-	int process_run;
+	int run;
 };
 
 static struct scene s;
@@ -27,7 +27,7 @@ static void end(void)
 {
 	for (int i = 0; i < CELLS; i++)
 		for (int k = 0; k < s.state[i].n_runs; k++)
-			free(s.state[i].process_run[k].values);
+			free(s.state[i].run[k].values);
 }
 
 static void begin(void)
@@ -51,22 +51,19 @@ static void begin(void)
 /* A run of these cells; `slow` calls of each forward target take a quarter longer. */
 static void play(const int *list, int n, int set, int slow)
 {
-	s.process_run++;
+	s.run++;
 	for (int i = 0; i < n; i++) {
 		float base[PAIRS], target[PAIRS];
-		struct msg_cell m = { .process_run = s.process_run,
-			.set = set,
-			.cell = list[i],
-			.series = SERIES_DEVICE,
-			.n_sides = 2,
-			.n = PAIRS };
+		struct msg_cell m = {
+			.run = s.run, .set = set, .cell = list[i], .series = SERIES_DEVICE, .n_sides = 2, .n = PAIRS
+		};
 		struct fw_err err = { 0 };
 		device_check_unknown(&m.device_check);
 		m.role[0] = ROLE_BASE;
 		m.role[1] = ROLE_TARGET;
 		for (int k = 0; k < PAIRS; k++) {
-			base[k] = 2 + (float)((k + s.process_run) % 5) / 1000;
-			target[k] = 2 + (float)((k * 3 + s.process_run) % 5) / 1000;
+			base[k] = 2 + (float)((k + s.run) % 5) / 1000;
+			target[k] = 2 + (float)((k * 3 + s.run) % 5) / 1000;
 			if (list[i] != BACKWARD && k < slow)
 				target[k] *= 1.25f;
 		}
@@ -110,10 +107,10 @@ static void no_loss_requests_no_second_set(void **state)
 	(void)state;
 	begin();
 	assert_null(strchr(sets(0, 0, 30), '2'));
-	int quiet = s.process_run;
+	int quiet = s.run;
 	begin();
 	sets(1, 1, 30); /* 0.8 % of the mean */
-	assert_true(s.process_run <= quiet + 6);
+	assert_true(s.run <= quiet + 6);
 	assert_int_equal(bench_verdict(&s.bench, FORWARD), VERDICT_UNCHANGED);
 }
 

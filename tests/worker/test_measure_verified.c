@@ -7,14 +7,14 @@
 /* Alone the target takes `alone` ms and the base 1; together 0.5 and 1, in every run. */
 static void beside_and_alone(struct scene *s, const char *alone)
 {
-	char check[200], process_run[200];
+	char check[200], run[200];
 
 	snprintf(check, sizeof check, "if [ $role = base ]; then alone=1; else alone=%s; fi; pass", alone);
-	snprintf(process_run, sizeof process_run,
+	snprintf(run, sizeof run,
 		"if [ $i != 1 ]; then timings 1.0; elif [ \"$both\" ]; then timings 0.5; elif [ $role = base ]; then single 1; "
 		"else single %s; fi",
 		alone);
-	runner(s, check, process_run);
+	runner(s, check, run);
 	check_all(s);
 	s->bench.cell[0].open = s->bench.cell[2].open = false;
 	measure_all(s);
@@ -40,16 +40,16 @@ static void a_target_that_fails_the_base_in_another_run_is_rejected(void **state
 	static const char *const ends[] = { "fault base wrong", "fault base crash", "at base time; kill -SEGV $$",
 		"at base time; exit 0" };
 	struct scene *s = *state;
-	char process_run[400];
+	char run[400];
 
 	for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
 		bench_fini(&s->bench);
 		assert_int_equal(start_bench(s), 0);
-		snprintf(process_run, sizeof process_run,
+		snprintf(run, sizeof run,
 			"if [ \"$both\" ] && [ $run = 0 ] && [ \"$(cat /proc/self/fd/11)\" = t ]; then %s; elif [ \"$both\" ]; then timings 0.5; "
 			"elif [ $role = base ]; then single 1; else single 0.9; fi",
 			ends[i]);
-		runner(s, "if [ $role = base ]; then alone=1; else alone=0.9; fi; pass", process_run);
+		runner(s, "if [ $role = base ]; then alone=1; else alone=0.9; fi; pass", run);
 		check_all(s);
 		s->bench.cell[0].open = s->bench.cell[2].open = false;
 		measure_all(s);
@@ -98,11 +98,11 @@ static void a_machine_that_becomes_busy_blames_no_side(void **state)
 }
 
 /* Up to `run` the target's calls take 0.5 ms, then 1, and 0.03 s by the worker's clock, like the base's. */
-static void fast_until(struct scene *s, int process_run)
+static void fast_until(struct scene *s, int run)
 {
 	char text[100];
 
-	snprintf(text, sizeof text, "if [ $run -le %d ]; then timings 0.5; else timings 1.0; fi", process_run);
+	snprintf(text, sizeof text, "if [ $run -le %d ]; then timings 0.5; else timings 1.0; fi", run);
 	runner_audited(s, "pass", text, "0.03", "0.03");
 	s->bench.device.kind = DEVICE_CPU;
 	check_all(s);
@@ -150,7 +150,7 @@ static int lose_it(void *arg, const struct msg *m, struct fw_err *err)
 {
 	struct scene *s = arg;
 
-	if (m->t == MSG_PROCESS_RUN && runs_of(s, "audit") == 1)
+	if (m->t == MSG_RUN && runs_of(s, "audit") == 1)
 		s->bench.lost = true;
 	return count(arg, m, err);
 }

@@ -76,9 +76,9 @@ is "both were built" "$(builds)" "base:start base:ok target:start target:ok"
 is "isolation is reported" "$(jq -rs '.[0].isolation' "$said")" "$sandbox"
 is "every cell was accepted" "$(checks base) / $(checks target)" "ok ok / ok ok"
 like "work is reported, and again after the first call" "$(jq -rs '[.[] | select(.t == "work")] | [length, (map(select(.first_ms > 0)) | length)] | join(" ")' "$said")" '^8 4$'
-is "runs are announced" "$(jq -rs '[.[] | select(.t == "process_run") | .run] | .[0]' "$said")" 1
-is "a confirming set was run" "$(jq -rs '[.[] | select(.t == "process_run") | .set] | unique | join(" ")' "$said")" "1 2"
-is "each run timed both cells" "$(timed)" "$(jq -rs '[.[] | select(.t == "process_run") | .cells | length] | add' "$said")"
+is "runs are announced" "$(jq -rs '[.[] | select(.t == "run") | .run] | .[0]' "$said")" 1
+is "a confirming set was run" "$(jq -rs '[.[] | select(.t == "run") | .set] | unique | join(" ")' "$said")" "1 2"
+is "each run timed both cells" "$(timed)" "$(jq -rs '[.[] | select(.t == "run") | .cells | length] | add' "$said")"
 is "the last word is done" "$(jq -rs 'last | .t + " " + (.cancelled | tostring)' "$said")" "done false"
 like "the device was held" "$(jq -rs 'last.gpu_s' "$said")" '^[0-9.]+$'
 is "modules carry no names" "$(nm "$cache"/modules/*.so 2>&1 | grep -vc 'no symbols\|^$\|\.so:$')" 0
@@ -200,19 +200,19 @@ ok "and nothing is left of it" none_is_left
 ok "cancel in a build" serve --cancel-at '"state":"start"' good hanging
 is "is answered" "$(jq -rs 'last | .t + " " + (.cancelled | tostring)' "$said")" "done true"
 clean "after a cancel"
-ok "cancel in a run for the sake of another job" serve --kind selfcheck --cells 4 --stay-at '"t":"process_run"' good good
+ok "cancel in a run for the sake of another job" serve --kind selfcheck --cells 4 --stay-at '"t":"run"' good good
 is "the first is answered, the second done, by one worker" "$(jq -r 'select(.t == "hello" or .t == "done") | .t + " " + (.cancelled | tostring)' "$said" | paste -sd' ')" \
 	"hello null done true hello null done false"
 ok "cancel that crosses the end of a job" serve --quick --stay-at '"t":"done"' good good
 is "is received all the same" "$(jq -r 'select(.t == "hello" or .t == "done") | .t + " " + (.cancelled | tostring)' "$said" | paste -sd' ')" \
 	"hello null done false hello null done false"
 clean "after another job"
-ok "cancel in a run" serve --kind selfcheck --cells 4 --cancel-at '"t":"process_run"' good good
+ok "cancel in a run" serve --kind selfcheck --cells 4 --cancel-at '"t":"run"' good good
 ok "nothing runs on" none_is_left
 ok "end of input in a build" serve --close-at '"state":"start"' good hanging
 is "ends what it started" "$(pgrep -fc "[s]leep 1234.$$")" 0
 clean "after the end of input"
-ok "end of input in a run" serve --kind selfcheck --cells 4 --close-at '"t":"process_run"' good good
+ok "end of input in a run" serve --kind selfcheck --cells 4 --close-at '"t":"run"' good good
 ok "end of input before a job" serve --no-job good good
 fails "a broken line" 1 serve --nonsense-at '"state":"start"' good hanging
 like "is an error with a sentence" "$out" 'flopwatch-worker: .*JSON'

@@ -31,7 +31,7 @@ static void begin(void)
 		for (int k = 0; k < s.state[i].n_sustained_runs; k++)
 			free(s.state[i].sustained_run[k].values);
 		for (int k = 0; k < s.state[i].n_runs; k++)
-			free(s.state[i].process_run[k].values);
+			free(s.state[i].run[k].values);
 	}
 	memset(&s, 0, sizeof s);
 	for (int i = 0; i < CELLS; i++) {
@@ -62,7 +62,7 @@ static void begin(void)
 static void add_pairs(int cell)
 {
 	float ms[PAIRS];
-	struct msg_cell m = { .process_run = 1, .set = 1, .cell = cell, .series = SERIES_DEVICE, .n_sides = 2, .n = PAIRS };
+	struct msg_cell m = { .run = 1, .set = 1, .cell = cell, .series = SERIES_DEVICE, .n_sides = 2, .n = PAIRS };
 	struct fw_err err = { 0 };
 	device_check_unknown(&m.device_check);
 	m.role[0] = ROLE_BASE;
@@ -77,7 +77,7 @@ static void add_pairs(int cell)
 static void add_timed(int cell, const float clock[2][2], const float time[2][2], double base_j, double target_j)
 {
 	float ms[2][CALLS], mhz[2][CALLS];
-	struct msg_cell m = { .process_run = s.state[cell].n_sustained_runs + 1,
+	struct msg_cell m = { .run = s.state[cell].n_sustained_runs + 1,
 		.set = 1,
 		.cell = cell,
 		.series = SERIES_SUSTAINED,
@@ -107,9 +107,7 @@ static void add_timed(int cell, const float clock[2][2], const float time[2][2],
 static void add_brief(int cell, float base_mhz, float target_mhz)
 {
 	float ms[2] = { 3000 / base_mhz, 3000 / target_mhz }, mhz[2] = { base_mhz, target_mhz };
-	struct msg_cell m = {
-		.process_run = 1, .set = 1, .cell = cell, .series = SERIES_SUSTAINED, .n_sides = 2, .n = 1, .order = "BA"
-	};
+	struct msg_cell m = { .run = 1, .set = 1, .cell = cell, .series = SERIES_SUSTAINED, .n_sides = 2, .n = 1, .order = "BA" };
 	struct fw_err err = { 0 };
 	device_check_unknown(&m.device_check);
 	m.role[0] = ROLE_BASE;
@@ -209,7 +207,7 @@ static void two_runs_have_to_agree(void **state)
 /* Another process used the device: there is no evidence that the branch has an effect, nor that it has none. */
 static void an_interrupted_first_run_is_repeated(void **state)
 {
-	struct msg_cell m = { .process_run = 1, .set = 1, .cell = FORWARD_DENSE, .series = SERIES_SUSTAINED };
+	struct msg_cell m = { .run = 1, .set = 1, .cell = FORWARD_DENSE, .series = SERIES_SUSTAINED };
 	struct fw_err err = { 0 };
 	int list[CELLS], set;
 	(void)state;

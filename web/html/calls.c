@@ -40,9 +40,9 @@ static double y_of(const struct band *b, double v)
 	return b->top + BAND * (b->high - v) / (b->high - b->low);
 }
 
-static double x_of(const struct store_runs *l, int process_run, double share)
+static double x_of(const struct store_runs *l, int run, double share)
 {
-	return LEFT + (WIDTH - LEFT - RIGHT) * (process_run + share) / l->n;
+	return LEFT + (WIDTH - LEFT - RIGHT) * (run + share) / l->n;
 }
 
 /* Mean clock of one step of a run; NAN where no call has one. Units: MHz. */

@@ -332,7 +332,7 @@ struct mark_run {
 	char label[128];                      /* shown on hover */
 };
 /** One dot per run with its interval, in the order of the runs, with 0 and the threshold. `label` is the text alternative. */
-void mark_runs(struct buf *out, const struct mark_run *process_run, int n, double threshold_pct, const char *label);
+void mark_runs(struct buf *out, const struct mark_run *run, int n, double threshold_pct, const char *label);
 
 /*
  * ---- markdown ----

@@ -62,13 +62,13 @@ static void dots_level(struct buf *out, const char *class, double pct, double lo
 		pct < 0 ? "\u2212" : "", fabs(pct));
 }
 
-void mark_runs(struct buf *out, const struct mark_run *process_run, int n, double threshold_pct, const char *label)
+void mark_runs(struct buf *out, const struct mark_run *run, int n, double threshold_pct, const char *label)
 {
 	double low = isfinite(threshold_pct) ? -threshold_pct : 0, high = 0;
 	for (int i = 0; i < n; i++) {
-		if (isfinite(process_run[i].change_pct)) {
-			low = fmin(low, fmin(process_run[i].change_pct, process_run[i].low_pct));
-			high = fmax(high, fmax(process_run[i].change_pct, process_run[i].high_pct));
+		if (isfinite(run[i].change_pct)) {
+			low = fmin(low, fmin(run[i].change_pct, run[i].low_pct));
+			high = fmax(high, fmax(run[i].change_pct, run[i].high_pct));
 		}
 	}
 	double pad = (high - low) * 0.12 + 0.05;
@@ -80,14 +80,14 @@ void mark_runs(struct buf *out, const struct mark_run *process_run, int n, doubl
 		dots_level(out, "t", -threshold_pct, low, high);
 	double step = (double)(DOTS_WIDTH - DOTS_LEFT - DOTS_RIGHT) / (n + 1);
 	for (int i = 0; i < n; i++) {
-		if (!isfinite(process_run[i].change_pct))
+		if (!isfinite(run[i].change_pct))
 			continue;
-		if (isfinite(process_run[i].low_pct) && isfinite(process_run[i].high_pct))
+		if (isfinite(run[i].low_pct) && isfinite(run[i].high_pct))
 			emit_rawf(out, "<path class=range d=\"M%.1f %.1fV%.1f\"/>", DOTS_LEFT + step * (i + 1),
-				dots_y(process_run[i].high_pct, low, high), dots_y(process_run[i].low_pct, low, high));
+				dots_y(run[i].high_pct, low, high), dots_y(run[i].low_pct, low, high));
 		emit_format(out, "<circle%-s cx=%.1f cy=%.1f r=4.5><title>%s</title></circle>",
-			process_run[i].set == 2 ? " class=s2" : "", DOTS_LEFT + step * (i + 1),
-			dots_y(process_run[i].change_pct, low, high), process_run[i].label);
+			run[i].set == 2 ? " class=s2" : "", DOTS_LEFT + step * (i + 1), dots_y(run[i].change_pct, low, high),
+			run[i].label);
 	}
 	emit_raw(out, "</svg><p><small>Runs in the order they ran, each with the interval of its own pairs; filled: first set, "
 		      "hollow: confirming set</small></p>");

@@ -50,11 +50,11 @@ static enum urgency urgency_of(const struct view_branch *row)
 static void job_progress(struct buf *out, int64_t job, const char *progress_json)
 {
 	json_t *p = *progress_json ? json_loads(progress_json, 0, NULL) : NULL;
-	json_int_t process_run = json_integer_value(json_object_get(p, "run")),
-		   set = json_integer_value(json_object_get(p, "set")), checks = json_integer_value(json_object_get(p, "checks"));
+	json_int_t run = json_integer_value(json_object_get(p, "run")), set = json_integer_value(json_object_get(p, "set")),
+		   checks = json_integer_value(json_object_get(p, "checks"));
 	emit_rawf(out, " <small class=dim data-progress=%lld>", (long long)job);
-	if (process_run)
-		emit_rawf(out, "run %lld%s", (long long)process_run, set == 2 ? ", confirming" : "");
+	if (run)
+		emit_rawf(out, "run %lld%s", (long long)run, set == 2 ? ", confirming" : "");
 	else if (checks)
 		emit_rawf(out, "%lld of %lld checks", (long long)json_integer_value(json_object_get(p, "checked")),
 			(long long)checks);

@@ -337,7 +337,7 @@ static int write_few_calls(struct db *db, struct buf *out, int64_t id, struct fw
 /* ---- runs --------------------------------------------------------------------------------------------------------- */
 
 struct runs {
-	struct mark_run process_run[STATS_RUNS_MAX];
+	struct mark_run run[STATS_RUNS_MAX];
 	char more[STATS_RUNS_MAX][64]; /* details that only the list shows */
 	int n;
 };
@@ -347,14 +347,14 @@ static void take_run(void *arg, const struct view_run *row)
 	struct runs *l = arg;
 	if (l->n == STATS_RUNS_MAX)
 		return;
-	struct mark_run *m = &l->process_run[l->n];
+	struct mark_run *m = &l->run[l->n];
 	char *more = l->more[l->n++];
 	m->change_pct = row->change_pct;
 	m->low_pct = row->low_pct;
 	m->high_pct = row->high_pct;
 	m->set = row->set;
-	snprintf(m->label, sizeof m->label, "run %d: %+.2f %% (%+.2f \u2026 %+.2f)", row->process_run, row->change_pct,
-		row->low_pct, row->high_pct);
+	snprintf(m->label, sizeof m->label, "run %d: %+.2f %% (%+.2f \u2026 %+.2f)", row->run, row->change_pct, row->low_pct,
+		row->high_pct);
 	int len = snprintf(more, sizeof l->more[0], ", %d pairs %.8s", row->pairs, row->order);
 	if (isfinite(row->base_mhz) && len > 0 && (size_t)len < sizeof l->more[0])
 		snprintf(more + len, sizeof l->more[0] - (size_t)len, ", %.0f and %.0f MHz", row->base_mhz, row->target_mhz);
@@ -373,11 +373,10 @@ static int runs(struct db *db, struct buf *out, const struct comparison_cell *ce
 	}
 	snprintf(label, sizeof label, "change of %s in each of %d runs, with the threshold at -%.3g percent",
 		isfinite(cell->target_tflops) ? "throughput" : "speed", l.n, cell->threshold_pct);
-	mark_runs(out, l.process_run, l.n, cell->threshold_pct, label);
+	mark_runs(out, l.run, l.n, cell->threshold_pct, label);
 	emit_raw(out, "<details><summary>as a list</summary><ol>");
 	for (int i = 0; i < l.n; i++)
-		emit_format(out, "<li>%s%s%-s", l.process_run[i].label, l.more[i],
-			l.process_run[i].set == 2 ? ", confirming</li>" : "</li>");
+		emit_format(out, "<li>%s%s%-s", l.run[i].label, l.more[i], l.run[i].set == 2 ? ", confirming</li>" : "</li>");
 	emit_raw(out, "</ol></details></div>");
 	return 0;
 }

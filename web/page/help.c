@@ -21,21 +21,20 @@ static void worked_example(struct buf *out)
 	const double threshold_pct = 1.5;
 	struct rule rule;
 	struct judgement j;
-	struct mark_run process_run[EXAMPLE];
+	struct mark_run run[EXAMPLE];
 	rule_default(&rule, 20);
 	verdict_judge(&rule, threshold_pct, false, example, EXAMPLE, &j);
 	for (int i = 0; i < EXAMPLE; i++) {
 		double half = 1.96 * sqrt(example[i].q);
-		process_run[i] = (struct mark_run){ .change_pct = stats_change_pct(example[i].d),
+		run[i] = (struct mark_run){ .change_pct = stats_change_pct(example[i].d),
 			.low_pct = stats_change_pct(example[i].d + half),
 			.high_pct = stats_change_pct(example[i].d - half),
 			.set = example[i].set };
-		snprintf(process_run[i].label, sizeof process_run[i].label, "run %d: %+.2f %%", i + 1, process_run[i].change_pct);
+		snprintf(run[i].label, sizeof run[i].label, "run %d: %+.2f %%", i + 1, run[i].change_pct);
 	}
 	emit_raw(out, "<h2 id=example>A worked example</h2><p>A cell with a threshold of 1.5 %. Eight runs, each a fresh "
 		      "process that timed 24 pairs of base and target, showed:</p>");
-	mark_runs(out, process_run, EXAMPLE, threshold_pct,
-		"eight runs between -2.1 and -1.8 percent, all below the threshold of -1.5");
+	mark_runs(out, run, EXAMPLE, threshold_pct, "eight runs between -2.1 and -1.8 percent, all below the threshold of -1.5");
 	double theta = stats_theta(threshold_pct);
 	emit_format(out,
 		"<ol><li>Their mean as a log ratio is m = %.4f: the target takes e<sup>m</sup> = %.4f times as long.<li>"

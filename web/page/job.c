@@ -195,10 +195,9 @@ static void progress_text(struct buf *out, const json_t *p)
 {
 	const char *cell = json_string_value(json_object_get(p, "cell")), *step = json_string_value(json_object_get(p, "step")),
 		   *note = json_string_value(json_object_get(p, "note"));
-	json_int_t process_run = json_integer_value(json_object_get(p, "run")),
-		   set = json_integer_value(json_object_get(p, "set"));
-	if (process_run)
-		emit_rawf(out, "run %lld%s, ", (long long)process_run, set == 2 ? " (confirming)" : "");
+	json_int_t run = json_integer_value(json_object_get(p, "run")), set = json_integer_value(json_object_get(p, "set"));
+	if (run)
+		emit_rawf(out, "run %lld%s, ", (long long)run, set == 2 ? " (confirming)" : "");
 	if (step)
 		emit_format(out, "%s ", strcmp(step, "time") == 0 ? "timing" : step);
 	if (cell)

@@ -161,7 +161,7 @@ static void collect_all(const struct result *r, int cell, struct judge_timed *ou
 	enum series decides = judge_series(r, cell);
 	bool by_call = decides == SERIES_CALL;
 	judge_timed_init(out);
-	out->are_forked = r->plan.request.side[0].run.fork;
+	out->are_forked = r->plan.request.side[0].benchmark.fork;
 	for (int i = 0; i < r->n_notes; i++)
 		out->is_base_alone |= strncmp(r->note[i].text, VERDICT_BASE_WHOLE, strlen(VERDICT_BASE_WHOLE)) == 0;
 	collect_runs(r, cell, decides, ROLE_BASE, false, &out->decides);
@@ -620,7 +620,7 @@ double judge_median(
 struct judge_change judge_change(const struct result *r, int cell, enum series series, const char *phase)
 {
 	struct judge_change out = { NAN, NAN, NAN };
-	struct run_estimate process_run[STATS_RUNS_MAX];
+	struct run_estimate run[STATS_RUNS_MAX];
 	struct estimate all;
 	int runs = 0;
 	for (int i = 0; i < r->n_cells && runs < STATS_RUNS_MAX; i++) {
@@ -634,14 +634,14 @@ struct judge_change judge_change(const struct result *r, int cell, enum series s
 				y[n++] = log((double)m->ms[target][k] / (double)m->ms[base][k]);
 		if (n == 0)
 			continue;
-		struct run_estimate *e = &process_run[runs++];
+		struct run_estimate *e = &run[runs++];
 		*e = (struct run_estimate){ .set = m->set, .n = n };
 		stats_trimmed(y, n, &e->d, &e->q);
 		e->d_raw = e->d;
 	}
 	if (runs == 0)
 		return out;
-	stats_combine(&r->plan.request.rule, process_run, runs, &all);
+	stats_combine(&r->plan.request.rule, run, runs, &all);
 	out.change_pct = stats_change_pct(all.m);
 	if (runs > 1) {
 		out.ci_low_pct = stats_change_pct(all.ci_high); /* a longer time is a lower throughput */

@@ -240,7 +240,7 @@ static void sum_runs(const struct cell_pair *p, struct over_baseline *out)
 		for (int k = 0; k < p->baseline.n; k++) {
 			const struct run_pairs *a = &p->cell.pairs[i], *b = &p->baseline.pairs[k];
 
-			if (p->cell.process_run[i] != p->baseline.process_run[k] || a->n < 1 || b->n < 1)
+			if (p->cell.run[i] != p->baseline.run[k] || a->n < 1 || b->n < 1)
 				continue;
 			sum[0] += log(median(b->base_ms, b->n) / median(a->base_ms, a->n));
 			sum[1] += log(median(b->target_ms, b->n) / median(a->target_ms, a->n));

@@ -75,7 +75,7 @@ void plan_benchmark(struct plan *p, const struct config *config, const char *rep
  * Fill the command of side `i` from its own manifest; the base's settings judge the results. Call it after plan_benchmark,
  * which fills base and target. Err: ERR_INVALID the manifest has no such benchmark.
  */
-int plan_run(struct plan *p, int i, const struct manifest *own, struct fw_err *err);
+int plan_side_benchmark(struct plan *p, int i, const struct manifest *own, struct fw_err *err);
 bool plan_is_benchmark(const struct plan *p);
 /** Return the kind of the plan: a job that compares a commit with itself is a selfcheck, unless its own kind includes that. */
 enum jobkind plan_kind(const struct store_job *job, const char *base_sha, const char *base_how);
@@ -161,8 +161,8 @@ struct result {
 	struct msg_check *check; /* in order of arrival; a later one for the same role and cell replaces the earlier one */
 	struct msg_work *work;   /* as `check` */
 	struct msg_node *node;   /* in order of the graph; new work of a role and cell replaces its nodes */
-	struct msg_process_run **process_run; /* run numbers are unique */
-	struct msg_cell **cell;               /* timings: unique by run, cell, series, phase; a redo replaces */
+	struct msg_run **run;    /* run numbers are unique */
+	struct msg_cell **cell;  /* timings: unique by run, cell, series, phase; a redo replaces */
 	struct msg_fault *fault;
 	struct msg_note *note;                /* the first RESULT_NOTES_MAX */
 	struct msg_reported_kernels *kernels; /* of a program's cells, at most one of each role and cell */

@@ -179,7 +179,7 @@ int plan_suite(struct plan *p, const struct config *config, const char *repo, co
 
 bool plan_is_benchmark(const struct plan *p)
 {
-	return p->request.side[0].run.name[0] != 0;
+	return p->request.side[0].benchmark.name[0] != 0;
 }
 
 /* Write the settings that the base defines for both sides; they are stored as the suite. */
@@ -194,30 +194,30 @@ static void write_settings(const struct benchmark *b, struct buf *out)
 		b->name, b->reader, b->unit, b->time, b->threshold_pct, b->timeout_s, b->budget_s, b->pairs, b->gpu, b->fork);
 }
 
-int plan_run(struct plan *p, int i, const struct manifest *own, struct fw_err *err)
+int plan_side_benchmark(struct plan *p, int i, const struct manifest *own, struct fw_err *err)
 {
-	const struct benchmark *base = &p->request.side[0].run, *found = manifest_benchmark(own, base->name);
-	struct benchmark *run = &p->request.side[i].run;
+	const struct benchmark *base = &p->request.side[0].benchmark, *found = manifest_benchmark(own, base->name);
+	struct benchmark *mine = &p->request.side[i].benchmark;
 
 	if (!found)
 		return err_set(err, ERR_INVALID, "commit %.12s: .flopwatch.yaml names no benchmark %s", p->request.side[i].commit,
 			base->name);
-	*run = *found;
-	run->threshold_pct = base->threshold_pct;
-	run->costs = base->costs;
-	run->timeout_s = base->timeout_s;
-	run->budget_s = base->budget_s;
-	run->pairs = base->pairs;
-	run->gpu = base->gpu;
-	run->fork = base->fork;
-	snprintf(run->time, sizeof run->time, "%s", base->time); /* a GPU time and a CPU time are not comparable */
+	*mine = *found;
+	mine->threshold_pct = base->threshold_pct;
+	mine->costs = base->costs;
+	mine->timeout_s = base->timeout_s;
+	mine->budget_s = base->budget_s;
+	mine->pairs = base->pairs;
+	mine->gpu = base->gpu;
+	mine->fork = base->fork;
+	snprintf(mine->time, sizeof mine->time, "%s", base->time); /* a GPU time and a CPU time are not comparable */
 	return 0;
 }
 
 /* Fill rule and limits from the base's benchmark, whose settings are the suite. */
 static void read_settings(struct plan *p, const struct config *config)
 {
-	const struct benchmark *base = &p->request.side[0].run;
+	const struct benchmark *base = &p->request.side[0].benchmark;
 	hash_hex(p->suite_text.data, p->suite_text.len, p->suite_sha);
 	p->costs = base->costs;
 	set_limits(p, config, base->budget_s);
@@ -227,8 +227,8 @@ static void read_settings(struct plan *p, const struct config *config)
 void plan_benchmark(struct plan *p, const struct config *config, const char *repo, const struct benchmark *base,
 	const struct manifest *target)
 {
-	p->request.side[0].run = *base;
-	p->dropped = plan_run(p, 1, target, NULL) != 0;
+	p->request.side[0].benchmark = *base;
+	p->dropped = plan_side_benchmark(p, 1, target, NULL) != 0;
 	buf_clear(&p->suite_text);
 	write_settings(base, &p->suite_text);
 	snprintf(p->suite_name, sizeof p->suite_name, "%s", base->name);
@@ -255,16 +255,16 @@ static void hash_inputs(const struct msg_side *s, enum device_kind kind, bool un
 		hash_update(&h, s->build.family[i], strlen(s->build.family[i]) + 1);
 		hash_update(&h, s->build.output[i], strlen(s->build.output[i]) + 1);
 	}
-	for (int i = 0; i < s->run.n_command; i++)
-		hash_update(&h, s->run.command[i], strlen(s->run.command[i]) + 1);
-	for (int i = 0; i < s->run.n_outputs; i++)
-		hash_update(&h, s->run.output[i], strlen(s->run.output[i]) + 1);
-	if (s->run.name[0]) {
+	for (int i = 0; i < s->benchmark.n_command; i++)
+		hash_update(&h, s->benchmark.command[i], strlen(s->benchmark.command[i]) + 1);
+	for (int i = 0; i < s->benchmark.n_outputs; i++)
+		hash_update(&h, s->benchmark.output[i], strlen(s->benchmark.output[i]) + 1);
+	if (s->benchmark.name[0]) {
 		hash_update(&h, "", 1);
-		for (int i = 0; i < s->run.n_artifacts; i++)
-			hash_update(&h, s->run.artifact[i], strlen(s->run.artifact[i]) + 1);
-		hash_update(&h, s->run.reader, strlen(s->run.reader) + 1);
-		hash_update(&h, s->run.unit, strlen(s->run.unit) + 1);
+		for (int i = 0; i < s->benchmark.n_artifacts; i++)
+			hash_update(&h, s->benchmark.artifact[i], strlen(s->benchmark.artifact[i]) + 1);
+		hash_update(&h, s->benchmark.reader, strlen(s->benchmark.reader) + 1);
+		hash_update(&h, s->benchmark.unit, strlen(s->benchmark.unit) + 1);
 	}
 	hash_update(&h, device_kind_name(kind), strlen(device_kind_name(kind)) + 1);
 	if (untrusted)

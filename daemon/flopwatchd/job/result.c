@@ -22,7 +22,7 @@ void result_free(struct result *r)
 	for (int i = 0; i < PROTOCOL_SIDES_MAX; i++)
 		buf_fini(&r->build[i].log);
 	for (int i = 0; i < r->n_runs; i++)
-		free(r->process_run[i]);
+		free(r->run[i]);
 	for (int i = 0; i < r->n_cells; i++) {
 		struct msg m = { .t = MSG_CELL, .u.cell = r->cell[i] };
 		msg_fini(&m);
@@ -35,7 +35,7 @@ void result_free(struct result *r)
 	free(r->check);
 	free(r->work);
 	free(r->node);
-	free(r->process_run);
+	free(r->run);
 	free(r->cell);
 	free(r->fault);
 	free(r->note);
@@ -140,11 +140,11 @@ static int check_role(const struct result *r, enum role role, const char *what, 
 	return err_set(err, ERR_PROTOCOL, "%s names the role `%s`, which the job does not have", what, role_name(role));
 }
 
-static struct msg_process_run *find_run(const struct result *r, int number)
+static struct msg_run *find_run(const struct result *r, int number)
 {
 	for (int i = r->n_runs - 1; i >= 0; i--)
-		if (r->process_run[i]->process_run == number)
-			return r->process_run[i];
+		if (r->run[i]->run == number)
+			return r->run[i];
 	return NULL;
 }
 
@@ -220,17 +220,17 @@ static int add_node(struct result *r, const struct msg_node *n, struct fw_err *e
 
 static int add_run(struct result *r, struct msg *m, struct fw_err *err)
 {
-	struct msg_process_run *l = m->u.process_run;
-	if (find_run(r, l->process_run))
-		return err_set(err, ERR_PROTOCOL, "run %d was sent twice", l->process_run);
+	struct msg_run *l = m->u.run;
+	if (find_run(r, l->run))
+		return err_set(err, ERR_PROTOCOL, "run %d was sent twice", l->run);
 	for (int i = 0; i < l->n_cells; i++)
 		if (check_cell(r, l->cell[i], false, "run", err) != 0)
 			return -1;
-	struct msg_process_run **mine = grow(r, (void **)&r->process_run, &r->n_runs, sizeof *mine, sizeof *l, err);
+	struct msg_run **mine = grow(r, (void **)&r->run, &r->n_runs, sizeof *mine, sizeof *l, err);
 	if (!mine)
 		return -1;
 	*mine = l;
-	m->u.process_run = NULL;
+	m->u.run = NULL;
 	return 0;
 }
 
@@ -247,18 +247,17 @@ static int add_cell(struct result *r, struct msg *m, struct fw_err *err)
 	struct msg_cell *c = m->u.cell;
 	if (check_cell(r, c->cell, false, "cell", err) != 0)
 		return -1;
-	if (!find_run(r, c->process_run))
-		return err_set(err, ERR_PROTOCOL, "cell names run %d, which has not begun", c->process_run);
+	if (!find_run(r, c->run))
+		return err_set(err, ERR_PROTOCOL, "cell names run %d, which has not begun", c->run);
 	for (int s = 0; s < c->n_sides; s++)
 		if (check_role(r, c->role[s], "cell", err) != 0)
 			return -1;
 	for (int i = r->n_cells - 1; i >= 0; i--) {
 		struct msg_cell *old = r->cell[i];
-		if (old->process_run != c->process_run || old->cell != c->cell || old->series != c->series ||
-			strcmp(old->phase, c->phase) != 0)
+		if (old->run != c->run || old->cell != c->cell || old->series != c->series || strcmp(old->phase, c->phase) != 0)
 			continue;
 		if (c->redo <= old->redo)
-			return err_set(err, ERR_PROTOCOL, "cell %d of run %d was sent twice", c->cell, c->process_run);
+			return err_set(err, ERR_PROTOCOL, "cell %d of run %d was sent twice", c->cell, c->run);
 		r->cell[i] = c;
 		m->u.cell = old; /* freed with the message */
 		return 0;
@@ -291,7 +290,7 @@ static int add_found(struct result *r, const struct msg_found *f, struct fw_err 
 		return err_set(err, ERR_PROTOCOL, "found names cells for a job that has cells already");
 	struct cell *cells = mem_alloc_zero((size_t)f->n + 1, sizeof *cells);
 	for (int i = 0; i < f->n; i++)
-		benchmark_cell(&request->side[0].run, f->cell[i].key, f->cell[i].flops, &cells[i]);
+		benchmark_cell(&request->side[0].benchmark, f->cell[i].key, f->cell[i].flops, &cells[i]);
 	free(request->cell);
 	request->cell = cells;
 	request->n_cells = f->n;
@@ -304,7 +303,7 @@ int result_name_cell(struct result *r, struct fw_err *err)
 	struct msg_found one = { .n = 1 };
 	if (!plan_is_benchmark(&r->plan) || r->plan.request.n_cells > 0)
 		return 0;
-	snprintf(one.cell[0].key, sizeof one.cell[0].key, "%s", r->plan.request.side[0].run.name);
+	snprintf(one.cell[0].key, sizeof one.cell[0].key, "%s", r->plan.request.side[0].benchmark.name);
 	r->is_named = true;
 	return add_found(r, &one, err);
 }
@@ -395,7 +394,7 @@ int result_add(struct result *r, struct msg *m, struct fw_err *err)
 		return add_same(r, &m->u.same, err);
 	case MSG_FOUND:
 		return add_found(r, m->u.found, err);
-	case MSG_PROCESS_RUN:
+	case MSG_RUN:
 		return add_run(r, m, err);
 	case MSG_CELL:
 		return add_cell(r, m, err);

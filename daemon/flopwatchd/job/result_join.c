@@ -7,7 +7,7 @@ static int last_run(const struct result *r)
 {
 	int last = -1;
 	for (int i = 0; i < r->n_runs; i++)
-		last = r->process_run[i]->process_run > last ? r->process_run[i]->process_run : last;
+		last = r->run[i]->run > last ? r->run[i]->run : last;
 	return last;
 }
 
@@ -22,19 +22,19 @@ static int add_message(struct result *whole, struct msg *m, struct fw_err *err)
 static int join_timings(struct result *whole, struct result *partition, const int *cell, int after, int set, struct fw_err *err)
 {
 	for (int i = 0; i < partition->n_runs; i++) {
-		struct msg m = { .t = MSG_PROCESS_RUN, .u.process_run = partition->process_run[i] };
-		partition->process_run[i] = NULL;
-		m.u.process_run->process_run += after;
-		m.u.process_run->set = set ? set : m.u.process_run->set;
-		for (int k = 0; k < m.u.process_run->n_cells; k++)
-			m.u.process_run->cell[k] = cell[m.u.process_run->cell[k]];
+		struct msg m = { .t = MSG_RUN, .u.run = partition->run[i] };
+		partition->run[i] = NULL;
+		m.u.run->run += after;
+		m.u.run->set = set ? set : m.u.run->set;
+		for (int k = 0; k < m.u.run->n_cells; k++)
+			m.u.run->cell[k] = cell[m.u.run->cell[k]];
 		if (add_message(whole, &m, err) != 0)
 			return -1;
 	}
 	while (partition->n_cells > 0) {
 		struct msg m = { .t = MSG_CELL, .u.cell = partition->cell[0] };
 		memmove(partition->cell, partition->cell + 1, (size_t)--partition->n_cells * sizeof *partition->cell);
-		m.u.cell->process_run += after;
+		m.u.cell->run += after;
 		m.u.cell->set = set ? set : m.u.cell->set;
 		m.u.cell->cell = cell[m.u.cell->cell];
 		if (add_message(whole, &m, err) != 0)
@@ -116,7 +116,7 @@ static int join_builds(struct result *whole, struct result *partition, struct fw
 
 int result_join(struct result *whole, struct result *partition, const int *cell, int n, int set, struct fw_err *err)
 {
-	int after = whole->n_runs && partition->n_runs ? last_run(whole) + 1 - partition->process_run[0]->process_run : 0;
+	int after = whole->n_runs && partition->n_runs ? last_run(whole) + 1 - partition->run[0]->run : 0;
 	if (join_builds(whole, partition, err) != 0 || join_facts(whole, partition, cell, err) != 0 ||
 		join_timings(whole, partition, cell, after, set, err) != 0 || join_faults(whole, partition, cell, n, err) != 0)
 		return -1;
@@ -139,10 +139,10 @@ static bool contains(int cell, const int *list, int n)
 	return false;
 }
 
-static bool has_records(const struct result *r, int process_run)
+static bool has_records(const struct result *r, int run)
 {
 	for (int i = 0; i < r->n_cells; i++)
-		if (r->cell[i]->process_run == process_run)
+		if (r->cell[i]->run == run)
 			return true;
 	return false;
 }
@@ -151,14 +151,14 @@ static void drop_empty_runs(struct result *r, const int *cell, int n)
 {
 	int kept = 0;
 	for (int i = 0; i < r->n_runs; i++) {
-		struct msg_process_run *l = r->process_run[i];
+		struct msg_run *l = r->run[i];
 		int left = 0;
 		for (int k = 0; k < l->n_cells; k++)
 			if (!contains(l->cell[k], cell, n))
 				l->cell[left++] = l->cell[k];
 		l->n_cells = left;
-		if (has_records(r, l->process_run))
-			r->process_run[kept++] = l;
+		if (has_records(r, l->run))
+			r->run[kept++] = l;
 		else
 			free(l);
 	}

@@ -154,7 +154,7 @@ static void set_measurement_options(struct plan *p, const struct store_job *job,
 	for (int i = 0; i < p->request.n_cells && job->threshold_pct > 0; i++)
 		p->request.cell[i].threshold_pct = job->threshold_pct;
 	for (int i = 0; is_benchmark && i < p->request.n_sides && job->threshold_pct > 0; i++)
-		p->request.side[i].run.threshold_pct = job->threshold_pct;
+		p->request.side[i].benchmark.threshold_pct = job->threshold_pct;
 }
 
 /* ---- suites_requested ---- */
@@ -745,7 +745,7 @@ static void on_reference_tree(void *arg, const struct buf *out, const struct fw_
 	if (got == 0)
 		return;
 	if (got < 0 || plan_side(&a->plan, 2, ROLE_REFERENCE, r->reference.commit, &r->reference.manifest, &err) != 0 ||
-		(plan_is_benchmark(&a->plan) ? plan_run(&a->plan, 2, &r->reference.manifest, &err)
+		(plan_is_benchmark(&a->plan) ? plan_side_benchmark(&a->plan, 2, &r->reference.manifest, &err)
 					     : refusal_of_build(r->repo, &r->reference.manifest, r->reference.commit->commit.sha,
 						       a->suite[0], &err)) != 0) {
 		a->plan.request.n_sides = 2;
@@ -849,7 +849,7 @@ static void make_plan(struct resolve *r)
 		return;
 	}
 	if (p->dropped && p->request.kind != JOBKIND_COMPARE) { /* gives a search for a change no information */
-		plan_run(p, 1, &r->target.manifest, &err);
+		plan_side_benchmark(p, 1, &r->target.manifest, &err);
 		end_for_error(r, &err);
 		return;
 	}

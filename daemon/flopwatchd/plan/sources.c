@@ -7,7 +7,7 @@ bool sources_name(const struct plan *p, int i, char hex[STORE_SOURCE_SIZE])
 	const struct msg_side *s = &p->request.side[i];
 	struct hash_state h;
 	char inputs[65];
-	if (s->run.name[0] || s->tools.module[0])
+	if (s->benchmark.name[0] || s->tools.module[0])
 		return false;
 	plan_inputs_hash(s, DEVICE_ANY, inputs);
 	const char *const words[] = { inputs, s->build.dir, p->request.n_cells ? p->request.cell[0].family : "", s->tools.dir,

@@ -85,16 +85,15 @@ static int put_comparison(struct db *db, const struct result *r, const struct st
 static int put_runs(struct db *db, const struct result *r, int64_t comparison, int64_t *ids, struct fw_err *err)
 {
 	for (int i = 0; i < r->n_runs; i++)
-		if (store_run_insert(db, comparison, r->process_run[i]->process_run, r->process_run[i]->set,
-			    r->process_run[i]->seed, &ids[i], err))
+		if (store_run_insert(db, comparison, r->run[i]->run, r->run[i]->set, r->run[i]->seed, &ids[i], err))
 			return -1;
 	return 0;
 }
 
-static int64_t run_row(const struct result *r, const int64_t *ids, int process_run)
+static int64_t run_row(const struct result *r, const int64_t *ids, int run)
 {
 	for (int i = 0; i < r->n_runs; i++)
-		if (r->process_run[i]->process_run == process_run)
+		if (r->run[i]->run == run)
 			return ids[i];
 	return 0;
 }
@@ -115,8 +114,7 @@ static int put_samples(struct db *db, const struct result *r, int cell, int64_t 
 {
 	for (int i = 0; i < r->n_cells; i++) {
 		const struct msg_cell *m = r->cell[i];
-		if (m->cell == cell &&
-			store_samples_insert(db, run_row(r, runs, m->process_run), cell_row, m, find_estimate(t, m), err))
+		if (m->cell == cell && store_samples_insert(db, run_row(r, runs, m->run), cell_row, m, find_estimate(t, m), err))
 			return -1;
 	}
 	return 0;
@@ -292,8 +290,7 @@ static int put_estimates(struct db *db, int64_t cell, enum series series, const 
 	const struct judge_runs *l, struct fw_err *err)
 {
 	for (int i = 0; i < l->n; i++)
-		if (isfinite(l->estimate[i].d) &&
-			store_sample_estimate(db, cell, stored->process_run[i], series, &l->estimate[i], err))
+		if (isfinite(l->estimate[i].d) && store_sample_estimate(db, cell, stored->run[i], series, &l->estimate[i], err))
 			return -1;
 	return 0;
 }

@@ -53,7 +53,7 @@ void progress_for(struct progress *c, const struct store_job *job)
 {
 	progress_end(c);
 	c->job = *job;
-	c->n_checked = c->process_run = c->set = c->n_open = 0;
+	c->n_checked = c->run = c->set = c->n_open = 0;
 	c->budget_s = 0;
 	c->cell = -1;
 	c->role = ROLE_NONE;
@@ -125,15 +125,15 @@ static void on_check(struct progress *c, const struct msg_check *m)
 		add_line(c, "check of %s: %s is %s: %s", role_name(m->role), cell_key(c, m->cell), m->failure, m->detail);
 }
 
-static void on_run(struct progress *c, const struct msg_process_run *m)
+static void on_run(struct progress *c, const struct msg_run *m)
 {
-	c->process_run = m->process_run;
+	c->run = m->run;
 	c->set = m->set;
 	c->n_open = m->n_cells;
 	c->cell = -1;
 	c->role = ROLE_NONE;
 	snprintf(c->step, sizeof c->step, "run");
-	add_line(c, "run %d, set %d: %d cells", m->process_run, m->set, m->n_cells);
+	add_line(c, "run %d, set %d: %d cells", m->run, m->set, m->n_cells);
 }
 
 /* Waiting for the device can take minutes without any other message. */
@@ -171,8 +171,8 @@ void progress_receive(struct progress *c, const struct msg *m)
 	case MSG_FOUND:
 		on_found(c, m->u.found);
 		break;
-	case MSG_PROCESS_RUN:
-		on_run(c, m->u.process_run);
+	case MSG_RUN:
+		on_run(c, m->u.run);
 		break;
 	case MSG_AT:
 		c->cell = m->u.at.cell;
@@ -211,9 +211,9 @@ void progress_receive(struct progress *c, const struct msg *m)
 static void write_progress(const struct progress *c, struct jsonw *j)
 {
 	jsonw_format(j, "{ run=%d set=%d cell=%s role=%s step?=%s checked=%d checks=%ld cells=%d open=%d budget_s=%g note?=%s }",
-		c->process_run, c->set, c->cell >= 0 ? cell_key(c, c->cell) : NULL,
-		c->role != ROLE_NONE ? role_name(c->role) : NULL, c->step, c->n_checked, (int64_t)c->n_cells * c->n_sides,
-		c->n_cells, c->n_open, c->budget_s > 0 ? c->budget_s : NAN, c->note);
+		c->run, c->set, c->cell >= 0 ? cell_key(c, c->cell) : NULL, c->role != ROLE_NONE ? role_name(c->role) : NULL,
+		c->step, c->n_checked, (int64_t)c->n_cells * c->n_sides, c->n_cells, c->n_open,
+		c->budget_s > 0 ? c->budget_s : NAN, c->note);
 }
 
 static int send_progress(const struct progress *c, const struct buf *progress, int64_t now, struct fw_err *err)

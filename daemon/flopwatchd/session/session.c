@@ -429,7 +429,7 @@ static void on_message(struct session *s, struct msg *m)
 		return;
 	}
 	if (s->phase != STEP_JOB || m->t == MSG_HEALTH_CHECK || m->t == MSG_HELLO || m->t == MSG_JOB || m->t == MSG_TREE ||
-		m->t == MSG_CANCEL || m->t == MSG_RUN) {
+		m->t == MSG_CANCEL || m->t == MSG_TASK) {
 		fail_session(s, "the worker sent an unexpected message");
 		return;
 	}

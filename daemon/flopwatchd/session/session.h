@@ -234,10 +234,10 @@ struct progress {
 	struct txn *txn;
 	struct store_job job; /* id 0: none */
 	int n_cells, n_sides;
-	char (*key)[CASE_KEY_SIZE];            /* key[n_cells] */
-	int n_checked, process_run, set, cell; /* cell -1: none */
-	int n_open;                            /* cells of the run; the others are decided */
-	double budget_s;                       /* of the device, of all runs; 0 unknown */
+	char (*key)[CASE_KEY_SIZE];    /* key[n_cells] */
+	int n_checked, run, set, cell; /* cell -1: none */
+	int n_open;                    /* cells of the run; the others are decided */
+	double budget_s;               /* of the device, of all runs; 0 unknown */
 	enum role role;
 	char step[16];
 	char note[400];   /* last note about the device in this step, such as a wait for other processes; "": none */

@@ -424,7 +424,7 @@ static void on_message(void *arg, const struct msg *m)
 		on = JOBSTATE_ON_BUILD;
 	else if (m->t == MSG_CHECK)
 		on = JOBSTATE_ON_CHECK;
-	else if (m->t == MSG_PROCESS_RUN || m->t == MSG_KERNEL || m->t == MSG_CODE || m->t == MSG_PROFILE)
+	else if (m->t == MSG_RUN || m->t == MSG_KERNEL || m->t == MSG_CODE || m->t == MSG_PROFILE)
 		on = JOBSTATE_ON_RUN;
 	enum jobstate to = on == JOBSTATE_EVENTS ? s->state : jobstate_next(s->state, on);
 	if (!s->measures && (on == JOBSTATE_ON_CHECK || on == JOBSTATE_ON_RUN)) {

@@ -101,12 +101,12 @@ static int keep_all(
 	char path[PATH_SIZE];
 	int result = open_up(c, to, err) != 0 ? -1 : 1;
 
-	for (int i = 0; i < s->run.n_artifacts && result == 1; i++) {
-		path_of(c, s, s->run.artifact[i], path);
-		result = move_one(c, from, to, path, s->run.artifact[i], detail, size, err);
+	for (int i = 0; i < s->benchmark.n_artifacts && result == 1; i++) {
+		path_of(c, s, s->benchmark.artifact[i], path);
+		result = move_one(c, from, to, path, s->benchmark.artifact[i], detail, size, err);
 	}
-	for (int i = 0; i < s->run.n_outputs && result == 1; i++) {
-		path_of(c, s, s->run.output[i], path);
+	for (int i = 0; i < s->benchmark.n_outputs && result == 1; i++) {
+		path_of(c, s, s->benchmark.output[i], path);
 		(void)make_parents(c, to, path, NULL); /* a failure is reported later, when the output is missing */
 	}
 	snprintf(path, sizeof path, "%s/", s->build.dir);
@@ -151,14 +151,14 @@ static void artifacts_name(const struct msg_side *s, char hex[HASH_HEX])
 	hash_text(&h, "flopwatch program 1");
 	hash_text(&h, hex);
 	hash_text(&h, s->build.dir);
-	for (int i = 0; i < s->run.n_command; i++)
-		hash_text(&h, s->run.command[i]);
+	for (int i = 0; i < s->benchmark.n_command; i++)
+		hash_text(&h, s->benchmark.command[i]);
 	hash_text(&h, "");
-	for (int i = 0; i < s->run.n_outputs; i++)
-		hash_text(&h, s->run.output[i]);
+	for (int i = 0; i < s->benchmark.n_outputs; i++)
+		hash_text(&h, s->benchmark.output[i]);
 	hash_text(&h, "");
-	hash_text(&h, s->run.reader);
-	hash_text(&h, s->run.unit);
+	hash_text(&h, s->benchmark.reader);
+	hash_text(&h, s->benchmark.unit);
 	hash_end(&h, hex);
 }
 
@@ -329,7 +329,7 @@ int build_lookup(const struct build_context *c, const struct msg_side *s, struct
 
 	*module_fd = -1;
 	begin(c, s, out);
-	if (s->run.name[0]) { /* each job has its own copy of the built folder, because runs may change it */
+	if (s->benchmark.name[0]) { /* each job has its own copy of the built folder, because runs may change it */
 		snprintf(out->state, sizeof out->state, "start");
 		return 0;
 	}
@@ -654,7 +654,9 @@ static int take_output(
  */
 static int take_program(struct run *r, const struct msg_side *s, struct msg_build *out, struct fw_err *err)
 {
-	int result = s->run.n_artifacts == 0 ? 1 : keep_artifacts(r->context, s, r->folder, out->detail, sizeof out->detail, err);
+	int result = s->benchmark.n_artifacts == 0
+			     ? 1
+			     : keep_artifacts(r->context, s, r->folder, out->detail, sizeof out->detail, err);
 	struct fw_err e = { 0 };
 	int fd;
 
@@ -720,10 +722,10 @@ static void program_key(const struct run *r, const struct msg_side *s, char key[
 	key_of(r->context, s, "program", key);
 	hash_begin(&h);
 	hash_text(&h, key);
-	for (int i = 0; i < s->run.n_artifacts; i++)
-		hash_text(&h, s->run.artifact[i]);
-	for (int i = 0; i < s->run.n_outputs; i++)
-		hash_text(&h, s->run.output[i]);
+	for (int i = 0; i < s->benchmark.n_artifacts; i++)
+		hash_text(&h, s->benchmark.artifact[i]);
+	for (int i = 0; i < s->benchmark.n_outputs; i++)
+		hash_text(&h, s->benchmark.output[i]);
 	hash_text(&h, r->context->sandbox->active ? "" : r->folder);
 	hash_end(&h, key);
 }
@@ -802,7 +804,7 @@ static int make(struct run *r, const struct msg_side *s, int job_fd, build_tree_
 	}
 	command_text(c, s, name, sizeof name);
 	result = s->build.n_command == 0 ? 1 : run_in_sandbox(r, s, command, name, timeout_s, out, err);
-	if (result == 1 && s->run.name[0]) {
+	if (result == 1 && s->benchmark.name[0]) {
 		result = take_program(r, s, out, err);
 		if (result == 1 && s->build.n_command > 0)
 			store_program(r, s);
@@ -883,9 +885,9 @@ int build_make(const struct build_context *c, const struct msg_side *s, build_tr
 		return -1;
 	buildlog_init(&r.log, keep);
 	build_folder(c, "job", r.folder);
-	if (s->run.name[0])
+	if (s->benchmark.name[0])
 		build_program_folder(c, s, r.folder);
-	bool is_copy = s->run.name[0] && s->build.n_command > 0 && restore_program(&r, s);
+	bool is_copy = s->benchmark.name[0] && s->build.n_command > 0 && restore_program(&r, s);
 	if (is_copy) {
 		result = take_copy(&r, s, out, err);
 	} else {
@@ -893,7 +895,7 @@ int build_make(const struct build_context *c, const struct msg_side *s, build_tr
 		result = job_fd < 0 ? -1 : make(&r, s, job_fd, tree, arg, out, module_fd, err);
 		fd_close(&job_fd);
 	}
-	bool stays = s->run.name[0] && result == 1, was_low = result == 0 && is_disk_full(&r);
+	bool stays = s->benchmark.name[0] && result == 1, was_low = result == 0 && is_disk_full(&r);
 	struct disk_usage took = was_low ? workdir_usage(c->cache->fd, r.folder) : (struct disk_usage){ 0 };
 	if (!stays && workdir_remove(c->cache->fd, r.folder, result < 0 ? NULL : err) != 0)
 		result = -1;

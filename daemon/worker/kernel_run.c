@@ -1,4 +1,4 @@
-/* process_run.c - records of a run, and the side at fault if it ends early. */
+/* kernel_run.c - records of a run, and the side at fault if it ends early. */
 #include "worker/internal.h"
 
 #include <math.h>
@@ -8,7 +8,7 @@ enum { ENDS_THAT_ACCUSE = 2 };
 
 struct run_state {
 	struct bench *bench;
-	int process_run, set;
+	int run, set;
 	int timed, throttled, faults;    /* cells with new timings, with discarded timings; faults reported by the runner */
 	bool *seen;                      /* seen[n_cells]: timed or faulted in this run */
 	bool foreign;                    /* another process used the device */
@@ -101,7 +101,7 @@ static int refuse_impossible(struct bench *b, const struct msg_cell *m, struct f
 /* Whether the budget ends the run before its next cell. The first run is never cut short: every cell needs one. */
 static bool is_over_budget(const struct run_state *l, const struct msg *m)
 {
-	return m->t == MSG_AT && l->process_run > 1 && strcmp(m->u.at.step, "inputs") == 0 &&
+	return m->t == MSG_AT && l->run > 1 && strcmp(m->u.at.step, "inputs") == 0 &&
 	       l->bench->gpu_s >= l->bench->limits.budget_s;
 }
 
@@ -171,7 +171,7 @@ static int blame(struct bench *b, int cell, enum role role, const char *what, co
 static int note_end(struct bench *b, int cell, const struct runner_end *end, struct fw_err *err)
 {
 	return bench_send_note(b, cell, ROLE_DEVICE, err, "%s ended early and is repeated: %.300s",
-		end->mode == RUN_AUDIT ? "an audit" : "a run", end->detail);
+		end->mode == TASK_AUDIT ? "an audit" : "a run", end->detail);
 }
 
 int run_blame_end(struct bench *b, int cell, const struct runner_end *end, struct fw_err *err)
@@ -268,20 +268,20 @@ static bool wants_phases(const struct bench *b, const struct run_order *o)
 	return false;
 }
 
-int measure_process_run(struct bench *b, const struct run_order *o, char *why, size_t size, struct fw_err *err)
+int measure_one_run(struct bench *b, const struct run_order *o, char *why, size_t size, struct fw_err *err)
 {
-	struct run_state state = { .bench = b, .process_run = ++b->runs, .set = o->set, .suspect = -1 };
-	struct runner_task task = { .mode = RUN_TIME,
-		.process_run = state.process_run,
+	struct run_state state = { .bench = b, .run = ++b->runs, .set = o->set, .suspect = -1 };
+	struct runner_task task = { .mode = TASK_TIME,
+		.run = state.run,
 		.set = o->set,
-		.seed = inputs_mix(b->seed + (uint64_t)state.process_run),
+		.seed = inputs_mix(b->seed + (uint64_t)state.run),
 		.turn = bench_turn(b),
 		.n_cells = o->n,
 		.cell = o->cell,
 		.sustained = o->sustained,
 		.only_sustained_runs = o->only_sustained_runs,
 		.phases = wants_phases(b, o),
-		.calls = state.process_run == 1,
+		.calls = state.run == 1,
 		.deadline_s = b->limits.run_s + sustain_s(o->sustained, o->n),
 		.takes_kills = true,
 		.record = take_record,

@@ -1,5 +1,5 @@
 /*
- * run.c - processes and their output. The program may have made links in the folder, so paths are never followed through links.
+ * program_process.c - processes and their output. The program may have made links in the folder, so paths are never followed through links.
  */
 #include "worker/internal.h"
 
@@ -17,7 +17,7 @@ static void output_path(const struct build_context *c, const struct msg_side *s,
 {
 	char name[BENCHMARK_TEXT_SIZE + 16];
 
-	manifest_expand(s->run.output[i], device_kind_name(c->device), name, sizeof name);
+	manifest_expand(s->benchmark.output[i], device_kind_name(c->device), name, sizeof name);
 	snprintf(out, (size_t)3 * BENCHMARK_TEXT_SIZE, "%s/%s", s->build.dir, name);
 }
 
@@ -81,7 +81,7 @@ static int run_process(struct bench *b, const struct build_context *c, const str
 	struct pump pump = { .peer = c->peer,
 		.stream = { { .read = on_stdout, .arg = r, .child_fd = 1 }, { .read = on_stderr, .arg = r, .child_fd = 2 } },
 		.n_streams = 2,
-		.deadline_ms = (int64_t)(s->run.timeout_s * 1000) };
+		.deadline_ms = (int64_t)(s->benchmark.timeout_s * 1000) };
 	struct program *program = mem_alloc(sizeof *program);
 	char what[256];
 	struct proc_exit how = { 0 };
@@ -110,7 +110,7 @@ static int run_process(struct bench *b, const struct build_context *c, const str
 		return err_set(err, e.code, "%s", e.text);
 	how = sandbox_exit(c->sandbox, &how);
 	if (how.timed_out) {
-		snprintf(what, sizeof what, "did not end within %.6g s%s", s->run.timeout_s, program_timeout_remedy);
+		snprintf(what, sizeof what, "did not end within %.6g s%s", s->benchmark.timeout_s, program_timeout_remedy);
 		return blame(problem, r, "timeout", what);
 	}
 	return program_end(c, s, &how, &r->words, problem, err);
@@ -149,13 +149,13 @@ static int read_text(const struct msg_side *s, const struct buf *text, const cha
 	struct reading one;
 	char line[512];
 
-	struct reading_options how = { .format = s->run.reader, .unit = s->run.unit, .time = s->run.time };
+	struct reading_options how = { .format = s->benchmark.reader, .unit = s->benchmark.unit, .time = s->benchmark.time };
 
 	if (reading_parse(&how, text->data, text->len, name, &one, &e) == 0 && reading_join(out, &one, name, &e) == 0)
 		return 1;
 	snprintf(line, sizeof line,
-		"ended well, but as %s its output is wrong: %.380s (see doc/troubleshooting.md#program-output)", s->run.reader,
-		e.text);
+		"ended well, but as %s its output is wrong: %.380s (see doc/troubleshooting.md#program-output)",
+		s->benchmark.reader, e.text);
 	return blame(t, r, "abi", line);
 }
 
@@ -169,12 +169,12 @@ static int read_all(const struct build_context *c, const struct msg_side *s, int
 	if (r->reads_stdout)
 		return read_text(s, &r->printed, "standard output", r, out, problem);
 	buf_init(&text, READING_BYTES_MAX + 1);
-	for (int i = 0; i < s->run.n_outputs && status == 1; i++) {
+	for (int i = 0; i < s->benchmark.n_outputs && status == 1; i++) {
 		output_path(c, s, i, path);
 		buf_clear(&text);
-		status = read_output(folder, path, s->run.output[i], &text, r, problem);
+		status = read_output(folder, path, s->benchmark.output[i], &text, r, problem);
 		if (status == 1)
-			status = read_text(s, &text, s->run.output[i], r, out, problem);
+			status = read_text(s, &text, s->benchmark.output[i], r, out, problem);
 	}
 	buf_fini(&text);
 	return status;
@@ -190,7 +190,7 @@ static int open_side(const struct build_context *c, const struct msg_side *s, st
 	folder = openat(c->cache->fd, side, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (folder < 0)
 		return err_sys(err, "folder of the %s", role_name(s->role));
-	for (int i = 0; i < s->run.n_outputs; i++) {
+	for (int i = 0; i < s->benchmark.n_outputs; i++) {
 		output_path(c, s, i, path);
 		forget_output(folder, path);
 	}
@@ -201,10 +201,10 @@ static void begin_running(struct running *r, const struct msg_side *s)
 {
 	memset(r, 0, sizeof *r);
 	buf_init(&r->printed, READING_BYTES_MAX + 1);
-	r->reads_stdout = s->run.n_outputs == 0;
+	r->reads_stdout = s->benchmark.n_outputs == 0;
 }
 
-int command_run(struct bench *b, const struct build_context *c, const struct msg_side *s, struct command_clock *clock,
+int command_run_side(struct bench *b, const struct build_context *c, const struct msg_side *s, struct command_clock *clock,
 	struct reading *out, struct command_failure *problem, struct fw_err *err)
 {
 	int64_t started = clock_mono_ns();
@@ -248,7 +248,7 @@ struct check {
 /* Whether a side's calls may decide. Not if the deciding time is in its file: its calls have the other one. */
 static bool is_interleaved(const struct msg_side *s)
 {
-	return strcmp(s->run.time, "cpu") != 0;
+	return strcmp(s->benchmark.time, "cpu") != 0;
 }
 
 static int start_side(struct check *k, int i, struct fw_err *err)
@@ -296,7 +296,7 @@ static int attend_check(struct check *k, struct fw_err *err)
 		return -1;
 	for (int i = 0; i < k->n; i++) {
 		struct interleave_child *c = &k->child[i];
-		double limit_s = c->side->run.timeout_s;
+		double limit_s = c->side->benchmark.timeout_s;
 
 		if (interleave_child_attend(c, &fd[1 + i * INTERLEAVE_CHILD_FDS], k->command->bench, k->command->build, err) != 0)
 			return -1;
