@@ -478,10 +478,10 @@ static void take_output(struct run *r, int *fd, struct buf *b)
 {
 	char chunk[16384];
 	ssize_t got = 0;
-	int interleave;
+	int reads;
 
 	/* Limit the number of reads: an endless writer must not delay the deadline. */
-	for (interleave = 0; interleave < 32 && (got = read(*fd, chunk, sizeof chunk)) > 0; interleave++) {
+	for (reads = 0; reads < 32 && (got = read(*fd, chunk, sizeof chunk)) > 0; reads++) {
 		size_t left = b->max - b->len; // read only with a buffer: NOLINT(clang-analyzer-core.NullDereference)
 
 		if ((size_t)got > left) {

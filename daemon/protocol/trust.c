@@ -13,10 +13,10 @@ enum {
 #define SLACK            1.02 /* between two clocks */
 #define SLACK_MS         0.02
 #define GAIN             0.8 /* gains from this ratio on are audited */
-#define RECEIVED         0.5 /* required share of the gain */
-#define SURE             3.0 /* standard errors of the missing reduction, in each half of the runs */
-#define CONFIRMED        2.0 /* standard errors of a confirmed gain, over all runs */
-#define AUDIBLE_MS       0.1 /* of a turn */
+#define CONFIRMED_SHARE  0.5 /* required share of the gain */
+#define REJECT_K         3.0 /* standard errors of the missing reduction, in each half of the runs */
+#define CONFIRM_K        2.0 /* standard errors of a confirmed gain, over all runs */
+#define DETECTABLE_MS    0.1 /* of a turn */
 #define REST_SHARE       0.2 /* of a core */
 #define REST_CPU_S       0.004
 #define RESTLESS_SHARE   0.02 /* share of a core from which the run queue is read */
@@ -98,7 +98,7 @@ static bool is_always_busy(const struct interleave_rest *r)
 	return r->cpu_s > CROWDED_SHARE * r->s && r->cpu_s + r->queued_s > WANTED_SHARE * r->s;
 }
 
-static void add_interleave(struct interleave_turns *sum, const struct interleave_turns *s)
+static void add_turns(struct interleave_turns *sum, const struct interleave_turns *s)
 {
 	for (int i = 0; i < s->n; i++) {
 		int at = (s->next + INTERLEAVE_TURNS_MAX - s->n + i) % INTERLEAVE_TURNS_MAX;
@@ -111,7 +111,7 @@ void interleave_evidence_add(struct interleave_evidence *e, const struct interle
 {
 	struct interleave_turns *half = &e->half[e->sessions++ % INTERLEAVE_HALVES];
 
-	add_interleave(half, s);
+	add_turns(half, s);
 	if (s->too_long > 0 && (half->too_long == 0 || s->reported_ms / s->actual_ms > half->reported_ms / half->actual_ms)) {
 		half->reported_ms = s->reported_ms;
 		half->actual_ms = s->actual_ms;
@@ -125,7 +125,7 @@ void interleave_evidence_add_times(struct interleave_evidence *e, const struct i
 {
 	struct interleave_turns *half = &e->timed[e->timed_sessions++ % INTERLEAVE_HALVES];
 
-	add_interleave(half, s);
+	add_turns(half, s);
 	half->chooses = half->chooses || s->chooses;
 	half->repeats = half->repeats || s->repeats;
 	for (int i = 0; i < s->single.n; i++) {
@@ -157,100 +157,102 @@ bool interleave_may_overlap(const struct interleave_evidence *e)
 	return computes(&all) || is_always_busy(&watched);
 }
 
-/* Comparison of reported times with turns. */
-struct hearing {
+/* How reported times are compared with turns. */
+struct turn_comparison {
 	bool single;  /* compares turns of single calls, */
 	bool matches; /* which both sides repeated the same number of times */
 	double calls; /* of a turn, warm-up and repeats included */
 };
 
 /* Mean of the middle half of a side's calls and turns, and its variance. */
-struct middle {
-	int n, interleave;
+struct trimmed {
+	int n, n_turns;
 	double ms, ms_q, turn_ms, turn_q;
 };
 
-static struct middle middle_of(const struct interleave_turns *s, const struct hearing *how, bool with_cut)
+static struct trimmed trimmed_mean(const struct interleave_turns *s, const struct turn_comparison *how, bool with_cut)
 {
 	double ms[INTERLEAVE_TURNS_MAX], turn_ms[INTERLEAVE_TURNS_MAX];
-	struct middle m = { .n = 0 };
+	struct trimmed m = { .n = 0 };
 
 	for (int i = 0; i < s->n; i++)
 		if (with_cut || !s->cut[i]) {
 			ms[m.n++] = (double)s->ms[i];
 			if (!how->single)
-				turn_ms[m.interleave++] = (double)s->turn_ms[i];
+				turn_ms[m.n_turns++] = (double)s->turn_ms[i];
 		}
 	for (int i = 0; i < s->single.n && how->single && how->matches; i++)
 		if (with_cut || !s->single.cut[i])
-			turn_ms[m.interleave++] = (double)s->single.turn_ms[i];
+			turn_ms[m.n_turns++] = (double)s->single.turn_ms[i];
 	if (m.n > 0)
 		stats_trimmed(ms, m.n, &m.ms, &m.ms_q);
-	if (m.interleave > 0)
-		stats_trimmed(turn_ms, m.interleave, &m.turn_ms, &m.turn_q);
+	if (m.n_turns > 0)
+		stats_trimmed(turn_ms, m.n_turns, &m.turn_ms, &m.turn_q);
 	return m;
 }
 
-static struct middle both(const struct interleave_evidence *e, const struct hearing *how, bool with_cut)
+static struct trimmed combine_halves(const struct interleave_evidence *e, const struct turn_comparison *how, bool with_cut)
 {
-	struct middle a = middle_of(&e->timed[0], how, with_cut), b = middle_of(&e->timed[1], how, with_cut);
-	int n = a.n + b.n, interleave = a.interleave + b.interleave;
+	struct trimmed a = trimmed_mean(&e->timed[0], how, with_cut), b = trimmed_mean(&e->timed[1], how, with_cut);
+	int n = a.n + b.n, n_turns = a.n_turns + b.n_turns;
 	double share = n > 0 ? (double)a.n / n : 0, rest = 1 - share;
-	double turn_share = interleave > 0 ? (double)a.interleave / interleave : 0, turn_rest = 1 - turn_share;
+	double turn_share = n_turns > 0 ? (double)a.n_turns / n_turns : 0, turn_rest = 1 - turn_share;
 
-	return (struct middle){ .n = n,
-		.interleave = interleave,
+	return (struct trimmed){ .n = n,
+		.n_turns = n_turns,
 		.ms = share * a.ms + rest * b.ms,
 		.ms_q = share * share * a.ms_q + rest * rest * b.ms_q,
 		.turn_ms = turn_share * a.turn_ms + turn_rest * b.turn_ms,
 		.turn_q = turn_share * turn_share * a.turn_q + turn_rest * turn_rest * b.turn_q };
 }
 
-static double claimed_ms(const struct middle *base, const struct middle *target, const struct hearing *how)
+static double claimed_ms(const struct trimmed *base, const struct trimmed *target, const struct turn_comparison *how)
 {
 	return (base->ms - target->ms) * how->calls;
 }
 
-static bool is_claimed(const struct middle *base, const struct middle *target, const struct hearing *how)
+static bool is_claimed(const struct trimmed *base, const struct trimmed *target, const struct turn_comparison *how)
 {
-	return base->n >= FEW && target->n >= FEW && target->ms <= GAIN * base->ms && claimed_ms(base, target, how) >= AUDIBLE_MS;
+	return base->n >= FEW && target->n >= FEW && target->ms <= GAIN * base->ms &&
+	       claimed_ms(base, target, how) >= DETECTABLE_MS;
 }
 
 /* Return the reduction of the turns that is missing to confirm the gain; above 0: not confirmed. `error`: its standard error. */
-static double missing_ms(const struct middle *base, const struct middle *target, const struct hearing *how, double *error)
+static double missing_ms(
+	const struct trimmed *base, const struct trimmed *target, const struct turn_comparison *how, double *error)
 {
-	double part = RECEIVED * how->calls;
+	double part = CONFIRMED_SHARE * how->calls;
 
 	*error = sqrt(base->turn_q + target->turn_q + part * part * (base->ms_q + target->ms_q));
-	return RECEIVED * claimed_ms(base, target, how) - (base->turn_ms - target->turn_ms);
+	return CONFIRMED_SHARE * claimed_ms(base, target, how) - (base->turn_ms - target->turn_ms);
 }
 
-static bool is_unconfirmed(const struct middle *base, const struct middle *target, const struct hearing *how)
+static bool is_unconfirmed(const struct trimmed *base, const struct trimmed *target, const struct turn_comparison *how)
 {
 	double error, missing = missing_ms(base, target, how, &error);
 
-	return base->interleave < FEW || target->interleave < FEW || missing > -CONFIRMED * error;
+	return base->n_turns < FEW || target->n_turns < FEW || missing > -CONFIRM_K * error;
 }
 
 /* Whether the gain is missing in the uninterrupted turns of each half of the runs. */
 static bool is_missing(
-	const struct interleave_evidence *base, const struct interleave_evidence *target, const struct hearing *how)
+	const struct interleave_evidence *base, const struct interleave_evidence *target, const struct turn_comparison *how)
 {
 	int n_base = 0, n_target = 0;
 
 	for (int i = 0; i < INTERLEAVE_HALVES; i++) {
-		struct middle b = middle_of(&base->timed[i], how, false), t = middle_of(&target->timed[i], how, false);
+		struct trimmed b = trimmed_mean(&base->timed[i], how, false), t = trimmed_mean(&target->timed[i], how, false);
 		double error, missing = missing_ms(&b, &t, how, &error);
 
-		if (!is_claimed(&b, &t, how) || b.interleave < FEW || t.interleave < FEW || missing <= SURE * error)
+		if (!is_claimed(&b, &t, how) || b.n_turns < FEW || t.n_turns < FEW || missing <= REJECT_K * error)
 			return false;
-		n_base += b.interleave;
-		n_target += t.interleave;
+		n_base += b.n_turns;
+		n_target += t.n_turns;
 	}
 	return n_base >= ENOUGH && n_target >= ENOUGH;
 }
 
-static bool is_any(const struct interleave_evidence *e, bool chooses)
+static bool any_half(const struct interleave_evidence *e, bool chooses)
 {
 	return chooses ? e->timed[0].chooses || e->timed[1].chooses : e->timed[0].repeats || e->timed[1].repeats;
 }
@@ -264,9 +266,9 @@ static double single_repeats(const struct interleave_evidence *e)
 }
 
 /* Write the reports of both sides to `why`, for a gain that the turns do not show. */
-static void explain(const struct middle *b, const struct middle *t, const struct hearing *how, char *why)
+static void explain(const struct trimmed *b, const struct trimmed *t, const struct turn_comparison *how, char *why)
 {
-	if (b->interleave < FEW || t->interleave < FEW)
+	if (b->n_turns < FEW || t->n_turns < FEW)
 		snprintf(why, INTERLEAVE_WHY_SIZE,
 			"calls of %.4g instead of %.4g ms cannot be compared with the worker's clock: the programs repeat calls "
 			"as often as they choose, also where the worker asks for single ones (repeats=1, see doc/interleave.md)",
@@ -282,27 +284,27 @@ static void explain(const struct middle *b, const struct middle *t, const struct
 enum interleave_gain interleave_gain(
 	const struct interleave_evidence *base, const struct interleave_evidence *target, int calls, char *why)
 {
-	bool single = is_any(base, true) && (is_any(base, false) || is_any(target, false));
+	bool single = any_half(base, true) && (any_half(base, false) || any_half(target, false));
 	double repeats = single ? single_repeats(base) : 1;
-	bool claimed = false, received = false, with_cut = false;
-	struct hearing how = { .single = single, .calls = calls };
-	struct middle b, t;
+	bool claimed = false, confirmed = false, with_cut = false;
+	struct turn_comparison how = { .single = single, .calls = calls };
+	struct trimmed b, t;
 
 	how.matches = single && repeats > 0 && repeats == single_repeats(target);
 	how.calls *= how.matches ? repeats : 1;
 	for (int i = 0; i < 2; i++) { /* without interrupted turns, which are noisier, then with them, in case few others exist */
-		b = both(base, &how, i > 0);
-		t = both(target, &how, i > 0);
+		b = combine_halves(base, &how, i > 0);
+		t = combine_halves(target, &how, i > 0);
 		if (!is_claimed(&b, &t, &how))
 			continue;
 		claimed = true;
 		with_cut = i > 0;
-		received = received || !is_unconfirmed(&b, &t, &how);
+		confirmed = confirmed || !is_unconfirmed(&b, &t, &how);
 	}
-	if (!claimed || received)
+	if (!claimed || confirmed)
 		return INTERLEAVE_GAIN_NONE;
-	b = both(base, &how, with_cut);
-	t = both(target, &how, with_cut);
+	b = combine_halves(base, &how, with_cut);
+	t = combine_halves(target, &how, with_cut);
 	explain(&b, &t, &how, why);
 	return is_missing(base, target, &how) ? INTERLEAVE_GAIN_MISSING : INTERLEAVE_GAIN_UNCONFIRMED;
 }

@@ -22,11 +22,11 @@ enum { FRUITLESS_MAX = 3 };
 
 enum who { WHO_BASE = BENCH_BASE, WHO_TARGET = BENCH_TARGET, WHO_BOTH, WHO_N };
 
-struct interleave {
+struct alone_check {
 	struct bench *bench;
 	enum who who;
 	int runs; /* so far, of all cells */
-	struct cell_interleave {
+	struct cell_turns {
 		int n[WHO_N];
 		struct alone_turn turn[ALONE_TURNS];
 		int n_runs;         /* runs that included this cell */
@@ -47,13 +47,13 @@ double alone_excess(const struct bench_alone *base, const struct bench_alone *ta
 
 double alone_turn_excess(const struct alone_turn *t, const struct estimate *pairs)
 {
-	const struct bench_alone *alone = t->alone, *beside = t->beside;
+	const struct bench_alone *alone = t->alone, *paired = t->paired;
 	double then = alone_excess(&alone[BENCH_BASE], &alone[BENCH_TARGET], pairs);
 
 	if (alone[BENCH_BASE].mhz > 0 && alone[BENCH_TARGET].mhz > 0)
 		return then;
 	return fmin(
-		then, log(alone[BENCH_TARGET].ms / alone[BENCH_BASE].ms) - log(beside[BENCH_TARGET].ms / beside[BENCH_BASE].ms));
+		then, log(alone[BENCH_TARGET].ms / alone[BENCH_BASE].ms) - log(paired[BENCH_TARGET].ms / paired[BENCH_BASE].ms));
 }
 
 bool alone_suspects(const struct bench_alone *base, const struct bench_alone *target, const struct estimate *pairs)
@@ -115,18 +115,18 @@ static bool take_times(struct alone_turn *turn, enum who who, const struct msg_c
 			continue;
 		if (at < 0)
 			return false;
-		(who == WHO_BOTH ? turn->beside : turn->alone)[side] = typical(m, at);
+		(who == WHO_BOTH ? turn->paired : turn->alone)[side] = typical(m, at);
 	}
 	return true;
 }
 
 static int take_record(void *arg, struct msg *m, struct fw_err *err)
 {
-	struct interleave *x = arg;
+	struct alone_check *x = arg;
 	char why[DEVICE_CHECK_WHY_SIZE];
 
 	if (m->t == MSG_CELL && bench_decides(x->bench, m->u.cell)) {
-		struct cell_interleave *t = &x->of[m->u.cell->cell];
+		struct cell_turns *t = &x->of[m->u.cell->cell];
 
 		t->last_timed_run = x->runs;
 		if (t->n[x->who] < ALONE_TURNS && !device_check_discards(&m->u.cell->device_check, why) &&
@@ -145,7 +145,7 @@ static int take_record(void *arg, struct msg *m, struct fw_err *err)
 }
 
 /* Handle a process of both sides that ended in the base's call, also by exit. Returns 0, or -1 on error. */
-static int blame_end(struct interleave *x, struct runner_end *end, struct fw_err *err)
+static int blame_end(struct alone_check *x, struct runner_end *end, struct fw_err *err)
 {
 	struct bench *b = x->bench;
 
@@ -158,7 +158,7 @@ static int blame_end(struct interleave *x, struct runner_end *end, struct fw_err
 	return run_blame_end(b, end->cell, end, err);
 }
 
-static int make_run(struct interleave *x, const int *list, int n, struct fw_err *err)
+static int make_run(struct alone_check *x, const int *list, int n, struct fw_err *err)
 {
 	struct bench *b = x->bench;
 	struct runner_task task = { .mode = TASK_TIME,
@@ -182,7 +182,7 @@ static int make_run(struct interleave *x, const int *list, int n, struct fw_err 
 }
 
 /* Compute the excess of each complete turn of a cell. Shape: turn[ALONE_TURNS]. Returns their number. */
-static int turn_excesses(const struct cell_interleave *t, const struct estimate *pairs, double *turn)
+static int turn_excesses(const struct cell_turns *t, const struct estimate *pairs, double *turn)
 {
 	int n = ALONE_TURNS, who, i;
 
@@ -193,23 +193,23 @@ static int turn_excesses(const struct cell_interleave *t, const struct estimate 
 	return n;
 }
 
-static int report_slowed(struct interleave *x, int cell, const double *turn, int n, struct fw_err *err)
+static int report_slowed(struct alone_check *x, int cell, const double *turn, int n, struct fw_err *err)
 {
-	double beside = -x->bench->cell[cell].found.typical.all.m;
+	double paired = -x->bench->cell[cell].found.typical.all.m;
 
 	return bench_fault(x->bench, cell, ROLE_TARGET, "slowed", err,
-		"%.3g times the base's speed next to it, %.3g times when each is alone: the base is slowed", exp(beside),
-		exp(beside - mean_of(turn, n)));
+		"%.3g times the base's speed next to it, %.3g times when each is alone: the base is slowed", exp(paired),
+		exp(paired - mean_of(turn, n)));
 }
 
 /* Reduce the list to the cells that are still undecided. Returns their number, -1 on error. */
-static int keep_undecided(struct interleave *x, int *list, int n, struct fw_err *err)
+static int keep_undecided(struct alone_check *x, int *list, int n, struct fw_err *err)
 {
 	struct bench *b = x->bench;
 	int left = 0, i;
 
 	for (i = 0; i < n; i++) {
-		const struct cell_interleave *t = &x->of[list[i]];
+		const struct cell_turns *t = &x->of[list[i]];
 		const struct estimate *all = &b->cell[list[i]].found.typical.all;
 		double turn[ALONE_TURNS];
 		int done = turn_excesses(t, all, turn);
@@ -225,7 +225,7 @@ static int keep_undecided(struct interleave *x, int *list, int n, struct fw_err 
 	return left;
 }
 
-static int run_turns(struct interleave *x, int *list, int n, struct fw_err *err)
+static int run_turns(struct alone_check *x, int *list, int n, struct fw_err *err)
 {
 	static const enum who ORDER[] = { WHO_BASE, WHO_BOTH, WHO_TARGET, WHO_TARGET, WHO_BOTH, WHO_BASE };
 
@@ -240,7 +240,7 @@ static int run_turns(struct interleave *x, int *list, int n, struct fw_err *err)
 
 int alone_run(struct bench *b, struct fw_err *err)
 {
-	struct interleave x = { .bench = b, .of = mem_alloc_zero((size_t)b->n_cells + 1, sizeof *x.of) };
+	struct alone_check x = { .bench = b, .of = mem_alloc_zero((size_t)b->n_cells + 1, sizeof *x.of) };
 	int *list = mem_alloc_zero((size_t)b->n_cells + 1, sizeof *list), n = 0, result = 0, i;
 
 	if (strcmp(b->side[b->base].sha256, b->side[b->target].sha256) != 0) {

@@ -350,7 +350,7 @@ int command_measure(
 	struct bench *b, const struct build_context *c, const struct msg_job *request, struct cell **cells, struct fw_err *err)
 {
 	struct command m = { .bench = b, .build = c };
-	int status = 1, by_interleave = 0;
+	int status = 1, interleaved = 0;
 
 	*cells = NULL;
 	if (command_open(&m, request, err) != 0)
@@ -365,19 +365,19 @@ int command_measure(
 		status = health_check_wait_idle(b, err);
 	if (status == 1)
 		status = discover(&m, cells, err);
-	if (status == 1 && interleave_taken(&m))
-		by_interleave = interleave_measure(&m, err);
+	if (status == 1 && command_can_interleave(&m))
+		interleaved = interleave_measure(&m, err);
 	interleave_parents_end(m.parent, COMMAND_SIDES_MAX);
 	if (status == 1 && is_base_alone(&m) && note_base_alone(&m, err) < 0)
 		status = -1;
-	if (status == 1 && by_interleave == 0)
+	if (status == 1 && interleaved == 0)
 		status = measure_processes(&m, err);
-	if (status >= 0 && by_interleave >= 0)
+	if (status >= 0 && interleaved >= 0)
 		bench_end(m.bench);
 	for (int side = 0; side < COMMAND_SIDES_MAX; side++)
 		if (m.side[side])
 			compiled_store(c, m.side[side]);
 	for (int side = 0; side < COMMAND_SIDES_MAX; side++)
 		interleave_list_fini(&m.list[side]);
-	return status < 0 || by_interleave < 0 ? -1 : 0;
+	return status < 0 || interleaved < 0 ? -1 : 0;
 }

@@ -35,8 +35,8 @@ struct all_interleave {
 	char without_reference[500];      /* and the reason for the first of them */
 	bool is_memory_full;
 	char memory_full_why[512];
-	double interleave_s, calls_s; /* over all pairs */
-	int n_interleave;
+	double turns_s, calls_s; /* over all pairs */
+	int n_turns;
 };
 
 /* One run. Shape: all arrays have n_cells elements. */
@@ -50,7 +50,7 @@ struct interleave_run {
 	bool only_sustained_runs;
 };
 
-bool interleave_taken(const struct command *m)
+bool command_can_interleave(const struct command *m)
 {
 	return m->list[COMMAND_BASE].can_interleave && m->list[COMMAND_TARGET].can_interleave;
 }
@@ -225,9 +225,9 @@ static int take_cells(struct interleave_run *l, struct interleave_session *s, co
 		}
 		if (status < 0)
 			return -1;
-		a->interleave_s += c->interleave_s;
+		a->turns_s += c->turns_s;
 		a->calls_s += c->calls_s;
-		a->n_interleave += c->interleave;
+		a->n_turns += c->n_turns;
 		/* cells missing after a death follow in another session, without the cell of the death */
 		if (is_over || c->reached || c->missed)
 			l->todo[c->cell] = false;
@@ -475,7 +475,7 @@ static int run_all(struct interleave_run *l, struct fw_err *err)
 static int note_end(struct all_interleave *a, struct fw_err *err)
 {
 	struct bench *b = a->command->bench;
-	int n = a->n_interleave, result = 0;
+	int n = a->n_turns, result = 0;
 
 	if (a->is_memory_full)
 		result = bench_send_note(b, -1, ROLE_NONE, err,
@@ -484,7 +484,7 @@ static int note_end(struct all_interleave *a, struct fw_err *err)
 	else if (n > 0)
 		result = bench_send_note(b, -1, ROLE_NONE, err,
 			"interleaved programs: %d turns, each %.3g ms for calls of %.3g ms, warm-up included: a turn cost %.3g ms",
-			n, a->interleave_s * 1e3 / n, a->calls_s * 1e3 / n, (a->interleave_s - a->calls_s) * 1e3 / n);
+			n, a->turns_s * 1e3 / n, a->calls_s * 1e3 / n, (a->turns_s - a->calls_s) * 1e3 / n);
 	if (result != 0 || a->n_without_reference == 0)
 		return result;
 	return bench_send_note(b, -1, ROLE_NONE, err, "the reference commit of the history is not measured in %d of %d cells: %s",

@@ -299,8 +299,8 @@ static enum pair_result take_pair(struct interleave_session *s, struct fw_err *e
 		at->ms[side][at->n] = s->turn.ms;
 		at->mhz[side][at->n] = s->turn.mhz;
 		at->host_us[side][at->n] = s->turn.host_us;
-		at->interleave++;
-		at->interleave_s += s->turn.all_s;
+		at->n_turns++;
+		at->turns_s += s->turn.all_s;
 		at->calls_s += s->turn.sum_ms * 1e-3 * (1 + at->warm);
 		at->calls[side]++;
 		at->late[side] += s->turn.late;

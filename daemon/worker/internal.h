@@ -233,7 +233,7 @@ enum { ALONE_TURNS = 6 };
 
 /** Times of one turn of the alternation: each side alone, and both in pairs. Shape: by enum bench_origin. */
 struct alone_turn {
-	struct bench_alone alone[BENCH_OUTSIDE], beside[BENCH_OUTSIDE];
+	struct bench_alone alone[BENCH_OUTSIDE], paired[BENCH_OUTSIDE];
 };
 
 /**
@@ -1010,7 +1010,7 @@ int command_measure_run(struct command *m, const int *list, int n, int set, stru
  */
 
 /** Return whether base and target support the interleave protocol, according to their lists. */
-bool interleave_taken(const struct command *m);
+bool command_can_interleave(const struct command *m);
 /** Check a side's cell in its program's list. Returns 1 if it has times; 0 if not, after reporting a fault; -1 on error. */
 int interleave_listed(struct command *m, int side, int cell, struct fw_err *err);
 /**
@@ -1147,8 +1147,8 @@ struct interleave_cell {
 	struct sustained_calls sustained_calls[2];
 	int failed_side; /* -1 none */
 	char failure[16], detail[INTERLEAVE_TEXT_SIZE];
-	int interleave;                   /* of all pairs, repeated ones included: */
-	double interleave_s, calls_s;     /* their duration, and the reported time of their calls */
+	int n_turns;                      /* of all pairs, repeated ones included: */
+	double turns_s, calls_s;          /* their duration, and the reported time of their calls */
 	double pairs_s, sustained_runs_s; /* session time of pairs and sustained runs */
 };
 

@@ -27,14 +27,14 @@ static void the_lower_excess_counts(void **state)
 static void present_pairs_count_without_a_clock(void **state)
 {
 	const struct estimate pairs = { .m = log(0.5), .m_code = log(0.5) };
-	struct alone_turn turn = { .alone = { { 2, 0 }, { 2, 0 } }, .beside = { { 2, 0 }, { 2, 0 } } };
+	struct alone_turn turn = { .alone = { { 2, 0 }, { 2, 0 } }, .paired = { { 2, 0 }, { 2, 0 } } };
 	(void)state;
 	assert_true(fabs(alone_turn_excess(&turn, &pairs)) < 1e-12); /* measured with a target that was twice as fast */
-	turn.beside[BENCH_TARGET].ms = 1;
+	turn.paired[BENCH_TARGET].ms = 1;
 	assert_true(fabs(alone_turn_excess(&turn, &pairs) - log(2)) < 1e-12);
-	turn.beside[BENCH_TARGET].ms = 0.5; /* and no more than then */
+	turn.paired[BENCH_TARGET].ms = 0.5; /* and no more than then */
 	assert_true(fabs(alone_turn_excess(&turn, &pairs) - log(2)) < 1e-12);
-	turn = (struct alone_turn){ .alone = { { 2, 1500 }, { 2, 1500 } }, .beside = { { 2, 1500 }, { 2, 1500 } } };
+	turn = (struct alone_turn){ .alone = { { 2, 1500 }, { 2, 1500 } }, .paired = { { 2, 1500 }, { 2, 1500 } } };
 	assert_true(fabs(alone_turn_excess(&turn, &pairs) - log(2)) < 1e-12);
 }
 
