@@ -1384,7 +1384,7 @@ int view_body(struct db *db, int64_t id, struct buf *body, char *etag, struct fw
 int view_body_tag(struct db *db, int64_t id, size_t *len, char *etag, struct fw_err *err);
 /**
  * Latest comparison of two commits (whole shas) with a suite, not of kind peer, config or environment. Only if no comparison of
- * the pair has all cells of a suite: the latest of the others (quick, some cells, a step of a search, a provider or toolchain).
+ * the pair has all cells of a suite: the latest of the others (quick, some cells, a step of a bisect, a provider or toolchain).
  * `suite` NULL or "": the latest of each suite, of these the one with the worst verdict. ERR_NOT_FOUND.
  */
 int view_compare(struct db *db, const char *repo, const char *base, const char *target, const char *suite, int64_t *id,
@@ -1738,7 +1738,7 @@ struct store_current_baseline {
 	int64_t repo, device, baseline_period, environment;
 	char suite[64], reference_sha[65];
 	/* its environment: uuid, driver, toolkit, cudnn, cublas, image, vbios, power limit; other fields are zeros */
-	struct msg_device was;
+	struct msg_device recorded;
 };
 
 /** Set the latest baseline period of the device `uuid`. */

@@ -30,8 +30,8 @@ int store_current_baselines(struct db *db, const char *uuid, const struct store_
 		STORE_CURRENT_BASELINES_MAX);
 	struct store_current_baseline t = { 0 };
 	while ((result = stmt_next(s, err, t.repo, t.device, t.baseline_period, t.environment, t.suite, t.reference_sha,
-			t.was.uuid, t.was.driver, t.was.toolkit, t.was.cudnn, t.was.cublas, t.was.image, t.was.vbios,
-			t.was.power_limit_w)) == 1)
+			t.recorded.uuid, t.recorded.driver, t.recorded.toolkit, t.recorded.cudnn, t.recorded.cublas,
+			t.recorded.image, t.recorded.vbios, t.recorded.power_limit_w)) == 1)
 		out[n++] = t;
 	return result < 0 ? -1 : n;
 }
@@ -83,8 +83,8 @@ int store_environment_change_insert(struct db *db, struct store_environment_chan
 	return db_insert(db, &e->id, err,
 		"INSERT INTO environment_change (repo, suite, device, baseline_period, old_hash, new_hash, changed, affects_runs, "
 		"paired_job, unpaired_job, seen_at) VALUES (:repo, :suite, (SELECT id FROM device WHERE uuid = :uuid), "
-		":baseline_period, :was, :is, :changed, :outside, nullif(:paired_job, 0), nullif(:unpaired_job, 0), :seen)",
-		"repo=%ld suite=%s uuid=%s baseline_period=%ld was=%s is=%s changed=%s outside=%d paired_job=%ld "
+		":baseline_period, :old_hash, :new_hash, :changed, :affects_runs, nullif(:paired_job, 0), nullif(:unpaired_job, 0), :seen)",
+		"repo=%ld suite=%s uuid=%s baseline_period=%ld old_hash=%s new_hash=%s changed=%s affects_runs=%d paired_job=%ld "
 		"unpaired_job=%ld seen=%ld",
 		e->repo, e->suite, e->uuid, e->baseline_period, e->old_hash, e->new_hash, e->changed, e->affects_runs,
 		e->paired_job, e->unpaired_job, e->seen_at);
@@ -172,11 +172,11 @@ int store_environment_change_reported(struct db *db, const struct store_environm
 	return db_first_int(db, alert, err,
 		"WITH over AS MATERIALIZED (SELECT c.paired, c.unpaired FROM environment_change c JOIN device d ON d.id = "
 		"c.device WHERE c.repo = :repo AND c.suite = :suite AND d.uuid = :uuid AND c.id >= (SELECT max(w.id) FROM "
-		"environment_change w WHERE w.repo = c.repo AND w.suite = c.suite AND w.device = c.device AND w.old_hash = :is)) "
+		"environment_change w WHERE w.repo = c.repo AND w.suite = c.suite AND w.device = c.device AND w.old_hash = :new_hash)) "
 		"SELECT a.id FROM alert a WHERE a.state IN ('open', 'acknowledged') AND a.repo = :repo AND a.kind = "
 		"'environment' AND EXISTS (SELECT 1 FROM json_each(a.cells) k JOIN over o ON k.value ->> 'comparison' IN "
 		"(o.paired, o.unpaired)) ORDER BY a.id LIMIT 1",
-		"repo=%ld suite=%s uuid=%s is=%s", e->repo, e->suite, e->uuid, e->new_hash);
+		"repo=%ld suite=%s uuid=%s new_hash=%s", e->repo, e->suite, e->uuid, e->new_hash);
 }
 
 int store_environment_builds(struct db *db, const struct store_environment_change *e, const char *toolkit, struct fw_err *err)

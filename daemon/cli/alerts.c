@@ -15,7 +15,7 @@ static void culprit_text(const json_t *alert, char *out, size_t size)
 	if (n > 1)
 		snprintf(more, sizeof more, " and %zu more", n - 1);
 	if (n == 0)
-		snprintf(out, size, "%s", value_integer(alert, "bisect") ? "searching" : "-");
+		snprintf(out, size, "%s", value_integer(alert, "bisect") ? "bisecting" : "-");
 	else if (value_integer(first, "commits") == 1)
 		snprintf(out, size, "%.10s%s", value_text(first, "to"), more);
 	else
@@ -137,8 +137,8 @@ static void print_alert(const json_t *alert)
 	plain_line(stdout, "%-4s %s%s%s", id, finding, *cause ? ": " : "", cause);
 	fputs("     ", stdout);
 	plain_print(stdout, device_or_repo(alert));
-	if (strcmp(culprit, "searching") == 0)
-		fputs("  the culprit is being searched", stdout);
+	if (strcmp(culprit, "bisecting") == 0)
+		fputs("  the culprit is being bisected", stdout);
 	else if (strcmp(culprit, "-") != 0) {
 		printf("  culprit %s", culprit);
 		size_t n = strcspn(author, "<");

@@ -87,14 +87,14 @@ struct control {
 
 /** Queue a job. Err: ERR_NOT_FOUND repo or branch, ERR_CONFLICT ambiguous hash, ERR_INVALID, ERR_FULL queue_max. */
 int control_enqueue(struct control *c, const struct job_request *request, int64_t *job, struct fw_err *err);
-/** Start a search for the culprit between request->base (good) and request->target (bad). Err: as control_enqueue. */
+/** Start a bisect for the culprit between request->base (good) and request->target (bad). Err: as control_enqueue. */
 int control_bisect(struct control *c, const struct job_request *request, int64_t *bisect, struct fw_err *err);
 /**
  * Queue a profile: of the worst cells of request->alert or request->comparison (for the latter limited by cells_glob), or of
  * base and target. Sets *profile. Err: as control_enqueue; ERR_INVALID no times to explain.
  */
 int control_profile(struct control *c, const struct job_request *request, int64_t *profile, struct fw_err *err);
-/** Cancel a search and its queued job. Err: ERR_NOT_FOUND, ERR_CONFLICT it has already ended. */
+/** Cancel a bisect and its queued job. Err: ERR_NOT_FOUND, ERR_CONFLICT it has already ended. */
 int control_bisect_cancel(struct control *c, int64_t bisect, const char *who, struct fw_err *err);
 /**
  * Store results measured elsewhere; equal ones give the same comparison, `is_new` false. Err: ERR_NOT_FOUND unknown repo,

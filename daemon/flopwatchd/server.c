@@ -200,7 +200,7 @@ static void on_stop_signal(void *arg)
 	backup_stop(s->backup);
 	idle_stop(s->idle);
 	s->idle = NULL;
-	bisects_stop(s->bisects); /* Queue no more jobs; the next start continues open searches. */
+	bisects_stop(s->bisects); /* Queue no more jobs; the next start continues open bisects. */
 	s->bisects = NULL;
 	oidc_stop_checks(s->oidc);
 	queue_drain(s->queue, drain_checks, s);

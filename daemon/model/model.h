@@ -747,7 +747,7 @@ enum jobkind {
 	JOBKIND_VERIFY,      /* test of a change suspected in the history */
 	JOBKIND_BACKFILL,    /* a commit without a point in the history */
 	JOBKIND_CALIBRATE,   /* noise of equal builds */
-	JOBKIND_BISECT,      /* a step of a search */
+	JOBKIND_BISECT,      /* a step of a bisect */
 	JOBKIND_PEER,        /* a commit against a peer's provider */
 	JOBKIND_IMPORT,      /* results measured elsewhere */
 	JOBKIND_CONFIG,      /* a provider with a configuration requested by a user */

@@ -39,7 +39,7 @@ static void a_device_has_its_latest_baseline_period(void **state)
 	assert_int_equal(store_current_baselines(f->db, uuid, NULL, t, &err), 1);
 	assert_int_equal(t[0].baseline_period, e.id);
 	assert_string_equal(t[0].reference_sha, fixture_sha(1));
-	assert_string_equal(t[0].was.uuid, uuid);
+	assert_string_equal(t[0].recorded.uuid, uuid);
 	ok(store_device_replaced(f->db, "", DEVICE_SIM, INT64_MAX, before, &err));
 	assert_true(before[0] == 0 || strcmp(before, uuid) == 0);
 	ok(store_device_replaced(f->db, "nobody", DEVICE_SIM, INT64_MAX, before, &err));

@@ -87,7 +87,7 @@ push kernels main
 tip=$(head_of kernels)
 is "a build that breaks on main" "$(result_of "$tip")" "done failed"
 is "is an alert that names who broke it" "$(named "$tip" failing)" "broken-2 breaks the build(1)"
-is "and whose search knows each commit after one look" "$(api "bisects?limit=1" | jq -r '.items[0].goal')" failing
+is "and whose bisect measures each commit once" "$(api "bisects?limit=1" | jq -r '.items[0].goal')" failing
 factor 1.20 "broken-4"
 push kernels main
 is "which stays broken" "$(result_of "$(head_of kernels)")" "done failed"
@@ -129,7 +129,7 @@ fails "as JSON" 3 "$bin/flopwatch" bisect "$first" "$last" '*/causal/*/forward' 
 is "it is the API's answer" "$(jq -r '.culprits | length' <<<"$out")" 3
 is "and what was measured is not measured again" "$(jq .jobs <<<"$out")" 1
 ok "nothing lost ends with 0" "$bin/flopwatch" bisect "$first" harmless
-like "and reports that" "$out" 'nothing to search: the bad end is (identical|unchanged) against the good end'
+like "and reports that" "$out" 'nothing to bisect: the bad end is (identical|unchanged) against the good end'
 post devices/sim-0/pause >"$tmp/answer"
 begun=$SECONDS
 "$bin/flopwatch" bisect "$first" "$last" '*/full/*/forward' --timeout 4 >"$tmp/answer" 2>"$tmp/steps"
@@ -154,7 +154,7 @@ has_asked() { [ "$(sql "SELECT n_jobs FROM bisect WHERE bad_sha = '$tip'")" -ge 
 await has_asked 2
 stop_daemon KILL
 start
-is "the daemon is killed in the middle of the search, and starts again" $? 0
+is "the daemon is killed in the middle of the bisect, and starts again" $? 0
 is "the bisect continues where it was" "$(named "$tip" regression)" "long-5(1)"
 ok "without measuring anything twice" test "$(sql "SELECT n_jobs FROM bisect WHERE bad_sha = '$tip'")" -le 6
 factor 1.30 "long-13"
@@ -168,7 +168,7 @@ post devices/sim-0/pause >/dev/null
 id=$(post bisects "{\"repo\":\"kernels\",\"good\":\"$last\",\"bad\":\"long\"}" | jq .id)
 has_job_waiting() { [ -n "$(sql "SELECT job FROM bisect WHERE id = $id AND job IS NOT NULL")" ]; }
 await has_job_waiting
-is "a search can be cancelled" "$(post "bisects/$id/cancel" | jq -r .state)" cancelled
+is "a bisect can be cancelled" "$(post "bisects/$id/cancel" | jq -r .state)" cancelled
 like "once" "$(post "bisects/$id/cancel" | jq -r .detail)" 'has ended already'
 is "and its job with it" "$(sql "SELECT count(*) FROM job WHERE kind = 'bisect' AND state NOT IN ('done', 'cancelled')")" 0
 post devices/sim-0/resume >/dev/null

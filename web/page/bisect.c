@@ -249,7 +249,7 @@ static void write_question(struct buf *out, const struct found *f)
 	buf_fini(&finding);
 }
 
-/* The title of its page: the culprit and its loss, the question while it searches, else why it found nothing. */
+/* The title of its page: the culprit and its loss, the question while it runs, else why it found nothing. */
 static void write_title(struct buf *out, const struct found *f)
 {
 	const struct store_bisect *b = f->b;
@@ -289,7 +289,7 @@ static void draw_cells(struct buf *out, const struct found *f)
 		emit_format(out, "<code>%s</code>", key);
 }
 
-/* How far a search came that has no culprit: the commits that are left. */
+/* How far a bisect came that has no culprit: the commits that are left. */
 static void draw_range(struct buf *out, const struct found *f)
 {
 	if (f->b->commits == 0)
@@ -311,7 +311,7 @@ static int draw_cause(struct buf *out, const struct found *f, struct fw_err *err
 	return result;
 }
 
-/* Jobs that a search needs after the one that it waits for: each rules out about half of the commits. */
+/* Jobs that a bisect needs after the one that it waits for: each rules out about half of the commits. */
 static int count_jobs(const struct found *f)
 {
 	int n = 0;
@@ -506,7 +506,7 @@ int page_bisects(struct site *site, struct http_request *r, struct http_response
 	return layout_end(response, "/api/v1/bisects", result);
 }
 
-/* ---- one search ------------------------------------------------------------------------------------------------------- */
+/* ---- one bisect ------------------------------------------------------------------------------------------------------- */
 
 struct commit {
 	char sha[65], subject[160];
@@ -531,7 +531,7 @@ static void take_commit(void *arg, int n, const char *sha, const char *subject)
 	page->n_commits++;
 }
 
-/* The state in the first line of the box: the cells of a culprit and their loss, else how far the search came. */
+/* The state in the first line of the box: the cells of a culprit and their loss, else how far the bisect came. */
 static void draw_state(struct buf *out, const struct page *page, const struct found *f)
 {
 	const json_t *culprit = json_array_get(f->culprits, 0);
@@ -625,7 +625,7 @@ static const char *subject_of(const struct page *page, const char *sha)
 	return "";
 }
 
-static void draw_searched(struct buf *out, const struct store_bisect *b)
+static void draw_finding(struct buf *out, const struct store_bisect *b)
 {
 	char word[256];
 	int n = 0;
@@ -657,7 +657,7 @@ static void draw_facts(struct buf *out, const struct page *page, const struct st
 		emit_format(out, ", waits for %lld{job}", (long long)b->job);
 	emit_format(out, "</dd>%s{?<dt>Suite</dt><dd>*</dd>}", b->suite);
 	if (*b->goal && *b->cells)
-		draw_searched(out, b);
+		draw_finding(out, b);
 	emit_raw(out, "<dt>Started</dt><dd>");
 	draw_origin(out, b);
 	emit_format(out, ", %lld{time}</dd>", (long long)b->created_at);
@@ -687,7 +687,7 @@ static void draw_commit(struct buf *out, const struct page *page, int n, bool wi
 			with_subject ? page->commit[n].subject : "");
 }
 
-/* Every comparison of two commits of the range, over the cells of the search alone. */
+/* Every comparison of two commits of the range, over the cells of the bisect alone. */
 static void draw_measurements(struct buf *out, const struct page *page, const struct found *f)
 {
 	bool is_some = *f->b->goal && *f->b->cells;

@@ -1,4 +1,4 @@
-/* bisect.c - one step of each open search at a time, each in one transaction. */
+/* bisect.c - one step of each open bisect at a time, each in one transaction. */
 #include "flopwatchd/bisect/internal.h"
 
 #include "flopwatchd/alert/alert.h"
@@ -59,7 +59,7 @@ static void add_point(void *arg, const struct store_bisect_point *p)
 	struct bisect_point *point = &t->point[p->target_n];
 	if (s->certain)
 		*point = bisect_failed_point(p->verdict);
-	/* A single failure, caused by heat for instance, is worth another job of the search; note_ended_job decides the point. */
+	/* A single failure, caused by heat for instance, is worth another job of the bisect; note_ended_job decides the point. */
 	else if (!bisect_timed_point(point, p->verdict, p->m, p->se) && point->state == BISECT_UNKNOWN &&
 		 p->verdict != VERDICT_REJECTED)
 		point->state = BISECT_SKIPPED;
@@ -73,7 +73,7 @@ static void note_ended_job(void *arg, int base_n, int target_n, const char *cell
 			bisect_job_ended(&s->track[k], base_n, target_n);
 }
 
-/* Load cells, points and direct measurements of a search whose goal is known. Own: free(*out). */
+/* Load cells, points and direct measurements of a bisect whose goal is known. Own: free(*out). */
 static int bisect_load(struct db *db, const struct store_bisect *b, struct bisect_search **out, struct fw_err *err)
 {
 	struct bisect_search *s = mem_alloc_zero(1, sizeof *s);
@@ -104,7 +104,7 @@ static void note_goal_cell(void *arg, const struct store_bisect_point *p)
 
 /*
  * Set b->goal, b->cells and b->verdict from the comparison of both ends. Goal "" if no cell regressed. Regressed cells precede
- * failed ones; cells beyond the limit of a search are omitted.
+ * failed ones; cells beyond the limit of a bisect are omitted.
  */
 static int bisect_load_goal(struct db *db, struct store_bisect *b, struct fw_err *err)
 {
@@ -140,7 +140,7 @@ struct bisects {
 	struct store_bisect list;
 };
 
-static int end_search(
+static int end_bisect(
 	struct bisects *b, const struct store_bisect *row, const char *state, const char *why, int64_t now, struct fw_err *err)
 {
 	struct store_event event;
@@ -154,7 +154,7 @@ static int end_search(
 	return result;
 }
 
-static int conclude_search(
+static int conclude_bisect(
 	struct bisects *b, const struct store_bisect *row, const struct bisect_search *s, int64_t now, struct fw_err *err)
 {
 	struct bisect_finding *found = mem_alloc_zero(BISECT_FINDINGS_MAX, sizeof *found);
@@ -170,7 +170,7 @@ static int conclude_search(
 	if (result == 0 && row->alert && n)
 		result = alert_name(b->txn->db, b->config, row->alert, json.data, line, now, err);
 	if (result == 0)
-		result = end_search(b, row, "done", line, now, err);
+		result = end_bisect(b, row, "done", line, now, err);
 	buf_fini(&json);
 	free(found);
 	return result;
@@ -220,7 +220,7 @@ static int step_ends(struct bisects *b, struct store_bisect *row, int64_t now, s
 	if (store_job_get(db, row->job, &job, err) != 0)
 		return -1;
 	if (!job.comparison)
-		return end_search(b, row, "failed", job.state_why, now, err);
+		return end_bisect(b, row, "failed", job.state_why, now, err);
 	row->comparison = job.comparison;
 	snprintf(row->suite, sizeof row->suite, "%s", job.suite);
 	if (bisect_load_goal(db, row, err) != 0 || store_bisect_goal(db, row, err) != 0)
@@ -228,11 +228,11 @@ static int step_ends(struct bisects *b, struct store_bisect *row, int64_t now, s
 	if (row->goal[0])
 		return 1;
 	char why[128];
-	snprintf(why, sizeof why, "nothing to search: the bad end is %s against the good end", row->verdict);
-	return end_search(b, row, "done", why, now, err);
+	snprintf(why, sizeof why, "nothing to bisect: the bad end is %s against the good end", row->verdict);
+	return end_bisect(b, row, "done", why, now, err);
 }
 
-static int step_search(struct bisects *b, const struct store_bisect *row, int64_t now, struct fw_err *err)
+static int step_bisect(struct bisects *b, const struct store_bisect *row, int64_t now, struct fw_err *err)
 {
 	struct bisect_search *s = NULL;
 	int base, target;
@@ -240,7 +240,7 @@ static int step_search(struct bisects *b, const struct store_bisect *row, int64_
 		return -1;
 	int rc = row->n_jobs < BISECT_JOBS_MAX && bisect_next(s, &base, &target)
 			 ? queue_next_job(b, row, s, base, target, now, err)
-			 : conclude_search(b, row, s, now, err);
+			 : conclude_bisect(b, row, s, now, err);
 	free(s);
 	return rc;
 }
@@ -249,9 +249,9 @@ static int step(struct bisects *b, struct store_bisect *row, int64_t now, struct
 {
 	int result = store_alert_is_invalid(b->txn->db, row->alert, err);
 	if (result != 0)
-		return result < 0 ? -1 : end_search(b, row, "cancelled", "a user marked its alert as invalid", now, err);
+		return result < 0 ? -1 : end_bisect(b, row, "cancelled", "a user marked its alert as invalid", now, err);
 	result = row->comparison ? 1 : step_ends(b, row, now, err);
-	return result == 1 ? step_search(b, row, now, err) : result;
+	return result == 1 ? step_bisect(b, row, now, err) : result;
 }
 
 struct listing {
@@ -284,7 +284,7 @@ static int write_listing(struct listing *l, int64_t now, struct fw_err *err)
 			snprintf(why, sizeof why,
 				"the good end %.12s is not an ancestor of the bad end %.12s by first parents: perhaps they are swapped",
 				b->list.good_sha, b->list.bad_sha);
-		return end_search(b, &b->list, "failed", why, now, err);
+		return end_bisect(b, &b->list, "failed", why, now, err);
 	}
 	for (int i = 0; i < l->n; i++)
 		if (store_commit_put(db, b->list.repo, &l->commit[i], err) != 0 ||
@@ -329,7 +329,7 @@ static void on_log(void *arg, const struct buf *out, const struct fw_err *failed
 		schedule_retry(b);
 	} else if (txn_begin(b->txn, &err) == 0) {
 		int64_t now = clock_utc_ms();
-		end_step(b, failed ? end_search(b, &b->list, "failed", failed->text, now, &err) : write_listing(&l, now, &err),
+		end_step(b, failed ? end_bisect(b, &b->list, "failed", failed->text, now, &err) : write_listing(&l, now, &err),
 			&err);
 		bisects_wake(b);
 	}

@@ -1,4 +1,4 @@
-/** bisect.h - search the commit that changed a cell. */
+/** bisect.h - find the commit that changed a cell. */
 #ifndef FLOPWATCHD_BISECT_BISECT_H
 #define FLOPWATCHD_BISECT_BISECT_H
 
@@ -13,7 +13,7 @@
 
 /*
  * ---- bisect ----
- * Searches for culprits: a search lists the commits, requests one measurement at a time and names the culprits. Every search,
+ * Bisects: a bisect lists the commits, requests one measurement at a time and names the culprits. Every bisect,
  * commit, job and comparison is a row, and each step is computed from the rows alone. So the daemon resumes after a crash and
  * requests no measurement twice. Bisect jobs run after all others but those that fill gaps in the history, and measure only the
  * regressed cells.
@@ -24,14 +24,14 @@ enum { BISECT_PRIORITY = -5, BISECT_JOBS_MAX = 64 };
 
 struct bisects;
 
-/** Start with the open searches. `on_job(arg)`: a job was queued. Own: borrows all arguments. */
+/** Start with the open bisects. `on_job(arg)`: a job was queued. Own: borrows all arguments. */
 struct bisects *bisects_start(struct loop *l, const struct config *c, struct txn *txn, void (*on_job)(void *arg), void *arg);
-/** Call it when a job may have ended or a search begun. */
+/** Call it when a job may have ended or a bisect begun. */
 void bisects_wake(struct bisects *b);
 void bisects_stop(struct bisects *b);
 
 /**
- * Start a search inside the verdict's transaction: comparison `c` of `r` has just opened alert `a` (kind regression or failing).
+ * Start a bisect inside the verdict's transaction: comparison `c` of `r` has just opened alert `a` (kind regression or failing).
  */
 int bisect_begin(struct db *db, const struct store_alert *a, const struct store_comparison *c, const struct result *r,
 	int64_t now_ms, struct fw_err *err);
@@ -72,7 +72,7 @@ struct bisect_point {
 struct bisect_direct {
 	int from, to;
 	struct bisect_evidence e;
-	int jobs;           /* ended jobs of the search that compared them */
+	int jobs;           /* ended jobs of the bisect that compared them */
 	int64_t comparison; /* the latest one, 0: none */
 };
 
@@ -108,21 +108,21 @@ struct bisect_finding {
  * measurement failed or was rejected.
  */
 bool bisect_timed_point(struct bisect_point *p, enum verdict v, double m, double se);
-/** The point of a cell in a search for a failure: m is 1 if the cell failed. */
+/** The point of a cell in a bisect for a failure: m is 1 if the cell failed. */
 struct bisect_point bisect_failed_point(enum verdict v);
 /** Add a direct comparison of two commits, with its measurement if it has one. */
 void bisect_direct_put(struct bisect_track *t, int from, int to, enum verdict v, double m, double se, int64_t comparison);
-/** Count an ended job of the search for these two commits, with or without a measurement. */
+/** Count an ended job of the bisect for these two commits, with or without a measurement. */
 void bisect_job_ended(struct bisect_track *t, int from, int to);
 
-/** Choose the next pair to measure. False: the search is complete. Shape: *base < *target. */
+/** Choose the next pair to measure. False: the bisect is complete. Shape: *base < *target. */
 bool bisect_next(const struct bisect_search *s, int *base, int *target);
 /** True if the track needs that measurement. */
 bool bisect_wants(const struct bisect_track *t, int n, int base, int target);
 /** List culprits in order of commits; tracks with the same stretch share one. Shape: out[BISECT_FINDINGS_MAX]. */
 int bisect_findings(const struct bisect_search *s, struct bisect_finding *out);
 
-/* ---- report: Findings of a search as text, and as JSON for alerts and searches. ---- */
+/* ---- report: Findings of a bisect as text, and as JSON for alerts and bisects. ---- */
 
 /**
  * Append the array of culprits: {"from","to","commits","skipped","subject","author","confirmed","change_pct","probability",
@@ -140,8 +140,8 @@ int bisect_report_line(struct db *db, const struct store_bisect *b, const struct
 	const struct bisect_finding *findings, int n, char *out, size_t size, struct fw_err *err);
 
 /**
- * Append the culprit of a comparison whose base is the target's first parent, which needs no search. `cells_json`: the cells of
- * its alert. 1 appended, 0 a search is needed, -1.
+ * Append the culprit of a comparison whose base is the target's first parent, which needs no bisect. `cells_json`: the cells of
+ * its alert. 1 appended, 0 a bisect is needed, -1.
  */
 int bisect_report_only(struct db *db, const struct store_comparison *c, double worst_pct, const char *cells_json, struct buf *out,
 	struct fw_err *err);

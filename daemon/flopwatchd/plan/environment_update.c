@@ -226,7 +226,7 @@ static bool list_differences(const struct store_current_baseline *t, const struc
 	buf_init(&difference.text, sizeof change->changed - 1);
 	jsonw_init(&difference.j, &difference.text);
 	jsonw_array(&difference.j);
-	compare_environments(&difference, &t->was, d);
+	compare_environments(&difference, &t->recorded, d);
 	jsonw_array_end(&difference.j);
 	snprintf(change->changed, sizeof change->changed, "%s", difference.text.failed ? "[]" : difference.text.data);
 	buf_fini(&difference.text);
@@ -260,7 +260,7 @@ static int check_device(struct db *db, const struct config *config, const struct
 		change = { .repo = t->repo, .baseline_period = t->baseline_period, .seen_at = now_ms };
 	struct store_job reference = { .kind = JOBKIND_REFERENCE };
 	bool is_built;
-	store_device_fingerprint(&t->was, change.old_hash);
+	store_device_fingerprint(&t->recorded, change.old_hash);
 	store_device_fingerprint(d, change.new_hash);
 	int known = store_environment_change_last(db, t->repo, t->suite, d->uuid, &last, err);
 	if (known < 0)

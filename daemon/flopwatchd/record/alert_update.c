@@ -182,19 +182,19 @@ static int send_improvements(struct db *db, struct alert_update *update, const s
 	return alert_deliver(db, NULL, &event, now_ms, err);
 }
 
-/** Name the culprit of these cells at once if it is known: the target, or that of an older tip. `search`: else start a search. */
+/** Name the culprit of these cells at once if it is known: the target, or that of an older tip. `is_bisected`: else start a bisect. */
 static int open_alert(struct db *db, const struct config *config, struct store_alert *a, const struct result *r,
-	const struct store_comparison *c, bool search, int64_t now_ms, struct judge_outcome *out, struct fw_err *err)
+	const struct store_comparison *c, bool is_bisected, int64_t now_ms, struct judge_outcome *out, struct fw_err *err)
 {
 	struct buf culprit;
 	buf_init(&culprit, ALERT_UPDATE_MAX);
-	int known = search ? bisect_report_only(db, c, a->worst_pct, a->cells_json, &culprit, err) : 0;
-	if (search && known == 0 && a->kind == ALERTKIND_REGRESSION)
+	int known = is_bisected ? bisect_report_only(db, c, a->worst_pct, a->cells_json, &culprit, err) : 0;
+	if (is_bisected && known == 0 && a->kind == ALERTKIND_REGRESSION)
 		known = store_alert_inherited_culprits(db, c->id, a->cells_json, &culprit, err);
 	if (known == 1)
 		a->culprits_json = culprit.data;
 	int result = known < 0 ? -1 : alert_open(db, config, a, now_ms, &out->alert_is_new, err);
-	if (result == 0 && (out->alert_is_new || a->n_new_cells) && search && known == 0)
+	if (result == 0 && (out->alert_is_new || a->n_new_cells) && is_bisected && known == 0)
 		result = bisect_begin(db, a, c, r, now_ms, err);
 	out->alert = a->id;
 	buf_fini(&culprit);
@@ -202,7 +202,7 @@ static int open_alert(struct db *db, const struct config *config, struct store_a
 }
 
 static int open_cells(struct db *db, const struct config *config, enum alertkind kind, struct alert_cells *cells,
-	const struct result *r, const struct store_comparison *c, bool search, int64_t now_ms, struct judge_outcome *out,
+	const struct result *r, const struct store_comparison *c, bool is_bisected, int64_t now_ms, struct judge_outcome *out,
 	struct fw_err *err)
 {
 	struct store_alert a = { .repo = c->repo, .comparison = c->id, .kind = kind, .worst_pct = cells->worst_pct };
@@ -213,7 +213,7 @@ static int open_cells(struct db *db, const struct config *config, enum alertkind
 	snprintf(a.target_sha, sizeof a.target_sha, "%s", c->target_sha);
 	if (alert_cells_end(cells, &a.cells_json, &a.groups_json, err))
 		return -1;
-	return open_alert(db, config, &a, r, c, search, now_ms, out, err);
+	return open_alert(db, config, &a, r, c, is_bisected, now_ms, out, err);
 }
 
 /** Resolve alerts of older tips that the newer one includes, once all suites have ended. */

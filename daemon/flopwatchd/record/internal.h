@@ -31,7 +31,7 @@ int judge_costs(struct db *db, const struct config *config, const struct result 
 /** Cells of a comparison that may change alerts. */
 struct alert_update {
 	int regressions; /* all, including accepted ones */
-	int failures;    /* newly failing cells; rejected ones do not count, since a search cannot find where they began */
+	int failures;    /* newly failing cells; rejected ones do not count, since a bisect cannot find where they began */
 	struct alert_cells lost, broken, better;
 	struct cost_cell *judged; /* judged[n_cells] of the result; NULL: no cell was added */
 };
