@@ -31,6 +31,7 @@ static const struct {
 	{ "stands_out", "outlier" },
 	{ "part", "shard" },
 	{ "parts", "components" },
+	{ "look", "interim" },
 };
 
 /* Values of one key. `kind` is that of a job, an alert or a change point, which have no names in common. */
@@ -52,6 +53,7 @@ static const struct {
 	{ "base_how", "last-night", "last-off-peak" },
 	{ "origin", "reanchor", "rereference" },
 	{ "step", "launch", "run" },
+	{ "step", "look", "inspect" },
 	{ "role", "anchor", "reference" },
 	{ "goal", "broken", "failing" },
 	{ "verdict", "vanished", "missing" },

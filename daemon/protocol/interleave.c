@@ -226,20 +226,20 @@ static int parse(char *line, struct interleave_line *out, struct fw_err *err)
 {
 	static const struct {
 		const char *name;
-		enum interleave_message word;
-	} words[] = { { "flopwatch", INTERLEAVE_HELLO }, { "turn", INTERLEAVE_TURN }, { "done", INTERLEAVE_DONE },
+		enum interleave_message type;
+	} types[] = { { "flopwatch", INTERLEAVE_HELLO }, { "turn", INTERLEAVE_TURN }, { "done", INTERLEAVE_DONE },
 		{ "fact", INTERLEAVE_FACT }, { "fail", INTERLEAVE_FAIL }, { "bye", INTERLEAVE_BYE },
 		{ "parent", INTERLEAVE_PARENT }, { "fresh", INTERLEAVE_FRESH }, { "ended", INTERLEAVE_ENDED } };
 	char *rest = line;
 	const char *first = word(&rest);
-	size_t i = 0, n = sizeof words / sizeof words[0];
+	size_t i = 0, n = sizeof types / sizeof types[0];
 
-	while (i < n && (!first || strcmp(first, words[i].name) != 0))
+	while (i < n && (!first || strcmp(first, types[i].name) != 0))
 		i++;
 	if (i == n)
 		return refuse(err, "sends an unknown line", first);
-	out->word = words[i].word;
-	switch (out->word) {
+	out->type = types[i].type;
+	switch (out->type) {
 	case INTERLEAVE_HELLO:
 		return read_hello(rest, out, err);
 	case INTERLEAVE_TURN:
@@ -331,22 +331,22 @@ static int find_violation(struct fw_err *err, const char *what)
 
 int interleave_receive(struct interleave_side *s, const struct interleave_line *line, struct fw_err *err)
 {
-	if (line->word == INTERLEAVE_ENDED)
+	if (line->type == INTERLEAVE_ENDED)
 		return s->is_forked ? 0 : find_violation(err, "reports the end of a run that was not requested");
 	if (s->state == INTERLEAVE_WAITING)
 		return find_violation(err, "sends a line before a run is requested");
-	if (s->state == INTERLEAVE_STARTING && !s->is_forked && line->word == INTERLEAVE_FRESH)
+	if (s->state == INTERLEAVE_STARTING && !s->is_forked && line->type == INTERLEAVE_FRESH)
 		return 0;
-	if (s->state == INTERLEAVE_STARTING && !s->is_forked && line->word == INTERLEAVE_PARENT) {
+	if (s->state == INTERLEAVE_STARTING && !s->is_forked && line->type == INTERLEAVE_PARENT) {
 		s->state = INTERLEAVE_WAITING;
 		return 0;
 	}
 	if (s->state == INTERLEAVE_GONE)
 		return find_violation(err, "sends a line after its `bye`");
-	if ((s->state == INTERLEAVE_STARTING) != (line->word == INTERLEAVE_HELLO))
+	if ((s->state == INTERLEAVE_STARTING) != (line->type == INTERLEAVE_HELLO))
 		return find_violation(
 			err, s->state == INTERLEAVE_STARTING ? "sends a line before its hello" : "sends hello twice");
-	switch (line->word) {
+	switch (line->type) {
 	case INTERLEAVE_HELLO:
 		s->state = INTERLEAVE_BUSY;
 		return 0;
@@ -369,11 +369,11 @@ int interleave_receive(struct interleave_side *s, const struct interleave_line *
 			return find_violation(err, "reports on a cell outside its turn");
 		if (++s->facts > INTERLEAVE_FACTS_MAX)
 			return find_violation(err, "sends too many lines in one turn");
-		if (line->word == INTERLEAVE_FAIL)
+		if (line->type == INTERLEAVE_FAIL)
 			s->state = INTERLEAVE_AFTER;
 		return 0;
 	default:
-		if (line->word != INTERLEAVE_BYE)
+		if (line->type != INTERLEAVE_BYE)
 			return find_violation(err, "sends after its hello a line that belongs before it");
 		if (s->state == INTERLEAVE_RESTING || s->state == INTERLEAVE_HOLDING)
 			return find_violation(err, "sends bye in the middle of a turn");

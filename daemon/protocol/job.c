@@ -21,10 +21,10 @@ static int check_rule(struct fields *f, void *message)
 		r->tau0_clocked = r->tau0;
 	if (!field_has(f, "clock"))
 		clock_prior_default(&r->clock);
-	if (r->version < 5 && !field_has(f, "look"))
+	if (r->version < 5 && !field_has(f, "interim"))
 		r->programs = r->pairs_max < STATS_CALLS_MIN;
-	else if (!field_has(f, "programs") || !field_has(f, "look"))
-		return field_fail(f, field_has(f, "programs") ? "look" : "programs", "is missing");
+	else if (!field_has(f, "programs") || !field_has(f, "interim"))
+		return field_fail(f, field_has(f, "programs") ? "interim" : "programs", "is missing");
 	return r->pairs_min > r->pairs_max ? field_fail(f, "pairs_min", "is above pairs_max") : 0;
 }
 
@@ -85,7 +85,7 @@ const struct row protocol_rule_rows[] = {
 	{ ROW_DOUBLE(struct rule, half_width_sparse_pct, "half_width_sparse_pct", REQUIRED, 0, 100) },
 	{ ROW_BOOL(struct rule, confirm, "confirm", REQUIRED) },
 	{ ROW_BOOL(struct rule, programs, "programs", OPTIONAL), ROW_IF(struct rule, p_interim) },
-	{ ROW_PART("look", OPTIONAL, interim_rows), ROW_IF(struct rule, p_interim) },
+	{ ROW_PART("interim", OPTIONAL, interim_rows), ROW_IF(struct rule, p_interim) },
 	{ ROW_OBJECT(struct rule, cover, "cover", OPTIONAL, cover_rows), ROW_IF(struct rule, cover.runs.nu0) },
 	{ .check = check_rule },
 };
@@ -322,10 +322,10 @@ const struct row protocol_job_rows[] = {
 	{ ROW_TOKEN(struct msg_job, nonce, "nonce", REQUIRED, FIELD_IDENTIFIER, 1) },
 	{ ROW_ENUM(struct msg_job, kind, "kind", REQUIRED, jobkind_names, JOBKIND_COMPARE, JOBKIND_PROFILE) },
 	{ ROW_TOKEN(struct msg_job, device, "device", REQUIRED, FIELD_IDENTIFIER, 1) },
-	{ ROW_TEXTS(struct msg_job, beside, n_beside, "beside", SPARSE, 0), .wrong = wrong_device },
+	{ ROW_TEXTS(struct msg_job, concurrent, n_concurrent, "concurrent", SPARSE, 0), .wrong = wrong_device },
 	{ ROW_SEED(struct msg_job, seed, "seed") },
 	{ ROW_BOOL(struct msg_job, quick, "quick", REQUIRED) },
-	{ ROW_CLASSES(struct msg_job, looked_elsewhere, "looked_elsewhere") },
+	{ ROW_CLASSES(struct msg_job, sentinels_elsewhere, "sentinels_elsewhere") },
 	{ ROW_CLASSES(struct msg_job, sustained_runs, "sustained_runs") },
 	{ ROW_LIST(struct msg_job, side, n_sides, "sides", 1, side_rows) },
 	{ ROW_OWNED_LIST(struct msg_job, cell, n_cells, "cells", REQUIRED, 0, JOB_CELLS_MAX, protocol_cell_rows) },

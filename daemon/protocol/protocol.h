@@ -354,13 +354,13 @@ struct msg_job {
 	char nonce[33];
 	enum jobkind kind; /* not JOBKIND_IMPORT */
 	char device[64];
-	int n_beside;
-	char beside[PROTOCOL_DEVICES_MAX]
-		   [64]; /* devices that may run concurrent jobs on that machine, including its own; none: all of its kind */
+	int n_concurrent;
+	char concurrent[PROTOCOL_DEVICES_MAX]
+		       [64]; /* devices that may run concurrent jobs on that machine, including its own; none: all of its kind */
 	uint64_t seed;
-	bool quick;                    /* one run per cell without confirmation: no reliable verdict */
-	sentinel_set looked_elsewhere; /* classes of its cells whose sentinel is in another partition of the comparison */
-	sentinel_set sustained_runs;   /* classes whose cells have sustained runs: their power draw is known to differ */
+	bool quick;                       /* one run per cell without confirmation: no reliable verdict */
+	sentinel_set sentinels_elsewhere; /* classes of its cells whose sentinel is in another partition of the comparison */
+	sentinel_set sustained_runs;      /* classes whose cells have sustained runs: their power draw is known to differ */
 	int n_sides;
 	struct msg_side side[PROTOCOL_SIDES_MAX];
 	int n_cells;
@@ -425,7 +425,7 @@ struct msg_run {
 struct msg_at {
 	int run, cell; /* cell -1: no single cell */
 	enum role role;
-	char step[12]; /* "context" "load" "inputs" ... (record.c); "look": waits for the worker's comparison */
+	char step[12]; /* "context" "load" "inputs" ... (record.c); "inspect": waits for the worker's comparison */
 };
 
 struct msg_device_check {
@@ -740,7 +740,7 @@ enum interleave_fact {
 };
 
 struct interleave_line {
-	enum interleave_message word;
+	enum interleave_message type;
 	char text
 		[INTERLEAVE_TEXT_SIZE]; /* hello: the program's name; fail, fresh: the reason; facts output, config, unprimed: the value */
 	char key[CASE_KEY_SIZE]; /* turn: of the cell */

@@ -282,7 +282,7 @@ const struct row protocol_run_rows[] = {
 };
 
 static const char *const steps[] = { "context", "load", "inputs", "forward", "plan", "reference", "check", "warm", "time",
-	"sustained", "phase", "end", "count", "sample", "look", NULL };
+	"sustained", "phase", "end", "count", "sample", "inspect", NULL };
 
 const struct row protocol_at_rows[] = {
 	{ ROW_INT(struct msg_at, run, "run", REQUIRED, 0, INT_MAX) },

@@ -76,7 +76,7 @@ void record_request_inspection(struct records *r, int cell, enum role role)
 		return;
 	while (recv(r->fd, &byte, 1, MSG_DONTWAIT) == 1) /* the late answer to an earlier one */
 		continue;
-	record_at(r, cell, role, "look");
+	record_at(r, cell, role, "inspect");
 	do
 		ready = poll(&answer, 1, ANSWER_MS);
 	while (ready < 0 && errno == EINTR);

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <sys/socket.h>
 
-/* ---- audit_belief: Medians of slopes and their standard errors. ---- */
+/* ---- audit_confirms: Medians of slopes and their standard errors. ---- */
 
 enum { SLOPES_MAX = AUDIT_TRIES * AUDIT_PAIRS };
 
@@ -73,7 +73,7 @@ void audit_pool_add(struct audit_pool *pool, const struct audit *a)
 
 static double host_overhead(double base_wall_ms, const struct audit_claim *claim)
 {
-	return fmin(fmax(base_wall_ms - claim->base_ms, 0), AUDIT_BESIDE_MS);
+	return fmin(fmax(base_wall_ms - claim->base_ms, 0), AUDIT_OVERHEAD_MS);
 }
 
 /* Return the gain by the supervisor's clock if a call of the target may take up to `slack_ms` less. */
@@ -84,7 +84,7 @@ static double get_gain(const double wall_ms[2], double slack_ms, const struct au
 	return target > 0 ? log((wall_ms[0] - extra) / target) : INFINITY;
 }
 
-bool audit_believes(const struct audit *a, const struct audit_claim *claim, char *why, size_t size)
+bool audit_confirms(const struct audit *a, const struct audit_claim *claim, char *why, size_t size)
 {
 	struct audit_pool slopes = { .n = 0 };
 	const char *none = flaw(a);
@@ -284,7 +284,7 @@ static int select_doubtful(struct auditor *x, int *list, int n, char (*why)[256]
 		struct audit_claim claimed = claim(b, cell);
 
 		audit_pool_add(&x->pool[cell], &x->audit[cell]);
-		if (is_suspicious(b, cell) && !audit_believes(&x->audit[cell], &claimed, why[left], sizeof why[left]))
+		if (is_suspicious(b, cell) && !audit_confirms(&x->audit[cell], &claimed, why[left], sizeof why[left]))
 			list[left++] = cell;
 	}
 	return left;
@@ -313,7 +313,7 @@ static bool has_changed(const struct auditor *x, int cell)
 		.base_ms = base_ms };
 	char why[256];
 
-	return stats_change_pct(-claimed.gain) < AUDIT_CHANGE_PCT || audit_believes(&x->audit[cell], &claimed, why, sizeof why);
+	return stats_change_pct(-claimed.gain) < AUDIT_CHANGE_PCT || audit_confirms(&x->audit[cell], &claimed, why, sizeof why);
 }
 
 /* Report an unconfirmed gain as the target's fault unless another cause is possible. Returns 0, or -1 on error. */

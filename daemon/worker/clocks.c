@@ -61,7 +61,7 @@ int clocks_begin(struct clocks *c, struct bench *b, int process, struct fw_err *
 	lines_init(&c->lines, PROTOCOL_LINE_MAX);
 	if (!health_check_can_report(b))
 		return 0;
-	if (runner_child_beside(b, &task, &c->runner, &c->fd, &why) != 0)
+	if (runner_child_start_concurrent(b, &task, &c->runner, &c->fd, &why) != 0)
 		log_warning("clocks", "err=%s", log_quote(why.text));
 	while (c->fd >= 0 && !c->has_begun) {
 		(void)clocks_take(c, NULL);

@@ -20,7 +20,7 @@ static bool in_path(const char *program, char *path, size_t size)
 }
 
 /* nvcc in PATH may be a link into the toolkit. */
-static bool beside_nvcc(const char *program, char *path, size_t size)
+static bool is_next_to_nvcc(const char *program, char *path, size_t size)
 {
 	if (!in_path("nvcc", path, size))
 		return false;
@@ -36,7 +36,7 @@ bool cudatool_find(const char *program, char *path, size_t size)
 	static const char usual[] = "/usr/local/cuda/bin";
 	const char *home = getenv("CUDA_HOME");
 	char bin[4096];
-	if (in_path(program, path, size) || beside_nvcc(program, path, size))
+	if (in_path(program, path, size) || is_next_to_nvcc(program, path, size))
 		return true;
 	int n = home && *home ? snprintf(bin, sizeof bin, "%s/bin", home) : 0;
 	return (n > 0 && (size_t)n < sizeof bin && in_folder(bin, (size_t)n, program, path, size)) ||

@@ -202,10 +202,10 @@ static int take_cells(struct interleave_run *l, struct interleave_session *s, co
 	for (int i = 0; i < s->n; i++) {
 		struct interleave_cell *c = &s->cell[i];
 		char why[INTERLEAVE_TEXT_SIZE];
-		enum interleave_belief belief = interleave_judge(a->command, s, c, a->known[c->cell].evidence, why, err);
-		int status = belief == INTERLEAVE_ERROR ? -1 : 0;
+		enum interleave_result check = interleave_judge(a->command, s, c, a->known[c->cell].evidence, why, err);
+		int status = check == INTERLEAVE_ERROR ? -1 : 0;
 
-		if (belief == INTERLEAVE_REFERENCE_FAULTY) {
+		if (check == INTERLEAVE_REFERENCE_FAULTY) {
 			leave_reference_out(a, c->cell, why);
 			continue;
 		}
@@ -215,11 +215,11 @@ static int take_cells(struct interleave_run *l, struct interleave_session *s, co
 			a->known[c->cell].made[side] += c->calls[side];
 			a->known[c->cell].late[side] += c->late[side];
 		}
-		l->timed += belief == INTERLEAVE_DOUBTED;
-		if (belief == INTERLEAVE_BELIEVED)
+		l->timed += check == INTERLEAVE_DISCARDED;
+		if (check == INTERLEAVE_ACCEPTED)
 			interleave_cost_add(&a->known[c->cell].cost, c->n, c->pairs_s, others_s(s) / s->n, c->ms[COMMAND_BASE],
 				c->ms[COMMAND_TARGET]);
-		if (belief == INTERLEAVE_BELIEVED && (l->only_sustained_runs ? c->n_sustained > 0 : c->n >= PAIRS_MIN)) {
+		if (check == INTERLEAVE_ACCEPTED && (l->only_sustained_runs ? c->n_sustained > 0 : c->n >= PAIRS_MIN)) {
 			l->timed++;
 			status = interleave_record(a->command, s, c, l->set, device_check, redo, err);
 		}

@@ -186,7 +186,7 @@ static void take_output(struct interleave_child *c, int *fd, struct buf *printed
 /* Handle the lines about the start and the end of a run. Returns 1 if it was one, 0 if not, -1 on a violation. */
 static int take_start(struct interleave_child *c, const struct interleave_line *line, struct fw_err *err)
 {
-	switch (line->word) {
+	switch (line->type) {
 	case INTERLEAVE_HELLO:
 		hello(c);
 		return 0;

@@ -115,9 +115,9 @@ int interleave_list_take(void *list, struct interleave_child *c, const struct in
 	struct interleave_list *l = list;
 	struct interleave_reported *cell = l->n ? &l->cell[l->n - 1] : NULL;
 
-	if (!cell && line->word != INTERLEAVE_HELLO && line->word != INTERLEAVE_TURN)
+	if (!cell && line->type != INTERLEAVE_HELLO && line->type != INTERLEAVE_TURN)
 		return 0; /* bye: interleave_receive accepts no other line before the first turn */
-	switch (line->word) {
+	switch (line->type) {
 	case INTERLEAVE_HELLO:
 		l->can_interleave = true;
 		return 0;

@@ -6,7 +6,7 @@ enum { LATE_SHARE = 5 /* a cell with more than one late call in this number has 
 /*
  * Reject a side. A reference commit is excluded from this cell, or from all cells if it computes in the turns of others.
  */
-static enum interleave_belief refuse(
+static enum interleave_result refuse(
 	struct command *m, int side, int cell, const char *failure, const char *why, struct fw_err *err)
 {
 	if (side != COMMAND_REFERENCE)
@@ -20,7 +20,7 @@ static enum interleave_belief refuse(
  * Handle impossible times of a side in this session. The machine may cause them once; a side with such times in both halves of
  * the runs is rejected.
  */
-static enum interleave_belief doubt(
+static enum interleave_result doubt(
 	struct command *m, int side, int cell, const char *failure, const char *why, bool is_sure, struct fw_err *err)
 {
 	if (side == COMMAND_REFERENCE || is_sure)
@@ -29,11 +29,11 @@ static enum interleave_belief doubt(
 		       "run %d is left out, and another one shows whether the machine was the cause: %.300s", m->bench->runs,
 		       why) != 0
 		       ? INTERLEAVE_ERROR
-		       : INTERLEAVE_DOUBTED;
+		       : INTERLEAVE_DISCARDED;
 }
 
-/* Check one side for impossible times. INTERLEAVE_BELIEVED: none. */
-static enum interleave_belief check_side(struct command *m, const struct interleave_session *s, const struct interleave_cell *c,
+/* Check one side for impossible times. INTERLEAVE_ACCEPTED: none. */
+static enum interleave_result check_side(struct command *m, const struct interleave_session *s, const struct interleave_cell *c,
 	int side, const struct interleave_evidence *evidence, char *why, struct fw_err *err)
 {
 	char now[INTERLEAVE_WHY_SIZE];
@@ -50,12 +50,12 @@ static enum interleave_belief check_side(struct command *m, const struct interle
 	for (int other = 0; other < s->n_sides; other++)
 		if (other != side && interleave_overlaps(&c->seen[side], &c->seen[other], now))
 			return doubt(m, side, c->cell, "escaped", now, false, err);
-	return INTERLEAVE_BELIEVED;
+	return INTERLEAVE_ACCEPTED;
 }
 
 _Static_assert((int)INTERLEAVE_WHY_SIZE <= (int)INTERLEAVE_TEXT_SIZE, "both kinds of cause fit");
 
-enum interleave_belief interleave_judge(struct command *m, const struct interleave_session *s, const struct interleave_cell *c,
+enum interleave_result interleave_judge(struct command *m, const struct interleave_session *s, const struct interleave_cell *c,
 	struct interleave_evidence *evidence, char *why, struct fw_err *err)
 {
 	why[0] = '\0';
@@ -68,17 +68,17 @@ enum interleave_belief interleave_judge(struct command *m, const struct interlea
 	for (int side = 0; side < s->n_sides; side++)
 		interleave_evidence_add(&evidence[side], &c->seen[side]);
 	for (int side = 0; side < s->n_sides; side++) {
-		enum interleave_belief belief = check_side(m, s, c, side, evidence, why, err);
+		enum interleave_result check = check_side(m, s, c, side, evidence, why, err);
 
-		if (belief != INTERLEAVE_BELIEVED)
-			return belief;
+		if (check != INTERLEAVE_ACCEPTED)
+			return check;
 	}
 	for (int side = 0; side < s->n_sides; side++)
 		interleave_evidence_add_times(&evidence[side], &c->seen[side]);
 	if (interleave_gain(&evidence[COMMAND_BASE], &evidence[COMMAND_TARGET], interleave_shown_calls(c), why) ==
 		INTERLEAVE_GAIN_MISSING)
 		return refuse(m, COMMAND_TARGET, c->cell, "clock", why, err);
-	return INTERLEAVE_BELIEVED;
+	return INTERLEAVE_ACCEPTED;
 }
 
 int interleave_shown_calls(const struct interleave_cell *c)

@@ -78,11 +78,11 @@ static int on_line(void *arg, struct interleave_child *c, const struct interleav
 	(void)err;
 	if (side != s->turn.side || !s->at)
 		return 0;
-	if (line->word == INTERLEAVE_DONE) {
+	if (line->type == INTERLEAVE_DONE) {
 		add_call(s, line);
-	} else if (line->word == INTERLEAVE_FACT && line->fact == INTERLEAVE_KERNEL) {
+	} else if (line->type == INTERLEAVE_FACT && line->fact == INTERLEAVE_KERNEL) {
 		reported_kernels_add(&s->at->kernels[side], &line->kernel, line->kernels);
-	} else if (line->word == INTERLEAVE_FAIL && s->at->failed_side < 0) {
+	} else if (line->type == INTERLEAVE_FAIL && s->at->failed_side < 0) {
 		s->at->failed_side = side;
 		snprintf(s->at->failure, sizeof s->at->failure, "%s", line->failure);
 		snprintf(s->at->detail, sizeof s->at->detail, "%s", line->text);

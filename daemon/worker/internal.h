@@ -105,10 +105,10 @@ struct bench {
 	struct msg_limits limits;
 	uint64_t seed;
 	bool quick;
-	bool selfcheck;                /* equal modules are timed too */
-	sentinel_set looked_elsewhere; /* classes of cells whose sentinel runs elsewhere */
-	sentinel_set requested;        /* classes whose cells have sustained runs independent of their pairs */
-	sentinel_set sustained_runs;   /* classes with sustained runs: those requested, and those whose power draw differs */
+	bool selfcheck;                   /* equal modules are timed too */
+	sentinel_set sentinels_elsewhere; /* classes of cells whose sentinel runs elsewhere */
+	sentinel_set requested;           /* classes whose cells have sustained runs independent of their pairs */
+	sentinel_set sustained_runs;      /* classes with sustained runs: those requested, and those whose power draw differs */
 	bool set_begun[3];
 	bool over;   /* no further run follows */
 	bool lost;   /* the device is broken: no further runs */
@@ -254,7 +254,7 @@ enum alone_result alone_judge(const double *turn, int n, double se);
 int alone_run(struct bench *b, struct fw_err *err);
 
 /*
- * ---- audit_belief ----
+ * ---- audit_confirms ----
  * Evaluation of a gain by batches timed with two clocks. Pure.
  *
  * Each pair of batches of one side, a short and a long one, gives a slope by either clock: the time of one additional call. It
@@ -269,7 +269,7 @@ enum { AUDIT_PAIRS = 5, AUDIT_TRIES = 6 };
 #define AUDIT_CLOCK_SHARE 0.8   /* minimum ratio of the device's time to the supervisor's */
 #define AUDIT_GAIN_SHARE  0.5   /* minimum share of a gain, as a log ratio, by the supervisor's clock */
 #define AUDIT_SLACK_MS    0.005 /* a call: host cost of back-to-back launches */
-#define AUDIT_BESIDE_MS   0.1   /* a call: upper bound of copying and launching */
+#define AUDIT_OVERHEAD_MS 0.1   /* a call: upper bound of copying and launching */
 #define AUDIT_ERRORS      3.0
 
 /** One batch: number of calls, time by the supervisor's clock, time by the device's clock. Units: ms. */
@@ -297,7 +297,7 @@ struct audit_pool {
 };
 
 /** Return whether an audit confirms a gain; if not, `why` receives the reason. Shape: why[size]. */
-bool audit_believes(const struct audit *a, const struct audit_claim *claim, char *why, size_t size);
+bool audit_confirms(const struct audit *a, const struct audit_claim *claim, char *why, size_t size);
 
 /** Add the slopes of an audit; an incomplete audit adds none. */
 void audit_pool_add(struct audit_pool *pool, const struct audit *a);
@@ -451,7 +451,7 @@ int runner_child_under(struct bench *b, const struct runner_task *t, const char 
  * Start a runner that runs concurrently with another program; uses only mode, run, pass and seed of the task. It runs no branch
  * code, so its records have no signature; they arrive on `*fd`, which is non-blocking. Own: proc_end, close.
  */
-int runner_child_beside(struct bench *b, const struct runner_task *t, struct proc *child, int *fd, struct fw_err *err);
+int runner_child_start_concurrent(struct bench *b, const struct runner_task *t, struct proc *child, int *fd, struct fw_err *err);
 
 /**
  * List the devices that the runner sees. Shape: out[max]. Returns their number, -1 with `err`. `isolated`: in the sandbox, as
@@ -580,30 +580,30 @@ int compare_alone_run(const struct two_modules_options *o, struct fw_err *err);
 int control_run(struct bench *b, int cell, char failure[16], char detail[512], struct fw_err *err);
 
 /*
- * ---- crashplace ----
+ * ---- crash_location ----
  * Source position of a crash, from the lines that flopwatch-runner prints in a crash (runner/crash.c).
  *
  * A process with branch code prints them, so they are unverified: they explain a crash but do not determine the side at fault.
  */
 
-enum { CRASHPLACE_FRAMES_MAX = 4, CRASHPLACE_SIZE = 320 };
+enum { CRASH_LOCATION_FRAMES_MAX = 4, CRASH_LOCATION_SIZE = 320 };
 
-struct crashplace {
+struct crash_location {
 	int n;
 	struct {
 		int module; /* position among the sides of the task */
 		unsigned long long offset;
-	} frame[CRASHPLACE_FRAMES_MAX]; /* innermost first */
+	} frame[CRASH_LOCATION_FRAMES_MAX]; /* innermost first */
 };
 
 /** Remove those lines from the last output of a process. */
-void crashplace_take(struct crashplace *p, struct output_tail *words);
+void crash_location_parse(struct crash_location *p, struct output_tail *words);
 /**
  * Write "sum_rows (kernel.c:42), called from run (kernel.c:80)", or as much as is known. eu-addr2line gives functions and lines,
  * addr2line only functions, from the unstripped module, in the sandbox. `side` [n]: indices in the bench of the task's
- * sides. Shape: out[CRASHPLACE_SIZE], "" if nothing is known.
+ * sides. Shape: out[CRASH_LOCATION_SIZE], "" if nothing is known.
  */
-void crashplace_report(const struct bench *b, const int *side, int n, const struct crashplace *p, char *out);
+void crash_location_format(const struct bench *b, const int *side, int n, const struct crash_location *p, char *out);
 
 /* ---- cudatool: Search for programs of NVIDIA's toolkit on this machine. ---- */
 
@@ -1189,18 +1189,18 @@ int interleave_session_run(struct interleave_session *s, struct fw_err *err);
 
 /* ---- interleave_record: Checks of a session's results for a cell, and their records. ---- */
 
-enum interleave_belief {
+enum interleave_result {
 	INTERLEAVE_ERROR = -1,
 	INTERLEAVE_FAULTY,           /* the cell's fault was sent */
-	INTERLEAVE_BELIEVED,         /* its times are to be recorded */
+	INTERLEAVE_ACCEPTED,         /* its times are to be recorded */
 	INTERLEAVE_REFERENCE_FAULTY, /* the pairs with the reference commit are unusable: pair base and target without it */
-	INTERLEAVE_DOUBTED           /* first impossible times of a side: discarded, another session decides */
+	INTERLEAVE_DISCARDED         /* first impossible times of a side: discarded, another session decides */
 };
 /**
  * Compare the reports of all sides with the worker's observations in this session and before. `why` receives the reason for a
  * rejection. Shape: evidence[side] of the cell, why[INTERLEAVE_TEXT_SIZE].
  */
-enum interleave_belief interleave_judge(struct command *m, const struct interleave_session *s, const struct interleave_cell *c,
+enum interleave_result interleave_judge(struct command *m, const struct interleave_session *s, const struct interleave_cell *c,
 	struct interleave_evidence *evidence, char *why, struct fw_err *err);
 /**
  * Return the calls of a turn that become shorter with a gain: of primed calls only the timed one, since the warm-up call before it

@@ -339,12 +339,12 @@ static int take_side(struct check *k, int i, struct fw_err *err)
 static bool may_be_crowded(const struct check *k, int i)
 {
 	const struct interleave_child *c = &k->child[i];
-	bool is_beside_crowd = false;
+	bool is_next_to_crowd = false;
 
 	for (int other = 0; other < k->n; other++)
-		is_beside_crowd = is_beside_crowd || (other != i && k->child[other].has_crowded);
+		is_next_to_crowd = is_next_to_crowd || (other != i && k->child[other].has_crowded);
 	return strcmp(c->problem.failure, "timeout") == 0 || output_tail_is_out_of_memory(&c->words) ||
-	       (c->problem.failure[0] && is_beside_crowd && !c->has_crowded);
+	       (c->problem.failure[0] && is_next_to_crowd && !c->has_crowded);
 }
 
 /* Whether a side ended in the turn of a cell, and can list the cells after it. */

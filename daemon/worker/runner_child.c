@@ -221,13 +221,13 @@ static bool has_other_inputs(const struct child *c, const struct msg *m)
 /* Replace descriptor paths of modules by their file names, which the user knows. Shape: detail[size]. */
 static void name_modules(const struct child *c, char *detail, size_t size)
 {
-	static const char handed_on[] = "/proc/self/fd/";
-	const char *at = strstr(detail, handed_on);
+	static const char module_path[] = "/proc/self/fd/";
+	const char *at = strstr(detail, module_path);
 	char *end;
 
 	if (!at)
 		return;
-	long module = strtol(at + strlen(handed_on), &end, 10) - FIRST_MODULE_FD;
+	long module = strtol(at + strlen(module_path), &end, 10) - FIRST_MODULE_FD;
 	if (module < 0 || module >= c->task->n_sides)
 		return;
 	char *rest = mem_copy_text(end);
@@ -292,7 +292,7 @@ static int take(struct child *c, struct msg *m, struct fw_err *err)
 	c->forged = fit > 0 && has_other_inputs(c, m);
 	if (fit <= 0 || c->forged)
 		return refuse(c, m, fit, err);
-	if (m->t == MSG_AT && strcmp(m->u.at.step, "look") == 0)
+	if (m->t == MSG_AT && strcmp(m->u.at.step, "inspect") == 0)
 		return compare_processes(c, &m->u.at, err);
 	if (m->t == MSG_AT) {
 		c->last = m->u.at;
@@ -411,12 +411,12 @@ static void classify(struct child *c, const struct proc_exit *given, struct fw_e
 	} else if (how.status == EXIT_LOST) {
 		c->end->lost = true;
 	} else if (how.status != 0) {
-		struct crashplace position;
-		char where[CRASHPLACE_SIZE], died[sizeof where + sizeof ended + 8];
+		struct crash_location position;
+		char where[CRASH_LOCATION_SIZE], died[sizeof where + sizeof ended + 8];
 
 		proc_describe(&how, ended);
-		crashplace_take(&position, &c->words);
-		crashplace_report(c->bench, c->task->side, c->task->n_sides, &position, where);
+		crash_location_parse(&position, &c->words);
+		crash_location_format(c->bench, c->task->side, c->task->n_sides, &position, where);
 		snprintf(died, sizeof died, how.signal ? "%s%s%s" : "ended the process (%s)", ended, where[0] ? " at " : "",
 			where);
 		blame(c, "crash", died);
@@ -675,7 +675,7 @@ int runner_child_under(struct bench *b, const struct runner_task *t, const char 
 	return result;
 }
 
-int runner_child_beside(struct bench *b, const struct runner_task *t, struct proc *child, int *fd, struct fw_err *err)
+int runner_child_start_concurrent(struct bench *b, const struct runner_task *t, struct proc *child, int *fd, struct fw_err *err)
 {
 	static const struct sandbox open_air;
 	struct sandbox_argv *v = mem_alloc(sizeof *v);

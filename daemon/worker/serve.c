@@ -48,7 +48,7 @@ static int try_position(struct job *j, const void *what, struct fw_err *err)
 static int try_concurrent(struct job *j, const void *what, struct fw_err *err)
 {
 	bool alone;
-	int fd = cache_lock_beside(j->cache, &alone, err);
+	int fd = cache_lock_concurrent(j->cache, &alone, err);
 
 	(void)what;
 	if (fd < 0 || !alone)
@@ -221,10 +221,10 @@ static int build_all(struct job *j, struct fw_err *err)
 	if (cached != 0)
 		return cached;
 	int position = wait_for(j, try_position, NULL, err);
-	int beside = position < 0 ? -1 : wait_for(j, try_concurrent, NULL, err);
-	int result = beside < 0 ? -1 : build_here(j, err);
+	int lock = position < 0 ? -1 : wait_for(j, try_concurrent, NULL, err);
+	int result = lock < 0 ? -1 : build_here(j, err);
 
-	fd_close(&beside);
+	fd_close(&lock);
 	fd_close(&position);
 	return result;
 }
@@ -309,10 +309,10 @@ static int find_difference(struct job *j, struct fw_err *err)
 
 static bool may_run_concurrently(const struct msg_job *request, const struct msg_device *device)
 {
-	for (int i = 0; i < request->n_beside; i++)
-		if (strcmp(request->beside[i], device->uuid) == 0)
+	for (int i = 0; i < request->n_concurrent; i++)
+		if (strcmp(request->concurrent[i], device->uuid) == 0)
 			return true;
-	return request->n_beside == 0;
+	return request->n_concurrent == 0;
 }
 
 /* Restrict this job and its builds to its share of the cores, near its device, because other jobs may run concurrently. */
@@ -360,7 +360,7 @@ static int start_job(struct job *j, struct fw_err *err)
 	b->seed = request->seed;
 	b->quick = request->quick;
 	b->selfcheck = jobkind_is_itself(request->kind);
-	b->looked_elsewhere = request->looked_elsewhere;
+	b->sentinels_elsewhere = request->sentinels_elsewhere;
 	b->requested = b->sustained_runs = request->sustained_runs;
 	if (b->quick) {
 		b->rule.runs_max = 1;

@@ -37,7 +37,7 @@ static bool is_sentinel(const struct bench *b, int cell)
 	sentinel_set class = sentinel_class(&b->cells[cell]);
 	int longest = -1, i;
 
-	if (b->looked_elsewhere & class)
+	if (b->sentinels_elsewhere & class)
 		return false;
 	for (i = 0; i < b->n_cells; i++)
 		if (b->cell[i].open && may_differ(b, i) && sentinel_class(&b->cells[i]) == class &&

@@ -16,9 +16,9 @@ static void check_line(const struct interleave_line *l)
 	must(isfinite(l->ms) && isfinite(l->host_us) && isfinite(l->mhz) && isfinite(l->idle_us) && isfinite(l->spin_us) &&
 			isfinite(l->value),
 		"a number is none");
-	must(l->word != INTERLEAVE_DONE || l->ms > 0 || (l->ms == 0 && (l->cut || l->late)),
+	must(l->type != INTERLEAVE_DONE || l->ms > 0 || (l->ms == 0 && (l->cut || l->late)),
 		"a call of no time that nothing interrupted");
-	must(l->word != INTERLEAVE_TURN || (l->key[0] && !strpbrk(l->key, " \n\r\033")), "a key that hides something");
+	must(l->type != INTERLEAVE_TURN || (l->key[0] && !strpbrk(l->key, " \n\r\033")), "a key that hides something");
 	must(!strpbrk(l->text, "\n\r\033"), "a text that is no clean line");
 }
 
@@ -49,7 +49,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		if (result == 0) {
 			check_line(&line);
 			result = interleave_receive(&side, &line, &err);
-			must(result != 0 || line.word != INTERLEAVE_DONE || held, "a call without a turn was believed");
+			must(result != 0 || line.type != INTERLEAVE_DONE || held, "a call without a turn was believed");
 		}
 		must((result != 0) == (err.code != ERR_NONE), "a refusal without an error, or an error without one");
 		must(result == 0 || (err.text[0] && !strpbrk(err.text, "\n\r\033")), "an error is no clean line");

@@ -36,14 +36,14 @@ static void lines_are_read(void **state)
 	(void)state;
 	struct interleave_line l = good("flopwatch 1 flopwatch.py 0.1.0");
 
-	assert_int_equal(l.word, INTERLEAVE_HELLO);
+	assert_int_equal(l.type, INTERLEAVE_HELLO);
 	assert_string_equal(l.text, "flopwatch.py 0.1.0");
 	l = good("turn gemm/4096/\xc2\xb5");
-	assert_int_equal(l.word, INTERLEAVE_TURN);
+	assert_int_equal(l.type, INTERLEAVE_TURN);
 	assert_string_equal(l.key, "gemm/4096/\xc2\xb5");
 	assert_true(good("done 1.25 repeats=8 cut=1").repeats == 8);
 	l = good("done 1.25 host_us=12.5 mhz=1620 idle_us=30 cut=1 later=7");
-	assert_int_equal(l.word, INTERLEAVE_DONE);
+	assert_int_equal(l.type, INTERLEAVE_DONE);
 	assert_true(l.ms == 1.25 && l.host_us == 12.5 && l.mhz == 1620 && l.idle_us == 30 && l.cut);
 	assert_false(good("done 1 cut=0").cut);
 	l = good("done 0 cut=1"); /* so interrupted that it has no time */
@@ -61,12 +61,12 @@ static void lines_are_read(void **state)
 	l = good("fail wrong O[3] is \x1b[31m1\x1b[0m instead of 2");
 	assert_string_equal(l.failure, "wrong");
 	assert_null(strchr(l.text, '\033'));
-	assert_int_equal(good("bye").word, INTERLEAVE_BYE);
-	assert_int_equal(good("parent").word, INTERLEAVE_PARENT);
+	assert_int_equal(good("bye").type, INTERLEAVE_BYE);
+	assert_int_equal(good("parent").type, INTERLEAVE_PARENT);
 	l = good("fresh it has 2 other threads");
-	assert_true(l.word == INTERLEAVE_FRESH && strcmp(l.text, "it has 2 other threads") == 0);
+	assert_true(l.type == INTERLEAVE_FRESH && strcmp(l.text, "it has 2 other threads") == 0);
 	l = good("ended exit 3");
-	assert_true(l.word == INTERLEAVE_ENDED && l.status == 3 && l.signal == 0);
+	assert_true(l.type == INTERLEAVE_ENDED && l.status == 3 && l.signal == 0);
 	l = good("ended signal 11");
 	assert_true(l.status == -1 && l.signal == 11);
 }
@@ -153,7 +153,7 @@ static void malformed_lines_are_refused(void **state)
 	bad("ended well 0", "neither exit nor signal");
 	memset(key, 'k', sizeof key);
 	snprintf(line, sizeof line, "turn %.159s", key);
-	assert_int_equal(good(line).word, INTERLEAVE_TURN);
+	assert_int_equal(good(line).type, INTERLEAVE_TURN);
 	snprintf(line, sizeof line, "turn %.160s", key);
 	bad(line, "1 to 159");
 	struct fw_err err = { 0 };

@@ -103,10 +103,10 @@ static void job(void **state)
 	cells[1].tau0 = 0.004;
 	cells[1].underpowered_pct = 27.9;
 	case_name(&cells[0]);
-	body.looked_elsewhere = sentinel_class(&cells[1]);
+	body.sentinels_elsewhere = sentinel_class(&cells[1]);
 	body.sustained_runs = sentinel_direction(DIRECTION_BACKWARD) | sentinel_direction(DIRECTION_ONCE);
 	round_trip(&in, &out);
-	assert_int_equal(out.u.job->looked_elsewhere, sentinel_class(&cells[1]));
+	assert_int_equal(out.u.job->sentinels_elsewhere, sentinel_class(&cells[1]));
 	assert_int_equal(out.u.job->sustained_runs, body.sustained_runs);
 	assert_true(out.u.job->cell[0].tau0 == 0 && out.u.job->cell[0].underpowered_pct == 0);
 	assert_true(out.u.job->cell[1].tau0 == 0.004 && out.u.job->cell[1].underpowered_pct == 27.9);
@@ -493,12 +493,12 @@ static void rules(void **state)
 	assert_true(out.p_interim == 0 && out.programs);
 
 	/* a current one without interim looks has none */
-	char *version = strstr(text.data, "\"look\"");
+	char *version = strstr(text.data, "\"interim\"");
 	assert_non_null(version);
 	version[1] = 'x';
 	err_clear(&err);
 	assert_int_equal(protocol_parse_rule(text.data, text.len, &out, &err), -1);
-	assert_non_null(strstr(err.text, "look"));
+	assert_non_null(strstr(err.text, "interim"));
 	buf_fini(&text);
 }
 

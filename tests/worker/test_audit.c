@@ -39,12 +39,12 @@ static void honest_modules_are_accepted(void **state)
 	char why[256];
 	(void)state;
 	struct audit a = batches(1, 0.5, 1, 0);
-	assert_true(audit_believes(&a, gains(1, 0.5), why, sizeof why));
-	assert_true(audit_believes(&a, gains(1.3, 0.6), why, sizeof why)); /* cold calls take longer than warm ones */
+	assert_true(audit_confirms(&a, gains(1, 0.5), why, sizeof why));
+	assert_true(audit_confirms(&a, gains(1.3, 0.6), why, sizeof why)); /* cold calls take longer than warm ones */
 	a = batches(1, 0.5, 1, 50);                                        /* two bad pairs of five */
-	assert_true(audit_believes(&a, gains(1, 0.5), why, sizeof why));
+	assert_true(audit_confirms(&a, gains(1, 0.5), why, sizeof why));
 	a = batches(0.010, 0.005, 0.5, 0); /* launching costs the host more than the work takes */
-	assert_true(audit_believes(&a, gains(0.010, 0.005), why, sizeof why));
+	assert_true(audit_confirms(&a, gains(0.010, 0.005), why, sizeof why));
 }
 
 static void a_slow_clock_is_detected(void **state)
@@ -52,7 +52,7 @@ static void a_slow_clock_is_detected(void **state)
 	char why[256];
 	(void)state;
 	struct audit a = batches(1, 0.5, 0.7, 0);
-	assert_false(audit_believes(&a, gains(1, 0.5), why, sizeof why));
+	assert_false(audit_confirms(&a, gains(1, 0.5), why, sizeof why));
 	assert_non_null(strstr(why, "for a call of the base that took 1 ms by the supervisor's clock"));
 }
 
@@ -61,7 +61,7 @@ static void a_clock_forged_only_before_the_audit_is_detected(void **state)
 	char why[256];
 	(void)state;
 	struct audit a = batches(1, 1, 1, 0);
-	assert_false(audit_believes(&a, gains(1, 0.25), why, sizeof why));
+	assert_false(audit_confirms(&a, gains(1, 0.25), why, sizeof why));
 	assert_string_equal(why, "the runner reported 4 times the base's speed; the supervisor's clock measured 1 times");
 }
 
@@ -71,12 +71,12 @@ static void an_audit_that_did_not_happen_is_no_proof(void **state)
 	(void)state;
 	struct audit a = batches(1, 0.5, 1, 0);
 	a.n[1]--;
-	assert_false(audit_believes(&a, gains(1, 0.5), why, sizeof why));
+	assert_false(audit_confirms(&a, gains(1, 0.5), why, sizeof why));
 	a = batches(1, 0.5, 1, 0);
 	a.batch[0][2][1].calls = a.batch[0][2][0].calls;
-	assert_false(audit_believes(&a, gains(1, 0.5), why, sizeof why));
+	assert_false(audit_confirms(&a, gains(1, 0.5), why, sizeof why));
 	a = batches(1, 0, 1, 0);
-	assert_false(audit_believes(&a, gains(1, 0.5), why, sizeof why));
+	assert_false(audit_confirms(&a, gains(1, 0.5), why, sizeof why));
 }
 
 /* AUDIT_TRIES audits of calls of base_ms and target_ms, each slope off by up to `noise` of itself. */
@@ -120,10 +120,10 @@ static void overhead_does_not_hide_short_calls(void **state)
 	char why[256];
 	(void)state;
 	struct audit a = batches(0.045, 0.041, 1, 0);
-	assert_true(audit_believes(&a, gains(0.020, 0.0157), why, sizeof why));
+	assert_true(audit_confirms(&a, gains(0.020, 0.0157), why, sizeof why));
 	/* the host takes the time: nothing can be measured, and no module is accused */
 	a = batches(0.045, 0.045, 1, 0);
-	assert_false(audit_believes(&a, gains(0.020, 0.0157), why, sizeof why));
+	assert_false(audit_confirms(&a, gains(0.020, 0.0157), why, sizeof why));
 	struct audit_pool pool = pooled(0.045, 0.045, 1, 0);
 	assert_false(audit_contradicts(&pool, gains(0.020, 0.0157)));
 	/* and still a tenth of the time of a long call is not caused by runs */

@@ -185,12 +185,12 @@ static void builds_have_slots(void **state)
 	close(fd[0]);
 	close(fd[1]);
 	err_clear(&s->err);
-	fd[0] = cache_lock_beside(&s->cache, &alone, &s->err);
+	fd[0] = cache_lock_concurrent(&s->cache, &alone, &s->err);
 	assert_true(fd[0] >= 0 && alone);
-	assert_int_equal(cache_lock_beside(&s->cache, &alone, &s->err), -1);
+	assert_int_equal(cache_lock_concurrent(&s->cache, &alone, &s->err), -1);
 	assert_int_equal(s->err.code, ERR_BUSY);
 	assert_int_equal(cache_lock_share(fd[0], &s->err), 0);
-	fd[1] = cache_lock_beside(&s->cache, &alone, &s->err);
+	fd[1] = cache_lock_concurrent(&s->cache, &alone, &s->err);
 	assert_true(fd[1] >= 0 && !alone);
 	close(fd[0]);
 	close(fd[1]);

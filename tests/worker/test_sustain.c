@@ -146,7 +146,7 @@ static void a_class_with_a_sentinel_elsewhere_has_none_here(void **state)
 	int list[CELLS], set;
 	(void)state;
 	begin();
-	s.bench.looked_elsewhere = sentinel_direction(DIRECTION_BACKWARD);
+	s.bench.sentinels_elsewhere = sentinel_direction(DIRECTION_BACKWARD);
 	for (int i = 0; i < CELLS; i++)
 		assert_int_equal(sustain_order(&s.bench, i, 1) != SUSTAINED_NONE, i == FORWARD_DENSE || i == FORWARD_SPARSE);
 	add_brief(FORWARD_DENSE, 1665, 1665);

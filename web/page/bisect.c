@@ -15,7 +15,7 @@ enum {
 
 /* ---- what is known ---------------------------------------------------------------------------------------------------- */
 
-/* A comparison of two commits of the range, over the cells that the bisect searches. */
+/* A comparison of two commits of the range, over the cells that the bisect measures. */
 struct pair {
 	int base_n, target_n, cells, bad; /* bad: slower or failed cells */
 	int64_t comparison;
@@ -625,11 +625,11 @@ static const char *subject_of(const struct page *page, const char *sha)
 	return "";
 }
 
-static void draw_finding(struct buf *out, const struct store_bisect *b)
+static void draw_bisected_cells(struct buf *out, const struct store_bisect *b)
 {
 	char word[256];
 	int n = 0;
-	emit_rawf(out, "<dt>Searched cells</dt><dd><details><summary>%d</summary>", count_words(b->cells));
+	emit_rawf(out, "<dt>Bisected cells</dt><dd><details><summary>%d</summary>", count_words(b->cells));
 	for (const char *at = b->cells; *at && n < CELLS_LISTED; at += strspn(at, " "), n++) {
 		size_t len = strcspn(at, " ");
 		snprintf(word, sizeof word, "%.*s", (int)len, at);
@@ -657,7 +657,7 @@ static void draw_facts(struct buf *out, const struct page *page, const struct st
 		emit_format(out, ", waits for %lld{job}", (long long)b->job);
 	emit_format(out, "</dd>%s{?<dt>Suite</dt><dd>*</dd>}", b->suite);
 	if (*b->goal && *b->cells)
-		draw_finding(out, b);
+		draw_bisected_cells(out, b);
 	emit_raw(out, "<dt>Started</dt><dd>");
 	draw_origin(out, b);
 	emit_format(out, ", %lld{time}</dd>", (long long)b->created_at);
@@ -696,7 +696,7 @@ static void draw_measurements(struct buf *out, const struct page *page, const st
 	qsort(f->pair, (size_t)f->n_pairs, sizeof *f->pair, by_position);
 	emit_raw(out, "<h2>Measurements</h2><p>");
 	if (is_some)
-		emit_rawf(out, "Of each comparison only the cells that the bisect searches: %d. ", count_words(f->b->cells));
+		emit_rawf(out, "Of each comparison only the cells that the bisect measures: %d. ", count_words(f->b->cells));
 	emit_rawf(out, "Commit 0 is the good end, commit %d the bad one.</p>", f->b->commits);
 	layout_table(
 		out, is_of_failures(f->b) ? "Commit|~Against|Verdict|>Worst|>Failed" : "Commit|~Against|Verdict|>Worst|>Slower");

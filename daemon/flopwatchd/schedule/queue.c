@@ -355,7 +355,7 @@ static bool is_disk_full(struct queue *q)
 								  (fs.f_files && fs.f_favail < disk_free_min_files));
 }
 
-static bool has_disk_space(void *arg)
+static bool has_space(void *arg)
 {
 	return !is_disk_full(arg);
 }
@@ -494,7 +494,7 @@ int queue_start(struct loop *l, struct config *c, struct db *db, void (*on_event
 	unresolved_init(&q->unresolved);
 	q->executors = executors_new(l, c);
 	q->host = (struct slot_host){ q->executors, l, c, &q->txn, q, slot_changed, device_is_taken, nth_slot, hold_repo, held,
-		has_disk_space, is_profile_resolved_now, q->backoff };
+		has_space, is_profile_resolved_now, q->backoff };
 	for (int i = 0; i < c->n_workers; i++) {
 		/* other workers report their devices */
 		int n = config_worker_is_on_call(&c->worker[i]) ? c->worker[i].max_jobs : 1;

@@ -14,11 +14,11 @@ static bool shares_machine(const struct slot *s, const struct slot *other)
 
 static void add_device(struct msg_job *request, const char *uuid)
 {
-	for (int i = 0; i < request->n_beside; i++)
-		if (strcmp(request->beside[i], uuid) == 0)
+	for (int i = 0; i < request->n_concurrent; i++)
+		if (strcmp(request->concurrent[i], uuid) == 0)
 			return;
-	if (request->n_beside < PROTOCOL_DEVICES_MAX)
-		snprintf(request->beside[request->n_beside++], sizeof request->beside[0], "%s", uuid);
+	if (request->n_concurrent < PROTOCOL_DEVICES_MAX)
+		snprintf(request->concurrent[request->n_concurrent++], sizeof request->concurrent[0], "%s", uuid);
 }
 
 /*
@@ -29,7 +29,7 @@ static void concurrent_find(const struct slot *s, struct msg_job *request)
 {
 	const struct slot *other;
 	bool is_alone = s->worker->max_jobs == 1;
-	request->n_beside = 0;
+	request->n_concurrent = 0;
 	if (config_worker_is_on_call(s->worker))
 		return;
 	for (int i = 0; (other = s->host->nth_slot(s->host->arg, i)); i++)

@@ -237,7 +237,7 @@ int split_group_log_partitions(
 void split_group_plan(const struct split_group *c, const struct plan *whole, const struct share *s, struct plan *out)
 {
 	plan_copy_cells(whole, s->cell, s->n, out);
-	out->request.looked_elsewhere = s->elsewhere;
+	out->request.sentinels_elsewhere = s->elsewhere;
 	out->request.sustained_runs = s->requested;
 	if (c->confirms)
 		out->request.rule.confirm = false; /* each partition decides by its own first set; another device confirms */

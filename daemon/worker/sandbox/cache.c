@@ -317,7 +317,7 @@ int cache_lock_position(const struct cache *c, int n, int *position, struct fw_e
 	return err_set(err, ERR_BUSY, "no build may run in %s", c->dir);
 }
 
-int cache_lock_beside(const struct cache *c, bool *alone, struct fw_err *err)
+int cache_lock_concurrent(const struct cache *c, bool *alone, struct fw_err *err)
 {
 	struct fw_err busy = { 0 };
 	int fd = lock(c, "builders", LOCK_EX, &busy);

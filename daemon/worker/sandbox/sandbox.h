@@ -79,7 +79,7 @@ int cache_lock_position(const struct cache *c, int n, int *position, struct fw_e
 /**
  * Join the concurrent builds. `*alone`: there is no other one, and none may start before cache_lock_share. Returns as cache_lock.
  */
-int cache_lock_beside(const struct cache *c, bool *alone, struct fw_err *err);
+int cache_lock_concurrent(const struct cache *c, bool *alone, struct fw_err *err);
 int cache_lock_share(int fd, struct fw_err *err);
 /** Remove the least recently used entries beyond `keep` per folder, and incomplete files. Requires that no build runs. */
 void cache_trim(const struct cache *c, int keep);

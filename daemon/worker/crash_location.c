@@ -1,4 +1,4 @@
-/* crashplace.c - frames of a crash resolved by addr2line. */
+/* crash_location.c - frames of a crash resolved by addr2line. */
 #include "worker/internal.h"
 
 enum { DEADLINE_MS = 20000, NAMES_FD = 10, PRINTED_MAX = 16 << 10, MODULE_FD = 10 };
@@ -8,7 +8,7 @@ static const int64_t memory_max_bytes = (int64_t)4 << 30;
 static const char exact[] = "/usr/bin/eu-addr2line", fallback[] = "/usr/bin/addr2line";
 static const char mark[] = "flopwatch: crash in /proc/self/fd/";
 
-void crashplace_take(struct crashplace *p, struct output_tail *words)
+void crash_location_parse(struct crash_location *p, struct output_tail *words)
 {
 	size_t kept = 0;
 
@@ -23,7 +23,7 @@ void crashplace_take(struct crashplace *p, struct output_tail *words)
 		snprintf(line, sizeof line, "%.*s", (int)(next - at), words->text + at);
 		if (strncmp(line, mark, sizeof mark - 1) == 0 &&
 			sscanf(line + sizeof mark - 1, "%d at %llx", &fd, &offset) == 2) {
-			if (p->n < CRASHPLACE_FRAMES_MAX) {
+			if (p->n < CRASH_LOCATION_FRAMES_MAX) {
 				p->frame[p->n].module = fd - MODULE_FD;
 				p->frame[p->n++].offset = offset;
 			}
@@ -37,9 +37,9 @@ void crashplace_take(struct crashplace *p, struct output_tail *words)
 
 /* Run `addr2line` for the frames in one module; it prints two lines per frame, function and file:line. Returns 0 or -1. */
 static int run_addr2line(
-	const struct bench *b, const char *addr2line, int names_fd, const struct crashplace *p, struct buf *printed)
+	const struct bench *b, const char *addr2line, int names_fd, const struct crash_location *p, struct buf *printed)
 {
-	char name[32], address[CRASHPLACE_FRAMES_MAX][24];
+	char name[32], address[CRASH_LOCATION_FRAMES_MAX][24];
 	struct sandbox_argv *v = mem_alloc(sizeof *v);
 	struct fw_err err = { 0 };
 	struct proc_exit how = { 0 };
@@ -90,11 +90,11 @@ static void name_frame(const char *function, char *position, bool is_exact, char
 		snprintf(out, size, "%.80s (%.80s)", function, file);
 }
 
-static void write_names(const struct crashplace *p, char *printed, bool is_exact, char *out)
+static void write_names(const struct crash_location *p, char *printed, bool is_exact, char *out)
 {
 	size_t used = 0;
 
-	for (int i = 0; i < p->n && used + 1 < CRASHPLACE_SIZE && *printed; i++) {
+	for (int i = 0; i < p->n && used + 1 < CRASH_LOCATION_SIZE && *printed; i++) {
 		char frame[176];
 
 		if (p->frame[i].module != p->frame[0].module)
@@ -107,8 +107,8 @@ static void write_names(const struct crashplace *p, char *printed, bool is_exact
 			snprintf(frame, sizeof frame, "offset 0x%llx of the module", p->frame[i].offset);
 		else
 			name_frame(function, position, is_exact, frame, sizeof frame);
-		int n = snprintf(out + used, CRASHPLACE_SIZE - used, "%s%s", used ? ", called from " : "", frame);
-		if (used + (size_t)n >= CRASHPLACE_SIZE) { /* drop a frame that does not fit completely */
+		int n = snprintf(out + used, CRASH_LOCATION_SIZE - used, "%s%s", used ? ", called from " : "", frame);
+		if (used + (size_t)n >= CRASH_LOCATION_SIZE) { /* drop a frame that does not fit completely */
 			out[used] = '\0';
 			break;
 		}
@@ -132,7 +132,7 @@ static int open_names(const struct bench *b, const struct bench_side *s)
 	return copy;
 }
 
-void crashplace_report(const struct bench *b, const int *side, int n, const struct crashplace *p, char *out)
+void crash_location_format(const struct bench *b, const int *side, int n, const struct crash_location *p, char *out)
 {
 	int module = p->n > 0 ? p->frame[0].module : -1;
 	struct buf printed;
@@ -147,7 +147,7 @@ void crashplace_report(const struct bench *b, const int *side, int n, const stru
 	if (run_addr2line(b, is_exact ? exact : fallback, names >= 0 ? names : s->fd, p, &printed) == 0 && printed.data)
 		write_names(p, printed.data, is_exact, out);
 	else
-		snprintf(out, CRASHPLACE_SIZE, "offset 0x%llx of the module", p->frame[0].offset);
+		snprintf(out, CRASH_LOCATION_SIZE, "offset 0x%llx of the module", p->frame[0].offset);
 	buf_fini(&printed);
 	fd_close(&names);
 }
