@@ -17,7 +17,7 @@
 
 enum { TEXT_BYTES = 2048, LINE_MAX_BYTES = 1 << 16 };
 
-/* Print the result of a check. `advice`: what to do, "" nothing. */
+/* Print the result of a check. `advice`: the remedy, "" none. */
 static void probe_print(enum look_health health, const char *what, const char *advice, const char *format, ...)
 {
 	static const char *const names[] = { "ok", "warn", "fail" };
@@ -467,7 +467,7 @@ static int run_kubectl(const struct config_kubernetes *k, const char *const *wor
 	return result == 0 ? how.status : -1;
 }
 
-/* Ask the server for each right that the daemon needs. Returns -1 after a message. */
+/* Check each right that the daemon needs at the server. Returns -1 after a message. */
 static int check_rights(const struct config_worker *w)
 {
 	static const struct {

@@ -1,5 +1,5 @@
 /*
- * job.c - tables of job and run. These messages start processes, allocate and build, so every size is checked against its limit
+ * job.c - tables of job and task. These messages start processes, allocate and build, so every size is checked against its limit
  * and every cell by model/case.c.
  */
 #include "protocol/internal.h"

@@ -509,7 +509,7 @@ struct msg_done {
 	double wall_s;
 	bool cancelled;
 	sentinel_set sustained_runs; /* classes whose cells have sustained runs, because power draw differs */
-	double step_s[DEVICE_STEPS]; /* what gpu_s consists of; all 0: unknown */
+	double step_s[DEVICE_STEPS]; /* shares of gpu_s; all 0: unknown */
 };
 
 /** Information without effect on verdicts: a wait, leaked state of a module. */
@@ -771,7 +771,7 @@ void interleave_write_welcome(struct buf *out, bool is_list);
 struct interleave_go {
 	int warm, calls;
 	bool is_single; /* a program that chooses repetitions must make each call once */
-	double spin_us; /* the device waits at least this long for a timed call, at most INTERLEAVE_SPIN_US_MAX; 0: not said */
+	double spin_us; /* the device waits at least this long for a timed call, at most INTERLEAVE_SPIN_US_MAX; 0: not reported */
 };
 void interleave_write_go(struct buf *out, const struct interleave_go *go);
 void interleave_write_next(struct buf *out);

@@ -1362,10 +1362,10 @@ int timing_lost(struct timing *t, struct failure *f);
  */
 int sustained_run(struct timing *t, bool target_first, double busy_since_us, struct failure *f);
 
-/* ---- task: One whole runner process: read the `run` line, do it, report all results. ---- */
+/* ---- task: One whole runner process: read the `task` line, do it, report all results. ---- */
 
 /**
- * Read one `run` line from `in_fd`, write records to `records_fd`. Returns the exit status: 0 all was reported, 1 error, 2 the
+ * Read one `task` line from `in_fd`, write records to `records_fd`. Returns the exit status: 0 all was reported, 1 error, 2 the
  * line is no task, 3 a kernel made the device fail and a fault record names its side.
  */
 int task_run(int in_fd, int records_fd);

@@ -5,7 +5,7 @@
 enum { RECORDS_FD = 3, EXIT_USAGE = 2, CALLS_MAX = 1000000 };
 
 static const char help[] =
-	"usage: flopwatch-runner                    one `run` line on stdin, records on descriptor 3\n"
+	"usage: flopwatch-runner                    one `task` line on stdin, records on descriptor 3\n"
 	"       flopwatch-runner --list             the devices of this machine, as a hello line\n"
 	"       flopwatch-runner --counters [--device cuda:0]\n"
 	"                                           whether its counters can be read here, as a profile line\n"

@@ -182,7 +182,7 @@ int task_run(int in_fd, int records_fd)
 		goto out;
 	if (m.t != MSG_TASK || m.u.task->mode == TASK_CAPTURE) {
 		err_set(&err, ERR_PROTOCOL,
-			"expected a run line with mode check, time, audit, profile, idle, device_check, health_check or clocks");
+			"expected a task with mode check, time, audit, profile, idle, device_check, health_check or clocks");
 		msg_fini(&m);
 		goto out;
 	}

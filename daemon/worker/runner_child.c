@@ -507,7 +507,7 @@ static int make_signature(char *signature, struct fw_err *err)
 	return 0;
 }
 
-/* Write the run line to a file that the child reads and empties before it loads branch code, which must not read the line. */
+/* Write the task line to a file that the child reads and empties before it loads branch code, which must not read the line. */
 static int task_file(const struct bench *b, const struct runner_task *t, const char *signature, struct fw_err *err)
 {
 	struct msg m = { .t = MSG_TASK };

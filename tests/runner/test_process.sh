@@ -20,7 +20,7 @@ ok() { # name, command...: passes when the command succeeds
 	fi
 }
 
-# A run line: mode, device, module names (base, target, ...). Two small cells, numbers 3 and 4.
+# A task line: mode, device, module names (base, target, ...). Two small cells, numbers 3 and 4.
 task() {
 	local mode=$1 device=$2
 	shift 2

@@ -1,4 +1,4 @@
-/* runner_run.h - run a whole runner task inside a test: a `run` line in, its records out. */
+/* runner_run.h - run a whole runner task inside a test: a `task` line in, its records out. */
 #ifndef TESTS_RUNNER_RUN_H
 #define TESTS_RUNNER_RUN_H
 

@@ -1,4 +1,4 @@
-/* approval.c - approvals by users of the forge: what an event of its webhook states, and who may approve. */
+/* approval.c - approvals by users of the forge: events of its webhook, and users that may approve. */
 #include "flopwatchd/notify/internal.h"
 
 #include <stdio.h>

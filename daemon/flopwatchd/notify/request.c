@@ -365,7 +365,7 @@ int deliver_prepare_poll(const struct config_repo *repo, const struct deliver_po
 	return out->in.failed ? err_set(err, ERR_FULL, "the request does not fit") : 0;
 }
 
-/* Ask the forge for the permission of the user who approves. */
+/* Request from the forge the permission of the user who approves. */
 static int prepare_approval(const struct config_repo *repo, const char *payload, struct deliver *out, struct fw_err *err)
 {
 	const struct config_status *forge = &repo->status;

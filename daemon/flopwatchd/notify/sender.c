@@ -282,7 +282,7 @@ static void start_program(struct delivery *e, const struct deliver *what)
 		store_attempt(e, &(struct store_attempt){ .at = e->began_at, .error = err.text }, 0, true);
 }
 
-/* The approval of a user whom the configuration names needs no request. 1: it ended, 0: the forge has to be asked, -1. */
+/* The approval of a user whom the configuration names needs no request. 1: it ended, 0: the forge needs a request, -1. */
 static int try_listed_approval(struct delivery *e, const struct buf *payload, struct fw_err *err)
 {
 	const struct config_repo *repo = find_repo(e->sender, e->row.target);

@@ -854,8 +854,7 @@ static void make_plan(struct resolve *r)
 		return;
 	}
 	if (!benchmark && plan_suite(p, r->config, r->repo->name, r->base.commit, a->suite[0], r->job.cells_glob, &err) != 0) {
-		bool is_wrong =
-			err.code == ERR_NOT_FOUND || err.code == ERR_INVALID; /* besides, a later commit may have fixed it */
+		bool is_wrong = err.code == ERR_NOT_FOUND || err.code == ERR_INVALID; /* also, a later commit may have fixed it */
 		if (err.code == ERR_NOT_FOUND)
 			add_suite_position(r, &err);
 		if (is_wrong && !r->job.cells_glob[0])
@@ -1099,7 +1098,7 @@ static void on_target_trust(void *arg, const struct buf *out, const struct fw_er
 		return;
 	case TRUST_FORK:
 		r->is_fork = true;
-		if (check_fork(r, &fork)) /* the base's manifest names what to read of it */
+		if (check_fork(r, &fork)) /* the base's manifest names the files to read */
 			find_base(r);
 		return;
 	case TRUST_UNKNOWN:

@@ -486,7 +486,7 @@ void slot_set_pending(struct slot *s, enum pending_write pending_write, enum job
 void slot_settle(struct slot *s);
 /** End the job without a result. */
 void slot_finish_job(struct slot *s, enum pending_write pending_write, enum jobstate_event on, const char *why);
-/** Return the job to the queue, or fail it after its last attempt: the job may be what breaks the worker. */
+/** Return the job to the queue, or fail it after its last attempt: the job may break the worker. */
 void slot_count_attempt(struct slot *s, const char *why);
 /** As slot_count_attempt; also query the worker's devices before its next job. */
 void slot_lose_worker(struct slot *s, const char *why);

@@ -420,7 +420,7 @@ const char *output_tail_find_cause(const char *text, size_t size, bool is_first,
 /** Whether a line names an error, and is not just the last one. */
 bool output_tail_is_error(const char *line, size_t len);
 /**
- * Copy a line, made printable: "?" replaces control characters, invisible ones and what is not UTF-8. Returns its length; it ends
+ * Copy a line, made printable: "?" replaces control characters, invisible ones and bytes that are not UTF-8. Returns its length; it ends
  * between two characters. Shape: out[size].
  */
 size_t output_tail_print(const char *line, size_t len, char *out, size_t size);
