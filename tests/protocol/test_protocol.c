@@ -472,8 +472,8 @@ static void rules(void **state)
 	assert_true(out.cover.runs.nu0 > 0);
 	assert_memory_equal(&out.interim, &in.interim, sizeof out.interim);
 	assert_true(out.p_interim == 1e-6 && !out.programs && out.runs_pooled_max == 32);
-	assert_int_equal(protocol_parse_rule("{\"version\":6}", 13, &out, &err), -1);
-	assert_string_equal(err.text, "rule.version: 6 is outside 1..5");
+	assert_int_equal(protocol_parse_rule("{\"version\":7}", 13, &out, &err), -1);
+	assert_string_equal(err.text, "rule.version: 7 is outside 1..6");
 
 	/* an earlier rule has no clocks: each cell's own noise, and what is known of branches today */
 	static const char before[] =

@@ -140,7 +140,7 @@ static void wrong_jobs(void **state)
 		{ "build/{device}/libattention.so", "../../libc.so", "job.sides[0].build.outputs" },
 		{ "\"rule\":{", "\"rule\":[],\"x\":{", "job.rule: must be an object" },
 		{ "\"tau0\":0.0025", "\"tau0\":0", "job.rule.tau0" },
-		{ "\"pairs_min\":4", "\"pairs_min\":40", "job.rule.pairs_min: is above pairs_max" },
+		{ "\"pairs_min\":2,", "\"pairs_min\":40,", "job.rule.pairs_min: is above pairs_max" },
 		{ "\"runs_max\":12", "\"runs_max\":1000", "job.rule.runs_max" },
 		{ "\"budget_s\":600.5", "\"budget_s\":0", "job.limits.budget_s" },
 		{ "\"headdim\":64", "\"headdim\":63", "job.cells[0].key: headdim 63" },

@@ -113,7 +113,7 @@ static void a_set_without_a_verdict_continues(void **state)
 	assert_int_equal(bench_verdict(&s->bench, 1), VERDICT_REGRESSION);
 	assert_int_equal(bench_verdict(&s->bench, 2), VERDICT_UNCHANGED);
 	for (int i = 0; i < s->bench.cell[1].n_runs; i++)
-		sets[s->bench.cell[1].process_run[i].set]++;
+		sets[s->bench.cell[1].run[i].set]++;
 	assert_int_equal(sets[1], s->bench.rule.runs_max);
 	assert_true(sets[2] >= 4 && sets[1] + sets[2] <= s->bench.rule.runs_pooled_max);
 	assert_true(s->bench.cell[2].n_runs < 4);
