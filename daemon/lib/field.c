@@ -228,11 +228,8 @@ static void clean_text(struct fields *f, const char *key, const char *allowed_co
 	if (v && !text)
 		field_fail(f, key, "must be a string");
 
-	if (text && len >= size) {
-		len = size - 1;
-		while (len > 0 && ((unsigned char)text[len] & 0xc0) == 0x80) /* never end inside a UTF-8 character */
-			len--;
-	}
+	if (text)
+		len = utf8_cut(text, len, size - 1);
 	for (size_t i = 0; i < len; i++)
 		out[i] = ((unsigned char)text[i] < 0x20 && !strchr(allowed_controls, text[i])) || text[i] == 0x7f ? ' ' : text[i];
 	out[len] = 0;

@@ -893,7 +893,9 @@ void unit_ms(double ms, char *out);
  * starts no valid character (overlong forms and surrogates are invalid).
  */
 size_t utf8_next(const char *text, size_t len, uint32_t *code);
-/** True for control characters, characters that change the writing direction, and characters without width. */
+/** Return the number of bytes of `text`, at most `max`, that end with a whole character: `len` if all fit. */
+size_t utf8_cut(const char *text, size_t len, size_t max);
+/** True for control characters, characters that change the writing direction, and characters without width or ink. */
 bool utf8_is_hidden(uint32_t code);
 /**
  * Append `text` so that it is readable and has no effect: invalid bytes become U+FFFD, hidden characters a visible \x1b or

@@ -40,11 +40,27 @@ size_t utf8_next(const char *text, size_t len, uint32_t *code)
 	return bytes;
 }
 
+size_t utf8_cut(const char *text, size_t len, size_t max)
+{
+	if (len <= max)
+		return len;
+	while (max > 0 && ((unsigned char)text[max] & 0xc0) == 0x80)
+		max--;
+	return max;
+}
+
+/* Letters that are drawn as nothing: fillers of Hangul, vowels of Khmer, a joiner, and the pattern without dots of Braille. */
+static bool is_blank(uint32_t code)
+{
+	return code == 0x34f || code == 0x115f || code == 0x1160 || code == 0x17b4 || code == 0x17b5 || code == 0x2800 ||
+	       code == 0x3164 || code == 0xffa0;
+}
+
 bool utf8_is_hidden(uint32_t code)
 {
 	return code < 0x20 || (code >= 0x7f && code < 0xa0) || code == 0xad || code == 0x61c || code == 0x180e ||
 	       (code >= 0x200b && code <= 0x200f) || (code >= 0x2028 && code <= 0x202e) || (code >= 0x2060 && code <= 0x206f) ||
-	       code == 0xfeff || (code >= 0xfff9 && code <= 0xfffb) || (code >= 0xe0000 && code <= 0xe007f);
+	       code == 0xfeff || (code >= 0xfff9 && code <= 0xfffb) || (code >= 0xe0000 && code <= 0xe007f) || is_blank(code);
 }
 
 void utf8_show(struct buf *out, const char *text, size_t len, const char *keep)

@@ -33,10 +33,8 @@ void reading_clean_key(const char *key, char out[CASE_KEY_SIZE])
 	if (!shown.failed && shown.len < CASE_KEY_SIZE) {
 		memcpy(out, shown.data, shown.len + 1);
 	} else {
-		size_t keep = CASE_KEY_SIZE - 1 - MARK;
+		size_t keep = utf8_cut(shown.data, shown.len, CASE_KEY_SIZE - 1 - MARK);
 
-		while (keep > 0 && ((unsigned char)shown.data[keep] & 0xc0) == 0x80) /* not inside a character */
-			keep--;
 		hash_hex(key, strlen(key), hex);
 		snprintf(out, CASE_KEY_SIZE, "%.*s~%.8s", (int)keep, shown.data, hex);
 	}
@@ -49,9 +47,7 @@ void reading_show(const char *text, char *out, size_t size)
 
 	buf_init(&shown, 1 << 20);
 	utf8_show(&shown, text, strlen(text), "\r\n\t");
-	size_t keep = shown.len < size ? shown.len : size - 1;
-	while (keep > 0 && ((unsigned char)shown.data[keep] & 0xc0) == 0x80) /* not inside a character */
-		keep--;
+	size_t keep = utf8_cut(shown.data, shown.len, size - 1);
 	for (size_t i = 0; i < keep; i++)
 		out[i] = strchr("\r\n\t", shown.data[i]) ? ' ' : shown.data[i];
 	out[keep] = '\0';

@@ -25,7 +25,7 @@ PIECES = [b"<x91 y92=1>", b"</td></tr></table><x91>", b'" y92="1', b"' y92='1", 
           b"=1+1", b"+1", b"-1", b"@SUM(A1)", b"$(touch x91)", b"`touch x91`", b";touch x91", b"|x91|", b"%00", b"%2e%2e",
           b"%s%n", b"\\u003cx91\\u003e", b"{\"a\":", b"]}", b"]]>",
           b"[x91](javascript:1)", b"![x91](http://127.0.0.1:1/)", b"**", b"`", b"```", b"| a | b |", b"\xff\xfe", b"\xc0\xaf",
-          b"\xed\xa0\x80", b"\xe2\x80\xae", b"\xe2\x81\xa6",
+          b"\xed\xa0\x80", b"\xe2\x80\xae", b"\xe2\x81\xa6", b"\xe3\x85\xa4", b"\xe1\x85\x9f",
           b"\xef\xbb\xbf", b"\xc2\x9b2J", b"\xcc\x81" * 20, b"\xf0\x9f\x98\x80", b"\xe2\x80\xa8", b"#", b"--help", b"-x",
           b"refs/heads/main", b"HEAD", b"a" * 60, b",", b"'", b'"']
 CONTROLS = [b"\x1b[2J\x1b]0;x91\x07", b"\r\nSet-Cookie: x91=1\r\n\r\n", b"\n<0>ev=x91\n", b"\t", b"\x7f", b"\x08" * 5]
@@ -51,7 +51,7 @@ def is_hidden(c):
     return c not in "\n\r\t" and (code < 0x20 or 0x7f <= code < 0xa0 or code in (0xad, 0x61c, 0x180e, 0xfeff)
         or 0x200b <= code <= 0x200f or
                                   0x2028 <= code <= 0x202e or 0x2060 <= code <= 0x206f or 0xfff9 <= code <= 0xfffb
-                                      or 0xe0000 <= code <= 0xe007f)
+                                      or 0xe0000 <= code <= 0xe007f or code in (0x34f, 0x115f, 0x1160, 0x17b4, 0x17b5, 0x2800, 0x3164, 0xffa0))
 
 
 class Page(html.parser.HTMLParser):

@@ -192,8 +192,9 @@ static void one_event_is_one_line(void **state)
 
 static void hidden_characters(void **state)
 {
-	static const uint32_t hidden[] = { 0, 0x1b, 0x7f, 0x85, 0x200b, 0x200e, 0x202e, 0x2066, 0x2069, 0xfeff, 0x61c, 0xe0001 };
-	static const uint32_t shown[] = { ' ', 'a', 0xe4, 0x20ac, 0x5d0, 0x1f600 };
+	static const uint32_t hidden[] = { 0, 0x1b, 0x7f, 0x85, 0x200b, 0x200e, 0x202e, 0x2066, 0x2069, 0xfeff, 0x61c, 0xe0001,
+		0x3164, 0x115f, 0xffa0, 0x2800, 0x34f, 0x17b4 };
+	static const uint32_t shown[] = { ' ', 'a', 0xe4, 0x20ac, 0x5d0, 0x1100, 0x2801, 0xfe0f, 0x1f600 };
 	size_t i;
 
 	(void)state;
@@ -201,6 +202,17 @@ static void hidden_characters(void **state)
 		assert_true(utf8_is_hidden(hidden[i]));
 	for (i = 0; i < sizeof shown / sizeof shown[0]; i++)
 		assert_false(utf8_is_hidden(shown[i]));
+}
+
+static void a_cut_text_ends_with_a_whole_character(void **state)
+{
+	static const char text[] = "a\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80"; /* 1, 2, 3 and 4 bytes */
+	static const size_t whole[] = { 0, 1, 1, 3, 3, 3, 6, 6, 6, 6, 10, 10 };
+
+	(void)state;
+	for (size_t max = 0; max < sizeof whole / sizeof whole[0]; max++)
+		assert_int_equal(utf8_cut(text, strlen(text), max), whole[max]);
+	assert_int_equal(utf8_cut("\x80\x80", 2, 1), 0); /* no character at all */
 }
 
 static void a_sealed_text_opens_only_with_its_secret(void **state)
@@ -240,7 +252,7 @@ int main(void)
 		cmocka_unit_test(files_hash_as_their_bytes), cmocka_unit_test(times_are_utc),
 		cmocka_unit_test(a_blocked_log_reader_blocks_no_writer), cmocka_unit_test(log_values_stay_one_word),
 		cmocka_unit_test(one_event_is_one_line), cmocka_unit_test(a_sealed_text_opens_only_with_its_secret),
-		cmocka_unit_test(hidden_characters) };
+		cmocka_unit_test(hidden_characters), cmocka_unit_test(a_cut_text_ends_with_a_whole_character) };
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

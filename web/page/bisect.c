@@ -9,6 +9,8 @@ enum {
 	ROWS_BYTES = 4 << 20,
 	TITLE_BYTES = 512,
 	FOUND_BYTES = 1 << 15,
+	FINDING_SHOWN_BYTES = 400,
+	CULPRIT_SUBJECT_BYTES = 80,
 	CULPRITS_LISTED = 3,
 	CELLS_LISTED = 64,
 };
@@ -198,7 +200,9 @@ static void write_culprit(struct buf *out, const struct found *f)
 	int commits = (int)json_integer_value(json_object_get(culprit, "commits"));
 	if (commits > 1)
 		buf_printf(out, "one of %d commits up to ", commits);
-	buf_printf(out, "%.10s %.80s made ", comparison_text(culprit, "to"), comparison_text(culprit, "subject"));
+	const char *subject = comparison_text(culprit, "subject");
+	buf_printf(out, "%.10s %.*s made ", comparison_text(culprit, "to"),
+		(int)utf8_cut(subject, strlen(subject), CULPRIT_SUBJECT_BYTES), subject);
 	write_subject(out, f->b);
 	if (is_of_failures(f->b))
 		buf_puts(out, " fail");
@@ -236,7 +240,8 @@ static void write_question(struct buf *out, const struct found *f)
 	struct fw_err err = { 0 };
 	buf_init(&finding, FOUND_BYTES);
 	if (b->alert && view_alert(f->db, b->alert, take_finding, &sentence, &err) == 0 && finding.len) {
-		buf_printf(out, " searches the culprit: %.400s", finding.data);
+		buf_printf(out, " searches the culprit: %.*s", (int)utf8_cut(finding.data, finding.len, FINDING_SHOWN_BYTES),
+			finding.data);
 	} else {
 		buf_printf(out, ": which commit after %.10s", b->good_sha);
 		buf_printf(out, *b->goal ? " makes %.10s" : ", up to %.10s", b->bad_sha);

@@ -112,15 +112,10 @@ static void group_head(struct drawing *d, const struct comparison_cell *cell, bo
 static void put_case_name(struct buf *out, const struct comparison_cell *cell)
 {
 	char name[NAME_MAX_BYTES + 1];
-	size_t len = strlen(cell->key);
+	size_t len = utf8_cut(cell->key, strlen(cell->key), NAME_MAX_BYTES);
 	if (*cell->title && cell->size) {
 		emit_format(out, "%s, %lld", cell->title, (long long)cell->size);
 		return;
-	}
-	if (len > NAME_MAX_BYTES) {
-		len = NAME_MAX_BYTES;
-		while (len > 0 && ((unsigned char)cell->key[len] & 0xc0) == 0x80)
-			len--;
 	}
 	memcpy(name, cell->key, len);
 	name[len] = '\0';

@@ -177,11 +177,8 @@ static void cut_text(struct buf *text, size_t max)
 {
 	if (text->len <= max)
 		return;
-	size_t n = max - 3;
-	while (n && ((unsigned char)text->data[n] & 0xc0) == 0x80)
-		n--;
-	text->len = n;
-	text->data[n] = 0;
+	text->len = utf8_cut(text->data, text->len, max - 3);
+	text->data[text->len] = 0;
 	buf_puts(text, "\xe2\x80\xa6");
 }
 
@@ -365,10 +362,7 @@ static void prepare_chat(
 static void write_encoded(struct buf *out, const char *text)
 {
 	while (*text) {
-		size_t n = strlen(text);
-		if (n > ENCODED_WORD_BYTES)
-			for (n = ENCODED_WORD_BYTES; n && ((unsigned char)text[n] & 0xc0) == 0x80;)
-				n--;
+		size_t n = utf8_cut(text, strlen(text), ENCODED_WORD_BYTES);
 		n = n ? n : 1;
 		buf_puts(out, "\r\n =?utf-8?B?");
 		buf_base64(out, text, n);

@@ -24,12 +24,8 @@ static void read_truncated(const json_t *object, const char *key, char *out, siz
 {
 	const char *text = json_string_value(json_object_get(object, key));
 	snprintf(out, size, "%s", text ? text : "");
-	if (text && strlen(text) >= size) { /* do not cut a character in two */
-		size_t n = size - 1;
-		while (n && ((unsigned char)text[n] & 0xc0) == 0x80)
-			n--;
-		out[n] = 0;
-	}
+	if (text)
+		out[utf8_cut(text, strlen(text), size - 1)] = 0;
 }
 
 static json_t *read_object(const struct buf *out, struct fw_err *err)
