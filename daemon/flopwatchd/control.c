@@ -661,7 +661,7 @@ int control_trigger(struct control *c, const char *repo, int64_t *fetch, struct 
 	return 0;
 }
 
-int control_check_result(struct control *c, const char *repo, int64_t fetch, bool *ended, const char **held, const char **error,
+int control_fetch_result(struct control *c, const char *repo, int64_t fetch, bool *ended, const char **held, const char **error,
 	struct fw_err *err)
 {
 	struct watch_check_result last;
@@ -672,7 +672,7 @@ int control_check_result(struct control *c, const char *repo, int64_t fetch, boo
 	enum watch_check_state state = watch_check_result(c->watch, repo, fetch, &last);
 	if (state == WATCH_CHECK_UNKNOWN)
 		return err_set(err, ERR_NOT_FOUND,
-			"check %lld of %.100s is from before the daemon's start; request another check", (long long)fetch, repo);
+			"fetch %lld of %.100s is from before the daemon's start; request another fetch", (long long)fetch, repo);
 	*ended = state == WATCH_CHECK_ENDED;
 	*held = last.held;
 	*error = last.error;

@@ -143,11 +143,11 @@ int control_approve(struct control *c, const char *repo, int number, const char 
 /** Check a repository now. *fetch (may be NULL): number of that future fetch. Err: ERR_NOT_FOUND, ERR_BUSY. */
 int control_trigger(struct control *c, const char *repo, int64_t *fetch, struct fw_err *err);
 /**
- * Report whether that check, or a later one, has ended, and the result of the newest: *error why the repository could not be
+ * Report whether that fetch, or a later one, has ended, and the result of the newest: *error why the repository could not be
  * read ("" none), *held the branches, one a line, whose stored tip is older than git's. Own: both texts are the daemon's, until
  * its loop continues. Err: ERR_NOT_FOUND, also for a number from before the daemon's start; ERR_BUSY.
  */
-int control_check_result(struct control *c, const char *repo, int64_t fetch, bool *ended, const char **held, const char **error,
+int control_fetch_result(struct control *c, const char *repo, int64_t fetch, bool *ended, const char **held, const char **error,
 	struct fw_err *err);
 /** Return the webhook secret of a repository. Err: ERR_NOT_FOUND no such repo, or no webhook. Own: the config's. */
 int control_secret(struct control *c, const char *repo, const char **secret, struct fw_err *err);

@@ -200,14 +200,14 @@ python3 "$tmp/between.py" "http://127.0.0.1:$(port)" "$tmp/notes" "$tmp/between"
 between_pid=$!
 await test -s "$tmp/between" || exit 1
 through() { "$bin/flopwatch" --server "http://127.0.0.1:$(cat "$tmp/between")" "$@"; }
-looks() { grep -c '^POST .*/fetches$' "$tmp/notes"; }
+fetches() { grep -c '^POST .*/fetches$' "$tmp/notes"; }
 ok "a fetch that was requested before a restart of the daemon" through wait main --repo lines --timeout 150 --quiet
-is "is requested once more" "$(looks)" 2
+is "is requested once more" "$(fetches)" 2
 : >"$tmp/notes"
 fails "a branch that is not there, for eight seconds" 4 through wait typo --repo lines --timeout 8 --quiet
 reads=$(grep -c '^GET .*/branches' "$tmp/notes")
-ok "is looked for in git a few times, at growing intervals" test "$(looks)" -le 4
-ok "and more often in what the daemon has" test "$reads" -gt "$(looks)"
+ok "is looked for in git a few times, at growing intervals" test "$(fetches)" -le 4
+ok "and more often in what the daemon has" test "$reads" -gt "$(fetches)"
 kill "$between_pid"
 
 # ---- a slowdown that is older than the newest push ----

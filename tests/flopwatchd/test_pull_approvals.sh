@@ -33,8 +33,8 @@ server=http://127.0.0.1:$(port)
 export FLOPWATCH_SERVER=$server
 token=$("$bin/flopwatch" token add tester --scope trigger 2>/dev/null || FLOPWATCH_TOKEN=$(cat "$tmp/state/admin.token") "$bin/flopwatch" token add tester --scope trigger 2>/dev/null)
 export FLOPWATCH_TOKEN=$token
-looked() { [ "$(api "repos/kernels/fetches/$1" -H "Authorization: Bearer $token" | jq .ended)" = true ]; }
-look() { await looked "$(api repos/kernels/fetches -X POST -H "Authorization: Bearer $token" | jq .fetch)"; }
+has_fetched() { [ "$(api "repos/kernels/fetches/$1" -H "Authorization: Bearer $token" | jq .ended)" = true ]; }
+fetch() { await has_fetched "$(api repos/kernels/fetches -X POST -H "Authorization: Bearer $token" | jq .fetch)"; }
 event() { # event, secret: the status that the daemon answers
 	local secret=$2 event=$1
 	shift 2
@@ -52,7 +52,7 @@ await job_ended "$main"
 factor fork 1.05
 head=$(head_of kernels)
 pull 7 "$head"
-look
+fetch
 is "an event with another secret is refused" "$(labeled bob "$head" other)" 401
 is "and queues nothing" "$(rows waiting)$(rows failed)" 00
 is "the label of a user without permission is removed" "$(labeled mallory "$head")" 202
@@ -99,7 +99,7 @@ echo 1.09 >"$tmp/kernels/kernels/factor"
 commit kernels "after the label"
 evil=$(head_of kernels)
 pull 7 "$evil"
-look
+fetch
 is "a label before a push approves nothing" "$(sql "SELECT count(*) FROM job WHERE target_sha = '$evil'")" 0
 late() { sql "SELECT count(*) FROM outbox WHERE kind = 'approval' AND subject LIKE '%$1' AND last_error LIKE '% is not the newest head of request 7; %'"; } # who
 was_late() { [ "$(late "$1")" = 1 ]; }

@@ -42,12 +42,12 @@ admin() { FLOPWATCH_TOKEN=$(cat "$tmp/state/admin.token") "$bin/flopwatch" "$@";
 declare -A token
 for name in alice mallory; do token[$name]=$(admin token add $name --scope trigger 2>/dev/null); done
 token[rita]=$(admin token add rita --scope read 2>/dev/null)
-look() { # the daemon reads the repository, which it does by itself only once in an hour
+fetch() { # the daemon reads the repository, which it does by itself only once in an hour
 	local n
 	n=$(api repos/kernels/fetches -X POST -H "Authorization: Bearer ${token[alice]}" | jq .fetch)
-	await looked "$n"
+	await has_fetched "$n"
 }
-looked() { [ "$(api "repos/kernels/fetches/$1" -H "Authorization: Bearer ${token[alice]}" | jq .ended)" = true ]; }
+has_fetched() { [ "$(api "repos/kernels/fetches/$1" -H "Authorization: Bearer ${token[alice]}" | jq .ended)" = true ]; }
 jobs_of() { sql "SELECT count(*) FROM job WHERE target_sha = '$1'"; }
 state_of() { sql "SELECT state || ': ' || state_why FROM job WHERE target_sha = '$1' ORDER BY id DESC LIMIT 1"; }
 verdict_of() { sql "SELECT c.verdict FROM comparison c WHERE c.target_sha = '$1' ORDER BY c.id DESC LIMIT 1"; }
@@ -58,7 +58,7 @@ factor fork 1.05
 open_pull 7
 head=$(head_of kernels)
 merge=$(merge_of "$head")
-look
+fetch
 is "a request of a fork waits" "$(as alice approve --json | jq -r '.items[] | "\(.number) \(.head) \(.state)"')" "7 $head waiting"
 is "and has no job" "$(jobs_of "$head")$(jobs_of "$merge")" 00
 fails "a user whom the configuration does not name cannot approve it" 1 as mallory approve 7 "$head"
@@ -96,23 +96,23 @@ echo 1.50 >"$tmp/kernels/kernels/factor"
 commit kernels "after the review"
 evil=$(head_of kernels)
 open_pull 7
-look
+fetch
 is "a push after the approval waits" "$(as alice approve --json | jq -r '.items[] | "\(.number) \(.head) \(.state)"')" "7 $evil waiting"
 is "and is not measured" "$(jobs_of "$evil")$(jobs_of "$(merge_of "$evil")")" 00
 factor race 1.07
 open_pull 9
 seen=$(head_of kernels)
-look
+fetch
 echo 1.60 >"$tmp/kernels/kernels/factor"
 commit kernels "between approval and fetch"
 evil=$(head_of kernels)
 open_pull 9 # the daemon has not read it
 ok "an approval of the commit that was read" as alice approve 9 "$seen"
-look
+fetch
 is "is none of the commit that is there meanwhile" "$(jobs_of "$evil")$(jobs_of "$(merge_of "$evil")")" 00
 is "nor does it measure the commit before" "$(jobs_of "$(merge_of "$seen")")" 0
 pull 9 "$seen" head
-look
+fetch
 is "a merge result of another head is not taken" "$(jobs_of "$(merge_of "$evil")")$(jobs_of "$(merge_of "$seen")")" 00
 like "and the request reports that" "$(as alice approve --all)" "9  $seen  approved by alice: the forge has no merge result of ${seen:0:12} yet"
 
@@ -123,7 +123,7 @@ sed -i 's/threshold_pct.*/threshold_pct: 50/' "$tmp/kernels/etc/suites/tiny.yaml
 commit kernels "edits manifest and suite"
 open_pull 10
 edits=$(merge_of "$(head_of kernels)")
-look
+fetch
 ok "a fork that edits the manifest is approved" as alice approve 10 "$(head_of kernels)"
 await job_ended "$edits"
 is "and judged by the manifest and thresholds of main" "$(verdict_of "$edits")" regression
@@ -133,7 +133,7 @@ ln -s /etc/passwd "$tmp/kernels/.flopwatch.yaml"
 commit kernels "manifest is a link"
 open_pull 11
 link=$(merge_of "$(head_of kernels)")
-look
+fetch
 as alice approve 11 "$(head_of kernels)" >/dev/null
 await job_ended "$link"
 unlike "a manifest that is a link out of the tree is not read" "$(state_of "$link")$(admin log "J$(job_of "$link")")" root:
@@ -145,7 +145,7 @@ commit kernels "edits the suite"
 hidden=$(head_of kernels)
 git -C "$tmp/kernels" revert --no-edit HEAD >/dev/null
 open_pull 14
-look
+fetch
 as alice approve 14 "$(head_of kernels)" >/dev/null
 await has_job "$(merge_of "$(head_of kernels)")"
 run as mallory ci "$hidden" --timeout 100
@@ -169,7 +169,7 @@ ok "but never takes the build of a fork" test "$(inputs "$same")" != "$(inputs "
 # ---- a request of an own branch ----
 open_pull 12 # its head is the tip of branch same
 own=$(merge_of "$same")
-look
+fetch
 await has_job "$own"
 await job_ended "$own"
 is "a request of an own branch needs no approval" "$(verdict_of "$own")" regression
@@ -183,7 +183,7 @@ measure_with() { # device time of a day, number, factor
 	export FLOPWATCH_SERVER=http://127.0.0.1:$(port)
 	factor "more$2" "$3"
 	open_pull "$2"
-	look
+	fetch
 	as alice approve "$2" "$(head_of kernels)" >/dev/null
 	more=$(merge_of "$(head_of kernels)")
 	await has_job "$more"

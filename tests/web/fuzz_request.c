@@ -53,7 +53,7 @@ static int act_fetch_result(
 	*ended = look % 2;
 	*held = "a\nb\n";
 	*error = "";
-	return note(c, e, "looked %s\n", repo);
+	return note(c, e, "fetched %s\n", repo);
 }
 
 static int act_judge(struct control *c, int64_t comparison, bool *changed, struct fw_err *e)
