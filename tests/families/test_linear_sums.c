@@ -80,14 +80,18 @@ static double sum_of(const float *x, const float *w, int k, int bits)
 	return sum;
 }
 
-static struct accept_result judged(int bits, double factor_of_a_column)
+/* Sums leave the tensor core after `leaves` values. */
+static struct accept_result judge_parts(int bits, int leaves, double factor_of_a_column)
 {
 	struct check_io io = { .cell = &layer.suite.cell[0] };
 	struct accept_result result = { 0 };
 	struct fw_err err = { 0 };
 	for (int i = 0; i < M; i++)
 		for (int j = 0; j < N; j++) {
-			double sum = sum_of(&layer.values_x[i * layer.k], &layer.values_w[j * layer.k], layer.k, bits);
+			double sum = 0;
+			for (int l = 0; l < layer.k; l += leaves)
+				sum += sum_of(&layer.values_x[i * layer.k + l], &layer.values_w[j * layer.k + l],
+					layer.k - l < leaves ? layer.k - l : leaves, bits);
 			double y = sum * layer.scale_x[i] * layer.scale_w[j] * (j == N / 2 ? factor_of_a_column : 1);
 			layer.y[i * N + j] = inputs_float_to_bf16((float)y);
 		}
@@ -100,6 +104,11 @@ static struct accept_result judged(int bits, double factor_of_a_column)
 		fail_msg("%s", err.text);
 	check->close(e);
 	return result;
+}
+
+static struct accept_result judged(int bits, double factor_of_a_column)
+{
+	return judge_parts(bits, layer.k, factor_of_a_column);
 }
 
 static void rounding_of_hopper_is_accepted(void **state)
@@ -133,6 +142,23 @@ static void exact_sums_accept_no_tensor_core_rounding(void **state)
 	assert_false(judged(HOPPER_BITS, 1).ok);
 	assert_true(judged(40, 1).ok);
 	suite_fini(&layer.suite);
+}
+
+/* fw_linear.h lets sums of 128 stay without fast accumulation. */
+static void exact_sums_may_stay_for_128_values(void **state)
+{
+	static const int lengths[] = { 64, 128, 320, 1024, 3584, 8192 };
+	(void)state;
+	for (size_t i = 0; i < sizeof lengths / sizeof lengths[0]; i++) {
+		make(lengths[i], true);
+		struct accept_result result = judge_parts(HOPPER_BITS, 128, 1);
+		if (!result.ok)
+			fail_msg("k %d: %s", lengths[i], result.detail);
+		assert_false(judge_parts(HOPPER_BITS - 3, 128, 1).ok);
+		if (lengths[i] >= 1024)
+			assert_false(judge_parts(HOPPER_BITS, 1024, 1).ok);
+		suite_fini(&layer.suite);
+	}
 }
 
 enum { BLOCK = FW_LINEAR_SCALE_BLOCK, BLOCKS_N = 256, BLOCKS_K = 8000 };
@@ -218,6 +244,7 @@ int main(void)
 		cmocka_unit_test(rounding_of_hopper_is_accepted),
 		cmocka_unit_test(larger_errors_are_rejected),
 		cmocka_unit_test(exact_sums_accept_no_tensor_core_rounding),
+		cmocka_unit_test(exact_sums_may_stay_for_128_values),
 		cmocka_unit_test(sums_of_blocks_may_stay_for_a_block),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
