@@ -575,6 +575,18 @@ struct tail {
 
 /** Count those of one run. `beta`: of the cell, from stats_runs. A run of fewer than four pairs has no typical call. */
 void tail_count(struct tail *t, const struct run_pairs *run, double beta);
+/** Runs of few long calls, which together have a typical one. Begin with a zeroed block for each set. */
+enum { TAIL_BLOCK_PAIRS_MAX = 8 };
+struct tail_block {
+	int runs, n;
+	float base_ms[TAIL_BLOCK_PAIRS_MAX], target_ms[TAIL_BLOCK_PAIRS_MAX];
+	float base_mhz[TAIL_BLOCK_PAIRS_MAX], target_mhz[TAIL_BLOCK_PAIRS_MAX]; /* 0: unknown */
+};
+/**
+ * Count a run, or if it has fewer than four pairs, add it to `block`, which is counted and emptied once it has four. Processes of
+ * modules differ by far less than a slow call, those of programs do not.
+ */
+void tail_count_in_block(struct tail *t, struct tail_block *block, const struct run_pairs *run, double beta);
 void tail_pool(struct tail *t, const struct tail *other);
 
 /** Return the share of a side's calls that are slow; 0 without calls. */

@@ -64,6 +64,33 @@ void tail_count(struct tail *t, const struct run_pairs *run, double beta)
 	t->runs++;
 }
 
+void tail_count_in_block(struct tail *t, struct tail_block *block, const struct run_pairs *run, double beta)
+{
+	if (run->n >= PAIRS_MIN) {
+		tail_count(t, run, beta);
+		return;
+	}
+	for (int i = 0; i < run->n; i++, block->n++) {
+		block->base_ms[block->n] = run->base_ms[i];
+		block->target_ms[block->n] = run->target_ms[i];
+		block->base_mhz[block->n] = run->base_mhz ? run->base_mhz[i] : 0;
+		block->target_mhz[block->n] = run->target_mhz ? run->target_mhz[i] : 0;
+	}
+	block->runs++;
+	if (block->n < PAIRS_MIN)
+		return;
+	struct run_pairs together = { .set = run->set,
+		.n = block->n,
+		.base_ms = block->base_ms,
+		.target_ms = block->target_ms,
+		.base_mhz = block->base_mhz,
+		.target_mhz = block->target_mhz };
+
+	tail_count(t, &together, beta);
+	t->runs += block->runs - 1;
+	block->runs = block->n = 0;
+}
+
 void tail_pool(struct tail *t, const struct tail *other)
 {
 	t->runs += other->runs;

@@ -39,11 +39,19 @@ bool cell_estimate(const struct rule *rule, struct cell_runs *l)
 	return true;
 }
 
-static void count_slow(const struct cell_runs *l, struct tail tail[MEAN_SETS])
+static void count_slow(const struct rule *rule, const struct cell_runs *l, struct tail tail[MEAN_SETS])
 {
+	struct tail_block block[MEAN_SETS] = { { .n = 0 } };
+
 	memset(tail, 0, MEAN_SETS * sizeof *tail);
-	for (int i = 0; i < l->n; i++)
-		tail_count(&tail[l->pairs[i].set == 2], &l->pairs[i], l->beta);
+	for (int i = 0; i < l->n; i++) {
+		bool is_second = l->pairs[i].set == 2;
+
+		if (rule->programs)
+			tail_count(&tail[is_second], &l->pairs[i], l->beta);
+		else
+			tail_count_in_block(&tail[is_second], &block[is_second], &l->pairs[i], l->beta);
+	}
 }
 
 bool cell_judge(const struct rule *general, const struct verdict_options *options, struct cell_runs *pairs,
@@ -53,7 +61,7 @@ bool cell_judge(const struct rule *general, const struct verdict_options *option
 	bool has_samples = cell_estimate(general, pairs);
 
 	if (has_samples)
-		count_slow(pairs, out->tail);
+		count_slow(general, pairs, out->tail);
 	(void)cell_estimate(&of_sustained_runs, sustained_runs); /* else they are judged by their estimates */
 	verdict_of_cell(general, options, pairs->estimate, pairs->n, sustained_runs->estimate, sustained_runs->n, &out->typical,
 		&out->sustained);

@@ -118,7 +118,8 @@ push kernels other2
 await job_ended "$(head_of kernels)"
 fw compare "$(git -C "$tmp/kernels" rev-parse HEAD~1)" "$(head_of kernels)" --long --quiet >"$tmp/out" 2>&1
 scaled=$(comparison_of "$(head_of kernels)")
-is "two commits without a peer are compared with it by their times" "$(standing "$scaled" full/.*/forward)" "yardstick scaled 50"
+# by unpaired times, which differ with the clock of the device by 2 %
+like "two commits without a peer are compared with it by their times" "$(standing "$scaled" full/.*/forward)" "^yardstick scaled (49|50|51)$"
 is "without an interval" "$(api "comparisons/$scaled" | jq -c --arg c "$cell" '.cells[] | select(.cell == $c) | .peers[0] | [.ci_low_pct, .ci_high_pct, .comparison > 0]')" "[null,null,true]"
 like "the command line says about" "$(cat "$tmp/out")" '~[45][0-9.]+ % of yardstick'
 

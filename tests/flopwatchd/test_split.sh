@@ -141,7 +141,7 @@ await free 2
 echo power_w=650 >"$tmp/environment-1"
 new_push changed 1.19
 is "what is of another class now measures none of it" "$(result_of "$sha") $(devices_of "$(comparison_of "$sha")")" "done regression 4 sim-0 "
-like "and the log has the reason" "$(sql "SELECT group_concat(line, '; ') FROM job_log WHERE job = (SELECT job FROM comparison WHERE id = $(comparison_of "$sha"))")" 'queued: the devices of its parts are no longer of one class'
+like "and the log has the reason" "$(sql "SELECT group_concat(line, '; ') FROM job_log WHERE job = (SELECT job FROM comparison WHERE id = $(comparison_of "$sha"))")" 'queued: the devices of its partitions are no longer of one class'
 stop_daemon
 
 # ---- without it ---------------------------------------------------------------------------------------------------------------

@@ -45,6 +45,42 @@ static void two_or_three_calls_have_no_typical_one(void **state)
 	assert_true(tail_p(&t, TAIL_TARGET) == 1 && tail_cost(&t) == 0);
 }
 
+/* Runs of two long calls each: every second one completes a block. */
+static void few_calls_of_two_runs_have_a_typical_one(void **state)
+{
+	static const float first[2] = { 100, 101 }, slow[2] = { 125, 100 }, lower[2] = { 1700, 1360 };
+	struct tail_block block = { .n = 0 };
+	struct tail t = { .calls = 0 };
+	struct run_pairs run = { .set = 1, .n = 2, .base_ms = even, .target_ms = first };
+
+	(void)state;
+	tail_count_in_block(&t, &block, &run, 0);
+	assert_int_equal(t.calls, 0);
+	run.target_ms = slow;
+	tail_count_in_block(&t, &block, &run, 0);
+	assert_true(t.calls == 4 && t.runs == 2);
+	assert_true(t.side[TAIL_TARGET].slow == 1 && t.side[TAIL_BASE].slow == 0);
+	assert_true(fabs(t.side[TAIL_TARGET].longer - (125 / 100.5 - 1)) < 1e-6);
+	tail_count_in_block(&t, &block, &run, 0); /* begins another block */
+	assert_true(t.calls == 4 && t.runs == 2);
+	/* at equal clocks: the slow call of each run was made at four fifths of the clock */
+	block.n = block.runs = 0;
+	t = (struct tail){ .calls = 0 };
+	run = (struct run_pairs){ .set = 1,
+		.n = 2,
+		.base_ms = even,
+		.target_ms = (const float[]){ 100, 125 },
+		.base_mhz = lower,
+		.target_mhz = lower };
+	for (int i = 0; i < 2; i++)
+		tail_count_in_block(&t, &block, &run, -1);
+	assert_true(t.calls == 4 && t.side[TAIL_TARGET].slow == 0);
+	/* a run of enough calls is counted at once */
+	run = (struct run_pairs){ .set = 1, .n = N, .base_ms = even, .target_ms = even };
+	tail_count_in_block(&t, &block, &run, 0);
+	assert_true(t.calls == 4 + N && t.runs == 3);
+}
+
 static void a_lower_clock_makes_no_slow_call(void **state)
 {
 	const float mhz[N] = { 1700, 1700, 1700, 1600, 1700, 1700, 1700, 1700 }, none[N] = { 0 };
@@ -121,6 +157,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(slow_is_1_04_times_the_typical_call),
 		cmocka_unit_test(two_or_three_calls_have_no_typical_one),
+		cmocka_unit_test(few_calls_of_two_runs_have_a_typical_one),
 		cmocka_unit_test(a_lower_clock_makes_no_slow_call),
 		cmocka_unit_test(more_slow_calls_are_significant),
 		cmocka_unit_test(a_share_is_known_by_its_runs),
