@@ -142,15 +142,15 @@ static void a_side_next_to_an_earlier_module_is_built_again(void **state)
 	buf_fini(&s->result.log);
 	assert_int_equal(build_lookup(&s->context, &s->side, &s->result, &s->module), 1);
 	close(s->module);
-	snprintf(s->context.kept, sizeof s->context.kept, "%s", s->result.module_sha256);
+	snprintf(s->context.earlier, sizeof s->context.earlier, "%s", s->result.module_sha256);
 	assert_int_equal(build_lookup(&s->context, &s->side, &s->result, &s->module), 0);
 	assert_string_equal(s->result.state, "start");
 	assert_int_equal(s->module, -1);
 	build(s);
 	assert_string_equal(s->result.state, "ok");
 	assert_int_equal(s->trees_requested, 2);
-	assert_string_equal(s->result.module_sha256, s->context.kept);
-	snprintf(s->side.tools.module, sizeof s->side.tools.module, "%s", s->context.kept);
+	assert_string_equal(s->result.module_sha256, s->context.earlier);
+	snprintf(s->side.tools.module, sizeof s->side.tools.module, "%s", s->context.earlier);
 	close(s->module);
 	buf_fini(&s->result.log);
 	assert_int_equal(build_lookup(&s->context, &s->side, &s->result, &s->module), 1); /* the side that it belongs to */
