@@ -206,7 +206,7 @@ static void times_move_and_come_back(void **state)
 	assert_whole(f, 6);
 	/* all other columns of a row stay, also those of later schema versions */
 	assert_int_equal(fixture_number(f, "SELECT count(*) FROM pragma_table_info('sample') WHERE name NOT IN (SELECT name FROM "
-					   "pragma_table_info('kept'))"),
+					   "pragma_table_info('remaining'))"),
 		ARCHIVED_TIMES);
 }
 
