@@ -190,7 +190,7 @@ static void a_target_that_is_killed_in_its_own_calls_has_failed(void **state)
 /* The runner requests an inspection by the worker before there is a module, and when a call is done. */
 #define LOOK(role)                                                                                                               \
 	"say \"{\\\"t\\\":\\\"at\\\",\\\"run\\\":$run,\\\"cell\\\":$i,\\\"role\\\":" role                                        \
-	",\\\"step\\\":\\\"look\\\"}\"; read -r -n1 -u3 -t 60"
+	",\\\"step\\\":\\\"inspect\\\"}\"; read -r -n1 -u3 -t 60"
 #define BEFORE LOOK("\\\"\\\"")
 #define AFTER  LOOK("\\\"target\\\"")
 
