@@ -54,12 +54,14 @@ works() { [[ "$(state_of "$1")" =~ ^(sent|building|checking|measuring)$ ]]; }
 followed() { # how often the daemon has followed its clock
 	grep -c 'ev=clock.set ' "$tmp/log"
 }
-jump() { # to: the clock is set, and the daemon's next step sees it
+is_followed() { # times: a request makes the daemon's loop take a step; its log comes through a pipe, maybe after the answer
+	daemon_is_up && [ "$(followed)" = "$1" ]
+}
+jump() { # to: the clock is set, and the daemon sees it once
 	local before
 	before=$(followed)
 	set_clock "$1"
-	daemon_is_up
-	[ "$(followed)" = $((before + 1)) ]
+	await is_followed $((before + 1))
 }
 
 # ---- before: one is measured; a message is rejected once; a user logs in; a webhook comes in ----

@@ -50,12 +50,13 @@ static void rounds_follow_the_length(void **state)
 				queued = { .clocks = true, .queues = true };
 	struct rule r;
 	(void)state;
-	rule_default(&r, 20); /* 0.4 s, 4 to 32; 0.02 s, to 128 on a queue */
+	rule_default(&r, 20); /* 0.4 s, 2 to 32; 0.02 s, to 128 on a queue */
 	assert_int_equal(timing_rounds(&r, 0, 2, &clocked), 32);
 	assert_int_equal(timing_rounds(&r, 1, 2, &clocked), 32);
 	assert_int_equal(timing_rounds(&r, 20, 2, &clocked), 20);
 	assert_int_equal(timing_rounds(&r, 21, 2, &clocked), 16); /* 19.05 */
-	assert_int_equal(timing_rounds(&r, 1000, 2, &clocked), 4);
+	assert_int_equal(timing_rounds(&r, 50, 2, &clocked), 8);
+	assert_int_equal(timing_rounds(&r, 1000, 2, &clocked), 2);
 	assert_int_equal(timing_rounds(&r, 1000, 2, &plain), 8);
 	for (int n = 1; n <= PROTOCOL_SIDES_MAX; n++)
 		assert_true(timing_rounds(&r, 0.001, n, &queued) * n * 2 <= DEVICE_MARKS_MAX);
