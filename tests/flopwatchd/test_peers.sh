@@ -118,8 +118,14 @@ push kernels other2
 await job_ended "$(head_of kernels)"
 fw compare "$(git -C "$tmp/kernels" rev-parse HEAD~1)" "$(head_of kernels)" --long --quiet >"$tmp/out" 2>&1
 scaled=$(comparison_of "$(head_of kernels)")
-# by unpaired times, which differ with the clock of the device by 2 %
-like "two commits without a peer are compared with it by their times" "$(standing "$scaled" full/.*/forward)" "^yardstick scaled (49|50|51)$"
+source=$(api "comparisons/$scaled" | jq -r --arg c "$cell" '.cells[] | select(.cell == $c) | .peers[0].comparison')
+# the stored times of both, the peer's at the clock that those of the history are scaled to; unpaired, they differ by 2 %
+expected=$(sql "SELECT p.base_median_ms, coalesce(p.beta, 0), f.value, b.held_mhz, t.held_ms FROM cell p JOIN cell t ON t.key = p.key
+	JOIN metric f ON f.cell = p.id JOIN metric_name n ON n.id = f.name AND n.name = 'clock.base_mhz' JOIN baseline_period b
+	ON b.id = t.baseline_period WHERE p.comparison = $source AND t.comparison = $scaled AND p.key = '$cell'" |
+	awk -F'|' '{ printf "%.0f", 100 * $1 * exp(-$2 * log($3 / $4)) / $5 }')
+is "two commits without a peer are compared with it by their times" "$(standing "$scaled" full/.*/forward)" "yardstick scaled $expected"
+like "which are about those of the factors" " $expected" ' (49|50|51)$'
 is "without an interval" "$(api "comparisons/$scaled" | jq -c --arg c "$cell" '.cells[] | select(.cell == $c) | .peers[0] | [.ci_low_pct, .ci_high_pct, .comparison > 0]')" "[null,null,true]"
 like "the command line says about" "$(cat "$tmp/out")" '~[45][0-9.]+ % of yardstick'
 
