@@ -211,7 +211,8 @@ enum sustained_order { SUSTAINED_NONE, SUSTAINED_BASE_FIRST, SUSTAINED_TARGET_FI
  * ---- sentinel ----
  * Classes of cells by power draw: the regular or the irregular cells of one direction. One cell of a class, the sentinel, has
  * sustained runs on behalf of all others. It is the longest whose sides launch different kernels, since equal ones draw the same
- * power. If a comparison uses several devices, the sentinel of each class runs on one of them.
+ * power unless their parameters differ (doc/trust.md, known gaps). If a comparison uses several devices, the sentinel of each class
+ * runs on one of them.
  */
 
 typedef unsigned sentinel_set;
@@ -483,11 +484,15 @@ struct msg_node {
 	char code_sha256[65];   /* worker to daemon: of its compiled code (profile/cubin.c); "" unknown */
 };
 
+/* ---- launches ---- */
+
+#define LAUNCHES_UNKNOWN "-" /* hash of a call that launches a kernel without known code */
+
 /**
  * Add a node to the hash of a call's launches, in their order. Equal hashes mean the same compiled code with the same grids and
- * resources. Shape: `sha256` begins as "", and is LAUNCHES_UNKNOWN once the code of a kernel is unknown.
+ * resources; the values of the kernels' parameters are not part of it. Shape: `sha256` begins as "", and is LAUNCHES_UNKNOWN once
+ * the code of a kernel is unknown.
  */
-#define LAUNCHES_UNKNOWN "-"
 void launches_add(char sha256[65], const struct msg_node *node);
 /** Return whether both sides are known to launch the same kernels; false if they launch none. */
 bool launches_equal(const char *base_sha256, const char *target_sha256);

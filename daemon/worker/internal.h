@@ -1479,7 +1479,7 @@ int serve_probe(const struct serve_options *o, int out, struct fw_err *err);
  * ---- sustain ----
  * Selection of the cells with sustained runs.
  *
- * The sentinel of each class (protocol/sentinel.c) has short sustained runs in the first run. If in two runs the sides of a
+ * The sentinel of each class (protocol/sentinel.c) has a sustained run of each side in the first run. If in two runs the sides of a
  * sentinel stabilise at different clocks or use different energy, all cells of the direction have sustained runs, until their
  * sustained change is judged. So does any cell whose sides' clocks differ in pairs by more than chance and by enough to hide a
  * regression.

@@ -5,7 +5,6 @@
 
 enum { AGREE = 2, VOID_MAX = 3 }; /* runs of a sentinel that must name the same side; limit of discarded runs */
 
-#define CLOCK_SEPARATE  0.01  /* relative difference of the clocks at which both sides stabilise */
 #define WANDER          0.005 /* standard deviation of the log ratio without a difference, on two H100 */
 #define BEYOND          2.5   /* multiple of that deviation */
 #define ENERGY_SEPARATE 0.03  /* of the energy of a call */
@@ -90,7 +89,7 @@ static int draws_more(const struct msg_cell *m, int base, int target)
 	int sign = 0;
 
 	if (m->mhz[base] && m->mhz[target] && m->n > 0) /* more power means a lower clock */
-		sign = sign_beyond(log_ratio(m->mhz[target], m->mhz[base], m->n), fmax(CLOCK_SEPARATE, BEYOND * WANDER));
+		sign = sign_beyond(log_ratio(m->mhz[target], m->mhz[base], m->n), BEYOND * WANDER);
 	if (sign == 0 && m->energy_j[base] > 0 && m->energy_j[target] > 0)
 		sign = sign_beyond(log(m->energy_j[target] / m->energy_j[base]), ENERGY_SEPARATE);
 	return sign;
