@@ -132,7 +132,7 @@ static const struct http_route routes[] = {
 	API("POST", "/api/v1/compare", api_compare_files, HTTP_READ, "",
 		"compare_files", "comparisons", "Two files of results side by side, without a verdict", "file_comparison",
 		.body = "file_pair", .is_multipart = true, .refusals = "unreadable not_now",
-		.description = "As `flopwatch compare FILE FILE --json`. A file has at most 16 MiB. Scope read suffices: nothing is stored. A child process reads the files; it has no network, and limits of memory and time."),
+		.description = "As `flopwatch compare FILE FILE --json`. A file has at most 16 MiB. Scope read suffices: nothing is stored. A child process reads the files; it has no network, and limits of memory and time. A token has one comparison at a time."),
 	API("GET", "/api/v1/report", api_report, HTTP_READ, "repo branch verdict since until limit cursor format",
 		"report", "comparisons", "Changes by commit, with their cells", "report", .types = "text/csv text/markdown",
 		.description = "Comparisons of commits and imported results, newest first, without those of bisects, calibrations and peers. Each has the cells with the requested verdict; without one, all that are neither unchanged nor identical. A page also ends when its comparisons have 10000 cells. CSV has one row per cell, Markdown a table; the Link header has the address of their next page."),

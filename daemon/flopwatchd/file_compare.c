@@ -3,7 +3,7 @@
 
 #include "web/answer/answer.h"
 
-enum { DEADLINE_MS = 60000, CPU_S = 30, PRINTED_MAX = 16 << 20 };
+enum { DEADLINE_MS = 60000, CPU_S = 30, PRINTED_MAX = SITE_COMPARISON_MAX };
 #ifdef __SANITIZE_ADDRESS__
 static const int64_t ADDRESS_SPACE_BYTES = 0; /* its shadow memory alone is larger */
 #else
@@ -13,6 +13,7 @@ static const int64_t ADDRESS_SPACE_BYTES = INT64_C(1) << 30;
 struct slot {
 	struct file_compare *all;
 	const void *request; /* NULL: the slot is free */
+	char client[64];     /* name of its token, "" none */
 	struct child *child; /* NULL: it has ended */
 	struct buf json;
 	struct fw_err why; /* why there is no comparison */
@@ -75,6 +76,15 @@ static void on_end(void *arg, const struct buf *out, const struct fw_err *failed
 	s->all->fn(s->all->arg);
 }
 
+/* One token cannot have all slots, so that others stay possible. */
+static bool has_slot(const struct file_compare *f, const char *client)
+{
+	for (int i = 0; i < FILE_COMPARE_MAX && *client; i++)
+		if (f->slot[i].request && strcmp(f->slot[i].client, client) == 0)
+			return true;
+	return false;
+}
+
 int file_compare_begin(struct file_compare *f, const struct site_files *files, const void *request, struct fw_err *err)
 {
 	static const char *const env[] = { "LANG=C.UTF-8", NULL };
@@ -86,6 +96,9 @@ int file_compare_begin(struct file_compare *f, const struct site_files *files, c
 	if (!s)
 		return err_set(err, ERR_BUSY, "%d comparisons of files are running already; try again in a few seconds",
 			FILE_COMPARE_MAX);
+	if (has_slot(f, files->client))
+		return err_set(err, ERR_BUSY, "a comparison of files of token %s is running already; try again in a few seconds",
+			files->client);
 	snprintf(bytes, sizeof bytes, "%zu", files->file[0].len);
 	if (files->format[0]) {
 		args[n++] = "--format";
@@ -120,6 +133,7 @@ int file_compare_begin(struct file_compare *f, const struct site_files *files, c
 	if (result != 0)
 		return -1;
 	s->request = request;
+	snprintf(s->client, sizeof s->client, "%s", files->client);
 	buf_init(&s->json, PRINTED_MAX);
 	return 0;
 }

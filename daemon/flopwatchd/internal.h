@@ -241,7 +241,7 @@ struct file_compare;
 struct file_compare *file_compare_new(struct loop *l, loop_timer_fn *fn, void *arg);
 /**
  * Start a comparison for `request`, any address that identifies it until file_compare_finish. Own: `files` may change after the
- * call. Err: ERR_BUSY FILE_COMPARE_MAX are running, or their clients have not read them.
+ * call. Err: ERR_BUSY FILE_COMPARE_MAX are running, or one of the same token.
  */
 int file_compare_begin(struct file_compare *f, const struct site_files *files, const void *request, struct fw_err *err);
 /**

@@ -118,33 +118,67 @@ is "no token, no comparison" "$(rest -F "base=@$tmp/a.json" -F "target=@$tmp/b.j
 is "a browser has to log in" "$(page -F "base=@$tmp/a.json" -F "target=@$tmp/b.json")" 303
 like "first" "$(cat "$tmp/head")" '[Ll]ocation: /login\?next=/compare'
 is "and sends no large file before" "$(rest -F "base=@$tmp/largest.csv" -F "target=@$tmp/b.json")" 401
-reader=(-H "Authorization: Bearer $token" -F "base=@$tmp/a.json" -F "target=@$tmp/b.json")
+other=$("$bin/flopwatch" --server "$server" --token-file "$tmp/state/admin.token" --quiet token add other --scope read)
+files=(-F "base=@$tmp/a.json" -F "target=@$tmp/b.json")
+reader=(-H "Authorization: Bearer $token" "${files[@]}")
 # In the background, so that its process is curl.
-ask() { exec curl -s -o "$tmp/body.$1" -w '%{http_code}' --max-time 120 "${reader[@]}" "$server/api/v1/compare" >"$tmp/status.$1"; }
+ask() { exec curl -s -o "$tmp/body.$1" -w '%{http_code}' --max-time 120 -H "Authorization: Bearer $2" "${files[@]}" "$server/api/v1/compare" >"$tmp/status.$1"; }
 children() { pgrep -P "$daemon_pid" -f "$tmp/bin/flopwatch compare" | wc -l; }
 run_n() { [ "$(children)" = "$1" ]; }
-ask 1 & first=$!
+ask 1 "$other" & first=$!
 await run_n 1
-ask 2 & second=$!
+is "a token has one comparison at a time" "$(rest -H "Authorization: Bearer $other" "${files[@]}")" 503
+like "which a second one of it has to await" "$(detail)" '^a comparison of files of token other is running already'
+ask 2 "$token" & second=$!
 await run_n 2
-is "two are compared at the same time, a third is not" "$(rest "${reader[@]}")" 503
+is "two are compared at the same time, a third is not" "$(rest -H "Authorization: Bearer $(cat "$tmp/state/admin.token")" "${files[@]}")" 503
 like "but may try again" "$(cat "$tmp/head")" '[Rr]etry-[Aa]fter: 5'
 like "it has no network" "$(cat "$tmp/limits")" '^NoNewPrivs:.1
 Seccomp:.2'
 is "limits of memory and time, and an empty environment" "$(sed 1,2d "$tmp/limits" | paste -sd' ')" "1048576 30 LANG=C.UTF-8"
 kill "$first"
 ok "a disconnected client ends its comparison" await run_n 1
-ask 3 & third=$!
+ask 3 "$other" & third=$!
 await run_n 2
 touch "$tmp/go"
 wait "$second" "$third"
 is "the others are answered" "$(cat "$tmp/status.2" "$tmp/status.3")" 200200
 is "with read scope" "$(jq .slower "$tmp/body.2")" 1
+
+# ---- a client that does not read its answer ----
+cp "$tmp/bin/flopwatch" "$tmp/flopwatch"
+cat >"$tmp/bin/flopwatch" <<'SH'
+#!/bin/sh
+printf '{"a": "'
+head -c 15000000 /dev/zero | tr '\0' a
+printf '"}\n'
+SH
+python3 - "$(port)" "$token" "$tmp" <<'PY' &
+import http.client, os, sys, time
+port, token, tmp = sys.argv[1:]
+parts = "".join(f'--x\r\nContent-Disposition: form-data; name="{side}"; filename="{side}.json"\r\n\r\n{{}}\r\n' for side in ("base", "target"))
+c = http.client.HTTPConnection("127.0.0.1", int(port))
+c.request("POST", "/api/v1/compare", parts + "--x--\r\n", {"Authorization": "Bearer " + token, "Content-Type": "multipart/form-data; boundary=x"})
+answer = c.getresponse()  # its head
+open(tmp + "/stalled", "w").close()
+while not os.path.exists(tmp + "/read"):
+    time.sleep(0.05)
+with open(tmp + "/length", "w") as f:
+    f.write(str(len(answer.read())))
+PY
+stalled=$!
+await [ -e "$tmp/stalled" ]
+is "it holds up no other comparison of its token" "$(rest "${reader[@]}")" 200
+touch "$tmp/read"
+wait "$stalled"
+is "and has its answer when it reads" "$(cat "$tmp/length")" 15000010
+cp "$tmp/flopwatch" "$tmp/bin/flopwatch"
+
 sed -i '$s/.*/kill -XCPU $$/' "$tmp/bin/flopwatch"
 is "files that take too much time" "$(rest "${reader[@]}")" 422
 like "are refused in a sentence" "$(detail)" '^the two files take too much time or memory to compare; split them$'
 rm "$tmp/go"
-ask 4 & fourth=$!
+ask 4 "$token" & fourth=$!
 await run_n 1
 stop_daemon
 is "a comparison does not hold up the end" $? 0

@@ -146,10 +146,11 @@ static int set_up(void **state)
 		{ "POST", "/guarded", echo, HTTP_ADMIN, NULL, NULL },
 		{ "GET", "/large", large, HTTP_OPEN, NULL, NULL },
 		{ "POST", "/upload", echo, HTTP_OPEN, NULL, NULL },
+		{ "POST", "/read/upload", echo, HTTP_READ, NULL, NULL },
 		{ "GET", "/deferred", deferred, HTTP_READ, NULL, NULL },
 		{ "GET", "/read/events", events, HTTP_READ, NULL, NULL },
 	};
-	static const char *const uploads[] = { "/upload", NULL };
+	static const char *const uploads[] = { "/upload", "/read/upload", NULL };
 	struct http_config config = { .host = "127.0.0.1",
 		.route = routes,
 		.n_route = sizeof routes / sizeof routes[0],
@@ -513,18 +514,23 @@ static void test_deferred(void **state)
 	assert_non_null(strstr(text, "Cache-Control: private, no-cache"));
 }
 
-/* Begin an upload of `bytes` bytes. Returns its socket. */
-static int begin_upload(size_t bytes)
+/* Begin an upload of `bytes` bytes. `headers`: more of them. Returns its socket. */
+static int begin_upload_to(const char *path, const char *headers, size_t bytes)
 {
 	char head[256];
 	int fd = dial();
 	snprintf(head, sizeof head,
-		"POST /upload HTTP/1.1\r\nHost: 127.0.0.1:%d\r\nContent-Length: %zu\r\nConnection: close\r\n\r\n",
-		http_port(http), bytes);
+		"POST %s HTTP/1.1\r\nHost: 127.0.0.1:%d\r\n%sContent-Length: %zu\r\nConnection: close\r\n\r\n", path,
+		http_port(http), headers, bytes);
 	assert_int_equal(send(fd, head, strlen(head), MSG_NOSIGNAL), strlen(head));
 	for (int i = 0; i < 20; i++)
 		http_run(http);
 	return fd;
+}
+
+static int begin_upload(size_t bytes)
+{
+	return begin_upload_to("/upload", "", bytes);
 }
 
 /* Send the whole body and read the answer. Returns its status. Shape: text[65536]. */
@@ -578,6 +584,50 @@ static void test_uploads_at_the_same_time_are_bounded(void **state)
 		http_run(http);
 	assert_int_equal(end_upload(begin_upload(BYTES), BYTES, text), 200);
 	assert_int_equal(end_upload(fd[1], BYTES, text), 200);
+}
+
+/* One token has one upload, so that other tokens can upload, too. */
+static void test_uploads_of_one_token(void **state)
+{
+	(void)state;
+	static char text[65536];
+	enum { BYTES = 2 << 20 };
+	int slow = begin_upload_to("/read/upload", "X-Token: ann\r\n", BYTES);
+	int more = begin_upload_to("/read/upload", "X-Token: ann\r\n", BYTES);
+	serve(more, NULL, text, sizeof text);
+	close(more);
+	assert_int_equal(status_of(text), 503);
+	assert_int_equal(end_upload(begin_upload_to("/read/upload", "X-Token: bob\r\n", BYTES), BYTES, text), 200);
+	assert_int_equal(end_upload(slow, BYTES, text), 200);
+	assert_int_equal(end_upload(begin_upload_to("/read/upload", "X-Token: ann\r\n", BYTES), BYTES, text), 200);
+}
+
+/* Let time pass for the deadlines, and enforce them. */
+static void pass_seconds(int seconds)
+{
+	http->paused_ns -= seconds * HTTP_SECOND_NS;
+	http->swept_ns = clock_mono_ns() - 2 * HTTP_SECOND_NS;
+	for (int i = 0; i < 20; i++)
+		http_run(http);
+}
+
+static void test_uploads_without_progress_are_ended(void **state)
+{
+	(void)state;
+	static char text[65536];
+	enum { BYTES = 2 << 20, PIECES = 3, PIECE = 1000 };
+	static const char piece[PIECE];
+	int moving = begin_upload(BYTES), abandoned = begin_upload(BYTES);
+	for (int i = 0; i < PIECES; i++) {
+		pass_seconds(HTTP_UPLOAD_IDLE_S - 2);
+		assert_int_equal(send(moving, piece, PIECE, MSG_NOSIGNAL), PIECE);
+		for (int k = 0; k < 20; k++)
+			http_run(http);
+	}
+	assert_int_equal(http->n_uploads, 1);
+	assert_int_equal(recv(abandoned, text, sizeof text, 0), 0);
+	close(abandoned);
+	assert_int_equal(end_upload(moving, BYTES - PIECES * PIECE, text), 200);
 }
 
 /* A client without permission to write is rejected before its body is received and buffered in memory. */
@@ -917,6 +967,8 @@ int main(void)
 		cmocka_unit_test(test_deferred),
 		cmocka_unit_test(test_uploads),
 		cmocka_unit_test(test_uploads_at_the_same_time_are_bounded),
+		cmocka_unit_test(test_uploads_of_one_token),
+		cmocka_unit_test(test_uploads_without_progress_are_ended),
 		cmocka_unit_test(test_body_without_permission),
 		cmocka_unit_test(test_many_open_bodies),
 		cmocka_unit_test(test_arguments_without_memory),

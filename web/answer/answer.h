@@ -190,8 +190,11 @@ struct site_settings {
 	void *to, *to_receiver;
 };
 
+enum { SITE_COMPARISON_MAX = 16 << 20 /* bytes of the comparison of two files, as JSON */ };
+
 /** Two files of results that a client posted. The texts are "" if not given. */
 struct site_files {
+	const char *client; /* name of its token; "" if none is required */
 	char format[32], unit[16], metric[512];
 	struct {
 		char name[256]; /* for messages: readable, without folders */
@@ -293,7 +296,7 @@ struct site_actions {
 	 * read, ERR_CRASHED it made its reader fail.
 	 */
 	int (*compared_files)(struct control *c, const void *request, const struct buf **json, struct fw_err *err);
-	/** The request has ended. */
+	/** The comparison was read, or its request has ended. */
 	void (*compare_files_finish)(struct control *c, const void *request);
 	/**
 	 * Begin a log-in at the provider; as compare_files, `request` identifies it. `client`: as in struct site_code. Err:
@@ -420,12 +423,12 @@ bool forecast_is_late(const struct forecast *f, int64_t job);
 int files_begin(
 	struct site *site, struct http_request *r, struct http_response *response, http_handler_fn *later, struct fw_err *err);
 /**
- * For a deferred handler `later`: 1 the answer is still deferred, or (`response` NULL) the request has ended; 0 done, *json is
- * the comparison, as of `flopwatch compare --json`; -1 the refusal (422) is written, or `err` is set. Own: *json until the
- * request has ended.
+ * For a deferred handler `later`: 1 the answer is still deferred, or (`response` NULL) the request has ended; 0 done, the
+ * comparison was appended to `json`, as of `flopwatch compare --json`; -1 the refusal (422) is written, or `err` is set. The
+ * comparison then counts no longer, even if its client reads the answer slowly.
  */
 int files_take(struct site *site, struct http_request *r, struct http_response *response, http_handler_fn *later,
-	const struct buf **json, struct fw_err *err);
+	struct buf *json, struct fw_err *err);
 
 /*
  * ---- idempotent ----

@@ -104,7 +104,7 @@ static int read_form(struct http_request *r, struct http_response *response, str
 int files_begin(
 	struct site *site, struct http_request *r, struct http_response *response, http_handler_fn *later, struct fw_err *err)
 {
-	struct site_files files = { .file[0].data = NULL };
+	struct site_files files = { .client = site->needs_token ? http_who(r) : "" };
 	if (read_form(r, response, &files) != 0 || site->act->compare_files(site->control, &files, r, err) != 0)
 		return -1;
 	response->later = later;
@@ -112,15 +112,21 @@ int files_begin(
 }
 
 int files_take(struct site *site, struct http_request *r, struct http_response *response, http_handler_fn *later,
-	const struct buf **json, struct fw_err *err)
+	struct buf *json, struct fw_err *err)
 {
+	const struct buf *text;
 	if (!response) {
 		site->act->compare_files_finish(site->control, r);
 		return 1;
 	}
-	int state = site->act->compared_files(site->control, r, json, err);
-	if (state > 0)
+	int state = site->act->compared_files(site->control, r, &text, err);
+	if (state > 0) {
 		response->later = later;
+		return state;
+	}
+	if (state == 0)
+		buf_append(json, text->data, text->len);
+	site->act->compare_files_finish(site->control, r);
 	if (state < 0 && (err->code == ERR_INVALID || err->code == ERR_CRASHED))
 		return answer_problem(r, response, 422, err->text);
 	return state;

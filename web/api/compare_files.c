@@ -3,13 +3,11 @@
 
 static int compared(struct site *site, struct http_request *r, struct http_response *response, struct fw_err *err)
 {
-	const struct buf *json;
 	struct jsonw j;
-	int result = files_take(site, r, response, compared, &json, err);
+	int result = files_take(site, r, response, compared, &response->body, err);
 	if (result != 0)
 		return result < 0 ? -1 : 0;
 	answer_json(response, &j);
-	buf_append(&response->body, json->data, json->len);
 	return 0;
 }
 

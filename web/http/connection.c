@@ -107,6 +107,13 @@ static int64_t deadline_of(const struct http *h, const struct connection *c)
 	return c->phase == PHASE_FIRST ? REQUEST_DEADLINE_NS : KEEPALIVE_DEADLINE_NS;
 }
 
+static bool is_too_late(const struct http *h, const struct connection *c, int64_t now_ns)
+{
+	bool is_idle =
+		c->phase == PHASE_UPLOAD && c->request && now_ns - c->request->received_ns > HTTP_UPLOAD_IDLE_S * HTTP_SECOND_NS;
+	return is_idle || now_ns - c->since_ns > deadline_of(h, c);
+}
+
 /* libmicrohttpd does not poll a suspended connection. */
 static bool has_hung_up(const struct connection *c)
 {
@@ -117,7 +124,7 @@ static bool has_hung_up(const struct connection *c)
 void connections_sweep(struct http *h, int64_t now_ns)
 {
 	for (struct connection *c = h->connections; c; c = c->next) {
-		if (now_ns - c->since_ns > deadline_of(h, c) && c->fd >= 0)
+		if (is_too_late(h, c, now_ns) && c->fd >= 0)
 			shutdown(c->fd, SHUT_RDWR);
 		/* The phase decides, not `resting`: a request that was just woken has none, perhaps at every sweep. */
 		if (c->phase == PHASE_REST && c->request && has_hung_up(c)) {

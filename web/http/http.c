@@ -231,7 +231,12 @@ static enum MHD_Result answer(void *arg, struct MHD_Connection *connection, cons
 		/* refuse at once, without waiting for the body */
 		if (r->refused)
 			return http_dispatch(r);
-		return request_is_read(r) || http_may_send_body(r, &refusal) ? MHD_YES : http_send(r, &refusal);
+		if (request_is_read(r))
+			return MHD_YES;
+		if (!http_may_send_body(r, &refusal))
+			return http_send(r, &refusal);
+		r->refused = request_begin_upload(r);
+		return r->refused ? http_dispatch(r) : MHD_YES;
 	}
 	if (*upload_size) {
 		request_take_body(r, upload, *upload_size);

@@ -71,11 +71,11 @@ struct http_route {
 
 /**
  * Bodies: 1 MiB, or HTTP_UPLOAD_MAX on an address for uploads, of which HTTP_UPLOADS_MAX are read at the same time; another is
- * refused (503). An upload that is too large is read without being stored up to HTTP_UPLOAD_READ_MAX, so that a browser shows
- * the refusal (413).
+ * refused (503), and so is a second one of a token. One of which no byte arrives for HTTP_UPLOAD_IDLE_S is ended. An upload that
+ * is too large is read without being stored up to HTTP_UPLOAD_READ_MAX, so that a browser shows the refusal (413).
  */
 enum { HTTP_UPLOAD_FILE_MAX = 16 << 20, HTTP_UPLOAD_MAX = 2 * HTTP_UPLOAD_FILE_MAX + (64 << 10) };
-enum { HTTP_UPLOADS_MAX = 2, HTTP_UPLOAD_READ_MAX = 256 << 20 };
+enum { HTTP_UPLOADS_MAX = 2, HTTP_UPLOAD_IDLE_S = 20, HTTP_UPLOAD_READ_MAX = 256 << 20 };
 
 /** The files of HTTPS. */
 struct http_tls {

@@ -127,8 +127,9 @@ struct http_request {
 	bool logged_in;         /* of a deferred answer: set by the guard, as in struct http_response */
 	int open_alerts;
 	bool is_private;
-	bool abandoned; /* the client closed the connection */
-	bool is_upload; /* one of HTTP_UPLOADS_MAX; its body is not part of the memory that other bodies share */
+	bool abandoned;      /* the client closed the connection */
+	bool is_upload;      /* one of HTTP_UPLOADS_MAX; its body is not part of the memory that other bodies share */
+	int64_t received_ns; /* http_clock_ns of the last bytes of an upload */
 };
 
 struct http {
@@ -216,6 +217,8 @@ void *request_new(void *arg, const char *uri, struct MHD_Connection *connection)
 void request_free(struct http_request *r);
 /** Check a request before its body is read. Status of the refusal; 0: accepted. */
 int request_judge(struct http_request *r);
+/** Reserve memory and time for a large body, after the guard. Status of the refusal; 0: accepted. */
+int request_begin_upload(struct http_request *r);
 void request_take_body(struct http_request *r, const char *data, size_t size);
 bool request_is_read(const struct http_request *r);
 

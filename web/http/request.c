@@ -124,6 +124,7 @@ void request_take_body(struct http_request *r, const char *data, size_t size)
 	if (r->refused)
 		return;
 	size_t before = r->body.len;
+	r->received_ns = http_clock_ns(r->http);
 	buf_append(&r->body, data, size);
 	if (!r->is_upload)
 		r->http->bodies += r->body.len - before;
@@ -230,20 +231,36 @@ static bool is_upload_path(const struct http_request *r)
 	return path && *path;
 }
 
-/* Reserve memory and time for a body of `length` bytes, or of unknown length. Status of the refusal; 0: accepted. */
-static int begin_upload(struct http_request *r, unsigned long long length, bool is_chunked)
+/* One token cannot have all uploads, so that those of others stay possible. */
+static bool has_upload(const struct http_request *r)
+{
+	for (const struct connection *c = r->http->connections; c; c = c->next)
+		if (c->request && c->request->is_upload && c->request->has_token && strcmp(c->request->who, r->who) == 0)
+			return true;
+	return false;
+}
+
+static unsigned long long body_length(const struct http_request *r)
+{
+	const char *length = http_header(r, "Content-Length");
+	return length ? strtoull(length, NULL, 10) : 0;
+}
+
+int request_begin_upload(struct http_request *r)
 {
 	struct connection *c = connection_of(r->connection);
-	if (length <= BODY_MAX && !is_chunked)
+	unsigned long long length = body_length(r);
+	if (length <= BODY_MAX && !(http_header(r, "Transfer-Encoding") && is_upload_path(r)))
 		return 0;
-	if (r->http->n_uploads == HTTP_UPLOADS_MAX)
+	if (r->http->n_uploads == HTTP_UPLOADS_MAX || (r->has_token && has_upload(r)))
 		return 503;
 	r->http->n_uploads++;
 	r->is_upload = true;
+	r->received_ns = http_clock_ns(r->http);
 	r->body.max = length <= HTTP_UPLOAD_MAX ? HTTP_UPLOAD_MAX : 0;
 	if (c) {
 		c->phase = PHASE_UPLOAD;
-		c->since_ns = http_clock_ns(r->http);
+		c->since_ns = r->received_ns;
 	}
 	return 0;
 }
@@ -271,16 +288,14 @@ int request_judge(struct http_request *r)
 	}
 	if (!route_is_plain(r->uri))
 		return 400;
-	const char *header = http_header(r, "Content-Length");
-	unsigned long long length = header ? strtoull(header, NULL, 10) : 0;
 	bool is_post = strcmp(r->method, "POST") == 0;
-	if (length > (is_post && is_upload_path(r) ? HTTP_UPLOAD_READ_MAX : BODY_MAX))
+	if (body_length(r) > (is_post && is_upload_path(r) ? HTTP_UPLOAD_READ_MAX : BODY_MAX))
 		return 413;
 	if (request_is_read(r))
 		return 0;
 	if (!is_post)
 		return 405;
-	return is_cross_origin(r) ? 403 : begin_upload(r, length, count.encoding && is_upload_path(r));
+	return is_cross_origin(r) ? 403 : 0;
 }
 
 /* ---- for handlers ------------------------------------------------------------------------------------------------ */

@@ -230,12 +230,14 @@ static void draw(struct http_response *response, const json_t *json)
 
 static int compared(struct site *site, struct http_request *r, struct http_response *response, struct fw_err *err)
 {
-	const struct buf *text;
+	struct buf text;
 	json_error_t where;
+	buf_init(&text, SITE_COMPARISON_MAX);
 	int result = files_take(site, r, response, compared, &text, err);
+	json_t *json = result == 0 ? json_loadb(text.data, text.len, 0, &where) : NULL;
+	buf_fini(&text);
 	if (result != 0)
 		return result < 0 ? -1 : 0;
-	json_t *json = json_loadb(text->data, text->len, 0, &where);
 	if (!json_is_object(json)) {
 		json_decref(json);
 		return err_set(err, ERR_INTERNAL, "the comparison of the files is not a JSON object: %.200s", where.text);
