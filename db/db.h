@@ -1756,6 +1756,8 @@ int store_current_baselines_drop(struct db *db, const char *uuid, struct fw_err 
 int store_device_replaced(
 	struct db *db, const char *worker, enum device_kind kind, int64_t now_ms, char *uuid, struct fw_err *err);
 
+/** The size of the cache that cold calls displace, if only the environment determines it; 0: the class of the device does. */
+int64_t store_cache_bytes(const struct msg_device *d);
 /** Hash of a device and its environment. Shape: hex[65]. */
 void store_device_fingerprint(const struct msg_device *d, char hex[65]);
 

@@ -23,7 +23,7 @@ int store_current_baselines(struct db *db, const char *uuid, const struct store_
 	int n = 0, result;
 	struct stmt *s = db_query(db, err,
 		"SELECT t.repo, t.device, t.baseline_period, e.environment, t.suite, e.reference_sha, d.uuid, v.driver, "
-		"v.toolkit, v.cudnn, v.cublas, v.image, v.vbios, coalesce(v.power_limit_w, 0.0) FROM device d JOIN current_baseline t ON "
+		"v.toolkit, v.cudnn, v.cublas, v.image, v.vbios, coalesce(v.power_limit_w, 0.0), d.kind, v.cache_bytes FROM device d JOIN current_baseline t ON "
 		"t.device = d.id JOIN baseline_period e ON e.id = t.baseline_period JOIN environment v ON v.id = e.environment "
 		"WHERE d.uuid = :uuid AND (t.repo, t.suite) > (:repo, :suite) ORDER BY t.repo, t.suite LIMIT :limit",
 		"uuid=%s repo=%ld suite=%s limit=%d", uuid, after ? after->repo : 0, after ? after->suite : "",
@@ -31,7 +31,8 @@ int store_current_baselines(struct db *db, const char *uuid, const struct store_
 	struct store_current_baseline t = { 0 };
 	while ((result = stmt_next(s, err, t.repo, t.device, t.baseline_period, t.environment, t.suite, t.reference_sha,
 			t.recorded.uuid, t.recorded.driver, t.recorded.toolkit, t.recorded.cudnn, t.recorded.cublas,
-			t.recorded.image, t.recorded.vbios, t.recorded.power_limit_w)) == 1)
+			t.recorded.image, t.recorded.vbios, t.recorded.power_limit_w,
+			COLUMN_NAMED(t.recorded.kind, device_kind_from_name), t.recorded.l2_bytes)) == 1)
 		out[n++] = t;
 	return result < 0 ? -1 : n;
 }
@@ -55,12 +56,20 @@ int store_device_replaced(
 
 /* ---- changes --------------------------------------------------------------------------------------------------------- */
 
+/* The class of a GPU determines its cache. That of a CPU is a setting of the worker, or of a virtual machine. */
+int64_t store_cache_bytes(const struct msg_device *d)
+{
+	return d->kind == DEVICE_CPU ? d->l2_bytes : 0;
+}
+
 void store_device_fingerprint(const struct msg_device *d, char hex[65])
 {
 	struct buf text;
 	buf_init(&text, AROUND_MAX);
 	buf_printf(&text, "%s\n%s\n%s\n%s\n%s\n%s\n%s\n%.17g\n", d->uuid, d->driver, d->toolkit, d->cudnn, d->cublas, d->image,
 		d->vbios, d->power_limit_w);
+	if (store_cache_bytes(d))
+		buf_printf(&text, "%lld\n", (long long)store_cache_bytes(d));
 	hash_hex(text.data, text.len, hex);
 	buf_fini(&text);
 }

@@ -15,6 +15,8 @@ extern const char _binary_db_migrations_0005_session_log_out_sql_start[];
 extern const char _binary_db_migrations_0005_session_log_out_sql_end[];
 extern const char _binary_db_migrations_0006_bisect_who_sql_start[];
 extern const char _binary_db_migrations_0006_bisect_who_sql_end[];
+extern const char _binary_db_migrations_0007_environment_cache_sql_start[];
+extern const char _binary_db_migrations_0007_environment_cache_sql_end[];
 
 /*
  * The tables, and their changes. To change them, add db/migrations/NNNN_<what>.sql with the next number, whose symbols are
@@ -30,6 +32,8 @@ static const struct migration embedded[] = {
 	{ 5, "session_log_out", _binary_db_migrations_0005_session_log_out_sql_start,
 		_binary_db_migrations_0005_session_log_out_sql_end },
 	{ 6, "bisect_who", _binary_db_migrations_0006_bisect_who_sql_start, _binary_db_migrations_0006_bisect_who_sql_end },
+	{ 7, "environment_cache", _binary_db_migrations_0007_environment_cache_sql_start,
+		_binary_db_migrations_0007_environment_cache_sql_end },
 };
 
 static int apply(struct db *db, const struct migration *m, struct fw_err *err)

@@ -249,8 +249,9 @@ int store_device_uuid(struct db *db, int64_t device, char *uuid, struct fw_err *
 	return stmt_optional(db_first_text(db, uuid, 64, err, "SELECT uuid FROM device WHERE id = :id", "id=%ld", device));
 }
 
+/* `cache_bytes` 0: unknown, as in versions that did not store it. */
 static void environment_hash(int64_t class, const struct msg_device *d, const char *suite_sha, const char *timing,
-	const char *isolation, char hex[HASH_HEX])
+	const char *isolation, int64_t cache_bytes, char hex[HASH_HEX])
 {
 	struct buf text; /* one field per line; no field contains a line end */
 	buf_init(&text, 1 << 16);
@@ -259,30 +260,46 @@ static void environment_hash(int64_t class, const struct msg_device *d, const ch
 	for (size_t i = 0; i < sizeof more / sizeof more[0]; i++)
 		if (more[i][1][0])
 			buf_printf(&text, "%s %s\n", more[i][0], more[i][1]);
+	if (cache_bytes)
+		buf_printf(&text, "cache %lld\n", (long long)cache_bytes);
 	hash_hex(text.data, text.len, hex);
 	buf_fini(&text);
+}
+
+/* 1 and the id, 0, -1. An environment whose cache was not stored yet is this one. */
+static int find_environment(
+	struct db *db, const char *hash, const char *hash_without_cache, int64_t cache_bytes, int64_t *id, struct fw_err *err)
+{
+	int found = stmt_first_int(db_query(db, err, "SELECT id FROM environment WHERE hash = :hash", "hash=%s", hash), id, err);
+	if (found != 0 || !cache_bytes)
+		return found;
+	return stmt_first_int(
+		db_query(db, err, "UPDATE environment SET hash = :hash, cache_bytes = :cache WHERE hash = :without RETURNING id",
+			"hash=%s cache=%ld without=%s", hash, cache_bytes, hash_without_cache),
+		id, err);
 }
 
 int store_environment_put(struct db *db, const struct msg_device *d, const char *suite_sha, const char *timing,
 	const char *isolation, int64_t now_ms, int64_t *id, bool *is_new, struct fw_err *err)
 {
-	char hash[HASH_HEX];
-	int64_t class;
+	char hash[HASH_HEX], without_cache[HASH_HEX];
+	int64_t class, cache_bytes = store_cache_bytes(d);
 	if (store_class_put(db, d, &class, err) != 0)
 		return -1;
-	environment_hash(class, d, suite_sha, timing, isolation, hash);
-	int found = stmt_first_int(db_query(db, err, "SELECT id FROM environment WHERE hash = :hash", "hash=%s", hash), id, err);
+	environment_hash(class, d, suite_sha, timing, isolation, cache_bytes, hash);
+	environment_hash(class, d, suite_sha, timing, isolation, 0, without_cache);
+	int found = find_environment(db, hash, without_cache, cache_bytes, id, err);
 	*is_new = found == 0;
 	if (found)
 		return found < 0 ? -1 : 0;
 	return db_insert(db, id, err,
 		"INSERT INTO environment (class, hash, driver, toolkit, cudnn, cublas, image, vbios, suite_sha, timing, "
-		"power_limit_w, isolation, first_at) VALUES (:class, :hash, :driver, :toolkit, :cudnn, :cublas, :image, :vbios, "
-		":suite_sha, :timing, :power, :isolation, :now)",
+		"power_limit_w, isolation, first_at, cache_bytes) VALUES (:class, :hash, :driver, :toolkit, :cudnn, :cublas, "
+		":image, :vbios, :suite_sha, :timing, :power, :isolation, :now, nullif(:cache, 0))",
 		"class=%ld hash=%s driver=%s toolkit=%s cudnn=%s cublas=%s image=%s vbios=%s suite_sha=%s timing=%s power=%f "
-		"isolation=%s now=%ld",
+		"isolation=%s now=%ld cache=%ld",
 		class, hash, d->driver, d->toolkit, d->cudnn, d->cublas, d->image, d->vbios, suite_sha, timing,
-		d->power_limit_w > 0 ? d->power_limit_w : NAN, isolation, now_ms);
+		d->power_limit_w > 0 ? d->power_limit_w : NAN, isolation, now_ms, cache_bytes);
 }
 
 int store_repo_upstream(struct db *db, int64_t repo, char *upstream, size_t size, struct fw_err *err)

@@ -163,6 +163,30 @@ static void anything_that_matters_is_a_new_baseline_period(void **state)
 	assert_int_equal(fixture_number(f, "SELECT count(*) FROM environment WHERE cudnn = '9.13.2'"), 1);
 }
 
+/* Of a CPU: the class of a GPU determines its cache. A row of an earlier version, without the cache, gets it. */
+static void another_cache_is_a_new_baseline_period(void **state)
+{
+	struct fixture *f = *state;
+	struct msg_device d = fixture_device();
+	bool is_new;
+	d.l2_bytes = 1 << 20;
+	assert_int_equal(baseline_period(f, &d, "5a17e", "none", &is_new), f->environment);
+	d.kind = DEVICE_CPU;
+	d.l2_bytes = 0;
+	int64_t earlier = baseline_period(f, &d, "5a17e", "none", &is_new);
+	assert_true(is_new);
+	d.l2_bytes = 32 << 20;
+	assert_int_equal(baseline_period(f, &d, "5a17e", "none", &is_new), earlier);
+	assert_false(is_new);
+	assert_int_equal(fixture_number(f, "SELECT max(cache_bytes) FROM environment"), 32 << 20);
+	d.l2_bytes = 2 << 20;
+	assert_true(baseline_period(f, &d, "5a17e", "none", &is_new) != earlier);
+	assert_true(is_new);
+	d.l2_bytes = 32 << 20;
+	assert_int_equal(baseline_period(f, &d, "5a17e", "none", &is_new), earlier);
+	assert_false(is_new);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -173,6 +197,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(devices_keep_their_pause, setup, teardown),
 		cmocka_unit_test_setup_teardown(the_host_of_a_health_check_is_found, setup, teardown),
 		cmocka_unit_test_setup_teardown(anything_that_matters_is_a_new_baseline_period, setup, teardown),
+		cmocka_unit_test_setup_teardown(another_cache_is_a_new_baseline_period, setup, teardown),
 	};
 	return run_twice(tests);
 }

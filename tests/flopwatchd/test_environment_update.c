@@ -126,6 +126,37 @@ static void libraries_are_linked_in_or_found_later(void **state)
 		"[{\"what\":\"image\",\"from\":\"debian 12.5, glibc 2.36\",\"to\":\"debian 13.1, glibc 2.41\"}]", "1 1 1");
 }
 
+/* Cold calls displace the cache, so that another size changes their times. */
+static void the_cache_of_a_cpu_belongs_to_its_environment(void **state)
+{
+	struct fixture *f = *state;
+	struct msg_device d = was;
+	struct store_baseline_period e = { .repo = f->repo, .suite = "ffa", .held_mhz = 1500, .started_at = 1 };
+	bool is_new;
+	d.kind = DEVICE_CPU;
+	d.l2_bytes = 32 << 20;
+	assert_int_equal(requested(f, &d, false), 0);
+	ok(store_environment_put(f->db, &d, "5a17e", "pairs", "none", 1000, &e.environment, &is_new, &err));
+	snprintf(e.reference_sha, sizeof e.reference_sha, "%s", fixture_sha(1));
+	ok(store_baseline_period_insert(f->db, &e, &err));
+	ok(store_current_baseline_put(f->db, d.uuid, f->repo, "ffa", e.id, &err));
+	assert_int_equal(requested(f, &d, false), 0);
+	d.l2_bytes = 2 << 20;
+	is_reported(f, &d, 1, "[{\"what\":\"cache\",\"from\":\"32 MiB\",\"to\":\"2 MiB\"}]", "0 1 1");
+	d.l2_bytes = 0; /* not reported */
+	assert_int_equal(requested(f, &d, false), 0);
+}
+
+static void a_cache_that_was_not_stored_is_no_change(void **state)
+{
+	struct fixture *f = *state;
+	struct msg_device d = was;
+	run_sql(f, "UPDATE device SET kind = 'cpu'");
+	d.kind = DEVICE_CPU;
+	d.l2_bytes = 32 << 20;
+	assert_int_equal(requested(f, &d, false), 0);
+}
+
 static void no_build_shows_a_machine(void **state)
 {
 	struct msg_device d = was;
@@ -409,6 +440,8 @@ int main(void)
 	const struct CMUnitTest tests[] = { cmocka_unit_test_setup_teardown(a_new_compiler_queues_both_jobs, setup, teardown),
 		cmocka_unit_test_setup_teardown(libraries_are_linked_in_or_found_later, setup, teardown),
 		cmocka_unit_test_setup_teardown(no_build_shows_a_machine, setup, teardown),
+		cmocka_unit_test_setup_teardown(the_cache_of_a_cpu_belongs_to_its_environment, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_cache_that_was_not_stored_is_no_change, setup, teardown),
 		cmocka_unit_test_setup_teardown(queued_jobs_name_their_sides, setup, teardown),
 		cmocka_unit_test_setup_teardown(without_an_old_module_only_the_reference_is_measured, setup, teardown),
 		cmocka_unit_test_setup_teardown(an_equal_environment_queues_nothing, setup, teardown),

@@ -129,6 +129,12 @@ static void write_power(double power_w, char *out)
 	snprintf(out, VERSION_SIZE, power_w > 0 ? "%.0f W" : "", power_w);
 }
 
+static void write_cache(const struct msg_device *d, char *out)
+{
+	int64_t bytes = store_cache_bytes(d);
+	snprintf(out, VERSION_SIZE, bytes ? "%.6g MiB" : "", (double)bytes / (1 << 20));
+}
+
 static void compare_compiler(struct difference *d, const char *name, const struct msg_device *was, const struct msg_device *is)
 {
 	char from[VERSION_SIZE], to[VERSION_SIZE];
@@ -163,6 +169,9 @@ static void compare_environments(struct difference *d, const struct msg_device *
 	write_power(was->power_limit_w, from);
 	write_power(is->power_limit_w, to);
 	is_machine = add_difference(d, "power limit", from, to) || is_machine;
+	write_cache(was, from);
+	write_cache(is, to);
+	is_machine = add_difference(d, "cache", from, to) || is_machine;
 	is_machine = add_difference(d, "device", was->uuid, is->uuid) || is_machine;
 	d->affects_runs = is_library || is_machine;
 }
@@ -219,14 +228,14 @@ static int resolve_undone(struct db *db, const struct config *config, const stru
 }
 
 /* List the differences between the stored environment and the device. Returns false if there is no named difference. */
-static bool list_differences(const struct store_current_baseline *t, const struct msg_device *d,
-	struct store_environment_change *change, bool *is_built)
+static bool list_differences(
+	const struct msg_device *recorded, const struct msg_device *d, struct store_environment_change *change, bool *is_built)
 {
 	struct difference difference = { .is_built = false };
 	buf_init(&difference.text, sizeof change->changed - 1);
 	jsonw_init(&difference.j, &difference.text);
 	jsonw_array(&difference.j);
-	compare_environments(&difference, &t->recorded, d);
+	compare_environments(&difference, recorded, d);
 	jsonw_array_end(&difference.j);
 	snprintf(change->changed, sizeof change->changed, "%s", difference.text.failed ? "[]" : difference.text.data);
 	buf_fini(&difference.text);
@@ -259,8 +268,11 @@ static int check_device(struct db *db, const struct config *config, const struct
 	struct store_environment_change last,
 		change = { .repo = t->repo, .baseline_period = t->baseline_period, .seen_at = now_ms };
 	struct store_job reference = { .kind = JOBKIND_REFERENCE };
+	struct msg_device recorded = t->recorded;
 	bool is_built;
-	store_device_fingerprint(&t->recorded, change.old_hash);
+	if (!recorded.l2_bytes || !d->l2_bytes) /* not known, so it is no change */
+		recorded.l2_bytes = d->l2_bytes;
+	store_device_fingerprint(&recorded, change.old_hash);
 	store_device_fingerprint(d, change.new_hash);
 	int known = store_environment_change_last(db, t->repo, t->suite, d->uuid, &last, err);
 	if (known < 0)
@@ -275,7 +287,7 @@ static int check_device(struct db *db, const struct config *config, const struct
 		return known && is_unfinished(&last) && strcmp(last.old_hash, change.new_hash) == 0
 			       ? environment_over(db, &last, as_before, now_ms, err)
 			       : 0;
-	if (!list_differences(t, d, &change, &is_built))
+	if (!list_differences(&recorded, d, &change, &is_built))
 		return 0;
 	int elsewhere = store_environment_change_elsewhere(db, &change, err);
 	if (elsewhere)
