@@ -104,7 +104,7 @@ int difference_open(struct difference *d, const struct bench *b, struct fw_err *
 	*d = (struct difference){ 0 };
 	snprintf(base, sizeof base, "/proc/self/fd/%d", b->side[b->base].fd);
 	snprintf(target, sizeof target, "/proc/self/fd/%d", b->side[b->target].fd);
-	if (sassdiff_make(&d->diff, base, target, &unread) != 0) {
+	if (sassdiff_make(&d->diff, base, target, b->sandbox, &unread) != 0) {
 		if (unread.code == ERR_INTERNAL || unread.code == ERR_FULL)
 			return err_set(err, unread.code, "%s", unread.text);
 		snprintf(d->note, sizeof d->note, "the modules hold no device code that can be read here");

@@ -104,7 +104,7 @@ int hardware_builder(
 	d->kind = of;
 	snprintf(d->uuid, sizeof d->uuid, PROTOCOL_BUILDER);
 	image_describe(d->image, sizeof d->image);
-	toolchain_describe(of, tools_dir, "", d->toolkit, sizeof d->toolkit);
+	toolchain_describe(NULL, of, tools_dir, "", d->toolkit, sizeof d->toolkit);
 	return 0;
 }
 
@@ -124,7 +124,7 @@ int hardware_hello(struct sandbox *s, enum sandbox_want want, const char *kind, 
 			continue;
 		*d = all[i];
 		image_describe(d->image, sizeof d->image);
-		toolchain_describe(d->kind, tools_dir, "", d->toolkit, sizeof d->toolkit);
+		toolchain_describe(NULL, d->kind, tools_dir, "", d->toolkit, sizeof d->toolkit);
 		hello->n_devices++;
 	}
 	return hello->n_devices ? 0 : err_set(err, ERR_NOT_FOUND, "no device \"%s\" on this machine", kind);

@@ -628,10 +628,14 @@ struct modulecode {
 	size_t n, n_pieces;
 	struct modulecode_function *function; /* by architecture and steady symbol */
 	struct modulecode_piece *piece;
+	const struct sandbox *sandbox;
 };
 
-/** Read the module or cubin at `path`. Own: modulecode_free. Err: unreadable file or content. */
-int modulecode_open(const char *path, struct modulecode **out, struct fw_err *err);
+/**
+ * Read the module or cubin at `path`. The disassembler runs in `sandbox`; NULL: in none, for files of the user. Own:
+ * modulecode_free; borrows `sandbox`. Err: unreadable file or content.
+ */
+int modulecode_open(const char *path, const struct sandbox *sandbox, struct modulecode **out, struct fw_err *err);
 /** Accepts NULL. */
 void modulecode_free(struct modulecode *m);
 
@@ -673,8 +677,11 @@ struct sassdiff {
 	char note[1100]; /* reason why instructions were not compared; "": they were, or need not be */
 };
 
-/** Compare the modules or cubins in two files. Own: sassdiff_fini, also after -1. Err: unreadable file or content. */
-int sassdiff_make(struct sassdiff *d, const char *base, const char *target, struct fw_err *err);
+/**
+ * Compare the modules or cubins in two files; `sandbox` as for modulecode_open. Own: sassdiff_fini, also after -1. Err:
+ * unreadable file or content.
+ */
+int sassdiff_make(struct sassdiff *d, const char *base, const char *target, const struct sandbox *sandbox, struct fw_err *err);
 /** Free the comparison. Accepts a zeroed struct. */
 void sassdiff_fini(struct sassdiff *d);
 

@@ -6,7 +6,7 @@
 
 /*
  * ---- nvdisasm ----
- * Process of the disassembler. It reads only named files, so the code is in a memory file, named by its path in /proc. The output
+ * Process of the disassembler. It parses hostile bytes, so it runs in the sandbox. It reads only named files, so the code is in a memory file, named by its path in /proc. The output
  * goes to another memory file with a size limit, so that endless output ends before the deadline.
  */
 
@@ -15,22 +15,32 @@ enum { DEADLINE_MS = 120000, ERRORS_MAX = 4096, CODE_FD = 3 };
 static const int64_t text_max_bytes = (int64_t)256 << 20;
 static const int64_t memory_max_bytes = (int64_t)4 << 30;
 
-static int run_disassembler(const char *path, int code_fd, int text_fd, struct fw_err *err)
+static int run_disassembler(const struct sandbox *sandbox, const char *path, int code_fd, int text_fd, struct fw_err *err)
 {
+	static const struct sandbox open_air;
+	const struct sandbox *in = sandbox ? sandbox : &open_air;
+	struct sandbox_argv *v = mem_alloc(sizeof *v);
 	char name[32];
 	snprintf(name, sizeof name, "/proc/self/fd/%d", CODE_FD);
-	const char *argv[] = { path, "-c", name, NULL };
-	struct proc_spec spec = { .argv = argv,
+	sandbox_run(in, v, path, false);
+	sandbox_arg(v, "-c");
+	sandbox_arg(v, name);
+	struct proc_spec spec = { .argv = v->arg,
 		.fd = { { code_fd, CODE_FD }, { text_fd, STDOUT_FILENO } },
 		.n_fd = 2,
 		.file_size_bytes = text_max_bytes,
 		.address_space_bytes = memory_max_bytes,
 		.cpu_s = DEADLINE_MS / 1000 };
-	struct proc_exit how;
+	struct proc_exit how = { 0 };
 	struct buf errors;
 	char words[64];
 	buf_init(&errors, ERRORS_MAX);
-	int result = proc_run(&spec, NULL, NULL, &errors, DEADLINE_MS, &how, err);
+	int result = sandbox_end(v, err);
+	if (result == 0)
+		result = proc_run(&spec, NULL, NULL, &errors, DEADLINE_MS, &how, err);
+	free(v);
+	if (result == 0)
+		how = sandbox_exit(in, &how);
 	if (result == 0 && how.signal == SIGXFSZ) {
 		result = err_set(err, ERR_FULL, "%s printed more than %lld bytes", path, (long long)text_max_bytes);
 	} else if (result == 0 && (how.status != 0 || how.timed_out)) {
@@ -58,12 +68,13 @@ static int parse(int text_fd, struct sass *out, struct fw_err *err)
 }
 
 /* Disassemble a piece of device code. Own: sass_fini. Err: it failed, took too long or printed too much. */
-static int nvdisasm_run(const char *path, const void *elf, size_t len, struct sass *out, struct fw_err *err)
+static int nvdisasm_run(
+	const struct sandbox *sandbox, const char *path, const void *elf, size_t len, struct sass *out, struct fw_err *err)
 {
 	*out = (struct sass){ 0 };
 	int code_fd = sealed_once("the device code", elf, len, err);
 	int text_fd = code_fd < 0 ? -1 : sealed_once("the disassembly", NULL, 0, err);
-	int result = text_fd < 0 ? -1 : run_disassembler(path, code_fd, text_fd, err);
+	int result = text_fd < 0 ? -1 : run_disassembler(sandbox, path, code_fd, text_fd, err);
 	if (result == 0)
 		result = parse(text_fd, out, err);
 	fd_close(&code_fd);
@@ -150,9 +161,10 @@ static int by_name(const void *a, const void *b)
 	return order ? order : strcmp(x->code_sha256, y->code_sha256);
 }
 
-int modulecode_open(const char *path, struct modulecode **out, struct fw_err *err)
+int modulecode_open(const char *path, const struct sandbox *sandbox, struct modulecode **out, struct fw_err *err)
 {
 	struct modulecode *m = mem_alloc_zero(1, sizeof *m);
+	m->sandbox = sandbox;
 	*out = NULL;
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	int result = fd < 0 ? err_sys(err, "cannot be read") : kernelcode_pieces(fd, add_piece, m, err);
@@ -190,7 +202,7 @@ int modulecode_sass(struct modulecode *m, const struct modulecode_function *f, c
 	struct modulecode_piece *p = &m->piece[f->piece];
 	if (!p->is_requested) {
 		p->is_requested = true;
-		(void)nvdisasm_run(nvdisasm, p->elf, p->len, &p->sass, &p->unread);
+		(void)nvdisasm_run(m->sandbox, nvdisasm, p->elf, p->len, &p->sass, &p->unread);
 	}
 	if (p->unread.code != ERR_NONE)
 		return err_set(err, p->unread.code, "%s", p->unread.text);

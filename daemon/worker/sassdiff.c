@@ -115,10 +115,10 @@ static int compare_all(struct sassdiff *d, struct fw_err *err)
 	return 0;
 }
 
-int sassdiff_make(struct sassdiff *d, const char *base, const char *target, struct fw_err *err)
+int sassdiff_make(struct sassdiff *d, const char *base, const char *target, const struct sandbox *sandbox, struct fw_err *err)
 {
 	*d = (struct sassdiff){ 0 };
-	if (modulecode_open(base, &d->base, err) != 0 || modulecode_open(target, &d->target, err) != 0)
+	if (modulecode_open(base, sandbox, &d->base, err) != 0 || modulecode_open(target, sandbox, &d->target, err) != 0)
 		return -1;
 	if (d->base->n == 0 && d->target->n == 0)
 		return err_set(err, ERR_INVALID, "%s, %s: no device code that can be read here in either", base, target);

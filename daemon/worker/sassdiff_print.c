@@ -290,7 +290,7 @@ static void sassdiff_print_json(const struct sassdiff *d, struct buf *out)
 int sassdiff_show(const char *base, const char *target, bool as_json, struct buf *out, struct fw_err *err)
 {
 	struct sassdiff d;
-	int result = sassdiff_make(&d, base, target, err);
+	int result = sassdiff_make(&d, base, target, NULL, err);
 	if (result == 0) {
 		(as_json ? sassdiff_print_json : sassdiff_print)(&d, out);
 		result = out->failed ? err_set(err, ERR_FULL, "more than %zu bytes to print", out->max) : sassdiff_is_same(&d);

@@ -487,18 +487,63 @@ static void compilers_have_versions(void **state)
 	char text[96];
 
 	(void)state;
-	toolchain_describe(DEVICE_CPU, "", "", text, sizeof text);
+	toolchain_describe(NULL, DEVICE_CPU, "", "", text, sizeof text);
 	assert_true(strncmp(text, "gcc ", 4) == 0 && text[4] >= '1' && text[4] <= '9');
 	assert_null(strchr(text, '\n'));
 	char with[sizeof text + 32], wanted[sizeof text + 32];
 	snprintf(wanted, sizeof wanted, "%s in /nowhere with -O2", text);
-	toolchain_describe(DEVICE_CPU, "/nowhere", "-O2", with, sizeof with);
+	toolchain_describe(NULL, DEVICE_CPU, "/nowhere", "-O2", with, sizeof with);
 	assert_string_equal(with, wanted);
 	assert_true(toolchain_is_in("/usr") && !toolchain_is_in("/nowhere"));
 	toolchain_nvcc_version("Cuda compilation tools, release 13.0, V13.0.88\nBuild cuda_13.0.r13.0\n", text, sizeof text);
 	assert_string_equal(text, "13.0.88");
 	toolchain_nvcc_version("gcc (Debian) 12.2.0", text, sizeof text);
 	assert_string_equal(text, "");
+}
+
+/* A user may name any folder as the toolchain of a job, also one in the cache, which a build of a branch has filled. */
+static void a_toolchain_of_a_job_runs_inside(void **state)
+{
+	struct sandbox *s = calloc(1, sizeof *s);
+	struct build_context *c = calloc(1, sizeof *c);
+	struct msg_job *job = calloc(1, sizeof *job);
+	char folder[] = "/tmp/flopwatch-tools-XXXXXX", tools[64], compiler[80], escaped[64], wanted[96];
+	const char *one = tools;
+	struct fw_err err = { 0 };
+
+	(void)state;
+	assert_non_null(mkdtemp(folder));
+	snprintf(tools, sizeof tools, "%s/tools", folder);
+	snprintf(compiler, sizeof compiler, "%s/gcc", tools);
+	snprintf(escaped, sizeof escaped, "%s/escaped", folder);
+	assert_int_equal(chmod(folder, 0777) | mkdir(tools, 0755), 0);
+	FILE *script = fopen(compiler, "we");
+	assert_non_null(script);
+	assert_true(fprintf(script, "#!/bin/sh\necho escaped >%s\necho 7.8.9\n", escaped) > 0);
+	assert_int_equal(fclose(script) | chmod(compiler, 0755), 0);
+	assert_int_equal(sandbox_open(s, SANDBOX_AUTO, &err), 0);
+	c->sandbox = s;
+	c->device = DEVICE_CPU;
+	job->n_sides = 1;
+	job->side[0].role = ROLE_TARGET;
+	snprintf(job->side[0].tools.dir, sizeof job->side[0].tools.dir, "%s", tools);
+	build_tools(c, job, "usual");
+	snprintf(wanted, sizeof wanted, "none in %s", tools);
+	assert_string_equal(c->toolchain[ROLE_TARGET], wanted);
+	assert_int_equal(access(escaped, F_OK), -1);
+	assert_int_equal(sandbox_show(s, &one, 1, NULL, &err), 0);
+	if (s->active) {
+		build_tools(c, job, "usual");
+		snprintf(wanted, sizeof wanted, "gcc 7.8.9 in %s", tools);
+		assert_string_equal(c->toolchain[ROLE_TARGET], wanted);
+		assert_int_equal(access(escaped, F_OK), -1);
+	} else {
+		puts("# without bubblewrap it runs outside");
+	}
+	assert_int_equal(unlink(compiler) | rmdir(tools) | rmdir(folder), 0);
+	free(job);
+	free(c);
+	free(s);
 }
 
 /* The driver accepts only a process that has the capability outside of user namespaces. */
@@ -569,6 +614,7 @@ int main(void)
 		cmocka_unit_test(a_process_with_counters_has_one_capability),
 		cmocka_unit_test(calls_of_branches_are_limited),
 		cmocka_unit_test(compilers_have_versions),
+		cmocka_unit_test(a_toolchain_of_a_job_runs_inside),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -125,7 +125,7 @@ static int tear_down(void **state)
 static void make(struct sassdiff *d, const char *base, const char *target)
 {
 	struct fw_err err = { 0 };
-	if (sassdiff_make(d, at(base), at(target), &err) != 0)
+	if (sassdiff_make(d, at(base), at(target), NULL, &err) != 0)
 		fail_msg("%s", err.text);
 }
 
@@ -244,17 +244,45 @@ static void a_disassembler_that_fails_is_reported(void **state)
 	not_compared("printed more than ");
 }
 
+/* Device code is that of a branch, and a mistake of the disassembler must not be one of the worker. Last: it limits this process. */
+static void a_disassembler_runs_inside(void **state)
+{
+	(void)state;
+	struct sandbox *s = mem_alloc_zero(1, sizeof *s);
+	struct sassdiff d;
+	struct fw_err err = { 0 };
+	char script[600];
+	if (sandbox_open(s, SANDBOX_AUTO, &err) != 0 || !s->active) {
+		puts("# needs bubblewrap");
+		free(s);
+		skip();
+	}
+	assert_int_equal(chmod(folder.path, 0777) | chmod(at("old.sass"), 0644) | chmod(at("new.sass"), 0644), 0);
+	snprintf(script, sizeof script, "#!/bin/sh\necho escaped >%s/escaped\nexit 8\n", folder.path);
+	disassembler(script);
+	assert_int_equal(sassdiff_make(&d, at("old"), at("new"), s, &err), 0);
+	assert_non_null(strstr(d.note, "instructions are not compared"));
+	assert_int_equal(access(at("escaped"), F_OK), -1);
+	sassdiff_fini(&d);
+	good_disassembler();
+	assert_int_equal(sassdiff_make(&d, at("old"), at("new"), s, &err), 0);
+	assert_int_equal(verdict(&d, "renamed"), SASSDIFF_RENAMED);
+	assert_int_equal(verdict(&d, "changed"), SASSDIFF_CHANGED);
+	sassdiff_fini(&d);
+	free(s);
+}
+
 static void what_cannot_be_read_is_one_line(void **state)
 {
 	(void)state;
 	struct sassdiff d;
 	struct fw_err err = { 0 };
-	assert_int_equal(sassdiff_make(&d, at("old"), at("nowhere"), &err), -1);
+	assert_int_equal(sassdiff_make(&d, at("old"), at("nowhere"), NULL, &err), -1);
 	assert_non_null(strstr(err.text, "/nowhere: "));
 	sassdiff_fini(&d);
 	err_clear(&err);
 	assert_int_equal(tmp_folder_write(&folder, "text", "no module", 0600), 0);
-	assert_int_equal(sassdiff_make(&d, at("text"), at("old"), &err), -1);
+	assert_int_equal(sassdiff_make(&d, at("text"), at("old"), NULL, &err), -1);
 	assert_int_equal(err.code, ERR_INVALID);
 	sassdiff_fini(&d);
 }
@@ -268,6 +296,7 @@ int main(void)
 		cmocka_unit_test(without_a_disassembler_hashes_decide),
 		cmocka_unit_test(a_disassembler_that_fails_is_reported),
 		cmocka_unit_test(what_cannot_be_read_is_one_line),
+		cmocka_unit_test(a_disassembler_runs_inside),
 	};
 	return cmocka_run_group_tests(tests, set_up, tear_down);
 }

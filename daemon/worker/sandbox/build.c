@@ -257,8 +257,11 @@ void build_tools(struct build_context *c, const struct msg_job *job, const char 
 			snprintf(text, TOOLCHAIN_TEXT_SIZE, "%s", w->made_by);
 		} else if (toolchain_override_is_none(w))
 			snprintf(text, TOOLCHAIN_TEXT_SIZE, "%s", usual);
+		else if (w->dir[0] && !sandbox_shows(c->sandbox, w->dir)) /* the build fails with the reason */
+			snprintf(text, TOOLCHAIN_TEXT_SIZE, "none in %.*s", TOOLCHAIN_OVERRIDE_DIR_SIZE, w->dir);
 		else
-			toolchain_describe(c->device, w->dir[0] ? w->dir : c->tools_dir, w->flags, text, TOOLCHAIN_TEXT_SIZE);
+			toolchain_describe(
+				c->sandbox, c->device, w->dir[0] ? w->dir : c->tools_dir, w->flags, text, TOOLCHAIN_TEXT_SIZE);
 	}
 }
 

@@ -332,8 +332,12 @@ int build_make(const struct build_context *c, const struct msg_side *s, build_tr
 
 enum { TOOLCHAIN_PATH_SIZE = 640 };
 
-/** Run each compiler of that kind of device once. `dir` "": the system's; `flags` are only named. Shape: out[size]. */
-void toolchain_describe(enum device_kind kind, const char *dir, const char *flags, char *out, size_t size);
+/**
+ * Run each compiler of that kind of device once. `dir` "": the system's; `flags` are only named. In the sandbox, since a user may
+ * have chosen `dir`; `s` NULL: outside, for the worker's own `dir`. Shape: out[size].
+ */
+void toolchain_describe(
+	const struct sandbox *s, enum device_kind kind, const char *dir, const char *flags, char *out, size_t size);
 /** Write the PATH that puts the compilers of `dir` first. Shape: path[TOOLCHAIN_PATH_SIZE]. */
 void toolchain_path(const char *dir, char *path);
 /** Return whether `dir`, or bin in it, holds a compiler. */

@@ -59,29 +59,34 @@ bool toolchain_is_in(const char *dir)
  * Read the first line (or all) of a program's output; "" if it cannot run. Uses the build's environment, to find the same program
  * as a build.
  */
-static void read_version(const char *dir, const char *program, const char *option, char *out, size_t size)
+static void read_version(
+	const struct sandbox *s, const char *dir, const char *program, const char *option, char *out, size_t size)
 {
 	char own[PATH_MAX];
-	const char *argv[] = { program, option, NULL };
 	char path[TOOLCHAIN_PATH_SIZE], variable[TOOLCHAIN_PATH_SIZE + 8];
 	const char *more[] = { variable, NULL };
-	struct sandbox none = { .active = false };
+	static const struct sandbox none = { .active = false };
+	const struct sandbox_more with = { .variable = more, .folder = "" };
+	struct sandbox_argv *v = mem_alloc_zero(1, sizeof *v);
 	struct sandbox_environment environment;
-	struct proc_spec spec = { .argv = argv, .env = environment.list };
 	struct proc_exit how;
 	struct buf output;
 
 	find(dir, program, own);
-	if (*own)
-		argv[0] = own;
 	toolchain_path(dir, path);
 	snprintf(variable, sizeof variable, "PATH=%s", path);
 	sandbox_environment(&none, more, &environment);
+	if (s && s->active)
+		sandbox_build_with(s, v, "/usr", "bin", &with);
+	sandbox_arg(v, *own ? own : program);
+	sandbox_arg(v, option);
 	out[0] = '\0';
 	buf_init(&output, 4096);
-	if (proc_run(&spec, NULL, &output, NULL, 10000, &how, NULL) == 0 && how.status == 0)
+	struct proc_spec spec = { .argv = v->arg, .env = environment.list };
+	if (sandbox_end(v, NULL) == 0 && proc_run(&spec, NULL, &output, NULL, 10000, &how, NULL) == 0 && how.status == 0)
 		snprintf(out, size, "%s", output.data);
 	buf_fini(&output);
+	free(v);
 }
 
 void toolchain_nvcc_version(const char *text, char *out, size_t size)
@@ -95,35 +100,36 @@ void toolchain_nvcc_version(const char *text, char *out, size_t size)
 }
 
 /* Find the version of nvcc, "13.0.88", and that of ptxas if it differs; nvcc runs the ptxas in its own folder. */
-static void describe_nvcc(const char *dir, char nvcc[32], char ptxas[32])
+static void describe_nvcc(const struct sandbox *s, const char *dir, char nvcc[32], char ptxas[32])
 {
 	char program[PATH_MAX], output[4096];
 
 	find(dir, "nvcc", program);
 	if (!*program)
 		snprintf(program, sizeof program, "%s", access(system_nvcc, X_OK) == 0 ? system_nvcc : "nvcc");
-	read_version(dir, program, "--version", output, sizeof output);
+	read_version(s, dir, program, "--version", output, sizeof output);
 	toolchain_nvcc_version(output, nvcc, 32);
 	char *name = strrchr(program, '/');
 	if (name && (size_t)(name - program) + sizeof "/ptxas" < sizeof program)
 		snprintf(name, sizeof "/ptxas", "/ptxas");
 	else
 		snprintf(program, sizeof program, "ptxas");
-	read_version(dir, program, "--version", output, sizeof output);
+	read_version(s, dir, program, "--version", output, sizeof output);
 	toolchain_nvcc_version(output, ptxas, 32);
 	if (strcmp(ptxas, nvcc) == 0)
 		*ptxas = '\0';
 }
 
-void toolchain_describe(enum device_kind kind, const char *dir, const char *flags, char *out, size_t size)
+void toolchain_describe(
+	const struct sandbox *s, enum device_kind kind, const char *dir, const char *flags, char *out, size_t size)
 {
 	char gcc[64], nvcc[32] = "", ptxas[32] = "";
 	int n;
 
-	read_version(dir, "gcc", "-dumpfullversion", gcc, sizeof gcc);
+	read_version(s, dir, "gcc", "-dumpfullversion", gcc, sizeof gcc);
 	gcc[strcspn(gcc, "\n")] = '\0';
 	if (kind == DEVICE_CUDA)
-		describe_nvcc(dir, nvcc, ptxas);
+		describe_nvcc(s, dir, nvcc, ptxas);
 	if (*nvcc)
 		n = snprintf(out, size, "nvcc %s%s%s%s%s", nvcc, *ptxas ? " ptxas " : "", ptxas, *gcc ? " gcc " : "", gcc);
 	else
