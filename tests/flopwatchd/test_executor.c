@@ -308,6 +308,23 @@ static void test_srun_gets_the_resource_options(void **state)
 	assert_non_null(strstr(content("requested"), " --nodelist=node7 worker")); /* the last of equal options counts */
 }
 
+/* A worker reported it, and srun would read a list of nodes, or a file with one. */
+static void test_only_a_node_is_requested(void **state)
+{
+	(void)state;
+	static const char *const wrong[] = { "a,b", "node[1-9]", "/etc/passwd", "-x", "a b", "$(a)" };
+	begin();
+	for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+		assert_int_equal(
+			session_open(executors, loop, config, &config->worker[0], wrong[i], &hooks, NULL, &session, &err), -1);
+		assert_int_equal(err.code, ERR_INVALID);
+		assert_non_null(strstr(err.text, "is not the name of a node"));
+	}
+	submit("gpu-1.example.org");
+	UNTIL(was_requested);
+	assert_non_null(strstr(content("requested"), " --nodelist=gpu-1.example.org worker"));
+}
+
 static void test_a_controller_that_is_away(void **state)
 {
 	(void)state;
@@ -481,6 +498,10 @@ static void test_rows(void **state)
 	assert_string_equal(row.name, "a|b");
 	assert_false(slurm_row_read(bad, &row));
 	assert_false(slurm_row_read(none, &row));
+	char array[] = "12_[1-3,5%2]|PENDING|None|a", option[] = "--user=ann|RUNNING|None|a", text[] = "1 2|RUNNING|None|a";
+	assert_true(slurm_row_read(array, &row));
+	assert_false(slurm_row_read(option, &row));
+	assert_false(slurm_row_read(text, &row));
 }
 
 static void check_pod(const char *json, enum pod_step step, const char *reason)
@@ -539,6 +560,7 @@ int main(void)
 		CASE(test_the_watchdog_counts_when_it_runs),
 		CASE(test_a_pending_allocation_is_cancelled),
 		CASE(test_srun_gets_the_resource_options),
+		CASE(test_only_a_node_is_requested),
 		CASE(test_a_controller_that_is_away),
 		CASE(test_a_request_that_the_controller_lost),
 		CASE(test_a_request_that_starts_is_not_lost),

@@ -1,6 +1,7 @@
 /* executor.c - the lifecycle of a submission. */
 #include "flopwatchd/session/internal.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
@@ -160,10 +161,22 @@ static void on_first_output(void *arg, uint32_t events)
 	begin_running(arg);
 }
 
+/* A worker reported it. For srun a comma or a bracket means several nodes, and a path a file with their names. */
+static bool is_node_name(const char *node)
+{
+	for (const char *c = node; *c; c++)
+		if (!isalnum((unsigned char)*c) && (c == node || !strchr("._-", *c)))
+			return false;
+	return true;
+}
+
 int executor_submit(struct executors *x, const struct config_worker *w, const char *node, const struct executor_hooks *hooks,
 	void *arg, struct executor **out, struct fw_err *err)
 {
 	struct connection to;
+	if (!is_node_name(node))
+		return err_set(err, ERR_INVALID, "worker %s: its device was last seen on %s, which is not the name of a node",
+			w->name, node);
 	struct executor *e = mem_alloc_zero(1, sizeof *e);
 	*e = (struct executor){ .all = x, .worker = w, .fd = -1, .errors_fd = -1, .line = { -1, -1 } };
 	if (get_slurm(e))

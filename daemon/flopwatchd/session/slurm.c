@@ -1,5 +1,6 @@
 #include "flopwatchd/session/internal.h"
 
+#include <ctype.h>
 #include <sys/random.h>
 #include <unistd.h>
 
@@ -37,7 +38,8 @@ bool slurm_row_read(char *line, struct slurm_row *out)
 	out->state = line ? strsep(&line, "|") : NULL;
 	out->reason = line ? strsep(&line, "|") : NULL;
 	out->name = line;
-	return out->name && out->id[0];
+	/* a line end in another user's job name begins a row of that user's choice, whose id becomes an argument */
+	return out->name && isdigit((unsigned char)out->id[0]) && out->id[strspn(out->id, "0123456789_+[]-,%")] == '\0';
 }
 
 void slurm_name(const struct slurm *s, unsigned n, char name[EXECUTOR_NAME_SIZE])
@@ -184,16 +186,17 @@ static void on_own_allocations(void *arg, const struct buf *out, const struct fw
 	int n = 0;
 	s->asking = NULL;
 	while (!failed && rest && n < GHOSTS_MAX && (line = strsep(&rest, "\n"))) {
-		bool is_row = slurm_row_read(line, &row);
-		const struct executor *owner = is_row ? executors_find(s->all, row.name) : NULL;
-		if (!is_row || strncmp(row.name, s->prefix, strlen(s->prefix)) != 0 || (owner && owner->child)) {
+		if (!slurm_row_read(line, &row))
+			continue;
+		const struct executor *owner = executors_find(s->all, row.name);
+		if (strncmp(row.name, s->prefix, strlen(s->prefix)) != 0 || (owner && owner->child)) {
 			note_starting(s, row.name);
 			continue;
 		}
 		if (s->cancel_timer)
 			continue;
-		log_info("slurm.cancel", "worker=%s id=%s name=%s state=%s", s->worker->name, log_quote(row.id), row.name,
-			row.state);
+		log_info("slurm.cancel", "worker=%s id=%s name=%s state=%s", s->worker->name, log_quote(row.id),
+			log_quote(row.name), log_quote(row.state));
 		args[++n] = row.id;
 	}
 	note_query(s, failed);
