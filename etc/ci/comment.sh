@@ -4,8 +4,9 @@
 #
 # FLOPWATCH_SERVER, FLOPWATCH_TOKEN, COMMIT, REPOSITORY: the request, as for `flopwatch wait`. REVIEW: number of the pull or merge request.
 # FLOPWATCH_CA_FILE: the private authority of an https:// daemon, if it has one.
-# FORGE_TOKEN: a token with permission to comment. WHY_S: timeout in seconds for the causes, if the daemon still profiles; then the comment
-# is updated; default 300. Needs curl and jq.
+# FORGE_TOKEN: a token with permission to comment. FORGE_USER: who comments with it; default the user that the forge names, or
+# github-actions[bot], as for the token of a GitHub workflow. Set it for another GitHub App, or for a token that may not read its user.
+# WHY_S: timeout in seconds for the causes, if the daemon still profiles; then the comment is updated; default 300. Needs curl and jq.
 set -eu
 : "${FLOPWATCH_SERVER:?}" "${COMMIT:?}" "${REVIEW:?}" "${FORGE_TOKEN:?}"
 size_max=60000 # of a comment; GitHub accepts 65536 characters
@@ -23,20 +24,20 @@ forge() { # method, path, curl's options...
 	local method=$1 path=$2 header="Authorization: Bearer"
 	shift 2
 	[ -z "${CI_API_V4_URL:-}" ] || header="PRIVATE-TOKEN:"
-	curl -sSf --max-time 60 -X "$method" -H @<(printf '%s %s\n' "$header" "$FORGE_TOKEN") -H 'Content-Type: application/json' "$api$path" "$@"
+	curl -sSf --max-time 60 -X "$method" -H @<(printf '%s %s\n' "$header" "$FORGE_TOKEN") -H 'Content-Type: application/json' "$root$path" "$@"
 }
 if [ -n "${CI_API_V4_URL:-}" ]; then
-	api=$CI_API_V4_URL/projects/$CI_PROJECT_ID
-	comments=/merge_requests/$REVIEW/notes
+	root=$CI_API_V4_URL
+	comments=/projects/$CI_PROJECT_ID/merge_requests/$REVIEW/notes
 	mine=$comments change=PUT
 else
-	api=$GITHUB_API_URL/repos/$GITHUB_REPOSITORY
-	comments=/issues/$REVIEW/comments
-	mine=/issues/comments change=PATCH
+	root=$GITHUB_API_URL
+	comments=/repos/$GITHUB_REPOSITORY/issues/$REVIEW/comments
+	mine=/repos/$GITHUB_REPOSITORY/issues/comments change=PATCH
 fi
 # Gitea and Forgejo, whose API is at this path, return all comments at once and know no pages of them.
 pages='?per_page=100&page='
-case $api in */api/v1/repos/*) pages="" ;; esac
+case $root in */api/v1) pages="" ;; esac
 
 # ---- the text: each suite's report, or the reason why it has none ----
 gather() {
@@ -59,17 +60,24 @@ gather() {
 }
 
 # ---- write it, replacing the previous comment ----
+# Every user can write a comment that begins with the marker. With the verdict in it, its author could change the verdict.
+me=${FORGE_USER:-$(forge GET /user 2>"$work/no-user" | jq -r '.login // .username // ""')}
+me=${me:-github-actions[bot]}
+id="" # of the comment
 say() {
-	local id="" page
+	local page
 	for page in $(seq 50); do
+		if [ -n "$id" ]; then break; fi
 		forge GET "$comments${pages:+$pages$page}" -D "$work/headers" >"$work/comments"
-		id=$(jq -r --arg marker "$marker" '[.[] | select(.body | startswith($marker))][0].id // ""' "$work/comments")
-		if [ -n "$id" ] || ! grep -qi '^link:.*rel="next"' "$work/headers"; then break; fi
+		id=$(jq -r --arg marker "$marker" --arg me "$me" \
+			'[.[] | select((.user.login // .author.username) == $me and (.body | startswith($marker)))][0].id // ""' "$work/comments")
+		if ! grep -qi '^link:.*rel="next"' "$work/headers"; then break; fi
 	done
 	if [ -n "$id" ]; then
 		forge "$change" "$mine/$id" --data-binary "@$work/comment" >"$work/answer"
 	else
 		forge POST "$comments" --data-binary "@$work/comment" >"$work/answer"
+		id=$(jq -r '.id // ""' "$work/answer")
 	fi
 }
 gather

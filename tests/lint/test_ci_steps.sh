@@ -67,7 +67,10 @@ fails "unless it shall not" 7 open_action undecided=fail
 # ---- one comment at a review, for all its pushes ----
 mkdir "$tmp/forge"
 said() { jq -r "$1" "$tmp/forge/comments.json"; }
-jq -n '[range(40) | {id: (. + 1), body: "I like it, <!-- flopwatch  -->"}]' >"$tmp/forge/comments.json"
+# among the comments of others is one that begins as that of the step
+jq -n '[range(40) | {id: (. + 1), body: "I like it, <!-- flopwatch  -->"}] + [{id: 41, body: "<!-- flopwatch  -->\nfast", user: {login: "eve"}, author: {username: "eve"}}]' \
+	>"$tmp/forge/comments.json"
+echo 'github-actions[bot]' >"$tmp/forge/author" # the token of a workflow
 python3 "$root/tests/support/forge.py" "$tmp/forge" &
 forge=$!
 on_exit kill "$forge"
@@ -78,9 +81,10 @@ unlike "nothing is wrong with its comment" "$out" '^::warning'
 is "which is written" "$(cat "$tmp/forge/requests")" "POST /repos/team/kernels/issues/7/comments Bearer secret"
 like "and says what was found" "$(said '.[-1].body')" '^\*\*flopwatch: identical\*\*'
 fails "a slower one that follows fails" 3 reviewed "commit=$slow"
-is "its comment takes the place of the first" "$(tail -n 1 "$tmp/forge/requests")" "PATCH /repos/team/kernels/issues/comments/41 Bearer secret"
+is "its comment takes the place of the first" "$(tail -n 1 "$tmp/forge/requests")" "PATCH /repos/team/kernels/issues/comments/42 Bearer secret"
 like "and says what was found" "$(said '.[-1].body')" '^\*\*flopwatch: regression\*\*: slow is (up to )?[45]\.[0-9]+ % slower in 4 of 4 cells'
-is "all others are as they were" "$(said length) $(said '[.[] | select(.body == "I like it, <!-- flopwatch  -->")] | length')" "41 40"
+is "all others are as they were" "$(said length) $(said '[.[] | select(.body == "I like it, <!-- flopwatch  -->")] | length') $(said '.[40].body')" "42 40 <!-- flopwatch  -->
+fast"
 unlike "no token is in the log" "$out" secret
 ok "without a review" action "commit=$words" github-token=secret timeout=300
 is "nothing is written" "$(wc -l <"$tmp/forge/requests")" 2
@@ -102,14 +106,16 @@ like "and shows its tables" "$out" 'verdict: identical'
 fails "a slower one fails" 3 gitlab CI_COMMIT_SHA="$slow" FLOPWATCH_REPOSITORY=kernels
 fails "of a merged result the branch's own commit counts" 3 gitlab CI_COMMIT_SHA=1234567890123456789012345678901234567890 CI_MERGE_REQUEST_SOURCE_BRANCH_SHA="$slow"
 fails "a commit that was not pushed fails" 4 gitlab CI_COMMIT_SHA=1234567890123456789012345678901234567890 FLOPWATCH_WAIT_S=1
+echo flopwatch >"$tmp/forge/author"
+jq '.[-1].author.username = "flopwatch"' "$tmp/forge/comments.json" >"$tmp/comments" && mv "$tmp/comments" "$tmp/forge/comments.json"
 fails "at a merge request" 3 gitlab CI_COMMIT_SHA="$slow" CI_MERGE_REQUEST_IID=7 FORGE_TOKEN=secret FLOPWATCH_CI="$root/etc/ci" CI_PROJECT_ID=12 \
 	CI_API_V4_URL="http://127.0.0.1:$(cat "$tmp/forge/port")"
-is "the comment is rewritten in its format" "$(tail -n 1 "$tmp/forge/requests")" "PUT /projects/12/merge_requests/7/notes/41 secret"
+is "the comment is rewritten in its format" "$(tail -n 1 "$tmp/forge/requests")" "PUT /projects/12/merge_requests/7/notes/42 secret"
 fits_forge "requests to both forges and their answers are as they publish them" exchanges "$tmp/forge/exchanges"
 
 # ---- Gitea ----
 mkdir "$tmp/gitea"
-jq -n '[range(40) | {id: (. + 1), body: "I like it"}]' >"$tmp/gitea/comments.json"
+jq -n '[range(40) | {id: (. + 1), body: "<!-- flopwatch kernels -->", user: {login: "eve"}}]' >"$tmp/gitea/comments.json"
 python3 "$root/tests/support/forge.py" "$tmp/gitea" gitea &
 on_exit kill $!
 await test -s "$tmp/gitea/port"

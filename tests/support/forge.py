@@ -9,7 +9,8 @@ FOLDER/next has a word a change, the first for the next one: "drop" makes the ch
 a number refuses it with that status. An array of the comments has an ETag and a header Link; a request that has the ETag is 304. FOLDER/reads has the
 status and path of each request for comments; while FOLDER/used-up is there, such an answer says that no requests are left for an hour.
 FOLDER/checks.json has the check runs, and FOLDER/bodies the JSON of each change, one a line. While FOLDER/limited is there, one change is refused with 403 and Retry-After: 1.
-FOLDER/exchanges has a line of JSON for each request and its answer, which support/forge_check.py reads.
+FOLDER/exchanges has a line of JSON for each request and its answer, except those for the token's user, which support/forge_check.py reads.
+FOLDER/author: who writes the comments, flopwatch without it; the token of an app, NAME[bot], has no user.
 """
 import http.server
 import hashlib
@@ -30,7 +31,6 @@ NEW = {"/repos/team/kernels/issues/7/comments": "Authorization", "/projects/12/m
        "/projects/team%2Fkernels/merge_requests/7/notes": "PRIVATE-TOKEN"}
 OLD = {r"/repos/team/kernels/issues/comments/(\d+)": "PATCH", r"/projects/(?:12|team%2Fkernels)/merge_requests/7/notes/(\d+)": "PUT"}
 COMMENT = re.compile(r"/(?:comments|notes)(?:/\d+)?$")
-AUTHOR = {"user": {"login": "flopwatch", "id": 3}, "author": {"username": "flopwatch", "id": 3}}
 STATUSES = re.compile(r"/(?:repos/team/kernels|projects/team%2Fkernels)/statuses/(\w+)")
 SAME = "Cannot transition status via :enqueue from :pending (Reason(s): Status cannot transition via \"enqueue\")"
 CHECKS = "/repos/team/kernels/check-runs"
@@ -40,6 +40,12 @@ MEMBER = r"/repos/team/kernels/collaborators/([\w.-]+)/permission|/projects/team
 def load(name, otherwise):
     path = folder / name
     return json.loads(path.read_text()) if path.exists() else otherwise
+
+
+def author():
+    path = folder / "author"
+    name = path.read_text().strip() if path.exists() else "flopwatch"
+    return {"user": {"login": name, "id": 3}, "author": {"username": name, "id": 3}}
 
 
 class Forge(http.server.BaseHTTPRequestHandler):
@@ -121,9 +127,18 @@ class Forge(http.server.BaseHTTPRequestHandler):
             self.fault = self.take_fault() if COMMENT.search(url.path) else ""
             if self.fault.isdigit():
                 return self.refuse(int(self.fault), [("Retry-After", "1")] if self.fault == "429" else [])
+        if url.path == "/user" and self.command == "GET":
+            one = author()["author" if "PRIVATE-TOKEN" in self.headers else "user"]
+            text = json.dumps({"message": "Resource not accessible by integration"} if "[bot]" in str(one) else one)
+            self.send_response(403 if "[bot]" in str(one) else 200)
+            self.send_header("Content-Type", "application/json")
+            self.send_header("Content-Length", str(len(text)))
+            self.end_headers()
+            self.wfile.write(text.encode())
+            return None
         if url.path in NEW and self.headers.get(NEW[url.path]):
             if self.command == "POST":
-                comments.append({"id": 1 + max((one["id"] for one in comments), default=0), "body": json.loads(body)["body"], **AUTHOR})
+                comments.append({"id": 1 + max((one["id"] for one in comments), default=0), "body": json.loads(body)["body"], **author()})
                 kept.write_text(json.dumps(comments))
                 return self.answer_change(201, comments[-1])
             return self.list_comments(comments, url)
