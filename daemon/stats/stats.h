@@ -579,12 +579,13 @@ void tail_count(struct tail *t, const struct run_pairs *run, double beta);
 enum { TAIL_BLOCK_PAIRS_MAX = 8 };
 struct tail_block {
 	int runs, n;
+	bool first[TAIL_BLOCK_PAIRS_MAX]; /* call of its run */
 	float base_ms[TAIL_BLOCK_PAIRS_MAX], target_ms[TAIL_BLOCK_PAIRS_MAX];
 	float base_mhz[TAIL_BLOCK_PAIRS_MAX], target_mhz[TAIL_BLOCK_PAIRS_MAX]; /* 0: unknown */
 };
 /**
- * Count a run, or if it has fewer than four pairs, add it to `block`, which is counted and emptied once it has four. Processes of
- * modules differ by far less than a slow call, those of programs do not.
+ * Count a run, or if it has fewer than four pairs, add it to `block`, which is counted and emptied once it has four. The typical call
+ * is that of the block, because processes of modules differ by far less than a slow call; those of programs do not.
  */
 void tail_count_in_block(struct tail *t, struct tail_block *block, const struct run_pairs *run, double beta);
 void tail_pool(struct tail *t, const struct tail *other);

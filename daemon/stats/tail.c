@@ -20,9 +20,11 @@ static bool has_clock(const float *mhz, int n)
 	return mhz != NULL;
 }
 
-static void count_run(struct tail_side *s, const float *ms, const float *mhz, int n, double beta)
+/* `first[i]`: whether call i begins another run. */
+static void count_side(struct tail_side *s, const float *ms, const float *mhz, const bool *first, int n, double beta)
 {
 	float at_equal_clock[STATS_PAIRS_MAX];
+	int calls = 0, slow = 0; /* of the run */
 
 	if (has_clock(mhz, n) && beta < 0) {
 		double typical = stats_median(mhz, n);
@@ -36,30 +38,29 @@ static void count_run(struct tail_side *s, const float *ms, const float *mhz, in
 	for (int i = 0; i < n; i++) {
 		double longer = (double)ms[i] / typical - 1;
 
-		if ((double)ms[i] <= SLOW_FACTOR * typical)
-			continue;
-		s->slow++;
-		s->longer += longer;
-		s->squares += longer * longer;
+		calls++;
+		if ((double)ms[i] > SLOW_FACTOR * typical) {
+			slow++;
+			s->slow++;
+			s->longer += longer;
+			s->squares += longer * longer;
+		}
+		if (i + 1 == n || first[i + 1]) {
+			s->spread += (double)slow * slow / calls;
+			calls = slow = 0;
+		}
 	}
-}
-
-static void count_side(struct tail_side *s, const float *ms, const float *mhz, int n, double beta)
-{
-	int before = s->slow;
-
-	count_run(s, ms, mhz, n, beta);
-	s->spread += (double)(s->slow - before) * (s->slow - before) / n;
 }
 
 void tail_count(struct tail *t, const struct run_pairs *run, double beta)
 {
+	static const bool one_run[STATS_PAIRS_MAX] = { true };
 	int n = run->n < STATS_PAIRS_MAX ? run->n : STATS_PAIRS_MAX;
 
 	if (n < PAIRS_MIN)
 		return;
-	count_side(&t->side[TAIL_BASE], run->base_ms, run->base_mhz, n, beta);
-	count_side(&t->side[TAIL_TARGET], run->target_ms, run->target_mhz, n, beta);
+	count_side(&t->side[TAIL_BASE], run->base_ms, run->base_mhz, one_run, n, beta);
+	count_side(&t->side[TAIL_TARGET], run->target_ms, run->target_mhz, one_run, n, beta);
 	t->calls += n;
 	t->runs++;
 }
@@ -71,6 +72,7 @@ void tail_count_in_block(struct tail *t, struct tail_block *block, const struct 
 		return;
 	}
 	for (int i = 0; i < run->n; i++, block->n++) {
+		block->first[block->n] = i == 0;
 		block->base_ms[block->n] = run->base_ms[i];
 		block->target_ms[block->n] = run->target_ms[i];
 		block->base_mhz[block->n] = run->base_mhz ? run->base_mhz[i] : 0;
@@ -79,15 +81,10 @@ void tail_count_in_block(struct tail *t, struct tail_block *block, const struct 
 	block->runs++;
 	if (block->n < PAIRS_MIN)
 		return;
-	struct run_pairs together = { .set = run->set,
-		.n = block->n,
-		.base_ms = block->base_ms,
-		.target_ms = block->target_ms,
-		.base_mhz = block->base_mhz,
-		.target_mhz = block->target_mhz };
-
-	tail_count(t, &together, beta);
-	t->runs += block->runs - 1;
+	count_side(&t->side[TAIL_BASE], block->base_ms, block->base_mhz, block->first, block->n, beta);
+	count_side(&t->side[TAIL_TARGET], block->target_ms, block->target_mhz, block->first, block->n, beta);
+	t->calls += block->n;
+	t->runs += block->runs;
 	block->runs = block->n = 0;
 }
 

@@ -61,7 +61,8 @@ static void few_calls_of_two_runs_have_a_typical_one(void **state)
 	assert_true(t.calls == 4 && t.runs == 2);
 	assert_true(t.side[TAIL_TARGET].slow == 1 && t.side[TAIL_BASE].slow == 0);
 	assert_true(fabs(t.side[TAIL_TARGET].longer - (125 / 100.5 - 1)) < 1e-6);
-	tail_count_in_block(&t, &block, &run, 0); /* begins another block */
+	assert_true(t.side[TAIL_TARGET].spread == 0.5); /* one of two calls of a run */
+	tail_count_in_block(&t, &block, &run, 0);       /* begins another block */
 	assert_true(t.calls == 4 && t.runs == 2);
 	/* at equal clocks: the slow call of each run was made at four fifths of the clock */
 	block.n = block.runs = 0;
@@ -79,6 +80,26 @@ static void few_calls_of_two_runs_have_a_typical_one(void **state)
 	run = (struct run_pairs){ .set = 1, .n = N, .base_ms = even, .target_ms = even };
 	tail_count_in_block(&t, &block, &run, 0);
 	assert_true(t.calls == 4 + N && t.runs == 3);
+}
+
+/* Runs of two calls with as many slow ones as chance gives: 1 has two, 6 have one, 9 none. */
+static void the_error_of_a_share_is_the_same_in_blocks(void **state)
+{
+	static const int slow[16] = { 2, 0, 1, 1, 1, 1, 1, 1 };
+	struct tail_block block = { .n = 0 };
+	struct tail t = { .calls = 0 };
+
+	(void)state;
+	for (int i = 0; i < 16; i++) {
+		const float target[2] = { slow[i] > 0 ? 125 : 100, slow[i] > 1 ? 125 : 100 };
+		const struct run_pairs run = { .set = 1, .n = 2, .base_ms = even, .target_ms = target };
+
+		tail_count_in_block(&t, &block, &run, 0);
+	}
+	assert_true(t.runs == 16 && t.calls == 32 && t.side[TAIL_TARGET].slow == 8);
+	double likely = 8.5 / 33, by_chance = likely * (1 - likely) / 32;
+
+	assert_true(fabs(tail_share_variance(&t, TAIL_TARGET) / by_chance - (6 + 16.0) / (6 + 15)) < 1e-12);
 }
 
 static void a_lower_clock_makes_no_slow_call(void **state)
@@ -158,6 +179,7 @@ int main(void)
 		cmocka_unit_test(slow_is_1_04_times_the_typical_call),
 		cmocka_unit_test(two_or_three_calls_have_no_typical_one),
 		cmocka_unit_test(few_calls_of_two_runs_have_a_typical_one),
+		cmocka_unit_test(the_error_of_a_share_is_the_same_in_blocks),
 		cmocka_unit_test(a_lower_clock_makes_no_slow_call),
 		cmocka_unit_test(more_slow_calls_are_significant),
 		cmocka_unit_test(a_share_is_known_by_its_runs),
