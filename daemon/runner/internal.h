@@ -1244,7 +1244,8 @@ int stalls_take(const struct stalls_call *c, struct failure *f, struct fw_err *e
  * to run. With more sides the list rotates by one every second round, and every other round runs it backwards, so that any
  * drift linear over two rounds cancels. Every call is cold: different inputs, outputs filled with a random byte, cache
  * overwritten. Of each side two random calls of a pass that may decide, and the last one, are watched (spot_check.c); of two
- * more only the results are checked, later. They are made like all others.
+ * more only the results are checked, later. They are made like all others. Of two rounds the last is watched, the other checked
+ * later.
  */
 
 struct timing {
@@ -1276,7 +1277,7 @@ struct samples {
 
 /** Position of the side with a role; -1: none. */
 int timing_position(const struct timing *t, enum role role);
-/** Return the rounds that the rule's budget allows for a round of `round_ms`: a multiple of 4 within the rule's limits. */
+/** Return the rounds that the rule's budget allows for a round of `round_ms`: a multiple of 4, or the rule's fewest. */
 int timing_rounds(const struct rule *r, double round_ms, int n_sides, const struct device_ops *ops);
 
 /**
@@ -1309,7 +1310,7 @@ void timing_report_at(struct timing *t, const struct side *u, const char *step);
 int timing_leave(struct timing *t, struct side *u, struct failure *f);
 /**
  * Rounds of a side's watched calls: one in each half of a pass, and the last; and further ones in each half, whose results
- * are checked after the pass.
+ * are checked after the pass. Of two rounds the first has such calls, the second watched ones.
  */
 struct timing_watch {
 	int round[PROTOCOL_SIDES_MAX][2], last, later[PROTOCOL_SIDES_MAX][2];

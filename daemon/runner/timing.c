@@ -216,16 +216,36 @@ static int other_round(struct timing *t, const struct timing_watch *w, int who, 
 	return -1;
 }
 
+/*
+ * Watched calls have equal inputs, so of two calls, which would be all, the first is copied with any inputs. Returns false if no
+ * memory is left for the copy.
+ */
+static bool copy_first(const struct timing *t, struct timing_watch *out, int who)
+{
+	const struct spot_check_later *later = t->spot_check->later[t->side[who] - t->runner->side];
+	int any = later[0].is_any ? 0 : 1;
+
+	if (!later[any].has_space || !later[any].is_any)
+		return false;
+	out->round[who][0] = out->round[who][1] = out->last;
+	out->later[who][any] = 0;
+	out->later[who][1 - any] = -1;
+	return true;
+}
+
 void timing_choose_watched(struct timing *t, int rounds, struct timing_watch *out)
 {
+	out->last = rounds - 1;
 	for (int k = 0; t->spot_check->active && k < t->n; k++)
 		for (int half = 0; half < 2; half++)
 			out->round[k][half] =
 				half * (rounds / 2) + (int)runner_random(t->runner, (uint32_t)(rounds - rounds / 2));
-	out->last = rounds - 1;
-	for (int k = 0; t->spot_check->active && k < t->n; k++)
+	for (int k = 0; t->spot_check->active && k < t->n; k++) {
+		if (rounds == 2 && copy_first(t, out, k))
+			continue;
 		for (int half = 0; half < 2; half++)
 			out->later[k][half] = other_round(t, out, k, half * (rounds / 2), rounds - rounds / 2);
+	}
 }
 
 int timing_later_before(struct timing *t, const struct timing_watch *w, int who, int round)

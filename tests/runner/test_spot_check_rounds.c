@@ -10,10 +10,9 @@
 #include "runner/internal.h"
 #include "runner_run.h"
 
-enum { ROUNDS = 8 };
-
 static struct spot_check spot_check;
 static bool is_paused;
+static int rounds, n_sides;
 
 /* Device cpu, which reports of a call whether all buffers were checked right before it. */
 static int odd_guards(struct device *d, void **which, struct fw_err *err)
@@ -36,15 +35,15 @@ typedef int pass_fn(struct timing *t, struct failure *f);
 
 static int pass_device(struct timing *t, struct failure *f)
 {
-	return timing_device(t, ROUNDS, f);
+	return timing_device(t, rounds, f);
 }
 
 static int pass_call(struct timing *t, struct failure *f)
 {
-	return timing_call(t, ROUNDS, TIMING_DECIDES, f);
+	return timing_call(t, rounds, TIMING_DECIDES, f);
 }
 
-/* good.c and `target` in one pass. Returns its result, with the side to blame. */
+/* good.c and `target`, or only the first, in one pass of long calls. Returns its result, with the side to blame. */
 static int run_pass(const char *target, pass_fn *pass, enum role *culprit, struct failure *f)
 {
 	const char *const modules[] = { "good", target };
@@ -56,7 +55,7 @@ static int run_pass(const char *target, pass_fn *pass, enum role *culprit, struc
 	struct records records;
 	static struct runner runner;
 	static struct problem p;
-	struct timing t = { .runner = &runner, .problem = &p, .n = 2, .spot_check = &spot_check };
+	struct timing t = { .runner = &runner, .problem = &p, .n = n_sides, .spot_check = &spot_check, .pair_ms = 1000 };
 	struct fw_err err = { 0 };
 
 	unsetenv("CHEAT_UNPAUSED");
@@ -89,15 +88,45 @@ static void paused_cheats_are_caught_in_every_pass(void **state)
 {
 	pass_fn *const passes[] = { pass_device, pass_call };
 	(void)state;
-	for (int i = 0; i < 2; i++) {
+	n_sides = 2;
+	for (int i = 0; i < 4; i++) {
+		rounds = i < 2 ? 8 : 2; /* two for long calls */
 		for (int again = 0; again < 5; again++) {
 			struct failure f = { 0 };
 			enum role culprit;
-			assert_int_equal(run_pass("good", passes[i], &culprit, &f), 0);
-			assert_int_equal(run_pass("cheat_paused", passes[i], &culprit, &f), -1);
+			assert_int_equal(run_pass("good", passes[i % 2], &culprit, &f), 0);
+			assert_int_equal(run_pass("cheat_paused", passes[i % 2], &culprit, &f), -1);
 			assert_string_equal(f.name, "wrong");
 			assert_int_equal(culprit, ROLE_TARGET);
 		}
+	}
+}
+
+/* Watched calls have equal inputs, so a module could answer the second of two from memory. */
+static void two_calls_have_different_inputs(void **state)
+{
+	static struct runner runner = { .random = 7, .n_sides = 2 };
+	static struct spot_check w = { .runner = &runner, .active = true };
+	struct timing t = { .runner = &runner, .n = 2, .spot_check = &w, .side = { &runner.side[0], &runner.side[1] } };
+	struct timing_watch watch;
+	(void)state;
+	for (int any = 0; any < 2; any++) {
+		for (int i = 0; i < 2; i++)
+			for (int k = 0; k < 2; k++)
+				w.later[i][k] = (struct spot_check_later){ .has_space = true, .is_any = k == any };
+		timing_choose_watched(&t, 2, &watch);
+		for (int who = 0; who < 2; who++) {
+			assert_false(timing_is_watched(&t, &watch, who, 0));
+			assert_true(timing_is_watched(&t, &watch, who, 1));
+			assert_int_equal(watch.later[who][any], 0);
+			assert_int_equal(watch.later[who][1 - any], -1);
+		}
+	}
+	memset(w.later, 0, sizeof w.later); /* without memory for copies both are watched */
+	for (int again = 0; again < 8; again++) {
+		timing_choose_watched(&t, 2, &watch);
+		for (int who = 0; who < 2; who++)
+			assert_true(timing_is_watched(&t, &watch, who, 0) && timing_is_watched(&t, &watch, who, 1));
 	}
 }
 
@@ -105,10 +134,10 @@ static void later_rounds_check_other_calls(void **state)
 {
 	static struct runner runner = { .random = 7 };
 	struct spot_check w = { .runner = &runner, .active = true };
-	struct timing t = { .runner = &runner, .n = 2, .spot_check = &w };
+	struct timing t = { .runner = &runner, .n = 2, .spot_check = &w, .side = { &runner.side[0], &runner.side[1] } };
 	struct timing_watch watch;
 	(void)state;
-	for (int rounds = 1; rounds <= 32; rounds++) {
+	for (rounds = 1; rounds <= 32; rounds++) {
 		timing_choose_watched(&t, rounds, &watch);
 		assert_int_equal(watch.last, rounds - 1);
 		for (int who = 0; who < 2; who++) {
@@ -129,6 +158,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(paused_cheats_are_caught_in_every_pass),
+		cmocka_unit_test(two_calls_have_different_inputs),
 		cmocka_unit_test(later_rounds_check_other_calls),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
