@@ -18,7 +18,8 @@ static int device_pass(struct timing *t, struct timing_pass *p, struct samples *
 	struct device *dev = t->runner->dev;
 	struct fw_err err = { 0 };
 	struct timing_watch watch;
-	int calls = 0, device_check_at = t->pair_ms > TIMING_UNSEEN_MS * t->n ? DEVICE_CHECK_BEHIND : 0;
+	int last = p->rounds * t->n - 1, behind = last < DEVICE_CHECK_BEHIND ? last : DEVICE_CHECK_BEHIND;
+	int calls = 0, device_check_at = t->pair_ms > TIMING_UNSEEN_MS * t->n ? behind : 0;
 
 	if (t->has_opening) {
 		p->device_check = t->opening;

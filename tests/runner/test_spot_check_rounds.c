@@ -12,7 +12,7 @@
 
 static struct spot_check spot_check;
 static bool is_paused;
-static int rounds, n_sides;
+static int rounds, n_sides, n_readings;
 
 /* Device cpu, which reports of a call whether all buffers were checked right before it. */
 static int odd_guards(struct device *d, void **which, struct fw_err *err)
@@ -29,6 +29,12 @@ static int odd_stamp(struct device *d, int slot, int end, struct fw_err *err)
 		setenv("CHEAT_UNPAUSED", "1", 1);
 	is_paused = is_paused && end == 0;
 	return device_cpu.stamp(d, slot, end, err);
+}
+
+static void count_reading(struct device *d, struct msg_device_check *out)
+{
+	n_readings++;
+	device_cpu.device_check(d, out);
 }
 
 typedef int pass_fn(struct timing *t, struct failure *f);
@@ -63,6 +69,8 @@ static int run_pass(const char *target, pass_fn *pass, enum role *culprit, struc
 	assert_int_equal(runner_open(&runner, &task, &records, &err), 0);
 	ops.guards = odd_guards;
 	ops.stamp = odd_stamp;
+	ops.device_check = count_reading;
+	n_readings = 0;
 	runner.ops = &ops;
 	assert_int_equal(problem_open(&p, &ops, runner.dev, cell, &err), 0);
 	for (int k = 0; k < 2; k++) {
@@ -100,6 +108,19 @@ static void paused_cheats_are_caught_in_every_pass(void **state)
 			assert_int_equal(culprit, ROLE_TARGET);
 		}
 	}
+}
+
+/* Also of two calls of one side, the least that a pass has. */
+static void the_device_is_read_before_and_after_every_pass(void **state)
+{
+	struct failure f = { 0 };
+	enum role culprit;
+	(void)state;
+	for (n_sides = 1; n_sides <= 2; n_sides++)
+		for (rounds = 2; rounds <= 8; rounds *= 2) {
+			assert_int_equal(run_pass("good", pass_device, &culprit, &f), 0);
+			assert_int_equal(n_readings, 2);
+		}
 }
 
 /* Watched calls have equal inputs, so a module could answer the second of two from memory. */
@@ -158,6 +179,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(paused_cheats_are_caught_in_every_pass),
+		cmocka_unit_test(the_device_is_read_before_and_after_every_pass),
 		cmocka_unit_test(two_calls_have_different_inputs),
 		cmocka_unit_test(later_rounds_check_other_calls),
 	};
