@@ -368,6 +368,7 @@ static void judge_pooled(const struct rule *r, double theta, const struct verdic
 	enum decision d = stats_decide_pooled(r, theta, e, at > of_sets ? at : of_sets);
 
 	judge_sets(r, theta, options->sparse, e, of_sets, out);
+	out->is_pooled = true;
 	if (at <= of_sets || d == DECISION_MORE || d == DECISION_UNDECIDED) {
 		size_t length = strlen(out->reason);
 

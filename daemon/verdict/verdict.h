@@ -128,6 +128,7 @@ struct judgement {
 	double beta;         /* 0; the caller may store beta of stats_runs */
 	double mde_pct;
 	int want_set;             /* set whose next run this cell still needs; 0 when decided */
+	bool is_pooled;           /* its sets ended without a verdict: that run would confirm nothing */
 	bool want_sustained_runs; /* the clock effect could make this a regression: only sustained runs can show that */
 	bool want_precision; /* decided by set 1, but wider than the target half-width: worth a run of set 1 if budget is left */
 	char reason[240];    /* why undecided, or why a visible gain is not called; "" else */

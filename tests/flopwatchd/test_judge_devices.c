@@ -72,11 +72,40 @@ static void every_device_has_groups_of_its_own(void **state)
 		assert_int_equal(groups.of[i].tail[0].calls, 32);
 }
 
+/* Runs that vary too much for a low threshold, and a loss. Only the loss can be confirmed, also where further runs may decide both. */
+static void noise_is_no_loss_that_another_device_confirms(void **state)
+{
+	struct fixture *f = *state;
+	struct noise noise = { .state = 9, .white = 0.0005 };
+	struct result *r = fixture_result(f, "main", 1, 2, 2);
+	struct judge_timed t;
+	struct store_cell c;
+	int cell[2];
+
+	r->plan.request.cell[0].threshold_pct = 0.5;
+	fixture_accepted(r);
+	for (int run = 1; run <= 12; run++) {
+		fixture_run(r, run, 1);
+		fixture_timing(r, &noise, run, 1, 0, SERIES_DEVICE, "", run % 2 ? 0.0075 : -0.0025, 0);
+		if (run <= 4)
+			fixture_timing(r, &noise, run, 1, 1, SERIES_DEVICE, "", 0.026, 0);
+	}
+	memset(&t, 0, sizeof t);
+	judge_cell(r, 0, &t, &c);
+	assert_true(c.verdict == VERDICT_UNDECIDED && c.flags & FLAG_NOISY && t.found.typical.want_set == 2);
+	assert_false(judge_pairs_show_loss(r, 0));
+	assert_true(judge_pairs_show_loss(r, 1));
+	assert_int_equal(judge_groups_unconfirmed(r, cell), 1);
+	assert_int_equal(cell[0], 1);
+	result_free(r);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(throttling_is_counted_for_the_device_that_timed, setup, teardown),
 		cmocka_unit_test_setup_teardown(times_of_two_devices_give_no_reference_time, setup, teardown),
+		cmocka_unit_test_setup_teardown(noise_is_no_loss_that_another_device_confirms, setup, teardown),
 		cmocka_unit_test(every_device_has_groups_of_its_own),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -4,6 +4,12 @@
 #include <math.h>
 #include <stdio.h>
 
+/* Whether the first set of pairs shows a change that another set must confirm. */
+static bool is_unconfirmed(const struct judgement *typical)
+{
+	return typical->want_set == 2 && !typical->is_pooled;
+}
+
 /* ---- lost: Judgement of a cell without its group or earlier comparisons. ---- */
 
 static void judge_alone(const struct result *r, int cell, struct judge_timed *t)
@@ -17,7 +23,7 @@ bool judge_pairs_show_loss(const struct result *r, int cell)
 {
 	struct judge_timed t;
 	judge_alone(r, cell, &t);
-	return t.found.typical.want_set == 2 ||
+	return is_unconfirmed(&t.found.typical) ||
 	       (t.found.typical.verdict == VERDICT_REGRESSION && !(t.found.typical.flags & FLAG_SUSTAINED));
 }
 
@@ -101,7 +107,7 @@ int judge_groups_unconfirmed(const struct result *r, int *cell)
 		int group = find_group(&groups, &c);
 		cell_decide(
 			&r->plan.request.rule, c.threshold_pct, &t.found, group >= 0 ? groups.of[group].tail : t.found.tail, &v);
-		if (t.found.typical.want_set == 2 || t.found.sustained.want_set == 2 || v.mean.want_set == 2)
+		if (is_unconfirmed(&t.found.typical) || t.found.sustained.want_set == 2 || v.mean.want_set == 2)
 			cell[n++] = i;
 	}
 	return n;
