@@ -531,7 +531,8 @@ struct rule verdict_rule_of_sustained_runs(const struct rule *general)
 
 	r.beta_min = 0;
 	r.tau0 = s->noise;
-	r.runs_ok_min = r.runs_ok_min < s->runs_min ? r.runs_ok_min : s->runs_min;
+	if (general->version >= 6)
+		r.runs_ok_min = s->runs_min;
 	r.runs_regression_min = s->runs_min;
 	r.runs_max = s->runs_max;
 	r.runs_pooled_max = 0;

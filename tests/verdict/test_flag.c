@@ -132,6 +132,8 @@ static void older_sustained_runs_are_judged_as_they_were(void **state)
 	assert_int_equal(of_sustained_runs.runs_ok_min, 2);
 	assert_int_equal(of_sustained_runs.runs_regression_min, 2);
 	assert_int_equal(of_sustained_runs.runs_max, 4);
+	rule.runs_ok_min = 6; /* of a calibration */
+	assert_int_equal(verdict_rule_of_sustained_runs(&rule).runs_ok_min, 6);
 	rule.version = 3;
 	assert_true(verdict_rule_of_sustained_runs(&rule).tau0 > 3 * of_sustained_runs.tau0);
 }
