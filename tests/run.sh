@@ -187,6 +187,7 @@ fits() { # file
 	elif [ "$clocked_now" -gt 0 ]; then
 		limit=8
 	fi
+	[ "${takes[$1]}" -lt "$lanes" ] || [ "$low_now" = 0 ] || return
 	[ $((used + takes[$1])) -le "$limit" ]
 }
 

@@ -109,6 +109,13 @@ is "the last has a low priority" "$(grep '^ok' "$tree/build/tests/logs/room-test
 unlike "also where sessions share the CPU time" "$(cat "$tree/build/tests/logs/room-test_sum1.log")" 'nice 0'
 rm "$tree"/tests/room/test_{clocked?,plain?,sum1}.sh "$tree"/{plain?,sum1,all}
 
+small clocked '# Runs beside three others.' 'for _ in {1..200}; do [ -e begun ] && break; sleep 0.05; done' 'echo "ok 1 - clocked"'
+small sum '# Only computes.' 'touch begun' 'sleep 2' 'touch done' 'echo "ok 1 - computed"'
+small alone '# Runs alone.' '[ -e done ] && echo "ok 1 - alone"'
+ok "a test that runs alone does not begin beside one that computes" run clocked sum alone
+is "but after it" "$(tail -n 1 <<<"$out")" "3 passed, 0 failed, 0 skipped"
+rm "$tree"/tests/room/test_{clocked,sum,alone}.sh "$tree"/{begun,done}
+
 # of those in C, the ones that take seconds first: a test takes two lanes, so one more than fit at once has to wait
 n=$((5 * $(nproc)))
 program zlast '/* Left to `make check`: takes seconds. */' 'touch zlast; echo "ok 1 - long"'
