@@ -132,7 +132,7 @@ enum { MEDIAN_MAX = 4096, FITS = 3 };
 #define REST_PRIOR  2
 #define HOPE        0.67 /* share of the observed noise that remains if further runs are less noisy */
 #define SIGN_THETA  5    /* least size of a threshold in standard errors, for a decision by sign: 5.04 at 1.5 % and se_max */
-#define P_POOLED    0.01 /* probability of error of a change in pooled runs, at each of at most four analyses */
+#define P_POOLED    0.01 /* probability of error of a change in pooled runs, at each of at most six analyses */
 #define CLOCK_USUAL 1.1 /* factor on the usual effect of branches: above it runs may still show the cause of a clock difference */
 #define FAR         8   /* standard deviations of a run's pairs; a clock change within a call has smaller effects */
 

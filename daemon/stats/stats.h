@@ -144,8 +144,8 @@ void rule_default(struct rule *r, int n_cells);
 double rule_k(int n_cells);
 
 /**
- * Return the pairs of one run for a cell whose pair takes `pair_s`: pair_budget_s / pair_s, a multiple of 4, within the limits.
- * `queued`: the device adds little to the time of a short call, so up to pairs_short are allowed.
+ * Return the pairs of one run for a cell whose pair takes `pair_s`: pair_budget_s / pair_s, a multiple of 4, or the fewest that
+ * the limits allow. `queued`: the device adds little to the time of a short call, so up to pairs_short are allowed.
  */
 int stats_pairs(const struct rule *r, double pair_s, bool clocked, bool queued);
 
