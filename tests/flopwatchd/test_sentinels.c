@@ -135,6 +135,40 @@ static void a_missed_sentinel_run_is_repeated(void **state)
 	result_free(r);
 }
 
+/* A call of one side: one kernel with this code, "" unknown. */
+static void launch(struct result *r, int cell, enum role role, const char *config, const char *code)
+{
+	struct msg work = { .t = MSG_WORK, .u.work = { .cell = cell } };
+	struct msg node = { .t = MSG_NODE, .u.node = { .cell = cell, .grid = { 132, 1, 1 } } };
+
+	work.u.work.role = node.u.node.role = role;
+	snprintf(work.u.work.config, sizeof work.u.work.config, "%s", config);
+	snprintf(node.u.node.kernel, sizeof node.u.node.kernel, "forward");
+	snprintf(node.u.node.code_sha256, sizeof node.u.node.code_sha256, "%s", code);
+	fixture_add(r, &work); /* replaces earlier kernels */
+	fixture_add(r, &node);
+}
+
+/* A share whose cells all launch equal kernels has no sentinel run; cells of another share that differ need one. */
+static void equal_kernels_are_not_repeated(void **state)
+{
+	static const struct {
+		const char *config, *code, *again;
+	} target[] = { { "", "a", "" }, { "", "b", "1" }, { "", "", "1" }, { "tile=3", "a", "1" } };
+	struct result *r = begin();
+
+	(void)state;
+	for (int i = 0; i < r->n_cells; i++)
+		if (r->cell[i]->cell == FORWARD_LONG && r->cell[i]->series == SERIES_SUSTAINED)
+			r->cell[i]->device_check.foreign = 1;
+	for (size_t i = 0; i < sizeof target / sizeof target[0]; i++) {
+		launch(r, FORWARD_HALF, ROLE_BASE, "", "a");
+		launch(r, FORWARD_HALF, ROLE_TARGET, target[i].config, target[i].code);
+		again(r, target[i].again);
+	}
+	result_free(r);
+}
+
 static void repeated_sentinels_keep_their_position(void **state)
 {
 	(void)state;
@@ -180,6 +214,7 @@ int main(void)
 		cmocka_unit_test(a_sentinel_result_holds_for_its_direction),
 		cmocka_unit_test(measured_or_failed_cells_are_not_repeated),
 		cmocka_unit_test(a_missed_sentinel_run_is_repeated),
+		cmocka_unit_test(equal_kernels_are_not_repeated),
 		cmocka_unit_test(repeated_sentinels_keep_their_position),
 		cmocka_unit_test(cells_without_flops_have_sentinels),
 	};
