@@ -2,7 +2,7 @@
 # run.sh [PART...]: the parts of the reliability campaign one after the other, HOURS hours together (0.5). A part is
 # test_PART.sh here, or fuzz, whose hours are divided among the fuzzers: fuzz-NAME is tests/*/fuzz_NAME.c, which fuzz.py
 # searches with. Its line "Attacks:" lists what a part attacks. Each continues after its last trial in LOG, appends its row
-# there when it has ended, and prints the sum of all rows since a commit changed what it attacks:
+# there when it has ended, and prints the sum of all rows since a commit changed the code that it attacks, comments aside:
 # campaign PART tried survived failed seconds. The seconds of a fuzzer are processor time.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
@@ -32,7 +32,7 @@ sum() { # part, paths...: "seed tried survived failed seconds" of the rows that 
 	local part=$1 name seed tried survived failed took at first=1 t=0 s=0 f=0 all=0
 	shift
 	while IFS=, read -r name seed tried survived failed took at; do
-		[ "$name" = "$part" ] && git diff --quiet "$at" HEAD -- "$@" 2>/dev/null || continue
+		[ "$name" = "$part" ] && tests/campaign/code_changed.py "$at" "$@" || continue
 		first=$((seed + tried)) t=$((t + tried)) s=$((s + survived)) f=$((f + failed)) all=$((all + took))
 	done <"$LOG"
 	echo "$first $t $s $f $all"
