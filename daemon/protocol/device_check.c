@@ -1,4 +1,4 @@
-/* device_check.c - limits of device readings. Limit reasons have the numbers of NVML, XIDs those of the driver's catalogue. */
+/* device_check.c - device readings that invalidate times, by NVML's clock event reasons and the driver's XID numbers. */
 #include "protocol/protocol.h"
 
 #include <stdio.h>
@@ -9,7 +9,7 @@ const struct device_check_reason device_check_reason[DEVICE_CHECK_REASONS] = {
 	{ DEVICE_CHECK_HW_THERMAL, "hw_thermal", "hardware thermal", true },
 	{ DEVICE_CHECK_POWER_BRAKE, "hw_power_brake", "power brake", true },
 	{ DEVICE_CHECK_POWER_CAP, "sw_power_cap", "power cap", true },
-	{ 0x2, "applications_clocks", "clocks set by hand", false },
+	{ 0x2, "applications_clocks", "clocks set manually", false },
 	{ 0x100, "display_clocks", "display clocks", true },
 	{ 0x10, "sync_boost", "synchronised boost", true },
 	{ 0x1, "gpu_idle", "idle", false },
@@ -46,16 +46,16 @@ bool device_check_discards(const struct msg_device_check *g, char why[DEVICE_CHE
 		unsigned bits;
 		const char *words;
 	} reason[] = {
-		{ DEVICE_CHECK_HW_SLOWDOWN, "a hardware slowdown held the clock back" },
-		{ DEVICE_CHECK_SW_THERMAL | DEVICE_CHECK_HW_THERMAL, "heat held the clock back" },
-		{ DEVICE_CHECK_POWER_BRAKE, "the power brake held the clock back" },
+		{ DEVICE_CHECK_HW_SLOWDOWN, "a hardware slowdown reduced the clock" },
+		{ DEVICE_CHECK_SW_THERMAL | DEVICE_CHECK_HW_THERMAL, "heat reduced the clock" },
+		{ DEVICE_CHECK_POWER_BRAKE, "the power brake reduced the clock" },
 	};
 
 	why[0] = '\0';
 	if (g->xid > 0)
 		snprintf(why, DEVICE_CHECK_WHY_SIZE, "the driver reported XID %d", g->xid);
 	else if (g->ecc > 0)
-		snprintf(why, DEVICE_CHECK_WHY_SIZE, "%d memory errors were not corrected", g->ecc);
+		snprintf(why, DEVICE_CHECK_WHY_SIZE, "%d uncorrected memory error%s", g->ecc, g->ecc == 1 ? "" : "s");
 	else if (g->foreign > 0)
 		snprintf(why, DEVICE_CHECK_WHY_SIZE, "%d other process%s used the device", g->foreign,
 			g->foreign == 1 ? "" : "es");
@@ -68,6 +68,7 @@ bool device_check_discards(const struct msg_device_check *g, char why[DEVICE_CHE
 
 bool device_check_xid_breaks(int xid)
 {
+	/* memory (48, 64, 95), NVLink (74), the bus (79), firmware (109, 119, 120), a reset that the driver requests (154) */
 	static const int broken[] = { 48, 64, 74, 79, 95, 109, 119, 120, 154 };
 
 	for (size_t i = 0; i < sizeof broken / sizeof broken[0]; i++)

@@ -67,7 +67,7 @@ static int read_key(const char *text, char key[CASE_KEY_SIZE], struct fw_err *er
 	uint32_t code;
 
 	if (len == 0 || len >= CASE_KEY_SIZE)
-		return refuse(err, "names a cell by other than 1 to 159 bytes", text);
+		return refuse(err, "names a cell with a key that is not 1 to 159 bytes long", text);
 	while (at < len) {
 		at += utf8_next(text + at, len - at, &code);
 		if (code == UTF8_INVALID || code == ' ' || utf8_is_hidden(code))
@@ -89,7 +89,7 @@ static int read_done(char *rest, struct interleave_line *out, struct fw_err *err
 		double *to = NULL;
 
 		if (!equals)
-			return refuse(err, "adds something other than name=number to a call", item);
+			return refuse(err, "adds a field that is not name=number to a call", item);
 		*equals = '\0';
 		to = strcmp(item, "host_us") == 0   ? &out->host_us
 		     : strcmp(item, "mhz") == 0     ? &out->mhz
@@ -109,7 +109,7 @@ static int read_done(char *rest, struct interleave_line *out, struct fw_err *err
 	return 0;
 }
 
-/* Copy a text of a kernel, cleaned for display; hashes must be exact. */
+/* Copy a text field of a kernel, cleaned for display; hashes must be exact. Unknown names are ignored. */
 static int read_kernel_text(struct reported_kernel *k, const char *name, const char *value, struct fw_err *err)
 {
 	char *hash = strcmp(name, "code") == 0 ? k->code_sha256 : strcmp(name, "source") == 0 ? k->source_sha256 : NULL;
@@ -123,7 +123,7 @@ static int read_kernel_text(struct reported_kernel *k, const char *name, const c
 	return 0;
 }
 
-/* Read "NAME name=value ...". Unknown names are ignored. */
+/* Parse "NAME name=value ...". */
 static int read_kernel(char *rest, struct interleave_line *out, struct fw_err *err)
 {
 	struct reported_kernel *k = &out->kernel;
@@ -139,7 +139,7 @@ static int read_kernel(char *rest, struct interleave_line *out, struct fw_err *e
 		double *to = NULL;
 
 		if (!equals)
-			return refuse(err, "adds something other than name=value to a kernel", item);
+			return refuse(err, "adds a field that is not name=value to a kernel", item);
 		*equals = '\0';
 		to = strcmp(item, "num_warps") == 0    ? &warps
 		     : strcmp(item, "num_stages") == 0 ? &stages
@@ -187,7 +187,7 @@ static int read_fail(char *rest, struct interleave_line *out, struct fw_err *err
 
 	if (!failure ||
 		(strcmp(failure, "wrong") != 0 && strcmp(failure, "unsupported") != 0 && strcmp(failure, "reported") != 0))
-		return refuse(err, "fails a cell in a way that is not wrong, unsupported or reported", failure);
+		return refuse(err, "fails a cell with a class other than wrong, unsupported or reported", failure);
 	snprintf(out->failure, sizeof out->failure, "%s", failure);
 	clean(rest, out->text, sizeof out->text);
 	return 0;
@@ -256,7 +256,7 @@ static int parse(char *line, struct interleave_line *out, struct fw_err *err)
 	case INTERLEAVE_ENDED:
 		return read_ended(rest, out, err);
 	default:
-		return rest ? refuse(err, "sends more than one word in a line", rest) : 0;
+		return rest ? refuse(err, "adds a field to a line that has none", rest) : 0;
 	}
 }
 
@@ -374,7 +374,7 @@ int interleave_receive(struct interleave_side *s, const struct interleave_line *
 		return 0;
 	default:
 		if (line->type != INTERLEAVE_BYE)
-			return find_violation(err, "sends after its hello a line that belongs before it");
+			return find_violation(err, "sends a line after its hello that is allowed only before it");
 		if (s->state == INTERLEAVE_RESTING || s->state == INTERLEAVE_HOLDING)
 			return find_violation(err, "sends bye in the middle of a turn");
 		s->state = INTERLEAVE_GONE;

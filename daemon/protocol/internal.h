@@ -1,4 +1,4 @@
-/** internal.h - internal declarations of this folder. */
+/** internal.h - the tables that describe messages, and their reader and writer. */
 #ifndef PROTOCOL_INTERNAL_H
 #define PROTOCOL_INTERNAL_H
 
@@ -11,10 +11,11 @@
 
 /*
  * ---- table ----
- * A table describes a JSON object: an array of rows, one for each field, in the order of the line. One reader and one writer
- * process all tables. The reader needs a zeroed struct.
+ * A table describes a JSON object and the struct that stores it: an array of rows, one for each key, in the order in which they
+ * are written. One reader and one writer process all tables. The reader needs a zeroed struct.
  *
- * Macros define rows: struct, member, key, whether it is required, bounds. The table's last row checks all other rules.
+ * A macro defines each row: struct, member, key, need, bounds. The last row has no key; its `check`, if any, validates the struct
+ * after all keys are read.
  */
 
 enum row_kind {
@@ -25,20 +26,20 @@ enum row_kind {
 	KIND_TOKEN,  /* exact text of `set`, of at least `least` bytes */
 	KIND_DIGEST, /* hex digits of a hash */
 	KIND_TEXT,   /* text for display, cut to its member; always optional */
-	KIND_LINES,  /* the same with line breaks */
+	KIND_LINES,  /* as KIND_TEXT, with line breaks */
 	KIND_CHOICE, /* one of `choices`, stored as text */
 	KIND_INTS,   /* array of integers */
 	KIND_TEXTS,  /* array of texts */
 	KIND_LIST,   /* array of objects with their own table */
 	KIND_OBJECT, /* a member with its own table */
-	KIND_CUSTOM  /* `read` and `write` */
+	KIND_CUSTOM  /* the row's functions `read` and `write` */
 };
 
 enum row_need {
 	REQUIRED,
-	OPTIONAL, /* always written; may be missing or null in a received line */
-	SPARSE,   /* left out of the line if it has its absent value, or is below zero */
-	NULLABLE  /* null if it has its absent value, or is below zero */
+	OPTIONAL, /* always written; a received key may be missing or null */
+	SPARSE,   /* written unless it has its absent value, or is below zero; may be missing or null */
+	NULLABLE  /* written as null if it has its absent value, or is below zero; may be missing or null */
 };
 
 enum row_width { WIDTH_BOOL, WIDTH_CHAR, WIDTH_INT, WIDTH_UNSIGNED, WIDTH_LONG, WIDTH_DOUBLE };
@@ -48,26 +49,26 @@ struct row {
 	enum row_kind kind;
 	enum row_need need;
 	enum row_width width;
-	size_t offset, size;       /* of the member; size of an item of an array */
-	int64_t min, max;          /* of integers; indices of `choices` */
-	double real_min, real_max; /* of a double */
-	double absent;             /* value for a missing key */
-	enum field_set set;
+	size_t offset, size;          /* of the member; of an array the size of an item */
+	int64_t min, max;             /* bounds of integers, or of indices of `choices` */
+	double real_min, real_max;    /* bounds of a double */
+	double absent;                /* value for a missing key */
+	enum field_set set;           /* characters of a token */
 	bool is_sha256, may_be_empty; /* of a digest */
-	const char *const *choices;
-	const struct row *table;
-	size_t least, most; /* items of an array; KIND_INTS: if equal, there is no count */
-	size_t count;       /* offset of the number of items, an int */
-	size_t index;       /* offset of an owned array of ints, which items have as "i"; 0: none */
-	int n_owned;        /* pointers at `offset` that table_free frees; of KIND_LIST the items */
-	size_t gate;        /* offset of a number plus 1: the row is written if it is above zero, or `gate_value`; 0: none */
+	const char *const *choices;   /* ends with NULL */
+	const struct row *table;      /* of an object, or of the items of a list */
+	size_t least, most;           /* number of items of an array; KIND_INTS: if equal, there is no count */
+	size_t count;                 /* offset of the number of items, an int */
+	size_t index;                 /* offset of a pointer to owned ints, the items' key "i"; 0: none */
+	int n_owned;                  /* number of pointers at `offset` that table_free frees; KIND_LIST: the items */
+	size_t gate;                  /* 1 + offset of a number: the row is written only if it is above 0; 0: no gate */
 	enum row_width gate_width;
-	int gate_value;
-	const char *(*wrong)(const char *text); /* reason why a token or an item of texts is invalid, a predicate; NULL: valid */
-	/* of the whole message; read returns 0, or -1 with a reason; `write` also writes the key */
+	int gate_value;                         /* not 0: the gate's number must have this value */
+	const char *(*wrong)(const char *text); /* why a token or an item of texts is invalid, as a predicate; NULL: valid */
+	/* receive the whole struct; `read` returns 0, or -1 with an error; `write` also writes the key */
 	int (*read)(struct fields *f, const struct row *r, void *message);
 	void (*write)(struct jsonw *j, const struct row *r, const void *message);
-	int (*check)(struct fields *f, void *message); /* of the last row: 0, or -1 with a reason */
+	int (*check)(struct fields *f, void *message); /* of the last row: 0, or -1 with an error */
 };
 
 #define ROW_MEMBER(s, m) ((s *)0)->m
@@ -83,7 +84,7 @@ struct row {
 		 : WIDTH_DOUBLE)
 #define ROW_AT(s, m, name, is, how)                                                                                              \
 	.key = name, .kind = is, .need = how, .offset = offsetof(s, m), .size = sizeof(ROW_MEMBER(s, m))
-/* Members of other types than these do not compile. */
+/* A member of the wrong type does not compile. */
 #define ROW_CHARS(s, m, name, is, how) ROW_AT(s, m, name, is, how), .width = _Generic(ROW_MEMBER(s, m)[0], char : WIDTH_CHAR)
 #define ROW_COUNT(s, n)                .count = offsetof(s, n) * _Generic(ROW_MEMBER(s, n), int : (size_t)1)
 #define ROW_OF(s, m, type, name, is, how)                                                                                        \
@@ -93,7 +94,7 @@ struct row {
 	.most = sizeof(ROW_MEMBER(s, m)) / sizeof(ROW_MEMBER(s, m)[0])
 
 #define ROW_INT(s, m, name, how, from, to) ROW_AT(s, m, name, KIND_INT, how), .width = ROW_WIDTH(s, m), .min = from, .max = to
-/* Accepts the names with indices `from` to `to` of a list. */
+/* Accepts the names with the indices `from` to `to` of `list`. */
 #define ROW_ENUM(s, m, name, how, list, from, to)                                                                                \
 	ROW_AT(s, m, name, KIND_ENUM, how), .width = ROW_WIDTH(s, m), .choices = list, .min = from, .max = to
 #define ROW_DOUBLE(s, m, name, how, from, to)         ROW_OF(s, m, double, name, KIND_DOUBLE, how), .real_min = from, .real_max = to
@@ -107,7 +108,7 @@ struct row {
 #define ROW_TEXT(s, m, name, how)         ROW_CHARS(s, m, name, KIND_TEXT, how)
 #define ROW_LINES(s, m, name, how)        ROW_CHARS(s, m, name, KIND_LINES, how)
 #define ROW_CHOICE(s, m, name, how, list) ROW_CHARS(s, m, name, KIND_CHOICE, how), .choices = list
-/* All integers of an array. */
+/* An array of fixed length. */
 #define ROW_SIZES(s, m, name)               ROW_ITEMS(s, m, name, KIND_INTS, REQUIRED, sizeof(ROW_MEMBER(s, m)) / sizeof(int)), .max = INT_MAX
 #define ROW_INTS(s, m, n, name, to)         ROW_ITEMS(s, m, name, KIND_INTS, REQUIRED, 0), ROW_COUNT(s, n), .max = to
 #define ROW_TEXTS(s, m, n, name, how, from) ROW_ITEMS(s, m, name, KIND_TEXTS, how, from), ROW_COUNT(s, n)
@@ -116,23 +117,23 @@ struct row {
 	.key = name, .kind = KIND_LIST, .need = how, .offset = offsetof(s, m), .size = sizeof(ROW_MEMBER(s, m)[0]),              \
 	.least = from, .most = to, .n_owned = 1, ROW_COUNT(s, n), .table = rows
 #define ROW_OBJECT(s, m, name, how, rows) ROW_AT(s, m, name, KIND_OBJECT, how), .table = rows
-/* An object whose values are members of the same struct. */
+/* An object whose values are stored in the same struct. */
 #define ROW_PART(name, how, rows)                   .key = name, .kind = KIND_OBJECT, .need = how, .table = rows
 #define ROW_CUSTOM(s, m, name, how, reader, writer) ROW_AT(s, m, name, KIND_CUSTOM, how), .read = reader, .write = writer
 #define ROW_CLASSES(s, m, name)                     ROW_CUSTOM(s, m, name, OPTIONAL, protocol_read_classes, protocol_write_classes)
-/* Follows another macro: condition for writing the row. */
+/* Follows another macro: the row is written only if member `m` is above 0. */
 #define ROW_IF(s, m) .gate = offsetof(s, m) + 1, .gate_width = ROW_WIDTH(s, m)
 
-/** Read the fields of f->object. Own: table_free, also after a failure. Err: ERR_PROTOCOL with the path of the key. */
+/** Read the keys of f->object into the zeroed `into`. Own: table_free, also after a failure. Err: ERR_PROTOCOL names the key. */
 int table_read(struct fields *f, const struct row *table, void *into);
-/** Read the object at `key`, required. Err: as above. */
+/** Read the object at the required `key` in the same way. Own, Err: as table_read. */
 int table_read_object(struct fields *f, const char *key, const struct row *table, void *into);
-/** Free the lists of a struct. */
+/** Free all memory that a struct owns. */
 void table_free(const struct row *table, void *message);
 
-/** Write keys and values, without the braces. */
+/** Write the keys and values of a struct, without the braces. */
 void table_write(struct jsonw *j, const struct row *table, const void *from);
-/** Write one JSON object. */
+/** Write a struct as one JSON object. */
 void table_write_object(struct jsonw *j, const struct row *table, const void *from);
 
 /* ---- messages: Tables for protocol.c. ---- */
@@ -148,7 +149,7 @@ extern const struct row protocol_hello_rows[], protocol_need_rows[], protocol_tr
 extern const struct row protocol_kernel_rows[], protocol_code_rows[], protocol_counterfactual_rows[], protocol_profile_rows[];
 extern const struct row protocol_stalls_rows[], protocol_hot_rows[], protocol_tried_rows[];
 
-/* A set of classes: ["forward","backward irregular"]; an empty one is left out. */
+/* Read and write a sentinel_set: ["forward","backward irregular"]; an empty set is not written. */
 int protocol_read_classes(struct fields *f, const struct row *r, void *message);
 void protocol_write_classes(struct jsonw *j, const struct row *r, const void *message);
 

@@ -1,6 +1,6 @@
 /*
- * job.c - tables of job and task. These messages start processes, allocate and build, so every size is checked against its limit
- * and every cell by model/case.c.
+ * job.c - tables of job and task. The receiver of these messages builds, starts processes and allocates memory, so every size is
+ * checked against its limit, and every cell by model/case.c.
  */
 #include "protocol/internal.h"
 
@@ -10,8 +10,8 @@
 /* ---- rule ---- */
 
 /*
- * Rules before version 3 have no clock values: use the defaults for them, and the rule's own noise. Rules before version 5 have
- * no interim analyses and no `programs`, which is true if the rule has no paired calls.
+ * Rules before version 3 have no clock values: use their defaults, and tau0 for tau0_clocked. Rules before version 5 have neither
+ * interim analyses nor `programs`, which is derived: rules for whole programs have fewer pairs than paired calls need.
  */
 static int check_rule(struct fields *f, void *message)
 {
@@ -114,7 +114,7 @@ static void write_shape(struct jsonw *j, const struct row *r, const void *cell)
 	jsonw_object_end(j);
 }
 
-/* The fields determine the key. A different received key means that sender and receiver disagree about the work. */
+/* The fields determine the key. If the received key differs, sender and receiver disagree about the work. */
 static int check_cell(struct fields *f, void *message)
 {
 	struct cell *c = message;
@@ -125,7 +125,7 @@ static int check_cell(struct fields *f, void *message)
 	if (case_check(c, &why) != 0)
 		return field_fail(f, "key", "%s", why.text);
 	case_name(c);
-	return strcmp(c->key, key) == 0 ? 0 : field_fail(f, "key", "does not belong to these sizes, which are %s", c->key);
+	return strcmp(c->key, key) == 0 ? 0 : field_fail(f, "key", "does not match these sizes, whose key is %s", c->key);
 }
 
 const struct row protocol_cell_rows[] = {
@@ -147,12 +147,12 @@ const struct row protocol_cell_rows[] = {
 
 static const char *wrong_path(const char *path)
 {
-	return manifest_path_ok(path) ? NULL : "must be relative and stay inside the tree";
+	return manifest_path_ok(path) ? NULL : "must be a relative path inside the tree";
 }
 
 static const char *wrong_output(const char *path)
 {
-	return field_is(FIELD_PATH, path) && manifest_path_ok(path) ? NULL : "must be a path that is relative and stays inside";
+	return field_is(FIELD_PATH, path) && manifest_path_ok(path) ? NULL : "must be a relative path inside the work folder";
 }
 
 static const char *wrong_artifact(const char *path)
@@ -180,9 +180,9 @@ static int read_outputs(struct fields *f, const struct row *r, void *object)
 		const char *text = json_string_value(path);
 
 		if (!field_is(FIELD_IDENTIFIER, family) || !family[0] || strlen(family) >= sizeof b->family[0])
-			return field_fail(f, r->key, "holds a family name that is none");
+			return field_fail(f, r->key, "has an invalid family name");
 		if (!text || strlen(text) >= sizeof b->output[0] || wrong_output(text))
-			return field_fail(f, r->key, "%s must be a path that is relative and stays inside", family);
+			return field_fail(f, r->key, "%s must be a relative path inside the work folder", family);
 		snprintf(b->family[b->n_outputs], sizeof b->family[0], "%s", family);
 		snprintf(b->output[b->n_outputs++], sizeof b->output[0], "%s", text);
 	}
@@ -358,7 +358,7 @@ static const struct row pin_rows[] = {
 
 static const char *const first_side[] = { [SUSTAINED_BASE_FIRST] = "base", [SUSTAINED_TARGET_FIRST] = "target" };
 
-/* Read one item of sustained runs. Returns false if it is none, or of none of the cells. */
+/* Read one item of sustained runs. Returns false if it is malformed, or names no cell of the task. */
 static bool read_sustained_run(struct msg_task *m, const json_t *item)
 {
 	const json_t *cell = json_object_get(item, "cell");
@@ -388,7 +388,7 @@ static int read_sustained_runs(struct fields *f, const struct row *r, void *mess
 
 	for (size_t k = 0; k < json_array_size(list); k++)
 		if (!read_sustained_run(m, json_array_get(list, k)))
-			return field_fail(f, r->key, "item %zu needs the number of one of its cells and the first side", k);
+			return field_fail(f, r->key, "item %zu must have the number of a cell and the first side", k);
 	return list ? 0 : -1;
 }
 

@@ -13,7 +13,7 @@ int order_first(int n, int base, int target, int turn)
 
 	for (int i = 0; i < n; i++)
 		fits += base_comes_first(n, base, target, i) == wanted;
-	int position = fits ? turn / 2 % fits : 0; /* either base or target can begin, so never 0 */
+	int position = fits ? turn / 2 % fits : 0; /* at least 1, because base and target can each begin */
 	for (int i = 0; i < n; i++)
 		if (base_comes_first(n, base, target, i) == wanted && position-- == 0)
 			return i;

@@ -1,15 +1,15 @@
-/* plan.c - longest common chain of cells, and numbers of pairs. */
+/* plan.c - longest common sequence of cells, and number of pairs. */
 #include "protocol/protocol.h"
 
 #include <math.h>
 
-#define WARM_BELOW_MS  20
-#define CELL_BUDGET_MS 500
-#define ALL_BUDGET_MS  12000
+#define WARM_BELOW_MS  20    /* a shorter call has a warm-up call */
+#define CELL_BUDGET_MS 500   /* for all pairs of a cell */
+#define ALL_BUDGET_MS  12000 /* for all pairs of a session */
 
-enum { NOISE_RUNS_MIN = 3 }; /* whose spread counts */
+enum { NOISE_RUNS_MIN = 3 }; /* with fewer runs their noise is not estimated */
 
-/* Shape: position[side][cell], the index in the side's order; -1: not in it. */
+/* Find the index of each cell in each side's order; -1: the side does not have it. Shape: position[n_sides][n_cells]. */
 static void find_positions(const struct interleave_order *side, int n_sides, int n_cells, int *position)
 {
 	for (int i = 0; i < n_sides * n_cells; i++)
@@ -52,7 +52,7 @@ int interleave_chain(const struct interleave_order *side, int n_sides, const boo
 	for (int i = 0; i < side[0].n; i++)
 		if (wanted[side[0].cell[i]] && has_all(position, n_sides, n_cells, side[0].cell[i]))
 			common[n++] = side[0].cell[i];
-	/* length of the longest chain that ends at each cell, and the cell's predecessor in it */
+	/* longest sequence that ends at each cell: its length, and the predecessor of the cell in it */
 	for (int i = 0; i < n; i++) {
 		length[i] = 1;
 		before[i] = -1;
@@ -77,7 +77,7 @@ int interleave_warm(double call_ms)
 	return call_ms < WARM_BELOW_MS;
 }
 
-/* the time grows with the number of pairs */
+/* A manifest that requests more pairs gets proportionally more time. */
 double interleave_budget_ms(int n_cells, int most)
 {
 	double share_ms = (double)ALL_BUDGET_MS / (n_cells > 0 ? n_cells : 1);
@@ -114,14 +114,14 @@ double interleave_run_noise(const struct interleave_cost *c, double known, doubl
 {
 	if (runs < NOISE_RUNS_MIN || c->pairs == 0)
 		return known;
-	double of_pairs = c->variance / c->pairs; /* of their mean in a run */
+	double of_pairs = c->variance / c->pairs; /* variance of the mean of a run's pairs */
 
 	return fmax(known, sqrt(fmax(0, se * se * runs - of_pairs)));
 }
 
 /*
- * A run of n pairs has the variance tau^2 + sd^2 / n and costs c_run + n c_pair: variance per second is least at n = sqrt(c_run
- * / c_pair) sd / tau.
+ * A run of n pairs has the variance tau^2 + sd^2 / n and costs c_run + n c_pair. The product of both, which is the variance after
+ * a given time, is least at n = sqrt(c_run / c_pair) sd / tau.
  */
 int interleave_pairs_wanted(const struct interleave_cost *c, double tau, int most)
 {

@@ -32,7 +32,7 @@ static int read_values(struct fields *f, const struct row *r, void *message)
 	if (!object)
 		return -1;
 	if (json_object_size(object) > EVIDENCE_VALUES_MAX)
-		return field_fail(f, r->key, "holds more than %d metrics", EVIDENCE_VALUES_MAX);
+		return field_fail(f, r->key, "has more than %d metrics", EVIDENCE_VALUES_MAX);
 	m->value = calloc(json_object_size(object) + 1, sizeof *m->value);
 	if (!m->value)
 		return err_set(f->err, ERR_INTERNAL, "out of memory for %zu metrics", json_object_size(object));
@@ -42,7 +42,7 @@ static int read_values(struct fields *f, const struct row *r, void *message)
 		struct evidence_value *value = &m->value[m->n_values];
 
 		if (!metric[0] || strlen(metric) >= sizeof value->metric || !field_is(FIELD_IDENTIFIER, metric))
-			return field_fail(f, r->key, "holds a name that is none of a metric");
+			return field_fail(f, r->key, "has an invalid metric name");
 		memcpy(value->metric, metric, strlen(metric) + 1);
 		value->value = field_double(&v, metric, -VALUE_MAX, VALUE_MAX);
 		if (v.failed)
@@ -102,7 +102,7 @@ static int read_opcodes(struct fields *f, const struct row *r, void *message)
 
 		if (!name || strlen(name) >= sizeof m->opcode[i].opcode || !field_is(FIELD_IDENTIFIER, name) ||
 			json_array_size(item) != 3)
-			return field_fail(f, r->key, "item %zu is not a list of a name and two numbers", i);
+			return field_fail(f, r->key, "item %zu is not an array of a name and two numbers", i);
 		if (!json_is_integer(base) || !json_is_integer(target) || json_integer_value(base) < 0 ||
 			json_integer_value(target) < 0 || json_integer_value(base) > INT_MAX ||
 			json_integer_value(target) > INT_MAX)

@@ -1,15 +1,15 @@
 /*
  * protocol.c - table of messages, entry of parser and writer, and ownership of message parts.
  *
- * The tables of tasks are in job.c, those of reports in record.c, those of profiles in profile.c; table.c reads and writes
- * messages with them. protocol_parse parses all received data; tests/protocol/fuzz_protocol.c tests it.
+ * job.c has the tables of jobs and tasks, record.c those of reports, profile.c those of profiles; table.c reads and writes
+ * messages with them. All received data passes protocol_parse, which tests/protocol/fuzz_protocol.c tests.
  */
 #include "protocol/internal.h"
 
 static const struct message {
 	const char *name;
 	const struct row *table;
-	size_t owned; /* size of the struct, if the message points at it; 0: it is in the message */
+	size_t owned; /* size of the struct if the message owns a pointer to it; 0: struct msg contains it */
 } messages[] = {
 	[MSG_HELLO] = { "hello", protocol_hello_rows, 0 },
 	[MSG_JOB] = { "job", protocol_job_rows, sizeof(struct msg_job) },
@@ -48,7 +48,7 @@ const char *protocol_name(enum msg_type t)
 	return (unsigned)t < MESSAGES ? messages[t].name : "unknown";
 }
 
-/* Parse one JSON text. jansson quotes the input in its messages, so they are made printable first. */
+/* Parse one JSON text. jansson's messages quote the input, so unprintable bytes in them are replaced. */
 static json_t *load(const char *text, size_t len, struct fw_err *err)
 {
 	json_error_t why;
@@ -77,7 +77,7 @@ static int type_of(json_t *root, enum msg_type *t, struct fw_err *err)
 	if (!json_is_object(root))
 		return err_set(err, ERR_PROTOCOL, "line is not a JSON object");
 	if (!word)
-		return err_set(err, ERR_PROTOCOL, "t: is missing or no string");
+		return err_set(err, ERR_PROTOCOL, "t: is missing or not a string");
 	for (unsigned i = 0; i < MESSAGES; i++)
 		if (strcmp(messages[i].name, word) == 0) {
 			*t = (enum msg_type)i;
@@ -87,7 +87,7 @@ static int type_of(json_t *root, enum msg_type *t, struct fw_err *err)
 		field_is(FIELD_IDENTIFIER, word) ? word : "?", PROTOCOL_VERSION);
 }
 
-/* Return the struct of a message, embedded or owned; NULL: the owned one is missing. */
+/* Return the struct of a message. NULL: it is owned and not allocated. */
 static void *find_body(const struct msg *m)
 {
 	const void *body = &m->u;

@@ -1,8 +1,8 @@
 /*
  * record.c - tables of reports of workers and runners.
  *
- * A runner shares its process with branch code, so every report is validated: arrays equally long, times finite and above zero,
- * cell numbers inside their limits.
+ * Branch code runs in the runner's process, so every report is validated: arrays of equal length, times finite and above zero,
+ * cell numbers within their limits.
  */
 #include "protocol/internal.h"
 
@@ -21,7 +21,7 @@ static const char *const failures[] = { "", "build", "abi", "unsupported", "prov
 
 #define ROW_ROLE(s, first) ROW_ENUM(s, role, "role", REQUIRED, role_names, first, ROLE_WORKER)
 #define ROW_CELL(s)        ROW_INT(s, cell, "cell", REQUIRED, 0, CELL_MAX)
-/* null: the record belongs to no single cell */
+/* null: no single cell */
 #define ROW_CELL_OR_NONE(s) ROW_INT(s, cell, "cell", NULLABLE, -1, CELL_MAX), .absent = -1
 
 static int need_digest(struct fields *f, const char *key, const char *digest)
@@ -132,7 +132,7 @@ static int read_log(struct fields *f, const struct row *r, void *message)
 		return field_fail(f, r->key, "must be a string");
 	buf_init(log, PROTOCOL_LINE_MAX);
 	if (buf_unbase64(log, json_string_value(text), json_string_length(text)) || log->failed)
-		return field_fail(f, r->key, "is no base64");
+		return field_fail(f, r->key, "is not base64");
 	return 0;
 }
 
@@ -175,7 +175,7 @@ static int check_check(struct fields *f, void *message)
 	if (m->ok && need_digest(f, "input_sha256", m->input_sha256) != 0)
 		return -1;
 	if (m->ok != !m->failure[0])
-		return field_fail(f, "class", m->ok ? "must be empty when ok" : "must be named when not ok");
+		return field_fail(f, "class", m->ok ? "must be empty if ok is true" : "must not be empty if ok is false");
 	return 0;
 }
 
@@ -311,7 +311,7 @@ const struct row protocol_device_check_rows[] = {
 static int read_floats(struct fields *f, const char *key, json_t *list, int n, double above, double max, float **out)
 {
 	if (!json_is_array(list) || json_array_size(list) != (size_t)n)
-		return field_fail(f, key, "must hold an array of n numbers for each role");
+		return field_fail(f, key, "must have an array of n numbers for each role");
 	*out = calloc((size_t)n, sizeof **out);
 	if (!*out)
 		return err_set(f->err, ERR_INTERNAL, "out of memory for %d samples", n);
@@ -320,7 +320,7 @@ static int read_floats(struct fields *f, const char *key, json_t *list, int n, d
 		double value = json_number_value(v) + 0.0;
 
 		(*out)[i] = (float)value;
-		/* compared as the stored float: a tiny double may round to 0 */
+		/* compare the stored float, because a tiny double may round to 0 */
 		if (!json_is_number(v) || !((double)(*out)[i] > above) || value > max)
 			return field_fail(
 				f, key, "item %d is not a number above %g and at most %g", i, above < 0 ? 0.0 : above, max);
@@ -328,7 +328,7 @@ static int read_floats(struct fields *f, const char *key, json_t *list, int n, d
 	return 0;
 }
 
-/* Read "ms"; its roles become those of the message. */
+/* Read "ms", whose keys are the roles of the message. */
 static int read_ms(struct fields *f, const struct row *r, void *message)
 {
 	struct msg_cell *m = message;
@@ -338,14 +338,14 @@ static int read_ms(struct fields *f, const struct row *r, void *message)
 	if (f->failed)
 		return -1;
 	if (json_object_size(ms) < 1 || json_object_size(ms) > PROTOCOL_SIDES_MAX)
-		return field_fail(f, r->key, "must hold 1 to %d roles", PROTOCOL_SIDES_MAX);
+		return field_fail(f, r->key, "must have 1 to %d roles", PROTOCOL_SIDES_MAX);
 	json_object_foreach(ms, role, list)
 	{
 		int s = m->n_sides;
 
 		m->role[s] = role_from_name(role);
 		if (m->role[s] == ROLE_NONE || m->role[s] == ROLES)
-			return field_fail(f, r->key, "holds a name that is no role");
+			return field_fail(f, r->key, "has an unknown role");
 		m->n_sides++;
 		if (read_floats(f, r->key, list, m->n, 0, MS_MAX, &m->ms[s]))
 			return -1;
@@ -353,7 +353,7 @@ static int read_ms(struct fields *f, const struct row *r, void *message)
 	return 0;
 }
 
-/* Read an object with an array for each role of "ms"; a role may be absent. Zero means unknown. */
+/* Read an object with an array for each role of "ms"; a role may be missing, and 0 is unknown. */
 static int read_column(struct fields *f, const struct row *r, void *message)
 {
 	const struct msg_cell *m = message;
@@ -427,12 +427,12 @@ static int check_samples(struct fields *f, void *message)
 	struct msg_cell *m = message;
 	int count[PROTOCOL_SIDES_MAX] = { 0 };
 
-	/* benchmark programs have their own inputs; the worker compares the sustained runs of a module with the checked inputs */
+	/* a benchmark program has its own inputs; for the sustained runs of a module the worker compares the digest itself */
 	if (m->series != SERIES_PROCESS && m->series != SERIES_SUSTAINED && need_digest(f, "input_sha256", m->input_sha256) != 0)
 		return -1;
 	for (const char *c = m->order; *c; c++) {
 		if (*c < 'A' || *c >= 'A' + m->n_sides)
-			return field_fail(f, "order", "letter %c is not that of a side", *c);
+			return field_fail(f, "order", "letter %c is not a side", *c);
 		count[*c - 'A']++;
 	}
 	for (int s = 0; m->order[0] && s < m->n_sides; s++)
@@ -459,7 +459,7 @@ const struct row protocol_samples_rows[] = {
 	{ .check = check_samples },
 };
 
-/* ---- the rest ---- */
+/* ---- other messages ---- */
 
 const struct row protocol_fault_rows[] = {
 	{ ROW_CELL_OR_NONE(struct msg_fault) },

@@ -50,7 +50,7 @@ int protocol_read_classes(struct fields *f, const struct row *r, void *message)
 		sentinel_set bit = of_name(json_string_value(json_array_get(list, i)));
 
 		if (!bit)
-			return field_fail(f, r->key, "item %zu is neither a direction nor one with \" irregular\"", i);
+			return field_fail(f, r->key, "item %zu must be a direction, with or without \" irregular\"", i);
 		*out |= bit;
 	}
 	return list ? 0 : -1;

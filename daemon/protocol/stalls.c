@@ -1,7 +1,7 @@
-/* stalls.c - stalls as arrays: offset, samples, main reason, samples of that reason; with the instruction if most sampled. */
+/* stalls.c - reader and writer of warp stalls, one array for each instruction. */
 #include "protocol/internal.h"
 
-/* Parse [offset, samples, reason, samples of that reason], with an optional instruction. -1: malformed. */
+/* Parse [offset, samples, reason, samples of that reason]; the caller reads the text of the instruction. -1: malformed. */
 static int read_stall(const json_t *item, struct evidence_stall *s)
 {
 	const json_t *number[] = { json_array_get(item, 0), json_array_get(item, 1), json_array_get(item, 3) };
@@ -45,7 +45,7 @@ static int read_lines(struct fields *f, const struct row *r, void *message)
 		if (read_stall(json_array_get(list, i), &m->line[i]) != 0)
 			return field_fail(f, r->key, "item %zu is not a sample of an instruction", i);
 		if (i > 0 && m->line[i].offset <= m->line[i - 1].offset)
-			return field_fail(f, r->key, "item %zu lies before the one before it", i);
+			return field_fail(f, r->key, "item %zu does not have a higher offset than the item before it", i);
 		m->n++;
 	}
 	return 0;

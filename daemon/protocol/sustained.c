@@ -9,7 +9,7 @@ int sustained_gather(struct sustained_calls *side)
 		struct sustained_calls *c = &side[s];
 
 		for (int k = 0; k < n; k++) {
-			int at = (2 * k + 1) * c->kept / (2 * n); /* not before k */
+			int at = (2 * k + 1) * c->kept / (2 * n); /* at least k, so nothing is overwritten before it is read */
 
 			c->ms[k] = c->ms[at];
 			c->mhz[k] = c->mhz[at];

@@ -26,7 +26,7 @@ static int64_t load_int(enum row_width width, const void *from)
 
 static void store_int(enum row_width width, void *to, int64_t v)
 {
-	unsigned u = (unsigned)v; /* int has the same bytes */
+	unsigned u = (unsigned)v; /* stores an int, too: both have the same bytes */
 
 	if (width == WIDTH_BOOL)
 		*(bool *)to = v != 0;
@@ -75,7 +75,7 @@ void table_free(const struct row *table, void *message)
 
 /* ---- reader ---- */
 
-/* Set the value for a missing key if it is not zero. */
+/* Store the value of a missing key; other kinds remain zeroed. */
 static void set_absent(const struct row *r, char *to)
 {
 	if (r->kind == KIND_INT)
@@ -135,7 +135,7 @@ static int read_object_item(struct fields *f, const struct row *r, json_t *v, si
 	return table_read(&in, r->table, to);
 }
 
-/* Allocate n items, owned by the message at `offset`. NULL: out of memory. */
+/* Allocate n items and store the pointer at `offset` of the message, which owns them. NULL: out of memory, reported in `f`. */
 static void *allocate(struct fields *f, char *message, size_t offset, size_t n, size_t size)
 {
 	void *items = calloc(n + 1, size);
@@ -338,7 +338,7 @@ static void write_value(struct jsonw *j, const struct row *r, const char *messag
 	case KIND_OBJECT:
 		table_write_object(j, r->table, from);
 		break;
-	default: /* the kinds of text */
+	default: /* all kinds that are stored as text */
 		jsonw_string(j, from);
 		break;
 	}

@@ -1,30 +1,30 @@
-/* trust.c - statistics of turns, and thresholds for the rejection of reported times. */
+/* trust.c - statistics of turns, and the thresholds for rejecting reported times. */
 #include "protocol/protocol.h"
 
 #include <math.h>
 #include <stdio.h>
 
 enum {
-	PROOFS = 2,  /* turns required as evidence */
-	FEW = 4,     /* fewer turns prove nothing */
-	ENOUGH = 20, /* turns of a side required to accuse it of a false gain */
+	PROOFS = 2,  /* turns shorter than their calls, for a rejection */
+	FEW = 4,     /* fewer turns are no evidence */
+	ENOUGH = 20, /* turns of each side, for the rejection of a gain */
 };
 
-#define SLACK            1.02 /* between two clocks */
-#define SLACK_MS         0.02
-#define GAIN             0.8 /* gains from this ratio on are audited */
-#define CONFIRMED_SHARE  0.5 /* required share of the gain */
-#define REJECT_K         3.0 /* standard errors of the missing reduction, in each half of the runs */
-#define CONFIRM_K        2.0 /* standard errors of a confirmed gain, over all runs */
-#define DETECTABLE_MS    0.1 /* of a turn */
-#define REST_SHARE       0.2 /* of a core */
+#define SLACK            1.02 /* tolerated ratio of the program's clock to the worker's, */
+#define SLACK_MS         0.02 /* and tolerated difference */
+#define GAIN             0.8  /* gains are verified up to this ratio of target to base */
+#define CONFIRMED_SHARE  0.5  /* share of the gain by which turns must become shorter */
+#define REJECT_K         3.0  /* standard errors by which the reduction is too small, in each half of the runs */
+#define CONFIRM_K        2.0  /* standard errors by which the reduction is large enough, over all runs */
+#define DETECTABLE_MS    0.1  /* smallest gain of a turn that is verified */
+#define REST_SHARE       0.2  /* share of a core in other sides' turns, for a rejection */
 #define REST_CPU_S       0.004
-#define RESTLESS_SHARE   0.02 /* share of a core from which the run queue is read */
-#define CROWDED_SHARE    0.04 /* share of a core that leads to an accusation */
-#define WANTED_SHARE     0.8  /* share of a core wanted by a thread that never rests */
-#define IDLE_TIMES       4.0
-#define IDLE_SEPARATE_US 500.0
-#define QUEUED_SHARE     0.05 /* minimum wait for a core in a turn reported as interrupted */
+#define RESTLESS_SHARE   0.02  /* share of a core from which on queued_s is read */
+#define CROWDED_SHARE    0.04  /* share of a core, for a rejection with WANTED_SHARE */
+#define WANTED_SHARE     0.8   /* share of a core used or waited for, for a rejection with CROWDED_SHARE */
+#define IDLE_TIMES       4.0   /* ratio of the other side's idle_us to the side's, for a rejection */
+#define IDLE_SEPARATE_US 500.0 /* difference of both, for a rejection */
+#define QUEUED_SHARE     0.05  /* share of an interrupted turn for which its threads waited for a core */
 
 void interleave_bound(struct interleave_turns *s, double ms, double turn_ms)
 {
@@ -76,7 +76,7 @@ bool interleave_overstates(const struct interleave_turns *s, char *why)
 	if (s->too_long < PROOFS)
 		return false;
 	snprintf(why, INTERLEAVE_WHY_SIZE,
-		"it reports a call of %.4g ms in a turn of %.4g ms; %d turns are shorter than their calls", s->reported_ms,
+		"reports a call of %.4g ms in a turn of %.4g ms; %d turns are shorter than their calls", s->reported_ms,
 		s->actual_ms, s->too_long);
 	return true;
 }
@@ -135,7 +135,7 @@ void interleave_evidence_add_times(struct interleave_evidence *e, const struct i
 	}
 }
 
-/* Return the failure class that one half shows; NULL none. */
+/* Return the failure class that one half of the runs shows; NULL: none. */
 static const char *judge_half(const struct interleave_turns *side, const struct interleave_turns *other, char *why)
 {
 	if (interleave_overstates(side, why))
@@ -157,14 +157,14 @@ bool interleave_may_overlap(const struct interleave_evidence *e)
 	return computes(&all) || is_always_busy(&watched);
 }
 
-/* How reported times are compared with turns. */
+/* Parameters for comparing reported times with turns. */
 struct turn_comparison {
-	bool single;  /* compares turns of single calls, */
-	bool matches; /* which both sides repeated the same number of times */
-	double calls; /* of a turn, warm-up and repeats included */
+	bool single;  /* compare turns of single calls */
+	bool matches; /* both sides repeated single calls equally often */
+	double calls; /* calls of a turn, warm-up and repetitions included */
 };
 
-/* Mean of the middle half of a side's calls and turns, and its variance. */
+/* Means of the middle half of a side's calls and turns, with their variances. */
 struct trimmed {
 	int n, n_turns;
 	double ms, ms_q, turn_ms, turn_q;
@@ -217,7 +217,7 @@ static bool is_claimed(const struct trimmed *base, const struct trimmed *target,
 	       claimed_ms(base, target, how) >= DETECTABLE_MS;
 }
 
-/* Return the reduction of the turns that is missing to confirm the gain; above 0: not confirmed. `error`: its standard error. */
+/* Return by how much too little turns became shorter to confirm the gain; below 0: more than enough. `error`: standard error. */
 static double missing_ms(
 	const struct trimmed *base, const struct trimmed *target, const struct turn_comparison *how, double *error)
 {
@@ -234,7 +234,7 @@ static bool is_unconfirmed(const struct trimmed *base, const struct trimmed *tar
 	return base->n_turns < FEW || target->n_turns < FEW || missing > -CONFIRM_K * error;
 }
 
-/* Whether the gain is missing in the uninterrupted turns of each half of the runs. */
+/* Return whether the uninterrupted turns of each half of the runs refute the gain. */
 static bool is_missing(
 	const struct interleave_evidence *base, const struct interleave_evidence *target, const struct turn_comparison *how)
 {
@@ -257,7 +257,7 @@ static bool any_half(const struct interleave_evidence *e, bool chooses)
 	return chooses ? e->timed[0].chooses || e->timed[1].chooses : e->timed[0].repeats || e->timed[1].repeats;
 }
 
-/* Return the repetitions of calls in turns of single calls; 0: none, or not constant. */
+/* Return the repetitions of each call in turns of single calls; 0: no such turns, or not constant. */
 static double single_repeats(const struct interleave_evidence *e)
 {
 	double a = e->timed[0].single.repeats, b = e->timed[1].single.repeats;
@@ -265,18 +265,18 @@ static double single_repeats(const struct interleave_evidence *e)
 	return a < 0 || b < 0 || (a > 0 && b > 0 && a != b) ? 0 : fmax(a, b);
 }
 
-/* Write the reports of both sides to `why`, for a gain that the turns do not show. */
+/* Write why a gain is not confirmed. */
 static void explain(const struct trimmed *b, const struct trimmed *t, const struct turn_comparison *how, char *why)
 {
 	if (b->n_turns < FEW || t->n_turns < FEW)
 		snprintf(why, INTERLEAVE_WHY_SIZE,
 			"calls of %.4g instead of %.4g ms cannot be compared with the worker's clock: the programs repeat calls "
-			"as often as they choose, also where the worker asks for single ones (repeats=1, see doc/interleave.md)",
+			"also if the worker requests single calls (repeats=1, see doc/interleave.md)",
 			t->ms, b->ms);
 	else
 		snprintf(why, INTERLEAVE_WHY_SIZE,
-			"calls of %.4g instead of %.4g ms should make a turn %.4g ms shorter; by the worker's clock it "
-			"became %.4g ms %s (%.4g and %.4g ms)",
+			"calls of %.4g instead of %.4g ms should make a turn %.4g ms shorter; by the worker's clock the "
+			"turn became %.4g ms %s (%.4g and %.4g ms)",
 			t->ms, b->ms, claimed_ms(b, t, how), fabs(b->turn_ms - t->turn_ms),
 			b->turn_ms > t->turn_ms ? "shorter" : "longer", b->turn_ms, t->turn_ms);
 }
@@ -292,7 +292,8 @@ enum interleave_gain interleave_gain(
 
 	how.matches = single && repeats > 0 && repeats == single_repeats(target);
 	how.calls *= how.matches ? repeats : 1;
-	for (int i = 0; i < 2; i++) { /* without interrupted turns, which are noisier, then with them, in case few others exist */
+	/* first without interrupted turns, which are noisier, then with them, in case there are few others */
+	for (int i = 0; i < 2; i++) {
 		b = combine_halves(base, &how, i > 0);
 		t = combine_halves(target, &how, i > 0);
 		if (!is_claimed(&b, &t, &how))
@@ -342,7 +343,7 @@ bool interleave_overlaps(const struct interleave_turns *side, const struct inter
 	}
 	if (side->watched.cpu_s > REST_CPU_S && is_always_busy(&side->watched)) {
 		snprintf(why, INTERLEAVE_WHY_SIZE,
-			"computes while the other side has the turn: %.3g s of processor time in %.3g s, and %.3g s of waiting for it",
+			"computes while the other side has the turn: %.3g s of processor time in %.3g s, and %.3g s of waiting for a core",
 			side->watched.cpu_s, side->watched.s, side->watched.queued_s);
 		return true;
 	}

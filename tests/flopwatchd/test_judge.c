@@ -287,7 +287,7 @@ static void an_undecided_cell_has_a_reason(void **state)
 		struct store_cell c = cell_of(f, id, 0);
 		bool changed;
 		assert_int_equal(c.verdict, VERDICT_UNDECIDED);
-		assert_non_null(strstr(c.reason, "; 2 more did not count: heat held the clock back"));
+		assert_non_null(strstr(c.reason, "; 2 more did not count: heat reduced the clock"));
 		assert_non_null(strstr(c.reason, "; the base's budget of 60 s ended first"));
 		ok(judge_again(f->db, id, &changed, &err));
 	}
@@ -312,7 +312,7 @@ static void throttled_runs_are_discarded(void **state)
 		struct store_cell c = cell_of(f, out.comparison, 0);
 		assert_int_equal(c.verdict, all ? VERDICT_REJECTED : VERDICT_UNCHANGED);
 		if (all)
-			assert_non_null(strstr(c.reason, "in all 8 runs heat held the clock back"));
+			assert_non_null(strstr(c.reason, "in all 8 runs heat reduced the clock"));
 		else
 			assert_int_equal(c.runs, 4);
 	}

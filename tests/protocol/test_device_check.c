@@ -44,13 +44,13 @@ static void what_discards_a_run(void **state)
 		{ { .power_w = 700, .foreign = 0 }, NULL },
 		{ { .reasons = DEVICE_CHECK_POWER_CAP | 1, .foreign = -1 }, NULL },
 		{ { .xid = 79, .ecc = 1 }, "the driver reported XID 79" },
-		{ { .ecc = 2, .foreign = 1 }, "2 memory errors were not corrected" },
+		{ { .ecc = 2, .foreign = 1 }, "2 uncorrected memory errors" },
 		{ { .foreign = 1, .reasons = DEVICE_CHECK_HW_SLOWDOWN }, "1 other process used the device" },
 		{ { .foreign = 3 }, "3 other processes used the device" },
-		{ { .reasons = DEVICE_CHECK_HW_SLOWDOWN }, "a hardware slowdown held the clock back (limit reasons 0x8)" },
-		{ { .reasons = DEVICE_CHECK_SW_THERMAL | 1 }, "heat held the clock back (limit reasons 0x21)" },
-		{ { .reasons = DEVICE_CHECK_HW_THERMAL }, "heat held the clock back (limit reasons 0x40)" },
-		{ { .reasons = DEVICE_CHECK_POWER_BRAKE }, "the power brake held the clock back (limit reasons 0x80)" },
+		{ { .reasons = DEVICE_CHECK_HW_SLOWDOWN }, "a hardware slowdown reduced the clock (limit reasons 0x8)" },
+		{ { .reasons = DEVICE_CHECK_SW_THERMAL | 1 }, "heat reduced the clock (limit reasons 0x21)" },
+		{ { .reasons = DEVICE_CHECK_HW_THERMAL }, "heat reduced the clock (limit reasons 0x40)" },
+		{ { .reasons = DEVICE_CHECK_POWER_BRAKE }, "the power brake reduced the clock (limit reasons 0x80)" },
 	};
 	char why[DEVICE_CHECK_WHY_SIZE];
 

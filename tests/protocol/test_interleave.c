@@ -144,8 +144,8 @@ static void malformed_lines_are_refused(void **state)
 	bad("fact weight 3", "an unknown fact");
 	bad("fact flops -1", "an invalid number");
 	bad("fail slow x", "wrong, unsupported or reported");
-	bad("bye bye", "more than one word");
-	bad("parent 1", "more than one word");
+	bad("bye bye", "a field to a line that has none");
+	bad("parent 1", "a field to a line that has none");
 	bad("ended", "neither exit nor signal");
 	bad("ended exit", "number");
 	bad("ended exit 256", "number");

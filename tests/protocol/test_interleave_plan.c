@@ -472,7 +472,7 @@ static void work_that_waits_for_a_core_is_seen(void **state)
 		interleave_rest_note(&unwatched, &spinning, false);
 	}
 	assert_true(interleave_overlaps(&spins, &other, why));
-	assert_non_null(strstr(why, "of waiting for it"));
+	assert_non_null(strstr(why, "of waiting for a core"));
 	assert_false(interleave_overlaps(&ticks, &other, why));
 	assert_false(interleave_overlaps(&now_and_then, &other, why));
 	assert_false(interleave_overlaps(&unwatched, &other, why));

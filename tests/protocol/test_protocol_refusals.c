@@ -61,9 +61,9 @@ static void wrong_records(void **state)
 	refuse("{\"t\":\"check\",\"role\":\"base\",\"cell\":400,\"ok\":true,\"class\":\"\",\"input_sha256\":\"" SHA256 "\"}",
 		"check.cell: 400 is outside");
 	refuse("{\"t\":\"check\",\"role\":\"base\",\"cell\":0,\"ok\":true,\"class\":\"wrong\",\"input_sha256\":\"" SHA256 "\"}",
-		"must be empty when ok");
+		"must be empty if ok is true");
 	refuse("{\"t\":\"check\",\"role\":\"base\",\"cell\":0,\"ok\":false,\"class\":\"\",\"input_sha256\":\"\"}",
-		"must be named when not ok");
+		"must not be empty if ok is false");
 	refuse("{\"t\":\"check\",\"role\":\"base\",\"cell\":0,\"ok\":true,\"class\":\"\",\"input_sha256\":\"\"}",
 		"check.input_sha256: must be 64");
 	refuse("{\"t\":\"run\",\"run\":1,\"set\":3,\"seed\":\"1\",\"cells\":[]}", "run.set");
@@ -85,7 +85,7 @@ static void wrong_records(void **state)
 	refuse("{\"t\":\"done\",\"gpu_s\":1,\"cancelled\":\"yes\"}", "done.cancelled: must be true or false");
 	refuse("{\"t\":\"done\",\"gpu_s\":1,\"sustained_runs\":\"forward\"}", "done.sustained_runs");
 	refuse("{\"t\":\"done\",\"gpu_s\":1,\"sustained_runs\":[\"forward\",\"sideways\"]}",
-		"done.sustained_runs: item 1 is neither a direction");
+		"done.sustained_runs: item 1 must be a direction");
 }
 
 #define CELL_OF(inputs)                                                                                                          \
@@ -97,21 +97,20 @@ static void wrong_samples(void **state)
 {
 	(void)state;
 	refuse(CELL_OF("") "\"order\":\"\",\"n\":1,\"ms\":{\"base\":[1]}}", "cell.input_sha256: must be 64");
-	refuse(CELL "\"order\":\"\",\"n\":2,\"ms\":{\"base\":[1]}}", "cell.ms: must hold an array of n numbers");
+	refuse(CELL "\"order\":\"\",\"n\":2,\"ms\":{\"base\":[1]}}", "cell.ms: must have an array of n numbers");
 	refuse(CELL "\"order\":\"\",\"n\":0,\"ms\":{\"base\":[]}}", "cell.n: 0 is outside 1..256");
 	refuse(CELL "\"order\":\"\",\"n\":257,\"ms\":{\"base\":[]}}", "cell.n");
-	refuse(CELL "\"order\":\"\",\"n\":1,\"ms\":{}}", "cell.ms: must hold 1 to 6 roles");
+	refuse(CELL "\"order\":\"\",\"n\":1,\"ms\":{}}", "cell.ms: must have 1 to 6 roles");
 	refuse(CELL "\"order\":\"\",\"n\":1,\"ms\":{\"a\":[1],\"b\":[1],\"c\":[1],\"d\":[1],\"e\":[1],\"f\":[1],\"g\":[1]}}",
-		"must hold 1 to 6 roles");
+		"must have 1 to 6 roles");
 	refuse(CELL "\"order\":\"\",\"n\":1,\"ms\":{\"base\":[0]}}", "cell.ms: item 0");
 	refuse(CELL "\"order\":\"\",\"n\":1,\"ms\":{\"base\":[1e-60]}}", "cell.ms: item 0"); /* 0 as a float */
 	refuse(CELL "\"order\":\"\",\"n\":1,\"ms\":{\"base\":[-1]}}", "cell.ms: item 0");
 	refuse(CELL "\"order\":\"\",\"n\":1,\"ms\":{\"base\":[1e300]}}", "cell.ms: item 0");
 	refuse(CELL "\"order\":\"\",\"n\":1,\"ms\":{\"base\":[\"1\"]}}", "cell.ms: item 0");
 	refuse(CELL "\"order\":\"\",\"n\":1,\"ms\":{\"base\":[null]}}", "cell.ms: item 0");
-	refuse(CELL "\"order\":\"\",\"n\":1,\"ms\":{\"a role with spaces\":[1]}}", "holds a name that is no role");
-	refuse(CELL "\"order\":\"AC\",\"n\":1,\"ms\":{\"base\":[1],\"target\":[1]}}",
-		"cell.order: letter C is not that of a side");
+	refuse(CELL "\"order\":\"\",\"n\":1,\"ms\":{\"a role with spaces\":[1]}}", "has an unknown role");
+	refuse(CELL "\"order\":\"AC\",\"n\":1,\"ms\":{\"base\":[1],\"target\":[1]}}", "cell.order: letter C is not a side");
 	refuse(CELL "\"order\":\"AAB\",\"n\":1,\"ms\":{\"base\":[1],\"target\":[1]}}", "cell.order: letter A appears 2 times");
 	refuse(CELL "\"order\":\"\",\"n\":1,\"ms\":{\"base\":[1]},\"mhz\":{\"base\":[1,2]}}", "cell.mhz");
 	refuse(CELL "\"order\":\"\",\"n\":1,\"ms\":{\"base\":[1]},\"mhz\":{\"base\":[-1]}}", "cell.mhz: item 0");
@@ -145,7 +144,7 @@ static void wrong_jobs(void **state)
 		{ "\"budget_s\":600.5", "\"budget_s\":0", "job.limits.budget_s" },
 		{ "\"headdim\":64", "\"headdim\":63", "job.cells[0].key: headdim 63" },
 		{ "\"nhk\":2", "\"nhk\":3", "job.cells[0].key: nhq 8 is not a multiple of nhk 3" },
-		{ "\"seqlen\":1024", "\"seqlen\":2048", "job.cells[0].key: does not belong to these sizes" },
+		{ "\"seqlen\":1024", "\"seqlen\":2048", "job.cells[0].key: does not match these sizes" },
 		{ "\"lengths\":[]", "\"lengths\":[1024,1]", "job.cells[0].key: the sequences hold 1025" },
 		{ "\"lengths\":[]", "\"lengths\":[0]", "job.cells[0].shape.lengths: item 0" },
 		{ "\"sparsity_ratio\":0.3", "\"sparsity_ratio\":0.31", "job.cells[1].key" },
@@ -285,15 +284,15 @@ static void wrong_profiles(void **state)
 		protocol_parse(KERNEL "\"values\":{\"a.sum\":1}}", strlen(KERNEL "\"values\":{\"a.sum\":1}}"), &m, &err), 0);
 	msg_fini(&m);
 	refuse(KERNEL "\"values\":[]}", "kernel.values: must be an object");
-	refuse(KERNEL "\"values\":{\"a b\":1}}", "kernel.values: holds a name");
+	refuse(KERNEL "\"values\":{\"a b\":1}}", "kernel.values: has an invalid metric name");
 	refuse(KERNEL "\"values\":{\"a.sum\":\"1\"}}", "kernel.values.a.sum: must be a number");
 	refuse(KERNEL "\"values\":{\"a.sum\":1e31}}", "kernel.values.a.sum: 1e+31 is outside");
 	refuse(KERNEL "\"ctas_per_sm\":-1,\"values\":{}}", "kernel.ctas_per_sm");
 	refuse("{\"t\":\"kernel\",\"cell\":0,\"role\":\"reference\"}", "kernel.role: must be one of \"base\" \"target\"");
 	refuse("{\"t\":\"kernel\",\"cell\":0,\"role\":\"base\",\"repeat\":2}", "kernel.repeat: 2 is outside");
 	refuse("{\"t\":\"kernel\",\"cell\":0,\"role\":\"base\",\"repeat\":0,\"n\":256}", "kernel.n: 256 is outside");
-	refuse(CODE "\"opcodes\":[[\"MOV\",1]]}", "code.opcodes: item 0 is not a list");
-	refuse(CODE "\"opcodes\":[[\"MOV R1\",1,2]]}", "code.opcodes: item 0 is not a list");
+	refuse(CODE "\"opcodes\":[[\"MOV\",1]]}", "code.opcodes: item 0 is not an array of a name");
+	refuse(CODE "\"opcodes\":[[\"MOV R1\",1,2]]}", "code.opcodes: item 0 is not an array of a name");
 	refuse(CODE "\"opcodes\":[[\"MOV\",1,-2]]}", "code.opcodes: item 0 has an invalid count");
 	refuse(CODE "\"opcodes\":[1,2,3,4,5,6,7,8,9,10,11,12,13]}", "code.opcodes: has 13 items");
 	refuse(CODE "\"base_takes\":{\"registers\":-2},\"opcodes\":[]}", "code.base_takes.registers");

@@ -42,8 +42,8 @@ ok "a run under heat" compare 'run=1 reasons=0x40 temp_c=93' ../same --cells "$c
 is "is left out" "$(jq -r '.cells[0].verdict, .runs - .cells[0].runs' <<<"$out" | tr '\n' ' ')" "unchanged 1 "
 ok "a series that decides, under heat for a run" calls_compare 'run=1 reasons=0x40 temp_c=93' --json
 is "is left out too" "$(jq -r '.cells[0].verdict, .runs - .cells[0].runs' <<<"$out" | tr '\n' ' ')" "unchanged 1 "
-for reading in 'reasons=0x8:a hardware slowdown' 'reasons=0x20:heat held' 'reasons=0x80:the power brake' 'foreign=2:2 other processes' \
-	'xid=31:reported XID 31' 'ecc=1:memory errors were not corrected'; do
+for reading in 'reasons=0x8:a hardware slowdown' 'reasons=0x20:heat reduced' 'reasons=0x80:the power brake' 'foreign=2:2 other processes' \
+	'xid=31:reported XID 31' 'ecc=1:uncorrected memory error'; do
 	fails "${reading%%:*} in every pass" 1 compare "${reading%%:*}" ../same --cells "$cell"
 	like "${reading%%:*}: unmeasured, with the reason" "$out" "rejected: device device: not measured: .*${reading#*:}.*, in 3 runs"
 	fails "${reading%%:*} where whole calls decide" 1 calls_compare "${reading%%:*}"

@@ -60,11 +60,11 @@ is "lies" "$(on_branch one "$helpers"'int main(void) { pthread_t t;
 	return 0; }')" "done rejected"
 # a machine that preempts nearly every turn leaves too few for an accusation: then the gain is undecided, and never an improvement
 like "are compared with the worker's clock" "$(cells | tr '\n' ';')" '^a rejected clock;b (rejected clock|undecided );c (rejected clock|undecided );d rejected escaped;e unchanged ;$'
-like "a call longer than its turn" "$(why a)" 'it reports a call of 2[0-9.]+ ms in a turn of [0-9.]+ ms; [0-9]+ turns are shorter than their calls'
+like "a call longer than its turn" "$(why a)" 'reports a call of 2[0-9.]+ ms in a turn of [0-9.]+ ms; [0-9]+ turns are shorter than their calls'
 like "a gain that is never reported" "$(why b)" "ms shorter; by the worker's clock"
 like "nor one whose calls are all reported as interrupted" "$(why c)" "ms shorter; by the worker's clock"
 like "work in the turn of the other" "$(why d)" 'computes while the other side has the turn'
-like "for none of which one run is enough" "$(notes)" 'run 1 is left out, and another one shows whether the machine was the cause: it reports a call of'
+like "for none of which one run is enough" "$(notes)" 'run 1 is left out, and another one shows whether the machine was the cause: reports a call of'
 
 # ---- other processes of a program, in the turns of the other side
 helpers="$helpers

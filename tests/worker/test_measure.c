@@ -446,7 +446,7 @@ static void runs_without_progress_end(void **state)
 	measure_all(s);
 	assert_int_equal(s->runs, 3);
 	assert_int_equal(report_verdict(&s->bench), VERDICT_REJECTED);
-	assert_non_null(strstr(bench_failure(&s->bench, 0)->detail, "heat held the clock back (limit reasons 0x40), in 3 runs"));
+	assert_non_null(strstr(bench_failure(&s->bench, 0)->detail, "heat reduced the clock (limit reasons 0x40), in 3 runs"));
 }
 
 static void reports_report_it_all(void **state)
