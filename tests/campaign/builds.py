@@ -95,15 +95,15 @@ os.kill(os.getppid(), rng.choice([signal.SIGSEGV, signal.SIGTERM, signal.SIGINT,
 resource.setrlimit(resource.RLIMIT_CORE, resource.getrlimit(resource.RLIMIT_CORE)); os.abort()"""),
     "address space": (None, EXIT, "mmap.mmap(-1, rng.randint(33, 4000) << 30)"),
     # ---- disk and output ----
-    "fills the disk": (60, FAILED + "build took [0-9]+ MiB and [0-9]+ files", """
+    "fills the disk": (60, FAILED + "build used [0-9]+ MiB and [0-9]+ files", """
 f = open('big', 'wb')
 while True: f.write(bytes(1 << 20))"""),
-    "fills the disk, unlinked": (60, FAILED + "build took [0-9]+ MiB", """
+    "fills the disk, unlinked": (60, FAILED + "build used [0-9]+ MiB", """
 f = open('big', 'wb'); os.unlink('big')
 try:
     while True: f.write(bytes(1 << 20))
 except OSError: time.sleep(1000)"""),
-    "files": (60, FAILED + "build took [0-9]+ MiB and [0-9]+ files", """
+    "files": (60, FAILED + "build used [0-9]+ MiB and [0-9]+ files", """
 i = 0
 while True: i += 1; open(f'f{i}', 'w').close()"""),
     "a large file": (60, FAILED, """

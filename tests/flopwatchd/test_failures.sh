@@ -111,7 +111,7 @@ echo 'touch began; until [ -e go ]; do sleep 0.05; done; head -c 1M /dev/zero >m
 another
 await test -e "$tmp/cache/job/kernels/began"
 fill "$tmp/cache" 155M
-ok "a disk that fills in the middle of a build sends the job back" await job_says "$sha" '^queued: only [0-9]+ MiB.* are free on the disk of .*/cache; the build took [0-9] MiB of it$'
+ok "a disk that fills in the middle of a build sends the job back" await job_says "$sha" '^queued: only [0-9]+ MiB.* are free on the disk of .*/cache; the build used [0-9] MiB of it$'
 is "without an attempt" "$(attempts "$sha")" 0
 is "and no commit is blamed" "$(comparisons "$sha")$(alerts)" 00
 rm "$tmp/cache/of-somebody-else"
@@ -135,7 +135,7 @@ for bomb in 'head -c 400M /dev/zero >big' 'exec 3>big; rm big; head -c 400M /dev
 	bad=$(head_of kernels)
 	await has_job "$bad"
 	is "a build that fills the disk itself is a result: $bomb" "$(result_of "$bad")" "done failed"
-	like "and reports that" "$(api "jobs/$(job_of "$bad")/log")" 'build of target failed .*build took [0-9]+ MiB and [0-9]+ files of the disk of the cache, until it was full'
+	like "and reports that" "$(api "jobs/$(job_of "$bad")/log")" 'build of target failed .*build used [0-9]+ MiB and [0-9]+ files of the disk of the cache, until it was full'
 	git -C "$tmp/kernels" checkout -q main
 done
 is "nothing of them is left" "$(ls "$tmp/cache/job" 2>/dev/null)" ""

@@ -54,7 +54,7 @@ push new broken
 fw wait broken --timeout 300 --quiet >"$tmp/out" 2>&1
 is "a new benchmark that fails does not pass" "$(($? != 0))" 1
 like "as a failure of this commit" "$(cells "$(head_of new)")" "^first compare identical, second selfcheck failed:crash"
-like "with the line that explains it" "$(cat "$tmp/out")" 'last words: "ModuleNotFoundError: No module named <b>"'
+like "with the line that explains it" "$(cat "$tmp/out")" 'last output: "ModuleNotFoundError: No module named <b>"'
 job=$(sql "SELECT max(id) FROM job")
 like "and the others in the log" "$(api "jobs/$job/log")" 'target: output:   File "b.py", line 1'
 page=$(curl -s "http://127.0.0.1:$(port)/comparisons/$(job_field "$job" comparison)")

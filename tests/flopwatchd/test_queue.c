@@ -246,12 +246,12 @@ static void test_a_worker_whose_disk_is_full(void **state)
 	char script[4096];
 	snprintf(script, sizeof script,
 		NO_HELLO("only 3 MiB are free") HELLO "[ -e %.100s/was ] || { touch %.100s/was %.100s/full; " FAULT(
-			"full", "only 2 MiB are free; the build took 1 MiB") "sleep 1; exit 1; }; " WORK,
+			"full", "only 2 MiB are free; the build used 1 MiB") "sleep 1; exit 1; }; " WORK,
 		gitrepo_root, gitrepo_root, gitrepo_root, gitrepo_root);
 	add_worker("w", script);
 	fixture_push("topic", topic());
 	begin();
-	fixture_until("SELECT count(*) FROM job WHERE state = 'queued' AND attempt = 0 AND state_why LIKE '%build took 1 MiB'");
+	fixture_until("SELECT count(*) FROM job WHERE state = 'queued' AND attempt = 0 AND state_why LIKE '%build used 1 MiB'");
 	loop_after(loop, 3000, free_space, NULL, NULL); /* meanwhile the worker is started again, and reports too little space */
 	fixture_until(STATE_IS("done"));
 	assert_int_equal(fixture_number("SELECT attempt FROM job"), 1);

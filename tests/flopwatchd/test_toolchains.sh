@@ -67,7 +67,7 @@ fw compare main main --target-toolchain "$tmp/elsewhere" >"$tmp/said" 2>&1
 is "a folder that builds are not shown fails" $? 1
 like "and names the remedy" "$(api "comparisons/$(newest)" | jq -r '.cells[0].reason')" "toolchain $tmp/elsewhere is not visible to builds; add it to sandbox.read_only"
 fw compare main main --target-toolchain "$tmp/tools/empty" >"$tmp/said" 2>&1
-like "so does one without a compiler" "$(api "comparisons/$(newest)" | jq -r '.cells[0].reason')" "toolchain $tmp/tools/empty holds neither nvcc nor gcc"
+like "so does one without a compiler" "$(api "comparisons/$(newest)" | jq -r '.cells[0].reason')" "toolchain $tmp/tools/empty has neither nvcc nor gcc"
 like "a path that is none is refused" "$(post jobs '{"repo": "kernels", "target": "main", "target_toolchain": "../x"}')" 'target_toolchain ../x is no absolute and plain path'
 like "as are flags that are none" "$(post jobs '{"repo": "kernels", "target": "main", "target_flags": "-O2; rm"}')" 'target_flags hold a letter that may not be there'
 like "and twice the same" "$(post jobs '{"repo": "kernels", "target": "main", "base": "main", "base_flags": "-O2", "target_flags": "-O2"}')" 'the same build of the same commit'

@@ -76,7 +76,7 @@ doctor_says() { inside flopwatch doctor 2>&1 | grep -q "is down: .*$1"; }
 ok "RestrictNamespaces is named where it forbids the sandbox" await journal_says 'no RestrictNamespaces= in the worker'
 ok "by doctor, too" await doctor_says 'no RestrictNamespaces= in the worker'
 drop_in ProcSubset=pid
-ok "so is ProcSubset" await journal_says 'bubblewrap needs a whole /proc .* ProcSubset= from the worker'
+ok "so is ProcSubset" await journal_says 'bubblewrap needs a complete /proc .* ProcSubset= from the worker'
 inside sh -c 'rm -r /etc/systemd/system/flopwatch-worker@.service.d && systemctl daemon-reload && systemctl restart flopwatchd.service'
 worker_is_up() { inside flopwatch devices | grep -q ' ok '; }
 ok "without them workers work again" await worker_is_up

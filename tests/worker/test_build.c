@@ -298,7 +298,7 @@ static void a_folder_of_compilers_comes_first(void **state)
 	if (chmod(s->folder.path, 0755) != 0 || sandbox_show(&s->sandbox, &shown, 1, NULL, &s->err) != 0)
 		fail_msg("%s", s->err.text);
 	procs_end_all(); /* processes started by the check of its readability may still be ending */
-	expect_failure(s, "holds neither nvcc nor gcc");
+	expect_failure(s, "has neither nvcc nor gcc");
 	int fd = open(gcc, O_WRONLY | O_CREAT, 0755);
 	static const char script[] = "#!/bin/sh\necho this gcc is ours; exit 7\n";
 	assert_int_equal(write(fd, script, sizeof script - 1), (int)sizeof script - 1);
@@ -433,7 +433,7 @@ static void wrong_outputs(void **state)
 	expect_failure(s, "is empty");
 	buf_clear(&s->tar);
 	project(s, RULE "\t@echo no elf > build/cpu/libattention.so\n");
-	expect_failure(s, "is not a shared object: strip refuses it, exit 1");
+	expect_failure(s, "is not a shared object: strip rejects it, exit 1");
 }
 
 static void hostile_archive_is_the_builds_fault(void **state)
@@ -592,7 +592,7 @@ static void artifacts_that_are_none(void **state)
 	snprintf(s->side.benchmark.artifact[1], BENCHMARK_TEXT_SIZE, "made/bin");
 	build(s);
 	assert_string_equal(s->result.detail,
-		"artifact made/bin lies behind a symbolic link after the build (see doc/troubleshooting.md#artifact)");
+		"artifact made/bin is below a symbolic link after the build (see doc/troubleshooting.md#artifact)");
 	assert_false(is_there(s, "bench")); /* nothing remains of a side that failed */
 }
 

@@ -175,7 +175,7 @@ static void a_toolchain_must_be_visible(void **state)
 	assert_non_null(strstr(s->err.text, "is not visible to builds"));
 	err_clear(&s->err);
 	assert_int_equal(compilers_check(&box, "/usr/include", &s->err), -1);
-	assert_non_null(strstr(s->err.text, "holds neither nvcc nor gcc"));
+	assert_non_null(strstr(s->err.text, "has neither nvcc nor gcc"));
 	assert_int_equal(s->err.code, ERR_INVALID);
 	/* what is shown, and what is below it, but not what only begins with its name */
 	assert_true(sandbox_shows(&box, "/usr") && sandbox_shows(&box, "/usr/lib"));

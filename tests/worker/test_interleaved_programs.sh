@@ -44,7 +44,7 @@ is "what a program does to some of its cells" "$(on_branch one "$helpers"'int ma
 	FLOPWATCH("e", 1e6, 0) take(1000);
 	return 0; }')" "done failed"
 is "costs those cells alone" "$(cells | tr '\n' ';')" "a failed crash;b failed timeout;c failed wrong;d unchanged ;e unchanged ;"
-like "a crash is reported with the end of the output" "$(why a)" 'killed by SIGABRT; last words: "row 7 is odd"'
+like "a crash is reported with the end of the output" "$(why a)" 'killed by SIGABRT; last output: "row 7 is odd"'
 like "one that stops, too" "$(why b)" 'did not come back from a call within 5 s'
 is "a wrong result with its worst element" "$(why c)" "worst element [3]: 1 for 2"
 long='FLOPWATCH("a", 1e6, 0) take(4000); FLOPWATCH("b", 1e6, 0) take(20000); FLOPWATCH("c", 1e6, 0) take(20000); FLOPWATCH("d", 1e6, 0) take(20000); FLOPWATCH("e", 1e6, 0) take(1000);'

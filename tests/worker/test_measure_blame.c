@@ -69,7 +69,7 @@ static void a_runner_that_does_nothing(void **state)
 	assert_int_equal(tmp_folder_write(&s->folder, "flopwatch-runner", "#!/bin/sh\necho no libraries >&2\nexit 1\n", 0755), 0);
 	assert_int_equal(acceptance_run(&s->bench, &s->err), -1);
 	assert_int_equal(s->err.code, ERR_BUSY);
-	assert_string_equal(s->err.text, "the runner: exit 1 before branch code ran; last words: \"no libraries\"");
+	assert_string_equal(s->err.text, "the runner: exit 1 before branch code ran; last output: \"no libraries\"");
 	assert_int_equal(s->faults, 0); /* a failure of this machine does not blame the two sides */
 }
 

@@ -26,17 +26,17 @@ static void the_last_line_is_quoted(void **state)
 	(void)state;
 	quoted("", 0, "");
 	quoted("\n \n", 3, "");
-	quoted("one", 3, "; last words: \"one\"");
-	quoted("one\ntwo words \n\n", 16, "; last words: \"two words\"");
-	quoted("a\tb\x1b[2J\x7f\xc3\xa9~", 11, "; last words: \"a?b?[2J?\xc3\xa9~\"");
-	quoted("a\xff\xc3 \xe2\x80\xae~", 8, "; last words: \"a?? ?~\""); /* broken, and one that reverses a line */
+	quoted("one", 3, "; last output: \"one\"");
+	quoted("one\ntwo words \n\n", 16, "; last output: \"two words\"");
+	quoted("a\tb\x1b[2J\x7f\xc3\xa9~", 11, "; last output: \"a?b?[2J?\xc3\xa9~\"");
+	quoted("a\xff\xc3 \xe2\x80\xae~", 8, "; last output: \"a?? ?~\""); /* broken, and one that reverses a line */
 	quoted("expected \xe2\x80\x98;\xe2\x80\x99", 16,
-		"; last words: \"expected \xe2\x80\x98;\xe2\x80\x99\""); /* gcc's quotes */
+		"; last output: \"expected \xe2\x80\x98;\xe2\x80\x99\""); /* gcc's quotes */
 	memset(longer, 'x', sizeof longer);
-	snprintf(wanted, sizeof wanted, "; last words: \"%.199s\"", longer);
+	snprintf(wanted, sizeof wanted, "; last output: \"%.199s\"", longer);
 	quoted(longer, sizeof longer, wanted);
 	memcpy(longer + 198, "\xe2\x80\x98", 3); /* a character that does not fit is left out as a whole */
-	snprintf(wanted, sizeof wanted, "; last words: \"%.198s\"", longer);
+	snprintf(wanted, sizeof wanted, "; last output: \"%.198s\"", longer);
 	quoted(longer, sizeof longer, wanted);
 }
 
@@ -44,7 +44,7 @@ static void quoted_of(const char *text, const char *line)
 {
 	char wanted[OUTPUT_TAIL_QUOTE];
 
-	snprintf(wanted, sizeof wanted, "; last words: \"%s\"", line);
+	snprintf(wanted, sizeof wanted, "; last output: \"%s\"", line);
 	quoted(text, strlen(text), wanted);
 }
 

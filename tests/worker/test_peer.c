@@ -157,7 +157,7 @@ static void a_write_that_fails_names_the_reason(void **state)
 	close(unread[0]);
 	peer_init(&closed, -1, unread[1]);
 	assert_int_equal(peer_send(&closed, &m, &s->err), -1);
-	assert_string_equal(s->err.text, "the daemon closed its end");
+	assert_string_equal(s->err.text, "the daemon closed the connection");
 	assert_int_equal(s->err.code, ERR_CANCELLED);
 	err_clear(&s->err);
 	peer_init(&unwritable, -1, file);

@@ -49,10 +49,10 @@ is "the place in the history has its ratios" "$(sql "SELECT count(*) FROM ratio 
 
 is "a reference commit that dies in one cell" "$(beside dies)" "done unchanged"
 is "is left out of that cell" "$(sides)" "a base,reference,target;b base,target;c base,reference,target"
-like "and a note has that, with the end of its output" "$(notes)" 'the reference commit of the history is not measured in 1 of 3 cells: b: .*killed by SIGABRT; last words: "row 7 is odd"'
+like "and a note has that, with the end of its output" "$(notes)" 'the reference commit of the history is not measured in 1 of 3 cells: b: .*killed by SIGABRT; last output: "row 7 is odd"'
 is "one that ends between cells" "$(beside leaves)" "done unchanged"
 is "is left out of those that it did not come to" "$(sides)" "a base,reference,target;b base,reference,target;c base,target"
-like "and a note has the reason" "$(notes)" '^reference: the reference commit [0-9a-f]{12} of the history is not measured, .*ended with exit 4; last words: "enough"'
+like "and a note has the reason" "$(notes)" '^reference: the reference commit [0-9a-f]{12} of the history is not measured, .*ended with exit 4; last output: "enough"'
 is "one for which the device has no room" "$(beside large)" "done unchanged"
 is "leaves base and target" "$(sides)" "$none"
 like "and reports that" "$(notes)" '^reference: .*is not measured, .*out of memory'
@@ -62,5 +62,5 @@ is "is no side" "$(sides)" "$none"
 like "it is reported" "$(notes)" '^reference: .*is not measured, .*the benchmark is not interleaved at this commit, unlike at base and target'
 is "one that does not run any more" "$(beside broken)" "done unchanged"
 is "is none either" "$(sides)" "$none"
-like "for what it said" "$(notes)" '^reference: .*is not measured, .*ended with exit 3; last words: "no such library"'
+like "for what it said" "$(notes)" '^reference: .*is not measured, .*ended with exit 3; last output: "no such library"'
 is "the next commit has its place again" "$(beside fine) $(sides)" "done unchanged $all"

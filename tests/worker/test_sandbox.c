@@ -226,11 +226,12 @@ static void a_bubblewrap_that_fails_is_explained(void **state)
 	static const struct {
 		const char *said, *why;
 		bool is_service;
-	} row[] = { { "bwrap: Can\'t mount proc on /newroot/proc: denied\nmore", "bubblewrap needs a whole /proc (bwrap:", true },
+	} row[] = { { "bwrap: Can\'t mount proc on /newroot/proc: denied\nmore",
+			    "bubblewrap needs a complete /proc (bwrap:", true },
 		{ "bwrap: Can\'t mount proc on /newroot/proc: denied\nmore",
 			"bubblewrap does not work here: bwrap: Can't mount proc on /newroot/proc: denied", false },
-		{ "open /proc/sys/kernel/overflowuid", "bubblewrap needs a whole /proc (open", true },
-		{ "No permissions to create new namespace", "bubblewrap may not make namespaces (No permissions", false },
+		{ "open /proc/sys/kernel/overflowuid", "bubblewrap needs a complete /proc (open", true },
+		{ "No permissions to create new namespace", "bubblewrap cannot create namespaces (No permissions", false },
 		{ "setting up uid map: denied", "user.max_user_namespaces > 0; see", false },
 		{ "creating new namespace", "no RestrictNamespaces= in the worker's unit; see", true },
 		{ "", "bubblewrap does not work here: bwrap ended without a message", false } };

@@ -1,7 +1,10 @@
-/* beneath.c - component-wise openat without links. */
+/* beneath.c - openat, one component after the other, without links. */
 #include "worker/sandbox/sandbox.h"
 
-/* With O_NOFOLLOW, openat fails with ENOTDIR if a folder is requested and the name is a link; O_PATH opens the link itself. */
+/*
+ * Open one component. With O_NOFOLLOW, openat fails with ENOTDIR instead of ELOOP for a link if O_DIRECTORY is set, and opens the
+ * link itself if O_PATH is set.
+ */
 static int open_part(int folder, const char *name, int flags)
 {
 	int fd = openat(folder, name, flags | O_NOFOLLOW | O_CLOEXEC), error = errno;

@@ -1,17 +1,17 @@
 /*
- * build.c - a build in the sandbox. Branch code controls a build, so time, output, processes and disk have limits, and each
+ * build.c - a build in the sandbox. Branch code runs in a build, so time, output, processes and disk space have limits, and each
  * limit has a message.
  */
 #include "worker/sandbox/internal.h"
 
 /*
  * ---- artifacts ----
- * Selection of a program's artifacts. The build may have left links, so no path is resolved through one.
+ * Selection of a program's artifacts. The build may have created links, so no path is resolved through one.
  */
 
 enum { PATH_SIZE = 3 * BENCHMARK_TEXT_SIZE };
 
-/* Write the path of an item, relative to the side's folder. */
+/* Write the path of an artifact or output, relative to the work folder. */
 static void path_of(const struct build_context *c, const struct msg_side *s, const char *item, char out[PATH_SIZE])
 {
 	char name[BENCHMARK_TEXT_SIZE + 16];
@@ -20,7 +20,7 @@ static void path_of(const struct build_context *c, const struct msg_side *s, con
 	snprintf(out, PATH_SIZE, "%s/%s", s->build.dir, name);
 }
 
-/* Open the folder of `path`; `last` is its last component. Follows no link. */
+/* Open the parent folder of `path`, and point `*last` to its last component. Follows no link. */
 static int open_parent(int root, const char *path, const char **last)
 {
 	char parent[PATH_SIZE];
@@ -64,7 +64,7 @@ static int make_parents(const struct build_context *c, int root, const char *pat
 	return result;
 }
 
-/* Move one artifact. Returns 1; 0 with `detail`; -1 on error. */
+/* Move one artifact. Returns 1; 0 if it is unusable, see `detail`; -1 on an error of the worker. */
 static int move_one(const struct build_context *c, int from, int to, const char *path, const char *shown, char *detail,
 	size_t size, struct fw_err *err)
 {
@@ -73,7 +73,7 @@ static int move_one(const struct build_context *c, int from, int to, const char 
 	struct stat st;
 
 	if (source < 0 || fstatat(source, last, &st, AT_SYMLINK_NOFOLLOW) < 0)
-		what = errno == ELOOP || errno == EXDEV      ? "lies behind a symbolic link"
+		what = errno == ELOOP || errno == EXDEV      ? "is below a symbolic link"
 		       : errno == ENOENT || errno == ENOTDIR ? "is missing"
 							     : strerror(errno);
 	else if (!S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode))
@@ -115,8 +115,8 @@ static int keep_all(
 
 /*
  * Reduce the folder `name` of the cache to the artifacts of `s`, at their paths, and the empty folders that its outputs need.
- * Returns 1; 0 if an artifact is missing or is neither file nor folder, see `detail` (detail[size]); -1 on an error of the
- * worker.
+ * Returns 1; 0 if an artifact is missing or is neither file nor folder, see `detail`; -1 on an error of the worker. Shape:
+ * detail[size].
  */
 static int keep_artifacts(
 	const struct build_context *c, const struct msg_side *s, const char *name, char *detail, size_t size, struct fw_err *err)
@@ -140,8 +140,8 @@ static int keep_artifacts(
 }
 
 /*
- * Extend the hash of a side's folder by the program's command line and the format of its output: the identity of the side.
- * Shape: hex[HASH_HEX], in and out.
+ * Replace the hash of a program's folder by the identity of the side: the hash of that, the command line, and the outputs with
+ * their format. Shape: hex[HASH_HEX], in and out.
  */
 static void artifacts_name(const struct msg_side *s, char hex[HASH_HEX])
 {
@@ -171,7 +171,7 @@ bool build_runs_equally(const struct msg_side *a, const struct msg_side *b)
 	return strcmp(hex[0], hex[1]) == 0;
 }
 
-/* ---- buildlog: First half in a buffer, second half in a ring. ---- */
+/* ---- buildlog ---- */
 
 void buildlog_init(struct buildlog *l, size_t max)
 {
@@ -196,7 +196,7 @@ void buildlog_add(struct buildlog *l, const char *data, size_t len)
 	l->total += (int64_t)len;
 	for (data += first, len -= first; len > 0; len--) {
 		l->tail[l->at++ % l->half] = *data++;
-		if (l->at == 2 * l->half) /* keeps `at` between half and twice half once the ring is full */
+		if (l->at == 2 * l->half) /* from `half` on the ring is full */
 			l->at = l->half;
 	}
 }
@@ -222,12 +222,12 @@ void buildlog_text(const struct buildlog *l, struct buf *out)
 static const char bare_suffix[] = ".bare";
 
 enum {
-	PRINT_MAX = 64 << 20,
-	PROCESS_MANY = 100,
+	PRINT_MAX = 64 << 20, /* bytes of output */
+	PROCESS_MANY = 100,   /* with more processes, their priority is lowered */
 	STRIP_MS = 60000,
 	TICK_MS = 10,
 	CHECK_INTERVAL_MS = 100,
-	LOG_LINE_MAX = 700 << 10
+	LOG_LINE_MAX = 700 << 10 /* stored bytes of output */
 };
 
 static const int64_t names_max_bytes = 64 << 20; /* a crash in a larger module is reported without source lines */
@@ -235,15 +235,15 @@ static const int64_t module_max_bytes = 256LL << 20, file_max_bytes = 2LL << 30,
 
 struct run {
 	const struct build_context *context;
-	char folder[128]; /* below the cache: the sandbox shows it as /job */
+	char folder[128]; /* name in the cache; mounted as /job */
 	struct buildlog log;
 	int64_t print_max;
 	int process_max;
-	int threads_before; /* of the machine, before the build */
+	int threads_before; /* threads on the machine before the build */
 	int64_t next_check_ns;
-	bool own_end; /* a limit of the worker ended it: the error becomes the build's detail */
-	bool was_low;
-	struct disk_space full; /* free space when the disk was full */
+	bool own_end;           /* a limit of the worker ended it: the error becomes the detail of the failed build */
+	bool was_low;           /* the disk was full */
+	struct disk_space full; /* free space at that time */
 };
 
 void build_tools(struct build_context *c, const struct msg_job *job, const char *usual)
@@ -292,7 +292,7 @@ static void key_of(const struct build_context *c, const struct msg_side *s, cons
 	hash_text(&h, sandbox_isolation(c->sandbox));
 	for (i = 0; i < c->sandbox->n_shown; i++)
 		hash_text(&h, c->sandbox->shown[i]);
-	if (s->untrusted) /* a build of a fork never becomes that of a branch, even with equal inputs */
+	if (s->untrusted) /* a branch never uses the cached build of a fork, even with equal inputs */
 		hash_text(&h, "untrusted");
 	hash_end(&h, key);
 }
@@ -311,7 +311,7 @@ static void begin(const struct build_context *c, const struct msg_side *s, struc
 	buf_init(&out->log, LOG_LINE_MAX + 256);
 }
 
-/* Open a cached module whose content matches its name; -1 if none. Own: close. */
+/* Return a sealed copy of a cached module; -1 if it is missing or its content does not match its name. Own: close. */
 static int open_sealed(const struct build_context *c, const char *module)
 {
 	char sha[HASH_HEX];
@@ -332,7 +332,7 @@ int build_lookup(const struct build_context *c, const struct msg_side *s, struct
 
 	*module_fd = -1;
 	begin(c, s, out);
-	if (s->benchmark.name[0]) { /* each job has its own copy of the built folder, because runs may change it */
+	if (s->benchmark.name[0]) { /* each job has a copy of the built folder, because runs may change it */
 		snprintf(out->state, sizeof out->state, "start");
 		return 0;
 	}
@@ -371,7 +371,7 @@ static int on_output(void *arg, const char *data, size_t len, struct fw_err *err
 	return err_set(err, ERR_FULL, "build printed more than %lld MiB and was ended", (long long)(r->print_max >> 20));
 }
 
-/* Whether the disk is or was full: the file that filled it may have been removed with its processes. */
+/* Return whether the disk is or was full: the file that filled it may be gone since its processes ended. */
 static bool is_disk_full(struct run *r)
 {
 	if (!r->was_low)
@@ -380,8 +380,8 @@ static bool is_disk_full(struct run *r)
 }
 
 /*
- * A fork bomb can fill the process table and end within a tenth of a second. So the machine's thread count is read every 10 ms.
- * The build's processes are counted when it rises, and ten times a second, as is the free space.
+ * A fork bomb can fill the process table and exit within a tenth of a second. So the number of threads on the machine is read
+ * every 10 ms, and the build's processes are counted if it has grown, else ten times a second, as is the free space.
  */
 static int on_tick(void *arg, struct fw_err *err)
 {
@@ -418,7 +418,7 @@ static void command_text(const struct build_context *c, const struct msg_side *s
 	}
 }
 
-/* Add the first error of the log, if it has one, to the reason, which reports that the build failed, but not why. */
+/* Append the first error in the log, if there is one, to the reason: the exit status does not explain the failure. */
 static void quote_log(const struct run *r, struct msg_build *out)
 {
 	char line[sizeof out->detail];
@@ -437,7 +437,7 @@ static void quote_log(const struct run *r, struct msg_build *out)
 
 enum { NAME_SHOWN = 120 };
 
-/* The beginning of a command, up to a space; dots show that it continues. */
+/* Copy a command. A long one is cut at a space, and ends with dots. */
 static void shorten(const char *name, char shown[NAME_SHOWN + 1])
 {
 	size_t n = strlen(name);
@@ -453,8 +453,8 @@ static void shorten(const char *name, char shown[NAME_SHOWN + 1])
 }
 
 /*
- * Run one program in the build's sandbox. Returns 1 if it succeeded; 0 if not, with `out` filled; -1 if the build is not at
- * fault.
+ * Run one program in the build's sandbox. Returns 1 if it succeeded; 0 if it failed, with exit, signal and detail in `out`; -1 if
+ * the build is not at fault.
  */
 static int run_in_sandbox(struct run *r, const struct msg_side *s, const char *const *command, const char *name, double timeout_s,
 	struct msg_build *out, struct fw_err *err)
@@ -543,7 +543,7 @@ static int open_output(int job_fd, const char *path, struct msg_build *out, cons
 
 	if (fd < 0)
 		what = errno == ENOENT || errno == ENOTDIR ? "is missing"
-		       : errno == ELOOP || errno == EXDEV  ? "is a symbolic link or lies behind one"
+		       : errno == ELOOP || errno == EXDEV  ? "is a symbolic link or is below one"
 							   : strerror(errno);
 	else if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
 		what = "is not a regular file";
@@ -578,7 +578,7 @@ void build_output(const struct build_context *c, const struct msg_side *s, char 
 		manifest_expand(s->build.output[which], device_kind_name(c->device), out, size);
 }
 
-/* Strip an output and cache it as the module of its family. Returns 1; 0 if the build is at fault; -1 if the worker is. */
+/* Strip an output and store it as the module of its family. Returns 1; 0 if the build is at fault; -1 if it is not. */
 static int cache_output(struct run *r, const struct msg_side *s, int job_fd, int which, struct msg_build *out, struct fw_err *err)
 {
 	const struct build_context *c = r->context;
@@ -595,12 +595,12 @@ static int cache_output(struct run *r, const struct msg_side *s, int job_fd, int
 	if (fd < 0)
 		return 0;
 	/*
-	 * strip parses hostile bytes, so it runs in the sandbox; it removes names, build id and notes, which differ in equal
-	 * builds
+	 * symbols, build id and notes differ between builds of equal sources; strip parses hostile bytes, so it runs in the
+	 * sandbox
 	 */
 	result = run_in_sandbox(r, s, strip, "strip of the output", STRIP_MS / 1000.0, out, err);
 	if (result == 0 && out->exit > 0)
-		snprintf(out->detail, sizeof out->detail, "output %.160s is not a shared object: strip refuses it, exit %d",
+		snprintf(out->detail, sizeof out->detail, "output %.160s is not a shared object: strip rejects it, exit %d",
 			shown, out->exit);
 	int bare_fd = result > 0 ? open_output(job_fd, bare_path, out, bare) : -1;
 	if (bare_fd < 0) {
@@ -616,7 +616,10 @@ static int cache_output(struct run *r, const struct msg_side *s, int job_fd, int
 	return result != 0 || cache_put(c->cache->builds_fd, key, out->module_sha256, HASH_HEX - 1, err) != 0 ? -1 : 1;
 }
 
-/* Cache the outputs of other families too, so that all suites of a commit share one build. An invalid output fails when used. */
+/*
+ * Store the modules of the other families, too, so that all suites of a commit share one build. Ignore invalid outputs until
+ * used.
+ */
 static void cache_other_outputs(struct run *r, const struct msg_side *s, int job_fd, int taken)
 {
 	for (int i = 0; i < s->build.n_outputs; i++) {
@@ -628,7 +631,7 @@ static void cache_other_outputs(struct run *r, const struct msg_side *s, int job
 	}
 }
 
-/* Cache the outputs, and seal that of the job's family. Returns as cache_output. */
+/* Store the modules, and return that of the job's family sealed. Returns as cache_output. */
 static int take_output(
 	struct run *r, const struct msg_side *s, int job_fd, struct msg_build *out, int *module_fd, struct fw_err *err)
 {
@@ -652,8 +655,8 @@ static int take_output(
 }
 
 /*
- * Hash the folder of a benchmark program, which is not removed; the hash covers all files that the program can see. Returns as
- * cache_output.
+ * Hash the folder of a benchmark program, reduced to its artifacts if it has any. The hash covers all files that the program can
+ * see. Returns as cache_output.
  */
 static int take_program(struct run *r, const struct msg_side *s, struct msg_build *out, struct fw_err *err)
 {
@@ -704,10 +707,10 @@ static int unpack_inputs(
 
 /*
  * ---- built programs ----
- * Copies of the folders that builds of benchmark programs made, before any run in them: equal sources are built once.
+ * Cached builds of benchmark programs: copies of their folders from before any run, so that equal sources are built once.
  */
 
-enum { PROGRAMS_MAX = 16 };
+enum { PROGRAMS_MAX = 16 }; /* stored folders */
 
 static const int64_t program_max_bytes = 1LL << 30;
 
@@ -717,7 +720,10 @@ static int open_programs(const struct cache *c)
 	return openat(c->fd, "programs", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 }
 
-/* A build without a sandbox may have written the path of its folder into its files, so only that folder reuses it. */
+/*
+ * Compute the key of a built folder. Files of a build without sandbox may contain the path of the folder, so that is part of the
+ * key.
+ */
 static void program_key(const struct run *r, const struct msg_side *s, char key[HASH_HEX])
 {
 	struct hash_state h;
@@ -733,7 +739,7 @@ static void program_key(const struct run *r, const struct msg_side *s, char key[
 	hash_end(&h, key);
 }
 
-/* Store the built folder. A failure costs the next job a build. */
+/* Store a copy of the built folder. After a failure the next job builds again. */
 static void store_program(const struct run *r, const struct msg_side *s)
 {
 	char key[HASH_HEX], fresh[48];
@@ -754,7 +760,7 @@ static void store_program(const struct run *r, const struct msg_side *s)
 	close(programs);
 }
 
-/* Make the folder a copy of an earlier build of the same sources. Returns false if there is none. */
+/* Copy an earlier build of the same sources into the folder. Returns false if there is none. */
 static bool restore_program(const struct run *r, const struct msg_side *s)
 {
 	char key[HASH_HEX];
@@ -768,7 +774,7 @@ static bool restore_program(const struct run *r, const struct msg_side *s)
 			workdir_copy(programs, key, r->context->cache->fd, r->folder, program_max_bytes) == 0;
 
 	if (is_there)
-		(void)utimensat(programs, key, NULL, 0); /* used now */
+		(void)utimensat(programs, key, NULL, 0); /* mark it as used */
 	close(programs);
 	return is_there;
 }
@@ -816,7 +822,7 @@ static int make(struct run *r, const struct msg_side *s, int job_fd, build_tree_
 	return result <= 0 ? result : take_output(r, s, job_fd, out, module_fd, err);
 }
 
-/* The folder is a copy of an earlier build's. */
+/* Use the folder, a copy of an earlier build. Returns as cache_output. */
 static int take_copy(struct run *r, const struct msg_side *s, struct msg_build *out, struct fw_err *err)
 {
 	char path[PATH_MAX + 136];
@@ -841,8 +847,8 @@ void build_program_folder(const struct build_context *c, const struct msg_side *
 }
 
 /*
- * Find out whether a build that failed on a full disk has filled it. Its files are already removed. Returns 0 if it has, -1 if
- * not.
+ * Find out whether a build that failed on a full disk has filled it. Its files are already removed. Returns 0 if it has, with the
+ * reason in `out`; -1 if another process has.
  */
 static int blame_for_space(const struct build_context *c, const struct disk_space *full, struct disk_usage took,
 	struct msg_build *out, struct fw_err *err)
@@ -850,15 +856,15 @@ static int blame_for_space(const struct build_context *c, const struct disk_spac
 	struct disk_space after;
 	char text[400];
 
-	/* includes the space of its unlinked files, and of those that were not counted */
+	/* the space that its end has freed includes that of unlinked files and of those that were not counted */
 	took.is_partial = false;
 	if (disk_space_read(c->cache->fd, &after) && after.free_bytes - full->free_bytes > took.bytes)
 		took.bytes = after.free_bytes - full->free_bytes;
 	disk_space_describe(full, c->cache->dir, text, sizeof text);
 	if (!disk_usage_exceeds_share(full, took))
-		return err_set(err, ERR_FULL, "only %s; the build took %lld MiB of it", text, (long long)(took.bytes >> 20));
+		return err_set(err, ERR_FULL, "only %s; the build used %lld MiB of it", text, (long long)(took.bytes >> 20));
 	snprintf(out->detail, sizeof out->detail,
-		"build took %lld MiB and %lld files of the disk of the cache, until it was full (see "
+		"build used %lld MiB and %lld files of the disk of the cache, until it was full (see "
 		"doc/troubleshooting.md#build-disk)",
 		(long long)(took.bytes >> 20), (long long)took.files);
 	return 0;
@@ -877,7 +883,8 @@ int build_make(const struct build_context *c, const struct msg_side *s, build_tr
 
 	*module_fd = -1;
 	begin(c, s, out);
-	if (s->tools.module[0]) { /* its toolchain may no longer exist, and another one would build a different module */
+	/* an earlier module: its toolchain may no longer exist, and another one would build a different module */
+	if (s->tools.module[0]) {
 		snprintf(out->state, sizeof out->state, "failed");
 		snprintf(out->detail, sizeof out->detail,
 			"module %.12s, built by %.100s, is no longer in the cache of this worker and is not built again",

@@ -1,4 +1,4 @@
-/* cache.c - folders of small immutable files named by hashes. All files can be rebuilt, and every file is checked when used. */
+/* cache.c - folders of immutable files. Every file can be made again, so an unreadable one is treated as missing. */
 #include "worker/sandbox/sandbox.h"
 
 #include <dirent.h>
@@ -40,7 +40,7 @@ static int make_parents(char *path)
 	return mkdir(path, 0700) < 0 && errno != EEXIST ? -1 : 0;
 }
 
-/* Return the user's name, such as "flopwatch-run", or the number if there is none. Shape: out[64]. */
+/* Write the name of a user, "flopwatch-run", or "user 1000" if there is none. Returns `out`. Shape: out[64]. */
 static const char *user_name(uid_t uid, char *out)
 {
 	const struct passwd *p = getpwuid(uid);
@@ -78,8 +78,8 @@ static int open_folder(const struct cache *c, const char *name, struct fw_err *e
 }
 
 /*
- * Reject another user's cache for root unless the caller named it: its owner could not read files that root writes, and that
- * user's service would not start again.
+ * If the worker is root, reject another user's cache unless the caller named it: its owner could not read the files that root
+ * writes, so a worker of that user would not start again.
  */
 static int check_owner(const struct cache *c, bool is_named, struct fw_err *err)
 {
@@ -152,7 +152,7 @@ int cache_get(int folder_fd, const char *name, struct buf *out)
 	return result == 0 && !out->failed;
 }
 
-/* Create a temporary file. Its name begins with a dot, so cache_trim removes it if it remains. */
+/* Create a temporary file. Its name begins with a dot, so that cache_trim removes it if it is left after a crash. */
 static int begin_file(int folder_fd, char tmp[64], struct fw_err *err)
 {
 	static unsigned counter;
@@ -163,7 +163,7 @@ static int begin_file(int folder_fd, char tmp[64], struct fw_err *err)
 	return fd < 0 ? err_sys(err, "cache: write") : fd;
 }
 
-/* Sync and rename the file, or remove it if not `good`. Own: takes over `fd`. */
+/* Sync and rename the file, or remove it if not `good`. Own: closes `fd`. */
 static int finish_file(int folder_fd, int fd, const char *tmp, const char *name, bool good, struct fw_err *err)
 {
 	int result = good ? 0 : -1;
@@ -222,7 +222,7 @@ static int copy_file(int out, int fd, int64_t max_bytes, struct hash_state *hash
 	return result;
 }
 
-/* Store a copy of `fd` as `name`; NULL: its hash. */
+/* Store a copy of `fd` as <name>.so; NULL: <sha256>.so. */
 static int put_copy(int folder_fd, const char *name, int fd, int64_t max_bytes, char sha256[HASH_HEX], struct fw_err *err)
 {
 	char tmp[64], file[80];
@@ -328,7 +328,7 @@ int cache_lock_concurrent(const struct cache *c, bool *alone, struct fw_err *err
 
 int cache_lock_share(int fd, struct fw_err *err)
 {
-	return flock(fd, LOCK_SH) == 0 ? 0 : err_sys(err, "cannot let others build");
+	return flock(fd, LOCK_SH) == 0 ? 0 : err_sys(err, "release the lock of concurrent builds");
 }
 
 struct aged {
@@ -360,7 +360,7 @@ void cache_trim_folder(int folder_fd, int keep)
 		struct stat st;
 
 		if (entry->d_name[0] == '.' || strlen(entry->d_name) >= sizeof list->name) {
-			unlinkat(folder_fd, entry->d_name, 0); /* unlinkat rejects "." and "..", which are folders */
+			unlinkat(folder_fd, entry->d_name, 0); /* fails for folders, such as "." and ".." */
 			continue;
 		}
 		if (fstatat(folder_fd, entry->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0)
@@ -385,5 +385,5 @@ void cache_trim(const struct cache *c, int keep)
 	cache_trim_folder(c->builds_fd, keep);
 	cache_trim_folder(c->modules_fd, keep);
 	cache_trim_folder(c->names_fd, keep);
-	cache_trim_folder(c->checks_fd, 40 * keep); /* one file per cell */
+	cache_trim_folder(c->checks_fd, 40 * keep); /* a module has a file for each cell */
 }

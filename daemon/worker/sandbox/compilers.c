@@ -4,7 +4,7 @@
 static const char folder_name[] = "compilers";
 static const char *const names[] = { "gcc", "g++", "cc", "c++" };
 
-/* The flags are in a variable, so that no untrusted text is inserted into a script. */
+/* The script reads the flags from a variable, so that no untrusted text is written into it. */
 static const char script[] = "#!/bin/sh\n"
 			     "set -f\n"
 			     "PATH=$FLOPWATCH_COMPILERS\n"
@@ -90,6 +90,6 @@ int compilers_check(const struct sandbox *s, const char *dir, struct fw_err *err
 			"toolchain %s is not visible to builds; add it to sandbox.read_only, or start the worker with --read-only %s",
 			dir, dir);
 	if (!toolchain_is_in(dir))
-		return err_set(err, ERR_INVALID, "toolchain %s holds neither nvcc nor gcc on this worker", dir);
+		return err_set(err, ERR_INVALID, "toolchain %s has neither nvcc nor gcc on this worker", dir);
 	return 0;
 }

@@ -3,14 +3,15 @@
 
 #include <sys/statvfs.h>
 
+/* maxima, for large disks */
 static const int64_t reserve_max_bytes = 256LL << 20, share_max_bytes = 1LL << 30;
 enum {
-	RESERVE_DIVISOR = 16,
-	SHARE_DIVISOR = 4,
-	RESERVE_FILES = 1000,
-	BUILD_FILES = 5000,
-	SHARE_FILES = 200000,
-	FILES_DIVISOR = 20
+	RESERVE_DIVISOR = 16, /* of a small disk, this fraction is the reserve */
+	SHARE_DIVISOR = 4,    /* and this one the share of a build, also of its files */
+	RESERVE_FILES = 1000, /* fewer free files mean a full disk */
+	BUILD_FILES = 5000,   /* free files that a build needs to start */
+	SHARE_FILES = 200000, /* share of a build */
+	FILES_DIVISOR = 20    /* maximum of both numbers of free files: this fraction of all files */
 };
 
 static int64_t least(int64_t a, int64_t b)

@@ -1,8 +1,8 @@
 /*
- * kernelcode.c - hashes of a module's device code. Every piece is unpacked and read once; the results are a sorted list.
+ * kernelcode.c - hashes of a module's device code. Every cubin is unpacked and read once; the results are a sorted list.
  *
- * liblz4 is linked, since nvcc compresses with it by default. libzstd is loaded at run time: every Debian and Ubuntu has it, and
- * only modules compressed with it need it.
+ * nvcc compresses cubins with LZ4 by default, so liblz4 is linked. libzstd is loaded at run time, because every Debian and Ubuntu
+ * has it and few modules need it.
  */
 #include "worker/sandbox/sandbox.h"
 
@@ -12,7 +12,7 @@
 
 enum { KERNELS_MAX = 1 << 16 };
 
-static const size_t unpacked_max_bytes = 256u << 20; /* of all compressed pieces */
+static const size_t unpacked_max_bytes = 256u << 20; /* of all compressed cubins together */
 
 struct kernel {
 	char symbol[HASH_HEX], code[HASH_HEX];
@@ -33,8 +33,8 @@ struct unpacking {
 struct walk {
 	kernelcode_fn *kernel;
 	void *arg;
-	int sm; /* of the current piece */
-	int refused;
+	int sm;      /* of the current cubin */
+	int refused; /* `kernel` failed, with `err` */
 	struct fw_err err;
 };
 
@@ -87,7 +87,7 @@ static bool unpack(const struct fatbin_entry *e, void *full)
 					 : lz4_unpack(e->data, e->len, full, e->full_len);
 }
 
-/* Read one piece. If it is unreadable, only its kernels are unknown. */
+/* Read one cubin. If it is unreadable, only its kernels are unknown. */
 static int take_piece(void *arg, int sm, const void *elf, size_t len, struct fw_err *err)
 {
 	struct walk *w = arg;

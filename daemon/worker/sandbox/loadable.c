@@ -1,6 +1,6 @@
 /*
- * loadable.c - ELF parser for the hash. Branch code wrote the file, so every offset is checked against the file's size before
- * use.
+ * loadable.c - ELF parser for the hash. The file comes from a branch's build, so every offset is checked against the file's size
+ * before use.
  */
 #include "worker/sandbox/internal.h"
 
@@ -30,7 +30,7 @@ static bool read_at(const struct image *m, uint64_t offset, void *out, size_t le
 	return offset <= m->size && len <= m->size - offset && pread(m->fd, out, len, (off_t)offset) == (ssize_t)len;
 }
 
-/* Whether [offset, offset + len) lies in the file. Extends m->end. */
+/* Return whether [offset, offset + len) is inside the file; if so, extend m->end to its end. */
 static bool covers(struct image *m, uint64_t offset, uint64_t len)
 {
 	if (offset > m->size || len > m->size - offset)
@@ -158,8 +158,8 @@ static bool is_debug(const char *name)
 }
 
 /*
- * An object file has no segments, and a linker also reads its symbols and relocations. All of its sections count except those of
- * debuggers and the relocations of these.
+ * Hash an object file. It has no segments, and a linker also reads its symbols and relocations, so all sections are hashed except
+ * debug sections and their relocations.
  */
 static int hash_object(struct hash_state *s, const struct image *m, struct fw_err *err)
 {

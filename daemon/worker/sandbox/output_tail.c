@@ -1,4 +1,4 @@
-/* output_tail.c - ring of the last output bytes. */
+/* output_tail.c - the last bytes of a process's output, and the line in it that explains a failure. */
 #include <ctype.h>
 
 #include "worker/sandbox/sandbox.h"
@@ -29,7 +29,7 @@ static bool begins(const char *line, size_t len, const char *word)
 	return len >= strlen(word) && memcmp(line, word, strlen(word)) == 0;
 }
 
-/* "module.NameError: text" or "NameError" alone, as Python ends a traceback. */
+/* Return whether a line ends a Python traceback: "module.NameError: text", or "NameError" alone. */
 static bool is_exception(const char *line, size_t len)
 {
 	static const char *const ends[] = { "Error", "Exception", "Interrupt", "Exit" };
@@ -46,7 +46,7 @@ static bool is_exception(const char *line, size_t len)
 	return false;
 }
 
-/* How much a line explains: 0 nothing; pytest marks the lines of an error with "E   ". */
+/* Return how well a line explains a failure: 0 not at all, 3 best. pytest begins the lines of an error with "E   ". */
 static int weigh_line(const char *line, size_t len)
 {
 	static const char *const begin[] = {
@@ -65,7 +65,7 @@ static int weigh_line(const char *line, size_t len)
 		return has(line, len, "assert ") || has(line, len, ": error: ") ? 2 : 1;
 	for (size_t i = 0; i < sizeof begin / sizeof *begin; i++)
 		if (begins(line, len, begin[i]))
-			return 1; /* also of tools that go on, as pip's resolver */
+			return 1; /* weak evidence: tools such as pip print it and continue */
 	for (size_t i = 0; i < sizeof inside / sizeof *inside; i++)
 		if (has(line, len, inside[i]))
 			return 2;
@@ -129,12 +129,12 @@ void output_tail_quote(const struct output_tail *w, char out[OUTPUT_TAIL_QUOTE])
 	const char *line = output_tail_find_cause(w->text, w->n, false, &len);
 	size_t n = output_tail_print(line, len, quoted, sizeof quoted);
 
-	snprintf(out, OUTPUT_TAIL_QUOTE, "%s%s%s", n ? "; last words: \"" : "", quoted, n ? "\"" : "");
+	snprintf(out, OUTPUT_TAIL_QUOTE, "%s%s%s", n ? "; last output: \"" : "", quoted, n ? "\"" : "");
 }
 
 bool output_tail_is_out_of_memory(const struct output_tail *w)
 {
-	/* messages of CUDA, its runtime and PyTorch */
+	/* in messages of CUDA and PyTorch */
 	static const char *const words[] = { "out of memory", "OutOfMemory", "OUT_OF_MEMORY", "cudaErrorMemoryAllocation",
 		"busy or unavailable", "DEVICE_UNAVAILABLE", "cudaErrorDevicesUnavailable" };
 

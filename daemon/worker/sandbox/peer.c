@@ -1,11 +1,18 @@
-/* peer.c - the only reader of the daemon's lines, so that every wait of the worker handles cancel, end of input and ping. */
+/*
+ * peer.c - the only reader of the daemon's lines, so that every wait of the worker handles cancellation, end of input and ping.
+ */
 #include "worker/sandbox/sandbox.h"
 
 #include <signal.h>
 
-enum { PING_S = 10, STALL_MS = 30000, TICK_MS = 500, SAME_SIGNAL_MS = 100 };
+enum {
+	PING_S = 10,
+	STALL_MS = 30000,     /* the daemon must read within this time */
+	TICK_MS = 500,        /* longest poll */
+	SAME_SIGNAL_MS = 100, /* within which all processes of an allocation receive their signals */
+};
 
-static volatile sig_atomic_t stopping;
+static volatile sig_atomic_t stopping; /* the received signal; 0: none */
 
 static void on_stop(int signal)
 {
@@ -22,7 +29,9 @@ void peer_signals(void)
 	sigaction(SIGPIPE, &ignore, NULL);
 }
 
-/* Make `fd` non-blocking if no other process may share it: a terminal or file would become non-blocking for that process too. */
+/*
+ * Make a pipe or socket non-blocking. A terminal or file may be shared, and would become non-blocking for other processes, too.
+ */
 static void unblock(int fd)
 {
 	struct stat st;
@@ -70,13 +79,13 @@ static int cancel(struct peer *p, enum err_code code, const char *what, struct f
 	return err_set(err, p->why.code, "%s", p->why.text);
 }
 
-/* After a failed write: errno has the cause. */
+/* Cancel after a failed write, with the cause in errno. */
 static int cancel_unsent(struct peer *p, struct fw_err *err)
 {
 	bool is_closed = errno == EPIPE || errno == ECONNRESET;
 	char what[100];
 
-	snprintf(what, sizeof what, is_closed ? "the daemon closed its end" : "write to the daemon: %m");
+	snprintf(what, sizeof what, is_closed ? "the daemon closed the connection" : "write to the daemon: %m");
 	return cancel(p, ERR_CANCELLED, what, err);
 }
 
@@ -96,7 +105,7 @@ static int check_signal(struct peer *p, struct fw_err *err)
 int peer_await_signal(struct peer *p, struct fw_err *err)
 {
 	if (!p->cancelled && !stopping)
-		(void)poll(NULL, 0, SAME_SIGNAL_MS); /* a signal ends it early */
+		(void)poll(NULL, 0, SAME_SIGNAL_MS); /* a signal interrupts it */
 	return check_signal(p, err);
 }
 
@@ -133,12 +142,12 @@ int peer_send(struct peer *p, const struct msg *m, struct fw_err *err)
 void peer_poll(const struct peer *p, struct pollfd *fd, int *wait_ms)
 {
 	*fd = (struct pollfd){ .fd = p->in, .events = POLLIN };
-	/* limits the delay for a signal that arrives between check and poll */
+	/* a signal that arrives between check and poll does not interrupt it */
 	if (*wait_ms < 0 || *wait_ms > TICK_MS)
 		*wait_ms = TICK_MS;
 }
 
-/* Read once. Returns 1 with data, 0 without, -1 cancelled. */
+/* Read once. Returns 1 with data, 0 without, -1 if the session ended. */
 static int fill(struct peer *p, struct fw_err *err)
 {
 	struct fw_err wrong = { 0 };
@@ -199,7 +208,7 @@ static int wait_more(struct peer *p, int64_t deadline_ns, struct fw_err *err)
 		if (check_signal(p, err) != 0 || ping(p, err) != 0)
 			return -1;
 		if (clock_mono_ns() >= deadline_ns)
-			return err_set(err, ERR_TIMEOUT, "the daemon sent nothing in time");
+			return err_set(err, ERR_TIMEOUT, "the daemon did not answer in time");
 		peer_poll(p, &fd, &wait_ms);
 		if (poll(&fd, 1, wait_ms) > 0)
 			got = fill(p, err);

@@ -1,4 +1,4 @@
-/* procs.c - descendants from /proc/PID/stat: one pass reads all parents, another one follows them. */
+/* procs.c - descendants from /proc/PID/stat: read the parents of all processes, then follow them. */
 #include "worker/sandbox/sandbox.h"
 
 #include <ctype.h>
@@ -9,12 +9,18 @@
 #include <sys/wait.h>
 #include <time.h>
 
-enum { QUIET_ROUNDS = 2, LOWEST_NICE = 19, PROCESSES_A_CORE = 64, PROCESSES_MIN = 400, PROCESSES_MAX = 1000 };
+enum {
+	QUIET_ROUNDS = 2, /* successive rounds that find no process, after which none is left */
+	LOWEST_NICE = 19,
+	PROCESSES_A_CORE = 64, /* limit of a build, within the next two */
+	PROCESSES_MIN = 400,
+	PROCESSES_MAX = 1000
+};
 
 struct process {
 	pid_t pid, parent;
 	long threads;
-	bool ours, ended; /* `ended`: all threads ended; the process may still have children */
+	bool ours, ended; /* a descendant; all threads ended, though it may have children */
 };
 
 struct table {
@@ -27,7 +33,7 @@ void procs_adopt(void)
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
 }
 
-/* Parse parent and state after the last ')', because the name before it may contain any byte. */
+/* Parse one stat file after its last ')', because the program's name before it may contain any byte. */
 static bool read_stat(int proc_fd, const char *pid, struct process *out)
 {
 	char path[300], text[512], state;
@@ -201,7 +207,7 @@ static bool is_spared(pid_t pid)
 	return false;
 }
 
-/* Returns the number of killed processes, or -1. */
+/* Kill all descendants that are not excluded. Returns the number of living ones; -1: unknown. */
 static int kill_round(void)
 {
 	struct table t = { 0 };
@@ -221,8 +227,8 @@ static int kill_round(void)
 }
 
 /*
- * Reap children; true if none is left. Orphans become children of this process, so without a child there is no descendant. This
- * is reliable, while the table may miss a process that forks and exits during the scan.
+ * Reap children. Returns true if none is left: orphans become children of this process, so it then has no descendant. The table
+ * alone is no proof, since it may miss a process that forks and exits during the scan.
  */
 static bool none_left(void)
 {
@@ -241,7 +247,7 @@ int procs_end_all(void)
 	while (!none_left()) {
 		left = kill_round();
 		quiet = left == 0 ? quiet + 1 : 0;
-		/* spared processes remain, so only rounds that find no other process show that none is left */
+		/* excluded processes remain children, so the rounds must show that no other is left */
 		if (n_spared > 0 && quiet == QUIET_ROUNDS)
 			return 0;
 		if (clock_mono_ns() >= deadline)

@@ -1,4 +1,4 @@
-/* pump.c - the worker's only event loop: one child at a time, one poll() over few descriptors. */
+/* pump.c - event loop of the worker for one child: one poll() over a few descriptors. */
 #include "worker/sandbox/sandbox.h"
 
 #include <sys/resource.h>
@@ -6,7 +6,7 @@
 
 enum { TICK_MS = 100, DRAIN_READS = 64 };
 
-/* Read once. Err: -1 the reader failed; it is not called again, because it would misread later data. */
+/* Read once. Err: -1 if the reader failed; then close the stream, because the reader would misread later data. */
 static int read_stream(struct pump_stream *s, struct fw_err *err)
 {
 	char chunk[65536];
@@ -18,7 +18,7 @@ static int read_stream(struct pump_stream *s, struct fw_err *err)
 	return status;
 }
 
-/* After the child's end, read only the data that is already in the pipes: a process that escaped could write for ever. */
+/* After the child's end, read only a limited amount of data: a process that escaped could write for ever. */
 static int drain(struct pump *p, struct fw_err *err)
 {
 	int status = 0, i, n;
@@ -62,7 +62,7 @@ static int start(struct pump *p, const struct proc_spec *given, struct proc *chi
 		result = proc_spawn(&spec, child, err);
 	if (result == 0)
 		p->pid = child->pid;
-	/* best effort: a build that uses every core must not starve the worker */
+	/* a build that uses every core must not starve the worker; a failure is harmless */
 	if (result == 0 && p->nice)
 		setpriority(PRIO_PROCESS, (id_t)child->pid, p->nice);
 	for (i = 0; i < p->n_streams; i++)
@@ -72,7 +72,7 @@ static int start(struct pump *p, const struct proc_spec *given, struct proc *chi
 	return result;
 }
 
-/* Wait. Returns 1 when the child has ended, 0 at its deadline, -1 if it must be ended. */
+/* Wait for the child. Returns 1 if it has ended, 0 at its deadline, -1 if the caller must end it. */
 static int attend(struct pump *p, struct proc *child, struct proc_exit *how, struct fw_err *err)
 {
 	int64_t deadline = clock_mono_ns() + p->deadline_ms * 1000000, next_tick = 0;

@@ -1,8 +1,8 @@
 /*
- * sandbox.c - arguments of bubblewrap, which no other file contains.
+ * sandbox.c - the only file with arguments of bubblewrap, and the seccomp filter.
  *
- * If root starts bubblewrap, it retains all capabilities without --cap-drop ALL. Killing the bwrap process ends its pid namespace
- * and with it all processes inside.
+ * If root starts bubblewrap without --cap-drop ALL, code inside has all capabilities. Killing the bwrap process ends its pid
+ * namespace and all processes inside.
  */
 #include "worker/sandbox/internal.h"
 
@@ -21,7 +21,7 @@ static bool is_allowed(int family)
 	return family == AF_UNIX || family == AF_INET || family == AF_INET6 || family == AF_NETLINK;
 }
 
-/* A rule can compare an argument only once, so each family that is not allowed needs a rule. */
+/* Reject socket families. A rule can compare an argument only once, so each rejected family needs a rule. */
 static int refuse_families(scmp_filter_ctx filter, int call)
 {
 	int rc = seccomp_rule_add(filter, SCMP_ACT_ERRNO(EAFNOSUPPORT), call, 1, SCMP_A0(SCMP_CMP_GE, FAMILIES));
@@ -33,7 +33,7 @@ static int refuse_families(scmp_filter_ctx filter, int call)
 	return rc;
 }
 
-/* Add the architectures of programs with other word sizes that this kernel also runs. */
+/* Extend the filter to programs with other word sizes that this kernel runs, such as 32-bit programs. */
 static int add_architectures(scmp_filter_ctx filter)
 {
 	static const uint32_t beside_x86_64[] = { SCMP_ARCH_X86, SCMP_ARCH_X32 }, beside_aarch64[] = { SCMP_ARCH_ARM };
@@ -48,8 +48,9 @@ static int add_architectures(scmp_filter_ctx filter)
 }
 
 /*
- * A user namespace gives its maker all capabilities in it, and with them reach of kernel code that is closed to other users.
- * clone3, whose flags are in memory, does not exist; the C library then uses clone.
+ * Reject new user namespaces: a process has all capabilities in a namespace that it creates, and with them access to kernel code
+ * that unprivileged users cannot call otherwise. clone3 has its flags in memory, where a filter cannot read them, so it fails
+ * with ENOSYS; the C library then uses clone.
  */
 static int refuse_user_namespaces(scmp_filter_ctx filter)
 {
@@ -61,8 +62,8 @@ static int refuse_user_namespaces(scmp_filter_ctx filter)
 }
 
 /*
- * Branch code inherits the session keyring of the user who started the worker: it could read the keys in it, and leave others there
- * for later builds. A key in a keyring of its user outlives it, too.
+ * Reject access to keyrings. Branch code inherits the session keyring of the user who started the worker: it could read keys, and
+ * store keys for later builds. Keys in the user's keyring remain after a process ends, too.
  */
 static int refuse_keys(scmp_filter_ctx filter)
 {
@@ -78,10 +79,10 @@ static int fill(scmp_filter_ctx filter, bool without_namespaces)
 {
 	int rc = add_architectures(filter);
 
-	/* 32-bit programs also have socketcall, whose family is in memory, where a filter cannot read it */
+	/* 32-bit programs can also use socketcall, whose arguments are in memory, where a filter cannot read them */
 	rc = rc == 0 ? seccomp_rule_add(filter, SCMP_ACT_ERRNO(EAFNOSUPPORT), SCMP_SYS(socketcall), 0) : rc;
 	rc = rc == 0 ? seccomp_rule_add(filter, SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(io_uring_setup), 0) : rc;
-	/* pages that a thread of the module fills when they are read: work after the end of a call */
+	/* a module could delay work until after its call, by a thread that fills a page only when it is read */
 	rc = rc == 0 ? seccomp_rule_add(filter, SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(userfaultfd), 0) : rc;
 	rc = rc == 0 ? refuse_keys(filter) : rc;
 	rc = rc == 0 ? refuse_families(filter, SCMP_SYS(socket)) : rc;
@@ -90,9 +91,10 @@ static int fill(scmp_filter_ctx filter, bool without_namespaces)
 }
 
 /*
- * Install a permanent seccomp filter in this process, which its children inherit: other families fail with EAFNOSUPPORT, io_uring,
- * userfaultfd and keyrings with ENOSYS, with `without_namespaces` new user namespaces with EPERM. Sets no_new_privs. A second call does nothing. Err:
- * ERR_UNSUPPORTED the kernel has no seccomp filters, or libseccomp does not support this architecture.
+ * Install a permanent seccomp filter in this process, which its children inherit, and set no_new_privs. Other socket families
+ * fail with EAFNOSUPPORT; io_uring, userfaultfd and keyrings with ENOSYS; with `without_namespaces` new user namespaces with
+ * EPERM. A second call does nothing. Err: ERR_UNSUPPORTED if the kernel has no seccomp filters, or libseccomp does not support
+ * this architecture.
  */
 static int limit_calls(bool without_namespaces, struct fw_err *err)
 {
@@ -108,7 +110,7 @@ static int limit_calls(bool without_namespaces, struct fw_err *err)
 	seccomp_release(filter);
 	if (rc != 0) {
 		errno = -rc;
-		err_sys(err, "limit the system calls of branches' code (seccomp)");
+		err_sys(err, "limit the system calls of branch code (seccomp)");
 		err->code = ERR_UNSUPPORTED;
 		return -1;
 	}
@@ -118,10 +120,11 @@ static int limit_calls(bool without_namespaces, struct fw_err *err)
 
 /* ---- sandbox ---- */
 
-enum { TRY_MS = 10000 };
+enum { TRY_MS = 10000 }; /* deadline of a test of bubblewrap */
 
-/* util-linux, on every Debian and Ubuntu */
+/* util-linux, which every Debian and Ubuntu has */
 static const char prlimit_path[] = "/usr/bin/prlimit", setpriv[] = "/usr/bin/setpriv";
+/* root can change settings of the machine by these files */
 static const char *const closed_proc[] = { "/proc/sys", "/proc/sysrq-trigger", "/proc/irq", "/proc/bus", "/proc/acpi",
 	"/proc/scsi" };
 static const char tmp_bytes[] = "4294967296"; /* size limit of /tmp and of /dev/shm; memory is allocated as it is used */
@@ -179,7 +182,7 @@ static void args(struct sandbox_argv *v, const char *a, const char *b, const cha
 		sandbox_arg(v, c);
 }
 
-/* Mount a system folder read-only; copy a link (merged /usr) as a link. */
+/* Mount a system folder read-only. A link, as /bin in a merged /usr, becomes the same link. */
 static void system_folder(struct sandbox_argv *v, const char *path)
 {
 	char target[PATH_MAX];
@@ -193,7 +196,7 @@ static void system_folder(struct sandbox_argv *v, const char *path)
 	}
 }
 
-/* Whether the path is already visible, also through a link: bubblewrap cannot mount over a link such as /bin. */
+/* Return whether the path is already visible, also through a link: bubblewrap cannot mount over a link such as /bin. */
 static bool below_usr(const char *path)
 {
 	char real[PATH_MAX];
@@ -215,7 +218,7 @@ bool sandbox_shows(const struct sandbox *s, const char *dir)
 	return below_usr(real) || (*s->cuda && readonly_lies_in(real, s->cuda));
 }
 
-/* Mount a folder of this machine, with parent folders that every user may enter. */
+/* Mount a folder of this machine read-only. Its parent folders are created so that every user may enter them. */
 static void show_folder(struct sandbox_argv *v, const char *path)
 {
 	char parent[READONLY_PATH_SIZE];
@@ -240,7 +243,7 @@ static void begin(const struct sandbox *s, struct sandbox_argv *v, bool as_nobod
 	args(v, s->bwrap, "--die-with-parent", "--new-session");
 	args(v, "--clearenv", "--cap-drop", "ALL");
 	if (as_nobody) {
-		/* no user namespace: root would be its only user; setpriv needs these three capabilities and drops them */
+		/* in a user namespace root would be the only user; setpriv needs these three capabilities and drops them */
 		args(v, "--unshare-ipc", "--unshare-pid", "--unshare-net");
 		args(v, "--unshare-uts", "--unshare-cgroup-try", NULL);
 		args(v, "--cap-add", "CAP_SETUID", NULL);
@@ -256,16 +259,13 @@ static void begin(const struct sandbox *s, struct sandbox_argv *v, bool as_nobod
 	system_folder(v, "/sbin");
 	system_folder(v, "/lib");
 	system_folder(v, "/lib64");
-	/* only root could enter parents that bubblewrap creates by itself, and a CUDA toolkit may be linked from here */
+	/* bubblewrap would create /etc so that only root may enter it; /etc/alternatives may link to a CUDA toolkit */
 	args(v, "--perms", "0755", NULL);
 	args(v, "--dir", "/etc", NULL);
 	system_folder(v, "/etc/alternatives");
 	system_folder(v, "/etc/ld.so.cache");
 	args(v, "--proc", "/proc", NULL);
-	/*
-	 * the machine's root can write these files, and the user inside is that root if the worker is root and cannot change its
-	 * user
-	 */
+	/* code inside runs as the machine's root if the worker is root and setpriv does not work */
 	for (size_t i = 0; i < sizeof closed_proc / sizeof closed_proc[0]; i++)
 		if (access(closed_proc[i], F_OK) == 0)
 			args(v, "--ro-bind", closed_proc[i], closed_proc[i]);
@@ -293,8 +293,8 @@ static void environment(struct sandbox_argv *v, const char *const *env)
 }
 
 /*
- * Set a limit of the kernel against fork bombs, for which a watchdog is too slow. The limit counts all processes of the user on
- * the machine, so their number is added. It does not limit root.
+ * Let the kernel limit the number of processes, because a check ten times a second is too slow for a fork bomb. The kernel counts
+ * all threads of the user, so the threads that the machine has now are added. It does not limit root.
  */
 static void process_limit(struct sandbox_argv *v, int more)
 {
@@ -309,7 +309,7 @@ static void process_limit(struct sandbox_argv *v, int more)
 	if (now.rlim_max != RLIM_INFINITY && now.rlim_max < wanted)
 		wanted = now.rlim_max;
 	snprintf(limit, sizeof limit, "--nproc=%llu", (unsigned long long)wanted);
-	args(v, prlimit_path, limit, "--"); /* the command of a branch may begin with a dash */
+	args(v, prlimit_path, limit, "--"); /* a branch's command may begin with a dash */
 }
 
 long sandbox_threads_of_side(const struct sandbox *s)
@@ -319,7 +319,7 @@ long sandbox_threads_of_side(const struct sandbox *s)
 	return s->active && s->drops_root && threads > 0 ? (threads + procs_build_max() + SANDBOX_PROCESSES_EXTRA) / 2 : 0;
 }
 
-/* Show the GPU: device nodes, driver files in /sys, and libraries that a container mounted at other paths. */
+/* Make the GPU visible: device nodes, the driver's files in /sys, and the libraries of LD_LIBRARY_PATH, as containers set it. */
 static void gpu_arguments(struct sandbox_argv *v)
 {
 	const char *libraries = getenv("LD_LIBRARY_PATH");
@@ -349,7 +349,7 @@ static void gpu_arguments(struct sandbox_argv *v)
 	}
 }
 
-/* All folders in memory have a size limit: /dev, which has none, becomes read-only when its nodes are there. */
+/* Limit the memory that files can use: /dev/shm gets a size, and /dev, which cannot have one, becomes read-only. */
 static void end_dev(struct sandbox_argv *v)
 {
 	args(v, "--perms", "1777", NULL);
@@ -459,7 +459,7 @@ static void show_program(struct sandbox_argv *v, const char *program)
 		show_folder(v, folder);
 }
 
-/* Add all arguments before the command. `tool`: NULL: none. */
+/* Add all arguments before the command `program`, which `tool` starts (NULL: none). `counts`: it reads the GPU's counters. */
 static void in_run(const struct sandbox *s, struct sandbox_argv *v, const char *tool, const char *program, bool gpu, bool counts)
 {
 	bool with_perfmon = counts && s->keeps_counters;
@@ -472,7 +472,7 @@ static void in_run(const struct sandbox *s, struct sandbox_argv *v, const char *
 	show_program(v, program);
 	if (tool) {
 		show_program(v, tool);
-		args(v, "--ro-bind-try", "/opt/nvidia", "/opt/nvidia"); /* scripts of NVIDIA's packages run programs in it */
+		args(v, "--ro-bind-try", "/opt/nvidia", "/opt/nvidia"); /* ncu in PATH is a script that runs a program there */
 	}
 	if (gpu)
 		gpu_arguments(v);
@@ -526,7 +526,7 @@ static void explain_failure(struct sandbox *s, const char *output)
 	if (fd >= 0) {
 		if (read(fd, text, 1) == 1 && text[0] == '1' && geteuid() != 0) {
 			snprintf(s->why, sizeof s->why,
-				"bubblewrap may not make user namespaces (kernel.apparmor_restrict_unprivileged_userns=1): add "
+				"bubblewrap cannot create user namespaces (kernel.apparmor_restrict_unprivileged_userns=1): add "
 				"an "
 				"AppArmor profile with `userns,` for %.80s (see doc/troubleshooting.md#namespaces)",
 				s->bwrap);
@@ -539,13 +539,13 @@ static void explain_failure(struct sandbox *s, const char *output)
 	/* INVOCATION_ID is set: systemd started the worker as a service */
 	if (getenv("INVOCATION_ID") && (strstr(output, "mount proc") || strstr(output, "/proc/sys/kernel/overflow")))
 		snprintf(s->why, sizeof s->why,
-			"bubblewrap needs a whole /proc (%.60s): take ProtectKernelTunables=, ProtectKernelLogs= and ProcSubset= "
+			"bubblewrap needs a complete /proc (%.60s): remove ProtectKernelTunables=, ProtectKernelLogs= and ProcSubset= "
 			"from the worker's unit (see doc/troubleshooting.md#unit)",
 			text);
 	else if (strstr(output, "No permissions to create") || strstr(output, "new namespace") ||
 		 strstr(output, "user namespace") || strstr(output, "uid map"))
 		snprintf(s->why, sizeof s->why,
-			"bubblewrap may not make namespaces (%.30s): allow user namespaces (kernel.unprivileged_userns_clone=1, "
+			"bubblewrap cannot create namespaces (%.30s): allow user namespaces (kernel.unprivileged_userns_clone=1, "
 			"user.max_user_namespaces > 0%s; see doc/troubleshooting.md#namespaces)",
 			text, getenv("INVOCATION_ID") ? ", no RestrictNamespaces= in the worker's unit" : "");
 	else
@@ -561,7 +561,7 @@ static void find_cuda(struct sandbox *s)
 		snprintf(s->cuda, sizeof s->cuda, "%s", path);
 }
 
-/* Of libraries for which the kit has a replacement; without its library a replacement would only hide that it is missing. */
+/* Headers for which the kit has a replacement. If the library is not installed, the replacement would only hide that. */
 static const char *const replaced_headers[] = { "/usr/include/benchmark/benchmark.h",
 	"/usr/local/include/benchmark/benchmark.h" };
 
@@ -575,7 +575,7 @@ static void find_before(struct sandbox *s)
 		snprintf(s->before, sizeof s->before, "%s/before", s->kit);
 }
 
-/* Find the kit: at its installed path, next to the bundle, or in the source tree of the build. */
+/* Find the kit: at its installed path, in a bundle, or in the source tree. Paths are relative to the program's folder. */
 static void find_kit(struct sandbox *s)
 {
 	static const char *const positions[] = { "../../share/flopwatch/kit", "../share/kit", "../../daemon/kit" };
@@ -599,7 +599,7 @@ static void find_kit(struct sandbox *s)
 
 enum run_as { AS_BUILD, AS_RUN, AS_COUNT };
 
-/* Run the command `v`; returns whether it exits with status 0. `output`: receives its output; NULL: dropped. Own: frees `v`. */
+/* Run the command `v`. Returns whether it exits with status 0. `output` receives its output; NULL: dropped. Own: frees `v`. */
 static bool ends_well(struct sandbox_argv *v, struct buf *output, struct fw_err *err)
 {
 	struct proc_exit how;
@@ -611,7 +611,7 @@ static bool ends_well(struct sandbox_argv *v, struct buf *output, struct fw_err 
 	return good;
 }
 
-/* Run /usr/bin/true like branch code. `output`: receives the output of a failure. */
+/* Run /usr/bin/true like branch code. Returns whether this works. `output` receives the output of a failure. */
 static bool works(struct sandbox *s, enum run_as as, struct buf *output, struct fw_err *err)
 {
 	struct sandbox_argv *v = mem_alloc(sizeof *v);
@@ -625,7 +625,7 @@ static bool works(struct sandbox *s, enum run_as as, struct buf *output, struct 
 	return ends_well(v, output, err);
 }
 
-/* Whether the driver's settings restrict counters to CAP_PERFMON, or to CAP_SYS_ADMIN before version 565. */
+/* Return whether the driver restricts counters to processes with CAP_PERFMON (before version 565: CAP_SYS_ADMIN). */
 static bool counters_are_closed(void)
 {
 	FILE *f = fopen("/proc/driver/nvidia/params", "re");
@@ -639,7 +639,7 @@ static bool counters_are_closed(void)
 	return closed;
 }
 
-/* Check that the user nobody, who unlike root reads only public files, can start the runner: else every job would fail. */
+/* Check that user nobody, who can read only public files, can start the runner: otherwise every job would fail. */
 static int check_runner(const struct sandbox *s, struct fw_err *err)
 {
 	struct fw_err e = { 0 };
@@ -654,19 +654,19 @@ static int check_runner(const struct sandbox *s, struct fw_err *err)
 	if (ends_well(v, NULL, &e))
 		return 0;
 	return err_set(err, ERR_UNSUPPORTED,
-		"%s cannot be run by user nobody (uid 65534), which a worker of root uses to run code of branches; install it where "
+		"%s cannot be run by user nobody (uid 65534), as which a worker of root runs branch code; install it where "
 		"every user may read it",
 		runner);
 }
 
-/* Install the filter, then test bubblewrap again: no_new_privs disables a bubblewrap that is setuid root. */
+/* Install the filter, then test bubblewrap again, because a bubblewrap that is setuid root cannot work with no_new_privs. */
 static void limit_and_test(struct sandbox *s, struct buf *output)
 {
 	struct fw_err e = { 0 };
 
 	if (!s->active)
 		return;
-	/* bubblewrap makes no user namespace itself if root becomes user nobody */
+	/* with drops_root bubblewrap creates no user namespace, so the filter may reject them */
 	if (limit_calls(s->drops_root, &e) != 0) {
 		snprintf(s->why, sizeof s->why, "%.250s", e.text);
 	} else if (!works(s, AS_RUN, output, &e)) {
@@ -684,7 +684,7 @@ int sandbox_open(struct sandbox *s, enum sandbox_want want, struct fw_err *err)
 	find_kit(s);
 	find_before(s);
 	if (want == SANDBOX_NONE) {
-		snprintf(s->why, sizeof s->why, "switched off (--sandbox none)");
+		snprintf(s->why, sizeof s->why, "disabled (--sandbox none)");
 		return 0;
 	}
 	find_cuda(s);
@@ -693,13 +693,13 @@ int sandbox_open(struct sandbox *s, enum sandbox_want want, struct fw_err *err)
 	} else {
 		buf_init(&output, 4096);
 		s->active = true;
-		/* first, since a filter of an earlier call refuses the user namespaces of the second way */
+		/* try this first: the filter of an earlier call would reject the user namespaces of AS_RUN without drops_root */
 		s->drops_root = geteuid() == 0 && access(setpriv, X_OK) == 0;
 		s->drops_root = s->drops_root && works(s, AS_BUILD, &output, &e);
 		s->active = s->drops_root || works(s, AS_RUN, &output, &e);
 		if (!s->active)
 			explain_failure(s, e.text[0] ? e.text : output.data);
-		s->ends_namespaces = s->active && !s->drops_root; /* bubblewrap 0.8 */
+		s->ends_namespaces = s->active && !s->drops_root; /* needs bubblewrap 0.8 */
 		s->ends_namespaces = s->ends_namespaces && works(s, AS_RUN, &output, &e);
 		s->keeps_counters = s->drops_root && counters_are_closed();
 		s->keeps_counters = s->keeps_counters && works(s, AS_COUNT, &output, &e);
@@ -716,7 +716,7 @@ int sandbox_open(struct sandbox *s, enum sandbox_want want, struct fw_err *err)
 	return s->drops_root ? check_runner(s, err) : 0;
 }
 
-/* Whether the build user can enter and list the folder inside the sandbox. */
+/* Return whether code in a build can list and enter the folder. */
 static bool can_read(const struct sandbox *s, const char *path, struct fw_err *err)
 {
 	struct sandbox_argv *v = mem_alloc(sizeof *v);

@@ -1,4 +1,4 @@
-/* sealed.c - copies of modules in sealed memory files. Without the seal a module could change between hash and load. */
+/* sealed.c - copies of modules in sealed memfds. Without the seal a module could change between hash and load. */
 #include "worker/sandbox/sandbox.h"
 
 #include <sys/mman.h>
@@ -41,7 +41,7 @@ int sealed_copy(int fd, const char *name, char sha256[HASH_HEX], struct fw_err *
 	out = seal(out, name, err);
 	if (out < 0)
 		return -1;
-	/* hash after sealing, when no process can change it any more */
+	/* hash after sealing, when no process can change it */
 	if (hash_fd(out, sha256, err) != 0 || lseek(out, 0, SEEK_SET) < 0) {
 		err_sys(err, "hash %s", name);
 		close(out);

@@ -1,6 +1,6 @@
 /*
- * toolchain.c - compiler versions. Compilers with the same name can generate different machine code, so versions are stored with
- * every result.
+ * toolchain.c - compiler versions. Different versions generate different machine code, so the versions are stored with each
+ * result.
  */
 #include "worker/sandbox/sandbox.h"
 
@@ -15,7 +15,7 @@ void toolchain_path(const char *dir, char *path)
 		snprintf(path, TOOLCHAIN_PATH_SIZE, "%s", sandbox_build_path);
 }
 
-/* Whether the path is that of a program: a folder can have the name of a compiler, as /usr/share/gcc. */
+/* Return whether the path is a program, not a folder with the name of a compiler such as /usr/share/gcc. */
 static bool is_program(const char *path)
 {
 	struct stat st;
@@ -23,7 +23,7 @@ static bool is_program(const char *path)
 	return stat(path, &st) == 0 && S_ISREG(st.st_mode) && access(path, X_OK) == 0;
 }
 
-/* Find the program in `dir`; `path` is "" if it is missing. Shape: path[PATH_MAX]. */
+/* Find a program in `dir` or `bin` in it; `path` is "" if it is missing or `dir` is "". Shape: path[PATH_MAX]. */
 static void find(const char *dir, const char *program, char *path)
 {
 	snprintf(path, PATH_MAX, "%s/bin/%s", dir, program);
@@ -56,8 +56,8 @@ bool toolchain_is_in(const char *dir)
 }
 
 /*
- * Read the first line (or all) of a program's output; "" if it cannot run. Uses the build's environment, to find the same program
- * as a build.
+ * Run a program with one option and copy its output; "" if it fails. Uses the environment of builds, so that it finds the same
+ * program as a build. Shape: out[size].
  */
 static void read_version(
 	const struct sandbox *s, const char *dir, const char *program, const char *option, char *out, size_t size)

@@ -1,4 +1,4 @@
-/* treediff.c - comparison of two built folders, entry by entry. Branch code made both, so no link is followed. */
+/* treediff.c - comparison of two built folders, entry by entry. Branch code wrote both, so no link is followed. */
 #include "worker/sandbox/internal.h"
 
 #include <dirent.h>
@@ -15,7 +15,7 @@ static int by_bytes(const struct dirent **a, const struct dirent **b)
 	return strcmp((*a)->d_name, (*b)->d_name);
 }
 
-/* Read a chunk at an offset, completely unless the file ends. */
+/* Read CHUNK bytes at an offset, fewer only at the end of the file. */
 static ssize_t read_chunk(int fd, char *out, off_t at)
 {
 	size_t have = 0;
@@ -52,7 +52,7 @@ static int has_same_bytes(int a, int b)
 	return result;
 }
 
-/* Return 1 if both files can have the same effect, as loadable_hash defines it, 0 if not, -1 on error. */
+/* Return 1 if both files have the same bytes or the same loadable_hash, 0 if not, -1 on error. */
 static int is_same_file(int a, int b, struct fw_err *err)
 {
 	char hex[2][HASH_HEX];

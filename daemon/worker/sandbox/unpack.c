@@ -1,13 +1,13 @@
 /*
  * unpack.c - a small ustar reader. The archive comes from a repository, so it may be hostile. The reader accepts only the entries
- * that a tree needs, and no features that caused vulnerabilities in other readers (hard links, devices, pax paths, "..", links in
- * paths).
+ * that a git tree needs, and rejects features that caused vulnerabilities in other readers: hard links, devices, pax paths, "..",
+ * paths through links.
  */
 #include "worker/sandbox/internal.h"
 
 enum { BLOCK = 512, CHUNK = 64 << 10, PATH_SIZE = 1024, DEPTH_MAX = 64 };
 
-/* The same time for all files: no source may appear newer than another to make, and __TIMESTAMP__ must not differ. */
+/* The same time for all files, so that no source is newer than another for make, and __TIMESTAMP__ does not differ. */
 static const struct timespec fixed_time = { .tv_sec = UNPACK_TIME_S };
 
 static const struct unpack_limits default_limits = { .file_bytes = 512LL << 20, .total_bytes = 1LL << 30, .entries = 100000 };
@@ -73,7 +73,8 @@ static bool checksum_ok(const unsigned char *h)
 }
 
 /*
- * Append `name` to `out` by components; "." and empty ones are dropped. Err: "..", or the path is too deep or too long.
+ * Append the components of `name` to the path `out`, without "." and empty ones. Err: "..", or a path that is too deep or long.
+ * Shape: out[size].
  */
 static int clean_path(const char *name, char *out, size_t size, struct fw_err *err)
 {
@@ -106,8 +107,9 @@ static int clean_path(const char *name, char *out, size_t size, struct fw_err *e
 }
 
 /*
- * Check that a link stays inside: ".." only at its beginning, and not above the root. The link is in a real folder (no entry is
- * created below a link), and the rest of its target descends through folders or other such links.
+ * Check that the target of a link is inside the root: ".." only at its beginning, and not above the root. The link is in a real
+ * folder (no entry is created below a link), and the rest of its target descends through folders or other links that were
+ * checked.
  */
 static int check_link(const struct entry *e, struct fw_err *err)
 {
@@ -174,7 +176,7 @@ static int read_header(struct tar_reader *r, const unsigned char *h, struct entr
 	return err_context(err, "archive entry \"%.200s\"", name);
 }
 
-/* Create all folders of `path` (which is changed and restored). Returns a descriptor of the last one. */
+/* Create all folders of `path`, which is changed and restored. Returns a descriptor of the last one. Own: close. */
 static int make_folders(int root_fd, char *path, struct fw_err *err)
 {
 	char *slash = path;
@@ -189,8 +191,8 @@ static int make_folders(int root_fd, char *path, struct fw_err *err)
 		fd = beneath_open(root_fd, path, O_PATH | O_DIRECTORY);
 		if (fd < 0)
 			return errno == ELOOP || errno == ENOTDIR
-				       ? err_set(err, ERR_INVALID, "its folder \"%.200s\" is not a folder", path)
-				       : err_sys(err, "open its folder \"%.200s\"", path);
+				       ? err_set(err, ERR_INVALID, "its parent \"%.200s\" is not a folder", path)
+				       : err_sys(err, "open its parent \"%.200s\"", path);
 		if (!slash)
 			return fd;
 		*slash++ = '/';
@@ -198,7 +200,7 @@ static int make_folders(int root_fd, char *path, struct fw_err *err)
 	}
 }
 
-/* Return a descriptor of the folder that holds `path`; `base` is the last component. */
+/* Create and open the parent folder of `path`, and point `*base` to its last component. Own: close. */
 static int parent_of(int root_fd, char *path, const char **base, struct fw_err *err)
 {
 	char *slash = strrchr(path, '/');
@@ -263,7 +265,7 @@ static int make_entry(struct tar_reader *r, struct entry *e, struct fw_err *err)
 	return result;
 }
 
-/* An archive of one file named "blob": move `path`/blob to `path`. */
+/* Finish an archive of one file named "blob": move `path`/blob to `path`. */
 static int lift_blob(struct tar_reader *r, struct fw_err *err)
 {
 	char path[PATH_SIZE] = "", from[PATH_SIZE + 16], temporary[PATH_SIZE + 16];
@@ -274,7 +276,7 @@ static int lift_blob(struct tar_reader *r, struct fw_err *err)
 	snprintf(temporary, sizeof temporary, "%s.flopwatch-blob", path);
 	if (renameat(r->root_fd, from, r->root_fd, temporary) < 0 || unlinkat(r->root_fd, path, AT_REMOVEDIR) < 0 ||
 		renameat(r->root_fd, temporary, r->root_fd, path) < 0)
-		return err_sys(err, "place file %s", r->path);
+		return err_sys(err, "move file %s into place", r->path);
 	return 0;
 }
 

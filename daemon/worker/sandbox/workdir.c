@@ -1,4 +1,4 @@
-/* workdir.c - removal of folders that a hostile build could write to, by descriptors only and with limited stack depth. */
+/* workdir.c - removal, usage, hash and copy of folders that a hostile build has written, with limited depth of recursion. */
 #include "worker/sandbox/internal.h"
 
 #include <dirent.h>
@@ -7,8 +7,8 @@
 enum { DEPTH_MAX = 32 };
 
 struct removal {
-	int root;       /* the folder being removed; entries at too great a depth are moved into it */
-	unsigned moved; /* number of moved entries, for their names */
+	int root;       /* the folder that is removed; folders below DEPTH_MAX are moved into it */
+	unsigned moved; /* number of moved folders, for their names */
 };
 
 static int open_folder(int parent, const char *name)
@@ -39,7 +39,7 @@ static int remove_entry(struct removal *r, int fd, const char *name, int depth)
 		if (renameat(fd, name, r->root, moved_name) == 0)
 			return 0;
 		return errno == ENOTEMPTY || errno == EEXIST ? 0
-							     : -1; /* the build used this name: the next pass uses another one */
+							     : -1; /* the build uses this name: the next pass tries another one */
 	}
 	child = open_folder(fd, name);
 	if (child < 0)
@@ -50,7 +50,7 @@ static int remove_entry(struct removal *r, int fd, const char *name, int depth)
 	return result;
 }
 
-/* Remove all entries of a folder. Own: takes over `fd`. */
+/* Remove all entries of a folder. Own: closes `fd`. */
 static int empty_folder(struct removal *r, int fd, int depth)
 {
 	struct dirent *entry;
@@ -85,7 +85,7 @@ int workdir_remove(int parent_fd, const char *name, struct fw_err *err)
 	r.root = open_folder(parent_fd, name);
 	if (r.root < 0)
 		return err_sys(err, "remove folder %s", name);
-	/* each pass removes entries; those that were moved up are removed by the next pass */
+	/* a pass moves deep folders up, and the next one removes them */
 	while (unlinkat(parent_fd, name, AT_REMOVEDIR) < 0 && errno != ENOENT) {
 		int fd = errno == ENOTEMPTY || errno == EEXIST ? openat(r.root, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
 
@@ -122,7 +122,7 @@ int workdir_give(const char *path, unsigned uid, struct fw_err *err)
 {
 	new_owner = uid;
 	if (nftw(path, give_entry, DEPTH_MAX, FTW_PHYS) != 0 || chmod(path, 0755) < 0)
-		return err_sys(err, "give %s to user %u", path, uid);
+		return err_sys(err, "change the owner of %s to user %u", path, uid);
 	return 0;
 }
 
@@ -279,7 +279,7 @@ enum { COPY_DEPTH_MAX = 64 };
 
 static int copy_folder(int from, int to, int depth, int64_t *left);
 
-/* Copy the contents of one file. Own: closes both. */
+/* Copy the contents of one file. `*left`: bytes that may be copied. Own: closes both. */
 static int copy_file(int from, int to, int64_t *left)
 {
 	int result = from < 0 || to < 0 ? -1 : 0;
@@ -297,7 +297,7 @@ static int copy_file(int from, int to, int64_t *left)
 	return result;
 }
 
-/* Mode and times are preserved, since programs such as make compare times. */
+/* Copy one entry with its mode and times, since programs such as make compare times. */
 static int copy_entry(int from, int to, const char *name, int depth, int64_t *left)
 {
 	struct stat st;
@@ -326,12 +326,12 @@ static int copy_entry(int from, int to, const char *name, int depth, int64_t *le
 			    openat(to, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC), depth + 1, left) != 0)
 			return -1;
 	} else {
-		return 0; /* a socket or pipe of the build has no other end any more */
+		return 0; /* a socket or pipe of the build is useless without its processes */
 	}
 	return fchmodat(to, name, st.st_mode & 0777, 0) < 0 || utimensat(to, name, times, 0) < 0 ? -1 : 0;
 }
 
-/* Own: closes both. */
+/* Copy the contents of one folder. Own: closes both. */
 static int copy_folder(int from, int to, int depth, int64_t *left)
 {
 	DIR *dir = from < 0 ? NULL : fdopendir(from);
