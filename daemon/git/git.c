@@ -46,8 +46,8 @@ static enum err_code code_of(int rc, const git_error *last)
 }
 
 /*
- * Return an explanation of errors for which libgit2 reports only a name: repository formats that it cannot read. NULL: none of
- * these. libgit2 reads no ref line of a server with SHA-256 objects, or of a server that lists the ends of its shallow history.
+ * Return an explanation for a repository format that libgit2 cannot read, of which it reports only a name; NULL: another error.
+ * libgit2 cannot read the ref lines of a server with SHA-256 objects, or of one that lists the ends of its shallow history.
  */
 static const char *explain_format(const char *message)
 {
@@ -92,8 +92,8 @@ int git_lib_fail(struct fw_err *err, int rc, const char *format, ...)
 }
 
 /*
- * At start libgit2 parses every certificate that the machine trusts, and has no option to disable that. Where no connection is
- * needed, start it while this process can open no file: it then trusts no certificate.
+ * When libgit2 starts, it parses all certificates that the machine trusts, without an option to disable this. If no connection is
+ * needed, start it while this process can open no file, so that it finds no certificates.
  */
 static int start_without_certificates(void)
 {
@@ -124,7 +124,7 @@ int git_repo_library_start(const char *url, struct fw_err *err)
 	/* A watched repository usually belongs to another user. This process only reads objects and refs, and runs no program. */
 	has_started = has_started && git_libgit2_opts(GIT_OPT_SET_OWNER_VALIDATION, 0) >= 0 &&
 		      git_libgit2_opts(GIT_OPT_ENABLE_FSYNC_GITDIR, 1) >= 0;
-	/* Use small windows into packs, so that a limit on address space is possible. */
+	/* Map packs in small windows, so that address space can be limited. */
 	has_started = has_started && git_libgit2_opts(GIT_OPT_SET_MWINDOW_SIZE, (size_t)64 << 20) >= 0 &&
 		      git_libgit2_opts(GIT_OPT_SET_MWINDOW_MAPPED_LIMIT, (size_t)512 << 20) >= 0;
 #if LIBGIT2_VER_MAJOR > 1 || (LIBGIT2_VER_MAJOR == 1 && LIBGIT2_VER_MINOR >= 7)
@@ -218,7 +218,7 @@ int git_lib_commit(struct git_repo *r, const char *sha, git_commit **out, struct
 	limits_object(sha);
 	rc = git_commit_lookup(out, r->lib, &oid);
 	if (rc == GIT_ENOTFOUND)
-		return err_set(err, ERR_NOT_FOUND, "commit %s is not in %s; it may have been pushed away", sha, r->path);
+		return err_set(err, ERR_NOT_FOUND, "commit %s is not in %s; a force push may have removed it", sha, r->path);
 	return rc < 0 ? git_lib_fail(err, rc, "read commit %s", sha) : 0;
 }
 
@@ -248,7 +248,9 @@ enum {
 	LINKS_MAX = 5
 };
 
-/* True if the file of a ref is not a regular file and must not be opened; libgit2's last error then describes it. */
+/*
+ * Return whether the file of a ref is not a regular file, so that it must not be opened; libgit2's last error then describes it.
+ */
 static bool is_no_file(struct git_repo *r, const char *name)
 {
 	struct buf path, text;
@@ -298,7 +300,10 @@ int git_lib_ref(struct git_repo *r, const char *name, git_oid *out)
 	return rc;
 }
 
-/* True if it is a branch: a file that was removed meanwhile, or whose name git does not allow, is none. */
+/*
+ * Read a branch: its commit, or "" with the reason in `problem`. Returns false if it is not a branch: git does not allow its
+ * name, or its file was removed meanwhile. Shape: sha[GIT_HEX], problem[size].
+ */
 static bool read_branch(struct git_repo *r, git_odb *odb, const char *ref, char *sha, char *problem, size_t size)
 {
 	git_oid oid;
@@ -318,7 +323,7 @@ static bool read_branch(struct git_repo *r, git_odb *odb, const char *ref, char 
 
 /*
  * Names of branches. libgit2's iterator skips files that it cannot read, as if their branches were deleted, and opens the target
- * of a link, which may be a FIFO. So names are listed here, and each is looked up once it is known to be a file.
+ * of a link, which may be a FIFO. So the names are listed here, and each is looked up only if it is a regular file.
  */
 struct ref_names {
 	struct buf text; /* each with its terminator */
@@ -326,7 +331,7 @@ struct ref_names {
 	size_t n;
 };
 
-/* Add the files in the folder `name` below `common`. Links to folders are followed, up to the depth of libgit2. */
+/* Add the names of the files in folder `name` of `common`. Links to folders are followed, up to the depth of libgit2. */
 static void add_loose(struct ref_names *names, const char *common, const char *name, int depth, int links)
 {
 	struct buf path;
@@ -358,8 +363,8 @@ static void add_loose(struct ref_names *names, const char *common, const char *n
 }
 
 /*
- * Lines "HASH NAME"; adds the names that begin with `folder` and a slash. libgit2 rejects invalid lines: it reads the same file for
- * the first ref that is looked up.
+ * Add the names in packed-refs, lines "HASH NAME", that begin with `folder` and a slash. Invalid lines are ignored here: libgit2
+ * reads the same file for the first ref that is looked up, and rejects them.
  */
 static int add_packed(struct git_repo *r, const char *folder, struct ref_names *names, struct fw_err *err)
 {
@@ -586,8 +591,8 @@ void git_commit_info_fini(struct git_commit_info *c)
 }
 
 /*
- * Append text of a commit as UTF-8. `from` NULL: it is UTF-8 already. A byte that is invalid in the encoding becomes U+FFFD; with
- * a name unknown to iconv the text stays unchanged, for callers to escape.
+ * Append text of a commit as UTF-8. `from`: its encoding; NULL: UTF-8. A byte that is invalid in the encoding becomes U+FFFD. If
+ * iconv does not know the encoding, the text is appended unchanged, and callers escape it.
  */
 static void append_utf8(struct buf *out, const char *text, const char *from)
 {
@@ -615,7 +620,7 @@ static void append_utf8(struct buf *out, const char *text, const char *from)
 	iconv_close(converter);
 }
 
-/* Return the encoding that a commit names; NULL for UTF-8, and for a text that is no plain name, e.g. with options for iconv. */
+/* Return the encoding that a commit names; NULL: UTF-8, or the text is not a plain name, such as one with options for iconv. */
 static const char *encoding_of(const git_commit *commit)
 {
 	const char *name = git_commit_message_encoding(commit);
@@ -662,7 +667,7 @@ int git_repo_commit(struct git_repo *r, const char *sha, struct git_commit_info 
 	return 0;
 }
 
-/* Follow the first parents directly: a sorted walk would first read the whole history, and fail in a shallow one. */
+/* Follow first parents directly: libgit2's sorted walk would first read the whole history, and fail in a shallow one. */
 static int log_first_parents(struct git_repo *r, git_commit *from, int count, git_log_fn *each, void *arg, struct fw_err *err)
 {
 	git_commit *at = NULL, *next;

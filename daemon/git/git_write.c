@@ -36,7 +36,7 @@ static int on_progress(const git_indexer_progress *p, void *payload)
 	return GIT_EUSER;
 }
 
-/* A missing local file is not a missing commit or branch: a retry may succeed. */
+/* Report a missing local file as ERR_IO, not as a missing commit: a retry may succeed. */
 static int lacks_file(struct fw_err *err)
 {
 	if (err->code == ERR_NOT_FOUND)
@@ -111,9 +111,8 @@ static int port_of(const struct sockaddr_storage *address)
 }
 
 /*
- * True if this connection leads to the server of the URL. libgit2 follows redirects within one host even if redirects are
- * disabled, with the token, and also to other ports, where another server may run. Its callbacks get the host but not the port.
- * This process has no other connections, so every connection must lead to that port.
+ * Check that all connections of this process lead to the port of the URL. Even if redirects are disabled, libgit2 follows those
+ * within a host, with the token, also to other ports, where another server may run. Its callbacks receive the host, not the port.
  */
 static int check_server(struct transfer *t, const char *host)
 {
@@ -129,7 +128,7 @@ static int check_server(struct transfer *t, const char *host)
 
 		if ((is && is != port) || strcasecmp(host, name) != 0)
 			return err_set(t->err, ERR_INVALID,
-				       "%s port %d sends on to %s port %d, and redirects to another server are not followed; "
+				       "%s port %d redirects to %s port %d, and redirects to another server are not followed; "
 				       "write the address that it names as url",
 				       name, port, host, is ? is : port),
 			       GIT_ECERTIFICATE;
@@ -137,7 +136,7 @@ static int check_server(struct transfer *t, const char *host)
 	return 0;
 }
 
-/* libgit2 checks a certificate of https://. The key of an ssh server is checked here: libgit2 only reports that it is unknown. */
+/* Check the key of an ssh server, of which libgit2 only reports that it is unknown. libgit2 checks certificates of https://. */
 static int on_certificate(git_cert *cert, int valid, const char *host, void *payload)
 {
 	struct transfer *t = payload;
@@ -205,14 +204,14 @@ static int follow_default_branch(struct git_repo *r, git_remote *remote, struct 
 	git_buf name = GIT_BUF_INIT;
 	int rc = git_remote_default_branch(&name, remote);
 
-	/* A server without commits has no default branch, which is valid. */
+	/* a server without commits has no default branch */
 	if (rc == 0 && strncmp(name.ptr, "refs/heads/", sizeof "refs/heads/" - 1) == 0)
 		rc = git_repository_set_head(r->lib, name.ptr);
 	git_buf_dispose(&name);
 	return rc < 0 && rc != GIT_ENOTFOUND ? git_lib_fail(err, rc, "set HEAD of %s", r->path) : 0;
 }
 
-/* Every connection has the same options: only these credentials, no proxy, and no redirects. */
+/* Set the options of a connection: only these credentials, no proxy, no redirects. */
 static int prepare(git_remote_connect_options *connect, struct transfer *t, const char *url)
 {
 	int rc = git_remote_connect_options_init(connect, GIT_REMOTE_CONNECT_OPTIONS_VERSION);
@@ -247,8 +246,8 @@ static int report_heads(git_remote *remote, const char *url, git_branch_fn *each
 }
 
 /*
- * Refuse a local repository in which a file is not a regular file, and a shallow clone: its history cannot be fetched, and
- * libgit2 only reports a missing object. A server reports that itself on connection.
+ * Reject a local repository with a file that is not regular, and a shallow clone: its history cannot be fetched, and libgit2
+ * would only report a missing object. A server reports a shallow clone when this process connects.
  */
 static int refuse_unreadable(const char *url, struct fw_err *err)
 {
@@ -356,7 +355,7 @@ int git_repo_fetch(struct git_repo *r, const char *url, const struct git_access 
 		git_lib_fail(err, rc, "fetch from %s", url);
 		goto out;
 	}
-	/* Delete old names first: a deleted branch `a` would block a new one `a/b`. */
+	/* delete old branches first: an old branch `a` would block a new branch `a/b` */
 	if ((rc = git_remote_prune(remote, &connect.callbacks)) < 0 ||
 		(rc = git_remote_update_tips(remote, &connect.callbacks, 0, GIT_REMOTE_DOWNLOAD_TAGS_NONE, NULL)) < 0) {
 		git_lib_fail(err, rc, "update the branches from %s", url);
@@ -379,7 +378,7 @@ static int finish_ref(struct refwrite *w, const git_oid *to, struct fw_err *err)
 	return refwrite_commit(w, hex, err);
 }
 
-/* Let one of flopwatch's refs point to `to`, whatever its old value. */
+/* Set one of flopwatch's refs to `to`, whatever its old value. */
 static int set_ref(struct git_repo *r, const char *name, const git_oid *to, struct fw_err *err)
 {
 	struct refwrite w;
@@ -393,7 +392,7 @@ static int set_ref(struct git_repo *r, const char *name, const git_oid *to, stru
 	return rc < 0 ? git_lib_fail(err, rc, "write %s of %s", name, r->path) : 0;
 }
 
-/* Write a commit with the note on top of the existing notes; the caller moves the ref. */
+/* Write a commit with the note on top of the existing notes; the caller updates the ref. */
 static int add_note(struct git_repo *r, const git_commit *about, const git_signature *who, const char *text, git_oid *out)
 {
 	git_commit *before = NULL;
@@ -437,7 +436,7 @@ int git_repo_note(struct git_repo *r, const char *sha, const char *text, struct 
 	return locked == 0 ? finish_ref(&ref, &oid, err) : 0;
 }
 
-/* A connection for the notes alone, with the same checks as every other one. */
+/* Open a connection for the notes, with the same checks as for a fetch. */
 static int notes_remote(struct git_repo *r, const char *url, struct transfer *t, git_remote **remote, git_remote_callbacks *calls,
 	struct fw_err *err)
 {
@@ -452,7 +451,8 @@ static int notes_remote(struct git_repo *r, const char *url, struct transfer *t,
 }
 
 /*
- * Set the local ref to the remote ref of that name; if the remote has none, the local one stays. The remote is connected, or was.
+ * Set the local ref to the remote ref of that name; if the remote has none, the local one does not change. The remote must be, or
+ * have been, connected.
  */
 static int take_notes(struct git_repo *r, git_remote *remote, const char *url, struct fw_err *err)
 {
@@ -468,7 +468,7 @@ static int take_notes(struct git_repo *r, git_remote *remote, const char *url, s
 	return 0;
 }
 
-/* In two steps: libgit2 would lock the ref itself, and leave the lock behind if it is killed. */
+/* Write the note, then update the ref: libgit2 would lock the ref, and leave the lock if this process is killed. */
 int git_repo_notes_fetch(struct git_repo *r, const char *url, const struct git_access *access, struct fw_err *err)
 {
 	char spec[] = NOTES_REF, *specs[] = { spec };
@@ -495,14 +495,14 @@ int git_repo_notes_fetch(struct git_repo *r, const char *url, const struct git_a
 	return rc < 0 ? -1 : 0;
 }
 
-/* The server's status of one pushed ref; NULL: accepted. */
+/* Receive the server's answer for one pushed ref. `refusal` NULL: accepted. */
 static int on_pushed(const char *ref, const char *refusal, void *payload)
 {
 	struct transfer *t = payload;
 
 	if (!refusal)
 		return 0;
-	err_set(t->err, ERR_BUSY, "the server did not take %s: %s", ref, refusal);
+	err_set(t->err, ERR_BUSY, "the server rejected %s: %s", ref, refusal);
 	return GIT_EUSER;
 }
 
@@ -536,7 +536,7 @@ int git_repo_notes_push(struct git_repo *r, const char *url, const struct git_ac
 	return rc < 0 ? git_lib_fail(err, rc, "push the notes to %s", url) : 0;
 }
 
-/* The commit that HEAD names; NULL if unborn. */
+/* Find the commit that HEAD names; NULL: there is no commit yet. */
 static int head_commit(struct git_repo *r, git_commit **out, struct fw_err *err)
 {
 	git_oid oid;
@@ -548,7 +548,7 @@ static int head_commit(struct git_repo *r, git_commit **out, struct fw_err *err)
 	return rc < 0 && rc != GIT_ENOTFOUND ? git_lib_fail(err, rc, "read HEAD of %s", r->path) : 0;
 }
 
-/* The worktree as a tree. The index is changed in memory only and never written. */
+/* Write the worktree as a tree. The index changes only in memory. */
 static int worktree_tree(struct git_repo *r, git_tree **out, struct fw_err *err)
 {
 	git_index *index = NULL;
@@ -595,7 +595,7 @@ int git_repo_snapshot(struct git_repo *r, char *commit, char *head, struct fw_er
 		goto out;
 	}
 	git_lib_format_oid(commit, &oid);
-	result = 0; /* without a ref: a user who pushes all refs must not publish it */
+	result = 0; /* no ref names it: a user who pushes all refs must not publish it */
 out:
 	git_signature_free(who);
 	git_tree_free(tree);

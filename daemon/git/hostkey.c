@@ -11,14 +11,14 @@ enum { FILE_BYTES_MAX = 4 << 20, NAME_BYTES = 300, TYPE_BYTES = 64, POSITION_BYT
 #define SYSTEM_FILE "/etc/ssh/ssh_known_hosts"
 
 struct shown {
-	const char *name; /* as name_server */
+	const char *name; /* as written by name_server */
 	const unsigned char *key;
 	size_t len;
 	char type[TYPE_BYTES]; /* "ssh-ed25519" */
 	char fingerprint[64];  /* "SHA256:..." */
 	bool is_known, is_revoked;
-	char other[POSITION_BYTES]; /* FILE:LINE with another key of this type and server; "" none */
-	char kin[POSITION_BYTES];   /* the same, for a key of another type */
+	char other[POSITION_BYTES]; /* FILE:LINE with another key of this type for this server; "": none */
+	char kin[POSITION_BYTES];   /* FILE:LINE with a key of another type; "": none */
 };
 
 /* ---- the server's name ---- */
@@ -42,7 +42,7 @@ static int name_server(const char *url, char *name, struct fw_err *err)
 
 /* ---- known_hosts ---- */
 
-/* |1|SALT|HASH, in base64. */
+/* Return whether a hashed name, |1|SALT|HASH in base64, is that of the server. */
 static bool is_hashed_name(const char *field, size_t len, const char *name)
 {
 	const char *salt = field + 3, *bar = len > 3 ? memchr(salt, '|', len - 3) : NULL;
@@ -64,7 +64,7 @@ static bool is_hashed_name(const char *field, size_t len, const char *name)
 	return same;
 }
 
-/* Match a list of patterns; a matching pattern with ! excludes the host, independently of the others. */
+/* Match a list of patterns. A pattern with ! that matches excludes the host, whatever the others. */
 static bool names_match(const char *field, size_t len, const char *name)
 {
 	bool found = false;
@@ -132,7 +132,7 @@ static void read_line(const char *line, const char *path, int number, struct sho
 	if (!type_len || !key_len || !names_match(names, names_len, s->name))
 		return;
 	if (mark && (mark_len != 8 || strncmp(mark, "@revoked", mark_len) != 0))
-		return; /* certificate authorities: libssh2 supports no host certificates */
+		return; /* a certificate authority: libssh2 does not support host certificates */
 	bool same = is_same_key(key, key_len, s);
 	if (mark)
 		s->is_revoked = s->is_revoked || same;
@@ -184,7 +184,7 @@ static int read_files(const struct git_access *a, struct shown *s, struct fw_err
 
 /* ---- the key ---- */
 
-/* The key begins with the length and the text of its type. */
+/* Copy the type of the key, which begins with the length and the text of its type. */
 static void describe(struct shown *s)
 {
 	unsigned char digest[32];

@@ -1,4 +1,4 @@
-/* layout.c - documented in internal.h. It opens only folders, and regular files that name a folder. */
+/* layout.c - checks of git's files; documented in internal.h. It opens only folders, and regular files that name a folder. */
 #include "git/internal.h"
 
 #include <dirent.h>
@@ -23,7 +23,7 @@ static int check_file(const char *path, struct fw_err *err)
 	return stat(path, &st) != 0 || S_ISDIR(st.st_mode) || !regular_wrong(&st) ? 0 : refuse(path, &st, err);
 }
 
-/* Join `dir` and `rest`; an absolute `rest` stays as it is. False: the path is too long for the system and libgit2. */
+/* Join `dir` and `rest`; an absolute `rest` replaces `dir`. Returns false if the path is too long for the system and libgit2. */
 static bool join(char out[PATH_MAX], const char *dir, const char *rest)
 {
 	size_t len = strlen(dir);
@@ -32,7 +32,7 @@ static bool join(char out[PATH_MAX], const char *dir, const char *rest)
 	return (size_t)snprintf(out, PATH_MAX, "%s%s%s", rest[0] == '/' ? "" : dir, has_slash ? "" : "/", rest) < PATH_MAX;
 }
 
-/* Read a small file. Shape: text[TEXT_BYTES]. Returns 1 read, 0 missing, -1. */
+/* Read a small file. Returns 1; 0 if it is missing; -1 on error. Shape: text[TEXT_BYTES]. */
 static int read_text(const char *path, char *text, struct fw_err *err)
 {
 	struct stat st;
@@ -54,7 +54,7 @@ static int read_text(const char *path, char *text, struct fw_err *err)
 
 /* ---- objects ---- */
 
-/* Check that all entries of a folder are files or folders. The type in the folder's entry is enough for most. */
+/* Check that all entries of a folder are files or folders. Most have their type in the directory entry. */
 static int check_folder(const char *path, struct fw_err *err)
 {
 	char entry[PATH_MAX];
@@ -194,7 +194,7 @@ static int follow_file(const char *file, const char *dir, bool refs, struct fw_e
 	return join(path, dir, text + sizeof prefix - 1) ? check_git_dir(path, refs, err) : 0;
 }
 
-/* Returns 1 if there is a repository in this folder and it was checked, 0 none, -1. */
+/* Check the repository in this folder. Returns 1; 0 if there is none; -1 on error. */
 static int check_here(const char *dir, bool refs, struct fw_err *err)
 {
 	char path[PATH_MAX];

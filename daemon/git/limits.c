@@ -8,7 +8,7 @@
 
 enum { OBJECT_S = 10 }; /* of processor time; the largest permitted object takes two */
 
-static char broken_object[200]; /* the line for the signal handler */
+static char broken_object[200]; /* line that the signal handler prints */
 static const rlim_t ADDRESS_SPACE_BYTES = (rlim_t)4 << 30;
 
 static void on_time_up(int sig)

@@ -30,7 +30,7 @@ enum { OPTIONS_MAX = 10 };
 
 struct verb {
 	const char *name;
-	verb_fn *run; /* NULL: `body` fills its response */
+	verb_fn *run; /* NULL: `body` writes the response */
 	verb_body_fn *body;
 	int cpu_s; /* processor time */
 	int n_needed;
@@ -81,7 +81,7 @@ static int add_value(const char **list, int *n, int max, const char *path)
 	return 0;
 }
 
-/* Store the value of an option. Returns -1 if it is not a number, or one value too many. */
+/* Store the value of an option. Returns 0; -1 if it is not a number, or there are too many values. */
 static int set_option(struct verb_args *a, const struct verb *verb, const char *name, const char *value)
 {
 	struct {
@@ -120,7 +120,7 @@ static int set_option(struct verb_args *a, const struct verb *verb, const char *
 	return add_value(a->oids, &a->n_oids, VERBS_PATHS_MAX, value);
 }
 
-/* Accept only options of the verb, and no abbreviations, whose meaning would change with the names. */
+/* Parse the options. Abbreviated names are rejected, because their meaning would change with new options. */
 static int parse(struct verb_args *a, const struct verb *verb, char **argv, int argc)
 {
 	struct option known[OPTIONS_MAX + 1] = { 0 };
@@ -150,7 +150,7 @@ static int parse(struct verb_args *a, const struct verb *verb, char **argv, int 
 	return 0;
 }
 
-/* The exit status shows the caller whether to search elsewhere, to retry, or to give up. */
+/* Return the exit status for an error: whether the object does not exist, or a later attempt may succeed. */
 static int exit_of(enum err_code code)
 {
 	switch (code) {

@@ -14,8 +14,8 @@
 struct mirror {
 	const char *url, *dir;
 	const struct git_access *access;
-	struct pulls *pulls;  /* NULL none */
-	char fresh[PATH_MAX]; /* where a new mirror is built */
+	struct pulls *pulls;  /* NULL: none */
+	char fresh[PATH_MAX]; /* folder in which a new mirror is built */
 	int lock_fd;
 };
 
@@ -48,7 +48,7 @@ static bool ends_with(const char *text, const char *end)
 	return a >= b && strcmp(text + a - b, end) == 0;
 }
 
-/* Notes are written without the lock of the mirror. */
+/* Return whether `path` is the lock of a process that writes notes, for which it needs no lock of the mirror. */
 static bool is_note_at_work(const char *path)
 {
 	char dir[PATH_MAX];
@@ -61,8 +61,8 @@ static bool is_note_at_work(const char *path)
 }
 
 /*
- * A killed run leaves lock files, which would block every later run, and partial packs. This run has the lock of the mirror, so
- * no live process owns them.
+ * Remove lock files, which would block every later run, and partial packs of a killed run. This process has the lock of the
+ * mirror, so no running process uses them.
  */
 static int delete_leaked_state(const char *path, const struct stat *st, int flag, struct FTW *where)
 {
@@ -104,7 +104,7 @@ static int write_marker(const char *dir, struct fw_err *err)
 	return 0;
 }
 
-/* Returns 1 flopwatch's, 0 missing (or an empty folder), -1 not flopwatch's. */
+/* Return 1 if the folder is a mirror, 0 if it is missing or empty, -1 with `err` if it has other contents. */
 static int get_owner(const char *dir, struct fw_err *err)
 {
 	char path[PATH_MAX];
@@ -115,7 +115,7 @@ static int get_owner(const char *dir, struct fw_err *err)
 		return 1;
 	if (rmdir(dir) == 0 || errno == ENOENT)
 		return 0;
-	return err_set(err, ERR_INVALID, "%s exists and is no mirror of flopwatch; move it away", dir);
+	return err_set(err, ERR_INVALID, "%s exists and is not a mirror of flopwatch; move it away", dir);
 }
 
 static int note_broken(void *arg, const char *name, const char *commit, const char *problem, struct fw_err *err)
@@ -147,7 +147,7 @@ static int flush_one(const char *path, const struct stat *st, int flag, struct F
 	return status;
 }
 
-/* Flush the files: after a power failure, a name that was flushed before its file names an empty file. */
+/* Flush all files: after a power failure, a name that was flushed before its file would name an empty file. */
 static int flush_tree(const char *path, struct fw_err *err)
 {
 	return nftw(path, flush_one, 32, FTW_DEPTH | FTW_PHYS | FTW_MOUNT) != 0 ? err_sys(err, "flush %s", path) : 0;
@@ -168,7 +168,7 @@ static int flush_parent(const char *path, struct fw_err *err)
 	return flush_one(parent, &st, FTW_DP, NULL) != 0 ? err_sys(err, "flush %s", parent) : 0;
 }
 
-/* `broken`: the damage of the existing mirror, which is deleted then; NULL none. */
+/* Build a new mirror. `broken`: the damage of the existing mirror, which is then replaced; NULL: there is none. */
 static int grow_new(struct mirror *m, const char *broken, struct fw_err *err)
 {
 	struct git_repo *repo = NULL;
@@ -218,7 +218,7 @@ static int update(struct mirror *m, struct fw_err *err)
 	git_repo_close(repo);
 	if (result == 0)
 		return 0;
-	/* A failure that also occurs in a new mirror is the server's, and is reported as such. */
+	/* if the new mirror has the damage, too, the server caused it */
 	if (!repo || broken.code == ERR_DAMAGED)
 		return grow_new(m, broken.text, err);
 	return err_set(err, broken.code, "%s", broken.text);

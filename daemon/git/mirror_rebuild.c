@@ -1,4 +1,4 @@
-/* mirror_rebuild.c - two files in a mirror: the damage found in it, and all damage for which it was rebuilt, a line each. */
+/* mirror_rebuild.c - two files in a mirror: the request, and the damages for which it was rebuilt, one on each line. */
 #include "git/internal.h"
 
 #include <fcntl.h>
@@ -9,7 +9,7 @@ enum { WORD_SIZE = 1024, LIST_SIZE = 16 << 10 };
 
 static const char requested_name[] = "flopwatch-damaged", made_name[] = "flopwatch-remade";
 
-/* "" none. Shape: text[size]. */
+/* Read a file of the mirror; "": it does not exist. Shape: text[size]. */
 static void read_text(const char *dir, const char *name, char *text, size_t size)
 {
 	char path[PATH_MAX];

@@ -7,9 +7,9 @@
 #include <git2/sys/mempack.h>
 #include <git2/sys/odb_backend.h>
 
-enum { NUMBER_DIGITS = 9, MEMORY_PRIORITY = 999 /* above the repository's files */ };
+enum { NUMBER_DIGITS = 9, MEMORY_PRIORITY = 999 /* of objects in memory, above that of the repository's files */ };
 
-/* Read "N" before `end`. Returns 0 if it is not a number above 0 without leading zeros. */
+/* Parse the number before `end`. Returns 0 if it is not a number above 0 without leading zeros. */
 static int read_number(const char *text, char end, const char **rest)
 {
 	size_t n = strspn(text, "0123456789");
@@ -63,7 +63,7 @@ void pulls_add(struct pulls *p, const char *ref, const char *sha)
 
 	if (!is_head && !(number && strcmp(rest, "/merge") == 0))
 		return;
-	/* both refs of a request are adjacent, because servers and git_repo_pulls list refs by name */
+	/* the last one may be the same request: servers and git_repo_pulls list refs by name */
 	if (!p->n || p->pull[p->n - 1].number != number) {
 		p->pull = mem_grow_one(p->pull, (size_t)p->n, sizeof *p->pull);
 		p->pull[p->n++] = (struct pull){ .number = number };
@@ -78,7 +78,7 @@ static int newest_first(const void *a, const void *b)
 	return (x->number < y->number) - (x->number > y->number);
 }
 
-/* True if this head of the request is requested, no other one. */
+/* Return whether the request is wanted at its current head. */
 static bool is_wanted(const struct pulls *p, const struct pull *one)
 {
 	for (int i = 0; i < p->n_wanted; i++)
@@ -111,7 +111,7 @@ bool pulls_spec(const struct pulls *p, int i, char *spec, size_t size)
 	return true;
 }
 
-/* Let the repository write objects to memory: it may be a user's. */
+/* Let the repository write new objects to memory, because it may belong to a user. */
 static int write_to_memory(struct git_repo *r)
 {
 	git_odb *odb = NULL;
@@ -126,7 +126,7 @@ static int write_to_memory(struct git_repo *r)
 	return rc;
 }
 
-/* Merge two commits without a work tree. `tree` gets the result, "" if there are conflicts. Shape: tree[GIT_HEX]. */
+/* Merge two commits without a work tree. `tree` receives the result; "": there are conflicts. Shape: tree[GIT_HEX]. */
 static int merge_commits(struct git_repo *r, const char *base, const char *head, char *tree, struct fw_err *err)
 {
 	git_commit *one = NULL, *two = NULL;
@@ -150,8 +150,8 @@ static int merge_commits(struct git_repo *r, const char *base, const char *head,
 }
 
 /*
- * Check a merge result with the right parents: some servers let their users push to its ref, so it could have any content. It
- * must be exactly the merge of a branch and the head.
+ * Check that a merge result with the right parents is exactly their merge: some servers allow users to push to its ref, so that
+ * it could have any content.
  */
 static void check_merge(struct git_repo *r, const struct git_commit_info *merge, char *problem, size_t size)
 {
@@ -171,8 +171,8 @@ static void check_merge(struct git_repo *r, const struct git_commit_info *merge,
 }
 
 /*
- * Find the commit to measure. The forge makes the merge result some time after a push: its second parent shows of which head it
- * is, and only that of the requested head counts.
+ * Find the commit to measure. The forge makes the merge result some time after a push, so its second parent must be the requested
+ * head.
  */
 static int find_commit(struct git_repo *r, const struct pulls *p, const struct pull *one, char *sha, char *problem, size_t size)
 {

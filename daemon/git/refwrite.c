@@ -1,4 +1,4 @@
-/* refwrite.c - documented in internal.h. */
+/* refwrite.c - update of a ref; documented in internal.h. */
 #include "git/internal.h"
 
 #include <errno.h>
@@ -16,7 +16,7 @@ static int join(char *out, const char *a, const char *b, const char *c, struct f
 	return 0;
 }
 
-/* Path of flopwatch's file, which is named after the ref: flopwatch-refs-notes-flopwatch. */
+/* Write the path of flopwatch's file, which is named after the ref: flopwatch-refs-notes-flopwatch. */
 static int name_files(const char *common_dir, const char *ref, struct refwrite *w, struct fw_err *err)
 {
 	size_t len = strlen(common_dir);
@@ -50,7 +50,7 @@ static int busy(const struct refwrite *w, struct fw_err *err)
 		err, ERR_BUSY, "%s is being written by another flopwatch (see doc/troubleshooting.md#two-writers)", w->ref);
 }
 
-/* Remove the remains of a killed run: its file, possibly also as the lock, possibly already as the ref. */
+/* Remove the file of a killed process, and the lock or ref that is a link to it. */
 static int clear_own(struct refwrite *w, struct fw_err *err)
 {
 	int fd = open(w->own, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK), result = 0;
@@ -65,7 +65,7 @@ static int clear_own(struct refwrite *w, struct fw_err *err)
 	return result;
 }
 
-/* Returns 0, 1 no hard links here, -1. */
+/* Link the lock to flopwatch's file. Returns 0; 1 if the file system has no hard links; -1 on error. */
 static int take_lock(struct refwrite *w, struct fw_err *err)
 {
 	if (link(w->own, w->lock) == 0)
@@ -73,8 +73,8 @@ static int take_lock(struct refwrite *w, struct fw_err *err)
 	if (errno == EPERM || errno == EOPNOTSUPP || errno == ENOSYS || errno == EMLINK || errno == EXDEV)
 		return 1;
 	if (errno == EEXIST)
-		return err_set(err, ERR_BUSY, "%s exists: another git is at work there, or one was killed; if none is, delete it",
-			w->lock);
+		return err_set(err, ERR_BUSY,
+			"%s exists: another git process is running, or was killed; if none is running, delete it", w->lock);
 	return err_sys(err, "lock %s", w->ref);
 }
 
@@ -125,7 +125,7 @@ int refwrite_begin(const char *common_dir, const char *ref, struct refwrite *w, 
 	return result;
 }
 
-/* Flush the folder: the ref's new name must survive a power failure, too. */
+/* Flush the folder, so that the new ref survives a power failure. */
 static int flush_folder(const struct refwrite *w, struct fw_err *err)
 {
 	char dir[PATH_MAX];

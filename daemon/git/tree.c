@@ -1,6 +1,6 @@
 /*
- * tree.c - walks a tree twice: first to check all of it, then to write it. libgit2's checkout is not used: it needs a folder,
- * fails on bare repositories with submodules, and stamps the current time on every file.
+ * tree.c - archive of a tree, which is walked twice: first to check it, then to write it. libgit2's checkout is not used, because
+ * it needs a folder, fails on bare repositories with submodules, and gives every file the current time.
  */
 #include "git/internal.h"
 
@@ -17,7 +17,7 @@ static bool begins_with(const char *data, size_t len, const char *with)
 	return len >= strlen(with) && memcmp(data, with, strlen(with)) == 0;
 }
 
-/* Parse the digits at `at`, before `end`. Returns their number; 0 if there are none, or too many for a size. */
+/* Parse the digits from `at` to `end`. Returns how many there are; 0: none, or too many for a size. */
 static int digits(const char *at, const char *end)
 {
 	int n = 0;
@@ -35,7 +35,7 @@ static void describe(struct buf *out, const char *what, const char *size, int si
 		buf_printf(out, "is a %s, and its content %s", what, WHAT_TO_DO);
 }
 
-/* Read the size in a key of git-annex, BACKEND-s1234--NAME: its field -s comes before the double hyphen. */
+/* Parse the size in a key of git-annex, BACKEND-s1234--NAME: its field -s precedes the double hyphen. */
 static void describe_annex(struct buf *out, const char *what, const char *key, const char *end)
 {
 	const char *field = key;
@@ -58,8 +58,8 @@ static const char *last_slash(const char *begin, const char *end)
 }
 
 /*
- * True if a file's content is such a pointer. Appends its kind and the remedy, a sentence that follows the file's path, with the
- * size of the missing content if the pointer states it. Shape: data[len]. Source: the git-LFS specification, version 1;
+ * Return whether a file's content is a pointer. If so, append its kind and the remedy, a text that follows the file's path, with
+ * the size of the missing content if the pointer has it. Shape: data[len]. Formats: the git-LFS specification, version 1;
  * git-annex's key format.
  */
 static bool pointer_of_file(const char *data, size_t len, struct buf *out)
@@ -86,7 +86,7 @@ static bool pointer_of_file(const char *data, size_t len, struct buf *out)
 	return true;
 }
 
-/* As above, for a symbolic link's target, which git-annex writes for locked files. */
+/* Do the same for the target of a symbolic link, as git-annex writes it for locked files. */
 static bool pointer_of_link(const char *target, struct buf *out)
 {
 	const char *end = target + strlen(target);
@@ -120,7 +120,7 @@ static int put(struct tar *t, const void *data, size_t len, struct fw_err *err)
 	return 0;
 }
 
-/* Return the position of the slash between prefix and name; 0 if the name alone is enough, -1 if it cannot be split. */
+/* Return the position of the slash between prefix and name; 0: the name alone is enough; -1: the path cannot be split. */
 static int split(const char *path, size_t len)
 {
 	size_t i;
@@ -138,7 +138,7 @@ int tar_check_path(const char *path, bool is_directory, struct fw_err *err)
 	size_t len = strlen(path) + is_directory;
 
 	if (len > PREFIX_MAX_BYTES + 1 + NAME_MAX_BYTES || split(path, len) < 0)
-		return err_set(err, ERR_INVALID, "%.200s%s: the path is too long to travel (%zu bytes)", path,
+		return err_set(err, ERR_INVALID, "%.200s%s: the path is too long for an archive (%zu bytes)", path,
 			len > 200 ? "..." : "", len);
 	return 0;
 }
@@ -153,12 +153,12 @@ int tar_check_link(const char *path, const char *target, struct fw_err *err)
 	if (!*target || *target == '/')
 		return err_set(err, ERR_INVALID, "is a link to an absolute path");
 	if (strlen(target) > LINK_MAX_BYTES)
-		return err_set(err, ERR_INVALID, "is a link whose text is longer than %d bytes", LINK_MAX_BYTES);
+		return err_set(err, ERR_INVALID, "is a link whose target is longer than %d bytes", LINK_MAX_BYTES);
 	while (strncmp(at, "../", 3) == 0 || strcmp(at, "..") == 0) {
 		up++;
 		at += at[2] ? 3 : 2;
 	}
-	/* ".." after a name is resolved from the target of that name, which may be another link: not decidable here. */
+	/* ".." after a name is relative to the target of that name, which may be another link, so it is rejected */
 	if (up > depth || strstr(at, "/../") || strncmp(at, "../", 3) == 0 ||
 		(strlen(at) >= 3 && strcmp(at + strlen(at) - 3, "/..") == 0))
 		return err_set(err, ERR_INVALID, "is a link that leaves the folder");
@@ -238,7 +238,7 @@ struct walk {
 	int depth, entries;
 };
 
-/* One level: the names of its entries, to detect duplicates. */
+/* One folder: the names of its entries, to detect duplicates. */
 struct level {
 	struct walk *walk;
 	char **name;
@@ -287,7 +287,7 @@ static int check_link(struct walk *w, const char *oid, struct fw_err *err)
 	return result;
 }
 
-/* A pointer would be measured instead of its content: a few lines of text. */
+/* Find a pointer: without its content, the few lines of the pointer would be measured. */
 static int check_file(struct walk *w, const char *oid, struct fw_err *err)
 {
 	struct buf data, pointer;
@@ -376,7 +376,7 @@ static int by_name(const void *a, const void *b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* Refuse two entries of one name: with a link and a folder of that name, files would be written through the link. */
+/* Reject two entries with one name: if they are a link and a folder, files would be written through the link. */
 static void check_twins(struct level *l)
 {
 	size_t i;

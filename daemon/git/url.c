@@ -1,4 +1,4 @@
-/* url.c - an allow-list, because a URL decides to which servers this process connects and which files it reads. */
+/* url.c - check of URLs by an allow-list, because a URL determines the server or the files that this process accesses. */
 #include "git/internal.h"
 
 #include <ctype.h>
@@ -16,11 +16,11 @@ static int check_bytes(const char *url, struct fw_err *err)
 		return err_set(err, ERR_INVALID, "the repository's url is longer than 2000 bytes");
 	for (c = (const unsigned char *)url; *c; c++)
 		if (*c <= 0x20 || *c == 0x7f)
-			return err_set(err, ERR_INVALID, "url %s: holds a blank or control byte; percent-encode it", url);
+			return err_set(err, ERR_INVALID, "url %s: has a blank or control byte; percent-encode it", url);
 	return 0;
 }
 
-/* Check the text between "//" and the path. `authority` ends at *path. */
+/* Check the text between "//" and the path, which ends at *path. */
 static int check_authority(const char *url, const char *authority, size_t len, int user_allowed, struct fw_err *err)
 {
 	const char *at = memchr(authority, '@', len);
@@ -30,7 +30,7 @@ static int check_authority(const char *url, const char *authority, size_t len, i
 	if (at && memchr(authority, ':', user_len))
 		return err_set(err, ERR_INVALID,
 			"url: a password does not belong in it; use a deploy key (ssh://) or token_file (https://) instead");
-	if (at && (!user_allowed || !user_len)) /* which may be a token, so that the URL is not shown */
+	if (at && (!user_allowed || !user_len)) /* it may be a token, so the message does not show the URL */
 		return err_set(err, ERR_INVALID,
 			"url: a user name or token does not belong in it; use token_file and token_user instead");
 	if (host == authority + len || *host == ':' || *host == '-' || *authority == '-')
@@ -48,9 +48,9 @@ static int check_remote(const char *url, const char *rest, int is_ssh, struct fw
 		return err_set(err, ERR_INVALID, "url %s: has no path to a repository", url);
 	if (check_authority(url, rest, (size_t)(path - rest), is_ssh, err) != 0)
 		return -1;
-	/* The path of an ssh URL becomes an argument in a remote command line. */
+	/* the path of an ssh URL becomes a part of a remote command line */
 	if (is_ssh && (strpbrk(path, "'!`$\\\"") || path[1] == '-'))
-		return err_set(err, ERR_INVALID, "url %s: the path holds a byte that a shell would read", url);
+		return err_set(err, ERR_INVALID, "url %s: the path has a byte that a shell would interpret", url);
 	return 0;
 }
 
@@ -86,7 +86,7 @@ int url_check(const char *url, struct fw_err *err)
 	return err_set(err, ERR_INVALID, "url %s: must be https://, ssh://, user@host:path, file:/// or an absolute path", url);
 }
 
-/* 0: none. */
+/* Parse a port; 0: invalid. */
 static int read_port(const char *text, const char *end)
 {
 	int port = 0;

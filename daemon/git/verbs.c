@@ -1,6 +1,6 @@
 /*
- * verbs.c - each verb: open, call git.c, print. Output is printed at once at the end, so that an error leaves no partial
- * response.
+ * verbs.c - the verbs: open the repository, call git.c, print. The response is printed completely at the end, so an error leaves
+ * no partial response.
  */
 #include "git/internal.h"
 
@@ -25,13 +25,13 @@ static int print(const struct buf *out, struct fw_err *err)
 	return fd_write(STDOUT_FILENO, out->data, out->len) == 0 ? 0 : err_sys(err, "write the answer");
 }
 
-/* If the repository was moved away meanwhile, neither a found nor a missing object is a valid result. */
+/* Reject a result if the repository was moved or removed meanwhile: objects may be missing only because of that. */
 static int check_position(const struct git_repo *repo, const char *path, struct fw_err *err)
 {
 	if (git_repo_is_there(repo))
 		return 0;
 	err_clear(err);
-	return err_set(err, ERR_BUSY, "%s: it went away while it was read", path);
+	return err_set(err, ERR_BUSY, "%s: was moved or removed while it was read", path);
 }
 
 static int answer(const char *path, bool search, verb_body_fn *body, const struct verb_args *a, struct fw_err *err)
@@ -44,7 +44,7 @@ static int answer(const char *path, bool search, verb_body_fn *body, const struc
 		return -1;
 	buf_init(&out, OUTPUT_MAX);
 	status = body(repo, a, &out, err);
-	if (status < 0 && err->code == ERR_NOT_FOUND) { /* a repository that was moved back is valid again */
+	if (status < 0 && err->code == ERR_NOT_FOUND) { /* the repository may have been moved back meanwhile */
 		err_clear(err);
 		buf_clear(&out);
 		status = body(repo, a, &out, err);
@@ -170,7 +170,7 @@ static int add_parent(void *arg, const char *sha, struct fw_err *err)
 	return 0;
 }
 
-/* Write the commit of the upstream branch; "" if there is no such branch. */
+/* Find the commit of the upstream branch; "": there is no such branch. */
 static int upstream_commit(struct git_repo *repo, const char *encoded, char *sha, struct fw_err *err)
 {
 	struct fw_err why = { 0 };
@@ -189,7 +189,7 @@ static int upstream_commit(struct git_repo *repo, const char *encoded, char *sha
 	return result;
 }
 
-/* Find the merge-base with a commit that may no longer exist (rewritten history): then there is none. */
+/* Find the merge-base with a commit; "": there is none, or the commit no longer exists (rewritten history). */
 static int base_with(struct git_repo *repo, const struct verb_args *a, char *base, struct fw_err *err)
 {
 	struct git_commit_info with;
@@ -273,7 +273,7 @@ static void print_commit(struct jsonw *j, const struct git_commit_info *c)
 	jsonw_kv_int(j, "committed_at_ms", c->committed_at_ms);
 }
 
-/* True for a relative path without ".", ".." and empty components; "" is the root. */
+/* Return whether a path is relative and has no ".", ".." or empty component; "" is the root. */
 static int check_path(const char *path, struct fw_err *err)
 {
 	const char *at = path;
@@ -468,7 +468,7 @@ int verb_tar(const struct verb_args *a, struct fw_err *err)
 	return result;
 }
 
-/* Other users write notes, too: the remote's notes come first, the local note is written on top of them. */
+/* Fetch the remote's notes before writing, because other users write notes, too. */
 static int write_note(struct git_repo *repo, const struct verb_args *a, const char *text, struct fw_err *err)
 {
 	if (!a->push)

@@ -94,7 +94,7 @@ for verb in heads "fetch --mirror $tmp/moved.git"; do
 	fails "a server that sends on to another, ${verb%% *}" 1 timeout 60 "$git_" $verb --url "https://localhost:$https_port/kernels.git" --ca-file "$tmp/tls/cert.pem" --token-file token
 	shows_no_token "is refused"
 done
-like "with the reason" "$out" "localhost port $https_port sends on to localhost port $there, and redirects to another server are not followed; write the address"
+like "with the reason" "$out" "localhost port $https_port redirects to localhost port $there, and redirects to another server are not followed; write the address"
 start_redirect elsewhere "https://127.0.0.1:$there"
 fails "to another host" 75 timeout 60 "$git_" heads --url "https://localhost:$https_port/kernels.git" --ca-file "$tmp/tls/cert.pem" --token-file token
 like "is refused" "$out" "cannot redirect from 'localhost' to '127.0.0.1'"

@@ -77,7 +77,7 @@ is "merge base is null" "$(j '.merge_base,(.first_parents|length)' | tr '\n' ' '
 ok "no such upstream" "$git_" base --repo co --target "$third" --upstream nowhere
 is "merge base is null then, too" "$(j '.merge_base,.upstream' | tr '\n' ' ')" "null null "
 fails "unknown target" 3 "$git_" base --repo co --target 0123456789012345678901234567890123456789 --upstream main
-like "it says what and where" "$out" 'commit 0123456789.* is not in co; it may have been pushed away'
+like "it says what and where" "$out" 'commit 0123456789.* is not in co; a force push may have removed it'
 fails "a short hash is not taken" 1 "$git_" base --repo co --target "${third:0:10}" --upstream main
 fails "a revision expression is not taken" 1 "$git_" base --repo co --target 'main^{tree}' --upstream main
 fails "a tree is no commit" 3 "$git_" base --repo co --target "$(git -C co rev-parse main:)" --upstream main
@@ -416,7 +416,7 @@ fails "a repository that is no mirror" 1 pack_hurt
 ok "is left alone" test ! -e hurt/flopwatch-damaged
 mkdir notours && touch notours/file
 fails "a folder that is not ours" 1 "$git_" fetch --url "$tmp/co" --mirror "$tmp/notours"
-like "is not touched" "$out$(ls notours)" 'no mirror of flopwatch; move it away.*file'
+like "is not touched" "$out$(ls notours)" 'not a mirror of flopwatch; move it away.*file'
 fails "a source that is missing" 75 "$git_" fetch --url "$tmp/nowhere" --mirror "$tmp/m2"
 ok "leaves nothing" test ! -e "$tmp/m2" -a ! -e "$tmp/m2.new"
 ok "an empty source" "$git_" fetch --url "$tmp/empty.git" --mirror "$tmp/m3"
@@ -480,7 +480,7 @@ is "asked to end while the other side is written" "$?$(find other.git -name '*.l
 is "no lock is left here" "$(find bare.git -name '*.lock')" ""
 touch co/.git/refs/notes/flopwatch.lock
 fails "a lock of another process is preserved" 75 "$git_" note --repo co --commit "$second" --file note.txt
-like "and named, with the remedy" "$out" 'refs/notes/flopwatch.lock exists: another git is at work there, or one was killed; if none is, delete it$'
+like "and named, with the remedy" "$out" 'refs/notes/flopwatch.lock exists: another git process is running, or was killed; if none is running, delete it$'
 ok "it is there" test -e co/.git/refs/notes/flopwatch.lock
 rm co/.git/refs/notes/flopwatch.lock
 AT_CALL="link 1 STOP" LD_PRELOAD=$tmp/at_call.so "$git_" note --repo co --commit "$second" --file note.txt &
