@@ -1,4 +1,4 @@
-/* jws.c - documented in internal.h. The only file that uses OpenSSL. */
+/* jws.c - signed tokens; documented in internal.h. The only file that uses OpenSSL. */
 #include "send/internal.h"
 
 #include <openssl/core_names.h>
@@ -26,7 +26,7 @@ int jws_unbase64url(struct buf *out, const char *text, size_t len)
 	return result != 0 || out->failed ? -1 : 0;
 }
 
-/* A member of a key, decoded. */
+/* Decode a member of a key. */
 static int read_number(const json_t *key, const char *name, struct buf *out)
 {
 	const char *text = json_string_value(json_object_get(key, name));
@@ -70,7 +70,7 @@ static EVP_PKEY *read_rsa(const json_t *jwk)
 static EVP_PKEY *read_p256(const json_t *jwk)
 {
 	struct buf x, y;
-	unsigned char point[1 + 2 * P256_BYTES] = { 4 }; /* uncompressed */
+	unsigned char point[1 + 2 * P256_BYTES] = { 4 }; /* 4: an uncompressed point follows */
 	EVP_PKEY *key = NULL;
 	const char *curve = json_string_value(json_object_get(jwk, "crv"));
 	int x_result = read_number(jwk, "x", &x), y_result = read_number(jwk, "y", &y);
@@ -89,7 +89,7 @@ static EVP_PKEY *read_p256(const json_t *jwk)
 	return key;
 }
 
-/* JWS has the two numbers of an ES256 signature concatenated, OpenSSL expects them in DER. Own: OPENSSL_free. */
+/* Convert an ES256 signature, two numbers, from JWS's format (concatenated) to OpenSSL's (DER). Own: OPENSSL_free. */
 static int make_der(const struct buf *signature, unsigned char **der)
 {
 	const unsigned char *raw = (const unsigned char *)signature->data;
@@ -134,7 +134,7 @@ static bool verify_by(const json_t *jwk, bool is_rsa, const struct buf *signatur
 	return is_valid;
 }
 
-/* Whether a member is absent or has this text. */
+/* Return whether a member is missing or has this text. */
 static bool may_be(const json_t *o, const char *name, const char *wanted)
 {
 	const json_t *value = json_object_get(o, name);

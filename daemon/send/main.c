@@ -1,4 +1,4 @@
-/* flopwatch-send: deliver one message, or make the requests of a log-in, read as JSON from standard input. */
+/* main.c - flopwatch-send: send one notification, or make one step of a log-in, read as JSON from standard input. */
 #include <curl/curl.h>
 #include <signal.h>
 #include <stdio.h>
@@ -31,7 +31,7 @@ static void print_answer(const struct send_answer *answer)
 	free(comments);
 }
 
-/* Exit status, and the line to print. */
+/* Send a notification and print the result. Returns the exit status. */
 static int deliver(const struct buf *text, struct fw_err *err)
 {
 	struct notification notification = { 0 };
@@ -65,7 +65,7 @@ int main(int argc, char **argv)
 		if (strcmp(argv[1], "--version") == 0)
 			return puts("flopwatch-send " FW_VERSION) < 0;
 		bool help = strcmp(argv[1], "--help") == 0;
-		fputs("usage: flopwatch-send < delivery.json | flopwatch-send log-in < request.json\n"
+		fputs("usage: flopwatch-send < notification.json | flopwatch-send log-in < request.json\n"
 		      "  {\"url\":\"https://...\",\"headers\":{\"Name\":\"value\"},\"body\":\"...\",\"allow_internal\":false}\n"
 		      "  {\"url\":\"smtp://...\",\"body\":\"...\",\"mail\":{\"from\":\"a@b\",\"to\":[\"c@d\"]}}\n"
 		      "prints {\"status\":200,\"duration_ms\":12,\"retry_after_s\":0}, status 0 without an answer\n"
@@ -77,7 +77,7 @@ int main(int argc, char **argv)
 	struct fw_err err = { 0 };
 	buf_init(&text, 4 << 20);
 	int status = 0;
-	(void)signal(SIGPIPE, SIG_IGN); /* a receiver that hangs up is an error to report */
+	(void)signal(SIGPIPE, SIG_IGN); /* a closed connection becomes an error of write */
 	if (curl_global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK) {
 		err_set(&err, ERR_INTERNAL, "libcurl did not start");
 		status = 1;

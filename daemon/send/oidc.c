@@ -1,4 +1,4 @@
-/* oidc.c - documented in internal.h. */
+/* oidc.c - steps of a log-in to an OpenID Connect provider; documented in internal.h. */
 #include "send/internal.h"
 
 #include <curl/curl.h>
@@ -8,11 +8,11 @@
 
 enum { FORM_MAX = 1 << 16, BODY_MAX = 1 << 16, URL_MAX = 1024, SUBJECT_MAX = 255, HINT_MAX = 6000 };
 
-/* One log-in request, and the provider's description of itself. */
+/* One log-in request, and the provider's configuration. */
 struct log_in {
 	const json_t *request;
 	json_t *provider;
-	int status; /* of the last answer, 0: none */
+	int status; /* of the last response; 0: none */
 };
 
 static const char *text_of(const json_t *o, const char *name)
@@ -34,7 +34,7 @@ static void put_field(struct buf *form, const char *name, const char *value)
 	curl_free(encoded);
 }
 
-/* A provider's error code is one word of a closed list; other texts are not repeated. */
+/* Return the provider's error code if it is one of a closed list; messages repeat no other text of a provider. */
 static const char *error_word(const json_t *body)
 {
 	const char *word = text_of(body, "error");
@@ -42,8 +42,8 @@ static const char *error_word(const json_t *body)
 }
 
 /*
- * Request one JSON object. `what` names it in messages, `form` is the body of a POST, NULL: a GET; `authorization` is the header's
- * value, NULL none. Own: the caller owns *out, which is also set where the provider refuses with an object.
+ * Request one JSON object. `what`: its name in messages. `form`: body of a POST; NULL: a GET. `authorization`: value of the
+ * header; NULL: none. Own: json_decref of *out, which is also set if the provider rejects the request with an object.
  */
 static int request(struct log_in *l, const char *what, const char *url, const char *form, const char *authorization, json_t **out,
 	struct fw_err *err)
@@ -97,7 +97,7 @@ static int request(struct log_in *l, const char *what, const char *url, const ch
 	return result;
 }
 
-/* Whether an address is on the host and port of the issuer. */
+/* Return whether an address has the host and port of the issuer. */
 static bool is_of_issuer(const char *url, const char *issuer)
 {
 	const char *host = strstr(issuer, "://");
@@ -105,7 +105,10 @@ static bool is_of_issuer(const char *url, const char *issuer)
 	return len && strncmp(url, issuer, len) == 0 && strchr("/?", url[len]);
 }
 
-/* An address of the description: https://, or http:// on the host and port of an issuer that itself has it. */
+/*
+ * Return an address in the configuration: https://, or http:// at host and port of the issuer if that has http://. NULL with
+ * `err`.
+ */
 static const char *endpoint(const struct log_in *l, const char *name, struct fw_err *err)
 {
 	const char *url = text_of(l->provider, name), *issuer = text_of(l->request, "issuer");
@@ -193,7 +196,7 @@ int oidc_check_claims(const json_t *claims, const struct oidc_expected *expected
 	return 0;
 }
 
-/* Exchange a code or a refresh token. Own: the caller owns *out, which may be set on -1. */
+/* Exchange a code or a refresh token for tokens. Own: json_decref of *out, which may be set after -1. */
 static int get_tokens(struct log_in *l, json_t **out, struct fw_err *err)
 {
 	const json_t *methods = json_object_get(l->provider, "token_endpoint_auth_methods_supported");
@@ -228,7 +231,7 @@ static int get_tokens(struct log_in *l, json_t **out, struct fw_err *err)
 	return result;
 }
 
-/* Own: the caller owns *out, also on -1. */
+/* Own: json_decref of *out, also after -1. */
 static int get_keys(struct log_in *l, json_t **out, struct fw_err *err)
 {
 	const char *url = endpoint(l, "jwks_uri", err);
@@ -236,7 +239,7 @@ static int get_keys(struct log_in *l, json_t **out, struct fw_err *err)
 	return url ? request(l, "its keys", url, NULL, NULL, out, err) : -1;
 }
 
-/* Own: the caller owns the claims. */
+/* Own: json_decref of the claims. */
 static json_t *open_id_token(const struct log_in *l, const json_t *tokens, const json_t *jwks, struct fw_err *err)
 {
 	const char *token = text_of(tokens, "id_token");
@@ -258,7 +261,7 @@ static json_t *open_id_token(const struct log_in *l, const json_t *tokens, const
 
 /* ---- the user ---------------------------------------------------------------------------------------------------------- */
 
-/* A claim by its whole name, else by a path such as realm_access.roles. */
+/* Find a claim by its name, or by a path such as realm_access.roles. */
 static const json_t *find_claim(const json_t *claims, const char *name)
 {
 	char part[64];
@@ -285,7 +288,10 @@ static void write_groups(struct jsonw *j, const json_t *groups)
 	jsonw_array_end(j);
 }
 
-/* Userinfo is not signed: it counts only for the user of the ID token. Own: the caller owns the reference, NULL without one. */
+/*
+ * Request the user's claims (userinfo). They are not signed, so they must be of the user of the ID token. Own: json_decref; NULL:
+ * none.
+ */
 static int get_userinfo(struct log_in *l, const json_t *tokens, const char *subject, json_t **out, struct fw_err *err)
 {
 	const char *access = text_of(tokens, "access_token");
@@ -306,7 +312,7 @@ static int get_userinfo(struct log_in *l, const json_t *tokens, const char *subj
 	return result;
 }
 
-/* The first of these claims that is a text. */
+/* Return the first of these claims that is a text. */
 static const char *find_name(const json_t *claims, const json_t *info)
 {
 	static const char *const names[] = { "preferred_username", "email", "sub" };
@@ -321,8 +327,8 @@ static const char *find_name(const json_t *claims, const json_t *info)
 }
 
 /*
- * Write the data for a log-out at the provider, if the provider has one: browsers go to `end_session_endpoint` with the ID token,
- * which is omitted if it does not fit into an address.
+ * Write the data for a log-out at the provider, if it supports that: the browser opens `end_session_endpoint` with the ID token,
+ * which is omitted if it is too long for an address.
  */
 static void write_log_out(struct log_in *l, const json_t *tokens, struct jsonw *j)
 {
@@ -355,7 +361,7 @@ static int write_user(struct log_in *l, const json_t *tokens, const json_t *clai
 	jsonw_kv_string(&j, "subject", subject);
 	jsonw_kv_string(&j, "name", find_name(claims, info));
 	write_groups(&j, groups);
-	if (refresh || text_of(l->request, "refresh_token")) /* a provider may let the old one stay */
+	if (refresh || text_of(l->request, "refresh_token")) /* a provider may keep the old one valid */
 		jsonw_kv_string(&j, "refresh_token", refresh ? refresh : text_of(l->request, "refresh_token"));
 	if (!text_of(l->request, "refresh_token"))
 		write_log_out(l, tokens, &j);
@@ -364,7 +370,7 @@ static int write_user(struct log_in *l, const json_t *tokens, const json_t *clai
 	return out->failed ? err_set(err, ERR_IO, "the provider sent too many groups") : 0;
 }
 
-/* The claims of the ID token. A refresh may bring none: then those of userinfo, for the user who logged in. Own: as get_userinfo. */
+/* Get the claims of the ID token. A response to a refresh may have none: then those of userinfo. Own: as get_userinfo. */
 static int get_claims(struct log_in *l, const json_t *tokens, const json_t *jwks, json_t **out, struct fw_err *err)
 {
 	const char *subject = text_of(l->request, "subject");
@@ -377,20 +383,23 @@ static int get_claims(struct log_in *l, const json_t *tokens, const json_t *jwks
 	return *out ? 0 : err_set(err, ERR_IO, "the provider sent neither an ID token nor the user's claims");
 }
 
-/* Whether the provider refuses for good, so that another try cannot succeed. */
+/* Return whether the provider rejects the code or token permanently, so that a retry cannot succeed. */
 static bool is_refusal(const struct log_in *l, const json_t *answer)
 {
 	static const char *const words[] = { "invalid_grant", "interaction_required", "login_required", "consent_required",
 		"access_denied", "unauthorized_client", "invalid_client" };
 	const char *word = error_word(answer);
-	size_t n = text_of(l->request, "refresh_token") ? sizeof words / sizeof words[0] : 1; /* a code: only the first */
+	size_t n = text_of(l->request, "refresh_token") ? sizeof words / sizeof words[0] : 1; /* for a code only the first word */
 	for (size_t i = 0; word && i < n; i++)
 		if (strcmp(word, words[i]) == 0)
 			return true;
 	return false;
 }
 
-/* Write for a failed request a new refresh token, as the old one is void, and whether the provider answered. */
+/*
+ * Write the result of a failed request: whether the provider answered, and a new refresh token, since the old one is then
+ * invalid.
+ */
 static void write_failure(const json_t *tokens, bool is_answered, struct buf *out)
 {
 	struct jsonw j;
@@ -403,7 +412,7 @@ static void write_failure(const json_t *tokens, bool is_answered, struct buf *ou
 	jsonw_object_end(&j);
 }
 
-/* The keys come first: after the answer with tokens, a new refresh token must not be lost. */
+/* Request the keys before the tokens: after the response with tokens no failure may lose a new refresh token. */
 static int get_user(struct log_in *l, struct buf *out, struct fw_err *err)
 {
 	json_t *tokens = NULL, *claims = NULL, *jwks = NULL;
@@ -426,7 +435,7 @@ static int get_user(struct log_in *l, struct buf *out, struct fw_err *err)
 	json_decref(tokens);
 	json_decref(claims);
 	if (result != 0 && err->code == ERR_INVALID)
-		err->code = ERR_IO; /* the provider's fault, not the caller's */
+		err->code = ERR_IO; /* the provider caused it, not the caller */
 	return result;
 }
 

@@ -1,4 +1,4 @@
-/* send.c - documented in internal.h. */
+/* send.c - one notification over HTTP or SMTP; documented in internal.h. */
 #include "send/internal.h"
 
 #include <arpa/inet.h>
@@ -38,7 +38,7 @@ static bool begins_with(const char *text, const char *prefix)
 	return strncmp(text, prefix, strlen(prefix)) == 0;
 }
 
-/* Copy an optional text; `*out` stays NULL without it. */
+/* Copy an optional text; without it `*out` remains NULL. */
 static int copy_text(const json_t *o, const char *key, char **out, struct fw_err *err)
 {
 	const json_t *value = json_object_get(o, key);
@@ -51,7 +51,7 @@ static int copy_text(const json_t *o, const char *key, char **out, struct fw_err
 	return *out ? 0 : err_set(err, ERR_INTERNAL, "out of memory");
 }
 
-/* An address of the envelope becomes a line of SMTP. */
+/* Copy an address of the envelope, which becomes a part of a line of SMTP, so it must not contain others. */
 static int copy_address(const json_t *value, const char *key, char **out, struct fw_err *err)
 {
 	const char *text = json_string_value(value);
@@ -205,7 +205,7 @@ bool send_is_internal(const struct sockaddr *address)
 
 struct guard {
 	bool allow_internal, refused;
-	int fd; /* of the newest connection, -1 none */
+	int fd; /* of the newest connection; -1: none */
 	size_t answer_bytes, answer_max, read_max;
 	struct buf answer; /* start of the response */
 	const char *mail;  /* rest of the message to send */
@@ -223,7 +223,7 @@ static curl_socket_t open_socket(void *arg, curlsocktype purpose, struct curl_so
 	return guard->fd;
 }
 
-/* Only the start of the response is stored; an endless one is cut off. */
+/* Store the start of the response, and end the request if it is too long. */
 static size_t take_body(char *data, size_t size, size_t n, void *arg)
 {
 	struct guard *guard = arg;
@@ -274,7 +274,7 @@ static bool set_mail(CURL *curl, const struct notification *d, struct curl_slist
 	       curl_easy_setopt(curl, CURLOPT_READDATA, guard) == CURLE_OK;
 }
 
-/* `list`: headers of HTTP, or recipients of a mail. */
+/* Set libcurl's options. `list`: headers of HTTP, or recipients of a mail. */
 static bool set_options(CURL *curl, const struct notification *d, struct curl_slist *list, struct guard *guard, char *why)
 {
 	return curl_easy_setopt(curl, CURLOPT_URL, d->url) == CURLE_OK &&
@@ -292,7 +292,7 @@ static bool set_options(CURL *curl, const struct notification *d, struct curl_sl
 	       (d->is_mail ? set_mail(curl, d, list, guard) : set_http(curl, d, list));
 }
 
-/* Set the result of a call that libcurl ended. */
+/* Return 0, or -1 with the error of a request that libcurl has ended. */
 static int judge(
 	CURL *curl, const struct notification *d, CURLcode code, const struct guard *guard, const char *why, struct fw_err *err)
 {
@@ -321,7 +321,7 @@ static int judge(
 	return err_set(err, ERR_IO, "%s", why[0] ? why : curl_easy_strerror(code));
 }
 
-/* A response without the member has no answer: the notification arrived all the same. */
+/* Copy the member `answer_key` of the response. Without it the answer is "", since the notification was delivered. */
 static void take_member(const struct notification *d, const struct guard *guard, struct send_answer *answer)
 {
 	if (!d->answer_key || guard->answer.failed)
@@ -336,7 +336,7 @@ static void take_member(const struct notification *d, const struct guard *guard,
 	json_decref(root);
 }
 
-/* The number of the line of a body that is `text` and spaces; -1: none. */
+/* Return the number of the line of a body that is `text`, with spaces around it; -1: none. */
 static int find_line(const char *body, const char *text)
 {
 	size_t len = strlen(text);
@@ -349,7 +349,7 @@ static int find_line(const char *body, const char *text)
 	return -1;
 }
 
-/* Copy a short member. 0, -1: no memory. */
+/* Copy a short member. Returns 0; -1: out of memory. */
 static int copy_member(json_t *to, const json_t *from, const char *key)
 {
 	json_t *value = json_object_get(from, key);
@@ -358,14 +358,14 @@ static int copy_member(json_t *to, const json_t *from, const char *key)
 	return is_short ? json_object_set(to, key, value) : 0;
 }
 
-/* Whether a member is empty: absent, null, "", 0 or false. */
+/* Return whether a member is missing, null, "", 0 or false. */
 static bool is_blank(const json_t *value)
 {
 	return !value || json_is_null(value) || json_is_false(value) || (json_is_string(value) && !json_string_length(value)) ||
 	       (json_is_integer(value) && json_integer_value(value) == 0);
 }
 
-/* Whether a migration wrote the comment: its author at this forge may be the user who migrated, and not the one who wrote it. */
+/* Return whether a migration created the comment: its author at this forge may be the user who migrated the repository. */
 static bool is_imported(const json_t *comment)
 {
 	static const char *const keys[] = { "original_author", "original_author_id", "imported" };
@@ -375,7 +375,7 @@ static bool is_imported(const json_t *comment)
 	return false;
 }
 
-/* Describe a comment for the daemon, without its text. Own: caller. NULL: no memory. */
+/* Describe a comment for the daemon, without its text; NULL: out of memory. Own: json_decref. */
 static json_t *describe_comment(const json_t *comment, int line)
 {
 	static const char *const keys[] = { "id", "created_at", "updated_at", "system" };
@@ -397,7 +397,7 @@ static json_t *describe_comment(const json_t *comment, int line)
 	return NULL;
 }
 
-/* Find the comments that have the line. Err: ERR_IO the response is no list. */
+/* Find the comments with the line. Err: ERR_IO if the response is not a list. */
 static int take_comments(const struct notification *d, const struct guard *guard, struct send_answer *answer, struct fw_err *err)
 {
 	json_t *list = guard->answer.failed ? NULL : json_loadb(guard->answer.data, guard->answer.len, 0, NULL);
@@ -418,7 +418,7 @@ static int take_comments(const struct notification *d, const struct guard *guard
 	return result;
 }
 
-/* The number in a header; -1: none. */
+/* Return the number in a header; -1: none. */
 static long long read_number(CURL *curl, const char *name)
 {
 	struct curl_header *header;
@@ -429,7 +429,7 @@ static long long read_number(CURL *curl, const char *name)
 	return end == header->value || *end ? -1 : n;
 }
 
-/* A forge whose limit is used up states the second in which it permits requests again. */
+/* Return the time until a forge's rate limit ends, if the limit is reached: its header has the second of the end. */
 static long long rate_limit_s(CURL *curl)
 {
 	static const char *const names[][2] = { { "x-ratelimit-remaining", "x-ratelimit-reset" },
@@ -458,7 +458,7 @@ static bool names_next_page(CURL *curl)
 	       strstr(header->value, "rel=\"next\"") != NULL;
 }
 
-/* A response may contain the delay before a retry or a further request. */
+/* Find the delay that the response requires before a retry or a further request. */
 static void take_answer(CURL *curl, struct send_answer *answer)
 {
 	long status = 0;
@@ -479,7 +479,7 @@ int send_deliver(const struct notification *d, struct send_answer *answer, struc
 {
 	_Static_assert(SEND_RECIPIENTS_MAX <= SEND_HEADERS_MAX + 1, "a list for either");
 	*answer = (struct send_answer){ 0 };
-	/* lists on the stack: libcurl only reads them */
+	/* the lists are on the stack, because libcurl only reads them */
 	struct curl_slist list[SEND_HEADERS_MAX + 1] = { { .data = (char[]){ "Expect:" } } };
 	int n = d->is_mail ? 0 : 1;
 	for (int i = 0; i < (d->is_mail ? d->mail.n_to : d->n_header); i++)
@@ -504,8 +504,7 @@ int send_deliver(const struct notification *d, struct send_answer *answer, struc
 	if (result == 0 && d->line && answer->status != 304)
 		result = take_comments(d, &guard, answer, err);
 	if (result != 0 && d->is_mail && guard.fd >= 0)
-		(void)shutdown(
-			guard.fd, SHUT_RDWR); /* else libcurl sends QUIT and waits minutes for the reply of a stalled server */
+		(void)shutdown(guard.fd, SHUT_RDWR); /* otherwise libcurl sends QUIT and waits minutes for a reply */
 	buf_fini(&guard.answer);
 	curl_easy_cleanup(curl);
 	return result;
