@@ -41,7 +41,7 @@ int access_open_session(struct site *site, int64_t token, const char *log_out, i
 	struct fw_err *err);
 /** Write the page with the form, and why a log-in failed (NULL: it did not). */
 void access_draw_login(const struct site *site, struct http_response *response, const char *next, const char *diagnostic);
-/** Whether browsers must send cookies only encrypted: "; Secure", or "". */
+/** Return "; Secure", an attribute of cookies, if browsers must send them only encrypted; else "". */
 const char *access_secure(const struct site *site);
 
 /* ---- period: ?since= and ?until= of a list. ---- */
@@ -78,9 +78,9 @@ int answer_problem(struct http_request *r, struct http_response *response, int s
  * else 500. Always -1.
  */
 int answer_error(struct http_request *r, struct http_response *response, const struct fw_err *err);
-/** Whether the body is a form. */
+/** Return whether the body is a form. */
 bool answer_is_form(const struct http_request *r);
-/** Whether the body is a form and the client prefers HTML to JSON: a browser that submitted a form of a page. */
+/** Return whether the body is a form and the client prefers HTML to JSON: a browser that submitted a form of a page. */
 bool answer_wants_page(const struct http_request *r);
 
 /** Representations of the same data. */
@@ -119,7 +119,7 @@ struct answer_list {
 	int64_t last; /* id of the last row that fitted: the cursor */
 };
 /**
- * Read ?limit=, ?cursor=, ?since=, ?until= and ?repo= and begin the list. *before gets the cursor, 0 none.
+ * Read ?limit=, ?cursor=, ?since=, ?until= and ?repo= and begin the list. `*before` receives the cursor, 0: none.
  * Err: ERR_INVALID, ERR_NOT_FOUND no such repository.
  */
 int answer_list_begin(struct db *db, struct http_request *r, struct http_response *response, struct answer_list *list,
@@ -183,7 +183,7 @@ struct site_receiver {
 /** The configuration. The caller sets the callbacks and their arguments, the daemon the other members. */
 struct site_settings {
 	const char *file, *folder;       /* that was read; state_dir. Own: the daemon's */
-	const char *restart;             /* changed settings that apply after a restart, "" none */
+	const char *restart;             /* changed settings that apply after a restart, "": none */
 	int64_t free_bytes, total_bytes; /* of the disk of `folder` */
 	void (*setting)(void *to, const char *name, const char *value, int line);
 	void (*receiver)(void *to_receiver, const struct site_receiver *row);
@@ -221,7 +221,7 @@ struct site_user {
 	bool is_named; /* the provider has named a user; set also where the log-in failed */
 	int64_t session_ms;
 	char next[96];
-	const char *log_out; /* for the log-out at the provider, encrypted; NULL none. Own: valid until login_finish */
+	const char *log_out; /* for the log-out at the provider, encrypted; NULL: none. Own: valid until login_finish */
 };
 
 /** Operations of the daemon; each gets `control` of the site. Err: see flopwatchd/control.c. */
@@ -263,7 +263,7 @@ struct site_actions {
 	int (*redeliver)(struct control *c, int64_t notification, struct fw_err *err);
 	/** Send a test message to a receiver; *notification gets its id. NULL: not known. */
 	int (*test_receiver)(struct control *c, const char *name, int64_t *notification, struct fw_err *err);
-	/** Change an alert for a user; `state` acknowledged, accepted, resolved or invalid, `reason` "" none. */
+	/** Change an alert for a user; `state` acknowledged, accepted, resolved or invalid, `reason` "": none. */
 	int (*alert)(
 		struct control *c, int64_t id, enum alertstate state, const char *who, const char *reason, struct fw_err *err);
 	/** Call `each` for each worker of the configuration, in its order. */
@@ -292,8 +292,8 @@ struct site_actions {
 	 */
 	int (*compare_files)(struct control *c, const struct site_files *files, const void *request, struct fw_err *err);
 	/**
-	 * 1: in progress; 0: done, *json is the comparison, valid until compare_files_finish; -1. Err: ERR_INVALID a file cannot be
-	 * read, ERR_CRASHED it made its reader fail.
+	 * 1: in progress; 0: done, *json is the comparison, valid until compare_files_finish; -1. Err: ERR_INVALID a file cannot
+	 * be read, ERR_CRASHED it made its reader fail.
 	 */
 	int (*compared_files)(struct control *c, const void *request, const struct buf **json, struct fw_err *err);
 	/** The comparison was read, or its request has ended. */
@@ -312,7 +312,7 @@ struct site_actions {
 	int (*login_user)(struct control *c, const void *request, struct site_user *out, struct fw_err *err);
 	/** Append the address at which the browser logs out of the provider. Err: ERR_INVALID of another configuration. */
 	int (*log_out)(struct control *c, int64_t token, const char *sealed, struct buf *location, struct fw_err *err);
-	/** Whether the provider returned the browser from a log-out that log_out began. */
+	/** Return whether the provider returned the browser from a log-out that log_out began. */
 	bool (*is_logged_out)(struct control *c, const char *state);
 	/** The request has ended. */
 	void (*login_finish)(struct control *c, const void *request);
@@ -388,7 +388,7 @@ struct forecast *forecast_new(struct unschedulable *unschedulable, int64_t now_m
 /** Accepts NULL. */
 void forecast_free(struct forecast *f);
 
-/** Usual duration of jobs like this one. Units: s; 0 unknown. */
+/** Usual duration of jobs like this one. Units: s; 0: unknown. */
 double forecast_usual_s(struct forecast *f, const struct view_job *row);
 /**
  * Time until a queued job starts. Units: s; -1 unknown. *device: uuid of the device that takes it, valid as long as `f`; NULL
@@ -403,11 +403,11 @@ struct forecast_behind {
 };
 /** False: no device is expected to take the job. */
 bool forecast_behind(const struct forecast *f, int64_t job, struct forecast_behind *out);
-/** The queued job that a device takes next; 0 none. */
+/** The queued job that a device takes next; 0: none. */
 int64_t forecast_next(const struct forecast *f, const char *uuid);
-/** Whether a new job would start at once: a device is idle and no job waits. */
+/** Return whether a new job would start at once: a device is idle and no job waits. */
 bool forecast_is_idle(const struct forecast *f);
-/** Whether the job's start is unknown because the job that it waits for runs longer than its usual time. */
+/** Return whether the job's start is unknown because the job that it waits for runs longer than its usual time. */
 bool forecast_is_late(const struct forecast *f, int64_t job);
 
 /*
@@ -482,7 +482,9 @@ int answer_find_commit(
 
 /* ---- write: For handlers of writes: read the JSON of a POST, and redirect a browser back to a page. ---- */
 
-/** Whether the body is empty, or is JSON or a form by its Content-Type (absent: JSON). False: the problem (415) is written. */
+/**
+ * Return whether the body is empty, or is JSON or a form by its Content-Type (absent: JSON). False: the problem (415) is written.
+ */
 bool write_is_json(struct http_request *r, struct http_response *response);
 
 /** A key that a request's object may have. Exactly one of text, flag and number is set and gets the value. */
@@ -513,8 +515,8 @@ json_t *write_take_request(struct http_request *r, struct http_response *respons
 const char *write_text(const json_t *root, const char *key, size_t max, const char **wrong);
 
 /**
- * Whether `text` is valid UTF-8 without characters that are invisible or reorder the displayed text, except those of `keep`
- * (ASCII, e.g. "\n"). NULL: true.
+ * Return whether `text` is valid UTF-8 without characters that are invisible or reorder the displayed text, except those of
+ * `keep` (ASCII, e.g. "\n"). NULL: true.
  */
 bool write_is_readable(const char *text, const char *keep);
 

@@ -31,7 +31,7 @@ const struct asset *asset_find(const char *name);
  */
 const char *asset_address(const char *name);
 
-/** Whether a file is compiled in; the chart library is only where npm had it when flopwatch was built. */
+/** Return whether a file is compiled in; the chart library is only where npm had it when flopwatch was built. */
 bool asset_has(const char *name);
 
 /*
@@ -65,7 +65,7 @@ int axis_ticks(const struct axis *axis, double separate, double *pct);
 
 /* ---- ratios: Distribution of a cell's pairs: the change of each call against its neighbour of the other side. ---- */
 
-/** Values that the histogram marks. Units: percent of throughput or speed, NAN unknown. */
+/** Values that the histogram marks. Units: percent of throughput or speed, NAN: unknown. */
 struct ratios_about {
 	double change_pct, low_pct, high_pct, threshold_pct;
 };
@@ -94,15 +94,15 @@ enum { CHART_POINTS_MAX = 200, CHART_LINES_MAX = 6, CHART_MARKS_MAX = 24 };
 
 struct chart_point {
 	double y;           /* not finite: a gap in the line */
-	double low, high;   /* ends of its interval; NAN unknown */
+	double low, high;   /* ends of its interval; NAN: unknown */
 	int64_t at;         /* ms UTC, for an axis of dates */
-	int64_t comparison; /* comparison that the point links to, 0 none */
+	int64_t comparison; /* comparison that the point links to, 0: none */
 	char label[160];    /* shown on hover and to screen readers */
 	bool is_loss;       /* drawn as a filled triangle instead of a dot */
 	bool is_gain;
-	double change_pct;       /* against its base; NAN unknown */
-	double base_y;           /* y of its base, by that change; NAN unknown */
-	int64_t baseline_period; /* the line is broken where it changes; 0 unknown */
+	double change_pct;       /* against its base; NAN: unknown */
+	double base_y;           /* y of its base, by that change; NAN: unknown */
+	int64_t baseline_period; /* the line is broken where it changes; 0: unknown */
 };
 
 struct chart_line {
@@ -110,7 +110,7 @@ struct chart_line {
 	struct chart_point *point; /* oldest first */
 	int n;
 	int after;       /* points of the first line up to the one that this branch leaves from; 0: it leaves from none */
-	char origin[11]; /* first digits of that commit; "" none */
+	char origin[11]; /* first digits of that commit; "": none */
 };
 
 /** An event on the axis, such as a step or a new environment. */
@@ -128,7 +128,7 @@ struct chart {
 	bool by_date; /* x is time; else all points have the same distance */
 	const char *unit;
 	const char *summary; /* text alternative of the picture */
-	const char *data;    /* address of the points as JSON, for a script; NULL none */
+	const char *data;    /* address of the points as JSON, for a script; NULL: none */
 	int64_t from, to;    /* requested period, which a script shows first; 0 open */
 	bool has_limit;      /* the threshold is drawn: */
 	double loss, gain;   /* the y beyond which a push is slower or faster */
@@ -167,7 +167,7 @@ struct chip {
 	int shared_sm_bytes, shared_reserved_bytes, threads_sm, blocks_sm;
 };
 /**
- * Properties of a GPU by its name; NULL unknown. Source: NVIDIA's CUDA programming guide, table of compute capabilities; data
+ * Properties of a GPU by its name; NULL: unknown. Source: NVIDIA's CUDA programming guide, table of compute capabilities; data
  * sheets.
  */
 const struct chip *derive_chip(const char *device_name);
@@ -234,12 +234,12 @@ void glossary_foot(struct buf *out, size_t begin);
 
 /**
  * Head, navigation and the h1. `title` is the finding of the page in a few words. `here` is the navigation entry to mark
- * ("overview", "jobs", ...); those of a list of pages, such as "heat", also get tabs. `kinds` is for layout_follow, NULL: the page
- * is not updated.
+ * ("overview", "jobs", ...); those of a list of pages, such as "heat", also get tabs. `kinds` is for layout_follow, NULL: the
+ * page is not updated.
  */
 void layout_begin(struct http_response *response, const char *title, const char *here, const char *kinds);
 /**
- * `data` is the address of the page's data in the API; NULL none. Returns -1 where `result` is not 0, which means that the page
+ * `data` is the address of the page's data in the API; NULL: none. Returns -1 where `result` is not 0, which means that the page
  * failed; else 0.
  */
 int layout_end(struct http_response *response, const char *data, int result);
@@ -366,14 +366,14 @@ enum { SPARKLINE_UPSTREAM = 24, SPARKLINE_OWN = 6 }; /* maximum number of points
 
 /** Properties that all sparklines of a page share. */
 struct sparkline {
-	const char *repo, *branch; /* branch: of the push, its key; "" none */
+	const char *repo, *branch; /* branch: of the push, its key; "": none */
 	int64_t last;              /* comparison up to which points count; 0: none */
 	char upstream[BRANCH_KEY_MAX];
 };
 
 /**
- * Own: `repo` and `branch` stay the caller's. An unknown repository has no upstream branch, and its cells have no sparkline. Err: the
- * database's.
+ * Own: `repo` and `branch` stay the caller's. An unknown repository has no upstream branch, and its cells have no sparkline. Err:
+ * the database's.
  */
 int sparkline_begin(struct db *db, const char *repo, const char *branch, int64_t last, struct sparkline *out, struct fw_err *err);
 /** Draw; a dash for fewer than two points. Err: the database's. */
@@ -469,7 +469,7 @@ struct trend {
 	const struct trend_metric *metric;
 	int64_t class; /* of the devices of the newest environment */
 	double held_mhz;
-	double scale;           /* of the metric's field: 1, or the factor that makes it a share of peak; NAN unknown */
+	double scale;           /* of the metric's field: 1, or the factor that makes it a share of peak; NAN: unknown */
 	bool flops;             /* the FLOPs of its calls are known */
 	bool is_one_branch;     /* the first line is of one branch */
 	bool is_cut;            /* a line has more points than a chart shows */
@@ -481,7 +481,7 @@ struct trend {
 	bool has_table;         /* set by the caller before the first line: fill the two tables */
 	struct buf table, over; /* rows of the first line, and of the other lines, each below its name */
 	struct db *db;          /* of the line that is read */
-	int64_t repo;           /* its repository, 0 unknown */
+	int64_t repo;           /* its repository, 0: unknown */
 	const char *branch;     /* of the first line; NULL or "": all */
 };
 
@@ -490,8 +490,8 @@ struct trend *trend_new(const struct trend_metric *metric, bool flops, struct un
 void trend_free(struct trend *t);
 
 /**
- * Whether the FLOPs of a cell are known, according to its last points; true where there are none. Sets the unit that suits its
- * rates, too.
+ * Return whether the FLOPs of a cell are known, according to its last points; true where there are none. Sets the unit that suits
+ * its rates, too.
  */
 int trend_flops(struct db *db, const struct view_scope *of, bool *flops, struct unit *unit, struct fw_err *err);
 /** Add the first line, with the events between its points. `name`: display name. */

@@ -63,9 +63,9 @@ void rate_free(struct rate *rate);
 /** Count a request of client `key`. False: the client has used its requests; then the request is not counted. */
 bool rate_take(struct rate *rate, const char *key, int64_t now_ms, struct rate_state *out);
 /**
- * Write the key of a client without a token: its address, or the /64 of an IPv6 address. `address` may be NULL; `forwarded` is the
- * header X-Forwarded-For (NULL: absent), which counts only for connections through loopback. False: a program that connects through
- * loopback, without a proxy.
+ * Write the key of a client without a token: its address, or the /64 of an IPv6 address. `address` may be NULL; `forwarded` is
+ * the header X-Forwarded-For (NULL: absent), which counts only for connections through loopback. False: a program that connects
+ * through loopback, without a proxy.
  */
 bool rate_key_of_address(const struct sockaddr *address, const char *forwarded, char key[RATE_KEY_MAX]);
 
@@ -100,8 +100,8 @@ struct connection {
 	int64_t since_ns;                /* start of `phase`, http_clock_ns */
 	enum { PHASE_FIRST, PHASE_IDLE, PHASE_UPLOAD, PHASE_REST, PHASE_ANSWER, PHASE_FILE, PHASE_STREAM } phase;
 	struct http_request
-		*request; /* not completed; freed with the connection if libmicrohttpd does not report its end; NULL none */
-	struct http_request *resting; /* suspended until its deferred answer is ready; NULL none */
+		*request; /* not completed; freed with the connection if libmicrohttpd does not report its end; NULL: none */
+	struct http_request *resting; /* suspended until its deferred answer is ready; NULL: none */
 };
 
 struct http_request {
@@ -109,7 +109,7 @@ struct http_request {
 	struct MHD_Connection *connection;
 	bool begun;      /* its headers were checked */
 	int route;       /* index in the table, n_route none */
-	int refused;     /* status of a refusal before the body was read, 0 none */
+	int refused;     /* status of a refusal before the body was read, 0: none */
 	bool is_allowed; /* the guard allowed it; false also on open routes, which have none */
 	const char *method;
 	char *uri; /* raw, split into path and query */
@@ -224,7 +224,7 @@ bool request_is_read(const struct http_request *r);
 
 /* ---- gzip.c ---- */
 
-/** Whether the answer would be compressed: its type and size, the client's Accept-Encoding, and no secret in it. */
+/** Return whether the answer would be compressed: its type and size, the client's Accept-Encoding, and no secret in it. */
 bool gzip_is_wanted(const struct http_request *r, const struct http_response *response);
 /** Create the compressed answer. Own: takes the response's body. NULL, and the body stays: too many at once, or no memory. */
 struct MHD_Response *gzip_response(struct http_request *r, struct http_response *response);
@@ -238,7 +238,7 @@ void http_refuse(struct http_request *r, struct http_response *response, int sta
 
 /* ---- stream.c ---- */
 
-/** Whether one more stream is allowed: one token cannot have all, so that others stay possible. */
+/** Return whether one more stream is allowed: one token cannot have all, so that others stay possible. */
 bool stream_has_position(const struct http_request *r);
 /** Create the response of a stream. NULL: the connection is closed, or epoll failed. */
 struct MHD_Response *stream_response(struct http_request *r, const struct http_response *response);

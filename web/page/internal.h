@@ -34,7 +34,7 @@ struct explanation_cause {
 /** Warps that were sampled at one instruction. */
 struct explanation_stall {
 	long offset, samples, of_reason; /* of_reason: samples with that reason */
-	const char *reason, *text;       /* text: the instruction; "" unknown */
+	const char *reason, *text;       /* text: the instruction; "": unknown */
 };
 
 /** The machine code of one kernel; evidence.code[] has it at the same index. */
@@ -65,7 +65,7 @@ struct explanation {
 	int n_cells;                                              /* of the whole profile */
 	const char *key, *state, *why, *path, *tool, *stalls_why; /* state: done identical unsupported failed */
 	int passes;
-	double gpu_s, base_ms, target_ms; /* of the comparison; NAN unknown */
+	double gpu_s, base_ms, target_ms; /* of the comparison; NAN: unknown */
 	const char *with_config;          /* "": the target was not tried with the base's configuration */
 	size_t n_causes;
 	struct explanation_cause *cause;
@@ -94,7 +94,7 @@ int explanation_read(struct db *db, const struct explanation_source *of, struct 
 int explanation_read_line(struct db *db, int64_t alert, struct explanation *out, struct fw_err *err);
 void explanation_fini(struct explanation *w);
 
-/** State of a comparison's profile that a drawn page depends on. Shape: out[EXPLANATION_STAMP_SIZE]; "" none. */
+/** State of a comparison's profile that a drawn page depends on. Shape: out[EXPLANATION_STAMP_SIZE]; "": none. */
 enum { EXPLANATION_STAMP_SIZE = 64 };
 int explanation_stamp(struct db *db, int64_t comparison, char *out, struct fw_err *err);
 
@@ -108,10 +108,10 @@ struct alarms {
 	struct site *site;
 	const char *repo, *branch; /* name and key of those to read; NULL: all */
 	bool is_title;             /* no bars */
-	const char *title;         /* the heading of the page: a bar does not repeat a finding that it begins with; NULL none */
+	const char *title;         /* the heading of the page: a bar does not repeat a finding that it begins with; NULL: none */
 	/* set by alarms_read */
 	int n;                       /* all of them */
-	int64_t drawn[ALARMS_DRAWN]; /* the alerts that have a bar: that of the largest slowdown, then the newest; 0 none */
+	int64_t drawn[ALARMS_DRAWN]; /* the alerts that have a bar: that of the largest slowdown, then the newest; 0: none */
 	struct buf finding;          /* the first of these as a sentence, in plain text */
 	struct buf bars;             /* HTML */
 };
@@ -119,13 +119,13 @@ struct alarms {
 /** Read open alerts. Own: alarms_fini, also after an error. */
 int alarms_read(struct alarms *a, struct fw_err *err);
 /**
- * Append the title of a page about open alerts: the finding of the first one, "and 2 more open alerts". `failed`: number of failed
- * branches, which it names too if there are some.
+ * Append the title of a page about open alerts: the finding of the first one, "and 2 more open alerts". `failed`: number of
+ * failed branches, which it names too if there are some.
  */
 void alarms_title(struct buf *out, const struct alarms *a, int failed);
 /** Draw them; nothing where there is none. */
 void alarms_draw(struct buf *out, const struct alarms *a);
-/** Whether a bar of this alert is drawn. */
+/** Return whether a bar of this alert is drawn. */
 bool alarms_contain(const struct alarms *a, int64_t alert);
 void alarms_fini(struct alarms *a);
 /** In plain text: "ada/three-stages is 4.0 % slower in 6 of 20 cells", of other kinds of alerts their title. */
@@ -144,9 +144,11 @@ const char *slow_branch_newest(enum verdict newest);
  */
 int slow_branch_finding(struct db *db, const struct slow_branch *slow, const char *subject, enum verdict newest,
 	struct buf *finding, struct buf *cause, int *n, struct fw_err *err);
-/** Write "since" and the commit that made the branch slower: the culprit if it is known, else the alert's. Err: the database's. */
+/**
+ * Write "since" and the commit that made the branch slower: the culprit if it is known, else the alert's. Err: the database's.
+ */
 int slow_branch_since(struct db *db, struct buf *out, const struct slow_branch *slow, struct fw_err *err);
-/** The alert's worst cell and its comparison, for a chart. Shape: cell[256], "" none. Err: the database's. */
+/** The alert's worst cell and its comparison, for a chart. Shape: cell[256], "": none. Err: the database's. */
 int slow_branch_worst(struct db *db, const struct slow_branch *slow, char cell[256], int64_t *comparison, struct fw_err *err);
 
 struct alarm_id {
@@ -155,7 +157,7 @@ struct alarm_id {
 };
 /**
  * Write the cause of a comparison's regression as the profile of its alert names it, else the slower phase and kernel; nothing
- * where the alert names neither. `comparison`: 0 none. Sets the alert, that of view_around. Err: the database's.
+ * where the alert names neither. `comparison`: 0: none. Sets the alert, that of view_around. Err: the database's.
  */
 int alarm_cause(struct db *db, struct buf *out, int64_t comparison, struct alarm_id *alert, struct fw_err *err);
 
@@ -185,7 +187,7 @@ enum urgency {
 /** Counts of a table of branches. */
 struct branches {
 	int n[URGENCY_N];
-	int64_t last; /* id of the last branch by name; 0 none */
+	int64_t last; /* id of the last branch by name; 0: none */
 	bool more;    /* branches follow it */
 };
 
@@ -216,8 +218,8 @@ int configurations_markdown(struct db *db, int64_t profile, struct buf *out, str
 
 struct cell_chart {
 	const char *repo, *branch, *cell; /* name; key; key */
-	int64_t comparison;               /* of the branch: its threshold is drawn around its base; 0 none */
-	const char *cost;                 /* the name of a cost to draw instead of the speed, NULL none */
+	int64_t comparison;               /* of the branch: its threshold is drawn around its base; 0: none */
+	const char *cost;                 /* the name of a cost to draw instead of the speed, NULL: none */
 	double base, limit_pct;           /* its value on the base, and the limit above it, which is drawn */
 };
 /** Draw. Err: the database's. */
@@ -254,7 +256,7 @@ int explanation_draw_cell(
 
 /**
  * Draw the cells of an alert's profile with the largest slowdowns, folded; nothing while the profile is not finished.
- * `comparison`: the alert's, 0 none. Err: the database's.
+ * `comparison`: the alert's, 0: none. Err: the database's.
  */
 int explanation_draw_alert(struct db *db, struct buf *out, int64_t alert, int64_t comparison, struct fw_err *err);
 
@@ -263,7 +265,7 @@ int explanation_draw_alert(struct db *db, struct buf *out, int64_t alert, int64_
  * (NULL: it is another one).
  */
 int explanation_draw_line(struct db *db, struct buf *out, int64_t alert, const struct comparison *c, struct fw_err *err);
-/** The same with the number of the alert's comparison, 0 none. */
+/** The same with the number of the alert's comparison, 0: none. */
 int explanation_draw_line_of(struct db *db, struct buf *out, int64_t alert, int64_t comparison, struct fw_err *err);
 
 /*
@@ -278,7 +280,7 @@ struct headline {
 	int n, alike, cells, close, removed, added;
 	bool is_quick; /* set by the caller: one run a cell, so a loss is not confirmed */
 	double threshold_pct, change_pct, low_pct, high_pct;
-	double least_pct; /* the smallest change of the cells with the verdict; NAN unknown */
+	double least_pct; /* the smallest change of the cells with the verdict; NAN: unknown */
 };
 
 /**
@@ -345,7 +347,9 @@ struct step {
 };
 /** Write what to do, without a full stop: "push a fix, or answer A3". */
 void step_draw(struct buf *out, const struct step *s);
-/** Write the state of the job that repeats a measurement: "queued as J38", "measured again as J38 (checking)". `r->job` is not 0. */
+/**
+ * Write the state of the job that repeats a measurement: "queued as J38", "measured again as J38 (checking)". `r->job` is not 0.
+ */
 void step_draw_repeat(struct buf *out, const struct view_repeat *r);
 /** Draw a box where a job failed without a comparison: why (may be ""), and what to do. */
 void step_draw_failure(struct buf *out, enum jobkind kind, int64_t job, const char *why);
@@ -360,7 +364,7 @@ enum { KERNELS_MAX = 256, KERNELS_BASE = 0, KERNELS_TARGET = 1 };
 struct kernel_side {
 	int times; /* processes that ran it; 0: this side does not run it */
 	int timed; /* processes with a time */
-	double ms; /* mean; NAN unknown */
+	double ms; /* mean; NAN: unknown */
 	int registers, local_bytes, shared_bytes, ctas_per_sm;
 	char code_sha[65];
 };
@@ -382,7 +386,7 @@ struct kernels {
  */
 int kernels_read(struct db *db, int64_t cell, struct kernels *out, struct fw_err *err);
 void kernels_free(struct kernels *k);
-/** Whether both sides run the same machine code: 1, 0, -1 unknown. */
+/** Return whether both sides run the same machine code: 1, 0, -1 unknown. */
 int kernels_same_code(const struct kernel_row *row);
 
 /*
@@ -414,7 +418,7 @@ void screen_line(struct buf *out, const struct explanation *w);
 
 struct moved {
 	int cells, slower, faster;  /* cells: all of them */
-	double worst_pct, best_pct; /* NAN unknown */
+	double worst_pct, best_pct; /* NAN: unknown */
 };
 /** Append "2 of 20 cells up to 2.8 % slower, 6 up to 11.1 % faster". False: none is either, and nothing was written. */
 bool finding_moved(struct buf *out, const struct moved *m);
@@ -429,7 +433,7 @@ struct heat_size {
 struct heat_found {
 	int maps;     /* one for each suite with cells */
 	int pushes;   /* of the map with the most */
-	int64_t step; /* the newest comparison with a slower or faster cell; 0 none */
+	int64_t step; /* the newest comparison with a slower or faster cell; 0: none */
 	int since;    /* pushes after it */
 };
 /** Draw a map for each suite. Err: the database's. */
@@ -481,7 +485,7 @@ void comparison_lengths(struct buf *out, const struct comparison *c);
 void comparison_spread(struct buf *out, struct comparison *c);
 
 /**
- * The axis that contains every cell's judged interval. Sets `threshold_pct` to the largest of the cells' thresholds, NAN none.
+ * The axis that contains every cell's judged interval. Sets `threshold_pct` to the largest of the cells' thresholds, NAN: none.
  */
 struct axis comparison_axis(struct comparison *c, double *threshold_pct);
 
@@ -532,7 +536,7 @@ void tables_kernels(struct buf *out, const struct explanation *w);
 /** Hit rates, bank conflicts, busy pipes. */
 void tables_use(struct buf *out, const struct explanation *w);
 
-/** The mean of a side's processes; NAN unknown. `side` 0 base, 1 target. */
+/** The mean of a side's processes; NAN: unknown. `side` 0 base, 1 target. */
 double tables_value(const struct kernel_pair *p, int side, const char *metric);
 /** The display name of a kernel, as text. */
 void tables_name(struct buf *out, const char *name);
@@ -541,7 +545,7 @@ void tables_name(struct buf *out, const char *name);
 
 /** Draw the table, with peers below both sides; nothing where nothing was counted. */
 void traffic_draw(struct buf *out, const struct explanation *w, const struct screen_facts *facts);
-/** Whether any traffic of a side's kernel was counted. */
+/** Return whether any traffic of a side's kernel was counted. */
 bool traffic_is_counted(const struct kernel_pair *p, int side);
 
 /* ---- compare_files: Two posted files of results side by side, which is no verdict. ---- */

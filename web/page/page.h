@@ -14,8 +14,8 @@
 
 /*
  * ---- cache ----
- * Drawn pages, cached in memory. A page has a stamp: everything that it depends on, as a hash. A cached page with another stamp is
- * never used.
+ * Drawn pages, cached in memory. A page has a stamp: everything that it depends on, as a hash. A cached page with another stamp
+ * is never used.
  *
  * Any page depends on the version of the database, on the daemon's state, on whether its user has a session, and on the time: it
  * is used within the second in which it was drawn, so its ages and durations are those of that second. A push makes every open
@@ -34,8 +34,9 @@ struct page_cache *page_cache_new(void);
 void page_cache_free(struct page_cache *cache);
 
 /**
- * Everything that a comparison's page depends on, as a hash. `profile`: state of its profile; `public_url`: of the site, NULL none;
- * `response`: what the guard set, and the counted alerts. Shape: stamp[PAGE_STAMP_MAX]. Err: ERR_FULL the texts are too long.
+ * Everything that a comparison's page depends on, as a hash. `profile`: state of its profile; `public_url`: of the site, NULL:
+ * none; `response`: what the guard set, and the counted alerts. Shape: stamp[PAGE_STAMP_MAX]. Err: ERR_FULL the texts are too
+ * long.
  */
 int page_stamp(int64_t comparison, const struct view_around *around, const char *profile, const char *public_url,
 	const struct http_response *response, char *stamp, struct fw_err *err);
@@ -44,7 +45,7 @@ int page_stamp(int64_t comparison, const struct view_around *around, const char 
 bool page_cache_get(struct page_cache *cache, const char *key, const char *stamp, struct http_response *out);
 /**
  * Cache a page. Those of earlier seconds, then the least recently used ones are removed, so that all together stay below
- * PAGE_CACHE_BYTES. `second`: the only one in which `stamp` is valid, 0 any. `key` is shorter than PAGE_STAMP_MAX; the type is a
+ * PAGE_CACHE_BYTES. `second`: the only one in which `stamp` is valid, 0: any. `key` is shorter than PAGE_STAMP_MAX; the type is a
  * literal.
  */
 void page_cache_put(
@@ -53,9 +54,9 @@ void page_cache_put(
 /** Count the open alerts for the navigation of a page. Err: the database's. */
 int page_count_alerts(struct site *site, struct http_response *response, struct fw_err *err);
 /**
- * Answer the GET of a page that every user with scope read may see: from the cache, else by `handler`, whose answer is cached if it
- * is a page and has no ETag. `handler` reads one state of the database, and must not write; the open alerts are counted. `response`:
- * what the guard set.
+ * Answer the GET of a page that every user with scope read may see: from the cache, else by `handler`, whose answer is cached if
+ * it is a page and has no ETag. `handler` reads one state of the database, and must not write; the open alerts are counted.
+ * `response`: what the guard set.
  */
 int page_get(
 	struct site *site, struct http_request *r, struct http_response *response, http_handler_fn *handler, struct fw_err *err);
@@ -78,7 +79,7 @@ struct slow_branches {
 int slow_branches_read(struct db *db, struct slow_branches *out, struct fw_err *err);
 /**
  * The alert that is the state of the branch rather than the verdict of its newest push: unless that push failed, or is slower
- * itself by as much. NULL none. Borrowed.
+ * itself by as much. NULL: none. Borrowed.
  */
 const struct slow_branch *slow_branch_of(const struct slow_branches *all, const struct view_branch *row);
 void slow_branches_fini(struct slow_branches *all);
@@ -109,14 +110,14 @@ struct comparison_cell {
 	enum decider decided_by;
 	const char *key, *group, *title, *line, *direction, *failure, *reason;
 	const char *device,
-		*confirmed_on; /* uuid of the device that timed it, and that of its confirming set where it is another; "" none */
+		*confirmed_on; /* uuid of the device that timed it, and that of its confirming set where it is another; "": none */
 	const char *flags;     /* names separated by spaces */
 	const char *base_provider, *target_provider, *base_config, *target_config; /* that ran, and their configurations */
 	int64_t size;
 	int runs, samples;
 	double pieces, threshold_pct, base_ms, target_ms, base_tflops, target_tflops, base_gb_s, target_gb_s;
 	double change_pct, ci_low_pct, ci_high_pct, mde_pct, base_mhz, target_mhz, blocks_kept, enqueue_us /* of the target */;
-	double base_over_baseline, target_over_baseline, ideal_over_baseline; /* speed relative to its baseline; NAN none */
+	double base_over_baseline, target_over_baseline, ideal_over_baseline; /* speed relative to its baseline; NAN: none */
 	bool borderline, confirmed;                                           /* confirmed: a second set of fresh runs timed it */
 	int n_peers;
 	struct comparison_peer peer[COMPARISON_PEERS_MAX];
@@ -155,7 +156,7 @@ struct comparison {
 	bool is_new;       /* because the commit adds the benchmark */
 	struct jsonr_span notes, costs, long_over_short;
 	const struct chip *chip; /* NULL: unknown */
-	int cores;               /* of the device, 0 unknown */
+	int cores;               /* of the device, 0: unknown */
 	int regressions, runs, n_cells;
 	struct comparison_cell *cell; /* in the order of the suite */
 	const struct view_around *around;
@@ -170,7 +171,8 @@ void comparison_free(struct comparison *c);
 /** Names of both sides for names of files. Shape: name[2]. */
 void comparison_side_names(const struct comparison *c, char name[2][SIDE_NAME_SIZE]);
 /**
- * Whether file `file` of ffa_csv_files has rows: a cell of its kind has a time, or the comparison is identical, which times none.
+ * Return whether file `file` of ffa_csv_files has rows: a cell of its kind has a time, or the comparison is identical, which
+ * times none.
  */
 bool comparison_has_file(const struct comparison *c, int file);
 
@@ -183,7 +185,7 @@ const char *comparison_text(const json_t *object, const char *key);
 
 /**
  * The values that a verdict is based on: of the pairs, or of sustained runs or the mean call where those decided. Units: percent;
- * NAN unknown.
+ * NAN: unknown.
  */
 struct comparison_judged {
 	double change_pct, ci_low_pct, ci_high_pct;
@@ -196,27 +198,30 @@ const json_t *comparison_decided(struct comparison_cell *cell);
 int comparison_count(const struct comparison *c, enum verdict verdict);
 /** The cell with this key; NULL: there is none. */
 struct comparison_cell *comparison_find(const struct comparison *c, const char *key);
-/** Whether a verdict means that nothing happened to a cell. */
+/** Return whether a verdict means that nothing happened to a cell. */
 bool comparison_is_quiet(enum verdict verdict);
 
-/** Useful TFLOP/s of the target against the peak at the clock it ran at. Units: percent; NAN unknown. */
+/** Useful TFLOP/s of the target against the peak at the clock it ran at. Units: percent; NAN: unknown. */
 double comparison_peak_pct(const struct comparison *c, double tflops, double mhz);
 /** Writes a note where a rate of bytes is above the bandwidth of the device's memory; nothing where that is unknown. */
 void comparison_above_peak(struct buf *out, const struct comparison *c, double gb_s);
 /** The unit of the rates of both sides of all cells. */
 struct unit comparison_unit(const struct comparison *c);
 
-/** Whether a row comes from a benchmark program, or was imported: no module reported more about it than its times. */
+/** Return whether a row comes from a benchmark program, or was imported: no module reported more about it than its times. */
 bool comparison_is_program(const struct comparison_cell *cell);
-/** Whether all cells were measured by benchmark programs, or imported. */
+/** Return whether all cells were measured by benchmark programs, or imported. */
 bool comparison_is_of_programs(const struct comparison *c);
 /** Why no profile explains a benchmark program's regression, with the changed files; "" for other comparisons. */
 const char *comparison_unprofiled(const struct comparison *c);
-/** Whether the useful FLOPs of any row are known; else the comparison shows only times. */
+/** Return whether the useful FLOPs of any row are known; else the comparison shows only times. */
 bool comparison_has_flops(const struct comparison *c);
-/** Whether the judged change differs visibly from the quotient of the two displayed medians, which then needs an explanation. */
+/**
+ * Return whether the judged change differs visibly from the quotient of the two displayed medians, which then needs an
+ * explanation.
+ */
 bool comparison_is_paired_separate(const struct comparison_cell *cell);
-/** Whether one provider ran both sides, in reported configurations that differ. */
+/** Return whether one provider ran both sides, in reported configurations that differ. */
 bool comparison_is_reconfigured(const struct comparison_cell *cell);
 
 /**
@@ -234,9 +239,9 @@ const char *comparison_cause(struct comparison_cell *cell);
 void comparison_finding(const struct comparison *c, struct buf *out);
 /** Append the evidence of the verdict, without a full stop; nothing where the verdict has no interval. */
 void comparison_evidence(const struct comparison *c, struct buf *out);
-/** Return the cell with this verdict that changed most; NULL none. */
+/** Return the cell with this verdict that changed most; NULL: none. */
 struct comparison_cell *comparison_find_most_changed(const struct comparison *c, enum verdict verdict);
-/** Whether a cell has this flag. */
+/** Return whether a cell has this flag. */
 bool comparison_has_flag(const struct comparison_cell *cell, const char *flag);
 
 enum { FINDING_BYTES = 16 * BRANCH_KEY_MAX /* that a finding may have */ };
@@ -280,11 +285,11 @@ http_handler_fn page_static;
 
 /* ---- peer: Peers on a comparison's page: the speed of its sides relative to providers that serve as reference. ---- */
 
-/** Whether it compares providers or configurations with each other (jobkind_is_side_by_side). */
+/** Return whether it compares providers or configurations with each other (jobkind_is_side_by_side). */
 bool comparison_is_side_by_side(const struct comparison *c);
 /** Providers for which some cell has values, sorted. Shape: out[COMPARISON_PEERS_MAX]; the body's texts. Returns how many. */
 int comparison_peers(const struct comparison *c, const char **out);
-/** Values of a cell relative to `provider`; NULL none. Own: the cell's. */
+/** Values of a cell relative to `provider`; NULL: none. Own: the cell's. */
 const struct comparison_peer *comparison_peer(const struct comparison_cell *cell, const char *provider);
 
 /** The summary sentence of a comparison with a peer, after its verdict. */
