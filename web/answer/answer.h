@@ -14,8 +14,8 @@
 
 /*
  * ---- access ----
- * Permissions. On loopback every client that reaches the daemon has all of them; elsewhere a client needs an access token:
- * programs send it as `Authorization: Bearer`, browsers use a session that /login opens.
+ * Permissions. Over loopback every client has all of them. Otherwise a client needs an access token: a program sends it as
+ * `Authorization: Bearer`, a browser uses a session that /login opens.
  */
 
 enum { ACCESS_SESSION_DAYS = 30 };
@@ -29,53 +29,54 @@ void access_record(struct site *site, struct http_request *r, const struct http_
 /** Generate a random token ("fwt_" and 64 hexadecimal digits). Err: ERR_INTERNAL no random bytes. */
 int access_new_token(char token[ACCESS_TOKEN_TEXT], struct fw_err *err);
 
-/** Where to redirect after a login: `next` if it is a path of this server, else "/". */
+/** Return the path to which a log-in redirects: `next` if it is a path of this server, else "/". */
 const char *access_next(const char *next);
 
 http_handler_fn page_login, page_login_post, page_logout;
-/** The log-in by an OpenID Connect provider (login.c): to the provider, and back from it. */
+/** The log-in at an OpenID Connect provider (login.c): redirects to the provider, and requests that return from it. */
 http_handler_fn page_login_oidc, page_login_callback, page_logged_out;
 
-/** Open a session of a token for `session_ms`: its cookie is in the response. */
+/** Open a session of a token for `session_ms`, and set its cookie in the response. `log_out`: as in struct site_user. */
 int access_open_session(struct site *site, int64_t token, const char *log_out, int64_t session_ms, struct http_response *response,
 	struct fw_err *err);
-/** Write the page with the form, and why a log-in failed (NULL: it did not). */
+/** Write the page with the log-in form. `diagnostic`: why a log-in failed; NULL: it did not. */
 void access_draw_login(const struct site *site, struct http_response *response, const char *next, const char *diagnostic);
 /** Return "; Secure", an attribute of cookies, if browsers must send them only encrypted; else "". */
 const char *access_secure(const struct site *site);
 
 /* ---- period: ?since= and ?until= of a list. ---- */
 
-enum { PERIOD_SLACK_MS = 24 * 3600 * 1000 }; /* how far a clock may have been set back between two consecutive rows */
+enum { PERIOD_SLACK_MS = 24 * 3600 * 1000 }; /* tolerated step back of the clock between two consecutive rows */
 
-/** Units: ms since 1970-01-01 UTC; 0: open on that side. */
+/** A period. Units: ms UTC; 0: open on that side. */
 struct period {
 	int64_t since, until; /* since <= time < until */
 };
 
 /**
- * Read both. Each is a time or day (clock_parse), or an age: a number and m, h, d or w. "" is the same as absent.
- * Err: ERR_INVALID: neither form, or `until` not after `since`.
+ * Read both arguments. Each is a time or day (clock_parse), or an age: a number and m, h, d or w; "" counts as missing. Err:
+ * ERR_INVALID for another text, or if `until` is not after `since`.
  */
 int period_read(struct http_request *r, struct period *out, struct fw_err *err);
-/** Return an age such as "7d" or "90m" in ms, 0 if `text` is none. */
+/** Return an age such as "7d" or "90m" in ms; 0: `text` is not an age. */
 int64_t period_age(const char *text);
+/** Return whether a period contains a time. */
 bool period_holds(const struct period *p, int64_t at);
 
-/* ---- answer: Writing the answer: JSON, a list with its cursor, a problem document, an error page. ---- */
+/* ---- answer: Responses: JSON, a list with its cursor, a problem document, an error page. ---- */
 
 /** Set the type to application/json and initialise `j` as a writer into the response's body. */
 void answer_json(struct http_response *response, struct jsonw *j);
 
 /**
- * Write a problem document (RFC 9457) under /api, an error page elsewhere and for a form of a page. `detail` states what failed,
- * where, and what to do (NULL: the default text of the status). Replaces the body. Returns -1, for handlers to return.
+ * Replace the body by a problem document (RFC 9457) under /api, or by an error page elsewhere and for a form of a page. `detail`
+ * states what failed, where, and what to do; NULL: the default text of the status. Returns -1, for handlers to return.
  */
 int answer_problem(struct http_request *r, struct http_response *response, int status, const char *detail);
 
 /**
- * Write the problem document of an error: not found 404, invalid 400, conflict 409, busy, full, timeout, I/O and damaged 503,
- * else 500. Always -1.
+ * Write an error as answer_problem: not found with status 404, invalid 400, conflict 409, busy, full, timeout, I/O and damaged
+ * 503, others 500. Returns -1.
  */
 int answer_error(struct http_request *r, struct http_response *response, const struct fw_err *err);
 /** Return whether the body is a form. */
@@ -85,22 +86,25 @@ bool answer_wants_page(const struct http_request *r);
 
 /** Representations of the same data. */
 enum answer_format { ANSWER_JSON, ANSWER_CSV, ANSWER_MARKDOWN };
-/** The representation that the Accept header prefers; JSON if it has no preference. */
+/** Return the representation that the Accept header prefers; JSON if it has no preference. */
 enum answer_format answer_format_wanted(const struct http_request *r);
 
-/** Answer with an object of the members that `format` names, as for jsonw_format. Returns 0. */
+/** Write an object with the members that `format` names, as for jsonw_format. Returns 0. */
 int answer_with(struct http_response *response, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/** {"id":ID,"state":STATE}: the state of an object after the request. */
+/** Write the state of an object after the request: {"id":ID,"state":STATE}. */
 void answer_state(struct http_response *response, int64_t id, const char *state);
-/** The same for a new object: 201, with its address /api/v1/COLLECTION/ID. */
+/** Write the same for a new object, with status 201 and its address /api/v1/COLLECTION/ID. */
 void answer_new(struct http_response *response, const char *collection, int64_t id, const char *state);
-/** Jobs that were queued together: 201, {"jobs":[ID,...]}. Shape: jobs[n]. */
+/** Write the ids of jobs that were queued together, {"jobs":[ID,...]}, with status 201. Shape: jobs[n]. */
 void answer_new_jobs(struct http_response *response, const int64_t *jobs, int n);
 
-/** Check that ?repo= is absent or names a repository: an empty list would suggest that nothing happened. Err: ERR_NOT_FOUND. */
+/**
+ * Check that ?repo= is missing or names a repository, since an empty list would suggest that nothing happened. Err:
+ * ERR_NOT_FOUND.
+ */
 int answer_repo(struct db *db, struct http_request *r, struct fw_err *err);
-/** The same for ?device=, a uuid. */
+/** Check the same of ?device=, a uuid. */
 int answer_device(struct db *db, struct http_request *r, struct fw_err *err);
 
 /** A list that is being written: {"items":[ ... ],"next_cursor":...}. */
@@ -127,23 +131,23 @@ int answer_list_begin(struct db *db, struct http_request *r, struct http_respons
 /** Skip rows newer than the list's period: lower *before to the id that view_seek returns. Err: the database. */
 int answer_list_seek(struct db *db, const struct answer_list *list, enum view_list rows, int64_t *before, struct fw_err *err);
 /**
- * Called for each of the `rows` of the view: whether to write its object. `at`: the time of the row, which increases with the ids
- * (0 if the list has no period). `repo`: the row's repository, NULL if the view has filtered by it.
+ * Return whether to write the object of a row. Call it for each row of the view. `at`: time of the row, which increases with the
+ * ids; 0 if the list has no period. `repo`: the row's repository; NULL: the view has filtered by it.
  */
 bool answer_list_take(struct answer_list *list, int64_t id, int64_t at, const char *repo);
-/** Called instead of answer_list_take for a row of the view that does not belong to the list. */
+/** Skip a row of the view that does not belong to the list, instead of answer_list_take. */
 void answer_list_pass(struct answer_list *list, int64_t id);
-/** After a page of rows: whether another page is needed to fill the list. If so, sets *before to its cursor. */
+/** Return, after a page of rows, whether another page is needed to fill the list. If so, `*before` receives its cursor. */
 bool answer_list_more(struct answer_list *list, int64_t *before);
 /** End the list. If `result` (of the view) is not 0, write nothing and return -1. */
 int answer_list_end(struct http_request *r, struct http_response *response, struct answer_list *list, int result);
 
 /** Begin a list without pages: {"items":[...],"next_cursor":null}. */
 void answer_items_begin(struct http_response *response, struct jsonw *j);
-/** End it. If `result` (of the view) is not 0, write nothing and return -1. */
+/** End that list. If `result` (of the view) is not 0, write nothing and return -1. */
 int answer_items_end(struct jsonw *j, int result);
 
-/** ?cursor=, 0 when absent. Err: ERR_INVALID. */
+/** Read ?cursor= into `*before`; 0: it is missing. Err: ERR_INVALID. */
 int answer_cursor(struct http_request *r, int64_t *before, struct fw_err *err);
 /** Read a filter that takes one of `words` (separated by spaces); *value is NULL if absent or "". Err: ERR_INVALID. */
 int answer_choice(struct http_request *r, const char *name, const char *words, const char **value, struct fw_err *err);
@@ -155,7 +159,7 @@ int64_t answer_number(const char *text);
  * comparison 32. Returns -1 for another text, or NULL.
  */
 int64_t answer_id(const char *text, const char *what);
-/** The id in the path. `what` names the kind of object: "job". Err: ERR_NOT_FOUND, -1. */
+/** Return the id in the path, or -1. `what`: the kind of object, "job". Err: ERR_NOT_FOUND if it is not an id. */
 int64_t answer_path_id(struct http_request *r, const char *what, struct fw_err *err);
 
 /* Values of the parameters "state" and "verdict" of lists, separated by spaces; "open" means every state that is not final. */

@@ -15,23 +15,22 @@
 /* ---- asset: Style sheet, scripts and the chart library, compiled in: no file is served from the file system. ---- */
 
 struct asset {
-	const char *name, *type, *start, *end;
+	const char *name, *type, *start, *end; /* type: Content-Type; content: from start to end */
 	char address[64], etag[16];
 };
 
 /**
- * A file with its address, which is computed at the first use. NULL: no such file, or it was missing at build time. Own:
- * asset.c's.
+ * Return a file; NULL: there is none, or it was missing at build time. Its address is computed at the first use. Own: asset.c's.
  */
 const struct asset *asset_find(const char *name);
 
 /**
- * The address of a file for a page: "/static/NAME?v=...", where the value identifies the content, so that clients may cache it
+ * Return the address of a file for a page: "/static/NAME?v=...". The value identifies the content, so that clients may cache it
  * without limit. Own: asset.c's.
  */
 const char *asset_address(const char *name);
 
-/** Return whether a file is compiled in; the chart library is only where npm had it when flopwatch was built. */
+/** Return whether a file is compiled in. The chart library is, if npm had installed it when flopwatch was built. */
 bool asset_has(const char *name);
 
 /*
@@ -45,21 +44,21 @@ struct axis {
 	double low_pct, high_pct; /* its ends */
 };
 
-/** An empty axis; axis_cover widens it. */
+/** Return an empty axis; axis_cover widens it. */
 struct axis axis_empty(void);
 /** Widen the axis to contain a value; one that is not finite is ignored. */
 void axis_cover(struct axis *axis, double pct);
 /**
- * Fix the ends after all values are covered: 0 and the threshold on both sides are inside. Units: percent; not finite or 0: the
- * threshold is unknown.
+ * Set the ends after all values are covered, so that 0 and the threshold on both sides are inside. `threshold_pct` 0 or not
+ * finite: unknown.
  */
 void axis_finish(struct axis *axis, double threshold_pct);
 
-/** Position of a value: 0 at the low end, 1 at the high end. A value beyond an end has the position of that end. */
+/** Return the position of a value: 0 at the low end, 1 at the high end. A value beyond an end has the position of that end. */
 double axis_at(const struct axis *axis, double pct);
 /**
- * Round values for tick labels, ascending, 0 among them, at least `separate` of the axis's length from each other. Shape:
- * pct[AXIS_TICKS_MAX]. Returns how many.
+ * Choose round values for tick labels, ascending, 0 among them, at a distance of at least `separate`, a share of the axis's
+ * length. Returns their number. Shape: pct[AXIS_TICKS_MAX].
  */
 int axis_ticks(const struct axis *axis, double separate, double *pct);
 
@@ -79,8 +78,8 @@ void ratios_draw(struct buf *out, const struct store_runs *l, const struct ratio
  */
 
 /**
- * Draw the charts of the deciding series: nothing where its samples were deleted, one line of text where their archive is
- * damaged. `id`: the cell's row. Err: the database's.
+ * Draw the charts of the deciding series; nothing if its samples were deleted, one line of text if their archive is damaged.
+ * `id`: the cell's row. Err: the database's.
  */
 int calls_draw(
 	struct buf *out, struct db *db, int64_t id, enum series series, const struct ratios_about *about, struct fw_err *err);
@@ -129,35 +128,35 @@ struct chart {
 	const char *unit;
 	const char *summary; /* text alternative of the picture */
 	const char *data;    /* address of the points as JSON, for a script; NULL: none */
-	int64_t from, to;    /* requested period, which a script shows first; 0 open */
-	bool has_limit;      /* the threshold is drawn: */
-	double loss, gain;   /* the y beyond which a push is slower or faster */
-	const char *field;   /* field of those points that is drawn, times `scale` */
+	int64_t from, to;    /* requested period, which a script shows first; 0: open */
+	bool has_limit;      /* draw the threshold: loss and gain */
+	double loss, gain;   /* y beyond which a push is slower; faster */
+	const char *field;   /* field of the points in `data` that is drawn, times `scale` */
 	double scale;
 };
 
-/** Draw. The y axis spans the values; a note states it where 0 is not on the axis. */
+/** Draw the chart. The y axis contains all values; if it does not contain 0, a note states this. */
 void chart_draw(struct buf *out, const struct chart *chart);
-/** The same as an SVG file with its own colours, for a README. */
+/** Write the chart as an SVG file with fixed colours, for a README. */
 void chart_image(struct buf *out, const struct chart *chart);
 
 /* ---- derive: Values that pages derive from stored ones: totals, means, fits, missing runs. Pure arithmetic. ---- */
 
-/** Change of throughput in percent from two times; negative = slower. NAN when either is missing. */
+/** Return the change of throughput in percent from two times, negative if slower; NAN if one is missing. */
 double derive_change_pct(double base_ms, double target_ms);
 
-/** Geometric mean of changes. Shape: change_pct[n]; those that are not finite are left out. NAN for none. */
+/** Return the geometric mean of the finite changes; NAN: there are none. Shape: change_pct[n]. */
 double derive_geomean_pct(const double *change_pct, int n);
 
 /**
- * t = a + b x, least squares in relative error, so that short times count as much as long ones. Shape: x[n], t[n]. Err: -1 when n
- * < 2 or all x are equal.
+ * Fit t = a + b x by least squares of the relative error, so that short times count as much as long ones. Returns 0; -1 if n < 2
+ * or all x are equal. Shape: x[n], t[n].
  */
 int derive_line(const double *x, const double *t, int n, double *a, double *b);
 
 /**
- * Total number of runs that an undecided cell needs until k standard errors clear the threshold, if the estimate stays the same;
- * 0 when it is so close to the threshold that more than `most` would be needed. Units: log ratio for m, se, theta.
+ * Return the total number of runs after which an undecided cell's estimate `m`, if it does not change, differs from the threshold
+ * `theta` by k standard errors; 0: more than `most`. Units: log ratio for m, se, theta.
  */
 int derive_runs(double m, double se, double theta, double k, int runs, int most);
 
@@ -167,15 +166,15 @@ struct chip {
 	int shared_sm_bytes, shared_reserved_bytes, threads_sm, blocks_sm;
 };
 /**
- * Properties of a GPU by its name; NULL: unknown. Source: NVIDIA's CUDA programming guide, table of compute capabilities; data
- * sheets.
+ * Return the properties of a GPU by its name; NULL: unknown. Source: NVIDIA's CUDA programming guide, table of compute
+ * capabilities; data sheets.
  */
 const struct chip *derive_chip(const char *device_name);
 
-/** Peak at a clock. Units: TFLOP/s; NAN when something is unknown. */
+/** Return the peak at a clock; NAN: unknown. Units: TFLOP/s. */
 double derive_peak_tflops(const struct chip *chip, int cores, double mhz);
 
-/** Blocks of a kernel that fit on one SM at a time, by registers, shared memory and threads. 0: unknown chip. */
+/** Return the number of blocks of a kernel that fit on one SM, by registers, shared memory and threads; 0: `chip` is unknown. */
 int derive_blocks_per_sm(const struct chip *chip, int threads, int registers, long shared_bytes);
 
 /*
@@ -187,16 +186,16 @@ int derive_blocks_per_sm(const struct chip *chip, int threads, int registers, lo
  * are written as visible \u{...} escapes.
  */
 
-/** Trusted markup, not escaped. */
+/** Append trusted markup without escaping. */
 static inline void emit_raw(struct buf *out, const char *markup)
 {
 	buf_puts(out, markup);
 }
 /**
- * printf for markup, which escapes %s by its position in the format: text between tags, an attribute inside a tag, and a query
- * argument directly after '=': "<a href=\"/jobs?repo=%s\" title=\"%s\">%s</a>". %-s and %-.8s are trusted markup and not escaped.
- * A format begins outside of a tag. The other conversions are %d %ld %lld %c, and %f and %g with a precision; any other fails
- * `out`.
+ * Append markup as printf does, and escape %s by its position in the format: text between tags, an attribute inside a tag, and a
+ * query argument directly after '=': "<a href=\"/jobs?repo=%s\" title=\"%s\">%s</a>". %-s and %-.8s are trusted markup and not
+ * escaped. A format begins outside of a tag. The other conversions are %d %ld %lld %c, and %f and %g with a precision; any other
+ * fails `out`.
  *
  * A name in braces after a conversion selects the function of layout that draws the value: %s{author} %s{branch} %s{commit}
  * %s{name} %s{sha} %s{verdict} %f{change} %f{duration} %f{ms} %.2f{signed} %f{decided %d} %lld{time} %lld{comparison} %lld{job}
@@ -207,62 +206,61 @@ static inline void emit_raw(struct buf *out, const char *markup)
  * is a number, or a dash.
  */
 void emit_format(struct buf *out, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/** printf for markup. Nothing is escaped: arguments must be numbers or trusted constants. */
+/** Append markup as printf does, without escaping: arguments must be numbers or trusted constants. */
 void emit_rawf(struct buf *out, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void emit_vrawf(struct buf *out, const char *format, va_list args) __attribute__((format(printf, 2, 0)));
-/** Text between tags. */
+/** Append text between tags. */
 void emit_text(struct buf *out, const char *text);
-/** Text inside a double-quoted attribute. */
+/** Append text inside a double-quoted attribute. */
 void emit_attribute(struct buf *out, const char *text);
-/** Value of a query argument: everything but unreserved characters percent-encoded. */
+/** Append the value of a query argument, with all but unreserved characters percent-encoded. */
 void emit_argument(struct buf *out, const char *text);
 
 /*
  * ---- glossary ----
- * Terms of doc/glossary.md, compiled in: all of them as a page, and at the foot of every other page those that it uses.
- *
- * Terms are found in the text of a page, so that a new term needs only an entry in that file.
+ * Terms of doc/glossary.md, compiled in. One page has all of them, and every other page ends with links to those that it uses.
+ * They are found in the text of the page, so a new term needs only an entry in that file.
  */
 
-/** All entries as a list; each has an id that links lead to. */
+/** Draw all entries as a list; each has an id for links. */
 void glossary_draw(struct buf *out);
 
-/** Links to the entries of the terms that occur in `out` from `begin` on; nothing where there are none. Code is ignored. */
+/** Append links to the entries of the terms in `out` from byte `begin` on; nothing if there are none. Code is ignored. */
 void glossary_foot(struct buf *out, size_t begin);
 
 /* ---- layout: The frame of every page, and small elements that pages share. ---- */
 
 /**
- * Head, navigation and the h1. `title` is the finding of the page in a few words. `here` is the navigation entry to mark
+ * Begin a page: head, navigation and h1. `title`: the finding of the page in a few words. `here`: the navigation entry to mark
  * ("overview", "jobs", ...); those of a list of pages, such as "heat", also get tabs. `kinds` is for layout_follow, NULL: the
  * page is not updated.
  */
 void layout_begin(struct http_response *response, const char *title, const char *here, const char *kinds);
 /**
- * `data` is the address of the page's data in the API; NULL: none. Returns -1 where `result` is not 0, which means that the page
- * failed; else 0.
+ * End a page. `data`: address of its data in the API; NULL: none. `result`: not 0 if the page failed. Returns 0, or -1 if it
+ * failed.
  */
 int layout_end(struct http_response *response, const char *data, int result);
 
 /** Redraw the page's live regions when an event of these kinds ("job. alert.") occurs. */
 void layout_follow(struct buf *out, const char *kinds);
 /**
- * A region that live updates replace; `report` (may be NULL) is the text that a screen reader reads when it changes. Close it
- * with </div>.
+ * Begin a region that live updates replace; the caller ends it with </div>. `report`: text that a screen reader reads when it
+ * changes; NULL: none.
  */
 void layout_live(struct buf *out, const char *id, const char *report);
-/** Placeholder for missing content: what is missing, and the next step. Both are trusted markup. */
+/** Draw a placeholder for missing content: `what` is missing, and the `next` step. Both are trusted markup. */
 void layout_empty(struct buf *out, const char *tone, const char *what, const char *next);
 
-/** A verdict or state as text with a symbol and a class; never by colour alone. */
+/** Draw a verdict or state as text with a symbol and a class, never by colour alone. */
 void layout_verdict(struct buf *out, const char *word);
 /** Draw `name` with a space for each "_": "device offline". */
 void layout_name(struct buf *out, const char *name);
-/** "bad", "warn", "good" or "plain", as the verdict or state is shown. Own: a constant. */
+/** Return the class of a verdict or state: "bad", "warn", "good" or "plain". Own: a constant. */
 const char *layout_tone(const char *word);
-/** The symbol before that text, so that the meaning never depends on colour alone. Own: a constant. */
+/** Return the symbol of a verdict or state, so that the meaning never depends on colour alone. Own: a constant. */
 const char *layout_sign(const char *word);
-/** The age of a time, "6 h ago", inside <time> with the time itself in UTC as its title; a dash for 0. */
+/** Draw the age of a time, "6 h ago", in a <time> element whose title is the time in UTC; a dash for 0. */
 void layout_time(struct buf *out, int64_t utc_ms);
 enum { LAYOUT_AGE_SIZE = 24 };
 /**
@@ -270,49 +268,49 @@ enum { LAYOUT_AGE_SIZE = 24 };
  * UTC. Shape: out[LAYOUT_AGE_SIZE].
  */
 void layout_age(int64_t utc_ms, int64_t now_ms, char out[LAYOUT_AGE_SIZE]);
-/** "45 s", "3 min 20 s", "2 h 5 min". */
+/** Append a duration: "45 s", "3 min 20 s", "2 h 5 min". */
 void layout_duration(struct buf *out, double seconds);
 enum { LAYOUT_DURATION_SIZE = 48 };
-/** The same as text. Shape: out[LAYOUT_DURATION_SIZE]. */
+/** Write a duration as text. Shape: out[LAYOUT_DURATION_SIZE]. */
 void layout_duration_text(double seconds, char out[LAYOUT_DURATION_SIZE]);
-/** "3.180", with digits by size; a dash when not finite. */
+/** Append a time: "3.180", with more digits if it is short; a dash if it is not finite. */
 void layout_ms(struct buf *out, double ms);
-/** "691.0" in a table's unit; a dash when not finite. */
+/** Append a rate in a table's unit: "691.0"; a dash if it is not finite. */
 void layout_rate(struct buf *out, struct unit unit, double tflops);
-/** "−2.3 %" with sign and unit; a dash when not finite. It has no arrow: a change is no verdict. */
+/** Append a change: "−2.3 %"; a dash if it is not finite. It has no arrow, because a change is not a verdict. */
 void layout_change(struct buf *out, double pct);
-/** The same, with an arrow where a verdict confirms the change: `is_decided`. */
+/** Append a change, with an arrow if a verdict confirms it (`is_decided`). */
 void layout_decided(struct buf *out, double pct, bool is_decided);
-/** "−2.3": with a true minus sign and `digits` digits after the point. */
+/** Append a number with a minus sign (U+2212) and `digits` digits after the point: "−2.3". */
 void layout_signed(struct buf *out, double v, int digits);
-/** First ten digits of a commit in <code>, as a link to its page. */
+/** Append the first ten digits of a commit in <code>, as a link to its page. */
 void layout_commit(struct buf *out, const char *sha);
-/** The author as a line with a link to the results of that person's commits; nothing where the author is unknown. */
+/** Append the author as a line with a link to the results of the author's commits; nothing if the author is unknown. */
 void layout_author(struct buf *out, const char *author);
-/** First ten digits of a hash in <code>. */
+/** Append the first ten digits of a hash in <code>. */
 void layout_sha(struct buf *out, const char *sha);
-/** Display name of a branch, by its key. */
+/** Append the display name of a branch, by its key. */
 void layout_branch(struct buf *out, const char *key);
 /**
- * A table's head row. `columns`: names as trusted text, separated by '|'; a name begins with '>' for numbers, '~' for a column
- * that narrow screens hide, '^' for one that only wide screens show.
+ * Begin a table with its head row. `columns`: names as trusted text, separated by '|'; a name begins with '>' for numbers, '~'
+ * for a column that narrow screens hide, '^' for one that only wide screens show.
  */
 void layout_table(struct buf *out, const char *columns);
 void layout_table_end(struct buf *out);
-/** Link to the rows after `last`, when this page is full. */
+/** Append a link to the rows after `last`, if this page is full. */
 void layout_older(struct buf *out, struct http_request *r, int rows, int limit, int64_t last);
-/** A form with one button, which sends a POST. `id` is a number or a device. */
+/** Append a form with one button, which sends a POST. `id`: a number or a device. */
 void layout_button(struct buf *out, const char *collection, const char *id, const char *verb, const char *label);
-/** Link to a cell's history, named by the cell. */
+/** Append a link to a cell's history, with the cell as its text. */
 void layout_cell_link(struct buf *out, const char *repo, const char *branch, const char *cell);
 /**
- * A cell's name without what all cells of its table share: "causal, 8192", "keep 0.1, block 64, 8192"; its key where it has no
- * title. `size` 0: none.
+ * Append a cell's name without the parts that all cells of its table share: "causal, 8192", "keep 0.1, block 64, 8192"; its key
+ * if it has no title. `size` 0: none.
  */
 void layout_case(struct buf *out, const char *key, const char *title, int64_t size);
-/** A command to copy. */
+/** Append a command for users to copy. */
 void layout_command(struct buf *out, const char *command);
-/** <option> of a select, selected when `value` equals `chosen`; `label` NULL: the value. */
+/** Append an <option> of a select, selected if `value` equals `chosen`. `label` NULL: the value. */
 void layout_option(struct buf *out, const char *value, const char *label, const char *chosen);
 
 /** Append the address of the rows after row `last`: this path with its filters. */
@@ -322,7 +320,7 @@ void layout_next_address(struct buf *out, struct http_request *r, int64_t last);
 
 enum { MARK_SPARK_MAX = 60 };
 /**
- * A line without axes. Shape: y[n], oldest first, not finite: a gap; is_loss[n] marks points. `label` is the text alternative.
+ * Draw a line without axes. Shape: y[n], the oldest first, not finite: a gap; is_loss[n] marks points. `label`: text alternative.
  */
 void mark_spark(struct buf *out, const double *y, const bool *is_loss, int n, const char *label);
 
