@@ -4,6 +4,7 @@
 # Runs beside three others.
 . "$(dirname "$0")/../support/tap.sh"
 . "$root/tests/support/integrity.sh"
+short_writes
 
 caught cheat_keeps good 'failed wrong' '^with other K and V on the same plan: O'
 backward good cheat_keeps

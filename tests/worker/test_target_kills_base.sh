@@ -5,6 +5,7 @@
 . "$(dirname "$0")/../support/tap.sh"
 . "$root/tests/support/integrity.sh"
 
+short_writes
 for how in segv term kill exit lost thread; do
 	caught "cheat_end_$how" good 'rejected crash' '^base: .*alone both sides pass their check' device
 done
@@ -21,6 +22,7 @@ forward crash_run good
 is "a base that crashes alone is no yardstick" "$(cell '.role, .verdict, .class')" "base not_comparable crash"
 
 # ---- killed once, by this script
+real_writes
 runner_below() { # pid of a process: that of its current runner
 	local more=$1
 	while more=$(pgrep -d, -P "$more"); [ -n "$more" ]; do
