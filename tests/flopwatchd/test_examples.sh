@@ -15,7 +15,7 @@ example() { # name, files or folders: a checkout of them, with init's manifest
 	for file; do cp -r "$file" "$tmp/$name"; done
 	ok "init of $name" "$bin/flopwatch" init "$tmp/$name"
 	# This tests that a push is measured, not how precisely.
-	sed -i 's/^    budget_s: .*/    budget_s: 6/' "$tmp/$name/.flopwatch.yaml"
+	sed -i 's/^    budget_s: .*/    budget_s: 2/' "$tmp/$name/.flopwatch.yaml"
 }
 attempt() { # name, device
 	body=$("$bin/flopwatch" try --json --device "$2" "$tmp/$1")
