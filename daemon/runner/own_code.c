@@ -75,9 +75,17 @@ static int visit(struct dl_phdr_info *object, size_t size, void *arg)
 __attribute__((no_sanitize("address"))) static uint64_t sum_of(const struct part *p)
 {
 	uint64_t lane[LANES] = { 1, 2, 3, 4 };
+	const uint64_t factor = 0x9e3779b97f4a7c15u;
+	size_t i = 0;
 
-	for (size_t i = 0; i < p->n; i++)
-		lane[i % LANES] = (lane[i % LANES] ^ p->word[i]) * 0x9e3779b97f4a7c15u;
+	for (; i + LANES <= p->n; i += LANES) { /* written out, so that the lanes are in registers */
+		lane[0] = (lane[0] ^ p->word[i]) * factor;
+		lane[1] = (lane[1] ^ p->word[i + 1]) * factor;
+		lane[2] = (lane[2] ^ p->word[i + 2]) * factor;
+		lane[3] = (lane[3] ^ p->word[i + 3]) * factor;
+	}
+	for (; i < p->n; i++)
+		lane[i % LANES] = (lane[i % LANES] ^ p->word[i]) * factor;
 	return lane[0] ^ (lane[1] << 1) ^ (lane[2] << 2) ^ (lane[3] << 3);
 }
 
