@@ -1,7 +1,7 @@
 #!/bin/bash
 # Interleaved programs: paired call by call, in any order of their cells; and programs that die, hang, report false times, send
 # extra lines or none.
-# Starts early.
+# Runs beside three others.
 . "$(dirname "$0")/../support/tap.sh"
 . "$(dirname "$0")/../support/daemon.sh"
 . "$(dirname "$0")/../support/interleave.sh"
