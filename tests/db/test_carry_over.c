@@ -131,6 +131,10 @@ static void attach_old(struct fixture *f)
 			0);                                                                                                      \
 	} while (0)
 
+/* Its columns before those that later migrations add. */
+#define ENVIRONMENT                                                                                                              \
+	"id, class, hash, driver, toolkit, cudnn, cublas, image, vbios, suite_sha, timing, power_limit_w, isolation, first_at"
+
 static void all_rows_are_there(void **state)
 {
 	struct fixture *f = *state;
@@ -143,7 +147,10 @@ static void all_rows_are_there(void **state)
 	SAME_ROWS(f, "device_class", "device_class");
 	SAME_NUMBER(f, "device", "device");
 	SAME_ROWS(f, "device_throttle", "device_throttle");
-	SAME_ROWS(f, "environment", "environment");
+	SAME_NUMBER(f, "environment", "environment");
+	assert_int_equal(fixture_number(f, "SELECT count(*) FROM (SELECT " ENVIRONMENT
+					   " FROM main.environment EXCEPT SELECT " ENVIRONMENT " FROM old.environment)"),
+		0);
 	SAME_ROWS(f, "suite", "suite");
 	SAME_ROWS(f, "build", "build");
 	SAME_NUMBER(f, "job", "job");

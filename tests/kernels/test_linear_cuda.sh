@@ -1,6 +1,5 @@
 #!/bin/bash
 # The linear module for CUDA: the shapes that its providers accept and reject, with messages, and their answers without a GPU.
-# Only computes.
 # Starts early.
 . "$(dirname "$0")/../support/tap.sh"
 nvcc=$("$root/etc/find-cuda.sh" 2>/dev/null | sed -n 's/^NVCC := //p')

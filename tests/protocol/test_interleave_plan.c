@@ -243,7 +243,7 @@ static void a_gain_is_confirmed_by_turns(void **state)
 	assert_int_equal(after(&base, &liar, 1, why), INTERLEAVE_GAIN_UNCONFIRMED); /* one run is no ground to reject a program */
 	assert_int_equal(after(&base, &liar, 2, why), INTERLEAVE_GAIN_MISSING);
 	assert_non_null(strstr(
-		why, "calls of 0.5 instead of 1 ms should make a turn 1 ms shorter; by the worker's clock it became 0 ms"));
+		why, "calls of 0.5 instead of 1 ms should make a turn 1 ms shorter; by the worker's clock the turn became 0 ms"));
 
 	struct interleave_turns tiny = interleave(0.004, 0.1, 0), tinier = interleave(0.002, 0.1, 0);
 
