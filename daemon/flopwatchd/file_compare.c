@@ -76,7 +76,7 @@ static void on_end(void *arg, const struct buf *out, const struct fw_err *failed
 	s->all->fn(s->all->arg);
 }
 
-/* One token cannot have all slots, so that others stay possible. */
+/* A token has one slot, so that other tokens can compare files, too. */
 static bool has_slot(const struct file_compare *f, const char *client)
 {
 	for (int i = 0; i < FILE_COMPARE_MAX && *client; i++)

@@ -6,8 +6,9 @@
 
 /*
  * ---- nvdisasm ----
- * Process of the disassembler. It parses hostile bytes, so it runs in the sandbox. It reads only named files, so the code is in a memory file, named by its path in /proc. The output
- * goes to another memory file with a size limit, so that endless output ends before the deadline.
+ * Process of the disassembler, in the sandbox, since a branch wrote the code that it parses. It reads only named files, so the
+ * code is in a memory file, named by its path in /proc. The output goes to another memory file with a size limit, so that endless
+ * output ends before the deadline.
  */
 
 enum { DEADLINE_MS = 120000, ERRORS_MAX = 4096, CODE_FD = 3 };
@@ -17,8 +18,8 @@ static const int64_t memory_max_bytes = (int64_t)4 << 30;
 
 static int run_disassembler(const struct sandbox *sandbox, const char *path, int code_fd, int text_fd, struct fw_err *err)
 {
-	static const struct sandbox open_air;
-	const struct sandbox *in = sandbox ? sandbox : &open_air;
+	static const struct sandbox no_sandbox;
+	const struct sandbox *in = sandbox ? sandbox : &no_sandbox;
 	struct sandbox_argv *v = mem_alloc(sizeof *v);
 	char name[32];
 	snprintf(name, sizeof name, "/proc/self/fd/%d", CODE_FD);

@@ -249,7 +249,7 @@ void layout_follow(struct buf *out, const char *kinds);
  * changes; NULL: none.
  */
 void layout_live(struct buf *out, const char *id, const char *report);
-/** Draw a placeholder for missing content: `what` is missing, and the `next` step. Both are trusted markup. */
+/** Draw the notice of a list without rows: `what` is missing, and the `next` step. Both are trusted markup. */
 void layout_empty(struct buf *out, const char *tone, const char *what, const char *next);
 
 /** Draw a verdict or state as text with a symbol and a class, never by colour alone. */

@@ -75,8 +75,7 @@ struct http_route {
 /**
  * Limits of bodies: 1 MiB, or HTTP_UPLOAD_MAX for a path of http_config.uploads. HTTP_UPLOADS_MAX uploads are read at the same
  * time, one of each token; another one is rejected (503). An upload of which no byte arrives for HTTP_UPLOAD_IDLE_S is ended. Of
- * an upload that is too large up to HTTP_UPLOAD_READ_MAX bytes are read and dropped, so
- * that a browser shows the response (413).
+ * an upload that is too large up to HTTP_UPLOAD_READ_MAX bytes are read and dropped, so that a browser shows the response (413).
  */
 enum { HTTP_UPLOAD_FILE_MAX = 16 << 20, HTTP_UPLOAD_MAX = 2 * HTTP_UPLOAD_FILE_MAX + (64 << 10) };
 enum { HTTP_UPLOADS_MAX = 2, HTTP_UPLOAD_IDLE_S = 20, HTTP_UPLOAD_READ_MAX = 256 << 20 };

@@ -231,7 +231,7 @@ static bool is_upload_path(const struct http_request *r)
 	return path && *path;
 }
 
-/* One token cannot have all uploads, so that those of others stay possible. */
+/* A token has one upload, so that other tokens can upload, too. */
 static bool has_upload(const struct http_request *r)
 {
 	for (const struct connection *c = r->http->connections; c; c = c->next)
