@@ -6,7 +6,14 @@
 #include <sys/socket.h>
 #include <time.h>
 
-enum { DRAIN_READS = 256, SETTLE_MS = 3000, CHECK_INTERVAL_MS = 100 };
+enum {
+	DRAIN_READS = 256,
+	SETTLE_MS = 3000,
+	CHECK_INTERVAL_MS = 100,
+	LIST_INTERVAL_MS = 1000 /* of lists that read all processes of the machine, which takes milliseconds */,
+	STARTED_MAX = 256 /* processes and threads after a list, with which it is made anew */,
+	STARTING = 64 /* that may have had a number, but no file in /proc, when a list was made */
+};
 
 /* Record a failure, unless there is one already. */
 static void blame(struct interleave_child *c, const char *failure, const char *what)
@@ -332,11 +339,20 @@ void interleave_child_count(struct interleave_child *c)
 
 	if (c->runs && c->n_pids > 0 && newest >= 0 && newest == c->newest)
 		return;
-	long threads = 0;
+	long threads = 0, after = c->newest - STARTING;
 	char text[128];
+	int64_t now = clock_mono_ns();
 
+	if (!c->runs)
+		c->n_pids = 0;
+	else if (c->n_pids == 0 || c->n_pids == INTERLEAVE_CHILD_PIDS || now >= c->next_list_ns || after < 0 ||
+		 newest < c->newest || newest > c->newest + STARTED_MAX) {
+		c->n_pids = procs_list(c->proc.pid, c->pid, INTERLEAVE_CHILD_PIDS, &threads);
+		c->next_list_ns = now + LIST_INTERVAL_MS * 1000000LL;
+	} else {
+		c->n_pids = procs_list_started(after, newest, c->pid, c->n_pids, INTERLEAVE_CHILD_PIDS, &threads);
+	}
 	c->newest = newest;
-	c->n_pids = c->runs ? procs_list(c->proc.pid, c->pid, INTERLEAVE_CHILD_PIDS, &threads) : 0;
 	if (c->threads_max == 0 || threads <= c->threads_max || c->problem.failure[0])
 		return;
 	c->has_crowded = true;

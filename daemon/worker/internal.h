@@ -937,6 +937,7 @@ struct interleave_child {
 	pid_t pid[INTERLEAVE_CHILD_PIDS];
 	double cpu_s[INTERLEAVE_CHILD_PIDS]; /* processor time of each when the program became idle; below 0: it had ended */
 	long newest;                         /* procs_newest when the processes were listed */
+	int64_t next_list_ns;                /* time of the next list that reads all processes of the machine */
 	long threads_max;                    /* limit for all of them, so that the other side can start some; 0: none */
 	bool has_crowded;                    /* it exceeded the limit */
 	int64_t next_check_ns;               /* time of the next check of disk and processes */

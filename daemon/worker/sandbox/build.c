@@ -226,7 +226,8 @@ enum {
 	PROCESS_MANY = 100,   /* with more processes, their priority is lowered */
 	STRIP_MS = 60000,
 	TICK_MS = 10,
-	CHECK_INTERVAL_MS = 100,
+	DISK_INTERVAL_MS = 100,
+	COUNT_INTERVAL_MS = 1000,
 	LOG_LINE_MAX = 700 << 10 /* stored bytes of output */
 };
 
@@ -239,8 +240,8 @@ struct run {
 	struct buildlog log;
 	int64_t print_max;
 	int process_max;
-	int threads_before; /* threads on the machine before the build */
-	int64_t next_check_ns;
+	int count_above; /* threads on the machine; when it has more, the build's processes are counted */
+	int64_t next_count_ns, next_disk_ns;
 	bool own_end;           /* a limit of the worker ended it: the error becomes the detail of the failed build */
 	bool was_low;           /* the disk was full */
 	struct disk_space full; /* free space at that time */
@@ -380,23 +381,40 @@ static bool is_disk_full(struct run *r)
 }
 
 /*
- * A fork bomb can fill the process table and exit within a tenth of a second. So the number of threads on the machine is read
- * every 10 ms, and the build's processes are counted if it has grown, else ten times a second, as is the free space.
+ * Let the build's processes be counted in a second, in which others may end, or when the machine has so many more threads that these
+ * could be half of what the build may still start, or too many for its priority.
+ */
+static void plan_count(struct run *r, int threads, int n)
+{
+	int more = (r->process_max - n) / 2;
+
+	r->next_count_ns = clock_mono_ns() + COUNT_INTERVAL_MS * 1000000LL;
+	r->count_above = threads + (n < PROCESS_MANY && PROCESS_MANY - n < more ? PROCESS_MANY - n : more);
+}
+
+/*
+ * A fork bomb can fill the process table and exit within a tenth of a second, but a count reads a file of each process on the
+ * machine. So every 10 ms only the number of threads on the machine is read.
  */
 static int on_tick(void *arg, struct fw_err *err)
 {
 	struct run *r = arg;
 	int64_t now = clock_mono_ns();
+	int threads = procs_threads();
 
-	if (now < r->next_check_ns && procs_threads() <= r->threads_before + r->process_max)
-		return 0;
-	r->next_check_ns = now + CHECK_INTERVAL_MS * 1000000LL;
-	if (procs_count_or_yield(PROCESS_MANY) > r->process_max) {
-		r->own_end = true;
-		return err_set(err, ERR_FULL,
-			"build ran more than %d processes at once and was ended (see doc/troubleshooting.md#build-processes)",
-			r->process_max);
+	if (now >= r->next_count_ns || threads > r->count_above) {
+		int n = procs_count_or_yield(PROCESS_MANY);
+		if (n > r->process_max) {
+			r->own_end = true;
+			return err_set(err, ERR_FULL,
+				"build ran more than %d processes at once and was ended (see doc/troubleshooting.md#build-processes)",
+				r->process_max);
+		}
+		plan_count(r, threads, n);
 	}
+	if (now < r->next_disk_ns)
+		return 0;
+	r->next_disk_ns = now + DISK_INTERVAL_MS * 1000000LL;
 	if (is_disk_full(r)) {
 		r->own_end = true;
 		return err_set(err, ERR_FULL, "the disk of the cache is full");
@@ -875,8 +893,7 @@ int build_make(const struct build_context *c, const struct msg_side *s, build_tr
 {
 	struct run r = { .context = c,
 		.print_max = c->print_max ? c->print_max : PRINT_MAX,
-		.process_max = c->process_max ? c->process_max : procs_build_max(),
-		.threads_before = procs_threads() };
+		.process_max = c->process_max ? c->process_max : procs_build_max() };
 	size_t keep = c->log_bytes > 0 && c->log_bytes < LOG_LINE_MAX ? (size_t)c->log_bytes : LOG_LINE_MAX;
 	int64_t started = clock_mono_ns();
 	int job_fd, result;
@@ -894,6 +911,7 @@ int build_make(const struct build_context *c, const struct msg_side *s, build_tr
 	if (disk_space_check(c->cache->fd, c->cache->dir, err) != 0)
 		return -1;
 	buildlog_init(&r.log, keep);
+	plan_count(&r, procs_threads(), 0);
 	build_folder(c, "job", r.folder);
 	if (s->benchmark.name[0])
 		build_program_folder(c, s, r.folder);

@@ -10,6 +10,8 @@
 #include <time.h>
 
 enum {
+	KILLED_FEW = 8, /* processes that can hardly start others before the next round */
+	KILLED_WAITS = 10,
 	QUIET_ROUNDS = 2, /* successive rounds that find no process, after which none is left */
 	LOWEST_NICE = 19,
 	PROCESSES_A_CORE = 64, /* limit of a build, within the next two */
@@ -136,6 +138,57 @@ int procs_list(pid_t root, pid_t *out, int max, long *threads)
 	return n;
 }
 
+static bool is_in(const pid_t *pid, int n, pid_t wanted)
+{
+	for (int i = 0; i < n; i++)
+		if (pid[i] == wanted)
+			return true;
+	return false;
+}
+
+/* Whether this is a process, not another thread of one: threads share its numbers, and /proc finds them by those. */
+static bool is_process(int proc_fd, pid_t pid)
+{
+	char path[32], text[1024] = "";
+	ssize_t n;
+
+	snprintf(path, sizeof path, "%d/status", (int)pid);
+	int fd = openat(proc_fd, path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return false;
+	n = read(fd, text, sizeof text - 1);
+	close(fd);
+	const char *group = n > 0 ? strstr(text, "\nTgid:") : NULL;
+	return group && strtol(group + strlen("\nTgid:"), NULL, 10) == pid;
+}
+
+int procs_list_started(long after, long newest, pid_t *pid, int n, int max, long *threads)
+{
+	int proc_fd = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC), living = 0;
+	char name[24];
+	struct process p;
+
+	*threads = 0;
+	for (int i = 0; proc_fd >= 0 && i < n; i++) {
+		snprintf(name, sizeof name, "%d", (int)pid[i]);
+		if (!read_stat(proc_fd, name, &p) || p.ended)
+			continue;
+		*threads += p.threads;
+		pid[living++] = pid[i];
+	}
+	for (long number = after + 1; proc_fd >= 0 && number <= newest; number++) {
+		snprintf(name, sizeof name, "%ld", number);
+		if (is_in(pid, living, (pid_t)number) || !read_stat(proc_fd, name, &p) || p.ended ||
+			!is_in(pid, living, p.parent) || !is_process(proc_fd, p.pid))
+			continue;
+		*threads += p.threads;
+		if (living < max)
+			pid[living++] = p.pid;
+	}
+	fd_close(&proc_fd);
+	return living;
+}
+
 int procs_below(pid_t root, pid_t *out, int max)
 {
 	long threads;
@@ -199,14 +252,6 @@ void procs_spare(const pid_t *pid, int n)
 		memcpy(spared, pid, (size_t)n_spared * sizeof *pid);
 }
 
-static bool is_spared(pid_t pid)
-{
-	for (int i = 0; i < n_spared; i++)
-		if (spared[i] == pid)
-			return true;
-	return false;
-}
-
 /* Kill all descendants that are not excluded. Returns the number of living ones; -1: unknown. */
 static int kill_round(void)
 {
@@ -218,7 +263,7 @@ static int kill_round(void)
 		(void)mark(&t);
 	}
 	for (i = 0; i < t.n; i++)
-		if (t.p[i].ours && !is_spared(t.p[i].pid)) {
+		if (t.p[i].ours && !is_in(spared, n_spared, t.p[i].pid)) {
 			kill(t.p[i].pid, SIGKILL);
 			n += !t.p[i].ended;
 		}
@@ -252,7 +297,11 @@ int procs_end_all(void)
 			return 0;
 		if (clock_mono_ns() >= deadline)
 			return none_left() ? 0 : left < 1 ? 1 : left;
-		nanosleep(&(struct timespec){ .tv_nsec = 2000000 }, NULL);
+		/* The killed need a moment to end, and a round reads a file of each process on the machine. */
+		int waits = left > 0 && left <= KILLED_FEW && n_spared == 0 ? KILLED_WAITS : 1;
+		do
+			nanosleep(&(struct timespec){ .tv_nsec = 2000000 }, NULL);
+		while (--waits > 0 && !none_left());
 	}
 	return 0;
 }

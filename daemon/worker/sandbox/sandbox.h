@@ -502,6 +502,12 @@ int procs_count(void);
 int procs_below(pid_t root, pid_t *out, int max);
 /** Do the same; `*threads` receives the number of threads of all of them, also beyond `max`. */
 int procs_list(pid_t root, pid_t *out, int max, long *threads);
+/**
+ * Update a list of procs_list: drop the processes that have ended, add those with a number in (after, newest] whose parent is in the
+ * list. It reads no other process, so it costs less than procs_list, and overlooks a process whose parent has left the list or whose
+ * number is older. Returns the number of processes, at most `max`; with `max`, there may be more. Shape: pid[max].
+ */
+int procs_list_started(long after, long newest, pid_t *pid, int n, int max, long *threads);
 /** Count as procs_count; if there are more than `many`, set their priority to the lowest, so that the worker does not starve. */
 int procs_count_or_yield(int many);
 /** Return the limit of concurrent processes of one build: enough for a parallel build, not too many for this machine. */
