@@ -120,10 +120,10 @@ run_one() { # file, niceness
 	log=$logs/${test//\//-}
 	log=${log%.*}
 	case $test in
-	*.c) set -- --timeout "$((nice ? 1500 : 300))" "$binaries/tests/${test%.c}" ;;
-	*) set -- --timeout 1500 bash "$1" ;;
+	*.c) set -- "$binaries/tests/${test%.c}" ;;
+	*) set -- bash "$1" ;;
 	esac
-	exec "${supervise[@]}" --nice "$nice" --log "$log.log" --status "$log.status" "$@"
+	exec "${supervise[@]}" --timeout 1500 --nice "$nice" --log "$log.log" --status "$log.status" "$@"
 }
 
 # A step of the build, in the background; its processes end with this script.

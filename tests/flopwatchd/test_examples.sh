@@ -78,9 +78,20 @@ done
 repos=$(for name in $pushed; do printf '{name: %s, url: %s}, ' "$name" "$tmp/$name.git"; done)
 write_config 'workers: [{name: cpu, command: [flopwatch-worker, serve], device: cpu}]' "repos: [${repos%, }]"
 start_daemon || exit 1
+cells_of() { # commit: the state of its newest job, whether that has cells, and those without a time of the base
+	local id
+	await job_ended "$1"
+	id=$(job_of "$1")
+	echo "$(job_field "$id" state) $(api "comparisons/$(job_field "$id" comparison)" |
+		jq -r '"\(.cells | length > 0) \([.cells[] | select(.base.median_ms > 0 | not) | "\(.cell) \(.verdict): \(.detail // .reason)"] | join("; "))"')"
+}
 for name in $pushed; do
-	await job_ended "$(head_of "$name")"
-	id=$(job_of "$(head_of "$name")")
-	is "the daemon measures the push of $name" "$(job_field "$id" state) $(api "comparisons/$(job_field "$id" comparison)" |
-		jq -r '[.cells[].base.median_ms > 0] | length > 0 and all')" "done true"
+	# A busy machine may interrupt each call of a cell in this short time.
+	for _ in 1 2 3; do
+		result=$(cells_of "$(head_of "$name")")
+		[[ $result == "done true "?* ]] || break
+		echo "# $name: $result"
+		"$bin/flopwatch" --server "http://127.0.0.1:$(port)" retry "$(job_of "$(head_of "$name")")" || break
+	done
+	is "the daemon measures the push of $name" "$result" "done true "
 done

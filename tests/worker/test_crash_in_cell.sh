@@ -42,7 +42,7 @@ pushed several >"$tmp/verdict"
 is "so it does in several cells" "$(judged)" "a failed reported;b failed reported;c measured;d failed reported;"
 like "each with its own" "$(why d)" '^ValueError: d$'
 
-bench "$four" "if key == 'c' and n == 40: raise MemoryError"
+bench "$four" "if key == 'c' and n == 16: raise MemoryError"
 pushed later >"$tmp/verdict"
 is "a later call costs its cell alone, too" "$(judged)" "a measured;b measured;c failed reported;d measured;"
 like "with its exception" "$(why c)" '^MemoryError$'
@@ -53,9 +53,9 @@ is "an end without an exception" "$(judged)" "a measured;b failed crash;c measur
 like "has the status as its reason" "$(why b)" 'ended with .*3'
 
 sed -i 's/gpu: false/gpu: false, fork: true/' "$tmp/one/.flopwatch.yaml"
-bench "$four" "if key == 'b' and n == 3 or key == 'c' and n == 40: raise ValueError(n)"
+bench "$four" "if key == 'b' and n == 3 or key == 'c' and n == 16: raise ValueError(n)"
 is "main has such cells" "$(on_main one forked)" "done failed"
-bench "$four" "if key == 'd' and n == 40: raise ValueError(n)"
+bench "$four" "if key == 'd' and n == 16: raise ValueError(n)"
 pushed forked >"$tmp/verdict"
 is "runs that a parent forks end so, too, on both sides" "$(judged)" "a measured;b not_comparable ;c not_comparable ;d failed reported;"
 sed -i 's/, fork: true//' "$tmp/one/.flopwatch.yaml"
