@@ -1,5 +1,5 @@
 /* buf.c - memory that grows to a known maximum, so that no peer and no build decides how much is allocated. */
-#include "lib/lib.h"
+#include "lib/internal.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -54,6 +54,8 @@ __attribute__((noinline)) static int grow(struct buf *b, size_t more)
 		cap = b->max + 1;
 	data = realloc(b->cap ? b->data : NULL, cap);
 	if (!data) {
+		if (!b->is_optional)
+			mem_end_if_asked(cap);
 		b->failed = b->is_out_of_memory = true;
 		return -1;
 	}

@@ -95,6 +95,8 @@ static void on_child_exit(void *arg, const struct proc_exit *how)
 	buf_init(&errors, ERRORS_MAX);
 	if (c->out_fd >= 0 && (lseek(c->out_fd, 0, SEEK_SET) < 0 || buf_read_fd(&out, c->out_fd) != 0))
 		err_sys(&failed, "cannot read the output of %s", c->program);
+	if (out.is_out_of_memory)
+		err_memory(&failed, "cannot read the output of %s", c->program);
 	if (out.failed || out.len > c->out_max)
 		err_set(&failed, ERR_INVALID, "%s printed more than %zu bytes", c->program, c->out_max);
 	if (how->status != 0) {

@@ -88,6 +88,8 @@ int csv_next(struct csv *c, struct fw_err *err)
 			break;
 		c->at++;
 	}
+	if (c->bytes.is_out_of_memory)
+		return err_memory(err, "cannot read %s", c->file);
 	if (c->bytes.failed)
 		return wrong(c, "a row is longer than 64 KiB", err);
 	c->is_open = c->at >= c->len && c->text[c->len - 1] != '"';

@@ -16,6 +16,7 @@ static void put(struct fw_err *e, enum err_code code, const char *format, va_lis
 static void put(struct fw_err *e, enum err_code code, const char *format, va_list args)
 {
 	e->code = code;
+	e->is_shortage = false;
 	vsnprintf(e->text, sizeof e->text, format, args);
 	keep_one_line(e->text);
 }
@@ -50,7 +51,32 @@ int(err_sys)(struct fw_err *e, const char *format, ...)
 	va_end(args);
 	len = strlen(e->text);
 	snprintf(e->text + len, sizeof e->text - len, ": %s", strerror(number));
+	e->is_shortage = err_is_shortage(number);
 	return -1;
+}
+
+int(err_memory)(struct fw_err *e, const char *format, ...)
+{
+	static const char what[] = ": out of memory; free memory on this machine and try again";
+	va_list args;
+	size_t len;
+
+	if (!e || e->code != ERR_NONE)
+		return -1;
+	va_start(args, format);
+	put(e, ERR_FULL, format, args);
+	va_end(args);
+	len = strlen(e->text);
+	if (len > sizeof e->text - sizeof what)
+		len = sizeof e->text - sizeof what;
+	memcpy(e->text + len, what, sizeof what);
+	e->is_shortage = true;
+	return -1;
+}
+
+bool err_is_shortage(int number)
+{
+	return number == ENOMEM || number == EMFILE || number == ENFILE || number == ENOBUFS;
 }
 
 int(err_context)(struct fw_err *e, const char *format, ...)
@@ -84,6 +110,7 @@ void err_clear(struct fw_err *e)
 	if (!e)
 		return;
 	e->code = ERR_NONE;
+	e->is_shortage = false;
 	e->text[0] = '\0';
 }
 

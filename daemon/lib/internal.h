@@ -4,6 +4,11 @@
 
 #include "lib/lib.h"
 
+/* ---- mem: of a buf and other memory whose lack is usually an error of the caller ---- */
+
+/** End the program after mem_end_program, as mem_alloc does; else return. `size`: bytes, 0 unknown. */
+void mem_end_if_asked(size_t size);
+
 /* ---- yaml_node: Shared by yaml.c and yaml_value.c; no other file includes it. ---- */
 
 enum yaml_kind { YAML_TEXT, YAML_LIST, YAML_MAP };
@@ -30,6 +35,7 @@ struct yaml {
 	char *file;
 	struct buf mistakes;
 	int n_mistakes, n_nodes;
+	bool is_out_of_memory;
 };
 
 #endif

@@ -508,9 +508,7 @@ static json_t *tree(struct jsonr *r, int depth)
 json_t *jsonr_tree(const char *text, size_t len)
 {
 	struct jsonr r;
-	char *buffer = malloc(len + 1);
-	if (!buffer)
-		return NULL;
+	char *buffer = mem_alloc(len + 1); /* a text without memory must not look like none */
 	jsonr_init(&r, text, len, buffer);
 	json_t *root = tree(&r, 0);
 	if (r.failed || next(&r) != '\0') {

@@ -26,6 +26,12 @@ void *mem_grow(void *p, size_t n, size_t size) __attribute__((alloc_size(2, 3), 
 /** Reserve space for `n` + 1 elements of an array that only this function has grown: the capacity doubles at powers of two. */
 void *mem_grow_one(void *p, size_t n, size_t size) __attribute__((returns_nonnull, warn_unused_result));
 char *mem_copy_text(const char *text) __attribute__((malloc, returns_nonnull));
+/**
+ * For a program that does one task and that its caller can start again: from now on exhausted memory, also that of a buf or a YAML
+ * document, ends it with this exit status and the line "PROGRAM: out of memory: N bytes; ...", instead of an abort or an error
+ * that some caller may take for another. Own: borrows `program`.
+ */
+void mem_end_program(const char *program, int status);
 
 /*
  * ---- buf ----
@@ -42,12 +48,15 @@ struct buf {
 	size_t max; /* bytes; an append beyond it sets failed and changes nothing */
 	bool failed;
 	bool is_out_of_memory; /* why it failed, if not for `max` */
+	bool is_optional;      /* its owner goes on without it: a failure without memory never ends the program */
 };
 
 /** Start empty. Units: `max` in bytes. */
 void buf_init(struct buf *b, size_t max);
 /** Return why it failed: "out of memory", or `too_large` if `max` was reached. */
 const char *buf_why(const struct buf *b, const char *too_large);
+/** End the program as mem_alloc does if it failed without memory: for a caller that cannot report an error. */
+void buf_require_memory(const struct buf *b);
 /** Free the memory; accepts a zeroed or finished buf. */
 void buf_fini(struct buf *b);
 /** Clear contents and failure; the memory stays allocated. */
@@ -146,7 +155,7 @@ enum err_code {
 	ERR_BUSY,     /* temporary: retry later */
 	ERR_TIMEOUT,
 	ERR_IO,       /* the operating system refused */
-	ERR_FULL,     /* a limit of flopwatch, or a full disk */
+	ERR_FULL,     /* a limit of flopwatch, no memory, or a full disk */
 	ERR_PROTOCOL, /* a peer broke the protocol */
 	ERR_UNSUPPORTED,
 	ERR_DAMAGED, /* stored data cannot be read any more */
@@ -156,6 +165,7 @@ enum err_code {
 
 struct fw_err {
 	enum err_code code;
+	bool is_shortage; /* this process lacks memory or descriptors: no peer, file or branch is at fault, and a retry may succeed */
 	char text[1024]; /* one line, without a newline */
 };
 
@@ -165,12 +175,18 @@ int err_set(struct fw_err *e, enum err_code code, const char *format, ...) __att
 /** As err_set with ERR_IO (ERR_FULL for ENOSPC and EDQUOT, ERR_NOT_FOUND for ENOENT); appends ": " and the text of errno. */
 int err_sys(struct fw_err *e, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+/** As err_set with ERR_FULL, for an allocation that failed; appends ": out of memory" and what to do. */
+int err_memory(struct fw_err *e, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/** True if errno `number` is a lack of memory or descriptors of this process or machine. */
+bool err_is_shortage(int number);
+
 /** Prefix the message with "context: ". Returns -1. */
 int err_context(struct fw_err *e, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 #ifdef __clang_analyzer__ /* it reads one source at a time, and would follow paths on which these return 0 */
 #define err_set(...)     ((err_set)(__VA_ARGS__), -1)
 #define err_sys(...)     ((err_sys)(__VA_ARGS__), -1)
+#define err_memory(...)  ((err_memory)(__VA_ARGS__), -1)
 #define err_context(...) ((err_context)(__VA_ARGS__), -1)
 #endif
 
@@ -926,6 +942,10 @@ const char *yaml_file(const struct yaml *y);
 /** Return the number of mistakes so far, and their lines ('\n'-ended). */
 int yaml_mistakes(const struct yaml *y);
 const char *yaml_mistake_text(const struct yaml *y);
+/** True if memory was out, so that the mistakes say nothing about the document; there is at least one then. */
+bool yaml_is_out_of_memory(const struct yaml *y);
+/** Record that a reader of this document had no memory for a value. */
+void yaml_set_out_of_memory(struct yaml *y);
 /** Add a mistake at `node`. */
 void yaml_mistake(struct yaml *y, const struct yaml_node *node, const char *format, ...) __attribute__((format(printf, 3, 4)));
 

@@ -1,19 +1,52 @@
 /* mem.c - allocations of sizes that flopwatch itself bounds: if memory is exhausted, the program ends. */
-#include "lib/lib.h"
+#include "lib/internal.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
-/* Without stdio, whose buffers may need memory. */
-static _Noreturn void fail(size_t size)
-{
-	char line[64];
-	int len = snprintf(line, sizeof line, "out of memory: %zu bytes\n", size);
+static const char *ended_program; /* NULL: abort */
+static int ended_status;
 
+void mem_end_program(const char *program, int status)
+{
+	ended_program = program;
+	ended_status = status;
+}
+
+/* Without stdio, whose buffers may need memory. `size` 0: unknown. */
+static void print(size_t size)
+{
+	char line[160], bytes[40] = "";
+	int len;
+
+	if (size)
+		snprintf(bytes, sizeof bytes, ": %zu bytes", size);
+	len = snprintf(line, sizeof line, "%s%sout of memory%s%s\n", ended_program ? ended_program : "",
+		ended_program ? ": " : "", bytes, ended_program ? "; free memory on this machine and try again" : "");
 	if (write(STDERR_FILENO, line, (size_t)len) != len)
 		abort();
+}
+
+void mem_end_if_asked(size_t size)
+{
+	if (!ended_program)
+		return;
+	print(size);
+	_exit(ended_status);
+}
+
+static _Noreturn void fail(size_t size)
+{
+	mem_end_if_asked(size);
+	print(size);
 	abort();
+}
+
+void buf_require_memory(const struct buf *b)
+{
+	if (b->is_out_of_memory)
+		fail(b->cap ? 2 * b->cap : 64);
 }
 
 void *mem_alloc(size_t size)

@@ -72,6 +72,18 @@ const char *yaml_mistake_text(const struct yaml *y)
 	return y->mistakes.data;
 }
 
+bool yaml_is_out_of_memory(const struct yaml *y)
+{
+	return y->is_out_of_memory || y->mistakes.is_out_of_memory;
+}
+
+void yaml_set_out_of_memory(struct yaml *y)
+{
+	mem_end_if_asked(0);
+	y->is_out_of_memory = true;
+	y->n_mistakes++;
+}
+
 /* ---- building ---- */
 
 static struct yaml_node *add_node(struct yaml *y, struct yaml_node *parent, enum yaml_kind kind, const yaml_mark_t *mark)
@@ -237,7 +249,7 @@ static void build(struct yaml *y, const char *text, size_t len)
 	if (!skip_mark(y, &text, &len))
 		return;
 	if (!yaml_parser_initialize(&parser)) {
-		mistake_at(y, 1, 1, "", "out of memory");
+		yaml_set_out_of_memory(y);
 		return;
 	}
 	yaml_parser_set_encoding(&parser, YAML_UTF8_ENCODING);
@@ -248,7 +260,11 @@ static void build(struct yaml *y, const char *text, size_t len)
 		if (!yaml_parser_parse(&parser, &e)) {
 			const char *problem = parser.problem ? parser.problem : "cannot be read";
 
-			mistake_at(y, (int)parser.problem_mark.line + 1, (int)parser.problem_mark.column + 1, "", problem);
+			if (parser.error == YAML_MEMORY_ERROR)
+				yaml_set_out_of_memory(y);
+			else
+				mistake_at(
+					y, (int)parser.problem_mark.line + 1, (int)parser.problem_mark.column + 1, "", problem);
 			more = -1;
 			break;
 		}

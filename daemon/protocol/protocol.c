@@ -196,6 +196,7 @@ void protocol_write(struct buf *out, const struct msg *m)
 	table_write(&j, messages[m->t].table, find_body(m));
 	jsonw_object_end(&j);
 	buf_putc(&line, '\n');
+	out->is_out_of_memory = out->is_out_of_memory || line.is_out_of_memory;
 	if (line.failed)
 		out->failed = true;
 	else

@@ -43,6 +43,38 @@ static void errno_decides_the_code(void **state)
 	errno = EACCES;
 	err_sys(&e, "read");
 	assert_int_equal(e.code, ERR_IO);
+	assert_false(e.is_shortage);
+}
+
+static void a_shortage_is_marked(void **state)
+{
+	static const int numbers[] = { ENOMEM, EMFILE, ENFILE, ENOBUFS };
+	struct fw_err e = { 0 };
+	char name[1200];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
+		err_clear(&e);
+		errno = numbers[i];
+		err_sys(&e, "open x");
+		assert_true(e.is_shortage);
+		assert_int_equal(err_context(&e, "read y"), -1);
+		assert_true(e.is_shortage);
+	}
+	err_clear(&e);
+	assert_false(e.is_shortage);
+	assert_int_equal(err_memory(&e, "cannot read %s", "x"), -1);
+	assert_true(e.is_shortage);
+	assert_int_equal(e.code, ERR_FULL);
+	assert_string_equal(e.text, "cannot read x: out of memory; free memory on this machine and try again");
+	err_memory(&e, "second");
+	assert_non_null(strstr(e.text, "cannot read x"));
+	err_clear(&e);
+	memset(name, 'n', sizeof name - 1);
+	name[sizeof name - 1] = '\0';
+	err_memory(&e, "%s", name);
+	assert_int_equal(strlen(e.text), sizeof e.text - 1);
+	assert_string_equal(e.text + sizeof e.text - 11, " try again");
 }
 
 static void context_goes_in_front(void **state)
@@ -103,8 +135,9 @@ static void every_code_has_a_name(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = { cmocka_unit_test(first_error_stays), cmocka_unit_test(errno_decides_the_code),
-		cmocka_unit_test(context_goes_in_front), cmocka_unit_test(long_texts_keep_the_cause),
-		cmocka_unit_test(foreign_text_stays_one_line), cmocka_unit_test(every_code_has_a_name) };
+		cmocka_unit_test(a_shortage_is_marked), cmocka_unit_test(context_goes_in_front),
+		cmocka_unit_test(long_texts_keep_the_cause), cmocka_unit_test(foreign_text_stays_one_line),
+		cmocka_unit_test(every_code_has_a_name) };
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

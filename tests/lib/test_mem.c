@@ -1,4 +1,4 @@
-/* Memory of computed sizes: zeroed, grown, copied; the program reports a failed allocation and aborts. */
+/* Memory of computed sizes: zeroed, grown, copied; the program reports a failed allocation and aborts, or exits if it asked for it. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -57,8 +57,57 @@ static void grow(void)
 	free(mem_grow(NULL, too_large(), 4));
 }
 
-/* What the child writes to stderr before SIGABRT. */
-static void aborts(void (*fn)(void), const char *said)
+static void grow_buf(void)
+{
+	struct buf b;
+
+	buf_init(&b, too_large());
+	assert_null(buf_reserve(&b, too_large() - 1));
+	assert_true(b.failed && b.is_out_of_memory);
+	buf_fini(&b);
+}
+
+static void grow_optional_buf(void)
+{
+	struct buf b;
+
+	buf_init(&b, too_large());
+	b.is_optional = true;
+	assert_null(buf_reserve(&b, too_large() - 1));
+	buf_fini(&b);
+}
+
+static void require_memory(void)
+{
+	struct buf b;
+
+	buf_init(&b, too_large());
+	buf_puts(&b, "text");
+	buf_require_memory(&b);
+	assert_null(buf_reserve(&b, too_large() - 5));
+	buf_require_memory(&b);
+}
+
+static void end_by_alloc(void)
+{
+	mem_end_program("flopwatch-git", 75);
+	alloc();
+}
+
+static void end_by_buf(void)
+{
+	mem_end_program("flopwatch-git", 75);
+	grow_buf();
+}
+
+static void go_on_without_optional_buf(void)
+{
+	mem_end_program("flopwatch-git", 75);
+	grow_optional_buf();
+}
+
+/* What the child writes to stderr; returns how it ended. */
+static int run(void (*fn)(void), const char *said)
 {
 	int ends[2];
 	assert_int_equal(pipe(ends), 0);
@@ -76,9 +125,25 @@ static void aborts(void (*fn)(void), const char *said)
 	assert_int_equal(buf_read_fd(&text, ends[0]), 0);
 	close(ends[0]);
 	assert_int_equal(waitpid(child, &how, 0), child);
-	assert_true(WIFSIGNALED(how) && WTERMSIG(how) == SIGABRT);
 	assert_non_null(strstr(text.data, said));
+	assert_true(*said || text.len == 0);
 	buf_fini(&text);
+	return how;
+}
+
+static void aborts(void (*fn)(void), const char *said)
+{
+	int how = run(fn, said);
+
+	assert_true(WIFSIGNALED(how) && WTERMSIG(how) == SIGABRT);
+}
+
+static void exits(void (*fn)(void), int status, const char *said)
+{
+	int how = run(fn, said);
+
+	assert_true(WIFEXITED(how));
+	assert_int_equal(WEXITSTATUS(how), status);
 }
 
 static void without_memory_the_program_aborts(void **state)
@@ -87,6 +152,18 @@ static void without_memory_the_program_aborts(void **state)
 	aborts(alloc, "out of memory: 9223372036854775807 bytes\n");
 	aborts(alloc_product, "out of memory: 18446744073709551615 bytes\n");
 	aborts(grow, "out of memory: 18446744073709551615 bytes\n");
+	aborts(require_memory, "out of memory: ");
+	grow_buf(); /* its owner reports it */
+}
+
+static void a_program_of_one_task_ends_with_its_status(void **state)
+{
+	(void)state;
+	exits(end_by_alloc, 75,
+		"flopwatch-git: out of memory: 9223372036854775807 bytes; free memory on this machine and try again\n");
+	exits(end_by_buf, 75,
+		"flopwatch-git: out of memory: 9223372036854775807 bytes; free memory on this machine and try again\n");
+	exits(go_on_without_optional_buf, 0, "");
 }
 
 int main(void)
@@ -94,6 +171,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(memory_is_zeroed_and_grown),
 		cmocka_unit_test(without_memory_the_program_aborts),
+		cmocka_unit_test(a_program_of_one_task_ends_with_its_status),
 	};
 	return cmocka_run_group_tests_name("mem", tests, NULL, NULL);
 }
