@@ -221,6 +221,12 @@ $(O)/tests/runner/test_problem: LINK += -Wl,--wrap=family_find
 $(O)/tests/runner/test_problem: $(call archives,runner)
 $(O)/tests/cli/test_plain: LINK += -Wl,--wrap=realloc
 $(O)/tests/cli/test_plain: $(call archives,cli)
+$(O)/tests/cli/test_client: LINK += -Wl,--wrap=curl_easy_perform
+$(O)/tests/cli/test_client: $(call archives,cli)
+$(O)/tests/flopwatchd/test_session: LINK += -Wl,--wrap=realloc
+$(O)/tests/flopwatchd/test_session: $(call archives,flopwatchd)
+$(O)/tests/flopwatchd/test_without_memory: LINK += -Wl,--wrap=realloc -Wl,--wrap=yaml_parser_initialize -Wl,--wrap=yaml_parser_parse
+$(O)/tests/flopwatchd/test_without_memory: $(call archives,flopwatchd)
 $(O)/tests/db/test_archived: LINK += -Wl,--wrap=fdatasync
 $(O)/tests/db/test_archived: $(call archives,db)
 

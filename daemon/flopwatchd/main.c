@@ -60,7 +60,7 @@ static int check_config(const char *path, bool probe)
 	struct fw_err err = { 0 };
 	struct buf mistakes;
 	buf_init(&mistakes, 1 << 20);
-	int result = config_read(path, &config, &mistakes, &err) == 0 ? 0 : 2;
+	int result = config_read(path, &config, &mistakes, &err) == 0 ? 0 : err.is_shortage ? 1 : 2;
 	if (result == 0 && !probe && check_certificate(config, &mistakes, &err) != 0)
 		result = 2;
 	if (result == 0 && probe)
@@ -69,6 +69,10 @@ static int check_config(const char *path, bool probe)
 		print_counts(path, config);
 	else
 		fprintf(stderr, "%sflopwatchd: %s\n", mistakes.data, err.text);
+	if ((fflush(stdout) != 0 || ferror(stdout)) && result == 0) {
+		fputs("flopwatchd: cannot write all results to standard output\n", stderr);
+		result = 1;
+	}
 	buf_fini(&mistakes);
 	config_free(config);
 	return result;
@@ -76,6 +80,7 @@ static int check_config(const char *path, bool probe)
 
 int main(int argc, char **argv)
 {
+	json_set_alloc_funcs(mem_alloc, free); /* jansson itself omits bytes for which it has no memory */
 	const char *path = NULL;
 	bool check = false, probe = false, backup = false, check_database = false;
 	const struct option_row options[] = {
@@ -91,6 +96,8 @@ int main(int argc, char **argv)
 	int status = option_read(argc, argv, options);
 	if (status != OPTION_NEXT)
 		return status;
+	if (check || probe || backup || check_database)
+		mem_end_program("flopwatchd", 1);
 	if (backup && !path && argc - optind == 2)
 		return backup_run(argv[optind], argv[optind + 1]);
 	if (check_database && !path && !backup && argc - optind == 1)

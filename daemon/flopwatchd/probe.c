@@ -16,6 +16,7 @@
 /* ---- probe_print ---- */
 
 enum { TEXT_BYTES = 2048, LINE_MAX_BYTES = 1 << 16 };
+static const char shortage_advice[] = "end other programs on this machine, then run it again";
 
 /* Print the result of a check. `advice`: the remedy, "" none. */
 static void probe_print(enum look_health health, const char *what, const char *advice, const char *format, ...)
@@ -132,7 +133,7 @@ static void check_port(const struct config *c)
 		return;
 	}
 	if (err.code != ERR_BUSY) {
-		probe_print(PROBE_FAIL, "port", "set another `listen`", "%s", err.text);
+		probe_print(PROBE_FAIL, "port", err.is_shortage ? shortage_advice : "set another `listen`", "%s", err.text);
 		return;
 	}
 	long owner = find_owner(c->listen_port), daemon = find_daemon(c);
@@ -252,9 +253,10 @@ static void check_repo(const struct config_repo *r)
 	buf_init(&out, TIPS_MAX_BYTES);
 	if (read_branches(r, &out, &err) != 0 || gitread_encode(r->upstream, upstream, sizeof upstream, &err) != 0) {
 		probe_print(PROBE_FAIL, "repository",
-			err.code == ERR_INVALID ? "" /* flopwatch-git's message contains the remedy */
-			: r->is_local           ? "correct its url, or let the daemon's user read it"
-						: "correct its url, its key, or the way to the server",
+			err.is_shortage           ? shortage_advice
+			: err.code == ERR_INVALID ? "" /* flopwatch-git's message contains the remedy */
+			: r->is_local             ? "correct its url, or let the daemon's user read it"
+						  : "correct its url, its key, or the way to the server",
 			"%s: %s", r->name, err.text);
 		buf_fini(&out);
 		return;
@@ -562,8 +564,9 @@ static void check_worker(const struct config *c, const struct config_worker *con
 		msg_fini(&hello);
 	} else {
 		probe_print(PROBE_FAIL, "worker",
-			w->socket[0] ? "start its service; and let the daemon's user reach the socket"
-				     : "fix its command; run it by hand to see its errors",
+			err.is_shortage ? shortage_advice
+			: w->socket[0]  ? "start its service; and let the daemon's user reach the socket"
+					: "fix its command; run it by hand to see its errors",
 			"%s%s%s", is_reached ? w->name : "", is_reached ? ": " : "", err.text);
 	}
 }
@@ -622,7 +625,11 @@ static void check_folder(const char *what, const char *path)
 	const char *who = me ? me->pw_name : "this user";
 	find_nearest(path, nearest);
 	bool is_there = !strcmp(nearest, path);
-	if (stat(nearest, &st) != 0 || !S_ISDIR(st.st_mode))
+	if (stat(nearest, &st) != 0)
+		probe_print(PROBE_FAIL, "folder",
+			err_is_shortage(errno) ? shortage_advice : "set another folder, or check the disk",
+			"%s: cannot read %s: %s", what, nearest, strerror(errno));
+	else if (!S_ISDIR(st.st_mode))
 		probe_print(
 			PROBE_FAIL, "folder", "set another folder, or move the file", "%s: %s is not a folder", what, nearest);
 	else if (access(nearest, W_OK | X_OK) != 0)
@@ -630,7 +637,8 @@ static void check_folder(const char *what, const char *path)
 			"chown it to the daemon's user; or run the check as that user: sudo -u flopwatch flopwatch config check",
 			"%s: %s may not write %s%s", what, who, nearest, is_there ? "" : ", so it cannot create the folder");
 	else if (try_to_write(nearest, &err) != 0)
-		probe_print(PROBE_FAIL, "folder", "free space, or check the disk", "%s: %s", what, err.text);
+		probe_print(PROBE_FAIL, "folder", err.is_shortage ? shortage_advice : "free space, or check the disk", "%s: %s",
+			what, err.text);
 	else
 		probe_print(PROBE_OK, "folder", "", "%s: %s %s", what, path, is_there ? "is writable" : "will be created");
 }
@@ -716,6 +724,12 @@ static void check_suites(const struct config *c)
 {
 	struct dirent **entry;
 	int n = scandir(c->suites_dir, &entry, is_suite, alphasort), good = 0;
+	if (n < 0 && errno != ENOENT && errno != ENOTDIR) {
+		probe_print(PROBE_FAIL, "suites",
+			err_is_shortage(errno) ? shortage_advice : "let the daemon's user read the folder, or set suites_dir",
+			"%s: %s", c->suites_dir, strerror(errno));
+		return;
+	}
 	if (n < 0) {
 		probe_print(PROBE_WARN, "suites", "no change needed if every repository has its own; else set suites_dir",
 			"%s: %s", c->suites_dir, strerror(errno));
@@ -728,7 +742,9 @@ static void check_suites(const struct config *c)
 		if (read_suite(path, &err) == 0)
 			good++;
 		else
-			probe_print(PROBE_FAIL, "suite", "fix the file; jobs that name the suite fail", "%s", err.text);
+			probe_print(PROBE_FAIL, "suite",
+				err.is_shortage ? shortage_advice : "fix the file; jobs that name the suite fail", "%s",
+				err.text);
 		free(entry[i]);
 	}
 	free(entry);

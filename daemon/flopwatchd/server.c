@@ -499,7 +499,7 @@ int server_run(const char *config_path)
 	struct fw_err err = { 0 };
 	if (read_config(&s, &err) != 0) {
 		fprintf(stderr, "flopwatchd: %s\n", err.text);
-		return EXIT_CONFIGURATION;
+		return err.is_shortage ? 1 : EXIT_CONFIGURATION;
 	}
 	int result = start(&s, &err);
 	if (result == 0) {

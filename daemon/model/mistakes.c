@@ -10,6 +10,8 @@ int mistakes_report(const struct yaml *y, struct fw_err *err)
 
 	if (yaml_mistakes(y) == 0)
 		return 0;
+	if (yaml_is_out_of_memory(y))
+		return err_memory(err, "cannot read %s", yaml_file(y));
 	for (const char *line = yaml_mistake_text(y); *line && used < sizeof joined;) {
 		size_t len = strcspn(line, "\n");
 

@@ -291,7 +291,9 @@ static void read_always(struct draft *d, struct yaml_node *list)
 
 	for (int c = 0; c < s->n_cells; c++)
 		always += suite_matches(s->cell[c].key, globs.data);
-	if (globs.failed || 2 * always > JOB_CELLS_MAX) /* including their baseline cells */
+	if (globs.is_out_of_memory)
+		yaml_set_out_of_memory(d->y);
+	else if (globs.failed || 2 * always > JOB_CELLS_MAX) /* including their baseline cells */
 		yaml_mistake(d->y, list, "%d cells match; a push measures at most %d", always, JOB_CELLS_MAX / 2);
 	else
 		s->always = mem_copy_text(globs.data);
@@ -472,11 +474,13 @@ void suite_hash(const struct suite *s, char hex[65])
 			family_json(f, c->shape.bytes, &line);
 		}
 		buf_printf(&line, "%s\n", c->decide == SERIES_CALL ? " decide=call" : "");
+		buf_require_memory(&line);
 		hash_update(&h, line.data, line.len);
 	}
 	if (s->push_cells) { /* it affects the numbering of shards */
 		buf_clear(&line);
 		buf_printf(&line, "push=%d %s\n", s->push_cells, s->always ? s->always : "");
+		buf_require_memory(&line);
 		hash_update(&h, line.data, line.len);
 	}
 	buf_fini(&line);

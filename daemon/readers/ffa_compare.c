@@ -73,6 +73,8 @@ static int read_table(struct table *t, const struct ffa_file *file, struct fw_er
 		}
 	}
 	csv_fini(&c);
+	if (got == 0 && (t->text.is_out_of_memory || t->at.is_out_of_memory))
+		got = err_memory(err, "cannot read %s", t->name);
 	if (got == 0 && (t->text.failed || t->at.failed))
 		got = err_set(err, ERR_FULL, "%s: is too large", t->name);
 	if (got == 0 && t->n_rows < 0)
@@ -222,6 +224,8 @@ int ffa_compare(const struct ffa_file *base, const struct ffa_file *target, cons
 			a.mask < 0 ? "block-sparse" : "dense", target->name, b.mask < 0 ? "block-sparse" : "dense");
 	if (result == 0)
 		*rows = compare(&a, &b, unknown, out);
+	if (result == 0 && out->is_out_of_memory)
+		result = err_memory(err, "cannot compare %s and %s", base->name, target->name);
 	if (result == 0 && out->failed)
 		result = err_set(err, ERR_FULL, "the comparison of %s and %s does not fit", base->name, target->name);
 	free_table(&a);

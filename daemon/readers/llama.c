@@ -141,6 +141,7 @@ static void put_text(const json_t *value, char *out, size_t size)
 	buf_init(&text, 1 << 16);
 	if (value)
 		object_put_value(&text, value);
+	buf_require_memory(&text);
 	snprintf(out, size, "%s", text.failed || text.len == 0 ? "" : text.data);
 	buf_fini(&text);
 }

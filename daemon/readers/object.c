@@ -251,6 +251,7 @@ void object_put_parameters(char key[TABLE_KEY_SIZE], json_t *object)
 	for (size_t i = 0; i < n; i++) {
 		buf_clear(&value);
 		object_put_value(&value, json_object_get(object, name[i]));
+		buf_require_memory(&value); /* another key would be another cell */
 		table_put(key, name[i], value.failed || value.len == 0 ? "" : value.data);
 	}
 	buf_fini(&value);

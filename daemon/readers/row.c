@@ -27,6 +27,7 @@ void reading_clean_key(const char *key, char out[CASE_KEY_SIZE])
 
 	buf_init(&shown, 1 << 20);
 	utf8_show(&shown, key, strlen(key), "");
+	buf_require_memory(&shown); /* another key would be another cell */
 	for (size_t i = 0; i < shown.len; i++)
 		if (shown.data[i] == ' ')
 			shown.data[i] = '_';

@@ -19,6 +19,16 @@
 	"\"uuid\":\"sim-1\",\"name\":\"s\",\"driver\":\"\",\"toolkit\":\"\"}]}'\n"
 #define OID "0123456789012345678901234567890123456789"
 
+static bool has_no_memory;
+
+void *__real_realloc(void *old, size_t size);
+void *__wrap_realloc(void *old, size_t size);
+
+void *__wrap_realloc(void *old, size_t size)
+{
+	return has_no_memory ? NULL : __real_realloc(old, size);
+}
+
 struct talk {
 	struct loop *loop;
 	struct executors *executors;
@@ -76,6 +86,12 @@ static void on_hello(void *arg, const struct msg_hello *h)
 		return;
 	}
 	make_plan(&p);
+	has_no_memory = true; /* the job is sent later: it is not one that no worker could read */
+	assert_int_equal(session_send(t->session, &p, "/nowhere", &h->device[0], &err), -1);
+	has_no_memory = false;
+	assert_string_equal(err.text, "cannot write to worker w: out of memory; free memory on this machine and try again");
+	assert_int_equal(err.code, ERR_FULL);
+	err_clear(&err);
 	assert_int_equal(session_send(t->session, &p, "/nowhere", &h->device[0], &err), 0);
 	assert_null(p.request.cell);
 	plan_fini(&p);

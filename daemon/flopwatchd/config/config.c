@@ -62,6 +62,7 @@ void config_update(struct config *live, const struct config *fresh, char *restar
 	snprintf(live->restart, sizeof live->restart, "%s", restart);
 	buf_clear(&live->settings);
 	buf_append(&live->settings, fresh->settings.data, fresh->settings.len);
+	buf_require_memory(&live->settings);
 	/* Copy entry by entry: untouched entries of these arrays take no memory. */
 	for (int i = 0; i < fresh->n_repos; i++)
 		live->repo[i] = fresh->repo[i];

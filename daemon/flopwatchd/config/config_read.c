@@ -526,22 +526,32 @@ int config_read(const char *path, struct config **out, struct buf *mistakes, str
 		err_sys(err, "cannot read the configuration %s", path);
 	close(fd);
 	if (got != 0 || text.failed) {
+		bool is_out_of_memory = text.is_out_of_memory;
 		buf_fini(&text);
-		return err_set(err, ERR_INVALID, "the configuration %s is larger than %d bytes", path, FILE_BYTES_MAX);
+		return is_out_of_memory
+			       ? err_memory(err, "cannot read the configuration %s", path)
+			       : err_set(err, ERR_INVALID, "the configuration %s is larger than %d bytes", path, FILE_BYTES_MAX);
 	}
 	struct config *c = mem_alloc_zero(1, sizeof *c);
 	struct yaml *y = yaml_new(text.data, text.len, path);
 	read_all(y, c);
 	int n = yaml_mistakes(y), listed = 0;
-	buf_puts(mistakes, yaml_mistake_text(y));
+	bool is_out_of_memory = yaml_is_out_of_memory(y);
+	if (!is_out_of_memory)
+		buf_puts(mistakes, yaml_mistake_text(y));
 	for (const char *line = yaml_mistake_text(y); (line = strchr(line, '\n')); line++)
 		listed++;
 	snprintf(c->file, sizeof c->file, "%s", path);
 	buf_init(&c->settings, 4 * FILE_BYTES_MAX);
 	if (n == 0)
 		config_settings_write(y, &c->settings);
+	is_out_of_memory = is_out_of_memory || c->settings.is_out_of_memory;
 	yaml_free(y);
 	buf_fini(&text);
+	if (is_out_of_memory) {
+		config_free(c);
+		return err_memory(err, "cannot read the configuration %s", path);
+	}
 	if (n) {
 		config_free(c);
 		if (n > listed) /* yaml.c lists only the first of many */

@@ -555,6 +555,7 @@ static void copy_shape(const struct cell *cell, struct store_cell *c)
 		return;
 	buf_init(&json, sizeof c->shape - 1);
 	family_json(f, cell->shape.bytes, &json);
+	buf_require_memory(&json);
 	if (!json.failed)
 		snprintf(c->shape, sizeof c->shape, "%s", json.data);
 	buf_fini(&json);

@@ -80,6 +80,8 @@ static int read_installed(const char *path, struct buf *text, struct fw_err *err
 	if (got != 0)
 		err_sys(err, "cannot read the suite %s", path);
 	close(fd);
+	if (text->is_out_of_memory)
+		return err_memory(err, "cannot read the suite %s", path);
 	if (got != 0 || text->failed)
 		return err_set(err, ERR_INVALID, "the suite %s is larger than %d bytes", path, SUITE_BYTES_MAX);
 	return 1;
@@ -98,7 +100,7 @@ int plan_find_suite(const struct config *config, const struct gitread_commit *c,
 			continue;
 		buf_append(text, blob->data, blob->len);
 		snprintf(file, 1024, "%s", path[i]);
-		return 1;
+		return text->is_out_of_memory ? err_memory(err, "cannot read %s of commit %.12s", file, c->commit.sha) : 1;
 	}
 	*installed = true;
 	snprintf(file, 1024, "%s/%s.yaml", config->suites_dir, name);
@@ -192,6 +194,7 @@ static void write_settings(const struct benchmark *b, struct buf *out)
 		"{ benchmark=%s reader=%s unit=%s time~=%s threshold_pct=%f timeout_s=%f budget_s=%f pairs~=%d "
 		"gpu=%i fork=%i }",
 		b->name, b->reader, b->unit, b->time, b->threshold_pct, b->timeout_s, b->budget_s, b->pairs, b->gpu, b->fork);
+	buf_require_memory(out);
 }
 
 int plan_side_benchmark(struct plan *p, int i, const struct manifest *own, struct fw_err *err)
@@ -323,8 +326,10 @@ int plan_store(struct db *db, int64_t job, const struct plan *p, struct fw_err *
 		buf_append(&text, p->suite_text.data, p->suite_text.len);
 	snprintf(stored.suite_origin, sizeof stored.suite_origin, "%s", p->suite_origin);
 	snprintf(stored.provider_position, sizeof stored.provider_position, "%s", p->provider_position);
-	int result = sides.failed || text.failed ? err_set(err, ERR_FULL, "the plan of J%lld is too large", (long long)job)
-						 : store_plan_put(db, job, &stored, err);
+	int result = sides.is_out_of_memory || text.is_out_of_memory
+			     ? err_memory(err, "cannot store the plan of J%lld", (long long)job)
+		     : sides.failed || text.failed ? err_set(err, ERR_FULL, "the plan of J%lld is too large", (long long)job)
+						   : store_plan_put(db, job, &stored, err);
 	buf_fini(&sides);
 	buf_fini(&text);
 	return result;
@@ -338,6 +343,8 @@ static int read_row(struct db *db, const struct store_job *job, struct plan *p, 
 	buf_init(&sides, PROTOCOL_LINE_MAX);
 	buf_clear(&p->suite_text);
 	int result = store_plan_get(db, job->id, &stored, err);
+	if (result == 0 && (sides.is_out_of_memory || p->suite_text.is_out_of_memory))
+		result = err_memory(err, "cannot read the plan of J%lld", (long long)job->id);
 	if (result == 0 && protocol_parse_sides(sides.data, sides.len, &p->request, err) != 0)
 		result = err_context(err, "no worker could read this job");
 	buf_fini(&sides);

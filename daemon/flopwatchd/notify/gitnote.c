@@ -72,6 +72,7 @@ static int write_text(
 		if (find_notification_each(db, j->comparison, CELLS_MAX, write_cell, text, err) != 0)
 			return -1;
 	}
+	buf_require_memory(text);
 	if (text->failed) /* thousands of cells: only the verdicts fit */
 		buf_clear(text), buf_printf(text, "C%lld: %s\n", (long long)c->id, verdict_name(c->verdict));
 	return 0;

@@ -237,6 +237,7 @@ static bool list_differences(
 	jsonw_array(&difference.j);
 	compare_environments(&difference, recorded, d);
 	jsonw_array_end(&difference.j);
+	buf_require_memory(&difference.text);
 	snprintf(change->changed, sizeof change->changed, "%s", difference.text.failed ? "[]" : difference.text.data);
 	buf_fini(&difference.text);
 	change->affects_runs = difference.affects_runs;

@@ -748,6 +748,10 @@ static void on_reference_tree(void *arg, const struct buf *out, const struct fw_
 		(plan_is_benchmark(&a->plan) ? plan_side_benchmark(&a->plan, 2, &r->reference.manifest, &err)
 					     : refusal_of_build(r->repo, &r->reference.manifest, r->reference.commit->commit.sha,
 						       a->suite[0], &err)) != 0) {
+		if (err.is_shortage) {
+			end_for_error(r, &err);
+			return;
+		}
 		a->plan.request.n_sides = 2;
 		snprintf(a->note, sizeof a->note, "not measured against the reference commit: %.400s", err.text);
 	}

@@ -137,7 +137,7 @@ static void finish_session(struct session *s)
 	session_close(s);
 }
 
-static bool write_line(struct session *s, const struct msg *m);
+static int write_line(struct session *s, const struct msg *m, struct fw_err *err);
 static void write_output(struct session *s);
 
 static void finish_if_exited(struct session *s)
@@ -161,7 +161,7 @@ static void begin_ending(struct session *s, enum session_end how, const char *wh
 	bool is_early = how != SESSION_DONE && how != SESSION_LOST;
 	s->n_needs = s->next_need = 0;
 	if (s->phase == STEP_JOB && is_early && !s->tree_left && !s->end_of_input) {
-		write_line(s, &(struct msg){ .t = MSG_CANCEL });
+		(void)write_line(s, &(struct msg){ .t = MSG_CANCEL }, NULL); /* its connection ends soon */
 		write_output(s);
 	}
 	if (s->phase == STEP_ENDING)
@@ -211,17 +211,22 @@ static void watch_output(struct session *s, bool want)
 		fail_session(s, err.text);
 }
 
-/* Returns false if the message is too long. */
-static bool write_line(struct session *s, const struct msg *m)
+/* Append a message to the output. Err: ERR_INVALID it is too long, ERR_FULL no memory; the output is then as before. */
+static int write_line(struct session *s, const struct msg *m, struct fw_err *err)
 {
 	struct buf line;
+	int result = 0;
 	buf_init(&line, PROTOCOL_LINE_MAX);
 	protocol_write(&line, m);
-	bool fits = !line.failed;
-	if (fits)
+	if (line.failed && !line.is_out_of_memory)
+		result = err_set(err, ERR_INVALID, "the job does not fit into one message; ask for fewer cells");
+	else if (!line.failed)
 		buf_append(&s->out, line.data, line.len);
+	if (line.is_out_of_memory || s->out.failed)
+		result = err_memory(err, "cannot write to worker %s", s->worker->name);
+	s->out.failed = s->out.is_out_of_memory = false;
 	buf_fini(&line);
-	return fits;
+	return result;
 }
 
 /* A worker exits at a line that its parser rejects, and so fails its other jobs too: reject such a job before it is sent. */
@@ -231,15 +236,16 @@ static int write_job(struct session *s, struct msg_job *job, struct fw_err *err)
 	struct msg read = { .t = MSG_JOB };
 	size_t before = s->out.len;
 
-	if (!write_line(s, &(struct msg){ .t = MSG_JOB, .u.job = job }))
-		return err_set(err, ERR_INVALID, "the job does not fit into one message; ask for fewer cells");
+	if (write_line(s, &(struct msg){ .t = MSG_JOB, .u.job = job }, err) != 0)
+		return -1;
 	if (protocol_parse(s->out.data + before, s->out.len - before, &read, &why) == 0) {
 		msg_fini(&read);
 		return 0;
 	}
 	s->out.len = before;
 	s->out.data[before] = '\0';
-	return err_set(err, ERR_INVALID, "no worker could read this job: %s", why.text);
+	return err_set(err, why.code == ERR_INTERNAL ? ERR_INTERNAL : ERR_INVALID /* else: without memory */,
+		"no worker could read this job: %s", why.text);
 }
 
 /* A failure between git and the worker is not the worker's fault. */
@@ -272,8 +278,11 @@ static void on_tree_packed(void *arg, const struct buf *out, const struct fw_err
 	struct msg m = { .t = MSG_TREE };
 	memcpy(m.u.tree.oid, s->need[s->next_need++], sizeof m.u.tree.oid);
 	m.u.tree.bytes = st.st_size;
+	if (write_line(s, &m, &err) != 0) {
+		end_for_tree(s, &err);
+		return;
+	}
 	s->tree_left = st.st_size;
-	write_line(s, &m);
 	write_output(s);
 }
 
@@ -311,6 +320,12 @@ static int read_tree(struct session *s)
 		return -1;
 	}
 	buf_append(&s->out, piece, (size_t)n);
+	if (s->out.failed) {
+		struct fw_err err = { 0 };
+		err_memory(&err, "cannot write to worker %s", s->worker->name);
+		end_for_tree(s, &err);
+		return -1;
+	}
 	s->tree_left -= n;
 	return 0;
 }
@@ -337,7 +352,11 @@ static void write_output(struct session *s)
 				return;
 		} else if (s->phase == STEP_CLEARING &&
 			   !s->is_cancel_sent) { /* a partly written message must be completed first */
-			write_line(s, &(struct msg){ .t = MSG_CANCEL, .u.cancel = { .stays = true } });
+			struct fw_err err = { 0 };
+			if (write_line(s, &(struct msg){ .t = MSG_CANCEL, .u.cancel = { .stays = true } }, &err) != 0) {
+				fail_session(s, err.text);
+				return;
+			}
 			s->is_cancel_sent = true;
 		} else {
 			if (s->next_need < s->n_needs && !s->packing)
@@ -633,7 +652,8 @@ int session_health_check(struct session *s, const char *uuid, struct fw_err *err
 	if (s->phase != STEP_READY)
 		return err_set(err, ERR_INTERNAL, "worker %s is not ready for a health check", s->worker->name);
 	snprintf(m.u.health_check.device, sizeof m.u.health_check.device, "%s", uuid);
-	write_line(s, &m);
+	if (write_line(s, &m, err) != 0)
+		return -1;
 	s->phase = STEP_HEALTH_CHECK;
 	s->received_ns = clock_mono_ns();
 	write_output(s);

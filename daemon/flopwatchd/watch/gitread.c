@@ -55,6 +55,8 @@ static int read_blobs(json_t *blobs, struct gitread_commit *c, struct fw_err *er
 		const char *text = json_string_value(value);
 		if (!text || buf_unbase64(&c->blob[i].text, text, strlen(text)) != 0)
 			return set_error(err, "blobs");
+		if (c->blob[i].text.is_out_of_memory)
+			return err_memory(err, "cannot read %s", path);
 		if (c->blob[i].text.failed)
 			return err_set(err, ERR_INVALID, "%s is larger than %d bytes", path, BLOB_BYTES_MAX);
 		c->blob[i].present = true;
@@ -214,7 +216,9 @@ int gitread_encode(const char *name, char *out, size_t size, struct fw_err *err)
 	struct buf text;
 	buf_init(&text, size - 1);
 	percent_encode(&text, name, strlen(name), "-._~/");
-	int result = text.failed ? err_set(err, ERR_INVALID, "the branch name is longer than %zu bytes when encoded", size) : 0;
+	int result = text.is_out_of_memory ? err_memory(err, "cannot encode the branch name %.200s", name)
+		     : text.failed ? err_set(err, ERR_INVALID, "the branch name is longer than %zu bytes when encoded", size)
+				   : 0;
 	snprintf(out, size, "%s", text.data);
 	buf_fini(&text);
 	return result;
