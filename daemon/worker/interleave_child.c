@@ -183,6 +183,7 @@ static void take_output(struct interleave_child *c, int *fd, struct buf *printed
 		output_tail_add(&c->words, chunk, (size_t)n);
 	} else {
 		buf_append(printed, chunk, (size_t)n);
+		buf_require_memory(printed); /* which is not the program's fault */
 		if (printed->failed) {
 			snprintf(chunk, sizeof chunk, "printed more than %d MiB", READING_BYTES_MAX >> 20);
 			blame(c, "abi", chunk);

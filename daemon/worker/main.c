@@ -224,6 +224,9 @@ int main(int argc, char **argv)
 
 	if (status >= 0)
 		return status;
+	json_set_alloc_funcs(mem_alloc, free); /* jansson itself omits bytes for which it has no memory */
+	if (optind < argc && strcmp(argv[optind], "serve") != 0)
+		mem_end_program("flopwatch-worker", EXIT_ERROR);
 	if (optind + 2 == argc && strcmp(argv[optind], "kernels") == 0)
 		return print_code((const char *const *)argv + optind + 1, false, given.compare.json);
 	if (optind + 3 == argc && strcmp(argv[optind], "sassdiff") == 0)

@@ -116,34 +116,40 @@ static int run_process(struct bench *b, const struct build_context *c, const str
 	return program_end(c, s, &how, &r->words, problem, err);
 }
 
-/* Append an output file. Returns 1, or 0 with `problem` filled. */
-static int read_output(
-	int folder, const char *path, const char *shown, struct buf *text, struct running *r, struct command_failure *t)
+/* Append an output file. Returns 1, or 0 with `problem` filled. Err: this machine lacks memory or descriptors, or its disk failed. */
+static int read_output(int folder, const char *path, const char *shown, struct buf *text, struct running *r,
+	struct command_failure *t, struct fw_err *err)
 {
-	int fd = beneath_open(folder, path, O_RDONLY | O_NONBLOCK);
+	int fd = beneath_open(folder, path, O_RDONLY | O_NONBLOCK), number = fd < 0 ? errno : 0;
 	const char *what = NULL;
 	char line[512];
 	struct stat st;
 
-	if (fd < 0)
-		what = errno == ENOENT                    ? "was not written"
-		       : errno == ELOOP || errno == EXDEV ? "lies behind a link"
-							  : strerror(errno);
-	else if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
+	if (fd >= 0 && (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode)))
 		what = "is not a regular file";
-	else if (buf_read_fd(text, fd) != 0)
-		what = strerror(errno);
-	else if (text->failed)
-		what = "is larger than 16 MiB";
+	else if (fd >= 0 && buf_read_fd(text, fd) != 0)
+		number = errno;
 	fd_close(&fd);
+	if (text->is_out_of_memory)
+		return err_memory(err, "cannot read the output %.200s", shown);
+	errno = number;
+	if (err_is_shortage(number) || number == EIO)
+		return err_sys(err, "cannot read the output %.200s", shown);
+	if (number)
+		what = number == ENOENT                     ? "was not written"
+		       : number == ELOOP || number == EXDEV ? "lies behind a link"
+							    : strerror(number);
+	else if (!what && text->failed)
+		what = "is larger than 16 MiB";
 	if (!what)
 		return 1;
 	snprintf(line, sizeof line, "ended well, but its output %.200s %s", shown, what);
 	return blame(t, r, "abi", line);
 }
 
+/* As above, for a text in the format of the benchmark. */
 static int read_text(const struct msg_side *s, const struct buf *text, const char *name, struct running *r, struct reading *out,
-	struct command_failure *t)
+	struct command_failure *t, struct fw_err *err)
 {
 	struct fw_err e = { 0 };
 	struct reading one;
@@ -153,6 +159,8 @@ static int read_text(const struct msg_side *s, const struct buf *text, const cha
 
 	if (reading_parse(&how, text->data, text->len, name, &one, &e) == 0 && reading_join(out, &one, name, &e) == 0)
 		return 1;
+	if (e.is_shortage || e.code == ERR_INTERNAL) /* without memory; the output may be right */
+		return err_set(err, e.code, "%s", e.text);
 	snprintf(line, sizeof line,
 		"ended well, but as %s its output is wrong: %.380s (see doc/troubleshooting.md#program-output)",
 		s->benchmark.reader, e.text);
@@ -160,21 +168,21 @@ static int read_text(const struct msg_side *s, const struct buf *text, const cha
 }
 
 static int read_all(const struct build_context *c, const struct msg_side *s, int folder, struct running *r, struct reading *out,
-	struct command_failure *problem)
+	struct command_failure *problem, struct fw_err *err)
 {
 	char path[3 * BENCHMARK_TEXT_SIZE];
 	struct buf text;
 	int status = 1;
 
 	if (r->reads_stdout)
-		return read_text(s, &r->printed, "standard output", r, out, problem);
+		return read_text(s, &r->printed, "standard output", r, out, problem, err);
 	buf_init(&text, READING_BYTES_MAX + 1);
 	for (int i = 0; i < s->benchmark.n_outputs && status == 1; i++) {
 		output_path(c, s, i, path);
 		buf_clear(&text);
-		status = read_output(folder, path, s->benchmark.output[i], &text, r, problem);
+		status = read_output(folder, path, s->benchmark.output[i], &text, r, problem, err);
 		if (status == 1)
-			status = read_text(s, &text, s->benchmark.output[i], r, out, problem);
+			status = read_text(s, &text, s->benchmark.output[i], r, out, problem, err);
 	}
 	buf_fini(&text);
 	return status;
@@ -221,7 +229,7 @@ int command_run_side(struct bench *b, const struct build_context *c, const struc
 	result = run_process(b, c, s, r, clock, problem, err);
 	bench_add_held_time(b, DEVICE_STEP_PROGRAM, (double)(clock_mono_ns() - started) * 1e-9);
 	if (result == 1)
-		result = read_all(c, s, folder, r, out, problem);
+		result = read_all(c, s, folder, r, out, problem, err);
 	if (result != 1)
 		reading_fini(out);
 	close(folder);
@@ -329,7 +337,7 @@ static int take_side(struct check *k, int i, struct fw_err *err)
 	if (*ran && m->list[side].can_interleave)
 		*ran = interleave_list_reading(&m->list[side], &k->out->reading[side], err) != 0 ? -1 : 1;
 	else if (*ran)
-		*ran = read_all(m->build, m->side[side], k->folder[i], r, &k->out->reading[side], &k->out->problem[side]);
+		*ran = read_all(m->build, m->side[side], k->folder[i], r, &k->out->reading[side], &k->out->problem[side], err);
 	if (*ran != 1)
 		reading_fini(&k->out->reading[side]);
 	return *ran < 0 ? -1 : 0;

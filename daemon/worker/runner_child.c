@@ -640,6 +640,7 @@ static int on_output(void *arg, const char *data, size_t len, struct fw_err *err
 	struct buf *out = arg;
 
 	buf_append(out, data, len);
+	buf_require_memory(out);
 	return out->failed ? err_set(err, ERR_FULL, "it printed more than %zu bytes", out->max) : 0;
 }
 
