@@ -69,10 +69,12 @@ int main(int argc, char **argv)
 		      "  {\"url\":\"https://...\",\"headers\":{\"Name\":\"value\"},\"body\":\"...\",\"allow_internal\":false}\n"
 		      "  {\"url\":\"smtp://...\",\"body\":\"...\",\"mail\":{\"from\":\"a@b\",\"to\":[\"c@d\"]}}\n"
 		      "prints {\"status\":200,\"duration_ms\":12,\"retry_after_s\":0}, status 0 without an answer\n"
-		      "exit 0 delivered, 1 not delivered, 2 the notification is invalid\n",
+		      "exit 0 delivered, 1 not delivered, 2 the notification is invalid, 75 this machine lacks memory\n",
 			help ? stdout : stderr);
 		return help ? 0 : 2;
 	}
+	json_set_alloc_funcs(mem_alloc, free);
+	mem_end_program("flopwatch-send", PROC_EXIT_AGAIN);
 	struct buf text;
 	struct fw_err err = { 0 };
 	buf_init(&text, 4 << 20);
@@ -81,8 +83,11 @@ int main(int argc, char **argv)
 	if (curl_global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK) {
 		err_set(&err, ERR_INTERNAL, "libcurl did not start");
 		status = 1;
-	} else if (buf_read_fd(&text, STDIN_FILENO) != 0 || text.failed) {
-		err_set(&err, ERR_INVALID, "the notification on standard input cannot be read or is larger than 4 MiB");
+	} else if (buf_read_fd(&text, STDIN_FILENO) != 0) {
+		err_sys(&err, "cannot read the notification on standard input");
+		status = PROC_EXIT_AGAIN;
+	} else if (text.failed) {
+		err_set(&err, ERR_INVALID, "the notification on standard input is larger than 4 MiB");
 		status = 2;
 	} else {
 		status = is_log_in ? log_in(&text, &err) : deliver(&text, &err);

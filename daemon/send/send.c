@@ -3,6 +3,7 @@
 
 #include <arpa/inet.h>
 #include <curl/curl.h>
+#include <errno.h>
 #include <netinet/in.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -205,7 +206,8 @@ bool send_is_internal(const struct sockaddr *address)
 
 struct guard {
 	bool allow_internal, refused;
-	int fd; /* of the newest connection; -1: none */
+	int fd;           /* of the newest connection; -1: none */
+	int socket_errno; /* of a socket that could not be created; 0: none */
 	size_t answer_bytes, answer_max, read_max;
 	struct buf answer; /* start of the response */
 	const char *mail;  /* rest of the message to send */
@@ -220,6 +222,7 @@ static curl_socket_t open_socket(void *arg, curlsocktype purpose, struct curl_so
 		return CURL_SOCKET_BAD;
 	}
 	guard->fd = socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
+	guard->socket_errno = guard->fd < 0 ? errno : 0;
 	return guard->fd;
 }
 
@@ -308,6 +311,9 @@ static int judge(
 	if (guard->refused)
 		return err_set(
 			err, ERR_INVALID, "the address is an internal one; set allow_internal for this receiver to permit it");
+	if (code == CURLE_OUT_OF_MEMORY || code == CURLE_FAILED_INIT || err_is_shortage(guard->socket_errno))
+		return err_set(err, ERR_FULL, "this machine lacks memory or file descriptors for a connection: %s",
+			guard->socket_errno ? strerror(guard->socket_errno) : curl_easy_strerror(code));
 	if (guard->answer_bytes > guard->answer_max)
 		return err_set(err, ERR_IO, "the receiver's answer is longer than %zu bytes", guard->answer_max);
 	if (code == CURLE_USE_SSL_FAILED)

@@ -121,6 +121,17 @@ fails "a port without a listener" 1 deliver "http://127.0.0.1:1/"
 like "is reported" "$out" '^flopwatch-send: .*127.0.0.1'
 fails "a name that does not exist" 1 deliver "http://nobody.invalid/"
 
+# ---- a machine without descriptors or memory: not the receiver's fault ----
+gcc -std=gnu17 -O1 -shared -fPIC -o "$tmp/at_call.so" "$root/tests/support/at_call.c" -ldl
+jq -cn --arg url "http://127.0.0.1:$port/ok" '{url: $url, allow_internal: true, headers: {}, body: "hello"}' >"$tmp/hello.json"
+for n in {1..30}; do
+	AT_CALL="descriptor $n EMFILE" LD_PRELOAD=$tmp/at_call.so "$bin/flopwatch-send" <"$tmp/hello.json" 2>&1 | grep -a '^flopwatch-send: '
+done >"$tmp/lines"
+ok "a socket that cannot be created" grep -qx 'flopwatch-send: this machine lacks memory or file descriptors for a connection: Too many open files' "$tmp/lines"
+is "is never a receiver that does not answer" "$(grep -iE 'connect to|receiver' "$tmp/lines")" ""
+fails "a notification that cannot be read now is sent later" 75 sh -c "'$bin/flopwatch-send' <'$tmp'"
+like "and not invalid" "$out" '^flopwatch-send: cannot read the notification on standard input: Is a directory$'
+
 before=$(got)
 for host in 127.0.0.1 localhost 127.1 0177.0.0.1 0x7f000001 2130706433 '[::1]' '[::ffff:127.0.0.1]' 0.0.0.0 '[::]'; do
 	fails "$host is an internal address" 1 deliver "http://$host:$port/ok" false
