@@ -23,6 +23,8 @@ static int read_all(int fd, const char *path, struct buf *out, struct fw_err *er
 		return -1;
 	int result = buf_read_fd(out, fd) == 0 ? 0 : err_sys(err, "cannot read %s", path);
 	close(fd);
+	if (result == 0 && out->is_out_of_memory)
+		result = err_memory(err, "cannot read %s", path);
 	if (result == 0 && out->failed)
 		result = err_set(err, ERR_INVALID, "%s is larger than %d bytes", path, FILE_BYTES_MAX);
 	return result;

@@ -160,7 +160,7 @@ static enum MHD_Result http_dispatch(struct http_request *r)
 	struct http_response response = { .status = r->refused ? r->refused : 404, .type = "text/plain; charset=utf-8" };
 	buf_init(&response.body, HTTP_RESPONSE_MAX);
 	if (!r->refused && r->body.failed)
-		response.status = r->refused = 413;
+		response.status = r->refused = r->body.is_out_of_memory ? 503 : 413;
 	const char *method = strcmp(r->method, "HEAD") == 0 ? "GET" : r->method;
 	for (int i = 0; !r->refused && i < h->config.n_route; i++) {
 		if (!route_match(h->route[i].path, r->uri, &r->parts))

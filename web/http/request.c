@@ -385,8 +385,8 @@ static void read_form(struct http_request *r)
 {
 	if (r->form_text)
 		return;
-	r->form_text = strdup(r->body.data ? r->body.data : "");
-	if (!r->form_text || strlen(r->form_text) != r->body.len || pairs_split(&r->form, r->form_text) != 0)
+	r->form_text = mem_copy_text(r->body.data ? r->body.data : "");
+	if (strlen(r->form_text) != r->body.len || pairs_split(&r->form, r->form_text) != 0)
 		r->form.n = -1;
 }
 
