@@ -1,8 +1,9 @@
 """campaign.py - the trials of one part of the reliability campaign, and the daemon that they attack.
 
 Environment: CAMPAIGN_FIRST, the number of the first trial, which seeds it (1); CAMPAIGN_SECONDS, after which no
-further trial begins; without it, a part makes as many trials as its slice in `make test` has, on any machine. The end prints one line, `campaign NAME tried survived failed`; the exit status is 1 if a trial
-failed or none was made.
+further trial begins; without it, a part makes as many trials as its slice in `make test` has, on any machine;
+CAMPAIGN_TRIALS, numbers of trials to repeat instead, with spaces between. The end prints one line, `campaign NAME tried
+survived failed`; the exit status is 1 if a trial failed or none was made.
 """
 import atexit
 import json
@@ -37,8 +38,11 @@ class Campaign:
 
     def trials(self):
         """Numbers and random generators, at least one, until the time is over; a number has the same generator in each run."""
+        repeated = os.environ.get("CAMPAIGN_TRIALS", "").split()
+        for n in map(int, repeated):
+            yield n, random.Random(f"{self.name} {n}")
         n = self.first
-        while (n == self.first or self.goes_on(n)) and not self.stopped:
+        while not repeated and (n == self.first or self.goes_on(n)) and not self.stopped:
             yield n, random.Random(f"{self.name} {n}")
             n += 1
 
