@@ -31,17 +31,21 @@ int checkout_worktree(char *path, size_t size, struct fw_err *err)
 				 "this is not inside a git checkout; go there, or name a branch or commit instead of \".\"");
 }
 
-/* Run `git` in the checkout and append its output to `out`. Returns its exit status; -1: git is missing, or did not exit. */
+/*
+ * Run `git` in the checkout and append its output to `out`. Returns its exit status; -1: git is missing, or did not exit. Without
+ * memory or descriptors the program ends with a line: nothing is known about the checkout then.
+ */
 static int run_git(const char *worktree, const char *const *words, struct buf *out)
 {
 	const char *argv[12] = { "git", "-C", worktree };
 	struct proc_exit how;
-	struct fw_err ignored = { 0 };
+	struct fw_err err = { 0 };
 	for (int n = 0; words[n] && n < 8; n++)
 		argv[3 + n] = words[n];
-	if (proc_run(&(struct proc_spec){ .argv = argv }, NULL, out, NULL, GIT_MS, &how, &ignored) != 0 || out->failed)
-		return -1;
-	return how.status;
+	int result = proc_run(&(struct proc_spec){ .argv = argv }, NULL, out, NULL, GIT_MS, &how, &err);
+	if (err.is_shortage)
+		exit(verb_fail_here(&err));
+	return result != 0 || out->failed ? -1 : how.status;
 }
 
 /* The folder that contains the refs of a checkout: for a linked worktree that of its main checkout. */

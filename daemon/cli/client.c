@@ -25,7 +25,7 @@ int client_open(const char *server, const char *token, struct client **out, stru
 	struct client *c = mem_alloc_zero(1, sizeof *c);
 	if (!(c->curl = curl_easy_init())) {
 		free(c);
-		return err_set(err, ERR_INTERNAL, "libcurl did not start");
+		return err_memory(err, "libcurl did not start");
 	}
 	if ((size_t)snprintf(c->server, sizeof c->server, "%s", server) >= sizeof c->server) {
 		client_close(c);
@@ -167,6 +167,15 @@ static bool set_options(
 	       curl_easy_setopt(c->curl, CURLOPT_ERRORBUFFER, why) == CURLE_OK;
 }
 
+/* True if this machine lacks what a request needs, which libcurl may report as if the server did not answer. */
+static bool is_shortage(CURL *curl, CURLcode code)
+{
+	long number = 0;
+	if (code == CURLE_OUT_OF_MEMORY || code == CURLE_FAILED_INIT)
+		return true;
+	return curl_easy_getinfo(curl, CURLINFO_OS_ERRNO, &number) == CURLE_OK && err_is_shortage((int)number);
+}
+
 /* Error of a call without an answer. */
 static int explain(struct client *c, CURLcode code, const struct sink *sink, const char *why, struct fw_err *err)
 {
@@ -175,6 +184,13 @@ static int explain(struct client *c, CURLcode code, const struct sink *sink, con
 		return err_set(err, ERR_FULL, "cannot write the answer: %s", strerror(sink->write_errno));
 	if (sink->text->failed)
 		return err_set(err, ERR_FULL, "%s", buf_why(sink->text, "the daemon's answer is too large"));
+	if (is_shortage(c->curl, code)) {
+		err_set(err, ERR_FULL,
+			"this machine lacks memory or file descriptors for a request to %s: %s; end other programs, then try again",
+			c->server, why[0] ? why : curl_easy_strerror(code));
+		err->is_shortage = true;
+		return -1;
+	}
 	if (curl_easy_getinfo(c->curl, CURLINFO_CONNECT_TIME_T, &connected_us) != CURLE_OK)
 		connected_us = 0;
 	if (code == CURLE_OPERATION_TIMEDOUT && connected_us > 0)

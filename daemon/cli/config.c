@@ -56,6 +56,8 @@ static int check_file(const struct options *o)
 	buf_init(&out, OUTPUT_MAX_BYTES);
 	int result = run(file_of(o), "--check-config", READ_MS, &out, &out, &how, &err);
 	bool good = result == 0 && how.status == 0;
+	if (result == 0 && out.failed)
+		result = err_set(&err, ERR_FULL, "flopwatchd printed more than %d bytes", OUTPUT_MAX_BYTES);
 	if (!good || !o->json)
 		fwrite(out.data, 1, out.len, good ? stdout : stderr);
 	buf_fini(&out);
@@ -64,17 +66,21 @@ static int check_file(const struct options *o)
 	return good ? EXIT_OK : how.status == 2 ? EXIT_USAGE : EXIT_ERROR;
 }
 
-static void take_lines(char *lines, struct answers *out)
+static int take_lines(char *lines, struct answers *out, struct fw_err *err)
 {
 	char *line;
+	int result = 0;
 	while ((line = strsep(&lines, "\n"))) {
 		json_t *one = *line ? json_loads(line, 0, NULL) : NULL;
 		enum health health = health_from_name(value_text(one, "health"));
 		if (one && health != HEALTH_N)
 			answers_add(
 				out, health, value_text(one, "what"), value_text(one, "advice"), "%s", value_text(one, "text"));
+		else if (*line)
+			result = err_set(err, ERR_PROTOCOL, "flopwatchd printed `%.200s`, which is not a check", line);
 		json_decref(one);
 	}
+	return result;
 }
 
 int config_check_objects(const char *file, struct answers *answers, struct fw_err *err)
@@ -86,7 +92,10 @@ int config_check_objects(const char *file, struct answers *answers, struct fw_er
 	int result = run(file, "--probe", PROBE_MS, &out, &errors, &how, err);
 	if (result == 0 && how.status != 0)
 		result = err_set(err, ERR_INVALID, "%.*s", (int)strcspn(errors.data, "\n"), errors.data);
-	take_lines(out.data, answers);
+	if (result == 0 && out.failed)
+		result = err_set(err, ERR_FULL, "flopwatchd printed more than %d bytes", OUTPUT_MAX_BYTES);
+	if (take_lines(out.data, answers, err) != 0)
+		result = -1;
 	buf_fini(&out);
 	buf_fini(&errors);
 	return result;

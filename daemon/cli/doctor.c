@@ -1,6 +1,7 @@
 /* doctor: checks all requirements of measurements. One check per function; each returns ok, warn or fail, and advice. */
 #include "cli/internal.h"
 
+#include <errno.h>
 #include <sys/statvfs.h>
 #include <sys/timex.h>
 #include <unistd.h>
@@ -16,19 +17,35 @@ static bool exists(const char *root, const char *folder, const char *name)
 	return access(path, F_OK) == 0;
 }
 
-/* Whether a line of /etc/passwd or /etc/group begins with the name. */
-static bool is_listed(const char *root, const char *file, const char *name)
+static const char shortage_advice[] = "end other programs on this machine, then run it again";
+
+/* Whether a line of /etc/passwd or /etc/group begins with the name. Returns 1, 0, -1 the file cannot be read. */
+static int is_listed(const char *root, const char *file, const char *name, struct fw_err *err)
 {
 	char path[SERVICE_PATH_BYTES], line[LINE_BYTES];
 	size_t len = strlen(name);
-	bool found = false;
+	int found = 0;
 	snprintf(path, sizeof path, "%s/etc/%s", root, file);
 	FILE *f = fopen(path, "re");
-	while (f && !found && fgets(line, sizeof line, f))
+	if (!f)
+		return errno == ENOENT ? 0 : err_sys(err, "cannot read %s", path);
+	while (!found && fgets(line, sizeof line, f))
 		found = strncmp(line, name, len) == 0 && line[len] == ':';
-	if (f)
-		fclose(f);
+	if (!found && ferror(f))
+		found = err_sys(err, "cannot read %s", path);
+	fclose(f);
 	return found;
+}
+
+static void check_account(struct answers *a, const char *root, const char *file, const char *what, const char *name,
+	const char *advice, const char *use)
+{
+	struct fw_err err = { 0 };
+	int found = is_listed(root, file, name, &err);
+	if (found < 0)
+		answers_add(a, FAIL, what, err.is_shortage ? shortage_advice : "let this user read it", "%s", err.text);
+	else if (!found)
+		answers_add(a, FAIL, what, advice, "there is no %s %s, which %s", what, name, use);
 }
 
 static void check_units(struct answers *a, const char *root)
@@ -51,13 +68,11 @@ static void check_accounts(struct answers *a, const char *root)
 	static const char *const users[] = { "flopwatch", "flopwatch-run" };
 	static const char *const groups[] = { "video", "render" };
 	for (size_t i = 0; i < 2; i++)
-		if (!is_listed(root, "passwd", users[i]))
-			answers_add(a, FAIL, "user", "systemd-sysusers makes it from flopwatch.sysusers",
-				"there is no user %s, which %s runs as", users[i], i ? "the worker" : "the daemon");
+		check_account(a, root, "passwd", "user", users[i], "systemd-sysusers makes it from flopwatch.sysusers",
+			i ? "the worker runs as" : "the daemon runs as");
 	for (size_t i = 0; i < 2; i++)
-		if (!is_listed(root, "group", groups[i]))
-			answers_add(a, FAIL, "group", "groupadd --system NAME; it may stay empty",
-				"there is no group %s, which flopwatch-worker@.service names, so no worker can start", groups[i]);
+		check_account(a, root, "group", "group", groups[i], "groupadd --system NAME; it may stay empty",
+			"flopwatch-worker@.service names, so no worker can start");
 }
 
 /* Ubuntu's setting that allows bubblewrap only with an AppArmor profile. */
@@ -67,6 +82,9 @@ static void check_namespaces(struct answers *a, const char *root)
 	char path[SERVICE_PATH_BYTES], value = '0';
 	snprintf(path, sizeof path, "%s/proc/sys/kernel/apparmor_restrict_unprivileged_userns", root);
 	FILE *f = fopen(path, "re");
+	if (!f && errno != ENOENT)
+		answers_add(a, FAIL, "sandbox", err_is_shortage(errno) ? shortage_advice : "let this user read it",
+			"cannot read %s: %s", path, strerror(errno));
 	if (f && fread(&value, 1, 1, f) != 1)
 		value = '0';
 	if (f)
@@ -103,13 +121,21 @@ struct doctor {
 	struct answers answers;
 };
 
-/* Run a program and get its output without trailing line ends. False: it cannot be run, or failed. Shape: out is a buf. */
-static bool request(const char *const *argv, struct buf *out)
+/*
+ * Run a program and get its output without trailing line ends. Returns 1, 0 it cannot be run, or failed; -1 this machine lacks
+ * memory or descriptors for it, which says nothing about the program. Shape: out is a buf.
+ */
+static int request(const char *const *argv, struct buf *out, struct fw_err *err)
 {
 	struct proc_spec spec = { .argv = argv };
 	struct proc_exit how;
-	struct fw_err err = { 0 };
-	return proc_run(&spec, NULL, out, NULL, REQUEST_MS, &how, &err) == 0 && how.status == 0 && !out->failed;
+	struct fw_err why = { 0 };
+	if (proc_run(&spec, NULL, out, NULL, REQUEST_MS, &how, &why) == 0)
+		return how.status == 0 && !out->failed;
+	if (!why.is_shortage)
+		return 0;
+	*err = why;
+	return -1;
 }
 
 /* ---- this machine ------------------------------------------------------------------------------------------------------ */
@@ -124,11 +150,12 @@ static void check_devices(struct doctor *d)
 	bool cuda = false;
 	buf_init(&out, 1 << 20);
 	const char *argv[] = { program, "probe", NULL };
-	if (proc_sibling("flopwatch-worker", program, sizeof program, &err) == 0 && request(argv, &out))
+	if (proc_sibling("flopwatch-worker", program, sizeof program, &err) == 0 && request(argv, &out, &err) == 1)
 		hello = json_loadb(out.data, out.len, JSON_DISABLE_EOF_CHECK, NULL);
 	if (!hello) {
-		answers_add(&d->answers, FAIL, "worker", "install flopwatch-worker next to this program",
-			"flopwatch-worker does not answer");
+		answers_add(&d->answers, FAIL, "worker",
+			err.is_shortage ? shortage_advice : "install flopwatch-worker next to this program", "%s",
+			err.is_shortage ? err.text : "flopwatch-worker does not answer");
 		buf_fini(&out);
 		return;
 	}
@@ -176,7 +203,9 @@ static void check_build(struct doctor *d)
 		answers_add(&d->answers, OK, "build", "", "a module was built in the sandbox, and run there");
 	else
 		answers_add(&d->answers, WARN, "build",
-			"if this machine measures: install a C compiler (package gcc) and bubblewrap, and follow the message",
+			err.is_shortage
+				? shortage_advice
+				: "if this machine measures: install a C compiler (package gcc) and bubblewrap, and follow the message",
 			"%s", strncmp(err.text, "flopwatch-worker: ", 18) == 0 ? err.text + 18 : err.text);
 	buf_fini(&out);
 	buf_fini(&errors);
@@ -186,14 +215,17 @@ static void check_nvcc(struct doctor *d)
 {
 	static const char *const positions[] = { "nvcc", "/usr/local/cuda/bin/nvcc" };
 	struct buf out;
-	bool found = false;
+	struct fw_err err = { 0 };
+	int found = 0;
 	buf_init(&out, 1 << 16);
 	for (size_t i = 0; i < 2 && !found; i++) {
 		buf_clear(&out);
-		found = request((const char *const[]){ positions[i], "--version", NULL }, &out);
+		found = request((const char *const[]){ positions[i], "--version", NULL }, &out, &err);
 	}
-	const char *release = found ? strstr(out.data, "release ") : NULL;
-	if (found)
+	const char *release = found > 0 ? strstr(out.data, "release ") : NULL;
+	if (found < 0)
+		answers_add(&d->answers, FAIL, "nvcc", shortage_advice, "%s", err.text);
+	else if (found)
 		answers_add(&d->answers, OK, "nvcc", "", "%.*s", release ? (int)strcspn(release, "\n") : 5,
 			release ? release : "found");
 	else
@@ -212,15 +244,20 @@ static void check_counters(struct doctor *d)
 		return;
 	buf_init(&out, 1 << 16);
 	const char *argv[] = { program, "probe", "--counters", "--device", "cuda", NULL };
-	bool answered = proc_sibling("flopwatch-worker", program, sizeof program, &err) == 0 && request(argv, &out);
+	bool answered = proc_sibling("flopwatch-worker", program, sizeof program, &err) == 0 && request(argv, &out, &err) == 1;
 	json_t *line = answered ? json_loads(out.data, 0, NULL) : NULL;
 	const char *why = value_text(line, "why");
 	if (strcmp(value_text(line, "path"), "range") == 0)
 		answers_add(&d->answers, OK, "counters", "", "%s reads them inside the sandbox", value_text(line, "tool"));
 	else
 		answers_add(&d->answers, WARN, "counters",
-			"causes of alerts then come from machine code alone (see doc/troubleshooting.md#counters)",
-			"not read inside the sandbox: %s", *why ? why : "no answer");
+			err.is_shortage
+				? shortage_advice
+				: "causes of alerts then come from machine code alone (see doc/troubleshooting.md#counters)",
+			"not read inside the sandbox: %s",
+			*why              ? why
+			: err.is_shortage ? err.text
+					  : "no answer");
 	json_decref(line);
 	buf_fini(&out);
 }
@@ -387,6 +424,8 @@ static void check_warnings(struct doctor *d, char *health)
 /* Return the advice if the daemon does not answer /healthz. */
 static const char *remedy_of(const struct fw_err *err)
 {
+	if (err->is_shortage)
+		return shortage_advice;
 	if (strstr(err->text, "is not trusted"))
 		return "see doc/troubleshooting.md#untrusted: the end of the message has the reason";
 	if (strstr(err->text, "servers.yml"))
@@ -401,6 +440,16 @@ static const char *remedy_of(const struct fw_err *err)
 	return "see its log: journalctl -u flopwatchd, or the output of a daemon started by hand";
 }
 
+/* Return a list that an older daemon does not have; NULL: without it. Own: json_decref. */
+static json_t *get_newer(struct doctor *d, const char *what, const char *path)
+{
+	struct fw_err err = { 0 };
+	json_t *list = NULL;
+	if (client_get(d->c, path, &list, &err) != 0 && err.code != ERR_NOT_FOUND)
+		answers_add(&d->answers, FAIL, what, remedy_of(&err), "%s", err.text);
+	return list;
+}
+
 static void check_daemon(struct doctor *d)
 {
 	struct fw_err err = { 0 };
@@ -411,16 +460,17 @@ static void check_daemon(struct doctor *d)
 		answers_add(&d->answers, FAIL, "daemon", remedy_of(&err), "%s", err.text);
 	} else if (client_get(d->c, "/api/v1/repos", &repos, &err) != 0 ||
 		   client_get(d->c, "/api/v1/devices", &devices, &err) != 0) {
-		answers_add(&d->answers, FAIL, "daemon", "show it an access token: --token-file FILE",
+		answers_add(&d->answers, FAIL, "daemon",
+			err.is_shortage ? shortage_advice : "show it an access token: --token-file FILE",
 			"%s answers, but not to us: %s", client_server(d->c), err.text);
 	} else {
 		answers_add(&d->answers, OK, "daemon", "", "%s answers and can store results", client_server(d->c));
 		check_warnings(d, text.data);
 		check_repos(d, repos);
-		if (client_get(d->c, "/api/v1/workers", &workers, &err) == 0) /* an older daemon does not have this list */
+		if ((workers = get_newer(d, "worker", "/api/v1/workers")))
 			check_workers(d, workers);
 		check_daemon_devices(d, devices);
-		if (client_get(d->c, "/api/v1/samples", &months, &err) == 0)
+		if ((months = get_newer(d, "archive", "/api/v1/samples")))
 			check_samples(d, months);
 	}
 	json_decref(repos);
@@ -449,8 +499,9 @@ static void check_config_names(struct doctor *d, const struct options *o)
 		return;
 	}
 	if (config_check_objects(file, &d->answers, &err) != 0)
-		answers_add(
-			&d->answers, FAIL, "config", "flopwatch config check FILE names every mistake", "%s: %s", file, err.text);
+		answers_add(&d->answers, FAIL, "config",
+			err.is_shortage ? shortage_advice : "flopwatch config check FILE names every mistake", "%s: %s", file,
+			err.text);
 }
 
 int verb_doctor(struct client *c, const struct options *o)

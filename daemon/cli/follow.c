@@ -37,7 +37,7 @@ static void follow_pause(void)
 static int get_with_retries(struct client *c, const char *path, json_t **out, struct fw_err *err)
 {
 	for (int failures = 0; client_get(c, path, out, err) != 0; failures++) {
-		if (err->code != ERR_IO || failures == RESTART_POLLS)
+		if ((err->code != ERR_IO && !err->is_shortage) || failures == RESTART_POLLS)
 			return -1;
 		err_clear(err);
 		follow_pause();
@@ -124,7 +124,7 @@ int follow_one(struct client *c, const struct options *o, const char *kind, long
 	for (int failures = 0;;) {
 		json_t *one = NULL;
 		int got = client_get(c, path, &one, err);
-		if (got != 0 && (err->code != ERR_IO || ++failures > RESTART_POLLS))
+		if (got != 0 && ((err->code != ERR_IO && !err->is_shortage) || ++failures > RESTART_POLLS))
 			return -1;
 		if (got == 0) {
 			failures = 0;

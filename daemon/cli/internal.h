@@ -61,9 +61,9 @@ bool answers_print(const struct answers *a, bool json);
  * Calls of the daemon's REST API.
  *
  * Err, the same for every call: ERR_IO the daemon cannot be reached; ERR_TIMEOUT it did not answer; ERR_NOT_FOUND, ERR_CONFLICT,
- * ERR_INVALID, ERR_BUSY, ERR_INTERNAL the daemon refused the call, with its message; ERR_FULL the answer is too large;
- * ERR_PROTOCOL the answer is malformed. A request beyond the limit per minute (429) is sent again after the time that the daemon
- * names, with a line on standard error, five times at most.
+ * ERR_INVALID, ERR_BUSY, ERR_INTERNAL the daemon refused the call, with its message; ERR_FULL the answer is too large, or this
+ * machine lacks memory or descriptors (`is_shortage`); ERR_PROTOCOL the answer is malformed. A request beyond the limit per minute
+ * (429) is sent again after the time that the daemon names, with a line on standard error, five times at most.
  */
 
 /**

@@ -170,7 +170,7 @@ static int open_client(const struct server *s, const struct options *o, struct c
 	/* the token of the environment is that of another server where the named one has its own */
 	else if (client_open(s->url, token[0] ? token : text_or(getenv("FLOPWATCH_TOKEN"), NULL), out, &err) != 0 ||
 		 (ca_file && *ca_file && strncmp(s->url, "https://", 8) == 0 && client_trust(*out, ca_file, &err) != 0))
-		status = EXIT_USAGE;
+		status = err.is_shortage ? EXIT_ERROR : EXIT_USAGE;
 	explicit_bzero(token, sizeof token);
 	if (status == EXIT_OK)
 		return status;
@@ -226,7 +226,8 @@ static const struct catalog_verb *find_verb(const char *name)
 
 int main(int argc, char **argv)
 {
-	json_set_alloc_funcs(mem_alloc, free); /* a value without memory must not look like one that an answer lacks */
+	json_set_alloc_funcs(mem_alloc, free);    /* a value without memory must not look like one that an answer lacks */
+	mem_end_program("flopwatch", EXIT_ERROR); /* nor a row like one that there is not */
 	struct options o = { 0 };
 	bool given[CATALOG_OPTIONS_MAX] = { 0 };
 	if (!parse(argc, argv, &o, given))

@@ -18,6 +18,7 @@ void plain_print(FILE *out, const char *text)
 {
 	struct buf shown;
 	buf_init(&shown, LINE_MAX_BYTES);
+	shown.is_optional = true;
 	utf8_show(&shown, text, strlen(text), "");
 	if (!shown.failed)
 		fwrite(shown.data, 1, shown.len, out);
@@ -33,6 +34,7 @@ void plain_line(FILE *out, const char *format, ...)
 	struct buf text;
 	char line[ERROR_LINE_BYTES]; /* most lines; the beginning of a longer one without memory for it */
 	buf_init(&text, LINE_MAX_BYTES);
+	text.is_optional = true;
 	va_start(args, format);
 	int len = vsnprintf(line, sizeof line, format, args);
 	va_end(args);

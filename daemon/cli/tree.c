@@ -33,8 +33,11 @@ static json_t *request_git(const char *const *args, struct fw_err *err)
 	if (result == 0 && how.status != 0) {
 		const char *message = strncmp(errors.data, "flopwatch-git: ", 15) == 0 ? errors.data + 15 : errors.data;
 
-		err_set(err, how.status == PROC_EXIT_GONE ? ERR_NOT_FOUND : ERR_INVALID, "%.*s", (int)strcspn(message, "\n"),
-			*message ? message : "flopwatch-git ended without a message");
+		err_set(err,
+			how.status == PROC_EXIT_GONE    ? ERR_NOT_FOUND
+			: how.status == PROC_EXIT_AGAIN ? ERR_BUSY
+							: ERR_INVALID,
+			"%.*s", (int)strcspn(message, "\n"), *message ? message : "flopwatch-git ended without a message");
 	} else if (result == 0 && !(answer = json_loadb(out.data, out.len, 0, NULL))) {
 		err_set(err, ERR_PROTOCOL, "flopwatch-git gave no answer that can be read");
 	}

@@ -79,6 +79,14 @@ static void test_service(void **state)
 	assert_int_equal(count(FAIL, "user", "there is no user flopwatch-run, which the worker runs as"), 1);
 	assert_int_equal(count(FAIL, "group", "there is no group render"), 1);
 	assert_int_equal(count(FAIL, "group", "there is no group video"), 0);
+	assert_int_equal(count(FAIL, "user", "cannot read"), 0);
+	char path[600];
+	snprintf(path, sizeof path, "%s/etc/passwd", root);
+	assert_int_equal(unlink(path), 0);
+	assert_int_equal(mkdir(path, 0755), 0); /* it cannot be read, which is no missing user */
+	assert_int_equal(count(FAIL, "user", "there is no user"), 0);
+	assert_int_equal(count(FAIL, "user", "/etc/passwd: Is a directory"), 2);
+	assert_int_equal(rmdir(path), 0);
 	put("etc/systemd/system/flopwatchd.service", "");
 	put("usr/lib/systemd/system/flopwatch-worker.socket", "");
 	put("usr/local/lib/systemd/system/flopwatch-worker@.service", "");
