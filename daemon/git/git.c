@@ -11,6 +11,8 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <git2/sys/alloc.h>
+
 enum { HEX_DIGITS = 40, HEADS_LEN = 11 /* length of "refs/heads/" */ };
 
 /*
@@ -91,6 +93,83 @@ int git_lib_fail(struct fw_err *err, int rc, const char *format, ...)
 	return err_set(err, code_of(rc, last), "%s: %s", what, *reason ? reason : "git gives no reason");
 }
 
+/* ---- memory of libgit2, which without it crashes, or reports objects as missing and values as invalid ---- */
+
+enum { SMALL_BYTES = 1 << 20 }; /* a larger object has its own error, which names it */
+
+static void *lib_malloc(size_t n, const char *file, int line)
+{
+	(void)file, (void)line;
+	return n > SMALL_BYTES ? malloc(n) : mem_alloc(n);
+}
+
+static void *lib_realloc(void *old, size_t n, const char *file, int line)
+{
+	(void)file, (void)line;
+	return n > SMALL_BYTES ? realloc(old, n) : mem_grow(old, n, 1);
+}
+
+#if LIBGIT2_VER_MAJOR == 1 && LIBGIT2_VER_MINOR < 6
+static void *lib_mallocarray(size_t n, size_t size, const char *file, int line)
+{
+	size_t bytes;
+
+	return __builtin_mul_overflow(n, size, &bytes) ? NULL : lib_malloc(bytes, file, line);
+}
+
+static void *lib_calloc(size_t n, size_t size, const char *file, int line)
+{
+	size_t bytes;
+
+	(void)file, (void)line;
+	return __builtin_mul_overflow(n, size, &bytes) ? NULL
+	       : bytes > SMALL_BYTES                   ? calloc(1, bytes)
+						       : mem_alloc_zero(1, bytes ? bytes : 1);
+}
+
+static void *lib_reallocarray(void *old, size_t n, size_t size, const char *file, int line)
+{
+	size_t bytes;
+
+	return __builtin_mul_overflow(n, size, &bytes) ? NULL : lib_realloc(old, bytes, file, line);
+}
+
+static char *lib_substrdup(const char *text, size_t n, const char *file, int line)
+{
+	char *copy = lib_malloc(n + 1, file, line);
+
+	if (copy) {
+		memcpy(copy, text, n);
+		copy[n] = '\0';
+	}
+	return copy;
+}
+
+static char *lib_strdup(const char *text, const char *file, int line)
+{
+	return lib_substrdup(text, strlen(text), file, line);
+}
+
+static char *lib_strndup(const char *text, size_t n, const char *file, int line)
+{
+	return lib_substrdup(text, strnlen(text, n), file, line);
+}
+#endif
+
+static git_allocator allocator = {
+	.gmalloc = lib_malloc,
+	.grealloc = lib_realloc,
+	.gfree = free,
+#if LIBGIT2_VER_MAJOR == 1 && LIBGIT2_VER_MINOR < 6
+	.gcalloc = lib_calloc,
+	.gstrdup = lib_strdup,
+	.gstrndup = lib_strndup,
+	.gsubstrdup = lib_substrdup,
+	.greallocarray = lib_reallocarray,
+	.gmallocarray = lib_mallocarray,
+#endif
+};
+
 /*
  * When libgit2 starts, it parses all certificates that the machine trusts, without an option to disable this. If no connection is
  * needed, start it while this process can open no file, so that it finds no certificates.
@@ -116,7 +195,8 @@ int git_repo_library_start(const char *url, struct fw_err *err)
 		GIT_CONFIG_LEVEL_PROGRAMDATA };
 	/* These extensions concern work trees, or the objects that git may delete, and never the format of objects and refs. */
 	static const char *extensions[] = { "noop", "partialclone", "preciousobjects", "worktreeconfig", "relativeworktrees" };
-	bool has_started = (url && url_is_remote(url) ? git_libgit2_init() : start_without_certificates()) >= 0 &&
+	bool has_started = git_libgit2_opts(GIT_OPT_SET_ALLOCATOR, &allocator) >= 0 &&
+			   (url && url_is_remote(url) ? git_libgit2_init() : start_without_certificates()) >= 0 &&
 			   git_libgit2_opts(GIT_OPT_SET_EXTENSIONS, extensions, sizeof extensions / sizeof extensions[0]) >= 0;
 
 	for (size_t i = 0; i < sizeof levels / sizeof levels[0]; i++)
@@ -131,7 +211,10 @@ int git_repo_library_start(const char *url, struct fw_err *err)
 	has_started = has_started && git_libgit2_opts(GIT_OPT_SET_SERVER_TIMEOUT, 30000) >= 0 &&
 		      git_libgit2_opts(GIT_OPT_SET_SERVER_CONNECT_TIMEOUT, 15000) >= 0;
 #endif
-	return has_started ? 0 : git_lib_fail(err, -1, "start libgit2");
+	/* which depends on this machine alone */
+	return has_started ? 0
+			   : err_set(err, ERR_IO, "start libgit2: %s; free memory on this machine and try again",
+				     git_error_last() ? git_error_last()->message : "git gives no reason");
 }
 
 void git_repo_library_stop(void)
@@ -300,25 +383,41 @@ int git_lib_ref(struct git_repo *r, const char *name, git_oid *out)
 	return rc;
 }
 
+/* True if libgit2 failed because this process lacks memory or descriptors. */
+static bool is_shortage(const git_error *last)
+{
+	static const int numbers[] = { ENOMEM, EMFILE, ENFILE };
+
+	if (last && last->klass == GIT_ERROR_NOMEMORY)
+		return true;
+	for (size_t i = 0; last && last->klass == GIT_ERROR_OS && i < sizeof numbers / sizeof numbers[0]; i++)
+		if (strstr(last->message, strerror(numbers[i])))
+			return true;
+	return false;
+}
+
 /*
- * Read a branch: its commit, or "" with the reason in `problem`. Returns false if it is not a branch: git does not allow its
- * name, or its file was removed meanwhile. Shape: sha[GIT_HEX], problem[size].
+ * Read a branch: its commit, or "" with the reason in `problem`. Returns 0 if it is not a branch: git does not allow its name, or
+ * its file was removed meanwhile. Shape: sha[GIT_HEX], problem[size]. Err: this process lacks memory or descriptors.
  */
-static bool read_branch(struct git_repo *r, git_odb *odb, const char *ref, char *sha, char *problem, size_t size)
+static int read_branch(
+	struct git_repo *r, git_odb *odb, const char *ref, char *sha, char *problem, size_t size, struct fw_err *err)
 {
 	git_oid oid;
 	int rc = git_lib_ref(r, ref, &oid);
 
 	sha[0] = problem[0] = '\0';
 	if (rc == GIT_EINVALIDSPEC)
-		return false;
+		return 0;
+	if (rc < 0 && is_shortage(git_error_last()))
+		return git_lib_fail(err, rc, "read %s", ref);
 	if (rc < 0)
 		snprintf(problem, size, "%s", git_error_last() ? git_error_last()->message : "cannot be read");
 	else if (!git_odb_exists(odb, &oid))
 		snprintf(problem, size, "its commit is missing");
 	else
 		git_lib_format_oid(sha, &oid);
-	return true;
+	return 1;
 }
 
 /*
@@ -329,7 +428,13 @@ struct ref_names {
 	struct buf text; /* each with its terminator */
 	char **name;     /* sorted, without duplicates */
 	size_t n;
+	int unread; /* errno of a folder that was not listed for a reason that may pass; 0: none */
 };
+
+static bool may_pass(int number)
+{
+	return err_is_shortage(number) || number == EIO || number == EINTR;
+}
 
 /* Add the names of the files in folder `name` of `common`. Links to folders are followed, up to the depth of libgit2. */
 static void add_loose(struct ref_names *names, const char *common, const char *name, int depth, int links)
@@ -340,8 +445,11 @@ static void add_loose(struct ref_names *names, const char *common, const char *n
 
 	buf_init(&path, PATH_MAX);
 	buf_printf(&path, "%s%s", common, name);
+	errno = 0;
 	dir = depth < DEPTH_MAX && links < LINKS_MAX && !path.failed ? opendir(path.data) : NULL;
-	while (dir && (e = readdir(dir))) {
+	if (!dir && may_pass(errno))
+		names->unread = errno;
+	while (dir && (errno = 0, e = readdir(dir))) {
 		size_t len = strlen(e->d_name);
 		struct stat st, link;
 
@@ -357,6 +465,8 @@ static void add_loose(struct ref_names *names, const char *common, const char *n
 		else if (fstatat(dirfd(dir), e->d_name, &link, AT_SYMLINK_NOFOLLOW) == 0)
 			add_loose(names, common, path.data, depth + 1, links + S_ISLNK(link.st_mode));
 	}
+	if (dir && may_pass(errno))
+		names->unread = errno;
 	if (dir)
 		closedir(dir);
 	buf_fini(&path);
@@ -413,6 +523,10 @@ static int list_names(struct git_repo *r, const char *folder, struct ref_names *
 	add_loose(names, git_repository_commondir(r->lib), folder, 0, 0);
 	if (add_packed(r, folder, names, err) != 0)
 		return -1;
+	if (names->unread) {
+		errno = names->unread;
+		return err_sys(err, "list the refs of %s", r->path);
+	}
 	if (names->text.failed)
 		return err_set(err, ERR_UNSUPPORTED, "%s has more branches than can be read", r->path);
 	for (size_t at = 0; at < names->text.len; at += strlen(names->text.data + at) + 1)
@@ -445,9 +559,12 @@ int git_repo_branches(struct git_repo *r, git_branch_fn *each, void *arg, struct
 
 	if (status == 0 && (rc = git_repository_odb(&odb, r->lib)) < 0)
 		status = git_lib_fail(err, rc, "read the objects of %s", r->path);
-	for (size_t i = 0; status == 0 && i < names.n; i++)
-		if (read_branch(r, odb, names.name[i], sha, problem, sizeof problem))
-			status = each(arg, names.name[i] + HEADS_LEN, sha, problem, err) < 0 ? -1 : 0;
+	for (size_t i = 0; status == 0 && i < names.n; i++) {
+		int found = read_branch(r, odb, names.name[i], sha, problem, sizeof problem, err);
+
+		if (found != 0)
+			status = found < 0 || each(arg, names.name[i] + HEADS_LEN, sha, problem, err) < 0 ? -1 : 0;
+	}
 	git_odb_free(odb);
 	names_fini(&names);
 	return status;
@@ -465,9 +582,13 @@ int git_repo_pulls(struct git_repo *r, struct pulls *p, struct fw_err *err)
 	if (status == 0 && (rc = git_repository_odb(&odb, r->lib)) < 0)
 		status = git_lib_fail(err, rc, "read the objects of %s", r->path);
 	pulls_clear(p);
-	for (size_t i = 0; status == 0 && i < names.n; i++)
-		if (read_branch(r, odb, names.name[i], sha, problem, sizeof problem))
+	for (size_t i = 0; status == 0 && i < names.n; i++) {
+		int found = read_branch(r, odb, names.name[i], sha, problem, sizeof problem, err);
+
+		if (found > 0)
 			pulls_add(p, names.name[i], sha);
+		status = found < 0 ? -1 : 0;
+	}
 	pulls_sort(p);
 	git_odb_free(odb);
 	names_fini(&names);

@@ -173,6 +173,7 @@ int main(int argc, char **argv)
 	size_t i;
 	int status;
 
+	mem_end_program("flopwatch-git", PROC_EXIT_AGAIN); /* what it could not read must not look absent */
 	if (argc < 2)
 		return usage("no verb given", "");
 	if (strcmp(argv[1], "--help") == 0) {
