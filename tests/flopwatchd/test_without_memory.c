@@ -187,7 +187,8 @@ static void an_answer_of_git(void **state)
 	struct fw_err err = { 0 };
 	char name[64];
 	buf_init(&answer, 1 << 16);
-	buf_puts(&answer, "{\"commit\":\"" SHA "\",\"tree\":\"" SHA "\",\"parents\":[],\"blobs\":{\".flopwatch.yaml\":\"aGk=\"}}\n");
+	buf_puts(&answer,
+		"{\"commit\":\"" SHA "\",\"tree\":\"" SHA "\",\"parents\":[],\"blobs\":{\".flopwatch.yaml\":\"aGk=\"}}\n");
 	has_no_memory = true;
 	assert_int_equal(gitread_tree(&answer, &c, &err), -1);
 	is_shortage(&err, "cannot read .flopwatch.yaml" AGAIN);
