@@ -93,7 +93,8 @@ static bool is_suspect(const struct bench *b, int cell)
 {
 	const struct bench_cell *c = &b->cell[cell];
 
-	return c->open && c->judged && alone_suspects(&c->alone[BENCH_BASE], &c->alone[BENCH_TARGET], &c->found.typical.all);
+	return bench_is_timed(b, cell) && c->judged &&
+	       alone_suspects(&c->alone[BENCH_BASE], &c->alone[BENCH_TARGET], &c->found.typical.all);
 }
 
 static struct bench_alone typical(const struct msg_cell *m, int side)
@@ -151,7 +152,7 @@ static int blame_end(struct alone_check *x, struct runner_end *end, struct fw_er
 
 	if (x->suspicion.failure[0] && !b->lost)
 		return run_blame(b, &x->suspicion, end->lost, err);
-	if (x->who != WHO_BOTH || end->role != ROLE_BASE || end->cell < 0 || !b->cell[end->cell].open ||
+	if (x->who != WHO_BOTH || end->role != ROLE_BASE || end->cell < 0 || !bench_is_timed(b, end->cell) ||
 		(!end->failure[0] && x->of[end->cell].last_timed_run == x->runs))
 		return 0;
 	runner_end_early(end);
@@ -218,7 +219,7 @@ static int keep_undecided(struct alone_check *x, int *list, int n, struct fw_err
 		if (word == ALONE_SLOWED && report_slowed(x, list[i], turn, done, err) < 0)
 			return -1;
 		/* stop after repeated disturbances of the device */
-		if (word == ALONE_MORE && b->cell[list[i]].open &&
+		if (word == ALONE_MORE && bench_is_timed(b, list[i]) &&
 			t->n_runs < t->n[WHO_BASE] + t->n[WHO_TARGET] + t->n[WHO_BOTH] + FRUITLESS_MAX)
 			list[left++] = list[i];
 	}

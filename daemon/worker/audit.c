@@ -251,7 +251,7 @@ static int blame_end(struct auditor *x, struct runner_end *end, struct fw_err *e
 	struct bench *b = x->bench;
 	bool accuses = end->role == ROLE_BASE || (end->killed && end->role != ROLE_TARGET);
 
-	if (!accuses || end->cell < 0 || !b->cell[end->cell].open || b->lost || x->suspicion[end->cell].failure[0])
+	if (!accuses || end->cell < 0 || !bench_is_timed(b, end->cell) || b->lost || x->suspicion[end->cell].failure[0])
 		return 0;
 	if (!end->failure[0] && x->audit[end->cell].n[0] + x->audit[end->cell].n[1] == 4 * AUDIT_PAIRS)
 		return 0;
@@ -263,7 +263,7 @@ static bool is_suspicious(const struct bench *b, int cell)
 {
 	const struct bench_cell *c = &b->cell[cell];
 
-	return c->open && c->judged && c->found.typical.verdict == VERDICT_IMPROVEMENT &&
+	return bench_is_timed(b, cell) && c->judged && c->found.typical.verdict == VERDICT_IMPROVEMENT &&
 	       stats_change_pct(c->found.typical.all.m) >= AUDIT_CHANGE_PCT;
 }
 

@@ -350,12 +350,32 @@ void bench_judge(struct bench *b, int cell)
 	c->judged = c->judged || c->n_runs > 0;
 }
 
-void bench_end(struct bench *b)
+static void judge_all(struct bench *b, bool is_over)
 {
-	b->over = true;
+	b->over = is_over;
 	for (int i = 0; i < b->n_cells; i++)
 		if (b->cell[i].judged)
 			bench_judge(b, i);
+}
+
+void bench_end(struct bench *b)
+{
+	judge_all(b, true);
+}
+
+void bench_continue(struct bench *b)
+{
+	judge_all(b, false);
+}
+
+bool bench_is_timed(const struct bench *b, int cell)
+{
+	const struct bench_cell *c = &b->cell[cell];
+	bool has_failed = false;
+
+	for (int i = 0; i < BENCH_ORIGINS; i++)
+		has_failed = has_failed || c->problem[i].failure[0];
+	return c->open || (c->judged && !has_failed && c->discarded >= DEVICE_CHECK_DISCARDED_MAX);
 }
 
 bool bench_is_hopeless(const struct bench *b, int cell, double *se)

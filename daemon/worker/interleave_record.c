@@ -91,7 +91,7 @@ int interleave_judge_late(struct command *m, int cell, const int *calls, const i
 	int side = late[COMMAND_TARGET] * calls[COMMAND_BASE] > late[COMMAND_BASE] * calls[COMMAND_TARGET] ? COMMAND_TARGET
 													   : COMMAND_BASE;
 
-	if (!m->bench->cell[cell].open || late[side] * LATE_SHARE <= calls[side])
+	if (!bench_is_timed(m->bench, cell) || late[side] * LATE_SHARE <= calls[side])
 		return 0;
 	return bench_fault(m->bench, cell, ROLE_DEVICE, "unsure", err,
 		       "could not be primed: %d of %d calls of the %s began before they were queued", late[side], calls[side],
@@ -104,7 +104,7 @@ int interleave_judge_gain(struct command *m, int cell, const struct interleave_e
 {
 	char why[INTERLEAVE_WHY_SIZE];
 
-	if (!m->bench->cell[cell].open || bench_verdict(m->bench, cell) != VERDICT_IMPROVEMENT ||
+	if (!bench_is_timed(m->bench, cell) || bench_verdict(m->bench, cell) != VERDICT_IMPROVEMENT ||
 		interleave_gain(&evidence[COMMAND_BASE], &evidence[COMMAND_TARGET], calls, why) == INTERLEAVE_GAIN_NONE)
 		return 0;
 	return bench_fault(m->bench, cell, ROLE_DEVICE, "unsure", err,

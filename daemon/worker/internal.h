@@ -191,8 +191,15 @@ int bench_store_run(struct bench_run *list, int *n, const struct msg_cell *m, st
 int bench_add(struct bench *b, const struct msg_cell *m, struct fw_err *err);
 /** Judge a cell by its runs so far. */
 void bench_judge(struct bench *b, int cell);
-/** Judge all cells finally: no further run follows. */
+/** Judge all cells finally, as the daemon does: no further run follows. */
 void bench_end(struct bench *b);
+/** Continue after bench_end: judge all cells again, with runs that follow. */
+void bench_continue(struct bench *b);
+/**
+ * Whether the verdict of a cell comes from its times. That is also so if the cell gets no further run because the device's readings
+ * discarded too many: a module could cause such readings, so its times need the same verification.
+ */
+bool bench_is_timed(const struct bench *b, int cell);
 /** Return whether set 1 is so noisy that all allowed runs would leave the cell undecided. `*se`: expected standard error. */
 bool bench_is_hopeless(const struct bench *b, int cell, double *se);
 /** Return the failure that prevents a cell's verdict; NULL: none. A failure of both sides counts as the base's. */

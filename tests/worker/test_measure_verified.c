@@ -145,6 +145,69 @@ static void a_changed_machine_is_reported_instead_of_the_target(void **state)
 	assert_int_equal(bench_verdict(&s->bench, 1), VERDICT_UNDECIDED);
 }
 
+/* The target is faster by 28 % in each run, and the runs are so noisy that four of them do not show it at once. */
+static const char noisy_gain[] = "if [ $((run % 2)) = 1 ]; then timings 0.7205; else timings 0.7498; fi";
+
+static int spend_the_budget(void *arg, const struct msg *m, struct fw_err *err)
+{
+	struct scene *s = arg;
+
+	if (m->t == MSG_CELL && m->u.cell->run == 5)
+		s->bench.limits.budget_s = 0;
+	return count(arg, m, err);
+}
+
+/* No interim analysis is after five runs. With them the gain is certain, so the final judgement reports it, and it is a gain too. */
+static void a_gain_that_only_the_end_shows_is_verified(void **state)
+{
+	struct scene *s = *state;
+
+	runner_audited(s, "pass", noisy_gain, "0.03", "0.03");
+	s->bench.device.kind = DEVICE_CPU;
+	check_all(s);
+	s->bench.cell[0].open = s->bench.cell[2].open = false;
+	s->bench.emit = spend_the_budget;
+	measure_all(s);
+	assert_true(runs_of(s, "audit") > 0);
+	assert_int_equal(bench_verdict(&s->bench, 1), VERDICT_REJECTED);
+	assert_string_equal(bench_failure(&s->bench, 1)->failure, "clock");
+	assert_int_equal(bench_failure(&s->bench, 1)->role, ROLE_TARGET);
+}
+
+/* The readings of three runs end the measurement of a cell, which must not end its verification. */
+static void disturbed_runs_do_not_prevent_an_audit(void **state)
+{
+	struct scene *s = *state;
+	char run[300];
+
+	snprintf(run, sizeof run, "if [ $run -ge 6 ] && [ $run -le 8 ]; then timings 0.72 8; el%s", noisy_gain);
+	runner_audited(s, "pass", run, "0.03", "0.03");
+	s->bench.device.kind = DEVICE_CPU;
+	check_all(s);
+	s->bench.cell[0].open = s->bench.cell[2].open = false;
+	measure_all(s);
+	assert_int_equal(s->bench.cell[1].voided, 3);
+	assert_true(runs_of(s, "audit") > 0);
+	assert_int_equal(bench_verdict(&s->bench, 1), VERDICT_REJECTED);
+	assert_string_equal(bench_failure(&s->bench, 1)->failure, "clock");
+}
+
+static void disturbed_runs_do_not_prevent_a_check_of_the_base_alone(void **state)
+{
+	struct scene *s = *state;
+
+	runner(s, "if [ $role = base ]; then alone=1; else alone=0.9; fi; pass",
+		"if [ \"$both\" ]; then if [ $mode = time ] && [ $set = 1 ] && [ $run -ge 2 ] && [ $run -le 4 ]; then timings 0.5 8; else timings 0.5; fi; "
+		"elif [ $role = base ]; then single 1; else single 0.9; fi");
+	check_all(s);
+	s->bench.cell[0].open = s->bench.cell[2].open = false;
+	measure_all(s);
+	assert_int_equal(s->bench.cell[1].voided, 3);
+	assert_int_equal(s->bench.cell[1].n_runs, 1);
+	assert_int_equal(bench_verdict(&s->bench, 1), VERDICT_REJECTED);
+	assert_string_equal(bench_failure(&s->bench, 1)->failure, "slowed");
+}
+
 /* The device fails in the run for verification. */
 static int lose_it(void *arg, const struct msg *m, struct fw_err *err)
 {
@@ -178,6 +241,9 @@ int main(void)
 		T(a_gain_that_no_other_clock_confirms_is_forged),
 		T(a_gain_that_disappeared_is_neither_gain_nor_forgery),
 		T(a_changed_machine_is_reported_instead_of_the_target),
+		T(a_gain_that_only_the_end_shows_is_verified),
+		T(disturbed_runs_do_not_prevent_an_audit),
+		T(disturbed_runs_do_not_prevent_a_check_of_the_base_alone),
 		T(a_lost_device_blames_no_side),
 	};
 
