@@ -571,6 +571,62 @@ static void equal_sources_are_built_once(void **state)
 	program(s, MAIN(""), "1", first); /* built: its copy was removed in favour of later ones */
 }
 
+static void write_kit(struct scene *s, const char *name, const char *text)
+{
+	char path[120];
+
+	snprintf(path, sizeof path, "kit/%s", name);
+	assert_int_equal(tmp_folder_write(&s->folder, path, text, 0644), 0);
+}
+
+/*
+ * A program includes the kit, which measures it. If a side had the kit of the day on which its sources were built first, two
+ * versions of the kit would be compared after an update, not two commits.
+ */
+static void another_kit_makes_another_program(void **state)
+{
+	struct scene *s = *state;
+	char first[HASH_HEX];
+
+	assert_int_equal(mkdirat(s->folder.fd, "kit", 0755), 0);
+	assert_int_equal(mkdirat(s->folder.fd, "kit/before", 0755), 0);
+	snprintf(s->sandbox.kit, sizeof s->sandbox.kit, "%s/kit", s->folder.path);
+	write_kit(s, "flopwatch.h", "#define VERSION 1\n");
+	write_kit(s, "before/benchmark.h", "#define BEFORE 1\n");
+	program(s, MAIN(""), "1", first);
+	build(s);
+	assert_string_equal(s->result.state, "cached");
+	write_kit(s, "flopwatch.h", "#define VERSION 2\n");
+	build(s);
+	assert_string_equal(s->result.state, "ok");
+	build(s);
+	assert_string_equal(s->result.state, "cached");
+	write_kit(s, "before/benchmark.h", "#define BEFORE 2\n");
+	build(s);
+	assert_string_equal(s->result.state, "ok");
+	/* Python writes there if it may, and that is no other kit */
+	assert_int_equal(mkdirat(s->folder.fd, "kit/__pycache__", 0755), 0);
+	write_kit(s, "__pycache__/flopwatch.pyc", "1");
+	build(s);
+	assert_string_equal(s->result.state, "cached");
+}
+
+static void a_file_that_is_no_longer_an_artifact_is_gone(void **state)
+{
+	struct scene *s = *state;
+
+	program(s, MAIN(""), "1", NULL);
+	s->side.benchmark.n_outputs = 0;
+	build(s);
+	assert_true(is_there(s, "bench") && is_there(s, "made/data"));
+	s->side.benchmark.n_artifacts = s->side.benchmark.n_outputs = 1;
+	snprintf(s->side.benchmark.output[0], BENCHMARK_TEXT_SIZE, "made/data");
+	build(s);
+	assert_string_equal(s->result.state, "ok");
+	assert_true(is_there(s, "bench"));
+	assert_false(is_there(s, "made/data"));
+}
+
 static void artifacts_that_are_none(void **state)
 {
 	struct scene *s = *state;
@@ -646,6 +702,8 @@ int main(void)
 		BOTH(wrong_outputs),
 		BOTH(unremovable_leftovers_are_removed),
 		BOTH(artifacts_name_a_program),
+		BOTH(another_kit_makes_another_program),
+		cmocka_unit_test_setup_teardown(a_file_that_is_no_longer_an_artifact_is_gone, setup, teardown),
 		cmocka_unit_test_setup_teardown(damaged_module_is_built_again, setup, teardown),
 		cmocka_unit_test_setup_teardown(programs_run_equally, setup, teardown),
 		cmocka_unit_test_setup_teardown(key_covers_what_can_change_the_result, setup, teardown),

@@ -4,6 +4,8 @@
  */
 #include "worker/sandbox/internal.h"
 
+#include <dirent.h>
+
 /*
  * ---- artifacts ----
  * Selection of a program's artifacts. The build may have created links, so no path is resolved through one.
@@ -728,7 +730,7 @@ static int unpack_inputs(
  * Cached builds of benchmark programs: copies of their folders from before any run, so that equal sources are built once.
  */
 
-enum { PROGRAMS_MAX = 16 }; /* stored folders */
+enum { PROGRAMS_MAX = 16 /* stored folders */, KIT_DEPTH_MAX = 4 };
 
 static const int64_t program_max_bytes = 1LL << 30;
 
@@ -738,9 +740,42 @@ static int open_programs(const struct cache *c)
 	return openat(c->fd, "programs", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 }
 
+static int is_of_kit(const struct dirent *d)
+{
+	return d->d_name[0] != '.' && strcmp(d->d_name, "__pycache__") != 0;
+}
+
+static int by_bytes(const struct dirent **a, const struct dirent **b)
+{
+	return strcmp((*a)->d_name, (*b)->d_name);
+}
+
+/* Add the names and contents of all files below a folder of the kit. */
+static void hash_kit(struct hash_state *h, const char *folder, int depth)
+{
+	struct dirent **list = NULL;
+	int n = depth < KIT_DEPTH_MAX ? scandir(folder, &list, is_of_kit, by_bytes) : -1;
+
+	for (int i = 0; i < n; i++) {
+		char path[PATH_MAX + 300], hex[HASH_HEX];
+
+		snprintf(path, sizeof path, "%.*s/%.255s", PATH_MAX, folder, list[i]->d_name);
+		hash_text(h, list[i]->d_name);
+		if (hash_file(path, hex, NULL) == 0)
+			hash_text(h, hex);
+		else
+			hash_kit(h, path, depth + 1);
+		free(list[i]);
+	}
+	hash_text(h, ""); /* marks the end of this folder */
+	if (n >= 0)
+		free(list);
+}
+
 /*
- * Compute the key of a built folder. Files of a build without sandbox may contain the path of the folder, so that is part of the
- * key.
+ * Compute the key of a built folder. A program contains the headers of the kit, which measure it: with those of another version in
+ * base and target, the versions would be compared. Files of a build without sandbox may contain the path of the folder, so that is
+ * part of the key, too.
  */
 static void program_key(const struct run *r, const struct msg_side *s, char key[HASH_HEX])
 {
@@ -751,8 +786,13 @@ static void program_key(const struct run *r, const struct msg_side *s, char key[
 	hash_text(&h, key);
 	for (int i = 0; i < s->benchmark.n_artifacts; i++)
 		hash_text(&h, s->benchmark.artifact[i]);
+	hash_text(&h, "");
 	for (int i = 0; i < s->benchmark.n_outputs; i++)
 		hash_text(&h, s->benchmark.output[i]);
+	hash_text(&h, "");
+	hash_text(&h, r->context->sandbox->before);
+	if (r->context->sandbox->kit[0])
+		hash_kit(&h, r->context->sandbox->kit, 0);
 	hash_text(&h, r->context->sandbox->active ? "" : r->folder);
 	hash_end(&h, key);
 }

@@ -290,7 +290,8 @@ void sandbox_environment(const struct sandbox *s, const char *const *more, struc
  * The build of one side: from its sources to a module, which is named by its hash, or to the folder of a benchmark program.
  *
  * The key of a cached build is a hash of all inputs that can change the result, except external libraries: the object names of
- * the sources, the command, the kind of device, the compilers, the system, the isolation. If it is not cached, the sources are
+ * the sources, the command, the kind of device, the compilers, the system, the isolation; for a program also its lists of files and
+ * the kit. If it is not cached, the sources are
  * unpacked into <cache>/job or job-N (/job inside the sandbox), the command runs, and symbols and build ids are stripped, so that
  * equal sources make modules with equal hashes. The module is stored as <cache>/modules/<sha256>.so.
  *
