@@ -113,6 +113,47 @@ static void other_sections_count(void **state)
 	differs(true, "an archive behind it");
 }
 
+/* A section that only claims to be loaded, since no segment has it, can be read by the program from its own file. */
+static void sections_outside_of_segments_count(void **state)
+{
+	static char text[1 << 20];
+	char extra[220], option[240], first[HASH_HEX], other[HASH_HEX];
+	Elf64_Ehdr head;
+	Elf64_Shdr section;
+	int n = 0;
+
+	(void)state;
+	snprintf(extra, sizeof extra, "%s/extra", folder.path);
+	write_file(extra, "payload", 7);
+	snprintf(option, sizeof option, ".payload=%s", extra);
+	run((const char *const[]){ "objcopy", "--add-section", option, program, changed, NULL });
+	FILE *f = fopen(changed, "re");
+
+	assert_non_null(f);
+	size_t len = fread(text, 1, sizeof text, f);
+
+	fclose(f);
+	assert_true(len > sizeof head && len < sizeof text);
+	memcpy(&head, text, sizeof head);
+	for (int i = 0; i < head.e_shnum; i++) {
+		char *at = text + head.e_shoff + (size_t)i * sizeof section;
+
+		memcpy(&section, at, sizeof section);
+		if (section.sh_size != 7 || memcmp(text + section.sh_offset, "payload", 7) != 0)
+			continue;
+		section.sh_flags |= SHF_ALLOC;
+		memcpy(at, &section, sizeof section);
+		n++;
+		write_file(changed, text, len);
+		hash_of(changed, first);
+		text[section.sh_offset] = 'P';
+		write_file(changed, text, len);
+		hash_of(changed, other);
+		assert_string_not_equal(first, other);
+	}
+	assert_int_equal(n, 1);
+}
+
 /* Byte by byte: all loaded bytes count, and every file has a hash, however broken. */
 static void every_loaded_byte(void **state)
 {
@@ -205,6 +246,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(debug_sections_do_not_count),
 		cmocka_unit_test(other_sections_count),
+		cmocka_unit_test(sections_outside_of_segments_count),
 		cmocka_unit_test(every_loaded_byte),
 		cmocka_unit_test(other_files_are_their_bytes),
 		cmocka_unit_test(objects_are_compared_without_lines),

@@ -190,6 +190,19 @@ static int hash_object(struct hash_state *s, const struct image *m, struct fw_er
 	return result;
 }
 
+/* Whether a section lies in a segment. The flag SHF_ALLOC alone does not show it: a program may read its own file. */
+static bool is_in_segment(const struct image *m, const Elf64_Shdr *section)
+{
+	for (int i = 0; i < m->head.e_phnum; i++) {
+		const Elf64_Phdr *segment = &m->segment[i];
+
+		if (section->sh_offset >= segment->p_offset && section->sh_size <= segment->p_filesz &&
+			section->sh_offset - segment->p_offset <= segment->p_filesz - section->sh_size)
+			return true;
+	}
+	return false;
+}
+
 static int hash_program(struct hash_state *s, const struct image *m, struct fw_err *err)
 {
 	int result = 0;
@@ -202,8 +215,8 @@ static int hash_program(struct hash_state *s, const struct image *m, struct fw_e
 		const Elf64_Shdr *section = &m->section[i];
 		const char *name = section->sh_name < m->names_len ? m->names + section->sh_name : "";
 
-		if ((section->sh_flags & SHF_ALLOC) || section->sh_type == SHT_NOBITS || section->sh_type == SHT_NULL ||
-			is_debug(name))
+		if (((section->sh_flags & SHF_ALLOC) && is_in_segment(m, section)) || section->sh_type == SHT_NOBITS ||
+			section->sh_type == SHT_NULL || is_debug(name))
 			continue;
 		hash_text(s, name);
 		hash_update(s, &section->sh_size, sizeof section->sh_size);
