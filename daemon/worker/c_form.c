@@ -160,8 +160,12 @@ static bool put_token(struct scan *s)
 bool c_form(const char *text, size_t len, struct buf *out)
 {
 	struct scan s = { .at = text, .end = text + len, .out = out };
-	/* the value of __LINE__ depends on comments; a spliced line, and a trigraph, may hide where a comment begins or ends */
-	static const char *const unclear[] = { "__LINE__", "?\?/", "/\\\n", "*\\\n", "\\\r" };
+	/*
+	 * The number of a line depends on comments; a spliced line, and a trigraph, may hide where a comment begins or ends; a
+	 * directive may begin with another spelling of #.
+	 */
+	static const char *const unclear[] = { "__LINE__", "__builtin_LINE", "source_location", "?\?/", "?\?=", "%:", "/\\\n",
+		"*\\\n", "\\\r" };
 
 	for (size_t i = 0; i < sizeof unclear / sizeof unclear[0]; i++)
 		if (memmem(text, len, unclear[i], strlen(unclear[i])))

@@ -68,7 +68,8 @@ static void tokens_count(void **state)
 static void unclear_text_has_no_form(void **state)
 {
 	static const char *const unclear[] = { "f(__LINE__);", "/* open", "s = \"open\n\";", "c = 'x\n", "// spliced \\\n code",
-		"/\\\n/ c", "?\?/", "r = R\"(open", "#include <a//b>\n", "#error don't\n", "a\f", "a \\ b", "/* a \\\n */ b" };
+		"__builtin_LINE()", "std::source_location::current()", "%:define A 1\n", "?\?=define A 1\n", "/\\\n/ c", "?\?/",
+		"r = R\"(open", "#include <a//b>\n", "#error don't\n", "a\f", "a \\ b", "/* a \\\n */ b" };
 	char out[256];
 
 	(void)state;
