@@ -192,6 +192,38 @@ static void test_equal_inputs_are_identical(void **state)
 	plan_fini(&p);
 }
 
+/* A word that moves from one list of a benchmark to the next one changes what runs, so the sides are not identical. */
+static void test_lists_of_a_benchmark_do_not_run_together(void **state)
+{
+	(void)state;
+	struct plan p;
+	struct benchmark *base, *target;
+	plan_init(&p);
+	p.request.kind = JOBKIND_COMPARE;
+	p.request.n_sides = 2;
+	base = &p.request.side[0].benchmark;
+	target = &p.request.side[1].benchmark;
+	*base = (struct benchmark){ .name = "sums", .n_command = 2, .reader = "flopwatch" };
+	snprintf(base->command[0], sizeof base->command[0], "./sums");
+	snprintf(base->command[1], sizeof base->command[1], "out.json");
+	*target = *base;
+	plan_compare(&p);
+	assert_true(p.identical);
+	target->n_command = target->n_outputs = 1;
+	snprintf(target->output[0], sizeof target->output[0], "out.json");
+	plan_compare(&p);
+	assert_false(p.identical);
+	*base = *target;
+	plan_compare(&p);
+	assert_true(p.identical);
+	target->n_outputs = 0;
+	target->n_artifacts = 1;
+	snprintf(target->artifact[0], sizeof target->artifact[0], "out.json");
+	plan_compare(&p);
+	assert_false(p.identical);
+	plan_fini(&p);
+}
+
 static void test_the_inputs_hash_covers_all_that_makes_a_build(void **state)
 {
 	(void)state;
@@ -227,6 +259,7 @@ int main(void)
 		cmocka_unit_test(test_a_side_needs_its_inputs),
 		cmocka_unit_test(test_the_suite_of_the_base_comes_first),
 		cmocka_unit_test(test_equal_inputs_are_identical),
+		cmocka_unit_test(test_lists_of_a_benchmark_do_not_run_together),
 		cmocka_unit_test(test_the_inputs_hash_covers_all_that_makes_a_build),
 	};
 	return cmocka_run_group_tests_name("plan", tests, setup, teardown);

@@ -244,7 +244,7 @@ static void hash_inputs(const struct msg_side *s, enum device_kind kind, bool un
 {
 	struct hash_state h;
 	hash_begin(&h);
-	/* Include the terminator of every text, so that different lists never give the same bytes. */
+	/* Include the terminator of every text, and end every list, so that different lists never give the same bytes. */
 	for (int i = 0; i < s->n_inputs; i++) {
 		hash_update(&h, s->input[i].path, strlen(s->input[i].path) + 1);
 		hash_update(&h, s->input[i].oid, strlen(s->input[i].oid) + 1);
@@ -258,14 +258,17 @@ static void hash_inputs(const struct msg_side *s, enum device_kind kind, bool un
 		hash_update(&h, s->build.family[i], strlen(s->build.family[i]) + 1);
 		hash_update(&h, s->build.output[i], strlen(s->build.output[i]) + 1);
 	}
-	for (int i = 0; i < s->benchmark.n_command; i++)
-		hash_update(&h, s->benchmark.command[i], strlen(s->benchmark.command[i]) + 1);
-	for (int i = 0; i < s->benchmark.n_outputs; i++)
-		hash_update(&h, s->benchmark.output[i], strlen(s->benchmark.output[i]) + 1);
 	if (s->benchmark.name[0]) {
+		hash_update(&h, "", 1);
+		for (int i = 0; i < s->benchmark.n_command; i++)
+			hash_update(&h, s->benchmark.command[i], strlen(s->benchmark.command[i]) + 1);
+		hash_update(&h, "", 1);
+		for (int i = 0; i < s->benchmark.n_outputs; i++)
+			hash_update(&h, s->benchmark.output[i], strlen(s->benchmark.output[i]) + 1);
 		hash_update(&h, "", 1);
 		for (int i = 0; i < s->benchmark.n_artifacts; i++)
 			hash_update(&h, s->benchmark.artifact[i], strlen(s->benchmark.artifact[i]) + 1);
+		hash_update(&h, "", 1);
 		hash_update(&h, s->benchmark.reader, strlen(s->benchmark.reader) + 1);
 		hash_update(&h, s->benchmark.unit, strlen(s->benchmark.unit) + 1);
 	}
