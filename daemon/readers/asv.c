@@ -73,8 +73,9 @@ static int add_result(
 		       : object_add_values(out, result, "result", key, 1e3, NAN, where, err);
 }
 
-static int read_benchmark(
-	struct reading *out, const char *name, json_t *list, const struct columns *t, const char *file, struct fw_err *err)
+/* Each result is an entry of its own, since the names of two combinations of parameters may be equal when they are cut. */
+static int read_benchmark(struct reading *out, const char *name, json_t *list, const struct columns *t, int *entry,
+	const char *file, struct fw_err *err)
 {
 	json_t *results = json_array_get(list, t->result), *params = json_array_get(list, t->params);
 	json_t *samples = json_array_get(list, t->samples), *result;
@@ -84,12 +85,14 @@ static int read_benchmark(
 	snprintf(where, sizeof where, "%.500s: results.%.500s", file, name);
 	if (!json_is_array(list) || !(json_is_array(results) || json_is_null(results)))
 		return err_set(err, ERR_INVALID, "%s: must be a list with a list of results; is the file cut off?", where);
+	reading_entry(out, (*entry)++);
 	if (json_is_null(results))
 		return reading_fail(out, name, "it failed: asv stored no result", where, err);
 	json_array_foreach(results, i, result)
 	{
 		if (!name_result(key, name, params, i))
 			return err_set(err, ERR_INVALID, "%s: result %zu has no combination of parameters", where, i);
+		reading_entry(out, (*entry)++);
 		if (add_result(out, result, json_array_get(samples, i), key, where, err) != 0)
 			return -1;
 	}
@@ -108,8 +111,7 @@ static int read_benchmarks(struct reading *out, json_t *results, const struct co
 			reading_note(out, "%.200s is left out: by its name it does not benchmark time", name);
 			continue;
 		}
-		reading_entry(out, entry++);
-		if (read_benchmark(out, name, list, t, file, err) != 0)
+		if (read_benchmark(out, name, list, t, &entry, file, err) != 0)
 			return -1;
 	}
 	return 0;

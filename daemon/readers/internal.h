@@ -265,6 +265,11 @@ const char *table_position(char out[TABLE_POSITION_SIZE], const struct csv *c, c
 bool table_seek(struct csv *c, const char *mark);
 /** Refuse a row whose last cell may be cut because the text ends without an end of line. 0, -1. */
 int table_check_end(const struct csv *c, const struct table_header *h, struct fw_err *err);
+/**
+ * Copy a name of `len` bytes. A longer one is cut and ends with a hash of the whole, since names of kernels may differ only at their
+ * end. Shape: out[size].
+ */
+void table_name(const char *name, size_t len, char *out, size_t size);
 /** Append "/name=value" to a key; nothing for an empty value. Spellings of one number become equal. Shape: key[TABLE_KEY_SIZE]. */
 void table_put(char key[TABLE_KEY_SIZE], const char *name, const char *value);
 /**

@@ -9,7 +9,7 @@
 #include <math.h>
 #include <stdio.h>
 
-enum { KEY_SIZE = 1024, WHERE_SIZE = 512, FIELDS = 5, FIELD_SIZE = 40, CELL_SIZE = 24 };
+enum { NAME_SIZE = 1024, KEY_SIZE = 2 * NAME_SIZE, WHERE_SIZE = 512, FIELDS = 5, FIELD_SIZE = 40, CELL_SIZE = 24 };
 
 /* Traffic of DRAM, L2 and L1: of the section MemoryWorkloadAnalysis on page details, and sums on page raw. */
 static const char traffic[] = "Memory Throughput,Mem Busy,Max Bandwidth,L1/TEX Hit Rate,L2 Hit Rate,Mem Pipes Busy,"
@@ -50,7 +50,7 @@ struct launches {
 };
 
 /* "void forward<128>(args)" becomes "void forward<128>": cut the final parentheses. */
-static void name_kernel(const char *kernel, char out[KEY_SIZE])
+static void name_kernel(const char *kernel, char out[NAME_SIZE])
 {
 	size_t n = strlen(kernel), depth = 0, end = n;
 	for (size_t i = n; i > 0 && kernel[n - 1] == ')'; i--) {
@@ -61,9 +61,10 @@ static void name_kernel(const char *kernel, char out[KEY_SIZE])
 			break;
 		}
 	}
-	snprintf(out, KEY_SIZE, "%.*s", (int)(end < KEY_SIZE ? end : KEY_SIZE - 1), end ? kernel : "");
-	if (!out[0])
-		snprintf(out, KEY_SIZE, "%s", kernel[0] ? kernel : "kernel");
+	if (n == 0)
+		snprintf(out, NAME_SIZE, "kernel");
+	else
+		table_name(kernel, end ? end : n, out, NAME_SIZE);
 }
 
 /* "(132, 1, 1)" becomes "132", "(16, 8, 1)" becomes "16x8". */
@@ -90,7 +91,7 @@ static int find_kernel(const struct launches *l, const char *name)
 /* Find or add the kernel of a name. -1: too many. */
 static int kernel_of(struct launches *l, const char *demangled, struct fw_err *err)
 {
-	char name[KEY_SIZE];
+	char name[NAME_SIZE];
 
 	name_kernel(demangled, name);
 	int at = find_kernel(l, name);

@@ -3,6 +3,8 @@
 
 #include <stdio.h>
 
+enum { NAME_SIZE = TABLE_KEY_SIZE - 128 }; /* space for the grid and the block */
+
 struct sums {
 	int name, grid, block; /* columns, -1 none */
 	int n;                 /* statistics */
@@ -54,7 +56,7 @@ static int read_kernel(
 	struct reading_time time[2];
 	int n = 0;
 
-	snprintf(key, sizeof key, "%s", c->cell[s->name]);
+	table_name(c->cell[s->name], strlen(c->cell[s->name]), key, NAME_SIZE);
 	if (s->grid >= 0)
 		table_put(key, "grid", c->cell[s->grid]);
 	if (s->block >= 0)

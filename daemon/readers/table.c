@@ -148,6 +148,19 @@ bool table_seek(struct csv *c, const char *mark)
 	return true;
 }
 
+void table_name(const char *name, size_t len, char *out, size_t size)
+{
+	enum { MARK = 9 }; /* "~" and eight digits */
+	char hex[HASH_HEX];
+
+	if (len < size) {
+		snprintf(out, size, "%.*s", (int)len, name);
+		return;
+	}
+	hash_hex(name, len, hex);
+	snprintf(out, size, "%.*s~%.8s", (int)utf8_cut(name, len, size - 1 - MARK), name, hex);
+}
+
 void table_put(char key[TABLE_KEY_SIZE], const char *name, const char *value)
 {
 	char trimmed[TABLE_KEY_SIZE], spelled[TABLE_KEY_SIZE];
@@ -167,7 +180,7 @@ void table_put(char key[TABLE_KEY_SIZE], const char *name, const char *value)
 int table_add(struct reading *out, const struct csv *c, const struct table_header *h, int column, const char *unit,
 	const char *key, double tflops, struct fw_err *err)
 {
-	char full[TABLE_KEY_SIZE + 32], where[TABLE_POSITION_SIZE], why[READING_WHY_SIZE];
+	char name[TABLE_KEY_SIZE], full[TABLE_KEY_SIZE + 32], where[TABLE_POSITION_SIZE], why[READING_WHY_SIZE];
 	double value = 1, ms, of_unit;
 	const char *suffix, *unfit = table_unfit(c->cell[column], &value, why);
 
@@ -180,7 +193,8 @@ int table_add(struct reading *out, const struct csv *c, const struct table_heade
 		snprintf(why, sizeof why, "%g %s is not a time", value, unit);
 		unfit = why;
 	}
-	snprintf(full, sizeof full, "%s%s", key, suffix);
+	table_name(key, strlen(key), name, sizeof name);
+	snprintf(full, sizeof full, "%s%s", name, suffix);
 	return unfit ? reading_skip(out, full, err, "%s", unfit)
 		     : reading_add(
 			       out, full, ms, isnan(tflops) ? of_unit : tflops, table_position(where, c, h->name[column]), err);

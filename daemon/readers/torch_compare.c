@@ -62,18 +62,29 @@ static int split(const struct text_line *line, char cell[COLUMNS_MAX][TABLE_NAME
 	return n;
 }
 
-/* Find the unit, which is below the table in brackets. */
+/* Whether the unit at `t->times` is that of this table: no other one begins before it. */
+static bool is_own_unit(const struct compare *t, const struct text_line *title)
+{
+	struct text_line line = *title;
+
+	while (text_next(&line) && line.at < t->times)
+		if (is_title(&line))
+			return false;
+	return true;
+}
+
+/* Find the unit, which is below the table in brackets. A table that is cut has none, and another one may follow it. */
 static bool find_unit(struct compare *t, const struct text_line *title)
 {
 	if (t->times && t->times >= title->next)
-		return true;
+		return is_own_unit(t, title);
 	t->times = memmem(title->next, (size_t)(title->end - title->next), times_are_in, strlen(times_are_in));
 	const char *open = t->times ? memchr(t->times, '(', (size_t)(title->end - t->times)) : NULL;
 	const char *close = open ? memchr(open, ')', (size_t)(title->end - open)) : NULL;
 
 	if (close)
 		text_trim(open + 1, close, t->unit, sizeof t->unit);
-	return close != NULL;
+	return close && is_own_unit(t, title);
 }
 
 static int begin_table(struct compare *t, const struct text_line *title, const char *file, struct fw_err *err)

@@ -353,6 +353,25 @@ static void units_of_metrics_are_converted(void **state)
 	assert_float_equal(reading_unit_factor("", ""), 1, 0);
 }
 
+/* CUTLASS's kernels have names of thousands of characters, which may differ only in the last arguments of their templates. */
+static void kernels_with_long_names_are_not_launches_of_one(void **state)
+{
+	enum { LENGTH = 3000 };
+	static char name[LENGTH + 1], text[4 * LENGTH];
+
+	(void)state;
+	memset(name, 'k', LENGTH);
+	snprintf(text, sizeof text,
+		US "\"0\",\"1\",\"app\",\"%s<1>\",\"1\",\"(1, 1, 1)\",\"(1, 1, 1)\",\"0\",\"1.5\"\n"
+		   "\"1\",\"1\",\"app\",\"%s<2>\",\"1\",\"(1, 1, 1)\",\"(1, 1, 1)\",\"0\",\"4.5\"\n"
+		   "\"2\",\"1\",\"app\",\"%s<2>\",\"1\",\"(1, 1, 1)\",\"(2, 1, 1)\",\"0\",\"7.5\"\n",
+		name, name, name);
+	one(ncu, text);
+	rows(3);
+	for (int i = 0; i < 3; i++)
+		assert_float_equal(base.row[i].median_ms, (1.5 + 3 * i) / 1e3, 1e-9);
+}
+
 /* ---- ncu: tables ----------------------------------------------------------------------------------------------------------- */
 
 #define DETAILS                                                                                                                  \
@@ -808,6 +827,7 @@ int main(void)
 		cmocka_unit_test_teardown(launches_are_chosen, tear_down),
 		cmocka_unit_test_teardown(metrics_are_read_on_request, tear_down),
 		cmocka_unit_test_teardown(units_of_metrics_are_converted, tear_down),
+		cmocka_unit_test_teardown(kernels_with_long_names_are_not_launches_of_one, tear_down),
 		cmocka_unit_test_teardown(rows_of_details_end_early, tear_down),
 		cmocka_unit_test_teardown(a_time_that_two_sections_have_is_one, tear_down),
 		cmocka_unit_test_teardown(units_may_stand_in_names, tear_down),

@@ -157,6 +157,48 @@ static void nsys_of_other_versions_and_reports(void **state)
 	rows(1, 0);
 }
 
+/* Two rows whose names of 3,000 characters differ only at their ends. */
+static void read_long_names(const char *format, const char *header, const char *a, const char *b, struct reading *out)
+{
+	enum { LENGTH = 3000 };
+	char *text = calloc(3, LENGTH + 500), *name = calloc(1, LENGTH + 1);
+	struct fw_err err = { 0 };
+
+	assert_true(text && name);
+	memset(name, 'k', LENGTH);
+	sprintf(text, "%s%s%s<%c>\n%s%s<%c>\n", header, a + 1, name, a[0], b + 1, name, b[0]);
+	if (parse(format, text, strlen(text), "out", out, &err) != 0)
+		fail_msg("%s", err.text);
+	free(text);
+	free(name);
+}
+
+/*
+ * nsys and rocprof list kernels by their total time. Names that were cut to the same text would be paired in that order, so that a
+ * kernel that became the slower of two would be compared with the other one.
+ */
+static void long_names_stay_different(void **state)
+{
+	static const char rocprof[] = "Calls,TotalDurationNs,AverageNs,Name\n";
+	struct reading before, after;
+	const char *reader[] = { "nsys", "rocprof" };
+	const char *header[] = { NSYS, rocprof };
+	const char *slow[] = { "a1,9,3,4,5000,6,7,8,", "a2,9,5000," }, *fast[] = { "b1,9,3,4,4000,6,7,8,", "b2,9,4000," };
+	const char *slower[] = { "b1,9,3,4,6000,6,7,8,", "b2,9,6000," };
+
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		read_long_names(reader[i], header[i], slow[i], fast[i], &before);
+		read_long_names(reader[i], header[i], slower[i], slow[i], &after);
+		assert_int_equal(before.n_rows, 2);
+		assert_int_equal(after.n_rows, 2);
+		reading_has_row(&after, before.row[0].key, 1, 0.005, 1e-9);
+		reading_has_row(&after, before.row[1].key, 1, 0.006, 1e-9);
+		reading_fini(&before);
+		reading_fini(&after);
+	}
+}
+
 static void nsys_damaged(void **state)
 {
 	(void)state;
@@ -427,6 +469,21 @@ static void asv_has_samples_or_medians_of_times(void **state)
 	has("a.TimeAll", 1, 1000);
 	has("time_b(y)", 1, 2000);
 	has("a.timeraw_c", 1, 3000);
+}
+
+/* The texts of parameters are cut in names; two combinations of them are never samples of one result. */
+static void asv_combinations_with_long_values_stay_two(void **state)
+{
+#define TEN  "0123456789"
+#define LONG TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN
+	(void)state;
+	read_text("asv", ASV("\"time_a\":[[1,3],[[\"" LONG "a\",\"" LONG "b\"]],[[1,1,1],[3,3,3]]]"));
+	rows(2, 0);
+	assert_float_equal(reading.row[0].median_ms, 1000, 1e-9);
+	assert_float_equal(reading.row[1].median_ms, 3000, 1e-9);
+	assert_string_not_equal(reading.row[0].key, reading.row[1].key);
+#undef LONG
+#undef TEN
 }
 
 static void asv_damaged(void **state)
@@ -743,6 +800,9 @@ static void torch_compare_damaged(void **state)
 	refused("torch-compare", COMPARE("      x  |  1  |  2\n", "h"), "out:1: the unit `h` of the table is unknown");
 	refused("torch-compare", "\n[-- l --]\n   |  a\n1 threads: --\n   x  |  1\n",
 		"out:2: the table has no line `Times are in ...` below it; is the file cut off?");
+	/* cut, with another output behind it, whose unit is not the one of the first table */
+	refused("torch-compare", "[-- l --]\n   |  a\n1 threads: --\n   x  |  1\n" COMPARE("      x  |  1  |  2\n", "ms"),
+		"out:1: the table has no line `Times are in ...` below it; is the file cut off?");
 	refused("torch-compare", "[-- l --]\n\nTimes are in x (us).\n", "out: holds no measured row");
 	refused("torch-compare", "hello", "out: holds no table of torch.utils.benchmark.Compare");
 }
@@ -874,6 +934,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_teardown(nsys_has_the_median_of_each_kernel, tear_down),
 		cmocka_unit_test_teardown(nsys_of_other_versions_and_reports, tear_down),
+		cmocka_unit_test(long_names_stay_different),
 		cmocka_unit_test_teardown(nsys_damaged, tear_down),
 		cmocka_unit_test(a_text_about_torch_compare_is_none),
 		cmocka_unit_test_teardown(cutlass_has_times_of_results_that_are_right, tear_down),
@@ -889,6 +950,7 @@ int main(void)
 		cmocka_unit_test_teardown(pytest_benchmark_damaged, tear_down),
 		cmocka_unit_test_teardown(pytest_benchmark_of_many_rounds, tear_down),
 		cmocka_unit_test_teardown(asv_has_samples_or_medians_of_times, tear_down),
+		cmocka_unit_test_teardown(asv_combinations_with_long_values_stay_two, tear_down),
 		cmocka_unit_test_teardown(asv_damaged, tear_down),
 		cmocka_unit_test_teardown(criterion_has_samples_or_estimates, tear_down),
 		cmocka_unit_test_teardown(criterion_damaged, tear_down),
