@@ -875,6 +875,15 @@ def _clean(key, size=_KEY_MAX):
     return text or "_"
 
 
+def _cell_key(key):
+    """The name of a cell. A longer one is cut, and ends with a hash of all of it: with a number, it would depend on the cells before it."""
+    text = _clean(key, None)
+    if len(text.encode()) <= _KEY_MAX:
+        return text
+    digest = "~" + hashlib.sha256(str(key).encode(errors="replace")).hexdigest()[:8]
+    return _clean(text, _KEY_MAX - len(digest)) + digest
+
+
 class _Spin:
     """How long the device is kept busy ahead of the timed calls of a cell: twice the time in which the host queued recent ones.
 
@@ -937,14 +946,14 @@ _seen = {}
 def _unique(key):
     """Append a number to the name of the second and further cells of the same name."""
     _seen[key] = _seen.get(key, 0) + 1
-    return key if _seen[key] == 1 else "%s#%d" % (key[:150], _seen[key])
+    return key if _seen[key] == 1 else _cell_key("%s#%d" % (key, _seen[key]))
 
 
 class _Cell:
     """The current cell, and the context manager of its calls."""
 
     def __init__(self, key, flops, bytes, check, output, inputs, scrub, device, stream, config=None):
-        self.key = _unique(_clean(key))
+        self.key = _unique(_cell_key(key))
         self.flops, self.bytes, self.check, self.output, self.config = flops, bytes, check, output, config
         self.inputs, self.scrub, self.device, self.stream = inputs, scrub, device, stream
         self.clock = None
@@ -1365,7 +1374,7 @@ def _name_of_caller():
     codes = [each.f_code for each in reversed(functions) if each.f_code.co_filename == script]
     if _context:
         lead = _context[-1]
-        if _clean(lead) not in _seen:
+        if _cell_key(lead) not in _seen:
             return lead
     elif codes:
         lead = getattr(codes[0], "co_qualname", codes[0].co_name).replace("<locals>.", "")
