@@ -176,7 +176,8 @@ static void warn_of_costs(const json_t *comparison, FILE *out)
 			continue;
 		cost_text(
 			value_text(cost, "what"), n, value_number(most, "base"), value_number(most, "target"), text, sizeof text);
-		plain_line(out, "WARNING besides time: %s, in %s", text, value_text(most, "cell"));
+		const char *why = value_text(most, "why");
+		plain_line(out, "WARNING besides time: %s, in %s%s%s", text, value_text(most, "cell"), *why ? ": " : "", why);
 	}
 }
 

@@ -295,22 +295,32 @@ static int print_choices(const json_t *comparison, const char *cell)
 	return shown;
 }
 
-/* The values of an alert of kind cost, which needs no profile: the measured growth is the answer. */
+/* The reason of the cell that grew most, as the runner's records of both sides show it. */
+static void print_cost_reason(const json_t *cells)
+{
+	const char *why = value_text(json_array_get(cells, 0), "why");
+	plain_line(stdout, "why: %s",
+		*why ? why : "not known, because provider, configuration and the kernels that the device shows do not differ");
+}
+
+/* The values of an alert of kind cost, which needs no profile, and the reason of each other cell that has another one. */
 static void print_costs(const json_t *alert, const char *only)
 {
-	const json_t *cell;
+	const json_t *cell, *cells = json_object_get(alert, "cells");
 	char finding[FINDING_SIZE];
 	size_t i;
 	alert_finding(alert, finding);
 	plain_line(stdout, "%s", finding);
-	json_array_foreach(json_object_get(alert, "cells"), i, cell)
+	print_cost_reason(cells);
+	json_array_foreach(cells, i, cell)
 	{
-		const char *key = value_text(cell, "cell");
+		const char *key = value_text(cell, "cell"), *why = value_text(cell, "why");
+		bool is_other = *why && strcmp(why, value_text(json_array_get(cells, 0), "why")) != 0;
 		char values[COST_VALUES_SIZE];
 		cost_values(value_text(alert, "cost"), value_number(cell, "target"), " instead of ", value_number(cell, "base"),
 			values, sizeof values);
 		if (!only || strcmp(only, key) == 0)
-			plain_line(stdout, "%s: %s", key, values);
+			plain_line(stdout, "%s: %s%s%s", key, values, is_other ? ": " : "", is_other ? why : "");
 	}
 	printf("next: flopwatch open C%lld\n", value_integer(alert, "comparison"));
 }

@@ -511,6 +511,7 @@ struct msg_work {
 	int64_t persist_bytes;          /* memory of the module that persists between calls; 0: unknown */
 	int64_t tensor_bytes;           /* tensors of a call; 0: unknown */
 	double first_ms;                /* plan, bind and first call, with inputs ready; -1: unknown */
+	double plan_ms;                 /* the plan's share of it, with the search for a configuration; 0: unknown */
 	int64_t taken_bytes;            /* other device memory that plan, bind and first call used; -1: unknown */
 	int64_t mask_blocks, mask_kept; /* blocks of a mask over all key heads, or pairs of a token mask; 0: no mask */
 	struct mask_counts mask;        /* the same mask in tokens; 0: no mask, or an older runner */

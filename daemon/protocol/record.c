@@ -223,6 +223,7 @@ const struct row protocol_work_rows[] = {
 	{ ROW_INT(struct msg_work, persist_bytes, "persist_bytes", OPTIONAL, 0, BYTES_MAX) },
 	{ ROW_INT(struct msg_work, tensor_bytes, "tensor_bytes", OPTIONAL, 0, BYTES_MAX) },
 	{ ROW_DOUBLE(struct msg_work, first_ms, "first_ms", SPARSE, 0, HUGE_VAL), .absent = -1 },
+	{ ROW_DOUBLE(struct msg_work, plan_ms, "plan_ms", SPARSE, 0, HUGE_VAL) },
 	{ ROW_INT(struct msg_work, taken_bytes, "taken_bytes", SPARSE, 0, BYTES_MAX), .absent = -1 },
 	{ ROW_INT(struct msg_work, mask_blocks, "mask_blocks", SPARSE, 0, COUNT_MAX) },
 	{ ROW_INT(struct msg_work, mask_kept, "mask_kept", OPTIONAL, 0, COUNT_MAX), ROW_IF(struct msg_work, mask_blocks) },

@@ -41,11 +41,12 @@ static int64_t taken_bytes(const struct checker *c)
 	return r->ops->taken_bytes ? r->ops->taken_bytes(r->dev) : -1;
 }
 
-/* Report the time of plan, bind and the first call, and the device memory that they take besides their buffers. */
-static void report_first(struct checker *c, double ms, int64_t before)
+/* Report the time of the plan, that of plan, bind and the first call, and the device memory that they take besides their buffers. */
+static void report_first(struct checker *c, double plan_ms, double first_ms, int64_t before)
 {
 	int64_t after = before < 0 ? -1 : taken_bytes(c);
-	c->work.first_ms = ms;
+	c->work.plan_ms = plan_ms;
+	c->work.first_ms = first_ms;
 	if (after >= 0)
 		c->work.taken_bytes = after > before ? after - before : 0;
 	record_send(c->runner->records, &(struct msg){ .t = MSG_WORK, .u.work = c->work });
@@ -330,12 +331,13 @@ static int examine(struct checker *c, int i, struct problem *p, struct accept_re
 		return -1;
 	if ((u->provider->flags & FW_TUNES) && side_plan_again(u, f) != 0)
 		return -1;
+	double plan_ms = 1e-6 * (double)(clock_mono_ns() - begin_ns);
 	report_work(c, i);
 	runner_at(c->runner, i, u, "check");
 	if (side_bind(u, f) != 0 || side_call(u, &plain, f) != 0)
 		return -1;
 	note_time(c);
-	report_first(c, 1e-6 * (double)(clock_mono_ns() - begin_ns), before);
+	report_first(c, plan_ms, 1e-6 * (double)(clock_mono_ns() - begin_ns), before);
 	runner_at(c->runner, i, u, "reference");
 	/* positions that were drawn only after the call */
 	int rc = verifier_open(&v, p, p->cell.direction, runner_secret(c->runner), 0, f);

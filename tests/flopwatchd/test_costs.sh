@@ -32,7 +32,11 @@ like "its page what to do" "$page" 'What to do:</b> push a fix, or give an answe
 like "and both values of each cell" "$page" '768 → 807 bytes</td>'
 like "the command line lists it" "$("$bin/flopwatch" alerts)" "A$alert .*a call needs more workspace in 4 cells"
 like "flopwatch why has the values" "$("$bin/flopwatch" why "A$alert")" 'attention/dense/full/.*: 807 instead of 768 bytes'
-like "flopwatch wait warns of it" "$("$bin/flopwatch" wait memory)" 'WARNING besides time: a call needs more workspace in 4 cells, at most 807 instead of 768 bytes, in attention/'
+like "flopwatch wait warns of it" "$("$bin/flopwatch" wait memory)" 'WARNING besides time: a call needs more workspace in 4 cells, at most 807 instead of 768 bytes, in attention/[^ ]*: the plan requests more workspace'
+reason='the plan requests more workspace with the same provider and configuration'
+like "and says why" "$("$bin/flopwatch" why "A$alert")" "^why: $reason\$"
+like "as does the page" "$page" "<b>Why:</b> $reason\\.</p>"
+is "and each cell of the API" "$(api "alerts/$alert" | jq -r '[.cells[].why] | unique | join(";")')" "$reason"
 cell=$(api "alerts/$alert" | jq -r '.cells[0].cell')
 ask=repo=kernels\&cell=$(jq -rn --arg c "$cell" '$c | @uri')
 is "a history has the values" "$(api "history?$ask&branch=memory&metric=memory" | jq '.items[0].value == '"$(api "alerts/$alert" | jq '.cells[0].target')")" true
@@ -50,6 +54,7 @@ static int planned;
 #define ON_PLAN() ((void)(planned++ ? 0 : usleep(2000000)))'
 is "a plan that takes 2 s longer" "$(result_of "$(head_of kernels)")" "done unchanged"
 is "is found by its first call alone" "$(alerts first)" "cost first open 1"
+like "which names the step" "$("$bin/flopwatch" why "A$(api "alerts?limit=1" | jq '.items[0].id')")" '^why: the plan takes 2[.0-9]* s instead of [0-9.]+ (us|ms)$'
 
 # ---- answers and the end
 "$bin/flopwatch" alerts accept "A$alert" --reason "larger tiles" >/dev/null

@@ -21,6 +21,11 @@
 	"{\"event\":\"alert.named\",\"alert\":7,\"kind\":\"regression\",\"repo\":\"kernels\",\"branch\":\"slow\",\"target\":"    \
 	"\"0123456789abcdef\",\"subject\":\"a & <b> *c*\",\"title\":\"gr\u00fcn forward, 5 cells\"}"
 
+#define COST                                                                                                                     \
+	"{\"event\":\"alert.opened\",\"alert\":8,\"kind\":\"cost\",\"repo\":\"kernels\",\"branch\":\"slow\",\"target\":"         \
+	"\"0123456789abcdef\",\"title\":\"a call launches more kernels\",\"cells\":[{\"cell\":\"a\",\"why\":\"a call also "      \
+	"launches zero (fill)\"}],\"why\":null}"
+
 static struct fw_err err;
 static struct config config;
 
@@ -79,6 +84,17 @@ static void test_slack(void **state)
 	sent = request(to, "[" NAMED "]", "");
 	b = body(sent);
 	assert_non_null(strstr(text(b, "text"), "\nThis follows the message of 2026-11-27 10:39 UTC."));
+	json_decref(b);
+	json_decref(sent);
+}
+
+static void test_an_alert_of_a_cost_has_its_reason(void **state)
+{
+	(void)state;
+	struct config_webhook to = { .kind = RECEIVER_SLACK, .url = "https://c.example/x" };
+	json_t *sent = request(to, COST, NULL), *b = body(sent);
+	assert_string_equal(text(b, "text"),
+		"*cost* opened kernels slow 0123456789: a call launches more kernels. Why: a call also launches zero (fill)");
 	json_decref(b);
 	json_decref(sent);
 }
@@ -208,6 +224,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_slack),
+		cmocka_unit_test(test_an_alert_of_a_cost_has_its_reason),
 		cmocka_unit_test(test_a_group_has_a_line_for_each_alert),
 		cmocka_unit_test(test_discord_forum),
 		cmocka_unit_test(test_matrix),

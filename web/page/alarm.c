@@ -36,6 +36,14 @@ static void write_phase(struct buf *out, const char *groups_json)
 	json_decref(groups);
 }
 
+/* Why the cost of the first cell, which grew most, grew. */
+static void write_cost_why(struct buf *out, const char *cells_json)
+{
+	json_t *cells = json_loads(cells_json, 0, NULL);
+	emit_text(out, comparison_text(json_array_get(cells, 0), "why"));
+	json_decref(cells);
+}
+
 static void cause_of(void *arg, const struct view_alert *row)
 {
 	struct cause_search *s = arg;
@@ -46,7 +54,10 @@ static void cause_of(void *arg, const struct view_alert *row)
 	}
 	if (s->is_found)
 		return;
-	write_phase(s->out, row->groups_json);
+	if (row->kind == ALERTKIND_COST)
+		write_cost_why(s->out, row->cells_json);
+	else
+		write_phase(s->out, row->groups_json);
 	s->is_found = true;
 }
 

@@ -343,21 +343,32 @@ static const char *describe_equality(
 	return "";
 }
 
+bool result_other_choice(const struct result *r, int cell, int i, char out[RESULT_CHOICE_SIZE])
+{
+	const struct msg_reported_kernels *of_base = result_kernels(r, ROLE_BASE, cell),
+					  *of_target = result_kernels(r, ROLE_TARGET, cell);
+	const struct reported_kernel *base = of_base && i < of_base->list.n ? &of_base->list.kernel[i] : NULL,
+				     *target = base ? find_kernel(of_target, base->name) : NULL;
+	char choice[CONFIG_DELTA_SIZE] = "";
+
+	if (target && base->config[0] && target->config[0] && find_kernel(of_base, base->name) == base)
+		config_choice_text(base->config, target->config, choice);
+	if (!choice[0])
+		return false;
+	snprintf(out, RESULT_CHOICE_SIZE, "the autotuner chose %s in %s%s", choice, base->name,
+		describe_equality(r, base, target));
+	return true;
+}
+
 /* Write one sentence for each kernel with another choice of the autotuner, and for processes with other kernels. */
-static void write_choices(struct jsonw *j, const struct result *r, const struct msg_reported_kernels *const m[2])
+static void write_choices(struct jsonw *j, const struct result *r, int cell, const struct msg_reported_kernels *const m[2])
 {
 	jsonw_kv_array(j, "causes");
 	for (int i = 0; m[0] && i < m[0]->list.n; i++) {
-		const struct reported_kernel *base = &m[0]->list.kernel[i], *target = find_kernel(m[1], base->name);
-		char choice[CONFIG_DELTA_SIZE] = "", text[CONFIG_DELTA_SIZE + 400];
+		char text[RESULT_CHOICE_SIZE];
 
-		if (target && base->config[0] && target->config[0] && find_kernel(m[0], base->name) == base)
-			config_choice_text(base->config, target->config, choice);
-		if (!choice[0])
-			continue;
-		snprintf(text, sizeof text, "the autotuner chose %s in %s%s", choice, base->name,
-			describe_equality(r, base, target));
-		jsonw_string(j, text);
+		if (result_other_choice(r, cell, i, text))
+			jsonw_string(j, text);
 	}
 	for (int k = 0; k < 2; k++) {
 		char text[160];
@@ -381,7 +392,7 @@ static void put_kernels(struct sink *s, const struct result *r, int i)
 	buf_init(&text, KERNELS_MAX_BYTES);
 	jsonw_init(&j, &text);
 	jsonw_object(&j);
-	write_choices(&j, r, m);
+	write_choices(&j, r, i, m);
 	for (int k = 0; k < 2; k++) {
 		jsonw_key(&j, role_name(sides[k]));
 		reported_kernels_write(&j, m[k]);

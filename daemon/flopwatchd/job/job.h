@@ -210,6 +210,14 @@ double result_launches(const struct result *r, enum role role, int cell);
 bool result_launches_equal(const struct result *r, int cell);
 /** Return the kernels that a program reports for (role, cell), NULL none. */
 const struct msg_reported_kernels *result_kernels(const struct result *r, enum role role, int cell);
+
+enum { RESULT_CHOICE_SIZE = 800 };
+
+/**
+ * Write another choice of the autotuner in kernel `i` of those that the base's program reports for a cell: "the autotuner chose
+ * BLOCK_N 64 instead of BLOCK_N 128 in matmul". False: the choices are equal, or there is no such kernel.
+ */
+bool result_other_choice(const struct result *r, int cell, int i, char out[RESULT_CHOICE_SIZE]);
 /** Return the first fault of (cell, role): of that cell, or of no particular cell. NULL none. */
 const struct msg_fault *result_fault(const struct result *r, enum role role, int cell);
 

@@ -106,6 +106,13 @@ static void write_events(struct buf *out, const json_t *all, size_t at)
 	}
 }
 
+/* The sentence of a profile; of an alert of kind cost that of its first cell, whose cost grew most. "" none. */
+static const char *get_reason(const json_t *m)
+{
+	const char *sentence = get_text(json_object_get(m, "why"), "sentence");
+	return *sentence ? sentence : get_text(json_array_get(json_object_get(m, "cells"), 0), "why");
+}
+
 /* Write one sentence: event, location, change and link. */
 static void write_sentence(struct buf *out, const struct markup *as, const json_t *all, size_t at)
 {
@@ -131,8 +138,8 @@ static void write_sentence(struct buf *out, const struct markup *as, const json_
 	if (json_is_number(worst))
 		buf_printf(out, ", worst %+.2f %%", json_number_value(worst));
 	write_commit(out, as, m);
-	if (*get_text(json_object_get(m, "why"), "sentence"))
-		buf_puts(out, ". Why: "), as->write(out, get_text(json_object_get(m, "why"), "sentence"));
+	if (*get_reason(m))
+		buf_puts(out, ". Why: "), as->write(out, get_reason(m));
 	if (*get_text(m, "reason"))
 		buf_puts(out, " ("), as->write(out, get_text(m, "reason")), buf_putc(out, ')');
 	if (*get_text(m, "url"))

@@ -143,8 +143,10 @@ static void write_cost(struct jsonw *j, const struct result *r, enum cost c, con
 {
 	jsonw_format(j, "what=%s unit=%s cells=[", cost_kinds[c].name, cost_kinds[c].unit);
 	for (int i = 0; i < n; i++) {
-		jsonw_format(j, "{ cell=%s base=%g target=%g", r->plan.request.cell[grown[i].cell].key, grown[i].base,
-			grown[i].target);
+		char why[COST_WHY_SIZE];
+		cost_why(r, c, grown[i].cell, why);
+		jsonw_format(j, "{ cell=%s base=%g target=%g why~=%s", r->plan.request.cell[grown[i].cell].key, grown[i].base,
+			grown[i].target, why);
 		if (grown[i].is_accepted)
 			jsonw_kv_bool(j, "accepted", true);
 		jsonw_object_end(j);
@@ -153,7 +155,7 @@ static void write_cost(struct jsonw *j, const struct result *r, enum cost c, con
 }
 
 /*
- * The event "cost.up" {"what","unit","comparison","repo","branch","target","cells":[{"cell","base","target"}]} of one kind of
+ * The event "cost.up" {"what","unit","comparison","repo","branch","target","cells":[{"cell","base","target","why"}]} of one kind of
  * cost that grew in some cell.
  */
 static int send_event(struct db *db, const struct result *r, const struct store_job *job, int64_t comparison, enum cost c,
@@ -303,10 +305,12 @@ static int open_alert(struct judging *j, enum cost cost, const struct grown *gro
 	jsonw_init(&w, &cells);
 	jsonw_array(&w);
 	for (int i = 0; i < n && i < STORE_ALERT_CELLS_MAX; i++) {
+		char why[COST_WHY_SIZE];
+		cost_why(j->r, cost, grown[i].cell, why);
 		jsonw_format(&w,
-			"{ cell=%s suite=%s comparison=%ld verdict=%s change_pct=null borderline=%i unit=%s base=%g target=%g limit_pct=%f }",
+			"{ cell=%s suite=%s comparison=%ld verdict=%s change_pct=null borderline=%i unit=%s base=%g target=%g limit_pct=%f why~=%s }",
 			j->r->plan.request.cell[grown[i].cell].key, j->r->plan.suite_name, j->c->id, "grown", false,
-			cost_kinds[cost].unit, grown[i].base, grown[i].target, limit_of(j->r, cost));
+			cost_kinds[cost].unit, grown[i].base, grown[i].target, limit_of(j->r, cost), why);
 	}
 	jsonw_array_end(&w);
 	cost_text(cost_kinds[cost].name, (size_t)n, grown[0].base, grown[0].target, title, sizeof title);

@@ -26,6 +26,16 @@ struct cost_cell {
 int judge_costs(struct db *db, const struct config *config, const struct result *r, const struct cost_cell *judged,
 	const struct store_job *job, const struct store_comparison *c, bool is_upstream, int64_t now_ms, struct fw_err *err);
 
+/* ---- cost_why: Why a cost grew, from configurations, kernels and steps that the runner recorded. Pure. ---- */
+
+enum { COST_WHY_SIZE = 512 };
+
+/**
+ * Write the most direct difference between both sides' calls of a cell: "the plan takes 2.1 s instead of 90 ms", "a call also
+ * launches zero (fill)"; "" if the records have none, as on a device that has no kernels. Shape: out[COST_WHY_SIZE].
+ */
+void cost_why(const struct result *r, enum cost c, int cell, char out[COST_WHY_SIZE]);
+
 /* ---- alert_update: Consequences of a verdict: alerts opened and resolved, events, notifications of webhooks. ---- */
 
 /** Cells of a comparison that may change alerts. */
