@@ -3046,6 +3046,7 @@ struct view_measured {
 	int64_t cell; /* a view_profile_cell's id */
 	const char *key, *state, *path, *base_config, *target_config;
 	const char *group, *title, *direction;     /* "" where the profile explains no comparison */
+	const char *baseline;                      /* key of the cell that it is shown next to; "" none */
 	int size;                                  /* 0 in that case */
 	double flops, base_ms, target_ms;          /* NAN: unknown */
 	double base_peak_bytes, target_peak_bytes; /* tensors and workspace as allocated; NAN: unknown */

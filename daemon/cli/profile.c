@@ -112,6 +112,34 @@ static void print_lengths(const json_t *rows, FILE *out)
 	}
 }
 
+/* Counters of each sparse cell next to those of its dense case: what skipping left. */
+static void print_beside(const json_t *rows, FILE *out)
+{
+	static const struct figure_column figures[] = { { ">DRAM MB", "dram_mb" }, { ">dense", "dense_dram_mb" },
+		{ ">L2 MB", "l2_mb" }, { ">dense", "dense_l2_mb" }, { ">issue %", "issue_pct" }, { ">dense", "dense_issue_pct" },
+		{ ">stalled Mcycles", "stalled_mcycles" }, { ">dense", "dense_stalled_mcycles" } };
+	enum { FIGURES = sizeof figures / sizeof *figures };
+	const char *titles[SECOND + FIGURES] = { "beside its dense case", "side" };
+	struct table t;
+	size_t i;
+	const json_t *row;
+	if (json_array_size(rows) == 0)
+		return;
+	for (int k = 0; k < FIGURES; k++)
+		titles[SECOND + k] = figures[k].title;
+	table_init(&t, SECOND + FIGURES, titles);
+	json_array_foreach(rows, i, row) for (int s = 0; s < 2; s++)
+	{
+		table_cell(&t, "%s", s ? "" : value_text(row, "cell"));
+		table_cell(&t, "%s", sides[s]);
+		for (int k = 0; k < FIGURES; k++)
+			table_figure(&t, value_number(json_object_get(row, sides[s]), figures[k].key));
+	}
+	table_print(&t, out);
+	table_fini(&t);
+	fputc('\n', out);
+}
+
 /* Print each reason once, with the number of its cells. */
 static void print_reasons(const json_t *cells, FILE *out)
 {
@@ -150,6 +178,7 @@ static void configurations_print(const json_t *profile, FILE *out)
 	print_rows(json_object_get(profile, "configurations"), out);
 	print_uses(json_object_get(profile, "configurations"), out);
 	fputc('\n', out);
+	print_beside(json_object_get(profile, "beside_dense"), out);
 	print_lengths(json_object_get(profile, "long_over_short"), out);
 	print_reasons(json_object_get(profile, "cells"), out);
 	fprintf(out, "next: flopwatch why C%lld\n", value_integer(profile, "comparison"));

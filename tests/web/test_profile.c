@@ -158,6 +158,7 @@ static void test_configurations(void **state)
 	json_t *root = get_json(run, "/api/v1/profiles/1"), *row = json_array_get(json_object_get(root, "configurations"), 0),
 	       *base = json_object_get(row, "base"), *target = json_object_get(row, "target");
 	assert_int_equal(json_array_size(json_object_get(root, "configurations")), 1);
+	assert_int_equal(json_array_size(json_object_get(root, "beside_dense")), 0); /* no cell has a baseline */
 	assert_string_equal(text_at(row, "cell"), CELL);
 	assert_true(json_number_value(json_object_get(target, "ms")) == 1.71);
 	assert_true(fabs(json_number_value(json_object_get(row, "speedup")) - 1.66 / 1.71) < 1e-6);
@@ -194,6 +195,70 @@ static void test_configurations(void **state)
 	answer_free(&a);
 	assert_problem(get(run, "/api/v1/profiles/2/configurations.csv"), 404, "there is no profile 2");
 	assert_problem(get(run, "/api/v1/profiles/2/configurations.md"), 404, "there is no profile 2");
+}
+
+static void put_counted(struct run *run, int64_t cell, double scale)
+{
+	static const char *const metrics[] = { "gpu__time_duration.sum", "dram__bytes_read.sum", "dram__bytes_write.sum",
+		"lts__t_sectors.sum", "smsp__issue_active.avg.pct_of_peak_sustained_active",
+		"smsp__warps_issue_stalled_barrier.sum", "smsp__warps_issue_stalled_selected.sum" };
+	static const double values[] = { 1e6, 3e6, 1e6, 1e6, 40, 8e6, 5e6 };
+	enum { COUNTED = sizeof values / sizeof *values, ISSUE = 4 };
+	struct evidence_value value[COUNTED];
+	for (int i = 0; i < COUNTED; i++) {
+		value[i] = (struct evidence_value){ .value = values[i] * (i == ISSUE ? 1 : scale) };
+		snprintf(value[i].metric, sizeof value[i].metric, "%s", metrics[i]);
+	}
+	for (int repeat = 0; repeat < 2; repeat++)
+		ok(store_profile_kernel_put(run->f->db, cell,
+			&(struct msg_kernel){ .role = ROLE_TARGET,
+				.repeat = repeat,
+				.n = 10,
+				.kernel = "counted",
+				.phase = "run",
+				.n_values = COUNTED,
+				.value = value },
+			&err));
+}
+
+/* A cell with a mask, and the dense one that it is compared with, were counted in the same profile. */
+static void test_beside_dense(void **state)
+{
+	struct run *run = *state;
+	const struct msg_profile end = { .path = EVIDENCE_RANGE };
+	struct store_profile_cell dense = { .profile = 1,
+		.n = 1,
+		.key = "attention/dense/full",
+		.state = STORE_PROFILE_DONE,
+		.why = "",
+		.end = &end,
+		.base_ms = 2,
+		.target_ms = 2 };
+	put(run);
+	ok(db_begin(run->f->db, &err));
+	ok(store_profile_cell_put(run->f->db, &dense, &err));
+	put_counted(run, 1, 0.5);
+	put_counted(run, dense.id, 2);
+	ok(db_script(run->f->db, "UPDATE cell_shape SET baseline = 'attention/dense/full'", &err));
+	ok(db_commit(run->f->db, &err));
+	json_t *root = get_json(run, "/api/v1/profiles/1");
+	const json_t *row = json_array_get(json_object_get(root, "beside_dense"), 0), *target = json_object_get(row, "target");
+	assert_int_equal(json_array_size(json_object_get(root, "beside_dense")), 1);
+	assert_string_equal(text_at(row, "cell"), CELL);
+	assert_string_equal(text_at(row, "dense"), "attention/dense/full");
+	static const struct {
+		const char *key;
+		double value;
+	} expected[] = { { "dram_mb", 2 }, { "dense_dram_mb", 8 }, { "l2_mb", 16 }, { "dense_l2_mb", 64 }, { "issue_pct", 40 },
+		{ "dense_issue_pct", 40 }, { "stalled_mcycles", 4 }, { "dense_stalled_mcycles", 16 } };
+	for (size_t i = 0; i < sizeof expected / sizeof *expected; i++)
+		assert_true(fabs(json_number_value(json_object_get(target, expected[i].key)) - expected[i].value) <
+			    1e-3); /* with the 123 bytes of put */
+	assert_true(json_is_null(json_object_get(json_object_get(row, "base"), "dram_mb")));
+	json_decref(root);
+	struct answer a = get(run, "/api/v1/profiles/1/configurations.md");
+	assert_non_null(strstr(a.body, "` | target | 2 | 8 | 16 | 64 | 40 | 40 | 4 | 16 |\n"));
+	answer_free(&a);
 }
 
 static void assert_holds(struct run *run, const char *path, const char *text)
@@ -249,6 +314,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_as_json, run_setup, run_teardown),
 		cmocka_unit_test_setup_teardown(test_configurations, run_setup, run_teardown),
+		cmocka_unit_test_setup_teardown(test_beside_dense, run_setup, run_teardown),
 		cmocka_unit_test_setup_teardown(test_as_tables, run_setup, run_teardown),
 		cmocka_unit_test_setup_teardown(test_request_of_a_profile, run_setup, run_teardown),
 	};

@@ -47,13 +47,13 @@ struct side {
 	double ms, tflops, allocated_mb;
 	int n_kernels; /* of both processes */
 	/* Of both processes; 0 where nothing was counted. */
-	double sum[SUMS], stalls, long_scoreboard, barrier;
+	double sum[SUMS], stalls, selected, long_scoreboard, barrier; /* stalls: with `selected`, in which the warp issued */
 	double share[SHARES], share_time[SHARES]; /* share x time, and the time of the kernels that have the share */
 };
 
 struct row {
 	int64_t cell;
-	char key[256], state[16], group[32], title[256], direction[16];
+	char key[256], baseline[256], state[16], group[32], title[256], direction[16];
 	int size;
 	struct side side[SIDES];
 };
@@ -81,6 +81,7 @@ static void take_cell(void *arg, const struct view_measured *m)
 	struct row *row = &r->row[r->n++];
 	*row = (struct row){ .cell = m->cell, .size = m->size };
 	snprintf(row->key, sizeof row->key, "%s", m->key);
+	snprintf(row->baseline, sizeof row->baseline, "%s", m->baseline);
 	snprintf(row->state, sizeof row->state, "%s", m->state);
 	snprintf(row->group, sizeof row->group, "%s", m->group);
 	snprintf(row->title, sizeof row->title, "%s", m->title);
@@ -107,6 +108,7 @@ static void take_value(void *arg, const char *metric, double value)
 	if (strncmp(metric, STALL_PREFIX, sizeof STALL_PREFIX - 1) != 0)
 		return;
 	r->side->stalls += value;
+	r->side->selected += strcmp(metric, STALL_PREFIX "selected.sum") == 0 ? value : 0;
 	r->side->long_scoreboard += strcmp(metric, STALL_PREFIX "long_scoreboard.sum") == 0 ? value : 0;
 	r->side->barrier += strcmp(metric, STALL_PREFIX "barrier.sum") == 0 ? value : 0;
 }
@@ -216,6 +218,61 @@ static double speedup(const struct row *row)
 	return row->side[0].ms / row->side[1].ms;
 }
 
+/* ---- beside the dense case ---------------------------------------------------------------------------------------------- */
+
+/* What a sparse call still does: its bytes, how often its schedulers issue, and the cycles that its warps wait. */
+enum { BESIDE_DRAM_MB, BESIDE_L2_MB, BESIDE_ISSUE_PCT, BESIDE_STALLED, BESIDES };
+static const char *const beside_keys[BESIDES] = { "dram_mb", "l2_mb", "issue_pct", "stalled_mcycles" };
+static const char *const beside_titles[BESIDES] = { "DRAM MB", "L2 MB", "issue %", "stalled Mcycles" };
+
+static double beside(const struct side *s, int which)
+{
+	switch (which) {
+	case BESIDE_DRAM_MB:
+		return figure(s, DRAM_MB);
+	case BESIDE_L2_MB:
+		return s->sum[L2] > 0 ? s->sum[L2] * SECTOR / REPEATS * 1e-6 : NAN;
+	case BESIDE_ISSUE_PCT:
+		return figure(s, ISSUE_PCT);
+	default:
+		return s->stalls > 0 ? (s->stalls - s->selected) / REPEATS * 1e-6 : NAN;
+	}
+}
+
+/* The row of the cell that this one is compared with, if its calls were counted on some side as well; else NULL. */
+static const struct row *counted_baseline(const struct config_rows *r, const struct row *row)
+{
+	for (int i = 0; i < r->n && row->baseline[0]; i++)
+		for (int s = 0; s < SIDES && strcmp(r->row[i].key, row->baseline) == 0; s++)
+			if (isfinite(beside(&row->side[s], BESIDE_DRAM_MB)) &&
+				isfinite(beside(&r->row[i].side[s], BESIDE_DRAM_MB)))
+				return &r->row[i];
+	return NULL;
+}
+
+static void write_beside(struct jsonw *j, const struct config_rows *r)
+{
+	jsonw_kv_array(j, "beside_dense");
+	for (int i = 0; i < r->n; i++) {
+		const struct row *row = &r->row[i], *dense = counted_baseline(r, row);
+		if (!dense)
+			continue;
+		jsonw_format(j, "{ cell=%s dense=%s", row->key, dense->key);
+		for (int s = 0; s < SIDES; s++) {
+			jsonw_kv_object(j, names[s]);
+			for (int k = 0; k < BESIDES; k++) {
+				char of_dense[32];
+				snprintf(of_dense, sizeof of_dense, "dense_%s", beside_keys[k]);
+				jsonw_kv_figure(j, beside_keys[k], beside(&row->side[s], k));
+				jsonw_kv_figure(j, of_dense, beside(&dense->side[s], k));
+			}
+			jsonw_object_end(j);
+		}
+		jsonw_object_end(j);
+	}
+	jsonw_array_end(j);
+}
+
 /* ---- as JSON ----------------------------------------------------------------------------------------------------------- */
 
 static void write_row(struct jsonw *j, const struct row *row)
@@ -287,8 +344,10 @@ int configurations_json(struct db *db, int64_t profile, struct jsonw *j, struct 
 	for (int i = 0; i < r.n && result == 0; i++)
 		write_row(j, &r.row[i]);
 	jsonw_array_end(j);
-	if (result == 0)
+	if (result == 0) {
 		write_lengths(j, &r);
+		write_beside(j, &r);
+	}
 	free(r.row);
 	return result;
 }
@@ -338,6 +397,33 @@ static bool is_shown(const struct config_rows *r, int which)
 	return false;
 }
 
+static void beside_markdown(const struct config_rows *r, struct buf *out)
+{
+	bool begun = false;
+	for (int i = 0; i < r->n; i++) {
+		const struct row *row = &r->row[i], *dense = counted_baseline(r, row);
+		if (!dense)
+			continue;
+		if (!begun) {
+			buf_puts(out, "\n| beside its dense case | side |");
+			for (int k = 0; k < BESIDES; k++)
+				buf_printf(out, " %s | dense |", beside_titles[k]);
+			buf_puts(out, "\n|---|---|--:|--:|--:|--:|--:|--:|--:|--:|\n");
+		}
+		begun = true;
+		for (int s = 0; s < SIDES; s++) {
+			markdown_format(out, "| %s{code} | %-s", row->key, names[s]);
+			for (int k = 0; k < BESIDES; k++) {
+				buf_puts(out, " | ");
+				number(out, beside(&row->side[s], k), "–");
+				buf_puts(out, " | ");
+				number(out, beside(&dense->side[s], k), "–");
+			}
+			buf_puts(out, " |\n");
+		}
+	}
+}
+
 int configurations_markdown(struct db *db, int64_t profile, struct buf *out, struct fw_err *err)
 {
 	const struct row *shortest, *longest;
@@ -366,6 +452,8 @@ int configurations_markdown(struct db *db, int64_t profile, struct buf *out, str
 			number(out, s ? speedup(row) : 1, "–");
 			buf_puts(out, " |\n");
 		}
+	if (result == 0)
+		beside_markdown(&r, out);
 	for (int i = 0; i < r.n && result == 0; i++) {
 		if (!lengths(&r, i, &shortest, &longest))
 			continue;
