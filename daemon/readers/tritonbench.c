@@ -54,8 +54,13 @@ static int add_value(
 {
 	double value, ms, of_unit;
 	const char *suffix;
-	char key[TABLE_KEY_SIZE + 32];
-	bool is_number = reading_number(text, &value) && value > 0;
+	char key[TABLE_KEY_SIZE + 32], number[64];
+
+	snprintf(number, sizeof number, "%s", text);
+	number[strcspn(number, "(")] = '\0'; /* "0.0095 (+-7.05%)": a latency with its variation */
+	for (size_t n = strlen(number); n > 0 && number[n - 1] == ' ';)
+		number[--n] = '\0';
+	bool is_number = reading_number(number, &value) && value > 0;
 
 	(void)unit_convert(is_number ? value : 1, metrics[metric].unit, &ms, &of_unit, &suffix);
 	snprintf(key, sizeof key, "%s%s%s%s", name, metric > LATENCY && metric < TFLOPS ? "/" : "",

@@ -723,6 +723,10 @@ static void tritonbench_has_rates_without_latencies(void **state)
 	has_tflops("a-b/x_val=1024/per-TFLOP", 500, 2);
 	has("c/x_val=1024/per-GB", 1, 250);
 	has("c/x_val=1024/walltime", 1, 5);
+	read_text("tritonbench", "x_val;a-latency\n1;0.0095 (\u00b17.05%)\n2; 3 (+-1%)\n3;x (1)\n");
+	rows(3, 0);
+	has("a/x_val=1", 1, 0.0095);
+	has("a/x_val=2", 1, 3);
 	read_text("tritonbench",
 		"{\"environ\":{\"device\":\"H100\"},\"metrics\":{\"tritonbench_a_fwd[x_16-b]_tflops\":4,\"tritonbench_a_fwd[x_16-b]_gbps\":4,"
 		"\"tritonbench_a_fwd[x_-1-b]_cuda_time\":4,\"x\":1}}");
