@@ -64,8 +64,10 @@ example triton "$examples"/triton/*
 is "Triton's script as it is" "$(says triton command) $(says triton reader)" "[python3, -m, flopwatch, softmax.py] flopwatch"
 example pytorch "$examples"/pytorch/*
 is "PyTorch's, too" "$(says pytorch command) $(says pytorch reader)" "[python3, -m, flopwatch, layernorm.py] flopwatch"
-for name in triton pytorch; do
-	ok "$name is Python" python3 -c 'import ast, sys; ast.parse(open(sys.argv[1]).read())' "$tmp/$name/$(cd "$examples/$name" && ls)"
+example model "$examples"/model/*
+is "a model runs by turns" "$(says model command) $(says model reader)" "[python3, model.py] flopwatch"
+for file in triton/softmax.py pytorch/layernorm.py model/model.py model/attention.py; do
+	ok "$file is Python" python3 -c 'import ast, sys; ast.parse(open(sys.argv[1]).read())' "$tmp/$file"
 done
 
 # ---- try, and a push of the same files
