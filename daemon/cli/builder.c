@@ -364,6 +364,11 @@ static void add_libraries(struct command *c, const struct scan_program *program)
 		command_add(c, "-lbenchmark");
 		command_add(c, "-lpthread");
 	}
+	if (program->kind == SCAN_CATCH2 && strstr(program->text.data, "catch_benchmark")) { /* Catch2 2 has only a header */
+		if (!strstr(program->text.data, "main("))
+			command_add(c, "-lCatch2Main");
+		command_add(c, "-lCatch2");
+	}
 	if (strstr(program->text.data, "omp.h") || strstr(program->text.data, "#pragma omp"))
 		command_add(c, strstr(program->path, ".cu") ? "-Xcompiler=-fopenmp" : "-fopenmp");
 	if (!strstr(program->path, ".cu"))

@@ -314,7 +314,7 @@ const struct catalog_verb catalog_verbs[] = {
 			   "cudnn\nflopwatch peer show",
 		.kind = CATALOG_CHOICES, .words = "show", .completes = "branches" },
 	{ "init", 0, 1, verb_init, "init [FOLDER]", "scan a checkout and write its .flopwatch.yaml",
-		"Finds modules (sources that export fw_entry), programs with flopwatch.h or flopwatch.py, Google Benchmark, nvbench and hyperfine, scripts that time with Triton or PyTorch, "
+		"Finds modules (sources that export fw_entry), programs with flopwatch.h or flopwatch.py, Google Benchmark, nvbench, Catch2 and hyperfine, scripts that time with Triton or PyTorch, "
 		"tests with pytest-benchmark, and their builds by Makefile or CMakeLists.txt. Benchmarks that this machine can run come first, then the most certain and best known; of "
 		"more than twelve benchmarks it writes eight, with --all up to 64. "
 		"Prints the Python environment that they need, missing modules and programs, and each similar file that it left out, with "

@@ -226,7 +226,7 @@ int verb_init(struct client *c, const struct options *o)
 	} else {
 		fprintf(stderr,
 			"flopwatch: nothing in %s is a known kind of benchmark: no module with fw_entry, no program with flopwatch.h, "
-			"flopwatch.py, Google Benchmark or nvbench, no script around hyperfine, Triton's or PyTorch's timers, no test "
+			"flopwatch.py, Google Benchmark, nvbench or Catch2, no script around hyperfine, Triton's or PyTorch's timers, no test "
 			"with pytest-benchmark; doc/howto/add-a-repository.md lists the benchmarks of a branch\n",
 			root);
 		for (int i = 0; i < p->n_notes; i++)

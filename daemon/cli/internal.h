@@ -213,6 +213,7 @@ enum probe_kind {
 	SCAN_PYTEST,       /* tests with the fixture of pytest-benchmark */
 	SCAN_GOOGLE,
 	SCAN_NVBENCH,
+	SCAN_CATCH2,
 	SCAN_HYPERFINE /* a shell script that runs hyperfine */
 };
 

@@ -201,6 +201,10 @@ static void add_compiled(struct proposal *p, const struct scan *l, const struct 
 		snprintf(b->output, sizeof b->output, "%s.json", name);
 		command_add(&b->command, "--json");
 		command_add(&b->command, b->output);
+	} else if (program->kind == SCAN_CATCH2) {
+		b->reader = "catch2";
+		if (strstr(program->text.data, "[!benchmark]")) /* Catch2 runs such test cases only if their tag is named */
+			command_add(&b->command, "[!benchmark]");
 	}
 	p->n_benchmarks++;
 }
@@ -443,6 +447,7 @@ static int certainty(const struct scan_program *program, bool is_indirect_usual)
 		[SCAN_KIT_PYTHON] = 100,
 		[SCAN_GOOGLE] = 90,
 		[SCAN_NVBENCH] = 90,
+		[SCAN_CATCH2] = 85,
 		[SCAN_HYPERFINE] = 90,
 		[SCAN_PYTEST] = 80,
 		[SCAN_TIMED_PYTHON] = 80,

@@ -19,6 +19,8 @@ static const struct sign c_signs[] = {
 	{ SCAN_NVBENCH, "nvbench/nvbench", "NVBENCH_BENCH", "includes nvbench" },
 	{ SCAN_NVBENCH, "NVBENCH_BENCH(", NULL, "has benchmarks of nvbench" },
 	{ SCAN_GOOGLE, "benchmark/benchmark.h", "BENCHMARK", "includes benchmark/benchmark.h" },
+	{ SCAN_CATCH2, "catch_benchmark", "BENCHMARK", "has benchmarks of Catch2" },
+	{ SCAN_CATCH2, "CATCH_CONFIG_ENABLE_BENCHMARKING", "BENCHMARK", "has benchmarks of Catch2" },
 	{ SCAN_NONE, NULL, NULL, NULL },
 };
 

@@ -216,6 +216,20 @@ static void take_distributions(struct scan *l, const char *path, const char *sta
 	}
 }
 
+/* Whether a program in C, C++ or CUDA takes times: with CUDA's events, or with a clock in a file that is named like a benchmark. */
+static bool times_itself(const char *path, const char *text)
+{
+	static const char *const clocks[] = { "std::chrono", "clock_gettime", "gettimeofday", NULL };
+	bool is_named = strcasestr(path, "bench") || strcasestr(path, "perf");
+
+	if (!recognise_call(text, strlen(text), "main"))
+		return false;
+	for (const char *const *c = clocks; is_named && *c; c++)
+		if (strstr(text, *c))
+			return true;
+	return strstr(text, "cudaEventElapsedTime");
+}
+
 static void take_source(struct scan *l, const char *path)
 {
 	struct scan_program found = { .kind = SCAN_NONE };
@@ -240,6 +254,10 @@ static void take_source(struct scan *l, const char *path)
 	is_found = recognise(&found) || (!is_python && !is_shell && is_module_by_header(l, &found));
 	if (is_python && found.text.len)
 		is_found = script_judge(l, &found, why, sizeof why);
+	else if (!is_found && !is_shell && times_itself(path, found.text.data))
+		snprintf(why, sizeof why, "%s",
+			"measures its times itself and prints them in an unknown format: print JSON lines, or mark its calls with "
+			"flopwatch.h (daemon/kit of the sources, share/flopwatch/kit if installed)");
 	if (why[0])
 		leave(l, path, why);
 	if (is_found && l->n_programs < SCAN_PROGRAMS_MAX) {
@@ -265,14 +283,36 @@ static bool is_environment(const char *path, const char *name)
 	return strstr(name, "requirements") || (slash && slash - path >= 12 && strncmp(slash - 12, "requirements", 12) == 0);
 }
 
-static void take_cargo(struct scan *l, const char *path)
-{
-	struct buf text;
+/* Benchmarks whose results are read, but whose build or run needs more than the scan can propose. */
+static const struct foreign_tool {
+	const char *file, *sign, *why;
+} foreign_tools[] = {
+	{ "Cargo.toml", "criterion",
+		"uses Criterion. A sandbox has no network: vendor the crates (cargo vendor), and write "
+		"command: [cargo, bench, --offline, --, --output-format, bencher] with reader: criterion" },
+	{ "pom.xml", "jmh-core",
+		"uses JMH: build its jar in build.command, without a network, and write "
+		"command: [java, -jar, target/benchmarks.jar, -rf, json, -rff, jmh.json] with reader: jmh" },
+	{ "asv.conf.json", "",
+		"is of asv, which checks out commits by itself, so no sandbox runs it; flopwatch compare reads its results, and "
+		"flopwatch import --history its past" },
+};
 
-	scan_read(l, path, &text);
-	if (strstr(text.data, "criterion"))
-		leave(l, path, "uses criterion, whose output format is unknown");
-	buf_fini(&text);
+/* Returns whether the file is one of a foreign tool. */
+static bool take_foreign(struct scan *l, const char *path, const char *name)
+{
+	for (size_t i = 0; i < sizeof foreign_tools / sizeof foreign_tools[0]; i++) {
+		struct buf text;
+
+		if (strcmp(name, foreign_tools[i].file) != 0)
+			continue;
+		scan_read(l, path, &text);
+		if (strstr(text.data, foreign_tools[i].sign))
+			leave(l, path, foreign_tools[i].why);
+		buf_fini(&text);
+		return true;
+	}
+	return false;
 }
 
 static void take_environment(struct scan *l, const char *path)
@@ -318,8 +358,8 @@ static void take_file(struct scan *l, const char *path, const char *name)
 			return; /* a comment of the manifest cannot name it */
 	if (is_builder(name))
 		take_builder(l, path, name);
-	else if (strcmp(name, "Cargo.toml") == 0)
-		take_cargo(l, path);
+	else if (take_foreign(l, path, name))
+		return;
 	else if (is_environment(path, name))
 		take_environment(l, path);
 	else if (strcmp(suffix, ".yaml") == 0)

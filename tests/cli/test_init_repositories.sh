@@ -276,8 +276,58 @@ init
 is "nothing is proposed" "$status $(test -e .flopwatch.yaml; echo $?)" "4 1"
 like "and a similar file is named" "$(cat "$tmp/errors")" \
 	'flopwatch: benchmarks/compare.py: left out: needs argument sys.argv\[1\], which has no default'
-like "so is a benchmark of Rust" "$(cat "$tmp/errors")" 'rust/Cargo.toml: left out: uses criterion, whose output format is unknown'
+like "so is a benchmark of Rust" "$(cat "$tmp/errors")" 'rust/Cargo.toml: left out: uses Criterion. .* with reader: criterion$'
 is "and nothing else" "$(wc -l <"$tmp/errors")" 3
+
+# ---- tools that build or run their benchmarks themselves
+new tools
+write asv.conf.json <<<'{"version": 1, "benchmark_dir": "benchmarks"}'
+write benchmarks/bench.py <<<'class Sorts:
+    def time_sort(self):
+        sorted(range(100))'
+write java/pom.xml <<<'<artifactId>jmh-core</artifactId>'
+write other/pom.xml <<<'<artifactId>junit</artifactId>'
+init
+is "nothing is proposed for them" "$status" 4
+like "asv runs by itself" "$(cat "$tmp/errors")" 'asv.conf.json: left out: is of asv, .* flopwatch import --history its past$'
+like "JMH needs a build" "$(cat "$tmp/errors")" 'java/pom.xml: left out: uses JMH: .* with reader: jmh$'
+is "and no other file is named" "$(grep -c 'left out' "$tmp/errors")" 2
+
+# ---- programs that take times themselves
+new own
+write gemm.cu <<<'#include <cuda_runtime.h>
+int main() { float ms; cudaEventElapsedTime(&ms, a, b); printf("%f ms\n", ms); }'
+write bench/copy.cpp <<<'#include <chrono>
+int main(int argc, char **argv) { auto t = std::chrono::steady_clock::now(); }'
+write src/server.cpp <<<'#include <chrono>
+int main() { auto t = std::chrono::steady_clock::now(); }'
+write src/events.cu <<<'float stop() { float ms; cudaEventElapsedTime(&ms, a, b); return ms; }'
+init
+is "are left out, not passed over" "$status $(grep -o '[^ ]*: left out: measures its times itself' "$tmp/errors" | sort | paste -sd' ')" \
+	"4 bench/copy.cpp: left out: measures its times itself gemm.cu: left out: measures its times itself"
+like "with what they can do" "$(cat "$tmp/errors")" 'gemm.cu: .*print JSON lines, or mark its calls with flopwatch.h'
+
+# ---- a library of C++ that tests and measures with Catch2
+new catch2
+write CMakeLists.txt <<<'cmake_minimum_required(VERSION 3.20)
+project(sums CXX)
+find_package(Catch2 3 REQUIRED)
+add_executable(tests tests/sum.cpp)
+target_link_libraries(tests PRIVATE Catch2::Catch2WithMain)
+add_executable(speed bench/speed.cpp)
+target_link_libraries(speed PRIVATE Catch2::Catch2WithMain)'
+write tests/sum.cpp <<<'#include <catch2/catch_test_macros.hpp>
+TEST_CASE("sum") { REQUIRE(1 + 1 == 2); }'
+write bench/speed.cpp <<<'#include <catch2/benchmark/catch_benchmark.hpp>
+#include <catch2/catch_test_macros.hpp>
+TEST_CASE("speed", "[!benchmark]") { BENCHMARK("sum") { return 1 + 1; }; }'
+init
+is "the program with benchmarks is proposed" "$status $(names)" "0 speed"
+is "with the tag that Catch2 hides" "$(value speed command) $(value speed reader)" '[./build/speed, "[!benchmark]"] catch2'
+is_valid
+rm CMakeLists.txt .flopwatch.yaml
+init
+like "a compiler builds it alone, with Catch2's libraries" "$(value command)" 'g\+\+, -O3, .* -lCatch2Main, -lCatch2'
 
 # ---- a proposal as a whole, with a replacement of Triton in the repository
 new runs
