@@ -118,6 +118,15 @@ unlike "nor another one" "$out" 'columnwise is rowwise'
 sed -e 's/rowwise/columnwise/; s/"training"/inference/; s/"disabled"/dynamic/' "$tmp/training.yml" >"$tmp/columns.yml"
 ok "and in inference" fw suite import "$tmp/columns.yml"
 unlike "no note is about it" "$out" 'columnwise is rowwise'
+{
+	sed -e '/^scaling/d; /^use_fast/d; /^repeat_n/d' "$tmp/training.yml"
+	sed -n 's/^\(scaling.*\|use_fast.*\|repeat_n.*\)/    \1/p' "$tmp/training.yml"
+	echo '  - {name: b, matrix_shapes: [{name: custom, shapes: [[16, 64, 64]]}], scaling_granularity: tensorwise, use_fast_accum: true}'
+} >"$tmp/inner.yml"
+ok "the keys of training are read in a model, too" fw suite import "$tmp/inner.yml" -o "$tmp/inner.yaml"
+is "with the same cells" "$(cells "$tmp/inner.yaml" | grep -v /m16/)" "$(cells "$tmp/training.yaml")"
+like "a model with another value is noted" "$out" '^line 13:[0-9]+: scaling_granularity is rowwise here: a suite has one value for all models$'
+unlike "but not one with the same" "$out" 'use_fast_accum is'
 sed -e 's/rowwise/tensorwise/; s/"disabled"/"dynamic"/' "$tmp/training.yml" >"$tmp/exact.yml"
 sed -i 's/use_fast_accum: true/use_fast_accum: False/' "$tmp/exact.yml"
 fw suite import "$tmp/exact.yml" -o "$tmp/exact.yaml" --quiet

@@ -166,15 +166,45 @@ static void read_mode(struct import *p, struct yaml_node *root)
 	p->is_training = mode && reader_choice(p->y, mode, modes, "inference or training") == 1;
 }
 
+static const char *const scaling_keys[] = { "scaling_type_input", "scaling_type_weight", "scaling_type_grad_output",
+	"scaling_granularity", "use_fast_accum", NULL };
+
+/* A key of the whole configuration; if it has none, that of the first model that has it. NULL: neither. */
+static struct yaml_node *get_option(struct import *p, struct yaml_node *root, const char *key)
+{
+	struct yaml_node *models = yaml_get(p->y, root, "model_params"), *n = yaml_get(p->y, root, key);
+
+	if (!n && yaml_is_map(models))
+		n = yaml_get(p->y, models, key);
+	for (int i = 0; !n && yaml_is_list(models) && i < yaml_count(models); i++)
+		if (yaml_is_map(yaml_item(p->y, models, i)))
+			n = yaml_get(p->y, yaml_item(p->y, models, i), key);
+	return n;
+}
+
+/* Note each scaling key of a model that has another value than the suite, which has one for all of its models. */
+static void note_other_scaling(struct import *p, struct yaml_node *root, struct yaml_node *map)
+{
+	for (const char *const *key = scaling_keys; *key; key++) {
+		struct yaml_node *n = yaml_get(p->y, map, *key), *used = get_option(p, root, *key);
+		const char *text = NULL, *used_text = NULL;
+
+		if (!n || n == used || yaml_string(p->y, n, &text) != 0 || yaml_string(p->y, used, &used_text) != 0)
+			continue;
+		if (text && used_text && strcasecmp(text, used_text) != 0)
+			import_note(p, n, "%s is %.40s here: a suite has one value for all models", *key, used_text);
+	}
+}
+
 static void read_scaling(struct import *p, struct yaml_node *root)
 {
 	static const char *const types[] = { "dynamic", "disabled", NULL };
 	static const char *const granularities[] = { "tensorwise", "rowwise", "axiswise", "columnwise", NULL };
-	struct yaml_node *fast = yaml_get(p->y, root, "use_fast_accum"), *by = yaml_get(p->y, root, "scaling_granularity");
+	struct yaml_node *fast = get_option(p, root, "use_fast_accum"), *by = get_option(p, root, "scaling_granularity");
 	bool is_fast = true;
 
-	struct yaml_node *type[LINEAR_OPERANDS] = { yaml_get(p->y, root, "scaling_type_input"),
-		yaml_get(p->y, root, "scaling_type_weight"), yaml_get(p->y, root, "scaling_type_grad_output") };
+	struct yaml_node *type[LINEAR_OPERANDS] = { get_option(p, root, "scaling_type_input"),
+		get_option(p, root, "scaling_type_weight"), get_option(p, root, "scaling_type_grad_output") };
 
 	for (int i = 0; i < LINEAR_OPERANDS; i++)
 		if (type[i] && reader_choice(p->y, type[i], types, "dynamic or disabled") == 1)
@@ -206,7 +236,7 @@ static void note_unused(struct import *p, struct yaml_node *root)
 		if (p->plain & 1 << i)
 			import_note_key(p, root, keys[i], why);
 	if (p->is_exact)
-		import_note(p, yaml_get(p->y, root, "use_fast_accum"), "use_fast_accum has no meaning here: %s", why);
+		import_note(p, get_option(p, root, "use_fast_accum"), "use_fast_accum has no meaning here: %s", why);
 	if (p->by_row)
 		import_note_key(p, root, "scaling_granularity", why);
 }
@@ -215,7 +245,7 @@ static void note_unused(struct import *p, struct yaml_node *root)
 static void note_columns(struct import *p, struct yaml_node *root)
 {
 	if (p->by_row && p->takes[LINEAR_FLOAT8DQ_ROW] && !strcmp(p->granularity, "columnwise"))
-		import_note(p, yaml_get(p->y, root, "scaling_granularity"),
+		import_note(p, get_option(p, root, "scaling_granularity"),
 			"columnwise is rowwise here: the columns of W^T are the rows of W, and a scale for a column of X is no factor of "
 			"a sum");
 }
@@ -493,7 +523,7 @@ static int read_model_type(struct import *p, struct yaml_node *n)
 	return -1;
 }
 
-static void read_model(struct import *p, struct yaml_node *map)
+static void read_model(struct import *p, struct yaml_node *root, struct yaml_node *map)
 {
 	struct yaml *y = p->y;
 
@@ -518,6 +548,8 @@ static void read_model(struct import *p, struct yaml_node *map)
 	import_note_key(p, map, "device", "a worker measures on the devices that it has");
 	import_note_key(p, map, "enable_profiler", "flopwatch profile profiles cells on request");
 	import_note_key(p, map, "enable_memory_profiler", "every comparison reports memory next to times");
+	import_note_key(p, map, "repeat_n", "how often a cell is timed follows from how much it varies");
+	note_other_scaling(p, root, map);
 	int model = read_model_type(p, type);
 
 	if (!is_measured)
@@ -537,11 +569,11 @@ static void read_models(struct import *p, struct yaml_node *root)
 
 	reader_require(p->y, root, list, "model_params");
 	if (yaml_is_map(list)) /* format of torchao's first version */
-		read_model(p, list);
+		read_model(p, root, list);
 	else if (list && (!yaml_is_list(list) || yaml_count(list) < 1))
 		yaml_mistake(p->y, list, "must be a list of {name: ..., matrix_shapes: [...]}");
 	for (int i = 0; i < yaml_count(list) && yaml_is_list(list); i++)
-		read_model(p, yaml_item(p->y, list, i));
+		read_model(p, root, yaml_item(p->y, list, i));
 }
 
 /* ---- the suite ------------------------------------------------------------------------------------------------------------ */
