@@ -69,6 +69,15 @@ static struct unit unit_of(const struct outcome *o)
 	return unit_of_rates(most);
 }
 
+/* The time of a call; below 100 ns in ns, as four decimals of a ms would show no digit. */
+static void print_time(double ms, FILE *out)
+{
+	if (ms < 1e-4)
+		fprintf(out, "%10.4g ns", ms * 1e6);
+	else
+		fprintf(out, "%10.4f ms", ms);
+}
+
 static void print_cells(const struct outcome *o, FILE *out)
 {
 	struct unit unit = unit_of(o);
@@ -86,12 +95,14 @@ static void print_cells(const struct outcome *o, FILE *out)
 			fprintf(out, "%s%s%s\n", c->failure, *c->detail ? ": " : "", c->detail);
 		else if (!isfinite(c->ms))
 			fputs("no time\n", out);
-		else if (isfinite(c->bytes))
-			fprintf(out, "%10.4f ms  %9.4g GB/s\n", c->ms, c->bytes / c->ms * 1e-6);
+		if (c->failure[0] || !isfinite(c->ms))
+			continue;
+		print_time(c->ms, out);
+		if (isfinite(c->bytes))
+			fprintf(out, "  %9.4g GB/s", c->bytes / c->ms * 1e-6);
 		else if (isfinite(c->flops) && c->flops > 0)
-			fprintf(out, "%10.4f ms  %9.4g %s\n", c->ms, tflops_of(c) * unit.factor, unit.name);
-		else
-			fprintf(out, "%10.4f ms\n", c->ms);
+			fprintf(out, "  %9.4g %s", tflops_of(c) * unit.factor, unit.name);
+		fputc('\n', out);
 	}
 }
 

@@ -211,3 +211,12 @@ like "a module that cannot be loaded is called what the manifest calls it" "$sta
 	'^1 cannot load the module: kernels/good.so: undefined symbol: missing$'
 attempt --device GPU-none
 like "a device that is not here" "$status $errors" '^1 flopwatch: no device "GPU-none" on this machine$'
+
+# ---- a call of less than a clock tick
+mkdir "$tmp/short"
+cd "$tmp/short" || exit 1
+git init -q -b main .
+printf '%s\n' 'flopwatch: 1' 'benchmarks:' '  short: {command: [sh, bench.sh], reader: flopwatch}' >.flopwatch.yaml
+echo 'echo "{\"cell\":\"add\",\"ms\":[3.125e-07,3.125e-07]}"' >bench.sh
+ok "is tried" "$bin/flopwatch" try --device cpu
+like "and has digits" "$out" '^  add +0\.3125 ns$'

@@ -34,7 +34,12 @@ static void add_nodes(struct result *r, enum role role, const struct call *c)
 static void add_side(struct result *r, enum role role, const struct call *c)
 {
 	struct msg m = { .t = MSG_WORK,
-		.u.work = { .plan_ms = c->plan_ms, .first_ms = c->first_ms, .taken_bytes = -1, .flops_issued = c->flops, .bytes_moved = c->bytes, .tried = { .of = c->tried } } };
+		.u.work = { .plan_ms = c->plan_ms,
+			.first_ms = c->first_ms,
+			.taken_bytes = -1,
+			.flops_issued = c->flops,
+			.bytes_moved = c->bytes,
+			.tried = { .of = c->tried } } };
 	m.u.work.role = role;
 	snprintf(m.u.work.provider, sizeof m.u.work.provider, "%s", c->provider ? c->provider : "hopper");
 	snprintf(m.u.work.config, sizeof m.u.work.config, "%s", c->config ? c->config : "TILE=128");
@@ -68,7 +73,8 @@ static void a_first_call_has_steps(void **state)
 	const struct call base = { .plan_ms = 90, .first_ms = 400 };
 	is_because(*state, COST_FIRST, &base, &(struct call){ .plan_ms = 2100, .first_ms = 2410 },
 		"the plan takes 2.1 s instead of 90 ms");
-	is_because(*state, COST_FIRST, &base, &(struct call){ .plan_ms = 2100, .first_ms = 2410, .tried = 24, .config = "TILE=64" },
+	is_because(*state, COST_FIRST, &base,
+		&(struct call){ .plan_ms = 2100, .first_ms = 2410, .tried = 24, .config = "TILE=64" },
 		"the plan takes 2.1 s instead of 90 ms, and tries 24 instead of 0 configurations");
 	is_because(*state, COST_FIRST, &base, &(struct call){ .plan_ms = 95, .first_ms = 2095 },
 		"bind and first call after the plan take 2 s instead of 310 ms");
@@ -111,13 +117,15 @@ static void equal_kernels_leave_the_host(void **state)
 		"both sides launch the same kernels in the same grids, so enqueue itself takes longer");
 	is_because(*state, COST_MEMORY, &same, &same,
 		"both sides launch the same kernels in the same grids, so the plan requests more workspace for the same work");
-	is_because(*state, COST_ERROR, &same, &same, "both sides launch the same kernels in the same grids, so their arguments differ");
+	is_because(*state, COST_ERROR, &same, &same,
+		"both sides launch the same kernels in the same grids, so their arguments differ");
 }
 
 static void a_device_without_kernels_shows_little(void **state)
 {
 	const struct call none = { .has_no_kernels = true };
-	is_because(*state, COST_MEMORY, &none, &none, "the plan requests more workspace with the same provider and configuration");
+	is_because(
+		*state, COST_MEMORY, &none, &none, "the plan requests more workspace with the same provider and configuration");
 	is_because(*state, COST_ERROR, &none, &none, "");
 	is_because(*state, COST_HOST, &none, &none, "");
 }

@@ -148,8 +148,8 @@ static bool find_kernel(const struct subject *s)
 		}
 		if (memcmp(b->grid, t->grid, sizeof b->grid) != 0) {
 			put_kernel(s->out, t);
-			buf_printf(s->out, " runs in %d x %d x %d blocks instead of %d x %d x %d", t->grid[0], t->grid[1], t->grid[2],
-				b->grid[0], b->grid[1], b->grid[2]);
+			buf_printf(s->out, " runs in %d x %d x %d blocks instead of %d x %d x %d", t->grid[0], t->grid[1],
+				t->grid[2], b->grid[0], b->grid[1], b->grid[2]);
 			return true;
 		}
 	}
