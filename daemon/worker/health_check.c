@@ -85,11 +85,11 @@ bool health_check_can_report(const struct bench *b)
 
 int health_check_new_errors(struct bench *b, int errors, bool is_read)
 {
-	int n_new = is_read && b->guarded && errors > b->ecc ? errors - b->ecc : 0;
+	int n_new = is_read && b->is_ecc_known && errors > b->ecc ? errors - b->ecc : 0;
 
 	if (is_read) {
 		b->ecc = errors;
-		b->guarded = true;
+		b->is_ecc_known = true;
 	}
 	return n_new;
 }

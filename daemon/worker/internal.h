@@ -114,8 +114,8 @@ struct bench {
 	bool lost;                        /* the device is broken: no further runs */
 	int n_noted;                      /* notes sent; each is sent once */
 	char noted[BENCH_NOTES_MAX][64];  /* noted[n_noted]: their beginnings */
-	bool guarded;                     /* health_check_device_check has read the device before */
-	int ecc;                          /* memory errors at that reading */
+	bool is_ecc_known;                /* ecc was read */
+	int ecc;                          /* memory errors at the last reading; see is_ecc_known */
 	int idle_checks;                  /* checks for other processes on the device, so far */
 	int runs;                         /* so far */
 	double gpu_s;                     /* time during which the device was held */
