@@ -229,7 +229,7 @@ static void cpu_release(struct device *d, void *data)
 	}
 }
 
-static int cpu_guards(struct device *d, void **which, struct fw_err *err)
+static int cpu_check_redzones(struct device *d, void **which, struct fw_err *err)
 {
 	void *damaged = NULL;
 	for (int i = 0; i < CPU_BUFFERS_MAX; i++) {
@@ -477,7 +477,7 @@ const struct device_ops device_cpu = {
 	.plan_index = cpu_plan_index,
 	.alloc = cpu_alloc,
 	.release = cpu_release,
-	.guards = cpu_guards,
+	.check_redzones = cpu_check_redzones,
 	.upload = cpu_copy,
 	.download = cpu_copy,
 	.checksum = cpu_checksum,
@@ -775,7 +775,7 @@ const struct device_ops device_sim = {
 	.plan_index = sim_plan_index,
 	.alloc = cpu_alloc,
 	.release = cpu_release,
-	.guards = cpu_guards,
+	.check_redzones = cpu_check_redzones,
 	.upload = cpu_copy,
 	.download = cpu_copy,
 	.checksum = cpu_checksum,

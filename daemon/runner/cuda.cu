@@ -448,7 +448,7 @@ static struct device_ops make_ops(void)
 	o.plan_index = cuda_plan_index;
 	o.alloc = cuda_alloc;
 	o.release = cuda_release;
-	o.guards = cuda_guards;
+	o.check_redzones = cuda_check_redzones;
 	o.upload = cuda_upload;
 	o.download = cuda_download;
 	o.checksum = cuda_checksum;

@@ -42,7 +42,7 @@ int cuda_alloc(struct device *d, size_t bytes, void **out, struct fw_err *err);
 void cuda_release(struct device *d, void *data);
 int cuda_upload(struct device *d, void *to, const void *from, size_t bytes, struct fw_err *err);
 int cuda_download(struct device *d, void *to, const void *from, size_t bytes, struct fw_err *err);
-int cuda_guards(struct device *d, void **which, struct fw_err *err);
+int cuda_check_redzones(struct device *d, void **which, struct fw_err *err);
 int cuda_checksum(struct device *d, const void *data, size_t bytes, uint64_t *sum, struct fw_err *err);
 int cuda_find_nonfinite(struct device *d, const void *data, size_t n, bool is_fp32, int64_t *index, struct fw_err *err);
 int cuda_find_largest(struct device *d, const void *data, size_t n, float *largest, struct fw_err *err);

@@ -218,7 +218,7 @@ int cuda_download(struct device *d, void *to, const void *from, size_t bytes, st
 	return cuda_wait(d, err);
 }
 
-int cuda_guards(struct device *d, void **which, struct fw_err *err)
+int cuda_check_redzones(struct device *d, void **which, struct fw_err *err)
 {
 	unsigned char *zone[2 * CUDA_BLOCKS_MAX];
 	unsigned damaged[2 * CUDA_BLOCKS_MAX];

@@ -325,7 +325,7 @@ struct device_ops {
 	 * Wait for the stream, then check both redzones of every allocated buffer. Err: ERR_INVALID with the first damaged
 	 * buffer in `*which`; all redzones are repaired.
 	 */
-	int (*guards)(struct device *, void **which, struct fw_err *err);
+	int (*check_redzones)(struct device *, void **which, struct fw_err *err);
 
 	/** Copy from or to host memory. Each waits for the stream first, and returns when it is done. */
 	int (*upload)(struct device *, void *to, const void *from, size_t bytes, struct fw_err *err);

@@ -396,7 +396,7 @@ int side_stayed_inside(struct side *s, struct failure *f)
 	const struct problem *p = s->problem;
 	struct fw_err err = { 0 };
 	void *which = NULL;
-	if (p->ops->guards(p->dev, &which, &err) != 0) {
+	if (p->ops->check_redzones(p->dev, &which, &err) != 0) {
 		if (!which)
 			return failure_device(f, p, &err);
 		const char *name = which == s->workspace ? "its workspace"

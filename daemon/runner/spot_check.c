@@ -266,7 +266,7 @@ int spot_check_before(struct spot_check *w, const struct side *u, struct failure
 	w->watching = true;
 	w->next = NULL;
 	w->n_belongings = 0;
-	if (r->ops->guards(r->dev, &which, &err) != 0) {
+	if (r->ops->check_redzones(r->dev, &which, &err) != 0) {
 		w->is_ambiguous = which != NULL;
 		return which ? failure_set(f, "oob", "a write outside a buffer happened during the timed calls")
 			     : failure_device(f, w->problem, &err);

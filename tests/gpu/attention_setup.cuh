@@ -51,10 +51,10 @@ static void fill(const struct buffer &b, int value)
 
 static bool device_check_intact(const struct buffer &b)
 {
-	unsigned char guard[REDZONE_BYTES];
-	CUDA(cudaMemcpy(guard, b.data + b.bytes, REDZONE_BYTES, cudaMemcpyDeviceToHost));
+	unsigned char redzone[REDZONE_BYTES];
+	CUDA(cudaMemcpy(redzone, b.data + b.bytes, REDZONE_BYTES, cudaMemcpyDeviceToHost));
 	for (int i = 0; i < REDZONE_BYTES; i++)
-		if (guard[i] != DEVICE_CHECK_VALUE)
+		if (redzone[i] != DEVICE_CHECK_VALUE)
 			return false;
 	return true;
 }

@@ -50,7 +50,7 @@ static const double sum_slack = 256 / 16777216.0;
 struct buffer {
 	int role;
 	std::vector<double> value, slack;        /* actual or expected value, and the tolerance */
-	std::vector<unsigned char> host, result; /* with a guard at both ends, as on the device */
+	std::vector<unsigned char> host, result; /* with a redzone at both ends, as on the device */
 	unsigned char *device;                   /* NULL: unused */
 };
 

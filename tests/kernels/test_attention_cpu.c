@@ -36,7 +36,7 @@ static void judge(struct attention_run *r, const char *what)
 	assert_int_equal(accept_check(&ref, &reference_cpu, &io, &result, &err), 0);
 	if (!result.ok)
 		fail_msg("%s %s: %s", r->cell.key, what, result.detail);
-	assert_true(run_guards_intact(r));
+	assert_true(run_redzones_intact(r));
 	reference_fini(&ref);
 	reference_plan_fini(&plan);
 }
@@ -266,7 +266,7 @@ static void total_is_forward_and_backward(void **state)
 		assert_int_equal(run_once(&total, cpu, NULL, 0), FW_OK);
 		for (int i = 0; i < 5; i++)
 			assert_memory_equal(total.buffer[outputs[i]], apart.buffer[outputs[i]], run_bytes(&apart, outputs[i]));
-		assert_true(run_guards_intact(&total));
+		assert_true(run_redzones_intact(&total));
 		run_fini(&apart);
 		run_fini(&total);
 	}

@@ -48,24 +48,24 @@ static void device_check_zones_begin_at_the_first_foreign_byte(void **state)
 	assert_int_equal((uintptr_t)a % 4096, 0);
 	memset(a, 0x11, 100);
 	memset(b, 0x22, 4096);
-	assert_int_equal(ops->guards(d, &which, &err), 0);
+	assert_int_equal(ops->check_redzones(d, &which, &err), 0);
 
 	unsigned char *volatile past = b;
 	past[4096] = 1;
-	assert_int_equal(ops->guards(d, &which, &err), -1);
+	assert_int_equal(ops->check_redzones(d, &which, &err), -1);
 	assert_int_equal(err.code, ERR_INVALID);
 	assert_ptr_equal(which, b);
 	err_clear(&err);
-	assert_int_equal(ops->guards(d, &which, &err), 0); /* repaired */
+	assert_int_equal(ops->check_redzones(d, &which, &err), 0); /* repaired */
 
 	past = a;
 	*(past - 1) ^= 0xff;
-	assert_int_equal(ops->guards(d, &which, &err), -1);
+	assert_int_equal(ops->check_redzones(d, &which, &err), -1);
 	assert_ptr_equal(which, a);
 	err_clear(&err);
 
 	past[100 + DEVICE_REDZONE_BYTES - 1] ^= 1;
-	assert_int_equal(ops->guards(d, &which, &err), -1);
+	assert_int_equal(ops->check_redzones(d, &which, &err), -1);
 	assert_ptr_equal(which, a);
 	ops->release(d, a);
 	ops->release(d, b);

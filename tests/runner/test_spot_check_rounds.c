@@ -15,10 +15,10 @@ static bool is_paused;
 static int rounds, n_sides, n_readings;
 
 /* Device cpu, which reports of a call whether all buffers were checked right before it. */
-static int odd_guards(struct device *d, void **which, struct fw_err *err)
+static int check_odd_redzones(struct device *d, void **which, struct fw_err *err)
 {
 	is_paused = spot_check.watching; /* no longer true when they are checked after the call */
-	return device_cpu.guards(d, which, err);
+	return device_cpu.check_redzones(d, which, err);
 }
 
 static int odd_stamp(struct device *d, int slot, int end, struct fw_err *err)
@@ -67,7 +67,7 @@ static int run_pass(const char *target, pass_fn *pass, enum role *culprit, struc
 	unsetenv("CHEAT_UNPAUSED");
 	assert_int_equal(records_init(&records, -1, 1, &err), 0);
 	assert_int_equal(runner_open(&runner, &task, &records, &err), 0);
-	ops.guards = odd_guards;
+	ops.check_redzones = check_odd_redzones;
 	ops.stamp = odd_stamp;
 	ops.device_check = count_reading;
 	n_readings = 0;

@@ -141,7 +141,7 @@ static inline void run_poison_outputs(struct attention_run *r)
 			memset(r->buffer[outputs[i]], 0xff, run_bytes(r, outputs[i]));
 }
 
-static inline bool run_guards_intact(const struct attention_run *r)
+static inline bool run_redzones_intact(const struct attention_run *r)
 {
 	for (int slot = FW_Q; slot <= FW_DV; slot++)
 		for (size_t i = 0; i < REDZONE_BYTES; i++)
