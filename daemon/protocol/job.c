@@ -456,6 +456,6 @@ const struct row protocol_task_rows[] = {
 	{ ROW_BOOL(struct msg_task, samples, "samples", OPTIONAL), ROW_IF(struct msg_task, mode), .gate_value = TASK_PROFILE },
 	{ ROW_CUSTOM(struct msg_task, sustained, "sustained_runs", REQUIRED, read_sustained_runs, write_sustained_runs),
 		.n_owned = 1 },
-	{ ROW_LINES(struct msg_task, guards, "guards", SPARSE) },
+	{ ROW_LINES(struct msg_task, device_check_script, "device_check_script", SPARSE) },
 	{ .check = check_run },
 };

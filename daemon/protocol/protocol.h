@@ -641,7 +641,7 @@ struct msg_task {
 	bool counters;                   /* mode profile: read counters; else only name the kernels */
 	bool samples;                    /* mode profile: only sample warp stalls */
 	enum sustained_order *sustained; /* sustained[n_cells]: whether a cell also has series sustained */
-	char guards[2048];               /* devices sim and cpu: readings that a test injects (runner/device_check_script.c) */
+	char device_check_script[2048];  /* devices sim and cpu: readings that a test injects (runner/device_check_script.c) */
 };
 
 /** Any message. Free with msg_fini. */

@@ -37,7 +37,7 @@ static void read_device_check(struct health_check *c, int pass, struct msg_devic
 	device_check_unknown(g);
 	c->ops->device_check(c->dev, g);
 	if (c->ops->kind != DEVICE_CUDA)
-		c->lost |= device_check_script_apply(c->task->guards,
+		c->lost |= device_check_script_apply(c->task->device_check_script,
 			&(struct device_check_moment){ .at = DEVICE_CHECK_AT_HEALTH_CHECK, .run = c->task->run, .pass = pass },
 			g);
 }
@@ -146,7 +146,7 @@ int mode_device_read_run(const struct msg_task *task, struct records *records)
 		if (ops->read_idle)
 			ops->read_idle(index, &state.device_check, state.detail, sizeof state.detail);
 		if (ops->kind != DEVICE_CUDA)
-			device_check_script_apply(task->guards, &now, &state.device_check);
+			device_check_script_apply(task->device_check_script, &now, &state.device_check);
 		state.ok = state.device_check.foreign <= 0;
 	}
 	record_send(records, &(struct msg){ .t = MSG_STATE, .u.state = state });
@@ -168,7 +168,7 @@ int mode_clocks_run(const struct msg_task *task, struct records *records)
 		return RUNNER_ERROR;
 	}
 	if (!ops->busy_mhz)
-		device_check_script_apply(task->guards, &now, &state.device_check);
+		device_check_script_apply(task->device_check_script, &now, &state.device_check);
 	record_send(records, &(struct msg){ .t = MSG_STATE, .u.state = state });
 	while (ops->busy_mhz && !records->failed) {
 		nanosleep(&separate, NULL);

@@ -61,7 +61,8 @@ void runner_device_check(struct runner *r, int i, int pass, struct msg_device_ch
 	};
 	device_check_unknown(out);
 	r->ops->device_check(r->dev, out);
-	if (r->task->guards[0] && r->ops->kind != DEVICE_CUDA && device_check_script_apply(r->task->guards, &now, out))
+	if (r->task->device_check_script[0] && r->ops->kind != DEVICE_CUDA &&
+		device_check_script_apply(r->task->device_check_script, &now, out))
 		r->lost = true;
 }
 

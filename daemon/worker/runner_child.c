@@ -423,8 +423,8 @@ static void classify(struct child *c, const struct proc_exit *given, struct fw_e
 	}
 }
 
-/* Read the device readings, but no times, that tests inject for devices without a driver (runner/device_check_script.c). */
-static void read_guards(char *out, size_t size)
+/* Read the file of device readings that a test injects for a device without a driver (runner/device_check_script.c). */
+static void read_device_check_script(char *out, size_t size)
 {
 	const char *path = getenv("FLOPWATCH_SIM_DEVICE_CHECK");
 	FILE *f = path ? fopen(path, "re") : NULL;
@@ -469,7 +469,7 @@ static void fill_message(const struct bench *b, const struct runner_task *t, con
 	task->counters = t->counters;
 	task->samples = t->samples;
 	if (!gpu)
-		read_guards(task->guards, sizeof task->guards);
+		read_device_check_script(task->device_check_script, sizeof task->device_check_script);
 	task->cell_warm_s = sim ? 0 : 0.02;
 	task->warm_s = sim ? 0 : is_warm(b, t) ? WARM_AGAIN_S : gpu ? 1.5 : 0.2;
 	task->n_sides = t->n_sides;

@@ -115,7 +115,7 @@ static void make_run(const char *script, struct run_result *r)
 	cell[0] = small_cell(FW_FULL, DIRECTION_FORWARD, 1, one);
 	struct msg_task task = small_task(TASK_TIME, "sim", modules, 2, cell, index, 1);
 	task.phases = task.calls = false;
-	snprintf(task.guards, sizeof task.guards, "%s", script);
+	snprintf(task.device_check_script, sizeof task.device_check_script, "%s", script);
 	run_task(&task, r);
 }
 
@@ -184,7 +184,7 @@ static void health_and_idle_checks_of_a_device(void **state)
 	for (size_t i = 0; i < sizeof row / sizeof row[0]; i++) {
 		static struct run_result r;
 		struct msg_task task = small_task(row[i].mode, row[i].device, NULL, 0, NULL, NULL, 0);
-		snprintf(task.guards, sizeof task.guards, "%s", row[i].script);
+		snprintf(task.device_check_script, sizeof task.device_check_script, "%s", row[i].script);
 		run_task(&task, &r);
 		assert_int_equal(r.status, 0);
 		assert_int_equal(r.n, 1);
