@@ -95,7 +95,7 @@ int store_baseline_period_has_reference(struct db *db, const struct store_baseli
 
 /* ---- upstream branch ------------------------------------------------------------------------------------------------- */
 
-int store_line_position(struct db *db, int64_t repo, const char *sha, int64_t *position, struct fw_err *err)
+int store_upstream_position(struct db *db, int64_t repo, const char *sha, int64_t *position, struct fw_err *err)
 {
 	struct stmt *s = db_query(db, err, "SELECT position FROM mainline WHERE repo = :repo AND sha = :sha AND NOT dropped",
 		"repo=%ld sha=%s", repo, sha);
@@ -103,12 +103,12 @@ int store_line_position(struct db *db, int64_t repo, const char *sha, int64_t *p
 	return stmt_first_int(s, position, err) < 0 ? -1 : 0;
 }
 
-int store_line_put(struct db *db, int64_t repo, const char (*sha)[65], int n, bool is_cut, struct fw_err *err)
+int store_upstream_put(struct db *db, int64_t repo, const char (*sha)[65], int n, bool is_cut, struct fw_err *err)
 {
 	int known = 0;
 	int64_t position = 0;
 	for (; known < n; known++) {
-		if (store_line_position(db, repo, sha[known], &position, err))
+		if (store_upstream_position(db, repo, sha[known], &position, err))
 			return -1;
 		if (position)
 			break;
@@ -126,8 +126,8 @@ int store_line_put(struct db *db, int64_t repo, const char (*sha)[65], int n, bo
 	return 0;
 }
 
-int store_line_unmeasured(struct db *db, const struct store_baseline_period *e, const char *key, int64_t after, int64_t before,
-	char *sha, struct fw_err *err)
+int store_upstream_unmeasured(struct db *db, const struct store_baseline_period *e, const char *key, int64_t after,
+	int64_t before, char *sha, struct fw_err *err)
 {
 	return db_first_text(db, sha, 65, err,
 		"SELECT sha, count(*) OVER () AS n, row_number() OVER (ORDER BY position) AS i FROM mainline l WHERE repo = :repo "

@@ -683,16 +683,16 @@ int store_baseline_period_has_reference(
  * stored ones; stored commits after the last common one that are not in the list are dropped. `is_cut`: the list ends before the
  * first commit, so stored commits are not dropped where it has none of them.
  */
-int store_line_put(struct db *db, int64_t repo, const char (*sha)[65], int n, bool is_cut, struct fw_err *err);
+int store_upstream_put(struct db *db, int64_t repo, const char (*sha)[65], int n, bool is_cut, struct fw_err *err);
 /** Read the position of a commit on the upstream branch; 0 not on it. */
-int store_line_position(struct db *db, int64_t repo, const char *sha, int64_t *position, struct fw_err *err);
+int store_upstream_position(struct db *db, int64_t repo, const char *sha, int64_t *position, struct fw_err *err);
 /**
  * Find the middle one of the commits strictly between two positions without a result of cell `key` in this period and without
  * another comparison that measured the cell or tried to; failed ones count, quick ones and imported ones do not. Shape: sha[65].
  * 1, 0, -1.
  */
-int store_line_unmeasured(struct db *db, const struct store_baseline_period *e, const char *key, int64_t after, int64_t before,
-	char *sha, struct fw_err *err);
+int store_upstream_unmeasured(struct db *db, const struct store_baseline_period *e, const char *key, int64_t after,
+	int64_t before, char *sha, struct fw_err *err);
 
 struct store_ratio {
 	int64_t baseline_period, comparison;

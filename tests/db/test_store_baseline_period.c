@@ -16,14 +16,14 @@ static void line(struct fixture *f, const unsigned *commits, bool is_cut)
 	int n = 0;
 	for (; commits[n]; n++)
 		snprintf(sha[n], 65, "%s", fixture_sha(commits[n]));
-	ok(store_line_put(f->db, f->repo, (const char(*)[65])sha, n, is_cut, &err));
+	ok(store_upstream_put(f->db, f->repo, (const char(*)[65])sha, n, is_cut, &err));
 }
 #define LINE(f, ...) line(f, (const unsigned[]){ __VA_ARGS__, 0 }, false)
 
 static int64_t position(struct fixture *f, unsigned commit)
 {
 	int64_t p;
-	ok(store_line_position(f->db, f->repo, fixture_sha(commit), &p, &err));
+	ok(store_upstream_position(f->db, f->repo, fixture_sha(commit), &p, &err));
 	return p;
 }
 
@@ -102,7 +102,7 @@ static void middle_of_the_skipped_commits(void **state)
 	LINE(f, 7, 6, 5, 4, 3, 2, 1);
 	measured(f, &e, 1, 0);
 	measured(f, &e, 7, 0.01);
-	assert_int_equal(store_line_unmeasured(f->db, &e, key, position(f, 1), position(f, 7), sha, &err), 1);
+	assert_int_equal(store_upstream_unmeasured(f->db, &e, key, position(f, 1), position(f, 7), sha, &err), 1);
 	assert_string_equal(sha, fixture_sha(4));
 	/* a comparison of other cells, and a quick one, measured nothing of this cell */
 	int64_t other = fixture_comparison(f, "main", 1, 4, VERDICT_UNCHANGED, 2000);
@@ -111,14 +111,14 @@ static void middle_of_the_skipped_commits(void **state)
 	fixture_cell(f, quick, 0, key, 0, VERDICT_UNCHANGED);
 	ok(db_exec(
 		f->db, &err, "UPDATE job SET quick = 1 WHERE id = (SELECT job FROM comparison WHERE id = :id)", "id=%ld", quick));
-	assert_int_equal(store_line_unmeasured(f->db, &e, key, position(f, 1), position(f, 7), sha, &err), 1);
+	assert_int_equal(store_upstream_unmeasured(f->db, &e, key, position(f, 1), position(f, 7), sha, &err), 1);
 	assert_string_equal(sha, fixture_sha(4));
 	measured(f, &e, 4, 0.01);
-	assert_int_equal(store_line_unmeasured(f->db, &e, key, position(f, 1), position(f, 4), sha, &err), 1);
+	assert_int_equal(store_upstream_unmeasured(f->db, &e, key, position(f, 1), position(f, 4), sha, &err), 1);
 	measured(f, &e, 2, 0);
 	int64_t failed = fixture_comparison(f, "main", 1, 3, VERDICT_FAILED, 2002);
 	fixture_cell(f, failed, 0, key, 0, VERDICT_FAILED);
-	assert_int_equal(store_line_unmeasured(f->db, &e, key, position(f, 1), position(f, 4), sha, &err), 0);
+	assert_int_equal(store_upstream_unmeasured(f->db, &e, key, position(f, 1), position(f, 4), sha, &err), 0);
 }
 
 static struct store_change change(struct fixture *f, const struct store_baseline_period *e, const char *kind, const char *state,

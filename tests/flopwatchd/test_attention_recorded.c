@@ -38,8 +38,8 @@ static struct result *result_of(struct fixture *f, const char *path, unsigned ta
 	s.cell = NULL;
 	snprintf(r->plan.suite_name, sizeof r->plan.suite_name, "%s", s.name);
 	suite_fini(&s);
-	r->plan.on_line = true; /* so that it is part of a history */
-	snprintf(r->plan.line_branch, sizeof r->plan.line_branch, "main");
+	r->plan.is_upstream = true; /* so that it is part of a history */
+	snprintf(r->plan.upstream_branch, sizeof r->plan.upstream_branch, "main");
 	return r;
 }
 

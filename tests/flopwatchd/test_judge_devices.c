@@ -11,7 +11,7 @@ static void confirm_elsewhere(struct fixture *f)
 	snprintf(d.uuid, sizeof d.uuid, "another");
 	ok(store_device_put(f->db, &d, 1000, &other, &err));
 	struct result *r = fixture_result(f, "main", 1, 2, 2);
-	r->plan.on_line = true;
+	r->plan.is_upstream = true;
 	r->cell_device = calloc(2, sizeof *r->cell_device);
 	r->confirmed_on = calloc(2, sizeof *r->confirmed_on);
 	assert_true(r->cell_device && r->confirmed_on);

@@ -562,8 +562,8 @@ static void expect_equal_plans(struct plan *a, struct plan *b)
 	assert_int_equal(a->shard, b->shard);
 	assert_memory_equal(&a->size, &b->size, sizeof a->size);
 	assert_string_equal(a->suite_text.data, b->suite_text.data);
-	assert_int_equal(a->on_line, b->on_line);
-	assert_string_equal(a->line_branch, b->line_branch);
+	assert_int_equal(a->is_upstream, b->is_upstream);
+	assert_string_equal(a->upstream_branch, b->upstream_branch);
 	assert_string_equal(a->reference, b->reference);
 	assert_false(a->identical || b->identical || a->dropped || b->dropped);
 }
@@ -622,7 +622,7 @@ static void test_reloadable_settings_are_read_when_a_job_is_sent(void **state)
 	for_device(&j, &sent);
 	assert_true(sent.request.limits.budget_s == 44 && sent.request.limits.build_s == 77);
 	assert_true(sent.request.quick && sent.request.rule.runs_max == 1 && sent.request.cell[0].threshold_pct == 7);
-	assert_false(sent.on_line);
+	assert_false(sent.is_upstream);
 	plan_fini(&sent);
 	GITREPO_RUN(".", "rm", "suites/tiny.yaml");
 	struct resolve *r;

@@ -41,7 +41,7 @@ static void begin_line(struct fixture *f, unsigned n)
 	char sha[COMMITS_MAX][65];
 	for (unsigned i = 0; i < n; i++)
 		snprintf(sha[i], 65, "%s", fixture_sha(n - i));
-	ok(store_line_put(f->db, f->repo, (const char(*)[65])sha, (int)n, false, &err));
+	ok(store_upstream_put(f->db, f->repo, (const char(*)[65])sha, (int)n, false, &err));
 }
 
 /** Main with commits 1 to COMMITS; x[i] is commit i + 1 relative to the first, NAN if it has no point. */

@@ -85,7 +85,7 @@ static int start_period(
 		return -1;
 	bool keeps = carried[0] &&
 		     !(r->plan.reference[0] && find_role(r, carried) == ROLE_NONE); /* drop a reference commit that fails now */
-	const char *pinned = keeps ? carried : r->plan.on_line && was_timed(r, ROLE_BASE) ? get_commit(r, ROLE_BASE) : "";
+	const char *pinned = keeps ? carried : r->plan.is_upstream && was_timed(r, ROLE_BASE) ? get_commit(r, ROLE_BASE) : "";
 	if (!pinned[0])
 		return 0;
 	snprintf(e->reference_sha, sizeof e->reference_sha, "%s", pinned);
@@ -133,7 +133,7 @@ int baseline_period_enter(struct db *db, const struct result *r, const struct st
 	}
 	if (out->row.id && store_current_baseline_put(db, r->device.uuid, job->repo, out->row.suite, out->row.id, err))
 		return -1;
-	return out->row.id && r->plan.on_line ? choose_against(db, r, out, err) : 0;
+	return out->row.id && r->plan.is_upstream ? choose_against(db, r, out, err) : 0;
 }
 
 int baseline_period_cell(struct db *db, const struct baseline_period *e, const struct result *r, int cell, struct store_cell *c,
@@ -142,7 +142,7 @@ int baseline_period_cell(struct db *db, const struct baseline_period *e, const s
 	struct estimate estimate;
 	double reference_x, reference_se;
 	*x = *se = NAN;
-	snprintf(c->history_branch, sizeof c->history_branch, "%s", r->plan.line_branch);
+	snprintf(c->history_branch, sizeof c->history_branch, "%s", r->plan.upstream_branch);
 	c->held_ms = c->reference_change_pct = c->reference_ci_low_pct = c->reference_ci_high_pct = NAN;
 	c->baseline_period = isfinite(c->target_median_ms) ? e->row.id : 0;
 	if (!c->baseline_period)

@@ -106,10 +106,10 @@ static int locate_step(const struct trend *t, struct store_change *c, const stru
 {
 	int64_t before, commit;
 	char middle[65], why[160];
-	if (store_line_position(t->db, c->repo, c->before_sha, &before, err) ||
-		store_line_position(t->db, c->repo, c->commit_sha, &commit, err))
+	if (store_upstream_position(t->db, c->repo, c->before_sha, &before, err) ||
+		store_upstream_position(t->db, c->repo, c->commit_sha, &commit, err))
 		return -1;
-	int found = before && commit ? store_line_unmeasured(t->db, e, c->key, before, commit, middle, err) : 0;
+	int found = before && commit ? store_upstream_unmeasured(t->db, e, c->key, before, commit, middle, err) : 0;
 	if (found < 1)
 		return found < 0 ? -1 : confirm(t, c, e, err);
 	snprintf(c->state, sizeof c->state, "placing");

@@ -69,7 +69,7 @@ static int rereference_take(const struct trend *t, const struct store_job *job, 
 	bool is_whole = false;
 	if (strcmp(job->base_sha, e->reference_sha) != 0)
 		return 0; /* another job replaced it first */
-	if (store_line_position(t->db, e->repo, c->target_sha, &position, err) ||
+	if (store_upstream_position(t->db, e->repo, c->target_sha, &position, err) ||
 		(position && put_chain(t, c, e, &is_whole, err)))
 		return -1;
 	if (!is_whole)
@@ -89,7 +89,7 @@ static int find_point_after(
 	const struct trend *t, const struct store_series *s, const struct store_change *c, int *i, struct fw_err *err)
 {
 	int64_t position;
-	if (store_line_position(t->db, c->repo, c->commit_sha, &position, err))
+	if (store_upstream_position(t->db, c->repo, c->commit_sha, &position, err))
 		return -1;
 	for (*i = 0; *i < s->n && s->point[*i].position <= position;)
 		++*i;

@@ -33,12 +33,12 @@ struct plan {
 	int shard;              /* shard of the suite, set before plan_suite; 0: the cells that a push measures */
 	struct suite_size size; /* of the suite; zeros for a benchmark */
 	struct cost_limits costs;
-	struct buf suite_text;  /* the file as read */
-	bool on_line;           /* the target is an upstream commit, measured for the history */
-	char line_branch[1024]; /* percent-encoded; "" unless on_line */
-	char reference[65];     /* reference commit of that history; "": none yet */
-	bool identical;         /* equal input oids and builds on both sides, no named provider, and not a selfcheck */
-	bool dropped;           /* the target no longer has the base's benchmark: its row is removed */
+	struct buf suite_text;      /* the file as read */
+	bool is_upstream;           /* the target is an upstream commit, measured for the history */
+	char upstream_branch[1024]; /* percent-encoded; "" unless is_upstream */
+	char reference[65];         /* reference commit of that history; "": none yet */
+	bool identical;             /* equal input oids and builds on both sides, no named provider, and not a selfcheck */
+	bool dropped;               /* the target no longer has the base's benchmark: its row is removed */
 };
 
 void plan_init(struct plan *p);

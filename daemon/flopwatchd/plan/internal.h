@@ -21,7 +21,7 @@ struct ancestor_request {
 	const char *suite; /* suite of the measurement; "": any */
 	const char
 		/*
-		 * target of the branch's latest comparison, "" none; if `line` does not contain it, the branch was force-pushed
+		 * target of the branch's latest comparison, "" none; if `ancestry` does not contain it, the branch was force-pushed
 		 */
 		*last_judged;
 };

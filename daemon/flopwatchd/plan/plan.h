@@ -93,8 +93,8 @@ struct resolve_answer {
 	char note[512];                   /* one line for the job's log, "" none */
 	struct plan plan;                 /* the callback may take its contents and leave it in the state of plan_init */
 	struct store_commit target, base; /* sha "": unknown */
-	int n_line;                       /* of an upstream commit: it and its first parents, newest first */
-	char line[GITREAD_PARENTS_MAX + 1][65];
+	int n_upstream;                   /* of an upstream commit: it and its first parents, newest first */
+	char upstream[GITREAD_PARENTS_MAX + 1][65];
 	int n_range; /* commits of the target that are not in the base, newest first; 0: not queried, or known before */
 	char range[RESOLVE_RANGE_MAX][65];
 	char files_json[RESOLVE_FILES_SIZE]; /* first changed files of a benchmark program; "": not queried, or known before */

@@ -13,16 +13,16 @@
 struct ancestor_search {
 	struct db *db;
 	const struct ancestor_request *request;
-	const struct gitread_base *line;
+	const struct gitread_base *ancestry;
 	bool is_rewritten;
 	int from; /* index of the first permitted base */
 	struct ancestor *out;
 };
 
-static int find_index(const struct gitread_base *line, const char *sha)
+static int find_index(const struct gitread_base *ancestry, const char *sha)
 {
-	for (int i = 0; i < line->n_first_parents; i++)
-		if (!strcmp(line->first_parent[i], sha))
+	for (int i = 0; i < ancestry->n_first_parents; i++)
+		if (!strcmp(ancestry->first_parent[i], sha))
 			return i;
 	return -1;
 }
@@ -39,25 +39,25 @@ static int try_merge_base(struct ancestor_search *s, const char *suite, struct s
 {
 	struct store_base fork;
 	if (store_base_get(s->db, s->request->repo, s->request->branch, s->request->last_judged, suite, tip, err) != 0 ||
-		store_base_get(s->db, s->request->repo, s->request->branch, s->line->merge_base, suite, &fork, err) != 0)
+		store_base_get(s->db, s->request->repo, s->request->branch, s->ancestry->merge_base, suite, &fork, err) != 0)
 		return -1;
 	bool reported = tip->word == STORE_BASE_SETTLED || fork.word == STORE_BASE_SETTLED;
-	return reported ? set_base(s, s->line->merge_base) : 0;
+	return reported ? set_base(s, s->ancestry->merge_base) : 0;
 }
 
 /* Search by the comparisons of this suite. Returns 1 found, 0 none, -1. */
 static int search_line(struct ancestor_search *s, const char *suite, struct fw_err *err)
 {
-	const struct gitread_base *line = s->line;
+	const struct gitread_base *ancestry = s->ancestry;
 	struct store_base newest = { .word = STORE_BASE_UNKNOWN }, one;
 	s->out->undecided = s->out->slower = 0;
 	int got = s->is_rewritten ? try_merge_base(s, suite, &newest, err) : 0;
 	if (got)
 		return got;
-	if (newest.word == STORE_BASE_OPEN && find_index(line, newest.base_sha) < s->from)
+	if (newest.word == STORE_BASE_OPEN && find_index(ancestry, newest.base_sha) < s->from)
 		newest.word = STORE_BASE_UNKNOWN; /* no longer in the history, too */
-	for (int i = s->from; i < line->n_first_parents; i++) {
-		const char *sha = line->first_parent[i];
+	for (int i = s->from; i < ancestry->n_first_parents; i++) {
+		const char *sha = ancestry->first_parent[i];
 		if (store_base_get(s->db, s->request->repo, s->request->branch, sha, suite, &one, err) != 0)
 			return -1;
 		if (one.word == STORE_BASE_SETTLED) {
@@ -80,26 +80,26 @@ static int search_line(struct ancestor_search *s, const char *suite, struct fw_e
  * a settled first parent: the base of the newest compared one; without a comparison by this suite: the result for another suite;
  * else the first parent, else the commit itself.
  */
-static int ancestor_choose(struct db *db, const struct ancestor_request *request, const struct gitread_base *line,
+static int ancestor_choose(struct db *db, const struct ancestor_request *request, const struct gitread_base *ancestry,
 	struct ancestor *out, struct fw_err *err)
 {
-	struct ancestor_search s = { .db = db, .request = request, .line = line, .out = out };
+	struct ancestor_search s = { .db = db, .request = request, .ancestry = ancestry, .out = out };
 	*out = (struct ancestor){ .sha = "" };
-	bool is_followed = !request->last_judged[0] || find_index(line, request->last_judged) >= 0;
-	s.is_rewritten = !is_followed && line->merge_base[0] && strcmp(line->merge_base, request->target) != 0;
-	int fork = find_index(line, line->merge_base);
+	bool is_followed = !request->last_judged[0] || find_index(ancestry, request->last_judged) >= 0;
+	s.is_rewritten = !is_followed && ancestry->merge_base[0] && strcmp(ancestry->merge_base, request->target) != 0;
+	int fork = find_index(ancestry, ancestry->merge_base);
 	s.from = s.is_rewritten && fork >= 0 ? fork : 0;
 	if (s.is_rewritten && fork < 0) /* merged in: no first parent is known to be older */
-		return set_base(&s, line->merge_base) == 1 ? 0 : -1;
+		return set_base(&s, ancestry->merge_base) == 1 ? 0 : -1;
 	int got = search_line(&s, request->suite, err);
 	if (got == 0 && request->suite[0])
 		got = search_line(&s, "", err);
 	if (got != 0)
 		return got < 0 ? -1 : 0;
 	if (s.is_rewritten) {
-		set_base(&s, line->merge_base);
-	} else if (line->n_first_parents) {
-		set_base(&s, line->first_parent[0]);
+		set_base(&s, ancestry->merge_base);
+	} else if (ancestry->n_first_parents) {
+		set_base(&s, ancestry->first_parent[0]);
 	} else {
 		snprintf(out->sha, sizeof out->sha, "%s", request->target);
 		out->how = "self";
@@ -455,12 +455,12 @@ static void use_base(struct resolve *r, const char *sha, const char *how)
 	query_tree(r, &r->base, sha, on_base_tree);
 }
 
-static void store_line(struct resolve *r, const struct gitread_base *b)
+static void store_upstream(struct resolve *r, const struct gitread_base *b)
 {
 	struct resolve_answer *a = &r->answer;
-	memcpy(a->line[0], r->job.target_sha, sizeof a->line[0]);
-	memcpy(a->line[1], b->first_parent, (size_t)b->n_first_parents * sizeof a->line[0]);
-	a->n_line = 1 + b->n_first_parents;
+	memcpy(a->upstream[0], r->job.target_sha, sizeof a->upstream[0]);
+	memcpy(a->upstream[1], b->first_parent, (size_t)b->n_first_parents * sizeof a->upstream[0]);
+	a->n_upstream = 1 + b->n_first_parents;
 }
 
 static const char *likely_suite(const struct resolve *r)
@@ -502,7 +502,7 @@ static void choose_ancestor(struct resolve *r)
 	struct fw_err err = { 0 };
 	struct ancestor base;
 	if (r->job.branch[0])
-		store_line(r, r->ancestors);
+		store_upstream(r, r->ancestors);
 	if (find_ancestor(r, likely_suite(r), &base, &err) != 0)
 		end_for_error(r, &err);
 	else
@@ -621,11 +621,11 @@ static int check_line(struct resolve *r, struct fw_err *err)
 {
 	struct plan *p = &r->answer.plan;
 	bool fills = r->job.kind == JOBKIND_BACKFILL || r->job.kind == JOBKIND_REFERENCE;
-	char upstream[sizeof p->line_branch];
+	char upstream[sizeof p->upstream_branch];
 	if (gitread_encode(r->repo->upstream, upstream, sizeof upstream, err) != 0)
 		return -1;
-	p->on_line = fills || (!strcmp(r->job.branch, upstream) && !r->job.quick);
-	snprintf(p->line_branch, sizeof p->line_branch, "%s", p->on_line ? upstream : "");
+	p->is_upstream = fills || (!strcmp(r->job.branch, upstream) && !r->job.quick);
+	snprintf(p->upstream_branch, sizeof p->upstream_branch, "%s", p->is_upstream ? upstream : "");
 	return 0;
 }
 
@@ -636,7 +636,7 @@ static int choose_reference(struct resolve *r, struct fw_err *err)
 	p->reference[0] = 0;
 	if (check_line(r, err) != 0)
 		return -1;
-	if (!p->on_line || !r->job.device)
+	if (!p->is_upstream || !r->job.device)
 		return 0;
 	return store_baseline_period_reference(r->db, r->job.repo, p->suite_name, r->job.device, p->reference, err);
 }

@@ -175,8 +175,8 @@ static int store_commits(struct queue *q, const struct store_job *job, const str
 {
 	if (a->target.sha[0] && store_commit_put(q->txn.db, job->repo, &a->target, err) != 0)
 		return -1;
-	if (a->n_line && store_line_put(q->txn.db, job->repo, (const char(*)[65])a->line, a->n_line,
-				 a->n_line > GITREAD_PARENTS_MAX, err) != 0)
+	if (a->n_upstream && store_upstream_put(q->txn.db, job->repo, (const char(*)[65])a->upstream, a->n_upstream,
+				     a->n_upstream > GITREAD_PARENTS_MAX, err) != 0)
 		return -1;
 	if (a->n_range && store_range_put(q->txn.db, job->repo, a->plan.request.side[0].commit, a->plan.request.side[1].commit,
 				  (const char(*)[65])a->range, a->n_range, err) != 0)
