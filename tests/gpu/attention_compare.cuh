@@ -126,11 +126,11 @@ static void check_values(
 		compare_zero(o, "O", out, d, no_keys);
 	}
 	for (int s = 0; s < FW_ATTENTION_SLOTS; s++)
-		if (!device_check_intact(u->slot[s]))
+		if (!redzone_is_intact(u->slot[s]))
 			fail(o, "bytes behind %s were overwritten", slot_name(s));
-	if (u->workspace.data && !device_check_intact(u->workspace))
+	if (u->workspace.data && !redzone_is_intact(u->workspace))
 		fail(o, "bytes behind the workspace were overwritten");
-	if (u->persist.data && !device_check_intact(u->persist))
+	if (u->persist.data && !redzone_is_intact(u->persist))
 		fail(o, "bytes behind the persistent scratch were overwritten");
 }
 

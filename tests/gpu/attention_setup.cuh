@@ -27,7 +27,7 @@
 		}                                                                                                                \
 	} while (0)
 
-enum { REDZONE_BYTES = 4096, DEVICE_CHECK_VALUE = 0xa5, ALL_ONES = 0xff };
+enum { REDZONE_BYTES = 4096, REDZONE_VALUE = 0xa5, ALL_ONES = 0xff };
 
 /* A device buffer with a redzone after it. */
 struct buffer {
@@ -39,7 +39,7 @@ static struct buffer make_buffer(size_t bytes)
 {
 	struct buffer b = { NULL, bytes };
 	CUDA(cudaMalloc(&b.data, bytes + REDZONE_BYTES));
-	CUDA(cudaMemset(b.data + bytes, DEVICE_CHECK_VALUE, REDZONE_BYTES));
+	CUDA(cudaMemset(b.data + bytes, REDZONE_VALUE, REDZONE_BYTES));
 	return b;
 }
 
@@ -49,12 +49,12 @@ static void fill(const struct buffer &b, int value)
 		CUDA(cudaMemset(b.data, value, b.bytes));
 }
 
-static bool device_check_intact(const struct buffer &b)
+static bool redzone_is_intact(const struct buffer &b)
 {
 	unsigned char redzone[REDZONE_BYTES];
 	CUDA(cudaMemcpy(redzone, b.data + b.bytes, REDZONE_BYTES, cudaMemcpyDeviceToHost));
 	for (int i = 0; i < REDZONE_BYTES; i++)
-		if (redzone[i] != DEVICE_CHECK_VALUE)
+		if (redzone[i] != REDZONE_VALUE)
 			return false;
 	return true;
 }
