@@ -310,13 +310,13 @@ int archived_read(struct db *db, int64_t cell, struct archived *out, struct fw_e
 	if (copy_cached(db, k, &position, comparison, err) != 0)
 		return -1;
 	*out = k->frame;
-	out->is_kept = true;
+	out->is_cached = true;
 	return 1;
 }
 
 void archived_fini(struct archived *a)
 {
-	if (a->is_kept)
+	if (a->is_cached)
 		return;
 	buf_fini(&a->rows);
 	buf_fini(&a->floats);

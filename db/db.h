@@ -544,7 +544,7 @@ struct archived {
 	int n_rows;
 	struct archived_row *row;
 	struct buf rows, floats;
-	bool is_kept; /* the cache of archived_read_begin owns it */
+	bool is_cached; /* the cache of archived_read_begin owns it */
 };
 
 /**

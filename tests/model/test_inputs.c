@@ -110,7 +110,7 @@ static void pages_are_golden(void **state)
 	assert_string_equal(hex, golden[8].hash);
 }
 
-static bool is_kept(const uint32_t *bits, int row, int block)
+static bool is_unmasked(const uint32_t *bits, int row, int block)
 {
 	return bits[2 * row + block / 32] >> (block % 32) & 1;
 }
@@ -127,20 +127,22 @@ static void patterns_lie_as_they_are_named(void **state)
 			int borders = 0;
 
 			for (int block = 1; block < 40; block++)
-				borders += is_kept(bits, row, block) != is_kept(bits, row, block - 1);
+				borders += is_unmasked(bits, row, block) != is_unmasked(bits, row, block - 1);
 			assert_in_range(borders, 1, 2); /* one run */
-			assert_true(is_kept(bits, row, row) || (row > 0 && is_kept(bits, row, row - 1)));
+			assert_true(is_unmasked(bits, row, row) || (row > 0 && is_unmasked(bits, row, row - 1)));
 		}
 		pattern_bits(PATTERN_BIGBIRD, seed, 1, 40, 40, 8, bits);
 		for (int row = 0; row < 40; row++) {
-			assert_true(is_kept(bits, row, 0) && is_kept(bits, row, 39) && is_kept(bits, row, row));
-			assert_true((row == 0 || is_kept(bits, row, row - 1)) && (row == 39 || is_kept(bits, row, row + 1)));
+			assert_true(is_unmasked(bits, row, 0) && is_unmasked(bits, row, 39) && is_unmasked(bits, row, row));
+			assert_true(
+				(row == 0 || is_unmasked(bits, row, row - 1)) && (row == 39 || is_unmasked(bits, row, row + 1)));
 		}
 		pattern_bits(PATTERN_STRIDED, seed, 1, 40, 40, 8, bits);
 		for (int row = 0; row < 40; row++)
 			for (int block = 0; block < 40; block++) {
-				assert_int_equal(is_kept(bits, row, block), is_kept(bits, row, (block + 5) % 40));
-				assert_int_equal(is_kept(bits, row, block), is_kept(bits, (row + 1) % 40, (block + 1) % 40));
+				assert_int_equal(is_unmasked(bits, row, block), is_unmasked(bits, row, (block + 5) % 40));
+				assert_int_equal(
+					is_unmasked(bits, row, block), is_unmasked(bits, (row + 1) % 40, (block + 1) % 40));
 			}
 	}
 }

@@ -100,7 +100,7 @@ static void run_program(const struct reproduce *k, const char *public_url, struc
 }
 
 /* Whether a side has a stored module. */
-static bool is_kept(const struct comparison_side *side)
+static bool has_module(const struct comparison_side *side)
 {
 	return *side->module_sha256 && side->module_sha256[strspn(side->module_sha256, "0123456789abcdef")] == '\0';
 }
@@ -154,7 +154,7 @@ static void run_both(const struct reproduce *k, const char *what, const char *pr
 		     strcmp(sides[0]->pinned, sides[1]->pinned) == 0;
 	for (int i = alike ? 1 : 0; i < 2; i++) {
 		char before[BEFORE_SIZE] = "";
-		if (!is_kept(sides[i]))
+		if (!has_module(sides[i]))
 			continue;
 		if (*program)
 			snprintf(before, sizeof before, "%s %s flopwatch-%lld-c%d-%s", program, report_option,
