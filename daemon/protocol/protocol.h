@@ -1019,11 +1019,11 @@ struct interleave_turns {
 	} single;
 	int too_long;                  /* turns that are shorter than their reported calls */
 	double reported_ms, actual_ms; /* reported calls and length of the worst of these turns */
-	struct interleave_rest {
+	struct interleave_background {
 		double s;        /* total length of the other sides' turns */
 		double cpu_s;    /* processor time of this side in those turns */
 		double queued_s; /* time for which its threads waited for a core in those turns; 0: not read */
-	} rest, watched;         /* all turns; only turns in which queued_s was read */
+	} background, watched;   /* all turns; only turns in which queued_s was read */
 };
 
 /** One turn of one timed call, or of `repeats` calls with mean `ms`. Members as in interleave_turns. */
@@ -1085,10 +1085,10 @@ enum interleave_gain {
  */
 enum interleave_gain interleave_gain(
 	const struct interleave_evidence *base, const struct interleave_evidence *target, int calls, char *why);
-/** Add the work of a side in another side's turn. `is_watched`: rest->queued_s was read. */
-void interleave_rest_note(struct interleave_turns *s, const struct interleave_rest *rest, bool is_watched);
+/** Add the work of a side in another side's turn. `is_watched`: work->queued_s was read. */
+void interleave_add_background(struct interleave_turns *s, const struct interleave_background *work, bool is_watched);
 /** Return whether a side computes enough in other sides' turns to read its waits for a core, which takes a file per thread. */
-bool interleave_is_restless(const struct interleave_turns *s);
+bool interleave_has_background(const struct interleave_turns *s);
 /**
  * Return whether a side computes while the other one has the turn: by its processor time, or by a device that answers the other
  * side late. On a busy machine a thread that is never idle gets only a share of a core and waits for a core otherwise, so the sum

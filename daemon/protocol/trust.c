@@ -17,9 +17,9 @@ enum {
 #define REJECT_K         3.0  /* standard errors by which the reduction is too small, in each half of the runs */
 #define CONFIRM_K        2.0  /* standard errors by which the reduction is large enough, over all runs */
 #define DETECTABLE_MS    0.1  /* smallest gain of a turn that is verified */
-#define REST_SHARE       0.2  /* share of a core in other sides' turns, for a rejection */
-#define REST_CPU_S       0.004
-#define RESTLESS_SHARE   0.02  /* share of a core from which on queued_s is read */
+#define BACKGROUND_SHARE 0.2  /* share of a core in other sides' turns, for a rejection */
+#define BACKGROUND_CPU_S 0.004
+#define WATCH_SHARE      0.02  /* share of a core from which on queued_s is read */
 #define CROWDED_SHARE    0.04  /* share of a core, for a rejection with WANTED_SHARE */
 #define WANTED_SHARE     0.8   /* share of a core used or waited for, for a rejection with CROWDED_SHARE */
 #define IDLE_TIMES       4.0   /* ratio of the other side's idle_us to the side's, for a rejection */
@@ -81,19 +81,19 @@ bool interleave_overstates(const struct interleave_turns *s, char *why)
 	return true;
 }
 
-static void add(struct interleave_rest *sum, const struct interleave_rest *rest)
+static void add(struct interleave_background *sum, const struct interleave_background *work)
 {
-	sum->s += rest->s;
-	sum->cpu_s += rest->cpu_s;
-	sum->queued_s += rest->queued_s;
+	sum->s += work->s;
+	sum->cpu_s += work->cpu_s;
+	sum->queued_s += work->queued_s;
 }
 
-static bool computes(const struct interleave_rest *r)
+static bool computes(const struct interleave_background *r)
 {
-	return r->cpu_s > REST_SHARE * r->s;
+	return r->cpu_s > BACKGROUND_SHARE * r->s;
 }
 
-static bool is_always_busy(const struct interleave_rest *r)
+static bool is_always_busy(const struct interleave_background *r)
 {
 	return r->cpu_s > CROWDED_SHARE * r->s && r->cpu_s + r->queued_s > WANTED_SHARE * r->s;
 }
@@ -117,7 +117,7 @@ void interleave_evidence_add(struct interleave_evidence *e, const struct interle
 		half->actual_ms = s->actual_ms;
 	}
 	half->too_long += s->too_long;
-	add(&half->rest, &s->rest);
+	add(&half->background, &s->background);
 	add(&half->watched, &s->watched);
 }
 
@@ -150,9 +150,9 @@ const char *interleave_find_fault(const struct interleave_evidence *side, const 
 
 bool interleave_may_overlap(const struct interleave_evidence *e)
 {
-	struct interleave_rest all = e->half[0].rest, watched = e->half[0].watched;
+	struct interleave_background all = e->half[0].background, watched = e->half[0].watched;
 
-	add(&all, &e->half[1].rest);
+	add(&all, &e->half[1].background);
 	add(&watched, &e->half[1].watched);
 	return computes(&all) || is_always_busy(&watched);
 }
@@ -310,16 +310,16 @@ enum interleave_gain interleave_gain(
 	return is_missing(base, target, &how) ? INTERLEAVE_GAIN_MISSING : INTERLEAVE_GAIN_UNCONFIRMED;
 }
 
-void interleave_rest_note(struct interleave_turns *s, const struct interleave_rest *rest, bool is_watched)
+void interleave_add_background(struct interleave_turns *s, const struct interleave_background *work, bool is_watched)
 {
-	add(&s->rest, rest);
+	add(&s->background, work);
 	if (is_watched)
-		add(&s->watched, rest);
+		add(&s->watched, work);
 }
 
-bool interleave_is_restless(const struct interleave_turns *s)
+bool interleave_has_background(const struct interleave_turns *s)
 {
-	return s->rest.s > 0 && s->rest.cpu_s > RESTLESS_SHARE * s->rest.s;
+	return s->background.s > 0 && s->background.cpu_s > WATCH_SHARE * s->background.s;
 }
 
 static double idle_us(const struct interleave_turns *s)
@@ -335,13 +335,13 @@ static double idle_us(const struct interleave_turns *s)
 
 bool interleave_overlaps(const struct interleave_turns *side, const struct interleave_turns *other, char *why)
 {
-	if (side->rest.cpu_s > REST_CPU_S && computes(&side->rest)) {
+	if (side->background.cpu_s > BACKGROUND_CPU_S && computes(&side->background)) {
 		snprintf(why, INTERLEAVE_WHY_SIZE,
-			"computes while the other side has the turn: %.3g s of processor time in %.3g s", side->rest.cpu_s,
-			side->rest.s);
+			"computes while the other side has the turn: %.3g s of processor time in %.3g s", side->background.cpu_s,
+			side->background.s);
 		return true;
 	}
-	if (side->watched.cpu_s > REST_CPU_S && is_always_busy(&side->watched)) {
+	if (side->watched.cpu_s > BACKGROUND_CPU_S && is_always_busy(&side->watched)) {
 		snprintf(why, INTERLEAVE_WHY_SIZE,
 			"computes while the other side has the turn: %.3g s of processor time in %.3g s, and %.3g s of waiting for a core",
 			side->watched.cpu_s, side->watched.s, side->watched.queued_s);

@@ -425,14 +425,14 @@ static double cpu_s_of(pid_t pid)
 	return (double)used.tv_sec + (double)used.tv_nsec * 1e-9;
 }
 
-void interleave_child_rest(struct interleave_child *c)
+void interleave_child_snapshot(struct interleave_child *c)
 {
 	interleave_child_count(c);
 	for (int i = 0; i < c->n_pids; i++)
 		c->cpu_s[i] = cpu_s_of(c->pid[i]);
 }
 
-double interleave_child_rested_s(struct interleave_child *c, double rest_s)
+double interleave_child_background_s(struct interleave_child *c, double idle_s)
 {
 	pid_t was[INTERLEAVE_CHILD_PIDS];
 	int n_was = c->n_pids;
@@ -443,13 +443,13 @@ double interleave_child_rested_s(struct interleave_child *c, double rest_s)
 		double now_s = cpu_s_of(was[i]);
 
 		if (c->cpu_s[i] >= 0)
-			s += now_s < 0 ? rest_s : now_s - c->cpu_s[i];
+			s += now_s < 0 ? idle_s : now_s - c->cpu_s[i];
 	}
 	interleave_child_count(c);
 	for (int i = 0; i < c->n_pids; i++)
 		if (!is_listed(was, n_was, c->pid[i]))
-			s += rest_s;
-	return c->n_pids < INTERLEAVE_CHILD_PIDS ? s : s + rest_s; /* there may be more */
+			s += idle_s;
+	return c->n_pids < INTERLEAVE_CHILD_PIDS ? s : s + idle_s; /* there may be more */
 }
 
 static void add_queued(pid_t thread, void *sum_s)

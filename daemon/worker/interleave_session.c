@@ -180,31 +180,32 @@ static int attend(struct interleave_session *s, struct fw_err *err)
 	return !in_failure(s);
 }
 
-/* Resources used so far by the sides that must rest while `side` has its turn. */
-struct resting {
+/* Resources that the sides without the turn have used when the turn begins. */
+struct background {
 	double queued_s[INTERLEAVE_SIDES_MAX];
 	bool is_watched[INTERLEAVE_SIDES_MAX];
 };
 
-static void read_resting(struct interleave_session *s, int side, struct resting *r)
+static void snapshot_others(struct interleave_session *s, int side, struct background *r)
 {
 	for (int k = 0; k < s->n_sides; k++)
 		if (k != side) {
-			r->is_watched[k] = interleave_is_restless(&s->at->seen[k]);
-			interleave_child_rest(&s->child[k]);
+			r->is_watched[k] = interleave_has_background(&s->at->seen[k]);
+			interleave_child_snapshot(&s->child[k]);
 			r->queued_s[k] = r->is_watched[k] ? interleave_child_queued_s(&s->child[k]) : 0;
 		}
 }
 
-static void note_rest(struct interleave_session *s, int side, const struct resting *r, double turn_s)
+static void add_background(struct interleave_session *s, int side, const struct background *r, double turn_s)
 {
 	for (int k = 0; k < s->n_sides; k++)
 		if (k != side) {
-			struct interleave_rest rest = { .s = turn_s, .cpu_s = interleave_child_rested_s(&s->child[k], turn_s) };
+			struct interleave_background work = { .s = turn_s,
+				.cpu_s = interleave_child_background_s(&s->child[k], turn_s) };
 
 			if (r->is_watched[k])
-				rest.queued_s = interleave_child_queued_s(&s->child[k]) - r->queued_s[k];
-			interleave_rest_note(&s->at->seen[k], &rest, r->is_watched[k]);
+				work.queued_s = interleave_child_queued_s(&s->child[k]) - r->queued_s[k];
+			interleave_add_background(&s->at->seen[k], &work, r->is_watched[k]);
 		}
 }
 
@@ -222,10 +223,10 @@ static double common_spin_us(const struct interleave_session *s)
 static int give_turn(struct interleave_session *s, int side, struct interleave_go go, double *turn_ms, struct fw_err *err)
 {
 	struct interleave_child *c = &s->child[side];
-	struct resting resting = { 0 };
+	struct background background = { 0 };
 	int result = 1;
 
-	read_resting(s, side, &resting);
+	snapshot_others(s, side, &background);
 	interleave_wait_begin(&s->wait[side], s->wait[side].is_counted ? interleave_child_queued_s(c) : 0);
 	memset(&s->turn, 0, sizeof s->turn);
 	s->turn.side = side;
@@ -235,7 +236,7 @@ static int give_turn(struct interleave_session *s, int side, struct interleave_g
 
 	while (result == 1 && c->protocol.state == INTERLEAVE_HOLDING)
 		result = attend(s, err);
-	note_rest(s, side, &resting, (double)(clock_mono_ns() - began) * 1e-9);
+	add_background(s, side, &background, (double)(clock_mono_ns() - began) * 1e-9);
 	while (result == 1 && interleave_holds(&c->protocol))
 		result = attend(s, err);
 	if (result != 1 || s->at->failed_side >= 0 || s->turn.n != go.calls)

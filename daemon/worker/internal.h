@@ -1139,12 +1139,12 @@ bool interleave_child_is_single(const struct interleave_child *c);
 /** Bind all threads of the program to these cores, except those of its parent. */
 void interleave_child_pin(const struct interleave_child *c, const cpu_set_t *cores);
 /** Store the processor time of each process, when the program becomes idle. */
-void interleave_child_rest(struct interleave_child *c);
+void interleave_child_snapshot(struct interleave_child *c);
 /**
- * Return the processor time that the program used since it became idle, `rest_s` ago. A process that was started or ended
- * meanwhile counts with all of `rest_s`, because its time is not known. Units: s.
+ * Return the processor time that the program used since it became idle, `idle_s` ago. A process that was started or ended
+ * meanwhile counts with all of `idle_s`, because its time is not known. Units: s.
  */
-double interleave_child_rested_s(struct interleave_child *c, double rest_s);
+double interleave_child_background_s(struct interleave_child *c, double idle_s);
 /** Return the time for which its threads were runnable and waited for a core; reads one file per thread. Units: s. */
 double interleave_child_queued_s(const struct interleave_child *c);
 /**

@@ -151,8 +151,8 @@ static void one_session_rejects_no_side(void **state)
 				short_spin = interleave(1, 1.2, 0);
 
 	(void)state;
-	interleave_rest_note(&spin, &(struct interleave_rest){ .s = 0.03, .cpu_s = 0.01 }, false);
-	interleave_rest_note(&short_spin, &(struct interleave_rest){ .s = 0.006, .cpu_s = 0.002 }, false);
+	interleave_add_background(&spin, &(struct interleave_background){ .s = 0.03, .cpu_s = 0.01 }, false);
+	interleave_add_background(&short_spin, &(struct interleave_background){ .s = 0.006, .cpu_s = 0.002 }, false);
 	interleave_evidence_add(&liar, &lie);
 	assert_null(interleave_find_fault(&liar, &other, why));
 	interleave_evidence_add(&liar, &lie);
@@ -188,7 +188,7 @@ static void false_times_and_escaped_work_are_caught(void **state)
 	struct interleave_turns lie = interleave(1, 0.2, 0), fine = interleave(1, 1.2, 0), spin = interleave(1, 1.2, 0);
 
 	(void)state;
-	interleave_rest_note(&spin, &(struct interleave_rest){ .s = 0.03, .cpu_s = 0.01 }, false);
+	interleave_add_background(&spin, &(struct interleave_background){ .s = 0.03, .cpu_s = 0.01 }, false);
 	interleave_evidence_add(&liar, &lie);
 	interleave_evidence_add(&other, &fine);
 	assert_null(interleave_find_fault(&liar, &other, why));
@@ -439,10 +439,10 @@ static void work_that_goes_on_is_seen(void **state)
 	struct interleave_turns a = interleave(1, 2, 30), b = interleave(1, 2, 30);
 
 	(void)state;
-	a.rest.s = b.rest.s = 0.12;
-	a.rest.cpu_s = 0.001;
+	a.background.s = b.background.s = 0.12;
+	a.background.cpu_s = 0.001;
 	assert_false(interleave_overlaps(&a, &b, why));
-	a.rest.cpu_s = 0.1;
+	a.background.cpu_s = 0.1;
 	assert_true(interleave_overlaps(&a, &b, why));
 	assert_false(interleave_overlaps(&b, &a, why));
 	assert_non_null(strstr(why, "processor time"));
@@ -457,8 +457,8 @@ static void work_that_goes_on_is_seen(void **state)
 /* Twelve runnable threads on two cores: one of them that never sleeps gets a sixth of a core. */
 static void work_that_waits_for_a_core_is_seen(void **state)
 {
-	const struct interleave_rest spinning = { 0.01, 0.0012, 0.0085 }, ticking = { 0.01, 0.0003, 0.0085 },
-				     half = { 0.01, 0.0012, 0.004 };
+	const struct interleave_background spinning = { 0.01, 0.0012, 0.0085 }, ticking = { 0.01, 0.0003, 0.0085 },
+					   half = { 0.01, 0.0012, 0.004 };
 	char why[INTERLEAVE_WHY_SIZE] = "";
 	struct interleave_turns spins = interleave(1, 2, 0), ticks = interleave(1, 2, 0), now_and_then = interleave(1, 2, 0),
 				unwatched = interleave(1, 2, 0);
@@ -466,10 +466,10 @@ static void work_that_waits_for_a_core_is_seen(void **state)
 
 	(void)state;
 	for (int i = 0; i < 40; i++) {
-		interleave_rest_note(&spins, &spinning, interleave_is_restless(&spins));
-		interleave_rest_note(&ticks, &ticking, true);
-		interleave_rest_note(&now_and_then, &half, true);
-		interleave_rest_note(&unwatched, &spinning, false);
+		interleave_add_background(&spins, &spinning, interleave_has_background(&spins));
+		interleave_add_background(&ticks, &ticking, true);
+		interleave_add_background(&now_and_then, &half, true);
+		interleave_add_background(&unwatched, &spinning, false);
 	}
 	assert_true(interleave_overlaps(&spins, &other, why));
 	assert_non_null(strstr(why, "of waiting for a core"));
