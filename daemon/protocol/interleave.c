@@ -306,19 +306,19 @@ bool interleave_holds(const struct interleave_side *s)
 	return s->state == INTERLEAVE_HOLDING || s->state == INTERLEAVE_AFTER;
 }
 
-void interleave_granted(struct interleave_side *s, int calls)
+void interleave_grant_turn(struct interleave_side *s, int calls)
 {
 	s->state = INTERLEAVE_HOLDING;
 	s->calls_left = calls;
 	s->facts = 0;
 }
 
-void interleave_sent_on(struct interleave_side *s)
+void interleave_end_cell(struct interleave_side *s)
 {
 	s->state = INTERLEAVE_BUSY;
 }
 
-void interleave_requested(struct interleave_side *s)
+void interleave_request_run(struct interleave_side *s)
 {
 	s->state = INTERLEAVE_STARTING;
 	s->is_forked = true;

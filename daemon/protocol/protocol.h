@@ -875,11 +875,11 @@ struct interleave_side {
  */
 int interleave_receive(struct interleave_side *s, const struct interleave_line *line, struct fw_err *err);
 /** Record that the worker granted a turn of `calls` timed calls. */
-void interleave_granted(struct interleave_side *s, int calls);
+void interleave_grant_turn(struct interleave_side *s, int calls);
 /** Record that the worker ended the cell. */
-void interleave_sent_on(struct interleave_side *s);
+void interleave_end_cell(struct interleave_side *s);
 /** Record that the worker requested a run from a parent. */
-void interleave_requested(struct interleave_side *s);
+void interleave_request_run(struct interleave_side *s);
 /** Return whether the program has the turn. */
 bool interleave_holds(const struct interleave_side *s);
 

@@ -37,7 +37,7 @@ static void request_run(struct interleave_child *c)
 
 	buf_init(&text, 64);
 	interleave_write_fork(&text);
-	interleave_requested(&c->protocol);
+	interleave_request_run(&c->protocol);
 	answer(c, &text);
 }
 
@@ -296,7 +296,7 @@ void interleave_child_go(struct interleave_child *c, const struct interleave_go 
 
 	buf_init(&text, 64);
 	interleave_write_go(&text, go);
-	interleave_granted(&c->protocol, go->calls);
+	interleave_grant_turn(&c->protocol, go->calls);
 	answer(c, &text);
 }
 
@@ -306,7 +306,7 @@ void interleave_child_next(struct interleave_child *c)
 
 	buf_init(&text, 64);
 	interleave_write_next(&text);
-	interleave_sent_on(&c->protocol);
+	interleave_end_cell(&c->protocol);
 	answer(c, &text);
 }
 

@@ -28,9 +28,9 @@ static void answer(struct interleave_side *s, int n)
 	if (s->state != INTERLEAVE_RESTING)
 		return;
 	if (n % 2)
-		interleave_granted(s, 1 + n % 3);
+		interleave_grant_turn(s, 1 + n % 3);
 	else
-		interleave_sent_on(s);
+		interleave_end_cell(s);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -196,7 +196,7 @@ static void parents_have_an_order(void **state)
 	not_now(s, "flopwatch 1 x", "before a run is requested");
 	not_now(s, "parent", "before a run is requested");
 	not_now(s, "ended exit 0", "not requested");
-	interleave_requested(&s);
+	interleave_request_run(&s);
 	not_now(s, "parent", "before its hello");
 	not_now(s, "fresh x", "before its hello");
 	receive(&s, "flopwatch 1 x");
@@ -224,7 +224,7 @@ static void turns_have_an_order(void **state)
 	not_now(s, "done 1", "without a turn");
 	not_now(s, "turn a", "while it waits");
 	not_now(s, "bye", "middle of a turn");
-	interleave_granted(&s, 2);
+	interleave_grant_turn(&s, 2);
 	assert_true(interleave_holds(&s));
 	not_now(s, "turn a", "before the calls");
 	not_now(s, "bye", "middle of a turn");
@@ -236,11 +236,11 @@ static void turns_have_an_order(void **state)
 	assert_true(interleave_holds(&s));
 	not_now(s, "done 1", "without a turn");
 	receive(&s, "turn b");
-	interleave_sent_on(&s);
+	interleave_end_cell(&s);
 	assert_int_equal(s.state, INTERLEAVE_BUSY);
 	assert_false(interleave_holds(&s));
 	receive(&s, "turn c");
-	interleave_granted(&s, 1);
+	interleave_grant_turn(&s, 1);
 	receive(&s, "fail wrong x");
 	not_now(s, "done 1", "without a turn");
 	receive(&s, "bye");
@@ -252,7 +252,7 @@ static void a_talkative_program_is_refused(void **state)
 	struct interleave_side s = { .state = INTERLEAVE_RESTING };
 
 	(void)state;
-	interleave_granted(&s, 1);
+	interleave_grant_turn(&s, 1);
 	for (int i = 0; i < INTERLEAVE_FACTS_MAX; i++)
 		receive(&s, "fact flops 1");
 	not_now(s, "fact flops 1", "too many lines");
