@@ -14,7 +14,7 @@ struct job {
 	struct cell *cells;    /* cells found by a benchmark program; NULL else */
 	int trees_fd;          /* folder of received archives; -1 none */
 	int lock;              /* of the device; -1 none */
-	int n_positions;       /* concurrent builds */
+	int n_slots;           /* concurrent builds */
 	const char *tools_dir; /* folder of preferred compilers; "" the system's */
 };
 
@@ -39,10 +39,10 @@ static int try_device(struct job *j, const void *what, struct fw_err *err)
 	return cache_lock(j->cache, what, err);
 }
 
-static int try_position(struct job *j, const void *what, struct fw_err *err)
+static int try_slot(struct job *j, const void *what, struct fw_err *err)
 {
 	(void)what;
-	return cache_lock_position(j->cache, j->n_positions, &j->build.position, err);
+	return cache_lock_slot(j->cache, j->n_slots, &j->build.slot, err);
 }
 
 static int try_concurrent(struct job *j, const void *what, struct fw_err *err)
@@ -146,7 +146,7 @@ static int build_or_wait(struct job *j, const struct msg_side *s, struct fw_err 
 	return result;
 }
 
-static int clear_position(struct job *j, struct fw_err *err)
+static int clear_slot(struct job *j, struct fw_err *err)
 {
 	static const char *const what[] = { "job", "trees" };
 	char folder[128];
@@ -163,7 +163,7 @@ static int clear_position(struct job *j, struct fw_err *err)
 static int build_here(struct job *j, struct fw_err *err)
 {
 	int built = 1, i;
-	int result = clear_position(j, err); /* may have files of a crashed worker */
+	int result = clear_slot(j, err); /* may have files of a crashed worker */
 
 	if (result == 0)
 		result = trees_fetch(j->peer, j->cache, &j->build, j->request, &j->trees_fd, err);
@@ -175,7 +175,7 @@ static int build_here(struct job *j, struct fw_err *err)
 			built = 0;
 	}
 	fd_close(&j->trees_fd);
-	if (clear_position(j, result < 0 ? NULL : err) != 0)
+	if (clear_slot(j, result < 0 ? NULL : err) != 0)
 		result = -1;
 	return result < 0 ? -1 : built;
 }
@@ -206,11 +206,11 @@ static int take_cached(struct job *j, struct fw_err *err)
 static void remove_stale(struct job *j)
 {
 	struct fw_err busy = { 0 };
-	int position = try_position(j, NULL, &busy);
-	if (position < 0)
+	int slot = try_slot(j, NULL, &busy);
+	if (slot < 0)
 		return;
-	(void)clear_position(j, NULL); /* the next build reports why it failed */
-	close(position);
+	(void)clear_slot(j, NULL); /* the next build reports why it failed */
+	close(slot);
 }
 
 static int build_all(struct job *j, struct fw_err *err)
@@ -220,12 +220,12 @@ static int build_all(struct job *j, struct fw_err *err)
 		remove_stale(j);
 	if (cached != 0)
 		return cached;
-	int position = wait_for(j, try_position, NULL, err);
-	int lock = position < 0 ? -1 : wait_for(j, try_concurrent, NULL, err);
+	int slot = wait_for(j, try_slot, NULL, err);
+	int lock = slot < 0 ? -1 : wait_for(j, try_concurrent, NULL, err);
 	int result = lock < 0 ? -1 : build_here(j, err);
 
 	fd_close(&lock);
-	fd_close(&position);
+	fd_close(&slot);
 	return result;
 }
 
@@ -416,7 +416,7 @@ static int run_job(const struct serve_options *o, struct peer *peer, struct cach
 		.request = request,
 		.trees_fd = -1,
 		.lock = -1,
-		.n_positions = o->build_jobs,
+		.n_slots = o->build_jobs,
 		.tools_dir = o->tools_dir };
 	log_info("job.start", "job=%lld device=%s", (long long)request->job, log_quote(request->device));
 	j->bench.started_s = (double)clock_mono_ns() * 1e-9;

@@ -167,15 +167,15 @@ static void locks_exclude_each_other(void **state)
 static void builds_have_slots(void **state)
 {
 	struct scene *s = *state;
-	int position[3], fd[2];
+	int slot[3], fd[2];
 	bool alone;
 
 	for (int i = 0; i < 2; i++) {
-		fd[i] = cache_lock_position(&s->cache, 2, &position[i], &s->err);
+		fd[i] = cache_lock_slot(&s->cache, 2, &slot[i], &s->err);
 		assert_true(fd[i] >= 0);
-		assert_int_equal(position[i], i);
+		assert_int_equal(slot[i], i);
 	}
-	assert_int_equal(cache_lock_position(&s->cache, 2, &position[2], &s->err), -1);
+	assert_int_equal(cache_lock_slot(&s->cache, 2, &slot[2], &s->err), -1);
 	assert_int_equal(s->err.code, ERR_BUSY);
 	close(fd[0]);
 	err_clear(&s->err);

@@ -810,7 +810,7 @@ static void store_program(const struct run *r, const struct msg_side *s)
 	if (programs < 0)
 		return;
 	program_key(r, s, key);
-	snprintf(fresh, sizeof fresh, "new-%d-%d", (int)getpid(), r->context->position);
+	snprintf(fresh, sizeof fresh, "new-%d-%d", (int)getpid(), r->context->slot);
 	if (workdir_copy(r->context->cache->fd, r->folder, programs, fresh, program_max_bytes) == 0 &&
 		(utimensat(programs, fresh, NULL, 0) < 0 || renameat(programs, fresh, programs, key) < 0))
 		(void)workdir_remove(programs, fresh, NULL);
@@ -893,8 +893,8 @@ static int take_copy(struct run *r, const struct msg_side *s, struct msg_build *
 
 void build_folder(const struct build_context *c, const char *what, char name[128])
 {
-	if (c->position > 0)
-		snprintf(name, 128, "%.100s-%d", what, c->position);
+	if (c->slot > 0)
+		snprintf(name, 128, "%.100s-%d", what, c->slot);
 	else
 		snprintf(name, 128, "%.100s", what);
 }

@@ -299,19 +299,19 @@ int cache_lock(const struct cache *c, const char *name, struct fw_err *err)
 	return lock(c, name, LOCK_EX, err);
 }
 
-int cache_lock_position(const struct cache *c, int n, int *position, struct fw_err *err)
+int cache_lock_slot(const struct cache *c, int n, int *slot, struct fw_err *err)
 {
-	for (*position = 0; *position < n; ++*position) {
+	for (*slot = 0; *slot < n; ++*slot) {
 		struct fw_err why = { 0 };
 		char name[32] = "build";
 
-		if (*position > 0)
-			snprintf(name, sizeof name, "build-%d", *position);
+		if (*slot > 0)
+			snprintf(name, sizeof name, "build-%d", *slot);
 		int fd = lock(c, name, LOCK_EX, &why);
 
 		if (fd >= 0)
 			return fd;
-		if (why.code != ERR_BUSY || *position == n - 1)
+		if (why.code != ERR_BUSY || *slot == n - 1)
 			return err_set(err, why.code, "%s", why.text);
 	}
 	return err_set(err, ERR_BUSY, "no build may run in %s", c->dir);

@@ -84,10 +84,10 @@ int cache_open_names(const struct cache *c, const char *sha256);
  */
 int cache_lock(const struct cache *c, const char *name, struct fw_err *err);
 /**
- * Lock the first free one of `n` build slots, each with separate work folders; `*position` receives its number. Returns as
+ * Lock the first free one of `n` build slots, each with separate work folders; `*slot` receives its number. Returns as
  * cache_lock.
  */
-int cache_lock_position(const struct cache *c, int n, int *position, struct fw_err *err);
+int cache_lock_slot(const struct cache *c, int n, int *slot, struct fw_err *err);
 /**
  * Take the lock that all concurrent builds share. `*alone`: no other build runs, and none can start before cache_lock_share.
  * Returns as cache_lock.
@@ -315,7 +315,7 @@ struct build_context {
 	int64_t print_max;                           /* output in bytes beyond which the build is ended; 0: 64 MiB */
 	int process_max;                             /* concurrent processes beyond which it is ended; 0: procs_build_max */
 	char family[16];                             /* required family of the module */
-	int position;                                /* build slot (cache_lock_position) */
+	int slot;                                    /* build slot (cache_lock_slot) */
 	char sides[64];                              /* benchmark programs are built and run in <cache>/<sides>-<role> */
 };
 
