@@ -24,14 +24,14 @@ static void die(int number)
 	sigprocmask(SIG_UNBLOCK, &it, NULL);
 }
 
-struct position {
+struct frame_address {
 	uintptr_t address;
 	bool is_exact; /* address of the instruction itself, not a return address */
 };
 
 static int print_if_inside(struct dl_phdr_info *object, size_t size, void *arg)
 {
-	const struct position *p = arg;
+	const struct frame_address *p = arg;
 	char line[128];
 
 	(void)size;
@@ -62,8 +62,8 @@ static void on_crash(int number, siginfo_t *info, void *context)
 	int n = backtrace(frame, FRAMES_MAX);
 	/* frame 0 is here, frame 1 the signal trampoline, frame 2 the crashing instruction */
 	for (int i = 2; i < n; i++) {
-		struct position position = { .address = (uintptr_t)frame[i], .is_exact = i == 2 };
-		dl_iterate_phdr(print_if_inside, &position);
+		struct frame_address at = { .address = (uintptr_t)frame[i], .is_exact = i == 2 };
+		dl_iterate_phdr(print_if_inside, &at);
 	}
 	alarm(0);
 	die(0);

@@ -13,16 +13,16 @@ enum { PROPERTIES = 3 /* major, minor, patch */ };
 
 void cublas_version(char *out, size_t size)
 {
-	static const char *const positions[] = { "libcublas.so.13", "libcublas.so.12", "/usr/local/cuda/lib64/libcublas.so" };
+	static const char *const paths[] = { "libcublas.so.13", "libcublas.so.12", "/usr/local/cuda/lib64/libcublas.so" };
 	void *library = NULL, *symbol;
 	property_fn *property = NULL;
 	int value[PROPERTIES] = { 0 };
 	bool is_reported = false;
 
 	snprintf(out, size, "%s", "");
-	for (size_t i = 0; i < sizeof positions / sizeof *positions && !library; i++)
-		library = dlopen(positions[i],
-			RTLD_LAZY | RTLD_LOCAL | RTLD_NODELETE); /* unloading does not undo all effects of loading */
+	for (size_t i = 0; i < sizeof paths / sizeof *paths && !library; i++)
+		library = dlopen(
+			paths[i], RTLD_LAZY | RTLD_LOCAL | RTLD_NODELETE); /* unloading does not undo all effects of loading */
 	if (!library)
 		return;
 	/* ISO C forbids the cast from an object pointer that dlsym needs */
@@ -41,13 +41,13 @@ typedef size_t version_fn(void);
 
 void cudnn_version(char *out, size_t size)
 {
-	static const char *const positions[] = { "libcudnn.so.9", "/usr/local/cuda/lib64/libcudnn.so.9" };
+	static const char *const paths[] = { "libcudnn.so.9", "/usr/local/cuda/lib64/libcudnn.so.9" };
 	void *library = NULL, *symbol;
 	version_fn *version = NULL;
 
 	snprintf(out, size, "%s", "");
-	for (size_t i = 0; i < sizeof positions / sizeof *positions && !library; i++)
-		library = dlopen(positions[i], RTLD_LAZY | RTLD_LOCAL);
+	for (size_t i = 0; i < sizeof paths / sizeof *paths && !library; i++)
+		library = dlopen(paths[i], RTLD_LAZY | RTLD_LOCAL);
 	if (!library)
 		return;
 	/* ISO C forbids the cast from an object pointer that dlsym needs */

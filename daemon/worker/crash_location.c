@@ -79,11 +79,11 @@ static char *take_line(char **text)
 }
 
 /* Format "sum_rows (kernel.c:42)" from the two lines, without the folders of the removed build. */
-static void name_frame(const char *function, char *position, bool is_exact, char *out, size_t size)
+static void name_frame(const char *function, char *source, bool is_exact, char *out, size_t size)
 {
-	const char *file = strrchr(position, '/') ? strrchr(position, '/') + 1 : position;
+	const char *file = strrchr(source, '/') ? strrchr(source, '/') + 1 : source;
 
-	position[strcspn(position, " ")] = '\0'; /* a discriminator may follow */
+	source[strcspn(source, " ")] = '\0'; /* a discriminator may follow */
 	if (!is_exact || *file == '?' || strstr(file, ":?") || strstr(file, ":0"))
 		snprintf(out, size, "%.80s", function);
 	else
@@ -100,13 +100,13 @@ static void write_names(const struct crash_location *p, char *printed, bool is_e
 		if (p->frame[i].module != p->frame[0].module)
 			continue;
 		const char *function = take_line(&printed);
-		char *position = take_line(&printed);
+		char *source = take_line(&printed);
 		if (*function == '?' && i > 0)
 			break;
 		if (*function == '?')
 			snprintf(frame, sizeof frame, "offset 0x%llx of the module", p->frame[i].offset);
 		else
-			name_frame(function, position, is_exact, frame, sizeof frame);
+			name_frame(function, source, is_exact, frame, sizeof frame);
 		int n = snprintf(out + used, CRASH_LOCATION_SIZE - used, "%s%s", used ? ", called from " : "", frame);
 		if (used + (size_t)n >= CRASH_LOCATION_SIZE) { /* drop a frame that does not fit completely */
 			out[used] = '\0';

@@ -426,7 +426,7 @@ static void choose_core(uint64_t seed, const cpu_set_t *ours, cpu_set_t *one)
  * Pin single-threaded programs to one common core, a different one in each run: on separate cores, a third process could slow
  * down one side only. Programs with several threads may use all cores.
  */
-static void position_programs(struct interleave_session *s)
+static void pin_programs(struct interleave_session *s)
 {
 	cpu_set_t ours, one;
 	bool single = true;
@@ -456,7 +456,7 @@ static int run_cell(struct interleave_session *s, struct fw_err *err)
 	int64_t began = clock_mono_ns(); /* compilation or tuning in a first call does not reduce the pairs */
 
 	if (status >= 1) /* the threads of the first call exist by now */
-		position_programs(s);
+		pin_programs(s);
 	while (status >= 1 && !is_enough(at, began) && at->untimed < UNTIMED_TIMES * at->pairs &&
 		at->late_pairs < CUT_TIMES * at->pairs) {
 		enum pair_result pair = take_pair(s, err);

@@ -411,12 +411,12 @@ static void classify(struct child *c, const struct proc_exit *given, struct fw_e
 	} else if (how.status == EXIT_LOST) {
 		c->end->lost = true;
 	} else if (how.status != 0) {
-		struct crash_location position;
+		struct crash_location crash;
 		char where[CRASH_LOCATION_SIZE], died[sizeof where + sizeof ended + 8];
 
 		proc_describe(&how, ended);
-		crash_location_parse(&position, &c->words);
-		crash_location_format(c->bench, c->task->side, c->task->n_sides, &position, where);
+		crash_location_parse(&crash, &c->words);
+		crash_location_format(c->bench, c->task->side, c->task->n_sides, &crash, where);
 		snprintf(died, sizeof died, how.signal ? "%s%s%s" : "ended the process (%s)", ended, where[0] ? " at " : "",
 			where);
 		blame(c, "crash", died);

@@ -578,7 +578,7 @@ static void find_before(struct sandbox *s)
 /* Find the kit: at its installed path, in a bundle, or in the source tree. Paths are relative to the program's folder. */
 static void find_kit(struct sandbox *s)
 {
-	static const char *const positions[] = { "../../share/flopwatch/kit", "../share/kit", "../../daemon/kit" };
+	static const char *const paths[] = { "../../share/flopwatch/kit", "../share/kit", "../../daemon/kit" };
 	char self[PATH_MAX], path[PATH_MAX + 64], *slash;
 	ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
 
@@ -587,8 +587,8 @@ static void find_kit(struct sandbox *s)
 	if (!slash)
 		return;
 	*slash = '\0';
-	for (size_t i = 0; i < sizeof positions / sizeof positions[0] && !*s->kit; i++) {
-		snprintf(path, sizeof path, "%s/%s/flopwatch.py", self, positions[i]);
+	for (size_t i = 0; i < sizeof paths / sizeof paths[0] && !*s->kit; i++) {
+		snprintf(path, sizeof path, "%s/%s/flopwatch.py", self, paths[i]);
 		if (access(path, R_OK) != 0)
 			continue;
 		*strrchr(path, '/') = '\0';
