@@ -218,7 +218,7 @@ int view_artifact(struct db *db, const char *owner_kind, int64_t owner, const ch
 	return stmt_require(stmt_first_bytes(s, out, err), err, "there is no %s of %s", kind, name);
 }
 
-int view_position(struct db *db, const char *device_uuid, struct buf *out, struct fw_err *err)
+int view_location(struct db *db, const char *device_uuid, struct buf *out, struct fw_err *err)
 {
 	struct stmt *s = db_query(db, err,
 		"SELECT a.bytes FROM device d JOIN artifact a ON a.owner_kind = 'device' AND a.owner = d.id AND a.kind = 'place' "

@@ -1450,7 +1450,7 @@ int view_metrics(struct db *db, int64_t cell, view_metric_fn *each, void *arg, s
 int view_artifact(struct db *db, const char *owner_kind, int64_t owner, const char *kind, struct buf *out, struct fw_err *err);
 
 /** Append the folders of modules of a device's worker, as protocol_put_location writes them. ERR_NOT_FOUND: never reported. */
-int view_position(struct db *db, const char *device_uuid, struct buf *out, struct fw_err *err);
+int view_location(struct db *db, const char *device_uuid, struct buf *out, struct fw_err *err);
 /** Find the suite of a comparison, which never changes. 1, 0 no such comparison, -1. */
 int view_suite(struct db *db, int64_t comparison, int64_t *suite, struct fw_err *err);
 /** Append the text of a comparison's suite. ERR_NOT_FOUND. */

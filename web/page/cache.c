@@ -91,7 +91,7 @@ static struct cached_page *find_oldest(struct page_cache *cache)
 }
 
 /* A free entry, made free if necessary. */
-static struct cached_page *position(struct page_cache *cache)
+static struct cached_page *find_free_page(struct page_cache *cache)
 {
 	for (int i = 0; i < PAGES_MAX; i++)
 		if (!cache->page[i].text)
@@ -110,7 +110,7 @@ void page_cache_put(
 	cache->second = second > cache->second ? second : cache->second;
 	while (cache->bytes + body->len > PAGE_CACHE_BYTES)
 		drop(cache, find_oldest(cache));
-	struct cached_page *k = position(cache);
+	struct cached_page *k = find_free_page(cache);
 	char *text = mem_alloc(body->len);
 	memcpy(text, body->data, body->len);
 	*k = (struct cached_page){ .used = ++cache->uses, .second = second, .type = page->type, .text = text, .len = body->len };

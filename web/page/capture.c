@@ -73,7 +73,7 @@ static void drop(struct read_suite *s)
 }
 
 /* The entry of a suite, else one for it: a free one, else the least recently used one. */
-static struct read_suite *position(struct captures *captures, int64_t id)
+static struct read_suite *find_entry(struct captures *captures, int64_t id)
 {
 	struct read_suite *oldest = &captures->suite[0];
 	for (int i = 0; i < SUITES_MAX; i++) {
@@ -95,7 +95,7 @@ int captures_cell(struct captures *captures, struct db *db, const struct compari
 	if (found < 1)
 		return found;
 	if (captures)
-		s = position(captures, id);
+		s = find_entry(captures, id);
 	if (s->id != id) {
 		drop(s);
 		buf_init(&s->cells, CELLS_MAX_BYTES);

@@ -412,7 +412,7 @@ static bool same_kernel(const json_t *a, const json_t *b)
 }
 
 /* The corresponding node of the other side for node `at`: same kernel and phase, and the same number of equal nodes before it. */
-static const json_t *same_position(const json_t *others, const json_t *nodes, size_t at)
+static const json_t *matching_node(const json_t *others, const json_t *nodes, size_t at)
 {
 	const json_t *node = json_array_get(nodes, at), *other;
 	size_t nth = 0, i;
@@ -515,8 +515,8 @@ static void draw_kernels(struct buf *out, const struct comparison *c, const stru
 	}
 	layout_table(out, "Kernel|~>Grid|~>Block|>Registers|~>Local bytes|~>Shared bytes|~>CTAs/SM|Same code?");
 	json_array_foreach(nodes, i, node) if (i < NODES_SHOWN)
-		kernel_row(out, c, node, same_position(base_nodes, nodes, i), same_module);
-	json_array_foreach(base_nodes, i, node) if (i < NODES_SHOWN && !same_position(nodes, base_nodes, i))
+		kernel_row(out, c, node, matching_node(base_nodes, nodes, i), same_module);
+	json_array_foreach(base_nodes, i, node) if (i < NODES_SHOWN && !matching_node(nodes, base_nodes, i))
 		write_removed_kernel(out, node);
 	layout_table_end(out);
 	if (json_array_size(nodes) > NODES_SHOWN)

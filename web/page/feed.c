@@ -45,7 +45,7 @@ static void entry(struct feed *f, const char *kind, int64_t id, const char *page
 	emit_format(out, "<link rel=\"alternate\" type=\"text/html\" href=\"%s%s\"/><title>", f->origin, page);
 }
 
-static void position(struct buf *out, const char *repo, const char *branch)
+static void put_branch(struct buf *out, const char *repo, const char *branch)
 {
 	struct buf shown;
 	buf_init(&shown, (size_t)4 * BRANCH_KEY_MAX);
@@ -87,7 +87,7 @@ static void alert_entry(void *arg, const struct view_alert *row)
 	if (*row->device)
 		emit_text(out, row->device);
 	else
-		position(out, row->repo, row->branch);
+		put_branch(out, row->repo, row->branch);
 	emit_raw(out, "</title>");
 	time_of(out, "published", row->opened_at);
 	emit_format(out, "<summary>%s", row->title);
@@ -108,7 +108,7 @@ static void comparison_entry(void *arg, const struct view_comparison *row)
 	snprintf(page, sizeof page, "/comparisons/%lld", (long long)row->id);
 	entry(f, "comparison", row->id, page, row->finished_at);
 	emit_format(out, "%s: ", verdict_name(row->verdict));
-	position(out, row->repo, row->branch);
+	put_branch(out, row->repo, row->branch);
 	emit_format(out, " %-.12s, suite %s</title><summary>%s: %d of %d cells slower than %-.12s", row->target, row->suite,
 		row->subject, row->regressions, row->cells, row->base);
 	if (isfinite(row->best_pct))

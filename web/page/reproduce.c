@@ -2,15 +2,15 @@
 
 #include <math.h>
 
-enum { FILTER_SIZE = 640, BEFORE_SIZE = 2048, POSITION_MAX = 1 << 16, LINE_MAX_BYTES = 64 << 10 };
+enum { FILTER_SIZE = 640, BEFORE_SIZE = 2048, LOCATION_MAX = 1 << 16, LINE_MAX_BYTES = 64 << 10 };
 
 /* Inputs of the lines. */
 struct reproduce {
 	const struct comparison *c;
 	const struct comparison_cell *cell;
 	struct buf json;                            /* the cell */
-	json_t *position;                           /* of the device's worker */
-	const char *runner, *modules, *host, *user; /* of `position` */
+	json_t *location;                           /* of the device's worker */
+	const char *runner, *modules, *host, *user; /* of `location` */
 	bool is_system;
 	reproduce_line_fn *each;
 	void *arg;
@@ -43,21 +43,21 @@ static void give(const struct reproduce *k, const char *what, struct buf *line)
 /* ---- what is known ------------------------------------------------------------------------------------------------------ */
 
 /* 1, 0 its worker never reported where its modules are, -1. */
-static int read_position(struct db *db, struct reproduce *k, struct fw_err *err)
+static int read_location(struct db *db, struct reproduce *k, struct fw_err *err)
 {
 	struct buf text;
 	struct fw_err why = { 0 };
-	buf_init(&text, POSITION_MAX);
-	int result = *k->c->environment.device ? view_position(db, k->c->environment.device, &text, &why) : 1;
+	buf_init(&text, LOCATION_MAX);
+	int result = *k->c->environment.device ? view_location(db, k->c->environment.device, &text, &why) : 1;
 	if (result < 0 && why.code != ERR_NOT_FOUND)
 		return buf_fini(&text), err_set(err, why.code, "%s", why.text);
-	k->position = result == 0 ? jsonr_tree(text.data, text.len) : NULL;
+	k->location = result == 0 ? jsonr_tree(text.data, text.len) : NULL;
 	buf_fini(&text);
-	k->runner = comparison_text(k->position, "runner");
-	k->modules = comparison_text(k->position, "modules");
-	k->host = comparison_text(k->position, "host");
-	k->user = comparison_text(k->position, "user");
-	k->is_system = json_is_true(json_object_get(k->position, "is_system"));
+	k->runner = comparison_text(k->location, "runner");
+	k->modules = comparison_text(k->location, "modules");
+	k->host = comparison_text(k->location, "host");
+	k->user = comparison_text(k->location, "user");
+	k->is_system = json_is_true(json_object_get(k->location, "is_system"));
 	return *k->runner && *k->modules;
 }
 
@@ -206,22 +206,22 @@ int reproduce_lines(struct site *site, const struct comparison *c, const struct 
 		return 0;
 	}
 	buf_init(&k.json, LINE_MAX_BYTES);
-	int has_position = read_position(site->db, &k, err);
-	if (has_position == 1) /* the suite is read only for this */
-		has_position = captures_cell(site->captures, site->db, c, cell->key, &k.json, err);
-	if (has_position == 1)
+	int result = read_location(site->db, &k, err);
+	if (result == 1) /* the suite is read only for this */
+		result = captures_cell(site->captures, site->db, c, cell->key, &k.json, err);
+	if (result == 1)
 		report_where(&k, where);
-	if (has_position >= 0)
+	if (result >= 0)
 		measure_again(&k, site->public_url, &line);
-	if (has_position == 1) {
+	if (result == 1) {
 		run_both(&k, "run its calls alone", "", "", "--calls 30 --warmup 20", &line);
 		if (strcmp(c->environment.kind, "cuda") == 0)
 			profile_both(&k, &line);
 	}
-	json_decref(k.position);
+	json_decref(k.location);
 	buf_fini(&k.json);
 	buf_fini(&line);
-	return has_position < 0 ? -1 : 0;
+	return result < 0 ? -1 : 0;
 }
 
 void reproduce_calibrate(const struct comparison *c, const struct comparison_cell *cell, struct buf *line)
