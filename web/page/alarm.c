@@ -1,10 +1,10 @@
-/* Open alerts as bars at the top of pages: branch, loss, cells, cause, age, and the link to answer. */
+/* Open alerts as bars at the top of pages: branch, slowdown, cells, cause, age, and a link to the form that answers the alert. */
 
 #include "web/page/internal.h"
 
 #include <math.h>
 
-/* ---- the cause -------------------------------------------------------------------------------------------------------- */
+/* ---- cause --------------------------------------------------------------------------------------------------------- */
 
 struct cause_search {
 	struct db *db;
@@ -24,7 +24,7 @@ static void take_profile(void *arg, const struct view_profile *row)
 	s->is_found = true;
 }
 
-/* Where the time is lost, as no profile names the cause: the phase that became slower, and its kernel, of the alert's first group. */
+/* Write the phase and the kernel that became slower, of the alert's first group, if no profile names the cause. */
 static void write_phase(struct buf *out, const char *groups_json)
 {
 	json_t *groups = json_loads(groups_json, 0, NULL);
@@ -118,9 +118,9 @@ int alarm_line_of_commit(struct db *db, struct buf *out, const char *repo, const
 	return result;
 }
 
-/* ---- a bar ------------------------------------------------------------------------------------------------------------ */
+/* ---- bar ----------------------------------------------------------------------------------------------------------- */
 
-/* Count the cells of an alert. `least_pct`: the smallest loss of them, NAN unknown. */
+/* Count the cells of an alert. `least_pct` receives their smallest slowdown, NAN if unknown. */
 static int count_cells(const struct view_alert *row, double *least_pct)
 {
 	json_t *cell, *cells = json_loads(row->cells_json, 0, NULL);
@@ -179,10 +179,10 @@ static int draw_bar(
 {
 	struct buf cause;
 	struct cause_search s = { .db = a->site->db, .out = &cause, .err = err };
-	bool is_first = a->bars.len == 0; /* its text explains the buttons of all bars */
+	bool is_first = a->bars.len == 0; /* the first bar has the text that explains the buttons of all */
 	bool is_printed = a->title && *finding && strncmp(a->title, finding, strlen(finding)) == 0;
 	emit_format(&a->bars, "<li class=\"banner alarm\"><div>%s{?<b>*</b>}<span class=why>", is_printed ? "" : finding);
-	/* later pushes of the branch have other verdicts, which the tables show; no push changed the environment */
+	/* the tables show the verdicts of later pushes; an environment change has no push */
 	bool has_push = *row->target && row->kind != ALERTKIND_ENVIRONMENT, has_worst = headline->comparison;
 	char culprit[65], subject[160];
 	if (has_push && culprits_single(row->culprits_json, culprit, subject) && strcmp(culprit, row->target) != 0)
@@ -281,7 +281,7 @@ void alarms_fini(struct alarms *a)
 	buf_fini(&a->finding);
 }
 
-/* ---- slow branches ---------------------------------------------------------------------------------------------------- */
+/* ---- slow branches ------------------------------------------------------------------------------------------------- */
 
 static void take_slow(void *arg, const struct view_slow_branch *row)
 {
@@ -345,7 +345,7 @@ struct slow_search {
 	int n;
 	double least_pct;
 	int64_t comparison;
-	char since[65]; /* the culprit if it is known, else the alert's commit */
+	char since[65];
 };
 
 static void take_slow_alert(void *arg, const struct view_alert *row)
@@ -416,7 +416,8 @@ static void take_worst(void *arg, const struct view_alert *row)
 			continue;
 		worst_pct = pct;
 		snprintf(s->cell, 256, "%s", comparison_text(cell, "cell"));
-		s->comparison = json_integer_value(json_object_get(cell, "comparison")); /* of another suite than the alert's */
+		s->comparison = json_integer_value(
+			json_object_get(cell, "comparison")); /* the cell may be of another suite than the alert */
 	}
 	if (!s->comparison)
 		s->comparison = row->comparison;

@@ -7,7 +7,7 @@
 /* ---- alert_cells ---- */
 
 enum {
-	SPARKLINES_MAX = 24, /* cells that are shown with a sparkline; more would be slow to draw and too many to read */
+	SPARKLINES_MAX = 24, /* cells with a sparkline; more are slow to draw */
 	ROWS_MAX = 200       /* a page with all cells of a large suite would have megabytes */
 };
 
@@ -27,7 +27,7 @@ static const char *worst_of(const json_t *cells)
 	return comparison_text(worst, "cell");
 }
 
-/* Points up to the time when the alert was opened. */
+/* Read the points up to the time when the alert was opened. */
 static int begin_sparkline(struct db *db, const struct view_alert *row, struct sparkline *spark, struct fw_err *err)
 {
 	int64_t last;
@@ -36,7 +36,7 @@ static int begin_sparkline(struct db *db, const struct view_alert *row, struct s
 		       : sparkline_begin(db, row->repo, row->branch, last, spark, err);
 }
 
-/* ---- the table -------------------------------------------------------------------------------------------------------- */
+/* ---- table --------------------------------------------------------------------------------------------------------- */
 
 static int by_change(const void *a, const void *b)
 {
@@ -64,7 +64,7 @@ static void draw_strip(struct buf *out, const struct axis *axis, const struct he
 	emit_raw(out, "</svg>");
 }
 
-/* "12.58 \u2192 13.21 MB" of a cell whose cost grew; nothing of one that is slower. */
+/* Write "12.58 \u2192 13.21 MB" for a cell with a higher cost. Returns false for a slower one. */
 static bool draw_cost(struct buf *out, const struct view_alert *row, const json_t *cell)
 {
 	const struct trend_metric *metric = row->kind == ALERTKIND_COST ? trend_metric(row->changed, true) : NULL;
@@ -79,7 +79,8 @@ static bool draw_cost(struct buf *out, const struct view_alert *row, const json_
 
 static void marks(struct buf *out, const struct view_alert *row, const struct line *l)
 {
-	if (l->comparison && l->comparison != row->comparison) /* of another suite than the comparison that opened the alert */
+	if (l->comparison &&
+		l->comparison != row->comparison) /* the cell may be of another suite than the comparison that opened the alert */
 		emit_format(out, " <small>%lld{comparison}</small>", (long long)l->comparison);
 	if (json_is_true(json_object_get(l->cell, "sustained")))
 		emit_raw(out, " <small>sustained</small>");
@@ -158,13 +159,13 @@ static int alert_cells_table(struct db *db, struct buf *out, const struct view_a
 	return result;
 }
 
-/* ---- the worst -------------------------------------------------------------------------------------------------------- */
+/* ---- worst cell ---------------------------------------------------------------------------------------------------- */
 
 /* Draw the speed of the worst cell on the upstream branch and on that of the alert. Err: the database's. */
 static int alert_cells_chart(struct db *db, struct buf *out, const struct view_alert *row, struct fw_err *err)
 {
 	json_t *cells = json_loads(row->cells_json, 0, NULL);
-	bool is_cost = row->kind == ALERTKIND_COST; /* its first cell grew most */
+	bool is_cost = row->kind == ALERTKIND_COST; /* its cells are sorted by growth */
 	struct cell_chart of = { .repo = row->repo,
 		.branch = row->branch,
 		.cell = worst_of(cells),
@@ -177,13 +178,13 @@ static int alert_cells_chart(struct db *db, struct buf *out, const struct view_a
 	return result;
 }
 
-/* The same as a sparkline, for a list. Err: the database's. */
+/* Draw the same as a sparkline, for a list. Err: the database's. */
 static int alert_cells_past(struct db *db, struct buf *out, const struct view_alert *row, struct fw_err *err)
 {
 	struct sparkline spark;
 	json_t *cells = json_loads(row->cells_json, 0, NULL);
 	const char *cell = worst_of(cells);
-	bool has_sparkline = *row->repo && *cell && row->kind != ALERTKIND_COST; /* a sparkline is of the speed */
+	bool has_sparkline = *row->repo && *cell && row->kind != ALERTKIND_COST; /* sparklines show speed */
 	int result = has_sparkline ? begin_sparkline(db, row, &spark, err) : 0;
 	if (result == 0 && has_sparkline) {
 		emit_raw(out, "<p>");
@@ -201,7 +202,7 @@ enum { ROWS = 50, CELLS_SHOWN = 8, CELLS_LISTED = 40 };
 struct alert_page {
 	struct buf *out;
 	struct site *site;
-	struct http_response *response; /* of the page of one alert */
+	struct http_response *response; /* page of one alert; NULL: list */
 	int n;
 	int64_t last;
 };
@@ -214,7 +215,8 @@ static void cell_item(struct buf *out, const struct view_alert *row, const json_
 	emit_raw(out, " ");
 	layout_cell_link(out, row->repo, row->branch, comparison_text(cell, "cell"));
 	json_int_t comparison = json_integer_value(json_object_get(cell, "comparison"));
-	if (comparison && comparison != row->comparison) /* of another suite than the comparison that opened the alert */
+	if (comparison &&
+		comparison != row->comparison) /* the cell may be of another suite than the comparison that opened the alert */
 		emit_format(out, " <small>%lld{comparison}</small>", (long long)comparison);
 	emit_raw(out, json_is_true(json_object_get(cell, "sustained")) ? " <small>sustained</small>" : "");
 	if (*comparison_text(cell, "slow_calls"))
@@ -233,7 +235,7 @@ static int by_listed_change(const void *a, const void *b)
 	return (x->change_pct > y->change_pct) - (x->change_pct < y->change_pct);
 }
 
-/* The largest slowdown first. */
+/* List the cells, the largest slowdown first. */
 static void alert_cells(struct buf *out, const struct view_alert *row)
 {
 	json_t *cells = json_loads(row->cells_json, 0, NULL);
@@ -244,7 +246,7 @@ static void alert_cells(struct buf *out, const struct view_alert *row)
 			const json_t *cell = json_array_get(cells, i);
 			list[i] = (struct listed){ comparison_number(cell, "change_pct"), cell };
 		}
-		if (row->kind != ALERTKIND_COST) /* whose cells are stored with the largest growth first */
+		if (row->kind != ALERTKIND_COST) /* cells of a cost alert are stored with the largest growth first */
 			qsort(list, n, sizeof *list, by_listed_change);
 		emit_rawf(out, "<details id=cells-%lld%s><summary>%zu cell%s</summary><ul>", (long long)row->id,
 			n <= CELLS_SHOWN ? " open" : "", n, n == 1 ? "" : "s");
@@ -258,7 +260,7 @@ static void alert_cells(struct buf *out, const struct view_alert *row)
 	json_decref(cells);
 }
 
-/* Common properties of the regressed cells: one line per group. */
+/* Write the common properties of the regressed cells, one line per group. */
 static void alert_groups(struct buf *out, const struct view_alert *row)
 {
 	size_t i;
@@ -292,7 +294,7 @@ static void alert_event_line(void *arg, const struct view_alert_event *row)
 		row->who, row->reason);
 }
 
-/* The answers of a user; each button sends one of the API's changes of state. */
+/* Draw the buttons that change the alert's state through the API. */
 static void answers(struct buf *out, int64_t id, enum alertkind kind, bool alone)
 {
 	static const struct {
@@ -301,7 +303,7 @@ static void answers(struct buf *out, int64_t id, enum alertkind kind, bool alone
 		{ "invalidate", "Not real (measurement)" }, { "acknowledge", "I\u2019m on it" } };
 	emit_raw(out, alone ? "<form id=answer method=post class=filter>" : "<form method=post class=filter>");
 	emit_rawf(out, "<label class=grow>Reason <input name=reason maxlength=2000 id=why-%lld></label>", (long long)id);
-	if (alone) /* where the button returns to */
+	if (alone) /* the page that the API redirects to */
 		emit_rawf(out, "<input type=hidden name=back value=\"/alerts/%lld\">", (long long)id);
 	for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
 		emit_rawf(out, "<button formaction=\"/api/v1/alerts/%lld/%s\">%s</button>", (long long)id, known[i].verb,
@@ -325,7 +327,7 @@ static void draw_step(struct buf *out, const struct view_alert *row)
 	emit_format(out, "<p><b>What to do:</b> %-s, or give an answer, with its reason:</p>", alarm_step(row->kind));
 }
 
-/* `finding`: drawn below the heading, with a link to the form that answers an open alert; "" on the page that has both. */
+/* `finding`: text below the heading, with a link to the form that answers an open alert; "" on the page that has both. */
 static void alert_head(struct buf *out, const struct view_alert *row, const char *finding)
 {
 	emit_format(out, "<section class=card id=a%lld>", (long long)row->id);
@@ -386,7 +388,7 @@ static void alert_section(void *arg, const struct view_alert *row)
 	emit_raw(out, "</section>\n");
 }
 
-/* The page of one alert: the answer first, then the cause, the cells, the plot, and the profile folded. */
+/* Draw the page of one alert: finding, cause, cells, chart, folded profile. */
 static void alert_whole(void *arg, const struct view_alert *row)
 {
 	struct alert_page *page = arg;
@@ -417,7 +419,7 @@ static void alert_whole(void *arg, const struct view_alert *row)
 
 static void state_tabs(struct buf *out, const char *state)
 {
-	/* with the words of the buttons that set them */
+	/* the labels of the buttons that set the states */
 	static const char *const label[ALERTSTATE_N] = {
 		[ALERTSTATE_OPEN] = "open",
 		[ALERTSTATE_ACKNOWLEDGED] = "acknowledged (on it)",
@@ -445,7 +447,7 @@ static void take_count(void *arg, const char *what, const char *state, int64_t n
 		of->n += n;
 }
 
-/* The worst open alert; of another state their number: "Alerts: 3 resolved". Err: the database's. */
+/* Write the worst open alert, or the number of alerts in another state: "Alerts: 3 resolved". Err: the database's. */
 static int write_title(struct site *site, struct buf *out, const char *state, struct fw_err *err)
 {
 	struct alarms alarms = { .site = site, .is_title = true };

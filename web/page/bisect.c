@@ -15,14 +15,14 @@ enum {
 	CELLS_LISTED = 64,
 };
 
-/* ---- what is known ---------------------------------------------------------------------------------------------------- */
+/* ---- data ---------------------------------------------------------------------------------------------------------- */
 
 /* A comparison of two commits of the range, over the cells that the bisect measures. */
 struct pair {
 	int base_n, target_n, cells, bad; /* bad: slower or failed cells */
 	int64_t comparison;
-	enum verdict verdict; /* the worst of them */
-	double worst_pct;     /* NAN: none has a change */
+	enum verdict verdict; /* the worst one of these cells */
+	double worst_pct;     /* NAN: unknown */
 };
 
 /* A bisect with the values that pages show: the slowdown, the cells, the remaining commits and the alert. */
@@ -31,11 +31,11 @@ struct found {
 	const struct store_bisect *b;
 	json_t *culprits;
 	int n;                        /* culprits */
-	struct headline worst;        /* the worst cell; comparison 0: none is known */
-	int cells;                    /* that are slower or fail; 0 unknown */
-	double change_pct;            /* the largest loss; NAN unknown */
-	struct alarm_id alert;        /* that it is for, else of its culprit */
-	int64_t comparison, alert_at; /* of the worst cell; of the alert; 0 none */
+	struct headline worst;        /* the worst cell; comparison 0: unknown */
+	int cells;                    /* slower or failed cells; 0: unknown */
+	double change_pct;            /* the largest slowdown; NAN: unknown */
+	struct alarm_id alert;        /* the alert that requested the bisect, else that of its culprit */
+	int64_t comparison, alert_at; /* comparison of the worst cell; time of the alert; 0: none */
 	struct pair *pair;
 	int n_pairs, low, high; /* the culprit is one of the commits after `low` up to `high` */
 };
@@ -92,7 +92,7 @@ static bool is_decided(enum verdict verdict)
 	return verdict == VERDICT_UNCHANGED || verdict == VERDICT_IDENTICAL || verdict == VERDICT_IMPROVEMENT;
 }
 
-/* Apply one comparison to the range of a single culprit. False: it adds no information. */
+/* Narrow the range of a single culprit by one comparison. Returns false if it adds no information. */
 static bool narrow(struct found *f, const struct pair *p)
 {
 	int low = f->low, high = f->high;
@@ -136,7 +136,7 @@ static void take_alert(void *arg, const struct view_alert *row)
 	json_decref(cells);
 }
 
-/* Of the comparison's worst cell, unless the culprit has others. */
+/* Read the comparison's worst cell, unless the culprit has others. */
 static int read_worst(struct found *f, const json_t *culprit, struct fw_err *err)
 {
 	const json_t *key, *cells = json_object_get(culprit, "cells");
@@ -182,9 +182,9 @@ static void found_fini(struct found *f)
 	json_decref(f->culprits);
 }
 
-/* ---- the finding as text ---------------------------------------------------------------------------------------------- */
+/* ---- title --------------------------------------------------------------------------------------------------------- */
 
-/* "main", else the name of the repository. */
+/* Write "main", or without a branch the name of the repository. */
 static void write_subject(struct buf *out, const struct store_bisect *b)
 {
 	if (*b->branch)
@@ -193,7 +193,7 @@ static void write_subject(struct buf *out, const struct store_bisect *b)
 		buf_puts(out, b->repo_name);
 }
 
-/* "2e2ac13ef8 forward: wider tiles made main up to 2.9 % slower in 8 cells". */
+/* Write "2e2ac13ef8 forward: wider tiles made main up to 2.9 % slower in 8 cells". */
 static void write_culprit(struct buf *out, const struct found *f)
 {
 	const json_t *culprit = json_array_get(f->culprits, 0);
@@ -231,7 +231,7 @@ static void take_finding(void *arg, const struct view_alert *row)
 		alarm_finding(s->out, row, &headline);
 }
 
-/* " searches the culprit: ada/tiles is up to 4.0 % slower in 6 of 20 cells"; without an alert ": which commit after X makes Y slower?" */
+/* Write " searches the culprit: ada/tiles is up to 4.0 % slower in 6 of 20 cells", or without an alert a question. */
 static void write_question(struct buf *out, const struct found *f)
 {
 	const struct store_bisect *b = f->b;
@@ -254,7 +254,7 @@ static void write_question(struct buf *out, const struct found *f)
 	buf_fini(&finding);
 }
 
-/* The title of its page: the culprit and its loss, the question while it runs, else why it found nothing. */
+/* Write the page's title: the culprit and its slowdown, the question while the bisect runs, or why it found no culprit. */
 static void write_title(struct buf *out, const struct found *f)
 {
 	const struct store_bisect *b = f->b;
@@ -272,14 +272,14 @@ static void write_title(struct buf *out, const struct found *f)
 	}
 }
 
-/* ---- the parts that the list and the page share ----------------------------------------------------------------------- */
+/* ---- elements of the list and of the page -------------------------------------------------------------------------- */
 
-/* "8 cells, worst causal, 8192 forward". */
+/* Draw "8 cells, worst causal, 8192 forward". */
 static void draw_cells(struct buf *out, const struct found *f)
 {
 	const struct headline *t = &f->worst;
 	const char *key = json_string_value(json_array_get(json_object_get(json_array_get(f->culprits, 0), "cells"), 0));
-	bool is_first = is_of_failures(f->b) || !t->comparison; /* the comparison of the others is unknown */
+	bool is_first = is_of_failures(f->b) || !t->comparison; /* the comparison of the other cells is unknown */
 	if (!f->cells)
 		return;
 	emit_rawf(out, "%d cell%s%s", f->cells, f->cells == 1 ? "" : "s",
@@ -294,7 +294,7 @@ static void draw_cells(struct buf *out, const struct found *f)
 		emit_format(out, "<code>%s</code>", key);
 }
 
-/* How far a bisect came that has no culprit: the commits that are left. */
+/* Draw the remaining commits of a bisect without a culprit. */
 static void draw_range(struct buf *out, const struct found *f)
 {
 	if (f->b->commits == 0)
@@ -305,7 +305,7 @@ static void draw_range(struct buf *out, const struct found *f)
 		emit_rawf(out, "%d of %d commits can be the culprit", f->high - f->low, f->b->commits);
 }
 
-/* The cause of the loss as a profile names it; nothing where none does. Err: the database's. */
+/* Draw the cause of the slowdown if a profile names one. Err: the database's. */
 static int draw_cause(struct buf *out, const struct found *f, struct fw_err *err)
 {
 	struct alarm_id alert;
@@ -316,7 +316,7 @@ static int draw_cause(struct buf *out, const struct found *f, struct fw_err *err
 	return result;
 }
 
-/* Jobs that a bisect needs after the one that it waits for: each rules out about half of the commits. */
+/* Estimate the number of jobs after the current one: each rules out about half of the commits. */
 static int count_jobs(const struct found *f)
 {
 	int n = 0;
@@ -344,7 +344,7 @@ static int draw_wait(struct buf *out, const struct found *f, struct fw_err *err)
 	return 0;
 }
 
-/* The next step of the user, without a full stop. */
+/* Draw the user's next step, without a full stop. */
 static int draw_step(struct buf *out, const struct found *f, struct fw_err *err)
 {
 	const struct store_bisect *b = f->b;
@@ -363,7 +363,7 @@ static int draw_step(struct buf *out, const struct found *f, struct fw_err *err)
 	return 0;
 }
 
-/* The alert that it is for, or who requested it. */
+/* Draw the alert or the user that requested the bisect. */
 static void draw_origin(struct buf *out, const struct store_bisect *b)
 {
 	const char *who = !*b->who ? "a user" : strcmp(b->who, "local") == 0 ? "a local user" : b->who;
@@ -373,7 +373,7 @@ static void draw_origin(struct buf *out, const struct store_bisect *b)
 		emit_format(out, "requested by %s", who);
 }
 
-/* ---- the list --------------------------------------------------------------------------------------------------------- */
+/* ---- list ---------------------------------------------------------------------------------------------------------- */
 
 enum outcome_of_bisect { FOUND, RUNNING, NONE, FAILED, CANCELLED, OUTCOMES };
 
@@ -394,7 +394,7 @@ static enum outcome_of_bisect outcome_of(const struct found *f)
 						       : NONE;
 }
 
-/* The culprits, else how far it came, and the cells. */
+/* Draw the culprits or the remaining range, and the cells. */
 static int list_finding(struct buf *out, const struct found *f, struct fw_err *err)
 {
 	struct buf cause;
@@ -460,7 +460,7 @@ static void list_line(void *arg, const struct store_bisect *row)
 	found_fini(&found);
 }
 
-/* "Bisects: 2 found their culprit, 1 is running". */
+/* Write "Bisects: 2 found their culprit, 1 is running". */
 static void write_list_title(struct buf *out, const struct drawing *d)
 {
 	static const struct {
@@ -511,7 +511,7 @@ int page_bisects(struct site *site, struct http_request *r, struct http_response
 	return layout_end(response, "/api/v1/bisects", result);
 }
 
-/* ---- one bisect ------------------------------------------------------------------------------------------------------- */
+/* ---- page of a bisect ---------------------------------------------------------------------------------------------- */
 
 struct commit {
 	char sha[65], subject[160];
@@ -536,7 +536,7 @@ static void take_commit(void *arg, int n, const char *sha, const char *subject)
 	page->n_commits++;
 }
 
-/* The state in the first line of the box: the cells of a culprit and their loss, else how far the bisect came. */
+/* Draw the first line of the box: the cells of a culprit and their slowdown, or the remaining range. */
 static void draw_state(struct buf *out, const struct page *page, const struct found *f)
 {
 	const json_t *culprit = json_array_get(f->culprits, 0);
@@ -578,7 +578,7 @@ static int draw_why(struct buf *out, const struct found *f, struct fw_err *err)
 	return result;
 }
 
-/* The command that requests it again; without its ends if they were not even compared, which they will not be again. */
+/* Draw the command that requests the bisect again; without its ends if these could not be compared. */
 static void draw_request(struct buf *out, const struct found *f)
 {
 	const struct store_bisect *b = f->b;
@@ -589,7 +589,6 @@ static void draw_request(struct buf *out, const struct found *f)
 	layout_command(out, command);
 }
 
-/* Draw the details below the title: cells, certainty, cause, next step. */
 static int draw_box(struct page *page, const struct found *f)
 {
 	struct buf *out = &page->response->body;
@@ -692,7 +691,7 @@ static void draw_commit(struct buf *out, const struct page *page, int n, bool wi
 			with_subject ? page->commit[n].subject : "");
 }
 
-/* Every comparison of two commits of the range, over the cells of the bisect alone. */
+/* Draw every comparison of two commits of the range, over the cells of the bisect only. */
 static void draw_measurements(struct buf *out, const struct page *page, const struct found *f)
 {
 	bool is_some = *f->b->goal && *f->b->cells;

@@ -6,13 +6,13 @@
 
 enum { BRANCHES_MAX = 100, PUSHES_MAX = 50, NAME_BYTES = 16 * BRANCH_KEY_MAX, ROWS_BYTES = 16 << 20 };
 
-/* ---- a row ------------------------------------------------------------------------------------------------------------ */
+/* ---- row ----------------------------------------------------------------------------------------------------------- */
 
 struct branch_row {
 	enum urgency urgency;
 	double change_pct; /* NAN: none */
-	size_t begin, end; /* of its HTML in `text` */
-	int n;             /* position by name */
+	size_t begin, end; /* range of its HTML in `text` */
+	int n;             /* index in the order of names */
 };
 
 struct drawing {
@@ -46,7 +46,7 @@ static enum urgency urgency_of(const struct view_branch *row)
 	}
 }
 
-/* Progress of its job: static/live.js writes the same text when an event arrives. */
+/* Draw the progress of a job; static/live.js writes the same text when an event arrives. */
 static void job_progress(struct buf *out, int64_t job, const char *progress_json)
 {
 	json_t *p = *progress_json ? json_loads(progress_json, 0, NULL) : NULL;
@@ -68,10 +68,11 @@ static void draw_job(struct buf *out, const struct view_branch *row)
 	if (!row->job || row->job_state == JOBSTATE_DONE)
 		return;
 	emit_format(out, " <small>next:</small> %lld{job} %s{verdict}", (long long)row->job, jobstate_name(row->job_state));
-	job_progress(out, row->job, row->job_progress); /* in any state: a short job ends before the page is drawn again */
+	job_progress(out, row->job,
+		row->job_progress); /* also before the job runs: a short job ends before the browser reloads the page */
 }
 
-/* The verdict, the push that it is of, and the job that its tip waits for. */
+/* Draw the verdict, the push that has it, and the job of the tip. */
 static void draw_verdict(struct buf *out, const struct view_branch *row)
 {
 	suites_verdict(out, row->judged);
@@ -81,7 +82,7 @@ static void draw_verdict(struct buf *out, const struct view_branch *row)
 	draw_job(out, row);
 }
 
-/* Draw the reason of the verdict: the cause that its profile found, else the result of the measurement. */
+/* Draw the reason of the verdict: the cause that a profile found, or the result of the measurement. */
 static int draw_cause(
 	struct db *db, struct buf *out, const struct view_branch *row, const struct headline *headline, struct fw_err *err)
 {
@@ -94,7 +95,7 @@ static int draw_cause(
 	return 0;
 }
 
-/* Verdict, change and cause of the newest push. */
+/* Draw verdict, change and cause of the newest push. */
 static int draw_newest(struct drawing *d, const struct view_branch *row, const struct headline *headline)
 {
 	struct buf *out = &d->text;
@@ -107,7 +108,7 @@ static int draw_newest(struct drawing *d, const struct view_branch *row, const s
 	return draw_cause(d->site->db, out, row, headline, d->err);
 }
 
-/* The same of a branch that an older push made slower; the newest push comes second. */
+/* Draw a branch that an older push made slower: that push, then the newest one. */
 static int draw_slow(struct drawing *d, const struct view_branch *row, const struct slow_branch *slow)
 {
 	struct buf *out = &d->text, cause;
@@ -168,9 +169,9 @@ static void take_row(void *arg, const struct view_branch *row)
 	d->found->last = row->id;
 }
 
-/* ---- the table -------------------------------------------------------------------------------------------------------- */
+/* ---- table --------------------------------------------------------------------------------------------------------- */
 
-/* The largest slowdown first; of an improvement, which is less urgent, the largest one. */
+/* Compare: the largest slowdown first, improvements after all slowdowns, the largest first. */
 static int by_urgency(const void *a, const void *b)
 {
 	const struct branch_row *x = a, *y = b;
@@ -244,7 +245,7 @@ void branches_paging(struct buf *out, const char *repo, const struct branches *f
 	emit_raw(out, "</p>\n");
 }
 
-/* ---- all branches ----------------------------------------------------------------------------------------------------- */
+/* ---- all branches -------------------------------------------------------------------------------------------------- */
 
 struct list {
 	struct site *site;
@@ -295,18 +296,18 @@ static int list_branches(struct site *site, struct http_response *response, stru
 	return layout_end(response, "/api/v1/branches", result);
 }
 
-/* ---- one branch ------------------------------------------------------------------------------------------------------- */
+/* ---- one branch ---------------------------------------------------------------------------------------------------- */
 
 struct branch_page {
 	struct site *site;
 	struct http_response *response;
-	const char *repo, *branch; /* name; key */
+	const char *repo, *branch; /* its name; its key */
 	bool is_known;
 	int result;
 	struct fw_err *err;
 };
 
-/* One line for each comparison of the branch, newest push first. */
+/* Draw a line for a comparison of the branch; the newest push comes first. */
 static void push_row(void *arg, const struct view_comparison *row)
 {
 	struct branch_page *page = arg;
@@ -351,7 +352,7 @@ static void draw_facts(struct buf *out, const struct view_branch *row, bool is_s
 	emit_format(out, "</dd><dt>Judged</dt><dd>%lld{time}</dd></dl>\n", (long long)row->finished_at);
 }
 
-/* The result of the newest judged push, unless a bar of its alert has it already. */
+/* Draw the result of the newest judged push, unless the bar of its alert shows that result. */
 static int draw_outcome(struct branch_page *page, const struct view_branch *row, const struct alarms *alarms)
 {
 	struct outcome outcome;
@@ -363,7 +364,7 @@ static int draw_outcome(struct branch_page *page, const struct view_branch *row,
 	return result;
 }
 
-/* The state of the branch: its live alert, else the verdict of its newest push. */
+/* Write the state of the branch: its open alert, or the verdict of its newest push. */
 static int write_title(struct branch_page *page, struct buf *title, const struct view_branch *row,
 	const struct headline *headline, const struct slow_branch *slow)
 {
@@ -374,7 +375,7 @@ static int write_title(struct branch_page *page, struct buf *title, const struct
 	return 0;
 }
 
-/* Draw the worst cell of the live alert, else of the newest push. */
+/* Draw the worst cell of the open alert, or of the newest push. */
 static int draw_worst_cell(struct branch_page *page, const struct headline *headline, const struct slow_branch *slow)
 {
 	char worst[256] = "";
@@ -409,7 +410,7 @@ static int draw_branch(struct branch_page *page, const struct view_branch *row, 
 	buf_fini(&title);
 	if (result == 0)
 		alarms_draw(out, &alarms);
-	if (result == 0 && slow && !alarms_contain(&alarms, slow->alert)) /* it is acknowledged, so that it has no bar */
+	if (result == 0 && slow && !alarms_contain(&alarms, slow->alert)) /* an acknowledged alert has no bar */
 		emit_format(out, "<p class=sub>%lld{alert} is %s.</p>\n", (long long)slow->alert, alertstate_name(slow->state));
 	if (result == 0 && row->comparison && !slow)
 		result = draw_outcome(page, row, &alarms);
@@ -428,7 +429,7 @@ static void take_branch(void *arg, const struct view_branch *row)
 {
 	struct branch_page *page = arg;
 	page->is_known = true;
-	page->branch = row->name; /* it was found by its display name, too */
+	page->branch = row->name; /* the request may have the display name */
 	struct slow_branches slow;
 	page->result = slow_branches_read(page->site->db, &slow, page->err);
 	if (page->result == 0)
@@ -436,7 +437,7 @@ static void take_branch(void *arg, const struct view_branch *row)
 	slow_branches_fini(&slow);
 }
 
-/* A branch that git does not have any more, or that only imported results name: its comparisons alone. */
+/* Draw only the comparisons of a branch that was deleted, or that only imported results name. */
 static int draw_former(struct branch_page *page)
 {
 	struct buf title;

@@ -6,13 +6,13 @@ struct page_cache {
 	struct cached_page {
 		char key[PAGE_STAMP_MAX], stamp[PAGE_STAMP_MAX];
 		uint64_t used;  /* value of the cache's counter at its last use */
-		int64_t second; /* in which its stamp is valid, 0 any */
+		int64_t second; /* second in which its stamp is valid; 0: any */
 		const char *type;
 		char *text; /* NULL: free entry */
 		size_t len;
 	} page[PAGES_MAX];
 	uint64_t uses;
-	int64_t second; /* newest one of its pages */
+	int64_t second; /* newest second of its pages */
 	size_t bytes;
 };
 
@@ -40,7 +40,7 @@ int page_stamp(int64_t comparison, const struct view_around *around, const char 
 {
 	struct buf text;
 	buf_init(&text, STATE_BYTES);
-	/* another version of flopwatch may draw the same data in another way */
+	/* another version of flopwatch may draw the same data differently */
 	emit_rawf(&text, "%lld %s %s %lld %s %s %s %lld %lld %s %s %lld %d %s %d %d [%s] " FW_VERSION " %s %s",
 		(long long)comparison, around->etag, verdict_name(around->verdict), (long long)around->previous,
 		around->previous_etag, verdict_name(around->previous_verdict), around->previous_baseline_period,
@@ -72,13 +72,13 @@ bool page_cache_get(struct page_cache *cache, const char *key, const char *stamp
 	return false;
 }
 
-/* Pages are removed in this order: those of an earlier second, which no request gets, then the least recently used. */
+/* Return the order of removal: pages of an earlier second, which no request gets, then the least recently used ones. */
 static uint64_t order_of(const struct page_cache *cache, const struct cached_page *k)
 {
 	return k->second && k->second < cache->second ? 0 : k->used;
 }
 
-/* The page to remove next, NULL if there is none. */
+/* Return the page to remove next; NULL: the cache is empty. */
 static struct cached_page *find_oldest(struct page_cache *cache)
 {
 	struct cached_page *oldest = NULL;
@@ -90,7 +90,7 @@ static struct cached_page *find_oldest(struct page_cache *cache)
 	return oldest;
 }
 
-/* A free entry, made free if necessary. */
+/* Return a free entry; if there is none, remove a page. */
 static struct cached_page *find_free_page(struct page_cache *cache)
 {
 	for (int i = 0; i < PAGES_MAX; i++)
@@ -119,7 +119,7 @@ void page_cache_put(
 	cache->bytes += body->len;
 }
 
-/* ---- any page ---------------------------------------------------------------------------------------------------------- */
+/* ---- stamp of a page ----------------------------------------------------------------------------------------------- */
 
 static void add_text(struct buf *out, const char *text)
 {
@@ -145,7 +145,7 @@ static void add_daemon(struct site *site, struct buf *out)
 		site->act->workers(site->control, add_worker, out);
 }
 
-/* Only the daemon writes rows; those that a user changes with another program are shown from the next second on. */
+/* The daemon's writes change the stamp; rows that another program changes are shown from the next second on. */
 static int stamp_now(
 	struct site *site, const struct http_response *response, int64_t second, char stamp[PAGE_STAMP_MAX], struct fw_err *err)
 {

@@ -23,7 +23,7 @@ void captures_free(struct captures *captures)
 	free(captures);
 }
 
-/* Write each cell's key and its JSON, each with a final NUL. A suite that this build cannot read has none. */
+/* Write each cell's key and JSON, each with a final NUL; nothing for a suite that this build cannot read. */
 static void write_cells(const char *name, const struct buf *text, struct buf *out)
 {
 	struct suite suite;
@@ -72,7 +72,7 @@ static void drop(struct read_suite *s)
 	*s = (struct read_suite){ .id = 0 };
 }
 
-/* The entry of a suite, else one for it: a free one, else the least recently used one. */
+/* Return the entry of a suite, or without one a free or the least recently used entry. */
 static struct read_suite *find_entry(struct captures *captures, int64_t id)
 {
 	struct read_suite *oldest = &captures->suite[0];

@@ -2,7 +2,7 @@
 
 #include "web/page/internal.h"
 
-/* The threshold of the comparison, as a boundary around its base. */
+/* Draw the comparison's threshold as a band around its base. */
 static int draw_threshold(struct db *db, struct trend *t, const struct cell_chart *of, struct fw_err *err)
 {
 	const struct chart_line *line = &t->chart.line[t->chart.n_lines - 1];

@@ -9,7 +9,7 @@ struct found {
 	int64_t repo_id;
 	char repo[128], sha[65], tree[65], parent[65], author[256], subject[1024];
 	int64_t committed_at;
-	struct buf *out; /* gets a line for each commit when several match */
+	struct buf *out; /* receives a line for each commit if several match */
 };
 
 static void take_commit(void *arg, const struct view_commit *row)
@@ -51,7 +51,7 @@ static void job_row(void *arg, const struct view_job *row)
 	emit_format(out, "</td><td class=w>%lld{time}</td></tr>\n", (long long)row->queued_at);
 }
 
-/* The worst verdict of its suites, and the verdict of each where there are several, or one is not judged yet. */
+/* Draw the worst verdict of the suites; if there are several, or one is not judged yet, also each verdict. */
 static int draw_verdict(struct site *site, struct buf *out, const struct commit_verdict *v, bool is_judged, struct fw_err *err)
 {
 	if (v->n == 0 || (v->n == 1 && is_judged && v->is_final))
@@ -63,21 +63,21 @@ static int draw_verdict(struct site *site, struct buf *out, const struct commit_
 	return suites_table(site->db, out, v, err);
 }
 
-/* The job that decides the verdict, where it ended without a comparison; NULL: none does. */
+/* Return the job without a comparison that decides the verdict; NULL: none. */
 static const struct commit_job *failure_of(const struct commit_verdict *v)
 {
 	const struct commit_job *job = v->decides >= 0 ? &v->suite[v->decides].word : NULL;
 	return job && job->id && job->end == COMMIT_FAILED ? job : NULL;
 }
 
-/* "a851f9a236 of ada/three-stages is 4.0 % slower in 6 of 20 cells" */
+/* Write "a851f9a236 of ada/three-stages is 4.0 % slower in 6 of 20 cells". */
 static void write_title(struct buf *out, const struct found *f, const struct commit_verdict *v, const struct outcome *outcome)
 {
 	const struct commit_job *failure = failure_of(v);
 	struct buf subject;
 	if (!outcome) {
 		buf_printf(out, "%s%.10s", failure ? "" : "Commit ", f->sha);
-		if (failure && v->n > 1 && *failure->suite) /* others may have been */
+		if (failure && v->n > 1 && *failure->suite) /* other suites may have results */
 			buf_printf(out, " was not measured in suite %s: %.100s", failure->suite, failure->why);
 		else if (failure)
 			buf_printf(out, " was not measured: %.100s", failure->why);
@@ -90,7 +90,7 @@ static void write_title(struct buf *out, const struct found *f, const struct com
 	buf_fini(&subject);
 }
 
-/* Why the commit was not measured, and its alert. Err: the database's. */
+/* Draw why the commit was not measured, and its alert. Err: the database's. */
 static int draw_unmeasured(
 	struct db *db, struct buf *out, const struct found *f, const struct commit_job *failure, struct fw_err *err)
 {
@@ -147,7 +147,7 @@ static int draw(struct site *site, struct http_response *response, const struct 
 	return 0;
 }
 
-/* The page of a commit that was measured begins with the result of the suite that decides its verdict. */
+/* Answer with the page; for a measured commit, the result of the suite that decides its verdict comes first. */
 static int answer(struct site *site, struct http_response *response, const struct found *f, struct fw_err *err)
 {
 	struct commit_verdict v;

@@ -1,4 +1,4 @@
-/* Any two commits, chosen by branch or by abbreviated hash: their comparison, or a button that requests one. And two files. */
+/* Any two commits by branch or abbreviated hash: their comparison, or a button that requests one; a form for two files. */
 #include "web/page/internal.h"
 
 enum { OFFERED_MAX = 200 };
@@ -9,7 +9,7 @@ struct side {
 	struct answer_commit found;
 };
 
-/* ---- the form --------------------------------------------------------------------------------------------------------- */
+/* ---- form ---------------------------------------------------------------------------------------------------------- */
 
 static void offer(void *arg, const char *name, const char *display, const char *subject)
 {
@@ -33,7 +33,7 @@ static int form(struct db *db, struct buf *out, const char *repo, int64_t id, co
 	return result;
 }
 
-/* ---- what there is ---------------------------------------------------------------------------------------------------- */
+/* ---- existing results ---------------------------------------------------------------------------------------------- */
 
 static void report_unknown(struct buf *out, const struct side *s)
 {
@@ -52,7 +52,7 @@ static void hidden(struct buf *out, const char *name, const char *value)
 	emit_format(out, "<input type=hidden name=%-s value=\"%s\">", name, value);
 }
 
-/* ---- cost ------------------------------------------------------------------------------------------------------------- */
+/* ---- cost ---------------------------------------------------------------------------------------------------------- */
 
 enum { RECENT = 20 };
 
@@ -74,7 +74,7 @@ static void count_ahead(void *arg, const struct view_job *row)
 	((struct recent_cost *)arg)->ahead++;
 }
 
-/* The usual device time of the repository's comparisons, and the jobs that are queued or run. */
+/* Draw the usual device time of the repository's comparisons, and the number of queued and running jobs. */
 static int draw_cost(struct db *db, struct buf *out, const char *repo, struct fw_err *err)
 {
 	const struct view_filter recent = { .repo = repo, .limit = RECENT };

@@ -9,7 +9,7 @@ static const char *const no_verdict =
 	"Two files give no verdict: each is one run, and on a busy CPU or a GPU at its power limit it may differ from the next by "
 	"more than 1.5\u00a0% without any change. For a verdict, compare the two commits: flopwatch then measures both interleaved.";
 
-/* ---- the form --------------------------------------------------------------------------------------------------------- */
+/* ---- form ---------------------------------------------------------------------------------------------------------- */
 
 static void format_options(struct buf *out)
 {
@@ -43,7 +43,7 @@ void compare_files_form(struct buf *out)
 		"<button>Compare files</button></form></section>\n");
 }
 
-/* ---- the page --------------------------------------------------------------------------------------------------------- */
+/* ---- page ---------------------------------------------------------------------------------------------------------- */
 
 struct row {
 	const char *key, *base_failure, *target_failure;
@@ -60,7 +60,7 @@ struct pair {
 	bool has_rates;
 };
 
-/* The largest slowdown first, then the largest gain, then rows without a change. */
+/* Compare: the largest slowdown first, then the largest improvement, then rows without a change. */
 static int compare_rows(const void *a, const void *b)
 {
 	double x = ((const struct row *)a)->change_pct, y = ((const struct row *)b)->change_pct;
@@ -100,7 +100,7 @@ static void read_pair(const json_t *json, struct pair *p)
 	p->has_rates = isfinite(most);
 }
 
-/* "after.csv is slower in 3 and faster in 1 of 20 cells; 2 cells without a time in both". */
+/* Write "after.csv is slower in 3 and faster in 1 of 20 cells; 2 cells without a time in both". */
 static void write_finding(const struct pair *p, char *out, size_t size)
 {
 	int unpaired = p->common ? p->n - p->common : 0;
@@ -141,7 +141,7 @@ static void draw_row(struct buf *out, const struct pair *p, const struct row *ro
 	emit_raw(out, "</tr>\n");
 }
 
-/* The rows from `from` to before `to` as a table below a heading; nothing without a row. */
+/* Draw rows [from, to) as a table below a heading; without rows nothing. */
 static void draw_rows(struct buf *out, const struct pair *p, int from, int to, const char *heading)
 {
 	char columns[128];
@@ -188,7 +188,7 @@ static void draw_metrics(struct buf *out, const json_t *figures)
 	layout_table_end(out);
 }
 
-/* Rows that a file has without a time, and other notes on it; nothing where there are none. */
+/* Draw each file's rows without a time, and other notes. */
 static void draw_notes(struct buf *out, const struct pair *p)
 {
 	const json_t *left = json_object_get(p->json, "left_out"), *notes = json_object_get(p->json, "notes");

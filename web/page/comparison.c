@@ -18,7 +18,7 @@ const char *comparison_text(const json_t *object, const char *key)
 	return text ? text : "";
 }
 
-/* ---- the body --------------------------------------------------------------------------------------------------------- */
+/* ---- body ---------------------------------------------------------------------------------------------------------- */
 
 /* Lists are in the order in which flopwatchd/job/comparison_json.c writes them. */
 #define ENTRY(name, ...)                                                                                                         \
@@ -52,7 +52,7 @@ static const struct jsonr_field peer_fields[] = { PEER("provider", JSONR_TEXT, p
 	PEER("base_pct", JSONR_NUMBER, base_pct), PEER("target_pct", JSONR_NUMBER, target_pct),
 	PEER("ci_low_pct", JSONR_NUMBER, ci_low_pct), PEER("ci_high_pct", JSONR_NUMBER, ci_high_pct), LAST };
 
-/* Values of a cell relative to peers; peers after COMPARISON_PEERS_MAX are left out. */
+/* Read a cell's values relative to peers; peers after COMPARISON_PEERS_MAX are left out. */
 static void read_peers(struct jsonr *r, void *into)
 {
 	struct comparison_cell *cell = into;
@@ -121,7 +121,7 @@ static const struct jsonr_field changed_fields[] = { HEAD("number", JSONR_WHOLE,
 	LAST };
 static const struct jsonr_field rule_fields[] = { HEAD("k", JSONR_NUMBER, rule_k), LAST };
 
-/* Defaults for fields that the body does not have: texts "", numbers NAN. */
+/* Set the defaults of fields that the body does not have: texts "", numbers NAN. */
 static void clear_fields(const struct jsonr_field *field, void *into)
 {
 	for (; field->key; field++) {
@@ -137,7 +137,7 @@ static void clear_fields(const struct jsonr_field *field, void *into)
 	}
 }
 
-/* The body's list of cells; cells after COMPARISON_CELLS_MAX are left out. */
+/* Read the body's list of cells; cells after COMPARISON_CELLS_MAX are left out. */
 static void read_cells(struct jsonr *r, void *into)
 {
 	struct comparison_cell empty = { .verdict = VERDICT_NONE };
@@ -204,9 +204,9 @@ const json_t *comparison_open(struct comparison_cell *cell)
 	return cell->json;
 }
 
-/* ---- around it -------------------------------------------------------------------------------------------------------- */
+/* ---- previous push and environment --------------------------------------------------------------------------------- */
 
-/* Both pushes were compared with one base: the quotient of their ratios is the change between them. */
+/* Derive the change since the previous push: both pushes were compared with one base, so it is the quotient of their ratios. */
 static void take_previous_cell(void *arg, const char *key, double change_pct)
 {
 	struct comparison_cell *cell = comparison_find(arg, key);
@@ -230,7 +230,7 @@ static void take_cores(void *arg, const char *info_json)
 {
 	static const struct jsonr_field info[] = { HEAD("cores", JSONR_WHOLE, cores), LAST };
 	struct jsonr r;
-	jsonr_init(&r, info_json, strlen(info_json), NULL); /* without texts, which would need a buffer */
+	jsonr_init(&r, info_json, strlen(info_json), NULL); /* the fields are no texts, so no buffer is needed */
 	jsonr_object(&r, info, arg);
 }
 
@@ -279,7 +279,7 @@ bool comparison_has_file(const struct comparison *c, int file)
 	return false;
 }
 
-/* ---- answers ---------------------------------------------------------------------------------------------------------- */
+/* ---- queries ------------------------------------------------------------------------------------------------------- */
 
 bool comparison_is_program(const struct comparison_cell *cell)
 {
@@ -348,7 +348,7 @@ double comparison_peak_pct(const struct comparison *c, double tflops, double mhz
 bool comparison_is_paired_separate(const struct comparison_cell *cell)
 {
 	double separate = derive_change_pct(cell->base_ms, cell->target_ms) - cell->change_pct;
-	return isfinite(separate) && fabs(separate) >= 0.005; /* differs in the second decimal */
+	return isfinite(separate) && fabs(separate) >= 0.005; /* the difference shows in the second decimal */
 }
 
 bool comparison_is_reconfigured(const struct comparison_cell *cell)

@@ -9,14 +9,14 @@ enum { ROWS = 100, ROWS_BYTES = 8 << 20 };
 struct drawing {
 	struct site *site;
 	struct buf *out;
-	struct answer_list list;        /* the rows, and the beginning of the next page */
-	int verdicts[VERDICT_NONE + 1]; /* of the rows */
+	struct answer_list list;        /* rows, and the cursor of the next page */
+	int verdicts[VERDICT_NONE + 1]; /* number of rows by verdict */
 	const char *work, *author;
 	int result;
 	struct fw_err *err;
 };
 
-/* ---- which ------------------------------------------------------------------------------------------------------------ */
+/* ---- filter -------------------------------------------------------------------------------------------------------- */
 
 static bool is_wanted(const struct drawing *d, const struct view_comparison *row)
 {
@@ -25,7 +25,7 @@ static bool is_wanted(const struct drawing *d, const struct view_comparison *row
 	return !*d->author || strcasestr(row->author, d->author);
 }
 
-/* ---- a line ----------------------------------------------------------------------------------------------------------- */
+/* ---- row ----------------------------------------------------------------------------------------------------------- */
 
 static int draw_line(struct drawing *d, const struct view_comparison *row, const struct headline *headline)
 {
@@ -60,7 +60,7 @@ static void comparison_line(void *arg, const struct view_comparison *row)
 	}
 }
 
-/* ---- the form --------------------------------------------------------------------------------------------------------- */
+/* ---- form ---------------------------------------------------------------------------------------------------------- */
 
 static void work_options(struct buf *out, const char *work)
 {
@@ -102,7 +102,7 @@ static int filter_form(
 	return result;
 }
 
-/* ---- the page --------------------------------------------------------------------------------------------------------- */
+/* ---- page ---------------------------------------------------------------------------------------------------------- */
 
 static int draw_rows(struct drawing *d, struct view_filter *filter)
 {
@@ -115,7 +115,7 @@ static int draw_rows(struct drawing *d, struct view_filter *filter)
 	return result;
 }
 
-/* "Comparisons: 1 failed, 2 slower, 26 unchanged" */
+/* Write "Comparisons: 1 failed, 2 slower, 26 unchanged". */
 static void write_title(const struct drawing *d, struct buf *out)
 {
 	static const enum verdict order[] = { VERDICT_FAILED, VERDICT_REJECTED, VERDICT_REGRESSION, VERDICT_UNDECIDED,

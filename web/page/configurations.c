@@ -144,7 +144,7 @@ static int read(struct db *db, int64_t profile, struct config_rows *r, struct fw
 	return r->result;
 }
 
-/* ---- values of a side ------------------------------------------------------------------------------------------------- */
+/* ---- values of a side ---------------------------------------------------------------------------------------------- */
 
 static double share_pct(double part, double whole)
 {
@@ -306,7 +306,7 @@ static double over(const struct row *longest, const struct row *shortest, int si
 	return longest->side[side].tflops / shortest->side[side].tflops;
 }
 
-/* Find the shortest and the longest of the rows like row `i`, which must be the first of them, to compare their TFLOP/s. */
+/* Find the shortest and the longest of the rows like row `i`, to compare their TFLOP/s. False: `i` is not the first of them. */
 static bool lengths(const struct config_rows *r, int i, const struct row **shortest, const struct row **longest)
 {
 	*shortest = *longest = &r->row[i];
@@ -352,7 +352,7 @@ int configurations_json(struct db *db, int64_t profile, struct jsonw *j, struct 
 	return result;
 }
 
-/* ---- as tables --------------------------------------------------------------------------------------------------------- */
+/* ---- as tables ----------------------------------------------------------------------------------------------------- */
 
 static void number(struct buf *out, double v, const char *unknown)
 {
@@ -387,7 +387,7 @@ int configurations_csv(struct db *db, int64_t profile, struct buf *out, struct f
 	return result;
 }
 
-/* Whether any side of any cell has the value: a column without values is left out. */
+/* Return whether any side of any cell has the value: a column without values is left out. */
 static bool is_shown(const struct config_rows *r, int which)
 {
 	for (int i = 0; i < r->n; i++)

@@ -25,7 +25,7 @@ static void draw_phases(struct buf *out, const json_t *list, const char *cause)
 	stack_draw(out, part, n);
 }
 
-/* Draw; one line where no phase was timed separately. The cell was opened. */
+/* Draw the phases of an opened cell, or a line that no phase was timed separately. */
 static void phases_draw(struct buf *out, struct comparison_cell *cell)
 {
 	const json_t *phase, *list = json_object_get(cell->json, "phases");
@@ -91,7 +91,7 @@ static void side(struct buf *out, const char *name, const json_t *tried, const c
 	emit_raw(out, "</details>\n");
 }
 
-/* Nothing where neither side reports it. The cell was opened. */
+/* Draw the tried configurations of an opened cell, if a side reports them. */
 static void searched_draw(struct buf *out, const struct comparison_cell *cell)
 {
 	const json_t *tried = json_object_get(cell->json, "tried");
@@ -146,7 +146,7 @@ static void draw_reported(struct buf *out, const char *name, const json_t *side)
 	emit_raw(out, "</details>\n");
 }
 
-/* Draw the kernels that a program reports. The cell was opened. */
+/* Draw the kernels that a program reports for an opened cell. */
 static void reported_kernels_draw(struct buf *out, const struct comparison_cell *cell)
 {
 	const json_t *kernels = json_object_get(cell->json, "kernels");
@@ -158,9 +158,9 @@ static void reported_kernels_draw(struct buf *out, const struct comparison_cell 
 
 enum { NODES_MAX_BYTES = 4 << 20, NODES_SHOWN = 12 };
 
-/* ---- rows of "base, target, change" ------------------------------------------------------------------------------------ */
+/* ---- rows of "base, target, change" -------------------------------------------------------------------------------- */
 
-/* A table of these rows. Measurements that neither side has are named below it. */
+/* A table of these rows. A line below it lists measurements that neither side has. */
 struct pairs {
 	struct buf *out, missing;
 };
@@ -168,7 +168,7 @@ struct pairs {
 static void value(struct buf *out, double v, const char *format)
 {
 	emit_raw(out, "<td class=n>");
-	bool is_small = fabs(v) < 1; /* with one decimal or none the change would not be visible */
+	bool is_small = fabs(v) < 1; /* one decimal or none would hide the change */
 	if (isfinite(v))
 		emit_rawf(out,
 			strcmp(format, "%.0f") == 0 && !is_small   ? "%.0f"
@@ -193,7 +193,7 @@ static void pair_row(
 	emit_format(t->out, "<td class=n>%f{change}</td></tr>\n", change_pct);
 }
 
-/* Rates, in a unit that suits them. Units: TFLOP/s. */
+/* Write rates in a suitable unit. Units: TFLOP/s. */
 static void rate_row(struct pairs *t, const char *name, double base, double target, double change_pct)
 {
 	struct unit unit = unit_of_rates(unit_max(base, target));
@@ -215,7 +215,7 @@ static void pairs_end(struct pairs *t, bool with_missing)
 	buf_fini(&t->missing);
 }
 
-/* Bytes that a module requests may come from caches, too: a rate above that of the memory is no bandwidth. */
+/* Note that requested bytes may come from caches, if the rate is above the memory's bandwidth. */
 static void claimed_note(struct buf *out, const struct comparison *c, double most_gb_s)
 {
 	if (!(most_gb_s > c->environment.peak_gb_s))
@@ -235,19 +235,17 @@ static double rate(double count, double ms, double unit)
 	return ms > 0 ? count / ms * 1e3 / unit : NAN;
 }
 
-/* The deciding series. */
 static enum series series_of(const struct comparison_cell *cell)
 {
 	return series_from_name(comparison_text(cell->json, "series"));
 }
 
-/* Name of the time of the deciding series. */
 static const char *time_of_series(enum series series)
 {
 	return series == SERIES_CALL ? "whole call" : series == SERIES_PROCESS ? "time" : "device time";
 }
 
-/* Values that a module reports in addition to its times. */
+/* Write the values that a module reports in addition to its times. */
 static void module_rows(struct pairs *t, const struct comparison *c, const struct comparison_cell *cell)
 {
 	double issued_base = of_side(cell, "flops_issued", "base"), issued_target = of_side(cell, "flops_issued", "target");
@@ -282,7 +280,7 @@ static void module_rows(struct pairs *t, const struct comparison *c, const struc
 			"");
 }
 
-/* The largest value among the kernels of a side; NAN where none is known. */
+/* Return the largest value among the kernels of a side; NAN: unknown. */
 static double most_of(const json_t *sides, const char *side, const char *key)
 {
 	const json_t *node;
@@ -293,7 +291,7 @@ static double most_of(const json_t *sides, const char *side, const char *key)
 	return most;
 }
 
-/* `sides`: the kernels that each side reported, NULL none. */
+/* `sides`: the kernels that each side reported; NULL: none. */
 static void times(struct buf *out, const struct comparison_cell *cell, const json_t *sides)
 {
 	bool flops = isfinite(cell->base_tflops) || isfinite(cell->target_tflops), program = comparison_is_program(cell);
@@ -320,7 +318,7 @@ static void times(struct buf *out, const struct comparison_cell *cell, const jso
 	emit_raw(out, "</div>");
 }
 
-/* Long cells have few whole calls, so their regressions are shown without a flag. */
+/* Note that a long cell has too few whole calls for the flag. */
 static int write_few_calls(struct db *db, struct buf *out, int64_t id, struct fw_err *err)
 {
 	int64_t pairs;
@@ -334,7 +332,7 @@ static int write_few_calls(struct db *db, struct buf *out, int64_t id, struct fw
 	return 0;
 }
 
-/* ---- runs --------------------------------------------------------------------------------------------------------- */
+/* ---- runs ---------------------------------------------------------------------------------------------------------- */
 
 struct runs {
 	struct mark_run run[STATS_RUNS_MAX];
@@ -381,7 +379,7 @@ static int runs(struct db *db, struct buf *out, const struct comparison_cell *ce
 	return 0;
 }
 
-/* ---- kernels ---------------------------------------------------------------------------------------------------------- */
+/* ---- kernels ------------------------------------------------------------------------------------------------------- */
 
 static void triple(struct buf *out, const json_t *v)
 {
@@ -411,7 +409,7 @@ static bool same_kernel(const json_t *a, const json_t *b)
 	       strcmp(comparison_text(a, "phase"), comparison_text(b, "phase")) == 0;
 }
 
-/* The corresponding node of the other side for node `at`: same kernel and phase, and the same number of equal nodes before it. */
+/* Find the other side's node for node `at`: same kernel and phase, and the same number of equal nodes before it. */
 static const json_t *matching_node(const json_t *others, const json_t *nodes, size_t at)
 {
 	const json_t *node = json_array_get(nodes, at), *other;
@@ -422,7 +420,7 @@ static const json_t *matching_node(const json_t *others, const json_t *nodes, si
 	return NULL;
 }
 
-/* "168", or "168 \u2192 172" where the sides differ. */
+/* Write "168", or "168 \u2192 172" if the sides differ. */
 static void both(struct buf *out, const char *class, long base, long target, bool has_base)
 {
 	emit_rawf(out, "<td class=\"%s\">", class);
@@ -432,7 +430,7 @@ static void both(struct buf *out, const char *class, long base, long target, boo
 		emit_rawf(out, "%ld</td>", target);
 }
 
-/* Whether the compiled code is the same; its hashes are in the title of the table cell. */
+/* Write whether the compiled code is the same; the tooltip has its hashes. */
 static void code_cell(struct buf *out, const json_t *node, const json_t *base, bool same_module)
 {
 	const char *code = comparison_text(node, "code_sha256"), *base_code = base ? comparison_text(base, "code_sha256") : "";
@@ -456,7 +454,7 @@ static void kernel_name(struct buf *out, const json_t *node, const char *note)
 		comparison_text(node, "kernel"), comparison_text(node, "phase"), note);
 }
 
-/* A kernel that the base ran and the target does not. */
+/* Write a row for a kernel that only the base runs. */
 static void write_removed_kernel(struct buf *out, const json_t *node)
 {
 	kernel_name(out, node, " <small>not in the target</small>");
@@ -523,7 +521,7 @@ static void draw_kernels(struct buf *out, const struct comparison *c, const stru
 		emit_rawf(out, "<p><small>The first %d of %zu.</small></p>", NODES_SHOWN, json_array_size(nodes));
 }
 
-/* The kernels that both sides reported; NULL: none. Own: json_decref. Err: the database's. */
+/* Read the kernels that the sides reported; NULL: none. Own: json_decref. Err: the database's. */
 static int read_kernels(struct db *db, int64_t id, json_t **sides, struct fw_err *err)
 {
 	struct buf text;
@@ -545,9 +543,9 @@ static void kernels(struct buf *out, const struct comparison *c, const struct co
 	emit_raw(out, "</details>");
 }
 
-/* ---- next steps ------------------------------------------------------------------------------------------------------- */
+/* ---- next steps ---------------------------------------------------------------------------------------------------- */
 
-/* State what would decide the cell: runs until k standard errors clear the nearer edge of the threshold. */
+/* Write how many runs would decide the cell: until k standard errors clear the nearer edge of the threshold. */
 static void draw_missing_evidence(struct buf *out, const struct comparison *c, const struct comparison_cell *cell)
 {
 	double k = c->rule_k, theta = stats_theta(cell->threshold_pct), m = -log1p(cell->change_pct / 100);
@@ -574,7 +572,7 @@ static void draw_missing_evidence(struct buf *out, const struct comparison *c, c
 struct commands {
 	struct buf *out;
 	const char *where;
-	int cell; /* its position in the suite */
+	int cell; /* index in the suite */
 	bool begun;
 };
 
@@ -610,7 +608,7 @@ static void draw_sentence(struct buf *out, const char *before, const char *text)
 	emit_format(out, "<p>%s%s.</p>", before, text);
 }
 
-/* The calibration of an underpowered cell, and the commands that repeat it. */
+/* Write the calibration of an underpowered cell, and the commands that repeat it. */
 static void underpowered_note(struct buf *out, const struct comparison *c, const struct comparison_cell *cell)
 {
 	const char *why = comparison_text(json_object_get(cell->json, "underpowered"), "why");
@@ -665,7 +663,7 @@ static void draw_evidence(struct buf *out, const struct comparison *c, const str
 	draw_sentence(out, "", comparison_text(sustained_runs, "why"));
 }
 
-/* The speed of the cell up to this comparison. */
+/* Draw the speed of the cell up to this comparison. */
 static int draw_past(
 	struct db *db, struct buf *out, const struct comparison *c, const struct comparison_cell *cell, struct fw_err *err)
 {
@@ -676,7 +674,7 @@ static int draw_past(
 										: sparkline_draw(out, db, &spark, cell->key, err);
 }
 
-/* All other measurements of the cell, folded. */
+/* Draw all other measurements of the cell, folded. */
 static int measurements(
 	struct db *db, struct buf *out, const struct comparison *c, struct comparison_cell *cell, int64_t id, struct fw_err *err)
 {

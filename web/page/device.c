@@ -3,17 +3,17 @@
 
 #include <math.h>
 
-enum { ALARMS_FROM = 20, BAR_WIDTH = 96, BAR_HEIGHT = 10 }; /* ALARMS_FROM: comparisons, with fewer the rate shows nothing */
+enum { ALARMS_FROM = 20, BAR_WIDTH = 96, BAR_HEIGHT = 10 }; /* ALARMS_FROM: comparisons from which on the rate is shown */
 
 struct drawing {
 	struct buf *out;
 	struct site *site;
 	int n, ready, absent;
-	char other[192];     /* a device that is neither ready nor absent, with its state */
+	char other[192];     /* a device that is neither ready nor absent, and its state */
 	struct buf absences; /* names of values that the device does not report */
 };
 
-/* A value of a device. An unknown value is -1 in a device check and 0 in the device's hello. */
+/* Write a value of a device. An unknown value is -1 in a device check and 0 in the worker's hello. */
 static void figure(struct drawing *d, const char *name, double v, const char *unit, double from)
 {
 	if (isfinite(v) && v >= from)
@@ -72,7 +72,7 @@ static void hardware(struct drawing *d, const char *info_json)
 	json_decref(info);
 }
 
-/* The rate at which equal builds were judged different on this device, and cells that are underpowered. */
+/* Write how often equal builds were judged different on this device, and its underpowered cells. */
 static void false_alarms(struct drawing *d, int64_t device, const char *uuid)
 {
 	struct view_false_alarms f;
@@ -139,7 +139,7 @@ static void device_card(void *arg, const struct view_device *row)
 	emit_raw(out, "</div></section>\n");
 }
 
-/* A share of the noise, or a note that it is unknown. */
+/* Write a share of the noise, or that it is unknown. */
 static void percent(struct buf *out, double pct)
 {
 	if (isfinite(pct))
@@ -151,7 +151,7 @@ static void percent(struct buf *out, double pct)
 struct calibrated {
 	double mde_pct;
 	bool underpowered;
-	size_t begin, bar, end; /* of its row in the text; the bar is drawn at `bar` */
+	size_t begin, bar, end; /* range of its row in the text; the bar is inserted at `bar` */
 };
 
 struct calibrations {
@@ -161,7 +161,7 @@ struct calibrations {
 	double most_pct; /* largest minimum detectable slowdown */
 };
 
-/* Calibration of each cell from comparisons without a change: the smallest detectable slowdown, and cells where none can be detected. */
+/* Add a cell's calibration, from comparisons without a change: its smallest detectable slowdown, if any. */
 static void calibration_line(void *arg, const struct view_calibration *row)
 {
 	struct calibrations *all = arg;
@@ -185,7 +185,7 @@ static void calibration_line(void *arg, const struct view_calibration *row)
 	cell->end = out->len;
 }
 
-/* The longer the bar, the larger a slowdown has to be before it is found. */
+/* Draw a bar whose length is the smallest detectable slowdown. */
 static void draw_bar(struct buf *out, const struct calibrated *cell, double most_pct)
 {
 	if (!isfinite(cell->mde_pct) || !(most_pct > 0))
@@ -229,7 +229,7 @@ static int draw_calibration(struct drawing *d, struct fw_err *err)
 
 struct banners {
 	struct buf *out;
-	char down[64]; /* worker reported last: its slots are adjacent */
+	char down[64]; /* last reported worker: the slots of a worker are adjacent */
 };
 
 static void pending_banner(struct buf *out, const struct worker_status *w)
@@ -264,7 +264,7 @@ void page_worker_banners(struct site *site, struct buf *out)
 		site->act->workers(site->control, worker_banner, &b);
 }
 
-/* "1 device ready", and the first that is not. */
+/* Write "1 device ready", and the first device that is not. */
 static void write_title(struct buf *out, const struct drawing *d)
 {
 	if (*d->other)

@@ -1,11 +1,11 @@
-/* explanation.c - reads the rows of a profile. */
+/* explanation.c - reading of a profile's rows. */
 #include "web/page/internal.h"
 
 #include <math.h>
 
 enum { VALUES_MAX = 256, CODES_MAX = 512, ROW_KERNELS_MAX = 4 * CAUSE_KERNELS_MAX };
 
-/* Reads one cell into `w`, which owns all memory. */
+/* State of reading one cell into `w`, which owns all memory. */
 struct cause_rows {
 	struct db *db;
 	struct explanation *w;
@@ -38,7 +38,7 @@ static const char *rows_text(struct cause_rows *r, const char *text)
 	return len ? memcpy(rows_alloc(r, len + 1), text, len) : "";
 }
 
-/* Grow a list of `n` entries by one; NULL: it has `most` already. The former memory stays allocated until explanation_fini. */
+/* Grow a list of `n` entries by one; NULL: it has `most` entries. The former memory stays allocated until explanation_fini. */
 static void *grow(struct cause_rows *r, void *list, size_t n, size_t size, size_t most)
 {
 	if (n == 0)
@@ -328,7 +328,7 @@ int explanation_read_line(struct db *db, int64_t alert, struct explanation *out,
 	return view_profile_of(db, alert, 0, rows_take_head, &r, err);
 }
 
-/* The answer of this cell replaces the one of all cells in the head. */
+/* Replace the answer in the head, which is that of all cells, by this cell's. */
 static int read_answer(struct cause_rows *r, struct fw_err *err)
 {
 	const struct explanation_source *of = r->of;

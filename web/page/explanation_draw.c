@@ -22,7 +22,7 @@ static void take_info(void *arg, const char *info_json)
 	json_decref(info);
 }
 
-/* Profiles of the same cell against peers. */
+/* Read profiles of the same cell against peers. */
 static int read_peers(struct db *db, const struct comparison_cell *cell, struct explanation_view *x, struct fw_err *err)
 {
 	for (int i = 0; i < cell->n_peers && x->facts.n_peers < SCREEN_PEERS_MAX; i++) {
@@ -43,7 +43,7 @@ static int read_peers(struct db *db, const struct comparison_cell *cell, struct 
 	return 0;
 }
 
-/* `c` and `cell` NULL: the facts about the profiled cell are unknown. */
+/* Read what screens show besides the profile. `c` and `cell` NULL: the facts about the profiled cell are unknown. */
 static int read_facts(struct db *db, const struct comparison *c, const struct comparison_cell *cell, struct explanation_view *x,
 	struct fw_err *err)
 {

@@ -34,7 +34,7 @@ static void time_of(struct buf *out, const char *element, int64_t utc_ms)
 	emit_rawf(out, "<%s>%s</%s>", element, text, element);
 }
 
-/* The beginning of an entry up to its title, whose text the caller writes next. */
+/* Write an entry up to its title, whose text the caller writes next. */
 static void entry(struct feed *f, const char *kind, int64_t id, const char *page, int64_t updated_at)
 {
 	struct buf *out = &f->entries;
@@ -103,7 +103,7 @@ static void comparison_entry(void *arg, const struct view_comparison *row)
 	struct feed *f = arg;
 	struct buf *out = &f->entries;
 	char page[64];
-	if (jobkind_is_side_by_side(row->kind)) /* such comparisons are of no interest to subscribers */
+	if (jobkind_is_side_by_side(row->kind)) /* subscribers follow commits, not comparisons of two implementations */
 		return;
 	snprintf(page, sizeof page, "/comparisons/%lld", (long long)row->id);
 	entry(f, "comparison", row->id, page, row->finished_at);

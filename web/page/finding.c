@@ -25,9 +25,9 @@ bool comparison_has_flag(const struct comparison_cell *cell, const char *flag)
 	return false;
 }
 
-/* ---- the finding ------------------------------------------------------------------------------------------------------ */
+/* ---- finding ------------------------------------------------------------------------------------------------------- */
 
-/* The smallest change of the cells with this verdict. */
+/* Return the smallest change of the cells with this verdict. */
 static double least_of(const struct comparison *c, enum verdict verdict)
 {
 	double least_pct = NAN;
@@ -90,7 +90,7 @@ static void side_by_side(const struct comparison *c, struct buf *out)
 	buf_puts(out, c->quick ? ", in a quick comparison" : "");
 }
 
-/* The class of the first failure. */
+/* Return the class of the first failure. */
 static const char *failure_of(const struct comparison *c)
 {
 	for (int i = 0; i < c->n_cells; i++)
@@ -152,7 +152,7 @@ void comparison_finding(const struct comparison *c, struct buf *out)
 	buf_fini(&subject);
 }
 
-/* ---- how sure --------------------------------------------------------------------------------------------------------- */
+/* ---- certainty ----------------------------------------------------------------------------------------------------- */
 
 static void count_runs(struct buf *out, const struct comparison *c)
 {
@@ -166,7 +166,7 @@ static const char *evidence_of(const struct comparison_cell *cell)
 							 : "seen in one set of runs";
 }
 
-/* The end of the interval that is nearer to 0, against the threshold. */
+/* Write the end of the interval that is nearer to 0, against the threshold. */
 static void put_distance(struct buf *out, const struct comparison *c, struct comparison_cell *cell)
 {
 	bool is_loss = c->verdict == VERDICT_REGRESSION;
@@ -184,7 +184,7 @@ static void put_distance(struct buf *out, const struct comparison *c, struct com
 	count_runs(out, c);
 }
 
-/* The smallest slowdown that would have been detected in every cell; nothing where it is unknown for one of them. */
+/* Write the smallest slowdown that would have been detected in every cell; nothing if it is unknown for one of them. */
 static void put_detectable(struct buf *out, const struct comparison *c)
 {
 	double least_pct = 0;

@@ -22,8 +22,8 @@ struct heat {
 	} column[COLUMNS_MAX]; /* newest first */
 	int n_columns, columns_max, cells_max;
 	struct heat_cell *cell;      /* cell[n_cells] */
-	int n_cells, capacity, next; /* next: position of the row that follows in the order of the suite */
-	int n_left;                  /* cells that did not fit */
+	int n_cells, capacity, next; /* next: index of the next row in the order of the suite */
+	int n_left;                  /* cells without space */
 };
 
 static int cell_of(struct heat *h, const struct view_grid *row)
@@ -119,7 +119,7 @@ enum { PHONE_PUSHES = 7 }; /* the style sheet shows so many on a phone, and olde
 
 static void draw(struct buf *out, const struct heat *h, const char *repo, const char *branch, bool is_small)
 {
-	const char *class[COLUMNS_MAX]; /* of the squares of a column, after a space */
+	const char *class[COLUMNS_MAX]; /* CSS classes of the squares of a column, after a space */
 	for (int k = 0; k < h->n_columns; k++)
 		class[k] = k >= PHONE_PUSHES && has_step(h, k) ? " s" : "";
 	emit_rawf(out,
@@ -152,7 +152,7 @@ static void draw(struct buf *out, const struct heat *h, const char *repo, const 
 		"side. A phone shows the last seven pushes, and older ones with a change.</small></p>\n");
 }
 
-/* Whether a push shows whether there is a step: a failed or undecided one does not. */
+/* Return whether a push can show a step: failed and undecided ones cannot. */
 static bool is_measured(const struct heat *h, int column)
 {
 	for (int i = 0; i < h->n_cells; i++) {
@@ -193,7 +193,6 @@ static void remember_suite(void *arg, const char *suite)
 	buf_append(arg, suite, strlen(suite) + 1);
 }
 
-/* One map per suite, since suites are measured at different times. */
 int heat_draw(struct site *site, struct buf *out, const char *repo, const char *branch, const struct heat_size *size,
 	struct heat_found *found, struct fw_err *err)
 {
@@ -225,12 +224,12 @@ int heat_draw(struct site *site, struct buf *out, const char *repo, const char *
 	return result;
 }
 
-/* "6a99b2c3d4 of main is 2.9 % faster in 8 of 20 cells; no change in the 12 pushes since" */
+/* Write "6a99b2c3d4 of main is 2.9 % faster in 8 of 20 cells; no change in the 12 pushes since". */
 static void write_title(struct buf *out, const char *branch, const struct heat_found *found, const struct outcome *step,
 	const struct alarms *alarms)
 {
 	struct buf subject;
-	if (!found->step && alarms->n) { /* of an older push */
+	if (!found->step && alarms->n) { /* the alert is of an older push */
 		alarms_title(out, alarms, 0);
 		return;
 	}

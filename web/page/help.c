@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-/* Four runs of a kernel that became 2 % slower, then the confirming four: the log ratios in a form that a user can follow. */
+/* Log ratios of four runs of a kernel that became 2 % slower, and of the four confirming runs. */
 static const struct run_estimate example[] = {
 	{ .set = 1, .n = 24, .d = 0.0194, .q = 4e-7, .d_raw = 0.0194 },
 	{ .set = 1, .n = 24, .d = 0.0207, .q = 4e-7, .d_raw = 0.0207 },
@@ -108,7 +108,7 @@ int page_help(struct site *site, struct http_request *r, struct http_response *r
 	return layout_end(response, NULL, 0);
 }
 
-/* ---- glossary --------------------------------------------------------------------------------------------------------- */
+/* ---- glossary ------------------------------------------------------------------------------------------------------ */
 
 int page_glossary(struct site *site, struct http_request *r, struct http_response *response, struct fw_err *err)
 {
@@ -128,7 +128,7 @@ int page_troubleshooting(struct site *site, struct http_request *r, struct http_
 	return layout_end(response, NULL, 0);
 }
 
-/* ---- reference -------------------------------------------------------------------------------------------------------- */
+/* ---- reference ----------------------------------------------------------------------------------------------------- */
 
 static int draw_reference(struct http_request *r, struct http_response *response, const char *name, const char *here)
 {

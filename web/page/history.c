@@ -12,8 +12,8 @@ struct requested {
 	struct scope scope;
 	const char *cell, *device, *axis, *since, *metric;
 	struct period period;
-	int n_also, n_overlay; /* together at most OVER_MAX */
-	int n_left;            /* number of requested lines beyond that */
+	int n_also, n_overlay; /* sum at most OVER_MAX */
+	int n_left;            /* requested lines above OVER_MAX */
 	const char *also[OVER_MAX];
 	char overlay[OVER_MAX][BRANCH_KEY_MAX];
 };
@@ -29,7 +29,7 @@ static struct view_scope scope_of(const struct requested *a, const char *cell, c
 		.until = a->period.until };
 }
 
-/* ---- the form --------------------------------------------------------------------------------------------------------- */
+/* ---- form ---------------------------------------------------------------------------------------------------------- */
 
 static void api_address(struct buf *out, const struct requested *a, const char *cell, const char *branch)
 {
@@ -51,17 +51,20 @@ static void api_address(struct buf *out, const struct requested *a, const char *
 	}
 }
 
-/* The cells to choose from: as options of the form, and where no cell is chosen yet as links. */
+/* The cells to choose from: as options of the form, and without a chosen cell also as links. */
 struct choice {
 	const struct requested *requested;
 	const char *typed; /* partial name that was typed instead of a cell; "" none */
-	int at;            /* field that contains it: -1 the first cell, else index of `also` */
+	int at;            /* its field: -1 the first cell, else index of `also` */
 	bool is_offered;
 	int found, given;
 	struct buf options, links;
 };
 
-enum { KEYS_LISTED_BYTES = 16384, KEYS_LINKED_BYTES = 6144 }; /* a link has the name twice, and there is an option for it, too */
+enum {
+	KEYS_LISTED_BYTES = 16384,
+	KEYS_LINKED_BYTES = 6144
+}; /* a link repeats the name, and each linked cell also has an option */
 
 static void choice_init(struct choice *c, const struct requested *a)
 {
@@ -84,7 +87,7 @@ static void argument(struct buf *out, const char *name, const char *value)
 	emit_argument(out, value);
 }
 
-/* Changes by a link of this page; NULL: as requested. `key` replaces the first cell, or also[at] if `at` is not negative. */
+/* Arguments that a link changes; NULL: as requested. `key` replaces the first cell, or also[at] if `at` is not negative. */
 struct other {
 	const char *key, *branch, *since;
 	int at;
@@ -106,7 +109,7 @@ static void page_address(struct buf *out, const struct requested *a, const struc
 	argument(out, "metric", a->metric ? a->metric : "");
 }
 
-/* The address of this page with `key` in place of the typed text. */
+/* Write the address of this page with `key` instead of the typed text. */
 static void link_to(struct buf *out, const struct choice *c, const char *key)
 {
 	emit_raw(out, "<li><a href=\"");
@@ -114,11 +117,11 @@ static void link_to(struct buf *out, const struct choice *c, const char *key)
 	emit_format(out, "\">%s</a></li>", key);
 }
 
-/* ---- chips: the branch and the period ---------------------------------------------------------------------------------- */
+/* ---- chips: the branch and the period ------------------------------------------------------------------------------ */
 
 static void chip(struct buf *out, const struct requested *a, const struct other *other, const char *label, bool is_current)
 {
-	if (is_current) { /* no link to the page itself */
+	if (is_current) {
 		emit_format(out, "<a aria-current=true>%s</a>", label);
 		return;
 	}
@@ -137,7 +140,7 @@ static void branch_chip(struct buf *out, const struct requested *a, const char *
 	buf_fini(&text);
 }
 
-/* Upstream, all branches, the branches that are drawn, and four periods. */
+/* Draw links for the upstream branch, all branches, the drawn branches, and four periods. */
 static int chips(struct db *db, struct buf *out, const struct requested *a, struct fw_err *err)
 {
 	static const char *const periods[][2] = { { "", "all time" }, { "7d", "last week" }, { "30d", "last month" },
@@ -173,7 +176,7 @@ static void take_choice(void *arg, const char *key)
 		link_to(&c->links, c, key);
 }
 
-/* Whether the cell was ever measured in this repository, on any branch. 1, 0, -1. */
+/* Return whether any branch of this repository has a measurement of the cell. 1, 0, -1. */
 static int is_known(struct site *site, const struct requested *a, const char *cell, struct fw_err *err)
 {
 	struct view_scope anywhere = { .repo = a->scope.repo, .cell = cell };
@@ -183,7 +186,7 @@ static int is_known(struct site *site, const struct requested *a, const char *ce
 	return why.code == ERR_NOT_FOUND ? 0 : err_set(err, why.code, "%s", why.text);
 }
 
-/* The first field that does not contain a cell's name. */
+/* Find the first field that does not contain a cell's name. */
 static int find_typed(struct site *site, const struct requested *a, struct choice *c, struct fw_err *err)
 {
 	int known = 1;
@@ -222,7 +225,7 @@ static void cell_input(struct buf *out, const char *label, const char *name, con
 		label, name, value);
 }
 
-/* A field for each line that is drawn over the first one, and an empty field for the next. */
+/* Draw a field for each line over the first one, and an empty field for another. */
 static int over_fields(struct site *site, struct buf *out, const struct requested *a, struct fw_err *err)
 {
 	int result = 0, left = OVER_MAX - a->n_also - a->n_overlay;
@@ -263,7 +266,7 @@ static int form(struct site *site, struct buf *out, const struct requested *a, c
 	return 0;
 }
 
-/* No cell yet, or a partial name: list the cells. */
+/* List the cells if the request has none, or a partial name. */
 static void offer_cells(struct buf *out, const struct choice *c)
 {
 	if (!c->found) {
@@ -279,9 +282,9 @@ static void offer_cells(struct buf *out, const struct choice *c)
 	emit_raw(out, "</ul>");
 }
 
-/* ---- the page --------------------------------------------------------------------------------------------------------- */
+/* ---- page ---------------------------------------------------------------------------------------------------------- */
 
-/* There are points, but none with this metric: explain what it requires. */
+/* Explain what the metric requires if no point has it. */
 static void why_empty(struct buf *out, const struct trend *t)
 {
 	const struct chart_line *line = &t->chart.line[0];
@@ -312,13 +315,13 @@ static void list_marks(struct buf *out, const struct trend *t)
 		emit_rawf(out, "<li>%d more event%s, not drawn; a shorter period shows them</li>", t->marks_left,
 			t->marks_left == 1 ? "" : "s");
 	emit_raw(out, "</ul>\n");
-	/* a step needs earlier points, and a baseline period has none before its first commit */
+	/* a step needs earlier points of the same baseline period */
 	if (t->n_baseline_periods > 1)
 		emit_raw(out,
 			"<p>Each environment begins a new series, and steps are detected only within a series. The first commit of an environment is judged by its comparison, with both sides in that environment.</p>\n");
 }
 
-/* The first line as a file; a script saves it as PNG. */
+/* Draw a link to the first line as a file; a script saves it as PNG. */
 static void offer_picture(struct buf *out, const struct requested *a)
 {
 	struct buf address;
@@ -360,7 +363,7 @@ static void draw(struct buf *out, const struct requested *a, struct trend *t, co
 	}
 }
 
-/* The name of a line distinguishes it from the others: its branch, its cell where there are several, or both. */
+/* Name a line so that it differs from the others: by branch, by cell if there are several, or by both. */
 static void line_name(const struct requested *a, const char *cell, const char *branch, char *name, size_t size)
 {
 	struct buf text;
@@ -388,7 +391,6 @@ static int add(struct site *site, struct trend *t, const struct requested *a, co
 	return is_first ? trend_add_first(site->db, t, &of, name, err) : trend_add_line(site->db, t, &of, name, err);
 }
 
-/* The first lines of the page. */
 struct finding_of {
 	struct buf title;
 	bool has_step;
@@ -407,7 +409,7 @@ static int read_lines(struct site *site, struct trend *t, const struct requested
 	return result;
 }
 
-/* The cell and the branch of a line, in the order of read_lines. */
+/* Return the cell of a line, in the order of read_lines. */
 static const char *cell_of(const struct requested *a, int line)
 {
 	return line > a->n_overlay ? a->also[line - a->n_overlay - 1] : a->cell;
@@ -418,7 +420,7 @@ static const char *branch_of(const struct requested *a, int line)
 	return line > 0 && line <= a->n_overlay ? a->overlay[line - 1] : a->scope.branch;
 }
 
-/* "keep 0.1, block 64, 49152 backward on main" */
+/* Write "keep 0.1, block 64, 49152 backward on main". */
 static void write_name(struct buf *out, const struct headline *headline, const char *cell, const char *branch)
 {
 	if (*headline->title && headline->size)
@@ -431,7 +433,7 @@ static void write_name(struct buf *out, const struct headline *headline, const c
 	}
 }
 
-/* The newest change of a line that has all branches. */
+/* Write the newest change of a line that has all branches. */
 static void write_step(struct buf *out, const struct outcome *o, const struct chart_point *step)
 {
 	buf_puts(out, "; ");
@@ -465,7 +467,7 @@ static int find(struct site *site, struct trend *t, const struct requested *a, s
 	trend_finding(t, at, *branch != '\0', name.data, headline.threshold_pct, &found->title);
 	if (step && !*branch)
 		write_step(&found->title, &found->step, step);
-	if (first->n && !trend_stored(t->metric)) /* limits of costs are not stored with points */
+	if (first->n && !trend_stored(t->metric)) /* points have no limits of costs */
 		trend_limit(t, first->point[first->n - 1].y, headline.threshold_pct);
 	found->title.failed |= name.failed;
 	buf_fini(&name);

@@ -9,7 +9,7 @@
 enum { BARS_MAX = 300, WIDTH = 960, LEFT = 8, RIGHT = 8, LANE = 52, NAME = 28, BAR = 18, FOOT = 40 };
 #define HOUR_MS INT64_C(3600000)
 enum { PAST_HOURS_MAX = 24, PAST_MINUTES_MIN = 15 };
-#define BAR_MIN 3.0 /* width at which a short job is still visible */
+#define BAR_MIN 3.0 /* width of the shortest bar */
 
 struct bar {
 	int64_t job, from, to; /* ms UTC */
@@ -30,7 +30,7 @@ struct timeline {
 	struct forecast *forecast;
 };
 
-/* ---- bars ------------------------------------------------------------------------------------------------------------- */
+/* ---- bars ---------------------------------------------------------------------------------------------------------- */
 
 static struct bar *add(struct timeline *t, const struct view_job *row, int64_t from, int64_t to, const char *word)
 {
@@ -96,13 +96,13 @@ static void take_device(void *arg, const struct view_device *row)
 	snprintf(t->lane[t->n_lanes++].name, sizeof t->lane[0].name, "%s", row->name);
 }
 
-/* ---- the picture ------------------------------------------------------------------------------------------------------ */
+/* ---- picture ------------------------------------------------------------------------------------------------------- */
 
 struct span {
 	int64_t from, to;
 };
 
-/* From the oldest drawn job to the last expected one, with a minimum duration and a margin. */
+/* Compute the period: from the oldest drawn job to the last expected one, with a minimum duration and a margin. */
 static struct span span_of(const struct timeline *t)
 {
 	struct span s = { t->now - PAST_MINUTES_MIN * HOUR_MS / 60, t->now };
@@ -171,7 +171,7 @@ static void draw(struct buf *out, const struct timeline *t)
 		emit_rawf(out, "<p><small>%d jobs are drawn; the list below has the older ones.</small></p>\n", BARS_MAX);
 }
 
-/* Draw the last hours up to `now_ms` and the expected jobs after it; nothing where no device had a job. Err: the database's. */
+/* Draw the last hours up to `now_ms` and the expected jobs after it; nothing if no device had a job. Err: the database's. */
 static int timeline_draw(struct db *db, struct forecast *forecast, struct buf *out, int64_t now_ms, struct fw_err *err)
 {
 	struct timeline *t = mem_alloc_zero(1, sizeof *t);
@@ -206,7 +206,7 @@ static void progress_text(struct buf *out, const json_t *p)
 		emit_format(out, " <b class=warn>%s</b>", note);
 }
 
-/* ---- the queue -------------------------------------------------------------------------------------------------------- */
+/* ---- queue --------------------------------------------------------------------------------------------------------- */
 
 enum { ROWS = 100, RUNNING_MAX = 100, QUEUE_BYTES = 16 << 20 };
 
@@ -214,9 +214,9 @@ struct drawing {
 	struct site *site;
 	struct buf *out;
 	int n;
-	bool more;               /* more jobs wait than are shown */
+	bool more;               /* not all waiting jobs are shown */
 	bool skip_open;          /* open jobs are shown above */
-	struct answer_list list; /* of ended jobs */
+	struct answer_list list; /* list of ended jobs */
 	struct unschedulable unschedulable;
 	const char *work;
 	struct forecast *forecast;
@@ -248,7 +248,7 @@ static void stage_list(struct buf *out, enum jobstate state)
 	emit_raw(out, "</ol>");
 }
 
-/* Checks are counted; the number of runs is not known in advance, so measuring is shown as a share of the usual time. */
+/* Draw progress: the share of checks, then of the usual measuring time, since the number of runs is not known in advance. */
 static void progress_bar(struct buf *out, const struct view_job *row, const json_t *p, double elapsed_s, double usual)
 {
 	json_int_t checked = json_integer_value(json_object_get(p, "checked")),
@@ -263,7 +263,7 @@ static void progress_bar(struct buf *out, const struct view_job *row, const json
 		emit_raw(out, "<progress aria-label=\"at work\"></progress>");
 }
 
-/* "measuring noor/swizzle" */
+/* Write "measuring noor/swizzle". */
 static void write_first(struct buf *out, const struct view_job *row)
 {
 	buf_printf(out, "%s ", jobstate_name(row->state));
@@ -275,7 +275,7 @@ static void write_first(struct buf *out, const struct view_job *row)
 		buf_printf(out, " (%s)", jobkind_name(row->kind));
 }
 
-/* The verdict of a job's comparison, its cells, and why. */
+/* Draw the verdict of a job's comparison, its cells, and the reason. */
 static int draw_outcome(struct drawing *d, int64_t comparison, int64_t job, enum jobkind kind, enum verdict verdict)
 {
 	struct buf *out = d->out;
@@ -297,7 +297,7 @@ struct last {
 	bool is_found;
 };
 
-/* The newest comparison of another push of the branch. */
+/* Store the newest comparison of another push of the branch. */
 static void draw_last(void *arg, const struct view_comparison *row)
 {
 	struct last *last = arg;
@@ -311,7 +311,7 @@ static void draw_last(void *arg, const struct view_comparison *row)
 	emit_raw(d->out, "</p>");
 }
 
-/* The latest known verdict of a running job's branch: this job has not judged its push yet. */
+/* Draw the verdict of an earlier push of a running job's branch. */
 static void draw_last_verdict(struct drawing *d, const struct view_job *row)
 {
 	enum { COMPARISONS_READ_MAX = 16 }; /* comparisons of other suites of this push, and with peers, are among them */
@@ -321,7 +321,7 @@ static void draw_last_verdict(struct drawing *d, const struct view_job *row)
 		d->result = -1;
 }
 
-/* "main has a new commit": why the daemon measures this, in the words of doc/glossary.md. */
+/* Return why the daemon queued the job, in the terms of doc/glossary.md: "main has a new commit". */
 static const char *cause_of(const char *origin)
 {
 	static const char *const words[][2] = { { "push", "a push" }, { "api", "a user's request" },
@@ -349,7 +349,7 @@ static void draw_compared(struct buf *out, const struct view_job *row)
 	emit_format(out, "</dd><dt>Because of</dt><dd>%s</dd>", cause_of(row->origin));
 }
 
-/* Cells, runs and device time so far. */
+/* Draw cells, runs and device time so far. */
 static void draw_extent(struct buf *out, const struct view_job *row, const json_t *p, double elapsed_s)
 {
 	json_int_t cells = json_integer_value(json_object_get(p, "cells")), open = json_integer_value(json_object_get(p, "open")),
@@ -370,7 +370,6 @@ static void draw_extent(struct buf *out, const struct view_job *row, const json_
 	emit_format(out, "%s{?; suite *}</dd>", row->suite);
 }
 
-/* Draw the next step of the job and of the user. */
 static void draw_step_of(struct drawing *d, const struct view_job *row)
 {
 	struct buf *out = d->out;
@@ -422,7 +421,7 @@ static void running_card(void *arg, const struct view_job *row)
 	json_decref(p);
 }
 
-/* Why a job waits: its own reason, else the jobs that its expected device takes before it. */
+/* Draw why a job waits: its stored reason, or the jobs before it on its expected device. */
 static void draw_reason(struct drawing *d, const struct view_job *row, const char *unschedulable)
 {
 	const char *why = *unschedulable    ? unschedulable
@@ -537,7 +536,7 @@ static int draw_waiting(struct drawing *d, struct fw_err *err)
 	return result;
 }
 
-/* Running jobs and queued jobs, after missing workers. */
+/* Draw missing workers, then running and queued jobs. */
 static int draw_queue(struct drawing *d, struct fw_err *err)
 {
 	int64_t now = clock_utc_ms();
@@ -567,7 +566,7 @@ static int draw_ended(struct drawing *d, struct http_request *r, const char *sta
 	return result;
 }
 
-/* Jobs of users and jobs that flopwatch queued itself are in separate tabs: most off-peak jobs are of the latter kind. */
+/* Draw the tabs: jobs of users, and jobs that the daemon queued itself, among them most off-peak jobs. */
 static void work_tabs(struct buf *out, const char *work, const char *state)
 {
 	static const char *const tabs[][2] = { { WORK_REQUESTED, "pushes and requests" },
@@ -593,7 +592,7 @@ static void count_jobs(void *arg, const char *what, const char *state, int64_t n
 		size->running += (int)n;
 }
 
-/* "Queue: measuring noor/swizzle, 2 jobs wait" */
+/* Write "Queue: measuring noor/swizzle, 2 jobs wait". */
 static int write_queue_title(struct drawing *d, const char *state, struct buf *title, struct fw_err *err)
 {
 	struct queue_size n = { .running = 0 };
@@ -652,16 +651,16 @@ int page_jobs(struct site *site, struct http_request *r, struct http_response *r
 	return layout_end(response, "/api/v1/jobs", result);
 }
 
-/* ---- one job ---------------------------------------------------------------------------------------------------------- */
+/* ---- page of a job ------------------------------------------------------------------------------------------------- */
 
-enum { LOG_LINES = 2000, LOG_BYTES = 4 << 20, BUILD_LOG_BYTES = 32768 }; /* shown on the page; the link leads to the whole text */
+enum { LOG_LINES = 2000, LOG_BYTES = 4 << 20, BUILD_LOG_BYTES = 32768 }; /* shown; a link leads to the whole text */
 
 struct job_page {
 	struct unschedulable unschedulable;
 	struct http_response *response;
 	struct buf *out;                                       /* its body */
-	int64_t comparison, profile_alert, profile_comparison; /* the latter: that a profile explains; 0 none */
-	char profile_answer[1024];                             /* its first cause as a sentence */
+	int64_t comparison, profile_alert, profile_comparison; /* the job's; those that a profile explains; 0: none */
+	char profile_answer[1024];                             /* the profile's first cause as a sentence */
 	bool is_open;                                          /* the job has not ended */
 	struct view_repeat repeat;                             /* of its comparison */
 	const char *side;
@@ -689,7 +688,7 @@ static void take_profile(void *arg, const struct view_profile *row)
 	snprintf(page->profile_answer, sizeof page->profile_answer, "%s", row->sentence);
 }
 
-/* Write the object of the job in plain text: its branch, else the subject of its commit. */
+/* Write the object of the job in plain text: its branch, or the subject of its commit. */
 static void write_object(struct buf *out, const struct job_page *page, const struct view_job *row)
 {
 	if (row->kind == JOBKIND_PROFILE && page->profile_alert)
@@ -704,7 +703,7 @@ static void write_object(struct buf *out, const struct job_page *page, const str
 		buf_printf(out, " (%s)", jobkind_name(row->kind));
 }
 
-/* "ada/three-stages is 4.0 % slower in 6 of 20 cells"; of a job without a result its state, and why. */
+/* Write "ada/three-stages is 4.0 % slower in 6 of 20 cells", or for a job without a result its state and reason. */
 static void write_title(struct buf *out, const struct job_page *page, const struct view_job *row, const struct outcome *outcome)
 {
 	bool is_profile = row->kind == JOBKIND_PROFILE;
@@ -730,7 +729,7 @@ static void write_title(struct buf *out, const struct job_page *page, const stru
 	buf_fini(&object);
 }
 
-/* Why a job ended without a result, and what to do. */
+/* Draw why a job ended without a result, and the next step. */
 static void draw_failure(struct buf *out, const struct view_job *row)
 {
 	if (row->state == JOBSTATE_FAILED) {
@@ -751,12 +750,12 @@ static void draw_failure(struct buf *out, const struct view_job *row)
 			"<span class=why>What to do: nothing, <a href=\"/branches?repo=%s&amp;branch=%s\">the branch</a> has a newer "
 			"push</span>",
 			row->repo, row->branch);
-	else if (!*row->state_why) /* the user who cancelled it gave a reason */
+	else if (!*row->state_why)
 		emit_raw(out, "<span class=why>What to do: measure again, if its result is still needed</span>");
 	emit_raw(out, "</div></div>\n");
 }
 
-/* The alert or comparison that a profile explains, with its answer. */
+/* Draw the alert or comparison that a profile explains, and its answer. */
 static void draw_explained(struct buf *out, const struct job_page *page)
 {
 	if (page->profile_alert)
@@ -767,7 +766,7 @@ static void draw_explained(struct buf *out, const struct job_page *page)
 	emit_format(out, "%s{?: *}", page->profile_answer);
 }
 
-/* The state and the duration of the job, and the progress of an open one. */
+/* Draw the state and the duration of the job, and the progress of an open one. */
 static void job_lead(struct buf *out, struct job_page *page, const struct view_job *row, const char *unschedulable)
 {
 	bool is_final = jobstate_is_final(row->state);
@@ -791,7 +790,7 @@ static void job_lead(struct buf *out, struct job_page *page, const struct view_j
 	json_decref(p);
 }
 
-/* The finding: the title, and the box below it. */
+/* Draw the title, and the box below it. */
 static int draw_finding(struct job_page *page, const struct view_job *row)
 {
 	struct buf *out = page->out, title;
@@ -839,7 +838,7 @@ static void job_facts(void *arg, const struct view_job *row)
 		layout_button(out, "jobs", id, "cancel", "Cancel");
 	else if (page->repeat.job)
 		step_draw_repeat(out, &page->repeat);
-	else if (row->kind != JOBKIND_PROFILE) /* a profile is requested again at its alert or comparison */
+	else if (row->kind != JOBKIND_PROFILE) /* the page of its alert or comparison requests a profile again */
 		layout_button(out, "jobs", id, "retry", "Measure again");
 	emit_raw(out, "</div><dl class=\"facts card\">");
 	fact(out, "Repository", row->repo);
@@ -876,7 +875,7 @@ static void log_line(void *arg, int64_t id, int64_t at, const char *line)
 	emit_format(out, "%-.8s  %s\n", text + 11, line);
 }
 
-/* The log of an open job is drawn while it is empty, so that its lines appear here when they are written. */
+/* Draw the log, also an empty one of an open job: static/live.js appends new lines. */
 static int draw_log(struct site *site, struct job_page *page, int64_t id, struct fw_err *err)
 {
 	struct buf *out = page->out, lines;
@@ -896,7 +895,7 @@ static int draw_log(struct site *site, struct job_page *page, int64_t id, struct
 	return result;
 }
 
-/* The end of a build's log, which contains the error; folded where the build succeeded. */
+/* Draw the end of a build's log, which contains the error; folded if the build succeeded. */
 static void build_section(void *arg, const struct view_build *row)
 {
 	struct job_page *page = arg;
@@ -922,7 +921,7 @@ static int draw_builds(struct site *site, struct job_page *page, struct fw_err *
 	for (int i = 0; page->comparison && i < 2; i++) {
 		struct fw_err why = { 0 };
 		page->side = sides[i];
-		/* a side that was not built has no log */
+		/* a side without a build has no log */
 		if (view_build(site->db, page->comparison, sides[i], build_section, page, &why) != 0 && why.code != ERR_NOT_FOUND)
 			return err_set(err, why.code, "%s", why.text);
 	}

@@ -4,7 +4,7 @@
 #include <math.h>
 
 /*
- * The row of this position in a side's call, from an earlier process; else one that only the other side has; else a new one.
+ * Return the row at this index of a side's call, from an earlier process; else one that only the other side has; else a new one.
  * NULL: the list is full.
  */
 static struct kernel_row *row_of(struct kernels *k, const struct view_profile_kernel *v, int side)

@@ -54,7 +54,7 @@ static void take_count(void *arg, const char *what, const char *state, int64_t n
 	c->waiting += strcmp(state, "waiting") == 0 ? n : 0;
 }
 
-/* "Notifications: 2 failed, 1 waits"; "Notifications: all sent" */
+/* Write "Notifications: 2 failed, 1 waits" or "Notifications: all sent". */
 static int write_title(struct db *db, struct buf *out, struct fw_err *err)
 {
 	struct counted c = { 0 };

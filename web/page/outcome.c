@@ -31,7 +31,7 @@ int outcome_read(struct db *db, int64_t comparison, struct outcome *o, struct fw
 		o->effective = accepted.verdict;
 	}
 	bool has_cause = headline_cause(&o->cause, &o->headline, o->verdict);
-	struct buf unused; /* an alert of a failure is answered, too, and has no other cause */
+	struct buf unused; /* receives the cause of the alert if the headline has one already */
 	buf_init(&unused, 1 << 14);
 	int result = alarm_cause(db, has_cause ? &unused : &o->cause, comparison, &o->alert, err);
 	buf_fini(&unused);
@@ -60,9 +60,9 @@ void outcome_sentence(struct buf *out, const char *subject, const struct outcome
 		headline_sentence(out, subject, &o->headline, o->effective);
 }
 
-/* ---- what to do ------------------------------------------------------------------------------------------------------- */
+/* ---- next step ----------------------------------------------------------------------------------------------------- */
 
-/* Whether a push can change the result: not that of work that flopwatch queued itself, nor that of two implementations. */
+/* Return whether a push can change the result: not for jobs that the daemon queued itself, nor for two implementations. */
 static bool is_of_push(enum jobkind kind)
 {
 	return !jobkind_is_upkeep(kind) && !jobkind_is_side_by_side(kind);
@@ -76,7 +76,7 @@ void step_draw_repeat(struct buf *out, const struct view_repeat *r)
 		emit_format(out, "it is measured again as %lld{job} (%-s)", (long long)r->job, jobstate_name(r->state));
 }
 
-/* Instead of the advice to measure again. */
+/* Draw the step while the daemon measures again itself. */
 static void draw_wait_step(struct buf *out, const struct step *s)
 {
 	emit_raw(out, "wait for the next result: ");
@@ -99,7 +99,7 @@ static void draw_regression_step(struct buf *out, const struct step *s)
 		emit_format(out, "nothing, %lld{alert} is %s", (long long)s->alert.id, alertstate_name(s->alert.state));
 	else if (jobkind_is_side_by_side(s->kind))
 		emit_raw(out, "nothing, this result is for information");
-	else if (!is_of_push(s->kind) || s->kind == JOBKIND_SELFCHECK) /* a commit that differs from itself */
+	else if (!is_of_push(s->kind) || s->kind == JOBKIND_SELFCHECK) /* a commit was compared with itself */
 		draw_again_step(out, s);
 	else
 		emit_raw(out, s->is_quick ? "a quick comparison does not confirm a regression: compare again without the option "
@@ -156,7 +156,7 @@ void step_draw(struct buf *out, const struct step *s)
 {
 	bool is_open = s->alert.id && alertstate_is_live(s->alert.state);
 	bool is_branch = strcmp(s->base_how, "merge-base") == 0, is_given = strcmp(s->base_how, "given") == 0;
-	switch (is_open ? VERDICT_REGRESSION : s->verdict) { /* a drift can open an alert of an unchanged push */
+	switch (is_open ? VERDICT_REGRESSION : s->verdict) { /* drift can open an alert for an unchanged push */
 	case VERDICT_REGRESSION:
 		draw_regression_step(out, s);
 		break;
@@ -193,7 +193,7 @@ void step_draw_failure(struct buf *out, enum jobkind kind, int64_t job, const ch
 	emit_raw(out, "</span></div></div>\n");
 }
 
-/* ---- the box ---------------------------------------------------------------------------------------------------------- */
+/* ---- box ----------------------------------------------------------------------------------------------------------- */
 
 static struct step step_of(const struct outcome *o)
 {

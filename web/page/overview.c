@@ -14,8 +14,8 @@ struct repo {
 
 struct repos {
 	struct repo repo[REPOS_MAX];
-	int n, n_left;    /* n_left: repositories that did not fit */
-	const char *only; /* name of the only one to read; NULL: all */
+	int n, n_left;    /* n_left: repositories without space */
+	const char *only; /* the only repository to read; NULL: all */
 };
 
 static void remember_repo(void *arg, const struct view_repo *row)
@@ -37,7 +37,7 @@ static void remember_repo(void *arg, const struct view_repo *row)
 	snprintf(repo->error, sizeof repo->error, "%s", row->error);
 }
 
-/* ---- devices ---------------------------------------------------------------------------------------------------------- */
+/* ---- devices ------------------------------------------------------------------------------------------------------- */
 
 struct devices {
 	struct buf *out;
@@ -47,7 +47,7 @@ struct devices {
 static void device_banner(void *arg, const struct view_device *row)
 {
 	struct devices *d = arg;
-	if (row->state == DEVICESTATE_ABSENT) { /* jobs that only this device can run are reported by an alert */
+	if (row->state == DEVICESTATE_ABSENT) { /* an alert reports jobs that only this device can run */
 		d->absent++;
 		return;
 	}
@@ -76,9 +76,9 @@ static int draw_banners(struct site *site, struct buf *out, struct fw_err *err)
 	return result;
 }
 
-/* ---- a repository ----------------------------------------------------------------------------------------------------- */
+/* ---- repository ---------------------------------------------------------------------------------------------------- */
 
-/* Its branches, the unchanged ones folded where `is_folded`, and the map of its upstream branch. */
+/* Draw a repository's branches, unchanged ones folded if `is_folded`, and the heat map of its upstream branch. */
 static int draw_repo(struct site *site, struct buf *out, const struct repo *repo, const struct slow_branches *slow,
 	bool is_folded, int64_t after, struct branches *found, struct fw_err *err)
 {
@@ -101,9 +101,9 @@ static void add(struct branches *total, const struct branches *found)
 		total->n[i] += found->n[i];
 }
 
-/* ---- home ------------------------------------------------------------------------------------------------------------- */
+/* ---- home ---------------------------------------------------------------------------------------------------------- */
 
-/* The title: the worst open alert, else the most urgent branches. */
+/* Write the title: the worst open alert, or the most urgent branches. */
 static void write_title(struct buf *out, const struct alarms *alarms, const struct branches *total)
 {
 	if (alarms->n) {
@@ -165,7 +165,7 @@ int page_overview(struct site *site, struct http_request *r, struct http_respons
 	return layout_end(response, "/api/v1/branches", result);
 }
 
-/* ---- the page of a repository ----------------------------------------------------------------------------------------- */
+/* ---- page of a repository ------------------------------------------------------------------------------------------ */
 
 struct suites_of {
 	struct site *site;
@@ -199,7 +199,7 @@ static void draw_facts(struct buf *out, const struct repo *repo)
 		repo->error, repo->name, repo->name);
 }
 
-/* Everything after the title, which needs `found`. */
+/* Draw the page below its title, which needs `found`. */
 static int draw_repo_page(
 	struct site *site, struct buf *out, const struct repo *repo, int64_t after, struct branches *found, struct fw_err *err)
 {

@@ -8,7 +8,7 @@
 
 /* ---- lead ---- */
 
-/* ---- the sentence ----------------------------------------------------------------------------------------------------- */
+/* ---- sentence ------------------------------------------------------------------------------------------------------ */
 
 static void name_cell(struct buf *out, const struct comparison_cell *cell)
 {
@@ -30,7 +30,7 @@ static void moved_cell(struct buf *out, struct comparison_cell *cell)
 		emit_format(out, " (95 %% interval %.2f{signed} \u2026 %.2f{signed})", judged.ci_low_pct, judged.ci_high_pct);
 }
 
-/* The cell that gives the title its number. */
+/* Write a sentence about the cell whose change is in the title. */
 static void moved_sentence(struct buf *out, const struct comparison *c)
 {
 	struct comparison_cell *most = comparison_find_most_changed(c, c->verdict);
@@ -43,7 +43,7 @@ static void moved_sentence(struct buf *out, const struct comparison *c)
 		emit_raw(out, " (borderline: decided at the last run, by its sign or its interval)");
 }
 
-/* Rows that could not be compared, after the sentence about the others. */
+/* Write a sentence about rows that could not be compared. */
 static void absences(struct buf *out, const struct comparison *c)
 {
 	static const struct {
@@ -67,13 +67,13 @@ static int n_compared(const struct comparison *c)
 	       comparison_count(c, VERDICT_UNSUPPORTED);
 }
 
-/* Whether both programs execute the same code although files differ; the reason of the only cell names these. */
+/* Return whether both programs execute the same code although files differ; the reason of the only cell names the files. */
 static bool is_equal_by_comment(const struct comparison *c)
 {
 	return strcmp(c->identical_by, "comment") == 0 && c->n_cells > 0;
 }
 
-/* The verdict as a word; of two implementations "mixed" where some cells are slower and others faster. */
+/* Return the verdict's label; for two implementations "mixed" if some cells are slower and others faster. */
 static const char *label_of(const struct comparison *c)
 {
 	bool is_mixed = comparison_is_side_by_side(c) && comparison_count(c, VERDICT_REGRESSION) &&
@@ -81,7 +81,7 @@ static const char *label_of(const struct comparison *c)
 	return is_mixed ? "mixed" : verdict_label(c->kind, c->verdict);
 }
 
-/* The counts next to another implementation, and its slowest and its fastest cell. */
+/* Write the counts of a comparison with another implementation, and its slowest and fastest cell. */
 static void draw_peer_sentence(struct buf *out, const struct comparison *c)
 {
 	struct comparison_cell *worst = comparison_find_most_changed(c, VERDICT_REGRESSION),
@@ -136,9 +136,9 @@ static void sentence(struct buf *out, const struct comparison *c)
 		emit_format(out, "<p>The commit was compared with itself: %s.</p>\n", c->alone);
 }
 
-/* ---- how sure, and why ------------------------------------------------------------------------------------------------ */
+/* ---- certainty and cause ------------------------------------------------------------------------------------------- */
 
-/* The reason of the cell with this verdict and the largest change, which lists name, too; of cells without times of the first. */
+/* Write the reason of the most changed cell with this verdict, as lists do; without times that of the first cell. */
 static void first_reason(struct buf *out, const struct comparison *c, enum verdict verdict)
 {
 	const struct comparison_cell *cell = comparison_find_most_changed(c, verdict);
@@ -170,7 +170,7 @@ static void draw_evidence(struct buf *out, const struct comparison *c)
 		emit_raw(out, ".</p>\n");
 }
 
-/* The phase that moved a cell: "phase run 9.91 -> 9.56 ms, of the call's 10.3 -> 9.94 ms, by medians". False: none is named. */
+/* Write the phase that changed: "phase run 9.91 -> 9.56 ms, of the call's 10.3 -> 9.94 ms, by medians". False: unknown. */
 static bool write_phase(struct buf *out, struct comparison_cell *cell)
 {
 	const char *cause = comparison_decided(cell) ? NULL : comparison_cause(cell);
@@ -189,7 +189,7 @@ static bool write_phase(struct buf *out, struct comparison_cell *cell)
 	return false;
 }
 
-/* A gain opens no alert, so no profile explains it. */
+/* Write the cause of an improvement, which has no alert and so no profile. */
 static void why_faster(struct buf *out, const struct comparison *c)
 {
 	struct comparison_cell *best =
@@ -205,7 +205,7 @@ static void why_faster(struct buf *out, const struct comparison *c)
 	buf_fini(&phase);
 }
 
-/* No alert requests a profile next to another implementation. Err: the database's. */
+/* Draw the cause of a difference between implementations, which has no alert and so no profile. Err: the database's. */
 static int draw_peer_cause(struct db *db, struct buf *out, const struct comparison *c, struct fw_err *err)
 {
 	char profile[EXPLANATION_STAMP_SIZE];
@@ -237,7 +237,7 @@ static void draw_step(struct buf *out, const struct comparison *c)
 	emit_raw(out, ".</p>\n");
 }
 
-/* Draw. Err: the database's. */
+/* Err: the database's. */
 static int comparison_lead(struct db *db, struct buf *out, const struct comparison *c, struct fw_err *err)
 {
 	int result = 0;
@@ -297,7 +297,7 @@ static void draw_peer_differences(struct buf *out, const struct comparison *c)
 		pinned ? "the configuration" : "", alone ? " alone" : ", source and module");
 }
 
-/* Whether the programs of both sides were interleaved call by call, as a note of the run reports. */
+/* Return whether the programs of both sides were interleaved call by call, by a note of the run. */
 static bool is_interleaved(const struct comparison *c)
 {
 	static const char begin[] = "interleaved programs: ";
@@ -305,7 +305,7 @@ static bool is_interleaved(const struct comparison *c)
 	return memmem(at, (size_t)(end - at), begin, sizeof begin - 1) != NULL;
 }
 
-/* The stored text, "1: interleaved pairs, ...", has the version of the method, and is the same for all programs. */
+/* Write the method of timing. The stored text, "1: interleaved pairs, ...", begins with its version. */
 static void timing(struct buf *out, const struct comparison *c)
 {
 	const char *text = c->environment.timing, *after = strstr(text, ": ");
@@ -317,7 +317,7 @@ static void timing(struct buf *out, const struct comparison *c)
 	fact(out, "Timing", text);
 }
 
-/* Properties that both sides share, and their differences: a verdict is valid only for this environment. */
+/* Draw what both sides share and where they differ: a verdict is valid only for this environment. */
 static void environment(struct buf *out, const struct comparison *c)
 {
 	const char *base = c->base.module_sha256, *target = c->target.module_sha256;
@@ -356,7 +356,7 @@ static const char *device_of(const struct comparison_cell *c, bool confirming)
 }
 
 /*
- * Devices and the number of cells that each timed, where no single device timed all of them; or the number of cells whose
+ * Draw the devices and the number of cells that each timed, if several timed them; or the number of cells whose
  * confirming set another device timed, whatever the result.
  */
 static void devices(struct buf *out, const struct comparison *c, bool confirming)
@@ -386,7 +386,7 @@ static void devices(struct buf *out, const struct comparison *c, bool confirming
 
 enum { STEP_WIDTH = 540, STEP_HEIGHT = 14 };
 
-/* One bar of all steps in chronological order; the line below names them. */
+/* Draw a bar of all steps in chronological order, and a line that names them. */
 static void device_steps(struct buf *out, const struct comparison *c)
 {
 	double step_s[DEVICE_STEPS], sum = 0, x = 0;
@@ -442,7 +442,7 @@ static void run_facts(struct buf *out, const struct comparison *c)
 	emit_raw(out, "</dd></dl></section>\n");
 }
 
-/* "736ae31d6e -> a851f9a236, on NVIDIA H200, suite ffa, 8 runs" */
+/* Write "736ae31d6e -> a851f9a236, on NVIDIA H200, suite ffa, 8 runs". */
 static void in_one_line(struct buf *out, const struct comparison *c)
 {
 	emit_format(out, "%s%s%s{?, suite *}, %d run%-s, device held for %f{duration}",
@@ -450,7 +450,6 @@ static void in_one_line(struct buf *out, const struct comparison *c)
 		*c->environment.name ? c->environment.name : "no device", c->suite, c->runs, c->runs == 1 ? "" : "s", c->gpu_s);
 }
 
-/* Draw. */
 static void comparison_setting(struct buf *out, const struct comparison *c)
 {
 	bool program = comparison_is_of_programs(c);
@@ -467,7 +466,7 @@ static void comparison_setting(struct buf *out, const struct comparison *c)
 
 /* ---- summary: Values that a user would otherwise derive from the cells by hand; they do not affect the verdict. ---- */
 
-/* The backward cell of the same case, mostly one of the next; NULL: there is none. */
+/* Find the backward cell of the same case, mostly one of the next cells; NULL: none. */
 static const struct comparison_cell *backward_of(const struct comparison *c, const struct comparison_cell *forward)
 {
 	size_t stem = strlen(forward->key) - strlen("forward");
@@ -522,9 +521,9 @@ static struct sums totals(struct buf *out, const struct comparison *c)
 	return sum;
 }
 
-/* ---- t = a + b x pieces ------------------------------------------------------------------------------------------------ */
+/* ---- t = a + b x pieces -------------------------------------------------------------------------------------------- */
 
-/* Number of pieces of a cell's work: as the module counted them, else as its family does. */
+/* Return the number of pieces of a cell's work: as the module counted them, or as its family does. */
 static double pieces_of(const struct comparison_cell *cell)
 {
 	return isfinite(cell->blocks_kept) && cell->blocks_kept > 0 ? cell->blocks_kept : cell->pieces;
@@ -543,7 +542,7 @@ static void fit_line(struct buf *out, const double *x, const double *ms, int n)
 }
 
 /*
- * Cells that differ only in their number of pieces are fitted by a line: the fixed cost of a call, and the cost of a piece. Only
+ * Fit a line through cells that differ only in their number of pieces: the fixed cost of a call, and the cost of a piece. Only
  * lines with a changed cell are shown.
  */
 static void fits(struct buf *out, const struct comparison *c)
@@ -590,7 +589,7 @@ static void fits(struct buf *out, const struct comparison *c)
 		emit_raw(out, "</tbody></table></div></div>\n");
 }
 
-/* Forward and backward together, and the fit through the sparse cells: one line that unfolds, without a verdict. */
+/* Draw forward and backward together, and the fit through the sparse cells, as a line that unfolds, without a verdict. */
 static void comparison_summary(struct buf *out, const struct comparison *c)
 {
 	struct buf part;
@@ -614,7 +613,7 @@ static void comparison_summary(struct buf *out, const struct comparison *c)
 
 /* ---- page_comparison ---- */
 
-/* A list of the body; NULL when it is empty or missing. Own: json_decref. */
+/* Read a list of the body; NULL: empty or missing. Own: json_decref. */
 static json_t *open_list(struct jsonr_span span)
 {
 	json_t *list = span.len > 2 ? jsonr_tree(span.text, span.len) : NULL;
@@ -624,7 +623,7 @@ static json_t *open_list(struct jsonr_span span)
 	return NULL;
 }
 
-/* Notes that were taken while it ran. */
+/* Draw the notes of the run. */
 static void notes(struct buf *out, const struct comparison *c)
 {
 	size_t i;
@@ -643,9 +642,9 @@ static void notes(struct buf *out, const struct comparison *c)
 	json_decref(list);
 }
 
-/* ---- what differs: one list, the costs that were measured in time first ---- */
+/* ---- differences: one list, costs in time first ---- */
 
-/* The phase of the worst cell that grew. */
+/* Write the phase of the worst cell that became slower. */
 static void differing_phase(struct buf *out, struct comparison_cell *worst)
 {
 	struct buf phase;
@@ -656,7 +655,7 @@ static void differing_phase(struct buf *out, struct comparison_cell *worst)
 	buf_fini(&phase);
 }
 
-/* A different configuration of the same provider is visible without a profile. */
+/* Write a different configuration of the same provider, which is known without a profile. */
 static void differing_configuration(struct buf *out, const struct comparison *c, const struct comparison_cell *worst)
 {
 	const struct comparison_cell *cell = worst && comparison_is_reconfigured(worst) ? worst : NULL;
@@ -673,7 +672,7 @@ static void differing_configuration(struct buf *out, const struct comparison *c,
 			n, n == 1 ? "" : "s", cell->base_config, cell->target_config);
 }
 
-/* Increased costs of the target other than time, one item per kind, with the cell of the largest increase. */
+/* Write the target's increased costs other than time, one item per kind, with the cell of the largest increase. */
 static void differing_cost(struct buf *out, const struct comparison *c, const json_t *cost)
 {
 	const json_t *cells = json_object_get(cost, "cells"), *most = json_array_get(cells, 0);
@@ -729,7 +728,7 @@ static void request_counter(struct buf *out, const struct comparison *c, const s
 	emit_raw(out, "</nav>\n");
 }
 
-/* The files in MagiAttention's columns that this comparison has. */
+/* Draw links to the files with MagiAttention's columns. */
 static void link_files(struct buf *out, const struct comparison *c)
 {
 	char side[2][SIDE_NAME_SIZE], name[FFA_CSV_NAME_SIZE];
@@ -763,7 +762,7 @@ static void tools(struct buf *out, const struct comparison *c, const struct comp
 	link_files(out, c);
 }
 
-/* The next steps of the user. */
+/* Draw the user's next steps. */
 static void actions(struct buf *out, const struct comparison *c)
 {
 	const struct comparison_cell *worst = reproduce_worst(c);
@@ -807,7 +806,7 @@ static void crumbs(struct buf *out, const struct comparison *c)
 	emit_format(out, "%s{commit} %s</p>\n", c->base.commit, c->base.subject);
 }
 
-/* The shard of a suite that this is, where the suite is too large for one push. */
+/* Draw which shard of a large suite this is. */
 static void draw_shard(struct buf *out, const struct comparison *c)
 {
 	char text[240];
@@ -819,7 +818,7 @@ static void draw_shard(struct buf *out, const struct comparison *c)
 	emit_format(out, "<p id=shard class=dim>%s</p>\n", text);
 }
 
-/* ---- the page --------------------------------------------------------------------------------------------------------- */
+/* ---- page ---------------------------------------------------------------------------------------------------------- */
 
 static const char *requested(struct http_request *r, const char *name)
 {
@@ -855,7 +854,7 @@ static int draw(struct site *site, struct http_response *response, int64_t id, c
 		differences(out, &c);
 		tools(out, &c, view);
 		if (result == 0 && (!*c.identical_by || !comparison_is_of_programs(
-								&c))) { /* the program was not run, so its rows are unknown */
+								&c))) { /* the program did not run, so its rows are unknown */
 			result = comparison_tables(out, &c, view, comparison_detail, site, err);
 			comparison_setting(out, &c);
 			notes(out, &c);
@@ -879,7 +878,7 @@ static struct comparison_view view_of(struct http_request *r)
 		.open = requested(r, "open") };
 }
 
-/* The stamp has everything that the page depends on, so it is the page's ETag, too. */
+/* Answer with the page; its stamp covers all inputs, so it is the ETag. */
 static int answer(struct site *site, struct http_request *r, struct http_response *response, int64_t id, struct fw_err *err)
 {
 	const struct comparison_view view = view_of(r);
@@ -899,7 +898,7 @@ static int answer(struct site *site, struct http_request *r, struct http_respons
 	return 0;
 }
 
-/* With cells chosen or opened, by the arguments of the request. */
+/* Answer with cells chosen or opened, by the arguments of the request. */
 static int answer_chosen(struct site *site, struct http_request *r, struct http_response *response, struct fw_err *err)
 {
 	const struct comparison_view view = view_of(r);

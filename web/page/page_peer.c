@@ -6,7 +6,7 @@
 
 enum { SHOWN_MAX = 12, SERIES_MAX = VIEW_LIMIT_DEFAULT };
 
-/* One comparison with a peer, stored beyond its row's callback. */
+/* A comparison with a peer; owns its texts, which outlive the row's callback. */
 struct peer_comparison {
 	int64_t id, finished_at;
 	char repo[128], suite[64], provider[PEERS_PROVIDER_SIZE], commit[65], subject[160], device[64], device_name[128];
@@ -19,7 +19,7 @@ struct drawing {
 	struct site *site;
 	struct buf *out;
 	int n;
-	bool is_cut;                            /* there are older comparisons */
+	bool is_cut;                            /* older comparisons exist */
 	struct peer_comparison all[SERIES_MAX]; /* newest first */
 };
 
@@ -46,9 +46,9 @@ static void take(void *arg, const struct view_peer *row)
 	snprintf(b->device_name, sizeof b->device_name, "%s", row->device_name);
 }
 
-/* ---- one peer ----------------------------------------------------------------------------------------------------------- */
+/* ---- peer ---------------------------------------------------------------------------------------------------------- */
 
-/* Throughput where the FLOPs are known, else the time. */
+/* Write the throughput, or the time if the FLOPs are unknown. */
 static void speed(struct buf *out, struct unit unit, double tflops, double ms)
 {
 	emit_raw(out, "<td class=\"n w\">");
@@ -66,7 +66,7 @@ struct peer_lines {
 	int64_t comparison;
 	double most_tflops;
 	struct moved moved;
-	struct buf worst, best; /* of its cells, as links */
+	struct buf worst, best; /* links to its cells */
 };
 
 static void name_cell(struct buf *out, int64_t comparison, const struct store_cell *row)
@@ -75,7 +75,7 @@ static void name_cell(struct buf *out, int64_t comparison, const struct store_ce
 		row->n, row->key, row->title, (long long)row->size, row->direction);
 }
 
-/* Whether this change is larger than the largest one until now, which it becomes. */
+/* Return whether this change is the largest one so far, and store it then. */
 static bool is_most(const struct store_cell *row, double *most_pct)
 {
 	if (!isfinite(row->change_pct) || fabs(row->change_pct) <= fabs(*most_pct))
@@ -148,7 +148,7 @@ static bool is_series(const struct peer_comparison *a, const struct peer_compari
 	       strcmp(a->device, b->device) == 0;
 }
 
-/* The history of the mean: a line, and the comparisons that it is from. */
+/* Draw the history of the mean: a line, and its comparisons. */
 static void before(struct drawing *d, const struct peer_comparison *now)
 {
 	double pct[MARK_SPARK_MAX];
@@ -180,7 +180,7 @@ static void before(struct drawing *d, const struct peer_comparison *now)
 	emit_raw(d->out, "</ol></details>");
 }
 
-/* How many cells are slower and faster, with the most of both, and what follows from it. */
+/* Draw the number of slower and faster cells, the largest changes, and the conclusion. */
 static void draw_lead(struct buf *out, const struct peer_comparison *b, const struct peer_lines *lines, bool has_profile)
 {
 	const struct moved *m = &lines->moved;
@@ -235,7 +235,7 @@ static int draw_peer(struct drawing *d, const struct peer_comparison *b, struct 
 	return result;
 }
 
-/* ---- the page ----------------------------------------------------------------------------------------------------------- */
+/* ---- page ---------------------------------------------------------------------------------------------------------- */
 
 static int draw(struct drawing *d, const char *repo, struct fw_err *err)
 {
@@ -294,7 +294,7 @@ static int write_newest(struct drawing *d, struct buf *out, const struct peer_co
 	return result;
 }
 
-/* Of the newest comparison, and the number of others. */
+/* Write the result of the newest comparison, and the number of others. */
 static int write_title(struct drawing *d, struct buf *out, struct fw_err *err)
 {
 	const struct peer_comparison *newest = NULL;

@@ -37,9 +37,9 @@ int comparison_peers(const struct comparison *c, const char **out)
 	return n;
 }
 
-/* ---- one against a peer ------------------------------------------------------------------------------------------------ */
+/* ---- names of sides ------------------------------------------------------------------------------------------------ */
 
-/* In a comparison with a peer the name is that of the provider, else that of the side and its pinned configuration. */
+/* Name a side: by its provider in a comparison with a peer, else by its role and its pinned configuration. */
 static void name_side(struct buf *out, const struct comparison *c, const struct comparison_side *side)
 {
 	bool is_pinned = c->kind == JOBKIND_CONFIG;
@@ -109,7 +109,7 @@ static void interval(struct buf *out, const struct comparison_peer *peer)
 		emit_rawf(out, "%.1f \u2026 %.1f", peer->ci_low_pct, peer->ci_high_pct);
 }
 
-/* The source of a value, as a clause with a link. */
+/* Write the source of a value, as a clause with a link. */
 static void origin(struct buf *out, const struct comparison_peer *peer)
 {
 	const char *basis = peer->basis;
@@ -123,7 +123,7 @@ static void origin(struct buf *out, const struct comparison_peer *peer)
 		emit_format(out, " with the module of %s{commit}", peer->commit);
 }
 
-/* Over the cells that have both: the geometric mean, and the value with its source. */
+/* Write the geometric mean over the cells with both values, and its source. */
 static void card_line(struct buf *out, const struct comparison *c, const char *provider)
 {
 	const struct comparison_peer *like = NULL;

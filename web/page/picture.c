@@ -29,7 +29,7 @@ static bool is_same_group(const struct comparison_cell *a, const struct comparis
 	return strcmp(a->group, b->group) == 0 && strcmp(a->direction, b->direction) == 0;
 }
 
-/* Whether no earlier cell is of the same group: a suite is ordered by case, a picture by direction. */
+/* Return whether no earlier cell has the same group: a suite is ordered by case, a picture by direction. */
 static bool is_first_of_group(const struct comparison *c, int n)
 {
 	for (int i = 0; i < n; i++)
@@ -108,7 +108,7 @@ static void group_head(struct drawing *d, const struct comparison_cell *cell, bo
 	d->y += HEADING;
 }
 
-/* The name of the case without what the row's heading contains, or the key, cut at the end of the column. */
+/* Write the name of the case without the text of its heading, or the key, cut at the end of the column. */
 static void put_case_name(struct buf *out, const struct comparison_cell *cell)
 {
 	char name[NAME_MAX_BYTES + 1];

@@ -1,9 +1,9 @@
-/* profile.c - profiles: the list, the state of each, and the requests that users may make. */
+/* profile.c - profiles: the list, the state of each, and users' requests. */
 #include "web/page/internal.h"
 
 /* ---- profile_json ---- */
 
-/* The request and the state of a profile, as in lists: keys of an object that is open. */
+/* Write the request and the state of a profile, as in lists, into an open object. */
 static void profile_json_row(void *arg, const struct view_profile *row)
 {
 	jsonw_format(arg,
@@ -20,7 +20,7 @@ static void diagnostic_row(void *arg, const struct profile_diagnostic *row)
 		row->what);
 }
 
-/* `"diagnostics": [...]`: ptxas diagnostics of one build that the other build does not have. */
+/* Write `"diagnostics": [...]`: ptxas diagnostics of one build that the other build does not have. */
 static int profile_json_diagnostics(struct db *db, int64_t profile, struct jsonw *j, struct fw_err *err)
 {
 	jsonw_kv_array(j, "diagnostics");
@@ -29,7 +29,7 @@ static int profile_json_diagnostics(struct db *db, int64_t profile, struct jsonw
 	return result;
 }
 
-/* ---- one cell ------------------------------------------------------------------------------------------------------------ */
+/* ---- cell ---------------------------------------------------------------------------------------------------------- */
 
 struct cells {
 	struct db *db;
@@ -97,7 +97,7 @@ static void write_numbers(struct jsonw *j, const char *key, const char *text)
 	jsonw_array_end(j);
 }
 
-/* A kernel as one process ran it, with its counters. */
+/* Write a kernel of one process, with its counters. */
 static void process_row(void *arg, const struct view_profile_kernel *row)
 {
 	struct cells *c = arg;
@@ -135,7 +135,7 @@ static void write_with(struct jsonw *j, const struct view_profile_cell *row)
 		row->with_target_ms, row->with_ms);
 }
 
-/* Cells exist once the job is done. */
+/* Write the answer of a cell. Cells exist once the job is done. */
 static int write_answer(struct cells *c, const char *key)
 {
 	struct profile_answer answer;
@@ -175,7 +175,7 @@ static void cell_row(void *arg, const struct view_profile_cell *row)
 	jsonw_object_end(j);
 }
 
-/* "cells": all results, one object per cell. */
+/* Write "cells": all results, one object per cell. */
 static int profile_json_cells(struct db *db, int64_t profile, struct jsonw *j, struct fw_err *err)
 {
 	struct cells c = { .db = db, .j = j, .err = err, .profile = profile };
@@ -187,7 +187,7 @@ static int profile_json_cells(struct db *db, int64_t profile, struct jsonw *j, s
 
 /* ---- profile ---- */
 
-/* ---- reading ---------------------------------------------------------------------------------------------------------- */
+/* ---- reading ------------------------------------------------------------------------------------------------------- */
 
 static void list_row(void *arg, const struct view_profile *row)
 {
@@ -199,7 +199,7 @@ static void list_row(void *arg, const struct view_profile *row)
 	jsonw_object_end(&list->j);
 }
 
-/* A number that filters the list; 0 where it is not given. */
+/* Read a number that filters the list; 0: absent. */
 static int64_t filter(struct http_request *r, const char *name, struct fw_err *err)
 {
 	const char *text = http_query(r, name);
@@ -251,7 +251,7 @@ int api_profile(struct site *site, struct http_request *r, struct http_response 
 	return result;
 }
 
-/* ---- writing ---------------------------------------------------------------------------------------------------------- */
+/* ---- writing ------------------------------------------------------------------------------------------------------- */
 
 static int profile_post(struct site *site, struct http_request *r, struct http_response *response, struct fw_err *err)
 {

@@ -13,7 +13,7 @@ struct table {
 	const struct view_profile_kernel *kernel; /* kernel, while its rows are written */
 };
 
-/* ---- every number ------------------------------------------------------------------------------------------------------ */
+/* ---- CSV ----------------------------------------------------------------------------------------------------------- */
 
 static void csv_value(void *arg, const char *metric, double value)
 {
@@ -66,7 +66,7 @@ int api_profile_csv(struct site *site, struct http_request *r, struct http_respo
 		       : 0;
 }
 
-/* ---- Markdown ---------------------------------------------------------------------------------------------------------- */
+/* ---- Markdown ------------------------------------------------------------------------------------------------------ */
 
 static void md_head(void *arg, const struct view_profile *row)
 {
@@ -158,7 +158,7 @@ static int md_kernels(struct table *t, int64_t cell)
 	return result;
 }
 
-/* Lines of machine code are indented, which makes them literal text. */
+/* Indent the lines of machine code: indented text is literal in Markdown. */
 static void md_code(void *arg, const struct view_profile_code *row)
 {
 	struct table *t = arg;
@@ -212,7 +212,7 @@ int api_profile_md(struct site *site, struct http_request *r, struct http_respon
 		       : 0;
 }
 
-/* ---- configurations ---------------------------------------------------------------------------------------------------- */
+/* ---- configurations ------------------------------------------------------------------------------------------------ */
 
 int api_profile_configurations_csv(struct site *site, struct http_request *r, struct http_response *response, struct fw_err *err)
 {

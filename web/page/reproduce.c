@@ -4,7 +4,7 @@
 
 enum { FILTER_SIZE = 640, BEFORE_SIZE = 2048, LOCATION_MAX = 1 << 16, LINE_MAX_BYTES = 64 << 10 };
 
-/* Inputs of the lines. */
+/* Inputs of the commands. */
 struct reproduce {
 	const struct comparison *c;
 	const struct comparison_cell *cell;
@@ -40,9 +40,9 @@ static void give(const struct reproduce *k, const char *what, struct buf *line)
 	buf_clear(line);
 }
 
-/* ---- what is known ------------------------------------------------------------------------------------------------------ */
+/* ---- inputs -------------------------------------------------------------------------------------------------------- */
 
-/* 1, 0 its worker never reported where its modules are, -1. */
+/* Read the paths of the device's worker. 1; 0: the worker never reported them; -1. */
 static int read_location(struct db *db, struct reproduce *k, struct fw_err *err)
 {
 	struct buf text;
@@ -61,13 +61,13 @@ static int read_location(struct db *db, struct reproduce *k, struct fw_err *err)
 	return *k->runner && *k->modules;
 }
 
-/* ---- lines -------------------------------------------------------------------------------------------------------------- */
+/* ---- commands ------------------------------------------------------------------------------------------------------ */
 
-/* Measure both sides again, only this cell. */
+/* Write the command that measures only this cell of both sides again. */
 static void measure_again(const struct reproduce *k, const char *public_url, struct buf *line)
 {
 	const struct comparison *c = k->c;
-	if (c->kind == JOBKIND_ENVIRONMENT) /* the build of a side may be deleted */
+	if (c->kind == JOBKIND_ENVIRONMENT) /* the daemon may have deleted the build of a side */
 		return;
 	buf_printf(line, "flopwatch compare %.12s %.12s", c->base.commit, c->target.commit);
 	option(line, "--repo", c->repo);
@@ -84,7 +84,7 @@ static void measure_again(const struct reproduce *k, const char *public_url, str
 	give(k, comparison_is_program(k->cell) ? "measure all rows of the program again" : "measure this cell again", line);
 }
 
-/* Build and run the program of each side as a push does, in a checkout; its manifest has the command. */
+/* Write commands that build and run each side's program as a push does, in a checkout; its manifest has the command. */
 static void run_program(const struct reproduce *k, const char *public_url, struct buf *line)
 {
 	const struct comparison *c = k->c;
@@ -99,13 +99,12 @@ static void run_program(const struct reproduce *k, const char *public_url, struc
 	}
 }
 
-/* Whether a side has a stored module. */
 static bool has_module(const struct comparison_side *side)
 {
 	return *side->module_sha256 && side->module_sha256[strspn(side->module_sha256, "0123456789abcdef")] == '\0';
 }
 
-/* Run the calls of one side. `before`: the profiler and its options, "" none. */
+/* Write the command that runs the calls of one side. `before`: the profiler and its options; "": none. */
 static void run_side(const struct reproduce *k, const struct comparison_side *side, const char *provider, const char *before,
 	const char *counts, struct buf *line)
 {
@@ -129,7 +128,7 @@ static void run_side(const struct reproduce *k, const struct comparison_side *si
 }
 
 /*
- * The NVTX ranges of the cell's calls, as ncu and nsys name them (runner/range.c): ncu treats a / in a name as its end. Shape:
+ * Write the NVTX ranges of the cell's calls, as ncu and nsys name them (runner/range.c): ncu ends a name at a /. Shape:
  * filter[FILTER_SIZE].
  */
 static void ncu_filter(const char *key, char filter[FILTER_SIZE])
@@ -143,7 +142,7 @@ static void ncu_filter(const char *key, char filter[FILTER_SIZE])
 	snprintf(filter + n, FILTER_SIZE - n, "/");
 }
 
-/* Both sides, under a profiler with `report_option` for the name of its report; "" none. */
+/* Write commands for both sides. `program`: a profiler, whose `report_option` names its report; "": none. */
 static void run_both(const struct reproduce *k, const char *what, const char *program, const char *report_option,
 	const char *counts, struct buf *line)
 {
@@ -171,7 +170,7 @@ static void report_where(const struct reproduce *k, char where[REPRODUCE_WHERE_S
 		as);
 }
 
-/* With the same clocks and caches as when the cell is timed. */
+/* Write commands for profilers, with clocks and caches as in timing. */
 static void profile_both(const struct reproduce *k, struct buf *line)
 {
 	char filter[FILTER_SIZE], range[FILTER_SIZE];

@@ -36,7 +36,7 @@ static void bars(struct buf *out, double base, double target, double most)
 		WIDTH, HEIGHT, WIDTH * base / most, WIDTH * target / most);
 }
 
-/* The reason with the largest share that was not drawn yet. */
+/* Find the reason with the largest share that is not drawn yet. */
 static int largest(const struct stalls *s, const bool *shown)
 {
 	int at = -1;
@@ -77,7 +77,7 @@ static void draw(struct buf *out, const struct kernel_pair *p, const struct stal
 		"longer.</small></p>\n");
 }
 
-/* For the kernel with the largest change among those with sampled stalls; nothing where none were sampled. */
+/* Draw the stalls of the kernel with the largest change among those with samples. */
 static void waits_draw(struct buf *out, const struct explanation *w)
 {
 	const struct kernel_pair *most = NULL;
@@ -110,12 +110,12 @@ struct point {
 
 struct level {
 	const char *name;
-	double tb_s; /* slope of its roof */
+	double tb_s; /* bandwidth: the slope of its roof */
 	struct point base, target;
 };
 
 struct scale {
-	double low_x, high_x, low_y, high_y; /* logarithms */
+	double low_x, high_x, low_y, high_y; /* limits of the axes, as logarithms */
 };
 
 static double bytes_of(const struct explanation *w, int side, const char *const metric[2], double unit)
@@ -154,7 +154,7 @@ static void include(struct scale *s, const struct point *p)
 	s->high_y = fmax(s->high_y, log(p->tflops));
 }
 
-/* Ticks at 1, 2 and 5 times powers of ten. */
+/* Draw ticks at 1, 2 and 5 times powers of ten. */
 static void ticks(struct buf *out, const struct scale *s, bool of_x)
 {
 	static const double steps[] = { 1, 2, 5 };
@@ -177,7 +177,7 @@ static void ticks(struct buf *out, const struct scale *s, bool of_x)
 		}
 }
 
-/* The slope up to the peak; cut at the edges of the picture. */
+/* Draw the slope up to the peak, cut at the edges of the picture. */
 static void roof(struct buf *out, const struct scale *s, const struct level *l, double peak, int index)
 {
 	double from = fmax(exp(s->low_x), exp(s->low_y) / l->tb_s), to = fmin(exp(s->high_x), peak / l->tb_s);
@@ -248,7 +248,7 @@ static int digits(double v)
 	return v < 10 ? 2 : v < 100 ? 1 : 0;
 }
 
-/* Draw, with an arrow from base to target for each level; where it cannot be drawn, a line that states what is missing. */
+/* Draw the roofline, with an arrow from base to target for each level, or a line about the missing input. */
 static void roofline_draw(struct buf *out, const struct explanation *w, const struct screen_facts *facts)
 {
 	static const char *const dram[2] = { "dram__bytes_read.sum", "dram__bytes_write.sum" }, *const l2[2] = {
@@ -302,7 +302,7 @@ static void takes(struct buf *out, const char *name, int base, int target)
 		emit_rawf(out, ", %s %d \u2192 %d", name, base, target);
 }
 
-/* Instructions of one side with the most samples. */
+/* Draw the instructions of one side with the most samples. */
 static void stalls_of(struct buf *out, const struct explanation_stalls *s, const char *side)
 {
 	for (size_t i = 0; i < s->n && i < STALLS_SHOWN && s->samples > 0; i++) {
@@ -355,7 +355,7 @@ static void kernel(struct buf *out, const struct cause_code *c, const struct exp
 }
 
 /*
- * Opcodes with different counts, stalls, and hunks to unfold, kernel by kernel; kernels with the same code and no other
+ * Draw opcodes with different counts, stalls, and hunks to unfold, kernel by kernel; kernels with the same code and no other
  * information are listed together.
  */
 static void code_draw(struct buf *out, const struct explanation *w)
@@ -381,7 +381,7 @@ static void code_draw(struct buf *out, const struct explanation *w)
 			same == 1 ? " is" : "s are");
 }
 
-/* ---- ptxas diagnostics -------------------------------------------------------------------------------------------- */
+/* ---- ptxas diagnostics --------------------------------------------------------------------------------------------- */
 
 static bool is_launched(const struct explanation *w, const char *kernel)
 {
@@ -397,7 +397,7 @@ static void diagnostic(struct buf *out, const struct explanation_diagnostic *c)
 		*c->code ? ") " : "", c->what, c->kernel);
 }
 
-/* ptxas diagnostics of one build that the other does not have, for kernels of this cell; the others are counted. */
+/* Draw ptxas diagnostics that only one build has, for kernels of this cell; count those of other kernels. */
 static void code_diagnostics(struct buf *out, const struct explanation *w)
 {
 	size_t others = 0;
@@ -415,7 +415,7 @@ static void code_diagnostics(struct buf *out, const struct explanation *w)
 	emit_raw(out, "</ul>\n");
 }
 
-/* ---- values ------------------------------------------------------------------------------------------------------------- */
+/* ---- values -------------------------------------------------------------------------------------------------------- */
 
 static void value(struct buf *out, const struct cause_kernel *k, const char *metric)
 {
@@ -446,7 +446,7 @@ static void values(struct buf *out, const struct kernel_pair *p)
 	emit_raw(out, "</pre>");
 }
 
-/* All values of all kernels, folded. */
+/* Draw all values of all kernels, folded. */
 static void code_raw(struct buf *out, const struct explanation *w)
 {
 	if (!w->evidence.is_counted)
@@ -501,7 +501,7 @@ void screen_line(struct buf *out, const struct explanation *w)
 	emit_raw(out, "</p>\n");
 }
 
-/* Why nothing was counted, and how to fix it. */
+/* Draw why nothing was counted, and the fix. */
 static void uncounted(struct buf *out, const struct explanation *w)
 {
 	bool is_denied = strstr(w->why, "administrators"), is_timed = strcmp(w->path, "activity") == 0;
@@ -519,7 +519,7 @@ static void uncounted(struct buf *out, const struct explanation *w)
 			  : ".</p>\n");
 }
 
-/* The confidence of a cause, in words; another version's name stays. */
+/* Return the text of a confidence; an unknown name of another version is unchanged. */
 static const char *confidence_text(const char *name)
 {
 	return strcmp(name, "follows") == 0 ? "consequence" : strcmp(name, "seen") == 0 ? "seen, cost unknown" : name;
@@ -555,7 +555,7 @@ static void cause_row(struct buf *out, const struct explanation_cause *c)
 	emit_format(out, "<td>%s</td></tr>\n", confidence_text(c->confidence));
 }
 
-/* The unexplained rest comes last. Without counters there is no explanation, so it is omitted. */
+/* Draw the causes, the unexplained rest last; without counters there is no rest. */
 static void causes(struct buf *out, const struct explanation *w)
 {
 	size_t n = 0;
@@ -571,7 +571,7 @@ static void causes(struct buf *out, const struct explanation *w)
 	if (n == 0)
 		return;
 	layout_table_end(out);
-	if (w->base_ms > 0) /* else they are those of the profiled kernels */
+	if (w->base_ms > 0) /* otherwise only the times of the profiled kernels are known */
 		emit_raw(out,
 			"<p><small>Milliseconds by the verdict: its change, from pairs of calls, of the base\u2019s median; the "
 			"two medians differ by slightly more or less.</small></p>\n");

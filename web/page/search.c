@@ -67,7 +67,7 @@ static void cell_hit(void *arg, const char *key)
 	emit_raw(s->out, "</li>");
 }
 
-/* The address of the only result where the terms identify one object; "" otherwise. */
+/* Find the address of the only object that the terms identify; "": none, or several. */
 static int find_only_result(struct search *s, char *location, size_t size, struct fw_err *err)
 {
 	static const struct {

@@ -1,4 +1,4 @@
-/* Settings: the configuration that the daemon has read, its suites, receivers, disk and version. Nothing can be changed. */
+/* Settings, read-only: the configuration that the daemon has read, its suites, receivers, disk and version. */
 
 #include "web/page/internal.h"
 

@@ -2,7 +2,7 @@
 
 #include <math.h>
 
-enum { ROWS_NAMED_MAX = 40 }; /* rows of a direction that have names; with more, unchanged cells are strips without text */
+enum { ROWS_NAMED_MAX = 40 }; /* rows of a direction; with more, unchanged cells are strips without names */
 #define TICKS_SEPARATE 0.2
 
 struct row {
@@ -32,7 +32,7 @@ struct axis comparison_axis(struct comparison *c, double *threshold_pct)
 	return axis;
 }
 
-/* ---- one row ---------------------------------------------------------------------------------------------------------- */
+/* ---- row ----------------------------------------------------------------------------------------------------------- */
 
 /* Units: percent of the width. */
 static double x_of(const struct spread *s, double pct)
@@ -79,9 +79,9 @@ static void draw_row(const struct spread *s, const struct row *row, bool is_name
 	emit_raw(out, "</a></li>\n");
 }
 
-/* ---- one direction ---------------------------------------------------------------------------------------------------- */
+/* ---- direction ----------------------------------------------------------------------------------------------------- */
 
-/* From the largest regression to the largest improvement; rows without a value come last. */
+/* Compare: from the largest regression to the largest improvement; rows without a value come last. */
 static int by_change(const void *a, const void *b)
 {
 	const struct row *x = a, *y = b;
@@ -101,7 +101,7 @@ static int gather(struct comparison *c, const char *direction, struct row *row)
 	return n;
 }
 
-/* The background of all rows of a panel: the band of the threshold, 0, and values above. */
+/* Draw the background of all rows of a panel: the band of the threshold, the line at 0, and labels above. */
 static void backdrop(const struct spread *s)
 {
 	double tick[AXIS_TICKS_MAX];
@@ -123,7 +123,7 @@ static void backdrop(const struct spread *s)
 	emit_raw(s->out, "</svg>");
 }
 
-/* "10 forward cells: -0.06 to +0.07 %" */
+/* Write "10 forward cells: -0.06 to +0.07 %". */
 static void fold_line(struct buf *out, const char *direction, const struct row *row, int n)
 {
 	double low = INFINITY, high = -INFINITY;
@@ -153,7 +153,7 @@ static void panel(const struct spread *s, const char *direction, struct row *row
 	emit_raw(s->out, is_folded ? "</ol></div></details>\n" : "</ol></div>\n");
 }
 
-/* ---- all of it -------------------------------------------------------------------------------------------------------- */
+/* ---- panels -------------------------------------------------------------------------------------------------------- */
 
 static bool is_first_of_direction(const struct comparison *c, int n)
 {
@@ -163,7 +163,7 @@ static bool is_first_of_direction(const struct comparison *c, int n)
 	return true;
 }
 
-/* The first verdict, in order of precedence, among the cells of a direction; NULL: of all cells. */
+/* Return the first verdict, in order of precedence, among the cells of a direction; NULL: of all cells. */
 static enum verdict worst_of(const struct comparison *c, const char *direction)
 {
 	enum verdict worst = VERDICT_NONE;
@@ -197,7 +197,8 @@ void comparison_spread(struct buf *out, struct comparison *c)
 	if (!has_change(c))
 		return;
 	struct row *row = mem_alloc((size_t)c->n_cells * sizeof *row);
-	unsigned *worst = mem_alloc((size_t)c->n_cells * sizeof *worst); /* of the direction that begins with the cell */
+	unsigned *worst =
+		mem_alloc((size_t)c->n_cells * sizeof *worst); /* worst[n_cells]: of the direction that begins with the cell */
 	for (int i = 0; i < c->n_cells; i++)
 		worst[i] = is_first_of_direction(c, i) ? worst_of(c, c->cell[i].direction) : VERDICT_NONE + 1;
 	s.axis = comparison_axis(c, &s.threshold_pct);

@@ -44,7 +44,7 @@ void suites_which(struct buf *out, const struct commit_verdict *v, const char *s
 void suites_unfinished(struct buf *out, const struct commit_verdict *v)
 {
 	int n = 0;
-	if (v->n < 2) /* the job has no other */
+	if (v->n < 2) /* the verdict is that of the only suite */
 		return;
 	for (int i = 0; i < v->n; i++) {
 		if (!commit_verdict_is_open(&v->suite[i]))

@@ -24,7 +24,7 @@ static struct row_shape row_shape(const struct comparison *c)
 	return s;
 }
 
-/* ---- head ------------------------------------------------------------------------------------------------------------- */
+/* ---- head ---------------------------------------------------------------------------------------------------------- */
 
 /* Columns with class "x" are also in the opened row, or in the table to download; narrow screens hide them first. */
 static void row_head(struct buf *out, const struct row_shape *shape, const char *sort, bool with_notes)
@@ -82,7 +82,7 @@ static void row_head(struct buf *out, const struct row_shape *shape, const char 
 	emit_raw(out, "</tr></thead><tbody class=rows>\n");
 }
 
-/* ---- one row ---------------------------------------------------------------------------------------------------------- */
+/* ---- row ----------------------------------------------------------------------------------------------------------- */
 
 static void number(struct buf *out, double v, const char *class)
 {
@@ -92,7 +92,7 @@ static void number(struct buf *out, double v, const char *class)
 		emit_rawf(out, "<td class=\"%s\">", class);
 }
 
-/* Flags of a cell, which a user has to know together with the verdict. */
+/* Draw the flags of a cell. */
 static void flags(struct buf *out, const struct comparison_cell *cell)
 {
 	static const struct {
@@ -198,9 +198,9 @@ void comparison_group(struct buf *out, const char *group)
 	emit_text(out, title + 1);
 }
 
-/* ---- which rows, in which order --------------------------------------------------------------------------------------- */
+/* ---- selection and order of rows ----------------------------------------------------------------------------------- */
 
-/* Whether every word occurs in the texts of the row. */
+/* Return whether every word of the filter occurs in the texts of the row. */
 static bool holds_words(const struct comparison_cell *cell, const char *words)
 {
 	char text[512];
@@ -251,7 +251,7 @@ static double sort_value(const struct comparison_cell *cell, const struct order 
 					: cell->n;
 }
 
-/* Unknown values come last in either order. */
+/* Compare by the requested column; unknown values come last in either order. */
 static bool is_before(const struct comparison_cell *a, const struct comparison_cell *b, const struct order *order)
 {
 	if (order->by == BY_VERDICT) {
@@ -275,7 +275,7 @@ struct tables {
 	const struct comparison_view *view;
 	struct row_shape shape;
 	struct order order;
-	int first[COMPARISON_CELLS_MAX]; /* of each cell the first cell of the same table */
+	int first[COMPARISON_CELLS_MAX]; /* by cell: the first cell of the same table */
 	bool has_head;                   /* only the first table explains its columns */
 	size_t head_at, head_len;        /* in `out`: the head above the rows, which is the same for all further tables */
 	struct table_rows rows;
@@ -284,7 +284,7 @@ struct tables {
 	int shown;
 };
 
-/* In the requested order; else by verdict where something happened, and in the order of the suite where nothing did. */
+/* Compare in the requested order; without one, changed cells by verdict and change, others in suite order. */
 static bool comes_before(const struct tables *t, const struct comparison_cell *a, const struct comparison_cell *b)
 {
 	if (*t->view->sort || comparison_is_quiet(a->verdict))
@@ -313,7 +313,7 @@ static void gather(struct tables *t, int first)
 	}
 }
 
-/* Cells with the same group and direction share a table. */
+/* Assign cells to tables: cells with the same group and direction share one. */
 static void find_tables(struct tables *t)
 {
 	for (int i = 0; i < t->c->n_cells; i++) {
@@ -349,7 +349,7 @@ static bool is_open(const struct comparison *c, const struct comparison_cell *ce
 	return false;
 }
 
-/* ---- the tables ------------------------------------------------------------------------------------------------------- */
+/* ---- tables -------------------------------------------------------------------------------------------------------- */
 
 static void head(struct tables *t)
 {
@@ -402,7 +402,7 @@ static int moved(struct tables *t, struct fw_err *err)
 	return result;
 }
 
-/* Summarise a folded table and all cells of its group and direction together, including those that moved. */
+/* Summarise a folded table, and all cells of its group and direction, also changed ones. */
 static void summary(struct tables *t, const struct comparison_cell *like)
 {
 	double change[COMPARISON_CELLS_MAX], low = INFINITY, high = -INFINITY;

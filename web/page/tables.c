@@ -18,7 +18,7 @@ void tables_name(struct buf *out, const char *name)
 	emit_format(out, "<code>%s</code>", text);
 }
 
-/* ---- kernels ------------------------------------------------------------------------------------------------------------ */
+/* ---- kernels ------------------------------------------------------------------------------------------------------- */
 
 static double ms_of(const struct kernel_pair *p, int side)
 {
@@ -36,7 +36,7 @@ static void number(struct buf *out, double v)
 		emit_raw(out, "<td class=n>\u2013</td>");
 }
 
-/* "168", or "168 -> 172"; values below `least` are unknown. */
+/* Write "168" or "168 -> 172"; values below `least` are unknown. */
 static void both(struct buf *out, const char *class, int base, int target, int least)
 {
 	emit_rawf(out, "<td class=\"%s\">", class);
@@ -103,7 +103,7 @@ void tables_kernels(struct buf *out, const struct explanation *w)
 	emit_raw(out, "</small></p>\n");
 }
 
-/* ---- use ---------------------------------------------------------------------------------------------------------------- */
+/* ---- use ----------------------------------------------------------------------------------------------------------- */
 
 #define WARPS "sm__warps_active.avg.pct_of_peak_sustained_active"
 
@@ -117,7 +117,8 @@ static double quotient(const struct kernel_pair *p, int side, const char *part, 
 static void use_cells(struct buf *out, const struct kernel_pair *p, int side)
 {
 	double conflicts = tables_value(p, side, "l1tex__data_bank_conflicts_pipe_lsu_mem_shared.sum");
-	static const char *const classes[] = { "n", "n w", "n", "n x", "n w", "n x" }; /* as the head of the table has them */
+	static const char *const classes[] = { "n", "n w", "n", "n x", "n w",
+		"n x" }; /* classes of the columns, as in the head of the table */
 	const double pct[] = { quotient(p, side, "lts__t_sectors_lookup_hit.sum", "lts__t_sectors.sum"),
 		quotient(p, side, "l1tex__t_sectors_lookup_hit.sum", "l1tex__t_sectors.sum"),
 		tables_value(p, side, "sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_elapsed"),

@@ -20,7 +20,7 @@ static const struct {
 
 enum { LEVELS = sizeof levels / sizeof levels[0] };
 
-/* A phone shows only the device's memory. */
+/* Write the bytes of a memory level; a phone shows only the device's memory. */
 static void bytes_cell(struct buf *out, int level, double bytes, double other)
 {
 	const char *td = level < 2 ? "<td class=n>" : "<td class=\"n w\">";
@@ -50,7 +50,7 @@ bool traffic_is_counted(const struct kernel_pair *p, int side)
 	return false;
 }
 
-/* All kernels of one side of a profile, labelled with the name of the implementation. */
+/* Draw a row for each kernel of one side, labelled with the name of the implementation. */
 static void traffic_rows(struct buf *out, const struct explanation *w, int side, const char *implementation, bool compare)
 {
 	double sum[LEVELS] = { 0 };
@@ -81,7 +81,7 @@ static void traffic_rows(struct buf *out, const struct explanation *w, int side,
 	emit_raw(out, "</tr>\n");
 }
 
-/* "base", or "base, cudnn" where a provider was named. */
+/* Write "base", or "base, cudnn" if the provider was requested. */
 static void implementation(const char *side, const char *provider, char out[96])
 {
 	snprintf(out, 96, "%s%s%.80s", side, *provider ? ", " : "", provider);
