@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-/* ---- lists ------------------------------------------------------------------------------------------------------------ */
+/* ---- lists --------------------------------------------------------------------------------------------------------- */
 
 static void list_row(void *arg, const struct view_comparison *row)
 {
@@ -30,11 +30,11 @@ int api_comparisons(struct site *site, struct http_request *r, struct http_respo
 	return answer_list_end(r, response, &list, result);
 }
 
-/* ---- one comparison --------------------------------------------------------------------------------------------------- */
+/* ---- comparison ---------------------------------------------------------------------------------------------------- */
 
 enum { VERSION_MIN = 10 }; /* digits of a body's hash in ?v= */
 
-/* Read the stored body, unless the client has it: then only its size, without decompression. */
+/* Read the stored body; if the client has it, only its size, without decompression. */
 static int read_body(
 	struct db *db, struct http_request *r, struct http_response *response, int64_t id, char etag[65], struct fw_err *err)
 {
@@ -74,7 +74,7 @@ int api_comparison(struct site *site, struct http_request *r, struct http_respon
 	return id < 0 ? -1 : send_body(site, r, response, id, err);
 }
 
-/* The full hash of a side of ?base= or ?target=. Shape: sha[65]. */
+/* Find the full hash for ?base= or ?target=. Shape: sha[65]. */
 static int find_side(struct db *db, int64_t repo_id, const char *repo, const char *text, char *sha, struct fw_err *err)
 {
 	struct answer_commit found;
@@ -103,7 +103,7 @@ int api_compare(struct site *site, struct http_request *r, struct http_response 
 	return send_body(site, r, response, id, err);
 }
 
-/* ---- as a table ------------------------------------------------------------------------------------------------------- */
+/* ---- CSV ----------------------------------------------------------------------------------------------------------- */
 
 /* A CSV table that is being written; `c` has the peers of the cells. */
 struct csv_output {
@@ -113,7 +113,7 @@ struct csv_output {
 	const char *peer[COMPARISON_PEERS_MAX];
 };
 
-/* Four columns for each peer. */
+/* Write four columns for each peer. */
 static void csv_peers(struct csv_output *t, int n)
 {
 	for (int i = 0; i < t->n_peers; i++) {
@@ -163,7 +163,7 @@ static void csv_head(struct csv_output *t)
 			 "target_configuration,code_pct,clock_pct,decided_by,mean_pct,slow_calls");
 	for (int i = 0; i < t->n_peers; i++)
 		for (size_t k = 0; k < sizeof columns / sizeof columns[0]; k++) {
-			buf_puts(t->out, ",of_"); /* a provider's name has no character with a meaning in CSV */
+			buf_puts(t->out, ",of_"); /* provider names need no quotes in CSV */
 			buf_puts(t->out, t->peer[i]);
 			buf_putc(t->out, '_');
 			buf_puts(t->out, columns[k]);
@@ -189,7 +189,7 @@ int api_comparison_csv(struct site *site, struct http_request *r, struct http_re
 	return result;
 }
 
-/* ---- commits ---------------------------------------------------------------------------------------------------------- */
+/* ---- commits ------------------------------------------------------------------------------------------------------- */
 
 enum { COMMITS_MAX = 20 };
 
@@ -221,7 +221,7 @@ static int write_verdict(struct site *site, struct jsonw *j, const struct commit
 	return result;
 }
 
-/* {"commits":[all with the prefix],"verdict":{if there is only one},"comparisons":[of that one]} */
+/* Answer {"commits":[all with the prefix],"verdict":{if there is only one},"comparisons":[of that one]}. */
 int api_commit(struct site *site, struct http_request *r, struct http_response *response, struct fw_err *err)
 {
 	struct jsonw j;

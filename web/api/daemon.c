@@ -64,7 +64,7 @@ int api_index(struct site *site, struct http_request *r, struct http_response *r
 	return 0;
 }
 
-/* ---- events ----------------------------------------------------------------------------------------------------------- */
+/* ---- events -------------------------------------------------------------------------------------------------------- */
 
 enum { EVENTS_AT_ONCE = 200 };
 
@@ -106,9 +106,9 @@ int api_events(struct site *site, struct http_request *r, struct http_response *
 	return 0;
 }
 
-/* ---- health ----------------------------------------------------------------------------------------------------------- */
+/* ---- health -------------------------------------------------------------------------------------------------------- */
 
-/* Warn of the certificate of HTTPS, whose end every client sees anyway. */
+/* Warn of an expiring certificate; its end is public, so every client may read this. */
 static void warn_of_certificate(const struct site *site, struct buf *out)
 {
 	const int64_t left_ms = site->certificate.expires_at - clock_utc_ms(), day_ms = 24 * 3600 * 1000;
@@ -140,7 +140,7 @@ int api_healthz(struct site *site, struct http_request *r, struct http_response 
 	return 0;
 }
 
-/* ---- backup ----------------------------------------------------------------------------------------------------------- */
+/* ---- backup -------------------------------------------------------------------------------------------------------- */
 
 static int backup_later(struct site *site, struct http_request *r, struct http_response *response, struct fw_err *err)
 {

@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-/* A list of devices that is being written; each row has further queries. */
+/* State of writing a list of devices; each row needs further queries. */
 struct listing {
 	struct jsonw j;
 	struct db *db;
@@ -12,7 +12,7 @@ struct listing {
 	bool failed;
 };
 
-/* Rate of false alarms of a device, from comparisons of equal builds. */
+/* Write a device's rate of false alarms, from comparisons of equal builds. */
 static void write_false_alarms(struct jsonw *j, const struct view_false_alarms *f, const struct view_calibrated *known)
 {
 	jsonw_key(j, "aa");

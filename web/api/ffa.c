@@ -21,19 +21,19 @@ struct view {
 	char side[2][SIDE_NAME_SIZE];
 };
 
-/* A file that is being written. */
+/* State of writing a file. */
 struct profile {
 	struct db *db;
 	struct buf *out;
 	bool sparse;
 	int side;
 	bool is_identical; /* the comparison timed nothing */
-	int rows;          /* rows with a time; of an identical comparison, all */
+	int rows;          /* rows with a time; all rows of an identical comparison */
 	struct fw_err *err;
 	int failed;
 };
 
-/* Values of a row from a cell's metrics; NAN if absent. */
+/* Values of a row, from a cell's metrics; NAN: absent. */
 struct figures {
 	const struct profile *profile;
 	struct ffa_csv_row *row;
@@ -60,7 +60,7 @@ static void take_metric(void *arg, const char *name, const char *unit, double va
 		f->sustained_ms = value;
 }
 
-/* Time of a side in the deciding series; -1: none. Units: ms. */
+/* Return the time of a side in the deciding series; -1: none. Units: ms. */
 static double latency(const struct store_cell *c, const struct figures *f, int side)
 {
 	double base_ms = c->decider == DECIDER_SUSTAINED_RUNS ? f->sustained_ms : c->base_median_ms;
@@ -129,7 +129,7 @@ static int write_comparison(struct db *db, const struct view *v, bool sparse, st
 	return result;
 }
 
-/* The file with this name: by names of sides, else by their roles. -1: none. Appends all names to `known`. */
+/* Find the file with this name, by names of sides, else by their roles; -1: none. Append all names to `known`. */
 static int find_file(const struct view *v, const char *requested, struct buf *known)
 {
 	char name[FFA_CSV_NAME_SIZE];

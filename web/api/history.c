@@ -10,10 +10,10 @@ enum { POINTS_DEFAULT = 500, BRANCH_BYTES_MAX = 16 << 10 };
 struct points {
 	struct jsonw *j;
 	bool has_metric;
-	struct buf branch, shown; /* NUL-terminated: of the last point, and how it is displayed */
+	struct buf branch, shown; /* branch of the last point, NUL-terminated, and its display name */
 };
 
-/* Most points have the branch of the one before. */
+/* Set the branch of a point, which most points share with the one before. */
 static void point_branch(struct points *points, const char *branch)
 {
 	struct jsonw *j = points->j;
@@ -78,7 +78,7 @@ static void baseline_period_row(void *arg, const struct view_baseline_period *ro
 		row->power_limit_w);
 }
 
-/* The job and comparison of one way to measure a change. */
+/* Write the job and the comparison of one measurement of a change. */
 static void measured(struct jsonw *j, const char *key, int64_t job, int64_t comparison)
 {
 	jsonw_key(j, key);
@@ -175,7 +175,7 @@ int api_history(struct site *site, struct http_request *r, struct http_response 
 	return answer_items_end(&j, write_lists(site, &j, &of, (int)limit, err));
 }
 
-/* ---- which cells there are ------------------------------------------------------------------------------------------- */
+/* ---- names of cells ------------------------------------------------------------------------------------------------ */
 
 static void cell_row(void *arg, const char *key)
 {

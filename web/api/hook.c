@@ -89,7 +89,7 @@ struct mark {
 	char body[HASH_HEX]; /* hash; "": not used */
 };
 
-/* A token without a body comes from a script and has nothing that identifies a notification: no key. */
+/* Compute the key. A script's request with a token and without a body has none. */
 static void mark_of(struct http_request *r, bool has_id, struct mark *mark)
 {
 	size_t len;
@@ -99,7 +99,7 @@ static void mark_of(struct http_request *r, bool has_id, struct mark *mark)
 		hash_hex(body, len, mark->body);
 }
 
-/* 1: new, and stored; 0: seen before; -1. */
+/* Store the key of a notification. 1: new; 0: seen before; -1. */
 static int remember(struct db *db, const char *repo, const struct mark *mark, struct fw_err *err)
 {
 	char key[400];
@@ -110,7 +110,7 @@ static int remember(struct db *db, const char *repo, const struct mark *mark, st
 }
 
 /*
- * Take the approval that the notification states and trigger a fetch, unless this notification was seen before. 1: triggered,
+ * Store the notification's approval and trigger a fetch, unless the daemon has seen this notification before. 1: triggered,
  * 0: seen before, -1: nothing was stored, so that the sender can retry.
  */
 static int fetch_once(struct site *site, struct http_request *r, const char *repo, const struct mark *mark, struct fw_err *err)

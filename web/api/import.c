@@ -13,7 +13,7 @@ enum { TEXT_MAX = 1023, BODY_BYTES_MAX = 1 << 20, FAILURE_MAX = 400 };
 static const char *const figures_keys[] = { "repo", "commit", "base", "branch", "name", "rows", NULL };
 static const char *const row_keys[] = { "cell", "ms", "failure", "base_ms", "tflops", "base_tflops", NULL };
 
-/* The first key that is not in `known`, NULL: all are. A mistyped "branch" must not store results without a branch. */
+/* Return the first key that is not in `known`; NULL: none. A mistyped "branch" must not store results without a branch. */
 static const char *unknown_key(json_t *object, const char *const *known)
 {
 	const char *key;
@@ -29,7 +29,7 @@ static const char *unknown_key(json_t *object, const char *const *known)
 	return NULL;
 }
 
-/* A number of a row, 0 if absent; sets *wrong if it is not a number from 0 to 1e9. */
+/* Return a number of a row, 0 if absent; set *wrong if it is not a number from 0 to 1e9. */
 static double figure(const json_t *row, const char *key, const char **wrong)
 {
 	const json_t *v = json_object_get(row, key);

@@ -2,13 +2,13 @@
 
 #include "web/api/internal.h"
 
-/* ---- reading ---------------------------------------------------------------------------------------------------------- */
+/* ---- reading ------------------------------------------------------------------------------------------------------- */
 
 struct job_list {
 	struct answer_list list;
 	struct unschedulable unschedulable;
 	struct forecast *forecast; /* NULL: not needed yet */
-	int result;                /* -1: it could not be made */
+	int result;                /* -1: it failed */
 	struct fw_err *err;
 };
 
@@ -105,7 +105,7 @@ int api_job(struct site *site, struct http_request *r, struct http_response *res
 	return end_list(&one, view_job(site->db, id, only_row, &one, err));
 }
 
-/* ---- log -------------------------------------------------------------------------------------------------------------- */
+/* ---- log ----------------------------------------------------------------------------------------------------------- */
 
 static void log_row(void *arg, int64_t id, int64_t at, const char *line)
 {
@@ -153,7 +153,7 @@ int api_job_log(struct site *site, struct http_request *r, struct http_response 
 	for (int i = 0; result == 0 && comparison && i < 2; i++) {
 		struct build_reading b = { .out = &response->body, .side = sides[i] };
 		result = view_build(site->db, comparison, sides[i], build_log, &b, err);
-		if (result != 0 && err->code == ERR_NOT_FOUND) { /* this side was not built */
+		if (result != 0 && err->code == ERR_NOT_FOUND) { /* this side has no build */
 			err_clear(err);
 			result = 0;
 		}
@@ -161,7 +161,7 @@ int api_job_log(struct site *site, struct http_request *r, struct http_response 
 	return result;
 }
 
-/* ---- writing ---------------------------------------------------------------------------------------------------------- */
+/* ---- writing ------------------------------------------------------------------------------------------------------- */
 
 static int job_post(struct site *site, struct http_request *r, struct http_response *response, struct fw_err *err)
 {

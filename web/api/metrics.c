@@ -61,7 +61,7 @@ static void sample(struct metrics *m, const char *name, const char *label, const
 	buf_printf(m->out, " %.15g\n", v);
 }
 
-/* ---- counts by state -------------------------------------------------------------------------------------------------- */
+/* ---- counts by state ----------------------------------------------------------------------------------------------- */
 
 static void count_row(void *arg, const char *what, const char *label, int64_t n)
 {
@@ -75,7 +75,7 @@ static void count_row(void *arg, const char *what, const char *label, int64_t n)
 	sample(m, what, strcmp(what, "comparisons") == 0 ? "verdict" : "state", label, (double)n);
 }
 
-/* Final states of jobs also as a counter: they never change. */
+/* Write final states of jobs, which never change, also as a counter. */
 static void result_row(void *arg, const char *what, const char *label, int64_t n)
 {
 	static const char *const ends[] = { "done", "failed", "cancelled", "superseded", "target_missing" };
@@ -111,7 +111,7 @@ static int write_durations(struct metrics *m)
 	return 0;
 }
 
-/* ---- repositories ------------------------------------------------------------------------------------------------------ */
+/* ---- repositories -------------------------------------------------------------------------------------------------- */
 
 static void failure_row(void *arg, const char *repo, int64_t failures, int64_t fetched_at)
 {
@@ -135,9 +135,8 @@ static int write_fetches(struct metrics *m)
 	return view_fetches(m->db, fetched_row, m, m->err);
 }
 
-/* ---- devices ----------------------------------------------------------------------------------------------------------- */
+/* ---- devices ------------------------------------------------------------------------------------------------------- */
 
-/* Metrics of each device. */
 static const struct gauge {
 	const char *name, *type, *help, *label;
 	const char *key; /* key in the last device check of a run, where -1 means unknown; NULL: from another source */
@@ -219,7 +218,7 @@ static int write_devices(struct metrics *m)
 	return 0;
 }
 
-/* ---- workers ----------------------------------------------------------------------------------------------------------- */
+/* ---- workers ------------------------------------------------------------------------------------------------------- */
 
 static const char *const worker_states[] = { "down", "starting", "free", "pending", "busy" };
 enum { WORKER_STATES = sizeof worker_states / sizeof worker_states[0] };
@@ -277,7 +276,7 @@ static void write_workers(struct metrics *m, const struct site *site)
 	site->act->workers(site->control, pending_row, m);
 }
 
-/* ---- the daemon -------------------------------------------------------------------------------------------------------- */
+/* ---- the daemon ---------------------------------------------------------------------------------------------------- */
 
 static void request_row(void *arg, const char *method, const char *route, int status, uint64_t n)
 {
@@ -290,7 +289,7 @@ static void request_row(void *arg, const char *method, const char *route, int st
 static int open_descriptors(void)
 {
 	DIR *folder = opendir("/proc/self/fd");
-	int n = -1; /* the open folder */
+	int n = -1; /* minus the descriptor that lists the folder */
 	if (!folder)
 		return 0;
 	for (const struct dirent *e; (e = readdir(folder));)
@@ -380,7 +379,7 @@ static int write_all(struct metrics *m, const struct site *site, const struct ht
 	return 0;
 }
 
-/* True if the client accepts OpenMetrics: Prometheus names it first, with lower preferences for older formats. */
+/* Return whether the client accepts OpenMetrics, which Prometheus lists first. */
 static bool accepts_open(const struct http_request *r)
 {
 	const char *accept = http_header(r, "Accept");

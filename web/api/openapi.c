@@ -8,7 +8,7 @@ PART(tags);
 
 enum { WORD_MAX = 64, DOCUMENT_MAX = 1 << 20 };
 
-/* Take the next of `words`, a list separated by spaces. False: there is none. */
+/* Copy the next one of `words`, a list separated by spaces. False: none. */
 static bool next_word(const char **words, char word[WORD_MAX])
 {
 	if (!*words)
@@ -34,7 +34,7 @@ static bool is_get(const struct http_route *route)
 	return strcmp(route->method, "GET") == 0;
 }
 
-/* Whether the server tags its answers, so that a client can request them only if they changed. */
+/* Return whether the server sends ETags, so that a client can request only changed answers. */
 static bool has_tag(const struct http_route *route)
 {
 	const char *types = route->operation->types;
@@ -42,7 +42,7 @@ static bool has_tag(const struct http_route *route)
 	return is_get(route) && (route->operation->answer || is_tagged);
 }
 
-/* Whether its requests count against requests_per_minute. */
+/* Return whether requests count against requests_per_minute. */
 static bool has_limit(const struct http_route *route)
 {
 	return route->scope != HTTP_OPEN || !is_get(route);
@@ -174,7 +174,7 @@ static void write_responses(struct jsonw *j, const struct http_route *route)
 	const struct {
 		int status;
 		const char *name;
-		bool follows; /* whether it follows from the row */
+		bool follows; /* the route can send it */
 	} refusals[] = {
 		{ 304, "unchanged", has_tag(route) },
 		{ 400, "malformed", true },
@@ -240,7 +240,7 @@ static void write_operation(struct jsonw *j, const struct http_route *route)
 	jsonw_object_end(j);
 }
 
-/* The first described row with the path of row `i`, where all methods of the path are written. */
+/* Return the first documented row with the path of row `i`, at which all methods of the path are written. */
 static int first_of_path(const struct http_route *route, int i)
 {
 	int first = 0;
@@ -285,7 +285,7 @@ static void write_document(struct buf *out, const struct http_route *route, int 
 
 int api_openapi(struct site *site, struct http_request *r, struct http_response *response, struct fw_err *err)
 {
-	static struct buf document; /* the table does not change, so it is written once */
+	static struct buf document; /* the table is constant, so the document is written once */
 	static char etag[HASH_HEX + 2];
 	(void)site, (void)err;
 	if (!etag[0]) {

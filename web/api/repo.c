@@ -1,11 +1,11 @@
 /* repo.c - repositories and branches with their state. */
 #include "web/api/internal.h"
 
-/* ---- failures --------------------------------------------------------------------------------------------------------- */
+/* ---- failures ------------------------------------------------------------------------------------------------------ */
 
 enum { JOBS_READ_MAX = VIEW_LIMIT_MAX, RECENT = 5, PATTERN_MIN = 2 };
 
-/* The newest ended jobs of a repository, up to the first that did not fail. */
+/* The newest ended jobs of a repository, up to the first one that did not fail. */
 struct recent {
 	char repo[128];
 	int n;
@@ -36,7 +36,7 @@ static struct recent *recent_of(struct failing_list *list, const char *repo)
 	return r;
 }
 
-/* Jobs that ended without a result or a failure do not show whether builds work, nor do those of the daemon and of peers. */
+/* Add a job, if its end shows whether builds work: not without result or failure, nor for jobs of the daemon or of peers. */
 static void take_job(void *arg, const struct view_job *row)
 {
 	if (jobkind_is_upkeep(row->kind) || jobkind_is_side_by_side(row->kind))
@@ -99,7 +99,7 @@ static int write_failing(struct db *db, struct jsonw *j, const struct recent *r,
 	return 0;
 }
 
-/* ---- the list --------------------------------------------------------------------------------------------------------- */
+/* ---- list ---------------------------------------------------------------------------------------------------------- */
 
 struct repo_list {
 	struct db *db;
@@ -204,7 +204,7 @@ static void branch_row(void *arg, const struct view_branch *row)
 	jsonw_object_end(j);
 }
 
-/* Read the ids first: branches are not queried while the query of repositories is open. */
+/* The ids are read first: the query of repositories must end before those of branches. */
 struct ids {
 	int64_t id[256];
 	int n;
@@ -217,7 +217,7 @@ static void remember_repo(void *arg, const struct view_repo *row)
 		ids->id[ids->n++] = row->id;
 }
 
-/* Index in `ids` at which the cursor continues; -1: not a cursor of this list. */
+/* Return the index in `ids` at which the cursor continues; -1: not a cursor of this list. */
 static int first_of(struct db *db, const struct ids *ids, int64_t after, struct fw_err *err)
 {
 	int64_t repo;

@@ -4,14 +4,14 @@
 
 #include <math.h>
 
-enum { CELLS_MAX = 10000 /* read for a page */, TABLE_MAX = 32 << 20 /* bytes */ };
+enum { CELLS_MAX = 10000 /* cells of a page */, TABLE_MAX = 32 << 20 /* bytes */ };
 
 struct report {
 	struct answer_list list;
 	struct db *db;
 	enum answer_format format;
-	enum verdict verdict; /* of the cells; VERDICT_NONE: all but unchanged and identical */
-	struct buf table;     /* the answer, unless it is JSON */
+	enum verdict verdict; /* verdict of the cells; VERDICT_NONE: all but unchanged and identical */
+	struct buf table;     /* the answer in Markdown or CSV */
 	int n_cells;
 	const struct view_comparison *of; /* comparison of the next cells */
 	int n_written;                    /* number of its cells written */
@@ -70,7 +70,7 @@ static void markdown_branch(struct buf *out, const char *key)
 	buf_fini(&text);
 }
 
-/* The date without time; the commit only in the first row of its cells. */
+/* Write a row: the date without time, and the commit only in the first row of its cells. */
 static void markdown_line(struct buf *out, const struct view_comparison *of, const struct store_cell *cell, bool is_first)
 {
 	char at[32];
@@ -109,7 +109,7 @@ static void cell_row(void *arg, const struct store_cell *row)
 		write_cell(report, row);
 }
 
-/* Whether a user requested, pushed or imported it; the daemon starts the other kinds itself. */
+/* Return whether a user requested, pushed or imported it: the daemon queues the other kinds itself. */
 static bool is_of_a_commit(enum jobkind kind)
 {
 	return kind == JOBKIND_COMPARE || kind == JOBKIND_IMPORT;

@@ -7,7 +7,7 @@ static void line(void *arg, const char *what, const char *text)
 	jsonw_format(arg, "{ what=%s line=%s }", what, text);
 }
 
-/* {"cell","lines":[{"what","line"}],"where"} */
+/* Write {"cell","lines":[{"what","line"}],"where"}. */
 static int write_lines(struct site *site, struct http_response *response, const struct comparison *c,
 	const struct comparison_cell *cell, struct fw_err *err)
 {

@@ -3,11 +3,11 @@
 
 #include <math.h>
 
-/* ---- Markdown --------------------------------------------------------------------------------------------------------- */
+/* ---- Markdown ------------------------------------------------------------------------------------------------------ */
 
 enum { WORST = 5 /* cells in the table, so that a comment has fewer than 25 lines */ };
 
-/* A cell of the table: its position in the comparison, what decides its place, and its line. */
+/* A cell of the table: its index in the comparison, its sort keys, and its line. */
 struct worst {
 	int n;
 	enum verdict verdict;
@@ -17,7 +17,7 @@ struct worst {
 
 struct review {
 	const struct comparison *c;
-	int n;                     /* position of the next cell */
+	int n;                     /* index of the next cell */
 	int n_quiet;               /* cells without a finding */
 	int n_worst, n_left;       /* cells in the table; cells with a finding that are not */
 	struct worst worst[WORST]; /* the worst first */
@@ -28,14 +28,14 @@ struct review {
 	const char *peer[COMPARISON_PEERS_MAX];
 };
 
-/* In a comparison with a peer every cell is a result. */
+/* Return whether the table omits a cell. In a comparison with a peer every cell is a result. */
 static bool is_quiet(const struct review *review, const struct store_cell *row)
 {
 	return !jobkind_is_side_by_side(review->c->kind) &&
 	       (row->verdict == VERDICT_UNCHANGED || row->verdict == VERDICT_IDENTICAL);
 }
 
-/* By verdict, then by change; an unknown change is last. */
+/* Compare by verdict, then by change; an unknown change is last. */
 static bool is_worse(const struct store_cell *row, const struct worst *other)
 {
 	if (row->verdict != other->verdict)
@@ -74,7 +74,7 @@ static void rates(struct buf *out, struct unit unit, double base, double target)
 	buf_printf(out, "%s | %s | ", text[0], text[1]);
 }
 
-/* Why the cell has its verdict, behind it. */
+/* Write the reasons of the verdict behind it. */
 static void put_flags(struct buf *out, const struct review *review, const struct store_cell *row, int n)
 {
 	if (row->flags & FLAG_BORDERLINE)
@@ -152,7 +152,7 @@ static void table_head(struct buf *out, const struct review *review)
 	buf_puts(out, "---|\n");
 }
 
-/* The pinned options of both sides: the result is not that of the plain commits. */
+/* Write the pinned options of both sides, without which the commits may have another result. */
 static void put_pinned(struct buf *out, const struct comparison *c)
 {
 	const char *const pinned[] = { c->base.pinned, c->target.pinned };
@@ -183,13 +183,13 @@ static void heading(struct buf *out, const struct comparison *c)
 		isfinite(c->gpu_s) ? c->gpu_s : 0);
 }
 
-/* The answer of a profile, if one was requested. */
+/* Write the answer of a profile. */
 static void put_cause(void *arg, const struct view_profile *row)
 {
 	markdown_format(arg, "\nWhy: %s\n", row->answer);
 }
 
-/* Without a profile: why none is known of a benchmark program's regression. */
+/* Write the cause of a change, or why a benchmark program's regression has no known one. */
 static int why(struct db *db, struct buf *out, const struct comparison *c, struct fw_err *err)
 {
 	int found = view_profile_of(db, 0, c->id, put_cause, out, err);
@@ -198,7 +198,7 @@ static int why(struct db *db, struct buf *out, const struct comparison *c, struc
 	return found < 0 ? -1 : 0;
 }
 
-/* The worst cells, and one line about the others. */
+/* Write the worst cells, and one line about the others. */
 static int table(struct db *db, struct buf *out, struct review *review, struct fw_err *err)
 {
 	int result = view_cells(db, review->c->id, choose, review, err);
@@ -228,7 +228,7 @@ static int table(struct db *db, struct buf *out, struct review *review, struct f
 	return result;
 }
 
-/* An alert of the comparison is the place to answer. */
+/* Write the next step: to answer the alert of the comparison, if there is one. */
 static void put_next_step(struct buf *out, const struct comparison *c, const struct view_around *around)
 {
 	long long id = (long long)c->id;
@@ -298,7 +298,7 @@ int api_comparison_md(struct site *site, struct http_request *r, struct http_res
 	return review_write(site->db, address, id, &response->body, err);
 }
 
-/* ---- picture ---------------------------------------------------------------------------------------------------------- */
+/* ---- picture ------------------------------------------------------------------------------------------------------- */
 
 int api_comparison_svg(struct site *site, struct http_request *r, struct http_response *response, struct fw_err *err)
 {
@@ -316,7 +316,7 @@ int api_comparison_svg(struct site *site, struct http_request *r, struct http_re
 	return result;
 }
 
-/* ---- badge ------------------------------------------------------------------------------------------------------------ */
+/* ---- badge --------------------------------------------------------------------------------------------------------- */
 
 static const struct {
 	const char *sign, *colour;

@@ -1,4 +1,4 @@
-/* samples.c - the archive of single times: its months with their state, and their files, from any byte on. */
+/* samples.c - the archive of single times: months with their state, and their files, from any byte on. */
 #include "web/api/internal.h"
 
 struct months {
@@ -6,7 +6,7 @@ struct months {
 	char folder[512];
 };
 
-/* Check only the bytes that the database lists: later ones may be an incomplete write. */
+/* List a month. Only the bytes in the database are checked: later ones may be an incomplete write. */
 static void month_row(void *arg, const struct archive_position *last)
 {
 	struct months *m = arg;
@@ -39,7 +39,7 @@ static void find_month(void *arg, const struct archive_position *last)
 		w->bytes = last->offset + last->bytes;
 }
 
-/* Parse "bytes=100-". 0 for other ranges: HTTP allows to answer them with the whole file. */
+/* Parse "bytes=100-". Returns 0 for other ranges: HTTP allows to answer them with the whole file. */
 static int64_t first_wanted(const char *range)
 {
 	static const char begin[] = "bytes=";

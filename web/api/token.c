@@ -24,7 +24,7 @@ static bool is_plain_name(const char *name)
 	       strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.") == len;
 }
 
-/* When a token expires: a time, a day, or a time from now such as 30d; 0: never. */
+/* Parse the time at which a token expires: a time, a day, or a time from now such as 30d; 0: never. */
 static int read_expiry(const char *text, int64_t now_ms, int64_t *at, struct fw_err *err)
 {
 	struct fw_err malformed = { 0 };

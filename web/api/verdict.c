@@ -54,7 +54,7 @@ int api_commit_verdict(struct site *site, struct http_request *r, struct http_re
 			"several commits begin with %.64s; write more digits, or select the repository with repo=NAME", prefix);
 	struct fw_err why = { 0 };
 	if (result == 0 && waits && site->act->raise_commit(site->control, found.repo, found.sha, &why) != 0)
-		log_warning("job.raise", "commit=%s err=%s", found.sha, log_quote(why.text)); /* the verdict is answered anyway */
+		log_warning("job.raise", "commit=%s err=%s", found.sha, log_quote(why.text)); /* the answer is valid without it */
 	if (result == 0)
 		result = store_commit_verdict(site->db, found.repo, found.sha, branch, &v, err);
 	if (result == 0)
