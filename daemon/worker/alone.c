@@ -26,9 +26,9 @@ struct alone_check {
 	struct bench *bench;
 	enum who who;
 	int runs; /* so far, of all cells */
-	struct cell_turns {
+	struct cell_rounds {
 		int n[WHO_N];
-		struct alone_turn turn[ALONE_TURNS];
+		struct alone_round round[ALONE_ROUNDS];
 		int n_runs;         /* runs that included this cell */
 		int last_timed_run; /* number of the last run with a time for it, counted or not */
 	} * of;                     /* of[n_cells of the bench] */
@@ -45,7 +45,7 @@ double alone_excess(const struct bench_alone *base, const struct bench_alone *ta
 	return fmin(by_time - pairs->m, cycles - pairs->m_code);
 }
 
-double alone_turn_excess(const struct alone_turn *t, const struct estimate *pairs)
+double alone_round_excess(const struct alone_round *t, const struct estimate *pairs)
 {
 	const struct bench_alone *alone = t->alone, *paired = t->paired;
 	double then = alone_excess(&alone[BENCH_BASE], &alone[BENCH_TARGET], pairs);
@@ -74,18 +74,18 @@ static double mean_of(const double *v, int n)
 	return n > 0 ? sum / n : 0;
 }
 
-enum alone_result alone_judge(const double *turn, int n, double se)
+enum alone_result alone_judge(const double *round, int n, double se)
 {
-	double squares = 0, mean = mean_of(turn, n);
+	double squares = 0, mean = mean_of(round, n);
 	int i;
 
 	for (i = 0; i < n; i++)
-		if (turn[i] <= log(SEPARATE))
+		if (round[i] <= log(SEPARATE))
 			return ALONE_SAME;
-	if (n < ALONE_TURNS)
+	if (n < ALONE_ROUNDS)
 		return ALONE_MORE;
 	for (i = 0; i < n; i++)
-		squares += (turn[i] - mean) * (turn[i] - mean);
+		squares += (round[i] - mean) * (round[i] - mean);
 	return mean > log(SEPARATE) + SEPARATE_K * sqrt(squares / (n - 1) / n + se * se) ? ALONE_SLOWED : ALONE_SAME;
 }
 
@@ -104,7 +104,7 @@ static struct bench_alone typical(const struct msg_cell *m, int side)
 }
 
 /* Store the times of a run. Returns false if a side is missing. */
-static bool take_times(struct alone_turn *turn, enum who who, const struct msg_cell *m)
+static bool take_times(struct alone_round *round, enum who who, const struct msg_cell *m)
 {
 	static const enum role ROLE[] = { [BENCH_BASE] = ROLE_BASE, [BENCH_TARGET] = ROLE_TARGET };
 	int side;
@@ -116,7 +116,7 @@ static bool take_times(struct alone_turn *turn, enum who who, const struct msg_c
 			continue;
 		if (at < 0)
 			return false;
-		(who == WHO_BOTH ? turn->paired : turn->alone)[side] = typical(m, at);
+		(who == WHO_BOTH ? round->paired : round->alone)[side] = typical(m, at);
 	}
 	return true;
 }
@@ -127,11 +127,11 @@ static int take_record(void *arg, struct msg *m, struct fw_err *err)
 	char why[DEVICE_CHECK_WHY_SIZE];
 
 	if (m->t == MSG_CELL && bench_decides(x->bench, m->u.cell)) {
-		struct cell_turns *t = &x->of[m->u.cell->cell];
+		struct cell_rounds *t = &x->of[m->u.cell->cell];
 
 		t->last_timed_run = x->runs;
-		if (t->n[x->who] < ALONE_TURNS && !device_check_discards(&m->u.cell->device_check, why) &&
-			take_times(&t->turn[t->n[x->who]], x->who, m->u.cell))
+		if (t->n[x->who] < ALONE_ROUNDS && !device_check_discards(&m->u.cell->device_check, why) &&
+			take_times(&t->round[t->n[x->who]], x->who, m->u.cell))
 			t->n[x->who]++;
 		return 0;
 	}
@@ -182,25 +182,25 @@ static int make_run(struct alone_check *x, const int *list, int n, struct fw_err
 	return runner_child_run(b, &task, &end, err) != 0 ? -1 : blame_end(x, &end, err);
 }
 
-/* Compute the excess of each complete turn of a cell. Shape: turn[ALONE_TURNS]. Returns their number. */
-static int turn_excesses(const struct cell_turns *t, const struct estimate *pairs, double *turn)
+/* Compute the excess of each complete round of a cell. Shape: round[ALONE_ROUNDS]. Returns their number. */
+static int round_excesses(const struct cell_rounds *t, const struct estimate *pairs, double *round)
 {
-	int n = ALONE_TURNS, who, i;
+	int n = ALONE_ROUNDS, who, i;
 
 	for (who = 0; who < WHO_N; who++)
 		n = t->n[who] < n ? t->n[who] : n;
 	for (i = 0; i < n; i++)
-		turn[i] = alone_turn_excess(&t->turn[i], pairs);
+		round[i] = alone_round_excess(&t->round[i], pairs);
 	return n;
 }
 
-static int report_slowed(struct alone_check *x, int cell, const double *turn, int n, struct fw_err *err)
+static int report_slowed(struct alone_check *x, int cell, const double *round, int n, struct fw_err *err)
 {
 	double paired = -x->bench->cell[cell].found.typical.all.m;
 
 	return bench_fault(x->bench, cell, ROLE_TARGET, "slowed", err,
 		"%.3g times the base's speed next to it, %.3g times when each is alone: the base is slowed", exp(paired),
-		exp(paired - mean_of(turn, n)));
+		exp(paired - mean_of(round, n)));
 }
 
 /* Reduce the list to the cells that are still undecided. Returns their number, -1 on error. */
@@ -210,13 +210,13 @@ static int keep_undecided(struct alone_check *x, int *list, int n, struct fw_err
 	int left = 0, i;
 
 	for (i = 0; i < n; i++) {
-		const struct cell_turns *t = &x->of[list[i]];
+		const struct cell_rounds *t = &x->of[list[i]];
 		const struct estimate *all = &b->cell[list[i]].found.typical.all;
-		double turn[ALONE_TURNS];
-		int done = turn_excesses(t, all, turn);
-		enum alone_result word = alone_judge(turn, done, all->se);
+		double round[ALONE_ROUNDS];
+		int done = round_excesses(t, all, round);
+		enum alone_result result = alone_judge(round, done, all->se);
 
-		if (word == ALONE_SLOWED && report_slowed(x, list[i], turn, done, err) < 0)
+		if (result == ALONE_SLOWED && report_slowed(x, list[i], round, done, err) < 0)
 			return -1;
 		/* stop after repeated disturbances of the device */
 		if (word == ALONE_MORE && bench_is_timed(b, list[i]) &&
@@ -226,7 +226,7 @@ static int keep_undecided(struct alone_check *x, int *list, int n, struct fw_err
 	return left;
 }
 
-static int run_turns(struct alone_check *x, int *list, int n, struct fw_err *err)
+static int measure_rounds(struct alone_check *x, int *list, int n, struct fw_err *err)
 {
 	static const enum who ORDER[] = { WHO_BASE, WHO_BOTH, WHO_TARGET, WHO_TARGET, WHO_BOTH, WHO_BASE };
 
@@ -248,7 +248,7 @@ int alone_run(struct bench *b, struct fw_err *err)
 		for (i = 0; i < b->n_cells; i++)
 			if (is_suspect(b, i))
 				list[n++] = i;
-		result = run_turns(&x, list, n, err);
+		result = measure_rounds(&x, list, n, err);
 	}
 	free(x.of);
 	free(list);

@@ -235,17 +235,17 @@ int acceptance_solo(struct bench *b, int side, int cell, char failure[16], char 
  *
  * A target can slow the base down in their common process, by a thread, a signal or another process, and so appear faster or hide
  * a regression. The check of each side times a call while no other module is loaded. If the base is much slower in pairs than
- * these times explain, both sides run alone, in the order A B B A, in the current state of the machine. If all these turns
+ * these times explain, both sides run alone, in the order A B B A, in the current state of the machine. If all these rounds
  * contradict the pairs by more than the errors of both, the cell is rejected ("slowed"). On a busy machine the errors are large,
  * so the cell is not rejected.
  */
 
-/** ALONE_MORE: more turns are needed. */
+/** ALONE_MORE: more rounds are needed. */
 enum alone_result { ALONE_SAME, ALONE_MORE, ALONE_SLOWED };
-enum { ALONE_TURNS = 6 }; /* turns that a rejection needs */
+enum { ALONE_ROUNDS = 6 }; /* rounds that a rejection needs */
 
-/** Times of one turn of the alternation: each side alone, and both in pairs. Shape: by enum bench_origin. */
-struct alone_turn {
+/** Times of one round of the alternation: each side alone, and both in pairs. Shape: by enum bench_origin. */
+struct alone_round {
 	struct bench_alone alone[BENCH_OUTSIDE], paired[BENCH_OUTSIDE];
 };
 
@@ -255,15 +255,15 @@ struct alone_turn {
  * changes only the former.
  */
 double alone_excess(const struct bench_alone *base, const struct bench_alone *target, const struct estimate *pairs);
-/** Return the excess in one turn; if clocks are unknown, at most the excess over the pairs of that turn. Pure. */
-double alone_turn_excess(const struct alone_turn *t, const struct estimate *pairs);
+/** Return the excess in one round; if clocks are unknown, at most the excess over the pairs of that round. Pure. */
+double alone_round_excess(const struct alone_round *t, const struct estimate *pairs);
 /** Return whether the times alone in both checks are a reason for runs alone. Pure. */
 bool alone_suspects(const struct bench_alone *base, const struct bench_alone *target, const struct estimate *pairs);
 /**
- * Classify the excesses of `n` turns. `se`: standard error of the pairs. One turn without excess gives ALONE_SAME. Shape:
- * turn[n].
+ * Classify the excesses of `n` rounds. `se`: standard error of the pairs. One round without excess gives ALONE_SAME. Shape:
+ * round[n].
  */
-enum alone_result alone_judge(const double *turn, int n, double se);
+enum alone_result alone_judge(const double *round, int n, double se);
 
 /**
  * Test every timed cell. A slowed base is a fault of the target. Does nothing on sim or for equal modules. Err: cancelled, no

@@ -27,35 +27,35 @@ static void the_lower_excess_counts(void **state)
 static void present_pairs_count_without_a_clock(void **state)
 {
 	const struct estimate pairs = { .m = log(0.5), .m_code = log(0.5) };
-	struct alone_turn turn = { .alone = { { 2, 0 }, { 2, 0 } }, .paired = { { 2, 0 }, { 2, 0 } } };
+	struct alone_round round = { .alone = { { 2, 0 }, { 2, 0 } }, .paired = { { 2, 0 }, { 2, 0 } } };
 	(void)state;
-	assert_true(fabs(alone_turn_excess(&turn, &pairs)) < 1e-12); /* measured with a target that was twice as fast */
-	turn.paired[BENCH_TARGET].ms = 1;
-	assert_true(fabs(alone_turn_excess(&turn, &pairs) - log(2)) < 1e-12);
-	turn.paired[BENCH_TARGET].ms = 0.5; /* and no more than then */
-	assert_true(fabs(alone_turn_excess(&turn, &pairs) - log(2)) < 1e-12);
-	turn = (struct alone_turn){ .alone = { { 2, 1500 }, { 2, 1500 } }, .paired = { { 2, 1500 }, { 2, 1500 } } };
-	assert_true(fabs(alone_turn_excess(&turn, &pairs) - log(2)) < 1e-12);
+	assert_true(fabs(alone_round_excess(&round, &pairs)) < 1e-12); /* measured with a target that was twice as fast */
+	round.paired[BENCH_TARGET].ms = 1;
+	assert_true(fabs(alone_round_excess(&round, &pairs) - log(2)) < 1e-12);
+	round.paired[BENCH_TARGET].ms = 0.5; /* and no more than then */
+	assert_true(fabs(alone_round_excess(&round, &pairs) - log(2)) < 1e-12);
+	round = (struct alone_round){ .alone = { { 2, 1500 }, { 2, 1500 } }, .paired = { { 2, 1500 }, { 2, 1500 } } };
+	assert_true(fabs(alone_round_excess(&round, &pairs) - log(2)) < 1e-12);
 }
 
 static void one_turn_that_agrees_ends_the_check(void **state)
 {
-	const double turn[ALONE_TURNS] = { 0.5, 0.5, 0.04, 0.5, 0.5, 0.5 };
+	const double round[ALONE_ROUNDS] = { 0.5, 0.5, 0.04, 0.5, 0.5, 0.5 };
 	(void)state;
-	assert_int_equal(alone_judge(turn, 0, 0.001), ALONE_MORE);
-	assert_int_equal(alone_judge(turn, 2, 0.001), ALONE_MORE);
-	assert_int_equal(alone_judge(turn, 3, 0.001), ALONE_SAME);
-	assert_int_equal(alone_judge(turn, ALONE_TURNS, 0.001), ALONE_SAME);
+	assert_int_equal(alone_judge(round, 0, 0.001), ALONE_MORE);
+	assert_int_equal(alone_judge(round, 2, 0.001), ALONE_MORE);
+	assert_int_equal(alone_judge(round, 3, 0.001), ALONE_SAME);
+	assert_int_equal(alone_judge(round, ALONE_ROUNDS, 0.001), ALONE_SAME);
 }
 
-/* Turns with `noise` around a base that is slowed by `factor`. */
+/* Rounds with `noise` around a base that is slowed by `factor`. */
 static enum alone_result slowed(double factor, double noise, double se)
 {
-	static const double spread[ALONE_TURNS] = { 0.5, -1, 1.5, 0, -1.2, 0.2 };
-	double turn[ALONE_TURNS];
-	for (int i = 0; i < ALONE_TURNS; i++)
-		turn[i] = log(factor) + noise * spread[i];
-	return alone_judge(turn, ALONE_TURNS, se);
+	static const double spread[ALONE_ROUNDS] = { 0.5, -1, 1.5, 0, -1.2, 0.2 };
+	double round[ALONE_ROUNDS];
+	for (int i = 0; i < ALONE_ROUNDS; i++)
+		round[i] = log(factor) + noise * spread[i];
+	return alone_judge(round, ALONE_ROUNDS, se);
 }
 
 static void a_slowed_base_is_reported(void **state)
@@ -102,7 +102,7 @@ static bool accuses(uint64_t *state, double alone, double pair)
 	struct run_estimate e[3];
 	struct estimate all;
 	struct rule rule;
-	double turn[ALONE_TURNS], beta;
+	double round[ALONE_ROUNDS], beta;
 	float values[3][2][16];
 	rule_default(&rule, 1);
 	for (int l = 0; l < 3; l++) {
@@ -115,10 +115,10 @@ static bool accuses(uint64_t *state, double alone, double pair)
 	}
 	stats_runs(&rule, run, 3, e, &beta);
 	stats_combine(&rule, e, 3, &all);
-	for (int i = 0; i < ALONE_TURNS; i++)
-		turn[i] = alone * (draw(state) - draw(state)) - all.m;
+	for (int i = 0; i < ALONE_ROUNDS; i++)
+		round[i] = alone * (draw(state) - draw(state)) - all.m;
 	const struct bench_alone check[2] = { { exp(alone * draw(state)), 0 }, { exp(alone * draw(state)), 0 } };
-	return alone_suspects(&check[0], &check[1], &all) && alone_judge(turn, ALONE_TURNS, all.se) == ALONE_SLOWED;
+	return alone_suspects(&check[0], &check[1], &all) && alone_judge(round, ALONE_ROUNDS, all.se) == ALONE_SLOWED;
 }
 
 static void a_busy_machine_rejects_no_side(void **state)
