@@ -9,16 +9,16 @@
  */
 #define SUSPECT          1.12
 #define SUSPECT_NO_CLOCK 1.6
-#define SEPARATE         1.08 /* for runs of this job */
+#define SLOWED           1.08 /* for runs of this job */
 
 /*
  * Standard errors beyond which a cell is suspected or accused. An accusation has a higher limit than a verdict;
  * tests/worker/test_alone.c counts false accusations.
  */
-#define SUSPECT_K  2.0
-#define SEPARATE_K 5.0
+#define SUSPECT_K 2.0
+#define SLOWED_K  5.0
 
-enum { FRUITLESS_MAX = 3 };
+enum { VOID_RUNS_MAX = 3 };
 
 enum who { WHO_BASE = BENCH_BASE, WHO_TARGET = BENCH_TARGET, WHO_BOTH, WHO_N };
 
@@ -80,13 +80,13 @@ enum alone_result alone_judge(const double *round, int n, double se)
 	int i;
 
 	for (i = 0; i < n; i++)
-		if (round[i] <= log(SEPARATE))
+		if (round[i] <= log(SLOWED))
 			return ALONE_SAME;
 	if (n < ALONE_ROUNDS)
 		return ALONE_MORE;
 	for (i = 0; i < n; i++)
 		squares += (round[i] - mean) * (round[i] - mean);
-	return mean > log(SEPARATE) + SEPARATE_K * sqrt(squares / (n - 1) / n + se * se) ? ALONE_SLOWED : ALONE_SAME;
+	return mean > log(SLOWED) + SLOWED_K * sqrt(squares / (n - 1) / n + se * se) ? ALONE_SLOWED : ALONE_SAME;
 }
 
 static bool is_suspect(const struct bench *b, int cell)
@@ -219,8 +219,8 @@ static int keep_undecided(struct alone_check *x, int *list, int n, struct fw_err
 		if (result == ALONE_SLOWED && report_slowed(x, list[i], round, done, err) < 0)
 			return -1;
 		/* stop after repeated disturbances of the device */
-		if (word == ALONE_MORE && bench_is_timed(b, list[i]) &&
-			t->n_runs < t->n[WHO_BASE] + t->n[WHO_TARGET] + t->n[WHO_BOTH] + FRUITLESS_MAX)
+		if (result == ALONE_MORE && bench_is_timed(b, list[i]) &&
+			t->n_runs < t->n[WHO_BASE] + t->n[WHO_TARGET] + t->n[WHO_BOTH] + VOID_RUNS_MAX)
 			list[left++] = list[i];
 	}
 	return left;

@@ -7,7 +7,7 @@
 
 #define DEADLINE_S 30.0
 
-struct turn {
+struct collection {
 	struct buffered *buffered;
 	int side, repeat;
 	bool counters, samples;
@@ -20,25 +20,25 @@ double collect_deadline_s(const struct bench *b)
 	return b->limits.run_s < DEADLINE_S ? b->limits.run_s : DEADLINE_S;
 }
 
-static int side_of(const struct turn *t)
+static int side_of(const struct collection *t)
 {
 	return t->side ? t->buffered->bench->target : t->buffered->bench->base;
 }
 
-static void done(struct turn *t, const struct buffered_cell *c)
+static void set_done(struct collection *t, const struct buffered_cell *c)
 {
 	t->n_done += !t->is_done[c - t->buffered->cell];
 	t->is_done[c - t->buffered->cell] = true;
 }
 
-static void no_samples(struct turn *t, struct buffered_cell *c, const char *what, const char *why)
+static void set_no_samples(struct collection *t, struct buffered_cell *c, const char *what, const char *why)
 {
 	snprintf(
 		c->stalls_why, sizeof c->stalls_why, "%s: %s%s%.300s", t->side ? "target" : "base", what, *what ? ": " : "", why);
-	done(t, c);
+	set_done(t, c);
 }
 
-static int take_end(struct turn *t, struct buffered_cell *c, struct msg_profile *m, struct fw_err *err)
+static int take_end(struct collection *t, struct buffered_cell *c, struct msg_profile *m, struct fw_err *err)
 {
 	struct buffered_process *p = &c->process[t->side][t->repeat];
 	struct tried *tried = t->side ? &m->target_tried : &m->base_tried;
@@ -60,7 +60,7 @@ static int take_end(struct turn *t, struct buffered_cell *c, struct msg_profile 
 	return bench_take_config(t->buffered->bench, side_of(t), c->cell, p->config, m->tunes && p->config[0], err);
 }
 
-static void take_fault(struct turn *t, const struct msg_fault *m)
+static void take_fault(struct collection *t, const struct msg_fault *m)
 {
 	for (int i = 0; i < t->buffered->n; i++) {
 		struct buffered_cell *c = &t->buffered->cell[i];
@@ -68,16 +68,16 @@ static void take_fault(struct turn *t, const struct msg_fault *m)
 		if (m->cell >= 0 && m->cell != c->cell)
 			continue;
 		if (t->samples)
-			no_samples(t, c, m->failure, m->detail);
+			set_no_samples(t, c, m->failure, m->detail);
 		else
 			buffered_why(c, "%s: %s: %s", role_name(m->role), m->failure, m->detail);
-		done(t, c);
+		set_done(t, c);
 	}
 }
 
 static int take_record(void *arg, struct msg *m, struct fw_err *err)
 {
-	struct turn *t = arg;
+	struct collection *t = arg;
 	struct buffered_cell *c;
 
 	if (m->t == MSG_AT || m->t == MSG_NOTE)
@@ -94,8 +94,8 @@ static int take_record(void *arg, struct msg *m, struct fw_err *err)
 		int result = t->samples ? 0 : take_end(t, c, &m->u.profile, err);
 
 		if (t->samples && m->u.profile.why[0])
-			no_samples(t, c, "", m->u.profile.why);
-		done(t, c);
+			set_no_samples(t, c, "", m->u.profile.why);
+		set_done(t, c);
 		return result;
 	}
 	if (m->t == MSG_STALLS && t->samples) {
@@ -113,8 +113,8 @@ static int take_record(void *arg, struct msg *m, struct fw_err *err)
 	return buffered_kernel(&c->process[t->side][t->repeat], &m->u.kernel, err);
 }
 
-/* The process ended without all answers: blame its current cell, else the first one without an answer. */
-static void blame(struct turn *t, const struct runner_end *end, const int *list, int n)
+/* The process ended without all answers: note_end its current cell, else the first one without an answer. */
+static void note_end(struct collection *t, const struct runner_end *end, const int *list, int n)
 {
 	bool named = end->failure[0], hung = strcmp(end->failure, "timeout") == 0;
 	struct buffered_cell *c = NULL;
@@ -127,9 +127,9 @@ static void blame(struct turn *t, const struct runner_end *end, const int *list,
 	}
 	if (!c)
 		return;
-	done(t, c);
+	set_done(t, c);
 	if (t->samples) {
-		no_samples(t, c, named ? end->failure : "crash", named ? end->detail : "it ended without a message");
+		set_no_samples(t, c, named ? end->failure : "crash", named ? end->detail : "it ended without a message");
 		return;
 	}
 	buffered_why(c, "%s: %s%s%s", role_name(end->role), named ? end->failure : "crash", named ? ": " : "",
@@ -142,7 +142,7 @@ static void blame(struct turn *t, const struct runner_end *end, const int *list,
 }
 
 /* Repeat until each wanted cell has its answer. */
-static int run_turn(struct turn *t, struct fw_err *err)
+static int collect_cells(struct collection *t, struct fw_err *err)
 {
 	struct bench *b = t->buffered->bench;
 
@@ -170,7 +170,7 @@ static int run_turn(struct turn *t, struct fw_err *err)
 		if (runner_child_run(b, &task, &end, err) != 0 || health_check_after(b, &end, err) != 0)
 			return -1;
 		if (end.failure[0] || t->n_done == before)
-			blame(t, &end, list, n);
+			note_end(t, &end, list, n);
 	}
 }
 
@@ -183,10 +183,10 @@ int collect_counters(struct buffered *k, struct fw_err *err)
 
 	memset(counted, true, sizeof counted);
 	for (size_t o = 0; o < sizeof order / sizeof order[0]; o++) {
-		struct turn t = { .buffered = k, .side = order[o].side, .repeat = order[o].repeat, .counters = true };
+		struct collection t = { .buffered = k, .side = order[o].side, .repeat = order[o].repeat, .counters = true };
 
 		memcpy(t.want, counted, sizeof counted);
-		if (run_turn(&t, err) != 0)
+		if (collect_cells(&t, err) != 0)
 			return -1;
 		for (int i = 0; i < k->n; i++)
 			counted[i] = counted[i] && k->cell[i].process[t.side][t.repeat].is_counted;
@@ -197,7 +197,7 @@ int collect_counters(struct buffered *k, struct fw_err *err)
 int collect_kernels(struct buffered *k, int repeat, struct fw_err *err)
 {
 	for (int side = 0; side < BUFFERED_SIDES; side++) {
-		struct turn t = { .buffered = k, .side = repeat ? !side : side, .repeat = repeat };
+		struct collection t = { .buffered = k, .side = repeat ? !side : side, .repeat = repeat };
 
 		for (int i = 0; i < k->n; i++) {
 			struct buffered_process *p = &k->cell[i].process[t.side][repeat];
@@ -206,7 +206,7 @@ int collect_kernels(struct buffered *k, int repeat, struct fw_err *err)
 			if (t.want[i])
 				buffered_clear(p); /* counted in this process but not in another one: no comparison */
 		}
-		if (run_turn(&t, err) != 0)
+		if (collect_cells(&t, err) != 0)
 			return -1;
 	}
 	return 0;
@@ -215,14 +215,14 @@ int collect_kernels(struct buffered *k, int repeat, struct fw_err *err)
 int collect_stalls(struct buffered *k, struct fw_err *err)
 {
 	for (int side = 0; side < BUFFERED_SIDES; side++) {
-		struct turn t = { .buffered = k, .side = side, .samples = true };
+		struct collection t = { .buffered = k, .side = side, .samples = true };
 
 		for (int i = 0; i < k->n; i++) {
 			const struct buffered_cell *c = &k->cell[i];
 
 			t.want[i] = buffered_is_counted(c) && c->process[0][0].passes > 0 && !c->is_hung && !c->stalls_why[0];
 		}
-		if (run_turn(&t, err) != 0)
+		if (collect_cells(&t, err) != 0)
 			return -1;
 	}
 	/* one side only is no comparison */

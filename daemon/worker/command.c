@@ -6,7 +6,7 @@
 #include <signal.h>
 
 enum { BASE = COMMAND_BASE, TARGET = COMMAND_TARGET, PAIR };
-enum { HOPELESS_FROM = 4 }; /* runs */
+enum { HOPELESS_RUNS_MIN = 4 }; /* runs */
 
 static const char prefix[] = "side-";
 
@@ -294,7 +294,7 @@ static int stop_hopeless(struct command *m, const int *list, int n, struct fw_er
 		int runs = b->cell[list[i]].n_runs;
 		double se;
 
-		if (b->quick || b->selfcheck || runs < HOPELESS_FROM || !bench_is_hopeless(b, list[i], &se))
+		if (b->quick || b->selfcheck || runs < HOPELESS_RUNS_MIN || !bench_is_hopeless(b, list[i], &se))
 			continue;
 		b->cell[list[i]].open = false;
 		if (bench_send_note(b, list[i], ROLE_NONE, err,

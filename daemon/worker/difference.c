@@ -75,7 +75,7 @@ static void hot_fill(
 
 /* ---- difference ---- */
 
-enum { HUNK_LINES = 400, HUNKS_ROOM = 256 << 10 };
+enum { HUNK_LINES = 400, HUNKS_BYTES_MAX = 256 << 10 };
 
 static const enum evidence_code words[] = {
 	[SASSDIFF_SAME] = EVIDENCE_CODE_SAME,
@@ -170,7 +170,7 @@ static bool is_plain(const char *opcode)
 static void put_hunks(const struct sassdiff_pair *p, struct hot_sides *notes, char out[EVIDENCE_HUNKS_MAX + 1])
 {
 	struct buf text;
-	buf_init(&text, HUNKS_ROOM);
+	buf_init(&text, HUNKS_BYTES_MAX);
 	sassdiff_print_hunks(p, HUNK_LINES, hot_note, notes, &text);
 	size_t n = text.len;
 	while (n > EVIDENCE_HUNKS_MAX || (n > 0 && n < text.len && text.data[n - 1] != '\n'))

@@ -153,7 +153,7 @@ const struct msg_device *hardware_find(const struct msg_hello *hello, const char
 
 void hardware_location(const char *cache_dir, struct msg_location *out)
 {
-	enum { PEOPLE_FROM = 1000 }; /* lower user ids are system accounts */
+	enum { USER_ID_MIN = 1000 }; /* lower user ids are system accounts */
 	struct fw_err unknown = { 0 };
 	char buffer[4096];
 	struct passwd owner, *found = NULL;
@@ -169,7 +169,7 @@ void hardware_location(const char *cache_dir, struct msg_location *out)
 		out->host[0] = '\0';
 	if (getpwuid_r(me, &owner, buffer, sizeof buffer, &found) == 0 && found)
 		snprintf(out->user, sizeof out->user, "%.32s", owner.pw_name);
-	out->is_system = me != 0 && me < PEOPLE_FROM;
+	out->is_system = me != 0 && me < USER_ID_MIN;
 	if (proc_sibling("flopwatch-runner", out->runner, sizeof out->runner, &unknown) != 0 ||
 		(size_t)snprintf(out->modules, sizeof out->modules, "%s/modules", cache_dir) >= sizeof out->modules)
 		memset(out, 0, sizeof *out);

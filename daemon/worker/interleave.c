@@ -9,7 +9,7 @@ enum {
 	MISSED_MAX = 3,
 	DEATHS_MAX = 3,
 	PAIRS_MIN = 4,
-	DOUBTED_MAX = 8 /* runs */
+	DOUBTFUL_RUNS_MAX = 8 /* runs */
 };
 
 #define HALF_WIDTH_PCT 0.3
@@ -294,8 +294,8 @@ static void forget_closed(struct interleave_run *l)
 }
 
 /* Run a session between two readings of the device; repeat it while the readings invalidate it. */
-static int run_guarded(struct interleave_run *l, struct interleave_session *s, struct msg_device_check *device_check, int *redo,
-	struct fw_err *err)
+static int run_until_valid(struct interleave_run *l, struct interleave_session *s, struct msg_device_check *device_check,
+	int *redo, struct fw_err *err)
 {
 	struct bench *b = s->bench;
 	bool gpu = s->side[COMMAND_BASE]->benchmark.gpu;
@@ -338,7 +338,7 @@ static int run_session(struct interleave_run *l, int n, int n_sides, struct fw_e
 		.cell = mem_alloc_zero((size_t)n, sizeof *s->cell) };
 	for (int side = 0; side < n_sides; side++)
 		s->side[side] = m->side[side];
-	if (run_guarded(l, s, &device_check, &redo, err) == 0 && take_cells(l, s, &device_check, redo, err) == 0)
+	if (run_until_valid(l, s, &device_check, &redo, err) == 0 && take_cells(l, s, &device_check, redo, err) == 0)
 		result = take_failure(l, s, err);
 	forget_closed(l);
 	if (result >= 0 && health_check_xid(m->bench, device_check.xid, err) < 0)
@@ -405,12 +405,12 @@ static int make_run(struct interleave_run *l, struct fw_err *err)
 }
 
 /* Whether more turns can show that a gain exists by the worker's clock, or that a side computes in the other's turns. */
-static bool wants_interleave(const struct bench *b, int cell, const struct interleave_known *k)
+static bool needs_more_turns(const struct bench *b, int cell, const struct interleave_known *k)
 {
 	const struct interleave_evidence *base = &k->evidence[COMMAND_BASE], *target = &k->evidence[COMMAND_TARGET];
 	char why[INTERLEAVE_WHY_SIZE];
 
-	if (!b->cell[cell].open || b->cell[cell].n_runs == 0 || b->cell[cell].n_runs >= DOUBTED_MAX)
+	if (!b->cell[cell].open || b->cell[cell].n_runs == 0 || b->cell[cell].n_runs >= DOUBTFUL_RUNS_MAX)
 		return false;
 	return interleave_may_overlap(base) || interleave_may_overlap(target) ||
 	       (bench_verdict(b, cell) == VERDICT_IMPROVEMENT &&
@@ -426,7 +426,7 @@ static int next_doubtful(struct interleave_run *l)
 	l->n = 0;
 	l->set = 1;
 	for (int i = 0; i < b->n_cells && !b->quick; i++)
-		if (wants_interleave(b, i, &a->known[i]))
+		if (needs_more_turns(b, i, &a->known[i]))
 			l->list[l->n++] = i;
 	return l->n;
 }

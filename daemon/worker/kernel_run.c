@@ -4,7 +4,7 @@
 #include <math.h>
 
 /* Number of early ends of runs with a target from which the target is at fault. */
-enum { ENDS_THAT_ACCUSE = 2 };
+enum { EARLY_ENDS_MAX = 2 };
 
 struct run_state {
 	struct bench *bench;
@@ -186,11 +186,11 @@ int run_blame_end(struct bench *b, int cell, const struct runner_end *end, struc
 		return -1;
 	if (status == 0)
 		return bench_fault(b, cell, ROLE_BASE, failure, err, "%s", detail);
-	if (++b->cell[cell].ends < ENDS_THAT_ACCUSE)
+	if (++b->cell[cell].ends < EARLY_ENDS_MAX)
 		return note_end(b, cell, end, err);
 	return bench_fault(b, cell, ROLE_DEVICE, end->failure, err,
 		"%s%.300s, in %d processes; alone both sides pass their check, and the base next to a copy of itself is timed",
-		end->role == ROLE_BASE ? "base: " : "", end->detail, ENDS_THAT_ACCUSE);
+		end->role == ROLE_BASE ? "base: " : "", end->detail, EARLY_ENDS_MAX);
 }
 
 int run_blame(struct bench *b, const struct msg_fault *f, bool was_lost, struct fw_err *err)
@@ -225,7 +225,7 @@ static int handle_end(struct run_state *l, struct runner_end *end, const int *li
 		return 0;
 	if (end->role == ROLE_BASE || (end->killed && end->role != ROLE_TARGET))
 		return run_blame_end(b, missing, end, err);
-	if (end->killed && ++b->cell[missing].kills < ENDS_THAT_ACCUSE)
+	if (end->killed && ++b->cell[missing].kills < EARLY_ENDS_MAX)
 		return note_end(b, missing, end, err);
 	return blame(b, missing, end->role, end->failure, end->detail, false, err);
 }

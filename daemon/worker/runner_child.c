@@ -561,7 +561,7 @@ static void fill_environment(struct environment *e)
 static int run_with(
 	struct bench *b, const struct runner_task *t, struct child *c, int task_fd, struct proc_exit *how, struct fw_err *err)
 {
-	static const struct sandbox open_air; /* for probes without branch code: a pid namespace would hide other processes */
+	static const struct sandbox no_sandbox; /* for probes without branch code: a pid namespace would hide other processes */
 	struct pump pump = { .peer = b->peer,
 		.stream = { { .read = on_chatter, .arg = c, .child_fd = 1 },
 			{ .read = on_records, .arg = c, .child_fd = RECORD_FD, .socket = true } },
@@ -579,7 +579,7 @@ static int run_with(
 	if (t->mode == TASK_AUDIT)
 		spec.fd[spec.n_fd++] = (struct proc_fd){ t->go_fd, GO_FD };
 	(t->counters || t->samples ? sandbox_count : sandbox_run)(
-		t->n_sides > 0 ? b->sandbox : &open_air, v, b->runner, b->device.kind == DEVICE_CUDA);
+		t->n_sides > 0 ? b->sandbox : &no_sandbox, v, b->runner, b->device.kind == DEVICE_CUDA);
 	spec.argv = v->arg;
 	result = sandbox_end(v, err);
 	c->pump = &pump;
@@ -678,7 +678,7 @@ int runner_child_under(struct bench *b, const struct runner_task *t, const char 
 
 int runner_child_start_concurrent(struct bench *b, const struct runner_task *t, struct proc *child, int *fd, struct fw_err *err)
 {
-	static const struct sandbox open_air;
+	static const struct sandbox no_sandbox;
 	struct sandbox_argv *v = mem_alloc(sizeof *v);
 	int ends[2] = { -1, -1 }, task_fd = task_file(b, t, "", err), result = -1;
 	struct environment env;
@@ -690,7 +690,7 @@ int runner_child_start_concurrent(struct bench *b, const struct runner_task *t, 
 
 		fcntl(ends[0], F_SETFL, O_NONBLOCK);
 		fill_environment(&env);
-		sandbox_run(&open_air, v, b->runner, b->device.kind == DEVICE_CUDA);
+		sandbox_run(&no_sandbox, v, b->runner, b->device.kind == DEVICE_CUDA);
 		spec.argv = v->arg;
 		result = sandbox_end(v, err) != 0 || proc_spawn(&spec, child, err) != 0 ? -1 : 0;
 		close(ends[1]);
@@ -732,7 +732,7 @@ static void log_left_out(const char *lines)
 
 int runner_child_devices(const struct sandbox *s, bool isolated, struct msg_device *out, int max, struct fw_err *err)
 {
-	static const struct sandbox open_air;
+	static const struct sandbox no_sandbox;
 	struct sandbox_argv *v = mem_alloc(sizeof *v);
 	struct environment env;
 	char runner[PATH_MAX];
@@ -745,7 +745,7 @@ int runner_child_devices(const struct sandbox *s, bool isolated, struct msg_devi
 	if (proc_sibling("flopwatch-runner", runner, sizeof runner, err) != 0)
 		goto out;
 	fill_environment(&env);
-	sandbox_run(isolated ? s : &open_air, v, runner, true);
+	sandbox_run(isolated ? s : &no_sandbox, v, runner, true);
 	sandbox_arg(v, "--list");
 	if (sandbox_end(v, err) != 0 ||
 		proc_run(&(struct proc_spec){ .argv = v->arg, .env = env.list }, NULL, &text, &errors, LIST_MS, &how, err) != 0)

@@ -3,10 +3,10 @@
 
 #include <math.h>
 
-enum { AGREE = 2, VOID_MAX = 3 }; /* runs of a sentinel that must name the same side; limit of discarded runs */
+enum { AGREEING_RUNS = 2, DISCARDED_MAX = 3 }; /* runs of a sentinel that must name the same side; limit of discarded runs */
 
-#define WANDER          0.005 /* standard deviation of the log ratio without a difference, on two H100 */
-#define BEYOND          2.5   /* multiple of that deviation */
+#define RATIO_SD        0.005 /* standard deviation of the log ratio without a difference, on two H100 */
+#define RATIO_SDS       2.5   /* multiple of that deviation */
 #define ENERGY_SEPARATE 0.03  /* of the energy of a call */
 
 /* Whether sustained runs are useful here: the device's clock follows its power, and the job is not quick. */
@@ -89,7 +89,7 @@ static int draws_more(const struct msg_cell *m, int base, int target)
 	int sign = 0;
 
 	if (m->mhz[base] && m->mhz[target] && m->n > 0) /* more power means a lower clock */
-		sign = sign_beyond(log_ratio(m->mhz[target], m->mhz[base], m->n), BEYOND * WANDER);
+		sign = sign_beyond(log_ratio(m->mhz[target], m->mhz[base], m->n), RATIO_SDS * RATIO_SD);
 	if (sign == 0 && m->energy_j[base] > 0 && m->energy_j[target] > 0)
 		sign = sign_beyond(log(m->energy_j[target] / m->energy_j[base]), ENERGY_SEPARATE);
 	return sign;
@@ -106,10 +106,10 @@ static int slower_than_in_pairs(const struct bench *b, const struct msg_cell *m,
 	if (pairs->runs == 0 || m->n < 1)
 		return 0;
 	return sign_beyond(log_ratio(m->ms[base], m->ms[target], m->n) - pairs->m,
-		fmax(stats_theta(b->cells[m->cell].threshold_pct), BEYOND * WANDER));
+		fmax(stats_theta(b->cells[m->cell].threshold_pct), RATIO_SDS * RATIO_SD));
 }
 
-/* Whether all sustained runs so far name the same side. One may be chance: AGREE are needed for runs of the whole direction. */
+/* Whether all sustained runs so far name the same side. One may be chance: AGREEING_RUNS are needed for runs of the whole direction. */
 static bool agrees_on_side(const struct bench_cell *c)
 {
 	return c->n_sustained_runs > 0 && abs(c->side_balance) == c->n_sustained_runs;
@@ -119,7 +119,7 @@ static bool needs_second(const struct bench *b, int cell)
 {
 	const struct bench_cell *c = &b->cell[cell];
 
-	return c->open && !is_in_sustained_runs(b, cell) && agrees_on_side(c) && c->n_sustained_runs < AGREE;
+	return c->open && !is_in_sustained_runs(b, cell) && agrees_on_side(c) && c->n_sustained_runs < AGREEING_RUNS;
 }
 
 /* Whether a sentinel's first run was discarded because of the device and must be repeated. */
@@ -127,7 +127,7 @@ static bool needs_first_again(const struct bench *b, int cell)
 {
 	const struct bench_cell *c = &b->cell[cell];
 
-	return c->open && c->n_sustained_runs == 0 && c->n_void_sustained_runs > 0 && c->n_void_sustained_runs < VOID_MAX &&
+	return c->open && c->n_sustained_runs == 0 && c->n_void_sustained_runs > 0 && c->n_void_sustained_runs < DISCARDED_MAX &&
 	       is_sentinel(b, cell);
 }
 
@@ -146,7 +146,7 @@ int sustain_add(struct bench *b, const struct msg_cell *m, struct fw_err *err)
 	bench_judge(b, m->cell);
 	int sign = draws_more(m, base, target);
 	c->side_balance += sign ? sign : slower_than_in_pairs(b, m, base, target);
-	if (c->n_sustained_runs >= AGREE && agrees_on_side(c))
+	if (c->n_sustained_runs >= AGREEING_RUNS && agrees_on_side(c))
 		b->sustained_runs |= sentinel_direction(b->cells[m->cell].direction);
 	return 1;
 }
