@@ -69,7 +69,7 @@ int timing_call(struct timing *t, int rounds, unsigned how, struct failure *f)
 	timing_begin_record(t, m, SERIES_CALL, "", rounds);
 	t->spot_check->binds = true;
 	if (how & TIMING_DECIDES) {
-		if (timing_guarded(t, call_pass, &pass, x, f) != 0)
+		if (timing_make_pass(t, call_pass, &pass, x, f) != 0)
 			goto out;
 		m->redo = pass.redo;
 		m->device_check = pass.device_check;

@@ -1396,7 +1396,7 @@ typedef int timing_pass_fn(struct timing *t, struct timing_pass *p, struct sampl
  * Make a pass between device readings; repeat it if the readings invalidate it, at most three times. p->device_check shows
  * whether the result is valid.
  */
-int timing_guarded(struct timing *t, timing_pass_fn *run, struct timing_pass *p, struct samples *x, struct failure *f);
+int timing_make_pass(struct timing *t, timing_pass_fn *run, struct timing_pass *p, struct samples *x, struct failure *f);
 /** Return `ms`, or the smallest positive float if it is 0. */
 float timing_at_least(float ms);
 /** Initialise a `cell` record without sides. */

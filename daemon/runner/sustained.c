@@ -40,7 +40,7 @@ enum { REDO_MAX = 3, AHEAD_MIN = 2, FLIGHT = 8 /* slots of unrecorded calls */ }
 #define SUSTAINED_US  (SUSTAINED_S * 1e6)
 #define SETTLE_US     (SUSTAINED_SETTLES_S * 1e6)
 #define INTERLEAVE_US 0.6e6 /* before the first sustained run: an idle GPU starts above its power limit's clock for this time */
-#define PACE_ROOM     1.1   /* factor on the predicted number of calls: a rising clock must not leave the end unrecorded */
+#define PACE_MARGIN   1.1   /* factor on the predicted number of calls: a rising clock must not leave the end unrecorded */
 #define POLL_NS       500000
 #define QUEUE_US      2e4 /* of queued calls, by which the sustained run may outlast its end */
 
@@ -173,7 +173,7 @@ static int run_sustained(
 	if (calls_until(t, u, until_us - SUSTAINED_US + SETTLE_US, &settling, f) != 0)
 		return -1;
 	double settled_us = ops->host_us(dev), pace_us = (settled_us - began_us) / settling.calls;
-	timed.stride = 1 + (int)(fmax(0, until_us - settled_us) / pace_us * PACE_ROOM / SUSTAINED_RECORDED_MAX);
+	timed.stride = 1 + (int)(fmax(0, until_us - settled_us) / pace_us * PACE_MARGIN / SUSTAINED_RECORDED_MAX);
 	if (calls_until(t, u, until_us, &timed, f) != 0)
 		return -1;
 	double sustained_us = ops->host_us(dev) - began_us;

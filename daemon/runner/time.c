@@ -73,7 +73,7 @@ int timing_device(struct timing *t, int rounds, struct failure *f)
 
 	timing_begin_record(t, m, SERIES_DEVICE, "", rounds);
 	runner_at(t->runner, t->cell, NULL, "time");
-	if (timing_guarded(t, device_pass, &pass, x, f) != 0)
+	if (timing_make_pass(t, device_pass, &pass, x, f) != 0)
 		goto out;
 	m->redo = pass.redo;
 	m->device_check = pass.device_check;

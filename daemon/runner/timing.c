@@ -174,7 +174,7 @@ int timing_lost(struct timing *t, struct failure *f)
 	return failure_set(f, "crash", "the device's context was destroyed");
 }
 
-int timing_guarded(struct timing *t, timing_pass_fn *run, struct timing_pass *p, struct samples *x, struct failure *f)
+int timing_make_pass(struct timing *t, timing_pass_fn *run, struct timing_pass *p, struct samples *x, struct failure *f)
 {
 	struct msg_device_check after;
 	char why[DEVICE_CHECK_WHY_SIZE];
