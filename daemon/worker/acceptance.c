@@ -6,8 +6,8 @@ enum { ENTRY_MAX = 256 << 10 };
 struct examination {
 	struct bench *bench;
 	struct bench_side *side;
-	struct buf *entry; /* entry[n_cells]: records of a cell in the form that the cache stores */
-	bool *done;        /* done[n_cells]: the cell has its outcome */
+	struct buf *entry; /* entry[n_cells]: records of a cell, as cached */
+	bool *done;        /* done[n_cells]: the cell has an outcome */
 	int n_done;        /* outcomes of the current process */
 	bool all_failed;   /* the module or the device failed, not a single cell */
 	bool replay;       /* records come from the cache */
@@ -29,7 +29,7 @@ static void entry_name(const struct examination *x, int cell, char name[HASH_HEX
 	hash_text(&h, device_kind_name(b->device.kind));
 	hash_text(&h, b->device.uuid);
 	hash_text(&h, b->device.driver);
-	hash_text(&h, b->device.cudnn); /* a provider may load it at run time */
+	hash_text(&h, b->device.cudnn); /* a provider may load this version at run time */
 	hash_text(&h, b->device.cublas);
 	hash_text(&h, b->device.image);
 	hash_text(&h, c->key);
@@ -44,7 +44,7 @@ static void cache_record(struct examination *x, int cell, const struct msg *m)
 		protocol_write(&x->entry[cell], m);
 }
 
-/* Whether the outcome is reproducible: only such outcomes are cached. */
+/* Return whether the outcome is reproducible: only such outcomes are cached. */
 static bool repeatable(const struct msg_check *m)
 {
 	return m->ok || strcmp(m->failure, "wrong") == 0 || strcmp(m->failure, "oob") == 0 ||
@@ -111,7 +111,7 @@ static int take_check(struct examination *x, const struct msg *m, struct fw_err 
 		store_check_facts(x, check);
 	if (!x->replay && b->cache && repeatable(check) && !x->entry[check->cell].failed) {
 		entry_name(x, check->cell, name);
-		/* without the cache entry the next job only takes longer */
+		/* on failure only the next job takes longer */
 		(void)cache_put(b->cache->checks_fd, name, x->entry[check->cell].data, x->entry[check->cell].len, NULL);
 	}
 	return bench_send(b, m, err);
@@ -222,7 +222,7 @@ static int remaining(const struct examination *x, int *list)
 	return n;
 }
 
-/* Handle a process that ended before every cell had an outcome. Gives at least one cell an outcome, so that the loop ends. */
+/* Handle a process that ended early. Sets the outcome of at least one cell, so that the caller's loop ends. */
 static int blame_unfinished(struct examination *x, const struct runner_end *end, const int *list, int n, struct fw_err *err)
 {
 	int culprit = -1, i;
@@ -351,7 +351,7 @@ static int take_solo(void *arg, struct msg *m, struct fw_err *err)
 	} else if (m->t == MSG_FAULT && m->u.fault.role != ROLE_DEVICE) {
 		solo_failed(s, m->u.fault.failure, m->u.fault.detail);
 	} else if (m->t == MSG_FAULT) {
-		s->seen = true; /* the device's fault accuses no side */
+		s->seen = true; /* a fault of the device is no side's outcome */
 	}
 	return 0;
 }

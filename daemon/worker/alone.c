@@ -12,8 +12,8 @@
 #define SLOWED           1.08 /* for runs of this job */
 
 /*
- * Standard errors beyond which a cell is suspected or accused. An accusation has a higher limit than a verdict;
- * tests/worker/test_alone.c counts false accusations.
+ * Standard errors beyond which a cell is suspected, or rejected as slowed. A rejection has a higher limit than a verdict;
+ * tests/worker/test_alone.c counts false rejections.
  */
 #define SUSPECT_K 2.0
 #define SLOWED_K  5.0
@@ -25,12 +25,12 @@ enum who { WHO_BASE = BENCH_BASE, WHO_TARGET = BENCH_TARGET, WHO_BOTH, WHO_N };
 struct alone_check {
 	struct bench *bench;
 	enum who who;
-	int runs; /* so far, of all cells */
+	int runs; /* of all cells */
 	struct cell_rounds {
 		int n[WHO_N];
 		struct alone_round round[ALONE_ROUNDS];
 		int n_runs;         /* runs that included this cell */
-		int last_timed_run; /* number of the last run with a time for it, counted or not */
+		int last_timed_run; /* index of its last timed run, also if discarded */
 	} * of;                     /* of[n_cells of the bench] */
 	struct msg_fault suspicion; /* of the current run; may be caused by another side; failure "": none */
 };
@@ -136,16 +136,15 @@ static int take_record(void *arg, struct msg *m, struct fw_err *err)
 		return 0;
 	}
 	if (m->t == MSG_FAULT && x->who == WHO_BOTH && m->u.fault.cell >= 0 && run_suspects(&m->u.fault)) {
-		x->suspicion = m->u.fault; /* sent once the side that caused it is known */
+		x->suspicion = m->u.fault; /* sent later, with the side that caused it */
 		return 0;
 	}
 	if (m->t == MSG_FAULT)
 		bench_note(x->bench, m->u.fault.cell, m->u.fault.role, m->u.fault.failure, m->u.fault.detail);
-	return m->t == MSG_FAULT || m->t == MSG_AT ? bench_send(x->bench, m, err)
-						   : 0; /* the other records were sent by earlier runs */
+	return m->t == MSG_FAULT || m->t == MSG_AT ? bench_send(x->bench, m, err) : 0; /* earlier runs sent the other records */
 }
 
-/* Handle a process of both sides that ended in the base's call, also by exit. Returns 0, or -1 on error. */
+/* Handle a process of both sides that ended in the base's call, also by exit. 0, -1. */
 static int blame_end(struct alone_check *x, struct runner_end *end, struct fw_err *err)
 {
 	struct bench *b = x->bench;

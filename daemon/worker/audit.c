@@ -38,7 +38,7 @@ static struct middle middle_of(const double *v, int n)
 	return m;
 }
 
-/* Return the reason why an audit is unusable; NULL if it is complete. */
+/* Return why an audit is unusable; NULL: it is complete. */
 static const char *flaw(const struct audit *a)
 {
 	int side, i;
@@ -114,7 +114,7 @@ bool audit_confirms(const struct audit *a, const struct audit_claim *claim, char
 	return false;
 }
 
-/* Whether the device's clock counts less than its required share of the worker's time. */
+/* Return whether the device's clock counts less than its required share of the worker's time. */
 static bool is_slow_clock(const double *wall, const double *device, int n)
 {
 	double missing[SLOPES_MAX];
@@ -173,7 +173,7 @@ static int take_batch(struct auditor *x, const struct msg_audit *m, struct fw_er
 	int side = m->role == ROLE_TARGET, at = a->n[side];
 
 	if (m->done != (x->went_ns != 0) || at >= 2 * AUDIT_PAIRS)
-		return err_set(err, ERR_PROTOCOL, "the runner sent a batch out of turn");
+		return err_set(err, ERR_PROTOCOL, "the runner sent an unexpected batch");
 	if (!m->done)
 		return send_go(x, err);
 	a->batch[side][at / 2][at % 2] =
@@ -190,7 +190,7 @@ static int take_record(void *arg, struct msg *m, struct fw_err *err)
 	if (m->t == MSG_AUDIT)
 		return take_batch(x, &m->u.audit, err);
 	if (m->t == MSG_FAULT && m->u.fault.cell >= 0 && run_suspects(&m->u.fault)) {
-		x->suspicion[m->u.fault.cell] = m->u.fault; /* sent once the side that caused it is known */
+		x->suspicion[m->u.fault.cell] = m->u.fault; /* sent later, with the side that caused it */
 		return 0;
 	}
 	if (m->t == MSG_FAULT)
@@ -222,7 +222,7 @@ static int try_cells(struct auditor *x, const int *list, int n, int attempt, str
 		x->suspicion[list[i]] = (struct msg_fault){ 0 };
 	}
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) <
-		0) /* a socket: branch code cannot open it by name and send go */
+		0) /* a socket: branch code cannot open it by name to send go */
 		return err_sys(err, "socketpair");
 	task.go_fd = ends[0];
 	x->go = ends[1];
@@ -233,7 +233,7 @@ static int try_cells(struct auditor *x, const int *list, int n, int attempt, str
 	return result;
 }
 
-/* Find the side behind each failure of the process that ended. Returns 0, or -1 on error. */
+/* Find the side that caused each failure of the ended process. 0, -1. */
 static int blame_suspicions(struct auditor *x, const int *list, int n, struct fw_err *err)
 {
 	for (int i = 0; i < n; i++) {
@@ -245,7 +245,7 @@ static int blame_suspicions(struct auditor *x, const int *list, int n, struct fw
 	return 0;
 }
 
-/* Handle a process that ended in the base's call, also by exit, or was killed outside any call. Returns 0, or -1 on error. */
+/* Handle a process that ended in the base's call, also by exit, or was killed outside any call. 0, -1. */
 static int blame_end(struct auditor *x, struct runner_end *end, struct fw_err *err)
 {
 	struct bench *b = x->bench;
@@ -303,7 +303,7 @@ static int run_again(struct bench *b, const int *list, int n, struct fw_err *err
 	return measure_one_run(b, &o, why, sizeof why, err) < 0 ? -1 : 0;
 }
 
-/* Whether the last run reports no such gain, or one that the audit confirms: then the machine's state has changed. */
+/* Return whether the last run has no such gain, or one that the audit confirms: then the machine's state has changed. */
 static bool has_changed(const struct auditor *x, int cell)
 {
 	const struct bench_cell *c = &x->bench->cell[cell];
@@ -316,7 +316,7 @@ static bool has_changed(const struct auditor *x, int cell)
 	return stats_change_pct(-claimed.gain) < AUDIT_CHANGE_PCT || audit_confirms(&x->audit[cell], &claimed, why, sizeof why);
 }
 
-/* Report an unconfirmed gain as the target's fault unless another cause is possible. Returns 0, or -1 on error. */
+/* Report an unconfirmed gain as the target's fault unless another cause is possible. 0, -1. */
 static int report_doubt(const struct auditor *x, int cell, const char *doubt, struct fw_err *err)
 {
 	struct audit_claim claimed = claim(x->bench, cell);
@@ -324,11 +324,11 @@ static int report_doubt(const struct auditor *x, int cell, const char *doubt, st
 
 	if (x->bench->lost) {
 		failure = "device";
-		excuse = "the device was lost before that was sure";
+		excuse = "the device failed before the audits were complete";
 	} else if (has_changed(x, cell)) {
-		excuse = "its last run agrees with that clock: the machine is not what it was";
+		excuse = "the last run agrees with that clock: the state of the machine has changed";
 	} else if (!audit_contradicts(&x->pool[cell], &claimed)) {
-		excuse = "by all audits together that is not sure: the machine is too busy, or the call too short";
+		excuse = "all audits together do not prove this: the machine is too busy, or the call too short";
 	} else {
 		return bench_fault(x->bench, cell, ROLE_TARGET, "clock", err, "%.400s", doubt);
 	}

@@ -136,7 +136,7 @@ int bench_take_config(struct bench *b, int side, int cell, const char *config, b
 		return 0;
 	snprintf(s->unfit, sizeof s->unfit, "%s", unfit);
 	return bench_send_note(b, -1, s->role, err,
-		"requested %.100s left out where the configuration has no such key, e.g. in %.120s, which runs %.100s", unfit,
+		"requested %.100s is ignored if the configuration has no such key, e.g. in %.120s, which runs %.100s", unfit,
 		b->cells[cell].key, *config ? config : "without a configuration");
 }
 
@@ -153,7 +153,7 @@ void bench_code(struct bench_side *s, const char *symbol_sha256, int sm, char co
 
 	code_sha256[0] = '\0';
 	if (symbol_sha256[0] && !s->code_read)
-		(void)kernelcode_open(s->fd, &s->code, &unread); /* on failure the code of its kernels is unknown */
+		(void)kernelcode_open(s->fd, &s->code, &unread); /* on failure the kernels' code is unknown */
 	s->code_read = s->code_read || symbol_sha256[0];
 	if (symbol_sha256[0] && s->code)
 		(void)kernelcode_find(s->code, symbol_sha256, sm, code_sha256);
@@ -199,7 +199,7 @@ void bench_note(struct bench *b, int cell, enum role role, const char *failure, 
 {
 	int first = cell < 0 ? 0 : cell, last = cell < 0 ? b->n_cells - 1 : cell, side = side_of(role), i;
 
-	/* without an additional side the comparison continues; its missing cells do not affect other sides */
+	/* the comparison continues without an additional side, whose missing cells do not affect other sides */
 	for (i = 0; i < b->n_sides && side < 0; i++)
 		if (b->side[i].role == role)
 			b->side[i].dropped |= cell < 0 || strcmp(failure, "unsupported") != 0;
@@ -394,7 +394,7 @@ bool bench_is_hopeless(const struct bench *b, int cell, double *se)
 	return stats_is_hopeless(&rule, stats_theta(b->cells[cell].threshold_pct), l.estimate, l.n, se);
 }
 
-/* Whether one side may do more work than the other: a row of a benchmark program, or a cell of two providers. */
+/* Return whether one side may do more work than the other: a row of a benchmark program, or a cell of two providers. */
 static bool may_differ(const struct bench *b, int cell)
 {
 	return b->cells[cell].decide == SERIES_PROCESS || strcmp(b->side[b->base].provider, b->side[b->target].provider) != 0;

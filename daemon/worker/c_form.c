@@ -1,4 +1,4 @@
-/* c_form.c - a scanner for C, C++ and CUDA that drops comments. Text that it cannot scan with certainty has no form. */
+/* c_form.c - a scanner for C, C++ and CUDA that drops comments, and fails on text that it cannot scan with certainty. */
 #include "worker/internal.h"
 
 #include <ctype.h>
@@ -6,9 +6,9 @@
 struct scan {
 	const char *at, *end;
 	struct buf *out;
-	bool in_directive; /* a line that begins with #, which a line end ends */
+	bool in_directive; /* in a line that begins with # */
 	bool is_line_begun;
-	bool has_gap, has_line_end; /* blanks and comments since the last token; a line end outside of comments among them */
+	bool has_gap, has_line_end; /* since the last token: blanks or comments; a line end outside comments */
 };
 
 static bool is_at(const struct scan *s, const char *text)
@@ -41,7 +41,7 @@ static bool skip_gap(struct scan *s)
 {
 	while (s->at < s->end) {
 		if (is_at(s, "//") || is_at(s, "/*")) {
-			if (s->in_directive && !s->has_gap) /* may be a part of <path> */
+			if (s->in_directive && !s->has_gap) /* may belong to <path> */
 				return false;
 			s->has_gap = true;
 			if (!skip_comment(s))

@@ -8,7 +8,7 @@ static void stop(struct clocks *c)
 	struct proc_exit how;
 
 	fd_close(&c->fd);
-	if (!proc_reap(&c->runner, &how)) /* it may have ended with the processes of a benchmark program */
+	if (!proc_reap(&c->runner, &how)) /* the runner may have ended with the processes of a benchmark program */
 		proc_end(&c->runner);
 }
 

@@ -56,7 +56,7 @@ static int take_end(struct collection *t, struct buffered_cell *c, struct msg_pr
 	p->passes = m->passes;
 	if (t->counters && !p->is_counted)
 		buffered_why(c, "%s", m->why);
-	/* the next process must run the configuration that this one found */
+	/* the next process must use the configuration that this one found */
 	return bench_take_config(t->buffered->bench, side_of(t), c->cell, p->config, m->tunes && p->config[0], err);
 }
 
@@ -113,7 +113,7 @@ static int take_record(void *arg, struct msg *m, struct fw_err *err)
 	return buffered_kernel(&c->process[t->side][t->repeat], &m->u.kernel, err);
 }
 
-/* The process ended without all answers: note_end its current cell, else the first one without an answer. */
+/* Record the end of a process without all answers for its current cell, or for the first cell without an answer. */
 static void note_end(struct collection *t, const struct runner_end *end, const int *list, int n)
 {
 	bool named = end->failure[0], hung = strcmp(end->failure, "timeout") == 0;
@@ -129,7 +129,7 @@ static void note_end(struct collection *t, const struct runner_end *end, const i
 		return;
 	set_done(t, c);
 	if (t->samples) {
-		set_no_samples(t, c, named ? end->failure : "crash", named ? end->detail : "it ended without a message");
+		set_no_samples(t, c, named ? end->failure : "crash", named ? end->detail : "ended without a message");
 		return;
 	}
 	buffered_why(c, "%s: %s%s%s", role_name(end->role), named ? end->failure : "crash", named ? ": " : "",
@@ -204,7 +204,7 @@ int collect_kernels(struct buffered *k, int repeat, struct fw_err *err)
 
 			t.want[i] = !buffered_is_counted(&k->cell[i]) && (!p->is_there || p->is_counted);
 			if (t.want[i])
-				buffered_clear(p); /* counted in this process but not in another one: no comparison */
+				buffered_clear(p); /* counters of a single process are useless */
 		}
 		if (collect_cells(&t, err) != 0)
 			return -1;
@@ -225,7 +225,7 @@ int collect_stalls(struct buffered *k, struct fw_err *err)
 		if (collect_cells(&t, err) != 0)
 			return -1;
 	}
-	/* one side only is no comparison */
+	/* samples of one side only are useless */
 	for (int i = 0; i < k->n; i++)
 		for (int side = 0; side < BUFFERED_SIDES && k->cell[i].stalls_why[0]; side++)
 			buffered_clear_stalls(&k->cell[i].stalls[side]);

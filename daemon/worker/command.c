@@ -6,7 +6,7 @@
 #include <signal.h>
 
 enum { BASE = COMMAND_BASE, TARGET = COMMAND_TARGET, PAIR };
-enum { HOPELESS_RUNS_MIN = 4 }; /* runs */
+enum { HOPELESS_RUNS_MIN = 4 }; /* runs before a cell can be hopeless */
 
 static const char prefix[] = "side-";
 
@@ -170,7 +170,7 @@ static int note_rows_without_times(struct command *m, int side, const struct rea
 /* Make base and target comparable; send a note for each difference that prevents it. */
 static int note_incomparable(struct command *m, struct reading *base, struct reading *target, struct fw_err *err)
 {
-	/* one message for each possible row of both outputs */
+	/* space for one message for each possible row of both outputs */
 	enum { WARNINGS_MAX_BYTES = 2 * READING_ROWS_MAX * (3 * CASE_KEY_SIZE + 256), WARNINGS_SENT_MAX = 32 };
 	struct buf warnings;
 	int unpaired, result, n = 0;
@@ -181,8 +181,8 @@ static int note_incomparable(struct command *m, struct reading *base, struct rea
 		if (n++ < WARNINGS_SENT_MAX)
 			result = bench_send_note(m->bench, -1, ROLE_NONE, err, "%.*s", (int)(strchr(at, '\n') - at), at);
 	if (result == 0 && n > WARNINGS_SENT_MAX)
-		result = bench_send_note(m->bench, -1, ROLE_NONE, err, "%d more rows are not compared for reasons like these",
-			n - WARNINGS_SENT_MAX);
+		result = bench_send_note(
+			m->bench, -1, ROLE_NONE, err, "%d more rows are not compared for similar reasons", n - WARNINGS_SENT_MAX);
 	buf_fini(&warnings);
 	return result;
 }
@@ -202,7 +202,7 @@ static int choose_start(struct command *m, const struct command_check *check, st
 	m->forks = false;
 	interleave_parents_end(m->parent, COMMAND_SIDES_MAX);
 	if (!check->why_fresh[without][0])
-		return 0; /* it ends after its list as any program without the Python kit does */
+		return 0; /* a program without the Python kit ends after its list */
 	return bench_send_note(m->bench, -1, m->side[without]->role, err,
 		"every run starts the benchmark again, because its process cannot fork runs: %.300s", check->why_fresh[without]);
 }
@@ -277,7 +277,7 @@ static bool is_base_alone(const struct command *m)
 	return m->list[TARGET].can_interleave && !m->list[BASE].can_interleave;
 }
 
-/* Note that only the base prevents an interleaved measurement. The daemon searches for its beginning, VERDICT_BASE_WHOLE. */
+/* Note that only the base prevents an interleaved measurement. The daemon searches for VERDICT_BASE_WHOLE, its beginning. */
 static int note_base_alone(struct command *m, struct fw_err *err)
 {
 	return bench_send_note(m->bench, -1, ROLE_BASE, err,
@@ -308,7 +308,7 @@ static int stop_hopeless(struct command *m, const int *list, int n, struct fw_er
 	return 0;
 }
 
-/* Report the number of excluded warm-up calls and the cell with the most of them. */
+/* Report the number of excluded warm-up calls, and the cell with the most. */
 static int note_excluded_calls(struct command *m, struct fw_err *err)
 {
 	struct bench *b = m->bench;

@@ -33,7 +33,7 @@ static int read_file(int folder, const char *path, struct buf *out, struct fw_er
 	return result;
 }
 
-/* Return 1 if a file has the same C form on both sides, 0 if not, -1 on error. Shape: folder[base, target]. */
+/* Return 1 if a C file differs at most in comments and layout, 0 if not, -1 on error. Shape: folder[base, target]. */
 static int is_same_c(const int folder[2], const char *path, struct fw_err *err)
 {
 	struct buf text[2], form[2];
@@ -79,7 +79,7 @@ static int copy_sides(const int folder[2], const char *path, int to, int n, stru
 }
 
 /*
- * Return the interpreter that a command names, else the system's. The branch's own one could be made to print anything, so a
+ * Return the interpreter that a command names, else the system's. A branch's interpreter could print anything, so a
  * relative path is not used.
  */
 static const char *interpreter_of(const struct msg_side *s)
@@ -177,7 +177,7 @@ static int compare_python(const struct build_context *c, const struct msg_side *
 }
 
 /*
- * Whether C files may differ: the builds must have made files, and these are equal if all others are. Without a build the program
+ * Return whether C files may differ: the builds wrote files, which the caller compares. Without a build the program
  * compiles such a file itself or reads it, in ways that the worker does not know.
  */
 static bool has_made_files(const int folder[2])

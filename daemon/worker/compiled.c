@@ -1,4 +1,4 @@
-/* compiled.c - caches of the compilers that benchmark programs call, of earlier jobs with the same commit and side. */
+/* compiled.c - compiler caches of benchmark programs, from earlier jobs with the same commit and side. */
 #include "worker/internal.h"
 
 #include <dirent.h>
@@ -7,11 +7,11 @@ enum { COMPILED_MAX = 64, FILES_MAX = 50000 };
 
 static const int64_t cache_max_bytes = 256LL << 20;
 
-/* In `.flopwatch` of the program's folder. Inductor's cache is not among them, since its code contains measured choices. */
+/* In `.flopwatch` of the program's folder. Inductor's cache is left out, since its code contains measured choices. */
 static const char *const caches[] = { "triton", "cuda", "python" };
 enum { CACHES = sizeof caches / sizeof caches[0] };
 
-/* Triton's file with a choice between configurations that was measured. */
+/* Triton's file with a measured choice between configurations. */
 static const char choice[] = ".autotune.json";
 
 /*
@@ -123,13 +123,13 @@ void compiled_store(const struct build_context *c, const struct msg_side *s)
 			struct disk_usage usage = workdir_usage(own, caches[i]);
 
 			drop_choices(own, caches[i]);
-			/* the program wrote it, and could hide the size of a cache that outlives its job */
+			/* the program writes the cache, so its size is checked before the cache outlives the job */
 			if (usage.files > 0 && usage.files <= FILES_MAX && usage.bytes <= cache_max_bytes && !usage.is_partial &&
 				!usage.has_links)
 				(void)renameat(own, caches[i], to, caches[i]);
 		}
 		fd_close(&to);
-		(void)unlinkat(store, key, AT_REMOVEDIR); /* without a cache */
+		(void)unlinkat(store, key, AT_REMOVEDIR); /* the next job starts without a cache */
 		cache_trim_folder(store, COMPILED_MAX);
 	}
 	fd_close(&own);

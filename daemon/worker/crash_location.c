@@ -83,7 +83,7 @@ static void name_frame(const char *function, char *source, bool is_exact, char *
 {
 	const char *file = strrchr(source, '/') ? strrchr(source, '/') + 1 : source;
 
-	source[strcspn(source, " ")] = '\0'; /* a discriminator may follow */
+	source[strcspn(source, " ")] = '\0'; /* drop a discriminator */
 	if (!is_exact || *file == '?' || strstr(file, ":?") || strstr(file, ":0"))
 		snprintf(out, size, "%.80s", function);
 	else

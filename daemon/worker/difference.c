@@ -251,7 +251,7 @@ static int send_same_names(struct difference *d, struct bench *b, const struct b
 	return 0;
 }
 
-/* Whether both have the same base name: "void forward<128>(job)" and "void forward<64>(job)". */
+/* Return whether both have the same base name: "void forward<128>(job)" and "void forward<64>(job)". */
 static bool has_name_of(const struct launched *a, const struct launched *b)
 {
 	size_t n = strcspn(a->kernel->kernel, "<("), m = strcspn(b->kernel->kernel, "<(");

@@ -160,9 +160,9 @@ void hardware_location(const char *cache_dir, struct msg_location *out)
 	uid_t me = geteuid();
 
 	memset(out, 0, sizeof *out);
-	const char *node = getenv("SLURMD_NODENAME"); /* the node to request when a job is sent to the cluster again */
+	const char *node = getenv("SLURMD_NODENAME"); /* the cluster's node, which a user requests for the same machine */
 	if (!node)
-		node = getenv("FLOPWATCH_NODE"); /* of a pod, whose own host name is the pod's */
+		node = getenv("FLOPWATCH_NODE"); /* the host name in a pod is the pod's */
 	if (node)
 		snprintf(out->host, sizeof out->host, "%s", node);
 	else if (gethostname(out->host, sizeof out->host - 1) != 0)

@@ -143,7 +143,7 @@ int health_check_wait_idle(struct bench *b, struct fw_err *err)
 	for (;;) {
 		if (run_probe(b, TASK_IDLE, ++b->idle_checks, 0, &state, err) < 0)
 			return -1;
-		if (state.ok || state.device_check.foreign <= 0) /* free, or the driver does not report processes */
+		if (state.ok || state.device_check.foreign <= 0) /* no other process, or the driver reports none */
 			return 1;
 		waited_s = (double)clock_mono_ns() * 1e-9 - began_s;
 		if (waited_s >= b->limits.wait_s)

@@ -18,7 +18,7 @@ enum {
 struct interleave_known {
 	struct interleave_evidence evidence[INTERLEAVE_SIDES_MAX];
 	struct interleave_cost cost;
-	int calls;                                                  /* of a turn that a gain makes shorter */
+	int calls;                                                  /* calls of a turn, which a gain makes shorter */
 	int made[INTERLEAVE_SIDES_MAX], late[INTERLEAVE_SIDES_MAX]; /* timed calls; those that began before they were queued */
 	struct interleave_kernels kernels[INTERLEAVE_SIDES_MAX];
 };
@@ -31,11 +31,11 @@ struct all_interleave {
 	int *missed;                      /* missed[n_cells]: sessions in which a side did not reach the cell */
 	struct interleave_known *known;   /* known[n_cells] */
 	int deaths[INTERLEAVE_SIDES_MAX]; /* cells during whose turns it ended */
-	int n_without_reference;          /* cells without the reference commit, */
-	char without_reference[500];      /* and the reason for the first of them */
+	int n_without_reference;          /* cells without the reference commit */
+	char without_reference[500];      /* reason of the first one */
 	bool is_memory_full;
 	char memory_full_why[512];
-	double turns_s, calls_s; /* over all pairs */
+	double turns_s, calls_s; /* sums over all pairs */
 	int n_turns;
 };
 
@@ -228,7 +228,7 @@ static int take_cells(struct interleave_run *l, struct interleave_session *s, co
 		a->turns_s += c->turns_s;
 		a->calls_s += c->calls_s;
 		a->n_turns += c->n_turns;
-		/* cells missing after a death follow in another session, without the cell of the death */
+		/* after an early end, another session measures the missing cells, without the cell in whose turn a side ended */
 		if (is_over || c->reached || c->missed)
 			l->todo[c->cell] = false;
 		if (c->missed && ++a->missed[c->cell] == MISSED_MAX &&
@@ -344,7 +344,7 @@ static int run_session(struct interleave_run *l, int n, int n_sides, struct fw_e
 	if (result >= 0 && health_check_xid(m->bench, device_check.xid, err) < 0)
 		result = -1;
 	if (device_check.foreign > 0 && m->forks)
-		interleave_parents_end(m->parent, COMMAND_SIDES_MAX); /* one of them may be the other process on the device */
+		interleave_parents_end(m->parent, COMMAND_SIDES_MAX); /* a parent may be the other process on the device */
 	if (result >= 0 && device_check.foreign > 0 && !m->bench->lost && health_check_wait_idle(m->bench, err) < 0)
 		result = -1;
 	for (int i = 0; i < n; i++)
@@ -404,7 +404,7 @@ static int make_run(struct interleave_run *l, struct fw_err *err)
 	return result;
 }
 
-/* Whether more turns can show that a gain exists by the worker's clock, or that a side computes in the other's turns. */
+/* Return whether more turns can show a gain by the worker's clock, or that a side computes in the other's turns. */
 static bool needs_more_turns(const struct bench *b, int cell, const struct interleave_known *k)
 {
 	const struct interleave_evidence *base = &k->evidence[COMMAND_BASE], *target = &k->evidence[COMMAND_TARGET];
@@ -417,7 +417,7 @@ static bool needs_more_turns(const struct bench *b, int cell, const struct inter
 		       interleave_gain(base, target, k->calls, why) == INTERLEAVE_GAIN_UNCONFIRMED);
 }
 
-/* List cells with a verdict that is not yet trusted. Returns their number. */
+/* List the decided cells that need more turns. Returns their number. */
 static int next_doubtful(struct interleave_run *l)
 {
 	const struct all_interleave *a = l->all;

@@ -336,7 +336,7 @@ void interleave_child_watch(struct interleave_child *c, const struct build_conte
 
 void interleave_child_count(struct interleave_child *c)
 {
-	long newest = procs_newest(); /* before the list, which may miss a process that is started meanwhile */
+	long newest = procs_newest(); /* read before listing, which may miss a process that starts meanwhile */
 
 	if (c->runs && c->n_pids > 0 && newest >= 0 && newest == c->newest)
 		return;
@@ -408,7 +408,7 @@ void interleave_child_pin(const struct interleave_child *c, const cpu_set_t *cor
 {
 	cpu_set_t set = *cores;
 
-	/* the cores of its parent are those of every later run */
+	/* later runs inherit the cores of their parent */
 	for (int i = 0; i < c->n_pids; i++)
 		if (!is_listed(c->parent_pid, c->n_parent_pids, c->pid[i]))
 			(void)threads_of(c->pid[i], pin, &set);
@@ -499,7 +499,7 @@ static bool await_end(const struct interleave_parent *p)
 	return is_over;
 }
 
-/* Whether the processes of a waiting parent are exactly those that it had when it was ready. */
+/* Return whether the processes of a waiting parent are exactly those that it had when it was ready. */
 static bool is_whole(const struct interleave_parent *p)
 {
 	pid_t now[INTERLEAVE_PARENT_PIDS + 1];

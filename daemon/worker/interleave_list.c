@@ -5,7 +5,7 @@
 
 enum {
 	DEATHS_MAX = 8,
-	CALLS = 4 /* of a cell; the first one is cold */,
+	CALLS = 4 /* calls of a cell; the first one is cold */,
 	UNTIMED_MAX = 60 /* calls without a time, which are repeated */
 };
 
@@ -28,7 +28,7 @@ const struct interleave_reported *interleave_list_find(const struct interleave_l
 	return NULL;
 }
 
-/* Start a cell; a cell that the program reached before is listed already. */
+/* Start a cell, also one that the program has reached before. */
 static int begin_cell(struct interleave_list *l, const char *key, bool *is_new, struct fw_err *err)
 {
 	// there are n cells: NOLINTNEXTLINE(clang-analyzer-core.NonNullParamChecker)
@@ -98,7 +98,7 @@ static void take_fact(struct interleave_reported *cell, const struct interleave_
 	}
 }
 
-/* End a cell without times, which none of its calls has. */
+/* End a cell whose calls have no times. */
 static void give_up(const struct interleave_list *l, struct interleave_reported *cell)
 {
 	snprintf(cell->failure, sizeof cell->failure, "%s", l->late > 0 ? "unsure" : "reported");
@@ -116,7 +116,7 @@ int interleave_list_take(void *list, struct interleave_child *c, const struct in
 	struct interleave_reported *cell = l->n ? &l->cell[l->n - 1] : NULL;
 
 	if (!cell && line->type != INTERLEAVE_HELLO && line->type != INTERLEAVE_TURN)
-		return 0; /* bye: interleave_receive accepts no other line before the first turn */
+		return 0; /* bye: interleave_receive rejects other lines before the first turn */
 	switch (line->type) {
 	case INTERLEAVE_HELLO:
 		l->can_interleave = true;

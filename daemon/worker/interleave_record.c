@@ -26,13 +26,13 @@ static enum interleave_result doubt(
 	if (side == COMMAND_REFERENCE || is_sure)
 		return refuse(m, side, cell, failure, why, err);
 	return bench_send_note(m->bench, cell, m->side[side]->role, err,
-		       "run %d is left out, and another one shows whether the machine was the cause: %.300s", m->bench->runs,
+		       "run %d is discarded; a repetition shows whether the machine was the cause: %.300s", m->bench->runs,
 		       why) != 0
 		       ? INTERLEAVE_ERROR
 		       : INTERLEAVE_DISCARDED;
 }
 
-/* Check one side for impossible times. INTERLEAVE_ACCEPTED: none. */
+/* Check one side for impossible times. Returns INTERLEAVE_ACCEPTED if there are none. */
 static enum interleave_result check_side(struct command *m, const struct interleave_session *s, const struct interleave_cell *c,
 	int side, const struct interleave_evidence *evidence, char *why, struct fw_err *err)
 {
@@ -53,7 +53,7 @@ static enum interleave_result check_side(struct command *m, const struct interle
 	return INTERLEAVE_ACCEPTED;
 }
 
-_Static_assert((int)INTERLEAVE_WHY_SIZE <= (int)INTERLEAVE_TEXT_SIZE, "both kinds of cause fit");
+_Static_assert((int)INTERLEAVE_WHY_SIZE <= (int)INTERLEAVE_TEXT_SIZE, "the buffer is large enough for both reasons");
 
 enum interleave_result interleave_judge(struct command *m, const struct interleave_session *s, const struct interleave_cell *c,
 	struct interleave_evidence *evidence, char *why, struct fw_err *err)
@@ -215,7 +215,7 @@ static int send_work(struct command *m, int side, int cell, const struct interle
 {
 	struct msg work = { .t = MSG_WORK,
 		.u.work = { .cell = cell,
-			.first_ms = -1, /* one side may have its compiled kernels from a cache */
+			.first_ms = -1, /* a compiler cache may shorten the first call of one side */
 			.taken_bytes = -1,
 			.flops_issued = reported->flops > 0 ? reported->flops : -1,
 			.bytes_moved = reported->bytes > 0 ? reported->bytes : -1,
@@ -245,7 +245,7 @@ static int send_first_call_note(struct command *m, int cell, const struct interl
 	if (m->bench->selfcheck || base->first_ms <= 0 || target->first_ms <= 0 ||
 		(target->first_ms < 2 * base->first_ms && base->first_ms < 2 * target->first_ms))
 		return 0;
-	return bench_send_note(m->bench, cell, ROLE_NONE, err, "the very first call takes %.4g ms, that of the base %.4g",
+	return bench_send_note(m->bench, cell, ROLE_NONE, err, "the first call takes %.4g ms, that of the base %.4g ms",
 		target->first_ms, base->first_ms);
 }
 

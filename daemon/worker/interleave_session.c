@@ -12,10 +12,10 @@ enum {
 
 #define CALL_LIMIT_S        30.0
 #define CALL_LIMIT_TIMES    100
-#define SUSTAINED_TURN_S    0.1 /* of its turns; the first one shows the full time of a call */
+#define SUSTAINED_TURN_S    0.1 /* duration of its turns; the first one shows the full time of a call */
 #define SUSTAINED_CALLS_MAX 4096
 #define CUT_TIMES           2 /* limit of repeated pairs after an interrupt, or with a late call, as a multiple of the pairs */
-#define UNTIMED_TIMES       4 /* the same for pairs without a time, which never count */
+#define UNTIMED_TIMES       4 /* the same limit for pairs without a time, which never count */
 
 int interleave_session_side(const struct interleave_session *s, int pair, int k)
 {
@@ -56,7 +56,8 @@ static void add_call(struct interleave_session *s, const struct interleave_line 
 	s->turn.mhz = (float)line->mhz;
 	if (s->sustained_run && line->ms > 0)
 		add_sustained(s->sustained_run, s->turn.ms, s->turn.mhz);
-	s->turn.host_us = line->spin_us > 0 ? (float)line->host_us : 0; /* else it may include a wait for the device */
+	/* without a spin the time may include a wait for the device */
+	s->turn.host_us = line->spin_us > 0 ? (float)line->host_us : 0;
 	if (line->spin_us > 0) {
 		s->at->spin_us[s->turn.side] = line->spin_us;
 		s->at->primed += line->ms > 0;
@@ -116,7 +117,7 @@ static void watch_clocks(struct interleave_session *s)
 	}
 }
 
-/* Return the side that had so many threads that another one could not start any, and failed; else this one. */
+/* Return the side whose many threads prevented the failed side from starting one, or the failed side. */
 static int crowding_side(struct interleave_session *s, int failed)
 {
 	for (int k = 0; k < s->n_sides; k++) {
@@ -127,7 +128,7 @@ static int crowding_side(struct interleave_session *s, int failed)
 	return failed;
 }
 
-/* The cell in whose turn a side failed, or that it failed before it crashed, as the kit for Python does with an exception; or -1. */
+/* Return the cell in whose turn a side failed, or that it reported as failed before it crashed (kit for Python); or -1. */
 static int cell_of_failure(const struct interleave_session *s, int side)
 {
 	const struct interleave_child *c = &s->child[side];
@@ -139,7 +140,7 @@ static int cell_of_failure(const struct interleave_session *s, int side)
 	return i >= 0 && s->cell[i].failed_side == side ? s->cell[i].cell : -1;
 }
 
-/* Whether the session has failed. The first failure ends it and belongs to the cell of the failed side's turn. */
+/* Return whether the session has failed. The first failure ends it and belongs to the cell of the failed side's turn. */
 static bool in_failure(struct interleave_session *s)
 {
 	for (int k = 0; k < s->n_sides && s->failure_side < 0; k++) {
@@ -219,7 +220,7 @@ static double common_spin_us(const struct interleave_session *s)
 	return longest;
 }
 
-/* Give a turn and wait for its end. Returns 1 with times, and *turn_ms until the end of its last call; 0 without; -1 on error. */
+/* Grant a turn and wait for its end. Returns 1 with times, and *turn_ms up to the end of its last call; 0 without; -1: error. */
 static int give_turn(struct interleave_session *s, int side, struct interleave_go go, double *turn_ms, struct fw_err *err)
 {
 	struct interleave_child *c = &s->child[side];
@@ -246,7 +247,7 @@ static int give_turn(struct interleave_session *s, int side, struct interleave_g
 	return 1;
 }
 
-/* Whether all sides are still at this cell: a program may leave it early. */
+/* Return whether all sides are still at this cell: a program may leave it early. */
 static bool all_at_cell(const struct interleave_session *s)
 {
 	for (int k = 0; k < s->n_sides; k++)
@@ -266,7 +267,7 @@ enum pair_result {
 };
 
 /*
- * Whether another process took the processor from this program in its turn, by the system's counter of the time that its threads
+ * Return whether another process interrupted this program in its turn, by the system's counter of the time for which its threads
  * waited for a core. An interrupt that the counter does not confirm is only a claim of the program.
  */
 static bool was_cut(struct interleave_session *s, int side, double turn_ms)
@@ -320,7 +321,7 @@ static enum pair_result take_pair(struct interleave_session *s, struct fw_err *e
 	return pair;
 }
 
-/* Give turns whose times do not count: one to each side at the start, then those without warm-up that bound a call's time. */
+/* Grant turns whose times do not count: one to each side at the start, then those without warm-up that bound a call's time. */
 static int give_uncounted(struct interleave_session *s, int rounds, int warm, struct fw_err *err)
 {
 	int result = 1;
@@ -338,7 +339,7 @@ static int give_uncounted(struct interleave_session *s, int rounds, int warm, st
 	return result;
 }
 
-/* Whether a side chooses how often it repeats a call: then its turns do not show the length of one call. */
+/* Return whether a side chooses how often it repeats a call: then its turns do not show the length of one call. */
 static bool hides_calls(const struct interleave_cell *at)
 {
 	const struct interleave_turns *base = &at->seen[COMMAND_BASE], *target = &at->seen[COMMAND_TARGET];
@@ -346,7 +347,7 @@ static bool hides_calls(const struct interleave_cell *at)
 	return base->chooses && (base->repeats || target->repeats);
 }
 
-/* Give turns of single calls. Returns as give_turn. */
+/* Grant turns of single calls. Returns as give_turn. */
 static int give_singles(struct interleave_session *s, struct fw_err *err)
 {
 	const struct interleave_go single = { .warm = s->at->warm, .calls = 1, .is_single = true };
@@ -453,7 +454,7 @@ static int run_cell(struct interleave_session *s, struct fw_err *err)
 {
 	struct interleave_cell *at = s->at;
 	int status = give_uncounted(s, 1, at->warm, err);
-	int64_t began = clock_mono_ns(); /* compilation or tuning in a first call does not reduce the pairs */
+	int64_t began = clock_mono_ns(); /* measured without the first call, which may compile or tune */
 
 	if (status >= 1) /* the threads of the first call exist by now */
 		pin_programs(s);
@@ -474,7 +475,7 @@ static int run_cell(struct interleave_session *s, struct fw_err *err)
 	at->pairs_s = (double)(clock_mono_ns() - began) * 1e-9;
 	if (status >= 1 && at->warm > 0)
 		status = give_uncounted(s, BOUNDS, 0, err);
-	/* back to back, calls that the host queues slowly would show its time, and no clock under load */
+	/* sustained runs of calls that the host queues slowly would show the host's time */
 	if (status >= 1 && at->sustained != SUSTAINED_NONE && 2 * at->host_bound <= at->primed) {
 		began = clock_mono_ns();
 		status = take_sustained_runs(s, err);
@@ -495,7 +496,7 @@ static int gather(struct interleave_session *s, int i, struct fw_err *err)
 			struct interleave_child *c = &s->child[k];
 			int at = c->protocol.state == INTERLEAVE_RESTING ? index_of(s, c->protocol.key) : -1;
 
-			/* its exit status shows whether it ended well */
+			/* the exit status shows whether a program without the cell ended well */
 			if ((c->protocol.state == INTERLEAVE_GONE && !c->runs) || at > i)
 				return 2;
 			here += at == i;
@@ -516,7 +517,7 @@ static int record_outcome(struct interleave_session *s, int cell, struct fw_err 
 	return bench_send(s->bench, &at, err);
 }
 
-/* Whether the budget ends the run before its next cell: also the first run, which alone decides nothing, unless it is all. */
+/* Return whether the budget ends the run before its next cell; also the first run, unless that is the only one. */
 static bool is_over_budget(const struct interleave_session *s)
 {
 	double here_s = (double)(clock_mono_ns() - s->began_ns) * 1e-9;

@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-/* Number of early ends of runs with a target from which the target is at fault. */
+/* Early ends of runs after which the target is at fault. */
 enum { EARLY_ENDS_MAX = 2 };
 
 struct run_state {
@@ -14,7 +14,7 @@ struct run_state {
 	bool foreign;                    /* another process used the device */
 	int xid;                         /* reported by the driver; 0 none */
 	char why[DEVICE_CHECK_WHY_SIZE]; /* last reason for discarded times */
-	int suspect;                     /* cell of a failure that the runner could assign to no side; -1 none */
+	int suspect;                     /* cell of a failure of an unknown side; -1: none */
 	struct msg_fault suspicion;
 };
 
@@ -56,7 +56,7 @@ static int take_timings(struct run_state *l, const struct msg_cell *m, struct fw
 	return decides ? run_void(b, m->cell, why, err) : 0;
 }
 
-/* Whether no note with the same text, except numbers, was sent: a module may leak state in every plan. */
+/* Return whether no note with the same text, except numbers, was sent: a module may leak state in every plan. */
 static bool is_new_note(struct bench *b, const struct msg_note *note)
 {
 	char gist[sizeof b->noted[0]];
@@ -124,7 +124,7 @@ static int take_record(void *arg, struct msg *m, struct fw_err *err)
 		if (take_timings(l, m->u.cell, err) < 0)
 			return -1;
 	} else if (m->t == MSG_FAULT && m->u.fault.cell >= 0 && run_suspects(&m->u.fault) && l->suspect < 0) {
-		/* sent once the side that caused it is known */
+		/* sent later, with the side that caused it */
 		l->suspect = m->u.fault.cell;
 		l->suspicion = m->u.fault;
 		l->seen[l->suspect] = true;
@@ -163,7 +163,7 @@ static int blame(struct bench *b, int cell, enum role role, const char *what, co
 	if (status != 0)
 		return status < 0 ? -1 : 0;
 	if (was_lost && ++b->cell[cell].discarded < DEVICE_CHECK_DISCARDED_MAX)
-		return 0; /* neither side alone makes the device fail, and it works again: the next run decides */
+		return 0; /* the device works again, and neither side alone makes it fail: the next run decides */
 	return bench_fault(b, cell, role, what, err, "%.400s; alone both sides pass their check", how);
 }
 
@@ -197,7 +197,7 @@ int run_blame(struct bench *b, const struct msg_fault *f, bool was_lost, struct 
 {
 	char how[512];
 
-	/* a module must not void the runs that it chooses */
+	/* otherwise a module could discard chosen runs */
 	bool is_sabotage = strcmp(f->failure, "forged") == 0 || strcmp(f->failure, "slowed") == 0;
 
 	snprintf(how, sizeof how, "%s%.500s", f->role == ROLE_BASE ? "base: " : "", f->detail);

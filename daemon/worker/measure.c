@@ -21,7 +21,7 @@ int measure_next(const struct bench *b, int *list, int *set)
 {
 	int want, n, i;
 
-	/* first set 1, then confirmations */
+	/* set 1 of all cells precedes the confirming set */
 	for (want = 1; want <= 2; want++) {
 		for (n = 0, i = 0; i < b->n_cells; i++) {
 			const struct bench_cell *c = &b->cell[i];

@@ -93,7 +93,7 @@ struct modulecode_piece {
 	size_t len;
 	bool is_requested;
 	struct sass sass;
-	struct fw_err unread; /* why instructions are missing */
+	struct fw_err unread; /* reason of missing instructions */
 };
 
 static int no_memory(struct fw_err *err)

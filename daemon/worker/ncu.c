@@ -11,7 +11,7 @@ struct tool {
 struct table {
 	struct buffered_process *process;
 	int n_kernels;
-	int node[EVIDENCE_KERNELS_MAX]; /* of kernel i; ncu does not count copies and fills as launches */
+	int node[EVIDENCE_KERNELS_MAX]; /* node of kernel i; ncu does not count copies and fills as launches */
 	int launches;
 	bool differs;
 };
@@ -70,8 +70,8 @@ static void write_error(const char *text, char *why, size_t size)
 	}
 	if (line)
 		line += sizeof "==ERROR==" - 1;
-	snprintf(why, size, "%.*s", line ? (int)strcspn(line + strspn(line, " "), "\r\n") : 19,
-		line ? line + strspn(line, " ") : "it printed no table");
+	snprintf(why, size, "%.*s", line ? (int)strcspn(line + strspn(line, " "), "\r\n") : 16,
+		line ? line + strspn(line, " ") : "printed no table");
 }
 
 static bool ncu_take(struct buffered_process *p, const char *text, size_t len, char *why, size_t size)
@@ -87,7 +87,7 @@ static bool ncu_take(struct buffered_process *p, const char *text, size_t len, c
 	else if (!good)
 		snprintf(why, size, "%.300s", err.text);
 	else if (t.launches != t.n_kernels || t.differs)
-		snprintf(why, size, "it counted %d launches where the call has %d%s", t.launches, t.n_kernels,
+		snprintf(why, size, "counted %d launches, but the call has %d%s", t.launches, t.n_kernels,
 			t.launches == t.n_kernels ? ", of other sizes" : "");
 	good = good && t.launches == t.n_kernels && !t.differs;
 	if (!good)
@@ -126,7 +126,7 @@ int ncu_run(struct buffered *k, struct buffered_cell *c, int side, const char *c
 	struct jsonw j;
 	buf_init(output, OUTPUT_MAX);
 	if (!cudatool_find("ncu", path, sizeof path)) {
-		snprintf(why, size, "it is not installed");
+		snprintf(why, size, "not installed");
 		return 0;
 	}
 	buf_init(&cell, CELL_MAX);
@@ -144,7 +144,7 @@ int ncu_run(struct buffered *k, struct buffered_cell *c, int side, const char *c
 	int result = runner_child_under(b, &task, argv, runner_argv, output, &how, err);
 	c->gpu_s += b->gpu_s - before_s;
 	if (result == 0 && how.timed_out)
-		snprintf(why, size, "it did not end within %g s", task.deadline_s);
+		snprintf(why, size, "did not end within %g s", task.deadline_s);
 	buf_fini(&cell);
 	return result != 0 ? -1 : !how.timed_out;
 }

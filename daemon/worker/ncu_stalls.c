@@ -7,7 +7,7 @@
 struct table {
 	const struct buffered_process *process;
 	struct buffered_stalls *out;
-	int n_kernels, node[EVIDENCE_KERNELS_MAX]; /* of launch i; ncu does not count copies and fills as launches */
+	int n_kernels, node[EVIDENCE_KERNELS_MAX]; /* node of launch i; ncu does not count copies and fills as launches */
 	int launch;                                /* current launch; -1 none */
 	bool is_taken;
 	struct msg_stalls one;
@@ -63,7 +63,7 @@ bool ncu_stalls_take(
 	if (!good)
 		snprintf(why, size, "%.300s", err.text);
 	else if (launches != t.n_kernels)
-		snprintf(why, size, "it sampled %d launches where the call has %d", launches, t.n_kernels);
+		snprintf(why, size, "sampled %d launches, but the call has %d", launches, t.n_kernels);
 	good = good && launches == t.n_kernels;
 	if (!good)
 		buffered_clear_stalls(out);
@@ -97,7 +97,7 @@ int ncu_stalls(struct buffered *k, struct fw_err *err)
 		if (result < 0)
 			return -1;
 		for (int side = 0; side < BUFFERED_SIDES && result == 0; side++)
-			buffered_clear_stalls(&c->stalls[side]); /* one side only is no comparison */
+			buffered_clear_stalls(&c->stalls[side]); /* samples of one side only are useless */
 	}
 	return 0;
 }

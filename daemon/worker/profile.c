@@ -64,11 +64,11 @@ static int collect(struct buffered *k, enum evidence_path best, struct fw_err *e
 		return -1;
 	if (collect_kernels(k, 0, err) != 0 || (best <= EVIDENCE_NCU && ncu_counters(k, err) != 0))
 		return -1;
-	/* shows the difference between equal processes, at least in times */
+	/* the other processes show the difference between equal ones in times */
 	return k->bench->device.kind == DEVICE_CUDA ? collect_kernels(k, 1, err) : 0;
 }
 
-/* Jobs for pushes wait meanwhile. Counters and kernel times are always collected, and a started step is completed. */
+/* Limits the wait of jobs for pushes. Counters and kernel times are always collected, and a started step is completed. */
 #define DEVICE_S 45.0
 
 /* Run optional steps, until the device was held for DEVICE_S. */

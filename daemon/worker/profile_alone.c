@@ -14,7 +14,6 @@ enum { WIDTH = 44, HUNK_LINES = 40, HOT_LINES = 5, TRIED_SHOWN = 8 };
 /* Minimum ratio of the difference between sides to the difference within a side. */
 #define SEPARATE 3.0
 
-/* Store a copy of the record. */
 static void profile_report_take(struct profile_report *r, const struct msg *m)
 {
 	if (m->t == MSG_KERNEL) {
@@ -35,7 +34,7 @@ static void profile_report_take(struct profile_report *r, const struct msg *m)
 	}
 }
 
-/* Free all records. Accepts a zeroed one. */
+/* Free all records. Accepts zeros. */
 static void profile_report_clear(struct profile_report *r)
 {
 	for (int i = 0; i < r->n_kernels; i++)
@@ -272,7 +271,7 @@ enum { PROBE_MS = 30000 };
 
 struct sink {
 	const struct bench *bench;
-	enum evidence_path path; /* best one to try */
+	enum evidence_path path; /* the best available path */
 	bool as_json, shown;
 	struct profile_report report;
 	struct buf line;

@@ -26,13 +26,13 @@ int program_prepare(struct program *p, const struct bench *b, const struct build
 		snprintf(p->path, sizeof p->path, "PYTHONPATH=%s", c->sandbox->kit);
 		more[n++] = p->path;
 	}
-	/* containers put the driver's libraries there; the sandbox adds them itself */
+	/* containers put the driver's libraries there; the sandbox adds these itself */
 	const char *libraries = gpu && !c->sandbox->active ? getenv("LD_LIBRARY_PATH") : NULL;
 
 	if (libraries &&
 		(size_t)snprintf(p->libraries, sizeof p->libraries, "LD_LIBRARY_PATH=%s", libraries) < sizeof p->libraries)
 		more[n++] = p->libraries;
-	if (gpu) { /* of several GPUs, the job's own */
+	if (gpu) { /* show only the job's GPU */
 		snprintf(p->device, sizeof p->device, "CUDA_VISIBLE_DEVICES=%s", b->device.uuid);
 		more[n++] = p->device;
 	}
@@ -77,8 +77,8 @@ bool program_fills_disk(const struct build_context *c, const struct msg_side *s,
 
 	if (!disk_usage_exceeds_share(&disk, took))
 		return false;
-	snprintf(text, 256, "took %lld MiB and %lld files of the disk of the cache, until it was full",
-		(long long)(took.bytes >> 20), (long long)took.files);
+	snprintf(text, 256, "filled the disk of the cache: %lld MiB and %lld files", (long long)(took.bytes >> 20),
+		(long long)took.files);
 	return true;
 }
 

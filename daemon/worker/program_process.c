@@ -4,13 +4,13 @@
 #include "worker/internal.h"
 
 struct running {
-	struct clocks clocks; /* while it runs, if requested */
-	struct buf printed;   /* standard output, if that is the output */
+	struct clocks clocks; /* sampled while it runs, if requested */
+	struct buf printed;   /* its standard output, if results are read from there */
 	struct output_tail words;
 	bool reads_stdout, too_much, has_clock;
 	const struct build_context *build;
 	const struct msg_side *side;
-	char filled[256]; /* the disk; "" not */
+	char filled[256]; /* how the program filled the disk; "": it did not */
 };
 
 static void output_path(const struct build_context *c, const struct msg_side *s, int i, char out[3 * BENCHMARK_TEXT_SIZE])
@@ -59,7 +59,6 @@ static int on_stderr(void *arg, const char *data, size_t len, struct fw_err *err
 	return 0;
 }
 
-/* Ten times a second. */
 static int on_tick(void *arg, struct fw_err *err)
 {
 	struct running *r = arg;
@@ -143,7 +142,7 @@ static int read_output(int folder, const char *path, const char *shown, struct b
 		what = "is larger than 16 MiB";
 	if (!what)
 		return 1;
-	snprintf(line, sizeof line, "ended well, but its output %.200s %s", shown, what);
+	snprintf(line, sizeof line, "succeeded, but its output %.200s %s", shown, what);
 	return blame(t, r, "abi", line);
 }
 
@@ -162,7 +161,7 @@ static int read_text(const struct msg_side *s, const struct buf *text, const cha
 	if (e.is_shortage || e.code == ERR_INTERNAL) /* without memory; the output may be right */
 		return err_set(err, e.code, "%s", e.text);
 	snprintf(line, sizeof line,
-		"ended well, but as %s its output is wrong: %.380s (see doc/troubleshooting.md#program-output)",
+		"succeeded, but its output is no valid %s: %.380s (see doc/troubleshooting.md#program-output)",
 		s->benchmark.reader, e.text);
 	return blame(t, r, "abi", line);
 }
@@ -245,15 +244,15 @@ enum { CHECK_WAIT_MS = 100 };
 struct check {
 	struct command *command;
 	struct command_check *out;
-	int n, side[COMMAND_SIDES_MAX];    /* the sides that run now */
+	int n, side[COMMAND_SIDES_MAX];    /* running sides */
 	bool continues[COMMAND_SIDES_MAX]; /* by side: its list, without the cell in whose turn it ended */
 	int folder[COMMAND_SIDES_MAX];
-	int64_t began_ns, started_ns; /* all of them use the device, or have ended; 0: not yet */
+	int64_t began_ns, started_ns; /* start; time from which all sides use the device or have ended, 0: not yet */
 	struct interleave_child child[COMMAND_SIDES_MAX];
 	struct running running[COMMAND_SIDES_MAX];
 };
 
-/* Whether a side's calls may decide. Not if the deciding time is in its file: its calls have the other one. */
+/* Return whether a side's calls may decide: not if the deciding time is only in its file. */
 static bool is_interleaved(const struct msg_side *s)
 {
 	return strcmp(s->benchmark.time, "cpu") != 0;
@@ -312,7 +311,7 @@ static int attend_check(struct check *k, struct fw_err *err)
 			interleave_child_late(c, "end", limit_s);
 		interleave_child_watch(c, k->command->build);
 		for (int other = 0; other < k->n && c->problem.failure[0]; other++)
-			interleave_child_count(&k->child[other]); /* one of them may have caused it */
+			interleave_child_count(&k->child[other]); /* another side's threads may be the cause */
 		if (c->runs && c->problem.failure[0])
 			interleave_child_end(c);
 		running += c->runs;
@@ -343,7 +342,7 @@ static int take_side(struct check *k, int i, struct fw_err *err)
 	return *ran < 0 ? -1 : 0;
 }
 
-/* Whether a side may have failed only because another one ran at the same time. */
+/* Return whether a side may have failed only because another one ran at the same time. */
 static bool may_be_crowded(const struct check *k, int i)
 {
 	const struct interleave_child *c = &k->child[i];
@@ -355,7 +354,7 @@ static bool may_be_crowded(const struct check *k, int i)
 	       (c->problem.failure[0] && is_next_to_crowd && !c->has_crowded);
 }
 
-/* Whether a side ended in the turn of a cell, and can list the cells after it. */
+/* Return whether a side ended in the turn of a cell, and can list the cells after it. */
 static bool can_continue(struct check *k, int i)
 {
 	int side = k->side[i];

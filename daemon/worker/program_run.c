@@ -108,8 +108,8 @@ struct taken {
 	int set, first, redo;                              /* side that begins; discarded rounds */
 	int n_ran[ROUNDS], ran[ROUNDS][COMMAND_SIDES_MAX]; /* sides in the order in which they ran */
 	struct reading reading[ROUNDS][COMMAND_SIDES_MAX];
-	double mhz[ROUNDS][COMMAND_SIDES_MAX]; /* of its process; 0: unknown */
-	struct msg_device_check device_check;  /* of the rounds that count */
+	double mhz[ROUNDS][COMMAND_SIDES_MAX]; /* mean clock of its process; 0: unknown */
+	struct msg_device_check device_check;  /* over the rounds that count */
 };
 
 int command_open(struct command *m, const struct msg_job *request, struct fw_err *err)
@@ -142,7 +142,7 @@ int command_drop_reference(struct command *m, const char *why, struct fw_err *er
 		return 0;
 	m->n_sides = COMMAND_REFERENCE;
 	return bench_send_note(m->bench, -1, m->side[COMMAND_REFERENCE]->role, err,
-		"the reference commit %.12s of the history is not measured, and without it this commit has no position there: %.280s",
+		"the reference commit %.12s of the history is not measured, so this commit has no point in the history: %.280s",
 		m->side[COMMAND_REFERENCE]->commit, why);
 }
 
@@ -193,7 +193,7 @@ int command_timed(struct command *m, int side, int cell, const struct reading *r
 	return bench_fault(m->bench, cell, m->side[side]->role, row ? "reported" : absent, err, "%s%s",
 		row   ? "the benchmark reports: "
 		: why ? "the benchmark has no time for this row: "
-		      : "the benchmark does not write this row",
+		      : "the benchmark wrote no such row",
 		why ? why : "");
 }
 
@@ -266,7 +266,7 @@ static int run_round(struct taken *l, int round, struct fw_err *err)
 }
 
 /*
- * Whether the reference commit's row matches the base's: several results with one name can be assigned only if both sides have
+ * Return whether the reference commit's row matches the base's: several results with one name can be assigned only if both have
  * the same number of them.
  */
 static bool has_time_like(const struct reading *reference, const struct reading *base, const char *key)
@@ -333,7 +333,7 @@ static const char *choose_statistic(struct taken *l, const char *key, int n_side
 			return "the processes of a run wrote different numbers of results of this name";
 	return n == 0 || reading_choose_statistic(row, n)
 		       ? NULL
-		       : "the processes of a run report no common statistic of this row: a mean here, a median there";
+		       : "the processes of a run report no common statistic of this row, such as mean or median";
 }
 
 /* Fill in the times of one cell. Returns 1; 0 if a side did not write its row; -1 on error. */

@@ -10,8 +10,8 @@ struct figures {
 	bool measured;
 	double base_ms, target_ms, base_rate, target_rate; /* TFLOP/s, or GB/s */
 	double change_pct, low_pct, high_pct;
-	struct cell_verdict decision; /* from its runs */
-	bool by_mean;                 /* the mean decides */
+	struct cell_verdict decision; /* verdict of its runs */
+	bool by_mean;                 /* the mean decides, not the typical call */
 };
 
 static bool is_by_bytes(const struct bench *b, int cell)
@@ -66,7 +66,7 @@ static const char *reason_of(const struct figures *f)
 	case VERDICT_NOT_COMPARABLE:
 		return "base and target were given different inputs";
 	case VERDICT_REJECTED:
-		return "not measured: the device's readings void every run";
+		return "not measured: device readings invalidated every run";
 	default:
 		return "";
 	}
@@ -130,7 +130,7 @@ static void table(const struct bench *b, const char *group, int width, struct bu
 		buf_putc(out, '\n');
 }
 
-/* Warn of slow calls: of their cost if it is too high, else of their results. */
+/* Warn of slow calls: of their cost if it exceeds the threshold, else of a difference to the typical call. */
 static void warn_of_tail(const struct bench *b, int cell, const struct figures *f, struct buf *out)
 {
 	const struct mean *mean = &f->decision.mean.all;
@@ -295,7 +295,7 @@ static void cell_json(const struct bench *b, int cell, struct jsonw *j)
 
 	figures_of(b, cell, &f);
 	const struct mean *mean = f.decision.mean.is_known ? &f.decision.mean.all : NULL;
-	blamed = t && f.verdict != VERDICT_UNDECIDED; /* no side is at fault for an unsure result */
+	blamed = t && f.verdict != VERDICT_UNDECIDED; /* an undecided result is no side's fault */
 	flag_names(f.decision.flags, words);
 	jsonw_format(j, "{ cell=%s verdict=%s borderline=%i flags=%s", b->cells[cell].key, verdict_name(f.verdict),
 		*border(&f) != '\0', words);

@@ -108,7 +108,7 @@ static void masks(const struct bench *b, int width, struct buf *out)
 			sparsity_text(&mask, &claim, words);
 			sparsity_contradiction(&mask, &claim, wrong);
 			if (!any)
-				buf_puts(out, "share left out by masks, counted; tiles as each side reports\n");
+				buf_puts(out, "share skipped by masks, counted; tiles as each side reports\n");
 			any = true;
 			buf_printf(out, "%-*s %-6s %s", width, b->cells[i].key, names[side], words);
 			if (over_baseline(b, i, over, &ideal) && isfinite(over[side])) {

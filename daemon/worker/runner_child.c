@@ -95,16 +95,16 @@ struct child {
 	struct lines lines;
 	size_t bytes;
 	struct msg_at last;
-	bool has_run; /* branch code has run: its threads may still do so while no side is named */
+	bool has_run; /* branch code has run; its threads may still run while no side is named */
 	struct output_tail words;
-	bool broken; /* the process broke the protocol, so the error is its fault */
+	bool broken; /* the process violated the protocol */
 	bool stopped;
-	bool forged; /* ... with a line that the runner did not write */
+	bool forged; /* ... by a line that the runner did not write */
 	char signature[SIGNATURE_KEY + 1];
 	unsigned long long n_lines;
 	struct oomkills oom_before;
 	struct pump *pump;      /* valid while it runs */
-	struct outside outside; /* its processes before a module was loaded */
+	struct outside outside; /* its processes before it loaded a module */
 	const char *caught;     /* failure class that the worker detected from outside; NULL: none */
 };
 
@@ -147,13 +147,13 @@ static bool role_in_task(const struct child *c, enum role role)
 	return false;
 }
 
-/* Whether cell and role of a record belong to this task. */
+/* Return whether cell and role of a record belong to this task. */
 static bool is_of_task(const struct child *c, int cell, enum role role)
 {
 	return in_task(c->task, cell) && role_in_task(c, role);
 }
 
-/* The same, but also accepts a record without a cell, or with the role `other`. */
+/* Do the same, but accept a record without a cell, or with the role `other`. */
 static bool may_be_of_task(const struct child *c, int cell, enum role role, enum role other)
 {
 	return (cell < 0 || in_task(c->task, cell)) && (role == other || role_in_task(c, role));
@@ -201,13 +201,13 @@ static int refuse(struct child *c, const struct msg *m, int fit, struct fw_err *
 
 	c->broken = true;
 	if (c->forged)
-		return err_set(err, ERR_PROTOCOL, "the runner sent timings of other inputs than those that were checked");
+		return err_set(err, ERR_PROTOCOL, "the runner sent timings of other inputs than the checked ones");
 	if (fit < 0)
-		return err_set(err, ERR_PROTOCOL, "the runner sent a message that no runner sends");
+		return err_set(err, ERR_PROTOCOL, "the runner sent a message of an unexpected type");
 	return err_set(err, ERR_PROTOCOL, "the runner sent %s `%s` record of another task", *name == 'a' ? "an" : "a", name);
 }
 
-/* Whether timings of a run have other inputs than the base's check. A forged line need not contain the right hash. */
+/* Return whether timings have other inputs than the base's check. A forged line need not contain the right hash. */
 static bool has_other_inputs(const struct child *c, const struct msg *m)
 {
 	const char *known;
@@ -218,7 +218,7 @@ static bool has_other_inputs(const struct child *c, const struct msg *m)
 	return *known && strcmp(known, m->u.cell->input_sha256) != 0;
 }
 
-/* Replace descriptor paths of modules by their file names, which the user knows. Shape: detail[size]. */
+/* Replace descriptor paths of modules by file names, which users know. Shape: detail[size]. */
 static void name_modules(const struct child *c, char *detail, size_t size)
 {
 	static const char module_path[] = "/proc/self/fd/";
@@ -257,7 +257,7 @@ static int compare_processes(struct child *c, const struct msg_at *at, struct fw
 	return 0;
 }
 
-/* Return the first step; tasks other than the timing of a comparison have only one. */
+/* Return the first step; tasks without timing have only one. */
 static enum device_step first_step(enum task_mode mode)
 {
 	return mode == TASK_TIME || mode == TASK_CHECK ? DEVICE_STEP_START
@@ -357,7 +357,7 @@ static void read_oom_kills(const struct bench *b, struct oomkills *out)
 }
 
 /*
- * Whether the system's counters show that the out-of-memory killer ended no process since this one began. False if there are no
+ * Return whether the system's counters show that the out-of-memory killer ended no process since this one began. False without
  * counters.
  */
 static bool had_memory(const struct child *c)
@@ -370,7 +370,7 @@ static bool had_memory(const struct child *c)
 }
 
 /*
- * Whether neither the module nor the device ended the process: the run has no result and may succeed later. The sender of a
+ * Return whether neither the module nor the device ended the process: the run has no result and may succeed later. The sender of a
  * signal is unknown, so a task that takes kills decides by another run.
  */
 static bool was_interrupted(struct child *c, const struct proc_exit *given, struct fw_err *err)
@@ -400,7 +400,7 @@ static void classify(struct child *c, const struct proc_exit *given, struct fw_e
 
 	c->end->role = c->last.role != ROLE_NONE ? c->last.role : ROLE_WORKER;
 	c->end->cell = c->last.cell;
-	if (status < 0) { /* the runner broke the protocol */
+	if (status < 0) { /* the runner violated the protocol */
 		snprintf(text, sizeof text, "%.150s", e->text);
 		blame(c, c->caught ? c->caught : c->forged ? "forged" : "protocol", text);
 		return;
@@ -437,7 +437,7 @@ static void read_device_check_script(char *out, size_t size)
 
 /*
  * A device that timed calls a moment ago has the temperature and the clock of load: its first cell needs little more warm-up than
- * the others. Calls of a pair follow each other, so both sides have what is left of a drift.
+ * the others. Calls of a pair follow each other, so the remaining drift affects both sides.
  */
 #define WARM_FOR_S   3.0
 #define WARM_AGAIN_S 0.15
@@ -545,7 +545,7 @@ static void fill_environment(struct environment *e)
 	e->list[n++] = "HOME=/tmp";
 	e->list[n++] = "CUDA_CACHE_DISABLE=1";
 	e->list[n++] = "CUDA_MODULE_LOADING=EAGER";
-	e->list[n++] = "OMP_WAIT_POLICY=passive"; /* prevents idle threads from spinning, which would look like work */
+	e->list[n++] = "OMP_WAIT_POLICY=passive"; /* spinning idle threads would look like work */
 	if (libraries &&
 		(size_t)snprintf(e->libraries, sizeof e->libraries, "LD_LIBRARY_PATH=%s", libraries) < sizeof e->libraries)
 		e->list[n++] = e->libraries;

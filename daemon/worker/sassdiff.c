@@ -50,7 +50,7 @@ static void name_pair(struct sassdiff *d, const struct modulecode_function *a, c
 			j++;
 		d->pair[i].target = d->pair[j].target;
 		d->pair[i].verdict = SASSDIFF_DIFFERS;
-		d->pair[j].verdict = SASSDIFF_DIFFERS; /* now empty: removed below */
+		d->pair[j].verdict = SASSDIFF_DIFFERS; /* an empty pair, which is removed below */
 		d->pair[j].target = NULL;
 		n_left--, n_right--;
 	}

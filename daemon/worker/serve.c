@@ -11,14 +11,14 @@ struct job {
 	const struct msg_device *device;
 	struct build_context build;
 	struct bench bench;
-	struct cell *cells;    /* cells found by a benchmark program; NULL else */
-	int trees_fd;          /* folder of received archives; -1 none */
-	int lock;              /* of the device; -1 none */
+	struct cell *cells;    /* cells of a benchmark program, else NULL */
+	int trees_fd;          /* folder of received archives; -1: none */
+	int lock;              /* the device's lock; -1: none */
 	int n_slots;           /* concurrent builds */
-	const char *tools_dir; /* folder of preferred compilers; "" the system's */
+	const char *tools_dir; /* folder of preferred compilers; "": the system's */
 };
 
-/* Failures that a signal to processes of the job may cause, also through a shell or make, which exit by themselves. */
+/* Return whether a signal to processes of the job may cause the failure, also through a shell or make, which exit then. */
 static bool may_be_killed(const char *failure)
 {
 	return !strcmp(failure, "interrupted") || !strcmp(failure, "build") || !strcmp(failure, "crash");
@@ -393,7 +393,7 @@ static int finish(struct job *j, int status, struct fw_err *why, struct fw_err *
 		log_quote(status < 0 ? why->text : ""));
 	if (status < 0 && why->code == ERR_PROTOCOL)
 		return err_set(err, why->code, "%s", why->text);
-	/* report an error of the worker, so that the daemon queues the job again; the daemon may have disconnected already */
+	/* the daemon queues the job again after an error of the worker; it may have disconnected */
 	if (status < 0 && !j->peer->cancelled)
 		(void)bench_fault(
 			&j->bench, -1, ROLE_WORKER, why->code == ERR_FULL ? "full" : "interrupted", NULL, "%s", why->text);
@@ -471,7 +471,7 @@ static int serve_one(const struct serve_options *o, struct peer *peer, struct ca
 	if (peer_send(peer, &greeting, err) != 0)
 		return -1;
 	if (peer_receive(peer, JOB_WAIT_MS, &m, &e) != 0)
-		/* a daemon that only probes this worker */
+		/* the daemon only probed this worker */
 		return peer->cancelled && peer->why.code == ERR_CANCELLED ? 0 : err_set(err, e.code, "%s", e.text);
 	if (m.t == MSG_HEALTH_CHECK)
 		result = run_health_check(peer, sandbox, hello, &m.u.health_check, err);
@@ -483,7 +483,7 @@ static int serve_one(const struct serve_options *o, struct peer *peer, struct ca
 	return result;
 }
 
-/* Whether the daemon has another job. Its message may arrive while this job ends. */
+/* Return whether the daemon has another job. Its message may arrive while this job ends. */
 static bool has_another(struct peer *peer)
 {
 	struct fw_err e = { 0 };
@@ -506,7 +506,7 @@ static int session(const struct serve_options *o, struct peer *peer, struct cach
 		result = serve_one(o, peer, cache, sandbox, hello, err);
 		if (result != 0 || !has_another(peer))
 			return result;
-		if (has_cores && cores_use(&cores, err) != 0) /* the job had a share of them */
+		if (has_cores && cores_use(&cores, err) != 0) /* undo restrict_to_share */
 			return -1;
 	}
 }

@@ -3,25 +3,24 @@
 
 #include <math.h>
 
-enum { AGREEING_RUNS = 2, DISCARDED_MAX = 3 }; /* runs of a sentinel that must name the same side; limit of discarded runs */
+enum { AGREEING_RUNS = 2, DISCARDED_MAX = 3 }; /* runs of a sentinel that must agree on the side; limit of discarded runs */
 
 #define RATIO_SD        0.005 /* standard deviation of the log ratio without a difference, on two H100 */
 #define RATIO_SDS       2.5   /* multiple of that deviation */
-#define ENERGY_SEPARATE 0.03  /* of the energy of a call */
+#define ENERGY_SEPARATE 0.03  /* log ratio of the energies of a call */
 
-/* Whether sustained runs are useful here: the device's clock follows its power, and the job is not quick. */
+/* Return whether sustained runs are useful: the device's clock follows its power, and the job is not quick. */
 static bool is_possible(const struct bench *b)
 {
 	return !b->quick && b->device.kind != DEVICE_CPU;
 }
 
-/* Whether all cells of its direction have sustained runs. */
 static bool is_in_sustained_runs(const struct bench *b, int cell)
 {
 	return b->sustained_runs & sentinel_class(&b->cells[cell]);
 }
 
-/* Whether the sides may draw different power: not if they launch the same kernels with the same configuration. */
+/* Return whether the sides may draw different power: not if they launch the same kernels with the same configuration. */
 static bool may_differ(const struct bench *b, int cell)
 {
 	const struct bench_cell *c = &b->cell[cell];
@@ -30,7 +29,7 @@ static bool may_differ(const struct bench *b, int cell)
 	       !launches_equal(c->launches[BENCH_BASE], c->launches[BENCH_TARGET]);
 }
 
-/* The longest open cell of its class that may differ, if the class has a sentinel here. */
+/* Return whether the cell is the longest open one of its class that may differ, and this worker measures the sentinel. */
 static bool is_sentinel(const struct bench *b, int cell)
 {
 	sentinel_set class = sentinel_class(&b->cells[cell]);
@@ -60,7 +59,7 @@ static int sign_beyond(double log_ratio, double limit)
 	return log_ratio > limit ? 1 : log_ratio < -limit ? -1 : 0;
 }
 
-/* Mean log of a sustained run. Not the median: it would depend on the phase of the power limiter's oscillation. NAN: unknown. */
+/* Return the mean log; NAN: unknown. The median would depend on the phase of the power limiter's oscillation. */
 static double level(const float *v, int n)
 {
 	double sum = 0;
@@ -74,7 +73,7 @@ static double level(const float *v, int n)
 	return sum / known;
 }
 
-/* Log ratio of the sides' sustained runs, b over a. Shape: a[n], b[n]. */
+/* Return the log ratio of the sides' sustained runs, b over a. Shape: a[n], b[n]. */
 static double log_ratio(const float *a, const float *b, int n)
 {
 	return level(b, n) - level(a, n);
@@ -109,7 +108,7 @@ static int slower_than_in_pairs(const struct bench *b, const struct msg_cell *m,
 		fmax(stats_theta(b->cells[m->cell].threshold_pct), RATIO_SDS * RATIO_SD));
 }
 
-/* Whether all sustained runs so far name the same side. One may be chance: AGREEING_RUNS are needed for runs of the whole direction. */
+/* Return whether all sustained runs agree on the side. One may be chance, so a whole direction needs AGREEING_RUNS. */
 static bool agrees_on_side(const struct bench_cell *c)
 {
 	return c->n_sustained_runs > 0 && abs(c->side_balance) == c->n_sustained_runs;
@@ -122,7 +121,7 @@ static bool needs_second(const struct bench *b, int cell)
 	return c->open && !is_in_sustained_runs(b, cell) && agrees_on_side(c) && c->n_sustained_runs < AGREEING_RUNS;
 }
 
-/* Whether a sentinel's first run was discarded because of the device and must be repeated. */
+/* Return whether a sentinel's first run was discarded because of the device and must be repeated. */
 static bool needs_first_again(const struct bench *b, int cell)
 {
 	const struct bench_cell *c = &b->cell[cell];

@@ -5,7 +5,7 @@
 
 struct swapping {
 	struct buffered *buffered;
-	bool is_reported[EVIDENCE_CELLS_MAX]; /* of cell[i]: its reason was sent */
+	bool is_reported[EVIDENCE_CELLS_MAX]; /* the reason of cell[i] was sent */
 };
 
 static const char *config_of(const struct buffered_cell *c, int side)
@@ -13,7 +13,6 @@ static const char *config_of(const struct buffered_cell *c, int side)
 	return c->process[side][0].config;
 }
 
-/* Another provider's configuration is meaningless here. */
 static bool is_same_provider(const struct bench *b)
 {
 	return strcmp(b->side[b->base].provider, b->side[b->target].provider) == 0;
@@ -44,7 +43,7 @@ static int take_times(struct swapping *s, const struct msg_cell *m, struct fw_er
 		return 0;
 	if (base < 0 || target < 0)
 		return err_set(err, ERR_PROTOCOL, "the runner sent timings without both sides");
-	if (with < 0) /* the runner does not report why such a side is unsupported */
+	if (with < 0) /* the runner reports no reason for an unsupported side */
 		return send_reason(
 			s, m->cell, "with the base's configuration it cannot be timed", "its provider does not accept it", err);
 	if (device_check_discards(&m->device_check, why))

@@ -3,7 +3,7 @@
 
 enum { TREE_WAIT_MS = 600 * 1000 };
 
-static const int64_t tree_max_bytes = 3LL << 29; /* 1.5 GiB: the limit of unpack, and headers */
+static const int64_t tree_max_bytes = 3LL << 29; /* 1.5 GiB: the limit of unpack, plus headers */
 
 int trees_open(void *arg, const char *oid, struct fw_err *err)
 {

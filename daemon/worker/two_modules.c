@@ -38,7 +38,7 @@ static int add(struct bench *b, enum role role, const char *provider, const char
 	return 0;
 }
 
-/* Let the runner read the files that the suite's cases need: their folders are shown inside. */
+/* Bind the folders of files that the suite's cases need into the sandbox. */
 static int show_files(struct sandbox *s, const struct suite *suite, struct fw_err *err)
 {
 	for (int i = 0; i < suite->n_cells; i++) {
@@ -51,7 +51,7 @@ static int show_files(struct sandbox *s, const struct suite *suite, struct fw_er
 		if (!path[0] || sandbox_shows(s, folder))
 			continue;
 		if (sandbox_show(s, &shown, 1, NULL, err) != 0)
-			return err_context(err, "the runner reads %s: let every user read its folder", path);
+			return err_context(err, "the runner cannot read %s: let every user read its folder", path);
 	}
 	return 0;
 }

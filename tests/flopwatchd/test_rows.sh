@@ -124,7 +124,7 @@ is "a row of another name is one removed and one added" "$(judged lines)" "done 
 ok "which is no reason to stop" fw wait renamed
 like "and is reported" "$(fw wait renamed)" '^not compared: 1 removed, 1 added$'
 is "with its reason" "$(sql "SELECT key || ': ' || reason FROM cell WHERE key IN ('b', 'c') AND verdict <> 'unchanged' ORDER BY key")" \
-	"$(printf '%s\n' 'b: target: the benchmark does not write this row' 'c: base: the benchmark does not write this row')"
+	"$(printf '%s\n' 'b: target: the benchmark wrote no such row' 'c: base: the benchmark wrote no such row')"
 branch lines others main
 rows "other names" x y
 push lines others

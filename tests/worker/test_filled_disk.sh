@@ -31,7 +31,7 @@ of_lines() { # branch, script
 	in_the_end "$(head_of lines)"
 }
 is "one that fills the disk and then does nothing" "$(of_lines waits "${fill//PLACE/.}; sleep 50")" "done failed"
-like "is ended with the reason" "$(why one)" 'took 1[0-9]{2} MiB and [0-9]+ files of the disk of the cache, until it was full'
+like "is ended with the reason" "$(why one)" 'filled the disk of the cache: 1[0-9]{2} MiB and [0-9]+ files'
 deep=$(printf 'd/%.0s' {1..40})
 is "one that hides its files in many folders" "$(of_lines deep "mkdir -p $deep; ${fill//PLACE/$deep}; exit 3")" "done failed"
 is "is not retried as if the machine were full" "$(sql "SELECT attempt FROM job WHERE target_sha = '$(head_of lines)'") $(sql "SELECT failure FROM cell WHERE comparison = $newest")" "1 crash"
@@ -40,4 +40,4 @@ is "an interleaved one" "$(on_branch one 'int main(void) { static char block[1 <
 	FLOPWATCH("a", 1e6, 0) { take(1000); if (flopwatch_now.is_open && !flopwatch_now.is_list) {
 		FILE *f = fopen("large", "w"); while (f && fwrite(block, sizeof block, 1, f)) ; pause(); } }
 	return 0; }')" "done failed"
-like "too" "$(why a)" 'took 1[0-9]{2} MiB and [0-9]+ files of the disk of the cache, until it was full'
+like "too" "$(why a)" 'filled the disk of the cache: 1[0-9]{2} MiB and [0-9]+ files'

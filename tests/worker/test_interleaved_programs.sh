@@ -64,7 +64,7 @@ like "a call longer than its turn" "$(why a)" 'reports a call of 2[0-9.]+ ms in 
 like "a gain that is never reported" "$(why b)" "ms shorter; by the worker's clock"
 like "nor one whose calls are all reported as interrupted" "$(why c)" "ms shorter; by the worker's clock"
 like "work in the turn of the other" "$(why d)" 'computes while the other side has the turn'
-like "for none of which one run is enough" "$(notes)" 'run 1 is left out, and another one shows whether the machine was the cause: reports a call of'
+like "for none of which one run is enough" "$(notes)" 'run 1 is discarded; a repetition shows whether the machine was the cause: reports a call of'
 
 # ---- other processes of a program, in the turns of the other side
 helpers="$helpers

@@ -281,7 +281,7 @@ static void a_void_run_is_not_used(void **state)
 	rewind(f);
 	text[fread(text, 1, sizeof text - 1, f)] = '\0';
 	fclose(f);
-	assert_non_null(strstr(text, ": rejected: not measured: the device's readings void every run\n"));
+	assert_non_null(strstr(text, ": rejected: not measured: device readings invalidated every run\n"));
 }
 
 static void different_inputs_are_not_comparable(void **state)

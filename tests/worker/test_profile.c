@@ -88,7 +88,7 @@ static void missing_samples_void_no_other_result(void **state)
 			"\"stalls_why\":\"base: libcupti has no cuptiPCSamplingEnable\"" },
 		{ "say('at', run=0, cell=0, role=role, step='sample')\nif role == 'target': os.kill(os.getpid(), 11)\n" SEEN,
 			"\"stalls_why\":\"target: crash: killed by SIGSEGV" },
-		{ "sys.exit(0)\n", "\"stalls_why\":\"base: crash: it ended without a message\"" },
+		{ "sys.exit(0)\n", "\"stalls_why\":\"base: crash: ended without a message\"" },
 		{ "say('fault', cell=cells[0], role=role, **{'class': 'crash'}, detail='lost')\nfor c in cells[1:]: end(c, 'code', 'lost too')\n",
 			"\"stalls_why\":\"base: crash: lost\"" },
 	};

@@ -87,7 +87,7 @@ static void ncu_without_samples_reports_the_reason(void **state)
 		const char *source, *words;
 	} cases[] = {
 		{ "print('==ERROR== x')\n", "ncu: its output: holds no table of instructions" },
-		{ "source('same()', (1, 1, 1))\n", "ncu: it sampled 1 launches where the call has 3" },
+		{ "source('same()', (1, 1, 1))\n", "ncu: sampled 1 launches, but the call has 3" },
 		{ "print('\"Kernel Name\",\"k\",'); print('\"Address\",\"Source\"')\n",
 			"ncu: its output: its instructions have no samples" },
 	};
@@ -144,9 +144,9 @@ static void ncu_that_fails_reports_the_reason(void **state)
 		{ "print('==ERROR== ERR_NVGPUCTRPERM - The user does not have permission'); sys.exit(1)\n",
 			"no libcupti; ncu: the driver shows counters to administrators only (ERR_NVGPUCTRPERM)" },
 		{ "print('==ERROR== Failed to connect.'); sys.exit(1)\n", "ncu: Failed to connect." },
-		{ "sys.exit(1)\n", "ncu: it printed no table" },
-		{ "table(2)\n", "ncu: it counted 2 launches where the call has 3" },
-		{ "table(3, '(1, 1, 1)')\n", "it counted 3 launches where the call has 3, of other sizes" },
+		{ "sys.exit(1)\n", "ncu: printed no table" },
+		{ "table(2)\n", "ncu: counted 2 launches, but the call has 3" },
+		{ "table(3, '(1, 1, 1)')\n", "ncu: counted 3 launches, but the call has 3, of other sizes" },
 	};
 	(void)state;
 	runner(REFUSED);
