@@ -341,7 +341,7 @@ static int64_t clock_us(clockid_t clock)
 }
 
 /* Spinning threads cannot be distinguished from working ones: then nothing is reported about them. */
-static int cpu_settle(struct device *d, double *late_us, struct fw_err *err)
+static int cpu_wait_all(struct device *d, double *late_us, struct fw_err *err)
 {
 	const char *policy = getenv("OMP_WAIT_POLICY");
 	const struct timespec nap = { .tv_nsec = NAP_NS };
@@ -490,7 +490,7 @@ const struct device_ops device_cpu = {
 	.stamp = cpu_stamp,
 	.wait_mark = cpu_wait_mark,
 	.wait = cpu_wait,
-	.settle = cpu_settle,
+	.wait_all = cpu_wait_all,
 	.elapsed_ms = cpu_elapsed_ms,
 	.clock_mhz = cpu_clock_mhz,
 	.host_us = cpu_host_us,
@@ -561,7 +561,7 @@ static const struct sim_call sim_trace[SIM_TRACE_CALLS] = {
  * and the number of calls so far, never on the side.
  *
  * There are two clocks: the device's, which work and scrubs advance, and the host's, which runs ahead of it until it waits. A
- * call that names its power draw changes the device's frequency: a governor holds the mean draw of the last SETTLE_MS at the
+ * call that names its power draw changes the device's frequency: a governor holds the mean draw of the last GOVERNOR_MS at the
  * power limit, with power as the cube of the frequency. A real GPU's frequency oscillates before it stabilises:
  * FLOPWATCH_SIM_ENVIRONMENT="swing=0.1" starts like that.
  */
@@ -574,7 +574,7 @@ enum { RUN_OF_CALLS = 64 }; /* neighbours in the trace that also follow each oth
 #define LEAST_FLOPS  1000.0
 #define HOST_US      3.0   /* of an enqueue */
 #define LIMIT_W      700.0 /* of the GPU in the trace, which was at its limit */
-#define SETTLE_MS    20.0
+#define GOVERNOR_MS  20.0
 #define SWING_NS     1e9 /* time in which a swing falls to a third, as on H100 */
 #define SWING_ENDS   4.5e9
 #define IDLE_W       90.0
@@ -702,7 +702,7 @@ static int sim_wait(struct device *d, struct fw_err *err)
 	return 0;
 }
 
-static int sim_settle(struct device *d, double *late_us, struct fw_err *err)
+static int sim_wait_all(struct device *d, double *late_us, struct fw_err *err)
 {
 	(void)d, (void)err;
 	*late_us = 0;
@@ -727,7 +727,7 @@ static double sim_host_us(struct device *d)
 /* Return the governor's frequency over that of the trace. */
 static double governed(struct device *d, double power_w, double ms)
 {
-	double share = 1 - exp(-ms / SETTLE_MS);
+	double share = 1 - exp(-ms / GOVERNOR_MS);
 	double swing = d->swing * exp(-d->now_ns / SWING_ENDS) * cos(2 * M_PI * d->now_ns / SWING_NS);
 	d->draw_w += share * (power_w - d->draw_w);
 	return cbrt(LIMIT_W / d->draw_w) * (1 + swing);
@@ -788,7 +788,7 @@ const struct device_ops device_sim = {
 	.stamp = sim_stamp,
 	.wait_mark = sim_wait_mark,
 	.wait = sim_wait,
-	.settle = sim_settle,
+	.wait_all = sim_wait_all,
 	.elapsed_ms = sim_elapsed_ms,
 	.clock_mhz = sim_clock_mhz,
 	.host_us = sim_host_us,

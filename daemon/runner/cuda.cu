@@ -245,7 +245,7 @@ static double cuda_host_us(struct device *d)
 	return (double)t.tv_sec * 1e6 + (double)t.tv_nsec * 1e-3;
 }
 
-static int cuda_settle(struct device *d, double *late_us, struct fw_err *err)
+static int cuda_wait_all(struct device *d, double *late_us, struct fw_err *err)
 {
 	if (cuda_wait(d, err) != 0)
 		return -1;
@@ -466,7 +466,7 @@ static struct device_ops make_ops(void)
 	o.wait_mark = cuda_wait_mark;
 	o.passed_mark = cuda_passed_mark;
 	o.wait = cuda_wait;
-	o.settle = cuda_settle;
+	o.wait_all = cuda_wait_all;
 	o.elapsed_ms = cuda_elapsed_ms;
 	o.clock_mhz = cuda_clock_mhz;
 	o.host_us = cuda_host_us;

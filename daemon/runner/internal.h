@@ -378,7 +378,7 @@ struct device_ops {
 	 * Wait for the stream, then for other work of this process: other streams; on a CPU, for a limited time, other threads.
 	 * `*late_us`: the time of the latter. Err: as wait.
 	 */
-	int (*settle)(struct device *, double *late_us, struct fw_err *err);
+	int (*wait_all)(struct device *, double *late_us, struct fw_err *err);
 	/** Return the ms between two marks. Requires wait. */
 	float (*elapsed_ms)(struct device *, int from_slot, int to_slot);
 	/** Return the mean SM clock between both stamps of `slot`; 0: unknown. Requires wait. */
@@ -1132,10 +1132,10 @@ struct sampler {
 	unsigned long long dropped;        /* samples that the GPU could not store */
 };
 
-/* ---- settle: The state in which each call of a profile begins. ---- */
+/* ---- prepare: The start state of each call of a profile. ---- */
 
 /** Restore inputs, fill outputs, evict the cache, as before a timed call, and wait. Returns 0, or -1 with `f`. */
-int settle_state(struct runner *r, struct side *u, struct failure *f);
+int prepare_call(struct runner *r, struct side *u, struct failure *f);
 
 /* ---- verifier: Comparison of any number of results with a reference that is computed once. ---- */
 

@@ -111,7 +111,7 @@ static int trace(struct runner *r, int i, struct side *u, struct launched *l, st
 	struct failure *f, struct fw_err *err)
 {
 	for (int call = 0; call < CALLS; call++) {
-		if (settle_state(r, u, f) != 0 || activity_take(a, err) != 0) /* drops the kernels of settle_state */
+		if (prepare_call(r, u, f) != 0 || activity_take(a, err) != 0) /* drops the kernels of prepare_call */
 			return -1;
 		runner_at(r, i, u, "phase");
 		if (side_timed(u, f) != 0 || side_wait(u, f) != 0)

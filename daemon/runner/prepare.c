@@ -1,9 +1,9 @@
-/* settle.c - start state of a profiled call. */
+/* prepare.c - start state of a profiled call. */
 #include "runner/internal.h"
 
 enum { POISON = 0x55 };
 
-int settle_state(struct runner *r, struct side *u, struct failure *f)
+int prepare_call(struct runner *r, struct side *u, struct failure *f)
 {
 	struct problem *p = u->problem;
 	struct fw_err err = { 0 };

@@ -28,7 +28,7 @@ static int warm(struct profiled *p, struct failure *f)
 	struct side *u = p->side;
 
 	runner_at(r, p->i, u, "warm");
-	if (settle_state(r, u, f) != 0 || side_mark(u, 0, f) != 0 || side_timed(u, f) != 0 || side_mark(u, 1, f) != 0 ||
+	if (prepare_call(r, u, f) != 0 || side_mark(u, 0, f) != 0 || side_timed(u, f) != 0 || side_mark(u, 1, f) != 0 ||
 		side_wait(u, f) != 0)
 		return -1;
 	p->call_ms = (double)r->ops->elapsed_ms(r->dev, 0, 1);
@@ -68,7 +68,7 @@ static int give_values(struct profiled *p, const struct counter *c, struct fw_er
 static int replay(struct profiled *p, struct counter *c, struct fw_err *err, struct failure *f)
 {
 	while (!c->is_done) {
-		if (settle_state(p->runner, p->side, f) != 0)
+		if (prepare_call(p->runner, p->side, f) != 0)
 			return -1;
 		runner_at(p->runner, p->i, p->side, "count");
 		if (counter_begin(c, err) != 0)
@@ -130,7 +130,7 @@ static int time_phases(struct profiled *p, struct failure *f)
 	float ms[PHASES][PHASE_CALLS];
 	for (int call = 0; call < PHASE_CALLS; call++) {
 		int mark = 0;
-		if (settle_state(p->runner, p->side, f) != 0)
+		if (prepare_call(p->runner, p->side, f) != 0)
 			return -1;
 		runner_at(p->runner, p->i, p->side, "phase");
 		if (side_mark(p->side, mark, f) != 0)

@@ -308,7 +308,7 @@ static int find_changed(struct spot_check *w, int *slot, struct failure *f)
 static int wait_for_rest(struct spot_check *w, double *late_us, struct failure *f)
 {
 	struct fw_err err = { 0 };
-	if (w->runner->ops->settle(w->runner->dev, late_us, &err) == 0)
+	if (w->runner->ops->wait_all(w->runner->dev, late_us, &err) == 0)
 		return 0;
 	f->lost = true;
 	return failure_set(f, "crash", "%.500s", err.text);

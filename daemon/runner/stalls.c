@@ -195,7 +195,7 @@ static int sample(const struct stalls_call *c, struct sampler *s, struct failure
 {
 	double sum_ms = 0;
 	for (int call = 0; call < CALLS && (call == 0 || sum_ms < ENOUGH_MS); call++) {
-		if (settle_state(c->runner, c->side, f) != 0)
+		if (prepare_call(c->runner, c->side, f) != 0)
 			return -1;
 		runner_at(c->runner, c->i, c->side, "sample");
 		if (sampler_begin(s, err) != 0)

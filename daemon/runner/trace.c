@@ -15,7 +15,7 @@ struct traced_call {
 static int take_call(struct runner *r, struct side *u, struct traced_call *c, struct failure *f)
 {
 	c->n = 0;
-	if (settle_state(r, u, f) != 0)
+	if (prepare_call(r, u, f) != 0)
 		return -1;
 	c->marked_ns = clock_mono_ns();
 	if (side_mark(u, 0, f) != 0)

@@ -14,14 +14,14 @@
 
 /* Device cpu, except for the behaviour that a test sets. */
 static struct {
-	int settles, late;     /* calls of settle so far; how many of the first report that work continues */
+	int waits, late;       /* calls of wait_all so far; how many of the first report that work continues */
 	int allocations, room; /* allowed; -1: any number */
 } odd;
 
-static int odd_settle(struct device *d, double *late_us, struct fw_err *err)
+static int odd_wait_all(struct device *d, double *late_us, struct fw_err *err)
 {
-	int rc = device_cpu.settle(d, late_us, err);
-	*late_us = odd.settles++ < odd.late ? 12000 : 0;
+	int rc = device_cpu.wait_all(d, late_us, err);
+	*late_us = odd.waits++ < odd.late ? 12000 : 0;
 	return rc;
 }
 
@@ -52,7 +52,7 @@ static int watch(int late, int room, struct failure *f, int *copies, char *text,
 
 	assert_int_equal(records_init(&records, fd, 1, &err), 0);
 	assert_int_equal(runner_open(&runner, &task, &records, &err), 0);
-	ops.settle = odd_settle;
+	ops.wait_all = odd_wait_all;
 	ops.alloc = odd_alloc;
 	runner.ops = &ops;
 	memset(&odd, 0, sizeof odd);
@@ -91,8 +91,8 @@ static void one_interruption_blames_no_side(void **state)
 		int copies;
 		assert_int_equal(watch(late, -1, &f, &copies, text, sizeof text), 0);
 		assert_string_equal(f.name, "");
-		assert_int_equal(odd.settles, late + 1); /* checked again only in case of doubt */
-		assert_int_equal(copies, 2);             /* O and LSE */
+		assert_int_equal(odd.waits, late + 1); /* checked again only in case of doubt */
+		assert_int_equal(copies, 2);           /* O and LSE */
 		assert_null(strstr(text, "no memory"));
 	}
 }
