@@ -973,8 +973,8 @@ void protocol_stalls_put_hot(struct jsonw *j, const struct evidence_hot *h);
  * recorded calls are spread evenly over it.
  */
 
-#define SUSTAINED_S         1.0 /* length */
-#define SUSTAINED_SETTLES_S 0.2 /* initial time in which no call is recorded */
+#define SUSTAINED_S        1.0 /* length */
+#define SUSTAINED_WARMUP_S 0.2 /* initial time in which no call is recorded */
 
 enum { SUSTAINED_RECORDED_MAX = 32 }; /* calls */
 

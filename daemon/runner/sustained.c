@@ -38,7 +38,7 @@ static double meter_power_w(const struct meter *m)
 enum { REDO_MAX = 3, AHEAD_MIN = 2, FLIGHT = 8 /* slots of unrecorded calls */ };
 
 #define SUSTAINED_US  (SUSTAINED_S * 1e6)
-#define SETTLE_US     (SUSTAINED_SETTLES_S * 1e6)
+#define WARMUP_US     (SUSTAINED_WARMUP_S * 1e6)
 #define INTERLEAVE_US 0.6e6 /* before the first sustained run: an idle GPU starts above its power limit's clock for this time */
 #define PACE_MARGIN   1.1   /* factor on the predicted number of calls: a rising clock must not leave the end unrecorded */
 #define POLL_NS       500000
@@ -164,16 +164,16 @@ static int run_sustained(
 	const struct device_ops *ops = t->runner->ops;
 	struct device *dev = t->runner->dev;
 	struct meter meter = METER_NEW;
-	struct run settling = { .meter = &meter, .checked = which->checked, .stretch = 0 };
+	struct run warmup = { .meter = &meter, .checked = which->checked, .stretch = 0 };
 	struct run timed = { .meter = &meter, .checked = which->checked, .stretch = 1 };
 	struct side *u = which->side;
 	double until_us = which->until_us;
 	double began_us = ops->host_us(dev);
 
-	if (calls_until(t, u, until_us - SUSTAINED_US + SETTLE_US, &settling, f) != 0)
+	if (calls_until(t, u, until_us - SUSTAINED_US + WARMUP_US, &warmup, f) != 0)
 		return -1;
-	double settled_us = ops->host_us(dev), pace_us = (settled_us - began_us) / settling.calls;
-	timed.stride = 1 + (int)(fmax(0, until_us - settled_us) / pace_us * PACE_MARGIN / SUSTAINED_RECORDED_MAX);
+	double warm_us = ops->host_us(dev), pace_us = (warm_us - began_us) / warmup.calls;
+	timed.stride = 1 + (int)(fmax(0, until_us - warm_us) / pace_us * PACE_MARGIN / SUSTAINED_RECORDED_MAX);
 	if (calls_until(t, u, until_us, &timed, f) != 0)
 		return -1;
 	double sustained_us = ops->host_us(dev) - began_us;
@@ -183,7 +183,7 @@ static int run_sustained(
 		b->ms[i] = ops->elapsed_ms(dev, 2 * slot, 2 * slot + 1);
 		b->mhz[i] = ops->clock_mhz(dev, slot);
 	}
-	*energy_j = meter_power_w(&meter) * 1e-6 * sustained_us / (settling.calls + timed.calls);
+	*energy_j = meter_power_w(&meter) * 1e-6 * sustained_us / (warmup.calls + timed.calls);
 	return 0;
 }
 

@@ -315,17 +315,17 @@ static int note_excluded_calls(struct command *m, struct fw_err *err)
 	int calls = 0, cut = 0, cells = 0, most = 0;
 
 	for (int i = 0; i < b->n_cells; i++) {
-		calls += m->settled[i].calls;
-		cut += m->settled[i].cut;
-		cells += m->settled[i].cut > 0;
-		most = m->settled[i].cut > m->settled[most].cut ? i : most;
+		calls += m->calls[i].calls;
+		cut += m->calls[i].cut;
+		cells += m->calls[i].cut > 0;
+		most = m->calls[i].cut > m->calls[most].cut ? i : most;
 	}
 	if (cut == 0)
 		return 0;
 	return bench_send_note(b, -1, ROLE_NONE, err,
 		"processes took a while to stabilise: %d of %d calls, at the start of a process and further from its others than "
 		"those vary, are left out, of %d of %d cells; most of %s, %d of %d",
-		cut, calls, cells, b->n_cells, b->cells[most].key, m->settled[most].cut, m->settled[most].calls);
+		cut, calls, cells, b->n_cells, b->cells[most].key, m->calls[most].cut, m->calls[most].calls);
 }
 
 static int measure_processes(struct command *m, struct fw_err *err)
@@ -333,7 +333,7 @@ static int measure_processes(struct command *m, struct fw_err *err)
 	struct bench *b = m->bench;
 	int list[JOB_CELLS_MAX], n, set, result = 0;
 
-	m->settled = mem_alloc_zero((size_t)b->n_cells + 1, sizeof *m->settled);
+	m->calls = mem_alloc_zero((size_t)b->n_cells + 1, sizeof *m->calls);
 	while (result == 0 && !b->lost && (n = measure_next(b, list, &set)) > 0) {
 		if (b->runs > 0 && b->gpu_s >= b->limits.budget_s)
 			break; /* open cells remain undecided */
@@ -341,8 +341,8 @@ static int measure_processes(struct command *m, struct fw_err *err)
 	}
 	if (result == 0)
 		result = note_excluded_calls(m, err);
-	free(m->settled);
-	m->settled = NULL;
+	free(m->calls);
+	m->calls = NULL;
 	return result;
 }
 

@@ -8,7 +8,7 @@
 
 enum {
 	DRAIN_READS = 256,
-	SETTLE_MS = 3000,
+	END_MS = 3000,
 	CHECK_INTERVAL_MS = 100,
 	LIST_INTERVAL_MS = 1000 /* of lists that read all processes of the machine, which takes milliseconds */,
 	STARTED_MAX = 256 /* processes and threads after a list, with which it is made anew */,
@@ -479,7 +479,7 @@ double interleave_child_queued_s(const struct interleave_child *c)
 /* Read the lines of a parent's child, which has ended, until the parent reports that end. */
 static bool await_end(const struct interleave_parent *p)
 {
-	int64_t deadline = clock_mono_ns() + SETTLE_MS * 1000000LL;
+	int64_t deadline = clock_mono_ns() + END_MS * 1000000LL;
 	struct lines lines;
 	bool is_over = false, is_broken = false;
 
@@ -489,7 +489,7 @@ static bool await_end(const struct interleave_parent *p)
 		struct fw_err ignored = { 0 };
 		char chunk[4096], *text;
 		size_t len;
-		ssize_t n = poll(&fd, 1, SETTLE_MS) > 0 ? read(p->lines_fd, chunk, sizeof chunk) : 0;
+		ssize_t n = poll(&fd, 1, END_MS) > 0 ? read(p->lines_fd, chunk, sizeof chunk) : 0;
 
 		is_broken = n <= 0 || lines_feed(&lines, chunk, (size_t)n, &ignored) != 0;
 		while (!is_broken && !is_over && lines_next(&lines, &text, &len))
@@ -522,7 +522,7 @@ static void end_parent(struct interleave_parent *p)
 	*p = (struct interleave_parent){ .n_pids = 0 };
 }
 
-void interleave_parents_settle(struct interleave_parent *parent, int n)
+void interleave_parents_prune(struct interleave_parent *parent, int n)
 {
 	pid_t spared[PROCS_SPARED_MAX] = { 0 };
 	int n_spared = 0;

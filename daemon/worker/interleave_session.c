@@ -372,7 +372,7 @@ static int give_singles(struct interleave_session *s, struct fw_err *err)
 static int take_sustained(
 	struct interleave_session *s, int side, int64_t until_ns, struct sustained_calls *out, struct fw_err *err)
 {
-	int64_t settled_ns = until_ns - (int64_t)((SUSTAINED_S - SUSTAINED_SETTLES_S) * 1e9);
+	int64_t warm_ns = until_ns - (int64_t)((SUSTAINED_S - SUSTAINED_WARMUP_S) * 1e9);
 	int64_t last_ns = until_ns + (int64_t)(SUSTAINED_S * 1e9); /* a sustained run without any time by then is dropped */
 	int calls = SUSTAINED_CALLS_MIN, result;
 
@@ -382,7 +382,7 @@ static int take_sustained(
 	do {
 		double turn_ms;
 
-		s->sustained_run = clock_mono_ns() >= settled_ns ? &sustained_run : NULL;
+		s->sustained_run = clock_mono_ns() >= warm_ns ? &sustained_run : NULL;
 		result = all_at_cell(s) ? give_turn(s, side, (struct interleave_go){ .calls = calls }, &turn_ms, err) : 0;
 		s->sustained_run = NULL;
 		if (result != 1)
@@ -572,7 +572,7 @@ int interleave_session_run(struct interleave_session *s, struct fw_err *err)
 		result = run_cells(s, err);
 	for (int k = 0; k < s->n_sides; k++)
 		interleave_child_end(&s->child[k]);
-	interleave_parents_settle(s->parent, s->parent ? INTERLEAVE_SIDES_MAX : 0);
+	interleave_parents_prune(s->parent, s->parent ? INTERLEAVE_SIDES_MAX : 0);
 	s->all_s = (double)(clock_mono_ns() - s->began_ns) * 1e-9;
 	s->start_s = s->started_ns ? (double)(s->started_ns - s->began_ns) * 1e-9 : s->all_s;
 	bench_add_held_time(s->bench, DEVICE_STEP_START, s->start_s);

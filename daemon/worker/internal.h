@@ -909,7 +909,7 @@ struct interleave_parent {
 };
 
 /** End all processes except parents that wait for a request and have all their processes. Shape: parent[n]. */
-void interleave_parents_settle(struct interleave_parent *parent, int n);
+void interleave_parents_prune(struct interleave_parent *parent, int n);
 /** End all parents. Shape: parent[n]. */
 void interleave_parents_end(struct interleave_parent *parent, int n);
 
@@ -1000,7 +1000,7 @@ int command_check(struct command *m, struct command_check *out, struct fw_err *e
 enum { COMMAND_BASE, COMMAND_TARGET, COMMAND_REFERENCE, COMMAND_SIDES_MAX };
 
 /** Calls of a cell in whole processes. */
-struct command_settled {
+struct command_calls {
 	int calls; /* all */
 	int cut;   /* those excluded as warm-up */
 };
@@ -1013,7 +1013,7 @@ struct command {
 	struct interleave_list list[COMMAND_SIDES_MAX]; /* of each interleaved program, from command_check */
 	bool forks;                                     /* programs may fork their runs */
 	struct interleave_parent parent[COMMAND_SIDES_MAX];
-	struct command_settled *settled; /* settled[n_cells] while whole processes are measured, else NULL */
+	struct command_calls *calls; /* calls[n_cells] while whole processes are measured, else NULL */
 };
 
 /**

@@ -380,7 +380,7 @@ static int run_check(struct check *k, int *again, struct fw_err *err)
 		result = attend_check(k, err);
 	for (int i = 0; i < k->n; i++)
 		interleave_child_end(&k->child[i]);
-	interleave_parents_settle(m->parent, COMMAND_SIDES_MAX);
+	interleave_parents_prune(m->parent, COMMAND_SIDES_MAX);
 
 	int64_t ended_ns = clock_mono_ns(), started_ns = k->started_ns ? k->started_ns : ended_ns;
 	bool can_interleave = false;

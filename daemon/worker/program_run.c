@@ -302,9 +302,9 @@ static float time_of(struct command *m, int cell, const struct reading_row *row)
 	int cut = 0;
 	double ms = row->ms ? transient_median(row->ms, row->n, &cut) : row->median_ms;
 
-	if (m->settled) {
-		m->settled[cell].calls += row->n;
-		m->settled[cell].cut += cut;
+	if (m->calls) {
+		m->calls[cell].calls += row->n;
+		m->calls[cell].cut += cut;
 	}
 	return (float)ms;
 }
