@@ -27,7 +27,7 @@ static double error_of(const double *v, int n, double middle, double *scratch)
 	return fmax(MEDIAN_SE * MAD_SD / M_SQRT2 * median(separate, n - 1, scratch) / sqrt(n), LEAST * middle);
 }
 
-static int has_settled(const double *v, int n, double *scratch)
+static bool is_stable(const double *v, int n, double *scratch)
 {
 	int half = n / 2;
 	double first = median(v, half, scratch), second = median(v + half, n - half, scratch);
@@ -45,7 +45,7 @@ double transient_median(const double *ms, int n, int *cut)
 		*cut = 0;
 	if (!scratch)
 		return ms[0];
-	while (n - from >= CALLS_MIN && !has_settled(ms + from, n - from, scratch)) {
+	while (n - from >= CALLS_MIN && !is_stable(ms + from, n - from, scratch)) {
 		int next = from + (n - from) / 4;
 
 		if (next > n / 2)

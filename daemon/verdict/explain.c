@@ -28,7 +28,7 @@ void explain_sustained_runs(const struct sustained_level *base, const struct sus
 	out[0] = '\0';
 	if (!(base->mhz > 0) || !(target->mhz > 0) || fabs(target->mhz / base->mhz - 1) < CLOCK_SAME)
 		return;
-	int used = snprintf(out, EXPLAIN_SIZE, "the clock settles at %.0f MHz instead of %.0f", target->mhz, base->mhz);
+	int used = snprintf(out, EXPLAIN_SIZE, "the clock stabilises at %.0f MHz instead of %.0f", target->mhz, base->mhz);
 
 	if (!(base_w > 0) || !(target_w > 0))
 		return;

@@ -189,7 +189,7 @@ static void judge_loss(struct evidence *e, const struct tail *own, const struct 
 	if (!out->is_tail)
 		return;
 	if (first == DECISION_MORE)
-		explain(out, "change of the mean %.2f..%.2f %% has not settled against %.2f %%",
+		explain(out, "change of the mean %.2f..%.2f %% is undecided against %.2f %%",
 			stats_change_pct(one.mean.m + one.mean.margin), stats_change_pct(one.mean.m - one.mean.margin), limit);
 	else if (first == DECISION_REGRESSION && second == DECISION_MORE)
 		explain(out, "change of the mean %.2f %%, not confirmed by a second set of runs", stats_change_pct(one.mean.m));

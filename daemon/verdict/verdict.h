@@ -436,7 +436,7 @@ struct sustained_level {
 };
 
 /**
- * Write the stable clock of each side at its own power draw: "the clock settles at 1420 MHz instead of 1620, at equal power
+ * Write the stable clock of each side at its own power draw: "the clock stabilises at 1420 MHz instead of 1620, at equal power
  * (690 W)". "" if clocks are unknown or differ by less than 0.5 %.
  */
 void explain_sustained_runs(const struct sustained_level *base, const struct sustained_level *target, char out[EXPLAIN_SIZE]);

@@ -219,7 +219,7 @@ static void leftovers_are_named(void **state)
 	run_result_fini(&r);
 }
 
-static void sustained_runs_settle_at_clocks_of_their_own(void **state)
+static void sustained_runs_have_separate_clocks(void **state)
 {
 	static struct run_result r;
 	const char *const modules[] = { "good", "hungry" };
@@ -256,7 +256,7 @@ int main(void)
 		cmocka_unit_test(a_lost_context_ends_the_run),
 		cmocka_unit_test(health_and_idle_checks_of_a_device),
 		cmocka_unit_test(leftovers_are_named),
-		cmocka_unit_test(sustained_runs_settle_at_clocks_of_their_own),
+		cmocka_unit_test(sustained_runs_have_separate_clocks),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -33,11 +33,11 @@ static void what_sustained_runs_settle_at(void **state)
 
 	(void)state;
 	explain_sustained_runs(&base, &hungry, text);
-	assert_string_equal(text, "the clock settles at 1420 MHz instead of 1620, at equal power (691 W)");
+	assert_string_equal(text, "the clock stabilises at 1420 MHz instead of 1620, at equal power (691 W)");
 	explain_sustained_runs(&base, &lazy, text);
-	assert_string_equal(text, "the clock settles at 1740 MHz instead of 1620, at 500 W instead of 690");
+	assert_string_equal(text, "the clock stabilises at 1740 MHz instead of 1620, at 500 W instead of 690");
 	explain_sustained_runs(&base, &unmetered, text);
-	assert_string_equal(text, "the clock settles at 1420 MHz instead of 1620");
+	assert_string_equal(text, "the clock stabilises at 1420 MHz instead of 1620");
 	explain_sustained_runs(&base, &same, text);
 	assert_string_equal(text, "");
 	explain_sustained_runs(&base, &underpowered, text);

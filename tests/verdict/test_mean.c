@@ -142,7 +142,7 @@ static void a_possible_loss_requests_more_runs(void **state)
 	/* certain, but around the threshold */
 	j = alone(of(8, 32, 0, 16, 0.25), nothing);
 	assert_true(j.is_tail && j.want_set == 1);
-	assert_non_null(strstr(j.reason, "has not settled against -1.50 %"));
+	assert_non_null(strstr(j.reason, "is undecided against -1.50 %"));
 }
 
 /* A regression below the threshold is a flag; a rare and long slow call counts like frequent short ones. */
