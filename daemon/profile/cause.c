@@ -180,7 +180,7 @@ static size_t append(const struct cause *from, size_t n_from, enum cause_confide
 	return n;
 }
 
-static size_t settle(struct ranking *r, struct cause *out, size_t capacity)
+static size_t rank_causes(struct ranking *r, struct cause *out, size_t capacity)
 {
 	struct cause all[FINDINGS_MAX];
 	size_t n = 0, n_out = 0;
@@ -231,7 +231,7 @@ size_t cause_rank(const struct cause_evidence *e, struct cause *out, size_t capa
 	request_of_kernels(&r, false);
 	node_find(&r.pairing, unexplained_by_kernels(&r), &r.found);
 	request_of_kernels(&r, true);
-	size_t n = settle(&r, out, capacity);
+	size_t n = rank_causes(&r, out, capacity);
 
 	if (r.all_left <= (1 - ENOUGH) * whole)
 		return n;

@@ -163,7 +163,7 @@ static const char *name_best(const struct reading_row *row, struct reading_time 
 	return row->statistic[0] ? row->statistic : statistic_of(row, 0, best) ? best->name : READING_MEDIAN;
 }
 
-static int settle_pair(
+static int choose_pair_statistic(
 	struct reading *base, int i, struct reading *target, int k, struct buf *warnings, int *unpaired, struct fw_err *err)
 {
 	struct reading_row *pair[2] = { &base->row[i], &target->row[k] };
@@ -223,11 +223,11 @@ int reading_pair(struct reading *base, const char *base_file, struct reading *ta
 		return -1;
 	for (int i = 0; i < base->n_rows;) {
 		int k = find_index(target, base->row[i].key);
-		int settled = k < 0 ? 1 : settle_pair(base, i, target, k, warnings, unpaired, err);
+		int result = k < 0 ? 1 : choose_pair_statistic(base, i, target, k, warnings, unpaired, err);
 
-		if (settled < 0)
+		if (result < 0)
 			return -1;
-		i += settled;
+		i += result;
 	}
 	write_statistics(base, target, warnings);
 	return warnings->failed ? err_set(err, ERR_INTERNAL, "out of memory") : 0;

@@ -27,8 +27,8 @@ static void cover(struct band *b, double v)
 	b->high = fmax(b->high, v);
 }
 
-/* The height spans at least 2 %, so that a constant value is drawn flat. */
-static void settle(struct band *b)
+/* Extend a band to a height of at least 2 %, so that a constant value is drawn flat. */
+static void pad_band(struct band *b)
 {
 	double middle = (b->low + b->high) / 2, half = fmax((b->high - b->low) / 2 * 1.1, fabs(middle) * 0.01 + 1e-9);
 	b->low = middle - half;
@@ -137,13 +137,13 @@ void device_state_draw(struct buf *out, const struct store_runs *l)
 		emit_rawf(out, "%spower from %.0f to %.0f W", has_clock ? ", " : "", power.low, power.high);
 	emit_rawf(out, " over %d runs\">", l->n);
 	if (has_clock) {
-		settle(&clock);
+		pad_band(&clock);
 		frame(out, &clock);
 		clocks(out, l, &clock, false);
 		clocks(out, l, &clock, true);
 	}
 	if (has_power) {
-		settle(&power);
+		pad_band(&power);
 		frame(out, &power);
 		powers(out, l, &power);
 	}

@@ -319,9 +319,9 @@ static int scan_series(const struct point *p, struct fw_err *err)
 		return -1;
 	if (s.n == 0)
 		return 0;
-	int settled = is_point_final(p, &s, err);
-	if (settled < 1)
-		return settled;
+	int final = is_point_final(p, &s, err);
+	if (final < 1)
+		return final;
 	return scan_for_step(p, &s, from, err) || trend_drift(p->t, p->baseline_period, p->cell, err) ||
 			       trend_end(p->t, p->c->id, p->baseline_period, p->cell, &s, err) ||
 			       rereference_request(p->t, p->baseline_period, p->cell->key, &s, err)

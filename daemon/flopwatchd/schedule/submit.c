@@ -155,7 +155,7 @@ static int submit_health_check(const struct slot_range *r, bool *is_wanted, stru
  * An idle allocation stays allocated while another one is requested, so that the scheduler grants another device. If that takes
  * too long, or no slot is left for the request, release all; for a while, only newer jobs lead to requests.
  */
-static int settle_idle_allocation(const struct slot_range *r, bool is_wanted, struct fw_err *err)
+static int update_idle_allocations(const struct slot_range *r, bool is_wanted, struct fw_err *err)
 {
 	struct backoff *backoff = &r->host->backoff[r->worker - r->host->config->worker];
 	int n_waiting = count_waiting(r, SLOT_WAITS_JOB) + count_waiting(r, SLOT_WAITS_HEALTH_CHECK);
@@ -216,7 +216,7 @@ static int submit_worker(const struct slot_range *r, struct fw_err *err)
 	if (result == 0)
 		result = submit_jobs(r, &request, capacity, &is_wanted, err) != 0 ||
 					 (!rests && submit_health_check(r, &is_wanted, err) != 0) ||
-					 settle_idle_allocation(r, is_wanted, err) != 0
+					 update_idle_allocations(r, is_wanted, err) != 0
 				 ? -1
 				 : 0;
 	buf_fini(&besides);

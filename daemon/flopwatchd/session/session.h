@@ -480,10 +480,10 @@ void slot_receive_build(struct slot *s, const struct msg_build *b);
 
 /* slot_end.c */
 
-/** Set the pending write for slot_settle. */
+/** Set the write that slot_flush does. */
 void slot_set_pending(struct slot *s, enum pending_write pending_write, enum jobstate state, const char *why);
-/** Do the pending write; then the slot is free, or retries later. */
-void slot_settle(struct slot *s);
+/** Do the pending write; the slot is free after a success and retries later after a failure. */
+void slot_flush(struct slot *s);
 /** End the job without a result. */
 void slot_finish_job(struct slot *s, enum pending_write pending_write, enum jobstate_event on, const char *why);
 /** Return the job to the queue, or fail it after its last attempt: the job may break the worker. */

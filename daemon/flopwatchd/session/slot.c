@@ -163,7 +163,7 @@ static void slot_take_partition(struct slot *s, struct result *partition)
 		split_group_dismiss(leader);
 		leader->result = whole;
 		slot_set_pending(leader, PENDING_WRITE_RESULT, JOBSTATE_DONE, "");
-		slot_settle(leader);
+		slot_flush(leader);
 	}
 }
 
@@ -474,7 +474,7 @@ static void on_end(void *arg, enum session_end how, struct result *result, const
 		slot_set_pending(leader, PENDING_WRITE_MOVE, JOBSTATE_FAILED, refusal);
 		if (leader->session)
 			session_cancel(leader->session);
-		slot_settle(leader);
+		slot_flush(leader);
 	} else if (phase == PHASE_RUNNING && how == SESSION_DONE && s->split_group) {
 		slot_take_partition(s, result);
 	} else if (phase == PHASE_RUNNING && how == SESSION_DONE) {
@@ -484,7 +484,7 @@ static void on_end(void *arg, enum session_end how, struct result *result, const
 		snprintf(result->worker_version, sizeof result->worker_version, "%s", s->hello.version);
 		result->device_id = s->device_id;
 		slot_set_pending(s, PENDING_WRITE_RESULT, JOBSTATE_DONE, "");
-		slot_settle(s);
+		slot_flush(s);
 	} else if (phase == PHASE_RUNNING && how == SESSION_STARVED) {
 		s->host->hold(s->host->arg, s->job.repo);
 		slot_finish_job(s, PENDING_WRITE_RELEASE, JOBSTATE_ON_WORKER_LOST, why);
@@ -495,7 +495,7 @@ static void on_end(void *arg, enum session_end how, struct result *result, const
 	} else if (phase == PHASE_LEAVING) {
 		result_free(result);
 		slot_go_free(s);
-	} else { /* storing: slot_settle continues by its timer */
+	} else { /* storing: slot_flush continues by its timer */
 		result_free(result);
 	}
 }

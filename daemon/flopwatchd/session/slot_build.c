@@ -65,7 +65,7 @@ void slot_take_builds(struct slot *s, struct result *result)
 		slot_set_pending(s, PENDING_WRITE_RESULT, JOBSTATE_DONE, "");
 	else
 		slot_set_pending(s, PENDING_WRITE_RELEASE, JOBSTATE_QUEUED, "built; waits for a device");
-	slot_settle(s);
+	slot_flush(s);
 }
 
 int slot_write_cached(struct slot *s, int64_t now_ms, struct fw_err *err)

@@ -48,14 +48,14 @@ static int write_pending(struct slot *s, struct fw_err *err)
 	return 0;
 }
 
-static void on_settle_retry(void *arg)
+static void on_flush_retry(void *arg)
 {
 	struct slot *s = arg;
 	s->timer = NULL;
-	slot_settle(s);
+	slot_flush(s);
 }
 
-void slot_settle(struct slot *s)
+void slot_flush(struct slot *s)
 {
 	struct fw_err err = { 0 };
 	loop_remove(s->host->loop, s->job_timer); /* the time limit does not apply to a job whose result waits to be stored */
@@ -63,7 +63,7 @@ void slot_settle(struct slot *s)
 	progress_flush(&s->progress);
 	if (write_pending(s, &err) != 0 && txn_is_outage(&err)) {
 		s->phase = PHASE_STORING;
-		slot_set_timer(s, STORE_AGAIN_MS, on_settle_retry);
+		slot_set_timer(s, STORE_AGAIN_MS, on_flush_retry);
 		return;
 	}
 	if (err.code != ERR_NONE && s->pending_write == PENDING_WRITE_RESULT) {
@@ -72,7 +72,7 @@ void slot_settle(struct slot *s)
 		result_free(s->result);
 		s->result = NULL;
 		slot_set_pending(s, PENDING_WRITE_MOVE, JOBSTATE_FAILED, err.text);
-		slot_settle(s);
+		slot_flush(s);
 		return;
 	}
 	if (err.code != ERR_NONE) /* it has ended meanwhile, e.g. a user cancelled it */
@@ -98,7 +98,7 @@ void slot_finish_job(struct slot *s, enum pending_write pending_write, enum jobs
 	s->resolve = NULL;
 	if (s->session)
 		session_cancel(s->session);
-	slot_settle(s);
+	slot_flush(s);
 }
 
 void slot_count_attempt(struct slot *s, const char *why)
@@ -182,7 +182,7 @@ static void pass_allocation_on(struct slot *s, const char *why)
 		return;
 	}
 	slot_set_pending(s, PENDING_WRITE_RELEASE, jobstate_next(s->state, JOBSTATE_ON_WORKER_LOST), why);
-	slot_settle(s);
+	slot_flush(s);
 }
 
 int slot_preempt(struct slot *s, struct fw_err *err)
