@@ -1,4 +1,4 @@
-/** base.c - decides from comparisons whether a commit is settled. */
+/** base.c - whether comparisons make a commit a complete base. */
 #include "db/db.h"
 
 /* Whether the last verdicts of cell k of comparison c are all undecided with times. Reads the index cell_history only. */
@@ -29,28 +29,28 @@
 	"AND a.branch = c.branch AND a.kind = 'failing' AND a.state = 'accepted' AND a.comparison <= c.id AND w.value "          \
 	"->> 'cell' = k.key AND w.value ->> 'suite' = t.name)"
 
-static const char sql_word[] =
+static const char sql_state[] =
 	"SELECT c.base_sha, c.verdict <> 'none' AND (c.verdict <> 'failed' OR EXISTS (SELECT 1 FROM cell k WHERE k.comparison = "
 	"c.id AND k.verdict = 'failed')) AND NOT EXISTS (SELECT 1 FROM cell k WHERE k.comparison = c.id "
 	"AND k.verdict NOT IN ('regression', 'not_comparable', 'improvement', 'unchanged', 'identical', 'removed', 'added', "
 	"'unsupported') "
 	"AND NOT (c.kind = 'selfcheck' AND k.verdict <> 'failed' AND k.failure IN ('', 'device')) "
 	"AND NOT (" IS_ACCEPTED_UNSUPPORTED ") AND NOT (" IS_TIMED_UNDECIDED "AND (k.failure = '' AND NOT " IS_RETRY_DUE
-	"AND NOT " IS_PROBABLY_CHANGED "OR " STAYS_UNDECIDED "))) AS settled, " COUNTS
+	"AND NOT " IS_PROBABLY_CHANGED "OR " STAYS_UNDECIDED "))) AS is_complete, " COUNTS
 	"FROM comparison c JOIN job j ON j.id = c.job JOIN suite t ON t.id = c.suite WHERE c.repo = :repo AND "
 	"c.target_sha = :sha AND c.branch = :branch AND c.kind IN ('compare', 'selfcheck') AND c.base_how <> 'given' AND "
-	"j.quick = 0 AND NOT j.some_cells AND (:suite = '' OR t.name = :suite) ORDER BY settled DESC, c.id DESC LIMIT 1";
+	"j.quick = 0 AND NOT j.some_cells AND (:suite = '' OR t.name = :suite) ORDER BY is_complete DESC, c.id DESC LIMIT 1";
 
 int store_base_get(struct db *db, int64_t repo, const char *branch, const char *sha, const char *suite, struct store_base *out,
 	struct fw_err *err)
 {
-	*out = (struct store_base){ .word = STORE_BASE_UNKNOWN };
+	*out = (struct store_base){ .state = STORE_BASE_UNKNOWN };
 	struct stmt *s = db_query(
-		db, err, sql_word, "repo=%ld branch=%s sha=%s suite=%s tries=%d", repo, branch, sha, suite, STORE_BASE_TRIES);
-	bool is_settled;
-	int result = stmt_first(s, err, out->base_sha, is_settled, out->undecided, out->slower);
+		db, err, sql_state, "repo=%ld branch=%s sha=%s suite=%s tries=%d", repo, branch, sha, suite, STORE_BASE_TRIES);
+	bool is_complete;
+	int result = stmt_first(s, err, out->base_sha, is_complete, out->undecided, out->slower);
 	if (result == 1)
-		out->word = is_settled ? STORE_BASE_SETTLED : STORE_BASE_OPEN;
+		out->state = is_complete ? STORE_BASE_COMPLETE : STORE_BASE_OPEN;
 	return result < 0 ? -1 : 0;
 }
 

@@ -580,14 +580,14 @@ int archived_stray(struct db *db, const char *before, char *month, struct fw_err
 enum store_base_state {
 	STORE_BASE_UNKNOWN, /* never compared, or only by jobs without a verdict of the commit (quick, some cells, given base) */
 	STORE_BASE_OPEN,    /* compared, with cells whose verdict is open */
-	STORE_BASE_SETTLED  /* no cell is open: later commits can be compared with it */
+	STORE_BASE_COMPLETE /* no cell is open: later commits can be compared with it */
 };
 
-/** Number of consecutive undecided comparisons after which a cell counts as settled although it probably changed. */
+/** Number of consecutive undecided comparisons after which a cell counts as complete although it probably changed. */
 enum { STORE_BASE_TRIES = 6 };
 
 struct store_base {
-	enum store_base_state word;
+	enum store_base_state state;
 	char base_sha[65]; /* base of its comparison; "": none */
 	int undecided;     /* timed cells of its comparison that are undecided */
 	int slower;        /* of these, cells that are probably slower */
@@ -596,7 +596,7 @@ struct store_base {
 /**
  * Determine the state of a commit as a base. `suite`: only for this one; "": for any.
  *
- * A commit is settled if one whole comparison on this branch left no cell open. A cell is open if it failed, was rejected or was
+ * A commit is complete if one whole comparison on this branch left no cell open. A cell is open if it failed, was rejected or was
  * not measured. An unmeasured cell stays open until a user accepts the alert of kind failing. A cell whose base failed is not
  * open: this commit is its first usable base. Of a commit measured against itself only failures of the target count.
  *

@@ -56,7 +56,7 @@ static const struct source *base_of(struct fixture *f, const struct branch *b)
 	for (int i = b->n - 2; i > 0; i--) {
 		struct store_base base;
 		ok(store_base_get(f->db, f->repo, "main", fixture_sha(b->commit[i].sha), "rows", &base, &err));
-		if (base.word == STORE_BASE_SETTLED)
+		if (base.state == STORE_BASE_COMPLETE)
 			return &b->commit[i];
 	}
 	return &b->commit[0];

@@ -12,7 +12,7 @@
 #include "model/model.h"
 #include "protocol/protocol.h"
 
-/* ---- ancestor: Base of an upstream commit: its newest settled ancestor (db/base.c). Reads only the database. ---- */
+/* ---- ancestor: Base of an upstream commit: its newest complete ancestor (db/base.c). Reads only the database. ---- */
 
 struct ancestor_request {
 	int64_t repo;

@@ -34,50 +34,50 @@ static int set_base(struct ancestor_search *s, const char *sha)
 	return 1;
 }
 
-/* The merge-base is enough if it or the last judged tip is settled. Returns 1 chosen, 0, -1. */
+/* The merge-base is enough if it or the last judged tip is complete. Returns 1 chosen, 0, -1. */
 static int try_merge_base(struct ancestor_search *s, const char *suite, struct store_base *tip, struct fw_err *err)
 {
 	struct store_base fork;
 	if (store_base_get(s->db, s->request->repo, s->request->branch, s->request->last_judged, suite, tip, err) != 0 ||
 		store_base_get(s->db, s->request->repo, s->request->branch, s->ancestry->merge_base, suite, &fork, err) != 0)
 		return -1;
-	bool reported = tip->word == STORE_BASE_SETTLED || fork.word == STORE_BASE_SETTLED;
+	bool reported = tip->state == STORE_BASE_COMPLETE || fork.state == STORE_BASE_COMPLETE;
 	return reported ? set_base(s, s->ancestry->merge_base) : 0;
 }
 
 /* Search by the comparisons of this suite. Returns 1 found, 0 none, -1. */
-static int search_line(struct ancestor_search *s, const char *suite, struct fw_err *err)
+static int search_ancestry(struct ancestor_search *s, const char *suite, struct fw_err *err)
 {
 	const struct gitread_base *ancestry = s->ancestry;
-	struct store_base newest = { .word = STORE_BASE_UNKNOWN }, one;
+	struct store_base newest = { .state = STORE_BASE_UNKNOWN }, one;
 	s->out->undecided = s->out->slower = 0;
 	int got = s->is_rewritten ? try_merge_base(s, suite, &newest, err) : 0;
 	if (got)
 		return got;
-	if (newest.word == STORE_BASE_OPEN && find_index(ancestry, newest.base_sha) < s->from)
-		newest.word = STORE_BASE_UNKNOWN; /* no longer in the history, too */
+	if (newest.state == STORE_BASE_OPEN && find_index(ancestry, newest.base_sha) < s->from)
+		newest.state = STORE_BASE_UNKNOWN; /* no longer in the history, too */
 	for (int i = s->from; i < ancestry->n_first_parents; i++) {
 		const char *sha = ancestry->first_parent[i];
 		if (store_base_get(s->db, s->request->repo, s->request->branch, sha, suite, &one, err) != 0)
 			return -1;
-		if (one.word == STORE_BASE_SETTLED) {
+		if (one.state == STORE_BASE_COMPLETE) {
 			s->out->undecided = one.undecided;
 			s->out->slower = one.slower;
 			return set_base(s, sha);
 		}
 		/* a commit compared with itself shows nothing about older commits */
-		if (one.word == STORE_BASE_OPEN && newest.word == STORE_BASE_UNKNOWN && strcmp(one.base_sha, sha) != 0)
+		if (one.state == STORE_BASE_OPEN && newest.state == STORE_BASE_UNKNOWN && strcmp(one.base_sha, sha) != 0)
 			newest = one;
 	}
-	bool is_held = newest.word == STORE_BASE_OPEN && newest.base_sha[0] && strcmp(newest.base_sha, s->request->target) != 0;
+	bool is_held = newest.state == STORE_BASE_OPEN && newest.base_sha[0] && strcmp(newest.base_sha, s->request->target) != 0;
 	return is_held ? set_base(s, newest.base_sha) : 0;
 }
 
 /*
- * Choose the newest first parent that is settled: none of its cells is open (db/base.c). After a force-push choose none
- * newer than the merge-base with the last judged tip; the merge-base is enough if it or that tip is settled. Commits that could
+ * Choose the newest first parent that is complete: none of its cells is open (db/base.c). After a force-push choose none
+ * newer than the merge-base with the last judged tip; the merge-base is enough if it or that tip is complete. Commits that could
  * not be measured are skipped, however many: their regressions must stay between the base and the next measurable commit. Without
- * a settled first parent: the base of the newest compared one; without a comparison by this suite: the result for another suite;
+ * a complete first parent: the base of the newest compared one; without a comparison by this suite: the result for another suite;
  * else the first parent, else the commit itself.
  */
 static int ancestor_choose(struct db *db, const struct ancestor_request *request, const struct gitread_base *ancestry,
@@ -91,9 +91,9 @@ static int ancestor_choose(struct db *db, const struct ancestor_request *request
 	s.from = s.is_rewritten && fork >= 0 ? fork : 0;
 	if (s.is_rewritten && fork < 0) /* merged in: no first parent is known to be older */
 		return set_base(&s, ancestry->merge_base) == 1 ? 0 : -1;
-	int got = search_line(&s, request->suite, err);
+	int got = search_ancestry(&s, request->suite, err);
 	if (got == 0 && request->suite[0])
-		got = search_line(&s, "", err);
+		got = search_ancestry(&s, "", err);
 	if (got != 0)
 		return got < 0 ? -1 : 0;
 	if (s.is_rewritten) {
