@@ -69,13 +69,13 @@ static int pass_branch(struct db *db, const struct view_branch_filter *f, struct
 		row->compared = is_known ? row->commit : sha;
 		row->verdict = v->verdict;
 		row->suite = v->decides >= 0 ? v->suite[v->decides].job.suite : "";
-		row->comparison = v->decides >= 0 ? v->suite[v->decides].word.comparison : 0;
+		row->comparison = v->decides >= 0 ? v->suite[v->decides].result.comparison : 0;
 		row->finished_at = 0;
-		row->best_pct = v->best >= 0 ? v->suite[v->best].word.best_pct : NAN;
-		row->worst_pct = v->worst >= 0 ? v->suite[v->worst].word.worst_pct : NAN;
+		row->best_pct = v->best >= 0 ? v->suite[v->best].result.best_pct : NAN;
+		row->worst_pct = v->worst >= 0 ? v->suite[v->worst].result.worst_pct : NAN;
 		for (int i = 0; i < v->n; i++)
-			if (v->suite[i].word.finished_at > row->finished_at)
-				row->finished_at = v->suite[i].word.finished_at;
+			if (v->suite[i].result.finished_at > row->finished_at)
+				row->finished_at = v->suite[i].result.finished_at;
 		each(arg, row);
 	}
 	commit_verdict_fini(&tip);
@@ -149,7 +149,7 @@ int view_branch_names(struct db *db, int64_t repo, int limit, view_branch_name_f
 static bool was_named(const struct commit_verdict *v, int n)
 {
 	for (int i = 0; i < n; i++)
-		if (v->suite[i].word.comparison && strcmp(v->suite[i].job.suite, v->suite[n].job.suite) == 0)
+		if (v->suite[i].result.comparison && strcmp(v->suite[i].job.suite, v->suite[n].job.suite) == 0)
 			return true;
 	return false;
 }
@@ -159,7 +159,7 @@ static int name_suites(const struct commit_verdict *v, view_suite_fn *each, void
 {
 	int n = 0;
 	for (int i = 0; i < v->n; i++) {
-		if (!v->suite[i].word.comparison || was_named(v, i))
+		if (!v->suite[i].result.comparison || was_named(v, i))
 			continue;
 		each(arg, v->suite[i].job.suite);
 		n++;

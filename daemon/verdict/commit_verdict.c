@@ -18,7 +18,7 @@ void commit_verdict_fini(struct commit_verdict *v)
 
 enum verdict commit_verdict_of(const struct commit_suite *s)
 {
-	return !s->word.id ? VERDICT_NONE : s->word.end == COMMIT_FAILED ? VERDICT_FAILED : s->word.verdict;
+	return !s->result.id ? VERDICT_NONE : s->result.end == COMMIT_FAILED ? VERDICT_FAILED : s->result.verdict;
 }
 
 bool commit_verdict_is_open(const struct commit_suite *s)
@@ -28,7 +28,7 @@ bool commit_verdict_is_open(const struct commit_suite *s)
 
 bool commit_verdict_is_unmeasured(const struct commit_suite *s)
 {
-	return !s->word.id && s->job.end == COMMIT_UNMEASURED;
+	return !s->result.id && s->job.end == COMMIT_UNMEASURED;
 }
 
 static struct commit_suite *find(struct commit_verdict *v, const struct commit_job *job)
@@ -51,11 +51,11 @@ static struct commit_suite *append(struct commit_verdict *v, const struct commit
 }
 
 /* A measurement outweighs a later failure for another reason. */
-static bool is_better_word(const struct commit_job *job, const struct commit_job *word)
+static bool is_better_result(const struct commit_job *job, const struct commit_job *result)
 {
 	if (job->end != COMMIT_JUDGED && job->end != COMMIT_FAILED)
 		return false;
-	return !word->id || (job->end == word->end ? job->id > word->id : job->end == COMMIT_JUDGED);
+	return !result->id || (job->end == result->end ? job->id > result->id : job->end == COMMIT_JUDGED);
 }
 
 void commit_verdict_add(struct commit_verdict *v, const struct commit_job *job)
@@ -66,8 +66,8 @@ void commit_verdict_add(struct commit_verdict *v, const struct commit_job *job)
 	bool open = job->end == COMMIT_OPEN, was_open = s->job.end == COMMIT_OPEN;
 	if (open == was_open ? job->id > s->job.id : open)
 		s->job = *job;
-	if (is_better_word(job, &s->word))
-		s->word = *job;
+	if (is_better_result(job, &s->result))
+		s->result = *job;
 	if (job->id < s->first)
 		s->first = job->id;
 	if (job->suite[0] && job->plan > v->planned)
@@ -87,11 +87,11 @@ static void leave_out_old_plans(struct commit_verdict *v)
 		struct commit_suite *s = &v->suite[i];
 		if (s->job.suite[0])
 			continue;
-		if (s->word.id <= v->planned) {
-			s->word.id = 0;
+		if (s->result.id <= v->planned) {
+			s->result.id = 0;
 			s->first = s->job.id;
 		}
-		if (!commit_verdict_is_open(s) && !s->word.id && v->n > 1) {
+		if (!commit_verdict_is_open(s) && !s->result.id && v->n > 1) {
 			memmove(s, s + 1, (size_t)(v->n - i - 1) * sizeof *s);
 			v->n--;
 		}
@@ -105,26 +105,26 @@ static bool is_worse(const struct commit_verdict *v, int i, int than)
 	enum verdict a = commit_verdict_of(&v->suite[i]), b = than < 0 ? VERDICT_NONE : commit_verdict_of(&v->suite[than]);
 	if (a != b || than < 0)
 		return a < b;
-	double x = v->suite[i].word.worst_pct, y = v->suite[than].word.worst_pct;
+	double x = v->suite[i].result.worst_pct, y = v->suite[than].result.worst_pct;
 	return isfinite(x) && (!isfinite(y) || x < y);
 }
 
 /* True if suite `i` has the worse cell: a regression, else the lowest change. */
 static bool lost_more(const struct commit_verdict *v, int i, int than)
 {
-	double x = v->suite[i].word.id ? v->suite[i].word.worst_pct : NAN;
+	double x = v->suite[i].result.id ? v->suite[i].result.worst_pct : NAN;
 	if (!isfinite(x) || than < 0)
 		return isfinite(x);
-	bool is_slower = v->suite[i].word.regressions > 0, was_slower = v->suite[than].word.regressions > 0;
-	return is_slower == was_slower ? x < v->suite[than].word.worst_pct : is_slower;
+	bool is_slower = v->suite[i].result.regressions > 0, was_slower = v->suite[than].result.regressions > 0;
+	return is_slower == was_slower ? x < v->suite[than].result.worst_pct : is_slower;
 }
 
 static int gained_most(const struct commit_verdict *v)
 {
 	int best = -1;
 	for (int i = 0; i < v->n; i++) {
-		double x = v->suite[i].word.id ? v->suite[i].word.best_pct : NAN;
-		if (isfinite(x) && (best < 0 || x > v->suite[best].word.best_pct))
+		double x = v->suite[i].result.id ? v->suite[i].result.best_pct : NAN;
+		if (isfinite(x) && (best < 0 || x > v->suite[best].result.best_pct))
 			best = i;
 	}
 	return best;
@@ -134,7 +134,7 @@ static int gained_most(const struct commit_verdict *v)
 static bool has_base(const struct commit_verdict *v)
 {
 	for (int i = 0; i < v->n; i++)
-		if (v->suite[i].word.id && v->suite[i].word.end == COMMIT_JUDGED && !v->suite[i].word.is_alone)
+		if (v->suite[i].result.id && v->suite[i].result.end == COMMIT_JUDGED && !v->suite[i].result.is_alone)
 			return true;
 	return false;
 }
@@ -142,12 +142,12 @@ static bool has_base(const struct commit_verdict *v)
 /* A new benchmark whose noise is not known yet: no run of this commit could have compared it with another. */
 static bool decides_nothing(const struct commit_suite *s)
 {
-	return s->word.is_alone && commit_verdict_of(s) == VERDICT_UNDECIDED;
+	return s->result.is_alone && commit_verdict_of(s) == VERDICT_UNDECIDED;
 }
 
 void commit_verdict_end(struct commit_verdict *v)
 {
-	int n_wordless = 0, unmeasured = -1;
+	int n_without_result = 0, unmeasured = -1;
 	bool is_compared = has_base(v);
 	v->n_open = v->n_unmeasured = v->regressions = 0;
 	v->decides = v->worst = v->best = -1;
@@ -156,10 +156,10 @@ void commit_verdict_end(struct commit_verdict *v)
 		qsort(v->suite, (size_t)v->n, sizeof *v->suite, by_plan);
 	for (int i = 0; i < v->n; i++) {
 		const struct commit_suite *s = &v->suite[i];
-		bool is_known = s->word.id || (!s->job.suite[0] && v->planned); /* a repeated plan is known already */
+		bool is_known = s->result.id || (!s->job.suite[0] && v->planned); /* a repeated plan is known already */
 		v->n_open += commit_verdict_is_open(s);
-		n_wordless += commit_verdict_is_open(s) && !is_known;
-		v->regressions += s->word.regressions;
+		n_without_result += commit_verdict_is_open(s) && !is_known;
+		v->regressions += s->result.regressions;
 		if (commit_verdict_is_unmeasured(s) && v->n_unmeasured++ == 0)
 			unmeasured = i;
 		if (is_compared && decides_nothing(s))
@@ -170,24 +170,24 @@ void commit_verdict_end(struct commit_verdict *v)
 			v->worst = i;
 	}
 	v->is_final = v->n && !v->n_open;
-	enum verdict word = v->decides < 0 ? VERDICT_NONE : commit_verdict_of(&v->suite[v->decides]);
-	if (v->n_unmeasured && word != VERDICT_NONE && verdict_worse(word, VERDICT_UNDECIDED) != word) {
-		word = VERDICT_UNDECIDED;
+	enum verdict verdict = v->decides < 0 ? VERDICT_NONE : commit_verdict_of(&v->suite[v->decides]);
+	if (v->n_unmeasured && verdict != VERDICT_NONE && verdict_worse(verdict, VERDICT_UNDECIDED) != verdict) {
+		verdict = VERDICT_UNDECIDED;
 		v->decides = unmeasured;
 	}
-	if (n_wordless && word > VERDICT_REGRESSION) {
-		word = VERDICT_NONE;
+	if (n_without_result && verdict > VERDICT_REGRESSION) {
+		verdict = VERDICT_NONE;
 		v->decides = -1;
 	}
-	v->verdict = word;
-	v->best = word == VERDICT_IMPROVEMENT ? gained_most(v) : -1;
+	v->verdict = verdict;
+	v->best = verdict == VERDICT_IMPROVEMENT ? gained_most(v) : -1;
 }
 
 void commit_verdict_strict(struct commit_verdict *v)
 {
 	for (int i = 0; i < v->n; i++)
-		if (v->suite[i].word.id && v->suite[i].word.end == COMMIT_JUDGED)
-			v->suite[i].word.verdict = v->suite[i].word.measured, v->suite[i].word.accepted = 0;
+		if (v->suite[i].result.id && v->suite[i].result.end == COMMIT_JUDGED)
+			v->suite[i].result.verdict = v->suite[i].result.measured, v->suite[i].result.accepted = 0;
 	commit_verdict_end(v);
 }
 
@@ -195,10 +195,10 @@ const struct commit_job *commit_verdict_acceptance(const struct commit_verdict *
 {
 	const struct commit_job *newest = NULL;
 	for (int i = 0; i < v->n; i++) {
-		const struct commit_job *word = &v->suite[i].word;
-		bool is_passed = word->id && word->accepted && word->verdict != word->measured;
-		if (is_passed && (!newest || word->accepted_alert > newest->accepted_alert))
-			newest = word;
+		const struct commit_job *result = &v->suite[i].result;
+		bool is_passed = result->id && result->accepted && result->verdict != result->measured;
+		if (is_passed && (!newest || result->accepted_alert > newest->accepted_alert))
+			newest = result;
 	}
 	return newest;
 }

@@ -44,8 +44,8 @@ static void write_branch(struct jsonw *j, const char *key)
 
 static void write_suite(struct jsonw *j, const struct commit_suite *s)
 {
-	const struct commit_job *job = &s->job, *word = &s->word;
-	bool is_timed = word->id && isfinite(word->worst_pct);
+	const struct commit_job *job = &s->job, *result = &s->result;
+	bool is_timed = result->id && isfinite(result->worst_pct);
 	jsonw_object(j);
 	text_or_null(j, "suite", job->suite);
 	text_or_null(j, "device_kind", job->device_kind);
@@ -53,15 +53,15 @@ static void write_suite(struct jsonw *j, const struct commit_suite *s)
 	jsonw_kv_string(j, "state", jobstate_name(job->state));
 	text_or_null(j, "state_why", job->why);
 	text_or_null(j, "verdict", verdict_or_empty(commit_verdict_of(s)));
-	id_or_null(j, "comparison", word->comparison);
-	jsonw_kv_int(j, "cells", word->cells);
-	jsonw_kv_int(j, "regressions", word->regressions);
-	jsonw_kv_int(j, "accepted", word->accepted);
-	jsonw_kv_figure(j, "worst_pct", is_timed ? word->worst_pct : NAN);
-	text_or_null(j, "worst_cell", is_timed ? word->worst_key : "");
-	jsonw_kv_figure(j, "best_pct", word->id ? word->best_pct : NAN);
-	text_or_null(j, "best_cell", word->id ? word->best_key : "");
-	time_or_null(j, "finished_at", word->finished_at);
+	id_or_null(j, "comparison", result->comparison);
+	jsonw_kv_int(j, "cells", result->cells);
+	jsonw_kv_int(j, "regressions", result->regressions);
+	jsonw_kv_int(j, "accepted", result->accepted);
+	jsonw_kv_figure(j, "worst_pct", is_timed ? result->worst_pct : NAN);
+	text_or_null(j, "worst_cell", is_timed ? result->worst_key : "");
+	jsonw_kv_figure(j, "best_pct", result->id ? result->best_pct : NAN);
+	text_or_null(j, "best_cell", result->id ? result->best_key : "");
+	time_or_null(j, "finished_at", result->finished_at);
 	jsonw_object_end(j);
 }
 
@@ -106,15 +106,15 @@ void commit_verdict_write(struct jsonw *j, const char *repo, const char *sha, co
 	text_or_null(j, "verdict", verdict_or_empty(v->verdict));
 	jsonw_kv_bool(j, "final", v->is_final);
 	text_or_null(j, "suite", decides ? decides->job.suite : "");
-	id_or_null(j, "comparison", decides ? decides->word.comparison : 0);
+	id_or_null(j, "comparison", decides ? decides->result.comparison : 0);
 	jsonw_kv_int(j, "regressions", v->regressions);
 	write_acceptance(j, commit_verdict_acceptance(v));
-	jsonw_kv_figure(j, "worst_pct", worst ? worst->word.worst_pct : NAN);
+	jsonw_kv_figure(j, "worst_pct", worst ? worst->result.worst_pct : NAN);
 	text_or_null(j, "worst_suite", worst ? worst->job.suite : "");
-	text_or_null(j, "worst_cell", worst ? worst->word.worst_key : "");
-	jsonw_kv_figure(j, "best_pct", best ? best->word.best_pct : NAN);
+	text_or_null(j, "worst_cell", worst ? worst->result.worst_key : "");
+	jsonw_kv_figure(j, "best_pct", best ? best->result.best_pct : NAN);
 	text_or_null(j, "best_suite", best ? best->job.suite : "");
-	text_or_null(j, "best_cell", best ? best->word.best_key : "");
+	text_or_null(j, "best_cell", best ? best->result.best_key : "");
 	commit_verdict_write_unfinished(j, v);
 	commit_verdict_write_suites(j, v);
 	jsonw_object_end(j);

@@ -348,9 +348,9 @@ struct commit_job {
 
 /** State of the commit with one suite on one requested kind of device. */
 struct commit_suite {
-	struct commit_job job;  /* the newest; an open one before any finished one */
-	struct commit_job word; /* the job whose verdict counts: the newest judged one, else a failed one; id 0 none yet */
-	int64_t first;          /* its first job: the order of the plan */
+	struct commit_job job;    /* the newest; an open one before any finished one */
+	struct commit_job result; /* the job whose verdict counts: the newest judged one, else a failed one; id 0 none yet */
+	int64_t first;            /* its first job: the order of the plan */
 };
 
 struct commit_verdict {

@@ -71,7 +71,7 @@ static const char *report(struct commit_verdict *v)
 	int n = snprintf(text, sizeof text, "%s:", verdict_name(v->verdict));
 	for (int i = 0; i < v->n; i++)
 		n += snprintf(text + n, sizeof text - (size_t)n, "%s %s %s", i ? "," : "", v->suite[i].job.suite,
-			v->suite[i].word.id ? verdict_name(commit_verdict_of(&v->suite[i])) : "-");
+			v->suite[i].result.id ? verdict_name(commit_verdict_of(&v->suite[i])) : "-");
 	commit_verdict_fini(v);
 	return text;
 }

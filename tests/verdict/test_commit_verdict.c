@@ -50,7 +50,7 @@ static void report(const struct commit_verdict *v, char *text, size_t size)
 	for (int i = 0; i < v->n; i++)
 		n += snprintf(text + n, size - (size_t)n, "%s%s %s", i ? ", " : ": ",
 			v->suite[i].job.suite[0] ? v->suite[i].job.suite : "plan",
-			v->suite[i].word.id ? verdict_name(commit_verdict_of(&v->suite[i])) : "-");
+			v->suite[i].result.id ? verdict_name(commit_verdict_of(&v->suite[i])) : "-");
 }
 
 enum { MOST = 5 };
@@ -224,7 +224,7 @@ static void accepted_losses(void **state)
 	for (int i = 0; i < 4; i++) {
 		commit_verdict_add(&v, &jobs[i]);
 		if (i == 3)
-			v.suite[3].word.measured = VERDICT_UNCHANGED;
+			v.suite[3].result.measured = VERDICT_UNCHANGED;
 	}
 	commit_verdict_end(&v);
 	assert_int_equal(v.verdict, VERDICT_ACCEPTED);
@@ -233,7 +233,7 @@ static void accepted_losses(void **state)
 	assert_int_equal(v.verdict, VERDICT_REGRESSION);
 	assert_null(commit_verdict_acceptance(&v));
 	for (int i = 0; i < v.n; i++)
-		assert_int_equal(v.suite[i].word.accepted, 0);
+		assert_int_equal(v.suite[i].result.accepted, 0);
 	/* a failure has no measured verdict */
 	commit_verdict_add(&v, &jobs[4]);
 	commit_verdict_strict(&v);

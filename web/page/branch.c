@@ -91,7 +91,7 @@ static int draw_cause(
 	if (row->verdict == VERDICT_REGRESSION || row->verdict == VERDICT_ACCEPTED)
 		return alarm_cause(db, out, row->comparison, &alert, err);
 	if (!headline_cause(out, headline, row->verdict) && row->verdict == VERDICT_FAILED && v->decides >= 0)
-		emit_text(out, v->suite[v->decides].word.why);
+		emit_text(out, v->suite[v->decides].result.why);
 	return 0;
 }
 
@@ -397,7 +397,7 @@ static int draw_branch(struct branch_page *page, const struct view_branch *row, 
 	struct buf *out = &page->response->body, title;
 	struct headline headline;
 	struct alarms alarms = { .site = page->site, .repo = page->repo, .branch = page->branch };
-	const struct commit_job *failed = row->judged->decides >= 0 ? &row->judged->suite[row->judged->decides].word : NULL;
+	const struct commit_job *failed = row->judged->decides >= 0 ? &row->judged->suite[row->judged->decides].result : NULL;
 	if (reported_read(page->site->db, row->comparison, NULL, &headline, page->err) != 0)
 		return -1;
 	buf_init(&title, NAME_BYTES + 256);

@@ -66,7 +66,7 @@ static int draw_verdict(struct site *site, struct buf *out, const struct commit_
 /* Return the job without a comparison that decides the verdict; NULL: none. */
 static const struct commit_job *failure_of(const struct commit_verdict *v)
 {
-	const struct commit_job *job = v->decides >= 0 ? &v->suite[v->decides].word : NULL;
+	const struct commit_job *job = v->decides >= 0 ? &v->suite[v->decides].result : NULL;
 	return job && job->id && job->end == COMMIT_FAILED ? job : NULL;
 }
 
@@ -153,7 +153,7 @@ static int answer(struct site *site, struct http_response *response, const struc
 	struct commit_verdict v;
 	struct outcome outcome;
 	int result = store_commit_verdict(site->db, f->repo_id, f->sha, NULL, &v, err);
-	int64_t comparison = result == 0 && v.decides >= 0 ? v.suite[v.decides].word.comparison : 0;
+	int64_t comparison = result == 0 && v.decides >= 0 ? v.suite[v.decides].result.comparison : 0;
 	if (comparison)
 		result = outcome_read(site->db, comparison, &outcome, err);
 	if (result == 0 && comparison)

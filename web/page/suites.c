@@ -21,10 +21,10 @@ void suites_verdict(struct buf *out, const struct commit_verdict *v)
 		emit_rawf(out, "<span class=dim>\u2013 not %s</span>", v->is_final ? "measured" : "judged yet");
 		return;
 	}
-	if (s->word.comparison)
-		emit_rawf(out, "<a href=\"/comparisons/%lld\">", (long long)s->word.comparison);
+	if (s->result.comparison)
+		emit_rawf(out, "<a href=\"/comparisons/%lld\">", (long long)s->result.comparison);
 	else
-		emit_rawf(out, "<a href=\"/jobs/%lld\">", (long long)(s->word.id ? s->word.id : s->job.id));
+		emit_rawf(out, "<a href=\"/jobs/%lld\">", (long long)(s->result.id ? s->result.id : s->job.id));
 	emit_format(out, "%s{verdict}</a>", verdict_name(v->verdict));
 }
 
@@ -58,25 +58,25 @@ void suites_unfinished(struct buf *out, const struct commit_verdict *v)
 
 static int suite_row(struct db *db, struct buf *out, const struct commit_suite *s, struct fw_err *err)
 {
-	const struct commit_job *word = &s->word;
+	const struct commit_job *result = &s->result;
 	struct headline headline;
-	if (reported_read(db, word->comparison, NULL, &headline, err) != 0)
+	if (reported_read(db, result->comparison, NULL, &headline, err) != 0)
 		return -1;
 	emit_raw(out, "<tr><th scope=row>");
 	name(out, s);
-	emit_format(out, "</th><td>%lld{?<a href=\"/comparisons/*\">}", (long long)word->comparison);
-	if (word->id)
+	emit_format(out, "</th><td>%lld{?<a href=\"/comparisons/*\">}", (long long)result->comparison);
+	if (result->id)
 		layout_verdict(out, verdict_name(commit_verdict_of(s)));
 	else
 		emit_raw(out, "\u2013");
-	if (word->comparison)
+	if (result->comparison)
 		emit_raw(out, "</a>");
 	reported_why(out, &headline, commit_verdict_of(s));
 	emit_raw(out, "</td><td class=n>");
 	headline_change(out, &headline, commit_verdict_of(s),
-		!word->id                  ? NAN
-		: isfinite(word->best_pct) ? word->best_pct
-					   : word->worst_pct);
+		!result->id                  ? NAN
+		: isfinite(result->best_pct) ? result->best_pct
+					     : result->worst_pct);
 	emit_format(out, "</td><td>%lld{job} %s{verdict}</td><td class=\"wrap w\">%s</td></tr>\n", (long long)s->job.id,
 		jobstate_name(s->job.state), s->job.why);
 	return 0;

@@ -59,29 +59,29 @@ static int write_findings(struct db *db, int64_t comparison, struct jsonw *j, st
 
 /* Queue the status for the forge of `repo`, inside the transaction that causes it. */
 static int status_update_enqueue(
-	struct db *db, int64_t repo_id, const char *repo, const struct status_update *word, int64_t now_ms, struct fw_err *err)
+	struct db *db, int64_t repo_id, const char *repo, const struct status_update *update, int64_t now_ms, struct fw_err *err)
 {
 	char context[100], subject[180], sha[65], request[20] = "";
 	int number;
 	struct buf text;
 	struct jsonw j;
 	/* a forge shows statuses of a request's head, not of its merge result; the head may have statuses, too */
-	if (store_pull_head_of(db, repo_id, word->sha, sha, &number, err) != 0)
+	if (store_pull_head_of(db, repo_id, update->sha, sha, &number, err) != 0)
 		return -1;
 	if (number)
 		snprintf(request, sizeof request, "/pull/%d", number);
-	snprintf(context, sizeof context, "flopwatch%s%s%.64s", request, word->suite[0] ? "/" : "", word->suite);
+	snprintf(context, sizeof context, "flopwatch%s%s%.64s", request, update->suite[0] ? "/" : "", update->suite);
 	snprintf(subject, sizeof subject, "%.64s %s", sha, context);
 	buf_init(&text, PAYLOAD_MAX);
 	jsonw_init(&j, &text);
-	jsonw_format(&j, "{ sha=%s state=%s context=%s description=%s page=%s", sha, word->state, context, word->description,
-		word->page);
-	if (word->comparison && write_findings(db, word->comparison, &j, err) != 0) {
+	jsonw_format(&j, "{ sha=%s state=%s context=%s description=%s page=%s", sha, update->state, context, update->description,
+		update->page);
+	if (update->comparison && write_findings(db, update->comparison, &j, err) != 0) {
 		buf_fini(&text);
 		return -1;
 	}
 	jsonw_object_end(&j);
-	int result = text.failed ? err_set(err, ERR_FULL, "the status of commit %.12s does not fit", word->sha)
+	int result = text.failed ? err_set(err, ERR_FULL, "the status of commit %.12s does not fit", update->sha)
 				 : store_outbox_replace(db, "status", repo, subject, text.data, now_ms, err);
 	buf_fini(&text);
 	return result;
@@ -114,21 +114,21 @@ enum { DESCRIPTION_MAX = 4096 };
 /* Write "gemm regression -9.02 %", "second not measured: cancelled by ada", "third waits". */
 static void write_suite(struct buf *out, const struct commit_suite *s)
 {
-	const struct commit_job *word = &s->word;
+	const struct commit_job *result = &s->result;
 	const char *why = s->job.why;
-	bool is_timed = word->end == COMMIT_JUDGED && isfinite(word->worst_pct);
+	bool is_timed = result->end == COMMIT_JUDGED && isfinite(result->worst_pct);
 	if (s->job.suite[0])
 		buf_printf(out, "%s ", s->job.suite);
 	if (commit_verdict_is_open(s)) {
 		buf_puts(out, s->job.state == JOBSTATE_QUEUED ? "waits" : "is being measured");
-	} else if (word->id && word->end == COMMIT_JUDGED) {
+	} else if (result->id && result->end == COMMIT_JUDGED) {
 		buf_puts(out, verdict_name(commit_verdict_of(s)));
-		if (word->accepted && word->verdict == VERDICT_ACCEPTED)
-			buf_printf(out, " by %s", word->accepted_by);
-		if (is_timed && word->regressions)
-			buf_printf(out, " %+.2f %%", word->worst_pct);
-		else if (isfinite(word->best_pct))
-			buf_printf(out, " %+.2f %%", word->best_pct);
+		if (result->accepted && result->verdict == VERDICT_ACCEPTED)
+			buf_printf(out, " by %s", result->accepted_by);
+		if (is_timed && result->regressions)
+			buf_printf(out, " %+.2f %%", result->worst_pct);
+		else if (isfinite(result->best_pct))
+			buf_printf(out, " %+.2f %%", result->best_pct);
 	} else {
 		buf_printf(out, "not measured%s%s", why[0] ? ": " : "", why);
 	}
@@ -167,7 +167,7 @@ static const char *get_state(const struct commit_verdict *v)
 		return "pending";
 	if (v->verdict == VERDICT_NONE && v->n_unmeasured)
 		return "cancelled";
-	if (decides && decides->word.id && decides->word.end == COMMIT_FAILED)
+	if (decides && decides->result.id && decides->result.end == COMMIT_FAILED)
 		return "error"; /* flopwatch or the plan failed, not the commit */
 	return status_update_of(v->verdict);
 }
@@ -176,8 +176,8 @@ static void find_page(const struct commit_verdict *v, const char *sha, char *pag
 {
 	if (v->n > 1)
 		snprintf(page, size, "/commits/%.64s", sha);
-	else if (v->suite[0].word.comparison && !v->n_open)
-		snprintf(page, size, "/comparisons/%lld", (long long)v->suite[0].word.comparison);
+	else if (v->suite[0].result.comparison && !v->n_open)
+		snprintf(page, size, "/comparisons/%lld", (long long)v->suite[0].result.comparison);
 	else
 		snprintf(page, size, "/jobs/%lld", (long long)v->suite[0].job.id);
 }
@@ -185,7 +185,7 @@ static void find_page(const struct commit_verdict *v, const char *sha, char *pag
 static bool is_planned(const struct commit_verdict *v)
 {
 	for (int i = 0; i < v->n; i++)
-		if (v->suite[i].job.suite[0] || v->suite[i].word.id)
+		if (v->suite[i].job.suite[0] || v->suite[i].result.id)
 			return true;
 	return false;
 }
@@ -210,7 +210,7 @@ static int comment_enqueue(struct db *db, int64_t repo, const char *repo_name, c
 		return found;
 	const struct commit_suite *decides = v->decides >= 0 ? &v->suite[v->decides] : v->n ? &v->suite[0] : NULL;
 	if (decides)
-		comparison = decides->word.comparison;
+		comparison = decides->result.comparison;
 	bool has_others = v->n > 1 || !comparison;
 	/* with the cause, or after a user accepted a regression, the same comment is written again */
 	if (comparison && view_profile_of(db, 0, comparison, take_profile, &why, err) < 0)
@@ -238,9 +238,9 @@ static int status_summary_enqueue(
 	if (result == 0 && is_planned(&v)) {
 		result = write_description(&v, &text, err);
 		find_page(&v, sha, page, sizeof page);
-		struct status_update word = { sha, "", get_state(&v), text.data, page, 0 };
+		struct status_update update = { sha, "", get_state(&v), text.data, page, 0 };
 		if (result == 0)
-			result = status_update_enqueue(db, repo, conf->name, &word, now_ms, err);
+			result = status_update_enqueue(db, repo, conf->name, &update, now_ms, err);
 		if (result == 0 && conf->pulls.comment && v.n_open == 0)
 			result = comment_enqueue(db, repo, conf->name, sha, &v, text.data, now_ms, err);
 	}
@@ -265,12 +265,12 @@ static const struct config_repo *find_repo(const struct config *config, const ch
 	return at >= 0 && config->repo[at].status.kind[0] ? &config->repo[at] : NULL;
 }
 
-static int queue_statuses(struct db *db, const struct config_repo *repo, int64_t repo_id, const struct status_update *word,
+static int queue_statuses(struct db *db, const struct config_repo *repo, int64_t repo_id, const struct status_update *update,
 	int64_t now_ms, struct fw_err *err)
 {
-	if (word->suite[0] && status_update_enqueue(db, repo_id, repo->name, word, now_ms, err) != 0)
+	if (update->suite[0] && status_update_enqueue(db, repo_id, repo->name, update, now_ms, err) != 0)
 		return -1;
-	return status_summary_enqueue(db, repo_id, repo, word->sha, now_ms, err);
+	return status_summary_enqueue(db, repo_id, repo, update->sha, now_ms, err);
 }
 
 int status_job(struct db *db, const struct config *config, const struct store_job *job, const char *suite, enum jobstate state,
@@ -297,8 +297,8 @@ int status_job(struct db *db, const struct config *config, const struct store_jo
 	bool has_reason = why[0] && (state == JOBSTATE_QUEUED || jobstate_is_final(state));
 	snprintf(text, sizeof text, "%s%s%s", words[state].text, has_reason ? ": " : "", has_reason ? why : "");
 	snprintf(page, sizeof page, "/jobs/%lld", (long long)job->id);
-	struct status_update word = { job->target_sha, suite, words[state].state, text, page, 0 };
-	return queue_statuses(db, repo, job->repo, &word, now_ms, err);
+	struct status_update update = { job->target_sha, suite, words[state].state, text, page, 0 };
+	return queue_statuses(db, repo, job->repo, &update, now_ms, err);
 }
 
 int status_ended(struct db *db, const struct config *config, const struct config_repo *only, int64_t now_ms, struct fw_err *err)
@@ -313,10 +313,10 @@ int status_ended(struct db *db, const struct config *config, const struct config
 		bool newer = strncmp(ended[i].why, "superseded by ", 14) == 0;
 		snprintf(page, sizeof page, "/jobs/%lld", (long long)ended[i].id);
 		snprintf(text, sizeof text, "not measured: %s", newer ? "superseded by a newer push" : ended[i].why);
-		struct status_update word = { ended[i].sha, ended[i].suite,
+		struct status_update update = { ended[i].sha, ended[i].suite,
 			ended[i].state == JOBSTATE_FAILED ? "error" : "cancelled", text, page, 0 };
 		if (repo)
-			result = queue_statuses(db, repo, ended[i].repo, &word, now_ms, err);
+			result = queue_statuses(db, repo, ended[i].repo, &update, now_ms, err);
 	}
 	free(ended);
 	return result;
@@ -361,9 +361,9 @@ int status_verdict(struct db *db, const struct config *config, const struct stor
 		describe_verdict(db, c, &accepted, text, sizeof text, err))
 		return -1;
 	snprintf(page, sizeof page, "/comparisons/%lld", (long long)c->id);
-	struct status_update word = { c->target_sha, job->suite, status_update_of(accepted.verdict), text, page,
+	struct status_update update = { c->target_sha, job->suite, status_update_of(accepted.verdict), text, page,
 		repo->status.checks ? c->id : 0 };
-	return queue_statuses(db, repo, job->repo, &word, now_ms, err);
+	return queue_statuses(db, repo, job->repo, &update, now_ms, err);
 }
 
 int status_cause(struct db *db, const struct config *config, const char *repo_name, int64_t repo_id, const char *sha,
