@@ -261,6 +261,6 @@ int view_cell_keys(struct db *db, const char *repo, const char *branch, view_cel
 	s = stmt_bind(s, err, "repo=%ld window=%d", repo_row, KEYS_WINDOW);
 	if (store_page_given(branch))
 		s = stmt_bind(s, err, "branch=%s", branch);
-	const char *word;
-	return stmt_each(s, err, each(arg, word), word);
+	const char *key;
+	return stmt_each(s, err, each(arg, key), key);
 }

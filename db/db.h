@@ -1568,7 +1568,7 @@ int view_usual_s(
 /** Append the JSON of the device's newest device check during a measurement; nothing where there is none. */
 int view_last_device_check(struct db *db, int64_t device, struct buf *device_check_json, struct fw_err *err);
 
-typedef void view_cell_key_fn(void *arg, const char *word);
+typedef void view_cell_key_fn(void *arg, const char *key);
 /**
  * Call `each` for cell keys of a branch's newest comparison with each suite, or each shard of a sharded suite; branch NULL or "":
  * of any branch.
@@ -2922,7 +2922,7 @@ struct token_row {
 };
 
 /** "read", "trigger", "admin"; TOKEN_NONE for any other text. */
-enum token_scope token_scope_of(const char *word);
+enum token_scope token_scope_of(const char *text);
 
 struct token_new {
 	const char *name, *hash, *scope, *made_by;

@@ -2,11 +2,11 @@
 
 enum { NOTE_USE_EVERY_MS = 3600 * 1000 };
 
-enum token_scope token_scope_of(const char *word)
+enum token_scope token_scope_of(const char *text)
 {
 	static const char *const words[] = { "", "read", "trigger", "admin" };
-	for (int i = TOKEN_READ; word && i <= TOKEN_ADMIN; i++)
-		if (strcmp(word, words[i]) == 0)
+	for (int i = TOKEN_READ; text && i <= TOKEN_ADMIN; i++)
+		if (strcmp(text, words[i]) == 0)
 			return (enum token_scope)i;
 	return TOKEN_NONE;
 }

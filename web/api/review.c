@@ -124,9 +124,9 @@ static void cell_line(struct buf *out, struct review *review, const struct store
 		double pct = peer ? peer->target_pct : NAN;
 		buf_printf(out, isfinite(pct) ? "%.1f | " : "– | ", pct);
 	}
-	const char *word = verdict_label(review->c->kind, row->verdict);
-	bool is_loss = row->verdict == VERDICT_REGRESSION && !jobkind_is_side_by_side(review->c->kind);
-	buf_printf(out, is_loss ? "**%s**" : "%s", word);
+	const char *label = verdict_label(review->c->kind, row->verdict);
+	bool is_slower = row->verdict == VERDICT_REGRESSION && !jobkind_is_side_by_side(review->c->kind);
+	buf_printf(out, is_slower ? "**%s**" : "%s", label);
 	put_flags(out, review, row, n);
 	buf_puts(out, " |\n");
 }
@@ -233,15 +233,15 @@ static void put_next_step(struct buf *out, const struct comparison *c, const str
 {
 	long long id = (long long)c->id;
 	int64_t alert = around->alert;
-	bool is_loss = c->verdict == VERDICT_REGRESSION && !comparison_is_side_by_side(c);
-	if (is_loss && alert && !alertstate_is_live(around->alert_state))
+	bool is_slower = c->verdict == VERDICT_REGRESSION && !comparison_is_side_by_side(c);
+	if (is_slower && alert && !alertstate_is_live(around->alert_state))
 		buf_printf(out, "\nWhat to do: nothing; A%lld is %s.\n", (long long)alert, alertstate_name(around->alert_state));
-	else if (is_loss && alert)
+	else if (is_slower && alert)
 		buf_printf(out,
 			"\nWhat to do: push a fix, or accept the loss: `flopwatch alerts accept A%lld --reason ...`; "
 			"`flopwatch reproduce C%lld` prints how to run the worst cell.\n",
 			(long long)alert, id);
-	else if (is_loss)
+	else if (is_slower)
 		buf_printf(out, "\nWhat to do: push a fix; `flopwatch reproduce C%lld` prints how to run the worst cell.\n", id);
 	else if (c->verdict == VERDICT_FAILED || c->verdict == VERDICT_REJECTED)
 		buf_printf(out, "\nWhat to do: `flopwatch log %lld` prints the log of the job.\n", (long long)c->job);

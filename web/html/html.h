@@ -253,13 +253,13 @@ void layout_live(struct buf *out, const char *id, const char *report);
 void layout_empty(struct buf *out, const char *tone, const char *what, const char *next);
 
 /** Draw a verdict or state as text with a symbol and a class, never by colour alone. */
-void layout_verdict(struct buf *out, const char *word);
+void layout_verdict(struct buf *out, const char *name);
 /** Draw `name` with a space for each "_": "device offline". */
 void layout_name(struct buf *out, const char *name);
 /** Return the class of a verdict or state: "bad", "warn", "good" or "plain". Own: a constant. */
-const char *layout_tone(const char *word);
+const char *layout_tone(const char *name);
 /** Return the symbol of a verdict or state, so that the meaning never depends on colour alone. Own: a constant. */
-const char *layout_sign(const char *word);
+const char *layout_sign(const char *name);
 /** Draw the age of a time, "6 h ago", in a <time> element whose title is the time in UTC; a dash for 0. */
 void layout_time(struct buf *out, int64_t utc_ms);
 enum { LAYOUT_AGE_SIZE = 24 };

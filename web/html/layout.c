@@ -138,11 +138,11 @@ void layout_empty(struct buf *out, const char *tone, const char *what, const cha
 	emit_raw(out, "</div>\n");
 }
 
-/* ---- words ------------------------------------------------------------------------------------------------------------ */
+/* ---- labels ------------------------------------------------------------------------------------------------------------ */
 
-static const struct word {
-	const char *word, *sign, *tone;
-} words[] = {
+static const struct label {
+	const char *name, *sign, *tone;
+} labels[] = {
 	{ "regression", "\u25bc", "bad" },
 	{ "failed", "\u2715", "bad" },
 	{ "rejected", "\u2298", "warn" },
@@ -180,23 +180,23 @@ static const struct word {
 	{ "listing", "\u25b8", "good" },
 };
 
-static const struct word *word_of(const char *word)
+static const struct label *label_of(const char *name)
 {
-	static const struct word other = { "", "\u2022", "plain" };
-	for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
-		if (*word == *words[i].word && strcmp(word, words[i].word) == 0)
-			return &words[i];
+	static const struct label other = { "", "\u2022", "plain" };
+	for (size_t i = 0; i < sizeof labels / sizeof labels[0]; i++)
+		if (*name == *labels[i].name && strcmp(name, labels[i].name) == 0)
+			return &labels[i];
 	return &other;
 }
 
-const char *layout_tone(const char *word)
+const char *layout_tone(const char *name)
 {
-	return word_of(word)->tone;
+	return label_of(name)->tone;
 }
 
-const char *layout_sign(const char *word)
+const char *layout_sign(const char *name)
 {
-	return word_of(word)->sign;
+	return label_of(name)->sign;
 }
 
 void layout_name(struct buf *out, const char *name)
@@ -205,10 +205,10 @@ void layout_name(struct buf *out, const char *name)
 		buf_putc(out, *s == '_' ? ' ' : (*s >= 'a' && *s <= 'z') || strchr(" ()", *s) ? *s : '?');
 }
 
-void layout_verdict(struct buf *out, const char *word)
+void layout_verdict(struct buf *out, const char *name)
 {
-	const struct word *w = word_of(word);
-	emit_format(out, "<span class=\"v %-s\"><i aria-hidden=true>%-s</i>%s{name}</span>", w->tone, w->sign, word);
+	const struct label *w = label_of(name);
+	emit_format(out, "<span class=\"v %-s\"><i aria-hidden=true>%-s</i>%s{name}</span>", w->tone, w->sign, name);
 }
 
 void layout_age(int64_t utc_ms, int64_t now_ms, char out[LAYOUT_AGE_SIZE])

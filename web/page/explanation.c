@@ -98,11 +98,11 @@ static void rows_take_cell(void *arg, const struct view_profile_cell *row)
 	w->evidence.is_counted = strcmp(w->path, "range") == 0 || strcmp(w->path, "ncu") == 0;
 }
 
-static enum cause_kind kind_of(const char *word)
+static enum cause_kind kind_of(const char *name)
 {
 	int k = 0;
 
-	while (k < CAUSE_KINDS && strcmp(cause_kind_names[k], word) != 0)
+	while (k < CAUSE_KINDS && strcmp(cause_kind_names[k], name) != 0)
 		k++;
 	return (enum cause_kind)k;
 }
@@ -117,7 +117,7 @@ static void rows_take_cause(void *arg, const struct view_cause *row)
 		return;
 	w->cause = list;
 	list[w->n_causes++] = (struct explanation_cause){ .kind = kind_of(row->code),
-		.word = rows_text(r, row->code),
+		.name = rows_text(r, row->code),
 		.confidence = rows_text(r, _Generic(row->confidence, double
 						    : "measured", default
 						    : row->confidence)),

@@ -16,11 +16,11 @@ struct comparison_cell *comparison_find_most_changed(const struct comparison *c,
 bool comparison_has_flag(const struct comparison_cell *cell, const char *flag)
 {
 	size_t len = strlen(flag);
-	for (const char *word = cell->flags; *word; word += strspn(word, " ")) {
-		size_t n = strcspn(word, " ");
-		if (n == len && memcmp(word, flag, n) == 0)
+	for (const char *name = cell->flags; *name; name += strspn(name, " ")) {
+		size_t n = strcspn(name, " ");
+		if (n == len && memcmp(name, flag, n) == 0)
 			return true;
-		word += n;
+		name += n;
 	}
 	return false;
 }
@@ -53,12 +53,12 @@ static double change_of(const struct comparison *c, enum verdict verdict)
 	return most ? comparison_judged(most).change_pct : NAN;
 }
 
-static void put_moved(struct buf *out, int n, const char *of, double most_pct, const char *word)
+static void put_change(struct buf *out, int n, const char *of, double most_pct, const char *direction)
 {
 	buf_printf(out, "%d%s", n, of);
 	if (isfinite(most_pct))
 		buf_printf(out, "%s %.1f %%", n > 1 ? " up to" : "", fabs(most_pct));
-	buf_printf(out, " %s", word);
+	buf_printf(out, " %s", direction);
 }
 
 bool finding_moved(struct buf *out, const struct moved *m)
@@ -66,11 +66,11 @@ bool finding_moved(struct buf *out, const struct moved *m)
 	char of[40];
 	snprintf(of, sizeof of, " of %d cell%s", m->cells, m->cells == 1 ? "" : "s");
 	if (m->slower)
-		put_moved(out, m->slower, of, m->worst_pct, "slower");
+		put_change(out, m->slower, of, m->worst_pct, "slower");
 	if (m->slower && m->faster)
 		buf_puts(out, ", ");
 	if (m->faster)
-		put_moved(out, m->faster, m->slower ? "" : of, m->best_pct, "faster");
+		put_change(out, m->faster, m->slower ? "" : of, m->best_pct, "faster");
 	return m->slower || m->faster;
 }
 
@@ -169,15 +169,15 @@ static const char *evidence_of(const struct comparison_cell *cell)
 /* Write the end of the interval that is nearer to 0, against the threshold. */
 static void put_distance(struct buf *out, const struct comparison *c, struct comparison_cell *cell)
 {
-	bool is_loss = c->verdict == VERDICT_REGRESSION;
+	bool is_slower = c->verdict == VERDICT_REGRESSION;
 	struct comparison_judged judged = comparison_judged(cell);
-	double least_pct = is_loss ? -judged.ci_high_pct : judged.ci_low_pct;
-	const char *word = is_loss ? "slower" : "faster";
+	double least_pct = is_slower ? -judged.ci_high_pct : judged.ci_low_pct;
+	const char *direction = is_slower ? "slower" : "faster";
 	if (!isfinite(least_pct) || !isfinite(cell->threshold_pct))
 		return;
 	buf_printf(out, "%s: ", evidence_of(cell));
 	if (least_pct >= cell->threshold_pct)
-		buf_printf(out, "at least %.2f %% %s, threshold %.3g %%", least_pct, word, cell->threshold_pct);
+		buf_printf(out, "at least %.2f %% %s, threshold %.3g %%", least_pct, direction, cell->threshold_pct);
 	else
 		buf_printf(out, "the interval reaches %.2f points into the threshold of %.3g %%", cell->threshold_pct - least_pct,
 			cell->threshold_pct);

@@ -47,9 +47,9 @@ static void worked_example(struct buf *out)
 	emit_rawf(out, ". These runs detect any slowdown of %.2f %% or more.</p>\n", j.mde_pct);
 }
 
-static void verdict_item(struct buf *out, const char *word, const char *meaning)
+static void verdict_item(struct buf *out, const char *name, const char *meaning)
 {
-	emit_format(out, "<dt>%s{verdict}</dt><dd>%-s</dd>", word, meaning);
+	emit_format(out, "<dt>%s{verdict}</dt><dd>%-s</dd>", name, meaning);
 }
 
 int page_help(struct site *site, struct http_request *r, struct http_response *response, struct fw_err *err)

@@ -27,7 +27,7 @@
 
 struct explanation_cause {
 	enum cause_kind kind; /* CAUSE_KINDS: a name of another version */
-	const char *word, *confidence, *kernel, *sentence;
+	const char *name, *confidence, *kernel, *sentence;
 	double explained_ms, of_ms;
 };
 

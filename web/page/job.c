@@ -14,7 +14,7 @@ enum { PAST_HOURS_MAX = 24, PAST_MINUTES_MIN = 15 };
 struct bar {
 	int64_t job, from, to; /* ms UTC */
 	bool is_done, is_expected;
-	char device[64], word[24], about[160];
+	char device[64], label[24], about[160];
 };
 
 struct lane {
@@ -32,7 +32,7 @@ struct timeline {
 
 /* ---- bars ---------------------------------------------------------------------------------------------------------- */
 
-static struct bar *add(struct timeline *t, const struct view_job *row, int64_t from, int64_t to, const char *word)
+static struct bar *add(struct timeline *t, const struct view_job *row, int64_t from, int64_t to, const char *label)
 {
 	struct buf branch;
 	if (t->n == BARS_MAX) {
@@ -44,7 +44,7 @@ static struct bar *add(struct timeline *t, const struct view_job *row, int64_t f
 	buf_init(&branch, (size_t)16 * BRANCH_KEY_MAX);
 	branch_text(&branch, row->branch);
 	snprintf(b->device, sizeof b->device, "%s", row->device);
-	snprintf(b->word, sizeof b->word, "%s", word);
+	snprintf(b->label, sizeof b->label, "%s", label);
 	snprintf(b->about, sizeof b->about, "J%lld, %s %.60s %.8s", (long long)row->id,
 		row->kind == JOBKIND_COMPARE ? "" : jobkind_name(row->kind), branch.len ? branch.data : "", row->target);
 	buf_fini(&branch);
@@ -125,11 +125,11 @@ static double x_of(const struct span *s, int64_t at)
 static void draw_bar(struct buf *out, const struct span *s, const struct bar *b, int lane)
 {
 	double x = x_of(s, b->from), width = fmax(BAR_MIN, x_of(s, b->to) - x);
-	const char *tone = b->is_expected ? "next" : b->is_done ? layout_tone(b->word) : "now";
+	const char *tone = b->is_expected ? "next" : b->is_done ? layout_tone(b->label) : "now";
 	emit_format(out,
 		"<a href=\"/jobs/%lld\"><rect class=%-s x=%.1f y=%d width=%.1f height=%d rx=2><title>%s, %s, %f{duration}"
 		"</title></rect></a>",
-		(long long)b->job, tone, fmin(x, WIDTH - RIGHT - width), lane * LANE + NAME, width, BAR, b->about, b->word,
+		(long long)b->job, tone, fmin(x, WIDTH - RIGHT - width), lane * LANE + NAME, width, BAR, b->about, b->label,
 		(double)(b->to - b->from) / 1000);
 }
 

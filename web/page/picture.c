@@ -65,9 +65,9 @@ static void begin_text(const struct drawing *d, const char *class, int x, int y)
 static void head(const struct drawing *d)
 {
 	const struct comparison *c = d->c;
-	const char *word = verdict_label(c->kind, c->verdict);
-	emit_format(d->out, "<text class=\"h %-s\" x=\"%d\" y=\"28\" font-size=\"15\">%-s %s{name}", layout_tone(word), EDGE,
-		layout_sign(word), word);
+	const char *label = verdict_label(c->kind, c->verdict);
+	emit_format(d->out, "<text class=\"h %-s\" x=\"%d\" y=\"28\" font-size=\"15\">%-s %s{name}", layout_tone(label), EDGE,
+		layout_sign(label), label);
 	if (c->regressions)
 		emit_rawf(d->out, " in %d of %d cells", c->regressions, c->n_cells);
 	emit_raw(d->out, "</text>");
@@ -150,7 +150,7 @@ static void strip(const struct drawing *d, const struct comparison_cell *cell, c
 
 static void row(struct drawing *d, const struct comparison_cell *cell)
 {
-	const char *word = verdict_label(d->c->kind, cell->verdict), *tone = layout_tone(word);
+	const char *label = verdict_label(d->c->kind, cell->verdict), *tone = layout_tone(label);
 	emit_format(d->out, "<g><title>%s</title>", cell->key);
 	begin_text(d, "", EDGE, d->y + 15);
 	put_case_name(d->out, cell);
@@ -165,7 +165,7 @@ static void row(struct drawing *d, const struct comparison_cell *cell)
 		emit_raw(d->out, "\u2013");
 	emit_raw(d->out, "</text>");
 	begin_text(d, tone, VERDICT_X, d->y + 15);
-	emit_format(d->out, "%-s %s{name}</text></g>\n", layout_sign(word), word);
+	emit_format(d->out, "%-s %s{name}</text></g>\n", layout_sign(label), label);
 	d->y += ROW;
 }
 

@@ -17,7 +17,7 @@ struct reproduce {
 };
 
 /* Quote a text as one word for the shell. */
-static void word(struct buf *out, const char *text)
+static void quote(struct buf *out, const char *text)
 {
 	buf_putc(out, '\'');
 	for (const char *s = text; *s; s++)
@@ -30,10 +30,10 @@ static void option(struct buf *out, const char *name, const char *value)
 	if (!*value)
 		return;
 	buf_printf(out, " %s ", name);
-	word(out, value);
+	quote(out, value);
 }
 
-static void give(const struct reproduce *k, const char *what, struct buf *line)
+static void pass_command(const struct reproduce *k, const char *what, struct buf *line)
 {
 	if (!line->failed && line->len)
 		k->each(k->arg, what, line->data);
@@ -81,7 +81,8 @@ static void measure_again(const struct reproduce *k, const char *public_url, str
 		buf_puts(line, " \\\n ");
 		option(line, "--cells", k->cell->key);
 	}
-	give(k, comparison_is_program(k->cell) ? "measure all rows of the program again" : "measure this cell again", line);
+	pass_command(
+		k, comparison_is_program(k->cell) ? "measure all rows of the program again" : "measure this cell again", line);
 }
 
 /* Write commands that build and run each side's program as a push does, in a checkout; its manifest has the command. */
@@ -94,8 +95,9 @@ static void run_program(const struct reproduce *k, const char *public_url, struc
 		return;
 	for (int i = strcmp(c->base.commit, c->target.commit) == 0 ? 1 : 0; i < 2; i++) {
 		buf_printf(line, "git switch --detach %.12s && flopwatch try --suite ", sides[i]->commit);
-		word(line, c->suite);
-		give(k, i ? "build and run the target in a checkout of the repository" : "build and run the base there", line);
+		quote(line, c->suite);
+		pass_command(
+			k, i ? "build and run the target in a checkout of the repository" : "build and run the base there", line);
 	}
 }
 
@@ -116,7 +118,7 @@ static void run_side(const struct reproduce *k, const struct comparison_side *si
 		buf_puts(line, *before ? "sudo env \"PATH=$PATH\" " : "sudo ");
 	if (*before)
 		buf_printf(line, "%s \\\n  ", before);
-	word(line, k->runner);
+	quote(line, k->runner);
 	option(line, "--device", k->c->environment.device);
 	option(line, "--provider", *provider ? provider : side->provider);
 	option(line, "--config", side->pinned);
@@ -160,7 +162,7 @@ static void run_both(const struct reproduce *k, const char *what, const char *pr
 				(long long)k->c->id, k->cell->n, names[i]);
 		run_side(k, sides[i], providers[i], before, counts, line);
 	}
-	give(k, what, line);
+	pass_command(k, what, line);
 }
 
 static void report_where(const struct reproduce *k, char where[REPRODUCE_WHERE_SIZE])

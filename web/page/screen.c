@@ -542,7 +542,7 @@ static void bar(struct buf *out, const struct explanation_cause *c)
 
 static void cause_row(struct buf *out, const struct explanation_cause *c)
 {
-	emit_format(out, "<tr><th scope=row>%s<span class=why>%s</span></th>", c->kind < CAUSE_KINDS ? labels[c->kind] : c->word,
+	emit_format(out, "<tr><th scope=row>%s<span class=why>%s</span></th>", c->kind < CAUSE_KINDS ? labels[c->kind] : c->name,
 		c->sentence);
 	if (strcmp(c->confidence, "seen") == 0 || !isfinite(c->explained_ms)) {
 		emit_raw(out, "<td class=n>\u2013</td><td class=w></td>");

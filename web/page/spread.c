@@ -67,12 +67,12 @@ static void draw_row(const struct spread *s, const struct row *row, bool is_name
 {
 	struct buf *out = s->out;
 	const struct comparison_cell *cell = row->cell;
-	const char *word = verdict_label(s->c->kind, cell->verdict);
+	const char *label = verdict_label(s->c->kind, cell->verdict);
 	emit_format(out, "<li><a href=\"?open=%d#c%d\" data-cell=c%d class=\"%-s%-s\" title=\"%s%-s", cell->n, cell->n, cell->n,
-		layout_tone(word), is_named ? "" : " thin", cell->key, is_named ? "\"><span class=name>" : "\" tabindex=-1>");
+		layout_tone(label), is_named ? "" : " thin", cell->key, is_named ? "\"><span class=name>" : "\" tabindex=-1>");
 	if (is_named)
 		emit_format(out, "<i aria-hidden=true>%-s</i><span class=gone>%-s </span>%s{case %s %lld}</span>",
-			layout_sign(word), word, cell->key, cell->title, (long long)cell->size);
+			layout_sign(label), label, cell->key, cell->title, (long long)cell->size);
 	strip(s, &row->judged);
 	if (is_named)
 		figures(out, cell, &row->judged);

@@ -96,7 +96,7 @@ static void number(struct buf *out, double v, const char *class)
 static void flags(struct buf *out, const struct comparison_cell *cell)
 {
 	static const struct {
-		const char *word, *entry, *meaning;
+		const char *name, *entry, *meaning;
 	} known[] = {
 		{ "borderline", "borderline", "decided at the last run, by its sign or its interval" },
 		{ "overwhelming", "overwhelming",
@@ -110,12 +110,12 @@ static void flags(struct buf *out, const struct comparison_cell *cell)
 		{ "noisy", "noisy", "its runs varied too much this time" },
 		{ "clock", "clock-component", "the clock causes a share of the change" },
 	};
-	for (const char *word = cell->flags; *word; word += strspn(word, " ")) {
-		size_t len = strcspn(word, " ");
+	for (const char *flag = cell->flags; *flag; flag += strspn(flag, " ")) {
+		size_t len = strcspn(flag, " ");
 		for (size_t k = 0; k < sizeof known / sizeof known[0]; k++)
-			if (strlen(known[k].word) == len && memcmp(word, known[k].word, len) == 0)
+			if (strlen(known[k].name) == len && memcmp(flag, known[k].name, len) == 0)
 				emit_rawf(out, "<a class=why href=/glossary#%s>%s</a>", known[k].entry, known[k].meaning);
-		word += len;
+		flag += len;
 	}
 }
 
