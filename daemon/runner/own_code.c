@@ -5,9 +5,9 @@
 #include <sys/mman.h>
 
 /* Drivers are larger; they are left out, since a sum takes a tenth of a millisecond for each MiB. */
-enum { CODE_MAX = 4 << 20, LANES = 4, PARTS_MAX = 64, PROBES_MAX = 64 };
+enum { CODE_MAX = 4 << 20, LANES = 4, REGIONS_MAX = 64, PROBES_MAX = 64 };
 
-struct part {
+struct region {
 	const uint64_t *word;
 	size_t n;
 	uint64_t sum;
@@ -15,16 +15,16 @@ struct part {
 	const unsigned char *copy; /* of code; NULL: none */
 };
 
-static struct part part[PARTS_MAX]; /* none before own_code_take */
-static int n_parts;
+static struct region region[REGIONS_MAX]; /* none before own_code_take */
+static int n_regions;
 static unsigned ran; /* bits of the sides whose code ran since all code was compared */
 static unsigned char *copies;
 static size_t copies_bytes;
 
 static void add(uintptr_t from, size_t bytes, enum own_code_depth depth)
 {
-	if (n_parts < PARTS_MAX && bytes >= sizeof(uint64_t) && (depth < OWN_CODE_ALL || bytes <= CODE_MAX))
-		part[n_parts++] = (struct part){ .word = (const uint64_t *)((from + 7) & ~(uintptr_t)7),
+	if (n_regions < REGIONS_MAX && bytes >= sizeof(uint64_t) && (depth < OWN_CODE_ALL || bytes <= CODE_MAX))
+		region[n_regions++] = (struct region){ .word = (const uint64_t *)((from + 7) & ~(uintptr_t)7),
 			.n = (bytes - 7) / sizeof(uint64_t),
 			.depth = depth };
 }
@@ -53,7 +53,7 @@ static void add_imports(const struct dl_phdr_info *object, const ElfW(Dyn) * dyn
 /* The runner comes first, and its own table is constant: it is linked with all symbols bound at its start. */
 static int visit(struct dl_phdr_info *object, size_t size, void *arg)
 {
-	bool is_runner = n_parts == 0;
+	bool is_runner = n_regions == 0;
 
 	(void)size, (void)arg;
 	for (int i = 0; i < object->dlpi_phnum; i++) {
@@ -72,7 +72,7 @@ static int visit(struct dl_phdr_info *object, size_t size, void *arg)
 
 /* Calls nothing that could be replaced. */
 /* ASan puts unreadable bytes between the variables of a table. */
-__attribute__((no_sanitize("address"))) static uint64_t sum_of(const struct part *p)
+__attribute__((no_sanitize("address"))) static uint64_t sum_of(const struct region *p)
 {
 	uint64_t lane[LANES] = { 1, 2, 3, 4 };
 	const uint64_t factor = 0x9e3779b97f4a7c15u;
@@ -90,7 +90,7 @@ __attribute__((no_sanitize("address"))) static uint64_t sum_of(const struct part
 }
 
 /* Not memcpy, which ASan checks: between constants it has bytes that are not readable. */
-__attribute__((no_sanitize("address"))) static void copy_words(uint64_t *to, const struct part *p)
+__attribute__((no_sanitize("address"))) static void copy_words(uint64_t *to, const struct region *p)
 {
 	for (size_t i = 0; i < p->n; i++)
 		to[i] = p->word[i];
@@ -103,8 +103,8 @@ static void copy_code(void)
 
 	if (copies)
 		munmap(copies, copies_bytes);
-	for (int i = 0; i < n_parts; i++)
-		bytes += part[i].depth == OWN_CODE_ALL ? part[i].n * sizeof(uint64_t) : 0;
+	for (int i = 0; i < n_regions; i++)
+		bytes += region[i].depth == OWN_CODE_ALL ? region[i].n * sizeof(uint64_t) : 0;
 	copies = bytes ? mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) : MAP_FAILED;
 	copies_bytes = bytes;
 	if (copies == MAP_FAILED) {
@@ -112,22 +112,22 @@ static void copy_code(void)
 		return;
 	}
 	unsigned char *at = copies;
-	for (int i = 0; i < n_parts; i++)
-		if (part[i].depth == OWN_CODE_ALL) {
-			copy_words((uint64_t *)(void *)at, &part[i]);
-			part[i].copy = at;
-			at += part[i].n * sizeof(uint64_t);
+	for (int i = 0; i < n_regions; i++)
+		if (region[i].depth == OWN_CODE_ALL) {
+			copy_words((uint64_t *)(void *)at, &region[i]);
+			region[i].copy = at;
+			at += region[i].n * sizeof(uint64_t);
 		}
 	(void)mprotect(copies, copies_bytes, PROT_READ);
 }
 
 void own_code_take(void)
 {
-	n_parts = 0;
+	n_regions = 0;
 	ran = 0;
 	dl_iterate_phdr(visit, NULL);
-	for (int i = 0; i < n_parts; i++)
-		part[i].sum = sum_of(&part[i]);
+	for (int i = 0; i < n_regions; i++)
+		region[i].sum = sum_of(&region[i]);
 	copy_code();
 }
 
@@ -137,7 +137,7 @@ void own_code_ran(enum role role)
 }
 
 /* Whether only single bytes became breakpoints (int3). */
-__attribute__((no_sanitize("address"))) static bool is_only_probed(const struct part *p)
+__attribute__((no_sanitize("address"))) static bool is_only_probed(const struct region *p)
 {
 #ifdef __x86_64__
 	enum { INT3 = 0xcc };
@@ -183,7 +183,7 @@ static int report_probe(struct failure *f)
 }
 
 /* Returns -1. */
-static int report_change(const struct part *p, struct failure *f)
+static int report_change(const struct region *p, struct failure *f)
 {
 	bool is_code = p->depth == OWN_CODE_ALL;
 
@@ -196,15 +196,15 @@ static int report_change(const struct part *p, struct failure *f)
 		is_code ? "code that was loaded before it" : "the functions that the runner calls");
 }
 
-/* A forged part counts more than a probed one. */
+/* A forged region counts more than a probed one. */
 int own_code_check(enum own_code_depth depth, struct failure *f)
 {
-	const struct part *changed = NULL;
+	const struct region *changed = NULL;
 
-	for (int i = 0; i < n_parts; i++)
-		if (part[i].depth <= depth && sum_of(&part[i]) != part[i].sum &&
-			(!changed || part[i].depth < OWN_CODE_ALL || !is_only_probed(&part[i])))
-			changed = &part[i];
+	for (int i = 0; i < n_regions; i++)
+		if (region[i].depth <= depth && sum_of(&region[i]) != region[i].sum &&
+			(!changed || region[i].depth < OWN_CODE_ALL || !is_only_probed(&region[i])))
+			changed = &region[i];
 	if (changed)
 		return report_change(changed, f);
 	if (depth == OWN_CODE_ALL)
