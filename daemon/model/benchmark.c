@@ -27,17 +27,17 @@ static void read_artifacts(struct yaml *y, struct yaml_node *list, struct benchm
 /* Read which time decides. Other formats have only one time. */
 static void read_time(struct yaml *y, struct yaml_node *time, struct benchmark *b)
 {
-	char word[16] = "";
+	char text[16] = "";
 
-	manifest_read_text(y, time, false, word, sizeof word);
-	if (!word[0])
+	manifest_read_text(y, time, false, text, sizeof text);
+	if (!text[0])
 		return;
-	if (strcmp(word, "real") != 0 && strcmp(word, "cpu") != 0)
-		yaml_mistake(y, time, "`%s` is not a time; use real or cpu", word);
+	if (strcmp(text, "real") != 0 && strcmp(text, "cpu") != 0)
+		yaml_mistake(y, time, "`%s` is not a time; use real or cpu", text);
 	else if (b->reader[0] && !format_has_times(format_from_name(b->reader)))
 		yaml_mistake(y, time, "is for google-benchmark, which writes two; %s has one time", b->reader);
 	else
-		snprintf(b->time, sizeof b->time, "%s", strcmp(word, "real") == 0 ? "real" : "cpu");
+		snprintf(b->time, sizeof b->time, "%s", strcmp(text, "real") == 0 ? "real" : "cpu");
 }
 
 static void read_reader(struct yaml *y, struct yaml_node *node, struct benchmark *b)

@@ -3,13 +3,13 @@
 
 #include <stdio.h>
 
-enum cause_cell cause_cell_from_name(const char *word)
+enum cause_cell cause_cell_from_name(const char *text)
 {
 	static const char *const names[] = {
 		[CAUSE_CELL_DONE] = "done", [CAUSE_CELL_IDENTICAL] = "identical", [CAUSE_CELL_UNSUPPORTED] = "unsupported"
 	};
 	for (int i = CAUSE_CELL_DONE; i < CAUSE_CELL_FAILED; i++)
-		if (strcmp(names[i], word) == 0)
+		if (strcmp(names[i], text) == 0)
 			return (enum cause_cell)i;
 	return CAUSE_CELL_FAILED;
 }

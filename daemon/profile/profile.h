@@ -220,7 +220,7 @@ enum { CAUSE_ANSWER_SIZE = 1024 };
 
 enum cause_cell { CAUSE_CELL_NONE, CAUSE_CELL_DONE, CAUSE_CELL_IDENTICAL, CAUSE_CELL_UNSUPPORTED, CAUSE_CELL_FAILED };
 /** Parse a stored state: "done" "identical" "unsupported"; others: CAUSE_CELL_FAILED. */
-enum cause_cell cause_cell_from_name(const char *word);
+enum cause_cell cause_cell_from_name(const char *text);
 
 /** State of a profile and its result for one cell. Texts "": none. */
 struct cause_known {

@@ -59,8 +59,8 @@ const char *verdict_label(enum jobkind kind, enum verdict v)
 		[VERDICT_UNSUPPORTED] = "no_pair",
 		[VERDICT_NONE] = NULL,
 	};
-	const char *word = jobkind_is_side_by_side(kind) && (unsigned)v <= VERDICT_NONE ? against_peer[v] : NULL;
-	return word ? word : verdict_name(v);
+	const char *label = jobkind_is_side_by_side(kind) && (unsigned)v <= VERDICT_NONE ? against_peer[v] : NULL;
+	return label ? label : verdict_name(v);
 }
 
 enum verdict verdict_from_name(const char *name)
@@ -361,7 +361,7 @@ static int runs_of_sets(const struct rule *r, double theta, bool sparse, const s
 static void judge_pooled(const struct rule *r, double theta, const struct verdict_options *options, const struct run_estimate *e,
 	int n, int of_sets, struct judgement *out)
 {
-	static const enum verdict word[] = { [DECISION_OK] = VERDICT_UNCHANGED,
+	static const enum verdict verdicts[] = { [DECISION_OK] = VERDICT_UNCHANGED,
 		[DECISION_REGRESSION] = VERDICT_REGRESSION,
 		[DECISION_IMPROVEMENT] = VERDICT_IMPROVEMENT };
 	int at = options->is_over || n >= r->runs_pooled_max ? n : interim_last_analysis(n);
@@ -377,7 +377,7 @@ static void judge_pooled(const struct rule *r, double theta, const struct verdic
 			stats_change_pct(out->all.m), n, r->runs_pooled_max);
 		return;
 	}
-	out->verdict = word[d];
+	out->verdict = verdicts[d];
 	out->flags &= ~(FLAG_NOISY | FLAG_BORDERLINE);
 	out->reason[0] = '\0';
 }
@@ -445,7 +445,7 @@ static void explain_programs(const struct rule *r, double theta, const struct ru
 static void judge_programs(const struct rule *r, double theta, const struct run_estimate *e, int n,
 	const struct verdict_options *options, struct judgement *out)
 {
-	static const enum verdict word[] = { [DECISION_OK] = VERDICT_UNCHANGED,
+	static const enum verdict verdicts[] = { [DECISION_OK] = VERDICT_UNCHANGED,
 		[DECISION_REGRESSION] = VERDICT_REGRESSION,
 		[DECISION_IMPROVEMENT] = VERDICT_IMPROVEMENT };
 	bool is_last = options->is_over || n >= r->runs_max;
@@ -455,7 +455,7 @@ static void judge_programs(const struct rule *r, double theta, const struct run_
 		explain_programs(r, theta, e, n, options, out);
 		return;
 	}
-	out->verdict = word[shown];
+	out->verdict = verdicts[shown];
 	out->flags |= FLAG_BORDERLINE;
 }
 

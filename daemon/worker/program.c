@@ -15,7 +15,7 @@ int program_prepare(struct program *p, const struct bench *b, const struct build
 	enum program_use use, struct fw_err *err)
 {
 	bool gpu = s->benchmark.gpu && b->device.kind == DEVICE_CUDA;
-	char side[128], word[BENCHMARK_TEXT_SIZE + 16];
+	char side[128], argument[BENCHMARK_TEXT_SIZE + 16];
 	const char *more[12] = { NULL };
 	int n = 0;
 
@@ -43,8 +43,8 @@ int program_prepare(struct program *p, const struct bench *b, const struct build
 	more[n] = NULL;
 	sandbox_benchmark(c->sandbox, &p->words, p->job, s->build.dir, gpu, more);
 	for (int i = 0; i < s->benchmark.n_command; i++) {
-		manifest_expand(s->benchmark.command[i], device_kind_name(c->device), word, sizeof word);
-		sandbox_arg(&p->words, word);
+		manifest_expand(s->benchmark.command[i], device_kind_name(c->device), argument, sizeof argument);
+		sandbox_arg(&p->words, argument);
 	}
 	sandbox_environment(c->sandbox, more, &p->environment);
 	p->spec = (struct proc_spec){ .argv = p->words.arg,

@@ -50,13 +50,13 @@ static int report_measured(const struct missing_query *a, const struct suite *be
 {
 	int result = 0;
 	for (int i = 0; i < before->n_cells && result == 0; i++) {
-		struct find_missing_result word;
+		struct find_missing_result found;
 		const char *key = before->cell[i].key;
 		if (has_key(a, key))
 			continue;
-		result = find_missing_result(a->db, a->repo, a->branch, a->suite, key, a->before, &word, err);
-		if (result == 0 && word.comparison)
-			a->each(a->arg, key, word.comparison);
+		result = find_missing_result(a->db, a->repo, a->branch, a->suite, key, a->before, &found, err);
+		if (result == 0 && found.comparison)
+			a->each(a->arg, key, found.comparison);
 	}
 	return result;
 }

@@ -64,10 +64,10 @@ static void read_roles(struct yaml *y, struct yaml_node *map, struct config_oidc
 		struct config_role *role = &o->role[o->n_roles];
 		const char *group;
 		struct yaml_node *value = yaml_pair(y, n, i, &group);
-		char word[16] = "";
-		if (!config_text_node(y, value, word, sizeof word))
+		char scope[16] = "";
+		if (!config_text_node(y, value, scope, sizeof scope))
 			continue;
-		role->scope = token_scope_of(word);
+		role->scope = token_scope_of(scope);
 		if (role->scope == TOKEN_NONE)
 			yaml_mistake(y, value, "is not one of read, trigger, admin");
 		else if (!*group || strlen(group) >= sizeof role->group)

@@ -392,17 +392,17 @@ static void read_off_peak(struct yaml *y, struct yaml_node *n, struct config *c)
 static void read_profile(struct yaml *y, struct yaml_node *root, struct config *c)
 {
 	static const char *const choices[] = { "on", "off", NULL };
-	char word[4] = "on";
-	config_text_choice(y, root, "profile", choices, "on, off", word, sizeof word);
-	c->profile = !strcmp(word, "on");
+	char choice[4] = "on";
+	config_text_choice(y, root, "profile", choices, "on, off", choice, sizeof choice);
+	c->profile = !strcmp(choice, "on");
 }
 
 static void read_confirm(struct yaml *y, struct yaml_node *root, struct config *c)
 {
 	static const char *const choices[] = { "same_device", "other_device", NULL };
-	char word[16] = "same_device";
-	config_text_choice(y, root, "confirm", choices, "same_device, other_device", word, sizeof word);
-	c->confirm_elsewhere = !strcmp(word, "other_device");
+	char choice[16] = "same_device";
+	config_text_choice(y, root, "confirm", choices, "same_device, other_device", choice, sizeof choice);
+	c->confirm_elsewhere = !strcmp(choice, "other_device");
 }
 
 /* True if a worker runs on this machine, so that its folders can be checked here. */

@@ -245,8 +245,8 @@ static void read_build(struct yaml *y, struct yaml_node *entry, struct config *c
 static void read_devices(struct yaml *y, struct yaml_node *map, struct config_worker *w)
 {
 	struct yaml_node *list = yaml_get(y, map, "devices");
-	char word[sizeof w->devices[0]];
-	if (!list || (!yaml_is_list(list) && config_text_node(y, list, word, sizeof word) && !strcmp(word, "all")))
+	char text[sizeof w->devices[0]];
+	if (!list || (!yaml_is_list(list) && config_text_node(y, list, text, sizeof text) && !strcmp(text, "all")))
 		return;
 	w->n_devices = config_text_list(y, map, "devices", w->devices[0], sizeof w->devices[0], CONFIG_DEVICES_MAX);
 	for (int i = 0; i < w->n_devices; i++) {

@@ -28,13 +28,13 @@ struct forge_status {
 };
 
 /** Append the URL and the body of the POST. Err: ERR_INVALID an unknown state. */
-int forge_request(const struct config_status *forge, const struct forge_status *word, struct buf *url, struct buf *body,
+int forge_request(const struct config_status *forge, const struct forge_status *status, struct buf *url, struct buf *body,
 	struct fw_err *err);
 /**
  * As forge_request, for a check run of GitHub. `findings` (may be NULL): array of {cell, text} for annotations. `sent_id`: the
  * check run to update, "" a new one; *method gets "POST" or "PATCH".
  */
-int forge_check_run(const struct config_status *forge, const struct forge_status *word, const json_t *findings,
+int forge_check_run(const struct config_status *forge, const struct forge_status *status, const json_t *findings,
 	const char *sent_id, const char **method, struct buf *url, struct buf *body, struct fw_err *err);
 
 /** Append a line of Markdown that shows a text as it is: reasons and names of cells may have text of a branch. */

@@ -65,21 +65,21 @@ static void put_project(const struct config_status *forge, struct buf *url)
 	buf_putc(url, '/');
 }
 
-int forge_request(
-	const struct config_status *forge, const struct forge_status *word, struct buf *url, struct buf *body, struct fw_err *err)
+int forge_request(const struct config_status *forge, const struct forge_status *status, struct buf *url, struct buf *body,
+	struct fw_err *err)
 {
-	const char *state = map_state(forge, word->state);
+	const char *state = map_state(forge, status->state);
 	/* GitLab refuses a status with a longer address */
-	bool has_page = !is_kind(forge, "gitlab") || strlen(word->target_url) <= GITLAB_URL_MAX;
+	bool has_page = !is_kind(forge, "gitlab") || strlen(status->target_url) <= GITLAB_URL_MAX;
 	struct jsonw j;
 	if (!state)
-		return err_set(err, ERR_INVALID, "%.40s is not a state of a commit", word->state);
+		return err_set(err, ERR_INVALID, "%.40s is not a state of a commit", status->state);
 	put_project(forge, url);
-	buf_printf(url, "statuses/%s", word->sha);
+	buf_printf(url, "statuses/%s", status->sha);
 	jsonw_init(&j, body);
-	jsonw_format(&j, "{ state=%s target_url~=%s", state, has_page ? word->target_url : "");
-	write_cut(&j, "description", word->description, FORGE_DESCRIPTION_MAX);
-	jsonw_kv_string(&j, is_kind(forge, "gitlab") ? "name" : "context", word->context);
+	jsonw_format(&j, "{ state=%s target_url~=%s", state, has_page ? status->target_url : "");
+	write_cut(&j, "description", status->description, FORGE_DESCRIPTION_MAX);
+	jsonw_kv_string(&j, is_kind(forge, "gitlab") ? "name" : "context", status->context);
 	jsonw_object_end(&j);
 	return 0;
 }
@@ -139,26 +139,26 @@ static void write_annotations(struct jsonw *j, const json_t *findings)
 	jsonw_array_end(j);
 }
 
-int forge_check_run(const struct config_status *forge, const struct forge_status *word, const json_t *findings,
+int forge_check_run(const struct config_status *forge, const struct forge_status *status, const json_t *findings,
 	const char *sent_id, const char **method, struct buf *url, struct buf *body, struct fw_err *err)
 {
-	int at = find_check_run(word->state);
+	int at = find_check_run(status->state);
 	struct buf summary;
 	struct jsonw j;
 	if (at < 0)
-		return err_set(err, ERR_INVALID, "%.40s is not a state of a commit", word->state);
+		return err_set(err, ERR_INVALID, "%.40s is not a state of a commit", status->state);
 	*method = *sent_id ? "PATCH" : "POST";
 	put_project(forge, url);
 	buf_printf(url, "check-runs%s%s", *sent_id ? "/" : "", sent_id);
 	jsonw_init(&j, body);
-	jsonw_format(&j, "{ name=%s", word->context);
+	jsonw_format(&j, "{ name=%s", status->context);
 	if (!*sent_id)
-		jsonw_format(&j, "head_sha=%s", word->sha);
+		jsonw_format(&j, "head_sha=%s", status->sha);
 	jsonw_format(&j, "status=%s conclusion~=%s details_url~=%s output={", check_runs[at].status,
-		check_runs[at].conclusion ? check_runs[at].conclusion : "", word->target_url);
-	write_cut(&j, "title", word->description, FORGE_DESCRIPTION_MAX);
+		check_runs[at].conclusion ? check_runs[at].conclusion : "", status->target_url);
+	write_cut(&j, "title", status->description, FORGE_DESCRIPTION_MAX);
 	buf_init(&summary, SUMMARY_MAX);
-	forge_put_code_line(&summary, word->description); /* GitHub interprets a summary as Markdown, but no title */
+	forge_put_code_line(&summary, status->description); /* GitHub interprets a summary as Markdown, but no title */
 	jsonw_kv_string(&j, "summary", summary.data);
 	body->failed |= summary.failed;
 	buf_fini(&summary);
@@ -404,20 +404,20 @@ static int prepare_status(const struct config *config, const struct config_repo 
 		return -1;
 	if (config->public_url[0])
 		snprintf(target_url, sizeof target_url, "%s%s", config->public_url, get_text(m, "page"));
-	struct forge_status word = { get_text(m, "sha"), get_text(m, "state"), get_text(m, "context"), get_text(m, "description"),
-		target_url };
+	struct forge_status status = { get_text(m, "sha"), get_text(m, "state"), get_text(m, "context"),
+		get_text(m, "description"), target_url };
 	buf_init(&url, 2048);
 	buf_init(&body, BODY_MAX);
 	bool had_ended = *sent_id && what->sent_state && forge_check_run_has_ended(what->sent_state);
 	/* a check run that has ended cannot begin again; it has its annotations, and GitHub would append them again */
-	if (had_ended && !forge_check_run_has_ended(word.state))
+	if (had_ended && !forge_check_run_has_ended(status.state))
 		sent_id = "";
 	if (forge->checks)
 		result = forge_check_run(
-			forge, &word, had_ended ? NULL : json_object_get(m, "findings"), sent_id, &method, &url, &body, err);
+			forge, &status, had_ended ? NULL : json_object_get(m, "findings"), sent_id, &method, &url, &body, err);
 	else
-		result = forge_request(forge, &word, &url, &body, err);
-	out->may_be_400 = is_kind(forge, "gitlab") && (!strcmp(word.state, "pending") || !strcmp(word.state, "running"));
+		result = forge_request(forge, &status, &url, &body, err);
+	out->may_be_400 = is_kind(forge, "gitlab") && (!strcmp(status.state, "pending") || !strcmp(status.state, "running"));
 	write_call(forge, method,
 		&(struct wanted){ forge->checks     ? "id"
 				  : out->may_be_400 ? "message"

@@ -83,11 +83,11 @@ static const char *find_nearest(const char *name, const struct manifest *own, co
 	const char *nearest = NULL;
 	int least = GUESS_DISTANCE + 1;
 	for (int i = 0; i < base->n_suites + own->n_benchmarks; i++) {
-		const char *word = i < base->n_suites ? base->suite[i] : own->benchmark[i - base->n_suites].name;
-		int distance = similar_distance(name, word);
-		if (distance < least && distance < (int)strlen(word) && distance > 0) {
+		const char *candidate = i < base->n_suites ? base->suite[i] : own->benchmark[i - base->n_suites].name;
+		int distance = similar_distance(name, candidate);
+		if (distance < least && distance < (int)strlen(candidate) && distance > 0) {
 			least = distance;
-			nearest = word;
+			nearest = candidate;
 		}
 	}
 	return nearest;

@@ -72,26 +72,26 @@ static bool is_target_fault(const struct store_cell *cell)
  * new division into shards compares a shard with a newer commit than before, so a regression between the two is on both sides.
  * `class`: the target's class of failure. Returns 1, 0, -1.
  */
-static int is_lost_before(struct db *db, const struct result *r, int i, const struct store_comparison *c,
+static int is_missing_before(struct db *db, const struct result *r, int i, const struct store_comparison *c,
 	const struct store_cell *cell, char class[16], struct fw_err *err)
 {
-	struct find_missing_result word;
+	struct find_missing_result found;
 	class[0] = '\0';
 	if (r->plan.size.shards < 2 || (cell->verdict != VERDICT_UNSUPPORTED && cell->verdict != VERDICT_NOT_COMPARABLE))
 		return 0;
 	judge_target_class(r, i, class);
 	if (!class[0])
 		return 0;
-	if (find_missing_result(db, c->repo, c->branch, r->plan.suite_name, cell->key, c->id, &word, err) != 0)
+	if (find_missing_result(db, c->repo, c->branch, r->plan.suite_name, cell->key, c->id, &found, err) != 0)
 		return -1;
-	return word.is_done ? is_newly_broken(db, r->plan.suite_name, c, cell, err) : 0;
+	return found.is_done ? is_newly_broken(db, r->plan.suite_name, c, cell, err) : 0;
 }
 
-static int add_lost_before(struct alert_update *update, struct db *db, const struct result *r, int i,
+static int add_missing_before(struct alert_update *update, struct db *db, const struct result *r, int i,
 	const struct store_comparison *c, const struct store_cell *cell, struct fw_err *err)
 {
 	char class[16];
-	int result = is_lost_before(db, r, i, c, cell, class, err);
+	int result = is_missing_before(db, r, i, c, cell, class, err);
 	if (result == 1) {
 		struct store_cell reported = *cell;
 		snprintf(reported.failure, sizeof reported.failure, "%s", class);
@@ -125,7 +125,7 @@ int alert_update_cell(struct alert_update *update, struct db *db, const struct r
 	} else if (cell->verdict == VERDICT_IMPROVEMENT) {
 		alert_cells_add(&update->better, r, i, cell);
 	} else {
-		result = add_lost_before(update, db, r, i, c, cell, err);
+		result = add_missing_before(update, db, r, i, c, cell, err);
 	}
 	return result < 0 ? -1 : 0;
 }

@@ -443,7 +443,7 @@ static void on_message(struct session *s, struct msg *m)
 		return;
 	}
 	if (s->phase == STEP_HEALTH_CHECK && m->t == MSG_STATE) {
-		s->hooks->word(s->arg, m);
+		s->hooks->message(s->arg, m);
 		begin_ending(s, SESSION_CANCELLED, "");
 		return;
 	}
@@ -456,7 +456,7 @@ static void on_message(struct session *s, struct msg *m)
 		on_need(s, &m->u.need);
 		return;
 	}
-	s->hooks->word(s->arg, m);
+	s->hooks->message(s->arg, m);
 	bool is_done = m->t == MSG_DONE, is_cancelled = is_done && m->u.done.cancelled;
 	if (s->phase != STEP_JOB) /* the hook has cancelled it */
 		return;

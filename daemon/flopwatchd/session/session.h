@@ -281,7 +281,7 @@ struct session_hooks {
 	/** The worker is ready, also after session_stay: respond with session_send or session_cancel, now or later. */
 	void (*hello)(void *arg, const struct msg_hello *hello);
 	/** Called for every message about the job, before the result gets it. */
-	void (*word)(void *arg, const struct msg *m);
+	void (*message)(void *arg, const struct msg *m);
 	/**
 	 * The last call, never made inside another one; the session is freed afterwards. Own: `result` (NULL unless done) is the
 	 * callee's.

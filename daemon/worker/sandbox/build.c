@@ -426,14 +426,14 @@ static int on_tick(void *arg, struct fw_err *err)
 
 static void command_text(const struct build_context *c, const struct msg_side *s, char *out, size_t size)
 {
-	char word[MANIFEST_TEXT_SIZE + 16];
+	char argument[MANIFEST_TEXT_SIZE + 16];
 	size_t used = 0;
 	int i, n;
 
 	out[0] = '\0';
 	for (i = 0; i < s->build.n_command && used < size; i++) {
-		manifest_expand(s->build.command[i], device_kind_name(c->device), word, sizeof word);
-		n = snprintf(out + used, size - used, "%s%s", i ? " " : "", word);
+		manifest_expand(s->build.command[i], device_kind_name(c->device), argument, sizeof argument);
+		n = snprintf(out + used, size - used, "%s%s", i ? " " : "", argument);
 		used += n > 0 ? (size_t)n : 0;
 	}
 }
@@ -842,7 +842,7 @@ static int make(struct run *r, const struct msg_side *s, int job_fd, build_tree_
 	int *module_fd, struct fw_err *err)
 {
 	const struct build_context *c = r->context;
-	char word[MANIFEST_LIST_MAX][MANIFEST_TEXT_SIZE + 16];
+	char argument[MANIFEST_LIST_MAX][MANIFEST_TEXT_SIZE + 16];
 	const char *command[MANIFEST_LIST_MAX + 1] = { NULL };
 	char name[200], job[PATH_MAX + 136];
 	struct stat st;
@@ -866,8 +866,8 @@ static int make(struct run *r, const struct msg_side *s, int job_fd, build_tree_
 	if (c->sandbox->drops_root && workdir_give(job, SANDBOX_NOBODY, err) != 0)
 		return -1;
 	for (i = 0; i < s->build.n_command; i++) {
-		manifest_expand(s->build.command[i], device_kind_name(c->device), word[i], sizeof word[i]);
-		command[i] = word[i];
+		manifest_expand(s->build.command[i], device_kind_name(c->device), argument[i], sizeof argument[i]);
+		command[i] = argument[i];
 	}
 	command_text(c, s, name, sizeof name);
 	result = s->build.n_command == 0 ? 1 : run_in_sandbox(r, s, command, name, timeout_s, out, err);

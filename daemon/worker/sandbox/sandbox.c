@@ -136,13 +136,13 @@ const char *const sandbox_build_env[] = { "HOME=/tmp", "TMPDIR=/tmp", "PATH=" BU
 	"CUDA_CACHE_DISABLE=1", "USER=flopwatch", "LOGNAME=flopwatch" /* Python needs a name, and there is no /etc/passwd */,
 	NULL };
 
-int sandbox_want(const char *word, enum sandbox_want *out)
+int sandbox_want(const char *text, enum sandbox_want *out)
 {
 	static const char *const words[] = { "auto", "required", "none" };
 	int i;
 
 	for (i = 0; i < 3; i++)
-		if (strcmp(word, words[i]) == 0) {
+		if (strcmp(text, words[i]) == 0) {
 			*out = (enum sandbox_want)i;
 			return 0;
 		}

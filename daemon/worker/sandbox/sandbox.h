@@ -204,7 +204,7 @@ struct sandbox_more {
 };
 
 /** Parse "auto", "required", "none". Returns 0; -1 for other text. */
-int sandbox_want(const char *word, enum sandbox_want *out);
+int sandbox_want(const char *text, enum sandbox_want *out);
 /**
  * Find bubblewrap and test it. Limits the system calls of this process for its whole life (sandbox.c). Err: ERR_UNSUPPORTED names
  * the missing setting if the sandbox is required and does not work, or if user nobody cannot run the runner.
