@@ -297,19 +297,19 @@ static const int64_t hello_ns = INT64_C(60000000000);
 static int read_line(int fd, struct buf *line, struct fw_err *err)
 {
 	int64_t end_ns = clock_mono_ns() + hello_ns;
-	char part[4096];
+	char chunk[4096];
 	while (!memchr(line->data, '\n', line->len)) {
 		int64_t left_ms = (end_ns - clock_mono_ns()) / 1000000;
 		struct pollfd wait = { .fd = fd, .events = POLLIN };
 		int ready = left_ms > 0 ? poll(&wait, 1, (int)left_ms) : 0;
 		if (ready == 0)
 			return err_set(err, ERR_TIMEOUT, "the worker sent nothing within %d s", (int)(hello_ns / 1000000000));
-		ssize_t n = ready > 0 ? read(fd, part, sizeof part) : -1;
+		ssize_t n = ready > 0 ? read(fd, chunk, sizeof chunk) : -1;
 		if (n < 0 && (errno == EINTR || errno == EAGAIN))
 			continue;
 		if (n <= 0)
 			return err_set(err, ERR_IO, "the worker ended before its hello");
-		buf_append(line, part, (size_t)n);
+		buf_append(line, chunk, (size_t)n);
 		if (line->failed)
 			return err_set(err, ERR_PROTOCOL, "the worker sent too much data instead of its hello");
 	}
@@ -319,11 +319,11 @@ static int read_line(int fd, struct buf *line, struct fw_err *err)
 /* Read the last line of standard error, which explains an early end; "": none. */
 static void read_errors(int fd, char *last, size_t size)
 {
-	char part[4096];
+	char chunk[4096];
 	struct buf text;
 	buf_init(&text, WORKERS_ERRORS_MAX_BYTES);
-	for (ssize_t n; fd >= 0 && (n = read(fd, part, sizeof part)) > 0 && !text.failed;)
-		buf_append(&text, part, (size_t)n);
+	for (ssize_t n; fd >= 0 && (n = read(fd, chunk, sizeof chunk)) > 0 && !text.failed;)
+		buf_append(&text, chunk, (size_t)n);
 	while (text.len && text.data[text.len - 1] == '\n')
 		text.data[--text.len] = '\0';
 	const char *line = text.len ? strrchr(text.data, '\n') : NULL;
@@ -653,7 +653,7 @@ static int read_suite(const char *path, struct fw_err *err)
 {
 	struct suite suite;
 	struct buf text;
-	char part[8192];
+	char chunk[8192];
 	int fd = regular_open("", path, err);
 	FILE *file = fd >= 0 ? fdopen(fd, "r") : NULL;
 	if (fd >= 0 && !file) {
@@ -663,8 +663,8 @@ static int read_suite(const char *path, struct fw_err *err)
 	if (!file)
 		return -1;
 	buf_init(&text, SUITE_MAX_BYTES);
-	for (size_t n; (n = fread(part, 1, sizeof part, file)) > 0;)
-		buf_append(&text, part, n);
+	for (size_t n; (n = fread(chunk, 1, sizeof chunk, file)) > 0;)
+		buf_append(&text, chunk, n);
 	int result = ferror(file)  ? err_sys(err, "cannot read %s", path)
 		     : text.failed ? err_set(err, ERR_FULL, "%s: larger than %d bytes", path, SUITE_MAX_BYTES)
 				   : suite_parse(text.data, text.len, path, &suite, err);

@@ -53,19 +53,19 @@ int check_read_rows(const struct check_io *io, int slot, int64_t first, int64_t 
 {
 	int32_t dtype = dtype_of(io, slot);
 	size_t bytes = family_element_bytes(dtype);
-	int64_t part = width > READ_ELEMENTS ? 1 : READ_ELEMENTS / width;
+	int64_t chunk = width > READ_ELEMENTS ? 1 : READ_ELEMENTS / width;
 	const unsigned char *host = io->host[slot];
 	unsigned char *raw = NULL;
 	int result = 0;
 
-	if (part > n)
-		part = n;
-	if (!host && !(raw = malloc((size_t)(part * width) * bytes + 1)))
+	if (chunk > n)
+		chunk = n;
+	if (!host && !(raw = malloc((size_t)(chunk * width) * bytes + 1)))
 		return err_set(err, ERR_FULL, "reference: out of memory");
 	for (int64_t at = 0, count; result == 0 && at < n; at += count) {
 		int64_t from = first + at * pitch;
 
-		count = n - at < part ? n - at : part;
+		count = n - at < chunk ? n - at : chunk;
 		if (host) {
 			count = 1;
 			to_floats(dtype, host + (size_t)from * bytes, (size_t)width, out + at * width);
@@ -98,18 +98,18 @@ int check_find_largest(const struct check_io *io, int slot, float *largest, stru
 	struct fw_tensor t;
 	size_t bytes = case_family(io->cell)->lay_out(io->cell->shape.bytes, slot, &t);
 	int64_t n = (int64_t)(bytes / family_element_bytes(t.dtype));
-	float *part = calloc(READ_ELEMENTS, sizeof *part), most = 0;
-	int result = part ? 0 : err_set(err, ERR_FULL, "reference: out of memory");
+	float *chunk = calloc(READ_ELEMENTS, sizeof *chunk), most = 0;
+	int result = chunk ? 0 : err_set(err, ERR_FULL, "reference: out of memory");
 
 	for (int64_t at = 0; result == 0 && at < n; at += READ_ELEMENTS) {
 		int64_t count = n - at < READ_ELEMENTS ? n - at : READ_ELEMENTS;
 
-		result = check_read(io, slot, at, (size_t)count, part, err);
+		result = check_read(io, slot, at, (size_t)count, chunk, err);
 #pragma omp parallel for schedule(static) reduction(max : most)
 		for (int64_t i = 0; i < count; i++)
-			most = fmaxf(most, fabsf(part[i]));
+			most = fmaxf(most, fabsf(chunk[i]));
 	}
-	free(part);
+	free(chunk);
 	*largest = most;
 	return result;
 }
@@ -148,20 +148,20 @@ int check_find_nonfinite(const struct check_io *io, int slot, int64_t *index, st
 	struct fw_tensor t;
 	size_t bytes = case_family(io->cell)->lay_out(io->cell->shape.bytes, slot, &t), width = family_element_bytes(t.dtype);
 	int64_t n = (int64_t)(bytes / width);
-	unsigned char *part = io->host[slot] ? NULL : malloc(SCAN_ELEMENTS * width);
-	int result = io->host[slot] || part ? 0 : err_set(err, ERR_FULL, "reference: out of memory");
+	unsigned char *chunk = io->host[slot] ? NULL : malloc(SCAN_ELEMENTS * width);
+	int result = io->host[slot] || chunk ? 0 : err_set(err, ERR_FULL, "reference: out of memory");
 
 	*index = -1;
 	for (int64_t at = 0; result == 0 && *index < 0 && at < n; at += SCAN_ELEMENTS) {
 		int64_t count = n - at < SCAN_ELEMENTS ? n - at : SCAN_ELEMENTS;
 
-		if (part)
-			result = io->read(io->arg, slot, at, (size_t)count, part, err);
-		const unsigned char *data = part ? part : (const unsigned char *)io->host[slot] + (size_t)at * width;
+		if (chunk)
+			result = io->read(io->arg, slot, at, (size_t)count, chunk, err);
+		const unsigned char *data = chunk ? chunk : (const unsigned char *)io->host[slot] + (size_t)at * width;
 		int64_t bad = result == 0 ? first_bad(t.dtype, data, count) : count;
 
 		*index = bad < count ? at + bad : -1;
 	}
-	free(part);
+	free(chunk);
 	return result;
 }

@@ -47,11 +47,11 @@ static struct {
 	int (*by_uuid)(const char *uuid, void **device);
 	int (*uuid_of)(void *device, char *uuid, unsigned size);
 	int (*mig_mode)(void *device, unsigned *current, unsigned *pending);
-	int (*parts)(void *device, unsigned *max);
-	int (*part)(void *device, unsigned index, void **part);
+	int (*max_instances)(void *device, unsigned *max);
+	int (*instance_at)(void *device, unsigned index, void **instance);
 	int (*is_part)(void *device, unsigned *yes);
-	int (*whole)(void *part, void **device);
-	int (*instance_of)(void *part, unsigned *id);
+	int (*whole)(void *instance, void **device);
+	int (*instance_of)(void *instance, unsigned *id);
 	int (*power)(void *device, unsigned *mw);
 	int (*power_limit)(void *device, unsigned *mw);
 	int (*temperature)(void *device, int sensor, unsigned *c);
@@ -95,8 +95,8 @@ int nvml_open(void)
 	find(library, "nvmlDeviceGetHandleByUUID", &nvml.by_uuid);
 	find(library, "nvmlDeviceGetUUID", &nvml.uuid_of);
 	find(library, "nvmlDeviceGetMigMode", &nvml.mig_mode);
-	find(library, "nvmlDeviceGetMaxMigDeviceCount", &nvml.parts);
-	find(library, "nvmlDeviceGetMigDeviceHandleByIndex", &nvml.part);
+	find(library, "nvmlDeviceGetMaxMigDeviceCount", &nvml.max_instances);
+	find(library, "nvmlDeviceGetMigDeviceHandleByIndex", &nvml.instance_at);
 	find(library, "nvmlDeviceIsMigDeviceHandle", &nvml.is_part);
 	find(library, "nvmlDeviceGetDeviceHandleFromMigDeviceHandle", &nvml.whole);
 	find(library, "nvmlDeviceGetGpuInstanceId", &nvml.instance_of);
@@ -125,12 +125,12 @@ int nvml_open(void)
 static bool list_instances(void *gpu, char (*uuid)[NVML_UUID_SIZE], int max, int *n)
 {
 	unsigned current, pending, most;
-	void *part;
-	if (!nvml.mig_mode || !nvml.parts || !nvml.part || nvml.mig_mode(gpu, &current, &pending) != OK || current != MIG_ON ||
-		nvml.parts(gpu, &most) != OK)
+	void *instance;
+	if (!nvml.mig_mode || !nvml.max_instances || !nvml.instance_at || nvml.mig_mode(gpu, &current, &pending) != OK ||
+		current != MIG_ON || nvml.max_instances(gpu, &most) != OK)
 		return false;
 	for (unsigned i = 0; i < most && *n < max; i++)
-		if (nvml.part(gpu, i, &part) == OK && nvml.uuid_of(part, uuid[*n], sizeof uuid[0]) == OK)
+		if (nvml.instance_at(gpu, i, &instance) == OK && nvml.uuid_of(instance, uuid[*n], sizeof uuid[0]) == OK)
 			++*n;
 	return true;
 }

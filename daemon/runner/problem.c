@@ -61,21 +61,21 @@ static int lay_slots(struct problem *p, struct fw_err *err)
 /* Convert drawn bf16 to f16: devices draw bf16 alone. */
 static int convert_to_f16(const struct problem *p, struct problem_slot *s, struct fw_err *err)
 {
-	enum { PART = 1 << 20 };
-	uint16_t *part = malloc(PART * sizeof *part);
-	int result = part ? 0 : err_set(err, ERR_FULL, "inputs: out of memory");
+	enum { CHUNK = 1 << 20 };
+	uint16_t *chunk = malloc(CHUNK * sizeof *chunk);
+	int result = chunk ? 0 : err_set(err, ERR_FULL, "inputs: out of memory");
 
-	for (size_t at = 0; result == 0 && at < s->bytes; at += PART * sizeof *part) {
-		size_t bytes = s->bytes - at < PART * sizeof *part ? s->bytes - at : PART * sizeof *part;
+	for (size_t at = 0; result == 0 && at < s->bytes; at += CHUNK * sizeof *chunk) {
+		size_t bytes = s->bytes - at < CHUNK * sizeof *chunk ? s->bytes - at : CHUNK * sizeof *chunk;
 		char *master = (char *)s->master + at;
 
-		result = p->ops->download(p->dev, part, master, bytes, err);
+		result = p->ops->download(p->dev, chunk, master, bytes, err);
 		if (result != 0)
 			break;
-		inputs_to_f16(part, bytes / sizeof *part);
-		result = p->ops->upload(p->dev, master, part, bytes, err);
+		inputs_to_f16(chunk, bytes / sizeof *chunk);
+		result = p->ops->upload(p->dev, master, chunk, bytes, err);
 	}
-	free(part);
+	free(chunk);
 	return result;
 }
 

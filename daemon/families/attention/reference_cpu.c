@@ -440,17 +440,17 @@ static int find_nonfinite(const struct reference_io *io, int slot, int64_t *inde
 		*index = first_bad(slot, attention_in(io->cell)->dtype, io->host[slot], n);
 		return 0;
 	}
-	void *part = malloc(SCAN * sizeof(float));
-	int status = part ? 0 : err_set(err, ERR_FULL, "reference: out of memory");
+	void *chunk = malloc(SCAN * sizeof(float));
+	int status = chunk ? 0 : err_set(err, ERR_FULL, "reference: out of memory");
 	for (int64_t at = 0; status == 0 && *index < 0 && at < n; at += SCAN) {
 		int64_t count = n - at < SCAN ? n - at : SCAN;
-		status = reference_read(io, slot, at, (size_t)count, part, err);
+		status = reference_read(io, slot, at, (size_t)count, chunk, err);
 		if (status == 0) {
-			int64_t bad = first_bad(slot, attention_in(io->cell)->dtype, part, count);
+			int64_t bad = first_bad(slot, attention_in(io->cell)->dtype, chunk, count);
 			*index = bad < 0 ? -1 : at + bad;
 		}
 	}
-	free(part);
+	free(chunk);
 	return status;
 }
 
