@@ -1,20 +1,20 @@
 /*
  * audit.c - batches of calls for the supervisor's clock, which branch code cannot reach.
  *
- * Calls are made as in the series that decides. A long and a short batch differ only in calls: pipes, wake-ups and waits are in
- * both. Sizes are random, so no call can know that it is the last of its batch, whose result is checked.
+ * The runner makes calls as in the deciding series. A long and a short batch differ only in calls: pipes, wake-ups and waits are
+ * in both. Sizes are random, so no call can know that it is the last of its batch, whose result is checked.
  */
 #include "runner/internal.h"
 
 enum { CALLS_MAX = 256, LONG = 3 };
 
-#define BATCH_MS      10.0 /* of a short batch */
-#define AUDIT_VISITS  1.0  /* the fewest positions, as in the acceptance */
+#define BATCH_MS      10.0 /* length of a short batch */
+#define AUDIT_VISITS  1.0  /* minimum number of positions, as in the acceptance check */
 #define POISON_ANY(r) (1 + (int)runner_random((r), 126))
 
 struct audited {
 	struct side *side;
-	int calls; /* of a short batch */
+	int calls; /* calls of a short batch */
 };
 
 static int wait_for_go(struct failure *f)
@@ -27,7 +27,7 @@ static int wait_for_go(struct failure *f)
 	return n == 1 ? 0 : failure_set(f, "device", "the supervisor of the audit has ended");
 }
 
-/* Enqueue the timed part of a call, as in the series that decides. */
+/* Enqueue the timed part of a call, as in the deciding series. */
 static int timed_part(struct runner *r, int i, struct side *u, struct failure *f)
 {
 	bool whole = r->task->cell[i].decide == SERIES_CALL;
@@ -106,8 +106,8 @@ static int measure(struct runner *r, int i, struct problem *p, struct side **who
 		result = forward_run(*who, p, &(struct forward_check){ .seed = runner_secret(r), .visits = AUDIT_VISITS }, f);
 	if (result == 0)
 		*who = NULL;
-	if (result == 0)
-		result = spot_check_open(&w, r, p, SPOT_CHECK_FIRST, AUDIT_VISITS, f); /* copies of inputs are timed here */
+	if (result == 0) /* SPOT_CHECK_FIRST: copies of inputs are in the timed batches */
+		result = spot_check_open(&w, r, p, SPOT_CHECK_FIRST, AUDIT_VISITS, f);
 	for (int k = 0; result == 0 && k < r->n_sides; k++) {
 		a[k] = (struct audited){ .side = *who = &r->side[k] };
 		result = prepare(r, i, &w, &a[k], f);

@@ -1,7 +1,7 @@
-/* capture.c - one side, one cell, n calls, and no other work for a profiler to see. */
+/* capture.c - calls of one side in one cell, and no other work that a profiler would record. */
 #include "runner/internal.h"
 
-/* ---- profiled: Signs of a profiler in the environment, the memory map and the tracer. ---- */
+/* ---- profiled: Detection of a profiler by the environment, the memory map and the tracer. ---- */
 
 extern char **environ;
 
@@ -115,7 +115,7 @@ static int compare_floats(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* For a profiler the phases are separate; otherwise a call is enqueued as in timing. */
+/* Enqueue a call: phase by phase for a profiler, else as in timing. */
 static int enqueue(struct side *u, bool is_profiled, struct failure *f)
 {
 	if (!is_profiled)
@@ -177,7 +177,7 @@ static void print_result(const struct side *u, const struct cell *cell, const st
 		case_flops(cell) / (double)median * 1e-9);
 }
 
-/* Memory in use at a moment. Units: bytes; -1 unknown. */
+/* Memory in use. Units: bytes; -1: unknown. */
 struct moment {
 	const char *name;
 	int64_t tensors, workspace, other; /* other: the module's own, and that of the driver and of other processes */
@@ -291,7 +291,7 @@ static int with_cell(struct cell *cell, const struct capture_options *o)
 		fprintf(stderr, "flopwatch-runner: %s\n", err.text);
 	} else if (!runner.side[0].loaded) {
 		struct module m;
-		module_open(&m, o->module, &err); /* opened again for the reason */
+		module_open(&m, o->module, &err); /* opened again for the error message */
 		fprintf(stderr, "flopwatch-runner: %s\n", err.text);
 		module_close(&m);
 	} else if (capture_cell(&runner, cell, o, ms, &f) != 0) {

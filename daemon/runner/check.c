@@ -10,29 +10,29 @@
 
 enum { POISON_NAN = 0xff, POISON_PLAIN = 0x2d, WORKSPACE_FIRST = 0xff, WORKSPACE_SECOND = 0xa5, WORKSPACE_THIRD = 0x3c };
 
-/* Products to compute for the second problem: it tests the plan's memory, not the arithmetic. */
+/* Products of the second problem's reference: this tests the plan's memory, not the arithmetic. */
 #define SECOND_VISITS 2e8
 
-/* The fewest positions, as in the acceptance: this tests whether results are computed, not how exactly. */
+/* The minimum number of positions: this tests whether results are computed, not how exactly. */
 #define WATCHED_VISITS 1.0
 
-/* Extra calls for their times. */
+/* Duration of additional calls that only give times. */
 #define MORE_TIMES_US 3e4
 enum { MORE_TIMES_MAX = 6 };
 
-/* Outcome of a forward that another direction of the same case needs. */
+/* Outcome of a forward, on which other directions of the case depend. */
 struct forward {
 	bool known;
-	char failure[16]; /* "" accepted */
+	char failure[16]; /* "": accepted */
 };
 
 struct checker {
 	struct runner *runner;
 	struct side *side;
-	const char *repeats;                   /* of the current cell: "same" "differs", "" unknown */
-	double alone_ms, alone_mhz;            /* of the current cell: its shortest cold call, 0 unknown */
-	struct msg_work work;                  /* as reported; borrows from the side */
-	struct forward forward[JOB_CELLS_MAX]; /* of task->cell[i] */
+	const char *repeats;                   /* repetition in the current cell: "same", "differs"; "": unknown */
+	double alone_ms, alone_mhz;            /* shortest cold call of the current cell; 0: unknown */
+	struct msg_work work;                  /* as the side reports it; borrowed */
+	struct forward forward[JOB_CELLS_MAX]; /* forward[i] belongs to task->cell[i] */
 };
 
 static int64_t taken_bytes(const struct checker *c)
@@ -95,7 +95,7 @@ struct capture {
 static int capture_enqueue(void *arg, void *stream)
 {
 	struct capture *c = arg;
-	(void)stream; /* side_enqueue uses the device's stream, which is this one */
+	(void)stream; /* side_enqueue uses the same stream */
 	return side_enqueue(c->checker->side, c->phase, c->failure);
 }
 
@@ -123,7 +123,7 @@ static int capture_phases(struct checker *c, int i, struct failure *f)
 {
 	struct runner *r = c->runner;
 	struct side *u = c->side;
-	/* A provider that synchronises cannot be captured, and its flag changes how it is timed. */
+	/* the calls of a provider that synchronises cannot be captured, and are timed differently */
 	if (!r->ops->queues || (u->provider->flags & FW_SYNCS))
 		return 0;
 	for (uint32_t bit = 1; bit < FW_ALL; bit <<= 1) {
@@ -162,7 +162,7 @@ static int note_more_times(struct checker *c, const struct side_way *way, struct
 	return 0;
 }
 
-/* Make a call as in timing: with other inputs than before, and outputs checked as soon as it is done. */
+/* Make a call as in timing: with new inputs, and an immediate check of its outputs. */
 static int watched_call(struct checker *c, struct problem *p, double visits, struct failure *f)
 {
 	struct spot_check w;
@@ -191,7 +191,7 @@ static int change_problem(struct checker *c, struct problem *p, struct failure *
 	return forward_run(&forward, p, &(struct forward_check){ .seed = runner_secret(c->runner), .visits = WATCHED_VISITS }, f);
 }
 
-/* Make one call alone on these inputs. `inputs` NULL: the named ones. */
+/* Make one call on these inputs. `inputs` NULL: the named ones. */
 static int call_on(struct checker *c, struct problem *p, struct input_variant *inputs, double visits, const char *with,
 	struct accept_result *result, struct failure *f)
 {
@@ -220,7 +220,7 @@ static int call_on_all_inputs(
 	return call_on(c, p, &any, visits, "with other inputs on the same plan: ", result, f);
 }
 
-/* Change all inputs but the first, and the forward's results with them. */
+/* Change all inputs except the first, and the forward's results with them. */
 static int call_on_other_inputs(
 	struct checker *c, struct problem *p, double visits, struct accept_result *result, struct failure *f)
 {
@@ -232,7 +232,7 @@ static int call_on_other_inputs(
 	return call_on(c, p, &others, visits, with, result, f);
 }
 
-/* Wrong on another problem: find whether the laid data, the first inputs or the others cause it. */
+/* After a failure on another problem: find whether layout data, the first inputs or the other inputs cause it. */
 static int name_the_change(
 	struct checker *c, struct problem *p, bool second, double visits, struct accept_result *result, struct failure *f)
 {
@@ -253,7 +253,7 @@ static int name_the_change(
 	return -1;
 }
 
-/* Change inputs and problem at once, on the same plan. Only a failure is separated. */
+/* Change inputs and problem at once, on the same plan; find the cause only after a failure. */
 static int other_problem(struct checker *c, struct problem *p, struct accept_result *result, struct failure *f)
 {
 	bool second = problem_has_second(p);
@@ -283,7 +283,7 @@ static int call_again(struct checker *c, struct problem *p, struct failure *f)
 	return 0;
 }
 
-/* Wrong the second time: find whether the workspace or the separate phases cause it. */
+/* After a failure of the second call: find whether the workspace or the separate phases cause it. */
 static int separate_causes(struct checker *c, struct verifier *v, struct accept_result *result, struct failure *f)
 {
 	const struct side_way at_once = { .poison = POISON_NAN, .workspace_fill = WORKSPACE_SECOND };
@@ -295,7 +295,7 @@ static int separate_causes(struct checker *c, struct verifier *v, struct accept_
 	return -1;
 }
 
-/* Make the same call under other circumstances, which must give the same result. `result`: of the first wrong call. */
+/* Repeat the call under other conditions, which must give the same result. `result`: of the first wrong call. */
 static int examine_calls(
 	struct checker *c, int i, struct verifier *v, struct problem *p, struct accept_result *result, struct failure *f)
 {
@@ -339,7 +339,7 @@ static int examine(struct checker *c, int i, struct problem *p, struct accept_re
 	note_time(c);
 	report_first(c, plan_ms, 1e-6 * (double)(clock_mono_ns() - begin_ns), before);
 	runner_at(c->runner, i, u, "reference");
-	/* positions that were drawn only after the call */
+	/* draw the positions only after the call */
 	int rc = verifier_open(&v, p, p->cell.direction, runner_secret(c->runner), 0, f);
 	runner_at(c->runner, i, u, "check");
 	if (rc == 0)
@@ -350,7 +350,7 @@ static int examine(struct checker *c, int i, struct problem *p, struct accept_re
 	return rc;
 }
 
-/* Some directions start from this module's own forward results, which must be right first. */
+/* Compute the module's forward results, which some directions need, and check them. */
 static int prepare_forward(struct checker *c, int i, struct problem *p, struct failure *f)
 {
 	struct runner *r = c->runner;
@@ -363,7 +363,7 @@ static int prepare_forward(struct checker *c, int i, struct problem *p, struct f
 			direction_name(p->cell.direction));
 	runner_at(r, i, c->side, "forward");
 	spot_check_vary(r, p);
-	/* the accepted forward may leave other results for another direction */
+	/* the module may compute other forward results for another direction */
 	const struct forward_check check = { .seed = runner_secret(r), .visits = forward ? WATCHED_VISITS : 0 };
 	return forward_run(c->side, p, &check, f);
 }

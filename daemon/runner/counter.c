@@ -1,7 +1,7 @@
 /* counter.c - CUPTI's range profiler in user replay mode. Any of its calls may fail if privileges are missing. */
 #include "runner/internal.h"
 
-/* ---- schedule: Metrics are added in one call: one by one they take several times as many replays. ---- */
+/* ---- schedule: All metrics are added in one call, since separate calls would need several times as many replays. ---- */
 
 static bool has_metric(const struct schedule *s, const char *name)
 {
@@ -62,7 +62,7 @@ void schedule_close(struct schedule *s)
 {
 	if (s->host) {
 		struct cupti_host_end end = { .size = CUPTI_SIZE(struct cupti_host_end, host), .host = s->host };
-		(void)s->cupti->host_close(&end); /* the configuration is copied already */
+		(void)s->cupti->host_close(&end); /* the configuration was copied */
 	}
 	free(s->name);
 	free(s->config);
@@ -71,8 +71,7 @@ void schedule_close(struct schedule *s)
 
 /* ---- counter ---- */
 
-/* More than any set of counters needs. */
-enum { REPLAYS_MAX = 100 };
+enum { REPLAYS_MAX = 100 }; /* more than any set of counters needs */
 
 static int read_availability(struct counter *c, void *context, struct fw_err *err)
 {
@@ -81,12 +80,12 @@ static int read_availability(struct counter *c, void *context, struct fw_err *er
 		return -1;
 	c->availability = calloc(1, a.image_bytes + 1);
 	if (!c->availability)
-		return err_set(err, ERR_FULL, "no memory for what counters there are");
+		return err_set(err, ERR_FULL, "no memory for the list of counters");
 	a.image = c->availability;
 	return cupti_check(c->cupti->availability(&a), "cuptiProfilerGetCounterAvailability", err);
 }
 
-/* Make the image into which values are decoded. */
+/* Create the image into which CUPTI decodes values. */
 static int make_image(struct counter *c, size_t ranges_max, struct fw_err *err)
 {
 	struct cupti_counter_size size = { .size = CUPTI_SIZE(struct cupti_counter_size, image_bytes),
@@ -177,7 +176,7 @@ int counter_decode(struct counter *c, struct fw_err *err)
 		return -1;
 	if (decode.dropped > 0)
 		return err_set(err, ERR_UNSUPPORTED,
-			"counters of %zu kernels were dropped: the call launches more than it did when they were counted",
+			"counters of %zu kernels were dropped: the call launches more kernels than the counted ones",
 			decode.dropped);
 	struct cupti_info info = {
 		.size = CUPTI_SIZE(struct cupti_info, ranges), .image = c->image, .image_bytes = c->image_bytes

@@ -27,7 +27,7 @@ enum {
 
 struct cpu_buffer {
 	unsigned char *block; /* redzone, data, redzone */
-	size_t bytes;         /* of data */
+	size_t bytes;         /* size of the data */
 };
 
 struct device {
@@ -36,15 +36,15 @@ struct device {
 	unsigned char *scrub;
 	size_t scrub_bytes;
 	int64_t mark_ns[DEVICE_MARKS_MAX];
-	/* of the simulated device */
+	/* only of the simulated device, to the end */
 	uint64_t seed;
 	uint64_t calls;
 	double slower;   /* factor by which its driver lengthens every call */
 	double swing;    /* initial oscillation, as a share of the frequency */
 	unsigned at;     /* position in the trace */
 	double now_ns;   /* the device's clock */
-	double host_ns;  /* the host's */
-	double call_mhz; /* of the last call */
+	double host_ns;  /* the host's clock */
+	double call_mhz; /* clock during the last call */
 	double draw_w;   /* mean of the last calls at the trace's frequency */
 	double energy_j;
 	double sim_mark_ns[DEVICE_MARKS_MAX];
@@ -58,7 +58,7 @@ static int64_t now_ns(void)
 	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
-/* The number from 1 to 1,024 that a variable of the environment has; 0: none. */
+/* Return the number from 1 to 1,024 in an environment variable; 0: none. */
 static int given_number(const char *variable)
 {
 	const char *text = getenv(variable);
@@ -74,7 +74,7 @@ static int cpu_threads(void)
 	return n < 1 ? 1 : (int)n;
 }
 
-/* Size of the last-level cache. Not every kernel shows it, and that of a virtual machine may show the cache of many of its kind. */
+/* Return the size of the last-level cache. Some kernels do not show it, and virtual machines may show the whole host's. */
 static size_t cache_bytes(void)
 {
 	int given = given_number("FLOPWATCH_CPU_CACHE_MIB");
@@ -127,7 +127,7 @@ static double core_flops(void)
 	}
 	if (f)
 		fclose(f);
-	return seen ? flops : 256; /* other architectures list their units under other names */
+	return seen ? flops : 256; /* other architectures have other names */
 }
 
 static int cpu_describe(int index, struct msg_device *out, struct fw_err *err)
@@ -340,7 +340,7 @@ static int64_t clock_us(clockid_t clock)
 	return (int64_t)t.tv_sec * 1000000 + t.tv_nsec / 1000;
 }
 
-/* Spinning threads cannot be distinguished from working ones: then nothing is reported about them. */
+/* Reports no late work if threads spin: these cannot be distinguished from working ones. */
 static int cpu_wait_all(struct device *d, double *late_us, struct fw_err *err)
 {
 	const char *policy = getenv("OMP_WAIT_POLICY");
@@ -387,7 +387,7 @@ static void cpu_profiler(struct device *d, bool start)
 
 static void cpu_device_check(struct device *d, struct msg_device_check *out)
 {
-	(void)d, (void)out; /* no driver */
+	(void)d, (void)out;
 }
 
 enum { SETTING_THREADS, SETTING_DYNAMIC, SETTING_LEVELS, SETTING_ROUNDING, SETTING_DENORMALS, SETTING_HEAP, SETTINGS };
@@ -450,7 +450,7 @@ static void cpu_set_back(struct device *d, int which, int64_t value)
 		set_denormals(value);
 }
 
-/* Resident memory: buffers count once they were written to. */
+/* Return the resident memory: buffers count after the first write. */
 static int64_t cpu_taken_bytes(struct device *d)
 {
 	FILE *f = fopen("/proc/self/statm", "re");
@@ -572,8 +572,8 @@ enum { RUN_OF_CALLS = 64 }; /* neighbours in the trace that also follow each oth
 #define FLOPS_PER_NS 100.0 /* a call of the smoke suite takes milliseconds */
 #define SCRUB_NS     1e6
 #define LEAST_FLOPS  1000.0
-#define HOST_US      3.0   /* of an enqueue */
-#define LIMIT_W      700.0 /* of the GPU in the trace, which was at its limit */
+#define HOST_US      3.0   /* time of an enqueue */
+#define LIMIT_W      700.0 /* power limit of the GPU in the trace, which was at it */
 #define GOVERNOR_MS  20.0
 #define SWING_NS     1e9 /* time in which a swing falls to a third, as on H100 */
 #define SWING_ENDS   4.5e9
@@ -736,7 +736,7 @@ static double governed(struct device *d, double power_w, double ms)
 static void sim_work(struct device *d, const struct device_work *w)
 {
 	d->host_ns += (w->host_us > 0 ? w->host_us : HOST_US) * 1e3;
-	d->now_ns = fmax(d->now_ns, d->host_ns); /* the queue was empty */
+	d->now_ns = fmax(d->now_ns, d->host_ns); /* a device with an empty queue has waited for the host */
 	if (d->calls % RUN_OF_CALLS == 0)
 		d->at = (unsigned)(inputs_mix(d->seed + inputs_mix(d->calls)) % SIM_TRACE_CALLS);
 	else

@@ -60,7 +60,7 @@ static void on_crash(int number, siginfo_t *info, void *context)
 	signal(SIGALRM, die);
 	alarm(WALK_S);
 	int n = backtrace(frame, FRAMES_MAX);
-	/* frame 0 is here, frame 1 the signal trampoline, frame 2 the crashing instruction */
+	/* frame 0 is this function, frame 1 the signal trampoline, frame 2 the crashing instruction */
 	for (int i = 2; i < n; i++) {
 		struct frame_address at = { .address = (uintptr_t)frame[i], .is_exact = i == 2 };
 		dl_iterate_phdr(print_if_inside, &at);

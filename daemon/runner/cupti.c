@@ -17,7 +17,7 @@ static struct {
 /* A set of functions that is loaded together. */
 struct set {
 	bool tried;
-	struct fw_err why; /* why it is not loaded */
+	struct fw_err why; /* reason if it is not loaded */
 };
 static struct set counting_set, sampling_set, activity_set;
 
@@ -160,17 +160,17 @@ void cupti_name(const struct cupti *c, char *out, size_t size)
 	snprintf(out, size, "CUPTI %u", version);
 }
 
-/* Errors that the user can fix. Others are bugs or unknown. */
+/* Errors that the user can fix. */
 static const struct {
 	int code;
 	const char *words;
 } sentences[] = {
 	{ 2, "the driver does not have this device" },
-	{ 8, "there is no memory left for counters on the device" },
+	{ 8, "the device has no free memory for counters" },
 	{ 14, "CUPTI and the driver do not match: install the CUPTI of the driver's CUDA version, or a newer driver" },
 	{ 15, "CUPTI could not start: libnvperf_host.so and libnvperf_target.so must be next to libcupti, and the driver must "
-	      "not be older than it" },
-	{ 17, "this GPU has not all of the counters" },
+	      "not be older than CUPTI" },
+	{ 17, "this GPU lacks some of the counters" },
 	{ 26, "another process reads the GPU's counters; if that is DCGM, `dcgmi profile --pause` stops it" },
 	{ 27, "counters of this GPU cannot be read by this CUPTI" },
 	{ 33, "this is a virtual GPU, whose counters cannot be read" },

@@ -28,7 +28,7 @@ int device_list(struct msg_device *out, int max, device_left_out_fn *left_out)
 			}
 			if (err.code == ERR_NOT_FOUND || i == PROTOCOL_DEVICES_MAX)
 				break;
-			char address[24]; /* a broken device does not hide those after it */
+			char address[24]; /* list the devices after a broken one, too */
 			snprintf(address, sizeof address, "%s:%d", device_kind_name(all_ops[k]->kind), i);
 			if (left_out)
 				left_out(address, err.text);
@@ -37,7 +37,7 @@ int device_list(struct msg_device *out, int max, device_left_out_fn *left_out)
 	return n;
 }
 
-/* Make it the only GPU of this process. */
+/* Make the instance the only GPU of this process. */
 static int open_instance(const struct mig_names *names, int which, const struct device_ops **ops, int *index, struct fw_err *err)
 {
 	*ops = all_ops[0];

@@ -1,4 +1,4 @@
-/* extra_series.c - passes from an idle stream: whole calls, which decide if the suite requests it, and phase by phase. */
+/* extra_series.c - passes from an idle stream: whole calls, which decide if the suite requests that, and single phases. */
 #include "runner/internal.h"
 
 enum { PHASES = 6 };
@@ -100,7 +100,7 @@ static bool is_timed(const struct side *u, int b)
 	return (u->phases & u->timed & (1u << b)) != 0;
 }
 
-/* Marks of a round: two for the empty pair, then PHASES + 1 for each side. */
+/* Time a round. Marks: two for the empty pair, then PHASES + 1 for each side. */
 static int phase_round(struct timing *t, int round, struct phase_times *x, struct failure *f)
 {
 	const struct device_ops *ops = t->runner->ops;

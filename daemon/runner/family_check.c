@@ -128,7 +128,7 @@ static bool is_finite(int32_t dtype, const unsigned char *element)
 	return (narrow & exponent) != exponent;
 }
 
-/* Position of the first non-finite element, `n` if all are finite. */
+/* Return the index of the first non-finite element; `n` if all are finite. */
 static int64_t first_bad(int32_t dtype, const unsigned char *data, int64_t n)
 {
 	size_t width = family_element_bytes(dtype);

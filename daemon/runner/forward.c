@@ -1,10 +1,10 @@
 /* forward.c - forward calls on the named and on rolled inputs, and checksums of the masters. */
 #include "runner/internal.h"
 
-/* The fewest positions, as in the acceptance: this tests whether results are computed, not how exactly. */
+/* The minimum number of positions: this tests whether results are computed, not how exactly. */
 #define VISITS_AGAIN 1.0
 
-/* Requires a plan and bind; shared inputs must be final. */
+/* Run the forward. Requires plan and bind; shared inputs must be final. */
 static int run_on(struct side *s, const struct input_variant *a, struct failure *f)
 {
 	struct problem *p = s->problem;
@@ -21,7 +21,7 @@ static int run_on(struct side *s, const struct input_variant *a, struct failure 
 	return side_stayed_inside(s, f);
 }
 
-/* The reference of backward takes O and LSE as given, so the forward results have a separate reference. */
+/* Compare the forward's results: the reference of backward takes O and LSE as given. */
 static int verify(const struct problem *p, const char *when, const struct forward_check *check, struct failure *f)
 {
 	struct accept_result result;
@@ -33,7 +33,7 @@ static int verify(const struct problem *p, const char *when, const struct forwar
 	return rc;
 }
 
-/* Sums the checked data, not the copy made before: forward_hold_inputs compares the two. `check` may be NULL. */
+/* Check and copy the results. Sums the checked data, not the copy: forward_hold_inputs compares both. `check` may be NULL. */
 static int take_results(
 	struct side *s, const struct input_variant *a, const struct forward_check *check, const char *when, struct failure *f)
 {
@@ -48,7 +48,7 @@ static int take_results(
 	return problem_sum_forward(p, a->second, &err) == 0 ? 0 : failure_device(f, p, &err);
 }
 
-/* Wrong in the first call: find whether that needs other inputs. */
+/* After a failure of the first call: find whether it needs other inputs. */
 static int name_first_failure(struct side *s, struct problem *p, const struct forward_check *check, struct failure *f)
 {
 	struct failure plain = { 0 };
@@ -58,8 +58,8 @@ static int name_first_failure(struct side *s, struct problem *p, const struct fo
 }
 
 /*
- * The named inputs come last: a result that a module stored in its first call is wrong for them, and a stray write shows next to
- * the restored inputs.
+ * Run on the named inputs last: a result that a module stored in its first call is wrong for them, and a stray write shows next
+ * to the restored inputs.
  */
 static int take_all_results(struct side *s, struct problem *p, const struct forward_check *check, struct failure *f)
 {

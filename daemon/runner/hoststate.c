@@ -31,7 +31,7 @@ static int list_timers(int timer[HOSTSTATE_TIMERS_MAX])
 	return n;
 }
 
-/* Filters are permanent, and may fake results of system calls. A filter that blocks this file shows by that. */
+/* Count the seccomp filters, which are permanent and may fake results. A filter that blocks this file counts, too. */
 static int count_filters(void)
 {
 	static const char name[] = "\nSeccomp_filters:";
@@ -40,7 +40,7 @@ static int count_filters(void)
 	fd_read_text("/proc/thread-self/status", text, sizeof text);
 	const char *at = strstr(text, name);
 	return at ? atoi(at + sizeof name - 1)
-		  : -1 - prctl(PR_GET_SECCOMP, 0, 0, 0, 0); /* Linux before 5.9 shows only the mode */
+		  : -1 - prctl(PR_GET_SECCOMP, 0, 0, 0, 0); /* Linux before 5.9 reports only the mode */
 }
 
 static int read_adopts(void)
@@ -52,7 +52,7 @@ static int read_adopts(void)
 static int read_nice(void)
 {
 	errno = 0;
-	return getpriority(PRIO_PROCESS, 0); /* of this thread, on Linux */
+	return getpriority(PRIO_PROCESS, 0); /* on Linux that of this thread */
 }
 
 void hoststate_take(struct hoststate *s)
@@ -79,7 +79,7 @@ void hoststate_take(struct hoststate *s)
 		(void)getrlimit(i, &s->limit[i]);
 }
 
-/* First stop the timers: a signal without its handler would end the process. */
+/* Stop the timers before handlers are reset: a signal without its handler would end the process. */
 static void stop_timers(struct hoststate *s, hoststate_changed_fn *changed, void *arg)
 {
 	int timer[HOSTSTATE_TIMERS_MAX], n = list_timers(timer);
@@ -146,7 +146,7 @@ static void restore_thread(struct hoststate *s, hoststate_changed_fn *changed, v
 			end_of(prctl(PR_SET_SPECULATION_CTRL, PR_SPEC_STORE_BYPASS, PR_SPEC_ENABLE, 0, 0) == 0));
 }
 
-/* Whether a lower limit can make threads, allocations or files of the base fail, so that it takes a slower way, or ends. */
+/* Return whether a lower limit can make threads, allocations or files of the base fail, which slows it down or ends it. */
 static bool can_slow(int limit)
 {
 	return limit != RLIMIT_CORE && limit != RLIMIT_RSS && limit != RLIMIT_LOCKS && limit != RLIMIT_MSGQUEUE;
@@ -197,7 +197,7 @@ void hoststate_adopt(void)
 	(void)prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
 }
 
-/* Read whether a process lives, and its parent. Returns false if it is gone. */
+/* Read whether a process lives, and its parent. Returns false if there is no such process. */
 static bool read_process(const char *pid, bool *lives, pid_t *parent)
 {
 	char path[32], text[512];
@@ -209,7 +209,7 @@ static bool read_process(const char *pid, bool *lives, pid_t *parent)
 	if (!behind || sscanf(behind + 1, " %c %d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %ld", &state,
 			       parent, &threads) != 3)
 		return false;
-	*lives = (state != 'Z' && state != 'X') || threads > 1; /* a first thread that ended leaves the others running */
+	*lives = (state != 'Z' && state != 'X') || threads > 1; /* other threads may outlive the first one */
 	return true;
 }
 
@@ -235,7 +235,7 @@ pid_t hoststate_end_children(void)
 	pid_t first = 0, child;
 
 	if (waitid(P_ALL, 0, &about, WEXITED | WNOHANG | WNOWAIT | __WALL) != 0)
-		return 0; /* no child at all */
+		return 0; /* no children */
 	for (int i = 0; i < CHILDREN_MAX && (child = find_child()); i++) {
 		first = first ? first : child;
 		if (kill(child, SIGKILL) == 0)

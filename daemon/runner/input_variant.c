@@ -1,7 +1,7 @@
 /* input_variant.c - two master copies for each rolled tensor, one for others. */
 #include "runner/internal.h"
 
-/* Step alignment of a row if that leaves enough steps; fewer rows would repeat too soon. */
+/* Steps of a row are aligned if there are enough of them; otherwise inputs would repeat too soon. */
 enum { STEP_ELEMENTS = 8, STEPS_FEW = 16 };
 
 static bool is_input(const struct problem *p, int slot)

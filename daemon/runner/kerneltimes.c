@@ -1,7 +1,7 @@
 /* kerneltimes.c - kernel times by tracing: traced kernel i is kernel i of the call, if their sizes agree. */
 #include "runner/internal.h"
 
-/* ---- activity: Kernel tracing. The library fills buffers that we provide, and returns them on request. ---- */
+/* ---- activity: Kernel tracing. CUPTI fills buffers of the runner, and returns them on request. ---- */
 
 enum { BUFFER_BYTES = 1 << 20, BUFFER_ALIGN = 8 };
 
@@ -58,7 +58,7 @@ static int by_start(const void *x, const void *y)
 	return (a->start_ns > b->start_ns) - (a->start_ns < b->start_ns);
 }
 
-/* Take the kernels that ended since the last call; requires that all work was waited for. */
+/* Take the kernels that ended since the last call. Requires an idle device. */
 static int activity_take(struct activity *a, struct fw_err *err)
 {
 	a->n = 0;
@@ -86,13 +86,13 @@ enum { CALLS = 5 };
 static int take_call(const struct activity *a, const struct launched *l, int call, double (*ms)[CALLS], struct fw_err *err)
 {
 	if (a->n != l->n_kernels)
-		return err_set(err, ERR_UNSUPPORTED, "%d kernels were traced where the call runs %d", a->n, l->n_kernels);
+		return err_set(err, ERR_UNSUPPORTED, "%d kernels were traced, but the call runs %d", a->n, l->n_kernels);
 	for (int k = 0, i = 0; k < l->n; k++) {
 		if (!l->is_kernel[k])
 			continue;
 		const struct activity_seen *seen = &a->kernel[i];
 		if (memcmp(seen->grid, l->node[k].grid, sizeof seen->grid) != 0 || seen->end_ns < seen->start_ns)
-			return err_set(err, ERR_UNSUPPORTED, "kernel %d that was traced is of another size than the call's", i);
+			return err_set(err, ERR_UNSUPPORTED, "traced kernel %d has another size than that of the call", i);
 		ms[i++][call] = (double)(seen->end_ns - seen->start_ns) * 1e-6;
 	}
 	return 0;

@@ -64,7 +64,7 @@ static bool is_same(const struct msg_kernel *a, const struct msg_kernel *b)
 	       memcmp(a->grid, b->grid, sizeof a->grid) == 0;
 }
 
-/* Name phases where they are certain. */
+/* Set the phases of nodes whose phase is certain. */
 static int name_phases(struct launched *l, struct runner *r, struct capture *c, struct fw_err *err)
 {
 	struct launched by_phase;
@@ -95,7 +95,7 @@ int launched_list(struct launched *l, struct runner *r, int i, struct side *u, s
 	if (!r->ops->queues)
 		return 0;
 	if (u->provider->flags & FW_SYNCS)
-		return err_set(err, ERR_UNSUPPORTED, "provider %.47s waits inside of its calls, which can then not be captured",
+		return err_set(err, ERR_UNSUPPORTED, "provider %.47s waits inside its calls, which therefore cannot be captured",
 			u->provider->name);
 	return capture(&c, r, u->timed, err) == 0 ? name_phases(l, r, &c, err) : -1;
 }

@@ -34,7 +34,7 @@ static void host_changed(void *arg, const char *what, enum hoststate_end end)
 	if (end != HOSTSTATE_STAYS)
 		return;
 	failure_set(l->failure, "slowed", "%s: later calls run under it, the base's too", text);
-	l->failure->lost = true; /* the next side would be accused of it */
+	l->failure->lost = true; /* otherwise the next side's calls would be rejected for this */
 }
 
 static void update_account(struct leak_check *l, const struct device_setting *was, const struct device_setting *now, bool end)
@@ -50,7 +50,7 @@ static void update_account(struct leak_check *l, const struct device_setting *wa
 	*held = 0;
 }
 
-/* `quick`: only settings that are cheap to read, which come first. */
+/* Compare device settings. `quick`: only the first ones, which are cheap to read. */
 static void compare_device(struct leak_check *l, bool quick, bool end)
 {
 	struct runner *r = l->runner;
@@ -62,7 +62,7 @@ static void compare_device(struct leak_check *l, bool quick, bool end)
 		if (!was->can_set) {
 			update_account(l, was, &now[k], end);
 		} else if (now[k].value != was->value) {
-			if (strncmp(was->name, "whether ", 8) == 0) /* register bits mean nothing to the user */
+			if (strncmp(was->name, "whether ", 8) == 0) /* users cannot interpret register bits */
 				snprintf(text, sizeof text, "changed %s, which was set back", was->name);
 			else
 				snprintf(text, sizeof text, "changed %s from %lld to %lld, which was set back", was->name,
@@ -75,7 +75,8 @@ static void compare_device(struct leak_check *l, bool quick, bool end)
 
 static int check_leaks(struct leak_check *l, bool quick, bool end)
 {
-	(void)own_code_check(quick ? OWN_CODE_TABLES : OWN_CODE_ALL, l->failure); /* before any function that could be replaced */
+	(void)own_code_check(quick ? OWN_CODE_TABLES : OWN_CODE_ALL,
+		l->failure); /* before any call of a function that a module could replace */
 	pid_t child = hoststate_end_children();
 	compare_device(l, quick, end);
 	hoststate_set_back(&l->runner->host, host_changed, l);

@@ -18,7 +18,7 @@ static bool has_instance(const struct mig_names *names)
 	return false;
 }
 
-/* Parse the variable's list. Numbers in it are CUDA's own numbering, without UUIDs: such a list is left to CUDA. */
+/* Parse the variable's list. A list with numbers, which are CUDA's, is ignored: CUDA handles it. */
 static void split(const char *list, struct mig_names *out)
 {
 	while (*list && out->n < PROTOCOL_DEVICES_MAX) {
@@ -41,7 +41,7 @@ void mig_names(struct mig_names *out)
 		out->n = 0;
 }
 
-/* Child process: CUDA is called in it for the first time. */
+/* Describe an instance in a child process, whose first call of CUDA this is. */
 static _Noreturn void describe_alone(const struct mig_names *names, int which, mig_describe_fn *describe, int fd)
 {
 	struct msg_device about;
@@ -78,7 +78,7 @@ static bool describe_one(const struct mig_names *names, int which, mig_describe_
 int mig_list(const struct mig_names *names, mig_describe_fn *describe, struct msg_device *out, int max)
 {
 	int n = 0;
-	fflush(NULL); /* or a child would print the buffer again */
+	fflush(NULL); /* otherwise a child would print the buffer again */
 	for (int i = 0; i < names->n && n < max; i++) {
 		if (!describe_one(names, i, describe, &out[n]))
 			continue;

@@ -1,6 +1,6 @@
 /*
- * device.c - device probes. The health check fills a buffer with known numbers, sums it up, copies it and sums up the copy; a
- * CPU computed the expected sum once. Then two equal series of such fills alternate: equal work with different times means a
+ * mode_device.c - device probes. The health check fills a buffer with known numbers, sums it up, copies it and sums up the copy;
+ * a CPU computed the expected sum once. Then two equal series of such fills alternate: equal work with different times means a
  * device unfit for comparisons.
  */
 #include "runner/internal.h"
@@ -21,7 +21,7 @@ enum {
 #define HEALTH_CHECK_SEED UINT64_C(20240229)
 #define HEALTH_CHECK_SUM                                                                                                         \
 	UINT64_C(0x38d646dab8dab0e8) /* of ELEMENTS bf16 of that seed and tensor, summed as by device_ops.checksum */
-#define HEALTH_CHECK_WORK     1e8    /* FLOPs of a fill on device sim */
+#define HEALTH_CHECK_WORK     1e8    /* FLOPs of a fill, on device sim */
 #define HEALTH_CHECK_SEPARATE 0.02   /* median log ratio of equal work */
 
 struct health_check {
@@ -52,7 +52,7 @@ static int check_sums(struct health_check *c, struct fw_err *err)
 		c->ops->checksum(c->dev, c->b, bytes, &copied, err) != 0)
 		return -1;
 	if (sum != HEALTH_CHECK_SUM || copied != HEALTH_CHECK_SUM)
-		return err_set(err, ERR_INVALID, "it computed the sums %016llx and %016llx where %016llx is right",
+		return err_set(err, ERR_INVALID, "computed the sums %016llx and %016llx instead of %016llx",
 			(unsigned long long)sum, (unsigned long long)copied, (unsigned long long)HEALTH_CHECK_SUM);
 	return 0;
 }
@@ -73,7 +73,7 @@ static int time_work(struct health_check *c, float *ms, struct fw_err *err)
 	return 0;
 }
 
-/* A against A, in the order of a comparison. `separate`: the median log ratio. */
+/* Time equal work as two sides, in the order of a comparison. `*separate`: the median log ratio. */
 static int take_times(struct health_check *c, double *separate, struct fw_err *err)
 {
 	float ratio[PAIRS], ms[2];
@@ -109,7 +109,7 @@ static int try_device(struct health_check *c, struct msg_device_check *device_ch
 	if (device_check_discards(&after, why))
 		return err_set(err, ERR_INVALID, "%s", why);
 	if (fabs(separate) > HEALTH_CHECK_SEPARATE && !shared)
-		return err_set(err, ERR_INVALID, "equal work took times that differ by %.2f %%", 100 * fabs(expm1(separate)));
+		return err_set(err, ERR_INVALID, "times of equal work differ by %.2f %%", 100 * fabs(expm1(separate)));
 	return 0;
 }
 

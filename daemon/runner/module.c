@@ -7,23 +7,23 @@
 static const size_t provider_least = offsetof(struct fw_provider, enqueue) + sizeof(((struct fw_provider *)0)->enqueue);
 static const size_t module_least = offsetof(struct fw_module, provider) + sizeof(((struct fw_module *)0)->provider);
 
-enum { ABI_1 = 1, ABI_1_FAMILIES = 2, ABI_1_SIZES = 72 /* bytes of its sizes then */ };
-enum { ABI_1_MASK = 24 /* position of the mask in them */, ABI_1_MASKS = 3 /* the last mask that it has */ };
+enum { ABI_1 = 1, ABI_1_FAMILIES = 2, ABI_1_SIZES = 72 /* bytes of its sizes in ABI 1 */ };
+enum { ABI_1_MASK = 24 /* offset of the mask in the sizes */, ABI_1_MASKS = 3 /* the last mask of ABI 1 */ };
 
 /* struct fw_problem of ABI 1: each family has its own pointer to its sizes, the others are NULL. */
 struct problem_abi_1 {
 	uint32_t struct_size;
 	int32_t family, direction, flags;
-	const void *shape[ABI_1_FAMILIES]; /* of families 1 and 2 */
+	const void *shape[ABI_1_FAMILIES]; /* sizes of families 1 and 2 */
 	uint64_t sizes[ABI_1_SIZES / sizeof(uint64_t)];
 };
 
-/* Convert the problem to the module's ABI, in `old` for ABI 1; NULL: that ABI has no such problem. */
+/* Convert the problem to the module's ABI, into `old` for ABI 1; NULL: that ABI has no such problem. */
 static const struct fw_problem *problem_for(const struct module *m, const struct fw_problem *problem, struct problem_abi_1 *old)
 {
 	if (m->abi == FW_ABI)
 		return problem;
-	if (problem->family != 1) /* the sizes of family 2 have changed since */
+	if (problem->family != 1) /* the sizes of family 2 changed after ABI 1 */
 		return NULL;
 	int32_t mask;
 	memcpy(&mask, (const char *)problem->shape + ABI_1_MASK, sizeof mask);
@@ -43,7 +43,7 @@ int module_can(const struct module *m, const struct fw_provider *p, const struct
 
 	if (theirs)
 		return p->can(theirs, why, why_size);
-	snprintf(why, why_size, "is of ABI %u, which has no such problem; build it for ABI %u", m->abi, FW_ABI);
+	snprintf(why, why_size, "has ABI %u, which lacks this problem; build the module for ABI %u", m->abi, FW_ABI);
 	return FW_UNSUPPORTED;
 }
 
@@ -77,7 +77,7 @@ static int read_provider(struct module *m, const struct fw_provider *from, const
 	memcpy(to, from, from->struct_size < sizeof *to ? from->struct_size : sizeof *to);
 	if (!to->name || !*to->name)
 		return err_set(err, ERR_INVALID, "%s: provider %d has no name", path, m->n);
-	if (strlen(to->name) >= PEERS_PROVIDER_SIZE) /* a cut name could equal that of another provider */
+	if (strlen(to->name) >= PEERS_PROVIDER_SIZE) /* a truncated name could equal that of another provider */
 		return err_set(err, ERR_INVALID, "%s: provider '%.200s' has a name of %zu bytes; at most %d are possible", path,
 			to->name, strlen(to->name), PEERS_PROVIDER_SIZE - 1);
 	if (!to->can || !to->plan || !to->bind || !to->enqueue)

@@ -17,7 +17,7 @@ enum {
 	EVENT_XID = 8,
 	EVENTS_MAX = 64,
 	MIG_ON = 1,
-	ALL_INSTANCES = -1, /* of an event that belongs to no instance */
+	ALL_INSTANCES = -1, /* instance of an event that belongs to none */
 	BUSY_PCT = 50
 };
 
@@ -66,10 +66,10 @@ static struct {
 	int (*set_create)(void **set);
 	int (*listen)(void *device, unsigned long long kinds, void *set);
 	int (*wait)(void *set, struct event *out, unsigned timeout_ms);
-	void *events;  /* of `device`; NULL: not listening */
-	char uuid[96]; /* of the last requested handle */
+	void *events;  /* event set of `device`; NULL: none */
+	char uuid[96]; /* UUID of the last requested handle */
 	void *device;
-	void *gpu;         /* its GPU, or itself: has clock and temperature */
+	void *gpu;         /* its GPU, or itself, which has clock and temperature */
 	unsigned instance; /* its number there */
 } nvml;
 
@@ -121,7 +121,7 @@ int nvml_open(void)
 	return nvml.ready ? 0 : -1;
 }
 
-/* Add the instances of `gpu`; false: it is not partitioned. A partitioned GPU without instances cannot compute. */
+/* Add the instances of `gpu`; false: not partitioned. A partitioned GPU without instances cannot compute. */
 static bool list_instances(void *gpu, char (*uuid)[NVML_UUID_SIZE], int max, int *n)
 {
 	unsigned current, pending, most;
@@ -269,7 +269,7 @@ int nvml_xid(const char *uuid)
 	return last;
 }
 
-/* It holds a context for its clients from the first one on, without computing. */
+/* The MPS server has a context from its first client on, without computing. */
 static bool is_mps_server(unsigned pid)
 {
 	static const char server[] = "nvidia-cuda-mps-server";
@@ -287,7 +287,7 @@ int nvml_compute_pids(const char *uuid, unsigned *pid, int max)
 	struct process list[NVML_PIDS_MAX];
 	unsigned n = NVML_PIDS_MAX;
 	int status = device && nvml.processes ? nvml.processes(device, &n, list) : -1;
-	if (status == INSUFFICIENT_SIZE) { /* the list is too short, but there are processes */
+	if (status == INSUFFICIENT_SIZE) { /* the list is too short, so there are processes */
 		memset(pid, 0, (size_t)max * sizeof *pid);
 		return max;
 	}
@@ -308,7 +308,7 @@ unsigned nvml_own_pid(unsigned own, const unsigned *before, int n_before, const 
 		bool seen = false;
 		for (int k = 0; k < n_before; k++)
 			seen = seen || before[k] == after[i];
-		if (seen) /* also for our number: a process of another namespace */
+		if (seen) /* another process may have this process's number in its namespace */
 			continue;
 		if (after[i] == own)
 			return own;

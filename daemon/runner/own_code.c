@@ -4,7 +4,7 @@
 #include <link.h>
 #include <sys/mman.h>
 
-/* Drivers are larger; they are left out, since a sum takes a tenth of a millisecond for each MiB. */
+/* Larger code, such as drivers, is left out: a sum takes a tenth of a millisecond for each MiB. */
 enum { CODE_MAX = 4 << 20, LANES = 4, REGIONS_MAX = 64, PROBES_MAX = 64 };
 
 struct region {
@@ -12,10 +12,10 @@ struct region {
 	size_t n;
 	uint64_t sum;
 	enum own_code_depth depth;
-	const unsigned char *copy; /* of code; NULL: none */
+	const unsigned char *copy; /* copy of code; NULL: none */
 };
 
-static struct region region[REGIONS_MAX]; /* none before own_code_take */
+static struct region region[REGIONS_MAX]; /* empty before own_code_take */
 static int n_regions;
 static unsigned ran; /* bits of the sides whose code ran since all code was compared */
 static unsigned char *copies;
@@ -29,7 +29,7 @@ static void add(uintptr_t from, size_t bytes, enum own_code_depth depth)
 			.depth = depth };
 }
 
-/* From the first to the last function that the object calls through its table. */
+/* Add the object's table of imports, from the first to the last function. */
 static void add_imports(const struct dl_phdr_info *object, const ElfW(Dyn) * dynamic)
 {
 	uintptr_t relocations = 0, first = UINTPTR_MAX, last = 0;
@@ -50,7 +50,7 @@ static void add_imports(const struct dl_phdr_info *object, const ElfW(Dyn) * dyn
 		add(first, last - first + 2 * sizeof(uint64_t) - 1, OWN_CODE_IMPORTS);
 }
 
-/* The runner comes first, and its own table is constant: it is linked with all symbols bound at its start. */
+/* Add the regions of a loaded object. The runner is the first one; its table is constant, since it binds all symbols at start. */
 static int visit(struct dl_phdr_info *object, size_t size, void *arg)
 {
 	bool is_runner = n_regions == 0;
@@ -70,7 +70,7 @@ static int visit(struct dl_phdr_info *object, size_t size, void *arg)
 	return 0;
 }
 
-/* Calls nothing that could be replaced. */
+/* This function calls no function that a module could replace. */
 /* ASan puts unreadable bytes between the variables of a table. */
 __attribute__((no_sanitize("address"))) static uint64_t sum_of(const struct region *p)
 {
@@ -78,7 +78,7 @@ __attribute__((no_sanitize("address"))) static uint64_t sum_of(const struct regi
 	const uint64_t factor = 0x9e3779b97f4a7c15u;
 	size_t i = 0;
 
-	for (; i + LANES <= p->n; i += LANES) { /* written out, so that the lanes are in registers */
+	for (; i + LANES <= p->n; i += LANES) { /* unrolled, so that the lanes are in registers */
 		lane[0] = (lane[0] ^ p->word[i]) * factor;
 		lane[1] = (lane[1] ^ p->word[i + 1]) * factor;
 		lane[2] = (lane[2] ^ p->word[i + 2]) * factor;
@@ -89,14 +89,14 @@ __attribute__((no_sanitize("address"))) static uint64_t sum_of(const struct regi
 	return lane[0] ^ (lane[1] << 1) ^ (lane[2] << 2) ^ (lane[3] << 3);
 }
 
-/* Not memcpy, which ASan checks: between constants it has bytes that are not readable. */
+/* Copies without memcpy, which ASan checks: bytes between constants are unreadable with ASan. */
 __attribute__((no_sanitize("address"))) static void copy_words(uint64_t *to, const struct region *p)
 {
 	for (size_t i = 0; i < p->n; i++)
 		to[i] = p->word[i];
 }
 
-/* Copy the code, to see later what kind of change a change is. Without memory every change is a forgery. */
+/* Copy the code, to classify later changes. Without memory every change counts as a forgery. */
 static void copy_code(void)
 {
 	size_t bytes = 0;
@@ -136,7 +136,7 @@ void own_code_ran(enum role role)
 	ran |= 1u << role;
 }
 
-/* Whether only single bytes became breakpoints (int3). */
+/* Return whether only single bytes became breakpoints (int3). */
 __attribute__((no_sanitize("address"))) static bool is_only_probed(const struct region *p)
 {
 #ifdef __x86_64__
@@ -154,7 +154,7 @@ __attribute__((no_sanitize("address"))) static bool is_only_probed(const struct 
 #endif
 }
 
-/* Of several sides the target: the base's code ran alone before, and was compared then. */
+/* Return the side at fault; of several the target: the base's code ran alone before, and was compared then. */
 static enum role find_culprit(void)
 {
 	if (ran & 1u << ROLE_TARGET)

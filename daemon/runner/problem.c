@@ -26,14 +26,14 @@ static int make_slot(struct problem *p, int slot, struct fw_err *err)
 	if (is_laid(p, slot)) {
 		s->laid = calloc(1, s->bytes);
 		if (!s->laid)
-			return err_set(err, ERR_FULL, "no memory for what is laid out");
+			return err_set(err, ERR_FULL, "no memory for layout data");
 		p->host_tensor[slot] = p->tensor[slot];
 		p->host_tensor[slot].data = s->laid;
 	}
 	return is_input(s) ? p->ops->alloc(p->dev, s->bytes, &s->master, err) : 0;
 }
 
-/* Allocate the master, then its checksum and the sides' copy. */
+/* Allocate the master and the sides' copy, and compute the checksum. */
 static int make_input(struct problem *p, int slot, struct fw_err *err)
 {
 	struct problem_slot *s = &p->slot[slot];
@@ -58,7 +58,7 @@ static int lay_slots(struct problem *p, struct fw_err *err)
 	return 0;
 }
 
-/* Convert drawn bf16 to f16: devices draw bf16 alone. */
+/* Convert drawn bf16 to f16: devices draw only bf16. */
 static int convert_to_f16(const struct problem *p, struct problem_slot *s, struct fw_err *err)
 {
 	enum { CHUNK = 1 << 20 };
@@ -94,7 +94,7 @@ static int draw_slots(struct problem *p, struct fw_err *err)
 }
 
 /*
- * Write every input's size and checksum, to identify the inputs without reading gigabytes on the host. Results of the base's
+ * Hash every input's size and checksum, which identifies the inputs without reading gigabytes on the host. Results of the base's
  * forward are left out, since rounding may differ.
  */
 static void name_inputs(struct problem *p)

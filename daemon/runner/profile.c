@@ -5,23 +5,23 @@
 #include "runner/internal.h"
 
 enum { EXTRA_RANGES = 16, PHASES = 16, PHASE_CALLS = 5 };
-_Static_assert(FW_ALL < 1 << PHASES, "phases have a place each");
+_Static_assert(FW_ALL < 1 << PHASES, "each phase has an index");
 
-/* Longer calls are replayed only for the counters that need few replays. */
+/* The replays of longer calls only count what needs few replays. */
 #define LONG_CALL_MS 300.0
 
 struct profiled {
 	struct runner *runner;
 	struct side *side;
 	struct problem *problem;
-	int i; /* cell's position in the run */
+	int i; /* index of the cell in the task */
 	struct launched kernels;
 	struct msg_profile about;
 	double call_ms;
 	bool is_timed; /* at least one kernel */
 };
 
-/* Make the first call, uncounted: it loads lazily loaded code, and shows how long a call is. */
+/* Make the first call, uncounted, which loads code and shows the length of a call. */
 static int warm(struct profiled *p, struct failure *f)
 {
 	struct runner *r = p->runner;
@@ -35,7 +35,7 @@ static int warm(struct profiled *p, struct failure *f)
 	return 0;
 }
 
-/* Assign the values of `c` to kernels, with or without copies and fills that the system does by kernels. */
+/* Assign the values of `c` to kernels. The driver may run copies and fills as kernels, which then are counted. */
 static int give_values(struct profiled *p, const struct counter *c, struct fw_err *err)
 {
 	struct launched *l = &p->kernels;
@@ -45,7 +45,8 @@ static int give_values(struct profiled *p, const struct counter *c, struct fw_er
 	size_t range = 0;
 	if (!with_others && c->ranges != (size_t)l->n_kernels)
 		result = err_set(err, ERR_UNSUPPORTED,
-			"the GPU counted %zu kernels where the call runs %d: they cannot be assigned", c->ranges, l->n_kernels);
+			"the GPU counted %zu kernels, but the call runs %d: the counts cannot be assigned", c->ranges,
+			l->n_kernels);
 	for (int k = 0; result == 0 && k < l->n; k++) {
 		struct msg_kernel *node = &l->node[k];
 		if (!with_others && !l->is_kernel[k])
@@ -64,7 +65,7 @@ static int give_values(struct profiled *p, const struct counter *c, struct fw_er
 	return result;
 }
 
-/* Returns -1 with `f` if the call failed, with `err` if its counters could not be read. */
+/* Count by replays of the call. Returns -1 with `f` if the call failed, with `err` if its counters could not be read. */
 static int replay(struct profiled *p, struct counter *c, struct fw_err *err, struct failure *f)
 {
 	while (!c->is_done) {

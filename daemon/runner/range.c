@@ -54,7 +54,7 @@ static uint64_t make_schema(nvtxDomainHandle_t domain)
 	return nvtxPayloadSchemaRegister(domain, &schema);
 }
 
-/* `data` must live until the event is emitted. */
+/* Own: `data` must live until the event is emitted. */
 static void attach(nvtxEventAttributes_t *a, nvtxPayloadData_t *data, const struct payload *payload)
 {
 	*data = (nvtxPayloadData_t){ .schemaId = state.schema, .size = sizeof *payload, .payload = payload };

@@ -74,16 +74,16 @@ void record_request_inspection(struct records *r, int cell, enum role role)
 
 	if (!r->waits || r->failed)
 		return;
-	while (recv(r->fd, &byte, 1, MSG_DONTWAIT) == 1) /* the late answer to an earlier one */
+	while (recv(r->fd, &byte, 1, MSG_DONTWAIT) == 1) /* late answers to earlier records */
 		continue;
 	record_at(r, cell, role, "inspect");
 	do
 		ready = poll(&answer, 1, ANSWER_MS);
 	while (ready < 0 && errno == EINTR);
-	do /* no answer in time: the worker has compared, or its answer was intercepted */
+	do /* without an answer in time: the worker was slow, or a module intercepted its answer */
 		n = ready == 1 ? recv(r->fd, &byte, 1, MSG_DONTWAIT) : 1;
 	while (n < 0 && errno == EINTR);
-	r->failed = n == 0; /* the worker is gone, or a module closed this end */
+	r->failed = n == 0; /* the worker has exited, or a module closed this end */
 }
 
 void record_fault(struct records *r, int cell, enum role role, const char *failure, const char *detail)

@@ -3,7 +3,7 @@
 
 /* ---- sim_traits: Five traits, found by name. ---- */
 
-/* The number after NAME=, else 0. */
+/* Return the number after NAME=, else 0. */
 static double trait(const char *config, const char *name)
 {
 	size_t len = strlen(name);
@@ -28,11 +28,11 @@ static void sim_traits_read(const char *config, struct device_work *out)
 
 /* ---- side ---- */
 
-/* Number of recorded configurations of a search; the first ones count. */
+/* Only the first CANDIDATES_MAX configurations of a search are recorded. */
 enum { CANDIDATES_MAX = 4096, WHY_SIZE = 256 };
 #define CANDIDATE_MS_MAX 1e6
 
-/* sim: share of a call's time that each phase other than the main kernel takes. */
+/* Device sim: share of a call's time for each phase other than the main kernel. */
 #define SIM_OTHER_PHASE 0.02
 
 int failure_set(struct failure *f, const char *name, const char *format, ...)
@@ -105,10 +105,10 @@ static int check_info(struct side *s, const struct fw_info *info, struct failure
 	return 0;
 }
 
-/* Take the provider's report of its search. Invalid times count as unknown. */
+/* Store the provider's report of its search. Invalid times count as unknown. */
 static void take_tried(struct side *s, const struct fw_info *info)
 {
-	/* a library of an earlier header has a shorter struct, with its size */
+	/* a library of an earlier header has a shorter struct and passes its size */
 	bool is_reported = info->struct_size >= sizeof *info && info->candidate && info->n_candidates;
 	size_t n = is_reported && info->n_candidates < CANDIDATES_MAX ? (size_t)info->n_candidates
 		   : is_reported                                      ? CANDIDATES_MAX
@@ -183,7 +183,7 @@ static int plan_once(struct side *s, const char *config, struct fw_info *info, c
 }
 
 /*
- * A request that is no whole configuration of the provider: plan with the provider's own configuration, in which the requested
+ * Plan a request that is no complete configuration of the provider: with the provider's choice, in which the requested
  * values replace those of the keys that it has. Writes that configuration to `fitted`.
  */
 static int plan_fitted(struct side *s, struct fw_info *info, char *why, char fitted[sizeof s->config])
@@ -276,10 +276,9 @@ int side_plan_again(struct side *s, struct failure *f)
 	char chosen[sizeof s->config];
 	memcpy(chosen, s->config, sizeof chosen);
 	if (!chosen[0] || strlen(chosen) == sizeof chosen - 1)
-		return failure_set(f, "abi",
-			"%.47s: reports that it searches, and then needs a configuration of 1 to %zu bytes to pass back",
-			s->provider->name, sizeof chosen - 2);
-	struct tried tried = s->tried; /* from the first plan; this one searches nothing */
+		return failure_set(f, "abi", "%.47s: reports a search, but no configuration of 1 to %zu bytes", s->provider->name,
+			sizeof chosen - 2);
+	struct tried tried = s->tried; /* from the first plan: this one searches nothing */
 	s->tried = (struct tried){ 0 };
 	side_unplan(s);
 	s->pin = chosen;
@@ -314,7 +313,7 @@ int side_bind(struct side *s, struct failure *f)
 	return status == FW_OK ? 0 : set_refused(s, "bind", status, "", f);
 }
 
-/* sim: the whole call takes the FLOPs that count reported; other phases a small fixed share, the main kernel the rest. */
+/* Return FLOPs on device sim: a small fixed share for other phases, and the remaining reported FLOPs for the main kernel. */
 static double flops_of(const struct side *s, uint32_t phases)
 {
 	uint32_t have = s->phases & phases;
@@ -407,7 +406,7 @@ int side_stayed_inside(struct side *s, struct failure *f)
 			name ? name : "a buffer");
 	}
 	const char *modified;
-	/* a forward writes slots that are inputs of the problem itself */
+	/* the outputs of a forward are inputs of the problem */
 	if (s->abi != &p->abi)
 		return 0;
 	if (problem_modified(s->problem, &modified, &err) != 0)

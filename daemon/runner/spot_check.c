@@ -3,19 +3,19 @@
 
 /* Time after a call that bookkeeping of a runtime library may take besides the stream; no kernel is that short. */
 #define LATE_US 500.0
-/* How long a late thread may wait for a core of a busy machine. Only a wrong result waits for it. */
+/* How long a late thread may wait for a core of a busy machine. The runner waits only after a wrong result. */
 #define WRITER_WAIT_US 1e6
 
 enum {
-	LATE_AGAIN = 2,    /* an interrupted host also sees late work, but not in two calls in a row */
-	POISON_AGAIN = 63, /* of the calls that this takes */
-	LATER_LEAST = 2    /* copies of any pass */
+	LATE_AGAIN = 2,    /* an interrupt looks like late work, but not in two successive calls */
+	POISON_AGAIN = 63, /* poison bytes of these calls */
+	LATER_LEAST = 2    /* minimum number of copies in a pass */
 };
 
-/* Positions of the reference of a call with any inputs, which is used once. */
+/* Positions of a reference that is used once, for a call with random inputs. */
 #define ANY_VISITS 1.0
 
-/* A random number of steps except 0 and `other`, if there are enough. */
+/* Draw a number of steps, except 0 and `other` if there are enough. */
 static int32_t draw_roll(struct runner *r, const struct problem *p, int slot, int32_t other)
 {
 	int32_t n = (int32_t)(p->slot[slot].bytes / variant_step(p, slot)), roll;
@@ -28,8 +28,8 @@ static int32_t draw_roll(struct runner *r, const struct problem *p, int slot, in
 }
 
 /*
- * Rows that only change places have results that do so, too, and a module could store those: so elements also move from row to
- * row.
+ * Draw an offset within rows. If rows only moved, so would their results, which a module could store: elements also move from row
+ * to row.
  */
 static void draw_offset(struct runner *r, const struct problem *p, int slot, int32_t other, struct input_variant *out)
 {
@@ -37,7 +37,7 @@ static void draw_offset(struct runner *r, const struct problem *p, int slot, int
 	out->shift[slot] = VARIANT_SHIFT_BYTES * (size_t)runner_random(r, (uint32_t)variant_shifts(p, slot));
 }
 
-/* Inputs of a forward roll by different steps each, or their pairs would not change. */
+/* Roll each input of a forward by different steps, otherwise their pairs would not change. */
 static void roll_forward(struct runner *r, const struct problem *p, struct input_variant *out)
 {
 	int32_t other = 0;
@@ -160,7 +160,7 @@ static int compare_any(struct spot_check *w, const struct spot_check_later *late
 	struct problem *p = w->problem;
 	struct fw_err err = { 0 };
 	struct verifier v;
-	if (forward_hold_inputs(p, f) != 0) { /* or the reference would be computed from inputs that any side has modified */
+	if (forward_hold_inputs(p, f) != 0) { /* otherwise the reference could use inputs that a side has modified */
 		w->unnamed = true;
 		return -1;
 	}
@@ -170,7 +170,7 @@ static int compare_any(struct spot_check *w, const struct spot_check_later *late
 	if (rc == 0)
 		rc = compare_copy(w, &v, &later->copy, when, f);
 	verifier_close(&v);
-	if (variant_inputs(p, &w->known, &err) != 0 && rc == 0) /* a check of a total reads them */
+	if (variant_inputs(p, &w->known, &err) != 0 && rc == 0) /* the check of a total reads the named inputs */
 		return failure_device(f, p, &err);
 	return rc;
 }
@@ -198,11 +198,11 @@ int spot_check_open(struct spot_check *w, struct runner *r, struct problem *p, e
 	w->problem = p;
 	w->active = !r->ops->work;
 	w->change = change;
-	if (forward_hold_inputs(p, f) != 0) /* or the reference would be computed from modified inputs */
+	if (forward_hold_inputs(p, f) != 0) /* otherwise the reference could use modified inputs */
 		return -1;
 	if (!w->active)
 		return 0;
-	if (!make_copy(w, &w->copy)) /* the cell is timed all the same: only late changes of results go unseen */
+	if (!make_copy(w, &w->copy)) /* without a copy only late changes of results are not detected */
 		record_note(r->records, -1, ROLE_DEVICE,
 			"no memory for copies of the results: whether they change after a call is not tested");
 	spot_check_draw(r, p, change, &w->known);
@@ -403,12 +403,12 @@ int spot_check_after(struct spot_check *w, struct side *u, const char *when, str
 	if (!w->active)
 		return 0;
 	w->watching = false;
-	if (own_code_check(OWN_CODE_TABLES, f) != 0) /* quick: work that goes on would have more time to be right */
+	if (own_code_check(OWN_CODE_TABLES, f) != 0) /* quick: a longer check would give late work time to finish */
 		return -1;
 	record_request_inspection(w->runner->records, w->runner->at_cell, u->role);
 	if (check_escaped(w, u, f) != 0 || own_code_check(OWN_CODE_ALL, f) != 0)
 		return -1;
-	if (w->runner->ops->queues) /* a separate step, now that the queued calls have ended */
+	if (w->runner->ops->queues) /* checked in a separate step after the queued calls */
 		record_at(w->runner->records, w->runner->at_cell, w->runner->at_role, "check");
 	if (check_workspaces(w, f) != 0)
 		return -1;

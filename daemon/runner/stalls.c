@@ -1,4 +1,4 @@
-/* stalls.c - stall samples of a call. Records name a kernel by the hash of its symbol, by which the worker finds its code. */
+/* stalls.c - stall samples of a call. A record has the hash of the kernel's symbol, by which the worker finds its code. */
 #include "runner/internal.h"
 
 /*
@@ -144,7 +144,7 @@ static int add(struct sampler *s, const struct sampling_pc *pc, struct fw_err *e
 	return 0;
 }
 
-/* Add the samples of work that was waited for. */
+/* Add the samples of completed work. */
 static int sampler_end(struct sampler *s, struct fw_err *err)
 {
 	if (call_cupti(s, s->cupti->stop, "cuptiPCSamplingStop", err) != 0)
@@ -188,7 +188,7 @@ static void sampler_close(struct sampler *s)
 
 enum { CALLS = 20, INSTRUCTION_BYTES = 16 };
 
-/* Long calls are sampled fewer times: each gives enough samples. */
+/* Total length of sampled calls: few long calls give enough samples. */
 #define ENOUGH_MS 1000.0
 
 static int sample(const struct stalls_call *c, struct sampler *s, struct failure *f, struct fw_err *err)
@@ -214,7 +214,7 @@ static int clip(unsigned long long n)
 	return n < INT32_MAX ? (int)n : INT32_MAX;
 }
 
-/* "selected" only leads if no other reason was sampled: such a warp does not wait. */
+/* Return the stall with the most samples; "selected" only without other samples: such a warp does not wait. */
 static struct evidence_stall stall_of(const struct sampler *s, const uint32_t *count, size_t at)
 {
 	struct evidence_stall e = { .offset = (uint32_t)(at * INSTRUCTION_BYTES) };

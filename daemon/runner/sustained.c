@@ -8,13 +8,14 @@
 
 #define BETWEEN_US 8e3 /* between two readings: one takes 3 to 7 ms of the host, which has calls to queue */
 
-/* Read the counter, unless it was just read or the device has none. */
+/* Read the counter, unless the device has none or BETWEEN_US have not passed. */
 static void meter_read(struct meter *m, const struct device_ops *ops, struct device *dev)
 {
 	double now_us = ops->host_us(dev);
 	if (!ops->energy_j || (m->last_j >= 0 && now_us < m->read_us + BETWEEN_US))
 		return;
-	double now_j = ops->energy_j(dev), between_us = (m->read_us + now_us) / 2; /* a step lies between two readings */
+	double now_j = ops->energy_j(dev),
+	       between_us = (m->read_us + now_us) / 2; /* the counter's step is between two readings */
 	if (now_j > m->last_j && m->last_j >= 0) {
 		if (m->steps++ == 0) {
 			m->first_us = between_us;
@@ -42,12 +43,12 @@ enum { REDO_MAX = 3, AHEAD_MIN = 2, FLIGHT = 8 /* slots of unrecorded calls */ }
 #define INTERLEAVE_US 0.6e6 /* before the first sustained run: an idle GPU starts above its power limit's clock for this time */
 #define PACE_MARGIN   1.1   /* factor on the predicted number of calls: a rising clock must not leave the end unrecorded */
 #define POLL_NS       500000
-#define QUEUE_US      2e4 /* of queued calls, by which the sustained run may outlast its end */
+#define QUEUE_US      2e4 /* duration of queued calls, by which the sustained run may exceed its end */
 
 /* A call whose result is checked after all sustained runs, so that it does not wait. */
 struct checked_call {
-	int stretch; /* of its side's calls: 0 the warm-up, 1 the counted ones */
-	double at;   /* position in that stretch; 1: its last call */
+	int stretch; /* 0: warm-up, 1: counted calls of its side */
+	double at;   /* share of that stretch; 1: its last call */
 };
 /* Checks of a side: two counted calls at random; one of the warm-up, since energy covers all calls; and the very last. */
 enum { CHECKED_CALLS = SPOT_CHECK_LATER_MAX };
@@ -56,14 +57,14 @@ enum { CHECKED_CALLS = SPOT_CHECK_LATER_MAX };
 /* Consecutive calls. Every `stride`-th has its own slot of marks and stamps; 0: none. */
 struct run {
 	struct meter *meter;                /* NULL: energy is not measured */
-	int stride, kept;                   /* result: recorded */
-	int calls;                          /* result */
-	int slot[FLIGHT];                   /* of the last calls */
+	int stride, kept;                   /* result: number of recorded calls */
+	int calls;                          /* result: all calls */
+	int slot[FLIGHT];                   /* slots of the last calls */
 	const struct checked_call *checked; /* [CHECKED_CALLS] of this side; NULL: none is watched */
 	int stretch;
 };
 
-/* Calls in flight: two hide the host; six of a quarter of a second each would make the sustained run four times as long. */
+/* Return the number of calls in flight: two hide the host; six of a quarter of a second each would quadruple the run. */
 static int calls_ahead(double call_us)
 {
 	int n = call_us * TIMING_AHEAD > QUEUE_US ? (int)(QUEUE_US / call_us) : TIMING_AHEAD;

@@ -21,8 +21,8 @@ void cublas_version(char *out, size_t size)
 
 	snprintf(out, size, "%s", "");
 	for (size_t i = 0; i < sizeof paths / sizeof *paths && !library; i++)
-		library = dlopen(
-			paths[i], RTLD_LAZY | RTLD_LOCAL | RTLD_NODELETE); /* unloading does not undo all effects of loading */
+		/* RTLD_NODELETE: unloading does not undo all effects of loading */
+		library = dlopen(paths[i], RTLD_LAZY | RTLD_LOCAL | RTLD_NODELETE);
 	if (!library)
 		return;
 	/* ISO C forbids the cast from an object pointer that dlsym needs */
@@ -64,9 +64,9 @@ void cudnn_version(char *out, size_t size)
 
 enum { EXIT_NO_TASK = 2, WIPE = 0xa5 };
 
-/* Branch code may call exit(). Such a process must not appear finished, and the calling side is named. */
+/* Branch code may call exit(). The record of this fault names the calling side. */
 static struct runner *unfinished;
-static pid_t own_pid; /* a child that a module forks may call exit */
+static pid_t own_pid; /* a module's forked child may call exit */
 
 static void end_unfinished(const char *detail)
 {
@@ -82,7 +82,7 @@ static void at_exit(void)
 	end_unfinished("the module ended the process by calling exit");
 }
 
-/* Otherwise the process would live without records as long as any other thread does. */
+/* End the process, which would otherwise continue without records while another thread lives. */
 static void at_thread_exit(void *arg)
 {
 	(void)arg;
@@ -120,7 +120,7 @@ static int take_task(int fd, struct msg *m, struct fw_err *err)
 	char *line;
 	size_t len;
 
-	mallopt(M_PERTURB, WIPE); /* freed memory is overwritten from here on */
+	mallopt(M_PERTURB, WIPE); /* overwrite freed memory from here on */
 	lines_init(&in, PROTOCOL_LINE_MAX);
 	int result = read_line(fd, &in, &line, &len, err);
 	if (result == 0)
@@ -136,7 +136,7 @@ static int take_task(int fd, struct msg *m, struct fw_err *err)
 		return 0;
 	}
 	msg_fini(m);
-	return err_sys(err, "/dev/null in the place of the task");
+	return err_sys(err, "/dev/null instead of the task");
 }
 
 static int run_in_mode(const struct msg_task *task, struct records *records, struct fw_err *err)

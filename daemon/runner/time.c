@@ -46,7 +46,7 @@ static int device_pass(struct timing *t, struct timing_pass *p, struct samples *
 				return -1;
 			if (watched && timing_finish_watched(t, t->side[who], "between the timed calls: ", f) != 0)
 				return -1;
-			if (watched && ops->queues) /* the check is a separate step */
+			if (watched && ops->queues) /* otherwise the check is a separate step */
 				runner_at(t->runner, t->cell, NULL, "time");
 		}
 	}
@@ -87,9 +87,9 @@ out:
 
 /* ---- time ---- */
 
-/* The fewest positions of a reference: results were accepted before, this finds later changes. */
+/* The minimum number of positions: results were accepted before, this finds later changes. */
 #define RECHECK_VISITS 1.0
-/* Calls of each side in a pass whose results are checked later. */
+/* Number of each side's calls in a pass whose results are checked later. */
 enum { LATER = 2, LATER_IN_SUSTAINED_RUNS = SPOT_CHECK_LATER_MAX };
 /* Rounds of the series call and phase: a share of the device series, within limits. */
 enum { SIDE_SHARE = 4, SIDE_MIN = 2, SIDE_MAX = 8 };
@@ -103,7 +103,7 @@ static bool is_essential(const struct side *u)
 static int drop(struct timing *t, struct side *u, const struct failure *f)
 {
 	if (is_essential(u) || strcmp(f->name, "unsupported") !=
-				       0) /* its check has reported that a reference commit does not support the cell */
+				       0) /* the check of a reference commit has reported that it does not support the cell */
 		runner_fault(t->runner, t->cell, u, f);
 	if (t->runner->lost || is_essential(u))
 		return -1;
@@ -159,7 +159,7 @@ static int plan_all(struct timing *t)
 	return 0;
 }
 
-/* Call each side alone, so that a failure has a known cause, and compare its result again. */
+/* Call each side alone, so that the cause of a failure is known, and compare its result again. */
 static int solo_calls(struct timing *t, const struct verifier *verifier)
 {
 	struct runner *r = t->runner;
@@ -183,7 +183,7 @@ static int solo_calls(struct timing *t, const struct verifier *verifier)
 	return 0;
 }
 
-/* Any side may have written outside a buffer: the zones are repaired, so a second write shows the side. */
+/* Find the side that wrote outside a buffer: the redzones are repaired, so a second write shows it. */
 static void find_writer(struct timing *t, const struct failure *f)
 {
 	struct runner *r = t->runner;
@@ -218,7 +218,7 @@ static void check_last_calls(struct timing *t)
 	}
 }
 
-/* Assign a failure of an interleaved pass: with a queue it shows later than it happened. */
+/* Assign a failure of an interleaved pass: with a queue the runner detects it later. */
 static void report_pass_failure(struct timing *t, struct failure *f)
 {
 	const struct runner *r = t->runner;

@@ -117,7 +117,7 @@ static void abi_1_has_no_later_mask(void **state)
 	for (size_t i = 0; i < sizeof masks / sizeof masks[0]; i++) {
 		sizes.mask = masks[i];
 		assert_int_equal(module_can(&m, &m.provider[0], &p, why, sizeof why), FW_UNSUPPORTED);
-		assert_string_equal(why, "is of ABI 1, which has no such problem; build it for ABI 2");
+		assert_string_equal(why, "has ABI 1, which lacks this problem; build the module for ABI 2");
 		assert_int_equal(module_plan(&m, &m.provider[0], &p, NULL, 0, &plan, &info, why, sizeof why), FW_UNSUPPORTED);
 		assert_null(plan);
 	}

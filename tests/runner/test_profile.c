@@ -178,7 +178,7 @@ static void a_range_too_many_or_too_few_voids_all(void **state)
 	const struct msg_profile *end = end_of(&result, 10);
 	assert_int_equal(end->path, EVIDENCE_CODE);
 	assert_int_equal(end->passes, 0);
-	assert_non_null(strstr(end->why, "counted 1 kernels where the call runs 2"));
+	assert_non_null(strstr(end->why, "counted 1 kernels, but the call runs 2"));
 	assert_int_equal(kernel(&result, 10, 1)->n_values, 0);
 	assert_true(kernel(&result, 10, 1)->ms < 0);
 	assert_string_equal(kernel(&result, 10, 2)->kernel, "run"); /* known values are preserved */
@@ -333,7 +333,7 @@ static void samples_that_are_refused_leave_a_reason(void **state)
 		{ "PCSamplingSetConfigurationAttribute", 27, "cannot be read by this CUPTI" },
 		{ "PCSamplingStart", 26, "dcgmi profile --pause" },
 		{ "PCSamplingStop", 999, "cuptiPCSamplingStop failed with error 999" },
-		{ "PCSamplingGetData", 8, "no memory left for counters" },
+		{ "PCSamplingGetData", 8, "no free memory for counters" },
 	};
 	(void)state;
 	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
