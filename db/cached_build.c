@@ -1,6 +1,6 @@
 #include "db/db.h"
 
-enum { KEEP = 150 }; /* less than the size of any cache, so that recorded builds are in it */
+enum { ROWS_MAX = 150 }; /* less than the size of any cache, so that recorded builds are in it */
 
 int store_job_positions(struct db *db, const struct store_cached_build_request *request, int most, struct store_job_position *out,
 	int *n, struct fw_err *err)
@@ -55,8 +55,8 @@ int store_cached_build_put(
 		return -1;
 	return db_exec(db, err,
 		"DELETE FROM cached_build WHERE worker = :worker AND source IN (SELECT source FROM cached_build WHERE worker = "
-		":worker ORDER BY used_at DESC, source LIMIT -1 OFFSET :keep)",
-		"worker=%s keep=%d", worker, KEEP);
+		":worker ORDER BY used_at DESC, source LIMIT -1 OFFSET :rows)",
+		"worker=%s rows=%d", worker, ROWS_MAX);
 }
 
 int store_cached_build_get(struct db *db, const char *worker, const char *source, char *made_by, struct fw_err *err)

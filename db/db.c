@@ -364,12 +364,12 @@ bool db_in_outer(const struct db *db)
 	return db->has_outer;
 }
 
-int db_outer_end(struct db *db, bool keep, struct fw_err *err)
+int db_outer_end(struct db *db, bool is_done, struct fw_err *err)
 {
 	db->has_outer = false;
-	if (db->is_inside || !keep) /* an inner transaction that is still open was not finished */
-		db->is_inside = false, keep = false;
-	if (keep)
+	if (db->is_inside || !is_done) /* an inner transaction that is still open was not finished */
+		db->is_inside = false, is_done = false;
+	if (is_done)
 		return db_commit(db, err);
 	db_rollback(db);
 	return 0;

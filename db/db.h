@@ -67,11 +67,11 @@ void db_snapshot_end(struct db *db);
 
 /**
  * Begin an outer transaction: transactions inside become its savepoints, so that all are stored together or none is. Outer
- * transactions do not nest. db_outer_end commits with `keep`, else rolls back; after its failure nothing is stored.
+ * transactions do not nest. db_outer_end commits if `is_done`, else rolls back; after its failure nothing is stored.
  */
 #define db_outer_begin(db, err) db_outer_begin_at(db, __FILE__, __LINE__, err)
 int db_outer_begin_at(struct db *db, const char *file, int line, struct fw_err *err);
-int db_outer_end(struct db *db, bool keep, struct fw_err *err);
+int db_outer_end(struct db *db, bool is_done, struct fw_err *err);
 /** Return whether an outer transaction is open. */
 bool db_in_outer(const struct db *db);
 
@@ -923,8 +923,8 @@ int store_notification(struct db *db, const char *id, int64_t now_ms, struct fw_
 /** Delete the id of a webhook, so that it counts as new again. */
 int store_notification_delete(struct db *db, const char *id, struct fw_err *err);
 
-/** Delete ids of webhooks before `before`, and of later ones all but the newest `kept`; at most `limit`. *n counts them. */
-int store_notification_prune(struct db *db, int64_t before, int kept, int limit, int *n, struct fw_err *err);
+/** Delete ids of webhooks before `before`, and of later ones all but the last `newest`; at most `limit`. *n counts them. */
+int store_notification_prune(struct db *db, int64_t before, int newest, int limit, int *n, struct fw_err *err);
 
 /** Return a job to queued, as if it was never assigned. Err: ERR_CONFLICT it has ended already. */
 int store_job_release(struct db *db, int64_t id, const char *why, struct fw_err *err);

@@ -437,12 +437,12 @@ int store_notification_delete(struct db *db, const char *id, struct fw_err *err)
 	return db_exec(db, err, "DELETE FROM webhook_seen WHERE id = :id", "id=%s", id);
 }
 
-int store_notification_prune(struct db *db, int64_t before, int kept, int limit, int *n, struct fw_err *err)
+int store_notification_prune(struct db *db, int64_t before, int newest, int limit, int *n, struct fw_err *err)
 {
 	return db_run_count(db, n, err,
 		"DELETE FROM webhook_seen WHERE id IN (SELECT id FROM (SELECT id, at, row_number() OVER (ORDER BY at DESC, id) "
-		"AS n FROM webhook_seen) WHERE at < :before OR n > :kept ORDER BY at LIMIT :limit)",
-		"before=%ld kept=%d limit=%d", before, kept, limit);
+		"AS n FROM webhook_seen) WHERE at < :before OR n > :newest ORDER BY at LIMIT :limit)",
+		"before=%ld newest=%d limit=%d", before, newest, limit);
 }
 
 int store_job_release(struct db *db, int64_t id, const char *why, struct fw_err *err)

@@ -82,7 +82,7 @@ bool err_is_shortage(int number)
 int(err_context)(struct fw_err *e, const char *format, ...)
 {
 	char before[sizeof e->text / 2];
-	size_t len, keep;
+	size_t len, cause_len;
 	va_list args;
 
 	if (!e)
@@ -96,11 +96,11 @@ int(err_context)(struct fw_err *e, const char *format, ...)
 	if (e->code == ERR_NONE)
 		e->code = ERR_INTERNAL;
 	/* The first cause is more useful for a reader: if both do not fit, the context is cut. */
-	keep = strlen(e->text);
+	cause_len = strlen(e->text);
 	len += 2;
-	if (len + keep >= sizeof e->text)
-		len = sizeof e->text - 1 - keep;
-	memmove(e->text + len, e->text, keep + 1);
+	if (len + cause_len >= sizeof e->text)
+		len = sizeof e->text - 1 - cause_len;
+	memmove(e->text + len, e->text, cause_len + 1);
 	memcpy(e->text, before, len);
 	return -1;
 }

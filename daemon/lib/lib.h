@@ -915,9 +915,9 @@ size_t utf8_cut(const char *text, size_t len, size_t max);
 bool utf8_is_hidden(uint32_t code);
 /**
  * Append `text` so that it is readable and has no effect: invalid bytes become U+FFFD, hidden characters a visible \x1b or
- * \u202e. Characters of `keep` (ASCII, e.g. "\n\t") stay although they are hidden.
+ * \u202e. Characters of `allowed` (ASCII, e.g. "\n\t") are not replaced.
  */
-void utf8_show(struct buf *out, const char *text, size_t len, const char *keep);
+void utf8_show(struct buf *out, const char *text, size_t len, const char *allowed);
 
 /*
  * ---- yaml ----

@@ -40,15 +40,15 @@ struct default_env {
 
 static const char *const *fill_default_env(struct default_env *env)
 {
-	static const char *const keep[] = { "PATH", "HOME", "TZ" };
+	static const char *const inherited[] = { "PATH", "HOME", "TZ" };
 	size_t i, n = 0;
 
-	for (i = 0; i < sizeof keep / sizeof keep[0]; i++) {
-		const char *value = getenv(keep[i]);
+	for (i = 0; i < sizeof inherited / sizeof inherited[0]; i++) {
+		const char *value = getenv(inherited[i]);
 
 		if (!value || strlen(value) + 8 > ENV_TEXT)
 			continue;
-		snprintf(env->text[i], ENV_TEXT, "%s=%s", keep[i], value);
+		snprintf(env->text[i], ENV_TEXT, "%s=%s", inherited[i], value);
 		env->list[n++] = env->text[i];
 	}
 	env->list[n++] = "LANG=C.UTF-8";

@@ -63,7 +63,7 @@ bool utf8_is_hidden(uint32_t code)
 	       code == 0xfeff || (code >= 0xfff9 && code <= 0xfffb) || (code >= 0xe0000 && code <= 0xe007f) || is_blank(code);
 }
 
-void utf8_show(struct buf *out, const char *text, size_t len, const char *keep)
+void utf8_show(struct buf *out, const char *text, size_t len, const char *allowed)
 {
 	while (len) {
 		uint32_t code;
@@ -71,7 +71,7 @@ void utf8_show(struct buf *out, const char *text, size_t len, const char *keep)
 
 		if (code == UTF8_INVALID)
 			buf_puts(out, "\xef\xbf\xbd");
-		else if (!utf8_is_hidden(code) || (code && code < 0x80 && strchr(keep, (int)code)))
+		else if (!utf8_is_hidden(code) || (code && code < 0x80 && strchr(allowed, (int)code)))
 			buf_append(out, text, n);
 		else
 			buf_printf(out, code < 0x100 ? "\\x%02x" : "\\u%04x", (unsigned)code);

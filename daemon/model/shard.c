@@ -158,7 +158,7 @@ static void mark_shard(struct draw *d, int shard)
 int suite_take_shard(struct suite *s, int shard, struct fw_err *err)
 {
 	struct draw d;
-	int kept = 0;
+	int n_left = 0;
 
 	if (!s->push_cells)
 		return shard == 0 ? 0 : err_set(err, ERR_NOT_FOUND, "suite %s has one shard", s->name);
@@ -172,13 +172,13 @@ int suite_take_shard(struct suite *s, int shard, struct fw_err *err)
 	mark_shard(&d, shard);
 	for (int i = 0; i < s->n_cells; i++)
 		if (d.order[i]) {
-			if (kept != i)
-				s->cell[kept] = s->cell[i];
-			kept++;
+			if (n_left != i)
+				s->cell[n_left] = s->cell[i];
+			n_left++;
 		}
-	s->n_cells = kept;
+	s->n_cells = n_left;
 	draw_fini(&d);
-	s->cell = mem_grow(s->cell, (size_t)kept, sizeof *s->cell);
+	s->cell = mem_grow(s->cell, (size_t)n_left, sizeof *s->cell);
 	return 0;
 }
 

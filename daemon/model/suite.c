@@ -442,16 +442,16 @@ bool suite_matches(const char *key, const char *globs)
 
 int suite_filter(struct suite *s, const char *globs)
 {
-	int kept = 0;
+	int n_left = 0;
 
 	for (int i = 0; i < s->n_cells; i++)
 		if (suite_matches(s->cell[i].key, globs)) {
-			if (kept != i)
-				s->cell[kept] = s->cell[i];
-			kept++;
+			if (n_left != i)
+				s->cell[n_left] = s->cell[i];
+			n_left++;
 		}
-	s->n_cells = kept;
-	return kept;
+	s->n_cells = n_left;
+	return n_left;
 }
 
 void suite_hash(const struct suite *s, char hex[65])

@@ -124,9 +124,9 @@ void machinecode_find(const struct analysis *l, struct findings *f);
 /* ---- sassalign: Longest common subsequence of two lists of numbers, within a bound of work. ---- */
 
 /**
- * Mark the common entries of `a` and `b`: as many as possible, in order. Shape: kept_a[n], kept_b[m], initially false. Returns
+ * Mark the common entries of `a` and `b`: as many as possible, in order. Shape: matched_a[n], matched_b[m], initially false. Returns
  * false without marks if they differ in more than some thousand entries, or memory is out.
  */
-bool sassalign_keep(const uint32_t *a, size_t n, const uint32_t *b, size_t m, bool *kept_a, bool *kept_b);
+bool sassalign_match(const uint32_t *a, size_t n, const uint32_t *b, size_t m, bool *matched_a, bool *matched_b);
 
 #endif

@@ -49,7 +49,7 @@ static int search(const uint32_t *a, int n, const uint32_t *b, int m, int **x)
 	return -1;
 }
 
-static void go_back(const int *x, int edits, int n, int m, bool *kept_a, bool *kept_b)
+static void go_back(const int *x, int edits, int n, int m, bool *matched_a, bool *matched_b)
 {
 	int i = n, j = m;
 	for (int d = edits; d > 0; d--) {
@@ -58,15 +58,15 @@ static void go_back(const int *x, int edits, int n, int m, bool *kept_a, bool *k
 		int before = down ? k + 1 : k - 1;
 		int from = x[position(d - 1, before)], start = down ? from : from + 1;
 		for (; i > start; i--, j--)
-			kept_a[i - 1] = kept_b[j - 1] = true;
+			matched_a[i - 1] = matched_b[j - 1] = true;
 		i = from;
 		j = from - before;
 	}
 	for (; i > 0; i--, j--)
-		kept_a[i - 1] = kept_b[j - 1] = true;
+		matched_a[i - 1] = matched_b[j - 1] = true;
 }
 
-bool sassalign_keep(const uint32_t *a, size_t n, const uint32_t *b, size_t m, bool *kept_a, bool *kept_b)
+bool sassalign_match(const uint32_t *a, size_t n, const uint32_t *b, size_t m, bool *matched_a, bool *matched_b)
 {
 	size_t head = 0, tail = 0;
 	if (n > INT_MAX / 4 || m > INT_MAX / 4)
@@ -78,11 +78,11 @@ bool sassalign_keep(const uint32_t *a, size_t n, const uint32_t *b, size_t m, bo
 	int *x = NULL, left = (int)(n - head - tail), right = (int)(m - head - tail);
 	int edits = search(a + head, left, b + head, right, &x);
 	if (edits >= 0) {
-		memset(kept_a, true, head);
-		memset(kept_b, true, head);
-		memset(kept_a + n - tail, true, tail);
-		memset(kept_b + m - tail, true, tail);
-		go_back(x, edits, left, right, kept_a + head, kept_b + head);
+		memset(matched_a, true, head);
+		memset(matched_b, true, head);
+		memset(matched_a + n - tail, true, tail);
+		memset(matched_b + m - tail, true, tail);
+		go_back(x, edits, left, right, matched_a + head, matched_b + head);
 	}
 	free(x);
 	return edits >= 0;
@@ -179,15 +179,15 @@ static void number(struct sassdelta *d, struct streams *s, uint32_t *id)
 	}
 }
 
-static bool cut_hunks(struct sassdelta *d, const struct streams *s, const bool *kept)
+static bool cut_hunks(struct sassdelta *d, const struct streams *s, const bool *matched)
 {
-	const bool *kept_b = kept + s->n[0];
+	const bool *matched_b = matched + s->n[0];
 	size_t i = 0, j = 0, capacity = 0;
 	while (i < s->n[0] || j < s->n[1]) {
 		struct sassdelta_hunk h = { .base_from = i, .target_from = j };
-		for (; i < s->n[0] && !kept[i]; i++)
+		for (; i < s->n[0] && !matched[i]; i++)
 			h.base_n++;
-		for (; j < s->n[1] && !kept_b[j]; j++)
+		for (; j < s->n[1] && !matched_b[j]; j++)
 			h.target_n++;
 		if (h.base_n + h.target_n == 0) {
 			i++, j++;
@@ -213,16 +213,16 @@ int sassdelta_make(struct sassdelta *d, const struct sass *a, const struct sass_
 	*d = (struct sassdelta){ 0 };
 	s.entry = calloc(n + 1, sizeof *s.entry);
 	uint32_t *id = calloc(n + 1, sizeof *id);
-	bool *kept = calloc(n + 1, sizeof *kept);
-	bool good = s.entry && id && kept && count_opcodes(d, &s);
+	bool *matched = calloc(n + 1, sizeof *matched);
+	bool good = s.entry && id && matched && count_opcodes(d, &s);
 	if (good) {
 		number(d, &s, id);
 		bool is_same_order = s.n[0] == s.n[1] && memcmp(id, id + s.n[0], s.n[0] * sizeof *id) == 0;
 		d->kind = is_same_order                      ? SASSDELTA_RENAMED
 			  : d->removed == 0 && d->added == 0 ? SASSDELTA_RESCHEDULED
 							     : SASSDELTA_CHANGED;
-		d->is_aligned = sassalign_keep(id, s.n[0], id + s.n[0], s.n[1], kept, kept + s.n[0]);
-		good = !d->is_aligned || cut_hunks(d, &s, kept);
+		d->is_aligned = sassalign_match(id, s.n[0], id + s.n[0], s.n[1], matched, matched + s.n[0]);
+		good = !d->is_aligned || cut_hunks(d, &s, matched);
 	}
 	if (good && d->kind == SASSDELTA_CHANGED && d->is_aligned) {
 		d->removed = d->added = 0;
@@ -233,7 +233,7 @@ int sassdelta_make(struct sassdelta *d, const struct sass *a, const struct sass_
 	}
 	free(s.entry);
 	free(id);
-	free(kept);
+	free(matched);
 	return good ? 0 : err_set(err, ERR_FULL, "no memory to compare %zu instructions", n);
 }
 

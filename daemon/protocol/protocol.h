@@ -978,9 +978,9 @@ void protocol_stalls_put_hot(struct jsonw *j, const struct evidence_hot *h);
 
 enum { SUSTAINED_RECORDED_MAX = 32 }; /* calls */
 
-/** Recorded calls of one sustained run, in order. Shape: ms[kept], mhz[kept]. */
+/** Recorded calls of one sustained run, in order. Shape: ms[n], mhz[n]. */
 struct sustained_calls {
-	int kept; /* number of recorded calls */
+	int n; /* number of recorded calls */
 	float ms[SUSTAINED_RECORDED_MAX], mhz[SUSTAINED_RECORDED_MAX];
 };
 

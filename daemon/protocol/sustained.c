@@ -3,18 +3,18 @@
 
 int sustained_gather(struct sustained_calls *side)
 {
-	int n = side[0].kept < side[1].kept ? side[0].kept : side[1].kept;
+	int n = side[0].n < side[1].n ? side[0].n : side[1].n;
 
 	for (int s = 0; s < 2; s++) {
 		struct sustained_calls *c = &side[s];
 
 		for (int k = 0; k < n; k++) {
-			int at = (2 * k + 1) * c->kept / (2 * n); /* at least k, so nothing is overwritten before it is read */
+			int at = (2 * k + 1) * c->n / (2 * n); /* at least k, so nothing is overwritten before it is read */
 
 			c->ms[k] = c->ms[at];
 			c->mhz[k] = c->mhz[at];
 		}
-		c->kept = n;
+		c->n = n;
 	}
 	return n;
 }

@@ -266,14 +266,14 @@ static bool was_skipped(const struct reading *r, const struct reading_row *row)
 
 static void drop_skipped(struct reading *r)
 {
-	int kept = 0;
+	int n_left = 0;
 
 	for (int i = 0; i < r->n_rows; i++)
 		if (was_skipped(r, &r->row[i]))
 			free(r->row[i].ms);
 		else
-			r->row[kept++] = r->row[i];
-	r->n_rows = kept;
+			r->row[n_left++] = r->row[i];
+	r->n_rows = n_left;
 }
 
 static double row_median(const double *value, int count)

@@ -34,10 +34,10 @@ void reading_clean_key(const char *key, char out[CASE_KEY_SIZE])
 	if (!shown.failed && shown.len < CASE_KEY_SIZE) {
 		memcpy(out, shown.data, shown.len + 1);
 	} else {
-		size_t keep = utf8_cut(shown.data, shown.len, CASE_KEY_SIZE - 1 - MARK);
+		size_t len = utf8_cut(shown.data, shown.len, CASE_KEY_SIZE - 1 - MARK);
 
 		hash_hex(key, strlen(key), hex);
-		snprintf(out, CASE_KEY_SIZE, "%.*s~%.8s", (int)keep, shown.data, hex);
+		snprintf(out, CASE_KEY_SIZE, "%.*s~%.8s", (int)len, shown.data, hex);
 	}
 	buf_fini(&shown);
 }
@@ -48,10 +48,10 @@ void reading_show(const char *text, char *out, size_t size)
 
 	buf_init(&shown, 1 << 20);
 	utf8_show(&shown, text, strlen(text), "\r\n\t");
-	size_t keep = utf8_cut(shown.data, shown.len, size - 1);
-	for (size_t i = 0; i < keep; i++)
+	size_t len = utf8_cut(shown.data, shown.len, size - 1);
+	for (size_t i = 0; i < len; i++)
 		out[i] = strchr("\r\n\t", shown.data[i]) ? ' ' : shown.data[i];
-	out[keep] = '\0';
+	out[len] = '\0';
 	buf_fini(&shown);
 }
 

@@ -57,7 +57,7 @@ enum { CHECKED_CALLS = SPOT_CHECK_LATER_MAX };
 /* Consecutive calls. Every `stride`-th has its own slot of marks and stamps; 0: none. */
 struct run {
 	struct meter *meter;                /* NULL: energy is not measured */
-	int stride, kept;                   /* result: number of recorded calls */
+	int stride, n_recorded;             /* result: number of recorded calls */
 	int calls;                          /* result: all calls */
 	int slot[FLIGHT];                   /* slots of the last calls */
 	const struct checked_call *checked; /* [CHECKED_CALLS] of this side; NULL: none is watched */
@@ -73,8 +73,8 @@ static int calls_ahead(double call_us)
 
 static int slot_of(struct run *x, int call)
 {
-	bool keep = x->stride > 0 && call % x->stride == 0 && x->kept < SUSTAINED_RECORDED_MAX;
-	return x->slot[call % FLIGHT] = keep ? FLIGHT + x->kept++ : call % FLIGHT;
+	bool is_recorded = x->stride > 0 && call % x->stride == 0 && x->n_recorded < SUSTAINED_RECORDED_MAX;
+	return x->slot[call % FLIGHT] = is_recorded ? FLIGHT + x->n_recorded++ : call % FLIGHT;
 }
 
 static int wait_for_call(struct timing *t, const struct run *x, int call, struct failure *f)
@@ -178,8 +178,8 @@ static int run_sustained(
 	if (calls_until(t, u, until_us, &timed, f) != 0)
 		return -1;
 	double sustained_us = ops->host_us(dev) - began_us;
-	b->kept = timed.kept;
-	for (int i = 0; i < b->kept; i++) {
+	b->n = timed.n_recorded;
+	for (int i = 0; i < b->n; i++) {
 		int slot = FLIGHT + i;
 		b->ms[i] = ops->elapsed_ms(dev, 2 * slot, 2 * slot + 1);
 		b->mhz[i] = ops->clock_mhz(dev, slot);

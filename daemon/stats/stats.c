@@ -247,7 +247,7 @@ void stats_trimmed(const double *y, int n, double *d, double *q)
 	memcpy(sorted, y, (size_t)n * sizeof *y);
 	qsort(sorted, (size_t)n, sizeof *sorted, by_value);
 
-	int g = n / 4, kept = n - 2 * g;
+	int g = n / 4, n_middle = n - 2 * g;
 	double low = sorted[g], high = sorted[n - g - 1];
 	double sum = 0, squares = 0;
 
@@ -260,8 +260,8 @@ void stats_trimmed(const double *y, int n, double *d, double *q)
 
 		squares += (v - winsorised_mean) * (v - winsorised_mean);
 	}
-	*d = sum / kept;
-	*q = n > 1 ? squares / (n - 1) * n / ((double)kept * kept) : 0;
+	*d = sum / n_middle;
+	*q = n > 1 ? squares / (n - 1) * n / ((double)n_middle * n_middle) : 0;
 }
 
 struct logs {

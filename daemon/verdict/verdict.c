@@ -227,12 +227,12 @@ static void explain_open(
 /* Select the runs of one set. Shape: out[STATS_RUNS_MAX]. */
 static int pick(const struct run_estimate *e, int n, int set, struct run_estimate *out)
 {
-	int kept = 0;
+	int n_left = 0;
 
-	for (int i = 0; i < n && kept < STATS_RUNS_MAX; i++)
+	for (int i = 0; i < n && n_left < STATS_RUNS_MAX; i++)
 		if (e[i].set == set)
-			out[kept++] = e[i];
-	return kept;
+			out[n_left++] = e[i];
+	return n_left;
 }
 
 static bool too_wide(const struct rule *r, bool sparse, const struct estimate *e)

@@ -10,7 +10,7 @@ static const char mark[] = "flopwatch: crash in /proc/self/fd/";
 
 void crash_location_parse(struct crash_location *p, struct output_tail *words)
 {
-	size_t kept = 0;
+	size_t left = 0;
 
 	p->n = 0;
 	for (size_t at = 0, next; at < words->n; at = next) {
@@ -29,10 +29,10 @@ void crash_location_parse(struct crash_location *p, struct output_tail *words)
 			}
 			continue;
 		}
-		memmove(words->text + kept, words->text + at, next - at);
-		kept += next - at;
+		memmove(words->text + left, words->text + at, next - at);
+		left += next - at;
 	}
-	words->n = kept;
+	words->n = left;
 }
 
 /* Run `addr2line` for the frames in one module; it prints two lines per frame, function and file:line. Returns 0 or -1. */

@@ -83,12 +83,12 @@ static int cell_of(const struct bench *b, const char *key)
 /* Continue this cell with base and target only. */
 static void leave_reference_out(struct all_interleave *a, int cell, const char *why)
 {
-	int *position = a->position + (size_t)COMMAND_REFERENCE * (size_t)a->n_cells, kept = 0;
+	int *position = a->position + (size_t)COMMAND_REFERENCE * (size_t)a->n_cells, n_left = 0;
 
 	for (int i = 0; i < a->n_position[COMMAND_REFERENCE]; i++)
 		if (position[i] != cell)
-			position[kept++] = position[i];
-	a->n_position[COMMAND_REFERENCE] = kept;
+			position[n_left++] = position[i];
+	a->n_position[COMMAND_REFERENCE] = n_left;
 	if (a->n_without_reference++ == 0)
 		snprintf(
 			a->without_reference, sizeof a->without_reference, "%s: %.300s", a->command->bench->cells[cell].key, why);

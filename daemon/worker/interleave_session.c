@@ -35,9 +35,9 @@ static void add_sustained(struct interleave_sustained *b, float ms, float mhz)
 {
 	struct sustained_calls *c = b->calls;
 
-	if (c->kept == SUSTAINED_RECORDED_MAX && b->n % b->stride == 0) {
-		c->kept /= 2;
-		for (size_t i = 0; i < (size_t)c->kept; i++) {
+	if (c->n == SUSTAINED_RECORDED_MAX && b->n % b->stride == 0) {
+		c->n /= 2;
+		for (size_t i = 0; i < (size_t)c->n; i++) {
 			c->ms[i] = c->ms[2 * i];
 			c->mhz[i] = c->mhz[2 * i];
 		}
@@ -45,8 +45,8 @@ static void add_sustained(struct interleave_sustained *b, float ms, float mhz)
 	}
 	if (b->n++ % b->stride != 0)
 		return;
-	c->ms[c->kept] = ms;
-	c->mhz[c->kept++] = mhz;
+	c->ms[c->n] = ms;
+	c->mhz[c->n++] = mhz;
 }
 
 static void add_call(struct interleave_session *s, const struct interleave_line *line)
@@ -378,7 +378,7 @@ static int take_sustained(
 
 	struct interleave_sustained sustained_run = { .stride = 1, .calls = out };
 
-	out->kept = 0;
+	out->n = 0;
 	do {
 		double turn_ms;
 
@@ -389,8 +389,8 @@ static int take_sustained(
 			return result;
 		interleave_bound(&s->at->seen[side], s->turn.sum_ms, turn_ms);
 		calls = (int)fmin(SUSTAINED_CALLS_MAX, fmax(SUSTAINED_CALLS_MIN, calls * SUSTAINED_TURN_S / s->turn.all_s));
-	} while (clock_mono_ns() < until_ns || (out->kept == 0 && clock_mono_ns() < last_ns));
-	return out->kept > 0;
+	} while (clock_mono_ns() < until_ns || (out->n == 0 && clock_mono_ns() < last_ns));
+	return out->n > 0;
 }
 
 /* Run base and target without pauses, to measure them at stabilised clocks. */

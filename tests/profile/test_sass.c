@@ -210,9 +210,9 @@ static void alignment_matches_the_most_instructions(void **state)
 	for (int round = 0; round < 2000; round++) {
 		uint32_t a[24], b[24];
 		int table[25][25] = { { 0 } };
-		bool kept_a[24] = { false }, kept_b[24] = { false };
+		bool matched_a[24] = { false }, matched_b[24] = { false };
 		random = inputs_mix(random);
-		size_t n = random % 25, m = random / 25 % 25, i = 0, j = 0, kept = 0;
+		size_t n = random % 25, m = random / 25 % 25, i = 0, j = 0, matched = 0;
 		for (size_t k = 0; k < 24; k++) {
 			random = inputs_mix(random);
 			a[k] = (uint32_t)(random % 4);
@@ -223,18 +223,18 @@ static void alignment_matches_the_most_instructions(void **state)
 				int left = table[x - 1][y], up = table[x][y - 1];
 				table[x][y] = a[x - 1] == b[y - 1] ? table[x - 1][y - 1] + 1 : left > up ? left : up;
 			}
-		assert_true(sassalign_keep(a, n, b, m, kept_a, kept_b));
-		for (;; i++, j++, kept++) {
-			while (i < n && !kept_a[i])
+		assert_true(sassalign_match(a, n, b, m, matched_a, matched_b));
+		for (;; i++, j++, matched++) {
+			while (i < n && !matched_a[i])
 				i++;
-			while (j < m && !kept_b[j])
+			while (j < m && !matched_b[j])
 				j++;
 			if (i == n || j == m)
 				break;
 			assert_int_equal(a[i], b[j]);
 		}
 		assert_true(i == n && j == m);
-		assert_int_equal(kept, table[n][m]);
+		assert_int_equal(matched, table[n][m]);
 	}
 }
 

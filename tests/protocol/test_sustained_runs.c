@@ -31,7 +31,7 @@ static void calls_are_spread_evenly(void **state)
 	for (size_t k = 0; k < sizeof kept / sizeof kept[0]; k++) {
 		int n = kept[k][0] < kept[k][1] ? kept[k][0] : kept[k][1];
 		for (int s = 0; s < 2; s++) {
-			side[s].kept = kept[k][s];
+			side[s].n = kept[k][s];
 			for (int i = 0; i < kept[k][s]; i++) {
 				side[s].ms[i] = (float)(100 * s + i);
 				side[s].mhz[i] = -side[s].ms[i];
@@ -39,7 +39,7 @@ static void calls_are_spread_evenly(void **state)
 		}
 		assert_int_equal(sustained_gather(side), n);
 		for (int s = 0; s < 2; s++) {
-			assert_int_equal(side[s].kept, n);
+			assert_int_equal(side[s].n, n);
 			for (int i = 0; i < n; i++)
 				assert_true(side[s].ms[i] == wanted[k][s][i] && side[s].mhz[i] == -wanted[k][s][i]);
 		}

@@ -189,9 +189,9 @@ static void take_point(void *arg, const struct view_point *row)
 static void reverse(struct chart_line *line)
 {
 	for (int i = 0; i < line->n / 2; i++) {
-		struct chart_point kept = line->point[i];
+		struct chart_point first = line->point[i];
 		line->point[i] = line->point[line->n - 1 - i];
-		line->point[line->n - 1 - i] = kept;
+		line->point[line->n - 1 - i] = first;
 	}
 }
 

@@ -101,12 +101,12 @@ static int compare_positions(const void *a, const void *b)
 
 static int sort_unique(struct reference_position *at, int n)
 {
-	int kept = 0;
+	int n_left = 0;
 	qsort(at, (size_t)n, sizeof *at, compare_positions);
 	for (int i = 0; i < n; i++)
-		if (i == 0 || compare_positions(&at[i], &at[kept - 1]) != 0)
-			at[kept++] = at[i];
-	return kept;
+		if (i == 0 || compare_positions(&at[i], &at[n_left - 1]) != 0)
+			at[n_left++] = at[i];
+	return n_left;
 }
 
 static void add_special(int32_t *list, int *n, int32_t seqlen, int32_t token)

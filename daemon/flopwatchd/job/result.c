@@ -180,11 +180,11 @@ static int add_check(struct result *r, const struct msg_check *c, struct fw_err 
 /* A module that is queried again sends its nodes again. */
 static void drop_nodes(struct result *r, enum role role, int cell)
 {
-	int kept = 0;
+	int n_left = 0;
 	for (int i = 0; i < r->n_nodes; i++)
 		if (r->node[i].cell != cell || r->node[i].role != role)
-			r->node[kept++] = r->node[i];
-	r->n_nodes = kept;
+			r->node[n_left++] = r->node[i];
+	r->n_nodes = n_left;
 }
 
 static int add_work(struct result *r, struct msg_work *w, struct fw_err *err)

@@ -149,7 +149,7 @@ static bool has_records(const struct result *r, int run)
 
 static void drop_empty_runs(struct result *r, const int *cell, int n)
 {
-	int kept = 0;
+	int n_left = 0;
 	for (int i = 0; i < r->n_runs; i++) {
 		struct msg_run *l = r->run[i];
 		int left = 0;
@@ -158,28 +158,28 @@ static void drop_empty_runs(struct result *r, const int *cell, int n)
 				l->cell[left++] = l->cell[k];
 		l->n_cells = left;
 		if (has_records(r, l->run))
-			r->run[kept++] = l;
+			r->run[n_left++] = l;
 		else
 			free(l);
 	}
-	r->n_runs = kept;
+	r->n_runs = n_left;
 }
 
 void result_forget(struct result *r, const int *cell, int n)
 {
-	int kept = 0;
+	int n_left = 0;
 	for (int i = 0; i < r->n_cells; i++) {
 		struct msg m = { .t = MSG_CELL, .u.cell = r->cell[i] };
 		if (contains(r->cell[i]->cell, cell, n))
 			msg_fini(&m);
 		else
-			r->cell[kept++] = r->cell[i];
+			r->cell[n_left++] = r->cell[i];
 	}
-	r->n_cells = kept;
-	kept = 0;
+	r->n_cells = n_left;
+	n_left = 0;
 	for (int i = 0; i < r->n_notes; i++)
 		if (!contains(r->note[i].cell, cell, n))
-			r->note[kept++] = r->note[i];
-	r->n_notes = kept;
+			r->note[n_left++] = r->note[i];
+	r->n_notes = n_left;
 	drop_empty_runs(r, cell, n);
 }

@@ -37,17 +37,17 @@ static const char *map_state(const struct config_status *forge, const char *stat
 static void write_cut(struct jsonw *j, const char *key, const char *text, size_t max)
 {
 	char cut[4 * ANNOTATION_TITLE_MAX + 8];
-	size_t n = 0, len = 0, keep = 0;
+	size_t n = 0, len = 0, cut_at = 0;
 	for (; text[len]; len++) {
 		if (((unsigned char)text[len] & 0xc0) == 0x80)
 			continue;
 		if (n == max - 1)
-			keep = len;
+			cut_at = len;
 		if (++n > max)
 			break;
 	}
-	if (n > max && keep < sizeof cut - 4) {
-		snprintf(cut, sizeof cut, "%.*s\xe2\x80\xa6", (int)keep, text);
+	if (n > max && cut_at < sizeof cut - 4) {
+		snprintf(cut, sizeof cut, "%.*s\xe2\x80\xa6", (int)cut_at, text);
 		text = cut;
 	}
 	jsonw_kv_string(j, key, text);

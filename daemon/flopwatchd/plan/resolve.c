@@ -116,7 +116,7 @@ static void limit_cells(struct plan *p, const struct store_job *job)
 {
 	struct profile_cells most = { .n = 0 };
 	char words[EVIDENCE_CELLS_MAX * CASE_KEY_SIZE];
-	int kept = 0;
+	int n_left = 0;
 	if (job->every_cell && p->request.n_cells > EVIDENCE_SUITE_MAX)
 		p->request.n_cells = EVIDENCE_SUITE_MAX;
 	if (job->every_cell || p->request.n_cells <= EVIDENCE_CELLS_MAX)
@@ -129,8 +129,8 @@ static void limit_cells(struct plan *p, const struct store_job *job)
 	profile_cells_text(&most, words, sizeof words);
 	for (int i = 0; i < p->request.n_cells; i++)
 		if (suite_matches(p->request.cell[i].key, words))
-			p->request.cell[kept++] = p->request.cell[i];
-	p->request.n_cells = kept;
+			p->request.cell[n_left++] = p->request.cell[i];
+	p->request.n_cells = n_left;
 }
 
 /* Apply a job's options to a plan with kind, sides and cells. A profile is limited to EVIDENCE_CELLS_MAX cells. */

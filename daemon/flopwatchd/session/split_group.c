@@ -108,11 +108,11 @@ static int split_group_confirm(struct split_group *c, struct slot *leader, struc
 /* A regression in pairs is a regression, independently of sustained runs. */
 static void remove_losses(const struct result *whole, struct share *again)
 {
-	int kept = 0;
+	int n_left = 0;
 	for (int i = 0; i < again->n; i++)
 		if (!judge_pairs_show_loss(whole, again->cell[i]))
-			again->cell[kept++] = again->cell[i];
-	again->n = kept;
+			again->cell[n_left++] = again->cell[i];
+	again->n = n_left;
 }
 
 /*
