@@ -439,9 +439,9 @@ int control_retry(struct control *c, int64_t job, int64_t *new_job, struct fw_er
 }
 
 int control_import(
-	struct control *c, const struct foreign_figures *figures, int64_t *comparison, bool *is_new, struct fw_err *err)
+	struct control *c, const struct foreign_results *results, int64_t *comparison, bool *is_new, struct fw_err *err)
 {
-	struct foreign_figures f = *figures;
+	struct foreign_results f = *results;
 	char branch[BRANCH_KEY_MAX] = "";
 	int64_t repo;
 	if (find_repo(c, f.repo, &repo, err) != 0)

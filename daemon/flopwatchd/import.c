@@ -12,7 +12,7 @@ static void add_text(struct hash_state *h, const char *text)
 }
 
 /* Derive a nonce from exactly these results. Shape: nonce[33]. */
-static void name_figures(int64_t repo, const struct foreign_figures *f, char nonce[33])
+static void hash_results(int64_t repo, const struct foreign_results *f, char nonce[33])
 {
 	struct hash_state h;
 	char hex[HASH_HEX];
@@ -23,18 +23,17 @@ static void name_figures(int64_t repo, const struct foreign_figures *f, char non
 	add_text(&h, f->base);
 	add_text(&h, f->name);
 	for (int i = 0; i < f->n; i++) {
-		const double figures[] = { f->row[i].base_ms, f->row[i].target_ms, f->row[i].base_tflops,
-			f->row[i].target_tflops };
+		const double value[] = { f->row[i].base_ms, f->row[i].target_ms, f->row[i].base_tflops, f->row[i].target_tflops };
 		add_text(&h, f->row[i].cell);
 		if (f->row[i].failure)
 			add_text(&h, f->row[i].failure);
-		hash_update(&h, figures, sizeof figures);
+		hash_update(&h, value, sizeof value);
 	}
 	hash_end(&h, hex);
 	snprintf(nonce, 33, "%.32s", hex);
 }
 
-static int put_job(struct db *db, int64_t repo, const struct foreign_figures *f, const char *nonce, int64_t now,
+static int put_job(struct db *db, int64_t repo, const struct foreign_results *f, const char *nonce, int64_t now,
 	struct store_job *job, struct fw_err *err)
 {
 	*job = (struct store_job){ .repo = repo, .kind = JOBKIND_IMPORT, .origin = "import", .base_how = "given" };
@@ -47,7 +46,7 @@ static int put_job(struct db *db, int64_t repo, const struct foreign_figures *f,
 	return store_job_nonce(db, job->id, nonce, err);
 }
 
-static int put_suite(struct db *db, const struct foreign_figures *f, int64_t *id, struct fw_err *err)
+static int put_suite(struct db *db, const struct foreign_results *f, int64_t *id, struct fw_err *err)
 {
 	char sha[HASH_HEX];
 	struct buf keys;
@@ -93,7 +92,7 @@ static int put_cell(struct db *db, const struct foreign_row *row, int64_t compar
 }
 
 static int put_all(
-	struct db *db, int64_t repo, const struct foreign_figures *f, const char *nonce, int64_t *comparison, struct fw_err *err)
+	struct db *db, int64_t repo, const struct foreign_results *f, const char *nonce, int64_t *comparison, struct fw_err *err)
 {
 	int64_t now = clock_utc_ms();
 	struct store_job job;
@@ -122,16 +121,16 @@ static int put_all(
 	return body_store(db, c.id, err);
 }
 
-int import_store(struct txn *txn, int64_t repo, const struct foreign_figures *figures, int64_t *comparison, bool *is_new,
+int import_store(struct txn *txn, int64_t repo, const struct foreign_results *results, int64_t *comparison, bool *is_new,
 	struct fw_err *err)
 {
 	char nonce[33];
-	name_figures(repo, figures, nonce);
-	int found = store_job_imported(txn->db, repo, figures->commit, nonce, comparison, err);
+	hash_results(repo, results, nonce);
+	int found = store_job_imported(txn->db, repo, results->commit, nonce, comparison, err);
 	*is_new = found == 0;
 	if (found != 0)
 		return found > 0 ? 0 : -1;
 	if (txn_begin(txn, err) != 0)
 		return -1;
-	return txn_end(txn, put_all(txn->db, repo, figures, nonce, comparison, err), err);
+	return txn_end(txn, put_all(txn->db, repo, results, nonce, comparison, err), err);
 }

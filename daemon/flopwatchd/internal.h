@@ -101,7 +101,7 @@ int control_bisect_cancel(struct control *c, int64_t bisect, const char *who, st
  * ERR_INVALID an abbreviated commit or an invalid branch name.
  */
 int control_import(
-	struct control *c, const struct foreign_figures *figures, int64_t *comparison, bool *is_new, struct fw_err *err);
+	struct control *c, const struct foreign_results *results, int64_t *comparison, bool *is_new, struct fw_err *err);
 /**
  * Queue `runs` comparisons of the upstream branch's tip with itself. `request` has repo (optional if there is only one), suite
  * and device_kind, which may be a device's UUID. Shape: jobs[runs]. Err: as control_enqueue.
@@ -328,8 +328,8 @@ int idle_step(const struct config *c, struct txn *txn, int64_t now_ms, struct fw
  * `undecided` with that reason; the comparison opens no alert, is no base and enters no history. Ctx: loop only.
  */
 
-/** Store `figures` for repository `repo` in a transaction. Equal ones give the existing comparison, and `is_new` false. */
-int import_store(struct txn *txn, int64_t repo, const struct foreign_figures *figures, int64_t *comparison, bool *is_new,
+/** Store `results` for repository `repo` in a transaction. Equal ones give the existing comparison, and `is_new` false. */
+int import_store(struct txn *txn, int64_t repo, const struct foreign_results *results, int64_t *comparison, bool *is_new,
 	struct fw_err *err);
 
 /*

@@ -555,7 +555,7 @@ struct foreign_row {
 	const char *failure; /* the benchmark's error for the target, which then has no time; NULL none */
 	double base_ms, target_ms, base_tflops, target_tflops;
 };
-struct foreign_figures {
+struct foreign_results {
 	const char *repo, *branch, *commit, *base; /* branch and base NULL: none; full commit ids */
 	const char *name;                          /* stored instead of a suite's name */
 	int n;

@@ -570,7 +570,7 @@ static int no_secret(struct control *c, const char *repo, const char **secret, s
 	return err_set(e, ERR_NOT_FOUND, "there is no webhook for %.100s", repo);
 }
 static int no_import(
-	struct control *c, const struct foreign_figures *figures, int64_t *comparison, bool *is_new, struct fw_err *e)
+	struct control *c, const struct foreign_results *figures, int64_t *comparison, bool *is_new, struct fw_err *e)
 {
 	(void)c, (void)figures, (void)comparison, (void)is_new;
 	return refuse_to(e);

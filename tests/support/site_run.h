@@ -99,7 +99,7 @@ static inline int act_profile(struct control *a, const struct job_request *r, in
 		or_dash(r->target), r->alert, r->comparison, r->cells_glob ? r->cells_glob : "");
 }
 static inline int act_import(
-	struct control *a, const struct foreign_figures *figures, int64_t *comparison, bool *is_new, struct fw_err *e)
+	struct control *a, const struct foreign_results *figures, int64_t *comparison, bool *is_new, struct fw_err *e)
 {
 	*comparison = 77;
 	*is_new = figures->n != 2;

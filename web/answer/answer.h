@@ -259,7 +259,7 @@ struct site_actions {
 	int (*bisect)(struct control *c, const struct job_request *request, int64_t *id, struct fw_err *err);
 	/** Store imported results. `is_new` false: the same results were stored before, as `comparison`. */
 	int (*import)(
-		struct control *c, const struct foreign_figures *figures, int64_t *comparison, bool *is_new, struct fw_err *err);
+		struct control *c, const struct foreign_results *results, int64_t *comparison, bool *is_new, struct fw_err *err);
 	/** Queue a profile of request->alert, of request->comparison, or of base and target. */
 	int (*profile)(struct control *c, const struct job_request *request, int64_t *id, struct fw_err *err);
 	int (*cancel_bisect)(struct control *c, int64_t id, const char *who, struct fw_err *err);

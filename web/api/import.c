@@ -30,7 +30,7 @@ static const char *unknown_key(json_t *object, const char *const *known)
 }
 
 /* Return a number of a row, 0 if absent; set *wrong if it is not a number from 0 to 1e9. */
-static double figure(const json_t *row, const char *key, const char **wrong)
+static double number(const json_t *row, const char *key, const char **wrong)
 {
 	const json_t *v = json_object_get(row, key);
 	if (!v || json_is_null(v))
@@ -51,10 +51,10 @@ static int read_rows(const json_t *rows, struct foreign_row *out, struct fw_err 
 		const char *wrong = NULL;
 		out[i] = (struct foreign_row){ .cell = write_text(row, "cell", CASE_KEY_SIZE - 1, &wrong),
 			.failure = write_text(row, "failure", FAILURE_MAX, &wrong),
-			.target_ms = figure(row, "ms", &wrong),
-			.base_ms = figure(row, "base_ms", &wrong),
-			.target_tflops = figure(row, "tflops", &wrong),
-			.base_tflops = figure(row, "base_tflops", &wrong) };
+			.target_ms = number(row, "ms", &wrong),
+			.base_ms = number(row, "base_ms", &wrong),
+			.target_tflops = number(row, "tflops", &wrong),
+			.base_tflops = number(row, "base_tflops", &wrong) };
 		if (!wrong)
 			wrong = unknown_key(row, row_keys);
 		if (!wrong && (!out[i].cell || !out[i].cell[0]))
@@ -79,11 +79,11 @@ static int read_rows(const json_t *rows, struct foreign_row *out, struct fw_err 
 	return 0;
 }
 
-static int store(struct site *site, struct http_response *response, const struct foreign_figures *figures, struct fw_err *err)
+static int store(struct site *site, struct http_response *response, const struct foreign_results *results, struct fw_err *err)
 {
 	int64_t id;
 	bool is_new;
-	if (site->act->import(site->control, figures, &id, &is_new, err) != 0)
+	if (site->act->import(site->control, results, &id, &is_new, err) != 0)
 		return -1;
 	answer_with(response, "comparison=%lld new=%i", (long long)id, is_new);
 	response->status = is_new ? 201 : 200;
@@ -102,30 +102,30 @@ static int import_post(struct site *site, struct http_request *r, struct http_re
 			r, response, 415, "a form cannot contain rows; send JSON, with Content-Type: application/json");
 	json_t *root = len <= BODY_BYTES_MAX ? json_loadb(body, len, JSON_REJECT_DUPLICATES, NULL) : NULL;
 	const json_t *rows = json_object_get(root, "rows");
-	struct foreign_figures figures = { .repo = write_text(root, "repo", TEXT_MAX, &wrong),
+	struct foreign_results results = { .repo = write_text(root, "repo", TEXT_MAX, &wrong),
 		.branch = write_text(root, "branch", TEXT_MAX, &wrong),
 		.commit = write_text(root, "commit", 64, &wrong),
 		.base = write_text(root, "base", 64, &wrong),
 		.name = write_text(root, "name", 63, &wrong),
 		.n = (int)json_array_size(rows) };
-	struct foreign_row *row = mem_alloc_zero((size_t)figures.n + 1, sizeof *row);
+	struct foreign_row *row = mem_alloc_zero((size_t)results.n + 1, sizeof *row);
 	const char *unknown = unknown_key(root, figures_keys);
 	int result;
-	figures.row = row;
+	results.row = row;
 	if (!json_is_object(root))
 		result = err_set(err, ERR_INVALID, "the body must be a JSON object of at most 1 MiB");
 	else if (unknown)
 		result =
 			err_set(err, ERR_INVALID, "key %.60s is unknown; known: repo, commit, base, branch, name, rows", unknown);
-	else if (wrong || !figures.repo || !figures.commit || !figures.name)
+	else if (wrong || !results.repo || !results.commit || !results.name)
 		result = err_set(
 			err, ERR_INVALID, "repo, commit and name are required, branch and base optional; all are strings");
-	else if (figures.n < 1 || figures.n > JOB_CELLS_MAX)
+	else if (results.n < 1 || results.n > JOB_CELLS_MAX)
 		result = err_set(err, ERR_INVALID, "rows must have 1 to 400 elements");
 	else if (read_rows(rows, row, err) != 0)
 		result = -1;
 	else
-		result = store(site, response, &figures, err);
+		result = store(site, response, &results, err);
 	free(row);
 	json_decref(root);
 	return result;
