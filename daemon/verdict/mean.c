@@ -59,7 +59,7 @@ static double longer_variance(const struct tail_side *own, const struct tail_sid
 	return fmax(0, from->squares / from->slow - mean * mean) * from->slow / (from->slow - 1) / n;
 }
 
-static struct mean figures(const struct evidence *e, bool alike)
+static struct mean estimate_mean(const struct evidence *e, bool alike)
 {
 	const struct tail *counted = alike ? &e->group : &e->own;
 	const struct estimate *typical = &e->pairs->all;
@@ -96,7 +96,7 @@ static struct set_evidence set_evidence(const struct evidence *e, enum tail_whic
 	return (struct set_evidence){ .runs = e->own.runs,
 		.p = has_some ? fmin(p_own, p_group) : p_own,
 		.is_suspect = fmin(own, group) < (e->group_all.side[less].slow ? P_SUSPECT : P_NEW),
-		.mean = figures(e, alike) };
+		.mean = estimate_mean(e, alike) };
 }
 
 static bool is_enough(const struct rule *r, const struct set_evidence *l)

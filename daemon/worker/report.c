@@ -5,7 +5,7 @@
 
 enum { TEXT_MAX = 4 << 20 };
 
-struct figures {
+struct cell_result {
 	enum verdict verdict;
 	bool measured;
 	double base_ms, target_ms, base_rate, target_rate; /* TFLOP/s, or GB/s */
@@ -24,13 +24,13 @@ static const char *rate_name(const struct bench *b, int cell)
 	return is_by_bytes(b, cell) ? "GB/s" : "TFLOP/s";
 }
 
-static void figures_of(const struct bench *b, int cell, struct figures *f)
+static void set_cell_result(const struct bench *b, int cell, struct cell_result *f)
 {
 	const struct bench_cell *c = &b->cell[cell];
 	bool by_bytes = is_by_bytes(b, cell);
 	double work = by_bytes ? case_bytes(&b->cells[cell]) * 1e3 : case_flops(&b->cells[cell]);
 
-	*f = (struct figures){ .verdict = bench_verdict(b, cell) };
+	*f = (struct cell_result){ .verdict = bench_verdict(b, cell) };
 	f->measured = c->judged && c->n_runs > 0;
 	if (!f->measured)
 		return;
@@ -56,7 +56,7 @@ enum verdict report_verdict(const struct bench *b)
 }
 
 /* Return the reason why a cell without a failure has no verdict from its runs; "" if it has one. */
-static const char *reason_of(const struct figures *f)
+static const char *reason_of(const struct cell_result *f)
 {
 	if (f->decision.reason[0])
 		return f->decision.reason;
@@ -72,12 +72,12 @@ static const char *reason_of(const struct figures *f)
 	}
 }
 
-static const char *border(const struct figures *f)
+static const char *border(const struct cell_result *f)
 {
 	return f->decision.flags & FLAG_BORDERLINE ? " (borderline)" : "";
 }
 
-static void put_flags(const struct figures *f, struct buf *out)
+static void put_flags(const struct cell_result *f, struct buf *out)
 {
 	char words[FLAG_NAMES_SIZE];
 
@@ -88,9 +88,9 @@ static void put_flags(const struct figures *f, struct buf *out)
 
 static void row(const struct bench *b, int cell, int width, struct buf *out)
 {
-	struct figures f;
+	struct cell_result f;
 
-	figures_of(b, cell, &f);
+	set_cell_result(b, cell, &f);
 	buf_printf(out, "%-*s", width, b->cells[cell].key);
 	if (f.measured)
 		buf_printf(out, " %10.4f %10.4f %10.4g %10.4g %+8.2f %% %+8.2f .. %+6.2f", f.base_ms, f.target_ms, f.base_rate,
@@ -131,7 +131,7 @@ static void table(const struct bench *b, const char *group, int width, struct bu
 }
 
 /* Warn of slow calls: of their cost if it exceeds the threshold, else of a difference to the typical call. */
-static void warn_of_tail(const struct bench *b, int cell, const struct figures *f, struct buf *out)
+static void warn_of_tail(const struct bench *b, int cell, const struct cell_result *f, struct buf *out)
 {
 	const struct mean *mean = &f->decision.mean.all;
 	char words[EXPLAIN_SIZE];
@@ -152,7 +152,7 @@ static void warn_of_tail(const struct bench *b, int cell, const struct figures *
 			stats_change_pct(mean->m), f->change_pct);
 }
 
-static void print_gain(const struct bench *b, int cell, const struct figures *f, struct buf *out)
+static void print_gain(const struct bench *b, int cell, const struct cell_result *f, struct buf *out)
 {
 	char words[EXPLAIN_SIZE];
 
@@ -166,9 +166,9 @@ static void warning(const struct bench *b, int cell, struct buf *out)
 	const struct bench_cell *c = &b->cell[cell];
 	const struct bench_failure *t = bench_failure(b, cell);
 	const char *key = b->cells[cell].key;
-	struct figures f;
+	struct cell_result f;
 
-	figures_of(b, cell, &f);
+	set_cell_result(b, cell, &f);
 	if (f.decision.mean.is_tail)
 		warn_of_tail(b, cell, &f, out);
 	switch (f.verdict) {
@@ -223,11 +223,11 @@ static void warning(const struct bench *b, int cell, struct buf *out)
 /* Explain a change that differs from the quotient of the printed medians. */
 static void explain_changes(const struct bench *b, struct buf *out)
 {
-	struct figures f;
+	struct cell_result f;
 	int i;
 
 	for (i = 0; i < b->n_cells; i++) {
-		figures_of(b, i, &f);
+		set_cell_result(b, i, &f);
 		if (!f.measured || fabs(100 * (f.base_ms / f.target_ms - 1) - f.change_pct) < 0.005)
 			continue;
 		buf_puts(out, "change: the middle of paired ratios\n");
@@ -290,10 +290,10 @@ static void cell_json(const struct bench *b, int cell, struct jsonw *j)
 	const struct bench_cell *c = &b->cell[cell];
 	const struct bench_failure *t = bench_failure(b, cell);
 	char words[FLAG_NAMES_SIZE];
-	struct figures f;
+	struct cell_result f;
 	bool blamed;
 
-	figures_of(b, cell, &f);
+	set_cell_result(b, cell, &f);
 	const struct mean *mean = f.decision.mean.is_known ? &f.decision.mean.all : NULL;
 	blamed = t && f.verdict != VERDICT_UNDECIDED; /* an undecided result is no side's fault */
 	flag_names(f.decision.flags, words);

@@ -18,7 +18,7 @@ static void show(struct buf *out, const char *text)
 
 enum column { REGISTERS, SHARED, STACK, CODE, CTAS, INSTRUCTIONS, COLUMNS };
 
-static int64_t figure(const struct sassdiff_pair *p, int side, enum column c)
+static int64_t value(const struct sassdiff_pair *p, int side, enum column c)
 {
 	const struct modulecode_function *f = side ? p->target : p->base;
 	struct occupancy o;
@@ -51,8 +51,8 @@ static void figure_text(int64_t v, char text[CELL_BYTES])
 static void cell(struct buf *out, const struct sassdiff_pair *p, enum column c, int width)
 {
 	char before[CELL_BYTES], after[CELL_BYTES], both[2 * CELL_BYTES + 2];
-	figure_text(figure(p, 0, c), before);
-	figure_text(figure(p, 1, c), after);
+	figure_text(value(p, 0, c), before);
+	figure_text(value(p, 1, c), after);
 	if (!p->base || !p->target || strcmp(before, after) == 0)
 		snprintf(both, sizeof both, "%s", p->target ? after : before);
 	else

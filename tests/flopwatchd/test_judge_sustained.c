@@ -62,9 +62,9 @@ static void sustained_losses_report_the_deciding_metric(void **state)
 					   "grouped ->> '$[0].sustained' FROM alert"),
 		1);
 	assert_int_equal(fixture_number(f, "SELECT worst_pct < -7 FROM comparison"), 1);
-	struct figures figures;
-	ok(figures_read(f->db, c.id, &figures, &err));
-	assert_true(figures.sustained.runs == 12);
+	struct cell_metrics metrics;
+	ok(cell_metrics_read(f->db, c.id, &metrics, &err));
+	assert_true(metrics.sustained.runs == 12);
 	assert_int_equal(fixture_number(f, "SELECT count(*) FROM change_point"), 0); /* the history contains pairs */
 	ok(store_bisect_cells(f->db, out.comparison, take_change, &m, &err));
 	assert_true(fabs(m - 0.08) < 0.005);

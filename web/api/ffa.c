@@ -34,13 +34,13 @@ struct profile {
 };
 
 /* Values of a row, from a cell's metrics; NAN: absent. */
-struct figures {
+struct row_values {
 	const struct profile *profile;
 	struct ffa_csv_row *row;
 	double sustained_ms;
 };
 
-static void take_phase(struct figures *f, const char *name, double value)
+static void take_phase(struct row_values *f, const char *name, double value)
 {
 	const char *dot = strrchr(name, '.');
 	if (!dot || strcmp(dot, f->profile->side == USED_CONFIG_BASE ? ".base_ms" : ".target_ms") != 0)
@@ -52,7 +52,7 @@ static void take_phase(struct figures *f, const char *name, double value)
 
 static void take_metric(void *arg, const char *name, const char *unit, double value)
 {
-	struct figures *f = arg;
+	struct row_values *f = arg;
 	(void)unit;
 	if (strncmp(name, "phase.", 6) == 0)
 		take_phase(f, name + 6, value);
@@ -61,7 +61,7 @@ static void take_metric(void *arg, const char *name, const char *unit, double va
 }
 
 /* Return the time of a side in the deciding series; -1: none. Units: ms. */
-static double latency(const struct store_cell *c, const struct figures *f, int side)
+static double latency(const struct store_cell *c, const struct row_values *f, int side)
 {
 	double base_ms = c->decider == DECIDER_SUSTAINED_RUNS ? f->sustained_ms : c->base_median_ms;
 	double ms = side == USED_CONFIG_BASE                      ? base_ms
@@ -82,7 +82,7 @@ static void take_cell(void *arg, const struct store_cell *c)
 		.mask = json_string_value(json_object_get(shape, "mask")),
 		.ratio = json_number_value(json_object_get(shape, "sparsity_ratio")),
 		.block = (int)json_integer_value(json_object_get(shape, "block")) };
-	struct figures f = { .profile = p, .row = &row, .sustained_ms = NAN };
+	struct row_values f = { .profile = p, .row = &row, .sustained_ms = NAN };
 	if (view_metrics(p->db, c->id, take_metric, &f, p->err) != 0 || used_config_read(p->db, c->id, &used, p->err) != 0) {
 		p->failed = -1;
 		json_decref(shape);

@@ -167,16 +167,16 @@ enum {
 	STORE_SECTOR_PCT,
 	LONG_SCOREBOARD_PCT,
 	BARRIER_PCT,
-	FIGURES
+	VALUES
 };
-static const char *const keys[FIGURES] = { "ms", "tflops", "allocated_mb", "dram_mb", "dram_gb_s", "l2_hit_pct", "l1_hit_pct",
+static const char *const keys[VALUES] = { "ms", "tflops", "allocated_mb", "dram_mb", "dram_gb_s", "l2_hit_pct", "l1_hit_pct",
 	"bank_conflicts_pct", "tensor_pct", "issue_pct", "warp_execution_pct", "load_sector_pct", "store_sector_pct",
 	"long_scoreboard_pct", "barrier_pct" };
-static const char *const titles[FIGURES] = { "ms", "TFLOP/s", "allocated MB", "DRAM MB", "DRAM GB/s", "L2 hits %", "L1 hits %",
+static const char *const titles[VALUES] = { "ms", "TFLOP/s", "allocated MB", "DRAM MB", "DRAM GB/s", "L2 hits %", "L1 hits %",
 	"bank conflicts %", "tensor %", "issue %", "warp execution %", "load sectors %", "store sectors %", "long scoreboard %",
 	"barrier %" };
 
-static double figure(const struct side *s, int which)
+static double value_of(const struct side *s, int which)
 {
 	double bytes = s->sum[READ] + s->sum[WRITTEN];
 	switch (which) {
@@ -285,8 +285,8 @@ static void write_row(struct jsonw *j, const struct row *row)
 		jsonw_key(j, names[s]);
 		jsonw_object(j);
 		jsonw_kv_string(j, "configuration", side->config[0] ? side->config : NULL);
-		for (int i = 0; i < FIGURES; i++)
-			jsonw_kv_figure(j, keys[i], figure(side, i));
+		for (int i = 0; i < VALUES; i++)
+			jsonw_kv_figure(j, keys[i], value_of(side, i));
 		jsonw_kv_int(j, "kernels", side->n_kernels / REPEATS);
 		jsonw_object_end(j);
 	}
@@ -367,7 +367,7 @@ int configurations_csv(struct db *db, int64_t profile, struct buf *out, struct f
 	struct config_rows r;
 	int result = read(db, profile, &r, err);
 	buf_puts(out, "cell,title,direction,size,side,configuration");
-	for (int i = 0; i < FIGURES; i++)
+	for (int i = 0; i < VALUES; i++)
 		buf_printf(out, ",%s", keys[i]);
 	buf_puts(out, ",speedup\r\n");
 	for (int i = 0; i < r.n && result == 0; i++)
@@ -375,9 +375,9 @@ int configurations_csv(struct db *db, int64_t profile, struct buf *out, struct f
 			const struct row *row = &r.row[i];
 			csv_format(out, "%s,%s,%-s,%d,%-s,%s", row->key, row->title, row->direction, row->size, names[s],
 				row->side[s].config);
-			for (int k = 0; k < FIGURES; k++) {
+			for (int k = 0; k < VALUES; k++) {
 				buf_putc(out, ',');
-				number(out, figure(&row->side[s], k), "");
+				number(out, value_of(&row->side[s], k), "");
 			}
 			buf_putc(out, ',');
 			number(out, s ? speedup(row) : 1, "");
@@ -392,7 +392,7 @@ static bool is_shown(const struct config_rows *r, int which)
 {
 	for (int i = 0; i < r->n; i++)
 		for (int s = 0; s < SIDES; s++)
-			if (isfinite(figure(&r->row[i].side[s], which)))
+			if (isfinite(value_of(&r->row[i].side[s], which)))
 				return true;
 	return false;
 }
@@ -430,11 +430,11 @@ int configurations_markdown(struct db *db, int64_t profile, struct buf *out, str
 	struct config_rows r;
 	int result = read(db, profile, &r, err);
 	buf_puts(out, "\n| cell | side | configuration |");
-	for (int i = 0; i < FIGURES; i++)
+	for (int i = 0; i < VALUES; i++)
 		if (is_shown(&r, i))
 			buf_printf(out, " %s |", titles[i]);
 	buf_puts(out, " speedup |\n|---|---|---|");
-	for (int i = 0; i < FIGURES; i++)
+	for (int i = 0; i < VALUES; i++)
 		if (is_shown(&r, i))
 			buf_puts(out, "--:|");
 	buf_puts(out, "--:|\n");
@@ -442,11 +442,11 @@ int configurations_markdown(struct db *db, int64_t profile, struct buf *out, str
 		for (int s = 0; s < SIDES; s++) {
 			const struct row *row = &r.row[i];
 			markdown_format(out, "| %s{code} | %-s | %s", row->key, names[s], row->side[s].config);
-			for (int k = 0; k < FIGURES; k++) {
+			for (int k = 0; k < VALUES; k++) {
 				if (!is_shown(&r, k))
 					continue;
 				buf_puts(out, " | ");
-				number(out, figure(&row->side[s], k), "–");
+				number(out, value_of(&row->side[s], k), "–");
 			}
 			buf_puts(out, " | ");
 			number(out, s ? speedup(row) : 1, "–");

@@ -14,7 +14,7 @@ struct drawing {
 };
 
 /* Write a value of a device. An unknown value is -1 in a device check and 0 in the worker's hello. */
-static void figure(struct drawing *d, const char *name, double v, const char *unit, double from)
+static void write_value(struct drawing *d, const char *name, double v, const char *unit, double from)
 {
 	if (isfinite(v) && v >= from)
 		emit_rawf(d->out, "<dt>%s</dt><dd>%.4g\u00a0%s</dd>", name, v, unit);
@@ -47,13 +47,13 @@ static void draw_last_check(struct drawing *d, int64_t device)
 	json_t *device_check = text.len ? json_loads(text.data, 0, NULL) : NULL;
 	if (device_check) {
 		const char *regime = json_string_value(json_object_get(device_check, "regime"));
-		figure(d, "SM clock at its last run", comparison_number(device_check, "sm_mhz"), "MHz", 1);
-		figure(d, "Power at its last run", comparison_number(device_check, "power_w"), "W", 0);
-		figure(d, "Temperature at its last run", comparison_number(device_check, "temp_c"), "\u00b0C", 0);
+		write_value(d, "SM clock at its last run", comparison_number(device_check, "sm_mhz"), "MHz", 1);
+		write_value(d, "Power at its last run", comparison_number(device_check, "power_w"), "W", 0);
+		write_value(d, "Temperature at its last run", comparison_number(device_check, "temp_c"), "\u00b0C", 0);
 		reasons(d->out, device_check);
 		if (regime && *regime)
 			emit_format(d->out, "<dt>Regime</dt><dd>%s{name}</dd>", regime);
-		figure(d, "Other processes during the last run", comparison_number(device_check, "foreign"), "", 0);
+		write_value(d, "Other processes during the last run", comparison_number(device_check, "foreign"), "", 0);
 	} else {
 		emit_raw(d->out, "<dt>Last run</dt><dd class=dim>\u2013 none yet</dd>");
 	}
@@ -64,11 +64,11 @@ static void draw_last_check(struct drawing *d, int64_t device)
 static void hardware(struct drawing *d, const char *info_json)
 {
 	json_t *info = json_loads(info_json, 0, NULL);
-	figure(d, "Cores", comparison_number(info, "cores"), "", 1);
-	figure(d, "Memory", comparison_number(info, "memory_bytes") / (1 << 30), "GiB", 1e-3);
-	figure(d, "L2 cache", comparison_number(info, "l2_bytes") / (1 << 20), "MiB", 1e-3);
-	figure(d, "Highest clock", comparison_number(info, "clock_max_mhz"), "MHz", 1);
-	figure(d, "Power limit", comparison_number(info, "power_limit_w"), "W", 1);
+	write_value(d, "Cores", comparison_number(info, "cores"), "", 1);
+	write_value(d, "Memory", comparison_number(info, "memory_bytes") / (1 << 30), "GiB", 1e-3);
+	write_value(d, "L2 cache", comparison_number(info, "l2_bytes") / (1 << 20), "MiB", 1e-3);
+	write_value(d, "Highest clock", comparison_number(info, "clock_max_mhz"), "MHz", 1);
+	write_value(d, "Power limit", comparison_number(info, "power_limit_w"), "W", 1);
 	json_decref(info);
 }
 

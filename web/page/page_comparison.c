@@ -485,7 +485,7 @@ static bool is_forward(const struct comparison_cell *cell)
 	return strcmp(cell->direction, "forward") == 0 && len > 7 && strcmp(cell->key + len - 7, "forward") == 0;
 }
 
-static void figures(struct buf *out, double base_ms, double target_ms)
+static void draw_times(struct buf *out, double base_ms, double target_ms)
 {
 	emit_format(out, "<td class=\"n w\">%f{ms}</td><td class=n>%f{ms}</td><td class=n>%f{change}</td></tr>\n", base_ms,
 		target_ms, derive_change_pct(base_ms, target_ms));
@@ -512,7 +512,7 @@ static struct sums totals(struct buf *out, const struct comparison *c)
 		double base_ms = forward->base_ms + backward->base_ms, target_ms = forward->target_ms + backward->target_ms;
 		emit_format(
 			out, "<tr><th scope=row>%s{case %s %lld}</th>", forward->key, forward->title, (long long)forward->size);
-		figures(out, base_ms, target_ms);
+		draw_times(out, base_ms, target_ms);
 		sum.base_ms += base_ms;
 		sum.target_ms += target_ms;
 	}

@@ -51,7 +51,7 @@ static void strip(const struct spread *s, const struct comparison_judged *judged
 	emit_raw(s->out, "</svg>");
 }
 
-static void figures(struct buf *out, const struct comparison_cell *cell, const struct comparison_judged *judged)
+static void draw_change(struct buf *out, const struct comparison_cell *cell, const struct comparison_judged *judged)
 {
 	emit_raw(out, "<span class=n>");
 	if (isfinite(judged->change_pct))
@@ -75,7 +75,7 @@ static void draw_row(const struct spread *s, const struct row *row, bool is_name
 			layout_sign(label), label, cell->key, cell->title, (long long)cell->size);
 	strip(s, &row->judged);
 	if (is_named)
-		figures(out, cell, &row->judged);
+		draw_change(out, cell, &row->judged);
 	emit_raw(out, "</a></li>\n");
 }
 

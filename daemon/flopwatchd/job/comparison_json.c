@@ -12,7 +12,7 @@ struct metric {
 
 #define METRIC(name, member)                                                                                                     \
 	{                                                                                                                        \
-		name, offsetof(struct figures, member)                                                                           \
+		name, offsetof(struct cell_metrics, member)                                                                      \
 	}
 /* Both sides have the same mask. */
 #define MASK(member)               METRIC("base.mask_" #member, mask.member), METRIC("target.mask_" #member, mask.member)
@@ -62,34 +62,34 @@ static const struct metric metrics[] = {
 };
 #define PHASE(member)                                                                                                            \
 	{                                                                                                                        \
-#member, offsetof(struct figures_phase, member)                                                                  \
+#member, offsetof(struct phase_metrics, member)                                                                  \
 	}
 static const struct metric phase_metrics[] = { PHASE(base_ms), PHASE(target_ms), PHASE(change_pct), PHASE(ci_low_pct),
 	PHASE(ci_high_pct) };
 
-static double *figure_at(struct figures *f, const struct metric *m)
+static double *metric_at(struct cell_metrics *f, const struct metric *m)
 {
 	return (double *)((char *)f + m->at);
 }
 
-static struct figures_phase *add_phase(struct figures *f, const char *name, size_t len)
+static struct phase_metrics *add_phase(struct cell_metrics *f, const char *name, size_t len)
 {
 	for (int i = 0; i < f->n_phases; i++)
 		if (strlen(f->phase[i].name) == len && memcmp(f->phase[i].name, name, len) == 0)
 			return &f->phase[i];
-	if (f->n_phases == FIGURES_PHASES_MAX || len >= sizeof f->phase[0].name)
+	if (f->n_phases == METRICS_PHASES_MAX || len >= sizeof f->phase[0].name)
 		return NULL;
-	struct figures_phase *p = &f->phase[f->n_phases++];
-	*p = (struct figures_phase){ .base_ms = NAN, .target_ms = NAN, .change_pct = NAN, .ci_low_pct = NAN, .ci_high_pct = NAN };
+	struct phase_metrics *p = &f->phase[f->n_phases++];
+	*p = (struct phase_metrics){ .base_ms = NAN, .target_ms = NAN, .change_pct = NAN, .ci_low_pct = NAN, .ci_high_pct = NAN };
 	memcpy(p->name, name, len);
 	return p;
 }
 
 /** Parse a name such as "phase.run.base_ms". */
-static void set_phase_metric(struct figures *f, const char *name, double value)
+static void set_phase_metric(struct cell_metrics *f, const char *name, double value)
 {
 	const char *dot = strrchr(name, '.');
-	struct figures_phase *p = dot ? add_phase(f, name, (size_t)(dot - name)) : NULL;
+	struct phase_metrics *p = dot ? add_phase(f, name, (size_t)(dot - name)) : NULL;
 	if (!p)
 		return;
 	for (size_t i = 0; i < sizeof phase_metrics / sizeof phase_metrics[0]; i++)
@@ -99,20 +99,20 @@ static void set_phase_metric(struct figures *f, const char *name, double value)
 
 static void set_metric(void *arg, const char *name, const char *unit, double value)
 {
-	struct figures *f = arg;
+	struct cell_metrics *f = arg;
 	(void)unit;
 	if (strncmp(name, "phase.", 6) == 0)
 		set_phase_metric(f, name + 6, value);
 	for (size_t i = 0; i < sizeof metrics / sizeof metrics[0]; i++)
 		if (strcmp(name, metrics[i].name) == 0)
-			*figure_at(f, &metrics[i]) = value;
+			*metric_at(f, &metrics[i]) = value;
 }
 
-int figures_read(struct db *db, int64_t cell, struct figures *out, struct fw_err *err)
+int cell_metrics_read(struct db *db, int64_t cell, struct cell_metrics *out, struct fw_err *err)
 {
-	*out = (struct figures){ 0 };
+	*out = (struct cell_metrics){ 0 };
 	for (size_t i = 0; i < sizeof metrics / sizeof metrics[0]; i++)
-		*figure_at(out, &metrics[i]) = NAN;
+		*metric_at(out, &metrics[i]) = NAN;
 	return view_metrics(db, cell, set_metric, out, err);
 }
 
@@ -144,7 +144,7 @@ static void write_claim(
 		claim.blocks_kept, claim.tiles_total, claim.tiles_skipped, claim.tiles_partial, text, contradiction);
 }
 
-static void write_sparsity(struct jsonw *j, const struct figures *f, double flops)
+static void write_sparsity(struct jsonw *j, const struct cell_metrics *f, double flops)
 {
 	struct sparsity_mask mask = f->mask;
 	if (!isfinite(mask.blocks)) {
@@ -167,7 +167,7 @@ static void write_sparsity(struct jsonw *j, const struct figures *f, double flop
 	jsonw_object_end(j);
 }
 
-static void write_sustained(struct jsonw *j, const struct figures *f)
+static void write_sustained(struct jsonw *j, const struct cell_metrics *f)
 {
 	if (!isfinite(f->sustained.change_pct)) {
 		jsonw_kv_null(j, "sustained");
@@ -186,7 +186,7 @@ static void write_sustained(struct jsonw *j, const struct figures *f)
 }
 
 /* Write members into the open object. `flops`: useful FLOPs of a call, NAN unknown. */
-static void figures_write(struct jsonw *j, const struct figures *f, double flops)
+static void write_cell_metrics(struct jsonw *j, const struct cell_metrics *f, double flops)
 {
 	jsonw_format(j, "phases=[");
 	for (int i = 0; i < f->n_phases; i++) {
@@ -520,10 +520,10 @@ static void write_cell(void *arg, const struct store_cell *c)
 {
 	struct body *b = arg;
 	struct jsonw *j = &b->j;
-	struct figures f;
+	struct cell_metrics f;
 	struct used_config used;
 	int confirmed = b->failed ? 0 : view_confirmed(b->db, c->id, b->err);
-	if (b->failed || confirmed < 0 || figures_read(b->db, c->id, &f, b->err) ||
+	if (b->failed || confirmed < 0 || cell_metrics_read(b->db, c->id, &f, b->err) ||
 		used_config_read(b->db, c->id, &used, b->err)) {
 		b->failed = -1;
 		return;
@@ -556,7 +556,7 @@ static void write_cell(void *arg, const struct store_cell *c)
 	jsonw_format(j, "change_raw_pct=%g beta=%g runs=%d samples=%d", isfinite(c->m_raw) ? stats_change_pct(c->m_raw) : NAN,
 		c->beta, c->runs, c->samples);
 	write_mean(j, c);
-	figures_write(j, &f, c->flops);
+	write_cell_metrics(j, &f, c->flops);
 	write_over_baseline(b, c, &f.mask);
 	write_peers(b, c);
 	write_artifact(b, "nodes", "cell", c->id, "nodes_changed");

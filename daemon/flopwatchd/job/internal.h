@@ -11,16 +11,16 @@
 
 /* ---- cell_metrics: Stored metrics of a cell beyond its verdict: phases, calls, clocks, work, sustained runs. ---- */
 
-enum { FIGURES_PHASES_MAX = 32 };
+enum { METRICS_PHASES_MAX = 32 };
 
-struct figures_phase {
+struct phase_metrics {
 	char name[128];
 	double base_ms, target_ms, change_pct, ci_low_pct, ci_high_pct;
 };
 
-struct figures {
+struct cell_metrics {
 	int n_phases;
-	struct figures_phase phase[FIGURES_PHASES_MAX];
+	struct phase_metrics phase[METRICS_PHASES_MAX];
 	double call_base_us, call_target_us, call_change_pct;
 	double enqueue_base_us, enqueue_target_us;
 	double clock_base_mhz, clock_target_mhz;
@@ -41,7 +41,7 @@ struct figures {
 };
 
 /** Read the metrics of a cell's row; NAN for missing ones. */
-int figures_read(struct db *db, int64_t cell, struct figures *out, struct fw_err *err);
+int cell_metrics_read(struct db *db, int64_t cell, struct cell_metrics *out, struct fw_err *err);
 
 /*
  * ---- over_baseline ----
