@@ -4,8 +4,8 @@
  */
 #include "protocol/internal.h"
 
-#define SECONDS_MAX 86400.0
-#define TURN_MAX    (1 << 24)
+#define SECONDS_MAX  86400.0
+#define ROTATION_MAX (1 << 24)
 
 /* ---- rule ---- */
 
@@ -436,7 +436,7 @@ const struct row protocol_task_rows[] = {
 	{ ROW_INT(struct msg_task, set, "set", REQUIRED, 0, 2) },
 	{ ROW_INT(struct msg_task, pass, "pass", SPARSE, 0, INT_MAX) },
 	{ ROW_SEED(struct msg_task, seed, "seed") },
-	{ ROW_INT(struct msg_task, turn, "turn", SPARSE, 1, TURN_MAX) },
+	{ ROW_INT(struct msg_task, rotation, "rotation", SPARSE, 1, ROTATION_MAX) },
 	{ ROW_TOKEN(struct msg_task, signature, "signature", SPARSE, FIELD_HEX, SIGNATURE_KEY) },
 	{ ROW_LIST(struct msg_task, side, n_sides, "sides", 0, task_side_rows) },
 	{ ROW_OWNED_LIST(struct msg_task, cell, n_cells, "cells", REQUIRED, 0, JOB_CELLS_MAX, protocol_cell_rows),

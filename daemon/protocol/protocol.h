@@ -619,7 +619,7 @@ struct msg_task {
 	int run, set;        /* as in msg_run; set 0: none */
 	int pass;            /* mode device_check: discarded attempts of this run so far; clocks: earlier processes of this run */
 	uint64_t seed;
-	int turn;                          /* mode time: counter for order_first, incremented by each cell; 0: random */
+	int rotation;                      /* mode time: counter for order_first, incremented by each cell; 0: random */
 	char signature[SIGNATURE_KEY + 1]; /* key that signs the lines of this process (signature.c); "": unsigned lines */
 	int n_sides;
 	struct msg_task_side {
@@ -889,14 +889,14 @@ bool interleave_holds(const struct interleave_side *s);
  * has other clocks than the others. Therefore base and target begin alternately, also if other sides run with them.
  */
 
-/** A random `turn` is below this number: over this range every order of two to four sides is equally frequent. */
-enum { ORDER_TURNS = 12 };
+/** A random `rotation` is below this number: over this range every order of two to four sides is equally frequent. */
+enum { ORDER_ROTATIONS = 12 };
 
 /**
- * Return the index of the side that begins at counter `turn`: base comes before target if `turn` is even, else after it; further
+ * Return the index of the side that begins at counter `rotation`: base comes before target if `rotation` is even, else after it; further
  * sides rotate in the same way. `n`: number of sides, at least 2. `base`, `target`: their indices.
  */
-int order_first(int n, int base, int target, int turn);
+int order_first(int n, int base, int target, int rotation);
 
 /**
  * Return the index of the `k`-th of `n` sides in round `round` of a run that side `first` begins; all count from 0. Two sides: A

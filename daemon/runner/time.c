@@ -296,9 +296,9 @@ static void choose_order(struct timing *t)
 {
 	struct runner *r = t->runner;
 	int base = timing_position(t, ROLE_BASE), target = timing_position(t, ROLE_TARGET);
-	int turn = r->task->turn ? r->task->turn + r->task->index[t->cell] : (int)runner_random(r, ORDER_TURNS);
+	int rotation = r->task->rotation ? r->task->rotation + r->task->index[t->cell] : (int)runner_random(r, ORDER_ROTATIONS);
 
-	t->start = base < 0 || target < 0 ? (t->n > 1 ? turn % t->n : 0) : order_first(t->n, base, target, turn);
+	t->start = base < 0 || target < 0 ? (t->n > 1 ? rotation % t->n : 0) : order_first(t->n, base, target, rotation);
 }
 
 static void time_cell(struct timing *t, const struct verifier *verifier, double warm_s)

@@ -251,9 +251,9 @@ int bench_announce(struct bench *b, const int *list, int n, int set, uint64_t se
 	return result;
 }
 
-int bench_turn(const struct bench *b)
+int bench_rotation(const struct bench *b)
 {
-	return 1 + (int)(inputs_mix(b->seed) / 64 % ORDER_TURNS) + b->runs;
+	return 1 + (int)(inputs_mix(b->seed) / 64 % ORDER_ROTATIONS) + b->runs;
 }
 
 int bench_role(const struct msg_cell *m, enum role role)

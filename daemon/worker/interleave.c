@@ -334,7 +334,7 @@ static int run_session(struct interleave_run *l, int n, int n_sides, struct fw_e
 		.n_sides = n_sides,
 		.n = n,
 		.seed = l->seed,
-		.first = order_first(n_sides, COMMAND_BASE, COMMAND_TARGET, bench_turn(m->bench)),
+		.first = order_first(n_sides, COMMAND_BASE, COMMAND_TARGET, bench_rotation(m->bench)),
 		.cell = mem_alloc_zero((size_t)n, sizeof *s->cell) };
 	for (int side = 0; side < n_sides; side++)
 		s->side[side] = m->side[side];

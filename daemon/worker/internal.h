@@ -179,8 +179,8 @@ int bench_announce(struct bench *b, const int *list, int n, int set, uint64_t se
 /** Record a failure as bench_fault, without sending it, because the runner's record was forwarded. */
 void bench_note(struct bench *b, int cell, enum role role, const char *failure, const char *detail);
 
-/** Return the counter `turn` of the current run for order_first: a random one at least 1, incremented by each run. */
-int bench_turn(const struct bench *b);
+/** Return the counter `rotation` of the current run for order_first: a random one at least 1, incremented by each run. */
+int bench_rotation(const struct bench *b);
 /** Return the position of a role among the sides of a record; -1: none. */
 int bench_role(const struct msg_cell *m, enum role role);
 /** Return whether the record is of the series that decides its cell. */
@@ -429,7 +429,7 @@ struct runner_task {
 	int run, set;
 	int pass; /* as in msg_task */
 	uint64_t seed;
-	int turn; /* mode time: determines the side that begins (bench_turn); 0: random */
+	int rotation; /* mode time: determines the side that begins (bench_rotation); 0: random */
 	int n_sides;
 	int side[PROTOCOL_SIDES_MAX]; /* positions in the bench */
 	int n_cells;

@@ -275,7 +275,7 @@ int measure_one_run(struct bench *b, const struct run_order *o, char *why, size_
 		.run = state.run,
 		.set = o->set,
 		.seed = inputs_mix(b->seed + (uint64_t)state.run),
-		.turn = bench_turn(b),
+		.rotation = bench_rotation(b),
 		.n_cells = o->n,
 		.cell = o->cell,
 		.sustained = o->sustained,

@@ -460,7 +460,7 @@ static void fill_message(const struct bench *b, const struct runner_task *t, con
 	task->set = t->set;
 	task->pass = t->pass;
 	task->seed = t->seed;
-	task->turn = t->turn;
+	task->rotation = t->rotation;
 	task->rule = b->rule;
 	task->phases = t->phases;
 	task->calls = t->calls;

@@ -225,7 +225,7 @@ static void task(void **state)
 	struct msg_task body = { .run = 3,
 		.set = 2,
 		.seed = 99,
-		.turn = 1,
+		.rotation = 1,
 		.n_sides = 1,
 		.n_cells = 1,
 		.cell = cells,
@@ -245,7 +245,7 @@ static void task(void **state)
 	body.phases = true;
 	round_trip(&in, &out);
 	assert_int_equal(out.u.task->index[0], 17);
-	assert_int_equal(out.u.task->turn, 1);
+	assert_int_equal(out.u.task->rotation, 1);
 	assert_true(out.u.task->phases);
 	assert_false(out.u.task->calls);
 	assert_string_equal(out.u.task->side[0].module, "/proc/self/fd/10");

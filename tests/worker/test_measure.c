@@ -43,7 +43,7 @@ static void every_side_begins_equally_often(void **state)
 		for (int i = 0; i < 24; i++) {
 			b.runs++;
 
-			int first = order_first(n, 1, 0, bench_turn(&b)), after = 1;
+			int first = order_first(n, 1, 0, bench_rotation(&b)), after = 1;
 
 			begun[first]++;
 			while ((first + after) % n > 1) /* neither base nor target */
@@ -51,13 +51,13 @@ static void every_side_begins_equally_often(void **state)
 
 			int leads = first < 2 ? first : (first + after) % n;
 
-			assert_int_equal(leads == 1, bench_turn(&b) % 2 == 0); /* the base, in every second */
+			assert_int_equal(leads == 1, bench_rotation(&b) % 2 == 0); /* the base, in every second */
 		}
 		for (int i = 0; i < n; i++)
 			assert_true(begun[i] >= 24 / (2 * n));
 	}
 	for (int i = 0; i < 100; i++)
-		firsts += bench_turn(&(struct bench){ .seed = (uint64_t)i, .runs = 1 }) % 2;
+		firsts += bench_rotation(&(struct bench){ .seed = (uint64_t)i, .runs = 1 }) % 2;
 	assert_true(firsts > 30 && firsts < 70); /* by chance in the first */
 }
 
