@@ -762,8 +762,8 @@ static void check_programs(void)
 		if (proc_sibling(names[i], path, sizeof path, &err) == 0)
 			probe_print(PROBE_OK, "program", "", "%s", path);
 		else
-			probe_print(PROBE_FAIL, "program", "install all of flopwatch in one place, or put it into PATH", "%s",
-				err.text);
+			probe_print(PROBE_FAIL, "program",
+				"install all programs of flopwatch in one folder, or put them into PATH", "%s", err.text);
 	}
 }
 

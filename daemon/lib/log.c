@@ -104,8 +104,8 @@ static bool is_plain(uint32_t code)
 const char *log_quote(const char *text)
 {
 	static char slots[QUOTE_SLOTS][QUOTE_MAX + 1];
-	static unsigned turn;
-	char *out = slots[turn++ % QUOTE_SLOTS];
+	static unsigned next;
+	char *out = slots[next++ % QUOTE_SLOTS];
 	/* Reserved for `..."` at the cut. */
 	const size_t limit = QUOTE_MAX - 4;
 	size_t len = strlen(text), i = 0, used = 0;

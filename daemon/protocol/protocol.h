@@ -893,8 +893,8 @@ bool interleave_holds(const struct interleave_side *s);
 enum { ORDER_ROTATIONS = 12 };
 
 /**
- * Return the index of the side that begins at counter `rotation`: base comes before target if `rotation` is even, else after it; further
- * sides rotate in the same way. `n`: number of sides, at least 2. `base`, `target`: their indices.
+ * Return the index of the side that begins at counter `rotation`: base comes before target if `rotation` is even, else after it;
+ * further sides rotate in the same way. `n`: number of sides, at least 2. `base`, `target`: their indices.
  */
 int order_first(int n, int base, int target, int rotation);
 

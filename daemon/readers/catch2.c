@@ -9,7 +9,7 @@
 
 enum { WORDS_MAX = 6, WORD_SIZE = 32, NAME_WIDTH = 35 };
 
-enum place {
+enum section {
 	OUTSIDE,
 	IN_HEADING, /* between the lines around the name of a test case */
 	IN_COLUMNS, /* names of columns, up to a line */
@@ -17,7 +17,7 @@ enum place {
 };
 
 struct catch2 {
-	enum place place;
+	enum section section;
 	bool without_analysis;
 	char test[TABLE_KEY_SIZE / 2],
 		name[TABLE_KEY_SIZE / 2]; /* of the test case with its sections; of the benchmark, "" none */
@@ -174,23 +174,23 @@ static int read_line(struct reading *out, struct catch2 *t, const struct text_li
 	bool is_columns = text_begins(line, columns) && memmem(line->at, line->n, "samples", 7);
 
 	if (is_columns) {
-		t->place = IN_COLUMNS;
+		t->section = IN_COLUMNS;
 		t->without_analysis = memmem(line->at, line->n, "  mean", 6) != NULL;
-	} else if (is_rule(line, '-') && t->place == IN_COLUMNS) {
-		t->place = IN_TABLE;
-	} else if (is_rule(line, '-') && t->place == IN_HEADING) {
-		t->place = OUTSIDE;
+	} else if (is_rule(line, '-') && t->section == IN_COLUMNS) {
+		t->section = IN_TABLE;
+	} else if (is_rule(line, '-') && t->section == IN_HEADING) {
+		t->section = OUTSIDE;
 	} else if (is_rule(line, '-') || is_rule(line, '=') || is_rule(line, '.') || is_rule(line, '~')) {
 		bool is_heading = is_rule(line, '-');
 
 		if (leave_unfinished(out, t, "its mean is missing", false, file, err) != 0)
 			return -1;
-		t->place = is_heading ? IN_HEADING : OUTSIDE;
+		t->section = is_heading ? IN_HEADING : OUTSIDE;
 		if (is_heading)
 			t->test[0] = '\0';
-	} else if (t->place == IN_HEADING) {
+	} else if (t->section == IN_HEADING) {
 		append(t->test, sizeof t->test, line, line->n, "/");
-	} else if (t->place == IN_TABLE) {
+	} else if (t->section == IN_TABLE) {
 		return read_table_line(out, t, line, file, err);
 	}
 	return 0;
@@ -200,7 +200,7 @@ int read_catch2(struct reading *out, const char *text, size_t len, const char *f
 	struct fw_err *err)
 {
 	struct text_line line = text_begin(text, len);
-	struct catch2 t = { .place = OUTSIDE };
+	struct catch2 t = { .section = OUTSIDE };
 	bool has_table = false;
 	int result = 0;
 
@@ -210,7 +210,7 @@ int read_catch2(struct reading *out, const char *text, size_t len, const char *f
 			return err_set(err, ERR_INVALID,
 				"%s:1: is XML, which is not read; let Catch2 write its text: --reporter console", file);
 		result = read_line(out, &t, &line, file, err);
-		has_table = has_table || t.place == IN_TABLE;
+		has_table = has_table || t.section == IN_TABLE;
 	}
 	if (result == 0)
 		result = leave_unfinished(out, &t, "its mean is missing; is the file cut off?", false, file, err);

@@ -546,7 +546,7 @@ struct rise {
  * Find the range with the least distance from the median of the points up to `from`, the median of those from `to` on, and
  * between them from a straight line or, if that is shorter by more than three times the noise plus one per point, from a
  * monotone fit: drift that paused. Its levels differ by at least `least`. A monotone fit is reduced to the commits with 85 % of
- * its rise, if they are at most half of them. Returns false if there is none. Shape: x[n], place[n] ascending; n <=
+ * its rise, if they are at most half of them. Returns false if there is none. Shape: x[n], position[n] ascending; n <=
  * CHANGEPOINT_POINTS_MAX.
  */
 bool rise_find(const double *x, const int64_t *position, int n, double least, struct rise *out);

@@ -5,7 +5,7 @@
 /* Multiple of the threshold that the axis shows at least. */
 #define SHOWN 1.35
 /* Factor for the margin beyond the outermost values. */
-#define ROOM 1.04
+#define MARGIN 1.04
 
 struct axis axis_empty(void)
 {
@@ -23,8 +23,8 @@ void axis_cover(struct axis *axis, double pct)
 void axis_finish(struct axis *axis, double threshold_pct)
 {
 	double threshold = isfinite(threshold_pct) && threshold_pct > 0 ? threshold_pct : 0.5;
-	axis->low_pct = fmin(axis->low_pct * ROOM, -threshold * SHOWN);
-	axis->high_pct = fmax(axis->high_pct * ROOM, threshold * SHOWN);
+	axis->low_pct = fmin(axis->low_pct * MARGIN, -threshold * SHOWN);
+	axis->high_pct = fmax(axis->high_pct * MARGIN, threshold * SHOWN);
 }
 
 double axis_at(const struct axis *axis, double pct)

@@ -200,8 +200,8 @@ async function draw(figure) {
 	figure.querySelector("svg[role]").replaceWith(place);
 	place.after(say);
 	if (asked && (figure.dataset.from !== "0" || figure.dataset.to !== "0")) {
-		const room = asked[0] < asked[1] ? 0 : byDate ? 3600 : 0.5; // around a single point
-		chart.setScale("x", { min: asked[0] - room, max: asked[1] + room });
+		const margin = asked[0] < asked[1] ? 0 : byDate ? 3600 : 0.5; // around a single point
+		chart.setScale("x", { min: asked[0] - margin, max: asked[1] + margin });
 	}
 	queueMicrotask(() => { zoomed = true; }); // the chart reports its first scale in a microtask
 	let at = xs.length - 1;

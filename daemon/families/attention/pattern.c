@@ -53,10 +53,10 @@ static void lay_band(uint64_t draw, int diagonal, int k_blocks, int keep, uint32
 
 static void lay_strides(uint64_t draw, int diagonal, int k_blocks, int keep, uint32_t *row)
 {
-	int turn = (int)(draw % (uint64_t)k_blocks);
+	int offset = (int)(draw % (uint64_t)k_blocks);
 
 	for (int j = 0; j < keep; j++) {
-		int block = (diagonal + turn + (int)((int64_t)j * k_blocks / keep)) % k_blocks;
+		int block = (diagonal + offset + (int)((int64_t)j * k_blocks / keep)) % k_blocks;
 
 		row[block / 32] |= UINT32_C(1) << (block % 32);
 	}

@@ -6,10 +6,10 @@
 #include <stdlib.h>
 
 enum {
-	LOOKS = 4, /* number of checks in the time after which a device is offline */
+	CHECKS = 4, /* number of checks in the time after which a device is offline */
 	PAUSE_MIN_MS = 250,
 	PAUSE_MAX_MS = 60000,
-	GLANCE_MS = 5000, /* period of the check for quarantined devices */
+	QUARANTINE_CHECK_MS = 5000, /* period of the check for quarantined devices */
 	GAP_MAX_MS = 60000,
 	AT_ONCE_MAX = 16,
 };
@@ -134,7 +134,7 @@ int device_alert_check(
 
 static int64_t check_interval_ms(const struct device_alert_watch *s)
 {
-	int64_t pause = s->config->offline_after_ms / LOOKS;
+	int64_t pause = s->config->offline_after_ms / CHECKS;
 	return pause < PAUSE_MIN_MS ? PAUSE_MIN_MS : pause > PAUSE_MAX_MS ? PAUSE_MAX_MS : pause;
 }
 
@@ -153,7 +153,7 @@ static bool is_quarantine_alert_due(const struct device_alert_watch *s, int64_t 
 /* Time between two checks after which the daemon or the machine must have slept. */
 static int64_t gap_ms(const struct device_alert_watch *s)
 {
-	int64_t gap = s->config->offline_after_ms / 2 + GLANCE_MS;
+	int64_t gap = s->config->offline_after_ms / 2 + QUARANTINE_CHECK_MS;
 	return gap < GAP_MAX_MS ? gap : GAP_MAX_MS;
 }
 
@@ -174,14 +174,15 @@ static void check_devices(void *arg)
 				0)
 			log_warning("device.silence", "err=%s", log_quote(err.text));
 	}
-	loop_after(s->loop, pause_ms < GLANCE_MS ? pause_ms : GLANCE_MS, check_devices, s, &s->timer);
+	loop_after(s->loop, pause_ms < QUARANTINE_CHECK_MS ? pause_ms : QUARANTINE_CHECK_MS, check_devices, s, &s->timer);
 }
 
 struct device_alert_watch *device_alert_start(struct loop *l, const struct config *c, struct txn *txn)
 {
 	struct device_alert_watch *s = mem_alloc_zero(1, sizeof *s);
 	*s = (struct device_alert_watch){ .loop = l, .config = c, .txn = txn, .due_ms = clock_utc_ms() };
-	loop_after(l, check_interval_ms(s) < GLANCE_MS ? check_interval_ms(s) : GLANCE_MS, check_devices, s, &s->timer);
+	loop_after(l, check_interval_ms(s) < QUARANTINE_CHECK_MS ? check_interval_ms(s) : QUARANTINE_CHECK_MS, check_devices, s,
+		&s->timer);
 	return s;
 }
 

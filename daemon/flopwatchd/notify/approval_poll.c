@@ -82,7 +82,7 @@ static struct tag *find_tag(struct approval_poll *p, const struct waiting *w)
 static void store_tag(struct approval_poll *p, const struct waiting *w, const char *etag, int page)
 {
 	struct tag *t = find_tag(p, w);
-	if (!*etag && page == 1) { /* as without one, which must not take the place of others */
+	if (!*etag && page == 1) { /* a list without a tag needs no entry */
 		if (t)
 			*t = (struct tag){ .number = 0 };
 		return;

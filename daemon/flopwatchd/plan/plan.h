@@ -184,7 +184,7 @@ void sources_made_by(const struct msg_hello *hello, const struct msg_device *d, 
 /* ---- unresolved: The order in which jobs are resolved: a push does not wait for a thousand earlier jobs. ---- */
 
 struct unresolved {
-	struct store_job_round_robin turn;
+	struct store_job_round_robin next;
 	struct buf passed; /* jobs that failed temporarily, "12,15," */
 };
 

@@ -4,7 +4,7 @@ enum { PASSED_BYTES = 1 << 20 };
 
 void unresolved_init(struct unresolved *u)
 {
-	*u = (struct unresolved){ .turn = { .repo = 0 } };
+	*u = (struct unresolved){ .next = { .repo = 0 } };
 	buf_init(&u->passed, PASSED_BYTES);
 }
 
@@ -22,7 +22,7 @@ int unresolved_next(struct unresolved *u, struct db *db, const int64_t *busy, in
 		buf_printf(&busy_ids, "%lld,", (long long)busy[i]);
 	buf_printf(&busy_ids, "0]");
 	/* the list is full: the remaining jobs wait for the next retry */
-	int result = busy_ids.failed || u->passed.failed ? 0 : store_job_next_unresolved(db, &u->turn, busy_ids.data, out, err);
+	int result = busy_ids.failed || u->passed.failed ? 0 : store_job_next_unresolved(db, &u->next, busy_ids.data, out, err);
 	buf_fini(&busy_ids);
 	return result;
 }

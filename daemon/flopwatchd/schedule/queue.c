@@ -109,7 +109,7 @@ struct git_task {
 };
 
 struct queue {
-	bool device_waits; /* of this turn: for a profile that is resolved */
+	bool device_waits; /* in this pass: the device waits for a profile that is being resolved */
 	struct loop *loop;
 	struct config *config;
 	struct txn txn;

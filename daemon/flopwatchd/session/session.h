@@ -92,7 +92,7 @@ struct slot_host {
 	bool (*has_space)(void *arg);
 	/**
 	 * True if a profile of higher priority that may use this device is resolved at this moment. The device waits for it, at most
-	 * until git's deadline, so that the profile of a new alert does not lose its place to a push that was resolved earlier.
+	 * until git's deadline, so that a push that was resolved earlier does not delay the profile of a new alert.
 	 * Devices of allocations do not wait.
 	 */
 	bool (*is_profile_resolved_now)(void *arg, const char *uuid, int priority);

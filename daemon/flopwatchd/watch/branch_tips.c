@@ -426,7 +426,7 @@ static int store_pull_line(struct apply *a, const struct pull_line *p, const str
 	/* a head is fetched once: neither another merge result of the forge nor a removed one changes what is measured */
 	if (was_ready && old->commit[0] && !p->commit[0])
 		add_pull_tip(a, p->number, old->commit);
-	/* without either it was not this request's turn */
+	/* without commit and problem, this fetch did not include the request */
 	if (p->commit[0] || (p->problem[0] && strcmp(problem, p->problem) != 0))
 		return store_pull_commit(a->db, a->repo, p->number, p->head, p->commit, p->problem, a->now_ms, a->err);
 	return 0;
