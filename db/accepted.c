@@ -43,14 +43,14 @@
 #define COVERS APPLIES "AND w.value ->> 'cell' = k.key "
 
 /*
- * Comparison `x` measures the sides of cell `w` again on a device of the same class: users accepted the loss between these two,
- * whatever a noisy measurement of it is.
+ * Comparison `x` measures the sides of cell `w` again on a device of the same class: users accepted the slowdown between these
+ * two, whatever a noisy measurement of it is.
  */
 #define IS_REPEATED                                                                                                              \
 	"EXISTS (SELECT 1 FROM comparison o WHERE o.id = " COMPARISON_OF_CELL "AND (SELECT v.class FROM environment v WHERE "    \
 	"v.id = o.environment) IS (SELECT v.class FROM environment v WHERE v.id = x.environment) AND " HAS_SAME_SIDES ") "
 
-/* Log time ratio of cell `w` of an alert, negative as throughput; -infinity: any loss is expected. */
+/* Log time ratio of cell `w` of an alert, negative as throughput; -infinity: any slowdown is expected. */
 #define EXPECTED_M "iif(" IS_REPEATED ", -9e999, ln(1 + (w.value ->> 'change_pct') / 100.0)) "
 
 /*
@@ -61,7 +61,7 @@
 	"WITH expected AS MATERIALIZED (SELECT w.value ->> 'cell' AS key, max(a.id + iif(" IS_REPEATED                           \
 	", 1 << 62, 0)), a.id AS alert, " EXPECTED_M                                                                             \
 	"AS m FROM comparison x CROSS JOIN suite u ON u.id = x.suite CROSS JOIN alert a CROSS JOIN json_each(a.cells) "          \
-	"w WHERE x.id = :comparison AND " APPLIES "GROUP BY 1), loss AS (SELECT k.key, iif(k.decided_m + f.m <= -ln(1 "          \
+	"w WHERE x.id = :comparison AND " APPLIES "GROUP BY 1), slowdown AS (SELECT k.key, iif(k.decided_m + f.m <= -ln(1 "      \
 	"- k.threshold_pct / 100.0) + 2 * coalesce(k.decided_se, 0), f.alert, NULL) AS alert FROM cell k LEFT JOIN "             \
 	"expected f ON f.key = k.key WHERE k.comparison = :comparison AND k.verdict = 'regression') "
 
@@ -86,8 +86,8 @@ int store_range_known(struct db *db, int64_t repo, const char *base, const char 
 
 int store_accepted_cell(struct db *db, int64_t comparison, const char *key, struct fw_err *err)
 {
-	return db_any(
-		db, err, REGRESSIONS "SELECT 1 FROM loss WHERE key = :key AND alert", "comparison=%ld key=%s", comparison, key);
+	return db_any(db, err, REGRESSIONS "SELECT 1 FROM slowdown WHERE key = :key AND alert", "comparison=%ld key=%s",
+		comparison, key);
 }
 
 int store_accepted_step(struct db *db, int64_t repo, const char *branch, const char *sha, const char *suite, const char *key,
@@ -103,7 +103,7 @@ int store_accepted_step(struct db *db, int64_t repo, const char *branch, const c
 		return -1;
 	if (!comparison)
 		return 0;
-	s = db_query(db, err, REGRESSIONS "SELECT alert FROM loss WHERE key = :key AND alert", "comparison=%ld key=%s",
+	s = db_query(db, err, REGRESSIONS "SELECT alert FROM slowdown WHERE key = :key AND alert", "comparison=%ld key=%s",
 		comparison, key);
 	return stmt_first(s, err, *alert) < 0 ? -1 : 0;
 }
@@ -132,9 +132,9 @@ int store_accepted_of(struct db *db, int64_t comparison, struct store_accepted *
 	struct stmt *s = db_query(db, err,
 		REGRESSIONS
 		"SELECT count(alert), count(*) - count(alert), max(alert), (SELECT who FROM alert_event e WHERE e.alert = "
-		"(SELECT max(alert) FROM loss) AND e.state = 'accepted' ORDER BY e.id DESC LIMIT 1), (SELECT reason FROM "
-		"alert_event e WHERE e.alert = (SELECT max(alert) FROM loss) AND e.state = 'accepted' ORDER BY e.id DESC LIMIT "
-		"1) FROM loss",
+		"(SELECT max(alert) FROM slowdown) AND e.state = 'accepted' ORDER BY e.id DESC LIMIT 1), (SELECT reason FROM "
+		"alert_event e WHERE e.alert = (SELECT max(alert) FROM slowdown) AND e.state = 'accepted' ORDER BY e.id DESC LIMIT "
+		"1) FROM slowdown",
 		"comparison=%ld", comparison);
 	if (stmt_first(s, err, out->covered, out->lost, out->alert, out->who, out->why) < 0)
 		return -1;

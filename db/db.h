@@ -603,8 +603,8 @@ struct store_base {
  * A timed cell that is undecided is open while the automatic retry of its comparison is due or unfinished, and while it probably
  * changed (0 is not in its interval), because another measurement against the same base may show that. The latter ends after
  * STORE_BASE_TRIES comparisons of the cell in a row. Any other undecided cell is not open: noise hides as much of it in each
- * comparison with the old base, which would only prevent newer bases for all other cells. Its loss stays in the history, since
- * its ratio to the reference commit is stored whatever its verdict.
+ * comparison with the old base, which would only prevent newer bases for all other cells. Its slowdown stays in the history,
+ * since its ratio to the reference commit is stored whatever its verdict.
  */
 int store_base_get(struct db *db, int64_t repo, const char *branch, const char *sha, const char *suite, struct store_base *out,
 	struct fw_err *err);
@@ -1021,9 +1021,9 @@ struct view_branch {
 	enum verdict verdict; /* its verdict */
 	const char *suite;    /* that decides it, "": none */
 	int64_t comparison;   /* that decides it, 0: none */
-	double worst_pct;     /* largest loss of the regressions of any suite; without one the lowest change of a timed cell */
-	double best_pct;      /* of an improvement the highest; NAN: it is none */
-	int64_t finished_at;  /* last of its comparisons */
+	double worst_pct;    /* largest slowdown of the regressions of any suite; without one the lowest change of a timed cell */
+	double best_pct;     /* of an improvement the highest; NAN: it is none */
+	int64_t finished_at; /* last of its comparisons */
 };
 typedef void view_branch_fn(void *arg, const struct view_branch *row);
 /** Filters for the rows of a repository. */
@@ -1408,7 +1408,7 @@ struct view_comparison {
 	const char *repo, *branch, *suite, *base, *base_how, *target, *subject, *author; /* both of the target */
 	const char *identical_by, *device, *etag;
 	int cells, regressions, runs;
-	double worst_pct; /* largest loss of its regressions; without one the lowest change of a timed cell */
+	double worst_pct; /* largest slowdown of its regressions; without one the lowest change of a timed cell */
 	const char *worst_cell;
 	double best_pct; /* highest change, where the verdict is improvement; else NAN */
 	const char *best_cell;
@@ -1881,12 +1881,12 @@ struct store_environment_effect {
 };
 int store_environment_effect_put(struct db *db, const struct store_environment_effect *e, struct fw_err *err);
 
-typedef void store_environment_loss_fn(void *arg, const char *key, double change_pct);
+typedef void store_environment_slowdown_fn(void *arg, const char *key, double change_pct);
 /**
  * Call `each` for cells whose unpaired reference commit became slower by more than `beyond_pct`, by key. Units: percent, above 0.
  */
-int store_environment_losses(
-	struct db *db, int64_t change, double beyond_pct, store_environment_loss_fn *each, void *arg, struct fw_err *err);
+int store_environment_slowdowns(
+	struct db *db, int64_t change, double beyond_pct, store_environment_slowdown_fn *each, void *arg, struct fw_err *err);
 /** Return whether a change has a paired effect on any cell. 1, 0, -1. */
 int store_environment_has_pairs(struct db *db, int64_t change, struct fw_err *err);
 

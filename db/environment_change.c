@@ -220,8 +220,8 @@ int store_environment_effect_put(struct db *db, const struct store_environment_e
 		e->change_pct, e->ci_low_pct, e->ci_high_pct, e->before_ms, e->after_ms);
 }
 
-int store_environment_losses(
-	struct db *db, int64_t change, double beyond_pct, store_environment_loss_fn *each, void *arg, struct fw_err *err)
+int store_environment_slowdowns(
+	struct db *db, int64_t change, double beyond_pct, store_environment_slowdown_fn *each, void *arg, struct fw_err *err)
 {
 	struct stmt *s = db_query(db, err,
 		"SELECT e.key, e.change_pct FROM cell c JOIN environment_effect e ON e.key = c.key AND e.change = :change AND "

@@ -32,10 +32,10 @@ int profile_answer(struct db *db, int64_t profile, enum jobstate state, const ch
 		"SELECT key, state, why, path, base_ms, target_ms, sentence, confidence, is_open, is_worst, code FROM (SELECT "
 		"x.key, x.state, x.why, x.path, x.base_ms, x.target_ms, k.sentence, k.confidence, k.code, EXISTS (SELECT 1 FROM cause o WHERE "
 		"o.profile_cell = x.id AND o.code = 'not_explained') AS is_open, x.id = first_value(x.id) OVER (ORDER BY "
-		"coalesce(x.target_ms / x.base_ms, 0) DESC, x.n) AS is_worst, coalesce(x.target_ms / x.base_ms, 0) AS loss, x.n "
+		"coalesce(x.target_ms / x.base_ms, 0) DESC, x.n) AS is_worst, coalesce(x.target_ms / x.base_ms, 0) AS slowdown, x.n "
 		"FROM profile_cell x LEFT JOIN cause k ON k.profile_cell = x.id AND k.rank = (SELECT min(o.rank) FROM cause o "
 		"WHERE o.profile_cell = x.id AND o.code <> 'not_explained') WHERE x.profile = :profile) WHERE :key = '' OR key = "
-		":key ORDER BY sentence IS NULL, loss DESC, n LIMIT 1",
+		":key ORDER BY sentence IS NULL, slowdown DESC, n LIMIT 1",
 		"profile=%ld key=%s", profile, key ? key : "");
 	int found = stmt_step(s, err);
 	if (found == 1 && known.is_done)

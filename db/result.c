@@ -64,7 +64,7 @@ int store_comparison_body(struct db *db, int64_t id, const void *body, size_t le
 	return result;
 }
 
-/* The largest loss; a cell that is not decided may show a larger one, which no text calls slower. */
+/* The largest slowdown; a cell that is not decided may show a larger one, which no text calls slower. */
 #define CELL_WORST                                                                                                               \
 	"FROM cell WHERE comparison = :id AND decided_pct IS NOT NULL ORDER BY verdict <> 'regression', decided_pct, n LIMIT 1"
 

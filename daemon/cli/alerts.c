@@ -154,7 +154,7 @@ static bool is_open(const json_t *alert)
 	return alertstate_from_name(value_text(alert, "state")) == ALERTSTATE_OPEN;
 }
 
-/* The open alert with the largest loss, else the newest, as the pages order them. NULL: none is open. */
+/* The open alert with the largest slowdown, else the newest, as the pages order them. NULL: none is open. */
 static const json_t *find_worst(const json_t *items, size_t *n_open)
 {
 	const json_t *worst = NULL;
@@ -269,8 +269,8 @@ static void find_word(struct client *c, const json_t *alert, char *word, size_t 
 	buf_fini(&path);
 }
 
-/* "; the next push is held to -75.2 % in sum/1000, and to the accepted loss in each of 2 other cells". */
-static void print_accepted_loss(const json_t *alert)
+/* "; the next push is held to -75.2 % in sum/1000, and to the accepted slowdown in each of 2 other cells". */
+static void print_accepted_slowdown(const json_t *alert)
 {
 	const json_t *cells = json_object_get(alert, "cells"), *worst = NULL, *cell;
 	size_t i, n = json_array_size(cells);
@@ -285,9 +285,9 @@ static void print_accepted_loss(const json_t *alert)
 	printf("; the next push is held to %.1f %% in ", value_number(worst, "change_pct"));
 	plain_print(stdout, value_text(worst, "cell"));
 	if (n == 2)
-		fputs(", and to the accepted loss in the other cell", stdout);
+		fputs(", and to the accepted slowdown in the other cell", stdout);
 	else if (n > 2)
-		printf(", and to the accepted loss in each of %zu other cells", n - 1);
+		printf(", and to the accepted slowdown in each of %zu other cells", n - 1);
 }
 
 /* True if an accepted regression passes, but the commit does not. */
@@ -303,12 +303,12 @@ static void print_step(struct client *c, const json_t *alert)
 	enum alertstate state = alertstate_from_name(value_text(alert, "state"));
 	const char *branch = value_branch(alert);
 	char word[64];
-	bool is_loss = alertkind_from_name(value_text(alert, "kind")) == ALERTKIND_REGRESSION;
+	bool is_slowdown = alertkind_from_name(value_text(alert, "kind")) == ALERTKIND_REGRESSION;
 	find_word(c, alert, word, sizeof word);
 	printf("A%lld %s: ", value_integer(alert, "id"), alertstate_name(state));
-	bool is_other = state == ALERTSTATE_ACCEPTED && is_loss && is_held_back(verdict_from_name(word));
+	bool is_other = state == ALERTSTATE_ACCEPTED && is_slowdown && is_held_back(verdict_from_name(word));
 	if (is_other)
-		fputs("this loss passes, but ", stdout);
+		fputs("this slowdown passes, but ", stdout);
 	plain_print(stdout, *branch ? branch : value_text(alert, "device"));
 	if (state == ALERTSTATE_ACCEPTED && verdict_from_name(word) == VERDICT_ACCEPTED)
 		fputs(" now passes", stdout);
@@ -318,10 +318,10 @@ static void print_step(struct client *c, const json_t *alert)
 		printf(" is %s%s", word, is_other ? " by its other results" : "");
 	else
 		fputs(" has no verdict", stdout);
-	if (state == ALERTSTATE_ACCEPTED && is_loss)
-		print_accepted_loss(alert);
+	if (state == ALERTSTATE_ACCEPTED && is_slowdown)
+		print_accepted_slowdown(alert);
 	else if (state == ALERTSTATE_RESOLVED)
-		fputs("; a new measurement of the same loss opens it again", stdout);
+		fputs("; a new measurement of the same slowdown opens it again", stdout);
 	else if (state == ALERTSTATE_INVALID)
 		fputs("; the measurement stays, and flopwatch retry JOB makes another", stdout);
 	putchar('\n');

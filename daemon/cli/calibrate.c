@@ -22,8 +22,8 @@ static bool is_repeated(const json_t *items, size_t at)
 }
 
 /*
- * "20 cells can show a loss of 1.54 % or more": of the noisiest cell, and how many rows are noisier than their threshold. A cell has
- * a row for each suite and kind of device.
+ * "20 cells can show a slowdown of 1.54 % or more": of the noisiest cell, and how many rows are noisier than their threshold. A
+ * cell has a row for each suite and kind of device.
  */
 static void print_finding(const json_t *items)
 {
@@ -42,9 +42,9 @@ static void print_finding(const json_t *items)
 	if (isnan(most_pct))
 		fputs("measured", stdout);
 	else
-		printf("can show a loss of %.2f %% or more", most_pct);
+		printf("can show a slowdown of %.2f %% or more", most_pct);
 	if (noisy)
-		printf("; %zu %s too noisy for a loss of the threshold", noisy, noisy == 1 ? "is" : "are");
+		printf("; %zu %s too noisy for a slowdown of the threshold", noisy, noisy == 1 ? "is" : "are");
 	putchar('\n');
 }
 
@@ -101,7 +101,7 @@ static void print_cells(const json_t *answer)
 	static const struct column suite = { "suite", .key = "suite" }, class = { "class", .cell = class_cell };
 	static const struct column all[] = { { "cell", .key = "cell" }, { "~repo", .key = "repo" },
 		{ ">A/A", .integer = "comparisons" }, { ">alarms", .integer = "alarms" }, { ">runs", .integer = "runs" },
-		{ ">noise", .percent = "tau0_pct", .digits = 2 }, { ">smallest loss", .percent = "mde_pct", .digits = 2 },
+		{ ">noise", .percent = "tau0_pct", .digits = 2 }, { ">smallest slowdown", .percent = "mde_pct", .digits = 2 },
 		{ "", .text = underpowered }, { "~newest", .key = "updated_at", .cut = 16 } };
 	enum { ALL = sizeof all / sizeof all[0] };
 	json_t *items = newest_rows(json_object_get(answer, "items"));

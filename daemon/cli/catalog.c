@@ -36,7 +36,7 @@ const struct catalog_option catalog_options[] = {
 	{ "target-flags", "FLAGS", "flags appended to the target's compiler commands", TEXT(target_flags) },
 	{ "all", NULL, "all repositories, branches, requests, tables or benchmarks, not only the usual ones", FLAG(all) },
 	{ "zstd", NULL, "compress each file with zstd", FLAG(zstd) },
-	{ "strict", NULL, "count accepted losses as regressions, with exit status 3", FLAG(strict) },
+	{ "strict", NULL, "count accepted slowdowns as regressions, with exit status 3", FLAG(strict) },
 	{ "again", NULL, "use stored samples", FLAG(again) },
 	{ "commit", "SHA", "full hash of the measured commit", TEXT(commit) },
 	{ "base", "SHA", "full hash of the base commit", TEXT(base) },
@@ -114,7 +114,7 @@ const struct catalog_verb catalog_verbs[] = {
 		"a verdict: it lists the rows that differ by over 1.5 %, and writes OUT.csv. The exit status is then 7 if a row is slower, missing or failed in "
 		"the second file only, if a metric of --metric is missing there, or if no row has a time or a metric in both, else 0.\nTwo providers (implementations in one module) or two configurations are compared without a "
 		"verdict: this sets no commit status, opens no alert, and exits 0 even if slower. A provider that cannot run "
-		"the given configuration counts as failed. Two toolchains or two sets of flags set no commit status either, but a loss has exit status 3.\n"
+		"the given configuration counts as failed. Two toolchains or two sets of flags set no commit status either, but a slowdown has exit status 3.\n"
 		"With --export DIR it writes the CSV files of export, and output.txt: everything that --long prints. Several suites have a "
 		"folder each.",
 		"repo suite cells device quick timeout format unit results time metric kernel ids launches warmup threshold stdin base-provider target-provider base-config target-config "
@@ -299,7 +299,7 @@ const struct catalog_verb catalog_verbs[] = {
 		"again", .example = "flopwatch judge --again C17", .completes = "comparisons" },
 	{ "calibrate", 0, 1, verb_calibrate, "calibrate\ncalibrate show\ncalibrate forget",
 		"compare main with itself, to measure the noise of each cell",
-		"Queues the comparisons; `flopwatch wait JOB` waits for one. show: the noise of each cell over the last 30 days, and the smallest loss that can be detected. forget: start again, after "
+		"Queues the comparisons; `flopwatch wait JOB` waits for one. show: the noise of each cell over the last 30 days, and the smallest slowdown that can be detected. forget: start again, after "
 		"a machine was busy.",
 		"repo suite device cells runs",
 		.example =

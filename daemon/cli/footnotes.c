@@ -181,7 +181,7 @@ static void warn_of_costs(const json_t *comparison, FILE *out)
 	}
 }
 
-/* Underpowered cells, and the largest loss that they may hide. */
+/* Underpowered cells, and the largest slowdown that they may hide. */
 static void print_noise(const json_t *comparison, FILE *out)
 {
 	const json_t *most = NULL, *cell;
@@ -197,7 +197,7 @@ static void print_noise(const json_t *comparison, FILE *out)
 			most = underpowered;
 	}
 	if (most)
-		plain_line(out, "note: noisy machine; losses below %.1f %% may be missed in %d cell%s",
+		plain_line(out, "note: noisy machine; slowdowns below %.1f %% may be missed in %d cell%s",
 			value_number(most, "below_pct"), n, n == 1 ? "" : "s");
 }
 

@@ -17,7 +17,7 @@
 
 struct client;
 
-/** Write what an alert (the API's object) reports: "ada/three-stages is 4.0 % slower in 6 cells"; without a loss, its title. */
+/** Write what an alert (the API's object) reports: "ada/three-stages is 4.0 % slower in 6 cells"; without a slowdown, its title. */
 void alert_finding(const json_t *alert, char out[FINDING_SIZE]);
 /**
  * The open and acknowledged alerts of a repository (NULL: of all); those that cannot be read are left out, with a
@@ -28,7 +28,7 @@ json_t *alert_live(struct client *c, const char *repo);
 json_t *alert_slowest(const json_t *alerts, const char *repo, const char *branch);
 /** Print the two answers to an alert whose cause was shown, or is not known; after an answer, its page. */
 void alert_print_next(long long alert, enum alertstate state);
-/** True for an alert of cells that are no longer measured: accepting it accepts no loss. */
+/** True for an alert of cells that are no longer measured: accepting it accepts no slowdown. */
 bool alert_is_missing(const json_t *alert);
 /** As alert_print_next, for an alert of any kind. */
 void alert_print_step(const json_t *alert);

@@ -20,8 +20,8 @@ struct summary {
 	const json_t *alert, *older; /* of the commit, and of an older push of its branch; NULL none */
 	char subject[SUBJECT_SIZE], why[32];
 	struct finding finding;
-	double least_loss_pct, least_gain_pct; /* the smallest change of the cells that changed; NAN none */
-	bool is_variant_only;                  /* no comparison concerns the commit as it is */
+	double least_slowdown_pct, least_gain_pct; /* the smallest change of the cells that changed; NAN none */
+	bool is_variant_only;                      /* no comparison concerns the commit as it is */
 	bool has_profile;
 	struct shown *cell;
 	int n_cells; /* cells that are not unchanged, or whose host time grew, the worst first */
@@ -70,7 +70,7 @@ static void take_cell(struct summary *s, const json_t *comparison, const json_t 
 	if (is_obstacle(one.verdict))
 		take_class(s, cell);
 	if (one.verdict == VERDICT_REGRESSION)
-		s->least_loss_pct = fmax(s->least_loss_pct, one.change_pct);
+		s->least_slowdown_pct = fmax(s->least_slowdown_pct, one.change_pct);
 	if (one.verdict == VERDICT_IMPROVEMENT)
 		s->least_gain_pct = fmin(s->least_gain_pct, one.change_pct);
 	if (one.verdict == VERDICT_REGRESSION && !(one.change_pct >= f->worst_pct))
@@ -147,7 +147,7 @@ static void take_comparisons(struct summary *s)
 	s->finding = (struct finding){
 		.worst_pct = NAN, .best_pct = NAN, .why = s->why, .subject = s->subject, .new_suite = new_suite(s->comparisons)
 	};
-	s->least_loss_pct = s->least_gain_pct = NAN;
+	s->least_slowdown_pct = s->least_gain_pct = NAN;
 	s->is_variant_only = true;
 	json_array_foreach(s->comparisons, i, comparison)
 	{
@@ -164,7 +164,7 @@ static void take_comparisons(struct summary *s)
 		s->finding.verdict = value_verdict(s->worst);
 	s->finding.accepted =
 		s->finding.verdict == VERDICT_UNDECIDED ? s->finding.regressions : 0; /* else it were a regression */
-	s->finding.least_pct = s->finding.verdict == VERDICT_IMPROVEMENT ? s->least_gain_pct : s->least_loss_pct;
+	s->finding.least_pct = s->finding.verdict == VERDICT_IMPROVEMENT ? s->least_gain_pct : s->least_slowdown_pct;
 	name_subject(s);
 }
 
@@ -195,7 +195,7 @@ static void flags_cell(struct table *t, const json_t *cell)
 	table_cell(t, "%s", words);
 }
 
-/* Whether users accepted all losses of a comparison, which the verdict of the commit counts for each suite. */
+/* Whether users accepted all slowdowns of a comparison, which the verdict of the commit counts for each suite. */
 static bool is_accepted(const struct summary *s, const json_t *comparison)
 {
 	const json_t *suite;
@@ -348,7 +348,7 @@ static const char *evidence_of(const json_t *cell)
 	return json_is_true(json_object_get(cell, "confirmed")) ? "confirmed twice" : "seen in one set of runs";
 }
 
-/* The bound of the worst loss: the smallest loss that the interval of the deciding series allows. */
+/* The bound of the worst slowdown: the smallest slowdown that the interval of the deciding series allows. */
 static void print_certainty(const struct summary *s)
 {
 	const struct shown *worst = s->cell;
@@ -421,7 +421,7 @@ static void print_numbers(const struct summary *s)
 	double gpu_s = value_number(one, "gpu_s");
 	bool alone = json_array_size(s->comparisons) == 1;
 	if (s->alert) {
-		bool is_missing = alert_is_missing(s->alert); /* not about the losses above */
+		bool is_missing = alert_is_missing(s->alert); /* not about the slowdowns above */
 		printf("A%lld %s%s", value_integer(s->alert, "id"), value_text(s->alert, "state"),
 			is_missing ? ": "
 			: alone    ? "  "

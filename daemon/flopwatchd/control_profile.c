@@ -11,18 +11,18 @@ enum { CELLS_JSON_MAX = 1 << 21 };
 
 static int choose_cells(struct control *c, int64_t comparison, const char *globs, struct profile_cells *out, struct fw_err *err)
 {
-	struct profile_cells lost = { .n = 0 }, all = { .n = 0 };
+	struct profile_cells slower = { .n = 0 }, all = { .n = 0 };
 	struct store_cell cell = { .n = -1 };
 	int result;
 	while ((result = store_cell_next(c->db, comparison, cell.n, &cell, err)) == 1) {
-		double loss = isfinite(cell.decided_m) ? cell.decided_m : cell.m;
+		double slowdown = isfinite(cell.decided_m) ? cell.decided_m : cell.m;
 		if (!isfinite(cell.target_median_ms) || (globs[0] && !suite_matches(cell.key, globs)))
 			continue;
-		profile_cells_add(&all, cell.key, cell.group, cell.direction, loss);
+		profile_cells_add(&all, cell.key, cell.group, cell.direction, slowdown);
 		if (cell.verdict == VERDICT_REGRESSION)
-			profile_cells_add(&lost, cell.key, cell.group, cell.direction, loss);
+			profile_cells_add(&slower, cell.key, cell.group, cell.direction, slowdown);
 	}
-	*out = lost.n ? lost : all;
+	*out = slower.n ? slower : all;
 	profile_cells_choose(out, EVIDENCE_CELLS_MAX);
 	if (result == 0 && out->n == 0)
 		return err_set(err, ERR_INVALID, "C%lld timed no cell%s%.200s", (long long)comparison,

@@ -373,7 +373,7 @@ struct cell {
 	int64_t size;                 /* 0: none */
 	double pieces;
 	enum direction direction;
-	double threshold_pct;          /* minimum loss of throughput that is a regression */
+	double threshold_pct;          /* minimum reduction of throughput that is a regression */
 	double flops;                  /* of a call of a benchmark program (family "command"); 0 unknown */
 	enum series decide;            /* the deciding series: call, if host time counts */
 	double tau0;                   /* learned noise of runs, log ratio; 0: the rule's */
@@ -983,8 +983,8 @@ struct rotation_shard {
 };
 
 /**
- * Return the index of the next shard, -1: none is left. `since_ms`: start of the off-peak period. Shape: shard[n]. Units: ms since
- * 1970.
+ * Return the index of the next shard, -1: none is left. `since_ms`: start of the off-peak period. Shape: shard[n]. Units: ms
+ * since 1970.
  */
 int rotation_next(const struct rotation_shard *shard, int n, int nights, int64_t since_ms);
 

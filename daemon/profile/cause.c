@@ -34,7 +34,7 @@ static size_t index_of(const struct ranking *r, const struct finding *f)
 	return (size_t)(f->pair - r->pairing.pair);
 }
 
-/* Upper bound of a kernel's share in the difference: its loss plus its uncertainty. */
+/* Upper bound of a kernel's share in the difference: its slowdown plus its uncertainty. */
 static double most_of(const struct ranking *r, const struct kernel_pair *p)
 {
 	if (!p->is_timed)

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdio.h>
 
-#define CLAIM_LEAST 0.15 /* minimum share of a kernel's loss from which a quantity accounts for the waits that it causes */
+#define CLAIM_LEAST 0.15 /* minimum share of a kernel's slowdown from which a quantity accounts for the waits that it causes */
 #define CLAIM_GREW  0.5  /* and as a share of the growth in time, in proportion */
 
 static double finding_score(const struct finding *f)

@@ -14,7 +14,7 @@
  * the milliseconds that it accounts for. Pure; decides no verdict.
  *
  * Each class of evidence has a file (node, given, pipe, spill, shared, traffic, launch, stall, machinecode). A finding counts
- * if it is larger than three times the difference of equal processes, and explains at most its kernel's loss. Evidence closer
+ * if it is larger than three times the difference of equal processes, and explains at most its kernel's slowdown. Evidence closer
  * to the code precedes its consequences: more products before the loads that feed them, more instructions before the waits for
  * them.
  */
@@ -359,7 +359,7 @@ int cubin_read(const void *elf, size_t len, cubin_fn *function, void *arg, struc
 bool diagnostic_names(const char *kernel, const char *logged);
 
 /**
- * Find a diagnostic of serial products or spills about that kernel that came with the loss (`sign` 1), or went with the gain
+ * Find a diagnostic of serial products or spills about that kernel that came with the slowdown (`sign` 1), or went with the gain
  * (-1). NULL none.
  */
 const struct cause_diagnostic *diagnostic_of(
@@ -628,7 +628,7 @@ void sentence_ms(double ms, char *out);
 
 /**
  * Write c->sentence from its other members. `what` is a predicate of the kernel, or a whole phrase without one; for
- * CAUSE_NOT_EXPLAINED it follows the numbers. `own_ms`: the kernel's loss, 0 unknown.
+ * CAUSE_NOT_EXPLAINED it follows the numbers. `own_ms`: the kernel's slowdown, 0 unknown.
  */
 void sentence_write(struct cause *c, const char *what, double own_ms);
 /** Append the effect of a configuration, "; KERNEL reads ...". */

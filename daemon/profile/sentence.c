@@ -108,7 +108,7 @@ void sentence_write(struct cause *c, const char *what, double own_ms)
 		snprintf(to, size, "; a consequence of the causes above");
 	else if (c->kind == CAUSE_CONFIG && c->explained_ms / c->of_ms > NEARLY_ALL)
 		snprintf(to, size, ": %s of the %s ms that a call %s; with the base's configuration the %s is gone", explained,
-			of, moved(c), c->of_ms < 0 ? "gain" : "loss");
+			of, moved(c), c->of_ms < 0 ? "gain" : "slowdown");
 	else
 		snprintf(to, size, ": %s of the %s ms that a call %s", explained, of, moved(c));
 }

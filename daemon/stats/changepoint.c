@@ -151,17 +151,17 @@ static double newest_level(const double *x, int n, int w, double noise)
 	return level(x + n - w, w, noise);
 }
 
-bool changepoint_drift(const double *x, int n, double theta, double *loss)
+bool changepoint_drift(const double *x, int n, double theta, double *slowdown)
 {
 	static const int windows[] = { 5, 8, 12, 20 };
 	double noise = changepoint_noise(x, n);
 
-	*loss = 0;
+	*slowdown = 0;
 	if (n < 1 || x[n - 1] <= theta - LEVEL_ERRORS * noise) /* a later commit has fixed the level */
 		return false;
 	for (size_t i = 0; i < sizeof windows / sizeof *windows && windows[i] <= n; i++) {
-		*loss = newest_level(x, n, windows[i], noise);
-		if (*loss - LEVEL_ERRORS * noise / sqrt(windows[i]) > theta)
+		*slowdown = newest_level(x, n, windows[i], noise);
+		if (*slowdown - LEVEL_ERRORS * noise / sqrt(windows[i]) > theta)
 			return true;
 	}
 	return false;

@@ -5,7 +5,7 @@
 #include <stddef.h>
 
 #define P_LAST 1e-4 /* required of a change that varies too much, or has too few runs, for its interval */
-#define P_LEFT 0.01 /* the same of a remaining loss */
+#define P_LEFT 0.01 /* the same of a remaining slowdown */
 
 enum { INTERVAL_MIN = 6 }; /* from this number of runs on, their noise is no coincidence */
 
@@ -49,7 +49,7 @@ void interim_estimate(const struct rule *r, double theta, const struct run_estim
 	struct estimate all;
 	double q;
 
-	*out = (struct interim){ .se = INFINITY, .p_loss = 1, .p_gain = 1, .p_loss_alone = 1, .p_gain_alone = 1 };
+	*out = (struct interim){ .se = INFINITY, .p_slower = 1, .p_faster = 1, .p_slower_alone = 1, .p_faster_alone = 1 };
 	if (n < 1)
 		return;
 	stats_combine(r, e, n, &all);
@@ -61,14 +61,14 @@ void interim_estimate(const struct rule *r, double theta, const struct run_estim
 	out->m = all.m;
 	out->se = sqrt(variance / n + fixed);
 	out->degrees = prior.nu0 + n - 1;
-	out->p_loss = stats_t_tail((out->m - theta) / out->se, out->degrees);
-	out->p_gain = stats_t_tail((-out->m - theta) / out->se, out->degrees);
+	out->p_slower = stats_t_tail((out->m - theta) / out->se, out->degrees);
+	out->p_faster = stats_t_tail((-out->m - theta) / out->se, out->degrees);
 	if (n < 2)
 		return;
 	double alone = sqrt(fmax(squares / (n - 1), q) / n + fixed);
 
-	out->p_loss_alone = stats_t_tail((out->m - theta) / alone, n - 1);
-	out->p_gain_alone = stats_t_tail((-out->m - theta) / alone, n - 1);
+	out->p_slower_alone = stats_t_tail((out->m - theta) / alone, n - 1);
+	out->p_faster_alone = stats_t_tail((-out->m - theta) / alone, n - 1);
 }
 
 int interim_last_analysis(int n)
@@ -92,14 +92,14 @@ enum decision interim_decide(const struct rule *r, double theta, const struct ru
 	interim_estimate(r, theta, e, at, &l);
 	double p_alone = is_expected(r, e, at) ? 1 : r->p_alone;
 
-	if (l.p_loss < r->p_interim && l.p_loss_alone <= p_alone)
+	if (l.p_slower < r->p_interim && l.p_slower_alone <= p_alone)
 		return DECISION_REGRESSION;
-	if (l.p_gain < r->p_interim && l.p_gain_alone <= p_alone)
+	if (l.p_faster < r->p_interim && l.p_faster_alone <= p_alone)
 		return DECISION_IMPROVEMENT;
-	bool no_loss = 1 - l.p_loss < r->p_interim && 1 - l.p_loss_alone <= p_alone;
-	bool no_gain = 1 - l.p_gain < r->p_interim && 1 - l.p_gain_alone <= p_alone;
+	bool no_slowdown = 1 - l.p_slower < r->p_interim && 1 - l.p_slower_alone <= p_alone;
+	bool no_gain = 1 - l.p_faster < r->p_interim && 1 - l.p_faster_alone <= p_alone;
 
-	return r->programs && no_loss && no_gain ? DECISION_OK : DECISION_MORE;
+	return r->programs && no_slowdown && no_gain ? DECISION_OK : DECISION_MORE;
 }
 
 enum decision interim_last(const struct rule *r, double theta, const struct run_estimate *e, int n)
@@ -114,8 +114,8 @@ enum decision interim_last(const struct rule *r, double theta, const struct run_
 	if (n < INTERIM_PROGRAMS_MIN)
 		return DECISION_UNDECIDED;
 	if (all.ci_low > theta)
-		return is_close || l.p_loss_alone < P_LAST ? DECISION_REGRESSION : DECISION_UNDECIDED;
+		return is_close || l.p_slower_alone < P_LAST ? DECISION_REGRESSION : DECISION_UNDECIDED;
 	if (all.ci_high < -theta)
-		return is_close || l.p_gain_alone < P_LAST ? DECISION_IMPROVEMENT : DECISION_UNDECIDED;
-	return all.ci_high < theta && (is_close || 1 - l.p_loss_alone < P_LEFT) ? DECISION_OK : DECISION_UNDECIDED;
+		return is_close || l.p_faster_alone < P_LAST ? DECISION_IMPROVEMENT : DECISION_UNDECIDED;
+	return all.ci_high < theta && (is_close || 1 - l.p_slower_alone < P_LEFT) ? DECISION_OK : DECISION_UNDECIDED;
 }

@@ -556,12 +556,12 @@ static bool only_clock_is_open(const struct rule *r, double limit, const struct 
 	return e->se_clock > 0 && e->se_clock <= CLOCK_USUAL * r->clock.usual && fabs(e->m - limit) > e->margin_sampled;
 }
 
-bool stats_excludes_loss(const struct rule *r, double theta, const struct estimate *e)
+bool stats_excludes_slowdown(const struct rule *r, double theta, const struct estimate *e)
 {
 	return e->runs >= smaller(r->runs_ok_min, r->runs_max) && e->m + e->margin < theta;
 }
 
-/* Number of runs with more than half of the threshold, in the direction `sign`: 1 a loss, -1 a gain. */
+/* Number of runs with more than half of the threshold, in the direction `sign`: 1 a slowdown, -1 a gain. */
 static int showing(double theta, const struct run_estimate *e, int n, const struct estimate *all, int sign)
 {
 	int count = 0;
@@ -598,7 +598,7 @@ enum decision stats_decide(const struct rule *r, double theta, const struct run_
 	stats_combine(r, e, n, &all);
 	if (n < 1)
 		return DECISION_MORE;
-	bool excluded = stats_excludes_loss(r, theta, &all), gains = gain_is_open(r, theta, &all);
+	bool excluded = stats_excludes_slowdown(r, theta, &all), gains = gain_is_open(r, theta, &all);
 
 	if (excluded && !gains)
 		return DECISION_OK;
@@ -632,13 +632,13 @@ enum decision stats_decide_pooled(const struct rule *r, double theta, const stru
 
 	stats_combine(r, e, n, &all);
 	interim_estimate(r, theta, e, n, &l);
-	bool excluded = stats_excludes_loss(r, theta, &all), gains = gain_is_open(r, theta, &all);
+	bool excluded = stats_excludes_slowdown(r, theta, &all), gains = gain_is_open(r, theta, &all);
 
 	if (excluded && !gains)
 		return DECISION_OK;
-	if (is_beyond(r, theta, e, n, &all, 1) && l.p_loss < P_POOLED)
+	if (is_beyond(r, theta, e, n, &all, 1) && l.p_slower < P_POOLED)
 		return DECISION_REGRESSION;
-	if (gains && is_beyond(r, theta, e, n, &all, -1) && l.p_gain < P_POOLED)
+	if (gains && is_beyond(r, theta, e, n, &all, -1) && l.p_faster < P_POOLED)
 		return DECISION_IMPROVEMENT;
 	double least = HOPE * all.margin * sqrt((double)n / r->runs_pooled_max); /* of the last analysis */
 

@@ -19,9 +19,9 @@ enum { INTERVAL_COMPONENTS_MAX = 2 };
 /**
  * Compute the 95 % interval, 2.5 % outside on each side, of t + x: t is Student's t around 0, x is independent and a mixture of
  * normals. Student's t is a normal whose variance is drawn from an inverse gamma distribution. Integrated by the trapezoidal
- * rule in the logarithm of the variance, which converges exponentially, the sum is a mixture of normals again. Shape: component[n],
- * 1 <= n <= INTERVAL_COMPONENTS_MAX, weights sum up to 1. Units: scale >= 0; degrees real, below 1 taken as 1. Without any width
- * both ends are the mean. Ends are exact to a thousandth of the standard deviation.
+ * rule in the logarithm of the variance, which converges exponentially, the sum is a mixture of normals again. Shape:
+ * component[n], 1 <= n <= INTERVAL_COMPONENTS_MAX, weights sum up to 1. Units: scale >= 0; degrees real, below 1 taken as 1.
+ * Without any width both ends are the mean. Ends are exact to a thousandth of the standard deviation.
  */
 void interval_95(double scale, double degrees, const struct normal_component *component, int n, double *low, double *high);
 
@@ -149,7 +149,7 @@ double rule_k(int n_cells);
  */
 int stats_pairs(const struct rule *r, double pair_s, bool clocked, bool queued);
 
-/** Return ln form of a loss in percent: 1.5 -> 0.0151136. */
+/** Return ln form of a slowdown in percent: 1.5 -> 0.0151136. */
 double stats_theta(double threshold_pct);
 /** Return 100 (exp(-m) - 1): the change of throughput in percent, negative = slower. */
 double stats_change_pct(double m);
@@ -217,8 +217,8 @@ void stats_combine(const struct rule *r, const struct run_estimate *e, int n, st
  * Return the largest standard error with which runs of modules are decided by sign at the last run: se_max, but at most a fifth
  * of the threshold. The 95 % interval then ends within two fifths of a threshold from the change, so that equal builds lie five
  * standard errors below it. With se_max alone, at a threshold of 0.1 % and a standard error of 0.2 %, a tenth of all equal builds
- * would be confirmed regressions, and a loss of several thresholds often be unchanged. From 1.5 % on it is se_max, 0.0030. Units:
- * log ratio.
+ * would be confirmed regressions, and a slowdown of several thresholds often be unchanged. From 1.5 % on it is se_max, 0.0030.
+ * Units: log ratio.
  */
 double stats_se_max(const struct rule *r, double theta);
 
@@ -227,8 +227,8 @@ enum decision { DECISION_MORE, DECISION_OK, DECISION_REGRESSION, DECISION_UNDECI
 /**
  * Decide by the sequential rule on the runs of one set of modules. `borderline`: decided by sign, at the last run, or earlier
  * if only the usual clock effect of branches remains, which further runs do not show. A rule whose runs_max lies below
- * runs_regression_min is a quick job: at its last run it decides by the interval, else undecided. A rule with interim analyses decides
- * gains like losses; before them a gain was a kind of DECISION_OK.
+ * runs_regression_min is a quick job: at its last run it decides by the interval, else undecided. A rule with interim analyses
+ * decides gains like slowdowns; before them a gain was a kind of DECISION_OK.
  */
 enum decision stats_decide(const struct rule *r, double theta, const struct run_estimate *e, int n, bool *borderline);
 
@@ -259,10 +259,10 @@ enum stats_outlook {
 /** Return what further runs can decide. `least`: standard error after the last run if the noise becomes a third less. */
 enum stats_outlook stats_outlook(const struct rule *r, double theta, const struct run_estimate *e, int n, double *least);
 
-/** Return whether these runs exclude a loss beyond the threshold, by the margin of a decision. */
-bool stats_excludes_loss(const struct rule *r, double theta, const struct estimate *e);
+/** Return whether these runs exclude a slowdown beyond the threshold, by the margin of a decision. */
+bool stats_excludes_slowdown(const struct rule *r, double theta, const struct estimate *e);
 
-/** Return the smallest detectable loss in percent with these runs: 100 (1 - exp(-(theta + margin))). */
+/** Return the smallest detectable slowdown in percent with these runs: 100 (1 - exp(-(theta + margin))). */
 double stats_mde_pct(double theta, const struct estimate *e);
 
 /** Return the quantile of the t distribution, two-sided 95 %. Units: degrees of freedom, real, >= 1. */
@@ -319,9 +319,9 @@ double calibration_noise(const struct calibration *c);
 bool calibration_learned(const struct calibration *c, double *tau0, double *nu0);
 
 /**
- * Compute the smallest loss in percent that a full set of runs would detect, with threshold `theta`. Returns false if the cell
- * is underpowered: that loss exceeds twice the threshold, or the rule would end undecided. A cell that has not been calibrated
- * (5 degrees of freedom) is not underpowered.
+ * Compute the smallest slowdown in percent that a full set of runs would detect, with threshold `theta`. Returns false if the
+ * cell is underpowered: that slowdown exceeds twice the threshold, or the rule would end undecided. A cell that has not been
+ * calibrated (5 degrees of freedom) is not underpowered.
  */
 bool calibration_has_power(const struct calibration *c, const struct rule *r, double theta, double *mde_pct);
 
@@ -391,10 +391,10 @@ int changepoint_pair(int tried);
 bool changepoint_confirms(double step, double m, double se);
 
 /**
- * Return whether the newest points show a loss above `theta` (log ratio) since the reference commit: the level of the last 5,
- * 8, 12 or 20, minus three standard errors, unless the very last point is well below it. `loss` receives that level.
+ * Return whether the newest points show a slowdown above `theta` (log ratio) since the reference commit: the level of the last 5,
+ * 8, 12 or 20, minus three standard errors, unless the very last point is well below it. `slowdown` receives that level.
  */
-bool changepoint_drift(const double *x, int n, double theta, double *loss);
+bool changepoint_drift(const double *x, int n, double theta, double *slowdown);
 
 /**
  * Return whether the points from `since` on lie below `limit`: the level of the last 3, 5 or 8 of them, plus three standard
@@ -462,14 +462,15 @@ void device_offset_find(const double *ln_ms, int n_cells, int n_devices, double 
  * ---- interim ----
  * Test whether the evidence of all runs is overwhelming, at a few fixed numbers of runs. Pure.
  *
- * An interim analysis takes all runs of a cell, of both sets, as one sample. With n runs of mean m, v is the moderated variance of one,
+ * An interim analysis takes all runs of a cell, of both sets, as one sample. With n runs of mean m, v is the moderated variance
+ * of one,
  *
  *     v  = max((nu0 (s0^2 + q) + sum (d_i - m)^2) / (nu0 + n - 1), q)
  *     se = sqrt(v / n + placement^2 + se_slope^2 + se_clock^2)
  *
  * and a change is overwhelming if P(t > (m - theta) / se) lies below rule.p_interim, with nu0 + n - 1 degrees of freedom. s0 and
- * nu0 are rule.interim of the pairing; for modules without clocks tau0 and nu0; for a cell with learned noise, the learned values.
- * Each analysis may be wrong in p_interim of equal cells, so that six are wrong in 6e-6.
+ * nu0 are rule.interim of the pairing; for modules without clocks tau0 and nu0; for a cell with learned noise, the learned
+ * values. Each analysis may be wrong in p_interim of equal cells, so that six are wrong in 6e-6.
  *
  * That holds if runs are as noisy as expected: for modules with known clocks, and cells with learned noise. Others may be many
  * times as noisy on a busy machine, and few runs then agree by chance far more often: for them a plain t test of the runs, with
@@ -479,8 +480,8 @@ void device_offset_find(const double *ln_ms, int n_cells, int n_devices, double 
 /** Evidence of some runs: probabilities that chance shows at least this change if the true change equals the threshold. */
 struct interim {
 	double m, se, degrees;
-	double p_loss, p_gain;
-	double p_loss_alone, p_gain_alone; /* from these runs alone, without a prior */
+	double p_slower, p_faster;
+	double p_slower_alone, p_faster_alone; /* from these runs alone, without a prior */
 };
 
 /** Compute the evidence of n runs. None: every p is 1; one: those by runs alone. Shape: e[n]. */
@@ -489,8 +490,8 @@ void interim_estimate(const struct rule *r, double theta, const struct run_estim
 /**
  * Return whether the evidence decides at once: after 2, 3, 4, 6, 8, 12, 16, 24 or 32 runs, for programs from the third on,
  * never before rule.runs_ok_min. Between two of these numbers the runs up to the lower one count; `is_over`: no further run
- * follows, and all count. A loss is DECISION_REGRESSION, a gain DECISION_IMPROVEMENT; for programs DECISION_OK if neither a
- * loss nor a gain beyond the threshold remains, by the same probability; else DECISION_MORE. stats_decide decides unchanged
+ * follows, and all count. A slowdown is DECISION_REGRESSION, a gain DECISION_IMPROVEMENT; for programs DECISION_OK if neither a
+ * slowdown nor a gain beyond the threshold remains, by the same probability; else DECISION_MORE. stats_decide decides unchanged
  * modules.
  */
 enum decision interim_decide(const struct rule *r, double theta, const struct run_estimate *e, int n, bool is_over);
@@ -502,7 +503,7 @@ int interim_last_analysis(int n);
  * Return the final decision for runs of programs: DECISION_REGRESSION, DECISION_IMPROVEMENT or DECISION_OK by the 95 %
  * interval, DECISION_UNDECIDED if that contains the threshold, or with fewer runs than INTERIM_PROGRAMS_MIN. If the standard
  * error is above se_max, or with fewer than six runs, the plain t test must show a change with a probability of 1e-4, or
- * exclude a loss with one of 0.01.
+ * exclude a slowdown with one of 0.01.
  */
 enum decision interim_last(const struct rule *r, double theta, const struct run_estimate *e, int n);
 
@@ -533,8 +534,8 @@ struct rule memory_rule(const struct rule *general, double tau0, double nu0, con
  * ---- rise ----
  * The range of points over which a series rose from one level to another, at once or gradually. Pure.
  *
- * The noise of one point equals the loss of a commit under drift, so a range between two points that differ enough would depend
- * on noise. This uses all points: those before the range are at one level, those after it at another.
+ * The noise of one point equals the slowdown of a commit under drift, so a range between two points that differ enough would
+ * depend on noise. This uses all points: those before the range are at one level, those after it at another.
  */
 
 struct rise {
@@ -584,8 +585,8 @@ struct tail_block {
 	float base_mhz[TAIL_BLOCK_PAIRS_MAX], target_mhz[TAIL_BLOCK_PAIRS_MAX]; /* 0: unknown */
 };
 /**
- * Count a run, or if it has fewer than four pairs, add it to `block`, which is counted and emptied once it has four. The typical call
- * is that of the block, because processes of modules differ by far less than a slow call; those of programs do not.
+ * Count a run, or if it has fewer than four pairs, add it to `block`, which is counted and emptied once it has four. The typical
+ * call is that of the block, because processes of modules differ by far less than a slow call; those of programs do not.
  */
 void tail_count_in_block(struct tail *t, struct tail_block *block, const struct run_pairs *run, double beta);
 void tail_pool(struct tail *t, const struct tail *other);

@@ -99,7 +99,7 @@ static void leave_out_old_plans(struct commit_verdict *v)
 	}
 }
 
-/* True if suite `i` is worse: by verdict, then by the size of the loss. */
+/* True if suite `i` is worse: by verdict, then by the size of the slowdown. */
 static bool is_worse(const struct commit_verdict *v, int i, int than)
 {
 	enum verdict a = commit_verdict_of(&v->suite[i]), b = than < 0 ? VERDICT_NONE : commit_verdict_of(&v->suite[than]);
@@ -110,7 +110,7 @@ static bool is_worse(const struct commit_verdict *v, int i, int than)
 }
 
 /* True if suite `i` has the worse cell: a regression, else the lowest change. */
-static bool lost_more(const struct commit_verdict *v, int i, int than)
+static bool has_larger_slowdown(const struct commit_verdict *v, int i, int than)
 {
 	double x = v->suite[i].result.id ? v->suite[i].result.worst_pct : NAN;
 	if (!isfinite(x) || than < 0)
@@ -119,7 +119,7 @@ static bool lost_more(const struct commit_verdict *v, int i, int than)
 	return is_slower == was_slower ? x < v->suite[than].result.worst_pct : is_slower;
 }
 
-static int gained_most(const struct commit_verdict *v)
+static int find_most_improved(const struct commit_verdict *v)
 {
 	int best = -1;
 	for (int i = 0; i < v->n; i++) {
@@ -166,7 +166,7 @@ void commit_verdict_end(struct commit_verdict *v)
 			continue;
 		if (is_worse(v, i, v->decides))
 			v->decides = i;
-		if (lost_more(v, i, v->worst))
+		if (has_larger_slowdown(v, i, v->worst))
 			v->worst = i;
 	}
 	v->is_final = v->n && !v->n_open;
@@ -180,7 +180,7 @@ void commit_verdict_end(struct commit_verdict *v)
 		v->decides = -1;
 	}
 	v->verdict = verdict;
-	v->best = verdict == VERDICT_IMPROVEMENT ? gained_most(v) : -1;
+	v->best = verdict == VERDICT_IMPROVEMENT ? find_most_improved(v) : -1;
 }
 
 void commit_verdict_strict(struct commit_verdict *v)

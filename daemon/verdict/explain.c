@@ -73,8 +73,8 @@ void explain_underpowered(double noise_pct, double seen, double below_pct, char 
 		snprintf(noise, sizeof noise, "by %.2f %%", noise_pct);
 	if (seen > 0)
 		snprintf(showed, sizeof showed, ", as %.0f of them showed,", seen);
-	snprintf(out, EXPLAIN_SIZE, "runs of equal builds vary %s here%s %s a loss below %.1f %% has to be clear", noise, showed,
-		noise_pct > 0 ? "so" : "that", below_pct);
+	snprintf(out, EXPLAIN_SIZE, "runs of equal builds vary %s here%s %s a slowdown below %.1f %% has to be clear", noise,
+		showed, noise_pct > 0 ? "so" : "that", below_pct);
 }
 
 /* "1 call in 10" or, if that is too coarse, "4 calls in 10". */
@@ -110,7 +110,7 @@ void explain_undecided(double low_pct, double high_pct, double threshold_pct, ch
 	if (!isfinite(low_pct) || !isfinite(high_pct) || !(threshold_pct > 0))
 		return;
 	snprintf(out, EXPLAIN_SIZE, "%s",
-		high_pct < -threshold_pct ? "its interval lies beyond the threshold, but too few runs agree to call it a loss"
+		high_pct < -threshold_pct ? "its interval lies beyond the threshold, but too few runs agree to call it a slowdown"
 		: low_pct > threshold_pct ? "its interval lies beyond the threshold, but too few runs agree to call it a gain"
 		: low_pct > -threshold_pct && high_pct < threshold_pct
 			? "its interval lies inside the threshold, but the standard error is too large to call it unchanged"

@@ -109,7 +109,7 @@ static bool is_last(const struct rule *r, const struct set_evidence *l)
 	return l->runs >= r->runs_max;
 }
 
-/* Decide the first set of runs, as stats_decide does for pairs: DECISION_OK gives no verdict. `sign`: 1 a loss, -1 a gain. */
+/* Decide the first set of runs, as stats_decide does for pairs: DECISION_OK gives no verdict. `sign`: 1 a slowdown, -1 a gain. */
 static enum decision decide(const struct evidence *e, const struct set_evidence *l, int sign, bool *borderline)
 {
 	const struct rule *r = e->rule;
@@ -163,7 +163,7 @@ static void explain(struct mean_judgement *out, const char *format, ...)
 	va_end(args);
 }
 
-static void judge_loss(struct evidence *e, const struct tail *own, const struct tail *group, struct mean_judgement *out)
+static void judge_slowdown(struct evidence *e, const struct tail *own, const struct tail *group, struct mean_judgement *out)
 {
 	bool borderline[MEAN_SETS] = { false, false };
 	double limit = stats_change_pct(e->theta);
@@ -198,7 +198,7 @@ static void judge_loss(struct evidence *e, const struct tail *own, const struct 
 			stats_change_pct(one.mean.m), stats_change_pct(two.mean.m));
 }
 
-/* A gain needs a confirming set like a loss, unless the rule is before version 5. */
+/* A gain needs a confirming set like a slowdown, unless the rule is before version 5. */
 static void judge_gain(struct evidence *e, const struct tail *own, const struct tail *group, struct mean_judgement *out)
 {
 	bool confirms = e->rule->confirm && e->rule->p_interim > 0, none;
@@ -240,7 +240,7 @@ void mean_judge(const struct rule *r, double threshold_pct, const struct judgeme
 	out->all = more.mean;
 	out->is_tail = more.p < P_FIRST;
 	out->is_known = more.p < P_FIRST || less.p < P_FIRST;
-	judge_loss(&e, own, group, out);
+	judge_slowdown(&e, own, group, out);
 	if (!out->is_tail && out->want_set == 0)
 		judge_gain(&e, own, group, out);
 	if (lost) { /* the decision is made */

@@ -19,7 +19,7 @@ static const struct sustained_rule sustained_rule = { 0.006, 1, 8 };
 enum { WIDTH_RUNS_MAX = 12 }; /* of a set, only for a narrower interval */
 
 #define CLOCKS_SEPARATE                                                                                                          \
-	2.5 /* standard errors; exceeded by one in forty cells of equal builds, and few of those could be a loss */
+	2.5 /* standard errors; exceeded by one in forty cells of equal builds, and few of those could be a slowdown */
 
 static const char *const names[] = {
 	[VERDICT_FAILED] = "failed",
@@ -172,7 +172,7 @@ static void report_runs(const struct rule *r, const char *which, int n, char *ou
 
 static void explain_more(const struct rule *r, double theta, const char *which, const struct estimate *e, struct judgement *out)
 {
-	double limit = stats_excludes_loss(r, theta, e) ? -theta : theta;
+	double limit = stats_excludes_slowdown(r, theta, e) ? -theta : theta;
 	char when[80];
 
 	report_runs(r, which, e->runs, when, sizeof when);
@@ -186,8 +186,8 @@ static void explain_more(const struct rule *r, double theta, const char *which, 
 			when);
 }
 
-/* A loss that the 95 % interval shows, although the runs vary too much for a verdict; else "". Shape: out[64]. */
-static const char *probable_loss(const struct estimate *e, double theta, char *out)
+/* A slowdown that the 95 % interval shows, although the runs vary too much for a verdict; else "". Shape: out[64]. */
+static const char *describe_probable_slowdown(const struct estimate *e, double theta, char *out)
 {
 	out[0] = '\0';
 	if (e->runs >= 2 && e->ci_low > theta)
@@ -215,10 +215,10 @@ static void explain_open(
 		double allowed = stats_se_max(r, theta);
 		char least[48] = "";
 		if (allowed < r->se_max)
-			snprintf(least, sizeof least, "; a loss from %.2f %% on would be shown", stats_mde_pct(theta, e));
+			snprintf(least, sizeof least, "; a slowdown from %.2f %% on would be shown", stats_mde_pct(theta, e));
 		noisy(out, "%s%sruns vary too much: standard error %.2f %% after %d runs, %.*f %% is allowed%s",
-			probable_loss(e, theta, scope), which, 100 * e->se, e->runs, allowed < 0.0001 ? 4 : 2, 100 * allowed,
-			least);
+			describe_probable_slowdown(e, theta, scope), which, 100 * e->se, e->runs, allowed < 0.0001 ? 4 : 2,
+			100 * allowed, least);
 	}
 	if (d == DECISION_MORE)
 		out->want_set = set;
@@ -317,7 +317,7 @@ static void judge_sets(
 	case DECISION_MORE:
 	case DECISION_UNDECIDED:
 		explain_open(r, theta, 1, one.decision, &one.all, out);
-		if (r->p_interim > 0 && stats_excludes_loss(r, theta, &one.all) && two.decision != DECISION_REGRESSION)
+		if (r->p_interim > 0 && stats_excludes_slowdown(r, theta, &one.all) && two.decision != DECISION_REGRESSION)
 			conclude_unchanged(out);
 		break;
 	case DECISION_OK:
@@ -417,7 +417,7 @@ static void explain_programs(const struct rule *r, double theta, const struct ru
 	const struct verdict_options *options, struct judgement *out)
 {
 	struct interim l;
-	char when[80], loss[64], rest[120];
+	char when[80], slowdown[64], rest[120];
 	bool is_over = options->is_over || n >= r->runs_max;
 	double least;
 	enum stats_outlook outlook =
@@ -433,7 +433,7 @@ static void explain_programs(const struct rule *r, double theta, const struct ru
 			INTERIM_PROGRAMS_MIN);
 	else if (is_over && out->all.se > r->se_max)
 		undecided(out, "%sruns vary too much: standard error %.2f %% after %d runs, %.2f %% is allowed%s",
-			probable_loss(&out->all, theta, loss), 100 * out->all.se, n, 100 * r->se_max, rest);
+			describe_probable_slowdown(&out->all, theta, slowdown), 100 * out->all.se, n, 100 * r->se_max, rest);
 	else
 		explain_distance(out->all.m < 0 ? -theta : theta, &out->all,
 			is_over ? (out->all.ci_high - out->all.ci_low) / 2 : stats_t_above(r->p_interim, l.degrees) * l.se, when,
@@ -566,7 +566,7 @@ void verdict_underpowered(const struct rule *r, double underpowered_pct, const s
 	if (j->verdict != VERDICT_REGRESSION || is_clear || -change_pct >= underpowered_pct)
 		return;
 	j->flags &= ~FLAG_BORDERLINE;
-	undecided(j, "equal builds vary so much here that a loss below %.1f %% has to be clear, and %.2f %% is not",
+	undecided(j, "equal builds vary so much here that a slowdown below %.1f %% has to be clear, and %.2f %% is not",
 		underpowered_pct, change_pct);
 }
 

@@ -17,7 +17,7 @@ enum {
 	FLAG_CALL = 8,           /* a call from an idle stream, host time included, became slower */
 	FLAG_ENQUEUE = 16,       /* enqueue takes more host time */
 	FLAG_CLOCK = 32,         /* a share of the change is the branch's effect on the clock */
-	FLAG_UNDERPOWERED = 64,  /* equal builds are too noisy for the threshold: only a clear loss shows */
+	FLAG_UNDERPOWERED = 64,  /* equal builds are too noisy for the threshold: only a clear slowdown shows */
 	FLAG_NOISY = 128,        /* undecided only because of noisy runs: may be decided at another time */
 	FLAG_OVERWHELMING = 256, /* decided at once: chance explains it less than once in a million (stats/interim.c) */
 	FLAG_END = 512
@@ -40,8 +40,8 @@ int flag_call(const struct estimate *call);
 /** The same between parents that fork the runs of a program: doc/figures.md, forked runs. */
 #define FLAG_PARENT_TAU0 0.1
 /**
- * Return FLAG_ENQUEUE if enqueue became longer by more than 2 us and by more than 10 %, of a program's call 5 us and 5 %, and runs
- * agree. Units: medians in us, NAN: unknown; `at_least` the log ratio minus its standard errors.
+ * Return FLAG_ENQUEUE if enqueue became longer by more than 2 us and by more than 10 %, of a program's call 5 us and 5 %, and
+ * runs agree. Units: medians in us, NAN: unknown; `at_least` the log ratio minus its standard errors.
  */
 int flag_enqueue(double base_us, double target_us, double at_least, bool is_program);
 /** Return FLAG_CLOCK if the clock component of the change is more than 0.1 points and three of its standard errors. */
@@ -157,25 +157,25 @@ void verdict_of_cell(const struct rule *general, const struct verdict_options *o
 
 /**
  * Judge a cell from one series of runs, while further ones may follow. Overwhelming evidence of all runs decides at once
- * (stats/interim.c), a loss and a gain alike.
+ * (stats/interim.c), a slowdown and a gain alike.
  *
  * Modules, else: if the rule confirms, a first set with a regression or improvement requires a second, which is decided alone;
- * both must agree, or a loss is undecided and a gain unchanged. While runs are required the verdict is undecided with the
+ * both must agree, or a slowdown is undecided and a gain unchanged. While runs are required the verdict is undecided with the
  * reason, which remains when the budget ends; if only a gain is open, it is unchanged, with the reason.
  *
  * Programs, else: all runs are one set. At the last run, or without further ones, the 95 % interval decides, with flag
  * borderline, and leaves undecided if it contains the threshold.
  *
- * A rule without interim analyses judges as rules before version 5 did: programs like modules, a gain by one set. Does not set beta and
- * the other flags, which need samples. Shape: e[n], in the order of runs, with sets mixed or not. `sparse` selects the target
- * half-width.
+ * A rule without interim analyses judges as rules before version 5 did: programs like modules, a gain by one set. Does not set
+ * beta and the other flags, which need samples. Shape: e[n], in the order of runs, with sets mixed or not. `sparse` selects the
+ * target half-width.
  */
 void verdict_judge(
 	const struct rule *r, double threshold_pct, bool sparse, const struct run_estimate *e, int n, struct judgement *out);
 
 /**
  * Return the rule for sustained runs: the ratio of wall times, since they exist for their different clocks. Sustained runs are
- * noisy by a percent and more, and only detect large losses: two a set are enough if they agree, and after four an unclear
+ * noisy by a percent and more, and only detect large slowdowns: two a set are enough if they agree, and after four an unclear
  * result is left to the pairs.
  */
 struct rule verdict_rule_of_sustained_runs(const struct rule *general);
@@ -188,8 +188,8 @@ struct rule verdict_rule_of_sustained_runs(const struct rule *general);
 void verdict_sustained(struct judgement *j, const struct judgement *sustained);
 
 /**
- * Apply a cell's learned noise: if its equal builds only let losses above `underpowered_pct` show (0: no limit) and its runs do
- * not contradict that, it is flagged, and a smaller loss by sign only, or in a quick job, is undecided. Call after
+ * Apply a cell's learned noise: if its equal builds only let slowdowns above `underpowered_pct` show (0: no limit) and its runs
+ * do not contradict that, it is flagged, and a smaller slowdown by sign only, or in a quick job, is undecided. Call after
  * verdict_sustained.
  */
 void verdict_underpowered(const struct rule *r, double underpowered_pct, const struct judgement *sustained, struct judgement *j);
@@ -201,7 +201,7 @@ void verdict_underpowered(const struct rule *r, double underpowered_pct, const s
  * The share of slow calls is a property of a kernel, so cells that run the same one share their counts, unless a cell's own calls
  * contradict them; the length of its slow calls is each cell's own. The change of the mean is that of the typical call plus the
  * contribution of slow calls: ln(1 + share x longer) of the target minus that of the base. It is decided like marginal pairs: a
- * change beyond the threshold, a gain or a loss, must show again in a second set of runs.
+ * change beyond the threshold, a gain or a slowdown, must show again in a second set of runs.
  */
 
 #define MEAN_CI 1.96 /* standard errors of a 95 % interval */
@@ -340,7 +340,7 @@ struct commit_job {
 	int accepted;           /* cells of these regressions */
 	int64_t accepted_alert; /* accepted alert; 0 none */
 	char accepted_by[128], accepted_why[256];
-	double worst_pct; /* largest loss of the regressions; without one the lowest change of a timed cell; NAN none */
+	double worst_pct; /* largest slowdown of the regressions; without one the lowest change of a timed cell; NAN none */
 	char worst_key[256];
 	double best_pct; /* improvement: the highest change; else NAN */
 	char best_key[256];
@@ -362,7 +362,7 @@ struct commit_verdict {
 	int n_open, n_unmeasured;
 	int regressions; /* cells of all suites */
 	int decides;     /* position of the suite with this verdict; -1 none */
-	int worst;       /* position of the suite with the largest loss, without regressions the lowest change; -1 none */
+	int worst;       /* position of the suite with the largest slowdown, without regressions the lowest change; -1 none */
 	int best;        /* improvement: position of the suite with the largest gain; -1 none */
 	int64_t planned; /* newest plan with known suites; 0 none */
 };
@@ -374,8 +374,8 @@ void commit_verdict_add(struct commit_verdict *v, const struct commit_job *job);
 /**
  * Compute the verdict after the last job. A suite has the verdict of its newest comparison; a suite without one is `failed` if
  * its job failed, and makes the commit `undecided` if it was not measured. A suite that has no base and is undecided, because
- * its noise is too large for the runs, does not count while another suite was compared with a base. While suites are open, only a verdict that they
- * cannot improve is set: failed, rejected, regression. A failed plan counts until a later one succeeds.
+ * its noise is too large for the runs, does not count while another suite was compared with a base. While suites are open, only a
+ * verdict that they cannot improve is set: failed, rejected, regression. A failed plan counts until a later one succeeds.
  */
 void commit_verdict_end(struct commit_verdict *v);
 /** After commit_verdict_end: compute the verdict without acceptances. */
@@ -419,14 +419,14 @@ void cost_text(const char *what, size_t n_cells, double base, double target, cha
 enum { EXPLAIN_SIZE = 160 };
 
 /**
- * Write code component and clock component of a change in wall time: "the code -7.10 %, a clock 0.80 % higher gives some back". Units:
- * percent of throughput; the code component at equal clocks, and the points that the clock adds. Shape: out[EXPLAIN_SIZE].
+ * Write code component and clock component of a change in wall time: "the code -7.10 %, a clock 0.80 % higher gives some back".
+ * Units: percent of throughput; the code component at equal clocks, and the points that the clock adds. Shape: out[EXPLAIN_SIZE].
  */
 void explain_components(double code_pct, double clock_pct, char out[EXPLAIN_SIZE]);
 
 /**
  * Write why a change is undecided, by its interval: inside the threshold, beyond it or across it. "" if the interval is
- * unknown. Units: percent of throughput; the threshold is a loss, above 0. Shape: out[EXPLAIN_SIZE].
+ * unknown. Units: percent of throughput; the threshold is a slowdown, above 0. Shape: out[EXPLAIN_SIZE].
  */
 void explain_undecided(double low_pct, double high_pct, double threshold_pct, char out[EXPLAIN_SIZE]);
 
@@ -451,8 +451,8 @@ void explain_host_time(double base_us, double target_us, char out[EXPLAIN_SIZE])
 void explain_host_bound(double host_us, double device_ms, char out[EXPLAIN_SIZE]);
 
 /**
- * Write the noise of an underpowered cell: "runs of equal builds vary by 6.20 % here, as 20 of them showed, so a loss below 9.3
- * % has to be clear". Units: percent; `seen` degrees of freedom, 0 or NAN unknown, as is a noise of NAN.
+ * Write the noise of an underpowered cell: "runs of equal builds vary by 6.20 % here, as 20 of them showed, so a slowdown below
+ * 9.3 % has to be clear". Units: percent; `seen` degrees of freedom, 0 or NAN unknown, as is a noise of NAN.
  */
 void explain_underpowered(double noise_pct, double seen, double below_pct, char out[EXPLAIN_SIZE]);
 
@@ -485,7 +485,7 @@ struct finding {
 	double worst_pct, best_pct; /* change of throughput; NAN unknown */
 	double least_pct;           /* the smallest change of the cells that changed; NAN or 0 unknown */
 	const char *why;            /* class of the failure, such as "build"; "" unknown or several */
-	bool is_quick;              /* one run a cell: a loss is not confirmed */
+	bool is_quick;              /* one run a cell: a slowdown is not confirmed */
 	const char *new_suite;      /* a benchmark without a base, because the commit adds it; NULL or "": it has one */
 };
 

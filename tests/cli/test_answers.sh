@@ -117,5 +117,5 @@ python3 "$tmp/noise.py" "$tmp/noise.port" &
 on_exit kill $!
 await test -f "$tmp/noise.port"
 noise() { "$bin/flopwatch" --server "http://127.0.0.1:$(cat "$tmp/noise.port")" calibrate show; }
-is "a cell counts once, and the older version of a suite not at all" "$(noise | head -n 1)" "2 cells (3 rows) can show a loss of 4.00 % or more"
+is "a cell counts once, and the older version of a suite not at all" "$(noise | head -n 1)" "2 cells (3 rows) can show a slowdown of 4.00 % or more"
 is "each row of a cell has its suite" "$(noise | awk '$1 == "a" || $1 == "b" { print $1, $2 }' | paste -sd,)" "a fast,a slow,b fast"

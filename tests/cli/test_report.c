@@ -82,7 +82,7 @@ static void an_undecided_cell_names_what_is_missing(void **state)
 	"[" CELL("a", "600", "600",                                                                                              \
 		"\"verdict\":\"undecided\",\"change_pct\":-39.7,\"ci_low_pct\":" low ",\"ci_high_pct\":" high reason) "]"
 	has(report_of(UNDECIDED("-51", "-25", ""), NULL),
-		"a undecided: its interval lies beyond the threshold, but too few runs agree to call it a loss");
+		"a undecided: its interval lies beyond the threshold, but too few runs agree to call it a slowdown");
 	has(report_of(UNDECIDED("-1.3", "0.17", ""), NULL),
 		"a undecided: its interval lies inside the threshold, but the standard error is too large to call it unchanged");
 	has(report_of(UNDECIDED("-3", "0.2", ""), NULL), "a undecided: its interval reaches across the threshold");
@@ -92,7 +92,9 @@ static void an_undecided_cell_names_what_is_missing(void **state)
 #define WITH_BUDGET(key, runs, reason)                                                                                           \
 	"{\"cell\":\"" key "\",\"verdict\":\"undecided\",\"change_pct\":-2,\"runs\":" runs ",\"reason\":\"" reason "\"}"
 
-/* What `flopwatch wait` prints of a comparison with these cells, and of another suite with `more` cells (NULL: none). Own: free. */
+/*
+ * What `flopwatch wait` prints of a comparison with these cells, and of another suite with `more` cells (NULL: none). Own: free.
+ */
 static char *summary_of_suites(const char *cells, const char *more)
 {
 	char *text = NULL;

@@ -133,7 +133,7 @@ static void test_comparison(void **state)
 	assert_non_null(strstr(text, "WARNING d/full/backward has more slow calls than its base\n"));
 	assert_non_null(strstr(text, "WARNING s/r0.1/forward failed: wrong: worst O[17,3,64]\n"));
 	assert_non_null(strstr(text,
-		"WARNING l/1/dgrad undecided: its interval lies beyond the threshold, but too few runs agree to call it a loss\n"));
+		"WARNING l/1/dgrad undecided: its interval lies beyond the threshold, but too few runs agree to call it a slowdown\n"));
 	/* a phase that explains less than half of the regression is not named */
 	assert_non_null(strstr(text, "WARNING d/varlen/forward lost 2.26 % TFLOP/s (threshold 1.50 %)\n"));
 	assert_null(strstr(text, "WARNING d/causal"));

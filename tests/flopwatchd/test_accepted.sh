@@ -45,7 +45,7 @@ like "that names the option" "$out" 'accept and invalidate need a reason: --reas
 exact_c=$(job_field "$(job_of "$exact")" comparison)
 ok "the program of a row can be run by hand" fw reproduce "$exact_c"
 like "in a checkout, as a push builds and runs it" "$out" "git switch --detach ${exact:0:12} && flopwatch try --suite 'lines'"
-like "Markdown offers the answers" "$(http GET "/api/v1/comparisons/$exact_c.md")" 'What to do: push a fix, or accept the loss'
+like "Markdown offers the answers" "$(http GET "/api/v1/comparisons/$exact_c.md")" 'What to do: push a fix, or accept the slowdown'
 ok "accepting answers" fw alerts accept 1 --reason "exact rows are worth it"
 like "with what changed" "$out" '^A1 accepted: exact now passes; the next push is held to -23\.1 % in one$'
 ok "the branch passes" answer exact
@@ -98,7 +98,7 @@ sqlite3 "$tmp/state/flopwatch.db" "PRAGMA busy_timeout = 9000; CREATE TEMP TABLE
 	UPDATE noisy SET id = (SELECT max(id) + 1 FROM cell), n = 2, key = 'three', verdict = 'undecided'; INSERT INTO cell SELECT * FROM noisy" >"$tmp/null"
 ok "accepting it" fw alerts accept "$noisy_a" --reason "wanted"
 like "says that the commit does not pass, and names the cells" "$out" \
-	"^A$noisy_a accepted: this loss passes, but noisy is undecided by its other results; the next push is held to -23\.1 % in (one|two), and to the accepted loss in the other cell$"
+	"^A$noisy_a accepted: this slowdown passes, but noisy is undecided by its other results; the next push is held to -23\.1 % in (one|two), and to the accepted slowdown in the other cell$"
 fails "wait has the status of an undecided commit" 7 answer noisy
 
 # ---- requested manually ----

@@ -46,7 +46,7 @@ like "with the alarms" "$(cat "$tmp/metrics")" 'flopwatch_aa_alarms_total\{devic
 http GET /devices >"$tmp/page"
 unlike "which the page of devices does not show before there are 20" "$(cat "$tmp/page")" '0 of 3'
 like "the command line shows the cells" "$(fw calibrate show)" "$cell +kernels +3 +0 +1[0-9]"
-like "first the loss that they can show" "$(fw calibrate show | head -n 1)" '^[0-9]+ cells? can show a loss of [0-9]+\.[0-9]+ % or more$'
+like "first the loss that they can show" "$(fw calibrate show | head -n 1)" '^[0-9]+ cells? can show a slowdown of [0-9]+\.[0-9]+ % or more$'
 is "last the next command" "$(fw calibrate show | tail -n 1)" "next: flopwatch calibrate"
 is "of one repository, too" "$(fw calibrate show --repo kernels)" "$(fw calibrate show)"
 fails "of one that is not there" 4 "$bin/flopwatch" --server "http://127.0.0.1:$(port)" calibrate show --repo nobody
@@ -95,10 +95,10 @@ underpowered=$(sql 'SELECT max(id) FROM comparison')
 is "also in the comparison" "$(api "comparisons/$underpowered" | jq -c '[.cells[].flags | index("underpowered") != null] | unique')" "[true]"
 is "with what is remembered" "$(api "comparisons/$underpowered" | jq -c '[.cells[].underpowered | .noise_pct > 2 and .seen >= 5 and .below_pct > 3] | unique')" "[true]"
 http GET "/comparisons/$underpowered" >"$tmp/page"
-like "the page has the noise, and where it was measured" "$(cat "$tmp/page")" 'cannot be detected here:</b> runs of equal builds vary by [0-9.]+ % here, as [0-9]+ of them showed, so a loss below [0-9.]+ % has to be clear; measured on '
+like "the page has the noise, and where it was measured" "$(cat "$tmp/page")" 'cannot be detected here:</b> runs of equal builds vary by [0-9.]+ % here, as [0-9]+ of them showed, so a slowdown below [0-9.]+ % has to be clear; measured on '
 like "and the next command" "$(cat "$tmp/page")" 'flopwatch calibrate forget --repo'
 fw wait "$(sql "SELECT job FROM comparison WHERE id = $underpowered")" --long >"$tmp/said" 2>&1
-like "as does the command line" "$(cat "$tmp/said")" '^note: noisy machine; losses below [0-9.]+ % may be missed in 2 cells$'
+like "as does the command line" "$(cat "$tmp/said")" '^note: noisy machine; slowdowns below [0-9.]+ % may be missed in 2 cells$'
 is "whose command runs unchanged" "$(grep -c "^flopwatch calibrate --repo kernels --device [^ ]* measures the noise again; flopwatch calibrate forget --repo kernels deletes it$" "$tmp/said")" 1
 
 # ---- a quiet build after it: the calibration does not outweigh its runs

@@ -162,7 +162,7 @@ static void a_device_with_false_alarms_is_an_outlier(void **state)
 	assert_string_equal(outlier(1), "");
 	measured_itself(f, 1, 21, true);
 	look();
-	assert_string_equal(outlier(1), "2 of its last 2 comparisons of equal builds called a loss");
+	assert_string_equal(outlier(1), "2 of its last 2 comparisons of equal builds called a slowdown");
 	measured_itself(f, 1, 22, false);
 	measured_itself(f, 1, 23, false);
 	look();

@@ -72,7 +72,10 @@ static void every_device_has_groups_of_its_own(void **state)
 		assert_int_equal(groups.of[i].tail[0].calls, 32);
 }
 
-/* Runs that vary too much for a low threshold, and a loss. Only the loss can be confirmed, also where further runs may decide both. */
+/*
+ * Runs that vary too much for a low threshold, and a loss. Only the loss can be confirmed, also where further runs may decide
+ * both.
+ */
 static void noise_is_no_loss_that_another_device_confirms(void **state)
 {
 	struct fixture *f = *state;
@@ -93,8 +96,8 @@ static void noise_is_no_loss_that_another_device_confirms(void **state)
 	memset(&t, 0, sizeof t);
 	judge_cell(r, 0, &t, &c);
 	assert_true(c.verdict == VERDICT_UNDECIDED && c.flags & FLAG_NOISY && t.found.typical.want_set == 2);
-	assert_false(judge_pairs_show_loss(r, 0));
-	assert_true(judge_pairs_show_loss(r, 1));
+	assert_false(judge_pairs_show_slowdown(r, 0));
+	assert_true(judge_pairs_show_slowdown(r, 1));
 	assert_int_equal(judge_groups_unconfirmed(r, cell), 1);
 	assert_int_equal(cell[0], 1);
 	result_free(r);

@@ -207,7 +207,10 @@ static void test_a_hopeless_cell_is_dropped(void **state)
 	}
 }
 
-/* The latest comparison's cell has this interval of the change in throughput; `se`: of the deciding series, whose mean is its middle. */
+/*
+ * The latest comparison's cell has this interval of the change in throughput; `se`: of the deciding series, whose mean is its
+ * middle.
+ */
 static void cell_within(double low_pct, double high_pct, double se)
 {
 	struct stmt *s;
@@ -240,7 +243,7 @@ static void test_a_noisy_cell_delays_no_base(void **state)
 	judged_by("tiny", "main", one, two, "undecided");
 	cell_within(-9, 4, 0.03);
 	expect_base(&j, two, "first-parent", "compare");
-	snprintf(note, sizeof note, "base %.12s has 1 undecided cell: only the history shows a loss that it has there", two);
+	snprintf(note, sizeof note, "base %.12s has 1 undecided cell: only the history shows a slowdown that it has there", two);
 	assert_string_equal(last.note, note);
 	set_by_sql("UPDATE job SET again_at = 5 WHERE id = (SELECT max(job) FROM comparison)"); /* its retry is due */
 	expect_base(&j, one, "first-parent", "compare");
@@ -273,12 +276,12 @@ static void test_a_probable_change_delays_the_base(void **state)
 		cell_within(at[0], at[1], at[2]);
 		expect_base(&j, i < 5 ? one : two, "first-parent", "compare");
 	}
-	snprintf(note, sizeof note, "base %.12s has 1 undecided cell: only the history shows a loss that it has there", two);
+	snprintf(note, sizeof note, "base %.12s has 1 undecided cell: only the history shows a slowdown that it has there", two);
 	assert_string_equal(last.note, note);
 	set_by_sql("UPDATE cell SET ci_high_pct = -0.1");
 	expect_base(&j, two, "first-parent", "compare");
 	snprintf(note, sizeof note,
-		"base %.12s has 1 undecided cell, of which 1 is probably slower: only the history shows a loss that it has there",
+		"base %.12s has 1 undecided cell, of which 1 is probably slower: only the history shows a slowdown that it has there",
 		two);
 	assert_string_equal(last.note, note);
 }

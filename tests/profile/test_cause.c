@@ -385,7 +385,7 @@ static void a_configuration_has_its_cost(void **state)
 	(void)state;
 	assert_true(cause_rank(&c->e, of, CAUSE_MAX) > 0);
 	assert_non_null(strstr(of[0].sentence,
-		"PARTS 2 -> 1: 0.217 of the 0.22 ms that a call lost; with the base's configuration the loss is gone; v2_backward_kernel"));
+		"PARTS 2 -> 1: 0.217 of the 0.22 ms that a call lost; with the base's configuration the slowdown is gone; v2_backward_kernel"));
 	c->e.with_ms = c->e.with_target_ms; /* it was tried, and changed nothing */
 	size_t n = cause_rank(&c->e, of, CAUSE_MAX);
 

@@ -50,10 +50,10 @@ static void what_underpowered_cells_remember(void **state)
 
 	(void)state;
 	explain_underpowered(6.2, 20, 9.31, text);
-	assert_string_equal(
-		text, "runs of equal builds vary by 6.20 % here, as 20 of them showed, so a loss below 9.3 % has to be clear");
+	assert_string_equal(text,
+		"runs of equal builds vary by 6.20 % here, as 20 of them showed, so a slowdown below 9.3 % has to be clear");
 	explain_underpowered(NAN, NAN, 27.9, text);
-	assert_string_equal(text, "runs of equal builds vary so much here that a loss below 27.9 % has to be clear");
+	assert_string_equal(text, "runs of equal builds vary so much here that a slowdown below 27.9 % has to be clear");
 }
 
 static void where_the_host_is_slower(void **state)
@@ -88,7 +88,7 @@ static void undecided(double low_pct, double high_pct, double threshold_pct, con
 static void why_a_cell_is_undecided(void **state)
 {
 	(void)state;
-	undecided(-3, -1.6, 1.5, "beyond the threshold, but too few runs agree to call it a loss");
+	undecided(-3, -1.6, 1.5, "beyond the threshold, but too few runs agree to call it a slowdown");
 	undecided(1.6, 3, 1.5, "beyond the threshold, but too few runs agree to call it a gain");
 	undecided(-1.4, 1.4, 1.5, "inside the threshold, but the standard error is too large");
 	undecided(-1.6, 1.4, 1.5, "reaches across the threshold");

@@ -64,10 +64,10 @@ static void evidence_by_hand(void **state)
 	near(l.degrees, 7, 0);
 	near(l.se, sqrt(v / 2 + 1e-8 + all.se_clock * all.se_clock), 1e-9);
 	assert_true(all.se_clock > 0);
-	near(l.p_loss / stats_t_tail((0.03 - theta) / l.se, 7), 1, 1e-6);
-	assert_true(l.p_gain > 0.999999);
+	near(l.p_slower / stats_t_tail((0.03 - theta) / l.se, 7), 1, 1e-6);
+	assert_true(l.p_faster > 0.999999);
 	interim_estimate(&r, theta, e, 0, &l);
-	assert_true(l.p_loss == 1 && l.p_gain == 1 && isinf(l.se));
+	assert_true(l.p_slower == 1 && l.p_faster == 1 && isinf(l.se));
 	/* pairs with more noise than their runs: never below the noise of a run that they imply */
 	for (int i = 0; i < 2; i++)
 		e[i].q = 1e-4;

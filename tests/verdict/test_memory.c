@@ -132,7 +132,7 @@ static void a_sign_is_no_evidence_where_cells_are_underpowered(void **state)
 	assert_int_equal(j.flags, FLAG_UNDERPOWERED);
 	assert_int_equal(j.want_set, 0);
 	assert_string_equal(
-		j.reason, "equal builds vary so much here that a loss below 3.0 % has to be clear, and -1.52 % is not");
+		j.reason, "equal builds vary so much here that a slowdown below 3.0 % has to be clear, and -1.52 % is not");
 	/* nor is a single run */
 	j = judge(e, runs(1, 0, stats_theta(9), 0, e), 0.01, 10, 10, 1);
 	assert_int_equal(j.verdict, VERDICT_UNDECIDED);

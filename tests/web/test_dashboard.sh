@@ -142,7 +142,7 @@ like "has its type" "$(cat "$tmp/head")" '[Cc]ontent-[Tt]ype: text/markdown'
 like "begins with the finding" "$(head -n 1 "$tmp/body")" '^\*\*flopwatch: regression\*\*: slow is (up to )?[0-9.]+ % slower in [0-9]+ of 4 cells$'
 ok "is short" test "$(wc -l <"$tmp/body")" -lt 25
 like "says how sure that is" "$(cat "$tmp/body")" '^How sure: .*: at least [0-9.]+ % slower, threshold 1.5 % \\\([0-9]+ runs?\\\)\.$'
-like "says what to do" "$(cat "$tmp/body")" '^What to do: push a fix, or accept the loss: `flopwatch alerts accept A1 --reason ...`'
+like "says what to do" "$(cat "$tmp/body")" '^What to do: push a fix, or accept the slowdown: `flopwatch alerts accept A1 --reason ...`'
 like "links to the page" "$(cat "$tmp/body")" "^More: \\[C$comparison\\]\\(http://127.0.0.1:$port/comparisons/$comparison\\)$"
 like "and names the cells" "$(cat "$tmp/body")" '^\| `attention/dense/full/s64/.*/forward` \| [0-9.]+ \| [0-9.]+ \| -[0-9.]+ % \| .* \*\*regression\*\*'
 is "and as a picture" "$(status "$server/api/v1/comparisons/$comparison.svg")" 200

@@ -132,7 +132,7 @@ static void test_chart(void **state)
 {
 	(void)state;
 	struct chart chart = a_chart("a & b", 5);
-	points[3].is_loss = true;
+	points[3].is_slower = true;
 	buf_clear(&out);
 	chart_draw(&out, &chart);
 	assert_int_equal(count("<circle"), 3);
@@ -167,12 +167,12 @@ static void test_chart_breaks(void **state)
 	struct chart chart = a_chart("moved", 5);
 	for (int i = 0; i < 5; i++) {
 		points[i].y = 600;
-		points[i].is_loss = false;
+		points[i].is_slower = false;
 		points[i].baseline_period = i < 3 ? 7 : 8;
 	}
 	chart.has_limit = true;
-	chart.loss = 400;
-	chart.gain = 800;
+	chart.slower_y = 400;
+	chart.faster_y = 800;
 	buf_clear(&out);
 	chart_draw(&out, &chart);
 	const char *line = strstr(out.data, "class=\"line l0\" d=\""), *limit = strstr(out.data, "class=\"limit\" d=\"M84 ");

@@ -127,7 +127,7 @@ static void a_configuration_is_shown_key_by_key(void **state)
 	struct answer a = get(run, "/comparisons/1");
 
 	shows(a.body,
-		"<b>Why:</b> PARTS 2 -&gt; 1: 0.217 of the 0.22 ms that a call lost; with the base's configuration the loss is gone; v2_backward_kernel");
+		"<b>Why:</b> PARTS 2 -&gt; 1: 0.217 of the 0.22 ms that a call lost; with the base's configuration the slowdown is gone; v2_backward_kernel");
 	shows(a.body, "<th scope=row><code>PARTS</code></th><td><code>2</code></td><td><code>1</code></td>");
 	hides(a.body, "<code>STAGES</code>");
 	shows(a.body, "The target in the base\u2019s configuration takes 8.87");

@@ -60,7 +60,7 @@ static void test_pages(void **state)
 	expect_page(run, "/alerts", WORDS("href=\"/alerts/1\"", "Not real (measurement)"));
 	expect_page(run, "/alerts/1",
 		WORDS("<h1>team/a+b is 3.1 % slower in 1 of 1 cell</h1>", "<title>team/a+b is 3.1 % slower in 1 of 1 cell",
-			"a faster tile", "<form id=answer", "Accept: this loss is wanted</button>",
+			"a faster tile", "<form id=answer", "Accept: this slowdown is wanted</button>",
 			"/api/v1/alerts/1/acknowledge\">I\u2019m on it", "name=back value=\"/alerts/1\"", "/api/v1/alerts/1",
 			"/comparisons/2", "class=\"limit\""));
 	expect_page(run, "/comparisons", WORDS("team/a+b", "regression", "unchanged", "/comparisons/2"));

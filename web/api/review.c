@@ -238,7 +238,7 @@ static void put_next_step(struct buf *out, const struct comparison *c, const str
 		buf_printf(out, "\nWhat to do: nothing; A%lld is %s.\n", (long long)alert, alertstate_name(around->alert_state));
 	else if (is_slower && alert)
 		buf_printf(out,
-			"\nWhat to do: push a fix, or accept the loss: `flopwatch alerts accept A%lld --reason ...`; "
+			"\nWhat to do: push a fix, or accept the slowdown: `flopwatch alerts accept A%lld --reason ...`; "
 			"`flopwatch reproduce C%lld` prints how to run the worst cell.\n",
 			(long long)alert, id);
 	else if (is_slower)

@@ -68,8 +68,8 @@ static struct scale scale_of(const struct chart *chart)
 			s.longest = s.before + line->after + line->n;
 	}
 	if (isfinite(s.low) && chart->has_limit) {
-		s.low = fmin(s.low, fmin(chart->loss, chart->gain));
-		s.high = fmax(s.high, fmax(chart->loss, chart->gain));
+		s.low = fmin(s.low, fmin(chart->slower_y, chart->faster_y));
+		s.high = fmax(s.high, fmax(chart->slower_y, chart->faster_y));
 	}
 	/* a flat series has a visible band of 1 %, so that rounding is not magnified */
 	double pad = fmax((s.high - s.low) * 0.12, fmax(fabs(s.high), fabs(s.low)) * 0.005 + 1e-12);
@@ -126,14 +126,14 @@ static void axes(struct buf *out, const struct scale *s, const struct chart *cha
 /* The band within which a push is unchanged, with its lower edge as a line. */
 static void limit(struct buf *out, const struct scale *s, const struct chart *chart)
 {
-	double loss = y_of(s, chart->loss), gain = y_of(s, chart->gain);
+	double slower = y_of(s, chart->slower_y), faster = y_of(s, chart->faster_y);
 	if (!chart->has_limit)
 		return;
 	emit_rawf(out,
 		"<rect class=\"within\" x=\"%d\" y=\"%.1f\" width=\"%d\" height=\"%.1f\"/><path class=\"limit\" d=\"M%d %.1fH%d\"/>"
 		"<text x=\"%d\" y=\"%.1f\">threshold</text>",
-		LEFT, fmin(loss, gain), WIDTH - LEFT - RIGHT, fabs(loss - gain), LEFT, loss, WIDTH - RIGHT, LEFT + 4,
-		loss + (loss < gain ? -5 : 14));
+		LEFT, fmin(slower, faster), WIDTH - LEFT - RIGHT, fabs(slower - faster), LEFT, slower, WIDTH - RIGHT, LEFT + 4,
+		slower + (slower < faster ? -5 : 14));
 }
 
 /* The interval of every point as a ribbon, which has a gap where the line has one. */
@@ -160,10 +160,10 @@ static void draw_point(struct buf *out, const struct scale *s, const struct char
 {
 	const struct chart_point *p = &line->point[i];
 	double x = x_of(s, line, i), y = y_of(s, p->y);
-	const char *shape = p->is_loss ? "path" : "circle";
+	const char *shape = p->is_slower ? "path" : "circle";
 	if (p->comparison)
 		emit_rawf(out, "<a href=\"/comparisons/%lld\">", (long long)p->comparison);
-	if (p->is_loss)
+	if (p->is_slower)
 		emit_rawf(out, "<path class=\"loss\" d=\"M%.1f %.1fl7 -11h-14z\"", x, y + 5);
 	else
 		emit_rawf(out,
@@ -285,7 +285,7 @@ void chart_draw(struct buf *out, const struct chart *chart)
 		emit_rawf(out, "\" data-axis=%s data-from=%lld data-to=%lld", chart->by_date ? "date" : "push",
 			(long long)chart->from, (long long)chart->to);
 		if (chart->has_limit)
-			emit_rawf(out, " data-limit=\"%.9g %.9g\"", chart->loss, chart->gain);
+			emit_rawf(out, " data-limit=\"%.9g %.9g\"", chart->slower_y, chart->faster_y);
 		if (chart->n_lines > 1)
 			emit_raw(out, " data-origins=");
 		for (int i = 1; i < chart->n_lines; i++)

@@ -97,8 +97,8 @@ struct chart_point {
 	int64_t at;         /* ms UTC, for an axis of dates */
 	int64_t comparison; /* comparison that the point links to, 0: none */
 	char label[160];    /* shown on hover and to screen readers */
-	bool is_loss;       /* drawn as a filled triangle instead of a dot */
-	bool is_gain;
+	bool is_slower;     /* drawn as a filled triangle instead of a dot */
+	bool is_faster;
 	double change_pct;       /* against its base; NAN: unknown */
 	double base_y;           /* y of its base, by that change; NAN: unknown */
 	int64_t baseline_period; /* the line is broken where it changes; 0: unknown */
@@ -126,12 +126,12 @@ struct chart {
 	int n_marks;
 	bool by_date; /* x is time; else all points have the same distance */
 	const char *unit;
-	const char *summary; /* text alternative of the picture */
-	const char *data;    /* address of the points as JSON, for a script; NULL: none */
-	int64_t from, to;    /* requested period, which a script shows first; 0: open */
-	bool has_limit;      /* draw the threshold: loss and gain */
-	double loss, gain;   /* y beyond which a push is slower; faster */
-	const char *field;   /* field of the points in `data` that is drawn, times `scale` */
+	const char *summary;       /* text alternative of the picture */
+	const char *data;          /* address of the points as JSON, for a script; NULL: none */
+	int64_t from, to;          /* requested period, which a script shows first; 0: open */
+	bool has_limit;            /* draw the threshold on both sides */
+	double slower_y, faster_y; /* y beyond which a push is slower; faster */
+	const char *field;         /* field of the points in `data` that is drawn, times `scale` */
 	double scale;
 };
 
@@ -320,9 +320,10 @@ void layout_next_address(struct buf *out, struct http_request *r, int64_t last);
 
 enum { MARK_SPARK_MAX = 60 };
 /**
- * Draw a line without axes. Shape: y[n], the oldest first, not finite: a gap; is_loss[n] marks points. `label`: text alternative.
+ * Draw a line without axes. Shape: y[n], the oldest first, not finite: a gap; is_slower[n] marks points. `label`: text
+ * alternative.
  */
-void mark_spark(struct buf *out, const double *y, const bool *is_loss, int n, const char *label);
+void mark_spark(struct buf *out, const double *y, const bool *is_slower, int n, const char *label);
 
 struct mark_run {
 	double change_pct, low_pct, high_pct; /* ends of its 95 % interval; NAN: unknown */
@@ -499,8 +500,8 @@ int trend_add_line(struct db *db, struct trend *t, const struct view_scope *of, 
 /** Draw the threshold around a y, after the lines were added; nothing where either is unknown. Units: percent. */
 void trend_limit(struct trend *t, double around, double threshold_pct);
 /**
- * The change that the newest level of a line begins with, and that line; of several a loss, then the newest. NULL: all lines are
- * flat, *line is 0.
+ * The change that the newest level of a line begins with, and that line; of several a slowdown, then the newest. NULL: all lines
+ * are flat, *line is 0.
  */
 const struct chart_point *trend_step(const struct trend *t, int *line);
 /**

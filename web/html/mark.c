@@ -4,7 +4,7 @@
 
 enum { SPARK_WIDTH = 110, SPARK_HEIGHT = 26, SPARK_EDGE = 4 };
 
-void mark_spark(struct buf *out, const double *y, const bool *is_loss, int n, const char *label)
+void mark_spark(struct buf *out, const double *y, const bool *is_slower, int n, const char *label)
 {
 	double low = INFINITY, high = -INFINITY;
 	for (int i = 0; i < n; i++) {
@@ -33,7 +33,7 @@ void mark_spark(struct buf *out, const double *y, const bool *is_loss, int n, co
 			emit_rawf(out, "%c%.0f %.1f", pen_up ? 'M' : 'L', x, at);
 			last_x = x;
 			last_y = at;
-			if (is_loss[i])
+			if (is_slower[i])
 				emit_rawf(&marks, "<path class=loss d=\"M%.0f %.1fl3.5-6h-7z\"/>", x, at + 4);
 		}
 		pen_up = !isfinite(y[i]);

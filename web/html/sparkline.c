@@ -4,7 +4,7 @@
 
 struct points {
 	double speed[SPARKLINE_UPSTREAM + SPARKLINE_OWN]; /* newest first, as a history is read */
-	bool loss[SPARKLINE_UPSTREAM + SPARKLINE_OWN];
+	bool slowdown[SPARKLINE_UPSTREAM + SPARKLINE_OWN];
 	int n;
 	bool flops;
 };
@@ -22,7 +22,7 @@ static void take(void *arg, const struct view_point *row)
 	struct points *p = arg;
 	p->flops = isfinite(row->tflops);
 	p->speed[p->n] = p->flops ? row->tflops : 1e3 / row->median_ms;
-	p->loss[p->n++] = row->verdict == VERDICT_REGRESSION;
+	p->slowdown[p->n++] = row->verdict == VERDICT_REGRESSION;
 }
 
 int sparkline_draw(struct buf *out, struct db *db, const struct sparkline *spark, const char *cell, struct fw_err *err)
@@ -42,14 +42,14 @@ int sparkline_draw(struct buf *out, struct db *db, const struct sparkline *spark
 		return 0;
 	}
 	double y[SPARKLINE_UPSTREAM + SPARKLINE_OWN];
-	bool loss[SPARKLINE_UPSTREAM + SPARKLINE_OWN];
+	bool slowdown[SPARKLINE_UPSTREAM + SPARKLINE_OWN];
 	char label[128];
 	for (int i = 0; i < p.n; i++) {
 		y[i] = p.speed[p.n - 1 - i];
-		loss[i] = p.loss[p.n - 1 - i];
+		slowdown[i] = p.slowdown[p.n - 1 - i];
 	}
 	snprintf(label, sizeof label, "%s over %d pushes, the last %d of this branch: from %.4g to %.4g",
 		p.flops ? "TFLOP/s" : "calls a second", p.n, is_upstream ? p.n : n_own, y[0], y[p.n - 1]);
-	mark_spark(out, y, loss, p.n, label);
+	mark_spark(out, y, slowdown, p.n, label);
 	return 0;
 }

@@ -172,8 +172,8 @@ static void take_point(void *arg, const struct view_point *row)
 			table_row(t, row);
 		return;
 	}
-	p->is_loss = row->verdict == VERDICT_REGRESSION;
-	p->is_gain = row->verdict == VERDICT_IMPROVEMENT;
+	p->is_slower = row->verdict == VERDICT_REGRESSION;
+	p->is_faster = row->verdict == VERDICT_IMPROVEMENT;
 	p->change_pct = row->change_pct;
 	p->base_y = base_of(t->metric, p->y, row->change_pct);
 	if (isfinite(row->change_pct))
@@ -386,19 +386,19 @@ void trend_limit(struct trend *t, double around, double threshold_pct)
 	double share = threshold_pct / 100;
 	if (is_cost(t->metric)) { /* more is worse; the band shows as much less, which is never judged */
 		t->chart.has_limit = isfinite(around) && share > 0;
-		t->chart.loss = around * (1 + share);
-		t->chart.gain = around / (1 + share);
+		t->chart.slower_y = around * (1 + share);
+		t->chart.faster_y = around / (1 + share);
 		return;
 	}
 	if (is_metric(t->metric, "change"))
 		around = 0;
 	t->chart.has_limit = isfinite(around) && share > 0 && share < 1;
-	t->chart.loss = is_change                    ? around - threshold_pct
-			: is_metric(t->metric, "ms") ? around / (1 - share)
-						     : around * (1 - share);
-	t->chart.gain = is_change                    ? around + threshold_pct
-			: is_metric(t->metric, "ms") ? around / (1 + share)
-						     : around * (1 + share);
+	t->chart.slower_y = is_change                    ? around - threshold_pct
+			    : is_metric(t->metric, "ms") ? around / (1 - share)
+							 : around * (1 - share);
+	t->chart.faster_y = is_change                    ? around + threshold_pct
+			    : is_metric(t->metric, "ms") ? around / (1 + share)
+							 : around * (1 + share);
 }
 
 /* ---- the finding ------------------------------------------------------------------------------------------------------ */
@@ -411,7 +411,7 @@ static void put_value(const struct trend *t, double y, struct buf *out)
 /* Whether a point repeats the change of the one before it, as each push of a branch is compared with the branch's base. */
 static bool repeats(const struct chart_point *before, const struct chart_point *p)
 {
-	bool is_same = (p->is_loss && before->is_loss) || (p->is_gain && before->is_gain);
+	bool is_same = (p->is_slower && before->is_slower) || (p->is_faster && before->is_faster);
 	return is_same && before->y > 0 && fabs(p->y / before->y - 1) * 100 < fabs(p->change_pct) / 2;
 }
 
@@ -419,7 +419,7 @@ static bool repeats(const struct chart_point *before, const struct chart_point *
 static int level_of(const struct chart_line *line)
 {
 	int i = line->n - 1;
-	while (i > 0 && !line->point[i].is_loss && !line->point[i].is_gain)
+	while (i > 0 && !line->point[i].is_slower && !line->point[i].is_faster)
 		i--;
 	return i;
 }
@@ -450,9 +450,9 @@ const struct chart_point *trend_step(const struct trend *t, int *line)
 	for (int i = 0; i < t->chart.n_lines; i++) {
 		const struct chart_line *one = &t->chart.line[i];
 		const struct chart_point *begin = one->n ? &one->point[level_of(one)] : NULL;
-		if (!begin || (!begin->is_loss && !begin->is_gain))
+		if (!begin || (!begin->is_slower && !begin->is_faster))
 			continue;
-		if (step && (step->is_loss != begin->is_loss ? step->is_loss : step->at >= begin->at))
+		if (step && (step->is_slower != begin->is_slower ? step->is_slower : step->at >= begin->at))
 			continue;
 		step = begin;
 		*line = i;
@@ -475,15 +475,15 @@ void trend_finding(const struct trend *t, int at, bool is_one_branch, const char
 	put_value(t, newest->y, out);
 	int from = level_from_first(line), n = line->n - from;
 	const struct chart_point *since = &line->point[from];
-	bool is_change = since->is_loss || since->is_gain;
+	bool is_change = since->is_slower || since->is_faster;
 	if (!is_one_branch || !is_level || n == 0)
 		buf_printf(out, ", the newest of %d push%s", line->n, line->n == 1 ? "" : "es");
 	else if (n == 1 && is_change)
-		buf_printf(
-			out, ", %.1f %% %s at %.7s", fabs(since->change_pct), since->is_loss ? "slower" : "faster", since->label);
+		buf_printf(out, ", %.1f %% %s at %.7s", fabs(since->change_pct), since->is_slower ? "slower" : "faster",
+			since->label);
 	else if (is_flat(line, from, threshold_pct) && is_change)
 		buf_printf(out, ", %.1f %% %s since %.7s (%d pushes)", fabs(since->change_pct),
-			since->is_loss ? "slower" : "faster", since->label, n);
+			since->is_slower ? "slower" : "faster", since->label, n);
 	else if (is_flat(line, from, threshold_pct))
 		buf_printf(out, ", flat for %d push%s", n, n == 1 ? "" : "es");
 	else if (isfinite(since->y)) {
@@ -494,27 +494,27 @@ void trend_finding(const struct trend *t, int at, bool is_one_branch, const char
 }
 
 /* Counts the drawn points of a line: a point without this value is not drawn. */
-static void count_drawn(const struct chart_line *line, int *points, int *losses)
+static void count_drawn(const struct chart_line *line, int *points, int *regressions)
 {
-	*points = *losses = 0;
+	*points = *regressions = 0;
 	for (int i = 0; i < line->n; i++) {
 		*points += isfinite(line->point[i].y);
-		*losses += isfinite(line->point[i].y) && line->point[i].is_loss;
+		*regressions += isfinite(line->point[i].y) && line->point[i].is_slower;
 	}
 }
 
 static void label_line(struct buf *out, const struct trend *t, const struct chart_line *line, bool is_named)
 {
-	int points, losses;
-	count_drawn(line, &points, &losses);
+	int points, regressions;
+	count_drawn(line, &points, &regressions);
 	if (is_named)
 		buf_printf(out, "%.60s ", line->name);
 	buf_printf(out, "%d point%s", points, points == 1 ? "" : "s");
 	if (is_cost(t->metric))
 		return;
 	buf_puts(out, ", ");
-	if (losses)
-		buf_printf(out, "%d regression%s", losses, losses == 1 ? "" : "s");
+	if (regressions)
+		buf_printf(out, "%d regression%s", regressions, regressions == 1 ? "" : "s");
 	else
 		buf_puts(out, "no regression");
 }

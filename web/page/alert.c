@@ -299,7 +299,7 @@ static void answers(struct buf *out, int64_t id, enum alertkind kind, bool alone
 {
 	static const struct {
 		const char *verb, *label;
-	} known[] = { { "accept", "Accept: this loss is wanted" }, { "resolve", "Fixed" },
+	} known[] = { { "accept", "Accept: this slowdown is wanted" }, { "resolve", "Fixed" },
 		{ "invalidate", "Not real (measurement)" }, { "acknowledge", "I\u2019m on it" } };
 	emit_raw(out, alone ? "<form id=answer method=post class=filter>" : "<form method=post class=filter>");
 	emit_rawf(out, "<label class=grow>Reason <input name=reason maxlength=2000 id=why-%lld></label>", (long long)id);

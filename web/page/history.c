@@ -440,7 +440,7 @@ static void write_step(struct buf *out, const struct outcome *o, const struct ch
 	if (*o->branch)
 		branch_text(out, o->branch);
 	buf_printf(out, "%s%.1f %% %s at %.7s", *o->branch ? " is " : "", fabs(step->change_pct),
-		step->is_loss ? "slower" : "faster", step->label);
+		step->is_slower ? "slower" : "faster", step->label);
 }
 
 /*

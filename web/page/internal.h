@@ -100,7 +100,7 @@ int explanation_stamp(struct db *db, int64_t comparison, char *out, struct fw_er
 
 struct headline;
 
-/* ---- alarm: Open alerts as bars: branch, loss, cells, cause, age, and the link to answer. ---- */
+/* ---- alarm: Open alerts as bars: branch, slowdown, cells, cause, age, and the link to answer. ---- */
 
 enum { ALARMS_DRAWN = 5 };
 
@@ -278,7 +278,7 @@ struct headline {
 	char key[256], title[CELL_TITLE_SIZE], direction[16], failure[32], reason[512];
 	int64_t size;
 	int n, alike, cells, close, removed, added;
-	bool is_quick; /* set by the caller: one run a cell, so a loss is not confirmed */
+	bool is_quick; /* set by the caller: one run a cell, so a slowdown is not confirmed */
 	double threshold_pct, change_pct, low_pct, high_pct;
 	double least_pct; /* the smallest change of the cells with the verdict; NAN: unknown */
 };

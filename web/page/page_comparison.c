@@ -34,10 +34,10 @@ static void moved_cell(struct buf *out, struct comparison_cell *cell)
 static void moved_sentence(struct buf *out, const struct comparison *c)
 {
 	struct comparison_cell *most = comparison_find_most_changed(c, c->verdict);
-	bool is_loss = c->verdict == VERDICT_REGRESSION;
+	bool is_slower = c->verdict == VERDICT_REGRESSION;
 	if (!most)
 		return;
-	emit_raw(out, is_loss ? "The worst is " : "No cell is slower; the best is ");
+	emit_raw(out, is_slower ? "The worst is " : "No cell is slower; the best is ");
 	moved_cell(out, most);
 	if (most->borderline)
 		emit_raw(out, " (borderline: decided at the last run, by its sign or its interval)");

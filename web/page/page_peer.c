@@ -152,7 +152,7 @@ static bool is_series(const struct peer_comparison *a, const struct peer_compari
 static void before(struct drawing *d, const struct peer_comparison *now)
 {
 	double pct[MARK_SPARK_MAX];
-	bool loss[MARK_SPARK_MAX] = { false };
+	bool slowdown[MARK_SPARK_MAX] = { false };
 	int n = 0;
 	char label[160];
 	for (int i = d->n - 1; i >= 0; i--)
@@ -166,7 +166,7 @@ static void before(struct drawing *d, const struct peer_comparison *now)
 	snprintf(label, sizeof label, "geometric mean in percent of %.47s, %d commits: from %.1f to %.1f", now->provider, n,
 		pct[0], pct[n - 1]);
 	emit_raw(d->out, "<p>");
-	mark_spark(d->out, pct, loss, n, label);
+	mark_spark(d->out, pct, slowdown, n, label);
 	emit_rawf(d->out, " %.1f\u00a0%% \u2192 %.1f\u00a0%% over %d commits</p><details><summary>all commits</summary><ol>",
 		pct[0], pct[n - 1], n);
 	for (int i = 0; i < d->n; i++) {

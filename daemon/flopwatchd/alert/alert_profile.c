@@ -48,8 +48,8 @@ int alert_profile(struct db *db, const struct config *config, const struct store
 	struct fw_err why = { 0 };
 	char line[96];
 	int requested;
-	bool is_loss = a->kind == ALERTKIND_REGRESSION || a->kind == ALERTKIND_DRIFT || a->kind == ALERTKIND_ENVIRONMENT;
-	if (!config || !config->profile || !is_loss || !a->comparison)
+	bool is_slower = a->kind == ALERTKIND_REGRESSION || a->kind == ALERTKIND_DRIFT || a->kind == ALERTKIND_ENVIRONMENT;
+	if (!config || !config->profile || !is_slower || !a->comparison)
 		return 0;
 	if (store_profile_requested(db, a->id, &requested, err) != 0)
 		return -1;

@@ -147,7 +147,7 @@ int bisect_report_only(struct db *db, const struct store_comparison *c, double w
 	struct fw_err *err);
 
 /**
- * Append one culprit from the history: the loss of `cell` (change_pct of throughput) came after `from_sha`, within `commits`
+ * Append one culprit from the history: the slowdown of `cell` (change_pct of throughput) came after `from_sha`, within `commits`
  * commits up to `to_sha`, `skipped` of which were not measured. `comparison`: of these two, 0 none.
  */
 int bisect_report_range(struct db *db, int64_t repo, const char *from_sha, const char *to_sha, int commits, int skipped,

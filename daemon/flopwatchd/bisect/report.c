@@ -91,17 +91,18 @@ int bisect_report_line(struct db *db, const struct store_bisect *b, const struct
 		struct culprit c;
 		struct store_commit commit = { .subject = "" };
 		struct fw_err unknown = { 0 };
-		char loss[32] = "";
+		char slowdown[32] = "";
 		if (fill_culprit(db, b, s, &findings[i], &c, err))
 			return -1;
 		if (isfinite(c.change_pct))
-			snprintf(loss, sizeof loss, " (%+.1f %%)", c.change_pct);
+			snprintf(slowdown, sizeof slowdown, " (%+.1f %%)", c.change_pct);
 		(void)store_commit_get(db, b->repo, c.to, &commit, &unknown); /* name the commit even without a subject */
 		if (c.commits == 1)
-			at += (size_t)snprintf(out + at, size - at, "%s%.12s %.80s%s", i ? "; " : "", c.to, commit.subject, loss);
+			at += (size_t)snprintf(
+				out + at, size - at, "%s%.12s %.80s%s", i ? "; " : "", c.to, commit.subject, slowdown);
 		else
 			at += (size_t)snprintf(out + at, size - at, "%sone of %d commits after %.12s up to %.12s%s%s",
-				i ? "; " : "", c.commits, c.from, c.to, loss,
+				i ? "; " : "", c.commits, c.from, c.to, slowdown,
 				c.skipped ? ", those between could not be measured" : "");
 		if (at < size)
 			at += (size_t)write_probability(&c, out + at, size - at);

@@ -102,7 +102,7 @@ static double probability_above(double m, double se, double limit)
 
 struct stretch {
 	int from, to;
-	double loss, p; /* p: probability that the regression exceeds half the threshold */
+	double slowdown, p; /* p: probability that the regression exceeds half the threshold */
 };
 
 static double se_between(const struct bisect_track *t, int from, int to)
@@ -119,8 +119,8 @@ static bool next_stretch(const struct bisect_track *t, int n, int from, struct s
 		to++;
 	if (to > n)
 		return false;
-	double loss = t->point[to].m - t->point[from].m;
-	*out = (struct stretch){ from, to, loss, probability_above(loss, se_between(t, from, to), t->threshold / 2) };
+	double slowdown = t->point[to].m - t->point[from].m;
+	*out = (struct stretch){ from, to, slowdown, probability_above(slowdown, se_between(t, from, to), t->threshold / 2) };
 	return true;
 }
 
@@ -151,11 +151,11 @@ static double direct_probability(const struct bisect_track *t, const struct bise
 	return d && d->e.n ? probability_above(d->e.m, d->e.se, t->threshold / 2) : -1;
 }
 
-/** True if a known point before `from` or after `to` shows that no rise by `loss` between them lasts. */
-static bool is_contradicted(const struct bisect_track *t, int n, const double *curve, double loss, int from, int to)
+/** True if a known point before `from` or after `to` shows that no rise by `slowdown` between them lasts. */
+static bool is_contradicted(const struct bisect_track *t, int n, const double *curve, double slowdown, int from, int to)
 {
 	for (int i = 0; i <= n; i++) {
-		double missing = i < from ? loss - (curve[to] - curve[i]) : i > to ? loss - (curve[i] - curve[from]) : 0;
+		double missing = i < from ? slowdown - (curve[to] - curve[i]) : i > to ? slowdown - (curve[i] - curve[from]) : 0;
 		if (t->point[i].state == BISECT_KNOWN && missing > FAR_ERRORS * fmax(t->point[i].e.se, SE_MIN))
 			return true;
 	}
@@ -172,7 +172,7 @@ static int proofs_needed(const struct bisect_track *t, int n, const struct stret
 	double curve[BISECT_COMMITS_MAX] = { 0 };
 	for (int i = 0; i <= n; i++)
 		curve[i] = t->point[i].m;
-	bool differ = d && fabs(d->e.m - s->loss) > FAR_ERRORS * hypot(d->e.se, se_between(t, s->from, s->to));
+	bool differ = d && fabs(d->e.m - s->slowdown) > FAR_ERRORS * hypot(d->e.se, se_between(t, s->from, s->to));
 	return 1 + (s->from == 0) + (differ || is_contradicted(t, n, curve, t->threshold / 2, s->from, s->to));
 }
 
@@ -300,11 +300,11 @@ static int add_culprits(const struct bisect_search *s, int k, double *without, s
 	for (int at = 0; next_stretch(t, s->n, at, &stretch); at = stretch.to) {
 		const struct bisect_direct *d = find_direct(t, s->certain ? 0 : stretch.from, stretch.to);
 		if (s->certain ? stretch.p > LIKELY : is_named(t, s->n, &stretch)) {
-			struct bisect_finding f = { stretch.from, stretch.to, true, 1, { k }, stretch.loss,
+			struct bisect_finding f = { stretch.from, stretch.to, true, 1, { k }, stretch.slowdown,
 				s->certain ? NAN : direct_probability(t, d), d && d->e.n ? stats_change_pct(d->e.m) : NAN,
 				d ? d->comparison : 0 };
 			add_finding(out, n, &f);
-			taken += stretch.loss;
+			taken += stretch.slowdown;
 			found++;
 		}
 		without[stretch.to] = t->point[stretch.to].m - taken;
@@ -312,14 +312,14 @@ static int add_culprits(const struct bisect_search *s, int k, double *without, s
 	return found;
 }
 
-/** Find the shortest range over which the curve rises permanently by `loss`. A single commit is no range. */
-static bool shortest_range(const struct bisect_track *t, int n, const double *curve, double loss, int *from, int *to)
+/** Find the shortest range over which the curve rises permanently by `slowdown`. A single commit is no range. */
+static bool shortest_range(const struct bisect_track *t, int n, const double *curve, double slowdown, int *from, int *to)
 {
 	int best = n + 1;
 	for (int a = 0; a < n; a++)
 		for (int b = n > 1 ? a + 2 : a + 1; b <= n && b - a < best; b++)
 			if (t->point[a].state == BISECT_KNOWN && t->point[b].state == BISECT_KNOWN &&
-				curve[b] - curve[a] >= loss && !is_contradicted(t, n, curve, loss, a, b)) {
+				curve[b] - curve[a] >= slowdown && !is_contradicted(t, n, curve, slowdown, a, b)) {
 				best = b - a;
 				*from = a;
 				*to = b;

@@ -56,7 +56,7 @@ static void describe_device(const struct store_class_device *d, double off, char
 	double pct = 100 * expm1(off);
 	why[0] = 0;
 	if (d->alarms > ALARMS_MOST)
-		snprintf(why, size, "%d of its last %d comparisons of equal builds called a loss", d->alarms, d->of_itself);
+		snprintf(why, size, "%d of its last %d comparisons of equal builds called a slowdown", d->alarms, d->of_itself);
 	else if (isfinite(pct) && fabs(pct) > SEPARATE_PCT)
 		snprintf(why, size, "at held clock its reference commit takes %.1f %% %s than on the other devices of its class",
 			fabs(pct), pct > 0 ? "longer" : "less");

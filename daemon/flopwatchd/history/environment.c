@@ -94,7 +94,7 @@ static int judge_unpaired(const struct follow *f, const struct measured *by, int
 	if (!isfinite(before.held_mhz))
 		return 0;
 	alert_cells_init(&l.cells);
-	int result = store_environment_losses(f->db, f->change->id, ENVIRONMENT_UNPAIRED_PCT, add_losing, &l, err);
+	int result = store_environment_slowdowns(f->db, f->change->id, ENVIRONMENT_UNPAIRED_PCT, add_losing, &l, err);
 	if (result == 0 && l.cells.n) {
 		snprintf(what, sizeof what, "the reference commit %.12s is slower in %d cell%s, by %.1f %% at most; not paired",
 			by->commit, l.cells.n, l.cells.n == 1 ? "" : "s", -l.cells.worst_pct);

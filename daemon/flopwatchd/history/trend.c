@@ -141,16 +141,16 @@ int trend_drift(const struct trend *t, const struct store_baseline_period *e, co
 	struct store_series s;
 	struct store_change reported;
 	struct store_explained explained;
-	double loss;
+	double slowdown;
 	int is_reported = store_change_drift(t->db, e, cell->key, &reported, err);
 	if (is_reported < 0 || store_series(t->db, e, cell->key, 0, &s, err) ||
 		store_change_explained(t->db, e, cell->key, &explained, err))
 		return -1;
 	double expected = store_explained_at(&explained, INT64_MAX);
-	if (!changepoint_drift(s.x, s.n, stats_theta(cell->threshold_pct) + expected, &loss))
+	if (!changepoint_drift(s.x, s.n, stats_theta(cell->threshold_pct) + expected, &slowdown))
 		return 0;
-	return is_reported ? update_alert(t, e, &reported, &s, loss - expected, err)
-			   : report_drift(t, e, cell->key, &s, expected, loss - expected, err);
+	return is_reported ? update_alert(t, e, &reported, &s, slowdown - expected, err)
+			   : report_drift(t, e, cell->key, &s, expected, slowdown - expected, err);
 }
 
 /** Level before a change point in the series of `e`, which may have another reference commit. 1, 0 unknown, -1. */
@@ -169,7 +169,7 @@ static int find_level_before(const struct trend *t, const struct store_baseline_
 	return result;
 }
 
-static int end_loss(const struct trend *t, struct store_change *c, int64_t comparison, struct fw_err *err)
+static int end_slowdown(const struct trend *t, struct store_change *c, int64_t comparison, struct fw_err *err)
 {
 	char why[96];
 	c->ended_at = t->now_ms;
@@ -195,7 +195,7 @@ static int trend_end(const struct trend *t, int64_t comparison, const struct sto
 		if (known < 0 || find_point_after(t, s, &c, &since, err))
 			return -1;
 		double left = strcmp(c.kind, "drift") == 0 ? stats_theta(cell->threshold_pct) : c.step / 2;
-		if (known && changepoint_is_below(s->x, s->n, since, level + left) && end_loss(t, &c, comparison, err))
+		if (known && changepoint_is_below(s->x, s->n, since, level + left) && end_slowdown(t, &c, comparison, err))
 			return -1;
 	}
 	return result;

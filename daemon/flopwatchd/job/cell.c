@@ -19,7 +19,7 @@ static void judge_alone(const struct result *r, int cell, struct judge_timed *t)
 	judge_cell(r, cell, t, &unused);
 }
 
-bool judge_pairs_show_loss(const struct result *r, int cell)
+bool judge_pairs_show_slowdown(const struct result *r, int cell)
 {
 	struct judge_timed t;
 	judge_alone(r, cell, &t);
@@ -27,7 +27,7 @@ bool judge_pairs_show_loss(const struct result *r, int cell)
 	       (t.found.typical.verdict == VERDICT_REGRESSION && !(t.found.typical.flags & FLAG_SUSTAINED));
 }
 
-bool judge_sustained_runs_show_loss(const struct result *r, int cell)
+bool judge_sustained_runs_show_slowdown(const struct result *r, int cell)
 {
 	struct judge_timed t;
 	judge_alone(r, cell, &t);

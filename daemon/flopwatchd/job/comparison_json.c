@@ -597,11 +597,11 @@ static void write_commit(struct body *b, int which, int64_t repo, int64_t compar
 		b->provider[which], b->pinned[which], c.subject, c.author);
 }
 
-enum { PLACEMENT_PCT = 30 }; /* a larger loss has another cause than where the code is */
+enum { PLACEMENT_PCT = 30 }; /* a larger slowdown has another cause than where the code is */
 
 /*
- * "not known: benchmark programs are profiled only on a GPU; changed: PATH, PATH and 3 more files; see git diff BASE TARGET", and of
- * a regression on a CPU that equal code may have moved.
+ * "not known: benchmark programs are profiled only on a GPU; changed: PATH, PATH and 3 more files; see git diff BASE TARGET", and
+ * of a regression on a CPU that equal code may have moved.
  */
 static void write_unprofiled(struct body *b, const struct view_comparison *c, const json_t *files)
 {

@@ -331,7 +331,9 @@ void devicestate_report(struct txn *txn, const char *uuid, enum devicestate stat
  */
 int judge_facts(struct db *db, const struct result *r, int i, int64_t cell, struct fw_err *err);
 
-/** Energy of a call in the sustained runs of a cell that count and have it on both sides. Units: J, NAN none; a ratio of a run. */
+/**
+ * Energy of a call in the sustained runs of a cell that count and have it on both sides. Units: J, NAN none; a ratio of a run.
+ */
 struct sustained_energy {
 	double base_j, target_j, least_ratio;
 	int runs;
@@ -381,10 +383,10 @@ int judge_groups_unconfirmed(const struct result *r, int *cell);
 /* ---- lost: Regressions in the first set of runs, by estimator. Pure. ---- */
 
 /** True if the first set of pairs shows a regression, confirmed or not: the cell needs no sustained runs. */
-bool judge_pairs_show_loss(const struct result *r, int cell);
+bool judge_pairs_show_slowdown(const struct result *r, int cell);
 
 /** True if the first set of sustained runs shows a regression that another set must confirm. */
-bool judge_sustained_runs_show_loss(const struct result *r, int cell);
+bool judge_sustained_runs_show_slowdown(const struct result *r, int cell);
 
 /* ---- profile_cells: Cells to profile: the largest slowdown of each group and direction, and the largest of these. Pure. ---- */
 
@@ -392,7 +394,7 @@ enum { PROFILE_CELLS_GROUPS_MAX = 16 };
 
 struct profile_cell {
 	char key[CASE_KEY_SIZE], group[16], direction[16];
-	double loss; /* larger slowdowns come first */
+	double slowdown; /* larger slowdowns come first */
 };
 
 struct profile_cells {
@@ -400,9 +402,9 @@ struct profile_cells {
 	struct profile_cell cell[PROFILE_CELLS_GROUPS_MAX];
 };
 
-/** Add a cell; a zeroed set is empty. A loss that is not finite ranks last. */
-void profile_cells_add(struct profile_cells *c, const char *key, const char *group, const char *direction, double loss);
-/** Reduce the set to the `most` largest losses, in descending order. */
+/** Add a cell; a zeroed set is empty. A slowdown that is not finite ranks last. */
+void profile_cells_add(struct profile_cells *c, const char *key, const char *group, const char *direction, double slowdown);
+/** Reduce the set to the `most` largest slowdowns, in descending order. */
 void profile_cells_choose(struct profile_cells *c, int most);
 /**
  * Write the keys of the set, separated by single spaces, as in a job's row. Shape: text[size]; keys that do not fit are omitted.

@@ -40,27 +40,27 @@ int profile_request(
 
 /* ---- profile_cells ---- */
 
-void profile_cells_add(struct profile_cells *c, const char *key, const char *group, const char *direction, double loss)
+void profile_cells_add(struct profile_cells *c, const char *key, const char *group, const char *direction, double slowdown)
 {
 	int at = 0;
-	if (!isfinite(loss))
-		loss = -HUGE_VAL;
+	if (!isfinite(slowdown))
+		slowdown = -HUGE_VAL;
 	while (at < c->n && (strcmp(c->cell[at].group, group) != 0 || strcmp(c->cell[at].direction, direction) != 0))
 		at++;
-	if (at == PROFILE_CELLS_GROUPS_MAX || (at < c->n && c->cell[at].loss >= loss))
+	if (at == PROFILE_CELLS_GROUPS_MAX || (at < c->n && c->cell[at].slowdown >= slowdown))
 		return;
 	if (at == c->n)
 		c->n++;
 	snprintf(c->cell[at].key, sizeof c->cell[at].key, "%s", key);
 	snprintf(c->cell[at].group, sizeof c->cell[at].group, "%s", group);
 	snprintf(c->cell[at].direction, sizeof c->cell[at].direction, "%s", direction);
-	c->cell[at].loss = loss;
+	c->cell[at].slowdown = slowdown;
 }
 
 void profile_cells_choose(struct profile_cells *c, int most)
 {
-	for (int i = 1; i < c->n; i++) /* insertion sort of a few cells; equal losses stay in the order of the suite */
-		for (int k = i; k > 0 && c->cell[k].loss > c->cell[k - 1].loss; k--) {
+	for (int i = 1; i < c->n; i++) /* insertion sort of a few cells; equal slowdowns stay in the order of the suite */
+		for (int k = i; k > 0 && c->cell[k].slowdown > c->cell[k - 1].slowdown; k--) {
 			struct profile_cell less = c->cell[k - 1];
 			c->cell[k - 1] = c->cell[k];
 			c->cell[k] = less;

@@ -65,7 +65,7 @@ static int write_text(
 		buf_printf(text, "%s: %s%s%.12s, C%lld\n", j->suite, verdict_name(accepted.verdict),
 			self ? ", measured alone " : " against ", self ? "" : j->base_sha, (long long)j->comparison);
 		if (accepted.covered)
-			buf_printf(text, "  %d of %d losses accepted by %s in A%lld\n", accepted.covered,
+			buf_printf(text, "  %d of %d slowdowns accepted by %s in A%lld\n", accepted.covered,
 				accepted.covered + accepted.lost, accepted.who, (long long)accepted.alert);
 		if (config->public_url[0])
 			buf_printf(text, "  %s/comparisons/%lld\n", config->public_url, (long long)j->comparison);

@@ -481,7 +481,7 @@ static int find_ancestor(struct resolve *r, const char *suite, struct ancestor *
 	return ancestor_choose(r->db, &request, r->ancestors, out, err);
 }
 
-/* A loss in these cells is now in the base, so the job's log names them. */
+/* A slowdown in these cells is now in the base, so the job's log names them. */
 static void use_ancestor(struct resolve *r, const struct ancestor *base)
 {
 	char slower[48] = "";
@@ -491,7 +491,7 @@ static void use_ancestor(struct resolve *r, const struct ancestor *base)
 			base->slower == 1 ? "is" : "are");
 	if (base->undecided)
 		snprintf(r->answer.note, sizeof r->answer.note,
-			"base %.12s has %d undecided cell%s%s: only the history shows a loss that it has there", base->sha,
+			"base %.12s has %d undecided cell%s%s: only the history shows a slowdown that it has there", base->sha,
 			base->undecided, base->undecided == 1 ? "" : "s", slower);
 	use_base(r, base->sha, base->how);
 }

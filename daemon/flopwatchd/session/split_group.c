@@ -74,7 +74,7 @@ static int start_partition(const struct split_group *c, struct split_group_parti
 static void request_sustained_runs(const struct result *whole, struct share *s)
 {
 	for (int i = 0; i < s->n; i++)
-		if (judge_sustained_runs_show_loss(whole, s->cell[i]))
+		if (judge_sustained_runs_show_slowdown(whole, s->cell[i]))
 			s->requested |= sentinel_class(&whole->plan.request.cell[s->cell[i]]);
 	s->elsewhere = s->requested;
 }
@@ -106,11 +106,11 @@ static int split_group_confirm(struct split_group *c, struct slot *leader, struc
 }
 
 /* A regression in pairs is a regression, independently of sustained runs. */
-static void remove_losses(const struct result *whole, struct share *again)
+static void remove_slowdowns(const struct result *whole, struct share *again)
 {
 	int n_left = 0;
 	for (int i = 0; i < again->n; i++)
-		if (!judge_pairs_show_loss(whole, again->cell[i]))
+		if (!judge_pairs_show_slowdown(whole, again->cell[i]))
 			again->cell[n_left++] = again->cell[i];
 	again->n = n_left;
 }
@@ -127,7 +127,7 @@ static int split_group_repeat_sentinels(struct split_group *c, struct slot *lead
 		share[p] = c->partition[p].share;
 	struct split_group_partition *partition = add_partition(c, leader);
 	sentinels_find_missed(c->whole, share, n, &partition->share);
-	remove_losses(c->whole, &partition->share);
+	remove_slowdowns(c->whole, &partition->share);
 	if (partition->share.n == 0) {
 		free(partition->share.cell);
 		c->n_partitions--;
