@@ -202,6 +202,6 @@ void shard_describe(const struct shard_counts *p, char *text, size_t size)
 	else
 		snprintf(text, size,
 			"A push measures %d of the %d cells of this suite; the others are measured off-peak, in %d shards within "
-			"%d nights. %d of them had been when this was measured.",
+			"%d off-peak periods; %d of these shards had been measured before.",
 			p->cells, p->suite_cells, p->of, p->nights, p->measured);
 }

@@ -185,7 +185,7 @@ static void a_shard_has_a_text(void **state)
 	shard_describe(&p, text, sizeof text);
 	assert_string_equal(text,
 		"A push measures 40 of the 576 cells of this suite; the others are measured off-peak, in 14 shards "
-		"within 7 nights. 3 of them had been when this was measured.");
+		"within 7 off-peak periods; 3 of these shards had been measured before.");
 	p.number = 2;
 	shard_describe(&p, text, sizeof text);
 	assert_string_equal(text, "Shard 2 of the 14 that are measured off-peak: 40 of the 576 cells of this suite.");
@@ -254,7 +254,7 @@ static void the_text_of_a_shard(void **state)
 		sizeof text);
 	assert_string_equal(text,
 		"A push measures 40 of the 200 cells of this suite; the others are measured off-peak, in 5 shards "
-		"within 3 nights. 4 of them had been when this was measured.");
+		"within 3 off-peak periods; 4 of these shards had been measured before.");
 }
 
 int main(void)

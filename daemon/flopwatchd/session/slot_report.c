@@ -58,23 +58,23 @@ const char *slot_device(const struct slot *s)
 
 void slot_report(const struct slot *s, struct worker_status *out)
 {
-	bool asks = s->phase == PHASE_DOWN || s->phase == PHASE_QUERYING, down = slot_is_down(s);
-	bool on_call = config_worker_is_on_call(s->worker), rests = on_call && s->n_backoff && s->wait_why[0];
-	bool pending = s->phase == PHASE_WAITING || s->phase == PHASE_IDLE_ALLOCATION || rests;
+	bool is_querying = s->phase == PHASE_DOWN || s->phase == PHASE_QUERYING, down = slot_is_down(s);
+	bool on_call = config_worker_is_on_call(s->worker), backs_off = on_call && s->n_backoff && s->wait_why[0];
+	bool pending = s->phase == PHASE_WAITING || s->phase == PHASE_IDLE_ALLOCATION || backs_off;
 	*out = (struct worker_status){
 		.name = s->worker->name,
 		.slot = s->index,
-		.state = down                     ? "down"
-			 : pending                ? "pending"
-			 : asks && !on_call       ? "starting"
-			 : asks                   ? "free"
-			 : s->phase == PHASE_FREE ? "free"
-						  : "busy",
+		.state = down                      ? "down"
+			 : pending                 ? "pending"
+			 : is_querying && !on_call ? "starting"
+			 : is_querying             ? "free"
+			 : s->phase == PHASE_FREE  ? "free"
+						   : "busy",
 		.aim = slot_purpose(s),
 		.why = down      ? s->why
 		       : pending ? s->wait_why
 				 : "",
-		.allocation = pending && !rests ? s->wait_id : "",
+		.allocation = pending && !backs_off ? s->wait_id : "",
 		.position = s->phase == PHASE_WAITING ? s->wait_position : 0,
 		.version = s->has_hello ? s->hello.version : "",
 		.device = slot_device(s),
