@@ -65,7 +65,7 @@ is "a push measures its shard" "$(pushed "$first")" unchanged
 id=$(of_push "$first")
 is "and JSON says which" "$(api "comparisons/$id" | jq -c '[(.cells | length), (.shard | .number, .of, .suite_cells, .nights, .measured)]')" '[4,0,2,48,3,0]'
 is "with the cells that are always among them" "$(api "comparisons/$id" | jq '[.cells[].cell | select(contains("/full/s64/") and endswith("/forward"))] | length')" 1
-words='A push measures 4 of the 48 cells of this suite; the others are measured off-peak, in 2 shards within 3 nights\.'
+words='A push measures 4 of the 48 cells of this suite; the others are measured off-peak, in 2 shards within 3 off-peak periods;'
 like "so does its page" "$(http GET "/comparisons/$id")" "$words"
 like "and the command line" "$(flopwatch wait "$first")" "$words"
 
