@@ -69,7 +69,7 @@ void sentence_ms(double ms, char *out)
 	snprintf(out, 16, fabs(ms) >= 999.5 ? "%.0f" : "%.3g", ms);
 }
 
-static const char *moved(const struct cause *c)
+static const char *change_verb(const struct cause *c)
 {
 	return c->of_ms < 0 ? "gained" : "lost";
 }
@@ -80,8 +80,8 @@ static void write_open(struct cause *c, const char *why)
 
 	sentence_ms(fabs(c->explained_ms), left);
 	sentence_ms(fabs(c->of_ms), of);
-	snprintf(c->sentence, sizeof c->sentence, "%s of the %s ms that a call %s are not explained%.100s", left, of, moved(c),
-		why);
+	snprintf(c->sentence, sizeof c->sentence, "%s of the %s ms that a call %s are not explained%.100s", left, of,
+		change_verb(c), why);
 }
 
 void sentence_write(struct cause *c, const char *what, double own_ms)
@@ -108,9 +108,9 @@ void sentence_write(struct cause *c, const char *what, double own_ms)
 		snprintf(to, size, "; a consequence of the causes above");
 	else if (c->kind == CAUSE_CONFIG && c->explained_ms / c->of_ms > NEARLY_ALL)
 		snprintf(to, size, ": %s of the %s ms that a call %s; with the base's configuration the %s is gone", explained,
-			of, moved(c), c->of_ms < 0 ? "gain" : "slowdown");
+			of, change_verb(c), c->of_ms < 0 ? "gain" : "slowdown");
 	else
-		snprintf(to, size, ": %s of the %s ms that a call %s", explained, of, moved(c));
+		snprintf(to, size, ": %s of the %s ms that a call %s", explained, of, change_verb(c));
 }
 
 void sentence_add_how(struct cause *c, const char *kernel, const char *what)

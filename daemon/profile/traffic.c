@@ -8,7 +8,7 @@
 
 static const unsigned waits = 1u << STALL_LONG_SCOREBOARD | 1u << STALL_LG_THROTTLE;
 
-static void moved(const struct quantity_change *c, double bytes, const char *verb, const char *position, char *out)
+static void describe_traffic(const struct quantity_change *c, double bytes, const char *verb, const char *position, char *out)
 {
 	char is[AMOUNT_SIZE], was[AMOUNT_SIZE];
 
@@ -38,15 +38,15 @@ void traffic_find(const struct analysis *l, struct findings *f)
 	const struct quantity_change *of = l->quantity.of;
 	char what[FINDING_SIZE];
 
-	moved(&of[QUANTITY_L2_READS], RATES_SECTOR, "reads", "from L2", what);
+	describe_traffic(&of[QUANTITY_L2_READS], RATES_SECTOR, "reads", "from L2", what);
 	finding_add(f, CAUSE_L2_READS, l->pair, analysis_get_cost(l, QUANTITY_L2_READS, waits), WEIGHT_TRAFFIC, what);
-	moved(&of[QUANTITY_L2_WRITES], RATES_SECTOR, "writes", "to L2", what);
+	describe_traffic(&of[QUANTITY_L2_WRITES], RATES_SECTOR, "writes", "to L2", what);
 	finding_add(f, CAUSE_L2_WRITES, l->pair, analysis_get_cost(l, QUANTITY_L2_WRITES, waits | 1u << STALL_DRAIN),
 		WEIGHT_TRAFFIC, what);
-	moved(&of[QUANTITY_DRAM_READS], 1, "reads", "from DRAM", what);
+	describe_traffic(&of[QUANTITY_DRAM_READS], 1, "reads", "from DRAM", what);
 	add_hits(l->pair, what);
 	finding_add(f, CAUSE_DRAM_READS, l->pair, analysis_get_cost(l, QUANTITY_DRAM_READS, waits), WEIGHT_TRAFFIC, what);
-	moved(&of[QUANTITY_DRAM_WRITES], 1, "writes", "to DRAM", what);
+	describe_traffic(&of[QUANTITY_DRAM_WRITES], 1, "writes", "to DRAM", what);
 	finding_add(f, CAUSE_DRAM_WRITES, l->pair, analysis_get_cost(l, QUANTITY_DRAM_WRITES, waits | 1u << STALL_DRAIN),
 		WEIGHT_TRAFFIC, what);
 }

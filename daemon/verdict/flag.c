@@ -59,8 +59,8 @@ int flag_enqueue(double base_us, double target_us, double at_least, bool is_prog
 int flag_clock(const struct estimate *e)
 {
 	double component_pct = fabs(stats_change_pct(e->m) - stats_change_pct(e->m_code));
-	bool moves =
+	bool has_moved =
 		e->runs > 0 && component_pct > CLOCK_COMPONENT_PCT && fabs(e->m - e->m_code) > CLOCK_COMPONENT_SE * e->se_clock;
 
-	return moves ? FLAG_CLOCK : 0;
+	return has_moved ? FLAG_CLOCK : 0;
 }

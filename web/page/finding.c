@@ -61,7 +61,7 @@ static void put_change(struct buf *out, int n, const char *of, double most_pct, 
 	buf_printf(out, " %s", direction);
 }
 
-bool finding_moved(struct buf *out, const struct moved *m)
+bool finding_counts(struct buf *out, const struct change_counts *m)
 {
 	char of[40];
 	snprintf(of, sizeof of, " of %d cell%s", m->cells, m->cells == 1 ? "" : "s");
@@ -80,12 +80,12 @@ static void side_by_side(const struct comparison *c, struct buf *out)
 		buf_printf(out, " next to %s: ", *c->base.provider ? c->base.provider : "another provider");
 	else
 		buf_puts(out, c->kind == JOBKIND_ENVIRONMENT ? " in another environment: " : " in another configuration: ");
-	const struct moved moved = { .cells = c->n_cells,
+	const struct change_counts counts = { .cells = c->n_cells,
 		.slower = comparison_count(c, VERDICT_REGRESSION),
 		.faster = comparison_count(c, VERDICT_IMPROVEMENT),
 		.worst_pct = change_of(c, VERDICT_REGRESSION),
 		.best_pct = change_of(c, VERDICT_IMPROVEMENT) };
-	if (!finding_moved(out, &moved))
+	if (!finding_counts(out, &counts))
 		buf_printf(out, "%s in %d cells", verdict_label(c->kind, c->verdict), c->n_cells);
 	buf_puts(out, c->quick ? ", in a quick comparison" : "");
 }

@@ -416,12 +416,12 @@ void screen_line(struct buf *out, const struct explanation *w);
 
 /* ---- finding: The finding of a comparison with another implementation, as plain text. ---- */
 
-struct moved {
+struct change_counts {
 	int cells, slower, faster;  /* cells: all of them */
 	double worst_pct, best_pct; /* NAN: unknown */
 };
 /** Append "2 of 20 cells up to 2.8 % slower, 6 up to 11.1 % faster". False: none is either, and nothing was written. */
-bool finding_moved(struct buf *out, const struct moved *m);
+bool finding_counts(struct buf *out, const struct change_counts *m);
 
 /* ---- heat: The cells of a branch over its last comparisons, one square each. ---- */
 
@@ -502,7 +502,7 @@ int suites_table(struct db *db, struct buf *out, const struct commit_verdict *v,
 
 /*
  * ---- table ----
- * The tables of a comparison's page: cells that moved, then the others by group and direction, then totals, means and fits.
+ * The tables of a comparison's page: changed cells, then the others by group and direction, then totals, means and fits.
  */
 
 /** Options of the reader; a text is "" when not requested. All are in the page's address. */

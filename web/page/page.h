@@ -225,7 +225,7 @@ bool comparison_is_paired_separate(const struct comparison_cell *cell);
 bool comparison_is_reconfigured(const struct comparison_cell *cell);
 
 /**
- * The phase that moved: its own interval excludes 0 and it covers at least half of the cell's change. NULL: no phase can be
+ * The phase that changed: its own interval excludes 0 and it covers at least half of the cell's change. NULL: no phase can be
  * named. Own: the body's.
  */
 const char *comparison_cause(struct comparison_cell *cell);

@@ -16,7 +16,7 @@ static void name_cell(struct buf *out, const struct comparison_cell *cell)
 		cell->title, (long long)cell->size, cell->direction);
 }
 
-static void moved_cell(struct buf *out, struct comparison_cell *cell)
+static void write_changed_cell(struct buf *out, struct comparison_cell *cell)
 {
 	struct comparison_judged judged = comparison_judged(cell);
 	emit_format(out, "%f{decided %d}%-s", judged.change_pct, true,
@@ -31,14 +31,14 @@ static void moved_cell(struct buf *out, struct comparison_cell *cell)
 }
 
 /* Write a sentence about the cell whose change is in the title. */
-static void moved_sentence(struct buf *out, const struct comparison *c)
+static void write_changed_sentence(struct buf *out, const struct comparison *c)
 {
 	struct comparison_cell *most = comparison_find_most_changed(c, c->verdict);
 	bool is_slower = c->verdict == VERDICT_REGRESSION;
 	if (!most)
 		return;
 	emit_raw(out, is_slower ? "The worst is " : "No cell is slower; the best is ");
-	moved_cell(out, most);
+	write_changed_cell(out, most);
 	if (most->borderline)
 		emit_raw(out, " (borderline: decided at the last run, by its sign or its interval)");
 }
@@ -89,11 +89,11 @@ static void draw_peer_sentence(struct buf *out, const struct comparison *c)
 	comparison_peer_sentence(out, c);
 	if (worst) {
 		emit_raw(out, ". The worst is ");
-		moved_cell(out, worst);
+		write_changed_cell(out, worst);
 	}
 	if (best) {
 		emit_raw(out, worst ? ", the best " : ". The best is ");
-		moved_cell(out, best);
+		write_changed_cell(out, best);
 	}
 }
 
@@ -103,7 +103,7 @@ static void sentence(struct buf *out, const struct comparison *c)
 	if (comparison_is_side_by_side(c))
 		draw_peer_sentence(out, c);
 	else if (c->verdict == VERDICT_REGRESSION || c->verdict == VERDICT_IMPROVEMENT)
-		moved_sentence(out, c);
+		write_changed_sentence(out, c);
 	else if (is_equal_by_comment(c))
 		emit_format(out, "%s, so nothing was timed", c->cell[0].reason);
 	else if (*c->identical_by)

@@ -65,7 +65,7 @@ struct peer_lines {
 	struct buf *out;
 	int64_t comparison;
 	double most_tflops;
-	struct moved moved;
+	struct change_counts counts;
 	struct buf worst, best; /* links to its cells */
 };
 
@@ -87,7 +87,7 @@ static bool is_most(const struct store_cell *row, double *most_pct)
 static void take_cell(void *arg, const struct store_cell *row)
 {
 	struct peer_lines *lines = arg;
-	struct moved *m = &lines->moved;
+	struct change_counts *m = &lines->counts;
 	struct buf *most = NULL;
 	double both_tflops =
 		unit_max(view_tflops(row->flops, row->base_median_ms), view_tflops(row->flops, row->target_median_ms));
@@ -109,7 +109,7 @@ static void take_cell(void *arg, const struct store_cell *row)
 static int read_lines(struct db *db, int64_t comparison, struct buf *out, struct peer_lines *lines, struct fw_err *err)
 {
 	*lines = (struct peer_lines){
-		.out = out, .comparison = comparison, .most_tflops = NAN, .moved = { .worst_pct = NAN, .best_pct = NAN }
+		.out = out, .comparison = comparison, .most_tflops = NAN, .counts = { .worst_pct = NAN, .best_pct = NAN }
 	};
 	buf_init(&lines->worst, 1 << 12);
 	buf_init(&lines->best, 1 << 12);
@@ -183,7 +183,7 @@ static void before(struct drawing *d, const struct peer_comparison *now)
 /* Draw the number of slower and faster cells, the largest changes, and the conclusion. */
 static void draw_lead(struct buf *out, const struct peer_comparison *b, const struct peer_lines *lines, bool has_profile)
 {
-	const struct moved *m = &lines->moved;
+	const struct change_counts *m = &lines->counts;
 	emit_raw(out, "<p class=lead>");
 	if (isfinite(b->geomean_pct))
 		emit_rawf(out, "<b>%.1f\u00a0%%</b> of its speed, geometric mean of %d of %d cells", b->geomean_pct, b->timed,
@@ -287,7 +287,7 @@ static int write_newest(struct drawing *d, struct buf *out, const struct peer_co
 		buf_printf(out, " has no times next to %s", b->provider);
 	} else {
 		buf_printf(out, " next to %s: ", b->provider);
-		if (!finding_moved(out, &lines.moved))
+		if (!finding_counts(out, &lines.counts))
 			buf_printf(out, "no cell is certainly slower or faster, %d of %d cells have times", b->timed, b->cells);
 	}
 	fini_lines(&lines);

@@ -386,7 +386,7 @@ static int table(struct tables *t, bool directed, struct fw_err *err)
 	return result;
 }
 
-static int moved(struct tables *t, struct fw_err *err)
+static int draw_changed(struct tables *t, struct fw_err *err)
 {
 	gather(t, -1);
 	if (t->rows.n == 0)
@@ -442,7 +442,7 @@ static bool is_unfolded(const struct tables *t)
 	return t->rows.n == t->c->n_cells; /* the page has no other rows */
 }
 
-static int quiet(struct tables *t, struct fw_err *err)
+static int draw_quiet(struct tables *t, struct fw_err *err)
 {
 	int result = 0, n = 0, all = 0;
 	for (int i = 0; i < t->c->n_cells; i++)
@@ -473,7 +473,7 @@ int comparison_tables(struct buf *out, const struct comparison *c, const struct 
 	t->shape = row_shape(c);
 	t->order = order_of(view->sort);
 	find_tables(t);
-	int result = moved(t, err) || quiet(t, err) ? -1 : 0;
+	int result = draw_changed(t, err) || draw_quiet(t, err) ? -1 : 0;
 	if (result == 0 && c->n_cells)
 		emit_rawf(out,
 			"<div id=no-match class=empty%s><p class=lead>No cell matches.</p><p><a href=\"/comparisons/%lld\">Show "

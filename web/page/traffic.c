@@ -35,7 +35,7 @@ static void bytes_cell(struct buf *out, int level, double bytes, double other)
 	emit_format(out, "%-s%-s%s%-s", td, separate ? "<b>" : "", text, separate ? "</b></td>" : "</td>");
 }
 
-static double moved(const struct kernel_pair *p, int side, int level)
+static double moved_bytes(const struct kernel_pair *p, int side, int level)
 {
 	double v = tables_value(p, side, levels[level].metric);
 
@@ -45,7 +45,7 @@ static double moved(const struct kernel_pair *p, int side, int level)
 bool traffic_is_counted(const struct kernel_pair *p, int side)
 {
 	for (int l = 0; l < LEVELS; l++)
-		if (isfinite(moved(p, side, l)))
+		if (isfinite(moved_bytes(p, side, l)))
 			return true;
 	return false;
 }
@@ -63,14 +63,14 @@ static void traffic_rows(struct buf *out, const struct explanation *w, int side,
 		if (!k || !traffic_is_counted(p, side))
 			continue;
 		for (int l = 0; l < LEVELS; l++)
-			sum[l] += isfinite(moved(p, side, l)) ? moved(p, side, l) : 0;
+			sum[l] += isfinite(moved_bytes(p, side, l)) ? moved_bytes(p, side, l) : 0;
 		if (n++ >= TABLES_KERNELS)
 			continue;
 		emit_format(out, "<tr><td>%s</td><th scope=row class=wrap>", implementation);
 		tables_name(out, k->name ? k->name : "");
 		emit_raw(out, "</th>");
 		for (int l = 0; l < LEVELS; l++)
-			bytes_cell(out, l, moved(p, side, l), compare && pair_is_whole(p) ? moved(p, !side, l) : NAN);
+			bytes_cell(out, l, moved_bytes(p, side, l), compare && pair_is_whole(p) ? moved_bytes(p, !side, l) : NAN);
 		emit_raw(out, "</tr>\n");
 	}
 	if (n < 2)
