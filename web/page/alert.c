@@ -77,7 +77,7 @@ static bool draw_cost(struct buf *out, const struct view_alert *row, const json_
 	return true;
 }
 
-static void marks(struct buf *out, const struct view_alert *row, const struct line *l)
+static void draw_marks(struct buf *out, const struct view_alert *row, const struct line *l)
 {
 	if (l->comparison &&
 		l->comparison != row->comparison) /* the cell may be of another suite than the comparison that opened the alert */
@@ -99,7 +99,7 @@ static int table_row(struct db *db, struct buf *out, const struct view_alert *ro
 		comparison_text(l->cell, "cell"), row->repo, row->branch, row->kind == ALERTKIND_COST ? row->changed : "",
 		comparison_text(l->cell, "cell"), l->headline.title, (long long)l->headline.size,
 		*l->headline.title ? l->headline.direction : "");
-	marks(out, row, l);
+	draw_marks(out, row, l);
 	emit_raw(out, "</th><td class=w>");
 	if (spark)
 		result = sparkline_draw(out, db, spark, comparison_text(l->cell, "cell"), err);
@@ -143,7 +143,7 @@ static int draw_table(struct db *db, struct buf *out, const struct view_alert *r
 }
 
 /* Draw every cell in a table, the worst first, with its interval on an axis that all cells share. Err: the database's. */
-static int alert_cells_table(struct db *db, struct buf *out, const struct view_alert *row, struct fw_err *err)
+static int draw_cells_table(struct db *db, struct buf *out, const struct view_alert *row, struct fw_err *err)
 {
 	json_t *cell, *cells = json_loads(row->cells_json, 0, NULL);
 	int n = 0, result = 0;
@@ -162,7 +162,7 @@ static int alert_cells_table(struct db *db, struct buf *out, const struct view_a
 /* ---- worst cell ---------------------------------------------------------------------------------------------------- */
 
 /* Draw the speed of the worst cell on the upstream branch and on that of the alert. Err: the database's. */
-static int alert_cells_chart(struct db *db, struct buf *out, const struct view_alert *row, struct fw_err *err)
+static int draw_cells_chart(struct db *db, struct buf *out, const struct view_alert *row, struct fw_err *err)
 {
 	json_t *cells = json_loads(row->cells_json, 0, NULL);
 	bool is_cost = row->kind == ALERTKIND_COST; /* its cells are sorted by growth */
@@ -179,7 +179,7 @@ static int alert_cells_chart(struct db *db, struct buf *out, const struct view_a
 }
 
 /* Draw the same as a sparkline, for a list. Err: the database's. */
-static int alert_cells_past(struct db *db, struct buf *out, const struct view_alert *row, struct fw_err *err)
+static int draw_cells_past(struct db *db, struct buf *out, const struct view_alert *row, struct fw_err *err)
 {
 	struct sparkline spark;
 	json_t *cells = json_loads(row->cells_json, 0, NULL);
@@ -236,7 +236,7 @@ static int by_listed_change(const void *a, const void *b)
 }
 
 /* List the cells, the largest slowdown first. */
-static void alert_cells(struct buf *out, const struct view_alert *row)
+static void draw_alert_cells(struct buf *out, const struct view_alert *row)
 {
 	json_t *cells = json_loads(row->cells_json, 0, NULL);
 	size_t n = json_array_size(cells);
@@ -261,7 +261,7 @@ static void alert_cells(struct buf *out, const struct view_alert *row)
 }
 
 /* Write the common properties of the regressed cells, one line per group. */
-static void alert_groups(struct buf *out, const struct view_alert *row)
+static void draw_alert_groups(struct buf *out, const struct view_alert *row)
 {
 	size_t i;
 	json_t *group, *groups = json_loads(row->groups_json, 0, NULL);
@@ -295,7 +295,7 @@ static void alert_event_line(void *arg, const struct view_alert_event *row)
 }
 
 /* Draw the buttons that change the alert's state through the API. */
-static void answers(struct buf *out, int64_t id, enum alertkind kind, bool alone)
+static void draw_answers(struct buf *out, int64_t id, enum alertkind kind, bool alone)
 {
 	static const struct {
 		const char *verb, *label;
@@ -328,7 +328,7 @@ static void draw_step(struct buf *out, const struct view_alert *row)
 }
 
 /* `finding`: text below the heading, with a link to the form that answers an open alert; "" on the page that has both. */
-static void alert_head(struct buf *out, const struct view_alert *row, const char *finding)
+static void draw_alert_head(struct buf *out, const struct view_alert *row, const char *finding)
 {
 	emit_format(out, "<section class=card id=a%lld>", (long long)row->id);
 	if (*finding && alertstate_is_live(row->state))
@@ -358,7 +358,7 @@ static bool draw_events(struct site *site, struct buf *out, int64_t id, struct f
 	return result == 0;
 }
 
-static void alert_section(void *arg, const struct view_alert *row)
+static void draw_alert_section(void *arg, const struct view_alert *row)
 {
 	struct alert_page *page = arg;
 	struct buf *out = page->out;
@@ -371,25 +371,25 @@ static void alert_section(void *arg, const struct view_alert *row)
 	bool is_drawn = reported_read(db, row->comparison, NULL, &headline, &err) == 0;
 	buf_init(&finding, FINDING_BYTES);
 	alarm_finding(&finding, row, &headline);
-	alert_head(out, row, finding.len ? finding.data : "");
+	draw_alert_head(out, row, finding.len ? finding.data : "");
 	out->failed |= finding.failed;
 	buf_fini(&finding);
 	culprits_show(out, row->culprits_json);
 	is_drawn = is_drawn && draw_why(db, out, row, &err) == 0;
-	alert_groups(out, row);
-	is_drawn = is_drawn && alert_cells_past(db, out, row, &err) == 0;
-	alert_cells(out, row);
+	draw_alert_groups(out, row);
+	is_drawn = is_drawn && draw_cells_past(db, out, row, &err) == 0;
+	draw_alert_cells(out, row);
 	is_drawn = is_drawn && draw_events(page->site, out, row->id, &err);
 	if (alertstate_is_live(row->state)) {
 		draw_step(out, row);
-		answers(out, row->id, row->kind, false);
+		draw_answers(out, row->id, row->kind, false);
 	}
 	out->failed |= !is_drawn;
 	emit_raw(out, "</section>\n");
 }
 
 /* Draw the page of one alert: finding, cause, cells, chart, folded profile. */
-static void alert_whole(void *arg, const struct view_alert *row)
+static void draw_alert_whole(void *arg, const struct view_alert *row)
 {
 	struct alert_page *page = arg;
 	struct buf *out = page->out, title;
@@ -402,22 +402,22 @@ static void alert_whole(void *arg, const struct view_alert *row)
 	layout_begin(page->response, title.data, "alerts", "alert. profile.");
 	buf_fini(&title);
 	layout_live(out, "alert", "The alert changed");
-	alert_head(out, row, "");
+	draw_alert_head(out, row, "");
 	if (alertstate_is_live(row->state)) {
 		draw_step(out, row);
-		answers(out, row->id, row->kind, true);
+		draw_answers(out, row->id, row->kind, true);
 	}
 	is_drawn = is_drawn && draw_events(page->site, out, row->id, &err);
 	culprits_show(out, row->culprits_json);
 	is_drawn = is_drawn && draw_why(db, out, row, &err) == 0;
-	alert_groups(out, row);
-	is_drawn = is_drawn && alert_cells_table(db, out, row, &err) == 0 && alert_cells_chart(db, out, row, &err) == 0 &&
+	draw_alert_groups(out, row);
+	is_drawn = is_drawn && draw_cells_table(db, out, row, &err) == 0 && draw_cells_chart(db, out, row, &err) == 0 &&
 		   explanation_draw_alert(db, out, row->id, row->comparison, &err) == 0;
 	out->failed |= !is_drawn;
 	emit_raw(out, "</section>\n</div>");
 }
 
-static void state_tabs(struct buf *out, const char *state)
+static void draw_state_tabs(struct buf *out, const char *state)
 {
 	/* the labels of the buttons that set the states */
 	static const char *const label[ALERTSTATE_N] = {
@@ -479,9 +479,9 @@ int page_alerts(struct site *site, struct http_request *r, struct http_response 
 	layout_begin(response, title.data, "alerts", "alert. profile.");
 	page.out->failed |= title.failed;
 	buf_fini(&title);
-	state_tabs(page.out, state);
+	draw_state_tabs(page.out, state);
 	layout_live(page.out, "alerts", "The alerts changed");
-	if (result != 0 || view_alerts(site->db, state, before, ROWS, alert_section, &page, err) != 0)
+	if (result != 0 || view_alerts(site->db, state, before, ROWS, draw_alert_section, &page, err) != 0)
 		return -1;
 	if (page.n == 0)
 		layout_empty(page.out, "good", state ? "No alert in this state." : "No alert.",
@@ -496,7 +496,7 @@ int page_alert(struct site *site, struct http_request *r, struct http_response *
 	struct alert_page page = { .out = &response->body, .site = site, .response = response };
 	char data[64];
 	int64_t id = answer_path_id(r, "alert", err);
-	if (id < 0 || view_alert(page.site->db, id, alert_whole, &page, err) != 0)
+	if (id < 0 || view_alert(page.site->db, id, draw_alert_whole, &page, err) != 0)
 		return -1;
 	snprintf(data, sizeof data, "/api/v1/alerts/%lld", (long long)id);
 	return layout_end(response, data, 0);

@@ -229,11 +229,11 @@ static double beside(const struct side *s, int which)
 {
 	switch (which) {
 	case BESIDE_DRAM_MB:
-		return figure(s, DRAM_MB);
+		return value_of(s, DRAM_MB);
 	case BESIDE_L2_MB:
 		return s->sum[L2] > 0 ? s->sum[L2] * SECTOR / REPEATS * 1e-6 : NAN;
 	case BESIDE_ISSUE_PCT:
-		return figure(s, ISSUE_PCT);
+		return value_of(s, ISSUE_PCT);
 	default:
 		return s->stalls > 0 ? (s->stalls - s->selected) / REPEATS * 1e-6 : NAN;
 	}
@@ -354,7 +354,7 @@ int configurations_json(struct db *db, int64_t profile, struct jsonw *j, struct 
 
 /* ---- as tables ----------------------------------------------------------------------------------------------------- */
 
-static void number(struct buf *out, double v, const char *unknown)
+static void draw_number(struct buf *out, double v, const char *unknown)
 {
 	if (isfinite(v))
 		buf_printf(out, "%.4g", v);
@@ -377,10 +377,10 @@ int configurations_csv(struct db *db, int64_t profile, struct buf *out, struct f
 				row->side[s].config);
 			for (int k = 0; k < VALUES; k++) {
 				buf_putc(out, ',');
-				number(out, value_of(&row->side[s], k), "");
+				draw_number(out, value_of(&row->side[s], k), "");
 			}
 			buf_putc(out, ',');
-			number(out, s ? speedup(row) : 1, "");
+			draw_number(out, s ? speedup(row) : 1, "");
 			buf_puts(out, "\r\n");
 		}
 	free(r.row);
@@ -415,9 +415,9 @@ static void beside_markdown(const struct config_rows *r, struct buf *out)
 			markdown_format(out, "| %s{code} | %-s", row->key, names[s]);
 			for (int k = 0; k < BESIDES; k++) {
 				buf_puts(out, " | ");
-				number(out, beside(&row->side[s], k), "–");
+				draw_number(out, beside(&row->side[s], k), "–");
 				buf_puts(out, " | ");
-				number(out, beside(&dense->side[s], k), "–");
+				draw_number(out, beside(&dense->side[s], k), "–");
 			}
 			buf_puts(out, " |\n");
 		}
@@ -446,10 +446,10 @@ int configurations_markdown(struct db *db, int64_t profile, struct buf *out, str
 				if (!is_shown(&r, k))
 					continue;
 				buf_puts(out, " | ");
-				number(out, value_of(&row->side[s], k), "–");
+				draw_number(out, value_of(&row->side[s], k), "–");
 			}
 			buf_puts(out, " | ");
-			number(out, s ? speedup(row) : 1, "–");
+			draw_number(out, s ? speedup(row) : 1, "–");
 			buf_puts(out, " |\n");
 		}
 	if (result == 0)
@@ -459,9 +459,9 @@ int configurations_markdown(struct db *db, int64_t profile, struct buf *out, str
 			continue;
 		markdown_format(out, "\nTFLOP/s at %d over %d, %s %-s: base ", longest->size, shortest->size, shortest->title,
 			shortest->direction);
-		number(out, over(longest, shortest, 0), "–");
+		draw_number(out, over(longest, shortest, 0), "–");
 		buf_puts(out, ", target ");
-		number(out, over(longest, shortest, 1), "–");
+		draw_number(out, over(longest, shortest, 1), "–");
 		buf_putc(out, '\n');
 	}
 	free(r.row);

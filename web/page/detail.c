@@ -66,7 +66,7 @@ static void phases_draw(struct buf *out, struct comparison_cell *cell)
 
 /* ---- searched ---- */
 
-static void row(struct buf *out, const json_t *tried, const char *chosen)
+static void draw_row(struct buf *out, const json_t *tried, const char *chosen)
 {
 	const char *config = comparison_text(tried, "config");
 	double ms = comparison_number(tried, "ms");
@@ -86,13 +86,13 @@ static void side(struct buf *out, const char *name, const json_t *tried, const c
 		emit_rawf(out, ", %zu of them listed", json_array_size(list));
 	emit_raw(out, "</summary>");
 	layout_table(out, "Configuration|>A call, as reported");
-	json_array_foreach(list, i, one) row(out, one, chosen);
+	json_array_foreach(list, i, one) draw_row(out, one, chosen);
 	layout_table_end(out);
 	emit_raw(out, "</details>\n");
 }
 
 /* Draw the tried configurations of an opened cell, if a side reports them. */
-static void searched_draw(struct buf *out, const struct comparison_cell *cell)
+static void draw_searched(struct buf *out, const struct comparison_cell *cell)
 {
 	const json_t *tried = json_object_get(cell->json, "tried");
 	side(out, "Base", json_object_get(tried, "base"), cell->base_config);
@@ -147,7 +147,7 @@ static void draw_reported(struct buf *out, const char *name, const json_t *side)
 }
 
 /* Draw the kernels that a program reports for an opened cell. */
-static void reported_kernels_draw(struct buf *out, const struct comparison_cell *cell)
+static void draw_reported_kernels(struct buf *out, const struct comparison_cell *cell)
 {
 	const json_t *kernels = json_object_get(cell->json, "kernels");
 	draw_reported(out, "Base", json_object_get(kernels, "base"));
@@ -165,7 +165,7 @@ struct pairs {
 	struct buf *out, missing;
 };
 
-static void value(struct buf *out, double v, const char *format)
+static void draw_value(struct buf *out, double v, const char *format)
 {
 	emit_raw(out, "<td class=n>");
 	bool is_small = fabs(v) < 1; /* one decimal or none would hide the change */
@@ -188,8 +188,8 @@ static void pair_row(
 		return;
 	}
 	emit_format(t->out, "<tr><th scope=row>%s <span class=dim>%s</span></th>", name, unit);
-	value(t->out, base, format);
-	value(t->out, target, format);
+	draw_value(t->out, base, format);
+	draw_value(t->out, target, format);
 	emit_format(t->out, "<td class=n>%f{change}</td></tr>\n", change_pct);
 }
 
@@ -216,7 +216,7 @@ static void pairs_end(struct pairs *t, bool with_missing)
 }
 
 /* Note that requested bytes may come from caches, if the rate is above the memory's bandwidth. */
-static void claimed_note(struct buf *out, const struct comparison *c, double most_gb_s)
+static void draw_claimed_note(struct buf *out, const struct comparison *c, double most_gb_s)
 {
 	if (!(most_gb_s > c->environment.peak_gb_s))
 		return;
@@ -246,14 +246,14 @@ static const char *time_of_series(enum series series)
 }
 
 /* Write the values that a module reports in addition to its times. */
-static void module_rows(struct pairs *t, const struct comparison *c, const struct comparison_cell *cell)
+static void draw_module_rows(struct pairs *t, const struct comparison *c, const struct comparison_cell *cell)
 {
 	double issued_base = of_side(cell, "flops_issued", "base"), issued_target = of_side(cell, "flops_issued", "target");
 	double moved_base = of_side(cell, "moved", "base_bytes"), moved_target = of_side(cell, "moved", "target_bytes");
 	rate_row(t, "issued", rate(issued_base, cell->base_ms, 1e12), rate(issued_target, cell->target_ms, 1e12), NAN);
 	double claimed_base = rate(moved_base, cell->base_ms, 1e9), claimed_target = rate(moved_target, cell->target_ms, 1e9);
 	pair_row(t, "claimed traffic", "GB/s", claimed_base, claimed_target, NAN, "%.0f");
-	claimed_note(t->out, c, unit_max(claimed_base, claimed_target));
+	draw_claimed_note(t->out, c, unit_max(claimed_base, claimed_target));
 	pair_row(t, "of peak at that clock", "%", comparison_peak_pct(c, cell->base_tflops, cell->base_mhz),
 		comparison_peak_pct(c, cell->target_tflops, cell->target_mhz), NAN, "%.1f");
 	comparison_peer_rows(t->out, cell);
@@ -292,7 +292,7 @@ static double most_of(const json_t *sides, const char *side, const char *key)
 }
 
 /* `sides`: the kernels that each side reported; NULL: none. */
-static void times(struct buf *out, const struct comparison_cell *cell, const json_t *sides)
+static void draw_times(struct buf *out, const struct comparison_cell *cell, const json_t *sides)
 {
 	bool flops = isfinite(cell->base_tflops) || isfinite(cell->target_tflops), program = comparison_is_program(cell);
 	struct pairs t;
@@ -381,7 +381,7 @@ static int runs(struct db *db, struct buf *out, const struct comparison_cell *ce
 
 /* ---- kernels ------------------------------------------------------------------------------------------------------- */
 
-static void triple(struct buf *out, const json_t *v)
+static void draw_triple(struct buf *out, const json_t *v)
 {
 	emit_raw(out, "<td class=\"n w\">");
 	for (size_t i = 0; i < 3; i++)
@@ -421,7 +421,7 @@ static const json_t *matching_node(const json_t *others, const json_t *nodes, si
 }
 
 /* Write "168", or "168 \u2192 172" if the sides differ. */
-static void both(struct buf *out, const char *class, long base, long target, bool has_base)
+static void draw_both(struct buf *out, const char *class, long base, long target, bool has_base)
 {
 	emit_rawf(out, "<td class=\"%s\">", class);
 	if (has_base && base != target)
@@ -431,7 +431,7 @@ static void both(struct buf *out, const char *class, long base, long target, boo
 }
 
 /* Write whether the compiled code is the same; the tooltip has its hashes. */
-static void code_cell(struct buf *out, const json_t *node, const json_t *base, bool same_module)
+static void draw_code_cell(struct buf *out, const json_t *node, const json_t *base, bool same_module)
 {
 	const char *code = comparison_text(node, "code_sha256"), *base_code = base ? comparison_text(base, "code_sha256") : "";
 	if (!base) {
@@ -458,35 +458,35 @@ static void kernel_name(struct buf *out, const json_t *node, const char *note)
 static void write_removed_kernel(struct buf *out, const json_t *node)
 {
 	kernel_name(out, node, " <small>not in the target</small>");
-	triple(out, json_object_get(node, "grid"));
-	triple(out, json_object_get(node, "block"));
-	both(out, "n", 0, whole(node, "registers"), false);
-	both(out, "n w", 0, whole(node, "local_bytes"), false);
-	both(out, "n w", 0, whole(node, "shared_bytes"), false);
+	draw_triple(out, json_object_get(node, "grid"));
+	draw_triple(out, json_object_get(node, "block"));
+	draw_both(out, "n", 0, whole(node, "registers"), false);
+	draw_both(out, "n w", 0, whole(node, "local_bytes"), false);
+	draw_both(out, "n w", 0, whole(node, "shared_bytes"), false);
 	emit_raw(out, "<td class=\"n w\">\u2013</td><td>\u2013</td></tr>\n");
 }
 
-static void kernel_row(struct buf *out, const struct comparison *c, const json_t *node, const json_t *base, bool same_module)
+static void draw_kernel_row(struct buf *out, const struct comparison *c, const json_t *node, const json_t *base, bool same_module)
 {
 	int now = derive_blocks_per_sm(c->chip, threads_of(node), (int)whole(node, "registers"), whole(node, "shared_bytes"));
 	int was =
 		base ? derive_blocks_per_sm(c->chip, threads_of(base), (int)whole(base, "registers"), whole(base, "shared_bytes"))
 		     : 0;
 	kernel_name(out, node, base ? "" : " <small>not in the base</small>");
-	triple(out, json_object_get(node, "grid"));
-	triple(out, json_object_get(node, "block"));
-	both(out, "n", whole(base, "registers"), whole(node, "registers"), base);
-	both(out, "n w", whole(base, "local_bytes"), whole(node, "local_bytes"), base);
-	both(out, "n w", whole(base, "shared_bytes"), whole(node, "shared_bytes"), base);
+	draw_triple(out, json_object_get(node, "grid"));
+	draw_triple(out, json_object_get(node, "block"));
+	draw_both(out, "n", whole(base, "registers"), whole(node, "registers"), base);
+	draw_both(out, "n w", whole(base, "local_bytes"), whole(node, "local_bytes"), base);
+	draw_both(out, "n w", whole(base, "shared_bytes"), whole(node, "shared_bytes"), base);
 	if (now)
-		both(out, "n w", was, now, base && was);
+		draw_both(out, "n w", was, now, base && was);
 	else
 		emit_raw(out, "<td class=\"n w\">\u2013</td>");
-	code_cell(out, node, base, same_module);
+	draw_code_cell(out, node, base, same_module);
 	emit_raw(out, "</tr>\n");
 }
 
-static void config_line(struct buf *out, const char *side, const json_t *nodes)
+static void draw_config_line(struct buf *out, const char *side, const json_t *nodes)
 {
 	emit_format(out, "<dt>%s</dt><dd>%s <code>%s</code></dd>", side,
 		*comparison_text(nodes, "provider") ? comparison_text(nodes, "provider") : "\u2013",
@@ -501,10 +501,10 @@ static void draw_kernels(struct buf *out, const struct comparison *c, const stru
 	bool same_module = *module && strcmp(module, c->base.module_sha256) == 0;
 	size_t i;
 	emit_raw(out, "<dl class=facts>");
-	config_line(out, "Base runs", base);
-	config_line(out, "Target runs", target);
+	draw_config_line(out, "Base runs", base);
+	draw_config_line(out, "Target runs", target);
 	emit_raw(out, "</dl>");
-	searched_draw(out, cell);
+	draw_searched(out, cell);
 	if (json_array_size(nodes) == 0) {
 		emit_rawf(out,
 			"<p><small>The kernels are unknown: only a CUDA graph shows them. Compared as whole modules, %s.</small></p>",
@@ -513,7 +513,7 @@ static void draw_kernels(struct buf *out, const struct comparison *c, const stru
 	}
 	layout_table(out, "Kernel|~>Grid|~>Block|>Registers|~>Local bytes|~>Shared bytes|~>CTAs/SM|Same code?");
 	json_array_foreach(nodes, i, node) if (i < NODES_SHOWN)
-		kernel_row(out, c, node, matching_node(base_nodes, nodes, i), same_module);
+		draw_kernel_row(out, c, node, matching_node(base_nodes, nodes, i), same_module);
 	json_array_foreach(base_nodes, i, node) if (i < NODES_SHOWN && !matching_node(nodes, base_nodes, i))
 		write_removed_kernel(out, node);
 	layout_table_end(out);
@@ -609,7 +609,7 @@ static void draw_sentence(struct buf *out, const char *before, const char *text)
 }
 
 /* Write the calibration of an underpowered cell, and the commands that repeat it. */
-static void underpowered_note(struct buf *out, const struct comparison *c, const struct comparison_cell *cell)
+static void draw_underpowered_note(struct buf *out, const struct comparison *c, const struct comparison_cell *cell)
 {
 	const char *why = comparison_text(json_object_get(cell->json, "underpowered"), "why");
 	struct buf line;
@@ -642,7 +642,7 @@ static void draw_evidence(struct buf *out, const struct comparison *c, const str
 	emit_rawf(out, ", threshold %.3g %%; a slowdown of %.2f %% or more would have been detected. %d runs, %d pairs.</p>",
 		cell->threshold_pct, cell->mde_pct, cell->runs, cell->samples);
 	draw_sentence(out, "Of that ", comparison_text(cell->json, "components"));
-	underpowered_note(out, c, cell);
+	draw_underpowered_note(out, c, cell);
 	if (strstr(cell->flags, "enqueue")) {
 		char host[EXPLAIN_SIZE];
 		explain_host_time(of_side(cell, "enqueue", "base_us"), of_side(cell, "enqueue", "target_us"), host);
@@ -675,7 +675,7 @@ static int draw_past(
 }
 
 /* Draw all other measurements of the cell, folded. */
-static int measurements(
+static int draw_measurements(
 	struct db *db, struct buf *out, const struct comparison *c, struct comparison_cell *cell, int64_t id, struct fw_err *err)
 {
 	struct ratios_about about = { cell->change_pct, cell->ci_low_pct, cell->ci_high_pct, cell->threshold_pct };
@@ -683,7 +683,7 @@ static int measurements(
 	emit_raw(out, "<details><summary>Runs, calls and all measurements</summary><div class=\"cards wide\"><div>");
 	if (!comparison_is_program(cell)) {
 		pairs_begin(&t, out);
-		module_rows(&t, c, cell);
+		draw_module_rows(&t, c, cell);
 		pairs_end(&t, true);
 	}
 	int result = write_few_calls(db, out, id, err);
@@ -719,11 +719,11 @@ int comparison_detail(void *arg, struct buf *out, const struct comparison *c, st
 		return -1;
 	draw_missing_evidence(out, c, cell);
 	draw_evidence(out, c, cell);
-	times(out, cell, sides);
-	int result = measurements(db, out, c, cell, id, err);
+	draw_times(out, cell, sides);
+	int result = draw_measurements(db, out, c, cell, id, err);
 	if (result == 0 && !comparison_is_program(cell))
 		kernels(out, c, cell, sides);
-	reported_kernels_draw(out, cell);
+	draw_reported_kernels(out, cell);
 	json_decref(sides);
 	return result == 0 ? commands(site, out, c, cell, err) : -1;
 }

@@ -23,7 +23,7 @@ static void write_value(struct drawing *d, const char *name, double v, const cha
 }
 
 /* Harmless bits come last. */
-static void reasons(struct buf *out, const json_t *device_check)
+static void draw_reasons(struct buf *out, const json_t *device_check)
 {
 	uint64_t bits = (uint64_t)json_integer_value(json_object_get(device_check, "reasons"));
 	bool any = false;
@@ -50,7 +50,7 @@ static void draw_last_check(struct drawing *d, int64_t device)
 		write_value(d, "SM clock at its last run", comparison_number(device_check, "sm_mhz"), "MHz", 1);
 		write_value(d, "Power at its last run", comparison_number(device_check, "power_w"), "W", 0);
 		write_value(d, "Temperature at its last run", comparison_number(device_check, "temp_c"), "\u00b0C", 0);
-		reasons(d->out, device_check);
+		draw_reasons(d->out, device_check);
 		if (regime && *regime)
 			emit_format(d->out, "<dt>Regime</dt><dd>%s{name}</dd>", regime);
 		write_value(d, "Other processes during the last run", comparison_number(device_check, "foreign"), "", 0);
@@ -61,7 +61,7 @@ static void draw_last_check(struct drawing *d, int64_t device)
 	buf_fini(&text);
 }
 
-static void hardware(struct drawing *d, const char *info_json)
+static void draw_hardware(struct drawing *d, const char *info_json)
 {
 	json_t *info = json_loads(info_json, 0, NULL);
 	write_value(d, "Cores", comparison_number(info, "cores"), "", 1);
@@ -73,7 +73,7 @@ static void hardware(struct drawing *d, const char *info_json)
 }
 
 /* Write how often equal builds were judged different on this device, and its underpowered cells. */
-static void false_alarms(struct drawing *d, int64_t device, const char *uuid)
+static void draw_false_alarms(struct drawing *d, int64_t device, const char *uuid)
 {
 	struct view_false_alarms f;
 	struct view_calibrated known;
@@ -100,7 +100,7 @@ static void false_alarms(struct drawing *d, int64_t device, const char *uuid)
 			known.cells, known.underpowered);
 }
 
-static void device_card(void *arg, const struct view_device *row)
+static void draw_device_card(void *arg, const struct view_device *row)
 {
 	struct drawing *d = arg;
 	struct buf *out = d->out;
@@ -124,8 +124,8 @@ static void device_card(void *arg, const struct view_device *row)
 		"</dd><dt>Last report</dt><dd>%lld{time}</dd><dt>Class</dt><dd>%lld: %s</dd>%s{?<dt>Driver</dt><dd>*</dd>}"
 		"%s{?<dt>Toolkit</dt><dd>*</dd>}%s{?<dt>cuDNN</dt><dd>*</dd>}",
 		(long long)row->seen_at, (long long)row->class, row->model, row->driver, row->toolkit, row->cudnn);
-	hardware(d, row->info_json);
-	false_alarms(d, row->id, row->uuid);
+	draw_hardware(d, row->info_json);
+	draw_false_alarms(d, row->id, row->uuid);
 	draw_last_check(d, row->id);
 	if (d->absences.len)
 		emit_format(out, "<dt>Not reported</dt><dd class=dim>%s</dd>", d->absences.data);
@@ -140,7 +140,7 @@ static void device_card(void *arg, const struct view_device *row)
 }
 
 /* Write a share of the noise, or that it is unknown. */
-static void percent(struct buf *out, double pct)
+static void draw_percent(struct buf *out, double pct)
 {
 	if (isfinite(pct))
 		emit_rawf(out, "%.2f\u00a0%%", pct);
@@ -175,10 +175,10 @@ static void calibration_line(void *arg, const struct view_calibration *row)
 		"<tr><th scope=row class=wrap>%s</th><td class=x>%s</td><td class=x>%s</td><td class=\"n x\">%d</td>"
 		"<td class=\"n w\">%d</td><td class=\"n w\">",
 		row->cell, row->repo, row->model, row->comparisons, row->runs);
-	percent(out, row->tau0_pct);
+	draw_percent(out, row->tau0_pct);
 	emit_raw(out, "</td><td class=n>");
 	cell->bar = out->len;
-	percent(out, row->mde_pct);
+	draw_percent(out, row->mde_pct);
 	emit_rawf(out, "</td><td>%s",
 		row->underpowered ? "<span class=\"v warn\"><i aria-hidden=true>?</i>varies too much</span>" : "");
 	emit_format(out, "</td><td class=w>%lld{time}</td></tr>\n", (long long)row->updated_at);
@@ -232,7 +232,7 @@ struct banners {
 	char down[64]; /* last reported worker: the slots of a worker are adjacent */
 };
 
-static void pending_banner(struct buf *out, const struct worker_status *w)
+static void draw_pending_banner(struct buf *out, const struct worker_status *w)
 {
 	emit_format(out,
 		"<p class=banner role=status>Worker <b>%s</b> waits for an allocation%s{? to *}%s{?, job *}%d{? at "
@@ -244,7 +244,7 @@ static void worker_banner(void *to, const struct worker_status *w)
 {
 	struct banners *b = to;
 	if (strcmp(w->state, "pending") == 0)
-		pending_banner(b->out, w);
+		draw_pending_banner(b->out, w);
 	if (strcmp(w->state, "down") != 0 || strcmp(b->down, w->name) == 0)
 		return;
 	snprintf(b->down, sizeof b->down, "%s", w->name);
@@ -283,7 +283,7 @@ int page_devices(struct site *site, struct http_request *r, struct http_response
 	buf_init(&cards, 8 << 20);
 	buf_init(&title, 512);
 	buf_init(&d.absences, 1024);
-	int result = view_devices(site->db, device_card, &d, err);
+	int result = view_devices(site->db, draw_device_card, &d, err);
 	write_title(&title, &d);
 	layout_begin(response, title.data, "devices", "device. worker. job.state job.done");
 	layout_live(out, "devices", "A device changed");

@@ -77,7 +77,7 @@ static void take(void *arg, const struct view_grid *row)
  * The verdict determines the colour, the size its intensity; the sign or value is written in the square, so that the meaning
  * never depends on colour alone.
  */
-static void square(struct buf *out, enum verdict verdict, double pct, const char *column)
+static void draw_square(struct buf *out, enum verdict verdict, double pct, const char *column)
 {
 	static const struct {
 		const char *class, *text;
@@ -139,7 +139,7 @@ static void draw(struct buf *out, const struct heat *h, const char *repo, const 
 			h->cell[i].key, repo, branch, h->cell[i].key, h->cell[i].title, (long long)h->cell[i].size,
 			h->cell[i].direction);
 		for (int k = h->n_columns - 1; k >= 0; k--)
-			square(out, h->cell[i].at[k].verdict, h->cell[i].at[k].change_pct, class[k]);
+			draw_square(out, h->cell[i].at[k].verdict, h->cell[i].at[k].change_pct, class[k]);
 		emit_raw(out, "</tr>\n");
 	}
 	layout_table_end(out);

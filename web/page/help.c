@@ -16,7 +16,7 @@ static const struct run_estimate example[] = {
 };
 enum { EXAMPLE = sizeof example / sizeof example[0] };
 
-static void worked_example(struct buf *out)
+static void draw_worked_example(struct buf *out)
 {
 	const double threshold_pct = 1.5;
 	struct rule rule;
@@ -47,7 +47,7 @@ static void worked_example(struct buf *out)
 	emit_rawf(out, ". These runs detect any slowdown of %.2f %% or more.</p>\n", j.mde_pct);
 }
 
-static void verdict_item(struct buf *out, const char *name, const char *meaning)
+static void draw_verdict_item(struct buf *out, const char *name, const char *meaning)
 {
 	emit_format(out, "<dt>%s{verdict}</dt><dd>%-s</dd>", name, meaning);
 }
@@ -66,24 +66,26 @@ int page_help(struct site *site, struct http_request *r, struct http_response *r
 		"trimmed mean, because processes differ from each other more than calls do.<li><b>Runs are added</b> until "
 		"3.5 standard "
 		"errors clear the threshold on one side or the other, or the budget ends.<li><b>Overwhelming evidence decides at once:</b> a slowdown or speedup that chance produces less than once in a million.<li><b>Any other change is measured twice.</b> A slowdown or speedup of a module gets a second set of runs; if the sets disagree, a slowdown is undecided and a speedup is no improvement. Programs, whose processes differ in speed, get up to 32 runs instead.</ol>");
-	worked_example(out);
+	draw_worked_example(out);
 	emit_raw(out,
 		"<h2>The verdicts</h2><p>The <a href=/glossary>glossary</a> has all other terms, <a href=/troubleshooting>troubleshooting</a> the fixes by message, the <a href=/reference>reference</a> every command, option and key.</p><dl class=\"facts card\">");
-	verdict_item(out, "failed", "the target does not build, crashes, or computes wrong results; nothing is timed");
-	verdict_item(out, "rejected",
+	draw_verdict_item(out, "failed", "the target does not build, crashes, or computes wrong results; nothing is timed");
+	draw_verdict_item(out, "rejected",
 		"the times are not plausible: the device was throttled or shared, work was not timed, the base was slowed, or an external clock disagrees");
-	verdict_item(out, "regression", "slower by more than the threshold, in two sets of runs or with overwhelming evidence");
-	verdict_item(out, "undecided",
+	draw_verdict_item(
+		out, "regression", "slower by more than the threshold, in two sets of runs or with overwhelming evidence");
+	draw_verdict_item(out, "undecided",
 		"the interval still covers the threshold; the row shows how many runs would decide it, and a cell that is only noisy is measured again once");
-	verdict_item(out, "not_comparable", "the base failed, or the two sides had different inputs");
-	verdict_item(out, "improvement", "faster by more than the threshold");
-	verdict_item(out, "unchanged",
+	draw_verdict_item(out, "not_comparable", "the base failed, or the two sides had different inputs");
+	draw_verdict_item(out, "improvement", "faster by more than the threshold");
+	draw_verdict_item(out, "unchanged",
 		"no slowdown beyond the threshold; <b>Detects</b> is the smallest one that its runs can detect");
-	verdict_item(out, "identical",
+	draw_verdict_item(out, "identical",
 		"the same source tree, the same compiled module, or programs that differ only in comments; nothing had to run");
-	verdict_item(out, "removed", "a row that only the base\u2019s program writes; on the upstream branch it opens an alert");
-	verdict_item(out, "added", "only the target supports it; the next comparison has both");
-	verdict_item(out, "unsupported",
+	draw_verdict_item(
+		out, "removed", "a row that only the base\u2019s program writes; on the upstream branch it opens an alert");
+	draw_verdict_item(out, "added", "only the target supports it; the next comparison has both");
+	draw_verdict_item(out, "unsupported",
 		"neither side supports it, such as the backward of a forward-only kernel. A cell that only the base supports is failed");
 	emit_raw(out,
 		"</dl><p>A comparison has the first of these verdicts that any of its cells has, a commit the first that any of its suites has. If it has only the last three, nothing was compared. <b>Borderline</b>: decided by its sign "

@@ -31,7 +31,7 @@ static struct view_scope scope_of(const struct requested *a, const char *cell, c
 
 /* ---- form ---------------------------------------------------------------------------------------------------------- */
 
-static void api_address(struct buf *out, const struct requested *a, const char *cell, const char *branch)
+static void write_api_address(struct buf *out, const struct requested *a, const char *cell, const char *branch)
 {
 	buf_puts(out, "/api/v1/history?repo=");
 	emit_argument(out, a->scope.repo);
@@ -119,7 +119,7 @@ static void link_to(struct buf *out, const struct choice *c, const char *key)
 
 /* ---- chips: the branch and the period ------------------------------------------------------------------------------ */
 
-static void chip(struct buf *out, const struct requested *a, const struct other *other, const char *label, bool is_current)
+static void draw_chip(struct buf *out, const struct requested *a, const struct other *other, const char *label, bool is_current)
 {
 	if (is_current) {
 		emit_format(out, "<a aria-current=true>%s</a>", label);
@@ -135,13 +135,13 @@ static void branch_chip(struct buf *out, const struct requested *a, const char *
 	struct buf text;
 	buf_init(&text, (size_t)16 * BRANCH_KEY_MAX);
 	branch_text(&text, branch);
-	chip(out, a, &(struct other){ .branch = branch }, *branch ? text.data : "all branches",
+	draw_chip(out, a, &(struct other){ .branch = branch }, *branch ? text.data : "all branches",
 		strcmp(a->scope.branch, branch) == 0);
 	buf_fini(&text);
 }
 
 /* Draw links for the upstream branch, all branches, the drawn branches, and four periods. */
-static int chips(struct db *db, struct buf *out, const struct requested *a, struct fw_err *err)
+static int draw_chips(struct db *db, struct buf *out, const struct requested *a, struct fw_err *err)
 {
 	static const char *const periods[][2] = { { "", "all time" }, { "7d", "last week" }, { "30d", "last month" },
 		{ "13w", "last quarter" } };
@@ -159,11 +159,11 @@ static int chips(struct db *db, struct buf *out, const struct requested *a, stru
 		branch_chip(out, a, a->scope.branch);
 	for (size_t i = 0; i < sizeof periods / sizeof periods[0]; i++) {
 		bool is_current = strcmp(a->since, periods[i][0]) == 0;
-		chip(out, a, &(struct other){ .since = periods[i][0] }, periods[i][1], is_current);
+		draw_chip(out, a, &(struct other){ .since = periods[i][0] }, periods[i][1], is_current);
 		is_named |= is_current;
 	}
 	if (!is_named)
-		chip(out, a, &(struct other){ .since = a->since }, a->since, true);
+		draw_chip(out, a, &(struct other){ .since = a->since }, a->since, true);
 	emit_raw(out, "</nav>\n");
 	return 0;
 }
@@ -226,7 +226,7 @@ static void cell_input(struct buf *out, const char *label, const char *name, con
 }
 
 /* Draw a field for each line over the first one, and an empty field for another. */
-static int over_fields(struct site *site, struct buf *out, const struct requested *a, struct fw_err *err)
+static int draw_over_fields(struct site *site, struct buf *out, const struct requested *a, struct fw_err *err)
 {
 	int result = 0, left = OVER_MAX - a->n_also - a->n_overlay;
 	for (int i = 0; i < a->n_also; i++)
@@ -250,7 +250,7 @@ static int form(struct site *site, struct buf *out, const struct requested *a, c
 	emit_raw(out, "</datalist>");
 	if (picker_repo(out, site->db, a->scope.repo, false, err) ||
 		picker_branch(out, site->db, a->scope.repo, "branch", "Branch", a->scope.branch, "all", err) ||
-		over_fields(site, out, a, err))
+		draw_over_fields(site, out, a, err))
 		return -1;
 	emit_raw(out, "<label>Show <select name=metric data-go>");
 	for (int i = 0; i < TREND_METRICS; i++)
@@ -285,7 +285,7 @@ static void offer_cells(struct buf *out, const struct choice *c)
 /* ---- page ---------------------------------------------------------------------------------------------------------- */
 
 /* Explain what the metric requires if no point has it. */
-static void why_empty(struct buf *out, const struct trend *t)
+static void draw_why_empty(struct buf *out, const struct trend *t)
 {
 	const struct chart_line *line = &t->chart.line[0];
 	const char *name = t->metric->name;
@@ -326,7 +326,7 @@ static void offer_picture(struct buf *out, const struct requested *a)
 {
 	struct buf address;
 	buf_init(&address, 65536);
-	api_address(&address, a, a->cell, a->scope.branch);
+	write_api_address(&address, a, a->cell, a->scope.branch);
 	const char *query = address.len ? strchr(address.data, '?') : NULL;
 	if (query)
 		emit_format(out, "<p><a data-png href=\"/api/v1/history.svg%s\">SVG</a></p>\n", query);
@@ -350,7 +350,7 @@ static void draw(struct buf *out, const struct requested *a, struct trend *t, co
 	if (a->n_left)
 		emit_rawf(out, "<p class=\"banner warn\">A chart shows %d lines; %d more %s requested.</p>\n", CHART_LINES_MAX,
 			a->n_left, a->n_left == 1 ? "was" : "were");
-	why_empty(out, t);
+	draw_why_empty(out, t);
 	list_marks(out, t);
 	if (t->chart.line[0].n) {
 		emit_raw(out, "<h2>As a table</h2>");
@@ -387,7 +387,7 @@ static int add(struct site *site, struct trend *t, const struct requested *a, co
 	line_name(a, cell, branch, name, sizeof name);
 	if (!is_first)
 		buf_putc(data, ' ');
-	api_address(data, a, cell, branch);
+	write_api_address(data, a, cell, branch);
 	return is_first ? trend_add_first(site->db, t, &of, name, err) : trend_add_line(site->db, t, &of, name, err);
 }
 
@@ -546,7 +546,7 @@ static int answer(struct site *site, struct http_response *response, struct requ
 		layout_begin(response, found.title.len ? found.title.data : "History", "history", NULL);
 		if (found.has_step)
 			outcome_draw(out, &found.step);
-		result = is_chosen && !cells->is_offered ? chips(site->db, out, a, err) : 0;
+		result = is_chosen && !cells->is_offered ? draw_chips(site->db, out, a, err) : 0;
 	}
 	if (result == 0)
 		result = form(site, out, a, cells, metric, flops, err);
@@ -556,7 +556,7 @@ static int answer(struct site *site, struct http_response *response, struct requ
 		draw(out, a, *t, data.data);
 	buf_clear(&data);
 	if (is_chosen)
-		api_address(&data, a, a->cell, a->scope.branch);
+		write_api_address(&data, a, a->cell, a->scope.branch);
 	if (result == 0)
 		layout_end(response, data.len ? data.data : NULL, 0);
 	if (found.has_step)

@@ -143,7 +143,7 @@ static void draw_lane(
 			draw_bar(out, s, &t->bar[i], lane);
 }
 
-static void axis(struct buf *out, const struct timeline *t, const struct span *s, int height)
+static void draw_axis(struct buf *out, const struct timeline *t, const struct span *s, int height)
 {
 	char first[32], now[32];
 	clock_format(s->from, first);
@@ -165,7 +165,7 @@ static void draw(struct buf *out, const struct timeline *t)
 		WIDTH, height, t->n, t->n_lanes, t->n_lanes == 1 ? "" : "s");
 	for (int i = 0; i < t->n_lanes; i++)
 		draw_lane(out, t, &s, i, t->lane[i].device, t->lane[i].name);
-	axis(out, t, &s, height);
+	draw_axis(out, t, &s, height);
 	emit_raw(out, "</svg></figure>\n");
 	if (t->is_cut)
 		emit_rawf(out, "<p><small>%d jobs are drawn; the list below has the older ones.</small></p>\n", BARS_MAX);
@@ -191,7 +191,7 @@ static int timeline_draw(struct db *db, struct forecast *forecast, struct buf *o
 
 /* ---- job ---- */
 
-static void progress_text(struct buf *out, const json_t *p)
+static void draw_progress_text(struct buf *out, const json_t *p)
 {
 	const char *cell = json_string_value(json_object_get(p, "cell")), *step = json_string_value(json_object_get(p, "step")),
 		   *note = json_string_value(json_object_get(p, "note"));
@@ -225,7 +225,7 @@ struct drawing {
 	struct fw_err *err;
 };
 
-static void job_head(struct buf *out, const struct view_job *row)
+static void draw_job_head(struct buf *out, const struct view_job *row)
 {
 	emit_text(out, row->repo);
 	if (row->kind != JOBKIND_COMPARE)
@@ -236,7 +236,7 @@ static void job_head(struct buf *out, const struct view_job *row)
 
 static void job_name(struct buf *out, const struct view_job *row)
 {
-	job_head(out, row);
+	draw_job_head(out, row);
 	emit_format(out, " %s{commit} %s", row->target, row->subject);
 }
 
@@ -249,7 +249,7 @@ static void stage_list(struct buf *out, enum jobstate state)
 }
 
 /* Draw progress: the share of checks, then of the usual measuring time, since the number of runs is not known in advance. */
-static void progress_bar(struct buf *out, const struct view_job *row, const json_t *p, double elapsed_s, double usual)
+static void draw_progress_bar(struct buf *out, const struct view_job *row, const json_t *p, double elapsed_s, double usual)
 {
 	json_int_t checked = json_integer_value(json_object_get(p, "checked")),
 		   checks = json_integer_value(json_object_get(p, "checks"));
@@ -383,7 +383,7 @@ static void draw_step_of(struct drawing *d, const struct view_job *row)
 		next, *row->branch ? ", a newer push of the branch starts after it" : "");
 }
 
-static void running_card(void *arg, const struct view_job *row)
+static void draw_running_card(void *arg, const struct view_job *row)
 {
 	struct drawing *d = arg;
 	struct buf *out = d->out;
@@ -395,12 +395,12 @@ static void running_card(void *arg, const struct view_job *row)
 	if (d->n++ == 0)
 		write_first(&d->first, row);
 	emit_format(out, "<section class=card><h3>%lld{job} %s{verdict}</h3><p>", (long long)row->id, jobstate_name(row->state));
-	job_head(out, row);
+	draw_job_head(out, row);
 	emit_raw(out, "</p>");
 	stage_list(out, row->state);
-	progress_bar(out, row, p, elapsed_s, usual);
+	draw_progress_bar(out, row, p, elapsed_s, usual);
 	emit_raw(out, "<p><small>");
-	progress_text(out, p);
+	draw_progress_text(out, p);
 	emit_format(out, "<br>running for %f{duration}", elapsed_s);
 	if (usual > 0) {
 		emit_format(out, "%-s%f{duration}",
@@ -507,7 +507,7 @@ static void ended_line(void *arg, const struct view_job *row)
 static int draw_running(struct drawing *d, struct fw_err *err)
 {
 	emit_raw(d->out, "<h2>Running</h2><div class=cards>");
-	if (view_running(d->site->db, RUNNING_MAX, running_card, d, err) != 0 || d->result != 0)
+	if (view_running(d->site->db, RUNNING_MAX, draw_running_card, d, err) != 0 || d->result != 0)
 		return -1;
 	emit_raw(d->out, "</div>");
 	if (d->n == 0)
@@ -567,7 +567,7 @@ static int draw_ended(struct drawing *d, struct http_request *r, const char *sta
 }
 
 /* Draw the tabs: jobs of users, and jobs that the daemon queued itself, among them most off-peak jobs. */
-static void work_tabs(struct buf *out, const char *work, const char *state)
+static void draw_work_tabs(struct buf *out, const char *work, const char *state)
 {
 	static const char *const tabs[][2] = { { WORK_REQUESTED, "pushes and requests" },
 		{ WORK_UPKEEP, "peers, calibration, history" }, { WORK_ALL, "all" } };
@@ -643,7 +643,7 @@ int page_jobs(struct site *site, struct http_request *r, struct http_response *r
 	buf_fini(&queue);
 	if (result == 0) {
 		emit_format(d.out, "<h2>%s</h2>", state ? state : "Recent");
-		work_tabs(d.out, d.work, state);
+		draw_work_tabs(d.out, d.work, state);
 		result = draw_ended(&d, r, state, before, err);
 	}
 	emit_raw(d.out, "</div>");
@@ -668,13 +668,13 @@ struct job_page {
 	struct fw_err *err;
 };
 
-static void fact(struct buf *out, const char *name, const char *value)
+static void draw_fact(struct buf *out, const char *name, const char *value)
 {
 	if (*value)
 		emit_format(out, "<dt>%s</dt><dd>%s</dd>", name, value);
 }
 
-static void moment(struct buf *out, const char *name, int64_t at)
+static void draw_moment(struct buf *out, const char *name, int64_t at)
 {
 	if (at)
 		emit_format(out, "<dt>%-s</dt><dd>%lld{time}</dd>", name, (long long)at);
@@ -767,7 +767,7 @@ static void draw_explained(struct buf *out, const struct job_page *page)
 }
 
 /* Draw the state and the duration of the job, and the progress of an open one. */
-static void job_lead(struct buf *out, struct job_page *page, const struct view_job *row, const char *unschedulable)
+static void draw_job_lead(struct buf *out, struct job_page *page, const struct view_job *row, const char *unschedulable)
 {
 	bool is_final = jobstate_is_final(row->state);
 	emit_format(out, "<p class=lead>%s{verdict} J%lld", jobstate_name(row->state), (long long)row->id);
@@ -785,7 +785,7 @@ static void job_lead(struct buf *out, struct job_page *page, const struct view_j
 	json_t *p = *row->progress ? json_loads(row->progress, 0, NULL) : NULL;
 	stage_list(out, row->state);
 	emit_raw(out, "<p><small>");
-	progress_text(out, p);
+	draw_progress_text(out, p);
 	emit_raw(out, "</small></p>");
 	json_decref(p);
 }
@@ -814,11 +814,11 @@ static int draw_finding(struct job_page *page, const struct view_job *row)
 	} else if (jobstate_is_final(row->state) && row->state != JOBSTATE_DONE) {
 		draw_failure(out, row);
 	}
-	job_lead(out, page, row, unschedulable);
+	draw_job_lead(out, page, row, unschedulable);
 	return 0;
 }
 
-static void job_facts(void *arg, const struct view_job *row)
+static void draw_job_facts(void *arg, const struct view_job *row)
 {
 	struct job_page *page = arg;
 	struct buf *out = page->out;
@@ -841,7 +841,7 @@ static void job_facts(void *arg, const struct view_job *row)
 	else if (row->kind != JOBKIND_PROFILE) /* the page of its alert or comparison requests a profile again */
 		layout_button(out, "jobs", id, "retry", "Measure again");
 	emit_raw(out, "</div><dl class=\"facts card\">");
-	fact(out, "Repository", row->repo);
+	draw_fact(out, "Repository", row->repo);
 	if (*row->branch)
 		emit_format(out, "<dt>Branch</dt><dd><a href=\"/branches?repo=%s&amp;branch=%s\">%s{branch}</a></dd>", row->repo,
 			row->branch, row->branch);
@@ -849,15 +849,15 @@ static void job_facts(void *arg, const struct view_job *row)
 	if (*row->base)
 		layout_commit(out, row->base);
 	emit_format(out, " %s</dd>", *row->base ? row->base_how : "\u2013 not resolved yet");
-	fact(out, "Suite", row->suite);
-	fact(out, "Device", row->device);
-	fact(out, "Origin", row->origin);
+	draw_fact(out, "Suite", row->suite);
+	draw_fact(out, "Device", row->device);
+	draw_fact(out, "Origin", row->origin);
 	if (row->attempt)
 		emit_rawf(out, "<dt>Attempt</dt><dd>%d</dd>", row->attempt);
-	moment(out, "Queued", row->queued_at);
-	moment(out, "Started", row->started_at);
-	moment(out, "Ended", row->ended_at);
-	moment(out, "Retry", row->again_at);
+	draw_moment(out, "Queued", row->queued_at);
+	draw_moment(out, "Started", row->started_at);
+	draw_moment(out, "Ended", row->ended_at);
+	draw_moment(out, "Retry", row->again_at);
 	if (row->again_of)
 		emit_format(out, "<dt>Retry of</dt><dd>%lld{job}: its runs varied too much</dd>", (long long)row->again_of);
 	emit_rawf(out,
@@ -896,7 +896,7 @@ static int draw_log(struct site *site, struct job_page *page, int64_t id, struct
 }
 
 /* Draw the end of a build's log, which contains the error; folded if the build succeeded. */
-static void build_section(void *arg, const struct view_build *row)
+static void draw_build_section(void *arg, const struct view_build *row)
 {
 	struct job_page *page = arg;
 	struct buf *out = page->out, tail;
@@ -922,7 +922,8 @@ static int draw_builds(struct site *site, struct job_page *page, struct fw_err *
 		struct fw_err why = { 0 };
 		page->side = sides[i];
 		/* a side without a build has no log */
-		if (view_build(site->db, page->comparison, sides[i], build_section, page, &why) != 0 && why.code != ERR_NOT_FOUND)
+		if (view_build(site->db, page->comparison, sides[i], draw_build_section, page, &why) != 0 &&
+			why.code != ERR_NOT_FOUND)
 			return err_set(err, why.code, "%s", why.text);
 	}
 	return 0;
@@ -938,7 +939,7 @@ int page_job(struct site *site, struct http_request *r, struct http_response *re
 	if (id < 0)
 		return -1;
 	snprintf(data, sizeof data, "/api/v1/jobs/%lld", (long long)id);
-	int result = view_job(site->db, id, job_facts, &page, err) != 0 ? -1 : page.result;
+	int result = view_job(site->db, id, draw_job_facts, &page, err) != 0 ? -1 : page.result;
 	unschedulable_fini(&page.unschedulable);
 	if (result == 0)
 		result = draw_log(site, &page, id, err);

@@ -44,7 +44,7 @@ struct devices {
 	int n, absent;
 };
 
-static void device_banner(void *arg, const struct view_device *row)
+static void draw_device_banner(void *arg, const struct view_device *row)
 {
 	struct devices *d = arg;
 	if (row->state == DEVICESTATE_ABSENT) { /* an alert reports jobs that only this device can run */
@@ -64,7 +64,7 @@ static void device_banner(void *arg, const struct view_device *row)
 static int draw_banners(struct site *site, struct buf *out, struct fw_err *err)
 {
 	struct devices devices = { .out = out };
-	int result = view_devices(site->db, device_banner, &devices, err);
+	int result = view_devices(site->db, draw_device_banner, &devices, err);
 	page_worker_banners(site, out);
 	if (devices.n == 0 && devices.absent)
 		emit_raw(out, "<p class=\"banner warn\" role=status>All known devices are absent, so nothing can be measured. "

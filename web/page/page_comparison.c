@@ -44,7 +44,7 @@ static void write_changed_sentence(struct buf *out, const struct comparison *c)
 }
 
 /* Write a sentence about rows that could not be compared. */
-static void absences(struct buf *out, const struct comparison *c)
+static void draw_absences(struct buf *out, const struct comparison *c)
 {
 	static const struct {
 		enum verdict verdict;
@@ -127,7 +127,7 @@ static void sentence(struct buf *out, const struct comparison *c)
 			comparison_count(c, VERDICT_NOT_COMPARABLE), c->n_cells);
 	else
 		emit_raw(out, "No cell is supported by both sides");
-	absences(out, c);
+	draw_absences(out, c);
 	emit_raw(out, ".</p>\n");
 	emit_format(out, "%s{?<p>Settings: *.</p>\n}", explain_manifest(c->n_changed, c->changed));
 	if (c->is_new)
@@ -190,7 +190,7 @@ static bool write_phase(struct buf *out, struct comparison_cell *cell)
 }
 
 /* Write the cause of an improvement, which has no alert and so no profile. */
-static void why_faster(struct buf *out, const struct comparison *c)
+static void draw_why_faster(struct buf *out, const struct comparison *c)
 {
 	struct comparison_cell *best =
 		c->verdict == VERDICT_IMPROVEMENT ? comparison_find_most_changed(c, VERDICT_IMPROVEMENT) : NULL;
@@ -238,14 +238,14 @@ static void draw_step(struct buf *out, const struct comparison *c)
 }
 
 /* Err: the database's. */
-static int comparison_lead(struct db *db, struct buf *out, const struct comparison *c, struct fw_err *err)
+static int draw_comparison_lead(struct db *db, struct buf *out, const struct comparison *c, struct fw_err *err)
 {
 	int result = 0;
 	emit_raw(out, "<div class=summary>");
 	sentence(out, c);
 	if (!comparison_is_side_by_side(c)) {
 		draw_evidence(out, c);
-		why_faster(out, c);
+		draw_why_faster(out, c);
 		result = explanation_draw_line(db, out, c->around->alert, c, err);
 	} else {
 		result = draw_peer_cause(db, out, c, err);
@@ -257,7 +257,7 @@ static int comparison_lead(struct db *db, struct buf *out, const struct comparis
 
 /* ---- setting ---- */
 
-static void fact(struct buf *out, const char *name, const char *value)
+static void draw_fact(struct buf *out, const char *name, const char *value)
 {
 	if (!*value)
 		return;
@@ -278,9 +278,9 @@ static void side(struct buf *out, const struct comparison_side *side, const char
 			emit_raw(out, "\u2013");
 		emit_format(out, " %s</dd>", side->build);
 	}
-	fact(out, "Built by", side->toolchain);
-	fact(out, "Provider", side->provider);
-	fact(out, "Pinned to", side->pinned);
+	draw_fact(out, "Built by", side->toolchain);
+	draw_fact(out, "Provider", side->provider);
+	draw_fact(out, "Pinned to", side->pinned);
 	emit_raw(out, "</dl></section>\n");
 }
 
@@ -306,7 +306,7 @@ static bool is_interleaved(const struct comparison *c)
 }
 
 /* Write the method of timing. The stored text, "1: interleaved pairs, ...", begins with its version. */
-static void timing(struct buf *out, const struct comparison *c)
+static void draw_timing(struct buf *out, const struct comparison *c)
 {
 	const char *text = c->environment.timing, *after = strstr(text, ": ");
 	if (*text && comparison_is_of_programs(c))
@@ -314,24 +314,24 @@ static void timing(struct buf *out, const struct comparison *c)
 					 : "whole processes in the order A B B A, and the medians that the program reports";
 	else if (after)
 		text = after + 2;
-	fact(out, "Timing", text);
+	draw_fact(out, "Timing", text);
 }
 
 /* Draw what both sides share and where they differ: a verdict is valid only for this environment. */
-static void environment(struct buf *out, const struct comparison *c)
+static void draw_environment(struct buf *out, const struct comparison *c)
 {
 	const char *base = c->base.module_sha256, *target = c->target.module_sha256;
 	double limit_w = c->environment.power_limit_w;
 	emit_raw(out, "<section class=card><h3>Same for both sides</h3><dl class=facts>");
-	fact(out, "Device", c->environment.name);
-	fact(out, "Driver", c->environment.driver);
-	fact(out, "Toolkit", c->environment.toolkit);
-	fact(out, "cuDNN", c->environment.cudnn);
+	draw_fact(out, "Device", c->environment.name);
+	draw_fact(out, "Driver", c->environment.driver);
+	draw_fact(out, "Toolkit", c->environment.toolkit);
+	draw_fact(out, "cuDNN", c->environment.cudnn);
 	if (limit_w > 0)
 		emit_rawf(out, "<dt>Power limit</dt><dd>%.0f W</dd>", limit_w);
-	timing(out, c);
-	fact(out, "Isolation", c->isolation);
-	fact(out, "Suite", c->suite);
+	draw_timing(out, c);
+	draw_fact(out, "Isolation", c->isolation);
+	draw_fact(out, "Suite", c->suite);
 	emit_format(out, "%-s<dt>Differs</dt><dd>",
 		!*c->environment.baseline_period ? "<dt>Device</dt><dd>\u2013 nothing ran</dd>" : "");
 	if (is_equal_by_comment(c))
@@ -359,7 +359,7 @@ static const char *device_of(const struct comparison_cell *c, bool confirming)
  * Draw the devices and the number of cells that each timed, if several timed them; or the number of cells whose
  * confirming set another device timed, whatever the result.
  */
-static void devices(struct buf *out, const struct comparison *c, bool confirming)
+static void draw_devices(struct buf *out, const struct comparison *c, bool confirming)
 {
 	bool is_begun = false;
 	for (int i = 0; i < c->n_cells; i++) {
@@ -387,7 +387,7 @@ static void devices(struct buf *out, const struct comparison *c, bool confirming
 enum { STEP_WIDTH = 540, STEP_HEIGHT = 14 };
 
 /* Draw a bar of all steps in chronological order, and a line that names them. */
-static void device_steps(struct buf *out, const struct comparison *c)
+static void draw_device_steps(struct buf *out, const struct comparison *c)
 {
 	double step_s[DEVICE_STEPS], sum = 0, x = 0;
 	char text[400];
@@ -419,9 +419,9 @@ static void run_facts(struct buf *out, const struct comparison *c)
 		"builds and log</dd><dt>Device held</dt><dd>%f{duration} of %f{duration}, %d runs</dd><dt>Finished</dt>"
 		"<dd><time>%-.10s %-.5s</time> UTC</dd>",
 		(long long)c->job, c->gpu_s, c->wall_s, c->runs, at, strlen(at) > 15 ? at + 11 : "");
-	device_steps(out, c);
-	devices(out, c, false);
-	devices(out, c, true);
+	draw_device_steps(out, c);
+	draw_devices(out, c, false);
+	draw_devices(out, c, true);
 	if (around->alert)
 		emit_format(out, "<dt>Alert</dt><dd>%lld{alert} %s{verdict}</dd>", (long long)around->alert,
 			alertstate_name(around->alert_state));
@@ -443,22 +443,22 @@ static void run_facts(struct buf *out, const struct comparison *c)
 }
 
 /* Write "736ae31d6e -> a851f9a236, on NVIDIA H200, suite ffa, 8 runs". */
-static void in_one_line(struct buf *out, const struct comparison *c)
+static void write_one_line(struct buf *out, const struct comparison *c)
 {
 	emit_format(out, "%s%s%s{?, suite *}, %d run%-s, device held for %f{duration}",
 		c->kind == JOBKIND_PEER ? "Peer, target, " : "Base, target, ",
 		*c->environment.name ? c->environment.name : "no device", c->suite, c->runs, c->runs == 1 ? "" : "s", c->gpu_s);
 }
 
-static void comparison_setting(struct buf *out, const struct comparison *c)
+static void draw_comparison_setting(struct buf *out, const struct comparison *c)
 {
 	bool program = comparison_is_of_programs(c);
 	emit_raw(out, "<details class=card id=setting><summary>");
-	in_one_line(out, c);
+	write_one_line(out, c);
 	emit_raw(out, "</summary><div class=cards>");
 	side(out, &c->base, c->kind == JOBKIND_PEER ? "Peer" : "Base", comparison_is_side_by_side(c) ? "" : c->base_how, program);
 	side(out, &c->target, "Target", "", program);
-	environment(out, c);
+	draw_environment(out, c);
 	run_facts(out, c);
 	comparison_peer_card(out, c);
 	emit_raw(out, "</div></details>\n");
@@ -529,7 +529,7 @@ static double pieces_of(const struct comparison_cell *cell)
 	return isfinite(cell->blocks_kept) && cell->blocks_kept > 0 ? cell->blocks_kept : cell->pieces;
 }
 
-static void fit_line(struct buf *out, const double *x, const double *ms, int n)
+static void draw_fit_line(struct buf *out, const double *x, const double *ms, int n)
 {
 	double a, b;
 	if (derive_line(x, ms, n, &a, &b) != 0) {
@@ -545,7 +545,7 @@ static void fit_line(struct buf *out, const double *x, const double *ms, int n)
  * Fit a line through cells that differ only in their number of pieces: the fixed cost of a call, and the cost of a piece. Only
  * lines with a changed cell are shown.
  */
-static void fits(struct buf *out, const struct comparison *c)
+static void draw_fits(struct buf *out, const struct comparison *c)
 {
 	size_t capacity = (size_t)c->n_cells + 1;
 	double *x = mem_alloc_zero(3 * capacity, sizeof *x), *base = x + capacity, *target = base + capacity;
@@ -580,8 +580,8 @@ static void fits(struct buf *out, const struct comparison *c)
 		begun = true;
 		emit_format(
 			out, "<tr><th scope=row>%s, %s<span class=dim>, %d cells</span></th>", like->line, like->direction, n);
-		fit_line(out, x, base, n);
-		fit_line(out, x, target, n);
+		draw_fit_line(out, x, base, n);
+		draw_fit_line(out, x, target, n);
 		emit_raw(out, "</tr>\n");
 	}
 	free(x);
@@ -590,13 +590,13 @@ static void fits(struct buf *out, const struct comparison *c)
 }
 
 /* Draw forward and backward together, and the fit through the sparse cells, as a line that unfolds, without a verdict. */
-static void comparison_summary(struct buf *out, const struct comparison *c)
+static void draw_comparison_summary(struct buf *out, const struct comparison *c)
 {
 	struct buf part;
 	buf_init(&part, 1 << 20);
 	struct sums sum = totals(&part, c);
 	if (comparison_count(c, VERDICT_REGRESSION) || comparison_count(c, VERDICT_IMPROVEMENT))
-		fits(&part, c);
+		draw_fits(&part, c);
 	comparison_against_dense(&part, c);
 	comparison_lengths(&part, c);
 	if (part.len) {
@@ -624,7 +624,7 @@ static json_t *open_list(struct jsonr_span span)
 }
 
 /* Draw the notes of the run. */
-static void notes(struct buf *out, const struct comparison *c)
+static void draw_notes(struct buf *out, const struct comparison *c)
 {
 	size_t i;
 	const json_t *note;
@@ -645,7 +645,7 @@ static void notes(struct buf *out, const struct comparison *c)
 /* ---- differences: one list, costs in time first ---- */
 
 /* Write the phase of the worst cell that became slower. */
-static void differing_phase(struct buf *out, struct comparison_cell *worst)
+static void draw_differing_phase(struct buf *out, struct comparison_cell *worst)
 {
 	struct buf phase;
 	buf_init(&phase, 1 << 12);
@@ -656,7 +656,7 @@ static void differing_phase(struct buf *out, struct comparison_cell *worst)
 }
 
 /* Write a different configuration of the same provider, which is known without a profile. */
-static void differing_configuration(struct buf *out, const struct comparison *c, const struct comparison_cell *worst)
+static void draw_differing_configuration(struct buf *out, const struct comparison *c, const struct comparison_cell *worst)
 {
 	const struct comparison_cell *cell = worst && comparison_is_reconfigured(worst) ? worst : NULL;
 	int n = 0;
@@ -673,7 +673,7 @@ static void differing_configuration(struct buf *out, const struct comparison *c,
 }
 
 /* Write the target's increased costs other than time, one item per kind, with the cell of the largest increase. */
-static void differing_cost(struct buf *out, const struct comparison *c, const json_t *cost)
+static void draw_differing_cost(struct buf *out, const struct comparison *c, const json_t *cost)
 {
 	const json_t *cells = json_object_get(cost, "cells"), *most = json_array_get(cells, 0);
 	char text[320];
@@ -701,9 +701,9 @@ static void differences(struct buf *out, const struct comparison *c)
 		return;
 	}
 	buf_init(&list, 1 << 20);
-	differing_phase(&list, worst);
-	differing_configuration(&list, c, worst);
-	json_array_foreach(costs, i, one) differing_cost(&list, c, one);
+	draw_differing_phase(&list, worst);
+	draw_differing_configuration(&list, c, worst);
+	json_array_foreach(costs, i, one) draw_differing_cost(&list, c, one);
 	if (list.len)
 		emit_raw(out, "<section id=differs><h2>What differs</h2><ul>");
 	buf_append(out, list.data, list.len);
@@ -729,7 +729,7 @@ static void request_counter(struct buf *out, const struct comparison *c, const s
 }
 
 /* Draw links to the files with MagiAttention's columns. */
-static void link_files(struct buf *out, const struct comparison *c)
+static void draw_link_files(struct buf *out, const struct comparison *c)
 {
 	char side[2][SIDE_NAME_SIZE], name[FFA_CSV_NAME_SIZE];
 	bool any = false;
@@ -746,7 +746,7 @@ static void link_files(struct buf *out, const struct comparison *c)
 		emit_raw(out, "</details>\n");
 }
 
-static void tools(struct buf *out, const struct comparison *c, const struct comparison_view *view)
+static void draw_tools(struct buf *out, const struct comparison *c, const struct comparison_view *view)
 {
 	emit_raw(out, "<div class=tools>");
 	request_counter(out, c, view);
@@ -759,11 +759,11 @@ static void tools(struct buf *out, const struct comparison *c, const struct comp
 		"%lld{?<a rel=prev href=\"/comparisons/*\">\u2190 C*</a>}%lld{?<a rel=next href=\"/comparisons/*\">C* \u2192</a>}"
 		"</div></div>\n",
 		(long long)c->around->previous, (long long)c->around->next);
-	link_files(out, c);
+	draw_link_files(out, c);
 }
 
 /* Draw the user's next steps. */
-static void actions(struct buf *out, const struct comparison *c)
+static void draw_actions(struct buf *out, const struct comparison *c)
 {
 	const struct comparison_cell *worst = reproduce_worst(c);
 	long long id = (long long)c->id, alert = (long long)c->around->alert;
@@ -788,7 +788,7 @@ static void actions(struct buf *out, const struct comparison *c)
 	emit_rawf(out, "<a class=button data-copies href=\"/api/v1/comparisons/%lld.md\">Markdown</a></div>\n", id);
 }
 
-static void crumbs(struct buf *out, const struct comparison *c)
+static void draw_crumbs(struct buf *out, const struct comparison *c)
 {
 	emit_format(out, "<p class=\"dim crumbs\">C%lld: <a href=\"/comparisons?repo=%s\">%s</a>", (long long)c->id, c->repo,
 		c->repo);
@@ -846,22 +846,22 @@ static int draw(struct site *site, struct http_response *response, int64_t id, c
 		snprintf(data, sizeof data, "/api/v1/comparisons/%lld", (long long)id);
 		buf_reserve(out, USUAL_BYTES);
 		layout_begin(response, title.data, "comparisons", "alert. job.queued job.state job.done profile.");
-		actions(out, &c);
-		crumbs(out, &c);
+		draw_actions(out, &c);
+		draw_crumbs(out, &c);
 		draw_shard(out, &c);
-		result = comparison_lead(site->db, out, &c, err);
+		result = draw_comparison_lead(site->db, out, &c, err);
 		comparison_spread(out, &c);
 		differences(out, &c);
-		tools(out, &c, view);
+		draw_tools(out, &c, view);
 		if (result == 0 && (!*c.identical_by || !comparison_is_of_programs(
 								&c))) { /* the program did not run, so its rows are unknown */
 			result = comparison_tables(out, &c, view, comparison_detail, site, err);
-			comparison_setting(out, &c);
-			notes(out, &c);
-			comparison_summary(out, &c);
+			draw_comparison_setting(out, &c);
+			draw_notes(out, &c);
+			draw_comparison_summary(out, &c);
 		} else {
-			comparison_setting(out, &c);
-			notes(out, &c);
+			draw_comparison_setting(out, &c);
+			draw_notes(out, &c);
 		}
 		layout_end(response, data, 0);
 	}

@@ -49,7 +49,7 @@ static void take(void *arg, const struct view_peer *row)
 /* ---- peer ---------------------------------------------------------------------------------------------------------- */
 
 /* Write the throughput, or the time if the FLOPs are unknown. */
-static void speed(struct buf *out, struct unit unit, double tflops, double ms)
+static void draw_speed(struct buf *out, struct unit unit, double tflops, double ms)
 {
 	emit_raw(out, "<td class=\"n w\">");
 	if (isfinite(tflops))
@@ -131,8 +131,8 @@ static void cell_line(void *arg, const struct store_cell *row)
 	name_cell(out, lines->comparison, row);
 	emit_raw(out, "</th>");
 	struct unit unit = unit_of_rates(lines->most_tflops);
-	speed(out, unit, view_tflops(row->flops, row->target_median_ms), row->target_median_ms);
-	speed(out, unit, view_tflops(row->flops, row->base_median_ms), row->base_median_ms);
+	draw_speed(out, unit, view_tflops(row->flops, row->target_median_ms), row->target_median_ms);
+	draw_speed(out, unit, view_tflops(row->flops, row->base_median_ms), row->base_median_ms);
 	if (isfinite(row->change_pct))
 		emit_rawf(out, "<td class=n data-v=\"%.9g\"><b>%.1f\u00a0%%</b></td><td class=\"n w\">%.1f \u2026 %.1f</td><td>",
 			row->change_pct, 100 + row->change_pct, 100 + row->ci_low_pct, 100 + row->ci_high_pct);

@@ -56,7 +56,7 @@ static void name_side(struct buf *out, const struct comparison *c, const struct 
 		side->pinned);
 }
 
-static void clause(struct buf *out, int n, const char *words, bool *begun)
+static void draw_clause(struct buf *out, int n, const char *words, bool *begun)
 {
 	if (n)
 		emit_rawf(out, "%s%d %s", *begun ? ", " : "", n, words);
@@ -74,16 +74,16 @@ void comparison_peer_sentence(struct buf *out, const struct comparison *c)
 	emit_raw(out, " has ");
 	known += comparison_count(c, VERDICT_IMPROVEMENT) + comparison_count(c, VERDICT_UNCHANGED) +
 		 comparison_count(c, VERDICT_REGRESSION);
-	clause(out, comparison_count(c, VERDICT_IMPROVEMENT), "faster", &begun);
-	clause(out, comparison_count(c, VERDICT_UNCHANGED) + comparison_count(c, VERDICT_IDENTICAL), "level", &begun);
-	clause(out, comparison_count(c, VERDICT_REGRESSION), "slower", &begun);
-	clause(out, comparison_count(c, VERDICT_UNDECIDED), "undecided", &begun);
-	clause(out, comparison_count(c, VERDICT_REMOVED) + comparison_count(c, VERDICT_ADDED),
+	draw_clause(out, comparison_count(c, VERDICT_IMPROVEMENT), "faster", &begun);
+	draw_clause(out, comparison_count(c, VERDICT_UNCHANGED) + comparison_count(c, VERDICT_IDENTICAL), "level", &begun);
+	draw_clause(out, comparison_count(c, VERDICT_REGRESSION), "slower", &begun);
+	draw_clause(out, comparison_count(c, VERDICT_UNDECIDED), "undecided", &begun);
+	draw_clause(out, comparison_count(c, VERDICT_REMOVED) + comparison_count(c, VERDICT_ADDED),
 		"that one of the two does not support", &begun);
-	clause(out, comparison_count(c, VERDICT_UNSUPPORTED), "that neither supports", &begun);
-	clause(out, comparison_count(c, VERDICT_NOT_COMPARABLE), "that fail in the other", &begun);
-	clause(out, comparison_count(c, VERDICT_FAILED), "that fail here", &begun);
-	clause(out, comparison_count(c, VERDICT_REJECTED), "with rejected times", &begun);
+	draw_clause(out, comparison_count(c, VERDICT_UNSUPPORTED), "that neither supports", &begun);
+	draw_clause(out, comparison_count(c, VERDICT_NOT_COMPARABLE), "that fail in the other", &begun);
+	draw_clause(out, comparison_count(c, VERDICT_FAILED), "that fail here", &begun);
+	draw_clause(out, comparison_count(c, VERDICT_REJECTED), "with rejected times", &begun);
 	if (c->kind == JOBKIND_ENVIRONMENT) {
 		emit_raw(out, ". Another toolchain is not part of a commit, so this sets no commit\u2019s verdict");
 		return;
@@ -95,7 +95,7 @@ void comparison_peer_sentence(struct buf *out, const struct comparison *c)
 
 /* ---- values relative to peers -------------------------------------------------------------------------------------- */
 
-static void percent(struct buf *out, double pct)
+static void draw_percent(struct buf *out, double pct)
 {
 	if (isfinite(pct))
 		emit_rawf(out, pct < 999.95 ? "%.1f" : "%.0f", pct);
@@ -110,7 +110,7 @@ static void interval(struct buf *out, const struct comparison_peer *peer)
 }
 
 /* Write the source of a value, as a clause with a link. */
-static void origin(struct buf *out, const struct comparison_peer *peer)
+static void draw_origin(struct buf *out, const struct comparison_peer *peer)
 {
 	const char *basis = peer->basis;
 	long long id = (long long)peer->comparison;
@@ -124,7 +124,7 @@ static void origin(struct buf *out, const struct comparison_peer *peer)
 }
 
 /* Write the geometric mean over the cells with both values, and its source. */
-static void card_line(struct buf *out, const struct comparison *c, const char *provider)
+static void draw_card_line(struct buf *out, const struct comparison *c, const char *provider)
 {
 	const struct comparison_peer *like = NULL;
 	double sum = 0;
@@ -141,7 +141,7 @@ static void card_line(struct buf *out, const struct comparison *c, const char *p
 		return;
 	emit_format(out, "<dt>%s", provider);
 	emit_rawf(out, "</dt><dd>%.1f\u00a0%% of its speed, geometric mean of %d cell%s; ", exp(sum / n), n, n == 1 ? "" : "s");
-	origin(out, like);
+	draw_origin(out, like);
 	emit_raw(out, "</dd>");
 }
 
@@ -153,7 +153,7 @@ void comparison_peer_card(struct buf *out, const struct comparison *c)
 		return;
 	emit_raw(out, "<section class=card id=peers><h3>Peers <small>without a verdict</small></h3><dl class=facts>");
 	for (int i = 0; i < n; i++)
-		card_line(out, c, provider[i]);
+		draw_card_line(out, c, provider[i]);
 	emit_raw(out, "</dl></section>\n");
 }
 
@@ -162,11 +162,11 @@ void comparison_peer_rows(struct buf *out, const struct comparison_cell *cell)
 	for (int i = 0; i < cell->n_peers; i++) {
 		const struct comparison_peer *peer = &cell->peer[i];
 		emit_format(out, "<tr><th scope=row>of the speed of %s <span class=dim>%%</span><br><small>", peer->provider);
-		origin(out, peer);
+		draw_origin(out, peer);
 		emit_raw(out, "</small></th><td class=n>");
-		percent(out, peer->base_pct);
+		draw_percent(out, peer->base_pct);
 		emit_raw(out, "</td><td class=n>");
-		percent(out, peer->target_pct);
+		draw_percent(out, peer->target_pct);
 		emit_raw(out, "</td><td class=\"n dim\">");
 		interval(out, peer);
 		emit_raw(out, "</td></tr>\n");
@@ -188,6 +188,6 @@ void comparison_peer_column(struct buf *out, const struct comparison_cell *cell,
 	}
 	emit_attribute(out, peer->basis);
 	emit_raw(out, "\">");
-	percent(out, peer->target_pct);
+	draw_percent(out, peer->target_pct);
 	emit_raw(out, "</td>");
 }

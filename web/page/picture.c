@@ -90,7 +90,7 @@ static void ticks(const struct drawing *d, int y)
 	}
 }
 
-static void group_head(struct drawing *d, const struct comparison_cell *cell, bool is_first)
+static void draw_group_head(struct drawing *d, const struct comparison_cell *cell, bool is_first)
 {
 	int y = d->y + HEADING - 10;
 	begin_text(d, "h", EDGE, y);
@@ -148,7 +148,7 @@ static void strip(const struct drawing *d, const struct comparison_cell *cell, c
 	emit_rawf(d->out, "<circle class=\"p %s\" cx=\"%.1f\" cy=\"%d\" r=\"3\"/>", tone, x, middle);
 }
 
-static void row(struct drawing *d, const struct comparison_cell *cell)
+static void draw_row(struct drawing *d, const struct comparison_cell *cell)
 {
 	const char *label = verdict_label(d->c->kind, cell->verdict), *tone = layout_tone(label);
 	emit_format(d->out, "<g><title>%s</title>", cell->key);
@@ -183,10 +183,10 @@ void comparison_picture(struct buf *out, struct comparison *c)
 	for (int i = 0; i < shown(c); i++) {
 		if (!is_first_of_group(c, i))
 			continue;
-		group_head(&d, &c->cell[i], i == 0);
+		draw_group_head(&d, &c->cell[i], i == 0);
 		for (int k = i; k < shown(c); k++)
 			if (is_same_group(&c->cell[i], &c->cell[k]))
-				row(&d, &c->cell[k]);
+				draw_row(&d, &c->cell[k]);
 	}
 	if (c->n_cells > SHOWN_MAX) {
 		begin_text(&d, "s", EDGE, d.y + 15);

@@ -25,7 +25,7 @@ static void quote(struct buf *out, const char *text)
 	buf_putc(out, '\'');
 }
 
-static void option(struct buf *out, const char *name, const char *value)
+static void add_option(struct buf *out, const char *name, const char *value)
 {
 	if (!*value)
 		return;
@@ -70,16 +70,16 @@ static void measure_again(const struct reproduce *k, const char *public_url, str
 	if (c->kind == JOBKIND_ENVIRONMENT) /* the daemon may have deleted the build of a side */
 		return;
 	buf_printf(line, "flopwatch compare %.12s %.12s", c->base.commit, c->target.commit);
-	option(line, "--repo", c->repo);
-	option(line, "--suite", c->suite);
-	option(line, "--base-provider", c->base.provider);
-	option(line, "--target-provider", c->target.provider);
-	option(line, "--base-config", c->base.pinned);
-	option(line, "--target-config", c->target.pinned);
-	option(line, "--server", public_url ? public_url : "");
+	add_option(line, "--repo", c->repo);
+	add_option(line, "--suite", c->suite);
+	add_option(line, "--base-provider", c->base.provider);
+	add_option(line, "--target-provider", c->target.provider);
+	add_option(line, "--base-config", c->base.pinned);
+	add_option(line, "--target-config", c->target.pinned);
+	add_option(line, "--server", public_url ? public_url : "");
 	if (!comparison_is_program(k->cell)) {
 		buf_puts(line, " \\\n ");
-		option(line, "--cells", k->cell->key);
+		add_option(line, "--cells", k->cell->key);
 	}
 	pass_command(
 		k, comparison_is_program(k->cell) ? "measure all rows of the program again" : "measure this cell again", line);
@@ -119,14 +119,14 @@ static void run_side(const struct reproduce *k, const struct comparison_side *si
 	if (*before)
 		buf_printf(line, "%s \\\n  ", before);
 	quote(line, k->runner);
-	option(line, "--device", k->c->environment.device);
-	option(line, "--provider", *provider ? provider : side->provider);
-	option(line, "--config", side->pinned);
+	add_option(line, "--device", k->c->environment.device);
+	add_option(line, "--provider", *provider ? provider : side->provider);
+	add_option(line, "--config", side->pinned);
 	buf_puts(line, " \\\n ");
 	snprintf(path, sizeof path, "%s/%s.so", k->modules, side->module_sha256);
-	option(line, "--module", path);
+	add_option(line, "--module", path);
 	buf_printf(line, " %s \\\n ", counts);
-	option(line, "--capture", k->json.data);
+	add_option(line, "--capture", k->json.data);
 }
 
 /*
@@ -181,12 +181,12 @@ static void profile_both(const struct reproduce *k, struct buf *line)
 	ncu_filter(k->cell->key, filter);
 	snprintf(range, sizeof range, "%.600s@flopwatch", k->cell->key);
 	buf_puts(&program, "ncu --set full --clock-control none --cache-control none --nvtx");
-	option(&program, "--nvtx-include", filter);
+	add_option(&program, "--nvtx-include", filter);
 	buf_puts(&program, " -f");
 	run_both(k, "the counters of its kernels", program.data, "-o", "--calls 1 --warmup 20", line);
 	buf_clear(&program);
 	buf_puts(&program, "nsys profile -c nvtx");
-	option(&program, "-p", range);
+	add_option(&program, "-p", range);
 	buf_puts(&program, " --capture-range-end=stop -t cuda,nvtx --force-overwrite true");
 	run_both(k, "its timeline", program.data, "-o", "--calls 1 --warmup 20", line);
 	buf_fini(&program);
@@ -228,12 +228,12 @@ int reproduce_lines(struct site *site, const struct comparison *c, const struct 
 void reproduce_calibrate(const struct comparison *c, const struct comparison_cell *cell, struct buf *line)
 {
 	buf_puts(line, cell ? "flopwatch calibrate forget" : "flopwatch calibrate");
-	option(line, "--repo", c->repo);
+	add_option(line, "--repo", c->repo);
 	if (!cell)
-		option(line, "--suite", c->suite);
-	option(line, "--device", c->environment.device);
+		add_option(line, "--suite", c->suite);
+	add_option(line, "--device", c->environment.device);
 	if (cell)
-		option(line, "--cells", cell->key);
+		add_option(line, "--cells", cell->key);
 }
 
 const struct comparison_cell *reproduce_worst(const struct comparison *c)

@@ -78,7 +78,7 @@ static void draw(struct buf *out, const struct kernel_pair *p, const struct stal
 }
 
 /* Draw the stalls of the kernel with the largest change among those with samples. */
-static void waits_draw(struct buf *out, const struct explanation *w)
+static void draw_stalls(struct buf *out, const struct explanation *w)
 {
 	const struct kernel_pair *most = NULL;
 	struct stalls s;
@@ -155,7 +155,7 @@ static void include(struct scale *s, const struct point *p)
 }
 
 /* Draw ticks at 1, 2 and 5 times powers of ten. */
-static void ticks(struct buf *out, const struct scale *s, bool of_x)
+static void draw_ticks(struct buf *out, const struct scale *s, bool of_x)
 {
 	static const double steps[] = { 1, 2, 5 };
 	double low = of_x ? s->low_x : s->low_y, high = of_x ? s->high_x : s->high_y;
@@ -178,7 +178,7 @@ static void ticks(struct buf *out, const struct scale *s, bool of_x)
 }
 
 /* Draw the slope up to the peak, cut at the edges of the picture. */
-static void roof(struct buf *out, const struct scale *s, const struct level *l, double peak, int index)
+static void draw_roof(struct buf *out, const struct scale *s, const struct level *l, double peak, int index)
 {
 	double from = fmax(exp(s->low_x), exp(s->low_y) / l->tb_s), to = fmin(exp(s->high_x), peak / l->tb_s);
 
@@ -193,7 +193,7 @@ static void roof(struct buf *out, const struct scale *s, const struct level *l, 
 		l->name, l->tb_s);
 }
 
-static void arrow(struct buf *out, const struct scale *s, const struct level *l, int index)
+static void draw_arrow(struct buf *out, const struct scale *s, const struct level *l, int index)
 {
 	double x = x_of(s, l->base.intensity), y = y_of(s, l->base.tflops);
 	double to_x = x_of(s, l->target.intensity), to_y = y_of(s, l->target.tflops), len = hypot(to_x - x, to_y - y);
@@ -214,7 +214,7 @@ static void arrow(struct buf *out, const struct scale *s, const struct level *l,
 		x + 9, y - 7, l->name, l->name, l->base.tflops, l->base.intensity, l->target.tflops, l->target.intensity);
 }
 
-static void picture(struct buf *out, const struct level *level, int n, double peak)
+static void draw_picture(struct buf *out, const struct level *level, int n, double peak)
 {
 	struct scale s = { INFINITY, -INFINITY, INFINITY, -INFINITY };
 
@@ -230,15 +230,15 @@ static void picture(struct buf *out, const struct level *level, int n, double pe
 		"<svg class=\"chart roofline\" viewBox=\"0 0 %d %d\" role=img aria-label=\"useful TFLOP/s against FLOP a byte; "
 		"the values are below\">",
 		ROOFLINE_WIDTH, ROOFLINE_HEIGHT);
-	ticks(out, &s, true);
-	ticks(out, &s, false);
+	draw_ticks(out, &s, true);
+	draw_ticks(out, &s, false);
 	for (int i = 0; i < n; i++)
-		roof(out, &s, &level[i], peak, i);
+		draw_roof(out, &s, &level[i], peak, i);
 	emit_rawf(out, "<path class=\"roof\" d=\"M%.1f %.1fH%d\"/><text x=%d y=%.1f text-anchor=end>peak %.0f TFLOP/s</text>",
 		fmax(LEFT, x_of(&s, peak / level[n - 1].tb_s)), y_of(&s, peak), ROOFLINE_WIDTH - RIGHT, ROOFLINE_WIDTH - RIGHT,
 		y_of(&s, peak) - 5, peak);
 	for (int i = 0; i < n; i++)
-		arrow(out, &s, &level[i], i);
+		draw_arrow(out, &s, &level[i], i);
 	emit_rawf(out, "<text x=%d y=%d text-anchor=middle>useful FLOP a byte; up: useful TFLOP/s; both logarithmic</text></svg>",
 		(LEFT + ROOFLINE_WIDTH - RIGHT) / 2, ROOFLINE_HEIGHT - 6);
 }
@@ -249,7 +249,7 @@ static int digits(double v)
 }
 
 /* Draw the roofline, with an arrow from base to target for each level, or a line about the missing input. */
-static void roofline_draw(struct buf *out, const struct explanation *w, const struct screen_facts *facts)
+static void draw_roofline(struct buf *out, const struct explanation *w, const struct screen_facts *facts)
 {
 	static const char *const dram[2] = { "dram__bytes_read.sum", "dram__bytes_write.sum" }, *const l2[2] = {
 		"lts__t_sectors.sum", NULL
@@ -277,7 +277,7 @@ static void roofline_draw(struct buf *out, const struct explanation *w, const st
 		return;
 	}
 	emit_raw(out, "<figure>");
-	picture(out, whole, n, facts->peak_tflops);
+	draw_picture(out, whole, n, facts->peak_tflops);
 	emit_raw(out, "<figcaption>From base (ring) to target (arrow). ");
 	for (int i = 0; i < n; i++)
 		emit_rawf(out, "%s: %.4g TFLOP/s at %.*f FLOP a byte, then %.4g at %.*f. ", whole[i].name, whole[i].base.tflops,
@@ -303,7 +303,7 @@ static void takes(struct buf *out, const char *name, int base, int target)
 }
 
 /* Draw the instructions of one side with the most samples. */
-static void stalls_of(struct buf *out, const struct explanation_stalls *s, const char *side)
+static void draw_stalls_of(struct buf *out, const struct explanation_stalls *s, const char *side)
 {
 	for (size_t i = 0; i < s->n && i < STALLS_SHOWN && s->samples > 0; i++) {
 		const struct explanation_stall *l = &s->line[i];
@@ -323,12 +323,12 @@ static void stalls(struct buf *out, const struct explanation_code *w)
 	if (!w->stalls[0].samples && !w->stalls[1].samples)
 		return;
 	layout_table(out, "Side|Offset|Instruction|>% of samples|Most wait for");
-	stalls_of(out, &w->stalls[0], "base");
-	stalls_of(out, &w->stalls[1], "target");
+	draw_stalls_of(out, &w->stalls[0], "base");
+	draw_stalls_of(out, &w->stalls[1], "target");
 	layout_table_end(out);
 }
 
-static void kernel(struct buf *out, const struct cause_code *c, const struct explanation_code *w)
+static void draw_kernel(struct buf *out, const struct cause_code *c, const struct explanation_code *w)
 {
 	emit_raw(out, "<details class=card><summary>");
 	tables_name(out, *c->target ? c->target : c->base);
@@ -358,7 +358,7 @@ static void kernel(struct buf *out, const struct cause_code *c, const struct exp
  * Draw opcodes with different counts, stalls, and hunks to unfold, kernel by kernel; kernels with the same code and no other
  * information are listed together.
  */
-static void code_draw(struct buf *out, const struct explanation *w)
+static void draw_code(struct buf *out, const struct explanation *w)
 {
 	size_t same = 0;
 
@@ -370,7 +370,7 @@ static void code_draw(struct buf *out, const struct explanation *w)
 
 		same += is_same(c);
 		if (!is_same(c) || w->code[i].stalls[0].n || w->code[i].stalls[1].n)
-			kernel(out, c, &w->code[i]);
+			draw_kernel(out, c, &w->code[i]);
 	}
 	if (*w->stalls_why)
 		emit_format(out, "<p><small>Where in the code warps wait is not known: %s.</small></p>\n", w->stalls_why);
@@ -398,7 +398,7 @@ static void diagnostic(struct buf *out, const struct explanation_diagnostic *c)
 }
 
 /* Draw ptxas diagnostics that only one build has, for kernels of this cell; count those of other kernels. */
-static void code_diagnostics(struct buf *out, const struct explanation *w)
+static void draw_code_diagnostics(struct buf *out, const struct explanation *w)
 {
 	size_t others = 0;
 
@@ -417,7 +417,7 @@ static void code_diagnostics(struct buf *out, const struct explanation *w)
 
 /* ---- values -------------------------------------------------------------------------------------------------------- */
 
-static void value(struct buf *out, const struct cause_kernel *k, const char *metric)
+static void draw_value(struct buf *out, const struct cause_kernel *k, const char *metric)
 {
 	double v = amount_value(k, metric);
 
@@ -440,14 +440,14 @@ static void values(struct buf *out, const struct kernel_pair *p)
 		emit_text(out, any->value[i].metric);
 		for (int side = 0; side < 2; side++)
 			for (int repeat = 0; repeat < CAUSE_REPEATS; repeat++)
-				value(out, p->at[side][repeat], any->value[i].metric);
+				draw_value(out, p->at[side][repeat], any->value[i].metric);
 		emit_raw(out, "\n");
 	}
 	emit_raw(out, "</pre>");
 }
 
 /* Draw all values of all kernels, folded. */
-static void code_raw(struct buf *out, const struct explanation *w)
+static void draw_code_raw(struct buf *out, const struct explanation *w)
 {
 	if (!w->evidence.is_counted)
 		return;
@@ -502,7 +502,7 @@ void screen_line(struct buf *out, const struct explanation *w)
 }
 
 /* Draw why nothing was counted, and the fix. */
-static void uncounted(struct buf *out, const struct explanation *w)
+static void draw_uncounted(struct buf *out, const struct explanation *w)
 {
 	bool is_denied = strstr(w->why, "administrators"), is_timed = strcmp(w->path, "activity") == 0;
 
@@ -525,7 +525,7 @@ static const char *confidence_text(const char *name)
 	return strcmp(name, "follows") == 0 ? "consequence" : strcmp(name, "seen") == 0 ? "seen, cost unknown" : name;
 }
 
-static void bar(struct buf *out, const struct explanation_cause *c)
+static void draw_bar(struct buf *out, const struct explanation_cause *c)
 {
 	double share = fmin(1, fmax(0, c->explained_ms / c->of_ms));
 
@@ -549,14 +549,14 @@ static void cause_row(struct buf *out, const struct explanation_cause *c)
 	} else {
 		emit_rawf(out, "<td class=n>%.3g <span class=dim>of %.3g</span></td><td class=w>", fabs(c->explained_ms),
 			fabs(c->of_ms));
-		bar(out, c);
+		draw_bar(out, c);
 		emit_raw(out, "</td>");
 	}
 	emit_format(out, "<td>%s</td></tr>\n", confidence_text(c->confidence));
 }
 
 /* Draw the causes, the unexplained rest last; without counters there is no rest. */
-static void causes(struct buf *out, const struct explanation *w)
+static void draw_causes(struct buf *out, const struct explanation *w)
 {
 	size_t n = 0;
 
@@ -577,7 +577,7 @@ static void causes(struct buf *out, const struct explanation *w)
 			"two medians differ by slightly more or less.</small></p>\n");
 }
 
-static void configurations(struct buf *out, const struct explanation *w)
+static void draw_configurations(struct buf *out, const struct explanation *w)
 {
 	struct config_change change[CONFIG_DELTA_MAX];
 	size_t n = config_delta(w->evidence.base_config, w->evidence.target_config, change);
@@ -622,20 +622,20 @@ void screen_draw(struct buf *out, const struct explanation *w, const struct scre
 	screen_line(out, w);
 	if (strcmp(w->state, "done") != 0)
 		return;
-	causes(out, w);
-	uncounted(out, w);
+	draw_causes(out, w);
+	draw_uncounted(out, w);
 	tables_kernels(out, w);
-	configurations(out, w);
-	code_diagnostics(out, w);
-	code_draw(out, w);
+	draw_configurations(out, w);
+	draw_code_diagnostics(out, w);
+	draw_code(out, w);
 	if (w->evidence.is_counted) {
 		emit_raw(out, "<details class=counted><summary>Traffic, waits and roofline</summary>");
 		traffic_draw(out, w, facts);
 		tables_use(out, w);
-		waits_draw(out, w);
-		roofline_draw(out, w, facts);
+		draw_stalls(out, w);
+		draw_roofline(out, w, facts);
 		emit_raw(out, "</details>\n");
 	}
-	code_raw(out, w);
+	draw_code_raw(out, w);
 	how(out, w);
 }

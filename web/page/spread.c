@@ -40,7 +40,7 @@ static double x_of(const struct spread *s, double pct)
 	return 100 * axis_at(&s->axis, pct);
 }
 
-static void strip(const struct spread *s, const struct comparison_judged *judged)
+static void draw_strip(const struct spread *s, const struct comparison_judged *judged)
 {
 	emit_raw(s->out, "<svg class=strip aria-hidden=true>");
 	if (isfinite(judged->ci_low_pct) && isfinite(judged->ci_high_pct))
@@ -73,7 +73,7 @@ static void draw_row(const struct spread *s, const struct row *row, bool is_name
 	if (is_named)
 		emit_format(out, "<i aria-hidden=true>%-s</i><span class=gone>%-s </span>%s{case %s %lld}</span>",
 			layout_sign(label), label, cell->key, cell->title, (long long)cell->size);
-	strip(s, &row->judged);
+	draw_strip(s, &row->judged);
 	if (is_named)
 		draw_change(out, cell, &row->judged);
 	emit_raw(out, "</a></li>\n");
@@ -102,7 +102,7 @@ static int gather(struct comparison *c, const char *direction, struct row *row)
 }
 
 /* Draw the background of all rows of a panel: the band of the threshold, the line at 0, and labels above. */
-static void backdrop(const struct spread *s)
+static void draw_backdrop(const struct spread *s)
 {
 	double tick[AXIS_TICKS_MAX];
 	int n = axis_ticks(&s->axis, TICKS_SEPARATE, tick);
@@ -124,7 +124,7 @@ static void backdrop(const struct spread *s)
 }
 
 /* Write "10 forward cells: -0.06 to +0.07 %". */
-static void fold_line(struct buf *out, const char *direction, const struct row *row, int n)
+static void draw_fold_line(struct buf *out, const char *direction, const struct row *row, int n)
 {
 	double low = INFINITY, high = -INFINITY;
 	for (int i = 0; i < n; i++) {
@@ -137,16 +137,16 @@ static void fold_line(struct buf *out, const char *direction, const struct row *
 	emit_raw(out, "</summary><div class=panel>");
 }
 
-static void panel(const struct spread *s, const char *direction, struct row *row, bool is_folded)
+static void draw_panel(const struct spread *s, const char *direction, struct row *row, bool is_folded)
 {
 	int n = gather(s->c, direction, row);
 	if (is_folded)
-		fold_line(s->out, direction, row, n);
+		draw_fold_line(s->out, direction, row, n);
 	else
 		emit_raw(s->out, "<div class=panel>");
 	if (*direction && !is_folded)
 		emit_format(s->out, "<h3>%s <small>%d cell%-s</small></h3>", direction, n, n == 1 ? "" : "s");
-	backdrop(s);
+	draw_backdrop(s);
 	emit_raw(s->out, "<ol class=rows>\n");
 	for (int i = 0; i < n; i++)
 		draw_row(s, &row[i], n <= ROWS_NAMED_MAX || !comparison_is_quiet(row[i].cell->verdict));
@@ -181,7 +181,7 @@ static bool has_change(struct comparison *c)
 	return false;
 }
 
-static void caption(const struct spread *s)
+static void draw_caption(const struct spread *s)
 {
 	emit_rawf(s->out,
 		"<figcaption>%d cell%s by change of speed, %sthe greatest slowdown first; the line is the 95\u00a0%% interval",
@@ -203,13 +203,14 @@ void comparison_spread(struct buf *out, struct comparison *c)
 		worst[i] = is_first_of_direction(c, i) ? worst_of(c, c->cell[i].direction) : VERDICT_NONE + 1;
 	s.axis = comparison_axis(c, &s.threshold_pct);
 	emit_raw(out, "<figure class=spread id=spread>");
-	caption(&s);
+	draw_caption(&s);
 	emit_raw(out, "<div class=panels>");
 	bool all_quiet = comparison_is_quiet(worst_of(c, NULL));
 	for (unsigned verdict = 0; verdict <= VERDICT_NONE; verdict++)
 		for (int i = 0; i < c->n_cells; i++)
 			if (worst[i] == verdict)
-				panel(&s, c->cell[i].direction, row, !all_quiet && comparison_is_quiet((enum verdict)verdict));
+				draw_panel(
+					&s, c->cell[i].direction, row, !all_quiet && comparison_is_quiet((enum verdict)verdict));
 	emit_raw(out, "</div></figure>\n");
 	free(worst);
 	free(row);

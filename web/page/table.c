@@ -27,7 +27,7 @@ static struct row_shape row_shape(const struct comparison *c)
 /* ---- head ---------------------------------------------------------------------------------------------------------- */
 
 /* Columns with class "x" are also in the opened row, or in the table to download; narrow screens hide them first. */
-static void row_head(struct buf *out, const struct row_shape *shape, const char *sort, bool with_notes)
+static void draw_row_head(struct buf *out, const struct row_shape *shape, const char *sort, bool with_notes)
 {
 	enum { CHANGE = 2, FLOPS = 6, PEAK, PEERS_BEFORE, DETECTS };
 	static const struct {
@@ -84,7 +84,7 @@ static void row_head(struct buf *out, const struct row_shape *shape, const char 
 
 /* ---- row ----------------------------------------------------------------------------------------------------------- */
 
-static void number(struct buf *out, double v, const char *class)
+static void draw_number(struct buf *out, double v, const char *class)
 {
 	if (isfinite(v))
 		emit_rawf(out, "<td class=\"%s\" data-v=\"%.9g\">", class, v);
@@ -93,7 +93,7 @@ static void number(struct buf *out, double v, const char *class)
 }
 
 /* Draw the flags of a cell. */
-static void flags(struct buf *out, const struct comparison_cell *cell)
+static void draw_flags(struct buf *out, const struct comparison_cell *cell)
 {
 	static const struct {
 		const char *name, *entry, *meaning;
@@ -119,10 +119,10 @@ static void flags(struct buf *out, const struct comparison_cell *cell)
 	}
 }
 
-static void verdict(struct buf *out, enum jobkind kind, const struct comparison_cell *cell)
+static void draw_verdict(struct buf *out, enum jobkind kind, const struct comparison_cell *cell)
 {
 	emit_format(out, "<td>%s{verdict}%s{? *}", verdict_label(kind, cell->verdict), cell->failure);
-	flags(out, cell);
+	draw_flags(out, cell);
 	char lacks[EXPLAIN_SIZE] = "";
 	if (cell->verdict == VERDICT_UNDECIDED && !*cell->reason)
 		explain_undecided(cell->ci_low_pct, cell->ci_high_pct, cell->threshold_pct, lacks);
@@ -136,23 +136,23 @@ static void verdict(struct buf *out, enum jobkind kind, const struct comparison_
 	emit_raw(out, "</td>");
 }
 
-static void times(struct buf *out, const struct comparison_cell *cell)
+static void draw_times(struct buf *out, const struct comparison_cell *cell)
 {
-	number(out, cell->change_pct, "n");
+	draw_number(out, cell->change_pct, "n");
 	emit_format(out, "%f{decided %d}</td><td class=\"n ci\">", cell->change_pct, verdict_is_change(cell->verdict));
 	if (isfinite(cell->ci_low_pct))
 		emit_format(out, "%.2f{signed}\u00a0\u2026\u00a0%.2f{signed}", cell->ci_low_pct, cell->ci_high_pct);
 	else
 		emit_raw(out, "\u2013");
 	emit_raw(out, "</td>");
-	number(out, cell->base_ms, "n ms");
+	draw_number(out, cell->base_ms, "n ms");
 	emit_format(out, "%f{ms}</td>", cell->base_ms);
-	number(out, cell->target_ms, "n ms");
+	draw_number(out, cell->target_ms, "n ms");
 	emit_format(out, "%f{ms}</td>", cell->target_ms);
 }
 
 /* Draw one cell. `open`: a row with its details follows; `directed`: its name includes its direction. */
-static void row_draw(struct buf *out, const struct comparison *c, const struct row_shape *shape,
+static void draw_row(struct buf *out, const struct comparison *c, const struct row_shape *shape,
 	const struct comparison_cell *cell, bool open, bool directed)
 {
 	double peak_pct = comparison_peak_pct(c, cell->target_tflops, cell->target_mhz);
@@ -164,9 +164,9 @@ static void row_draw(struct buf *out, const struct comparison *c, const struct r
 	if (directed)
 		emit_format(out, " %s", cell->direction);
 	emit_raw(out, "</a></th>");
-	verdict(out, c->kind, cell);
+	draw_verdict(out, c->kind, cell);
 	if (shape->has_times)
-		times(out, cell);
+		draw_times(out, cell);
 	if (shape->has_flops) {
 		emit_raw(out, "<td class=\"n w\">");
 		layout_rate(out, shape->unit, shape->by_bytes ? cell->target_gb_s : cell->target_tflops);
@@ -181,7 +181,7 @@ static void row_draw(struct buf *out, const struct comparison *c, const struct r
 	if (shape->has_since)
 		emit_format(out, "<td class=\"n x\">%f{change}</td>", cell->since_previous_pct);
 	if (shape->has_times) {
-		number(out, cell->mde_pct, "n x");
+		draw_number(out, cell->mde_pct, "n x");
 		emit_rawf(out, isfinite(cell->mde_pct) ? "%.2f\u00a0%%</td>" : "\u2013</td>", cell->mde_pct);
 	}
 	emit_rawf(out, "<td class=\"n x\">%d</td></tr>\n", cell->runs);
@@ -351,7 +351,7 @@ static bool is_open(const struct comparison *c, const struct comparison_cell *ce
 
 /* ---- tables -------------------------------------------------------------------------------------------------------- */
 
-static void head(struct tables *t)
+static void draw_head(struct tables *t)
 {
 	struct buf *out = t->out;
 	size_t at = out->len;
@@ -359,7 +359,7 @@ static void head(struct tables *t)
 		buf_append(out, out->data + t->head_at, t->head_len);
 		return;
 	}
-	row_head(out, &t->shape, t->view->sort, !t->has_head);
+	draw_row_head(out, &t->shape, t->view->sort, !t->has_head);
 	if (t->has_head) {
 		t->head_at = at;
 		t->head_len = out->len - at;
@@ -367,14 +367,14 @@ static void head(struct tables *t)
 	t->has_head = true;
 }
 
-static int table(struct tables *t, bool directed, struct fw_err *err)
+static int draw_table(struct tables *t, bool directed, struct fw_err *err)
 {
 	int result = 0;
-	head(t);
+	draw_head(t);
 	for (int i = 0; result == 0 && i < t->rows.n; i++) {
 		struct comparison_cell *cell = t->rows.row[i];
 		bool open = is_open(t->c, cell, t->view->open);
-		row_draw(t->out, t->c, &t->shape, cell, open, directed);
+		draw_row(t->out, t->c, &t->shape, cell, open, directed);
 		if (open) {
 			emit_rawf(t->out, "<tr data-of=c%d><td class=open colspan=%d>", cell->n, t->shape.columns);
 			result = t->draw_open(t->arg, t->out, t->c, cell, err);
@@ -397,13 +397,13 @@ static int draw_changed(struct tables *t, struct fw_err *err)
 		: t->c->verdict == VERDICT_IMPROVEMENT ? "Faster cells, best first"
 						       : "Findings",
 		t->rows.n, t->c->n_cells);
-	int result = table(t, true, err);
+	int result = draw_table(t, true, err);
 	emit_raw(t->out, "</section>\n");
 	return result;
 }
 
 /* Summarise a folded table, and all cells of its group and direction, also changed ones. */
-static void summary(struct tables *t, const struct comparison_cell *like)
+static void draw_summary(struct tables *t, const struct comparison_cell *like)
 {
 	double change[COMPARISON_CELLS_MAX], low = INFINITY, high = -INFINITY;
 	int n = 0, n_elsewhere = 0;
@@ -456,8 +456,8 @@ static int draw_quiet(struct tables *t, struct fw_err *err)
 		if (n++ == 0)
 			emit_rawf(t->out, "<section><h2>Unchanged cells <small>%d of %d cells</small></h2>", all, t->c->n_cells);
 		emit_rawf(t->out, "<details class=fold id=fold-%d%s>", i, is_unfolded(t) ? " open" : "");
-		summary(t, &t->c->cell[i]);
-		result = table(t, false, err);
+		draw_summary(t, &t->c->cell[i]);
+		result = draw_table(t, false, err);
 		emit_raw(t->out, "</details>\n");
 	}
 	if (n)

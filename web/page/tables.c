@@ -28,7 +28,7 @@ static double ms_of(const struct kernel_pair *p, int side)
 	return isnan(x) ? y : isnan(y) ? x : (x + y) / 2;
 }
 
-static void number(struct buf *out, double v)
+static void draw_number(struct buf *out, double v)
 {
 	if (isfinite(v))
 		emit_rawf(out, "<td class=n>%.*f</td>", v >= 100 ? 1 : v >= 1 ? 3 : 4, v);
@@ -37,7 +37,7 @@ static void number(struct buf *out, double v)
 }
 
 /* Write "168" or "168 -> 172"; values below `least` are unknown. */
-static void both(struct buf *out, const char *class, int base, int target, int least)
+static void draw_both(struct buf *out, const char *class, int base, int target, int least)
 {
 	emit_rawf(out, "<td class=\"%s\">", class);
 	if (base < least && target < least)
@@ -86,12 +86,12 @@ void tables_kernels(struct buf *out, const struct explanation *w)
 		emit_raw(out, "<tr><th scope=row class=wrap>");
 		tables_name(out, pair_name(p));
 		emit_format(out, " <span class=dim>%s</span></th>", target->phase ? target->phase : base->phase);
-		number(out, base_ms);
-		number(out, target_ms);
+		draw_number(out, base_ms);
+		draw_number(out, target_ms);
 		emit_format(out, "<td class=n>%f{change}</td>", 100 * (base_ms / target_ms - 1));
-		both(out, "n w", base->registers, target->registers, 1);
-		both(out, "n w", base->local_bytes, target->local_bytes, 0);
-		both(out, "n w", base->ctas_per_sm, target->ctas_per_sm, 1);
+		draw_both(out, "n w", base->registers, target->registers, 1);
+		draw_both(out, "n w", base->local_bytes, target->local_bytes, 0);
+		draw_both(out, "n w", base->ctas_per_sm, target->ctas_per_sm, 1);
 		same_code(out, w, p);
 	}
 	layout_table_end(out);

@@ -21,7 +21,7 @@ static const struct {
 enum { LEVELS = sizeof levels / sizeof levels[0] };
 
 /* Write the bytes of a memory level; a phone shows only the device's memory. */
-static void bytes_cell(struct buf *out, int level, double bytes, double other)
+static void draw_bytes_cell(struct buf *out, int level, double bytes, double other)
 {
 	const char *td = level < 2 ? "<td class=n>" : "<td class=\"n w\">";
 	char text[AMOUNT_SIZE];
@@ -51,7 +51,7 @@ bool traffic_is_counted(const struct kernel_pair *p, int side)
 }
 
 /* Draw a row for each kernel of one side, labelled with the name of the implementation. */
-static void traffic_rows(struct buf *out, const struct explanation *w, int side, const char *implementation, bool compare)
+static void draw_traffic_rows(struct buf *out, const struct explanation *w, int side, const char *implementation, bool compare)
 {
 	double sum[LEVELS] = { 0 };
 	size_t n = 0;
@@ -70,14 +70,15 @@ static void traffic_rows(struct buf *out, const struct explanation *w, int side,
 		tables_name(out, k->name ? k->name : "");
 		emit_raw(out, "</th>");
 		for (int l = 0; l < LEVELS; l++)
-			bytes_cell(out, l, moved_bytes(p, side, l), compare && pair_is_whole(p) ? moved_bytes(p, !side, l) : NAN);
+			draw_bytes_cell(
+				out, l, moved_bytes(p, side, l), compare && pair_is_whole(p) ? moved_bytes(p, !side, l) : NAN);
 		emit_raw(out, "</tr>\n");
 	}
 	if (n < 2)
 		return;
 	emit_format(out, "<tr><td>%s</td><th scope=row>all</th>", implementation);
 	for (int l = 0; l < LEVELS; l++)
-		bytes_cell(out, l, sum[l], NAN);
+		draw_bytes_cell(out, l, sum[l], NAN);
 	emit_raw(out, "</tr>\n");
 }
 
@@ -99,12 +100,12 @@ void traffic_draw(struct buf *out, const struct explanation *w, const struct scr
 	emit_raw(out, "<h3>Memory traffic</h3>");
 	layout_table(out, "Side|Kernel|>DRAM read|>DRAM written|~>L2|~>L1|~>Shared");
 	implementation("base", w->head.base_provider, name);
-	traffic_rows(out, w, 0, name, false);
+	draw_traffic_rows(out, w, 0, name, false);
 	implementation("target", w->head.target_provider, name);
-	traffic_rows(out, w, 1, name, true);
+	draw_traffic_rows(out, w, 1, name, true);
 	for (int i = 0; i < facts->n_peers; i++) {
 		implementation("peer", facts->peer[i].provider, name);
-		traffic_rows(out, facts->peer[i].explanation, 0, name, false);
+		draw_traffic_rows(out, facts->peer[i].explanation, 0, name, false);
 	}
 	layout_table_end(out);
 	emit_raw(out,
