@@ -625,11 +625,12 @@ static void check_folder(const char *what, const char *path)
 	const char *who = me ? me->pw_name : "this user";
 	find_nearest(path, nearest);
 	bool is_there = !strcmp(nearest, path);
-	if (stat(nearest, &st) != 0)
+	int number = stat(nearest, &st) == 0 ? 0 : errno;
+	if (number && number != ENOTDIR)
 		probe_print(PROBE_FAIL, "folder",
-			err_is_shortage(errno) ? shortage_advice : "set another folder, or check the disk",
-			"%s: cannot read %s: %s", what, nearest, strerror(errno));
-	else if (!S_ISDIR(st.st_mode))
+			err_is_shortage(number) ? shortage_advice : "set another folder, or check the disk",
+			"%s: cannot read %s: %s", what, nearest, strerror(number));
+	else if (number || !S_ISDIR(st.st_mode))
 		probe_print(
 			PROBE_FAIL, "folder", "set another folder, or move the file", "%s: %s is not a folder", what, nearest);
 	else if (access(nearest, W_OK | X_OK) != 0)
