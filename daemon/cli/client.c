@@ -2,6 +2,8 @@
 
 #include <curl/curl.h>
 #include <errno.h>
+#include <stdlib.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 enum { ANSWER_MAX = 64 << 20, MEMBERS_MAX = 64 << 10, CONNECT_TIMEOUT_MS = 3000, TIMEOUT_MS = 30000, BACKUP_TIMEOUT_MS = 600000 };
@@ -12,11 +14,57 @@ struct client {
 	char bearer[256];  /* name of a header to read, "" none */
 	char ca_file[512]; /* trusted certificates; "": the system's */
 	CURL *curl;
-	long timeout_ms; /* for calls with a JSON answer */
-	long status;     /* of the last answer; 0 none */
-	char *refusal;   /* the error of every request; NULL: none */
-	bool is_hurried; /* waits for nothing */
+	long timeout_ms;  /* for calls with a JSON answer */
+	long status;      /* of the last answer; 0 none */
+	char *refusal;    /* the error of every request; NULL: none */
+	int socket_errno; /* of a socket that could not be created for the last request; 0: none */
+	bool is_hurried;  /* waits for nothing */
 };
+
+/* ---- what this machine lacks, which libcurl may report as if the server did not answer ---- */
+
+static _Atomic bool has_lacked_memory; /* since the last answer; libcurl resolves names in a thread */
+
+static void *note_lack(void *p)
+{
+	if (!p)
+		has_lacked_memory = true;
+	return p;
+}
+
+static void *curl_malloc(size_t size)
+{
+	return note_lack(malloc(size));
+}
+
+static void *curl_realloc(void *old, size_t size)
+{
+	return note_lack(realloc(old, size ? size : 1));
+}
+
+static void *curl_calloc(size_t n, size_t size)
+{
+	return note_lack(calloc(n, size));
+}
+
+static char *curl_strdup(const char *text)
+{
+	return note_lack(strdup(text));
+}
+
+bool client_start(void)
+{
+	return curl_global_init_mem(CURL_GLOBAL_DEFAULT, curl_malloc, free, curl_realloc, curl_strdup, curl_calloc) == CURLE_OK;
+}
+
+static curl_socket_t open_socket(void *arg, curlsocktype purpose, struct curl_sockaddr *address)
+{
+	struct client *c = arg;
+	(void)purpose;
+	int fd = socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
+	c->socket_errno = fd < 0 ? errno : 0;
+	return fd;
+}
 
 int client_open(const char *server, const char *token, struct client **out, struct fw_err *err)
 {
@@ -153,7 +201,10 @@ static bool set_options(
 	struct client *c, const char *url, struct curl_slist *headers, struct sink *sink, long timeout_ms, char *why)
 {
 	curl_easy_reset(c->curl);
-	return curl_easy_setopt(c->curl, CURLOPT_URL, url) == CURLE_OK &&
+	c->socket_errno = 0;
+	return curl_easy_setopt(c->curl, CURLOPT_OPENSOCKETFUNCTION, open_socket) == CURLE_OK &&
+	       curl_easy_setopt(c->curl, CURLOPT_OPENSOCKETDATA, c) == CURLE_OK &&
+	       curl_easy_setopt(c->curl, CURLOPT_URL, url) == CURLE_OK &&
 	       curl_easy_setopt(c->curl, CURLOPT_NOSIGNAL, 1L) == CURLE_OK &&
 	       curl_easy_setopt(c->curl, CURLOPT_PROTOCOLS_STR, "http,https") == CURLE_OK &&
 	       curl_easy_setopt(c->curl, CURLOPT_NOPROXY, "*") == CURLE_OK &&
@@ -167,13 +218,16 @@ static bool set_options(
 	       curl_easy_setopt(c->curl, CURLOPT_ERRORBUFFER, why) == CURLE_OK;
 }
 
-/* True if this machine lacks what a request needs, which libcurl may report as if the server did not answer. */
-static bool is_shortage(CURL *curl, CURLcode code)
+static bool is_shortage(const struct client *c, CURLcode code)
 {
+	const char *host = strstr(c->server, "://");
+	bool is_address = host && (host[3] == '[' || strspn(host + 3, "0123456789.") == strcspn(host + 3, ":/"));
 	long number = 0;
-	if (code == CURLE_OUT_OF_MEMORY || code == CURLE_FAILED_INIT)
+	if (code == CURLE_OUT_OF_MEMORY || code == CURLE_FAILED_INIT || has_lacked_memory || err_is_shortage(c->socket_errno))
 		return true;
-	return curl_easy_getinfo(curl, CURLINFO_OS_ERRNO, &number) == CURLE_OK && err_is_shortage((int)number);
+	if (code == CURLE_COULDNT_RESOLVE_HOST && is_address) /* which needs no server */
+		return true;
+	return curl_easy_getinfo(c->curl, CURLINFO_OS_ERRNO, &number) == CURLE_OK && err_is_shortage((int)number);
 }
 
 /* Error of a call without an answer. */
@@ -184,7 +238,7 @@ static int explain(struct client *c, CURLcode code, const struct sink *sink, con
 		return err_set(err, ERR_FULL, "cannot write the answer: %s", strerror(sink->write_errno));
 	if (sink->text->failed)
 		return err_set(err, ERR_FULL, "%s", buf_why(sink->text, "the daemon's answer is too large"));
-	if (is_shortage(c->curl, code)) {
+	if (is_shortage(c, code)) {
 		err_set(err, ERR_FULL,
 			"this machine lacks memory or file descriptors for a request to %s: %s; end other programs, then try again",
 			c->server, why[0] ? why : curl_easy_strerror(code));
@@ -257,6 +311,8 @@ static int call(struct client *c, const char *method, const char *path, const ch
 	CURLcode code = ready ? perform(c, sink, &status) : CURLE_FAILED_INIT;
 	c->status = status;
 	int result = 0;
+	if (code == CURLE_OK)
+		has_lacked_memory = false;
 	if (code != CURLE_OK)
 		result = explain(c, code, sink, why, err);
 	else if (status < 200 || status > 299)

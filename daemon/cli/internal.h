@@ -66,6 +66,8 @@ bool answers_print(const struct answers *a, bool json);
  * (429) is sent again after the time that the daemon names, with a line on standard error, five times at most.
  */
 
+/** Start libcurl, once. False: it did not start. */
+bool client_start(void);
 /**
  * Make a client of `server`, such as "http://127.0.0.1:8451"; `token` is sent with every call, NULL none. Does not connect yet.
  * Own: client_close.

@@ -256,7 +256,7 @@ int main(int argc, char **argv)
 			"usage: flopwatch %.*s\nsee flopwatch help %s", (int)strcspn(verb->usage, "\n"), verb->usage, verb->name);
 	struct fw_err err = { 0 };
 	struct client *client = NULL;
-	if (curl_global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK) {
+	if (!client_start()) {
 		err_set(&err, ERR_INTERNAL, "libcurl did not start");
 		return verb_fail(&err);
 	}

@@ -93,3 +93,8 @@ echo 200 >workers
 write_config 'workers: [{name: sim, command: [flopwatch-worker, serve], device: sim}]' 'repos: []'
 without "config check" 160 4 "$bin/flopwatch" config check "$tmp/c.yml"
 without "alerts" 90 2 fw alerts
+
+# ---- each descriptor of a request ----
+for n in {1..8}; do faulty "descriptor $n EMFILE" fw alerts; done >said 2>&1
+ok "a request without a socket" grep -q 'this machine lacks memory or file descriptors for a request to ' said
+is "is not a daemon that does not run" "$(grep 'is it running' said)" ""
