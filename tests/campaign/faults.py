@@ -37,11 +37,10 @@ FIGURE = re.compile(rb"waiting .*| *\d+ [a-z]+ ago| *\b(?:just )?now\b| *\d+|in 
 OPEN = "SELECT 1 FROM job WHERE state IN ('queued', 'assigned', 'building', 'checking', 'measuring')"
 ONE_LINE = re.compile(rb"(flopwatch(d|-git|-send|-worker)?: .+|out of memory: \d+ bytes)\n")
 DAEMON_EVERY = 8  # trials
-# These print what they find as a table; a fault is a row of it, with the reason.
-HEALTH = rb"WARNING whether jobs begin is unknown: .+"
 # A command that prints several lists names one that it could not get.
 UNKNOWN = rb"WARNING .+ (is|are) unknown: .+"
-TABLES = {"status": HEALTH, "jobs": HEALTH, "doctor": rb"(warn|fail)N.+", "try": rb".*N(no time|interrupted|full)\b.*"}
+# These print what they find as a table; a fault is a row of it, with the reason.
+TABLES = {"doctor": rb"(warn|fail)N.+", "try": rb".*N(no time|interrupted|full)\b.*"}
 
 
 def count(seen):
