@@ -96,7 +96,7 @@ static void blocks(void **state)
 	static const struct {
 		int seqlen, block;
 		double ratio;
-	} shape[] = { { 512, 64, 0.3 }, { 512, 128, 0.5 }, { 320, 64, 1.0 }, { 240, 16, 0.2 }, { 300, 100, 0.7 } };
+	} shape[] = { { 256, 64, 0.3 }, { 384, 128, 0.5 }, { 320, 64, 1.0 }, { 240, 16, 0.2 }, { 300, 100, 0.7 } };
 	for (size_t i = 0; i < sizeof shape / sizeof shape[0]; i++) {
 		struct attention_run r;
 		run_init(&r, FW_BLOCKS, shape[i].seqlen, NULL, 1, 4, 2, i % 2 ? 128 : 64, shape[i].block, shape[i].ratio);
@@ -495,7 +495,7 @@ static void every_pattern(void **state)
 	(void)state;
 	for (int pattern = 0; pattern < PATTERNS; pattern++) {
 		struct attention_run r;
-		run_init(&r, FW_BLOCKS, 384, NULL, 1, 4, 2, 64, 64, 0.34);
+		run_init(&r, FW_BLOCKS, 384, NULL, 1, 2, 1, 64, 64, 0.34);
 		run_pattern(&r, (enum pattern)pattern);
 		check(&r, NULL, 0);
 		run_fini(&r);

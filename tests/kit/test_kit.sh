@@ -25,6 +25,8 @@ is "a wrong result is a row without times" "$(WRONG=1 "$tmp/sums" 2>/dev/null | 
 	"sum/20000 worst element [0]: 20001 instead of 20000, 50 times what is allowed;dot/20000 true"
 is "a Python program prints its rows" "$("$python" "$examples/sums.py" 2>"$tmp/table" | rows)" "sum/200000 true;hash/200000 true"
 like "and a table, too" "$(cat "$tmp/table")" '^sum/200000 +[0-9.]+ '
+like "and says what is wrong" "$(WRONG=1 "$python" "$examples/sums.py" 2>/dev/null | rows)" \
+	'^sum/200000 worst element \[0\]: [0-9.e+]+ instead of [0-9.e+]+, 50 times what is allowed;hash/200000 true$'
 long_names() { # ENDS: the names of cells whose texts differ only at their ends
 	"$python" -c '
 import sys, flopwatch
@@ -34,8 +36,6 @@ for end in sys.argv[1:]:
             sum(range(20000))' "$@" 2>/dev/null | jq -r .cell
 }
 is "a long name does not depend on the cells before it" "$(long_names b a | tail -n 1)" "$(long_names a)"
-like "and says what is wrong" "$(WRONG=1 "$python" "$examples/sums.py" 2>/dev/null | rows)" \
-	'^sum/200000 worst element \[0\]: [0-9.e+]+ instead of [0-9.e+]+, 50 times what is allowed;hash/200000 true$'
 
 # ---- comparisons
 cat >"$tmp/compare.c" <<'C'
