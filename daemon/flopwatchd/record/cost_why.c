@@ -182,10 +182,10 @@ static bool find_rest(const struct subject *s, enum cost c)
 {
 	static const char *const rest[COST_N] = {
 		[COST_MEMORY] = "so the plan requests more workspace for the same work",
-		[COST_FIRST] = "so the host's code takes longer",
+		[COST_FIRST] = "so the host or the choice of a configuration takes longer",
 		[COST_HOST] = "so enqueue itself takes longer",
-		[COST_ERROR] = "so their arguments differ",
-		[COST_ENERGY] = "so their arguments differ",
+		[COST_ERROR] = "so their arguments or the order of their sums differ",
+		[COST_ENERGY] = "so their arguments, their data or the device differ",
 	};
 	if (rest[c] && result_launches_equal(s->r, s->cell)) {
 		buf_printf(s->out, "both sides launch the same kernels in the same grids, %s", rest[c]);
