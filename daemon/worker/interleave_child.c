@@ -11,7 +11,7 @@ enum {
 	END_MS = 3000,
 	CHECK_INTERVAL_MS = 100,
 	LIST_INTERVAL_MS = 1000 /* of lists that read all processes of the machine, which takes milliseconds */,
-	STARTED_MAX = 256 /* processes and threads after a list, with which it is made anew */,
+	STARTED_MAX = 256 /* processes and threads after a list, with which all are read again */,
 	STARTING = 64 /* that may have had a number, but no file in /proc, when a list was made */
 };
 
@@ -391,14 +391,6 @@ bool interleave_child_is_single(const struct interleave_child *c)
 	return true;
 }
 
-static bool is_listed(const pid_t *list, int n, pid_t pid)
-{
-	for (int i = 0; i < n; i++)
-		if (list[i] == pid)
-			return true;
-	return false;
-}
-
 static void pin(pid_t thread, void *cores)
 {
 	(void)sched_setaffinity(thread, sizeof(cpu_set_t), (const cpu_set_t *)cores);
@@ -410,7 +402,7 @@ void interleave_child_pin(const struct interleave_child *c, const cpu_set_t *cor
 
 	/* later runs inherit the cores of their parent */
 	for (int i = 0; i < c->n_pids; i++)
-		if (!is_listed(c->parent_pid, c->n_parent_pids, c->pid[i]))
+		if (!procs_contain(c->parent_pid, c->n_parent_pids, c->pid[i]))
 			(void)threads_of(c->pid[i], pin, &set);
 }
 
@@ -447,7 +439,7 @@ double interleave_child_background_s(struct interleave_child *c, double idle_s)
 	}
 	interleave_child_count(c);
 	for (int i = 0; i < c->n_pids; i++)
-		if (!is_listed(was, n_was, c->pid[i]))
+		if (!procs_contain(was, n_was, c->pid[i]))
 			s += idle_s;
 	return c->n_pids < INTERLEAVE_CHILD_PIDS ? s : s + idle_s; /* there may be more */
 }
@@ -506,7 +498,7 @@ static bool is_whole(const struct interleave_parent *p)
 	int n = procs_below(p->proc.pid, now, INTERLEAVE_PARENT_PIDS + 1);
 
 	for (int i = 0; i < n; i++)
-		if (!is_listed(p->pid, p->n_pids, now[i]))
+		if (!procs_contain(p->pid, p->n_pids, now[i]))
 			return false;
 	return n == p->n_pids;
 }

@@ -138,7 +138,7 @@ int procs_list(pid_t root, pid_t *out, int max, long *threads)
 	return n;
 }
 
-static bool is_in(const pid_t *pid, int n, pid_t wanted)
+bool procs_contain(const pid_t *pid, int n, pid_t wanted)
 {
 	for (int i = 0; i < n; i++)
 		if (pid[i] == wanted)
@@ -178,8 +178,8 @@ int procs_list_started(long after, long newest, pid_t *pid, int n, int max, long
 	}
 	for (long number = after + 1; proc_fd >= 0 && number <= newest; number++) {
 		snprintf(name, sizeof name, "%ld", number);
-		if (is_in(pid, living, (pid_t)number) || !read_stat(proc_fd, name, &p) || p.ended ||
-			!is_in(pid, living, p.parent) || !is_process(proc_fd, p.pid))
+		if (procs_contain(pid, living, (pid_t)number) || !read_stat(proc_fd, name, &p) || p.ended ||
+			!procs_contain(pid, living, p.parent) || !is_process(proc_fd, p.pid))
 			continue;
 		*threads += p.threads;
 		if (living < max)
@@ -263,7 +263,7 @@ static int kill_round(void)
 		(void)mark(&t);
 	}
 	for (i = 0; i < t.n; i++)
-		if (t.p[i].ours && !is_in(spared, n_spared, t.p[i].pid)) {
+		if (t.p[i].ours && !procs_contain(spared, n_spared, t.p[i].pid)) {
 			kill(t.p[i].pid, SIGKILL);
 			n += !t.p[i].ended;
 		}

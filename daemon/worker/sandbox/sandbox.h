@@ -291,9 +291,8 @@ void sandbox_environment(const struct sandbox *s, const char *const *more, struc
  *
  * The key of a cached build is a hash of all inputs that can change the result, except external libraries: the object names of
  * the sources, the command, the kind of device, the compilers, the system, the isolation; for a program also its lists of files and
- * the kit. If it is not cached, the sources are
- * unpacked into <cache>/job or job-N (/job inside the sandbox), the command runs, and symbols and build ids are stripped, so that
- * equal sources make modules with equal hashes. The module is stored as <cache>/modules/<sha256>.so.
+ * the kit. If it is not cached, the sources are unpacked into <cache>/job or job-N (/job inside the sandbox), the command runs, and
+ * symbols and build ids are stripped, so that equal sources make modules with equal hashes. The module is stored as <cache>/modules/<sha256>.so.
  *
  * A side may name an earlier module instead, which is never built again. If the other side's cached build is that same module, it
  * is built again, because external libraries may have changed since.
@@ -503,6 +502,8 @@ int procs_count(void);
 int procs_below(pid_t root, pid_t *out, int max);
 /** Do the same; `*threads` receives the number of threads of all of them, also beyond `max`. */
 int procs_list(pid_t root, pid_t *out, int max, long *threads);
+/** Whether `wanted` is in a list. Shape: pid[n]. */
+bool procs_contain(const pid_t *pid, int n, pid_t wanted);
 /**
  * Update a list of procs_list: drop the processes that have ended, add those with a number in (after, newest] whose parent is in the
  * list. It reads no other process, so it costs less than procs_list, and overlooks a process whose parent has left the list or whose
